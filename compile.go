@@ -24,7 +24,7 @@ func compile(p Policy) (*compiled, error) { return compileHeld(p, false) }
 // observes for now.
 func compileHeld(p Policy, held bool) (*compiled, error) {
 	c := &compiled{policy: p.Clone()}
-	if p.Mode > Enforce {
+	if p.Mode > Observe {
 		return nil, fmt.Errorf("unknown mode %d", p.Mode)
 	}
 	for _, r := range p.Exempt {
@@ -64,7 +64,7 @@ func compileHeld(p Policy, held bool) (*compiled, error) {
 }
 
 func (l Limit) compile(timezone string) (limits.Limit, error) {
-	if l.Mode > LimitObserves {
+	if l.Mode > Observe {
 		return limits.Limit{}, fmt.Errorf("unknown mode %d", l.Mode)
 	}
 	out := limits.Limit{
@@ -74,7 +74,7 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 			Name: l.Name, Algorithm: string(l.Algorithm),
 			Burst: int64(l.Burst), Refill: l.Refill, Queue: int64(l.Queue), Messages: int64(l.Messages), Every: l.Every,
 			Timezone: l.Timezone, ResetAt: l.ResetAt, DefaultZone: timezone,
-			Observes: l.Mode == LimitObserves, CountThrottled: l.CountThrottled,
+			Observes: l.Mode == Observe, CountThrottled: l.CountThrottled,
 		},
 	}
 	for role, override := range l.Roles {

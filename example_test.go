@@ -11,7 +11,6 @@ import (
 
 func Example() {
 	policy := chatguard.DefaultPolicy() // 3 messages at once, one more every 4 s, 300 a day
-	policy.Mode = chatguard.Enforce
 	guard, err := chatguard.New(policy, nil)
 	if err != nil {
 		log.Fatal(err)
@@ -36,7 +35,7 @@ func Example() {
 	// shown, 2 left
 	// shown, 1 left
 	// shown, 0 left
-	// throttled by burst: delete, may speak again in 4s
+	// throttled by burst: drop, may speak again in 4s
 }
 
 func ExampleGuard_SetPolicy() {
@@ -81,11 +80,11 @@ func ExampleGuard_Explain() {
 	// Output:
 	// burst: 2 of 3 used, all of them back in 8s
 	// daily: 2 of 300 used, all of them back in 4h0m0s
-	// the next strike: delete
+	// the next strike: drop
 }
 
 func ExampleGuard_Take() {
-	policy := chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{
+	policy := chatguard.Policy{Limits: []chatguard.Limit{
 		{Name: "minute", Algorithm: chatguard.SlidingLog, Messages: 20, Every: time.Minute},
 	}}
 	guard, err := chatguard.New(policy, nil)

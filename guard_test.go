@@ -14,7 +14,7 @@ var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
 func newEnforcingGuard(t testing.TB, change func(*Policy), opts *Options) *Guard {
 	t.Helper()
-	p := DefaultPolicy()
+	p := observingPolicy()
 	p.Mode = Enforce
 	if change != nil {
 		change(&p)
@@ -175,7 +175,7 @@ func TestCheck_UnknownRoles(t *testing.T) {
 func TestSetPolicy_EnforceClearsPracticeStrikes(t *testing.T) {
 	// While a policy changes from observing to enforcing, no message is judged by a mixture of
 	// both.
-	observing, enforcing := DefaultPolicy(), DefaultPolicy()
+	observing, enforcing := observingPolicy(), observingPolicy()
 	enforcing.Mode = Enforce
 	for _, p := range []*Policy{&observing, &enforcing} {
 		p.Limits = p.Limits[:1]
@@ -367,4 +367,15 @@ func TestCheck_DoesNotAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { _, _ = g.Check(ctx, m) }); n != 0 {
 		t.Errorf("%v allocations a decision", n)
 	}
+}
+
+// observingPolicy returns the limits of DefaultPolicy in a policy that observes, with a ladder.
+func observingPolicy() Policy {
+	p := DefaultPolicy()
+	p.Mode = Observe
+	p.Penalties.Ladder = []Penalty{
+		{Action: Delete}, {Action: Delete}, {Action: Warn},
+		{Action: Timeout, Duration: 30 * time.Second}, {Action: Timeout, Duration: 10 * time.Minute},
+	}
+	return p
 }

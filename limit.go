@@ -42,7 +42,7 @@ type Limit struct {
 	Per Scope `json:"per,omitempty" toml:"per"`
 	// Mode says whether the limit throttles or only reports in a policy that enforces. With the
 	// zero value, it throttles.
-	Mode LimitMode `json:"mode,omitempty" toml:"mode"`
+	Mode Mode `json:"mode,omitempty" toml:"mode"`
 
 	// Burst is the capacity of a token-bucket, which starts full.
 	Burst int `json:"burst,omitempty" toml:"burst"`
@@ -67,6 +67,47 @@ type Limit struct {
 	// Roles sets other numbers for users with certain roles. A user with several of these roles
 	// gets the numbers of the highest one.
 	Roles map[Role]Override `json:"roles,omitempty" toml:"roles"`
+}
+
+// TokenBucketLimit returns a limit that allows burst messages at once, and one more per refill.
+func TokenBucketLimit(name string, burst int, refill time.Duration) Limit {
+	return Limit{Name: name, Algorithm: TokenBucket, Burst: burst, Refill: refill}
+}
+
+// LeakyBucketLimit returns a limit that releases one message per every, while at most queue others
+// wait.
+func LeakyBucketLimit(name string, every time.Duration, queue int) Limit {
+	return Limit{Name: name, Algorithm: LeakyBucket, Every: every, Queue: queue}
+}
+
+// FixedWindowLimit returns a limit that allows a number of messages in each window of length every.
+// The windows begin at multiples of every since 1970.
+func FixedWindowLimit(name string, messages int, every time.Duration) Limit {
+	return Limit{Name: name, Algorithm: FixedWindow, Messages: messages, Every: every}
+}
+
+// DailyWindowLimit returns a limit that allows a number of messages per day. The day ends at
+// midnight in the policy's time zone. Set Timezone and ResetAt for another zone or time.
+func DailyWindowLimit(name string, messages int) Limit {
+	return Limit{Name: name, Algorithm: DailyWindow, Messages: messages, ResetAt: "00:00"}
+}
+
+// UserWindowLimit returns a limit that allows a number of messages in a window of length every. The
+// window begins with the user's first message.
+func UserWindowLimit(name string, messages int, every time.Duration) Limit {
+	return Limit{Name: name, Algorithm: UserWindow, Messages: messages, Every: every}
+}
+
+// SlidingWindowLimit returns a limit that allows a number of messages in the last period of length
+// every, estimated from two counts.
+func SlidingWindowLimit(name string, messages int, every time.Duration) Limit {
+	return Limit{Name: name, Algorithm: SlidingWindow, Messages: messages, Every: every}
+}
+
+// SlidingLogLimit returns a limit that allows a number of messages, at most 1,024, in the last
+// period of length every, exactly.
+func SlidingLogLimit(name string, messages int, every time.Duration) Limit {
+	return Limit{Name: name, Algorithm: SlidingLog, Messages: messages, Every: every}
 }
 
 // NoQueue is the Queue of an [Override] that allows no waiting messages. In JSON and TOML it is

@@ -20,14 +20,14 @@ func TestMemory_Bounded(t *testing.T) {
 
 // logPolicy returns a policy of one sliding-log.
 func logPolicy(messages int, per Scope) Policy {
-	p := DefaultPolicy()
+	p := observingPolicy()
 	p.Limits = []Limit{{Name: "log", Algorithm: SlidingLog, Messages: messages, Every: time.Hour, Per: per}}
 	return p
 }
 
 func TestMemory_PolicyWithWiderRows(t *testing.T) {
 	const memory = 32 << 20
-	g, err := New(DefaultPolicy(), &Options{MaxMemory: memory})
+	g, err := New(observingPolicy(), &Options{MaxMemory: memory})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +52,11 @@ func TestPolicy_Capacity(t *testing.T) {
 		memory int64
 		want   Capacity // within one percent
 	}{
-		{"the default policy", DefaultPolicy(), 0, Capacity{Users: 6_954_000}},
-		{"half the memory", DefaultPolicy(), DefaultMemory / 2, Capacity{Users: 3_477_000}},
+		{"the default policy", observingPolicy(), 0, Capacity{Users: 6_954_000}},
+		{"half the memory", observingPolicy(), DefaultMemory / 2, Capacity{Users: 3_477_000}},
 		{"the longest log", logPolicy(1024, PerUser), 0, Capacity{Users: 54_500}},
 		{"in all channels", everywhere, 0, Capacity{Users: 11_120_000, Everywhere: 54_500}},
-		{"next to nothing", DefaultPolicy(), 1, Capacity{Users: 256}},
+		{"next to nothing", observingPolicy(), 1, Capacity{Users: 256}},
 	} {
 		got, err := test.policy.Capacity(test.memory)
 		near := func(got, want int64) bool { return got >= want-want/100 && got <= want+want/100 }

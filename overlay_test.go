@@ -16,7 +16,7 @@ func pause(p Policy) Policy {
 // in force again.
 func TestOverlay(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
-	policy := DefaultPolicy()
+	policy := observingPolicy()
 	policy.Mode = Enforce
 	guard, err := New(policy, nil)
 	if err != nil {
@@ -62,7 +62,7 @@ func TestOverlay(t *testing.T) {
 // strikes lapse as usual.
 func TestOverlay_StrikesOutlivePause(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
-	policy := DefaultPolicy()
+	policy := observingPolicy()
 	policy.Limits, policy.Penalties.StrikeEvery = policy.Limits[:1], 0
 	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
 	guard, err := New(policy, nil)
@@ -112,7 +112,7 @@ func TestOverlay_StrikesOutlivePause(t *testing.T) {
 // a new policy that it makes invalid is refused.
 func TestOverlay_Refused(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
-	base := DefaultPolicy()
+	base := observingPolicy()
 	base.Limits = append(base.Limits, Limit{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
 	guard, err := New(base, nil)
 	if err != nil {

@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// Mode says whether a policy acts or only reports.
+// Mode says whether a policy, or a single limit, acts or only reports. The zero value enforces.
 type Mode uint8
 
-// The modes. A new installation observes.
+// The modes.
 const (
-	// Observe allows every message, and reports which messages would have been throttled.
-	Observe Mode = iota
-	Enforce      // throttles messages
+	Enforce Mode = iota // throttles messages
+	// Observe allows every message, and reports which messages would have been throttled. A limit
+	// that observes does so even in a policy that enforces.
+	Observe
 )
 
-var modeNames = [...]string{"observe", "enforce"}
+var modeNames = [...]string{"enforce", "observe"}
 
 // String returns the mode's name.
 func (m Mode) String() string { return nameOf(modeNames[:], "mode", uint8(m)) }
@@ -34,7 +35,7 @@ func (m *Mode) UnmarshalText(text []byte) (err error) {
 // Policy is the rules of a channel: its limits, who is exempt from them, and the penalties for
 // exceeding them. The zero value has no limits.
 type Policy struct {
-	Mode   Mode   `json:"mode" toml:"mode"`
+	Mode   Mode   `json:"mode" toml:"mode"`     // zero: the policy enforces
 	Exempt []Role `json:"exempt" toml:"exempt"` // roles that are never judged
 	// Timezone is the IANA name of the zone of the channel's day; empty means UTC.
 	Timezone string `json:"timezone" toml:"timezone"`
@@ -55,28 +56,18 @@ type Penalties struct {
 	ForgetAfter time.Duration `json:"forget_after" toml:"forget_after"`
 }
 
-// DefaultPolicy returns a policy that observes. It exempts the broadcaster, lead moderators and
-// moderators. It allows everyone else 3 messages at once, one more every 4 s, and 300 per day.
+// DefaultPolicy returns a policy that enforces. It exempts the broadcaster, lead moderators and
+// moderators. It allows everyone else 3 messages at once, one more every 4 s, and 300 per day. It
+// has no ladder, so the penalty of a throttled message is Drop.
 func DefaultPolicy() Policy {
 	return Policy{
-		Mode:     Observe,
 		Exempt:   []Role{Broadcaster, LeadModerator, Moderator},
 		Timezone: "UTC",
 		Limits: []Limit{
-			{Name: "burst", Algorithm: TokenBucket, Burst: 3, Refill: 4 * time.Second},
-			{Name: "daily", Algorithm: DailyWindow, Messages: 300, ResetAt: "00:00"},
+			TokenBucketLimit("burst", 3, 4*time.Second),
+			DailyWindowLimit("daily", 300),
 		},
-		Penalties: Penalties{
-			Ladder: []Penalty{
-				{Action: Delete},
-				{Action: Delete},
-				{Action: Warn},
-				{Action: Timeout, Duration: 30 * time.Second},
-				{Action: Timeout, Duration: 10 * time.Minute},
-			},
-			StrikeEvery: 10 * time.Second,
-			ForgetAfter: 30 * time.Minute,
-		},
+		Penalties: Penalties{StrikeEvery: 10 * time.Second, ForgetAfter: 30 * time.Minute},
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 func TestPolicy_JSON(t *testing.T) {
-	p := DefaultPolicy()
+	p := observingPolicy()
 	p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, VIP: {Refill: 1500 * time.Millisecond}}
 	p.Penalties.Ladder = append(p.Penalties.Ladder, Penalty{Action: Timeout, UntilRefill: true}, Penalty{Action: Ban})
 	data, err := json.Marshal(p)
@@ -37,7 +37,7 @@ func TestPolicy_JSON(t *testing.T) {
 }
 
 func TestPolicy_JSONEmptyLists(t *testing.T) {
-	const want = `{"mode":"observe","exempt":[],"timezone":"","limits":[],"penalties":{"ladder":[],"strike_every":"0s","forget_after":"0s"}}`
+	const want = `{"mode":"enforce","exempt":[],"timezone":"","limits":[],"penalties":{"ladder":[],"strike_every":"0s","forget_after":"0s"}}`
 	for _, p := range []Policy{{}, {Exempt: []Role{}, Limits: []Limit{}, Penalties: Penalties{Ladder: []Penalty{}}}} {
 		if data, err := json.Marshal(p); err != nil || string(data) != want {
 			t.Errorf("got  %s, %v\nwant %s", data, err, want)
@@ -62,7 +62,7 @@ func TestPolicy_Validate(t *testing.T) {
 			p.Penalties.Ladder[1] = Penalty{Action: Timeout, Duration: MaxTimeout + time.Second}
 		},
 	} {
-		p := DefaultPolicy()
+		p := observingPolicy()
 		change(&p)
 		if err := p.Validate(); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
@@ -140,7 +140,7 @@ func TestValidatePolicy_ChangesNothing(t *testing.T) {
 func TestPolicy_MemoryBytesCountsLogs(t *testing.T) {
 	bytes := func(per Scope, messages int) int64 {
 		t.Helper()
-		p := DefaultPolicy()
+		p := observingPolicy()
 		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Per: per, Messages: messages, Every: time.Hour})
 		n, err := p.MemoryBytes(1000)
 		if err != nil {
@@ -153,9 +153,54 @@ func TestPolicy_MemoryBytesCountsLogs(t *testing.T) {
 			t.Errorf("%v: 500 messages of 1,000 users take %d bytes", per, more)
 		}
 	}
-	bad := DefaultPolicy()
+	bad := observingPolicy()
 	bad.Limits[0].Burst = -1
 	if _, err := bad.MemoryBytes(1); err == nil {
 		t.Error("a burst of -1 takes memory")
+	}
+}
+
+// TestPolicy_ZeroModeEnforces checks that a policy that doesn't name a mode throttles.
+func TestPolicy_ZeroModeEnforces(t *testing.T) {
+	for _, p := range []Policy{{Limits: []Limit{TokenBucketLimit("burst", 3, time.Hour)}}, DefaultPolicy()} {
+		g, err := New(p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		allowed := 0
+		for range 100 {
+			v, err := g.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Allowed {
+				allowed++
+			}
+		}
+		if allowed != 3 {
+			t.Errorf("%d of 100 allowed, want 3", allowed)
+		}
+	}
+}
+
+// TestLimit_Constructors checks that each constructor returns a valid limit of its algorithm.
+func TestLimit_Constructors(t *testing.T) {
+	for want, l := range map[Algorithm]Limit{
+		TokenBucket:   TokenBucketLimit("l", 3, time.Second),
+		LeakyBucket:   LeakyBucketLimit("l", time.Second, 3),
+		FixedWindow:   FixedWindowLimit("l", 3, time.Minute),
+		DailyWindow:   DailyWindowLimit("l", 3),
+		UserWindow:    UserWindowLimit("l", 3, time.Minute),
+		SlidingWindow: SlidingWindowLimit("l", 3, time.Minute),
+		SlidingLog:    SlidingLogLimit("l", 3, time.Minute),
+	} {
+		g, err := New(Policy{Limits: []Limit{l}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := g.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}})
+		if l.Algorithm != want || err != nil || !v.Allowed || v.Remaining < 2 {
+			t.Errorf("%s: %+v, %v", want, v, err)
+		}
 	}
 }

@@ -97,7 +97,7 @@ func TestNoQueue_JSON(t *testing.T) {
 
 // NoQueue is refused for algorithms without a queue, and as a limit's own value.
 func TestNoQueue_Refused(t *testing.T) {
-	p := DefaultPolicy()
+	p := observingPolicy()
 	p.Limits[0].Roles = map[Role]Override{VIP: {Queue: NoQueue}}
 	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), `token-bucket has no "queue"`) {
 		t.Errorf("token bucket: %v", err)

@@ -146,7 +146,7 @@ func TestLimitMode_Observe(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{
 			{Name: "burst", Algorithm: TokenBucket, Burst: 3, Refill: 4 * time.Second},
-			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: 10 * time.Second, Mode: LimitObserves},
+			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: 10 * time.Second, Mode: Observe},
 		}
 	}, nil)
 	mustCheck(t, g, messageFrom("7", 0))
@@ -189,7 +189,7 @@ func TestVerdict_ObservedNextStrike(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{
 			{Name: "own", Algorithm: SlidingLog, Messages: 2, Every: 20 * time.Second},
-			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: LimitObserves},
+			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: Observe},
 		}
 		p.Penalties.Ladder = []Penalty{{Action: Delete}, {Action: Warn}, {Action: Ban}}
 	}, nil)
@@ -219,7 +219,7 @@ func TestVerdict_DelayOnlyIfEnforced(t *testing.T) {
 	}
 	watched := newEnforcingGuard(t, func(p *Policy) {
 		queue(p)
-		p.Limits = append(p.Limits, Limit{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: LimitObserves})
+		p.Limits = append(p.Limits, Limit{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: Observe})
 	}, nil)
 	mustCheck(t, watched, messageFrom("7", 0))
 	if v := mustCheck(t, watched, messageFrom("7", 0)); !v.Observed || v.Delay != time.Second {

@@ -13,7 +13,7 @@ import (
 func TestUserOverride_Set(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 9}}
-		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Messages: 5, Every: time.Second, Mode: LimitObserves})
+		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Messages: 5, Every: time.Second, Mode: Observe})
 	}, nil)
 	countPassed := func(user string, roles ...Role) (n int) {
 		for mustCheck(t, g, messageFrom(user, 0, roles...)).Allowed && n < 20 {
@@ -262,7 +262,7 @@ func TestPardon_RefundsCounted(t *testing.T) {
 	}
 	watched := newEnforcingGuard(t, func(p *Policy) {
 		trial := countingLimit("trial", PerUser, 1)
-		trial.Mode = LimitObserves
+		trial.Mode = Observe
 		p.Limits = []Limit{countingLimit("own", PerUser, 2), trial}
 	}, nil)
 	mustCheck(t, watched, messageFrom("7", 0))
@@ -317,7 +317,7 @@ func TestTake(t *testing.T) {
 	}
 	watched := newEnforcingGuard(t, func(p *Policy) {
 		trial := countingLimit("trial", PerUser, 1)
-		trial.Mode = LimitObserves
+		trial.Mode = Observe
 		p.Limits = []Limit{countingLimit("own", PerUser, 2), trial}
 	}, nil)
 	m.User.Roles = 0
@@ -332,7 +332,7 @@ func TestTake(t *testing.T) {
 func TestExplain(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 4}}
-		p.Limits = append(p.Limits, perChannelLimit(50), Limit{Name: "trial", Algorithm: SlidingLog, Messages: 9, Every: time.Minute, Mode: LimitObserves})
+		p.Limits = append(p.Limits, perChannelLimit(50), Limit{Name: "trial", Algorithm: SlidingLog, Messages: 9, Every: time.Minute, Mode: Observe})
 		p.Timezone = "Europe/Berlin"
 	}, nil)
 	for range 5 {

@@ -43,10 +43,9 @@ func allAlgorithms(refill time.Duration) chatguard.Policy {
 	return p
 }
 
-// enforcing returns the default policy with enforcement on.
+// enforcing returns the default policy with that refill.
 func enforcing(refill time.Duration) chatguard.Policy {
 	p := chatguard.DefaultPolicy()
-	p.Mode = chatguard.Enforce
 	for i := range p.Limits {
 		if p.Limits[i].Algorithm == chatguard.TokenBucket {
 			p.Limits[i].Burst, p.Limits[i].Refill = burst, refill

@@ -37,7 +37,7 @@ func newGate(field string, limit, otherwise chatguard.Limit, most int, now func(
 		return nil, fmt.Errorf("httpguard: SessionOptions.%s: a leaky-bucket would delay connections, which isn't possible: use a token-bucket", field)
 	}
 	limit.Name = cmp.Or(limit.Name, otherwise.Name)
-	connects, err := chatguard.New(chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{limit}}, &chatguard.Options{Now: now, MaxMemory: connectorsMemory})
+	connects, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, &chatguard.Options{Now: now, MaxMemory: connectorsMemory})
 	if err != nil {
 		return nil, fmt.Errorf("httpguard: SessionOptions.%s: %w", field, err)
 	}

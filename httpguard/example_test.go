@@ -17,7 +17,7 @@ import (
 
 // newEnforcingGuard returns a Guard that enforces one limit.
 func newEnforcingGuard(limit chatguard.Limit) *chatguard.Guard {
-	guard, err := chatguard.New(chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{limit}}, nil)
+	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -84,12 +84,12 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 		}, []chatguard.Message{messageFrom("7", 0), messageFrom("7", 9), messageFrom("7", 9)}, map[string]string{
 			"Retry-After": "1", "Ratelimit-Policy": `"log";q=2;w=10`, "Ratelimit": `"log";r=0;t=1`,
 			"X-Ratelimit-Limit": "2", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614419"}},
-		{"a limit that only observes isn't spoken of", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.LimitObserves; p.Limits[0].Burst = 2 }, repeat(2, messageFrom("7", 0)), map[string]string{
+		{"a limit that only observes isn't spoken of", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.Observe; p.Limits[0].Burst = 2 }, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"daily";q=300;w=86400`, "Ratelimit": `"daily";r=298;t=43200`,
 			"X-Ratelimit-Limit": "300", "X-Ratelimit-Remaining": "298", "X-Ratelimit-Reset": "1767657600"}},
-		{"what it would have throttled has no numbers", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.LimitObserves; p.Limits[0].Burst = 1 }, repeat(2, messageFrom("7", 0)), map[string]string{
+		{"what it would have throttled has no numbers", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.Observe; p.Limits[0].Burst = 1 }, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"daily";q=300;w=86400`}},
-		{"only observing limits", func(p *chatguard.Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = chatguard.LimitObserves }, repeat(1, messageFrom("7", 0)), map[string]string{}},
+		{"only observing limits", func(p *chatguard.Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = chatguard.Observe }, repeat(1, messageFrom("7", 0)), map[string]string{}},
 		{"a role's numbers", func(p *chatguard.Policy) {
 			p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 5}, chatguard.FirstTimer: {Burst: 1}}
 		},

@@ -35,7 +35,6 @@ func Example() {
 // serve is one process of the chat server, from start to end. Two messages arrive in between.
 func serve(ctx context.Context, path string) (err error) {
 	policy := chatguard.DefaultPolicy()
-	policy.Mode = chatguard.Enforce
 	guard, err := chatguard.New(policy, nil)
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func printRooms(a *app.App, out io.Writer) error {
 		in[mode] = append(in[mode], name)
 	}
 	var does []string
-	for _, mode := range slices.Backward(slices.Sorted(maps.Keys(in))) {
+	for _, mode := range slices.Sorted(maps.Keys(in)) {
 		text := fmt.Sprintf("%ss in %s", mode, strings.Join(in[mode], ", "))
 		if mode == chatguard.Observe {
 			text += ` (mode = "enforce" throttles)`

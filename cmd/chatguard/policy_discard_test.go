@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -19,7 +20,7 @@ import (
 // ended. The revision adds the given number of limits, the last of which has the given refill.
 func (s *scene) storeRevision(number, limits int, refill time.Duration) {
 	s.Helper()
-	policy := chatguard.DefaultPolicy()
+	policy := config.DefaultPolicy()
 	for i := range limits {
 		policy.Limits = append(policy.Limits, chatguard.Limit{Name: fmt.Sprintf("more%05d", i), Algorithm: chatguard.TokenBucket, Burst: 9, Refill: time.Second})
 	}
@@ -192,7 +193,7 @@ func TestPolicyShow_OnlyObserves(t *testing.T) {
 	s.start()
 	s.exhaustLimit("anna") // the channel is known from here on
 	s.stop()
-	s.storeRaw(1, marshal(t, chatguard.DefaultPolicy()), `[{"key":"penalties.ladder","to":["drop"]}]`)
+	s.storeRaw(1, marshal(t, config.DefaultPolicy()), `[{"key":"penalties.ladder","to":["drop"]}]`)
 	shown := s.run("policy", "show")
 	if !strings.Contains(shown, "\n# Only observing: penalties.ladder has \"drop\"") || !strings.Contains(shown, "\nmode = \"observe\"\n") {
 		t.Errorf("policy show says\n%s", shown)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
@@ -49,7 +49,7 @@ func TestTerminal_HostileTexts(t *testing.T) {
 		return string(data)
 	}
 	write("chatguard.toml", "[twitch]\nchannels = [\"gardenhour\"]\n")
-	policy, err := json.Marshal(chatguard.DefaultPolicy())
+	policy, err := json.Marshal(config.DefaultPolicy())
 	if err != nil {
 		t.Fatal(err)
 	}

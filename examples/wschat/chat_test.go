@@ -104,7 +104,7 @@ func openChat(t *testing.T, p chatguard.Policy, opts httpguard.SessionOptions, a
 // slowPolicy returns the program's policy with a burst that takes hours to refill, so that what a
 // test spends stays spent.
 func slowPolicy() chatguard.Policy {
-	p := policy()
+	p := chatguard.DefaultPolicy()
 	p.Limits[0].Refill = 4 * time.Hour
 	return p
 }
@@ -183,7 +183,7 @@ func (v *visitor) wantLines(lines ...string) {
 
 func TestRoom_DeliversMessages(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	s := openChat(t, policy(), httpguard.SessionOptions{})
+	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{})
 	defer s.stop()
 	anna, ben, carl := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main"), s.visit(t, "Carl", "music")
 	waitUntil(t, "all have come", func() bool { return s.members() == 3 })
@@ -278,7 +278,7 @@ func TestChat_PanicAffectsOneVisitor(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		})))
 	}
-	s := openChat(t, policy(), httpguard.SessionOptions{MaxConnections: 1}, panics)
+	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{MaxConnections: 1}, panics)
 	ben := s.visit(t, "Ben", "main")
 	for range 2 {
 		var anna *visitor
@@ -301,7 +301,7 @@ func TestChat_PanicAffectsOneVisitor(t *testing.T) {
 }
 
 func TestServer_Goodbye(t *testing.T) {
-	s := openChat(t, policy(), httpguard.SessionOptions{})
+	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{})
 	anna := s.visit(t, "Anna", "main")
 	waitUntil(t, "Anna has come", func() bool { return s.members() == 1 })
 	stopped := make(chan struct{})
@@ -314,7 +314,7 @@ func TestServer_Goodbye(t *testing.T) {
 }
 
 func TestServer_RefusesUnknownUser(t *testing.T) {
-	s := openChat(t, policy(), httpguard.SessionOptions{})
+	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{})
 	for _, name := range []string{"", "  ", "a\x00b", strings.Repeat("x", 33)} {
 		response, err := http.Get("http://" + s.address + "/chat?name=" + url.QueryEscape(name))
 		if err != nil {

@@ -38,7 +38,7 @@ func (c *chat) serveUnguarded(w http.ResponseWriter, r *http.Request) {
 // roomyPolicy returns the default policy's limits with room for every message, because a throttled
 // one would not be echoed.
 func roomyPolicy() chatguard.Policy {
-	p := policy()
+	p := chatguard.DefaultPolicy()
 	p.Limits[0].Burst, p.Limits[0].Refill = 1_000_000, time.Microsecond
 	p.Limits[1].Messages = 1_000_000_000
 	return p

@@ -42,7 +42,7 @@ type settings struct {
 }
 
 func main() {
-	s := settings{policy: policy()}
+	s := settings{policy: chatguard.DefaultPolicy()}
 	flag.StringVar(&s.listen, "listen", "127.0.0.1:8081", "address to listen on")
 	flag.StringVar(&s.db, "db", "", "SQLite file that keeps everyone's usage; empty: memory only")
 	flag.StringVar(&s.moderator, "moderator", "", "name:password for the dashboard at /moderate/; empty: no dashboard")
@@ -116,14 +116,6 @@ func roomOf(r *http.Request) string {
 		}
 	}
 	return rooms[0]
-}
-
-// policy returns chatguard's default policy, but enforcing from the start and dropping excess
-// messages.
-func policy() chatguard.Policy {
-	p := chatguard.DefaultPolicy()
-	p.Mode, p.Penalties.Ladder = chatguard.Enforce, nil
-	return p
 }
 
 func channels() (all []dashboard.Channel) {

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/coder/websocket"
+
+	"github.com/chatguard/chatguard"
 )
 
 // stopBrowser ends the browser that tests have started. It does something only in builds with the
@@ -69,7 +71,7 @@ func TestServer_RestartKeepsUsage(t *testing.T) {
 }
 
 func TestDashboard_ModeratorOnly(t *testing.T) {
-	address, _ := start(t, settings{policy: policy(), moderator: "eve:secret"})
+	address, _ := start(t, settings{policy: chatguard.DefaultPolicy(), moderator: "eve:secret"})
 	for credentials, want := range map[string]int{"": 401, "eve:wrong": 401, "eve:": 401, "eve:secret": 200} {
 		r, err := http.NewRequest("GET", "http://"+address+"/moderate/", nil)
 		if err != nil {
@@ -88,7 +90,7 @@ func TestDashboard_ModeratorOnly(t *testing.T) {
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
-	if err := run(t.Context(), settings{policy: policy(), listen: "127.0.0.1:0", moderator: "eve"}, io.Discard); err == nil {
+	if err := run(t.Context(), settings{policy: chatguard.DefaultPolicy(), listen: "127.0.0.1:0", moderator: "eve"}, io.Discard); err == nil {
 		t.Error("a moderator without a password")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/coder/websocket"
 	"go.uber.org/goleak"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
 )
 
@@ -259,7 +260,7 @@ func TestServer_TenThousandConnections(t *testing.T) {
 		t.Fatalf("%d files may be open at once, and %d are needed: ulimit -n %d", files.Cur, many+spare, 2*many)
 	}
 	leaks, before := goleak.IgnoreCurrent(), openFiles(t)
-	s := openChat(t, policy(), httpguard.SessionOptions{MaxConnections: 1, MaxConnectionsPerAddress: 1})
+	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{MaxConnections: 1, MaxConnectionsPerAddress: 1})
 	c := newCrowd(t, s.address, processes)
 	c.do("join")
 	waitUntil(t, "all are there", func() bool { return s.members() == many })

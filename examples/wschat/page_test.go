@@ -34,7 +34,7 @@ func pageShows(text string) string {
 }
 
 func TestPage_CountsDown(t *testing.T) {
-	address, _ := start(t, settings{policy: policy()})
+	address, _ := start(t, settings{policy: chatguard.DefaultPolicy()})
 	anna, ben := openWindow(t, address, "Anna", 360, 640), openWindow(t, address, "Ben", 1400, 900)
 	ben.Write("#text", "hello\r")
 	anna.See(pageShows("Benhello"))

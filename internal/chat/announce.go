@@ -64,7 +64,6 @@ type channelTurn struct {
 
 func newAnnouncer(b *Bot) *announcer {
 	guard, err := chatguard.New(chatguard.Policy{
-		Mode: chatguard.Enforce,
 		Limits: []chatguard.Limit{
 			{Name: "pace", Algorithm: chatguard.LeakyBucket, Every: sayEvery, Queue: sayQueue},
 			{

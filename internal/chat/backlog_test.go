@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -334,7 +335,7 @@ func TestBot_RepeatsCountOnce(t *testing.T) {
 			t.Errorf("%d messages", c.Messages)
 		}
 	}, "delete")
-	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	guard, err := chatguard.New(config.DefaultPolicy(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

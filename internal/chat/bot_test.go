@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -175,7 +176,7 @@ func play(t *testing.T, o Options, policy chatguard.Policy, batches ...[]chatgua
 
 // enforcePolicy returns a policy that enforces the ladder from each user's second message on.
 func enforcePolicy(ladder ...string) chatguard.Policy {
-	p := chatguard.DefaultPolicy()
+	p := config.DefaultPolicy()
 	p.Mode = chatguard.Enforce
 	p.Limits = []chatguard.Limit{{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Hour}}
 	p.Penalties.StrikeEvery = 0

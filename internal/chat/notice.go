@@ -30,7 +30,6 @@ func newNotices(n Notices, steady func() time.Time) *notices {
 		n.Cooldown = time.Minute
 	}
 	guard, err := chatguard.New(chatguard.Policy{
-		Mode:   chatguard.Enforce,
 		Limits: []chatguard.Limit{{Name: "notices", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: min(n.Cooldown, 7*24*time.Hour)}},
 	}, &chatguard.Options{Now: steady})
 	if err != nil {

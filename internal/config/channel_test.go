@@ -189,7 +189,7 @@ func TestChannel_EveryKeyOfLimit(t *testing.T) {
 	`, nil)
 	assertEqual(t, "limits", c.Policy.Limits, []chatguard.Limit{
 		{
-			Name: "slow", Algorithm: chatguard.LeakyBucket, Per: chatguard.PerChannel, Mode: chatguard.LimitObserves, CountThrottled: true,
+			Name: "slow", Algorithm: chatguard.LeakyBucket, Per: chatguard.PerChannel, Mode: chatguard.Observe, CountThrottled: true,
 			Every: 90 * time.Second, Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Queue: 7}},
 		}, {
 			Name: "month", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 6_000_000, Every: 30 * day,

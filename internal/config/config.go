@@ -121,10 +121,25 @@ type Web struct {
 // ".token" appended.
 func (c *Config) TokenFile() string { return c.Database + ".token" }
 
-// Default returns the configuration of an empty file: no channels, and the policy of
-// chatguard.DefaultPolicy.
-func Default() Config {
+// DefaultPolicy returns the policy of an empty file. It has the limits of chatguard.DefaultPolicy,
+// but it only observes, and its ladder is one for a bot.
+func DefaultPolicy() chatguard.Policy {
 	policy := chatguard.DefaultPolicy()
+	policy.Mode = chatguard.Observe
+	policy.Penalties.Ladder = []chatguard.Penalty{
+		{Action: chatguard.Delete},
+		{Action: chatguard.Delete},
+		{Action: chatguard.Warn},
+		{Action: chatguard.Timeout, Duration: 30 * time.Second},
+		{Action: chatguard.Timeout, Duration: 10 * time.Minute},
+	}
+	return policy
+}
+
+// Default returns the configuration of an empty file: no channels, and the policy of
+// DefaultPolicy.
+func Default() Config {
+	policy := DefaultPolicy()
 	return Config{
 		Database:      "chatguard.db",
 		Timezone:      policy.Timezone,

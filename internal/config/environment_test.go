@@ -68,7 +68,7 @@ func TestEnvironment_ErrorsNameVariable(t *testing.T) {
 		{"CHATGUARD_WEB_TRUSTED_PROXIES", "10.0.0.7,::/0", `"::/0" is every address, so anyone could claim another's: list only the proxy's`},
 		{"CHATGUARD_WEB_TOKEN", "correct horse", "it contains a blank, a line break or a non-ASCII character"},
 		{"CHATGUARD_WEB_LISTEN", "8080", `"8080" is not a valid address (want host:port, such as "127.0.0.1:8080")`},
-		{"CHATGUARD_POLICY_MODE", "on", `unknown mode "on" (known: observe, enforce)`},
+		{"CHATGUARD_POLICY_MODE", "on", `unknown mode "on" (known: enforce, observe)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Parse("c.toml", []byte(file), variables{c.name: c.text}.lookup)

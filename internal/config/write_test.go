@@ -10,7 +10,7 @@ import (
 )
 
 func TestWritePolicy_RoundTrip(t *testing.T) {
-	everything := chatguard.DefaultPolicy()
+	everything := DefaultPolicy()
 	everything.Mode, everything.Timezone, everything.Exempt = chatguard.Enforce, "Europe/Berlin", []chatguard.Role{}
 	everything.Penalties.ForgetAfter = 0 // never
 	everything.Penalties.Ladder = append(everything.Penalties.Ladder, chatguard.Penalty{Action: chatguard.Timeout, Duration: chatguard.MaxTimeout})
@@ -19,7 +19,7 @@ func TestWritePolicy_RoundTrip(t *testing.T) {
 	}
 	everything.Limits = append(everything.Limits,
 		chatguard.Limit{
-			Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Minute, Queue: 3, Mode: chatguard.LimitObserves,
+			Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Minute, Queue: 3, Mode: chatguard.Observe,
 			Roles: map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Queue: chatguard.NoQueue}, chatguard.VIP: {Queue: 9}, chatguard.FirstTimer: {}},
 		},
 		chatguard.Limit{
@@ -29,7 +29,7 @@ func TestWritePolicy_RoundTrip(t *testing.T) {
 		chatguard.Limit{Name: "tokyo", Algorithm: chatguard.DailyWindow, Messages: 10, Timezone: "Asia/Tokyo", ResetAt: "04:30"},
 		chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: 90 * time.Second},
 	)
-	for name, policy := range map[string]chatguard.Policy{"the default": chatguard.DefaultPolicy(), "everything": everything} {
+	for name, policy := range map[string]chatguard.Policy{"the default": DefaultPolicy(), "everything": everything} {
 		written, err := WritePolicy(policy)
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ forget_after = "30m"
 	if _, err := WritePolicy(chatguard.Policy{}); !errors.Is(err, ErrNoLimits) {
 		t.Errorf("without limits: %v", err)
 	}
-	got, err := WritePolicy(chatguard.DefaultPolicy())
+	got, err := WritePolicy(DefaultPolicy())
 	if err != nil || strings.TrimSpace(string(got)) != strings.TrimSpace(want) {
 		t.Errorf("%v\n%s", err, got)
 	}

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // withLimits returns the default policy with n more limits.
 func withLimits(n int) chatguard.Policy {
-	p := chatguard.DefaultPolicy()
+	p := config.DefaultPolicy()
 	for i := range n {
 		p.Limits = append(p.Limits, chatguard.Limit{Name: fmt.Sprintf("more%05d", i), Algorithm: chatguard.TokenBucket, Burst: 5, Refill: time.Second})
 	}
@@ -22,7 +23,7 @@ func withLimits(n int) chatguard.Policy {
 
 // Apply's work grows with the number of changes; it does not start over for each change.
 func TestApply_WorkGrowsWithTheChanges(t *testing.T) {
-	base := chatguard.DefaultPolicy()
+	base := config.DefaultPolicy()
 	allocations := func(limits int) float64 {
 		changes := Diff(base, withLimits(limits))
 		return testing.AllocsPerRun(3, func() {
@@ -39,7 +40,7 @@ func TestApply_WorkGrowsWithTheChanges(t *testing.T) {
 
 // Apply leaves out only the changes that do not fit, even if they were made together with others.
 func TestApply_LeavesOutOnlyWhatDoesNotFit(t *testing.T) {
-	base := chatguard.DefaultPolicy()
+	base := config.DefaultPolicy()
 	changes := Diff(base, withLimits(20))
 	for i, c := range changes {
 		if c.Key == "limit.more00007.refill" || c.Key == "limit.more00016.refill" {
@@ -61,7 +62,7 @@ func TestApply_LeavesOutOnlyWhatDoesNotFit(t *testing.T) {
 }
 
 func TestDiffAndApply(t *testing.T) {
-	base := chatguard.DefaultPolicy()
+	base := config.DefaultPolicy()
 	changed := base.Clone()
 	changed.Mode = chatguard.Enforce
 	changed.Limits[0].Refill = 1500 * time.Millisecond
@@ -103,7 +104,7 @@ func TestDiffAndApply(t *testing.T) {
 
 func TestApply_FollowsConfiguration(t *testing.T) {
 	// Live changes stay; everything else follows the file.
-	file := chatguard.DefaultPolicy()
+	file := config.DefaultPolicy()
 	live := file.Clone()
 	live.Limits[0].Burst, live.Mode = 5, chatguard.Enforce
 	changes := Diff(file, live)
@@ -134,7 +135,7 @@ func restored(t *testing.T, changes []journal.Change) (back []journal.Change) {
 
 // everyLimit returns a policy with every setting that limits can have.
 func everyLimit() chatguard.Policy {
-	p := chatguard.DefaultPolicy()
+	p := config.DefaultPolicy()
 	p.Limits = append(p.Limits,
 		chatguard.Limit{
 			Name: "slow", Algorithm: chatguard.LeakyBucket, Every: time.Second, Queue: 2,
@@ -142,7 +143,7 @@ func everyLimit() chatguard.Policy {
 		},
 		chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 500, Every: time.Minute},
 		chatguard.Limit{Name: "evening", Algorithm: chatguard.UserWindow, Messages: 100, Every: 12 * time.Hour, CountThrottled: true},
-		chatguard.Limit{Name: "month", Algorithm: chatguard.SlidingWindow, Messages: 6000, Every: 720 * time.Hour, Mode: chatguard.LimitObserves},
+		chatguard.Limit{Name: "month", Algorithm: chatguard.SlidingWindow, Messages: 6000, Every: 720 * time.Hour, Mode: chatguard.Observe},
 		chatguard.Limit{Name: "exact", Algorithm: chatguard.SlidingLog, Messages: 20, Every: 90 * time.Second},
 		chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 1000, Every: 24 * time.Hour},
 	)
@@ -153,14 +154,14 @@ func TestDiff_RoundTripsEveryKey(t *testing.T) {
 	base := everyLimit()
 	changed := base.Clone()
 	slow, crowd, evening, month, exact := &changed.Limits[2], &changed.Limits[3], &changed.Limits[4], &changed.Limits[5], &changed.Limits[6]
-	slow.Every, slow.Queue, slow.Mode = 90*time.Minute+time.Nanosecond, 0, chatguard.LimitObserves
+	slow.Every, slow.Queue, slow.Mode = 90*time.Minute+time.Nanosecond, 0, chatguard.Observe
 	slow.Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Queue: 7}, chatguard.Subscriber: {Queue: 1}}
 	crowd.Per, crowd.CountThrottled = chatguard.PerUser, true
 	evening.Per, evening.CountThrottled = chatguard.PerChannel, false
-	month.Every, month.Mode = 24*time.Hour, chatguard.LimitEnforces
+	month.Every, month.Mode = 24*time.Hour, chatguard.Enforce
 	*exact = chatguard.Limit{Name: "exact", Algorithm: chatguard.LeakyBucket, Every: 2 * time.Second, Queue: 1}
 	changed.Limits = append(changed.Limits, chatguard.Limit{
-		Name: "new", Algorithm: chatguard.SlidingLog, Per: chatguard.PerChannel, Mode: chatguard.LimitObserves, Messages: 5, Every: time.Hour, CountThrottled: true,
+		Name: "new", Algorithm: chatguard.SlidingLog, Per: chatguard.PerChannel, Mode: chatguard.Observe, Messages: 5, Every: time.Hour, CountThrottled: true,
 	})
 
 	changes := Diff(base, changed)

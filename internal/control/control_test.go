@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -156,7 +157,7 @@ const channel = "1"
 
 func newHarness(t *testing.T, raid Raid) *harness {
 	t.Helper()
-	policy := chatguard.DefaultPolicy()
+	policy := config.DefaultPolicy()
 	policy.Mode = chatguard.Enforce
 	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
 	policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 30 * time.Second}}

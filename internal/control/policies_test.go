@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -66,7 +67,7 @@ func (f *file) Channels() (ids []string) {
 
 // bursting returns the default policy with another burst.
 func bursting(burst int) chatguard.Policy {
-	p := chatguard.DefaultPolicy()
+	p := config.DefaultPolicy()
 	p.Limits[0].Burst = burst
 	return p
 }

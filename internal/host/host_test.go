@@ -26,7 +26,7 @@ var quiet = persist.Options{Logger: slog.New(slog.DiscardHandler)}
 // newGuard returns a Guard that allows each user one message an hour.
 func newGuard(t *testing.T) *chatguard.Guard {
 	t.Helper()
-	policy := chatguard.DefaultPolicy()
+	policy := config.DefaultPolicy()
 	policy.Mode = chatguard.Enforce
 	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
 	guard, err := chatguard.New(policy, nil)

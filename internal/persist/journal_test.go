@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -74,7 +75,7 @@ func TestJournal_AllowedMakesNoEntry(t *testing.T) {
 func TestJournal_ObservedMakesEntry(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, chatguard.DefaultPolicy())
+	g := guardOf(t, s, config.DefaultPolicy())
 	for range 4 {
 		say(t, g, "u", start)
 	}

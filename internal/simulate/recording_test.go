@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 )
 
 func parseNothing(line string) (chatguard.Message, bool, error) {
@@ -31,7 +32,7 @@ func parseNothing(line string) (chatguard.Message, bool, error) {
 // replay returns the summary of a record, the skipped lines and the verdicts.
 func replay(t *testing.T, record io.Reader) (Summary, []string, []chatguard.Verdict) {
 	t.Helper()
-	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	guard, err := chatguard.New(config.DefaultPolicy(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func TestRead_UnreadableLines(t *testing.T) {
 // Enter is called once per channel, before its first message. Messages that Enter refuses are not
 // judged.
 func TestEnter(t *testing.T) {
-	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	guard, err := chatguard.New(config.DefaultPolicy(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func TestChannels_Bounded(t *testing.T) {
 }
 
 func TestRead_FatalErrors(t *testing.T) {
-	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	guard, err := chatguard.New(config.DefaultPolicy(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -36,7 +37,7 @@ func bucket(name string, burst int) chatguard.Limit {
 
 // policyOf returns a policy that observes these limits.
 func policyOf(limits ...chatguard.Limit) chatguard.Policy {
-	p := chatguard.DefaultPolicy()
+	p := config.DefaultPolicy()
 	p.Limits = limits
 	return p
 }
@@ -56,7 +57,7 @@ func TestJudge(t *testing.T) {
 		message(3, "1"), message(14, "1"), message(90, "2"), message(90, "2"), message(90, "2"),
 	)
 	watched := bucket("watched", 1)
-	watched.Mode = chatguard.LimitObserves
+	watched.Mode = chatguard.Observe
 	got := mustJudge(t, timeline, policyOf(bucket("burst", 2), watched), Overrides{})
 	want := Outcome{
 		ThrottledMessages: 4, ThrottledUsers: 2, ExemptMessages: 2,
@@ -166,19 +167,19 @@ func TestTimeline_KeepsNewest(t *testing.T) {
 
 func TestTimeline_Empty(t *testing.T) {
 	timeline := NewTimeline(10)
-	if got := mustJudge(t, timeline, chatguard.DefaultPolicy(), Overrides{}); got.ThrottledMessages != 0 || !timeline.From().IsZero() {
+	if got := mustJudge(t, timeline, config.DefaultPolicy(), Overrides{}); got.ThrottledMessages != 0 || !timeline.From().IsZero() {
 		t.Errorf("%+v since %s", got, timeline.From())
 	}
 }
 
 func TestJudge_Deterministic(t *testing.T) {
 	timeline := newCrowd(50_000, 500)
-	first := mustJudge(t, timeline, chatguard.DefaultPolicy(), Overrides{})
+	first := mustJudge(t, timeline, config.DefaultPolicy(), Overrides{})
 	if first.ThrottledMessages == 0 {
 		t.Fatal("nobody is throttled")
 	}
 	for range 3 {
-		if again := mustJudge(t, timeline, chatguard.DefaultPolicy(), Overrides{}); !reflect.DeepEqual(first, again) {
+		if again := mustJudge(t, timeline, config.DefaultPolicy(), Overrides{}); !reflect.DeepEqual(first, again) {
 			t.Errorf("first %+v\nagain %+v", first, again)
 		}
 	}
@@ -200,7 +201,7 @@ func (c *countdown) Err() error {
 func TestJudge_EndsWithContext(t *testing.T) {
 	timeline := newCrowd(100*batchSize, 100)
 	ctx := &countdown{context.Background(), 3}
-	if _, err := Judge(ctx, timeline, chatguard.DefaultPolicy(), Overrides{}); !errors.Is(err, context.Canceled) || ctx.left != -1 {
+	if _, err := Judge(ctx, timeline, config.DefaultPolicy(), Overrides{}); !errors.Is(err, context.Canceled) || ctx.left != -1 {
 		t.Errorf("%v, and %d looks at the context were left", err, ctx.left)
 	}
 }
@@ -208,7 +209,7 @@ func TestJudge_EndsWithContext(t *testing.T) {
 func TestJudge_InvalidMessage(t *testing.T) {
 	wrong := message(0, "1")
 	wrong.UserID = ""
-	if _, err := Judge(context.Background(), newTimeline(wrong), chatguard.DefaultPolicy(), Overrides{}); !errors.Is(err, chatguard.ErrNoUser) {
+	if _, err := Judge(context.Background(), newTimeline(wrong), config.DefaultPolicy(), Overrides{}); !errors.Is(err, chatguard.ErrNoUser) {
 		t.Error(err)
 	}
 	if _, err := Judge(context.Background(), newTimeline(), policyOf(bucket("burst", -1)), Overrides{}); err == nil {
@@ -234,7 +235,7 @@ func BenchmarkJudge(b *testing.B) {
 	timeline := newCrowd(1_000_000, 50_000)
 	b.ReportMetric(float64(timeline.Bytes())/1e6, "MB")
 	for b.Loop() {
-		if _, err := Judge(context.Background(), timeline, chatguard.DefaultPolicy(), Overrides{}); err != nil {
+		if _, err := Judge(context.Background(), timeline, config.DefaultPolicy(), Overrides{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -111,13 +111,13 @@ func Remaining(
 }
 
 func newSolo(limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.Roles, from time.Time) (*solo, error) {
-	limit.Per, limit.Mode, limit.CountThrottled = chatguard.PerUser, chatguard.LimitEnforces, false
+	limit.Per, limit.Mode, limit.CountThrottled = chatguard.PerUser, chatguard.Enforce, false
 	if limit.Algorithm == chatguard.DailyWindow {
 		limit.Timezone = cmp.Or(own.Timezone, limit.Timezone) // as if it had applied all week
 	} else {
 		limit.Timezone = ""
 	}
-	guard, err := chatguard.New(chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{limit}}, nil)
+	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, nil)
 	if err != nil {
 		return nil, err
 	}

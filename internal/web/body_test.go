@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
@@ -17,7 +17,7 @@ func TestBody_Bounded(t *testing.T) {
 	d.wantProblem("a secret", "POST", "/api/v1/session", access.Secret{Code: text(4 << 10)}, nil, 413, "more than the 4096 bytes")
 	d.wantProblem("a length", "POST", channelPath+"/raid", map[string]string{"for": text(64 << 10)}, owned, 413, "more than the 65536 bytes")
 	d.wantProblem("an override", "PUT", channelPath+"/users/41/override", map[string]string{"timezone": text(64 << 10)}, owned, 413, "more than the 65536 bytes")
-	policy := chatguard.DefaultPolicy()
+	policy := config.DefaultPolicy()
 	policy.Timezone = text(64 << 10)
 	d.wantProblem("a large policy", "PUT", policyPath, policy, append(owned, matching), 422, "timezone")
 	policy.Timezone = text(1 << 20)

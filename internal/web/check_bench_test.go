@@ -18,6 +18,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/config"
 )
 
 const (
@@ -96,7 +97,7 @@ func benchContents() (single, batches []string) {
 
 // raiseLimits sets limits so high that they throttle nobody in a benchmark.
 func raiseLimits(o *Options) {
-	p := chatguard.DefaultPolicy()
+	p := config.DefaultPolicy()
 	p.Mode, p.Limits[0].Burst, p.Limits[1].Messages = chatguard.Enforce, 1_000_000, 1_000_000
 	if err := o.Guard.SetPolicy("", p, time.Now()); err != nil {
 		panic(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -161,7 +162,7 @@ func TestCheckBatch_AllOrNothing(t *testing.T) {
 // only once every 5 s in that minute is not throttled.
 func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
 	d, asServer := runLobby(t)
-	now, policy := d.now(), chatguard.DefaultPolicy()
+	now, policy := d.now(), config.DefaultPolicy()
 	policy.Mode = chatguard.Enforce
 	if err := d.guard.SetPolicy(lobby, policy, now); err != nil {
 		t.Fatal(err)

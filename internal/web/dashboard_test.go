@@ -75,7 +75,7 @@ func TestNowPage_ThrottledUserAppearsAndLeaves(t *testing.T) {
 
 func TestNowPage_ObservedNotCounted(t *testing.T) {
 	d := dash(t, addLimits(t, chatguard.Limit{
-		Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.LimitObserves,
+		Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.Observe,
 	}))
 	w := d.open(360, 800)
 	if v := d.say(spammer, 2); !v.Allowed || !v.Observed {

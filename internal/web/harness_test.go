@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
@@ -85,7 +86,7 @@ var beside sync.Map
 // begin does what the process does at its start.
 func (d *dashboard) begin() {
 	d.Helper()
-	base := chatguard.DefaultPolicy()
+	base := config.DefaultPolicy()
 	base.Mode, base.Limits[0].Refill = chatguard.Enforce, 10*time.Minute
 	d.store = openStore(d.TB, d.database, &persist.Options{Now: d.now, Logger: quiet})
 	var err error
@@ -213,10 +214,10 @@ var everyAlgorithm = []chatguard.Limit{
 		Name: "slow", Algorithm: chatguard.LeakyBucket, Every: 1500 * time.Millisecond, Queue: 3,
 		Roles: map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Queue: 9}, chatguard.VIP: {}},
 	},
-	{Name: "unqueued", Algorithm: chatguard.LeakyBucket, Every: 90 * time.Minute, Mode: chatguard.LimitObserves},
+	{Name: "unqueued", Algorithm: chatguard.LeakyBucket, Every: 90 * time.Minute, Mode: chatguard.Observe},
 	{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute},
 	{Name: "evening", Algorithm: chatguard.UserWindow, Messages: 100, Every: 12 * time.Hour, CountThrottled: true},
-	{Name: "month", Algorithm: chatguard.SlidingWindow, Messages: 6_000_000, Every: 720 * time.Hour, Mode: chatguard.LimitObserves},
+	{Name: "month", Algorithm: chatguard.SlidingWindow, Messages: 6_000_000, Every: 720 * time.Hour, Mode: chatguard.Observe},
 	{Name: "exact", Algorithm: chatguard.SlidingLog, Messages: 20, Every: 90 * time.Second},
 	everywhere,
 }

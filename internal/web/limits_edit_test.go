@@ -88,7 +88,7 @@ func TestLimitsEdit_AddAndRemove(t *testing.T) {
 	w.Click("#counts-2")
 	w.save()
 	want := chatguard.Limit{
-		Name: "teatime", Algorithm: chatguard.SlidingLog, Per: chatguard.PerChannel, Messages: 7, Every: 30 * time.Second, Mode: chatguard.LimitObserves, CountThrottled: true,
+		Name: "teatime", Algorithm: chatguard.SlidingLog, Per: chatguard.PerChannel, Messages: 7, Every: 30 * time.Second, Mode: chatguard.Observe, CountThrottled: true,
 	}
 	if limits := d.guard.Policy(channelID).Limits; len(limits) != 3 || !reflect.DeepEqual(limits[2], want) {
 		t.Errorf("limits %+v", limits)

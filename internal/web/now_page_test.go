@@ -22,7 +22,7 @@ func TestNowPage_Accessible(t *testing.T) {
 	for _, width := range []int64{360, 1600} {
 		for _, scheme := range []string{"light", "dark"} {
 			d := dash(t, addLimits(t, chatguard.Limit{
-				Name: "tried", Algorithm: chatguard.UserWindow, Messages: 2, Every: time.Hour, Mode: chatguard.LimitObserves,
+				Name: "tried", Algorithm: chatguard.UserWindow, Messages: 2, Every: time.Hour, Mode: chatguard.Observe,
 			}))
 			w := d.open(width, 800)
 			w.Prefer(map[string]string{"prefers-color-scheme": scheme})
@@ -64,7 +64,7 @@ func figure(name string) string {
 // An observed message does not count as throttled, whether the channel only observes or the limit
 // does.
 func TestNowPage_ObservedIsNotThrottled(t *testing.T) {
-	d := dash(t, addLimits(t, chatguard.Limit{Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.LimitObserves}))
+	d := dash(t, addLimits(t, chatguard.Limit{Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.Observe}))
 	w := d.open(360, 800)
 	for i := range 5 {
 		d.say(chatguard.User{ID: fmt.Sprint(i)}, 3)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 )
 
 // Limits that need much memory per user are previewed in groups of users. If one of the limits is
@@ -44,5 +45,5 @@ func TestPreview_MemoryBudget(t *testing.T) {
 	if err := d.guard.SetPolicy(channelID, policy, d.now()); err != nil {
 		t.Fatal(err)
 	}
-	refused(d.try(burst(2), func(body map[string]any) { body["policy"] = chatguard.DefaultPolicy() }), "The limits in force")
+	refused(d.try(burst(2), func(body map[string]any) { body["policy"] = config.DefaultPolicy() }), "The limits in force")
 }

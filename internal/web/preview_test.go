@@ -77,7 +77,7 @@ func TestPreview_ComparesWithCurrent(t *testing.T) {
 		p.Mode = chatguard.Observe // the preview enforces it anyway
 		p.Limits[0].Burst = 2
 		p.Limits = append(p.Limits, chatguard.Limit{
-			Name: "watched", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.LimitObserves,
+			Name: "watched", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.Observe,
 		})
 	}))
 	if !p.From.Equal(began) || p.Until.Before(began) || p.Messages != 10 || p.Users != 3 || p.Exempt != 2 || p.Truncated {

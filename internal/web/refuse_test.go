@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
@@ -24,7 +24,7 @@ func setHost(name string) func(*http.Request) {
 }
 
 func TestRequests_Refused(t *testing.T) {
-	policy := chatguard.DefaultPolicy()
+	policy := config.DefaultPolicy()
 	broken := policy.Clone()
 	broken.Limits[1].Messages = -1
 	matching := setHeader("If-Match", "*")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 )
 
 func TestWeek_Route(t *testing.T) {
@@ -42,7 +43,7 @@ func TestWeek_Route(t *testing.T) {
 
 // Daily limits say more than windows, and windows more than buckets.
 func TestWeek_DefaultLimit(t *testing.T) {
-	limits := append(slices.Clone(everyAlgorithm), chatguard.DefaultPolicy().Limits...)
+	limits := append(slices.Clone(everyAlgorithm), config.DefaultPolicy().Limits...)
 	crowd := slices.IndexFunc(limits, func(l chatguard.Limit) bool { return l.Per == chatguard.PerChannel })
 	for name, test := range map[string]struct {
 		limits []chatguard.Limit

@@ -49,10 +49,17 @@ func WantError(t testing.TB, err error, parts ...string) {
 // DatabasePath returns a database path in a temporary folder of the test.
 func DatabasePath(t testing.TB) string { return filepath.Join(t.TempDir(), "chatguard.db") }
 
-// Policy returns a policy that enforces a burst of 3 messages, one more every 4 s, and 300 per day.
+// Policy returns a policy that enforces a burst of 3 messages, one more every 4 s, and 300 per day. Its
+// ladder is one for a bot.
 func Policy() chatguard.Policy {
 	p := chatguard.DefaultPolicy()
-	p.Mode = chatguard.Enforce
+	p.Penalties.Ladder = []chatguard.Penalty{
+		{Action: chatguard.Delete},
+		{Action: chatguard.Delete},
+		{Action: chatguard.Warn},
+		{Action: chatguard.Timeout, Duration: 30 * time.Second},
+		{Action: chatguard.Timeout, Duration: 10 * time.Minute},
+	}
 	return p
 }
 

@@ -51,7 +51,6 @@ func newAttempts(now func() time.Time) (*attempts, error) {
 
 func newBucket(name string, burst int, refill time.Duration) (*chatguard.Guard, error) {
 	return chatguard.New(chatguard.Policy{
-		Mode:   chatguard.Enforce,
 		Limits: []chatguard.Limit{{Name: name, Algorithm: chatguard.TokenBucket, Burst: burst, Refill: refill}},
 	}, nil)
 }

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 )
 
 // Once a check is answered, no text of its message stays in memory.
 func TestCheck_RetainsNoTexts(t *testing.T) {
-	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	guard, err := chatguard.New(config.DefaultPolicy(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

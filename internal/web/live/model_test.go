@@ -8,6 +8,7 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -27,7 +28,7 @@ func entry(id int64, user string, at time.Time, wait time.Duration) journal.Entr
 // newModel returns a Model of a real Guard. Nothing updates it in the background.
 func newModel(t *testing.T) *Model {
 	t.Helper()
-	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	guard, err := chatguard.New(config.DefaultPolicy(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,6 @@ func (b *budget) prepare() error {
 		return nil
 	}
 	guard, err := chatguard.New(chatguard.Policy{
-		Mode:   chatguard.Enforce,
 		Limits: []chatguard.Limit{{Name: "requests", Algorithm: chatguard.TokenBucket, Burst: budgetSize, Refill: budgetRefill}},
 	}, nil)
 	if err != nil {
