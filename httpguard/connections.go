@@ -11,6 +11,10 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
+// NoLimit as SessionOptions.Connects or ConnectsPerAddress means that connecting isn't limited.
+// Don't change it. It isn't a valid limit of a chatguard.Policy.
+var NoLimit = chatguard.Limit{Algorithm: "none"}
+
 // connectorsMemory is the number of bytes for recording how often users and addresses connect:
 // enough for 100,000 addresses.
 const connectorsMemory = 16 << 20
@@ -18,7 +22,7 @@ const connectorsMemory = 16 << 20
 // gate limits the connections of each user or address: how often they are opened, and how many are
 // open at once. It doesn't limit connections with an empty ID.
 type gate struct {
-	connects *chatguard.Guard
+	connects *chatguard.Guard // nil: connecting isn't limited
 	now      func() time.Time // the clock of the Guard that judges messages
 	most     int              // maximum open at once; negative: unlimited
 
@@ -33,15 +37,20 @@ func newGate(field string, limit, otherwise chatguard.Limit, most int, now func(
 	if reflect.ValueOf(limit).IsZero() {
 		limit = otherwise
 	}
-	if limit.Algorithm == chatguard.LeakyBucket {
+	g := &gate{now: now, most: most, open: map[string]int{}}
+	switch limit.Algorithm {
+	case NoLimit.Algorithm:
+		return g, nil
+	case chatguard.LeakyBucket:
 		return nil, fmt.Errorf("httpguard: SessionOptions.%s: a leaky-bucket would delay connections, which isn't possible: use a token-bucket", field)
 	}
 	limit.Name = cmp.Or(limit.Name, otherwise.Name)
-	connects, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, &chatguard.Options{Now: now, MaxMemory: connectorsMemory})
+	var err error
+	g.connects, err = chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, &chatguard.Options{Now: now, MaxMemory: connectorsMemory})
 	if err != nil {
 		return nil, fmt.Errorf("httpguard: SessionOptions.%s: %w", field, err)
 	}
-	return &gate{connects: connects, now: now, most: most, open: map[string]int{}}, nil
+	return g, nil
 }
 
 // blockFactor is the ratio of the limit for an IPv6 /48 to the limit for one address.
@@ -64,7 +73,7 @@ func blockLimit(limit chatguard.Limit) chatguard.Limit {
 
 // connect spends one connection attempt of a user, or returns a *ThrottledError.
 func (g *gate) connect(ctx context.Context, user chatguard.User) error {
-	if user.ID == "" {
+	if user.ID == "" || g.connects == nil {
 		return nil
 	}
 	v, err := g.connects.Check(ctx, chatguard.Message{ChannelID: MainChannel, User: user, SentAt: g.time()})

@@ -1,8 +1,36 @@
-// Package httpguard puts a chatguard.Guard in front of HTTP handlers.
+// Package httpguard puts a chatguard.Guard in front of HTTP handlers. It works with net/http and
+// everything built on it. These are the three shortest programs.
 //
-// [Sessions] limits connections and identifies their users at the handshake. It gives the handler a
-// [Session], which judges each message that arrives over the connection. [SetHeaders] describes a
-// verdict in the headers of a response.
+// An HTTP API: [Limit] judges each request by its client's key, sets the rate-limit headers, and
+// answers 429 if there are too many.
 //
-// The package imports only chatguard and the standard library.
+//	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{
+//		chatguard.TokenBucketLimit("requests", 100, time.Second),
+//	}}, nil)
+//	limit := httpguard.Limit(guard, httpguard.ByKey("Authorization", userOf), nil)
+//	err = http.ListenAndServe("localhost:8000", limit(api))
+//
+// A chat over WebSocket: [Sessions] limits connections and identifies their users at the handshake.
+// The handler's [Session] judges each message.
+//
+//	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{Identify: account})
+//	err = http.ListenAndServe("localhost:8000", in(chat))
+//
+//	// in chat, for each message:
+//	session := httpguard.SessionFrom(r.Context())
+//	verdict, err := session.Check(session.Context(), chatguard.Message{Text: text})
+//	if err == nil && verdict.Allowed {
+//		broadcast(text)
+//	}
+//
+// Both, in one server, with one Guard for messages and another for requests:
+//
+//	mux.Handle("/chat", in(chat))
+//	mux.Handle("/api/", limit(api))
+//
+// [ByKey], [ByAddress], [ByValue], [Anonymous] and [FirstOf] identify users. [SetHeaders] describes
+// any verdict in the headers of a response.
+//
+// The package imports only chatguard and the standard library, and starts no goroutine. Everything
+// is safe for concurrent use.
 package httpguard

@@ -15,19 +15,10 @@ import (
 	"github.com/chatguard/chatguard/httpguard"
 )
 
-// newEnforcingGuard returns a Guard that enforces one limit.
-func newEnforcingGuard(limit chatguard.Limit) *chatguard.Guard {
-	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	return guard
-}
-
 // A chat over WebSocket. The server identifies clients by a key; clients without a key are
 // anonymous. The server judges each message, and sends the verdict to its author.
 func ExampleSessions() {
-	guard := newEnforcingGuard(chatguard.Limit{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: 4 * time.Second})
+	guard := newGuard(chatguard.TokenBucketLimit("burst", 1, 4*time.Second))
 	protect, err := httpguard.Sessions(guard, &httpguard.SessionOptions{
 		Identify: httpguard.FirstOf(httpguard.ByKey("Authorization", userOf), httpguard.Anonymous),
 	})
@@ -94,18 +85,4 @@ func send(url string, texts ...string) {
 		}
 		fmt.Printf("to anna: %+v\n", verdict)
 	}
-}
-
-func ExampleFirstOf() {
-	identify := httpguard.FirstOf(httpguard.ByKey("X-API-Key", userOf), httpguard.ByAddress())
-	for _, key := range []string{"anna's key", ""} {
-		r := httptest.NewRequest("GET", "/chat", nil)
-		r.RemoteAddr = "192.0.2.7:51034"
-		r.Header.Set("X-API-Key", key)
-		user, err := identify(r)
-		fmt.Println(user.ID, err)
-	}
-	// Output:
-	// 48215771 <nil>
-	// address:192.0.2.7 <nil>
 }

@@ -45,8 +45,12 @@ func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 }
 
 // SetHeaders describes one of the session's verdicts in a response's headers, as the function
-// SetHeaders does.
-func (s *Session) SetHeaders(h http.Header, v chatguard.Verdict) { SetHeaders(h, s.guard, v) }
+// SetHeaders does. On a nil Session, it sets nothing.
+func (s *Session) SetHeaders(h http.Header, v chatguard.Verdict) {
+	if s != nil {
+		SetHeaders(h, s.guard, v)
+	}
+}
 
 // setHeader is http.Header.Set for a name in canonical form.
 func setHeader(h http.Header, name, value string) { h[name] = []string{value} }

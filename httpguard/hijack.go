@@ -2,6 +2,7 @@ package httpguard
 
 import (
 	"bufio"
+	"errors"
 	"net"
 	"net/http"
 )
@@ -12,8 +13,15 @@ import (
 type sessionWriter struct {
 	http.ResponseWriter
 	session *Session
+	upgrade bool     // the client asks for another protocol, such as WebSocket
+	hidden  func()   // called if the connection was taken over through another writer
 	taken   net.Conn // the connection, after a takeover
 }
+
+// errHidden is why a session ends while its connection may still be open.
+var errHidden = errors.New("httpguard: the handler took over the connection through a ResponseWriter that isn't the one of Sessions, as handlers in gin do: " +
+	"the session ends when the handler returns, and an open connection no longer counts; " +
+	"put Sessions around the whole server: http.Server{Handler: in(engine)}")
 
 // Unwrap lets http.ResponseController find the methods that this writer doesn't implement:
 // deadlines and full duplex.
@@ -48,10 +56,34 @@ func (w *sessionWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // closes the connection, because nothing else would.
 func (w *sessionWriter) finish(returned bool) {
 	switch {
-	case w.taken == nil:
-		w.session.end()
-	case !returned:
+	case w.taken != nil && !returned:
 		_ = w.taken.Close() // the panic is the error to report
+	case w.taken != nil:
+	case w.upgrade && isHijacked(w.ResponseWriter):
+		w.hidden()
+		w.session.end(errHidden)
+	default:
+		w.session.end(nil)
+	}
+}
+
+// isHijacked reports whether the connection under a framework's writer was taken over. It returns
+// false for a writer that doesn't say whether it has written an answer: an empty Write, which finds
+// out, would write one.
+func isHijacked(w http.ResponseWriter) bool {
+	for {
+		if answered, ok := w.(interface{ Written() bool }); ok {
+			if !answered.Written() {
+				return false
+			}
+			_, err := w.Write(nil)
+			return errors.Is(err, http.ErrHijacked)
+		}
+		inner, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return false
+		}
+		w = inner.Unwrap()
 	}
 }
 
@@ -65,7 +97,7 @@ type tcpConn struct {
 
 // Close closes the connection and ends the session.
 func (c *tcpConn) Close() error {
-	defer c.session.end()
+	defer c.session.end(nil)
 	return c.TCPConn.Close()
 }
 
@@ -81,7 +113,7 @@ type takenConn struct {
 
 // Close closes the connection and ends the session.
 func (c *takenConn) Close() error {
-	defer c.session.end()
+	defer c.session.end(nil)
 	return c.Conn.Close()
 }
 

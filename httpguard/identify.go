@@ -2,6 +2,7 @@ package httpguard
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -42,6 +43,15 @@ func guest(r *http.Request, id string) chatguard.User {
 		*told = id
 	}
 	return chatguard.User{ID: id}
+}
+
+// identified returns the user whom identify identifies. guest is the place of the request's guest.
+func identified(identify func(*http.Request) (chatguard.User, error), r *http.Request, guest *string) (chatguard.User, error) {
+	user, err := identify(r)
+	if err == nil && isReserved(user.ID) && user.ID != *guest {
+		err = fmt.Errorf("httpguard: Identify returned %q: %w", user.ID, ErrReservedID)
+	}
+	return user, err
 }
 
 func isReserved(id string) bool { return id == AnonymousID || strings.HasPrefix(id, addressPrefix) }
@@ -85,6 +95,29 @@ func ByKey(header string, known func(key string) (chatguard.User, bool)) func(*h
 			return chatguard.User{}, ErrNobody
 		}
 		return user, nil
+	}
+}
+
+// maxValue is the maximum length in bytes of a value that ByValue uses as it is.
+const maxValue = 128
+
+// ByValue identifies users by a value of the request, such as the account's name in a log-in form,
+// for limits on what happens to that account. The user ID is "value:anna", or "value:sha256:" and a
+// hash if the value is longer than 128 bytes. An empty value is ErrNobody. Clients choose the value,
+// so it doesn't say who they are: never use ByValue for Sessions.
+//
+// value should return one form of what counts as the same, for example a name in lower case. If it
+// reads the request's body, put http.MaxBytesHandler in front.
+func ByValue(value func(*http.Request) string) func(*http.Request) (chatguard.User, error) {
+	return func(r *http.Request) (chatguard.User, error) {
+		id := value(r)
+		switch {
+		case id == "":
+			return chatguard.User{}, ErrNobody
+		case len(id) > maxValue:
+			id = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(id)))
+		}
+		return chatguard.User{ID: "value:" + id}, nil
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/chatguard/chatguard"
@@ -42,6 +43,10 @@ func TestIdentify_Ways(t *testing.T) {
 		"first of, none":        {FirstOf(byKey), key("wrong"), "", ErrNobody},
 		"first of, an error":    {FirstOf(breaks, Anonymous), key("secret"), "", broken},
 		"first of, no ways yet": {FirstOf(), key("secret"), "", ErrNobody},
+		"value":                 {ByValue(func(r *http.Request) string { return "anonymous" }), newRequest("@"), "value:anonymous", nil},
+		"value, none":           {ByValue(func(r *http.Request) string { return "" }), newRequest("@"), "", ErrNobody},
+		"value, long": {ByValue(func(r *http.Request) string { return strings.Repeat("7", 1000) }), newRequest("@"),
+			"value:sha256:2fb8ebc720944eeb80c783813f870f3bbc20353e4d5714dea88ec06395503876", nil},
 	} {
 		if user, err := test.way(test.request); user.ID != test.want || !errors.Is(err, test.err) {
 			t.Errorf("%s: %+v, %v; want %q, %v", name, user, err, test.want, test.err)

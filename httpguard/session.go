@@ -11,12 +11,12 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// ErrNoSession is the error of Check on a nil *Session: the request didn't pass through
-// Sessions.
+// ErrNoSession is the error of Check on a nil *Session: the request didn't pass through Sessions.
 var ErrNoSession = errors.New("httpguard: there is no session: serve this handler through Sessions")
 
-// Session is a connection that Sessions has admitted, with its user and channel. It is safe
-// for concurrent use.
+// Session is a connection that Sessions has admitted, with its user and channel. It is safe for
+// concurrent use. A nil Session stands for a request that didn't pass through Sessions; its methods
+// can be called, and judge nothing.
 //
 // A Session ends when the handler returns. If the handler has taken over the connection, as
 // WebSocket libraries do, the Session ends when the connection is closed.
@@ -27,15 +27,24 @@ type Session struct {
 	address netip.Addr // zero if the request has no address
 
 	ctx    context.Context
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	leave  func() // stops counting the connection as open
 	ended  sync.Once
 }
 
+// noSession is the context of a nil Session.
+var noSession = endedContext(ErrNoSession)
+
+func endedContext(cause error) context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(cause)
+	return ctx
+}
+
 type sessionKey struct{}
 
-// SessionFrom returns the session from a request's context. It returns nil if the request didn't
-// pass through Sessions.
+// SessionFrom returns the session from the context of a request, or from Session.Context. It
+// returns nil if the request didn't pass through Sessions.
 func SessionFrom(ctx context.Context) *Session {
 	s, _ := ctx.Value(sessionKey{}).(*Session)
 	return s
@@ -44,35 +53,61 @@ func SessionFrom(ctx context.Context) *Session {
 // begin creates the session's own context. It returns the request's context with the session added.
 func (s *Session) begin(request context.Context) context.Context {
 	request = context.WithValue(request, sessionKey{}, s)
-	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(request))
+	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(request))
 	return request
 }
 
-func (s *Session) end() {
+// end ends the session. The cause is nil if the connection is closed.
+func (s *Session) end(cause error) {
 	s.ended.Do(func() {
 		s.leave()
-		s.cancel()
+		s.cancel(cause)
 	})
 }
 
-// User returns the connected user, whom SessionOptions.Identify identified at the handshake.
-func (s *Session) User() chatguard.User { return s.user }
+// User returns the connected user, whom SessionOptions.Identify identified at the handshake. It
+// returns the zero User on a nil Session.
+func (s *Session) User() chatguard.User {
+	if s == nil {
+		return chatguard.User{}
+	}
+	return s.user
+}
 
-// ChannelID returns the channel that is used for messages without a channel.
-func (s *Session) ChannelID() string { return s.channel }
+// ChannelID returns the channel that is used for messages without a channel. It returns "" on a nil
+// Session.
+func (s *Session) ChannelID() string {
+	if s == nil {
+		return ""
+	}
+	return s.channel
+}
 
 // Address returns the address that the connection comes from. It returns the zero Addr if there is
-// none, for example over a Unix socket.
-func (s *Session) Address() netip.Addr { return s.address }
+// none, for example over a Unix socket, and on a nil Session.
+func (s *Session) Address() netip.Addr {
+	if s == nil {
+		return netip.Addr{}
+	}
+	return s.address
+}
 
-// Done returns a channel that is closed when the session ends.
-func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
+// Done returns a channel that is closed when the session ends. On a nil Session, it is closed.
+func (s *Session) Done() <-chan struct{} { return s.Context().Done() }
 
 // Context returns a context that ends with the session and has the request's values. Use it for a
 // connection that was taken over, as WebSocket libraries do: the request's own context ends when
 // the handler returns, not when such a connection is closed. A handler that streams should use the
 // request's context, which ends when the client leaves.
-func (s *Session) Context() context.Context { return s.ctx }
+//
+// On a nil Session, the context has ended and its cause is ErrNoSession. So a handler that isn't
+// behind Sessions hangs up, and doesn't serve a chat without limits.
+func (s *Session) Context() context.Context {
+	if s == nil {
+		return noSession
+	}
+	return s.ctx
+}
 
 // Check is Guard.Check for a message that has just arrived over this connection. It always uses the
 // session's user and the Guard's clock, whatever m contains. If m has no roles or no channel, it

@@ -1,6 +1,7 @@
 package httpguard
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -121,10 +122,22 @@ func TestSession_PlainRequest(t *testing.T) {
 	}
 }
 
-func TestSession_Missing(t *testing.T) {
+// A handler that isn't behind Sessions gets a nil session, which judges nothing and has ended.
+func TestSession_Nil(t *testing.T) {
 	s := SessionFrom(t.Context())
 	if v, err := s.Check(t.Context(), messageFrom("7", 0)); s != nil || err != ErrNoSession || v != (chatguard.Verdict{}) {
 		t.Errorf("%+v, %v", v, err)
+	}
+	if s.User() != (chatguard.User{}) || s.ChannelID() != "" || s.Address().IsValid() {
+		t.Errorf("%+v in %q from %s", s.User(), s.ChannelID(), s.Address())
+	}
+	<-s.Done()
+	if err := context.Cause(s.Context()); err != ErrNoSession {
+		t.Errorf("the context has ended because of %v", err)
+	}
+	h := http.Header{}
+	if s.SetHeaders(h, mustCheck(t, newEnforcingGuard(t, nil, nil), messageFrom("7", 0))); len(h) != 0 {
+		t.Errorf("headers %v", h)
 	}
 }
 

@@ -7,22 +7,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"strconv"
+	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
 )
 
-// MainChannel is the channel in which all connections' messages count if SessionOptions.Channel
-// is nil.
-const MainChannel = "main"
-
 // ErrConnections says that a user or an address has reached the maximum number of open connections.
 var ErrConnections = errors.New("httpguard: too many connections are open at once")
-
-// retryConnections is the Retry-After, in seconds, of ErrConnections. Nobody knows when another
-// connection will close.
-const retryConnections = 5
 
 // SessionOptions configure who may connect, and how often. Only Identify is required.
 type SessionOptions struct {
@@ -45,10 +37,10 @@ type SessionOptions struct {
 	MaxConnections, MaxConnectionsPerAddress int
 
 	// Connects limits how often a user may connect, and ConnectsPerAddress limits how often an
-	// address may. The zero Limit means a token-bucket: for a user with a Burst of 10 and a Refill
-	// of 2 s, and for an address with a Burst of 40 and a Refill of 500 ms. The Name may be
-	// omitted. Every request that reaches the middleware counts, so clients that poll need higher
-	// limits.
+	// address may; NoLimit means unlimited. The zero Limit means a token-bucket: for a user with a
+	// Burst of 10 and a Refill of 2 s, and for an address with a Burst of 40 and a Refill of 500 ms.
+	// The Name may be omitted. Every request that reaches the middleware counts, so clients that
+	// poll need higher limits.
 	Connects, ConnectsPerAddress chatguard.Limit
 
 	// TrustedProxies lists the proxies whose X-Forwarded-For is trusted. If the list lacks a proxy
@@ -59,12 +51,18 @@ type SessionOptions struct {
 	TrustedProxies []netip.Prefix
 
 	// Refused writes the answer to a request that is refused. If it is nil, the answer is one line
-	// of text with status 429, 401 or 500. The error is a *ThrottledError, ErrConnections,
-	// ErrNobody, or an internal error that must not be shown to the client. Refused must write a
-	// status; Retry-After is already set.
+	// of text with status 429, 401, 500, or 503 if the request's context has ended. The error is a
+	// *chatguard.ThrottledError, ErrConnections, ErrNobody, or an internal error that must not be
+	// shown to the client. Refused must write a status; Retry-After and WWW-Authenticate are already
+	// set.
 	Refused func(http.ResponseWriter, *http.Request, error)
 
-	// Logger receives the errors answered with 500. Nil means slog.Default().
+	// Authenticate is the header WWW-Authenticate of a 401, which RFC 9110 requires: for ByKey, it
+	// is `Bearer realm="chat"`, for example. Empty means no header.
+	Authenticate string
+
+	// Logger receives the errors answered with 500, and a warning if limits on open connections
+	// can't be kept. Nil means slog.Default().
 	Logger *slog.Logger
 }
 
@@ -81,6 +79,8 @@ type middleware struct {
 
 	users, addresses *gate
 	blocks           *gate // by address block
+	refuser          refuser
+	warned           sync.Once // of errHidden
 }
 
 // Sessions returns a function that puts the Guard in front of an HTTP handler. It works with any
@@ -97,14 +97,21 @@ type middleware struct {
 // A handler that takes over the connection must close it through the net.Conn that it received, as
 // WebSocket libraries do; otherwise the session never ends. If the handler panics after it has
 // taken over the connection, the middleware closes the connection, which net/http would not do.
+//
+// The handler must use the ResponseWriter that the middleware gives it. Handlers in gin don't: gin
+// gives them its own. A connection that they take over then stays open after its session has ended.
+// The middleware logs a warning once if it notices that, which it can if the framework's writer has
+// a method Written, as gin's has. Put Sessions around the whole server, not into such a framework.
 func Sessions(guard *chatguard.Guard, opts *SessionOptions) (func(http.Handler) http.Handler, error) {
+	if guard == nil {
+		return nil, errors.New("httpguard: Sessions needs a Guard")
+	}
 	if opts == nil || opts.Identify == nil {
 		return nil, errors.New("httpguard: SessionOptions.Identify is missing: set it to ByKey, ByAddress, Anonymous or your own function")
 	}
 	m := &middleware{SessionOptions: *opts, guard: guard}
-	if m.Channel == nil {
-		m.Channel = func(*http.Request) string { return MainChannel }
-	}
+	m.Channel = channelOr(m.Channel)
+	m.refuser = refuser{opts.Refused, opts.Authenticate, opts.Logger, "Too many connection attempts."}
 	var err error
 	if m.users, err = newGate("Connects", opts.Connects, connectsOfUser, cmp.Or(opts.MaxConnections, 10), guard.Now); err != nil {
 		return nil, err
@@ -125,13 +132,19 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 	r, guest := withGuest(r)
 	s, err := m.admit(r, guest)
 	if err != nil {
-		m.refuse(w, r, err)
+		m.refuser.refuse(w, r, err)
 		return
 	}
-	ctx, writer, returned := s.begin(r.Context()), &sessionWriter{ResponseWriter: w, session: s}, false
+	ctx, returned := s.begin(r.Context()), false
+	writer := &sessionWriter{ResponseWriter: w, session: s, upgrade: r.Header.Get("Upgrade") != "", hidden: m.warnHidden}
 	defer func() { writer.finish(returned) }() // no recover, so a panic keeps its stack trace
 	next.ServeHTTP(writer, r.WithContext(ctx))
 	returned = true
+}
+
+// warnHidden logs once that handlers take over connections without the middleware.
+func (m *middleware) warnHidden() {
+	m.warned.Do(func() { m.refuser.log().Warn(errHidden.Error()) })
 }
 
 // admit returns the session of a request, or the error with which the request is refused. It checks
@@ -149,10 +162,7 @@ func (m *middleware) admit(r *http.Request, guest *string) (*Session, error) {
 	if err := m.blocks.connect(r.Context(), block); err != nil {
 		return nil, err
 	}
-	user, err := m.Identify(r)
-	if err == nil && isReserved(user.ID) && user.ID != *guest {
-		err = fmt.Errorf("httpguard: Identify returned %q: %w", user.ID, ErrReservedID)
-	}
+	user, err := identified(m.Identify, r, guest)
 	if err != nil {
 		return nil, err
 	}
@@ -189,28 +199,4 @@ func (m *middleware) enter(s *Session, user, address, block string) error {
 		entered = append(entered, func() { in.gate.leave(in.id) })
 	}
 	return nil
-}
-
-// refuse answers a refused request.
-func (m *middleware) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	status, text := http.StatusInternalServerError, "The server could not process the request. This is a server error; see the server's log."
-	var throttled *chatguard.ThrottledError
-	switch {
-	case errors.As(err, &throttled):
-		status, text = http.StatusTooManyRequests, "Too many connection attempts. Try again in "+chatguard.Wait(throttled.Verdict.RetryAfter)+"."
-		w.Header().Set("Retry-After", strconv.Itoa(throttled.Verdict.RetryAfterSeconds()))
-	case errors.Is(err, ErrConnections):
-		status, text = http.StatusTooManyRequests, "You have too many connections open. Close one, then try again."
-		w.Header().Set("Retry-After", strconv.Itoa(retryConnections))
-	case errors.Is(err, ErrNobody):
-		status, text = http.StatusUnauthorized, "You are not signed in. Sign in, then try again."
-	case r.Context().Err() != nil: // the client has gone, and Identify returned the context's error
-	default:
-		cmp.Or(m.Logger, slog.Default()).LogAttrs(r.Context(), slog.LevelError, "a connection was refused", slog.Any("error", err))
-	}
-	if m.Refused != nil {
-		m.Refused(w, r, err)
-		return
-	}
-	http.Error(w, text, status)
 }

@@ -339,10 +339,33 @@ func (v *visitor) refusal() (refused *httptest.ResponseRecorder) {
 	return refused
 }
 
+func TestSessions_Authenticate(t *testing.T) {
+	v := newVisitor(t, SessionOptions{
+		Identify:     func(*http.Request) (chatguard.User, error) { return chatguard.User{}, ErrNobody },
+		Authenticate: `Bearer realm="chat"`,
+	})
+	if w := v.visit("", "198.51.100.1"); w.Code != 401 || w.Header().Get("WWW-Authenticate") != `Bearer realm="chat"` {
+		t.Errorf("%d, %v", w.Code, w.Header())
+	}
+	if w := newVisitor(t, SessionOptions{MaxConnections: -1}).visit("anna", "198.51.100.1"); len(w.Header()) != 0 {
+		t.Errorf("an admitted request: %v", w.Header())
+	}
+}
+
+func TestSessions_NoLimit(t *testing.T) {
+	v := newVisitor(t, SessionOptions{Connects: NoLimit, ConnectsPerAddress: NoLimit})
+	for range 400 {
+		v.check("anna", "2001:db8::1", 200, "")
+	}
+}
+
 func TestSessions_InvalidOptions(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	const missing = "httpguard: SessionOptions.Identify is missing: set it to ByKey, ByAddress, Anonymous or your own function"
 	bad := chatguard.Limit{Algorithm: chatguard.TokenBucket, Refill: time.Second}
+	if _, err := Sessions(nil, &SessionOptions{Identify: Anonymous}); err == nil {
+		t.Error("without a Guard")
+	}
 	for _, test := range []struct {
 		opts        *SessionOptions
 		begin, says string

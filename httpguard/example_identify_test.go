@@ -1,0 +1,129 @@
+package httpguard_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/httpguard"
+)
+
+func ExampleFirstOf() {
+	identify := httpguard.FirstOf(httpguard.ByKey("X-API-Key", userOf), httpguard.ByAddress())
+	for _, key := range []string{"anna's key", ""} {
+		r := httptest.NewRequest("GET", "/chat", nil)
+		r.RemoteAddr = "192.0.2.7:51034"
+		r.Header.Set("X-API-Key", key)
+		user, err := identify(r)
+		fmt.Println(user.ID, err)
+	}
+	// Output:
+	// 48215771 <nil>
+	// address:192.0.2.7 <nil>
+}
+
+// Behind a proxy, users have the addresses that the proxy names.
+func ExampleClientAddress() {
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	r := httptest.NewRequest("GET", "/chat", nil)
+	r.RemoteAddr = "10.1.1.1:8443"
+	r.Header.Set("X-Forwarded-For", "2001:db8:1:2::7")
+	addr := httpguard.ClientAddress(r, proxies)
+	fmt.Println(addr)
+	fmt.Println(httpguard.AddressKey(addr), "is one client")
+	fmt.Println(httpguard.AddressBlock(addr), "may belong to one owner")
+	// Output:
+	// 2001:db8:1:2::7
+	// 2001:db8:1:2::/64 is one client
+	// 2001:db8:1::/48 may belong to one owner
+}
+
+// A server with its own accounts, in its own words.
+func ExampleSessionOptions() {
+	guard := newGuard(chatguard.TokenBucketLimit("burst", 3, 4*time.Second))
+	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{
+		Identify: func(r *http.Request) (chatguard.User, error) {
+			cookie, err := r.Cookie("session")
+			if err != nil || cookie.Value != "anna's session" {
+				return chatguard.User{}, httpguard.ErrNobody
+			}
+			return chatguard.User{ID: "48215771", Roles: chatguard.RolesOf(chatguard.Subscriber)}, nil
+		},
+		Channel:            func(r *http.Request) string { return r.PathValue("room") },
+		MaxConnections:     1,
+		Connects:           httpguard.NoLimit,
+		ConnectsPerAddress: httpguard.NoLimit,
+		TrustedProxies:     []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+		Authenticate:       `Cookie realm="chat"`,
+		Refused: func(w http.ResponseWriter, _ *http.Request, err error) {
+			switch {
+			case errors.Is(err, httpguard.ErrNobody):
+				http.Error(w, "please sign in", http.StatusUnauthorized)
+			case errors.Is(err, httpguard.ErrConnections):
+				http.Error(w, "the chat is open in another tab", http.StatusTooManyRequests)
+			case errors.Is(err, httpguard.ErrReservedID):
+				http.Error(w, "please choose another name", http.StatusForbidden)
+			default:
+				http.Error(w, "sorry", http.StatusInternalServerError)
+			}
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/chat/{room}", in(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		session := httpguard.SessionFrom(r.Context())
+		verdict, err := session.Check(r.Context(), chatguard.Message{Text: "hello"})
+		if err != nil {
+			log.Fatal(err)
+		}
+		session.SetHeaders(w.Header(), verdict)
+		fmt.Fprintf(w, "%s in %s from %s", session.User().ID, session.ChannelID(), session.Address())
+	})))
+
+	r := httptest.NewRequest("GET", "/chat/lobby", nil)
+	answer := httptest.NewRecorder()
+	mux.ServeHTTP(answer, r)
+	fmt.Println(answer.Code, answer.Header().Get("WWW-Authenticate"), answer.Body)
+	r.AddCookie(&http.Cookie{Name: "session", Value: "anna's session"})
+	answer = httptest.NewRecorder()
+	mux.ServeHTTP(answer, r)
+	fmt.Println(answer.Code, answer.Header().Get("RateLimit"), answer.Body)
+	// Output:
+	// 401 Cookie realm="chat" please sign in
+	//
+	// 200 "burst";r=2;t=4 48215771 in lobby from 192.0.2.1
+}
+
+// An HTTP handler that judges messages itself describes each verdict to its clients.
+func ExampleSetHeaders() {
+	guard := newGuard(chatguard.TokenBucketLimit("burst", 1, 4*time.Second))
+	for range 2 {
+		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: httpguard.MainChannel, User: chatguard.User{ID: httpguard.AnonymousID}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		h := http.Header{}
+		httpguard.SetHeaders(h, guard, verdict)
+		fmt.Printf("%s, Retry-After %q\n", h.Get("RateLimit"), h.Get("Retry-After"))
+	}
+	// Output:
+	// "burst";r=0;t=4, Retry-After ""
+	// "burst";r=0;t=4, Retry-After "4"
+}
+
+// A handler that somebody forgot to put behind Sessions hangs up.
+func ExampleSession() {
+	session := httpguard.SessionFrom(httptest.NewRequest("GET", "/chat", nil).Context())
+	_, err := session.Check(session.Context(), chatguard.Message{Text: "hello"})
+	fmt.Println(errors.Is(err, httpguard.ErrNoSession), session.Context().Err())
+	<-session.Done()
+	// Output: true context canceled
+}

@@ -1,0 +1,214 @@
+package httpguard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// limited is a handler behind Limit, whose Guard allows two requests and one more every 4 s.
+type limited struct {
+	guard   *chatguard.Guard
+	now     time.Time
+	handler http.Handler
+	served  int
+}
+
+// newLimited returns a handler behind Limit that takes the user from a header.
+func newLimited(t *testing.T, opts *LimitOptions) *limited {
+	t.Helper()
+	l := &limited{now: monday}
+	l.guard = newEnforcingGuard(t, func(p *chatguard.Policy) {
+		p.Limits = []chatguard.Limit{chatguard.TokenBucketLimit("burst", 2, 4*time.Second)}
+	}, &chatguard.Options{Now: func() time.Time { return l.now }})
+	byKey := ByKey("X-User", func(name string) (chatguard.User, bool) { return chatguard.User{ID: name}, true })
+	l.handler = Limit(l.guard, byKey, opts)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { l.served++ }))
+	return l
+}
+
+func (l *limited) request(user string, change func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("POST", "/form", strings.NewReader("cost=2"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("X-User", user)
+	if change != nil {
+		change(r)
+	}
+	w := httptest.NewRecorder()
+	l.handler.ServeHTTP(w, r)
+	return w
+}
+
+func checkAnswer(t *testing.T, w *httptest.ResponseRecorder, status int, body string, headers map[string]string) {
+	t.Helper()
+	if w.Code != status || w.Body.String() != body {
+		t.Errorf("%d %q, want %d %q", w.Code, w.Body, status, body)
+	}
+	for name, want := range headers {
+		if got := w.Header().Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestLimit_JudgesEachRequest(t *testing.T) {
+	l := newLimited(t, nil)
+	checkAnswer(t, l.request("anna", nil), 200, "", map[string]string{
+		"RateLimit-Policy": `"burst";q=2;w=8`, "RateLimit": `"burst";r=1;t=4`, "Retry-After": "",
+		"X-RateLimit-Limit": "2", "X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "1767614404"})
+	checkAnswer(t, l.request("anna", nil), 200, "", map[string]string{"RateLimit": `"burst";r=0;t=4`})
+	checkAnswer(t, l.request("anna", nil), 429, "Too many requests. Try again in 4 s.\n", map[string]string{
+		"RateLimit-Policy": `"burst";q=2;w=8`, "RateLimit": `"burst";r=0;t=4`, "Retry-After": "4",
+		"X-RateLimit-Limit": "2", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767614408"})
+	checkAnswer(t, l.request("ben", nil), 200, "", nil)
+	l.now = l.now.Add(4 * time.Second)
+	checkAnswer(t, l.request("anna", nil), 200, "", nil)
+	if l.served != 4 {
+		t.Errorf("the handler was called %d times", l.served)
+	}
+}
+
+func TestLimit_Options(t *testing.T) {
+	var verdict chatguard.Verdict
+	l := newLimited(t, &LimitOptions{
+		Channel: func(r *http.Request) string { return r.URL.Path },
+		Cost:    func(*http.Request) int { return 2 },
+		Skip:    func(r *http.Request) bool { return r.Method == http.MethodOptions },
+		Headers: func(h http.Header, v chatguard.Verdict) { h.Set("X-Left", v.Limit) },
+		Refused: func(w http.ResponseWriter, r *http.Request, err error) {
+			verdict, _ = VerdictFrom(r.Context())
+			w.WriteHeader(http.StatusTeapot)
+		},
+	})
+	elsewhere := func(r *http.Request) { r.URL.Path = "/elsewhere" }
+	preflight := func(r *http.Request) { r.Method = http.MethodOptions }
+	checkAnswer(t, l.request("anna", nil), 200, "", map[string]string{"X-Left": "", "RateLimit": ""})
+	checkAnswer(t, l.request("anna", nil), http.StatusTeapot, "", map[string]string{"X-Left": "burst", "Retry-After": "8"})
+	checkAnswer(t, l.request("anna", elsewhere), 200, "", nil)
+	checkAnswer(t, l.request("", preflight), 200, "", nil)
+	if verdict.ChannelID != "/form" || verdict.UserID != "anna" || verdict.Allowed {
+		t.Errorf("the verdict is %+v", verdict)
+	}
+}
+
+func TestLimit_Refusals(t *testing.T) {
+	const mistake = "The server could not process the request. This is a server error; see the server's log.\n"
+	broken := errors.New("no route to 10.0.0.5")
+	identifyAs := func(user string, err error) func(*http.Request) (chatguard.User, error) {
+		return func(*http.Request) (chatguard.User, error) { return chatguard.User{ID: user}, err }
+	}
+	costs := func(n int) func(*http.Request) int { return func(*http.Request) int { return n } }
+	for _, test := range []struct {
+		name     string
+		identify func(*http.Request) (chatguard.User, error)
+		opts     LimitOptions
+		status   int
+		body     string
+		log      string
+	}{
+		{"nobody", identifyAs("", ErrNobody), LimitOptions{Authenticate: `Bearer realm="api"`}, 401, "You are not signed in. Sign in, then try again.\n", ""},
+		{"an error", identifyAs("", broken), LimitOptions{}, 500, mistake, "10.0.0.5"},
+		{"no user ID", identifyAs("", nil), LimitOptions{}, 500, mistake, "no user ID"},
+		{"a reserved ID", identifyAs(AnonymousID, nil), LimitOptions{}, 500, mistake, "reserved"},
+		{"no channel", Anonymous, LimitOptions{Channel: func(*http.Request) string { return "" }}, 500, mistake, "no channel ID"},
+		{"a negative cost", Anonymous, LimitOptions{Cost: costs(-1)}, 500, mistake, "costs less"},
+		{"never", Anonymous, LimitOptions{Cost: costs(9)}, 429, "The request costs more than the limit ever allows.\n", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var logged bytes.Buffer
+			test.opts.Logger = slog.New(slog.NewTextHandler(&logged, nil))
+			w := httptest.NewRecorder()
+			Limit(newEnforcingGuard(t, nil, nil), test.identify, &test.opts)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				t.Error("served")
+			})).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+			checkAnswer(t, w, test.status, test.body, map[string]string{"WWW-Authenticate": test.opts.Authenticate, "Retry-After": ""})
+			if (test.log != "") != (logged.Len() > 0) || !strings.Contains(logged.String(), test.log) {
+				t.Errorf("log %q, want %q", &logged, test.log)
+			}
+		})
+	}
+}
+
+// Two limits judge one request: by address, and by the account of a form.
+func TestLimit_Nested(t *testing.T) {
+	l := newLimited(t, nil)
+	channel := func(name string) *LimitOptions {
+		return &LimitOptions{Channel: func(*http.Request) string { return name }}
+	}
+	var form string
+	var verdict chatguard.Verdict
+	byAccount := Limit(l.guard, ByValue(func(r *http.Request) string { return r.PostFormValue("cost") }), channel("account"))
+	l.handler = Limit(l.guard, ByAddress(), channel("address"))(byAccount(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		form = r.PostFormValue("cost")
+		verdict, _ = VerdictFrom(r.Context())
+	})))
+	from := func(addr string) func(*http.Request) {
+		return func(r *http.Request) { r.RemoteAddr = addr + ":1234" }
+	}
+	checkAnswer(t, l.request("", from("192.0.2.1")), 200, "", nil)
+	if form != "2" || verdict.ChannelID != "account" || verdict.UserID != "value:2" {
+		t.Errorf("the form's field is %q, the verdict %+v", form, verdict)
+	}
+	checkAnswer(t, l.request("", from("192.0.2.2")), 200, "", nil)
+	checkAnswer(t, l.request("", from("192.0.2.3")), 429, "Too many requests. Try again in 4 s.\n", nil)
+	for _, want := range []int{200, 429} { // the inner limit's refusals count for the outer one
+		if got := l.request("", func(r *http.Request) {
+			from("192.0.2.3")(r)
+			r.Body = io.NopCloser(strings.NewReader("cost=3"))
+		}).Code; got != want {
+			t.Errorf("%d, want %d", got, want)
+		}
+	}
+}
+
+func TestLimit_HoldsDelayed(t *testing.T) {
+	l := newLimited(t, nil)
+	p := l.guard.Policy("")
+	p.Limits = []chatguard.Limit{chatguard.LeakyBucketLimit("pace", time.Hour, 5)}
+	if err := l.guard.SetPolicy("", p, monday); err != nil {
+		t.Fatal(err)
+	}
+	checkAnswer(t, l.request("anna", nil), 200, "", nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	canceled := func(r *http.Request) { *r = *r.WithContext(ctx) }
+	checkAnswer(t, l.request("anna", canceled), 503, "The server stopped waiting for the request. Try again.\n", nil)
+	if l.served != 1 {
+		t.Errorf("served %d times", l.served)
+	}
+	p.Limits = []chatguard.Limit{chatguard.LeakyBucketLimit("pace", time.Millisecond, 5)}
+	if err := l.guard.SetPolicy("", p, monday.Add(12*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	l.now = l.now.Add(12 * time.Hour)
+	for range 2 {
+		checkAnswer(t, l.request("ben", nil), 200, "", nil)
+	}
+}
+
+func TestLimit_MissingArguments(t *testing.T) {
+	for name, build := range map[string]func(){
+		"no Guard":    func() { Limit(nil, Anonymous, nil) },
+		"no identify": func() { Limit(newEnforcingGuard(t, nil, nil), nil, nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			build()
+		}()
+	}
+	if v, ok := VerdictFrom(t.Context()); ok || v != (chatguard.Verdict{}) {
+		t.Errorf("a verdict of no Limit: %+v", v)
+	}
+}
