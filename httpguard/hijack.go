@@ -21,7 +21,7 @@ type sessionWriter struct {
 // errHidden is why a session ends while its connection may still be open.
 var errHidden = errors.New("httpguard: the handler took over the connection through a ResponseWriter that isn't the one of Sessions, as handlers in gin do: " +
 	"the session ends when the handler returns, and an open connection no longer counts; " +
-	"put Sessions around the whole server: http.Server{Handler: in(engine)}")
+	"put Sessions around the framework: mux.Handle(\"/chat\", in(engine))")
 
 // Unwrap lets http.ResponseController find the methods that this writer doesn't implement:
 // deadlines and full duplex.

@@ -101,7 +101,7 @@ type middleware struct {
 // The handler must use the ResponseWriter that the middleware gives it. Handlers in gin don't: gin
 // gives them its own. A connection that they take over then stays open after its session has ended.
 // The middleware logs a warning once if it notices that, which it can if the framework's writer has
-// a method Written, as gin's has. Put Sessions around the whole server, not into such a framework.
+// a method Written, as gin's has. Put Sessions around such a framework, not into it.
 func Sessions(guard *chatguard.Guard, opts *SessionOptions) (func(http.Handler) http.Handler, error) {
 	if guard == nil {
 		return nil, errors.New("httpguard: Sessions needs a Guard")
