@@ -3,9 +3,9 @@
 // the journal and the audit log. It is an [http.Handler] that can be mounted under any path; the
 // server decides who has access:
 //
-//	board, err := dashboard.New(guard, dashboard.Options{Authorize: moderator, Store: store})
+//	board, err := dashboard.New(guard, &dashboard.Options{Authorize: moderator, Store: store})
 //	mux.Handle("/moderate/", http.StripPrefix("/moderate", board))
-//	go board.Run(ctx) // beside the server, until the server ends
+//	go board.Run(background) // also runs the store, until the server has ended
 //
 // When people change the limits of a channel, the channel gets its own policy, even if they later
 // return to the program's limits. From then until the next start, only the Guard's SetPolicy for
@@ -49,25 +49,29 @@ type Dashboard struct {
 // New returns a Dashboard for a Guard and starts observing the Guard. The Dashboard answers
 // requests once Run has been called. If the Guard judged messages before New, the users who were
 // throttled then are shown only if the Store has them. The error describes a mistake in the
-// Options, or comes from the Store.
+// Options, or comes from the Store. Nil Options lack Authorize, which is such a mistake.
 //
 // If the server fails before it starts, call Run nevertheless, with a context that has ended.
 // Without a Store, only Run frees the memory.
-func New(guard *chatguard.Guard, opts Options) (*Dashboard, error) {
+func New(guard *chatguard.Guard, opts *Options) (*Dashboard, error) {
 	if guard == nil {
-		return nil, errors.New("dashboard: the Guard is missing")
+		return nil, errors.New("dashboard: the Guard is missing: create one with chatguard.New")
 	}
-	public, err := opts.check()
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	public, err := o.check()
 	if err != nil {
 		return nil, err
 	}
-	opts.Logger = cmp.Or(opts.Logger, slog.Default())
-	d := &Dashboard{options: opts}
-	if d.host, err = openHost(guard, opts); err != nil {
+	o.Logger = cmp.Or(o.Logger, slog.Default())
+	d := &Dashboard{options: o}
+	if d.host, err = openHost(guard, o); err != nil {
 		return nil, err
 	}
 	if err := d.open(guard, access.Site{PublicURL: public}); err != nil {
-		return nil, errors.Join(err, d.close())
+		return nil, fmt.Errorf("dashboard: %w", errors.Join(err, d.close()))
 	}
 	return d, nil
 }
@@ -82,23 +86,20 @@ const (
 // openHost returns the host of the Options' Store, or one in memory.
 func openHost(guard *chatguard.Guard, opts Options) (*host.Host, error) {
 	if opts.Store != nil {
-		if h := opts.Store.Inner(); h.Guards(guard) {
-			return h, nil
-		}
-		return nil, errors.New("dashboard: Options.Store isn't restored with this Guard: call its Restore first")
+		return hostOf(opts.Store, guard)
 	}
 	ctx := context.Background()
 	h, err := host.OpenMemory(ctx, persist.Options{
 		Logger: opts.Logger, Retention: memoryRetention, QueueSize: memoryQueue, MaxMemory: maxMemory,
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("dashboard: %w", err)
 	}
 	if err = h.Join(guard, host.Options{}); err == nil {
 		_, err = h.Restore(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, h.Close())
+		return nil, fmt.Errorf("dashboard: %w", errors.Join(err, h.Close()))
 	}
 	return h, nil
 }
@@ -106,7 +107,7 @@ func openHost(guard *chatguard.Guard, opts Options) (*host.Host, error) {
 func (d *Dashboard) open(guard *chatguard.Guard, site access.Site) error {
 	waiting, err := d.host.Store.Throttled(context.Background(), guard.Now())
 	if err != nil {
-		return fmt.Errorf("dashboard: can't read the throttled users from Options.Store, which must stay open until Run has returned: %w", err)
+		return fmt.Errorf("can't read the throttled users from Options.Store, which must stay open until Run has returned: %w", err)
 	}
 	set := metrics.NewSet()
 	set.RegisterMetricsWriter(d.host.Metrics.WritePrometheus)
@@ -135,25 +136,43 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.web.Handler().ServeHTTP(w, r)
 }
 
-// Run keeps the displayed data up to date until ctx ends. It then disconnects open pages, which an
-// http.Server's Shutdown doesn't do. Call Run once. The Dashboard refuses requests before Run
-// starts and after it ends. Before Run returns, it waits for calls of Authorize for open pages. If
-// ctx ends, Run returns nil.
+// Run keeps the displayed data up to date and runs Options.Store until ctx ends. End ctx after the
+// last message is judged. Run then disconnects open pages, which an http.Server's Shutdown doesn't
+// do, and waits for calls of Authorize for open pages. Only then does it end the Store's Run, whose
+// last write thus contains every change that was made in the Dashboard.
+//
+// If the Store's Run fails, Run ends at once and returns that error. Otherwise Run returns nil. Call
+// Run once. The Dashboard refuses requests before Run starts and after it ends.
 func (d *Dashboard) Run(ctx context.Context) error {
 	if d.ran.Swap(true) {
 		return errors.New("dashboard: Run was called before: create another Dashboard")
 	}
-	if !d.host.IsMemory {
-		d.web.Keep(ctx)
-		return nil
-	}
+	showing, hide := context.WithCancel(ctx)
+	defer hide()
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	written := make(chan error, 1)
-	go func() { written <- d.host.Run(writing) }()
-	d.web.Keep(ctx)
+	go func() {
+		err := d.runStore(writing)
+		if err != nil {
+			hide()
+		}
+		written <- err
+	}()
+	d.web.Keep(showing)
 	stop()
-	return errors.Join(<-written, d.close())
+	if err := errors.Join(<-written, d.close()); err != nil {
+		return fmt.Errorf("dashboard: %w", err)
+	}
+	return nil
+}
+
+// runStore runs what New was given, or opened.
+func (d *Dashboard) runStore(ctx context.Context) error {
+	if d.options.Store != nil {
+		return d.options.Store.Run(ctx)
+	}
+	return d.host.Run(ctx)
 }
 
 // close closes what New opened.

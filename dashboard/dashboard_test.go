@@ -2,7 +2,6 @@ package dashboard_test
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -12,43 +11,28 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/dashboard"
-	"github.com/chatguard/chatguard/sqlitestore"
 )
 
 func allow(*http.Request) (string, dashboard.Role, bool) { return "anna", dashboard.Own, true }
 
 func TestNew_InvalidOptions(t *testing.T) {
 	guard := newGuard(t)
-	early, err := sqlitestore.Open(t.Context(), newPath(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer early.Close()
+	const missing = "dashboard: Options.Authorize is missing: set it to decide who has access"
 	for want, test := range map[string]struct {
 		guard *chatguard.Guard
 		opts  dashboard.Options
 	}{
-		"dashboard: Options.Authorize is missing: set it to decide who has access":                     {guard, dashboard.Options{}},
+		missing: {guard, dashboard.Options{}},
 		`dashboard: Options.PublicURL is "https://:443/": want an address`:                             {guard, dashboard.Options{Authorize: allow, PublicURL: "https://:443/"}},
-		"dashboard: the Guard is missing":                                                              {nil, dashboard.Options{Authorize: allow}},
-		"dashboard: Options.Store isn't restored with this Guard: call its Restore first":              {guard, dashboard.Options{Authorize: allow, Store: early}},
+		"dashboard: the Guard is missing: create one with chatguard.New":                               {nil, dashboard.Options{Authorize: allow}},
 		`dashboard: Options.PublicURL is "chat.example.org": want an address such as "https://chat.ex`: {guard, dashboard.Options{Authorize: allow, PublicURL: "chat.example.org"}},
 	} {
-		if _, err := dashboard.New(test.guard, test.opts); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := dashboard.New(test.guard, &test.opts); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, err := dashboard.New(guard, dashboard.Options{Authorize: allow, Store: new(sqlitestore.Store)}); err == nil {
-		t.Error("a store that isn't one is taken")
-	}
-	other := start(t, newPath(t))
-	if _, err := dashboard.New(guard, dashboard.Options{Authorize: allow, Store: other.store}); err == nil {
-		t.Error("another Guard's store is taken")
-	}
-	other.end()
-	_, err = dashboard.New(other.guard, dashboard.Options{Authorize: allow, Store: other.store})
-	if err == nil || !strings.HasPrefix(err.Error(), "dashboard: can't read the throttled users from Options.Store, which must stay open") {
-		t.Errorf("a closed store: %v", err)
+	if _, err := dashboard.New(guard, nil); err == nil || err.Error() != missing {
+		t.Errorf("nil Options: %v", err)
 	}
 }
 
@@ -138,7 +122,7 @@ func TestDashboard_TwoShareOneGuard(t *testing.T) {
 
 func TestRun_RefusesRequestsOutside(t *testing.T) {
 	s := newSite(t, newGuard(t), dashboard.Options{})
-	other, err := dashboard.New(s.guard, dashboard.Options{Authorize: allow, Logger: quiet})
+	other, err := dashboard.New(s.guard, &dashboard.Options{Authorize: allow, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,11 +145,7 @@ func TestRun_RefusesRequestsOutside(t *testing.T) {
 	if err := s.board.Run(t.Context()); err == nil {
 		t.Error("it is run twice")
 	}
-	over, end := context.WithCancel(t.Context())
-	end()
-	if err := other.Run(over); err != nil {
-		t.Error(err)
-	}
+	run(t, other)()
 }
 
 func TestDashboard_RefusesOtherOrigins(t *testing.T) {

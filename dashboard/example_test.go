@@ -31,7 +31,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	board, err := dashboard.New(guard, dashboard.Options{Authorize: moderator})
+	board, err := dashboard.New(guard, &dashboard.Options{Authorize: moderator})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/sqlitestore"
 )
 
 // Role is what a person may do in a Dashboard. The zero value allows nothing.
@@ -51,12 +50,13 @@ type Options struct {
 	// requests for other sites' pages.
 	Authorize func(*http.Request) (name string, role Role, ok bool)
 
-	// Store keeps events and people's changes. Call its Restore with the Guard before New. If Store
-	// is nil, the Dashboard keeps events and changes in memory until the process ends, and the page
-	// says so. In memory, it keeps the author and time of each message for 48 hours, in about 100
-	// bytes per message. It keeps throttled messages for 24 hours, with up to 2,000 bytes of their
-	// text. If both together take more than 128 MiB, it drops the oldest.
-	Store *sqlitestore.Store
+	// Store keeps events and people's changes; open it with the same Guard. The Dashboard's Run runs
+	// it, and it must stay open until then. If Store is nil, the Dashboard keeps events and changes
+	// in memory until the process ends, and the page says so. In memory, it keeps the author and
+	// time of each message for 48 hours, in about 100 bytes per message. It keeps throttled messages
+	// for 24 hours, with up to 2,000 bytes of their text. If both together take more than 128 MiB,
+	// it drops the oldest.
+	Store Store
 
 	// Channels returns the channels to show; the first one is shown first. It is called often, by
 	// requests and in Run's goroutine. It must not block or panic, and must be safe for concurrent

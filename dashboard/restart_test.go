@@ -196,11 +196,13 @@ func setBurst(p chatguard.Policy, burst int) chatguard.Policy {
 func TestRestart_NoStoreReadsNothing(t *testing.T) {
 	path := newPath(t)
 	p := start(t, path)
+	stop := run(t, p.store)
 	s := newSite(t, p.guard, dashboard.Options{})
 	s.say("spammer", 1)
 	s.ask("POST", api+"/pause", "anna", "", 200)
 	s.ask("POST", api+"/resume", "anna", "", 200)
 	s.end()
+	stop()
 	p.end()
 	p = start(t, path)
 	if v := say(t, p.guard, "spammer", 1); v.Allowed {

@@ -1,7 +1,6 @@
 package dashboard_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -77,7 +76,7 @@ func newSite(t *testing.T, guard *chatguard.Guard, opts dashboard.Options) *site
 		opts.Authorize = s.authorize
 	}
 	var err error
-	if s.board, err = dashboard.New(guard, opts); err != nil {
+	if s.board, err = dashboard.New(guard, &opts); err != nil {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
@@ -93,15 +92,7 @@ func newSite(t *testing.T, guard *chatguard.Guard, opts dashboard.Options) *site
 		http.NotFound(w, r)
 	})
 	s.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { mux.ServeHTTP(wrapped{w}, r) }))
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.board.Run(ctx) }()
-	s.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("Run: %v", err)
-		}
-	})
+	s.stop = run(t, s.board)
 	t.Cleanup(s.end)
 	s.ask("GET", "/api/v1/status", "anna", "", 200) // it is running
 	return s

@@ -26,35 +26,34 @@ func Example() {
 		}
 	}
 	// Output:
+	// rows restored: 0
 	// allowed, 2 left
 	// allowed, 1 left
+	// rows restored: 2
 	// allowed, 0 left
 	// throttled by burst
 }
 
 // serve is one process of the chat server, from start to end. Two messages arrive in between.
-func serve(ctx context.Context, path string) (err error) {
+func serve(ctx context.Context, path string) error {
 	policy := chatguard.DefaultPolicy()
 	guard, err := chatguard.New(policy, nil)
 	if err != nil {
 		return err
 	}
-	store, err := sqlitestore.Open(ctx, path, &sqlitestore.Options{Logger: slog.New(slog.DiscardHandler)})
+	store, err := sqlitestore.Open(ctx, path, guard, &sqlitestore.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	if _, err := store.Restore(ctx, guard); err != nil {
-		return err
-	}
-	running, stop := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- store.Run(running) }()
+	background, stop := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	go func() { stopped <- store.Run(background) }()
+	fmt.Println("rows restored:", store.Restored().Rows)
 	for range 2 {
 		answer(ctx, guard)
 	}
 	stop() // no messages are judged any more
-	return <-done
+	return errors.Join(<-stopped, store.Close())
 }
 
 // answer judges one message.
@@ -68,4 +67,28 @@ func answer(ctx context.Context, guard *chatguard.Guard) {
 	default:
 		fmt.Println("throttled by", verdict.Limit)
 	}
+}
+
+// Health tells an operator whether the Store can write.
+func ExampleStore_Health() {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	folder, err := os.MkdirTemp("", "chat")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	store, err := sqlitestore.Open(context.Background(), filepath.Join(folder, "chat.db"), guard, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+	if h := store.Health(); h.Failing {
+		fmt.Println("since", h.Since, h.Problem)
+	} else {
+		fmt.Println("records pending:", h.Waiting)
+	}
+	// Output: records pending: 0
 }

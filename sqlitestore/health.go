@@ -25,7 +25,7 @@ type Health struct {
 
 // Health returns the current state of the Store. It never waits for the disk.
 func (s *Store) Health() Health {
-	h := s.inner.Store.Health()
+	h := s.host.Store.Health()
 	return Health{
 		Failing: h.State == persist.Failing, Problem: h.Problem, Since: h.Since, LastFlush: h.LastFlush, Lag: h.Lag,
 		Waiting: h.Waiting, Dropped: h.Dropped.Timeline + h.Dropped.Journal,

@@ -3,14 +3,14 @@
 // people's changes in the dashboard.
 //
 //	guard, err := chatguard.New(policy, nil)
-//	store, err := sqlitestore.Open(ctx, "chat.db", nil)
-//	_, err = store.Restore(ctx, guard) // before the first message
-//	go store.Run(ctx)                  // until nobody judges messages any more
-//	err = store.Close()                // after Run has returned
+//	store, err := sqlitestore.Open(ctx, "chat.db", guard, nil) // before the first message
+//	go store.Run(background) // until no more messages are judged
+//	err = store.Close()      // after Run has returned
 //
-// At shutdown, first let the server finish its requests and connections, and the dashboard's Run
-// return. Then end Run's context, wait for Run, and call Close. A crash at any moment loses at most
-// what happened since the last flush, about a second.
+// With a dashboard, call [github.com/chatguard/chatguard/dashboard.Dashboard.Run] instead of
+// [Store.Run]: it runs the Store, too. At shutdown, first let the server finish its requests and
+// connections. Then end Run's context, wait for Run, and call [Store.Close]. A crash at any moment
+// loses at most what happened since the last flush, about a second.
 //
 // While the file can't be written (disk full, locked by another program, damaged), chat continues
 // in memory: the Guard's verdicts are Degraded, [Store.Health] reports why, and writing resumes
@@ -24,6 +24,7 @@ package sqlitestore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -44,67 +45,97 @@ type Options struct {
 	Retention time.Duration
 }
 
-// Store is an open database, owned by this process, for one Guard. It is safe for concurrent use
-// once Restore has returned. Create one with Open.
-type Store struct{ inner *host.Host }
-
-// Open opens the database at path and owns it until Close. It creates a missing database and
-// migrates an older one. It refuses a file that is damaged, of a newer version, from another
-// program, or owned by another process, and leaves the file unchanged. The error is one line that
-// names the file and the fix.
-func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
-	var o Options
-	if opts != nil {
-		o = *opts
-	}
-	for name, length := range map[string]time.Duration{"FlushInterval": o.FlushInterval, "Retention": o.Retention} {
-		if length < 0 {
-			return nil, fmt.Errorf("sqlitestore: %s is %s: set it to 0 for the default, or higher", name, length)
-		}
-	}
-	inner, err := host.Open(ctx, path, persist.Options{Logger: o.Logger, FlushInterval: o.FlushInterval, Retention: o.Retention})
-	if err != nil {
-		return nil, err
-	}
-	return &Store{inner}, nil
+// Store is an open database, owned by this process, for one Guard. It is safe for concurrent use.
+// Create one with Open. A type that embeds a *Store can be the dashboard's Store.
+type Store struct {
+	handle   // for package dashboard
+	host     *host.Host
+	restored Restored
 }
 
-// Restored is the result of Restore.
+// handle is not exported, so that Store exports no field.
+type handle = host.Handle
+
+// Restored is what Open has restored. The zero value is a new database's.
 type Restored struct {
 	Rows int // restored rows; each is for a user and limit
 	// Unreadable is how many rows couldn't be read and start fresh; the log names the first.
 	Unreadable int
 }
 
-// Restore loads the stored state into a Guard, and from then on records each of the Guard's
-// verdicts. It first applies the policy changes that people made in the dashboard to the Guard's
-// policies. It then restores users' usage and grants, and finally pauses. A throttled message is
-// recorded as dropped, because a server drops such a message.
+// Open opens the database at path, restores the Guard's state from it, and from then on records
+// each of the Guard's verdicts. It owns the database until Close. A nil opts is the same as the zero
+// Options.
 //
-// Call Restore once, before the first message. Call it after every SetPolicy of channels with their
-// own limits, because it skips usage of limits that a policy doesn't have. If the program sets a
-// channel's policy later, that policy replaces people's changes in the channel until the next
-// start. If people have changed a channel and then reset it to the program's policy, that policy
-// becomes the channel's own. SetPolicy for all channels then doesn't change it until the next
-// start. After an error the Guard may be partly restored: end the program, or judge without the
-// Store.
-func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (Restored, error) {
-	if err := s.inner.Join(guard, host.Options{}); err != nil {
-		return Restored{}, err
+// Call Open before the first message and after every SetPolicy for a channel with its own limits,
+// because it skips usage of limits that a policy doesn't have. Open first applies the policy changes
+// that people made in the dashboard to the Guard's policies. It then restores users' usage and
+// grants, and finally pauses. It records a throttled message as dropped, because a server drops such
+// a message.
+//
+// If the program sets a channel's policy later, that policy replaces people's changes in the channel
+// until the next start. If people have changed a channel and then reset it to the program's policy,
+// that policy becomes the channel's own. SetPolicy for all channels then doesn't change it until the
+// next start.
+//
+// Open creates a missing database and migrates an older one. It refuses a file that is damaged, of a
+// newer version, from another program, or owned by another process, and leaves the file unchanged.
+// The error is one line that names the file and the fix. After an error the Guard may be partly
+// restored: to continue without a Store, create another Guard.
+func Open(ctx context.Context, path string, guard *chatguard.Guard, opts *Options) (*Store, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
 	}
-	stats, err := s.inner.Restore(ctx)
-	return Restored{Rows: stats.Rows, Unreadable: stats.Unreadable}, err
+	if guard == nil {
+		return nil, errors.New("sqlitestore: the Guard is missing: create one with chatguard.New")
+	}
+	for name, length := range map[string]time.Duration{"FlushInterval": o.FlushInterval, "Retention": o.Retention} {
+		if length < 0 {
+			return nil, fmt.Errorf("sqlitestore: %s is %s: set it to 0 for the default, or higher", name, length)
+		}
+	}
+	h, err := host.Open(ctx, path, persist.Options{Logger: o.Logger, FlushInterval: o.FlushInterval, Retention: o.Retention})
+	if err != nil {
+		return nil, prefixed(err)
+	}
+	s := &Store{handle: host.NewHandle(h), host: h}
+	if err := s.restore(ctx, guard); err != nil {
+		return nil, prefixed(errors.Join(err, h.Close()))
+	}
+	return s, nil
 }
 
-// Run writes in the background until ctx ends, then writes everything once more. If another program
-// keeps the file locked, that last write waits up to 10 s. The error says what is lost; earlier
-// problems don't end Run. Call Run once, after Restore, and end ctx after the last message is
-// judged.
-func (s *Store) Run(ctx context.Context) error { return s.inner.Run(ctx) }
+func (s *Store) restore(ctx context.Context, guard *chatguard.Guard) error {
+	if err := s.host.Join(guard, host.Options{}); err != nil {
+		return err
+	}
+	stats, err := s.host.Restore(ctx)
+	s.restored = Restored{Rows: stats.Rows, Unreadable: stats.Unreadable}
+	return err
+}
+
+// Restored returns what Open has restored.
+func (s *Store) Restored() Restored { return s.restored }
+
+// Run writes in the background until ctx ends, then writes everything pending once more and returns.
+// End ctx after the last message is judged. If another program keeps the file locked, that last
+// write waits up to 10 s. The error says what is lost; earlier problems don't end Run, see
+// [Store.Health].
+//
+// A Dashboard's Run calls this Run for its Options.Store. Several calls of Run are harmless, at the
+// same time or one after another: the Store writes while any of them runs, and the last one to end
+// writes what is pending. The others return nil.
+func (s *Store) Run(ctx context.Context) error { return prefixed(s.host.Run(ctx)) }
 
 // Close closes the file and releases its ownership. Call it once, after Run has returned. Changes
 // that Run hasn't written are lost.
-func (s *Store) Close() error { return s.inner.Close() }
+func (s *Store) Close() error { return prefixed(s.host.Close()) }
 
-// Inner is for package dashboard only. It is not covered by the compatibility promise.
-func (s *Store) Inner() *host.Host { return s.inner }
+// prefixed returns an error that begins with the package's name.
+func prefixed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("sqlitestore: %w", err)
+}

@@ -61,17 +61,6 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var store *sqlitestore.Store
-	if s.db != "" {
-		if store, err = sqlitestore.Open(ctx, s.db, nil); err != nil {
-			return err
-		}
-		defer logError(store.Close)
-		if _, err := store.Restore(ctx, guard); err != nil {
-			return err
-		}
-		defer runInBackground(store.Run)()
-	}
 	var c chat
 	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{Identify: identify, Channel: roomOf})
 	if err != nil {
@@ -80,18 +69,43 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /chat", in(&c))
 	mux.Handle("/", pageHandler())
-	if name, password, _ := strings.Cut(s.moderator, ":"); name != "" && password != "" {
-		board, err := dashboard.New(guard, dashboard.Options{Authorize: s.authorize, Store: store, Channels: channels})
-		if err != nil {
-			return err
-		}
-		defer runInBackground(board.Run)()
-		mux.Handle("/moderate/", http.StripPrefix("/moderate", s.requirePassword(board)))
-	} else if s.moderator != "" {
-		return errors.New("-moderator: want name:password")
+	work, closeStore, err := s.open(ctx, guard, mux)
+	if err != nil {
+		return err
 	}
-	defer c.visits.Wait()
-	return serve(ctx, s.listen, mux, out)
+	background, stop := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	go func() { stopped <- work(background) }()
+	err = serve(ctx, s.listen, mux, out)
+	c.visits.Wait() // Shutdown doesn't wait for WebSockets
+	stop()          // now that no more messages are judged
+	return errors.Join(err, <-stopped, closeStore())
+}
+
+// open opens the store and mounts the dashboard, if the settings name them. Run work while messages
+// are judged, and then call closeStore.
+func (s settings) open(ctx context.Context, guard *chatguard.Guard, mux *http.ServeMux) (work func(context.Context) error, closeStore func() error, err error) {
+	if name, password, _ := strings.Cut(s.moderator, ":"); s.moderator != "" && (name == "" || password == "") {
+		return nil, nil, errors.New("-moderator: want name:password")
+	}
+	work, closeStore = func(context.Context) error { return nil }, func() error { return nil }
+	opts := dashboard.Options{Authorize: s.authorize, Channels: channels}
+	if s.db != "" {
+		store, err := sqlitestore.Open(ctx, s.db, guard, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		work, closeStore, opts.Store = store.Run, store.Close, store
+	}
+	if s.moderator != "" {
+		board, err := dashboard.New(guard, &opts)
+		if err != nil {
+			return nil, nil, errors.Join(err, closeStore())
+		}
+		work = board.Run // also runs the store
+		mux.Handle("/moderate/", http.StripPrefix("/moderate", s.requirePassword(board)))
+	}
+	return work, closeStore, nil
 }
 
 // identify trusts the name that the page sends. This is good enough only for a demonstration. Use
@@ -181,24 +195,4 @@ func serve(ctx context.Context, address string, handler http.Handler, out io.Wri
 		return err
 	}
 	return nil
-}
-
-// runInBackground runs a function in the background. It returns end, which stops the function and
-// waits for it.
-func runInBackground(run func(context.Context) error) (end func()) {
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- run(ctx) }()
-	return func() {
-		stop()
-		logError(func() error { return <-ended })
-	}
-}
-
-// logError calls a cleanup function and logs its error. Use it if there is no caller to return the
-// error to.
-func logError(end func() error) {
-	if err := end(); err != nil {
-		log.Print("wschat: ", err)
-	}
 }

@@ -9,7 +9,6 @@ package host
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -27,7 +26,8 @@ import (
 // Host is a Guard with its store. It is safe for concurrent use once Restore has returned. Get one
 // from Open or OpenMemory.
 //
-// The order of calls is Open, Join, Restore, Follow, Run, Close.
+// The order of calls is Open, Join, Restore, Follow, Run, Close. If Join or Restore fails, call only
+// Close.
 type Host struct {
 	Store    *persist.Store
 	Metrics  *metrics.Set // the store's metrics, unless it has another set
@@ -42,14 +42,17 @@ type Host struct {
 	Settings map[string]map[string]string
 	Changed  []string
 
-	log      *slog.Logger
-	options  Options
-	guard    *chatguard.Guard // nil before Join
-	kept     *chatguard.Guard // the Guard whose users' state is stored
-	restored bool             // the Guard continues where the last process ended
+	log     *slog.Logger
+	options Options
+	guard   *chatguard.Guard // nil before Join
+	kept    *chatguard.Guard // the Guard whose users' state is stored
 
 	mu    sync.RWMutex // guards notes
 	notes []Notes
+
+	running sync.Mutex // guards runs and finish
+	runs    int        // calls of Run whose context hasn't ended
+	finish  func() error
 }
 
 // Options configure a Host. The zero value is for a Guard inside another program.
@@ -96,12 +99,6 @@ func newHost(opts *persist.Options) *Host {
 
 // Join creates the Policies and Controls of a Guard. They are not in force before Restore.
 func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
-	switch {
-	case guard == nil:
-		return errors.New("the Guard is missing: make one with chatguard.New")
-	case h.restored:
-		return errors.New("the store was restored already: open one for each Guard")
-	}
 	h.guard, h.kept, h.options = guard, guard, o
 	if h.IsMemory { // taking the Guard's rows would hide them from another store
 		if h.kept, err = chatguard.New(chatguard.DefaultPolicy(), nil); err != nil {
@@ -126,9 +123,6 @@ func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
 // changes, then usage, then pauses. From then on the store receives every verdict. The error is a
 // control.PolicyError or the store's.
 func (h *Host) Restore(ctx context.Context) (stats persist.RestoreStats, err error) {
-	if h.Policies == nil {
-		return stats, errors.New("the store has no Guard yet: call Join first")
-	}
 	if err := h.Policies.Restore(ctx); err != nil {
 		return stats, err
 	}
@@ -144,12 +138,11 @@ func (h *Host) Restore(ctx context.Context) (stats persist.RestoreStats, err err
 	}
 	h.Controls.Restore(h.Settings)
 	h.observe(h.Store)
-	h.restored = true
 	return stats, nil
 }
 
-// Guards reports whether the Host was restored with this Guard. A nil Host never was.
-func (h *Host) Guards(guard *chatguard.Guard) bool { return h != nil && h.restored && h.guard == guard }
+// Guards reports whether the Host has joined this Guard.
+func (h *Host) Guards(guard *chatguard.Guard) bool { return h.guard == guard }
 
 // Database returns the state of the store as people see it.
 func (h *Host) Database() journal.Database {
@@ -165,25 +158,6 @@ func (h *Host) Database() journal.Database {
 		return journal.Database{State: journal.DatabaseOff}
 	}
 	return d
-}
-
-// Run saves state in the background, notifies the followers of saved policies, and ends raid modes
-// when their time is over, until ctx ends. Then it saves everything once more. The error says what
-// is lost. End ctx after the last message is judged and the last change is made.
-func (h *Host) Run(ctx context.Context) error {
-	if !h.restored {
-		return errors.New("the store has no Guard yet: call its Restore first")
-	}
-	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	written := make(chan error, 1)
-	go func() { written <- h.Store.Run(writing, h.kept) }()
-	var settling sync.WaitGroup
-	settling.Go(func() { h.Policies.Run(ctx, h.Database) })
-	err := h.Controls.Run(ctx)
-	settling.Wait()
-	stop()
-	return errors.Join(err, <-written)
 }
 
 // Close closes the database.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -111,32 +110,6 @@ func (r *recorder) want(t *testing.T, want string) {
 	}
 }
 
-func TestHost_OrderOfCalls(t *testing.T) {
-	h, guard := openMemory(t), newGuard(t)
-	wantErr := func(err error, want string) {
-		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-	_, err := h.Restore(t.Context())
-	wantErr(err, "call Join first")
-	wantErr(h.Join(nil, Options{}), "the Guard is missing")
-	wantErr(h.Run(t.Context()), "call its Restore first")
-	if err := h.Join(guard, Options{}); err != nil || h.Guards(guard) {
-		t.Errorf("%v, guards %v", err, h.Guards(guard))
-	}
-	wantErr(h.Run(t.Context()), "call its Restore first")
-	if _, err := h.Restore(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	wantErr(h.Join(guard, Options{}), "was restored already")
-	var none *Host
-	if !h.Guards(guard) || h.Guards(newGuard(t)) || none.Guards(guard) {
-		t.Error("Guards is true for another Guard, or false for its own")
-	}
-}
-
 // TestOpenMemory_LeavesState checks that a Host in memory doesn't take the state that another Host
 // saves.
 func TestOpenMemory_LeavesState(t *testing.T) {
@@ -189,42 +162,4 @@ func TestJoin_DefaultRaid(t *testing.T) {
 			t.Errorf("in force are %+v", guard.InForce(room).Limits)
 		}
 	}
-}
-
-// TestRun_NotifiesOfSavedPolicies checks that all followers are notified once an unsaved policy is
-// saved.
-func TestRun_NotifiesOfSavedPolicies(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "chatguard.db")
-	synctest.Test(t, func(t *testing.T) {
-		h, guard, followers := openFile(t, path), newGuard(t), []*recorder{{}, {}}
-		restore(t, h, guard, Options{})
-		for _, r := range followers {
-			h.Follow(r)
-		}
-		// nothing is written before Run
-		done, err := h.Policies.Revise(t.Context(), control.Request{ChannelID: room, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
-			p.Limits[0].Burst = 5
-			return p, nil
-		})
-		if err != nil || done.Saved || h.Policies.IsSaved(room) {
-			t.Fatalf("%+v, %v", done, err)
-		}
-		ctx, end := context.WithCancel(t.Context())
-		ran := make(chan error, 1)
-		go func() { ran <- h.Run(ctx) }()
-		time.Sleep(time.Minute)
-		end()
-		if err := <-ran; err != nil {
-			t.Error(err)
-		}
-		for _, r := range followers {
-			r.want(t, "revised, saved "+room)
-		}
-		if !h.Policies.IsSaved(room) {
-			t.Error("the policy still counts as unsaved")
-		}
-		if err := h.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 }

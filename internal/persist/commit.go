@@ -11,13 +11,13 @@ type commits struct {
 
 	mu      sync.Mutex
 	waiting []chan error
-	over    bool // no more flushes will come
+	over    bool // no more flushes will come, unless Run is called again
 }
 
 func newCommits() *commits { return &commits{wake: make(chan struct{}, 1)} }
 
-// add returns a channel that receives the result of the next flush to begin. If there will be no
-// more flushes, the channel is already closed.
+// add returns a channel that receives the result of the next flush to begin. If Run has ended, the
+// channel is already closed.
 func (c *commits) add() <-chan error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,7 +48,14 @@ func (c *commits) take() []chan error {
 	return taken
 }
 
-// end notifies all callers, present and future, that no more flushes will come.
+// begin lets callers wait again, for a Run that follows another.
+func (c *commits) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = false
+}
+
+// end notifies all callers, until the next begin, that no more flushes will come.
 func (c *commits) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

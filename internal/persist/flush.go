@@ -24,8 +24,9 @@ var errNotRestored = errors.New("the stored state must be restored before anythi
 //
 // When the context ends, Run writes everything once more and returns; it waits up to 10 s for a
 // lock. The error says what is lost. End the context only after the last call of Check, Observe or
-// Report. Call Run once, after Restore.
+// Report. Call Run after Restore. A Run may follow another, but must not overlap it.
 func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
+	s.commits.begin()
 	defer s.commits.end()
 	if !s.restored.Load() {
 		return errNotRestored

@@ -74,11 +74,13 @@ func (r *healthRecord) read(now time.Time) Health {
 	return h
 }
 
-// recordStart records that events from now on are not stored yet.
+// recordStart records that events from now on are not stored yet. The first Run decides.
 func (r *healthRecord) recordStart(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.safe = now
+	if r.safe.IsZero() {
+		r.safe = now
+	}
 }
 
 // recordFlush records the result of a flush that began at the given time.
