@@ -30,11 +30,11 @@ const addressPrefix = "address:"
 // guestKey is the context key for the guest of a request behind the middleware.
 type guestKey struct{}
 
-// withGuest adds a place for a visitor's ID to the request's context. It returns the new request
-// and a pointer to that place. Anonymous or ByAddress fills in the ID.
-func withGuest(r *http.Request) (*http.Request, *string) {
+// withGuest adds a place for a visitor's ID to a request's context. It returns the new context and a
+// pointer to that place. Anonymous or ByAddress fills in the ID.
+func withGuest(ctx context.Context) (context.Context, *string) {
 	id := new(string)
-	return r.WithContext(context.WithValue(r.Context(), guestKey{}, id)), id
+	return context.WithValue(ctx, guestKey{}, id), id
 }
 
 // guest returns a visitor with a reserved ID, and records the ID for the middleware.

@@ -104,7 +104,8 @@ func (l *limiter) serve(w http.ResponseWriter, r *http.Request, next http.Handle
 	}
 	// Pass this request on to the handler, so that a form parsed by identify isn't lost.
 	v := new(chatguard.Verdict)
-	r, guest := withGuest(r.WithContext(context.WithValue(r.Context(), verdictKey{}, v)))
+	ctx, guest := withGuest(context.WithValue(r.Context(), verdictKey{}, v))
+	r = r.WithContext(ctx)
 	if err := l.judge(r, guest, w.Header(), v); err != nil {
 		l.refuser.refuse(w, r, err)
 		return

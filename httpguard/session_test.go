@@ -141,6 +141,18 @@ func TestSession_Nil(t *testing.T) {
 	}
 }
 
+func TestSession_CheckDoesNotAllocate(t *testing.T) {
+	s := &Session{guard: newEnforcingGuard(t, nil, nil), user: chatguard.User{ID: "7"}, channel: MainChannel}
+	ctx, m := t.Context(), chatguard.Message{Text: "hello"}
+	if allocs := testing.AllocsPerRun(100, func() {
+		if _, err := s.Check(ctx, m); err != nil {
+			t.Error(err)
+		}
+	}); allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}
+
 // A verdict of a session has all it takes to describe it: the author's roles and the channel, which
 // the message needn't name.
 func TestSession_SetHeaders(t *testing.T) {

@@ -129,16 +129,17 @@ func Sessions(guard *chatguard.Guard, opts *SessionOptions) (func(http.Handler) 
 
 func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	// Pass this request on to the handler, so that a form parsed by Identify isn't lost.
-	r, guest := withGuest(r)
+	ctx, guest := withGuest(r.Context())
+	r = r.WithContext(ctx)
 	s, err := m.admit(r, guest)
 	if err != nil {
 		m.refuser.refuse(w, r, err)
 		return
 	}
-	ctx, returned := s.begin(r.Context()), false
+	returned := false
 	writer := &sessionWriter{ResponseWriter: w, session: s, upgrade: r.Header.Get("Upgrade") != "", hidden: m.warnHidden}
 	defer func() { writer.finish(returned) }() // no recover, so a panic keeps its stack trace
-	next.ServeHTTP(writer, r.WithContext(ctx))
+	next.ServeHTTP(writer, r.WithContext(s.begin(ctx)))
 	returned = true
 }
 
