@@ -77,6 +77,24 @@ func TestAPI_DocumentationMatches(t *testing.T) {
 	}
 }
 
+// TestAPI_NoInternalTypes checks that a program outside this module can name every type in the API.
+func TestAPI_NoInternalTypes(t *testing.T) {
+	api, err := os.ReadFile(filepath.Join("testdata", "api.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := filepath.Glob("internal/*")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no internal packages: %v", err)
+	}
+	for _, folder := range folders {
+		typed := regexp.MustCompile(`(?m)^\w+: (func|type) .*\b` + filepath.Base(folder) + `\.[A-Z].*`)
+		for _, line := range typed.FindAll(api, -1) {
+			t.Errorf("%s has a type of %s", line, folder)
+		}
+	}
+}
+
 // exportedLines returns one line for each exported name, field and method of a package.
 func exportedLines(t *testing.T, dir string) (lines []string) {
 	t.Helper()
