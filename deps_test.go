@@ -105,3 +105,14 @@ func TestArrows(t *testing.T) {
 		}
 	}
 }
+
+// TestRoot_NoHTTP checks that a program which only judges messages doesn't contain an HTTP server.
+func TestRoot_NoHTTP(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, out)
+	}
+	if slices.Contains(strings.Fields(string(out)), "net/http") {
+		t.Error("the root package imports net/http, directly or not; httpguard is the package for HTTP")
+	}
+}
