@@ -68,8 +68,8 @@ type SessionOptions struct {
 
 // Default limits on connecting.
 var (
-	connectsOfUser    = chatguard.Limit{Name: "connects", Algorithm: chatguard.TokenBucket, Burst: 10, Refill: 2 * time.Second}
-	connectsOfAddress = chatguard.Limit{Name: "connects-per-address", Algorithm: chatguard.TokenBucket, Burst: 40, Refill: 500 * time.Millisecond}
+	connectsOfUser    = chatguard.TokenBucketLimit("connects", 10, 2*time.Second)
+	connectsOfAddress = chatguard.TokenBucketLimit("connects-per-address", 40, 500*time.Millisecond)
 )
 
 // middleware admits or refuses requests.
