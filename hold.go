@@ -92,8 +92,8 @@ func (q *HoldQueue) Add(v Verdict, deliver func()) bool {
 
 // Run delivers messages one after another until the context ends, and then drops the pending
 // messages. Pass the connection's context, such as httpguard.Session.Context. If deliver panics, Run
-// ends with that panic, which ends the process unless the goroutine recovers. Run panics if it is called
-// a second time.
+// ends with that panic, which ends the process unless the goroutine recovers. Run panics if it is
+// called a second time.
 func (q *HoldQueue) Run(ctx context.Context) {
 	if q.begun.Swap(true) {
 		panic("chatguard: HoldQueue.Run is called a second time")

@@ -169,6 +169,18 @@ func TestLimit_Nested(t *testing.T) {
 	}
 }
 
+func TestLimit_KeepsCostOfFailures(t *testing.T) {
+	l := newLimited(t, nil)
+	l.handler = Limit(l.guard, ByAddress(), nil)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "broken", http.StatusInternalServerError)
+	}))
+	for _, want := range []int{500, 500, 429} {
+		if got := l.request("", nil).Code; got != want {
+			t.Errorf("%d, want %d", got, want)
+		}
+	}
+}
+
 func TestLimit_HoldsDelayed(t *testing.T) {
 	l := newLimited(t, nil)
 	p := l.guard.Policy("")
