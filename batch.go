@@ -69,13 +69,13 @@ func (b *batch) judge() {
 	for i := range b.cases[:b.count] {
 		c, v := &b.cases[i], b.verdicts[i]
 		v.decide(&c.Decision, c.Request.At)
-		if v.Throttled() {
+		if v.throttled() {
 			throttled++
 		}
 	}
 	entry := b.guard.newEntryIDs(throttled)
 	for i, v := range b.verdicts[:b.count] {
-		if v.Throttled() {
+		if v.throttled() {
 			v.EntryID = entry
 			entry++
 		}

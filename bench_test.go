@@ -77,7 +77,7 @@ func storedRows(b *testing.B, users int) []StateRow {
 	for i := range users {
 		mustCheck(b, g, messageFrom(strconv.Itoa(20_000_000+37*i), float64(i)/1000))
 	}
-	rows := g.Dirty().Rows
+	rows := g.State().Dirty().Rows
 	slices.SortFunc(rows, func(a, b StateRow) int { return strings.Compare(a.UserID, b.UserID) })
 	for i := range rows {
 		rows[i].UserID, rows[i].Data = strings.Clone(rows[i].UserID), slices.Clone(rows[i].Data)
@@ -95,7 +95,7 @@ func BenchmarkRestore(b *testing.B) {
 		if i%manyUsers == 0 {
 			g = newEnforcingGuard(b, nil, nil)
 		}
-		if err := g.Restore(rows[i%manyUsers], monday.Add(time.Hour)); err != nil {
+		if err := g.State().Restore(rows[i%manyUsers], monday.Add(time.Hour)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -110,7 +110,7 @@ func BenchmarkForgotten(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			for i := range b.N {
-				if _, err := g.Forgotten(rows[i%manyUsers], monday.AddDate(0, 0, 1)); err != nil {
+				if _, err := g.State().Forgotten(rows[i%manyUsers], monday.AddDate(0, 0, 1)); err != nil {
 					b.Fatal(err)
 				}
 			}

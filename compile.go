@@ -18,7 +18,13 @@ type compiled struct {
 }
 
 // compile checks and compiles a policy. The error names the problem and the limit.
-func compile(p Policy) (*compiled, error) { return compileHeld(p, false) }
+func compile(p Policy) (*compiled, error) {
+	c, err := compileHeld(p, false)
+	if err != nil {
+		return nil, fmt.Errorf("chatguard: %w", err)
+	}
+	return c, nil
+}
 
 // compileHeld compiles a policy that may be held. A held policy is meant to enforce, but only
 // observes for now.

@@ -45,6 +45,7 @@ func (v *Verdict) fillCommon(m *Message, at time.Time, degraded bool) {
 
 // decide fills in the limits' decision about a message judged at the given time.
 func (v *Verdict) decide(d *limits.Decision, at int64) {
+	v.Spent, v.Late = int(d.Taken), time.Duration(d.At-at)
 	if v.Exempt = d.Exempt; d.Limit == nil {
 		return // exempt, or no limits
 	}
@@ -62,7 +63,7 @@ func (v *Verdict) policy(d *limits.Decision) *Policy { return &d.Set.Owner.(*com
 // throttle records that a limit throttles the message, or would throttle it if it were enforced.
 func (v *Verdict) throttle(p *Policy, d *limits.Decision, at int64) {
 	v.Limit, v.Strikes, v.NewStrike = d.Limit.Name(), d.Strikes, d.NewStrike
-	v.Late, v.Counted, v.Series = time.Duration(d.At-at), int(d.Counted), d.Series
+	v.Counted, v.Series = int(d.Counted), d.Series
 	if v.Never = d.RetryAt == limits.Never; !v.Never {
 		v.RetryAfter = time.Duration(d.RetryAt - at)
 	}

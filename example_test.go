@@ -43,14 +43,14 @@ func ExampleGuard_SetPolicy() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	policy := guard.Policy("71092938")
+	policy := guard.ChannelPolicy("71092938")
 	policy.Limits[0].Burst = 0
-	fmt.Println(guard.SetPolicy("71092938", policy, time.Now()))
+	fmt.Println(guard.At(time.Now()).SetChannelPolicy("71092938", policy))
 
 	policy.Limits[0].Burst = 5
-	fmt.Println(guard.SetPolicy("71092938", policy, time.Now()), guard.Policy("71092938").Limits[0].Burst)
+	fmt.Println(guard.At(time.Now()).SetChannelPolicy("71092938", policy), guard.ChannelPolicy("71092938").Limits[0].Burst)
 	// Output:
-	// limit "burst": burst is 0, want 1 or more
+	// chatguard: limit "burst": burst is 0, want 1 or more
 	// <nil> 5
 }
 
@@ -107,7 +107,7 @@ func ExampleGuard_Grant() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	until, err := guard.Grant("71092938", "48215771", "daily", 50, time.Date(2026, 1, 5, 20, 0, 0, 0, time.UTC))
+	until, err := guard.At(time.Date(2026, 1, 5, 20, 0, 0, 0, time.UTC)).Grant(chatguard.Key{ChannelID: "71092938", UserID: "48215771"}, "daily", 50)
 	if err != nil {
 		log.Fatal(err)
 	}

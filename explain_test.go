@@ -34,7 +34,7 @@ func TestExplanation_JSON(t *testing.T) {
 	for range 4 {
 		mustCheck(t, g, messageFrom("7", 0))
 	}
-	if err := g.SetUserOverride("1", "7", UserOverride{Limits: map[string]Override{"burst": {Refill: 8 * time.Second}}}, monday); err != nil {
+	if err := g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"burst": {Refill: 8 * time.Second}}}); err != nil {
 		t.Fatal(err)
 	}
 	check("struck", messageFrom("7", 1), `{

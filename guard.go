@@ -15,11 +15,11 @@ import (
 // Errors for a message that can't be judged, because the caller has made a mistake. Such a message
 // isn't counted.
 var (
-	ErrNoChannel = errors.New("the message has no channel ID")
-	ErrNoUser    = errors.New("the message has no user ID")
-	ErrLongID    = errors.New("the message has an ID of more than 256 bytes")
-	ErrCost      = errors.New("the message costs less than 1")
-	ErrTime      = errors.New("the message's time is before 1970 or after February 2116")
+	ErrNoChannel = errors.New("chatguard: the channel ID is empty")
+	ErrNoUser    = errors.New("chatguard: the user ID is empty")
+	ErrLongID    = errors.New("chatguard: a channel or user ID is longer than 256 bytes")
+	ErrCost      = errors.New("chatguard: the cost is negative")
+	ErrTime      = errors.New("chatguard: the time is before 1970 or after February 2116")
 )
 
 // maxID is the maximum length in bytes of a user or channel ID. Longer IDs could fill the memory.
@@ -139,7 +139,7 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 			taken = q.Cost
 		}
 	}
-	if v.Throttled() {
+	if v.throttled() {
 		v.EntryID = g.newEntryIDs(1)
 	}
 	g.notify(m, v)
@@ -211,23 +211,16 @@ func (g *Guard) Peek(m Message) (v Verdict, err error) {
 	return e.Verdict, err
 }
 
-// SetDegraded sets whether the store is failing. Every later verdict has this value in its Degraded
-// field. Decisions stay the same.
-func (g *Guard) SetDegraded(degraded bool) {
-	if g.degraded.Load() != degraded {
-		// Write only if the value changes: every decision reads it, and a write evicts it from the
-		// other processors' caches.
-		g.degraded.Store(degraded)
-	}
-}
+// Policy returns the policy of the channels without their own policy.
+func (g *Guard) Policy() Policy { return g.base.Load().policy.Clone() }
 
-// Policy returns the policy of a channel, without an overlay. For an empty ID it returns the policy
-// of the channels without their own policy.
-func (g *Guard) Policy(channelID string) Policy {
+// ChannelPolicy returns the policy of a channel, without an overlay. It is Policy if the channel has
+// none of its own.
+func (g *Guard) ChannelPolicy(channelID string) Policy {
 	if c := g.channels.find(channelID); c != nil {
 		return c.stated.Load().policy.Clone()
 	}
-	return g.base.Load().policy.Clone()
+	return g.Policy()
 }
 
 func checkID(id string, missing error) error {

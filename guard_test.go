@@ -46,8 +46,8 @@ func TestVerdict_Throttled(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	for left := 2; left >= 0; left-- {
 		v := mustCheck(t, g, messageFrom("7", 0))
-		if want := (Verdict{At: monday, ChannelID: "1", UserID: "7", Allowed: true, Tightest: "burst", Remaining: left, ResetAt: v.ResetAt}); v != want || v.Throttled() {
-			t.Fatalf("got %+v\nwant %+v", v, want)
+		if want := (Verdict{At: monday, ChannelID: "1", UserID: "7", Allowed: true, Tightest: "burst", Remaining: left, ResetAt: v.ResetAt, Spent: 1}); v != want || v.Throttled() {
+			t.Fatalf("got %#v\nwant %#v", v, want)
 		}
 	}
 	v := mustCheck(t, g, messageFrom("7", 1))
@@ -56,7 +56,7 @@ func TestVerdict_Throttled(t *testing.T) {
 		EntryID: v.EntryID, Penalty: Penalty{Action: Delete}, Strikes: 1, NewStrike: true, ResetAt: v.ResetAt,
 	}
 	if v != want || v.EntryID == 0 || !v.ResetAt.Equal(monday.Add(12*time.Second)) {
-		t.Fatalf("got %+v\nwant %+v", v, want)
+		t.Fatalf("got %#v\nwant %#v", v, want)
 	}
 	if other := mustCheck(t, g, Message{ChannelID: "2", User: User{ID: "7"}, SentAt: monday}); !other.Allowed {
 		t.Error("a user's messages count in another channel")
@@ -76,9 +76,9 @@ func TestPolicy_ObserveOnlyReports(t *testing.T) {
 		t.Errorf("got %+v", v)
 	}
 	mustCheck(t, g, messageFrom("7", 11))
-	p := g.Policy("1")
+	p := g.ChannelPolicy("1")
 	p.Mode = Enforce
-	if err := g.SetPolicy("1", p, monday.Add(11*time.Second)); err != nil {
+	if err := g.At(monday.Add(11*time.Second)).SetChannelPolicy("1", p); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -192,7 +192,7 @@ func TestSetPolicy_EnforceClearsPracticeStrikes(t *testing.T) {
 			}
 		}
 		changed := make(chan error)
-		go func() { changed <- g.SetPolicy("1", enforcing, monday) }()
+		go func() { changed <- g.At(monday).SetChannelPolicy("1", enforcing) }()
 		for user := range 500 {
 			first := mustCheck(t, g, messageFrom(strconv.Itoa(user), 0))
 			for first.Observed {
@@ -222,7 +222,7 @@ func TestGuard_ManyChannels(t *testing.T) {
 	if v := mustCheck(t, g, m); v.Allowed {
 		t.Error("a channel forgets its users when others come")
 	}
-	if n := len(g.Dirty().Rows); n != 5000*3 { // two limits and a strike each
+	if n := len(g.State().Dirty().Rows); n != 5000*3 { // two limits and a strike each
 		t.Errorf("%d rows of state", n)
 	}
 }
@@ -312,22 +312,22 @@ func TestRestore_State(t *testing.T) {
 	for range 5 {
 		last = mustCheck(t, g, messageFrom("7", 0))
 	}
-	b := g.Dirty()
+	b := g.State().Dirty()
 	if len(b.Rows) != 3 {
 		t.Fatalf("%d rows, want two limits and the strikes", len(b.Rows))
 	}
 	b.Confirm()
-	if n := len(g.Dirty().Rows); n != 0 {
+	if n := len(g.State().Dirty().Rows); n != 0 {
 		t.Errorf("%d rows after confirming", n)
 	}
 	again := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return monday.AddDate(-1, 0, 0) }})
 	for _, row := range b.Rows {
-		if err := again.Restore(row, monday); err != nil {
+		if err := again.State().Restore(row, monday); err != nil {
 			t.Fatal(err)
 		}
 	}
-	again.RestoreEntryID(last.EntryID)
-	again.RestoreEntryID(1)
+	again.State().RestoreEntryID(last.EntryID)
+	again.State().RestoreEntryID(1)
 	v := mustCheck(t, again, messageFrom("7", 10))
 	if !v.Allowed {
 		t.Errorf("after 10 s two tokens are back: %+v", v)
@@ -336,7 +336,7 @@ func TestRestore_State(t *testing.T) {
 	if v = mustCheck(t, again, messageFrom("7", 11)); v.Strikes != 2 || v.EntryID != last.EntryID+1 {
 		t.Errorf("got %+v, want the second strike and the entry after %d", v, last.EntryID)
 	}
-	if err := again.Restore(StateRow{ChannelID: "1", UserID: "7", Limit: "burst", Data: []byte("?")}, monday); err == nil {
+	if err := again.State().Restore(StateRow{ChannelID: "1", UserID: "7", Limit: "burst", Data: []byte("?")}, monday); err == nil {
 		t.Error("bytes that can't be read are taken")
 	}
 }

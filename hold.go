@@ -13,7 +13,7 @@ import (
 // ends first. A loop that reads a WebSocket can't notice that the connection is closed while it
 // waits in Hold; use a HoldQueue to keep reading. Check Allowed before you call Hold: a throttled
 // message is never delivered.
-func (v *Verdict) Hold(ctx context.Context) error {
+func (v Verdict) Hold(ctx context.Context) error {
 	if v.Delay <= 0 {
 		return nil
 	}

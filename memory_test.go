@@ -35,7 +35,7 @@ func TestMemory_PolicyWithWiderRows(t *testing.T) {
 		mustCheck(t, g, messageFrom(fmt.Sprint(1_000_000+i), 0))
 	}
 	wide := logPolicy(300, PerUser)
-	if err := g.SetPolicy("", wide, monday); err != nil {
+	if err := g.At(monday).SetPolicy(wide); err != nil {
 		t.Fatal(err)
 	}
 	fit, err := wide.Capacity(memory)

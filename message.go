@@ -1,6 +1,8 @@
 package chatguard
 
 import (
+	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -28,7 +30,7 @@ type Message struct {
 
 // Validate returns nil if the message can be judged. Otherwise it returns the error that Check
 // would return: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime.
-func (m *Message) Validate() error {
+func (m Message) Validate() error {
 	at := m.SentAt
 	if at.IsZero() {
 		at = time.Unix(0, 0) // the current time is always valid
@@ -39,7 +41,7 @@ func (m *Message) Validate() error {
 
 // Mirrored reports whether the message was written in another channel than the one in which it
 // appeared.
-func (m *Message) Mirrored() bool {
+func (m Message) Mirrored() bool {
 	return m.SourceChannelID != "" && m.SourceChannelID != m.ChannelID
 }
 
@@ -53,7 +55,7 @@ type User struct {
 
 // Name returns the name to display: the display name, or the login if that is empty, or the ID if
 // both are empty.
-func (u *User) Name() string {
+func (u User) Name() string {
 	switch {
 	case u.DisplayName != "":
 		return u.DisplayName
@@ -61,4 +63,25 @@ func (u *User) Name() string {
 		return u.Login
 	}
 	return u.ID
+}
+
+// String returns the user for logs, as in "Anna (48215771)". It is the ID alone for a user without
+// names.
+func (u User) String() string {
+	if name := u.Name(); name != u.ID {
+		return fmt.Sprintf("%s (%s)", name, u.ID)
+	}
+	return u.ID
+}
+
+// LogValue returns the user's ID, and the login and the roles if there are any.
+func (u User) LogValue() slog.Value {
+	attrs := []slog.Attr{slog.String("id", u.ID)}
+	if u.Login != "" {
+		attrs = append(attrs, slog.String("login", u.Login))
+	}
+	if u.Roles != 0 {
+		attrs = append(attrs, slog.String("roles", u.Roles.String()))
+	}
+	return slog.GroupValue(attrs...)
 }

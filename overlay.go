@@ -2,11 +2,10 @@ package chatguard
 
 import (
 	"fmt"
-	"time"
 )
 
-// SetOverlay sets an overlay on the policy of a channel, as of the time at. The overlay receives
-// the channel's policy, as Guard.Policy returns it, and returns the policy to judge by. The Guard
+// SetOverlay sets an overlay on the policy of a channel. The overlay receives the channel's policy,
+// as Guard.ChannelPolicy returns it, and returns the policy to judge by. The Guard
 // calls the overlay now and after each SetPolicy. Use it for temporary states such as a pause or a
 // raid. As with any change, recorded usage is kept. If an overlay makes an enforcing policy
 // observe, strikes stay as they are until the policy enforces again. A nil overlay removes the
@@ -16,14 +15,20 @@ import (
 //
 // The error is ErrNoChannel, ErrLongID or ErrTime, or names the mistake in the overlaid policy.
 // After an error, nothing is changed.
-func (g *Guard) SetOverlay(channelID string, overlay func(Policy) Policy, at time.Time) error {
-	ns, err := nanoseconds(at)
+func (g *Guard) SetOverlay(channelID string, overlay func(Policy) Policy) error {
+	return g.atNow().SetOverlay(channelID, overlay)
+}
+
+// SetOverlay is Guard.SetOverlay as of that time.
+func (a GuardAt) SetOverlay(channelID string, overlay func(Policy) Policy) error {
+	ns, err := nanoseconds(a.at)
 	if err != nil {
 		return err
 	}
 	if err := checkID(channelID, ErrNoChannel); err != nil {
 		return err
 	}
+	g := a.guard
 	g.changing.Lock()
 	defer g.changing.Unlock()
 	c := g.channels.get(channelID, g)
@@ -39,7 +44,7 @@ func (g *Guard) SetOverlay(channelID string, overlay func(Policy) Policy, at tim
 }
 
 // InForce returns the policy by which the Guard judges a channel's messages. It is the result of
-// Policy with the overlay applied.
+// ChannelPolicy with the overlay applied.
 func (g *Guard) InForce(channelID string) Policy {
 	if c := g.channels.find(channelID); c != nil {
 		return c.policy.Load().policy.Clone()
@@ -61,7 +66,7 @@ func (c *channel) applyOverlay(stated *compiled) (change, error) {
 		err = stated.policy.checkSameEverywhere(inForce.policy)
 	}
 	if err != nil {
-		return change{}, fmt.Errorf("with the overlay applied: %w", err)
+		return change{}, fmt.Errorf("chatguard: with the overlay applied: %w", err)
 	}
 	return change{stated, inForce}, nil
 }

@@ -31,7 +31,7 @@ func TestOverlay(t *testing.T) {
 	}
 	set := func(overlay func(Policy) Policy) {
 		t.Helper()
-		if err := guard.SetOverlay("1", overlay, now); err != nil {
+		if err := guard.At(now).SetOverlay("1", overlay); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,17 +41,21 @@ func TestOverlay(t *testing.T) {
 	spend(false)
 	set(pause)
 	spend(true)
-	if guard.Policy("1").Mode != Enforce || guard.InForce("1").Mode != Observe || guard.InForce("2").Mode != Enforce {
+	if guard.ChannelPolicy("1").Mode != Enforce || guard.InForce("1").Mode != Observe || guard.InForce("2").Mode != Enforce {
 		t.Error("the overlay shows in Policy, or not in InForce, or elsewhere")
 	}
-	for _, channel := range []string{"1", ""} { // neither the channel's policy nor the one for all channels ends the pause
-		policy.Limits[0].Burst++
-		if err := guard.SetPolicy(channel, policy, now); err != nil {
-			t.Fatal(err)
-		}
-		spend(true)
+	// Neither the channel's policy nor the one for all channels ends the pause.
+	policy.Limits[0].Burst++
+	if err := guard.At(now).SetChannelPolicy("1", policy); err != nil {
+		t.Fatal(err)
 	}
-	if got := guard.Policy("1"); got.Limits[0].Burst != policy.Limits[0].Burst-1 || got.Mode != Enforce {
+	spend(true)
+	policy.Limits[0].Burst++
+	if err := guard.At(now).SetPolicy(policy); err != nil {
+		t.Fatal(err)
+	}
+	spend(true)
+	if got := guard.ChannelPolicy("1"); got.Limits[0].Burst != policy.Limits[0].Burst-1 || got.Mode != Enforce {
 		t.Errorf("stated: %+v", got)
 	}
 	set(nil)
@@ -90,21 +94,21 @@ func TestOverlay_StrikesOutlivePause(t *testing.T) {
 	strikes(0, "none")
 	strikes(1, "delete")
 	policy.Mode = Enforce
-	must(guard.SetPolicy("1", policy, now))
+	must(guard.At(now).SetChannelPolicy("1", policy))
 	strikes(1, "") // the practice strike has lapsed
 	strikes(2, "")
-	must(guard.SetOverlay("1", pause, now))
+	must(guard.At(now).SetOverlay("1", pause))
 	strikes(2, "warn")
 	strikes(2, "warn")
-	must(guard.SetOverlay("1", nil, now))
+	must(guard.At(now).SetOverlay("1", nil))
 	strikes(3, "")
 	policy.Mode = Observe
-	must(guard.SetPolicy("1", policy, now))
-	must(guard.SetOverlay("1", pause, now))
+	must(guard.At(now).SetChannelPolicy("1", policy))
+	must(guard.At(now).SetOverlay("1", pause))
 	strikes(4, "timeout 30s")
 	policy.Mode = Enforce
-	must(guard.SetPolicy("1", policy, now)) // while paused
-	must(guard.SetOverlay("1", nil, now))
+	must(guard.At(now).SetChannelPolicy("1", policy)) // while paused
+	must(guard.At(now).SetOverlay("1", nil))
 	strikes(1, "")
 }
 
@@ -122,22 +126,22 @@ func TestOverlay_Refused(t *testing.T) {
 		"with the overlay applied": func(p Policy) Policy { p.Limits[0].Burst = 0; return p },
 		`"total"`:                  func(p Policy) Policy { p.Limits = p.Limits[:2]; return p },
 	} {
-		if err := guard.SetOverlay("1", overlay, now); err == nil || !strings.Contains(err.Error(), name) {
+		if err := guard.At(now).SetOverlay("1", overlay); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	raid := Limit{Name: "raid", Algorithm: TokenBucket, Per: PerChannel, Burst: 5, Refill: time.Second}
-	if err := guard.SetOverlay("1", func(p Policy) Policy { p.Limits = append(p.Limits, raid); return p }, now); err != nil {
+	if err := guard.At(now).SetOverlay("1", func(p Policy) Policy { p.Limits = append(p.Limits, raid); return p }); err != nil {
 		t.Fatal(err)
 	}
-	clash := guard.Policy("1")
+	clash := guard.ChannelPolicy("1")
 	clash.Limits = slices.Concat(clash.Limits, []Limit{raid})
 	for _, channel := range []string{"1", ""} {
-		if guard.ValidatePolicy(channel, clash) == nil || guard.SetPolicy(channel, clash, now) == nil {
+		if guard.ValidateChannelPolicy(channel, clash) == nil || guard.At(now).SetChannelPolicy(channel, clash) == nil {
 			t.Errorf("channel %q: a limit that the overlay adds, too, was taken", channel)
 		}
 	}
-	if len(guard.InForce("1").Limits) != 4 || len(guard.Policy("1").Limits) != 3 {
+	if len(guard.InForce("1").Limits) != 4 || len(guard.ChannelPolicy("1").Limits) != 3 {
 		t.Error("a refused policy has changed something")
 	}
 }

@@ -2,7 +2,6 @@ package chatguard
 
 import (
 	"errors"
-	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
 )
@@ -22,8 +21,11 @@ type Pardoned struct {
 // It also clears the recorded timeout; the caller must lift the penalty itself. Pardon reports
 // whether there was anything to do, so a second call returns false. The error is ErrNotThrottled,
 // ErrLongID or ErrTime.
-func (g *Guard) Pardon(v Verdict, now time.Time) (done bool, err error) {
-	p, err := g.PardonAll([]Verdict{v}, now)
+func (g *Guard) Pardon(v Verdict) (done bool, err error) { return g.atNow().Pardon(v) }
+
+// Pardon is Guard.Pardon as of that time.
+func (a GuardAt) Pardon(v Verdict) (done bool, err error) {
+	p, err := a.PardonAll([]Verdict{v})
 	return p.Messages > 0, err
 }
 
@@ -31,7 +33,12 @@ func (g *Guard) Pardon(v Verdict, now time.Time) (done bool, err error) {
 // every throttled message of the user from the first of them to the last. PardonAll skips messages
 // that are already pardoned. If one of the verdicts can't be pardoned, it pardons none. It returns
 // the same errors as Pardon, and an error if the verdicts are about several users or channels.
-func (g *Guard) PardonAll(verdicts []Verdict, now time.Time) (p Pardoned, err error) {
+func (g *Guard) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
+	return g.atNow().PardonAll(verdicts)
+}
+
+// PardonAll is Guard.PardonAll as of that time.
+func (a GuardAt) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
 	if len(verdicts) == 0 {
 		return p, nil
 	}
@@ -40,17 +47,17 @@ func (g *Guard) PardonAll(verdicts []Verdict, now time.Time) (p Pardoned, err er
 	for i := range verdicts {
 		v := &verdicts[i]
 		if v.ChannelID != p.channelID || v.UserID != p.userID {
-			return Pardoned{}, errors.New("all verdicts of a pardon must be of one user in one channel")
+			return Pardoned{}, errors.New("chatguard: all verdicts of a pardon must be of one user in one channel")
 		}
 		if offences[i], err = v.offence(); err != nil {
 			return Pardoned{}, err
 		}
 	}
-	table, ns, err := g.userTable(p.channelID, p.userID, now)
+	table, ns, err := a.guard.userTable(p.channelID, p.userID, a.at)
 	if err != nil {
 		return Pardoned{}, err
 	}
-	if p.taken = table.PardonAll(p.userID, offences, ns, g.otherPlaces(p.channelID, p.userID)...); p.taken != nil {
+	if p.taken = table.PardonAll(p.userID, offences, ns, a.guard.otherPlaces(p.channelID, p.userID)...); p.taken != nil {
 		p.Messages, p.Strikes = p.taken.Offences, p.taken.Strikes
 	}
 	return p, nil
@@ -64,7 +71,7 @@ func (g *Guard) otherPlaces(channelID, userID string) []limits.Place {
 
 // offence returns the effects of the message on its author.
 func (v *Verdict) offence() (o limits.Offence, err error) {
-	if !v.Throttled() || v.EntryID == 0 {
+	if !v.throttled() || v.EntryID == 0 {
 		return o, ErrNotThrottled
 	}
 	at, err := nanoseconds(v.At.Add(v.Late))
@@ -82,15 +89,18 @@ func (v *Verdict) offence() (o limits.Offence, err error) {
 // changed since the pardon. It also does so if the user has since got another strike, been reset,
 // been pardoned again or spent the refund. A second Unpardon of the same pardon returns an error,
 // too. A lifted penalty is not imposed again.
-func (g *Guard) Unpardon(p Pardoned, now time.Time) error {
+func (g *Guard) Unpardon(p Pardoned) error { return g.atNow().Unpardon(p) }
+
+// Unpardon is Guard.Unpardon as of that time.
+func (a GuardAt) Unpardon(p Pardoned) error {
 	if p.taken == nil {
 		return nil
 	}
-	table, ns, err := g.userTable(p.channelID, p.userID, now)
+	table, ns, err := a.guard.userTable(p.channelID, p.userID, a.at)
 	if err != nil {
 		return err
 	}
-	if !table.Unpardon(p.userID, p.taken, ns, g.otherPlaces(p.channelID, p.userID)...) {
+	if !table.Unpardon(p.userID, p.taken, ns, a.guard.otherPlaces(p.channelID, p.userID)...) {
 		return ErrPardonStale
 	}
 	return nil

@@ -32,19 +32,19 @@ func TestPardonAll(t *testing.T) {
 		}
 	}
 	check("spammed", 4, 40)
-	p, err := g.PardonAll(throttled, now)
+	p, err := g.At(now).PardonAll(throttled)
 	if err != nil || p.Messages != 37 || p.Strikes != 4 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	check("pardoned", 0, 3)
 	mustCheck(t, g, messageFrom("8", 40)) // this message counts in the limit that everyone shares
-	if err := g.Unpardon(p, now); err != nil {
+	if err := g.At(now).Unpardon(p); err != nil {
 		t.Error(err)
 	}
 	if got, want := usage(t, g, messageFrom("7", 40))[1:], []int{40, 40, 41}; !slices.Equal(got, want) {
 		t.Errorf("undone: used %v, want %v", got, want)
 	}
-	if err := g.Unpardon(p, now); !errors.Is(err, ErrPardonStale) {
+	if err := g.At(now).Unpardon(p); !errors.Is(err, ErrPardonStale) {
 		t.Errorf("undone twice: %v", err)
 	}
 }
@@ -58,17 +58,17 @@ func TestPardonAll_Refused(t *testing.T) {
 		}
 		throttled = append(throttled, mustCheck(t, g, messageFrom(user, 0)))
 	}
-	if p, err := g.PardonAll(throttled, monday); err == nil || p != (Pardoned{}) {
+	if p, err := g.At(monday).PardonAll(throttled); err == nil || p != (Pardoned{}) {
 		t.Errorf("two users: %+v, %v", p, err)
 	}
-	if p, err := g.PardonAll([]Verdict{throttled[0], {ChannelID: throttled[0].ChannelID, UserID: "7", Allowed: true}}, monday); !errors.Is(err, ErrNotThrottled) || p != (Pardoned{}) {
+	if p, err := g.At(monday).PardonAll([]Verdict{throttled[0], {ChannelID: throttled[0].ChannelID, UserID: "7", Allowed: true}}); !errors.Is(err, ErrNotThrottled) || p != (Pardoned{}) {
 		t.Errorf("one that was allowed: %+v, %v", p, err)
 	}
 	if e, err := g.Explain(messageFrom("7", 0)); err != nil || e.Strikes != 1 {
 		t.Errorf("refused, and %d strikes count, %v", e.Strikes, err)
 	}
-	none, err := g.PardonAll(nil, monday)
-	if err := errors.Join(err, g.Unpardon(none, monday)); err != nil || none.Messages != 0 {
+	none, err := g.At(monday).PardonAll(nil)
+	if err := errors.Join(err, g.At(monday).Unpardon(none)); err != nil || none.Messages != 0 {
 		t.Errorf("nothing: %+v, %v", none, err)
 	}
 }

@@ -64,7 +64,7 @@ func TestPolicy_Validate(t *testing.T) {
 	} {
 		p := observingPolicy()
 		change(&p)
-		if err := p.Validate(); err == nil || err.Error() != want {
+		if err := p.Validate(); err == nil || err.Error() != "chatguard: "+want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
 		if _, err := New(p, nil); err == nil {
@@ -78,9 +78,9 @@ func TestPolicy_Validate(t *testing.T) {
 
 func TestPolicy_IsACopy(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
-	p := g.Policy("1")
+	p := g.ChannelPolicy("1")
 	p.Limits[0].Burst, p.Exempt[0], p.Penalties.Ladder[0] = 99, Subscriber, Penalty{Action: Ban}
-	if got := g.Policy("1"); got.Limits[0].Burst != 3 || got.Exempt[0] != Broadcaster || got.Penalties.Ladder[0].Action != Delete {
+	if got := g.ChannelPolicy("1"); got.Limits[0].Burst != 3 || got.Exempt[0] != Broadcaster || got.Penalties.Ladder[0].Action != Delete {
 		t.Error("changing the copy changes the policy in force")
 	}
 }
@@ -113,7 +113,7 @@ func TestValidatePolicy_ChangesNothing(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = append(p.Limits, Limit{Name: "all", Algorithm: FixedWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
 	}, nil)
-	base := g.Policy("1")
+	base := g.ChannelPolicy("1")
 	for want, change := range map[string]func(*Policy){
 		"": func(p *Policy) { p.Limits[0].Burst = 9 },
 		`limit "all" applies to all channels: it can't be changed or left out in a single channel`: func(p *Policy) { p.Limits = p.Limits[:2] },
@@ -122,15 +122,15 @@ func TestValidatePolicy_ChangesNothing(t *testing.T) {
 	} {
 		p := base.Clone()
 		change(&p)
-		for _, err := range []error{g.ValidatePolicy("1", p), g.ValidatePolicy("2", p)} {
-			if (err == nil) != (want == "") || err != nil && err.Error() != want {
+		for _, err := range []error{g.ValidateChannelPolicy("1", p), g.ValidateChannelPolicy("2", p)} {
+			if (err == nil) != (want == "") || err != nil && err.Error() != "chatguard: "+want {
 				t.Errorf("got %v\nwant %s", err, want)
 			}
 		}
-		if err := g.ValidatePolicy("", p); err != nil && p.Limits[0].Burst > 0 {
+		if err := g.ValidatePolicy(p); err != nil && p.Limits[0].Burst > 0 {
 			t.Errorf("for all channels: %v", err)
 		}
-		if !reflect.DeepEqual(g.Policy("1"), base) || !reflect.DeepEqual(g.Policy("2"), base) {
+		if !reflect.DeepEqual(g.ChannelPolicy("1"), base) || !reflect.DeepEqual(g.ChannelPolicy("2"), base) {
 			t.Fatal("a dry run has changed the policy")
 		}
 	}

@@ -43,24 +43,24 @@ func TestNoQueue(t *testing.T) {
 			t.Errorf("%+v: %d at once, want %d", test.user, got, test.want)
 		}
 	}
-	if got := g.Policy("1").Limits[0].withRoles(subscriber.Roles).Queue; got != 0 {
+	if got := g.ChannelPolicy("1").Limits[0].withRoles(subscriber.Roles).Queue; got != 0 {
 		t.Errorf("a subscriber's queue has %d places", got)
 	}
 	own := UserOverride{Limits: map[string]Override{"slow": {Queue: NoQueue}}}
-	if err := g.SetUserOverride("1", "7", own, monday); err != nil {
+	if err := g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, own); err != nil {
 		t.Fatal(err)
 	}
-	batch := g.Dirty()
+	batch := g.State().Dirty()
 	batch.Confirm()
 	slices.SortFunc(batch.Rows, func(a, b StateRow) int { return cmp.Compare(a.UserID+" "+a.Limit, b.UserID+" "+b.Limit) })
 	again := newEnforcingGuard(t, func(p *Policy) { *p = queuePolicy() }, nil)
 	for _, row := range batch.Rows {
-		if err := again.Restore(row, monday); err != nil {
+		if err := again.State().Restore(row, monday); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, g := range map[string]*Guard{"before": g, "after": again} {
-		if o, err := g.UserOverride("1", "7"); err != nil || o.Limits["slow"] != own.Limits["slow"] {
+		if o, err := g.UserOverride(Key{ChannelID: "1", UserID: "7"}); err != nil || o.Limits["slow"] != own.Limits["slow"] {
 			t.Errorf("%s a restart: %+v, %v", name, o, err)
 		}
 		if got := countAtOnce(t, g, User{ID: "7", Roles: RolesOf(VIP)}, monday.Add(time.Minute)); got != 1 {

@@ -94,6 +94,20 @@ func (s Roles) List() []Role {
 	}
 }
 
+// String returns the names of the roles, as in "moderator, subscriber". It is "everyone" for an
+// ordinary chatter.
+func (s Roles) String() string {
+	list := s.List()
+	if len(list) == 0 {
+		return Everyone.String()
+	}
+	names := make([]string, len(list))
+	for i, r := range list {
+		names[i] = r.String()
+	}
+	return strings.Join(names, ", ")
+}
+
 // MarshalJSON writes the set as a list of names.
 func (s Roles) MarshalJSON() ([]byte, error) { return json.Marshal(s.List()) }
 

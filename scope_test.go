@@ -64,9 +64,9 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 	mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, inChannel("2", messageFrom("7", 0)))
 
-	own := g.Policy("2")
+	own := g.ChannelPolicy("2")
 	own.Limits[0].Burst = 9
-	if err := g.SetPolicy("2", own, monday); err != nil {
+	if err := g.At(monday).SetChannelPolicy("2", own); err != nil {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Policy){
@@ -77,20 +77,20 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 	} {
 		p := own.Clone()
 		change(&p)
-		if err := g.SetPolicy("2", p, monday); err == nil || err.Error() != want {
+		if err := g.At(monday).SetChannelPolicy("2", p); err == nil || err.Error() != "chatguard: "+want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
 
-	base := g.Policy("")
+	base := g.Policy()
 	base.Limits[0].Burst, base.Limits[2].Messages = 2, 3
-	if err := g.SetPolicy("", base, monday); err != nil {
+	if err := g.At(monday).SetPolicy(base); err != nil {
 		t.Fatal(err)
 	}
-	if got := g.Policy("1").Limits[0].Burst; got != 2 {
+	if got := g.ChannelPolicy("1").Limits[0].Burst; got != 2 {
 		t.Errorf("a channel without a policy of its own has burst %d, want the new 2", got)
 	}
-	if p := g.Policy("2"); p.Limits[0].Burst != 9 || p.Limits[2].Messages != 3 {
+	if p := g.ChannelPolicy("2"); p.Limits[0].Burst != 9 || p.Limits[2].Messages != 3 {
 		t.Errorf("a channel with a policy of its own has %+v", p.Limits)
 	}
 	if v := mustCheck(t, g, inChannel("2", messageFrom("7", 0))); !v.Allowed || v.Remaining != 0 {
@@ -100,19 +100,19 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 		t.Errorf("the fourth of 3: %+v", v)
 	}
 
-	clash := g.Policy("2")
+	clash := g.ChannelPolicy("2")
 	clash.Limits = append(clash.Limits, Limit{Name: "late", Algorithm: TokenBucket, Burst: 1, Refill: time.Second})
-	if err := g.SetPolicy("2", clash, monday); err != nil {
+	if err := g.At(monday).SetChannelPolicy("2", clash); err != nil {
 		t.Fatal(err)
 	}
 	base.Limits[0].Burst, base.Limits[2].Name = 7, "late"
-	if err := g.ValidatePolicy("", base); err == nil {
+	if err := g.ValidatePolicy(base); err == nil {
 		t.Error("a policy that can't be set is valid")
 	}
-	if err := g.SetPolicy("", base, monday); err == nil || !strings.Contains(err.Error(), `channel "2": limit "late"`) {
+	if err := g.At(monday).SetPolicy(base); err == nil || !strings.Contains(err.Error(), `channel "2": limit "late"`) {
 		t.Errorf("error %v, want one that names the channel and the limit", err)
 	}
-	if got := g.Policy("1").Limits[0].Burst; got != 2 {
+	if got := g.ChannelPolicy("1").Limits[0].Burst; got != 2 {
 		t.Errorf("what was refused is half in force: burst %d", got)
 	}
 }
@@ -123,8 +123,8 @@ func TestRestore_Scopes(t *testing.T) {
 	mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, messageFrom("7", 0))
 	again := newEnforcingGuard(t, limits, nil)
-	for _, row := range g.Dirty().Rows {
-		if err := again.Restore(row, monday); err != nil {
+	for _, row := range g.State().Dirty().Rows {
+		if err := again.State().Restore(row, monday); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -135,8 +135,8 @@ func TestRestore_Scopes(t *testing.T) {
 		t.Errorf("what the user used everywhere is lost: %+v", v)
 	}
 	without := newEnforcingGuard(t, nil, nil)
-	for _, row := range g.Dirty().Rows {
-		if err := without.Restore(row, monday); err != nil {
+	for _, row := range g.State().Dirty().Rows {
+		if err := without.State().Restore(row, monday); err != nil {
 			t.Errorf("a row of a scope without limits: %v", err)
 		}
 	}
@@ -168,9 +168,9 @@ func TestScope_PolicyOrder(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{{Name: "a", Algorithm: UserWindow, Messages: 1, Every: time.Hour}, everywhereLimit(1)}
 	}, nil)
-	own := g.Policy("1")
+	own := g.ChannelPolicy("1")
 	slices.Reverse(own.Limits)
-	if err := g.SetPolicy("1", own, monday); err != nil {
+	if err := g.At(monday).SetChannelPolicy("1", own); err != nil {
 		t.Fatal(err)
 	}
 	for channel, first := range map[string]string{"1": "abroad", "2": "a"} {

@@ -5,30 +5,51 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// SetPolicy puts a policy in force in one channel, as of the time at, and keeps every user's usage.
-// A change from Observe to Enforce clears the strikes that were given while the policy observed. An
-// empty channel ID means all channels without their own policy. PerUserEverywhere limits can
-// be changed only with an empty channel ID; a channel's own policy must keep them unchanged.
-// SetPolicy returns the same errors as ValidatePolicy, or ErrTime. After an error, nothing is
-// changed.
-func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
-	ns, err := nanoseconds(at)
+// SetPolicy puts a policy in force in all channels without their own policy, and keeps every user's
+// usage. The policy's PerUserEverywhere limits apply in all channels. A change from Observe to
+// Enforce clears the strikes that were given while the policy observed. SetPolicy returns the same
+// errors as ValidatePolicy. After an error, nothing is changed.
+func (g *Guard) SetPolicy(policy Policy) error { return g.atNow().SetPolicy(policy) }
+
+// SetPolicy is Guard.SetPolicy as of that time.
+func (a GuardAt) SetPolicy(policy Policy) error {
+	ns, err := nanoseconds(a.at)
 	if err != nil {
 		return err
 	}
+	next, err := compile(policy)
+	if err != nil {
+		return err
+	}
+	a.guard.changing.Lock()
+	defer a.guard.changing.Unlock()
+	return a.guard.setBase(next, ns)
+}
+
+// SetChannelPolicy gives one channel its own policy, and keeps every user's usage. The policy must
+// have the same PerUserEverywhere limits as Guard.Policy. A change from Observe to Enforce clears
+// the strikes that were given while the policy observed. SetChannelPolicy returns the same errors as
+// ValidateChannelPolicy. After an error, nothing is changed.
+func (g *Guard) SetChannelPolicy(channelID string, policy Policy) error {
+	return g.atNow().SetChannelPolicy(channelID, policy)
+}
+
+// SetChannelPolicy is Guard.SetChannelPolicy as of that time.
+func (a GuardAt) SetChannelPolicy(channelID string, policy Policy) error {
+	ns, err := nanoseconds(a.at)
+	if err != nil {
+		return err
+	}
+	g := a.guard
 	g.changing.Lock()
 	defer g.changing.Unlock()
 	next, err := g.compile(channelID, policy)
 	if err != nil {
 		return err
-	}
-	if channelID == "" {
-		return g.setBase(next, ns)
 	}
 	c := g.channels.get(channelID, g)
 	changed, err := c.applyOverlay(next)
@@ -41,33 +62,43 @@ func (g *Guard) SetPolicy(channelID string, policy Policy, at time.Time) error {
 }
 
 // ValidatePolicy returns the error that SetPolicy would return for the policy now, and changes
-// nothing. It returns the same errors as Validate, or ErrLongID. The error may also name a
-// PerUserEverywhere limit that the channel can't change, or a channel that already uses the name of
-// such a limit.
-func (g *Guard) ValidatePolicy(channelID string, policy Policy) error {
+// nothing. It returns the same errors as Policy.Validate. The error may also name a channel that
+// already uses the name of a PerUserEverywhere limit.
+func (g *Guard) ValidatePolicy(policy Policy) error {
+	next, err := compile(policy)
+	if err != nil {
+		return err
+	}
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	_, err = g.rebase(next)
+	return err
+}
+
+// ValidateChannelPolicy returns the error that SetChannelPolicy would return for the policy now, and
+// changes nothing. It returns the same errors as Policy.Validate, ErrNoChannel or ErrLongID. The
+// error may also name a PerUserEverywhere limit that the channel can't change.
+func (g *Guard) ValidateChannelPolicy(channelID string, policy Policy) error {
 	g.changing.Lock()
 	defer g.changing.Unlock()
 	next, err := g.compile(channelID, policy)
-	switch c := g.channels.find(channelID); {
-	case err != nil:
+	if err != nil {
 		return err
-	case channelID == "":
-		_, err = g.rebase(next)
-	case c != nil:
+	}
+	if c := g.channels.find(channelID); c != nil {
 		_, err = c.applyOverlay(next)
 	}
 	return err
 }
 
-// compile checks a policy for a channel. The empty ID means all channels without a policy of their
-// own.
+// compile checks a policy for a channel.
 func (g *Guard) compile(channelID string, policy Policy) (*compiled, error) {
+	if err := checkID(channelID, ErrNoChannel); err != nil {
+		return nil, err
+	}
 	next, err := compile(policy)
-	switch {
-	case err != nil || channelID == "":
-		return next, err
-	case len(channelID) > maxID:
-		return nil, ErrLongID
+	if err != nil {
+		return nil, err
 	}
 	return next, g.base.Load().policy.checkSameEverywhere(policy)
 }
@@ -104,7 +135,7 @@ func (g *Guard) rebase(base *compiled) (map[*channel]change, error) {
 			next[c], err = c.applyOverlay(policy)
 		}
 		if err != nil {
-			failed = fmt.Errorf("channel %q: %w", c.id, err)
+			failed = fmt.Errorf("chatguard: channel %q: %w", c.id, err)
 		}
 	})
 	return next, failed
@@ -124,7 +155,7 @@ func (c *channel) rebase(base *compiled) (*compiled, error) {
 			policy.Limits = append(policy.Limits, l)
 		}
 	}
-	return compile(policy)
+	return compileHeld(policy, false)
 }
 
 // checkSameEverywhere returns an error if the other policy has different PerUserEverywhere limits.
@@ -133,12 +164,12 @@ func (p *Policy) checkSameEverywhere(other Policy) error {
 	ours, theirs := p.everywhereLimits(), other.everywhereLimits()
 	for _, name := range slices.Sorted(maps.Keys(ours)) {
 		if l, ok := theirs[name]; !ok || !l.equal(ours[name]) {
-			return fmt.Errorf("limit %q applies to all channels: it can't be changed or left out in a single channel", name)
+			return fmt.Errorf("chatguard: limit %q applies to all channels: it can't be changed or left out in a single channel", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(theirs)) {
 		if _, ok := ours[name]; !ok {
-			return fmt.Errorf("limit %q applies to all channels: it can't be added in a single channel", name)
+			return fmt.Errorf("chatguard: limit %q applies to all channels: it can't be added in a single channel", name)
 		}
 	}
 	return nil

@@ -6,6 +6,13 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
+// State is the door for stores: it gives access to a Guard's state. A program without a store, or
+// with one of its own in package sqlitestore, doesn't need it. Guard.State returns it.
+type State struct{ guard *Guard }
+
+// State returns the Guard's state, for a store.
+func (g *Guard) State() State { return State{g} }
+
 // StateRow is part of one user's state, in an opaque form for a store. ChannelID, UserID and Limit
 // are its key. An empty ChannelID means PerUserEverywhere limits. An empty UserID means PerChannel
 // limits. If Limit is not the name of a limit, the row holds the user's strikes, or the user's
@@ -24,19 +31,19 @@ type Batch struct {
 
 // Dirty returns the state of all users that has changed since it was last confirmed. Only one batch
 // may be open at a time.
-func (g *Guard) Dirty() *Batch {
+func (s State) Dirty() *Batch {
 	count := 0
-	g.eachTable(func(_ string, table *limits.Table) { count += table.CountDirty() })
+	s.guard.eachTable(func(_ string, table *limits.Table) { count += table.CountDirty() })
 	b := &Batch{Rows: make([]StateRow, 0, count+count/16)} // with room for changes in the meantime
-	g.eachTable(b.take)
+	s.guard.eachTable(b.take)
 	return b
 }
 
 // DirtyAll marks the state of all users as dirty, for a store that may have lost its data. It
 // doesn't include users that the Guard has removed because their allowance was fully restored. A
 // store keeps the rows that it has of such users.
-func (g *Guard) DirtyAll() {
-	g.eachTable(func(_ string, table *limits.Table) { table.DirtyAll() })
+func (s State) DirtyAll() {
+	s.guard.eachTable(func(_ string, table *limits.Table) { table.DirtyAll() })
 }
 
 // take adds the changes of a table.
@@ -81,8 +88,8 @@ func (b *Batch) Release() {
 // channel's policy doesn't have, or has with another algorithm; that limit starts fresh. To save
 // memory, it also ignores a row that was already Forgotten a minute before at, unless the row holds
 // pardons. It returns an error for bytes that can't be read, or a bad key or time.
-func (g *Guard) Restore(row StateRow, at time.Time) error {
-	table, ns, err := g.userTable(row.ChannelID, row.UserID, at)
+func (s State) Restore(row StateRow, at time.Time) error {
+	table, ns, err := s.guard.userTable(row.ChannelID, row.UserID, at)
 	switch {
 	case err == ErrNoLimit:
 		return nil
@@ -108,7 +115,7 @@ const unmetStays = 365 * 24 * time.Hour
 // as long as the Guard has other state of the user that counts.
 //
 // Forgotten returns an error for bytes that can't be read, or a bad key or time.
-func (g *Guard) Forgotten(row StateRow, at time.Time) (bool, error) {
+func (s State) Forgotten(row StateRow, at time.Time) (bool, error) {
 	if len(row.ChannelID) > maxID || len(row.UserID) > maxID {
 		return false, ErrLongID
 	}
@@ -116,7 +123,7 @@ func (g *Guard) Forgotten(row StateRow, at time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	table, set := g.findTable(row.ChannelID, row.UserID)
+	table, set := s.guard.findTable(row.ChannelID, row.UserID)
 	if table == nil && row.ChannelID != "" && row.Limit == "" {
 		ns -= int64(unmetStays)
 	}
@@ -143,11 +150,21 @@ func (g *Guard) findTable(channelID, userID string) (*limits.Table, *limits.Set)
 }
 
 // RestoreEntryID ensures that new entries get IDs above last.
-func (g *Guard) RestoreEntryID(last EntryID) {
+func (s State) RestoreEntryID(last EntryID) {
 	for {
-		current := g.lastEntry.Load()
-		if current >= int64(last) || g.lastEntry.CompareAndSwap(current, int64(last)) {
+		current := s.guard.lastEntry.Load()
+		if current >= int64(last) || s.guard.lastEntry.CompareAndSwap(current, int64(last)) {
 			return
 		}
+	}
+}
+
+// SetDegraded sets whether the store is failing. Every later verdict has this value in its Degraded
+// field. Decisions stay the same.
+func (s State) SetDegraded(degraded bool) {
+	if s.guard.degraded.Load() != degraded {
+		// Write only if the value changes: every decision reads it, and a write evicts it from the
+		// other processors' caches.
+		s.guard.degraded.Store(degraded)
 	}
 }

@@ -16,7 +16,7 @@ func TestForgotten_Rows(t *testing.T) {
 	costly := messageFrom("7", 0)
 	costly.Cost = 4
 	mustCheck(t, g, costly)
-	rows := g.Dirty().Rows
+	rows := g.State().Dirty().Rows
 	ends := map[string]time.Duration{
 		"burst": 8 * time.Second, "daily": 12 * time.Hour, "all": 2 * time.Hour, "abroad": time.Hour, "": 30 * time.Minute,
 	}
@@ -32,7 +32,7 @@ func TestForgotten_Rows(t *testing.T) {
 				end = end.Add(unmetStays)
 			}
 			for late, want := range map[time.Duration]bool{-1: false, 0: true} {
-				if over, err := asked.Forgotten(row, end.Add(late)); over != want || err != nil {
+				if over, err := asked.State().Forgotten(row, end.Add(late)); over != want || err != nil {
 					t.Errorf("%s: row %q, %d ns after its end: forgotten is %v, error %v", name, row.Limit, late, over, err)
 				}
 			}
@@ -46,16 +46,16 @@ func TestForgotten_Rows(t *testing.T) {
 func TestForgotten_UnreadableRows(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	mustCheck(t, g, messageFrom("7", 0))
-	row := g.Dirty().Rows[0]
-	if _, err := g.Forgotten(row, time.Time{}); !errors.Is(err, ErrTime) {
+	row := g.State().Dirty().Rows[0]
+	if _, err := g.State().Forgotten(row, time.Time{}); !errors.Is(err, ErrTime) {
 		t.Errorf("no time: error %v", err)
 	}
 	row.Data = row.Data[:3]
-	if over, err := g.Forgotten(row, monday.AddDate(1, 0, 0)); over || err == nil {
+	if over, err := g.State().Forgotten(row, monday.AddDate(1, 0, 0)); over || err == nil {
 		t.Errorf("half a row: forgotten is %v, error %v", over, err)
 	}
 	row.UserID = string(make([]byte, maxID+1))
-	if _, err := g.Forgotten(row, monday); !errors.Is(err, ErrLongID) {
+	if _, err := g.State().Forgotten(row, monday); !errors.Is(err, ErrLongID) {
 		t.Errorf("a long ID: error %v", err)
 	}
 }
@@ -63,11 +63,11 @@ func TestForgotten_UnreadableRows(t *testing.T) {
 func TestRestore_SkipsForgotten(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	mustCheck(t, g, messageFrom("7", 0))
-	rows := g.Dirty().Rows
+	rows := g.State().Dirty().Rows
 	for at, want := range map[time.Duration]int{12 * time.Hour: 1, 12*time.Hour + time.Minute: 0} {
 		again := newEnforcingGuard(t, nil, nil)
 		for _, row := range rows {
-			if err := again.Restore(row, monday.Add(at)); err != nil {
+			if err := again.State().Restore(row, monday.Add(at)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -80,7 +80,7 @@ func TestRestore_SkipsForgotten(t *testing.T) {
 func TestSetDegraded_Verdicts(t *testing.T) {
 	g, ctx := newEnforcingGuard(t, nil, nil), context.Background()
 	for _, degraded := range []bool{false, true, true, false} {
-		g.SetDegraded(degraded)
+		g.State().SetDegraded(degraded)
 		v := mustCheck(t, g, messageFrom("7", 0))
 		peeked, err := g.Peek(messageFrom("7", 0))
 		if err != nil {
@@ -106,7 +106,7 @@ func TestDirty_RowsOfAllTables(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, perChannelLimit(2), everywhereLimit(2)) }, nil)
 	mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, inChannel("2", messageFrom("7", 0)))
-	b := g.Dirty()
+	b := g.State().Dirty()
 	if len(b.Rows) != 2*3+1 { // the limits burst, daily and all in two channels, plus abroad
 		t.Fatalf("%d rows: %+v", len(b.Rows), b.Rows)
 	}
@@ -119,7 +119,7 @@ func TestDirty_RowsOfAllTables(t *testing.T) {
 		mustCheck(t, g, messageFrom("8", 0))
 		mustCheck(t, g, messageFrom("9", 0))
 	}
-	g.Dirty().Confirm()
+	g.State().Dirty().Confirm()
 	for i, row := range b.Rows {
 		if string(row.Data) != kept[i] {
 			t.Errorf("row %+v has changed under its holder", row)
@@ -135,7 +135,7 @@ func TestForgotten_StrikesOfUnknownChannel(t *testing.T) {
 	costly.Cost = 4
 	mustCheck(t, g, costly)
 	var strikes StateRow
-	for _, row := range g.Dirty().Rows {
+	for _, row := range g.State().Dirty().Rows {
 		if row.Limit == "" {
 			strikes = row
 		}
@@ -152,7 +152,7 @@ func TestForgotten_StrikesOfUnknownChannel(t *testing.T) {
 		{stranger, lapse.Add(unmetStays - 1), false},
 		{stranger, lapse.Add(unmetStays), true},
 	} {
-		if over, err := g.Forgotten(step.row, step.at); over != step.over || err != nil {
+		if over, err := g.State().Forgotten(step.row, step.at); over != step.over || err != nil {
 			t.Errorf("channel %s at %v: forgotten is %v, %v", step.row.ChannelID, step.at, over, err)
 		}
 	}
@@ -162,16 +162,16 @@ func TestDirtyAll(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, perChannelLimit(9), everywhereLimit(9)) }, nil)
 	mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, messageFrom("8", 0))
-	first := g.Dirty()
+	first := g.State().Dirty()
 	all := len(first.Rows)
-	g.DirtyAll() // while a store writes
+	g.State().DirtyAll() // while a store writes
 	first.Confirm()
-	second := g.Dirty()
+	second := g.State().Dirty()
 	if len(second.Rows) != all {
 		t.Errorf("%d rows, want all %d again", len(second.Rows), all)
 	}
 	second.Confirm()
-	if rest := g.Dirty(); len(rest.Rows) != 0 {
+	if rest := g.State().Dirty(); len(rest.Rows) != 0 {
 		t.Errorf("%d rows, although all were confirmed", len(rest.Rows))
 	}
 }

@@ -3,6 +3,7 @@ package chatguard
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -45,17 +46,21 @@ type UserOverride struct {
 	Limits   map[string]Override `json:"limits,omitempty"` // other numbers, by limit name
 }
 
-// SetUserOverride replaces a user's override in a channel, as of the time at. An override can set
-// numbers, a time zone and an exemption. Recorded usage is kept. A change of zone takes effect at
-// the end of the user's day. An empty channel ID means the PerUserEverywhere limits. The error
-// names an unknown zone, an unknown limit, or a limit that can't have such numbers. It may also say
-// why the exemption isn't possible.
-func (g *Guard) SetUserOverride(channelID, userID string, o UserOverride, at time.Time) error {
-	until, err := o.exemptionEnd(channelID, at)
+// SetUserOverride replaces the override of the key's user, in the key's channel or for the
+// PerUserEverywhere limits. An override can set numbers, a time zone and an exemption. Recorded
+// usage is kept. A change of zone takes effect at the end of the user's day. The error names an
+// unknown zone, an unknown limit, or a limit that can't have such numbers. It may also say why the
+// exemption isn't possible. For an invalid key, or one with PerChannel, it is ErrKey, ErrNoChannel,
+// ErrNoUser or ErrLongID.
+func (g *Guard) SetUserOverride(k Key, o UserOverride) error { return g.atNow().SetUserOverride(k, o) }
+
+// SetUserOverride is Guard.SetUserOverride as of that time.
+func (a GuardAt) SetUserOverride(k Key, o UserOverride) error {
+	table, ns, err := a.guard.overrideTable(k, a.at)
 	if err != nil {
 		return err
 	}
-	table, ns, err := g.userTable(channelID, userID, at)
+	until, err := o.exemptionEnd(k, a.at)
 	if err != nil {
 		return err
 	}
@@ -66,58 +71,82 @@ func (g *Guard) SetUserOverride(channelID, userID string, o UserOverride, at tim
 			own.Numbers[name] = numbers.numbers()
 		}
 	}
-	return table.SetOwn(userID, own, ns)
+	if err := table.SetOwn(k.UserID, own, ns); err != nil {
+		return fmt.Errorf("chatguard: %w", err)
+	}
+	return nil
+}
+
+// overrideTable is keyTable for a key that can have an override.
+func (g *Guard) overrideTable(k Key, at time.Time) (*limits.Table, int64, error) {
+	if k.Per == PerChannel {
+		return nil, 0, ErrKey
+	}
+	return g.keyTable(k, at)
 }
 
 // exemptionEnd returns when the exemption ends, or 0 for never. It returns an error if the
 // exemption isn't valid.
-func (o *UserOverride) exemptionEnd(channelID string, at time.Time) (ns int64, err error) {
+func (o *UserOverride) exemptionEnd(k Key, at time.Time) (ns int64, err error) {
 	switch {
 	case o.Exempt > NeverExempt:
-		return 0, fmt.Errorf("unknown exemption %d", uint8(o.Exempt))
-	case o.Exempt != ExemptByRole && channelID == "":
-		return 0, errors.New("an exemption needs a channel ID")
+		return 0, fmt.Errorf("chatguard: unknown exemption %d", uint8(o.Exempt))
+	case o.Exempt != ExemptByRole && k.Per != PerUser:
+		return 0, errors.New("chatguard: an exemption needs a channel ID")
 	case o.ExemptUntil.IsZero():
 		return 0, nil
 	case o.Exempt == ExemptByRole:
-		return 0, errors.New("exempt_until needs an exemption: set exempt to always or never, or leave exempt_until out")
+		return 0, errors.New("chatguard: exempt_until needs an exemption: set exempt to always or never, or leave exempt_until out")
 	case !o.ExemptUntil.After(at):
-		return 0, errors.New("an exemption must end in the future")
+		return 0, errors.New("chatguard: an exemption must end in the future")
 	}
 	if ns, err = nanoseconds(o.ExemptUntil); err != nil {
-		return 0, errors.New("an exemption must end by February 2116: leave exempt_until out if it has no end")
+		return 0, errors.New("chatguard: an exemption must end by February 2116: leave exempt_until out if it has no end")
 	}
 	return ns, nil
 }
 
-// UserOverride returns a user's override in a channel. For an empty channel ID it returns the
-// override for the PerUserEverywhere limits. It omits an exemption that has ended by the Guard's
-// clock. The error is ErrNoLimit if there are no such limits, ErrLongID, or ErrTime.
-func (g *Guard) UserOverride(channelID, userID string) (UserOverride, error) {
-	table, now, err := g.userTable(channelID, userID, g.now())
+// UserOverride returns the override of the key's user. It omits an exemption that has ended by the
+// Guard's clock. The error is ErrNoLimit if there are no PerUserEverywhere limits, ErrTime, or one
+// of those of an invalid key.
+func (g *Guard) UserOverride(k Key) (UserOverride, error) {
+	table, now, err := g.overrideTable(k, g.now())
 	if err != nil {
 		return UserOverride{}, err
 	}
-	return overrideOf(table.OwnOf(userID, now)), nil
+	return overrideOf(table.OwnOf(k.UserID, now)), nil
 }
 
-// UserOverrides returns the users' overrides in a channel, by user ID. For an empty channel ID it
-// returns the overrides for the PerUserEverywhere limits. It omits exemptions that have ended by
-// the Guard's clock. The error is ErrNoLimit if there are no such limits, ErrLongID, or ErrTime.
-func (g *Guard) UserOverrides(channelID string) (map[string]UserOverride, error) {
-	table, now, err := g.userTable(channelID, anyUser, g.now())
-	if err != nil {
-		return nil, err
+// UserOverrides returns the IDs and overrides of the users that have an override in a channel, in
+// no particular order. It omits exemptions that have ended by the Guard's clock. There are none in
+// an unknown channel.
+func (g *Guard) UserOverrides(channelID string) iter.Seq2[string, UserOverride] {
+	if c := g.channels.find(channelID); c != nil {
+		return g.overridesIn(c.table)
 	}
-	overrides := map[string]UserOverride{}
-	for user, own := range table.Owns(now) {
-		overrides[user] = overrideOf(own)
-	}
-	return overrides, nil
+	return g.overridesIn(nil)
 }
 
-// anyUser is a placeholder for a user if only the table matters.
-const anyUser = "any"
+// UserOverridesEverywhere returns the IDs and overrides of the users that have an override for the
+// PerUserEverywhere limits, in no particular order.
+func (g *Guard) UserOverridesEverywhere() iter.Seq2[string, UserOverride] {
+	return g.overridesIn(g.everywhere.Load())
+}
+
+// overridesIn returns the overrides in a table, if there is one.
+func (g *Guard) overridesIn(table *limits.Table) iter.Seq2[string, UserOverride] {
+	return func(yield func(string, UserOverride) bool) {
+		now, err := nanoseconds(g.now())
+		if table == nil || err != nil {
+			return
+		}
+		for user, own := range table.Owns(now) {
+			if !yield(user, overrideOf(own)) {
+				return
+			}
+		}
+	}
+}
 
 func overrideOf(own limits.Own) UserOverride {
 	o := UserOverride{Exempt: Exemption(own.Exemption), Timezone: own.Timezone}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -35,7 +36,7 @@ func TestUserOverride_Set(t *testing.T) {
 		{"a zone leaves the exemption", UserOverride{Timezone: "Asia/Tokyo"}, []Role{Moderator}, 20},
 		{"nothing", UserOverride{}, nil, 3},
 	} {
-		if err := g.SetUserOverride("1", test.name, test.override, monday); err != nil {
+		if err := g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: test.name}, test.override); err != nil {
 			t.Fatal(err)
 		}
 		if got := countPassed(test.name, test.roles...); got != test.want {
@@ -54,7 +55,7 @@ func TestUserOverride_Set(t *testing.T) {
 		`unknown exemption 9`: {Exempt: 9},
 		`limit "log": each user's log has room for 5 messages: to allow one user more, give a role or the limit itself that many`: {Limits: map[string]Override{"log": {Messages: 6}}},
 	} {
-		if err := g.SetUserOverride("1", "7", o, monday); err == nil || err.Error() != want {
+		if err := g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, o); err == nil || err.Error() != "chatguard: "+want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
@@ -64,7 +65,7 @@ func TestUserOverride_ExemptUntil(t *testing.T) {
 	now := monday
 	g := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return now }})
 	o := UserOverride{Exempt: AlwaysExempt, ExemptUntil: monday.Add(10 * time.Minute), Timezone: "Asia/Tokyo"}
-	if err := g.SetUserOverride("1", "7", o, monday); err != nil {
+	if err := g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, o); err != nil {
 		t.Fatal(err)
 	}
 	const spelt = `{"exempt":"always","exempt_until":"2026-01-05T12:10:00Z","timezone":"Asia/Tokyo"}`
@@ -78,7 +79,7 @@ func TestUserOverride_ExemptUntil(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		current, err := g.UserOverride("1", "7")
+		current, err := g.UserOverride(Key{ChannelID: "1", UserID: "7"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +97,7 @@ func TestUserOverride_ExemptUntil(t *testing.T) {
 		"exempt_until needs an exemption: set exempt to always or never, or leave exempt_until out": {ExemptUntil: monday.Add(1)},
 		"an exemption must end by February 2116: leave exempt_until out if it has no end":           {Exempt: AlwaysExempt, ExemptUntil: monday.AddDate(100, 0, 0)},
 	} {
-		if err := g.SetUserOverride("1", "7", o, monday); err == nil || err.Error() != want {
+		if err := g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, o); err == nil || err.Error() != "chatguard: "+want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
@@ -108,7 +109,11 @@ func TestUserOverrides_List(t *testing.T) {
 	}, &Options{Now: func() time.Time { return monday }})
 	set := func(channel, user string, o UserOverride, at time.Time) {
 		t.Helper()
-		if err := g.SetUserOverride(channel, user, o, at); err != nil {
+		key := Key{ChannelID: channel, UserID: user}
+		if channel == "" {
+			key.Per = PerUserEverywhere
+		}
+		if err := g.At(at).SetUserOverride(key, o); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,28 +127,32 @@ func TestUserOverrides_List(t *testing.T) {
 	set("1", "9", UserOverride{}, monday)
 	set("2", "7", zone, monday)
 	set("", "7", ten, monday)
-	if _, err := g.Grant("1", "10", "burst", 5, monday); err != nil { // not an override
+	if _, err := g.At(monday).Grant(Key{ChannelID: "1", UserID: "10"}, "burst", 5); err != nil { // not an override
 		t.Fatal(err)
 	}
 	for channel, want := range map[string]map[string]UserOverride{
 		"1": {"7": five, "not-a-number": zone}, "2": {"7": zone}, "3": {}, "": {"7": ten},
 	} {
-		if got, err := g.UserOverrides(channel); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("channel %q: %v, %v, want %v", channel, got, err, want)
+		got := maps.Collect(g.UserOverrides(channel))
+		if channel == "" {
+			got = maps.Collect(g.UserOverridesEverywhere())
+		}
+		if !maps.EqualFunc(got, want, func(a, b UserOverride) bool { return reflect.DeepEqual(a, b) }) {
+			t.Errorf("channel %q: %v, want %v", channel, got, want)
 		}
 	}
-	if _, err := newEnforcingGuard(t, nil, nil).UserOverrides(""); !errors.Is(err, ErrNoLimit) {
-		t.Errorf("without limits per user everywhere: %v", err)
+	for user := range newEnforcingGuard(t, nil, nil).UserOverridesEverywhere() {
+		t.Errorf("%s has an override without limits per user everywhere", user)
 	}
 }
 
 func TestGrant(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
-	until, err := g.Grant("1", "7", "", 5, monday)
+	until, err := g.At(monday).Grant(Key{ChannelID: "1", UserID: "7"}, "", 5)
 	if want := monday.Add(12 * time.Hour); err != nil || !until.Equal(want) {
 		t.Fatalf("until %v, error %v, want midnight %v", until, err, want)
 	}
-	if _, err := g.Grant("1", "7", "burst", 2, monday); err != nil {
+	if _, err := g.At(monday).Grant(Key{ChannelID: "1", UserID: "7"}, "burst", 2); err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
@@ -155,15 +164,15 @@ func TestGrant(t *testing.T) {
 		t.Errorf("the sixth: %+v", v)
 	}
 	for want, grant := range map[error]func() error{
-		ErrNoLimit: func() error { _, err := g.Grant("1", "7", "other", 1, monday); return err },
-		ErrGrant:   func() error { _, err := g.Grant("1", "7", "", 0, monday); return err },
-		ErrTime:    func() error { _, err := g.Grant("1", "7", "", 1, time.Time{}); return err },
+		ErrNoLimit: func() error { _, err := g.At(monday).Grant(Key{ChannelID: "1", UserID: "7"}, "other", 1); return err },
+		ErrGrant:   func() error { _, err := g.At(monday).Grant(Key{ChannelID: "1", UserID: "7"}, "", 0); return err },
+		ErrTime:    func() error { _, err := g.At(time.Time{}).Grant(Key{ChannelID: "1", UserID: "7"}, "", 1); return err },
 	} {
 		if err := grant(); !errors.Is(err, want) {
 			t.Errorf("error %v, want %v", err, want)
 		}
 	}
-	if _, err := g.Grant("", "7", "", 1, monday); !errors.Is(err, ErrNoLimit) {
+	if _, err := g.At(monday).Grant(Key{UserID: "7", Per: PerUserEverywhere}, "", 1); !errors.Is(err, ErrNoLimit) {
 		t.Errorf("without limits everywhere: %v", err)
 	}
 }
@@ -173,7 +182,7 @@ func TestGuard_RefundAndReset(t *testing.T) {
 	for range 4 {
 		mustCheck(t, g, messageFrom("7", 0))
 	}
-	if err := g.Refund("1", "7", monday, 1, monday); err != nil {
+	if err := g.At(monday).Refund(Verdict{ChannelID: "1", UserID: "7", At: monday, Spent: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if v := mustCheck(t, g, messageFrom("7", 0)); !v.Allowed || v.Remaining != 0 {
@@ -182,10 +191,10 @@ func TestGuard_RefundAndReset(t *testing.T) {
 	if v := mustCheck(t, g, messageFrom("7", 0)); v.Allowed {
 		t.Errorf("after a refund of one, a second passes: %+v", v)
 	}
-	if err := g.Refund("1", "7", monday, 0, monday); !errors.Is(err, ErrCost) {
+	if err := g.At(monday).Refund(Verdict{ChannelID: "1", UserID: "7", At: monday, Spent: 0}); err != nil {
 		t.Errorf("a refund of none: %v", err)
 	}
-	if err := g.Reset("1", "7", monday); err != nil {
+	if err := g.At(monday).Reset(Key{ChannelID: "1", UserID: "7"}); err != nil {
 		t.Fatal(err)
 	}
 	e, err := g.Explain(messageFrom("7", 0))
@@ -229,7 +238,7 @@ func TestPardon(t *testing.T) {
 		t.Fatalf("used %v, want %v", got, want)
 	}
 	for i, want := range []bool{true, false} {
-		done, err := g.Pardon(late, monday.Add(time.Second))
+		done, err := g.At(monday.Add(time.Second)).Pardon(late)
 		if err != nil || done != want {
 			t.Errorf("pardon %d: done is %v, error %v", i+1, done, err)
 		}
@@ -240,7 +249,7 @@ func TestPardon(t *testing.T) {
 			t.Errorf("after pardon %d: %d strikes, want 1", i+1, e.Strikes)
 		}
 	}
-	if _, err := g.Pardon(passed, monday); !errors.Is(err, ErrNotThrottled) {
+	if _, err := g.At(monday).Pardon(passed); !errors.Is(err, ErrNotThrottled) {
 		t.Errorf("pardon of an allowed message: %v", err)
 	}
 }
@@ -254,7 +263,7 @@ func TestPardon_RefundsCounted(t *testing.T) {
 		mustCheck(t, full, messageFrom("7", 0))
 	}
 	v := mustCheck(t, full, messageFrom("7", 0)) // no room left for it to count
-	if done, err := full.Pardon(v, monday); !done || err != nil {
+	if done, err := full.At(monday).Pardon(v); !done || err != nil {
 		t.Errorf("done is %v, error %v", done, err)
 	}
 	if v := mustCheck(t, full, messageFrom("7", 0)); v.Allowed {
@@ -270,7 +279,7 @@ func TestPardon_RefundsCounted(t *testing.T) {
 	if !shown.Observed {
 		t.Fatalf("got %+v", shown)
 	}
-	if _, err := watched.Pardon(shown, monday); err != nil {
+	if _, err := watched.At(monday).Pardon(shown); err != nil {
 		t.Fatal(err)
 	}
 	if v := mustCheck(t, watched, messageFrom("7", 0)); v.Allowed {
@@ -287,7 +296,7 @@ func TestPardon_LapsedStrike(t *testing.T) {
 	for _, at := range []float64{1860, 1920, 1980} {
 		mustCheck(t, g, messageFrom("7", at))
 	}
-	if _, err := g.Pardon(lapsed, monday.Add(33*time.Minute)); err != nil {
+	if _, err := g.At(monday.Add(33 * time.Minute)).Pardon(lapsed); err != nil {
 		t.Fatal(err)
 	}
 	if e, _ := g.Explain(messageFrom("7", 1980)); e.Strikes != 3 {
@@ -338,7 +347,7 @@ func TestExplain(t *testing.T) {
 	for range 5 {
 		mustCheck(t, g, messageFrom("7", 0, VIP))
 	}
-	if _, err := g.Grant("1", "7", "daily", 2, monday); err != nil {
+	if _, err := g.At(monday).Grant(Key{ChannelID: "1", UserID: "7"}, "daily", 2); err != nil {
 		t.Fatal(err)
 	}
 	at := monday.Add(time.Second)

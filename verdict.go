@@ -1,6 +1,10 @@
 package chatguard
 
-import "time"
+import (
+	"fmt"
+	"log/slog"
+	"time"
+)
 
 // EntryID identifies one throttled message in the journal. IDs increase with time, fit a JSON
 // number, and are never 0.
@@ -53,9 +57,12 @@ type Verdict struct {
 	Strikes   int
 	NewStrike bool // the message gave the last strike
 
+	// Spent is how much of the message's cost was spent. It is 0 if the message is throttled or
+	// exempt. Refund gives it back.
+	Spent int
 	// Late is how much later than At the message counted. A message that arrives out of order
-	// counts at the time of its author's latest message. Pardon needs Late, Counted and Series of a
-	// throttled or observed message.
+	// counts at the time of its author's latest message. Refund needs Late. Pardon needs Late,
+	// Counted and Series of a throttled or observed message.
 	Late time.Duration
 	// Counted is how much of a throttled message's cost still counts, in every limit with
 	// CountThrottled.
@@ -67,17 +74,59 @@ type Verdict struct {
 }
 
 // Throttled reports whether a limit throttled the message, whether enforced or only observed.
-func (v *Verdict) Throttled() bool { return !v.Allowed || v.Observed }
+func (v Verdict) Throttled() bool { return v.throttled() }
+
+// throttled is Throttled without a copy of the verdict.
+func (v *Verdict) throttled() bool { return !v.Allowed || v.Observed }
 
 // RetryAfterSeconds returns RetryAfter in whole seconds, rounded up, as used in a Retry-After
 // header. It is 0 if the message passes or if waiting never helps.
-func (v *Verdict) RetryAfterSeconds() int { return int(roundUp(v.RetryAfter, time.Second)) }
+func (v Verdict) RetryAfterSeconds() int { return int(roundUp(v.RetryAfter, time.Second)) }
 
 // MaySpeakAt returns when the message would be allowed. It returns At if the message is allowed
 // now, and the zero time if Never is set.
-func (v *Verdict) MaySpeakAt() time.Time {
+func (v Verdict) MaySpeakAt() time.Time {
 	if v.Never {
 		return time.Time{}
 	}
 	return v.At.Add(v.RetryAfter)
+}
+
+// String describes the verdict in one line for logs: "allowed, 2 left of burst", "throttled by
+// burst, retry after 4s".
+func (v Verdict) String() string {
+	switch {
+	case v.Exempt:
+		return "allowed, exempt"
+	case v.throttled() && v.Never:
+		return v.outcome() + ", waiting never helps"
+	case v.throttled():
+		return fmt.Sprintf("%s, retry after %s", v.outcome(), v.RetryAfter)
+	case v.Tightest == "":
+		return "allowed, no limits"
+	}
+	return fmt.Sprintf("allowed, %d left of %s", v.Remaining, v.Tightest)
+}
+
+// outcome says whether the limit that throttled the message was enforced.
+func (v *Verdict) outcome() string {
+	if v.Observed {
+		return "allowed, observed by " + v.Limit
+	}
+	return "throttled by " + v.Limit
+}
+
+// LogValue returns the fields that matter in a log: the channel, the user, whether the message is
+// allowed, and for a throttled one the limit, the wait and the penalty.
+func (v Verdict) LogValue() slog.Value {
+	attrs := []slog.Attr{slog.String("channel", v.ChannelID), slog.String("user", v.UserID), slog.Bool("allowed", v.Allowed)}
+	if v.throttled() {
+		penalty := v.Penalty
+		if v.Observed {
+			penalty = v.WouldBe
+			attrs = append(attrs, slog.Bool("observed", true))
+		}
+		attrs = append(attrs, slog.String("limit", v.Limit), slog.Duration("retry_after", v.RetryAfter), slog.String("penalty", penalty.String()))
+	}
+	return slog.GroupValue(attrs...)
 }

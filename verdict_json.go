@@ -13,7 +13,7 @@ func (v Verdict) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
 // AppendJSON appends what MarshalJSON writes. Use it to write many verdicts: json.Marshal takes
 // several times as long.
-func (v *Verdict) AppendJSON(b []byte) []byte {
+func (v Verdict) AppendJSON(b []byte) []byte {
 	b = appendTime(append(b, `{"at":`...), v.At)
 	b = appendText(append(b, `,"channel":`...), v.ChannelID)
 	b = appendText(append(b, `,"user_id":`...), v.UserID)

@@ -105,7 +105,7 @@ func (w *watch) alternate(refill time.Duration) ([]time.Duration, error) {
 		}
 		start := time.Now()
 		w.span.Store(int64(2 * i))
-		if err := w.guard.SetPolicy(channelID, policy, start); err != nil {
+		if err := w.guard.At(start).SetChannelPolicy(channelID, policy); err != nil {
 			return nil, err
 		}
 		spent[i] = time.Since(start)

@@ -44,7 +44,7 @@ func TestPage_PartOfTheSite(t *testing.T) {
 	w.Write("#burst-0", "5")
 	w.Press(".finish .primary")
 	w.See(pageShows("Saved by anna"))
-	if burst := p.guard.Policy(room).Limits[0].Burst; burst != 5 {
+	if burst := p.guard.ChannelPolicy(room).Limits[0].Burst; burst != 5 {
 		t.Errorf("the burst is %d", burst)
 	}
 	const rates = `performance.getEntriesByType("resource").filter(({ name }) => name.includes("/rates")).length`

@@ -36,7 +36,7 @@ func TestRestart_ContinuesLastProcess(t *testing.T) {
 		t.Errorf("what was spent: %+v", v)
 	}
 	inForce := p.guard.InForce(room)
-	if p.guard.Policy(room).Limits[0].Burst != 2 || !slices.ContainsFunc(inForce.Limits, func(l chatguard.Limit) bool { return l.Name == "raid" }) {
+	if p.guard.ChannelPolicy(room).Limits[0].Burst != 2 || !slices.ContainsFunc(inForce.Limits, func(l chatguard.Limit) bool { return l.Name == "raid" }) {
 		t.Errorf("in force %+v", inForce)
 	}
 	s = newSite(t, p.guard, dashboard.Options{Store: p.store})
@@ -51,7 +51,7 @@ func TestRestart_ContinuesLastProcess(t *testing.T) {
 		t.Errorf("journal %s", said)
 	}
 	s.ask("DELETE", api+"/policy", "anna", "", 200)
-	if burst := p.guard.Policy(room).Limits[0].Burst; burst != 1 {
+	if burst := p.guard.ChannelPolicy(room).Limits[0].Burst; burst != 1 {
 		t.Errorf("back to the program's burst, and it is %d", burst)
 	}
 }
@@ -62,10 +62,10 @@ func TestRestart_UndoReturnsToProgramPolicy(t *testing.T) {
 	for name, channel := range map[string]string{"its own": room, "that of all": ""} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, newPath(t))
-			own := p.guard.Policy("")
+			own := p.guard.Policy()
 			set := func(burst int) {
 				own.Limits[0].Burst = burst
-				if err := p.guard.SetPolicy(channel, own, time.Now()); err != nil {
+				if err := setPolicy(p.guard, channel, own); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -85,14 +85,14 @@ func TestRestart_UndoReturnsToProgramPolicy(t *testing.T) {
 				t.Errorf("differences %+v, want from %d", told, want)
 			}
 			s.ask("DELETE", api+"/policy", "anna", "", 200)
-			if burst := p.guard.Policy(room).Limits[0].Burst; burst != want {
+			if burst := p.guard.ChannelPolicy(room).Limits[0].Burst; burst != want {
 				t.Errorf("back to %d, want %d", burst, want)
 			}
 			set(6)
 			if channel == room {
 				want = 6
 			} // Otherwise the undo made the policy the room's own, so set doesn't change it.
-			if burst := p.guard.Policy(room).Limits[0].Burst; burst != want {
+			if burst := p.guard.ChannelPolicy(room).Limits[0].Burst; burst != want {
 				t.Errorf("set later, and it is %d, want %d", burst, want)
 			}
 			if told := get[differences](s, api+"/policy/differences", "ben").Changes; len(told) != 0 {
@@ -112,7 +112,7 @@ func TestRestart_LaterProgramPolicyWins(t *testing.T) {
 		t.Helper()
 		policy := chatguard.DefaultPolicy()
 		policy.Limits[0].Burst, policy.Limits = burst, append(policy.Limits, more...)
-		if err := p.guard.SetPolicy(channel, policy, time.Now()); err != nil {
+		if err := setPolicy(p.guard, channel, policy); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestRestart_LaterProgramPolicyWins(t *testing.T) {
 	// the room keeps its own, with the new limit
 	wantDifference(`{"key":"limit.burst.burst","from":7,"to":3}`)
 	s.ask("DELETE", api+"/policy", "anna", "", 200)
-	if limits := p.guard.Policy(room).Limits; limits[0].Burst != 7 || limits[len(limits)-1].Name != "all" {
+	if limits := p.guard.ChannelPolicy(room).Limits; limits[0].Burst != 7 || limits[len(limits)-1].Name != "all" {
 		t.Errorf("back to %+v", limits)
 	}
 }
@@ -150,27 +150,30 @@ func TestRestart_InvalidChangeIsReplaced(t *testing.T) {
 	for says, refuse := range map[string]func(*chatguard.Guard, chatguard.Policy) error{
 		"a live change no longer fits the program's policy": func(guard *chatguard.Guard, policy chatguard.Policy) error {
 			policy.Limits[0].Name = "other"
-			return guard.SetPolicy(room, policy, time.Now())
+			return guard.SetChannelPolicy(room, policy)
 		},
 		"live changes can't be used; the program's policy applies": func(guard *chatguard.Guard, _ chatguard.Policy) error {
-			return guard.SetOverlay(room, func(p chatguard.Policy) chatguard.Policy {
+			return guard.At(
+
+				time.Now()).SetOverlay(room, func(p chatguard.Policy) chatguard.Policy {
 				if p.Limits[0].Burst == 2 {
 					p.Limits[0].Burst = -1
 				}
 				return p
-			}, time.Now())
+			})
+
 		},
 	} {
 		guard, lines := newGuard(t), new(bytes.Buffer)
-		if err := refuse(guard, guard.Policy("")); err != nil {
+		if err := refuse(guard, guard.Policy()); err != nil {
 			t.Fatal(err)
 		}
-		before := guard.Policy(room)
+		before := guard.ChannelPolicy(room)
 		p := startWith(t, path, guard, sqlitestore.Options{Logger: slog.New(slog.NewTextHandler(lines, nil))})
-		if now := guard.Policy(room); !reflect.DeepEqual(now, before) {
+		if now := guard.ChannelPolicy(room); !reflect.DeepEqual(now, before) {
 			t.Errorf("in force %+v", now)
 		}
-		if err := errors.Join(guard.SetOverlay(room, nil, time.Now()), guard.SetPolicy(room, setBurst(before, 2), time.Now())); err != nil {
+		if err := errors.Join(guard.SetOverlay(room, nil), guard.At(time.Now()).SetChannelPolicy(room, setBurst(before, 2))); err != nil {
 			t.Fatal(err)
 		}
 		s := newSite(t, guard, dashboard.Options{Store: p.store})
@@ -208,4 +211,12 @@ func TestRestart_NoStoreReadsNothing(t *testing.T) {
 	if v := say(t, p.guard, "spammer", 1); v.Allowed {
 		t.Errorf("what was spent is forgotten: %+v", v)
 	}
+}
+
+// setPolicy sets the policy of a channel, or of all channels if channel is empty.
+func setPolicy(guard *chatguard.Guard, channel string, policy chatguard.Policy) error {
+	if channel == "" {
+		return guard.SetPolicy(policy)
+	}
+	return guard.SetChannelPolicy(channel, policy)
 }

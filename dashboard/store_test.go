@@ -78,7 +78,7 @@ func TestRun_StoreEndsLast(t *testing.T) {
 		t.Fatal("Run didn't wait for the store's")
 	}
 	p = start(t, path)
-	if burst := p.guard.Policy(room).Limits[0].Burst; burst != 2 {
+	if burst := p.guard.ChannelPolicy(room).Limits[0].Burst; burst != 2 {
 		t.Errorf("the burst is %d", burst)
 	}
 	if v := say(t, p.guard, "late", 1); v.Remaining != 0 {

@@ -118,7 +118,11 @@ func TestSetHeaders_UserOverride(t *testing.T) {
 	}, nil)
 	mustCheck(t, g, messageFrom("7", 0))
 	for channel, own := range map[string]map[string]chatguard.Override{"1": {"burst": {Refill: 2 * time.Second}}, "": {"total": {Messages: 2000}}} {
-		if err := g.SetUserOverride(channel, "7", chatguard.UserOverride{Limits: own}, monday); err != nil {
+		key := chatguard.Key{ChannelID: channel, UserID: "7"}
+		if channel == "" {
+			key.Per = chatguard.PerUserEverywhere
+		}
+		if err := g.At(monday).SetUserOverride(key, chatguard.UserOverride{Limits: own}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -136,7 +140,7 @@ func TestSetHeaders_UnknownChannel(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *chatguard.Policy) {
 		p.Limits = []chatguard.Limit{{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 10, Every: time.Hour}}
 	}, nil)
-	if err := g.SetUserOverride("", "7", chatguard.UserOverride{Limits: map[string]chatguard.Override{"total": {Messages: 5}}}, monday); err != nil {
+	if err := g.At(monday).SetUserOverride(chatguard.Key{UserID: "7", Per: chatguard.PerUserEverywhere}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"total": {Messages: 5}}}); err != nil {
 		t.Fatal(err)
 	}
 	v, err := g.Peek(messageFrom("7", 0))
@@ -151,7 +155,7 @@ func TestSetHeaders_UnknownChannel(t *testing.T) {
 
 func TestSetHeaders_Grants(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *chatguard.Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, nil)
-	if _, err := g.Grant("1", "7", "daily", 5, monday); err != nil {
+	if _, err := g.At(monday).Grant(chatguard.Key{ChannelID: "1", UserID: "7"}, "daily", 5); err != nil {
 		t.Fatal(err)
 	}
 	got := headersOf(t, g, messageFrom("7", 0))
@@ -162,9 +166,9 @@ func TestSetHeaders_Grants(t *testing.T) {
 
 func TestSetHeaders_PolicyChange(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
-	p := g.Policy("1")
+	p := g.ChannelPolicy("1")
 	p.Limits[0].Burst = 10
-	if err := g.SetPolicy("1", p, monday); err != nil {
+	if err := g.At(monday).SetChannelPolicy("1", p); err != nil {
 		t.Fatal(err)
 	}
 	if got := headersOf(t, g, messageFrom("7", 0))["X-Ratelimit-Limit"]; got != "10" {
@@ -172,7 +176,7 @@ func TestSetHeaders_PolicyChange(t *testing.T) {
 	}
 	v := mustCheck(t, g, messageFrom("7", 0))
 	p.Limits = p.Limits[1:]
-	if err := g.SetPolicy("1", p, monday); err != nil {
+	if err := g.At(monday).SetChannelPolicy("1", p); err != nil {
 		t.Fatal(err)
 	}
 	h := http.Header{}

@@ -116,10 +116,10 @@ func TestLimit_Refusals(t *testing.T) {
 	}{
 		{"nobody", identifyAs("", ErrNobody), LimitOptions{Authenticate: `Bearer realm="api"`}, 401, "You are not signed in. Sign in, then try again.\n", ""},
 		{"an error", identifyAs("", broken), LimitOptions{}, 500, mistake, "10.0.0.5"},
-		{"no user ID", identifyAs("", nil), LimitOptions{}, 500, mistake, "no user ID"},
+		{"no user ID", identifyAs("", nil), LimitOptions{}, 500, mistake, "the user ID is empty"},
 		{"a reserved ID", identifyAs(AnonymousID, nil), LimitOptions{}, 500, mistake, "reserved"},
-		{"no channel", Anonymous, LimitOptions{Channel: func(*http.Request) string { return "" }}, 500, mistake, "no channel ID"},
-		{"a negative cost", Anonymous, LimitOptions{Cost: costs(-1)}, 500, mistake, "costs less"},
+		{"no channel", Anonymous, LimitOptions{Channel: func(*http.Request) string { return "" }}, 500, mistake, "the channel ID is empty"},
+		{"a negative cost", Anonymous, LimitOptions{Cost: costs(-1)}, 500, mistake, "the cost is negative"},
 		{"never", Anonymous, LimitOptions{Cost: costs(9)}, 429, "The request costs more than the limit ever allows.\n", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -183,9 +183,9 @@ func TestLimit_KeepsCostOfFailures(t *testing.T) {
 
 func TestLimit_HoldsDelayed(t *testing.T) {
 	l := newLimited(t, nil)
-	p := l.guard.Policy("")
+	p := l.guard.Policy()
 	p.Limits = []chatguard.Limit{chatguard.LeakyBucketLimit("pace", time.Hour, 5)}
-	if err := l.guard.SetPolicy("", p, monday); err != nil {
+	if err := l.guard.At(monday).SetPolicy(p); err != nil {
 		t.Fatal(err)
 	}
 	checkAnswer(t, l.request("anna", nil), 200, "", nil)
@@ -197,7 +197,7 @@ func TestLimit_HoldsDelayed(t *testing.T) {
 		t.Errorf("served %d times", l.served)
 	}
 	p.Limits = []chatguard.Limit{chatguard.LeakyBucketLimit("pace", time.Millisecond, 5)}
-	if err := l.guard.SetPolicy("", p, monday.Add(12*time.Hour)); err != nil {
+	if err := l.guard.At(monday.Add(12 * time.Hour)).SetPolicy(p); err != nil {
 		t.Fatal(err)
 	}
 	l.now = l.now.Add(12 * time.Hour)

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
+
+	"github.com/chatguard/chatguard"
 )
 
 // frame is what a client sends.
@@ -177,9 +178,9 @@ func TestSession_SetHeaders(t *testing.T) {
 				Roles: map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 10}},
 			}}
 		}, &chatguard.Options{Now: func() time.Time { return monday }})
-		slow := guard.Policy("")
+		slow := guard.Policy()
 		slow.Limits = []chatguard.Limit{{Name: "slow", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: time.Hour}}
-		if err := guard.SetPolicy("slow room", slow, monday); err != nil {
+		if err := guard.At(monday).SetChannelPolicy("slow room", slow); err != nil {
 			t.Fatal(err)
 		}
 		session := &Session{guard: guard, user: chatguard.User{ID: "7", Roles: test.roles}, channel: test.room}

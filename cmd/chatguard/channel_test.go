@@ -72,7 +72,7 @@ func TestOwnPolicy_Applies(t *testing.T) {
 			if n := a.Bot.Counts(); n.Throttled+n.Observed != 1 {
 				t.Errorf("%+v, want one message beyond the limit that only #%s has", n, demoChannel)
 			}
-			if p := a.Guard.Policy(server.UserID("teatime")); len(p.Limits) != 2 {
+			if p := a.Guard.ChannelPolicy(server.UserID("teatime")); len(p.Limits) != 2 {
 				t.Errorf("the other channel's limits are %+v", p.Limits)
 			}
 		})
@@ -133,7 +133,7 @@ func TestOwnPolicy_LiveChanges(t *testing.T) {
 
 	var log bytes.Buffer
 	a, stop = runApp(t, server, c, slog.New(slog.NewTextHandler(&log, nil)))
-	if p := a.Guard.Policy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 2 {
+	if p := a.Guard.ChannelPolicy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 2 {
 		t.Errorf("after a restart the limits are %+v", p.Limits)
 	}
 	waitUntil(t, func() bool { return len(a.Web.Channels()) == 1 })
@@ -141,7 +141,7 @@ func TestOwnPolicy_LiveChanges(t *testing.T) {
 	request.Header.Set("Authorization", "Bearer "+string(c.Web.Token))
 	answer := httptest.NewRecorder()
 	a.Web.Handler().ServeHTTP(answer, request)
-	if p := a.Guard.Policy(id); answer.Code != http.StatusOK || len(p.Limits) != 3 || p.Limits[2].Burst != 1 {
+	if p := a.Guard.ChannelPolicy(id); answer.Code != http.StatusOK || len(p.Limits) != 3 || p.Limits[2].Burst != 1 {
 		t.Errorf("going back: %d %s; the limits are %+v", answer.Code, answer.Body, p.Limits)
 	}
 	stop()
@@ -165,7 +165,7 @@ func TestOwnPolicy_LateChannelID(t *testing.T) {
 		a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 		say(t, server, "anna", "", "hello")
 		waitUntil(t, func() bool { return a.Bot.Counts().Messages == 1 })
-		if p := a.Guard.Policy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 1+i {
+		if p := a.Guard.ChannelPolicy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 1+i {
 			t.Errorf("start %d: the limits are %+v", i, p.Limits)
 		}
 		revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: control.Diff(own, live)}
@@ -208,7 +208,7 @@ func TestOwnPolicy_LiveChangeNoLongerFits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := a.Guard.Policy(id); p.Limits[1].Messages != 300 {
+		if p := a.Guard.ChannelPolicy(id); p.Limits[1].Messages != 300 {
 			t.Errorf("start %d: the limits are %+v", i, p.Limits)
 		}
 		if said := strings.Contains(log.String(), "no longer fits"); said != (i == 1) {

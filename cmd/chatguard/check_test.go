@@ -210,7 +210,7 @@ func TestRooms_TwitchChannelsListedOnce(t *testing.T) {
 	if got, want := strings.Join(names, " "), twitchs+"="+demoChannel+" check:lobby=lobby check:"+twitchs+"="+twitchs+" check:hall=hall"; got != want {
 		t.Errorf("the channels are %s, want %s", got, want)
 	}
-	if hall, lobby := len(a.Guard.Policy("check:hall").Limits), len(a.Guard.Policy("check:lobby").Limits); hall != 3 || lobby != 2 {
+	if hall, lobby := len(a.Guard.ChannelPolicy("check:hall").Limits), len(a.Guard.ChannelPolicy("check:lobby").Limits); hall != 3 || lobby != 2 {
 		t.Errorf("the hall has %d limits and the lobby %d", hall, lobby)
 	}
 }
@@ -292,7 +292,7 @@ func TestRooms_MayDrop(t *testing.T) {
 	defer stop()
 	say(t, server, "anna", "", "hello")
 	waitUntil(t, func() bool { return a.Bot.Counts().Messages == 1 })
-	if p := a.Guard.Policy("check:lobby"); p.Mode != chatguard.Enforce || p.Penalties.Ladder[0].Action != chatguard.Drop {
+	if p := a.Guard.ChannelPolicy("check:lobby"); p.Mode != chatguard.Enforce || p.Penalties.Ladder[0].Action != chatguard.Drop {
 		t.Errorf("%+v", p)
 	}
 	if err := a.Host.Policies.Validate("check:lobby", drops); err != nil {

@@ -42,7 +42,7 @@ func printDashboard(ctx context.Context, a *app.App, out io.Writer) error {
 func printRooms(a *app.App, out io.Writer) error {
 	in := map[chatguard.Mode][]string{}
 	for _, name := range a.Config.Check.Channels {
-		mode := a.Guard.Policy(app.RoomID(name)).Mode
+		mode := a.Guard.ChannelPolicy(app.RoomID(name)).Mode
 		in[mode] = append(in[mode], name)
 	}
 	var does []string

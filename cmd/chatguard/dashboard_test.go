@@ -168,7 +168,7 @@ func TestDemo_FillsDashboard(t *testing.T) {
 			if err := <-hushed; err != nil {
 				t.Error(err)
 			}
-			if p := d.app.Guard.Policy(d.app.Web.Channels()[0].ID); p.Mode != chatguard.Enforce {
+			if p := d.app.Guard.ChannelPolicy(d.app.Web.Channels()[0].ID); p.Mode != chatguard.Enforce {
 				t.Errorf("the demo's mode is %s", p.Mode)
 			}
 		})

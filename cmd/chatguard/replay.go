@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/irc"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/simulate"
 )
 
@@ -77,11 +78,11 @@ func replayFiles(cmd *cobra.Command, cfg config.Config, files []string, out io.W
 			if !ok {
 				return nil
 			}
-			return guard.SetPolicy(m.ChannelID, own, m.SentAt)
+			return guard.At(m.SentAt).SetChannelPolicy(m.ChannelID, own)
 		},
 		Skipped: func(name string, line int, why error) {
 			if skipped++; skipped <= namedSkips {
-				printLine(cmd.ErrOrStderr(), "%s:%d: skipped: %s", name, line, hostile.Printable(why.Error()))
+				printLine(cmd.ErrOrStderr(), "%s:%d: skipped: %s", name, line, hostile.Printable(journal.Sentence(why)))
 			}
 		},
 	}

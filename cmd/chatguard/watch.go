@@ -72,7 +72,7 @@ func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 			return
 		}
 		own.Mode = chatguard.Observe
-		if err := guard.SetPolicy(id, own, guard.Now()); err != nil {
+		if err := guard.SetChannelPolicy(id, own); err != nil {
 			log.Error("a channel's own policy can't be applied", "channel", id, "login", login, "error", err)
 		}
 	}})

@@ -87,7 +87,7 @@ func TestRestart_Keeps(t *testing.T) {
 	var log bytes.Buffer
 	a, stop = runApp(t, server, c, slog.New(slog.NewTextHandler(&log, nil)))
 	defer stop()
-	if p := a.Guard.Policy(channel); p.Limits[0].Burst != 1 {
+	if p := a.Guard.ChannelPolicy(channel); p.Limits[0].Burst != 1 {
 		t.Errorf("what was changed live isn't in force: %+v", p.Limits[0])
 	}
 	if text := log.String(); !strings.Contains(text, "key=limit.burst.burst value=1 configured=3") || !strings.Contains(text, "author=berta") {
@@ -186,7 +186,7 @@ func TestRun_EnforcesNothingWithoutToken(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Twitch.Enter(demoChannel, "100")
-		if stated, inForce := a.Guard.Policy("100").Mode, a.Guard.InForce("100").Mode; stated != want || inForce != chatguard.Observe {
+		if stated, inForce := a.Guard.ChannelPolicy("100").Mode, a.Guard.InForce("100").Mode; stated != want || inForce != chatguard.Observe {
 			t.Errorf("start %d: stated %s, in force %s", i, stated, inForce)
 		}
 		saveRevision(t, a, journal.Revision{ChannelID: "100", At: time.Now(), Policy: enforcing, Changes: control.Diff(c.Policy, enforcing)})

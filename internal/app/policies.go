@@ -41,7 +41,7 @@ func Resolve(c config.Config, login, id string, r journal.Revision) (live contro
 	if err != nil {
 		return live, err
 	}
-	return control.Resolve(id, configuredPolicy(c, login, id), r, guard.ValidatePolicy, func(id string, p chatguard.Policy) error {
+	return control.Resolve(id, configuredPolicy(c, login, id), r, guard.ValidateChannelPolicy, func(id string, p chatguard.Policy) error {
 		return acceptable(c, login, id, p)
 	}), nil
 }
@@ -99,5 +99,5 @@ func (a *App) liveChanges() (lines []string) {
 // unusableRevision returns why a channel's live changes aren't in force.
 func unusableRevision(live control.LiveChange, channel string) string {
 	return fmt.Sprintf("revision %d by %s can't be used: %s. `chatguard policy discard %s` discards it",
-		live.Number, hostile.Printable(live.Author), hostile.Printable(live.Problem.Error()), channel)
+		live.Number, hostile.Printable(live.Author), hostile.Printable(journal.Sentence(live.Problem)), channel)
 }

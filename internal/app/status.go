@@ -111,7 +111,7 @@ func (s *status) enforces() bool {
 	known := map[string]bool{}
 	for _, c := range s.twitchChannels() {
 		known[c.Login] = true
-		if s.guard.Policy(c.ID).Mode == chatguard.Enforce {
+		if s.guard.ChannelPolicy(c.ID).Mode == chatguard.Enforce {
 			return true
 		}
 	}

@@ -256,9 +256,9 @@ func TestCommands_ModeratorsFirst(t *testing.T) {
 		return ""
 	}
 	testWithBot(t, Options{Answer: answer}, func(s *stage) {
-		p := s.guard.Policy("1")
+		p := s.guard.ChannelPolicy("1")
 		p.Exempt = nil
-		if err := s.guard.SetPolicy("1", p, time.Now()); err != nil {
+		if err := s.guard.At(time.Now()).SetChannelPolicy("1", p); err != nil {
 			t.Fatal(err)
 		}
 		elsewhere := message("elsewhere", "9", chatguard.Moderator)

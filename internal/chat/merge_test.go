@@ -82,9 +82,9 @@ func TestMerge_LadderInForce(t *testing.T) {
 	testWithBot(t, Options{}, func(s *stage) {
 		s.platform.most, s.platform.spent = 1, 1
 		s.say("a1", "a2", "a3")
-		p := s.guard.Policy("1")
+		p := s.guard.ChannelPolicy("1")
 		p.Penalties.Ladder = p.Penalties.Ladder[:1]
-		if err := s.guard.SetPolicy("1", p, time.Now()); err != nil {
+		if err := s.guard.At(time.Now()).SetChannelPolicy("1", p); err != nil {
 			t.Fatal(err)
 		}
 		s.platform.allow(1)
@@ -97,10 +97,10 @@ func TestMerge_LadderInForce(t *testing.T) {
 // other users may have used up.
 func TestMerge_SharedLimit(t *testing.T) {
 	testWithBot(t, Options{Workers: 1}, func(s *stage) {
-		p := s.guard.Policy("1")
+		p := s.guard.ChannelPolicy("1")
 		p.Limits = append(p.Limits, chatguard.Limit{Name: "all", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 3, Every: time.Hour})
 		p.Limits[0].Burst = 3
-		if err := s.guard.SetPolicy("1", p, time.Now()); err != nil {
+		if err := s.guard.At(time.Now()).SetChannelPolicy("1", p); err != nil {
 			t.Fatal(err)
 		}
 		s.platform.most, s.platform.spent = 1, 1

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // channelTables holds the policies of [channel.NAME], by name.
@@ -123,7 +124,7 @@ func (r *reader) readChannel(all chatguard.Policy, keys map[string]any, at place
 	if err := p.Validate(); err != nil {
 		// The channel's limits and those of all channels are each valid, but were not checked
 		// together.
-		return p, r.fail(at, "%v", err)
+		return p, r.fail(at, "%s", journal.Sentence(err))
 	}
 	return p, nil
 }

@@ -153,7 +153,7 @@ func TestChannel_InheritsEverywhereLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := c.PolicyFor("a")
-	if err := g.SetPolicy("1", own, time.Now()); err != nil || len(own.Limits) != 2 {
+	if err := g.At(time.Now()).SetChannelPolicy("1", own); err != nil || len(own.Limits) != 2 {
 		t.Errorf("%+v, %v", own, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // checkPolicy validates the policy at a place limit by limit, so that each error is reported at its
@@ -17,7 +18,7 @@ func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
 	limits := p.Limits
 	p.Limits = nil
 	if err := p.Validate(); err != nil { // mode, roles and penalties were checked before
-		return r.fail(at.child("timezone"), "%v", err)
+		return r.fail(at.child("timezone"), "%s", journal.Sentence(err))
 	}
 	for i, l := range limits {
 		p.Limits = slices.Clone(limits[:i])
@@ -54,7 +55,7 @@ func (r *reader) checkLimit(p chatguard.Policy, l chatguard.Limit, at place) err
 // the line of the first key that the policy's error mentions. If the table lacks that key, it is
 // the line of the table.
 func (r *reader) failLimit(table place, name string, err error) error {
-	problem := strings.TrimPrefix(err.Error(), fmt.Sprintf("limit %q: ", name))
+	problem := strings.TrimPrefix(journal.Sentence(err), fmt.Sprintf("limit %q: ", name))
 	problem = strings.TrimPrefix(problem, "for a role: ")
 	failure := &Error{File: r.file, Line: table.line(r.data), Key: table.describe(r.tree), Problem: problem}
 	isSeparator := func(c rune) bool { return c != '_' && !unicode.IsLetter(c) }

@@ -3,9 +3,11 @@ package config
 import (
 	"bytes"
 	_ "embed"
+	"errors"
 	"text/template"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 //go:embed starter.toml
@@ -31,7 +33,7 @@ func (s Starter) Write() ([]byte, error) {
 		return nil, err
 	}
 	if err := (chatguard.Policy{Timezone: s.Timezone}).Validate(); err != nil {
-		return nil, err
+		return nil, errors.New(journal.Sentence(err))
 	}
 	var file bytes.Buffer
 	err = starter.Execute(&file, s)

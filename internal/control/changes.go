@@ -73,7 +73,7 @@ func (a *application) add(groups [][]journal.Change) {
 	}
 	next, err := apply(a.policy, slices.Concat(groups...))
 	if err == nil {
-		err = a.guard.ValidatePolicy(anyChannel, next)
+		err = a.guard.ValidateChannelPolicy(anyChannel, next)
 	}
 	switch half := len(groups) / 2; {
 	case err == nil:

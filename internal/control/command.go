@@ -35,7 +35,7 @@ func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
 	case errors.As(err, &done):
 		return fmt.Sprintf("%s But %s: %v.", said, done.lack, done.cause)
 	case err != nil:
-		return "Not done: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+		return "Not done: " + strings.ReplaceAll(journal.Sentence(err), "\n", "; ")
 	case !saved:
 		return said + " Not saved yet: the database is failing."
 	}

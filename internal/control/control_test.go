@@ -284,9 +284,9 @@ func TestCommands_Refused(t *testing.T) {
 		} {
 			d.command(text, want)
 		}
-		before := d.guard.Policy(channel)
+		before := d.guard.ChannelPolicy(channel)
 		m := chatguard.Message{ChannelID: channel, Text: "!chatguard set burst 0", User: chatguard.User{Login: "berta"}}
-		if said := d.Command(d.Context(), m); !strings.HasPrefix(said, `Not done: limit "burst"`) || d.guard.Policy(channel).Limits[0].Burst != before.Limits[0].Burst {
+		if said := d.Command(d.Context(), m); !strings.HasPrefix(said, `Not done: limit "burst"`) || d.guard.ChannelPolicy(channel).Limits[0].Burst != before.Limits[0].Burst {
 			t.Errorf("said %q", said)
 		}
 		if len(d.store.audits) != 0 {
@@ -393,13 +393,13 @@ func TestExempt_ShortensNothing(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		set := func(o chatguard.UserOverride) {
 			t.Helper()
-			if err := d.guard.SetUserOverride(channel, "id of anna", o, time.Now()); err != nil {
+			if err := d.guard.At(time.Now()).SetUserOverride(chatguard.Key{ChannelID: channel, UserID: "id of anna"}, o); err != nil {
 				t.Fatal(err)
 			}
 		}
 		exempt := func(want chatguard.UserOverride) {
 			t.Helper()
-			if got, err := d.guard.UserOverride(channel, "id of anna"); err != nil || got.Exempt != want.Exempt || !got.ExemptUntil.Equal(want.ExemptUntil) {
+			if got, err := d.guard.UserOverride(chatguard.Key{ChannelID: channel, UserID: "id of anna"}); err != nil || got.Exempt != want.Exempt || !got.ExemptUntil.Equal(want.ExemptUntil) {
 				t.Errorf("%+v, %v; want %+v", got, err, want)
 			}
 		}
@@ -557,9 +557,9 @@ func TestRaid(t *testing.T) {
 // An override for everyone does not give first-timers the same numbers as others.
 func TestRaid_OverridesEveryonesNumbers(t *testing.T) {
 	inBubble(t, Raid{FirstTimer: chatguard.Override{Burst: 1}}, func(d *harness) {
-		p := d.guard.Policy(channel)
+		p := d.guard.ChannelPolicy(channel)
 		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Everyone: {Burst: 2}, chatguard.VIP: {Burst: 9}}
-		if err := d.guard.SetPolicy(channel, p, time.Now()); err != nil {
+		if err := d.guard.At(time.Now()).SetChannelPolicy(channel, p); err != nil {
 			t.Fatal(err)
 		}
 		d.command("!chatguard raid on", "Raid mode is on for 10 min.")
@@ -568,7 +568,7 @@ func TestRaid_OverridesEveryonesNumbers(t *testing.T) {
 		d.passes("anna", true)
 		d.passes("anna", true)
 		d.passes("anna", false)
-		if got := d.guard.Policy(channel).Limits[0].Roles; !maps.Equal(got, p.Limits[0].Roles) {
+		if got := d.guard.ChannelPolicy(channel).Limits[0].Roles; !maps.Equal(got, p.Limits[0].Roles) {
 			t.Errorf("the policy itself has changed: %v", got)
 		}
 	})
@@ -585,7 +585,7 @@ func TestSwitches_SurviveRestart(t *testing.T) {
 			for key, value := range d.store.settings {
 				d.kept[channel][strings.TrimPrefix(key, channel+" ")] = value
 			}
-			if err := d.guard.SetOverlay(channel, nil, time.Now()); err != nil {
+			if err := d.guard.At(time.Now()).SetOverlay(channel, nil); err != nil {
 				t.Fatal(err)
 			}
 			d.start(Raid{})
@@ -636,9 +636,9 @@ func TestQuota(t *testing.T) {
 		time.Sleep(12 * time.Minute)
 		ask("@Anna: messages left: burst 0 of 1, next in 48 min; daily 299 of 300, resets in 23 h 48 min.")
 		ask("@Anna: you have no limits here.", chatguard.VIP, chatguard.Moderator)
-		p := d.guard.Policy(channel)
+		p := d.guard.ChannelPolicy(channel)
 		p.Limits = []chatguard.Limit{{Name: "all", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 5, Refill: time.Second}}
-		if err := d.guard.SetPolicy(channel, p, time.Now()); err != nil {
+		if err := d.guard.At(time.Now()).SetChannelPolicy(channel, p); err != nil {
 			t.Fatal(err)
 		}
 		ask("@Anna: the limits here are shared by everyone.")

@@ -56,7 +56,7 @@ func (p *Policies) rebase(base Base) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.base = base
-	if err := p.options.Guard.SetPolicy("", base.Default(), p.options.Now()); err != nil {
+	if err := p.options.Guard.At(p.options.Now()).SetPolicy(base.Default()); err != nil {
 		return err
 	}
 	return p.load(channels)
@@ -85,7 +85,7 @@ func (p *Policies) load(channels []string) error {
 // these changes. The caller holds mu.
 func (p *Policies) loadChannel(id string) error {
 	live, changed := p.live[id]
-	live = Resolve(id, p.baseOf(id), live.Revision, p.options.Guard.ValidatePolicy, p.options.Acceptable)
+	live = Resolve(id, p.baseOf(id), live.Revision, p.options.Guard.ValidateChannelPolicy, p.options.Acceptable)
 	if changed {
 		p.live[id] = live
 	}
@@ -96,7 +96,7 @@ func (p *Policies) loadChannel(id string) error {
 		}
 		p.program.note(id, live.InForce)
 	}
-	if err := p.options.Guard.SetPolicy(id, live.InForce, p.options.Now()); err != nil {
+	if err := p.options.Guard.At(p.options.Now()).SetChannelPolicy(id, live.InForce); err != nil {
 		return err
 	}
 	log := p.options.Log.With("channel", id, "revision", live.Number, "author", live.Author)

@@ -122,7 +122,7 @@ func (c *Controls) pardonRun(t journal.Target, run []journal.Entry) (done journa
 		}
 	}
 	return c.pardons.give(t, c.now(), func(now time.Time) (journal.Pardon, chatguard.Pardoned, error) {
-		taken, err := c.guard.PardonAll(verdicts, now)
+		taken, err := c.guard.At(now).PardonAll(verdicts)
 		return journal.Pardon{
 			By: t.Author, At: now.UTC(), First: oldest.ID, Last: newest.ID, Since: oldest.At,
 			Messages: taken.Messages, Deleted: deleted, Strikes: taken.Strikes,
@@ -169,7 +169,7 @@ func (c *Controls) strikes(t journal.Target) (int, error) {
 // dropped are not given again. A second call has no effect.
 func (c *Controls) Unpardon(ctx context.Context, t journal.Target, id int64) (undone journal.Undone, saved bool, err error) {
 	done, again, err := c.pardons.undo(t, id, c.now(), func(taken chatguard.Pardoned) error {
-		return c.guard.Unpardon(taken, c.now())
+		return c.guard.At(c.now()).Unpardon(taken)
 	})
 	if err != nil {
 		return undone, false, err
@@ -197,7 +197,7 @@ func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author stri
 	case !ok:
 		return false, ErrNoEntry
 	}
-	done, err := c.guard.Pardon(e.Verdict(), c.now())
+	done, err := c.guard.At(c.now()).Pardon(e.Verdict())
 	if err != nil {
 		return false, err
 	}

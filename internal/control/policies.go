@@ -119,7 +119,7 @@ func (p *Policies) baseOf(channelID string) chatguard.Policy {
 
 // Difference returns how a channel's policy differs from the base.
 func (p *Policies) Difference(channelID string) []journal.Change {
-	return Diff(p.Base(channelID), p.options.Guard.Policy(channelID))
+	return Diff(p.Base(channelID), p.options.Guard.ChannelPolicy(channelID))
 }
 
 // IsSaved reports whether the policy of a channel would survive the process.
@@ -225,7 +225,7 @@ func (p *Policies) change(
 ) (done Revised, err error) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
-	before := p.options.Guard.Policy(r.ChannelID)
+	before := p.options.Guard.ChannelPolicy(r.ChannelID)
 	if r.Match != nil && !slices.Contains(r.Match, Tag(before)) {
 		return done, ErrStale
 	}
@@ -264,7 +264,7 @@ func (p *Policies) keep(ctx context.Context, r Request, discards bool, policy ch
 // Validate returns an error, as a sentence for people, if the policy can't be put in force in the
 // channel.
 func (p *Policies) Validate(channelID string, policy chatguard.Policy) error {
-	if err := p.options.Guard.ValidatePolicy(channelID, policy); err != nil {
+	if err := p.options.Guard.ValidateChannelPolicy(channelID, policy); err != nil {
 		return err
 	}
 	if p.options.Acceptable != nil {
@@ -290,7 +290,7 @@ func (p *Policies) putInForce(r journal.Revision, policy chatguard.Policy, saved
 	if !r.IsEmpty() {
 		p.live[r.ChannelID] = LiveChange{Revision: r, InForce: policy, Difference: r.Changes}
 	}
-	return p.options.Guard.SetPolicy(r.ChannelID, policy, now)
+	return p.options.Guard.At(now).SetChannelPolicy(r.ChannelID, policy)
 }
 
 // saveTime is the maximum time for saving a change.

@@ -131,7 +131,7 @@ func (o *office) mustRevise(burst int) Revised {
 
 func (o *office) wantBurst(want int) {
 	o.Helper()
-	if got := o.guard.Policy(channel).Limits[0].Burst; got != want {
+	if got := o.guard.ChannelPolicy(channel).Limits[0].Burst; got != want {
 		o.Errorf("the burst is %d, want %d", got, want)
 	}
 }
@@ -150,7 +150,7 @@ func TestRevise_KeepsThenPutsInForceThenNotifies(t *testing.T) {
 	o.mustRevise(5)
 	done := o.mustRevise(7)
 	if fmt.Sprint(done.Changes) != "[{limit.burst.burst 3 7}]" || fmt.Sprint(done.Difference) != "[{limit.burst.burst 5 7}]" ||
-		done.Number != 2 || !done.Saved || done.Tag != Tag(o.guard.Policy(channel)) {
+		done.Number != 2 || !done.Saved || done.Tag != Tag(o.guard.ChannelPolicy(channel)) {
 		t.Errorf("revised as %+v", done)
 	}
 	o.wantBurst(7)
@@ -166,7 +166,7 @@ func TestRevise_KeepsThenPutsInForceThenNotifies(t *testing.T) {
 
 func TestRevise_RefusesAnotherPolicyThanWasSeen(t *testing.T) {
 	o := newOffice(t)
-	seen := Tag(o.guard.Policy(channel))
+	seen := Tag(o.guard.ChannelPolicy(channel))
 	if _, err := o.revise(5, "another", seen); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestRevise_RefusedLeavesEverything(t *testing.T) {
 				return nil
 			}
 		})
-		before := Tag(o.guard.Policy(channel))
+		before := Tag(o.guard.ChannelPolicy(channel))
 		o.store.err = test.store
 		done, err := o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
 			p.Limits[0].Burst = test.burst
@@ -243,7 +243,7 @@ func TestRevise_RefusedLeavesEverything(t *testing.T) {
 		if err == nil || done.Saved || !test.is(err) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %+v, %v", name, done, err)
 		}
-		if Tag(o.guard.Policy(channel)) != before || len(o.store.stored) > 0 || len(o.follower.told) > 0 {
+		if Tag(o.guard.ChannelPolicy(channel)) != before || len(o.store.stored) > 0 || len(o.follower.told) > 0 {
 			t.Errorf("%s: something has changed", name)
 		}
 	}
@@ -266,7 +266,7 @@ func TestDiscard_GoesBackToThePresentConfiguration(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	o.wantBurst(3)
-	if asked == 0 || done.Tag != Tag(o.guard.Policy(channel)) {
+	if asked == 0 || done.Tag != Tag(o.guard.ChannelPolicy(channel)) {
 		t.Errorf("asked %d times, tag %s", asked, done.Tag)
 	}
 	o.file.asked = nil
@@ -321,10 +321,10 @@ func TestReload_LiveChangesStay(t *testing.T) {
 		t.Errorf("accepted %d times, %v", accepted, err)
 	}
 	o.wantBurst(5)
-	if p := o.guard.Policy(channel); p.Limits[1].Messages != 500 {
+	if p := o.guard.ChannelPolicy(channel); p.Limits[1].Messages != 500 {
 		t.Errorf("the daily limit is %d", p.Limits[1].Messages)
 	}
-	if n := o.guard.Policy("2").Limits[0].Burst; n != 8 {
+	if n := o.guard.ChannelPolicy("2").Limits[0].Burst; n != 8 {
 		t.Errorf("channel 2 has a burst of %d", n)
 	}
 	live := o.LiveChanges()
@@ -388,7 +388,7 @@ func TestReload_UnsavedChangesStay(t *testing.T) {
 func TestReload_RefusedGoesBack(t *testing.T) {
 	o := newOffice(t)
 	o.mustRevise(5)
-	before := Tag(o.guard.Policy(channel))
+	before := Tag(o.guard.ChannelPolicy(channel))
 	errFull := errors.New("too many channels")
 	changed := bursting(9)
 	changed.Limits[1].Messages = 1
@@ -404,8 +404,8 @@ func TestReload_RefusedGoesBack(t *testing.T) {
 		if err := o.Reload(test.next, func() error { return test.accept }); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if all := o.guard.Policy("").Limits[0].Burst; Tag(o.guard.Policy(channel)) != before || all != 3 {
-			t.Errorf("%s: in force %+v, elsewhere a burst of %d", name, o.guard.Policy(channel), all)
+		if all := o.guard.Policy().Limits[0].Burst; Tag(o.guard.ChannelPolicy(channel)) != before || all != 3 {
+			t.Errorf("%s: in force %+v, elsewhere a burst of %d", name, o.guard.ChannelPolicy(channel), all)
 		}
 		if n := o.Base(channel).Limits[0].Burst; n != 3 {
 			t.Errorf("%s: the base has a burst of %d", name, n)
@@ -428,7 +428,7 @@ func TestRestore_ARevisionThatNoLongerFits(t *testing.T) {
 	o.file.all.Limits = o.file.all.Limits[:1]
 	o.start()
 	o.wantBurst(5)
-	if text := o.log.String(); len(o.guard.Policy(channel).Limits) != 1 || !strings.Contains(text, "no longer fits the configuration's policy\"") ||
+	if text := o.log.String(); len(o.guard.ChannelPolicy(channel).Limits) != 1 || !strings.Contains(text, "no longer fits the configuration's policy\"") ||
 		!strings.Contains(text, "key=limit.daily.messages") {
 		t.Errorf("the log says\n%s", text)
 	}
@@ -468,7 +468,7 @@ func TestRestore_AnUnacceptablePolicyObserves(t *testing.T) {
 			return nil
 		}
 	})
-	if here, there := o.guard.Policy(channel).Mode, o.guard.Policy("2").Mode; here != chatguard.Observe || there != chatguard.Enforce {
+	if here, there := o.guard.ChannelPolicy(channel).Mode, o.guard.ChannelPolicy("2").Mode; here != chatguard.Observe || there != chatguard.Enforce {
 		t.Errorf("here %s, there %s", here, there)
 	}
 }
@@ -488,19 +488,22 @@ func TestLiveChanges_AreInForce(t *testing.T) {
 		o.start(func(o *PolicyOptions) { o.Acceptable = func(string, chatguard.Policy) error { return refused } })
 		live := o.LiveChanges()
 		if len(live) != 1 || live[0].Unacceptable != refused || fmt.Sprint(live[0].Difference) != "[{limit.burst.burst 3 5}]" ||
-			!reflect.DeepEqual(live[0].InForce, o.guard.Policy(channel)) {
-			t.Errorf("changed live %+v, in force %+v", live, o.guard.Policy(channel))
+			!reflect.DeepEqual(live[0].InForce, o.guard.ChannelPolicy(channel)) {
+			t.Errorf("changed live %+v, in force %+v", live, o.guard.ChannelPolicy(channel))
 		}
 	})
 	t.Run("refused by the Guard", func(t *testing.T) {
 		o := newOffice(t)
 		o.mustRevise(5)
-		err := o.guard.SetOverlay(channel, func(p chatguard.Policy) chatguard.Policy {
+		err := o.guard.At(
+
+			time.Now()).SetOverlay(channel, func(p chatguard.Policy) chatguard.Policy {
 			if p.Limits[0].Burst == 5 && p.Limits[1].Messages == 500 {
 				p.Limits[0].Burst = -1
 			}
 			return p
-		}, time.Now())
+		})
+
 		next := &file{all: bursting(4)}
 		next.all.Limits[1].Messages = 500
 		if err := errors.Join(err, o.Reload(next, func() error { return nil })); err != nil {
@@ -526,7 +529,7 @@ func TestEnter_PutsTheLastRevisionInForce(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.wantBurst(5)
-	if n := o.guard.Policy(channel).Limits[1].Messages; n != 70 {
+	if n := o.guard.ChannelPolicy(channel).Limits[1].Messages; n != 70 {
 		t.Errorf("the daily limit is %d", n)
 	}
 }
@@ -545,7 +548,7 @@ func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 	if done := o.mustRevise(5); fmt.Sprint(done.Changes) != "[{limit.burst.burst 3 5}]" {
 		t.Errorf("revised as %+v", done)
 	}
-	if stated, inForce := o.guard.Policy(channel), o.guard.InForce(channel); stated.Mode != chatguard.Enforce || inForce.Mode != chatguard.Observe || inForce.Limits[0].Burst != 5 {
+	if stated, inForce := o.guard.ChannelPolicy(channel), o.guard.InForce(channel); stated.Mode != chatguard.Enforce || inForce.Mode != chatguard.Observe || inForce.Limits[0].Burst != 5 {
 		t.Errorf("stated %+v, in force %+v", stated, inForce)
 	}
 	if want := []string{"changed 1", "revised 1 1 by berta"}; !slices.Equal(o.follower.told, want) {
@@ -583,13 +586,13 @@ func TestBase_GivenByTheProgram(t *testing.T) {
 	if n := o.Base(channel).Limits[0].Burst; n != 3 {
 		t.Errorf("the base has a burst of %d", n)
 	}
-	if err := o.guard.SetPolicy("", bursting(4), time.Now()); err != nil {
+	if err := o.guard.At(time.Now()).SetPolicy(bursting(4)); err != nil {
 		t.Fatal(err)
 	}
 	if n := o.Base(channel).Limits[0].Burst; n != 4 {
 		t.Errorf("after a change for all channels the base has a burst of %d", n)
 	}
-	if err := o.guard.SetPolicy(channel, bursting(6), time.Now()); err != nil {
+	if err := o.guard.At(time.Now()).SetChannelPolicy(channel, bursting(6)); err != nil {
 		t.Fatal(err)
 	}
 	if n := o.Base(channel).Limits[0].Burst; n != 6 {

@@ -19,7 +19,7 @@ type programPolicies struct {
 
 // note remembers the program's policy of a channel before put replaces it.
 func (p *programPolicies) note(channelID string, put chatguard.Policy) {
-	policy, noted := p.guard.Policy(channelID), p.holds(channelID)
+	policy, noted := p.guard.ChannelPolicy(channelID), p.holds(channelID)
 	if p.own == nil {
 		p.own, p.put = map[string]*chatguard.Policy{}, map[string]chatguard.Policy{}
 	}
@@ -27,7 +27,7 @@ func (p *programPolicies) note(channelID string, put chatguard.Policy) {
 	if noted {
 		return
 	}
-	if reflect.DeepEqual(policy, p.guard.Policy("")) {
+	if reflect.DeepEqual(policy, p.guard.Policy()) {
 		p.own[channelID] = nil // the channel follows the policy of all channels
 		return
 	}
@@ -45,7 +45,7 @@ func (p *programPolicies) forget(channelID string) {
 // because only the program sets them.
 func (p *programPolicies) holds(channelID string) bool {
 	put, changed := p.put[channelID]
-	return changed && len(Diff(channelsOwn(put), channelsOwn(p.guard.Policy(channelID)))) == 0
+	return changed && len(Diff(channelsOwn(put), channelsOwn(p.guard.ChannelPolicy(channelID)))) == 0
 }
 
 // channelsOwn returns the part of a policy that may differ between channels.
@@ -59,12 +59,12 @@ func (p *programPolicies) policy(channelID string) chatguard.Policy {
 	own := p.own[channelID]
 	switch {
 	case !p.holds(channelID):
-		return p.guard.Policy(channelID)
+		return p.guard.ChannelPolicy(channelID)
 	case own == nil:
-		return p.guard.Policy("")
+		return p.guard.Policy()
 	}
 	policy := channelsOwn(own.Clone())
-	for _, l := range p.guard.Policy("").Limits {
+	for _, l := range p.guard.Policy().Limits {
 		if l.Per == chatguard.PerUserEverywhere {
 			policy.Limits = append(policy.Limits, l)
 		}

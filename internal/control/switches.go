@@ -104,7 +104,7 @@ func (c *Controls) turn(channelID string, change func(*Switches)) error {
 	if change(&after); after == before {
 		return nil
 	}
-	if err := c.guard.SetOverlay(channelID, c.overlay(after), c.now()); err != nil {
+	if err := c.guard.At(c.now()).SetOverlay(channelID, c.overlay(after)); err != nil {
 		return err
 	}
 	c.switches[channelID] = after

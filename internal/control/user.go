@@ -25,11 +25,11 @@ func (c *Controls) Grant(ctx context.Context, t journal.Target, limit string, n 
 	if err != nil {
 		return until, false, err
 	}
-	table := t.ChannelID
+	key := t.Key()
 	if l.Per == chatguard.PerUserEverywhere {
-		table = ""
+		key = chatguard.Key{UserID: t.UserID, Per: l.Per}
 	}
-	if until, err = c.guard.Grant(table, t.UserID, l.Name, n, c.now()); err != nil {
+	if until, err = c.guard.At(c.now()).Grant(key, l.Name, n); err != nil {
 		return until, false, err
 	}
 	saved, err = c.amended(ctx, t, journal.UserGranted, map[string]any{"limit": l.Name, "messages": n, "until": until.UTC()})
@@ -56,7 +56,7 @@ func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
 
 // Reset returns a user to the state of a user never seen in the channel.
 func (c *Controls) Reset(ctx context.Context, t journal.Target) (saved bool, err error) {
-	if err := c.guard.Reset(t.ChannelID, t.UserID, c.now()); err != nil {
+	if err := c.guard.At(c.now()).Reset(t.Key()); err != nil {
 		return false, err
 	}
 	c.pardons.forget(t) // undoing it would restore what was reset
@@ -114,7 +114,7 @@ func (c *Controls) override(
 ) (done Overridden, err error) {
 	c.overriding.Lock()
 	defer c.overriding.Unlock()
-	if done.Former, err = c.guard.UserOverride(t.ChannelID, t.UserID); err != nil {
+	if done.Former, err = c.guard.UserOverride(t.Key()); err != nil {
 		return done, err
 	}
 	if match != nil && !slices.Contains(match, Tag(done.Former)) {
@@ -128,10 +128,10 @@ func (c *Controls) override(
 		done.Now, done.Saved = done.Former, c.commit(ctx) // an earlier change may still be pending
 		return done, nil
 	}
-	if err := c.guard.SetUserOverride(t.ChannelID, t.UserID, own, c.now()); err != nil {
+	if err := c.guard.At(c.now()).SetUserOverride(t.Key(), own); err != nil {
 		return done, err
 	}
-	if done.Now, err = c.guard.UserOverride(t.ChannelID, t.UserID); err != nil {
+	if done.Now, err = c.guard.UserOverride(t.Key()); err != nil {
 		return done, err
 	}
 	done.Saved, err = c.amended(ctx, t, action, detail)

@@ -17,12 +17,12 @@ var anna = journal.Target{ChannelID: channel, UserID: "id of anna", Author: "ber
 // Grants apply to a user's own limits, in any scope, and never to limits that everyone shares.
 func TestGrant_OnlyOwnLimits(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
-		p := d.guard.Policy("")
+		p := d.guard.Policy()
 		p.Limits = append([]chatguard.Limit{
 			{Name: "crowd", Algorithm: chatguard.DailyWindow, Per: chatguard.PerChannel, Messages: 9000},
 			{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 1, Every: time.Hour},
 		}, p.Limits...)
-		if err := d.guard.SetPolicy("", p, time.Now()); err != nil {
+		if err := d.guard.At(time.Now()).SetPolicy(p); err != nil {
 			t.Fatal(err)
 		}
 		for limit, want := range map[string]string{
@@ -37,7 +37,7 @@ func TestGrant_OnlyOwnLimits(t *testing.T) {
 				t.Fatal(explained)
 			}
 			i := slices.IndexFunc(e.Limits, func(l chatguard.LimitStatus) bool { return l.Name == want })
-			if i >= 0 && (err != nil || e.Limits[i].Granted != 2) || i < 0 && (err == nil || err.Error() != want) {
+			if i >= 0 && (err != nil || e.Limits[i].Granted != 2) || i < 0 && (err == nil || journal.Sentence(err) != want) {
 				t.Errorf("granted in %q: %v, %+v", limit, err, e.Limits)
 			}
 		}

@@ -37,3 +37,8 @@ type Target struct {
 	UserID    string
 	Author    string
 }
+
+// Key returns the key of the user's state in the channel.
+func (t Target) Key() chatguard.Key {
+	return chatguard.Key{ChannelID: t.ChannelID, UserID: t.UserID}
+}

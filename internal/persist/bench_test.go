@@ -47,7 +47,7 @@ func BenchmarkFlush(b *testing.B) {
 		for range dirtyUsers {
 			say(b, g, userID(rand.IntN(manyUsers)), start)
 		}
-		batch := g.Dirty()
+		batch := g.State().Dirty()
 		rows := slices.SortedFunc(slices.Values(batch.Rows), compareKeys)
 		batch.Release()
 		written += float64(len(rows))

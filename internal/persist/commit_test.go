@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -47,7 +48,7 @@ func TestCommit_IncludesGuard(t *testing.T) {
 	g := guardOf(t, s, policy())
 	startRun(t, s, g)
 	for _, user := range []string{"1", "2", "3"} {
-		_, err := g.Grant("c1", user, "daily", 5, start)
+		_, err := g.At(start).Grant(chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
 		must(t, err)
 		saved, err := s.Record(ctx, journal.Audit{At: start, Action: journal.UserGranted, ChannelID: "c1", UserID: user})
 		if !saved || err != nil {

@@ -163,7 +163,7 @@ func TestRescue_MisplacedFile(t *testing.T) {
 			}
 
 			again := open(t, path+".rescued", nil)
-			g.SetDegraded(false)
+			g.State().SetDegraded(false)
 			assertSame(t, g, guardOf(t, again, policy()), "0", "499", "in the log", "after")
 			wantSession(t, again.Tokens, session, "Ada")
 			if n := again.count(t, "SELECT count(*) FROM journal"); n != 500 {

@@ -59,7 +59,7 @@ func (s *Store) runTurn(ctx context.Context, guard *chatguard.Guard) {
 		s.damaged = err != nil && problemIn(err) == damaged
 		s.recordTurn(err)
 	}
-	guard.SetDegraded(err != nil)
+	guard.State().SetDegraded(err != nil)
 }
 
 // finish writes everything, and waits if another program keeps the database locked.
@@ -105,7 +105,7 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	}
 	// Take people's changes first, then the state that depends on them.
 	p := pending{changes: s.changes.peek(), tokens: s.Tokens.queue.peek(), records: s.queue.take(), interrupted: s.interrupted}
-	batch := guard.Dirty()
+	batch := guard.State().Dirty()
 	p.state = batch.Rows
 	if err := s.write(ctx, &p); err != nil {
 		batch.Release()

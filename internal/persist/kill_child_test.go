@@ -163,20 +163,20 @@ func (c *killChild) change(ctx context.Context) error {
 }
 
 func (c *killChild) grant(user string) error {
-	_, err := c.guard.Grant("c1", user, "daily", 5, c.now)
+	_, err := c.guard.At(c.now).Grant(chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
 	return err
 }
 
 func (c *killChild) override(user string) error {
 	own := chatguard.UserOverride{Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}
-	return c.guard.SetUserOverride("c1", user, own, c.now)
+	return c.guard.At(c.now).SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: user}, own)
 }
 
 func (c *killChild) reset(user string) error {
 	if _, err := c.say(user, 3); err != nil {
 		return err
 	}
-	return c.guard.Reset("c1", user, c.now)
+	return c.guard.At(c.now).Reset(chatguard.Key{ChannelID: "c1", UserID: user})
 }
 
 func (c *killChild) pardon(user string) error {
@@ -184,7 +184,7 @@ func (c *killChild) pardon(user string) error {
 	if err != nil {
 		return err
 	}
-	if done, err := c.guard.Pardon(v, c.now); !done || err != nil {
+	if done, err := c.guard.At(c.now).Pardon(v); !done || err != nil {
 		return fmt.Errorf("pardon of %s: %v, %w", user, done, err)
 	}
 	return nil

@@ -26,7 +26,7 @@ func (s *Store) recoverFile(ctx context.Context, guard *chatguard.Guard) error {
 	if err := s.db.checkWhole(ctx); err != nil {
 		return err
 	}
-	guard.DirtyAll() // the intact file may be an older copy
+	guard.State().DirtyAll() // the intact file may be an older copy
 	s.damaged = false
 	return nil
 }

@@ -70,8 +70,8 @@ func TestRestart_OtherConfigurationAndClock(t *testing.T) {
 		name := rapid.SampledFrom([]string{"nothing", "zone", "reset at", "fewer", "more", "slower", "other windows", "longer strikes", "other ladder"}).Draw(rt, "change")
 		p := everyAlgorithm()
 		changedPolicies[name](&p)
-		must(t, g.SetPolicy("c1", p, now))
-		must(t, g.SetPolicy("", p, now))
+		must(t, g.At(now).SetChannelPolicy("c1", p))
+		must(t, g.At(now).SetPolicy(p))
 
 		again := open(t, path, &Options{Now: clock})
 		fresh := guardOf(t, again, p)

@@ -44,7 +44,7 @@ func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreSta
 	if err != nil {
 		return stats, Explain(s.db.path, err)
 	}
-	guard.RestoreEntryID(stats.LastEntry)
+	guard.State().RestoreEntryID(stats.LastEntry)
 	s.restored.Store(true)
 	if stats.Interrupted > 0 {
 		s.interrupted = stats.LastEntry // Run writes their outcomes
@@ -65,7 +65,7 @@ func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats 
 	var firstUnreadable error
 	for rows := range batches {
 		for _, row := range rows {
-			if err := guard.Restore(row, now); err != nil {
+			if err := guard.State().Restore(row, now); err != nil {
 				if stats.Unreadable == 0 {
 					firstUnreadable = fmt.Errorf("channel %s, user %s, limit %q: %w", row.ChannelID, row.UserID, row.Limit, err)
 				}

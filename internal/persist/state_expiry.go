@@ -33,7 +33,7 @@ func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
 	}
 	var idle []chatguard.StateRow
 	for _, row := range rows {
-		if forgotten, err := guard.Forgotten(row, guard.Now().Add(-idleTime)); err == nil && forgotten {
+		if forgotten, err := guard.State().Forgotten(row, guard.Now().Add(-idleTime)); err == nil && forgotten {
 			// A row that can't be read stays: Restore reports it.
 			idle = append(idle, row)
 		}

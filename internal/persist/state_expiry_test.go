@@ -101,7 +101,7 @@ var idleCases = map[string]struct {
 	"an override": {
 		policy: policy(),
 		live: func(t *testing.T, g *chatguard.Guard) {
-			must(t, g.SetUserOverride("c1", "u", chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}, start))
+			must(t, g.At(start).SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: "u"}, chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 7}}}))
 			say(t, g, "u", start)
 		},
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/+": forEver},
@@ -109,7 +109,7 @@ var idleCases = map[string]struct {
 	"a grant": {
 		policy: policy(),
 		live: func(t *testing.T, g *chatguard.Guard) {
-			_, err := g.Grant("c1", "u", "burst", 5, start)
+			_, err := g.At(start).Grant(chatguard.Key{ChannelID: "c1", UserID: "u"}, "burst", 5)
 			must(t, err)
 			say(t, g, "u", start)
 		},
@@ -118,7 +118,7 @@ var idleCases = map[string]struct {
 	"a limit that is gone": {
 		policy: addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
 		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
-		change: func(g *chatguard.Guard) error { return g.SetPolicy("", policy(), start) },
+		change: func(g *chatguard.Guard) error { return g.At(start).SetPolicy(policy()) },
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/long": 100 * time.Hour},
 	},
 	"a limit of another algorithm now": {
@@ -126,7 +126,7 @@ var idleCases = map[string]struct {
 		live:      func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
 		onRestart: true, // or the Guard would restart counting at once
 		change: func(g *chatguard.Guard) error {
-			return g.SetPolicy("", addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.SlidingLog, Messages: 50, Every: time.Hour}), start)
+			return g.At(start).SetPolicy(addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.SlidingLog, Messages: 50, Every: time.Hour}))
 		},
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/long": 100 * time.Hour},
 	},
@@ -138,7 +138,7 @@ var idleCases = map[string]struct {
 	"per user everywhere, gone": {
 		policy: addLimit(chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 30 * time.Hour}),
 		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
-		change: func(g *chatguard.Guard) error { return g.SetPolicy("", policy(), start) },
+		change: func(g *chatguard.Guard) error { return g.At(start).SetPolicy(policy()) },
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "/u/total": 30 * time.Hour},
 	},
 	"shared by the channel": {
@@ -151,7 +151,7 @@ var idleCases = map[string]struct {
 		change: func(g *chatguard.Guard) error {
 			p := policy()
 			p.Penalties.ForgetAfter = 90 * time.Hour
-			return g.SetPolicy("c2", p, start)
+			return g.At(start).SetChannelPolicy("c2", p)
 		},
 		live: func(t *testing.T, g *chatguard.Guard) {
 			for _, channelID := range []string{"c1", "c2"} {
@@ -191,7 +191,7 @@ func TestIdleWalk_DeletesADayLater(t *testing.T) {
 					var err error
 					g, err = chatguard.New(test.policy, &chatguard.Options{Now: s.opts.Now})
 					// now the Guard knows the channel
-					must(t, errors.Join(err, g.Reset("c1", "somebody", start)))
+					must(t, errors.Join(err, g.At(start).Reset(chatguard.Key{ChannelID: "c1", UserID: "somebody"})))
 				}
 				if test.change != nil {
 					must(t, test.change(g))
@@ -264,7 +264,7 @@ func TestIdleWalk_Steps(t *testing.T) {
 	users("idle", throttle)
 	users("unreadable", func(user string) { say(t, g, user, now) })
 	users("own", func(user string) {
-		must(t, g.SetUserOverride("c1", user, own, now))
+		must(t, g.At(now).SetUserOverride(chatguard.Key{ChannelID: "c1", UserID: user}, own))
 		throttle(user)
 	})
 	s.mustFlush(t, g)
@@ -276,7 +276,7 @@ func TestIdleWalk_Steps(t *testing.T) {
 	now = start.Add(-time.Hour)
 	users("today", throttle)
 	users("granted", func(user string) {
-		_, err := g.Grant("c1", user, "daily", 5, now)
+		_, err := g.At(now).Grant(chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
 		must(t, err)
 	})
 	s.mustFlush(t, g)

@@ -96,7 +96,7 @@ func TestRestore_UnknownLimitsKept(t *testing.T) {
 	}
 	p := policy()
 	p.Limits = p.Limits[1:]
-	must(t, back.SetPolicy("c1", p, start))
+	must(t, back.At(start).SetChannelPolicy("c1", p))
 	if n := remaining(t, back, "1", start.Add(time.Hour)); n != 299 {
 		t.Errorf("daily leaves %d, want what the first day left", n)
 	}

@@ -36,7 +36,7 @@ func TestTimeline_EveryVerdict(t *testing.T) {
 	path := databasePath(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
-	must(t, g.SetPolicy("observing", config.DefaultPolicy(), start))
+	must(t, g.At(start).SetChannelPolicy("observing", config.DefaultPolicy()))
 	const secret = "what nobody is to read in it"
 	var want []journal.TimelineMessage
 	check := func(channelID string, after time.Duration, cost int, roles chatguard.Roles, is func(v *chatguard.Verdict) bool) {

@@ -18,8 +18,8 @@ const zoneWait = 72 * time.Hour
 
 // setOverrides sets the overrides of a group's users as far as they fit the policy. A limit may no
 // longer exist, or may count differently. setOverrides leaves out temporary exemptions: they say
-// nothing about the time before they began.
-func setOverrides(guard *chatguard.Guard, channelID string, t *Timeline, members group, own map[string]chatguard.UserOverride) {
+// nothing about the time before they began. key is the users' key, without their IDs.
+func setOverrides(guard *chatguard.Guard, key chatguard.Key, t *Timeline, members group, own map[string]chatguard.UserOverride) {
 	at := t.From().Add(-zoneWait)
 	for userID, whole := range own {
 		if number, spoke := t.numbers[userID]; !spoke || !members.has(number) {
@@ -28,16 +28,17 @@ func setOverrides(guard *chatguard.Guard, channelID string, t *Timeline, members
 		if !whole.ExemptUntil.IsZero() {
 			whole.Exempt, whole.ExemptUntil = chatguard.ExemptByRole, time.Time{}
 		}
+		key.UserID = userID
 		fitting := whole
 		fitting.Limits = map[string]chatguard.Override{}
 		for name, numbers := range whole.Limits {
 			fitting.Limits[name] = numbers
-			if guard.SetUserOverride(channelID, userID, fitting, at) != nil {
+			if guard.At(at).SetUserOverride(key, fitting) != nil {
 				delete(fitting.Limits, name)
 			}
 		}
 		// An error means that there are no limits per user across all channels, so there is nothing
 		// to set.
-		guard.SetUserOverride(channelID, userID, fitting, at)
+		guard.At(at).SetUserOverride(key, fitting)
 	}
 }

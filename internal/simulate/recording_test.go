@@ -105,8 +105,8 @@ func TestRead_UnreadableLines(t *testing.T) {
 	for i, want := range []string{
 		"chat:1: unexpected end of JSON input",
 		"chat:2: the message has no time",
-		"chat:3: the message has no user ID",
-		"chat:4: the message costs less than 1",
+		"chat:3: chatguard: the user ID is empty",
+		"chat:4: chatguard: the cost is negative",
 		`chat:5: "at": want RFC 3339 text or milliseconds since 1970, found true`,
 		`chat:6: unknown role "king" (known: first_timer, everyone, subscriber, vip, moderator, lead_moderator, broadcaster)`,
 		`chat:7: "at": want RFC 3339 text or milliseconds since 1970, found "yesterday"`,

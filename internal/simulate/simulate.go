@@ -110,8 +110,8 @@ func newGuard(t *Timeline, members group, policy chatguard.Policy, own Overrides
 	if err != nil {
 		return nil, err
 	}
-	setOverrides(guard, channelID, t, members, own.Channel)
-	setOverrides(guard, "", t, members, own.Everywhere)
+	setOverrides(guard, chatguard.Key{ChannelID: channelID}, t, members, own.Channel)
+	setOverrides(guard, chatguard.Key{Per: chatguard.PerUserEverywhere}, t, members, own.Everywhere)
 	return guard, nil
 }
 

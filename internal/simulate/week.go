@@ -124,7 +124,7 @@ func newSolo(limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.
 	r := &solo{guard: guard, from: from, m: chatguard.Message{ChannelID: "week", User: chatguard.User{ID: "user", Roles: roles}}}
 	if numbers, ok := own.Limits[limit.Name]; ok {
 		mine := chatguard.UserOverride{Limits: map[string]chatguard.Override{limit.Name: numbers}}
-		err = guard.SetUserOverride(r.m.ChannelID, r.m.User.ID, mine, from.Add(-Lead))
+		err = guard.At(from.Add(-Lead)).SetUserOverride(r.m.Key(), mine)
 	}
 	return r, err
 }
@@ -138,9 +138,9 @@ func (r *solo) spend(at time.Time, n int) error {
 
 func (r *solo) amend(limit string, a Change) (err error) {
 	if a.Granted > 0 {
-		_, err = r.guard.Grant(r.m.ChannelID, r.m.User.ID, limit, a.Granted, a.At)
+		_, err = r.guard.At(a.At).Grant(r.m.Key(), limit, a.Granted)
 	} else {
-		err = r.guard.Reset(r.m.ChannelID, r.m.User.ID, a.At)
+		err = r.guard.At(a.At).Reset(r.m.Key())
 	}
 	if err != nil {
 		return err

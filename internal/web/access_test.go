@@ -58,7 +58,7 @@ func TestRoutes_NeedAccess(t *testing.T) {
 			}
 		}
 	}
-	if p := d.guard.Policy(channelID); control.Tag(p) != control.Tag(d.opts.Policies.Base(channelID)) {
+	if p := d.guard.ChannelPolicy(channelID); control.Tag(p) != control.Tag(d.opts.Policies.Base(channelID)) {
 		t.Error("a request without a body changed the policy")
 	}
 }

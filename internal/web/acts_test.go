@@ -138,7 +138,7 @@ func TestRowActions_Exempt(t *testing.T) {
 		w.choose(button)
 		w.See(elementHasText(deedOf42, "exempt "))
 		d.wantAudit(journal.UserExempted)
-		own, err := d.guard.UserOverride(channelID, spammer.ID)
+		own, err := d.guard.UserOverride(chatguard.Key{ChannelID: channelID, UserID: spammer.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestRowActions_Exempt(t *testing.T) {
 		}
 		w.choose("Undo")
 		w.See(elementHasText(deedOf42, "undone"))
-		if own, err := d.guard.UserOverride(channelID, spammer.ID); err != nil || own.Exempt != chatguard.ExemptByRole {
+		if own, err := d.guard.UserOverride(chatguard.Key{ChannelID: channelID, UserID: spammer.ID}); err != nil || own.Exempt != chatguard.ExemptByRole {
 			t.Errorf("after undoing, the override is %+v, %v", own, err)
 		}
 	}

@@ -158,5 +158,5 @@ func errControls(err error) error {
 	case errors.Is(err, control.ErrStore), errors.Is(err, control.ErrSilenced):
 		status = http.StatusServiceUnavailable
 	}
-	return problem.New(status, "%s", err)
+	return problem.New(status, "%s", journal.Sentence(err))
 }

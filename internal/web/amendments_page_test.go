@@ -91,7 +91,7 @@ func TestCardActions_OverrideAndUndo(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 1)
 	before := chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 50}}}
-	if err := d.guard.SetUserOverride(channelID, gardenhour.ID, before, d.now()); err != nil {
+	if err := d.guard.At(d.now()).SetUserOverride(chatguard.Key{ChannelID: channelID, UserID: gardenhour.ID}, before); err != nil {
 		t.Fatal(err)
 	}
 	w := d.openCard(gardenhour)
@@ -108,13 +108,13 @@ func TestCardActions_OverrideAndUndo(t *testing.T) {
 	w.Click(".amend .primary")
 	w.See(hasNote("Saved. Applies from the next message on.") + "&&" + hasLimitText("burst", "2 of 5") + "&&" + hasLimitText("burst", "custom numbers"))
 	w.See(hasText("never exempt; time zone Asia/Tokyo; burst: 5 at once; daily: 50 messages"))
-	own, err := d.guard.UserOverride(channelID, gardenhour.ID)
+	own, err := d.guard.UserOverride(chatguard.Key{ChannelID: channelID, UserID: gardenhour.ID})
 	if err != nil || own.Exempt != chatguard.NeverExempt || own.Timezone != "Asia/Tokyo" || own.Limits["burst"].Burst != 5 || own.Limits["burst"].Refill != 0 {
 		t.Errorf("in force is %+v, %v", own, err)
 	}
 	w.Press(".amends .note button") // undo
 	w.See(hasNote("Undone.") + "&&" + hasLimitText("burst", "2 of 3") + "&&" + hasLimitText("daily", "2 of 50"))
-	if own, err := d.guard.UserOverride(channelID, gardenhour.ID); err != nil || !reflect.DeepEqual(own, before) {
+	if own, err := d.guard.UserOverride(chatguard.Key{ChannelID: channelID, UserID: gardenhour.ID}); err != nil || !reflect.DeepEqual(own, before) {
 		t.Errorf("undone, and in force is %+v, %v", own, err)
 	}
 }
@@ -133,7 +133,7 @@ func TestCardActions_OverrideConflict(t *testing.T) {
 	w.Click(".amend .primary")
 	w.Press(".amend .note button") // load
 	w.See(`document.querySelector("#own-messages-daily").value === "70" && !document.querySelector(".amend .note")`)
-	if own, _ := d.guard.UserOverride(channelID, gardenhour.ID); own.Limits["daily"].Messages != 70 {
+	if own, _ := d.guard.UserOverride(chatguard.Key{ChannelID: channelID, UserID: gardenhour.ID}); own.Limits["daily"].Messages != 70 {
 		t.Errorf("in force is %+v", own)
 	}
 }

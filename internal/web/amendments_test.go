@@ -122,7 +122,7 @@ func TestOverride_NeedsCurrentETag(t *testing.T) {
 		t.Errorf("exempt: %+v", exempt)
 	}
 	decode[amended](t, d.do("PUT", spammerPath+"/override", *exempt.Former, asOwner, setHeader("If-Match", exempt.OverrideETag)))
-	if own, err := d.guard.UserOverride(channelID, spammer.ID); err != nil || own.Timezone != "Asia/Tokyo" || own.Exempt != chatguard.ExemptByRole {
+	if own, err := d.guard.UserOverride(chatguard.Key{ChannelID: channelID, UserID: spammer.ID}); err != nil || own.Timezone != "Asia/Tokyo" || own.Exempt != chatguard.ExemptByRole {
 		t.Errorf("undone, and in force is %+v, %v", own, err)
 	}
 }

@@ -94,7 +94,7 @@ func TestCard_UsersTimeZone(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	own := chatguard.UserOverride{Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"daily": {Messages: 50}}}
-	if err := d.guard.SetUserOverride(channelID, gardenhour.ID, own, d.now()); err != nil {
+	if err := d.guard.At(d.now()).SetUserOverride(chatguard.Key{ChannelID: channelID, UserID: gardenhour.ID}, own); err != nil {
 		t.Fatal(err)
 	}
 	w := d.openCard(gardenhour)

@@ -114,7 +114,7 @@ func TestCheck_DroppedIsDone(t *testing.T) {
 	d.flush()
 	wantDropped()
 
-	if err := d.guard.SetOverlay(lobby, func(p chatguard.Policy) chatguard.Policy { p.Mode = chatguard.Observe; return p }, d.now()); err != nil {
+	if err := d.guard.At(d.now()).SetOverlay(lobby, func(p chatguard.Policy) chatguard.Policy { p.Mode = chatguard.Observe; return p }); err != nil {
 		t.Fatal(err)
 	}
 	if a, v := d.check(said, http.StatusOK, asServer); !v.Observed || v.WouldBe.Action != chatguard.Delete || a.Header.Get("Retry-After") != "" {
@@ -164,7 +164,7 @@ func TestCheckBatch_CalmUserAfterStall(t *testing.T) {
 	d, asServer := runLobby(t)
 	now, policy := d.now(), config.DefaultPolicy()
 	policy.Mode = chatguard.Enforce
-	if err := d.guard.SetPolicy(lobby, policy, now); err != nil {
+	if err := d.guard.At(now).SetChannelPolicy(lobby, policy); err != nil {
 		t.Fatal(err)
 	}
 	var batch batchForm

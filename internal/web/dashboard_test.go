@@ -222,7 +222,7 @@ func TestPages_PerChannel(t *testing.T) {
 	w.Write("#burst-0", "5")
 	w.Press(".finish .primary")
 	w.See(hasText("Saved by anna"))
-	if first, second := d.guard.Policy(channelID).Limits[0].Burst, d.guard.Policy("8").Limits[0].Burst; first != 3 || second != 5 {
+	if first, second := d.guard.ChannelPolicy(channelID).Limits[0].Burst, d.guard.ChannelPolicy("8").Limits[0].Burst; first != 3 || second != 5 {
 		t.Errorf("bursts are %d and %d", first, second)
 	}
 }

@@ -55,7 +55,7 @@ func TestDatabase_LimitsChangeWhileFailing(t *testing.T) {
 	d.repairDatabase()
 	w.See(elementHasText(savedNote, "Saved by anna") + "&& !" + unsavedNote)
 	other.See("!" + unsavedNote + "&& !" + savedNote)
-	if n := d.guard.Policy(channelID).Limits[0].Burst; n != 4 {
+	if n := d.guard.ChannelPolicy(channelID).Limits[0].Burst; n != 4 {
 		t.Errorf("in force is a burst of %d", n)
 	}
 }
@@ -94,7 +94,7 @@ func TestDatabase_RefusedChangeShown(t *testing.T) {
 	w.Write("#burst-0", "2")
 	w.Press(".finish .primary")
 	w.See(elementHasText(`document.querySelector("[role=status] .note.bad")`, "Nothing was changed: the database is failing.") + "&& !" + unsavedNote)
-	if n := d.guard.Policy(channelID).Limits[0].Burst; n != 3 {
+	if n := d.guard.ChannelPolicy(channelID).Limits[0].Burst; n != 3 {
 		t.Errorf("refused, and in force is a burst of %d", n)
 	}
 }

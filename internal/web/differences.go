@@ -26,7 +26,7 @@ func (h *policies) exportPolicy(w http.ResponseWriter, r *http.Request, _ access
 	if h.export == nil {
 		return problem.New(http.StatusNotImplemented, "Limits can't be exported here.")
 	}
-	text, err := h.export(h.guard.Policy(channel.ID))
+	text, err := h.export(h.guard.ChannelPolicy(channel.ID))
 	if err != nil {
 		return err
 	}

@@ -131,8 +131,8 @@ func (d *dashboard) begin() {
 // guardConfig is a configuration with the Guard's policy for all channels.
 type guardConfig struct{ guard *chatguard.Guard }
 
-func (s guardConfig) Default() chatguard.Policy      { return s.guard.Policy("") }
-func (s guardConfig) Policy(string) chatguard.Policy { return s.guard.Policy("") }
+func (s guardConfig) Default() chatguard.Policy      { return s.guard.Policy() }
+func (s guardConfig) Policy(string) chatguard.Policy { return s.guard.Policy() }
 func (guardConfig) Channels() []string               { return nil }
 
 // currentServer notifies the server that is running now.
@@ -226,9 +226,9 @@ var everyAlgorithm = []chatguard.Limit{
 func addLimits(t testing.TB, limits ...chatguard.Limit) func(*Options) {
 	return func(o *Options) {
 		t.Helper()
-		base := o.Guard.Policy("")
+		base := o.Guard.Policy()
 		base.Limits = append(base.Limits, limits...)
-		if err := o.Guard.SetPolicy("", base, time.Now()); err != nil {
+		if err := o.Guard.At(time.Now()).SetPolicy(base); err != nil {
 			t.Fatal(err)
 		}
 	}

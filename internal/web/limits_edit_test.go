@@ -55,7 +55,7 @@ func TestLimitsEdit_RoleNumbers(t *testing.T) {
 	w.pickOption("#role-0", "first_timer")
 	w.save()
 	want := map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 5, Refill: 2500 * time.Millisecond}, chatguard.FirstTimer: {}}
-	if got := d.guard.Policy(channelID).Limits[0].Roles; !reflect.DeepEqual(got, want) {
+	if got := d.guard.ChannelPolicy(channelID).Limits[0].Roles; !reflect.DeepEqual(got, want) {
 		t.Errorf("roles %+v, want %+v", got, want)
 	}
 	if v := d.say(chatguard.User{ID: "9", Login: "clara", Roles: chatguard.RolesOf(chatguard.VIP)}, 5); !v.Allowed {
@@ -67,7 +67,7 @@ func TestLimitsEdit_RoleNumbers(t *testing.T) {
 	w.waitForFocus("role-0")
 	w.save()
 	want = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 5}}
-	if got := d.guard.Policy(channelID).Limits[0].Roles; !reflect.DeepEqual(got, want) {
+	if got := d.guard.ChannelPolicy(channelID).Limits[0].Roles; !reflect.DeepEqual(got, want) {
 		t.Errorf("roles %+v, want %+v", got, want)
 	}
 }
@@ -90,7 +90,7 @@ func TestLimitsEdit_AddAndRemove(t *testing.T) {
 	want := chatguard.Limit{
 		Name: "teatime", Algorithm: chatguard.SlidingLog, Per: chatguard.PerChannel, Messages: 7, Every: 30 * time.Second, Mode: chatguard.Observe, CountThrottled: true,
 	}
-	if limits := d.guard.Policy(channelID).Limits; len(limits) != 3 || !reflect.DeepEqual(limits[2], want) {
+	if limits := d.guard.ChannelPolicy(channelID).Limits; len(limits) != 3 || !reflect.DeepEqual(limits[2], want) {
 		t.Errorf("limits %+v", limits)
 	}
 
@@ -102,7 +102,7 @@ func TestLimitsEdit_AddAndRemove(t *testing.T) {
 	w.Press("#remove-0")
 	w.save()
 	w.See(`document.querySelector("#messages-0") && !document.querySelector("#burst-0")`)
-	if limits := d.guard.Policy(channelID).Limits; len(limits) != 2 || limits[0].Name != "daily" || limits[1].Name != "teatime" {
+	if limits := d.guard.ChannelPolicy(channelID).Limits; len(limits) != 2 || limits[0].Name != "daily" || limits[1].Name != "teatime" {
 		t.Errorf("limits %+v", limits)
 	}
 	if v := d.say(spammer, 5); !v.Allowed {
@@ -132,7 +132,7 @@ func TestLimitsEdit_AddEveryAlgorithm(t *testing.T) {
 		w.waitForFocus(fmt.Sprintf("name-%d", i+2))
 	}
 	w.save()
-	if limits := d.guard.Policy(channelID).Limits; len(kinds) != 7 || len(limits) != 9 {
+	if limits := d.guard.ChannelPolicy(channelID).Limits; len(kinds) != 7 || len(limits) != 9 {
 		t.Errorf("%d algorithms are offered, and there are %d limits", len(kinds), len(limits))
 	}
 }
@@ -150,7 +150,7 @@ func TestLimitsEdit_DayEnd(t *testing.T) {
 	w.Write("#zone", "Europe/Berlin")
 	w.See(hasText("Resets daily at 04:30, America/New_York time."))
 	w.save()
-	p := d.guard.Policy(channelID)
+	p := d.guard.ChannelPolicy(channelID)
 	if l := p.Limits[1]; l.ResetAt != "04:30" || l.Timezone != "America/New_York" || p.Timezone != "Europe/Berlin" {
 		t.Errorf("in force is %+v", p)
 	}
@@ -176,7 +176,7 @@ func TestLimitsEdit_PenaltiesByKeyboard(t *testing.T) {
 	w.TypeIn("#exempt-vip", " ")
 	w.TypeIn("#forget_after", kb.Enter) // Enter saves
 	w.See(hasText("Saved by anna"))
-	p := d.guard.Policy(channelID)
+	p := d.guard.ChannelPolicy(channelID)
 	want := "[warn delete delete timeout refill timeout 10m timeout 1h]"
 	if got := fmt.Sprint(p.Penalties.Ladder); got != want || p.Penalties.StrikeEvery != 20*time.Second || p.Penalties.ForgetAfter != 30*time.Minute {
 		t.Errorf("penalties %+v, want the ladder %s", p.Penalties, want)
@@ -200,7 +200,7 @@ func TestLimitsEdit_AddByKeyboard(t *testing.T) {
 	w.waitForFocus("name-2")
 	w.Type(kb.Enter)
 	w.See(hasText("Saved by anna"))
-	if limits := d.guard.Policy(channelID).Limits; len(limits) != 3 || limits[2].Name != "token-bucket" {
+	if limits := d.guard.ChannelPolicy(channelID).Limits; len(limits) != 3 || limits[2].Name != "token-bucket" {
 		t.Errorf("limits %+v", limits)
 	}
 	w.wantNoOverflow()

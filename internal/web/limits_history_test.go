@@ -41,7 +41,7 @@ func TestLimitsHistory_Revert(t *testing.T) {
 	w.Press(`button[aria-label="Restore revision 1"]`)
 	w.See(hasText("Saved by anna") + `&& document.querySelectorAll(".revisions > li").length === 3 && !document.querySelector("#messages-2")`)
 	w.See(elementHasText(`document.querySelector(".revisions > li")`, "3 anna") + "&&" + elementHasText(`document.querySelector(".revisions > li")`, "teatime: removed (user window)"))
-	if p := d.guard.Policy(channelID); len(p.Limits) != 2 || p.Limits[0].Burst != 5 || p.Limits[0].Roles != nil {
+	if p := d.guard.ChannelPolicy(channelID); len(p.Limits) != 2 || p.Limits[0].Burst != 5 || p.Limits[0].Roles != nil {
 		t.Errorf("after the revert, the policy in force is %+v", p)
 	}
 	w.Press(".note button") // undo
@@ -49,7 +49,7 @@ func TestLimitsHistory_Revert(t *testing.T) {
 
 	w.Press(".to-file")
 	w.See(hasText("Same as the configuration file.") + "&&" + hasText("No differences.") + `&& document.querySelector("#burst-0").value === "3"`)
-	if p := d.guard.Policy(channelID); len(p.Limits) != 2 || p.Limits[0].Burst != 3 {
+	if p := d.guard.ChannelPolicy(channelID); len(p.Limits) != 2 || p.Limits[0].Burst != 3 {
 		t.Errorf("as in the file, and in force is %+v", p)
 	}
 }
@@ -107,11 +107,11 @@ func TestLimitsHistory_MergesTwoModerators(t *testing.T) {
 	w.See(elementHasText(`document.querySelector(".sides")`, "ben changed burst: messages at once 3 → 2 daily: messages 300 → 200 You changed burst: messages at once 3 → 8"))
 	w.Press(".both")
 	w.See(`document.querySelector("#burst-0").value === "8" && document.querySelector("#messages-1").value === "200" && !document.querySelector(".compare")`)
-	if p := d.guard.Policy(channelID); p.Limits[0].Burst != 2 {
+	if p := d.guard.ChannelPolicy(channelID); p.Limits[0].Burst != 2 {
 		t.Errorf("before saving, the burst is %d", p.Limits[0].Burst)
 	}
 	w.save()
-	if p := d.guard.Policy(channelID); p.Limits[0].Burst != 8 || p.Limits[1].Messages != 200 {
+	if p := d.guard.ChannelPolicy(channelID); p.Limits[0].Burst != 8 || p.Limits[1].Messages != 200 {
 		t.Errorf("in force is %+v", p)
 	}
 	// nothing is typed in the other window, so its form shows the change
@@ -132,7 +132,7 @@ func TestLimitsHistory_MergesLimitsOfBothSides(t *testing.T) {
 	w.Press(".compare")
 	w.Press(".both")
 	w.save()
-	limits := d.guard.Policy(channelID).Limits
+	limits := d.guard.ChannelPolicy(channelID).Limits
 	if len(limits) != 3 || limits[0].Roles[chatguard.VIP].Burst != 9 || limits[1].Name != "teatime" || limits[2].Name != "user-window" {
 		t.Errorf("limits %+v", limits)
 	}

@@ -61,7 +61,7 @@ teatime | 0 | 1 | +1`
 		t.Errorf("the change beside today:\n%s\nwant\n%s", got, want)
 	}
 	w.See(elementHasText(`document.querySelector(".preview")`, "6 messages from 2 users") + `&& document.querySelector(".changed a[href='#/people?user=51']")`)
-	if n := d.guard.Policy(channelID).Limits[0].Burst; n != 3 {
+	if n := d.guard.ChannelPolicy(channelID).Limits[0].Burst; n != 3 {
 		t.Errorf("after a preview without saving, the burst is %d", n)
 	}
 
@@ -147,7 +147,7 @@ func TestLimitsPreview_ServerErrorsShownEarly(t *testing.T) {
 	w.See(elementHasText(`document.querySelector(".preview [role=alert]")`, why))
 	w.Press(".finish .primary")
 	w.See(elementHasText(`document.querySelector(".finish .note.bad")`, why))
-	if n := d.guard.Policy(channelID).Limits[0].Burst; n != 3 {
+	if n := d.guard.ChannelPolicy(channelID).Limits[0].Burst; n != 3 {
 		t.Errorf("refused, and the burst is %d", n)
 	}
 }

@@ -38,7 +38,7 @@ func TestLimitsPage_LowerBurstThrottlesNext(t *testing.T) {
 	w.goTo("limits")
 	w.Press(".note button") // undo
 	w.See(`document.querySelector("#burst-0")?.value === "3"`)
-	if burst := d.guard.Policy(channelID).Limits[0].Burst; burst != 3 {
+	if burst := d.guard.ChannelPolicy(channelID).Limits[0].Burst; burst != 3 {
 		t.Errorf("after undoing, the burst is %d", burst)
 	}
 	w.Type(kb.Escape)
@@ -60,7 +60,7 @@ func TestLimitsPage_InvalidNumbersNotSaved(t *testing.T) {
 	w.Click("input[value=observe]")
 	w.Press(".finish .primary")
 	w.See(hasText("Saved by anna") + "&&" + hasText("Observing"))
-	if p := d.guard.Policy(channelID); p.Limits[0].Refill != 500*time.Millisecond || p.Mode != chatguard.Observe {
+	if p := d.guard.ChannelPolicy(channelID); p.Limits[0].Refill != 500*time.Millisecond || p.Mode != chatguard.Observe {
 		t.Errorf("in force is %+v", p)
 	}
 }
@@ -147,7 +147,7 @@ func TestLimitsPage_ChangesEveryNumber(t *testing.T) {
 	want.Limits[5].Every = time.Hour
 	want.Limits[6].Messages = 5
 	want.Limits[7].Messages, want.Limits[7].Every = 1024, time.Minute
-	if got := d.guard.Policy(channelID); !reflect.DeepEqual(got, want) {
+	if got := d.guard.ChannelPolicy(channelID); !reflect.DeepEqual(got, want) {
 		t.Errorf("in force is %+v\nwant        %+v", got, want)
 	}
 
@@ -167,7 +167,7 @@ func TestLimitsPage_RefusalShown(t *testing.T) {
 	w.Write("#burst-0", "5")
 	w.Press(".finish .primary")
 	w.See(hasText("applies to all channels: it can't be changed or left out in a single channel"))
-	if p := d.guard.Policy(channelID); p.Limits[0].Burst != 3 || len(d.store.revisions) > 0 {
+	if p := d.guard.ChannelPolicy(channelID); p.Limits[0].Burst != 3 || len(d.store.revisions) > 0 {
 		t.Errorf("in force is %+v", p)
 	}
 }
@@ -204,7 +204,7 @@ func TestLimitsPage_LockedWhileSaving(t *testing.T) {
 	w.See(`document.querySelector("select").value === "8" && document.querySelector("#burst-0")?.value === "3"`)
 	w.releaseRequests()
 	w.See("window.answered")
-	if shown := browsertest.Eval[string](w.Window, `document.querySelector("#burst-0").value`); shown != "3" || d.guard.Policy(channelID).Limits[0].Burst != 5 {
+	if shown := browsertest.Eval[string](w.Window, `document.querySelector("#burst-0").value`); shown != "3" || d.guard.ChannelPolicy(channelID).Limits[0].Burst != 5 {
 		t.Errorf("the second channel shows %s", shown)
 	}
 	w.Must(chromedp.Evaluate[chromedp.Void](`location.hash = "#/limits?channel=` + channelID + `"`))

@@ -150,7 +150,7 @@ func TestLive_Saved(t *testing.T) {
 		t.Errorf("the database: %+v", db)
 	}
 	d.repairDatabase()
-	if fr := l.next(live.PolicyFrame); !fr.Policy.Saved || fr.Policy.ETag != control.Tag(d.guard.Policy(channelID)) {
+	if fr := l.next(live.PolicyFrame); !fr.Policy.Saved || fr.Policy.ETag != control.Tag(d.guard.ChannelPolicy(channelID)) {
 		t.Errorf("after the repair: %+v", fr.Policy)
 	}
 	if fr := d.listenAgain().next(live.SnapshotFrame); !fr.Policy.Saved {

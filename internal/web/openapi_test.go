@@ -245,7 +245,7 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 		o.ExportPolicy = func(chatguard.Policy) ([]byte, error) { return []byte("mode = \"observe\"\n"), nil }
 	})
 	entry := d.say(spammer, 4).EntryID
-	policy := d.guard.Policy(channelID)
+	policy := d.guard.ChannelPolicy(channelID)
 	policy.Limits[0].Burst = 9
 	user := "/channels/" + channelID + "/users/" + spammer.ID
 	whatever := setHeader("If-Match", "*")
@@ -365,7 +365,7 @@ func TestOpenAPI_AnswerHeaders(t *testing.T) {
 // bodyOf returns the body of a request for a policy.
 func bodyOf(d *dashboard, method string) any {
 	if method == http.MethodPut {
-		return d.guard.Policy(channelID)
+		return d.guard.ChannelPolicy(channelID)
 	}
 	return nil
 }

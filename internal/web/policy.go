@@ -23,7 +23,7 @@ type policies struct {
 
 // getPolicy is GET /channels/{channel}/policy.
 func (h *policies) getPolicy(w http.ResponseWriter, r *http.Request, _ access.Caller, channel string) error {
-	policy := h.guard.Policy(channel)
+	policy := h.guard.ChannelPolicy(channel)
 	w.Header().Set("ETag", control.Tag(policy))
 	return problem.WriteJSON(w, policy)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
@@ -46,7 +47,7 @@ func errPolicy(err error) error {
 	case errors.Is(err, control.ErrHistory):
 		return problem.New(http.StatusServiceUnavailable, "Earlier changes can't be read now: the database is failing.").Because(err)
 	case errors.As(err, new(*control.PolicyError)):
-		return problem.New(http.StatusUnprocessableEntity, "%s", err)
+		return problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(err))
 	}
 	return err
 }

@@ -71,7 +71,7 @@ func TestPolicy_BoardFollowsNewPolicy(t *testing.T) {
 
 func TestPolicy_DeleteRestoresConfiguration(t *testing.T) {
 	d := dash(t)
-	base := control.Tag(d.guard.Policy(channelID))
+	base := control.Tag(d.guard.ChannelPolicy(channelID))
 	decode[journal.Revision](t, d.put(burst(9)))
 	if a := d.do("DELETE", policyPath, nil, asOwner, setHeader("If-Match", base)); a.StatusCode != http.StatusPreconditionFailed {
 		t.Errorf("with a stale If-Match: %s", a.Status)
@@ -79,28 +79,28 @@ func TestPolicy_DeleteRestoresConfiguration(t *testing.T) {
 	if r := decode[journal.Revision](t, d.do("DELETE", policyPath, nil, asOwner)); r.Number != 2 {
 		t.Errorf("revision %+v", r)
 	}
-	if control.Tag(d.guard.Policy(channelID)) != base {
+	if control.Tag(d.guard.ChannelPolicy(channelID)) != base {
 		t.Error("the configuration's policy isn't in force")
 	}
 }
 
 func TestPolicy_NotStoredNotChanged(t *testing.T) {
 	d := dash(t)
-	before := control.Tag(d.guard.Policy(channelID))
+	before := control.Tag(d.guard.ChannelPolicy(channelID))
 	d.store.failChanges(errors.New("disk full: /secret/path"))
 	for _, a := range []answer{d.put(burst(9)), d.do("DELETE", policyPath, nil, asOwner)} {
 		if a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
 	}
-	if control.Tag(d.guard.Policy(channelID)) != before {
+	if control.Tag(d.guard.ChannelPolicy(channelID)) != before {
 		t.Error("the policy has changed")
 	}
 }
 
 func TestPolicy_InForceBeforeSaved(t *testing.T) {
 	d := dash(t)
-	base := control.Tag(d.guard.Policy(channelID))
+	base := control.Tag(d.guard.ChannelPolicy(channelID))
 	d.breakDatabase(time.Minute)
 	if c := decode[control.Revised](t, d.put(burst(2))); c.Saved || c.Number != 1 || c.Author != access.Owner {
 		t.Errorf("changed while the database fails: %+v", c)
@@ -108,7 +108,7 @@ func TestPolicy_InForceBeforeSaved(t *testing.T) {
 	if v := d.say(spammer, 3); v.Allowed {
 		t.Error("with a burst of 2, the third message is allowed")
 	}
-	if c := decode[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner)); c.Saved || c.Number != 2 || control.Tag(d.guard.Policy(channelID)) != base {
+	if c := decode[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner)); c.Saved || c.Number != 2 || control.Tag(d.guard.ChannelPolicy(channelID)) != base {
 		t.Errorf("discarded while the database fails: %+v", c)
 	}
 	past := decode[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
@@ -154,7 +154,7 @@ func TestPolicy_NotAcceptable(t *testing.T) {
 
 func TestPolicy_EverywhereLimitIsFixed(t *testing.T) {
 	d := dash(t, addLimits(t, everywhere))
-	before := d.guard.Policy(channelID)
+	before := d.guard.ChannelPolicy(channelID)
 	for name, change := range map[string]func(*chatguard.Policy){
 		"changed":      func(p *chatguard.Policy) { p.Limits[2].Messages = 1 },
 		"changed role": func(p *chatguard.Policy) { p.Limits[2].Roles[chatguard.VIP] = chatguard.Override{Messages: 1} },
@@ -171,7 +171,7 @@ func TestPolicy_EverywhereLimitIsFixed(t *testing.T) {
 			t.Errorf("%s: %s %s", name, a.Status, a.body)
 		}
 	}
-	if len(d.store.revisions) > 0 || control.Tag(d.guard.Policy(channelID)) != control.Tag(before) {
+	if len(d.store.revisions) > 0 || control.Tag(d.guard.ChannelPolicy(channelID)) != control.Tag(before) {
 		t.Error("a refused change was saved")
 	}
 	decode[journal.Revision](t, d.put(burst(9)))
@@ -181,7 +181,7 @@ func TestPolicy_EverywhereLimitIsFixed(t *testing.T) {
 func TestPolicy_RoundTripsEveryLimit(t *testing.T) {
 	d := dash(t, addLimits(t, everyAlgorithm...))
 	decode[journal.Revision](t, d.put(burst(9)))
-	got, want := d.guard.Policy(channelID), d.opts.Policies.Base(channelID)
+	got, want := d.guard.ChannelPolicy(channelID), d.opts.Policies.Base(channelID)
 	want.Limits[0].Burst = 9
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"runtime"
 	"time"
@@ -89,7 +90,7 @@ func (h *previews) readCandidate(w http.ResponseWriter, r *http.Request, channel
 		return policy, 0, problem.New(http.StatusUnprocessableEntity, "A preview covers 1 to %d hours, not %d.", mostHours, hours)
 	}
 	if err := h.policies.Validate(channel, in.Policy.Policy); err != nil {
-		return policy, 0, problem.New(http.StatusUnprocessableEntity, "%s", err)
+		return policy, 0, problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(err))
 	}
 	return in.Policy.Policy, hours, nil
 }
@@ -102,7 +103,7 @@ func (h *previews) computePreview(ctx context.Context, channel string, candidate
 	if err != nil {
 		return nil, err
 	}
-	present := basis{h.guard.Policy(channel), h.overridesOf(channel)}
+	present := basis{h.guard.ChannelPolicy(channel), h.overridesOf(channel)}
 	group, groupCtx := errgroup.WithContext(ctx)
 	var inForce, wouldBe *simulate.Outcome
 	group.Go(func() (err error) {
@@ -135,10 +136,11 @@ func errBudget(which string, err error) error {
 }
 
 // overridesOf returns the users' overrides in a channel and across all channels.
-func (h *previews) overridesOf(channel string) (own simulate.Overrides) {
-	own.Channel, _ = h.guard.UserOverrides(channel) // can't fail: a served channel has a valid ID
-	own.Everywhere, _ = h.guard.UserOverrides("")   // an error means that there are no such limits
-	return own
+func (h *previews) overridesOf(channel string) simulate.Overrides {
+	return simulate.Overrides{
+		Channel:    maps.Collect(h.guard.UserOverrides(channel)),
+		Everywhere: maps.Collect(h.guard.UserOverridesEverywhere()),
+	}
 }
 
 // recentMessages returns the messages of a channel in the last hours.

@@ -61,7 +61,7 @@ func (d *dashboard) waitForRollUp() {
 
 // preview computes a preview as the handler does.
 func (d *dashboard) preview(ctx context.Context, burst int) (*previewed, error) {
-	candidate := d.guard.Policy(channelID)
+	candidate := d.guard.ChannelPolicy(channelID)
 	candidate.Limits[0].Burst = burst
 	return d.server.previews.computePreview(ctx, channelID, candidate, mostHours)
 }

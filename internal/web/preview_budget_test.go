@@ -40,9 +40,9 @@ func TestPreview_MemoryBudget(t *testing.T) {
 		}
 	}
 	refused(d.try(joined), "The proposed limits")
-	policy := d.guard.Policy(channelID)
+	policy := d.guard.ChannelPolicy(channelID)
 	joined(&policy)
-	if err := d.guard.SetPolicy(channelID, policy, d.now()); err != nil {
+	if err := d.guard.At(d.now()).SetChannelPolicy(channelID, policy); err != nil {
 		t.Fatal(err)
 	}
 	refused(d.try(burst(2), func(body map[string]any) { body["policy"] = config.DefaultPolicy() }), "The limits in force")

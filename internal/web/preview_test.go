@@ -59,7 +59,7 @@ func (d *dashboard) recordEvening() (began time.Time) {
 // try requests a preview of the policy in force with a change.
 func (d *dashboard) try(change func(*chatguard.Policy), adjust ...func(map[string]any)) answer {
 	d.Helper()
-	policy := d.guard.Policy(channelID)
+	policy := d.guard.ChannelPolicy(channelID)
 	change(&policy)
 	body := map[string]any{"policy": policy}
 	for _, f := range adjust {
@@ -89,7 +89,7 @@ func TestPreview_ComparesWithCurrent(t *testing.T) {
 	if got := fmt.Sprint(p.Changed); got != "[{61 anna 2 3} {62 berta 0 1}]" {
 		t.Errorf("changed: %s", got)
 	}
-	if len(d.throttledUsers()) != 0 || d.guard.Policy(channelID).Limits[0].Burst != 3 || len(d.store.revisions) > 0 || !d.say(previewBerta, 3).Allowed {
+	if len(d.throttledUsers()) != 0 || d.guard.ChannelPolicy(channelID).Limits[0].Burst != 3 || len(d.store.revisions) > 0 || !d.say(previewBerta, 3).Allowed {
 		t.Error("the preview changed the policy, a revision or a user's state")
 	}
 }
@@ -104,7 +104,7 @@ func TestPreview_AppliesOverrides(t *testing.T) {
 		{chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 4}}}, "1 of 10, then 2"},
 		{chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}, "0 of 10, then 1"},
 	} {
-		if err := d.guard.SetUserOverride(channelID, previewAnna.ID, test.own, d.now()); err != nil {
+		if err := d.guard.At(d.now()).SetUserOverride(chatguard.Key{ChannelID: channelID, UserID: previewAnna.ID}, test.own); err != nil {
 			t.Fatal(err)
 		}
 		p := decode[previewed](t, d.try(burst(2)))
@@ -173,7 +173,7 @@ func TestPreview_InvalidCandidate(t *testing.T) {
 			t.Errorf("%s: %s %s", name, a.Status, a.body)
 		}
 	}
-	if a := d.do("POST", "/api/v1/channels/8/preview", map[string]any{"policy": d.guard.Policy(channelID)}, asOwner); a.StatusCode != http.StatusNotFound {
+	if a := d.do("POST", "/api/v1/channels/8/preview", map[string]any{"policy": d.guard.ChannelPolicy(channelID)}, asOwner); a.StatusCode != http.StatusNotFound {
 		t.Errorf("of an unknown channel: %s %s", a.Status, a.body)
 	}
 }
@@ -205,7 +205,7 @@ func TestPreview_EndsWithRequest(t *testing.T) {
 		return ctx.Err()
 	}))
 	ctx, cancel := context.WithCancel(context.Background())
-	body, err := json.Marshal(map[string]any{"policy": d.guard.Policy(channelID)})
+	body, err := json.Marshal(map[string]any{"policy": d.guard.ChannelPolicy(channelID)})
 	if err != nil {
 		t.Fatal(err)
 	}

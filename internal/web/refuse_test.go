@@ -69,7 +69,7 @@ func TestRequests_Refused(t *testing.T) {
 		{"write to a file", "POST", "/app.css", nil, nil, 405, "read"},
 	}
 	d := dash(t)
-	before := d.guard.Policy(channelID)
+	before := d.guard.ChannelPolicy(channelID)
 	for _, test := range tests {
 		a := d.do(test.method, test.path, test.body, test.adjust...)
 		if a.StatusCode != test.status || !strings.Contains(string(a.body), strings.ReplaceAll(test.says, `"`, `\"`)) {
@@ -79,7 +79,7 @@ func TestRequests_Refused(t *testing.T) {
 			t.Errorf("%s: the answer is %s", test.name, kind)
 		}
 	}
-	if control.Tag(d.guard.Policy(channelID)) != control.Tag(before) || len(d.store.revisions) > 0 {
+	if control.Tag(d.guard.ChannelPolicy(channelID)) != control.Tag(before) || len(d.store.revisions) > 0 {
 		t.Error("a refused request changed the policy")
 	}
 	if _, ok := d.store.codes["good-code"]; !ok {

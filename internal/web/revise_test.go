@@ -31,7 +31,7 @@ func TestRevise_Command(t *testing.T) {
 	if err != nil || !saved || len(d.throttledUsers()) > 0 {
 		t.Errorf("saved %v, %v; throttled: %+v", saved, err, d.throttledUsers())
 	}
-	if fr := l.next(live.PolicyFrame); fr.Policy.Revision == nil || fr.Policy.Revision.Author != "berta" || fr.Policy.ETag != control.Tag(d.guard.Policy(channelID)) {
+	if fr := l.next(live.PolicyFrame); fr.Policy.Revision == nil || fr.Policy.Revision.Author != "berta" || fr.Policy.ETag != control.Tag(d.guard.ChannelPolicy(channelID)) {
 		t.Errorf("policy frame: %+v", fr.Policy)
 	}
 	past := decode[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
@@ -44,8 +44,8 @@ func TestRevise_InForceBeforeSaved(t *testing.T) {
 	d := dash(t)
 	d.breakDatabase(time.Minute)
 	saved, err := d.revise("berta", func(p *chatguard.Policy) error { p.Limits[0].Burst = 2; return nil })
-	if err != nil || saved || d.guard.Policy(channelID).Limits[0].Burst != 2 {
-		t.Errorf("saved %v, %v; in force: %+v", saved, err, d.guard.Policy(channelID))
+	if err != nil || saved || d.guard.ChannelPolicy(channelID).Limits[0].Burst != 2 {
+		t.Errorf("saved %v, %v; in force: %+v", saved, err, d.guard.ChannelPolicy(channelID))
 	}
 	if fr := d.listen().next(live.SnapshotFrame); fr.Policy.Saved {
 		t.Error("the snapshot says that the policy is saved")
@@ -71,7 +71,7 @@ func (fixedConfig) Channels() []string               { return nil }
 
 // reload loads a configuration that has one more change.
 func (d *dashboard) reload(edit func(*chatguard.Policy)) error {
-	base := d.guard.Policy("")
+	base := d.guard.Policy()
 	edit(&base)
 	return d.opts.Policies.Reload(fixedConfig{policy: base}, func() error { return nil })
 }
@@ -87,7 +87,7 @@ func TestRebase_AppliesAtOnce(t *testing.T) {
 	if users := d.throttledUsers(); len(users) > 0 {
 		t.Errorf("with a burst of 9: %+v", users)
 	}
-	if fr := l.next(live.PolicyFrame); fr.Policy.ETag != control.Tag(d.guard.Policy(channelID)) || fr.Policy.Revision != nil {
+	if fr := l.next(live.PolicyFrame); fr.Policy.ETag != control.Tag(d.guard.ChannelPolicy(channelID)) || fr.Policy.Revision != nil {
 		t.Errorf("policy frame: %+v", fr.Policy)
 	}
 	if err := d.reload(func(p *chatguard.Policy) { p.Limits[0].Burst = -1 }); err == nil || !strings.Contains(err.Error(), `"burst"`) {
@@ -96,7 +96,7 @@ func TestRebase_AppliesAtOnce(t *testing.T) {
 	if saved, err := d.revise("berta", func(p *chatguard.Policy) error { p.Limits[0].Burst++; return nil }); err != nil || !saved {
 		t.Errorf("afterwards nothing can be changed: %v", err)
 	}
-	if n := d.guard.Policy(channelID).Limits[0].Burst; n != 10 {
+	if n := d.guard.ChannelPolicy(channelID).Limits[0].Burst; n != 10 {
 		t.Errorf("the burst is %d, one more than 9", n)
 	}
 }
@@ -106,7 +106,7 @@ func TestRebase_AppliesAtOnce(t *testing.T) {
 func TestChanged_DuringPolicyChange(t *testing.T) {
 	d := dash(t)
 	reads := 0
-	base := fixedConfig{d.guard.Policy(""), func() { reads++; d.server.Changed(channelID) }}
+	base := fixedConfig{d.guard.Policy(), func() { reads++; d.server.Changed(channelID) }}
 	accept := func() error { d.server.Changed(channelID); return nil }
 	if err := d.opts.Policies.Reload(base, accept); err != nil || reads == 0 {
 		t.Errorf("the configuration was read %d times, %v", reads, err)

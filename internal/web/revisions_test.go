@@ -44,7 +44,7 @@ func (d *dashboard) wantHistory(want ...string) {
 // revert reverts to a revision, with the tag of the policy in force.
 func (d *dashboard) revert(number any) answer {
 	d.Helper()
-	tag := control.Tag(d.guard.Policy(channelID))
+	tag := control.Tag(d.guard.ChannelPolicy(channelID))
 	return d.do("POST", policyPath+"/revert", map[string]any{"revision": number}, asOwner, setHeader("If-Match", tag))
 }
 
@@ -79,29 +79,29 @@ func TestRevisions_Unsaved(t *testing.T) {
 
 func TestRevert(t *testing.T) {
 	d := dash(t)
-	base := control.Tag(d.guard.Policy(channelID))
+	base := control.Tag(d.guard.ChannelPolicy(channelID))
 	decode[control.Revised](t, d.put(burst(5)))
 	decode[control.Revised](t, d.put(burst(9)))
 	l := d.listen()
 	l.next(live.SnapshotFrame)
 	a := d.revert(1)
 	c := decode[control.Revised](t, a)
-	if c.Number != 3 || !c.Saved || c.Author != access.Owner || d.guard.Policy(channelID).Limits[0].Burst != 5 {
+	if c.Number != 3 || !c.Saved || c.Author != access.Owner || d.guard.ChannelPolicy(channelID).Limits[0].Burst != 5 {
 		t.Errorf("back to the first: %+v", c)
 	}
 	if said := fmt.Sprint(c.Difference, c.Changes); said != "[{limit.burst.burst 9 5}] [{limit.burst.burst 3 5}]" {
 		t.Errorf("back to the first: %s", said)
 	}
-	if tag := control.Tag(d.guard.Policy(channelID)); a.Header.Get("ETag") != tag || l.next(live.PolicyFrame).Policy.ETag != tag {
+	if tag := control.Tag(d.guard.ChannelPolicy(channelID)); a.Header.Get("ETag") != tag || l.next(live.PolicyFrame).Policy.ETag != tag {
 		t.Error("the answer, or the live feed, has another ETag")
 	}
 	decode[control.Revised](t, d.revert(0))
-	if control.Tag(d.guard.Policy(channelID)) != base {
+	if control.Tag(d.guard.ChannelPolicy(channelID)) != base {
 		t.Error("0 isn't the configuration's policy")
 	}
 	decode[control.Revised](t, d.revert(2))
 	decode[control.Revised](t, d.revert(4)) // a discarded one
-	if control.Tag(d.guard.Policy(channelID)) != base {
+	if control.Tag(d.guard.ChannelPolicy(channelID)) != base {
 		t.Error("a discarded revision isn't the configuration's policy")
 	}
 	d.wantHistory(
@@ -117,7 +117,7 @@ func TestRevert(t *testing.T) {
 func TestRevert_Refused(t *testing.T) {
 	d := dash(t)
 	decode[control.Revised](t, d.put(burst(5)))
-	stale := setHeader("If-Match", control.Tag(d.guard.Policy(channelID)))
+	stale := setHeader("If-Match", control.Tag(d.guard.ChannelPolicy(channelID)))
 	decode[control.Revised](t, d.put(burst(9)))
 	first := map[string]any{"revision": 1}
 	for name, test := range map[string]struct {
@@ -140,7 +140,7 @@ func TestRevert_Refused(t *testing.T) {
 	if a := d.revert(1); a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
 		t.Errorf("reverting to an unreadable revision: %s %s", a.Status, a.body)
 	}
-	if d.guard.Policy(channelID).Limits[0].Burst != 9 {
+	if d.guard.ChannelPolicy(channelID).Limits[0].Burst != 9 {
 		t.Error("something has changed")
 	}
 }
@@ -159,7 +159,7 @@ func TestRevert_PolicyNoLongerValid(t *testing.T) {
 func TestPolicy_ConcurrentChangesOneWins(t *testing.T) {
 	d := dash(t)
 	decode[control.Revised](t, d.put(burst(5)))
-	policy := d.guard.Policy(channelID)
+	policy := d.guard.ChannelPolicy(channelID)
 	tag := setHeader("If-Match", control.Tag(policy))
 	policy.Limits[0].Burst = 8
 	requests := []func() answer{

@@ -60,9 +60,9 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 		c.EntriesUnavailable = true
 	}
 	if c.Explanation, err = h.explain(channel, user, c.Roles); err != nil {
-		return problem.New(http.StatusUnprocessableEntity, "%s", err)
+		return problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(err))
 	}
-	c.EverywhereOverride, err = h.guard.UserOverride("", user)
+	c.EverywhereOverride, err = h.guard.UserOverride(chatguard.Key{UserID: user, Per: chatguard.PerUserEverywhere})
 	if err != nil && !errors.Is(err, chatguard.ErrNoLimit) {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -88,16 +87,14 @@ type overriddenUsers struct {
 
 // getOverrides is GET /channels/{channel}/overrides.
 func (h *users) getOverrides(w http.ResponseWriter, r *http.Request, _ access.Caller, channel string) error {
-	byUser, err := h.guard.UserOverrides(channel)
-	if err != nil {
-		return err
-	}
 	all := overriddenUsers{[]overriddenUser{}}
-	for _, id := range slices.Sorted(maps.Keys(byUser)) {
-		all.Users = append(all.Users, overriddenUser{UserID: id, Override: byUser[id]})
+	for id, override := range h.guard.UserOverrides(channel) {
+		all.Users = append(all.Users, overriddenUser{UserID: id, Override: override})
 	}
 	h.addLogins(r.Context(), channel, all.Users)
-	slices.SortStableFunc(all.Users, func(a, b overriddenUser) int { return cmp.Compare(a.Login, b.Login) })
+	slices.SortFunc(all.Users, func(a, b overriddenUser) int {
+		return cmp.Or(cmp.Compare(a.Login, b.Login), cmp.Compare(a.UserID, b.UserID))
+	})
 	return problem.WriteJSON(w, all)
 }
 

@@ -84,11 +84,11 @@ func (h *users) computeWeek(ctx context.Context, channel, user string, limit cha
 	}
 	live, err := h.explain(channel, user, person.Roles)
 	if err != nil {
-		return answer, problem.New(http.StatusUnprocessableEntity, "%s", err)
+		return answer, problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(err))
 	}
 	own := live.Override
 	if limit.Per == chatguard.PerUserEverywhere {
-		if own, err = h.guard.UserOverride("", user); err != nil {
+		if own, err = h.guard.UserOverride(chatguard.Key{UserID: user, Per: chatguard.PerUserEverywhere}); err != nil {
 			return answer, err
 		}
 	}

@@ -61,7 +61,7 @@ var anyGuard = sync.OnceValue(func() *chatguard.Guard {
 
 func (l *stateLine) check() error {
 	row := chatguard.StateRow{ChannelID: l.ChannelID, UserID: l.UserID, Limit: l.Limit, Data: l.Data}
-	if _, err := anyGuard().Forgotten(row, time.Unix(0, 0)); err != nil {
+	if _, err := anyGuard().State().Forgotten(row, time.Unix(0, 0)); err != nil {
 		return fmt.Errorf("data can't be read (%w): remove the line to let its user start fresh", err)
 	}
 	return nil

@@ -161,7 +161,7 @@ func (c *checkReader) validate(m *chatguard.Message) error {
 		}
 	}
 	if err := m.Validate(); err != nil {
-		return c.fail("message", "can't be judged: %s", err)
+		return c.fail("message", "can't be judged: %s", journal.Sentence(err))
 	}
 	return nil
 }

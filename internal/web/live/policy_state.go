@@ -25,7 +25,7 @@ type RevisionNote struct {
 }
 
 func (m *Model) policyState(channel string) PolicyState {
-	policy := m.opts.Guard.Policy(channel)
+	policy := m.opts.Guard.ChannelPolicy(channel)
 	return PolicyState{
 		ETag: control.Tag(policy), Mode: policy.Mode, InForce: m.opts.Guard.InForce(channel).Mode, Saved: m.opts.Policies.IsSaved(channel),
 	}
