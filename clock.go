@@ -12,6 +12,9 @@ const (
 	clockSlew      = 20
 	clockJump      = time.Minute      // larger differences are applied at once
 	clockTolerance = time.Millisecond // smaller differences are ignored
+	// clockCheck is how often the clock reads the wall clock. Reading one clock takes half the time
+	// of reading two.
+	clockCheck = 10 * time.Millisecond
 )
 
 // clock follows the wall clock but smooths out its steps. It starts at the wall clock's time and
@@ -21,9 +24,11 @@ const (
 // lock.
 type clock struct {
 	// read returns the time since the start, by the wall clock and by the monotonic clock.
-	read  func() (wall, elapsed time.Duration)
-	start time.Time
-	drawn atomic.Pointer[drawing]
+	read    func() (wall, elapsed time.Duration)
+	elapsed func() time.Duration // the second result of read
+	start   int64                // in nanoseconds since the Unix epoch
+	drawn   atomic.Pointer[drawing]
+	checked atomic.Int64 // when the wall clock was last read, in nanoseconds since the start
 	// jumpedBack is called after a jump back, in the goroutine whose reading detects the jump. It
 	// may be nil.
 	jumpedBack func(to time.Time)
@@ -40,36 +45,55 @@ type drawing struct {
 func newClock() *clock {
 	start := time.Now()
 	wall := start.UnixNano()
-	return startClock(start, func() (time.Duration, time.Duration) {
+	c := startClock(start, func() (time.Duration, time.Duration) {
 		now := time.Now()
 		return time.Duration(now.UnixNano() - wall), now.Sub(start)
 	})
+	c.elapsed = func() time.Duration { return time.Since(start) }
+	return c
 }
 
 func startClock(start time.Time, read func() (wall, elapsed time.Duration)) *clock {
-	c := &clock{read: read, start: start.Round(0)}
+	c := &clock{read: read, start: start.UnixNano()}
+	c.elapsed = func() time.Duration {
+		_, elapsed := read()
+		return elapsed
+	}
 	c.drawn.Store(&drawing{})
 	return c
 }
 
 // now returns the time.
 func (c *clock) now() time.Time {
+	elapsed := c.elapsed()
+	if checked := c.checked.Load(); elapsed-time.Duration(checked) >= clockCheck && c.checked.CompareAndSwap(checked, int64(elapsed)) {
+		elapsed = c.follow()
+	}
+	return c.at(elapsed + c.drawn.Load().offset(elapsed))
+}
+
+// at returns the time at which the clock shows that much more than at its start.
+func (c *clock) at(since time.Duration) time.Time { return time.Unix(0, c.start+int64(since)) }
+
+// follow compares the clock with the wall clock, and begins to correct it if they differ. It
+// returns how much time has elapsed since the start.
+func (c *clock) follow() (elapsed time.Duration) {
 	wall, elapsed := c.read()
 	d := c.drawn.Load()
 	ahead := wall - elapsed // wall clock's lead over the monotonic clock
-	if off := ahead - d.to; off > clockTolerance || off < -clockTolerance {
-		next := &drawing{from: d.offset(elapsed), to: ahead, since: elapsed}
-		jump := next.to - next.from
-		if jump.Abs() > clockJump {
-			next.from = next.to
-		}
-		first := c.drawn.CompareAndSwap(d, next) // if false, another goroutine has corrected it
-		d = next
-		if first && jump < -clockJump && c.jumpedBack != nil {
-			c.jumpedBack(c.start.Add(elapsed + next.to))
-		}
+	if (ahead - d.to).Abs() <= clockTolerance {
+		return elapsed
 	}
-	return c.start.Add(elapsed + d.offset(elapsed))
+	next := &drawing{from: d.offset(elapsed), to: ahead, since: elapsed}
+	jump := next.to - next.from
+	if jump.Abs() > clockJump {
+		next.from = next.to
+	}
+	first := c.drawn.CompareAndSwap(d, next) // if false, another goroutine has corrected it
+	if first && jump < -clockJump && c.jumpedBack != nil {
+		c.jumpedBack(c.at(elapsed + next.to))
+	}
+	return elapsed
 }
 
 // offset returns the offset from the monotonic clock when elapsed has passed since the clock's

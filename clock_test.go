@@ -49,8 +49,8 @@ func TestClock_ThereAndBack(t *testing.T) {
 		{at: 0, ahead: 0, want: 0},
 		{at: 10 * time.Second, ahead: -20 * time.Second, want: 10 * time.Second},
 		{at: 30 * time.Second, ahead: -20 * time.Second, want: 29 * time.Second},
-		{at: 30 * time.Second, ahead: 0, want: 29 * time.Second},
-		{at: 40 * time.Second, ahead: 0, want: 39500 * time.Millisecond},
+		{at: 30*time.Second + clockCheck, ahead: 0, want: 29*time.Second + clockCheck*19/20},
+		{at: 40 * time.Second, ahead: 0, want: 39*time.Second + 499*time.Millisecond},
 		{at: 60 * time.Second, ahead: 0, want: 60 * time.Second},
 		{at: 61 * time.Second, ahead: 48 * time.Hour, want: 48*time.Hour + 61*time.Second},
 		{at: 62 * time.Second, ahead: 0, want: 62 * time.Second},
@@ -58,6 +58,29 @@ func TestClock_ThereAndBack(t *testing.T) {
 		elapsed, ahead = s.at, s.ahead
 		if got := c.now().Sub(start); got != s.want {
 			t.Errorf("at %v with the wall clock %v ahead: %v, want %v", s.at, s.ahead, got, s.want)
+		}
+	}
+}
+
+// The clock reads the wall clock only from time to time, because most readings need only the
+// monotonic clock.
+func TestClock_ReadsWallClockSeldom(t *testing.T) {
+	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	var elapsed time.Duration
+	read := 0
+	c := startClock(start, func() (wall, since time.Duration) {
+		read++
+		return elapsed + 2*time.Hour, elapsed
+	})
+	c.elapsed = func() time.Duration { return elapsed }
+	for elapsed = 0; elapsed < clockCheck; elapsed += time.Millisecond {
+		if got := c.now(); !got.Equal(start.Add(elapsed)) || read > 0 {
+			t.Fatalf("after %v: %v, with %d readings of the wall clock", elapsed, got, read)
+		}
+	}
+	for range 3 {
+		if got := c.now(); !got.Equal(start.Add(elapsed+2*time.Hour)) || read != 1 {
+			t.Errorf("after %v: %v, with %d readings of the wall clock", elapsed, got, read)
 		}
 	}
 }
