@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,7 +50,7 @@ type Dashboard struct {
 // New returns a Dashboard for a Guard and starts observing the Guard. The Dashboard answers
 // requests once Run has been called. If the Guard judged messages before New, the users who were
 // throttled then are shown only if the Store has them. The error describes a mistake in the
-// Options, or comes from the Store. Nil Options lack Authorize, which is such a mistake.
+// Options, or comes from the Store. Nil Options are a mistake, because Authorize is required.
 //
 // If the server fails before it starts, call Run nevertheless, with a context that has ended.
 // Without a Store, only Run frees the memory.
@@ -102,6 +103,21 @@ func openHost(guard *chatguard.Guard, opts Options) (*host.Host, error) {
 		return nil, fmt.Errorf("dashboard: %w", errors.Join(err, h.Close()))
 	}
 	return h, nil
+}
+
+// hostOf returns the host of a Store that was opened with the Guard.
+func hostOf(store Store, guard *chatguard.Guard) (*host.Host, error) {
+	if v := reflect.ValueOf(store); v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, fmt.Errorf("dashboard: Options.Store is a nil %T: leave Store out for a dashboard without a store", store)
+	}
+	switch h := host.Of(store); {
+	case h == nil:
+		return nil, errors.New("dashboard: Options.Store must be a *sqlitestore.Store from sqlitestore.Open, or embed one")
+	case !h.Guards(guard):
+		return nil, errors.New("dashboard: Options.Store was opened with another Guard: open it with this one")
+	default:
+		return h, nil
+	}
 }
 
 func (d *Dashboard) open(guard *chatguard.Guard, site access.Site) error {

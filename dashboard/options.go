@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,6 +26,16 @@ const (
 type Channel struct {
 	ID   string // as in Message.ChannelID
 	Name string // display name, as "#name"; empty means the ID
+}
+
+// Store keeps what a Dashboard shows and what people change in it. A *sqlitestore.Store is one, and
+// so is a type that embeds a *sqlitestore.Store, for example to measure its Run. New refuses any
+// other type. A program with another database keeps the Guard's state there by itself, see
+// [chatguard.Guard.Dirty], and gives the Dashboard no Store.
+type Store interface {
+	// Run writes until ctx ends, then writes everything pending once more and returns. The error
+	// says what is lost. The Dashboard's Run calls it in a goroutine.
+	Run(ctx context.Context) error
 }
 
 // Options configure what a Dashboard shows and to whom. Only Authorize is required.
