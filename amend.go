@@ -62,8 +62,8 @@ func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 	if n < 1 || n > limits.MaxMessages {
 		return until, ErrGrant
 	}
-	lapse, ok := table.Grant(k.UserID, limit, int64(n), ns)
-	if !ok {
+	lapse, err := table.Grant(k.UserID, limit, int64(n), ns)
+	if err != nil {
 		return until, fmt.Errorf("%w: %q", ErrNoLimit, limit)
 	}
 	return timeOf(lapse), nil

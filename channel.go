@@ -23,10 +23,11 @@ type channel struct {
 	overlay func(Policy) Policy
 }
 
-func newChannel(id string, policy *compiled, maxMemory int64) *channel {
-	c := &channel{id: id, table: limits.NewTable(policy.sets[limits.PerUser], maxMemory)}
+// newChannel returns a channel without users. It is not known to the Guard yet.
+func (g *Guard) newChannel(id string, policy *compiled) *channel {
+	c := &channel{id: id, table: limits.NewTable(policy.sets[limits.PerUser], g.maxMemory, g.dropped)}
 	if set := policy.sets[limits.PerChannel]; set != nil {
-		c.shared.Store(limits.NewTable(set, oneRow))
+		c.shared.Store(limits.NewTable(set, oneRow, g.dropped))
 	}
 	c.policy.Store(policy)
 	c.stated.Store(policy)
@@ -46,25 +47,24 @@ func (c *channel) tableOf(userID string) *limits.Table {
 	return c.table
 }
 
-// change sets the stated policy and puts it in force, with the overlay applied, as of the given
-// time.
-func (c *channel) change(next change, at int64) {
-	c.table.Change(next.inForce.sets[limits.PerUser], at)
-	changeTable(&c.shared, next.inForce.sets[limits.PerChannel], oneRow, at)
+// change sets the stated policy and puts it in force, with the overlay applied.
+func (g *Guard) change(c *channel, next change, changes *limits.Changes) {
+	changes.Apply(c.table, next.inForce.sets[limits.PerUser])
+	g.changeTable(&c.shared, next.inForce.sets[limits.PerChannel], oneRow, changes)
 	c.stated.Store(next.stated)
 	c.policy.Store(next.inForce)
 }
 
 // changeTable changes the limits of a table. It removes the table if set is nil, and creates it if
 // it is missing.
-func changeTable(table *atomic.Pointer[limits.Table], set *limits.Set, maxMemory int64, at int64) {
+func (g *Guard) changeTable(table *atomic.Pointer[limits.Table], set *limits.Set, maxMemory int64, changes *limits.Changes) {
 	switch {
 	case set == nil:
 		table.Store(nil)
 	case table.Load() == nil:
-		table.Store(limits.NewTable(set, maxMemory))
+		table.Store(limits.NewTable(set, maxMemory, g.dropped))
 	default:
-		table.Load().Change(set, at)
+		changes.Apply(table.Load(), set)
 	}
 }
 
@@ -114,7 +114,7 @@ func (c *channels) get(id string, g *Guard) *channel {
 	if found := c.find(id); found != nil {
 		return found
 	}
-	added := newChannel(id, g.base.Load(), g.maxMemory)
+	added := g.newChannel(id, g.base.Load())
 	c.add(added)
 	return added
 }

@@ -52,7 +52,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	}
 	c := g.channels.find(m.ChannelID)
 	if c == nil {
-		c = newChannel(m.ChannelID, g.base.Load(), 1)
+		c = g.newChannel(m.ChannelID, g.base.Load())
 	}
 	policy := c.policy.Load()
 	var q limits.Request

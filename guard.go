@@ -42,8 +42,7 @@ type Options struct {
 	// limits with scope PerUserEverywhere together may use the same amount again. When the memory
 	// is used up, new users replace the users who have been silent longest. Long before that, the
 	// Guard removes users whose allowances are fully restored. Policy.Capacity returns how many
-	// users fit. 0 means DefaultMemory. A table of users needs at least 2,048 rows, 130 kB with the
-	// default policy. If MaxMemory is smaller, the table takes that much anyway.
+	// users fit. 0 means DefaultMemory. However small MaxMemory is, one user is remembered.
 	MaxMemory int64
 }
 
@@ -52,6 +51,7 @@ type Guard struct {
 	now       func() time.Time
 	observers atomic.Pointer[[]func(Message, Verdict)] // replaced, never modified; nil if none
 	maxMemory int64
+	dropped   *limits.Dropped // by all tables
 	channels  channels
 
 	changing sync.Mutex               // held while a policy changes
@@ -78,7 +78,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 		return nil, err
 	}
 	own := newClock()
-	g := &Guard{now: own.now, maxMemory: DefaultMemory}
+	g := &Guard{now: own.now, maxMemory: DefaultMemory, dropped: new(limits.Dropped)}
 	own.jumpedBack = g.Rewind
 	if opts != nil {
 		g.AddObserver(opts.Observer)
@@ -90,7 +90,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 		}
 	}
 	g.base.Store(base)
-	changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, 0)
+	g.changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, &limits.Changes{})
 	// IDs start at the current time, so a later start has higher IDs, with or without a store.
 	g.lastEntry.Store(g.now().UnixMilli() * 1000)
 	return g, nil

@@ -61,19 +61,10 @@ type Memory struct {
 
 // Memory returns how many users are remembered and how many were removed.
 func (g *Guard) Memory() (m Memory) {
-	m.add(g.everywhere.Load())
-	g.channels.forEach(func(c *channel) { m.add(c.table) })
-	return m
-}
-
-// add adds the users of a table, if there is one.
-func (m *Memory) add(table *limits.Table) {
-	if table == nil {
-		return
+	if everywhere := g.everywhere.Load(); everywhere != nil {
+		m.Users = everywhere.Users()
 	}
-	forgotten, evicted, held := table.Dropped()
-	m.Users += table.Users()
-	m.Forgotten += forgotten
-	m.Evicted += evicted
-	m.Held += held
+	g.channels.forEach(func(c *channel) { m.Users += c.table.Users() })
+	m.Forgotten, m.Evicted, m.Held = g.dropped.Fresh.Load(), g.dropped.Evicted.Load(), g.dropped.Held.Load()
+	return m
 }

@@ -2,6 +2,8 @@ package chatguard
 
 import (
 	"fmt"
+
+	"github.com/chatguard/chatguard/internal/limits"
 )
 
 // SetOverlay sets an overlay on the policy of a channel. The overlay receives the channel's policy,
@@ -39,7 +41,7 @@ func (a GuardAt) SetOverlay(channelID string, overlay func(Policy) Policy) error
 		c.overlay = before
 		return err
 	}
-	c.change(next, ns)
+	g.change(c, next, &limits.Changes{At: ns})
 	return nil
 }
 

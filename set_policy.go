@@ -57,7 +57,7 @@ func (a GuardAt) SetChannelPolicy(channelID string, policy Policy) error {
 		return err
 	}
 	c.own = true
-	c.change(changed, ns)
+	g.change(c, changed, &limits.Changes{At: ns})
 	return nil
 }
 
@@ -110,26 +110,31 @@ func (g *Guard) setBase(base *compiled, at int64) error {
 	if err != nil {
 		return err
 	}
-	changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, at)
+	changes := &limits.Changes{At: at}
+	g.changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, changes)
 	// Every new channel either has been added by now, or will start with the new policy.
 	g.channels.adding.Lock()
 	g.base.Store(base)
 	g.channels.adding.Unlock()
 	g.channels.forEach(func(c *channel) {
-		if changed, ok := next[c]; ok {
-			c.change(changed, at)
-		} else {
-			c.change(change{base, base}, at) // the channel was first seen in the meantime
+		changed, ok := next[c]
+		if !ok {
+			changed = change{base, base}
 		}
+		g.change(c, changed, changes)
 	})
 	return nil
 }
 
-// rebase returns the change in each channel that a new policy for all channels causes.
+// rebase returns the change that a new policy for all channels causes in each channel with its own
+// policy or overlay.
 func (g *Guard) rebase(base *compiled) (map[*channel]change, error) {
 	next := map[*channel]change{}
 	var failed error
 	g.channels.forEach(func(c *channel) {
+		if !c.own && c.overlay == nil {
+			return
+		}
 		policy, err := c.rebase(base)
 		if err == nil {
 			next[c], err = c.applyOverlay(policy)

@@ -48,11 +48,14 @@ func (s State) DirtyAll() {
 
 // take adds the changes of a table.
 func (b *Batch) take(channelID string, table *limits.Table) {
-	b.tables = append(b.tables, table.Dirty(func(rows []limits.StateRow) {
+	taken := table.Dirty(func(rows []limits.StateRow) {
 		for _, row := range rows {
 			b.Rows = append(b.Rows, StateRow{ChannelID: channelID, UserID: row.User, Limit: row.Limit, Data: row.Data})
 		}
-	}))
+	})
+	if taken != nil {
+		b.tables = append(b.tables, taken)
+	}
 }
 
 // eachTable calls do with every existing table and the ID of its channel.

@@ -45,12 +45,13 @@ func clearStrikes(row []uint64) {
 	row[wordStrikeAt], row[wordSilentUntil] = 0, 0
 }
 
-// amend calls change with the user's row, as of now, or as of the row's last use if that is later.
-// It does nothing for a user without a row.
+// amend calls change with the user's row, as of now, or as of the row's last use if that is later.// It
+// does nothing for a user without a row.
 func (t *Table) amend(user string, now int64, change func(s *shard, row []uint64, at int64)) {
 	var p place
-	t.fillPlace(user, &p)
-	p.shard.mu.Lock()
+	if !t.lock(user, &p) {
+		return
+	}
 	defer p.shard.mu.Unlock()
 	if p.find(); !p.found {
 		return

@@ -1,6 +1,6 @@
 package limits
 
-import "math/bits"
+import "slices"
 
 // batchSize is how many messages are judged under the same locks: enough for memory accesses to
 // overlap, and few enough that two batches seldom need the same shard.
@@ -14,23 +14,26 @@ type Case struct {
 }
 
 // JudgeAll judges messages in order, as Judge does for each. It looks up all rows of a batch before
-// it judges the first, so that it waits for memory once instead of once per message.
-func (t *Table) JudgeAll(cases []Case) {
-	for len(cases) > batchSize {
-		t.judgeBatch(cases[:batchSize])
-		cases = cases[batchSize:]
+// it judges the first, so that it waits for memory once instead of once per message. It returns how
+// many messages it has judged: all, unless the table is closed.
+func (t *Table) JudgeAll(cases []Case) (judged int) {
+	for judged < len(cases) {
+		batch := cases[judged:min(judged+batchSize, len(cases))]
+		if !t.judgeBatch(batch) {
+			break
+		}
+		judged += len(batch)
 	}
-	t.judgeBatch(cases)
+	return judged
 }
 
-func (t *Table) judgeBatch(cases []Case) {
+func (t *Table) judgeBatch(cases []Case) (open bool) {
 	var places [batchSize]place
-	var shards shardSet
-	for i := range cases {
-		t.fillPlace(cases[i].User, &places[i])
-		shards.add(places[i].shard.number)
+	var room [batchSize]*shard
+	shards, open := t.lockAll(cases, &places, &room)
+	if !open {
+		return false
 	}
-	t.lockAll(&shards)
 	for i := range cases {
 		places[i].find()
 	}
@@ -41,27 +44,51 @@ func (t *Table) judgeBatch(cases []Case) {
 		}
 		p.judge(&c.Request, &c.Decision, nil)
 	}
-	t.unlockAll(&shards)
+	unlockAll(shards)
+	return true
 }
 
-// shardSet is a set of a table's shards, by number.
-type shardSet [shardCount / 64]uint64
-
-func (set *shardSet) add(number int) { set[number/64] |= 1 << (number % 64) }
-
-// lockAll locks shards in ascending order, so that two batches never deadlock.
-func (t *Table) lockAll(set *shardSet) {
-	for i, word := range set {
-		for ; word != 0; word &= word - 1 {
-			t.shards[64*i+bits.TrailingZeros64(word)].Load().mu.Lock()
+// lockAll fills in the places of the cases and locks their shards, in the order of the directory,
+// so that two batches never deadlock. It returns false if the table is closed.
+func (t *Table) lockAll(cases []Case, places *[batchSize]place, room *[batchSize]*shard) (shards []*shard, open bool) {
+	for !t.closed.Load() {
+		shards = room[:0]
+		for i := range cases {
+			t.fillPlace(cases[i].User, &places[i])
+			shards = insertShard(shards, places[i].shard)
+		}
+		if lockShards(shards) {
+			return shards, true
 		}
 	}
+	return nil, false
 }
 
-func (t *Table) unlockAll(set *shardSet) {
-	for i, word := range set {
-		for ; word != 0; word &= word - 1 {
-			t.shards[64*i+bits.TrailingZeros64(word)].Load().mu.Unlock()
+// insertShard inserts a shard into a list that is in the order of the directory, unless the list
+// has it.
+func insertShard(shards []*shard, s *shard) []*shard {
+	at := len(shards)
+	for at > 0 && shards[at-1].number >= s.number {
+		if at--; shards[at] == s {
+			return shards
 		}
+	}
+	return slices.Insert(shards, at, s)
+}
+
+// lockShards locks all shards. If one of them is closed, it locks none and returns false.
+func lockShards(shards []*shard) bool {
+	for i, s := range shards {
+		if !s.lock() {
+			unlockAll(shards[:i])
+			return false
+		}
+	}
+	return true
+}
+
+func unlockAll(shards []*shard) {
+	for _, s := range shards {
+		s.mu.Unlock()
 	}
 }

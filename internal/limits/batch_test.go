@@ -59,7 +59,7 @@ func TestJudgeAll_EvictedRows(t *testing.T) {
 				t.Errorf("the second message %d of %s is allowed", i, c.User)
 			}
 		}
-		if fresh, _, _ := table.Dropped(); fresh == 0 {
+		if fresh, _, _ := table.countDropped(); fresh == 0 {
 			t.Error("no row has gone")
 		}
 	}

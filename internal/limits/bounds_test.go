@@ -160,7 +160,7 @@ func TestQueues_EachAsIfAlone(t *testing.T) {
 			limits[i] = limits[i].withName([]string{"own", "shared"}[i]).withScope(scope)
 		}
 		sets := compileSets(t, Strikes{}, limits[:]...)
-		own, shared := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
+		own, shared := NewTable(sets[PerUser], 1<<30, new(Dropped)), NewTable(sets[PerChannel], 1<<30, new(Dropped))
 		places := map[string][]sent{}
 		at := epoch.UnixNano()
 		for range 60 {
@@ -231,7 +231,7 @@ func TestTidy_IsInvisible(t *testing.T) {
 		}
 		strikes := Strikes{Every: 10 * time.Second, Forget: time.Duration(rapid.SampledFrom([]int64{20e9, 1800e9}).Draw(rt, "forget"))}
 		sets := mustCompile(rt, limits, strikes)
-		tidy, still := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerUser], 1<<30)
+		tidy, still := NewTable(sets[PerUser], 1<<30, new(Dropped)), NewTable(sets[PerUser], 1<<30, new(Dropped))
 		users := append(neighbours(tidy, "7", 2), "7")
 		crowd := neighbours(tidy, "7", 62)[2:]
 		now := epoch.UnixNano()

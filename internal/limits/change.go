@@ -1,51 +1,80 @@
 package limits
 
-import (
-	"runtime"
-	"slices"
-)
+import "slices"
 
 // Change applies another set to the table, as of the time at, and keeps the users' usage. It
 // converts the usage of a limit whose parameters changed, if the name and algorithm are the same.
 // Practice strikes lapse if the new set enforces. If rows become wider, it drops the users that no
 // longer fit into memory. Change converts one shard at a time, so a decision waits for only part of
 // the rows. When it returns, every decision uses the new set.
-func (t *Table) Change(set *Set, at int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.change(set, at)
+func (t *Table) Change(set *Set, at int64) { (&Changes{At: at}).Apply(t, set) }
+
+// Changes changes many tables as of the same time. It prepares what they have in common only once.
+// It is not safe for concurrent use.
+type Changes struct {
+	At    int64
+	known map[setPair]conversion
 }
 
-func (t *Table) change(set *Set, at int64) {
-	c := conversionOf(t.set, set, t.maxStateWords(), at)
-	fresh := t.fresh
-	seen := false
-	fitting := t.fittingPart(c.set.width)
-	t.forEach(func(_ int, s *shard) {
-		if !seen {
-			// Before the first user is seen, nobody can have spent anything under the old set.
-			seen, fresh = true, c.newUserRow(t.fresh)
+type setPair struct{ old, set *Set }
+
+// Apply changes a table, as Table.Change does.
+func (c *Changes) Apply(t *Table, set *Set) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.isUnused() {
+		// Nobody can have spent anything under the old set.
+		t.use(set)
+		return
+	}
+	next := c.conversion(t, set)
+	t.set = next.set
+	fitting := t.fittingPart(next.set.width)
+	t.forEach(func(s *shard) { s.change(&next, fitting.count(s.count)) })
+}
+
+// isUnused reports whether no user has had a row yet.
+func (t *Table) isUnused() bool {
+	t.first.mu.Lock()
+	defer t.first.mu.Unlock()
+	return t.directory.Load() == nil && t.first.len() == 0
+}
+
+// use sets the set of an unused table.
+func (t *Table) use(set *Set) {
+	t.first.mu.Lock()
+	defer t.first.mu.Unlock()
+	t.set, t.first.set, t.first.width = set, set, set.width
+}
+
+// conversion returns the conversion of the table's rows. If the rows contain no log, it depends on
+// the two sets only.
+func (c *Changes) conversion(t *Table, set *Set) conversion {
+	if t.set.hasLog() {
+		return conversionOf(t.set, set, t.maxStateWords(), c.At)
+	}
+	pair := setPair{t.set, set}
+	known, ok := c.known[pair]
+	if !ok {
+		if c.known == nil {
+			c.known = map[setPair]conversion{}
 		}
-		s.mu.Lock()
-		s.change(c, fresh, fitting.count(s.count))
-		s.mu.Unlock()
-		runtime.Gosched() // let waiters for the shard run first
-	})
-	t.set, t.fresh = c.set, fresh
+		known = conversionOf(t.set, set, nil, c.At)
+		c.known[pair] = known
+	}
+	return known
+}
+
+// hasLog reports whether a limit has a log.
+func (s *Set) hasLog() bool {
+	return slices.ContainsFunc(s.rules, func(r Rule) bool { return r.end-r.start > longState })
 }
 
 // maxStateWords returns, for each limit, the largest number of state words that any user needs. A
-// log may be longer than the new numbers require, and its contents still count. If no limit has a
-// log, maxStateWords examines no rows, because other states have a fixed size.
+// log may be longer than the new numbers require, and its contents still count.
 func (t *Table) maxStateWords() []int {
 	words := make([]int, len(t.set.rules))
-	logs := slices.ContainsFunc(t.set.rules, func(r Rule) bool { return r.end-r.start > longState })
-	if !logs {
-		return words
-	}
-	t.forEach(func(_ int, s *shard) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	t.forEach(func(s *shard) {
 		for slot := range s.len() {
 			if !s.inUse(slot) {
 				continue
@@ -76,14 +105,15 @@ type conversion struct {
 	old, set *Set
 	// from is, for each limit, the index in the old set of the limit whose state it continues, or
 	// -1.
-	from []int
-	at   int64
+	from   []int
+	at     int64
+	before []uint64 // scratch space for a row of the old set
 }
 
 // conversionOf returns the conversion from the old set to the new one. words has the maximum length
-// of each state of the old set; the new rows have room for these states.
+// of each state of the old set, and may be nil; the new rows have room for these states.
 func conversionOf(old, set *Set, words []int, at int64) conversion {
-	c := conversion{old: old, set: set, from: make([]int, len(set.rules)), at: at}
+	c := conversion{old: old, set: set, from: make([]int, len(set.rules)), at: at, before: make([]uint64, old.width)}
 	room := make([]int, len(set.rules))
 	for i, r := range set.rules {
 		c.from[i] = slices.IndexFunc(old.rules, func(o Rule) bool { return o.name == r.name && o.algorithm == r.algorithm })
@@ -92,13 +122,19 @@ func conversionOf(old, set *Set, words []int, at int64) conversion {
 		}
 	}
 	c.set = set.withRoom(room)
+	if fresh := c.newUserRow(); slices.ContainsFunc(fresh, func(w uint64) bool { return w != 0 }) {
+		own := *c.set
+		own.fresh = fresh
+		c.set = &own
+	}
 	return c
 }
 
 // newUserRow returns the row of a user who was never seen under the old set. The row isn't empty
 // while a day that began under the old set continues. Otherwise users whose rows were dropped would
 // have an advantage.
-func (c conversion) newUserRow(before []uint64) []uint64 {
+func (c conversion) newUserRow() []uint64 {
+	before := c.old.fresh
 	if before == nil {
 		before = make([]uint64, c.old.width)
 	}
@@ -134,18 +170,18 @@ func sameState(a, b []uint64) bool {
 }
 
 // change converts the shard's rows and keeps at most most of them.
-func (s *shard) change(c conversion, fresh []uint64, most int) {
+func (s *shard) change(c *conversion, most int) {
 	s.evictTo(most, c.at)
 	if enough := s.nextSize(s.count); c.set.width > s.width && enough < s.len() {
 		s.layOut(enough)
 	}
 	spentUnder := s.personalRules()
 	old := s.slots
-	s.set, s.fresh, s.width = c.set, fresh, c.set.width
+	s.set, s.width = c.set, c.set.width
 	if s.width != old.width {
 		s.rows = make([]uint64, s.len()*s.width)
 	}
-	before := make([]uint64, old.width)
+	before := c.before
 	for slot := range s.len() {
 		if !s.inUse(slot) {
 			continue
@@ -172,9 +208,12 @@ func (s *shard) change(c conversion, fresh []uint64, most int) {
 // personalRules returns the rules of users with overrides. After a change, these rules must be
 // rebuilt.
 func (s *shard) personalRules() map[uint64][]Rule {
+	if len(s.personal) == 0 {
+		return nil
+	}
 	rules := make(map[uint64][]Rule, len(s.personal))
 	for key, p := range s.personal {
-		if slot, ok := s.find(key); ok {
+		if slot, ok := s.find(key, hashOf(key), ""); ok {
 			rules[key] = p.rulesFor(s.set, rolesOf(s.row(slot)))
 		}
 		p.variants = nil

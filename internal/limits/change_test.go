@@ -67,7 +67,7 @@ func TestChange_PracticeStrikesLapse(t *testing.T) {
 		before, after bool
 		want          int
 	}{{true, false, 1}, {true, true, 2}, {false, false, 2}, {false, true, 2}} {
-		live := NewTable(sets[test.before], 1<<30)
+		live := NewTable(sets[test.before], 1<<30, new(Dropped))
 		strikes(live, 0)
 		strikes(live, 1)
 		stored := live.allDirty()
@@ -80,7 +80,7 @@ func TestChange_PracticeStrikesLapse(t *testing.T) {
 		if got := strikes(live, 20); got != test.want {
 			t.Errorf("%+v: %d strikes after a change", test, got)
 		}
-		restarted := NewTable(sets[test.after], 1<<30)
+		restarted := NewTable(sets[test.after], 1<<30, new(Dropped))
 		for _, row := range stored.Rows {
 			if err := restarted.Restore(row, nanos(2)); err != nil {
 				t.Fatal(err)

@@ -61,15 +61,7 @@ func TestZoneChange_RestartsGainNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for i := range next.shards {
-			if s := next.shards[i].Load(); s != nil {
-				for slot := range s.len() {
-					if s.inUse(slot) {
-						s.touch(slot, s.row(slot)) // so that the next restart gets all rows
-					}
-				}
-			}
-		}
+		next.DirtyAll() // so that the next restart gets all rows
 		table = next
 	}
 	if most := 3 * messages; sent > most || sent < messages {

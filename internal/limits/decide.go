@@ -11,14 +11,18 @@ type Place struct {
 }
 
 // Judge judges a message of the user, including the limits of the other places, and stores the
-// effects. All calls must pass the places in the same order, so that no two decisions deadlock.
-func (t *Table) Judge(user string, q *Request, d *Decision, others ...Place) {
+// effects. All calls must pass the places in the same order, so that no two decisions deadlock. If
+// the table is closed, Judge does nothing and returns false. The tables of the other places must
+// not be closed before this one.
+func (t *Table) Judge(user string, q *Request, d *Decision, others ...Place) (open bool) {
 	var p place
-	t.fillPlace(user, &p)
-	p.shard.mu.Lock()
+	if !t.lock(user, &p) {
+		return false
+	}
 	p.find()
 	p.judge(q, d, others)
 	p.shard.mu.Unlock()
+	return true
 }
 
 // judge judges a message whose author's row has been looked up.
@@ -50,8 +54,7 @@ func (p *place) judgeWith(q *Request, d *Decision, others []Place) {
 	places[0] = *p
 	for i, other := range others {
 		o := &places[i+1]
-		other.Table.fillPlace(other.User, o)
-		o.shard.mu.Lock()
+		other.Table.lock(other.User, o)
 		defer o.shard.mu.Unlock()
 		if o.find(); !o.found {
 			o.make(q.At)
@@ -89,14 +92,15 @@ func (t *Table) dryRun(user string, q *Request, d *Decision, others []Place) *he
 // copy returns an account that can be changed without effect.
 func (o Place) copy(roles uint8) (a account) {
 	var p place
-	o.Table.fillPlace(o.User, &p)
-	s := p.shard
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p.find(); !p.found {
-		row := make([]uint64, s.set.width)
-		copy(row, s.fresh)
-		return account{set: s.set, row: row, rules: s.set.rulesFor(roles), order: o.Order}
+	if o.Table.lock(o.User, &p) {
+		defer p.shard.mu.Unlock()
+		p.find()
+	}
+	if !p.found {
+		set := p.shard.set
+		row := make([]uint64, set.width)
+		copy(row, set.fresh)
+		return account{set: set, row: row, rules: set.rulesFor(roles), order: o.Order}
 	}
 	p.open(&a, roles)
 	a.order = o.Order

@@ -1,27 +1,35 @@
 package limits
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+	"sync"
+)
 
 // Batch is the rows that a store has received and not confirmed yet.
 type Batch struct {
 	table *Table
-	taken [][]takenRow // by shard; nil if empty
+	taken []takenRow
+	named []string // the IDs of the taken users with names, in the order of taken
+	last  int64
 }
 
 // takenRow is a row at the time it was taken.
 type takenRow struct {
-	key     uint64
+	key     uint64 // its identity
 	version uint32
 }
+
+// Last returns the latest time at which a user in the batch has spent something, or 0 if the batch
+// is empty.
+func (b *Batch) Last() int64 { return b.last }
 
 // CountDirty returns how many rows Dirty would pass to put now.
 func (t *Table) CountDirty() (count int) {
 	if !t.touched.Load() {
 		return 0
 	}
-	t.forEach(func(_ int, s *shard) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	t.forEach(func(s *shard) {
 		s.eachDirty(func(row []uint64) { count += s.countParts(row) })
 	})
 	return count
@@ -29,28 +37,38 @@ func (t *Table) CountDirty() (count int) {
 
 // Dirty takes the rows that changed since they were last confirmed, in no particular order, and
 // passes them to put, a few at a time. put may keep the rows, but not the slice. Call Confirm or
-// Release afterwards. Only one batch may be open at a time.
+// Release afterwards. Only one batch may be open at a time. Dirty returns nil if no row has
+// changed.
 func (t *Table) Dirty(put func([]StateRow)) *Batch {
 	t.stored.Store(true)
 	if !t.touched.Swap(false) { // a later change goes to this batch or the next
-		return &Batch{table: t}
+		return nil
 	}
-	b := &Batch{table: t, taken: make([][]takenRow, shardCount)}
-	var rows []StateRow
-	var buffer []byte
-	t.forEach(func(i int, s *shard) {
-		rows, buffer = b.take(i, s, rows[:0], buffer[:0])
-		copyBytes(rows)
+	b := &Batch{table: t}
+	e := encoders.Get().(*encoder)
+	for s := t.lockFrom(0); s != nil; s = t.lockFrom(s.end()) {
+		b.take(s, e)
+		s.mu.Unlock()
+		rows := e.finish()
 		put(rows)
-	})
+		clear(rows)
+	}
+	encoders.Put(e)
 	return b
 }
 
+// encoder encodes the rows of one shard after another.
+type encoder struct {
+	rows   []StateRow
+	buffer []byte // the rows' bytes
+}
+
+// encoders is a pool, so that many small tables need no new memory for each.
+var encoders = sync.Pool{New: func() any { return new(encoder) }}
+
 // DirtyAll marks all rows as dirty, including confirmed ones.
 func (t *Table) DirtyAll() {
-	t.forEach(func(_ int, s *shard) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	t.forEach(func(s *shard) {
 		for slot := range s.len() {
 			if s.inUse(slot) {
 				s.touch(slot, s.row(slot))
@@ -59,33 +77,34 @@ func (t *Table) DirtyAll() {
 	})
 }
 
-// take appends the shard's rows, whose bytes are in the buffer.
-func (b *Batch) take(i int, s *shard, rows []StateRow, buffer []byte) ([]StateRow, []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.shrink()
-	taken := make([]takenRow, 0, s.countDirty())
+// take takes the dirty rows of a shard and encodes them.
+func (b *Batch) take(s *shard, e *encoder) {
+	s.free()
+	b.taken = slices.Grow(b.taken, s.countDirty())
 	s.eachDirty(func(row []uint64) {
-		taken = append(taken, takenRow{row[wordUser], version(row)})
-		rows, buffer = s.encode(rows, buffer, row)
+		key := row[wordUser]
+		b.taken = append(b.taken, takenRow{identityOf(key), version(row)})
+		user := s.names.id(key)
+		if key&namedKey != 0 {
+			b.named = append(b.named, user)
+		}
+		b.last = max(b.last, int64(row[wordLast]))
+		e.rows, e.buffer = s.encode(e.rows, e.buffer, user, row)
 	})
 	clear(s.dirty)
-	b.taken[i] = taken
-	return rows, buffer
 }
 
-// copyBytes copies the rows' bytes, so that the buffer can be reused.
-func copyBytes(rows []StateRow) {
-	size := 0
+// finish returns the encoded rows. Their bytes are copied, so that the encoder can be used again.
+func (e *encoder) finish() []StateRow {
+	own := slices.Clone(e.buffer)
+	rows, start := e.rows, 0
 	for i := range rows {
-		size += len(rows[i].Data)
+		end := start + len(rows[i].Data)
+		rows[i].Data = own[start:end:end]
+		start = end
 	}
-	own := make([]byte, 0, size)
-	for i := range rows {
-		start := len(own)
-		own = append(own, rows[i].Data...)
-		rows[i].Data = own[start:len(own):len(own)]
-	}
+	e.rows, e.buffer = rows[:0], e.buffer[:0]
+	return rows
 }
 
 // countDirty returns how many rows must be passed to a store.
@@ -112,22 +131,30 @@ func (b *Batch) Confirm() { b.giveBack(true) }
 func (b *Batch) Release() { b.giveBack(false) }
 
 func (b *Batch) giveBack(kept bool) {
-	if b.taken == nil {
+	if b == nil {
 		return
 	}
-	b.table.forEach(func(i int, s *shard) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for _, taken := range b.taken[i] {
-			slot, ok := s.find(taken.key)
-			if !ok {
-				continue // dropped in the meantime
-			}
-			if row := s.row(slot); !kept || version(row) != taken.version {
-				s.markDirty(slot)
-			} else {
-				row[wordMeta] &^= dirtyFlag | pinnedFlag
-			}
+	var s *shard // locked
+	named := b.named
+	for _, taken := range b.taken {
+		name := ""
+		if taken.key&namedKey != 0 {
+			name, named = named[0], named[1:]
 		}
-	})
+		if s = b.table.lockNext(s, hash(taken.key)); s == nil {
+			return // the table is closed
+		}
+		slot, ok := s.find(taken.key, hash(taken.key), name)
+		if !ok {
+			continue // dropped in the meantime
+		}
+		if row := s.row(slot); !kept || version(row) != taken.version {
+			s.markDirty(slot)
+		} else {
+			row[wordMeta] &^= dirtyFlag | pinnedFlag
+		}
+	}
+	if s != nil {
+		s.mu.Unlock()
+	}
 }

@@ -79,9 +79,9 @@ func (s *shard) evictTo(count int, at int64) {
 // dropEvicted drops a row and counts it as evicted.
 func (s *shard) dropEvicted(v victim) {
 	s.drop(v.slot)
-	s.table.dropped.evicted.Add(1)
+	s.table.dropped.Evicted.Add(1)
 	if v.held {
-		s.table.dropped.held.Add(1)
+		s.table.dropped.Held.Add(1)
 	}
 }
 

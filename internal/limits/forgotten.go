@@ -13,8 +13,9 @@ func (t *Table) Forgotten(row StateRow, at int64) (bool, error) {
 		return set.Forgotten(row, at)
 	}
 	var p place
-	t.fillPlace(row.User, &p)
-	p.shard.mu.Lock()
+	if !t.lock(row.User, &p) {
+		return false, ErrClosed
+	}
 	defer p.shard.mu.Unlock()
 	p.find()
 	own := p.personal()

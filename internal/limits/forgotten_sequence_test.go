@@ -44,7 +44,7 @@ func drawPast(rt *rapid.T) *past {
 
 // newTable returns an empty table with the present limits.
 func (p *past) newTable() *Table {
-	return NewTable(mustCompile(p.rt, p.limits, p.strikes)[PerUser], 1<<30)
+	return NewTable(mustCompile(p.rt, p.limits, p.strikes)[PerUser], 1<<30, new(Dropped))
 }
 
 // simulate simulates a message or an action by a moderator.

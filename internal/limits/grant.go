@@ -60,10 +60,8 @@ func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
 // Grant gives the user n extra messages in the limit of that name ("" means the first that counts
 // by days). It returns when they lapse, which is the end of the limit's current window. If no
 // window is open, it is the user's next daily reset. If no limit counts by days, it is 24 hours
-// later. ok reports whether there is such a limit.
-func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
-	var p place
-	t.fillPlace(user, &p) // before t.mu is locked, because place locks it to create a shard
+// later. The error is ErrNoLimit, or ErrClosed if the table is closed.
+func (t *Table) Grant(user, limit string, n, at int64) (until int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := t.set.indexOf(limit)
@@ -71,9 +69,9 @@ func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
 		i = t.set.firstDaily()
 	}
 	if i < 0 {
-		return 0, false
+		return 0, ErrNoLimit
 	}
-	p.edit(at, func(s *shard, row []uint64) {
+	err = t.edit(user, at, func(s *shard, row []uint64) {
 		at := max(at, int64(row[wordLast]))
 		rules := s.rulesOf(row)
 		until = at + secondsPerDay*nanosPerSecond
@@ -88,7 +86,7 @@ func (t *Table) Grant(user, limit string, n, at int64) (until int64, ok bool) {
 		}
 		s.personalOf(row).grant(grant{limit: rules[i].name, left: n, until: until})
 	})
-	return until, true
+	return until, err
 }
 
 // grant adds a grant. The list is sorted by the time at which the grants lapse.

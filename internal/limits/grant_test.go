@@ -37,8 +37,8 @@ func TestGrant_Until(t *testing.T) {
 		if !test.unseen {
 			table.send(9*hour, 1)
 		}
-		until, ok := table.Grant("7", test.limit, 2, nanos(tenOClock))
-		if !ok || until != nanos(test.until) {
+		until, err := table.Grant("7", test.limit, 2, nanos(tenOClock))
+		if err != nil || until != nanos(test.until) {
 			t.Errorf("%s: valid until %v h, want %v h", test.name, float64(until-nanos(0))/1e9/hour, test.until/hour)
 		}
 	}
@@ -47,7 +47,7 @@ func TestGrant_Until(t *testing.T) {
 func TestGrant_UnknownLimit(t *testing.T) {
 	table := newTable(t, bucket(3, time.Hour))
 	for _, limit := range []string{"", "other"} {
-		if _, ok := table.Grant("7", limit, 1, nanos(0)); ok {
+		if _, err := table.Grant("7", limit, 1, nanos(0)); err != ErrNoLimit {
 			t.Errorf("granted in limit %q, which there isn't", limit)
 		}
 	}
@@ -130,8 +130,8 @@ func TestGrant_SurvivesChange(t *testing.T) {
 func TestGrant_UnseenUser(t *testing.T) {
 	for _, user := range []string{"12", "anna"} {
 		table := newTable(t, dailyLimit(1, "UTC", ""))
-		if until, ok := table.Grant(user, "", 1, nanos(0)); !ok || until != nanos(day) {
-			t.Errorf("granted until %d, %v", until, ok)
+		if until, err := table.Grant(user, "", 1, nanos(0)); err != nil || until != nanos(day) {
+			t.Errorf("granted until %d, %v", until, err)
 		}
 		for i, want := range []bool{true, true, false} {
 			if d := table.judge(user, Request{At: nanos(0), Cost: 1}); d.Allowed != want {

@@ -36,8 +36,8 @@ func TestJudge_RechecksWaitIfGrantLapses(t *testing.T) {
 	// The grant would suffice for one limit, but has lapsed by the time the other has room.
 	table := newTable(t, bucket(1, 100*time.Hour), bucket(1, 30*time.Hour).withName("second"))
 	run(t, table, []step{{at: 0, ok: true}})
-	if until, ok := table.Grant("7", "burst", 1, nanos(0)); !ok || until != nanos(day) {
-		t.Fatalf("granted until %d, %v", until, ok)
+	if until, err := table.Grant("7", "burst", 1, nanos(0)); err != nil || until != nanos(day) {
+		t.Fatalf("granted until %d, %v", until, err)
 	}
 	run(t, table, []step{{at: 0, retry: 100 * hour}})
 	if d := table.send(0, 1); d.Limit.Name() != "burst" {

@@ -75,7 +75,7 @@ func TestQueues_LongestDelayApplies(t *testing.T) {
 // channel's queue, which releases ten messages per second.
 func TestQueues_SlowOneBlocksNobodyElse(t *testing.T) {
 	sets := compileSets(t, Strikes{}, leakyLimit(4*time.Second, 3).withName("own"), leakyLimit(100*time.Millisecond, 50).withName("shared").withScope(PerChannel))
-	own, shared := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
+	own, shared := NewTable(sets[PerUser], 1<<30, new(Dropped)), NewTable(sets[PerChannel], 1<<30, new(Dropped))
 	for i, want := range []struct {
 		user  string
 		delay time.Duration

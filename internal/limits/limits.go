@@ -8,7 +8,10 @@
 //	Params ──compile──> Rule (one limit) ──> Set (limits judged together) ──> Table (a row of words for each user) ──> Judge
 package limits
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // MaxTime is the first instant, in nanoseconds since the Unix epoch, that is too late for a
 // decision: 2^62, in February 2116.
@@ -19,6 +22,12 @@ const Never = math.MaxInt64
 
 // MaxMessages is the largest number that a limit can count to.
 const MaxMessages = math.MaxInt32
+
+// Errors of a Table.
+var (
+	ErrClosed  = errors.New("the table is closed")
+	ErrNoLimit = errors.New("there is no such limit")
+)
 
 // clockJump is the maximum time by which a message may be before its author's last use and count as
 // late. If the message is earlier than that, the clock has jumped.

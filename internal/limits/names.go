@@ -1,12 +1,30 @@
 package limits
 
 import (
+	"encoding/binary"
+	"hash/maphash"
 	"strconv"
 	"strings"
 )
 
-// namedKey marks the key of a user with a non-numeric ID; the other bits are its index in names.
-const namedKey = 1 << 63
+// namedKey marks the key of a user with a non-numeric ID. The key also has 31 bits of the ID's
+// hash, and the ID's position in names. The position changes when names move.
+const (
+	namedKey     = 1 << 63
+	positionBits = 1<<32 - 1
+)
+
+// nameSeed is unknown to outsiders, so they can't choose IDs with the same hash.
+var nameSeed = maphash.MakeSeed()
+
+// nameKey returns the key of a user with a non-numeric ID, without its position.
+func nameKey(id string) uint64 { return maphash.String(nameSeed, id)&^positionBits | namedKey }
+
+// identityOf returns the part of a key that never changes. Users with numeric IDs have different
+// identities; users with other IDs nearly always do.
+func identityOf(key uint64) uint64 {
+	return key &^ (uint64(int64(key)>>63) & positionBits)
+}
 
 // askedKey marks the key of a user whose ID is askedPrefix and a plain number; the other bits are
 // the number. The users of another server have such IDs. There can be as many of these users as of
@@ -20,16 +38,15 @@ const (
 // always fit in 60 bits.
 const maxNumberDigits = 18
 
-// names assigns numbers to non-numeric IDs.
-type names struct {
-	numbers map[string]uint64
-	list    []string
-	free    []uint64 // unused numbers
-}
+// emptyKey is the key of the empty ID, which stands for a whole channel.
+const emptyKey = 1 << 61
 
 // numericKey returns the key of an ID that is a plain decimal number in canonical form, or
-// askedPrefix and such a number.
+// askedPrefix and such a number. The empty ID has a key, too.
 func numericKey(id string) (key uint64, ok bool) {
+	if id == "" {
+		return emptyKey, true
+	}
 	if key, ok = decimal(id); ok {
 		return key, true
 	}
@@ -56,40 +73,64 @@ func decimal(id string) (n uint64, ok bool) {
 	return n, true
 }
 
-// find returns the key of a known name.
-func (n *names) find(id string) (key uint64, ok bool) {
-	number, ok := n.numbers[id]
-	return number | namedKey, ok
+// names holds non-numeric IDs, each after its length, in one slice. So a name takes few bytes, and
+// the garbage collector has nothing to trace.
+type names struct {
+	text []byte
+	gone int // bytes of removed names
 }
 
-// add returns the key of a new name.
-func (n *names) add(id string) uint64 {
-	if n.numbers == nil {
-		n.numbers = map[string]uint64{}
+// newNames returns names with room for used bytes and for more.
+func newNames(used, more int) names {
+	size := used + more
+	return names{text: append([]byte(nil), make([]byte, 1+size+size/nameGrowth+min(used, 64))...)[:1]}
+}
+
+// nameGrowth is the part of the names by which their memory grows.
+const nameGrowth = 8
+
+// nameSize returns how many bytes a name of that length takes in names.
+func nameSize(length int) int {
+	size := length + 1
+	for more := length >> 7; more > 0; more >>= 7 {
+		size++
 	}
-	number := uint64(len(n.list))
-	if last := len(n.free) - 1; last >= 0 {
-		number, n.free = n.free[last], n.free[:last]
-		n.list[number] = id
-	} else {
-		n.list = append(n.list, id)
-	}
-	n.numbers[id] = number
-	return number | namedKey
+	return size
 }
 
-// drop removes the name of a key.
-func (n *names) drop(key uint64) {
-	number := key &^ namedKey
-	delete(n.numbers, n.list[number])
-	n.list[number] = ""
-	n.free = append(n.free, number)
+// fits reports whether a name can be added without moving the others.
+func (n *names) fits(id string) bool {
+	return len(n.text) > 0 && len(n.text)+nameSize(len(id)) <= cap(n.text)
 }
 
-// id returns the ID for a key.
+// add adds a name and returns its key.
+func (n *names) add(identity uint64, id string) (key uint64) {
+	key = identity | uint64(len(n.text))
+	n.text = append(binary.AppendUvarint(n.text, uint64(len(id))), id...)
+	return key
+}
+
+// bytes returns the name of a key.
+func (n *names) bytes(key uint64) []byte {
+	text := n.text[key&positionBits:]
+	length, start := binary.Uvarint(text)
+	return text[start:][:length]
+}
+
+// drop removes the name of a key, and returns its length.
+func (n *names) drop(key uint64) (length int) {
+	length = len(n.bytes(key))
+	n.gone += nameSize(length)
+	return length
+}
+
+// id returns the ID of a key.
 func (n *names) id(key uint64) string {
 	if key&namedKey != 0 {
-		return n.list[key&^namedKey]
+		return string(n.bytes(key))
+	}
+	if key == emptyKey {
+		return ""
 	}
 	if key&askedKey != 0 {
 		return askedPrefix + strconv.FormatUint(key&^askedKey, 10)

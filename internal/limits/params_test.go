@@ -189,7 +189,7 @@ func TestCompile_NeverPanics(t *testing.T) {
 				rt.Fatalf("limits that are possible one by one aren't together: %v", err)
 			}
 			sets = append(sets, set)
-			tables = append(tables, NewTable(set, 1<<30))
+			tables = append(tables, NewTable(set, 1<<30, new(Dropped)))
 		}
 		table := tables[0]
 		// atTheEnd is set if a time is close to MaxTime: a day that ends after MaxTime can't be
@@ -207,7 +207,7 @@ func TestCompile_NeverPanics(t *testing.T) {
 			case 2:
 				table.Grant("7", rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "limit"), min(n, MaxMessages), at)
 			case 3:
-				second := NewTable(sets[1], 1<<30)
+				second := NewTable(sets[1], 1<<30, new(Dropped))
 				for _, row := range table.allDirty().Rows {
 					if err := second.Restore(row, at); err != nil && !atTheEnd {
 						rt.Fatalf("state isn't taken back: %v", err)

@@ -132,8 +132,11 @@ func (s *shard) refundCounted(row []uint64, offences []Offence, at int64) (count
 // now. others are the places that were passed to PardonAll.
 func (t *Table) Unpardon(user string, taken *Taken, now int64, others ...Place) (done bool) {
 	var p place
-	t.fillPlace(user, &p)
-	if !p.unpardon(taken, now) {
+	if !t.lock(user, &p) {
+		return false
+	}
+	done = p.unpardon(taken, now)
+	if p.shard.mu.Unlock(); !done {
 		return false
 	}
 	for i, other := range others {
@@ -144,11 +147,9 @@ func (t *Table) Unpardon(user string, taken *Taken, now int64, others ...Place) 
 	return true
 }
 
-// unpardon is Unpardon for the user's own row.
+// unpardon is Unpardon for the user's own row, whose shard is locked.
 func (p *place) unpardon(taken *Taken, now int64) (done bool) {
 	s, own := p.shard, &taken.rows[0]
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if p.find(); s.set != own.set || !p.isAsPardoned(taken) {
 		return false
 	}

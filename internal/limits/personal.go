@@ -134,30 +134,28 @@ func (o *Own) check(s *Set) error {
 }
 
 // SetOwn sets the user's override, as of the time at, and keeps their usage. The error names the
-// invalid part.
+// invalid part. It is ErrClosed if the table is closed.
 func (t *Table) SetOwn(user string, own Own, at int64) error {
-	var p place
-	t.fillPlace(user, &p) // before t.mu is locked, because place locks it to create a shard
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := own.check(t.set); err != nil {
 		return err
 	}
-	p.edit(at, func(s *shard, row []uint64) {
+	return t.edit(user, at, func(s *shard, row []uint64) {
 		before, rules := slices.Clone(row), s.rulesOf(row)
 		p := s.personalOf(row)
 		p.Own, p.variants = own.clone(), nil
 		clear(row[headerWords:])
 		conversionOf(s.set, s.set, nil, at).convert(row, s.rulesOf(row), before, rules)
 	})
-	return nil
 }
 
 // OwnOf returns the user's override at that time.
 func (t *Table) OwnOf(user string, at int64) Own {
 	var p place
-	t.fillPlace(user, &p)
-	p.shard.mu.Lock()
+	if !t.lock(user, &p) {
+		return Own{}
+	}
 	defer p.shard.mu.Unlock()
 	if p.find(); !p.found || !hasFlag(p.shard.row(p.slot), personalFlag) {
 		return Own{}
@@ -172,9 +170,7 @@ func (t *Table) Owns(at int64) map[string]Own {
 	if !t.HasOwn() {
 		return owns
 	}
-	t.forEach(func(_ int, s *shard) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	t.forEach(func(s *shard) {
 		for key, p := range s.personal {
 			if own := p.activePart(at); !own.isZero() { // a record may have only grants or pardons
 				owns[s.names.id(key)] = own.clone()
@@ -192,10 +188,7 @@ func (o Own) clone() Own {
 // personalOf returns the personal record of a row's user, and creates it if it is missing.
 func (s *shard) personalOf(row []uint64) *personal {
 	if !hasFlag(row, personalFlag) {
-		if s.personal == nil {
-			s.personal = map[uint64]*personal{}
-		}
-		s.personal[row[wordUser]] = &personal{}
+		s.setPersonal(row[wordUser], &personal{})
 		row[wordMeta] |= personalFlag
 		s.table.personals.Add(1)
 	}

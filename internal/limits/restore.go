@@ -4,7 +4,8 @@ import "fmt"
 
 // Restore restores a row, as of the time at. It ignores a row of a limit that the set doesn't have,
 // or has with another algorithm; that limit starts fresh. It also ignores state that was already
-// forgotten a minute before at, because tidy would drop it.
+// forgotten a minute before at, because tidy would drop it. It
+// returns ErrClosed if the table is closed.
 func (t *Table) Restore(row StateRow, at int64) error { return t.restore(row, at, at-clockJump) }
 
 // restore is Restore, but it ignores state that was already forgotten at the time before.
@@ -21,8 +22,9 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 		return t.restoreGiven(row.User, data, at, before)
 	}
 	var p place
-	t.fillPlace(row.User, &p)
-	p.shard.mu.Lock()
+	if !t.lock(row.User, &p) {
+		return ErrClosed
+	}
 	defer p.shard.mu.Unlock()
 	if row.Limit == standingRow && code == standingCode {
 		return p.restoreStanding(data, at, before)
@@ -95,13 +97,10 @@ func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
 	if g.isOver(before) && len(g.pardonedSpans()) == 0 {
 		return nil
 	}
-	var p place
-	t.fillPlace(user, &p) // before t.mu is locked, because place locks it to create a shard
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p.edit(at, func(s *shard, row []uint64) {
+	return t.edit(user, at, func(s *shard, row []uint64) {
 		p := s.personalOf(row)
 		p.Own, p.variants, p.grants, p.pardoned = g.override().activePart(at), nil, g.grants(at), g.pardonedSpans()
 	})
-	return nil
 }

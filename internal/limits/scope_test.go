@@ -16,9 +16,9 @@ type chats struct {
 func newChats(t *testing.T, limits ...Limit) *chats {
 	t.Helper()
 	sets := compileSets(t, Strikes{Every: 10 * time.Second}, limits...)
-	c := &chats{everywhere: NewTable(sets[PerUserEverywhere], 1<<30)}
+	c := &chats{everywhere: NewTable(sets[PerUserEverywhere], 1<<30, new(Dropped))}
 	for i := range c.users {
-		c.users[i], c.channels[i] = NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
+		c.users[i], c.channels[i] = NewTable(sets[PerUser], 1<<30, new(Dropped)), NewTable(sets[PerChannel], 1<<30, new(Dropped))
 	}
 	return c
 }
@@ -83,7 +83,7 @@ func TestScope_WithoutLimits(t *testing.T) {
 	if sets[PerUser] == nil || sets[PerChannel] == nil || sets[PerUserEverywhere] != nil {
 		t.Fatalf("sets %v, want those of users and of channels", sets)
 	}
-	users, channel := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
+	users, channel := NewTable(sets[PerUser], 1<<30, new(Dropped)), NewTable(sets[PerChannel], 1<<30, new(Dropped))
 	for _, want := range []bool{true, false} {
 		var d Decision
 		users.Judge("1", &Request{At: nanos(0), Cost: 1}, &d, Place{Table: channel, User: "c"})

@@ -145,7 +145,7 @@ func TestSilence_ShorterKeepsLonger(t *testing.T) {
 		ladder := rapid.SliceOfN(rapid.SampledFrom([]int64{0, 1, 1e9, 30e9, 600e9, UntilRetry}), 1, 4).Draw(rt, "ladder")
 		strikes := Strikes{Every: 10 * time.Second, Forget: time.Minute, Ladder: ladder}
 		sets := mustCompile(rt, []Limit{bucket(1, time.Minute)}, strikes)
-		table := NewTable(sets[PerUser], 1<<30)
+		table := NewTable(sets[PerUser], 1<<30, new(Dropped))
 		at, until := epoch.UnixNano(), int64(0)
 		for range 40 {
 			at += rapid.SampledFrom([]int64{0, 1, 1e9, 30e9, 60e9 - 1, 600e9}).Draw(rt, "step")

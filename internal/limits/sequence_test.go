@@ -71,7 +71,7 @@ func newWorld(rt *rapid.T, algorithm string) *world {
 	w.oracle.change(limits, strikes, 0)
 	for scope, set := range mustCompile(rt, limits, strikes) {
 		if set != nil {
-			w.tables[scope] = NewTable(set, 1<<30)
+			w.tables[scope] = NewTable(set, 1<<30, new(Dropped))
 		}
 	}
 	// Start near a night with a clock change, in either direction, or near the beginning of time.
@@ -340,9 +340,9 @@ func (w *world) grant() {
 		name = ""
 	}
 	n := int64(rapid.IntRange(1, 3).Draw(w.rt, "granted"))
-	got, ok := w.tables[limit.Scope].Grant(user, name, n, w.now)
-	if want := w.oracle.grant(limit.Scope, user, name, n, w.now); !ok || got != want {
-		w.rt.Fatalf("a grant in %q holds until %d (%v), want %d", name, got, ok, want)
+	got, err := w.tables[limit.Scope].Grant(user, name, n, w.now)
+	if want := w.oracle.grant(limit.Scope, user, name, n, w.now); err != nil || got != want {
+		w.rt.Fatalf("a grant in %q holds until %d (%v), want %d", name, got, err, want)
 	}
 }
 

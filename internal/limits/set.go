@@ -53,8 +53,10 @@ type Set struct {
 	variants [][]Rule
 	byRoles  [1 << roleBits]uint8 // combination of roles → index in variants
 	width    int                  // row width in words
-	strikes  Strikes
-	shared   bool // shared by everyone in a channel
+	// fresh is the row of a new user, if it isn't empty. It belongs to one table.
+	fresh   []uint64
+	strikes Strikes
+	shared  bool // shared by everyone in a channel
 	// special means that at least one limit only observes, counts throttled messages, or delays
 	// messages.
 	special bool

@@ -15,13 +15,13 @@ func TestSetBytes_BoundsTheRows(t *testing.T) {
 	}
 	set := sets[PerUser]
 	for _, users := range []int{1, 10, 300, 5000} {
-		table := NewTable(set, 1<<30)
+		table := NewTable(set, 1<<30, new(Dropped))
 		for user := range users {
 			var d Decision
 			table.Judge(strconv.Itoa(user), &Request{At: 1, Cost: 1}, &d)
 		}
 		taken := int64(0)
-		table.forEach(func(_ int, s *shard) { taken += int64(len(s.rows)) * 8 })
+		table.forEach(func(s *shard) { taken += int64(len(s.rows)) * 8 })
 		if said := set.Bytes(users); taken > said || said > 2*taken {
 			t.Errorf("%d users take %d bytes, %d are said", users, taken, said)
 		}

@@ -1,35 +1,65 @@
 package limits
 
 import (
-	"strings"
+	"encoding/binary"
+	"math/bits"
 	"sync"
 )
 
 // shard is a part of a table with its own lock.
 type shard struct {
-	mu sync.Mutex
+	mu      sync.Mutex
+	state   shardState
+	depth   uint8  // 1<<depth shards of this size would be the table
+	version uint32 // counts row changes
 	slots
-	set *Set // layout of the rows
-
-	number   int // index in the table
+	set      *Set // layout of the rows
 	table    *Table
-	fresh    []uint64             // row of a new user; nil means zero words
-	version  uint32               // counts row changes
 	personal map[uint64]*personal // by key
 	// names holds the IDs that are not plain numbers.
-	names names
-	hand  int   // slot that tidy checks next
-	seen  int64 // time of the last decision that added a row
+	names  names
+	number int   // first entry in the table's directory
+	hand   int   // slot that tidy checks next
+	seen   int64 // time of the last decision that added a row
+}
+
+// find returns the slot of a key with that hash. If the user has a name, the key is without its
+// position.
+func (s *shard) find(key, hash uint64, name string) (slot int, ok bool) {
+	n := s.len()
+	if n == 0 {
+		return 0, false
+	}
+	tag := uint64(tagOf(hash)) * everyByte
+	for at := home(hash, n); ; {
+		group := binary.LittleEndian.Uint64(s.tags[at:])
+		for match := zeroBytes(group ^ tag); match != 0; match &= match - 1 {
+			slot := at + bits.TrailingZeros64(match)/8
+			if slot >= n {
+				slot -= n
+			}
+			if found := s.keyOf(slot); found == key || name != "" && identityOf(found) == key && string(s.names.bytes(found)) == name {
+				return slot, true
+			}
+		}
+		if zeroBytes(group) != 0 { // one of the slots is empty
+			return 0, false
+		}
+		if at += groupSize; at >= n {
+			at -= n
+		}
+	}
 }
 
 // admit adds a row for the key, with the state of a user never seen.
 func (s *shard) admit(key uint64) (slot int) {
 	slot = s.add(key)
-	if s.fresh != nil {
-		copy(s.row(slot)[wordUser+1:], s.fresh[wordUser+1:])
+	if s.set.fresh != nil {
+		copy(s.row(slot)[wordUser+1:], s.set.fresh[wordUser+1:])
 	}
 	setSeries(s.row(slot), uint8(s.version)) // probably differs from the series in an earlier row of the user
 	s.table.users.Add(1)
+	s.checkCrowd()
 	return slot
 }
 
@@ -42,18 +72,52 @@ func (s *shard) drop(slot int) {
 		s.table.personals.Add(-1)
 	}
 	if key&namedKey != 0 {
-		s.table.names.Add(-nameBytes(s.names.id(key)))
-		s.names.drop(key)
+		s.table.names.Add(-nameBytes(s.names.drop(key)))
 	}
 	s.remove(slot)
 	s.table.users.Add(-1)
 }
 
-// newKey returns a new key for a non-numeric ID. The ID may be part of a longer text, which isn't
-// retained.
-func (s *shard) newKey(id string) (key uint64) {
-	s.table.names.Add(nameBytes(id))
-	return s.names.add(strings.Clone(id))
+// newKey returns the key of a new user with a non-numeric ID.
+func (s *shard) newKey(identity uint64, id string) (key uint64) {
+	s.table.names.Add(nameBytes(len(id)))
+	return s.addName(identity, id)
+}
+
+// addName adds a name and returns its key. If there is no room for it, the other names move, and
+// their keys change.
+func (s *shard) addName(identity uint64, id string) (key uint64) {
+	if !s.names.fits(id) {
+		s.moveNames(nameSize(len(id)))
+	}
+	return s.names.add(identity, id)
+}
+
+// moveNames moves all names, so that there is room for more bytes.
+func (s *shard) moveNames(more int) {
+	old, personal := s.names, s.personal
+	s.names, s.personal = newNames(len(old.text)-old.gone, more), nil
+	for slot := range s.len() {
+		if !s.inUse(slot) {
+			continue
+		}
+		row := s.row(slot)
+		key := row[wordUser]
+		if key&namedKey != 0 {
+			row[wordUser] = s.names.add(identityOf(key), old.id(key))
+		}
+		if hasFlag(row, personalFlag) {
+			s.setPersonal(row[wordUser], personal[key])
+		}
+	}
+}
+
+// setPersonal sets the personal record of a key.
+func (s *shard) setPersonal(key uint64, p *personal) {
+	if s.personal == nil {
+		s.personal = map[uint64]*personal{}
+	}
+	s.personal[key] = p
 }
 
 // pin keeps a row until a store has confirmed it, if there is a store. If the row were dropped

@@ -1,7 +1,7 @@
 package limits
 
 import (
-	"encoding/binary"
+	"hash/maphash"
 	"math/bits"
 )
 
@@ -15,7 +15,6 @@ type slots struct {
 	tags  []byte
 	rows  []uint64 // width words for each slot
 	width int
-	seed  uint64 // seed of the hash
 	// dirty has a bit for each slot whose row must be passed to a store.
 	dirty []uint64
 	count int // slots in use
@@ -36,10 +35,11 @@ const (
 
 // The slots are laid out again when nine in ten are used. They then grow by a sixteenth, so hardly
 // more than a seventh of the memory is ever unused. In return, each row moves 16 times on average.
+// A few slots grow by a quarter, up to smallGrowth slots.
 const (
-	leastSlots = groupSize
-	fullTenths = 9
-	growth     = 16
+	fullTenths  = 9
+	growth      = 16
+	smallGrowth = 4
 )
 
 // len returns the number of slots.
@@ -62,12 +62,17 @@ func (s *slots) holds(slot int, key uint64) bool {
 	return slot < s.len() && s.inUse(slot) && s.keyOf(slot) == key
 }
 
-// hash spreads a key over all bits. Outsiders who don't know the seed can't predict the result. The
-// top bits select the shard.
-func hash(key, seed uint64) uint64 {
-	hi, lo := bits.Mul64(key^seed, 0x9E3779B97F4A7C15)
+// keySeed is unknown to outsiders, so they can't predict the hash of a key.
+var keySeed = maphash.Bytes(nameSeed, nil)
+
+// hash spreads a key's identity over all bits. The top bits select the shard.
+func hash(identity uint64) uint64 {
+	hi, lo := bits.Mul64(identity^keySeed, 0x9E3779B97F4A7C15)
 	return hi ^ lo
 }
+
+// hashOf returns the hash of any key.
+func hashOf(key uint64) uint64 { return hash(identityOf(key)) }
 
 // tagOf returns the part of a hash that is used as a slot's tag.
 func tagOf(hash uint64) byte {
@@ -82,36 +87,6 @@ func tagOf(hash uint64) byte {
 func home(hash uint64, slots int) int {
 	slot, _ := bits.Mul64(hash<<shardBits, uint64(slots))
 	return int(slot)
-}
-
-// find returns the slot of a key.
-func (s *slots) find(key uint64) (slot int, ok bool) { return s.findHashed(key, hash(key, s.seed)) }
-
-// findHashed is find for a key whose hash is known.
-func (s *slots) findHashed(key, hash uint64) (slot int, ok bool) {
-	n := s.len()
-	if n == 0 {
-		return 0, false
-	}
-	tag := uint64(tagOf(hash)) * everyByte
-	for at := home(hash, n); ; {
-		group := binary.LittleEndian.Uint64(s.tags[at:])
-		for match := zeroBytes(group ^ tag); match != 0; match &= match - 1 {
-			slot := at + bits.TrailingZeros64(match)/8
-			if slot >= n {
-				slot -= n
-			}
-			if s.keyOf(slot) == key {
-				return slot, true
-			}
-		}
-		if zeroBytes(group) != 0 { // one of the slots is empty
-			return 0, false
-		}
-		if at += groupSize; at >= n {
-			at -= n
-		}
-	}
 }
 
 // zeroBytes returns a word with the high bit set in each byte that is zero in x. The bit may also
@@ -134,16 +109,16 @@ func (s *slots) add(key uint64) (slot int) {
 
 // nextSize returns the number of slots to lay out if few slots are too few.
 func (s *slots) nextSize(few int) int {
-	more := few / growth
+	more := max(few/growth, min(few/4, smallGrowth))
 	if s.many {
 		more = few / 2
 	}
-	return max(leastSlots, 10*(s.count+1)/fullTenths+more+1)
+	return 10*(s.count+1)/fullTenths + more + 1
 }
 
 // place marks the first free slot for a key.
 func (s *slots) place(key uint64) (slot int) {
-	n, hash := s.len(), hash(key, s.seed)
+	n, hash := s.len(), hashOf(key)
 	for slot = home(hash, n); s.inUse(slot); {
 		if slot++; slot == n {
 			slot = 0
@@ -193,7 +168,7 @@ func (s *slots) layOut(n int) {
 // shrink frees memory if most slots are unused, or after many keys were added.
 func (s *slots) shrink() {
 	if n := s.len(); n > 64 && s.count < n/4 {
-		s.layOut(max(leastSlots, 2*s.count))
+		s.layOut(max(groupSize, 2*s.count))
 	}
 	if s.many {
 		s.many = false

@@ -1,18 +1,20 @@
 package limits
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
 
 // collidingKeys returns keys with the same tag whose search in a table of minimum size begins at
 // the last slot.
-func collidingKeys(seed uint64, n int) (keys []uint64) {
+func collidingKeys(n int) (keys []uint64) {
 	var tag byte
 	for key := uint64(1); len(keys) < n; key++ {
-		h := hash(key, seed)
-		if home(h, leastSlots) != leastSlots-1 {
+		h := hash(key)
+		if home(h, groupSize) != groupSize-1 {
 			continue
 		}
 		if len(keys) == 0 {
@@ -26,8 +28,7 @@ func collidingKeys(seed uint64, n int) (keys []uint64) {
 }
 
 func TestSlots_MatchMap(t *testing.T) {
-	const seed = 42
-	keys := collidingKeys(seed, 12)
+	keys := collidingKeys(12)
 	for key := range uint64(40) {
 		keys = append(keys, key, key|namedKey)
 	}
@@ -36,12 +37,12 @@ func TestSlots_MatchMap(t *testing.T) {
 		dirty bool
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		s := slots{width: 2, seed: seed}
+		s := shard{slots: slots{width: 2}}
 		model := map[uint64]content{}
 		pool := keys[:rapid.SampledFrom([]int{5, 12, len(keys)}).Draw(rt, "keys")]
 		for i := range uint64(rapid.IntRange(0, 200).Draw(rt, "steps")) {
 			key := rapid.SampledFrom(pool).Draw(rt, "key")
-			slot, found := s.find(key)
+			slot, found := s.find(key, hashOf(key), "")
 			if _, want := model[key]; found != want {
 				rt.Fatalf("step %d: key %d is found: %v", i, key, found)
 			}
@@ -60,7 +61,7 @@ func TestSlots_MatchMap(t *testing.T) {
 				s.remove(slot)
 				delete(model, key)
 			case action == 8:
-				s.layOut(max(leastSlots, 10*(s.count+1)/fullTenths+rapid.IntRange(1, 20).Draw(rt, "more")))
+				s.layOut(max(groupSize, 10*(s.count+1)/fullTenths+rapid.IntRange(1, 20).Draw(rt, "more")))
 			case action == 9:
 				s.shrink()
 			}
@@ -81,7 +82,7 @@ func TestSlots_MatchMap(t *testing.T) {
 			rt.Fatalf("%d slots are in use, want %d", inUse, len(model))
 		}
 		for key, want := range model {
-			slot, ok := s.find(key)
+			slot, ok := s.find(key, hashOf(key), "")
 			if !ok || !s.holds(slot, key) || s.row(slot)[1] != want.word || s.isDirty(slot) != want.dirty {
 				rt.Fatalf("key %d: found %v, want %+v", key, ok, want)
 			}
@@ -90,7 +91,7 @@ func TestSlots_MatchMap(t *testing.T) {
 }
 
 func TestSlots_FreeMemory(t *testing.T) {
-	s := slots{width: 2, seed: 1}
+	s := shard{slots: slots{width: 2}}
 	for key := range uint64(10_000) {
 		s.add(key)
 	}
@@ -98,7 +99,7 @@ func TestSlots_FreeMemory(t *testing.T) {
 		t.Errorf("%d slots for 10,000 rows", n)
 	}
 	for key := range uint64(9_900) {
-		slot, _ := s.find(key)
+		slot, _ := s.find(key, hashOf(key), "")
 		s.remove(slot)
 	}
 	s.shrink()
@@ -106,7 +107,7 @@ func TestSlots_FreeMemory(t *testing.T) {
 		t.Errorf("%d slots for 100 rows", n)
 	}
 	for key := range uint64(10_000) {
-		if _, ok := s.find(key); ok != (key >= 9_900) {
+		if _, ok := s.find(key, hashOf(key), ""); ok != (key >= 9_900) {
 			t.Fatalf("key %d is found: %v", key, ok)
 		}
 	}
@@ -115,7 +116,7 @@ func TestSlots_FreeMemory(t *testing.T) {
 func TestNames_NumericKeys(t *testing.T) {
 	for id, want := range map[string]int64{
 		"0": 0, "7": 7, "123456789": 123456789, "999999999999999999": 999999999999999999,
-		"": -1, "007": -1, "00": -1, "-1": -1, "+1": -1, "1.0": -1, " 1": -1, "1a": -1, "1000000000000000000": -1, "१": -1, "99999999999999999999": -1,
+		"": emptyKey, "007": -1, "00": -1, "-1": -1, "+1": -1, "1.0": -1, " 1": -1, "1a": -1, "1000000000000000000": -1, "१": -1, "99999999999999999999": -1,
 		"check:0": 0 | askedKey, "check:7": 7 | askedKey, "check:999999999999999999": 999999999999999999 | askedKey,
 		"check:": -1, "check:007": -1, "check:a": -1, "check:check:7": -1, "Check:7": -1, "check": -1,
 	} {
@@ -129,20 +130,42 @@ func TestNames_NumericKeys(t *testing.T) {
 	}
 }
 
-func TestNames_ExactAndReused(t *testing.T) {
-	var n names
-	anna, berta := n.add("anna"), n.add("berta")
-	if anna == berta || n.id(anna) != "anna" || n.id(berta) != "berta" || n.id(7) != "7" {
-		t.Fatalf("keys %x and %x", anna, berta)
+// TestNames_MovedAndCompacted checks that every user keeps their row and their override while the
+// names of others come and go, and that the names of users who left take little memory.
+func TestNames_MovedAndCompacted(t *testing.T) {
+	table := newTable(t, bucket(1, 1000*time.Hour))
+	long := strings.Repeat("ä", 100)
+	users := []string{"anna", "berta", "", long, long + "x", strings.Repeat("z", 127), strings.Repeat("z", 128), "0x7", "check:07"}
+	set := func(user string, burst int) {
+		if err := table.SetOwn(user, ownBurst(int64(burst)), nanos(0)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	n.drop(anna)
-	if _, ok := n.find("anna"); ok {
-		t.Error("a name that was dropped is found")
+	size := 0
+	for i, user := range users {
+		set(user, i+1)
+		size += nameSize(len(user))
 	}
-	if key := n.add("gardenhour"); key != anna || n.id(key) != "gardenhour" || len(n.list) != 2 {
-		t.Errorf("the next name gets %x, want the one that is free", key)
+	for i := range 1000 {
+		user := users[i%len(users)]
+		var p place
+		table.fillPlace(user, &p)
+		if p.find(); !p.found || table.OwnOf(user, nanos(0)).Numbers["burst"].Burst != int64(i+1) {
+			t.Fatalf("%q has %+v, want a burst of %d", user, table.OwnOf(user, nanos(0)), i+1)
+		}
+		p.shard.drop(p.slot)
+		set(user, i+1+len(users))
 	}
-	if key, ok := n.find("berta"); !ok || key != berta {
-		t.Errorf("%x, %v", key, ok)
+	if room := cap(table.first.names.text); room > 2*size+64 {
+		t.Errorf("room for %d bytes, %d are used", room, size)
+	}
+	if n := table.names.Load(); n < int64(size) || n > int64(size+size/4) {
+		t.Errorf("%d bytes are counted, %d are used", n, size)
+	}
+	owns := table.Owns(nanos(0))
+	for _, user := range users {
+		if _, ok := owns[user]; !ok || len(owns) != len(users) {
+			t.Errorf("%d overrides, and one of %q: %v", len(owns), user, ok)
+		}
 	}
 }

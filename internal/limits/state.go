@@ -43,9 +43,8 @@ const (
 
 var errStateBytes = errors.New("the stored state can't be read")
 
-// encode appends a row's state to buffer, and its StateRows to rows.
-func (s *shard) encode(rows []StateRow, buffer []byte, row []uint64) ([]StateRow, []byte) {
-	user := s.names.id(row[wordUser])
+// encode appends a user's state to buffer, and its StateRows to rows.
+func (s *shard) encode(rows []StateRow, buffer []byte, user string, row []uint64) ([]StateRow, []byte) {
 	add := func(limit string, start int) {
 		rows = append(rows, StateRow{User: user, Limit: limit, Data: buffer[start:len(buffer):len(buffer)]})
 	}

@@ -163,7 +163,7 @@ func TestSilence_AfterJump(t *testing.T) {
 func TestStrikes_NotFromSharedLimits(t *testing.T) {
 	// Decisions by shared limits still report the strikes that a user already has.
 	sets := compileSets(t, Strikes{Every: 10 * time.Second}, bucket(2, time.Hour), bucket(3, 10*time.Hour).withName("all").withScope(PerChannel))
-	users, channel := NewTable(sets[PerUser], 1<<30), NewTable(sets[PerChannel], 1<<30)
+	users, channel := NewTable(sets[PerUser], 1<<30, new(Dropped)), NewTable(sets[PerChannel], 1<<30, new(Dropped))
 	send := func(user string) (d Decision) {
 		users.Judge(user, &Request{At: nanos(0), Cost: 1}, &d, Place{Table: channel})
 		return d

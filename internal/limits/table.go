@@ -1,41 +1,42 @@
 package limits
 
 import (
-	"hash/maphash"
 	"sync"
 	"sync/atomic"
 )
 
-const (
-	shardBits  = 8
-	shardCount = 1 << shardBits
-)
-
 // Table keeps a row for each user of a channel or of all channels, or a single row for a whole
 // channel. It is safe for concurrent use. Create one with NewTable.
+//
+// A table begins as a single shard, with one lock. A shard with many users splits in two, until
+// there are shardCount shards.
 type Table struct {
-	nameSeed  maphash.Seed                      // hashes non-numeric IDs
-	keySeed   uint64                            // hashes keys
-	shards    [shardCount]atomic.Pointer[shard] // nil until one of its users is seen
-	memory    int64                             // maximum bytes before users are evicted
-	users     atomic.Int64                      // users with a row
-	names     atomic.Int64                      // bytes of non-numeric IDs
-	personals atomic.Int64                      // users with a personal record
-	dropped   dropped
+	directory atomic.Pointer[directory] // nil while there is only the first shard
+	first     shard                     // empty and closed once it has split
+	memory    int64                     // maximum bytes before users are evicted
+	users     atomic.Int64              // users with a row
+	names     atomic.Int64              // bytes of non-numeric IDs
+	personals atomic.Int64              // users with a personal record
+	dropped   *Dropped
+	shards    atomic.Int32
 	stored    atomic.Bool // a store exists and confirms its writes
 	touched   atomic.Bool // some row may be dirty
+	closed    atomic.Bool // set before the shards are closed for good
 
-	// mu is held while a shard is created, and while a change goes from shard to shard.
+	// mu is held while a shard splits, while a change goes from shard to shard, and while the table
+	// is closed. Whoever holds a shard may only try to lock it.
 	mu    sync.Mutex
-	set   *Set     // for shards created later
-	fresh []uint64 // row of a new user in those shards
+	set   *Set
+	swept int // directory index of the next shard to sweep
 }
 
 // NewTable returns an empty table with the limits of the set, whose users take approximately memory
-// bytes at most. However small memory is, the table keeps one user in each of its shards.
-func NewTable(set *Set, memory int64) *Table {
-	t := &Table{nameSeed: maphash.MakeSeed(), set: set, memory: max(1, memory)}
-	t.keySeed = maphash.Bytes(t.nameSeed, nil)
+// bytes at most. However small memory is, the table keeps one user in each of its shards. It counts
+// the rows that it drops in dropped.
+func NewTable(set *Set, memory int64, dropped *Dropped) *Table {
+	t := &Table{set: set, memory: max(1, memory), dropped: dropped}
+	t.first.table, t.first.set, t.first.width = t, set, set.width
+	t.shards.Store(1)
 	return t
 }
 
@@ -45,37 +46,49 @@ func (t *Table) Users() int { return int(t.users.Load()) }
 // HasOwn reports whether any user has a personal record: an override, grants or pardons.
 func (t *Table) HasOwn() bool { return t.personals.Load() > 0 }
 
-// place is the location of a user's row. Table.place determines the shard without a lock. find
+// place is the location of a user's row. fillPlace determines the shard without a lock. find
 // completes the place after the shard is locked.
 type place struct {
 	shard *shard
-	key   uint64
-	hash  uint64 // hash of the key; unset if user is set
+	key   uint64 // without its position, if the user has a name and no row
+	hash  uint64
 	slot  int
 	found bool   // the row exists
-	known bool   // the key exists; always true for a numeric ID
 	user  string // set if the ID is not numeric
 }
 
-// fillPlace fills in p with the shard and the key of a user.
-func (t *Table) fillPlace(user string, p *place) {
-	if p.key, p.known = numericKey(user); p.known {
-		p.hash = hash(p.key, t.keySeed)
-		p.shard = t.shard(p.hash)
-		return
+// lock fills in p with the key and the shard of a user, and locks the shard. It returns false if
+// the table is closed.
+func (t *Table) lock(user string, p *place) (open bool) {
+	if t.fillPlace(user, p); p.shard.lock() {
+		return true
 	}
-	p.user = user
-	p.shard = t.shard(maphash.String(t.nameSeed, user))
+	s := t.lockHash(p.hash)
+	if s != nil {
+		p.shard = s
+	}
+	return s != nil
+}
+
+// fillPlace fills in p with the key and the shard of a user.
+func (t *Table) fillPlace(user string, p *place) {
+	var numeric bool
+	if p.key, numeric = numericKey(user); !numeric {
+		p.user, p.key = user, nameKey(user)
+	}
+	p.hash = hash(p.key)
+	p.shard = t.shard(p.hash)
 }
 
 // find looks up the row. The shard must be locked.
 func (p *place) find() {
-	if !p.known || p.key&namedKey != 0 { // a name's number may belong to another name now
-		p.key, p.known = p.shard.names.find(p.user)
+	if p.user == "" {
+		p.slot, p.found = p.shard.find(p.key, p.hash, "")
+		return
 	}
-	p.found = false
-	if p.known {
-		p.slot, p.found = p.shard.find(p.key)
+	p.key = identityOf(p.key) // the name may have moved
+	if p.slot, p.found = p.shard.find(p.key, p.hash, p.user); p.found {
+		p.key = p.shard.keyOf(p.slot)
 	}
 }
 
@@ -100,8 +113,8 @@ func (p *place) addIfMissing(at int64) {
 }
 
 func (p *place) add() {
-	if !p.known {
-		p.key, p.known = p.shard.newKey(p.user), true
+	if p.user != "" {
+		p.key = p.shard.newKey(p.key, p.user)
 	}
 	p.slot, p.found = p.shard.admit(p.key), true
 }
@@ -126,35 +139,14 @@ func (p *place) recordChange(a *account) {
 	}
 }
 
-// shard returns the shard for a hash.
-func (t *Table) shard(hash uint64) *shard {
-	place := &t.shards[hash>>(64-shardBits)]
-	if s := place.Load(); s != nil {
-		return s
+// edit calls change with the row of a user. If the row is missing, edit first adds it, as of the
+// given time. It then pins the row, so that the store gets the change. It returns ErrClosed if the
+// table is closed.
+func (t *Table) edit(user string, at int64, change func(s *shard, row []uint64)) error {
+	var p place
+	if !t.lock(user, &p) {
+		return ErrClosed
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if place.Load() == nil {
-		place.Store(&shard{
-			table: t, number: int(hash >> (64 - shardBits)), set: t.set, fresh: t.fresh, slots: slots{width: t.set.width, seed: t.keySeed},
-		})
-	}
-	return place.Load()
-}
-
-// forEach calls do with every existing shard and its number.
-func (t *Table) forEach(do func(i int, s *shard)) {
-	for i := range t.shards {
-		if s := t.shards[i].Load(); s != nil {
-			do(i, s)
-		}
-	}
-}
-
-// edit calls change with the row of a place. If the row is missing, edit first adds it, as of the
-// given time. It then pins the row, so that the store gets the change.
-func (p *place) edit(at int64, change func(s *shard, row []uint64)) {
-	p.shard.mu.Lock()
 	defer p.shard.mu.Unlock()
 	if p.find(); !p.found {
 		p.make(at)
@@ -163,4 +155,5 @@ func (p *place) edit(at int64, change func(s *shard, row []uint64)) {
 	change(p.shard, row)
 	p.shard.pin(row)
 	p.shard.touch(p.slot, row)
+	return nil
 }

@@ -91,7 +91,7 @@ func newTable(t testing.TB, limits ...Limit) *Table {
 
 func newTableWithStrikes(t testing.TB, strikes Strikes, limits ...Limit) *Table {
 	t.Helper()
-	return NewTable(compileSets(t, strikes, limits...)[PerUser], 1<<30)
+	return NewTable(compileSets(t, strikes, limits...)[PerUser], 1<<30, new(Dropped))
 }
 
 func bucket(burst int64, refill time.Duration) Limit {
@@ -132,6 +132,11 @@ func sevenLimits() []Limit {
 		window("sliding-window", 3, time.Minute),
 		window("sliding-log", 3, time.Minute),
 	}
+}
+
+// countDropped returns how many rows were dropped.
+func (t *Table) countDropped() (fresh, evicted, held int64) {
+	return t.dropped.Fresh.Load(), t.dropped.Evicted.Load(), t.dropped.Held.Load()
 }
 
 // testBatch is a batch with its rows.

@@ -2,16 +2,10 @@ package limits
 
 import "sync/atomic"
 
-// dropped counts the rows that were dropped.
-type dropped struct{ fresh, evicted, held atomic.Int64 }
-
-// Dropped returns how many rows were dropped. fresh is the number of rows that equaled a new
-// user's. evicted is the number of other rows, dropped because the table's memory was used up. held
-// is the number of evicted rows whose users were throttled, had strikes or grants, or had a
-// calendar change in progress.
-func (t *Table) Dropped() (fresh, evicted, held int64) {
-	return t.dropped.fresh.Load(), t.dropped.evicted.Load(), t.dropped.held.Load()
-}
+// Dropped counts the rows that some tables drop. Fresh rows equaled a new user's. Evicted rows are
+// other rows, dropped because a table's memory was used up. Held rows are evicted rows whose users
+// were throttled, had strikes or grants, or had a calendar change in progress.
+type Dropped struct{ Fresh, Evicted, Held atomic.Int64 }
 
 // tidied is how many rows are checked whenever a row is added. Because the number is greater than
 // one, no outdated row stays for long.
@@ -23,14 +17,27 @@ func (s *shard) tidy(at int64) {
 	// two times counts.
 	now := min(at, s.seen)
 	s.seen = at
-	for range min(tidied, s.len()) {
-		if slot := s.advance(); s.inUse(slot) && s.isFresh(s.row(slot), now-clockJump) {
-			s.drop(slot)
-			s.table.dropped.fresh.Add(1)
-		}
-	}
+	s.dropFresh(tidied, now-clockJump)
 	if !s.table.hasRoom(s.table.users.Load()+1, s.width) {
 		s.evict(now)
+	}
+}
+
+// dropFresh checks that many rows, and drops those that equal a new user's at that time.
+func (s *shard) dropFresh(rows int, at int64) {
+	for range min(rows, s.len()) {
+		if slot := s.advance(); s.inUse(slot) && s.isFresh(s.row(slot), at) {
+			s.drop(slot)
+			s.table.dropped.Fresh.Add(1)
+		}
+	}
+}
+
+// free frees the memory of rows and names that were dropped.
+func (s *shard) free() {
+	s.shrink()
+	if s.names.gone > len(s.names.text)/2 {
+		s.moveNames(0)
 	}
 }
 
