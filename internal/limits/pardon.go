@@ -52,31 +52,17 @@ func (t *Table) Pardon(user string, o Offence, now int64, others ...Place) (done
 // spent in the limits that count throttled messages. It clears their silences, unless another
 // penalty silences the user for longer. The offences must include every offence of the user from
 // the first to the last. PardonAll returns nil if there is nothing to do, so a second call returns
-// nil. others are the additional places that the messages used.
-func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...Place) *Taken {
+// nil. So it does if the table is closed. others are the additional places that the messages used.
+func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...Place) (taken *Taken) {
 	if len(offences) == 0 {
 		return nil
 	}
-	var taken *Taken
-	t.amend(user, now, func(s *shard, row []uint64, at int64) {
-		p := s.personalOf(row)
-		offences = slices.DeleteFunc(slices.Clone(offences), func(o Offence) bool {
-			return slices.ContainsFunc(p.pardoned, func(s span) bool { return s.has(o.ID) })
-		})
-		if len(offences) == 0 {
-			return
-		}
-		// refund the last offence first
-		slices.SortFunc(offences, func(a, b Offence) int { return cmp.Compare(b.ID, a.ID) })
-		taken = &Taken{Offences: len(offences), before: p.pardoned}
-		p.pardoned = append(slices.Clone(lastN(p.pardoned, remembered-1)), span{offences[len(offences)-1].ID, offences[0].ID})
-		taken.pardoned = p.pardoned
-		taken.rows = []pardonedRow{s.changeRow(row, func() {
-			taken.Strikes = s.removeStrikes(row, offences, at)
-			taken.counted = s.refundCounted(row, offences, at)
-		})}
-	})
-	if taken == nil {
+	if len(others) == 0 {
+		t.amend(user, now, func(s *shard, row []uint64, at int64) { taken, _ = s.pardon(row, offences, at) })
+		return taken
+	}
+	// The user may have no row, because the messages count only in a limit shared with others.
+	if t.edit(user, now, func(s *shard, row []uint64) { taken, offences = s.pardon(row, offences, changeTime(row, now)) }); taken == nil {
 		return nil
 	}
 	for _, other := range others {
@@ -86,6 +72,28 @@ func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...
 		})
 	}
 	return taken
+}
+
+// pardon undoes the offences that are not pardoned yet in the user's own row, and returns them, the
+// last one first. taken is nil if there are none.
+func (s *shard) pardon(row []uint64, offences []Offence, at int64) (taken *Taken, undone []Offence) {
+	p := s.personalOf(row)
+	undone = slices.DeleteFunc(slices.Clone(offences), func(o Offence) bool {
+		return slices.ContainsFunc(p.pardoned, func(s span) bool { return s.has(o.ID) })
+	})
+	if len(undone) == 0 {
+		return nil, nil
+	}
+	// refund the last offence first
+	slices.SortFunc(undone, func(a, b Offence) int { return cmp.Compare(b.ID, a.ID) })
+	taken = &Taken{Offences: len(undone), before: p.pardoned}
+	p.pardoned = append(slices.Clone(lastN(p.pardoned, remembered-1)), span{undone[len(undone)-1].ID, undone[0].ID})
+	taken.pardoned = p.pardoned
+	taken.rows = []pardonedRow{s.changeRow(row, func() {
+		taken.Strikes = s.removeStrikes(row, undone, at)
+		taken.counted = s.refundCounted(row, undone, at)
+	})}
+	return taken, undone
 }
 
 // changeRow calls change, which changes a row, and returns the row before and after it.

@@ -205,3 +205,34 @@ func TestPardonAll_RememberedAfterRestart(t *testing.T) {
 		t.Errorf("%+v", second.standing(62))
 	}
 }
+
+// TestPardonAll_OnlySharedUsage pardons a message that counts only in a limit shared with others,
+// after its author's row, which holds nothing, has been dropped.
+func TestPardonAll_OnlySharedUsage(t *testing.T) {
+	shared := window("fixed-window", 2, time.Hour).withScope(PerChannel).withCountThrottled()
+	sets := compileSets(t, Strikes{}, shared)
+	table, room := NewTable(sets[PerUser], 1<<30, new(Dropped)), NewTable(sets[PerChannel], 1, new(Dropped))
+	for i := range 3 {
+		var d Decision
+		q := Request{At: nanos(float64(i)), Cost: 1 + int64(i%2)}
+		table.Judge(strconv.Itoa(i), &q, &d, Place{Table: room})
+		if d.Allowed != (i == 0) {
+			t.Fatalf("message %d: allowed is %v", i, d.Allowed)
+		}
+	}
+	other := Place{Table: room}
+	table.sweep(nanos(70), []string{"10", "11", "12", "13"})
+	if table.has("1") {
+		t.Fatal("the row that holds nothing is there")
+	}
+	taken := table.PardonAll("1", []Offence{{ID: 1, At: nanos(1), Counted: 1}}, nanos(71), other)
+	if taken == nil || taken.Offences != 1 {
+		t.Fatalf("taken: %+v", taken)
+	}
+	if _, levels, _ := room.Explain("", &Request{At: nanos(71), Cost: 1}); levels[0].Used != 1 {
+		t.Errorf("%d are used, want 1", levels[0].Used)
+	}
+	if table.PardonAll("1", []Offence{{ID: 1, At: nanos(1), Counted: 1}}, nanos(71), other) != nil {
+		t.Error("pardoned twice")
+	}
+}
