@@ -51,7 +51,7 @@ func ExampleLimit_logIn() {
 			return
 		}
 		if v, ok := httpguard.VerdictFrom(r.Context()); ok {
-			if err := accounts.Refund(chatguard.Verdict{ChannelID: v.ChannelID, UserID: v.UserID, At: v.At, Spent: 1}); err != nil {
+			if err := accounts.Refund(v); err != nil {
 				log.Print(err)
 			}
 		}

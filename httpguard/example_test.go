@@ -42,7 +42,7 @@ func ExampleSessions() {
 				return
 			}
 			if verdict.Allowed {
-				fmt.Printf("to all: %s: %s\n", session.User().Login, text)
+				fmt.Printf("to all: %s: %s\n", session.User().Name(), text)
 			}
 			if err := wsjson.Write(r.Context(), conn, verdict); err != nil {
 				return
