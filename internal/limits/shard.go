@@ -31,7 +31,9 @@ func (s *shard) find(key, hash uint64, name string) (slot int, ok bool) {
 		return 0, false
 	}
 	tag := uint64(tagOf(hash)) * everyByte
-	for at := home(hash, n); ; {
+	at := home(hash, n)
+	s.prefetch(at) // memory delivers the row while the tags are compared
+	for {
 		group := binary.LittleEndian.Uint64(s.tags[at:])
 		for match := zeroBytes(group ^ tag); match != 0; match &= match - 1 {
 			slot := at + bits.TrailingZeros64(match)/8

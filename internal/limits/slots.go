@@ -3,6 +3,7 @@ package limits
 import (
 	"hash/maphash"
 	"math/bits"
+	"sync/atomic"
 )
 
 // slots is a hash table with open addressing. The slots contain the rows themselves, in one slice
@@ -50,6 +51,10 @@ func (s *slots) row(slot int) []uint64 {
 	start := slot * s.width
 	return s.rows[start : start+s.width : start+s.width]
 }
+
+// prefetch starts to load the row of a slot into the processor's cache. The load is atomic only so
+// that the compiler keeps it, although nobody uses its result.
+func (s *slots) prefetch(slot int) { atomic.LoadUint64(&s.rows[slot*s.width]) }
 
 // keyOf returns the key of a slot in use.
 func (s *slots) keyOf(slot int) uint64 { return s.rows[slot*s.width+wordUser] }
