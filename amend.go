@@ -28,7 +28,7 @@ func (g *Guard) userTable(channelID, userID string, at time.Time) (*limits.Table
 	if err != nil {
 		return nil, 0, err
 	}
-	table := g.tableOf(channelID, userID)
+	table := g.tableOf(channelID, userID, at)
 	if table == nil {
 		return nil, 0, ErrNoLimit
 	}
@@ -36,11 +36,11 @@ func (g *Guard) userTable(channelID, userID string, at time.Time) (*limits.Table
 }
 
 // tableOf returns the table of a user, or nil if the policy has no limits of that scope.
-func (g *Guard) tableOf(channelID, userID string) *limits.Table {
+func (g *Guard) tableOf(channelID, userID string, at time.Time) *limits.Table {
 	if channelID == "" {
 		return g.everywhere.Load()
 	}
-	return g.channels.get(channelID, g).tableOf(userID)
+	return g.channels.get(channelID, g, at).tableOf(userID)
 }
 
 // Grant gives the key's user, or everyone in the key's channel, n extra messages in one limit. An
@@ -63,7 +63,10 @@ func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 		return until, ErrGrant
 	}
 	lapse, err := table.Grant(k.UserID, limit, int64(n), ns)
-	if err != nil {
+	switch {
+	case err == limits.ErrClosed:
+		return a.Grant(k, limit, n) // in the channel's new table
+	case err != nil:
 		return until, fmt.Errorf("%w: %q", ErrNoLimit, limit)
 	}
 	return timeOf(lapse), nil
@@ -95,7 +98,7 @@ func (a GuardAt) Refund(v Verdict) error {
 		return err
 	}
 	table.Refund(v.UserID, spentAt, int64(v.Spent), ns)
-	for _, other := range a.guard.otherPlaces(v.ChannelID, v.UserID) {
+	for _, other := range a.otherPlaces(v.ChannelID, v.UserID) {
 		other.Table.Refund(other.User, spentAt, int64(v.Spent), ns)
 	}
 	return nil

@@ -28,17 +28,17 @@ func (b *batch) add(m *Message, v *Verdict) error {
 	if b.count == batchSize || b.count > 0 && m.ChannelID != b.messages[0].ChannelID {
 		b.judge()
 	}
-	if b.count == 0 {
-		if b.channel = b.guard.channels.get(m.ChannelID, b.guard); b.channel == nil {
-			return checkID(m.ChannelID, ErrNoChannel)
-		}
-	}
 	at := m.SentAt
 	if at.IsZero() {
 		if b.now.IsZero() {
 			b.now = b.guard.now()
 		}
 		at = b.now
+	}
+	if b.count == 0 {
+		if b.channel = b.guard.channels.get(m.ChannelID, b.guard, at); b.channel == nil {
+			return checkID(m.ChannelID, ErrNoChannel)
+		}
 	}
 	c := &b.cases[b.count]
 	if err := m.fillRequest(&c.Request, at, b.channel.policy.Load().exempt); err != nil {
@@ -56,14 +56,8 @@ func (b *batch) judge() {
 	if b.count == 0 {
 		return
 	}
-	var room [2]limits.Place
-	if len(b.channel.places(b.guard, b.cases[0].User, &room)) == 0 {
-		b.channel.table.JudgeAll(b.cases[:b.count])
-	} else {
-		for i := range b.cases[:b.count] {
-			c := &b.cases[i]
-			b.channel.table.Judge(c.User, &c.Request, &c.Decision, b.channel.places(b.guard, c.User, &room)...)
-		}
+	for judged := b.judgeFrom(0); judged < b.count; judged = b.judgeFrom(judged) {
+		b.reopen(judged)
 	}
 	throttled := 0
 	for i := range b.cases[:b.count] {
@@ -82,4 +76,30 @@ func (b *batch) judge() {
 		b.guard.notify(b.messages[i], v)
 	}
 	b.count = 0
+}
+
+// judgeFrom judges the collected messages from the given one on. It returns how many are judged then:
+// all, unless the channel was removed in the meantime.
+func (b *batch) judgeFrom(first int) (judged int) {
+	var room [2]limits.Place
+	if len(b.channel.places(b.guard, b.cases[first].User, &room)) == 0 {
+		return first + b.channel.table.JudgeAll(b.cases[first:b.count])
+	}
+	for i := first; i < b.count; i++ {
+		c := &b.cases[i]
+		if !b.channel.table.Judge(c.User, &c.Request, &c.Decision, b.channel.places(b.guard, c.User, &room)...) {
+			return i
+		}
+	}
+	return b.count
+}
+
+// reopen prepares the messages from the given one on for the new channel with the same ID.
+func (b *batch) reopen(first int) {
+	b.channel = b.guard.channels.get(b.channel.id, b.guard, b.verdicts[first].At)
+	exempt := b.channel.policy.Load().exempt
+	for i := first; i < b.count; i++ {
+		// The message has been checked: there is no error.
+		_ = b.messages[i].fillRequest(&b.cases[i].Request, b.verdicts[i].At, exempt)
+	}
 }

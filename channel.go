@@ -1,8 +1,6 @@
 package chatguard
 
 import (
-	"hash/maphash"
-	"sync"
 	"sync/atomic"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -65,85 +63,5 @@ func (g *Guard) changeTable(table *atomic.Pointer[limits.Table], set *limits.Set
 		table.Store(limits.NewTable(set, maxMemory, g.dropped))
 	default:
 		changes.Apply(table.Load(), set)
-	}
-}
-
-// channels holds all channels seen so far in a hash table with open addressing. Finding one takes
-// no lock. The zero value is empty.
-type channels struct {
-	table  atomic.Pointer[channelTable] // nil means none
-	adding sync.Mutex                   // held while a channel is added
-	count  int
-}
-
-// channelTable has a power of two of slots, at least half of them nil. Slots are filled but never
-// cleared.
-type channelTable []atomic.Pointer[channel]
-
-const leastChannelSlots = 8
-
-var channelSeed = maphash.MakeSeed()
-
-// find returns a known channel, or nil.
-func (c *channels) find(id string) *channel {
-	if t := c.table.Load(); t != nil {
-		found, _ := t.find(id)
-		return found
-	}
-	return nil
-}
-
-// find returns the channel and its slot, or nil and the slot where it belongs.
-func (t channelTable) find(id string) (found *channel, slot int) {
-	mask := len(t) - 1
-	for slot = int(maphash.String(channelSeed, id)) & mask; ; slot = (slot + 1) & mask {
-		if found = t[slot].Load(); found == nil || found.id == id {
-			return found, slot
-		}
-	}
-}
-
-// get returns a channel. If the channel is new, get creates it with the Guard's policy. It returns
-// nil if the ID is not valid.
-func (c *channels) get(id string, g *Guard) *channel {
-	if found := c.find(id); found != nil || checkID(id, ErrNoChannel) != nil {
-		return found
-	}
-	c.adding.Lock()
-	defer c.adding.Unlock()
-	if found := c.find(id); found != nil {
-		return found
-	}
-	added := g.newChannel(id, g.base.Load())
-	c.add(added)
-	return added
-}
-
-func (c *channels) add(added *channel) {
-	t := c.table.Load()
-	if t == nil || 2*(c.count+1) > len(*t) {
-		larger := make(channelTable, max(leastChannelSlots, 4*c.count))
-		c.forEach(func(known *channel) {
-			_, slot := larger.find(known.id)
-			larger[slot].Store(known)
-		})
-		t = &larger
-	}
-	_, slot := t.find(added.id)
-	(*t)[slot].Store(added)
-	c.count++
-	c.table.Store(t)
-}
-
-// forEach calls do with every channel.
-func (c *channels) forEach(do func(*channel)) {
-	t := c.table.Load()
-	if t == nil {
-		return
-	}
-	for i := range *t {
-		if known := (*t)[i].Load(); known != nil {
-			do(known)
-		}
 	}
 }

@@ -114,13 +114,15 @@ func (g *Guard) Take(_ context.Context, m Message) (taken int, v Verdict, err er
 
 // check judges a message and returns how much of its cost may be sent. v must be the zero Verdict.
 func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error) {
+	c := g.channels.find(m.ChannelID)
 	at := m.SentAt
 	if at.IsZero() {
 		at = g.now()
 	}
-	c := g.channels.get(m.ChannelID, g)
 	if c == nil {
-		return 0, checkID(m.ChannelID, ErrNoChannel)
+		if c = g.channels.get(m.ChannelID, g, at); c == nil {
+			return 0, checkID(m.ChannelID, ErrNoChannel)
+		}
 	}
 	var q limits.Request
 	q.UpTo = upTo
@@ -133,7 +135,10 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 	} else {
 		var d limits.Decision
 		var room [2]limits.Place
-		c.table.Judge(m.User.ID, &q, &d, c.places(g, m.User.ID, &room)...)
+		if !c.table.Judge(m.User.ID, &q, &d, c.places(g, m.User.ID, &room)...) {
+			*v = Verdict{}
+			return g.check(m, v, upTo) // the channel was removed in the meantime
+		}
 		v.decide(&d, q.At)
 		if taken = d.Taken; d.Exempt || v.policy(&d).Mode == Observe {
 			taken = q.Cost

@@ -33,7 +33,7 @@ func (a GuardAt) SetOverlay(channelID string, overlay func(Policy) Policy) error
 	g := a.guard
 	g.changing.Lock()
 	defer g.changing.Unlock()
-	c := g.channels.get(channelID, g)
+	c := g.channels.get(channelID, g, a.at)
 	before := c.overlay
 	c.overlay = overlay
 	next, err := c.applyOverlay(c.stated.Load())

@@ -57,16 +57,18 @@ func (a GuardAt) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
 	if err != nil {
 		return Pardoned{}, err
 	}
-	if p.taken = table.PardonAll(p.userID, offences, ns, a.guard.otherPlaces(p.channelID, p.userID)...); p.taken != nil {
+	if p.taken = table.PardonAll(p.userID, offences, ns, a.otherPlaces(p.channelID, p.userID)...); p.taken != nil {
 		p.Messages, p.Strikes = p.taken.Offences, p.taken.Strikes
+	} else if table.Closed() {
+		return a.PardonAll(verdicts) // in the channel's new table
 	}
 	return p, nil
 }
 
 // otherPlaces returns the places that a user's messages use in addition to the user's own row in
 // the channel.
-func (g *Guard) otherPlaces(channelID, userID string) []limits.Place {
-	return g.channels.get(channelID, g).places(g, userID, new([2]limits.Place))
+func (a GuardAt) otherPlaces(channelID, userID string) []limits.Place {
+	return a.guard.channels.get(channelID, a.guard, a.at).places(a.guard, userID, new([2]limits.Place))
 }
 
 // offence returns the effects of the message on its author.
@@ -100,7 +102,10 @@ func (a GuardAt) Unpardon(p Pardoned) error {
 	if err != nil {
 		return err
 	}
-	if !table.Unpardon(p.userID, p.taken, ns, a.guard.otherPlaces(p.channelID, p.userID)...) {
+	if !table.Unpardon(p.userID, p.taken, ns, a.otherPlaces(p.channelID, p.userID)...) {
+		if table.Closed() {
+			return a.Unpardon(p) // in the channel's new table
+		}
 		return ErrPardonStale
 	}
 	return nil

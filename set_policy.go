@@ -51,7 +51,7 @@ func (a GuardAt) SetChannelPolicy(channelID string, policy Policy) error {
 	if err != nil {
 		return err
 	}
-	c := g.channels.get(channelID, g)
+	c := g.channels.get(channelID, g, a.at)
 	changed, err := c.applyOverlay(next)
 	if err != nil {
 		return err

@@ -27,15 +27,18 @@ type StateRow struct {
 type Batch struct {
 	Rows   []StateRow // in no particular order
 	tables []*limits.Batch
+	last   int64 // latest time at which something was spent
 }
 
 // Dirty returns the state of all users that has changed since it was last confirmed. Only one batch
-// may be open at a time.
+// may be open at a time. Dirty also removes some channels that hold nothing any more, as described at
+// Guard.ForgetChannel.
 func (s State) Dirty() *Batch {
 	count := 0
 	s.guard.eachTable(func(_ string, table *limits.Table) { count += table.CountDirty() })
 	b := &Batch{Rows: make([]StateRow, 0, count+count/16)} // with room for changes in the meantime
 	s.guard.eachTable(b.take)
+	s.guard.sweepAfter(b.last)
 	return b
 }
 
@@ -55,6 +58,7 @@ func (b *Batch) take(channelID string, table *limits.Table) {
 	})
 	if taken != nil {
 		b.tables = append(b.tables, taken)
+		b.last = max(b.last, taken.Last())
 	}
 }
 
@@ -99,7 +103,11 @@ func (s State) Restore(row StateRow, at time.Time) error {
 	case err != nil:
 		return err
 	}
-	return table.Restore(limits.StateRow{User: row.UserID, Limit: row.Limit, Data: row.Data}, ns)
+	err = table.Restore(limits.StateRow{User: row.UserID, Limit: row.Limit, Data: row.Data}, ns)
+	if err == limits.ErrClosed {
+		return s.Restore(row, at) // in the channel's new table
+	}
+	return err
 }
 
 // unmetStays is how much longer strikes are kept in a channel that the Guard hasn't seen.
@@ -113,7 +121,8 @@ const unmetStays = 365 * 24 * time.Hour
 // have no effect after a restore. A row whose last usage is after that time is never forgotten.
 //
 // Strikes lapse as the channel's policy says. In a channel that the Guard hasn't seen, they stay
-// for a year longer, because the channel's own policy may not be in force yet. A row of overrides
+// for a year longer, because the channel's own policy may not be in force yet. A channel that the
+// Guard removed because it held nothing counts as seen. A row of overrides
 // and grants is forgotten when all of them have ended. If such a row also holds pardons, it is kept
 // as long as the Guard has other state of the user that counts.
 //
@@ -127,14 +136,18 @@ func (s State) Forgotten(row StateRow, at time.Time) (bool, error) {
 		return false, err
 	}
 	table, set := s.guard.findTable(row.ChannelID, row.UserID)
-	if table == nil && row.ChannelID != "" && row.Limit == "" {
+	if table == nil && row.ChannelID != "" && row.Limit == "" && !s.guard.channels.hasRemoved(row.ChannelID) {
 		ns -= int64(unmetStays)
 	}
 	stored := limits.StateRow{User: row.UserID, Limit: row.Limit, Data: row.Data}
-	if table != nil {
-		return table.Forgotten(stored, ns)
+	if table == nil {
+		return set.Forgotten(stored, ns)
 	}
-	return set.Forgotten(stored, ns)
+	forgotten, err := table.Forgotten(stored, ns)
+	if err == limits.ErrClosed {
+		return s.Forgotten(row, at) // the channel was removed in the meantime
+	}
+	return forgotten, err
 }
 
 // findTable returns the table of a user, like tableOf, but never creates the channel. For an

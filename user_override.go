@@ -71,7 +71,10 @@ func (a GuardAt) SetUserOverride(k Key, o UserOverride) error {
 			own.Numbers[name] = numbers.numbers()
 		}
 	}
-	if err := table.SetOwn(k.UserID, own, ns); err != nil {
+	switch err := table.SetOwn(k.UserID, own, ns); {
+	case err == limits.ErrClosed:
+		return a.SetUserOverride(k, o) // in the channel's new table
+	case err != nil:
 		return fmt.Errorf("chatguard: %w", err)
 	}
 	return nil

@@ -1,0 +1,146 @@
+package chatguard
+
+import (
+	"hash/maphash"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+// ForgetChannel removes a channel from memory: its own policy, its overlay, and its users with
+// their usage, strikes, overrides and grants. Use it when a room is closed. Usage of
+// PerUserEverywhere limits stays. If the channel isn't known, ForgetChannel does nothing.
+//
+// Changes that a store hasn't saved yet are lost. What it has saved stays in the store: it is
+// deleted when it has no effect any more, and restored at the next start until then. To delete a
+// user's override from the store, remove the override and let the store save before you forget the
+// channel.
+//
+// A message that is judged at the same time counts either in the channel as it was, or as the first
+// message in a channel that the Guard sees for the first time, with the policy of Guard.Policy.
+//
+// The Guard itself removes a channel without its own policy and overlay when the allowances of all
+// its users are fully restored. It looks at a few channels whenever it sees a new one, and whenever
+// a store takes changes.
+func (g *Guard) ForgetChannel(channelID string) {
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	g.channels.adding.Lock()
+	defer g.channels.adding.Unlock()
+	if t := g.channels.table.Load(); t != nil {
+		if c, slot := t.find(channelID); c != nil {
+			g.channels.remove(*t, slot, false)
+		}
+	}
+}
+
+// remove removes the channel of a slot, or if onlyEmpty is true, only a channel without users. The
+// caller holds adding.
+func (c *channels) remove(t channelTable, slot int, onlyEmpty bool) {
+	known := t[slot].Load()
+	// From here on, a message waits for adding. So there is no second channel with this ID before
+	// the first is closed.
+	t[slot].Store(gone)
+	if !limits.Close(onlyEmpty, known.tables()...) {
+		t[slot].Store(known)
+		return
+	}
+	c.count--
+	c.met.set(known.id, !known.own)
+}
+
+// tables returns the tables of the channel's users.
+func (c *channel) tables() []*limits.Table {
+	if shared := c.shared.Load(); shared != nil {
+		return []*limits.Table{c.table, shared}
+	}
+	return []*limits.Table{c.table}
+}
+
+const (
+	// sweptSlots is how many slots are looked at when a channel is added. At least an eighth of the
+	// slots hold a channel, so idle channels go faster than others come.
+	sweptSlots = 16
+	// sweptPart is the part of the slots that is looked at when a store takes changes.
+	sweptPart = 64
+)
+
+// sweep looks at the channels in the next slots, and removes those that are idle at that time, which
+// comes from a message. The caller holds channels.adding.
+func (g *Guard) sweep(slots int, at time.Time) {
+	c, t := &g.channels, g.channels.table.Load()
+	now, err := nanoseconds(at)
+	if t == nil || err != nil || !g.changing.TryLock() {
+		return
+	}
+	defer g.changing.Unlock()
+	// One message from a wrong clock must not make every channel look idle, so the earlier of the
+	// last two times counts.
+	before := c.swept
+	c.swept = now
+	for range min(slots, len(*t)) {
+		c.hand = (c.hand + 1) & (len(*t) - 1)
+		if known := (*t)[c.hand].Load(); known != nil && known != gone && known.isIdle(min(now, before)) {
+			c.remove(*t, c.hand, true)
+		}
+	}
+}
+
+// isIdle drops users whose allowances are fully restored at that time, and reports whether the
+// channel holds nothing any more.
+func (c *channel) isIdle(at int64) bool {
+	if c.own || c.overlay != nil {
+		return false
+	}
+	users := 0
+	for _, table := range c.tables() {
+		table.Sweep(at)
+		users += table.Users()
+	}
+	return users == 0
+}
+
+// sweepAfter looks at a part of the channels after a store has taken changes, the latest of which
+// was at the given time, in nanoseconds; 0 means that there were none.
+func (g *Guard) sweepAfter(last int64) {
+	if last == 0 {
+		return
+	}
+	g.channels.adding.Lock()
+	defer g.channels.adding.Unlock()
+	if t := g.channels.table.Load(); t != nil {
+		at := timeOf(last)
+		if now := g.now(); now.Before(at) {
+			at = now
+		}
+		g.sweep(max(sweptSlots, len(*t)/sweptPart), at)
+	}
+}
+
+// met remembers the removed channels that had no policy of their own, up to a number. The rows that
+// a store has of their users need not be kept until a policy of their own is set.
+type met struct{ recent, older map[uint64]bool }
+
+// metChannels is how many channels each half of a met holds.
+const metChannels = 1 << 16
+
+// set adds or removes a channel.
+func (m *met) set(id string, is bool) {
+	key := maphash.String(channelSeed, id)
+	if delete(m.older, key); !is {
+		delete(m.recent, key)
+		return
+	}
+	if m.recent == nil || len(m.recent) == metChannels {
+		m.recent, m.older = map[uint64]bool{}, m.recent
+	}
+	m.recent[key] = true
+}
+
+// hasRemoved reports whether a channel was removed and had no policy of its own.
+func (c *channels) hasRemoved(id string) bool {
+	c.adding.Lock()
+	defer c.adding.Unlock()
+	key := maphash.String(channelSeed, id)
+	return c.met.recent[key] || c.met.older[key]
+}
