@@ -2,7 +2,6 @@ package chatguard
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,35 +128,4 @@ func BenchmarkVerdictJSON(b *testing.B) {
 	for b.Loop() {
 		v.AppendJSON(room)
 	}
-}
-
-// BenchmarkRooms measures the heap that small rooms take: per room with one user, and per user in
-// rooms with 100 users.
-func BenchmarkRooms(b *testing.B) {
-	const rooms, users = 1000, 100
-	for b.Loop() {
-		g := newEnforcingGuard(b, nil, nil)
-		fill := func(from, to int) (bytes int64) {
-			before := heap()
-			for room := range rooms {
-				for user := from; user < to; user++ {
-					m := Message{ChannelID: strconv.Itoa(room), User: User{ID: strconv.Itoa(20_000_000 + 37*user)}, SentAt: monday}
-					mustCheck(b, g, m)
-				}
-			}
-			return heap() - before
-		}
-		alone := fill(0, 1)
-		b.ReportMetric(float64(alone)/rooms, "B/room-of-1")
-		b.ReportMetric(float64(alone+fill(1, users))/rooms/users, "B/user-of-100")
-		runtime.KeepAlive(g)
-	}
-}
-
-// heap returns the number of bytes in use.
-func heap() int64 {
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc)
 }
