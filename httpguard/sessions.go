@@ -27,7 +27,7 @@ type SessionOptions struct {
 	Identify func(*http.Request) (chatguard.User, error)
 
 	// Channel returns the channel in which the connection's messages count. Return only names of
-	// existing rooms, because the Guard never forgets a name. Nil means MainChannel.
+	// existing rooms, because each new name gets a new allowance. Nil means MainChannel.
 	Channel func(*http.Request) string
 
 	// MaxConnections is the maximum number of open connections of a user, and

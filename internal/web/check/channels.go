@@ -11,8 +11,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// MaxChannels is the maximum number of channels in which servers may have messages judged. The
-// Guard never forgets a channel, and each channel takes 3 kB.
+// MaxChannels is the maximum number of channels in which servers may have messages judged. Each
+// takes memory in the Guard until it is idle.
 const MaxChannels = 10_000
 
 // channels holds the channels in which servers had messages judged. The zero value is empty. It is
