@@ -38,14 +38,14 @@ func ExampleGuard_Wrap() {
 	// Output:
 	// anna: hello
 	// anna: is anybody here?
-	// to anna: throttled by burst: the next message passes in 4 s
+	// to anna: chatguard: throttled by burst: the next message passes in 4 s
 }
 
 // The server keeps reading a connection while the connection's messages wait for their turn.
 func ExampleHoldQueue() {
 	guard := newEnforcingGuard(chatguard.Limit{Name: "pace", Algorithm: chatguard.LeakyBucket, Every: 20 * time.Millisecond, Queue: 2})
 	ctx, hangUp := context.WithCancel(context.Background()) // in a server: Session.Context
-	queue := chatguard.NewHoldQueue(8)
+	queue := chatguard.NewHoldQueue(guard, 8)
 	var running sync.WaitGroup
 	running.Go(func() { queue.Run(ctx) })
 

@@ -83,7 +83,7 @@ func ExampleGuard_Explain() {
 	// the next strike: drop
 }
 
-func ExampleGuard_Take() {
+func ExampleGuard_CheckUpTo() {
 	policy := chatguard.Policy{Limits: []chatguard.Limit{
 		{Name: "minute", Algorithm: chatguard.SlidingLog, Messages: 20, Every: time.Minute},
 	}}
@@ -92,7 +92,7 @@ func ExampleGuard_Take() {
 		log.Fatal(err)
 	}
 	// A sender with 30 pending messages sends as many as the limits allow.
-	taken, _, err := guard.Take(context.Background(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "newsbot"}, Cost: 30})
+	taken, _, err := guard.CheckUpTo(context.Background(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "newsbot"}, Cost: 30})
 	if err != nil {
 		log.Fatal(err)
 	}

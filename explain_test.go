@@ -26,7 +26,7 @@ func TestExplanation_JSON(t *testing.T) {
 	}
 	check("fresh", messageFrom("7", 0), `{
 		"verdict": {"at": "2026-01-05T12:00:00Z", "channel": "1", "user_id": "7", "allowed": true, "limit": "", "remaining": 2, "retry_after_ms": 0,
-			"delay_ms": 0, "reset_at": "2026-01-05T12:00:04Z", "never": false, "observed": false, "penalty": "none"},
+			"delay_ms": 0, "reset_at": "2026-01-05T12:00:04Z", "never": false, "observed": false, "penalty": "none", "tightest": "burst", "spent": 1},
 		"limits": [{"name": "burst", "algorithm": "token-bucket", "per": "user", "observes": false, "used": 0, "capacity": 3, "granted": 0,
 			"remaining": 3, "next_at": "2026-01-05T12:00:00Z", "reset_at": "2026-01-05T12:00:00Z", "role": "everyone", "own": false}],
 		"strikes": 0, "rung": 0, "next": "timeout 1m", "override": {}}`)
@@ -40,7 +40,7 @@ func TestExplanation_JSON(t *testing.T) {
 	check("struck", messageFrom("7", 1), `{
 		"verdict": {"at": "2026-01-05T12:00:01Z", "channel": "1", "user_id": "7", "allowed": false, "limit": "burst", "remaining": 0,
 			"retry_after_ms": 7000, "delay_ms": 0, "reset_at": "2026-01-05T12:00:24Z", "never": false, "observed": false, "penalty": "timeout 1m",
-			"strikes": 1},
+			"strikes": 1, "series": 1},
 		"limits": [{"name": "burst", "algorithm": "token-bucket", "per": "user", "observes": false, "used": 3, "capacity": 3, "granted": 0,
 			"remaining": 0, "next_at": "2026-01-05T12:00:08Z", "reset_at": "2026-01-05T12:00:24Z", "role": "everyone", "own": true}],
 		"strikes": 1, "lapse_at": "2026-01-05T12:30:00Z", "silent_until": "2026-01-05T12:01:00Z", "rung": 1, "next": "ban",

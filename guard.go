@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,7 +48,7 @@ type Options struct {
 // Guard judges messages. It is safe for concurrent use. Create one with New.
 type Guard struct {
 	now       func() time.Time
-	observers atomic.Pointer[[]func(Message, Verdict)] // replaced, never modified; nil if none
+	observers atomic.Pointer[[]*observer] // replaced, never modified; nil if none
 	maxMemory int64
 	dropped   *limits.Dropped // by all tables
 	channels  channels
@@ -100,20 +99,30 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 // can't be judged: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime. Check doesn't wait for
 // the context, because a decision only accesses memory.
 func (g *Guard) Check(_ context.Context, m Message) (v Verdict, err error) {
-	_, err = g.check(&m, &v, false)
+	_, err = g.check(&m, &v, whole)
 	return v, err
 }
 
-// Take is like Check, but it can spend a part of the message's cost. It spends as much of the cost
-// as all limits allow, and returns that number. If the number is 0, the message is throttled like a
-// message of cost 1. If the policy observes, Take returns the whole cost.
-func (g *Guard) Take(_ context.Context, m Message) (taken int, v Verdict, err error) {
-	spent, err := g.check(&m, &v, true)
+// CheckUpTo is like Check, but it can allow a part of the message's cost. It spends as much of the
+// cost as all limits allow, and returns that number. If the number is 0, the message is throttled
+// like a message of cost 1. If the policy observes, or the author is exempt, CheckUpTo returns the
+// whole cost.
+func (g *Guard) CheckUpTo(_ context.Context, m Message) (taken int, v Verdict, err error) {
+	spent, err := g.check(&m, &v, upTo)
 	return int(spent), v, err
 }
 
+// checkMode says how check judges a message.
+type checkMode uint8
+
+const (
+	whole   checkMode = iota // allow the whole cost or nothing
+	upTo                     // allow as much of the cost as possible
+	waiting                  // like whole, but a throttled message leaves no trace
+)
+
 // check judges a message and returns how much of its cost may be sent. v must be the zero Verdict.
-func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error) {
+func (g *Guard) check(m *Message, v *Verdict, mode checkMode) (taken int64, err error) {
 	c := g.channels.find(m.ChannelID)
 	at := m.SentAt
 	if at.IsZero() {
@@ -125,7 +134,7 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 		}
 	}
 	var q limits.Request
-	q.UpTo = upTo
+	q.UpTo, q.Try = mode == upTo, mode == waiting
 	if err := m.fillRequest(&q, at, c.policy.Load().exempt); err != nil {
 		return 0, err
 	}
@@ -137,12 +146,15 @@ func (g *Guard) check(m *Message, v *Verdict, upTo bool) (taken int64, err error
 		var room [2]limits.Place
 		if !c.table.Judge(m.User.ID, &q, &d, c.places(g, m.User.ID, &room)...) {
 			*v = Verdict{}
-			return g.check(m, v, upTo) // the channel was removed in the meantime
+			return g.check(m, v, mode) // the channel was removed in the meantime
 		}
 		v.decide(&d, q.At)
 		if taken = d.Taken; d.Exempt || v.policy(&d).Mode == Observe {
 			taken = q.Cost
 		}
+	}
+	if q.Try && !v.Allowed {
+		return 0, nil
 	}
 	if v.throttled() {
 		v.EntryID = g.newEntryIDs(1)
@@ -174,39 +186,6 @@ func (g *Guard) newEntryIDs(n int) EntryID {
 		return 0
 	}
 	return EntryID(g.lastEntry.Add(int64(n)) - int64(n) + 1)
-}
-
-// AddObserver adds an observer, which is called with every verdict from now on, after the existing
-// observers. The requirements of Options.Observer apply. AddObserver ignores nil. An observer can't
-// be removed. A store or a dashboard adds itself once, when it is created for a Guard.
-func (g *Guard) AddObserver(observer func(Message, Verdict)) {
-	if observer == nil {
-		return
-	}
-	for {
-		before := g.observers.Load()
-		var all []func(Message, Verdict)
-		if before != nil {
-			all = slices.Clone(*before)
-		}
-		all = append(all, observer)
-		if g.observers.CompareAndSwap(before, &all) {
-			return
-		}
-	}
-}
-
-// notify calls the observers, if there are any.
-func (g *Guard) notify(m *Message, v *Verdict) {
-	observers := g.observers.Load()
-	if observers == nil {
-		return
-	}
-	told := *m
-	told.SentAt = v.At
-	for _, observer := range *observers {
-		observer(told, *v)
-	}
 }
 
 // Peek returns the verdict that Check would return, and changes nothing: it spends nothing, gives

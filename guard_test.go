@@ -306,6 +306,23 @@ func TestAddObserver_Order(t *testing.T) {
 	newEnforcingGuard(t, nil, &Options{}).AddObserver(note("alone"))
 }
 
+func TestAddObserver_Remove(t *testing.T) {
+	g := newEnforcingGuard(t, nil, nil)
+	counts := make([]int, 2)
+	count := func(i int) func() { return g.AddObserver(func(Message, Verdict) { counts[i]++ }) }
+	removeFirst, removeSecond := count(0), count(1)
+	mustCheck(t, g, messageFrom("7", 0))
+	removeFirst()
+	removeFirst() // removes no other
+	mustCheck(t, g, messageFrom("7", 0))
+	removeSecond()
+	mustCheck(t, g, messageFrom("7", 0))
+	if counts[0] != 1 || counts[1] != 2 {
+		t.Errorf("the observers were called %v times, want 1 and 2", counts)
+	}
+	g.AddObserver(nil)()
+}
+
 func TestRestore_State(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	var last Verdict
@@ -347,13 +364,13 @@ func TestVerdict_JSON(t *testing.T) {
 		mustCheck(t, g, messageFrom("7", 0))
 	}
 	v := mustCheck(t, g, messageFrom("7", 0.0001))
-	v.EntryID = 5
+	v.EntryID, v.Series = 5, 3
 	got, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"at":"2026-01-05T12:00:00.0001Z","channel":"1","user_id":"7","allowed":true,"limit":"burst","remaining":0,"retry_after_ms":4000,` +
-		`"delay_ms":0,"reset_at":"2026-01-05T12:00:12Z","never":false,"observed":true,"penalty":"none","would_be":"delete","entry":5,"strikes":1,"new_strike":true}`
+		`"delay_ms":0,"reset_at":"2026-01-05T12:00:12Z","never":false,"observed":true,"penalty":"none","would_be":"delete","entry":5,"strikes":1,"new_strike":true,"series":3}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -53,6 +53,7 @@ func waitUntil(ctx context.Context, turn time.Time) error {
 // continues to read the connection. It is safe for concurrent use. Create one with NewHoldQueue for
 // each connection, and call Run in a goroutine.
 type HoldQueue struct {
+	guard  *Guard
 	places chan struct{}   // one value per pending message
 	held   chan heldInTurn // never full: it has room for every place
 	begun  atomic.Bool
@@ -61,53 +62,73 @@ type HoldQueue struct {
 
 // heldInTurn is a pending message.
 type heldInTurn struct {
+	verdict Verdict
 	turn    time.Time
 	deliver func()
 }
 
-// NewHoldQueue returns a queue for at most size pending messages; a size below 1 counts as 1. Use
-// the leaky-bucket's Queue, plus a few for messages without a delay that arrive during a delivery.
-func NewHoldQueue(size int) *HoldQueue {
+// NewHoldQueue returns a queue for at most size pending messages that the Guard has allowed. A size
+// below 1 counts as 1. Use the leaky-bucket's Queue, plus a few for messages without a delay that
+// arrive during a delivery. If guard is nil, what dropped messages have spent isn't given back.
+func NewHoldQueue(guard *Guard, size int) *HoldQueue {
 	size = max(size, 1)
-	return &HoldQueue{places: make(chan struct{}, size), held: make(chan heldInTurn, size)}
+	return &HoldQueue{guard: guard, places: make(chan struct{}, size), held: make(chan heldInTurn, size)}
 }
 
 // Add puts an allowed message at the end of the queue. Run calls deliver when the message's delay
 // is over and all messages before it are delivered. Add never blocks. Add returns false if the
-// queue is full, if Run has ended, or if v is throttled. In these cases deliver is never called,
-// and the caller should drop the message. In the first two cases the message's cost is not
-// refunded.
+// queue is full, if Run has ended, or if v is throttled. The caller should then drop the message;
+// deliver is never called, and what the message has spent is given back.
 func (q *HoldQueue) Add(v Verdict, deliver func()) bool {
-	if !v.Allowed || q.ended.Load() {
+	if !v.Allowed {
 		return false
 	}
 	select {
 	case q.places <- struct{}{}:
-		q.held <- heldInTurn{v.deliveryTime(), deliver}
+		q.held <- heldInTurn{v, v.deliveryTime(), deliver}
+		if q.ended.Load() { // Run doesn't deliver it any more
+			q.drop()
+			return false
+		}
 		return true
 	default:
+		q.guard.giveBack(v)
 		return false
 	}
 }
 
-// Run delivers messages one after another until the context ends, and then drops the pending
-// messages. Pass the connection's context, such as httpguard.Session.Context. If deliver panics, Run
-// ends with that panic, which ends the process unless the goroutine recovers. Run panics if it is
-// called a second time.
+// Run delivers messages one after another until the context ends. It then drops the pending
+// messages, and gives back what they have spent. Pass the connection's context, such as that of
+// httpguard.Session.Context. If deliver panics, Run ends with that panic, which ends the process
+// unless the goroutine recovers. Run panics if it is called a second time.
 func (q *HoldQueue) Run(ctx context.Context) {
 	if q.begun.Swap(true) {
 		panic("chatguard: HoldQueue.Run is called a second time")
 	}
+	defer q.drop()
 	defer q.ended.Store(true)
 	for {
 		select {
 		case next := <-q.held:
 			if waitUntil(ctx, next.turn) != nil {
+				q.guard.giveBack(next.verdict)
 				return
 			}
 			<-q.places // no longer pending
 			next.deliver()
 		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// drop drops the pending messages after Run has ended.
+func (q *HoldQueue) drop() {
+	for {
+		select {
+		case next := <-q.held:
+			q.guard.giveBack(next.verdict)
+		default:
 			return
 		}
 	}

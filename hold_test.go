@@ -82,7 +82,7 @@ func TestHold_GuardClockBehind(t *testing.T) {
 
 func TestHoldQueue_DeliversInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q, start := NewHoldQueue(3), time.Now()
+		q, start := NewHoldQueue(newPacedGuard(t), 3), time.Now()
 		type delivery struct {
 			name string
 			at   time.Duration
@@ -127,7 +127,7 @@ func TestHoldQueue_DeliversInOrder(t *testing.T) {
 // If the embedder's clock is ahead, the difference must not add up over several messages.
 func TestHoldQueue_BoundsEachDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q, start := NewHoldQueue(2), time.Now()
+		q, start := NewHoldQueue(newPacedGuard(t), 2), time.Now()
 		var last time.Duration
 		for _, delay := range []time.Duration{time.Second, 2 * time.Second} {
 			q.Add(Verdict{At: start.Add(time.Hour), Allowed: true, Delay: delay}, func() { last = time.Since(start) })
@@ -143,7 +143,7 @@ func TestHoldQueue_BoundsEachDelay(t *testing.T) {
 
 func TestHoldQueue_EndsWithConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := NewHoldQueue(0) // counts as 1
+		q := NewHoldQueue(newPacedGuard(t), 0) // counts as 1
 		ctx, cancel := context.WithCancel(t.Context())
 		v := Verdict{At: time.Now(), Allowed: true, Delay: time.Second}
 		never := func() { t.Error("a message is delivered to a connection that is closed") }
@@ -168,7 +168,7 @@ func TestHoldQueue_Panics(t *testing.T) {
 		q.Run(ctx)
 		return nil
 	}
-	q := NewHoldQueue(5)
+	q := NewHoldQueue(newPacedGuard(t), 5)
 	broken := errors.New("broken")
 	q.Add(Verdict{Allowed: true}, func() { panic(broken) })
 	if got := run(q, t.Context()); got != broken {
@@ -180,4 +180,40 @@ func TestHoldQueue_Panics(t *testing.T) {
 	if got := run(q, t.Context()); got != "chatguard: HoldQueue.Run is called a second time" {
 		t.Errorf("the second Run: %v", got)
 	}
+}
+
+// placesTaken returns how many places of the leaky-bucket a user's messages take, with the one that
+// is leaving.
+func placesTaken(t *testing.T, g *Guard) int {
+	t.Helper()
+	e, err := g.Explain(messageNow("7"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Limits[0].Used
+}
+
+// A message that isn't delivered takes no place in the leaky-bucket.
+func TestHoldQueue_GivesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newPacedGuard(t)
+		q := NewHoldQueue(g, 1)
+		mustCheck(t, g, messageNow("7")) // leaves at once
+		never := func() { t.Error("a dropped message is delivered") }
+		for _, want := range []bool{true, false} {
+			added := q.Add(mustCheck(t, g, messageNow("7")), never)
+			if added != want || placesTaken(t, g) != 2 {
+				t.Errorf("added %v, %d places taken; want %v and 2", added, placesTaken(t, g), want)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		q.Run(ctx)
+		if n := placesTaken(t, g); n != 1 {
+			t.Errorf("after the end of Run: %d places taken", n)
+		}
+		if v := mustCheck(t, g, messageNow("7")); q.Add(v, never) || placesTaken(t, g) != 1 {
+			t.Errorf("after the end: %d places taken", placesTaken(t, g))
+		}
+	})
 }

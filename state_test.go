@@ -86,7 +86,7 @@ func TestSetDegraded_Verdicts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, taken, err := g.Take(ctx, messageFrom("7", 0, Moderator))
+		_, taken, err := g.CheckUpTo(ctx, messageFrom("7", 0, Moderator))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -308,20 +308,20 @@ func TestTake(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	m := messageFrom("7", 0)
 	m.Cost = 5
-	taken, v, err := g.Take(context.Background(), m)
+	taken, v, err := g.CheckUpTo(context.Background(), m)
 	if err != nil || taken != 3 || !v.Allowed {
 		t.Errorf("took %d of 5 with 3 tokens: %+v, %v", taken, v, err)
 	}
-	taken, v, err = g.Take(context.Background(), m)
+	taken, v, err = g.CheckUpTo(context.Background(), m)
 	if err != nil || taken != 0 || v.Allowed || v.RetryAfter != 4*time.Second || v.Never {
 		t.Errorf("took %d of an empty bucket: %+v, %v", taken, v, err)
 	}
 	m.User.Roles = RolesOf(Moderator)
-	if taken, _, _ = g.Take(context.Background(), m); taken != 5 {
+	if taken, _, _ = g.CheckUpTo(context.Background(), m); taken != 5 {
 		t.Errorf("an exempt user takes %d of 5", taken)
 	}
 	observing := newEnforcingGuard(t, func(p *Policy) { p.Mode = Observe }, nil)
-	if taken, _, _ = observing.Take(context.Background(), inChannel("1", Message{ChannelID: "1", User: User{ID: "7"}, SentAt: monday, Cost: 5})); taken != 5 {
+	if taken, _, _ = observing.CheckUpTo(context.Background(), inChannel("1", Message{ChannelID: "1", User: User{ID: "7"}, SentAt: monday, Cost: 5})); taken != 5 {
 		t.Errorf("who only observes gives %d of 5", taken)
 	}
 	watched := newEnforcingGuard(t, func(p *Policy) {
@@ -330,10 +330,10 @@ func TestTake(t *testing.T) {
 		p.Limits = []Limit{countingLimit("own", PerUser, 2), trial}
 	}, nil)
 	m.User.Roles = 0
-	if taken, v, _ = watched.Take(context.Background(), m); taken != 2 || !v.Observed {
+	if taken, v, _ = watched.CheckUpTo(context.Background(), m); taken != 2 || !v.Observed {
 		t.Errorf("beside a limit that observes: took %d of 5 with room for 2: %+v", taken, v)
 	}
-	if _, _, err = g.Take(context.Background(), Message{ChannelID: "1"}); !errors.Is(err, ErrNoUser) {
+	if _, _, err = g.CheckUpTo(context.Background(), Message{ChannelID: "1"}); !errors.Is(err, ErrNoUser) {
 		t.Errorf("without a user: %v", err)
 	}
 }

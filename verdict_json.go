@@ -2,13 +2,15 @@ package chatguard
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"time"
 )
 
 // MarshalJSON writes the form shared by the command line and the HTTP API. Times are RFC 3339 in
-// UTC. Waits are rounded up, and retry_after_ms is null if waiting never helps. remaining and
-// reset_at are null if the message is exempt or if there are no limits.
+// UTC. Waits are rounded up to milliseconds, and retry_after_ms is null if waiting never helps.
+// remaining and reset_at are null if the message is exempt or if there are no limits. tightest is
+// present if it isn't the same as limit.
 func (v Verdict) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
 // AppendJSON appends what MarshalJSON writes. Use it to write many verdicts: json.Marshal takes
@@ -40,6 +42,9 @@ func (v Verdict) AppendJSON(b []byte) []byte {
 
 // appendRare appends the fields that most verdicts don't have.
 func (v *Verdict) appendRare(b []byte) []byte {
+	if v.Tightest != v.Limit {
+		b = appendText(append(b, `,"tightest":`...), v.Tightest)
+	}
 	if v.Exempt {
 		b = append(b, `,"exempt":true`...)
 	}
@@ -55,7 +60,87 @@ func (v *Verdict) appendRare(b []byte) []byte {
 	if v.NewStrike {
 		b = append(b, `,"new_strike":true`...)
 	}
+	if v.Spent != 0 {
+		b = strconv.AppendInt(append(b, `,"spent":`...), int64(v.Spent), 10)
+	}
+	if v.Late != 0 {
+		b = strconv.AppendInt(append(b, `,"late_ns":`...), int64(v.Late), 10)
+	}
+	if v.Counted != 0 {
+		b = strconv.AppendInt(append(b, `,"counted":`...), int64(v.Counted), 10)
+	}
+	if v.Series != 0 {
+		b = strconv.AppendInt(append(b, `,"series":`...), int64(v.Series), 10)
+	}
 	return b
+}
+
+// verdictJSON has the fields that AppendJSON writes.
+type verdictJSON struct {
+	At         time.Time `json:"at"`
+	Channel    *string   `json:"channel"`
+	UserID     *string   `json:"user_id"`
+	Allowed    *bool     `json:"allowed"`
+	Limit      string    `json:"limit"`
+	Remaining  *int      `json:"remaining"`
+	RetryAfter int64     `json:"retry_after_ms"`
+	Delay      int64     `json:"delay_ms"`
+	ResetAt    time.Time `json:"reset_at"`
+	Never      bool      `json:"never"`
+	Observed   bool      `json:"observed"`
+	Penalty    Penalty   `json:"penalty"`
+	WouldBe    Penalty   `json:"would_be"`
+	Tightest   *string   `json:"tightest"`
+	Exempt     bool      `json:"exempt"`
+	Degraded   bool      `json:"degraded"`
+	EntryID    EntryID   `json:"entry"`
+	Strikes    int       `json:"strikes"`
+	NewStrike  bool      `json:"new_strike"`
+	Spent      int       `json:"spent"`
+	Late       int64     `json:"late_ns"`
+	Counted    int       `json:"counted"`
+	Series     uint8     `json:"series"`
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. The waits are then rounded up to milliseconds, and
+// the times are in UTC. The author's roles are not in the JSON; see Guard.Quotas. UnmarshalJSON
+// ignores fields that it doesn't know. It returns an error if channel, user_id or allowed is
+// missing.
+func (v *Verdict) UnmarshalJSON(data []byte) error {
+	var in verdictJSON
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	if err := in.checkComplete(); err != nil {
+		return err
+	}
+	*v = Verdict{
+		At: in.At, ChannelID: *in.Channel, UserID: *in.UserID, Allowed: *in.Allowed, Observed: in.Observed, Exempt: in.Exempt,
+		Never: in.Never, Degraded: in.Degraded, Limit: in.Limit, Tightest: in.Limit, Remaining: -1,
+		RetryAfter: time.Duration(in.RetryAfter) * time.Millisecond, Delay: time.Duration(in.Delay) * time.Millisecond,
+		ResetAt: in.ResetAt, EntryID: in.EntryID, Penalty: in.Penalty, WouldBe: in.WouldBe, Strikes: in.Strikes,
+		NewStrike: in.NewStrike, Spent: in.Spent, Late: time.Duration(in.Late), Counted: in.Counted, Series: in.Series,
+	}
+	if in.Tightest != nil {
+		v.Tightest = *in.Tightest
+	}
+	if in.Remaining != nil {
+		v.Remaining = *in.Remaining
+	}
+	return nil
+}
+
+// checkComplete returns an error if a field is missing without which there is no verdict.
+func (in *verdictJSON) checkComplete() error {
+	for _, field := range []struct {
+		name  string
+		known bool
+	}{{"channel", in.Channel != nil}, {"user_id", in.UserID != nil}, {"allowed", in.Allowed != nil}} {
+		if !field.known {
+			return fmt.Errorf("chatguard: the JSON isn't a verdict: %s is missing", field.name)
+		}
+	}
+	return nil
 }
 
 func appendTime(b []byte, t time.Time) []byte {

@@ -1,7 +1,11 @@
 package chatguard
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 )
@@ -21,11 +25,16 @@ type plainVerdict struct {
 	Observed     bool       `json:"observed"`
 	Penalty      Penalty    `json:"penalty"`
 	WouldBe      *Penalty   `json:"would_be,omitempty"`
+	Tightest     *string    `json:"tightest,omitempty"`
 	Exempt       bool       `json:"exempt,omitempty"`
 	Degraded     bool       `json:"degraded,omitempty"`
 	Entry        EntryID    `json:"entry,omitempty"`
 	Strikes      int        `json:"strikes,omitempty"`
 	NewStrike    bool       `json:"new_strike,omitempty"`
+	Spent        int        `json:"spent,omitempty"`
+	LateNS       int64      `json:"late_ns,omitempty"`
+	Counted      int        `json:"counted,omitempty"`
+	Series       uint8      `json:"series,omitempty"`
 }
 
 func TestVerdict_JSONMatchesEncodingJSON(t *testing.T) {
@@ -34,18 +43,19 @@ func TestVerdict_JSONMatchesEncodingJSON(t *testing.T) {
 	timeout := Penalty{Action: Timeout, Duration: 10 * time.Minute}
 	n := func(n int64) *int64 { return &n }
 	left := func(n int) *int { return &n }
+	text := func(s string) *string { return &s }
 	utc, later := at.UTC(), at.Add(12*time.Second).UTC()
 	for _, test := range []struct {
 		v    Verdict
 		want plainVerdict
 	}{
-		{Verdict{At: at, ChannelID: "1", UserID: "7", Allowed: true, Tightest: "burst", Remaining: 2, ResetAt: later.In(berlin)},
-			plainVerdict{At: utc, Channel: "1", UserID: "7", Allowed: true, Remaining: left(2), RetryAfterMS: n(0), ResetAt: &later}},
-		{Verdict{At: at, ChannelID: "1", UserID: "7", Limit: "burst", RetryAfter: 3*time.Second + 1, ResetAt: later, EntryID: 99, Penalty: timeout, Strikes: 2, NewStrike: true},
-			plainVerdict{At: utc, Channel: "1", UserID: "7", Limit: "burst", Remaining: left(0), RetryAfterMS: n(3001), ResetAt: &later, Entry: 99, Penalty: timeout, Strikes: 2, NewStrike: true}},
-		{Verdict{At: at, Allowed: true, Observed: true, WouldBe: timeout, Limit: "burst", Delay: 1500 * time.Microsecond, ResetAt: later, Degraded: true},
+		{Verdict{At: at, ChannelID: "1", UserID: "7", Allowed: true, Tightest: "burst", Remaining: 2, ResetAt: later.In(berlin), Spent: 1},
+			plainVerdict{At: utc, Channel: "1", UserID: "7", Allowed: true, Remaining: left(2), RetryAfterMS: n(0), ResetAt: &later, Tightest: text("burst"), Spent: 1}},
+		{Verdict{At: at, ChannelID: "1", UserID: "7", Limit: "burst", Tightest: "burst", RetryAfter: 3*time.Second + 1, ResetAt: later, EntryID: 99, Penalty: timeout, Strikes: 2, NewStrike: true, Late: 1500, Counted: 1, Series: 9},
+			plainVerdict{At: utc, Channel: "1", UserID: "7", Limit: "burst", Remaining: left(0), RetryAfterMS: n(3001), ResetAt: &later, Entry: 99, Penalty: timeout, Strikes: 2, NewStrike: true, LateNS: 1500, Counted: 1, Series: 9}},
+		{Verdict{At: at, Allowed: true, Observed: true, WouldBe: timeout, Limit: "burst", Tightest: "burst", Delay: 1500 * time.Microsecond, ResetAt: later, Degraded: true},
 			plainVerdict{At: utc, Allowed: true, Observed: true, WouldBe: &timeout, Limit: "burst", Remaining: left(0), RetryAfterMS: n(0), DelayMS: 2, ResetAt: &later, Degraded: true}},
-		{Verdict{At: at, Never: true, Limit: "x", ResetAt: later}, plainVerdict{At: utc, Never: true, Limit: "x", Remaining: left(0), ResetAt: &later}},
+		{Verdict{At: at, Never: true, Limit: "x", Tightest: "x", ResetAt: later}, plainVerdict{At: utc, Never: true, Limit: "x", Remaining: left(0), ResetAt: &later}},
 		{Verdict{At: at, Allowed: true, Exempt: true, Remaining: -1}, plainVerdict{At: utc, Allowed: true, Exempt: true, RetryAfterMS: n(0)}},
 		{Verdict{At: at, ChannelID: "a\"b\\c<d>&\u2028\x00", UserID: "é\xff\n"}, plainVerdict{At: utc, Channel: "a\"b\\c<d>&\u2028\x00", UserID: "é\xff\n", RetryAfterMS: n(0)}},
 	} {
@@ -58,6 +68,108 @@ func TestVerdict_JSONMatchesEncodingJSON(t *testing.T) {
 		}
 		if got, err := json.Marshal(test.v); err != nil || string(got) != string(want) {
 			t.Errorf("json.Marshal: %s, %v\nwant %s", got, err, want)
+		}
+	}
+}
+
+// TestVerdict_JSONComesBack checks that the JSON of a verdict gives the verdict back.
+func TestVerdict_JSONComesBack(t *testing.T) {
+	for name, change := range map[string]func(*Policy){
+		"enforcing": nil,
+		"observing": func(p *Policy) { p.Mode = Observe },
+		"a queue":   func(p *Policy) { p.Limits = append(p.Limits, LeakyBucketLimit("pace", time.Second, 5)) },
+		"counted":   func(p *Policy) { p.Limits = append(p.Limits, countingLimit("own", PerUser, 9)) },
+		"no limits": func(p *Policy) { p.Limits = nil },
+	} {
+		g := newEnforcingGuard(t, change, nil)
+		g.State().SetDegraded(name == "counted")
+		for i, m := range []Message{
+			messageFrom("7", 2), messageFrom("7", 1), messageFrom("7", 2), messageFrom("7", 2), messageFrom("7", 0.0015),
+			messageFrom("7", 2, Moderator), {ChannelID: "1", User: User{ID: "8"}, SentAt: monday, Cost: 9},
+		} {
+			v := mustCheck(t, g, m)
+			data, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var back Verdict
+			if err := json.Unmarshal(data, &back); err != nil {
+				t.Fatal(err)
+			}
+			v.RetryAfter = (v.RetryAfter + time.Millisecond - 1).Truncate(time.Millisecond)
+			v.At, v.ResetAt, v.roles = v.At.UTC(), v.ResetAt.UTC(), 0
+			if !back.At.Equal(v.At) || !back.ResetAt.Equal(v.ResetAt) {
+				t.Errorf("%s, message %d: times %s and %s, want %s and %s", name, i, back.At, back.ResetAt, v.At, v.ResetAt)
+			}
+			if back.At, back.ResetAt = v.At, v.ResetAt; back != v {
+				t.Errorf("%s, message %d: got %#v\nwant %#v", name, i, back, v)
+			}
+		}
+	}
+}
+
+func TestVerdict_JSONRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"user_id":"7","allowed":true}`:                              "channel is missing",
+		`{"channel":"1","allowed":true}`:                              "user_id is missing",
+		`{"channel":"1","user_id":"7"}`:                               "allowed is missing",
+		`{"channel":"1","user_id":"7","allowed":null}`:                "allowed is missing",
+		`{"channel":"1","user_id":"7","allowed":false,"penalty":"x"}`: "unknown penalty",
+		`[]`: "cannot unmarshal",
+	} {
+		v := Verdict{Limit: "before"}
+		if err := json.Unmarshal([]byte(text), &v); err == nil || !strings.Contains(err.Error(), want) || v.Limit != "before" {
+			t.Errorf("%s: %v, %s; want %q and the verdict unchanged", text, err, v, want)
+		}
+	}
+	var v Verdict
+	if err := json.Unmarshal([]byte(`{"channel":"1","user_id":"7","allowed":true,"later":1}`), &v); err != nil || !v.Allowed {
+		t.Errorf("an unknown field: %v", err)
+	}
+}
+
+func TestVerdict_String(t *testing.T) {
+	for want, v := range map[string]Verdict{
+		"allowed, 2 left of burst":                     {Allowed: true, Tightest: "burst", Remaining: 2},
+		"allowed, no limits":                           {Allowed: true, Remaining: -1},
+		"allowed, exempt":                              {Allowed: true, Exempt: true},
+		"throttled by burst, retry after 4s":           {Limit: "burst", RetryAfter: 4 * time.Second},
+		"throttled by burst, waiting never helps":      {Limit: "burst", Never: true},
+		"allowed, observed by burst, retry after 1m0s": {Allowed: true, Observed: true, Limit: "burst", RetryAfter: time.Minute},
+	} {
+		if got := fmt.Sprint(v); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestLogValue checks that values print as groups of what matters.
+func TestLogValue(t *testing.T) {
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	user := User{ID: "7", Login: "anna", Roles: RolesOf(VIP, Subscriber)}
+	logger.Info("a", "v", Verdict{ChannelID: "1", UserID: "7", Limit: "burst", RetryAfter: time.Second, Penalty: Penalty{Action: Drop}}, "user", user)
+	logger.Info("b", "v", Verdict{ChannelID: "1", UserID: "7", Allowed: true, Observed: true, Limit: "x", WouldBe: Penalty{Action: Warn}})
+	logger.Info("c", "v", Verdict{ChannelID: "1", UserID: "7", Allowed: true}, "user", User{ID: "8"})
+	want := `msg=a v.channel=1 v.user=7 v.allowed=false v.limit=burst v.retry_after=1s v.penalty=drop user.id=7 user.login=anna user.roles="vip, subscriber"
+msg=b v.channel=1 v.user=7 v.allowed=true v.observed=true v.limit=x v.retry_after=0s v.penalty=warn
+msg=c v.channel=1 v.user=7 v.allowed=true user.id=8
+`
+	if log.String() != want {
+		t.Errorf("got  %s\nwant %s", &log, want)
+	}
+	for got, want := range map[string]string{
+		user.String(): "anna (7)", User{ID: "8"}.String(): "8", user.Roles.String(): "vip, subscriber", Roles(0).String(): "everyone",
+		user.Name(): "anna", Verdict{ChannelID: "1", UserID: "7"}.Key().String(): `user "7" in channel "1"`,
+		Key{UserID: "7", Per: PerUserEverywhere}.String(): `user "7" in all channels`, Key{ChannelID: "1", Per: PerChannel}.String(): `channel "1"`,
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }

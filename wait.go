@@ -1,22 +1,90 @@
 package chatguard
 
 import (
+	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
-// Wait formats a duration for people, rounded up so that nobody retries too early: "4 s", "12 min",
-// "3 h 12 min", "5 days". A negative duration is "0 s".
-func Wait(d time.Duration) string {
-	seconds := roundUp(d, time.Second)
-	minutes := (seconds + 59) / 60
-	switch {
-	case seconds < 120:
-		return fmt.Sprintf("%d s", max(0, seconds))
-	case minutes < 120:
-		return fmt.Sprintf("%d min", minutes)
-	case minutes < 48*60:
-		return fmt.Sprintf("%d h %d min", minutes/60, minutes%60)
+// Wait waits until the message may be sent, spends its cost, and returns the verdict. Use it to pace
+// messages of one's own, for example to a server that has limits. It counts the message at the time
+// of the Guard's clock and ignores SentAt. If a leaky-bucket delays the message, Wait also waits for
+// the delay. While it waits, it gives no strikes and notifies no observer. If several goroutines
+// wait for one user, any of them may be next.
+//
+// The error is one of Check, the context's error, or a *ThrottledError if waiting never helps. If
+// the next message passes only after the context's deadline, Wait returns an error that wraps
+// context.DeadlineExceeded at once. After an error, nothing is spent.
+func (g *Guard) Wait(ctx context.Context, m Message) (v Verdict, err error) {
+	m.SentAt = time.Time{}
+	for {
+		if err := ctx.Err(); err != nil {
+			return v, err
+		}
+		v = Verdict{}
+		if _, err := g.check(&m, &v, waiting); err != nil {
+			return v, err
+		}
+		switch {
+		case v.Allowed:
+			return v, g.holdOrRefund(ctx, v)
+		case v.Never:
+			return v, &ThrottledError{v}
+		}
+		next := time.Now().Add(v.RetryAfter)
+		if deadline, ok := ctx.Deadline(); ok && deadline.Before(next) {
+			return v, fmt.Errorf("chatguard: the next message passes in %s: %w", FormatWait(v.RetryAfter), context.DeadlineExceeded)
+		}
+		if err := waitUntil(ctx, next); err != nil {
+			return v, err
+		}
 	}
-	return fmt.Sprintf("%d days", (minutes+24*60-1)/(24*60))
+}
+
+// holdOrRefund waits until an allowed message may be delivered. If the context ends first, it gives
+// back what the message spent.
+func (g *Guard) holdOrRefund(ctx context.Context, v Verdict) error {
+	err := v.Hold(ctx)
+	if err != nil {
+		g.giveBack(v)
+	}
+	return err
+}
+
+// giveBack refunds one of the Guard's own verdicts. That fails only if the Guard's clock shows a
+// time at which no message can be judged, and then nothing counts. A nil Guard gives nothing back.
+func (g *Guard) giveBack(v Verdict) {
+	if g != nil {
+		_ = g.Refund(v)
+	}
+}
+
+// Reservation is a message that was judged and may still be cancelled. It is safe for concurrent
+// use. Guard.Reserve returns it.
+type Reservation struct {
+	Verdict Verdict // Allowed reports whether the message may be sent
+
+	guard     *Guard
+	cancelled atomic.Bool
+}
+
+// Reserve judges a message like Check, and returns a Reservation that can give back what the message
+// has spent. Use it if you know only later whether the message is sent. It returns the same errors
+// as Check.
+func (g *Guard) Reserve(ctx context.Context, m Message) (*Reservation, error) {
+	v, err := g.Check(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return &Reservation{Verdict: v, guard: g}, nil
+}
+
+// Cancel gives back what the message has spent, as Guard.Refund does. It does nothing if the message
+// was throttled, or if the reservation is already cancelled. The error is that of Refund.
+func (r *Reservation) Cancel() error {
+	if r.cancelled.Swap(true) {
+		return nil
+	}
+	return r.guard.Refund(r.Verdict)
 }

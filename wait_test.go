@@ -1,19 +1,141 @@
 package chatguard
 
 import (
-	"math"
+	"context"
+	"errors"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-func TestWait(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		-time.Hour: "0 s", 0: "0 s", 1: "1 s", 4 * time.Second: "4 s", 4*time.Second + 1: "5 s", 119 * time.Second: "119 s", 120 * time.Second: "2 min",
-		121 * time.Second: "3 min", 2 * time.Hour: "2 h 0 min", 3*time.Hour + 11*time.Minute + time.Second: "3 h 12 min",
-		48 * time.Hour: "2 days", 49 * time.Hour: "3 days", math.MaxInt64: "106752 days",
-	} {
-		if got := Wait(d); got != want {
-			t.Errorf("%s is %q, want %q", d, got, want)
+// TestWait_Paces checks that messages leave exactly when a bucket allows them, without any trace of
+// the waiting.
+func TestWait_Paces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []Verdict
+		g := newEnforcingGuard(t, nil, &Options{Now: time.Now, Observer: func(_ Message, v Verdict) { told = append(told, v) }})
+		start := time.Now()
+		for n, want := range []time.Duration{0, 0, 0, 4 * time.Second, 8 * time.Second} {
+			v, err := g.Wait(t.Context(), messageNow("7"))
+			if err != nil || !v.Allowed || v.Spent != 1 || time.Since(start) != want {
+				t.Errorf("message %d after %s: %s, %v; want it after %s", n, time.Since(start), v, err, want)
+			}
 		}
+		for _, v := range told {
+			if v.Throttled() {
+				t.Errorf("an observer was told of the waiting: %s", v)
+			}
+		}
+		if e, err := g.Explain(messageNow("7")); err != nil || len(told) != 5 || e.Strikes != 0 {
+			t.Errorf("%d observed, %d strikes, %v", len(told), e.Strikes, err)
+		}
+	})
+}
+
+// TestWait_Together checks that goroutines that wait for one user share the allowance.
+func TestWait_Together(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newEnforcingGuard(t, nil, &Options{Now: time.Now})
+		start := time.Now()
+		var all sync.WaitGroup
+		for range 6 {
+			all.Go(func() {
+				if _, err := g.Wait(t.Context(), messageNow("7")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if took := time.Since(start); took != 12*time.Second {
+			t.Errorf("6 messages took %s, want 12s", took)
+		}
+	})
+}
+
+func TestWait_Errors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newEnforcingGuard(t, nil, &Options{Now: time.Now})
+		for range 3 {
+			mustCheck(t, g, messageNow("7"))
+		}
+		start := time.Now()
+		soon, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		if _, err := g.Wait(soon, messageNow("7")); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 0 {
+			t.Errorf("beyond the deadline: %v after %s, want an error at once", err, time.Since(start))
+		}
+		cancelled, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		if _, err := g.Wait(cancelled, messageNow("7")); err != context.Canceled || time.Since(start) != time.Second {
+			t.Errorf("cancelled: %v after %s", err, time.Since(start))
+		}
+		if _, err := g.Wait(cancelled, messageNow("8")); err != context.Canceled {
+			t.Errorf("cancelled before: %v", err)
+		}
+		costly := messageNow("8")
+		costly.Cost = 4
+		var throttled *ThrottledError
+		if _, err := g.Wait(t.Context(), costly); !errors.As(err, &throttled) || !throttled.Verdict.Never {
+			t.Errorf("a cost that never passes: %v", err)
+		}
+		if _, err := g.Wait(t.Context(), Message{ChannelID: "1"}); err != ErrNoUser {
+			t.Errorf("no user: %v", err)
+		}
+		for _, user := range []string{"7", "8"} {
+			if e, err := g.Explain(messageNow(user)); err != nil || e.Strikes != 0 || user == "8" && e.Limits[0].Used != 0 {
+				t.Errorf("user %s: %d strikes, %d used, %v", user, e.Strikes, e.Limits[0].Used, err)
+			}
+		}
+	})
+}
+
+// A leaky-bucket's message waits for its turn, and gives its place back if the wait is cancelled.
+func TestWait_Delay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newPacedGuard(t)
+		start := time.Now()
+		for range 2 {
+			if _, err := g.Wait(t.Context(), messageNow("7")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		gone, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, err := g.Wait(gone, messageNow("7")); err != context.DeadlineExceeded || placesTaken(t, g) != 1 || time.Since(start) != 1100*time.Millisecond {
+			t.Errorf("%v after %s, %d places taken", err, time.Since(start), placesTaken(t, g))
+		}
+	})
+}
+
+func TestReservation_Cancel(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) {
+		p.Limits = append(p.Limits,
+			Limit{Name: "abroad", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour},
+			Limit{Name: "all", Algorithm: UserWindow, Per: PerChannel, Messages: 9, Every: time.Hour})
+	}, nil)
+	m := messageNow("7")
+	m.Cost = 2
+	r, err := g.Reserve(t.Context(), m)
+	if err != nil || !r.Verdict.Allowed {
+		t.Fatal(r, err)
+	}
+	mustCheck(t, g, messageNow("7"))
+	throttled, err := g.Reserve(t.Context(), messageNow("7"))
+	if err != nil || throttled.Verdict.Allowed {
+		t.Fatal(throttled, err)
+	}
+	for range 2 { // the second cancels nothing
+		if err := errors.Join(r.Cancel(), throttled.Cancel()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, used := range usage(t, g, messageNow("7")) {
+		if used != 1 {
+			t.Errorf("limit %d: %d used, want 1", i, used)
+		}
+	}
+	if _, err := g.Reserve(t.Context(), Message{ChannelID: "1"}); err != ErrNoUser {
+		t.Errorf("no user: %v", err)
 	}
 }

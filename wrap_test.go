@@ -3,6 +3,7 @@ package chatguard
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -31,8 +32,8 @@ func TestWrap(t *testing.T) {
 		}
 	}
 	for want, err := range map[string]error{
-		"throttled by burst: the next message passes in 4 s":                      say("d", 0),
-		"throttled by burst: the message costs more than the limit can ever hold": say("e", 4),
+		"chatguard: throttled by burst: the next message passes in 4 s":                      say("d", 0),
+		"chatguard: throttled by burst: the message costs more than the limit can ever hold": say("e", 4),
 	} {
 		var throttled *ThrottledError
 		if !errors.As(err, &throttled) || err.Error() != want || throttled.Verdict.Limit != "burst" || throttled.Verdict.EntryID == 0 {
@@ -65,11 +66,40 @@ func TestWrap_Holds(t *testing.T) {
 			t.Errorf("a message whose connection ends: %v after %s", err, time.Since(start))
 		}
 		if err := handle(t.Context(), messageNow("7")); err != nil {
-			// the previous message has used up its place in the queue
+			t.Fatal(err) // it gets the place that the previous message has given back
+		}
+		if want := []time.Duration{0, time.Second}; !slices.Equal(heard, want) {
+			t.Errorf("heard at %v, want %v", heard, want)
+		}
+	})
+}
+
+// Wrap gives back what a message has spent if the message isn't delivered.
+func TestWrap_GivesBack(t *testing.T) {
+	g := newEnforcingGuard(t, nil, nil)
+	for err, want := range map[error]int{errors.New("broken"): 2, fmt.Errorf("the room is closed: %w", ErrUndelivered): 3} {
+		m := messageNow("of " + err.Error())
+		if got := g.Wrap(func(context.Context, Message) error { return err })(t.Context(), m); got != err {
+			t.Errorf("error %v, want %v", got, err)
+		}
+		if e, explainErr := g.Explain(m); explainErr != nil || e.Limits[0].Remaining != want || e.Limits[1].Remaining != 297+want {
+			t.Errorf("after %v: %+v, %v; want %d left", err, e.Limits, explainErr, want)
+		}
+	}
+}
+
+// Wrap gives back what a message has spent if its sender goes away while it is held.
+func TestWrap_GivesBackHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newPacedGuard(t)
+		handle := g.Wrap(func(context.Context, Message) error { return nil })
+		if err := handle(t.Context(), messageNow("7")); err != nil {
 			t.Fatal(err)
 		}
-		if want := []time.Duration{0, 2 * time.Second}; !slices.Equal(heard, want) {
-			t.Errorf("heard at %v, want %v", heard, want)
+		gone, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if err := handle(gone, messageNow("7")); err != context.DeadlineExceeded || placesTaken(t, g) != 1 {
+			t.Errorf("error %v, %d places taken", err, placesTaken(t, g))
 		}
 	})
 }

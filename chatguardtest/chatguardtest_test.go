@@ -44,7 +44,7 @@ func TestVerdicts_LikeReal(t *testing.T) {
 			{"delayed", chatguardtest.Delayed(4 * time.Second), judge(t, chatguard.LeakyBucketLimit("pace", 4*time.Second, 2), 2, 1)},
 		} {
 			c.prepared.ChannelID, c.prepared.UserID = c.real.ChannelID, c.real.UserID
-			c.real.EntryID, c.real.Strikes, c.real.NewStrike = 0, 0, false // a prepared verdict has no history
+			c.real.EntryID, c.real.Strikes, c.real.NewStrike, c.real.Series = 0, 0, false, 0 // a prepared verdict has no history
 			c.real.ResetAt, c.prepared.ResetAt = time.Time{}, time.Time{}
 			got, want := encode(t, c.prepared), encode(t, c.real)
 			if got != want || c.prepared.String() != c.real.String() || c.prepared.Spent != c.real.Spent {

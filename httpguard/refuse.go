@@ -58,5 +58,5 @@ func (a *refuser) throttledText(v *chatguard.Verdict) string {
 	if v.Never {
 		return "The request costs more than the limit ever allows."
 	}
-	return a.throttled + " Try again in " + chatguard.Wait(v.RetryAfter) + "."
+	return a.throttled + " Try again in " + chatguard.FormatWait(v.RetryAfter) + "."
 }

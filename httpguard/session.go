@@ -125,3 +125,12 @@ func (s *Session) Check(ctx context.Context, m chatguard.Message) (chatguard.Ver
 	m.ChannelID = cmp.Or(m.ChannelID, s.channel)
 	return s.guard.Check(ctx, m)
 }
+
+// NewHoldQueue returns a queue for at most size pending messages of this connection. It is
+// chatguard.NewHoldQueue with the session's Guard. On a nil *Session, the queue gives nothing back.
+func (s *Session) NewHoldQueue(size int) *chatguard.HoldQueue {
+	if s == nil {
+		return chatguard.NewHoldQueue(nil, size)
+	}
+	return chatguard.NewHoldQueue(s.guard, size)
+}

@@ -116,7 +116,8 @@ func (c *chat) broadcast(room string, f frame) {
 // ServeHTTP handles one member's connection. The middleware has admitted it, and its session judges
 // the messages.
 func (c *chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	session, held := httpguard.SessionFrom(r.Context()), chatguard.NewHoldQueue(waiting)
+	session := httpguard.SessionFrom(r.Context())
+	held := session.NewHoldQueue(waiting)
 	user, room := session.User(), session.ChannelID()
 	name := user.Name()
 	c.visit(w, r, room, held.Run, func(ctx context.Context, m *member, text string) error {

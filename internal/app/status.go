@@ -61,7 +61,7 @@ func (s *status) connections() []live.Connection {
 			list = append(list, live.Connection{Name: name, State: live.Paused, Detail: "by " + on.PausedBy})
 		}
 		if !on.RaidUntil.IsZero() {
-			list = append(list, live.Connection{Name: name, State: live.RaidMode, Detail: "for " + chatguard.Wait(on.RaidUntil.Sub(s.guard.Now())) + " more"})
+			list = append(list, live.Connection{Name: name, State: live.RaidMode, Detail: "for " + chatguard.FormatWait(on.RaidUntil.Sub(s.guard.Now())) + " more"})
 		}
 		if wait, ok := slowed[c.ID]; ok {
 			list = append(list, live.Connection{Name: name, State: live.SlowMode, Detail: fmt.Sprintf("one message every %s: the flood exceeds Twitch's request limit", wait)})

@@ -61,5 +61,5 @@ func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
 
 // fill replaces the placeholders of a template.
 func fill(text string, m *chatguard.Message, wait time.Duration, limit string) string {
-	return strings.NewReplacer("{name}", m.User.Name(), "{wait}", chatguard.Wait(wait), "{limit}", limit).Replace(text)
+	return strings.NewReplacer("{name}", m.User.Name(), "{wait}", chatguard.FormatWait(wait), "{limit}", limit).Replace(text)
 }

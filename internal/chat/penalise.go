@@ -138,7 +138,7 @@ func reason(v chatguard.Verdict, silent time.Duration) string {
 	}
 	said := fmt.Sprintf("Too many messages (limit %s).", v.Limit)
 	if silent > 0 {
-		said += fmt.Sprintf(" The next one is allowed in %s.", chatguard.Wait(max(silent, v.RetryAfter)))
+		said += fmt.Sprintf(" The next one is allowed in %s.", chatguard.FormatWait(max(silent, v.RetryAfter)))
 	}
 	return said
 }

@@ -105,7 +105,7 @@ func (c *Controls) status(channelID string) string {
 	}
 	said += " " + strings.Join(limits, ", ") + "."
 	if !s.RaidUntil.IsZero() {
-		said += fmt.Sprintf(" Raid mode lasts %s more.", chatguard.Wait(s.RaidUntil.Sub(c.now())))
+		said += fmt.Sprintf(" Raid mode lasts %s more.", chatguard.FormatWait(s.RaidUntil.Sub(c.now())))
 	}
 	return said
 }
@@ -141,7 +141,7 @@ func (c *Controls) raidCommand(ctx context.Context, channelID, by string, args [
 		}
 	}
 	until, saved, err := c.StartRaid(ctx, channelID, by, length)
-	return fmt.Sprintf("Raid mode is on for %s.", chatguard.Wait(until.Sub(c.now()))), saved, err
+	return fmt.Sprintf("Raid mode is on for %s.", chatguard.FormatWait(until.Sub(c.now()))), saved, err
 }
 
 func (c *Controls) setCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {
@@ -170,7 +170,7 @@ var userCommands = map[string]userCommand{
 			return "", false, fmt.Errorf("%q is not a number of messages", args[0])
 		}
 		until, saved, err := c.Grant(ctx, t, "", n)
-		return fmt.Sprintf("%s has %d more messages for %s.", name, n, chatguard.Wait(until.Sub(c.now()))), saved, err
+		return fmt.Sprintf("%s has %d more messages for %s.", name, n, chatguard.FormatWait(until.Sub(c.now()))), saved, err
 	},
 	"reset": func(c *Controls, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
 		saved, err := c.Reset(ctx, t)
@@ -192,7 +192,7 @@ var userCommands = map[string]userCommand{
 		if errors.Is(err, ErrExemption) {
 			err = errLength(args[0])
 		}
-		return fmt.Sprintf("%s has no limits for %s.", name, chatguard.Wait(length)), done.Saved, err
+		return fmt.Sprintf("%s has no limits for %s.", name, chatguard.FormatWait(length)), done.Saved, err
 	},
 }
 

@@ -27,9 +27,9 @@ func (c *Controls) quota(m chatguard.Message) string {
 		part := fmt.Sprintf("%s %d of %d", l.Name, l.Remaining, l.Capacity+l.Granted)
 		switch {
 		case l.Remaining == 0 && l.NextAt.After(now):
-			part += ", next in " + chatguard.Wait(l.NextAt.Sub(now))
+			part += ", next in " + chatguard.FormatWait(l.NextAt.Sub(now))
 		case l.Algorithm == chatguard.DailyWindow && l.Used > 0:
-			part += ", resets in " + chatguard.Wait(l.ResetAt.Sub(now))
+			part += ", resets in " + chatguard.FormatWait(l.ResetAt.Sub(now))
 		}
 		parts = append(parts, part)
 	}

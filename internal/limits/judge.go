@@ -9,6 +9,9 @@ type Request struct {
 	Exempt bool  // the user's roles exempt the message
 	// UpTo means that only a part of Cost is spent if there is no room for all of it.
 	UpTo bool
+	// Try means that a throttled message leaves no trace: it gives no strike, and no limit counts
+	// it.
+	Try bool
 }
 
 // Decision is the decision on a message, and its grounds. Times are nanoseconds since the Unix
@@ -335,6 +338,10 @@ func (h *hearing) chargeAll() (charged bool) {
 func (h *hearing) throttle(b block) {
 	d := h.decision
 	d.Allowed = false
+	if h.request.Try && !h.practice {
+		h.setLimit(b)
+		return
+	}
 	if h.chargeAll() {
 		b = h.findBlock(false)
 	}

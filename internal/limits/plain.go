@@ -2,9 +2,10 @@ package limits
 
 // isPlain reports whether judgePlain can decide about a request that only the row and the set
 // concern: all limits decide, none delays messages or counts throttled ones, the user has no
-// personal record, the cost isn't divisible, and the clock hasn't jumped back.
+// personal record, the whole cost is judged, a throttled message gives a strike, and the clock
+// hasn't jumped back.
 func (s *Set) isPlain(row []uint64, q *Request) bool {
-	return !s.special && !hasFlag(row, personalFlag) && !q.UpTo && q.At >= int64(row[wordLast])-clockJump
+	return !s.special && !hasFlag(row, personalFlag) && !q.UpTo && !q.Try && q.At >= int64(row[wordLast])-clockJump
 }
 
 // judgePlain does the same as hearing.judge in the most frequent case, with much less work. It

@@ -132,7 +132,7 @@ func newSolo(limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.
 func (r *solo) spend(at time.Time, n int) error {
 	m := r.m
 	m.SentAt, m.Cost = at, n
-	_, _, err := r.guard.Take(context.Background(), m)
+	_, _, err := r.guard.CheckUpTo(context.Background(), m)
 	return err
 }
 

@@ -47,11 +47,16 @@ type verdict struct {
 	Observed     bool              `json:"observed"`
 	Penalty      chatguard.Penalty `json:"penalty"`
 	WouldBe      chatguard.Penalty `json:"would_be,omitempty"`
+	Tightest     string            `json:"tightest,omitempty"`
 	Exempt       bool              `json:"exempt,omitempty"`
 	Degraded     bool              `json:"degraded,omitempty"`
 	Entry        chatguard.EntryID `json:"entry,omitempty"`
 	Strikes      int               `json:"strikes,omitempty"`
 	NewStrike    bool              `json:"new_strike,omitempty"`
+	Spent        int               `json:"spent,omitempty"`
+	LateNS       int64             `json:"late_ns,omitempty"`
+	Counted      int               `json:"counted,omitempty"`
+	Series       uint8             `json:"series,omitempty"`
 }
 
 // specialSchemas returns the schemas of types with their own JSON encoding.

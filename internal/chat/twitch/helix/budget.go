@@ -117,7 +117,7 @@ func (b *budget) lower(ctx context.Context, size, left int, now time.Time) error
 	b.unusable = budgetSize - min(max(size, 1), budgetSize)
 	held, err := b.remaining(now)
 	if excess := held - b.unusable - max(left, 0); err == nil && excess > 0 {
-		_, _, err = b.guard.Take(ctx, budgetRequest(excess, now))
+		_, _, err = b.guard.CheckUpTo(ctx, budgetRequest(excess, now))
 	}
 	return err
 }
