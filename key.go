@@ -57,3 +57,42 @@ func (g *Guard) keyTable(k Key, at time.Time) (*limits.Table, int64, error) {
 	}
 	return g.userTable(k.ChannelID, k.UserID, at)
 }
+
+// Scope says who shares the allowance of a limit.
+type Scope uint8
+
+// The scopes.
+const (
+	PerUser           Scope = iota // each user has a separate allowance in each channel
+	PerUserEverywhere              // each user has one allowance in all channels together
+	PerChannel                     // everyone in a channel shares one allowance; gives no strikes
+)
+
+var scopeNames = [...]string{"user", "user-everywhere", "channel"}
+
+// String returns the scope's name as used in configuration and JSON.
+func (s Scope) String() string { return nameOf(scopeNames[:], "scope", uint8(s)) }
+
+// MarshalText writes the scope's name.
+func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText parses a scope's name.
+func (s *Scope) UnmarshalText(text []byte) (err error) {
+	*s, err = parseName[Scope](scopeNames[:], "scope", text)
+	return err
+}
+
+// GuardAt changes a Guard as of a certain time. Guard.At returns it. A replay of old messages uses
+// it to make a change at the time when it was made. A program that judges messages as they arrive
+// uses the methods of the Guard instead.
+type GuardAt struct {
+	guard *Guard
+	at    time.Time
+}
+
+// At returns the Guard's methods that depend on the time, as of the time at. They return ErrTime if
+// no message can be judged at that time.
+func (g *Guard) At(at time.Time) GuardAt { return GuardAt{g, at} }
+
+// atNow returns the Guard's methods as of the time of its clock.
+func (g *Guard) atNow() GuardAt { return GuardAt{g, g.now()} }

@@ -1,9 +1,12 @@
 package chatguard
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestKey_Invalid checks that no method takes an empty ID for something else.
@@ -42,5 +45,262 @@ func TestKey_Invalid(t *testing.T) {
 	}
 	if err := g.SetChannelPolicy("", DefaultPolicy()); !errors.Is(err, ErrNoChannel) {
 		t.Errorf("SetChannelPolicy without a channel: %v", err)
+	}
+}
+
+// inChannel returns the message with another channel.
+func inChannel(channel string, m Message) Message {
+	m.ChannelID = channel
+	return m
+}
+
+func perChannelLimit(n int) Limit {
+	return Limit{Name: "all", Algorithm: TokenBucket, Per: PerChannel, Burst: n, Refill: time.Hour}
+}
+
+func everywhereLimit(n int) Limit {
+	return Limit{Name: "abroad", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: n, Every: time.Hour}
+}
+
+func TestScope_Shares(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "own", Algorithm: TokenBucket, Burst: 3, Refill: time.Hour}, perChannelLimit(4), everywhereLimit(5)}
+	}, nil)
+	for i, step := range []struct {
+		channel, user string
+		limit         string // the one that throttles
+	}{
+		{"1", "7", ""}, {"1", "7", ""}, {"1", "7", ""}, {"1", "7", "own"},
+		{"1", "8", ""}, {"1", "8", "all"}, {"1", "9", "all"},
+		{"2", "7", ""}, {"2", "7", ""}, {"2", "7", "abroad"}, {"2", "8", ""},
+	} {
+		v := mustCheck(t, g, inChannel(step.channel, messageFrom(step.user, 0)))
+		if v.Limit != step.limit || v.Allowed != (step.limit == "") {
+			t.Errorf("step %d: throttled by %q, want %q: %+v", i, v.Limit, step.limit, v)
+		}
+	}
+}
+
+func TestScope_SharedLimitGivesNoStrike(t *testing.T) {
+	for _, test := range []struct {
+		ladder []Penalty
+		want   Action
+	}{{[]Penalty{{Action: Ban}}, Delete}, {[]Penalty{{Action: Drop}}, Drop}, {nil, Drop}} {
+		g := newEnforcingGuard(t, func(p *Policy) {
+			p.Limits = []Limit{perChannelLimit(1)}
+			p.Penalties.Ladder = test.ladder
+		}, nil)
+		mustCheck(t, g, messageFrom("7", 0))
+		for range 3 {
+			if v := mustCheck(t, g, messageFrom("8", 0)); v.Strikes != 0 || v.NewStrike || v.Penalty.Action != test.want {
+				t.Errorf("ladder %v: %+v, want %s and no strike", test.ladder, v, test.want)
+			}
+		}
+	}
+}
+
+func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, everywhereLimit(5)) }, nil)
+	mustCheck(t, g, messageFrom("7", 0))
+	mustCheck(t, g, inChannel("2", messageFrom("7", 0)))
+
+	own := g.ChannelPolicy("2")
+	own.Limits[0].Burst = 9
+	if err := g.At(monday).SetChannelPolicy("2", own); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*Policy){
+		`limit "abroad" applies to all channels: it can't be changed or left out in a single channel`: func(p *Policy) { p.Limits[2].Messages = 6 },
+		`limit "daily" applies to all channels: it can't be added in a single channel`: func(p *Policy) {
+			p.Limits[1].Per = PerUserEverywhere
+		},
+	} {
+		p := own.Clone()
+		change(&p)
+		if err := g.At(monday).SetChannelPolicy("2", p); err == nil || err.Error() != "chatguard: "+want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+
+	base := g.Policy()
+	base.Limits[0].Burst, base.Limits[2].Messages = 2, 3
+	if err := g.At(monday).SetPolicy(base); err != nil {
+		t.Fatal(err)
+	}
+	if got := g.ChannelPolicy("1").Limits[0].Burst; got != 2 {
+		t.Errorf("a channel without a policy of its own has burst %d, want the new 2", got)
+	}
+	if p := g.ChannelPolicy("2"); p.Limits[0].Burst != 9 || p.Limits[2].Messages != 3 {
+		t.Errorf("a channel with a policy of its own has %+v", p.Limits)
+	}
+	if v := mustCheck(t, g, inChannel("2", messageFrom("7", 0))); !v.Allowed || v.Remaining != 0 {
+		t.Errorf("the third of 3: %+v", v)
+	}
+	if v := mustCheck(t, g, inChannel("3", messageFrom("7", 0))); v.Limit != "abroad" {
+		t.Errorf("the fourth of 3: %+v", v)
+	}
+
+	clash := g.ChannelPolicy("2")
+	clash.Limits = append(clash.Limits, Limit{Name: "late", Algorithm: TokenBucket, Burst: 1, Refill: time.Second})
+	if err := g.At(monday).SetChannelPolicy("2", clash); err != nil {
+		t.Fatal(err)
+	}
+	base.Limits[0].Burst, base.Limits[2].Name = 7, "late"
+	if err := g.ValidatePolicy(base); err == nil {
+		t.Error("a policy that can't be set is valid")
+	}
+	if err := g.At(monday).SetPolicy(base); err == nil || !strings.Contains(err.Error(), `channel "2": limit "late"`) {
+		t.Errorf("error %v, want one that names the channel and the limit", err)
+	}
+	if got := g.ChannelPolicy("1").Limits[0].Burst; got != 2 {
+		t.Errorf("what was refused is half in force: burst %d", got)
+	}
+}
+
+func TestRestore_Scopes(t *testing.T) {
+	limits := func(p *Policy) { p.Limits = []Limit{perChannelLimit(2), everywhereLimit(2)} }
+	g := newEnforcingGuard(t, limits, nil)
+	mustCheck(t, g, messageFrom("7", 0))
+	mustCheck(t, g, messageFrom("7", 0))
+	again := newEnforcingGuard(t, limits, nil)
+	for _, row := range g.State().Dirty().Rows {
+		if err := again.State().Restore(row, monday); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v := mustCheck(t, again, messageFrom("8", 0)); v.Limit != "all" {
+		t.Errorf("what the channel used is lost: %+v", v)
+	}
+	if v := mustCheck(t, again, inChannel("2", messageFrom("7", 0))); v.Limit != "abroad" {
+		t.Errorf("what the user used everywhere is lost: %+v", v)
+	}
+	without := newEnforcingGuard(t, nil, nil)
+	for _, row := range g.State().Dirty().Rows {
+		if err := without.State().Restore(row, monday); err != nil {
+			t.Errorf("a row of a scope without limits: %v", err)
+		}
+	}
+}
+
+func TestLimitMode_Observe(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) {
+		p.Limits = []Limit{
+			{Name: "burst", Algorithm: TokenBucket, Burst: 3, Refill: 4 * time.Second},
+			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: 10 * time.Second, Mode: Observe},
+		}
+	}, nil)
+	mustCheck(t, g, messageFrom("7", 0))
+	v := mustCheck(t, g, messageFrom("7", 1))
+	if !v.Allowed || !v.Observed || v.Limit != "trial" || v.RetryAfter != 9*time.Second || v.WouldBe.Action != Delete || v.Strikes != 0 || v.EntryID == 0 {
+		t.Errorf("the second message: %+v", v)
+	}
+	if v = mustCheck(t, g, messageFrom("7", 10)); !v.Allowed || v.Observed {
+		t.Errorf("what it observed has spent: %+v", v)
+	}
+	mustCheck(t, g, messageFrom("7", 10))
+	mustCheck(t, g, messageFrom("7", 10))
+	if v = mustCheck(t, g, messageFrom("7", 10)); v.Allowed || v.Limit != "burst" || v.Strikes != 1 {
+		t.Errorf("the other limit doesn't enforce: %+v", v)
+	}
+}
+
+func TestScope_PolicyOrder(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "a", Algorithm: UserWindow, Messages: 1, Every: time.Hour}, everywhereLimit(1)}
+	}, nil)
+	own := g.ChannelPolicy("1")
+	slices.Reverse(own.Limits)
+	if err := g.At(monday).SetChannelPolicy("1", own); err != nil {
+		t.Fatal(err)
+	}
+	for channel, first := range map[string]string{"1": "abroad", "2": "a"} {
+		user := "of channel " + channel
+		mustCheck(t, g, inChannel(channel, messageFrom(user, 0)))
+		if v := mustCheck(t, g, inChannel(channel, messageFrom(user, 0))); v.Limit != first {
+			t.Errorf("channel %s: %s is named of two that wait as long, want %s", channel, v.Limit, first)
+		}
+		if e, err := g.Explain(inChannel(channel, messageFrom(user, 0))); err != nil || e.Limits[0].Name != first {
+			t.Errorf("channel %s: explained as %+v, error %v", channel, e.Limits, err)
+		}
+	}
+}
+
+func TestVerdict_ObservedNextStrike(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) {
+		p.Limits = []Limit{
+			{Name: "own", Algorithm: SlidingLog, Messages: 2, Every: 20 * time.Second},
+			{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: Observe},
+		}
+		p.Penalties.Ladder = []Penalty{{Action: Delete}, {Action: Warn}, {Action: Ban}}
+	}, nil)
+	for _, at := range []float64{0, 0, 1, 11} { // two strikes
+		mustCheck(t, g, messageFrom("7", at))
+	}
+	if v := mustCheck(t, g, messageFrom("7", 20)); !v.Observed || v.Strikes != 2 || v.WouldBe.Action != Delete {
+		t.Errorf("within strike_every: %+v", v)
+	}
+	if v := mustCheck(t, g, messageFrom("7", 21)); !v.Observed || v.Strikes != 2 || v.WouldBe.Action != Ban || v.NewStrike {
+		t.Errorf("after it: %+v", v)
+	}
+}
+
+func TestVerdict_DelayOnlyIfEnforced(t *testing.T) {
+	queue := func(p *Policy) {
+		p.Limits = []Limit{{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
+	}
+	g := newEnforcingGuard(t, queue, nil)
+	for i, want := range []time.Duration{0, time.Second, 2 * time.Second} {
+		if v := mustCheck(t, g, messageFrom("7", 0)); !v.Allowed || v.Delay != want {
+			t.Errorf("message %d: %+v, want a delay of %s", i, v, want)
+		}
+	}
+	if v := mustCheck(t, g, messageFrom("7", 0)); v.Allowed || v.RetryAfter != time.Second {
+		t.Errorf("the fourth: %+v", v)
+	}
+	watched := newEnforcingGuard(t, func(p *Policy) {
+		queue(p)
+		p.Limits = append(p.Limits, Limit{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: Observe})
+	}, nil)
+	mustCheck(t, watched, messageFrom("7", 0))
+	if v := mustCheck(t, watched, messageFrom("7", 0)); !v.Observed || v.Delay != time.Second {
+		t.Errorf("a limit that observes takes the queue's delay away: %+v", v)
+	}
+	observing := newEnforcingGuard(t, func(p *Policy) {
+		queue(p)
+		p.Mode = Observe
+	}, nil)
+	mustCheck(t, observing, messageFrom("7", 0))
+	if v := mustCheck(t, observing, messageFrom("7", 0)); !v.Allowed || v.Delay != 0 {
+		t.Errorf("who only observes holds nothing back: %+v", v)
+	}
+}
+
+func TestCheckAll_EqualsCheck(t *testing.T) {
+	change := func(p *Policy) {
+		p.Limits = append(p.Limits, Limit{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 5, CountThrottled: true})
+	}
+	for name, more := range map[string][]Limit{"per user": nil, "all scopes": {perChannelLimit(60), everywhereLimit(20)}} {
+		one := newEnforcingGuard(t, func(p *Policy) { change(p); p.Limits = append(p.Limits, more...) }, nil)
+		all := newEnforcingGuard(t, func(p *Policy) { change(p); p.Limits = append(p.Limits, more...) }, nil)
+		var messages []Message
+		for i := range 200 {
+			m := inChannel(string(rune('1'+i/50%2)), messageFrom([]string{"7", "8", "anna", "10", ""}[i*i%5], float64(i/20)))
+			if i%7 == 0 {
+				m.User.Roles = RolesOf(Moderator)
+			}
+			m.Cost = i%3 - i%41/40*5
+			messages = append(messages, m)
+		}
+		verdicts := make([]Verdict, len(messages))
+		err := all.CheckAll(context.Background(), messages, verdicts)
+		for i, m := range messages {
+			v, alone := one.Check(context.Background(), m)
+			if v.EntryID = verdicts[i].EntryID; v != verdicts[i] {
+				t.Fatalf("%s: message %d: %+v, and alone %+v", name, i, verdicts[i], v)
+			}
+			if alone != nil && !strings.Contains(err.Error(), alone.Error()) {
+				t.Errorf("%s: message %d: %v isn't named in %v", name, i, alone, err)
+			}
+		}
 	}
 }
