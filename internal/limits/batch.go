@@ -1,7 +1,5 @@
 package limits
 
-import "slices"
-
 // batchSize is how many messages are judged under the same locks: enough for memory accesses to
 // overlap, and few enough that two batches seldom need the same shard.
 const batchSize = 8
@@ -73,7 +71,12 @@ func insertShard(shards []*shard, s *shard) []*shard {
 			return shards
 		}
 	}
-	return slices.Insert(shards, at, s)
+	shards = append(shards, s)
+	for last := len(shards) - 1; last > at; last-- { // faster than slices.Insert
+		shards[last] = shards[last-1]
+	}
+	shards[at] = s
+	return shards
 }
 
 // lockShards locks all shards. If one of them is closed, it locks none and returns false.
