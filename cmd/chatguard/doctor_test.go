@@ -193,7 +193,7 @@ note     configuration  limit "calm": a bot can't hold messages, so the delay of
 			p.config.MemoryPerTable = 64 << 20
 			p.config.Policy.Limits[0] = chatguard.Limit{Name: "hour", Algorithm: chatguard.SlidingLog, Messages: 1024, Every: time.Hour}
 		}, `
-ok       memory         64MiB for the users of a channel: about 6,300 at once`},
+ok       memory         64MiB for the users of a channel: about 6,700 at once`},
 		"a table for nobody": {func(p *patient) { p.config.Channels = map[string]chatguard.Policy{"gardenhuor": p.config.Policy} }, `
 note     configuration  [channel.gardenhuor] is for a channel that isn't in twitch.channels: it has no effect unless a server asks about it`},
 		"days of several zones": {func(p *patient) {

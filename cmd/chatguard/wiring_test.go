@@ -330,7 +330,8 @@ func TestMemoryPerTable_IsTheGuards(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if m := a.Guard.Memory(); int64(m.Users) != fit.Users || m.Evicted != 1000 {
-		t.Errorf("%+v, want %d users", m, fit.Users)
+	m := a.Guard.Memory()
+	if off := int64(m.Users) - fit.Users; max(off, -off) > fit.Users/100 || int64(m.Users)+m.Evicted != fit.Users+1000 {
+		t.Errorf("%+v, want about %d users", m, fit.Users)
 	}
 }

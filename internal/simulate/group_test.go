@@ -63,7 +63,7 @@ func TestGroupSize_FitsTheBudget(t *testing.T) {
 // Users who share a limit of the channel cannot be split into groups, and neither can a single
 // user.
 func TestJudge_OverBudget(t *testing.T) {
-	timeline := newCrowd(2000, 500)
+	timeline := newCrowd(5000, 2500)
 	joined := policyOf(append(logs(), chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute})...)
 	var beyond *BudgetError
 	if _, err := Judge(context.Background(), timeline, joined, Overrides{}); !errors.As(err, &beyond) || beyond.Users != len(timeline.users) || beyond.Bytes <= Budget {

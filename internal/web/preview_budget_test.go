@@ -16,7 +16,7 @@ import (
 func TestPreview_MemoryBudget(t *testing.T) {
 	d := dash(t)
 	began := d.now().Add(-5 * time.Hour)
-	for i := range 200 {
+	for i := range 1000 {
 		d.recordPast(chatguard.User{ID: fmt.Sprint(1000 + i)}, began.Add(time.Duration(i)*time.Second))
 	}
 	large := func(p *chatguard.Policy) {
@@ -25,7 +25,7 @@ func TestPreview_MemoryBudget(t *testing.T) {
 			p.Limits = append(p.Limits, chatguard.Limit{Name: name, Algorithm: chatguard.SlidingLog, Messages: 1000, Every: time.Hour})
 		}
 	}
-	if p := decode[previewed](t, d.try(large)); p.Users != 200 || p.Candidate.ThrottledMessages != 0 {
+	if p := decode[previewed](t, d.try(large)); p.Users != 1000 || p.Candidate.ThrottledMessages != 0 {
 		t.Errorf("%+v", p)
 	}
 	joined := func(p *chatguard.Policy) {
@@ -34,7 +34,7 @@ func TestPreview_MemoryBudget(t *testing.T) {
 	}
 	refused := func(a answer, which string) {
 		t.Helper()
-		want := which + " need 57 MiB for 200 users; a preview has 32 MiB. Preview fewer hours, or use a smaller sliding log: it takes 8 bytes per message and user."
+		want := which + " need 38 MiB for 1000 users; a preview has 32 MiB. Preview fewer hours, or use a smaller sliding log: it takes 8 bytes per message and user."
 		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), want) {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
