@@ -1,4 +1,4 @@
-.PHONY: build quick test race race-limits browser plain test-bench test-wschat test-long check check-web bench bench-limits demo screenshots clock-steps
+.PHONY: build quick test race race-limits browser plain test-bench test-wschat test-recipes test-long check check-web bench bench-limits demo screenshots clock-steps
 
 # The binary, for this machine.
 build:
@@ -16,7 +16,7 @@ quick:
 # fails, the others still run.
 test: check
 	sh scripts/prepare.sh
-	@$(MAKE) --no-print-directory --keep-going --jobs=3 race browser plain race-limits check-web test-bench test-wschat
+	@$(MAKE) --no-print-directory --keep-going --jobs=3 race browser plain race-limits check-web test-bench test-wschat test-recipes
 
 # These packages take longest.
 FIRST := ./cmd/chatguard ./internal/app ./internal/persist ./internal/web
@@ -49,6 +49,12 @@ test-bench:
 test-wschat:
 	go -C examples/wschat test ./...
 
+# The examples for frameworks and metrics. Each is a module of its own, whose dependencies are large.
+RECIPES := $(filter-out examples/wschat,$(patsubst %/go.mod,%,$(wildcard examples/*/go.mod)))
+
+test-recipes:
+	@for recipe in $(RECIPES); do go -C $$recipe test -vet=all ./... || failed=1; done; [ -z "$$failed" ]
+
 # Many kills, storms and random sequences, and each fuzz target for a minute. It takes hours.
 test-long:
 	sh scripts/test-long.sh
@@ -64,6 +70,7 @@ check:
 	go -C bench mod tidy -diff
 	go -C examples/wschat vet -tags browser ./...
 	go -C examples/wschat mod tidy -diff
+	for recipe in $(RECIPES); do go -C $$recipe mod tidy -diff || exit 1; done
 
 # The dashboard's modules: their types, and the tests that need no browser.
 check-web:

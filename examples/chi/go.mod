@@ -1,0 +1,12 @@
+module github.com/chatguard/chatguard/examples/chi
+
+go 1.26.0
+
+replace github.com/chatguard/chatguard => ../..
+
+require (
+	github.com/chatguard/chatguard v0.0.0
+	github.com/coder/websocket v1.8.15
+	github.com/go-chi/chi/v5 v5.5.0
+	go.uber.org/goleak v1.3.0
+)

@@ -1,0 +1,3 @@
+module github.com/mattermost/mattermost/server/public
+
+go 1.26.0
