@@ -6,15 +6,17 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 )
 
 // lap is the result of one contestant for one sequence.
 type lap struct {
-	// ns is the time per decision: wall time divided by the decisions of all goroutines.
-	ns     float64
-	allocs float64 // per decision
-	passed float64 // fraction of messages
+	// wall and processor are the times per decision in nanoseconds: each is divided by the decisions
+	// of all goroutines. Other programs on the machine disturb the processor time less.
+	wall, processor float64
+	allocs          float64 // per decision
+	passed          float64 // fraction of messages
 }
 
 // measureDecisions measures the cost of a decision for each spread of messages and each number of
@@ -83,14 +85,18 @@ func run(a asker, draws []draw, goroutines int) lap {
 	runtime.GC() // so that collecting the garbage of filling isn't measured
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
+	start, used := time.Now(), processorTime()
 	close(begin)
 	done.Wait()
 	elapsed := time.Since(start)
+	used = processorTime() - used
 	runtime.ReadMemStats(&after)
 
 	n := float64(len(draws))
-	l := lap{ns: float64(elapsed.Nanoseconds()) / n, allocs: float64(after.Mallocs-before.Mallocs) / n}
+	l := lap{
+		wall: float64(elapsed.Nanoseconds()) / n, processor: float64(used.Nanoseconds()) / n,
+		allocs: float64(after.Mallocs-before.Mallocs) / n,
+	}
 	for _, p := range passed {
 		l.passed += float64(p) / n
 	}
@@ -104,13 +110,37 @@ func takeAll(a asker, draws []draw) (passed int) {
 	return passed
 }
 
+// processorTime returns the processor time that this process has used so far.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err) // can't fail: the arguments are valid
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
 func decisionTable(title string, field []contestant, laps [][]lap) *table {
 	t := &table{
 		title: title,
-		head:  []string{"", "enforces", "ns", "lowest", "highest", "× bucket", "× peer", "allocations", "passed"},
-		note: "ns: wall time per decision, median of the rounds. × bucket: divided by the fastest peer that enforces a token bucket. " +
+		head:  []string{"", "enforces", "ns", "× bucket", "× peer", "processor ns", "× bucket", "× peer", "allocations", "passed"},
+		note: "ns: wall time per decision, and processor time per decision, each the median of the rounds. " +
+			"× bucket: divided by the fastest peer that enforces a token bucket. " +
 			"× peer: divided by the fastest peer that limits at all. Allocations and passed: of the last round.",
 	}
+	wall := compare(field, laps, func(l lap) float64 { return l.wall })
+	processor := compare(field, laps, func(l lap) float64 { return l.processor })
+	for i, c := range field {
+		last := laps[i][len(laps[i])-1]
+		cells := slices.Concat([]string{c.name, c.enforces}, wall[i], processor[i])
+		t.add(append(cells, fmt.Sprintf("%.2f", last.allocs), fmt.Sprintf("%.0f %%", 100*last.passed))...)
+	}
+	return t
+}
+
+// compare returns three cells for each contestant: the median of its laps, and the ratios of that
+// median to the fastest peers.
+func compare(field []contestant, laps [][]lap, time func(lap) float64) (cells [][]string) {
+	medians := make([]float64, len(field))
 	var bucket, peer float64 // of the fastest; 0 if there is none
 	faster := func(best, ns float64) float64 {
 		if best == 0 {
@@ -119,21 +149,22 @@ func decisionTable(title string, field []contestant, laps [][]lap) *table {
 		return min(best, ns)
 	}
 	for i, c := range field {
+		times := make([]float64, len(laps[i]))
+		for k, l := range laps[i] {
+			times[k] = time(l)
+		}
+		medians[i] = median(times)
 		if c.peer {
-			peer = faster(peer, median(lapTimes(laps[i])))
+			peer = faster(peer, medians[i])
 		}
 		if c.bucket {
-			bucket = faster(bucket, median(lapTimes(laps[i])))
+			bucket = faster(bucket, medians[i])
 		}
 	}
-	for i, c := range field {
-		ns := lapTimes(laps[i])
-		mid := median(ns)
-		last := laps[i][len(laps[i])-1]
-		t.add(c.name, c.enforces, fmt.Sprintf("%.0f", mid), fmt.Sprintf("%.0f", slices.Min(ns)), fmt.Sprintf("%.0f", slices.Max(ns)),
-			ratio(mid, bucket), ratio(mid, peer), fmt.Sprintf("%.2f", last.allocs), fmt.Sprintf("%.0f %%", 100*last.passed))
+	for _, ns := range medians {
+		cells = append(cells, []string{fmt.Sprintf("%.0f", ns), ratio(ns, bucket), ratio(ns, peer)})
 	}
-	return t
+	return cells
 }
 
 func ratio(a, b float64) string {
@@ -141,12 +172,4 @@ func ratio(a, b float64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f", a/b)
-}
-
-func lapTimes(laps []lap) []float64 {
-	ns := make([]float64, len(laps))
-	for i, l := range laps {
-		ns[i] = l.ns
-	}
-	return ns
 }
