@@ -2,8 +2,10 @@ package chatguard_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -18,7 +20,7 @@ func Example() {
 	message := chatguard.Message{
 		ChannelID: "71092938",
 		User:      chatguard.User{ID: "48215771", Login: "anna"},
-		SentAt:    time.Date(2026, 1, 5, 20, 0, 0, 0, time.UTC),
+		SentAt:    noon,
 	}
 	for range 4 {
 		verdict, err := guard.Check(context.Background(), message)
@@ -38,79 +40,106 @@ func Example() {
 	// throttled by burst: drop, may speak again in 4s
 }
 
-func ExampleGuard_SetPolicy() {
-	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
-	if err != nil {
+// Messages that arrive together are judged together.
+func ExampleGuard_CheckAll() {
+	guard := newGuard(chatguard.TokenBucketLimit("burst", 2, 4*time.Second))
+	var messages []chatguard.Message
+	for _, author := range []string{"anna", "anna", "ben", "anna"} {
+		messages = append(messages, chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: author}})
+	}
+	verdicts := make([]chatguard.Verdict, len(messages))
+	if err := guard.CheckAll(context.Background(), messages, verdicts); err != nil {
 		log.Fatal(err)
 	}
-	policy := guard.ChannelPolicy("71092938")
-	policy.Limits[0].Burst = 0
-	fmt.Println(guard.At(time.Now()).SetChannelPolicy("71092938", policy))
-
-	policy.Limits[0].Burst = 5
-	fmt.Println(guard.At(time.Now()).SetChannelPolicy("71092938", policy), guard.ChannelPolicy("71092938").Limits[0].Burst)
+	for _, verdict := range verdicts {
+		fmt.Println(verdict.UserID, verdict)
+	}
 	// Output:
-	// chatguard: limit "burst": burst is 0, want 1 or more
-	// <nil> 5
-}
-
-func ExampleGuard_Explain() {
-	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	message := chatguard.Message{
-		ChannelID: "71092938",
-		User:      chatguard.User{ID: "48215771", Roles: chatguard.RolesOf(chatguard.Subscriber)},
-		SentAt:    time.Date(2026, 1, 5, 20, 0, 0, 0, time.UTC),
-	}
-	for range 2 {
-		if _, err := guard.Check(context.Background(), message); err != nil {
-			log.Fatal(err)
-		}
-	}
-	why, err := guard.Explain(message)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, l := range why.Limits {
-		fmt.Printf("%s: %d of %d used, all of them back in %s\n", l.Name, l.Used, l.Capacity, l.ResetAt.Sub(message.SentAt))
-	}
-	fmt.Println("the next strike:", why.Next)
-	// Output:
-	// burst: 2 of 3 used, all of them back in 8s
-	// daily: 2 of 300 used, all of them back in 4h0m0s
-	// the next strike: drop
+	// anna allowed, 1 left of burst
+	// anna allowed, 0 left of burst
+	// ben allowed, 1 left of burst
+	// anna throttled by burst, retry after 4s
 }
 
 func ExampleGuard_CheckUpTo() {
-	policy := chatguard.Policy{Limits: []chatguard.Limit{
-		{Name: "minute", Algorithm: chatguard.SlidingLog, Messages: 20, Every: time.Minute},
-	}}
-	guard, err := chatguard.New(policy, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	guard := newGuard(chatguard.SlidingLogLimit("minute", 20, time.Minute))
 	// A sender with 30 pending messages sends as many as the limits allow.
-	taken, _, err := guard.CheckUpTo(context.Background(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "newsbot"}, Cost: 30})
+	taken, verdict, err := guard.CheckUpTo(context.Background(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "newsbot"}, Cost: 30})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(taken)
-	// Output: 20
+	fmt.Println(taken, verdict.Spent)
+	// Output: 20 20
 }
 
-func ExampleGuard_Grant() {
-	policy := chatguard.DefaultPolicy()
-	policy.Timezone = "Europe/Berlin"
-	guard, err := chatguard.New(policy, nil)
+// An upload costs one per started 64 KiB, so the limit counts bytes. Peek tells its author before
+// the upload whether it would pass.
+func ExampleGuard_Peek() {
+	guard := newGuard(chatguard.TokenBucketLimit("uploads", 160, time.Second)) // 10 MiB at once, then 64 KiB/s
+	for _, size := range []int{8 << 20, 3 << 20, 64 << 20} {
+		upload := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, Cost: (size + 64<<10 - 1) / (64 << 10)}
+		verdict, err := guard.Peek(upload)
+		switch {
+		case err != nil:
+			log.Fatal(err)
+		case verdict.Never:
+			fmt.Println(size>>20, "MiB: too large")
+		case !verdict.Allowed:
+			fmt.Println(size>>20, "MiB: possible in", chatguard.FormatWait(verdict.RetryAfter))
+		default:
+			verdict, err = guard.Check(context.Background(), upload)
+			fmt.Println(size>>20, "MiB:", verdict, err)
+		}
+	}
+	// Output:
+	// 8 MiB: allowed, 32 left of uploads <nil>
+	// 3 MiB: possible in 16 s
+	// 64 MiB: too large
+}
+
+// The errors of Check are mistakes of the program. A throttled message is none.
+func ExampleMessage_Validate() {
+	for _, m := range []chatguard.Message{
+		{ChannelID: "lobby", User: chatguard.User{ID: "anna"}},
+		{User: chatguard.User{ID: "anna"}},
+		{ChannelID: "lobby"},
+		{ChannelID: "lobby", User: chatguard.User{ID: strings.Repeat("a", 257)}},
+		{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, Cost: -1},
+		{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, SentAt: time.Unix(-1, 0)},
+	} {
+		switch err := m.Validate(); {
+		case errors.Is(err, chatguard.ErrNoChannel), errors.Is(err, chatguard.ErrNoUser):
+			fmt.Println("an ID is missing")
+		case errors.Is(err, chatguard.ErrLongID):
+			fmt.Println("hash such an ID")
+		case errors.Is(err, chatguard.ErrCost), errors.Is(err, chatguard.ErrTime):
+			fmt.Println("a number is wrong")
+		default:
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// <nil>
+	// an ID is missing
+	// an ID is missing
+	// hash such an ID
+	// a number is wrong
+	// a number is wrong
+}
+
+// noon is when the examples happen.
+var noon = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC)
+
+// newGuard returns a Guard with these limits, whose clock shows noon.
+func newGuard(limits ...chatguard.Limit) *chatguard.Guard {
+	return newGuardOf(chatguard.Policy{Limits: limits})
+}
+
+// newGuardOf returns a Guard with this policy, whose clock shows noon.
+func newGuardOf(policy chatguard.Policy) *chatguard.Guard {
+	guard, err := chatguard.New(policy, &chatguard.Options{Now: func() time.Time { return noon }})
 	if err != nil {
 		log.Fatal(err)
 	}
-	until, err := guard.At(time.Date(2026, 1, 5, 20, 0, 0, 0, time.UTC)).Grant(chatguard.Key{ChannelID: "71092938", UserID: "48215771"}, "daily", 50)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("50 more until", until.UTC())
-	// Output: 50 more until 2026-01-05 23:00:00 +0000 UTC
+	return guard
 }

@@ -49,6 +49,10 @@ func ExampleChecker() {
 	fmt.Println(answer(c, "bye"))
 	messages := c.Messages()
 	fmt.Println(len(messages), messages[5].Text)
+
+	c.Fail(nil)
+	verdict, err := c.Check(context.Background(), messages[5])
+	fmt.Println(verdict, err)
 	// Output:
 	// sent
 	// sent soon
@@ -57,10 +61,11 @@ func ExampleChecker() {
 	// wait 4 s
 	// sorry: no connection
 	// 6 bye
+	// throttled by burst, retry after 4s <nil>
 }
 
 func ExampleClock() {
-	var clock chatguardtest.Clock
+	clock := chatguardtest.NewClock(time.Date(2026, time.March, 29, 0, 59, 0, 0, time.UTC)) // the zero Clock works, too
 	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{
 		chatguard.TokenBucketLimit("burst", 1, 4*time.Second),
 	}}, &chatguard.Options{Now: clock.Now})

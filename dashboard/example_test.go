@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 
@@ -19,11 +20,14 @@ func moderator(r *http.Request) (name string, role dashboard.Role, ok bool) {
 		return "", "", false
 	}
 	name, ok = sessions[cookie.Value]
-	return name, dashboard.Moderate, ok
+	return name, roles[name], ok
 }
 
 // sessions maps session IDs to the names of signed-in users.
 var sessions = map[string]string{"0b8c1f": "anna"}
+
+// roles says what each person may do. Others have no access.
+var roles = map[string]dashboard.Role{"anna": dashboard.Moderate, "ben": dashboard.View, "eve": dashboard.Own}
 
 // A chat server shows its moderators the dashboard below /moderate/.
 func Example() {
@@ -31,7 +35,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	board, err := dashboard.New(guard, &dashboard.Options{Authorize: moderator})
+	board, err := dashboard.New(guard, &dashboard.Options{
+		Authorize: moderator,
+		Channels:  func() []dashboard.Channel { return []dashboard.Channel{{ID: "lobby", Name: "The lobby"}} },
+		PublicURL: "https://chat.example.org/moderate/", // if a proxy changes the Host header
+		Logger:    slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package httpguard_test
 import (
 	"fmt"
 	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -20,6 +21,7 @@ func ExampleLimit() {
 	keys := newGuard(chatguard.TokenBucketLimit("keys", 20, 3*time.Second))
 	byKey := httpguard.Limit(guard, httpguard.ByKey("Authorization", userOf), &httpguard.LimitOptions{
 		Authenticate: `Bearer realm="api"`,
+		Logger:       slog.New(slog.DiscardHandler), // for mistakes of the server, answered with 500
 	})
 	byAddress := httpguard.Limit(keys, httpguard.ByAddress(), nil)
 	api := byAddress(byKey(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "42") })))

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/sqlitestore"
@@ -26,10 +27,10 @@ func Example() {
 		}
 	}
 	// Output:
-	// rows restored: 0
+	// rows restored: 0, unreadable: 0
 	// allowed, 2 left
 	// allowed, 1 left
-	// rows restored: 2
+	// rows restored: 2, unreadable: 0
 	// allowed, 0 left
 	// throttled by burst
 }
@@ -41,14 +42,19 @@ func serve(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	store, err := sqlitestore.Open(ctx, path, guard, &sqlitestore.Options{Logger: slog.New(slog.DiscardHandler)})
+	store, err := sqlitestore.Open(ctx, path, guard, &sqlitestore.Options{
+		Logger:        slog.New(slog.DiscardHandler),
+		FlushInterval: 5 * time.Second, // a crash loses up to 5 s
+		Retention:     7 * 24 * time.Hour,
+	})
 	if err != nil {
 		return err
 	}
 	background, stop := context.WithCancel(context.Background())
 	stopped := make(chan error, 1)
 	go func() { stopped <- store.Run(background) }()
-	fmt.Println("rows restored:", store.Restored().Rows)
+	restored := store.Restored()
+	fmt.Printf("rows restored: %d, unreadable: %d\n", restored.Rows, restored.Unreadable)
 	for range 2 {
 		answer(ctx, guard)
 	}
@@ -85,10 +91,16 @@ func ExampleStore_Health() {
 		log.Fatal(err)
 	}
 	defer store.Close()
-	if h := store.Health(); h.Failing {
-		fmt.Println("since", h.Since, h.Problem)
-	} else {
-		fmt.Println("records pending:", h.Waiting)
+	h := store.Health()
+	if h.Failing {
+		fmt.Println("failing since", h.Since, h.Problem)
 	}
-	// Output: records pending: 0
+	if h.Dropped > 0 {
+		fmt.Println("records lost:", h.Dropped)
+	}
+	fmt.Println("records pending:", h.Waiting)
+	fmt.Println("a crash now would lose", h.Lag, "and the last write was at", h.LastFlush)
+	// Output:
+	// records pending: 0
+	// a crash now would lose 0s and the last write was at 0001-01-01 00:00:00 +0000 UTC
 }

@@ -1,0 +1,156 @@
+package chatguard_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// newEnforcingGuard returns a Guard that enforces one limit in real time.
+func newEnforcingGuard(limit chatguard.Limit) *chatguard.Guard {
+	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return guard
+}
+
+func ExampleGuard_Wrap() {
+	guard := newGuard(chatguard.TokenBucketLimit("burst", 2, 4*time.Second))
+	var say chatguard.MessageHandler = func(_ context.Context, m chatguard.Message) error {
+		if m.Text == "" {
+			return fmt.Errorf("nothing to say: %w", chatguard.ErrUndelivered) // costs nothing
+		}
+		fmt.Println(m.User.ID+":", m.Text)
+		return nil
+	}
+	say = guard.Wrap(say)
+	for _, text := range []string{"hello", "", "is anybody here?", "HELLO"} {
+		err := say(context.Background(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, Text: text})
+		var throttled *chatguard.ThrottledError
+		if errors.As(err, &throttled) {
+			fmt.Println("to anna: slow down;", throttled.Verdict.Limit, "in", throttled.Verdict.RetryAfterSeconds(), "s")
+		} else if err != nil {
+			fmt.Println("to anna:", err)
+		}
+	}
+	// Output:
+	// anna: hello
+	// to anna: nothing to say: chatguard: the message was not delivered
+	// anna: is anybody here?
+	// to anna: slow down; burst in 4 s
+}
+
+// A bot paces its own messages to a platform that allows 2 at once and then one per 20 ms.
+func ExampleGuard_Wait() {
+	guard := newEnforcingGuard(chatguard.TokenBucketLimit("platform", 2, 20*time.Millisecond))
+	own := chatguard.Message{ChannelID: "platform", User: chatguard.User{ID: "bot"}}
+	for i := range 4 {
+		if _, err := guard.Wait(context.Background(), own); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("send", i)
+	}
+
+	// Wait doesn't wait for what can't happen before the deadline.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := guard.SetPolicy(chatguard.Policy{Limits: []chatguard.Limit{chatguard.FixedWindowLimit("monthly", 1, 720*time.Hour)}}); err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		_, err := guard.Wait(ctx, own)
+		fmt.Println(err == nil, errors.Is(err, context.DeadlineExceeded))
+	}
+	// Output:
+	// send 0
+	// send 1
+	// send 2
+	// send 3
+	// true false
+	// false true
+}
+
+// An order counts only if the payment succeeds.
+func ExampleGuard_Reserve() {
+	guard := newGuard(chatguard.FixedWindowLimit("orders", 1, time.Hour))
+	order := chatguard.Message{ChannelID: "shop", User: chatguard.User{ID: "anna"}}
+	for _, paid := range []bool{false, true, true} {
+		reservation, err := guard.Reserve(context.Background(), order)
+		switch {
+		case err != nil:
+			log.Fatal(err)
+		case !reservation.Verdict.Allowed:
+			fmt.Println(reservation.Verdict)
+		case paid:
+			fmt.Println("ordered")
+		default:
+			fmt.Println("not paid:", reservation.Cancel())
+		}
+	}
+	// Output:
+	// not paid: <nil>
+	// ordered
+	// throttled by orders, retry after 1h0m0s
+}
+
+// A message was allowed, but its delivery failed: its author gets the place back.
+func ExampleGuard_Refund() {
+	guard := newGuard(chatguard.LeakyBucketLimit("pace", 20*time.Millisecond, 1))
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
+	gone, hangUp := context.WithCancel(context.Background())
+	hangUp()
+	for range 3 {
+		verdict, err := guard.Check(gone, message)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := verdict.Hold(gone); err != nil { // waits for verdict.Delay
+			fmt.Println("not delivered:", err, guard.Refund(verdict))
+			continue
+		}
+		fmt.Println("delivered")
+	}
+	// Output:
+	// delivered
+	// not delivered: context canceled <nil>
+	// not delivered: context canceled <nil>
+}
+
+// The server keeps reading a connection while the connection's messages wait for their turn.
+func ExampleHoldQueue() {
+	guard := newEnforcingGuard(chatguard.LeakyBucketLimit("pace", 20*time.Millisecond, 2))
+	ctx, hangUp := context.WithCancel(context.Background()) // in a server: Session.Context
+	queue := chatguard.NewHoldQueue(guard, 8)
+	var running sync.WaitGroup
+	running.Go(func() { queue.Run(ctx) })
+
+	var delivered sync.WaitGroup
+	sentAt := time.Now()
+	for i := range 4 {
+		verdict, err := guard.Check(ctx, chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, SentAt: sentAt})
+		if err != nil {
+			log.Fatal(err)
+		}
+		delivered.Add(1)
+		deliver := func() {
+			fmt.Printf("message %d, held for %s\n", i, verdict.Delay)
+			delivered.Done()
+		}
+		if !verdict.Allowed || !queue.Add(verdict, deliver) {
+			delivered.Done() // the message is dropped
+		}
+	}
+	delivered.Wait()
+	hangUp()
+	running.Wait()
+	// Output:
+	// message 0, held for 0s
+	// message 1, held for 20ms
+	// message 2, held for 40ms
+}

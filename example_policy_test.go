@@ -1,0 +1,174 @@
+package chatguard_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// A room gets its own limits while people write, and they keep the usage that they have.
+func ExampleGuard_SetChannelPolicy() {
+	guard := newGuardOf(chatguard.DefaultPolicy())
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
+	if _, err := guard.Check(context.Background(), message); err != nil {
+		log.Fatal(err)
+	}
+
+	policy := guard.ChannelPolicy("lobby") // a copy
+	policy.Limits[0].Burst = 0
+	fmt.Println(guard.ValidateChannelPolicy("lobby", policy))
+	policy.Limits[0].Burst = 5
+	if err := guard.SetChannelPolicy("lobby", policy); err != nil {
+		log.Fatal(err)
+	}
+
+	verdict, err := guard.Check(context.Background(), message)
+	fmt.Println(verdict, err)
+	guard.ForgetChannel("lobby") // the room is closed
+	fmt.Println(guard.ChannelPolicy("lobby").Limits[0].Burst)
+	// Output:
+	// chatguard: limit "burst": burst is 0, want 1 or more
+	// allowed, 3 left of burst <nil>
+	// 3
+}
+
+// A new policy for all rooms: it begins by only observing, to see whom it would throttle.
+func ExampleGuard_SetPolicy() {
+	guard := newGuardOf(chatguard.DefaultPolicy())
+	policy := guard.Policy()
+	policy.Mode = chatguard.Observe
+	policy.Limits = append(policy.Limits, chatguard.SlidingWindowLimit("steady", 1, time.Minute))
+	if err := errors.Join(guard.ValidatePolicy(policy), guard.SetPolicy(policy)); err != nil {
+		log.Fatal(err)
+	}
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
+	for range 2 {
+		verdict, err := guard.Check(context.Background(), message)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(verdict.Allowed, verdict.Observed, verdict.WouldBe)
+	}
+	// Output:
+	// true false none
+	// true true drop
+}
+
+// During a raid, a room is stricter. Afterwards, its policy is as before.
+func ExampleGuard_SetOverlay() {
+	guard := newGuardOf(chatguard.DefaultPolicy())
+	raid := func(p chatguard.Policy) chatguard.Policy {
+		p.Limits = append(p.Limits, chatguard.TokenBucketLimit("raid", 1, 30*time.Second))
+		return p
+	}
+	for _, overlay := range []func(chatguard.Policy) chatguard.Policy{raid, nil} {
+		if err := guard.SetOverlay("lobby", overlay); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(len(guard.InForce("lobby").Limits), "in force,", len(guard.ChannelPolicy("lobby").Limits), "stated")
+	}
+	// Output:
+	// 3 in force, 2 stated
+	// 2 in force, 2 stated
+}
+
+// One limit of each algorithm, and all three scopes.
+func ExampleLimit() {
+	everywhere := chatguard.SlidingWindowLimit("minute", 30, time.Minute)
+	everywhere.Per = chatguard.PerUserEverywhere
+	room := chatguard.FixedWindowLimit("room", 1000, time.Second)
+	room.Per = chatguard.PerChannel
+	night := chatguard.DailyWindowLimit("daily", 300)
+	night.Timezone, night.ResetAt = "Europe/Berlin", "04:00"
+	pictures := chatguard.SlidingLogLimit("log", 5, time.Hour)
+	pictures.CountThrottled = true // whoever goes on meanwhile waits for longer
+	first := chatguard.UserWindowLimit("first", 10, time.Minute)
+	first.Mode = chatguard.Observe // only reports, in a policy that enforces
+	policy := chatguard.Policy{
+		Mode: chatguard.Enforce, // the zero value
+		Limits: []chatguard.Limit{
+			chatguard.TokenBucketLimit("burst", 3, 4*time.Second),
+			chatguard.LeakyBucketLimit("pace", time.Second, 5),
+			room, night, first, everywhere, pictures,
+		},
+	}
+	if err := policy.Validate(); err != nil {
+		log.Fatal(err)
+	}
+	for _, l := range policy.Limits {
+		switch l.Algorithm {
+		case chatguard.TokenBucket:
+			fmt.Printf("%s: %d at once, one more every %s\n", l.Name, l.Burst, l.Refill)
+		case chatguard.LeakyBucket:
+			fmt.Printf("%s: one every %s, %d wait\n", l.Name, l.Every, l.Queue)
+		case chatguard.DailyWindow:
+			fmt.Printf("%s: %d until %s in %s\n", l.Name, l.Messages, l.ResetAt, l.Timezone)
+		case chatguard.FixedWindow, chatguard.UserWindow, chatguard.SlidingWindow, chatguard.SlidingLog:
+			fmt.Printf("%s: %d in %s, %s %s\n", l.Name, l.Messages, l.Every, l.Algorithm, l.Per)
+		}
+	}
+	// Output:
+	// burst: 3 at once, one more every 4s
+	// pace: one every 1s, 5 wait
+	// room: 1000 in 1s, fixed-window channel
+	// daily: 300 until 04:00 in Europe/Berlin
+	// first: 10 in 1m0s, user-window user
+	// minute: 30 in 1m0s, sliding-window user-everywhere
+	// log: 5 in 1h0m0s, sliding-log user
+}
+
+// A policy from a file. Unknown keys are errors, and so are impossible numbers.
+func ExamplePolicy() {
+	var policy chatguard.Policy
+	err := json.Unmarshal([]byte(`{
+		"exempt": ["moderator"],
+		"limits": [{"name": "burst", "algorithm": "token-bucket", "burst": 3, "refill": "4s",
+			"roles": {"first_timer": {"burst": 1}, "subscriber": {"burst": 5, "refill": "2s"}}}],
+		"penalties": {"ladder": ["delete", "timeout 30s"], "strike_every": "10s", "forget_after": "30m"}
+	}`), &policy)
+	if err != nil {
+		log.Fatal(err)
+	}
+	stricter := policy.Clone() // shares nothing with policy
+	stricter.Limits[0].Refill, err = chatguard.ParseDuration("1d")
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := json.Marshal(stricter.Limits)
+	fmt.Println(policy.Mode, policy.Limits[0].Refill, err)
+	fmt.Println(string(text))
+	// Output:
+	// enforce 4s <nil>
+	// [{"name":"burst","algorithm":"token-bucket","burst":3,"roles":{"first_timer":{"burst":1},"subscriber":{"burst":5,"refill":"2s"}},"refill":"24h"}]
+}
+
+// How many people fit, before the server starts.
+func ExamplePolicy_Capacity() {
+	policy := chatguard.DefaultPolicy()
+	capacity, err := policy.Capacity(chatguard.DefaultMemory)
+	if err != nil {
+		log.Fatal(err)
+	}
+	bytes, err := policy.MemoryBytes(100_000)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("over 6 million in each room:", capacity.Users > 6_000_000, capacity.Everywhere)
+	fmt.Println("100,000 take under 10 MB:", bytes < 10_000_000)
+
+	guard, err := chatguard.New(policy, &chatguard.Options{MaxMemory: 16 << 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	memory := guard.Memory()
+	fmt.Println(memory.Users, "users,", memory.Forgotten, "forgotten,", memory.Evicted, "evicted,", memory.Held, "of them too soon")
+	// Output:
+	// over 6 million in each room: true 0
+	// 100,000 take under 10 MB: true
+	// 0 users, 0 forgotten, 0 evicted, 0 of them too soon
+}

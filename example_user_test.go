@@ -1,0 +1,137 @@
+package chatguard_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"slices"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Each kind of key selects other limits.
+func ExampleKey() {
+	perUser := chatguard.TokenBucketLimit("burst", 1, time.Minute)
+	everywhere := chatguard.DailyWindowLimit("daily", 1)
+	everywhere.Per = chatguard.PerUserEverywhere
+	room := chatguard.FixedWindowLimit("room", 1, time.Minute)
+	room.Per = chatguard.PerChannel
+	guard := newGuard(perUser, everywhere, room)
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
+	if _, err := guard.Check(context.Background(), message); err != nil {
+		log.Fatal(err)
+	}
+	for _, key := range []chatguard.Key{
+		message.Key(),
+		{UserID: "anna", Per: chatguard.PerUserEverywhere},
+		{ChannelID: "lobby", Per: chatguard.PerChannel},
+	} {
+		err := guard.Reset(key)
+		verdict, _ := guard.Peek(message)
+		fmt.Println(key, err, "—", verdict)
+	}
+
+	mistaken := chatguard.Key{ChannelID: "lobby", UserID: "anna", Per: chatguard.PerUserEverywhere}
+	fmt.Println(errors.Is(guard.Reset(mistaken), chatguard.ErrKey))
+	// Output:
+	// user "anna" in channel "lobby" <nil> — throttled by daily, retry after 12h0m0s
+	// user "anna" in all channels <nil> — throttled by room, retry after 1m0s
+	// channel "lobby" <nil> — allowed, 0 left of burst
+	// true
+}
+
+// A speaker gets more messages for today.
+func ExampleGuard_Grant() {
+	policy := chatguard.DefaultPolicy()
+	policy.Timezone = "Europe/Berlin"
+	guard := newGuardOf(policy)
+	anna := chatguard.Key{ChannelID: "lobby", UserID: "anna", Per: chatguard.PerUser} // Per's zero value
+	until, err := guard.Grant(anna, "daily", 50)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("50 more until", until.UTC().Format(time.DateTime))
+
+	_, err = guard.Grant(anna, "weekly", 50)
+	fmt.Println(errors.Is(err, chatguard.ErrNoLimit))
+	_, err = guard.Grant(anna, "daily", 0)
+	fmt.Println(errors.Is(err, chatguard.ErrGrant))
+	// Output:
+	// 50 more until 2026-01-05 23:00:00
+	// true
+	// true
+}
+
+// A single user has other numbers, their own time zone, and isn't exempt even as a moderator.
+func ExampleGuard_SetUserOverride() {
+	guard := newGuardOf(chatguard.DefaultPolicy())
+	anna := chatguard.User{ID: "anna", Roles: chatguard.RolesOf(chatguard.Moderator)}
+	key := chatguard.Key{ChannelID: "lobby", UserID: anna.ID}
+	err := guard.SetUserOverride(key, chatguard.UserOverride{
+		Exempt:   chatguard.NeverExempt,
+		Timezone: "Asia/Tokyo",
+		Limits:   map[string]chatguard.Override{"burst": {Burst: 10, Refill: time.Second}, "daily": {Messages: 1000}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "lobby", User: anna})
+	fmt.Println(verdict, err)
+
+	// For the next hour, she is never throttled.
+	err = guard.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt, ExemptUntil: guard.Now().Add(time.Hour)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for user, override := range guard.UserOverrides("lobby") {
+		fmt.Println(user, override.Exempt, override.ExemptUntil.Sub(noon))
+	}
+	for range guard.UserOverridesEverywhere() {
+		log.Fatal("there are no limits for all rooms together")
+	}
+
+	// The zero UserOverride removes it.
+	if err := guard.SetUserOverride(key, chatguard.UserOverride{}); err != nil {
+		log.Fatal(err)
+	}
+	override, err := guard.UserOverride(key)
+	fmt.Println(override.Exempt == chatguard.ExemptByRole, err)
+	// Output:
+	// allowed, 9 left of burst <nil>
+	// anna always 1h0m0s
+	// true <nil>
+}
+
+// Roles change numbers, and exempt users.
+func ExampleRoles() {
+	limit := chatguard.LeakyBucketLimit("pace", 2*time.Second, 3)
+	limit.Roles = map[chatguard.Role]chatguard.Override{
+		chatguard.FirstTimer: {Queue: chatguard.NoQueue},
+		chatguard.Subscriber: {Queue: 5},
+		chatguard.VIP:        {Queue: 10},
+	}
+	guard := newGuardOf(chatguard.Policy{
+		Exempt: []chatguard.Role{chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster},
+		Limits: []chatguard.Limit{limit},
+	})
+	for i, roles := range []chatguard.Roles{
+		0, // an ordinary chatter
+		chatguard.RolesOf(chatguard.FirstTimer),
+		chatguard.RolesOf(chatguard.Subscriber, chatguard.VIP),
+		chatguard.RolesOf(chatguard.Broadcaster),
+	} {
+		user := chatguard.User{ID: fmt.Sprint(i), DisplayName: "Anna", Roles: roles}
+		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "lobby", User: user})
+		fmt.Printf("%s, %s: %s, exempt %t, %v\n", user, roles, verdict, verdict.Exempt, err)
+	}
+	both := chatguard.RolesOf(chatguard.Subscriber, chatguard.VIP)
+	fmt.Println(both.Has(chatguard.Everyone), both.List(), slices.Index(chatguard.RoleNames(), "vip"))
+	// Output:
+	// Anna (0), everyone: allowed, 3 left of pace, exempt false, <nil>
+	// Anna (1), first_timer: allowed, 0 left of pace, exempt false, <nil>
+	// Anna (2), vip, subscriber: allowed, 10 left of pace, exempt false, <nil>
+	// Anna (3), broadcaster: allowed, exempt, exempt true, <nil>
+	// true [vip subscriber] 3
+}
