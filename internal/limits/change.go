@@ -22,9 +22,7 @@ type setPair struct{ old, set *Set }
 func (c *Changes) Apply(t *Table, set *Set) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.isUnused() {
-		// Nobody can have spent anything under the old set.
-		t.use(set)
+	if t.useIfUnused(set) {
 		return
 	}
 	next := c.conversion(t, set)
@@ -33,18 +31,17 @@ func (c *Changes) Apply(t *Table, set *Set) {
 	t.forEach(func(s *shard) { s.change(&next, fitting.count(s.count)) })
 }
 
-// isUnused reports whether no user has had a row yet.
-func (t *Table) isUnused() bool {
-	t.first.mu.Lock()
-	defer t.first.mu.Unlock()
-	return t.directory.Load() == nil && t.first.len() == 0
-}
-
-// use sets the set of an unused table.
-func (t *Table) use(set *Set) {
-	t.first.mu.Lock()
-	defer t.first.mu.Unlock()
-	t.set, t.first.set, t.first.width = set, set, set.width
+// useIfUnused sets the set of a table in which no user has had a row yet. Nobody can have spent
+// anything under the old set. It returns false for any other table.
+func (t *Table) useIfUnused(set *Set) bool {
+	s := &t.first
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state == closed || s.len() > 0 {
+		return false
+	}
+	t.set, s.set, s.width = set, set, set.width
+	return true
 }
 
 // conversion returns the conversion of the table's rows. If the rows contain no log, it depends on
