@@ -76,7 +76,7 @@ func storedRows(b *testing.B, users int) []StateRow {
 	for i := range users {
 		mustCheck(b, g, messageFrom(strconv.Itoa(20_000_000+37*i), float64(i)/1000))
 	}
-	rows := g.State().Dirty().Rows
+	rows := dirtyRows(g)
 	slices.SortFunc(rows, func(a, b StateRow) int { return strings.Compare(a.UserID, b.UserID) })
 	for i := range rows {
 		rows[i].UserID, rows[i].Data = strings.Clone(rows[i].UserID), slices.Clone(rows[i].Data)

@@ -28,7 +28,7 @@ func (s *memoryStore) save(guard *chatguard.Guard) {
 		batch.Release() // the next batch has these rows again
 		return
 	}
-	for _, row := range batch.Rows {
+	for row := range batch.Rows() {
 		s.rows[[3]string{row.ChannelID, row.UserID, row.Limit}] = row.Data
 	}
 	batch.Confirm()

@@ -3,6 +3,7 @@ package chatguard
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -39,6 +40,7 @@ func TestForgetChannel(t *testing.T) {
 		t.Fatal(err)
 	}
 	batch := g.State().Dirty()
+	rows := slices.Collect(batch.Rows())
 	for _, room := range []string{"1", "never seen", ""} {
 		g.ForgetChannel(room)
 	}
@@ -55,7 +57,7 @@ func TestForgetChannel(t *testing.T) {
 	if mustCheck(t, g, roomMessage("2", "7", monday)).Allowed {
 		t.Error("another room has been forgotten")
 	}
-	for _, row := range batch.Rows {
+	for _, row := range rows {
 		if err := g.State().Restore(row, monday); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +82,7 @@ func TestIdleChannels_Go(t *testing.T) {
 				for i := range n {
 					if stored {
 						mustCheck(t, g, roomMessage("live", strconv.Itoa(i), at))
-						g.State().Dirty().Confirm()
+						confirmDirty(g)
 					} else {
 						mustCheck(t, g, roomMessage(fmt.Sprint(at, i), "7", at))
 					}
@@ -131,7 +133,7 @@ func TestIdleChannels_Kept(t *testing.T) {
 		for i := range 20 {
 			mustCheck(t, g, roomMessage(fmt.Sprint(at.Unix(), i), "7", at))
 		}
-		g.State().Dirty().Confirm()
+		confirmDirty(g)
 	}
 	for _, room := range []string{"own policy", "overlay", "override", "grant", "crowd"} {
 		if g.channels.find(room) == nil {
@@ -169,7 +171,7 @@ func TestIdleChannels_ConcurrentIsExact(t *testing.T) {
 		}
 		all.Go(func() {
 			for range rooms {
-				g.State().Dirty().Confirm()
+				confirmDirty(g)
 			}
 		})
 		all.Wait()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -222,7 +223,7 @@ func TestGuard_ManyChannels(t *testing.T) {
 	if v := mustCheck(t, g, m); v.Allowed {
 		t.Error("a channel forgets its users when others come")
 	}
-	if n := len(g.State().Dirty().Rows); n != 5000*3 { // two limits and a strike each
+	if n := len(dirtyRows(g)); n != 5000*3 { // two limits and a strike each
 		t.Errorf("%d rows of state", n)
 	}
 }
@@ -330,15 +331,16 @@ func TestRestore_State(t *testing.T) {
 		last = mustCheck(t, g, messageFrom("7", 0))
 	}
 	b := g.State().Dirty()
-	if len(b.Rows) != 3 {
-		t.Fatalf("%d rows, want two limits and the strikes", len(b.Rows))
+	rows := slices.Collect(b.Rows())
+	if len(rows) != 3 || b.Len() != 3 {
+		t.Fatalf("%d rows of %d, want two limits and the strikes", len(rows), b.Len())
 	}
 	b.Confirm()
-	if n := len(g.State().Dirty().Rows); n != 0 {
+	if n := len(dirtyRows(g)); n != 0 {
 		t.Errorf("%d rows after confirming", n)
 	}
 	again := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return monday.AddDate(-1, 0, 0) }})
-	for _, row := range b.Rows {
+	for _, row := range rows {
 		if err := again.State().Restore(row, monday); err != nil {
 			t.Fatal(err)
 		}

@@ -163,7 +163,7 @@ func TestRestore_Scopes(t *testing.T) {
 	mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, messageFrom("7", 0))
 	again := newEnforcingGuard(t, limits, nil)
-	for _, row := range g.State().Dirty().Rows {
+	for _, row := range dirtyRows(g) {
 		if err := again.State().Restore(row, monday); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestRestore_Scopes(t *testing.T) {
 		t.Errorf("what the user used everywhere is lost: %+v", v)
 	}
 	without := newEnforcingGuard(t, nil, nil)
-	for _, row := range g.State().Dirty().Rows {
+	for _, row := range dirtyRows(g) {
 		if err := without.State().Restore(row, monday); err != nil {
 			t.Errorf("a row of a scope without limits: %v", err)
 		}

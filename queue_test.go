@@ -50,11 +50,10 @@ func TestNoQueue(t *testing.T) {
 	if err := g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, own); err != nil {
 		t.Fatal(err)
 	}
-	batch := g.State().Dirty()
-	batch.Confirm()
-	slices.SortFunc(batch.Rows, func(a, b StateRow) int { return cmp.Compare(a.UserID+" "+a.Limit, b.UserID+" "+b.Limit) })
+	rows := dirtyRows(g)
+	slices.SortFunc(rows, func(a, b StateRow) int { return cmp.Compare(a.UserID+" "+a.Limit, b.UserID+" "+b.Limit) })
 	again := newEnforcingGuard(t, func(p *Policy) { *p = queuePolicy() }, nil)
-	for _, row := range batch.Rows {
+	for _, row := range rows {
 		if err := again.State().Restore(row, monday); err != nil {
 			t.Fatal(err)
 		}

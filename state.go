@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"iter"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -22,24 +23,59 @@ type StateRow struct {
 	Data                     []byte
 }
 
-// Batch is the state that changed since the last confirmed batch. Call Confirm or Release once when
-// you are done with the batch.
+// Batch is the state that changed since the last confirmed batch. Read its Rows, then call Confirm
+// or Release once.
 type Batch struct {
-	Rows   []StateRow // in no particular order
+	guard  *Guard
+	size   int
 	tables []*limits.Batch
 	last   int64 // latest time at which something was spent
+	whole  bool  // all rows were read
 }
 
 // Dirty returns the state of all users that has changed since it was last confirmed. Only one batch
-// may be open at a time. Dirty also removes some channels that hold nothing any more, as described at
-// Guard.ForgetChannel.
+// may be open at a time.
 func (s State) Dirty() *Batch {
-	count := 0
-	s.guard.eachTable(func(_ string, table *limits.Table) { count += table.CountDirty() })
-	b := &Batch{Rows: make([]StateRow, 0, count+count/16)} // with room for changes in the meantime
-	s.guard.eachTable(b.take)
-	s.guard.sweepAfter(b.last)
+	b := &Batch{guard: s.guard}
+	s.guard.eachTable(func(_ string, table *limits.Table) { b.size += table.CountDirty() })
 	return b
+}
+
+// Len returns approximately how many rows the batch has. State that changes before Rows reads it
+// adds rows.
+func (b *Batch) Len() int { return b.size }
+
+// Rows returns the rows of the batch, in no particular order. They can be read once. The rows of a
+// user are as of the moment at which they are read. Reading them also removes some channels that
+// hold nothing any more, as described at Guard.ForgetChannel.
+func (b *Batch) Rows() iter.Seq[StateRow] {
+	return func(yield func(StateRow) bool) {
+		wanted := true
+		b.guard.eachTable(func(channelID string, table *limits.Table) {
+			if wanted {
+				wanted = b.read(channelID, table, yield)
+			}
+		})
+		b.whole = wanted
+		b.guard.sweepAfter(b.last)
+	}
+}
+
+// read passes the changes of a table to yield. It returns false if yield has returned false.
+func (b *Batch) read(channelID string, table *limits.Table, yield func(StateRow) bool) bool {
+	wanted := true
+	taken := table.Dirty(func(rows []limits.StateRow) {
+		for _, row := range rows {
+			if wanted = wanted && yield(StateRow{ChannelID: channelID, UserID: row.User, Limit: row.Limit, Data: row.Data}); !wanted {
+				return
+			}
+		}
+	})
+	if taken != nil {
+		b.tables = append(b.tables, taken)
+		b.last = max(b.last, taken.Last())
+	}
+	return wanted
 }
 
 // DirtyAll marks the state of all users as dirty, for a store that may have lost its data. It
@@ -47,19 +83,6 @@ func (s State) Dirty() *Batch {
 // store keeps the rows that it has of such users.
 func (s State) DirtyAll() {
 	s.guard.eachTable(func(_ string, table *limits.Table) { table.DirtyAll() })
-}
-
-// take adds the changes of a table.
-func (b *Batch) take(channelID string, table *limits.Table) {
-	taken := table.Dirty(func(rows []limits.StateRow) {
-		for _, row := range rows {
-			b.Rows = append(b.Rows, StateRow{ChannelID: channelID, UserID: row.User, Limit: row.Limit, Data: row.Data})
-		}
-	})
-	if taken != nil {
-		b.tables = append(b.tables, taken)
-		b.last = max(b.last, taken.Last())
-	}
 }
 
 // eachTable calls do with every existing table and the ID of its channel.
@@ -75,8 +98,13 @@ func (g *Guard) eachTable(do func(channelID string, table *limits.Table)) {
 	})
 }
 
-// Confirm marks the batch as stored. State that changed in the meantime stays dirty.
+// Confirm marks the batch as stored. State that changed in the meantime stays dirty. If not all Rows
+// were read, Confirm is the same as Release.
 func (b *Batch) Confirm() {
+	if !b.whole {
+		b.Release()
+		return
+	}
 	for _, t := range b.tables {
 		t.Confirm()
 	}

@@ -3,6 +3,8 @@ package chatguard
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -16,7 +18,7 @@ func TestForgotten_Rows(t *testing.T) {
 	costly := messageFrom("7", 0)
 	costly.Cost = 4
 	mustCheck(t, g, costly)
-	rows := g.State().Dirty().Rows
+	rows := dirtyRows(g)
 	ends := map[string]time.Duration{
 		"burst": 8 * time.Second, "daily": 12 * time.Hour, "all": 2 * time.Hour, "abroad": time.Hour, "": 30 * time.Minute,
 	}
@@ -46,7 +48,7 @@ func TestForgotten_Rows(t *testing.T) {
 func TestForgotten_UnreadableRows(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	mustCheck(t, g, messageFrom("7", 0))
-	row := g.State().Dirty().Rows[0]
+	row := dirtyRows(g)[0]
 	if _, err := g.State().Forgotten(row, time.Time{}); !errors.Is(err, ErrTime) {
 		t.Errorf("no time: error %v", err)
 	}
@@ -63,7 +65,7 @@ func TestForgotten_UnreadableRows(t *testing.T) {
 func TestRestore_SkipsForgotten(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	mustCheck(t, g, messageFrom("7", 0))
-	rows := g.State().Dirty().Rows
+	rows := dirtyRows(g)
 	for at, want := range map[time.Duration]int{12 * time.Hour: 1, 12*time.Hour + time.Minute: 0} {
 		again := newEnforcingGuard(t, nil, nil)
 		for _, row := range rows {
@@ -107,11 +109,12 @@ func TestDirty_RowsOfAllTables(t *testing.T) {
 	mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, inChannel("2", messageFrom("7", 0)))
 	b := g.State().Dirty()
-	if len(b.Rows) != 2*3+1 { // the limits burst, daily and all in two channels, plus abroad
-		t.Fatalf("%d rows: %+v", len(b.Rows), b.Rows)
+	rows := slices.Collect(b.Rows())
+	if len(rows) != 2*3+1 { // the limits burst, daily and all in two channels, plus abroad
+		t.Fatalf("%d rows: %+v", len(rows), rows)
 	}
-	kept := make([]string, len(b.Rows))
-	for i, row := range b.Rows {
+	kept := make([]string, len(rows))
+	for i, row := range rows {
 		kept[i] = string(row.Data)
 	}
 	b.Release()
@@ -119,8 +122,8 @@ func TestDirty_RowsOfAllTables(t *testing.T) {
 		mustCheck(t, g, messageFrom("8", 0))
 		mustCheck(t, g, messageFrom("9", 0))
 	}
-	g.State().Dirty().Confirm()
-	for i, row := range b.Rows {
+	confirmDirty(g)
+	for i, row := range rows {
 		if string(row.Data) != kept[i] {
 			t.Errorf("row %+v has changed under its holder", row)
 		}
@@ -135,7 +138,7 @@ func TestForgotten_StrikesOfUnknownChannel(t *testing.T) {
 	costly.Cost = 4
 	mustCheck(t, g, costly)
 	var strikes StateRow
-	for _, row := range g.State().Dirty().Rows {
+	for _, row := range dirtyRows(g) {
 		if row.Limit == "" {
 			strikes = row
 		}
@@ -163,15 +166,49 @@ func TestDirtyAll(t *testing.T) {
 	mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, messageFrom("8", 0))
 	first := g.State().Dirty()
-	all := len(first.Rows)
+	all := len(slices.Collect(first.Rows()))
 	g.State().DirtyAll() // while a store writes
 	first.Confirm()
 	second := g.State().Dirty()
-	if len(second.Rows) != all {
-		t.Errorf("%d rows, want all %d again", len(second.Rows), all)
+	if n := len(slices.Collect(second.Rows())); n != all {
+		t.Errorf("%d rows, want all %d again", n, all)
 	}
 	second.Confirm()
-	if rest := g.State().Dirty(); len(rest.Rows) != 0 {
-		t.Errorf("%d rows, although all were confirmed", len(rest.Rows))
+	if rest := dirtyRows(g); len(rest) != 0 {
+		t.Errorf("%d rows, although all were confirmed", len(rest))
 	}
+}
+
+// A batch that wasn't read to its end can't be confirmed.
+func TestBatch_ReadInPart(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, everywhereLimit(9)) }, nil)
+	for i := range 5 {
+		mustCheck(t, g, messageFrom(strconv.Itoa(i), 0))
+	}
+	all := g.State().Dirty().Len()
+	for read := range all {
+		b := g.State().Dirty()
+		n := 0
+		for range b.Rows() {
+			if n++; n > read {
+				break
+			}
+		}
+		b.Confirm()
+	}
+	g.State().Dirty().Confirm() // none is read
+	if rows := dirtyRows(g); len(rows) != all || all != 5*3 {
+		t.Errorf("%d rows, want all %d again", len(rows), all)
+	}
+}
+
+// dirtyRows returns the rows of a batch that is never confirmed.
+func dirtyRows(g *Guard) []StateRow { return slices.Collect(g.State().Dirty().Rows()) }
+
+// confirmDirty confirms all state, as a store does.
+func confirmDirty(g *Guard) {
+	b := g.State().Dirty()
+	for range b.Rows() {
+	}
+	b.Confirm()
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -106,7 +107,7 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	// Take people's changes first, then the state that depends on them.
 	p := pending{changes: s.changes.peek(), tokens: s.Tokens.queue.peek(), records: s.queue.take(), interrupted: s.interrupted}
 	batch := guard.State().Dirty()
-	p.state = batch.Rows
+	p.state = slices.AppendSeq(make([]chatguard.StateRow, 0, batch.Len()), batch.Rows())
 	if err := s.write(ctx, &p); err != nil {
 		batch.Release()
 		s.queue.putBack(p.records)

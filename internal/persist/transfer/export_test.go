@@ -113,7 +113,7 @@ func spentData(t rapid.TB) [][]byte {
 		}
 	}
 	var data [][]byte
-	for _, row := range g.State().Dirty().Rows {
+	for row := range g.State().Dirty().Rows() {
 		if row.Limit == "burst" || row.Limit == "daily" { // strikes are stored under another name
 			data = append(data, row.Data)
 		}
