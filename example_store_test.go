@@ -28,7 +28,8 @@ func (s *memoryStore) save(guard *chatguard.Guard) {
 		batch.Release() // the next batch has these rows again
 		return
 	}
-	for row := range batch.Rows() {
+	rows := slices.AppendSeq(make([]chatguard.StateRow, 0, batch.Len()), batch.Rows()) // for one transaction
+	for _, row := range rows {
 		s.rows[[3]string{row.ChannelID, row.UserID, row.Limit}] = row.Data
 	}
 	batch.Confirm()
