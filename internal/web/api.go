@@ -111,5 +111,6 @@ func (s *Server) checkRoutes() []route {
 	return []route{
 		{"POST /check", auth.Check, as(s.checker.Check), nil},
 		{"POST /check/batch", auth.Check, as(s.checker.CheckBatch), nil},
+		{"POST /check/refund", auth.Check, as(s.checker.Refund), nil},
 	}
 }

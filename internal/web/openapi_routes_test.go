@@ -2,6 +2,7 @@ package web
 
 import (
 	"reflect"
+	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
@@ -119,6 +120,9 @@ var documented = map[string]about{
 		reads: typeOf[batchForm](), answers: typeOf[struct {
 			Verdicts []chatguard.Verdict `json:"verdicts"`
 		}]()},
+	"POST /check/refund": {
+		says:  "Give back what a message spent that was allowed but not shown: send its verdict, whose other fields are ignored.",
+		reads: typeOf[refundForm]()},
 }
 
 // checkForm is a message as POST /check documents it.
@@ -132,6 +136,7 @@ type checkForm struct {
 	Text        string          `json:"text,omitempty" jsonschema:"For the journal, up to 8192 bytes; limits ignore it."`
 	Cost        int             `json:"cost,omitempty" jsonschema:"How many messages it counts as. Default: 1."`
 	At          checkedTime     `json:"at,omitzero" jsonschema:"When it was sent: RFC 3339, or milliseconds since 1970. Default: now. More than a minute ago counts as a minute ago."`
+	UpTo        bool            `json:"up_to,omitempty" jsonschema:"Spend as much of the cost as the limits allow. The verdict's taken says how much that is."`
 }
 
 // checkedTime is a time in either of its two forms.
@@ -140,4 +145,13 @@ type checkedTime any
 // batchForm is what POST /check/batch documents.
 type batchForm struct {
 	Messages []checkForm `json:"messages" jsonschema:"Up to 1000 messages, judged in order."`
+}
+
+// refundForm is what POST /check/refund documents.
+type refundForm struct {
+	Channel string    `json:"channel"`
+	UserID  string    `json:"user_id"`
+	At      time.Time `json:"at" jsonschema:"The verdict's time."`
+	Spent   int       `json:"spent,omitempty" jsonschema:"How much to give back. Default, if the rest of the verdict is there: 0."`
+	LateNS  int64     `json:"late_ns,omitempty" jsonschema:"The verdict's."`
 }

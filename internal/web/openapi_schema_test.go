@@ -57,6 +57,7 @@ type verdict struct {
 	LateNS       int64             `json:"late_ns,omitempty"`
 	Counted      int               `json:"counted,omitempty"`
 	Series       uint8             `json:"series,omitempty"`
+	Taken        int               `json:"taken,omitempty" jsonschema:"For a message with up_to: how much of its cost may be shown."`
 }
 
 // specialSchemas returns the schemas of types with their own JSON encoding.
@@ -84,6 +85,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		// its duration is in nanoseconds
 		typeOf[journal.Offence]():  must(jsonschema.ForType(typeOf[journal.Offence](), nil)),
 		typeOf[journal.Database](): databaseSchema(),
+		typeOf[refundForm]():       refundSchema(),
 	}
 }
 
@@ -104,6 +106,13 @@ func textSchema(values ...encoding.TextMarshaler) *jsonschema.Schema {
 func databaseSchema() *jsonschema.Schema {
 	s := must(jsonschema.ForType(typeOf[journal.Database](), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{typeOf[time.Time](): timeSchema}}))
 	s.Properties["lag_seconds"] = &jsonschema.Schema{Type: "number"}
+	return s
+}
+
+// refundSchema returns the schema of refundForm, which may have all the fields of a verdict.
+func refundSchema() *jsonschema.Schema {
+	s := must(jsonschema.ForType(typeOf[refundForm](), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{typeOf[time.Time](): timeSchema}}))
+	s.AdditionalProperties = nil
 	return s
 }
 

@@ -265,6 +265,7 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 		"POST /session":                  {map[string]string{"token": token}, asOwner},
 		"POST /check":                    {checkForm{Channel: "lobby", UserID: "1"}, asOwner},
 		"POST /check/batch":              {batchForm{Messages: []checkForm{{Channel: "lobby", UserID: "1"}}}, asOwner},
+		"POST /check/refund":             {refundForm{Channel: "lobby", UserID: "1", At: d.now(), Spent: 1}, asOwner},
 	}
 	doc := decode[document](t, d.do("GET", "/api/v1/openapi.json", nil))
 	fill := strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{entry}", fmt.Sprint(entry))

@@ -4,10 +4,14 @@ package check
 
 import (
 	"bytes"
+	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
@@ -51,6 +55,8 @@ func New(opts Options) *Checker { return &Checker{opts: opts} }
 type scratch struct {
 	body     bytes.Buffer
 	messages []chatguard.Message
+	upTo     []bool // whether a part of the message's cost may be spent
+	taken    []int  // how much of the cost may be shown, if upTo
 	verdicts []chatguard.Verdict
 	answer   []byte
 }
@@ -63,7 +69,8 @@ func (c *scratch) free() {
 	c.body.Reset()
 	clear(c.messages)
 	clear(c.verdicts)
-	c.messages, c.verdicts, c.answer = c.messages[:0], c.verdicts[:0], c.answer[:0]
+	c.messages, c.upTo, c.taken = c.messages[:0], c.upTo[:0], c.taken[:0]
+	c.verdicts, c.answer = c.verdicts[:0], c.answer[:0]
 	scratchPool.Put(c)
 }
 
@@ -72,25 +79,23 @@ func (k *Checker) Check(w http.ResponseWriter, r *http.Request, holder string) e
 	c := scratchPool.Get().(*scratch)
 	defer c.free()
 	var read checkedMessage
-	if err := readChecked(w, r, c, &read); err != nil {
+	if err := readChecked(w, r, c, &read, strict); err != nil {
 		return err
 	}
 	if err := k.addMessages(c, holder, -1, read); err != nil {
 		return err
 	}
-	m := &c.messages[0]
-	v, err := k.opts.Guard.Check(r.Context(), *m)
-	if err != nil {
+	if err := k.judge(r.Context(), c); err != nil {
 		return err
 	}
-	k.reportDropped(&v)
-	status := http.StatusOK
+	v, status := &c.verdicts[0], http.StatusOK
 	if !v.Allowed {
 		status = http.StatusTooManyRequests
 	}
 	removePageHeaders(w.Header())
-	httpguard.SetHeaders(w.Header(), k.opts.Guard, v)
-	c.answer = append(k.appendAnswer(c.answer, &v), '\n')
+	httpguard.SetHeaders(w.Header(), k.opts.Guard, *v)
+	k.appendAnswer(c, 0)
+	c.answer = append(c.answer, '\n')
 	c.send(w, status)
 	return nil
 }
@@ -100,7 +105,7 @@ func (k *Checker) CheckBatch(w http.ResponseWriter, r *http.Request, holder stri
 	c := scratchPool.Get().(*scratch)
 	defer c.free()
 	var read checkedBatch
-	if err := readChecked(w, r, c, &read); err != nil {
+	if err := readChecked(w, r, c, &read, strict); err != nil {
 		return err
 	}
 	if read.Messages == nil {
@@ -109,10 +114,7 @@ func (k *Checker) CheckBatch(w http.ResponseWriter, r *http.Request, holder stri
 	if err := k.addMessages(c, holder, 0, read.Messages...); err != nil {
 		return err
 	}
-	for range c.messages {
-		c.verdicts = append(c.verdicts, chatguard.Verdict{})
-	}
-	if err := k.opts.Guard.CheckAll(r.Context(), c.messages, c.verdicts); err != nil {
+	if err := k.judge(r.Context(), c); err != nil {
 		return err
 	}
 	c.answer = append(c.answer, `{"verdicts":[`...)
@@ -120,8 +122,7 @@ func (k *Checker) CheckBatch(w http.ResponseWriter, r *http.Request, holder stri
 		if i > 0 {
 			c.answer = append(c.answer, ',')
 		}
-		k.reportDropped(&c.verdicts[i])
-		c.answer = k.appendAnswer(c.answer, &c.verdicts[i])
+		k.appendAnswer(c, i)
 	}
 	c.answer = append(c.answer, "]}\n"...)
 	removePageHeaders(w.Header())
@@ -130,14 +131,14 @@ func (k *Checker) CheckBatch(w http.ResponseWriter, r *http.Request, holder stri
 }
 
 // readChecked decodes the body of a request into the value at into.
-func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into *T) error {
+func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into *T, how json.Options) error {
 	if err := problem.CheckJSON(r); err != nil {
 		return err
 	}
 	if _, err := c.body.ReadFrom(http.MaxBytesReader(w, r.Body, problem.MaxBody)); err != nil {
 		return problem.Unread(err)
 	}
-	if err := readStrictly(c.body.Bytes(), into); err != nil {
+	if err := readObject(c.body.Bytes(), into, how); err != nil {
 		return problem.Unread(err)
 	}
 	return nil
@@ -155,14 +156,45 @@ func (k *Checker) addMessages(c *scratch, holder string, first int, read ...chec
 			return problem.Unread(err)
 		}
 		c.messages = append(c.messages, m)
+		c.upTo = append(c.upTo, read[i].UpTo)
 	}
 	return k.openChannels(c.messages, holder)
 }
 
-// appendAnswer appends a verdict with the IDs as the server sent them.
-func (k *Checker) appendAnswer(answer []byte, v *chatguard.Verdict) []byte {
+// judge judges the messages of c in order, and reports the throttled ones.
+func (k *Checker) judge(ctx context.Context, c *scratch) (err error) {
+	n := len(c.messages)
+	c.taken = slices.Grow(c.taken, n)[:n]
+	c.verdicts = slices.Grow(c.verdicts, n)[:n]
+	for from, until := 0, 0; from < n && err == nil; from = until {
+		until = from + 1
+		if c.upTo[from] {
+			c.taken[from], c.verdicts[from], err = k.opts.Guard.CheckUpTo(ctx, c.messages[from])
+			continue
+		}
+		for until < n && !c.upTo[until] {
+			until++
+		}
+		err = k.opts.Guard.CheckAll(ctx, c.messages[from:until], c.verdicts[from:until])
+	}
+	if err != nil {
+		return err
+	}
+	for i := range c.verdicts {
+		k.reportDropped(&c.verdicts[i])
+	}
+	return nil
+}
+
+// appendAnswer appends a message's verdict to the answer, with the IDs as the server sent them.
+func (k *Checker) appendAnswer(c *scratch, i int) {
+	v := &c.verdicts[i]
 	v.ChannelID, v.UserID = k.NameOf(v.ChannelID), k.NameOf(v.UserID)
-	return v.AppendJSON(answer)
+	c.answer = v.AppendJSON(c.answer)
+	if c.upTo[i] {
+		c.answer = append(c.answer[:len(c.answer)-1], `,"taken":`...)
+		c.answer = append(strconv.AppendInt(c.answer, int64(c.taken[i]), 10), '}')
+	}
 }
 
 // reportDropped reports a throttled message as dropped, because the calling server doesn't show it.

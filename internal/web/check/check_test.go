@@ -20,7 +20,7 @@ func TestCheck_RetainsNoTexts(t *testing.T) {
 	r := httptest.NewRequest("POST", "/api/v1/check", strings.NewReader(`{"channel":"lobby","user_id":"41","text":"hello everyone"}`))
 	r.Header.Set("Content-Type", "application/json")
 	var read checkedMessage
-	if err := readChecked(httptest.NewRecorder(), r, c, &read); err != nil {
+	if err := readChecked(httptest.NewRecorder(), r, c, &read, strict); err != nil {
 		t.Fatal(err)
 	}
 	if err := checker.addMessages(c, "a server", -1, read); err != nil {

@@ -18,21 +18,23 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// strict refuses keys that the API does not know. If a key appears twice, the last one counts. Half
-// a surrogate pair becomes U+FFFD.
-var strict = json.JoinOptions(
-	json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+// lenient ignores keys that the API does not know, and strict refuses them. If a key appears twice,
+// the last one counts. Half a surrogate pair becomes U+FFFD.
+var (
+	lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	strict  = json.JoinOptions(lenient, json.RejectUnknownMembers(true))
+)
 
-// readStrictly reads one JSON object. Its errors name the key as the request does, and list the
-// keys of T.
-func readStrictly[T any](data []byte, into *T) error {
+// readObject reads one JSON object. Its errors name the key as the request does, and list the keys
+// of T.
+func readObject[T any](data []byte, into *T, how json.Options) error {
 	if !utf8.Valid(data) {
 		return errors.New("it isn't UTF-8")
 	}
 	if bytes.Equal(bytes.TrimSpace(data), []byte("null")) {
 		return errors.New("it is null instead of an object")
 	}
-	if err := json.Unmarshal(data, into, strict); err != nil {
+	if err := json.Unmarshal(data, into, how); err != nil {
 		return rewordError(data, err)
 	}
 	return nil
@@ -119,8 +121,10 @@ func wantedKind(t reflect.Type) string {
 		return wantedKind(t.Elem())
 	case reflect.String:
 		return "a text"
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		return wholeNumberWanted
+	case reflect.Bool:
+		return "true or false"
 	case reflect.Slice:
 		return "a list"
 	default:

@@ -37,6 +37,7 @@ type checkedMessage struct {
 	Text        string           `json:"text"`
 	Cost        *int             `json:"cost"`
 	At          jsontext.Value   `json:"at"`
+	UpTo        bool             `json:"up_to"`
 }
 
 // checkedBatch is the body of POST /check/batch. Messages is nil if there is no list.
@@ -110,18 +111,26 @@ func (c *checkReader) toMessage(read *checkedMessage) (m chatguard.Message, err 
 	if read.Cost != nil {
 		m.Cost = *read.Cost
 	}
-	var sent time.Time
-	switch kind := read.At.Kind(); kind {
-	case 0, 'n': // the key is missing or null
-	case '"', '0':
-		if sent, err = sendtime.Parse(read.At); err != nil {
-			return m, fmt.Errorf("%s: %w", c.path("at"), err)
-		}
-	default:
-		return m, fmt.Errorf("%s: want a text or a number, found %s", c.path("at"), foundKind(kind))
+	sent, err := c.parseAt(read.At)
+	if err != nil {
+		return m, err
 	}
 	m.SentAt = sendtime.Bounded(sent, c.now)
 	return m, c.validate(&m)
+}
+
+// parseAt parses the value of the key "at". It returns the zero time if the key is missing or null.
+func (c *checkReader) parseAt(value jsontext.Value) (at time.Time, err error) {
+	switch kind := value.Kind(); kind {
+	case 0, 'n':
+	case '"', '0':
+		if at, err = sendtime.Parse(value); err != nil {
+			return at, fmt.Errorf("%s: %w", c.path("at"), err)
+		}
+	default:
+		return at, fmt.Errorf("%s: want a text or a number, found %s", c.path("at"), foundKind(kind))
+	}
+	return at, nil
 }
 
 // prefixID prefixes the ID of a channel or user with the space. An empty ID stays empty.

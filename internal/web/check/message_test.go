@@ -61,7 +61,7 @@ func TestCheckReader_InvalidText(t *testing.T) {
 // read reads a message as POST /check does.
 func (c *checkReader) read(data []byte) (m chatguard.Message, err error) {
 	var read checkedMessage
-	if err := readStrictly(data, &read); err != nil {
+	if err := readObject(data, &read, strict); err != nil {
 		return m, err
 	}
 	return c.toMessage(&read)
@@ -79,6 +79,7 @@ func slowMessage(data []byte) (m chatguard.Message, err error) {
 		Text        string           `json:"text"`
 		Cost        *int             `json:"cost"`
 		At          sendtime.Instant `json:"at"`
+		UpTo        bool             `json:"up_to"`
 	}{}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

@@ -1,0 +1,78 @@
+package check
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// spentVerdict is the body of POST /check/refund: the fields of a verdict that say what to give
+// back. Its other fields are ignored, so that a server can send the verdict back as it came.
+type spentVerdict struct {
+	Channel string         `json:"channel"`
+	UserID  string         `json:"user_id"`
+	At      jsontext.Value `json:"at"`
+	Spent   *int           `json:"spent"` // a verdict that spent nothing doesn't have it
+	LateNS  int64          `json:"late_ns"`
+	Allowed *bool          `json:"allowed"` // every verdict has it
+}
+
+// Refund is POST /check/refund. Another chat's server sends back the verdict on a message that it
+// could not deliver, and the limits get back what the message spent.
+func (k *Checker) Refund(w http.ResponseWriter, r *http.Request, holder string) error {
+	c := scratchPool.Get().(*scratch)
+	defer c.free()
+	var read spentVerdict
+	if err := readChecked(w, r, c, &read, lenient); err != nil {
+		return err
+	}
+	reader := checkReader{space: k.opts.Space, index: -1}
+	m, err := reader.toSpentMessage(&read)
+	if err != nil {
+		return problem.Unread(err)
+	}
+	if m.Cost > 0 {
+		c.messages = append(c.messages, m)
+		if err := k.openChannels(c.messages, holder); err != nil {
+			return err
+		}
+		v := chatguard.Verdict{ChannelID: m.ChannelID, UserID: m.User.ID, At: m.SentAt, Spent: m.Cost}
+		if err := k.opts.Guard.Refund(v); err != nil {
+			return err
+		}
+	}
+	removePageHeaders(w.Header())
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// toSpentMessage converts what was read to the message that is given back. Its cost is what the
+// message spent, and its time is when the message counted.
+func (c *checkReader) toSpentMessage(read *spentVerdict) (m chatguard.Message, err error) {
+	at, err := c.parseAt(read.At)
+	switch {
+	case err != nil:
+		return m, err
+	case at.IsZero():
+		return m, c.fail("at", "is missing: the time in the verdict")
+	case read.LateNS < 0:
+		return m, c.fail("late_ns", "is %d: want a whole number from 0", read.LateNS)
+	case read.Spent == nil && read.Allowed == nil:
+		return m, c.fail("spent", "is missing: how much to give back, as the verdict says")
+	case read.Spent == nil:
+		read.Spent = new(int)
+	case *read.Spent < 0 || *read.Spent > maxCost:
+		return m, c.fail("spent", "is %d: want a whole number from 0 to %d", *read.Spent, maxCost)
+	}
+	m = chatguard.Message{
+		ChannelID: c.prefixID(read.Channel), User: chatguard.User{ID: c.prefixID(read.UserID)},
+		SentAt: at.Add(time.Duration(read.LateNS)), Cost: max(1, *read.Spent), // no message costs 0
+	}
+	err = c.validate(&m)
+	m.Cost = *read.Spent
+	return m, err
+}
