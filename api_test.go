@@ -19,7 +19,7 @@ var updateAPI = flag.Bool("update-api", false, "rewrite testdata/api.txt")
 
 // public lists the packages whose exported names are covered by the compatibility promise: see
 // docs/embedding.md.
-var public = []string{".", "httpguard", "chatguardtest", "sqlitestore", "dashboard"}
+var public = []string{".", "httpguard", "checkclient", "chatguardtest", "sqlitestore", "dashboard"}
 
 // TestAPI checks the compatibility promise: the names in testdata/api.txt must not change. Run with
 // -update-api to add new names.
@@ -58,7 +58,7 @@ func TestAPI_DocumentationMatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	qualified := regexp.MustCompile(`\b(chatguard|httpguard|chatguardtest|sqlitestore|dashboard)\.([A-Z]\w*)`)
+	qualified := regexp.MustCompile(`\b(chatguard|httpguard|checkclient|chatguardtest|sqlitestore|dashboard)\.([A-Z]\w*)`)
 	for _, page := range []string{"README.md", "docs/embedding.md", "docs/http.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {

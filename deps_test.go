@@ -42,6 +42,7 @@ func TestArrows(t *testing.T) {
 	may := map[string][]string{
 		module:                            {"internal/limits"},
 		"httpguard":                       {"root"},
+		"checkclient":                     {"root"},
 		"chatguardtest":                   {"root"},
 		"internal/limits":                 {},
 		"internal/atomicfile":             {},
@@ -100,7 +101,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{module, "httpguard", "chatguardtest", "internal/limits", "internal/atomicfile", "internal/auth", "internal/hostile", "internal/recent", "internal/journal", "internal/simulate", "internal/chat"} {
+	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "internal/limits", "internal/atomicfile", "internal/auth", "internal/hostile", "internal/recent", "internal/journal", "internal/simulate", "internal/chat"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

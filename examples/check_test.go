@@ -4,6 +4,7 @@ package examples
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	guard "github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/checkclient"
 )
 
 const configuration = `
@@ -138,6 +142,34 @@ func TestCheck_ShownAndDropped(t *testing.T) {
 		}
 		if out, complaint = ask(t, program, "http://127.0.0.1:1", c.token, user, 5); out != strings.Repeat("shown\n", 5) || strings.Count(complaint, "unchecked: ") != 5 {
 			t.Errorf("%s without chatguard prints\n%s%s", program, out, complaint)
+		}
+	}
+}
+
+// The client for Go works with a running chatguard: it spends, gives back, and names a wrong token.
+func TestCheckClient(t *testing.T) {
+	c := startChatguard(t)
+	m := guard.Message{ChannelID: "lobby", User: guard.User{ID: "anna"}, Cost: 5}
+	for token, right := range map[string]bool{c.token: true, "wrong": false} {
+		client, err := checkclient.New(c.url, token, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.CloseIdleConnections()
+		for range 2 {
+			taken, verdict, err := client.CheckUpTo(t.Context(), m)
+			if !right {
+				if !errors.As(err, new(*checkclient.Error)) || !strings.Contains(err.Error(), "This token is unknown") {
+					t.Errorf("with a wrong token: %v", err)
+				}
+				continue
+			}
+			if taken != 3 || err != nil || verdict.Degraded {
+				t.Errorf("%d, %v, %v", taken, verdict, err)
+			}
+			if err := client.Refund(t.Context(), verdict); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }

@@ -1,0 +1,60 @@
+package checkclient_test
+
+import (
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/checkclient"
+)
+
+// TestMain fails the tests if one of them left a goroutine.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := goleak.Find(); code == 0 && err != nil {
+		println(err.Error())
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// serve runs a server until the test ends, and returns a Client of it.
+func serve(t *testing.T, limits ...chatguard.Limit) (*server, *checkclient.Client) {
+	t.Helper()
+	s, err := start(limits...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s, newClient(t, s.URL, nil)
+}
+
+// newClient returns a Client that logs to the test, unless opts says otherwise.
+func newClient(t *testing.T, url string, opts *checkclient.Options) *checkclient.Client {
+	t.Helper()
+	var own checkclient.Options
+	if opts != nil {
+		own = *opts
+	}
+	if own.Logger == nil {
+		own.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
+	}
+	c, err := checkclient.New(url, token, &own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.CloseIdleConnections)
+	return c
+}
+
+// from returns a message of a user in the lobby.
+func from(user string) chatguard.Message {
+	return chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: user}}
+}
+
+// burst allows 3 messages, and one more every 10 minutes.
+var burst = chatguard.TokenBucketLimit("burst", 3, 10*time.Minute)
