@@ -63,6 +63,12 @@ func decimal(id string) (n uint64, ok bool) {
 	if len(id) == 0 || len(id) > maxNumberDigits || id[0] == '0' && len(id) > 1 {
 		return 0, false
 	}
+	if 8 <= len(id) && len(id) <= 16 { // nearly all
+		rest := len(id) - 8 // digits after the first eight
+		first, ok := eightDigits(id, 8)
+		last, alsoOK := eightDigits(id[rest:], rest)
+		return first*powersOfTen[rest] + last, ok && alsoOK
+	}
 	for i := range len(id) {
 		digit := id[i] - '0'
 		if digit > 9 {
@@ -71,6 +77,23 @@ func decimal(id string) (n uint64, ok bool) {
 		n = n*10 + uint64(digit)
 	}
 	return n, true
+}
+
+var powersOfTen = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
+
+// eightDigits returns the number that the last n of the first eight bytes of text represent. ok is
+// false if one of the eight is not a digit. It computes with all bytes of a word at once, without a
+// branch that depends on the number of digits.
+func eightDigits(text string, n int) (number uint64, ok bool) {
+	word := binary.LittleEndian.Uint64([]byte(text[:8])) // the first byte is the lowest
+	const zeros = '0' * everyByte
+	digits := word - zeros
+	ok = (word+0x46*everyByte|digits)&highBits == 0
+	unused := 8 * (8 - n)
+	digits = digits >> unused << unused
+	digits = digits*10 + digits>>8 // pairs, in every other byte
+	number = (digits&0xFF000000FF*(100+1e6<<32) + digits>>16&0xFF000000FF*(1+1e4<<32)) >> 32
+	return number, ok
 }
 
 // names holds non-numeric IDs, each after its length, in one slice. So a name takes few bytes, and
