@@ -59,7 +59,7 @@ func TestAPI_DocumentationMatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	qualified := regexp.MustCompile(`\b(chatguard|httpguard|checkclient|chatguardtest|sqlitestore|dashboard)\.([A-Z]\w*)`)
-	for _, page := range []string{"README.md", "docs/embedding.md", "docs/http.md"} {
+	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

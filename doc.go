@@ -13,20 +13,54 @@
 // Limits use one of seven algorithms ([Algorithm]) and one of three scopes ([Scope]). Roles and
 // single users can have their own numbers ([Limit].Roles, [Guard.SetUserOverride]). Limits can
 // change while messages arrive; the Guard keeps the usage that it has recorded ([Guard.SetPolicy]).
-// [Guard.Explain] shows the reasons for a verdict.
+// [Guard.Explain] shows the reasons for a verdict. [Guard.Wait] paces a program's own messages. A
+// leaky-bucket limit delays messages before it throttles any; [Verdict.Hold] and [HoldQueue] wait
+// until a delayed message may be delivered.
 //
-// A server that handles messages itself calls [Guard.Check], or puts [Guard.Wrap] around its
-// handler. An HTTP server uses package httpguard: it identifies users, limits connections, judges
-// each message of a WebSocket, and describes verdicts in the headers of responses. A leaky-bucket
-// limit delays messages before it throttles any; [Verdict.Hold] and [HoldQueue] wait until a
-// delayed message may be delivered.
+// # Packages
 //
-// The state of every user is kept in memory, in a table without pointers. To persist it, a store
-// reads the changes with [Guard.Dirty] and passes them back after a restart with [Guard.Restore].
-// Package sqlitestore is such a store. Package dashboard shows moderators what the Guard does, and
-// lets them change its limits.
+//   - This package decides. A server that handles messages itself calls [Guard.Check], or puts
+//     [Guard.Wrap] around its handler.
+//   - Package httpguard is for HTTP servers. It identifies users, limits requests and connections,
+//     judges each message of a WebSocket, and describes verdicts in the headers of responses.
+//   - Package checkclient asks a chatguard in another process, over its HTTP API.
+//   - Package chatguardtest is for tests of programs that use the others.
 //
-// The package imports nothing outside the standard library, starts no goroutine, and never reads a
-// clock inside a decision. A message has its own time. If that time is zero, the Guard calls
-// [Options].Now once, before the decision.
+// They import nothing outside the standard library. Package sqlitestore keeps a Guard's state in a
+// file, and package dashboard shows moderators what the Guard does and lets them change its limits.
+// A store of one's own reads and restores the state through [Guard.State].
+//
+// # One process
+//
+// A Guard keeps its state in the memory of one process, in a table without pointers. Another Guard
+// knows nothing of it: n processes with a Guard each allow n times the limit, unless all messages of
+// a room reach the same process. Several processes can ask one chatguard, with package checkclient.
+//
+// # Errors
+//
+// A throttled message is not an error, but a Verdict whose Allowed is false. [Guard.Check] returns
+// an error only for a message that it can't judge, such as one without a user ID: a mistake of the
+// program, which counts nothing. Log it, and don't show the message. The errors that a program may
+// have to tell apart are variables or types for [errors.Is] and [errors.As].
+//
+// # Zero values
+//
+// The zero [Policy] has no limits and allows everything. The zero [Mode] enforces. The zero
+// [Message].SentAt is now, and the zero Cost is 1. A nil *[Options] is the zero Options. The zero
+// Guard, [HoldQueue], [Reservation], [State] and [GuardAt] can't be used: get them from [New],
+// [NewHoldQueue] or a Guard. The zero [Roles], [UserOverride] and [Penalty] mean none.
+//
+// # Concurrency
+//
+// The methods of a Guard, a HoldQueue and a Reservation are safe for concurrent use, and none of
+// them starts a goroutine. Only [Guard.Wait], [Verdict.Hold], [HoldQueue].Run and handlers from
+// Guard.Wrap wait, and they do so no longer than their context. Plain values such as Policy, Message
+// and Verdict can be copied. Changing one that another goroutine uses is a data race, as usual.
+//
+// # Clock
+//
+// No decision reads a clock. A message has its own time. If that time is zero, the Guard calls
+// [Options].Now once, before the decision. The methods that change a Guard do the same. [Guard.At]
+// has them as of another time, for a replay of old messages. [Guard.Wait], Verdict.Hold and HoldQueue
+// wait in real time, whatever Options.Now shows.
 package chatguard

@@ -60,7 +60,7 @@ func ExampleGuard_Wait() {
 	// Wait doesn't wait for what can't happen before the deadline.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := guard.SetPolicy(chatguard.Policy{Limits: []chatguard.Limit{chatguard.FixedWindowLimit("monthly", 1, 720*time.Hour)}}); err != nil {
+	if err := guard.SetPolicy(chatguard.Policy{Limits: []chatguard.Limit{chatguard.UserWindowLimit("monthly", 1, 720*time.Hour)}}); err != nil {
 		log.Fatal(err)
 	}
 	for range 2 {

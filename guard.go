@@ -106,7 +106,7 @@ func (g *Guard) Check(_ context.Context, m Message) (v Verdict, err error) {
 // CheckUpTo is like Check, but it can allow a part of the message's cost. It spends as much of the
 // cost as all limits allow, and returns that number. If the number is 0, the message is throttled
 // like a message of cost 1. If the policy observes, or the author is exempt, CheckUpTo returns the
-// whole cost.
+// whole cost. It returns the same errors as Check.
 func (g *Guard) CheckUpTo(_ context.Context, m Message) (taken int, v Verdict, err error) {
 	spent, err := g.check(&m, &v, upTo)
 	return int(spent), v, err

@@ -58,7 +58,7 @@ func (g *Guard) keyTable(k Key, at time.Time) (*limits.Table, int64, error) {
 	return g.userTable(k.ChannelID, k.UserID, at)
 }
 
-// Scope says who shares the allowance of a limit.
+// Scope says who shares the allowance of a limit. The zero value is PerUser.
 type Scope uint8
 
 // The scopes.
@@ -84,7 +84,7 @@ func (s *Scope) UnmarshalText(text []byte) (err error) {
 
 // GuardAt changes a Guard as of a certain time. Guard.At returns it. A replay of old messages uses
 // it to make a change at the time when it was made. A program that judges messages as they arrive
-// uses the methods of the Guard instead.
+// uses the methods of the Guard instead. A GuardAt is safe for concurrent use.
 type GuardAt struct {
 	guard *Guard
 	at    time.Time

@@ -10,7 +10,8 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Algorithm is the name of a limit's counting method.
+// Algorithm is the name of a limit's counting method. Every limit needs one: the zero value is an
+// error.
 type Algorithm string
 
 // The algorithms.

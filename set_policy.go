@@ -197,13 +197,13 @@ func (l Limit) equal(other Limit) bool {
 }
 
 // SetOverlay sets an overlay on the policy of a channel. The overlay receives the channel's policy,
-// as Guard.ChannelPolicy returns it, and returns the policy to judge by. The Guard
-// calls the overlay now and after each SetPolicy. Use it for temporary states such as a pause or a
+// as Guard.ChannelPolicy returns it, and returns the policy to judge by. The Guard calls the overlay
+// now and for each change of the channel's policy. Use it for temporary states such as a pause or a
 // raid. As with any change, recorded usage is kept. If an overlay makes an enforcing policy
 // observe, strikes stay as they are until the policy enforces again. A nil overlay removes the
 // current one. The overlay may modify the policy that it receives, which is a copy. It must return
 // the same result for the same policy, leave PerUserEverywhere limits unchanged, and have no side
-// effects.
+// effects. It must not call the Guard, which holds a lock then.
 //
 // The error is ErrNoChannel, ErrLongID or ErrTime, or names the mistake in the overlaid policy.
 // After an error, nothing is changed.

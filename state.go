@@ -7,8 +7,8 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// State is the door for stores: it gives access to a Guard's state. A program without a store, or
-// with one of its own in package sqlitestore, doesn't need it. Guard.State returns it.
+// State gives a store access to a Guard's state. A program without a store, or with package
+// sqlitestore, doesn't need it. Guard.State returns it. It is safe for concurrent use, but see Dirty.
 type State struct{ guard *Guard }
 
 // State returns the Guard's state, for a store.

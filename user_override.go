@@ -9,7 +9,7 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Exemption says whether a single user is judged.
+// Exemption says whether a single user is judged. The zero value is ExemptByRole.
 type Exemption uint8
 
 // The kinds of exemption.

@@ -1,0 +1,81 @@
+package chatguard_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/types"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// pages are the pages that show Go code.
+var pages = []string{"README.md", "docs/embedding.md", "docs/check.md", "docs/http.md", "docs/websocket.md"}
+
+// TestPages_GoCompiles checks the types of every Go block on the pages. A block that is a part of a
+// program may use names that it doesn't declare.
+func TestPages_GoCompiles(t *testing.T) {
+	c := newChecker(t)
+	block := regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
+	for _, page := range pages {
+		text, err := os.ReadFile(filepath.FromSlash(page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := block.FindAllSubmatchIndex(text, -1)
+		if len(blocks) == 0 {
+			t.Errorf("%s shows no Go", page)
+		}
+		for _, at := range blocks {
+			line := 1 + strings.Count(string(text[:at[2]]), "\n")
+			c.checkBlock(t, fmt.Sprintf("%s:%d", page, line), string(text[at[2]:at[3]]))
+		}
+	}
+}
+
+// checkBlock checks a program, declarations of a program, or statements.
+func (c *checker) checkBlock(t *testing.T, place, code string) {
+	t.Helper()
+	part := !strings.HasPrefix(code, "package ")
+	if part {
+		if !strings.HasPrefix(code, "func ") {
+			code = "func _() {\n" + code + "}\n"
+		}
+		code = "package part\n" + importsFor(code) + code
+	}
+	file, err := parser.ParseFile(c.files, place, code, parser.SkipObjectResolution)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	c.uses(t, []*ast.File{file}, func(wrong types.Error) bool { return !part || !isMissing(wrong) })
+}
+
+// isMissing reports whether the rest of a program may put the error right: it declares a name that a
+// part uses, or uses one that the part declares. A name of a package has a dot.
+func isMissing(wrong types.Error) bool {
+	name, undefined := strings.CutPrefix(wrong.Msg, "undefined: ")
+	return undefined && !strings.Contains(name, ".") || strings.HasPrefix(wrong.Msg, "declared and not used")
+}
+
+// importable are the packages that parts of programs use.
+var importable = []string{
+	"context", "errors", "log", "log/slog", "net", "net/http", "os", "strings", "sync", "testing", "testing/synctest", "time",
+	"github.com/coder/websocket",
+	module, module + "/chatguardtest", module + "/checkclient", module + "/dashboard",
+	module + "/httpguard", module + "/sqlitestore",
+}
+
+// importsFor returns the imports of a part of a program.
+func importsFor(code string) (imports string) {
+	for _, path := range importable {
+		name := path[strings.LastIndex(path, "/")+1:]
+		if regexp.MustCompile(`\b` + name + `\.[A-Z]`).MatchString(code) {
+			imports += fmt.Sprintf("import %q\n", path)
+		}
+	}
+	return imports
+}
