@@ -182,7 +182,7 @@ func TestRestore_Scopes(t *testing.T) {
 	}
 }
 
-func TestLimitMode_Observe(t *testing.T) {
+func TestLimit_Observe(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
 		p.Limits = []Limit{
 			{Name: "burst", Algorithm: TokenBucket, Burst: 3, Refill: 4 * time.Second},
