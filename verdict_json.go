@@ -103,7 +103,8 @@ type verdictJSON struct {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. The waits are then rounded up to milliseconds, and
-// the times are in UTC. The author's roles are not in the JSON; see Guard.Quotas. UnmarshalJSON
+// the times are in UTC. Verdict.Hold counts from its call, because the clock that set At may differ
+// from this machine's. The author's roles are not in the JSON; see Guard.Quotas. UnmarshalJSON
 // ignores fields that it doesn't know. It returns an error if channel, user_id or allowed is
 // missing.
 func (v *Verdict) UnmarshalJSON(data []byte) error {
@@ -120,6 +121,7 @@ func (v *Verdict) UnmarshalJSON(data []byte) error {
 		RetryAfter: time.Duration(in.RetryAfter) * time.Millisecond, Delay: time.Duration(in.Delay) * time.Millisecond,
 		ResetAt: in.ResetAt, EntryID: in.EntryID, Penalty: in.Penalty, WouldBe: in.WouldBe, Strikes: in.Strikes,
 		NewStrike: in.NewStrike, Spent: in.Spent, Late: time.Duration(in.Late), Counted: in.Counted, Series: in.Series,
+		atNow: true, // the clock that set At may differ from this machine's
 	}
 	if in.Tightest != nil {
 		v.Tightest = *in.Tightest

@@ -97,7 +97,7 @@ func TestVerdict_JSONComesBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			v.RetryAfter = (v.RetryAfter + time.Millisecond - 1).Truncate(time.Millisecond)
-			v.At, v.ResetAt, v.roles = v.At.UTC(), v.ResetAt.UTC(), 0
+			v.At, v.ResetAt, v.roles, v.atNow = v.At.UTC(), v.ResetAt.UTC(), 0, true
 			if !back.At.Equal(v.At) || !back.ResetAt.Equal(v.ResetAt) {
 				t.Errorf("%s, message %d: times %s and %s, want %s and %s", name, i, back.At, back.ResetAt, v.At, v.ResetAt)
 			}

@@ -3,6 +3,7 @@ package httpguard
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -25,8 +26,8 @@ func channelOr(channel func(*http.Request) string) func(*http.Request) string {
 type LimitOptions struct {
 	// Channel returns the channel in which the request counts. Requests in different channels have
 	// separate allowances, and a channel can have its own policy. A func that returns the request's
-	// Pattern limits each route of an http.ServeMux separately. Return only names from a fixed list,
-	// because the Guard remembers every name. Nil means MainChannel.
+	// Pattern limits each route of an http.ServeMux separately. Return only names from a fixed list:
+	// a client that could choose the name could choose a fresh allowance. Nil means MainChannel.
 	Channel func(*http.Request) string
 
 	// Cost returns how many messages the request counts as. 0 means 1, and a negative number is a
@@ -77,8 +78,8 @@ type limiter struct {
 // handler can read the verdict with VerdictFrom.
 //
 // A request has spent its cost when the handler is called. Limit gives nothing back if the handler
-// panics or answers with an error, or if the client doesn't wait; the handler can, with
-// Guard.Refund.
+// panics or answers with an error; the handler can, with Guard.Refund. It gives back what a delayed
+// request has spent if the client doesn't wait.
 //
 // Limit calls identify before it judges, so it doesn't limit how often an address can guess keys.
 // Put another Limit with ByAddress around it for that. Limit panics if guard or identify is nil.
@@ -130,7 +131,10 @@ func (l *limiter) judge(r *http.Request, guest *string, h http.Header, v *chatgu
 	if l.Headers(h, *v); !v.Allowed {
 		return &chatguard.ThrottledError{Verdict: *v}
 	}
-	return v.Hold(r.Context())
+	if err := v.Hold(r.Context()); err != nil {
+		return errors.Join(err, l.guard.Refund(*v))
+	}
+	return nil
 }
 
 // verdictKey is the context key for the verdict on a request.

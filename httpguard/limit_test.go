@@ -196,6 +196,10 @@ func TestLimit_HoldsDelayed(t *testing.T) {
 	if l.served != 1 {
 		t.Errorf("served %d times", l.served)
 	}
+	waiting := chatguard.Message{ChannelID: MainChannel, User: chatguard.User{ID: "anna"}}
+	if e, err := l.guard.Explain(waiting); err != nil || e.Limits[0].Used != 1 {
+		t.Errorf("%+v, %v; want what the second request has spent back", e.Limits, err)
+	}
 	p.Limits = []chatguard.Limit{chatguard.LeakyBucketLimit("pace", time.Millisecond, 5)}
 	if err := l.guard.At(monday.Add(12 * time.Hour)).SetPolicy(p); err != nil {
 		t.Fatal(err)
