@@ -78,8 +78,8 @@ func (b *batch) judge() {
 	b.count = 0
 }
 
-// judgeFrom judges the collected messages from the given one on. It returns how many are judged then:
-// all, unless the channel was removed in the meantime.
+// judgeFrom judges the collected messages from the given one on. It returns how many are judged
+// then: all, unless the channel was removed in the meantime.
 func (b *batch) judgeFrom(first int) (judged int) {
 	var room [2]limits.Place
 	if len(b.channel.places(b.guard, b.cases[first].User, &room)) == 0 {

@@ -33,8 +33,9 @@
 // # One process
 //
 // A Guard keeps its state in the memory of one process, in a table without pointers. Another Guard
-// knows nothing of it: n processes with a Guard each allow n times the limit, unless all messages of
-// a room reach the same process. Several processes can ask one chatguard, with package checkclient.
+// knows nothing of it: n processes with a Guard each allow n times the limit, unless all messages
+// of a room reach the same process. Several processes can ask one chatguard, with package
+// checkclient.
 //
 // # Errors
 //
@@ -54,13 +55,14 @@
 //
 // The methods of a Guard, a HoldQueue and a Reservation are safe for concurrent use, and none of
 // them starts a goroutine. Only [Guard.Wait], [Verdict.Hold], [HoldQueue].Run and handlers from
-// Guard.Wrap wait, and they do so no longer than their context. Plain values such as Policy, Message
-// and Verdict can be copied. Changing one that another goroutine uses is a data race, as usual.
+// Guard.Wrap wait, and they do so no longer than their context. Plain values such as Policy,
+// Message and Verdict can be copied. Changing one that another goroutine uses is a data race, as
+// usual.
 //
 // # Clock
 //
 // No decision reads a clock. A message has its own time. If that time is zero, the Guard calls
 // [Options].Now once, before the decision. The methods that change a Guard do the same. [Guard.At]
-// has them as of another time, for a replay of old messages. [Guard.Wait], Verdict.Hold and HoldQueue
-// wait in real time, whatever Options.Now shows.
+// has them as of another time, for a replay of old messages. [Guard.Wait], Verdict.Hold and
+// HoldQueue wait in real time, whatever Options.Now shows.
 package chatguard

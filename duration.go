@@ -27,8 +27,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	return time.Duration(n) * day, nil
 }
 
-// FormatWait formats a duration for people, rounded up so that nobody retries too early: "4 s", "12 min",
-// "3 h 12 min", "5 days". A negative duration is "0 s".
+// FormatWait formats a duration for people, rounded up so that nobody retries too early: "4 s", "12
+// min", "3 h 12 min", "5 days". A negative duration is "0 s".
 func FormatWait(d time.Duration) string {
 	seconds := roundUp(d, time.Second)
 	minutes := (seconds + 59) / 60

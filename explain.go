@@ -152,8 +152,8 @@ func (q Quotas) Tightest() (tightest Quota, ok bool) {
 func (q Quotas) String() string { return q.policy }
 
 // MoreAfter returns the maximum time from v until more messages remain of the quota; v must be a
-// verdict whose Tightest limit has this quota. ok is false if that time isn't known, as for a bucket
-// while the user has grants.
+// verdict whose Tightest limit has this quota. ok is false if that time isn't known, as for a
+// bucket while the user has grants.
 func (q Quota) MoreAfter(v Verdict) (wait time.Duration, ok bool) {
 	whole := max(0, v.ResetAt.Sub(v.At))
 	switch {

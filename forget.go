@@ -65,8 +65,8 @@ const (
 	sweptPart = 64
 )
 
-// sweep looks at the channels in the next slots, and removes those that are idle at that time, which
-// comes from a message. The caller holds channels.adding.
+// sweep looks at the channels in the next slots, and removes those that are idle at that time,
+// which comes from a message. The caller holds channels.adding.
 func (g *Guard) sweep(slots int, at time.Time) {
 	c, t := &g.channels, g.channels.table.Load()
 	now, err := nanoseconds(at)

@@ -198,8 +198,8 @@ func (g *Guard) Peek(m Message) (v Verdict, err error) {
 // Policy returns the policy of the channels without their own policy.
 func (g *Guard) Policy() Policy { return g.base.Load().policy.Clone() }
 
-// ChannelPolicy returns the policy of a channel, without an overlay. It is Policy if the channel has
-// none of its own.
+// ChannelPolicy returns the policy of a channel, without an overlay. It is Policy if the channel
+// has none of its own.
 func (g *Guard) ChannelPolicy(channelID string) Policy {
 	if c := g.channels.find(channelID); c != nil {
 		return c.stated.Load().policy.Clone()

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Role is one role that a user can have in a channel. A greater Role takes precedence over a smaller
-// one. The zero value is FirstTimer; for no role, use the zero Roles.
+// Role is one role that a user can have in a channel. A greater Role takes precedence over a
+// smaller one. The zero value is FirstTimer; for no role, use the zero Roles.
 //
 // Its type is wider than necessary, because encoding/json decodes a string into a slice of single
 // bytes as base64, whatever methods the bytes have.

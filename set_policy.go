@@ -32,8 +32,8 @@ func (a GuardAt) SetPolicy(policy Policy) error {
 
 // SetChannelPolicy gives one channel its own policy, and keeps every user's usage. The policy must
 // have the same PerUserEverywhere limits as Guard.Policy. A change from Observe to Enforce clears
-// the strikes that were given while the policy observed. SetChannelPolicy returns the same errors as
-// ValidateChannelPolicy. After an error, nothing is changed.
+// the strikes that were given while the policy observed. SetChannelPolicy returns the same errors
+// as ValidateChannelPolicy. After an error, nothing is changed.
 func (g *Guard) SetChannelPolicy(channelID string, policy Policy) error {
 	return g.atNow().SetChannelPolicy(channelID, policy)
 }
@@ -75,9 +75,9 @@ func (g *Guard) ValidatePolicy(policy Policy) error {
 	return err
 }
 
-// ValidateChannelPolicy returns the error that SetChannelPolicy would return for the policy now, and
-// changes nothing. It returns the same errors as Policy.Validate, ErrNoChannel or ErrLongID. The
-// error may also name a PerUserEverywhere limit that the channel can't change.
+// ValidateChannelPolicy returns the error that SetChannelPolicy would return for the policy now,
+// and changes nothing. It returns the same errors as Policy.Validate, ErrNoChannel or ErrLongID.
+// The error may also name a PerUserEverywhere limit that the channel can't change.
 func (g *Guard) ValidateChannelPolicy(channelID string, policy Policy) error {
 	g.changing.Lock()
 	defer g.changing.Unlock()
@@ -197,13 +197,13 @@ func (l Limit) equal(other Limit) bool {
 }
 
 // SetOverlay sets an overlay on the policy of a channel. The overlay receives the channel's policy,
-// as Guard.ChannelPolicy returns it, and returns the policy to judge by. The Guard calls the overlay
-// now and for each change of the channel's policy. Use it for temporary states such as a pause or a
-// raid. As with any change, recorded usage is kept. If an overlay makes an enforcing policy
-// observe, strikes stay as they are until the policy enforces again. A nil overlay removes the
-// current one. The overlay may modify the policy that it receives, which is a copy. It must return
-// the same result for the same policy, leave PerUserEverywhere limits unchanged, and have no side
-// effects. It must not call the Guard, which holds a lock then.
+// as Guard.ChannelPolicy returns it, and returns the policy to judge by. The Guard calls the
+// overlay now and for each change of the channel's policy. Use it for temporary states such as a
+// pause or a raid. As with any change, recorded usage is kept. If an overlay makes an enforcing
+// policy observe, strikes stay as they are until the policy enforces again. A nil overlay removes
+// the current one. The overlay may modify the policy that it receives, which is a copy. It must
+// return the same result for the same policy, leave PerUserEverywhere limits unchanged, and have no
+// side effects. It must not call the Guard, which holds a lock then.
 //
 // The error is ErrNoChannel, ErrLongID or ErrTime, or names the mistake in the overlaid policy.
 // After an error, nothing is changed.

@@ -8,7 +8,8 @@ import (
 )
 
 // State gives a store access to a Guard's state. A program without a store, or with package
-// sqlitestore, doesn't need it. Guard.State returns it. It is safe for concurrent use, but see Dirty.
+// sqlitestore, doesn't need it. Guard.State returns it. It is safe for concurrent use, but see
+// Dirty.
 type State struct{ guard *Guard }
 
 // State returns the Guard's state, for a store.
@@ -24,7 +25,7 @@ type StateRow struct {
 }
 
 // Batch is the state that changed since the last confirmed batch. Read its Rows, then call Confirm
-// or Release once.
+// or Release once. A Batch is for one goroutine.
 type Batch struct {
 	guard  *Guard
 	size   int
@@ -98,8 +99,8 @@ func (g *Guard) eachTable(do func(channelID string, table *limits.Table)) {
 	})
 }
 
-// Confirm marks the batch as stored. State that changed in the meantime stays dirty. If not all Rows
-// were read, Confirm is the same as Release.
+// Confirm marks the batch as stored. State that changed in the meantime stays dirty. If not all
+// Rows were read, Confirm is the same as Release.
 func (b *Batch) Confirm() {
 	if !b.whole {
 		b.Release()

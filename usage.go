@@ -75,10 +75,10 @@ func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 // Refund gives back what the message that v is about has spent, in all limits, if that still
 // counts. Use it for a message that was allowed but not delivered. Refund never makes the allowance
 // larger than a new user's. A bucket doesn't record individual messages. If the user has spent more
-// since, Refund assumes that the bucket was full before the message. So it never refunds tokens that
-// the bucket has already regained. Refund does nothing if v spent nothing. It doesn't notice that a
-// verdict was refunded before; a Reservation does. The errors are ErrNoChannel, ErrNoUser, ErrLongID
-// and ErrTime.
+// since, Refund assumes that the bucket was full before the message. So it never refunds tokens
+// that the bucket has already regained. Refund does nothing if v spent nothing. It doesn't notice
+// that a verdict was refunded before; a Reservation does. The errors are ErrNoChannel, ErrNoUser,
+// ErrLongID and ErrTime.
 func (g *Guard) Refund(v Verdict) error { return g.atNow().Refund(v) }
 
 // Refund is Guard.Refund as of that time.

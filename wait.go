@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Wait waits until the message may be sent, spends its cost, and returns the verdict. Use it to pace
-// messages of one's own, for example to a server that has limits. It counts the message at the time
-// of the Guard's clock and ignores SentAt. If a leaky-bucket delays the message, Wait also waits for
-// the delay. While it waits, it gives no strikes and notifies no observer. If several goroutines
-// wait for one user, any of them may be next.
+// Wait waits until the message may be sent, spends its cost, and returns the verdict. Use it to
+// pace messages of one's own, for example to a server that has limits. It counts the message at the
+// time of the Guard's clock and ignores SentAt. If a leaky-bucket delays the message, Wait also
+// waits for the delay. While it waits, it gives no strikes and notifies no observer. If several
+// goroutines wait for one user, any of them may be next.
 //
 // The error is one of Check, the context's error, or a *ThrottledError if waiting never helps. If
 // the next message passes only after the context's deadline, Wait returns an error that wraps
@@ -69,9 +69,9 @@ type Reservation struct {
 	cancelled atomic.Bool
 }
 
-// Reserve judges a message like Check, and returns a Reservation that can give back what the message
-// has spent. Use it if you know only later whether the message is sent. It returns the same errors
-// as Check.
+// Reserve judges a message like Check, and returns a Reservation that can give back what the
+// message has spent. Use it if you know only later whether the message is sent. It returns the same
+// errors as Check.
 func (g *Guard) Reserve(ctx context.Context, m Message) (*Reservation, error) {
 	v, err := g.Check(ctx, m)
 	if err != nil {
@@ -80,8 +80,8 @@ func (g *Guard) Reserve(ctx context.Context, m Message) (*Reservation, error) {
 	return &Reservation{Verdict: v, guard: g}, nil
 }
 
-// Cancel gives back what the message has spent, as Guard.Refund does. It does nothing if the message
-// was throttled, or if the reservation is already cancelled. The error is that of Refund.
+// Cancel gives back what the message has spent, as Guard.Refund does. It does nothing if the
+// message was throttled, or if the reservation is already cancelled. The error is that of Refund.
 func (r *Reservation) Cancel() error {
 	if r.cancelled.Swap(true) {
 		return nil

@@ -45,8 +45,8 @@ func (g *Guard) Wrap(next MessageHandler) MessageHandler {
 // ThrottledError is the error for a throttled message.
 type ThrottledError struct{ Verdict Verdict }
 
-// Error returns a text with the limit and the wait: "chatguard: throttled by burst: the next message
-// passes in 4 s".
+// Error returns a text with the limit and the wait: "chatguard: throttled by burst: the next
+// message passes in 4 s".
 func (e *ThrottledError) Error() string {
 	if e.Verdict.Never {
 		return fmt.Sprintf("chatguard: throttled by %s: the message costs more than the limit can ever hold", e.Verdict.Limit)
