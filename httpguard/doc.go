@@ -19,8 +19,14 @@
 //	// in chat, for each message:
 //	session := httpguard.SessionFrom(r.Context())
 //	verdict, err := session.Check(session.Context(), chatguard.Message{Text: text})
-//	if err == nil && verdict.Allowed {
+//	switch {
+//	case err != nil:
+//		log.Print(err) // the message can't be judged, because of a mistake in the program
+//		return
+//	case verdict.Allowed:
 //		broadcast(text)
+//	default:
+//		conn.Write(ctx, websocket.MessageText, verdict.AppendJSON(nil)) // the client counts down
 //	}
 //
 // Both, in one server, with one Guard for messages and another for requests:
