@@ -4,7 +4,8 @@
 // microseconds whether the author is still within the limits of the channel's [Policy]. The answer
 // is a [Verdict]. A message is either allowed or throttled. If the message is throttled, the
 // Verdict names the limit, the time when the author may speak again, and the penalty to apply. The
-// Guard only decides; the caller acts on the verdict.
+// Guard only decides; the caller acts on the verdict. A Guard lives in one process: several
+// processes with a Guard each allow several times the limit.
 //
 // A message passes through the package like this:
 //

@@ -121,8 +121,6 @@ type Quotas struct {
 // Quotas returns the quotas that apply now to the author of the message that v is about, with the
 // numbers for the author's roles and the author's own numbers. It omits limits that only observe in
 // an enforcing policy. The result is empty if the author is exempt, or if there are no limits.
-//
-// A verdict read from JSON lacks the author's roles, so the numbers for roles don't apply to it.
 func (g *Guard) Quotas(v Verdict) Quotas {
 	if v.Tightest == "" {
 		return Quotas{}

@@ -16,6 +16,10 @@ import (
 // user's override from the store, remove the override and let the store save before you forget the
 // channel.
 //
+// Limits that moderators have set in the dashboard for the channel, and a pause, apply again only
+// after the next start. Close the connections of a room before you forget its channel: a Refund of
+// an older verdict gives back usage of a new channel with the same ID.
+//
 // A message that is judged at the same time counts either in the channel as it was, or as the first
 // message in a channel that the Guard sees for the first time, with the policy of Guard.Policy.
 //

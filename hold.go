@@ -70,6 +70,10 @@ type heldInTurn struct {
 // NewHoldQueue returns a queue for at most size pending messages that the Guard has allowed. A size
 // below 1 counts as 1. Use the leaky-bucket's Queue, plus a few for messages without a delay that
 // arrive during a delivery. If guard is nil, what dropped messages have spent isn't given back.
+//
+// If everyone in a room shares the leaky-bucket (PerChannel), use one queue for the room instead of
+// one for each connection. A place that a dropped message gives back goes to the next message, and
+// only a single queue then keeps the pace.
 func NewHoldQueue(guard *Guard, size int) *HoldQueue {
 	size = max(size, 1)
 	return &HoldQueue{guard: guard, places: make(chan struct{}, size), held: make(chan heldInTurn, size)}

@@ -110,7 +110,18 @@ func (s Roles) String() string {
 }
 
 // MarshalJSON writes the set as a list of names.
-func (s Roles) MarshalJSON() ([]byte, error) { return json.Marshal(s.List()) }
+func (s Roles) MarshalJSON() ([]byte, error) { return s.appendJSON(nil), nil }
+
+func (s Roles) appendJSON(b []byte) []byte {
+	b = append(b, '[')
+	for i, r := range s.List() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), r.String()...), '"')
+	}
+	return append(b, ']')
+}
 
 // UnmarshalJSON reads a list of names.
 func (s *Roles) UnmarshalJSON(data []byte) error {

@@ -74,7 +74,8 @@ func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 
 // Refund gives back what the message that v is about has spent, in all limits, if that still
 // counts. Use it for a message that was allowed but not delivered. Refund never makes the allowance
-// larger than a new user's. A bucket doesn't record individual messages. If the user has spent more
+// larger than a new user's. If the message was Observed, limits that observe give nothing back. A
+// bucket doesn't record individual messages. If the user has spent more
 // since, Refund assumes that the bucket was full before the message. So it never refunds tokens
 // that the bucket has already regained. Refund does nothing if v spent nothing. It doesn't notice
 // that a verdict was refunded before; a Reservation does. The errors are ErrNoChannel, ErrNoUser,
@@ -97,9 +98,11 @@ func (a GuardAt) Refund(v Verdict) error {
 	if err != nil {
 		return err
 	}
-	table.Refund(v.UserID, spentAt, int64(v.Spent), ns)
+	back := limits.Refund{At: spentAt, N: int64(v.Spent), Roles: uint8(v.roles&allRoles | 1<<Everyone), Observed: v.Observed}
+	table.Refund(v.UserID, back, ns)
+	back.Shared = true
 	for _, other := range a.otherPlaces(v.ChannelID, v.UserID) {
-		other.Table.Refund(other.User, spentAt, int64(v.Spent), ns)
+		other.Table.Refund(other.User, back, ns)
 	}
 	return nil
 }
@@ -133,7 +136,7 @@ type Pardoned struct {
 // strike still counts, and refunds what the message spent in limits that count throttled messages.
 // It also clears the recorded timeout; the caller must lift the penalty itself. Pardon reports
 // whether there was anything to do, so a second call returns false. The error is ErrNotThrottled,
-// ErrLongID or ErrTime.
+// ErrNoChannel, ErrNoUser, ErrLongID or ErrTime.
 func (g *Guard) Pardon(v Verdict) (done bool, err error) { return g.atNow().Pardon(v) }
 
 // Pardon is Guard.Pardon as of that time.
@@ -154,6 +157,9 @@ func (g *Guard) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
 func (a GuardAt) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
 	if len(verdicts) == 0 {
 		return p, nil
+	}
+	if err := verdicts[0].Key().validate(); err != nil {
+		return p, err
 	}
 	p.channelID, p.userID = verdicts[0].ChannelID, verdicts[0].UserID
 	offences := make([]limits.Offence, len(verdicts))

@@ -96,12 +96,16 @@ func (v Verdict) MaySpeakAt() time.Time {
 // burst, retry after 4s".
 func (v Verdict) String() string {
 	switch {
+	case v == Verdict{}:
+		return "not judged"
 	case v.Exempt:
 		return "allowed, exempt"
 	case v.throttled() && v.Never:
 		return v.outcome() + ", waiting never helps"
 	case v.throttled():
 		return fmt.Sprintf("%s, retry after %s", v.outcome(), v.RetryAfter)
+	case v.Tightest == "" && v.Degraded:
+		return "allowed, degraded"
 	case v.Tightest == "":
 		return "allowed, no limits"
 	}

@@ -3,6 +3,7 @@ package chatguard
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -63,6 +64,9 @@ func (v *Verdict) appendRare(b []byte) []byte {
 	if v.Spent != 0 {
 		b = strconv.AppendInt(append(b, `,"spent":`...), int64(v.Spent), 10)
 	}
+	if v.roles != 0 {
+		b = v.roles.appendJSON(append(b, `,"roles":`...))
+	}
 	if v.Late != 0 {
 		b = strconv.AppendInt(append(b, `,"late_ns":`...), int64(v.Late), 10)
 	}
@@ -100,12 +104,12 @@ type verdictJSON struct {
 	Late       int64     `json:"late_ns"`
 	Counted    int       `json:"counted"`
 	Series     uint8     `json:"series"`
+	Roles      Roles     `json:"roles"`
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. The waits are then rounded up to milliseconds, and
 // the times are in UTC. Verdict.Hold counts from its call, because the clock that set At may differ
-// from this machine's. The author's roles are not in the JSON; see Guard.Quotas. UnmarshalJSON
-// ignores fields that it doesn't know. It returns an error if channel, user_id or allowed is
+// from this machine's. UnmarshalJSON ignores fields that it doesn't know. It returns an error if channel, user_id or allowed is
 // missing.
 func (v *Verdict) UnmarshalJSON(data []byte) error {
 	var in verdictJSON
@@ -118,9 +122,9 @@ func (v *Verdict) UnmarshalJSON(data []byte) error {
 	*v = Verdict{
 		At: in.At, ChannelID: *in.Channel, UserID: *in.UserID, Allowed: *in.Allowed, Observed: in.Observed, Exempt: in.Exempt,
 		Never: in.Never, Degraded: in.Degraded, Limit: in.Limit, Tightest: in.Limit, Remaining: -1,
-		RetryAfter: time.Duration(in.RetryAfter) * time.Millisecond, Delay: time.Duration(in.Delay) * time.Millisecond,
+		RetryAfter: milliseconds(in.RetryAfter), Delay: milliseconds(in.Delay),
 		ResetAt: in.ResetAt, EntryID: in.EntryID, Penalty: in.Penalty, WouldBe: in.WouldBe, Strikes: in.Strikes,
-		NewStrike: in.NewStrike, Spent: in.Spent, Late: time.Duration(in.Late), Counted: in.Counted, Series: in.Series,
+		NewStrike: in.NewStrike, Spent: in.Spent, Late: time.Duration(in.Late), Counted: in.Counted, Series: in.Series, roles: in.Roles,
 		atNow: true, // the clock that set At may differ from this machine's
 	}
 	if in.Tightest != nil {
@@ -130,6 +134,11 @@ func (v *Verdict) UnmarshalJSON(data []byte) error {
 		v.Remaining = *in.Remaining
 	}
 	return nil
+}
+
+// milliseconds returns a wait of n milliseconds, at most the longest Duration.
+func milliseconds(n int64) time.Duration {
+	return time.Duration(max(0, min(n, math.MaxInt64/int64(time.Millisecond)))) * time.Millisecond
 }
 
 // checkComplete returns an error if a field is missing without which there is no verdict.

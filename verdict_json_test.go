@@ -97,7 +97,7 @@ func TestVerdict_JSONComesBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			v.RetryAfter = (v.RetryAfter + time.Millisecond - 1).Truncate(time.Millisecond)
-			v.At, v.ResetAt, v.roles, v.atNow = v.At.UTC(), v.ResetAt.UTC(), 0, true
+			v.At, v.ResetAt, v.atNow = v.At.UTC(), v.ResetAt.UTC(), true
 			if !back.At.Equal(v.At) || !back.ResetAt.Equal(v.ResetAt) {
 				t.Errorf("%s, message %d: times %s and %s, want %s and %s", name, i, back.At, back.ResetAt, v.At, v.ResetAt)
 			}
@@ -132,6 +132,8 @@ func TestVerdict_String(t *testing.T) {
 	for want, v := range map[string]Verdict{
 		"allowed, 2 left of burst":                     {Allowed: true, Tightest: "burst", Remaining: 2},
 		"allowed, no limits":                           {Allowed: true, Remaining: -1},
+		"not judged":                                   {},
+		"allowed, degraded":                            {Allowed: true, Degraded: true, Remaining: -1},
 		"allowed, exempt":                              {Allowed: true, Exempt: true},
 		"throttled by burst, retry after 4s":           {Limit: "burst", RetryAfter: 4 * time.Second},
 		"throttled by burst, waiting never helps":      {Limit: "burst", Never: true},

@@ -9,9 +9,10 @@ import (
 
 // Wait waits until the message may be sent, spends its cost, and returns the verdict. Use it to
 // pace messages of one's own, for example to a server that has limits. It counts the message at the
-// time of the Guard's clock and ignores SentAt. If a leaky-bucket delays the message, Wait also
-// waits for the delay. While it waits, it gives no strikes and notifies no observer. If several
-// goroutines wait for one user, any of them may be next.
+// time of the Guard's clock and ignores SentAt. The wait itself takes real time, so Wait needs a
+// clock that advances; in tests, use testing/synctest. If a leaky-bucket delays the message, Wait also
+// waits for the delay. While it waits, it gives no strikes and notifies no observer. It never waits
+// if the policy observes. If several goroutines wait for one user, any of them may be next.
 //
 // The error is one of Check, the context's error, or a *ThrottledError if waiting never helps. If
 // the next message passes only after the context's deadline, Wait returns an error that wraps
@@ -27,19 +28,31 @@ func (g *Guard) Wait(ctx context.Context, m Message) (v Verdict, err error) {
 			return v, err
 		}
 		switch {
+		case v.Allowed && endsBefore(ctx, v.Delay):
+			g.giveBack(v)
+			return v, errDeadline(v.Delay)
 		case v.Allowed:
 			return v, g.holdOrRefund(ctx, v)
 		case v.Never:
 			return v, &ThrottledError{v}
 		}
-		next := time.Now().Add(v.RetryAfter)
-		if deadline, ok := ctx.Deadline(); ok && deadline.Before(next) {
-			return v, fmt.Errorf("chatguard: the next message passes in %s: %w", FormatWait(v.RetryAfter), context.DeadlineExceeded)
+		if endsBefore(ctx, v.RetryAfter) {
+			return v, errDeadline(v.RetryAfter)
 		}
-		if err := waitUntil(ctx, next); err != nil {
+		if err := waitUntil(ctx, time.Now().Add(v.RetryAfter)); err != nil {
 			return v, err
 		}
 	}
+}
+
+// endsBefore reports whether the context's deadline is before that wait is over.
+func endsBefore(ctx context.Context, wait time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && time.Until(deadline) < wait
+}
+
+func errDeadline(wait time.Duration) error {
+	return fmt.Errorf("chatguard: the message passes in %s: %w", FormatWait(wait), context.DeadlineExceeded)
 }
 
 // holdOrRefund waits until an allowed message may be delivered. If the context ends first, it gives
@@ -70,8 +83,8 @@ type Reservation struct {
 }
 
 // Reserve judges a message like Check, and returns a Reservation that can give back what the
-// message has spent. Use it if you know only later whether the message is sent. It returns the same
-// errors as Check.
+// message has spent. Use it if you know only later whether the message is sent. It doesn't reserve
+// a later place for a throttled message; Wait waits for one. It returns the same errors as Check.
 func (g *Guard) Reserve(ctx context.Context, m Message) (*Reservation, error) {
 	v, err := g.Check(ctx, m)
 	if err != nil {
@@ -81,9 +94,10 @@ func (g *Guard) Reserve(ctx context.Context, m Message) (*Reservation, error) {
 }
 
 // Cancel gives back what the message has spent, as Guard.Refund does. It does nothing if the
-// message was throttled, or if the reservation is already cancelled. The error is that of Refund.
+// message was throttled, if the reservation is already cancelled, or on a nil *Reservation. The
+// error is that of Refund.
 func (r *Reservation) Cancel() error {
-	if r.cancelled.Swap(true) {
+	if r == nil || r.cancelled.Swap(true) {
 		return nil
 	}
 	return r.guard.Refund(r.Verdict)

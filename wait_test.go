@@ -102,7 +102,12 @@ func TestWait_Delay(t *testing.T) {
 		}
 		gone, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if _, err := g.Wait(gone, messageNow("7")); err != context.DeadlineExceeded || placesTaken(t, g) != 1 || time.Since(start) != 1100*time.Millisecond {
+		if _, err := g.Wait(gone, messageNow("7")); !errors.Is(err, context.DeadlineExceeded) || placesTaken(t, g) != 1 || time.Since(start) != time.Second {
+			t.Errorf("%v after %s, %d places taken", err, time.Since(start), placesTaken(t, g))
+		}
+		cancelled, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(100*time.Millisecond, cancel)
+		if _, err := g.Wait(cancelled, messageNow("7")); err != context.Canceled || placesTaken(t, g) != 1 || time.Since(start) != 1100*time.Millisecond {
 			t.Errorf("%v after %s, %d places taken", err, time.Since(start), placesTaken(t, g))
 		}
 	})
@@ -137,5 +142,70 @@ func TestReservation_Cancel(t *testing.T) {
 	}
 	if _, err := g.Reserve(t.Context(), Message{ChannelID: "1"}); err != ErrNoUser {
 		t.Errorf("no user: %v", err)
+	}
+}
+
+// A message gives back what it has spent in rows that it shares with others' messages.
+func TestRefund_AmongOthers(t *testing.T) {
+	shared := SlidingLogLimit("all", 900, time.Hour)
+	shared.Per = PerChannel
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{shared} }, nil)
+	early := mustCheck(t, g, messageFrom("7", 0))
+	mustCheck(t, g, messageFrom("8", 2))
+	late := mustCheck(t, g, messageFrom("7", 1)) // counts at 2 in the channel's log
+	if err := errors.Join(g.At(monday.Add(3*time.Second)).Refund(late), g.At(monday.Add(3*time.Second)).Refund(early)); err != nil {
+		t.Fatal(err)
+	}
+	if used := usage(t, g, messageFrom("9", 3)); used[0] != 1 {
+		t.Errorf("%d used, want 1", used[0])
+	}
+}
+
+// An observing limit without room has spent nothing, so it gives nothing back.
+func TestRefund_Observed(t *testing.T) {
+	watching := UserWindowLimit("watching", 3, time.Hour)
+	watching.Mode = Observe
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{TokenBucketLimit("burst", 9, time.Hour), watching} }, nil)
+	var last Verdict
+	for range 4 {
+		last = mustCheck(t, g, messageFrom("7", 0))
+	}
+	if err := g.At(monday).Refund(last); err != nil || !last.Observed {
+		t.Fatal(last, err)
+	}
+	if used := usage(t, g, messageFrom("7", 0)); used[0] != 3 || used[1] != 3 {
+		t.Errorf("used %v, want 3 and 3", used)
+	}
+}
+
+// A message gives back what it has spent with the roles that its author had.
+func TestRefund_OtherRoles(t *testing.T) {
+	abroad := TokenBucketLimit("abroad", 10, 10*time.Second)
+	abroad.Per, abroad.Roles = PerUserEverywhere, map[Role]Override{Subscriber: {Refill: time.Second}}
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{abroad} }, nil)
+	cheap := mustCheck(t, g, messageFrom("7", 0, Subscriber))
+	mustCheck(t, g, inChannel("2", messageFrom("7", 0)))
+	if err := g.At(monday).Refund(cheap); err != nil {
+		t.Fatal(err)
+	}
+	e, err := g.Explain(messageFrom("7", 0))
+	if want := monday.Add(10 * time.Second); err != nil || !e.Limits[0].ResetAt.Equal(want) {
+		t.Errorf("all is restored at %s, want %s, %v", e.Limits[0].ResetAt, want, err)
+	}
+}
+
+// A verdict without IDs can't be pardoned or refunded.
+func TestPardon_NoIDs(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, everywhereLimit(9)) }, nil)
+	for want, v := range map[error]Verdict{
+		ErrNoChannel: {UserID: "7", EntryID: 1, Spent: 1},
+		ErrNoUser:    {ChannelID: "1", EntryID: 1, Spent: 1},
+	} {
+		if _, err := g.Pardon(v); err != want {
+			t.Errorf("Pardon: %v, want %v", err, want)
+		}
+		if err := g.Refund(v); err != want {
+			t.Errorf("Refund: %v, want %v", err, want)
+		}
 	}
 }

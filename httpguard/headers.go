@@ -23,7 +23,8 @@ import (
 //
 // The numbers agree with the verdict and are rounded so that no client retries too early.
 // SetHeaders sets nothing for an exempt author, or if there are no limits. It omits limits that
-// only observe in an enforcing policy.
+// only observe in an enforcing policy. v must be a verdict of this Guard. The verdict in an error
+// that SessionOptions.Refused receives isn't: it is about connecting, not about a message.
 func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 	if v.RetryAfter > 0 && !v.Allowed {
 		setHeader(h, "Retry-After", strconv.Itoa(v.RetryAfterSeconds()))

@@ -27,6 +27,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -51,6 +52,7 @@ type Store struct {
 	handle   // for package dashboard
 	host     *host.Host
 	restored Restored
+	ran      atomic.Bool // Run was called
 }
 
 // handle is not exported, so that Store exports no field.
@@ -67,11 +69,11 @@ type Restored struct {
 // each of the Guard's verdicts. It owns the database until Close. A nil opts is the same as the zero
 // Options.
 //
-// Call Open before the first message and after every SetPolicy for a channel with its own limits,
-// because it skips usage of limits that a policy doesn't have. Open first applies the policy changes
-// that people made in the dashboard to the Guard's policies. It then restores users' usage and
-// grants, and finally pauses. It records a throttled message as dropped, because a server drops such
-// a message.
+// Call Open before the first message and after SetChannelPolicy for every channel with its own
+// limits, because it skips usage of limits that a policy doesn't have. Open first applies the policy
+// changes that people made in the dashboard to the Guard's policies. It then restores users' usage
+// and grants, and at last the pauses of channels. It records a throttled message as dropped, because
+// a server drops such a message.
 //
 // If the program sets a channel's policy later, that policy replaces people's changes in the channel
 // until the next start. If people have changed a channel and then reset it to the program's policy,
@@ -126,11 +128,22 @@ func (s *Store) Restored() Restored { return s.restored }
 // A Dashboard's Run calls this Run for its Options.Store. Several calls of Run are harmless, at the
 // same time or one after another: the Store writes while any of them runs, and the last one to end
 // writes what is pending. The others return nil.
-func (s *Store) Run(ctx context.Context) error { return prefixed(s.host.Run(ctx)) }
+func (s *Store) Run(ctx context.Context) error {
+	s.ran.Store(true)
+	return prefixed(s.host.Run(ctx))
+}
 
 // Close closes the file and releases its ownership. Call it once, after Run has returned. Changes
-// that Run hasn't written are lost.
-func (s *Store) Close() error { return prefixed(s.host.Close()) }
+// that Run hasn't written are lost. If Run was never called, Close writes them itself.
+func (s *Store) Close() error {
+	var err error
+	if !s.ran.Swap(true) {
+		ended, end := context.WithCancel(context.Background())
+		end()
+		err = s.host.Run(ended)
+	}
+	return prefixed(errors.Join(err, s.host.Close()))
+}
 
 // prefixed returns an error that begins with the package's name.
 func prefixed(err error) error {

@@ -198,3 +198,23 @@ func TestOptions_TimesApply(t *testing.T) {
 		}
 	})
 }
+
+// TestClose_WithoutRun checks that a program that forgets Run loses nothing.
+func TestClose_WithoutRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "chat.db")
+	hello := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
+	for left := 2; left >= 0; left-- {
+		guard := newGuard(t)
+		store, err := sqlitestore.Open(t.Context(), path, guard, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := guard.Check(t.Context(), hello)
+		if err != nil || v.Remaining != left {
+			t.Errorf("%s, %v; want %d left", v, err, left)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -73,6 +73,7 @@ func (l level) remaining() int64 { return max(0, l.capacity-l.used) }
 type spentMessage struct {
 	at, n  int64
 	latest bool // nothing was spent after it
+	later  bool // it may have counted later than at
 }
 
 // algorithms lists all algorithms; each is registered only here.

@@ -1,17 +1,29 @@
 package limits
 
-// Refund refunds messages in each limit. Of n messages that the user spent at spentAt, it refunds
-// the part that still counts in the limit. It never makes the user's state better than that of a
-// new user. now is the present.
-func (t *Table) Refund(user string, spentAt, n, now int64) {
+// Refund is a message to refund.
+type Refund struct {
+	At    int64 // when it counted
+	N     int64 // what it spent
+	Roles uint8 // its author's roles at that time
+	// Observed means that an observing limit had no room for it. Such a limit may have spent
+	// nothing, so no observing limit refunds anything.
+	Observed bool
+	// Shared means that the message may have counted later than At, because of other messages in a
+	// row that it shares with them.
+	Shared bool
+}
+
+// Refund refunds a message in each limit: the part that still counts. It never makes the user's
+// state better than that of a new user. now is the present.
+func (t *Table) Refund(user string, f Refund, now int64) {
 	t.amend(user, now, func(s *shard, row []uint64, at int64) {
-		s.refund(row, spentMessage{at: spentAt, n: n}, at, func(*Rule) bool { return true })
+		back := spentMessage{at: f.At, n: f.N, later: f.Shared}
+		s.refund(row, s.rulesWith(row, f.Roles), back, at, func(r *Rule) bool { return !f.Observed || !r.observes })
 	})
 }
 
-func (s *shard) refund(row []uint64, back spentMessage, at int64, applies func(*Rule) bool) {
+func (s *shard) refund(row []uint64, rules []Rule, back spentMessage, at int64, applies func(*Rule) bool) {
 	back.latest = int64(row[wordLast]) <= back.at
-	rules := s.rulesOf(row)
 	for i := range rules {
 		if r := &rules[i]; applies(r) {
 			r.refund(r, r.state(row), back, at)
@@ -45,7 +57,7 @@ func clearStrikes(row []uint64) {
 	row[wordStrikeAt], row[wordSilentUntil] = 0, 0
 }
 
-// amend calls change with the user's row, as of now, or as of the row's last use if that is later.// It
+// amend calls change with the user's row, as of now, or as of the row's last use if that is later. It
 // does nothing for a user without a row.
 func (t *Table) amend(user string, now int64, change func(s *shard, row []uint64, at int64)) {
 	var p place

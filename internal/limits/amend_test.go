@@ -63,7 +63,7 @@ func TestRefund(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			table := newTable(t, test.limit)
 			run(t, table, test.before)
-			table.Refund("7", nanos(test.refund.spentAt), test.refund.n, nanos(test.refund.now))
+			table.Refund("7", Refund{At: nanos(test.refund.spentAt), N: test.refund.n}, nanos(test.refund.now))
 			run(t, table, test.after)
 		})
 	}
@@ -72,13 +72,13 @@ func TestRefund(t *testing.T) {
 func TestRefund_InAllLimits(t *testing.T) {
 	table := newTable(t, sevenLimits()...)
 	run(t, table, []step{{at: 0, n: 3, ok: true}})
-	table.Refund("7", nanos(0), 2, nanos(0))
+	table.Refund("7", Refund{At: nanos(0), N: 2}, nanos(0))
 	for _, l := range sevenLimits() {
 		if used := table.usage(t, 0, l.Name); used != 1 {
 			t.Errorf("%d of %s are used, want 1", used, l.Name)
 		}
 	}
-	table.Refund("8", nanos(0), 2, nanos(0))
+	table.Refund("8", Refund{At: nanos(0), N: 2}, nanos(0))
 	if table.Users() != 1 {
 		t.Error("a refund to somebody never seen makes a row")
 	}

@@ -59,7 +59,7 @@ func (p *past) simulate(user string) {
 	case 2:
 		p.table.Reset(user, p.now)
 	case 3:
-		p.table.Refund(user, p.now, 1, p.now)
+		p.table.Refund(user, Refund{At: p.now, N: 1}, p.now)
 	case 4:
 		p.table.Pardon(user, Offence{ID: p.now, At: p.now}, p.now)
 	case 5:

@@ -65,7 +65,7 @@ func TestForgotten_LimitRows(t *testing.T) {
 func TestForgotten_LaterUsageStays(t *testing.T) {
 	table := newTable(t, window("user-window", 3, time.Second))
 	table.send(100, 1)
-	table.Refund("7", nanos(100), 1, nanos(100)) // nothing counts, but the last use was at 100 s
+	table.Refund("7", Refund{At: nanos(100), N: 1}, nanos(100)) // nothing counts, but the last use was at 100 s
 	row := table.storedRow(t, "user-window")
 	if table.forgets(t, row, nanos(100)-1) || !table.forgets(t, row, nanos(100)) {
 		t.Error("not forgotten just when it was spent")

@@ -156,7 +156,7 @@ func (g *growing) amend() {
 		case 2:
 			table.Reset(user, g.now)
 		case 3:
-			table.Refund(user, g.now, 1, g.now)
+			table.Refund(user, Refund{At: g.now, N: 1}, g.now)
 		}
 		if err != nil {
 			g.rt.Fatal(err)

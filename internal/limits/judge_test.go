@@ -382,7 +382,7 @@ func TestJump_SlidingWindowWithGrant(t *testing.T) {
 	run(t, table, []step{{at: 100, ok: true}})
 	table.Grant("7", "sliding-window", 1, nanos(100))
 	run(t, table, []step{{at: 101, ok: true}})
-	table.Refund("7", nanos(101), 1, nanos(101)) // the window was not used
+	table.Refund("7", Refund{At: nanos(101), N: 1}, nanos(101)) // the window was not used
 	run(t, table, []step{{at: 40, retry: 1}, {at: 41, ok: true}})
 }
 

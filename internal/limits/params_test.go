@@ -203,7 +203,7 @@ func TestCompile_NeverPanics(t *testing.T) {
 			case 0:
 				table.Change(rapid.SampledFrom(sets).Draw(rt, "set"), at)
 			case 1:
-				table.Refund("7", rapid.SampledFrom(instants).Draw(rt, "spent at"), n, at)
+				table.Refund("7", Refund{At: rapid.SampledFrom(instants).Draw(rt, "spent at"), N: n}, at)
 			case 2:
 				table.Grant("7", rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "limit"), min(n, MaxMessages), at)
 			case 3:

@@ -128,7 +128,7 @@ func (s *shard) refundCounted(row []uint64, offences []Offence, at int64) (count
 	for _, o := range offences {
 		if o.Counted > 0 {
 			counted += o.Counted
-			s.refund(row, spentMessage{at: o.At, n: o.Counted}, at, func(r *Rule) bool { return r.countThrottled })
+			s.refund(row, s.rulesOf(row), spentMessage{at: o.At, n: o.Counted}, at, func(r *Rule) bool { return r.countThrottled })
 		}
 	}
 	return counted

@@ -196,11 +196,14 @@ func (s *shard) personalOf(row []uint64) *personal {
 }
 
 // rulesOf returns the rules under which a row's state was spent.
-func (s *shard) rulesOf(row []uint64) []Rule {
+func (s *shard) rulesOf(row []uint64) []Rule { return s.rulesWith(row, rolesOf(row)) }
+
+// rulesWith returns the rules that apply to the row's user with these roles.
+func (s *shard) rulesWith(row []uint64, roles uint8) []Rule {
 	if hasFlag(row, personalFlag) {
-		return s.personal[row[wordUser]].rulesFor(s.set, rolesOf(row))
+		return s.personal[row[wordUser]].rulesFor(s.set, roles)
 	}
-	return s.set.rulesFor(rolesOf(row))
+	return s.set.rulesFor(roles)
 }
 
 // personal returns the personal record of the place's user, or nil if there is none. The row must

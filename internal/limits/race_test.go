@@ -114,7 +114,7 @@ func TestRefund_ConcurrentIsBounded(t *testing.T) {
 					allowed.Add(1)
 				}
 				if i%7 == 0 {
-					table.Refund("7", nanos(0), 1, nanos(0))
+					table.Refund("7", Refund{At: nanos(0), N: 1}, nanos(0))
 					refunded.Add(1)
 				}
 			}

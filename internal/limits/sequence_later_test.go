@@ -57,7 +57,7 @@ func TestRefund_WhatStillCounts(t *testing.T) {
 				}
 				back := rapid.SampledFrom(passed).Draw(rt, "message")
 				before := levelAt(table, now)
-				table.Refund("7", back.at, back.n, now)
+				table.Refund("7", Refund{At: back.at, N: back.n}, now)
 				after := levelAt(table, now)
 				least, most := countRange(known, back, now, l.numbersFor(0))
 				if got := before.Used - after.Used; got < least || got > most {

@@ -356,9 +356,10 @@ func (w *world) reset() {
 // TestRefund_WhatStillCounts.
 func (w *world) sendAndRefund() {
 	user := w.drawUser()
-	if d := w.send(user, w.request()); d.Allowed && !d.Exempt {
+	q := w.request()
+	if d := w.send(user, q); d.Allowed && !d.Exempt {
 		at := w.oracle.row(plainKey{PerUser, user}).last
-		w.tables[PerUser].Refund(user, at, d.Taken, w.now)
+		w.tables[PerUser].Refund(user, Refund{At: at, N: d.Taken, Roles: q.Roles}, w.now)
 		w.oracle.refund(user, d.Taken, at)
 	}
 }

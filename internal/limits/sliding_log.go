@@ -61,6 +61,9 @@ var slidingLog = algorithm{
 		times := logTimes(state)
 		first, _ := slices.BinarySearch(times, uint64(back.at))
 		after, _ := slices.BinarySearch(times, uint64(back.at)+1)
+		if back.later {
+			after = len(times)
+		}
 		setLog(state, slices.Delete(times, first, first+int(min(back.n, int64(after-first)))))
 	},
 

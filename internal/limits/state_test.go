@@ -310,7 +310,7 @@ func FuzzRestore(f *testing.F) {
 			table.send(at, 1)
 		}
 		table.mustChange(t, 2, sevenLimits()...)
-		table.Refund("7", nanos(0), 1, nanos(2))
+		table.Refund("7", Refund{At: nanos(0), N: 1}, nanos(2))
 		table.send(2, 1)
 		again := newTable(t, sevenLimits()...)
 		for _, row := range table.allDirty().Rows {
@@ -326,7 +326,7 @@ func TestRestore_AfterRefund(t *testing.T) {
 	first := newTable(t, limits...)
 	first.send(50, 1)
 	first.send(50, 1)
-	first.Refund("7", nanos(50), 1, nanos(65)) // another minute has begun
+	first.Refund("7", Refund{At: nanos(50), N: 1}, nanos(65)) // another minute has begun
 	second := newTable(t, limits...)
 	for _, row := range rowsOf(first.allDirty()) {
 		if err := second.Restore(row, nanos(66)); err != nil {

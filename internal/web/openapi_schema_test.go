@@ -54,6 +54,7 @@ type verdict struct {
 	Strikes      int               `json:"strikes,omitempty"`
 	NewStrike    bool              `json:"new_strike,omitempty"`
 	Spent        int               `json:"spent,omitempty"`
+	Roles        chatguard.Roles   `json:"roles,omitempty"`
 	LateNS       int64             `json:"late_ns,omitempty"`
 	Counted      int               `json:"counted,omitempty"`
 	Series       uint8             `json:"series,omitempty"`
