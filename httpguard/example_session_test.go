@@ -54,3 +54,19 @@ func ExampleSession_NewHoldQueue() {
 	// shown: 2
 	// shown: 3
 }
+
+func ExampleSession_Message() {
+	guard := newGuard(chatguard.TokenBucketLimit("burst", 3, 4*time.Second))
+	in, err := httpguard.Sessions(guard, &httpguard.SessionOptions{Identify: httpguard.Anonymous})
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler := in(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		session := httpguard.SessionFrom(r.Context())
+		album := session.Message(chatguard.Message{Cost: 5}) // five pictures at once
+		shown, _, err := guard.CheckUpTo(r.Context(), album)
+		fmt.Println(shown, "pictures shown", err)
+	}))
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/chat", nil))
+	// Output: 3 pictures shown <nil>
+}

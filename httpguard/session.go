@@ -118,12 +118,24 @@ func (s *Session) Check(ctx context.Context, m chatguard.Message) (chatguard.Ver
 	if s == nil {
 		return chatguard.Verdict{}, ErrNoSession
 	}
+	return s.guard.Check(ctx, s.Message(m))
+}
+
+// Message returns the message that Check judges: m with the session's user, without a time, and with
+// the session's roles and channel if it has none. Use it for the Guard's other methods, such as
+// CheckUpTo and Reserve. On a nil Session, it returns a message without a user, which no Guard
+// judges.
+func (s *Session) Message(m chatguard.Message) chatguard.Message {
+	m.SentAt = time.Time{}
+	if s == nil {
+		m.User = chatguard.User{}
+		return m
+	}
 	roles := cmp.Or(m.User.Roles, s.user.Roles)
 	m.User = s.user
 	m.User.Roles = roles
-	m.SentAt = time.Time{}
 	m.ChannelID = cmp.Or(m.ChannelID, s.channel)
-	return s.guard.Check(ctx, m)
+	return m
 }
 
 // NewHoldQueue returns a queue for at most size pending messages of this connection. It is

@@ -126,6 +126,9 @@ func TestSession_PlainRequest(t *testing.T) {
 // A handler that isn't behind Sessions gets a nil session, which judges nothing and has ended.
 func TestSession_Nil(t *testing.T) {
 	s := SessionFrom(t.Context())
+	if m := s.Message(messageFrom("7", 0)); m.User != (chatguard.User{}) || !m.SentAt.IsZero() {
+		t.Errorf("a message without a session: %+v", m)
+	}
 	if v, err := s.Check(t.Context(), messageFrom("7", 0)); s != nil || err != ErrNoSession || v != (chatguard.Verdict{}) {
 		t.Errorf("%+v, %v", v, err)
 	}
