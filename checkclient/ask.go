@@ -50,7 +50,7 @@ func newTransport(timeout time.Duration) *http.Transport {
 
 // ask sends a request, unless the breaker forbids it, and passes the answer to read. If read
 // returns an error, the answer isn't chatguard's. A nil read stands for an empty answer. The error
-// is an *Error, one that wraps ErrUnavailable, or that of ctx if it is cancelled or has already ended.
+// is an *Error, one that wraps ErrUnavailable, or that of ctx if ctx ends before the answer.
 func (c *Client) ask(ctx context.Context, path string, body []byte, read func(answer []byte) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (c *Client) ask(ctx context.Context, path string, body []byte, read func(an
 	o := answered
 	switch {
 	case errors.As(err, new(*Error)) || err == nil:
-	case errors.Is(ctx.Err(), context.Canceled):
+	case ctx.Err() != nil: // only the Client's own time-out is chatguard's failure
 		o, err = cancelled, ctx.Err()
 	default:
 		o, err = failed, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -116,10 +116,16 @@ func interpret(response *http.Response, answer []byte, read func(answer []byte) 
 		return nil
 	case status/100 == 3:
 		return &Error{status, fmt.Sprintf("The base URL redirects to %q. Use the address to which it leads.", response.Header.Get("Location"))}
-	case status/100 == 4 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
+	case isMistake(status):
 		return &Error{status, "The answer isn't chatguard's. The base URL must be the dashboard's address, without /api/v1."}
 	}
 	return fmt.Errorf("status %d", status)
+}
+
+// isMistake reports whether a status other than a redirect means a mistake of this program. A 429
+// without a verdict doesn't: it counts the wrong tokens of all programs at this address.
+func isMistake(status int) bool {
+	return status/100 == 4 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests
 }
 
 // refusal returns the error for a problem document.
@@ -131,7 +137,7 @@ func refusal(status int, answer []byte) error {
 		return fmt.Errorf("status %d: %w", status, err)
 	}
 	switch {
-	case status/100 != 4:
+	case !isMistake(status):
 		return fmt.Errorf("status %d: %s", status, problem.Detail)
 	case status == http.StatusForbidden:
 		problem.Detail += ` "chatguard token make NAME --role check" makes a token with that access.`

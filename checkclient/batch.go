@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/chatguard/chatguard"
 )
@@ -23,88 +24,117 @@ const batchBegin, batchEnd = `{"messages":[`, `]}`
 // verdict that Check returns then, and CheckAll asks no more. It panics if verdicts is shorter than
 // messages.
 //
-// A message that can't be judged gets the zero Verdict. After an *Error or an error of ctx, CheckAll
-// stops, and the messages without a verdict get the zero Verdict. The returned error joins all
-// errors.
+// A message that can't be judged gets the zero Verdict. chatguard refuses its whole batch with
+// status 422 and spends nothing, so CheckAll sends the halves of the batch, down to that message.
+// After any other error of a request, CheckAll stops, and the messages without a verdict get the
+// zero Verdict. The returned error joins all errors.
 func (c *Client) CheckAll(ctx context.Context, messages []chatguard.Message, verdicts []chatguard.Verdict) error {
 	if len(verdicts) < len(messages) {
 		panic("checkclient: CheckAll with fewer verdicts than messages")
 	}
 	clear(verdicts[:len(messages)])
 	b := batch{client: c, messages: messages, verdicts: verdicts}
-	var errs []error
+	var waiting []encoded
+	size := len(batchBegin + batchEnd)
 	for i := range messages {
 		data, err := encode(messages[i], false)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("message %d: %w", i, err))
+			b.fail(i, err)
 			continue
 		}
-		if len(b.places) == maxBatch || len(b.body)+len(data)+len(","+batchEnd) > maxBatchSize {
-			if err := b.send(ctx); err != nil {
-				return errors.Join(append(errs, err)...)
+		if len(waiting) == maxBatch || size+len(data) > maxBatchSize {
+			if !b.send(ctx, waiting) {
+				return errors.Join(b.errs...)
 			}
+			waiting, size = waiting[:0], len(batchBegin+batchEnd)
 		}
-		b.add(i, data)
+		waiting = append(waiting, encoded{i, data})
+		size += len(data) + len(",")
 	}
-	if err := b.send(ctx); err != nil {
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	b.send(ctx, waiting)
+	return errors.Join(b.errs...)
 }
 
-// batch collects messages and sends them together.
+// encoded is the index of a message and its JSON.
+type encoded struct {
+	index int
+	data  []byte
+}
+
+// batch sends messages together and collects their verdicts and errors.
 type batch struct {
 	client   *Client
 	messages []chatguard.Message
 	verdicts []chatguard.Verdict
-	body     []byte
-	places   []int // indexes of the messages in body
-	down     bool  // chatguard doesn't answer
+	errs     []error
+	down     bool // chatguard doesn't answer
 }
 
-// add adds the message with that index and JSON.
-func (b *batch) add(i int, data []byte) {
-	if len(b.places) == 0 {
-		b.body = []byte(batchBegin)
-	} else {
-		b.body = append(b.body, ',')
-	}
-	b.body, b.places = append(b.body, data...), append(b.places, i)
+func (b *batch) fail(i int, err error) {
+	b.errs = append(b.errs, fmt.Errorf("message %d: %w", i, err))
 }
 
-// send sends the collected messages and writes their verdicts.
-func (b *batch) send(ctx context.Context) error {
-	if len(b.places) == 0 {
-		return nil
+// send sends messages and writes their verdicts. It returns false if the later messages must not be
+// sent.
+func (b *batch) send(ctx context.Context, part []encoded) bool {
+	if len(part) == 0 {
+		return true
 	}
+	var err error
 	if !b.down {
-		err := b.client.ask(ctx, "/check/batch", append(b.body, batchEnd...), b.decode)
-		if b.down = b.client.failsOpen(err); err != nil && !b.down {
-			return fmt.Errorf("the batch from message %d on: %w", b.places[0], err)
-		}
+		err = b.ask(ctx, part)
+		b.down = b.client.failsOpen(err)
 	}
-	if b.down {
-		for _, i := range b.places {
-			b.verdicts[i] = b.client.unchecked(b.messages[i])
+	var refused *Error
+	switch {
+	case b.down:
+		for _, m := range part {
+			b.verdicts[m.index] = b.client.unchecked(b.messages[m.index])
 		}
+	case errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity:
+		if half := len(part) / 2; half > 0 {
+			return b.send(ctx, part[:half]) && b.send(ctx, part[half:])
+		}
+		b.fail(part[0].index, err)
+	case err != nil:
+		b.errs = append(b.errs, fmt.Errorf("from message %d on: %w", part[0].index, err))
+		return false
 	}
-	b.places, b.body = b.places[:0], nil // after a time-out, the transport may still be reading the old body
-	return nil
+	return true
 }
 
-// decode decodes the answer.
-func (b *batch) decode(answer []byte) error {
+// ask sends messages in one request and writes the verdicts of its answer. A single message isn't
+// sent as a batch, so that an error names its keys as in the error of Check.
+func (b *batch) ask(ctx context.Context, part []encoded) error {
+	if len(part) == 1 {
+		return b.client.ask(ctx, "/check", part[0].data, func(answer []byte) (err error) {
+			_, b.verdicts[part[0].index], err = decodeChecked(answer, false)
+			return err
+		})
+	}
+	body := []byte(batchBegin)
+	for i, m := range part {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, m.data...)
+	}
+	return b.client.ask(ctx, "/check/batch", append(body, batchEnd...), func(answer []byte) error { return b.decode(answer, part) })
+}
+
+// decode decodes the answer to a batch.
+func (b *batch) decode(answer []byte, part []encoded) error {
 	var in struct {
 		Verdicts []chatguard.Verdict `json:"verdicts"`
 	}
 	if err := json.Unmarshal(answer, &in); err != nil {
 		return err
 	}
-	if len(in.Verdicts) != len(b.places) {
-		return fmt.Errorf("%d verdicts on %d messages", len(in.Verdicts), len(b.places))
+	if len(in.Verdicts) != len(part) {
+		return fmt.Errorf("%d verdicts on %d messages", len(in.Verdicts), len(part))
 	}
-	for j, i := range b.places {
-		b.verdicts[i] = in.Verdicts[j]
+	for j, m := range part {
+		b.verdicts[m.index] = in.Verdicts[j]
 	}
 	return nil
 }

@@ -47,8 +47,7 @@ func TestClient_CheckAll_Splits(t *testing.T) {
 	}
 }
 
-// Messages that can't be judged are left out of the batch. If chatguard refuses a batch, the later
-// ones are not sent, and their verdicts don't allow anything.
+// Messages that can't be judged are left out of the batch, and the others get their verdicts.
 func TestClient_CheckAll_Errors(t *testing.T) {
 	s, client := serve(t, burst)
 	messages := []chatguard.Message{from("1"), {ChannelID: "lobby"}, from("2")}
@@ -66,15 +65,55 @@ func TestClient_CheckAll_Errors(t *testing.T) {
 	for i := range messages {
 		messages[i] = from("3")
 	}
-	messages[1500].User.Login = "a\nb"
+	messages[1500].ChannelID, messages[1501].User.ID, messages[1999].ChannelID = "a\nb", strings.Repeat("4", 251), "a\xff"
 	verdicts = make([]chatguard.Verdict, 3000)
 	err = client.CheckAll(t.Context(), messages, verdicts)
 	var refused *checkclient.Error
-	if !errors.As(err, &refused) || refused.Status != http.StatusUnprocessableEntity || !strings.Contains(err.Error(), "the batch from message 1000 on: ") || !strings.Contains(err.Error(), "messages[500].login") {
+	if !errors.As(err, &refused) || refused.Status != http.StatusUnprocessableEntity || strings.Count(err.Error(), "\n") != 2 {
 		t.Error(err)
 	}
-	if verdicts[999].UserID != "3" || verdicts[1000] != (chatguard.Verdict{}) || verdicts[2999] != (chatguard.Verdict{}) || len(s.asked()) != 3 {
-		t.Errorf("%v %v, %d requests", verdicts[999], verdicts[1000], len(s.asked()))
+	for _, says := range []string{"message 1500: checkclient: status 422: channel has a line break", "message 1501: checkclient: status 422: user_id has 251", "message 1999: checkclient: status 422: channel has"} {
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %s", err, says)
+		}
+	}
+	allowed := 0
+	for i, v := range verdicts {
+		if wrong := i == 1500 || i == 1501 || i == 1999; wrong != (v == chatguard.Verdict{}) || !wrong && v.UserID != "3" {
+			t.Errorf("%d: %v", i, v)
+		}
+		if v.Allowed {
+			allowed++
+		}
+	}
+	if allowed != 3 || len(s.asked()) > 50 {
+		t.Errorf("%d allowed, %d requests", allowed, len(s.asked()))
+	}
+}
+
+// If chatguard refuses a request for another reason, the later batches are not sent, and their
+// verdicts don't allow anything.
+func TestClient_CheckAll_Stops(t *testing.T) {
+	s, client := serve(t, burst)
+	wrong, err := checkclient.New(s.URL, "wrong", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wrong.CloseIdleConnections()
+	messages, verdicts := make([]chatguard.Message, 3000), make([]chatguard.Verdict, 3000)
+	for i := range messages {
+		messages[i] = from("3")
+	}
+	if err := client.CheckAll(t.Context(), messages[:1], verdicts); err != nil || !verdicts[0].Allowed {
+		t.Errorf("%v, %v", verdicts[0], err)
+	}
+	err = wrong.CheckAll(t.Context(), messages, verdicts)
+	var refused *checkclient.Error
+	if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized || !strings.Contains(err.Error(), "from message 0 on: ") {
+		t.Error(err)
+	}
+	if verdicts[0] != (chatguard.Verdict{}) || verdicts[2999] != (chatguard.Verdict{}) || len(s.asked()) != 2 {
+		t.Errorf("%v %v, %d requests", verdicts[0], verdicts[2999], len(s.asked()))
 	}
 }
 

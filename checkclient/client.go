@@ -16,16 +16,18 @@
 //
 // An error is a mistake in the program or its settings, which waiting doesn't fix: an *Error for a
 // request that chatguard refuses, such as one with a wrong token, or an error of Message.Validate.
+// The only other error is that of a context that ends before the answer.
 //
-// A Client never sends a request twice, because chatguard may already have counted the message.
+// A Client never asks again about a message that chatguard may already have counted.
 //
 // # Clocks
 //
 // The times in a verdict are of the server's clock, which may differ from this machine's. Durations
-// are safe: count RetryAfter and Delay from the moment when Check returns. Don't compare At, ResetAt
-// or MaySpeakAt with time.Now, and don't use Verdict.Hold or a HoldQueue, unless both clocks are
-// synchronized. For the same reason, set Message.SentAt only if the message waited before it is
-// judged. chatguard uses a time that is at most a minute old and not in the future.
+// are safe: count RetryAfter and Delay from the moment when Check returns. Verdict.Hold and
+// HoldQueue.Add count Delay from their call, so they are safe, too. Don't compare At, ResetAt or
+// MaySpeakAt with time.Now, unless both clocks are synchronized. For the same reason, set
+// Message.SentAt only if the message waited before it is judged. chatguard uses a time that is at
+// most a minute old and not in the future.
 package checkclient
 
 import (
@@ -45,8 +47,9 @@ import (
 
 // Options are a Client's optional settings. A nil *Options is the same as the zero value.
 type Options struct {
-	// Timeout is how long a request may take, including the connection. A context with an earlier
-	// deadline shortens it. 0 means 2 seconds.
+	// Timeout is how long a request may take, including the connection. A request that takes longer
+	// has failed. If its context ends first, that isn't a failure, and the context's error is
+	// returned; so set a Timeout below the deadlines of your contexts. 0 means 2 seconds.
 	Timeout time.Duration
 
 	// FailClosed makes Check, CheckUpTo and CheckAll return an error that wraps ErrUnavailable if
@@ -132,10 +135,13 @@ func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 // doesn't answer, the verdict has Allowed and Degraded, an empty Tightest and Spent 0, and there is
 // no error.
 //
-// The error is one of Message.Validate, an *Error if chatguard refuses the request, or that of ctx if
-// ctx is cancelled or has already ended. After an error, the verdict is the zero value, which isn't
-// Allowed. chatguard doesn't use SourceChannelID. It uses at most 8,192 bytes of Text, so Check
-// sends no more.
+// The error is one of Message.Validate, an *Error if chatguard refuses the request, or that of ctx
+// if ctx ends before the answer. After an error, the verdict is the zero value, which isn't Allowed.
+// A channel or user ID over 250 bytes is an *Error with status 422, and isn't sent.
+//
+// chatguard doesn't use SourceChannelID, and uses only a part of long texts. So Check sends at most
+// 8,192 bytes of Text, 256 of ID, and 200 of each name, and leaves out control characters and
+// invalid UTF-8 in ID and the names.
 func (c *Client) Check(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error) {
 	_, v, err := c.check(ctx, m, false)
 	return v, err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -103,7 +105,7 @@ func TestClient_Refund(t *testing.T) {
 func TestClient_KeepsConnection(t *testing.T) {
 	s, client := serve(t, burst)
 	refused := from("1")
-	refused.User.Login = "a\nb"
+	refused.ChannelID = "a\nb"
 	for range 3 {
 		v, err := client.Check(t.Context(), from("1"))
 		if err != nil {
@@ -113,7 +115,7 @@ func TestClient_KeepsConnection(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := client.Check(t.Context(), refused); err == nil {
-			t.Error("the login is accepted")
+			t.Error("the channel is accepted")
 		}
 		if err := client.CheckAll(t.Context(), []chatguard.Message{from("1")}, make([]chatguard.Verdict, 1)); err != nil {
 			t.Error(err)
@@ -143,6 +145,63 @@ func TestClient_InvalidMessage(t *testing.T) {
 	}
 	if asked := s.asked(); len(asked) != 0 {
 		t.Errorf("asked %s", asked)
+	}
+}
+
+// An ID that is too long for chatguard has the error with which chatguard would refuse it. It isn't
+// sent. The longest IDs are accepted.
+func TestClient_LongID(t *testing.T) {
+	s, client := serve(t, burst)
+	longest := strings.Repeat("x", 250)
+	for says, m := range map[string]chatguard.Message{
+		"":                           {ChannelID: longest, User: chatguard.User{ID: longest}},
+		"422: channel has 251 bytes": {ChannelID: longest + "x", User: chatguard.User{ID: "1"}},
+		"422: user_id has 251 bytes": {ChannelID: "lobby", User: chatguard.User{ID: longest + "x"}},
+	} {
+		v, err := client.Check(t.Context(), m)
+		if v.Allowed != (says == "") || (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, %v, want %s", v, err, says)
+		}
+	}
+	if asked := s.asked(); len(asked) != 1 {
+		t.Errorf("asked %s", asked)
+	}
+}
+
+// No name is a mistake, since users choose their names. chatguard gets as much of it as it accepts.
+func TestClient_Names(t *testing.T) {
+	s, err := start(burst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var sent string
+	client := newClient(t, s.URL, &checkclient.Options{Transport: transport(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		sent = string(body)
+		r.Body = io.NopCloser(strings.NewReader(sent))
+		if err != nil {
+			return nil, err
+		}
+		return http.DefaultTransport.RoundTrip(r)
+	})})
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	for i, c := range []struct{ name, login, id string }{
+		{"Anna <b>", `Anna \u003cb\u003e`, `Anna \u003cb\u003e`},
+		{"a\nb\x00\u0085c\x7f", "abc", "abc"},
+		{"a\xffb\uFFFDc", "abc", "abc"},
+		{strings.Repeat("x", 5000), strings.Repeat("x", 200), strings.Repeat("x", 256)},
+		{"x" + strings.Repeat("é", 200), "x" + strings.Repeat("é", 99), "x" + strings.Repeat("é", 127)},
+		{strings.Repeat("\n", 5000) + "x", "x", "x"},
+	} {
+		m := from(fmt.Sprint(i))
+		m.ID, m.User.Login, m.User.DisplayName = c.name, c.name, c.name
+		if v, err := client.Check(t.Context(), m); err != nil || !v.Allowed || v.Degraded {
+			t.Errorf("%.20q: %v, %v", c.name, v, err)
+		}
+		if want := fmt.Sprintf(`"id":"%s","login":"%s","display_name":"%s"`, c.id, c.login, c.login); !strings.Contains(sent, want) {
+			t.Errorf("%.20q: sent %s, want %s", c.name, sent, want)
+		}
 	}
 }
 

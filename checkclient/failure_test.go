@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -25,6 +26,15 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // answer returns an answer with that status and body.
 func answer(status int, kind, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body))}
+}
+
+// document returns a handler that answers with a problem document.
+func document(status int, detail string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"detail": %q}`, detail)
+	}
 }
 
 // wantUnchecked fails the test unless messages pass unchecked, without an error.
@@ -83,11 +93,9 @@ func TestClient_FailsOpen_NoVerdict(t *testing.T) {
 			w.Header().Set("Content-Length", "100")
 			io.WriteString(w, `{"at":`)
 		},
-		"a problem": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/problem+json")
-			w.WriteHeader(http.StatusServiceUnavailable)
-			io.WriteString(w, `{"detail": "Tokens can't be checked now."}`)
-		},
+		"a problem":             document(http.StatusServiceUnavailable, "Tokens can't be checked now."),
+		"too many wrong tokens": document(http.StatusTooManyRequests, "Too many wrong tokens from your address."),
+		"too slow":              document(http.StatusRequestTimeout, "The request took too long."),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(handle)
@@ -119,7 +127,6 @@ func TestClient_Mistakes(t *testing.T) {
 			`this needs check access. "chatguard token make NAME --role check" makes a token with that access.`},
 		{answer(404, document, `{"detail": "There is no such page."}`), "without /api/v1."},
 		{answer(404, "text/plain", "not found"), "The answer isn't chatguard's. The base URL must be the dashboard's address, without /api/v1."},
-		{answer(429, document, `{"detail": "Too many wrong tokens from your address."}`), "Too many wrong tokens from your address."},
 		{answer(422, document, `{"detail": "cost is -1."}`), "status 422: cost is -1."},
 		{&http.Response{StatusCode: 301, Header: http.Header{"Location": {"https://localhost/api/v1/check"}}, Body: http.NoBody},
 			`The base URL redirects to "https://localhost/api/v1/check". Use the address to which it leads.`},
@@ -158,8 +165,8 @@ func TestClient_WrongTokenOrPath(t *testing.T) {
 	}
 }
 
-// If the caller gives up, Check returns the context's error. A deadline of the caller is a shorter
-// time-out.
+// If the caller's context ends, Check returns its error. That says nothing about chatguard, so the
+// Client doesn't pause.
 func TestClient_Context(t *testing.T) {
 	asked := make(chan bool, 10)
 	client := newClient(t, "http://localhost", &checkclient.Options{Timeout: time.Hour, MaxFailures: 1, Transport: transport(func(r *http.Request) (*http.Response, error) {
@@ -167,7 +174,7 @@ func TestClient_Context(t *testing.T) {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
 	})})
-	for range 2 { // a cancelled request isn't a failure
+	for range 2 {
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			<-asked
@@ -180,13 +187,26 @@ func TestClient_Context(t *testing.T) {
 			t.Errorf("cancelled before: %v, %v", v, err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if v, err := client.Check(ctx, from("1")); err != nil || !v.Allowed || !v.Degraded {
-		t.Errorf("deadline: %v, %v", v, err)
+	for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		if v, err := client.Check(ctx, from("1")); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, checkclient.ErrUnavailable) || v != (chatguard.Verdict{}) {
+			t.Errorf("deadline: %v, %v", v, err)
+		}
+		cancel()
 	}
-	if len(asked) != 1 {
-		t.Errorf("%d requests after the cancelled ones", len(asked))
+	if len(asked) != 3 {
+		t.Errorf("%d requests with a deadline, want 3", len(asked))
+	}
+}
+
+// The log says what a server answers instead of a verdict.
+func TestClient_LogsDetail(t *testing.T) {
+	var log bytes.Buffer
+	client := newClient(t, "http://localhost", &checkclient.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Transport: transport(func(*http.Request) (*http.Response, error) {
+		return answer(http.StatusTooManyRequests, "application/problem+json", `{"detail": "Too many wrong tokens from your address."}`), nil
+	})})
+	if v, err := client.Check(t.Context(), from("1")); err != nil || !v.Degraded || !strings.Contains(log.String(), "status 429: Too many wrong tokens from your address.") {
+		t.Errorf("%v, %v, log %s", v, err, log.String())
 	}
 }
 
