@@ -73,6 +73,12 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 	if l.Mode > Observe {
 		return limits.Limit{}, fmt.Errorf("unknown mode %d", l.Mode)
 	}
+	if err := checkUnit("refill", l.Refill); err != nil {
+		return limits.Limit{}, err
+	}
+	if err := checkUnit("every", l.Every); err != nil {
+		return limits.Limit{}, err
+	}
 	out := limits.Limit{
 		Scope: limits.Scope(l.Per),
 		Roles: map[uint8]limits.Numbers{},
@@ -87,9 +93,23 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 		if _, err := role.MarshalText(); err != nil {
 			return limits.Limit{}, err
 		}
+		if err := checkUnit("refill", override.Refill); err != nil {
+			return limits.Limit{}, err
+		}
 		out.Roles[uint8(role)] = override.numbers()
 	}
 	return out, nil
+}
+
+// leastPeriod is the least duration that a limit accepts. In a program, a shorter one is a number
+// without a unit.
+const leastPeriod = time.Microsecond
+
+func checkUnit(name string, d time.Duration) error {
+	if 0 < d && d < leastPeriod {
+		return fmt.Errorf("%s is %s, want %s or more: is the unit missing, as in %d*time.Second?", name, d, leastPeriod, d)
+	}
+	return nil
 }
 
 func (o Override) numbers() limits.Numbers {

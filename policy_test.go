@@ -49,6 +49,10 @@ func TestPolicy_JSONEmptyLists(t *testing.T) {
 
 func TestPolicy_Validate(t *testing.T) {
 	for want, change := range map[string]func(*Policy){
+		`limit "burst": refill is 4ns, want 1µs or more: is the unit missing, as in 4*time.Second?`: func(p *Policy) { p.Limits[0].Refill = 4 },
+		`limit "window": every is 60ns, want 1µs or more: is the unit missing, as in 60*time.Second?`: func(p *Policy) {
+			p.Limits = append(p.Limits, FixedWindowLimit("window", 5, 60))
+		},
 		`limit "burst": burst is 0, want 1 or more`:                                          func(p *Policy) { p.Limits[0].Burst = 0 },
 		`limit "burst": for a role: burst is -1, want 1 or more`:                             func(p *Policy) { p.Limits[0].Roles = map[Role]Override{VIP: {Burst: -1}} },
 		`limit "burst": for a role: token-bucket has no "messages" (it takes burst, refill)`: func(p *Policy) { p.Limits[0].Roles = map[Role]Override{VIP: {Messages: 1}} },

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/chatguard/chatguard"
 )
 
 // frameworkWriter is the writer that a framework such as gin gives to handlers, whatever writer the
@@ -84,6 +86,10 @@ func TestSession_HiddenWriter(t *testing.T) {
 				<-session.Done()
 				if cause := context.Cause(session.Context()); v.status != test.status || cause != test.cause {
 					t.Errorf("%d, the session ended because of %v", v.status, cause)
+				}
+				_, err := session.Check(t.Context(), chatguard.Message{})
+				if hidden := test.cause == errHidden; hidden && err != errHidden || !hidden && err != nil {
+					t.Errorf("a message after that: %v", err)
 				}
 				v.close()
 			}

@@ -113,10 +113,17 @@ func (s *Session) Context() context.Context {
 // session's user and the Guard's clock, whatever m contains. If m has no roles or no channel, it
 // uses the session's. If the client names a channel, the caller must check that the channel exists
 // and that the user is in it, since every channel has its own allowance. The caller must not take
-// Roles and Cost from the client. On a nil Session, Check returns ErrNoSession.
+// Roles and Cost from the client. If a framework hid the takeover of the connection, the
+// session has ended although the connection is open, and Check returns the cause. On a nil Session,
+// it returns ErrNoSession.
 func (s *Session) Check(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error) {
 	if s == nil {
 		return chatguard.Verdict{}, ErrNoSession
+	}
+	if s.ctx != nil && s.ctx.Err() != nil {
+		if cause := context.Cause(s.ctx); cause != context.Canceled {
+			return chatguard.Verdict{}, cause
+		}
 	}
 	return s.guard.Check(ctx, s.Message(m))
 }

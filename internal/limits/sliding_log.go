@@ -88,7 +88,7 @@ var slidingLog = algorithm{
 		state[0] = uint64(len(times))
 		for i, t := range times {
 			age, _ := scale(at-int64(t), r.interval, old.interval)
-			state[1+i] = uint64(at - age)
+			state[1+i] = uint64(max(0, at-age)) // no time is before 1970
 		}
 	},
 }
