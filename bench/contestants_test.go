@@ -43,12 +43,14 @@ func TestContestant_Limits(t *testing.T) {
 
 func TestContestant_Refills(t *testing.T) {
 	for _, c := range contestants {
-		a, err := c.open(100, time.Nanosecond) // shorter than any message takes
+		a, err := c.open(100, time.Microsecond) // the shortest that chatguard accepts
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, messages := range messagesFrom(7, 4) {
 			for k := range messages {
+				for since := time.Now(); time.Since(since) < 10*burst*time.Microsecond; {
+				}
 				if a.take(messages[k:k+1]) != 1 {
 					t.Errorf("%s: message %d did not pass", c.name, i+k)
 				}

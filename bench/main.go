@@ -73,7 +73,7 @@ func parse(args []string) (*settings, error) {
 	flags.IntVar(&s.draws, "draws", 1<<21, "messages per round")
 	flags.IntVar(&s.rounds, "rounds", 5, "rounds; the median counts")
 	ids := flags.String("ids", "stream", "memory layout of the messages' IDs: stream or scattered")
-	flags.DurationVar(&s.refill, "refill", 4*time.Second, "time per token, for everyone; short, and every message passes")
+	flags.DurationVar(&s.refill, "refill", 4*time.Second, "time per token, for everyone, at least 1µs; short, and nearly every message passes")
 	procs := flags.String("procs", "1,2", "numbers of processors")
 	only := flags.String("only", "", "run only what matches this regular expression, of memory/NAME, change, decisions/NAME")
 	flags.BoolVar(&s.markdown, "markdown", false, "print tables as Markdown")
