@@ -58,6 +58,9 @@ func TestMemory_Bounded(t *testing.T) {
 				set := compileSets(t, Strikes{}, limit)[PerUser]
 				// far more than the first slots of all shards
 				memory := max(8<<20, 4*set.memoryFor(8*shardCount))
+				if testing.Short() {
+					memory = max(8<<20, memory/4) // with the race detector, copying rows takes a minute
+				}
 				table := NewTable(set, memory, new(Dropped))
 				before := heap()
 				fit := set.UsersIn(memory)
