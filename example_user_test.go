@@ -122,7 +122,7 @@ func ExampleRoles() {
 		chatguard.RolesOf(chatguard.Subscriber, chatguard.VIP),
 		chatguard.RolesOf(chatguard.Broadcaster),
 	} {
-		user := chatguard.User{ID: fmt.Sprint(i), DisplayName: "Anna", Roles: roles}
+		user := chatguard.User{ID: fmt.Sprint(i), DisplayName: "Anna", Color: "#1e90ff", Roles: roles}
 		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "lobby", User: user})
 		fmt.Printf("%s, %s: %s, exempt %t, %v\n", user, roles, verdict, verdict.Exempt, err)
 	}

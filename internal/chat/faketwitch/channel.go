@@ -2,6 +2,7 @@ package faketwitch
 
 import (
 	"cmp"
+	"hash/fnv"
 	"strconv"
 	"strings"
 )
@@ -65,6 +66,22 @@ func (s *Server) author(l Line) account {
 	a.displayName = cmp.Or(l.DisplayName, a.displayName)
 	a.id = cmp.Or(l.UserID, a.id)
 	return *a
+}
+
+// colors are those that Twitch gives to people who have not chosen one.
+var colors = []string{
+	"#FF0000", "#0000FF", "#008000", "#B22222", "#FF7F50", "#9ACD32", "#FF4500", "#2E8B57", "#DAA520", "#D2691E", "#5F9EA0", "#1E90FF", "#FF69B4",
+	"#8A2BE2", "#00FF7F",
+}
+
+// color returns the color of the account's name, which depends on the login. A few have none.
+func (a account) color() string {
+	sum := fnv.New32a()
+	sum.Write([]byte(a.login))
+	if i := int(sum.Sum32() % uint32(len(colors)+1)); i < len(colors) {
+		return colors[i]
+	}
+	return ""
 }
 
 // accountByID returns the account with this ID, or a nameless one with this ID if there is none.

@@ -44,7 +44,7 @@ func (s *eventSub) messageEvent(l Line, id string) event {
 	author := s.account(m.Login)
 	body := map[string]any{
 		"chatter_user_id": m.UserID, "chatter_user_login": m.Login, "chatter_user_name": author.displayName,
-		"message_id": m.ID, "message_type": "text", "color": "#5B8DEF", "badges": eventBadges(l.Badges), "cheer": nil, "reply": nil,
+		"message_id": m.ID, "message_type": "text", "color": author.color(), "badges": eventBadges(l.Badges), "cheer": nil, "reply": nil,
 		"message":                    map[string]any{"text": m.Text, "fragments": []any{map[string]any{"type": "text", "text": m.Text}}},
 		"source_broadcaster_user_id": nil, "source_message_id": nil, "source_badges": nil,
 	}

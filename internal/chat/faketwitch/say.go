@@ -80,7 +80,7 @@ func (s *Server) take(l Line) (id, raw string, err error) {
 // render formats a message as Twitch does.
 func render(l Line, m *Message, author account) string {
 	tags := []string{
-		"badge-info=", "badges=" + l.Badges, "color=#5B8DEF", "display-name=" + escape(author.displayName), "emotes=",
+		"badge-info=", "badges=" + l.Badges, "color=" + author.color(), "display-name=" + escape(author.displayName), "emotes=",
 		"first-msg=" + bit(l.First), "flags=", "id=" + m.ID, "mod=" + bit(strings.Contains(","+l.Badges, ",moderator/")),
 		"returning-chatter=0", "room-id=" + m.ChannelID,
 	}

@@ -100,7 +100,7 @@ func TestSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "@badge-info=;badges=moderator/1;color=#5B8DEF;display-name=An\\:\\sn;emotes=;first-msg=1;flags=;id=" + id + ";mod=1;returning-chatter=0;room-id=" +
+	want := "@badge-info=;badges=moderator/1;color=#DAA520;display-name=An\\:\\sn;emotes=;first-msg=1;flags=;id=" + id + ";mod=1;returning-chatter=0;room-id=" +
 		s.UserID("room") + ";source-badges=moderator/1;source-id=source-of-" + id + ";source-room-id=7;subscriber=0;tmi-sent-ts=1772395200000;turbo=0;user-id=" +
 		s.UserID("ann") + ";user-type= :ann!ann@ann.tmi.twitch.tv PRIVMSG #room :hi : there"
 	if got := tagged.readUntil("PRIVMSG"); got != want {

@@ -19,6 +19,9 @@ func Complete(m *chatguard.Message) error {
 	if hostile.HasControl(m.User.Login) {
 		m.User.Login = ""
 	}
+	if !isColor(m.User.Color) {
+		m.User.Color = ""
+	}
 	if !IsID(m.SourceChannelID) {
 		m.SourceChannelID = ""
 	}
@@ -51,6 +54,14 @@ func IsID(s string) bool {
 		}
 	}
 	return s != ""
+}
+
+// isColor reports whether s is a color such as "#1E90FF".
+func isColor(s string) bool {
+	if len(s) != len("#rrggbb") || s[0] != '#' {
+		return false
+	}
+	return strings.Trim(s[1:], "0123456789abcdefABCDEF") == ""
 }
 
 // TrimAction removes the marks of a /me from its text.

@@ -29,7 +29,7 @@ func TestEventSub(t *testing.T) {
 		sent, _ := st.Message(id)
 		want := chatguard.Message{
 			ID: id, ChannelID: garden, Text: "hello: you", SentAt: sent.SentAt,
-			User: chatguard.User{ID: st.UserID("anna"), Login: "anna", DisplayName: "Anna", Roles: chatguard.RolesOf(chatguard.VIP)},
+			User: chatguard.User{ID: st.UserID("anna"), Login: "anna", DisplayName: "Anna", Roles: chatguard.RolesOf(chatguard.VIP), Color: "#1E90FF"},
 		}
 		if got := st.messages(); len(got) != 1 || got[0] != want {
 			t.Errorf("got %+v\nwant %+v", got, want)

@@ -23,6 +23,7 @@ type chatEvent struct {
 	UserID          string `json:"chatter_user_id"`
 	Login           string `json:"chatter_user_login"`
 	Name            string `json:"chatter_user_name"`
+	Color           string `json:"color"`
 	MessageID       string `json:"message_id"`
 	Message         struct {
 		Text string `json:"text"`
@@ -38,7 +39,7 @@ func (e *event) message(at time.Time) (chatguard.Message, error) {
 		ID:              e.MessageID,
 		ChannelID:       e.ChannelID,
 		SourceChannelID: e.SourceChannelID,
-		User:            chatguard.User{ID: e.UserID, Login: e.Login, DisplayName: e.Name, Roles: e.roles()},
+		User:            chatguard.User{ID: e.UserID, Login: e.Login, DisplayName: e.Name, Roles: e.roles(), Color: e.Color},
 		Text:            twitch.TrimAction(e.Message.Text),
 		SentAt:          at,
 	}

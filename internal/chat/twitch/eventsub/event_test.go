@@ -74,6 +74,9 @@ func TestChatEvent(t *testing.T) {
 		"introduction":            {messageEvent(`"message_type":"text"`, `"message_type":"user_intro"`), plain},
 		"shared chat":             {messageEvent(`"source_broadcaster_user_id":null`, `"source_broadcaster_user_id":"11"`), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
 		"action":                  {messageEvent("hello", `\u0001ACTION waves\u0001`), with(func(m *chatguard.Message) { m.Text = "waves" })},
+		"color":                   {messageEvent(`"badges":[]`, `"badges":[],"color":"#1E90FF"`), with(func(m *chatguard.Message) { m.User.Color = "#1E90FF" })},
+		"no color":                {messageEvent(`"badges":[]`, `"badges":[],"color":""`), plain},
+		"color of another kind":   {messageEvent(`"badges":[]`, `"badges":[],"color":[7]`), plain},
 		"spaces in name":          {messageEvent(`"Anna"`, `" Anna "`), plain},
 		"badge of another kind":   {messageEvent(`"badges":[]`, `"badges":[{"set_id":"vip"},7,{"set_id":["moderator"]},"moderator",null]`), roles(chatguard.VIP)},
 		"badges of another kind":  {messageEvent(`"badges":[]`, `"badges":{"set_id":"moderator"}`), plain},
@@ -346,7 +349,7 @@ func FuzzEventSubFrame(f *testing.F) {
 // FuzzChatEvent_OptionalFields checks that an event with message, channel and author IDs is a
 // message, whatever its other fields hold. Its author gets no role from a badge that can't be read.
 func FuzzChatEvent_OptionalFields(f *testing.F) {
-	for _, field := range []string{"chatter_user_login", "chatter_user_name", "badges", "message", "source_broadcaster_user_id", "source_badges", "reply", "moderator_user_login", "timeout", "action"} {
+	for _, field := range []string{"chatter_user_login", "chatter_user_name", "color", "badges", "message", "source_broadcaster_user_id", "source_badges", "reply", "moderator_user_login", "timeout", "action"} {
 		for _, value := range []string{"7", `"x"`, "null", "[]", "{}", `[{"set_id":7}]`, `[{"set_id":["moderator"]}]`, `{"text":{}}`, "\"\xff\"", `{"expires_at":7}`, "[[[[]]]]"} {
 			f.Add(field, value)
 		}

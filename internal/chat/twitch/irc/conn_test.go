@@ -27,7 +27,7 @@ func TestIRC(t *testing.T) {
 	sent, _ := srv.Message(id)
 	want := chatguard.Message{
 		ID: id, ChannelID: srv.UserID("room"), Text: "hello: you", SentAt: time.UnixMilli(sent.SentAt.UnixMilli()),
-		User: chatguard.User{ID: srv.UserID("ann"), Login: "ann", DisplayName: "Ann", Roles: chatguard.RolesOf(chatguard.VIP, chatguard.FirstTimer)},
+		User: chatguard.User{ID: srv.UserID("ann"), Login: "ann", DisplayName: "Ann", Roles: chatguard.RolesOf(chatguard.VIP, chatguard.FirstTimer), Color: "#DAA520"},
 	}
 	if m != want {
 		t.Errorf("got %+v\nwant %+v", m, want)

@@ -59,6 +59,7 @@ func parseChat(line string, raw rawLine) (m chatguard.Message, err error) {
 	// Read the names from the line itself. go-twitch-irc hides control characters in them, and uses
 	// the user name as the nick.
 	m.User.Login, m.User.DisplayName = raw.nick(), raw.tag("display-name")
+	m.User.Color = raw.tag("color")
 	return m, twitch.Complete(&m)
 }
 

@@ -38,6 +38,9 @@ func TestParse(t *testing.T) {
 	named := func(name string) chatguard.Message {
 		return with(func(m *chatguard.Message) { m.User.DisplayName = name })
 	}
+	colored := func(color string) chatguard.Message {
+		return with(func(m *chatguard.Message) { m.User.Color = color })
+	}
 	for name, c := range map[string]struct {
 		line string
 		want chatguard.Message
@@ -57,6 +60,11 @@ func TestParse(t *testing.T) {
 		"space at its end":        {privmsg(`display-name=Ann\s`), named("Ann")},
 		"escaped backslash and s": {privmsg(`display-name=A\\sn`), named(`A\sn`)},
 		"escaped semicolon":       {privmsg(`display-name=A\:n\`), named("A;n")},
+		"color":                   {privmsg("color=#1E90ff"), colored("#1E90ff")},
+		"no color":                {privmsg("color="), plain},
+		"color's name":            {privmsg("color=red"), plain},
+		"long color":              {privmsg("color=#1E90FF00"), plain},
+		"control in color":        {privmsg(`color=#1E90F\n`), plain},
 		"shared chat":             {privmsg("source-id=m0;source-room-id=11;source-badges="), with(func(m *chatguard.Message) { m.SourceChannelID = "11" })},
 		"no time":                 {strings.Replace(privmsg(""), "tmi-sent-ts=1568505600501;", "", 1), with(func(m *chatguard.Message) { m.SentAt = time.Time{} })},
 		"a time that is none":     {privmsg("tmi-sent-ts=soon"), with(func(m *chatguard.Message) { m.SentAt = time.Time{} })},
