@@ -12,17 +12,18 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Dotted keys, as in the configuration.
+// Dotted keys, as in the configuration. The configuration has no key for the order of the limits.
 const (
 	limitsKey = "limit"
 	modeKey   = "mode"
+	orderKey  = "order"
 )
 
 // Diff returns the differences between two valid policies, one change per key, sorted by key.
 func Diff(from, to chatguard.Policy) []journal.Change {
 	before, _ := flatten(from)
 	after, _ := flatten(to)
-	changes := []journal.Change{}
+	changes := orderDiff(ownNames(from), ownNames(to))
 	for key := range after {
 		if !reflect.DeepEqual(before[key], after[key]) {
 			changes = append(changes, journal.Change{Key: key, From: before[key], To: after[key]})
@@ -39,7 +40,8 @@ func Diff(from, to chatguard.Policy) []journal.Change {
 
 // applyAll returns p with the changes applied, and the changes that no longer fit. The changes of
 // one limit fit together or not at all. Changes of a limit that counts in all channels never fit.
-// Limits keep their order, and new limits come last. p must be valid; the result is then valid too.
+// Limits keep their order unless a change states another one, and new limits come last, by name. p
+// must be valid; the result is then valid too.
 func applyAll(p chatguard.Policy, changes []journal.Change) (changed chatguard.Policy, left []journal.Change) {
 	guard, err := chatguard.New(p, nil) // it rejects what one channel can't change
 	if err != nil {
@@ -105,7 +107,15 @@ func apply(p chatguard.Policy, changes []journal.Change) (chatguard.Policy, erro
 	for _, name := range order {
 		known[name] = true
 	}
+	var wanted []string
 	for _, c := range changes {
+		if c.Key == orderKey {
+			var ok bool
+			if wanted, ok = namesIn(c.To); !ok {
+				return p, errNoOrder
+			}
+			continue
+		}
 		if c.To == nil {
 			delete(leaves, c.Key)
 			continue
@@ -116,7 +126,7 @@ func apply(p chatguard.Policy, changes []journal.Change) (chatguard.Policy, erro
 			order = append(order, path[1])
 		}
 	}
-	return build(leaves, order)
+	return build(leaves, inOrder(order, wanted))
 }
 
 // flatten converts a policy's JSON form into dotted keys, with limits by name, and returns the
