@@ -8,5 +8,5 @@ import "embed"
 
 // Files are the dashboard's files; index.html is the page.
 //
-//go:embed index.html app.css favicon.svg app style vendor
+//go:embed index.html app.css favicon.svg favicon-alert.svg app style vendor
 var Files embed.FS

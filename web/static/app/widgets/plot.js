@@ -25,18 +25,16 @@ export function Plot({ at, series, top, zone, onPoint }) {
     const room = new ResizeObserver(([{ contentRect: { width } }]) => drawn.setSize({ width, height }));
     const recolour = () => drawn.redraw(false);
     room.observe(place.current);
-    scheme.addEventListener("change", recolour);
+    addEventListener("themechange", recolour);
     return () => {
       room.disconnect();
-      scheme.removeEventListener("change", recolour);
+      removeEventListener("themechange", recolour);
       drawn.destroy();
     };
   }, [top, zone, names]);
   useLayoutEffect(() => plot.current.setData(data), data);
   return html`<div class="plot" ref=${place}></div>`;
 }
-
-const scheme = matchMedia("(prefers-color-scheme: dark)");
 
 /** @param {string} name */
 const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
