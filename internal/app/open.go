@@ -49,8 +49,9 @@ func (a *App) openGuard(context.Context) (err error) {
 	if a.Guard, err = chatguard.New(a.Config.Policy, guarding); err != nil {
 		return err
 	}
+	settings := host.SettingsOf(a.Config)
 	err = a.Host.Join(a.Guard, host.Options{
-		Base: configured{a.Config, a.directory}, Acceptable: a.acceptable, Fix: a.discardHint, Raid: &a.Config.Raid, Acts: true,
+		Base: configured{a.Config, a.directory}, Acceptable: a.acceptable, Fix: a.discardHint, Settings: &settings, Acts: true,
 	})
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func (a *App) openBot(context.Context) error {
 	options := chat.Options{
 		Guard: a.Guard, Source: a.Twitch, Moderator: a.Twitch.Moderator(), Logger: a.log, Report: a.Host.Report,
 		Moderates: a.Twitch.Moderates,
-		Notices:   chat.Notices{Text: a.Config.Notices.Text, Cooldown: a.Config.Notices.Cooldown},
+		Notices:   a.notices,
 		SlowMode:  a.Config.Twitch.SlowMode, SlowModes: map[string]string{}, Settings: a.Host.Store,
 	}
 	if a.Config.Twitch.Commands {
@@ -112,6 +113,12 @@ func (a *App) openBot(context.Context) error {
 	a.Bot = chat.New(options)
 	a.Host.Controls.Join(control.Chat{UserID: a.userID, Lift: a.Twitch.Lift(), Forgive: a.Bot.Forgive})
 	return nil
+}
+
+// notices returns the notices of a channel.
+func (a *App) notices(channelID string) chat.Notices {
+	settings, _ := a.Host.Controls.Settings(channelID)
+	return chat.Notices{Text: settings.Notices.Text, Cooldown: time.Duration(settings.Notices.Cooldown)}
 }
 
 // openWeb creates the dashboard and shows in it the users who are still held back.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/host"
 )
 
 // Reload applies another configuration's policies and channels, and returns lines that say what
@@ -29,6 +30,9 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 		return err
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := a.Host.Controls.SetBase(host.SettingsOf(cfg)); err != nil {
 		return nil, err
 	}
 	a.log.Info("loaded the configuration", "file", cfg.Path, "channels", slices.Concat(cfg.Twitch.Channels, cfg.Check.Channels))
@@ -64,7 +68,7 @@ func restartKeys(before, after config.Config) []string {
 
 // needsRestart reports whether a change of a key takes effect only after a restart.
 func needsRestart(key string) bool {
-	return !slices.ContainsFunc([]string{"timezone", "policy", "limit", "penalties", "channel", "twitch.channels", "check.channels"}, func(part string) bool {
+	return !slices.ContainsFunc([]string{"timezone", "policy", "limit", "penalties", "channel", "twitch.channels", "check.channels", "raid", "notices"}, func(part string) bool {
 		return key == part || strings.HasPrefix(key, part+".")
 	})
 }

@@ -60,6 +60,26 @@ func TestReload_AllOrNothing(t *testing.T) {
 	}
 }
 
+// TestReload_Settings checks that raid mode and notices change without a restart.
+func TestReload_Settings(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSimulation(t, oneMessageConfig(config.TransportIRC), faketwitch.Options{Channels: []string{"gardenhour"}})
+		s.start()
+		s.provokeDelete()
+		next := s.config
+		next.Raid.Lasts, next.Notices.Text = time.Hour, "@{name}, slower"
+		report, err := s.bot.Reload(next)
+		if err != nil || strings.Contains(strings.Join(report, "\n"), "restart") {
+			t.Errorf("%q, %v", report, err)
+		}
+		id := s.server.UserID("gardenhour")
+		if now, _ := s.bot.Host.Controls.Settings(id); time.Duration(now.Raid.Lasts) != time.Hour || now.Notices.Text != next.Notices.Text {
+			t.Errorf("the settings are %+v", now)
+		}
+	})
+}
+
 func manyChannels(n int) (names []string) {
 	for i := range n {
 		names = append(names, fmt.Sprint("channel", i))

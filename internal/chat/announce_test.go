@@ -151,10 +151,13 @@ func TestPlainLine(t *testing.T) {
 	}
 }
 
+// always returns the same notices for all channels.
+func always(n Notices) func(string) Notices { return func(string) Notices { return n } }
+
 // TestNotices checks that there is one notice per user and cooldown, and only if the chat itself
 // does not notify the user.
 func TestNotices(t *testing.T) {
-	o := Options{Notices: Notices{Text: "@{name}, next message in {wait} ({limit})", Cooldown: 10 * time.Second}}
+	o := Options{Notices: always(Notices{Text: "@{name}, next message in {wait} ({limit})", Cooldown: 10 * time.Second})}
 	testWithBot(t, o, func(s *stage) {
 		said := func(want int) {
 			t.Helper()

@@ -36,7 +36,9 @@ type Options struct {
 	// Nil means that it moderates nowhere.
 	Moderates func(channelID string) bool
 
-	Notices Notices // sent to throttled users; the zero value sends none
+	// Notices returns the notices to throttled users of a channel. They may change at any time. Nil
+	// means that none are sent.
+	Notices func(channelID string) Notices
 
 	// SlowMode is the slow mode set as a last resort in a flood; 0 means none. It requires
 	// Settings.
@@ -84,6 +86,9 @@ func New(o Options) *Bot {
 	if o.Now == nil {
 		o.Now = o.Guard.Now
 	}
+	if o.Notices == nil {
+		o.Notices = func(string) Notices { return Notices{} }
+	}
 	if o.Report == nil {
 		o.Report = func(journal.Outcome) {}
 	}
@@ -91,7 +96,7 @@ func New(o Options) *Bot {
 	b := &Bot{options: o, steady: clock.Monotonic(), received: recent.Map[string, struct{}]{Size: maxRepeats}}
 	b.backlog, b.slowModes, b.announcer = newBacklog(b), newSlowModes(b), newAnnouncer(b)
 	b.commands = &commands{bot: b, queues: map[string]*commandQueue{}}
-	b.notices = newNotices(o.Notices, b.steady)
+	b.notices = newNotices(b.steady)
 	return b
 }
 

@@ -16,7 +16,7 @@ func TestBot_ClockSteps(t *testing.T) {
 		var off time.Duration
 		o := Options{
 			Now:     func() time.Time { return time.Now().Add(off) },
-			Notices: Notices{Text: "slower, {name}"},
+			Notices: always(Notices{Text: "slower, {name}"}),
 			Answer:  func(_ context.Context, m chatguard.Message) string { return "answer to " + m.ID },
 		}
 		testWithBot(t, o, func(s *stage) {

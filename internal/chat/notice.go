@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"time"
@@ -20,38 +21,62 @@ type Notices struct {
 
 // notices tells throttled users when they may write again, at most once per cooldown.
 type notices struct {
-	text    string
-	telling sync.Mutex       // held while a notice is sent
-	guard   *chatguard.Guard // one notice per cooldown, user and channel
+	telling   sync.Mutex               // held while a notice is sent; guards the cooldowns
+	guard     *chatguard.Guard         // one notice per cooldown, user and channel
+	cooldowns map[string]time.Duration // of the channels with another cooldown than a minute
 }
 
-func newNotices(n Notices, steady func() time.Time) *notices {
-	if n.Cooldown <= 0 {
-		n.Cooldown = time.Minute
-	}
-	guard, err := chatguard.New(chatguard.Policy{
-		Limits: []chatguard.Limit{{Name: "notices", Algorithm: chatguard.TokenBucket, Burst: 1, Refill: min(n.Cooldown, 7*24*time.Hour)}},
-	}, &chatguard.Options{Now: steady})
+// defaultCooldown is the cooldown of a channel that sets none, and mostCooldown the maximum.
+const (
+	defaultCooldown = time.Minute
+	mostCooldown    = 7 * 24 * time.Hour
+)
+
+func newNotices(steady func() time.Time) *notices {
+	guard, err := chatguard.New(oncePer(defaultCooldown), &chatguard.Options{Now: steady})
 	if err != nil {
-		panic(err) // can't fail: the policy is valid for every cooldown
+		panic(err) // can't fail: the policy is valid
 	}
-	return &notices{text: n.Text, guard: guard}
+	return &notices{guard: guard, cooldowns: map[string]time.Duration{}}
+}
+
+// oncePer returns a policy that allows one notice per cooldown.
+func oncePer(cooldown time.Duration) chatguard.Policy {
+	return chatguard.Policy{Limits: []chatguard.Limit{chatguard.TokenBucketLimit("notices", 1, cooldown)}}
+}
+
+// setCooldown puts a channel's cooldown in force. A user who was notified before waits as if it had
+// been in force then.
+func (n *notices) setCooldown(channelID string, cooldown time.Duration) error {
+	cooldown = min(cooldown, mostCooldown)
+	if cooldown <= 0 {
+		cooldown = defaultCooldown
+	}
+	if cmp.Or(n.cooldowns[channelID], defaultCooldown) == cooldown {
+		return nil
+	}
+	n.cooldowns[channelID] = cooldown
+	return n.guard.SetChannelPolicy(channelID, oncePer(cooldown))
 }
 
 // notify notifies the author of a deleted message if their cooldown is over. A warning or a timeout
 // needs no notice, because the chat itself notifies the user.
 func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
-	if b.notices.text == "" || v.Never {
+	settings := b.options.Notices(m.ChannelID)
+	if settings.Text == "" || v.Never {
 		return
 	}
 	b.notices.telling.Lock()
 	defer b.notices.telling.Unlock()
+	if err := b.notices.setCooldown(m.ChannelID, settings.Cooldown); err != nil {
+		b.warn("the cooldown of notices can't be changed", "error", err)
+	}
 	// The message has no time, so the Guard uses the notices' own clock.
 	turn := chatguard.Message{ChannelID: m.ChannelID, User: chatguard.User{ID: m.User.ID}}
 	if may, err := b.notices.guard.Peek(turn); err != nil || !may.Allowed {
 		return
 	}
-	if !b.announcer.say(announcement{channelID: m.ChannelID, text: fill(b.notices.text, m, v.MaySpeakAt().Sub(b.options.Now()), v.Limit)}) {
+	if !b.announcer.say(announcement{channelID: m.ChannelID, text: fill(settings.Text, m, v.MaySpeakAt().Sub(b.options.Now()), v.Limit)}) {
 		return
 	}
 	if _, err := b.notices.guard.Check(b.announcer.ctx, turn); err != nil {

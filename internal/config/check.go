@@ -28,10 +28,7 @@ func (r *reader) finish(c *Config) error {
 
 // check returns an error for a value that has the right type but can't work.
 func (r *reader) check(c *Config) error {
-	for _, check := range []struct {
-		at  place
-		err error
-	}{
+	for _, check := range append(checkSettings(c.Raid, c.Notices), []finding{
 		{place{"database"}, checkFilePath(c.Database)},
 		{place{"twitch", "transport"}, checkTransport(c.Twitch.Transport)},
 		{place{"twitch", "irc_address"}, checkAddress(c.Twitch.IRCAddress, 1)},
@@ -43,20 +40,60 @@ func (r *reader) check(c *Config) error {
 		{place{"twitch", "token"}, checkPrintable(c.Twitch.Token)},
 		{place{"twitch", "refresh_token"}, checkPrintable(c.Twitch.RefreshToken)},
 		{place{"twitch", "slow_mode"}, checkSlowMode(c.Twitch.SlowMode)},
-		{place{"notices", "text"}, checkNotice(c.Notices.Text)},
-		{place{"notices", "cooldown"}, checkDuration(c.Notices.Cooldown, time.Second, 7*day)},
-		{place{"raid", "lasts"}, checkDuration(c.Raid.Lasts, time.Second, day)},
-		{place{"raid", "channel_refill"}, checkDuration(c.Raid.Refill, time.Millisecond, day)},
-		{place{"raid", "first_timer_refill"}, checkDuration(c.Raid.FirstTimerRefill, time.Millisecond, day)},
 		{place{"web", "token"}, checkPrintable(c.Web.Token)},
 		{place{"web", "token"}, checkStrength(c.Web.Token)},
 		{place{"web", "public_url"}, checkPublicURL(c.Web)},
 		{place{"web", "tls_cert"}, checkTLSFiles(c.Web)},
 		{place{"web", "listen"}, c.Web.CheckListen()},
-	} {
+	}...) {
 		if check.err != nil {
 			return r.fail(check.at, "%v", check.err)
 		}
+	}
+	return nil
+}
+
+// finding is what is wrong with the value at a place. Its err is nil if nothing is.
+type finding struct {
+	at  place
+	err error
+}
+
+// mostBurst is the maximum burst in raid mode, and mostStartRate the maximum rate at which it
+// starts.
+const (
+	mostBurst     = 10_000
+	mostStartRate = 10_000
+)
+
+// checkSettings checks the values that people can also change while chatguard runs.
+func checkSettings(raid Raid, notices Notices) []finding {
+	return []finding{
+		{place{"notices", "text"}, checkNotice(notices.Text)},
+		{place{"notices", "cooldown"}, checkDuration(notices.Cooldown, time.Second, 7*day)},
+		{place{"raid", "lasts"}, checkDuration(raid.Lasts, time.Second, day)},
+		{place{"raid", "start_rate"}, checkNumber(raid.StartRate, 0, mostStartRate)},
+		{place{"raid", "channel_burst"}, checkNumber(raid.Burst, 1, mostBurst)},
+		{place{"raid", "channel_refill"}, checkDuration(raid.Refill, time.Millisecond, day)},
+		{place{"raid", "first_timer_burst"}, checkNumber(raid.FirstTimerBurst, 1, mostBurst)},
+		{place{"raid", "first_timer_refill"}, checkDuration(raid.FirstTimerRefill, time.Millisecond, day)},
+	}
+}
+
+// CheckSettings returns an error that names the first value of raid mode or of the notices that
+// can't work.
+func CheckSettings(raid Raid, notices Notices) error {
+	for _, check := range checkSettings(raid, notices) {
+		if check.err != nil {
+			return fmt.Errorf("%s: %w", check.at, check.err)
+		}
+	}
+	return nil
+}
+
+func checkNumber(n, least, most int) error {
+	if n < least || n > most {
+		return fmt.Errorf("%d is not from %d to %d", n, least, most)
 	}
 	return nil
 }

@@ -89,9 +89,12 @@ type Notices struct {
 
 // Raid defines the limits that raid mode adds to a channel's policy while it is on.
 type Raid struct {
-	Lasts  time.Duration `toml:"lasts"`          // default duration of raid mode
-	Burst  int           `toml:"channel_burst"`  // burst of all users together
-	Refill time.Duration `toml:"channel_refill"` // time after which one more message fits
+	Lasts time.Duration `toml:"lasts"` // default duration of raid mode
+	// StartRate is the number of messages per second, over the last 10 seconds, at which raid mode
+	// starts by itself. 0 means never.
+	StartRate int           `toml:"start_rate"`
+	Burst     int           `toml:"channel_burst"`  // burst of all users together
+	Refill    time.Duration `toml:"channel_refill"` // time after which one more message fits
 	// FirstTimerBurst is the burst of users who write here for the first time, in each
 	// token-bucket.
 	FirstTimerBurst  int           `toml:"first_timer_burst"`

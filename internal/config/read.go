@@ -159,9 +159,10 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 	return nil
 }
 
-// minNumber returns the smallest number that a key may have. It is 0 for a queue.
+// minNumber returns the smallest number that a key may have. It is 0 for a queue and for
+// the rate at which raid mode starts.
 func minNumber(at place) int64 {
-	if isQueue(at) {
+	if isQueue(at) || at.String() == "raid.start_rate" {
 		return 0
 	}
 	return 1

@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
@@ -75,14 +74,4 @@ func checkDuration(d, least, most time.Duration) error {
 		return fmt.Errorf("%s is not from %s to %s", d, least, most)
 	}
 	return nil
-}
-
-// Limit returns raid mode's limit for all users together.
-func (r Raid) Limit() chatguard.Limit {
-	return chatguard.Limit{Name: "raid", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: r.Burst, Refill: r.Refill}
-}
-
-// FirstTimer returns raid mode's numbers for users who write for the first time.
-func (r Raid) FirstTimer() chatguard.Override {
-	return chatguard.Override{Burst: r.FirstTimerBurst, Refill: r.FirstTimerRefill}
 }

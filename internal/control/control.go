@@ -29,7 +29,10 @@ type Options struct {
 	// Policies are also notified of the changes that Controls make.
 	Policies *Policies
 	Store    Store
-	Raid     Raid // definition of raid mode
+	// Settings are the configuration's: those of channels whose settings nobody has changed.
+	Settings Settings
+	// Acceptable returns an error for settings that can't work; it names the key. Nil accepts all.
+	Acceptable func(Settings) error
 }
 
 // Chat is the chat in which Controls act. The zero value is no chat.
@@ -90,10 +93,15 @@ type Controls struct {
 	storing chan struct{} // holds a value while switches are stored
 	pardons pardons
 
-	overriding sync.Mutex // held while a user's override is changed and stored
+	overriding  sync.Mutex // held while a user's override is changed and stored
+	configuring sync.Mutex // held while a channel's settings are changed and stored
 
-	mu       sync.Mutex // held while switches change and take effect
+	mu       sync.Mutex // held while switches and settings change and take effect
 	switches map[string]Switches
+	base     Settings            // of the configuration
+	settings map[string]Settings // of the channels whose settings people have changed
+	rates    func() map[string]float64
+	calmEnds map[string]time.Time // until when raid mode doesn't start by itself, by the steady clock
 }
 
 // New returns Controls with all switches off. They act in no chat until Join.
@@ -102,15 +110,17 @@ func New(o Options) *Controls {
 	c := &Controls{
 		options: o, guard: p.Guard, now: p.Now, log: p.Log,
 		steady: clock.Monotonic(), storing: make(chan struct{}, 1), switches: map[string]Switches{},
+		base: o.Settings, settings: map[string]Settings{}, calmEnds: map[string]time.Time{},
 	}
 	c.Join(Chat{})
 	return c
 }
 
-// Restore loads the stored switches. kept has the settings by channel ID and name. Call it before
+// Restore loads the stored switches and settings. kept has the settings by channel ID and name. Call it before
 // any switch changes.
 func (c *Controls) Restore(kept map[string]map[string]string) {
 	for channelID, settings := range kept {
+		c.recallSettings(channelID, settings[settingsSetting])
 		c.recall(channelID, settings)
 	}
 }
@@ -123,7 +133,8 @@ func (c *Controls) Join(chat Chat) {
 	c.chat = chat
 }
 
-// Run ends raid modes when their time is over, until ctx ends.
+// Run ends raid modes when their time is over, and starts those that start by themselves, until ctx
+// ends.
 func (c *Controls) Run(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -131,6 +142,7 @@ func (c *Controls) Run(ctx context.Context) error {
 		select {
 		case <-tick.C:
 			c.endRaids(ctx)
+			c.startRaids(ctx)
 		case <-ctx.Done():
 			return nil
 		}

@@ -173,7 +173,7 @@ func newHarness(t *testing.T, raid Raid) *harness {
 // start creates Policies and Controls, as a new process does.
 func (d *harness) start(raid Raid) {
 	d.policies = NewPolicies(PolicyOptions{Guard: d.guard, Store: d.store})
-	d.Controls = New(Options{Policies: d.policies, Store: d.store, Raid: raid})
+	d.Controls = New(Options{Policies: d.policies, Store: d.store, Settings: Settings{Raid: raid}})
 	d.Join(Chat{
 		UserID: func(_ context.Context, _, login string) (string, error) {
 			if login == "nobody" {
@@ -490,7 +490,7 @@ func TestRaid_RestartedGoesOn(t *testing.T) {
 
 // A user with tighter limits keeps them, and roles with their own numbers keep these.
 func TestRaid_LoosensNothing(t *testing.T) {
-	raid := Raid{FirstTimer: chatguard.Override{Burst: 1, Refill: 30 * time.Second}}
+	raid := Raid{FirstTimerBurst: 1, FirstTimerRefill: Duration(30 * time.Second)}
 	limit := func(roles map[chatguard.Role]chatguard.Override) chatguard.Policy {
 		return chatguard.Policy{Limits: []chatguard.Limit{{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: 4 * time.Second, Roles: roles}}}
 	}
@@ -522,9 +522,7 @@ func TestRaid_LoosensNothing(t *testing.T) {
 // before.
 func TestRaid(t *testing.T) {
 	raid := Raid{
-		Lasts:      5 * time.Minute,
-		Everyone:   chatguard.Limit{Name: "raid", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 3, Refill: time.Hour},
-		FirstTimer: chatguard.Override{Burst: 1, Refill: time.Hour},
+		Lasts: Duration(5 * time.Minute), Burst: 3, Refill: Duration(time.Hour), FirstTimerBurst: 1, FirstTimerRefill: Duration(time.Hour),
 	}
 	inBubble(t, raid, func(d *harness) {
 		ctx, cancel := context.WithCancel(d.Context())
@@ -556,7 +554,7 @@ func TestRaid(t *testing.T) {
 
 // An override for everyone does not give first-timers the same numbers as others.
 func TestRaid_OverridesEveryonesNumbers(t *testing.T) {
-	inBubble(t, Raid{FirstTimer: chatguard.Override{Burst: 1}}, func(d *harness) {
+	inBubble(t, Raid{FirstTimerBurst: 1}, func(d *harness) {
 		p := d.guard.ChannelPolicy(channel)
 		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Everyone: {Burst: 2}, chatguard.VIP: {Burst: 9}}
 		if err := d.guard.At(time.Now()).SetChannelPolicy(channel, p); err != nil {

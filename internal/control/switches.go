@@ -33,12 +33,25 @@ const (
 
 // Raid is the overlay of raid mode. Its zero value lasts ten minutes and changes nothing.
 type Raid struct {
-	Lasts    time.Duration   // default duration; 0 means 10 min
-	Everyone chatguard.Limit // shared by all users; none if it has no name
-	// FirstTimer has the numbers for users who write here for the first time, in every token-bucket
-	// per user.
-	FirstTimer chatguard.Override
+	Lasts Duration `json:"lasts"` // default duration; 0 means 10 min
+	// StartRate is the number of messages per second at which raid mode starts by itself; 0 means
+	// never.
+	StartRate int `json:"start_rate"`
+	// Burst and Refill are the token bucket that all users share. A Burst of 0 means that there is
+	// none.
+	Burst  int      `json:"channel_burst"`
+	Refill Duration `json:"channel_refill"`
+	// FirstTimerBurst and FirstTimerRefill are the numbers for users who write here for the first
+	// time, in every token bucket per user. Numbers of 0 change nothing.
+	FirstTimerBurst  int      `json:"first_timer_burst"`
+	FirstTimerRefill Duration `json:"first_timer_refill"`
 }
+
+// lasts returns the default duration.
+func (r Raid) lasts() time.Duration { return cmp.Or(time.Duration(r.Lasts), defaultRaid) }
+
+// raidLimit is the name of the limit that all users share in raid mode.
+const raidLimit = "raid"
 
 // defaultRaid is the default duration of raid mode, and mostRaid the maximum.
 const (
@@ -68,25 +81,31 @@ func (c *Controls) Resume(ctx context.Context, channelID, author string) (saved 
 // StartRaid starts raid mode, which ends by itself, and returns the end. A length of 0 means the
 // default duration; the maximum is a day.
 func (c *Controls) StartRaid(ctx context.Context, channelID, author string, length time.Duration) (until time.Time, saved bool, err error) {
-	length = cmp.Or(length, c.options.Raid.Lasts, defaultRaid)
+	settings, _ := c.Settings(channelID)
+	length = cmp.Or(length, settings.Raid.lasts())
 	if length < time.Second || length > mostRaid {
 		return until, false, fmt.Errorf("raid mode lasts from 1 s to 24 h, not %s", length)
 	}
+	return c.raid(ctx, channelID, author, length, map[string]any{})
+}
+
+// raid starts raid mode. detail is the detail of the audit, without the end.
+func (c *Controls) raid(ctx context.Context, channelID, author string, length time.Duration, detail map[string]any) (until time.Time, saved bool, err error) {
 	until = c.now().Add(length).UTC().Truncate(time.Second)
 	ends := c.steady().Add(length)
 	if err := c.turn(channelID, func(s *Switches) { s.RaidUntil, s.raidEnds = until, ends }); err != nil {
 		return until, false, err
 	}
-	saved, err = c.keep(ctx, journal.Audit{
-		Author: author, Action: journal.RaidSwitched, ChannelID: channelID, Detail: map[string]any{"until": until},
-	})
+	detail["until"] = until
+	saved, err = c.keep(ctx, journal.Audit{Author: author, Action: journal.RaidSwitched, ChannelID: channelID, Detail: detail})
 	return until, saved, err
 }
 
 func (s *Switches) endRaid() { s.RaidUntil, s.raidEnds = time.Time{}, time.Time{} }
 
-// EndRaid ends raid mode.
+// EndRaid ends raid mode. For the default duration of raid mode, it doesn't start by itself again.
 func (c *Controls) EndRaid(ctx context.Context, channelID, author string) (saved bool, err error) {
+	c.calm(channelID)
 	return c.turnAndKeep(ctx, journal.Audit{Author: author, Action: journal.RaidSwitched, ChannelID: channelID}, (*Switches).endRaid)
 }
 
@@ -104,7 +123,7 @@ func (c *Controls) turn(channelID string, change func(*Switches)) error {
 	if change(&after); after == before {
 		return nil
 	}
-	if err := c.guard.At(c.now()).SetOverlay(channelID, c.overlay(after)); err != nil {
+	if err := c.overlayGuard(channelID, after); err != nil {
 		return err
 	}
 	c.switches[channelID] = after
@@ -203,12 +222,17 @@ func (c *Controls) all() map[string]Switches {
 	return maps.Clone(c.switches)
 }
 
+// overlayGuard puts a channel's switches in force with its settings. The caller holds mu.
+func (c *Controls) overlayGuard(channelID string, s Switches) error {
+	settings, _ := c.settingsOf(channelID)
+	return c.guard.At(c.now()).SetOverlay(channelID, overlay(s, settings.Raid))
+}
+
 // overlay returns the effect of the switches on a policy, or nil if all are off.
-func (c *Controls) overlay(s Switches) func(chatguard.Policy) chatguard.Policy {
+func overlay(s Switches, raid Raid) func(chatguard.Policy) chatguard.Policy {
 	if s == (Switches{}) {
 		return nil
 	}
-	raid := c.options.Raid
 	return func(p chatguard.Policy) chatguard.Policy {
 		if s.PausedBy != "" || s.Held != "" {
 			p.Mode = chatguard.Observe
@@ -225,13 +249,15 @@ func (r Raid) over(p chatguard.Policy) chatguard.Policy {
 	taken := false
 	for i := range p.Limits {
 		l := &p.Limits[i]
-		taken = taken || l.Name == r.Everyone.Name
-		if l.Algorithm == chatguard.TokenBucket && l.Per == chatguard.PerUser && r.FirstTimer != (chatguard.Override{}) {
+		taken = taken || l.Name == raidLimit
+		if l.Algorithm == chatguard.TokenBucket && l.Per == chatguard.PerUser && (r.FirstTimerBurst > 0 || r.FirstTimerRefill > 0) {
 			r.narrow(l)
 		}
 	}
-	if r.Everyone.Name != "" && !taken {
-		p.Limits = append(p.Limits, r.Everyone)
+	if r.Burst > 0 && !taken {
+		shared := chatguard.TokenBucketLimit(raidLimit, r.Burst, time.Duration(r.Refill))
+		shared.Per = chatguard.PerChannel
+		p.Limits = append(p.Limits, shared)
 	}
 	return p
 }
@@ -255,6 +281,6 @@ func (r Raid) narrow(l *chatguard.Limit) {
 		newcomer = chatguard.Override{Burst: l.Burst, Refill: l.Refill}
 	}
 	l.Roles[chatguard.FirstTimer] = chatguard.Override{
-		Burst: min(cmp.Or(r.FirstTimer.Burst, newcomer.Burst), newcomer.Burst), Refill: max(r.FirstTimer.Refill, newcomer.Refill),
+		Burst: min(cmp.Or(r.FirstTimerBurst, newcomer.Burst), newcomer.Burst), Refill: max(time.Duration(r.FirstTimerRefill), newcomer.Refill),
 	}
 }

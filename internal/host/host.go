@@ -62,7 +62,9 @@ type Options struct {
 	Acceptable func(channelID string, p chatguard.Policy) error
 	Fix        func(channelID string) string
 
-	Raid *config.Raid // raid mode; nil means the configuration's default
+	// Settings are the settings of channels whose settings nobody has changed; nil means the
+	// configuration's default.
+	Settings *control.Settings
 
 	// Acts means that the program acts on throttled messages and reports what it does. Otherwise
 	// the Host reports to the store and the followers that each throttled message is dropped.
@@ -105,16 +107,15 @@ func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
 			return err
 		}
 	}
-	raid := config.Default().Raid
-	if o.Raid != nil {
-		raid = *o.Raid
+	settings := SettingsOf(config.Default())
+	if o.Settings != nil {
+		settings = *o.Settings
 	}
 	h.Policies = control.NewPolicies(control.PolicyOptions{
 		Guard: guard, Store: h.Store, Base: o.Base, Acceptable: o.Acceptable, Fix: o.Fix, Log: h.log,
 	})
 	h.Controls = control.New(control.Options{
-		Policies: h.Policies, Store: h.Store,
-		Raid: control.Raid{Lasts: raid.Lasts, Everyone: raid.Limit(), FirstTimer: raid.FirstTimer()},
+		Policies: h.Policies, Store: h.Store, Settings: settings, Acceptable: acceptable,
 	})
 	return nil
 }

@@ -147,17 +147,17 @@ func TestReport_DroppedUnlessTheProgramActs(t *testing.T) {
 }
 
 func TestJoin_DefaultRaid(t *testing.T) {
-	hour := config.Default().Raid
-	hour.Lasts = time.Hour
-	for want, raid := range map[time.Duration]*config.Raid{config.Default().Raid.Lasts: nil, time.Hour: &hour} {
+	hour := SettingsOf(config.Default())
+	hour.Raid.Lasts = control.Duration(time.Hour)
+	for want, settings := range map[time.Duration]*control.Settings{config.Default().Raid.Lasts: nil, time.Hour: &hour} {
 		h, guard := openMemory(t), newGuard(t)
-		restore(t, h, guard, Options{Raid: raid})
+		restore(t, h, guard, Options{Settings: settings})
 		before := time.Now().Truncate(time.Second)
 		until, _, err := h.Controls.StartRaid(t.Context(), room, "berta", 0)
 		if err != nil || until.Before(before.Add(want)) || until.After(time.Now().Add(want)) {
 			t.Errorf("until %s, %v, want %s", until, err, want)
 		}
-		has := func(l chatguard.Limit) bool { return l.Name == hour.Limit().Name }
+		has := func(l chatguard.Limit) bool { return l.Name == "raid" }
 		if !slices.ContainsFunc(guard.InForce(room).Limits, has) {
 			t.Errorf("in force are %+v", guard.InForce(room).Limits)
 		}

@@ -38,9 +38,12 @@ const (
 	ChannelPaused  AuditAction = "pause"  // the channel only observes
 	ChannelResumed AuditAction = "resume" // the channel follows its policy again
 	RaidSwitched   AuditAction = "raid"   // raid mode on until a time, or off
+
+	SettingsChanged AuditAction = "settings" // the channel's settings for raid mode and notices
 )
 
 // AuditActions are all actions.
 var AuditActions = []AuditAction{
 	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserUnpardoned, UserOverridden, UserExempted, ChannelPaused, ChannelResumed, RaidSwitched,
+	SettingsChanged,
 }

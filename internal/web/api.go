@@ -60,6 +60,9 @@ func (s *Server) channelRoutes() []route {
 		{"POST /channels/{channel}/resume", auth.Moderate, s.switches.turns((*control.Controls).Resume), nil},
 		{"POST /channels/{channel}/raid", auth.Moderate, s.switches.startRaid, nil},
 		{"DELETE /channels/{channel}/raid", auth.Moderate, s.switches.turns((*control.Controls).EndRaid), nil},
+		{"GET /channels/{channel}/settings", auth.View, s.channels.handler(s.settings.getSettings), nil},
+		{"PUT /channels/{channel}/settings", auth.Moderate, s.channels.handler(s.settings.putSettings), nil},
+		{"DELETE /channels/{channel}/settings", auth.Moderate, s.channels.handler(s.settings.deleteSettings), nil},
 	}
 }
 

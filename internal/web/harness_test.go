@@ -102,7 +102,7 @@ func (d *dashboard) begin() {
 		d.Fatal(err)
 	}
 	d.store.run(d.TB, d.guard)
-	d.control = control.New(control.Options{Policies: policies, Store: d.store, Raid: raid})
+	d.control = control.New(control.Options{Policies: policies, Store: d.store, Settings: control.Settings{Raid: raid}})
 	d.control.Restore(kept)
 	d.control.Join(control.Chat{Lift: d.lift})
 	policies.Follow(currentServer{d})
@@ -197,8 +197,8 @@ func (d *dashboard) observe(m chatguard.Message, v chatguard.Verdict) {
 
 // raid is the overlay of raid mode.
 var raid = control.Raid{
-	Everyone:   chatguard.Limit{Name: "raid", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 20, Refill: time.Second},
-	FirstTimer: chatguard.Override{Burst: 1, Refill: time.Hour},
+	Burst: 20, Refill: control.Duration(time.Second),
+	FirstTimerBurst: 1, FirstTimerRefill: control.Duration(time.Hour),
 }
 
 // everywhere is a limit across all channels.

@@ -52,6 +52,13 @@ var documented = map[string]about{
 		says: "Start raid mode, for the default or a given duration.", reads: typeOf[lengthWanted](), optional: true, answers: typeOf[switchedTo]()},
 	"DELETE /channels/{channel}/raid": {
 		says: "End raid mode.", answers: typeOf[switchedTo]()},
+	"GET /channels/{channel}/settings": {
+		says: "The settings for raid mode and notices, with their ETag.", answers: typeOf[settingsShown](), headers: []string{"ETag"}},
+	"PUT /channels/{channel}/settings": {
+		says:  "Replace the settings that have the ETag. Durations are from 1 s (refills: 1 ms) to 24 h (the cooldown: 7 days).",
+		match: required, reads: typeOf[control.Settings](), answers: typeOf[settingsSaved](), headers: []string{"ETag"}},
+	"DELETE /channels/{channel}/settings": {
+		says: "Go back to the configuration file's settings.", match: accepted, answers: typeOf[settingsSaved](), headers: []string{"ETag"}},
 	"GET /channels/{channel}/policy": {
 		says: "The stated policy, with its ETag.", answers: typeOf[chatguard.Policy](), headers: []string{"ETag"}},
 	"PUT /channels/{channel}/policy": {

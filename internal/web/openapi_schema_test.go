@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/live"
@@ -29,6 +30,7 @@ var components = map[string]reflect.Type{
 	"Channel": typeOf[live.Channel](), "Change": typeOf[journal.Change](), "Audit": typeOf[shownAudit](), "Entry": typeOf[shownEntry](), "Outcome": typeOf[journal.Outcome](),
 	"Frame": typeOf[live.Frame](), "Limit": typeOf[chatguard.Limit](), "LimitStatus": typeOf[chatguard.LimitStatus](), "Override": typeOf[chatguard.Override](),
 	"Person": typeOf[journal.Person](), "Policy": typeOf[chatguard.Policy](), "PreviewOutcome": typeOf[simulate.Outcome](), "Problem": typeOf[problem.Problem](),
+	"Settings":  typeOf[control.Settings](),
 	"Throttled": typeOf[live.Throttled](), "UserOverride": typeOf[chatguard.UserOverride](), "Verdict": typeOf[verdict](),
 }
 
@@ -68,6 +70,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[time.Time]():             timeSchema,
 		typeOf[journal.OptionalTime]():  {Types: []string{"null", "string"}, Format: "date-time"},
 		typeOf[time.Duration]():         lengthSchema,
+		typeOf[control.Duration]():      lengthSchema,
 		typeOf[chatguard.Role]():        roles,
 		typeOf[chatguard.Roles]():       {Type: "array", Items: roles},
 		typeOf[chatguard.Penalty]():     {Type: "string", Description: "none, delete, warn, timeout 30s, timeout refill, ban or drop"},

@@ -18,6 +18,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -258,6 +259,8 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 		"DELETE /channels/7/policy":      {nil, whatever},
 		"POST /channels/7/policy/revert": {map[string]int{"revision": 1}, whatever},
 		"POST /channels/7/preview":       {map[string]any{"policy": policy}, asOwner},
+		"PUT /channels/7/settings":       {control.Settings{Raid: raid}, whatever},
+		"DELETE /channels/7/settings":    {nil, whatever},
 		"POST /channels/7/raid":          {map[string]string{"for": "10m"}, asOwner},
 		"POST " + user + "/grant":        {map[string]int{"messages": 5}, asOwner},
 		"POST " + user + "/exempt":       {map[string]string{"for": "10m"}, asOwner},

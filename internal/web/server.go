@@ -117,6 +117,7 @@ type Server struct {
 	// The remaining fields answer requests, each for one resource.
 	states     states
 	switches   *switches
+	settings   *settings
 	policies   *policies
 	previews   *previews
 	users      *users
@@ -133,6 +134,9 @@ func New(opts Options) (*Server, error) {
 	opts.Log = cmp.Or(opts.Log, slog.Default())
 	opts.Metrics = cmp.Or(opts.Metrics, metrics.NewSet())
 	s := &Server{opts: opts, Model: newModel(opts), reads: newLongReads()}
+	if opts.Controls != nil {
+		opts.Controls.JoinRates(s.BusyChannels)
+	}
 	s.checker = check.New(check.Options{
 		Guard: opts.Guard, Space: opts.CheckSpace, Listed: opts.Listed, Entered: opts.Entered, Report: opts.Report, Now: opts.Now,
 	})
@@ -155,6 +159,7 @@ func (s *Server) createResources() {
 	s.channels = channels{s.Model, s.checker}
 	s.states = states{s.Model, s.access}
 	s.switches = &switches{s.channels, o.Controls}
+	s.settings = &settings{s.channels, o.Controls}
 	s.policies = &policies{s.channels, o.Guard, o.Policies, s.reads, o.ExportPolicy}
 	s.previews = &previews{o.Guard, o.Policies, o.Store, s.reads, newPreviewCache(), o.Now}
 	s.users = &users{s.channels, o.Guard, o.Store, s.reads, o.CheckSpace, o.Now, o.Log}

@@ -125,6 +125,10 @@ func (m *Model) Rates(name, channel string) (over RatesOver, ok bool) {
 	return m.tallies.ratesOver(i, channel), true
 }
 
+// BusyChannels returns the messages per second of each channel that has had verdicts since the
+// start, over the last 10 seconds.
+func (m *Model) BusyChannels() map[string]float64 { return m.tallies.busy() }
+
 // Observe records a verdict. It can be used as chatguard.Options.Observer, because it never waits
 // for disk, network or a reader. For an allowed message of a user who is not on the board, it only
 // updates counters.

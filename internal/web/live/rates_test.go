@@ -57,6 +57,19 @@ func (c *tallyClock) wantRates(span int, channel, want string) {
 	}
 }
 
+func TestBusy_MeanOfTenSeconds(t *testing.T) {
+	c := newTallyClock(t, noon)
+	for range 12 {
+		c.countSecond("7", 4, 2, 1)
+	}
+	for range 5 {
+		c.countSecond("8", 1, 0, 0)
+	}
+	if got := c.busy(); len(got) != 2 || got["7"] != 2 || got["8"] != 0.5 {
+		t.Errorf("messages per second %v", got)
+	}
+}
+
 func TestRates_EachStep(t *testing.T) {
 	c := newTallyClock(t, noon.Add(3*time.Second))
 	c.countSecond("7", 9, 9, 9) // the first step is only partly known

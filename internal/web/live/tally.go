@@ -183,6 +183,20 @@ func (t *tallies) rates(channel string) Rates {
 	}
 }
 
+// busyOver is the period of the rates at which raid mode starts by itself.
+const busyOver = 10 * time.Second
+
+// busy returns the messages per second of each channel over busyOver.
+func (t *tallies) busy() map[string]float64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rates := map[string]float64{}
+	for name, c := range *t.current.Load() {
+		rates[name] = float64(c.lastSeconds(int(busyOver/time.Second)).messages) / busyOver.Seconds()
+	}
+	return rates
+}
+
 // lastSeconds returns the counts of the last completed seconds; seconds is their number.
 func (c *tally) lastSeconds(seconds int) count {
 	end, start := c.seconds[c.ticks%len(c.seconds)], count{}

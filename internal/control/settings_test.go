@@ -1,0 +1,203 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// quick is a raid mode of a minute with a burst of 2 for everyone.
+var quick = Settings{
+	Raid:    Raid{Lasts: Duration(time.Minute), Burst: 2, Refill: Duration(time.Hour)},
+	Notices: Notices{Text: "@{name}, slower", Cooldown: Duration(time.Hour)},
+}
+
+func (d *harness) setSettings(wanted *Settings, match ...string) error {
+	d.Helper()
+	saved, err := d.SetSettings(d.Context(), channel, "anna", match, wanted)
+	if err == nil && !saved {
+		d.Error("not saved")
+	}
+	return err
+}
+
+func (d *harness) lastAudit() string {
+	d.store.mu.Lock()
+	defer d.store.mu.Unlock()
+	return d.store.audits[len(d.store.audits)-1]
+}
+
+func TestSettings_AsText(t *testing.T) {
+	text, err := json.Marshal(quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"raid":{"lasts":"1m0s","start_rate":0,"channel_burst":2,"channel_refill":"1h0m0s","first_timer_burst":0,"first_timer_refill":"0s"},` +
+		`"notices":{"text":"@{name}, slower","cooldown":"1h0m0s"}}`
+	if string(text) != want {
+		t.Errorf("got %s", text)
+	}
+	var back Settings
+	if err := json.Unmarshal(text, &back); err != nil || back != quick {
+		t.Errorf("read %+v, %v", back, err)
+	}
+	if err := json.Unmarshal([]byte(`{"raid":{"lasts":"soon"}}`), &back); err == nil {
+		t.Error("the duration \"soon\" was read")
+	}
+}
+
+func TestSettings_ChangedAndBack(t *testing.T) {
+	inBubble(t, Raid{}, func(d *harness) {
+		base, _ := d.Settings(channel)
+		if err := d.setSettings(&quick); err != nil {
+			t.Fatal(err)
+		}
+		if got, isChanged := d.Settings(channel); got != quick || !isChanged {
+			t.Errorf("settings %+v, changed %v", got, isChanged)
+		}
+		if got, isChanged := d.Settings("another"); got != base || isChanged {
+			t.Errorf("another channel has %+v, changed %v", got, isChanged)
+		}
+		d.command("!chatguard raid on", "Raid mode is on for 60 s.")
+		if err := d.setSettings(&base, Tag(base)); !errors.Is(err, ErrStale) {
+			t.Errorf("replacing settings that nobody has any more: %v", err)
+		}
+		if err := d.setSettings(nil, Tag(quick)); err != nil {
+			t.Error(err)
+		}
+		if got, isChanged := d.Settings(channel); got != base || isChanged || d.store.setting(channel+" "+settingsSetting) != "" {
+			t.Errorf("back to %+v, changed %v, stored %q", got, isChanged, d.store.setting(channel+" "+settingsSetting))
+		}
+		if detail := d.store.detail.(map[string]Settings); d.lastAudit() != "1 settings  by anna" || detail["from"] != quick || detail["to"] != base {
+			t.Errorf("noted %q, %+v", d.lastAudit(), detail)
+		}
+	})
+}
+
+// Changed settings apply to a raid mode that is on.
+func TestSettings_RaidGoesOnWithThem(t *testing.T) {
+	inBubble(t, Raid{}, func(d *harness) {
+		d.command("!chatguard raid on", "Raid mode is on for 10 min.")
+		if err := d.setSettings(&quick); err != nil {
+			t.Fatal(err)
+		}
+		d.passes("anna", true)
+		d.passes("berta", true)
+		d.passes("carla", false) // the shared burst is used up
+		if err := d.SetBase(Settings{Raid: Raid{Burst: 100, Refill: Duration(time.Second)}}); err != nil {
+			t.Fatal(err)
+		}
+		d.passes("dora", false) // the channel has its own settings
+		if err := d.setSettings(nil); err != nil {
+			t.Fatal(err)
+		}
+		d.passes("emma", true)
+	})
+}
+
+func TestSettings_SurviveRestart(t *testing.T) {
+	inBubble(t, Raid{}, func(d *harness) {
+		stored, err := json.Marshal(quick)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for value, want := range map[string]Settings{string(stored): quick, "": {}, "{": {}, `{"raid":{"lasts":"soon"}}`: {}} {
+			d.kept = map[string]map[string]string{channel: {settingsSetting: value}}
+			d.start(Raid{})
+			if got, _ := d.Settings(channel); got != want {
+				t.Errorf("%s: %+v", value, got)
+			}
+		}
+	})
+}
+
+func positive(s Settings) error {
+	if s.Raid.Lasts <= 0 {
+		return errors.New("raid.lasts is not positive")
+	}
+	return nil
+}
+
+func TestSettings_Refused(t *testing.T) {
+	inBubble(t, Raid{}, func(d *harness) {
+		d.options.Acceptable = positive
+		if err := d.setSettings(&Settings{}); err == nil || err.Error() != "raid.lasts is not positive" {
+			t.Errorf("got %v", err)
+		}
+		d.options.Acceptable = nil
+		if err := d.setSettings(&Settings{Raid: Raid{Burst: 1}}); err != nil {
+			t.Errorf("an empty refill matters only in a raid: %v", err)
+		}
+	})
+}
+
+// While the database is failing, the settings are in force, and the answer says so.
+func TestSettings_Unsaved(t *testing.T) {
+	inBubble(t, Raid{}, func(d *harness) {
+		d.store.unsaved = true
+		if saved, err := d.SetSettings(d.Context(), channel, "anna", nil, &quick); saved || err != nil {
+			t.Errorf("saved %v, %v", saved, err)
+		}
+		if got, _ := d.Settings(channel); got != quick {
+			t.Errorf("in force are %+v", got)
+		}
+	})
+}
+
+func TestRaid_StartsByItself(t *testing.T) {
+	busy := Raid{Lasts: Duration(5 * time.Minute), StartRate: 20, Burst: 1, Refill: Duration(time.Hour)}
+	inBubble(t, busy, func(d *harness) {
+		perSecond := map[string]float64{channel: 19.9, "quiet": 1, "": 500}
+		asked := 0
+		d.JoinRates(func() map[string]float64 {
+			asked++
+			return map[string]float64{channel: perSecond[channel], "quiet": perSecond["quiet"], "": perSecond[""]}
+		})
+		ctx, cancel := context.WithCancel(d.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- d.Controls.Run(ctx) }()
+		defer func() { cancel(); <-ended }()
+		isOn := func(when string, want bool) {
+			t.Helper()
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			if on := !d.Switches(channel).RaidUntil.IsZero(); on != want {
+				t.Errorf("%s: on is %v", when, on)
+			}
+		}
+		isOn("below the rate", false)
+		perSecond[channel] = 20.4
+		isOn("at the rate", true)
+		if detail := d.store.detail.(map[string]any); d.lastAudit() != "1 raid  by chatguard" || detail["messages_per_second"] != 20.0 {
+			t.Errorf("noted %q, %+v", d.lastAudit(), detail)
+		}
+		if !d.Switches("quiet").RaidUntil.IsZero() || !d.Switches("").RaidUntil.IsZero() {
+			t.Error("it is on in another channel")
+		}
+		d.command("!chatguard raid off", "Raid mode is off.")
+		isOn("ended by a moderator", false)
+		time.Sleep(5 * time.Minute)
+		isOn("5 minutes later", true)
+		perSecond[channel] = 3
+		time.Sleep(5 * time.Minute)
+		isOn("calm again", false)
+		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
+		perSecond[channel] = 50
+		isOn("paused", false)
+		if err := d.setSettings(&quick); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.SetBase(Settings{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		before := asked
+		isOn("no channel starts by itself", false)
+		if asked != before {
+			t.Error("the rates are asked for nothing")
+		}
+	})
+}
