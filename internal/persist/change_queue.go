@@ -27,6 +27,7 @@ type changeQueue struct {
 	audits       []auditRow
 	channels     map[string]string // logins by ID
 	settings     map[settingKey]string
+	streams      map[streamKey]journal.Stream
 	lastRevision map[string]int // by channel ID
 	lastAudit    int64
 }
@@ -98,16 +99,26 @@ func (c *changeQueue) addSetting(key settingKey, value string) error {
 	return nil
 }
 
+func (c *changeQueue) addStream(s journal.Stream) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.streams == nil {
+		c.streams = map[streamKey]journal.Stream{}
+	}
+	c.streams[keyOfStream(s)] = s
+}
+
 // waiting is the pending changes at one moment.
 type waiting struct {
 	revisions []revisionRow
 	audits    []auditRow
 	channels  map[string]string
 	settings  map[settingKey]string
+	streams   map[streamKey]journal.Stream
 }
 
 func (w *waiting) isEmpty() bool {
-	return len(w.revisions) == 0 && len(w.audits) == 0 && len(w.channels) == 0 && len(w.settings) == 0
+	return len(w.revisions) == 0 && len(w.audits) == 0 && len(w.channels) == 0 && len(w.settings) == 0 && len(w.streams) == 0
 }
 
 // peek returns the pending changes. They stay pending.
@@ -116,6 +127,7 @@ func (c *changeQueue) peek() waiting {
 	defer c.mu.Unlock()
 	return waiting{
 		revisions: slices.Clone(c.revisions), audits: slices.Clone(c.audits), channels: maps.Clone(c.channels), settings: maps.Clone(c.settings),
+		streams: maps.Clone(c.streams),
 	}
 }
 
@@ -126,10 +138,11 @@ func (c *changeQueue) removeStored(w waiting) {
 	c.revisions, c.audits = slices.Delete(c.revisions, 0, len(w.revisions)), slices.Delete(c.audits, 0, len(w.audits))
 	forget(c.channels, w.channels)
 	forget(c.settings, w.settings)
+	forget(c.streams, w.streams)
 }
 
 // forget deletes the written entries from a map, except entries that have changed since.
-func forget[K comparable](all, written map[K]string) {
+func forget[K, V comparable](all, written map[K]V) {
 	for key, value := range written {
 		if now, ok := all[key]; ok && now == value {
 			delete(all, key)
@@ -147,5 +160,8 @@ func writeChanges(ctx context.Context, tx *sql.Tx, w waiting) error {
 	if err := writeChannels(ctx, tx, w.channels); err != nil {
 		return err
 	}
-	return writeSettings(ctx, tx, w.settings)
+	if err := writeSettings(ctx, tx, w.settings); err != nil {
+		return err
+	}
+	return writeStreams(ctx, tx, w.streams)
 }

@@ -59,6 +59,8 @@ var retirement = []retired{
 			SELECT channel_id, user_id FROM channels CROSS JOIN person WHERE channel_id = id AND last_seen < ?1 LIMIT ?2)`},
 	{func(*Options) time.Duration { return quarterTime }, false, false, `DELETE FROM quarter_hour WHERE (channel_id, user_id, at) IN (
 			SELECT channel_id, user_id, at FROM quarter_hour WHERE at < ?1 ORDER BY at LIMIT ?2)`},
+	{func(o *Options) time.Duration { return o.Retention }, true, false, `DELETE FROM stream WHERE (channel_id, start) IN (
+			SELECT channel_id, start FROM stream WHERE seen < ?1 ORDER BY seen LIMIT ?2)`},
 	{func(*Options) time.Duration { return 0 }, true, true, `DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at <= ?1 LIMIT ?2)`},
 	{func(*Options) time.Duration { return auditTime }, true, false, `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ?1 ORDER BY at LIMIT ?2)`},
 	{func(*Options) time.Duration { return auditTime }, true, false, `DELETE FROM revision WHERE (channel_id, number) IN (

@@ -150,6 +150,7 @@ func oneOfEach(t rapid.TB) []line {
 		&personLine{ChannelID: "c1", Person: journal.Person{UserID: "7", Login: "anna", Roles: spoken.Roles, LastSeen: nano}},
 		&quarterLine{ChannelID: "c1", UserID: "7", At: start, Spent: 4},
 		&rolledUpLine{ChannelID: "c1", At: nano, Number: 2},
+		&streamLine{Stream: journal.Stream{ChannelID: "c1", Start: start, Seen: nano, Ended: true}},
 	}
 }
 
@@ -213,6 +214,10 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	}
 	for n := range count.Draw(t, "rolled up") {
 		lines = append(lines, &rolledUpLine{ChannelID: fmt.Sprint(n, id.Draw(t, "channel")), At: times.Draw(t, "at"), Number: int64(n)})
+	}
+	for n := range count.Draw(t, "streams") {
+		at := times.Draw(t, "start")
+		lines = append(lines, &streamLine{Stream: journal.Stream{ChannelID: fmt.Sprint(n, id.Draw(t, "channel")), Start: at, Seen: at, Ended: n == 1}})
 	}
 	return lines
 }
@@ -299,8 +304,9 @@ func TestExport_MatchesDocumentation(t *testing.T) {
 		&personLine{ChannelID: "c1", Person: journal.Person{UserID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP), LastSeen: start}},
 		&quarterLine{ChannelID: "c1", UserID: "7", At: start, Spent: 4},
 		&rolledUpLine{ChannelID: "c1", At: start, Number: 2},
+		&streamLine{Stream: journal.Stream{ChannelID: "c1", Start: start, Seen: start.Add(time.Hour), Ended: true}},
 	})
-	want := `{"kind":"chatguard-export","format":3,"at":"2026-03-14T20:00:00Z"}
+	want := `{"kind":"chatguard-export","format":4,"at":"2026-03-14T20:00:00Z"}
 {"kind":"journal","id":1,"at":"2026-03-14T20:00:00Z","channel":"","user_id":"7","login":"","display_name":"","message_id":"","text":"a\ufffdb <3","limit":"","may_speak_at":null,"reset_at":"0001-01-01T00:00:00Z","strikes":0,"penalty":"none","cost":1,"offence":{"late":0,"counted":0,"series":0,"new_strike":false},"outcome":{"entry":1,"at":"2026-03-14T20:00:00Z","action":"none","result":"done","reason":""},"bytes":{"text":"Yf9iIDwz"}}
 {"kind":"revision","channel":"c1","number":1,"author":"anna","at":"2026-03-14T20:00:00Z","policy":null,"changes":null}
 {"kind":"channel","id":"c1","login":"gardenhour"}
@@ -308,7 +314,8 @@ func TestExport_MatchesDocumentation(t *testing.T) {
 {"kind":"person","channel":"c1","user_id":"7","login":"anna","roles":["vip"],"last_seen":"2026-03-14T20:00:00Z"}
 {"kind":"quarter_hour","channel":"c1","user_id":"7","at":"2026-03-14T20:00:00Z","spent":4}
 {"kind":"rolled_up","channel":"c1","at":"2026-03-14T20:00:00Z","number":2}
-{"kind":"end","lines":9}
+{"kind":"stream","channel":"c1","start":"2026-03-14T20:00:00Z","seen":"2026-03-14T21:00:00Z","ended":true}
+{"kind":"end","lines":10}
 `
 	if got := string(mustExport(t, path)); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

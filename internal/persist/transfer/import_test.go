@@ -65,7 +65,7 @@ func TestImport_BadLinesRefused(t *testing.T) {
 	t.Parallel()
 	good := string(exportOf(t, oneOfEach(t)))
 	// lines has header, 2 state, 2 journal, 2 revision, 1 audit, 2 timeline, 1 channel, 1 setting,
-	// 1 person, 1 quarter_hour, 1 rolled_up, end.
+	// 1 person, 1 quarter_hour, 1 rolled_up, 1 stream, end.
 	lines := strings.SplitAfter(strings.TrimSuffix(good, "\n"), "\n")
 	edit := func(n int, from, to string) string {
 		t.Helper()
@@ -85,7 +85,7 @@ func TestImport_BadLinesRefused(t *testing.T) {
 		"something else":         {"hello\n", []string{"there.jsonl is not a chatguard export", "chatguard export"}},
 		"another JSON":           {`{"at":1}`, []string{"there.jsonl is not a chatguard export"}},
 		"no header":              {without(1), []string{"there.jsonl is not a chatguard export"}},
-		"newer":                  {edit(1, `"format":3`, `"format":4`), []string{"newer chatguard", "format 4", "update chatguard"}},
+		"newer":                  {edit(1, `"format":4`, `"format":5`), []string{"newer chatguard", "format 5", "update chatguard"}},
 		"no JSON":                {edit(3, `"`, ``), []string{"there.jsonl:3: invalid character"}},
 		"two values":             {edit(3, "}\n", "}{}\n"), []string{"there.jsonl:3: "}},
 		"an empty line":          {edit(3, "\n", "\n\n"), []string{"there.jsonl:4: "}},
@@ -142,6 +142,8 @@ func TestImport_BadLinesRefused(t *testing.T) {
 		"no quarter of an hour":  {edit(14, "T20:00", "T20:01"), []string{"there.jsonl:14: at: want the beginning of a quarter of an hour"}},
 		"a quarter of nothing":   {edit(14, `"spent":4`, `"spent":0`), []string{"there.jsonl:14: spent: want a whole number from 1"}},
 		"a place too high":       {edit(15, `"number":2`, `"number":9007199254740992`), []string{"there.jsonl:15: number: want a whole number up to"}},
+		"a stream ends early":    {edit(16, `"start":"2026`, `"start":"2027`), []string{"there.jsonl:16: seen: want a time that is not before the start"}},
+		"a typo in seen":         {edit(16, `"seen":"2026`, `"seen":"20x6`), []string{`there.jsonl:16: seen: "20x6-`, "is not a time"}},
 		"bytes of nothing":       {edit(4, `"outcome.reason"`, `"outcome.season"`), []string{"there.jsonl:4: bytes: "}},
 		"a line twice":           {edit(3, "\n", "\n"+lines[2]), []string{"there.jsonl:4: it has the same key as the state line before it"}},
 		"another order":          {edit(3, "\n", "\n"+lines[1]), []string{"there.jsonl:4: its key is below"}},
@@ -149,12 +151,12 @@ func TestImport_BadLinesRefused(t *testing.T) {
 		"cut off in a line":      {good[:len(good)/2], []string{"there.jsonl ends in line 6, without its end line: it was cut off, so export or copy it again"}},
 		"cut off in a word":      {strings.Join(lines[:4], "") + `{"kind":"jou`, []string{"there.jsonl ends in line 5, without its end line: it was cut off"}},
 		"cut off in the first":   {lines[0][:40], []string{"there.jsonl ends in line 1, without its end line: it was cut off"}},
-		"cut off in the last":    {good[:len(good)-4], []string{"there.jsonl ends in line 16, without its end line: it was cut off"}},
-		"wrong at its very end":  {strings.TrimSuffix(edit(16, "lines", "rows"), "\n"), []string{`there.jsonl:16: unknown field "rows"`}},
-		"cut off after a line":   {without(len(lines)), []string{"there.jsonl ends after line 15, without its end line", "cut off"}},
-		"a line is missing":      {without(3), []string{"there.jsonl:15: the export had 16 lines, but this file has 15"}},
-		"more after the end":     {good + "\n" + lines[1], []string{"there.jsonl:17: there is text after the end line"}},
-		"an unknown field last":  {edit(16, "lines", "rows"), []string{`there.jsonl:16: unknown field "rows"`}},
+		"cut off in the last":    {good[:len(good)-4], []string{"there.jsonl ends in line 17, without its end line: it was cut off"}},
+		"wrong at its very end":  {strings.TrimSuffix(edit(17, "lines", "rows"), "\n"), []string{`there.jsonl:17: unknown field "rows"`}},
+		"cut off after a line":   {without(len(lines)), []string{"there.jsonl ends after line 16, without its end line", "cut off"}},
+		"a line is missing":      {without(3), []string{"there.jsonl:16: the export had 17 lines, but this file has 16"}},
+		"more after the end":     {good + "\n" + lines[1], []string{"there.jsonl:18: there is text after the end line"}},
+		"an unknown field last":  {edit(17, "lines", "rows"), []string{`there.jsonl:17: unknown field "rows"`}},
 		"a line too long to be":  {edit(3, "\n", "\n"+strings.Repeat(" ", maxImportLine)+"\n"), []string{"there.jsonl:4: the line is longer than"}},
 		"a plain line too long":  {edit(13, `"roles":[`, `"roles":[`+strings.Repeat(`"vip",`, maxPlainLine/6)), []string{"there.jsonl:13: the line is longer than 262144 bytes"}},
 		"damaged compression":    {"\x1f\x8b" + good, []string{"there.jsonl: its compression is damaged"}},
@@ -413,7 +415,7 @@ func BenchmarkImport(b *testing.B) {
 func TestImport_OlderExportPeople(t *testing.T) {
 	t.Parallel()
 	entry := oneOfEach(t)[2:3]
-	older := bytes.Replace(exportOf(t, entry), []byte(`"format":3`), []byte(`"format":2`), 1)
+	older := bytes.Replace(exportOf(t, entry), []byte(`"format":4`), []byte(`"format":2`), 1)
 	path := persisttest.DatabasePath(t)
 	_, err := Import(ctx, path, bytes.NewReader(older), "older", frozen)
 	persisttest.Must(t, err)

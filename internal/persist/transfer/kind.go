@@ -31,6 +31,7 @@ var lineKinds = []lineKind{
 	newKind[personLine]("person", 2, "channel_id=channel user_id! login roles last_seen"),
 	newKind[quarterLine]("quarter_hour", 3, "channel_id=channel user_id! at spent"),
 	newKind[rolledUpLine]("rolled_up", 1, "channel_id=channel at number"),
+	newKind[streamLine]("stream", 2, "channel_id=channel start seen ended"),
 }
 
 func kindNamed(name string) *lineKind {
@@ -201,6 +202,20 @@ type rolledUpLine struct {
 func (l *rolledUpLine) check() error {
 	if l.Number > maxID {
 		return fmt.Errorf("number: want a whole number up to %d", maxID)
+	}
+	return nil
+}
+
+// streamLine is a stream of a channel.
+type streamLine struct {
+	head
+	journal.Stream
+	exactBytes
+}
+
+func (l *streamLine) check() error {
+	if l.Seen.Before(l.Start) {
+		return errors.New("seen: want a time that is not before the start")
 	}
 	return nil
 }

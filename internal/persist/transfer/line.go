@@ -149,7 +149,7 @@ func plainJSON(err error, data []byte) error {
 
 // timeField matches a field that must be a time, with its value. It never matches inside a text,
 // because quotes there are escaped with a backslash.
-var timeField = regexp.MustCompile(`"((?:may_speak_|reset_)?at|last_seen)"\s*:\s*("(?:[^"\\]|\\.)*"|[^\s,}]+)`)
+var timeField = regexp.MustCompile(`"((?:may_speak_|reset_)?at|last_seen|start|seen)"\s*:\s*("(?:[^"\\]|\\.)*"|[^\s,}]+)`)
 
 // timeError returns an error that names the first invalid time, because the error of encoding/json
 // doesn't.

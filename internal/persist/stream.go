@@ -1,0 +1,70 @@
+package persist
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+const streamColumns = "channel_id, start, seen, ended"
+
+var streamInsertion = Insertion{Into: "stream (" + streamColumns + ")", Columns: 4, Conflict: "DO UPDATE SET seen = excluded.seen, ended = excluded.ended"}
+
+// streamKey identifies a stream. start is in nanoseconds.
+type streamKey struct {
+	channelID string
+	start     int64
+}
+
+func (k streamKey) compare(other streamKey) int {
+	return cmp.Or(strings.Compare(k.channelID, other.channelID), cmp.Compare(k.start, other.start))
+}
+
+// NoteStream records a stream, or the present state of a recorded one. It never blocks.
+func (s *Store) NoteStream(stream journal.Stream) { s.changes.addStream(stream) }
+
+// Streams returns up to n streams of a channel, including pending ones, newest first. An empty
+// channel means all channels.
+func (s *Store) Streams(ctx context.Context, channelID string, n int) ([]journal.Stream, error) {
+	// Read pending streams first, so that none is missed if it is stored in between.
+	known := s.changes.peek().streams
+	if known == nil {
+		known = map[streamKey]journal.Stream{}
+	}
+	maps.DeleteFunc(known, func(k streamKey, _ journal.Stream) bool { return channelID != "" && k.channelID != channelID })
+	condition := "?1 = ''" // all channels: the table is small
+	if channelID != "" {
+		condition = "channel_id = ?1"
+	}
+	err := s.db.query(ctx, func(rows *sql.Rows) error {
+		var stored journal.Stream
+		err := rows.Scan(&stored.ChannelID, TimeColumn{&stored.Start}, TimeColumn{&stored.Seen}, &stored.Ended)
+		if key := keyOfStream(stored); known[key].ChannelID == "" {
+			known[key] = stored
+		}
+		return err
+	}, "SELECT "+streamColumns+" FROM stream WHERE "+condition+" ORDER BY start DESC LIMIT ?2", channelID, n+len(known))
+	streams := slices.SortedFunc(maps.Values(known), func(a, b journal.Stream) int { return keyOfStream(b).compareStart(keyOfStream(a)) })
+	return streams[:min(n, len(streams))], err
+}
+
+func keyOfStream(s journal.Stream) streamKey { return streamKey{s.ChannelID, s.Start.UnixNano()} }
+
+// compareStart compares by the start first.
+func (k streamKey) compareStart(other streamKey) int {
+	return cmp.Or(cmp.Compare(k.start, other.start), strings.Compare(k.channelID, other.channelID))
+}
+
+// writeStreams stores the streams in table order.
+func writeStreams(ctx context.Context, tx *sql.Tx, streams map[streamKey]journal.Stream) error {
+	keys := slices.SortedFunc(maps.Keys(streams), streamKey.compare)
+	return streamInsertion.Write(ctx, tx, len(keys), func(args []any, i int) []any {
+		s := streams[keys[i]]
+		return append(args, s.ChannelID, s.Start.UnixNano(), s.Seen.UnixNano(), s.Ended)
+	})
+}

@@ -1,0 +1,91 @@
+package persist
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// observeEntry records a throttled message of channel c1, and its outcome unless that is pending.
+func (s *Store) observeEntry(id int, user string, second int, action chatguard.Action, result journal.Result) {
+	at := start.Add(time.Duration(second) * time.Second)
+	m := message(user, at)
+	m.User.Login, m.User.DisplayName = "login"+user, fmt.Sprint("Name", id)
+	s.Observe(m, chatguard.Verdict{At: at, ChannelID: m.ChannelID, UserID: user, EntryID: chatguard.EntryID(id), Observed: result == journal.Observed})
+	if result == journal.Done || result == journal.Failed {
+		s.Report(journal.Outcome{Entry: chatguard.EntryID(id), At: at, Action: action, Result: result})
+	}
+}
+
+func TestThrottling_CountsByUser(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	g := guardOf(t, s, policy())
+	want := journal.Throttling{
+		Users: 3, Messages: 6, ObservedUsers: 2, Observed: 2, TimedOut: 2, Banned: 1,
+		Top: []journal.UserThrottling{
+			{UserID: "a", Login: "logina", DisplayName: "Name7", Throttled: 3, Observed: 1, TimedOut: 1},
+			{UserID: "b", Login: "loginb", DisplayName: "Name6", Throttled: 2, TimedOut: 1, Banned: 1},
+		},
+	}
+	check := func(when string) {
+		t.Helper()
+		got, err := s.Throttling(ctx, "c1", start.Add(time.Second), start.Add(10*time.Second), 2)
+		must(t, err)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v\nwant %+v", when, got, want)
+		}
+	}
+	s.observeEntry(1, "a", 0, chatguard.Timeout, journal.Done)  // before the period
+	s.observeEntry(2, "a", 1, chatguard.Timeout, journal.Done)  // its first instant
+	s.observeEntry(3, "a", 2, chatguard.Delete, journal.Failed) // held back all the same
+	s.observeEntry(4, "a", 3, chatguard.Delete, journal.Done)
+	s.observeEntry(5, "b", 3, chatguard.Timeout, journal.Done)
+	s.mustFlush(t, g)
+	s.observeEntry(6, "b", 4, chatguard.Ban, journal.Pending)
+	s.observeEntry(7, "a", 5, chatguard.NoAction, journal.Observed)
+	s.observeEntry(8, "c", 5, chatguard.NoAction, journal.Observed)
+	s.observeEntry(9, "d", 6, chatguard.Timeout, journal.Failed)
+	s.observeEntry(10, "d", 10, chatguard.Delete, journal.Done) // after the period
+	s.Report(journal.Outcome{Entry: 6, At: start, Action: chatguard.Ban, Result: journal.Done})
+	check("partly pending")
+	s.mustFlush(t, g)
+	check("stored")
+	s.Report(journal.Outcome{Entry: 4, At: start, Action: chatguard.Ban, Result: journal.Done})
+	want.Banned, want.Top[0].Banned = 2, 1
+	check("with a pending outcome")
+	s.mustFlush(t, g)
+	check("with a stored outcome")
+}
+
+// The counts come from the index alone, however large the journal is.
+func TestThrottling_UsesIndex(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	var id, parent, unused int
+	var plan string
+	must(t, s.db.reader.QueryRowContext(ctx, "EXPLAIN QUERY PLAN "+throttlingRows, "c1", 0, 1).Scan(&id, &parent, &unused, &plan))
+	if want := "SEARCH journal USING COVERING INDEX journal_throttling (channel_id=? AND at>? AND at<?)"; plan != want {
+		t.Errorf("%s, want %s", plan, want)
+	}
+}
+
+// BenchmarkThrottling sums up a day of a journal with 1,000,000 entries of 30 days.
+func BenchmarkThrottling(b *testing.B) {
+	s := open(b, databasePath(b), nil)
+	s.exec(b, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
+		INSERT INTO journal SELECT i, ?1 + i * 2592000000, 'c1', i * 7919 % 5000, 'login', 'name', 'm', 'a message of some length', 'burst', 0, 0, 1, 'delete',
+			0, 'delete', 'done', '', 1, 0, 0, 0, 0 FROM n`, start.UnixNano())
+	from := start.Add(20 * 24 * time.Hour)
+	for b.Loop() {
+		sum, err := s.Throttling(ctx, "c1", from, from.Add(24*time.Hour), 10)
+		must(b, err)
+		if len(sum.Top) != 10 {
+			b.Fatalf("%+v", sum)
+		}
+	}
+}
