@@ -61,11 +61,14 @@ func (a *App) openGuard(context.Context) (err error) {
 		chatTime.SetBack = a.Guard.Rewind
 		a.Twitch = twitchbot.New(twitchbot.Options{
 			Config: a.Config.Twitch, Tokens: twitchbot.TokensOf(a.Config, a.log), Log: a.log, ChatTime: chatTime, Dial: a.dial,
-			Entered: a.enter, Hold: a.Host.Controls.Hold,
+			Entered: a.enter, Hold: a.Host.Controls.Hold, NoteStream: a.Host.Store.NoteStream,
 		})
 	}
 	return nil
 }
+
+// maxStreams is the maximum number of recorded streams that are read at the start.
+const maxStreams = 1000
 
 // restore makes the Guard continue where the last process ended.
 func (a *App) restore(ctx context.Context) error {
@@ -77,6 +80,11 @@ func (a *App) restore(ctx context.Context) error {
 	if err := a.lookUpChannels(ctx); err != nil {
 		return addDatabaseFix(err)
 	}
+	streams, err := a.Host.Store.Streams(ctx, "", maxStreams)
+	if err != nil {
+		return addDatabaseFix(err)
+	}
+	a.Twitch.RestoreStreams(streams)
 	began := time.Now()
 	stats, err := a.Host.Restore(ctx)
 	switch {

@@ -39,7 +39,8 @@ func (s *status) twitchChannels() []live.Channel {
 	list := []live.Channel{}
 	for _, c := range s.twitch.Status().Channels {
 		if c.RoomID != "" {
-			list = append(list, live.Channel{ID: c.RoomID, Login: c.Login})
+			since, known := s.twitch.LiveSince(c.RoomID)
+			list = append(list, live.Channel{ID: c.RoomID, Login: c.Login, LiveSince: since, StreamsKnown: known})
 		}
 	}
 	return list

@@ -35,6 +35,7 @@ func (s *helixServer) routes() http.Handler {
 	mux.HandleFunc("POST /helix/moderation/bans", s.serveHelix(scopeBan, s.requireModerator(s.banUser)))
 	mux.HandleFunc("DELETE /helix/moderation/bans", s.serveHelix(scopeBan, s.requireModerator(s.unbanUser)))
 	mux.HandleFunc("GET /helix/moderation/channels", s.serveHelix(scopeModerated, s.getModeratedChannels))
+	mux.HandleFunc("GET /helix/streams", s.serveHelix("", s.getStreams))
 	mux.HandleFunc("GET /helix/chat/settings", s.serveHelix("", s.getChatSettings))
 	mux.HandleFunc("PATCH /helix/chat/settings", s.serveHelix(scopeSettings, s.requireModerator(s.changeChatSettings)))
 	mux.HandleFunc("POST /helix/chat/messages", s.serveHelix(scopeSend, s.sendMessage))

@@ -74,6 +74,7 @@ type channel struct {
 	silenced     map[string]restriction // by user ID
 	warned       map[string]bool        // user IDs with an unacknowledged warning
 	slow         slowMode
+	liveSince    time.Time // zero if it isn't live
 }
 
 // The scopes that the chat and the endpoints need.

@@ -21,6 +21,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // reader is a transport for Twitch's chat.
@@ -46,6 +47,7 @@ type Connection struct {
 
 	entered     func(login, id string)
 	permissions *permissions
+	streams     *streams
 
 	mu sync.Mutex
 	// hangUp stops reading, which then starts again. It is nil until reading has started. mu guards
@@ -70,21 +72,28 @@ type Options struct {
 	// Hold makes a channel only observe, for a reason, because the bot may not moderate there. An
 	// empty reason releases the channel. If Hold is nil, no channel is held.
 	Hold func(channelID, reason string) error
+	// NoteStream records a stream of a channel, or its present state. Nil means no calls.
+	NoteStream func(journal.Stream)
 }
 
 // New returns a Connection that is inactive until Run.
 func New(o Options) *Connection {
 	c, tokens, log := o.Config, o.Tokens, o.Log
 	t := &Connection{log: log, tokens: tokens, entered: o.Entered, permissions: newPermissions(log, o.Hold)}
+	t.streams = newStreams(log, o.ChatTime.Now, o.NoteStream)
 	client := httpClient(o.Dial)
 	if tokens != nil {
 		tokens.HTTP = client
-		tokens.Changed = func(token.Status) { t.permissions.recheck() }
+		tokens.Changed = func(token.Status) {
+			t.permissions.recheck()
+			t.streams.recheck()
+		}
 		t.helix = &helix.Client{
 			BaseURL: c.HelixURL, ClientID: t.clientID, Token: tokens.Token, Refused: tokens.Refused, HTTP: client, Logger: log,
 		}
 		t.acting = &helix.Moderator{Helix: t.helix, UserID: t.userID, Login: t.login, Now: o.ChatTime.Now}
 		t.permissions.tokens, t.permissions.helix, t.permissions.accountChanged = tokens, t.helix, t.restart
+		t.streams.tokens, t.streams.helix, t.streams.channels = tokens, t.helix, t.permissions.ids
 	}
 	if c.Transport == config.TransportEventSub {
 		t.reader = &eventsub.Conn{
@@ -114,6 +123,7 @@ func New(o Options) *Connection {
 func (t *Connection) Enter(login, id string) {
 	t.entered(login, id)
 	t.permissions.add(login, id)
+	t.streams.recheck()
 }
 
 // httpClient returns an HTTP client that uses dial. It returns nil if dial is nil, so that each
@@ -155,6 +165,7 @@ func (t *Connection) Run(ctx context.Context, sink chat.Sink) error {
 	running, ctx := errgroup.WithContext(ctx)
 	running.Go(func() error { return t.tokens.Run(ctx) })
 	running.Go(func() error { return t.permissions.run(ctx) })
+	running.Go(func() error { return t.streams.run(ctx) })
 	running.Go(func() error { return t.read(ctx, sink) })
 	return running.Wait()
 }

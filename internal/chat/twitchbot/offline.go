@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
@@ -12,7 +13,7 @@ import (
 // Offline returns a connection that does nothing. Use it if chatguard only answers servers of other
 // chats.
 func Offline(log *slog.Logger) *Connection {
-	return &Connection{log: log, reader: noReader{}, permissions: newPermissions(log, nil)}
+	return &Connection{log: log, reader: noReader{}, permissions: newPermissions(log, nil), streams: newStreams(log, time.Now, nil)}
 }
 
 // noReader is a reader without channels or a connection.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -272,6 +273,13 @@ func (p *permissions) refusals() map[string]bool {
 		refused[id] = c.refused
 	}
 	return refused
+}
+
+// ids returns the IDs of all channels.
+func (p *permissions) ids() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(maps.Keys(p.channels))
 }
 
 func (p *permissions) applyAll() {

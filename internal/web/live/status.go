@@ -12,6 +12,11 @@ type Channel struct {
 	Login     string    `json:"login"`
 	PausedBy  string    `json:"paused_by,omitempty"` // who paused it; empty if it is not paused
 	RaidUntil time.Time `json:"raid_until,omitzero"` // when raid mode ends; zero if it is off
+	// LiveSince is when the channel's running stream began; zero if it is not live.
+	LiveSince time.Time `json:"live_since,omitzero"`
+	// StreamsKnown is true if the chat says whether the channel is live. Twitch does if the bot has
+	// a token.
+	StreamsKnown bool `json:"streams_known,omitempty"`
 }
 
 // ConnectionState is the state of a connection to a chat or of a channel.

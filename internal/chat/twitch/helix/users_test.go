@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
@@ -73,5 +74,30 @@ func TestModeratedChannels_EndlessList(t *testing.T) {
 	defer h.Close()
 	if _, err := h.ModeratedChannels(t.Context(), "1"); !errors.Is(err, twitch.ErrRejected) {
 		t.Error(err)
+	}
+}
+
+// TestLiveChannels checks that all channels are asked about, 100 in a request.
+func TestLiveChannels(t *testing.T) {
+	srv := twitchtest.Start(t)
+	h, _ := newHelix(t, srv)
+	var ids []string
+	began := time.Date(2026, 3, 14, 20, 0, 0, 0, time.UTC)
+	for n := range 150 {
+		login := fmt.Sprint("channel", n)
+		ids = append(ids, srv.AddChannel(login))
+		if n%3 == 0 {
+			srv.SetLive(login, began.Add(time.Duration(n)*time.Minute))
+		}
+	}
+	got, err := h.LiveChannels(t.Context(), ids...)
+	if err != nil || len(got) != 50 || !got[ids[147]].Equal(began.Add(147*time.Minute)) || len(srv.Requests()) != 2 {
+		t.Errorf("%d channels in %d requests, %v", len(got), len(srv.Requests()), err)
+	}
+	if got, err := h.LiveChannels(t.Context()); err != nil || len(got) != 0 || len(srv.Requests()) != 2 {
+		t.Errorf("no channels: %v, %v", got, err)
+	}
+	if _, err := h.LiveChannels(t.Context(), ids[0], ""); !errors.Is(err, twitch.ErrUnsafe) {
+		t.Errorf("a bad ID: %v", err)
 	}
 }
