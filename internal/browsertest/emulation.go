@@ -5,6 +5,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 )
 
@@ -16,6 +17,16 @@ func (w *Window) Prefer(features map[string]string) {
 		params.Features = append(params.Features, &emulation.MediaFeature{Name: name, Value: value})
 	}
 	w.Must(call(emulation.SetEmulatedMedia, params))
+}
+
+// Block makes requests for an address fail, such as "*://*:*/app/*". An empty address ends that.
+func (w *Window) Block(address string) {
+	w.Helper()
+	var params network.SetBlockedURLsParams
+	if address != "" {
+		params.URLPatterns = []*network.BlockPattern{{URLPattern: address, Block: true}}
+	}
+	w.Must(call(network.Enable, network.EnableParams{}), call(network.SetBlockedURLs, params))
 }
 
 // keepFocus makes the page believe that its window is in front, whatever other tests' windows do.

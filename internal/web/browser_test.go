@@ -44,6 +44,13 @@ func (w *window) goTo(page string) {
 	w.Click(fmt.Sprintf(`nav a[href^="#/%s"]`, page))
 }
 
+// signOut presses "Sign out" in the menu of the signed-in user.
+func (w *window) signOut() {
+	w.Window.Helper()
+	w.Click(".account")
+	w.Click("#sign-out")
+}
+
 // openAgain opens another window and signs in as another user.
 func (d *dashboard) openAgain(width, height int64) *window {
 	d.Helper()

@@ -84,10 +84,10 @@ func TestCard_AnnouncesUser(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	w := d.openCard(gardenhour)
-	w.See(`document.title === "gardenhour · People · chatguard"`)
+	w.See(`document.title === "gardenhour · People · #somechannel · chatguard"`)
 	w.See(`document.querySelector("[aria-live]").textContent.startsWith("gardenhour is throttled by the limit “burst”: the next message passes in ")`)
 	w.visit("#/people")
-	w.See(`document.title === "People · chatguard"`)
+	w.See(`document.title === "People · #somechannel · chatguard"`)
 }
 
 func TestCard_UsersTimeZone(t *testing.T) {

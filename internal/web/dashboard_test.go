@@ -54,7 +54,7 @@ func TestSignInLink_Used(t *testing.T) {
 	w.See(hasText("This token is unknown, was revoked or has expired."))
 	w.Write("#token", token+kb.Enter)
 	w.See(hasText("Nobody is throttled."))
-	w.Click("header button.quiet")
+	w.signOut()
 	w.See(hasText("chatguard signin"))
 }
 
@@ -125,7 +125,7 @@ func TestNowPage_HostileNames(t *testing.T) {
 		d.say(chatguard.User{ID: fmt.Sprint(i), Login: name, DisplayName: name}, 4)
 		w.See(hasRows(hostile.Clip(name, journal.MaxName), 1))
 	}
-	if title := browsertest.Eval[string](w.Window, "document.title"); title != "Now · chatguard" {
+	if title := browsertest.Eval[string](w.Window, "document.title"); title != fmt.Sprintf("(%d) Now · #somechannel · chatguard", len(names)) {
 		t.Errorf("the title is %q", title)
 	}
 	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".row img, .row script").length`); n != 0 {
@@ -312,9 +312,9 @@ func (w *window) releaseRequests() {
 func TestSignOut_FailureShown(t *testing.T) {
 	w := dash(t).open(1400, 900)
 	w.delayRequests("DELETE", http.StatusServiceUnavailable)
-	w.Click("header button.quiet")
+	w.signOut()
 	w.releaseRequests()
 	w.See(hasText("You are still signed in. The database is failing.") + "&&" + hasText("Nobody is throttled."))
-	w.Click("header button.quiet")
+	w.signOut()
 	w.See(hasText("chatguard signin"))
 }

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -85,19 +86,38 @@ func stripComments(module []byte) []byte {
 	return served
 }
 
-// preloadsHere is the line of index.html that withPreloads replaces.
+// preloadsHere is the line of index.html that addPreloads replaces.
 const preloadsHere = "  <!-- modulepreload -->\n"
 
-// addPreloads returns index.html with a modulepreload line for each module. Without them, a browser
-// discovers the modules one import after the other.
+// addPreloads returns index.html with a modulepreload line for each module of the first page.
+// Without them, a browser discovers the modules one import after the other.
 func addPreloads(all files) []byte {
 	var lines strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if path.Ext(name) == ".js" {
-			fmt.Fprintf(&lines, "  <link rel=\"modulepreload\" href=\"%s\">\n", name)
-		}
+	for _, name := range firstModules(all) {
+		fmt.Fprintf(&lines, "  <link rel=\"modulepreload\" href=\"%s\">\n", name)
 	}
 	return bytes.Replace(all["index.html"].plain, []byte(preloadsHere), []byte(lines.String()), 1)
+}
+
+// staticImport matches a line that imports a module before the importing module runs. A call of
+// import() loads a module later.
+var staticImport = regexp.MustCompile(`(?m)^(?:import|export) (?:[^"(]* from )?"(\.[^"]+)"`)
+
+// firstModules returns the names of the modules that the first page needs, sorted.
+func firstModules(all files) []string {
+	needed := map[string]bool{}
+	var add func(name string)
+	add = func(name string) {
+		if needed[name] {
+			return
+		}
+		needed[name] = true
+		for _, found := range staticImport.FindAllSubmatch(all[name].plain, -1) {
+			add(path.Join(path.Dir(name), string(found[1])))
+		}
+	}
+	add("app/shell/main.js")
+	return slices.Sorted(maps.Keys(needed))
 }
 
 func newFile(kind string, content []byte) (file, error) {

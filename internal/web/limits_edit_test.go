@@ -218,7 +218,7 @@ func TestLimitsEdit_NamesOverriddenUsers(t *testing.T) {
 	}
 	w := d.open(360, 800)
 	w.openLimits()
-	w.See(`document.querySelectorAll(".overrides a").length === 2 && document.title === "Limits · chatguard"`)
+	w.See(`document.querySelectorAll(".overrides a").length === 2 && document.title === "Limits · #somechannel · chatguard"`)
 	w.See(elementHasText(`document.querySelector(".overrides")`, "clara 1,200, one every 1 minute") + "&&" + elementHasText(`document.querySelector(".overrides")`, hostile))
 	w.See(`document.querySelector(".overrides a[href='#/people?user=51']") && !document.querySelector(".overrides img")`)
 	w.wantNoOverflow()

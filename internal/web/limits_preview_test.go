@@ -172,6 +172,6 @@ func TestLimitsPreview_HostileNames(t *testing.T) {
 	w := d.open(360, 800)
 	w.openLimits()
 	w.Write("#burst-0", "1")
-	w.See(fmt.Sprintf(`document.querySelectorAll(".changed tbody tr").length === %d && document.title === "Limits · chatguard"`, len(hostileNames)))
+	w.See(fmt.Sprintf(`document.querySelectorAll(".changed tbody tr").length === %d && document.title === "Limits · #somechannel · chatguard"`, len(hostileNames)))
 	w.wantNoOverflow()
 }

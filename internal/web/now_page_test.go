@@ -147,8 +147,8 @@ func TestNowPage_FocusSurvivesStorm(t *testing.T) {
 	w := d.open(1600, 900)
 	d.throttleUsers(1000)
 	w.See(hasRows("user_999", 1))
-	w.Must(chromedp.Evaluate[chromedp.Void](`document.getElementById("grant-of-980").focus()`))
-	place := `document.querySelector('[data-user="980"]').style.transform`
+	w.Must(chromedp.Evaluate[chromedp.Void](`document.getElementById("grant-of-990").focus()`))
+	place := `document.querySelector('[data-user="990"]').style.transform`
 	before := browsertest.Eval[string](w.Window, place)
 	for i := range 3000 {
 		d.say(chatguard.User{ID: fmt.Sprint(2000 + i), Login: fmt.Sprint("new_", i)}, 4)
@@ -157,7 +157,7 @@ func TestNowPage_FocusSurvivesStorm(t *testing.T) {
 		}
 	}
 	w.See(`document.querySelector(".figures dd")?.textContent === "4,000" && ` + hasRows("new_2999", 1))
-	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "grant-of-980" {
+	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "grant-of-990" {
 		t.Errorf("the focus is on %q", focused)
 	}
 	if after := browsertest.Eval[string](w.Window, place); after != before {

@@ -50,9 +50,9 @@ func TestSignInPage_Token(t *testing.T) {
 
 func TestSignInPage_AfterSignOut(t *testing.T) {
 	w := dash(t).open(360, 800)
-	w.See(`document.title === "Now · chatguard"`)
-	w.Must(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("header button")].find((b) => b.innerText === "Sign out").focus()`))
-	w.Type(kb.Enter)
+	w.See(`document.title === "Now · #somechannel · chatguard"`)
+	w.TypeIn(".account", kb.Enter)
+	w.TypeIn("#sign-out", kb.Enter)
 	w.See(`document.activeElement.id === "token" && document.title === "Sign in · chatguard"`)
 	w.Accessible()
 }

@@ -181,6 +181,7 @@ func TestSwitchPage_FixesAreReadable(t *testing.T) {
 		w.See(headerHasState(kind, text))
 	}
 	w.wantNoOverflow()
+	w.Click(".status")
 	hidden := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".states .detail, .states code")].filter((e) => {
 		const { left, top, right, bottom } = e.getBoundingClientRect();
 		const seen = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);

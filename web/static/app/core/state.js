@@ -29,6 +29,13 @@
  */
 
 /**
+ * Preferences are what a person has chosen for this browser.
+ * @typedef {object} Preferences
+ * @property {"system" | "light" | "dark"} theme
+ * @property {"comfortable" | "compact"} density
+ */
+
+/**
  * @typedef {object} State
  * @property {"unknown" | "out" | "in"} session
  * @property {{busy: boolean, error: string, why?: string, mounted?: boolean}} signIn why says why a
@@ -63,6 +70,7 @@
  * @property {Record<string, Pardoning>} pardons outcomes of pardoning entries, by ID
  * @property {Partial<Record<SwitchName, Pressed>>} pressed outcomes of pressing the channel's
  *   switches
+ * @property {Preferences} preferences
  * @property {string} problem why signing out failed
  * @property {string} focus the ID of the element that gets the keyboard's focus after it is drawn
  * @property {string} announcement what a screen reader says next
@@ -98,6 +106,7 @@ export const state = {
   entry: null,
   pardons: {},
   pressed: {},
+  preferences: { theme: "system", density: "comfortable" },
   problem: "",
   focus: "",
   announcement: "",

@@ -12,6 +12,7 @@ import { loadOverrides } from "./overrides.js";
 import { Penalties } from "./penalties.js";
 import { PreviewPane } from "./preview.js";
 import { LimitsFinish } from "./save-bar.js";
+import { PageHead } from "../widgets/page-head.js";
 import { algorithms } from "../words/algorithms.js";
 import { clock } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
@@ -20,7 +21,12 @@ import { clock } from "../words/time.js";
 /** @param {{state: State}} props */
 export function LimitsPage({ state }) {
   const { form } = state;
-  if (!form?.policy) return form?.problem ? html`<p class="error" role="alert">${form.problem}</p>` : html`<p class="muted">Loading limits…</p>`;
+  if (!form?.policy) {
+    return html`
+      <${PageHead} title="Limits" />
+      ${form?.problem ? html`<p class="error" role="alert">${form.problem}</p>` : html`<p class="muted">Loading limits…</p>`}
+    `;
+  }
   return html`<${Limits} key=${state.channel} state=${state} />`;
 }
 
@@ -37,9 +43,9 @@ function Limits({ state }) {
   };
   return html`
     <form class="limits" onSubmit=${submit} novalidate>
+      <${PageHead} title="Limits" />
       <div class="columns">
         <div class="editor">
-          <h1>Limits</h1>
           <p class="muted">${!form.conflict && origin(form.revision)} ${mayModerate() ? "Changes apply from the next message on." : mode(form.policy)}</p>
           ${form.draft.limits.map((limit, i) => html`
             <${LimitCard} key=${limit.id} limit=${limit} index=${i} form=${form} mayEdit=${mayEdit} overrides=${overrides} />

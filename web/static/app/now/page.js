@@ -8,6 +8,7 @@ import { RatesChart } from "./rates-chart.js";
 import { ChannelSwitches } from "./switches.js";
 import { UsersTable } from "./table.js";
 import { DatabaseNote } from "../widgets/database-note.js";
+import { PageHead } from "../widgets/page-head.js";
 import { clock } from "../words/time.js";
 /** @import { State, Status } from "../core/state.js" */
 
@@ -24,7 +25,7 @@ export function NowPage({ state }) {
   const hasRows = throttled + would > 0 || heldRow();
   const stale = feed.state === "lost" ? "stale" : "";
   return html`
-    <h1 class="unseen">Throttled now</h1>
+    <${PageHead} title="Now" />
     <${DatabaseNote} database=${status?.database} policy=${policy} />
     <${ChannelSwitches} state=${state} />
     <div class="overview ${stale}">

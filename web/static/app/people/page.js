@@ -7,6 +7,7 @@ import { enter, refresh, show } from "./people.js";
 import { PeopleSearch } from "./search.js";
 import { keepWeek } from "./week.js";
 import { EntryDialog } from "../widgets/entry-dialog.js";
+import { PageHead } from "../widgets/page-head.js";
 /** @import { State } from "../core/state.js" */
 /** @import { People } from "./people.js" */
 
@@ -27,10 +28,10 @@ export function PeoplePage({ state }) {
   }, []);
 
   const people = state.people?.channel === channel ? state.people : null; // not another channel's
-  if (!people) return html`<h1 class="unseen">People</h1>`;
+  if (!people) return html`<${PageHead} title="People" />`;
   const { person, isBrowsing } = people;
   return html`
-    <h1 class="unseen">People</h1>
+    <${PageHead} title="People" />
     <div class="people ${person && !isBrowsing ? "chosen" : ""}">
       <${PeopleSearch} state=${state} people=${people} />
       <section class="person" aria-label="Selected user">

@@ -4,8 +4,7 @@
 import { forget, userAddress } from "../changes/user.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
-import { shownID, state, update } from "../core/state.js";
-/** @import { State } from "../core/state.js" */
+import { state, update } from "../core/state.js";
 /** @import { ChangeForm } from "./form.js" */
 /** @import { Week } from "./week.js" */
 
@@ -103,15 +102,6 @@ const isSame = (one, other) => one?.id === other?.id && one?.channel === other?.
 // isShown reports whether this user's card is still shown.
 /** @param {Person} person */
 export const isShown = (person) => isSame(state.people?.person, person);
-
-// titleName returns the name of the user shown, for the page's title. Hostile names are cut and
-// isolated, so that they can't reverse the text after them. It is empty without a card.
-/** @param {State} of */
-export function titleName({ route, people }) {
-  const card = route === "people" ? people?.person?.card : null;
-  const name = card ? card.login || shownID(card.user_id) : "";
-  return /^\w{0,50}$/.test(name) ? name : `\u2068${name.slice(0, 50)}\u2069`;
-}
 
 // change updates a user's card if it is still shown.
 /** @param {Person} person @param {Partial<Person>} news */

@@ -8,6 +8,7 @@ import { ifSignedOut } from "../core/session.js";
 import { shownID } from "../core/state.js";
 import { Choice, filter, RecordsEnd, RecordsFilters, Text } from "./frame.js";
 import { begin, change, loadMore } from "./records.js";
+import { PageHead } from "../widgets/page-head.js";
 import { actionNames, AuditWords } from "../words/audit.js";
 import { stamp } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
@@ -28,11 +29,11 @@ export function AuditPage({ state }) {
   useEffect(() => {
     open();
   }, [channel, query]);
-  if (audit?.channel !== channel) return html`<h1 class="unseen">Audit</h1>`;
+  if (audit?.channel !== channel) return html`<${PageHead} title="Audit" />`;
   const { filters, rows, problem } = audit;
   const choose = filter(state, "audit");
   return html`
-    <h1 class="unseen">Audit</h1>
+    <${PageHead} title="Audit" />
     <${RecordsFilters} label="Filter the audit" name="audit" records=${audit}>
       <${Text} name="author" label="Author" value=${filters.author} choose=${choose} />
       <${Text} name="user" label="User (login or ID)" value=${filters.user} choose=${choose} />

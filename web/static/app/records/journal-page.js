@@ -8,6 +8,7 @@ import { look, open, showFresh } from "./journal.js";
 import { EntryDialog } from "../widgets/entry-dialog.js";
 import { EntryRow } from "../widgets/entry-row.js";
 import { useLazyRows } from "../widgets/lazy-rows.js";
+import { PageHead } from "../widgets/page-head.js";
 import { nouns } from "../words/penalties.js";
 /** @import { State } from "../core/state.js" */
 /** @import { Journal } from "./journal.js" */
@@ -24,9 +25,9 @@ export function JournalPage({ state }) {
     const timer = setInterval(() => document.hidden || look(), pause);
     return () => clearInterval(timer);
   }, []);
-  if (journal?.channel !== channel) return html`<h1 class="unseen">Journal</h1>`;
+  if (journal?.channel !== channel) return html`<${PageHead} title="Journal" />`;
   return html`
-    <h1 class="unseen">Journal</h1>
+    <${PageHead} title="Journal" />
     <${JournalFilters} state=${state} journal=${journal} />
     <${Fresh} journal=${journal} />
     ${journal.problem && html`<p class="error" role="alert">${journal.problem}</p>`}

@@ -1,29 +1,35 @@
 // @ts-check
 // The theme and the density of the page. This script is no module, because it must run before the
-// page is drawn the first time. It runs again at every "appearance" event.
+// page is drawn the first time.
 
 {
   const dark = matchMedia("(prefers-color-scheme: dark)");
 
-  // apply writes the chosen theme and density to the page: data-theme is "light" or "dark",
-  // data-density is "comfortable" or "compact".
-  const apply = () => {
-    /** @type {Record<string, unknown>} */
-    let chosen = {};
+  const stored = () => {
     try {
-      chosen = JSON.parse(localStorage.getItem("chatguard")) ?? {};
+      return JSON.parse(localStorage.getItem("chatguard")) ?? {};
     } catch {
-      // The browser keeps nothing, or something else. The defaults apply.
+      return {}; // the browser keeps nothing, or something else
     }
-    const { dataset } = document.documentElement;
+  };
+
+  /** @type {{theme?: unknown, density?: unknown}} */
+  let chosen = {};
+
+  // apply writes the theme and the density to the page: data-theme is "light" or "dark",
+  // data-density is "comfortable" or "compact".
+  /** @param {{theme?: unknown, density?: unknown}} news */
+  const apply = (news) => {
+    chosen = news;
     const isDark = chosen.theme === "dark" || (chosen.theme !== "light" && dark.matches);
+    const { dataset } = document.documentElement;
     dataset.theme = isDark ? "dark" : "light";
     dataset.density = chosen.density === "compact" ? "compact" : "comfortable";
     dispatchEvent(new Event("themechange"));
   };
 
-  dark.addEventListener("change", apply);
-  addEventListener("storage", apply); // chosen in another window
-  addEventListener("appearance", apply);
-  apply();
+  dark.addEventListener("change", () => apply(chosen));
+  addEventListener("storage", () => apply(stored())); // chosen in another window
+  addEventListener("appearance", (event) => apply(/** @type {CustomEvent} */ (event).detail));
+  apply(stored());
 }

@@ -3,35 +3,35 @@
 
 import { html, render } from "../../vendor/htm-preact.js";
 import { Problem, request } from "../core/api.js";
-import { fragment, pages, parse } from "../core/route.js";
+import { stored } from "../core/preferences.js";
+import { fragment, parse } from "../core/route.js";
 import { ifSignedOut, signIn } from "../core/session.js";
 import { onChange, state, update } from "../core/state.js";
 import { closeNotes, hasDraft } from "../limits/form.js";
-import { LimitsPage } from "../limits/page.js";
-import { NowPage } from "../now/page.js";
 import { close } from "../now/question.js";
 import { closeProblems } from "../now/switches.js";
-import { PeoplePage } from "../people/page.js";
-import { titleName } from "../people/people.js";
-import { AuditPage } from "../records/audit-page.js";
-import { JournalPage } from "../records/journal-page.js";
-import { Header } from "./header.js";
+import { Banners, Header } from "./header.js";
 import { choose, retryNow, stop, watch } from "./live.js";
+import { loadAll, pageOf } from "./pages.js";
 import { SignInPage } from "./sign-in.js";
+import { entitle } from "./title.js";
 import { DatabaseNote } from "../widgets/database-note.js";
 /** @import { State } from "../core/state.js" */
-
-const views = { now: NowPage, limits: LimitsPage, people: PeoplePage, journal: JournalPage, audit: AuditPage };
 
 /** @param {{state: State}} props */
 function App({ state }) {
   if (state.session === "unknown") return null;
   if (state.session === "out") return html`<${SignInPage} signIn=${state.signIn} onSignedIn=${enter} />`;
-  const Page = state.channel === "" ? WaitingPage : views[state.route];
+  const Page = state.channel === "" ? WaitingPage : pageOf(state.route);
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
-    <${Header} state=${state} />
-    <main id="main" tabindex="-1"><${Page} state=${state} /></main>
+    <div class="shell">
+      <${Header} state=${state} />
+      <main id="main" tabindex="-1">
+        <${Banners} state=${state} />
+        <${Page} state=${state} />
+      </main>
+    </div>
     <p class="unseen" aria-live="polite">${state.announcement}</p>
   `;
 }
@@ -55,6 +55,8 @@ function skip(event) {
   document.getElementById("main").focus();
 }
 
+const whenIdle = globalThis.requestIdleCallback ?? setTimeout; // Safari has only timers
+
 const passing = new Set([0, 503]); // temporary: no answer, or the database is failing
 
 // enter fetches what the pages need after signing in.
@@ -67,7 +69,8 @@ async function enter() {
       s.channels = body.channels;
       s.channel = null;
     });
-    show();
+    await show();
+    whenIdle(loadAll);
   } catch (problem) {
     if (ifSignedOut(problem)) return;
     update((s) => {
@@ -102,15 +105,6 @@ onChange((s) => {
   focusWanted(s);
 });
 
-let titled = "";
-
-/** @param {State} s */
-function entitle(s) {
-  const page = s.session === "out" ? ["Sign in"] : [titleName(s), pages[s.route]].filter(Boolean);
-  const title = [...page, "chatguard"].join(" · ");
-  if (s.session !== "unknown" && title !== titled) document.title = titled = title;
-}
-
 /** @param {State} s */
 function focusWanted(s) {
   const wanted = s.focus && document.getElementById(s.focus);
@@ -131,7 +125,10 @@ function find() {
 /** @param {Element} element */
 const isTyping = (element) => element.closest("input, textarea, select");
 
+const keepPreferences = () => update((s) => Object.assign(s.preferences, stored()));
+
 addEventListener("hashchange", show);
+addEventListener("storage", keepPreferences); // chosen in another window
 addEventListener("online", retryNow);
 addEventListener("beforeunload", (event) => hasDraft() && event.preventDefault()); // the browser asks before it closes the page
 document.addEventListener("visibilitychange", () => document.hidden || retryNow());
@@ -150,5 +147,6 @@ setInterval(() => {
   if (!document.hidden) update(() => {}); // countdowns continue
 }, 1000);
 
+keepPreferences();
 if (parse(location.hash).code) show();
 else enter();

@@ -1,0 +1,32 @@
+// @ts-check
+// The status line of the header, and the list of states that it opens.
+
+import { html } from "../../vendor/htm-preact.js";
+import { partsOf, summaryOf } from "./status.js";
+import { Icon } from "../widgets/icon.js";
+/** @import { State } from "../core/state.js" */
+/** @import { Part } from "./status.js" */
+
+/** @param {{state: State}} props */
+export function Status({ state }) {
+  const { kind, icon, word } = summaryOf(state);
+  return html`
+    <button type="button" class="status ${kind}" popovertarget="states" title="Status: ${word}">
+      ${icon ? html`<${Icon} name=${icon} />` : html`<span class="dot"></span>`}
+      <span class="unseen">Status: </span><span class="word">${word}</span>
+      <${Icon} name="chevron-down" />
+    </button>
+    <div id="states" class="menu" popover="auto">
+      <ul class="states ${state.feed.state === "lost" ? "stale" : ""}" aria-label="State">
+        ${partsOf(state).map((part) => html`<${Line} key=${part.text} part=${part} />`)}
+      </ul>
+    </div>
+  `;
+}
+
+// Line is a word with a colored dot.
+/** @param {{part: Part}} props */
+function Line({ part: { kind, text, detail } }) {
+  const parts = (detail ?? "").split("`").map((part, i) => (i % 2 ? html`<code>${part}</code>` : part));
+  return html`<li class="state ${kind}">${text}${detail && html` <span class="detail">${parts}</span>`}</li>`;
+}
