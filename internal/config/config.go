@@ -181,7 +181,7 @@ func Default() Config {
 func Load(path string, env func(string) (string, bool)) (Config, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Config{}, &Error{File: path, Problem: "there is no such file (`chatguard init` writes one)"}
+		return Config{}, &Error{File: path, Problem: "there is no such file: name another with --config, or write one with `chatguard init`"}
 	}
 	if err != nil {
 		if cause := (*fs.PathError)(nil); errors.As(err, &cause) {

@@ -191,7 +191,7 @@ func TestLoad_Unreadable(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "chatguard.toml")
 	_, err := Load(missing, os.LookupEnv)
-	assertEqual(t, "missing", problem(t, err), missing+": there is no such file (`chatguard init` writes one)")
+	assertEqual(t, "missing", problem(t, err), missing+": there is no such file: name another with --config, or write one with `chatguard init`")
 	_, err = Load(dir, os.LookupEnv)
 	assertEqual(t, "folder", problem(t, err), dir+": can't be read: is a directory")
 }
