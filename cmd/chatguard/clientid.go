@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/chatguard/chatguard/internal/atomicfile"
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
 )
 
@@ -64,17 +63,10 @@ func (f *clientIDForm) ask() (string, error) {
 
 // keep writes the ID to the configuration, or says which line to add.
 func (f *clientIDForm) keep(id string) error {
-	data, err := os.ReadFile(f.path)
-	if err == nil {
-		data, err = config.SetClientID(data, id)
-	}
-	if err == nil {
-		err = atomicfile.Rewrite(f.path, data)
-	}
-	if err != nil {
+	if err := app.SaveClientID(f.path, id); err != nil {
 		_, err = fmt.Fprintf(f.out, "\n%s can't be changed from here (%v). Until it has client_id = %q in [twitch], chatguard asks again.\n\n", f.path, err, id)
 		return err
 	}
-	_, err = fmt.Fprintf(f.out, "\nSaved it in %s.\n\n", f.path)
+	_, err := fmt.Fprintf(f.out, "\nSaved it in %s.\n\n", f.path)
 	return err
 }

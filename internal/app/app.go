@@ -9,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"time"
 
 	"github.com/VictoriaMetrics/metrics"
 	"golang.org/x/sync/errgroup"
@@ -36,6 +37,9 @@ type App struct {
 	Bot    *chat.Bot
 	Web    *web.Server
 
+	login     *botLogin // nil without an account on Twitch
+	pages     Pages
+	began     time.Time
 	log       *slog.Logger
 	metrics   *metrics.Set
 	directory *directory
@@ -50,13 +54,14 @@ type Options struct {
 	Config config.Config
 	Log    *slog.Logger
 
+	Pages    Pages            // of Twitch; empty fields mean the real ones
 	Dial     twitchbot.Dialer // connects to Twitch; nil means the machine's network
 	Listener net.Listener     // the dashboard's; nil listens at the configured address
 }
 
 // Open opens the database, restores its content, and listens. Close the App when done.
 func Open(ctx context.Context, o Options) (*App, error) {
-	a := &App{Config: o.Config, log: o.Log, metrics: metrics.NewSet(), dial: o.Dial, listener: o.Listener}
+	a := &App{Config: o.Config, pages: o.Pages.orReal(), began: time.Now(), log: o.Log, metrics: metrics.NewSet(), dial: o.Dial, listener: o.Listener}
 	if err := a.open(ctx); err != nil {
 		a.Close()
 		return nil, err
@@ -111,6 +116,9 @@ func (a *App) Run(ctx context.Context) error {
 	a.listener = nil // the server closes it
 	serving, ctx := errgroup.WithContext(ctx)
 	serving.Go(func() error { return a.Bot.Run(ctx) })
+	if a.login != nil {
+		serving.Go(func() error { return a.login.run(ctx) })
+	}
 	serving.Go(func() error { return a.Web.Run(ctx, listener) })
 	err := serving.Wait()
 	if a.Twitch.Tokens() != nil {

@@ -133,7 +133,7 @@ func (a *App) notices(channelID string) chat.Notices {
 func (a *App) openWeb(ctx context.Context) (err error) {
 	store := a.Host.Store
 	shown := &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot}
-	a.Web, err = web.New(web.Options{
+	options := web.Options{
 		Site: a.site, Guard: a.Guard, Store: store, Sessions: store.Tokens, WrongCode: persist.ErrCode, Metrics: a.metrics, Log: a.log,
 		Policies:    a.Host.Policies,
 		Controls:    a.Host.Controls,
@@ -146,7 +146,11 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 		Report:      a.Host.Report,
 
 		ExportPolicy: config.WritePolicy,
-	})
+	}
+	if a.login = newBotLogin(a); a.login != nil {
+		options.Login, options.Setup = a.login, a.setup
+	}
+	a.Web, err = web.New(options)
 	if err != nil {
 		return err
 	}

@@ -40,10 +40,12 @@ const (
 	RaidSwitched   AuditAction = "raid"   // raid mode on until a time, or off
 
 	SettingsChanged AuditAction = "settings" // the channel's settings for raid mode and notices
+	BotConnected    AuditAction = "login"    // the bot's account was logged in
 )
 
 // AuditActions are all actions.
 var AuditActions = []AuditAction{
 	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserUnpardoned, UserOverridden, UserExempted, ChannelPaused, ChannelResumed, RaidSwitched,
 	SettingsChanged,
+	BotConnected,
 }

@@ -38,7 +38,7 @@ func (s *Server) openRoutes() []openRoute {
 // api returns the routes of the API. If another site authorizes requests, it leaves out the check
 // routes, because that site judges its own messages.
 func (s *Server) api() []route {
-	routes := slices.Concat(s.channelRoutes(), s.policyRoutes(), s.userRoutes(), s.recordRoutes())
+	routes := slices.Concat(s.channelRoutes(), s.setupRoutes(), s.policyRoutes(), s.userRoutes(), s.recordRoutes())
 	if s.opts.Authorize != nil {
 		return routes
 	}
@@ -63,6 +63,16 @@ func (s *Server) channelRoutes() []route {
 		{"GET /channels/{channel}/settings", auth.View, s.channels.handler(s.settings.getSettings), nil},
 		{"PUT /channels/{channel}/settings", auth.Moderate, s.channels.handler(s.settings.putSettings), nil},
 		{"DELETE /channels/{channel}/settings", auth.Moderate, s.channels.handler(s.settings.deleteSettings), nil},
+	}
+}
+
+// setupRoutes returns the routes for setting up the bot.
+func (s *Server) setupRoutes() []route {
+	return []route{
+		{"GET /setup", auth.Moderate, s.setups.get, []string{"channel"}},
+		{"GET /login", auth.Own, s.logins.get, nil},
+		{"POST /login", auth.Own, s.logins.begin, nil},
+		{"DELETE /login", auth.Own, s.logins.cancel, nil},
 	}
 }
 

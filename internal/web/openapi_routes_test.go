@@ -59,6 +59,16 @@ var documented = map[string]about{
 		match: required, reads: typeOf[control.Settings](), answers: typeOf[settingsSaved](), headers: []string{"ETag"}},
 	"DELETE /channels/{channel}/settings": {
 		says: "Go back to the configuration file's settings.", match: accepted, answers: typeOf[settingsSaved](), headers: []string{"ETag"}},
+	"GET /setup": {
+		says:  "What is left to do until the channel's limits are enforced: the steps with their states. 501 if there is no bot on Twitch.",
+		query: params(inChannel), answers: typeOf[channelSetup]()},
+	"GET /login": {
+		says: "The latest login of the bot's account. Its tokens are never sent.", answers: typeOf[Login]()},
+	"POST /login": {
+		says:  "Start a login of the bot's account: show the code to the person who opens the address. One login at a time.",
+		reads: typeOf[loginWanted](), optional: true, answers: typeOf[Login]()},
+	"DELETE /login": {
+		says: "Cancel the login in progress. An earlier login stays valid."},
 	"GET /channels/{channel}/policy": {
 		says: "The stated policy, with its ETag.", answers: typeOf[chatguard.Policy](), headers: []string{"ETag"}},
 	"PUT /channels/{channel}/policy": {

@@ -244,6 +244,8 @@ func TestOpenAPI_ParametersAreRead(t *testing.T) {
 func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 	d := dash(t, func(o *Options) {
 		o.ExportPolicy = func(chatguard.Policy) ([]byte, error) { return []byte("mode = \"observe\"\n"), nil }
+		o.Login = &fakeLogin{}
+		o.Setup = func(string) (BotSetup, bool) { return BotSetup{}, true }
 	})
 	entry := d.say(spammer, 4).EntryID
 	policy := d.guard.ChannelPolicy(channelID)

@@ -3,6 +3,7 @@ package web
 // meanings maps the names of properties to descriptions. It contains only names that do not explain
 // themselves.
 var meanings = map[string]string{
+	"account":             "Login of the bot's account on Twitch.",
 	"again":               "It was pardoned before, or nothing counted any more.",
 	"at":                  "When it happened.",
 	"by_limit":            "Throttled messages, by the name of the limit.",
@@ -12,6 +13,9 @@ var meanings = map[string]string{
 	"configured":          "They are the configuration's: nobody has changed them.",
 	"cost":                "How many messages the message counted as.",
 	"counted":             "How much of its cost counts although it was throttled, in limits that count throttled messages.",
+	"chat_page":           "The channel's chat, for people.",
+	"command":             "Makes the bot a moderator if the channel's owner types it in the chat; empty while the account is unknown.",
+	"console":             "The page on which Twitch registers applications.",
 	"day_ends":            "When the user's day ends; without a daily limit, the next midnight in its time zone.",
 	"degraded":            "The database was failing: what was used may be lost in a restart.",
 	"deleted":             "Messages removed from the chat, which can't be restored.",
@@ -51,8 +55,12 @@ var meanings = map[string]string{
 	"number":              "1, 2, 3 … in each channel.",
 	"observed":            "It was only reported; nobody was held back.",
 	"observed_by_limit":   "Messages that limits which only observe would have throttled.",
+	"needs_client_id":     "The next login needs the ID of a Twitch application.",
 	"own":                 "The user's override applies, whatever the role.",
 	"override_etag":       "The ETag of the user's override in this channel, to send as If-Match.",
+	"path":                "An SVG path that fills the dark modules.",
+	"replaced":            "Login of the account before, if it was another one.",
+	"size":                "Modules in a row, with the quiet zone.",
 	"pardoned":            "Who pardoned it and when; left out if nobody did.",
 	"per":                 "Who shares the allowance.",
 	"points": "What was left at each change, from the first known event of the user on; the last is their standing now. The others are computed, by " +

@@ -93,6 +93,14 @@ type Options struct {
 	// cannot be exported.
 	ExportPolicy func(chatguard.Policy) ([]byte, error)
 
+	// Login logs the bot's account in. Nil means that there is no bot.
+	Login BotLogin
+
+	// Setup returns what the bot of a channel has and lacks. An empty ID stands for the first
+	// channel, if its ID is not known yet. ok is false if no bot is in that channel. Nil means that
+	// there is no bot.
+	Setup func(channelID string) (setup BotSetup, ok bool)
+
 	// Metrics is where the Server registers its metrics, and what GET /metrics shows. It may
 	// contain other metrics, but belongs to one Server only. Nil means a new Set.
 	Metrics *metrics.Set
@@ -124,6 +132,8 @@ type Server struct {
 	amendments *amendments
 	archive    *archive
 	probes     *probes
+	logins     *logins
+	setups     *setups
 }
 
 // New returns a Server that is ready to receive verdicts. It does not listen until Run is called.
@@ -165,6 +175,7 @@ func (s *Server) createResources() {
 	s.users = &users{s.channels, o.Guard, o.Store, s.reads, o.CheckSpace, o.Now, o.Log}
 	s.amendments = &amendments{users: s.users, controls: o.Controls}
 	s.archive = &archive{s.users, o.Store, s.reads, o.Now, o.Log}
+	s.logins, s.setups = &logins{o.Login}, &setups{o.Guard, s.Model, o.Setup}
 	s.probes = &probes{s.Model, s.access, o.Site, o.Authorize != nil, o.Metrics, s.require}
 }
 

@@ -34,6 +34,7 @@ type permissions struct {
 	channels map[string]*permission // by ID
 	// account is the ID of the token's user; empty until it is known.
 	account string
+	asked   time.Time // when Twitch was last asked
 }
 
 // permission is what is known about one channel.
@@ -52,6 +53,8 @@ type permission struct {
 const (
 	// AskEvery is how often Twitch is asked while the bot lacks moderator rights in a channel.
 	AskEvery = time.Minute
+	// RecheckEvery is how often Twitch is asked while somebody waits for the answer.
+	RecheckEvery = 3 * time.Second
 	// RefusalTime is how long a refusal is remembered if Twitch can't be asked.
 	RefusalTime = 5 * time.Minute
 )
@@ -65,6 +68,16 @@ func (p *permissions) recheck() {
 	select {
 	case p.due <- struct{}{}:
 	default:
+	}
+}
+
+// recheckSoon is like recheck, unless Twitch was asked less than RecheckEvery ago.
+func (p *permissions) recheckSoon() {
+	p.mu.Lock()
+	recent := time.Since(p.asked) < RecheckEvery
+	p.mu.Unlock()
+	if !recent {
+		p.recheck()
 	}
 }
 
@@ -113,6 +126,14 @@ func (p *permissions) moderates(id string) bool {
 	defer p.mu.Unlock()
 	c := p.channels[id]
 	return c != nil && c.known && c.moderates
+}
+
+// standing reports whether the bot moderates a channel, and whether Twitch has confirmed that.
+func (p *permissions) standing(id string) (known, moderates bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.channels[id]
+	return c != nil && c.known, c != nil && c.known && c.moderates
 }
 
 // apply holds or releases a channel, as its permission requires. The caller holds mu.
@@ -226,6 +247,9 @@ func (p *permissions) isIncomplete() bool {
 // ask asks Twitch where the bot moderates. If Twitch doesn't answer, it treats channels with a
 // refused action as not moderated.
 func (p *permissions) ask(ctx context.Context) {
+	p.mu.Lock()
+	p.asked = time.Now()
+	p.mu.Unlock()
 	moderates, err := WhereModerator(ctx, p.helix, p.tokens.Status().Identity.UserID)
 	if ctx.Err() != nil {
 		return

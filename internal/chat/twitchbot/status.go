@@ -47,3 +47,13 @@ func (t *Connection) Anonymous() []string {
 	}
 	return t.chat.notes(t.tokens.Status().Identity)
 }
+
+// Standing reports whether the bot is a moderator of a channel, and whether Twitch has confirmed
+// that.
+func (t *Connection) Standing(channelID string) (known, moderates bool) {
+	return t.permissions.standing(channelID)
+}
+
+// Recheck asks Twitch again where the bot is a moderator, at most once every RecheckEvery. It
+// doesn't wait for the answer. Call it while somebody waits for the bot to become a moderator.
+func (t *Connection) Recheck() { t.permissions.recheckSoon() }

@@ -14,6 +14,7 @@ import { stamp } from "./time.js";
 export const actionNames = {
   policy: "changed the limits", discard: "restored the configured limits", grant: "granted messages", reset: "reset", pardon: "pardoned", unpardon: "undid a pardon",
   override: "set custom limits", exempt: "exempted", pause: "paused", resume: "resumed", raid: "switched raid mode",
+  login: "connected the bot",
 };
 
 // AuditWords describes the details of an action. It is empty for an action without details.
@@ -31,6 +32,7 @@ const words = {
   unpardon: ({ messages, strikes }) => inARow(messages, strikes, "restored"),
   override: ({ from, to }) => html`<${OverrideWords} own=${to} none="no custom limits" />, before: <${OverrideWords} own=${from} none="none" />`,
   exempt: ({ until }) => (isTime(until) ? `from all limits${ends(until)}` : "from all limits, permanently"),
+  login: ({ account }) => html`as <bdi>${account}</bdi>`,
   raid: ({ until }) => (isTime(until) ? `on${ends(until)}` : "off"),
 };
 
