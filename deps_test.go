@@ -68,7 +68,7 @@ func TestArrows(t *testing.T) {
 		"internal/web":                    {"root", "internal/auth", "internal/control", "internal/journal", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "web/static"},
 		"internal/web/problem":            {"internal/hostile", "internal/journal"},
 		"internal/web/access":             {"root", "httpguard", "internal/auth", "internal/web/problem"},
-		"internal/web/live":               {"root", "internal/control", "internal/journal", "internal/web/problem"},
+		"internal/web/live":               {"root", "internal/control", "internal/hostile", "internal/journal", "internal/web/problem"},
 		"internal/web/check":              {"root", "httpguard", "internal/hostile", "internal/journal", "internal/sendtime", "internal/web/problem"},
 		"internal/config":                 {"root", "internal/hostile", "internal/journal"},
 		"internal/simulate":               {"root", "internal/journal", "internal/sendtime"},

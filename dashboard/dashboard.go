@@ -34,6 +34,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
 // Dashboard is the dashboard of one Guard. A Guard needs only one: it can be mounted several times.
@@ -121,7 +122,7 @@ func hostOf(store Store, guard *chatguard.Guard) (*host.Host, error) {
 }
 
 func (d *Dashboard) open(guard *chatguard.Guard, site access.Site) error {
-	waiting, err := d.host.Store.Throttled(context.Background(), guard.Now())
+	waiting, err := d.host.Store.Throttled(context.Background(), guard.Now().Add(-live.Recent))
 	if err != nil {
 		return fmt.Errorf("can't read the throttled users from Options.Store, which must stay open until Run has returned: %w", err)
 	}

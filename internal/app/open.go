@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/web"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
 // openHost opens the database.
@@ -155,7 +156,7 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 		return err
 	}
 	a.Host.Follow(a.Web)
-	waiting, err := store.Throttled(ctx, a.Guard.Now())
+	waiting, err := store.Throttled(ctx, a.Guard.Now().Add(-live.Recent))
 	if err != nil {
 		return addDatabaseFix(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,10 +37,10 @@ func TestAmendments_UserLeavesBoard(t *testing.T) {
 			if a := decode[amended](t, d.do(test.method, spammerPath+test.path, test.body, asOwner)); !a.Saved {
 				t.Errorf("it isn't saved: %+v", a)
 			}
-			if n := len(d.server.Throttled(channelID)); n != 0 {
+			if n := len(d.server.Throttled(channelID, 0)); n != 0 {
 				t.Fatalf("%d are on the board", n)
 			}
-			if fr := l.next(live.ThrottledFrame); len(fr.Gone) != 1 || fr.Gone[0] != spammer.ID {
+			if fr := l.next(live.ThrottledFrame); !slices.Equal(released(fr), []string{spammer.ID}) {
 				t.Errorf("the feed tells %+v", fr)
 			}
 			if v := d.say(spammer, 1); !v.Allowed {

@@ -1,6 +1,9 @@
 package web
 
 import (
+	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,7 +136,7 @@ func TestBoard_OldPolicyVerdictIsJudgedAgain(t *testing.T) {
 	d.server.Observe(chatguard.Message{ChannelID: channelID}, v)
 	d.server.Changed(channelID) // as if the pump ran after the verdict
 	l := d.listen()
-	for fr := l.next(live.SnapshotFrame); len(fr.Gone) == 0 && len(fr.Users) > 0; fr = l.next(live.ThrottledFrame) {
+	for fr := l.next(live.SnapshotFrame); len(released(fr)) == 0; fr = l.next(live.ThrottledFrame) {
 	}
 	if users := d.throttledUsers(); len(users) != 0 {
 		t.Errorf("users %+v", users)
@@ -145,6 +148,62 @@ func TestBoard_NewPolicyKeepsOutcome(t *testing.T) {
 	d.say(spammer, 4)
 	decode[journal.Revision](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
 	if users := d.throttledUsers(); len(users) != 1 || users[0].Observed || users[0].Outcome.Result != journal.Pending {
+		t.Errorf("users %+v", users)
+	}
+}
+
+// GET /throttled lists who is held back now, and with within also who was throttled a short while
+// ago.
+func TestThrottled_Within(t *testing.T) {
+	d := dash(t)
+	d.stopClock()
+	colored := spammer
+	colored.Color, colored.Roles = "#1e90ff", chatguard.RolesOf(chatguard.Subscriber)
+	d.say(colored, 5)
+	d.advance(5 * time.Minute)
+	d.say(chatguard.User{ID: "43"}, 4)
+	moderator := spammer
+	moderator.Roles = chatguard.RolesOf(chatguard.Moderator)
+	d.say(moderator, 1)
+	list := func(query string) (ids []string) {
+		for _, u := range decode[map[string][]live.Throttled](t, d.do("GET", "/api/v1/throttled?channel="+channelID+query, nil, asOwner))["users"] {
+			ids = append(ids, fmt.Sprint(u.UserID, u.Held))
+			if u.UserID == spammer.ID && (u.Text != "hello everyone" || u.Color != "#1e90ff" || !u.Roles.Has(chatguard.Subscriber) || u.MessageID == "" || u.Total != 2) {
+				t.Errorf("row %+v", u)
+			}
+		}
+		return ids
+	}
+	for query, want := range map[string][]string{"": {"43true"}, "&within=299": {"43true"}, "&within=600": {"42false", "43true"}} {
+		if got := list(query); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", query, got, want)
+		}
+	}
+	if status := decode[live.Status](t, d.do("GET", "/api/v1/status?channel="+channelID, nil, asOwner)); status.ThrottledUsers != 1 {
+		t.Errorf("%d throttled users", status.ThrottledUsers)
+	}
+	d.advance(live.Recent)
+	if got := list("&within=600"); len(got) != 0 {
+		t.Errorf("10 minutes later: %v", got)
+	}
+	for _, wrong := range []string{"0", "601", "10m"} {
+		if a := d.do("GET", "/api/v1/throttled?within="+wrong, nil, asOwner); a.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("within=%s: %s", wrong, a.Status)
+		}
+	}
+}
+
+func TestPreload_ShowsRecentUsers(t *testing.T) {
+	d := dash(t)
+	d.say(spammer, 4)
+	d.advance(time.Minute)
+	moderator := spammer
+	moderator.Roles = chatguard.RolesOf(chatguard.Moderator)
+	d.say(moderator, 1)
+	d.flush()
+	d.restart()
+	users := d.server.Throttled(channelID, live.Recent)
+	if len(users) != 1 || users[0].UserID != spammer.ID || users[0].Text != "hello everyone" {
 		t.Errorf("users %+v", users)
 	}
 }

@@ -97,7 +97,7 @@ func (d *dashboard) begin() {
 	policies := control.NewPolicies(control.PolicyOptions{Guard: d.guard, Store: d.store, Base: guardConfig{d.guard}, Now: d.now})
 	err = policies.Restore(ctx)
 	kept, settingsErr := d.store.Settings(ctx)
-	waiting, journalErr := d.store.Throttled(ctx, d.now())
+	waiting, journalErr := d.store.Throttled(ctx, d.now().Add(-live.Recent))
 	if err := errors.Join(err, settingsErr, journalErr); err != nil {
 		d.Fatal(err)
 	}

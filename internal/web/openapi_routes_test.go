@@ -35,7 +35,8 @@ var documented = map[string]about{
 			Channels []live.Channel `json:"channels"`
 		}]()},
 	"GET /throttled": {
-		says: "Who is throttled now, by what, until when and how often.", query: params(inChannel), answers: typeOf[struct {
+		says:  "Who is throttled now, by what, until when and how often. With within, also who was throttled in that many seconds.",
+		query: params(inChannel, withinSeconds), answers: typeOf[struct {
 			Users []live.Throttled `json:"users"`
 		}]()},
 	"GET /rates": {

@@ -30,7 +30,7 @@ func TestFeed_ResumesLostConnection(t *testing.T) {
 		if fr.Type != live.StatusFrame && fr.Seq <= seen {
 			t.Errorf("frame %d again", fr.Seq)
 		}
-		for _, id := range fr.Gone {
+		for _, id := range released(fr) {
 			gone[id] = true
 		}
 		kinds = append(kinds, string(fr.Type))

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
@@ -31,9 +32,15 @@ func (s states) getChannels(w http.ResponseWriter, _ *http.Request, _ access.Cal
 	return problem.WriteJSON(w, map[string][]live.Channel{"channels": s.model.Channels()})
 }
 
-// getThrottled is GET /throttled?channel=. Without a channel it covers all channels.
+// getThrottled is GET /throttled?channel=&within=. Without a channel it covers all channels. within
+// adds the users who were throttled in that many seconds.
 func (s states) getThrottled(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
-	return problem.WriteJSON(w, map[string][]live.Throttled{"users": s.model.Throttled(r.URL.Query().Get("channel"))})
+	q := problem.QueryOf(r)
+	within := time.Duration(q.Number("within", 0, 1, int64(live.Recent/time.Second))) * time.Second
+	if q.Err != nil {
+		return q.Err
+	}
+	return problem.WriteJSON(w, map[string][]live.Throttled{"users": s.model.Throttled(r.URL.Query().Get("channel"), within)})
 }
 
 // getRates is GET /rates?channel=&span=. Without a channel it covers all channels, without a span

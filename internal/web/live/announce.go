@@ -38,14 +38,14 @@ func (n *channelSet) take() []string {
 // judgeAgain makes the Guard judge all held-back users of the channel again, so that the shown "may
 // speak" time is correct under the current policy. An empty channel means all channels.
 func (m *Model) judgeAgain(channel string, now time.Time) {
-	for _, r := range m.board.list(channel) {
+	for _, r := range m.board.list(channel, isHeld) {
 		m.judgeRow(r, now)
 	}
 }
 
 func (m *Model) judgeRow(r row, now time.Time) {
 	e, err := m.opts.Guard.Explain(chatguard.Message{
-		ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: r.roles}, SentAt: now, Cost: r.cost,
+		ChannelID: r.Channel, User: chatguard.User{ID: r.UserID, Roles: r.Roles}, SentAt: now, Cost: r.cost,
 	})
 	if err != nil {
 		return // the row is removed when its time is up
@@ -92,8 +92,8 @@ func (m *Model) Reloaded() {
 // it may be called with locks held.
 func (m *Model) Changed(channelID string) { m.switched.add(channelID) }
 
-// Amended judges a user again after a grant, pardon or other change. The user leaves the board at
-// once if nothing holds them back any more. Amended never waits for disk, network or a reader.
+// Amended judges a user again after a grant, pardon or other change. The user is no longer held
+// back if nothing does so any more. Amended never waits for disk, network or a reader.
 func (m *Model) Amended(channelID, userID string) {
 	if r, ok := m.board.find(channelID, userID); ok {
 		m.judgeRow(r, m.opts.Now())

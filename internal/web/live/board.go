@@ -5,7 +5,6 @@ import (
 	"container/heap"
 	"hash/maphash"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,16 +13,18 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// board holds the users who are throttled now. Code that holds its lock never blocks.
+// board holds the users who are held back now, and those who were throttled within Recent. Code
+// that holds its lock never blocks.
 type board struct {
 	mu      sync.Mutex
 	rows    map[rowKey]*row
 	entries map[chatguard.EntryID]*row // by the last entry of each row
-	leaving expiryHeap
+	// holding has the rows of users who are held back, and past has the others.
+	holding, past rowHeap
 	// changed contains the rows that have changed since the last takeChanges.
 	changed map[rowKey]struct{}
-	sizes   map[string]int // number of rows per channel
-	users   userCounts     // written under mu, read without it
+	sizes   map[string]int // number of users held back per channel
+	users   userCounts     // of those held back; written under mu, read without it
 }
 
 type rowKey struct{ channel, user string }
@@ -31,65 +32,73 @@ type rowKey struct{ channel, user string }
 // row is a throttled user, with the data needed to judge them again.
 type row struct {
 	Throttled
-	roles chatguard.Roles
 	cost  int
-	place int // index in the heap leaving
+	place int // index in its heap; -1 if it is in none
 }
 
 func (r *row) key() rowKey { return rowKey{r.Channel, r.UserID} }
 
-// maxRows is the maximum number of rows. If there are more, the row of the user who may speak
-// soonest is removed.
+// maxRows is the maximum number of rows. If there are more, the row of the user who was throttled
+// longest ago is removed. If all users are held back, it is the row of the one who may speak
+// soonest.
 const maxRows = 10_000
 
 func newBoard() *board {
 	return &board{rows: map[rowKey]*row{}, entries: map[chatguard.EntryID]*row{}, changed: map[rowKey]struct{}{}, sizes: map[string]int{}}
 }
 
-// len returns the number of rows of a channel. An empty channel means all channels.
+// len returns the number of users who are held back in a channel. An empty channel means all
+// channels.
 func (b *board) len(channel string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if channel == "" {
-		return len(b.rows)
+		return len(b.holding)
 	}
 	return b.sizes[channel]
 }
 
-// put records a message that was throttled at now.
-func (b *board) put(e journal.Entry, roles chatguard.Roles, cost int, now time.Time) {
+// put records a message of an author that was throttled at now.
+func (b *board) put(e journal.Entry, author chatguard.User, cost int, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.rows[rowKey{e.ChannelID, e.UserID}]
 	if r == nil {
 		r = &row{place: -1}
-		b.users.counter(e.UserID).Add(1)
-		b.sizes[strings.Clone(e.ChannelID)]++
+		r.First = e.At
 	}
-	if !r.leavesAt().After(e.At) { // a new row, or one whose time was up
+	if !r.Held || !r.leavesAt().After(e.At) { // a new row, or one whose time was up
 		r.Since, r.Count = e.At, 0
 	}
 	delete(b.entries, r.Outcome.Entry)
-	r.setEntry(e)
-	r.roles, r.cost = roles, cost
+	r.setEntry(e, author)
+	r.cost = cost
 	b.rows[r.key()], b.entries[e.ID] = r, r
 	b.settle(r, now)
 	if len(b.rows) > maxRows {
-		b.remove(b.leaving[0])
+		b.evict()
 	}
 }
 
-// allow removes a user's row because a message that the user sent at that time was allowed. The
-// reason may be a role, a lower cost or a looser policy. If the user has no row, which is the usual
-// case, allow takes no lock.
+func (b *board) evict() {
+	if len(b.past) > 0 {
+		b.remove(b.past[0])
+	} else {
+		b.remove(b.holding[0])
+	}
+}
+
+// allow records that a message which the user sent at that time was allowed, so that nothing holds
+// the user back any more. The reason may be a role, a lower cost or a looser policy. If the user is
+// not held back, which is the usual case, allow takes no lock.
 func (b *board) allow(channel, user string, at time.Time) {
 	if b.users.counter(user).Load() == 0 {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if r := b.rows[rowKey{channel, user}]; r != nil && !at.Before(r.At) {
-		b.remove(r)
+	if r := b.rows[rowKey{channel, user}]; r != nil && r.Held && !at.Before(r.At) {
+		b.release(r, at)
 	}
 }
 
@@ -98,7 +107,7 @@ func (b *board) preload(entries []journal.Entry, now time.Time) {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b journal.Entry) int { return cmp.Compare(a.ID, b.ID) })
 	for _, e := range entries {
-		b.put(e, 0, 0, now)
+		b.put(e, chatguard.User{}, 0, now)
 	}
 }
 
@@ -113,16 +122,20 @@ func (b *board) report(o journal.Outcome) {
 }
 
 // judge replaces the row's verdict with a newer one, unless the user has sent another message
-// since.
+// since. A user who is not held back remains so until their next message.
 func (b *board) judge(seen row, v chatguard.Verdict, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.entries[seen.Outcome.Entry]
-	switch {
-	case r == nil || r.key() != seen.key():
+	if r == nil || r.key() != seen.key() {
 		return
+	}
+	r.Strikes = v.Strikes
+	b.changed[r.key()] = struct{}{}
+	switch {
+	case !r.Held:
 	case !v.Throttled():
-		b.remove(r)
+		b.release(r, now)
 	default:
 		r.judge(v)
 		b.settle(r, now)
@@ -139,47 +152,86 @@ func (b *board) find(channel, user string) (found row, ok bool) {
 	return row{}, false
 }
 
-// settle moves a row to its new place after its times have changed. If its time is up, settle
-// removes it.
+// settle moves a row to its new place after its times have changed, or removes it if it is too old.
 func (b *board) settle(r *row, now time.Time) {
-	b.changed[r.key()] = struct{}{}
-	if r.place < 0 {
-		heap.Push(&b.leaving, r)
-	} else {
-		heap.Fix(&b.leaving, r.place)
-	}
-	if !r.leavesAt().After(now) {
+	b.move(r, r.leavesAt().After(now))
+	if !r.due().After(now) {
 		b.remove(r)
 	}
 }
 
-// expire removes the users who may speak now.
-func (b *board) expire(now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for len(b.leaving) > 0 && !b.leaving[0].leavesAt().After(now) {
-		b.remove(b.leaving[0])
+// release records that a user is no longer held back.
+func (b *board) release(r *row, now time.Time) {
+	b.move(r, false)
+	if !r.due().After(now) {
+		b.remove(r)
 	}
 }
 
-func (b *board) remove(r *row) {
-	heap.Remove(&b.leaving, r.place)
-	delete(b.rows, r.key())
+// move puts a row at its place in the heap of users who are held back, or of the others.
+func (b *board) move(r *row, held bool) {
+	b.changed[r.key()] = struct{}{}
+	if r.place >= 0 && r.Held == held {
+		heap.Fix(b.heapOf(r), r.place)
+		return
+	}
+	b.detach(r)
+	r.Held = held
+	heap.Push(b.heapOf(r), r)
+	if held {
+		b.users.counter(r.UserID).Add(1)
+		b.sizes[r.Channel]++
+	}
+}
+
+// detach takes a row out of its heap.
+func (b *board) detach(r *row) {
+	if r.place < 0 {
+		return
+	}
+	heap.Remove(b.heapOf(r), r.place)
+	if !r.Held {
+		return
+	}
 	b.users.counter(r.UserID).Add(-1)
 	if b.sizes[r.Channel]--; b.sizes[r.Channel] == 0 {
 		delete(b.sizes, r.Channel)
 	}
+}
+
+func (b *board) heapOf(r *row) *rowHeap {
+	if r.Held {
+		return &b.holding
+	}
+	return &b.past
+}
+
+// expire releases the users who may speak now, and removes those who were throttled too long ago.
+func (b *board) expire(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.holding) > 0 && !b.holding[0].due().After(now) {
+		b.release(b.holding[0], now)
+	}
+	for len(b.past) > 0 && !b.past[0].due().After(now) {
+		b.remove(b.past[0])
+	}
+}
+
+func (b *board) remove(r *row) {
+	b.detach(r)
+	delete(b.rows, r.key())
 	delete(b.entries, r.Outcome.Entry)
 	b.changed[r.key()] = struct{}{}
 }
 
-// list returns the rows of a channel, the one throttled earliest first. An empty channel means all
-// channels.
-func (b *board) list(channel string) []row {
+// list returns the wanted rows of a channel, the one throttled earliest first. An empty channel
+// means all channels.
+func (b *board) list(channel string, isWanted func(*Throttled) bool) []row {
 	b.mu.Lock()
 	rows := make([]row, 0, len(b.rows))
 	for _, r := range b.rows {
-		if channel == "" || r.Channel == channel {
+		if (channel == "" || r.Channel == channel) && isWanted(&r.Throttled) {
 			rows = append(rows, *r)
 		}
 	}
@@ -223,29 +275,4 @@ var userSeed = maphash.MakeSeed()
 
 func (u *userCounts) counter(user string) *atomic.Int32 {
 	return &u[maphash.String(userSeed, user)%uint64(len(u))]
-}
-
-// expiryHeap is a heap of rows. Its root is the row that is removed first.
-type expiryHeap []*row
-
-func (l expiryHeap) Len() int           { return len(l) }
-func (l expiryHeap) Less(i, j int) bool { return l[i].leavesAt().Before(l[j].leavesAt()) }
-func (l expiryHeap) Swap(i, j int) {
-	l[i], l[j] = l[j], l[i]
-	l[i].place, l[j].place = i, j
-}
-
-func (l *expiryHeap) Push(x any) {
-	r := x.(*row)
-	r.place = len(*l)
-	*l = append(*l, r)
-}
-
-func (l *expiryHeap) Pop() any {
-	last := len(*l) - 1
-	r := (*l)[last]
-	(*l)[last] = nil
-	*l = (*l)[:last]
-	r.place = -1
-	return r
 }

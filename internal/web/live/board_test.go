@@ -7,15 +7,16 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
 func TestBoard_RowLeavesWhenUserMaySpeak(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, 10*time.Second), 0, 1, noon)
-	b.put(entry(2, "b", noon, 20*time.Second), 0, 1, noon)
-	b.put(entry(3, "a", noon.Add(time.Second), 9*time.Second), 0, 1, noon.Add(time.Second))
-	if rows := b.list(channelID); len(rows) != 2 || rows[0].Count != 2 || !rows[0].Since.Equal(noon) {
+	b.put(entry(1, "a", noon, 10*time.Second), chatguard.User{}, 1, noon)
+	b.put(entry(2, "b", noon, 20*time.Second), chatguard.User{}, 1, noon)
+	b.put(entry(3, "a", noon.Add(time.Second), 9*time.Second), chatguard.User{}, 1, noon.Add(time.Second))
+	if rows := b.list(channelID, isHeld); len(rows) != 2 || rows[0].Count != 2 || !rows[0].Since.Equal(noon) {
 		t.Errorf("rows %+v", rows)
 	}
 	b.expire(noon.Add(10*time.Second - 1))
@@ -23,10 +24,10 @@ func TestBoard_RowLeavesWhenUserMaySpeak(t *testing.T) {
 		t.Error("a row left too early")
 	}
 	b.expire(noon.Add(10 * time.Second))
-	if rows := b.list(""); len(rows) != 1 || rows[0].UserID != "b" {
+	if rows := b.list("", isHeld); len(rows) != 1 || rows[0].UserID != "b" {
 		t.Errorf("rows %+v", rows)
 	}
-	if c := b.takeChanges()[channelID]; len(c.users) != 1 || len(c.gone) != 1 || c.gone[0] != "a" {
+	if c := b.takeChanges()[channelID]; len(c.users) != 2 || len(c.gone) != 0 {
 		t.Errorf("changes %+v", c)
 	}
 	if c := b.takeChanges(); len(c) != 0 {
@@ -34,23 +35,127 @@ func TestBoard_RowLeavesWhenUserMaySpeak(t *testing.T) {
 	}
 }
 
+func TestBoard_RowStaysAfterWait(t *testing.T) {
+	for name, end := range map[string]func(b *board){
+		"over":    func(b *board) { b.expire(noon.Add(10 * time.Second)) },
+		"allowed": func(b *board) { b.allow(channelID, "a", noon.Add(5*time.Second)) },
+		"judged": func(b *board) {
+			seen, _ := b.find(channelID, "a")
+			b.judge(seen, chatguard.Verdict{Allowed: true}, noon.Add(time.Second))
+		},
+	} {
+		b := newBoard()
+		e := entry(1, "a", noon, 10*time.Second)
+		e.Text, e.MessageID = strings.Repeat("é", maxRowText), "m1"
+		b.put(e, chatguard.User{Color: "#1e90ff", Roles: chatguard.RolesOf(chatguard.VIP)}, 1, noon)
+		if r := b.list("", isHeld); len(r) != 1 || r[0].Color != "#1e90ff" || !r[0].Roles.Has(chatguard.VIP) || r[0].MessageID != "m1" || len(r[0].Text) > maxRowText {
+			t.Errorf("%s: rows %+v", name, r)
+		}
+		b.takeChanges()
+		end(b)
+		if n := b.len(channelID); n != 0 || b.len("") != 0 {
+			t.Errorf("%s: %d users are held back", name, n)
+		}
+		if c := b.takeChanges()[channelID]; len(c.users) != 1 || c.users[0].Held || len(c.gone) != 0 {
+			t.Errorf("%s: changes %+v", name, c)
+		}
+		b.expire(noon.Add(Recent - 1))
+		if rows := b.list("", isAny); len(rows) != 1 {
+			t.Errorf("%s: the row left too early", name)
+		}
+		b.report(journal.Outcome{Entry: 1, Result: journal.Failed})
+		if rows := b.list("", isAny); rows[0].Outcome.Result != journal.Failed {
+			t.Errorf("%s: late outcome %+v", name, rows[0].Outcome)
+		}
+		b.expire(noon.Add(Recent))
+		if c := b.takeChanges()[channelID]; len(b.rows)+len(b.entries) != 0 || len(c.gone) != 1 || c.gone[0] != "a" {
+			t.Errorf("%s: changes %+v", name, c)
+		}
+	}
+}
+
+// A long wait outlasts Recent, and the row then leaves at once.
+func TestBoard_LongWaitOutlastsRecent(t *testing.T) {
+	b := newBoard()
+	b.put(entry(1, "a", noon, time.Hour), chatguard.User{}, 1, noon)
+	b.expire(noon.Add(time.Hour - 1))
+	if b.len("") != 1 {
+		t.Error("the row left too early")
+	}
+	b.expire(noon.Add(time.Hour))
+	if len(b.rows) != 0 {
+		t.Error("the row stayed")
+	}
+}
+
+func TestBoard_TotalSpansWaits(t *testing.T) {
+	b := newBoard()
+	for i := range 3 {
+		at := noon.Add(time.Duration(i) * time.Minute)
+		b.put(entry(int64(i+1), "a", at, time.Second), chatguard.User{}, 1, at)
+		b.expire(at.Add(time.Second))
+	}
+	if r := b.list("", isAny)[0]; r.Count != 1 || r.Total != 3 || !r.First.Equal(noon) || r.Held {
+		t.Errorf("row %+v", r)
+	}
+}
+
+// A change of someone who is no longer held back changes the strikes but does not hold them again.
+func TestBoard_JudgedLaterKeepsState(t *testing.T) {
+	b := newBoard()
+	b.put(entry(1, "a", noon, time.Second), chatguard.User{}, 1, noon)
+	b.expire(noon.Add(time.Second))
+	seen, _ := b.find(channelID, "a")
+	b.judge(seen, chatguard.Verdict{RetryAfter: time.Hour, Limit: "other", Strikes: 7}, noon.Add(time.Second))
+	if r := b.list("", isAny)[0]; r.Held || r.Strikes != 7 || r.Limit != "burst" {
+		t.Errorf("row %+v", r)
+	}
+}
+
+// Someone who is held back is never evicted before someone who is not.
+func TestBoard_EvictsPastFirst(t *testing.T) {
+	b := newBoard()
+	for i := range maxRows {
+		wait := time.Hour
+		if i%2 == 1 {
+			wait = time.Second
+		}
+		b.put(entry(int64(i+1), fmt.Sprint(i), noon.Add(time.Duration(i)), wait), chatguard.User{}, 1, noon)
+	}
+	later := noon.Add(time.Minute)
+	b.expire(later)
+	for i := range maxRows / 2 {
+		b.put(entry(int64(maxRows+i+1), fmt.Sprint("new", i), later, time.Second), chatguard.User{}, 1, later)
+		if _, ok := b.find(channelID, fmt.Sprint(2*i+1)); ok {
+			t.Fatalf("the user who was throttled longest ago stayed at %d", i)
+		}
+	}
+	if n := b.len(""); n != maxRows || len(b.rows) != maxRows || len(b.past) != 0 {
+		t.Fatalf("%d held back, %d rows", n, len(b.rows))
+	}
+	b.put(entry(1_000_000, "last", later, time.Minute), chatguard.User{}, 1, later)
+	if _, ok := b.find(channelID, "0"); !ok || len(b.rows) != maxRows {
+		t.Errorf("%d rows; the user who waits longest was evicted", len(b.rows))
+	}
+}
+
 func TestBoard_LongWaitDelaysNobodyElse(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, 10*time.Second), 0, 1, noon)
-	b.put(entry(2, "b", noon, 20*time.Second), 0, 1, noon)
-	b.put(entry(3, "a", noon, 30*time.Second), 0, 1, noon)
+	b.put(entry(1, "a", noon, 10*time.Second), chatguard.User{}, 1, noon)
+	b.put(entry(2, "b", noon, 20*time.Second), chatguard.User{}, 1, noon)
+	b.put(entry(3, "a", noon, 30*time.Second), chatguard.User{}, 1, noon)
 	b.expire(noon.Add(20 * time.Second))
-	if rows := b.list(""); len(rows) != 1 || rows[0].UserID != "a" {
+	if rows := b.list("", isHeld); len(rows) != 1 || rows[0].UserID != "a" {
 		t.Errorf("rows %+v", rows)
 	}
 }
 
 func TestBoard_ReturningUserCountsFromOne(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, time.Second), 0, 1, noon)
+	b.put(entry(1, "a", noon, time.Second), chatguard.User{}, 1, noon)
 	later := noon.Add(2 * time.Second)
-	b.put(entry(2, "a", later, time.Second), 0, 1, later)
-	if r := b.list("")[0]; r.Count != 1 || !r.Since.Equal(later) {
+	b.put(entry(2, "a", later, time.Second), chatguard.User{}, 1, later)
+	if r := b.list("", isHeld)[0]; r.Count != 1 || !r.Since.Equal(later) {
 		t.Errorf("row %+v", r)
 	}
 }
@@ -59,8 +164,8 @@ func TestBoard_NeverAllowedLeavesAfterMinute(t *testing.T) {
 	b := newBoard()
 	e := entry(1, "a", noon, 0)
 	e.MaySpeakAt = journal.OptionalTime{}
-	b.put(e, 0, 5, noon)
-	if r := b.list("")[0]; !r.Never {
+	b.put(e, chatguard.User{}, 5, noon)
+	if r := b.list("", isHeld)[0]; !r.Never {
 		t.Errorf("row %+v", r)
 	}
 	b.expire(noon.Add(time.Minute))
@@ -71,12 +176,12 @@ func TestBoard_NeverAllowedLeavesAfterMinute(t *testing.T) {
 
 func TestBoard_LastOutcomeCounts(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, time.Minute), 0, 1, noon)
-	b.put(entry(2, "a", noon, time.Minute), 0, 1, noon)
+	b.put(entry(1, "a", noon, time.Minute), chatguard.User{}, 1, noon)
+	b.put(entry(2, "a", noon, time.Minute), chatguard.User{}, 1, noon)
 	b.report(journal.Outcome{Entry: 1, Result: journal.Failed})
 	b.report(journal.Outcome{Entry: 2, Result: journal.Done})
 	b.report(journal.Outcome{Entry: 9, Result: journal.Failed})
-	if r := b.list("")[0]; r.Outcome.Result != journal.Done {
+	if r := b.list("", isHeld)[0]; r.Outcome.Result != journal.Done {
 		t.Errorf("outcome %+v", r.Outcome)
 	}
 }
@@ -84,10 +189,10 @@ func TestBoard_LastOutcomeCounts(t *testing.T) {
 func TestBoard_Bounded(t *testing.T) {
 	b := newBoard()
 	for i := range maxRows + 5 {
-		b.put(entry(int64(i+1), fmt.Sprint(i), noon, time.Hour-time.Duration(i)), 0, 1, noon)
+		b.put(entry(int64(i+1), fmt.Sprint(i), noon, time.Hour-time.Duration(i)), chatguard.User{}, 1, noon)
 	}
-	b.put(entry(1_000_000, "longest", noon, 2*time.Hour), 0, 1, noon)
-	rows := b.list("")
+	b.put(entry(1_000_000, "longest", noon, 2*time.Hour), chatguard.User{}, 1, noon)
+	rows := b.list("", isHeld)
 	if len(rows) != maxRows || len(b.entries) != maxRows {
 		t.Fatalf("%d rows, %d entries", len(rows), len(b.entries))
 	}
@@ -98,7 +203,7 @@ func TestBoard_Bounded(t *testing.T) {
 
 func TestBoard_EarlierAllowedMessageRemovesNobody(t *testing.T) {
 	b := newBoard()
-	b.put(entry(1, "a", noon, time.Minute), 0, 1, noon)
+	b.put(entry(1, "a", noon, time.Minute), chatguard.User{}, 1, noon)
 	b.allow(channelID, "a", noon.Add(-1))
 	b.allow("another", "a", noon.Add(1))
 	if b.len(channelID) != 1 {
@@ -113,12 +218,12 @@ func TestBoard_EarlierAllowedMessageRemovesNobody(t *testing.T) {
 func TestBoard_RetainsNoLines(t *testing.T) {
 	line := strings.Repeat("x", 1000)
 	e := entry(1, line[:2], noon, time.Minute)
-	e.ChannelID, e.Login, e.DisplayName = line[2:4], line[4:8], line[8:16]
+	e.ChannelID, e.Login, e.DisplayName, e.MessageID, e.Text = line[2:4], line[4:8], line[8:16], line[16:18], line[18:20]
 	b := newBoard()
-	b.put(e, 0, 1, noon)
+	b.put(e, chatguard.User{Color: line[20:27]}, 1, noon)
 	start := uintptr(unsafe.Pointer(unsafe.StringData(line)))
 	for key, r := range b.rows {
-		for _, kept := range []string{key.channel, key.user, r.Channel, r.UserID, r.Login, r.DisplayName} {
+		for _, kept := range []string{key.channel, key.user, r.Channel, r.UserID, r.Login, r.DisplayName, r.MessageID, r.Text, r.Color} {
 			if at := uintptr(unsafe.Pointer(unsafe.StringData(kept))); at >= start && at < start+uintptr(len(line)) {
 				t.Errorf("%q is a part of the line", kept)
 			}

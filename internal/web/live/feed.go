@@ -20,10 +20,10 @@ type Frame struct {
 	Now      time.Time `json:"now"`
 	Channel  string    `json:"channel,omitempty"`
 	Channels []Channel `json:"channels,omitempty"` // snapshot, status: the dashboard's channels
-	// Users contains all throttled users in a snapshot, and the new or changed ones in a throttled
-	// frame.
+	// Users contains everyone who is held back now or was throttled within the last 10 minutes in a
+	// snapshot, and the new or changed ones in a throttled frame.
 	Users  []Throttled  `json:"users,omitempty"`
-	Gone   []string     `json:"gone,omitempty"`   // throttled: IDs of users who may speak again
+	Gone   []string     `json:"gone,omitempty"`   // throttled: IDs of users who are no longer listed
 	Status *Status      `json:"status,omitempty"` // snapshot, status
 	Policy *PolicyState `json:"policy,omitempty"` // snapshot, policy
 }

@@ -108,11 +108,11 @@ func (m *Model) Close() {
 // Feeds returns the number of open live feeds.
 func (m *Model) Feeds() int { return m.feed.len() }
 
-// RolesOf returns the roles that a throttled user had in their last message. It returns no roles if
-// the user is not throttled now.
+// RolesOf returns the roles that a user had in their last throttled message. It returns no roles if
+// the user is not on the board.
 func (m *Model) RolesOf(channel, user string) chatguard.Roles {
 	r, _ := m.board.find(channel, user)
-	return r.roles
+	return r.Roles
 }
 
 // Rates returns how busy a channel was over the named span. An empty channel means all channels,
@@ -130,12 +130,12 @@ func (m *Model) Rates(name, channel string) (over RatesOver, ok bool) {
 func (m *Model) BusyChannels() map[string]float64 { return m.tallies.busy() }
 
 // Observe records a verdict. It can be used as chatguard.Options.Observer, because it never waits
-// for disk, network or a reader. For an allowed message of a user who is not on the board, it only
+// for disk, network or a reader. For an allowed message of a user who is not held back, it only
 // updates counters.
 func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 	m.tallies.count(&v)
 	if v.Throttled() {
-		m.board.put(journal.NewEntry(msg, v), msg.User.Roles, msg.Cost, m.opts.Now())
+		m.board.put(journal.NewEntry(msg, v), msg.User, msg.Cost, m.opts.Now())
 	} else {
 		m.board.allow(v.ChannelID, v.UserID, v.At)
 	}
@@ -151,8 +151,8 @@ func (m *Model) Report(o journal.Outcome) {
 	m.board.report(o)
 }
 
-// Preload puts on the board those users of the journal's entries whom the Guard still holds back.
-// It is meant for the start.
+// Preload puts on the board the users of the journal's entries whom the Guard still holds back, and
+// those who were throttled within Recent. It is meant for the start.
 func (m *Model) Preload(entries []journal.Entry) {
 	now := m.opts.Now()
 	m.board.preload(entries, now)

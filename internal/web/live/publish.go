@@ -55,7 +55,7 @@ func (m *Model) statusFrame(channel string) Frame {
 func (m *Model) snapshotFrame(channel string) Frame {
 	fr := m.statusFrame(channel)
 	fr.Type, fr.Feed = SnapshotFrame, m.feed.name(channel)
-	fr.Users = m.throttledUsers(channel)
+	fr.Users = m.throttledUsers(channel, isAny)
 	if channel != "" {
 		policy := m.policyState(channel)
 		fr.Policy = &policy

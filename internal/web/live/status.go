@@ -123,14 +123,16 @@ func (m *Model) Channels() []Channel {
 }
 
 // Throttled returns the users of a channel who are held back now, the one throttled earliest first.
-// An empty channel means all channels.
-func (m *Model) Throttled(channel string) []Throttled {
-	m.board.expire(m.opts.Now())
-	return m.throttledUsers(channel)
+// If within is positive, it adds the users who were throttled within that duration; the board knows
+// Recent at most. An empty channel means all channels.
+func (m *Model) Throttled(channel string, within time.Duration) []Throttled {
+	now := m.opts.Now()
+	m.board.expire(now)
+	return m.throttledUsers(channel, func(t *Throttled) bool { return t.Held || within > 0 && t.At.After(now.Add(-within)) })
 }
 
-func (m *Model) throttledUsers(channel string) []Throttled {
-	rows := m.board.list(channel)
+func (m *Model) throttledUsers(channel string, isWanted func(*Throttled) bool) []Throttled {
+	rows := m.board.list(channel, isWanted)
 	users := make([]Throttled, len(rows))
 	for i, r := range rows {
 		users[i] = r.Throttled

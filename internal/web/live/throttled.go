@@ -6,52 +6,88 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Throttled is a user who is held back now, as in the API.
+// Recent is how long a user remains on the board after their last throttled message.
+const Recent = 10 * time.Minute
+
+// maxRowText is the maximum length of a row's text in bytes. A message of Twitch has at most 500
+// characters. The journal has longer texts.
+const maxRowText = 500
+
+// Throttled is a user who is held back now, or who was throttled within Recent, as in the API.
 type Throttled struct {
 	Channel     string `json:"channel"`
 	UserID      string `json:"user_id"`
 	Login       string `json:"login"`
 	DisplayName string `json:"display_name"`
-	// Limit is the limit that holds the user back longest.
+	// Color is the color of the user's name in chat, such as "#1e90ff". It may be empty.
+	Color string          `json:"color"`
+	Roles chatguard.Roles `json:"roles"` // at the last message
+	Held  bool            `json:"held"`  // whether the user is held back now
+	// Limit is the limit that holds the user back longest, or did so.
 	Limit string `json:"limit"`
-	// Since is the time of the first throttled message; the user has been held back without a gap
-	// since then.
+	// Since is the time of the first throttled message of the current or last wait. The user has
+	// waited without a gap since then.
 	Since time.Time `json:"since"`
 	At    time.Time `json:"at"` // last throttled message
-	// MaySpeakAt is zero, and null in JSON, if waiting never helps.
+	// MaySpeakAt is zero, and null in JSON, if waiting never helps. It only counts if the user is
+	// held back now.
 	MaySpeakAt journal.OptionalTime `json:"may_speak_at"`
 	Never      bool                 `json:"never"`
 	Count      int                  `json:"count"` // throttled messages since Since
+	First      time.Time            `json:"first"` // first throttled message since the user is listed
+	Total      int                  `json:"total"` // throttled messages since First
 	Strikes    int                  `json:"strikes"`
 	// Observed is true if the last message was only observed, due to the policy or the limit. In
 	// this case, the user was not actually held back.
 	Observed bool              `json:"observed"`
 	Penalty  chatguard.Penalty `json:"penalty"` // of the last message, actual or observed
 	Outcome  journal.Outcome   `json:"outcome"` // of the action on the last message
+
+	MessageID string `json:"message_id"` // platform's ID of the last message; may be empty
+	Text      string `json:"text"`       // beginning of the last message
 }
 
 // leavesAt returns when the user will no longer be held back.
 func (t *Throttled) leavesAt() time.Time { return journal.HeldUntil(t.At, t.MaySpeakAt.Time) }
 
+// due returns when the user will no longer be held back or, if they are not, when their row is
+// removed.
+func (t *Throttled) due() time.Time {
+	if t.Held {
+		return t.leavesAt()
+	}
+	return t.At.Add(Recent)
+}
+
 // setEntry sets the user's last entry. It copies the texts that it stores, because an entry's texts
 // are parts of a larger string.
-func (t *Throttled) setEntry(e journal.Entry) {
+func (t *Throttled) setEntry(e journal.Entry, author chatguard.User) {
 	t.Channel, t.UserID = strings.Clone(e.ChannelID), strings.Clone(e.UserID)
 	t.Login, t.DisplayName = strings.Clone(e.Login), strings.Clone(e.DisplayName)
+	t.Color, t.Roles = strings.Clone(author.Color), author.Roles
 	t.Limit, t.At, t.Strikes = e.Limit, e.At, e.Strikes
 	t.MaySpeakAt, t.Never = e.MaySpeakAt, e.MaySpeakAt.IsZero()
 	t.Penalty, t.Outcome = e.Penalty, e.Outcome
 	t.Observed = e.Outcome.Result == journal.Observed
+	t.MessageID, t.Text = strings.Clone(e.MessageID), strings.Clone(hostile.Clip(e.Text, maxRowText))
 	t.Count++
+	t.Total++
 }
 
 // judge replaces the user's verdict with the current one. It keeps the outcome of the last message.
 func (t *Throttled) judge(v chatguard.Verdict) {
 	t.Limit, t.MaySpeakAt, t.Never, t.Strikes = v.Limit, journal.OptionalTime{Time: v.MaySpeakAt()}, v.Never, v.Strikes
 }
+
+// isHeld reports whether a user is held back now.
+func isHeld(t *Throttled) bool { return t.Held }
+
+// isAny returns true.
+func isAny(*Throttled) bool { return true }
 
 // compareSince orders users by when they were first held back.
 func compareSince(a, b Throttled) int {

@@ -123,13 +123,13 @@ function isGone() {
 const take = {
   snapshot(frame) {
     update((s) => {
-      s.users = new Map((frame.users ?? []).map((user) => [user.user_id, { ...user, arrived: 0 }]));
+      s.users = new Map((frame.users ?? []).filter(({ held }) => held).map((user) => [user.user_id, { ...user, arrived: 0 }]));
     });
     policyChanged(frame.policy);
   },
   throttled(frame) {
     update((s) => {
-      for (const user of frame.users ?? []) put(s.users, user);
+      for (const user of frame.users ?? []) user.held ? put(s.users, user) : leave(s.users, user.user_id);
       for (const id of frame.gone ?? []) leave(s.users, id);
     });
     announce();
