@@ -52,7 +52,7 @@ func BenchmarkRecords(b *testing.B) {
 	})
 	for name, read := range map[string]func(ctx context.Context) error{
 		"minutes": func(ctx context.Context) error {
-			return s.Minutes(ctx, start, func(journal.Minute) error { return nil })
+			return s.Minutes(ctx, start, start.Add(48*time.Hour), func(journal.Minute) error { return nil })
 		},
 		"quarters":  func(ctx context.Context) error { return errorOf(s.QuarterHours(ctx, "1", userID(7), start)) },
 		"last-seen": func(ctx context.Context) error { return errorOf(s.FindPeople(ctx, "1", "", 20)) },

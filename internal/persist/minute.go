@@ -13,15 +13,15 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Minutes calls each for every minute of every channel since a time, oldest first. It includes
-// pending records and omits minutes without messages. The first minute is complete, even if since
-// is within it. If each returns an error, or the context ends, Minutes stops and returns that
-// error.
-func (s *Store) Minutes(ctx context.Context, since time.Time, each func(journal.Minute) error) error {
-	c := minuteCount{db: s.db, since: since.Truncate(time.Minute), minutes: map[minuteKey]*journal.Minute{}}
+// Minutes calls each for every minute of every channel, oldest first, with the messages since one
+// time and before another. It includes pending records and omits minutes without messages. The
+// first minute is complete, even if since is within it. If each returns an error, or the context
+// ends, Minutes stops and returns that error.
+func (s *Store) Minutes(ctx context.Context, since, until time.Time, each func(journal.Minute) error) error {
+	c := minuteCount{db: s.db, since: since.Truncate(time.Minute), until: until, minutes: map[minuteKey]*journal.Minute{}}
 	// Read pending messages first, so that none is missed if it is stored in between.
-	spoken := s.queue.matchingMessages(func(m *timelineRow) bool { return !m.At.Before(c.since) })
-	throttled, _, _ := s.queue.entries(func(e *journal.Entry) bool { return !e.At.Before(c.since) })
+	spoken := s.queue.matchingMessages(func(m *timelineRow) bool { return c.includes(m.At) })
+	throttled, _, _ := s.queue.entries(func(e *journal.Entry) bool { return c.includes(e.At) })
 	if err := c.addMessages(ctx, spoken); err != nil {
 		return cmp.Or(ctx.Err(), err)
 	}
@@ -51,10 +51,12 @@ func (k minuteKey) compare(other minuteKey) int {
 
 // minuteCount counts messages and entries by minute.
 type minuteCount struct {
-	db      *database
-	since   time.Time
-	minutes map[minuteKey]*journal.Minute
+	db           *database
+	since, until time.Time
+	minutes      map[minuteKey]*journal.Minute
 }
+
+func (c *minuteCount) includes(at time.Time) bool { return !at.Before(c.since) && at.Before(c.until) }
 
 func (c *minuteCount) minute(channelID string, at int64) *journal.Minute {
 	key := minuteKey{at, channelID}
@@ -99,10 +101,10 @@ func (c *minuteCount) addChannel(ctx context.Context, channelID, waiting string)
 		c.minute(channelID, at).Messages += messages
 		return err
 	}, `SELECT minute, sum(messages) FROM (
-			SELECT at - at % ?3 AS minute, count(*) AS messages FROM timeline WHERE channel_id = ?1 AND at >= ?2 GROUP BY minute
+			SELECT at - at % ?3 AS minute, count(*) AS messages FROM timeline WHERE channel_id = ?1 AND at >= ?2 AND at < ?5 GROUP BY minute
 			UNION ALL SELECT value ->> 0, 1 FROM json_each(?4)
 				WHERE NOT EXISTS (SELECT 1 FROM timeline WHERE channel_id = ?1 AND at = value ->> 1 AND number = value ->> 2))
-		GROUP BY minute`, channelID, c.since.UnixNano(), int64(time.Minute), waiting)
+		GROUP BY minute`, channelID, c.since.UnixNano(), int64(time.Minute), waiting, c.until.UnixNano())
 }
 
 // addThrottled counts the entries of the journal, including pending ones.
@@ -125,5 +127,5 @@ func (c *minuteCount) addThrottled(ctx context.Context, waiting []journal.Entry)
 		m.Throttled, m.Observed = m.Throttled+throttled, m.Observed+observed
 		return err
 	}, `SELECT channel_id, at - at % ?2 AS minute, count(*), sum(outcome_result = 'observed') FROM journal INDEXED BY journal_at
-		WHERE at >= ?1 AND id NOT IN (SELECT value FROM json_each(?3)) GROUP BY +channel_id, minute`, c.since.UnixNano(), int64(time.Minute), jsonOf(ids))
+		WHERE at >= ?1 AND at < ?4 AND id NOT IN (SELECT value FROM json_each(?3)) GROUP BY +channel_id, minute`, c.since.UnixNano(), int64(time.Minute), jsonOf(ids), c.until.UnixNano())
 }

@@ -53,12 +53,13 @@ func (h *history) quarters(channelID, userID string, since time.Time) (list []jo
 	return list
 }
 
-func (h *history) minutes(since time.Time) (list []journal.Minute) {
+func (h *history) minutes(since, until time.Time) (list []journal.Minute) {
 	minutes := map[string]*journal.Minute{}
 	minute := func(channelID string, at time.Time) *journal.Minute {
+		isLate := !at.Before(until)
 		at = at.Truncate(time.Minute)
 		key := fmt.Sprint(at.UnixNano(), channelID)
-		if at.Before(since.Truncate(time.Minute)) {
+		if isLate || at.Before(since.Truncate(time.Minute)) {
 			return new(journal.Minute)
 		}
 		if minutes[key] == nil {
@@ -242,11 +243,12 @@ func (r *recordsRun) check() {
 	want("timeline", spoken, r.messagesIn(channelID, since), err)
 
 	var minutes []journal.Minute
-	err = r.store.Minutes(ctx, since, func(m journal.Minute) error {
+	until := since.Add(time.Duration(rapid.Int64Range(0, int64(10*time.Minute)).Draw(r.T, "until")))
+	err = r.store.Minutes(ctx, since, until, func(m journal.Minute) error {
 		minutes = append(minutes, m)
 		return nil
 	})
-	want("minutes", minutes, r.minutes(since), err)
+	want("minutes", minutes, r.minutes(since, until), err)
 
 	text, n := rapid.SampledFrom([]string{"", "an", "AN", "nn", "1", "joanna", "nobody", "%", "a\x00"}).Draw(r.T, "text"), rapid.IntRange(1, 4).Draw(r.T, "n")
 	found, err := r.store.FindPeople(ctx, channelID, text, n)
@@ -327,7 +329,7 @@ func TestRecords_EndEarly(t *testing.T) {
 			return s.Timeline(ctx, "1", start, func([]journal.TimelineMessage) error { return each() })
 		},
 		"minutes": func(ctx context.Context, each func() error) error {
-			return s.Minutes(ctx, start, func(journal.Minute) error { return each() })
+			return s.Minutes(ctx, start, start.Add(48*time.Hour), func(journal.Minute) error { return each() })
 		},
 	} {
 		calls := 0
@@ -380,7 +382,7 @@ func TestRecords_FailingDatabase(t *testing.T) {
 	failures["damaged page"].harm(t, s)
 	_, errEntries := s.Entries(ctx, journal.EntryFilter{N: 1000})
 	errTimeline := s.Timeline(ctx, "c1", start, func([]journal.TimelineMessage) error { return nil })
-	errMinutes := s.Minutes(ctx, start, func(journal.Minute) error { return nil })
+	errMinutes := s.Minutes(ctx, start, start.Add(48*time.Hour), func(journal.Minute) error { return nil })
 	for name, err := range map[string]error{"entries": errEntries, "timeline": errTimeline, "minutes": errMinutes} {
 		if !isDatabaseError(err) {
 			t.Errorf("%s: %v", name, err)

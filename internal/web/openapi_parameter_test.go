@@ -32,7 +32,7 @@ var (
 	withinSeconds = parameter{Name: "within", Description: "Seconds. Default: only who is throttled now.", Schema: wholeNumber(1, 600)}
 	inOneChannel  = parameter{Name: "channel", Description: "The channel's ID. Default: the first channel.", Schema: shortText()}
 	searched      = parameter{Name: "q", Description: "The ID, or a part of the login.", Schema: shortText()}
-	overSpan      = parameter{Name: "span", Description: "Default: hour.", Schema: nameSchema([]string{"hour", "day"})}
+	overSpan      = parameter{Name: "span", Description: "Default: hour.", Schema: nameSchema([]string{"quarter", "hour", "day", "stream"})}
 	ofFeed        = parameter{Name: "feed", Description: "The feed of the last snapshot. If this is another feed (of another channel or process), the first frame is a snapshot.", Schema: shortText()}
 	afterSeq      = parameter{Name: "after", Description: "The seq of the last frame received from this channel's feed. The frames since then follow if all are still known, otherwise a snapshot.", Schema: wholeNumber(0, math.MaxInt64)}
 	ofUser        = parameter{Name: "user", Description: "The user's ID, or login.", Schema: shortText()}

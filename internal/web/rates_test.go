@@ -18,7 +18,7 @@ func TestRates_Route(t *testing.T) {
 	for _, test := range []struct {
 		query   string
 		step, n int
-	}{{"", 5, 720}, {"?span=hour&channel=7", 5, 720}, {"?span=day", 60, 1440}} {
+	}{{"", 5, 720}, {"?span=quarter", 5, 180}, {"?span=hour&channel=7", 5, 720}, {"?span=day", 60, 1440}} {
 		a := d.do("GET", "/api/v1/rates"+test.query, nil, asOwner)
 		if rates := decode[live.RatesOver](t, a); rates.StepSeconds != test.step || len(rates.Messages) != test.n || len(rates.Throttled) != test.n || len(rates.Observed) != test.n {
 			t.Errorf("%q: %s", test.query, a.body)
@@ -63,7 +63,7 @@ type unreadableRates struct {
 	read chan struct{}
 }
 
-func (f unreadableRates) Minutes(context.Context, time.Time, func(journal.Minute) error) error {
+func (f unreadableRates) Minutes(context.Context, time.Time, time.Time, func(journal.Minute) error) error {
 	close(f.read)
 	return errors.New("damaged")
 }

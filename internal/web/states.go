@@ -46,10 +46,13 @@ func (s states) getThrottled(w http.ResponseWriter, r *http.Request, _ access.Ca
 // getRates is GET /rates?channel=&span=. Without a channel it covers all channels, without a span
 // the last hour.
 func (s states) getRates(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
-	name := r.URL.Query().Get("span")
-	rates, ok := s.model.Rates(name, r.URL.Query().Get("channel"))
-	if !ok {
-		return problem.New(http.StatusBadRequest, `The span must be "hour" or "day", not %s.`, problem.Quote(name))
+	name, channel := r.URL.Query().Get("span"), r.URL.Query().Get("channel")
+	rates, ok := s.model.Rates(name, channel)
+	switch {
+	case !ok && name == "stream":
+		return problem.New(http.StatusConflict, "No stream is running in this channel, as far as chatguard knows.")
+	case !ok:
+		return problem.New(http.StatusBadRequest, `The span must be "quarter", "hour", "day" or "stream", not %s.`, problem.Quote(name))
 	}
 	return problem.WriteJSON(w, rates)
 }

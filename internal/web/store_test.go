@@ -320,11 +320,11 @@ func (s *testStore) Timeline(ctx context.Context, channel string, since time.Tim
 	return s.Store.Timeline(ctx, channel, since, each)
 }
 
-func (s *testStore) Minutes(ctx context.Context, since time.Time, each func(journal.Minute) error) error {
+func (s *testStore) Minutes(ctx context.Context, since, until time.Time, each func(journal.Minute) error) error {
 	if err := s.readError(); err != nil {
 		return err
 	}
-	return s.Store.Minutes(ctx, since, each)
+	return s.Store.Minutes(ctx, since, until, each)
 }
 
 // diskFull is the error of the database in these tests.

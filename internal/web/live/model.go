@@ -4,9 +4,9 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -40,14 +40,15 @@ type Options struct {
 
 // Records reads records from before the start.
 type Records interface {
-	// Minutes calls the function each for every minute of every channel since a time, oldest first.
-	// It leaves out minutes without messages.
-	Minutes(ctx context.Context, since time.Time, each func(journal.Minute) error) error
+	// Minutes calls the function each for every minute of every channel, oldest first. It counts
+	// the messages from one time until another, and leaves out minutes without messages.
+	Minutes(ctx context.Context, since, until time.Time, each func(journal.Minute) error) error
 }
 
 // Model is what the dashboard shows now. It is safe for concurrent use. Create one with New.
 type Model struct {
 	opts      Options
+	began     time.Time // when counting began
 	board     *board
 	tallies   *tallies
 	feed      *feed
@@ -68,7 +69,8 @@ type Model struct {
 
 // New returns a Model that is ready to receive verdicts.
 func New(opts Options) *Model {
-	m := &Model{opts: opts, board: newBoard(), feed: newFeed(opts.Now()), snapshots: newSnapshots(), tallies: newTallies(opts.Metrics, opts.Now())}
+	now := opts.Now()
+	m := &Model{opts: opts, began: now, board: newBoard(), feed: newFeed(now), snapshots: newSnapshots(), tallies: newTallies(opts.Metrics, now)}
 	m.ending, m.cut = context.WithCancel(context.Background())
 	m.register(opts.Metrics)
 	return m
@@ -115,14 +117,32 @@ func (m *Model) RolesOf(channel, user string) chatguard.Roles {
 	return r.Roles
 }
 
-// Rates returns how busy a channel was over the named span. An empty channel means all channels,
-// and an empty span means the shortest. ok is false if there is no such span.
+// Rates returns how busy a channel was over the named span: "quarter" of an hour, "hour", "day" or
+// "stream", which is the channel's running stream. An empty channel means all channels, and an
+// empty span means "hour". ok is false if there is no such span.
 func (m *Model) Rates(name, channel string) (over RatesOver, ok bool) {
-	i := slices.IndexFunc(spans[:], func(s span) bool { return s.name == name || name == "" })
-	if i < 0 {
+	if name == "stream" {
+		began := m.liveSince(channel)
+		if began.IsZero() {
+			return over, false
+		}
+		return m.tallies.ratesOver(m.tallies.since(began), channel), true
+	}
+	p, ok := periods[cmp.Or(name, "hour")]
+	if !ok {
 		return over, false
 	}
-	return m.tallies.ratesOver(i, channel), true
+	return m.tallies.ratesOver(p, channel), true
+}
+
+// liveSince returns when the channel's running stream began, or the zero time.
+func (m *Model) liveSince(channel string) time.Time {
+	for _, c := range m.opts.Channels() {
+		if c.ID == channel {
+			return c.LiveSince
+		}
+	}
+	return time.Time{}
 }
 
 // BusyChannels returns the messages per second of each channel that has had verdicts since the
@@ -162,9 +182,8 @@ func (m *Model) Preload(entries []journal.Entry) {
 // loadRates reads from the store how busy the channels were before the start. It cannot distinguish
 // quiet times from times when chatguard was not running, because neither has messages.
 func (m *Model) loadRates(ctx context.Context) {
-	day := spans[len(spans)-1]
-	since := m.opts.Now().Add(-time.Duration(day.steps) * day.step)
-	err := m.opts.Records.Minutes(ctx, since, func(minute journal.Minute) error {
+	day := rings[minutes]
+	err := m.opts.Records.Minutes(ctx, m.began.Add(-time.Duration(day.steps)*day.step), m.began, func(minute journal.Minute) error {
 		m.tallies.remember(minute)
 		return ctx.Err()
 	})

@@ -6,49 +6,57 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// span is a period that ends now. It is divided into steps, and each step has its own rates.
-type span struct {
-	name  string
+// ring is a period that ends now. It is divided into steps, and each step has its own counts.
+type ring struct {
 	step  time.Duration
 	steps int
 }
 
-// spans are the periods kept in memory. They take 26 kB per channel.
-var spans = [...]span{
-	{"hour", 5 * time.Second, 720},
-	{"day", time.Minute, 1440},
+// rings are the periods kept in memory. They take 26 kB per channel. The fine ring counts messages
+// when they arrive. The whole minutes count them by their own times, as the store does, so that a
+// minute has the same count before and after a restart.
+var rings = [...]ring{
+	fine:    {5 * time.Second, 720},
+	minutes: {time.Minute, 1440},
 }
+
+// The indexes of rings.
+const (
+	fine = iota
+	minutes
+)
 
 // stepCounts are a channel's counts in one step.
 type stepCounts struct{ messages, throttled, observed uint32 }
 
 // history holds a tally's counts, in one ring per span. The calendar gives the position of a step
 // in its ring.
-type history [len(spans)][]stepCounts
+type history [len(rings)][]stepCounts
 
 func (c stepCounts) add(d stepCounts) stepCounts {
 	return stepCounts{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed}
 }
 
 func newHistory() (h history) {
-	for i, s := range spans {
-		h[i] = make([]stepCounts, s.steps+1)
+	for i, r := range rings {
+		h[i] = make([]stepCounts, r.steps+1)
 	}
 	return h
 }
 
-// calendar says for which steps of a span the histories have data. Steps are numbered from 1970.
+// calendar says for which steps of a ring the histories have data. Steps are numbered from 1970.
 type calendar struct {
-	span
-	began int64  // first step counted; its count is partial
+	ring
+	began int64  // first step counted
 	now   int64  // the current step
 	known []bool // by place in the ring
 }
 
-func newCalendar(s span, now time.Time) *calendar {
-	c := &calendar{span: s, known: make([]bool, s.steps+1)}
+func newCalendar(r ring, now time.Time) *calendar {
+	c := &calendar{ring: r, known: make([]bool, r.steps+1)}
 	c.now = c.stepAt(now)
 	c.began = c.now
+	c.known[c.place(c.now)] = true
 	return c
 }
 
@@ -75,22 +83,22 @@ func (c *calendar) advance(t time.Time, free func(place int)) {
 	c.now = next
 }
 
-// minuteSteps returns the steps of a minute that ended before counting began here: from first up to
-// but not including end. If the minute ended later, it returns no steps.
+// minuteSteps returns the steps of a minute that belong to the time before counting began here:
+// from first up to but not including end. If counting began within the minute's first step, that
+// step is returned. If the minute is later, there are none.
 func (c *calendar) minuteSteps(t time.Time) (first, end int64) {
 	first = c.stepAt(t.Truncate(time.Minute))
-	end = first + c.stepsPerMinute()
-	if began := c.began - c.began%c.stepsPerMinute(); end > began {
+	if first > c.began {
 		return first, first
 	}
-	return first, end
+	return first, max(first+1, min(first+c.stepsPerMinute(), c.began))
 }
 
 func (c *calendar) stepsPerMinute() int64 { return int64(time.Minute / c.step) }
 
 // markKnown marks the steps from first on as known if they ended before counting began here.
 func (c *calendar) markKnown(first int64) {
-	for step := max(first, c.first()); step < c.began-c.began%c.stepsPerMinute(); step++ {
+	for step := max(first, c.first()); step < c.began; step++ {
 		if c.known[c.place(step)] {
 			return // all later steps are known too
 		}
@@ -115,9 +123,9 @@ func (t *tallies) remember(m journal.Minute) {
 		c.markKnown(first)
 		for step := max(first, c.first()); step < end; step++ {
 			to, n := &counts.history[i][c.place(step)], step-first
-			to.messages += share(m.Messages, n, c.stepsPerMinute())
-			to.throttled += share(m.Throttled, n, c.stepsPerMinute())
-			to.observed += share(m.Observed, n, c.stepsPerMinute())
+			to.messages += share(m.Messages, n, end-first)
+			to.throttled += share(m.Throttled, n, end-first)
+			to.observed += share(m.Observed, n, end-first)
 		}
 	}
 }

@@ -38,6 +38,8 @@ type tally struct {
 	seconds [61]count
 	ticks   int // number of calls of tick
 	history history
+
+	recent recentMinutes // counts that tick hasn't added to the history yet
 }
 
 type count struct{ messages, throttled, observed uint64 }
@@ -50,7 +52,8 @@ type tallies struct {
 
 	// mu is held to replace current. It also guards the seconds, ticks, histories and calendars.
 	mu        sync.Mutex
-	calendars [len(spans)]*calendar
+	calendars [len(rings)]*calendar
+	minute    atomic.Int64 // the current minute; written under mu
 }
 
 // maxTallies is the maximum number of channels that are counted individually. All others are
@@ -60,9 +63,10 @@ const maxTallies = 1000
 // newTallies returns tallies that count from now on.
 func newTallies(set *metrics.Set, now time.Time) *tallies {
 	t := &tallies{set: set}
-	for i, s := range spans {
-		t.calendars[i] = newCalendar(s, now)
+	for i, r := range rings {
+		t.calendars[i] = newCalendar(r, now)
 	}
+	t.minute.Store(t.calendars[minutes].now)
 	t.current.Store(&map[string]*tally{})
 	return t
 }
@@ -70,12 +74,16 @@ func newTallies(set *metrics.Set, now time.Time) *tallies {
 // count counts one verdict.
 func (t *tallies) count(v *chatguard.Verdict) {
 	counted := t.tally(v.ChannelID)
+	minute := counted.recent.minute(v.At, t.minute.Load())
 	counted.messages.Inc()
+	minute.messages.Add(1)
 	if v.Throttled() {
 		counted.throttled.Inc()
+		minute.throttled.Add(1)
 	}
 	if v.Observed {
 		counted.observed.Inc()
+		minute.observed.Add(1)
 	}
 }
 
@@ -137,7 +145,8 @@ func (t *tallies) countOutcome(o journal.Outcome) {
 	counter.(*metrics.Counter).Inc()
 }
 
-// tick ends a second and adds its counts to the steps in which the second began.
+// tick ends a second. It adds the second's counts to the fine step in which the second began, and
+// the counts of recent minutes to their minutes.
 func (t *tallies) tick(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -145,10 +154,9 @@ func (t *tallies) tick(now time.Time) {
 	for _, c := range current {
 		c.ticks++
 		c.seconds[c.ticks%len(c.seconds)] = count{c.messages.Get(), c.throttled.Get(), c.observed.Get()}
-		for i, calendar := range t.calendars {
-			step := &c.history[i][calendar.place(calendar.now)]
-			*step = step.add(c.lastSeconds(1).compact())
-		}
+		step := &c.history[fine][t.calendars[fine].place(t.calendars[fine].now)]
+		*step = step.add(c.lastSeconds(1).compact())
+		c.addRecent(t.calendars[minutes], now)
 	}
 	for i, calendar := range t.calendars {
 		calendar.advance(now, func(place int) {
@@ -157,6 +165,7 @@ func (t *tallies) tick(now time.Time) {
 			}
 		})
 	}
+	t.minute.Store(t.calendars[minutes].now)
 }
 
 // meanOver is the period of the means per second.
