@@ -57,7 +57,7 @@ func TestArrows(t *testing.T) {
 		"internal/chat/faketwitch":        {"root"},
 		"internal/chat/twitch/api":        {"internal/chat/twitch", "internal/hostile"},
 		"internal/chat/twitch/eventsub":   {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/chat/twitch/helix", "internal/clock", "internal/hostile", "internal/recent"},
-		"internal/chat/twitch/helix":      {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/clock", "internal/hostile"},
+		"internal/chat/twitch/helix":      {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/clock", "internal/hostile", "internal/journal"},
 		"internal/chat/twitch/irc":        {"root", "internal/chat", "internal/chat/twitch", "internal/clock", "internal/hostile"},
 		"internal/chat/twitch/token":      {"internal/atomicfile", "internal/chat/twitch", "internal/chat/twitch/api", "internal/clock", "internal/hostile"},
 		"internal/chat/twitch/twitchtest": {"root", "internal/chat", "internal/chat/faketwitch"},

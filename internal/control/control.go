@@ -50,6 +50,9 @@ type Chat struct {
 	// penalties it dropped, and those whose penalties are under way. Nil means that chatguard gives
 	// no penalties.
 	Forgive func(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID)
+
+	// Acts are the timeouts and bans that people give.
+	Acts Acts
 }
 
 // Store stores the changes. Its methods return saved = false if the database fails; the change is

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,8 +25,8 @@ type memory struct {
 	settings map[string]string // by channel and name
 	entries  map[chatguard.EntryID]journal.Entry
 	last     chatguard.EntryID
-	resets   map[string]time.Time // by user
-	stored   []journal.Revision   // in order
+	recorded []journal.Audit
+	stored   []journal.Revision // in order
 	unsaved  bool
 	err      error
 
@@ -50,8 +51,8 @@ func (m *memory) setting(key string) string {
 func (m *memory) Record(_ context.Context, a journal.Audit) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if a.Action == journal.UserReset && m.err == nil {
-		m.resets[a.UserID] = a.At
+	if m.err == nil {
+		m.recorded = append(m.recorded, a)
 	}
 	m.audits, m.detail = append(m.audits, fmt.Sprintf("%s %s %s by %s", a.ChannelID, a.Action, a.UserID, a.Author)), a.Detail
 	return !m.unsaved, m.err
@@ -132,10 +133,23 @@ func (m *memory) CurrentRevisions(context.Context) (list []journal.Revision, err
 	return list, m.err
 }
 
-// Audits supports only resets.
+// Audits filters by channel, user and action. A detail is in JSON form, as from a database.
 func (m *memory) Audits(_ context.Context, wanted journal.AuditFilter) (audits []journal.Audit, err error) {
-	if at, ok := m.resets[wanted.UserID]; ok && wanted.Action == journal.UserReset {
-		audits = append(audits, journal.Audit{At: at, Action: journal.UserReset, UserID: wanted.UserID})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, a := range slices.Backward(m.recorded) {
+		if a.ChannelID != wanted.ChannelID || a.UserID != wanted.UserID || wanted.Action != "" && a.Action != wanted.Action || len(audits) == wanted.N {
+			continue
+		}
+		data, err := json.Marshal(a.Detail)
+		if err != nil {
+			return nil, err
+		}
+		a.Detail = nil
+		if err := json.Unmarshal(data, &a.Detail); err != nil {
+			return nil, err
+		}
+		audits = append(audits, a)
 	}
 	return audits, m.err
 }
@@ -161,7 +175,7 @@ func newHarness(t *testing.T, raid Raid) *harness {
 	policy.Mode = chatguard.Enforce
 	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
 	policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 30 * time.Second}}
-	d := &harness{T: t, store: &memory{settings: map[string]string{}, entries: map[chatguard.EntryID]journal.Entry{}, resets: map[string]time.Time{}}}
+	d := &harness{T: t, store: &memory{settings: map[string]string{}, entries: map[chatguard.EntryID]journal.Entry{}}}
 	var err error
 	if d.guard, err = chatguard.New(policy, nil); err != nil {
 		t.Fatal(err)

@@ -207,7 +207,7 @@ func (c *Controls) endRaids(ctx context.Context) {
 			}
 		})
 		if err == nil && ended {
-			_, err = c.keep(ctx, journal.Audit{Author: "chatguard", Action: journal.RaidSwitched, ChannelID: channelID})
+			_, err = c.keep(ctx, journal.Audit{Author: journal.ProgramAuthor, Action: journal.RaidSwitched, ChannelID: channelID})
 		}
 		if err != nil {
 			c.log.Error("raid mode is over", "channel", channelID, "error", err)

@@ -20,6 +20,9 @@ type Audit struct {
 // begins with it.
 const TwitchAuthor = "twitch:"
 
+// ProgramAuthor is the author of what chatguard does by itself.
+const ProgramAuthor = "chatguard"
+
 // AuditAction is a kind of change.
 type AuditAction string
 
@@ -41,11 +44,13 @@ const (
 
 	SettingsChanged AuditAction = "settings" // the channel's settings for raid mode and notices
 	BotConnected    AuditAction = "login"    // the bot's account was logged in
+	UserTimedOut    AuditAction = "timeout"  // a person timed the user out
+	UserBanned      AuditAction = "ban"      // a person banned the user
+	UserLifted      AuditAction = "lift"     // a person ended the user's timeout or ban
 )
 
 // AuditActions are all actions.
 var AuditActions = []AuditAction{
 	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserUnpardoned, UserOverridden, UserExempted, ChannelPaused, ChannelResumed, RaidSwitched,
-	SettingsChanged,
-	BotConnected,
+	SettingsChanged, BotConnected, UserTimedOut, UserBanned, UserLifted,
 }

@@ -153,9 +153,9 @@ func errControls(err error) error {
 		return problem.New(http.StatusPreconditionFailed, "Someone else changed this user's custom limits. Load them again, then repeat your change.")
 	case errors.Is(err, control.ErrNoEntry):
 		status = http.StatusNotFound
-	case errors.Is(err, control.ErrNoUndo), errors.Is(err, chatguard.ErrPardonStale):
+	case errors.Is(err, control.ErrNoUndo), errors.Is(err, chatguard.ErrPardonStale), errors.As(err, new(control.SilencedError)):
 		status = http.StatusConflict
-	case errors.Is(err, control.ErrStore), errors.Is(err, control.ErrSilenced):
+	case errors.Is(err, control.ErrStore), errors.Is(err, control.ErrSilenced), errors.Is(err, control.ErrUnanswered):
 		status = http.StatusServiceUnavailable
 	}
 	return problem.New(status, "%s", journal.Sentence(err))

@@ -102,6 +102,10 @@ func (s *Server) userRoutes() []route {
 		{"POST /channels/{channel}/users/{id}/exempt", auth.Moderate, s.amendments.exempt, nil},
 		{"POST /channels/{channel}/users/{id}/pardon", auth.Moderate, s.amendments.pardonUser, nil},
 		{"DELETE /channels/{channel}/users/{id}/pardon/{pardon}", auth.Moderate, s.amendments.unpardonUser, nil},
+		{"POST /channels/{channel}/users/{id}/timeout", auth.Moderate, s.amendments.timeOut, nil},
+		{"DELETE /channels/{channel}/users/{id}/timeout", auth.Moderate, s.amendments.lifts((*control.Controls).LiftTimeout), nil},
+		{"POST /channels/{channel}/users/{id}/ban", auth.Moderate, s.amendments.ban, nil},
+		{"DELETE /channels/{channel}/users/{id}/ban", auth.Moderate, s.amendments.lifts((*control.Controls).LiftBan), nil},
 		{"PUT /channels/{channel}/users/{id}/override", auth.Moderate, s.amendments.putOverride, nil},
 		{"DELETE /channels/{channel}/users/{id}/override", auth.Moderate, s.amendments.deleteOverride, nil},
 	}

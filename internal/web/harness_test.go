@@ -42,6 +42,7 @@ type dashboard struct {
 	stopSettling func()
 	opts         Options
 
+	chat     actsChat
 	database string // path of the database file
 	adjust   []func(*Options)
 
@@ -104,7 +105,7 @@ func (d *dashboard) begin() {
 	d.store.run(d.TB, d.guard)
 	d.control = control.New(control.Options{Policies: policies, Store: d.store, Settings: control.Settings{Raid: raid}})
 	d.control.Restore(kept)
-	d.control.Join(control.Chat{Lift: d.lift})
+	d.control.Join(control.Chat{Lift: d.lift, Acts: d.chat.acts(d.now)})
 	policies.Follow(currentServer{d})
 	opts := Options{
 		Site: access.Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, Sessions: d.store, WrongCode: persist.ErrCode, Policies: policies, Controls: d.control,

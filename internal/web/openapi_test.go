@@ -266,6 +266,7 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 		"POST /channels/7/raid":          {map[string]string{"for": "10m"}, asOwner},
 		"POST " + user + "/grant":        {map[string]int{"messages": 5}, asOwner},
 		"POST " + user + "/exempt":       {map[string]string{"for": "10m"}, asOwner},
+		"POST " + user + "/timeout":      {map[string]string{"length": "10m"}, asOwner},
 		"PUT " + user + "/override":      {chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner},
 		"POST /session":                  {map[string]string{"token": token}, asOwner},
 		"POST /check":                    {checkForm{Channel: "lobby", UserID: "1"}, asOwner},
@@ -285,6 +286,9 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 			if strings.Contains(path, "{pardon}") {
 				d.say(spammer, 20)
 				fill = strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{pardon}", fmt.Sprint(d.pardonSpammer().ID)).Replace
+			}
+			if strings.HasSuffix(path, "/ban") { // of another user than the one who is timed out
+				fill = strings.NewReplacer("{channel}", channelID, "{id}", "43").Replace
 			}
 			name := strings.ToUpper(method) + " " + fill(path)
 			sent, ok := requests[name]

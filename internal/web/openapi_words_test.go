@@ -4,8 +4,12 @@ package web
 // themselves.
 var meanings = map[string]string{
 	"account":             "Login of the bot's account on Twitch.",
+	"acts":                "People can time users out and ban them here.",
 	"again":               "It was pardoned before, or nothing counted any more.",
+	"already":             "It was so before: nothing has changed.",
 	"at":                  "When it happened.",
+	"banned":              "false is a timeout.",
+	"before":              "The timeout or ban before, if it was known.",
 	"by_limit":            "Throttled messages, by the name of the limit.",
 	"capacity":            "In messages, for this user now, without grants.",
 	"changed":             "The users with a different number of throttled messages, largest difference first.",
@@ -23,6 +27,7 @@ var meanings = map[string]string{
 	"has_older":           "The run has older messages, too many for one pardon.",
 	"held":                "What still holds the user back; left out if they may write now.",
 	"kept":                "Why the user is still timed out or banned.",
+	"length":              "From 1s to 14d: 10m, 1h30m, 1d.",
 	"lifted":              "A timeout or ban that was lifted and is not given again.",
 	"silence":             "What happened to the user's timeout or ban.",
 	"strikes_restored":    "Strikes restored.",
@@ -67,6 +72,7 @@ var meanings = map[string]string{
 		"quarters of an hour, from the cost of the user's messages in this channel, from grants and from resets, with the current numbers, time zone and roles. " +
 		"They do not include pardons, other channels, messages that a limit only observed, and messages after a reset in the same quarter of an hour.",
 	"remaining":    "Messages still allowed.",
+	"replace":      "The timeout may replace a ban, or a timeout that lasts longer.",
 	"revision":     "The revision's number; 0 is the configuration file's. In a frame: the change that it announces.",
 	"role":         "The role whose numbers apply.",
 	"role_numbers": "By limit: the numbers that apply if the user has no override.",
@@ -74,6 +80,8 @@ var meanings = map[string]string{
 	"saved":        "false: it is in force, but a restart now would undo it.",
 	"seq":          "The frame's number; see GET /live.",
 	"series":       "Identifies the strikes: it changes once they have lapsed.",
+	"undo":         "The last part of the address that undoes it with DELETE; left out if nothing has changed.",
+	"silenced":     "The timeout or ban; left out if none is known.",
 	"silent_until": "When the timeout given by chatguard ends.",
 	"start_rate":   "Messages per second, over 10 seconds, at which raid mode starts by itself; 0 is never.",
 	"strike_every": "At most one strike in this time.",

@@ -40,6 +40,9 @@ type card struct {
 	// EverywhereOverride is the user's override for limits across all channels.
 	EverywhereOverride chatguard.UserOverride `json:"everywhere_override"`
 
+	// Silenced is the user's timeout or ban; nil if none is known.
+	Silenced *journal.Silence `json:"silenced,omitempty"`
+
 	// Entries are the user's last entries, newest first.
 	Entries []shownEntry `json:"entries"`
 	// EntriesUnavailable is true if the database is failing. Entries, login and roles are then
@@ -62,6 +65,7 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 	if c.Explanation, err = h.explain(channel, user, c.Roles); err != nil {
 		return problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(err))
 	}
+	h.addSilence(r.Context(), &c)
 	c.EverywhereOverride, err = h.guard.UserOverride(chatguard.Key{UserID: user, Per: chatguard.PerUserEverywhere})
 	if err != nil && !errors.Is(err, chatguard.ErrNoLimit) {
 		return err
@@ -89,6 +93,19 @@ func (h *users) addRecords(ctx context.Context, c *card) error {
 	shown, err := addPardons(ctx, h.store, entries)
 	c.Entries = append(c.Entries, shown...)
 	return err
+}
+
+// addSilence adds the user's timeout or ban. If a person has lifted the Guard's timeout, the card
+// doesn't show it.
+func (h *users) addSilence(ctx context.Context, c *card) {
+	if h.controls == nil {
+		return
+	}
+	silence, liftedAt := h.controls.Silence(ctx, journal.Target{ChannelID: c.Channel, UserID: c.UserID})
+	c.Silenced = silence
+	if !liftedAt.IsZero() && (len(c.Entries) == 0 || c.Entries[0].At.Before(liftedAt)) {
+		c.SilentUntil = time.Time{}
+	}
 }
 
 // explain returns the Guard's explanation of the user's current state.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -29,6 +30,7 @@ type foundUsers struct {
 type users struct {
 	channels channels
 	guard    *chatguard.Guard
+	controls *control.Controls // nil if there are none
 	store    Records
 	reads    *longReads
 	space    string // see Options.CheckSpace

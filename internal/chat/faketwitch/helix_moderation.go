@@ -155,5 +155,6 @@ func (s *helixServer) unbanUser(c call, room *channel) reply {
 		return refusal(http.StatusBadRequest, "The user specified in the user_id query parameter is not banned.")
 	}
 	delete(room.silenced, user)
+	add(&s.asked.lifts, Sanction{At: c.at, ChannelID: room.id, UserID: user})
 	return reply{status: http.StatusNoContent}
 }

@@ -49,6 +49,7 @@ type record struct {
 	clears      []string
 	warnings    []Sanction
 	bans        []Sanction
+	lifts       []Sanction
 	slowModes   []SlowMode
 	sent        []Sent
 	lines       []Received
@@ -104,6 +105,9 @@ func (s *helixServer) Warnings() []Sanction { return copyList(s.Server, &s.asked
 
 // Bans returns the timeouts and bans given.
 func (s *helixServer) Bans() []Sanction { return copyList(s.Server, &s.asked.bans) }
+
+// Lifts returns the ends of timeouts and bans, without lengths and reasons.
+func (s *helixServer) Lifts() []Sanction { return copyList(s.Server, &s.asked.lifts) }
 
 // Received returns the lines from chat clients.
 func (s *chatServer) Received() []Received { return copyList(s.Server, &s.asked.lines) }

@@ -2,12 +2,10 @@ package twitchbot
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
-	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 )
 
@@ -50,8 +48,5 @@ func (m moderator) Ban(ctx context.Context, msg chatguard.Message, reason string
 }
 
 func (m moderator) record(channelID string, err error) error {
-	if errors.Is(err, twitch.ErrNotModerator) {
-		m.permissions.noteRefusal(channelID)
-	}
-	return err
+	return m.permissions.record(channelID, err)
 }

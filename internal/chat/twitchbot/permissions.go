@@ -120,6 +120,14 @@ func (p *permissions) noteRefusal(id string) {
 	p.recheck()
 }
 
+// record notes whether Twitch has refused an action in a channel, and returns err.
+func (p *permissions) record(id string, err error) error {
+	if errors.Is(err, twitch.ErrNotModerator) {
+		p.noteRefusal(id)
+	}
+	return err
+}
+
 // moderates reports whether the bot is known to moderate a channel.
 func (p *permissions) moderates(id string) bool {
 	p.mu.Lock()

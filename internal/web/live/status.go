@@ -17,6 +17,7 @@ type Channel struct {
 	// StreamsKnown is true if the chat says whether the channel is live. Twitch does if the bot has
 	// a token.
 	StreamsKnown bool `json:"streams_known,omitempty"`
+	Acts         bool `json:"acts"` // people can time users out and ban them
 }
 
 // ConnectionState is the state of a connection to a chat or of a channel.
@@ -117,6 +118,7 @@ func (m *Model) Channels() []Channel {
 		if m.opts.Controls != nil {
 			on := m.opts.Controls.Switches(list[i].ID)
 			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil
+			list[i].Acts = m.opts.Controls.CanAct(list[i].ID)
 		}
 	}
 	return list

@@ -98,7 +98,7 @@ func TestBudget_Steps(t *testing.T) {
 			}
 			ok, wait := 0, waitError(0)
 			for range s.asked {
-				if err := h.waitForBudget(t.Context(), request{essential: s.essential}); err == nil {
+				if err := h.waitForBudget(t.Context(), request{sending: sending{essential: s.essential}}); err == nil {
 					ok++
 				} else if !errors.As(err, &wait) {
 					t.Fatal(err)
@@ -129,7 +129,7 @@ func TestLeft_WhileHeld(t *testing.T) {
 	}
 	h.Clock.SleepFunc = func(_ context.Context, d time.Duration) error { return waitError(d) }
 	for _, essential := range []bool{false, true} {
-		if err := h.waitForBudget(t.Context(), request{essential: essential}); !errors.Is(err, waitError(time.Minute)) {
+		if err := h.waitForBudget(t.Context(), request{sending: sending{essential: essential}}); !errors.Is(err, waitError(time.Minute)) {
 			t.Errorf("essential %v: %v", essential, err)
 		}
 	}

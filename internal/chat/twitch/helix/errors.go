@@ -11,13 +11,16 @@ var (
 	// ErrNotOurs means that somebody else gave the sanction, so the bot doesn't lift it.
 	ErrNotOurs = errors.New("somebody else has timed out or banned this user since: lift that in the chat")
 
+	// ErrBanned means that the user is already banned.
+	ErrBanned = errors.New("the user is already banned")
+
+	// ErrNotBanned means that the user is neither timed out nor banned.
+	ErrNotBanned = errors.New("the user is neither timed out nor banned")
+
 	// ErrDropped means that Twitch accepted a chat message but doesn't show it. The wrapping error
 	// quotes the reason.
 	ErrDropped = errors.New("Twitch dropped the chat message")
 )
 
-// Reasons why a request was not carried out.
-var (
-	errBanned   = errors.New("the user is already banned")
-	errNeedless = errors.New("there is nothing left to do")
-)
+// errNeedless means that a request was not sent because it is no longer needed.
+var errNeedless = errors.New("there is nothing left to do")

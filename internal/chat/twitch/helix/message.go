@@ -35,7 +35,7 @@ func (h *Client) SendMessage(ctx context.Context, broadcasterID, senderID, text,
 			Forbidden: twitch.ErrRejected,
 			Body:      message{broadcasterID, senderID, text, replyTo},
 		},
-		once: true, essential: true,
+		sending: sending{once: true, essential: true},
 	}
 	if err := r.checkIDs("broadcaster", broadcasterID, "sender", senderID); err != nil {
 		return err

@@ -66,10 +66,9 @@ func (h *Client) WarnUser(ctx context.Context, room Room, userID, reason string)
 
 // timeOut prevents a user from writing for a duration, and removes their messages. The duration
 // must be 1 s to 14 days, and is rounded up to whole seconds. For any other duration, the error is
-// ErrUnsafe, because Twitch would treat a missing duration as a ban. If unless returns true,
-// timeOut sends nothing and the error is errNeedless; unless may be nil. If the user is already
-// banned, the error is errBanned.
-func (h *Client) timeOut(ctx context.Context, room Room, userID string, length time.Duration, reason string, unless func() bool) error {
+// ErrUnsafe, because Twitch would treat a missing duration as a ban. If the user is already banned,
+// the error is ErrBanned.
+func (h *Client) timeOut(ctx context.Context, room Room, userID string, length time.Duration, reason string, how sending) error {
 	type timeout struct {
 		UserID   string `json:"user_id"`
 		Duration int64  `json:"duration"`
@@ -77,47 +76,51 @@ func (h *Client) timeOut(ctx context.Context, room Room, userID string, length t
 	}
 	seconds := int64((length + time.Second - 1) / time.Second)
 	r := h.sanction("time out", "/moderation/bans", room, timeout{userID, seconds, hostile.Truncate(reason, maxReason)})
-	r.unless = unless
+	r.sending = how
 	if length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
 		return fmt.Errorf("%s: %w: a timeout lasts from 1s to 14 days, not %s", r.Op, twitch.ErrUnsafe, length)
 	}
 	return h.impose(ctx, r, room, userID)
 }
 
-// ban bans a user permanently and removes their messages. If unless returns true, it sends nothing
-// and the error is errNeedless; unless may be nil. If the user is already banned, the error is
-// errBanned.
-func (h *Client) ban(ctx context.Context, room Room, userID, reason string, unless func() bool) error {
+// ban bans a user permanently and removes their messages. If the user is already banned, the error
+// is ErrBanned.
+func (h *Client) ban(ctx context.Context, room Room, userID, reason string, how sending) error {
 	type ban struct {
 		UserID string `json:"user_id"`
 		Reason string `json:"reason"`
 	}
 	r := h.sanction("ban", "/moderation/bans", room, ban{userID, hostile.Truncate(reason, maxReason)})
-	r.unless = unless
+	r.sending = how
 	return h.impose(ctx, r, room, userID)
 }
 
 // ignoreBanned returns the error of a sanction, or nil if the user was already banned, because a
 // ban covers every sanction.
 func ignoreBanned(err error) error {
-	if errors.Is(err, errBanned) {
+	if errors.Is(err, ErrBanned) {
 		return nil
 	}
 	return err
 }
 
-// UnbanUser lifts a timeout or a ban. It succeeds if the user isn't banned. It doesn't wait behind
-// penalties.
+// UnbanUser lifts a timeout or a ban. If there is none, the error is ErrNotBanned. It doesn't wait
+// behind penalties.
 func (h *Client) UnbanUser(ctx context.Context, room Room, userID string) error {
 	query := room.query()
 	query.Set("user_id", userID)
-	r := request{Request: api.Request{Op: "unban user", Method: http.MethodDelete, URL: h.baseURL() + "/moderation/bans?" + query.Encode()}, essential: true}
+	r := request{
+		Request: api.Request{Op: "unban user", Method: http.MethodDelete, URL: h.baseURL() + "/moderation/bans?" + query.Encode()},
+		sending: sending{essential: true},
+	}
 	a, err := h.moderate(ctx, r, room, userID)
 	switch {
 	case err != nil:
 		return err
-	case a.OK(), a.Status == http.StatusBadRequest && strings.Contains(a.Says(), "not banned"):
+	case a.OK():
 		return nil
+	case a.Status == http.StatusBadRequest && strings.Contains(a.Says(), "not banned"):
+		return r.Refused(ErrNotBanned, a)
 	}
 	return r.Refused(twitch.ErrRejected, a)
 }
@@ -134,7 +137,7 @@ func (h *Client) sanction(verb, path string, room Room, data any) request {
 	}
 }
 
-// impose sends a sanction and interprets Twitch's answer. It returns errBanned if the user is
+// impose sends a sanction and interprets Twitch's answer. It returns ErrBanned if the user is
 // already banned.
 func (h *Client) impose(ctx context.Context, r request, room Room, userID string) error {
 	a, err := h.moderate(ctx, r, room, userID)
@@ -144,7 +147,7 @@ func (h *Client) impose(ctx context.Context, r request, room Room, userID string
 	case a.OK():
 		return nil
 	case a.Status == http.StatusBadRequest && strings.Contains(a.Says(), "already banned"):
-		return r.Refused(errBanned, a)
+		return r.Refused(ErrBanned, a)
 	case a.Status == http.StatusBadRequest && strings.Contains(a.Says(), "may not be"):
 		return r.Refused(ErrProtected, a)
 	}

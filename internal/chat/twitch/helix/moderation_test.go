@@ -96,19 +96,19 @@ func TestModeration_Unsafe(t *testing.T) {
 		"no user to warn":      h.WarnUser(ctx, good, "", "slow down"),
 		"warning says nothing": h.WarnUser(ctx, good, "5", ""),
 		"warning is blank":     h.WarnUser(ctx, good, "5", " \n"),
-		"no user to time out":  h.timeOut(ctx, good, "", time.Minute, "", nil),
-		"no length":            h.timeOut(ctx, good, "5", 0, "", nil),
-		"under a second":       h.timeOut(ctx, good, "5", time.Second-1, "", nil),
-		"negative":             h.timeOut(ctx, good, "5", -time.Minute, "", nil),
-		"over 14 days":         h.timeOut(ctx, good, "5", 14*24*time.Hour+1, "", nil),
-		"no user to ban":       h.ban(ctx, good, "", "", nil),
+		"no user to time out":  h.timeOut(ctx, good, "", time.Minute, "", sending{}),
+		"no length":            h.timeOut(ctx, good, "5", 0, "", sending{}),
+		"under a second":       h.timeOut(ctx, good, "5", time.Second-1, "", sending{}),
+		"negative":             h.timeOut(ctx, good, "5", -time.Minute, "", sending{}),
+		"over 14 days":         h.timeOut(ctx, good, "5", 14*24*time.Hour+1, "", sending{}),
+		"no user to ban":       h.ban(ctx, good, "", "", sending{}),
 		"no user to unban":     h.UnbanUser(ctx, good, ""),
 	}
 	for _, room := range rooms {
 		attempts["delete in "+room.BroadcasterID+"/"+room.ModeratorID] = h.DeleteMessage(ctx, room, "1")
 		attempts["warn in "+room.BroadcasterID+"/"+room.ModeratorID] = h.WarnUser(ctx, room, "5", "slow down")
-		attempts["time out in "+room.BroadcasterID+"/"+room.ModeratorID] = h.timeOut(ctx, room, "5", time.Minute, "", nil)
-		attempts["ban in "+room.BroadcasterID+"/"+room.ModeratorID] = h.ban(ctx, room, "5", "", nil)
+		attempts["time out in "+room.BroadcasterID+"/"+room.ModeratorID] = h.timeOut(ctx, room, "5", time.Minute, "", sending{})
+		attempts["ban in "+room.BroadcasterID+"/"+room.ModeratorID] = h.ban(ctx, room, "5", "", sending{})
 		attempts["unban in "+room.BroadcasterID+"/"+room.ModeratorID] = h.UnbanUser(ctx, room, "5")
 	}
 	for name, err := range attempts {
@@ -126,7 +126,7 @@ func TestTimeOut_Bounds(t *testing.T) {
 	h, _ := newHelix(t, srv)
 	room := Room{BroadcasterID: srv.UserID("room"), ModeratorID: srv.BotID()}
 	for _, length := range []time.Duration{time.Second, 14 * 24 * time.Hour} {
-		if err := h.timeOut(t.Context(), room, "5", length, "", nil); err != nil {
+		if err := h.timeOut(t.Context(), room, "5", length, "", sending{}); err != nil {
 			t.Error(err)
 		}
 	}

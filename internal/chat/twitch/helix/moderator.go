@@ -2,6 +2,7 @@ package helix
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -9,8 +10,9 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Moderator carries out penalties for messages as the token's user. It is safe for concurrent use;
-// calls about one user should not overlap.
+// Moderator carries out penalties for messages, and what people want, as the token's user. It is
+// safe for concurrent use. If calls about one user overlap, the Moderator may take its own sanction
+// for somebody else's.
 type Moderator struct {
 	Helix *Client // required
 	// UserID returns the ID of the token's user. It is called for each request; required.
@@ -50,14 +52,14 @@ func (m *Moderator) Warn(ctx context.Context, msg chatguard.Message, reason stri
 // has a timeout or ban, given by anybody, that lasts at least as long.
 func (m *Moderator) Timeout(ctx context.Context, msg chatguard.Message, length time.Duration, reason string) error {
 	return m.sanction(target{msg.ChannelID, msg.User.ID}, length, msg.SentAt, func(unless func() bool) error {
-		return m.Helix.timeOut(ctx, m.room(msg.ChannelID), msg.User.ID, length, reason, unless)
+		return m.Helix.timeOut(ctx, m.room(msg.ChannelID), msg.User.ID, length, reason, sending{unless: unless})
 	})
 }
 
 // Ban bans the author permanently.
 func (m *Moderator) Ban(ctx context.Context, msg chatguard.Message, reason string) error {
 	return m.sanction(target{msg.ChannelID, msg.User.ID}, 0, msg.SentAt, func(unless func() bool) error {
-		return m.Helix.ban(ctx, m.room(msg.ChannelID), msg.User.ID, reason, unless)
+		return m.Helix.ban(ctx, m.room(msg.ChannelID), msg.User.ID, reason, sending{unless: unless})
 	})
 }
 
@@ -67,10 +69,9 @@ func (m *Moderator) Lift(ctx context.Context, channelID, userID string) error {
 	if m.sanctionedByOther(who) {
 		return fmt.Errorf("unban user: %w", ErrNotOurs)
 	}
-	if err := m.Helix.UnbanUser(ctx, m.room(channelID), userID); err != nil {
+	if err := m.UnbanUser(ctx, channelID, userID); !errors.Is(err, ErrNotBanned) {
 		return err
 	}
-	m.forget(who)
 	return nil
 }
 

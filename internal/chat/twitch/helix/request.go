@@ -10,7 +10,11 @@ import (
 // request is an api.Request to Helix, with rules for sending it.
 type request struct {
 	api.Request
+	sending
+}
 
+// sending contains the rules for sending a request.
+type sending struct {
 	// essential requests may use the part of the budget that is reserved for requests that must not
 	// wait behind penalties.
 	essential bool

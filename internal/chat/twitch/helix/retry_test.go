@@ -40,7 +40,7 @@ func TestHelix_RefusedToken(t *testing.T) {
 			return c.renew[len(refused)-1]
 		}
 		srv.FailNext(statusFaults(c.faults...)...)
-		err := h.timeOut(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "5", time.Minute, "slow down", nil)
+		err := h.timeOut(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "5", time.Minute, "slow down", sending{})
 		if !errors.Is(err, c.want) || err != nil && c.want == nil || errors.Is(err, twitch.ErrToken) && c.want != twitch.ErrToken {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
@@ -128,7 +128,7 @@ func TestHelix_MissingScope(t *testing.T) {
 	_, listing := h.ModeratedChannels(ctx, srv.BotID())
 	for scope, err := range map[string]error{
 		"moderator:manage:chat_messages": h.DeleteMessage(ctx, room, "1"),
-		"moderator:manage:banned_users":  errors.Join(h.ban(ctx, room, "5", "", nil), h.UnbanUser(ctx, room, "5")),
+		"moderator:manage:banned_users":  errors.Join(h.ban(ctx, room, "5", "", sending{}), h.UnbanUser(ctx, room, "5")),
 		"moderator:manage:warnings":      h.WarnUser(ctx, room, "5", "slow down"),
 		"moderator:manage:chat_settings": h.SetSlowMode(ctx, room, SlowMode{}),
 		"user:write:chat":                h.SendMessage(ctx, room.BroadcasterID, room.ModeratorID, "hello", ""),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // target is one user in one channel.
@@ -14,7 +15,8 @@ type target struct{ channelID, userID string }
 type sanction struct {
 	length  time.Duration // 0 for a ban
 	from    time.Time
-	byOther bool // given by somebody else
+	byOther bool   // given by somebody else, or for a person
+	by      string // who else gave it, as in journal.Silence; empty if that isn't known
 }
 
 // banLength is how long a ban is assumed to last.
@@ -42,6 +44,7 @@ type userHistory struct {
 	// asked is the sanction that this Moderator requested last. The chat reports it, too, and the
 	// report must not count as somebody else's action.
 	asked      sanction
+	requests   int  // number of requests so far
 	waiting    bool // Twitch hasn't answered the request yet
 	seenInChat bool // the chat has reported the sanction in asked
 }
@@ -82,11 +85,18 @@ func (m *Moderator) Removed(r chat.Removal) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.historyOf(target{r.ChannelID, r.UserID})
-	ours := d.matches(r, now)
+	asked := d.matches(r, now)
+	ours := asked
 	if r.By != "" && me != "" {
 		ours = r.By == me
 	}
 	d.last = sanction{length: r.Silence, from: r.At, byOther: !ours}
+	switch {
+	case ours && asked:
+		d.last.byOther, d.last.by = d.asked.byOther, d.asked.by
+	case !ours && r.By != "":
+		d.last.by = journal.TwitchAuthor + r.By
+	}
 	if r.At.IsZero() {
 		d.last.from = now
 	}
@@ -97,41 +107,52 @@ func (m *Moderator) Removed(r chat.Removal) {
 // in force. Length 0 means a ban. If the user sent the message during a sanction, that sanction
 // counts as lifted.
 func (m *Moderator) sanction(who target, length time.Duration, sent time.Time, give func(unless func() bool) error) error {
-	m.noteRequest(who, sanction{length: length, from: m.now()})
+	request := m.noteRequest(who, sanction{length: length, from: m.now()})
 	err := give(func() bool {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		last := m.historyOf(who).last
 		return last.outlasts(length, m.now()) && !sent.After(last.from.Add(inTransit))
 	})
-	m.noteAnswer(who, err)
+	m.noteAnswer(who, request, err)
 	if errors.Is(err, errNeedless) {
 		return nil
 	}
 	return ignoreBanned(err)
 }
 
+// sanctionRequest is a requested sanction and the number of the request.
+type sanctionRequest struct {
+	sanction
+	number int
+}
+
 // noteRequest records a sanction that is about to be requested.
-func (m *Moderator) noteRequest(who target, s sanction) {
+func (m *Moderator) noteRequest(who target, s sanction) sanctionRequest {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.historyOf(who)
+	d.requests++
 	d.asked, d.waiting, d.seenInChat = s, true, false
+	return sanctionRequest{s, d.requests}
 }
 
-// noteAnswer records the result of the requested sanction. If the chat has already reported this
+// noteAnswer records the result of a requested sanction. If the chat has already reported this
 // sanction, the chat's latest report takes precedence, because somebody else may have given another
 // sanction since.
-func (m *Moderator) noteAnswer(who target, err error) {
+func (m *Moderator) noteAnswer(who target, r sanctionRequest, err error) {
 	now := m.now() // read the clock late: the request may have waited
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.historyOf(who)
-	d.asked.from, d.waiting = now, false
+	seenInChat := false
+	if r.from = now; d.requests == r.number {
+		d.asked, d.waiting, seenInChat = r.sanction, false, d.seenInChat
+	}
 	switch {
-	case err == nil && !d.seenInChat:
-		d.last = d.asked
-	case errors.Is(err, errBanned) && !d.last.outlasts(0, now):
+	case err == nil && !seenInChat:
+		d.last = r.sanction
+	case errors.Is(err, ErrBanned) && !d.last.outlasts(0, now):
 		d.last = sanction{from: now, byOther: true}
 	}
 }

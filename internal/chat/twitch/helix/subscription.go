@@ -58,7 +58,7 @@ func (h *Client) Subscribe(ctx context.Context, s Subscription, sessionID, userI
 			Forbidden: ErrSubscriptionDenied,
 			Lasting:   true,
 		},
-		essential: true,
+		sending: sending{essential: true},
 	}
 	a, err := h.do(ctx, r)
 	switch {
@@ -89,7 +89,7 @@ func (h *Client) Unsubscribe(ctx context.Context, id string) error {
 			URL:       h.baseURL() + "/eventsub/subscriptions?" + url.Values{"id": {id}}.Encode(),
 			Forbidden: ErrSubscriptionDenied,
 		},
-		essential: true,
+		sending: sending{essential: true},
 	}
 	a, err := h.do(ctx, r)
 	if err == nil && !a.OK() && a.Status != http.StatusNotFound {

@@ -27,7 +27,7 @@ const maxLogins = 100
 func (h *Client) Users(ctx context.Context, logins ...string) ([]Account, error) {
 	var all []Account
 	for some := range slices.Chunk(logins, maxLogins) {
-		accounts, err := h.accounts(ctx, request{Request: api.Request{Op: "look users up"}, essential: true}, url.Values{"login": some})
+		accounts, err := h.accounts(ctx, request{Request: api.Request{Op: "look users up"}, sending: sending{essential: true}}, url.Values{"login": some})
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ const (
 // penalties.
 func (h *Client) ModeratedChannels(ctx context.Context, userID string) (ids []string, err error) {
 	query := url.Values{"user_id": {userID}, "first": {strconv.Itoa(channelsPerPage)}}
-	r := request{Request: api.Request{Op: "list moderated channels", Method: http.MethodGet}, essential: true}
+	r := request{Request: api.Request{Op: "list moderated channels", Method: http.MethodGet}, sending: sending{essential: true}}
 	if err := r.checkIDs("user", userID); err != nil {
 		return nil, err
 	}

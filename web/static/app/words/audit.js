@@ -6,7 +6,8 @@ import { linkTo } from "../core/route.js";
 import { amount } from "./algorithms.js";
 import { ChangeList } from "./changes.js";
 import { OverrideWords } from "./overrides.js";
-import { stamp } from "./time.js";
+import { giver, silenceWords } from "./silence.js";
+import { seconds, stamp, wait } from "./time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../core/state.js" */
 
@@ -15,6 +16,7 @@ export const actionNames = {
   policy: "changed the limits", discard: "restored the configured limits", grant: "granted messages", reset: "reset", pardon: "pardoned", unpardon: "undid a pardon",
   override: "set custom limits", exempt: "exempted", pause: "paused", resume: "resumed", raid: "switched raid mode",
   login: "connected the bot",
+  timeout: "timed out", ban: "banned", lift: "lifted",
 };
 
 // AuditWords describes the details of an action. It is empty for an action without details.
@@ -33,6 +35,9 @@ const words = {
   override: ({ from, to }) => html`<${OverrideWords} own=${to} none="no custom limits" />, before: <${OverrideWords} own=${from} none="none" />`,
   exempt: ({ until }) => (isTime(until) ? `from all limits${ends(until)}` : "from all limits, permanently"),
   login: ({ account }) => html`as <bdi>${account}</bdi>`,
+  timeout: ({ length, reason, former }) => `for ${wait(seconds(length) * 1000)}${given(reason, former)}`,
+  ban: ({ reason, former }) => `until unbanned${given(reason, former)}`,
+  lift: ({ banned, former }) => `${banned ? "a ban" : "a timeout"}${former?.by ? ` by ${giver(former.by)}` : ""}`,
   raid: ({ until }) => (isTime(until) ? `on${ends(until)}` : "off"),
 };
 
@@ -40,6 +45,9 @@ const words = {
 const counted = (n, what) => `${amount(n)} ${what}${n === 1 ? "" : "s"}`;
 /** @param {number} messages @param {number} strikes @param {string} how */
 const inARow = (messages, strikes, how) => counted(messages, "message") + (strikes > 0 ? `, ${counted(strikes, "strike")} ${how}` : "");
+// given adds the reason of a timeout or ban, and what it replaced.
+/** @param {string | undefined} reason @param {Api.Silence | undefined} former */
+const given = (reason, former) => (reason ? `: ${reason}` : "") + (former ? `, instead of ${silenceWords(former)}` : "");
 /** @param {string | undefined} text */
 const isTime = (text) => Date.parse(text ?? "") > 0; // Go's zero time is earlier
 /** @param {string | undefined} until */

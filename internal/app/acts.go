@@ -1,0 +1,61 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// acts returns the timeouts and bans that people can give on Twitch. Rooms of other chats have none.
+func (a *App) acts() control.Acts {
+	if !a.Twitch.Acts() {
+		return control.Acts{}
+	}
+	return control.Acts{
+		Serves: func(channelID string) bool {
+			_, isRoom := roomName(channelID)
+			return !isRoom
+		},
+		Silence: a.Twitch.Silence,
+		TimeOut: func(ctx context.Context, t journal.Target, length time.Duration, reason string) error {
+			return a.explainRefusal(t.ChannelID, a.Twitch.TimeOut(ctx, t, length, reason))
+		},
+		Ban: func(ctx context.Context, t journal.Target, reason string) error {
+			return a.explainRefusal(t.ChannelID, a.Twitch.Ban(ctx, t, reason))
+		},
+		Lift: func(ctx context.Context, t journal.Target) error {
+			return a.explainRefusal(t.ChannelID, a.Twitch.Unban(ctx, t))
+		},
+	}
+}
+
+// explainRefusal converts an error of Twitch to an error for the moderator who wants to act.
+func (a *App) explainRefusal(channelID string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, helix.ErrBanned):
+		return control.ErrBanned
+	case errors.Is(err, helix.ErrNotBanned):
+		return control.ErrNotSilenced
+	case errors.Is(err, helix.ErrProtected):
+		return errors.New("Twitch lets nobody time out or ban moderators and the broadcaster")
+	case errors.Is(err, twitch.ErrNotModerator):
+		return errors.New("the bot isn't a moderator here: " + a.Twitch.ModCommand(a.directory.name(channelID)))
+	case errors.Is(err, twitch.ErrScope):
+		return errors.New("the bot's token may not time out or ban: run `chatguard login` again")
+	case errors.Is(err, twitch.ErrToken):
+		return errors.New(cmp.Or(a.Twitch.Tokens().Status().Detail, "the bot has no token: run `chatguard login`"))
+	}
+	a.log.Warn("a moderator's timeout, ban or unban failed", "channel", channelID, "error", err)
+	if errors.Is(err, twitch.ErrRejected) || errors.Is(err, twitch.ErrUnsafe) {
+		return err
+	}
+	return control.ErrUnanswered
+}

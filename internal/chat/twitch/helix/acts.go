@@ -1,0 +1,65 @@
+package helix
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Silence returns a user's timeout or ban, as far as the Moderator has given it or the chat has
+// reported it since the start. ok is false if none is known.
+func (m *Moderator) Silence(channelID, userID string) (s journal.Silence, ok bool) {
+	now := m.now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.users[target{channelID, userID}]
+	if d == nil || !d.last.end().After(now) {
+		return s, false
+	}
+	s = journal.Silence{Banned: d.last.length == 0, By: d.last.by}
+	if !s.Banned {
+		s.Until = d.last.end().UTC()
+	}
+	if !d.last.byOther {
+		s.By = journal.ProgramAuthor
+	}
+	return s, true
+}
+
+// TimeOutUser times a user out for 1 s to 14 days in the name of the target's author. It replaces
+// another timeout, even a longer one. If the user is banned, the error is ErrBanned. The Moderator
+// treats the timeout as one that somebody else gave. It doesn't wait behind penalties.
+func (m *Moderator) TimeOutUser(ctx context.Context, t journal.Target, length time.Duration, reason string) error {
+	return m.act(t, length, func(how sending) error {
+		return m.Helix.timeOut(ctx, m.room(t.ChannelID), t.UserID, length, reason, how)
+	})
+}
+
+// BanUser bans a user permanently in the name of the target's author, as TimeOutUser does. If the
+// user is already banned, the error is ErrBanned.
+func (m *Moderator) BanUser(ctx context.Context, t journal.Target, reason string) error {
+	return m.act(t, 0, func(how sending) error {
+		return m.Helix.ban(ctx, m.room(t.ChannelID), t.UserID, reason, how)
+	})
+}
+
+// act imposes a sanction that a person wants. Length 0 means a ban.
+func (m *Moderator) act(t journal.Target, length time.Duration, give func(sending) error) error {
+	who := target{t.ChannelID, t.UserID}
+	request := m.noteRequest(who, sanction{length: length, from: m.now(), byOther: true, by: t.Author})
+	err := give(sending{essential: true})
+	m.noteAnswer(who, request, err)
+	return err
+}
+
+// UnbanUser lifts a user's timeout or ban, whoever gave it. If Twitch knows of none, the error is
+// ErrNotBanned.
+func (m *Moderator) UnbanUser(ctx context.Context, channelID, userID string) error {
+	err := m.Helix.UnbanUser(ctx, m.room(channelID), userID)
+	if err == nil || errors.Is(err, ErrNotBanned) {
+		m.forget(target{channelID, userID})
+	}
+	return err
+}

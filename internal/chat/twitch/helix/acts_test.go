@@ -1,0 +1,117 @@
+package helix
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// TestModerator_ActsForPeople checks that a person's timeout or ban counts as theirs, even if the
+// chat reports the bot as its author: the bot neither shortens nor lifts it by itself, but a person
+// can lift it.
+func TestModerator_ActsForPeople(t *testing.T) {
+	const long = time.Hour
+	for name, c := range map[string]struct {
+		length time.Duration
+		report func(q *rivals)
+		by     string
+	}{
+		"timeout":                     {long, func(*rivals) {}, "anna"},
+		"timeout told without a name": {long, func(q *rivals) { q.report(long, "") }, "anna"},
+		"timeout told by name":        {long, func(q *rivals) { q.report(long, q.srv.BotLogin()) }, "anna"},
+		"ban":                         {0, func(q *rivals) { q.report(0, q.srv.BotLogin()) }, "anna"},
+		"replaced by another's":       {long, func(q *rivals) { q.report(0, "mo") }, "twitch:mo"},
+		"replaced by somebody's":      {long, func(q *rivals) { q.report(2*long, "") }, ""},
+	} {
+		q := newRivals(t)
+		to := journal.Target{ChannelID: q.msg.ChannelID, UserID: q.msg.User.ID, Author: "anna"}
+		act := func() error { return q.TimeOutUser(t.Context(), to, c.length, "spam") }
+		if c.length == 0 {
+			act = func() error { return q.BanUser(t.Context(), to, "spam") }
+		}
+		if err := act(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if given := q.srv.Bans(); len(given) != 1 || given[0].Length != c.length || given[0].Reason != "spam" {
+			t.Errorf("%s: given %+v", name, given)
+		}
+		c.report(q)
+		if s, ok := q.Silence(to.ChannelID, to.UserID); !ok || s.By != c.by {
+			t.Errorf("%s: known: %+v, %v; want by %q", name, s, ok, c.by)
+		}
+		q.act(time.Second)
+		if n := len(q.srv.Bans()); n != 1 {
+			t.Errorf("%s: the bot gave %d of its own", name, n-1)
+		}
+		if err := q.lift(); !errors.Is(err, ErrNotOurs) {
+			t.Errorf("%s: the bot lifts it: %v", name, err)
+		}
+		if err := q.UnbanUser(t.Context(), to.ChannelID, to.UserID); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if s, ok := q.Silence(to.ChannelID, to.UserID); ok {
+			t.Errorf("%s: known after the lift: %+v", name, s)
+		}
+		if err := q.UnbanUser(t.Context(), to.ChannelID, to.UserID); !errors.Is(err, ErrNotBanned) {
+			t.Errorf("%s: lifted twice: %v", name, err)
+		}
+	}
+}
+
+// TestModerator_Silence checks what is known of a penalty, of a timeout that is over, and of
+// nothing.
+func TestModerator_Silence(t *testing.T) {
+	q := newRivals(t)
+	silence := func() (journal.Silence, bool) { return q.Silence(q.msg.ChannelID, q.msg.User.ID) }
+	if s, ok := silence(); ok {
+		t.Errorf("at first: %+v", s)
+	}
+	q.act(time.Minute)
+	if s, ok := silence(); !ok || s.By != journal.ProgramAuthor || s.Banned || !s.Until.Equal(q.now.Add(time.Minute)) {
+		t.Errorf("after a penalty: %+v, %v", s, ok)
+	}
+	q.now = q.now.Add(time.Minute)
+	if s, ok := silence(); ok {
+		t.Errorf("a minute later: %+v", s)
+	}
+}
+
+// TestModerator_BannedUser checks that a timeout of a banned user, and a second ban, are
+// distinguished from other refusals.
+func TestModerator_BannedUser(t *testing.T) {
+	q := newRivals(t)
+	q.srv.Silence("room", "ann", 0)
+	to := journal.Target{ChannelID: q.msg.ChannelID, UserID: q.msg.User.ID, Author: "anna"}
+	for _, err := range []error{q.TimeOutUser(t.Context(), to, time.Minute, ""), q.BanUser(t.Context(), to, "")} {
+		if !errors.Is(err, ErrBanned) {
+			t.Error(err)
+		}
+	}
+	if s, ok := q.Silence(to.ChannelID, to.UserID); !ok || !s.Banned || s.By != "" {
+		t.Errorf("known: %+v, %v", s, ok)
+	}
+	to.UserID = to.ChannelID // the broadcaster
+	if err := q.BanUser(t.Context(), to, ""); !errors.Is(err, ErrProtected) || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+}
+
+// TestModerator_OverlappingRequests checks that the answer to a penalty isn't taken for the answer
+// to a person's ban that was requested meanwhile.
+func TestModerator_OverlappingRequests(t *testing.T) {
+	q := newRivals(t)
+	who := target{q.msg.ChannelID, q.msg.User.ID}
+	penalty := q.noteRequest(who, sanction{length: time.Minute, from: q.now})
+	ban := q.noteRequest(who, sanction{from: q.now, byOther: true, by: "anna"})
+	q.noteAnswer(who, penalty, nil)
+	if s, _ := q.Silence(who.channelID, who.userID); s.Banned || s.By != journal.ProgramAuthor {
+		t.Errorf("after the penalty's answer: %+v", s)
+	}
+	q.noteAnswer(who, ban, nil)
+	if s, _ := q.Silence(who.channelID, who.userID); !s.Banned || s.By != "anna" {
+		t.Errorf("after the ban's answer: %+v", s)
+	}
+}

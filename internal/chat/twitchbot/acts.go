@@ -1,0 +1,35 @@
+package twitchbot
+
+import (
+	"context"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Acts reports whether the bot can time out and ban users for people. The methods TimeOut, Ban,
+// Unban and Silence need that.
+func (t *Connection) Acts() bool { return t.acting != nil }
+
+// TimeOut times a user out in the name of the target's author; see helix.Moderator.TimeOutUser.
+func (t *Connection) TimeOut(ctx context.Context, to journal.Target, length time.Duration, reason string) error {
+	return t.permissions.record(to.ChannelID, t.acting.TimeOutUser(ctx, to, length, reason))
+}
+
+// Ban bans a user in the name of the target's author; see helix.Moderator.BanUser.
+func (t *Connection) Ban(ctx context.Context, to journal.Target, reason string) error {
+	return t.permissions.record(to.ChannelID, t.acting.BanUser(ctx, to, reason))
+}
+
+// Unban lifts a user's timeout or ban, whoever gave it; see helix.Moderator.UnbanUser.
+func (t *Connection) Unban(ctx context.Context, to journal.Target) error {
+	return t.permissions.record(to.ChannelID, t.acting.UnbanUser(ctx, to.ChannelID, to.UserID))
+}
+
+// Silence returns a user's timeout or ban, if one is known.
+func (t *Connection) Silence(channelID, userID string) (journal.Silence, bool) {
+	return t.acting.Silence(channelID, userID)
+}
+
+// ModCommand returns the command that makes the bot a moderator of a channel.
+func (t *Connection) ModCommand(channel string) string { return ModCommand(t.login(), channel) }

@@ -1,0 +1,184 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Acts are the timeouts and bans that a chat gives and lifts for people. The zero value gives none.
+// TimeOut, Ban and Lift return when the chat has confirmed the act. Besides the errors named below,
+// they may return ErrUnanswered, or an error that says in plain words why the chat refused.
+type Acts struct {
+	// Serves reports whether people can act in a channel. Nil means nowhere. The other funcs are
+	// only called for channels that are served.
+	Serves func(channelID string) bool
+	// Silence returns a user's timeout or ban as the chat knows it; ok is false if it knows of none.
+	Silence func(channelID, userID string) (s journal.Silence, ok bool)
+	// TimeOut times a user out. It replaces another timeout. It returns ErrBanned if the user is
+	// banned.
+	TimeOut func(ctx context.Context, t journal.Target, length time.Duration, reason string) error
+	// Ban bans a user, or returns ErrBanned if the user is already banned.
+	Ban func(ctx context.Context, t journal.Target, reason string) error
+	// Lift ends a timeout or ban, whoever gave it, or returns ErrNotSilenced if there is none.
+	Lift func(ctx context.Context, t journal.Target) error
+}
+
+// Errors of acts, for errors.Is.
+var (
+	ErrNoActs      = errors.New("users of this channel can't be timed out or banned here: chatguard does not moderate its chat")
+	ErrBanned      = errors.New("the user is banned, so a timeout changes nothing: unban them first")
+	ErrNotSilenced = errors.New("the user is neither timed out nor banned")
+	ErrUnanswered  = errors.New("the chat did not confirm in time: look there before you try again")
+)
+
+// SilencedError is the error of an act that does not fit the user's present timeout or ban. Its text
+// says whose it is and what to do instead.
+type SilencedError struct {
+	journal.Silence
+	text string
+}
+
+func (e SilencedError) Error() string { return e.text }
+
+// silenced returns a SilencedError with advice.
+func (c *Controls) silenced(s journal.Silence, advice string) error {
+	text := "the user is banned"
+	if !s.Banned {
+		text = "the user is timed out for another " + chatguard.FormatWait(s.Until.Sub(c.now()))
+	}
+	if s.By != "" {
+		text += ", by " + strings.TrimPrefix(s.By, journal.TwitchAuthor)
+	}
+	return SilencedError{s, text + ": " + advice}
+}
+
+// Acted is the result of an act.
+type Acted struct {
+	Silence *journal.Silence // the user's present timeout or ban; nil if there is none
+	Former  *journal.Silence // the timeout or ban before; nil if none was known
+	Already bool             // nothing has changed, because it was so before
+	Saved   bool             // false: done, but not written yet
+}
+
+// maxReason is the maximum length of a reason, in characters.
+const maxReason = 500
+
+// CanAct reports whether people can time users out and ban them in a channel.
+func (c *Controls) CanAct(channelID string) bool {
+	return c.chat.Acts.Serves != nil && c.chat.Acts.Serves(channelID)
+}
+
+// TimeOut times a user out, whatever the policy and the switches say. The length is from 1 s to 14
+// days, and is rounded up to whole seconds. If a ban or a timeout that lasts longer is known, the
+// error is a SilencedError, unless replace is true.
+func (c *Controls) TimeOut(ctx context.Context, t journal.Target, length time.Duration, reason string, replace bool) (done Acted, err error) {
+	if length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
+		return done, fmt.Errorf("a timeout lasts from 1 s to 14 days, not %s", length)
+	}
+	length = (length + time.Second - 1).Truncate(time.Second)
+	done.Former, err = c.beforeAct(ctx, t, reason)
+	switch {
+	case err != nil:
+		return done, err
+	case done.Former != nil && !replace && done.Former.Outlasts(c.now().Add(length)):
+		return done, c.silenced(*done.Former, "a timeout of "+chatguard.FormatWait(length)+" would be shorter")
+	}
+	ctx, cancel := untilKept(ctx)
+	defer cancel()
+	if err = c.chat.Acts.TimeOut(ctx, t, length, reason); err != nil {
+		return done, err
+	}
+	done.Silence = &journal.Silence{Until: c.now().Add(length).UTC(), By: t.Author}
+	detail := map[string]any{"length": length.String(), "until": done.Silence.Until}
+	done.Saved, err = c.acted(ctx, t, journal.UserTimedOut, detail, reason, done.Former)
+	return done, err
+}
+
+// Ban bans a user permanently, whatever the policy and the switches say. Banning a banned user
+// succeeds and changes nothing.
+func (c *Controls) Ban(ctx context.Context, t journal.Target, reason string) (done Acted, err error) {
+	if done.Former, err = c.beforeAct(ctx, t, reason); err != nil {
+		return done, err
+	}
+	ctx, cancel := untilKept(ctx)
+	defer cancel()
+	done.Silence = &journal.Silence{Banned: true, By: t.Author}
+	switch err = c.chat.Acts.Ban(ctx, t, reason); {
+	case errors.Is(err, ErrBanned):
+		if done.Already, done.Silence.By = true, ""; done.Former != nil && done.Former.Banned {
+			done.Silence = done.Former
+		}
+		done.Saved = c.commit(ctx)
+		return done, nil
+	case err != nil:
+		return Acted{}, err
+	}
+	done.Saved, err = c.acted(ctx, t, journal.UserBanned, map[string]any{}, reason, done.Former)
+	return done, err
+}
+
+// LiftTimeout ends a user's timeout, whoever gave it; the result says who. If a ban is known, the
+// error is a SilencedError. If there is nothing to lift, it succeeds and changes nothing.
+func (c *Controls) LiftTimeout(ctx context.Context, t journal.Target) (Acted, error) {
+	return c.lift(ctx, t, false, "unban them instead")
+}
+
+// LiftBan ends a user's ban, as LiftTimeout ends a timeout.
+func (c *Controls) LiftBan(ctx context.Context, t journal.Target) (Acted, error) {
+	return c.lift(ctx, t, true, "end the timeout instead")
+}
+
+// lift ends a ban or a timeout. If the other one is known, it returns an error with the advice.
+func (c *Controls) lift(ctx context.Context, t journal.Target, ban bool, advice string) (done Acted, err error) {
+	done.Former, err = c.beforeAct(ctx, t, "")
+	switch {
+	case err != nil:
+		return done, err
+	case done.Former != nil && done.Former.Banned != ban:
+		return done, c.silenced(*done.Former, advice)
+	}
+	ctx, cancel := untilKept(ctx)
+	defer cancel()
+	err = c.chat.Acts.Lift(ctx, t)
+	if done.Already = errors.Is(err, ErrNotSilenced); err != nil && !done.Already {
+		return done, err
+	}
+	if done.Already && done.Former == nil {
+		done.Saved = c.commit(ctx)
+		return done, nil
+	}
+	done.Saved, err = c.acted(ctx, t, journal.UserLifted, map[string]any{"banned": ban}, "", done.Former)
+	return done, err
+}
+
+// beforeAct checks that a person can act on a user, and returns the user's present timeout or ban;
+// nil if none is known.
+func (c *Controls) beforeAct(ctx context.Context, t journal.Target, reason string) (*journal.Silence, error) {
+	switch {
+	case !c.CanAct(t.ChannelID):
+		return nil, ErrNoActs
+	case !utf8.ValidString(reason) || utf8.RuneCountInString(reason) > maxReason || strings.ContainsFunc(reason, unicode.IsControl):
+		return nil, fmt.Errorf("a reason is one line of at most %d characters", maxReason)
+	}
+	s, _ := c.Silence(ctx, t)
+	return s, nil
+}
+
+// acted records an act. former is what it replaced or lifted, nil if that isn't known.
+func (c *Controls) acted(ctx context.Context, t journal.Target, action journal.AuditAction, detail map[string]any, reason string, former *journal.Silence) (saved bool, err error) {
+	if reason != "" {
+		detail["reason"] = reason
+	}
+	if former != nil {
+		detail["former"] = *former
+	}
+	return c.amended(ctx, t, action, detail)
+}

@@ -1,0 +1,234 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// fakeChat is a chat that carries out acts and knows the user's timeout or ban.
+type fakeChat struct {
+	given   []string
+	known   journal.Silence
+	forgets bool  // it knows nothing, as after a restart
+	refusal error // of every act
+}
+
+func (f *fakeChat) give(s journal.Silence, format string, args ...any) error {
+	if f.refusal != nil {
+		return f.refusal
+	}
+	f.known, f.given = s, append(f.given, fmt.Sprintf(format, args...))
+	return nil
+}
+
+func (f *fakeChat) acts() Acts {
+	return Acts{
+		Serves: func(channelID string) bool { return channelID == channel },
+		Silence: func(string, string) (journal.Silence, bool) {
+			return f.known, !f.forgets && f.known.IsInForce(time.Now())
+		},
+		TimeOut: func(_ context.Context, t journal.Target, length time.Duration, reason string) error {
+			return f.give(journal.Silence{Until: time.Now().Add(length), By: t.Author}, "%s timed out for %s: %q", t.UserID, length, reason)
+		},
+		Ban: func(_ context.Context, t journal.Target, reason string) error {
+			return f.give(journal.Silence{Banned: true, By: t.Author}, "%s banned: %q", t.UserID, reason)
+		},
+		Lift: func(_ context.Context, t journal.Target) error {
+			return f.give(journal.Silence{}, "%s lifted", t.UserID)
+		},
+	}
+}
+
+// inActs runs a test in simulated time with Controls that act in a fakeChat.
+func inActs(t *testing.T, play func(d *harness, f *fakeChat)) {
+	t.Helper()
+	inBubble(t, Raid{}, func(d *harness) {
+		f := &fakeChat{}
+		d.Join(Chat{Acts: f.acts()})
+		play(d, f)
+	})
+}
+
+// wantGiven fails the test unless these are the acts and the changes in the audit since the last
+// call.
+func (d *harness) wantGiven(f *fakeChat, given, audits []string) {
+	d.Helper()
+	if !slices.Equal(f.given, given) || !slices.Equal(d.store.audits, audits) {
+		d.Errorf("given %q, want %q; audit %q, want %q", f.given, given, d.store.audits, audits)
+	}
+	f.given, d.store.audits = nil, nil
+}
+
+// An act is carried out once and recorded with its length and reason, also while the channel only
+// observes or is paused.
+func TestActs_CarriedOutOnce(t *testing.T) {
+	for name, prepare := range map[string]func(d *harness) error{
+		"enforcing": func(*harness) error { return nil },
+		"observing": func(d *harness) error {
+			_, err := d.SetMode(d.Context(), channel, "berta", chatguard.Observe)
+			return err
+		},
+		"paused": func(d *harness) error { _, err := d.Pause(d.Context(), channel, "berta"); return err },
+		"held":   func(d *harness) error { return d.Hold(channel, "no moderator") },
+	} {
+		inActs(t, func(d *harness, f *fakeChat) {
+			if err := prepare(d); err != nil {
+				t.Fatal(err)
+			}
+			d.store.audits = nil
+			done, err := d.TimeOut(d.Context(), anna, 89*time.Second+1, "spam", false)
+			if s := done.Silence; err != nil || !done.Saved || s == nil || s.Until.Sub(time.Now()) != 90*time.Second || s.By != "berta" || done.Former != nil {
+				t.Errorf("%s: timed out: %+v, %v", name, done, err)
+			}
+			if detail := d.store.detail.(map[string]any); detail["length"] != "1m30s" || detail["reason"] != "spam" {
+				t.Errorf("%s: %v", name, detail)
+			}
+			done, err = d.Ban(d.Context(), anna, "")
+			if s := done.Silence; err != nil || s == nil || !s.Banned || done.Already || done.Former == nil || done.Former.Banned {
+				t.Errorf("%s: banned: %+v, %v", name, done, err)
+			}
+			done, err = d.LiftBan(d.Context(), anna)
+			if err != nil || done.Silence != nil || done.Former == nil || done.Former.By != "berta" {
+				t.Errorf("%s: lifted: %+v, %v", name, done, err)
+			}
+			d.wantGiven(f, []string{`id of anna timed out for 1m30s: "spam"`, `id of anna banned: ""`, "id of anna lifted"},
+				[]string{"1 timeout id of anna by berta", "1 ban id of anna by berta", "1 lift id of anna by berta"})
+		})
+	}
+}
+
+// A refused act has no effect and is not recorded.
+func TestActs_Refused(t *testing.T) {
+	inActs(t, func(d *harness, f *fakeChat) {
+		elsewhere := anna
+		elsewhere.ChannelID = "check:lobby"
+		long := strings.Repeat("a", maxReason+1)
+		for name, act := range map[string]func() error{
+			"no length":     func() error { _, err := d.TimeOut(d.Context(), anna, 0, "", false); return err },
+			"over 14 days":  func() error { _, err := d.TimeOut(d.Context(), anna, chatguard.MaxTimeout+1, "", false); return err },
+			"a long reason": func() error { _, err := d.Ban(d.Context(), anna, long); return err },
+			"a reason of two lines": func() error {
+				_, err := d.TimeOut(d.Context(), anna, time.Minute, "a\nb", false)
+				return err
+			},
+			"elsewhere":        func() error { _, err := d.Ban(d.Context(), elsewhere, ""); return err },
+			"lifted elsewhere": func() error { _, err := d.LiftBan(d.Context(), elsewhere); return err },
+		} {
+			if err := act(); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+		}
+		f.refusal = errors.New("the bot is no moderator here")
+		if _, err := d.TimeOut(d.Context(), anna, time.Minute, "", false); !errors.Is(err, f.refusal) {
+			t.Error(err)
+		}
+		if _, err := d.LiftTimeout(d.Context(), anna); !errors.Is(err, f.refusal) {
+			t.Error(err)
+		}
+		d.wantGiven(f, nil, nil)
+	})
+}
+
+// A timeout that would shorten another, or follow a ban, needs a confirmation.
+func TestTimeOut_NeverSilentlyShorter(t *testing.T) {
+	inActs(t, func(d *harness, f *fakeChat) {
+		for _, c := range []struct {
+			known   journal.Silence
+			length  time.Duration
+			refusal string
+		}{
+			{journal.Silence{Until: time.Now().Add(time.Hour), By: "twitch:mo"}, time.Minute, "the user is timed out for another 60 min, by mo: a timeout of 60 s would be shorter"},
+			{journal.Silence{Until: time.Now().Add(time.Hour)}, time.Minute, "the user is timed out for another 60 min: a timeout of 60 s would be shorter"},
+			{journal.Silence{Banned: true, By: "carla"}, chatguard.MaxTimeout, "the user is banned, by carla: a timeout of 14 days would be shorter"},
+			{journal.Silence{Until: time.Now().Add(time.Hour)}, time.Hour, ""},
+		} {
+			f.known = c.known
+			_, err := d.TimeOut(d.Context(), anna, c.length, "", false)
+			if c.refusal != "" && (!errors.As(err, new(SilencedError)) || err.Error() != c.refusal) || c.refusal == "" && err != nil {
+				t.Errorf("%+v, %s: %v", c.known, c.length, err)
+			}
+			if done, err := d.TimeOut(d.Context(), anna, c.length, "", true); err != nil || done.Silence == nil {
+				t.Errorf("confirmed: %+v, %v", done, err)
+			}
+		}
+	})
+}
+
+// A ban of a banned user succeeds and says so; a lift without a timeout or ban does the same. Neither
+// is recorded.
+func TestActs_Already(t *testing.T) {
+	inActs(t, func(d *harness, f *fakeChat) {
+		f.refusal, f.known = ErrBanned, journal.Silence{Banned: true, By: "twitch:mo"}
+		if done, err := d.Ban(d.Context(), anna, ""); err != nil || !done.Already || done.Silence.By != "twitch:mo" || !done.Saved {
+			t.Errorf("banned: %+v, %v", done, err)
+		}
+		f.refusal, f.known = ErrNotSilenced, journal.Silence{}
+		if done, err := d.LiftTimeout(d.Context(), anna); err != nil || !done.Already || done.Silence != nil {
+			t.Errorf("lifted: %+v, %v", done, err)
+		}
+		d.wantGiven(f, nil, nil)
+	})
+}
+
+// A lift of a timeout doesn't lift a ban that somebody has given since, and the other way round.
+func TestLift_OtherSilence(t *testing.T) {
+	inActs(t, func(d *harness, f *fakeChat) {
+		f.known = journal.Silence{Banned: true, By: "twitch:mo"}
+		if _, err := d.LiftTimeout(d.Context(), anna); !errors.As(err, new(SilencedError)) || err.Error() != "the user is banned, by mo: unban them instead" {
+			t.Error(err)
+		}
+		f.known = journal.Silence{Until: time.Now().Add(time.Minute)}
+		if _, err := d.LiftBan(d.Context(), anna); !errors.As(err, new(SilencedError)) {
+			t.Error(err)
+		}
+		d.wantGiven(f, nil, nil)
+	})
+}
+
+// After a restart, a timeout or ban is known from the audit and the journal, until it is over, lifted
+// or pardoned.
+func TestSilence_FromRecords(t *testing.T) {
+	inActs(t, func(d *harness, f *fakeChat) {
+		f.forgets = true
+		want := func(when string, by string, banned bool) {
+			d.Helper()
+			if s, _ := d.Silence(d.Context(), anna); (s == nil) != (by == "") || s != nil && (s.By != by || s.Banned != banned) {
+				d.Errorf("%s: %+v, want by %q", when, s, by)
+			}
+		}
+		want("at first", "", false)
+		d.spam(2, time.Second)
+		want("timed out by chatguard", journal.ProgramAuthor, false)
+		if _, err := d.Ban(d.Context(), anna, ""); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		want("banned", "berta", true)
+		if _, err := d.LiftBan(d.Context(), anna); err != nil {
+			t.Fatal(err)
+		}
+		want("lifted", "", false)
+		if _, liftedAt := d.Silence(d.Context(), anna); !liftedAt.Equal(time.Now()) {
+			t.Errorf("lifted at %v", liftedAt)
+		}
+		time.Sleep(time.Minute)
+		if _, err := d.TimeOut(d.Context(), anna, time.Minute, "", false); err != nil {
+			t.Fatal(err)
+		}
+		want("timed out", "berta", false)
+		time.Sleep(time.Minute)
+		want("over", "", false)
+		d.spam(2, 10*time.Second)
+		want("timed out by chatguard again", journal.ProgramAuthor, false)
+		d.pardonAnna()
+		want("pardoned", "", false)
+	})
+}

@@ -1,0 +1,94 @@
+package control
+
+import (
+	"context"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// silenceRecords is the number of a user's last entries, and of the last changes of the user, that
+// are searched for a timeout or ban.
+const silenceRecords = 20
+
+// Silence returns a user's timeout or ban as far as it is known, or nil: as the chat reports it, or
+// else, after a restart, as it was recorded. If a person lifted the last one, liftedAt is when.
+func (c *Controls) Silence(ctx context.Context, t journal.Target) (s *journal.Silence, liftedAt time.Time) {
+	if !c.CanAct(t.ChannelID) {
+		return nil, liftedAt
+	}
+	if s, ok := c.chat.Acts.Silence(t.ChannelID, t.UserID); ok {
+		return &s, liftedAt
+	}
+	last, endedAt, err := c.lastAct(ctx, t)
+	if err != nil {
+		c.log.Warn("a user's last changes can't be read", "error", err)
+		return nil, liftedAt
+	}
+	given, at, err := c.lastPenalty(ctx, t)
+	if err != nil {
+		c.log.Warn("a user's last entries can't be read", "error", err)
+		return nil, liftedAt
+	}
+	switch {
+	case given != nil && at.After(endedAt) && at.After(last.At):
+		return given, liftedAt
+	case last.Action == journal.UserLifted:
+		return nil, last.At
+	case last.Action == "" || !silenceOf(last).IsInForce(c.now()):
+		return nil, liftedAt
+	}
+	act := silenceOf(last)
+	return &act, liftedAt
+}
+
+// lastAct returns the last timeout, ban or lift that a person gave a user here; the zero Audit if
+// there is none. endedAt is when the user was last pardoned, which lifts earlier penalties.
+func (c *Controls) lastAct(ctx context.Context, t journal.Target) (last journal.Audit, endedAt time.Time, err error) {
+	changes, err := c.options.Store.Audits(ctx, journal.AuditFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: silenceRecords})
+	for _, a := range changes {
+		switch a.Action {
+		case journal.UserTimedOut, journal.UserBanned, journal.UserLifted:
+			return a, endedAt, err
+		case journal.UserPardoned:
+			if endedAt.IsZero() {
+				endedAt = a.At
+			}
+		}
+	}
+	return last, endedAt, err
+}
+
+// silenceOf returns the timeout or ban that a person gave. The detail is in JSON form.
+func silenceOf(a journal.Audit) journal.Silence {
+	s := journal.Silence{Banned: a.Action == journal.UserBanned, By: a.Author}
+	if detail, ok := a.Detail.(map[string]any); ok && !s.Banned {
+		text, _ := detail["until"].(string)
+		s.Until, _ = time.Parse(time.RFC3339, text) // an unreadable end counts as over
+	}
+	return s
+}
+
+// lastPenalty returns the last timeout or ban in force that chatguard gave a user as a penalty, and
+// when; nil if there is none.
+func (c *Controls) lastPenalty(ctx context.Context, t journal.Target) (s *journal.Silence, at time.Time, err error) {
+	entries, err := c.options.Store.Entries(ctx, journal.EntryFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: silenceRecords})
+	for _, e := range entries {
+		o := e.Outcome
+		if o.Result != journal.Done || o.Action != e.Penalty.Action || o.Action != chatguard.Timeout && o.Action != chatguard.Ban {
+			continue
+		}
+		s := journal.Silence{Banned: o.Action == chatguard.Ban, By: journal.ProgramAuthor}
+		switch {
+		case e.Penalty.UntilRefill:
+			s.Until = e.MaySpeakAt.Time
+		case !s.Banned:
+			s.Until = o.At.Add(e.Penalty.Duration).UTC()
+		}
+		if s.IsInForce(c.now()) {
+			return &s, o.At, err
+		}
+	}
+	return nil, at, err
+}

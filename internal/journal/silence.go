@@ -1,0 +1,18 @@
+package journal
+
+import "time"
+
+// Silence is a user's timeout or ban in a channel.
+type Silence struct {
+	Banned bool      `json:"banned"`         // false for a timeout
+	Until  time.Time `json:"until,omitzero"` // end of a timeout; zero for a ban
+	// By is who gave it: ProgramAuthor for a penalty, a holder's name, or TwitchAuthor followed by
+	// a login. It is empty if that isn't known.
+	By string `json:"by"`
+}
+
+// IsInForce reports whether the user can't write at that time.
+func (s Silence) IsInForce(now time.Time) bool { return s.Banned || s.Until.After(now) }
+
+// Outlasts reports whether the silence lasts longer than a timeout that ends at that time.
+func (s Silence) Outlasts(end time.Time) bool { return s.Banned || s.Until.After(end) }

@@ -1,0 +1,84 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// timeoutWanted is the body of a request for a timeout.
+type timeoutWanted struct {
+	Length string `json:"length"`
+	Reason string `json:"reason,omitempty"`
+	// Replace confirms that the timeout may replace one that lasts longer.
+	Replace bool `json:"replace,omitempty"`
+}
+
+// banWanted is the optional body of a request for a ban.
+type banWanted struct {
+	Reason string `json:"reason,omitempty"`
+}
+
+// acted is the answer to a request that times a user out, bans them, or ends that.
+type acted struct {
+	Silenced *journal.Silence `json:"silenced,omitempty"`
+	Before   *journal.Silence `json:"before,omitempty"`
+	Already  bool             `json:"already"`
+	// Undo is the last part of the address that undoes the act with DELETE.
+	Undo  string `json:"undo,omitempty"`
+	Saved bool   `json:"saved"`
+}
+
+// actedOn returns the answer to an act. undo is the last part of the address that undoes it, empty
+// if nothing does.
+func actedOn(done control.Acted, undo string) acted {
+	if done.Already {
+		undo = ""
+	}
+	return acted{done.Silence, done.Former, done.Already, undo, done.Saved}
+}
+
+// timeOut is POST /channels/{channel}/users/{id}/timeout.
+func (h *amendments) timeOut(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	var wanted timeoutWanted
+	if err := problem.ReadJSON(w, r, &wanted); err != nil {
+		return err
+	}
+	length, err := chatguard.ParseDuration(wanted.Length)
+	if err != nil || length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
+		return problem.New(http.StatusUnprocessableEntity, "\"length\" must be from \"1s\" to \"14d\", such as \"10m\" or \"1h30m\", not %s.", problem.Quote(wanted.Length))
+	}
+	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
+		done, err := h.controls.TimeOut(ctx, t, length, wanted.Reason, wanted.Replace)
+		return actedOn(done, "timeout"), err
+	})
+}
+
+// ban is POST …/ban.
+func (h *amendments) ban(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	var wanted banWanted
+	if r.ContentLength != 0 {
+		if err := problem.ReadJSON(w, r, &wanted); err != nil {
+			return err
+		}
+	}
+	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
+		done, err := h.controls.Ban(ctx, t, wanted.Reason)
+		return actedOn(done, "ban"), err
+	})
+}
+
+// lifts answers requests that end a timeout or ban: DELETE …/timeout and DELETE …/ban.
+func (h *amendments) lifts(lift func(of *control.Controls, ctx context.Context, t journal.Target) (control.Acted, error)) access.Handler {
+	return func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+		return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
+			done, err := lift(h.controls, ctx, t)
+			return actedOn(done, ""), err
+		})
+	}
+}

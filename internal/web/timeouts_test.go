@@ -1,0 +1,218 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// actsChat is a chat in which people act. It serves every channel but those of other chats.
+type actsChat struct {
+	mu       sync.Mutex
+	silences map[string]journal.Silence // by user ID
+	given    []string                   // the acts in order
+	refusal  error                      // of the next acts; nil if they succeed
+}
+
+// acts returns the acts of the chat.
+func (c *actsChat) acts(now func() time.Time) control.Acts {
+	c.silences = map[string]journal.Silence{}
+	return control.Acts{
+		Serves: func(channelID string) bool { return !strings.HasPrefix(channelID, "check:") },
+		Silence: func(_, userID string) (journal.Silence, bool) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			s, ok := c.silences[userID]
+			return s, ok && s.IsInForce(now())
+		},
+		TimeOut: func(_ context.Context, t journal.Target, length time.Duration, reason string) error {
+			return c.give(t, journal.Silence{Until: now().Add(length), By: t.Author}, fmt.Sprintf("timeout %s %s", length, reason))
+		},
+		Ban: func(_ context.Context, t journal.Target, reason string) error {
+			return c.give(t, journal.Silence{Banned: true, By: t.Author}, "ban "+reason)
+		},
+		Lift: func(_ context.Context, t journal.Target) error { return c.give(t, journal.Silence{}, "lift") },
+	}
+}
+
+// give gives a silence to a user, or ends it if it is zero.
+func (c *actsChat) give(t journal.Target, s journal.Silence, what string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refusal != nil {
+		return c.refusal
+	}
+	c.silences[t.UserID] = s
+	c.given = append(c.given, strings.TrimSpace(what)+" of "+t.UserID)
+	return nil
+}
+
+// refuse makes the chat refuse acts with an error; nil makes it accept them again.
+func (c *actsChat) refuse(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refusal = err
+}
+
+// silence gives a user a silence in somebody else's name.
+func (c *actsChat) silence(userID string, s journal.Silence) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.silences[userID] = s
+}
+
+// list returns the acts so far.
+func (c *actsChat) list() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.given)
+}
+
+// act sends a request about the spammer's timeout or ban, and fails the test unless it succeeds.
+func (d *dashboard) act(method, what string, body any) acted {
+	d.Helper()
+	return decode[acted](d, d.do(method, "/api/v1/channels/"+channelID+"/users/"+spammer.ID+"/"+what, body, asOwner))
+}
+
+// A timeout and a ban are carried out, shown on the card and undone with the address in the answer.
+func TestTimeout_UndoneByItsAnswer(t *testing.T) {
+	d := dash(t)
+	d.stopClock()
+	timedOut := d.act("POST", "timeout", timeoutWanted{Length: "1h30m", Reason: "spam"})
+	if s := timedOut.Silenced; s == nil || s.Banned || !s.Until.Equal(d.now().Add(90*time.Minute)) || s.By != "owner" || timedOut.Undo != "timeout" || !timedOut.Saved || timedOut.Already {
+		t.Errorf("timed out: %+v %+v", timedOut, s)
+	}
+	user := "/api/v1/channels/" + channelID + "/users/" + spammer.ID
+	if c := decode[card](t, d.do("GET", user, nil, asOwner)); c.Silenced == nil || !c.Silenced.Until.Equal(timedOut.Silenced.Until) {
+		t.Errorf("the card: %+v", c.Silenced)
+	}
+	if lifted := d.act("DELETE", timedOut.Undo, nil); lifted.Silenced != nil || lifted.Before == nil || lifted.Before.By != "owner" || lifted.Undo != "" {
+		t.Errorf("lifted: %+v", lifted)
+	}
+	banned := d.act("POST", "ban", banWanted{Reason: "spam again"})
+	if banned.Silenced == nil || !banned.Silenced.Banned || banned.Undo != "ban" {
+		t.Errorf("banned: %+v", banned)
+	}
+	d.act("DELETE", banned.Undo, nil)
+	if c := decode[card](t, d.do("GET", user, nil, asOwner)); c.Silenced != nil {
+		t.Errorf("the card at last: %+v", c.Silenced)
+	}
+	if want := []string{"timeout 1h30m0s spam of 42", "lift of 42", "ban spam again of 42", "lift of 42"}; !slices.Equal(d.chat.list(), want) {
+		t.Errorf("%q", d.chat.list())
+	}
+	changes := decode[auditPage](t, d.do("GET", "/api/v1/audit?user=42", nil, asOwner)).Changes
+	var actions []journal.AuditAction
+	for _, c := range changes {
+		actions = append(actions, c.Action)
+	}
+	if want := []journal.AuditAction{journal.UserLifted, journal.UserBanned, journal.UserLifted, journal.UserTimedOut}; !slices.Equal(actions, want) {
+		t.Fatalf("audit: %q", actions)
+	}
+	if detail := changes[3].Detail.(map[string]any); detail["length"] != "1h30m0s" || detail["reason"] != "spam" {
+		t.Errorf("audit: %v", detail)
+	}
+}
+
+// A bad request is refused with a sentence that names the fix, and nothing reaches the chat.
+func TestTimeout_Refused(t *testing.T) {
+	d := dash(t, setCheckSpace, func(o *Options) { o.Listed = func(id string) bool { return id == "check:lobby" } })
+	viewer, err := d.store.NewToken(t.Context(), auth.Identity{Name: "viewer", Access: auth.View}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const user = "/api/v1/channels/7/users/42"
+	for _, c := range []struct {
+		method, path string
+		body         any
+		as           func(*http.Request)
+		status       int
+		says         string
+	}{
+		{"POST", user + "/timeout", timeoutWanted{}, nil, 422, `must be from \"1s\" to \"14d\", such as \"10m\" or \"1h30m\", not \"\"`},
+		{"POST", user + "/timeout", timeoutWanted{Length: "0s"}, nil, 422, `not \"0s\"`},
+		{"POST", user + "/timeout", timeoutWanted{Length: "15d"}, nil, 422, `not \"15d\"`},
+		{"POST", user + "/timeout", timeoutWanted{Length: "ten"}, nil, 422, `not \"ten\"`},
+		{"POST", user + "/timeout", timeoutWanted{Length: "1m", Reason: strings.Repeat("a", 501)}, nil, 422, "a reason is one line of at most 500 characters"},
+		{"POST", user + "/ban", banWanted{Reason: "a\nb"}, nil, 422, "a reason is one line of at most 500 characters"},
+		{"POST", user + "/ban", nil, setBearer(viewer), 403, ""},
+		{"POST", "/api/v1/channels/8/users/42/ban", nil, nil, 404, ""},
+		{"POST", "/api/v1/channels/check:lobby/users/check:42/ban", nil, nil, 404, ""},
+	} {
+		a := d.do(c.method, c.path, c.body, asOwner, orNothing(c.as))
+		if a.StatusCode != c.status || !strings.Contains(string(a.body), c.says) {
+			t.Errorf("%s %s: %d %s", c.method, c.path, a.StatusCode, a.body)
+		}
+	}
+	d.chat.refuse(errors.New("the bot isn't a moderator here: type /mod bot in the chat of room"))
+	a := d.do("POST", user+"/ban", nil, asOwner)
+	if a.StatusCode != 422 || !strings.Contains(string(a.body), "isn't a moderator here") {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+	if given := d.chat.list(); len(given) > 0 {
+		t.Errorf("%q", given)
+	}
+}
+
+// orNothing returns f, or a function that changes nothing if f is nil.
+func orNothing(f func(*http.Request)) func(*http.Request) {
+	if f == nil {
+		return func(*http.Request) {}
+	}
+	return f
+}
+
+// A shorter timeout needs a confirmation, and a timeout's address doesn't lift a ban.
+func TestTimeout_Conflict(t *testing.T) {
+	d := dash(t)
+	const user = "/api/v1/channels/7/users/42"
+	d.chat.silence("42", journal.Silence{Until: d.now().Add(time.Hour), By: "twitch:mo"})
+	a := d.do("POST", user+"/timeout", timeoutWanted{Length: "1m"}, asOwner)
+	if says := "the user is timed out for another 60 min, by mo: a timeout of 60 s would be shorter"; a.StatusCode != http.StatusConflict || !strings.Contains(string(a.body), says) {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+	if done := d.act("POST", "timeout", timeoutWanted{Length: "1m", Replace: true}); done.Before == nil || done.Before.By != "twitch:mo" {
+		t.Errorf("%+v", done)
+	}
+	d.chat.silence("42", journal.Silence{Banned: true})
+	a = d.do("DELETE", user+"/timeout", nil, asOwner)
+	if a.StatusCode != http.StatusConflict || !strings.Contains(string(a.body), "the user is banned: unban them instead") {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+	d.chat.refuse(control.ErrBanned)
+	if done := d.act("POST", "ban", nil); !done.Already || done.Undo != "" {
+		t.Errorf("banned again: %+v", done)
+	}
+}
+
+// Channels say whether people can act there.
+func TestChannels_Acts(t *testing.T) {
+	for name, c := range map[string]struct {
+		adjust func(*dashboard)
+		want   string
+	}{
+		"a chat":  {func(*dashboard) {}, `"acts":true`},
+		"no chat": {func(d *dashboard) { d.control.Join(control.Chat{}) }, `"acts":false`},
+	} {
+		d := dash(t)
+		c.adjust(d)
+		if a := d.do("GET", "/api/v1/channels", nil, asOwner); !strings.Contains(string(a.body), c.want) {
+			t.Errorf("%s: %s", name, a.body)
+		}
+	}
+	d := dash(t)
+	d.control.Join(control.Chat{})
+	a := d.do("POST", "/api/v1/channels/7/users/42/ban", nil, asOwner)
+	if a.StatusCode != 422 || !strings.Contains(string(a.body), "chatguard does not moderate its chat") {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+}
