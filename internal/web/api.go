@@ -54,6 +54,7 @@ func (s *Server) channelRoutes() []route {
 		{"GET /status", auth.View, s.states.getStatus, []string{"channel"}},
 		{"GET /channels", auth.View, s.states.getChannels, nil},
 		{"GET /throttled", auth.View, s.states.getThrottled, []string{"channel", "within"}},
+		{"GET /channels/{channel}/messages", auth.View, s.channels.handler(s.states.getMessages), []string{"entry", "user", "n"}},
 		{"GET /rates", auth.View, s.states.getRates, []string{"channel", "span"}},
 		{"GET /live", auth.View, s.states.serveLive, []string{"channel", "feed", "after"}},
 		{"POST /channels/{channel}/pause", auth.Moderate, s.switches.turns((*control.Controls).Pause), nil},

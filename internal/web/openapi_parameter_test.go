@@ -29,6 +29,9 @@ func params(all ...parameter) []parameter {
 // Query parameters.
 var (
 	inChannel     = parameter{Name: "channel", Description: "The channel's ID. Default: all channels.", Schema: shortText()}
+	aroundEntry   = parameter{Name: "entry", Description: "The ID of the message's journal entry.", Schema: wholeNumber(1, math.MaxInt64)}
+	aroundUser    = parameter{Name: "user", Description: "The user's ID.", Schema: shortText()}
+	numberAround  = parameter{Name: "n", Description: "The number of messages before it and after it at most. Default: 5.", Schema: wholeNumber(0, messagesAround)}
 	withinSeconds = parameter{Name: "within", Description: "Seconds. Default: only who is throttled now.", Schema: wholeNumber(1, 600)}
 	inOneChannel  = parameter{Name: "channel", Description: "The channel's ID. Default: the first channel.", Schema: shortText()}
 	searched      = parameter{Name: "q", Description: "The ID, or a part of the login.", Schema: shortText()}

@@ -39,6 +39,11 @@ var documented = map[string]about{
 		query: params(inChannel, withinSeconds), answers: typeOf[struct {
 			Users []live.Throttled `json:"users"`
 		}]()},
+	"GET /channels/{channel}/messages": {
+		says:  "The messages around that of a journal entry, or around the last one of a user or of all, oldest first. None if it is older than 10 minutes, or not in memory.",
+		query: params(aroundEntry, aroundUser, numberAround), answers: typeOf[struct {
+			Messages []live.Said `json:"messages"`
+		}]()},
 	"GET /rates": {
 		says:  "Messages and throttled messages per step of the last hour or day, oldest first; null if unknown.",
 		query: params(inChannel, overSpan), answers: typeOf[live.RatesOver]()},

@@ -2,9 +2,11 @@ package web
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -41,6 +43,21 @@ func (s states) getThrottled(w http.ResponseWriter, r *http.Request, _ access.Ca
 		return q.Err
 	}
 	return problem.WriteJSON(w, map[string][]live.Throttled{"users": s.model.Throttled(r.URL.Query().Get("channel"), within)})
+}
+
+// messagesAround is the most messages that getMessages returns before and after a message.
+const messagesAround = 20
+
+// getMessages is GET /channels/{channel}/messages?entry=&user=&n=. It answers with the messages
+// around that of a journal entry, around the last one of a user, or around the last one of all.
+func (s states) getMessages(w http.ResponseWriter, r *http.Request, _ access.Caller, channelID string) error {
+	q := problem.QueryOf(r)
+	user, entry := q.Text("user"), q.Number("entry", 0, 1, math.MaxInt64)
+	n := q.Number("n", 5, 0, messagesAround)
+	if q.Err != nil {
+		return q.Err
+	}
+	return problem.WriteJSON(w, map[string][]live.Said{"messages": s.model.Around(channelID, user, chatguard.EntryID(entry), int(n))})
 }
 
 // getRates is GET /rates?channel=&span=. Without a channel it covers all channels, without a span

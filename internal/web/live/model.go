@@ -51,6 +51,7 @@ type Model struct {
 	began     time.Time // when counting began
 	board     *board
 	tallies   *tallies
+	said      transcript
 	feed      *feed
 	slots     feedSlots
 	snapshots *snapshots
@@ -71,6 +72,7 @@ type Model struct {
 func New(opts Options) *Model {
 	now := opts.Now()
 	m := &Model{opts: opts, began: now, board: newBoard(), feed: newFeed(now), snapshots: newSnapshots(), tallies: newTallies(opts.Metrics, now)}
+	m.said.expire(now)
 	m.ending, m.cut = context.WithCancel(context.Background())
 	m.register(opts.Metrics)
 	return m
@@ -151,14 +153,24 @@ func (m *Model) BusyChannels() map[string]float64 { return m.tallies.busy() }
 
 // Observe records a verdict. It can be used as chatguard.Options.Observer, because it never waits
 // for disk, network or a reader. For an allowed message of a user who is not held back, it only
-// updates counters.
+// updates counters and stores the text for a short time.
 func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 	m.tallies.count(&v)
+	m.said.add(&msg, &v)
 	if v.Throttled() {
 		m.board.put(journal.NewEntry(msg, v), msg.User, msg.Cost, m.opts.Now())
 	} else {
 		m.board.allow(v.ChannelID, v.UserID, v.At)
 	}
+}
+
+// Around returns at most n messages of a channel before the message of a journal entry, that message,
+// and at most n after it, oldest first. An entry of 0 stands for any, and an empty user for anyone:
+// the last message that matches counts. Around returns none if there is no such message in the last
+// minutes.
+func (m *Model) Around(channel, user string, entry chatguard.EntryID, n int) []Said {
+	m.said.expire(m.opts.Now())
+	return m.said.around(channel, n, func(r record) bool { return (entry == 0 || r.entry() == entry) && (user == "" || r.isOf(user)) })
 }
 
 // Heard returns the IDs of the channels that have had verdicts since the start, in sorted order. It

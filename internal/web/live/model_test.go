@@ -26,7 +26,7 @@ func entry(id int64, user string, at time.Time, wait time.Duration) journal.Entr
 }
 
 // newModel returns a Model of a real Guard. Nothing updates it in the background.
-func newModel(t *testing.T) *Model {
+func newModel(t testing.TB) *Model {
 	t.Helper()
 	guard, err := chatguard.New(config.DefaultPolicy(), nil)
 	if err != nil {

@@ -26,6 +26,7 @@ func (m *Model) pump(ctx context.Context) {
 			m.judgeAgain(channel, m.opts.Now())
 		}
 		m.board.expire(m.opts.Now())
+		m.said.expire(m.opts.Now())
 		err := errors.Join(m.feed.publish(m.changeFrames), m.announceSwitched(switched))
 		if turn%int(time.Second/feedPeriod) == 0 {
 			m.tallies.tick(m.opts.Now())
