@@ -71,6 +71,8 @@ var meanings = map[string]string{
 	"points": "What was left at each change, from the first known event of the user on; the last is their standing now. The others are computed, by " +
 		"quarters of an hour, from the cost of the user's messages in this channel, from grants and from resets, with the current numbers, time zone and roles. " +
 		"They do not include pardons, other channels, messages that a limit only observed, and messages after a reset in the same quarter of an hour.",
+	"raid_lasts":      "The usual duration of raid mode.",
+	"raid_start_rate": "Messages per second, over 10 seconds, at which raid mode starts by itself; left out if never.",
 	"remaining":    "Messages still allowed.",
 	"replace":      "The timeout may replace a ban, or a timeout that lasts longer.",
 	"revision":     "The revision's number; 0 is the configuration file's. In a frame: the change that it announces.",

@@ -3,6 +3,7 @@ package live
 import (
 	"time"
 
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -18,6 +19,11 @@ type Channel struct {
 	// a token.
 	StreamsKnown bool `json:"streams_known,omitempty"`
 	Acts         bool `json:"acts"` // people can time users out and ban them
+	// RaidLasts is the usual duration of raid mode. It is zero if channels have no switches.
+	RaidLasts control.Duration `json:"raid_lasts,omitzero"`
+	// RaidStartRate is the number of messages per second at which raid mode starts by itself; 0
+	// means never.
+	RaidStartRate int `json:"raid_start_rate,omitzero"`
 }
 
 // ConnectionState is the state of a connection to a chat or of a channel.
@@ -119,6 +125,8 @@ func (m *Model) Channels() []Channel {
 			on := m.opts.Controls.Switches(list[i].ID)
 			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil
 			list[i].Acts = m.opts.Controls.CanAct(list[i].ID)
+			settings, _ := m.opts.Controls.Settings(list[i].ID)
+			list[i].RaidLasts, list[i].RaidStartRate = settings.Raid.Lasts, settings.Raid.StartRate
 		}
 	}
 	return list

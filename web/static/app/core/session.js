@@ -50,7 +50,7 @@ function signedOut(why, mounted = false) {
     s.me = { name: "", access: "" };
     s.problem = "";
     s.users = new Map();
-    s.status = s.policy = s.form = s.preview = s.history = s.overrides = null;
+    s.status = s.policy = s.form = s.settings = s.preview = s.history = s.overrides = null;
     s.pressed = s.drafts = s.changes = {};
     s.people = s.journal = s.audit = s.entry = null;
     s.pardons = {};

@@ -6,6 +6,7 @@
 /** @import { Form } from "../limits/form.js" */
 /** @import { History } from "../limits/history.js" */
 /** @import { Overridden } from "../limits/overrides.js" */
+/** @import { Settings } from "../limits/settings.js" */
 /** @import { Preview } from "../limits/preview.js" */
 /** @import { Held } from "../now/held-row.js" */
 /** @import { Rates, Span } from "../now/rates.js" */
@@ -58,6 +59,7 @@
  * @property {Record<string, Outcome>} changes outcomes of the last changes to users, by user ID
  * @property {Form | null} form the limits being edited
  * @property {Record<string, Form>} drafts unsaved forms of other channels, by the channel's ID
+ * @property {Settings | null} settings the settings for raid mode and notices being edited
  * @property {Rates | null} rates the channel's message rates
  * @property {Span} ratesSpan the time range of the rates shown
  * @property {Preview | null} preview what the limits being edited would have done
@@ -71,6 +73,8 @@
  * @property {Partial<Record<SwitchName, Pressed>>} pressed outcomes of pressing the channel's
  *   switches
  * @property {Preferences} preferences
+ * @property {string} raidLength how long the next raid mode lasts, such as "5m"; empty means the
+ *   usual duration
  * @property {string} problem why signing out failed
  * @property {string} focus the ID of the element that gets the keyboard's focus after it is drawn
  * @property {string} announcement what a screen reader says next
@@ -95,6 +99,7 @@ export const state = {
   changes: {},
   form: null,
   drafts: {},
+  settings: null,
   rates: null,
   ratesSpan: "hour",
   preview: null,
@@ -107,6 +112,7 @@ export const state = {
   pardons: {},
   pressed: {},
   preferences: { theme: "system", density: "comfortable" },
+  raidLength: "",
   problem: "",
   focus: "",
   announcement: "",

@@ -12,6 +12,7 @@ import { loadOverrides } from "./overrides.js";
 import { Penalties } from "./penalties.js";
 import { PreviewPane } from "./preview.js";
 import { LimitsFinish } from "./save-bar.js";
+import { ChannelSettings } from "./settings-form.js";
 import { PageHead } from "../widgets/page-head.js";
 import { algorithms } from "../words/algorithms.js";
 import { clock } from "../words/time.js";
@@ -27,7 +28,10 @@ export function LimitsPage({ state }) {
       ${form?.problem ? html`<p class="error" role="alert">${form.problem}</p>` : html`<p class="muted">Loading limits…</p>`}
     `;
   }
-  return html`<${Limits} key=${state.channel} state=${state} />`;
+  return html`
+    <${Limits} key=${state.channel} state=${state} />
+    <${ChannelSettings} key=${`settings-${state.channel}`} state=${state} />
+  `;
 }
 
 /** @param {{state: State}} props */

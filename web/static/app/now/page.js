@@ -5,7 +5,7 @@ import { html } from "../../vendor/htm-preact.js";
 import { standing } from "../core/state.js";
 import { heldRow } from "./held-row.js";
 import { RatesChart } from "./rates-chart.js";
-import { ChannelSwitches } from "./switches.js";
+import { ChannelSwitches, SwitchStates } from "./switches.js";
 import { UsersTable } from "./table.js";
 import { DatabaseNote } from "../widgets/database-note.js";
 import { PageHead } from "../widgets/page-head.js";
@@ -28,6 +28,7 @@ export function NowPage({ state }) {
     <${PageHead} title="Now" />
     <${DatabaseNote} database=${status?.database} policy=${policy} />
     <${ChannelSwitches} state=${state} />
+    <${SwitchStates} state=${state} />
     <div class="overview ${stale}">
       <dl class="figures">
         <${Figure} name="users throttled now" value=${status && whole.format(throttled)} />

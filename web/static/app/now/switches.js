@@ -5,7 +5,8 @@ import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { mayModerate, now, state, update } from "../core/state.js";
-import { clock } from "../words/time.js";
+import { Icon } from "../widgets/icon.js";
+import { clock, seconds, wait } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
 /** @import { Database, State } from "../core/state.js" */
@@ -29,9 +30,9 @@ const requests = {
 /** @type {Pressed} */
 const unpressed = { busy: false, problem: "", unsavedAt: 0 };
 
-// turn turns a switch "on" or "off".
-/** @param {SwitchName} name @param {"on" | "off"} to */
-async function turn(name, to) {
+// turn turns a switch "on" or "off". length is the duration of raid mode; empty means the usual one.
+/** @param {SwitchName} name @param {"on" | "off"} to @param {string} [length] */
+export async function turn(name, to, length) {
   if (state.pressed[name]?.busy) return;
   const pressed = { ...unpressed, busy: true };
   set(name, pressed);
@@ -39,7 +40,7 @@ async function turn(name, to) {
   const answered = (news) => state.pressed[name] === pressed && set(name, { ...pressed, busy: false, ...news }); // otherwise another channel is shown
   const [method, path] = requests[name][to];
   try {
-    const { body } = await request(method, `/channels/${encodeURIComponent(state.channel)}/${path}`);
+    const { body } = await request(method, `/channels/${encodeURIComponent(state.channel)}/${path}`, length ? { body: { for: length } } : {});
     answered({ unsavedAt: body.saved ? 0 : now() });
   } catch (problem) {
     if (!ifSignedOut(problem)) answered({ problem: problem.message });
@@ -63,50 +64,87 @@ export function closeProblems() {
   for (const [name, pressed] of Object.entries(state.pressed)) if (pressed.problem) set(/** @type {SwitchName} */ (name), { ...pressed, problem: "" });
 }
 
+// standingOf says what each switch has put in force in the channel shown; nothing if it is off.
+/** @param {State} of */
+function standingOf({ channels, channel }) {
+  const { paused_by: pausedBy, raid_until: raidUntil } = channels.find((c) => c.id === channel) ?? {};
+  return {
+    pause: pausedBy && html`Paused by <bdi>${pausedBy}</bdi>: nobody is throttled.`,
+    raid: raidUntil && `Raid mode until ${clock(Date.parse(raidUntil))}: stricter limits.`,
+  };
+}
+
+const about = {
+  pause: "Pause stops throttling until you resume.",
+  raid: "Raid mode makes the limits stricter for a while, and strictest for first-timers.",
+};
+
+// ChannelSwitches shows the buttons of the switches, in the head of the page.
 /** @param {{state: State}} props */
 export function ChannelSwitches({ state }) {
-  const { channels, channel, status, feed } = state;
-  const { paused_by: pausedBy, raid_until: raidUntil } = channels.find((c) => c.id === channel) ?? {};
-  if (!status?.switches) return null;
-  const Place = mayModerate() ? Switch : Standing;
+  const standing = standingOf(state);
+  if (!state.status?.switches || !mayModerate()) return null;
   return html`
-    <div class="switches ${feed.state === "lost" ? "stale" : ""}" role="group" aria-label="Switches">
-      <${Place} state=${state} name="pause" on="Pause" off="Resume" about="stops throttling until you resume" idle="Not paused."
-        standing=${pausedBy && html`Paused by <bdi>${pausedBy}</bdi>: nobody is throttled.`} />
-      <${Place} state=${state} name="raid" on="Start raid mode" off="End raid mode" about="stricter limits for a while, strictest for first-timers" idle="Raid mode is off."
-        standing=${raidUntil && `Raid mode until ${clock(Date.parse(raidUntil))}: stricter limits.`} />
+    <div class="switches" role="group" aria-label="Switches">
+      <${Switch} state=${state} name="pause" icon=${standing.pause ? "play" : "pause"} on="Pause" off="Resume" isOn=${Boolean(standing.pause)} />
+      <span class="together">
+        <${Switch} state=${state} name="raid" icon="raid" on="Start raid mode" off="End raid mode" isOn=${Boolean(standing.raid)} />
+        ${!standing.raid && html`<${RaidLength} state=${state} />`}
+      </span>
     </div>
   `;
 }
 
-// Standing shows whether a switch is on, without a button; idle is its text while it is off.
-/** @param {{standing?: Value, idle: string}} props */
-function Standing({ standing, idle }) {
-  return html`<p class="switch" role="status">${standing ? html`<span class="state notice">${standing}</span>` : html`<span class="muted">${idle}</span>`}</p>`;
+// Switch is a single button, so that it keeps the focus when pressed. on and off are its labels.
+/** @param {{state: State, name: SwitchName, icon: string, on: string, off: string, isOn: boolean}} props */
+function Switch({ state, name, icon, on, off, isOn }) {
+  const { busy } = state.pressed[name] ?? unpressed;
+  /** @param {MouseEvent} event */
+  const press = (event) => event.detail < 2 && turn(name, isOn ? "off" : "on", isOn ? "" : state.raidLength); // the second click of a double click would undo the first
+  return html`
+    <button type="button" id=${name} title=${about[name]} aria-disabled=${busy ? "true" : "false"} aria-describedby="${name}-about" onClick=${press}>
+      <${Icon} name=${icon} /> ${isOn ? off : on}
+    </button>
+  `;
 }
 
-// Switch is a single button, so that it keeps the focus when pressed. on and off are its labels,
-// about describes the effect of on, and standing says what is in force while the switch is on.
-/**
- * @param {{state: State, name: SwitchName, on: string, off: string, about: string, standing?: Value}} props
- */
-function Switch({ state, name, on, off, about, standing }) {
+const lengths = ["5m", "30m", "1h", "3h"];
+
+// RaidLength chooses how long the next raid mode lasts. The first choice is the usual duration.
+/** @param {{state: State}} props */
+function RaidLength({ state: { channels, channel, raidLength } }) {
+  const { raid_lasts: usual = "10m" } = channels.find((c) => c.id === channel) ?? {};
+  const others = lengths.filter((length) => seconds(length) !== seconds(usual));
+  return html`
+    <select id="raid-length" class="quiet" aria-label="Duration of raid mode" value=${raidLength} onChange=${(event) => update((s) => (s.raidLength = event.target.value))}>
+      ${["", ...others].map((length) => html`<option value=${length} selected=${length === raidLength}>for ${wait(seconds(length || usual) * 1000)}</option>`)}
+    </select>
+  `;
+}
+
+// SwitchStates says which switches are on, below the head of the page. A screen reader announces
+// each change, so the elements are always there.
+/** @param {{state: State}} props */
+export function SwitchStates({ state }) {
+  const standing = standingOf(state);
+  if (!state.status?.switches) return null;
+  return html`
+    <div class="switch-states ${state.feed.state === "lost" ? "stale" : ""}">
+      <${SwitchState} state=${state} name="pause" standing=${standing.pause} />
+      <${SwitchState} state=${state} name="raid" standing=${standing.raid} />
+    </div>
+  `;
+}
+
+/** @param {{state: State, name: SwitchName, standing?: Value}} props */
+function SwitchState({ state, name, standing }) {
   const pressed = state.pressed[name] ?? unpressed;
   const { database } = state.status;
-  /** @param {MouseEvent} event */
-  const press = (event) => event.detail < 2 && turn(name, standing ? "off" : "on"); // the second click of a double click would undo the first
   return html`
-    <div class="switch">
-      <button type="button" id=${name} aria-disabled=${pressed.busy ? "true" : "false"} aria-describedby="${name}-about" onClick=${press}>
-        ${standing ? off : on}
-      </button>
-      <div>
-        <p id="${name}-about" role="status">
-          ${standing ? html`<span class="state notice">${standing}</span>` : html`<span class="muted">${about}</span>`}
-        </p>
-        ${isUnsaved(pressed, database) && html`<p class="warn" role="status">${unsavedChange(database)}</p>`}
-        ${pressed.problem && html`<p class="error" role="alert">${pressed.problem}</p>`}
-      </div>
-    </div>
+    <p id="${name}-about" role="status" class=${standing ? `switch-state ${name}` : "unseen"}>
+      ${standing ? html`<${Icon} name=${name} /><span>${standing}</span>` : about[name]}
+    </p>
+    ${isUnsaved(pressed, database) && html`<p class="switch-state warn" role="status">${unsavedChange(database)}</p>`}
+    ${pressed.problem && html`<p class="switch-state bad" role="alert">${pressed.problem}</p>`}
   `;
 }

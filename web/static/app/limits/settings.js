@@ -1,0 +1,151 @@
+// @ts-check
+// The channel's settings for raid mode and notices: loading, editing, checking and saving. They are
+// saved apart from the limits.
+
+import { request } from "../core/api.js";
+import { inOrder } from "../core/in-order.js";
+import { ifSignedOut } from "../core/session.js";
+import { state, update } from "../core/state.js";
+import { numbersOf, textsOf, wrongNumber } from "../words/typed.js";
+/** @import { Fields } from "../words/algorithms.js" */
+/** @import { Texts } from "../words/typed.js" */
+
+/**
+ * Settings are the settings being edited.
+ * @typedef {object} Settings
+ * @property {string} channel
+ * @property {Api.Settings} known as they were loaded
+ * @property {boolean} isConfigured they are the configuration's
+ * @property {string} etag
+ * @property {SettingsDraft} draft what has been typed
+ * @property {boolean} busy chatguard hasn't answered yet
+ * @property {string} problem why loading or saving failed
+ * @property {"" | "saved" | "unsaved"} done the outcome of the last save
+ */
+
+/**
+ * @typedef {{raid: Texts, notices: Texts, text: string}} SettingsDraft text is the notice
+ */
+
+const day = 24 * 60 * 60; // seconds
+
+/** @type {(label: string, least: number, most: number) => import("../words/algorithms.js").Field} */
+const time = (label, least, most) => ({ label, unit: "", isLength: true, least, most });
+/** @type {(label: string, least: number) => import("../words/algorithms.js").Field} */
+const count = (label, least) => ({ label, unit: "messages", isLength: false, least, most: 10_000 });
+
+/** @type {Fields} */
+export const raidFields = {
+  lasts: time("Duration", 1, day),
+  start_rate: { ...count("Start at", 0), unit: "messages per second" },
+  channel_burst: count("Everyone together", 1),
+  channel_refill: time("Then one more every", 0.001, day),
+  first_timer_burst: count("Each first-timer", 1),
+  first_timer_refill: time("Then one more every", 0.001, day),
+};
+
+/** @type {Fields} */
+export const noticeFields = { cooldown: time("Same user at most every", 1, 7 * day) };
+
+const longest = 400; // characters of a notice
+const placeholders = ["{name}", "{wait}", "{limit}"];
+
+/** @param {string} channel */
+const address = (channel) => `/channels/${encodeURIComponent(channel)}/settings`;
+
+/** @param {Api.Settings} of @returns {SettingsDraft} */
+const draftOf = ({ raid, notices }) => ({ raid: textsOf(raidFields, raid), notices: textsOf(noticeFields, notices), text: notices.text });
+
+const asked = inOrder();
+
+// loadSettings fetches the settings of the channel shown. Unsaved edits of the same channel stay.
+export async function loadSettings() {
+  const { channel, settings } = state;
+  if (settings?.channel === channel && isEdited(settings)) return;
+  const isNews = asked();
+  try {
+    const { body, etag } = await request("GET", address(channel));
+    if (isNews() && channel === state.channel) set(settingsOf(channel, body, etag, ""));
+  } catch (problem) {
+    if (!ifSignedOut(problem) && isNews() && channel === state.channel) update((s) => (s.settings = null));
+  }
+}
+
+/** @param {string} channel @param {Api.getChannelsSettings} body @param {string} etag @param {Settings["done"]} done @returns {Settings} */
+function settingsOf(channel, { settings: known, configured }, etag, done) {
+  return { channel, known, isConfigured: configured, etag, draft: draftOf(known), busy: false, problem: "", done };
+}
+
+/** @param {Settings} settings */
+const set = (settings) => update((s) => (s.settings = settings));
+
+// isEdited reports whether the draft differs from the settings in force.
+/** @param {Settings} of */
+export const isEdited = ({ known, draft }) => JSON.stringify(draft) !== JSON.stringify(draftOf(known));
+
+/** @param {Partial<SettingsDraft>} change */
+export function editSettings(change) {
+  if (state.settings.busy) return;
+  set({ ...state.settings, draft: { ...state.settings.draft, ...change }, problem: "", done: "" });
+}
+
+export function discardSettings() {
+  const { settings } = state;
+  if (!settings.busy) set({ ...settings, draft: draftOf(settings.known), problem: "", done: "" });
+}
+
+// settingsErrors returns what is wrong with a draft, by field.
+/** @param {SettingsDraft} draft */
+export function settingsErrors(draft) {
+  /** @type {Record<string, string>} */
+  const errors = {};
+  /** @type {[Fields, Texts][]} */
+  const parts = [[raidFields, draft.raid], [noticeFields, draft.notices]];
+  for (const [fields, texts] of parts) {
+    for (const [name, field] of Object.entries(fields)) errors[name] = wrongNumber(field, texts[name]);
+  }
+  errors.text = wrongNotice(draft.text.trim());
+  return Object.fromEntries(Object.entries(errors).filter(([, error]) => error));
+}
+
+/** @param {string} text */
+function wrongNotice(text) {
+  const rest = placeholders.reduce((left, known) => left.replaceAll(known, ""), text);
+  if ([...text].length > longest) return `Enter at most ${longest} characters.`;
+  if (/^[/.]/.test(text)) return `A message that begins with “${text[0]}” is a chat command. Begin with something else.`;
+  return /[{}]/.test(rest) ? `Use only the placeholders ${placeholders.join(", ")}.` : "";
+}
+
+// noticeExample returns a notice as a user would get it.
+/** @param {string} text */
+export const noticeExample = (text) => text.trim().replaceAll("{name}", "Anna").replaceAll("{wait}", "4 s").replaceAll("{limit}", "burst");
+
+// saveSettings replaces the settings in force by the draft.
+export function saveSettings() {
+  const { settings } = state;
+  const { known, draft } = settings;
+  if (!isEdited(settings) || Object.keys(settingsErrors(draft)).length > 0) return;
+  const body = {
+    raid: numbersOf(raidFields, known.raid, draft.raid),
+    notices: { ...numbersOf(noticeFields, known.notices, draft.notices), text: draft.text.trim() },
+  };
+  return send("PUT", body);
+}
+
+// restoreSettings restores the configuration's settings.
+export const restoreSettings = () => send("DELETE", undefined);
+
+/** @param {string} method @param {unknown} body */
+async function send(method, body) {
+  const { settings } = state;
+  if (settings.busy) return;
+  const busy = { ...settings, busy: true, problem: "" };
+  set(busy);
+  const isShown = () => state.settings === busy;
+  try {
+    const answer = await request(method, address(settings.channel), { body, ifMatch: settings.etag });
+    if (isShown()) set(settingsOf(settings.channel, answer.body, answer.etag, answer.body.saved ? "saved" : "unsaved"));
+  } catch (problem) {
+    if (!ifSignedOut(problem) && isShown()) set({ ...settings, problem: problem.message });
+  }
+}
