@@ -73,6 +73,7 @@ var meanings = map[string]string{
 		"They do not include pardons, other channels, messages that a limit only observed, and messages after a reset in the same quarter of an hour.",
 	"raid_lasts":      "The usual duration of raid mode.",
 	"raid_start_rate": "Messages per second, over 10 seconds, at which raid mode starts by itself; left out if never.",
+<<<<<<< HEAD
 	"remaining":    "Messages still allowed.",
 	"replace":      "The timeout may replace a ban, or a timeout that lasts longer.",
 	"revision":     "The revision's number; 0 is the configuration file's. In a frame: the change that it announces.",
@@ -95,4 +96,25 @@ var meanings = map[string]string{
 	"used":         "Messages that count now, rounded up.",
 	"until":        "When it ends by itself.",
 	"would_be":     "The penalty if it were enforced.",
+=======
+	"remaining":       "Messages still allowed.",
+	"revision":        "The revision's number; 0 is the configuration file's. In a frame: the change that it announces.",
+	"role":            "The role whose numbers apply.",
+	"role_numbers":    "By limit: the numbers that apply if the user has no override.",
+	"rung":            "The position of the next strike's penalty on the ladder, from 0.",
+	"saved":           "false: it is in force, but a restart now would undo it.",
+	"seq":             "The frame's number; see GET /live.",
+	"series":          "Identifies the strikes: it changes once they have lapsed.",
+	"silent_until":    "When the timeout given by chatguard ends.",
+	"start_rate":      "Messages per second, over 10 seconds, at which raid mode starts by itself; 0 is never.",
+	"strike_every":    "At most one strike in this time.",
+	"forget_after":    "All strikes lapse after this time without a new one; 0s is never.",
+	"strikes":         "The number that counts.",
+	"switches":        "Whether channels can be paused here.",
+	"to":              "The value after; null if there is none.",
+	"truncated":       "Older messages were left out: too many for one preview.",
+	"used":            "Messages that count now, rounded up.",
+	"until":           "When it ends by itself.",
+	"would_be":        "The penalty if it were enforced.",
+>>>>>>> 968eb90 (now: the switches are buttons in the page's head, and say below it what they put in force)
 }

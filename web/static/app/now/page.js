@@ -25,10 +25,9 @@ export function NowPage({ state }) {
   const hasRows = throttled + would > 0 || heldRow();
   const stale = feed.state === "lost" ? "stale" : "";
   return html`
-    <${PageHead} title="Now" />
-    <${DatabaseNote} database=${status?.database} policy=${policy} />
-    <${ChannelSwitches} state=${state} />
+    <${PageHead} title="Now"><${ChannelSwitches} state=${state} /><//>
     <${SwitchStates} state=${state} />
+    <${DatabaseNote} database=${status?.database} policy=${policy} />
     <div class="overview ${stale}">
       <dl class="figures">
         <${Figure} name="users throttled now" value=${status && whole.format(throttled)} />

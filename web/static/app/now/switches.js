@@ -142,9 +142,9 @@ function SwitchState({ state, name, standing }) {
   const { database } = state.status;
   return html`
     <p id="${name}-about" role="status" class=${standing ? `switch-state ${name}` : "unseen"}>
-      ${standing ? html`<${Icon} name=${name} /><span>${standing}</span>` : about[name]}
+      ${standing ? html`<${Icon} name=${name} /><span>${standing}</span>` : mayModerate() && about[name]}
     </p>
-    ${isUnsaved(pressed, database) && html`<p class="switch-state warn" role="status">${unsavedChange(database)}</p>`}
-    ${pressed.problem && html`<p class="switch-state bad" role="alert">${pressed.problem}</p>`}
+    ${isUnsaved(pressed, database) && html`<p id="${name}-unsaved" class="switch-state warn" role="status">${unsavedChange(database)}</p>`}
+    ${pressed.problem && html`<p id="${name}-problem" class="switch-state bad" role="alert">${pressed.problem}</p>`}
   `;
 }
