@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -287,22 +285,4 @@ func TestRun_ServesDashboard(t *testing.T) {
 		t.Errorf("the page: %s, %v\n%s", response.Status, err, page)
 	}
 	p.stop(t)
-}
-
-func TestDemo_AddsUp(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
-	defer cancel()
-	var out strings.Builder
-	if err := demo(ctx, demoOptions{listen: "127.0.0.1:0", seed: 3}, &out); err != nil {
-		t.Fatalf("%v\n%s", err, out.String())
-	}
-	var throttled, deleted, failed int
-	for _, line := range strings.Split(out.String(), "\n") {
-		fmt.Sscanf(line, "throttled %d", &throttled)
-		fmt.Sscanf(line, "deleted %d", &deleted)
-		fmt.Sscanf(line, "failed %d", &failed)
-	}
-	if throttled == 0 || deleted != throttled || failed != 0 || !strings.Contains(out.String(), "record agrees") {
-		t.Errorf("the demo ended with\n%s", out.String())
-	}
 }

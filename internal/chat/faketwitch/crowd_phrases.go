@@ -55,8 +55,9 @@ func spamText(r *rand.Rand) string { return strings.ToUpper(pick(r, spamming)) }
 
 // names generates names without repeats.
 type names struct {
-	rng   *rand.Rand
-	given map[string]bool
+	rng       *rand.Rand
+	localised []Line
+	given     map[string]bool
 }
 
 var (
@@ -70,11 +71,28 @@ var (
 	}
 )
 
-func newNames(rng *rand.Rand) *names { return &names{rng: rng, given: make(map[string]bool)} }
+// localised are users whose display name is in another script than their login, as at Twitch:
+// regulars, then visitors.
+var localised = [2][]Line{
+	{
+		{Login: "nagai_k", DisplayName: "長井"}, {Login: "haneul_e", DisplayName: "하늘이"}, {Login: "lesnaya_sova", DisplayName: "Лесная_Сова"},
+		{Login: "yuki_0311", DisplayName: "雪うさぎ"}, {Login: "alqamar", DisplayName: "القمر"}, {Login: "xiaolu", DisplayName: "小鹿"},
+	},
+	{
+		{Login: "soramame22", DisplayName: "そらまめ"}, {Login: "qingcha", DisplayName: "青茶"}, {Login: "dalbit", DisplayName: "달빛"},
+		{Login: "mishka_77", DisplayName: "Мишка"}, {Login: "hoshizora_m", DisplayName: "星空"}, {Login: "najm_a", DisplayName: "نجمة"},
+	},
+}
 
 // next returns the author of a line: login and display name.
 func (n *names) next() Line {
 	for {
+		if n.rng.IntN(16) == 0 {
+			if line := n.localised[n.rng.IntN(len(n.localised))]; !n.given[line.DisplayName] {
+				n.given[line.DisplayName] = true
+				return line
+			}
+		}
 		name := pick(n.rng, qualities) + pick(n.rng, creatures)
 		if n.rng.IntN(2) == 0 {
 			// There are more possible numbers than names given so far, so at least one is free.
