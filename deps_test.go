@@ -76,12 +76,13 @@ func TestArrows(t *testing.T) {
 		"internal/host":                   {"root", "internal/config", "internal/control", "internal/journal", "internal/persist"},
 		"internal/app":                    {"root", "internal/atomicfile", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/eventsub", "internal/chat/twitch/helix", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/host", "internal/hostile", "internal/journal", "internal/persist", "internal/request", "internal/web", "internal/web/access", "internal/web/live"},
 		"internal/app/apptest":            {},
+		"internal/demo":                   {"root", "internal/chat/faketwitch", "internal/chat/twitch", "internal/config", "internal/control", "internal/host", "internal/journal", "internal/persist"},
 		"internal/doctor":                 {"root", "internal/app", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/hostile", "internal/limits", "internal/persist", "internal/web/access"},
 		"internal/request":                {"internal/atomicfile", "internal/persist"},
 		"sqlitestore":                     {"root", "internal/host", "internal/persist"},
 		"dashboard":                       {"root", "internal/auth", "internal/config", "internal/host", "internal/persist", "internal/web", "internal/web/access", "internal/web/live"},
 		"internal/browsertest":            {},
-		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/doctor", "internal/hostile", "internal/journal", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/simulate", "internal/web/access", "web/static"},
+		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/hostile", "internal/journal", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/simulate", "internal/web/access", "web/static"},
 		"web/static":                      {},
 	}
 	own, foreign := imports(t)

@@ -17,6 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/demo"
 	"github.com/chatguard/chatguard/internal/web/access"
 )
 
@@ -35,7 +36,7 @@ stored. Press Enter for a raid. Ctrl-C ends the demo with a summary.`,
 			ctx, stop := newStopContext(cmd.Context(), time.Duration(o.length))
 			defer stop()
 			o.anyPort = !cmd.Flags().Changed("listen")
-			return demo(ctx, o, cmd.InOrStdin(), cmd.OutOrStdout())
+			return runDemo(ctx, o, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().Var(&o.length, "for", durationUsage)
@@ -54,22 +55,22 @@ type demoOptions struct {
 	raidEvery duration
 }
 
-// demo runs until the context ends, then prints a summary. Each line of in requests a raid. demo
+// runDemo runs until the context ends, then prints a summary. Each line of in requests a raid. runDemo
 // returns an error if the numbers don't add up.
-func demo(ctx context.Context, o demoOptions, in io.Reader, out io.Writer) (err error) {
+func runDemo(ctx context.Context, o demoOptions, in io.Reader, out io.Writer) (err error) {
 	folder, err := os.MkdirTemp("", "chatguard-demo-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	server, err := faketwitch.Start(faketwitch.Options{Channels: demoChannels})
+	server, err := faketwitch.Start(faketwitch.Options{Channels: demo.Channels})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	c := simulatedConfig(server, folder, o.listen)
-	setDemoChannels(&c)
-	crowds, err := makePast(ctx, server, c, o.seed, time.Now())
+	demo.SetChannels(&c)
+	crowds, err := demo.MakePast(ctx, server, c, o.seed, time.Now())
 	if ctx.Err() != nil {
 		return nil // it ended before anything was seen
 	}
@@ -94,15 +95,15 @@ func demo(ctx context.Context, o demoOptions, in io.Reader, out io.Writer) (err 
 
 // printDemo prints how to look at the demo.
 func printDemo(ctx context.Context, a *app.App, server *faketwitch.Server, o demoOptions, out io.Writer) error {
-	fmt.Fprintf(out, "Two simulated channels, #%s and #%s, are moderated on this machine. Nothing leaves the machine.\n\n", demoChannel, secondDemoChannel)
+	fmt.Fprintf(out, "Two simulated channels, #%s and #%s, are moderated on this machine. Nothing leaves the machine.\n\n", demo.First, demo.Second)
 	fmt.Fprintln(out, "Open this in your browser:")
 	if err := printLink(ctx, a, out); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nPress Enter for a raid in #%s; otherwise one comes every %s. Ctrl-C ends the demo.\n", demoChannel, time.Duration(o.raidEvery))
+	fmt.Fprintf(out, "\nPress Enter for a raid in #%s; otherwise one comes every %s. Ctrl-C ends the demo.\n", demo.First, time.Duration(o.raidEvery))
 	fmt.Fprintf(out, "To sign in again, or to try the API: the token %s\n", string(a.Config.Web.Token))
 	_, err := fmt.Fprintf(out, "  curl -H \"Authorization: Bearer %s\" \"%sapi/v1/throttled?channel=%s\"\n",
-		string(a.Config.Web.Token), a.Address(), server.UserID(demoChannel))
+		string(a.Config.Web.Token), a.Address(), server.UserID(demo.First))
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/demo"
 )
 
 const (
@@ -114,7 +115,7 @@ func (r *recordCheck) sumUp(out io.Writer, c chat.Counts) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fmt.Fprintf(out, "\nmessages   %6d, of which %d by the broadcasters and moderators, who are exempt\n", c.Messages, c.Exempt)
-	fmt.Fprintf(out, "throttled  %6d, and %d more in #%s, which only observes\n", c.Throttled, c.Observed, secondDemoChannel)
+	fmt.Fprintf(out, "throttled  %6d, and %d more in #%s, which only observes\n", c.Throttled, c.Observed, demo.Second)
 	fmt.Fprintf(out, "deleted    %6d\n", c.Deleted)
 	fmt.Fprintf(out, "punished   %6d, by warnings and timeouts\n", c.Punished)
 	fmt.Fprintf(out, "failed     %6d\n", c.Failed+c.Skipped)

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,9 +10,11 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/demo"
 )
+
+// demoChannel is the channel of most tests.
+const demoChannel = demo.First
 
 // demoConfig returns a configuration for the demo's first channel that deletes throttled messages.
 func demoConfig(server *faketwitch.Server, folder, listen string) config.Config {
@@ -24,178 +23,6 @@ func demoConfig(server *faketwitch.Server, folder, listen string) config.Config 
 	c.Policy.Mode = chatguard.Enforce
 	c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}}
 	return c
-}
-
-// pastScene is the demo's past, with a server that knows its users.
-type pastScene struct {
-	*testing.T
-	*persist.Store
-	server *faketwitch.Server
-	start  time.Time
-}
-
-// makeScene makes the demo's past and opens its database.
-func makeScene(t *testing.T, seed uint64, start time.Time) *pastScene {
-	t.Helper()
-	server, err := faketwitch.Start(faketwitch.Options{Channels: demoChannels, InMemory: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	c := simulatedConfig(server, t.TempDir(), "127.0.0.1:0")
-	setDemoChannels(&c)
-	if _, err := makePast(t.Context(), server, c, seed, start); err != nil {
-		t.Fatal(err)
-	}
-	store, err := persist.Open(t.Context(), c.Database, &persist.Options{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	return &pastScene{t, store, server, start}
-}
-
-// entries returns a channel's journal, newest first.
-func (s *pastScene) entries(channel string) []journal.Entry {
-	s.Helper()
-	entries, err := s.Entries(s.Context(), journal.EntryFilter{ChannelID: s.server.UserID(channel), N: 1 << 20})
-	if err != nil {
-		s.Fatal(err)
-	}
-	return entries
-}
-
-// TestDemo_Past checks that the demo begins with something of everything that the dashboard can
-// show.
-func TestDemo_Past(t *testing.T) {
-	s := makeScene(t, 1, time.Now())
-	t.Run("ladder", s.checkLadder)
-	t.Run("observing", s.checkObserving)
-	t.Run("rates", s.checkRates)
-	t.Run("changes", s.checkChanges)
-	t.Run("timeouts", s.checkTimeouts)
-}
-
-// checkLadder checks that somebody has been on each rung in the last ten minutes, and that one
-// penalty has failed.
-func (s *pastScene) checkLadder(t *testing.T) {
-	recent, scripts, longest := map[string]int{}, map[bool]int{}, time.Duration(0)
-	for _, e := range s.entries(demoChannel) {
-		if e.Text == "" || e.Login == "" {
-			t.Fatalf("an entry without text or login: %+v", e)
-		}
-		scripts[e.DisplayName[0] < 0x80]++
-		longest = max(longest, s.start.Sub(e.At))
-		if s.start.Sub(e.At) < 10*time.Minute {
-			recent[fmt.Sprint(e.Penalty, " ", e.Outcome.Result)]++
-			recent[string(e.Outcome.Result)]++
-		}
-	}
-	for _, want := range []string{"delete done", "warn done", "timeout 30s done", "timeout 10m done", "failed"} {
-		if recent[want] == 0 {
-			t.Errorf("no %q in the last ten minutes, but %v", want, recent)
-		}
-	}
-	if scripts[true] == 0 || scripts[false] == 0 || longest < lastStreamOver {
-		t.Errorf("names by script %v; oldest entry %s ago", scripts, longest)
-	}
-}
-
-func (s *pastScene) checkObserving(t *testing.T) {
-	entries := s.entries(secondDemoChannel)
-	for _, e := range entries {
-		if e.Outcome.Result != journal.Observed {
-			t.Fatalf("an outcome in the channel that observes: %+v", e)
-		}
-	}
-	if len(entries) < 50 {
-		t.Errorf("%d entries in the channel that observes", len(entries))
-	}
-}
-
-// checkRates checks that the charts are full: messages in every minute of the stream, and in most
-// hours before it.
-func (s *pastScene) checkRates(t *testing.T) {
-	minutes, throttled := map[string]map[time.Time]uint32{}, uint32(0)
-	hours := map[time.Time]bool{}
-	err := s.Minutes(t.Context(), s.start.Add(-pastBegan), func(m journal.Minute) error {
-		if minutes[m.ChannelID] == nil {
-			minutes[m.ChannelID] = map[time.Time]uint32{}
-		}
-		minutes[m.ChannelID][m.At.UTC()] = m.Messages
-		hours[m.At.UTC().Truncate(time.Hour)] = true
-		throttled += m.Throttled
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, channel := range demoChannels {
-		for back := 2 * time.Minute; back < liveSince; back += time.Minute {
-			if at := s.start.Add(-back).UTC().Truncate(time.Minute); minutes[s.server.UserID(channel)][at] == 0 {
-				t.Errorf("#%s: no message %s before the start", channel, back)
-			}
-		}
-	}
-	if len(hours) < 36 || throttled < 500 {
-		t.Errorf("messages in %d hours, %d throttled", len(hours), throttled)
-	}
-}
-
-// checkChanges checks the audit, and what the changes have left behind.
-func (s *pastScene) checkChanges(t *testing.T) {
-	audits, err := s.Audits(t.Context(), journal.AuditFilter{N: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := map[journal.AuditAction]int{}
-	for _, a := range audits {
-		n[a.Action]++
-	}
-	want := map[journal.AuditAction]int{
-		journal.PolicyChanged: 3, journal.ChannelPaused: 1, journal.ChannelResumed: 1, journal.RaidSwitched: 2, journal.UserGranted: 1,
-		journal.UserExempted: 1, journal.UserOverridden: 1, journal.UserPardoned: 1,
-	}
-	if !maps.Equal(n, want) {
-		t.Errorf("changes %v, want %v", n, want)
-	}
-	revisions, err := s.Revisions(t.Context(), s.server.UserID(demoChannel))
-	if err != nil || len(revisions) != 2 || revisions[0].Author == revisions[1].Author {
-		t.Errorf("revisions %+v, %v", revisions, err)
-	}
-}
-
-// checkTimeouts checks that the simulated Twitch knows who is still timed out.
-func (s *pastScene) checkTimeouts(t *testing.T) {
-	checked := 0
-	for _, e := range s.entries(demoChannel) {
-		left := e.Outcome.At.Add(e.Penalty.Duration).Sub(time.Now())
-		if e.Outcome.Action != chatguard.Timeout || e.Outcome.Result != journal.Done || left < time.Minute {
-			continue
-		}
-		checked++
-		if _, err := s.server.Say(faketwitch.Line{Channel: demoChannel, Login: e.Login, Text: "hello"}); err == nil {
-			t.Errorf("%s may write, but is timed out for %s", e.Login, left)
-		}
-	}
-	if checked == 0 {
-		t.Error("nobody is timed out")
-	}
-}
-
-// TestDemo_Deterministic checks that a seed always gives the same past.
-func TestDemo_Deterministic(t *testing.T) {
-	start := time.Now()
-	one, again, other := makeScene(t, 1, start), makeScene(t, 1, start), makeScene(t, 2, start)
-	for _, channel := range demoChannels {
-		entries := one.entries(channel)
-		if !slices.Equal(entries, again.entries(channel)) {
-			t.Errorf("#%s: the same seed gives another journal", channel)
-		}
-		if slices.Equal(entries, other.entries(channel)) {
-			t.Errorf("#%s: another seed gives the same journal", channel)
-		}
-	}
 }
 
 // demoOutput calls begun when the demo says how to end it.
@@ -217,7 +44,7 @@ func TestDemo_AddsUp(t *testing.T) {
 	defer cancel()
 	out := &demoOutput{begun: func() { time.AfterFunc(7*time.Second, cancel) }}
 	o := demoOptions{listen: "127.0.0.1:0", seed: 3, raidEvery: duration(time.Hour)}
-	if err := demo(ctx, o, strings.NewReader("\n\n"), out); err != nil {
+	if err := runDemo(ctx, o, strings.NewReader("\n\n"), out); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	var throttled, deleted, failed int

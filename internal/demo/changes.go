@@ -1,74 +1,23 @@
-package main
+package demo
 
 import (
-	"cmp"
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// pastRaid is how long before the demo's start a raid came.
-const pastRaid = 50 * time.Minute
+// raidAt is how long before the demo's start a raid came.
+const raidAt = 50 * time.Minute
 
 // anna and berta moderate in the dashboard.
 const anna, berta = "anna", "berta"
 
-// pastUser is a user in a channel, by ID.
-type pastUser struct{ channelID, userID string }
-
-// pastPerson is what moderators know about a user.
-type pastPerson struct {
-	line     faketwitch.Line // the last one
-	messages int
-	strikes  int
-	last     chatguard.Action // last penalty
-	lastAt   time.Time        // time of the last penalty
-}
-
-type pastPeople map[pastUser]*pastPerson
-
-// note records a message and its verdict.
-func (all pastPeople) note(user pastUser, l faketwitch.Line, v chatguard.Verdict) {
-	p := all[user]
-	if p == nil {
-		p = &pastPerson{}
-		all[user] = p
-	}
-	p.line = l
-	p.messages++
-	if !v.Allowed {
-		p.strikes, p.last, p.lastAt = v.Strikes, v.Penalty.Action, v.At
-	}
-}
-
-// chattiest returns a channel's users by the number of their messages, most first. Staff are left
-// out.
-func (all pastPeople) chattiest(channelID string) []pastUser {
-	moderates := chatguard.RolesOf(chatguard.Moderator, chatguard.LeadModerator, chatguard.Broadcaster)
-	users := slices.Collect(maps.Keys(all))
-	users = slices.DeleteFunc(users, func(u pastUser) bool { return u.channelID != channelID || rolesOfLine(all[u].line)&moderates != 0 })
-	slices.SortFunc(users, func(a, b pastUser) int {
-		return cmp.Or(cmp.Compare(all[b].messages, all[a].messages), cmp.Compare(a.userID, b.userID))
-	})
-	return users
-}
-
-// lastDeleted returns the channel's user whose message was deleted last, and who has not done
-// anything worse.
-func (all pastPeople) lastDeleted(channelID string) pastUser {
-	users := slices.DeleteFunc(all.chattiest(channelID), func(u pastUser) bool { return all[u].last != chatguard.Delete || all[u].strikes > 2 })
-	return slices.MaxFunc(users, func(a, b pastUser) int { return all[a].lastAt.Compare(all[b].lastAt) })
-}
-
 // addChanges adds what the moderators changed.
 func (p *past) addChanges() {
-	first, second := p.twitch.UserID(demoChannel), p.twitch.UserID(secondDemoChannel)
+	first, second := p.twitch.UserID(First), p.twitch.UserID(Second)
 	controls := p.host.Controls
 	regular := func(n int, author string) journal.Target {
 		u := p.people.chattiest(first)[n]
@@ -89,11 +38,11 @@ func (p *past) addChanges() {
 		},
 		78 * time.Minute: func(ctx context.Context) error { return savedOrNot(controls.Pause(ctx, first, berta)) },
 		75 * time.Minute: func(ctx context.Context) error { return savedOrNot(controls.Resume(ctx, first, berta)) },
-		pastRaid - 15*time.Second: func(ctx context.Context) error {
+		raidAt - 15*time.Second: func(ctx context.Context) error {
 			_, saved, err := controls.StartRaid(ctx, first, anna, 10*time.Minute)
 			return savedOrNot(saved, err)
 		},
-		pastRaid - 5*time.Minute: func(ctx context.Context) error { return savedOrNot(controls.EndRaid(ctx, first, anna)) },
+		raidAt - 5*time.Minute: func(ctx context.Context) error { return savedOrNot(controls.EndRaid(ctx, first, anna)) },
 		41 * time.Minute: func(ctx context.Context) error {
 			_, saved, err := controls.Grant(ctx, regular(0, anna), "daily", 50)
 			return savedOrNot(saved, err)
@@ -114,7 +63,7 @@ func (p *past) addChanges() {
 		},
 		7 * time.Minute: func(context.Context) error { p.failing = true; return nil },
 	} {
-		p.events = append(p.events, pastEvent{at: p.start.Add(-before), change: change})
+		p.events = append(p.events, event{at: p.before(before), change: change})
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"cmp"
@@ -43,37 +43,38 @@ type past struct {
 	start time.Time    // of the demo
 	clock atomic.Int64 // the time in the past, in nanoseconds since the Unix epoch
 
-	events   []pastEvent
-	people   pastPeople
-	silenced map[pastUser]time.Time // when timeouts end
-	failing  bool                   // Twitch refuses the next timeout
+	events   []event
+	people   people
+	silenced map[userKey]time.Time // when timeouts end
+	failing  bool                  // Twitch refuses the next timeout
 	messages int
 }
 
-// pastEvent is something that happened at a time: a message, or a moderator's change.
-type pastEvent struct {
+// event is something that happened at a time: a message, or a moderator's change.
+type event struct {
 	at     time.Time
 	line   faketwitch.Line
 	change func(context.Context) error // nil if it is a message
 }
 
-// makePast fills the configuration's database with what happened until start. It returns the crowds
+// MakePast fills the configuration's database with what happened until start. It returns the crowds
 // that continue from there, one for each channel.
-func makePast(ctx context.Context, server *faketwitch.Server, c config.Config, seed uint64, start time.Time) (crowds []*faketwitch.Crowd, err error) {
+func MakePast(ctx context.Context, server *faketwitch.Server, c config.Config, seed uint64, start time.Time) (crowds []*faketwitch.Crowd, err error) {
 	p := &past{
 		twitch: server, random: rand.New(rand.NewPCG(seed, 0x94d049bb133111eb)), start: start,
-		people: pastPeople{}, silenced: map[pastUser]time.Time{},
+		people: people{}, silenced: map[userKey]time.Time{},
 	}
-	p.setTime(p.start.Add(-pastBegan))
+	p.setTime(p.before(pastBegan))
 	if err := p.open(ctx, c); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.host.Close()) }()
-	for _, channel := range demoChannels {
+	for _, channel := range Channels {
 		crowds = append(crowds, p.addChannel(channel, seed))
+		p.addStreams(channel)
 	}
 	p.addChanges()
-	slices.SortStableFunc(p.events, func(a, b pastEvent) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(p.events, func(a, b event) int { return a.at.Compare(b.at) })
 	if err := p.play(ctx); err != nil {
 		return nil, err
 	}
@@ -95,7 +96,8 @@ func (p *past) open(ctx context.Context, c config.Config) (err error) {
 	if p.host, err = host.Open(ctx, c.Database, persist.Options{Logger: quiet, QueueSize: 1 << 20}); err != nil {
 		return err
 	}
-	if err = p.host.Join(p.guard, host.Options{Raid: &c.Raid, Acts: true}); err == nil {
+	settings := host.SettingsOf(c)
+	if err = p.host.Join(p.guard, host.Options{Settings: &settings, Acts: true}); err == nil {
 		_, err = p.host.Restore(ctx)
 	}
 	if err != nil {
@@ -111,22 +113,33 @@ func (p *past) setTime(at time.Time) { p.clock.Store(at.UnixNano()) }
 // addChannel adds the messages of a channel, and returns the crowd of the stream that is still
 // live.
 func (p *past) addChannel(channel string, seed uint64) *faketwitch.Crowd {
-	live := demoCrowd(channel, seed, 3)
-	if channel == demoChannel {
-		live.RaidAt, live.RaidEvery = liveSince-pastRaid, 1000*time.Hour
+	live := stream(channel, seed, 3)
+	if channel == First {
+		live.RaidAt, live.RaidEvery = liveSince-raidAt, 1000*time.Hour
 	}
-	p.addLines(demoLull(channel, seed, 0), pastBegan, lastStream)
-	p.addLines(demoCrowd(channel, seed, 1), lastStream, lastStreamOver)
-	p.addLines(demoLull(channel, seed, 2), lastStreamOver, liveSince)
+	p.addLines(lull(channel, seed, 0), pastBegan, lastStream)
+	p.addLines(stream(channel, seed, 1), lastStream, lastStreamOver)
+	p.addLines(lull(channel, seed, 2), lastStreamOver, liveSince)
 	p.addLines(live, liveSince, 0)
 	return live
 }
 
+// addStreams records the stream that is over, and the one that is still live.
+func (p *past) addStreams(channel string) {
+	id, live := p.twitch.UserID(channel), p.before(liveSince).Truncate(time.Second)
+	p.host.Store.NoteStream(journal.Stream{ChannelID: id, Start: p.before(lastStream).Truncate(time.Second), Seen: p.before(lastStreamOver), Ended: true})
+	p.host.Store.NoteStream(journal.Stream{ChannelID: id, Start: live, Seen: p.start})
+	p.twitch.SetLive(channel, live)
+}
+
+// before returns a time before the demo's start.
+func (p *past) before(start time.Duration) time.Time { return p.start.Add(-start) }
+
 // addLines adds what a crowd writes. from and to are times before the demo's start.
 func (p *past) addLines(crowd *faketwitch.Crowd, from, to time.Duration) {
-	began := p.start.Add(-from)
+	began := p.before(from)
 	for after, line := range crowd.Lines(from - to) {
-		p.events = append(p.events, pastEvent{at: began.Add(after), line: line})
+		p.events = append(p.events, event{at: began.Add(after), line: line})
 	}
 }
 
@@ -151,9 +164,9 @@ func (p *past) play(ctx context.Context) error {
 }
 
 // say judges a message, unless its author was timed out, and records what was done about it.
-func (p *past) say(ctx context.Context, m *pastEvent) error {
+func (p *past) say(ctx context.Context, m *event) error {
 	channel, author := p.twitch.UserID(m.line.Channel), p.twitch.UserID(m.line.Login)
-	user := pastUser{channel, author}
+	user := userKey{channel, author}
 	if p.silenced[user].After(m.at) {
 		return nil
 	}
@@ -173,7 +186,7 @@ func (p *past) say(ctx context.Context, m *pastEvent) error {
 }
 
 // punish carries out a penalty, a moment after the message.
-func (p *past) punish(user pastUser, v chatguard.Verdict) journal.Outcome {
+func (p *past) punish(user userKey, v chatguard.Verdict) journal.Outcome {
 	o := journal.Outcome{Entry: v.EntryID, Action: v.Penalty.Action, Result: journal.Done}
 	o.At = v.At.Add(90*time.Millisecond + time.Duration(p.random.Int64N(int64(80*time.Millisecond))))
 	if v.Penalty.Action != chatguard.Timeout {
@@ -190,7 +203,7 @@ func (p *past) punish(user pastUser, v chatguard.Verdict) journal.Outcome {
 
 // lift ends a user's timeout.
 func (p *past) lift(_ context.Context, channelID, userID string) error {
-	delete(p.silenced, pastUser{channelID, userID})
+	delete(p.silenced, userKey{channelID, userID})
 	return nil
 }
 
