@@ -109,7 +109,7 @@ func (s *pastScene) checkObserving(t *testing.T) {
 func (s *pastScene) checkRates(t *testing.T) {
 	minutes, throttled := map[string]map[time.Time]uint32{}, uint32(0)
 	hours := map[time.Time]bool{}
-	err := s.Minutes(t.Context(), s.start.Add(-pastBegan), func(m journal.Minute) error {
+	err := s.Minutes(t.Context(), s.start.Add(-pastBegan), s.start, func(m journal.Minute) error {
 		if minutes[m.ChannelID] == nil {
 			minutes[m.ChannelID] = map[time.Time]uint32{}
 		}
