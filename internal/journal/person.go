@@ -8,10 +8,12 @@ import (
 
 // Person is a user as last seen in a channel.
 type Person struct {
-	UserID   string          `json:"user_id"`
-	Login    string          `json:"login"`
-	Roles    chatguard.Roles `json:"roles"`
-	LastSeen time.Time       `json:"last_seen"`
+	UserID string `json:"user_id"`
+	Login  string `json:"login"`
+	// DisplayName is empty if it equals the login, or if the chat has none.
+	DisplayName string          `json:"display_name,omitempty"`
+	Roles       chatguard.Roles `json:"roles"`
+	LastSeen    time.Time       `json:"last_seen"`
 }
 
 // QuarterHour is a user's usage in a quarter of an hour.

@@ -105,7 +105,7 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 		return 0, err
 	}
 	// Take people's changes first, then the state that depends on them.
-	p := pending{changes: s.changes.peek(), tokens: s.Tokens.queue.peek(), records: s.queue.take(), interrupted: s.interrupted}
+	p := pending{changes: s.changes.peek(), notes: s.notes.peek(), tokens: s.Tokens.queue.peek(), records: s.queue.take(), interrupted: s.interrupted}
 	batch := guard.State().Dirty()
 	p.state = slices.AppendSeq(make([]chatguard.StateRow, 0, batch.Len()), batch.Rows())
 	if err := s.write(ctx, &p); err != nil {
@@ -117,6 +117,7 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	batch.Confirm()
 	s.queue.confirm()
 	s.changes.removeStored(p.changes)
+	s.notes.removeStored(p.notes)
 	s.Tokens.table.put(p.tokens)
 	s.Tokens.queue.removeStored(p.tokens)
 	s.interrupted = 0
@@ -128,6 +129,7 @@ type pending struct {
 	state       []chatguard.StateRow
 	records     records
 	changes     waiting
+	notes       []noteRow
 	tokens      map[tokenHash]*tokenRow
 	interrupted chatguard.EntryID
 }
@@ -137,7 +139,7 @@ func (p *pending) len() int {
 }
 
 func (p *pending) isEmpty() bool {
-	return p.len() == 0 && p.changes.isEmpty() && len(p.tokens) == 0 && p.interrupted == 0
+	return p.len() == 0 && p.changes.isEmpty() && len(p.notes) == 0 && len(p.tokens) == 0 && p.interrupted == 0
 }
 
 // write writes everything in p. It opens no transaction if there is nothing to write.
@@ -154,6 +156,9 @@ func (s *Store) write(ctx context.Context, p *pending) error {
 			return err
 		}
 		if err := writeChanges(ctx, tx, p.changes); err != nil {
+			return err
+		}
+		if err := writeNotes(ctx, tx, p.notes); err != nil {
 			return err
 		}
 		if err := writeTokens(ctx, tx, p.tokens); err != nil {

@@ -63,6 +63,9 @@ func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
 	if err := s.changes.load(ctx, db); err != nil {
 		return nil, err
 	}
+	if err := s.notes.load(ctx, db); err != nil {
+		return nil, err
+	}
 	s.Tokens.table.preload(ctx)
 	s.register(opts.Metrics)
 	return s, nil

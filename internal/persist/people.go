@@ -12,56 +12,48 @@ import (
 )
 
 // FindPeople returns up to n users of a channel, including those of pending messages. The user
-// whose ID is the text comes first. Then come users whose login begins with the text, ignoring
-// case, and then those whose login contains it. Within each group, the users who spoke last come
-// first. An empty text finds the users who spoke last.
+// whose ID is the text comes first. Then come users whose login or display name begins with the
+// text, and then those in which one of them contains it. Case, accents and width make no difference.
+// Within each group, the users who spoke last come first. An empty text finds the users who spoke
+// last.
 func (s *Store) FindPeople(ctx context.Context, channelID, text string, n int) ([]journal.Person, error) {
 	known, err := s.recentPeople(ctx, channelID, func(*timelineRow) bool { return true }, "")
 	if err != nil {
 		return nil, err
 	}
+	wanted := searchFor(text)
 	found := []journal.Person{}
 	for _, p := range known {
-		if quality(p, text) != unlike {
+		if wanted.quality(p) != unlike {
 			found = append(found, p)
 		}
 	}
 	most := n + len(known) // all known users may come before the others
-	for like, condition := range matchConditions(text) {
-		stored, err := s.db.queryPeople(ctx, "SELECT user_id, login, roles, last_seen FROM person WHERE channel_id = ?1 AND "+condition+
-			" ORDER BY last_seen DESC LIMIT ?3", channelID, text, most)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range stored {
-			if _, ok := known[p.UserID]; !ok {
-				known[p.UserID] = p
-				found = append(found, p)
+	for like, matches := range wanted.matches() {
+		for _, m := range matches {
+			stored, err := s.db.matchingPeople(ctx, channelID, wanted, m, most)
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range stored {
+				if _, ok := known[p.UserID]; !ok {
+					known[p.UserID] = p
+					found = append(found, p)
+				}
 			}
 		}
-		if countLike(found, text, like) >= n {
+		if wanted.countLike(found, like) >= n {
 			break // all further matches are worse
 		}
 	}
-	slices.SortFunc(found, func(a, b journal.Person) int {
-		return cmp.Or(cmp.Compare(quality(a, text), quality(b, text)), b.LastSeen.Compare(a.LastSeen), strings.Compare(a.UserID, b.UserID))
-	})
+	wanted.sort(found)
 	return found[:min(n, len(found))], nil
 }
 
-// matchConditions returns the SQL conditions for a match with the text ?2, from the best match to
-// the worst.
-func matchConditions(text string) []string {
-	if text == "" {
-		return []string{"?2 = ''"}
-	}
-	return []string{
-		"user_id = ?2",
-		"login >= ?2 COLLATE NOCASE AND login < (?2 || char(0x10FFFF)) COLLATE NOCASE",
-		// This index is small: it contains little besides the logins.
-		"user_id IN (SELECT user_id FROM person INDEXED BY person_login WHERE channel_id = ?1 AND instr(lower(login), lower(?2)) > 0)",
-	}
-}
+// search is a text for which people are searched, and its folded form.
+type search struct{ text, key string }
+
+func searchFor(text string) search { return search{text, foldName(text)} }
 
 // The quality of a match with a text, best first.
 const (
@@ -71,27 +63,97 @@ const (
 	unlike
 )
 
+// match is a condition in SQL for the text ?2 and its folded form ?3. An empty index stands for the
+// table itself.
+type match struct{ index, condition string }
+
+// matches returns the conditions for a match with the text, by quality. The indexes are small: they
+// contain little besides the names.
+func (s search) matches() [][]match {
+	if s.text == "" {
+		return [][]match{{{"", "TRUE"}}}
+	}
+	const login, name = "person_login", "person_name"
+	matches := [][]match{
+		isID:     {{"", "user_id = ?2"}},
+		begins:   {{login, "login >= ?2 COLLATE NOCASE AND login < (?2 || char(0x10FFFF)) COLLATE NOCASE"}},
+		contains: {{login, "instr(lower(login), lower(?2)) > 0"}},
+	}
+	if s.key != "" {
+		matches[begins] = append(matches[begins], match{name, "name_key <> '' AND name_key >= ?3 AND name_key < ?3 || char(0x10FFFF)"})
+		matches[contains] = append(matches[contains], match{name, "name_key <> '' AND instr(name_key, ?3) > 0"})
+	}
+	return matches
+}
+
+// fewMatches is the largest number of matches that are all read, to find those who spoke last.
+const fewMatches = 5000
+
+// matchingPeople returns up to n matching users, those who spoke last. If few users match, the
+// match's index finds them. If many match, it is faster to test the users in the order in which they
+// spoke last.
+func (db *database) matchingPeople(ctx context.Context, channelID string, wanted search, m match, n int) ([]journal.Person, error) {
+	const byTime = " ORDER BY last_seen DESC LIMIT ?4"
+	if m.index == "" {
+		return db.queryPeople(ctx, "SELECT "+shownPerson+" FROM person WHERE channel_id = ?1 AND "+m.condition+byTime, channelID, wanted.text, wanted.key, n)
+	}
+	ids, err := db.matchingIDs(ctx, channelID, wanted, m)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) > fewMatches {
+		return db.queryPeople(ctx, "SELECT "+shownPerson+" FROM person INDEXED BY person_last_seen WHERE channel_id = ?1 AND "+m.condition+byTime,
+			channelID, wanted.text, wanted.key, n)
+	}
+	people, err := db.rolledUpPeople(ctx, channelID, anyOf, jsonOf(ids))
+	slices.SortFunc(people, func(a, b journal.Person) int { return b.LastSeen.Compare(a.LastSeen) })
+	return people[:min(n, len(people))], err
+}
+
+// matchingIDs returns the IDs of matching users, and stops after more than fewMatches.
+func (db *database) matchingIDs(ctx context.Context, channelID string, wanted search, m match) (ids []string, err error) {
+	err = db.query(ctx, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, "SELECT user_id FROM person INDEXED BY "+m.index+" WHERE channel_id = ?1 AND "+m.condition+" LIMIT ?4", channelID, wanted.text, wanted.key, fewMatches+1)
+	return ids, err
+}
+
 // countLike returns how many of the people match the text with the quality like or better.
-func countLike(people []journal.Person, text string, like int) (n int) {
+func (s search) countLike(people []journal.Person, like int) (n int) {
 	for _, p := range people {
-		if quality(p, text) <= like {
+		if s.quality(p) <= like {
 			n++
 		}
 	}
 	return n
 }
 
-func quality(p journal.Person, text string) int {
-	if p.UserID == text {
+// sort sorts people: the best match first, then those who spoke last.
+func (s search) sort(people []journal.Person) {
+	slices.SortFunc(people, func(a, b journal.Person) int {
+		return cmp.Or(cmp.Compare(s.quality(a), s.quality(b)), b.LastSeen.Compare(a.LastSeen), strings.Compare(a.UserID, b.UserID))
+	})
+}
+
+func (s search) quality(p journal.Person) int {
+	if p.UserID == s.text {
 		return isID
 	}
-	switch strings.Index(strings.ToLower(p.Login), strings.ToLower(text)) {
-	case -1:
-		return unlike
-	case 0:
-		return begins
+	login := strings.Index(strings.ToLower(p.Login), strings.ToLower(s.text))
+	name := -1
+	if s.key != "" {
+		name = strings.Index(nameKey(p.Login, p.DisplayName), s.key)
 	}
-	return contains
+	switch {
+	case login == 0 || name == 0:
+		return begins
+	case login > 0 || name > 0:
+		return contains
+	}
+	return unlike
 }
 
 // UserByLogin returns the ID of the user who has spoken in the channel under a login. The login

@@ -8,22 +8,25 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-const personColumns = "channel_id, user_id, login, roles, last_seen"
+const personColumns = "channel_id, user_id, login, display_name, name_key, roles, last_seen"
+
+// shownPerson are the columns of a Person.
+const shownPerson = "user_id, login, display_name, roles, last_seen"
 
 var personInsertion = Insertion{
 	Into:    "person (" + personColumns + ")",
-	Columns: 5,
-	Conflict: `DO UPDATE SET login = excluded.login, roles = excluded.roles, last_seen = excluded.last_seen
+	Columns: 7,
+	Conflict: `DO UPDATE SET login = excluded.login, display_name = excluded.display_name, name_key = excluded.name_key, roles = excluded.roles, last_seen = excluded.last_seen
 		WHERE excluded.last_seen >= last_seen`, // a message may arrive late
 }
 
 func personValues(args []any, channelID string, p journal.Person) []any {
-	return append(args, channelID, p.UserID, p.Login, int64(p.Roles), p.LastSeen.UnixNano())
+	return append(args, channelID, p.UserID, p.Login, p.DisplayName, nameKey(p.Login, p.DisplayName), int64(p.Roles), p.LastSeen.UnixNano())
 }
 
 // personOf returns the author of a message.
-func personOf(m *journal.TimelineMessage) journal.Person {
-	return journal.Person{UserID: m.UserID, Login: m.Login, Roles: m.Roles, LastSeen: m.At}
+func personOf(m *timelineRow) journal.Person {
+	return journal.Person{UserID: m.UserID, Login: m.Login, DisplayName: m.displayName, Roles: m.Roles, LastSeen: m.At}
 }
 
 // Person returns a user of a channel as last seen, including pending messages. ok is false if the
@@ -67,7 +70,7 @@ func (s *Store) findPeople(
 
 // rolledUpPeople returns users as they appear in rolled-up messages.
 func (db *database) rolledUpPeople(ctx context.Context, channelID, condition string, arg any) ([]journal.Person, error) {
-	return db.queryPeople(ctx, "SELECT user_id, login, roles, last_seen FROM person WHERE channel_id = ?1 AND "+condition, channelID, arg)
+	return db.queryPeople(ctx, "SELECT "+shownPerson+" FROM person WHERE channel_id = ?1 AND "+condition, channelID, arg)
 }
 
 // recentPeople returns, by ID, the users of a channel whose last messages aren't rolled up. It
@@ -77,14 +80,14 @@ func (s *Store) recentPeople(
 ) (map[string]journal.Person, error) {
 	// Read pending messages first, so that none is missed if it is stored in between.
 	waiting := s.queue.matchingMessages(func(m *timelineRow) bool { return m.ChannelID == channelID && wanted(m) })
-	stored, err := s.db.queryPeople(ctx, "SELECT user_id, login, roles, max(at) FROM "+notRolledUp+condition+" GROUP BY user_id",
+	stored, err := s.db.queryPeople(ctx, "SELECT user_id, login, display_name, roles, max(at) FROM "+notRolledUp+condition+" GROUP BY user_id",
 		append([]any{channelID}, args...)...)
 	recent := map[string]journal.Person{}
 	for _, p := range stored {
 		recent[p.UserID] = p
 	}
 	for i := range waiting {
-		if p := personOf(&waiting[i].TimelineMessage); !p.LastSeen.Before(recent[p.UserID].LastSeen) {
+		if p := personOf(&waiting[i]); !p.LastSeen.Before(recent[p.UserID].LastSeen) {
 			recent[p.UserID] = p
 		}
 	}
@@ -120,11 +123,11 @@ func (db *database) correctLate(ctx context.Context, channelID string, recent ma
 	return err
 }
 
-// queryPeople returns the result of a query for all columns except the channel's.
+// queryPeople returns the result of a query for shownPerson.
 func (db *database) queryPeople(ctx context.Context, query string, args ...any) (people []journal.Person, err error) {
 	err = db.query(ctx, func(rows *sql.Rows) error {
 		var p journal.Person
-		err := rows.Scan(&p.UserID, &p.Login, &p.Roles, TimeColumn{&p.LastSeen})
+		err := rows.Scan(&p.UserID, &p.Login, &p.DisplayName, &p.Roles, TimeColumn{&p.LastSeen})
 		people = append(people, p)
 		return err
 	}, query, args...)

@@ -78,6 +78,10 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 		At: v.At, UserID: strings.Clone(m.User.ID), Login: strings.Clone(hostile.ClipName(m.User.Login, journal.MaxName)),
 		Roles: m.User.Roles, Cost: max(m.Cost, 1),
 	}
+	displayName := ""
+	if m.User.DisplayName != m.User.Login {
+		displayName = strings.Clone(hostile.ClipName(m.User.DisplayName, journal.MaxName))
+	}
 	var entry *journal.Entry
 	if v.EntryID != 0 {
 		e := journal.NewEntry(*m, *v)
@@ -86,7 +90,7 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.number++
-	q.timeline.add(q.timeline.rowsOf(m.ChannelID), timelineRow{spoken, q.number, unspentCost(spoken.Cost, v)})
+	q.timeline.add(q.timeline.rowsOf(m.ChannelID), timelineRow{spoken, q.number, unspentCost(spoken.Cost, v), displayName})
 	if entry != nil {
 		q.waiting.entries = append(q.waiting.entries, entry)
 	}

@@ -23,7 +23,8 @@ import (
 // records with these lists.
 type history struct {
 	spoken  []journal.TimelineMessage
-	spent   []int // by each message of spoken
+	spent   []int                // by each message of spoken
+	names   map[time.Time]string // display names of the authors, by the times of their messages
 	entries []journal.Entry
 }
 
@@ -89,12 +90,15 @@ func (h *history) minutes(since, until time.Time) (list []journal.Minute) {
 func (h *history) people(channelID, text string, n int) []journal.Person {
 	last := map[string]journal.Person{}
 	for _, m := range h.messagesIn(channelID, time.Time{}) {
-		last[m.UserID] = personOf(&m)
+		last[m.UserID] = personOf(&timelineRow{TimelineMessage: m, displayName: h.names[m.At]})
 	}
 	found := []journal.Person{}
 	rank := func(p journal.Person) int {
 		login, text := strings.ToLower(p.Login), strings.ToLower(text)
-		return slices.Index([]bool{p.UserID == text, strings.HasPrefix(login, text), strings.Contains(login, text), true}, true)
+		name, key := strings.NewReplacer("Ｌ", "l", "É", "e").Replace(p.DisplayName), strings.NewReplacer("Ｌ", "l", "é", "e").Replace(text)
+		return slices.Index([]bool{
+			p.UserID == text, strings.HasPrefix(login, text) || name != "" && strings.HasPrefix(name, key), strings.Contains(login, text) || name != "" && strings.Contains(name, key), true,
+		}, true)
 	}
 	for _, p := range last {
 		if rank(p) < 3 {
@@ -138,7 +142,8 @@ func (r *recordsRun) speak() {
 		ID: "m", ChannelID: channelIDs.Draw(r.T, "channel"), SentAt: at, Cost: rapid.IntRange(1, 3).Draw(r.T, "cost"),
 		User: chatguard.User{
 			ID: userIDs.Draw(r.T, "user"), Login: rapid.SampledFrom([]string{"anna", "Anne", "joanna", "1", "a\u2028b"}).Draw(r.T, "login"),
-			Roles: rapid.SampledFrom([]chatguard.Roles{0, chatguard.RolesOf(chatguard.VIP)}).Draw(r.T, "roles"),
+			DisplayName: rapid.SampledFrom([]string{"", "長い", "Ｌana", "Émile an"}).Draw(r.T, "display name"),
+			Roles:       rapid.SampledFrom([]chatguard.Roles{0, chatguard.RolesOf(chatguard.VIP)}).Draw(r.T, "roles"),
 		},
 	}
 	v, spent := chatguard.Verdict{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Allowed: true}, 0
@@ -158,6 +163,7 @@ func (r *recordsRun) speak() {
 		v.EntryID, v.Limit = chatguard.EntryID(len(r.entries)+1), "daily"
 	}
 	r.store.Observe(m, v)
+	r.names[at] = m.User.DisplayName
 	r.spoken = append(r.spoken, journal.TimelineMessage{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Login: m.User.Login, Roles: m.User.Roles, Cost: m.Cost})
 	r.spent = append(r.spent, spent)
 	if v.EntryID != 0 {
@@ -250,7 +256,7 @@ func (r *recordsRun) check() {
 	})
 	want("minutes", minutes, r.minutes(since, until), err)
 
-	text, n := rapid.SampledFrom([]string{"", "an", "AN", "nn", "1", "joanna", "nobody", "%", "a\x00"}).Draw(r.T, "text"), rapid.IntRange(1, 4).Draw(r.T, "n")
+	text, n := rapid.SampledFrom([]string{"", "an", "AN", "nn", "1", "joanna", "nobody", "%", "a\x00", "い", "長", "lan", "émi", "e a"}).Draw(r.T, "text"), rapid.IntRange(1, 4).Draw(r.T, "n")
 	found, err := r.store.FindPeople(ctx, channelID, text, n)
 	want("people like "+text, found, r.people(channelID, text, n), err)
 	p, ok, err := r.store.Person(ctx, channelID, userID)
@@ -295,7 +301,7 @@ func TestRecords_MatchHistory(t *testing.T) {
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++
-		r := &recordsRun{T: rt, now: start}
+		r := &recordsRun{T: rt, now: start, history: history{names: map[time.Time]string{}}}
 		r.store = open(t, filepath.Join(dir, fmt.Sprint(runs, ".db")), &Options{Now: func() time.Time { return r.now }})
 		r.guard = guardOf(t, r.store, policy())
 		steps := []func(){r.speak, r.speak, r.speak, r.report, r.flush, r.flushUnconfirmed, r.advance}

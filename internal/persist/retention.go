@@ -52,11 +52,13 @@ var retirement = []retired{
 	{func(*Options) time.Duration { return timelineTime }, false, false, `DELETE FROM timeline WHERE (channel_id, at, number) IN (
 			SELECT timeline.channel_id, timeline.at, timeline.number FROM rolled_up CROSS JOIN timeline USING (channel_id)
 			WHERE (timeline.at, timeline.number) <= (min(?1 - 1, rolled_up.at), iif(rolled_up.at < ?1, rolled_up.number, 9223372036854775807)) LIMIT ?2)`},
+	// Users with notes stay findable by name.
 	{func(o *Options) time.Duration { return o.Retention }, false, false, `WITH RECURSIVE channels (id) AS (
 			SELECT min(channel_id) FROM person
 			UNION ALL SELECT (SELECT min(channel_id) FROM person WHERE channel_id > id) FROM channels WHERE id IS NOT NULL)
 		DELETE FROM person WHERE (channel_id, user_id) IN (
-			SELECT channel_id, user_id FROM channels CROSS JOIN person WHERE channel_id = id AND last_seen < ?1 LIMIT ?2)`},
+			SELECT channel_id, user_id FROM channels CROSS JOIN person WHERE channel_id = id AND last_seen < ?1
+				AND NOT EXISTS (SELECT 1 FROM note WHERE note.channel_id = person.channel_id AND note.user_id = person.user_id) LIMIT ?2)`},
 	{func(*Options) time.Duration { return quarterTime }, false, false, `DELETE FROM quarter_hour WHERE (channel_id, user_id, at) IN (
 			SELECT channel_id, user_id, at FROM quarter_hour WHERE at < ?1 ORDER BY at LIMIT ?2)`},
 	{func(o *Options) time.Duration { return o.Retention }, true, false, `DELETE FROM stream WHERE (channel_id, start) IN (

@@ -50,7 +50,7 @@ var rolledUpInsertion = Insertion{
 // the timeline, so the messages that rollUp has read don't change.
 func (s *sweeper) rollUp(ctx context.Context, now time.Time) (more bool, err error) {
 	rows, err := s.db.queryTimeline(ctx, timelineChannels+`
-		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent
+		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent, display_name
 		FROM channels LEFT JOIN rolled_up ON rolled_up.channel_id = id CROSS JOIN timeline
 		WHERE timeline.channel_id = id AND timeline.at < ?1
 			AND (timeline.at, timeline.number) > (ifnull(rolled_up.at, -9223372036854775808), ifnull(rolled_up.number, 0))
@@ -87,7 +87,7 @@ func writeRollup(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	for i := range rows {
 		r := &rows[i]
 		key := personKey{r.ChannelID, r.UserID}
-		people[key] = personOf(&r.TimelineMessage)
+		people[key] = personOf(r)
 		if spent := r.spentCost(); spent > 0 {
 			quarters[quarterKey{key, quarterOf(r.At)}] += spent
 		}

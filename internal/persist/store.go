@@ -66,6 +66,7 @@ type Store struct {
 	lock    *ownerLock // nil for a database in memory
 	queue   queue
 	changes changeQueue
+	notes   notebook
 	commits *commits
 	health  healthRecord
 	figures figures

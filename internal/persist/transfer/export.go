@@ -18,7 +18,8 @@ import (
 // exportFormat is the version of the written lines, and the highest version that can be read.
 // Version 1 had no settings, and no exemptions that end. Version 2 had no unspent part of a
 // message's cost and no rolled-up timeline. After the import of such an export, the next start
-// rolls up the timeline. Version 3 had no streams.
+// rolls up the timeline. Version 3 had no streams, no notes, and no display names except in the
+// journal.
 const exportFormat = 4
 
 const (

@@ -144,13 +144,14 @@ func oneOfEach(t rapid.TB) []line {
 		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 1, Author: "anna", At: nano}, Policy: policyJSON, Changes: []byte(`[{"key":"a","from":9007199254740993,"to":"\u003c"}]`)},
 		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 2, Author: "berta", At: nano}, Policy: []byte("null"), Changes: []byte("null")},
 		&auditLine{Audit: journal.Audit{ID: 8, At: nano, Author: "anna", Action: journal.UserGranted, ChannelID: "c1", UserID: "7"}, Detail: []byte(`{"messages":9007199254740993}`)},
-		&timelineLine{TimelineMessage: spoken, Number: 1}, &timelineLine{TimelineMessage: spoken, Number: 2, Unspent: 1},
+		&timelineLine{TimelineMessage: spoken, Number: 1}, &timelineLine{TimelineMessage: spoken, Number: 2, Unspent: 1, DisplayName: "長い"},
 		&channelLine{ID: "c1", Login: "gardenhour"},
 		&settingLine{ChannelID: "c1", Name: "slow", Value: "30"},
-		&personLine{ChannelID: "c1", Person: journal.Person{UserID: "7", Login: "anna", Roles: spoken.Roles, LastSeen: nano}},
+		&personLine{ChannelID: "c1", Person: journal.Person{UserID: "7", Login: "anna", DisplayName: "長い", Roles: spoken.Roles, LastSeen: nano}},
 		&quarterLine{ChannelID: "c1", UserID: "7", At: start, Spent: 4},
 		&rolledUpLine{ChannelID: "c1", At: nano, Number: 2},
 		&streamLine{Stream: journal.Stream{ChannelID: "c1", Start: start, Seen: nano, Ended: true}},
+		&noteLine{Note: journal.Note{ID: 3, At: nano, ChannelID: "c1", UserID: "7", Author: "berta", Text: "Friendly.\nLikes caps."}},
 	}
 }
 
@@ -196,7 +197,7 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	}
 	for n := range count.Draw(t, "spoken") {
 		s := journal.TimelineMessage{At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"), Login: name.Draw(t, "login"), Roles: chatguard.RolesOf(chatguard.Broadcaster), Cost: 1}
-		lines = append(lines, &timelineLine{TimelineMessage: s, Number: int64(n), Unspent: rapid.IntRange(0, 1).Draw(t, "unspent")})
+		lines = append(lines, &timelineLine{TimelineMessage: s, Number: int64(n), Unspent: rapid.IntRange(0, 1).Draw(t, "unspent"), DisplayName: name.Draw(t, "display name")})
 	}
 	for n := range count.Draw(t, "channels") {
 		lines = append(lines, &channelLine{ID: fmt.Sprint(n, id.Draw(t, "id")), Login: "u" + name.Draw(t, "login")})
@@ -205,7 +206,7 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 		lines = append(lines, &settingLine{ChannelID: text.Draw(t, "channel"), Name: fmt.Sprint(n, text.Draw(t, "name")), Value: "v" + text.Draw(t, "value")})
 	}
 	for n := range count.Draw(t, "people") {
-		p := journal.Person{UserID: fmt.Sprint(n, id.Draw(t, "user")), Login: name.Draw(t, "login"), Roles: chatguard.RolesOf(chatguard.VIP), LastSeen: times.Draw(t, "seen")}
+		p := journal.Person{UserID: fmt.Sprint(n, id.Draw(t, "user")), Login: name.Draw(t, "login"), DisplayName: name.Draw(t, "display name"), Roles: chatguard.RolesOf(chatguard.VIP), LastSeen: times.Draw(t, "seen")}
 		lines = append(lines, &personLine{ChannelID: text.Draw(t, "channel"), Person: p})
 	}
 	for n := range count.Draw(t, "quarters") {
@@ -218,6 +219,10 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	for n := range count.Draw(t, "streams") {
 		at := times.Draw(t, "start")
 		lines = append(lines, &streamLine{Stream: journal.Stream{ChannelID: fmt.Sprint(n, id.Draw(t, "channel")), Start: at, Seen: at, Ended: n == 1}})
+	}
+	for n := range count.Draw(t, "notes") {
+		note := journal.Note{ID: int64(n) + 1, At: times.Draw(t, "at"), ChannelID: text.Draw(t, "channel"), UserID: user.Draw(t, "user"), Author: "a" + text.Draw(t, "author"), Text: "t" + text.Draw(t, "text")}
+		lines = append(lines, &noteLine{Note: note})
 	}
 	return lines
 }

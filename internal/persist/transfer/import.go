@@ -62,14 +62,23 @@ func (im *importer) importInto(ctx context.Context, tx *sql.Tx, db *persist.Owne
 	return nil
 }
 
-// knowPeople adds the people in the journal of an older export, as the migration does for an older
-// database. The timeline of such an export covers only two days.
+// knowPeople adds the people and names in the journal of an older export, as the migrations do for
+// an older database. The timeline of such an export covers only two days. Then it makes all people
+// searchable by their names.
 func (im *importer) knowPeople(ctx context.Context, tx *sql.Tx) error {
-	if im.format >= 3 {
-		return nil
+	var statements []string
+	if im.format < 3 {
+		statements = append(statements, "INSERT INTO person (channel_id, user_id, login, roles, last_seen) SELECT channel_id, user_id, login, 0, max(at) FROM journal GROUP BY channel_id, user_id")
 	}
-	_, err := tx.ExecContext(ctx, "INSERT INTO person SELECT channel_id, user_id, login, 0, max(at) FROM journal GROUP BY channel_id, user_id")
-	return err
+	if im.format < 4 {
+		statements = append(statements, persist.NamesFromJournal)
+	}
+	for _, statement := range append(statements, persist.NameKeys) {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // makeRoom empties the tables, and reports whether they contained anything.

@@ -151,12 +151,12 @@ func TestImport_BadLinesRefused(t *testing.T) {
 		"cut off in a line":      {good[:len(good)/2], []string{"there.jsonl ends in line 6, without its end line: it was cut off, so export or copy it again"}},
 		"cut off in a word":      {strings.Join(lines[:4], "") + `{"kind":"jou`, []string{"there.jsonl ends in line 5, without its end line: it was cut off"}},
 		"cut off in the first":   {lines[0][:40], []string{"there.jsonl ends in line 1, without its end line: it was cut off"}},
-		"cut off in the last":    {good[:len(good)-4], []string{"there.jsonl ends in line 17, without its end line: it was cut off"}},
-		"wrong at its very end":  {strings.TrimSuffix(edit(17, "lines", "rows"), "\n"), []string{`there.jsonl:17: unknown field "rows"`}},
-		"cut off after a line":   {without(len(lines)), []string{"there.jsonl ends after line 16, without its end line", "cut off"}},
-		"a line is missing":      {without(3), []string{"there.jsonl:16: the export had 17 lines, but this file has 16"}},
-		"more after the end":     {good + "\n" + lines[1], []string{"there.jsonl:18: there is text after the end line"}},
-		"an unknown field last":  {edit(17, "lines", "rows"), []string{`there.jsonl:17: unknown field "rows"`}},
+		"cut off in the last":    {good[:len(good)-4], []string{"there.jsonl ends in line 18, without its end line: it was cut off"}},
+		"wrong at its very end":  {strings.TrimSuffix(edit(18, "lines", "rows"), "\n"), []string{`there.jsonl:18: unknown field "rows"`}},
+		"cut off after a line":   {without(len(lines)), []string{"there.jsonl ends after line 17, without its end line", "cut off"}},
+		"a line is missing":      {without(3), []string{"there.jsonl:17: the export had 18 lines, but this file has 17"}},
+		"more after the end":     {good + "\n" + lines[1], []string{"there.jsonl:19: there is text after the end line"}},
+		"an unknown field last":  {edit(18, "lines", "rows"), []string{`there.jsonl:18: unknown field "rows"`}},
 		"a line too long to be":  {edit(3, "\n", "\n"+strings.Repeat(" ", maxImportLine)+"\n"), []string{"there.jsonl:4: the line is longer than"}},
 		"a plain line too long":  {edit(13, `"roles":[`, `"roles":[`+strings.Repeat(`"vip",`, maxPlainLine/6)), []string{"there.jsonl:13: the line is longer than 262144 bytes"}},
 		"damaged compression":    {"\x1f\x8b" + good, []string{"there.jsonl: its compression is damaged"}},
@@ -421,7 +421,23 @@ func TestImport_OlderExportPeople(t *testing.T) {
 	persisttest.Must(t, err)
 	s := open(t, path)
 	p, ok, err := s.Person(ctx, "c1", "7")
-	if err != nil || !ok || p.Login != "anna" || !p.LastSeen.Equal(entry[0].(*entryLine).At) {
+	if err != nil || !ok || p.Login != "anna" || p.DisplayName != "Anna" || !p.LastSeen.Equal(entry[0].(*entryLine).At) {
 		t.Errorf("%+v, %v, %v", p, ok, err)
+	}
+}
+
+// Names and notes are where a search finds them after the import.
+func TestImport_NamesAndNotes(t *testing.T) {
+	t.Parallel()
+	path := persisttest.DatabasePath(t)
+	_, err := Import(ctx, path, bytes.NewReader(exportOf(t, oneOfEach(t))), "there.jsonl", frozen)
+	persisttest.Must(t, err)
+	s := open(t, path)
+	people, err := s.FindPeople(ctx, "c1", "長", 9)
+	if err != nil || len(people) != 1 || people[0].DisplayName != "長い" {
+		t.Errorf("%+v, %v", people, err)
+	}
+	if notes := s.Notes("c1", "7"); len(notes) != 1 || notes[0].Author != "berta" || notes[0].Text != "Friendly.\nLikes caps." {
+		t.Errorf("%+v", notes)
 	}
 }

@@ -25,13 +25,14 @@ var lineKinds = []lineKind{
 		outcome_reason=outcome.reason`),
 	newKind[revisionLine]("revision", 2, "channel_id=channel number author at policy!? changes!"),
 	newKind[auditLine]("audit", 1, "id at author action! channel_id=channel user_id detail!"),
-	newKind[timelineLine]("timeline", 3, "channel_id=channel at number user_id! login roles cost unspent"),
+	newKind[timelineLine]("timeline", 3, "channel_id=channel at number user_id! login display_name roles cost unspent"),
 	newKind[channelLine]("channel", 1, "id! login!"),
 	newKind[settingLine]("setting", 2, "channel_id=channel name value!"),
-	newKind[personLine]("person", 2, "channel_id=channel user_id! login roles last_seen"),
+	newKind[personLine]("person", 2, "channel_id=channel user_id! login display_name roles last_seen"),
 	newKind[quarterLine]("quarter_hour", 3, "channel_id=channel user_id! at spent"),
 	newKind[rolledUpLine]("rolled_up", 1, "channel_id=channel at number"),
 	newKind[streamLine]("stream", 2, "channel_id=channel start seen ended"),
+	newKind[noteLine]("note", 1, "id at author! channel_id=channel user_id! text!"),
 }
 
 func kindNamed(name string) *lineKind {
@@ -137,6 +138,8 @@ type timelineLine struct {
 	journal.TimelineMessage
 	Number  int64 `json:"number"`
 	Unspent int   `json:"unspent,omitempty"` // unspent part of the cost
+	// DisplayName is empty if it equals the login.
+	DisplayName string `json:"display_name,omitempty"`
 	exactBytes
 }
 
@@ -219,3 +222,11 @@ func (l *streamLine) check() error {
 	}
 	return nil
 }
+
+type noteLine struct {
+	head
+	journal.Note
+	exactBytes
+}
+
+func (l *noteLine) check() error { return checkNumber("id", l.ID, maxID) }
