@@ -60,6 +60,10 @@ type Chat struct {
 type Store interface {
 	Record(ctx context.Context, a journal.Audit) (saved bool, err error)
 	SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error)
+	// AddNote numbers a note and keeps it. DeleteNote deletes a note and returns it; ok is false if
+	// there is none. Both are stored with the next change.
+	AddNote(n journal.Note) (journal.Note, error)
+	DeleteNote(channelID, userID string, id int64) (n journal.Note, ok bool, err error)
 	// Commit returns once all earlier changes are stored, including those of the Guard.
 	Commit(ctx context.Context) (saved bool)
 	// Entry returns a journal entry by its ID.
@@ -77,6 +81,7 @@ var ErrNoUser = errors.New("there is no such user")
 // wrong with the request.
 var (
 	ErrNoEntry   = errors.New("there is nothing to pardon")
+	ErrNoNote    = errors.New("there is no such note")
 	ErrStore     = errors.New("the database is failing")               // the log has details
 	ErrSilenced  = errors.New("the user is still timed out or banned") // everything else was done
 	ErrNoUndo    = errors.New("this pardon can't be undone any more: another one has followed, the user was reset, chatguard was restarted, or too much time has passed")

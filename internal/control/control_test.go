@@ -29,6 +29,7 @@ type memory struct {
 	stored   []journal.Revision // in order
 	unsaved  bool
 	err      error
+	notes    []journal.Note
 
 	// mu guards settings, stored and the next fields.
 	mu           sync.Mutex
@@ -56,6 +57,22 @@ func (m *memory) Record(_ context.Context, a journal.Audit) (bool, error) {
 	}
 	m.audits, m.detail = append(m.audits, fmt.Sprintf("%s %s %s by %s", a.ChannelID, a.Action, a.UserID, a.Author)), a.Detail
 	return !m.unsaved, m.err
+}
+
+func (m *memory) AddNote(n journal.Note) (journal.Note, error) {
+	n.ID = int64(len(m.notes) + 1)
+	m.notes = append(m.notes, n)
+	return n, m.err
+}
+
+func (m *memory) DeleteNote(channelID, userID string, id int64) (journal.Note, bool, error) {
+	i := slices.IndexFunc(m.notes, func(n journal.Note) bool { return n.ID == id && n.ChannelID == channelID && n.UserID == userID })
+	if i < 0 || m.err != nil {
+		return journal.Note{}, false, m.err
+	}
+	n := m.notes[i]
+	m.notes = slices.Delete(m.notes, i, i+1)
+	return n, true, nil
 }
 
 func (m *memory) Commit(context.Context) bool { return !m.unsaved }

@@ -37,10 +37,12 @@ const (
 	// UserOverridden means that the user's override was set or removed: their numbers, time zone or
 	// exemption.
 	UserOverridden AuditAction = "override"
-	UserExempted   AuditAction = "exempt" // no limits for a while
-	ChannelPaused  AuditAction = "pause"  // the channel only observes
-	ChannelResumed AuditAction = "resume" // the channel follows its policy again
-	RaidSwitched   AuditAction = "raid"   // raid mode on until a time, or off
+	UserExempted   AuditAction = "exempt"      // no limits for a while
+	UserNoted      AuditAction = "note"        // a note on the user was added
+	NoteDeleted    AuditAction = "delete_note" // a note on the user was deleted
+	ChannelPaused  AuditAction = "pause"       // the channel only observes
+	ChannelResumed AuditAction = "resume"      // the channel follows its policy again
+	RaidSwitched   AuditAction = "raid"        // raid mode on until a time, or off
 
 	SettingsChanged AuditAction = "settings" // the channel's settings for raid mode and notices
 	BotConnected    AuditAction = "login"    // the bot's account was logged in
@@ -51,6 +53,6 @@ const (
 
 // AuditActions are all actions.
 var AuditActions = []AuditAction{
-	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserUnpardoned, UserOverridden, UserExempted, ChannelPaused, ChannelResumed, RaidSwitched,
+	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserUnpardoned, UserOverridden, UserExempted, UserNoted, NoteDeleted, ChannelPaused, ChannelResumed, RaidSwitched,
 	SettingsChanged, BotConnected, UserTimedOut, UserBanned, UserLifted,
 }

@@ -110,6 +110,9 @@ func newAuditFilter(wanted journal.AuditFilter, users []string) (f filter[auditR
 	if len(users) > 0 {
 		f.require(func(a *auditRow) bool { return slices.Contains(users, a.UserID) }, "user_id IN (SELECT value FROM json_each(?))", jsonOf(users))
 	}
+	if wanted.UserIDs != nil {
+		f.require(func(a *auditRow) bool { return slices.Contains(wanted.UserIDs, a.UserID) }, "user_id IN (SELECT value FROM json_each(?))", jsonOf(wanted.UserIDs))
+	}
 	if len(wanted.Pardoned) > 0 {
 		pardoned := jsonOf(wanted.Pardoned)
 		f.add("action IN (?, ?)", string(journal.UserPardoned), string(journal.UserUnpardoned))

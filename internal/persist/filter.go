@@ -107,6 +107,9 @@ func newEntryFilter(wanted journal.EntryFilter) (f filter[journal.Entry]) {
 		f.require(func(e *journal.Entry) bool { return e.Outcome.Result == result }, "outcome_result = ?", string(result))
 	}
 	addUser(&f, wanted)
+	if wanted.IDs != nil {
+		f.require(func(e *journal.Entry) bool { return slices.Contains(wanted.IDs, e.ID) }, "id IN (SELECT value FROM json_each(?))", jsonOf(wanted.IDs))
+	}
 	if from := wanted.From; !from.IsZero() {
 		f.require(func(e *journal.Entry) bool { return !e.At.Before(from) }, "at >= ?", from.UnixNano())
 	}
@@ -129,6 +132,10 @@ func addUser(f *filter[journal.Entry], wanted journal.EntryFilter) {
 		f.require(isID, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)", channel, id)
 	case id != "":
 		f.require(isID, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ?)", id)
+	}
+	if ids := wanted.UserIDs; ids != nil {
+		f.require(func(e *journal.Entry) bool { return slices.Contains(ids, e.UserID) },
+			"id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id IN (SELECT value FROM json_each(?)))", channel, jsonOf(ids))
 	}
 	inChannel := func(e *journal.Entry) bool { return e.ChannelID == channel }
 	switch {

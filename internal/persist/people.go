@@ -74,10 +74,10 @@ func (s search) matches() [][]match {
 		return [][]match{{{"", "TRUE"}}}
 	}
 	const login, name = "person_login", "person_name"
-	matches := [][]match{
-		isID:     {{"", "user_id = ?2"}},
-		begins:   {{login, "login >= ?2 COLLATE NOCASE AND login < (?2 || char(0x10FFFF)) COLLATE NOCASE"}},
-		contains: {{login, "instr(lower(login), lower(?2)) > 0"}},
+	matches := [][]match{isID: {{"", "user_id = ?2"}}, begins: {}, contains: {}}
+	if isASCII(s.text) {
+		matches[begins] = append(matches[begins], match{login, "login >= ?2 COLLATE NOCASE AND login < (?2 || char(0x10FFFF)) COLLATE NOCASE"})
+		matches[contains] = append(matches[contains], match{login, "instr(lower(login), lower(?2)) > 0"})
 	}
 	if s.key != "" {
 		matches[begins] = append(matches[begins], match{name, "name_key <> '' AND name_key >= ?3 AND name_key < ?3 || char(0x10FFFF)"})
@@ -142,8 +142,10 @@ func (s search) quality(p journal.Person) int {
 	if p.UserID == s.text {
 		return isID
 	}
-	login := strings.Index(strings.ToLower(p.Login), strings.ToLower(s.text))
-	name := -1
+	login, name := -1, -1
+	if isASCII(s.text) { // the folded names contain the other logins
+		login = strings.Index(strings.ToLower(p.Login), strings.ToLower(s.text))
+	}
 	if s.key != "" {
 		name = strings.Index(nameKey(p.Login, p.DisplayName), s.key)
 	}

@@ -151,7 +151,7 @@ func errControls(err error) error {
 		return problem.New(status, "An exemption lasts at most a year. For a permanent one, leave out the duration.")
 	case errors.Is(err, control.ErrStale):
 		return problem.New(http.StatusPreconditionFailed, "Someone else changed this user's custom limits. Load them again, then repeat your change.")
-	case errors.Is(err, control.ErrNoEntry):
+	case errors.Is(err, control.ErrNoEntry), errors.Is(err, control.ErrNoNote):
 		status = http.StatusNotFound
 	case errors.Is(err, control.ErrNoUndo), errors.Is(err, chatguard.ErrPardonStale), errors.As(err, new(control.SilencedError)):
 		status = http.StatusConflict

@@ -94,10 +94,13 @@ func (s *Server) policyRoutes() []route {
 // userRoutes returns the routes for single users.
 func (s *Server) userRoutes() []route {
 	return []route{
-		{"GET /users", auth.View, s.users.findUsers, []string{"channel", "q"}},
+		{"GET /users", auth.View, s.users.findUsers, []string{"channel", "q", "noted"}},
 		{"GET /channels/{channel}/overrides", auth.View, s.channels.handler(s.users.getOverrides), nil},
 		{"GET /channels/{channel}/users/{id}", auth.View, s.users.getUser, nil},
 		{"GET /channels/{channel}/users/{id}/week", auth.View, s.users.getWeek, []string{"limit"}},
+		{"GET /channels/{channel}/users/{id}/notes", auth.View, s.users.getNotes, nil},
+		{"POST /channels/{channel}/users/{id}/notes", auth.Moderate, s.amendments.addNote, nil},
+		{"DELETE /channels/{channel}/users/{id}/notes/{note}", auth.Moderate, s.amendments.deleteNote, nil},
 		{"POST /channels/{channel}/users/{id}/grant", auth.Moderate, s.amendments.grant, nil},
 		{"POST /channels/{channel}/users/{id}/reset", auth.Moderate, s.amendments.reset, nil},
 		{"POST /channels/{channel}/users/{id}/exempt", auth.Moderate, s.amendments.exempt, nil},
@@ -115,9 +118,9 @@ func (s *Server) userRoutes() []route {
 // recordRoutes returns the routes for the journal and the audit.
 func (s *Server) recordRoutes() []route {
 	return []route{
-		{"GET /journal", auth.View, s.archive.getJournal, []string{"channel", "user", "limit", "action", "result", "from", "until", "before", "n", "format"}},
+		{"GET /journal", auth.View, s.archive.getJournal, []string{"channel", "user", "name", "entry", "limit", "action", "result", "from", "until", "before", "n", "format"}},
 		{"POST /journal/{entry}/pardon", auth.Moderate, s.amendments.pardon, nil},
-		{"GET /audit", auth.View, s.archive.getAudit, []string{"channel", "user", "author", "action", "before", "n", "format"}},
+		{"GET /audit", auth.View, s.archive.getAudit, []string{"channel", "user", "name", "author", "action", "before", "n", "format"}},
 	}
 }
 

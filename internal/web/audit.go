@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -18,10 +19,13 @@ type auditPage struct {
 	More    bool         `json:"more"` // whether older ones exist
 }
 
-// shownAudit is a change as sent to callers, with the login of the affected user.
+// shownAudit is a change as sent to callers, with the names of the affected user and, for a pardon,
+// the last pardoned message.
 type shownAudit struct {
 	journal.Audit
-	Login string `json:"login,omitempty" jsonschema:"The user's login when last seen in that channel; left out if unknown."`
+	Message     *auditMessage `json:"message,omitempty" jsonschema:"The last message that was pardoned, or whose pardon was undone; left out if it isn't in the journal any more."`
+	DisplayName string        `json:"display_name,omitempty"`
+	Login       string        `json:"login,omitempty" jsonschema:"The user's login when last seen in that channel; left out if unknown."`
 }
 
 // getAudit is GET /audit. All parameters are optional. In the CSV format, the answer has all
@@ -33,6 +37,9 @@ func (h *archive) getAudit(w http.ResponseWriter, r *http.Request, who access.Ca
 	}
 	if wanted.User, err = h.users.completeUser(r.Context(), wanted.ChannelID, wanted.User); err != nil {
 		return errUnreadable("The audit can't be read now", err)
+	}
+	if wanted.UserIDs, err = h.users.usersNamed(r.Context(), wanted.ChannelID, r.URL.Query().Get("name")); err != nil {
+		return errFilter("The audit can't be read now", err)
 	}
 	if form == formatCSV {
 		wanted.N = csvPage
@@ -49,15 +56,49 @@ func (h *archive) readAuditPage(ctx context.Context, wanted journal.AuditFilter)
 	if err != nil {
 		return page, errUnreadable("The audit can't be read now", err)
 	}
-	shown, err := h.addLogins(ctx, audits[:min(n, len(audits))])
+	shown, err := h.addNames(ctx, audits[:min(n, len(audits))])
+	if err == nil {
+		err = h.addMessages(ctx, shown)
+	}
 	if err != nil {
 		return page, errUnreadable("The audit can't be read now", err)
 	}
 	return auditPage{Changes: shown, More: len(audits) > n}, nil
 }
 
-// addLogins adds the logins of the affected users to the changes, with one look-up per channel.
-func (h *archive) addLogins(ctx context.Context, audits []journal.Audit) ([]shownAudit, error) {
+// auditMessage is a message in the journal.
+type auditMessage struct {
+	Entry chatguard.EntryID `json:"entry"`
+	Text  string            `json:"text"`
+}
+
+// addMessages adds the messages that were pardoned, with one query.
+func (h *archive) addMessages(ctx context.Context, audits []shownAudit) error {
+	ids := []chatguard.EntryID{}
+	for _, a := range audits {
+		if _, last, ok := journal.PardonedEntries(a.Audit); ok {
+			ids = append(ids, last)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	entries, err := h.store.Entries(ctx, journal.EntryFilter{IDs: ids, N: len(ids)})
+	texts := map[chatguard.EntryID]string{}
+	for _, e := range entries {
+		texts[e.ID] = e.Text
+	}
+	for i := range audits {
+		_, last, ok := journal.PardonedEntries(audits[i].Audit)
+		if text, known := texts[last]; ok && known {
+			audits[i].Message = &auditMessage{last, text}
+		}
+	}
+	return err
+}
+
+// addNames adds the names of the affected users to the changes, with one look-up per channel.
+func (h *archive) addNames(ctx context.Context, audits []journal.Audit) ([]shownAudit, error) {
 	users := map[string][]string{} // by channel
 	for _, a := range audits {
 		if a.UserID != "" {
@@ -74,7 +115,8 @@ func (h *archive) addLogins(ctx context.Context, audits []journal.Audit) ([]show
 	}
 	shown := make([]shownAudit, len(audits)) // an empty list in JSON, never null
 	for i, a := range audits {
-		shown[i] = shownAudit{a, people[a.ChannelID][a.UserID].Login}
+		person := people[a.ChannelID][a.UserID]
+		shown[i] = shownAudit{Audit: a, Login: person.Login, DisplayName: person.DisplayName}
 	}
 	return shown, nil
 }
@@ -85,6 +127,7 @@ func parseAuditFilter(r *http.Request) (wanted journal.AuditFilter, form format,
 		ChannelID: q.Text("channel"), User: q.Text("user"), Author: q.Text("author"), Action: problem.OneOf(q, "action", journal.AuditActions),
 		Before: q.Number("before", 0, 1, math.MaxInt64), N: int(q.Number("n", usualPage, 1, mostPage)),
 	}
+	q.Text("name") // checks its length
 	form = problem.OneOf(q, "format", formats)
 	return wanted, form, q.Err
 }

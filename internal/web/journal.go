@@ -46,6 +46,9 @@ func (h *archive) getJournal(w http.ResponseWriter, r *http.Request, who access.
 	if wanted.User, err = h.users.completeUser(r.Context(), wanted.ChannelID, wanted.User); err != nil {
 		return errUnreadable("The journal can't be read now", err)
 	}
+	if wanted.UserIDs, err = h.users.usersNamed(r.Context(), wanted.ChannelID, r.URL.Query().Get("name")); err != nil {
+		return errFilter("The journal can't be read now", err)
+	}
 	if form == formatCSV {
 		wanted.N = csvPage
 		return h.exportCSV(w, r, who, "journal", entryColumns, func() ([][]string, error) { return h.entryRows(r, &wanted) })
@@ -78,6 +81,10 @@ func parseEntryFilter(r *http.Request) (wanted journal.EntryFilter, form format,
 		From: q.Time("from"), Until: q.Time("until"),
 		Before: chatguard.EntryID(q.Number("before", 0, 1, math.MaxInt64)), N: int(q.Number("n", usualPage, 1, mostPage)),
 	}
+	if entry := q.Number("entry", 0, 1, math.MaxInt64); entry > 0 {
+		wanted.IDs = []chatguard.EntryID{chatguard.EntryID(entry)}
+	}
+	q.Text("name") // checks its length
 	form = problem.OneOf(q, "format", formats)
 	if !wanted.Until.IsZero() && !wanted.From.Before(wanted.Until) {
 		q.Fail("Nothing lies between these times: \"from\" must be earlier than \"until\".")

@@ -51,6 +51,9 @@ var (
 	beforeChange  = parameter{Name: "before", Description: "Only changes older than the one with this ID.", Schema: wholeNumber(1, math.MaxInt64)}
 	pageLength    = parameter{Name: "n", Description: "Maximum number. Default: 100.", Schema: wholeNumber(1, mostPage)}
 	inFormat      = parameter{Name: "format", Description: "Default: json.", Schema: nameSchema(formats)}
+	whoNoted      = parameter{Name: "noted", Description: "Only users with notes.", Schema: nameSchema([]string{"true"})}
+	ofName        = parameter{Name: "name", Description: "The user's ID, or a part of the login or display name; needs a channel. At most 200 users match.", Schema: shortText()}
+	ofEntry       = parameter{Name: "entry", Description: "Only the entry with this ID.", Schema: wholeNumber(1, math.MaxInt64)}
 )
 
 // presence says whether a request has a header.
@@ -73,7 +76,7 @@ func ifMatchHeader(p presence) parameter {
 
 // pathParameter returns a path parameter.
 func pathParameter(name string) parameter {
-	about := map[string]string{"channel": "The channel's ID.", "id": "The user's ID.", "entry": "The journal entry's ID.", "pardon": "The pardon's ID."}
+	about := map[string]string{"channel": "The channel's ID.", "id": "The user's ID.", "entry": "The journal entry's ID.", "pardon": "The pardon's ID.", "note": "The note's ID."}
 	return parameter{Name: name, In: "path", Required: true, Description: about[name], Schema: shortText()}
 }
 

@@ -100,7 +100,7 @@ var documented = map[string]about{
 		says:  "What would have happened under another policy, compared with the current one, over the recorded hours; both as if enforced.",
 		reads: typeOf[previewWanted](), answers: typeOf[previewed]()},
 	"GET /users": {
-		says: "Find users by login or ID; without q, the most recent writers.", query: params(inOneChannel, searched), answers: typeOf[foundUsers]()},
+		says: "Find users by login, display name or ID; without q, the most recent writers.", query: params(inOneChannel, searched, whoNoted), answers: typeOf[foundUsers]()},
 	"GET /channels/{channel}/overrides": {
 		says: "The users with an override.", answers: typeOf[overriddenUsers]()},
 	"GET /channels/{channel}/users/{id}": {
@@ -108,6 +108,12 @@ var documented = map[string]about{
 	"GET /channels/{channel}/users/{id}/week": {
 		says:  "How much of one limit a user had left over the last seven days. The default is the first daily limit, if there is one.",
 		query: params(ofLimit), answers: typeOf[week]()},
+	"GET /channels/{channel}/users/{id}/notes": {
+		says: "The moderators' notes on a user.", answers: typeOf[userNotes]()},
+	"POST /channels/{channel}/users/{id}/notes": {
+		says: "Add a note on a user, of up to 1000 bytes.", reads: typeOf[noteWanted](), answers: typeOf[changedNote]()},
+	"DELETE /channels/{channel}/users/{id}/notes/{note}": {
+		says: "Delete a note on a user.", answers: typeOf[changedNote]()},
 	"POST /channels/{channel}/users/{id}/grant": {
 		says: "Give extra messages in one limit; the default is the first daily limit.", reads: typeOf[grantWanted](), answers: typeOf[amended]()},
 	"POST /channels/{channel}/users/{id}/reset": {
@@ -136,13 +142,13 @@ var documented = map[string]about{
 		says: "Remove a user's override.", match: accepted, answers: typeOf[amended]()},
 	"GET /journal": {
 		says:  "Throttled messages and what was done about them, newest first. As CSV, all that match.",
-		query: params(inChannel, ofUser, ofLimit, ofAction, ofResult, fromTime, untilTime, beforeEntry, pageLength, inFormat),
+		query: params(inChannel, ofUser, ofName, ofEntry, ofLimit, ofAction, ofResult, fromTime, untilTime, beforeEntry, pageLength, inFormat),
 		form:  "text/csv", answers: typeOf[entryPage](), headers: []string{"Content-Disposition"}},
 	"POST /journal/{entry}/pardon": {
 		says: "Forgive a single throttled message: lift its penalty, take its strike back.", answers: typeOf[amended]()},
 	"GET /audit": {
 		says:  "Who changed what, newest first. As CSV, all that match.",
-		query: params(inChannel, toUser, ofAuthor, ofChange, beforeChange, pageLength, inFormat), form: "text/csv", answers: typeOf[auditPage](),
+		query: params(inChannel, toUser, ofName, ofAuthor, ofChange, beforeChange, pageLength, inFormat), form: "text/csv", answers: typeOf[auditPage](),
 		headers: []string{"Content-Disposition"}},
 	"POST /check": {
 		says: "Judge a message of another chat: 200 if it may be shown, 429 if it must be dropped, with the verdict.", throttles: true,

@@ -19,6 +19,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -265,6 +266,7 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 		"DELETE /channels/7/settings":    {nil, whatever},
 		"POST /channels/7/raid":          {map[string]string{"for": "10m"}, asOwner},
 		"POST " + user + "/grant":        {map[string]int{"messages": 5}, asOwner},
+		"POST " + user + "/notes":        {map[string]string{"text": "Friendly."}, asOwner},
 		"POST " + user + "/exempt":       {map[string]string{"for": "10m"}, asOwner},
 		"POST " + user + "/timeout":      {map[string]string{"length": "10m"}, asOwner},
 		"PUT " + user + "/override":      {chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner},
@@ -283,6 +285,13 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 				continue
 			}
 			fill := fill.Replace
+			if strings.Contains(path, "{note}") {
+				n, err := d.store.AddNote(journal.Note{ChannelID: channelID, UserID: spammer.ID, Text: "x"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				fill = strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{note}", fmt.Sprint(n.ID)).Replace
+			}
 			if strings.Contains(path, "{pardon}") {
 				d.say(spammer, 20)
 				fill = strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{pardon}", fmt.Sprint(d.pardonSpammer().ID)).Replace

@@ -57,6 +57,8 @@ var meanings = map[string]string{
 	"late_ns":             "How much later than at the message counted, in nanoseconds.",
 	"new_strike":          "Whether the message brought a strike; one that follows too soon after another strike brings none.",
 	"next":                "The penalty of the next strike.",
+	"note":                "The note.",
+	"notes":               "The moderators' notes on the user; in a list of users, their number.",
 	"number":              "1, 2, 3 … in each channel.",
 	"observed":            "It was only reported; nobody was held back.",
 	"observed_by_limit":   "Messages that limits which only observe would have throttled.",

@@ -18,10 +18,16 @@ type Records interface {
 	// Audits returns the matching changes, newest first.
 	Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error)
 
-	// FindPeople returns up to n users of a channel whose login contains text or whose ID is text.
-	// Users whose login starts with text come first, then the most recent writers. An empty text
-	// finds the most recent writers.
+	// FindPeople returns up to n users of a channel whose login or display name contains text or
+	// whose ID is text. Users whose name starts with text come first, then the most recent writers.
+	// An empty text finds the most recent writers.
 	FindPeople(ctx context.Context, channelID, text string, n int) ([]journal.Person, error)
+	// FindNoted is like FindPeople, but finds only users who have notes.
+	FindNoted(ctx context.Context, channelID, text string, n int) ([]journal.Person, error)
+	// NotedUsers returns the number of notes by the ID of the channel's user.
+	NotedUsers(channelID string) map[string]int
+	// Notes returns the notes on a user, newest first.
+	Notes(channelID, userID string) []journal.Note
 	// Person returns a user of a channel as last seen. The bool is false if they were never seen.
 	Person(ctx context.Context, channelID, userID string) (journal.Person, bool, error)
 	// People returns the users of a channel as last seen, by ID. It leaves out users who were never

@@ -292,6 +292,13 @@ func (s *testStore) FindPeople(ctx context.Context, channel, text string, n int)
 	return s.Store.FindPeople(ctx, channel, text, n)
 }
 
+func (s *testStore) FindNoted(ctx context.Context, channel, text string, n int) ([]journal.Person, error) {
+	if err := s.readError(); err != nil {
+		return nil, err
+	}
+	return s.Store.FindNoted(ctx, channel, text, n)
+}
+
 func (s *testStore) Person(ctx context.Context, channel, user string) (journal.Person, bool, error) {
 	if err := s.readError(); err != nil {
 		return journal.Person{}, false, err

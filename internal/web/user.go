@@ -23,6 +23,8 @@ type card struct {
 	Channel string `json:"channel"`
 	UserID  string `json:"user_id"`
 	Login   string `json:"login"` // empty if the user was never seen
+	// DisplayName is omitted if it is not known or equals the login.
+	DisplayName string `json:"display_name,omitempty"`
 	// Roles are the user's roles when last seen. The other fields are computed for these roles.
 	Roles    chatguard.Roles `json:"roles"`
 	LastSeen time.Time       `json:"last_seen,omitzero"`
@@ -43,6 +45,8 @@ type card struct {
 	// Silenced is the user's timeout or ban; nil if none is known.
 	Silenced *journal.Silence `json:"silenced,omitempty"`
 
+	// Notes are the moderators' notes on the user, newest first.
+	Notes []journal.Note `json:"notes"`
 	// Entries are the user's last entries, newest first.
 	Entries []shownEntry `json:"entries"`
 	// EntriesUnavailable is true if the database is failing. Entries, login and roles are then
@@ -57,7 +61,7 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 	if err != nil {
 		return err
 	}
-	c := card{Channel: channel, UserID: user}
+	c := card{Channel: channel, UserID: user, Notes: h.notesOn(channel, user)}
 	if err := h.addRecords(r.Context(), &c); err != nil {
 		h.log.Warn("a user's entries can't be read", "error", err)
 		c.EntriesUnavailable = true
@@ -85,7 +89,7 @@ func (h *users) addRecords(ctx context.Context, c *card) error {
 	if err != nil {
 		return err
 	}
-	c.Login, c.Roles, c.LastSeen = person.Login, person.Roles, person.LastSeen
+	c.Login, c.DisplayName, c.Roles, c.LastSeen = person.Login, person.DisplayName, person.Roles, person.LastSeen
 	entries, err := h.store.Entries(ctx, journal.EntryFilter{ChannelID: c.Channel, UserID: c.UserID, N: lastEntries})
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -23,7 +24,13 @@ const mostFound = 20
 
 // foundUsers is the answer to a search for users.
 type foundUsers struct {
-	Users []journal.Person `json:"users"`
+	Users []foundUser `json:"users"`
+}
+
+// foundUser is a user with the number of notes on them.
+type foundUser struct {
+	journal.Person
+	Notes int `json:"notes,omitempty"`
 }
 
 // users answers read-only requests about single users.
@@ -38,27 +45,32 @@ type users struct {
 	log      *slog.Logger
 }
 
-// findUsers is GET /users?channel=&q=. Without a channel, it searches the first channel. Without q,
-// it finds the most recent writers.
+// findUsers is GET /users?channel=&q=&noted=. Without a channel, it searches the first channel.
+// Without q, it finds the most recent writers. With noted=true, it finds only users with notes.
 func (h *users) findUsers(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	q := problem.QueryOf(r)
 	channel, text := q.Text("channel"), strings.TrimPrefix(strings.TrimSpace(q.Text("q")), "@")
+	find := h.store.FindPeople
+	if problem.OneOf(q, "noted", []string{"true"}) != "" {
+		find = h.store.FindNoted
+	}
 	if q.Err != nil {
 		return q.Err
 	}
 	if all := h.channels.model.Channels(); channel == "" && len(all) > 0 {
 		channel = all[0].ID
 	}
-	found := foundUsers{[]journal.Person{}} // an empty list in JSON, never null
 	named, ok, err := h.findBySentID(r.Context(), channel, text)
 	if err != nil {
 		return errUnreadable("Users can't be searched now", err)
 	}
+	noted := h.store.NotedUsers(channel)
+	found := foundUsers{[]foundUser{}} // an empty list in JSON, never null
 	if ok {
-		found.Users = append(found.Users, named)
+		found.Users = append(found.Users, foundUser{named, noted[named.UserID]})
 	}
 	people, err := readLong(r.Context(), h.reads, who, readWait, func() ([]journal.Person, error) {
-		people, err := h.store.FindPeople(r.Context(), channel, text, mostFound-len(found.Users))
+		people, err := find(r.Context(), channel, text, mostFound-len(found.Users))
 		if err != nil {
 			return nil, errUnreadable("Users can't be searched now", err)
 		}
@@ -69,7 +81,7 @@ func (h *users) findUsers(w http.ResponseWriter, r *http.Request, who access.Cal
 	}
 	for _, person := range people {
 		if !ok || person.UserID != named.UserID {
-			found.Users = append(found.Users, person)
+			found.Users = append(found.Users, foundUser{person, noted[person.UserID]})
 		}
 	}
 	return problem.WriteJSON(w, found)
@@ -77,9 +89,11 @@ func (h *users) findUsers(w http.ResponseWriter, r *http.Request, who access.Cal
 
 // overriddenUser is a user with an override.
 type overriddenUser struct {
-	UserID   string                 `json:"user_id"`
-	Login    string                 `json:"login"` // empty if it is not known
-	Override chatguard.UserOverride `json:"override"`
+	UserID string `json:"user_id"`
+	Login  string `json:"login"` // empty if it is not known
+	// DisplayName is omitted if it is not known or equals the login.
+	DisplayName string                 `json:"display_name,omitempty"`
+	Override    chatguard.UserOverride `json:"override"`
 }
 
 // overriddenUsers is the answer to a request for overridden users.
@@ -112,7 +126,8 @@ func (h *users) addLogins(ctx context.Context, channel string, users []overridde
 		return
 	}
 	for i := range users {
-		users[i].Login = people[users[i].UserID].Login
+		person := people[users[i].UserID]
+		users[i].Login, users[i].DisplayName = person.Login, person.DisplayName
 	}
 }
 
@@ -133,6 +148,14 @@ func errUnreadable(what string, cause error) error {
 	return problem.New(http.StatusServiceUnavailable, "%s: the database is failing.", what).Because(cause)
 }
 
+// errFilter returns the problem for a filter that can't be resolved.
+func errFilter(what string, err error) error {
+	if errors.As(err, new(*problem.Problem)) {
+		return err
+	}
+	return errUnreadable(what, err)
+}
+
 // findBySentID returns a user of a server's channel. text is the user's ID as the server sent it.
 // ok is false if there is no such user.
 func (h *users) findBySentID(ctx context.Context, channel, text string) (user journal.Person, ok bool, err error) {
@@ -151,4 +174,36 @@ func (h *users) completeUser(ctx context.Context, channel, text string) (string,
 		text = user.UserID
 	}
 	return text, err
+}
+
+// mostNamed is the maximum number of users that a name in a filter may mean.
+const mostNamed = 200
+
+// usersNamed returns the IDs of the users of a channel that a name in a filter means: the user with
+// this ID, or the users whose login or display name contains the text. If there are more than
+// mostNamed, it returns the best matches that spoke last. Without a name it returns nil.
+func (h *users) usersNamed(ctx context.Context, channel, name string) ([]string, error) {
+	name = strings.TrimPrefix(strings.TrimSpace(name), "@")
+	if name == "" {
+		return nil, nil
+	}
+	if channel == "" {
+		return nil, problem.New(http.StatusUnprocessableEntity, "A name is searched in one channel: add the parameter channel.")
+	}
+	full, err := h.completeUser(ctx, channel, name)
+	if err != nil {
+		return nil, err
+	}
+	people, err := h.store.FindPeople(ctx, channel, full, mostNamed)
+	if err != nil {
+		return nil, err
+	}
+	ids := []string{full} // perhaps of a user who isn't known any more
+	if len(people) > 0 && people[0].UserID == full {
+		return ids, nil
+	}
+	for _, person := range people {
+		ids = append(ids, person.UserID)
+	}
+	return ids, nil
 }
