@@ -65,7 +65,7 @@ func TestArrows(t *testing.T) {
 		"internal/persist":                {"root", "internal/auth", "internal/atomicfile", "internal/hostile", "internal/journal"},
 		"internal/persist/transfer":       {"root", "internal/hostile", "internal/journal", "internal/persist"},
 		"internal/persist/persisttest":    {"root"},
-		"internal/web":                    {"root", "internal/auth", "internal/control", "internal/journal", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "web/static"},
+		"internal/web":                    {"root", "internal/auth", "internal/control", "internal/journal", "internal/limits", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "web/static"},
 		"internal/web/problem":            {"internal/hostile", "internal/journal"},
 		"internal/web/access":             {"root", "httpguard", "internal/auth", "internal/web/problem"},
 		"internal/web/live":               {"root", "internal/control", "internal/hostile", "internal/journal", "internal/web/problem"},

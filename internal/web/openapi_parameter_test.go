@@ -45,6 +45,7 @@ var (
 	ofAction      = parameter{Name: "action", Description: "The action.", Schema: nameSchema(actions)}
 	ofChange      = parameter{Name: "action", Description: "The kind of change.", Schema: nameSchema(journal.AuditActions)}
 	ofResult      = parameter{Name: "result", Description: "The result.", Schema: nameSchema(journal.Results)}
+	sinceTime     = parameter{Name: "since", Description: "day, stream, or a time. Default: day.", Schema: shortText()}
 	fromTime      = parameter{Name: "from", Description: "Only messages at or after this time.", Schema: timeSchema}
 	untilTime     = parameter{Name: "until", Description: "Only messages before this time.", Schema: timeSchema}
 	beforeEntry   = parameter{Name: "before", Description: "Only entries older than the one with this ID.", Schema: wholeNumber(1, math.MaxInt64)}

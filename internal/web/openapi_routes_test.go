@@ -99,6 +99,11 @@ var documented = map[string]about{
 	"POST /channels/{channel}/preview": {
 		says:  "What would have happened under another policy, compared with the current one, over the recorded hours; both as if enforced.",
 		reads: typeOf[previewWanted](), answers: typeOf[previewed]()},
+	"GET /channels/{channel}/top": {
+		says:  "The most throttled users of the channel's day, of its running stream, or since a time, with sums and the same part of the period before.",
+		query: params(sinceTime), answers: typeOf[topUsers]()},
+	"GET /channels/{channel}/summary": {
+		says: "What happened in the last stream, and in the running one so far. Without a known stream, it is the last complete day.", answers: typeOf[summaries]()},
 	"GET /users": {
 		says: "Find users by login, display name or ID; without q, the most recent writers.", query: params(inOneChannel, searched, whoNoted), answers: typeOf[foundUsers]()},
 	"GET /channels/{channel}/overrides": {

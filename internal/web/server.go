@@ -131,6 +131,8 @@ type Server struct {
 	users      *users
 	amendments *amendments
 	archive    *archive
+	rankings   *rankings
+	summarizer *summarizer
 	probes     *probes
 	logins     *logins
 	setups     *setups
@@ -176,6 +178,8 @@ func (s *Server) createResources() {
 	s.amendments = &amendments{users: s.users, controls: o.Controls}
 	s.archive = &archive{s.users, o.Store, s.reads, o.Now, o.Log}
 	s.logins, s.setups = &logins{o.Login}, &setups{o.Guard, s.Model, o.Setup}
+	s.rankings = &rankings{spans{o.Guard, o.Store, o.Now}, s.reads}
+	s.summarizer = &summarizer{s.rankings.spans, s.reads, s.previews, newSummaryCache()}
 	s.probes = &probes{s.Model, s.access, o.Site, o.Authorize != nil, o.Metrics, s.require}
 }
 
