@@ -1,0 +1,232 @@
+//go:build browser
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/demo"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// The folders for pictures: of the documentation, and of every page and state in every size.
+var (
+	screenshots = flag.String("screenshots", "", "folder to write the documentation's pictures to")
+	pages       = flag.String("pages", "", "folder to write pictures of every page and state to")
+)
+
+// size is the size of a window, with the name that pictures of it have.
+type size struct {
+	name          string
+	width, height int64
+}
+
+// sizes are a phone, a laptop and a large screen.
+var sizes = []size{{"phone", 390, 844}, {"", 1400, 900}, {"large", 1920, 1080}}
+
+// pageState is a page of the dashboard in one of its states. The states come in the order of the
+// list, each after the one before.
+type pageState struct {
+	name string
+	show func(d *dashboard)
+}
+
+var pageStates = []pageState{
+	{"now", func(d *dashboard) { d.showPage("now", "") }},
+	{"now-states", func(d *dashboard) { d.openMenu("states") }},
+	{"now-account", func(d *dashboard) { d.openMenu("account") }},
+	{"limits", func(d *dashboard) { d.showPage("limits", "#burst-0") }},
+	{"limits-draft", func(d *dashboard) {
+		d.Write("#burst-0", "2")
+		d.See(`document.querySelector(".preview .headline")?.innerText.includes("messages more")`)
+	}},
+	{"people", func(d *dashboard) { d.showPage("people", "main a") }},
+	{"person", func(d *dashboard) { d.showPage("people?user="+d.lastTimedOut(), ".person canvas") }},
+	{"journal", func(d *dashboard) { d.showPage("journal", "#first-entry") }},
+	{"journal-entry", func(d *dashboard) {
+		d.Click("#first-entry")
+		d.See(`document.querySelector("dialog[open]")`)
+	}},
+	{"audit", func(d *dashboard) {
+		d.closeDialog()
+		d.showPage("audit", `main a[href*="user="]`)
+	}},
+	{"teahouse", func(d *dashboard) {
+		d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#/now?channel=%s"`, d.twitch.UserID(demo.Second))))
+		d.See(`document.title.includes("teahouse") || document.body.innerText.includes("bserving")`)
+	}},
+	{"raid", func(d *dashboard) {
+		d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#/now?channel=%s"`, d.twitch.UserID(demo.First))))
+		if _, _, err := d.app.Host.Controls.StartRaid(d.Context(), d.twitch.UserID(demo.First), "anna", 0); err != nil {
+			d.Fatal(err)
+		}
+		d.crowd.Raid()
+		d.See(`document.querySelectorAll("main .row").length >= 8`)
+	}},
+}
+
+// openDemo opens the demo with its crowds, as it is after the first raid.
+func openDemo(t *testing.T) *dashboard {
+	t.Helper()
+	server, err := faketwitch.Start(faketwitch.Options{Channels: demo.Channels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := simulatedConfig(server, t.TempDir(), "127.0.0.1:0")
+	demo.SetChannels(&c)
+	crowds, err := demo.MakePast(t.Context(), server, c, 1, time.Now())
+	if err != nil {
+		t.Fatal(errors.Join(err, server.Close()))
+	}
+	d := startDashboard(t, server, c, 1400, 900)
+	talking, hush := context.WithCancel(context.Background())
+	all, _ := errgroup.WithContext(talking)
+	for _, crowd := range crowds {
+		all.Go(func() error { return crowd.Run(talking, server) })
+	}
+	t.Cleanup(func() {
+		hush()
+		if err := all.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	d.crowd = crowds[0]
+	d.crowd.Raid()
+	d.See(`document.querySelectorAll("main .row").length >= 8`)
+	return d
+}
+
+// TestDemo_Pages shows every page of the demo in every state, and checks that it is accessible. The
+// flag -pages makes pictures of all of them, and -screenshots those of the documentation.
+func TestDemo_Pages(t *testing.T) {
+	d := openDemo(t)
+	for _, s := range pageStates {
+		d.resize(sizes[1])
+		s.show(d)
+		d.Must(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
+		d.photograph(s.name)
+		d.resize(sizes[1])
+		d.prefer("light")
+		d.Accessible()
+	}
+}
+
+// documented are the pictures of the documentation.
+var documented = []string{
+	"now", "now-dark", "now-phone", "limits", "limits-dark", "limits-phone", "people", "people-phone", "journal", "audit", "raid",
+}
+
+// photograph makes the pictures of a state that the flags request.
+func (d *dashboard) photograph(state string) {
+	d.Helper()
+	for _, s := range sizes {
+		for _, scheme := range []string{"light", "dark"} {
+			name := documentName(state, s, scheme)
+			isDocumented := *screenshots != "" && slices.Contains(documented, name)
+			if *pages == "" && !isDocumented {
+				continue
+			}
+			d.resize(s)
+			d.prefer(scheme)
+			picture := d.Picture()
+			if *pages != "" {
+				d.save(filepath.Join(*pages, fmt.Sprintf("%s-%d-%s.png", state, s.width, scheme)), picture)
+			}
+			if isDocumented {
+				d.save(filepath.Join(*screenshots, name+".png"), picture)
+			}
+		}
+	}
+}
+
+// documentName returns the name that a picture has in the documentation.
+func documentName(state string, s size, scheme string) string {
+	name := map[string]string{"person": "people", "people": "people-list"}[state]
+	if name == "" {
+		name = state
+	}
+	if s.name != "" {
+		name += "-" + s.name
+	}
+	if scheme == "dark" {
+		name += "-dark"
+	}
+	return name
+}
+
+func (d *dashboard) save(path string, picture []byte) {
+	d.Helper()
+	if err := os.WriteFile(path, picture, 0o644); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// resize changes the window, and waits until the page has drawn itself in its new size.
+func (d *dashboard) resize(s size) {
+	d.Helper()
+	d.Must(chromedp.EmulateViewport(s.width, s.height))
+	d.See(fmt.Sprintf("innerWidth === %d", s.width))
+	d.drawn()
+}
+
+func (d *dashboard) prefer(scheme string) {
+	d.Helper()
+	d.Prefer(map[string]string{"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
+	d.drawn()
+}
+
+// drawn waits until two frames have been drawn and short animations are over.
+func (d *dashboard) drawn() {
+	d.Helper()
+	d.Must(chromedp.Evaluate[chromedp.Void](`(async () => {
+		for (let i = 0; i < 2; i++) await new Promise((next) => { requestAnimationFrame(next); setTimeout(next, 1000); });
+		const passing = document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 2000);
+		await Promise.allSettled(passing.map((a) => a.finished));
+	})()`, chromedp.EvalAwaitPromise))
+}
+
+// showPage opens a page and waits until it has an element.
+func (d *dashboard) showPage(page, element string) {
+	d.Helper()
+	d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", "#/"+page)))
+	if element != "" {
+		d.See(fmt.Sprintf("document.querySelector(%q)", element))
+	}
+}
+
+// openMenu opens one of the shell's menus, and closes the others.
+func (d *dashboard) openMenu(id string) {
+	d.Helper()
+	d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.getElementById(%q).showPopover()", id)))
+}
+
+func (d *dashboard) closeDialog() {
+	d.Helper()
+	d.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector("dialog[open]").close()`))
+}
+
+// lastTimedOut returns the ID of the last user whom the past has timed out.
+func (d *dashboard) lastTimedOut() string {
+	d.Helper()
+	entries, err := d.app.Host.Store.Entries(d.Context(), journal.EntryFilter{ChannelID: d.twitch.UserID(demo.First), N: 5000})
+	if err != nil {
+		d.Fatal(err)
+	}
+	i := slices.IndexFunc(entries, func(e journal.Entry) bool { return e.Penalty.Duration == 10*time.Minute })
+	if i < 0 {
+		d.Fatal("nobody was timed out")
+	}
+	return entries[i].UserID
+}
