@@ -104,7 +104,9 @@ func TestRowActions_GrantByKeyboard(t *testing.T) {
 		open := func() {
 			w.press(kb.Enter, "first")
 			if opener == "menu" {
-				w.press(kb.Tab, "grant")
+				for _, next := range []string{"timeout", "ban", "grant"} {
+					w.press(kb.Tab, next)
+				}
 				w.press(kb.Enter, "first")
 			}
 			w.See(elementHasText(question, "Give Spammer"))

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { exempt, exemptLength, exemptLengths, forget, grant, grantable, grantedUsually, kindOf, mayUndo, noticeOf, outcomeOf, pardon, reset } from "../static/app/changes/user.js";
+import { ban, exempt, exemptLength, exemptLengths, forget, grant, grantable, grantedUsually, kindOf, mayUndo, noticeOf, outcomeOf, pardon, reset, timeOut, undo } from "../static/app/changes/user.js";
 import { state } from "../static/app/core/state.js";
 import { at } from "../view-text.js";
 
@@ -84,7 +84,7 @@ test("changes: an answer for another channel is ignored", async () => {
 
 test("changes: notices", () => {
   const done = { sentence: "Done." };
-  assert.equal(kindOf(outcomeOf(done)), "good");
+  assert.equal(kindOf(outcomeOf(done)), "done");
   assert.equal(kindOf(outcomeOf({ ...done, isPartial: true })), "warn");
   assert.equal(kindOf(outcomeOf({ ...done, isSaved: false })), "warn");
   assert.equal(kindOf(outcomeOf({ problem: "No." })), "bad");
@@ -118,4 +118,26 @@ test("undo: only what is still in force", () => {
     assert.equal(mayUndo(outcomeOf({ undoing: { former: {}, etag: '"0"' } }), card), false);
     assert.equal(mayUndo(outcomeOf({ undoing: { former: {}, etag: '"0"' } })), true);
   });
+});
+
+test("changes: a timeout and a ban are undone by lifting them", async () => {
+  const sent = await answering(200, { saved: true, already: false, undo: "timeout", silenced: { banned: false, until: "2026-11-03T12:10:00Z", by: "me" } }, async () => {
+    at("2026-11-03T12:00:00Z", () => timeOut("5", "10 min", "", false, "UTC"));
+  });
+  assert.deepEqual(sent, ["POST api/v1/channels/1/users/5/timeout"]);
+  await answering(200, { saved: true, already: false, undo: "ban", silenced: { banned: true, by: "me" } }, async () => {
+    const outcome = await ban("5", "spam");
+    assert.deepEqual([outcome.done, outcome.severity, outcome.undoing, mayUndo(outcome)], ["banned", "banned", { lift: "ban" }, true]);
+  });
+  const undone = await answering(200, { saved: true, already: false, before: { banned: true, by: "twitch:mo" } }, async () => {
+    const outcome = await undo("5", { lift: "ban" });
+    assert.equal(outcome.sentence, "Unbanned. It was given by mo on Twitch.");
+  });
+  assert.deepEqual(undone, ["DELETE api/v1/channels/1/users/5/ban"]);
+});
+
+test("changes: a conflict is told from other refusals", async () => {
+  for (const [status, isConflict] of [[409, true], [422, false]]) {
+    await answering(status, { detail: "no" }, async () => assert.equal((await timeOut("5", "1m", "", false)).isConflict, isConflict));
+  }
 });

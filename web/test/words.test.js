@@ -5,6 +5,7 @@ import { OverrideWords } from "../static/app/words/overrides.js";
 import { pardonWords, unpardonWords } from "../static/app/words/pardons.js";
 import { lastingWords, outcomeWords, penaltyWords } from "../static/app/words/penalties.js";
 import { roleNames } from "../static/app/words/roles.js";
+import { banWords, liftWords, silenceWords, timeoutWords, typedLength } from "../static/app/words/silence.js";
 import { unsavedChange, unsavedLimits } from "../static/app/words/unsaved.js";
 import { at, viewText } from "../view-text.js";
 
@@ -106,4 +107,24 @@ test("unsaved: what a restart would do", () => {
   assert.equal(unsavedChange({ state: "failing" }), "In force, but not saved yet: a restart now would undo it.");
   assert.match(viewText(unsavedLimits({ state: "failing", detail: "disk full" })), /the database is failing \(disk full\)\./);
   assert.match(viewText(unsavedLimits({ state: "off" })), /^In force until the next restart\./);
+});
+
+test("silence: what a timeout, a ban and a lift did", () => {
+  at("2026-11-03T12:00:00Z", () => {
+    const until = "2026-11-03T12:10:00Z", mine = { banned: false, until, by: "me" }, theirs = { banned: true, by: "twitch:mo" };
+    assert.equal(silenceWords(theirs), "a ban by mo on Twitch");
+    assert.equal(timeoutWords({ silenced: mine }, "me", "UTC").sentence, "Timed out until 12:10:00 UTC.");
+    assert.equal(timeoutWords({ silenced: mine, before: { ...mine, by: "ann" } }, "me", "UTC").sentence, "Timed out until 12:10:00 UTC. This replaces a timeout until 12:10:00 UTC by ann.");
+    assert.equal(banWords({ silenced: { banned: true, by: "me" }, before: mine }, "me", "UTC").sentence, "Banned until somebody unbans them. This replaces a timeout until 12:10:00 UTC.");
+    assert.equal(banWords({ already: true, silenced: theirs }, "me").sentence, "Nothing changed: they were already banned by mo on Twitch.");
+    assert.equal(liftWords({ before: mine }, "me").sentence, "Timeout ended.");
+    assert.equal(liftWords({ before: theirs }, "me").sentence, "Unbanned. It was given by mo on Twitch.");
+    assert.equal(liftWords({}, "me").sentence, "Timeout or ban lifted.");
+    assert.equal(liftWords({ already: true }, "me").sentence, "Nothing changed: they were neither timed out nor banned.");
+  });
+});
+
+test("silence: durations as people type them", () => {
+  const typed = { "10 min": "10m", "1h30": "1h30m", "1h30m": "1h30m", "2 Days": "2d", "1 hour 5 minutes": "1h5m", "30s": "30s", "90": "90", "soon": "soon" };
+  for (const [text, length] of Object.entries(typed)) assert.equal(typedLength(text), length);
 });

@@ -1,6 +1,6 @@
 // @ts-check
-// Changes to a single user: grant, exempt, reset, pardon, override and undo. Each function sends a
-// request, stores its outcome and returns it. The outcome is null if another change of the user is
+// Changes to a single user: grant, exempt, reset, pardon, override, timeout, ban and undo. Each
+// function sends a request, stores its outcome and returns it. The outcome is null if another change of the user is
 // pending, if the session has ended, or if another channel is shown by then.
 //
 // state.changes contains the outcome of each user's last change, by user ID. All pages show it.
@@ -9,6 +9,7 @@ import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { now, state, update } from "../core/state.js";
 import { pardonWords, unpardonWords } from "../words/pardons.js";
+import { banWords, liftWords, timeoutWords, typedLength } from "../words/silence.js";
 import { clock, toMinute, upcoming } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
 /** @import { Database } from "../core/state.js" */
@@ -19,6 +20,8 @@ import { unsavedChange } from "../words/unsaved.js";
  * @typedef {object} Outcome
  * @property {boolean} busy chatguard hasn't answered yet
  * @property {string} problem why chatguard refused the change
+ * @property {boolean} isConflict chatguard refused it because of what others have done since
+ * @property {string} severity "timed-out" or "banned" if the user now is; as in a chip's class
  * @property {string} done the result in a few words
  * @property {string} sentence the same as a sentence
  * @property {boolean} isToRead the sentence says more than the moderator asked for
@@ -31,8 +34,9 @@ import { unsavedChange } from "../words/unsaved.js";
 
 /**
  * Undoing contains a pardon's ID and its time limit, or the former override and the ETag of the
- * present one.
+ * present one, or what to lift.
  * @typedef {object} Undoing
+ * @property {"timeout" | "ban"} [lift]
  * @property {number} [pardon]
  * @property {string} [until]
  * @property {Api.UserOverride} [former]
@@ -43,7 +47,7 @@ import { unsavedChange } from "../words/unsaved.js";
 export function outcomeOf(known) {
   /** @type {Outcome} */
   const nothing = {
-    busy: false, problem: "", done: "", sentence: "", isToRead: false,
+    busy: false, problem: "", isConflict: false, severity: "", done: "", sentence: "", isToRead: false,
     isPartial: false, isHeld: false, isSaved: true, undoing: null, at: now(),
   };
   return { ...nothing, ...known };
@@ -72,7 +76,7 @@ async function change(user, method, path, options, said) {
     const { body } = await request(method, userAddress(user) + path, options);
     return answered({ isSaved: body.saved, ...said(body) });
   } catch (problem) {
-    return ifSignedOut(problem) ? null : answered({ problem: problem.message });
+    return ifSignedOut(problem) ? null : answered({ problem: problem.message, isConflict: problem.status === 409 });
   }
 }
 
@@ -99,10 +103,10 @@ export function forget(user) {
   if (outcome && !outcome.busy) update((s) => (s.changes = others));
 }
 
-// kindOf returns "bad", "warn" or "good".
+// kindOf returns "bad", "warn" or "done".
 /** @param {Outcome} of */
 export function kindOf({ problem, isSaved, isPartial }) {
-  return problem ? "bad" : isSaved && !isPartial ? "good" : "warn";
+  return problem ? "bad" : isSaved && !isPartial ? "done" : "warn";
 }
 
 // noticeOf returns an outcome as sentences, including a note on a change that isn't saved yet.
@@ -182,14 +186,40 @@ export function pardon(user, zone) {
 /** @param {Outcome | null} outcome @param {Api.getChannelsUsers} [card] */
 export function mayUndo(outcome, card) {
   if (!outcome?.undoing) return false;
-  const { until, etag } = outcome.undoing;
+  const { until, etag, lift } = outcome.undoing;
+  if (lift) return true;
   if (until) return Date.parse(until) > now();
   return !card || etag === card.override_etag;
 }
 
-// undo undoes a pardon, or restores the former override.
+// timeOut times a user out for a duration such as "10m". isConfirmed says that the timeout may
+// replace one that lasts longer.
+/** @param {string} user @param {string} length @param {string} reason @param {boolean} isConfirmed @param {string} [zone] */
+export function timeOut(user, length, reason, isConfirmed, zone) {
+  const body = { length: typedLength(length), reason: reason.trim(), replace: isConfirmed };
+  return change(user, "POST", "/timeout", { body }, (answer) => ({
+    ...timeoutWords(answer, state.me.name, zone), undoing: answer.undo ? { lift: answer.undo } : null,
+  }));
+}
+
+// ban bans a user until somebody unbans them.
+/** @param {string} user @param {string} reason @param {string} [zone] */
+export function ban(user, reason, zone) {
+  return change(user, "POST", "/ban", { body: { reason: reason.trim() } }, (answer) => ({
+    ...banWords(answer, state.me.name, zone), isToRead: true, undoing: answer.undo ? { lift: answer.undo } : null,
+  }));
+}
+
+// lift ends a user's timeout or ban.
+/** @param {string} user @param {"timeout" | "ban"} what */
+export function lift(user, what) {
+  return change(user, "DELETE", `/${what}`, {}, (answer) => ({ ...liftWords(answer, state.me.name), isToRead: true }));
+}
+
+// undo undoes a pardon, lifts a timeout or ban, or restores the former override.
 /** @param {string} user @param {Undoing} undoing */
-export function undo(user, { pardon: id, former = {}, etag = "" }) {
+export function undo(user, { lift: what, pardon: id, former = {}, etag = "" }) {
+  if (what) return lift(user, what);
   if (!id) return replace(user, former, etag, () => ({ done: "undone", sentence: "Undone." }));
   return change(user, "DELETE", `/pardon/${id}`, {}, (answer) => ({
     done: "pardon undone", sentence: unpardonWords(answer), isToRead: true,

@@ -164,6 +164,11 @@ export function mayModerate() {
   return state.me.access === "moderate" || state.me.access === "own";
 }
 
+// mayAct reports whether the signed-in user may time users out and ban them in the channel shown.
+export function mayAct() {
+  return mayModerate() && Boolean(state.channels.find(({ id }) => id === state.channel)?.acts);
+}
+
 // shownID returns a user's ID as people see it: without the prefix that marks users of another
 // chat's server in addresses.
 /** @param {string} id */

@@ -1,9 +1,9 @@
 // @ts-check
-// Changing a throttled user from their row: pardon, grant, exempt, reset. All except pardon first
-// ask a question below the row.
+// Changing a throttled user from their row: pardon, timeout, ban, lift, grant, exempt, reset. All
+// except pardon first ask a question below the row.
 //
-// state.held.asks is the open question: "menu", "grant", "exempt" or "reset", or "answer" while an
-// outcome is shown.
+// state.held.asks is the open question: "menu", "timeout", "ban", "lift", "grant", "exempt" or
+// "reset", or "answer" while an outcome is shown.
 
 import * as changes from "../changes/user.js";
 import { request } from "../core/api.js";
@@ -27,7 +27,7 @@ export function ask(user, index, asks) {
     s.held = { ...s.held, asks, opener: ["menu", "answer"].includes(s.held.asks) ? s.held.opener : asks, card: null };
     s.focus = controlID(user.user_id, "first");
   });
-  if (asks === "grant" || asks === "exempt") loadCard(user.user_id);
+  if (["grant", "exempt", "lift"].includes(asks)) loadCard(user.user_id);
 }
 
 // close closes the open question, and returns the focus to the control that opened it. The outcome
@@ -68,10 +68,25 @@ export function pardon(user, index) {
 export const grant = (user, limit, messages) => show(user, changes.grant(user.user_id, limit, messages));
 /** @param {User} user @param {string} length */
 export const exempt = (user, length) => show(user, changes.exempt(user.user_id, length));
+/** @param {User} user @param {string} length @param {string} reason @param {boolean} [isConfirmed] */
+export const timeOut = (user, length, reason, isConfirmed = false) => show(user, changes.timeOut(user.user_id, length, reason, isConfirmed));
+/** @param {User} user @param {string} reason */
+export const ban = (user, reason) => show(user, changes.ban(user.user_id, reason));
+/** @param {User} user @param {"timeout" | "ban"} what */
+export const lift = (user, what) => show(user, changes.lift(user.user_id, what));
 /** @param {User} user */
 export const reset = (user) => show(user, changes.reset(user.user_id));
 /** @param {User} user */
 export const undo = (user) => show(user, changes.undo(user.user_id, state.changes[user.user_id].undoing));
+
+// silencedAs returns "timeout" or "ban" if the row says that its user is timed out or banned, by the
+// last change of a moderator or by chatguard; otherwise "".
+/** @param {User} user */
+export function silencedAs({ user_id: id, outcome: { action, result }, at }) {
+  const change = state.changes[id];
+  if (change?.done && change.at >= Date.parse(at)) return change.undoing?.lift ?? "";
+  return result === "done" && (action === "timeout" || action === "ban") ? action : "";
+}
 
 // show announces the outcome of a change. Below the row, it shows an outcome that needs to be read,
 // can be undone or isn't saved.

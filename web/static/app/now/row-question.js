@@ -3,8 +3,10 @@
 
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
 import { exemptLength, exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
-import { nameOf } from "../core/state.js";
-import { ask, close, controlID, exempt, grant, pardon, reset, undo } from "./question.js";
+import { mayAct, nameOf } from "../core/state.js";
+import { Icon } from "../widgets/icon.js";
+import { banWarning, giver, liftNames, timeoutLengths } from "../words/silence.js";
+import { ask, ban, close, controlID, exempt, grant, lift, pardon, reset, silencedAs, timeOut, undo } from "./question.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { Database, State, User } from "../core/state.js" */
@@ -31,7 +33,10 @@ export function RowQuestion({ state, user, held }) {
 
 /** @type {Record<string, (question: Question) => View>} */
 const questions = {
-  menu: ({ user, held }) => html`<${Actions} user=${user} index=${held.index} asks="menu" />`,
+  menu: ({ user, held }) => html`<div class="together"><${Actions} user=${user} index=${held.index} asks="menu" /></div>`,
+  timeout: Timeout,
+  ban: Ban,
+  lift: Lift,
   grant: Grant,
   exempt: Exempt,
   reset: Reset,
@@ -68,6 +73,70 @@ function Grant({ user, held, first, isBusy }) {
       <button class="primary" aria-disabled=${isBusy}>Grant</button>
       <${Cancel} />
     </form>
+  `;
+}
+
+// Timeout times the user out as soon as a duration is chosen. If that would shorten another timeout,
+// it asks for a confirmation.
+/** @param {Question} props */
+function Timeout({ user, first, isBusy, outcome }) {
+  const [chosen, choose] = useState({ length: "", reason: "" });
+  const form = useRef(null);
+  /** @param {string} length */
+  const send = (length) => {
+    const reason = String(new FormData(form.current).get("reason"));
+    choose({ length, reason });
+    timeOut(user, length, reason);
+  };
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    event.preventDefault();
+    send(String(new FormData(form.current).get("length")));
+  };
+  return html`
+    <form class="together" ref=${form} onSubmit=${submit}>
+      <span>Time out <bdi>${nameOf(user)}</bdi> for</span>
+      <span class="tabs" role="group" aria-label="Duration">
+        ${timeoutLengths.map(({ length, name }, i) => html`
+          <button type="button" id=${i === 0 ? first : null} aria-disabled=${isBusy} onClick=${() => send(length)}>${name}</button>`)}
+      </span>
+      <input name="length" required placeholder="or 2h30m" aria-label="Another duration" autocomplete="off" size="8" />
+      <input name="reason" class="reason" placeholder="Reason (optional)" aria-label="Reason" maxlength="500" autocomplete="off" />
+      <button class="primary" aria-disabled=${isBusy}>Time out</button>
+      ${outcome.isConflict && html`<button type="button" onClick=${() => timeOut(user, chosen.length, chosen.reason, true)}>Time out anyway</button>`}
+      <${Cancel} />
+    </form>
+  `;
+}
+
+/** @param {Question} props */
+function Ban({ user, first, isBusy }) {
+  /** @param {SubmitEvent & {target: HTMLFormElement}} event */
+  const submit = (event) => {
+    event.preventDefault();
+    ban(user, String(new FormData(event.target).get("reason")));
+  };
+  return html`
+    <form class="together" onSubmit=${submit}>
+      <span>Ban <bdi>${nameOf(user)}</bdi> permanently? ${banWarning}</span>
+      <input id=${first} name="reason" class="reason" placeholder="Reason (optional)" aria-label="Reason" maxlength="500" autocomplete="off" />
+      <button class="primary" aria-disabled=${isBusy}>Ban</button>
+      <${Cancel} />
+    </form>
+  `;
+}
+
+// Lift asks whether to end a timeout or ban, and says whose it is.
+/** @param {Question} props */
+function Lift({ user, held: { card }, first, isBusy }) {
+  const silence = card?.silenced ?? (card ? null : { banned: silencedAs(user) === "ban", by: "" });
+  const { button, asks } = liftNames(silence);
+  return html`
+    <div class="together">
+      <span>${asks} <bdi>${nameOf(user)}</bdi>?${silence?.by && html` It was given by <bdi>${giver(silence.by)}</bdi>.`}</span>
+      <button type="button" id=${first} class="primary" aria-disabled=${isBusy} onClick=${() => lift(user, silence && !silence.banned ? "timeout" : "ban")}>${button}</button>
+      <${Cancel} />
+    </div>
   `;
 }
 
@@ -113,29 +182,34 @@ function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
   `;
 }
 
-// Actions shows the button Pardon, and three buttons that open a question. In a menu, the first
-// button gets the focus.
+// Actions shows the buttons that change a user. In a menu they have words, and the first button gets
+// the focus; in a row all but Pardon are icons. The others open a question.
 /** @param {{user: User, index: number, asks?: string}} props */
 export function Actions({ user, index, asks }) {
-  const name = nameOf(user);
-  /** @param {string} action */
-  const asking = (action) => ({ user, name: action, isOpen: asks === action, act: () => ask(user, index, action) });
+  const name = nameOf(user), inMenu = asks === "menu", silenced = silencedAs(user);
+  /** @param {string} action @param {string} icon */
+  const asking = (action, icon) => ({ user, name: action, icon, hasWord: inMenu, isOpen: asks === action, act: () => ask(user, index, action) });
   return html`
-    <${Action} user=${user} name=${asks === "menu" ? "first" : "pardon"} does="Pardon" about="Pardon ${name}" act=${() => pardon(user, index)} />
-    <${Action} ...${asking("grant")} does="Grant" about="Grant ${name} more messages" />
-    <${Action} ...${asking("exempt")} does="Exempt" about="Exempt ${name} from the limits" />
-    <${Action} ...${asking("reset")} does="Reset" about="Reset ${name}" />
+    <${Action} user=${user} name=${inMenu ? "first" : "pardon"} does="Pardon" about="Pardon ${name}" act=${() => pardon(user, index)} />
+    ${mayAct() && (silenced
+      ? html`<${Action} ...${asking("lift", "play")} does=${liftNames({ banned: silenced === "ban", by: "" }).button} about="${liftNames({ banned: silenced === "ban", by: "" }).asks} ${name}" />`
+      : html`
+        <${Action} ...${asking("timeout", "clock")} does="Time out" about="Time out ${name}" />
+        <${Action} ...${asking("ban", "ban")} does="Ban" about="Ban ${name}" />`)}
+    <${Action} ...${asking("grant", "grant")} does="Grant" about="Grant ${name} more messages" />
+    <${Action} ...${asking("exempt", "exempt")} does="Exempt" about="Exempt ${name} from the limits" />
+    <${Action} ...${asking("reset", "reset")} does="Reset" about="Reset ${name}" />
   `;
 }
 
-// Action is one button. isOpen says whether its question is open; it is undefined if the button
-// opens none.
+// Action is one button, with a word unless hasWord is false. isOpen says whether its question is
+// open; it is undefined if the button opens none.
 /**
- * @param {{user: User, name: string, does: string, about: string, isOpen?: boolean, act: () => void}} props
+ * @param {{user: User, name: string, icon?: string, hasWord?: boolean, does: string, about: string, isOpen?: boolean, act: () => void}} props
  */
-export function Action({ user, name, does, about, isOpen, act }) {
+export function Action({ user, name, icon, hasWord = true, does, about, isOpen, act }) {
   return html`
-    <button type="button" class="quiet" id=${controlID(user.user_id, name)} aria-label=${about} aria-expanded=${isOpen === undefined ? null : String(isOpen)}
-      onClick=${act}>${does}</button>
+    <button type="button" class=${hasWord ? "quiet" : "icon-only"} id=${controlID(user.user_id, name)} aria-label=${about} title=${hasWord ? null : about}
+      aria-expanded=${isOpen === undefined ? null : String(isOpen)} onClick=${act}>${icon && html`<${Icon} name=${icon} />`}${hasWord && does}</button>
   `;
 }

@@ -28,6 +28,9 @@ const isBusy = () => Boolean(state.changes[shown().id]?.busy);
 const drafts = {
   /** @param {Card} card */
   grant: (card) => ({ messages: "10", limit: changes.grantedUsually(card) }),
+  timeout: () => ({ length: "10m", reason: "" }),
+  ban: () => ({ reason: "" }),
+  lift: () => ({}),
   exempt: () => ({ length: "10m" }),
   reset: () => ({}),
   override: overrideDraft,
@@ -64,6 +67,7 @@ export function close() {
 
 /** @type {Partial<Record<Kind, (draft: any, card: Card) => Record<string, string>>>} */
 const checks = {
+  timeout: ({ length }) => (length.trim() ? {} : { length: "Enter a duration, such as 10m or 1h30m." }),
   grant: ({ messages }) => (/^[1-9]\d*$/.test(messages.trim()) ? {} : { messages: "Enter a whole number, 1 or more." }),
   override: overrideErrors,
 };
@@ -83,9 +87,16 @@ export function isOutdated({ form, card }) {
   return form?.kind === "override" && form.etag !== card.override_etag;
 }
 
+// isConflict reports whether chatguard refused what the open form asks for, because of what others
+// have done. Sent again, the form confirms it.
+export const isConflict = () => Boolean(state.changes[shown().id]?.isConflict);
+
 // requests make the change that a form asks for.
 /** @type {Record<Kind, (person: Person, draft: any) => Promise<Outcome | null>>} */
 const requests = {
+  timeout: ({ id, card }, { length, reason }) => changes.timeOut(id, length, reason, isConflict(), card.timezone),
+  ban: ({ id, card }, { reason }) => changes.ban(id, reason, card.timezone),
+  lift: ({ id, card }) => changes.lift(id, card.silenced && !card.silenced.banned ? "timeout" : "ban"),
   grant: ({ id, card }, { messages, limit }) => changes.grant(id, limit, Number(messages), card.timezone),
   exempt: ({ id, card }, { length }) => changes.exempt(id, changes.exemptLength(card, length), card.timezone),
   reset: ({ id }) => changes.reset(id),

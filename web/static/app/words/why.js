@@ -5,6 +5,7 @@ import { html } from "../../vendor/htm-preact.js";
 import { now, shownID } from "../core/state.js";
 import { amount } from "./algorithms.js";
 import { roleNames } from "./roles.js";
+import { giver } from "./silence.js";
 import { clock, upcoming, wait } from "./time.js";
 /** @import { State } from "../core/state.js" */
 
@@ -12,6 +13,9 @@ import { clock, upcoming, wait } from "./time.js";
 export function Why({ card, state: { policy, channels, channel } }) {
   const { verdict, timezone } = card;
   const who = html`<bdi>${card.login || shownID(card.user_id)}</bdi>`;
+  const { silenced } = card, end = Date.parse(silenced?.until ?? "");
+  if (silenced?.banned) return html`${who} is banned${by(silenced)}.`;
+  if (end > now()) return html`${who} is timed out${by(silenced)} and may write again in ${wait(end - now())}, at ${upcoming(end, timezone)}.`;
   const silentUntil = Date.parse(card.silent_until ?? "");
   if (silentUntil > now()) {
     const lasts = wait(silentUntil - now()), end = upcoming(silentUntil, timezone);
@@ -21,12 +25,18 @@ export function Why({ card, state: { policy, channels, channel } }) {
   if (verdict.exempt) return html`${who} may write without limits${exemption(card)}.`;
   if (verdict.limit === "") return html`${who} may write now${left(card.limits)}.`;
 
-  const by = html`the limit “<bdi>${verdict.limit}</bdi>”`;
+  const limit = html`the limit “<bdi>${verdict.limit}</bdi>”`;
   const passes = passing(verdict, timezone);
-  if (!verdict.allowed) return html`${who} is throttled by ${by}: ${passes}.`;
+  if (!verdict.allowed) return html`${who} is throttled by ${limit}: ${passes}.`;
   const { paused_by: pausedBy } = channels.find((c) => c.id === channel) ?? {};
   const idle = pausedBy ? html`the channel is paused by <bdi>${pausedBy}</bdi>` : policy?.in_force === "enforce" ? "this limit only observes" : "chatguard only observes";
-  return html`${who} may write: ${idle}. Otherwise ${by} would throttle them: ${passes}.`;
+  return html`${who} may write: ${idle}. Otherwise ${limit} would throttle them: ${passes}.`;
+}
+
+// by names who gave a timeout or ban, unless it was chatguard.
+/** @param {Api.Silence} silence */
+function by({ by: name }) {
+  return name && name !== "chatguard" && html` by <bdi>${giver(name)}</bdi>`;
 }
 
 /** @param {Api.getChannelsUsers} of */
