@@ -103,7 +103,7 @@ func (d *dashboard) begin() {
 		d.Fatal(err)
 	}
 	d.store.run(d.TB, d.guard)
-	d.control = control.New(control.Options{Policies: policies, Store: d.store, Settings: control.Settings{Raid: raid}})
+	d.control = control.New(control.Options{Policies: policies, Store: d.store, Settings: control.Settings{Raid: raid, Notices: control.Notices{Cooldown: control.Duration(time.Minute)}}})
 	d.control.Restore(kept)
 	d.control.Join(control.Chat{Lift: d.lift, Acts: d.chat.acts(d.now)})
 	policies.Follow(currentServer{d})
@@ -198,7 +198,7 @@ func (d *dashboard) observe(m chatguard.Message, v chatguard.Verdict) {
 
 // raid is the overlay of raid mode.
 var raid = control.Raid{
-	Burst: 20, Refill: control.Duration(time.Second),
+	Lasts: control.Duration(10 * time.Minute), Burst: 20, Refill: control.Duration(time.Second),
 	FirstTimerBurst: 1, FirstTimerRefill: control.Duration(time.Hour),
 }
 

@@ -5,7 +5,8 @@
 import { html, useEffect } from "../../vendor/htm-preact.js";
 import { configured, mayModerate } from "../core/state.js";
 import {
-  discardSettings, editSettings, isEdited, loadSettings, noticeExample, noticeFields, raidFields, restoreSettings, saveSettings, settingsErrors,
+  discardSettings, editSettings, isEdited, loadSettings, noticeExample, noticeFields, raidFields, reloadSettings, restoreSettings, saveSettings,
+  settingsErrors,
 } from "./settings.js";
 import { LimitField } from "../widgets/field.js";
 import { unsavedChange } from "../words/unsaved.js";
@@ -45,7 +46,7 @@ function RaidSettings({ settings, errors }) {
     <${LimitField} id=${`raid-${name}`} label=${raidFields[name].label} unit=${raidFields[name].unit} value=${raid[name]} error=${errors[name]}
       fixed=${!mayModerate()} onInput=${(/** @type {string} */ text) => editSettings({ raid: { ...raid, [name]: text } })} />`;
   return html`
-    <fieldset>
+    <fieldset class="card">
       <legend>Raid mode</legend>
       <p class="muted">Stricter limits for a while: one limit that everyone shares, and a stricter one for first-timers.</p>
       <div class="fields">${field("channel_burst")}${field("channel_refill")}</div>
@@ -66,12 +67,14 @@ function NoticeSettings({ settings, errors }) {
   const { notices, text } = settings.draft;
   const fixed = !mayModerate();
   return html`
-    <fieldset>
+    <fieldset class="card">
       <legend>Notices in chat</legend>
       <p class="muted">A message to the user after one of their messages was deleted. Leave the text empty to send none.</p>
-      <div class="fields notice-text">
+      <div class="fields text">
         <${LimitField} id="notice-text" label="Text with {name}, {wait} and {limit}" value=${text} hint="No notices" isText fixed=${fixed} error=${errors.text}
           onInput=${(/** @type {string} */ typed) => editSettings({ text: typed })} />
+      </div>
+      <div class="fields">
         <${LimitField} id="notice-cooldown" label=${noticeFields.cooldown.label} unit=${noticeFields.cooldown.unit} value=${notices.cooldown} fixed=${fixed}
           error=${errors.cooldown} onInput=${(/** @type {string} */ typed) => editSettings({ notices: { cooldown: typed } })} />
       </div>
@@ -86,10 +89,10 @@ function NoticeSettings({ settings, errors }) {
 
 /** @param {{state: State}} props */
 function SettingsNote({ state: { settings, status } }) {
-  const { problem, done } = settings;
+  const { problem, isStale, done } = settings;
   return html`
     <div role="status">
-      ${problem && html`<p class="note bad">${problem}</p>`}
+      ${problem && html`<p class="note bad"><span>${problem}</span>${isStale && html`<button type="button" class="reload" onClick=${reloadSettings}>Use theirs</button>`}</p>`}
       ${done === "saved" && html`<p class="note">Saved. In force from now on.</p>`}
       ${done === "unsaved" && html`<p class="note warn">${unsavedChange(status?.database)}</p>`}
     </div>
@@ -105,7 +108,7 @@ function SettingsButtons({ settings, errors }) {
     <div class="buttons">
       <button class="primary" id="save-settings" aria-disabled=${stops ? "true" : "false"}>Save raid mode and notices</button>
       <button type="button" aria-disabled=${busy || !edited ? "true" : "false"} onClick=${() => edited && discardSettings()}>Discard changes</button>
-      ${!isConfigured && html`<button type="button" class="quiet" aria-disabled=${busy ? "true" : "false"} onClick=${restoreSettings}>Back to the ${configured().name}</button>`}
+      ${!isConfigured && html`<button type="button" class="quiet restore" aria-disabled=${busy ? "true" : "false"} onClick=${restoreSettings}>Back to the ${configured().name}</button>`}
     </div>
   `;
 }

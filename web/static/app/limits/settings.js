@@ -19,7 +19,8 @@ import { numbersOf, textsOf, wrongNumber } from "../words/typed.js";
  * @property {string} etag
  * @property {SettingsDraft} draft what has been typed
  * @property {boolean} busy chatguard hasn't answered yet
- * @property {string} problem why loading or saving failed
+ * @property {string} problem why saving failed
+ * @property {boolean} isStale somebody else has changed the settings
  * @property {"" | "saved" | "unsaved"} done the outcome of the last save
  */
 
@@ -59,9 +60,14 @@ const draftOf = ({ raid, notices }) => ({ raid: textsOf(raidFields, raid), notic
 const asked = inOrder();
 
 // loadSettings fetches the settings of the channel shown. Unsaved edits of the same channel stay.
-export async function loadSettings() {
+export function loadSettings() {
   const { channel, settings } = state;
-  if (settings?.channel === channel && isEdited(settings)) return;
+  if (settings?.channel !== channel || !isEdited(settings)) reloadSettings();
+}
+
+// reloadSettings does the same, and drops unsaved edits.
+export async function reloadSettings() {
+  const { channel } = state;
   const isNews = asked();
   try {
     const { body, etag } = await request("GET", address(channel));
@@ -73,7 +79,7 @@ export async function loadSettings() {
 
 /** @param {string} channel @param {Api.getChannelsSettings} body @param {string} etag @param {Settings["done"]} done @returns {Settings} */
 function settingsOf(channel, { settings: known, configured }, etag, done) {
-  return { channel, known, isConfigured: configured, etag, draft: draftOf(known), busy: false, problem: "", done };
+  return { channel, known, isConfigured: configured, etag, draft: draftOf(known), busy: false, problem: "", isStale: false, done };
 }
 
 /** @param {Settings} settings */
@@ -86,12 +92,12 @@ export const isEdited = ({ known, draft }) => JSON.stringify(draft) !== JSON.str
 /** @param {Partial<SettingsDraft>} change */
 export function editSettings(change) {
   if (state.settings.busy) return;
-  set({ ...state.settings, draft: { ...state.settings.draft, ...change }, problem: "", done: "" });
+  set({ ...state.settings, draft: { ...state.settings.draft, ...change }, problem: "", isStale: false, done: "" });
 }
 
 export function discardSettings() {
   const { settings } = state;
-  if (!settings.busy) set({ ...settings, draft: draftOf(settings.known), problem: "", done: "" });
+  if (!settings.busy) set({ ...settings, draft: draftOf(settings.known), problem: "", isStale: false, done: "" });
 }
 
 // settingsErrors returns what is wrong with a draft, by field.
@@ -146,6 +152,6 @@ async function send(method, body) {
     const answer = await request(method, address(settings.channel), { body, ifMatch: settings.etag });
     if (isShown()) set(settingsOf(settings.channel, answer.body, answer.etag, answer.body.saved ? "saved" : "unsaved"));
   } catch (problem) {
-    if (!ifSignedOut(problem) && isShown()) set({ ...settings, problem: problem.message });
+    if (!ifSignedOut(problem) && isShown()) set({ ...settings, problem: problem.message, isStale: problem.status === 412 });
   }
 }
