@@ -168,7 +168,7 @@ func TestCardActions_PlaceholdersShowRoleNumbers(t *testing.T) {
 	d.say(gardenhour, 1)
 	w := d.openCard(gardenhour)
 	w.Click("#amend-override")
-	w.See(`document.querySelector("#own-burst-burst").placeholder === "3" && document.querySelector("#own-refill-burst").placeholder === "600"` +
+	w.See(`document.querySelector("#own-burst-burst").placeholder === "3" && document.querySelector("#own-refill-burst").placeholder === "10 minutes"` +
 		`&& document.querySelector("#own-messages-daily").placeholder === "300"`)
 }
 

@@ -51,7 +51,7 @@ func TestLimitsEdit_RoleNumbers(t *testing.T) {
 	w.Write("#burst-0-vip", "0")
 	w.See(elementHasText(`document.querySelector("#burst-0-vip-error")`, "1 or more. Leave empty to inherit."))
 	w.Write("#burst-0-vip", "5")
-	w.Write("#refill-0-vip", "2.5")
+	w.Write("#refill-0-vip", "2.5s")
 	w.pickOption("#role-0", "first_timer")
 	w.save()
 	want := map[chatguard.Role]chatguard.Override{chatguard.VIP: {Burst: 5, Refill: 2500 * time.Millisecond}, chatguard.FirstTimer: {}}
@@ -144,11 +144,11 @@ func TestLimitsEdit_DayEnd(t *testing.T) {
 	w.Write("#reset_at-1", "24:00")
 	w.Write("#timezone-1", "Europe/Nowhere")
 	w.Write("#zone", "there")
-	w.See(`document.querySelectorAll("[aria-invalid=true]").length === 3`)
+	w.See(`document.querySelectorAll(".columns [aria-invalid=true]").length === 3`)
 	w.Write("#reset_at-1", "04:30")
 	w.Write("#timezone-1", "America/New_York")
 	w.Write("#zone", "Europe/Berlin")
-	w.See(hasText("Resets daily at 04:30, America/New_York time."))
+	w.See(hasText("300 messages a day, until 04:30 in America/New_York"))
 	w.save()
 	p := d.guard.ChannelPolicy(channelID)
 	if l := p.Limits[1]; l.ResetAt != "04:30" || l.Timezone != "America/New_York" || p.Timezone != "Europe/Berlin" {
@@ -167,9 +167,9 @@ func TestLimitsEdit_PenaltiesByKeyboard(t *testing.T) {
 	w.waitForFocus("rung-0-action")
 	w.TypeIn("#add-rung", kb.Enter)
 	w.waitForFocus("rung-5-action")
-	w.Write("#rung-5", "1209601")
-	w.See(elementHasText(`document.querySelector("#rung-5-error")`, "(two weeks)."))
-	w.Write("#rung-5", "3600")
+	w.Write("#rung-5", "15d")
+	w.See(elementHasText(`document.querySelector("#rung-5-error")`, "Enter at most 14 days."))
+	w.Write("#rung-5", "1h")
 	w.pickOption("#rung-3-action", "timeout refill")
 	w.Write("#strike_every", "20")
 	w.TypeIn("#exempt-moderator", " ")
@@ -233,7 +233,7 @@ func TestLimitsEdit_NoButtonsForViewers(t *testing.T) {
 	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".history summary").click()`))
 	w.See(hasText("No changes yet"))
 	shown := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll("main button, main select, main input:not([readonly]):not(:disabled)")].map((e) => e.innerText || e.id)`)
-	if !reflect.DeepEqual(shown, []string{"Copy"}) {
+	if !reflect.DeepEqual(shown, []string{"Copy", "Show details"}) {
 		t.Errorf("a viewer's page has the controls %q", shown)
 	}
 	w.Accessible()

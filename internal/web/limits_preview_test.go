@@ -20,14 +20,14 @@ var (
 
 // hasHeadline returns a script that is true if the preview's headline contains the text.
 func hasHeadline(text string) string {
-	return elementHasText(`document.querySelector(".preview .headline")`, text)
+	return elementHasText(`document.querySelector(".preview .verdict")`, text)
 }
 
-// previewRows returns the rows of the preview's tables, one per line.
+// previewRows returns the preview's figures and the rows of its tables, one per line.
 func (w *window) previewRows() string {
 	w.Window.Helper()
-	return browsertest.Eval[string](w.Window, `[...document.querySelectorAll(".preview tbody tr")]
-		.map((row) => [...row.children].map((cell) => cell.innerText.trim()).join(" | ")).join("\n")`)
+	return browsertest.Eval[string](w.Window, `[...document.querySelectorAll(".tally > div, .preview tbody tr")]
+		.map((row) => [...row.children].map((cell) => cell.innerText.trim().replace(/\s+/g, " ")).join(" | ")).join("\n")`)
 }
 
 // openLimits opens the Limits page and waits until the limits are shown.
@@ -44,14 +44,14 @@ func TestLimitsPreview_TrySaveEnforce(t *testing.T) {
 	w := d.open(1400, 900)
 	w.openLimits()
 	w.See(hasHeadline("These limits would have throttled 1 message from 1 user."))
-	if got, want := w.previewRows(), "Messages throttled | 1\nUsers throttled | 1\nMessages by limit\nburst | 1\nPenalties\ndeleted | 1"; got != want {
+	if got, want := w.previewRows(), "Messages throttled | 1\nUsers throttled | 1\nMessages throttled, by limit\nburst | 1\nPenalties\ndeleted | 1"; got != want {
 		t.Errorf("today:\n%s\nwant\n%s", got, want)
 	}
 	w.Write("#burst-0", "1")
-	w.See(hasHeadline("The change would have throttled 3 messages more."))
-	want := `Messages throttled | 1 | 4 | +3
-Users throttled | 1 | 2 | +1
-Messages by limit
+	w.See(hasHeadline("The change would have throttled 3 more messages."))
+	want := `Messages throttled | 4 +3 1 now
+Users throttled | 2 +1 1 now
+Messages throttled, by limit
 burst | 1 | 4 | +3
 Penalties
 deleted | 1 | 4 | +3
@@ -87,8 +87,8 @@ func TestLimitsPreview_LooserMeansFewer(t *testing.T) {
 	w := d.open(1400, 900)
 	w.openLimits()
 	w.Write("#burst-0", "4")
-	w.See(hasHeadline("The change would have throttled 1 message fewer."))
-	w.See(elementHasText(`document.querySelector(".preview tbody tr")`, "2 1 −1"))
+	w.See(hasHeadline("The change would have throttled 1 fewer message."))
+	w.See(elementHasText(`document.querySelector(".tally dd")`, "1 −1 2 now"))
 	w.Write("#burst-0", "3")
 	w.See(hasHeadline("These limits would have throttled 2 messages from 1 user."))
 	w.Write("#messages-1", "299")
@@ -113,7 +113,7 @@ func TestLimitsPreview_WithdrawnOnTyping(t *testing.T) {
 	w.Write("#burst-0", "2")
 	w.See(`asked.length === 1 && !asked[0].aborted && ` + hasHeadline("Counting…"))
 	w.Write("#burst-0", "1")
-	w.See(`asked.length === 2 && asked[0].aborted && ` + hasHeadline("The change would have throttled 2 messages more."))
+	w.See(`asked.length === 2 && asked[0].aborted && ` + hasHeadline("The change would have throttled 2 more messages."))
 }
 
 func TestLimitsPreview_NothingRecorded(t *testing.T) {
@@ -134,7 +134,7 @@ func TestLimitsPreview_FailureShown(t *testing.T) {
 	w.Write("#burst-0", "0")
 	w.See(hasHeadline("Fix the highlighted field to update the preview.") + `&& !document.querySelector(".preview [role=alert]")`)
 	w.Write("#burst-0", "4")
-	w.See(hasHeadline("The change would have throttled 1 message fewer."))
+	w.See(hasHeadline("The change would have throttled 1 fewer message."))
 }
 
 func TestLimitsPreview_ServerErrorsShownEarly(t *testing.T) {
@@ -172,6 +172,6 @@ func TestLimitsPreview_HostileNames(t *testing.T) {
 	w := d.open(360, 800)
 	w.openLimits()
 	w.Write("#burst-0", "1")
-	w.See(fmt.Sprintf(`document.querySelectorAll(".changed tbody tr").length === %d && document.title === "Limits · #somechannel · chatguard"`, len(hostileNames)))
+	w.See(fmt.Sprintf(`document.querySelectorAll(".changed tbody tr").length === %d && document.title === "(4) Limits · #somechannel · chatguard"`, len(hostileNames)))
 	w.wantNoOverflow()
 }

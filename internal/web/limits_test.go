@@ -49,12 +49,12 @@ func TestLimitsPage_InvalidNumbersNotSaved(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.goTo("limits")
-	w.See(`document.querySelector("#refill-0")?.value === "600"`)
+	w.See(`document.querySelector("#refill-0")?.value === "10 minutes"`)
 	w.Write("#burst-0", "0")
 	w.See(`document.querySelector("#burst-0-error").textContent.startsWith("Enter a")`)
 	w.See(`document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	w.Press(".discard")
-	w.See(`document.querySelector("#burst-0").value === "3" && !document.querySelector("[aria-invalid=true]")`)
+	w.See(`document.querySelector("#burst-0").value === "3" && !document.querySelector(".columns [aria-invalid=true]")`)
 
 	w.Write("#refill-0", "0.5")
 	w.Click("input[value=observe]")
@@ -70,10 +70,11 @@ func (w *window) card(limit string) string {
 	return browsertest.Eval[string](w.Window, fmt.Sprintf(`(() => {
 		const card = [...document.querySelectorAll(".limit")].find((f) => f.querySelector("legend bdi")?.textContent === %q);
 		const field = (f) => (f.querySelector("label").textContent + " [" + f.querySelector("input").value + "] " + f.querySelector(".unit").textContent).trim();
-		const fields = [...card.querySelectorAll(".fields .field, .role-row .field")].map(field);
+		const fields = [...card.querySelectorAll(":scope > .fields .field, .role-row .field")].map(field);
 		const notes = [...card.querySelectorAll(":scope > p")].map((p) => p.textContent);
+		const title = card.querySelector("legend").innerText.replace(/\s+/g, " ");
 		const ticked = [...card.querySelectorAll(".choice")].filter((c) => c.querySelector("input").checked).map((c) => "[x] " + c.innerText.trim());
-		return [card.querySelector("legend").textContent, ...fields, ...ticked, ...notes].join("\n");
+		return [title, ...fields, ...ticked, ...notes].join("\n");
 	})()`, limit))
 }
 
@@ -82,39 +83,47 @@ func TestLimitsPage_DescribesEveryLimit(t *testing.T) {
 	w.goTo("limits")
 	w.See(`document.querySelector("#messages-8")`)
 	for limit, want := range map[string]string{
-		"burst": `burst token bucket, per user
+		"burst": `3 messages, then one every 10 minutes burst token bucket per user
 Messages at once [3] messages
-Then one more every [600] seconds = 10 minutes
+Then one more every [10 minutes]
 Long-term rate: 6 per hour. A full burst of 3 refills in 30 minutes.`,
-		"daily": `daily daily window, per user
+		"daily": `300 messages a day, until midnight UTC daily daily window per user
 Messages per day [300] messages
 Day ends at [00:00]
-Time zone []
-Resets daily at 00:00, UTC time.`,
-		"slow": `slow leaky bucket, per user
-One message every [1.5] seconds
+Time zone []`,
+		"slow": `One message every 1.5 seconds, with 3 more waiting slow leaky bucket per user
+One message every [1.5 seconds]
 Queue size [3] messages
 Queue size, subscriber [9] messages
 Queue size, vip [] messages
 Long-term rate: 40 per minute. If 4 arrive at once, the last waits 4.5 seconds. On Twitch, messages are never delayed, only throttled when the queue is full.`,
-		"unqueued": `unqueued leaky bucket, per user
-One message every [5400] seconds = 1 hour 30 minutes
+		"unqueued": `One message every 1 hour 30 minutes unqueued leaky bucket per user
+One message every [1 hour 30 minutes]
 Queue size [0] messages
-[x] Observe only: report, throttle nobody
+[x] Observe only Reports messages over this limit, but throttles nobody.
 Long-term rate: 16 per day. A message less than 1 hour 30 minutes after the previous one is throttled.`,
-		"crowd": `crowd fixed window, shared by everyone in the channel
+		"crowd": `600 messages every minute by the clock crowd fixed window shared by everyone
 Messages per window [600] messages
-Window length [60] seconds = 1 minute
+Window length [1 minute]
 Long-term rate: 600 per minute. Windows follow the UTC clock. Up to 1,200 messages can pass in a row when one window ends and the next begins.
 Messages over this limit are removed without a strike.`,
-		"evening": `evening user window, per user
+		"evening": `100 messages in 12 hours, from the first one on evening user window per user
 Messages per window [100] messages
-Window length [43200] seconds = 12 hours
-[x] Throttled messages also count
+Window length [12 hours]
+[x] Throttled messages also count Users who keep writing while throttled wait longer.
 Long-term rate: 200 per day. A window begins with its first message and resets 12 hours later.`,
-		"total": `total user window, per user, across all channels
+		"month": `About 6,000,000 messages in any 30 days month sliding window per user
+Messages per window [6000000] messages
+Window length [30 days]
+[x] Observe only Reports messages over this limit, but throttles nobody.
+Long-term rate: 200,000 per day. Estimated: the messages of the previous window are assumed to be evenly spread.`,
+		"exact": `20 messages in any 1 minute 30 seconds exact sliding log per user
+Messages per window [20] messages
+Window length [1 minute 30 seconds]
+Long-term rate: 800 per hour. Each message counts for exactly 1 minute 30 seconds.`,
+		"total": `1,000 messages in 1 day, from the first one on total user window per user, across all channels
 Messages per window [1000] messages
-Window length [86400] seconds = 1 day
+Window length [1 day]
 Messages per window, vip [2000] messages
 Long-term rate: 1,000 per day. A window begins with its first message and resets 1 day later.
 Applies across all channels. Change it in the configuration file.`,
@@ -133,7 +142,7 @@ func TestLimitsPage_ChangesEveryNumber(t *testing.T) {
 	w.goTo("limits")
 	w.See(`document.querySelector("#messages-8")`)
 	for field, text := range map[string]string{
-		"#refill-0": "0.5", "#queue-2": "0", "#queue-2-vip": "0", "#queue-3": "1", "#messages-4": "700", "#every-5": "3600", "#messages-6": "5", "#every-7": "60", "#messages-7": "1024",
+		"#refill-0": "0.5", "#queue-2": "0", "#queue-2-vip": "0", "#queue-3": "1", "#messages-4": "700", "#every-5": "1h", "#messages-6": "5", "#every-7": "60", "#messages-7": "1024",
 	} {
 		w.Write(field, text)
 	}

@@ -19,11 +19,26 @@ test("meaning: what a limit's numbers come to", () => {
   for (const [algorithm, numbers, words] of limits) assert.equal(algorithms[algorithm].meaning(numbers, {}, ""), words);
 });
 
-test("meaning: a day ends in the limit's time zone, else in the channel's", () => {
-  const { meaning } = algorithms["daily-window"];
-  assert.equal(meaning({ messages: 300 }, {}, ""), "Resets daily at 00:00, UTC time.");
-  assert.equal(meaning({ messages: 300 }, { reset_at: "04:30" }, "Europe/Berlin"), "Resets daily at 04:30, Europe/Berlin time.");
-  assert.equal(meaning({ messages: 300 }, { timezone: "America/New_York" }, "Europe/Berlin"), "Resets daily at 00:00, America/New_York time.");
+test("rule: a limit in words", () => {
+  const limits = [
+    ["token-bucket", { burst: 3, refill: 4 }, "3 messages, then one every 4 seconds"],
+    ["token-bucket", { burst: 1, refill: 60 }, "One message every minute"],
+    ["leaky-bucket", { every: 2, queue: 3 }, "One message every 2 seconds, with 3 more waiting"],
+    ["leaky-bucket", { every: 1, queue: 0 }, "One message every second"],
+    ["fixed-window", { messages: 1200, every: 300 }, "1,200 messages every 5 minutes by the clock"],
+    ["daily-window", { messages: 300 }, "300 messages a day, until midnight UTC"],
+    ["user-window", { messages: 30, every: 3600 }, "30 messages in 1 hour, from the first one on"],
+    ["sliding-window", { messages: 100, every: 3600 }, "About 100 messages in any hour"],
+    ["sliding-log", { messages: 1, every: 90 }, "1 message in any 1 minute 30 seconds"],
+  ];
+  for (const [algorithm, numbers, words] of limits) assert.equal(algorithms[algorithm].rule(numbers, {}, ""), words);
+});
+
+test("rule: a day ends in the limit's time zone, else in the channel's", () => {
+  const ends = (limit, zone) => algorithms["daily-window"].rule({ messages: 300 }, limit, zone);
+  assert.equal(ends({}, "Europe/Berlin"), "300 messages a day, until midnight in Europe/Berlin");
+  assert.equal(ends({ reset_at: "04:30" }, "Europe/Berlin"), "300 messages a day, until 04:30 in Europe/Berlin");
+  assert.equal(ends({ reset_at: "00:00", timezone: "America/New_York" }, "Europe/Berlin"), "300 messages a day, until midnight in America/New_York");
 });
 
 test("every algorithm begins with numbers for its own fields", () => {

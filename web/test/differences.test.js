@@ -47,3 +47,25 @@ test("merge: a hostile name stays a name", () => {
   const from = policy(), to = policy({ limits: [...policy().limits, { name: "__proto__", algorithm: "sliding-log", messages: 5, every: "30s" }] });
   assert.deepEqual(differences(from, to).map(({ key }) => key).filter((key) => key.includes("algorithm")), ["limit.__proto__.algorithm"]);
 });
+
+// named returns a policy whose limits have these names, in this order. The limit "all" counts in all
+// channels.
+const named = (list) => policy({ limits: list.split(" ").filter(Boolean).map((name) => ({ name, algorithm: "daily-window", messages: 300, ...(name === "all" && { per: "user-everywhere" }) })) });
+const namesOf = ({ limits }) => limits.map(({ name }) => name).join(" ");
+
+// The same cases as in internal/control.
+test("differences: an order is a change only if the other changes don't lead to it", () => {
+  const cases = [["a b c", "a b c", ""], ["a b c", "c a b", "a b c → c a b"], ["a b c", "a c", ""], ["a b", "a b c d", ""], ["a b", "a b d c", "a b → a b d c"],
+    ["a", "a b b-b", ""], ["a b", "c b", "a b → c b"], ["a all b", "b all a", "a b → b a"], ["a all b", "all a b", ""]];
+  for (const [from, to, want] of cases) {
+    const changes = differences(named(from), named(to));
+    const order = changes.find(({ key }) => key === "order");
+    assert.equal(order ? `${order.from.join(" ")} → ${order.to.join(" ")}` : "", want, `${from} to ${to}`);
+    if (!to.startsWith("all")) assert.deepEqual(merge(named(from), changes), named(to));
+  }
+});
+
+test("merge: the order of one side among the limits of the other", () => {
+  const mine = differences(named("a b c"), named("c b a"));
+  for (const [theirs, want] of [["a new b c", "c new b a"], ["b a", "b a"], ["a all c", "c all a"], ["", ""]]) assert.equal(namesOf(merge(named(theirs), mine)), want);
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { draftOf, draftRole, isDirty, lengthFields, newLimit, policyOf } from "../static/app/limits/draft.js";
+import { withAlgorithm } from "../static/app/limits/algorithm.js";
+import { draftOf, draftRole, draftTowards, isDirty, lengthFields, loadedOf, newLimit, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { wrongNumber, wrongZone } from "../static/app/words/typed.js";
 
@@ -32,22 +33,22 @@ test("draft: what isn't changed comes back to the letter", () => {
   assert.equal(isDirty({ policy: policy(), draft: draftOf(policy()) }), false);
 });
 
-test("draft: numbers are edited as texts, durations in seconds", () => {
+test("draft: numbers are edited as texts, durations in words", () => {
   const [burst, daily, slow] = draftOf(policy()).limits;
-  assert.deepEqual(burst.texts, { burst: "3", refill: "600" });
+  assert.deepEqual(burst.texts, { burst: "3", refill: "10 minutes" });
   assert.deepEqual(burst.roles.map(({ role, texts }) => [role, texts]), [["vip", { burst: "5", refill: "" }]]);
   assert.deepEqual(daily.texts, { messages: "300" });
   assert.equal(slow.texts.queue, "3");
-  assert.deepEqual(draftOf(policy()).rungs, [{ action: "delete", length: "" }, { action: "timeout", length: "30" }, { action: "timeout refill", length: "" }]);
+  assert.deepEqual(draftOf(policy()).rungs, [{ action: "delete", length: "" }, { action: "timeout", length: "30 seconds" }, { action: "timeout refill", length: "" }]);
 });
 
 test("draft: changed numbers, and those of a role", () => {
   const [burst, , slow] = edited(({ limits }) => {
     Object.assign(limits[0].texts, { burst: " 7 ", refill: "0.5" });
-    Object.assign(limits[0].roles[0].texts, { burst: "", refill: "2.5" });
+    Object.assign(limits[0].roles[0].texts, { burst: "", refill: "2.5 s" });
     limits[2].texts.queue = "0";
   }).limits;
-  assert.deepEqual(burst, { name: "burst", algorithm: "token-bucket", burst: 7, refill: "0.5s", roles: { vip: { refill: "2.5s" } } });
+  assert.deepEqual(burst, { name: "burst", algorithm: "token-bucket", burst: 7, refill: "500ms", roles: { vip: { refill: "2.5s" } } });
   assert.deepEqual(slow, { name: "slow", algorithm: "leaky-bucket", every: "2400h0m0.000000001s", queue: 0 });
 });
 
@@ -89,10 +90,11 @@ test("newLimit: has a name that no other has", () => {
 test("draft: penalties", () => {
   const { penalties } = edited(({ rungs, lengths }) => {
     rungs.unshift(...rungs.splice(1, 1));
-    rungs.push({ action: "timeout", length: " 3600 " });
+    rungs.push({ action: "timeout", length: " 1h30 " });
     lengths.strike_every = "20";
+    lengths.forget_after = "0.5h"; // as before
   });
-  assert.deepEqual(penalties, { ladder: ["timeout 30s", "delete", "timeout refill", "timeout 3600s"], strike_every: "20s", forget_after: "30m0s" });
+  assert.deepEqual(penalties, { ladder: ["timeout 30s", "delete", "timeout refill", "timeout 1h30m"], strike_every: "20s", forget_after: "30m0s" });
 });
 
 // errors returns the errors of a draft after a change.
@@ -111,11 +113,11 @@ test("errors: numbers out of bounds", () => {
   const wrong = [
     [0, "burst", "0", "Enter a whole number, 1 or more."],
     [0, "burst", "2147483648", "Enter at most 2,147,483,647."],
-    [0, "refill", "1e3", "Enter a number of seconds, 0.001 or more."],
-    [0, "refill", "12h", "Enter a number of seconds, 0.001 or more."],
-    [0, "refill", "1152921505", "Enter at most 1,152,921,504."],
+    [0, "refill", "1e3", "Enter a length of time, such as 30m, 1h30 or 90 seconds."],
+    [0, "refill", "0.0001", "Enter at least 0.001 seconds."],
+    [0, "refill", "13344d", "Enter at most 13343 days."],
     [1, "messages", "2.5", "Enter a whole number, 1 or more."],
-    [2, "every", "0", "Enter a number of seconds, 0.001 or more."],
+    [2, "every", "0", "Enter at least 0.001 seconds."],
     [2, "queue", "-1", "Enter a whole number, 0 or more."],
     [2, "queue", "2147483647", "Enter at most 2,147,483,646."],
     [3, "messages", "1.5", "Enter a whole number, 1 or more."],
@@ -123,7 +125,7 @@ test("errors: numbers out of bounds", () => {
     [4, "messages", "", "Enter a whole number, 1 or more."],
   ];
   for (const [i, field, text, error] of wrong) assert.deepEqual(errors(({ limits }) => (limits[i].texts[field] = text)), { [`${field}-${i}`]: error });
-  for (const [i, field, text] of [[0, "refill", "0.5"], [2, "queue", "0"], [4, "messages", "1024"], [0, "refill", ".5"]]) {
+  for (const [i, field, text] of [[0, "refill", "0.5"], [2, "queue", "0"], [4, "messages", "1024"], [0, "refill", ".5"], [0, "refill", "12h"], [0, "refill", "13343 days"]]) {
     assert.deepEqual(errors(({ limits }) => (limits[i].texts[field] = text)), {});
   }
 });
@@ -132,6 +134,61 @@ test("errors: a role's number may be empty", () => {
   const empty = "Enter a whole number, 1 or more. Leave empty to inherit.";
   assert.deepEqual(errors(({ limits }) => (limits[0].roles[0].texts.burst = "0")), { "burst-0-vip": empty });
   assert.deepEqual(errors(({ limits }) => (limits[0].roles[0].texts.burst = "")), {});
+});
+
+test("draft: a length of time keeps every nanosecond", () => {
+  const [, , slow] = edited(({ limits }) => (limits[2].texts.every = limits[2].texts.every.replace("100 days", "99 days"))).limits;
+  assert.equal(slow.every, "2376h0m0.000000001s");
+});
+
+test("draft: limits change their order", () => {
+  const { limits } = edited((draft) => draft.limits.unshift(draft.limits.pop()));
+  assert.deepEqual(limits.map(({ name }) => name), ["total", "burst", "daily", "slow", "crowd", "exact"]);
+});
+
+// converted returns a limit of the policy with another algorithm.
+function converted(index, algorithm, news = {}) {
+  const loaded = policy();
+  const draft = draftOf(loaded);
+  Object.assign(draft.limits[index].texts, news);
+  draft.limits[index] = withAlgorithm(draft.limits[index], loaded.limits[index], algorithm);
+  return policyOf({ policy: loaded, draft }).limits[index];
+}
+
+test("withAlgorithm: keeps the messages at once and the rate", () => {
+  assert.deepEqual(converted(0, "leaky-bucket"), { name: "burst", algorithm: "leaky-bucket", every: "10m", queue: 2, roles: { vip: { queue: 4 } } });
+  assert.deepEqual(converted(0, "sliding-window"), { name: "burst", algorithm: "sliding-window", messages: 3, every: "30m", roles: { vip: { messages: 5 } } });
+  assert.deepEqual(converted(0, "daily-window"), { name: "burst", algorithm: "daily-window", messages: 144, roles: { vip: {} } });
+  assert.deepEqual(converted(1, "token-bucket"), { name: "daily", algorithm: "token-bucket", burst: 300, refill: "4m48s" });
+  assert.deepEqual(converted(4, "fixed-window"), { name: "exact", algorithm: "fixed-window", messages: 20, every: "1m30s" });
+  assert.deepEqual(converted(3, "sliding-log"), { name: "crowd", algorithm: "sliding-log", messages: 600, every: "1m", per: "channel", mode: "observe", count_throttled: true });
+  assert.deepEqual(converted(1, "sliding-log", { messages: "2048" }), { name: "daily", algorithm: "sliding-log", messages: 1024, every: "11h59m59.488s" });
+  assert.deepEqual(converted(0, "daily-window", { refill: "soon" }), { name: "burst", algorithm: "daily-window", messages: 300 }, "wrong numbers are replaced");
+});
+
+test("withAlgorithm: the limit's own algorithm brings back its own numbers", () => {
+  const loaded = policy();
+  const draft = draftOf(loaded);
+  for (const algorithm of ["daily-window", "token-bucket"]) draft.limits[0] = withAlgorithm(draft.limits[0], loaded.limits[0], algorithm);
+  assert.equal(isDirty({ policy: loaded, draft }), false);
+});
+
+test("draftTowards: a draft of known and new limits", () => {
+  const loaded = policy();
+  assert.equal(isDirty({ policy: loaded, draft: draftTowards(loaded, policy()) }), false);
+  const wanted = { ...policy(), limits: [{ name: "new", algorithm: "sliding-log", messages: 5, every: "30s" }, { ...policy().limits[1], messages: 9 }, { ...policy().limits[0], roles: { subscriber: { burst: 4 } } }] };
+  const draft = draftTowards(loaded, wanted);
+  assert.deepEqual(policyOf({ policy: loaded, draft }), wanted);
+  assert.deepEqual(draft.limits.map(({ name, isNew, isRemoved }) => `${name} ${isNew} ${isRemoved}`), ["new true false", "daily false false", "burst false false",
+    "slow false true", "crowd false true", "exact false true", "total false true"]);
+  assert.deepEqual(draft.limits.map((limit) => loadedOf(loaded, limit)?.name), [undefined, "daily", "burst", "slow", "crowd", "exact", "total"]);
+});
+
+test("errors: the name of a limit", () => {
+  const renamed = (name) => errors(({ limits }) => (limits[0].name = name));
+  assert.deepEqual(renamed("flood"), {});
+  assert.deepEqual(renamed("daily"), { "name-0": "Another limit has this name. Enter a different one." });
+  assert.deepEqual(renamed("a.b"), { "name-0": "Enter 1 to 64 letters, digits, - or _." });
 });
 
 test("errors: the name of a new limit", () => {
@@ -153,14 +210,15 @@ test("errors: time zones and the end of a day", () => {
 
 test("errors: the duration of a timeout", () => {
   const timeout = (length) => errors(({ rungs }) => (rungs[1].length = length));
-  assert.deepEqual(timeout("1209600"), {});
-  assert.deepEqual(timeout("1209601"), { "rung-1": "Enter at most 1,209,600 seconds (two weeks)." });
-  for (const length of ["0", "1.5", ""]) assert.deepEqual(timeout(length), { "rung-1": "Enter a whole number of seconds, 1 or more." });
+  for (const length of ["14d", "1209600", "1h30"]) assert.deepEqual(timeout(length), {});
+  assert.deepEqual(timeout("1209601"), { "rung-1": "Enter at most 14 days." });
+  for (const length of ["0", "1.5"]) assert.deepEqual(timeout(length), { "rung-1": "Enter whole seconds, 1 or more." });
+  for (const length of ["", "soon"]) assert.deepEqual(timeout(length), { "rung-1": "Enter a length of time, such as 30s, 10m or 1h30." });
 });
 
 test("errors: durations of penalties may be 0", () => {
   assert.equal(wrongNumber(lengthFields.strike_every, "0"), "");
-  assert.equal(wrongNumber(lengthFields.strike_every, "x"), "Enter a number of seconds, 0 or more.");
+  assert.equal(wrongNumber(lengthFields.strike_every, "x"), "Enter a length of time, such as 30m, 1h30 or 90 seconds.");
 });
 
 test("errors: limits that can't be changed here, or are removed, have none", () => {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ChangeList } from "../static/app/words/changes.js";
+import { whyIdle } from "../static/app/words/idle.js";
 import { OverrideWords } from "../static/app/words/overrides.js";
 import { pardonWords, unpardonWords } from "../static/app/words/pardons.js";
 import { lastingWords, outcomeWords, penaltyWords } from "../static/app/words/penalties.js";
-import { roleNames } from "../static/app/words/roles.js";
+import { capitalised, roleGroup, roleNames } from "../static/app/words/roles.js";
 import { banWords, liftWords, silenceWords, timeoutWords, typedLength } from "../static/app/words/silence.js";
 import { unsavedChange, unsavedLimits } from "../static/app/words/unsaved.js";
 import { at, viewText } from "../view-text.js";
@@ -34,6 +35,8 @@ test("penalties: how they went", () => {
 test("roles: in falling order, without everyone", () => {
   assert.equal(roleNames(["everyone", "vip", "lead_moderator"]), "lead moderator, vip");
   assert.equal(roleNames(undefined), "");
+  assert.equal(capitalised(roleGroup("first_timer")), "First-time chatters");
+  assert.equal(roleGroup("new_role"), "new role");
 });
 
 test("changes: a line each", () => {
@@ -49,6 +52,21 @@ test("changes: a line each", () => {
   assert.equal(told(["limit.slow.algorithm", "leaky-bucket", null], ["limit.slow.queue", 3, null]), "slow: removed (leaky bucket)");
   assert.equal(told(["limit.exact.algorithm", null, "sliding-log"], ["limit.exact.messages", null, 20], ["limit.exact.every", null, "30s"]),
     "exact: added (sliding log, messages 20, every 30 seconds)");
+  assert.equal(told(["order", ["burst", "daily_2"], ["daily_2", "burst"]]), "order of limits: burst, daily_2 → daily_2, burst");
+  assert.equal(told(["limit.slow.algorithm", "leaky-bucket", "sliding-log"], ["limit.slow.messages", null, 4], ["limit.slow.queue", 3, null]),
+    "slow: algorithm leaky bucket → sliding logslow: messages none → 4slow: queue size 3 → 0");
+});
+
+test("changes: a renamed limit takes a line", () => {
+  const told = (...changes) => viewText(ChangeList({ changes: changes.map(([key, from, to]) => ({ key, from, to })) }));
+  const renamed = [["limit.burst.algorithm", "token-bucket", null], ["limit.burst.burst", 3, null], ["limit.flood.algorithm", null, "token-bucket"]];
+  assert.equal(told(...renamed, ["limit.flood.burst", null, 3]), "burst: renamed to flood");
+  const order = ["order", ["burst", "daily"], ["flood", "daily"]];
+  assert.equal(told(...renamed, ["limit.flood.burst", null, 5], order), "burst: renamed to floodflood: messages at once 3 → 5");
+  assert.equal(told(...renamed, ["limit.flood.burst", null, 3], ["order", ["burst", "daily"], ["daily", "flood"]]), "burst: renamed to floodorder of limits: flood, daily → daily, flood");
+  assert.equal(told(...renamed, ["limit.flood.burst", null, 5]), "burst: removed (token bucket)flood: added (token bucket, messages at once 5)");
+  const other = [["limit.burst.algorithm", "token-bucket", null], ["limit.flood.algorithm", null, "sliding-log"]];
+  assert.equal(told(...other, order), "burst: removed (token bucket)flood: added (sliding log)order of limits: burst, daily → flood, daily");
 });
 
 test("overrides: what a user has", () => {
@@ -127,4 +145,20 @@ test("silence: what a timeout, a ban and a lift did", () => {
 test("silence: durations as people type them", () => {
   const typed = { "10 min": "10m", "1h30": "1h30m", "1h30m": "1h30m", "2 Days": "2d", "1 hour 5 minutes": "1h5m", "30s": "30s", "90": "90", "soon": "soon" };
   for (const [text, length] of Object.entries(typed)) assert.equal(typedLength(text), length);
+});
+
+test("whyIdle: why an enforcing policy only observes", () => {
+  const policy = { mode: "enforce", in_force: "observe" };
+  const idle = (connections, news = {}) => whyIdle({ policy, channels: [{ id: "1", login: "here" }], channel: "1", status: { connections }, ...news });
+  const token = { name: "Token", state: "missing", detail: "Not enforcing yet: the bot has no token. Run `chatguard login`." };
+  const held = { name: "#here", state: "observing", detail: "the bot is not a moderator" };
+  assert.equal(idle([token]), token.detail);
+  assert.equal(idle([{ name: "#there", state: "observing", detail: "elsewhere" }, held, token]), "Not enforcing right now: the bot is not a moderator.");
+  assert.equal(idle([held, { name: "#here", state: "paused", detail: "by anna" }]), "Not enforcing right now: the channel is paused by anna.");
+  assert.equal(idle([], { channels: [{ id: "1", login: "here", paused_by: "ben" }] }), "Not enforcing right now: the channel is paused by ben.");
+  assert.equal(idle([{ name: "Twitch", state: "disconnected", detail: "" }]), "Not enforcing right now: Twitch disconnected.");
+  assert.equal(idle([]), "Not enforcing right now: the status of chatguard shows the reason.");
+  assert.equal(idle([token], { policy: { mode: "observe", in_force: "observe" } }), "");
+  assert.equal(idle([token], { policy: { mode: "enforce", in_force: "enforce" } }), "");
+  assert.equal(idle([token], { policy: null, status: null }), "");
 });

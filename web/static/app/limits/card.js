@@ -1,21 +1,22 @@
 // @ts-check
-// One limit in words and numbers. A limit that counts across all channels is read-only.
+// One limit: its rule in words, then its numbers. A limit that counts across all channels is
+// read-only.
 
 import { html } from "../../vendor/htm-preact.js";
 import { configured } from "../core/state.js";
-import { keepLimit, removeLimit, setField, setText } from "./draft-edits.js";
+import { keepLimit, moveLimit, neighbourOf, removeLimit, setField, setText } from "./draft-edits.js";
 import { isFixed } from "./draft.js";
+import { Kind, sharers } from "./kind.js";
 import { LimitOverrides } from "./overrides.js";
 import { LimitRoles } from "./role-rows.js";
+import { isClear, ruleIn } from "./rule.js";
 import { LimitField, Tick } from "../widgets/field.js";
+import { Icon } from "../widgets/icon.js";
 import { algorithmOf } from "../words/algorithms.js";
-import { length } from "../words/time.js";
+import { numbersIn } from "../words/typed.js";
 /** @import { State } from "../core/state.js" */
 /** @import { DraftLimit } from "./draft.js" */
 /** @import { Form } from "./form.js" */
-
-/** @type {Record<string, string>} */
-const sharers = { user: "per user", "user-everywhere": "per user, across all channels", channel: "shared by everyone in the channel" };
 
 // LimitCard shows the draft of a limit. mayEdit is false if nothing can be changed now.
 /**
@@ -24,20 +25,22 @@ const sharers = { user: "per user", "user-everywhere": "per user, across all cha
 export function LimitCard({ limit, index, form, mayEdit, overrides }) {
   if (limit.isRemoved) return html`<${Removed} limit=${limit} index=${index} />`;
   const fixed = !mayEdit || isFixed(limit.source);
-  const { name } = algorithmOf(limit.source);
+  const { name, fields } = algorithmOf(limit.source);
+  const numbers = numbersIn(fields, limit.texts);
+  const rule = isClear(limit, index, form) ? ruleIn(limit, numbers, form) : "Fix the highlighted field.";
   return html`
     <fieldset class="limit ${fixed ? "fixed" : ""}">
-      <legend><bdi>${limit.name || "New limit"}</bdi> <span class="kind">${name}, ${sharers[limit.per]}</span></legend>
-      ${!fixed && html`
-        <button type="button" class="quiet remove" id=${`remove-${index}`} aria-label=${`Remove the limit ${limit.name}`} onClick=${() => removeLimit(index)}>
-          Remove
-        </button>`}
-      ${limit.isNew && html`<${NewLimit} limit=${limit} index=${index} form=${form} fixed=${fixed} />`}
+      <legend>
+        <span class="rule">${rule}</span>
+        <span class="labels"><bdi class="name">${limit.name || "New limit"}</bdi><span>${name}</span><span>${sharers[limit.per]}</span></span>
+      </legend>
+      ${!fixed && html`<${Moves} limit=${limit} index=${index} limits=${form.draft.limits} />`}
+      ${!fixed && html`<${Kind} limit=${limit} index=${index} form=${form} overrides=${overrides} />`}
       <${Numbers} limit=${limit} index=${index} form=${form} fixed=${fixed} />
       ${!fixed && html`<${Choices} limit=${limit} index=${index} />`}
       <${Notes} limit=${limit} fixed=${fixed} />
       <${LimitRoles} limit=${limit} index=${index} form=${form} fixed=${fixed} />
-      <${LimitOverrides} name=${limit.source.name} fields=${algorithmOf(limit.source).fields} overrides=${overrides} />
+      <${LimitOverrides} name=${limit.source.name} fields=${fields} overrides=${overrides} />
     </fieldset>
   `;
 }
@@ -52,20 +55,18 @@ function Removed({ limit, index }) {
   `;
 }
 
-/** @param {{limit: DraftLimit, index: number, form: Form, fixed: boolean}} props */
-function NewLimit({ limit, index, form, fixed }) {
-  const id = `name-${index}`;
+/** @param {{limit: DraftLimit, index: number, limits: DraftLimit[]}} props */
+function Moves({ limit: { name }, index, limits }) {
   return html`
-    <p class="muted">${algorithmOf(limit.source).about}</p>
-    <div class="fields">
-      <${LimitField} id=${id} label="Name" value=${limit.name} fixed=${fixed} error=${form.errors[id]} isText onInput=${(text) => setField(index, "name", text)} />
-      <div class="field">
-        <label for=${`per-${index}`}>Scope</label>
-        <select id=${`per-${index}`} value=${limit.per} onChange=${(event) => setField(index, "per", event.target.value)}>
-          ${["user", "channel"].map((per) => html`<option value=${per} selected=${per === limit.per}>${sharers[per]}</option>`)}
-        </select>
-      </div>
-    </div>
+    <span class="moves">
+      <button type="button" class="icon-only" id=${`limit-${index}-up`} disabled=${neighbourOf(limits, index, -1) < 0} title="Move up"
+        aria-label=${`Move the limit ${name} up`} onClick=${() => moveLimit(index, -1)}><${Icon} name="up" /></button>
+      <button type="button" class="icon-only" id=${`limit-${index}-down`} disabled=${neighbourOf(limits, index, 1) < 0} title="Move down"
+        aria-label=${`Move the limit ${name} down`} onClick=${() => moveLimit(index, 1)}><${Icon} name="down" /></button>
+      <button type="button" class="icon-only" id=${`remove-${index}`} title="Remove" aria-label=${`Remove the limit ${name}`} onClick=${() => removeLimit(index)}>
+        <${Icon} name="trash" />
+      </button>
+    </span>
   `;
 }
 
@@ -75,31 +76,22 @@ function Numbers({ limit, index, form, fixed }) {
   const { fields, meaning } = algorithmOf(source);
   /** @param {string} field */
   const error = (field) => form.errors[`${field}-${index}`];
-  const numbers = Object.fromEntries(Object.keys(fields).map((field) => [field, error(field) ? NaN : Number(texts[field])]));
-  const isDaily = source.algorithm === "daily-window";
-  const stated = { ...source, reset_at: limit.resetAt.trim(), timezone: limit.timezone.trim() };
-  const isClear = !Object.values(numbers).some(Number.isNaN) && !error("reset_at") && !error("timezone");
+  const effect = isClear(limit, index, form) && meaning(numbersIn(fields, texts), source, form.draft.timezone);
   return html`
     <div class="fields">
       ${Object.entries(fields).map(([field, { label, unit, isLength }]) => html`
-        <${LimitField} key=${field} id=${`${field}-${index}`} label=${label} unit=${unit + (isLength ? inWords(numbers[field]) : "")}
+        <${LimitField} key=${field} id=${`${field}-${index}`} label=${label} unit=${unit} isLength=${isLength}
           value=${texts[field]} fixed=${fixed} error=${error(field)} onInput=${(text) => setText(index, field, text)} />
       `)}
-      ${isDaily && html`
+      ${source.algorithm === "daily-window" && html`
         <${LimitField} id=${`reset_at-${index}`} label="Day ends at" value=${limit.resetAt} fixed=${fixed} error=${error("reset_at")} hint="00:00" isText
           onInput=${(text) => setField(index, "resetAt", text)} />
         <${LimitField} id=${`timezone-${index}`} label="Time zone" value=${limit.timezone} fixed=${fixed} error=${error("timezone")}
           hint=${form.draft.timezone || "UTC"} isText list="zones" onInput=${(text) => setField(index, "timezone", text)} />
       `}
     </div>
-    ${isClear && html`<p class="muted">${meaning(numbers, stated, form.draft.timezone)}</p>`}
+    ${effect && html`<p class="muted">${effect}</p>`}
   `;
-}
-
-// inWords writes a long duration in words. The result follows the number of seconds.
-/** @param {number} time */
-export function inWords(time) {
-  return time >= 60 ? ` = ${length(time)}` : "";
 }
 
 /** @param {{limit: DraftLimit, index: number}} props */
@@ -107,10 +99,10 @@ function Choices({ limit, index }) {
   return html`
     <div class="choices">
       <${Tick} id=${`observes-${index}`} checked=${limit.observes} onChange=${(is) => setField(index, "observes", is)}>
-        Observe only: report, throttle nobody
+        Observe only <span class="muted">Reports messages over this limit, but throttles nobody.</span>
       <//>
       <${Tick} id=${`counts-${index}`} checked=${limit.countsThrottled} onChange=${(is) => setField(index, "countsThrottled", is)}>
-        Throttled messages also count
+        Throttled messages also count <span class="muted">Users who keep writing while throttled wait longer.</span>
       <//>
     </div>
   `;

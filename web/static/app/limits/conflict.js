@@ -6,7 +6,7 @@ import { ifSignedOut } from "../core/session.js";
 import { state, update } from "../core/state.js";
 import { differences, merge } from "./differences.js";
 import { errorsOf } from "./draft-errors.js";
-import { draftOf, policyOf } from "./draft.js";
+import { draftTowards, policyOf } from "./draft.js";
 import { formOf, lastRevision, policyAddress } from "./form.js";
 /** @import { Form, Revision } from "./form.js" */
 
@@ -45,6 +45,6 @@ export function combine() {
   const { form } = state;
   const { policy, etag, revision } = form.conflict;
   const combined = formOf(policy, etag, revision, null);
-  combined.draft = draftOf(merge(policy, mine(form)));
+  combined.draft = draftTowards(policy, merge(policy, mine(form)));
   update((s) => (s.form = { ...combined, errors: errorsOf(combined) }));
 }

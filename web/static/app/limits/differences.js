@@ -2,31 +2,42 @@
 // The differences between two policies, by dotted key as in the configuration (limit.burst.refill).
 // Revisions describe their changes in the same form.
 
+import { inOrder, orderChange, orderKey } from "../words/order.js";
+
 /** @typedef {Record<string, any>} Leaves values by their dotted key */
 
 // differences returns [{key, from, to}]; null stands for a missing value.
 /** @param {Api.Policy} from @param {Api.Policy} to */
 export function differences(from, to) {
   const before = leavesOf(from), after = leavesOf(to);
-  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  return keys
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const values = keys
     .map((key) => ({ key, from: before[key] ?? null, to: after[key] ?? null }))
     .filter((change) => JSON.stringify(change.from) !== JSON.stringify(change.to));
+  return [...values, ...orderChange(ownNames(from), ownNames(to))].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-// merge returns a policy with changes applied. Limits keep their order; new ones come last.
+// ownNames returns the names of the limits that a channel can change, in order.
+/** @param {Api.Policy} of */
+const ownNames = ({ limits }) => limits.filter(({ per }) => per !== "user-everywhere").map(({ name }) => name);
+
+// merge returns a policy with changes applied. Limits keep their order unless a change states
+// another one, and new limits come last, by name.
 /** @param {Api.Policy} policy @param {Api.Change[]} changes */
 export function merge(policy, changes) {
   const leaves = leavesOf(policy);
+  /** @type {string[]} */
+  let order = [];
   for (const { key, to } of changes) {
-    if (to === null) delete leaves[key];
+    if (key === orderKey) order = /** @type {string[]} */ (to);
+    else if (to === null) delete leaves[key];
     else leaves[key] = to;
   }
   const { limit = {}, ...merged } = treeOf(leaves);
-  const names = [...new Set([...policy.limits.map(({ name }) => name), ...Object.keys(limit)])];
+  const names = [...new Set([...policy.limits.map(({ name }) => name), ...Object.keys(limit).sort()])];
   /** @type {(name: string) => boolean} */
   const isWhole = (name) => limit[name]?.algorithm; // a changed number doesn't bring a removed limit back
-  return /** @type {Api.Policy} */ ({ ...merged, limits: names.filter(isWhole).map((name) => ({ name, ...limit[name] })) });
+  return /** @type {Api.Policy} */ ({ ...merged, limits: inOrder(names.filter(isWhole), order).map((name) => ({ name, ...limit[name] })) });
 }
 
 /** @param {Api.Policy} of */

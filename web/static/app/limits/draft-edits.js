@@ -2,11 +2,14 @@
 // Edits of the draft: typing, adding, removing and moving. An edit that adds, removes or moves
 // something also names the element that gets the focus.
 
-import { state } from "../core/state.js";
-import { draftRole, newLimit } from "./draft.js";
+import { state, update } from "../core/state.js";
+import { withAlgorithm } from "./algorithm.js";
+import { draftRole, isFixed, loadedOf, newLimit } from "./draft.js";
 import { edit } from "./form.js";
+import { withPreset } from "./presets.js";
 import { roles } from "../words/roles.js";
 /** @import { DraftLimit, Rung } from "./draft.js" */
+/** @import { Preset } from "./presets.js" */
 
 /** @param {number} index @param {keyof DraftLimit} key @param {string | boolean} value */
 export const setField = (index, key, value) => edit((draft) => Object.assign(draft.limits[index], { [key]: value }));
@@ -32,6 +35,49 @@ export function removeLimit(index) {
 /** @param {number} index */
 export function keepLimit(index) {
   edit((draft) => (draft.limits[index].isRemoved = false), `remove-${index}`);
+}
+
+// setAlgorithm carries the numbers of a limit over to another algorithm.
+/** @param {number} index @param {string} algorithm */
+export function setAlgorithm(index, algorithm) {
+  const { policy } = state.form;
+  edit(({ limits }) => (limits[index] = withAlgorithm(limits[index], loadedOf(policy, limits[index]), algorithm)));
+}
+
+// neighbourOf returns the index of the next limit above (step -1) or below (1) that can change its
+// place with the limit, or -1.
+/** @param {DraftLimit[]} limits @param {number} index @param {number} step @returns {number} */
+export function neighbourOf(limits, index, step) {
+  const next = index + step;
+  if (next < 0 || next >= limits.length) return -1;
+  return isFixed(limits[next].source) || limits[next].isRemoved ? neighbourOf(limits, next, step) : next;
+}
+
+// moveLimit moves a limit up (step -1) or down (1). The focus stays on the pressed button until the
+// limit reaches an end of the list.
+/** @param {number} index @param {number} step */
+export function moveLimit(index, step) {
+  const { limits } = state.form.draft;
+  const to = neighbourOf(limits, index, step);
+  if (to < 0) return;
+  const isAtEnd = neighbourOf(limits, to, step) < 0;
+  const focus = `limit-${to}-${(step < 0) === isAtEnd ? "down" : "up"}`;
+  edit((draft) => ([draft.limits[index], draft.limits[to]] = [draft.limits[to], draft.limits[index]]), focus);
+}
+
+// choosePreset fills the draft. The first preset's former draft can be restored.
+/** @param {Preset} preset */
+export function choosePreset(preset) {
+  const { form } = state;
+  if (form.busy) return;
+  edit((draft) => Object.assign(draft, withPreset(form, preset)));
+  update((s) => (s.form = { ...s.form, preset: { preset, former: form.preset?.former ?? form.draft } }));
+}
+
+// undoPreset restores the draft as it was before a preset.
+export function undoPreset() {
+  const { preset, former } = state.form.preset;
+  edit((draft) => Object.assign(draft, former), `preset-${preset.id}`);
 }
 
 /** @param {number} index @param {string} role */
@@ -60,7 +106,7 @@ export function setRung(index, change) {
 
 export function addRung() {
   const place = state.form.draft.rungs.length;
-  edit((draft) => draft.rungs.push({ action: "timeout", length: "600" }), `rung-${place}-action`);
+  edit((draft) => draft.rungs.push({ action: "timeout", length: "10 minutes" }), `rung-${place}-action`);
 }
 
 /** @param {number} index */

@@ -3,7 +3,8 @@
 // have no errors.
 
 import { isFixed, lengthFields } from "./draft.js";
-import { algorithmOf, amount, roleFields } from "../words/algorithms.js";
+import { algorithmOf, roleFields } from "../words/algorithms.js";
+import { parseLength } from "../words/lengths.js";
 import { textsOf, wrongNumber, wrongZone } from "../words/typed.js";
 /** @import { Draft, DraftLimit } from "./draft.js" */
 /** @import { Fields } from "../words/algorithms.js" */
@@ -11,7 +12,7 @@ import { textsOf, wrongNumber, wrongZone } from "../words/typed.js";
 
 /** @typedef {(id: string, error: string) => unknown} Note */
 
-const longestTimeout = 1_209_600; // two weeks, s
+const longestTimeout = 1_209_600n * 1_000_000_000n; // two weeks, ns
 
 /** @param {{policy: Api.Policy, draft: Draft}} of */
 export function errorsOf({ policy, draft }) {
@@ -29,7 +30,7 @@ export function errorsOf({ policy, draft }) {
 /** @param {DraftLimit} limit @param {number} i @param {DraftLimit[]} limits @param {Note} note */
 function checkLimit(limit, i, limits, note) {
   const { source } = limit;
-  if (limit.isNew) note(`name-${i}`, wrongName(limit, limits));
+  if (limit.isNew || limit.name !== source.name) note(`name-${i}`, wrongName(limit, limits));
   checkTexts(algorithmOf(source).fields, source, limit.texts, (name) => `${name}-${i}`, note);
   for (const row of limit.roles) checkTexts(roleFields(source), row.source, row.texts, (name) => `${name}-${i}-${row.role}`, note);
   if (source.algorithm !== "daily-window") return;
@@ -51,9 +52,10 @@ function checkTexts(fields, source, texts, id, note) {
 
 /** @param {string} length */
 function wrongTimeout(length) {
-  const number = Number(length);
-  if (!/^\d+$/.test(length.trim()) || number < 1) return "Enter a whole number of seconds, 1 or more.";
-  return number > longestTimeout ? `Enter at most ${amount(longestTimeout)} seconds (two weeks).` : "";
+  const ns = parseLength(length);
+  if (ns === null) return "Enter a length of time, such as 30s, 10m or 1h30.";
+  if (ns < 1n || ns % 1_000_000_000n !== 0n) return "Enter whole seconds, 1 or more.";
+  return ns > longestTimeout ? "Enter at most 14 days." : "";
 }
 
 /** @param {DraftLimit} of @param {DraftLimit[]} limits */

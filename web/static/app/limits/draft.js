@@ -2,7 +2,7 @@
 // The draft of a policy: the texts that a moderator types, and their conversion to a policy.
 
 import { algorithmOf, algorithms, roleFields } from "../words/algorithms.js";
-import { seconds } from "../words/time.js";
+import { durationText, lengthText, nanoseconds, parseLength } from "../words/lengths.js";
 import { numbersOf, textsOf } from "../words/typed.js";
 /** @import { Role } from "../words/roles.js" */
 /** @import { Texts } from "../words/typed.js" */
@@ -19,8 +19,9 @@ import { numbersOf, textsOf } from "../words/typed.js";
 
 /**
  * @typedef {object} DraftLimit
- * @property {string} id
- * @property {Api.Limit} source the limit as it was loaded, or the initial values of a new limit
+ * @property {string} id the limit's place in the policy that was loaded, or an ID of its own
+ * @property {Api.Limit} source the limit as it was loaded, or the initial values of a new limit or
+ *   of another algorithm
  * @property {string} name
  * @property {Texts} texts
  * @property {DraftRole[]} roles
@@ -30,18 +31,24 @@ import { numbersOf, textsOf } from "../words/typed.js";
  * @property {string} resetAt
  * @property {string} per
  * @property {boolean} isNew
+ * @property {boolean} isOpen its name, algorithm and scope are shown at first
  * @property {boolean} isRemoved
  */
 
 /**
  * @typedef {{role: string, source: Api.Override, texts: Texts}} DraftRole
- * @typedef {{action: string, length: string}} Rung length is a timeout's duration, in s, or empty
+ * @typedef {{action: string, length: string}} Rung length is a timeout's duration, or empty
  */
+
+const longest = 99_420; // days; about 2 ** 33 s
+
+/** @param {string} label @param {string} zero */
+const length = (label, zero) => ({ label, unit: "", isLength: true, least: 0, most: longest * 86_400, zero });
 
 // lengthFields are the durations of penalties.
 export const lengthFields = {
-  strike_every: { label: "At most one strike every", unit: "seconds", isLength: true, least: 0, most: 2 ** 33 },
-  forget_after: { label: "Strikes expire after", unit: "seconds", isLength: true, least: 0, most: 2 ** 33 },
+  strike_every: length("At most one strike every", "every message counts"),
+  forget_after: length("Strikes expire after", "never"),
 };
 
 /** @param {Api.Policy} of @returns {Draft} */
@@ -57,7 +64,7 @@ export function draftOf({ mode, timezone, exempt, limits, penalties }) {
 }
 
 /** @param {Api.Limit} source @param {string} id @returns {DraftLimit} */
-function draftLimit(source, id) {
+export function draftLimit(source, id) {
   return {
     id,
     source,
@@ -70,6 +77,7 @@ function draftLimit(source, id) {
     resetAt: source.reset_at ?? "",
     per: source.per ?? "user",
     isNew: false,
+    isOpen: false,
     isRemoved: false,
   };
 }
@@ -92,40 +100,65 @@ export function newLimit(algorithm, others) {
   const taken = new Set(others.map(({ name }) => name));
   let name = algorithm;
   for (let n = 2; taken.has(name); n++) name = `${algorithm}-${n}`;
-  return { ...draftLimit({ name, algorithm, ...algorithms[algorithm].start }, `new ${name}`), isNew: true };
+  return { ...draftLimit({ name, algorithm, ...algorithms[algorithm].start }, `new ${name}`), isNew: true, isOpen: true };
+}
+
+// loadedOf returns the limit as it was loaded, or nothing for a new limit.
+/** @param {Api.Policy} policy @param {DraftLimit} limit @returns {Api.Limit | undefined} */
+export const loadedOf = (policy, { id, isNew }) => (isNew ? undefined : policy.limits[Number(id)]);
+
+// draftTowards returns the draft that changes one policy into another. Limits of the same name are
+// the same limit.
+/** @param {Api.Policy} policy @param {Api.Policy} wanted @returns {Draft} */
+export function draftTowards(policy, wanted) {
+  const limits = wanted.limits.map((limit) => {
+    const place = policy.limits.findIndex(({ name }) => name === limit.name);
+    return towards(policy.limits[place], limit, place < 0 ? `new ${limit.name}` : String(place));
+  });
+  const gone = draftOf(policy).limits.filter(({ name }) => !wanted.limits.some((limit) => limit.name === name));
+  return { ...draftOf(wanted), limits: [...limits, ...gone.map((limit) => ({ ...limit, isRemoved: true }))] };
+}
+
+/** @param {Api.Limit | undefined} loaded @param {Api.Limit} wanted @param {string} id */
+function towards(loaded, wanted, id) {
+  const draft = draftLimit(wanted, id);
+  if (loaded?.algorithm !== wanted.algorithm) return { ...draft, isNew: !loaded };
+  return { ...draft, source: loaded, roles: draft.roles.map((row) => ({ ...row, source: loaded.roles?.[row.role] ?? {} })) };
 }
 
 /** @param {string} text */
 function rungOf(text) {
   const [action, length] = text.split(" ");
-  return length === undefined || length === "refill" ? { action: text, length: "" } : { action, length: String(seconds(length)) };
+  return length === undefined || length === "refill" ? { action: text, length: "" } : { action, length: lengthText(nanoseconds(length)) };
 }
 
 /** @param {Rung} of */
-const rungText = ({ action, length }) => (action === "timeout" ? `timeout ${length.trim()}s` : action);
+const rungText = ({ action, length }) => (action === "timeout" ? `timeout ${durationText(parseLength(length) ?? 0n)}` : action);
 
 // policyOf returns the policy that a draft describes. Values that weren't edited stay exactly as
 // they were loaded.
 /** @param {{policy: Api.Policy, draft: Draft}} of */
 export function policyOf({ policy, draft }) {
   const { mode, timezone, exempt, rungs, lengths } = draft;
-  const limits = /** @type {Api.Limit[]} */ (draft.limits.filter((limit) => !limit.isRemoved).map(limitOf));
+  const limits = draft.limits.filter((limit) => !limit.isRemoved).map(limitOf);
   const penalties = /** @type {Api.Policy["penalties"]} */ ({ ...numbersOf(lengthFields, policy.penalties, lengths), ladder: rungs.map(rungText) });
   return { ...policy, mode, timezone: timezone.trim(), exempt, limits, penalties };
 }
 
-/** @param {DraftLimit} of */
-function limitOf({ source, name, texts, roles, observes, countsThrottled, timezone, resetAt, per }) {
+// limitOf returns the limit that a draft describes.
+/** @param {DraftLimit} of @returns {Api.Limit} */
+export function limitOf({ source, name, texts, roles, observes, countsThrottled, timezone, resetAt, per }) {
   /** @type {Record<string, any>} */
   const limit = { ...numbersOf(algorithmOf(source).fields, source, texts), name: name.trim() };
   put(limit, "mode", observes && "observe");
   put(limit, "count_throttled", countsThrottled);
-  put(limit, "timezone", timezone.trim());
-  put(limit, "reset_at", resetAt.trim());
+  const isDaily = source.algorithm === "daily-window";
+  put(limit, "timezone", isDaily && timezone.trim());
+  put(limit, "reset_at", isDaily && resetAt.trim());
   put(limit, "per", per !== "user" && per);
   const own = roles.map((row) => [row.role, numbersOf(roleFields(source), row.source, row.texts)]);
   put(limit, "roles", own.length > 0 && Object.fromEntries(own));
-  return limit;
+  return /** @type {Api.Limit} */ (limit);
 }
 
 // put sets a key of a limit, or deletes it if the value is empty.

@@ -11,6 +11,7 @@ import { draftOf, isDirty, policyOf } from "./draft.js";
 /** @import { State } from "../core/state.js" */
 /** @import { Conflict } from "./conflict.js" */
 /** @import { Draft } from "./draft.js" */
+/** @import { Preset } from "./presets.js" */
 
 /**
  * @typedef {Pick<Api.putChannelsPolicy, "author" | "at" | "changes"> & {saved?: boolean}} Revision
@@ -30,6 +31,8 @@ import { draftOf, isDirty, policyOf } from "./draft.js";
  * @property {Conflict | null} conflict someone else's change in the meantime
  * @property {{revision: Revision, former: Api.Policy} | null} made the last revision saved on this
  *   page, and the policy before it
+ * @property {{preset: Preset, former: Draft} | null} preset the preset that filled the draft, if
+ *   nothing was edited since, and the draft before it
  * @property {{id: string} | null} focus the element that gets the focus after the last edit
  */
 
@@ -72,7 +75,7 @@ export async function lastRevision() {
  * @returns {Form}
  */
 export function formOf(policy, etag, revision, made) {
-  return { policy, etag, revision, draft: policy && draftOf(policy), errors: {}, problem: "", busy: false, conflict: null, made, focus: null };
+  return { policy, etag, revision, draft: policy && draftOf(policy), errors: {}, problem: "", busy: false, conflict: null, made, preset: null, focus: null };
 }
 
 // policyChanged stores the policy in force. If the form has edits, it gets a conflict. Otherwise
@@ -101,7 +104,7 @@ export function edit(change, focus) {
   if (state.form.busy) return; // the answer replaces the draft
   const draft = structuredClone(state.form.draft);
   change(draft);
-  update((s) => (s.form = { ...s.form, draft, errors: errorsOf({ policy: s.form.policy, draft }), problem: "", focus: focus ? { id: focus } : null }));
+  update((s) => (s.form = { ...s.form, draft, errors: errorsOf({ policy: s.form.policy, draft }), problem: "", preset: null, focus: focus ? { id: focus } : null }));
 }
 
 export function discard() {

@@ -10,11 +10,14 @@ import { save } from "./form.js";
 import { HistoryPane } from "./history.js";
 import { loadOverrides } from "./overrides.js";
 import { Penalties } from "./penalties.js";
+import { PresetChooser } from "./preset-chooser.js";
 import { PreviewPane } from "./preview.js";
 import { LimitsFinish } from "./save-bar.js";
 import { ChannelSettings } from "./settings-form.js";
+import { Icon } from "../widgets/icon.js";
 import { PageHead } from "../widgets/page-head.js";
 import { algorithms } from "../words/algorithms.js";
+import { capitalised } from "../words/roles.js";
 import { clock } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
 /** @import { Form, Revision } from "./form.js" */
@@ -45,18 +48,27 @@ function Limits({ state }) {
     event.preventDefault();
     save();
   };
+  const [showsPresets, setPresets] = useState(form.revision === null && matchMedia("(min-width: 600px)").matches); // nobody has changed the limits yet
   return html`
     <form class="limits" onSubmit=${submit} novalidate>
-      <${PageHead} title="Limits" />
+      <${PageHead} title="Limits">
+        ${mayModerate() && html`
+          <button type="button" id="choose-preset" aria-expanded=${showsPresets ? "true" : "false"} onClick=${() => setPresets(!showsPresets)}>
+            Presets<${Icon} name="chevron-down" />
+          </button>`}
+      <//>
+      <p class="origin muted">${!form.conflict && origin(form.revision)} ${mayModerate() ? "Changes apply from the next message on." : mode(form.policy)}</p>
+      ${mayModerate() && (showsPresets || form.preset) && html`<${PresetChooser} form=${form} />`}
       <div class="columns">
-        <div class="editor">
-          <p class="muted">${!form.conflict && origin(form.revision)} ${mayModerate() ? "Changes apply from the next message on." : mode(form.policy)}</p>
+        <div class="rules">
           ${form.draft.limits.map((limit, i) => html`
             <${LimitCard} key=${limit.id} limit=${limit} index=${i} form=${form} mayEdit=${mayEdit} overrides=${overrides} />
           `)}
           ${form.draft.limits.length === 0 && html`<p class="none muted">No limits: nobody is throttled.</p>`}
           ${overrides?.problem && html`<p class="error">Users with custom limits could not be loaded: ${overrides.problem}</p>`}
           ${mayModerate() && html`<${LimitChooser} />`}
+        </div>
+        <div class="beside">
           <${Penalties} form=${form} mayEdit=${mayEdit} />
           <${HistoryPane} state=${state} mayEdit=${mayEdit} />
         </div>
@@ -104,11 +116,11 @@ function LimitChooser() {
   };
   return html`
     <div class="chooser" onKeyDown=${close}>
-      <button type="button" id="add-limit" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}>Add a limit</button>
+      <button type="button" id="add-limit" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}><${Icon} name="plus" />Add a limit</button>
       ${isOpen && html`
         <ul aria-label="Kinds of limits">
           ${Object.entries(algorithms).map(([algorithm, { name, about }]) => html`
-            <li><button type="button" value=${algorithm} onClick=${() => add(algorithm)}><strong>${name}</strong> <span class="muted">${about}</span></button></li>
+            <li><button type="button" value=${algorithm} onClick=${() => add(algorithm)}><strong>${capitalised(name)}</strong> <span class="muted">${about}</span></button></li>
           `)}
         </ul>`}
     </div>

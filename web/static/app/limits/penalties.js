@@ -2,14 +2,16 @@
 // The settings beside the limits: penalties, exempt roles and the channel's time zone.
 
 import { html } from "../../vendor/htm-preact.js";
-import { inWords } from "./card.js";
 import { addRung, moveRung, removeRung, setExempt, setRung } from "./draft-edits.js";
 import { lengthFields } from "./draft.js";
 import { edit } from "./form.js";
 import { LimitField, Tick, Zones } from "../widgets/field.js";
-import { todo } from "../words/penalties.js";
+import { Icon } from "../widgets/icon.js";
+import { parseLength } from "../words/lengths.js";
+import { nouns, past, todo } from "../words/penalties.js";
 import { roleName, roles } from "../words/roles.js";
-/** @import { View } from "../../vendor/htm-preact.js" */
+import { wait } from "../words/time.js";
+/** @import { Rung } from "./draft.js" */
 /** @import { Form } from "./form.js" */
 
 /** @param {{form: Form, mayEdit: boolean}} props */
@@ -37,21 +39,22 @@ export function Penalties({ form, mayEdit }) {
   `;
 }
 
-const noStep = " If the ladder has no steps, messages are blocked before anyone sees them. Only a chat server can do that.";
+const noStep = "If there are no steps, messages are blocked before anyone sees them. Only a chat server can do that.";
 
-// Ladder shows the rungs in order.
+// Ladder shows the rungs in order: as a line of chips, then as fields.
 /** @param {{form: Form, mayEdit: boolean}} props */
 function Ladder({ form, mayEdit }) {
   const { rungs } = form.draft;
   return html`
     <fieldset class="ladder">
       <legend>Penalties</legend>
-      <p class="muted">Each strike leads to the next step. The last step repeats.${rungs.length === 0 && noStep}</p>
+      ${rungs.length > 0 && html`<p class="steps">${rungs.map((rung, i) => html`${i > 0 && html`<span class="muted">→</span>`}<${Step} rung=${rung} />`)}</p>`}
+      <p class="muted">${rungs.length === 0 ? noStep : "Each strike leads to the next step. The last step repeats."}</p>
       <ol>${rungs.map((rung, i) => html`<${Rung} key=${i} rung=${rung} index=${i} form=${form} mayEdit=${mayEdit} />`)}</ol>
-      ${mayEdit && html`<button type="button" class="quiet" id="add-rung" onClick=${addRung}>Add a step</button>`}
+      ${mayEdit && html`<button type="button" class="quiet" id="add-rung" onClick=${addRung}><${Icon} name="plus" />Add a step</button>`}
       <div class="fields">
-        ${Object.entries(lengthFields).map(([name, { label, unit }]) => html`
-          <${LimitField} key=${name} id=${name} label=${label} unit=${unit + inWords(Number(form.draft.lengths[name]))} value=${form.draft.lengths[name]}
+        ${Object.entries(lengthFields).map(([name, { label, unit, zero }]) => html`
+          <${LimitField} key=${name} id=${name} label=${label} unit=${unit} isLength zero=${zero} value=${form.draft.lengths[name]}
             fixed=${!mayEdit} error=${form.errors[name]} onInput=${(text) => edit((draft) => (draft.lengths[name] = text))} />
         `)}
       </div>
@@ -59,12 +62,24 @@ function Ladder({ form, mayEdit }) {
   `;
 }
 
-/** @param {{rung: import("./draft.js").Rung, index: number, form: Form, mayEdit: boolean}} props */
+/** @type {Record<string, string>} */
+const short = { drop: nouns.drop, none: nouns.none };
+
+// Step is a rung as a chip: its penalty or, for a timeout, its duration.
+/** @param {{rung: Rung}} props */
+function Step({ rung: { action, length } }) {
+  const [kind, refill] = action.split(" ");
+  const ns = parseLength(length);
+  const timeout = refill ? "timeout until refill" : ns === null ? "timeout" : wait(Number(ns) / 1e6);
+  return html`<span class="chip ${past[kind]?.replaceAll(" ", "-") ?? ""}">${kind === "timeout" ? timeout : (short[kind] ?? kind)}</span>`;
+}
+
+/** @param {{rung: Rung, index: number, form: Form, mayEdit: boolean}} props */
 function Rung({ rung: { action, length }, index, form, mayEdit }) {
   const id = `rung-${index}`, step = `step ${index + 1}`;
   const last = form.draft.rungs.length - 1;
   /** @param {{target: HTMLSelectElement}} event */
-  const choose = (event) => setRung(index, { action: event.target.value, length: event.target.value === "timeout" ? length || "600" : "" });
+  const choose = (event) => setRung(index, { action: event.target.value, length: event.target.value === "timeout" ? length || "10 minutes" : "" });
   return html`
     <li>
       <div class="rung">
@@ -74,13 +89,13 @@ function Rung({ rung: { action, length }, index, form, mayEdit }) {
             </select>`
           : html`<span>${todo[action] ?? action}</span>`}
         ${action === "timeout" && html`
-          <${LimitField} id=${id} label=${`Timeout duration, ${step}`} unit=${"seconds" + inWords(Number(length))} value=${length} fixed=${!mayEdit} isShort
+          <${LimitField} id=${id} label=${`Timeout duration, ${step}`} unit="" value=${length} fixed=${!mayEdit} isShort isLength
             error=${form.errors[id]} onInput=${(text) => setRung(index, { length: text })} />`}
         ${mayEdit && html`
           <span class="moves">
-            <${Move} id=${`${id}-up`} name=${`Move ${step} up`} disabled=${index === 0} onClick=${() => moveRung(index, -1)}>↑<//>
-            <${Move} id=${`${id}-down`} name=${`Move ${step} down`} disabled=${index === last} onClick=${() => moveRung(index, 1)}>↓<//>
-            <${Move} id=${`${id}-remove`} name=${`Remove ${step}`} onClick=${() => removeRung(index)}>Remove<//>
+            <${Move} id=${`${id}-up`} icon="up" name=${`Move ${step} up`} disabled=${index === 0} onClick=${() => moveRung(index, -1)} />
+            <${Move} id=${`${id}-down`} icon="down" name=${`Move ${step} down`} disabled=${index === last} onClick=${() => moveRung(index, 1)} />
+            <${Move} id=${`${id}-remove`} icon="trash" name=${`Remove ${step}`} onClick=${() => removeRung(index)} />
           </span>`}
       </div>
     </li>
@@ -88,8 +103,8 @@ function Rung({ rung: { action, length }, index, form, mayEdit }) {
 }
 
 /**
- * @param {{id: string, name: string, disabled?: boolean, onClick: () => void, children: View}} props
+ * @param {{id: string, icon: string, name: string, disabled?: boolean, onClick: () => void}} props
  */
-function Move({ id, name, disabled, onClick, children }) {
-  return html`<button type="button" class="quiet" id=${id} disabled=${disabled} aria-label=${name} onClick=${onClick}>${children}</button>`;
+function Move({ id, icon, name, disabled, onClick }) {
+  return html`<button type="button" class="icon-only" id=${id} disabled=${disabled} title=${name} aria-label=${name} onClick=${onClick}><${Icon} name=${icon} /></button>`;
 }

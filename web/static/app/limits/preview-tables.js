@@ -6,20 +6,40 @@ import { linkTo } from "../core/route.js";
 import { shownID } from "../core/state.js";
 import { amount } from "../words/algorithms.js";
 import { past } from "../words/penalties.js";
+/** @import { Value } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../core/state.js" */
 /** @import { PreviewResult } from "./preview.js" */
 
 /** @typedef {[name: string, before: number, after: number]} Pair */
 
-/** @param {{result: PreviewResult, isChange: boolean, names: string[]}} props */
-export function Outcomes({ result: { in_force: present, candidate }, isChange, names }) {
+// Figures shows how many messages and users would have been throttled.
+/** @param {{result: PreviewResult, isChange: boolean}} props */
+export function Figures({ result: { in_force: present, candidate }, isChange }) {
   /** @type {Pair[]} */
-  const all = [
+  const figures = [
     ["Messages throttled", present.throttled_messages, candidate.throttled_messages],
     ["Users throttled", present.throttled_users, candidate.throttled_users],
   ];
-  /** @type {Pair[]} */
-  const drawn = pairs(present.penalties, candidate.penalties, Object.keys(past)).map(([name, ...numbers]) => [past[name] ?? name, ...numbers]);
+  return html`
+    <dl class="tally">
+      ${figures.map(([name, before, after]) => html`
+        <div>
+          <dt>${name}</dt>
+          <dd>
+            <span class="figure">${amount(isChange ? after : before)}</span>
+            ${isChange && html` <${Difference} by=${after - before} /> <span class="muted">${amount(before)} now</span>`}
+          </dd>
+        </div>`)}
+    </dl>
+  `;
+}
+
+/** @param {{result: PreviewResult, isChange: boolean, names: string[]}} props */
+export function Outcomes({ result: { in_force: present, candidate }, isChange, names }) {
+  const limits = pairs(present.by_limit, candidate.by_limit, names);
+  const observed = pairs(present.observed_by_limit, candidate.observed_by_limit, names);
+  const penalties = pairs(present.penalties, candidate.penalties, Object.keys(past));
+  if (limits.length + observed.length + penalties.length === 0) return null;
   return html`
     <table>
       <thead>
@@ -28,13 +48,15 @@ export function Outcomes({ result: { in_force: present, candidate }, isChange, n
           ${isChange && html`<th scope="col">New</th><th scope="col">Difference</th>`}
         </tr>
       </thead>
-      <${Group} rows=${all} isChange=${isChange} />
-      <${Group} name="Messages by limit" rows=${pairs(present.by_limit, candidate.by_limit, names)} isChange=${isChange} />
-      <${Group} name="Observed only" rows=${pairs(present.observed_by_limit, candidate.observed_by_limit, names)} isChange=${isChange} />
-      <${Group} name="Penalties" rows=${drawn} isChange=${isChange} />
+      <${Group} name="Messages throttled, by limit" rows=${limits} isChange=${isChange} />
+      <${Group} name="Messages observed only, by limit" rows=${observed} isChange=${isChange} />
+      <${Group} name="Penalties" rows=${penalties} isChange=${isChange} write=${penaltyChip} />
     </table>
   `;
 }
+
+/** @param {string} action */
+const penaltyChip = (action) => html`<span class="chip ${(past[action] ?? "").replaceAll(" ", "-")}">${past[action] ?? action}</span>`;
 
 // pairs joins the numbers of both sides by name, in the order of the names.
 /**
@@ -48,15 +70,18 @@ function pairs(present, candidate, names) {
   return [...all].map((name) => /** @type {Pair} */ ([name, present?.[name] ?? 0, candidate?.[name] ?? 0])).filter(([, before, after]) => before > 0 || after > 0);
 }
 
-/** @param {{name?: string, rows: Pair[], isChange: boolean}} props */
-function Group({ name, rows, isChange }) {
+/**
+ * @param {{name: string, rows: Pair[], isChange: boolean, write?: (what: string) => Value}} props write
+ *   shows the name of a row
+ */
+function Group({ name, rows, isChange, write = (what) => html`<bdi>${what}</bdi>` }) {
   if (rows.length === 0) return null;
   return html`
     <tbody>
-      ${name && html`<tr class="group"><th scope="rowgroup" colspan=${isChange ? 4 : 2}>${name}</th></tr>`}
+      <tr class="group"><th scope="rowgroup" colspan=${isChange ? 4 : 2}>${name}</th></tr>
       ${rows.map(([what, before, after]) => html`
         <tr>
-          <th scope="row"><bdi>${what}</bdi></th><td>${amount(before)}</td>
+          <th scope="row">${write(what)}</th><td>${amount(before)}</td>
           ${isChange && html`<td>${amount(after)}</td><td><${Difference} by=${after - before} /></td>`}
         </tr>
       `)}
@@ -67,7 +92,7 @@ function Group({ name, rows, isChange }) {
 /** @param {{by: number}} props */
 function Difference({ by }) {
   if (by === 0) return html`<span class="muted">same</span>`;
-  return by > 0 ? `+${amount(by)}` : `−${amount(-by)}`;
+  return html`<span class=${by > 0 ? "more" : "fewer"}>${by > 0 ? `+${amount(by)}` : `−${amount(-by)}`}</span>`;
 }
 
 /** @param {{users: PreviewResult["changed"], state: State}} props */
@@ -75,7 +100,7 @@ export function Changed({ users, state }) {
   if (users.length === 0) return null;
   return html`
     <table class="changed">
-      <caption>Users with a different result${users.length === 100 ? " (top 100)" : ""}</caption>
+      <caption>Most affected users${users.length === 100 ? " (top 100)" : ""}</caption>
       <thead><tr>${["User", "Current", "New", "Difference"].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
       <tbody>
         ${users.map(({ user_id: id, login, in_force: before, candidate: after }) => html`

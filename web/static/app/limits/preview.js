@@ -2,12 +2,13 @@
 // The preview: what the limits in force would have done with the recorded messages, and beside it
 // what the limits being edited would have done.
 
-import { html, useEffect } from "../../vendor/htm-preact.js";
+import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { state, update } from "../core/state.js";
 import { isDirty, policyOf } from "./draft.js";
-import { Changed, Outcomes } from "./preview-tables.js";
+import { Changed, Figures, Outcomes } from "./preview-tables.js";
+import { Icon } from "../widgets/icon.js";
 import { amount } from "../words/algorithms.js";
 import { clock, wait } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
@@ -57,16 +58,21 @@ export function PreviewPane({ state }) {
   useEffect(() => (wanted && !isCutOff ? ask(JSON.parse(wanted), isDirty(limits)) : undefined), [channel, form.etag, wanted, isCutOff]);
   const { result, isChange, problem, busy } = preview ?? {};
   const isWaiting = isWrong || isCutOff;
+  const [isOpen, setOpen] = useState(false); // on narrow screens, where only the headline is shown at first
   return html`
-    <section class="preview" aria-labelledby="preview-title" aria-busy=${busy ? "true" : "false"}>
-      <h2 id="preview-title">What would have happened</h2>
-      <p class="headline" role="status">${isWaiting ? waitingFor(isWrong) : busy ? "Counting…" : headline(result, isChange)}</p>
+    <section class="preview card ${isOpen ? "open" : ""}" aria-labelledby="preview-title" aria-busy=${busy ? "true" : "false"}>
+      <h2 class="headline" id="preview-title">What would have happened</h2>
+      <p class="verdict" role="status">${isWaiting ? waitingFor(isWrong) : busy ? "Counting…" : headline(result, isChange)}</p>
       ${problem && !isWaiting && html`<p class="error" role="alert">${problem}</p>`}
       ${result?.messages > 0 && html`
-        <div class=${isWaiting || busy || problem ? "stale" : ""}>
-          <p class="basis muted">${basis(result)}</p>
+        <button type="button" class="quiet unfold" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}>
+          ${isOpen ? "Hide details" : "Show details"}<${Icon} name="chevron-down" />
+        </button>
+        <div class="details ${isWaiting || busy || problem ? "stale" : ""}">
+          <${Figures} result=${result} isChange=${isChange} />
           <${Outcomes} result=${result} isChange=${isChange} names=${form.draft.limits.map(({ name }) => name)} />
           ${isChange && html`<${Changed} users=${result.changed ?? []} state=${state} />`}
+          <p class="basis muted">${basis(result)}</p>
         </div>`}
     </section>
   `;
@@ -87,7 +93,7 @@ function headline(result, isChange) {
   const by = candidate.throttled_messages - present.throttled_messages;
   if (by === 0 && result.changed?.length > 0) return "Same number of messages throttled, but from different users.";
   if (by === 0) return "The change would have made no difference.";
-  return `The change would have throttled ${messages(Math.abs(by))} ${by > 0 ? "more" : "fewer"}.`;
+  return `The change would have throttled ${amount(Math.abs(by))} ${by > 0 ? "more" : "fewer"} ${Math.abs(by) === 1 ? "message" : "messages"}.`;
 }
 
 /** @param {number} n */
@@ -99,7 +105,7 @@ const users = (n) => (n === 1 ? "1 user" : `${amount(n)} users`);
 function basis({ from, until, messages: all, users: who, exempt_messages: exempt, truncated }) {
   const sentences = [
     `Based on ${messages(all)} from ${users(who)} in the last ${wait(Date.parse(until) - Date.parse(from))}, up to ${clock(Date.parse(until))}`
-      + (exempt > 0 ? ` (${amount(exempt)} from exempt users).` : "."),
+      + (exempt > 0 ? ` (${messages(exempt)} from exempt users).` : "."),
     truncated && "Too many messages: older ones are left out.",
     "Assumes that limits are enforced and everyone starts with a full allowance.",
   ];

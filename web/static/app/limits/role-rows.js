@@ -1,34 +1,43 @@
 // @ts-check
-// Roles with custom numbers in a limit, one row each.
+// Roles with custom numbers in a limit, one row each: the role's rule in words, then its numbers.
 
 import { html } from "../../vendor/htm-preact.js";
 import { addRole, removeRole, setRoleText } from "./draft-edits.js";
+import { isClear, ruleIn } from "./rule.js";
 import { LimitField } from "../widgets/field.js";
-import { roleFields } from "../words/algorithms.js";
-import { roleName, roles } from "../words/roles.js";
+import { Icon } from "../widgets/icon.js";
+import { algorithmOf, roleFields } from "../words/algorithms.js";
+import { capitalised, lowered, roleGroup, roleName, roles } from "../words/roles.js";
+import { numbersIn } from "../words/typed.js";
 /** @import { DraftLimit, DraftRole } from "./draft.js" */
 /** @import { Form } from "./form.js" */
 
 /** @param {{limit: DraftLimit, index: number, form: Form, fixed: boolean}} props */
 export function LimitRoles({ limit, index, form, fixed }) {
-  const left = roles.filter((role) => !limit.roles.some((row) => row.role === role));
-  const isEmpty = limit.roles.length === 0;
-  if (isEmpty && fixed) return null;
+  const left = choicesFor(limit);
+  if (limit.roles.length === 0 && fixed) return null;
+  /** @param {string} role */
+  const isExempt = (role) => form.draft.exempt.some((exempt) => exempt === role);
   return html`
     <div class="roles" role="group" aria-label=${`Custom numbers for roles in ${limit.name}`}>
       ${limit.roles.map((row, place) => html`
-        <${Role} key=${row.role} row=${row} place=${place} limit=${limit} index=${index} form=${form} fixed=${fixed} />
+        <${Role} key=${row.role} row=${row} place=${place} limit=${limit} index=${index} form=${form} fixed=${fixed} isExempt=${isExempt(row.role)} />
       `)}
       ${!fixed && left.length > 0 && html`
         <label class="unseen" for=${`role-${index}`}>Add custom numbers for a role in ${limit.name}</label>
         <select id=${`role-${index}`} class="quiet" value="" onChange=${(event) => pick(event.target, index)}>
           <option value="">Custom numbers for a role…</option>
-          ${left.map((role) => html`<option value=${role}>${roleName(role)}</option>`)}
+          ${left.map((role) => html`<option value=${role}>${roleName(role)}${isExempt(role) && " (exempt)"}</option>`)}
         </select>
       `}
     </div>
   `;
 }
+
+// choicesFor returns the roles that can get custom numbers. The limit's own numbers are those of
+// everyone.
+/** @param {DraftLimit} limit */
+const choicesFor = (limit) => roles.filter((role) => role !== "everyone" && !limit.roles.some((row) => row.role === role));
 
 /** @param {HTMLSelectElement} select @param {number} index */
 function pick(select, index) {
@@ -38,19 +47,30 @@ function pick(select, index) {
 }
 
 /**
- * @param {{row: DraftRole, place: number, limit: DraftLimit, index: number, form: Form, fixed: boolean}} props
+ * @param {{row: DraftRole, place: number, limit: DraftLimit, index: number, form: Form, fixed: boolean, isExempt: boolean}} props
  */
-function Role({ row: { role, texts }, place, limit, index, form, fixed }) {
+function Role({ row: { role, texts }, place, limit, index, form, fixed, isExempt }) {
   const name = roleName(role);
+  const fields = roleFields(limit.source);
+  const id = /** @param {string} field */ (field) => `${field}-${index}-${role}`;
+  const isRight = isClear(limit, index, form) && Object.keys(fields).every((field) => !form.errors[id(field)]);
+  const numbers = { ...numbersIn(algorithmOf(limit.source).fields, limit.texts), ...numbersIn(fields, texts) };
   return html`
     <div class="role-row" role="group" aria-label=${name}>
-      <span class="role-name">${name}</span>
-      ${Object.entries(roleFields(limit.source)).map(([field, { label, unit }]) => html`
-        <${LimitField} key=${field} id=${`${field}-${index}-${role}`} label=${`${label}, ${name}`} unit=${unit} value=${texts[field]} fixed=${fixed}
-          error=${form.errors[`${field}-${index}-${role}`]} hint=${limit.texts[field]} isShort onInput=${(text) => setRoleText(index, place, field, text)} />
+      <p class="role-rule"><strong>${capitalised(roleGroup(role))}</strong>${isRight && !isExempt && `: ${lowered(ruleIn(limit, numbers, form))}`}</p>
+      ${Object.entries(fields).map(([field, { label, unit, isLength }]) => html`
+        <${LimitField} key=${field} id=${id(field)} label=${`${label}, ${name}`} unit=${unit} isLength=${isLength} value=${texts[field]} fixed=${fixed}
+          error=${form.errors[id(field)]} hint=${limit.texts[field]} isShort onInput=${(text) => setRoleText(index, place, field, text)} />
       `)}
       ${!fixed && html`
-        <button type="button" class="quiet" aria-label=${`Remove ${name} from ${limit.name}`} onClick=${() => removeRole(index, place)}>Remove</button>`}
+        <button type="button" class="icon-only" title="Remove" aria-label=${`Remove ${name} from ${limit.name}`} onClick=${() => removeRole(index, place)}>
+          <${Icon} name="trash" />
+        </button>`}
+      ${isExempt && html`
+        <p class="useless">
+          ${capitalised(roleGroup(role))} ${role === "broadcaster" ? "is" : "are"} exempt: these numbers do nothing.
+          ${!fixed && html`<button type="button" class="link" onClick=${() => document.getElementById(`exempt-${role}`).focus()}>Change exempt roles</button>`}
+        </p>`}
     </div>
   `;
 }

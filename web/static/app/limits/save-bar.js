@@ -7,6 +7,7 @@ import { isDirty } from "./draft.js";
 import { discard, edit, isUnsaved, load, undo } from "./form.js";
 import { ChangeList } from "../words/changes.js";
 import { clock } from "../words/time.js";
+import { whyIdle } from "../words/idle.js";
 import { unsavedLimits } from "../words/unsaved.js";
 /** @import { State } from "../core/state.js" */
 /** @import { Form } from "./form.js" */
@@ -18,35 +19,46 @@ export function LimitsFinish({ state }) {
   const wrong = Object.keys(form.errors).length;
   const stops = !dirty || wrong > 0 || form.busy || form.conflict;
   const present = (policy ?? form.policy).mode; // form.policy may be older than the feed's policy
-  const isHeld = policy && policy.in_force !== policy.mode;
+  const { mode } = form.draft;
   return html`
     <div class="finish">
       <${LimitsNotes} state=${state} />
-      <fieldset class="mode" disabled=${form.busy}>
-        <legend class="unseen">Mode</legend>
-        <${ModeChoice} form=${form} present=${present} mode="observe" name="Observe only" text="report, throttle nobody" />
-        <${ModeChoice} form=${form} present=${present} mode="enforce" name="Enforce" text="throttle messages over the limits" />
-      </fieldset>
-      ${isHeld && html`<p class="state notice">Not enforcing right now. See the top of the page for the reason.</p>`}
-      <div class="buttons">
-        <button class="primary" id="save" aria-disabled=${stops ? "true" : "false"}>${form.draft.mode === "observe" ? "Save and observe" : "Save and enforce"}</button>
-        <button type="button" class="discard" aria-disabled=${!dirty || form.busy ? "true" : "false"} onClick=${discard}>Discard changes</button>
-        ${wrong > 0 && html`<span class="bad">${wrong === 1 ? "Fix 1 field above." : `Fix ${wrong} fields above.`}</span>`}
+      <div class="save-row">
+        <fieldset class="mode" disabled=${form.busy}>
+          <legend class="unseen">Mode</legend>
+          <${ModeChoice} form=${form} present=${present} mode="observe" name="Observe only" />
+          <${ModeChoice} form=${form} present=${present} mode="enforce" name="Enforce" />
+        </fieldset>
+        <p class="effect muted">${mode === "observe" ? "Nobody is throttled; the journal shows who would be." : html`Messages over the limits are throttled.<${NotYet} state=${state} />`}</p>
+        <div class="buttons">
+          ${wrong > 0 && html`<span class="bad">${wrong === 1 ? "Fix 1 field above." : `Fix ${wrong} fields above.`}</span>`}
+          <button type="button" class="discard" aria-disabled=${!dirty || form.busy ? "true" : "false"} onClick=${discard}>Discard changes</button>
+          <button class="primary" id="save" aria-disabled=${stops ? "true" : "false"}>${mode === "observe" ? "Save and observe" : "Save and enforce"}</button>
+        </div>
       </div>
     </div>
   `;
 }
 
 /**
- * @param {{form: Form, present: string, mode: Api.Policy["mode"], name: string, text: string}} props
+ * @param {{form: Form, present: string, mode: Api.Policy["mode"], name: string}} props
  */
-function ModeChoice({ form, present, mode, name, text }) {
+function ModeChoice({ form, present, mode, name }) {
   return html`
     <label class="choice">
       <input type="radio" name="mode" value=${mode} checked=${form.draft.mode === mode} onChange=${() => edit((draft) => (draft.mode = mode))} />
-      <span><strong>${name}</strong>${present === mode && " (current)"} <span class="detail muted">${text}</span></span>
+      <span><strong>${name}</strong>${present === mode && " (current)"}</span>
     </label>
   `;
+}
+
+// NotYet says why an enforcing policy only observes at present.
+/** @param {{state: State}} props */
+function NotYet({ state }) {
+  const why = whyIdle(state);
+  if (!why) return null;
+  const parts = why.split("`").map((part, i) => (i % 2 ? html`<code>${part}</code>` : part));
+  return html` <strong class="warn">${parts}</strong>`;
 }
 
 /** @param {{state: State}} props */

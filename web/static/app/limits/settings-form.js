@@ -43,7 +43,7 @@ function RaidSettings({ settings, errors }) {
   const { raid } = settings.draft;
   /** @param {string} name */
   const field = (name) => html`
-    <${LimitField} id=${`raid-${name}`} label=${raidFields[name].label} unit=${raidFields[name].unit} value=${raid[name]} error=${errors[name]}
+    <${LimitField} id=${`raid-${name}`} label=${raidFields[name].label} unit=${raidFields[name].unit} isLength=${raidFields[name].isLength} value=${raid[name]} error=${errors[name]}
       fixed=${!mayModerate()} onInput=${(/** @type {string} */ text) => editSettings({ raid: { ...raid, [name]: text } })} />`;
   return html`
     <fieldset class="card">
@@ -75,7 +75,7 @@ function NoticeSettings({ settings, errors }) {
           onInput=${(/** @type {string} */ typed) => editSettings({ text: typed })} />
       </div>
       <div class="fields">
-        <${LimitField} id="notice-cooldown" label=${noticeFields.cooldown.label} unit=${noticeFields.cooldown.unit} value=${notices.cooldown} fixed=${fixed}
+        <${LimitField} id="notice-cooldown" label=${noticeFields.cooldown.label} unit=${noticeFields.cooldown.unit} isLength value=${notices.cooldown} fixed=${fixed}
           error=${errors.cooldown} onInput=${(/** @type {string} */ typed) => editSettings({ notices: { cooldown: typed } })} />
       </div>
       ${text.trim() !== "" && !errors.text && html`<p class="muted">Anna reads: “${noticeExample(text)}”</p>`}

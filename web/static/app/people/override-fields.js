@@ -60,8 +60,8 @@ function OwnNumbers({ limit, form, isBusy, texts, role }) {
     <fieldset>
       <legend><bdi>${name}</bdi> <span class="kind">${algorithmOf(limit).name}</span></legend>
       <div class="fields">
-        ${Object.entries(fields).map(([field, { label, unit }]) => html`
-          <${LimitField} key=${field} id=${`own-${field}-${name}`} label=${label} unit=${unit} hint=${hints[field]} value=${texts[field] ?? ""} fixed=${isBusy}
+        ${Object.entries(fields).map(([field, { label, unit, isLength }]) => html`
+          <${LimitField} key=${field} id=${`own-${field}-${name}`} label=${label} unit=${unit} isLength=${isLength} hint=${hints[field]} value=${texts[field] ?? ""} fixed=${isBusy}
             error=${form.errors[`${field}-${name}`]} onInput=${(text) => write(field, text)} />
         `)}
       </div>

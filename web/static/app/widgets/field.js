@@ -1,7 +1,8 @@
 // @ts-check
-// One number or text in a form: label, field, unit and error.
+// One number, length of time or text in a form: label, field, unit and error.
 
 import { html } from "../../vendor/htm-preact.js";
+import { lengthText, parseLength } from "../words/lengths.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 
 /**
@@ -15,24 +16,43 @@ import { html } from "../../vendor/htm-preact.js";
  * @property {string} [hint] the placeholder of an empty field
  * @property {boolean} [isShort] the label is for screen readers only
  * @property {boolean} [isText]
+ * @property {boolean} [isLength] a length of time, typed with its unit
+ * @property {string} [zero] what a length of 0 means
  * @property {string} [list] the ID of the datalist with suggestions
  * @property {(text: string) => void} onInput
  */
 
-// LimitField shows its label above the field.
+// LimitField shows its label above the field. A length of time is rewritten in words when it loses
+// the focus; until then, the words are below the field.
 /** @param {FieldProps} props */
-export function LimitField({ id, label, unit, value, fixed, error, hint, isShort, isText, list, onInput }) {
+export function LimitField({ id, label, unit, value, fixed, error, hint, isShort, isText, isLength, zero, list, onInput }) {
+  /** @param {{target: HTMLInputElement}} event */
+  const tidy = ({ target }) => !fixed && isLength && inWords(target.value) !== "" && onInput(inWords(target.value));
+  const note = isLength && !error ? meaningOf(value, zero) : "";
   return html`
-    <div class="field">
+    <div class="field ${isLength ? "length" : ""}">
       <label for=${id} class=${isShort ? "unseen" : ""}>${label}</label>
       <div class="together">
-        <input id=${id} inputmode=${isText ? null : "decimal"} autocomplete="off" value=${value} readonly=${fixed} placeholder=${hint} list=${list}
-          onInput=${(event) => onInput(event.target.value)} aria-invalid=${error ? "true" : "false"} aria-describedby=${`${id}-unit ${id}-error`} />
-        <span id=${`${id}-unit`} class="unit">${unit}</span>
+        <input id=${id} inputmode=${isText || isLength ? null : "decimal"} autocomplete="off" value=${value} readonly=${fixed} placeholder=${hint} list=${list}
+          onInput=${(event) => onInput(event.target.value)} onBlur=${tidy} aria-invalid=${error ? "true" : "false"} aria-describedby=${`${id}-unit ${id}-error`} />
+        <span id=${`${id}-unit`} class="unit">${unit}${note && html`<span class="typed">${note}</span>`}</span>
       </div>
       <p id=${`${id}-error`} class="error" aria-live="polite">${error}</p>
     </div>
   `;
+}
+
+// inWords writes a typed length in words, or nothing if it already is or can't be read.
+/** @param {string} value */
+function inWords(value) {
+  const ns = parseLength(value);
+  return ns === null || lengthText(ns) === value ? "" : lengthText(ns);
+}
+
+/** @param {string} value @param {string} [zero] */
+function meaningOf(value, zero) {
+  const words = parseLength(value) === 0n && zero ? zero : inWords(value);
+  return words && `= ${words}`;
 }
 
 // Tick is a checkbox.

@@ -3,12 +3,15 @@
 
 import { html } from "../../vendor/htm-preact.js";
 import { algorithmOf, amount } from "./algorithms.js";
+import { asRenamed, renamesIn } from "./order.js";
 import { length, seconds } from "./time.js";
 
 /** @param {string} text */
 const inTime = (text) => length(seconds(text));
 /** @param {unknown} value */
-const plain = (value) => (Array.isArray(value) ? value.join(", ").replaceAll("_", " ") || "none" : String(value));
+const plain = (value) => (Array.isArray(value) ? value.join(", ") || "none" : String(value));
+/** @param {string[]} list */
+const spaced = (list) => plain(list).replaceAll("_", " ");
 /** @param {unknown} value */
 const yesNo = (value) => (value ? "yes" : "no");
 
@@ -16,6 +19,8 @@ const yesNo = (value) => (value ? "yes" : "no");
 // default.
 /** @type {Record<string, {label: string, write: (value: any) => string, none?: any}>} */
 const words = {
+  algorithm: { label: "algorithm", write: (algorithm) => algorithmName(algorithm) },
+  order: { label: "order of limits", write: plain },
   burst: { label: "messages at once", write: amount },
   refill: { label: "one more every", write: inTime },
   queue: { label: "queue size", write: amount, none: 0 },
@@ -26,25 +31,28 @@ const words = {
   mode: { label: "mode", write: plain, none: "enforce" },
   count_throttled: { label: "count throttled messages", write: yesNo, none: false },
   per: { label: "scope", write: plain, none: "user" },
-  exempt: { label: "exempt roles", write: plain, none: [] },
+  exempt: { label: "exempt roles", write: spaced, none: [] },
   ladder: { label: "penalties", write: plain, none: [] },
   strike_every: { label: "at most one strike every", write: inTime },
   forget_after: { label: "strikes expire after", write: inTime },
 };
 
-// ChangeList describes changes, one per line. An added or removed limit takes a single line.
+// ChangeList describes changes, one per line. An added, removed or renamed limit takes a single
+// line.
 /** @param {{changes: Api.Change[]}} props */
 export function ChangeList({ changes }) {
   return html`<ul class="changes">${phrases(changes).map(({ subject, text }) => html`<li>${subject && html`<bdi>${subject}</bdi>: `}${text}</li>`)}</ul>`;
 }
 
-/** @param {Api.Change[]} changes */
-function phrases(changes) {
+/** @param {Api.Change[]} all */
+function phrases(all) {
+  const renames = renamesIn(all), changes = asRenamed(all, renames);
   const whole = new Map(changes.filter(isWhole).map((change) => [limitOf(change.key), change]));
   const told = [...whole].map(([subject, { from, to }]) => {
     return { subject, text: to === null ? `removed (${algorithmName(from)})` : `added (${[algorithmName(to), ...numbers(changes, subject)].join(", ")})` };
   });
-  return [...told, ...changes.filter(({ key }) => !whole.has(limitOf(key))).map(phrase)];
+  const renamed = renames.map(({ from, to }) => ({ subject: from, text: html`renamed to <bdi>${to}</bdi>` }));
+  return [...renamed, ...told, ...changes.filter(({ key }) => !whole.has(limitOf(key))).map(phrase)];
 }
 
 /** @param {Api.Change} of */
@@ -57,7 +65,7 @@ const algorithmName = (algorithm) => algorithmOf({ algorithm }).name;
 // numbers describes the numbers of a new limit, but not its custom numbers for roles.
 /** @param {Api.Change[]} changes @param {string} subject */
 function numbers(changes, subject) {
-  const own = changes.map(({ key, to }) => [...key.split("."), to]).filter(([, name, field, ...rest]) => name === subject && rest.length === 1 && words[field]);
+  const own = changes.map(({ key, to }) => [...key.split("."), to]).filter(([, name, field, ...rest]) => name === subject && rest.length === 1 && field !== "algorithm" && words[field]);
   return own.map(([, , field, to]) => `${words[field].label} ${words[field].write(to)}`);
 }
 

@@ -1,6 +1,8 @@
 // @ts-check
 // Times and durations in words.
 
+import { lengthText, nanoseconds } from "./lengths.js";
+
 /** @type {Intl.DateTimeFormatOptions} */
 const clockParts = { hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
 /** @type {Intl.DateTimeFormatOptions} */
@@ -76,30 +78,11 @@ export function wait(ms) {
   return parts.slice(0, 2).join(" ");
 }
 
-const exactly = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 9 });
-/** @type {[string, number][]} */
-const words = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
-
 // length writes a number of seconds exactly, in words: "30 days", "1 hour 30 minutes", "0.5
 // seconds".
 /** @param {number} time */
-export function length(time) {
-  const parts = [];
-  for (const [name, size] of words) {
-    const count = size === 1 ? Number(time.toFixed(9)) : Math.floor(time / size);
-    time -= count * size;
-    if (count > 0) parts.push(`${exactly.format(count)} ${name}${count === 1 ? "" : "s"}`);
-  }
-  return parts.join(" ") || "0 seconds";
-}
-
-/** @type {Record<string, number>} */
-const goUnits = { ns: 1e-9, us: 1e-6, "µs": 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600 };
+export const length = (time) => lengthText(BigInt(Number.isFinite(time) ? Math.round(time * 1e9) : 0));
 
 // seconds reads a duration of the API: "1m30s" is 90.
 /** @param {string} text */
-export function seconds(text) {
-  let sum = 0;
-  for (const [, count, unit] of text.matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g)) sum += Number(count) * goUnits[unit];
-  return Number(sum.toFixed(9));
-}
+export const seconds = (text) => Number(nanoseconds(text)) / 1e9;

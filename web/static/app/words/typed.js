@@ -2,10 +2,11 @@
 // The numbers of a limit as texts that a person types, and what is wrong with a text.
 
 import { amount } from "./algorithms.js";
-import { seconds } from "./time.js";
+import { durationText, lengthText, nanoseconds, parseLength } from "./lengths.js";
+import { length } from "./time.js";
 /** @import { Field, Fields } from "./algorithms.js" */
 
-/** @typedef {Record<string, string>} Texts numbers as they are typed, by field */
+/** @typedef {Record<string, string>} Texts numbers and lengths of time as they are typed, by field */
 
 // textsOf returns the numbers of a limit, or of a role in it, as texts to edit.
 /** @param {Fields} fields @param {Record<string, any>} source @returns {Texts} */
@@ -14,7 +15,7 @@ export function textsOf(fields, source) {
   const texts = {};
   for (const [name, { isLength, least, mayBeEmpty }] of Object.entries(fields)) {
     const value = source[name] ?? (least === 0 && !mayBeEmpty ? 0 : "");
-    texts[name] = String(isLength && value ? seconds(value) : value);
+    texts[name] = isLength && value !== "" ? lengthText(nanoseconds(String(value))) : String(value);
   }
   return texts;
 }
@@ -34,21 +35,55 @@ export function numbersOf(fields, source, texts) {
     const text = texts[name].trim();
     if (text === known[name]) continue;
     if (text === "") delete numbers[name];
-    else numbers[name] = isLength ? text + "s" : Number(text);
+    else numbers[name] = isLength ? typedLength(text, source[name]) : Number(text);
   }
   return numbers;
 }
 
-// wrongNumber returns what is wrong with a number, in words for moderators, or an empty text.
-/** @param {Field} of @param {string} typed */
-export function wrongNumber({ isLength, least, most, mayBeEmpty }, typed) {
-  const text = typed.trim(), number = Number(text);
-  if (text === "" && mayBeEmpty) return "";
-  const isNumber = isLength ? /^\d*\.?\d+$/ : /^\d+$/;
-  if (!isNumber.test(text) || number < least) {
-    return `Enter a ${isLength ? "number of seconds" : "whole number"}, ${least} or more.${mayBeEmpty ? " Leave empty to inherit." : ""}`;
-  }
+// typedLength returns a length of time for the API. It is the former one if both are equal, however
+// they are written.
+/** @param {string} text @param {string | undefined} former */
+function typedLength(text, former) {
+  const ns = parseLength(text);
+  if (ns === null) return text; // it has an error
+  return former && nanoseconds(former) === ns ? former : durationText(ns);
+}
+
+// numbersIn returns the numbers typed; durations are in seconds. A wrong number is NaN. Empty ones are
+// left out.
+/** @param {Fields} fields @param {Texts} texts */
+export function numbersIn(fields, texts) {
+  const typed = Object.entries(fields).filter(([name]) => texts[name].trim() !== "");
+  return Object.fromEntries(typed.map(([name, field]) => {
+    if (wrongNumber(field, texts[name])) return [name, NaN];
+    return [name, field.isLength ? Number(parseLength(texts[name])) / 1e9 : Number(texts[name])];
+  }));
+}
+
+// wrongNumber returns what is wrong with a number or a length of time, in words for moderators, or
+// an empty text.
+/** @param {Field} field @param {string} typed */
+export function wrongNumber(field, typed) {
+  const text = typed.trim();
+  if (text === "" && field.mayBeEmpty) return "";
+  const error = field.isLength ? wrongLength(field, text) : wrongCount(field, text);
+  return error + (error && field.mayBeEmpty ? " Leave empty to inherit." : "");
+}
+
+/** @param {Field} of @param {string} text */
+function wrongCount({ least, most }, text) {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < least) return `Enter a whole number, ${least} or more.`;
   return number > most ? `Enter at most ${amount(most)}.` : "";
+}
+
+/** @param {Field} of @param {string} text */
+function wrongLength({ least, most }, text) {
+  const ns = parseLength(text);
+  if (ns === null) return "Enter a length of time, such as 30m, 1h30 or 90 seconds.";
+  const time = Number(ns) / 1e9;
+  if (time < least) return `Enter at least ${length(least)}.`;
+  return time > most ? `Enter at most ${length(most)}.` : "";
 }
 
 // wrongZone does the same for a time zone.

@@ -1,0 +1,77 @@
+// @ts-check
+// Presets: complete sets of limits and penalties for common kinds of chats.
+
+import { draftTowards, isFixed } from "./draft.js";
+/** @import { Draft } from "./draft.js" */
+
+/**
+ * @typedef {object} Preset
+ * @property {string} id
+ * @property {string} name
+ * @property {string} about whom it is for
+ * @property {Api.Limit[]} limits
+ * @property {Api.Policy["penalties"]} penalties
+ */
+
+/** @param {number} burst @param {string} refill @param {Api.Limit["roles"]} [roles] @returns {Api.Limit} */
+const burst = (burst, refill, roles) => ({ name: "burst", algorithm: "token-bucket", burst, refill, ...(roles && { roles }) });
+/** @param {number} messages @param {Api.Limit["roles"]} [roles] @returns {Api.Limit} */
+const daily = (messages, roles) => ({ name: "daily", algorithm: "daily-window", messages, ...(roles && { roles }) });
+/** @param {string[]} ladder @param {string} [forget] @returns {Api.Policy["penalties"]} */
+const penalties = (ladder, forget = "30m") => ({ ladder, strike_every: "10s", forget_after: forget });
+
+/** @type {Preset[]} */
+export const presets = [
+  {
+    id: "gentle",
+    name: "Gentle",
+    about: "For small chats: stops floods, bothers nobody else.",
+    limits: [burst(5, "2s"), daily(1000)],
+    penalties: penalties(["delete", "delete", "delete", "warn", "timeout 30s"]),
+  },
+  {
+    id: "busy",
+    name: "Busy",
+    about: "For hundreds of viewers: everyone gets a turn.",
+    limits: [burst(3, "6s"), daily(300)],
+    penalties: penalties(["delete", "delete", "warn", "timeout 1m", "timeout 10m"]),
+  },
+  {
+    id: "raid-proof",
+    name: "Raid-proof",
+    about: "For raids and spam waves: newcomers are slowest.",
+    limits: [
+      burst(2, "15s", { subscriber: { burst: 3, refill: "8s" }, vip: { burst: 3, refill: "8s" }, first_timer: { burst: 1, refill: "30s" } }),
+      daily(150, { subscriber: { messages: 300 }, vip: { messages: 300 } }),
+      { name: "everyone", algorithm: "sliding-window", messages: 300, every: "1m", per: "channel", roles: { subscriber: { messages: 450 }, vip: { messages: 450 } } },
+    ],
+    penalties: penalties(["delete", "timeout 1m", "timeout 10m", "timeout 1h"], "1h"),
+  },
+  {
+    id: "subscribers-first",
+    name: "Subscribers first",
+    about: "Strict for everyone, roomy for subscribers and VIPs.",
+    limits: [
+      burst(1, "30s", { subscriber: { burst: 5, refill: "3s" }, vip: { burst: 5, refill: "3s" } }),
+      daily(30, { subscriber: { messages: 500 }, vip: { messages: 500 } }),
+    ],
+    penalties: penalties(["delete", "delete", "warn", "timeout 30s", "timeout 10m"]),
+  },
+];
+
+// withPreset returns the draft with the preset's limits and penalties. It keeps the mode, the time
+// zone, exempt roles, and limits that count across all channels. It also keeps a ladder that only
+// blocks messages, because that is a chat server's.
+/** @param {{policy: Api.Policy, draft: Draft}} of @param {Preset} preset @returns {Draft} */
+export function withPreset({ policy, draft }, preset) {
+  const fixed = policy.limits.filter(isFixed);
+  const own = preset.limits.map((limit) => ({ ...limit, name: freeName(limit.name, fixed) }));
+  const isServer = (policy.penalties.ladder ?? []).every((rung) => rung === "drop" || rung === "none");
+  const ladder = isServer ? policy.penalties.ladder : preset.penalties.ladder;
+  const wanted = { ...policy, limits: [...own, ...fixed], penalties: { ...preset.penalties, ladder } };
+  const { mode, timezone, exempt } = draft;
+  return { ...draftTowards(policy, wanted), mode, timezone, exempt };
+}
+
+/** @param {string} name @param {Api.Limit[]} others @returns {string} */
+const freeName = (name, others) => (others.some((other) => other.name === name) ? freeName(`${name}-2`, others) : name);
