@@ -2,9 +2,10 @@
 
 export default class Plot {
   constructor(options: object, data: unknown[], place: Element | null);
-  static paths: { stepped(options: { align: number }): unknown };
+  static paths: { stepped(options: { align: number }): unknown; bars(options: { size: number[] }): unknown };
   static tzDate(date: Date, zone: string): Date;
   cursor: { idx: number | null | undefined };
+  data: (number | null)[][];
   setSize(size: { width: number; height: number }): void;
   setData(data: unknown[]): void;
   redraw(rebuildPaths: boolean): void;

@@ -10,7 +10,9 @@
 /** @import { Preview } from "../limits/preview.js" */
 /** @import { Held } from "../now/held-row.js" */
 /** @import { Rates, Span } from "../now/rates.js" */
+/** @import { Summaries } from "../now/summary.js" */
 /** @import { Pressed, SwitchName } from "../now/switches.js" */
+/** @import { Top } from "../now/top.js" */
 /** @import { People } from "../people/people.js" */
 /** @import { Audit } from "../records/audit-page.js" */
 /** @import { Journal } from "../records/journal.js" */
@@ -34,6 +36,8 @@
  * @typedef {object} Preferences
  * @property {"system" | "light" | "dark"} theme
  * @property {"comfortable" | "compact"} density
+ * @property {Record<string, string>} [dismissed] by channel: the start of the period whose summary
+ *   isn't shown
  */
 
 /**
@@ -62,6 +66,8 @@
  * @property {Settings | null} settings the settings for raid mode and notices being edited
  * @property {Rates | null} rates the channel's message rates
  * @property {Span} ratesSpan the time range of the rates shown
+ * @property {Top | null} top who was throttled most
+ * @property {Summaries | null} summaries what happened in the last stream
  * @property {Preview | null} preview what the limits being edited would have done
  * @property {{users: Overridden[], problem: string} | null} overrides users with custom limits
  * @property {History | null} history revisions of the policy
@@ -102,6 +108,8 @@ export const state = {
   settings: null,
   rates: null,
   ratesSpan: "hour",
+  top: null,
+  summaries: null,
   preview: null,
   overrides: null,
   history: null,

@@ -5,8 +5,10 @@ import { html } from "../../vendor/htm-preact.js";
 import { standing } from "../core/state.js";
 import { heldRow } from "./held-row.js";
 import { RatesChart } from "./rates-chart.js";
+import { SummaryCard } from "./summary.js";
 import { ChannelSwitches, SwitchStates } from "./switches.js";
 import { UsersTable } from "./table.js";
+import { TopCard } from "./top.js";
 import { DatabaseNote } from "../widgets/database-note.js";
 import { PageHead } from "../widgets/page-head.js";
 import { clock } from "../words/time.js";
@@ -39,6 +41,7 @@ export function NowPage({ state }) {
     </div>
     ${hasRows && html`<${UsersTable} state=${state} stale=${stale} />`}
     ${!hasRows && status && html`<${Nobody} state=${state} />`}
+    <div class="aside"><${SummaryCard} state=${state} /><${TopCard} state=${state} /></div>
   `;
 }
 

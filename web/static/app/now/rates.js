@@ -1,5 +1,5 @@
 // @ts-check
-// The channel's message rates over the last hour or day.
+// The channel's messages and throttled messages over a range of time.
 
 import { request } from "../core/api.js";
 import { inOrder } from "../core/in-order.js";
@@ -7,14 +7,15 @@ import { ifSignedOut } from "../core/session.js";
 import { state, update } from "../core/state.js";
 
 /**
- * @typedef {"hour" | "day"} Span
+ * @typedef {"quarter" | "hour" | "day" | "stream"} Span
  * @typedef {(number | null)[]} Counts counts per step; null if unknown
  */
 
 /**
  * KnownRates is chatguard's last answer. throttled excludes messages that were only observed.
- * @typedef {{from: number, step: number, messages: Counts, throttled: Counts, observed: Counts}}
- *   KnownRates from in ms, step in seconds
+ * @typedef {{from: number, step: number, messages: Counts, throttled: Counts, observed: Counts,
+ *   peak: {at: number, messages: number} | null}} KnownRates from in ms, step in seconds; peak is the
+ *   busiest whole minute, its start in ms
  */
 
 /**
@@ -55,8 +56,11 @@ async function fetched(channel, span) {
 }
 
 /** @param {Api.getRates} of */
-function read({ from, step_seconds: step, messages, throttled, observed }) {
-  return { from: Date.parse(from), step, messages, observed, throttled: throttled.map((count, i) => (count === null ? null : count - observed[i])) };
+function read({ from, step_seconds: step, messages, throttled, observed, peak }) {
+  return {
+    from: Date.parse(from), step, messages, observed, throttled: throttled.map((count, i) => (count === null ? null : count - observed[i])),
+    peak: peak ? { at: Date.parse(peak.at), messages: peak.messages } : null,
+  };
 }
 
 /** @param {Rates} rates */
@@ -69,21 +73,42 @@ export function total(counts) {
   return known.length > 0 ? known.reduce((sum, count) => sum + count, 0) : null;
 }
 
-// perSecond converts counts per step to counts per second.
-/** @param {Counts} counts @param {number} step */
-export const perSecond = (counts, step) => counts.map((count) => (count === null ? null : count / step));
+/**
+ * Buckets are counts for longer steps, from the first known one on.
+ * @typedef {{seconds: number, starts: number[], end: number, messages: Counts, throttled: Counts,
+ *   observed: Counts}} Buckets times in seconds since 1970
+ */
 
-// inRows groups columns of counts per step into rows, each for the given number of seconds. It
-// returns [{at, values}], with at in seconds and values per second.
-/** @param {KnownRates} of @param {Counts[]} columns @param {number} seconds */
-export function inRows({ from, step }, columns, seconds) {
-  const rows = new Map();
-  columns[0].forEach((_, i) => {
-    const at = Math.floor((from / 1000 + i * step) / seconds) * seconds;
-    rows.set(at, [...(rows.get(at) ?? []), i]);
+/** @type {[number, number][]} */
+const bucketSizes = [[20 * 60, 15], [2 * 3600, 60], [8 * 3600, 300], [Infinity, 600]]; // [length of the data, bucket], s
+
+// inBuckets groups the counts for a chart. The buckets fit the data there is, so that three minutes
+// don't get the axis of an hour. An unfinished last bucket is left out.
+/** @param {KnownRates} of @returns {Buckets} */
+export function inBuckets({ from, step, messages, throttled, observed }) {
+  const first = Math.max(0, messages.findIndex((count) => count !== null));
+  const begin = from / 1000 + first * step, end = from / 1000 + messages.length * step;
+  const seconds = Math.max(step, bucketSizes.find(([length]) => end - begin <= length)[1]);
+  const starts = /** @type {number[]} */ ([]);
+  for (let at = Math.floor(begin / seconds) * seconds; at < end; at += seconds) starts.push(at);
+  if (starts.length > 1 && starts.at(-1) + seconds > end) starts.pop();
+  /** @param {Counts} counts */
+  const sums = (counts) => starts.map((at) => {
+    const place = (/** @type {number} */ time) => Math.max(0, Math.round((time - from / 1000) / step));
+    return total(counts.slice(place(at), place(at + seconds)));
   });
-  return [...rows].map(([at, steps]) => ({ at, values: columns.map((counts) => mean(steps.map((/** @type {number} */ i) => counts[i]), step)) }));
+  return { seconds, starts, end: starts.at(-1) + seconds, messages: sums(messages), throttled: sums(throttled), observed: sums(observed) };
 }
 
-/** @param {Counts} counts @param {number} step */
-const mean = (counts, step) => total(perSecond(counts, step)) === null ? null : total(counts) / counts.filter((count) => count !== null).length / step;
+// inRows groups columns of buckets into rows of a table, each for the given number of seconds. It
+// returns [{at, values}], with at in seconds.
+/** @param {number[]} starts @param {Counts[]} columns @param {number} seconds */
+export function inRows(starts, columns, seconds) {
+  /** @type {Map<number, number[]>} */
+  const rows = new Map();
+  starts.forEach((start, i) => {
+    const at = Math.floor(start / seconds) * seconds;
+    rows.set(at, [...(rows.get(at) ?? []), i]);
+  });
+  return [...rows].map(([at, places]) => ({ at, values: columns.map((counts) => total(places.map((i) => counts[i]))) }));
+}

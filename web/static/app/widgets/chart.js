@@ -1,15 +1,17 @@
 // @ts-check
-// A chart over time: curves, a sentence that describes them, and a table of the figures.
+// A chart over time: curves, bars below them on a scale of their own, a sentence that describes
+// them, and a table of the figures.
 
 import { html, useState } from "../../vendor/htm-preact.js";
 import { Plot } from "./plot.js";
 import { stamp } from "../words/time.js";
 
 /**
- * Series is one curve.
+ * Series is one curve, or the bars of one colour.
  * @typedef {object} Series
  * @property {string} name
  * @property {(number | null)[]} values one for each time; null if unknown
+ * @property {(number | null)[]} [drawn] what is drawn instead of the values: bars that stand on others
  * @property {string} colour the name of a custom property: "--accent"
  * @property {string} [fill] likewise
  * @property {boolean} [isStepped] a value applies until the next time
@@ -24,26 +26,35 @@ import { stamp } from "../words/time.js";
  * @property {string} summary what the chart shows, in one sentence
  * @property {number[]} at the times, seconds since 1970, oldest first
  * @property {Series[]} series
- * @property {string} unit of a value: "per second"
+ * @property {Series[]} [lower] bars in a second plot below, from the back to the front
+ * @property {string} unit of a value: "per minute"
+ * @property {[number, number]} [range] the first and last time of the axis; by default those of at
+ * @property {(index: number) => string} [moment] the time at an index, in words
  * @property {number} [top] the axis reaches at least this value
  * @property {string} [zone] the time zone; by default the browser's
- * @property {ChartRow[]} rows the table, oldest first; values in the order of series
+ * @property {ChartRow[]} rows the table, oldest first; values in the order of series and lower
  * @property {string} step the time between the table's rows: "5 minutes"
  */
 
 const figure = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
 
+const heights = { alone: 140, upper: 112, lower: 80 }; // px
+
 /** @param {ChartProps} props */
-export function Chart({ label, summary, at, series, unit, top = 1, zone, rows, step }) {
+export function Chart({ label, summary, at, series, lower, unit, top = 1, zone, range, moment, rows, step }) {
   const [pointed, point] = useState(null); // the index of the time under the pointer
+  const all = lower ? [...series, ...lower] : series;
+  const time = pointed === null || at[pointed] === undefined ? "" : (moment?.(pointed) ?? stamp(at[pointed] * 1000, zone));
+  const shared = { at, zone, range, sync: lower && label, onPoint: point };
   return html`
     <figure class="chart" aria-label=${label}>
       <div role="img" aria-label=${`${label}. ${summary}`}>
-        <${Legend} series=${series} unit=${unit} time=${at[pointed]} index=${pointed} zone=${zone} />
-        <${Plot} at=${at} series=${series} top=${top} zone=${zone} onPoint=${point} />
+        <${Legend} series=${all} unit=${unit} time=${time} index=${pointed} />
+        <${Plot} ...${shared} series=${series} top=${top} height=${lower ? heights.upper : heights.alone} isTimeless=${!!lower} />
+        ${lower && html`<${Plot} ...${shared} series=${lower} top=${1} height=${heights.lower} hasBars=${true} />`}
       </div>
       <figcaption>${summary}</figcaption>
-      <${Table} label=${label} series=${series} rows=${rows} step=${step} zone=${zone} />
+      <${Table} label=${label} series=${all} rows=${rows} step=${step} zone=${zone} />
     </figure>
   `;
 }
@@ -52,19 +63,17 @@ export function Chart({ label, summary, at, series, unit, top = 1, zone, rows, s
 export const ChartToCome = () => html`<div class="chart to-come"></div>`;
 
 // Legend names the curves. While the pointer is over the chart, it adds their values at that time.
-/**
- * @param {{series: Series[], unit: string, time: number | undefined, index: number | null, zone?: string}} props
- */
-function Legend({ series, unit, time, index, zone }) {
+/** @param {{series: Series[], unit: string, time: string, index: number | null}} props */
+function Legend({ series, unit, time, index }) {
   return html`
     <p class="legend">
       ${series.map(({ name, values, colour }) => html`
         <span class="curve">
           <span class="swatch" style=${{ background: `var(${colour})` }}></span>
-          ${name}${time && html` <strong>${written(values[index])}</strong>${values[index] != null && " " + unit}`}
+          ${name}${time && html` <strong>${written(values[index])}</strong>`}
         </span>
       `)}
-      ${time && html`<time class="muted">${stamp(time * 1000, zone)}</time>`}
+      <span class="muted">${time ? html`<time>${time}</time>` : unit}</span>
     </p>
   `;
 }

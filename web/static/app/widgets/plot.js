@@ -1,27 +1,44 @@
 // @ts-check
-// The curves of a chart, on a canvas as wide as its container. They have the page's colours, light
-// or dark.
+// The curves or bars of a chart, on a canvas as wide as its container. They have the page's
+// colours, light or dark.
 
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
 import uPlot from "../../vendor/uplot.js";
 /** @import { Series } from "./chart.js" */
 
-const height = 140; // px, as in app.css
 const day = 86400; // seconds
+const few = 3; // so few known values need points, because they make no line
 
-const amounts = new Intl.NumberFormat("en-GB");
+const amounts = new Intl.NumberFormat("en-GB", { notation: "compact" });
 
-// Plot calls onPoint with the index of the time under the pointer, or null.
+// wholeSteps are the distances between the lines of an axis of whole numbers.
+const wholeSteps = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power)).flat();
+
 /**
- * @param {{at: number[], series: Series[], top: number, zone?: string, onPoint: (index: number | null) => void}} props
+ * @typedef {object} PlotProps
+ * @property {number[]} at the times, seconds since 1970
+ * @property {Series[]} series
+ * @property {number} height in px
+ * @property {number} top the value axis reaches at least this value
+ * @property {string} [zone]
+ * @property {[number, number]} [range] the first and last time of the time axis, seconds
+ * @property {boolean} [hasBars] whether the values are bars, the last series in front
+ * @property {boolean} [isTimeless] whether the time axis is left out, because a plot below has it
+ * @property {string} [sync] plots with this name have one pointer
+ * @property {(index: number | null) => void} onPoint gets the index of the time under the pointer
  */
-export function Plot({ at, series, top, zone, onPoint }) {
+
+/** @param {PlotProps} props */
+export function Plot({ at, series, height, top, zone, range, hasBars, isTimeless, sync, onPoint }) {
   const place = useRef(null);
   const plot = useRef(null);
-  const data = [at, ...series.map(({ values }) => values)];
+  const live = useRef(/** @type {[number, number] | undefined} */ (undefined));
+  live.current = range;
+  const data = [at, ...series.map(({ values, drawn = values }) => drawn)];
   const names = series.map(({ name }) => name).join();
   useLayoutEffect(() => {
-    const drawn = (plot.current = new uPlot(options(place.current.clientWidth, series, top, zone, onPoint), data, place.current));
+    const size = { width: place.current.clientWidth, height };
+    const drawn = (plot.current = new uPlot(options({ size, series, top, zone, live, hasBars, isTimeless, sync, onPoint }), data, place.current));
     const room = new ResizeObserver(([{ contentRect: { width } }]) => drawn.setSize({ width, height }));
     const recolour = () => drawn.redraw(false);
     room.observe(place.current);
@@ -31,9 +48,9 @@ export function Plot({ at, series, top, zone, onPoint }) {
       removeEventListener("themechange", recolour);
       drawn.destroy();
     };
-  }, [top, zone, names]);
-  useLayoutEffect(() => plot.current.setData(data), data);
-  return html`<div class="plot" ref=${place}></div>`;
+  }, [top, zone, names, height]);
+  useLayoutEffect(() => plot.current.setData(data), [...data, ...(range ?? [])]);
+  return html`<div class="plot" style=${{ height: `${height}px` }} ref=${place}></div>`;
 }
 
 /** @param {string} name */
@@ -42,43 +59,60 @@ const colourOf = (name) => getComputedStyle(document.documentElement).getPropert
 /** @param {Intl.DateTimeFormatOptions} parts @param {string | undefined} timeZone */
 const format = (parts, timeZone) => new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: timeZone || undefined });
 
-/**
- * @param {number} width
- * @param {Series[]} series
- * @param {number} top
- * @param {string | undefined} zone
- * @param {(index: number | null) => void} onPoint
- */
-function options(width, series, top, zone, onPoint) {
-  const font = `12px ${getComputedStyle(document.body).fontFamily}`;
-  const axis = { stroke: () => colourOf("--muted"), grid: { stroke: () => colourOf("--hairline"), width: 1 }, ticks: { show: false }, font };
-  const hours = format({ hour: "2-digit", minute: "2-digit" }, zone);
-  const days = format({ weekday: "short", day: "numeric" }, zone);
+/** @param {any} of */
+function options({ size, series, top, zone, live, hasBars, isTimeless, sync, onPoint }) {
   return {
-    width,
-    height,
+    ...size,
+    padding: [6, 6, isTimeless ? 4 : 0, 0],
     /** @param {number} seconds */
     tzDate: (seconds) => (zone ? uPlot.tzDate(new Date(seconds * 1000), zone) : new Date(seconds * 1000)),
     legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-    scales: { y: { range: (/** @type {uPlot} */ _, /** @type {number} */ __, /** @type {number | null} */ most) => [0, Math.max(top, (most ?? 0) * 1.05)] } },
-    axes: [
-      { ...axis, space: 72, size: 24, gap: 4, values: (/** @type {uPlot} */ _, /** @type {number[]} */ splits, /** @type {number} */ __, /** @type {number} */ ___, /** @type {number} */ step) => splits.map((at) => (step < day ? hours : days).format(at * 1000)) },
-      { ...axis, space: 28, size: 44, gap: 4, values: (/** @type {uPlot} */ _, /** @type {number[]} */ splits) => splits.map((value) => amounts.format(value)) },
-    ],
-    series: [{}, ...series.map(curve)],
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: !hasBars, size: 6 }, ...(sync && { sync: { key: sync } }) },
+    scales: {
+      x: { range: (/** @type {uPlot} */ _, /** @type {number} */ least, /** @type {number} */ most) => live.current ?? [least, most] },
+      y: { range: (/** @type {uPlot} */ _, /** @type {number} */ __, /** @type {number | null} */ most) => [0, Math.max(top, (most ?? 0) * 1.05)] },
+    },
+    axes: axes(zone, isTimeless),
+    series: [{}, ...series.map((/** @type {Series} */ one) => (hasBars ? bars(one) : curve(one)))],
     hooks: { setCursor: [(/** @type {uPlot} */ plot) => onPoint(plot.cursor.idx ?? null)] },
   };
 }
 
+/** @param {string | undefined} zone @param {boolean} isTimeless */
+function axes(zone, isTimeless) {
+  const font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  const axis = { stroke: () => colourOf("--muted"), grid: { stroke: () => colourOf("--hairline"), width: 1 }, ticks: { show: false }, font };
+  const seconds = format({ hour: "2-digit", minute: "2-digit", second: "2-digit" }, zone);
+  const hours = format({ hour: "2-digit", minute: "2-digit" }, zone);
+  const days = format({ weekday: "short", day: "numeric" }, zone);
+  /** @param {number} step */
+  const writer = (step) => (step < 60 ? seconds : step < day ? hours : days);
+  return [
+    {
+      ...axis, space: 72, size: isTimeless ? 0 : 24, gap: 4,
+      values: (/** @type {uPlot} */ _, /** @type {number[]} */ splits, /** @type {number} */ __, /** @type {number} */ ___, /** @type {number} */ step) =>
+        splits.map((at) => (isTimeless ? "" : writer(step).format(at * 1000))),
+    },
+    { ...axis, space: 24, size: 44, gap: 4, incrs: wholeSteps, values: (/** @type {uPlot} */ _, /** @type {number[]} */ splits) => splits.map((value) => amounts.format(value)) },
+  ];
+}
+
 /** @param {Series} of */
-function curve({ name, colour, fill, isStepped }) {
+function curve({ name, values, colour, fill, isStepped }) {
   return {
     label: name,
     stroke: () => colourOf(colour),
     fill: fill && (() => colourOf(fill)),
     width: 1.5,
-    points: { show: false },
+    points: {
+      show: (/** @type {uPlot} */ plot, /** @type {number} */ i) => plot.data[i].filter((/** @type {number | null} */ value) => value !== null).length < few,
+      size: 7, fill: () => colourOf(colour),
+    },
     ...(isStepped && { paths: uPlot.paths.stepped({ align: 1 }) }),
   };
+}
+
+/** @param {Series} of */
+function bars({ name, colour }) {
+  return { label: name, stroke: () => colourOf(colour), fill: () => colourOf(colour), width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.8, 24, 2] }) };
 }
