@@ -354,7 +354,7 @@ func TestPardon(t *testing.T) {
 		if !slices.Equal(d.lifted, []string{"1 id of anna", "1 id of anna"}) || !slices.Equal(d.store.audits, []string{"1 pardon id of anna by twitch:berta"}) {
 			t.Errorf("lifted %q, audit %q", d.lifted, d.store.audits)
 		}
-		if _, err := d.Pardon(d.Context(), 12345, "berta"); !errors.Is(err, ErrNoEntry) {
+		if _, _, err := d.Pardon(d.Context(), 12345, "berta"); !errors.Is(err, ErrNoEntry) {
 			t.Error(err)
 		}
 	})
@@ -391,7 +391,7 @@ func TestPardon_LiftsOnlySilence(t *testing.T) {
 			e.Outcome = test.outcome
 			e.Outcome.At = time.Now().Add(-test.ago)
 			d.store.entries[d.store.last] = e
-			if _, err := d.Pardon(d.Context(), d.store.last, "berta"); err != nil || (len(d.lifted) == 1) != test.lifts {
+			if _, _, err := d.Pardon(d.Context(), d.store.last, "berta"); err != nil || (len(d.lifted) == 1) != test.lifts {
 				t.Errorf("%s: lifted %q, %v", name, d.lifted, err)
 			}
 		})

@@ -188,30 +188,31 @@ func (c *Controls) Unpardon(ctx context.Context, t journal.Target, id int64) (un
 }
 
 // Pardon forgives a single throttled message. It lifts the penalty, or drops it if it is pending.
-// It refunds the cost and takes back the strike. A second call has no effect.
-func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author string) (saved bool, err error) {
+// It refunds the cost and takes back the strike. A second call has no effect. Unpardon undoes it.
+func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author string) (done journal.Pardon, saved bool, err error) {
 	e, ok, err := c.options.Store.Entry(ctx, id)
 	switch {
 	case err != nil:
-		return false, c.trouble(err)
+		return done, false, c.trouble(err)
 	case !ok:
-		return false, ErrNoEntry
-	}
-	done, err := c.guard.At(c.now()).Pardon(e.Verdict())
-	if err != nil {
-		return false, err
+		return done, false, ErrNoEntry
 	}
 	t := journal.Target{ChannelID: e.ChannelID, UserID: e.UserID, Author: author}
-	silence, kept, _ := c.endPenalties(ctx, t, []journal.Entry{e})
-	if done {
-		saved, err = c.amended(ctx, t, journal.UserPardoned, map[string]any{"entry": e.ID})
-	} else {
+	run := []journal.Entry{e}
+	if done, err = c.pardonRun(t, run); err != nil {
+		return done, false, err
+	}
+	done.Silence, done.Kept, done.Dropped = c.endPenalties(ctx, t, run)
+	c.pardons.settle(t, done)
+	if done.Again {
 		saved = c.commit(ctx) // an earlier call made the pardon, maybe not stored yet
+	} else {
+		saved, err = c.amended(ctx, t, journal.UserPardoned, map[string]any{"entry": e.ID, "pardon": done.ID})
 	}
-	if silence == journal.SilenceKept {
-		return saved, errors.Join(fmt.Errorf("the strike was removed, but %w: %s", ErrSilenced, kept), err)
+	if done.Silence == journal.SilenceKept {
+		return done, saved, errors.Join(fmt.Errorf("the strike was removed, but %w: %s", ErrSilenced, done.Kept), err)
 	}
-	return saved, err
+	return done, saved, err
 }
 
 // silences reports whether the action on a message may still keep its author from writing. An

@@ -122,7 +122,10 @@ func setting(own chatguard.UserOverride) func(*harness) (bool, error) {
 	}
 }
 
-func pardoning(d *harness) (bool, error) { return d.Pardon(d.Context(), d.store.last, "berta") }
+func pardoning(d *harness) (bool, error) {
+	_, saved, err := d.Pardon(d.Context(), d.store.last, "berta")
+	return saved, err
+}
 
 // overriding sets an override of anna: a burst, and no exemption until a time that is given in
 // another time zone. A burst of 0 removes the override.

@@ -123,6 +123,13 @@ func amendAs[T any](h *amendments, w http.ResponseWriter, r *http.Request, who a
 	return problem.WriteJSON(w, done)
 }
 
+// pardonedEntry is the answer to a request that pardons an entry.
+type pardonedEntry struct {
+	Saved     bool      `json:"saved"`
+	Pardon    int64     `json:"pardon,omitempty"`
+	UndoUntil time.Time `json:"undo_until,omitzero"`
+}
+
 // pardon is POST /journal/{entry}/pardon.
 func (h *amendments) pardon(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	if h.controls == nil {
@@ -132,11 +139,15 @@ func (h *amendments) pardon(w http.ResponseWriter, r *http.Request, who access.C
 	if err != nil {
 		return errControls(control.ErrNoEntry)
 	}
-	saved, err := h.controls.Pardon(r.Context(), chatguard.EntryID(entry), who.Name)
+	done, saved, err := h.controls.Pardon(r.Context(), chatguard.EntryID(entry), who.Name)
 	if err != nil {
 		return errControls(err)
 	}
-	return problem.WriteJSON(w, amended{Saved: saved})
+	answer := pardonedEntry{Saved: saved}
+	if !done.Again { // otherwise it may be the pardon of a whole run
+		answer.Pardon, answer.UndoUntil = done.ID, done.UndoUntil
+	}
+	return problem.WriteJSON(w, answer)
 }
 
 func errNoControls() error {

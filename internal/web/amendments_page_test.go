@@ -191,5 +191,5 @@ func TestCardActions_PardonMessage(t *testing.T) {
 	w := d.openCard(gardenhour)
 	w.See(hasText("1 strike,"))
 	w.Press(".pardon button")
-	w.See(`document.querySelector(".pardon button").textContent.trim() === "Pardoned"` + "&&" + hasText("No strikes."))
+	w.See(`document.querySelector(".pardon button").textContent.trim() === "Undo"` + "&&" + hasText("No strikes."))
 }

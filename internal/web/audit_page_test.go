@@ -44,7 +44,10 @@ func TestAuditPage_ShowsChanges(t *testing.T) {
 			_, saved, err := d.control.Grant(ctx, auditTarget(gardenhour, "berta"), "daily", 10)
 			return saved, err
 		}},
-		{"berta pardoned gardenhour entry ", func() (bool, error) { return d.control.Pardon(ctx, entry, "berta") }},
+		{"berta pardoned gardenhour entry ", func() (bool, error) {
+			_, saved, err := d.control.Pardon(ctx, entry, "berta")
+			return saved, err
+		}},
 		{"clara reset gardenhour", func() (bool, error) { return d.control.Reset(ctx, auditTarget(gardenhour, "clara")) }},
 		{"clara exempted 72 from all limits until ", func() (bool, error) {
 			return overrideSaved(d.control.Exempt(ctx, auditTarget(teahouse, "clara"), nil, time.Hour))

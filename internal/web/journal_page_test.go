@@ -184,9 +184,22 @@ func TestJournalPage_Pardon(t *testing.T) {
 	w.goTo("journal")
 	w.See(hasEntries(1, "gardenhour"))
 	w.TypeIn(".pardon button", kb.Enter)
-	w.See(`document.activeElement.textContent.trim() === "Pardoned"`)
-	if e, err := d.guard.Explain(chatguard.Message{ChannelID: channelID, User: gardenhour}); err != nil || e.Strikes != 0 {
-		t.Errorf("pardoned, and %d strikes, %v", e.Strikes, err)
+	w.See(`document.activeElement.textContent.trim() === "Undo" && document.querySelector(".pardon .answer").innerText === "Pardoned"`)
+	strikes := func() int {
+		e, err := d.guard.Explain(chatguard.Message{ChannelID: channelID, User: gardenhour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Strikes
+	}
+	if n := strikes(); n != 0 {
+		t.Errorf("pardoned, and %d strikes", n)
+	}
+	w.Accessible()
+	w.Type(kb.Enter)
+	w.See(`document.activeElement.textContent.trim() === "Pardon"`)
+	if n := strikes(); n != 1 {
+		t.Errorf("undone, and %d strikes", n)
 	}
 }
 
@@ -195,7 +208,7 @@ func TestJournalPage_PardonSeenByOthers(t *testing.T) {
 	d := dash(t)
 	v := d.say(gardenhour, 4)
 	d.say(teahouse, 4)
-	if _, err := d.control.Pardon(t.Context(), v.EntryID, "berta"); err != nil {
+	if _, _, err := d.control.Pardon(t.Context(), v.EntryID, "berta"); err != nil {
 		t.Fatal(err)
 	}
 	d.flush()

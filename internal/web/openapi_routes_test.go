@@ -150,7 +150,7 @@ var documented = map[string]about{
 		query: params(inChannel, ofUser, ofName, ofEntry, ofLimit, ofAction, ofResult, fromTime, untilTime, beforeEntry, pageLength, inFormat),
 		form:  "text/csv", answers: typeOf[entryPage](), headers: []string{"Content-Disposition"}},
 	"POST /journal/{entry}/pardon": {
-		says: "Forgive a single throttled message: lift its penalty, take its strike back.", answers: typeOf[amended]()},
+		says: "Forgive a single throttled message: lift its penalty, take its strike back.", answers: typeOf[pardonedEntry]()},
 	"GET /audit": {
 		says:  "Who changed what, newest first. As CSV, all that match.",
 		query: params(inChannel, toUser, ofName, ofAuthor, ofChange, beforeChange, pageLength, inFormat), form: "text/csv", answers: typeOf[auditPage](),

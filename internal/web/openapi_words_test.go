@@ -68,6 +68,7 @@ var meanings = map[string]string{
 	"path":                "An SVG path that fills the dark modules.",
 	"replaced":            "Login of the account before, if it was another one.",
 	"size":                "Modules in a row, with the quiet zone.",
+	"pardon":              "The pardon's ID, for undoing it.",
 	"pardoned":            "Who pardoned it and when; left out if nobody did.",
 	"per":                 "Who shares the allowance.",
 	"points": "What was left at each change, from the first known event of the user on; the last is their standing now. The others are computed, by " +

@@ -1,10 +1,11 @@
 // @ts-check
-// Pardoning a throttled message: the button in its entry, and the outcome in the button's place.
+// Pardoning a throttled message: the button in its entry, and the outcome and its undo in the
+// button's place.
 
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
-import { mayModerate, nameOf, state, update } from "../core/state.js";
+import { mayModerate, nameOf, now, state, update } from "../core/state.js";
 import { stamp } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
 
@@ -14,25 +15,32 @@ import { stamp } from "../words/time.js";
  * @property {boolean} busy chatguard hasn't answered yet
  * @property {string} problem why chatguard refused
  * @property {boolean} saved a restart doesn't undo the pardon
+ * @property {number} pardon the pardon's ID; 0 if the entry isn't pardoned, or if the pardon can't
+ *   be undone
+ * @property {number} until when it can no longer be undone, ms
+ * @property {boolean} isUndone the pardon was undone
  */
 
-// PardonButton stays in place when pressed, so that it keeps the focus. Entries that were pardoned
-// earlier have no button. zone is the time zone, by default the browser's.
+// PardonButton is one button for pardon and undo, so that it keeps the focus. Entries that were
+// pardoned earlier have no button. zone is the time zone, by default the browser's.
 /** @param {{state: State, entry: Api.Entry, zone?: string, then?: () => void}} props */
 export function PardonButton({ state, entry, zone, then }) {
   const pardoned = state.pardons[entry.id];
   if (entry.pardoned && !pardoned) return html`<${Pardoned} note=${entry.pardoned} zone=${zone} />`;
-  const isDone = pardoned && !pardoned.busy && !pardoned.problem;
+  const isDone = Boolean(pardoned) && !pardoned.busy && !pardoned.isUndone && (!pardoned.problem || pardoned.pardon > 0);
+  const mayUndo = isDone && pardoned.pardon > 0 && pardoned.until > now();
   const name = nameOf(entry).slice(0, 50); // a hostile name may be long
+  const about = mayUndo ? `Undo the pardon of this message from ${name}` : isDone ? null : `Pardon this message from ${name}`;
+  const press = () => (mayUndo ? unpardonEntry(entry, then) : isDone || pardonEntry(entry.id, then));
   return html`
     <span class="pardon">
       ${mayModerate() && html`
-        <button type="button" class="small" aria-disabled=${pardoned?.busy || isDone ? "true" : "false"}
-          aria-label=${isDone ? null : `Pardon this message from ${name}`} onClick=${() => isDone || pardonEntry(entry.id, then)}>
-          ${isDone ? "Pardoned" : "Pardon"}
+        <button type="button" class="small" aria-disabled=${pardoned?.busy || (isDone && !mayUndo) ? "true" : "false"} aria-label=${about} onClick=${press}>
+          ${mayUndo ? "Undo" : isDone ? "Pardoned" : "Pardon"}
         </button>`}
       <span role="status" class="answer">
-        ${isDone && !pardoned.saved && html`<span class="warn">not saved yet</span>`}
+        ${mayUndo && html`<span class="muted">Pardoned</span>`}
+        ${isDone && !pardoned.saved && html` <span class="warn">not saved yet</span>`}
         ${pardoned?.problem && html`<span class="bad" title=${pardoned.problem}>${pardoned.problem}</span>`}
       </span>
     </span>
@@ -45,17 +53,44 @@ function Pardoned({ note: { by, at }, zone }) {
   return html`<span class="pardon muted" title="by ${by}, ${when}">Pardoned<span class="unseen"> by <bdi>${by}</bdi>, ${when}</span></span>`;
 }
 
+/** @type {Pardoning} */
+const unpressed = { busy: false, problem: "", saved: true, pardon: 0, until: 0, isUndone: false };
+
 // pardonEntry pardons an entry, and calls then after chatguard confirms.
 /** @param {number} entry @param {() => void} [then] */
-async function pardonEntry(entry, then = () => {}) {
+function pardonEntry(entry, then) {
+  return press(entry, unpressed, "POST", `/journal/${entry}/pardon`, then, ({ saved, pardon = 0, undo_until: until }) => ({
+    ...unpressed, saved, pardon, until: Date.parse(until ?? "") || 0,
+  }));
+}
+
+// unpardonEntry undoes the pardon of an entry.
+/** @param {Api.Entry} entry @param {() => void} [then] */
+function unpardonEntry({ id, channel, user_id: user }, then) {
+  const before = state.pardons[id];
+  const address = `/channels/${encodeURIComponent(channel)}/users/${encodeURIComponent(user)}/pardon/${before.pardon}`;
+  return press(id, before, "DELETE", address, then, ({ saved }) => ({ ...unpressed, saved, isUndone: true }));
+}
+
+// press sends a request about an entry, and stores the outcome. If chatguard refuses, the entry stays
+// as before.
+/**
+ * @param {number} entry
+ * @param {Pardoning} before
+ * @param {string} method
+ * @param {string} address
+ * @param {(() => void) | undefined} then
+ * @param {(answer: any) => Pardoning} said
+ */
+async function press(entry, before, method, address, then, said) {
   if (state.pardons[entry]?.busy) return;
-  set(entry, { busy: true, problem: "", saved: true });
+  set(entry, { ...before, problem: "", busy: true });
   try {
-    const { body: { saved } } = await request("POST", `/journal/${entry}/pardon`);
-    set(entry, { busy: false, problem: "", saved });
-    then();
+    const { body } = await request(method, address);
+    set(entry, said(body));
+    then?.();
   } catch (problem) {
-    if (!ifSignedOut(problem)) set(entry, { busy: false, problem: problem.message, saved: true });
+    if (!ifSignedOut(problem)) set(entry, { ...before, busy: false, problem: problem.message });
   }
 }
 
