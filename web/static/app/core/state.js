@@ -16,6 +16,8 @@
 /** @import { People } from "../people/people.js" */
 /** @import { Audit } from "../records/audit-page.js" */
 /** @import { Journal } from "../records/journal.js" */
+/** @import { Connecting } from "../start/login.js" */
+/** @import { Start } from "../start/setup.js" */
 /** @import { Pardoning } from "../widgets/pardon.js" */
 
 /**
@@ -78,6 +80,8 @@
  * @property {Record<string, Pardoning>} pardons outcomes of pardoning entries, by ID
  * @property {Partial<Record<SwitchName, Pressed>>} pressed outcomes of pressing the channel's
  *   switches
+ * @property {Start | null} start what is left to set up
+ * @property {Connecting | null} connecting the dialog that connects the bot; null if it is closed
  * @property {Preferences} preferences
  * @property {string} raidLength how long the next raid mode lasts, such as "5m"; empty means the
  *   usual duration
@@ -119,6 +123,8 @@ export const state = {
   entry: null,
   pardons: {},
   pressed: {},
+  start: null,
+  connecting: null,
   preferences: { theme: "system", density: "comfortable" },
   raidLength: "",
   problem: "",

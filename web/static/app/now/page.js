@@ -9,6 +9,7 @@ import { SummaryCard } from "./summary.js";
 import { ChannelSwitches, SwitchStates } from "./switches.js";
 import { UsersTable } from "./table.js";
 import { TopCard } from "./top.js";
+import { SetupCard } from "../start/card.js";
 import { DatabaseNote } from "../widgets/database-note.js";
 import { PageHead } from "../widgets/page-head.js";
 import { clock } from "../words/time.js";
@@ -30,6 +31,7 @@ export function NowPage({ state }) {
     <${PageHead} title="Now"><${ChannelSwitches} state=${state} /><//>
     <${SwitchStates} state=${state} />
     <${DatabaseNote} database=${status?.database} policy=${policy} />
+    <${SetupCard} state=${state} />
     <div class="overview ${stale}">
       <dl class="figures">
         <${Figure} name="users throttled now" value=${status && whole.format(throttled)} />

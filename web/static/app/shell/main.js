@@ -15,6 +15,7 @@ import { choose, retryNow, stop, watch } from "./live.js";
 import { loadAll, pageOf } from "./pages.js";
 import { SignInPage } from "./sign-in.js";
 import { entitle } from "./title.js";
+import { SetupCard } from "../start/card.js";
 import { DatabaseNote } from "../widgets/database-note.js";
 /** @import { State } from "../core/state.js" */
 
@@ -42,6 +43,7 @@ function WaitingPage({ state }) {
   const isTwitch = state.status?.connections.some((c) => c.name === "Twitch");
   return html`
     <${DatabaseNote} database=${state.status?.database} policy=${state.policy} />
+    <${SetupCard} state=${state} />
     <div class="nobody">
       ${state.status && html`
         <p class="headline">${isTwitch ? "Joining the channel on Twitch…" : "No messages yet. Channels appear with their first message."}</p>`}

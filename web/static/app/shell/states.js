@@ -2,6 +2,7 @@
 // The status line of the header, and the list of states that it opens.
 
 import { html } from "../../vendor/htm-preact.js";
+import { linkTo } from "../core/route.js";
 import { partsOf, summaryOf } from "./status.js";
 import { Icon } from "../widgets/icon.js";
 /** @import { State } from "../core/state.js" */
@@ -20,9 +21,14 @@ export function Status({ state }) {
       <ul class="states ${state.feed.state === "lost" ? "stale" : ""}" aria-label="State">
         ${partsOf(state).map((part) => html`<${Line} key=${part.text} part=${part} />`)}
       </ul>
+      ${state.start?.setup && html`<a href=${linkTo(state, "now", { setup: "1" })} onClick=${shut}><${Icon} name="check" />Setup checklist</a>`}
     </div>
   `;
 }
+
+// shut closes the list: a link within the page leaves it open.
+/** @param {{currentTarget: HTMLElement}} event */
+const shut = ({ currentTarget }) => /** @type {HTMLElement} */ (currentTarget.closest("[popover]")).hidePopover();
 
 // Line is a word with a colored dot.
 /** @param {{part: Part}} props */

@@ -41,6 +41,7 @@ const paths = {
   check: "M3 8.5l3.2 3.2L13 5",
   alert: "M8 2l6.5 11.5h-13zM8 6.5v3M8 11.5h.01",
   note: "M3 2.5h10V10l-3.5 3.5H3zM13 10H9.5v3.5M5.5 5.5h5M5.5 8h3",
+  copy: "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",
   message: "M2.5 3h11v8H8l-3 2.8V11H2.5z",
   keyboard: "M1.5 4h13v8h-13zM4 6.7h.01M6.7 6.7h.01M9.3 6.7h.01M12 6.7h.01M5 9.5h6",
   "sign-out": "M6.5 2.5h-4v11h4M10 5l3 3-3 3M13 8H6",

@@ -1,0 +1,22 @@
+// @ts-check
+// A button that copies a text.
+
+import { html, useState } from "../../vendor/htm-preact.js";
+import { Icon } from "../widgets/icon.js";
+
+const shown = 2000; // how long the button says that it has copied, ms
+
+/** @param {{text: string, what: string}} props */
+export function Copy({ text, what }) {
+  const [said, say] = useState("");
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      say("Copied");
+    } catch {
+      say("Select and copy it"); // the browser doesn't let pages copy without encryption
+    }
+    setTimeout(() => say(""), shown);
+  };
+  return html`<button type="button" aria-label="Copy the ${what}" onClick=${copy}><${Icon} name=${said === "Copied" ? "check" : "copy"} /><span role="status">${said || "Copy"}</span></button>`;
+}
