@@ -37,6 +37,19 @@ func printDashboard(ctx context.Context, a *app.App, out io.Writer) error {
 	return err
 }
 
+// showDashboard opens the dashboard in the browser if a person sits at a terminal with a screen. It
+// uses a link of its own, so that the printed one still works.
+func showDashboard(ctx context.Context, a *app.App, out io.Writer) error {
+	if !isTerminal(out) {
+		return nil
+	}
+	link, err := a.SignInLink(ctx)
+	if err == nil {
+		openBrowser(out, link)
+	}
+	return err
+}
+
 // printRooms prints the mode of the channels that the configuration names for servers, and the
 // address to which servers send requests. It prints nothing if there are no such channels.
 func printRooms(a *app.App, out io.Writer) error {

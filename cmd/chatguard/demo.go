@@ -36,6 +36,9 @@ stored. Press Enter for a raid. Ctrl-C ends the demo with a summary.`,
 			ctx, stop := newStopContext(cmd.Context(), time.Duration(o.length))
 			defer stop()
 			o.anyPort = !cmd.Flags().Changed("listen")
+			if o.setup {
+				return demoSetup(ctx, o, cmd.OutOrStdout())
+			}
 			return runDemo(ctx, o, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
@@ -44,6 +47,8 @@ stored. Press Enter for a raid. Ctrl-C ends the demo with a summary.`,
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "each number gives a different crowd")
 	o.raidEvery = duration(5 * time.Minute)
 	cmd.Flags().Var(&o.raidEvery, "raid-every", "time between raids, such as 90s or 10m")
+	cmd.Flags().BoolVar(&o.setup, "setup", false, "begin with an empty folder: set chatguard up in the browser, and connect a bot")
+	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false, "with --setup: only print the link, and don't open the browser")
 	return cmd
 }
 
@@ -53,6 +58,9 @@ type demoOptions struct {
 	anyPort   bool // use another port if listen's is taken
 	seed      uint64
 	raidEvery duration
+
+	setup     bool // begin with an empty folder
+	noBrowser bool
 }
 
 // runDemo runs until the context ends, then prints a summary. Each line of in requests a raid. runDemo

@@ -17,12 +17,14 @@ import (
 const defaultConfig = "chatguard.toml"
 
 func newRootCommand() *cobra.Command {
+	noBrowser := false
 	root := &cobra.Command{
 		Use:   "chatguard",
 		Short: "Give every chatter a fair share of the conversation",
 		Long: `chatguard reads a chat, applies limits to every chatter, and acts on what exceeds them.
 
-Without a command it runs if there is a chatguard.toml, and creates one if there is none.
+Without a command it runs if there is a chatguard.toml, and opens the dashboard in the browser. If there is none, it opens
+a page in the browser that creates one. Without a terminal it opens nothing, and asks as "chatguard init" does.
 Begin with "chatguard demo": the whole thing on this machine, no account needed.`,
 		Args:          noArguments,
 		Version:       version(),
@@ -31,12 +33,18 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 		SuggestionsMinimumDistance: 2,
 		SilenceUsage:               true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := os.Stat(defaultConfig); errors.Is(err, fs.ErrNotExist) {
-				return initialise(cmd, defaultConfig, config.Starter{})
+			o := runOptions{browser: !noBrowser}
+			_, err := os.Stat(defaultConfig)
+			switch {
+			case !errors.Is(err, fs.ErrNotExist):
+				return runFrom(cmd, defaultConfig, o)
+			case isTerminal(cmd.OutOrStdout()):
+				return setUp(cmd, o)
 			}
-			return runFrom(cmd, defaultConfig, runOptions{})
+			return initialise(cmd, defaultConfig, config.Starter{})
 		},
 	}
+	root.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the link, and don't open the browser")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newSigninCommand(), newTokenCommand(), newReplayCommand(), newResetsCommand())

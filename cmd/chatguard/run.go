@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -47,6 +48,7 @@ In a terminal it prints a sign-in link for the dashboard; elsewhere, as under sy
 
 type runOptions struct {
 	noDatabase bool
+	browser    bool // open the dashboard in the browser if a person sits at a terminal
 }
 
 // runFrom moderates according to the configuration at path until a signal ends it.
@@ -76,14 +78,25 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 	// Handle signals first: once the address is printed, a signal may arrive.
 	ctx, stop := newStopContext(cmd.Context(), 0)
 	defer stop()
-	notified, ignore := request.Notifications()
-	defer ignore()
 	if err := errors.Join(printRooms(a, cmd.OutOrStdout()), printDashboard(cmd.Context(), a, cmd.OutOrStdout())); err != nil {
 		return err
 	}
+	if o.browser {
+		if err := showDashboard(cmd.Context(), a, cmd.OutOrStdout()); err != nil {
+			return err
+		}
+	}
+	return serve(ctx, a, func() (config.Config, error) { return loadConfig(path) })
+}
+
+// serve runs an App until the context ends. Requests of other processes reload the configuration.
+func serve(ctx context.Context, a *app.App, load func() (config.Config, error)) error {
+	notified, ignore := request.Notifications()
+	defer ignore()
+	ctx, stop := context.WithCancel(ctx)
 	var reloading sync.WaitGroup
 	defer reloading.Wait()
 	defer stop()
-	reloading.Go(func() { a.ServeRequests(ctx, notified, func() (config.Config, error) { return loadConfig(path) }) })
+	reloading.Go(func() { a.ServeRequests(ctx, notified, load) })
 	return a.Run(ctx)
 }

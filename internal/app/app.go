@@ -61,7 +61,7 @@ type Options struct {
 
 // Open opens the database, restores its content, and listens. Close the App when done.
 func Open(ctx context.Context, o Options) (*App, error) {
-	a := &App{Config: o.Config, pages: o.Pages.orReal(), began: time.Now(), log: o.Log, metrics: metrics.NewSet(), dial: o.Dial, listener: o.Listener}
+	a := &App{Config: o.Config, pages: o.Pages.Real(), began: time.Now(), log: o.Log, metrics: metrics.NewSet(), dial: o.Dial, listener: o.Listener}
 	if err := a.open(ctx); err != nil {
 		a.Close()
 		return nil, err

@@ -16,7 +16,8 @@ type Pages struct {
 	Chat    string // prefix of a channel's chat page; the login and "/chat" follow
 }
 
-func (p Pages) orReal() Pages {
+// Real returns the pages, with the real ones for empty fields.
+func (p Pages) Real() Pages {
 	return Pages{
 		Console: cmp.Or(p.Console, "https://dev.twitch.tv/console/apps/create"),
 		Chat:    cmp.Or(p.Chat, "https://www.twitch.tv/popout/"),

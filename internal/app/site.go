@@ -15,11 +15,16 @@ func (a *App) Address() string { return a.site.Address(a.address) }
 // SignInLink returns a link that signs the owner in to the dashboard. It works once, within
 // persist.SignInTime.
 func (a *App) SignInLink(ctx context.Context) (string, error) {
-	code, err := a.Host.Store.Tokens.NewSignInCode(ctx, auth.Identity{Name: Owner, Access: auth.Own}, 0)
+	code, err := a.SignInCode(ctx)
 	if err != nil {
 		return "", err
 	}
 	return a.site.Link(a.address, code), nil
+}
+
+// SignInCode returns the code of such a link.
+func (a *App) SignInCode(ctx context.Context) (string, error) {
+	return a.Host.Store.Tokens.NewSignInCode(ctx, auth.Identity{Name: Owner, Access: auth.Own}, 0)
 }
 
 // Site returns the configured address of the dashboard.

@@ -29,6 +29,7 @@ type call struct {
 func (s *helixServer) routes() http.Handler {
 	mux := http.NewServeMux()
 	s.authRoutes(mux)
+	s.pageRoutes(mux)
 	mux.HandleFunc("GET /helix/users", s.serveHelix("", s.getUsers))
 	mux.HandleFunc("DELETE /helix/moderation/chat", s.serveHelix(scopeDelete, s.requireModerator(s.deleteMessages)))
 	mux.HandleFunc("POST /helix/moderation/warnings", s.serveHelix(scopeWarn, s.requireModerator(s.warnUser)))

@@ -73,3 +73,8 @@ func isWildcard(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "" || err == nil && addr.IsUnspecified()
 }
+
+// IsPrivate reports whether only this machine can reach the Site, without encryption.
+func (s Site) IsPrivate() bool {
+	return isLoopback(bareHost(s.Listen)) && s.TLSCert == "" && s.PublicURL == nil
+}

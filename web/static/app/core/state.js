@@ -47,8 +47,9 @@
  * @property {"unknown" | "out" | "in"} session
  * @property {{busy: boolean, error: string, why?: string, mounted?: boolean}} signIn why says why a
  *   session ended; mounted is the same as in me
- * @property {{name: string, access: string, mounted?: boolean}} me who is signed in; mounted is
- *   true if another site signs people in
+ * @property {{name: string, access: string, mounted?: boolean, first_run?: {console: string}}} me
+ *   who is signed in; mounted is true if another site signs people in; first_run means that there
+ *   is no configuration yet
  * @property {Page} route the page shown
  * @property {Query} query the address bar's parameters without the channel
  * @property {Api.Channel[]} channels

@@ -10,6 +10,7 @@ import { onChange, state, update } from "../core/state.js";
 import { closeNotes, hasDraft } from "../limits/form.js";
 import { close } from "../now/question.js";
 import { closeProblems } from "../now/switches.js";
+import { FirstRun } from "./first-run.js";
 import { Banners, Header } from "./header.js";
 import { choose, retryNow, stop, watch } from "./live.js";
 import { loadAll, pageOf } from "./pages.js";
@@ -23,6 +24,7 @@ import { DatabaseNote } from "../widgets/database-note.js";
 function App({ state }) {
   if (state.session === "unknown") return null;
   if (state.session === "out") return html`<${SignInPage} signIn=${state.signIn} onSignedIn=${enter} />`;
+  if (state.me.first_run) return html`<${FirstRun} console=${state.me.first_run.console} onEntered=${enter} />`;
   const Page = state.channel === "" ? WaitingPage : pageOf(state.route);
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
@@ -97,7 +99,7 @@ async function show() {
     s.query = query;
     s.wanted = channel;
   });
-  if (state.session === "in") choose();
+  if (state.session === "in" && !state.me.first_run) choose();
 }
 
 onChange((s) => {

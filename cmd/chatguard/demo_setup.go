@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/config"
+)
+
+// demoSetup is a first evening with the simulated Twitch: an empty folder, the setup page, and then
+// the dashboard with its checklist. The pages of Twitch are simulated, too.
+func demoSetup(ctx context.Context, o demoOptions, out io.Writer) (err error) {
+	folder, err := os.MkdirTemp("", "chatguard-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	server, err := faketwitch.Start(faketwitch.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	s := newDemoSetup(server, filepath.Join(folder, defaultConfig), o.listen, out)
+	s.open = func(link string) bool { return !o.noBrowser && openBrowser(out, link) }
+	fmt.Fprintln(out, "A first evening with a simulated Twitch. Nothing leaves this machine, and nothing is kept.")
+	a, err := s.run(ctx)
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err != nil || a == nil {
+		return err
+	}
+	defer a.Close()
+	crowd := &faketwitch.Crowd{Channel: a.Config.Twitch.Channels[0], Seed: o.seed, RaidAt: -1}
+	return runWithCrowds(ctx, a, server, []*faketwitch.Crowd{crowd}, time.Duration(o.raidEvery))
+}
+
+// newDemoSetup returns a setup whose Twitch is a server. The chosen channel exists there as soon as
+// it is in the configuration; the bot is no moderator yet.
+func newDemoSetup(server *faketwitch.Server, path, listen string, out io.Writer) *setup {
+	s := &setup{
+		path: path, web: config.Default().Web, out: out,
+		log:   slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+		pages: app.Pages{Console: server.SiteURL() + "/console/apps/create", Chat: server.SiteURL() + "/popout/"},
+	}
+	s.web.Listen = listen
+	s.load = func() (config.Config, error) {
+		c, err := config.Load(path, nil)
+		if err != nil {
+			return c, err
+		}
+		c.Twitch.IRCAddress, c.Twitch.IRCTLS, c.Twitch.HelixURL, c.Twitch.AuthURL = server.IRCAddress(), false, server.HelixURL(), server.AuthURL()
+		server.AddChannel(c.Twitch.Channels[0])
+		server.SetBotModerator(c.Twitch.Channels[0], false)
+		return c, nil
+	}
+	return s
+}

@@ -1,0 +1,121 @@
+package faketwitch
+
+import (
+	"html/template"
+	"net/http"
+	"strings"
+)
+
+// page is a page of the fake site, for people who try the demo.
+var page = template.Must(template.New("page").Parse(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{.Title}} · simulated Twitch</title>
+<style>
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 28rem; margin: 12vh auto; padding: 0 1rem; color: #1b1c22; background: #f6f3fb; }
+h1 { font-size: 1.3rem } code { background: #e6defa; padding: 2px 6px; border-radius: 4px; font-size: 1.05rem }
+input { font: inherit; width: 100%; padding: 8px; box-sizing: border-box; margin: 4px 0 12px } button { font: inherit; padding: 8px 16px; margin-right: 8px }
+.site { color: #5b3aa6; font-weight: 600 }
+</style>
+<p class="site">Simulated Twitch, on this machine</p>
+<h1>{{.Title}}</h1>
+{{range .Says}}<p>{{.}}</p>{{end}}
+{{with .Code}}<p><code id="code">{{.}}</code></p>{{end}}
+{{with .Field}}<form method="post"><label for="field">{{.Label}}</label><input id="field" name="{{.Name}}" value="{{.Value}}" autocomplete="off">
+{{range $.Buttons}}<button name="do" id="{{.}}" value="{{.}}">{{.}}</button>{{end}}</form>{{end}}
+</html>
+`))
+
+// pageContent is what a page shows.
+type pageContent struct {
+	Title   string
+	Says    []string
+	Code    string
+	Field   *pageField // a form, or nil
+	Buttons []string
+}
+
+// pageField is the field of a form.
+type pageField struct{ Label, Name, Value string }
+
+// pageRoutes adds the pages: where people register an application, authorize a login, and write in
+// a channel as its owner.
+func (s *Server) pageRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /console/apps/create", s.showApplication)
+	mux.HandleFunc("GET /activate", s.showActivate)
+	mux.HandleFunc("POST /activate", s.activate)
+	mux.HandleFunc("GET /popout/{channel}/chat", s.showChat)
+	mux.HandleFunc("POST /popout/{channel}/chat", s.writeChat)
+}
+
+func showPage(w http.ResponseWriter, c pageContent) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = page.Execute(w, c) // an error means that the client is gone
+}
+
+func (s *Server) showApplication(w http.ResponseWriter, _ *http.Request) {
+	showPage(w, pageContent{Title: "Your application is registered", Says: []string{"Its client ID is:"}, Code: s.opts.ClientID})
+}
+
+func (s *Server) showActivate(w http.ResponseWriter, r *http.Request) {
+	showPage(w, pageContent{
+		Title: "Authorize chatguard?", Says: []string{"It shows this code:"}, Code: r.URL.Query().Get("device-code"),
+		Field: &pageField{"You are signed in as", "account", s.opts.Login}, Buttons: []string{"Authorize", "Deny"},
+	})
+}
+
+func (s *Server) activate(w http.ResponseWriter, r *http.Request) {
+	code, account := r.URL.Query().Get("device-code"), strings.TrimSpace(r.PostFormValue("account"))
+	decided := false
+	switch {
+	case r.PostFormValue("do") == "Deny":
+		decided = s.Deny(code)
+	case account != "":
+		decided = s.ApproveAs(code, account)
+	}
+	says := "Go back to chatguard."
+	if !decided {
+		says = "There is no login with this code. Get a new one."
+	}
+	showPage(w, pageContent{Title: "Done", Says: []string{says}})
+}
+
+func (s *Server) showChat(w http.ResponseWriter, r *http.Request) { s.showChatAfter(w, r, "") }
+
+// showChatAfter shows the chat's page with a note about what was written last.
+func (s *Server) showChatAfter(w http.ResponseWriter, r *http.Request, note string) {
+	channel := r.PathValue("channel")
+	c := pageContent{
+		Title: "Chat of " + channel, Says: []string{"You are signed in as " + channel + "."},
+		Field: &pageField{"Send a message", "text", "/mod " + s.opts.Login}, Buttons: []string{"Chat"},
+	}
+	if note != "" {
+		c.Says = append(c.Says, note)
+	}
+	showPage(w, c)
+}
+
+// writeChat writes a message, or carries out /mod and /unmod for the bot.
+func (s *Server) writeChat(w http.ResponseWriter, r *http.Request) {
+	channel, text := r.PathValue("channel"), strings.TrimSpace(r.PostFormValue("text"))
+	command, account, _ := strings.Cut(text, " ")
+	switch command {
+	case "/mod", "/unmod":
+		if !strings.EqualFold(account, s.opts.Login) {
+			s.showChatAfter(w, r, "Only "+s.opts.Login+" can be made a moderator here.")
+			return
+		}
+		s.SetBotModerator(channel, command == "/mod")
+		s.showChatAfter(w, r, "Done: "+text)
+		return
+	}
+	if _, err := s.Say(Line{Channel: channel, Login: channel, Badges: "broadcaster/1", Text: text}); err != nil {
+		s.showChatAfter(w, r, "Not sent: "+err.Error())
+		return
+	}
+	s.showChatAfter(w, r, "Sent.")
+}
+
+// SiteURL returns the base URL of the pages.
+func (s *Server) SiteURL() string { return "http://" + s.web.Addr().String() }

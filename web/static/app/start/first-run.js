@@ -1,0 +1,87 @@
+// @ts-check
+// The setup page, before there is a configuration: which channel, and where its day ends.
+
+import { html, useState } from "../../vendor/htm-preact.js";
+import { request } from "../core/api.js";
+import { ClientIDGuide, wrongClientID } from "./client-id.js";
+import { Zones } from "../widgets/field.js";
+
+/** @typedef {{channel: string, timezone: string, client_id: string}} Answers */
+/** @typedef {Partial<Record<keyof Answers | "all", string>>} Problems */
+
+/** @param {string} text */
+const channelOf = (text) => text.trim().toLowerCase().replace(/^.*twitch\.tv\//, "").replace(/\/$/, "").replace(/^#/, "");
+
+// problemsOf says what is wrong with the answers; chatguard checks them again.
+/** @param {Answers} answers @returns {Problems} */
+export function problemsOf({ channel, timezone, client_id: id }) {
+  /** @type {Problems} */
+  const problems = {};
+  if (!/^[a-z0-9_]{1,25}$/.test(channelOf(channel))) problems.channel = "Enter the channel’s name as in twitch.tv/name: up to 25 letters, digits and _.";
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: timezone });
+  } catch {
+    problems.timezone = "Enter a time zone such as Europe/Berlin.";
+  }
+  if (id && wrongClientID(id)) problems.client_id = wrongClientID(id);
+  return problems;
+}
+
+/** @param {{console: string, onCreated: (code: string) => Promise<void>}} props */
+export function FirstRunPage({ console: page, onCreated }) {
+  const [problems, setProblems] = useState(/** @type {Problems} */ ({}));
+  const [busy, setBusy] = useState(false);
+  /** @param {SubmitEvent & {target: HTMLFormElement}} event */
+  const submit = async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    const form = new FormData(event.target);
+    const read = (/** @type {string} */ name) => String(form.get(name) ?? "").trim();
+    const answers = { channel: read("channel"), timezone: read("timezone"), client_id: read("client_id") };
+    const found = problemsOf(answers);
+    setProblems(found);
+    const [first] = Object.keys(found);
+    if (first) return /** @type {HTMLElement} */ (event.target.querySelector(`[name=${first}]`)).focus();
+    setBusy(true);
+    try {
+      const { body } = await request("PUT", "/configuration", { body: answers });
+      await onCreated(body.code);
+    } catch (problem) {
+      setProblems({ all: problem.message });
+      setBusy(false);
+    }
+  };
+  return html`
+    <main class="setup-page">
+      <img src="favicon.svg" alt="" width="40" height="40" />
+      <h1 class="title">Set up chatguard</h1>
+      <p class="muted">chatguard starts by watching your channel. Nobody is throttled until you say so.</p>
+      <form onSubmit=${submit} novalidate>
+        <${Question} name="channel" label="Twitch channel" hint="yourchannel, or twitch.tv/yourchannel" problem=${problems.channel} />
+        <${Question} name="timezone" label="Time zone" about="Daily limits reset at midnight there." value=${Intl.DateTimeFormat().resolvedOptions().timeZone} list="zones" problem=${problems.timezone} />
+        <${Zones} />
+        <details open=${Boolean(problems.client_id)}>
+          <summary>Twitch application <span class="muted">optional, can follow later</span></summary>
+          <p class="muted">To act on messages, chatguard needs the client ID of a Twitch application of your own. It costs nothing and is no secret.</p>
+          <${ClientIDGuide} page=${page} />
+          <${Question} name="client_id" label="Client ID" problem=${problems.client_id} />
+        </details>
+        <button class="primary" id="begin" aria-disabled=${busy ? "true" : "false"}>${busy ? "Starting…" : "Start watching"}</button>
+        <p class="error" role="alert">${problems.all}</p>
+      </form>
+      <p class="muted small">This writes chatguard.toml in the folder in which you started chatguard.</p>
+    </main>
+  `;
+}
+
+/** @param {{name: string, label: string, about?: string, hint?: string, value?: string, list?: string, problem?: string}} props */
+function Question({ name, label, about, hint, value, list, problem }) {
+  return html`
+    <div class="setup-question">
+      <label for=${name}>${label}</label>
+      <input id=${name} name=${name} autocomplete="off" autocapitalize="off" spellcheck="false" placeholder=${hint} defaultValue=${value} list=${list}
+        aria-describedby="${name}-about" aria-invalid=${problem ? "true" : "false"} />
+      <p id="${name}-about" class=${problem ? "error" : "muted"} aria-live="polite">${problem || about}</p>
+    </div>
+  `;
+}
