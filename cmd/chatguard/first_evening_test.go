@@ -18,9 +18,9 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
-// evening is a first start in an empty folder, with a window at its setup page and a fake Twitch.
+// firstEvening is a first start in an empty folder, with a window at its setup page and a fake Twitch.
 // It counts what the person has to do.
-type evening struct {
+type firstEvening struct {
 	*browsertest.Window
 	twitch       *faketwitch.Server
 	folder       string
@@ -29,14 +29,14 @@ type evening struct {
 
 // beginEvening serves the setup page and follows its link. The App that results runs until the test
 // ends.
-func beginEvening(t *testing.T, width, height int64) *evening {
+func beginEvening(t *testing.T, width, height int64) *firstEvening {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server.SetDeviceTimes(30*time.Minute, time.Second)
-	e := &evening{twitch: server, folder: t.TempDir()}
+	e := &firstEvening{twitch: server, folder: t.TempDir()}
 	s := newDemoSetup(server, filepath.Join(e.folder, defaultConfig), "127.0.0.1:0", io.Discard)
 	links := make(chan string, 1)
 	s.open = func(link string) bool { links <- link; return true }
@@ -75,17 +75,17 @@ func runEvening(ctx context.Context, s *setup) (err error) {
 }
 
 // press clicks as the person does.
-func (e *evening) press(selector string) { e.Helper(); e.clicks++; e.Press(selector) }
+func (e *firstEvening) press(selector string) { e.Helper(); e.clicks++; e.Press(selector) }
 
 // write types as the person does, after a click into the field.
-func (e *evening) write(field, text string) {
+func (e *firstEvening) write(field, text string) {
 	e.Helper()
 	e.clicks, e.keys = e.clicks+1, e.keys+len(text)
 	e.Write(field, text)
 }
 
 // visit opens a link of the page in another tab, presses a button there, and closes the tab.
-func (e *evening) visit(link, button string) {
+func (e *firstEvening) visit(link, button string) {
 	e.Helper()
 	e.clicks += 2
 	tab := browsertest.Open(e.TB, 900, 800)
@@ -95,13 +95,13 @@ func (e *evening) visit(link, button string) {
 }
 
 // step waits until a step of the checklist has a state.
-func (e *evening) step(name, state string) {
+func (e *firstEvening) step(name, state string) {
 	e.Helper()
 	e.See(fmt.Sprintf(`document.querySelector("#step-%s.%s")`, name, state))
 }
 
 // look checks the page as shown, and saves its picture if pictures are wanted.
-func (e *evening) look(name string) {
+func (e *firstEvening) look(name string) {
 	e.Helper()
 	e.Accessible()
 	if *screenshots != "" {
