@@ -84,14 +84,13 @@ func (e *firstEvening) write(field, text string) {
 	e.Write(field, text)
 }
 
-// visit opens a link of the page in another tab, presses a button there, and closes the tab.
+// visit opens a link of the page in another tab, and presses a button there.
 func (e *firstEvening) visit(link, button string) {
 	e.Helper()
 	e.clicks += 2
 	tab := browsertest.Open(e.TB, 900, 800)
 	tab.Must(chromedp.Navigate(browsertest.Eval[string](e.Window, fmt.Sprintf("document.querySelector(%q).href", link))))
 	tab.Press(button)
-	tab.See(`document.body.innerText.includes("Done")`)
 }
 
 // step waits until a step of the checklist has a state.
