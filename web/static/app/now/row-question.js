@@ -190,7 +190,7 @@ export function Actions({ user, index, asks }) {
   /** @param {string} action @param {string} icon */
   const asking = (action, icon) => ({ user, name: action, icon, hasWord: inMenu, isOpen: asks === action, act: () => ask(user, index, action) });
   return html`
-    <${Action} user=${user} name=${inMenu ? "first" : "pardon"} does="Pardon" about="Pardon ${name}" act=${() => pardon(user, index)} />
+    <${Action} user=${user} name=${inMenu ? "first" : "pardon"} icon=${inMenu ? "check" : ""} does="Pardon" about="Pardon ${name}" act=${() => pardon(user, index)} />
     ${mayAct() && (silenced
       ? html`<${Action} ...${asking("lift", "play")} does=${liftNames({ banned: silenced === "ban", by: "" }).button} about="${liftNames({ banned: silenced === "ban", by: "" }).asks} ${name}" />`
       : html`
