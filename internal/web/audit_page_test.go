@@ -30,7 +30,7 @@ func TestAuditPage_ShowsChanges(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
 	w.goTo("audit")
-	w.See(hasText("No changes recorded."))
+	w.See(hasText("No changes yet."))
 
 	ctx := t.Context()
 	own := chatguard.UserOverride{Exempt: chatguard.NeverExempt, Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"burst": {Burst: 9, Refill: 2 * time.Second}}}
@@ -44,7 +44,7 @@ func TestAuditPage_ShowsChanges(t *testing.T) {
 			_, saved, err := d.control.Grant(ctx, auditTarget(gardenhour, "berta"), "daily", 10)
 			return saved, err
 		}},
-		{"berta pardoned gardenhour entry ", func() (bool, error) {
+		{"berta pardoned gardenhour “hello everyone” 1 message", func() (bool, error) {
 			_, saved, err := d.control.Pardon(ctx, entry, "berta")
 			return saved, err
 		}},
@@ -60,7 +60,7 @@ func TestAuditPage_ShowsChanges(t *testing.T) {
 		}},
 		{"never exempt; time zone Asia/Tokyo; burst: 9 at once, one more every 2 seconds, before: none", func() (bool, error) { return true, nil }},
 		{"clara paused", func() (bool, error) { return d.control.Pause(ctx, channelID, "clara") }},
-		{"clara switched raid mode on until ", func() (bool, error) {
+		{"clara switched raid mode channel on until ", func() (bool, error) {
 			_, saved, err := d.control.StartRaid(ctx, channelID, "clara", time.Minute)
 			return saved, err
 		}},
@@ -86,7 +86,7 @@ func TestAuditPage_ShowsChanges(t *testing.T) {
 	w.See(hasText("No changes match these filters."))
 	w.visit("#/audit?user=72")
 	w.See(hasAudits(2, "clara exempted 72 "))
-	w.Write("#filter-user", "GardenHour\r")
+	w.Write("#filter-name", "GardenHour\r")
 	w.See(`location.hash === "#/audit?user=GardenHour" &&` + hasAudits(4, "clara set custom limits gardenhour"))
 	w.visit("#/audit?user=71&action=reset")
 	w.See(hasAudits(1, "clara reset gardenhour"))

@@ -33,7 +33,7 @@ func TestCard_SaysWhyOnPage(t *testing.T) {
 	w.See(hasReason("gardenhour is throttled by the limit “burst”: the next message passes in 9 min "))
 	w.See(hasLimitText("burst", "3 of 3") + "&&" + hasLimitText("burst", "in 9 min ") + "&&" + hasLimitText("burst", "resets in 29 min") + "&&" + hasLimitText("burst", "everyone"))
 	w.See(hasLimitText("daily", "3 of 300") + "&&" + hasLimitText("daily", "297 left") + "&&" + hasLimitText("daily", "at 00:00"))
-	w.See(hasText("1 strike, expiring in 29 min") + "&&" + hasText("Next penalty: delete the message.") + "&&" + hasText("times in UTC, the channel’s time zone"))
+	w.See(hasText("1 strike, expiring in 29 min") + "&&" + hasText("Next penalty: delete the message.") + "&&" + hasText("Times in UTC"))
 	w.See(`document.querySelectorAll(".person .entry").length === 1 && document.querySelector(".person .entry .limit").textContent === "burst"`)
 
 	w.seePerson(teahouse)
@@ -84,10 +84,10 @@ func TestCard_AnnouncesUser(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	w := d.openCard(gardenhour)
-	w.See(`document.title === "gardenhour · People · #somechannel · chatguard"`)
+	w.See(`document.title.endsWith("gardenhour · People · #somechannel · chatguard")`)
 	w.See(`document.querySelector("[aria-live]").textContent.startsWith("gardenhour is throttled by the limit “burst”: the next message passes in ")`)
 	w.visit("#/people")
-	w.See(`document.title === "People · #somechannel · chatguard"`)
+	w.See(`/^(\(\d+\) )?People · #somechannel · chatguard$/.test(document.title)`)
 }
 
 func TestCard_UsersTimeZone(t *testing.T) {
@@ -98,11 +98,11 @@ func TestCard_UsersTimeZone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := d.openCard(gardenhour)
-	w.See(hasText("times in Asia/Tokyo, the user’s time zone") + "&&" + hasLimitText("daily", "GMT+9") + "&&" + hasLimitText("daily", "3 of 50") + "&&" + hasLimitText("daily", "custom numbers"))
+	w.See(hasText("the user’s day follows Asia/Tokyo") + "&&" + hasLimitText("daily", "GMT+9") + "&&" + hasLimitText("daily", "3 of 50") + "&&" + hasLimitText("daily", "custom numbers"))
 	w.See(hasText("time zone Asia/Tokyo; daily: 50 messages"))
-	w.See(`[".identity .muted", ".entry time"].every((place) => document.querySelector(".person " + place)?.textContent.endsWith("GMT+9"))`)
+	w.See(`[".identity .muted", ".entry time"].every((place) => /\d\d:\d\d:\d\d$/.test(document.querySelector(".person " + place)?.textContent))`) // the channel's zone
 	w.Click(".person .text-button")
-	w.See(`document.querySelector("dialog dd")?.textContent.endsWith("GMT+9") &&` + hasText("Penalty") + `&& document.querySelector("dialog").textContent.includes("delete the message")`)
+	w.See(`/^\d\d:\d\d:\d\d$/.test(document.querySelector("dialog dd")?.textContent) &&` + hasText("Penalty") + `&& document.querySelector("dialog").textContent.includes("delete the message")`)
 }
 
 func TestCard_DrawsWeek(t *testing.T) {

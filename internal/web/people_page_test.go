@@ -3,6 +3,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -26,7 +27,7 @@ var (
 func (w *window) seePerson(user chatguard.User) {
 	w.Window.Helper()
 	w.visit("#/people?user=" + user.ID)
-	w.See(fmt.Sprintf(`document.querySelector(".person h2")?.textContent === %q`, user.Login))
+	w.See(fmt.Sprintf(`document.querySelector(".person h2")?.textContent === %q`, cmp.Or(user.DisplayName, user.Login)))
 }
 
 // openCard opens the card of a user in a new window, after everything pending is written.
@@ -81,7 +82,7 @@ func TestPeoplePage_FindByKeyboard(t *testing.T) {
 	w.Write("#find", "72")
 	w.See(hasPeople("teahouse"))
 	w.Write("#find", "<b>nobody</b>")
-	w.See(hasPeople() + "&&" + hasText("No user matches “<b>nobody</b>” (login or ID)."))
+	w.See(hasPeople() + "&&" + hasText("No user matches “<b>nobody</b>” (name, login or ID)."))
 }
 
 func TestPeoplePage_SearchFails(t *testing.T) {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { clock, length, seconds, stamp, toMinute, upcoming, wait } from "../static/app/words/time.js";
+import { state } from "../static/app/core/state.js";
 import { at } from "../view-text.js";
 
 const ms = (time) => Date.parse(time);
@@ -52,4 +53,15 @@ test("length: exact, in words", () => {
 test("seconds: reads a duration as the API writes it", () => {
   const numbers = [["0s", 0], ["1m30s", 90], ["1h0m0.5s", 3600.5], ["250ms", 0.25], ["1.5h", 5400], ["1ns", 1e-9], ["3µs", 3e-6], ["", 0]];
   for (const [text, number] of numbers) assert.equal(seconds(text), number);
+});
+
+test("times: a zone is named only if it isn't the channel's", () => {
+  Object.assign(state, { channel: "1", channels: [{ id: "1", login: "c", timezone: "Europe/Berlin" }] });
+  at("2026-11-03T12:00:00Z", () => {
+    const time = ms("2026-11-03T13:03:22Z");
+    assert.deepEqual([clock(time), upcoming(time), stamp(time), toMinute(time)], ["14:03:22", "14:03:22", "14:03:22", "14:03"]);
+    assert.equal(clock(time, "Europe/Berlin"), "14:03:22");
+    assert.equal(clock(time, "Asia/Tokyo"), "22:03:22 GMT+9");
+  });
+  Object.assign(state, { channel: null, channels: [] });
 });

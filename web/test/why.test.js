@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Why } from "../static/app/words/why.js";
+import { state } from "../static/app/core/state.js";
 import { at, viewText } from "../view-text.js";
+
+Object.assign(state, { channel: "1", channels: [{ id: "1", login: "c", timezone: "UTC" }] });
 
 const now = "2026-11-03T12:00:00Z";
 const allowed = { at: now, allowed: true, limit: "burst", exempt: false, never: false, retry_after_ms: 0 };
@@ -36,17 +39,17 @@ test("why: an exempt user", () => {
   const verdict = { ...allowed, exempt: true };
   assert.equal(why({ verdict, roles: ["moderator"] }), "anna may write without limits, exempt as moderator.");
   assert.equal(why({ verdict, override: { exempt: "always" } }), "anna may write without limits, exempted permanently.");
-  assert.equal(why({ verdict, override: { exempt: "always", exempt_until: "2026-11-03T13:00:00Z" } }), "anna may write without limits, exempted until 13:00:00 UTC.");
+  assert.equal(why({ verdict, override: { exempt: "always", exempt_until: "2026-11-03T13:00:00Z" } }), "anna may write without limits, exempted until 13:00:00.");
 });
 
 test("why: a throttled user", () => {
-  assert.equal(why({ verdict: held }), "anna is throttled by the limit “burst”: the next message passes in 9 min, at 12:09:00 UTC.");
+  assert.equal(why({ verdict: held }), "anna is throttled by the limit “burst”: the next message passes in 9 min, at 12:09:00.");
   assert.equal(why({ verdict: { ...held, retry_after_ms: null, never: true } }), "anna is throttled by the limit “burst”: it allows them no messages.");
 });
 
 test("why: a user who would be throttled", () => {
   const verdict = { ...held, allowed: true };
-  const end = "Otherwise the limit “burst” would throttle them: the next message passes in 9 min, at 12:09:00 UTC.";
+  const end = "Otherwise the limit “burst” would throttle them: the next message passes in 9 min, at 12:09:00.";
   assert.equal(why({ verdict }, { in_force: "observe", paused_by: "berta" }), `anna may write: the channel is paused by berta. ${end}`);
   assert.equal(why({ verdict }), `anna may write: this limit only observes. ${end}`);
   assert.equal(why({ verdict }, { mode: "observe" }), `anna may write: chatguard only observes. ${end}`);
@@ -54,7 +57,12 @@ test("why: a user who would be throttled", () => {
 
 test("why: a timeout", () => {
   const card = { silent_until: "2026-11-03T12:10:00Z" };
-  assert.equal(why(card), "anna is timed out and may write again in 10 min, at 12:10:00 UTC.");
-  assert.equal(why(card, { mode: "enforce", in_force: "observe", paused_by: "berta" }), "anna is timed out and may write again in 10 min, at 12:10:00 UTC.");
-  assert.equal(why(card, { mode: "observe" }), "anna may write now: chatguard only observes. Otherwise they would be timed out for another 10 min, until 12:10:00 UTC.");
+  assert.equal(why(card), "anna is timed out and may write again in 10 min, at 12:10:00.");
+  assert.equal(why(card, { mode: "enforce", in_force: "observe", paused_by: "berta" }), "anna is timed out and may write again in 10 min, at 12:10:00.");
+  assert.equal(why(card, { mode: "observe" }), "anna may write now: chatguard only observes. Otherwise they would be timed out for another 10 min, until 12:10:00.");
+});
+
+test("why: a wait that is over is a second until chatguard says so", () => {
+  const verdict = { ...held, at: "2026-11-03T11:00:00Z", retry_after_ms: 1000 };
+  assert.equal(why({ verdict }), "anna is throttled by the limit “burst”: the next message passes in 1 s, at 11:00:01.");
 });

@@ -24,12 +24,12 @@ test("penalties: for how long they silence", () => {
 
 test("penalties: how they went", () => {
   const went = (penalty, outcome) => Object.values(outcomeWords({ penalty, outcome })).join("|");
-  assert.equal(went("timeout 30s", { action: "timeout", result: "done", reason: "" }), "timed out for 30 s|good|");
-  assert.equal(went("timeout 30s", { action: "delete", result: "done", reason: "no right" }), "deleted|good|no right");
-  assert.equal(went("ban", { action: "ban", result: "observed", reason: "" }), "would be banned|notice|");
-  assert.equal(went("warn", { action: "warn", result: "failed", reason: "gone" }), "warning failed|bad|gone");
-  assert.equal(went("delete", { action: "delete", result: "skipped", reason: "too late" }), "delete skipped|warn|too late");
-  assert.equal(went("delete", { action: "delete", result: "pending", reason: "" }), "deleting…|off|");
+  assert.equal(went("timeout 30s", { action: "timeout", result: "done", reason: "" }), "timed out for 30 s|timed-out|");
+  assert.equal(went("timeout 30s", { action: "delete", result: "done", reason: "no right" }), "deleted|deleted|no right");
+  assert.equal(went("ban", { action: "ban", result: "observed", reason: "" }), "would be banned|observed|");
+  assert.equal(went("warn", { action: "warn", result: "failed", reason: "gone" }), "warning failed|failed|gone");
+  assert.equal(went("delete", { action: "delete", result: "skipped", reason: "too late" }), "delete skipped|skipped|too late");
+  assert.equal(went("delete", { action: "delete", result: "pending", reason: "" }), "deleting…|pending|");
 });
 
 test("roles: in falling order, without everyone", () => {

@@ -11,6 +11,7 @@ import (
 type Channel struct {
 	ID        string    `json:"id"`
 	Login     string    `json:"login"`
+	Timezone  string    `json:"timezone,omitempty"`  // of the channel's policy; empty for UTC
 	PausedBy  string    `json:"paused_by,omitempty"` // who paused it; empty if it is not paused
 	RaidUntil time.Time `json:"raid_until,omitzero"` // when raid mode ends; zero if it is off
 	// LiveSince is when the channel's running stream began; zero if it is not live.
@@ -121,6 +122,7 @@ func (m *Model) Database() journal.Database {
 func (m *Model) Channels() []Channel {
 	list := append([]Channel{}, m.opts.Channels()...) // an empty list in JSON, never null
 	for i := range list {
+		list[i].Timezone = m.opts.Guard.InForce(list[i].ID).Timezone
 		if m.opts.Controls != nil {
 			on := m.opts.Controls.Switches(list[i].ID)
 			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil

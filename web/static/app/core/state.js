@@ -189,9 +189,35 @@ export function mayAct() {
 /** @param {string} id */
 export const shownID = (id) => (state.me.mounted ? id : id.replace(/^check:/, ""));
 
-// nameOf returns a user's name.
+const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu; // changes the writing direction
+const visible = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const longestName = 50; // characters
+
+// shownName returns a name from chat as people see it: without what turns the text around it, and
+// bounded. It is empty if nothing of the name is visible.
+/** @param {string | undefined} name */
+export function shownName(name = "") {
+  const letters = [...name.replace(turning, "")];
+  if (!visible.test(letters.join(""))) return "";
+  return letters.length > longestName ? letters.slice(0, longestName).join("") + "…" : letters.join("");
+}
+
+// nameOf returns a user's name. It is never empty and always visible.
 /** @param {Named} of */
-export const nameOf = ({ display_name: shown, login, user_id: id }) => shown || login || shownID(id);
+export const nameOf = ({ display_name: shown, login, user_id: id }) => shownName(shown) || shownName(login) || shownID(id);
+
+// loginOf returns a user's login if the name doesn't already say it.
+/** @param {Named} user */
+export function loginOf(user) {
+  const login = shownName(user.login);
+  return login.toLowerCase() === nameOf(user).toLowerCase() ? "" : login;
+}
+
+// channelZone returns the time zone of the channel shown; empty before it is known.
+export function channelZone() {
+  const shown = state.channels.find((channel) => channel.id === state.channel);
+  return shown ? shown.timezone || "UTC" : "";
+}
 
 // configured returns the name of the place where unchanged limits come from, and a short name.
 export function configured() {

@@ -3,8 +3,9 @@
 
 import { html, useEffect, useRef } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
-import { mayModerate, now, shownID, update } from "../core/state.js";
+import { loginOf, mayModerate, nameOf, now, shownID, update } from "../core/state.js";
 import { UserButtons } from "./change-form.js";
+import { UserNotes } from "./notes.js";
 import { reload } from "./people.js";
 import { UserLimits } from "./standing.js";
 import { UserWeek } from "./week.js";
@@ -24,7 +25,7 @@ export function UserCard({ state, person }) {
   if (isGone || !card) return html`<p class=${problem ? "error" : "muted"} role="status">${problem || html`Loading <bdi>${shownID(id)}</bdi>…`}</p>`;
   return html`
     <div class="identity">
-      <h2><bdi>${card.login || shownID(card.user_id)}</bdi></h2>
+      <h2><bdi>${nameOf(card)}</bdi>${loginOf(card) && html` <bdi class="login muted">${loginOf(card)}</bdi>`}</h2>
       <p class="muted">${about(card)}</p>
     </div>
     ${problem && html`<p class="error" role="alert">${problem} Showing earlier data.</p>`}
@@ -32,6 +33,7 @@ export function UserCard({ state, person }) {
       <p class="why" ref=${why}><${Why} card=${card} state=${state} /></p>
       <p class="muted">${strikes(card)}</p>
       ${mayModerate() && html`<${UserButtons} state=${state} person=${person} />`}
+      <${UserNotes} person=${person} />
       <${UserLimits} card=${card} />
       <${UserOwn} card=${card} />
       <${UserWeek} person=${person} />
@@ -53,22 +55,22 @@ function useAnnouncedWhy(card) {
 }
 
 /** @param {Card} of */
-function about({ user_id: id, roles, last_seen: seen, entries_unavailable: unavailable, timezone }) {
+function about({ user_id: id, roles, last_seen: seen, entries_unavailable: unavailable }) {
   const unseen = unavailable ? "login and roles unavailable" : "no messages recorded here";
-  return [`ID ${shownID(id)}`, roleNames(roles), seen ? `last seen ${stamp(Date.parse(seen), timezone)}` : unseen].filter(Boolean).join(" · ");
+  return [`ID ${shownID(id)}`, roleNames(roles), seen ? `last seen ${stamp(Date.parse(seen))}` : unseen].filter(Boolean).join(" · ");
 }
 
 /** @param {Card} of */
-function strikes({ strikes: count = 0, lapse_at: lapseAt, next, timezone }) {
+function strikes({ strikes: count = 0, lapse_at: lapseAt, next }) {
   if (!count) return next ? `No strikes. First penalty: ${penaltyWords(next)}.` : "No strikes.";
-  const forgotten = lapseAt ? `, expiring in ${wait(Date.parse(lapseAt) - now())}, at ${upcoming(Date.parse(lapseAt), timezone)}` : "";
+  const forgotten = lapseAt ? `, expiring in ${wait(Date.parse(lapseAt) - now())}, at ${upcoming(Date.parse(lapseAt))}` : "";
   return `${count} ${count === 1 ? "strike" : "strikes"}${forgotten}. Next penalty: ${penaltyWords(next)}.`;
 }
 
 /** @param {{state: State, card: Card}} props */
 function Entries({ state, card }) {
   const { entries = [], entries_unavailable: unavailable } = card;
-  const name = card.login || shownID(card.user_id);
+  const name = nameOf(card);
   return html`
     <section class="part" aria-labelledby="last-entries">
       <h3 id="last-entries">Recently throttled</h3>
@@ -77,7 +79,7 @@ function Entries({ state, card }) {
       ${entries.length > 0 && html`
         <div class="entries of-user" role="table" aria-labelledby="last-entries">
           <${EntryHead} />
-          ${entries.map((entry) => html`<${EntryRow} key=${entry.id} state=${state} entry=${entry} zone=${card.timezone} then=${reload} />`)}
+          ${entries.map((entry) => html`<${EntryRow} key=${entry.id} state=${state} entry=${entry} then=${reload} />`)}
         </div>
         <p><a href=${linkTo(state, "journal", { user: card.user_id })}>Show all in the journal</a></p>`}
     </section>
@@ -90,13 +92,13 @@ function EntryHead() {
 }
 
 /** @param {{card: Card}} props */
-function UserOwn({ card: { override, everywhere_override: everywhere = {}, timezone } }) {
+function UserOwn({ card: { override, everywhere_override: everywhere = {} } }) {
   return html`
     <section class="part" aria-labelledby="own">
       <h3 id="own">Custom limits</h3>
-      <p><${OverrideWords} own=${override} zone=${timezone} none="None: the limits of their role apply." /></p>
+      <p><${OverrideWords} own=${override} none="None: the limits of their role apply." /></p>
       ${Object.keys(everywhere).length > 0 && html`
-        <p>In all channels: <${OverrideWords} own=${everywhere} zone=${timezone} none="" /> <span class="muted">Cannot be changed for a single channel.</span></p>`}
+        <p>In all channels: <${OverrideWords} own=${everywhere} none="" /> <span class="muted">Cannot be changed for a single channel.</span></p>`}
     </section>
   `;
 }

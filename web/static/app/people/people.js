@@ -14,7 +14,8 @@ import { state, update } from "../core/state.js";
  * @typedef {object} People
  * @property {string | null} channel
  * @property {string} text the text in the search field
- * @property {{text: string, users: Api.Person[]} | null} found the users found, and the text searched for
+ * @property {{text: string, noted: boolean, users: Api.Person[]} | null} found the users found, and what was searched for
+ * @property {boolean} onlyNoted only users with notes are searched
  * @property {string} problem
  * @property {boolean} isBrowsing the search field was used since the card was opened
  * @property {Person | null} person the user whose card is shown
@@ -43,7 +44,7 @@ let waiting = 0;
 export function enter() {
   const { people, channel } = state;
   if (people?.channel !== channel) {
-    update((s) => (s.people = { channel, text: "", found: null, problem: "", isBrowsing: false, person: null }));
+    update((s) => (s.people = { channel, text: "", found: null, onlyNoted: false, problem: "", isBrowsing: false, person: null }));
   }
   return search();
 }
@@ -56,15 +57,22 @@ export function type(text) {
   waiting = setTimeout(search, typingPause);
 }
 
+// showNoted searches only users with notes, or all users again.
+/** @param {boolean} onlyNoted */
+export function showNoted(onlyNoted) {
+  set({ onlyNoted, isBrowsing: true });
+  return search();
+}
+
 async function search() {
   clearTimeout(waiting);
   searching?.abort();
   const { signal } = (searching = new AbortController());
   const { channel, people } = state;
-  const text = people.text.trim();
+  const text = people.text.trim(), noted = people.onlyNoted;
   try {
-    const { body } = await request("GET", `/users?${new URLSearchParams({ channel, q: text })}`, { signal });
-    if (!signal.aborted) set({ found: { text, users: body.users }, problem: "" });
+    const { body } = await request("GET", `/users?${new URLSearchParams({ channel, q: text, ...(noted && { noted: "true" }) })}`, { signal });
+    if (!signal.aborted) set({ found: { text, noted, users: body.users }, problem: "" });
   } catch (problem) {
     if (!signal.aborted && !ifSignedOut(problem)) set({ problem: problem.message });
   }
@@ -73,10 +81,12 @@ async function search() {
 // firstFound returns the first user that matches the text in the field, if any. It searches if the
 // list doesn't match the text yet.
 export async function firstFound() {
-  if (state.people.found?.text !== state.people.text.trim()) await search();
-  const { people } = state;
-  return people?.found?.text === people?.text.trim() ? people?.found?.users[0] : undefined;
+  if (!isCurrent(state.people)) await search();
+  return state.people && isCurrent(state.people) ? state.people.found.users[0] : undefined;
 }
+
+/** @param {People} of */
+const isCurrent = ({ found, text, onlyNoted }) => found?.text === text.trim() && found.noted === onlyNoted;
 
 /** @param {Partial<People>} news */
 function set(news) {

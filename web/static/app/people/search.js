@@ -3,8 +3,9 @@
 
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
-import { shownID } from "../core/state.js";
-import { firstFound, type } from "./people.js";
+import { loginOf, nameOf } from "../core/state.js";
+import { firstFound, showNoted, type } from "./people.js";
+import { Icon } from "../widgets/icon.js";
 import { roleNames } from "../words/roles.js";
 import { stamp } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
@@ -12,12 +13,16 @@ import { stamp } from "../words/time.js";
 
 /** @param {{state: State, people: People}} props */
 export function PeopleSearch({ state, people }) {
-  const { text, found, problem } = people;
+  const { text, found, problem, onlyNoted } = people;
   const list = useFittingHeight();
   return html`
     <search class="search" onKeyDown=${(event) => walk(event, state)}>
-      <label for="find">Find a user by login or ID</label>
+      <label for="find">Find a user by name, login or ID</label>
       <input id="find" type="search" autocomplete="off" spellcheck=${false} maxlength="256" value=${text} onInput=${(event) => type(event.target.value)} />
+      <div class="tabs" role="group" aria-label="Users shown">
+        <button type="button" aria-pressed=${onlyNoted ? "false" : "true"} onClick=${() => showNoted(false)}>All</button>
+        <button type="button" aria-pressed=${onlyNoted ? "true" : "false"} onClick=${() => showNoted(true)}><${Icon} name="note" />With notes</button>
+      </div>
       <p class="summary muted" role="status">${problem ? "" : summary(found)}</p>
       ${problem && html`<p class="error" role="alert">${problem}</p>`}
       <ul class="found" ref=${list}>
@@ -39,19 +44,22 @@ function useFittingHeight() {
 /** @param {People["found"]} found */
 function summary(found) {
   if (!found) return "Searching…";
-  const { text, users } = found;
+  const { text, noted, users } = found;
+  if (noted && text === "") return users.length > 0 ? "With notes:" : "No notes yet. Open a user to add one.";
   if (text === "") return users.length > 0 ? "Recently active:" : "No messages recorded in this channel yet.";
-  if (users.length === 0) return html`No user matches “<bdi>${text}</bdi>” (login or ID).`;
+  if (users.length === 0) return html`No user matches “<bdi>${text}</bdi>” (name, login or ID).`;
   return users.length === 1 ? "1 user:" : `${users.length} users:`;
 }
 
 /** @param {{state: State, user: Api.Person}} props */
-function Found({ state, user: { user_id: id, login, roles, last_seen: seen } }) {
+function Found({ state, user }) {
+  const { user_id: id, roles, last_seen: seen, notes = 0 } = user;
+  const about = [loginOf(user), roleNames(roles), Date.parse(seen) > 0 && stamp(Date.parse(seen))].filter(Boolean).join(" · ");
   return html`
     <li>
       <a href=${linkTo(state, "people", { user: id })} aria-current=${id === state.query.user ? "true" : null}>
-        <bdi class="name">${login || shownID(id)}</bdi>
-        <span class="about muted">${[roleNames(roles), seen && stamp(Date.parse(seen))].filter(Boolean).join(" · ")}</span>
+        <span class="name"><bdi>${nameOf(user)}</bdi>${notes > 0 && html`<span class="noted" title="${notes} ${notes === 1 ? "note" : "notes"}"><${Icon} name="note" /><span class="unseen">has notes</span></span>`}</span>
+        <bdi class="about muted">${about}</bdi>
       </a>
     </li>
   `;

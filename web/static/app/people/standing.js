@@ -2,31 +2,33 @@
 // A user's usage of each limit.
 
 import { html } from "../../vendor/htm-preact.js";
-import { now } from "../core/state.js";
+import { channelZone } from "../core/state.js";
 import { algorithmOf, amount } from "../words/algorithms.js";
 import { roleName } from "../words/roles.js";
-import { upcoming, wait } from "../words/time.js";
+import { upcoming, waitUntil } from "../words/time.js";
 /** @import { Card } from "./people.js" */
 
 const columns = ["Limit", "Used", "Left", "Next message", "Resets", "Based on"];
 
 /** @param {{card: Card}} props */
 export function UserLimits({ card }) {
-  const { limits, timezone, override } = card;
+  const { limits, timezone, verdict } = card;
+  const at = Date.parse(verdict.at);
   if (limits.length === 0) return html`<p class="part muted">No limits in this channel.</p>`;
   return html`
     <section class="part" aria-labelledby="limits-of-user">
-      <h3 id="limits-of-user">Limits <span class="muted">times in ${timezone || "UTC"}, ${override.timezone ? "the user’s time zone" : "the channel’s time zone"}</span></h3>
+      <h3 id="limits-of-user">Limits ${timezone !== channelZone() && html`<span class="muted">the user’s day follows ${timezone}</span>`}</h3>
       <div class="standing" role="table" aria-labelledby="limits-of-user">
         <div role="row" class="head">${columns.map((name) => html`<span role="columnheader">${name}</span>`)}</div>
-        ${limits.map((limit) => html`<${Standing} key=${limit.name} limit=${limit} zone=${timezone} />`)}
+        ${limits.map((limit) => html`<${Standing} key=${limit.name} limit=${limit} at=${at} zone=${timezone} />`)}
       </div>
     </section>
   `;
 }
 
-/** @param {{limit: Api.LimitStatus, zone: string}} props */
-function Standing({ limit, zone }) {
+// Standing shows a limit at the time of the card. zone is that of the user's day.
+/** @param {{limit: Api.LimitStatus, at: number, zone: string}} props */
+function Standing({ limit, at, zone }) {
   const { name, used = 0, capacity = 0, granted = 0, remaining = 0 } = limit;
   return html`
     <div role="row" class="line">
@@ -36,8 +38,8 @@ function Standing({ limit, zone }) {
         <span class="figure">${amount(used)} of ${amount(capacity)}<span class="unit"> used</span></span>
       </span>
       <span role="cell" class="left">${amount(remaining)}<span class="unit"> left</span>${granted > 0 && html`<span class="muted"> with ${amount(granted)} extra</span>`}</span>
-      <span role="cell" class="next"><span class="unit">next message </span>${next(limit, zone)}</span>
-      <span role="cell" class="resets">${resets(limit, zone)}</span>
+      <span role="cell" class="next"><span class="unit">next message </span>${next(limit, at)}</span>
+      <span role="cell" class="resets">${resets(limit, at, zone)}</span>
       <span role="cell" class="numbers muted">${numbers(limit)}</span>
     </div>
   `;
@@ -50,18 +52,18 @@ function kind(limit) {
   return algorithmOf(limit).name + sharers[limit.per] + (limit.observes ? ", observe only" : "");
 }
 
-/** @param {Api.LimitStatus} of @param {string} zone */
-function next({ next_at: nextAt }, zone) {
+/** @param {Api.LimitStatus} of @param {number} cardAt */
+function next({ next_at: nextAt }, cardAt) {
   if (!nextAt) return html`<span class="bad">never</span>`;
   const at = Date.parse(nextAt);
-  return at <= now() ? html`<span class="good">now</span>` : html`in ${wait(at - now())} <time class="muted" datetime=${nextAt}>${upcoming(at, zone)}</time>`;
+  return at <= cardAt ? html`<span class="good">now</span>` : html`in ${waitUntil(at)} <time class="muted" datetime=${nextAt}>${upcoming(at)}</time>`;
 }
 
-/** @param {Api.LimitStatus} of @param {string} zone */
-function resets({ used = 0, reset_at: resetAt }, zone) {
+/** @param {Api.LimitStatus} of @param {number} cardAt @param {string} zone */
+function resets({ algorithm, used = 0, reset_at: resetAt }, cardAt, zone) {
   const at = Date.parse(resetAt ?? "");
-  if (!(at > now())) return html`<span class="muted">${used > 0 ? "resets now" : "nothing used"}</span>`;
-  return html`<span class="unit">resets </span>in ${wait(at - now())}, <time class="muted" datetime=${resetAt}>at ${upcoming(at, zone)}</time>`;
+  if (!(at > cardAt)) return html`<span class="muted">${used > 0 ? "resets now" : "nothing used"}</span>`;
+  return html`<span class="unit">resets </span>in ${waitUntil(at)}, <time class="muted" datetime=${resetAt}>at ${upcoming(at, algorithm === "daily-window" ? zone : undefined)}</time>`;
 }
 
 /** @param {Api.LimitStatus} of */

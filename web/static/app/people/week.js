@@ -11,7 +11,7 @@ import { change, isShown } from "./people.js";
 import { Chart, ChartToCome } from "../widgets/chart.js";
 import { amount } from "../words/algorithms.js";
 import { clock, stamp } from "../words/time.js";
-/** @import { Person } from "./people.js" */
+/** @import { Card, Person } from "./people.js" */
 
 /**
  * @typedef {object} Week
@@ -21,7 +21,7 @@ import { clock, stamp } from "../words/time.js";
  * @property {number} loadedAt when the answer came, ms
  */
 
-/** @typedef {{at: number, remaining: number}} Point */
+/** @typedef {{at: number, remaining: number | null}} Point */
 
 const longest = 60_000; // data older than this is loaded again, ms
 
@@ -72,30 +72,44 @@ export function UserWeek({ person: { card, week } }) {
           </select>
         </label>
       </div>
-      ${body?.limit === chosen ? html`<${WeekChart} key=${body.limit} body=${body} zone=${card.timezone} />` : html`<${ChartToCome} />`}
+      ${body?.limit === chosen ? html`<${WeekChart} key=${body.limit} body=${body} card=${card} />` : html`<${ChartToCome} />`}
       ${problem && html`<p class="error" role="alert">${problem}</p>`}
     </section>
   `;
 }
 
-/** @param {{body: Api.getChannelsUsersWeek, zone: string}} props */
-function WeekChart({ body: { limit, capacity, points }, zone }) {
-  if (points.length === 0) return html`<p class="chart to-come muted">No data for the last 7 days.</p>`;
-  const known = points.map(({ at, remaining }) => ({ at: Math.floor(Date.parse(at) / 1000), remaining }));
+/** @param {{body: Api.getChannelsUsersWeek, card: Card}} props */
+function WeekChart({ body, card }) {
+  const { limit } = body;
+  const { capacity = body.capacity } = card.limits.find(({ name }) => name === limit) ?? {};
+  const known = pointsOf(body, card);
+  if (known.length === 0) return html`<p class="chart to-come muted">No data for the last 7 days.</p>`;
   const series = [{ name: `left in ${limit}`, values: known.map(({ remaining }) => remaining), colour: "--accent", fill: "--accent-soft", isStepped: true }];
   return html`
-    <${Chart} label=${`Messages left in ${limit}`} summary=${summary(known, limit, capacity, zone)} at=${known.map(({ at }) => at)} series=${series}
-      unit="messages" top=${capacity} zone=${zone} rows=${rows(known)} step="6 hours" />
+    <${Chart} label=${`Messages left in ${limit}`} summary=${summary(known, limit, capacity)} at=${known.map(({ at }) => at)} series=${series}
+      unit="messages" top=${capacity} rows=${rows(known)} step="6 hours" />
   `;
 }
 
-/** @param {Point[]} known @param {string} limit @param {number} capacity @param {string} zone */
-function summary(known, limit, capacity, zone) {
+// pointsOf returns the points of the chart. The last one is the card's, so that chart, table and
+// headline are of one moment. A single point is drawn at the end of an hour.
+/** @param {Api.getChannelsUsersWeek} body @param {Card} card @returns {Point[]} */
+export function pointsOf({ limit, until, points }, { limits, verdict }) {
+  const seconds = (/** @type {string} */ at) => Math.floor(Date.parse(at) / 1000);
+  const past = points.filter(({ at }) => at < until).map(({ at, remaining }) => ({ at: seconds(at), remaining }));
+  const left = limits.find(({ name }) => name === limit)?.remaining;
+  const known = left === undefined ? past : [...past, { at: seconds(verdict.at), remaining: left }];
+  return known.length === 1 ? [{ at: known[0].at - 3600, remaining: null }, ...known] : known;
+}
+
+/** @param {Point[]} points @param {string} limit @param {number} capacity */
+function summary(points, limit, capacity) {
+  const known = points.filter(({ remaining }) => remaining !== null);
   const least = known.reduce((least, point) => (point.remaining < least.remaining ? point : least));
   const { remaining: left } = known.at(-1);
-  if (least.remaining >= capacity) return `${limit}: all ${amount(capacity)} messages unused since ${clock(known[0].at * 1000, zone)}.`;
+  if (least.remaining >= capacity) return `${limit}: all ${amount(capacity)} messages unused since ${clock(known[0].at * 1000)}.`;
   if (least.remaining === left) return `${limit}: ${amount(left)} of ${amount(capacity)} messages left now, the fewest this week.`;
-  return `${limit}: ${amount(left)} of ${amount(capacity)} messages left now. Fewest this week: ${amount(least.remaining)} at ${stamp(least.at * 1000, zone)}.`;
+  return `${limit}: ${amount(left)} of ${amount(capacity)} messages left now. Fewest this week: ${amount(least.remaining)} at ${stamp(least.at * 1000)}.`;
 }
 
 // rows returns the messages left at every sixth hour.

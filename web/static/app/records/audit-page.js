@@ -5,11 +5,13 @@ import { html, useEffect } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { linkTo } from "../core/route.js";
 import { ifSignedOut } from "../core/session.js";
-import { shownID } from "../core/state.js";
-import { Choice, filter, RecordsEnd, RecordsFilters, Text } from "./frame.js";
+import { nameOf } from "../core/state.js";
+import { Choice, filter, NameFilter, RecordsEnd, RecordsFilters, Text } from "./frame.js";
 import { begin, change, loadMore } from "./records.js";
+import { Icon } from "../widgets/icon.js";
 import { PageHead } from "../widgets/page-head.js";
-import { actionNames, AuditWords } from "../words/audit.js";
+import { actionIcons, actionName, actionNames, AuditWords } from "../words/audit.js";
+import { giver } from "../words/silence.js";
 import { stamp } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
 /** @import { Records } from "./records.js" */
@@ -36,7 +38,7 @@ export function AuditPage({ state }) {
     <${PageHead} title="Audit" />
     <${RecordsFilters} label="Filter the audit" name="audit" records=${audit}>
       <${Text} name="author" label="Author" value=${filters.author} choose=${choose} />
-      <${Text} name="user" label="User (login or ID)" value=${filters.user} choose=${choose} />
+      <${NameFilter} filters=${filters} choose=${choose} />
       <${Choice} name="action" label="Change" value=${filters.action} choices=${actionNames} choose=${choose} />
     <//>
     ${problem && html`<p class="error" role="alert">${problem}</p>`}
@@ -45,19 +47,19 @@ export function AuditPage({ state }) {
         <div role="row" class="head">${columns.map((name) => html`<span role="columnheader">${name}</span>`)}</div>
         ${rows.map((change) => html`<${Change} key=${change.id} state=${state} change=${change} />`)}
       </div>`}
-    <${RecordsEnd} name="audit" records=${audit} none="No changes recorded." unfitting="No changes match these filters." />
+    <${RecordsEnd} name="audit" records=${audit} none="No changes yet. Pardons, changed limits and notes are listed here with their author." unfitting="No changes match these filters." />
   `;
 }
 
 /** @param {{state: State, change: Api.Audit}} props */
 function Change({ state, change }) {
-  const { at, author, action, user_id: user, login } = change;
+  const { at, author, action, user_id: user } = change;
   return html`
     <div role="row" class="audit">
       <time role="cell" class="when" datetime=${at}>${stamp(Date.parse(at))}</time>
-      <span role="cell" class="author"><bdi>${author}</bdi></span>
-      <span role="cell" class="did">${actionNames[action] ?? action}</span>
-      <span role="cell" class="user">${user && html`<a href=${linkTo(state, "people", { user })}><span class="unit">user </span><bdi>${login || shownID(user)}</bdi></a>`}</span>
+      <span role="cell" class="author"><bdi>${giver(author)}</bdi></span>
+      <span role="cell" class="did"><${Icon} name=${actionIcons[action] ?? "history"} />${actionName(action)}</span>
+      <span role="cell" class="user">${user ? html`<a href=${linkTo(state, "people", { user })}><span class="unit">user </span><bdi>${nameOf(change)}</bdi></a>` : html`<span class="muted">channel</span>`}</span>
       <span role="cell" class="what"><${AuditWords} state=${state} change=${change} /></span>
     </div>
   `;

@@ -2,14 +2,14 @@
 // The frame of the pages Journal and Audit: the filters above the records, and the button for older
 // records below. The address bar contains the filters.
 
-import { html, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
 import { linkTo, parse } from "../core/route.js";
 import { csvAddress, filtersOf, loadMore } from "./records.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
-/** @import { State } from "../core/state.js" */
+/** @import { Query, State } from "../core/state.js" */
 /** @import { Kind, Records } from "./records.js" */
 
-/** @typedef {(name: string, value: string) => void} Choose */
+/** @typedef {(news: Query, isTyping?: boolean) => void} Choose */
 
 // RecordsFilters shows the filter fields and the export link.
 /** @param {{label: string, name: Kind, records: Records, children: View}} props */
@@ -22,24 +22,56 @@ export function RecordsFilters({ label, name, records, children }) {
   `;
 }
 
-// filter returns a function that sets one filter in the address bar and keeps the others.
+// filter returns a function that sets filters in the address bar and keeps the others. What is being
+// typed replaces the address, so that the browser's history isn't flooded.
 /** @param {State} state @param {Kind} page */
-export const filter = (state, page) => (/** @type {string} */ name, /** @type {string} */ value) => {
-  location.hash = linkTo(state, page, filtersOf(page, { ...parse(location.hash).query, [name]: value }));
+export const filter = (state, page) => (/** @type {Query} */ news, /** @type {boolean} */ isTyping = false) => {
+  const address = linkTo(state, page, filtersOf(page, { ...parse(location.hash).query, ...news }));
+  if (!isTyping) location.hash = address;
+  else {
+    history.replaceState(null, "", address);
+    dispatchEvent(new Event("hashchange"));
+  }
 };
 
-// Text is a filter with a text field. It applies on Enter or when the field loses the focus.
-/** @param {{name: string, label: string, value?: string, choose: Choose}} props */
-export function Text({ name, label, value = "", choose }) {
+const typingPause = 200; // from the last key to the filter, ms
+
+// Text is a filter with a text field. It applies when typing pauses, on Enter, or when the field
+// loses the focus.
+/** @param {{name: string, label: string, value?: string, choose: Choose, set?: (text: string) => Query}} props */
+export function Text({ name, label, value = "", choose, set = (text) => ({ [name]: text }) }) {
   const [text, write] = useState(value);
-  useLayoutEffect(() => write(value), [value]);
+  const applied = useRef(value); // the last value that was chosen here
+  const waiting = useRef(0);
+  useLayoutEffect(() => {
+    if (value !== applied.current) write((applied.current = value)); // somebody followed a link
+  }, [value]);
+  useEffect(() => () => clearTimeout(waiting.current), []);
+  /** @param {string} typed */
+  const apply = (typed) => {
+    clearTimeout(waiting.current);
+    if (typed.trim() !== applied.current) choose(set((applied.current = typed.trim())), true);
+  };
+  /** @param {string} typed */
+  const type = (typed) => {
+    write(typed);
+    clearTimeout(waiting.current);
+    waiting.current = setTimeout(() => apply(typed), typingPause);
+  };
   return html`
     <div class="field">
       <label for=${`filter-${name}`}>${label}</label>
-      <input id=${`filter-${name}`} type="search" autocomplete="off" maxlength="256" value=${text} onInput=${(event) => write(event.target.value)}
-        onChange=${(event) => choose(name, event.target.value.trim())} />
+      <input id=${`filter-${name}`} type="search" autocomplete="off" spellcheck=${false} maxlength="256" value=${text} onInput=${(event) => type(event.target.value)}
+        onChange=${(event) => apply(event.target.value)} />
     </div>
   `;
+}
+
+// NameFilter is a filter by a part of a user's name. It replaces a link's filter by the user's ID.
+/** @param {{filters: Query, choose: Choose}} props */
+export function NameFilter({ filters, choose }) {
+  return html`
+    <${Text} name="name" label="User (name, login or ID)" value=${filters.name ?? filters.user} choose=${choose} set=${(/** @type {string} */ name) => ({ name, user: "", entry: "" })} />`;
 }
 
 // Choice is a filter with a few values; choices maps each to its name.
@@ -50,7 +82,7 @@ export function Choice({ name, label, value = "", choices, choose }) {
   return html`
     <div class="field">
       <label for=${`filter-${name}`}>${label}</label>
-      <select id=${`filter-${name}`} value=${value} onChange=${(event) => choose(name, event.target.value)}>
+      <select id=${`filter-${name}`} value=${value} onChange=${(event) => choose({ [name]: event.target.value })}>
         <option value="" selected=${value === ""}>all</option>
         ${Object.entries(choices).map(([key, text]) => html`<option value=${key} selected=${key === value}>${text}</option>`)}
       </select>

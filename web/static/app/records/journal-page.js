@@ -2,8 +2,9 @@
 // The page Journal: the filters, and a table that draws only the rows on the screen.
 
 import { html, useEffect } from "../../vendor/htm-preact.js";
+import { linkTo } from "../core/route.js";
 import { mayModerate } from "../core/state.js";
-import { Choice, filter, RecordsEnd, RecordsFilters, Text } from "./frame.js";
+import { Choice, filter, NameFilter, RecordsEnd, RecordsFilters } from "./frame.js";
 import { look, open, showFresh } from "./journal.js";
 import { EntryDialog } from "../widgets/entry-dialog.js";
 import { EntryRow } from "../widgets/entry-row.js";
@@ -29,10 +30,11 @@ export function JournalPage({ state }) {
   return html`
     <${PageHead} title="Journal" />
     <${JournalFilters} state=${state} journal=${journal} />
+    ${journal.filters.entry && html`<p class="one-message muted">A single message is shown. <a href=${linkTo(state, "journal")}>Show all messages</a></p>`}
     <${Fresh} journal=${journal} />
     ${journal.problem && html`<p class="error" role="alert">${journal.problem}</p>`}
     ${journal.rows?.length > 0 && html`<${JournalTable} state=${state} entries=${journal.rows} />`}
-    <${RecordsEnd} name="journal" records=${journal} none="No throttled messages recorded." unfitting="No throttled messages match these filters." />
+    <${RecordsEnd} name="journal" records=${journal} none="No throttled messages yet. Each one is listed here with what was done about it." unfitting="No throttled messages match these filters." />
     <${EntryDialog} state=${state} />
   `;
 }
@@ -60,12 +62,12 @@ function JournalFilters({ state, journal }) {
   const names = new Set([...limits, ...(filters.limit ? [filters.limit] : [])]); // the limit may no longer exist
   return html`
     <${RecordsFilters} label="Filter the journal" name="journal" records=${journal}>
-      <${Text} name="user" label="User (login or ID)" value=${filters.user} choose=${choose} />
+      <${NameFilter} filters=${filters} choose=${choose} />
       <${Choice} name="limit" label="Limit" value=${filters.limit} choices=${Object.fromEntries([...names].map((name) => [name, name]))} choose=${choose} />
       <${Choice} name="action" label="Action" value=${filters.action} choices=${nouns} choose=${choose} />
       <${Choice} name="result" label="Outcome" value=${filters.result} choices=${results} choose=${choose} />
       <label class="choice">
-        <input id="only-failures" type="checkbox" checked=${filters.result === "failed"} onChange=${(event) => choose("result", event.target.checked ? "failed" : "")} />
+        <input id="only-failures" type="checkbox" checked=${filters.result === "failed"} onChange=${(event) => choose({ result: event.target.checked ? "failed" : "" })} />
         <span>Only failures</span>
       </label>
     <//>

@@ -19,6 +19,8 @@ export async function open() {
   const limits = state.journal?.channel === state.channel ? state.journal.limits : [];
   const journal = /** @type {Journal} */ (begin("journal", { fresh: [], isGap: false, limits }));
   await Promise.all([loadMore("journal"), loadLimits(journal)]);
+  const [entry] = state.journal?.rows ?? [];
+  if (journal.filters.entry && entry && isShown("journal", journal)) update((s) => (s.entry = entry)); // as a link to the message wants
 }
 
 /** @param {Journal} journal */

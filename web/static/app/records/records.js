@@ -20,8 +20,8 @@ import { state, update } from "../core/state.js";
  */
 
 const kinds = {
-  journal: { filters: ["user", "limit", "action", "result"], rowsOf: (/** @type {any} */ body) => body.entries },
-  audit: { filters: ["author", "action", "user"], rowsOf: (/** @type {any} */ body) => body.changes },
+  journal: { filters: ["name", "user", "entry", "limit", "action", "result"], rowsOf: (/** @type {any} */ body) => body.entries },
+  audit: { filters: ["author", "action", "name", "user"], rowsOf: (/** @type {any} */ body) => body.changes },
 };
 
 const page = 100; // rows per request

@@ -31,7 +31,7 @@ import { stamp } from "../words/time.js";
  * @property {[number, number]} [range] the first and last time of the axis; by default those of at
  * @property {(index: number) => string} [moment] the time at an index, in words
  * @property {number} [top] the axis reaches at least this value
- * @property {string} [zone] the time zone; by default the browser's
+ * @property {string} [zone] the time zone; by default the channel's
  * @property {ChartRow[]} rows the table, oldest first; values in the order of series and lower
  * @property {string} step the time between the table's rows: "5 minutes"
  */

@@ -3,7 +3,7 @@
 
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
-import { nameOf, shownID, update } from "../core/state.js";
+import { loginOf, nameOf, shownID, update } from "../core/state.js";
 import { PardonButton } from "./pardon.js";
 import { amount } from "../words/algorithms.js";
 import { outcomeWords, penaltyWords } from "../words/penalties.js";
@@ -11,16 +11,15 @@ import { stamp } from "../words/time.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../core/state.js" */
 
-// EntryDialog shows times in the given time zone, or by default in the browser's.
-/** @param {{state: State, zone?: string}} props */
-export function EntryDialog({ state, zone }) {
-  return state.entry && html`<${Dialog} key=${state.entry.id} state=${state} entry=${state.entry} zone=${zone} />`;
+/** @param {{state: State}} props */
+export function EntryDialog({ state }) {
+  return state.entry && html`<${Dialog} key=${state.entry.id} state=${state} entry=${state.entry} />`;
 }
 
 const forget = () => update((s) => (s.entry = null));
 
-/** @param {{state: State, entry: Api.Entry, zone?: string}} props */
-function Dialog({ state, entry, zone }) {
+/** @param {{state: State, entry: Api.Entry}} props */
+function Dialog({ state, entry }) {
   const dialog = useRef(null);
   useLayoutEffect(() => {
     dialog.current.showModal();
@@ -34,14 +33,14 @@ function Dialog({ state, entry, zone }) {
         <h2 id="entry-of">Message from <a href=${linkTo(state, "people", { user: entry.user_id })} onClick=${close}><bdi>${nameOf(entry)}</bdi></a></h2>
         <p class="whole-text"><bdi>${entry.text || "Text not stored."}</bdi></p>
         <dl>
-          <${Fact} name="Sent">${stamp(Date.parse(entry.at), zone)}<//>
-          <${Fact} name="User">${entry.login && html`<bdi>${entry.login}</bdi>, `}ID ${shownID(entry.user_id)}<//>
+          <${Fact} name="Sent">${stamp(Date.parse(entry.at))}<//>
+          <${Fact} name="User">${loginOf(entry) && html`<bdi>${loginOf(entry)}</bdi>, `}ID ${shownID(entry.user_id)}<//>
           <${Fact} name="Limit"><bdi>${entry.limit}</bdi>${entry.cost > 1 && `, cost ${amount(entry.cost)}`}<//>
-          <${Fact} name="May write again">${mayPass(entry, zone)}<//>
+          <${Fact} name="May write again">${mayPass(entry)}<//>
           <${Fact} name="Strikes">${entry.strikes}<//>
           <${Fact} name="Penalty">${penaltyWords(entry.penalty)}<//>
-          <${Fact} name="Action"><span class=${kind}>${word}</span>${detail && `: ${detail}`}<//>
-          ${entry.pardoned && html`<${Fact} name="Pardoned">by <bdi>${entry.pardoned.by}</bdi>, ${stamp(Date.parse(entry.pardoned.at), zone)}<//>`}
+          <${Fact} name="Action"><span class="chip ${kind}">${word}</span>${detail && ` ${detail}`}<//>
+          ${entry.pardoned && html`<${Fact} name="Pardoned">by <bdi>${entry.pardoned.by}</bdi>, ${stamp(Date.parse(entry.pardoned.at))}<//>`}
         </dl>
         <div class="buttons"><${PardonButton} state=${state} entry=${entry} /><button type="button" onClick=${close}>Close</button></div>
       </div>
@@ -54,7 +53,7 @@ function Fact({ name, children }) {
   return html`<div><dt>${name}</dt><dd>${children}</dd></div>`;
 }
 
-/** @param {Api.Entry} of @param {string | undefined} zone */
-function mayPass({ may_speak_at: at }, zone) {
-  return Date.parse(at) > 0 ? stamp(Date.parse(at), zone) : "never: the cost exceeds the limit";
+/** @param {Api.Entry} of */
+function mayPass({ may_speak_at: at }) {
+  return Date.parse(at) > 0 ? stamp(Date.parse(at)) : "never: the cost exceeds the limit";
 }

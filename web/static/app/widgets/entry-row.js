@@ -11,21 +11,21 @@ import { stamp } from "../words/time.js";
 
 const clipped = 200; // characters; a row never shows more
 
-// EntryRow shows an entry. hasUser adds the user. zone is the time zone, by default the browser's.
+// EntryRow shows an entry. hasUser adds the user.
 // place is the row's index in a long table, for screen readers.
 /**
- * @param {{state: State, entry: Api.Entry, hasUser?: boolean, zone?: string, place?: number, style?: object, then?: () => void}} props
+ * @param {{state: State, entry: Api.Entry, hasUser?: boolean, place?: number, style?: object, then?: () => void}} props
  */
-export function EntryRow({ state, entry, hasUser, zone, place, style, then }) {
+export function EntryRow({ state, entry, hasUser, place, style, then }) {
   const { word, kind, detail } = outcomeWords(entry);
   return html`
     <div role="row" class="entry" aria-rowindex=${place === undefined ? null : place + 2} style=${style}>
-      <time role="cell" class="when" datetime=${entry.at}>${stamp(Date.parse(entry.at), zone)}</time>
+      <time role="cell" class="when" datetime=${entry.at}>${stamp(Date.parse(entry.at))}</time>
       ${hasUser && html`<span role="cell" class="user"><a href=${linkTo(state, "people", { user: entry.user_id })}><bdi>${nameOf(entry)}</bdi></a></span>`}
       <span role="cell" class="text"><${Text} entry=${entry} id=${place === 0 ? "first-entry" : null} /></span>
       <span role="cell" class="limit"><bdi>${entry.limit}</bdi></span>
-      <span role="cell" class="deed ${kind}" title=${detail || null}>${word}${detail && html`<span class="detail">: ${detail}</span>`}</span>
-      ${mayModerate() && html`<span role="cell" class="forgive"><${PardonButton} state=${state} entry=${entry} zone=${zone} then=${then} /></span>`}
+      <span role="cell" class="deed" title=${detail || null}><span class="chip ${kind}">${word}</span>${detail && html`<span class="detail muted"> ${detail}</span>`}</span>
+      ${mayModerate() && html`<span role="cell" class="forgive"><${PardonButton} state=${state} entry=${entry} then=${then} /></span>`}
     </div>
   `;
 }

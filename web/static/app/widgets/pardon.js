@@ -22,11 +22,11 @@ import { stamp } from "../words/time.js";
  */
 
 // PardonButton is one button for pardon and undo, so that it keeps the focus. Entries that were
-// pardoned earlier have no button. zone is the time zone, by default the browser's.
-/** @param {{state: State, entry: Api.Entry, zone?: string, then?: () => void}} props */
-export function PardonButton({ state, entry, zone, then }) {
+// pardoned earlier have no button.
+/** @param {{state: State, entry: Api.Entry, then?: () => void}} props */
+export function PardonButton({ state, entry, then }) {
   const pardoned = state.pardons[entry.id];
-  if (entry.pardoned && !pardoned) return html`<${Pardoned} note=${entry.pardoned} zone=${zone} />`;
+  if (entry.pardoned && !pardoned) return html`<${Pardoned} note=${entry.pardoned} />`;
   const isDone = Boolean(pardoned) && !pardoned.busy && !pardoned.isUndone && (!pardoned.problem || pardoned.pardon > 0);
   const mayUndo = isDone && pardoned.pardon > 0 && pardoned.until > now();
   const name = nameOf(entry).slice(0, 50); // a hostile name may be long
@@ -47,9 +47,9 @@ export function PardonButton({ state, entry, zone, then }) {
   `;
 }
 
-/** @param {{note: {by: string, at: string}, zone?: string}} props */
-function Pardoned({ note: { by, at }, zone }) {
-  const when = stamp(Date.parse(at), zone);
+/** @param {{note: {by: string, at: string}}} props */
+function Pardoned({ note: { by, at } }) {
+  const when = stamp(Date.parse(at));
   return html`<span class="pardon muted" title="by ${by}, ${when}">Pardoned<span class="unseen"> by <bdi>${by}</bdi>, ${when}</span></span>`;
 }
 

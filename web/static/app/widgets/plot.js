@@ -4,6 +4,7 @@
 
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
 import uPlot from "../../vendor/uplot.js";
+import { channelZone } from "../core/state.js";
 /** @import { Series } from "./chart.js" */
 
 const day = 86400; // seconds
@@ -29,7 +30,7 @@ const wholeSteps = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((n) =>
  */
 
 /** @param {PlotProps} props */
-export function Plot({ at, series, height, top, zone, range, hasBars, isTimeless, sync, onPoint }) {
+export function Plot({ at, series, height, top, zone = channelZone(), range, hasBars, isTimeless, sync, onPoint }) {
   const place = useRef(null);
   const plot = useRef(null);
   const live = useRef(/** @type {[number, number] | undefined} */ (undefined));

@@ -15,22 +15,59 @@ import { seconds, stamp, wait } from "./time.js";
 export const actionNames = {
   policy: "changed the limits", discard: "restored the configured limits", grant: "granted messages", reset: "reset", pardon: "pardoned", unpardon: "undid a pardon",
   override: "set custom limits", exempt: "exempted", pause: "paused", resume: "resumed", raid: "switched raid mode",
+  note: "added a note", delete_note: "deleted a note", settings: "changed the settings",
   login: "connected the bot",
   timeout: "timed out", ban: "banned", lift: "lifted",
 };
 
-// AuditWords describes the details of an action. It is empty for an action without details.
+// icons maps an action to its icon.
+/** @type {Record<string, string>} */
+export const actionIcons = {
+  policy: "sliders", discard: "undo", grant: "grant", reset: "reset", pardon: "undo", unpardon: "reset", override: "sliders", exempt: "exempt", pause: "pause", resume: "play",
+  raid: "raid", note: "note", delete_note: "trash", settings: "sliders", timeout: "clock", ban: "ban", lift: "check",
+};
+
+// actionName names an action. Even an action that this page doesn't know is readable.
+/** @param {string} action */
+export const actionName = (action) => actionNames[action] ?? action.replaceAll("_", " ");
+
+// AuditWords describes the details of a change, with the message that it was about.
 /** @param {{state: State, change: Api.Audit}} props */
-export function AuditWords({ state, change: { action, detail } }) {
-  return words[action]?.(detail ?? {}, state) ?? null;
+export function AuditWords({ state, change: { action, detail, message } }) {
+  const about = (words[action] ?? facts)(detail ?? {}, state);
+  if (!message) return about;
+  return html`<a class="message" href=${linkTo(state, "journal", { entry: String(message.entry) })}>“<bdi>${message.text.slice(0, clipped) || "text not stored"}</bdi>”</a> ${about}`;
 }
+
+const clipped = 120; // characters of a message
+
+// facts lists the details of an action that this page doesn't know, or what differs in them.
+/** @param {any} detail */
+function facts(detail) {
+  const { from, to } = detail;
+  const listed = from && to ? differences(from, to) : Object.entries(detail).filter(([, value]) => typeof value !== "object").map(([name, value]) => `${plain(name)}: ${value}`);
+  return listed.length > 0 ? html`<bdi>${listed.join("; ").slice(0, 2 * clipped)}</bdi>` : null;
+}
+
+/** @param {string} name */
+const plain = (name) => name.replaceAll("_", " ").replaceAll(".", " ");
+
+// differences lists the values that differ, by their names: "raid lasts: 10m0s → 20m0s".
+/** @param {any} from @param {any} to @param {string} [path] @returns {string[]} */
+function differences(from, to, path = "") {
+  if (to === null || typeof to !== "object") return from === to ? [] : [`${plain(path)}: ${written(from)} → ${written(to)}`];
+  return [...new Set([...Object.keys(from ?? {}), ...Object.keys(to)])].flatMap((name) => differences(from?.[name], to[name] ?? null, path ? `${path}.${name}` : name));
+}
+
+/** @param {any} value */
+const written = (value) => (value === undefined || value === null || value === "" ? "none" : typeof value === "object" ? JSON.stringify(value) : String(value));
 
 /** @type {Record<string, (detail: any, state: State) => Value>} */
 const words = {
   policy: revision,
   discard: revision,
   grant: ({ limit, messages, until }) => html`${amount(messages)} extra${limit && html` in <bdi>${limit}</bdi>`}${ends(until)}`,
-  pardon: ({ entry, messages, strikes }) => (entry ? html`entry ${entry}` : inARow(messages, strikes, "removed")),
+  pardon: ({ entry, messages, strikes }) => inARow(entry ? 1 : messages, strikes, "removed"),
   unpardon: ({ messages, strikes }) => inARow(messages, strikes, "restored"),
   override: ({ from, to }) => html`<${OverrideWords} own=${to} none="no custom limits" />, before: <${OverrideWords} own=${from} none="none" />`,
   exempt: ({ until }) => (isTime(until) ? `from all limits${ends(until)}` : "from all limits, permanently"),
@@ -38,6 +75,12 @@ const words = {
   timeout: ({ length, reason, former }) => `for ${wait(seconds(length) * 1000)}${given(reason, former)}`,
   ban: ({ reason, former }) => `until unbanned${given(reason, former)}`,
   lift: ({ banned, former }) => `${banned ? "a ban" : "a timeout"}${former?.by ? ` by ${giver(former.by)}` : ""}`,
+  note: ({ text }) => html`“<bdi>${String(text).slice(0, clipped)}</bdi>”`,
+  delete_note: ({ text, by }) => html`“<bdi>${String(text).slice(0, clipped)}</bdi>” by <bdi>${giver(String(by))}</bdi>`,
+  reset: () => "usage and strikes cleared",
+  pause: () => "nobody is throttled until it is resumed",
+  resume: () => "the limits apply again",
+  settings: facts,
   raid: ({ until }) => (isTime(until) ? `on${ends(until)}` : "off"),
 };
 

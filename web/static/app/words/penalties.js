@@ -40,8 +40,11 @@ export function lastingWords(penalty) {
 /** @type {Record<string, string>} */
 const present = { none: "nothing to do", delete: "deleting…", warn: "warning…", timeout: "timing out…", ban: "banning…", drop: "blocking…" };
 
-// outcomeWords returns {word, kind, detail}; kind is the colour: "good", "notice", "warn", "bad" or
-// "off".
+/** @type {Record<string, string>} */
+const severities = { delete: "deleted", warn: "warned", timeout: "timed-out", ban: "banned", drop: "blocked" };
+
+// outcomeWords returns {word, kind, detail}. kind is the class of the chip that shows the word: the
+// severity of what was done, or what became of it.
 /** @param {{penalty: string, outcome: Api.Outcome}} of */
 export function outcomeWords({ penalty, outcome }) {
   const [action] = penalty.split(" ");
@@ -49,13 +52,13 @@ export function outcomeWords({ penalty, outcome }) {
   const tried = outcome.action;
   switch (outcome.result) {
     case "observed":
-      return { word: `would be ${past[action] ?? action}${forSoLong}`, kind: "notice", detail: "" };
+      return { word: `would be ${past[action] ?? action}${forSoLong}`, kind: "observed", detail: "" };
     case "done":
-      return { word: (past[tried] ?? tried) + (tried === action ? forSoLong : ""), kind: "good", detail: outcome.reason };
+      return { word: (past[tried] ?? tried) + (tried === action ? forSoLong : ""), kind: severities[tried] ?? "skipped", detail: outcome.reason };
     case "failed":
-      return { word: `${nouns[tried] ?? tried} failed`, kind: "bad", detail: outcome.reason };
+      return { word: `${nouns[tried] ?? tried} failed`, kind: "failed", detail: outcome.reason };
     case "skipped":
-      return { word: `${nouns[tried] ?? tried} skipped`, kind: "warn", detail: outcome.reason };
+      return { word: `${nouns[tried] ?? tried} skipped`, kind: "skipped", detail: outcome.reason };
   }
-  return { word: present[action] ?? action, kind: "off", detail: "" };
+  return { word: present[action] ?? action, kind: "pending", detail: "" };
 }

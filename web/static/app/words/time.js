@@ -1,34 +1,46 @@
 // @ts-check
 // Times and durations in words.
 
+import { channelZone, now } from "../core/state.js";
 import { lengthText, nanoseconds } from "./lengths.js";
 
-/** @type {Intl.DateTimeFormatOptions} */
-const clockParts = { hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+// Times are in the channel's time zone, which the page's head names once. So only times in another
+// zone say theirs.
+
 /** @type {Intl.DateTimeFormatOptions} */
 const dayParts = { weekday: "short", day: "numeric", month: "short" };
 
 const formats = new Map(); // creating them is slow
 
-// formatsOf returns the formats of a time zone. An empty or unknown zone stands for the browser's.
+// formatsOf returns the formats of a time zone, by default the channel's. They name any other zone.
 /** @param {string} [timeZone] */
-function formatsOf(timeZone = "") {
-  if (!formats.has(timeZone)) {
+function formatsOf(timeZone) {
+  const usual = channelZone();
+  return formatsIn(timeZone || usual, Boolean(timeZone) && timeZone !== usual);
+}
+
+// formatsIn returns the formats of a time zone. For a zone that the browser doesn't know, they are
+// the browser's own.
+/** @param {string} timeZone @param {boolean} isNamed */
+function formatsIn(timeZone, isNamed) {
+  const key = `${timeZone} ${isNamed}`;
+  if (!formats.has(key)) {
     /** @param {Intl.DateTimeFormatOptions} parts */
     const format = (parts) => new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: timeZone || undefined });
+    const clockParts = /** @type {Intl.DateTimeFormatOptions} */ ({ hour: "2-digit", minute: "2-digit", ...(isNamed && { timeZoneName: "short" }) });
     try {
-      formats.set(timeZone, { minute: format(clockParts), second: format({ ...clockParts, second: "2-digit" }), day: format(dayParts) });
+      formats.set(key, { minute: format(clockParts), second: format({ ...clockParts, second: "2-digit" }), day: format(dayParts) });
     } catch {
-      return formatsOf();
+      return formatsIn("", false);
     }
   }
-  return formats.get(timeZone);
+  return formats.get(key);
 }
 
 const minute = 60_000; // ms
 
-// clock writes a time with its zone: "14:03:22 CET". If it isn't today, it adds the day and rounds
-// up to the minute: "Tue 4 Nov, 14:04 CET".
+// clock writes a time: "14:03:22", or "14:03:22 CET" in a zone that isn't the channel's. If it isn't today, it adds the day and rounds
+// up to the minute: "Tue 4 Nov, 14:04".
 /** @param {number} ms @param {string} [zone] */
 export function clock(ms, zone) {
   const write = formatsOf(zone);
@@ -37,8 +49,8 @@ export function clock(ms, zone) {
   return write.day.format(later) + ", " + write.minute.format(later);
 }
 
-// upcoming writes a time in the future: "14:03:22 CET", "00:00 CET", "Tue 4 Nov, 14:04 CET". It
-// adds the day only if the time is more than 24 hours away.
+// upcoming writes a time in the future: "14:03:22", "00:00", "Tue 4 Nov, 14:04". It adds the day only
+// if the time is more than 24 hours away.
 /** @param {number} ms @param {string} [zone] */
 export function upcoming(ms, zone) {
   if (ms - Date.now() > 24 * 60 * minute) return clock(ms, zone);
@@ -46,7 +58,7 @@ export function upcoming(ms, zone) {
   return write.day.format(ms) === write.day.format(Date.now()) ? write.second.format(ms) : write.minute.format(Math.ceil(ms / minute) * minute);
 }
 
-// stamp writes a time in the past, to the second: "14:03:22 CET", "Tue 4 Nov, 14:03:22 CET".
+// stamp writes a time in the past, to the second: "14:03:22", "Tue 4 Nov, 14:03:22".
 /** @param {number} ms @param {string} [zone] */
 export function stamp(ms, zone) {
   const write = formatsOf(zone);
@@ -54,7 +66,7 @@ export function stamp(ms, zone) {
   return (day === write.day.format(Date.now()) ? "" : day + ", ") + write.second.format(ms);
 }
 
-// toMinute writes a time to the minute: "14:03 CET", "Tue 4 Nov, 14:03 CET".
+// toMinute writes a time to the minute: "14:03", "Tue 4 Nov, 14:03".
 /** @param {number} ms @param {string} [zone] */
 export function toMinute(ms, zone) {
   const write = formatsOf(zone);
@@ -77,6 +89,10 @@ export function wait(ms) {
   }
   return parts.slice(0, 2).join(" ");
 }
+
+// waitUntil writes the wait until a time that hasn't come as far as is known: at least a second.
+/** @param {number} ms */
+export const waitUntil = (ms) => wait(Math.max(1, ms - now()));
 
 // length writes a number of seconds exactly, in words: "30 days", "1 hour 30 minutes", "0.5
 // seconds".

@@ -2,23 +2,23 @@
 // Why a user may or may not write, in one sentence.
 
 import { html } from "../../vendor/htm-preact.js";
-import { now, shownID } from "../core/state.js";
+import { nameOf, now } from "../core/state.js";
 import { amount } from "./algorithms.js";
 import { roleNames } from "./roles.js";
 import { giver } from "./silence.js";
-import { clock, upcoming, wait } from "./time.js";
+import { clock, upcoming, wait, waitUntil } from "./time.js";
 /** @import { State } from "../core/state.js" */
 
 /** @param {{card: Api.getChannelsUsers, state: State}} props */
 export function Why({ card, state: { policy, channels, channel } }) {
-  const { verdict, timezone } = card;
-  const who = html`<bdi>${card.login || shownID(card.user_id)}</bdi>`;
+  const { verdict } = card;
+  const who = html`<bdi>${nameOf(card)}</bdi>`;
   const { silenced } = card, end = Date.parse(silenced?.until ?? "");
   if (silenced?.banned) return html`${who} is banned${by(silenced)}.`;
-  if (end > now()) return html`${who} is timed out${by(silenced)} and may write again in ${wait(end - now())}, at ${upcoming(end, timezone)}.`;
+  if (end > now()) return html`${who} is timed out${by(silenced)} and may write again in ${wait(end - now())}, at ${upcoming(end)}.`;
   const silentUntil = Date.parse(card.silent_until ?? "");
   if (silentUntil > now()) {
-    const lasts = wait(silentUntil - now()), end = upcoming(silentUntil, timezone);
+    const lasts = wait(silentUntil - now()), end = upcoming(silentUntil);
     if (policy?.mode === "observe") return html`${who} may write now: chatguard only observes. Otherwise they would be timed out for another ${lasts}, until ${end}.`;
     return html`${who} is timed out and may write again in ${lasts}, at ${end}.`; // a timeout lasts even while the channel is paused
   }
@@ -26,7 +26,7 @@ export function Why({ card, state: { policy, channels, channel } }) {
   if (verdict.limit === "") return html`${who} may write now${left(card.limits)}.`;
 
   const limit = html`the limit “<bdi>${verdict.limit}</bdi>”`;
-  const passes = passing(verdict, timezone);
+  const passes = passing(verdict);
   if (!verdict.allowed) return html`${who} is throttled by ${limit}: ${passes}.`;
   const { paused_by: pausedBy } = channels.find((c) => c.id === channel) ?? {};
   const idle = pausedBy ? html`the channel is paused by <bdi>${pausedBy}</bdi>` : policy?.in_force === "enforce" ? "this limit only observes" : "chatguard only observes";
@@ -40,19 +40,19 @@ function by({ by: name }) {
 }
 
 /** @param {Api.getChannelsUsers} of */
-function exemption({ override, roles, timezone }) {
+function exemption({ override, roles }) {
   if (override.exempt === "always") {
-    return override.exempt_until ? `, exempted until ${clock(Date.parse(override.exempt_until), timezone)}` : ", exempted permanently";
+    return override.exempt_until ? `, exempted until ${clock(Date.parse(override.exempt_until))}` : ", exempted permanently";
   }
   return roleNames(roles) && `, exempt as ${roleNames(roles)}`;
 }
 
 // passing says when the next message passes. A verdict's wait counts from the verdict's time.
-/** @param {Api.Verdict} of @param {string} timezone */
-function passing({ at, retry_after_ms: retry, never }, timezone) {
+/** @param {Api.Verdict} of */
+function passing({ at, retry_after_ms: retry, never }) {
   if (never || retry === null) return "it allows them no messages";
   const next = Date.parse(at) + retry;
-  return next <= now() ? "the next message passes now" : `the next message passes in ${wait(next - now())}, at ${upcoming(next, timezone)}`;
+  return `the next message passes in ${waitUntil(next)}, at ${upcoming(next)}`;
 }
 
 // left describes the limit that leaves the fewest messages.
