@@ -136,7 +136,7 @@ func TestRowActions_Exempt(t *testing.T) {
 	for button, length := range map[string]time.Duration{"for 10 minutes": 10 * time.Minute, "for an hour": time.Hour, "permanently": 0} {
 		d, w := openThrottled(t, 1600, 900)
 		w.act("exempt")
-		w.See(elementHasText(question, "Let Spammer write without limits") + "&&" + elementHasText(question, "until the end of their day, 00:00 UTC"))
+		w.See(elementHasText(question, "Let Spammer write without limits") + "&&" + elementHasText(question, "until the end of their day, 00:00"))
 		w.choose(button)
 		w.See(elementHasText(deedOf42, "exempt "))
 		d.wantAudit(journal.UserExempted)

@@ -64,7 +64,7 @@ func TestAuditPage_ShowsChanges(t *testing.T) {
 			_, saved, err := d.control.StartRaid(ctx, channelID, "clara", time.Minute)
 			return saved, err
 		}},
-		{"clara switched raid mode off", func() (bool, error) { return d.control.EndRaid(ctx, channelID, "clara") }},
+		{"clara switched raid mode channel off", func() (bool, error) { return d.control.EndRaid(ctx, channelID, "clara") }},
 	} {
 		if saved, err := change.make(); !saved || err != nil {
 			t.Fatalf("%s: %v, %v", change.says, saved, err)
