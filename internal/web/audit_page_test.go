@@ -77,7 +77,7 @@ func TestAuditPage_ShowsChanges(t *testing.T) {
 
 	d.put(burst(7))
 	w.visit("#/audit?action=policy")
-	w.See(hasAudits(1, "owner changed the limits revision 1 burst: messages at once 3 → 7"))
+	w.See(hasAudits(1, "owner changed the limits channel revision 1 burst: messages at once 3 → 7"))
 	w.pick("#filter-action", "")
 	w.See(`location.hash === "#/audit" && document.querySelectorAll(".audit").length > 1`)
 	w.Write("#filter-author", "berta\r")
@@ -87,7 +87,7 @@ func TestAuditPage_ShowsChanges(t *testing.T) {
 	w.visit("#/audit?user=72")
 	w.See(hasAudits(2, "clara exempted 72 "))
 	w.Write("#filter-name", "GardenHour\r")
-	w.See(`location.hash === "#/audit?user=GardenHour" &&` + hasAudits(4, "clara set custom limits gardenhour"))
+	w.See(`location.hash === "#/audit?name=GardenHour" &&` + hasAudits(4, "clara set custom limits gardenhour"))
 	w.visit("#/audit?user=71&action=reset")
 	w.See(hasAudits(1, "clara reset gardenhour"))
 	w.Click(".audit .user a")
