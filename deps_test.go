@@ -52,7 +52,7 @@ func TestArrows(t *testing.T) {
 		"internal/journal":                {"root", "internal/hostile"},
 		"internal/chat":                   {"root", "internal/clock", "internal/hostile", "internal/journal", "internal/recent"},
 		"internal/clock":                  {},
-		"internal/control":                {"root", "internal/clock", "internal/journal"},
+		"internal/control":                {"root", "internal/clock", "internal/hostile", "internal/journal"},
 		"internal/chat/twitch":            {"root", "internal/chat", "internal/clock", "internal/hostile"},
 		"internal/chat/faketwitch":        {"root"},
 		"internal/chat/twitch/api":        {"internal/chat/twitch", "internal/hostile"},
