@@ -295,3 +295,20 @@ func TestJournalPage_Accessible(t *testing.T) {
 		}
 	}
 }
+
+// The journal filters as one types, in one step of the browser's history, and keeps the focus.
+func TestJournalPage_FiltersWhileTyping(t *testing.T) {
+	d := dash(t)
+	d.say(localised, 4)
+	d.say(berta, 4)
+	d.flush()
+	w := d.open(1400, 900)
+	w.goTo("journal")
+	w.See(hasEntries(2, "hello everyone"))
+	before := browsertest.Eval[int](w.Window, "history.length")
+	w.Write("#filter-name", "長")
+	w.See(`location.hash.startsWith("#/journal?name=") &&` + hasEntries(1, "長い") + "&&" + hasEntries(0, "berta") + `&& document.activeElement.id === "filter-name"`)
+	if after := browsertest.Eval[int](w.Window, "history.length"); after != before {
+		t.Errorf("the history grew from %d to %d", before, after)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ var (
 func (w *window) seePerson(user chatguard.User) {
 	w.Window.Helper()
 	w.visit("#/people?user=" + user.ID)
-	w.See(fmt.Sprintf(`document.querySelector(".person h2")?.textContent === %q`, cmp.Or(user.DisplayName, user.Login)))
+	w.See(fmt.Sprintf(`document.querySelector(".person h2 bdi")?.textContent === %q`, cmp.Or(user.DisplayName, user.Login)))
 }
 
 // openCard opens the card of a user in a new window, after everything pending is written.
@@ -72,7 +73,7 @@ func TestPeoplePage_FindByKeyboard(t *testing.T) {
 	w.See(`document.activeElement === document.querySelectorAll(".found a")[1]`)
 	second := browsertest.Eval[string](w.Window, `document.activeElement.querySelector(".name").textContent`)
 	w.Type(kb.Enter)
-	w.See(fmt.Sprintf(`document.querySelector(".person h2")?.textContent === %q`, second))
+	w.See(fmt.Sprintf(`document.querySelector(".person h2 bdi")?.textContent === %q`, second))
 	w.Type(kb.ArrowUp + kb.ArrowUp)
 	w.See(`document.activeElement.id === "find"`)
 
@@ -190,4 +191,27 @@ func TestPeoplePage_Accessible(t *testing.T) {
 			w.wantNoOverflow()
 		}
 	}
+}
+
+// Notes are added, found and deleted without leaving the page.
+func TestPeoplePage_Notes(t *testing.T) {
+	d := dash(t)
+	d.say(localised, 1)
+	d.say(teahouse, 1)
+	w := d.openCard(localised)
+	w.See(`document.querySelector(".person h2 .login")?.textContent === "nagai"`)
+	w.Write("#new-note", "Speaks <b>Japanese</b>.")
+	w.Click(".new-note button")
+	w.See(`document.querySelector(".note-text")?.textContent === "Speaks <b>Japanese</b>." && document.querySelector("#new-note").value === ""`)
+	w.Click(".search .tabs button:last-child")
+	w.See(`document.querySelectorAll(".found a").length === 1 && document.querySelector(".found .name bdi").textContent === "長い" && document.querySelector(".found .noted")`)
+	if browsertest.Eval[int](w.Window, `document.querySelectorAll(".notes b").length`) != 0 {
+		t.Error("the note created an element")
+	}
+	w.Click(".notes .icon-only")
+	w.See(hasText("Delete this note?"))
+	w.Click(".notes .buttons button")
+	w.See(`!document.querySelector(".note-text")`)
+	w.visit("#/audit?name=" + url.QueryEscape("長"))
+	w.See(hasAudits(2, "deleted a note 長い"))
 }
