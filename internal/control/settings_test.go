@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,11 +151,12 @@ func TestSettings_Unsaved(t *testing.T) {
 func TestRaid_StartsByItself(t *testing.T) {
 	busy := Raid{Lasts: Duration(5 * time.Minute), StartRate: 20, Burst: 1, Refill: Duration(time.Hour)}
 	inBubble(t, busy, func(d *harness) {
-		perSecond := map[string]float64{channel: 19.9, "quiet": 1, "": 500}
-		asked := 0
+		var perSecond atomic.Value
+		perSecond.Store(19.9)
+		var asked atomic.Int32
 		d.JoinRates(func() map[string]float64 {
-			asked++
-			return map[string]float64{channel: perSecond[channel], "quiet": perSecond["quiet"], "": perSecond[""]}
+			asked.Add(1)
+			return map[string]float64{channel: perSecond.Load().(float64), "quiet": 1, "": 500}
 		})
 		ctx, cancel := context.WithCancel(d.Context())
 		ended := make(chan error, 1)
@@ -169,7 +171,7 @@ func TestRaid_StartsByItself(t *testing.T) {
 			}
 		}
 		isOn("below the rate", false)
-		perSecond[channel] = 20.4
+		perSecond.Store(20.4)
 		isOn("at the rate", true)
 		if detail := d.store.detail.(map[string]any); d.lastAudit() != "1 raid  by chatguard" || detail["messages_per_second"] != 20.0 {
 			t.Errorf("noted %q, %+v", d.lastAudit(), detail)
@@ -181,11 +183,11 @@ func TestRaid_StartsByItself(t *testing.T) {
 		isOn("ended by a moderator", false)
 		time.Sleep(5 * time.Minute)
 		isOn("5 minutes later", true)
-		perSecond[channel] = 3
+		perSecond.Store(3.0)
 		time.Sleep(5 * time.Minute)
 		isOn("calm again", false)
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
-		perSecond[channel] = 50
+		perSecond.Store(50.0)
 		isOn("paused", false)
 		if err := d.setSettings(&quick); err != nil {
 			t.Fatal(err)
@@ -194,9 +196,9 @@ func TestRaid_StartsByItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second)
-		before := asked
+		before := asked.Load()
 		isOn("no channel starts by itself", false)
-		if asked != before {
+		if asked.Load() != before {
 			t.Error("the rates are asked for nothing")
 		}
 	})
