@@ -122,5 +122,5 @@ func TestLive_Switches(t *testing.T) {
 	page.waitFor(`"type":"policy"`, `"in_force":"enforce"`)
 	s.ask("POST", api+"/raid", "anna", `{"for":"2s"}`, 200)
 	page.waitFor(`"type":"status"`, `"raid_until"`)
-	page.waitFor(`"type":"status"`, `"channels":[{"id":"lobby/1 \u0026 co","login":"lobby/1 \u0026 co"}]`)
+	page.waitFor(`"type":"status"`, `"channels":[{"id":"lobby/1 \u0026 co","login":"lobby/1 \u0026 co","timezone":"UTC","acts":false,"raid_lasts":"10m0s"}]`)
 }

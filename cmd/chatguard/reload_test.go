@@ -203,9 +203,9 @@ func TestReload_NamesWhatNeedsRestart(t *testing.T) {
 		t.Errorf("nothing needs a restart, but the log says\n%s", s.bot.log())
 	}
 	s.configure("[twitch]", "retention = \"7d\"\n\n[twitch]\ncommands = false")
-	s.configure("[web]", "[notices]\ntext = \"slowly, {name}\"\n\n[web]")
+	s.configure("[web]", "[web]\ntrusted_proxies = [\"10.0.0.7\"]")
 	line := s.awaitLog(toRestart, s.reload)
-	if want := `keys="retention, twitch.commands, notices.text"`; !strings.HasSuffix(line, want) {
+	if want := `keys="retention, twitch.commands, web.trusted_proxies"`; !strings.HasSuffix(line, want) {
 		t.Errorf("the log says %s, want %s", line, want)
 	}
 	s.stop()

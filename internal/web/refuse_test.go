@@ -63,7 +63,7 @@ func TestRequests_Refused(t *testing.T) {
 		{"null for a list", "PUT", policyPath, map[string]any{"mode": "observe", "exempt": nil, "timezone": "", "limits": []any{}, "penalties": nil}, []func(*http.Request){asOwner, matching}, 422, `lacks "exempt"`},
 		{"unknown channel", "GET", "/api/v1/channels/99/policy", nil, []func(*http.Request){asOwner}, 404, `"99"`},
 		{"nothing to ask for", "GET", policyPath + "?channel=7", nil, []func(*http.Request){asOwner}, 422, `Unknown parameter "channel"`},
-		{"unknown parameter", "GET", "/api/v1/users?query=anna", nil, []func(*http.Request){asOwner}, 422, `channel, q, not "query"`},
+		{"unknown parameter", "GET", "/api/v1/users?query=anna", nil, []func(*http.Request){asOwner}, 422, `channel, q, noted, not "query"`},
 		{"wrong method", "PATCH", policyPath, nil, []func(*http.Request){asOwner}, 405, "use DELETE, GET, HEAD, PUT"},
 		{"unknown path", "GET", "/api/v1/nothing", nil, []func(*http.Request){asOwner}, 404, "nothing"},
 		{"write to a file", "POST", "/app.css", nil, nil, 405, "read"},
