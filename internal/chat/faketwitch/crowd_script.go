@@ -105,7 +105,7 @@ func (p *script) pace(at time.Duration) float64 {
 		return 1
 	}
 	m := at.Minutes()
-	pace := 0.95 + 0.25*math.Sin(m/5.3) + 0.2*math.Sin(m/1.9)
+	pace := 0.9 + 0.35*math.Sin(m/5.3) + 0.25*math.Sin(m/1.9)
 	if math.Mod(m, 13) > 12.4 {
 		pace *= 1.8
 	}

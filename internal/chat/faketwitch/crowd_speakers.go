@@ -13,7 +13,7 @@ const (
 	chatterLeast = 8 * time.Second  // minimum time between a chatter's messages
 	chattiest    = 30 * time.Second // average time between the messages of the chattiest chatter
 	quietest     = 8 * time.Minute  // the same of the quietest chatter
-	raidLasts    = 6 * time.Second
+	raidLasts    = 12 * time.Second
 	// excitement is how rarely a chatter writes several messages at once, in a chat that surges.
 	excitement = 300
 	// staffShare is the share of messages that the broadcaster and moderators send together.
