@@ -1,8 +1,11 @@
 .PHONY: build quick test race race-limits browser plain test-bench test-wschat test-recipes test-long check check-web bench bench-limits demo screenshots clock-steps
 
-# The binary, for this machine.
+# The version in the binary: the last tag, and the commit if there were others since.
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+
+# The binary, for this machine, without the tables that only debuggers need.
 build:
-	CGO_ENABLED=0 go build -trimpath -o chatguard ./cmd/chatguard
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.stamped=$(VERSION)" -o chatguard ./cmd/chatguard
 
 # Run this on every save: no browser, no race detector, fewer random cases (-short). The packages
 # that take longest start first.

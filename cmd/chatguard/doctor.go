@@ -51,6 +51,9 @@ const (
 	findingsIndent = len("problem  configuration  ")
 )
 
+// findingColors are the colors of a finding's state in a terminal.
+var findingColors = map[string]color{doctor.OK: green, doctor.Note: yellow, doctor.Problem: red}
+
 // printFinding writes a finding on one line and its fix on the next. In a terminal it wraps long
 // lines between words.
 func printFinding(out io.Writer, check string, f doctor.Finding) error {
@@ -58,7 +61,8 @@ func printFinding(out io.Writer, check string, f doctor.Finding) error {
 	if isTerminal(out) {
 		width = findingsWidth - findingsIndent
 	}
-	_, err := fmt.Fprintf(out, "%-7s  %-13s  %s\n", f.State, check, wrapIndented(hostile.VisibleLine(f.Found), width))
+	state := paint(out, findingColors[f.State], fmt.Sprintf("%-7s", f.State))
+	_, err := fmt.Fprintf(out, "%s  %-13s  %s\n", state, check, wrapIndented(hostile.VisibleLine(f.Found), width))
 	if err == nil && f.Fix != "" {
 		_, err = fmt.Fprintf(out, "%*s%s\n", findingsIndent, "", wrapIndented(hostile.VisibleLine(f.Fix), width))
 	}

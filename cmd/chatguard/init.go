@@ -73,7 +73,7 @@ func complete(s *config.Starter, in *bufio.Scanner, out io.Writer) (err error) {
 		err = usageError{err}
 	}
 	if err == nil && s.Channel == "" && s.Room == "" {
-		err = usageError{errors.New("no answer: enter one, or use --channel (or --check) and --timezone")}
+		err = errNoAnswer
 	}
 	if err != nil {
 		return err
@@ -82,6 +82,8 @@ func complete(s *config.Starter, in *bufio.Scanner, out io.Writer) (err error) {
 	s.Timezone, err = ask(in, out, fmt.Sprintf("Time zone in which its day ends [%s]: ", zone), s.Timezone, zone)
 	return err
 }
+
+var errNoAnswer = usageError{errors.New("no answer: enter one, or use --channel (or --check) and --timezone")}
 
 // printInitSteps prints what to do with the new configuration.
 func printInitSteps(out io.Writer, s config.Starter, path string) error {
@@ -109,13 +111,19 @@ To throttle, set the mode to "enforce".
 }
 
 // ask returns the given answer. If given is empty, ask returns the text that the person enters, or
-// the default if they enter no text.
+// the default if they enter no text. If the input has ended and there is no default, the error is
+// errNoAnswer.
 func ask(in *bufio.Scanner, out io.Writer, question, given, byDefault string) (string, error) {
 	if given != "" {
 		return given, nil
 	}
 	fmt.Fprint(out, question)
-	in.Scan()
+	if !in.Scan() {
+		fmt.Fprintln(out) // nobody has ended the line
+		if in.Err() == nil && byDefault == "" {
+			return "", errNoAnswer
+		}
+	}
 	return cmp.Or(strings.TrimSpace(in.Text()), byDefault), in.Err()
 }
 

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"sync/atomic"
 	"text/tabwriter"
 	"time"
 
@@ -50,7 +53,13 @@ first 10,000. If a FILE has no message that can be read, the exit code is 1. A J
 				return err
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
-			summary, err := replayFiles(cmd, cfg, files, out, decisions)
+			var summary simulate.Summary
+			var read atomic.Int64
+			state := func() string { return byteCount(read.Load()) + " read" }
+			err = runLongWork(cmd, state, "the rest was not read", func(ctx context.Context) (err error) {
+				summary, err = replayFiles(ctx, cmd, cfg, files, out, &read, decisions)
+				return err
+			})
 			if (err == nil || errors.Is(err, simulate.ErrNoMessage)) && !decisions {
 				err = errors.Join(err, printSummary(out, summary, asJSON))
 			}
@@ -63,7 +72,10 @@ first 10,000. If a FILE has no message that can be read, the exit code is 1. A J
 	return cmd
 }
 
-func replayFiles(cmd *cobra.Command, cfg config.Config, files []string, out io.Writer, decisions bool) (simulate.Summary, error) {
+// replayFiles runs files through the limits. It adds the number of bytes that it has read to read.
+func replayFiles(
+	ctx context.Context, cmd *cobra.Command, cfg config.Config, files []string, out io.Writer, read *atomic.Int64, decisions bool,
+) (simulate.Summary, error) {
 	// A fixed time makes verdicts and entry IDs reproducible.
 	start := func() time.Time { return time.Unix(0, 0) }
 	guard, err := chatguard.New(cfg.Policy, &chatguard.Options{Now: start})
@@ -93,7 +105,7 @@ func replayFiles(cmd *cobra.Command, cfg config.Config, files []string, out io.W
 	r := simulate.NewReplay(options)
 	var empty error
 	for _, name := range files {
-		err := replayFile(cmd, r, name)
+		err := replayFile(ctx, r, name, cmd.InOrStdin(), read)
 		if errors.Is(err, simulate.ErrNoMessage) {
 			empty = errors.Join(empty, fmt.Errorf("%w: want lines of Twitch's chat with their tags (@…;user-id=…), or JSON lines: see chatguard help replay", err))
 		} else if err != nil {
@@ -106,16 +118,31 @@ func replayFiles(cmd *cobra.Command, cfg config.Config, files []string, out io.W
 	return r.Summary(), empty
 }
 
-func replayFile(cmd *cobra.Command, r *simulate.Replay, name string) error {
+func replayFile(ctx context.Context, r *simulate.Replay, name string, stdin io.Reader, read *atomic.Int64) error {
 	if name == "-" {
-		return r.Read(cmd.Context(), "standard input", cmd.InOrStdin())
+		return r.Read(ctx, "standard input", countingReader{stdin, read})
 	}
 	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such file", name)
+	}
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return r.Read(cmd.Context(), name, f)
+	return r.Read(ctx, name, countingReader{f, read})
+}
+
+// countingReader counts the bytes that are read.
+type countingReader struct {
+	io.Reader
+	n *atomic.Int64
+}
+
+func (r countingReader) Read(p []byte) (n int, err error) {
+	n, err = r.Reader.Read(p)
+	r.n.Add(int64(n))
+	return n, err
 }
 
 func printSummary(out io.Writer, s simulate.Summary, asJSON bool) error {

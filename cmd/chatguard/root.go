@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,16 +50,37 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newSigninCommand(), newTokenCommand(), newReplayCommand(), newResetsCommand())
 	root.AddCommand(newPolicyCommand(), newBackupCommand(), newExportCommand(), newImportCommand(), newLicensesCommand())
+	refuseUnknownShells(root)
 	return root
 }
+
+// refuseUnknownShells makes the completion command refuse shells that it doesn't know.
+func refuseUnknownShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "completion" {
+			continue
+		}
+		cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
+		cmd.Args = func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("no completion for %q: want bash, zsh, fish or powershell", args[0])}
+			}
+			return nil
+		}
+	}
+}
+
+// stamped is the version that `make build` sets. It is empty in other builds.
+var stamped string
 
 // version returns the version that this binary was built from, if the build recorded it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		return cmp.Or(stamped, "unknown")
 	}
-	return info.Main.Version + " " + info.GoVersion
+	return cmp.Or(stamped, info.Main.Version) + " " + info.GoVersion
 }
 
 func newHelpCommand() *cobra.Command {

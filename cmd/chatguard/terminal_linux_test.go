@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/doctor"
 )
 
 // openTerminal returns a terminal for a process, and its screen.
@@ -64,5 +65,21 @@ func TestSigninLink_TerminalOnly(t *testing.T) {
 			t.Errorf("%v: in a pipe it prints %q", flags, s.bot.address)
 		}
 		s.stop()
+	}
+}
+
+// TestDoctor_Colors checks that findings have colors in a terminal, unless NO_COLOR is set.
+func TestDoctor_Colors(t *testing.T) {
+	for noColor, want := range map[string]string{"": "\x1b[31mproblem\x1b[0m  clock", "1": "problem  clock"} {
+		t.Setenv("NO_COLOR", noColor)
+		t.Setenv("TERM", "xterm")
+		terminal, screen := openTerminal(t)
+		if err := printFinding(terminal, "clock", doctor.Finding{State: doctor.Problem, Found: "it is late"}); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(screen).ReadString('\n')
+		if err != nil || !strings.HasPrefix(line, want) {
+			t.Errorf("NO_COLOR=%q: %q, %v, want %q", noColor, line, err, want)
+		}
 	}
 }

@@ -76,7 +76,7 @@ func TestTerminal_HostileTexts(t *testing.T) {
 		{`"throttled_messages": 2`, []string{"replay", "--json", record, "--config", limits}},
 		{`"allowed":true`, []string{"replay", "--decisions", record, "--config", limits}},
 		{"last_seen", []string{"import", "--replace", wrongTime}},
-		{"no such file", []string{"replay", "no" + escapes + "file"}},
+		{"there is no such file", []string{"replay", "no" + escapes + "file"}},
 		{"unknown command", []string{"no" + escapes + "command"}},
 		{"unknown flag", []string{"replay", "--no" + escapes + "flag"}},
 		{"no", []string{"backup", filepath.Join(folder, "no"+escapes+"folder", "file")}},

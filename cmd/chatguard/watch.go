@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"time"
 
@@ -59,13 +58,13 @@ func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 	chatTime := clock.NewChat(nil)
 	guard, err := chatguard.New(cfg.Policy, &chatguard.Options{Now: chatTime.Now, Observer: func(m chatguard.Message, v chatguard.Verdict) {
 		if v.Observed {
-			fmt.Fprintln(out, formatObservation(m, v))
+			fmt.Fprintln(out, formatObservation(out, m, v))
 		}
 	}})
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	log := newWatchLog(os.Stderr)
 	connection := twitchbot.New(twitchbot.Options{Config: cfg.Twitch, Log: log, ChatTime: chatTime, Entered: func(login, id string) {
 		own, ok := cfg.OwnPolicy(login, id)
 		if !ok {
@@ -83,11 +82,11 @@ func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 	return err
 }
 
-// formatObservation formats a line about a user who would have been throttled.
-func formatObservation(m chatguard.Message, v chatguard.Verdict) string {
+// formatObservation formats a line for out about a user who would have been throttled.
+func formatObservation(out io.Writer, m chatguard.Message, v chatguard.Verdict) string {
 	wait := "could never send this message"
 	if !v.Never {
 		wait = "could speak again in " + v.RetryAfter.Round(100*time.Millisecond).String()
 	}
-	return fmt.Sprintf("%s  %-25s  %s: %s (%s)", v.At.Local().Format(time.TimeOnly), hostile.Printable(m.User.Name()), v.Limit, wait, v.WouldBe)
+	return fmt.Sprintf("%s  %-25s  %s: %s (%s)", v.At.Local().Format(time.TimeOnly), hostile.Printable(m.User.Name()), paint(out, yellow, v.Limit), wait, v.WouldBe)
 }
