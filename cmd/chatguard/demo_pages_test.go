@@ -50,7 +50,7 @@ var pageStates = []pageState{
 	{"limits", func(d *dashboard) { d.showPage("limits", "#burst-0") }},
 	{"limits-draft", func(d *dashboard) {
 		d.Write("#burst-0", "2")
-		d.See(`document.querySelector(".preview .headline")?.innerText.includes("messages more")`)
+		d.See(`document.querySelector(".preview .verdict")?.innerText.includes("more messages")`)
 	}},
 	{"people", func(d *dashboard) { d.showPage("people", "main a") }},
 	{"person", func(d *dashboard) { d.showPage("people?user="+d.lastTimedOut(), ".person canvas") }},

@@ -92,7 +92,7 @@ function Group({ name, rows, isChange, write = (what) => html`<bdi>${what}</bdi>
 /** @param {{by: number}} props */
 function Difference({ by }) {
   if (by === 0) return html`<span class="muted">same</span>`;
-  return html`<span class=${by > 0 ? "more" : "fewer"}>${by > 0 ? `+${amount(by)}` : `−${amount(-by)}`}</span>`;
+  return html`<span class="by">${by > 0 ? `+${amount(by)}` : `−${amount(-by)}`}</span>`;
 }
 
 /** @param {{users: PreviewResult["changed"], state: State}} props */
