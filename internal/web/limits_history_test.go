@@ -14,7 +14,7 @@ import (
 )
 
 // revisions is a script for the texts of the history's rows.
-const revisions = `[...document.querySelectorAll(".revisions > li")].map((li) => li.innerText.replace(/\s+/g, " ").replace(/\d\d:\d\d:\d\d \S+/, "TIME")).join("\n")`
+const revisions = `[...document.querySelectorAll(".revisions > li")].map((li) => li.innerText.replace(/\s+/g, " ").replace(/\d\d:\d\d:\d\d/, "TIME")).join("\n")`
 
 func (w *window) openHistory() {
 	w.Window.Helper()
