@@ -5,7 +5,7 @@ import { html, useEffect, useMemo } from "../../vendor/htm-preact.js";
 import { update } from "../core/state.js";
 import { followRates, inBuckets, inRows, total } from "./rates.js";
 import { Chart, ChartToCome } from "../widgets/chart.js";
-import { toMinute } from "../words/time.js";
+import { stamp, toMinute } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
 /** @import { KnownRates, Span } from "./rates.js" */
 
@@ -65,7 +65,7 @@ export function drawing(known, span) {
     unit: units[seconds],
     at: starts.map((start) => start + seconds / 2),
     range: [starts[0], end],
-    moment: (/** @type {number} */ i) => toMinute(starts[i] * 1000),
+    moment: (/** @type {number} */ i) => (seconds < 60 ? stamp : toMinute)(starts[i] * 1000),
     series: [{ name: "messages", values: messages, colour: "--series-messages", fill: "--sunken" }],
     lower,
     rows: inRows(starts, columns, spans[span].seconds),

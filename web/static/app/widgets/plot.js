@@ -64,7 +64,7 @@ const format = (parts, timeZone) => new Intl.DateTimeFormat("en-GB", { ...parts,
 function options({ size, series, top, zone, live, hasBars, isTimeless, sync, onPoint }) {
   return {
     ...size,
-    padding: [6, 6, isTimeless ? 4 : 0, 0],
+    padding: [6, 18, isTimeless ? 4 : 0, 0],
     /** @param {number} seconds */
     tzDate: (seconds) => (zone ? uPlot.tzDate(new Date(seconds * 1000), zone) : new Date(seconds * 1000)),
     legend: { show: false },
