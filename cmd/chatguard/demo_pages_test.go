@@ -47,7 +47,10 @@ var pageStates = []pageState{
 	{"now", func(d *dashboard) { d.showPage("now", "") }},
 	{"now-states", func(d *dashboard) { d.openMenu("states") }},
 	{"now-account", func(d *dashboard) { d.openMenu("account") }},
-	{"limits", func(d *dashboard) { d.showPage("limits", "#burst-0") }},
+	{"limits", func(d *dashboard) {
+		d.closeMenus()
+		d.showPage("limits", "#burst-0")
+	}},
 	{"limits-draft", func(d *dashboard) {
 		d.Write("#burst-0", "2")
 		d.See(`document.querySelector(".preview .verdict")?.innerText.includes("more messages")`)
@@ -210,6 +213,11 @@ func (d *dashboard) showPage(page, element string) {
 func (d *dashboard) openMenu(id string) {
 	d.Helper()
 	d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.getElementById(%q).showPopover()", id)))
+}
+
+func (d *dashboard) closeMenus() {
+	d.Helper()
+	d.Must(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll(":popover-open").forEach((menu) => menu.hidePopover())`))
 }
 
 func (d *dashboard) closeDialog() {

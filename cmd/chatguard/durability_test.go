@@ -170,7 +170,44 @@ func TestMetrics_StoreFigures(t *testing.T) {
 			t.Errorf("%s is %v", name, n)
 		}
 	}
+	s.checkDescribed()
 	s.stop()
+}
+
+// checkDescribed checks that each metric has a type and a help text before its first line, once,
+// and that the state is there.
+func (s *scene) checkDescribed() {
+	s.Helper()
+	_, all := s.ask("GET", "metrics", "")
+	described := map[string]bool{}
+	for line := range strings.Lines(all) {
+		if name, isHelp := strings.CutPrefix(line, "# HELP "); isHelp {
+			name, _, _ = strings.Cut(name, " ")
+			if described[name] {
+				s.Errorf("%s is described twice", name)
+			}
+			described[name] = true
+			continue
+		}
+		name := line[:strings.IndexAny(line, "{ ")]
+		for _, suffix := range []string{"", "_sum", "_count"} {
+			described[line] = described[line] || described[strings.TrimSuffix(name, suffix)]
+		}
+		if name != "#" && !described[line] {
+			s.Errorf("no help for %s", line)
+		}
+	}
+	channel := s.twitch.UserID("gardenhour")
+	for _, want := range []string{
+		`chatguard_build_info{version="`, `chatguard_channel_info{channel="` + channel + `",login="gardenhour"} 1`,
+		`chatguard_channel_enforcing{channel="` + channel + `"} 1`, `chatguard_channel_paused{channel="` + channel + `"} 0`,
+		`chatguard_channel_raid_mode{channel="` + channel + `"} 0`, `chatguard_connection_ok{name="Twitch"} 1`,
+		`chatguard_connection_ok{name="Token"} 1`, "chatguard_database_ok 1", "# TYPE chatguard_messages_total counter",
+	} {
+		if !strings.Contains(all, "\n"+want) {
+			s.Errorf("no %s in\n%s", want, all)
+		}
+	}
 }
 
 // metric returns the value of one of the store's metrics, or -1 if it is missing.

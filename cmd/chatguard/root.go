@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -19,6 +20,7 @@ const defaultConfig = "chatguard.toml"
 
 func newRootCommand() *cobra.Command {
 	noBrowser := false
+	v := version()
 	root := &cobra.Command{
 		Use:   "chatguard",
 		Short: "Give every chatter a fair share of the conversation",
@@ -28,7 +30,7 @@ Without a command it runs if there is a chatguard.toml, and opens the dashboard 
 a page in the browser that creates one. Without a terminal it opens nothing, and asks as "chatguard init" does.
 Begin with "chatguard demo": the whole thing on this machine, no account needed.`,
 		Args:          noArguments,
-		Version:       version(),
+		Version:       strings.Join(v[:], " "),
 		SilenceErrors: true,
 
 		SuggestionsMinimumDistance: 2,
@@ -74,13 +76,14 @@ func refuseUnknownShells(root *cobra.Command) {
 // stamped is the version that `make build` sets. It is empty in other builds.
 var stamped string
 
-// version returns the version that this binary was built from, if the build recorded it.
-func version() string {
+// version returns the version that this binary was built from, if the build recorded it, and that of
+// Go.
+func version() [2]string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return cmp.Or(stamped, "unknown")
+		return [2]string{cmp.Or(stamped, "unknown"), runtime.Version()}
 	}
-	return cmp.Or(stamped, info.Main.Version) + " " + info.GoVersion
+	return [2]string{cmp.Or(stamped, info.Main.Version), info.GoVersion}
 }
 
 func newHelpCommand() *cobra.Command {

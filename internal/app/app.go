@@ -7,6 +7,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"time"
@@ -54,6 +55,9 @@ type Options struct {
 	Config config.Config
 	Log    *slog.Logger
 
+	// Version is the version of chatguard and of Go, for the metrics. Empty means unknown.
+	Version [2]string
+
 	Pages    Pages            // of Twitch; empty fields mean the real ones
 	Dial     twitchbot.Dialer // connects to Twitch; nil means the machine's network
 	Listener net.Listener     // the dashboard's; nil listens at the configured address
@@ -62,6 +66,8 @@ type Options struct {
 // Open opens the database, restores its content, and listens. Close the App when done.
 func Open(ctx context.Context, o Options) (*App, error) {
 	a := &App{Config: o.Config, pages: o.Pages.Real(), began: time.Now(), log: o.Log, metrics: metrics.NewSet(), dial: o.Dial, listener: o.Listener}
+	build := fmt.Sprintf("chatguard_build_info{version=%q,goversion=%q}", o.Version[0], o.Version[1])
+	a.metrics.NewGauge(build, func() float64 { return 1 })
 	if err := a.open(ctx); err != nil {
 		a.Close()
 		return nil, err

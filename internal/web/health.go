@@ -5,6 +5,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -21,6 +22,7 @@ type health struct {
 // probes answers monitoring requests.
 type probes struct {
 	model   *live.Model
+	guard   *chatguard.Guard
 	access  *access.Authenticator
 	site    access.Site
 	mounted bool // whether another site authorizes
@@ -89,7 +91,6 @@ func (h *probes) getMetrics(w http.ResponseWriter, r *http.Request) error {
 
 func (h *probes) writeMetrics(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	h.metrics.WritePrometheus(w)
-	metrics.WriteProcessMetrics(w)
+	h.write(w)
 	return nil
 }

@@ -154,6 +154,31 @@ func TestMetrics_CountVerdictsAndOutcomes(t *testing.T) {
 	}
 }
 
+// TestMetrics_State checks the metrics of what an alert is about.
+func TestMetrics_State(t *testing.T) {
+	d := dash(t, func(o *Options) {
+		o.Connections = func() []live.Connection {
+			return []live.Connection{
+				{Name: "Twitch", State: live.Disconnected}, {Name: "Token", State: live.Valid}, {Name: "#room", State: live.Paused},
+				{Name: "and 3 more", State: live.Observing},
+			}
+		}
+		o.Database = func() journal.Database { return journal.Database{State: journal.DatabaseFailing} }
+	})
+	all := string(d.do("GET", "/metrics", nil).body)
+	for _, want := range []string{`connection_ok{name="Twitch"} 0`, `connection_ok{name="Token"} 1`, "database_ok 0", `channel_enforcing{channel="7"} 1`} {
+		if !strings.Contains(all, "\nchatguard_"+want+"\n") {
+			t.Errorf("no %s in\n%s", want, all)
+		}
+	}
+	if n := strings.Count(all, "chatguard_connection_ok{"); n != 2 {
+		t.Errorf("%d connections in\n%s", n, all)
+	}
+	if n := strings.Count(all, "\ngo_"); n > 12 {
+		t.Errorf("%d lines about Go", n)
+	}
+}
+
 // Prometheus can parse the metrics whatever the IDs of servers' channels are. A label may contain
 // any valid text; three characters must be escaped.
 func TestMetrics_AnyChannelID(t *testing.T) {

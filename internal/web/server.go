@@ -180,7 +180,7 @@ func (s *Server) createResources() {
 	s.logins, s.setups = &logins{o.Login}, &setups{o.Guard, s.Model, o.Setup}
 	s.rankings = &rankings{spans{o.Guard, o.Store, o.Now}, s.reads}
 	s.summarizer = &summarizer{s.rankings.spans, s.reads, s.previews, newSummaryCache()}
-	s.probes = &probes{s.Model, s.access, o.Site, o.Authorize != nil, o.Metrics, s.require}
+	s.probes = &probes{s.Model, o.Guard, s.access, o.Site, o.Authorize != nil, o.Metrics, s.require}
 }
 
 // newModel returns the Model of a Server.

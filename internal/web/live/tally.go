@@ -103,7 +103,7 @@ func (t *tallies) tally(channel string) *tally {
 	}
 	// the ID may be part of a larger string
 	next, channel := maps.Clone(current), strings.Clone(channel)
-	labels := "{channel=" + quoteLabel(channel) + "}"
+	labels := "{channel=" + QuoteLabel(channel) + "}"
 	next[channel] = &tally{
 		messages:  t.set.GetOrCreateCounter("chatguard_messages_total" + labels),
 		throttled: t.set.GetOrCreateCounter("chatguard_throttled_messages_total" + labels),
@@ -114,9 +114,9 @@ func (t *tallies) tally(channel string) *tally {
 	return next[channel]
 }
 
-// quoteLabel quotes a value for the exposition format. The format has fewer escapes than Go and
+// QuoteLabel quotes a value for the exposition format. The format has fewer escapes than Go and
 // needs valid UTF-8.
-func quoteLabel(value string) string {
+func QuoteLabel(value string) string {
 	return `"` + labelEscapes.Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
 }
 

@@ -1,0 +1,124 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/live"
+)
+
+// family is what Prometheus is told about all metrics of a name.
+type family struct{ kind, help string }
+
+// families are the known metrics. Of the process's own metrics, only those that are listed here are
+// reported.
+var families = map[string]family{
+	"chatguard_build_info":                      {"gauge", "Always 1; the labels are the version of chatguard and of Go."},
+	"chatguard_channel_info":                    {"gauge", "Always 1; the labels are a channel's ID and its login."},
+	"chatguard_channel_enforcing":               {"gauge", "Whether the channel's policy in force enforces: 1, or 0 if it only observes."},
+	"chatguard_channel_paused":                  {"gauge", "Whether somebody has paused the channel."},
+	"chatguard_channel_raid_mode":               {"gauge", "Whether raid mode is on in the channel."},
+	"chatguard_connection_ok":                   {"gauge", "Whether a connection works: to Twitch's chat, of the token, and to Helix."},
+	"chatguard_database_ok":                     {"gauge", "Whether the database can be written; 1 without a database too."},
+	"chatguard_messages_total":                  {"counter", "Messages judged or exempt, by channel."},
+	"chatguard_throttled_messages_total":        {"counter", "Throttled messages, by channel."},
+	"chatguard_observed_messages_total":         {"counter", "Messages that would be throttled if the policy were enforced, by channel."},
+	"chatguard_outcomes_total":                  {"counter", "Outcomes of the actions on throttled messages."},
+	"chatguard_throttled_users":                 {"gauge", "Users who are throttled now."},
+	"chatguard_live_feeds":                      {"gauge", "Open pages of the dashboard."},
+	"chatguard_users":                           {"gauge", "Users in memory."},
+	"chatguard_users_forgotten_total":           {"counter", "Users removed from memory because their allowances were fully restored."},
+	"chatguard_users_evicted_total":             {"counter", "Users evicted because the memory was used up."},
+	"chatguard_users_evicted_held_total":        {"counter", "Evicted users who were throttled, or had strikes or grants."},
+	"chatguard_database_rows_written_total":     {"counter", "Rows written to the database, by table."},
+	"chatguard_database_flush_duration_seconds": {"summary", "Duration of the writes to the database."},
+	"chatguard_database_errors_total":           {"counter", "Failed writes to the database."},
+	"chatguard_database_lag_seconds":            {"gauge", "Seconds of data that a crash would lose now."},
+	"chatguard_database_waiting_records":        {"gauge", "Records of timeline and journal that wait to be written."},
+	"chatguard_database_dropped_total":          {"counter", "Records dropped because the queue was full, by table."},
+	"chatguard_database_size_bytes":             {"gauge", "Size of the database file and its log."},
+	"process_cpu_seconds_total":                 {"counter", "Processor time used."},
+	"process_resident_memory_bytes":             {"gauge", "Resident memory."},
+	"process_start_time_seconds":                {"gauge", "When the process started, in seconds since 1970."},
+	"process_open_fds":                          {"gauge", "Open file descriptors."},
+	"process_max_fds":                           {"gauge", "Most file descriptors that can be open."},
+	"go_goroutines":                             {"gauge", "Goroutines."},
+	"go_memstats_heap_inuse_bytes":              {"gauge", "Heap memory in use."},
+	"go_gc_duration_seconds":                    {"summary", "Pauses of garbage collections."},
+}
+
+// familyOf returns the name of the family of a line in the exposition format.
+func familyOf(line string) string {
+	name := line[:strings.IndexAny(line+" ", "{ ")]
+	for _, suffix := range []string{"_sum", "_count"} {
+		if base, ok := strings.CutSuffix(name, suffix); ok && families[base].kind == "summary" {
+			return base
+		}
+	}
+	return name
+}
+
+// writeFamilies copies metrics in the exposition format, which must be sorted by name. It writes
+// the family's type and help before its first line. It leaves out the families for which keep
+// returns false.
+func writeFamilies(w io.Writer, text string, keep func(name string) bool) {
+	before := ""
+	for line := range strings.Lines(text) {
+		name := familyOf(line)
+		if !keep(name) {
+			continue
+		}
+		if f, ok := families[name]; ok && name != before {
+			fmt.Fprintf(w, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, f.help, f.kind)
+		}
+		before = name
+		io.WriteString(w, line)
+	}
+}
+
+// write writes all metrics.
+func (h *probes) write(w io.Writer) {
+	var text bytes.Buffer
+	h.metrics.WritePrometheus(&text)
+	writeFamilies(w, text.String(), func(string) bool { return true })
+	writeFamilies(w, h.state(), func(string) bool { return true })
+	text.Reset()
+	metrics.WriteProcessMetrics(&text)
+	writeFamilies(w, text.String(), func(name string) bool { return families[name].kind != "" })
+}
+
+// state returns the state of connections, channels and the database in the exposition format.
+func (h *probes) state() string {
+	var lines []string
+	add := func(name, labels string, value bool) {
+		number := 0
+		if value {
+			number = 1
+		}
+		lines = append(lines, fmt.Sprintf("chatguard_%s%s %d\n", name, labels, number))
+	}
+	for _, c := range h.model.Connections() {
+		if !strings.HasPrefix(c.Name, "#") && c.State != live.Observing {
+			add("connection_ok", label("name", c.Name), !c.State.IsTrouble())
+		}
+	}
+	for _, c := range h.model.Channels() {
+		id := "channel=" + live.QuoteLabel(c.ID)
+		add("channel_info", "{"+id+",login="+live.QuoteLabel(c.Login)+"}", true)
+		add("channel_enforcing", "{"+id+"}", h.guard.InForce(c.ID).Mode == chatguard.Enforce)
+		add("channel_paused", "{"+id+"}", c.PausedBy != "")
+		add("channel_raid_mode", "{"+id+"}", !c.RaidUntil.IsZero())
+	}
+	add("database_ok", "", h.model.Database().State != journal.DatabaseFailing)
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
+func label(name, value string) string { return "{" + name + "=" + live.QuoteLabel(value) + "}" }
