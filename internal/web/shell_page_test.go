@@ -114,3 +114,118 @@ func TestShell_PageNotLoaded(t *testing.T) {
 	w.Click("main .primary")
 	w.See(`document.querySelector("#find")`)
 }
+
+// hasDialog returns a script that is true if the dialog with a label is open.
+func hasDialog(label string) string {
+	return fmt.Sprintf(`document.querySelector("dialog:modal")?.ariaLabel === %q`, label)
+}
+
+const noDialog = `!document.querySelector("dialog")`
+
+func (w *window) openPalette() {
+	w.Window.Helper()
+	w.Must(chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	w.See(hasDialog("Command palette") + `&& document.activeElement.matches("[role=combobox]")`)
+}
+
+func TestPalette_Keyboard(t *testing.T) {
+	d := dash(t)
+	d.throttleUsers(3)
+	w := d.open(1400, 900)
+	w.See(hasRows("user_2", 1))
+	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector("header .account").focus()`))
+	w.openPalette()
+	w.Accessible()
+	w.Type(kb.Escape)
+	w.See(noDialog + `&& document.activeElement.matches("header .account")`)
+
+	w.openPalette()
+	w.Write("[role=combobox]", "user_1")
+	w.See(`document.querySelector("#palette-entries li[aria-selected=true]")?.innerText.includes("user_1")`)
+	w.Accessible()
+	w.Type(kb.Enter)
+	w.See(noDialog + `&& location.hash.startsWith("#/people") && ` + hasText("user_1"))
+
+	w.openPalette()
+	w.Write("[role=combobox]", "raid")
+	w.Type(kb.Enter)
+	w.See(hasButton("raid", "End raid mode", "Raid mode until"))
+	w.openPalette()
+	w.Type(kb.ArrowUp + kb.Enter) // from the first to the last
+	w.See(hasText("chatguard signin"))
+}
+
+func TestKeys_OnEveryPage(t *testing.T) {
+	w := dash(t).open(1400, 900)
+	w.See(hasText("Nobody is throttled."))
+	for key, page := range map[string]string{"l": "limits", "p": "people", "j": "journal", "a": "audit", "n": "now"} {
+		w.Must(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
+		w.Type("g" + key)
+		w.See(fmt.Sprintf(`location.hash.startsWith("#/%s")`, page))
+	}
+	w.Type("?")
+	w.See(hasDialog("Keyboard shortcuts"))
+	w.Accessible()
+	w.Type("gl") // a dialog is open
+	w.See(hasDialog("Keyboard shortcuts"))
+	w.Type("/")
+	w.See(noDialog + `&& document.activeElement.id === "find"`)
+	w.Type("?")
+	w.See(`document.getElementById("find").value === "?" && ` + noDialog)
+}
+
+func TestAlerts_OnlyWhatBegins(t *testing.T) {
+	d := dash(t)
+	d.breakDatabase(0)
+	w := d.open(390, 844)
+	w.See(hasStatus("bad", "Database failing") + `&& document.getElementById("favicon").getAttribute("href") === "favicon-alert.svg"`)
+	w.Must(chromedp.Evaluate[chromedp.Void](`{
+		window.shown = [];
+		window.Notification = class {
+			static permission = "default";
+			static async requestPermission() { return (this.permission = "granted"); }
+			constructor(title, { body }) { shown.push(body); }
+		};
+	}`))
+	w.Click("header .account")
+	w.Click("#open-alerts")
+	w.See(hasDialog("Alerts") + `&& document.querySelector("#alert-test").disabled`)
+	w.Accessible()
+	w.wantNoOverflow()
+	w.Click("#alert-notify")
+	w.Click("#alert-many")
+	w.Press("#alert-test")
+	w.See(`shown.join() === "This is a test."`)
+	w.Write("#alert-count", "2"+kb.Tab)
+	w.Type(kb.Escape)
+	w.See(noDialog + `&& document.activeElement.matches("header .account")`)
+
+	d.repairDatabase()
+	w.See(`document.getElementById("favicon").getAttribute("href") === "favicon.svg"`)
+	d.throttleUsers(2)
+	w.See(`shown.at(-1) === "2 users are throttled."`)
+	d.breakDatabase(0)
+	w.See(`shown.at(-1) === "Database failing."`)
+	if _, _, err := d.control.StartRaid(t.Context(), channelID, "berta", 0); err != nil {
+		t.Fatal(err)
+	}
+	w.See(`shown.join("|") === "This is a test.|2 users are throttled.|Database failing.|Raid mode has started."`)
+	w.Must(chromedp.Reload())
+	w.See(hasText("user_1"))
+	w.Click("header .account")
+	w.Click("#open-alerts")
+	w.See(`document.querySelector("#alert-notify").checked && document.querySelector("#alert-count").value === "2"`)
+}
+
+func TestAlerts_RefusedByBrowser(t *testing.T) {
+	w := dash(t).open(1400, 900)
+	w.Must(chromedp.Evaluate[chromedp.Void](`window.Notification = class {
+		static permission = "denied";
+		static async requestPermission() { return "denied"; }
+	}`))
+	w.Click("header .account")
+	w.Click("#open-alerts")
+	w.Click("#alert-notify")
+	w.See(hasText("Your browser blocks notifications") + `&& !document.querySelector("#alert-notify").checked`)
+	w.Accessible()
+}

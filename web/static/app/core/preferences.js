@@ -6,14 +6,18 @@ import { state, update } from "./state.js";
 
 const key = "chatguard"; // appearance.js reads it, too
 
-// stored returns the preferences that the browser keeps. A page with a ban on storage has none.
+// restore applies the preferences that the browser keeps.
+export function restore() {
+  const found = stored();
+  update((s) => (s.preferences = { ...s.preferences, ...found, alerts: { ...s.preferences.alerts, ...found.alerts } }));
+}
+
 /** @returns {Partial<Preferences>} */
-export function stored() {
+function stored() {
   try {
-    const found = JSON.parse(localStorage.getItem(key));
-    return found && typeof found === "object" ? found : {};
+    return JSON.parse(localStorage.getItem(key)) ?? {};
   } catch {
-    return {};
+    return {}; // the browser keeps nothing, or something else
   }
 }
 

@@ -48,7 +48,7 @@ function signedOut(why, mounted = false) {
     s.session = "out";
     s.signIn = { busy: false, error: "", why, mounted };
     s.me = { name: "", access: "" };
-    s.problem = "";
+    s.problem = s.dialog = "";
     s.users = new Map();
     s.status = s.policy = s.form = s.settings = s.preview = s.history = s.overrides = null;
     s.pressed = s.drafts = s.changes = {};

@@ -2,6 +2,7 @@
 // The dashboard's whole state. Views are functions of the state, and only update changes it.
 
 /** @import { Outcome } from "../changes/user.js" */
+/** @import { DialogName } from "./dialog.js" */
 /** @import { Page } from "./route.js" */
 /** @import { Form } from "../limits/form.js" */
 /** @import { History } from "../limits/history.js" */
@@ -38,8 +39,20 @@
  * @typedef {object} Preferences
  * @property {"system" | "light" | "dark"} theme
  * @property {"comfortable" | "compact"} density
+ * @property {Alerts} alerts
  * @property {Record<string, string>} [dismissed] by channel: the start of the period whose summary
  *   isn't shown
+ */
+
+/**
+ * Alerts say what a person wants to be told while they look elsewhere, and how.
+ * @typedef {object} Alerts
+ * @property {boolean} raid raid mode starts
+ * @property {boolean} failure something fails
+ * @property {boolean} many at least count users are throttled
+ * @property {number} count
+ * @property {boolean} sound a beep
+ * @property {boolean} notify a desktop notification
  */
 
 /**
@@ -86,6 +99,7 @@
  * @property {Preferences} preferences
  * @property {string} raidLength how long the next raid mode lasts, such as "5m"; empty means the
  *   usual duration
+ * @property {DialogName | ""} dialog the dialog that is open, of those that every page can open
  * @property {string} problem why signing out failed
  * @property {string} focus the ID of the element that gets the keyboard's focus after it is drawn
  * @property {string} announcement what a screen reader says next
@@ -126,8 +140,13 @@ export const state = {
   pressed: {},
   start: null,
   connecting: null,
-  preferences: { theme: "system", density: "comfortable" },
+  preferences: {
+    theme: "system",
+    density: "comfortable",
+    alerts: { raid: true, failure: true, many: false, count: 20, sound: false, notify: false },
+  },
   raidLength: "",
+  dialog: "",
   problem: "",
   focus: "",
   announcement: "",

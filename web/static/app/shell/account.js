@@ -2,9 +2,13 @@
 // The signed-in user, and the menu with the page's settings.
 
 import { html } from "../../vendor/htm-preact.js";
+import { openDialog } from "../core/dialog.js";
 import { prefer } from "../core/preferences.js";
 import { signOut } from "../core/session.js";
+import { commandKey } from "./keys.js";
 import { Icon } from "../widgets/icon.js";
+/** @import { View } from "../../vendor/htm-preact.js" */
+/** @import { DialogName } from "../core/dialog.js" */
 /** @import { State } from "../core/state.js" */
 
 /** @type {Record<string, string>} */
@@ -24,8 +28,22 @@ export function Account({ state: { me, preferences } }) {
       <p class="whose"><bdi>${name}</bdi>${role !== name && html` <span class="muted">${role}</span>`}</p>
       <${Setting} label="Theme" name="theme" chosen=${preferences.theme} choices=${themes} />
       <${Setting} label="Density" name="density" chosen=${preferences.density} choices=${densities} />
+      <hr />
+      <${Opener} name="palette" icon="search" keys=${[commandKey, "K"]}>Command palette<//>
+      <${Opener} name="keys" icon="keyboard" keys=${["?"]}>Keyboard shortcuts<//>
+      <${Opener} name="alerts" icon="bell">Alerts<//>
       ${!mounted && html`<hr /><button type="button" id="sign-out" popovertarget="account" popovertargetaction="hide" onClick=${signOut}><${Icon} name="sign-out" />Sign out</button>`}
     </div>
+  `;
+}
+
+// Opener closes the menu, which returns the focus, then opens a dialog.
+/** @param {{name: DialogName, icon: string, keys?: string[], children?: View}} props */
+function Opener({ name, icon, keys = [], children }) {
+  return html`
+    <button type="button" id=${`open-${name}`} popovertarget="account" popovertargetaction="hide" onClick=${() => openDialog(name)}>
+      <${Icon} name=${icon} />${children}<span class="keys" aria-hidden="true">${keys.map((key) => html`<kbd>${key}</kbd>`)}</span>
+    </button>
   `;
 }
 

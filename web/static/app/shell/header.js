@@ -3,15 +3,16 @@
 // sidebar in wide windows.
 
 import { html } from "../../vendor/htm-preact.js";
+import { openDialog } from "../core/dialog.js";
 import { fragment, linkTo, pages } from "../core/route.js";
 import { Account } from "./account.js";
+import { pageIcons } from "./commands.js";
+import { commandKey } from "./keys.js";
 import { retryNow } from "./live.js";
 import { Status } from "./states.js";
 import { Icon } from "../widgets/icon.js";
 import { clock } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
-
-const icons = { now: "pulse", limits: "sliders", people: "people", journal: "list", audit: "history" };
 
 /** @param {{state: State}} props */
 export function Header({ state }) {
@@ -19,10 +20,13 @@ export function Header({ state }) {
     <header>
       <a class="brand" href=${linkTo(state, "now")}><img src="favicon.svg" alt="" width="24" height="24" /><span>chatguard</span></a>
       <${ChannelPicker} state=${state} />
+      <button type="button" class="seek" aria-label="Search or run a command" title="Search or run a command" onClick=${() => openDialog("palette")}>
+        <${Icon} name="search" /><span>Search</span><span class="keys" aria-hidden="true"><kbd>${commandKey}</kbd><kbd>K</kbd></span>
+      </button>
       <nav aria-label="Pages">
         ${Object.entries(pages).map(([page, name]) => html`
           <a href=${linkTo(state, page)} aria-current=${page === state.route ? "page" : null}>
-            <${Icon} name=${icons[/** @type {keyof typeof icons} */ (page)]} /><span>${name}</span>
+            <${Icon} name=${pageIcons[/** @type {keyof typeof pageIcons} */ (page)]} /><span>${name}</span>
           </a>
         `)}
       </nav>

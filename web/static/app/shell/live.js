@@ -6,6 +6,8 @@ import { liveAddress, request } from "../core/api.js";
 import { ifSignedOut, shutOut } from "../core/session.js";
 import { standing, state, update } from "../core/state.js";
 import { formsFor, load, policyChanged } from "../limits/form.js";
+import { watchAlerts } from "./alerts.js";
+import { entitle } from "./title.js";
 /** @import { User } from "../core/state.js" */
 
 const silence = 5000; // a connection without frames for this duration is dead, ms; a status comes every second
@@ -104,6 +106,8 @@ function receive(frame) {
     if (frame.channels) s.channels = frame.channels;
   });
   take[frame.type]?.(frame);
+  entitle(state); // also in a hidden tab, where nothing is drawn
+  if (frame.status) watchAlerts(state);
   if (isLate()) choose();
 }
 

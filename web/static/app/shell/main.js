@@ -3,15 +3,16 @@
 
 import { html, render } from "../../vendor/htm-preact.js";
 import { Problem, request } from "../core/api.js";
-import { stored } from "../core/preferences.js";
+import { restore } from "../core/preferences.js";
 import { fragment, parse } from "../core/route.js";
 import { ifSignedOut, signIn } from "../core/session.js";
 import { onChange, state, update } from "../core/state.js";
-import { closeNotes, hasDraft } from "../limits/form.js";
-import { close } from "../now/question.js";
-import { closeProblems } from "../now/switches.js";
+import { hasDraft } from "../limits/form.js";
+import { watchAlerts } from "./alerts.js";
+import { OpenDialog } from "./dialogs.js";
 import { FirstRun } from "./first-run.js";
 import { Banners, Header } from "./header.js";
+import { press } from "./keys.js";
 import { choose, retryNow, stop, watch } from "./live.js";
 import { loadAll, pageOf } from "./pages.js";
 import { SignInPage } from "./sign-in.js";
@@ -35,6 +36,7 @@ function App({ state }) {
         <${Page} state=${state} />
       </main>
     </div>
+    <${OpenDialog} state=${state} />
     <p class="unseen" aria-live="polite">${state.announcement}</p>
   `;
 }
@@ -117,40 +119,18 @@ function focusWanted(s) {
   wanted.focus();
 }
 
-// find goes to the user search from any page.
-function find() {
-  update((s) => {
-    s.entry = null; // a dialog keeps the focus inside
-    s.focus = "find";
-  });
-  if (state.route !== "people") location.hash = fragment("people", state.wanted);
-}
-
-/** @param {Element} element */
-const isTyping = (element) => element.closest("input, textarea, select");
-
-const keepPreferences = () => update((s) => Object.assign(s.preferences, stored()));
-
 addEventListener("hashchange", show);
-addEventListener("storage", keepPreferences); // chosen in another window
+addEventListener("storage", restore); // chosen in another window
 addEventListener("online", retryNow);
 addEventListener("beforeunload", (event) => hasDraft() && event.preventDefault()); // the browser asks before it closes the page
 document.addEventListener("visibilitychange", () => document.hidden || retryNow());
-document.addEventListener("keydown", (event) => {
-  if (event.key === "/" && state.session === "in" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(/** @type {Element} */ (event.target))) {
-    event.preventDefault(); // otherwise the slash is typed into the field
-    find();
-  }
-  if (event.key !== "Escape") return;
-  close();
-  closeNotes();
-  closeProblems();
-});
+document.addEventListener("keydown", press);
 setInterval(() => {
   watch();
+  watchAlerts(state);
   if (!document.hidden) update(() => {}); // countdowns continue
 }, 1000);
 
-keepPreferences();
+restore();
 if (parse(location.hash).code) show();
 else enter();

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { partsOf, summaryOf } from "../static/app/shell/status.js";
+
+const calm = {
+  channel: "1",
+  channels: [{ id: "1", login: "gardenhour" }, { id: "2", login: "other", paused_by: "anna" }],
+  feed: { state: "open" },
+  policy: { in_force: "enforce" },
+  status: { connections: [{ name: "Twitch", state: "connected" }, { name: "Helix", state: "not asked yet" }], database: { state: "ok" } },
+};
+
+const withStates = (...connections) => ({ ...calm, status: { ...calm.status, connections } });
+
+test("summaryOf: the worst state wins", () => {
+  const raid = { ...calm, channels: [{ id: "1", login: "gardenhour", raid_until: "2026-01-01T00:00:00Z" }] };
+  const paused = { ...raid, channels: [{ ...raid.channels[0], paused_by: "anna" }] };
+  for (const [state, kind, word] of [
+    [calm, "good", "All good"],
+    [{ ...calm, status: null }, "off", "Connecting…"],
+    [{ ...calm, policy: { in_force: "observe" } }, "notice", "Observing"],
+    [raid, "raid", "Raid mode"],
+    [paused, "paused", "Paused"],
+    [{ ...paused, status: { ...calm.status, database: { state: "failing" } } }, "bad", "Database failing"],
+    [withStates({ name: "Helix", state: "low" }), "warn", "Helix low"],
+    [withStates({ name: "Helix", state: "low" }, { name: "Token", state: "refused" }), "bad", "2 problems"],
+    [{ ...calm, feed: { state: "lost" } }, "bad", "Disconnected"],
+  ]) {
+    const summary = summaryOf(state);
+    assert.deepEqual([summary.kind, summary.word, summary.isTrouble], [kind, word, kind === "bad"]);
+  }
+});
+
+test("partsOf: Helix is not ok before it has answered", () => {
+  const helix = (state) => partsOf(withStates({ name: "Helix", state })).find(({ text }) => text.startsWith("Helix"));
+  assert.deepEqual(helix("not asked yet"), { kind: "off", text: "Helix not asked yet", detail: undefined });
+  assert.equal(helix("ok").kind, "good");
+  assert.equal(helix("failing").kind, "bad");
+});
