@@ -10,12 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/demo"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -27,14 +29,16 @@ var (
 	pages       = flag.String("pages", "", "folder to write pictures of every page and state to")
 )
 
-// size is the size of a window, with the name that pictures of it have.
+// size is the size of a window, with the name that the documentation's pictures of it have.
 type size struct {
 	name          string
 	width, height int64
 }
 
-// sizes are a phone, a laptop and a large screen.
-var sizes = []size{{"phone", 390, 844}, {"", 1400, 900}, {"large", 1920, 1080}}
+var (
+	laptop = size{"", 1400, 900}
+	sizes  = []size{{"phone", 390, 844}, laptop, {"large", 1920, 1080}}
+)
 
 // pageState is a page of the dashboard in one of its states. The states come in the order of the
 // list, each after the one before.
@@ -78,6 +82,10 @@ var pageStates = []pageState{
 		d.crowd.Raid()
 		d.See(`document.querySelectorAll("main .row").length >= 8`)
 	}},
+	{"sign-in", func(d *dashboard) {
+		d.Must(chromedp.Evaluate[chromedp.Void](`fetch("api/v1/session", { method: "DELETE" }).then(() => location.reload())`))
+		d.See(`document.querySelector("#token")`)
+	}},
 }
 
 // openDemo opens the demo with its crowds, as it is after the first raid.
@@ -116,84 +124,82 @@ func openDemo(t *testing.T) *dashboard {
 func TestDemo_Pages(t *testing.T) {
 	d := openDemo(t)
 	for _, s := range pageStates {
-		d.resize(sizes[1])
 		s.show(d)
 		d.Must(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
-		d.photograph(s.name)
-		d.resize(sizes[1])
-		d.prefer("light")
+		photograph(d.Window, s.name)
 		d.Accessible()
 	}
 }
 
-// documented are the pictures of the documentation.
-var documented = []string{
-	"now", "now-dark", "now-phone", "limits", "limits-dark", "limits-phone", "people", "people-phone", "journal", "audit", "raid",
+// documented are the states in the documentation, with their names there, and with the sizes and
+// schemes of their pictures.
+var documented = map[string]struct {
+	name     string
+	variants []string
+}{
+	"now":        {"now", []string{"", "-dark", "-phone"}},
+	"limits":     {"limits", []string{"", "-dark", "-phone"}},
+	"person":     {"people", []string{"", "-phone"}},
+	"journal":    {"journal", []string{""}},
+	"audit":      {"audit", []string{""}},
+	"raid":       {"raid", []string{""}},
+	"start-code": {"first-evening", []string{""}},
 }
 
-// photograph makes the pictures of a state that the flags request.
-func (d *dashboard) photograph(state string) {
-	d.Helper()
+// photograph makes the pictures of a state that the flags request. The window then has its former
+// size and the light scheme.
+func photograph(w *browsertest.Window, state string) {
+	w.Helper()
 	for _, s := range sizes {
 		for _, scheme := range []string{"light", "dark"} {
-			name := documentName(state, s, scheme)
-			isDocumented := *screenshots != "" && slices.Contains(documented, name)
+			variant := strings.TrimSuffix("-"+s.name, "-")
+			if scheme == "dark" {
+				variant += "-dark"
+			}
+			isDocumented := *screenshots != "" && slices.Contains(documented[state].variants, variant)
 			if *pages == "" && !isDocumented {
 				continue
 			}
-			d.resize(s)
-			d.prefer(scheme)
-			picture := d.Picture()
+			resize(w, s)
+			prefer(w, scheme)
+			picture := w.Picture()
 			if *pages != "" {
-				d.save(filepath.Join(*pages, fmt.Sprintf("%s-%d-%s.png", state, s.width, scheme)), picture)
+				save(w, filepath.Join(*pages, fmt.Sprintf("%s-%d-%s.png", state, s.width, scheme)), picture)
 			}
 			if isDocumented {
-				d.save(filepath.Join(*screenshots, name+".png"), picture)
+				save(w, filepath.Join(*screenshots, documented[state].name+variant+".png"), picture)
 			}
 		}
 	}
+	resize(w, laptop)
+	prefer(w, "light")
 }
 
-// documentName returns the name that a picture has in the documentation.
-func documentName(state string, s size, scheme string) string {
-	name := map[string]string{"person": "people", "people": "people-list"}[state]
-	if name == "" {
-		name = state
-	}
-	if s.name != "" {
-		name += "-" + s.name
-	}
-	if scheme == "dark" {
-		name += "-dark"
-	}
-	return name
-}
-
-func (d *dashboard) save(path string, picture []byte) {
-	d.Helper()
+func save(tb testing.TB, path string, picture []byte) {
+	tb.Helper()
 	if err := os.WriteFile(path, picture, 0o644); err != nil {
-		d.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
 // resize changes the window, and waits until the page has drawn itself in its new size.
-func (d *dashboard) resize(s size) {
-	d.Helper()
-	d.Must(chromedp.EmulateViewport(s.width, s.height))
-	d.See(fmt.Sprintf("innerWidth === %d", s.width))
-	d.drawn()
+func resize(w *browsertest.Window, s size) {
+	w.Helper()
+	w.Must(chromedp.EmulateViewport(s.width, s.height))
+	w.See(fmt.Sprintf("innerWidth === %d", s.width))
+	waitDrawn(w)
 }
 
-func (d *dashboard) prefer(scheme string) {
-	d.Helper()
-	d.Prefer(map[string]string{"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
-	d.drawn()
+func prefer(w *browsertest.Window, scheme string) {
+	w.Helper()
+	w.Prefer(map[string]string{"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
+	waitDrawn(w)
 }
 
-// drawn waits until two frames have been drawn and short animations are over.
-func (d *dashboard) drawn() {
-	d.Helper()
-	d.Must(chromedp.Evaluate[chromedp.Void](`(async () => {
+// waitDrawn waits until two frames have been drawn and short animations are over.
+func waitDrawn(w *browsertest.Window) {
+	w.Helper()
+	w.Must(chromedp.Evaluate[chromedp.Void](`(async () => {
 		for (let i = 0; i < 2; i++) await new Promise((next) => { requestAnimationFrame(next); setTimeout(next, 1000); });
 		const passing = document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 2000);
 		await Promise.allSettled(passing.map((a) => a.finished));

@@ -21,6 +21,7 @@ export function SignInPage({ signIn, onSignedIn }) {
       <p>To sign in, run <code>chatguard signin</code> on chatguard’s server and open the link.</p>
       <form onSubmit=${submit}>
         <label for="token">Or sign in with a token</label>
+        <input name="username" autocomplete="username" value="chatguard token" hidden />
         <div class="together">
           <input id="token" name="token" type="password" autocomplete="current-password" spellcheck="false" required
             aria-describedby="token-error" aria-invalid=${signIn.error ? "true" : "false"} />
