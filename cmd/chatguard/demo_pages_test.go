@@ -47,46 +47,58 @@ type pageState struct {
 	show func(d *dashboard)
 }
 
-var pageStates = []pageState{
-	{"now", func(d *dashboard) { d.showPage("now", "") }},
-	{"now-states", func(d *dashboard) { d.openMenu("states") }},
-	{"now-account", func(d *dashboard) { d.openMenu("account") }},
-	{"limits", func(d *dashboard) {
-		d.closeMenus()
-		d.showPage("limits", "#burst-0")
-	}},
-	{"limits-draft", func(d *dashboard) {
-		d.Write("#burst-0", "2")
-		d.See(`document.querySelector(".preview .verdict")?.innerText.includes("more messages")`)
-	}},
-	{"people", func(d *dashboard) { d.showPage("people", "main a") }},
-	{"person", func(d *dashboard) { d.showPage("people?user="+d.lastTimedOut(), ".person canvas") }},
-	{"journal", func(d *dashboard) { d.showPage("journal", "#first-entry") }},
-	{"journal-entry", func(d *dashboard) {
-		d.Click("#first-entry")
-		d.See(`document.querySelector("dialog[open]")`)
-	}},
-	{"audit", func(d *dashboard) {
-		d.closeDialog()
-		d.showPage("audit", `main a[href*="user="]`)
-	}},
-	{"teahouse", func(d *dashboard) {
-		d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#/now?channel=%s"`, d.twitch.UserID(demo.Second))))
-		d.See(`document.title.includes("teahouse") || document.body.innerText.includes("bserving")`)
-	}},
-	{"raid", func(d *dashboard) {
-		d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#/now?channel=%s"`, d.twitch.UserID(demo.First))))
-		if _, _, err := d.app.Host.Controls.StartRaid(d.Context(), d.twitch.UserID(demo.First), "anna", 0); err != nil {
-			d.Fatal(err)
-		}
-		d.crowd.Raid()
-		d.See(`document.querySelectorAll("main .row").length >= 8`)
-	}},
-	{"sign-in", func(d *dashboard) {
-		d.Must(chromedp.Evaluate[chromedp.Void](`fetch("api/v1/session", { method: "DELETE" }).then(() => location.reload())`))
-		d.See(`document.querySelector("#token")`)
-	}},
-}
+var (
+	// nowStates are those of the page Now and of the shell around it.
+	nowStates = []pageState{
+		{"now", func(d *dashboard) { d.showPage("now", "") }},
+		{"now-states", func(d *dashboard) { d.openMenu("states") }},
+		{"now-account", func(d *dashboard) { d.openMenu("account") }},
+		{"keys", func(d *dashboard) {
+			d.closeMenus()
+			d.pressKeys("?", false)
+		}},
+		{"palette", func(d *dashboard) {
+			d.closeDialog()
+			d.pressKeys("k", true)
+		}},
+		{"teahouse", func(d *dashboard) {
+			d.closeDialog()
+			d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#/now?channel=%s"`, d.twitch.UserID(demo.Second))))
+			d.See(`document.title.includes("teahouse") || document.body.innerText.includes("bserving")`)
+		}},
+		{"raid", func(d *dashboard) {
+			d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#/now?channel=%s"`, d.twitch.UserID(demo.First))))
+			if _, _, err := d.app.Host.Controls.StartRaid(d.Context(), d.twitch.UserID(demo.First), "anna", 0); err != nil {
+				d.Fatal(err)
+			}
+			d.crowd.Raid()
+			d.See(`document.querySelectorAll("main .row").length >= 8`)
+		}},
+		{"sign-in", func(d *dashboard) {
+			d.Must(chromedp.Evaluate[chromedp.Void](`fetch("api/v1/session", { method: "DELETE" }).then(() => null)`, chromedp.EvalAwaitPromise))
+			d.Must(chromedp.Navigate("about:blank"), chromedp.Navigate(d.app.Address()))
+			d.See(`document.querySelector("#token")`)
+		}},
+	}
+	otherStates = []pageState{
+		{"limits", func(d *dashboard) { d.showPage("limits", "#burst-0") }},
+		{"limits-draft", func(d *dashboard) {
+			d.Write("#burst-0", "2")
+			d.See(`document.querySelector(".preview .verdict")?.innerText.includes("more messages")`)
+		}},
+		{"people", func(d *dashboard) { d.showPage("people", "main a") }},
+		{"person", func(d *dashboard) { d.showPage("people?user="+d.lastTimedOut(), ".person canvas") }},
+		{"journal", func(d *dashboard) { d.showPage("journal", "#first-entry") }},
+		{"journal-entry", func(d *dashboard) {
+			d.Click("#first-entry")
+			d.See(`document.querySelector("dialog[open]")`)
+		}},
+		{"audit", func(d *dashboard) {
+			d.closeDialog()
+			d.showPage("audit", `main a[href*="user="]`)
+		}},
+	}
+)
 
 // openDemo opens the demo with its crowds, as it is after the first raid.
 func openDemo(t *testing.T) *dashboard {
@@ -122,12 +134,16 @@ func openDemo(t *testing.T) *dashboard {
 // TestDemo_Pages shows every page of the demo in every state, and checks that it is accessible. The
 // flag -pages makes pictures of all of them, and -screenshots those of the documentation.
 func TestDemo_Pages(t *testing.T) {
-	d := openDemo(t)
-	for _, s := range pageStates {
-		s.show(d)
-		d.Must(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
-		photograph(d.Window, s.name)
-		d.Accessible()
+	for name, states := range map[string][]pageState{"now": nowStates, "others": otherStates} {
+		t.Run(name, func(t *testing.T) {
+			d := openDemo(t)
+			for _, s := range states {
+				s.show(d)
+				d.Must(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
+				photograph(d.Window, s.name)
+				d.Accessible()
+			}
+		})
 	}
 }
 
@@ -226,9 +242,18 @@ func (d *dashboard) closeMenus() {
 	d.Must(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll(":popover-open").forEach((menu) => menu.hidePopover())`))
 }
 
+// pressKeys presses a key outside fields, with or without Ctrl, and waits for a dialog.
+func (d *dashboard) pressKeys(key string, ctrl bool) {
+	d.Helper()
+	d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+		`document.body.dispatchEvent(new KeyboardEvent("keydown", { key: %q, ctrlKey: %t, bubbles: true, cancelable: true }))`, key, ctrl)))
+	d.See(`document.querySelector("dialog[open]")`)
+}
+
 func (d *dashboard) closeDialog() {
 	d.Helper()
 	d.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector("dialog[open]").close()`))
+	d.See(`!document.querySelector("dialog[open]")`)
 }
 
 // lastTimedOut returns the ID of the last user whom the past has timed out.
