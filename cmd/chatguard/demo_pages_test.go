@@ -10,14 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/demo"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -29,16 +27,14 @@ var (
 	pages       = flag.String("pages", "", "folder to write pictures of every page and state to")
 )
 
-// size is the size of a window, with the name that the documentation's pictures of it have.
+// size is the size of a window, with the name that pictures of it have.
 type size struct {
 	name          string
 	width, height int64
 }
 
-var (
-	laptop = size{"", 1400, 900}
-	sizes  = []size{{"phone", 390, 844}, laptop, {"large", 1920, 1080}}
-)
+// sizes are a phone, a laptop and a large screen.
+var sizes = []size{{"phone", 390, 844}, {"", 1400, 900}, {"large", 1920, 1080}}
 
 // pageState is a page of the dashboard in one of its states. The states come in the order of the
 // list, each after the one before.
@@ -47,58 +43,42 @@ type pageState struct {
 	show func(d *dashboard)
 }
 
-var (
-	// nowStates are those of the page Now and of the shell around it.
-	nowStates = []pageState{
-		{"now", func(d *dashboard) { d.showPage("now", "") }},
-		{"now-states", func(d *dashboard) { d.openMenu("states") }},
-		{"now-account", func(d *dashboard) { d.openMenu("account") }},
-		{"keys", func(d *dashboard) {
-			d.closeMenus()
-			d.pressKeys("?", false)
-		}},
-		{"palette", func(d *dashboard) {
-			d.closeDialog()
-			d.pressKeys("k", true)
-		}},
-		{"teahouse", func(d *dashboard) {
-			d.closeDialog()
-			d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#/now?channel=%s"`, d.twitch.UserID(demo.Second))))
-			d.See(`document.title.includes("teahouse") || document.body.innerText.includes("bserving")`)
-		}},
-		{"raid", func(d *dashboard) {
-			d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#/now?channel=%s"`, d.twitch.UserID(demo.First))))
-			if _, _, err := d.app.Host.Controls.StartRaid(d.Context(), d.twitch.UserID(demo.First), "anna", 0); err != nil {
-				d.Fatal(err)
-			}
-			d.crowd.Raid()
-			d.See(`document.querySelectorAll("main .row").length >= 8`)
-		}},
-		{"sign-in", func(d *dashboard) {
-			d.Must(chromedp.Evaluate[chromedp.Void](`fetch("api/v1/session", { method: "DELETE" }).then(() => null)`, chromedp.EvalAwaitPromise))
-			d.Must(chromedp.Navigate("about:blank"), chromedp.Navigate(d.app.Address()))
-			d.See(`document.querySelector("#token")`)
-		}},
-	}
-	otherStates = []pageState{
-		{"limits", func(d *dashboard) { d.showPage("limits", "#burst-0") }},
-		{"limits-draft", func(d *dashboard) {
-			d.Write("#burst-0", "2")
-			d.See(`document.querySelector(".preview .verdict")?.innerText.includes("more messages")`)
-		}},
-		{"people", func(d *dashboard) { d.showPage("people", "main a") }},
-		{"person", func(d *dashboard) { d.showPage("people?user="+d.lastTimedOut(), ".person canvas") }},
-		{"journal", func(d *dashboard) { d.showPage("journal", "#first-entry") }},
-		{"journal-entry", func(d *dashboard) {
-			d.Click("#first-entry")
-			d.See(`document.querySelector("dialog[open]")`)
-		}},
-		{"audit", func(d *dashboard) {
-			d.closeDialog()
-			d.showPage("audit", `main a[href*="user="]`)
-		}},
-	}
-)
+var pageStates = []pageState{
+	{"now", func(d *dashboard) { d.showPage("now", "") }},
+	{"now-states", func(d *dashboard) { d.openMenu("states") }},
+	{"now-account", func(d *dashboard) { d.openMenu("account") }},
+	{"limits", func(d *dashboard) {
+		d.closeMenus()
+		d.showPage("limits", "#burst-0")
+	}},
+	{"limits-draft", func(d *dashboard) {
+		d.Write("#burst-0", "2")
+		d.See(`document.querySelector(".preview .verdict")?.innerText.includes("more messages")`)
+	}},
+	{"people", func(d *dashboard) { d.showPage("people", "main a") }},
+	{"person", func(d *dashboard) { d.showPage("people?user="+d.lastTimedOut(), ".person canvas") }},
+	{"journal", func(d *dashboard) { d.showPage("journal", "#first-entry") }},
+	{"journal-entry", func(d *dashboard) {
+		d.Click("#first-entry")
+		d.See(`document.querySelector("dialog[open]")`)
+	}},
+	{"audit", func(d *dashboard) {
+		d.closeDialog()
+		d.showPage("audit", `main a[href*="user="]`)
+	}},
+	{"teahouse", func(d *dashboard) {
+		d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#/now?channel=%s"`, d.twitch.UserID(demo.Second))))
+		d.See(`document.title.includes("teahouse") || document.body.innerText.includes("bserving")`)
+	}},
+	{"raid", func(d *dashboard) {
+		d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#/now?channel=%s"`, d.twitch.UserID(demo.First))))
+		if _, _, err := d.app.Host.Controls.StartRaid(d.Context(), d.twitch.UserID(demo.First), "anna", 0); err != nil {
+			d.Fatal(err)
+		}
+		d.crowd.Raid()
+		d.See(`document.querySelectorAll("main .row").length >= 8`)
+	}},
+}
 
 // openDemo opens the demo with its crowds, as it is after the first raid.
 func openDemo(t *testing.T) *dashboard {
@@ -134,88 +114,86 @@ func openDemo(t *testing.T) *dashboard {
 // TestDemo_Pages shows every page of the demo in every state, and checks that it is accessible. The
 // flag -pages makes pictures of all of them, and -screenshots those of the documentation.
 func TestDemo_Pages(t *testing.T) {
-	for name, states := range map[string][]pageState{"now": nowStates, "others": otherStates} {
-		t.Run(name, func(t *testing.T) {
-			d := openDemo(t)
-			for _, s := range states {
-				s.show(d)
-				d.Must(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
-				photograph(d.Window, s.name)
-				d.Accessible()
-			}
-		})
+	d := openDemo(t)
+	for _, s := range pageStates {
+		d.resize(sizes[1])
+		s.show(d)
+		d.Must(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
+		d.photograph(s.name)
+		d.resize(sizes[1])
+		d.prefer("light")
+		d.Accessible()
 	}
 }
 
-// documented are the states in the documentation, with their names there, and with the sizes and
-// schemes of their pictures.
-var documented = map[string]struct {
-	name     string
-	variants []string
-}{
-	"now":        {"now", []string{"", "-dark", "-phone"}},
-	"limits":     {"limits", []string{"", "-dark", "-phone"}},
-	"person":     {"people", []string{"", "-phone"}},
-	"journal":    {"journal", []string{""}},
-	"audit":      {"audit", []string{""}},
-	"raid":       {"raid", []string{""}},
-	"start-code": {"first-evening", []string{""}},
+// documented are the pictures of the documentation.
+var documented = []string{
+	"now", "now-dark", "now-phone", "limits", "limits-dark", "limits-phone", "people", "people-phone", "journal", "audit", "raid",
 }
 
-// photograph makes the pictures of a state that the flags request. The window then has its former
-// size and the light scheme.
-func photograph(w *browsertest.Window, state string) {
-	w.Helper()
+// photograph makes the pictures of a state that the flags request.
+func (d *dashboard) photograph(state string) {
+	d.Helper()
 	for _, s := range sizes {
 		for _, scheme := range []string{"light", "dark"} {
-			variant := strings.TrimSuffix("-"+s.name, "-")
-			if scheme == "dark" {
-				variant += "-dark"
-			}
-			isDocumented := *screenshots != "" && slices.Contains(documented[state].variants, variant)
+			name := documentName(state, s, scheme)
+			isDocumented := *screenshots != "" && slices.Contains(documented, name)
 			if *pages == "" && !isDocumented {
 				continue
 			}
-			resize(w, s)
-			prefer(w, scheme)
-			picture := w.Picture()
+			d.resize(s)
+			d.prefer(scheme)
+			picture := d.Picture()
 			if *pages != "" {
-				save(w, filepath.Join(*pages, fmt.Sprintf("%s-%d-%s.png", state, s.width, scheme)), picture)
+				d.save(filepath.Join(*pages, fmt.Sprintf("%s-%d-%s.png", state, s.width, scheme)), picture)
 			}
 			if isDocumented {
-				save(w, filepath.Join(*screenshots, documented[state].name+variant+".png"), picture)
+				d.save(filepath.Join(*screenshots, name+".png"), picture)
 			}
 		}
 	}
-	resize(w, laptop)
-	prefer(w, "light")
 }
 
-func save(tb testing.TB, path string, picture []byte) {
-	tb.Helper()
+// documentName returns the name that a picture has in the documentation.
+func documentName(state string, s size, scheme string) string {
+	name := map[string]string{"person": "people", "people": "people-list"}[state]
+	if name == "" {
+		name = state
+	}
+	if s.name != "" {
+		name += "-" + s.name
+	}
+	if scheme == "dark" {
+		name += "-dark"
+	}
+	return name
+}
+
+func (d *dashboard) save(path string, picture []byte) {
+	d.Helper()
 	if err := os.WriteFile(path, picture, 0o644); err != nil {
-		tb.Fatal(err)
+		d.Fatal(err)
 	}
 }
 
 // resize changes the window, and waits until the page has drawn itself in its new size.
-func resize(w *browsertest.Window, s size) {
-	w.Helper()
-	w.Must(chromedp.EmulateViewport(s.width, s.height))
-	w.See(fmt.Sprintf("innerWidth === %d", s.width))
-	waitDrawn(w)
+func (d *dashboard) resize(s size) {
+	d.Helper()
+	d.Must(chromedp.EmulateViewport(s.width, s.height))
+	d.See(fmt.Sprintf("innerWidth === %d", s.width))
+	d.drawn()
 }
 
-func prefer(w *browsertest.Window, scheme string) {
-	w.Helper()
-	w.Prefer(map[string]string{"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
-	waitDrawn(w)
+func (d *dashboard) prefer(scheme string) {
+	d.Helper()
+	d.Prefer(map[string]string{"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
+	d.drawn()
 }
 
-// waitDrawn waits until two frames have been drawn and short animations are over.
-func waitDrawn(w *browsertest.Window) {
-	w.Helper()
-	w.Must(chromedp.Evaluate[chromedp.Void](`(async () => {
+// drawn waits until two frames have been drawn and short animations are over.
+func (d *dashboard) drawn() {
+	d.Helper()
+	d.Must(chromedp.Evaluate[chromedp.Void](`(async () => {
 		for (let i = 0; i < 2; i++) await new Promise((next) => { requestAnimationFrame(next); setTimeout(next, 1000); });
 		const passing = document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 2000);
 		await Promise.allSettled(passing.map((a) => a.finished));
@@ -242,18 +220,9 @@ func (d *dashboard) closeMenus() {
 	d.Must(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll(":popover-open").forEach((menu) => menu.hidePopover())`))
 }
 
-// pressKeys presses a key outside fields, with or without Ctrl, and waits for a dialog.
-func (d *dashboard) pressKeys(key string, ctrl bool) {
-	d.Helper()
-	d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
-		`document.body.dispatchEvent(new KeyboardEvent("keydown", { key: %q, ctrlKey: %t, bubbles: true, cancelable: true }))`, key, ctrl)))
-	d.See(`document.querySelector("dialog[open]")`)
-}
-
 func (d *dashboard) closeDialog() {
 	d.Helper()
 	d.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector("dialog[open]").close()`))
-	d.See(`!document.querySelector("dialog[open]")`)
 }
 
 // lastTimedOut returns the ID of the last user whom the past has timed out.

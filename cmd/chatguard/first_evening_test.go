@@ -99,11 +99,15 @@ func (e *firstEvening) step(name, state string) {
 	e.See(fmt.Sprintf(`document.querySelector("#step-%s.%s")`, name, state))
 }
 
-// look checks the page as shown, and makes its pictures if they are wanted.
+// look checks the page as shown, and saves its picture if pictures are wanted.
 func (e *firstEvening) look(name string) {
 	e.Helper()
-	photograph(e.Window, "start-"+name)
 	e.Accessible()
+	if *screenshots != "" {
+		if err := os.WriteFile(filepath.Join(*screenshots, "start-"+name+".png"), e.Picture(), 0o644); err != nil {
+			e.Fatal(err)
+		}
+	}
 }
 
 // TestFirstEvening_FromAnEmptyFolder walks from an empty folder to the first deleted message, without a
@@ -170,18 +174,18 @@ func TestFirstEvening_Phone(t *testing.T) {
 	const fits = `document.documentElement.scrollWidth <= innerWidth`
 	e.See(`document.querySelector("#begin")`)
 	e.See(fits)
-	e.Accessible()
+	e.look("setup-phone")
 	e.write("#channel", "gardenhour")
 	e.press("#begin")
 	e.step("connect", "todo")
 	e.See(fits)
-	e.Accessible()
+	e.look("checklist-phone")
 	e.press("#connect")
 	e.See(`document.querySelector("#client-id")`)
 	e.See(fits)
-	e.Accessible()
+	e.look("client-id-phone")
 	e.write("#client-id", e.twitch.ClientID()+"\r")
 	e.See(`document.querySelector(".qr path")`)
 	e.See(fits)
-	e.Accessible()
+	e.look("code-phone")
 }

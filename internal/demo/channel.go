@@ -24,7 +24,7 @@ var Channels = []string{First, Second}
 
 // stream returns a crowd of a channel that is live. Raids come only when requested.
 func stream(channel string, seed, evening uint64) *faketwitch.Crowd {
-	c := &faketwitch.Crowd{Channel: channel, Seed: seed, Evening: evening, Rate: 4, Spammers: 1, Raiders: 30, RaidAt: -1, Surges: true}
+	c := &faketwitch.Crowd{Channel: channel, Seed: seed, Evening: evening, Rate: 4, Spammers: 2, Raiders: 30, RaidAt: -1, Surges: true}
 	if channel == Second {
 		c.Rate, c.Spammers, c.Raiders = 1.2, 1, 15
 	}

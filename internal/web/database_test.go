@@ -103,18 +103,18 @@ func TestDatabase_ShownOnFirstPage(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
 	note := `document.querySelector(".database-note")`
-	w.See(note + `?.innerText.trim() === "" && ` + hasText("Database ok"))
+	w.See(note + `?.innerText.trim() === "" && ` + headerHasState("good", "Database ok"))
 	d.breakDatabase(3 * time.Minute)
 	w.See(elementHasText(note, "The database is failing: "+diskFull+". Moderation continues from memory."))
 	w.See(elementHasText(note, "Failing for 3 min") + "&&" +
 		elementHasText(note, "1,204 records pending. 3 dropped: too many were pending. A crash now would lose the last 3 min"))
-	w.See(hasText("Database failing"))
+	w.See(hasStatus("bad", "Database failing"))
 	w.wantNoOverflow()
 	if announced := browsertest.Eval[string](w.Window, note+`.querySelector("[role=status]").innerText`); announced != "The database is failing: "+diskFull+". Moderation continues from memory." {
 		t.Errorf("a screen reader announces %q", announced)
 	}
 	d.repairDatabase()
-	w.See(note + `.innerText.trim() === "" && ` + hasText("Database ok"))
+	w.See(note + `.innerText.trim() === "" && ` + headerHasState("good", "Database ok"))
 }
 
 func TestDatabase_ShownOnWaitingPage(t *testing.T) {
@@ -129,7 +129,7 @@ func TestDatabase_OffShown(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Database = nil })
 	d.store.setState(journal.Database{State: journal.DatabaseOff})
 	w := d.open(360, 800)
-	w.See(hasText("Nothing is saved: chatguard runs without a database.") + "&&" + hasText("No database"))
+	w.See(hasText("Nothing is saved: chatguard runs without a database.") + "&&" + headerHasState("off", "No database nothing is saved"))
 	w.wantNoOverflow()
 	w.goTo("limits")
 	w.See(`document.querySelector("#burst-0")`)

@@ -18,6 +18,7 @@ func TestSignInPage_Token(t *testing.T) {
 	w := d.openBlank(360, 800)
 	w.Must(chromedp.Navigate("http://" + d.address + "/"))
 	w.See(hasText("chatguard signin"))
+	w.See(`document.querySelector(".sign-in input[autocomplete=username]") && document.querySelector(".sign-in h1")`) // for password managers
 	w.Accessible()
 	for token, answer := range map[string]string{
 		"no such token": "This token is unknown, was revoked or has expired.",

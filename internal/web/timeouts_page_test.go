@@ -119,7 +119,7 @@ func TestCard_TimeoutAndBan(t *testing.T) {
 		w.wantNoOverflow()
 		w.Accessible()
 		w.Write("#act-reason", "spam"+kb.Enter)
-		w.See(hasText("Timed out until ") + "&&" + hasText("spammer is timed out by anna and may write again in "))
+		w.See(hasText("Timed out until ") + "&&" + hasText("Spammer is timed out by anna and may write again in "))
 		w.See(`!document.getElementById("amend-lift").hidden && document.getElementById("amend-lift").innerText === "End timeout…"`)
 		w.Click(".amends .note button") // Undo
 		w.See(hasText("Timeout ended.") + `&& !document.getElementById("amend-lift")`)
@@ -127,7 +127,7 @@ func TestCard_TimeoutAndBan(t *testing.T) {
 		w.See(hasText("Ban spammer permanently? They can’t write until you unban them."))
 		w.Accessible()
 		w.Click("form.amend .primary")
-		w.See(hasText("spammer is banned by anna.") + `&& !document.getElementById("amend-timeout")`)
+		w.See(hasText("Spammer is banned by anna.") + `&& !document.getElementById("amend-timeout")`)
 		w.Accessible()
 		w.Click("#amend-lift")
 		w.See(hasText("Unban spammer? It was given by anna."))

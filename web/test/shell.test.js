@@ -17,6 +17,7 @@ test("titleOf: count, user, page, channel", () => {
   assert.equal(titleOf(state), "anna · People · #gardenhour · chatguard");
   state.people.person.card.login = "\u202Elive" + "x".repeat(99);
   assert.equal(titleOf(state), `\u2068live${"x".repeat(46)}\u2069 · People · #gardenhour · chatguard`);
+  assert.equal(titleOf({ ...state, channels: [{ id: "check:41", login: "\u200b" }], channel: "check:41", people: null }), "People · #41 · chatguard");
   assert.equal(titleOf({ ...state, session: "out" }), "Sign in · chatguard");
 });
 

@@ -15,7 +15,7 @@ const (
 	quietest     = 8 * time.Minute  // the same of the quietest chatter
 	raidLasts    = 12 * time.Second
 	// excitement is how rarely a chatter writes several messages at once, in a chat that surges.
-	excitement = 500
+	excitement = 300
 	// staffShare is the share of messages that the broadcaster and moderators send together.
 	staffShare = 1.0 / 16
 	// spamRate is the average number of messages per second by a spammer and their successors.

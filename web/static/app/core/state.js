@@ -225,6 +225,10 @@ export function shownName(name = "") {
 /** @param {Named} of */
 export const nameOf = ({ display_name: shown, login, user_id: id }) => shownName(shown) || shownName(login) || shownID(id);
 
+// channelName returns a channel's name, likewise.
+/** @param {Api.Channel} of */
+export const channelName = ({ login, id }) => shownName(login) || shownID(id);
+
 // loginOf returns a user's login if the name doesn't already say it.
 /** @param {Named} user */
 export function loginOf(user) {

@@ -5,6 +5,7 @@ import { html } from "../../vendor/htm-preact.js";
 import { openDialog } from "../core/dialog.js";
 import { prefer } from "../core/preferences.js";
 import { signOut } from "../core/session.js";
+import { shownName } from "../core/state.js";
 import { commandKey } from "./keys.js";
 import { Icon } from "../widgets/icon.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
@@ -16,7 +17,8 @@ const accesses = { view: "view only", moderate: "moderator", own: "owner" };
 
 /** @param {{state: State}} props */
 export function Account({ state: { me, preferences } }) {
-  const { name, access, mounted } = me;
+  const { access, mounted } = me;
+  const name = shownName(me.name) || "no name";
   const role = accesses[access] ?? access;
   return html`
     <button type="button" class="account" popovertarget="account" title="Settings">

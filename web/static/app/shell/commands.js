@@ -5,7 +5,7 @@ import { openDialog } from "../core/dialog.js";
 import { prefer } from "../core/preferences.js";
 import { fragment, linkTo, pages } from "../core/route.js";
 import { signOut } from "../core/session.js";
-import { mayModerate } from "../core/state.js";
+import { channelName, mayModerate } from "../core/state.js";
 import { turn } from "../now/switches.js";
 /** @import { State } from "../core/state.js" */
 
@@ -34,8 +34,8 @@ function toPages(state) {
 
 /** @param {State} state @returns {Command[]} */
 function toChannels({ channels, channel, route }) {
-  return channels.filter(({ id }) => id !== channel).map(({ id, login }) => ({
-    id: `channel-${id}`, name: `Switch to #${login}`, icon: "message", run: () => go(fragment(route, id)),
+  return channels.filter(({ id }) => id !== channel).map((one) => ({
+    id: `channel-${one.id}`, name: `Switch to #${channelName(one)}`, icon: "message", run: () => go(fragment(route, one.id)),
   }));
 }
 

@@ -3,20 +3,11 @@
 
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
-import { update } from "../core/state.js";
-/** @import { View } from "../../vendor/htm-preact.js" */
+import { lazily, NotLoaded } from "./lazy.js";
 
-/** @typedef {(props: {console: string, onCreated: (code: string) => Promise<void>}) => View} Component */
+const Unloaded = () => html`<main class="setup-page"><h1 class="title">Set up chatguard</h1><${NotLoaded} part="page" /></main>`;
 
-/** @type {Component | null} */
-let Page = null;
-let loading = false;
-
-async function load() {
-  loading = true;
-  const module = await import("../start/first-run.js");
-  update(() => (Page = module.FirstRunPage));
-}
+const page = lazily(() => import("../start/first-run.js").then((module) => module.FirstRunPage), Unloaded, () => true);
 
 const tries = 20;
 const pause = 250; // between two tries, ms
@@ -34,11 +25,10 @@ async function signedIn(code) {
 
 /** @param {{console: string, onEntered: () => Promise<void>}} props */
 export function FirstRun({ console, onEntered }) {
-  if (!loading) load();
   /** @param {string} code */
   const enter = async (code) => {
     for (let i = 0; i < tries && !(await signedIn(code)); i++) await new Promise((done) => setTimeout(done, pause));
     await onEntered();
   };
-  return Page && html`<${Page} console=${console} onCreated=${enter} />`;
+  return html`<${page()} console=${console} onCreated=${enter} />`;
 }

@@ -5,6 +5,7 @@
 import { html } from "../../vendor/htm-preact.js";
 import { openDialog } from "../core/dialog.js";
 import { fragment, linkTo, pages } from "../core/route.js";
+import { channelName } from "../core/state.js";
 import { Account } from "./account.js";
 import { pageIcons } from "./commands.js";
 import { commandKey } from "./keys.js";
@@ -41,13 +42,13 @@ export function Header({ state }) {
 /** @param {{state: State}} props */
 function ChannelPicker({ state: { channels, channel, route } }) {
   if (channels.length === 0) return html`<span class="channel muted">no channel</span>`;
-  if (channels.length === 1) return html`<span class="channel" title="#${channels[0].login}">#<bdi>${channels[0].login}</bdi></span>`;
+  if (channels.length === 1) return html`<span class="channel" title="#${channelName(channels[0])}">#<bdi>${channelName(channels[0])}</bdi></span>`;
   /** @param {{target: HTMLSelectElement}} event */
   const pick = (event) => (location.hash = fragment(route, event.target.value));
   return html`
     <label class="channel"><span class="unseen">Channel</span>
       <select value=${channel} onChange=${pick}>
-        ${channels.map(({ id, login }) => html`<option value=${id} selected=${id === channel}>#${login}</option>`)}
+        ${channels.map((one) => html`<option value=${one.id} selected=${one.id === channel}>#${channelName(one)}</option>`)}
       </select>
     </label>
   `;

@@ -4,7 +4,7 @@
 import { html, render } from "../../vendor/htm-preact.js";
 import { Problem, request } from "../core/api.js";
 import { restore } from "../core/preferences.js";
-import { fragment, parse } from "../core/route.js";
+import { fragment, pages, parse } from "../core/route.js";
 import { ifSignedOut, signIn } from "../core/session.js";
 import { onChange, state, update } from "../core/state.js";
 import { hasDraft } from "../limits/form.js";
@@ -19,6 +19,7 @@ import { SignInPage } from "./sign-in.js";
 import { entitle } from "./title.js";
 import { SetupCard } from "../start/card.js";
 import { DatabaseNote } from "../widgets/database-note.js";
+import { PageHead } from "../widgets/page-head.js";
 /** @import { State } from "../core/state.js" */
 
 /** @param {{state: State}} props */
@@ -46,11 +47,13 @@ function App({ state }) {
 function WaitingPage({ state }) {
   const isTwitch = state.status?.connections.some((c) => c.name === "Twitch");
   return html`
+    <${PageHead} title=${pages[state.route]} />
     <${DatabaseNote} database=${state.status?.database} policy=${state.policy} />
     <${SetupCard} state=${state} />
     <div class="nobody">
       ${state.status && html`
-        <p class="headline">${isTwitch ? "Joining the channel on Twitch…" : "No messages yet. Channels appear with their first message."}</p>`}
+        <p class="headline">${isTwitch ? "Joining the channel on Twitch…" : "No messages yet."}</p>
+        <p>${isTwitch ? "This takes a few seconds." : "Channels appear with their first message."}</p>`}
     </div>
   `;
 }

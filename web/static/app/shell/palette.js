@@ -5,7 +5,7 @@ import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { linkTo } from "../core/route.js";
 import { ifSignedOut } from "../core/session.js";
-import { shownID } from "../core/state.js";
+import { loginOf, nameOf } from "../core/state.js";
 import { commandsOf, matching } from "./commands.js";
 import { Dialog } from "../widgets/dialog.js";
 import { Icon } from "../widgets/icon.js";
@@ -117,9 +117,11 @@ async function find(state, text, signal) {
 }
 
 /** @param {State} state @param {Api.Person} user @returns {Command} */
-function commandOf(state, { user_id: id, login, roles }) {
+function commandOf(state, user) {
+  const { user_id: id, roles } = user;
+  const about = [loginOf(user), roleNames(roles)].filter(Boolean).join(" · ") || "user";
   return {
-    id: `user-${id}`, name: login || shownID(id), icon: "people", about: roleNames(roles) || "user",
+    id: `user-${id}`, name: nameOf(user), icon: "people", about,
     run: () => (location.hash = linkTo(state, "people", { user: id })),
   };
 }

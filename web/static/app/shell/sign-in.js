@@ -3,11 +3,13 @@
 
 import { html } from "../../vendor/htm-preact.js";
 import { signIn as post } from "../core/session.js";
+import { Icon } from "../widgets/icon.js";
+/** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../core/state.js" */
 
 /** @param {{signIn: State["signIn"], onSignedIn: () => void}} props */
 export function SignInPage({ signIn, onSignedIn }) {
-  if (signIn.mounted) return html`<main class="sign-in"><h1>chatguard</h1><p role="alert">${signIn.why || signIn.error}</p></main>`;
+  if (signIn.mounted) return html`<${Frame}><p class="banner" role="alert"><${Icon} name="alert" />${signIn.why || signIn.error}</p><//>`;
   /** @param {SubmitEvent & {target: HTMLFormElement}} event */
   const submit = async (event) => {
     event.preventDefault();
@@ -15,13 +17,12 @@ export function SignInPage({ signIn, onSignedIn }) {
     if (token && (await post({ token }))) onSignedIn();
   };
   return html`
-    <main class="sign-in">
-      <h1>chatguard</h1>
-      ${signIn.why && html`<p role="alert">${signIn.why}</p>`}
-      <p>To sign in, run <code>chatguard signin</code> on chatguard’s server and open the link.</p>
+    <${Frame}>
+      ${signIn.why && html`<p class="banner" role="alert"><${Icon} name="alert" />${signIn.why}</p>`}
+      <p class="muted">Run <code>chatguard signin</code> on chatguard’s server, then open the link that it prints.</p>
       <form onSubmit=${submit}>
+        <input type="text" autocomplete="username" value="chatguard" readonly hidden />
         <label for="token">Or sign in with a token</label>
-        <input name="username" autocomplete="username" value="chatguard token" hidden />
         <div class="together">
           <input id="token" name="token" type="password" autocomplete="current-password" spellcheck="false" required
             aria-describedby="token-error" aria-invalid=${signIn.error ? "true" : "false"} />
@@ -29,6 +30,17 @@ export function SignInPage({ signIn, onSignedIn }) {
         </div>
         <p id="token-error" class="error" role="alert">${signIn.error}</p>
       </form>
+    <//>
+  `;
+}
+
+/** @param {{children?: View}} props */
+function Frame({ children }) {
+  return html`
+    <main class="sign-in">
+      <img src="favicon.svg" alt="" width="40" height="40" />
+      <h1 class="title">Sign in to chatguard</h1>
+      ${children}
     </main>
   `;
 }

@@ -2,7 +2,7 @@
 // The title of the browser's tab.
 
 import { pages } from "../core/route.js";
-import { nameOf as userName, standing } from "../core/state.js";
+import { channelName, nameOf as userName, standing } from "../core/state.js";
 /** @import { State } from "../core/state.js" */
 
 const pause = 1000; // between two changes of the count, ms
@@ -34,7 +34,7 @@ function nameOf({ session, route, people, channels, channel }) {
   if (session === "out") return "Sign in · chatguard";
   const card = route === "people" ? people?.person?.card : null;
   const shown = channels.find((c) => c.id === channel);
-  const parts = [card && isolated(userName(card)), pages[route], shown && "#" + isolated(shown.login), "chatguard"];
+  const parts = [card && isolated(userName(card)), pages[route], shown && "#" + isolated(channelName(shown)), "chatguard"];
   return parts.filter(Boolean).join(" · ");
 }
 
