@@ -29,7 +29,7 @@ func (d *dashboard) openWith(code string, width, height int64) *window {
 	d.Helper()
 	w := d.openBlank(width, height)
 	w.Must(chromedp.Navigate("http://" + w.address + "/#signin=" + code))
-	w.See(`[...document.querySelectorAll(".figures dd, .nobody")].some((e) => e.textContent !== "–")`)
+	w.See(`document.querySelector(".list-bar, .nobody")`)
 	return w
 }
 

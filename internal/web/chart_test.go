@@ -191,9 +191,9 @@ func TestChart_NoLayoutShift(t *testing.T) {
 		// most is how far the page may move, in px. An error message takes one line.
 		most float64
 	}{
-		"rates":           {1400, "GET .*/rates", showDay, ".users .row", 0, drawn, 0},
-		"rates on phones": {360, "GET .*/rates", showDay, ".users .row", 0, drawn, 0},
-		"rates refused":   {1400, "GET .*/rates", showDay, ".users .row", 503, refused, 40},
+		"rates":           {1400, "GET .*/rates", showDay, ".top", 0, drawn, 0},
+		"rates on phones": {360, "GET .*/rates", showDay, ".top", 0, drawn, 0},
+		"rates refused":   {1400, "GET .*/rates", showDay, ".top", 503, refused, 40},
 		"week":            {1400, "GET .*/week", showCard, ".person .entry", 0, drawn, 0},
 		"week refused":    {1400, "GET .*/week", showCard, ".person .entry", 503, refused, 40},
 	} {
@@ -202,6 +202,7 @@ func TestChart_NoLayoutShift(t *testing.T) {
 			d.say(gardenhour, 4)
 			d.flush()
 			w := d.open(c.width, 900)
+			w.openActivity()
 			w.See(`document.querySelector(".chart canvas")`)
 			w.delayRequests(c.requests, c.status)
 			c.ask(w)
@@ -233,6 +234,7 @@ func TestChart_CountsMessages(t *testing.T) {
 	step() // the first step's earlier messages are unknown
 	step()
 	w := d.open(360, 800)
+	w.openActivity()
 	w.See(elementHasText(caption, "No messages since "))
 	d.say(spammer, 5)
 	step()
@@ -243,6 +245,7 @@ func TestChart_CountsMessages(t *testing.T) {
 // One known value is drawn, although it makes no line.
 func TestChart_SingleValue(t *testing.T) {
 	w := dash(t).open(390, 844)
+	w.openActivity()
 	w.setRates(testRates + "rates.hour.messages.fill(null); rates.hour.messages[719] = 13; rates.hour.throttled.fill(null); rates.hour.throttled[719] = 0;" +
 		"rates.hour.observed.fill(null); rates.hour.observed[719] = 0; rates.hour.peak = undefined;")
 	w.chooseSpan("Day")

@@ -12,10 +12,11 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/control"
-	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
 func TestNowPage_Accessible(t *testing.T) {
@@ -26,24 +27,28 @@ func TestNowPage_Accessible(t *testing.T) {
 			}))
 			w := d.open(width, 800)
 			w.Prefer(map[string]string{"prefers-color-scheme": scheme})
-			w.See(hasText("Nobody is throttled.") + `&& document.querySelector(".chart")`)
+			w.See(hasText("Nobody is throttled."))
+			w.openActivity()
+			w.See(`document.querySelector(".chart")`)
 			w.Accessible()
 
 			d.say(spammer, 4)
 			d.say(chatguard.User{ID: "43", Login: "anna", DisplayName: "アンナ"}, 3)
 			w.See(spammersRow + "&&" + hasRows("アンナ", 1))
-			w.TypeIn("summary", kb.Enter) // the summary moves if the legend needs another line
+			w.TypeIn(".chart summary", kb.Enter) // the summary moves if the legend needs another line
 			w.See(`document.querySelector(".chart tbody tr")`)
 			w.Accessible()
 
-			opener := "menu"
-			if width == 1600 {
-				opener = "exempt"
+			for _, opener := range []string{"menu", "around"} {
+				w.act(opener)
+				w.See(question)
+				if opener == "around" {
+					w.See(`document.querySelectorAll(".around li").length > 3`)
+				}
+				w.Accessible()
+				w.wantNoOverflow()
+				w.press(kb.Escape, opener)
 			}
-			w.act(opener)
-			w.See(question)
-			w.Accessible()
-			w.press(kb.Escape, opener)
 
 			d.breakDatabase(time.Minute)
 			w.See(hasText("The database is failing"))
@@ -56,6 +61,13 @@ func TestNowPage_Accessible(t *testing.T) {
 	}
 }
 
+// openActivity opens the figures and the chart if they are folded.
+func (w *window) openActivity() {
+	w.Window.Helper()
+	w.Must(chromedp.Evaluate[chromedp.Void](`{ const folded = document.querySelector(".folded"); if (folded) folded.open = true; }`))
+	w.See(`document.querySelector(".figures")`)
+}
+
 // figure returns a script for the number with that label on the page.
 func figure(name string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".figures div")].find((f) => f.querySelector("dt").innerText === %q)?.querySelector("dd").innerText`, name)
@@ -66,6 +78,7 @@ func figure(name string) string {
 func TestNowPage_ObservedIsNotThrottled(t *testing.T) {
 	d := dash(t, addLimits(t, chatguard.Limit{Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.Observe}))
 	w := d.open(360, 800)
+	w.openActivity()
 	for i := range 5 {
 		d.say(chatguard.User{ID: fmt.Sprint(i)}, 3)
 	}
@@ -84,7 +97,7 @@ func TestNowPage_BidiNamesStayInRow(t *testing.T) {
 	names := []string{"\u200B\u200D\u2060\uFEFFanna", "ber\u202Eta\u2066\u2067", strings.Repeat("Z\u0351\u0353", 3000), strings.Repeat("gardenhour ", 900)}
 	for i, name := range names {
 		d.say(chatguard.User{ID: fmt.Sprint(i), Login: name, DisplayName: name}, 4)
-		w.See(hasRows(hostile.Clip(name, journal.MaxName), 1))
+		w.See(hasRows(shownName(name), 1))
 	}
 	spilt := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".row > *")].filter((cell) => {
 		const row = cell.parentElement.getBoundingClientRect(), own = cell.getBoundingClientRect();
@@ -121,17 +134,17 @@ func TestNowPage_KeyboardReachesUndrawnRows(t *testing.T) {
 	isOn := func(control string, user int) string {
 		return fmt.Sprintf(`document.activeElement.id === "%s-of-%d" && (({ top, bottom }) => top > 0 && bottom < innerHeight)(document.activeElement.getBoundingClientRect())`, control, user)
 	}
-	w.Must(chromedp.Evaluate[chromedp.Void](`document.getElementById("grant-of-4999").focus()`))
+	w.Must(chromedp.Evaluate[chromedp.Void](`document.getElementById("menu-of-4999").focus()`))
 	for i := range 60 { // far below the visible part
 		w.Type(kb.ArrowDown)
-		w.See(isOn("grant", 4998-i))
+		w.See(isOn("menu", 4998-i))
 	}
 	w.Type(kb.End)
-	w.See(isOn("grant", 0))
+	w.See(isOn("menu", 0))
 	w.Type(kb.ArrowDown)
-	w.See(isOn("grant", 0))
+	w.See(isOn("menu", 0))
 	w.Type(kb.Home)
-	w.See(isOn("grant", 4999) + `&& !document.getElementById("name-of-0")`)
+	w.See(isOn("menu", 4999) + `&& !document.getElementById("name-of-0")`)
 	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".row:last-child a").focus()`))
 	// the next row has been drawn
 	w.See(`!document.activeElement.closest(".row").matches(":last-child")`)
@@ -148,7 +161,7 @@ func TestNowPage_FocusSurvivesStorm(t *testing.T) {
 	w := d.open(1600, 900)
 	d.throttleUsers(1000)
 	w.See(hasRows("user_999", 1))
-	w.Must(chromedp.Evaluate[chromedp.Void](`document.getElementById("grant-of-990").focus()`))
+	w.Must(chromedp.Evaluate[chromedp.Void](`document.getElementById("menu-of-990").focus()`))
 	place := `document.querySelector('[data-user="990"]').style.transform`
 	before := browsertest.Eval[string](w.Window, place)
 	for i := range 3000 {
@@ -158,7 +171,7 @@ func TestNowPage_FocusSurvivesStorm(t *testing.T) {
 		}
 	}
 	w.See(`document.querySelector(".figures dd")?.textContent === "4,000" && ` + hasRows("new_2999", 1))
-	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "grant-of-990" {
+	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "menu-of-990" {
 		t.Errorf("the focus is on %q", focused)
 	}
 	if after := browsertest.Eval[string](w.Window, place); after != before {
@@ -205,7 +218,7 @@ func TestNowPage_HidesOutdatedFigures(t *testing.T) {
 	w.goTo("people") // and back, so that everything is redrawn
 	w.See(`!document.querySelector(".users")`)
 	w.goTo("now")
-	w.See(`document.querySelector(".users, .nobody")`)
+	w.See(`document.querySelector(".users, .list .nobody")`)
 	if isKept := browsertest.Eval[bool](w.Window, spammersRow+`?.closest(".stale") != null`); !isKept {
 		t.Error("by the browser's clock alone, the spammer may write again")
 	}
@@ -225,4 +238,138 @@ func TestNowPage_QuestionFitsPhone(t *testing.T) {
 	w.choose("Grant")
 	w.See(`document.activeElement.name === "messages"`)
 	w.See(question + `.getBoundingClientRect().bottom <= innerHeight`)
+}
+
+// tab returns a script for the number in a tab: 0 is who is held back now, 1 the last 10 minutes.
+func tab(i int) string {
+	return fmt.Sprintf(`document.querySelectorAll(".tab-count")[%d]?.textContent`, i)
+}
+
+// Someone who may write again stays in the second tab, with the message that was throttled.
+func TestNowPage_RecentStays(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	vip := chatguard.User{ID: "43", Login: "berta", Color: "#0000ff", Roles: chatguard.RolesOf(chatguard.VIP, chatguard.Subscriber)}
+	d.say(vip, 4)
+	w.See(tab(0) + `=== "1" && ` + tab(1) + `=== "1"`)
+	row := `document.querySelector('.row[data-user="43"]:not(.leaving)')`
+	w.See(elementHasText(row, "vip: subscriber: berta") + "&&" + elementHasText(row, "hello everyone") + `&& getComputedStyle(` + row + `.querySelector(".name")).color !== "rgb(0, 0, 0)"`)
+	moderator := vip
+	moderator.Roles = chatguard.RolesOf(chatguard.Moderator)
+	d.say(moderator, 1)
+	w.See(tab(0) + `=== "0" && ` + hasText("Nobody is throttled.") + "&& !" + row)
+	w.Must(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".nobody a")].find((a) => a.innerText === "1 in the last 10 minutes").click()`))
+	w.See(elementHasText(row, "s ago") + `&& location.hash === "#/now?tab=recent"`)
+	w.Accessible()
+	d.advance(live.Recent)
+	w.See(hasText("Nobody was throttled in the last 10 minutes.") + "&& !" + row)
+}
+
+// The order and the filter are in the address bar.
+func TestNowPage_SortAndFilter(t *testing.T) {
+	d := dash(t, addLimits(t, chatguard.Limit{Name: "tried", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour, Mode: chatguard.Observe}))
+	entries := map[string]chatguard.EntryID{}
+	for i, name := range []string{"berta", "anna", "clara"} {
+		user := chatguard.User{ID: fmt.Sprint(i), Login: name}
+		entries[name] = d.say(user, 4+i*i).EntryID
+	}
+	d.say(chatguard.User{ID: "9", Login: "observed"}, 2)
+	report := func(name string, action chatguard.Action, result journal.Result) {
+		d.server.Report(journal.Outcome{Entry: entries[name], At: d.now(), Action: action, Result: result, Reason: "because"})
+	}
+	report("berta", chatguard.Timeout, journal.Done)
+	report("anna", chatguard.Delete, journal.Failed)
+	report("clara", chatguard.Delete, journal.Done)
+	w := d.open(1400, 900)
+	order := func(want string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll(".row:not(.leaving)")].sort((a, b) => a.dataset.index - b.dataset.index).map((row) => row.querySelector(".name").textContent).join() === %q`, want)
+	}
+	choose := func(label, option string) {
+		w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
+			const choice = document.querySelector('select[aria-label="%s"]');
+			choice.value = [...choice.options].find((o) => o.text === "%s").value;
+			choice.dispatchEvent(new Event("change", { bubbles: true }));
+		}`, label, option)))
+	}
+	w.See(order("observed,clara,anna,berta"))
+	choose("Order", "By name")
+	w.See(order("anna,berta,clara,observed") + `&& location.hash === "#/now?sort=name"`)
+	choose("Order", "Most throttled")
+	w.See(order("clara,anna,observed,berta") + "||" + order("clara,anna,berta,observed"))
+	choose("Order", "Newest first")
+	for show, want := range map[string]string{"Timed out or banned": "berta", "Failed": "anna", "Observed only": "observed"} {
+		choose("Show", show)
+		w.See(order(want))
+	}
+	choose("Show", "Everyone")
+	choose("Limit", "tried")
+	w.See(order("observed") + `&& location.hash === "#/now?limit=tried"`)
+	choose("Show", "Failed")
+	w.See(hasText("Nobody matches the filter."))
+	w.Accessible()
+	w.Must(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".nobody button")].find((b) => b.innerText === "Show all").click()`))
+	w.See(order("observed,clara,anna,berta") + `&& location.hash === "#/now"`)
+	failed := `document.querySelector('.row[data-user="1"] .chip')`
+	w.See(elementHasText(failed, "delete failed") + `&& ` + failed + `.matches(".failed") && ` + failed + `.querySelector("svg")`)
+	w.visit("#/now?tab=recent&sort=strikes&show=nonsense&limit=gone")
+	w.See(hasText("Nobody matches the filter."))
+}
+
+// The message is a button that shows what was said around it.
+func TestNowPage_MessagesAround(t *testing.T) {
+	for _, width := range []int64{360, 1400} {
+		d := dash(t)
+		w := d.open(width, 800)
+		d.sayText(chatguard.User{ID: "7", Login: "anna"}, "before <b>it</b>")
+		for range 4 {
+			d.sayText(spammer, "buy this")
+		}
+		d.sayText(chatguard.User{ID: "7", Login: "anna"}, "after")
+		w.See(spammersRow)
+		w.Must(chromedp.Evaluate[chromedp.Void](findControl("around") + ".focus()"))
+		w.press(kb.Enter, "first")
+		said := `[...document.querySelectorAll(".around li")].map((li) => li.querySelector(".line").innerText.trim()).join("|")`
+		w.See(said + `=== "anna: before <b>it</b>|Spammer: buy this|Spammer: buy this|Spammer: buy this|Spammer: buy this|anna: after"`)
+		w.See(`document.querySelector(".around .asked .chip").innerText === "throttled" && document.querySelectorAll(".around .chip").length === 1`)
+		w.wantNoOverflow()
+		w.Accessible()
+		w.press(kb.Escape, "around")
+		w.See("!" + question)
+		d.advance(live.Recent - time.Minute)
+		d.sayText(chatguard.User{ID: "7", Login: "anna"}, "much later")
+		d.advance(2 * time.Minute)
+	}
+}
+
+// A viewer may look at the messages around, too.
+func TestNowPage_MessagesAroundForViewers(t *testing.T) {
+	d := dash(t)
+	w := d.openAs("clara", auth.View, 1400, 900)
+	d.say(spammer, 4)
+	w.act("around")
+	w.See(`document.querySelectorAll(".around li").length === 4`)
+	w.Accessible()
+}
+
+// On a phone, four users are visible below the title, the switches and the tabs.
+func TestNowPage_FourUsersOnPhone(t *testing.T) {
+	d := dash(t)
+	d.throttleUsers(6)
+	w := d.open(390, 844)
+	w.See(`document.querySelectorAll(".row").length === 6`)
+	visible := browsertest.Eval[int](w.Window, `{
+		const bottom = document.querySelector("nav").getBoundingClientRect().top;
+		[...document.querySelectorAll(".row")].filter((row) => row.getBoundingClientRect().bottom <= bottom).length;
+	}`)
+	if visible < 4 {
+		t.Errorf("%d users are visible", visible)
+	}
+	w.wantNoOverflow()
+	small := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll("main :is(a, button, select, summary)")].filter((e) => {
+		const { width, height } = e.getBoundingClientRect();
+		return width < 24 || height < 24;
+	}).map((e) => e.id || e.className || e.innerText)`)
+	if len(small) > 0 {
+		t.Errorf("targets smaller than 24 px: %q", small)
+	}
 }

@@ -30,7 +30,7 @@ var components = map[string]reflect.Type{
 	"Channel": typeOf[live.Channel](), "Change": typeOf[journal.Change](), "Audit": typeOf[shownAudit](), "Entry": typeOf[shownEntry](), "Outcome": typeOf[journal.Outcome](),
 	"Frame": typeOf[live.Frame](), "Limit": typeOf[chatguard.Limit](), "LimitStatus": typeOf[chatguard.LimitStatus](), "Override": typeOf[chatguard.Override](),
 	"Note": typeOf[journal.Note](), "Person": typeOf[foundUser](), "Policy": typeOf[chatguard.Policy](), "PreviewOutcome": typeOf[simulate.Outcome](), "Problem": typeOf[problem.Problem](),
-	"Settings": typeOf[control.Settings](), "Silence": typeOf[journal.Silence](),
+	"Said": typeOf[live.Said](), "Settings": typeOf[control.Settings](), "Silence": typeOf[journal.Silence](),
 	"Throttled": typeOf[live.Throttled](), "UserOverride": typeOf[chatguard.UserOverride](), "Verdict": typeOf[verdict](),
 }
 

@@ -30,8 +30,10 @@
  */
 
 /**
- * User is a throttled user on the page Now.
- * @typedef {Api.Throttled & {arrived: number, leaving?: boolean, isGone?: boolean}} User
+ * User is a throttled user on the page Now: arrived is when the user was held back, and left when
+ * that ended, by the browser's clock, ms; 0 if the page hasn't seen it. leaving says that the user
+ * is no longer listed.
+ * @typedef {Api.Throttled & {arrived: number, left: number, leaving?: boolean, isGone?: boolean}} User
  */
 
 /**
@@ -74,7 +76,8 @@
  * @property {number} clockLead how far chatguard's clock is ahead of the browser's, ms
  * @property {Status | null} status
  * @property {NonNullable<Api.Frame["policy"]> | null} policy
- * @property {Map<string, User>} users throttled users by ID; those throttled first come first
+ * @property {Map<string, User>} users throttled users of the last 10 minutes by ID; those held back
+ *   first come first
  * @property {Held | null} held the row with the pointer, the focus or a question
  * @property {Record<string, Outcome>} changes outcomes of the last changes to users, by user ID
  * @property {Form | null} form the limits being edited
@@ -179,11 +182,13 @@ export function update(change) {
   });
 }
 
-// isStanding reports whether a user is still throttled. It uses the clock, because chatguard reports
+export const farewell = 300; // how long a row takes to leave, ms
+
+// isStanding reports whether a user is held back now. It uses the clock, because chatguard reports
 // the end of the wait a little later.
 /** @param {User} of */
-export function isStanding({ leaving, never, may_speak_at: at }) {
-  return !leaving && (never || Date.parse(at) > asOf());
+export function isStanding({ held, leaving, never, may_speak_at: at }) {
+  return held && !leaving && (never || Date.parse(at) > asOf());
 }
 
 // standing counts the users who are throttled, and the users whose last message was only observed.

@@ -17,6 +17,7 @@ import { state, update } from "../core/state.js";
  * @property {string} opener the control that opened the question
  * @property {Api.getChannelsUsers | null} card the user's card, which some questions need; null
  *   until it is loaded
+ * @property {Api.Said[] | null} around the messages around the user's; null until they are loaded
  */
 
 /** @typedef {{user: User, index: number, isLeaving?: boolean}} Row */
@@ -30,7 +31,7 @@ export const heldRow = () => (state.held?.channel === state.channel ? state.held
 export function hold(id, index, by) {
   const held = heldRow();
   if (by === "pointer" && (held?.asks || held?.id === id)) return;
-  if (held?.id !== id) update((s) => (s.held = { channel: s.channel, id, index, by, asks: "", opener: "", card: null }));
+  if (held?.id !== id) update((s) => (s.held = { channel: s.channel, id, index, by, asks: "", opener: "", card: null, around: null }));
   else if (held.by !== by) update((s) => (s.held = { ...held, by }));
 }
 

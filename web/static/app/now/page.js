@@ -1,22 +1,30 @@
 // @ts-check
-// The page Now: the users who are throttled at the moment, and the channel's message rates.
+// The page Now: the users who are throttled, and the channel's message rates.
 
-import { html } from "../../vendor/htm-preact.js";
+import { html, useState } from "../../vendor/htm-preact.js";
 import { standing } from "../core/state.js";
 import { heldRow } from "./held-row.js";
+import { ListBar } from "./list-bar.js";
 import { RatesChart } from "./rates-chart.js";
 import { SummaryCard } from "./summary.js";
 import { ChannelSwitches, SwitchStates } from "./switches.js";
 import { UsersTable } from "./table.js";
 import { TopCard } from "./top.js";
+import { addressOf, arranged, go, inTab, viewOf } from "./view.js";
 import { SetupCard } from "../start/card.js";
 import { DatabaseNote } from "../widgets/database-note.js";
+import { Icon } from "../widgets/icon.js";
 import { PageHead } from "../widgets/page-head.js";
 import { clock } from "../words/time.js";
 /** @import { State, Status } from "../core/state.js" */
+/** @import { View } from "./view.js" */
 
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat("en-GB", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
+// as in style/now.css
+const phone = matchMedia("(max-width: 979px)");
+const roomy = matchMedia("(min-width: 1280px)"); // for cards beside the list
 
 /** @param {number} perSecond */
 const rate = (perSecond) => (perSecond < 100 ? tenths : whole).format(perSecond);
@@ -24,26 +32,58 @@ const rate = (perSecond) => (perSecond < 100 ? tenths : whole).format(perSecond)
 /** @param {{state: State}} props */
 export function NowPage({ state }) {
   const { status, feed, policy } = state;
-  const { throttled, would } = standing();
-  const hasRows = throttled + would > 0 || heldRow();
   const stale = feed.state === "lost" ? "stale" : "";
   return html`
     <${PageHead} title="Now"><${ChannelSwitches} state=${state} /><//>
     <${SwitchStates} state=${state} />
     <${DatabaseNote} database=${status?.database} policy=${policy} />
     <${SetupCard} state=${state} />
-    <div class="overview ${stale}">
-      <dl class="figures">
-        <${Figure} name="users throttled now" value=${status && whole.format(throttled)} />
-        ${would > 0 && html`<${Figure} name="observed only" value=${whole.format(would)} />`}
-        <${Figure} name="messages per second" value=${status && rate(status.messages_per_second)} />
-        <${Throttled} status=${status} policy=${policy} />
-      </dl>
-      <${RatesChart} state=${state} />
+    <div class="now">
+      ${!phone.matches && html`<${Figures} state=${state} stale=${stale} />`}
+      ${phone.matches && html`<${List} state=${state} stale=${stale} />`}
+      ${roomy.matches
+        ? html`<aside class="beside" aria-label="Activity"><${Activity} state=${state} stale=${stale} /></aside>`
+        : html`<${Folded} state=${state} stale=${stale} />`}
+      ${!phone.matches && html`<${List} state=${state} stale=${stale} />`}
     </div>
-    ${hasRows && html`<${UsersTable} state=${state} stale=${stale} />`}
-    ${!hasRows && status && html`<${Nobody} state=${state} />`}
-    <div class="aside"><${SummaryCard} state=${state} /><${TopCard} state=${state} /></div>
+  `;
+}
+
+// Folded shows the activity where there is no room beside the list, once it is opened. On a phone,
+// it also has the figures.
+/** @param {{state: State, stale: string}} props */
+function Folded({ state, stale }) {
+  const [isOpen, setOpen] = useState(false);
+  /** @param {{target: HTMLDetailsElement, currentTarget: HTMLDetailsElement}} event */
+  const toggle = ({ target, currentTarget }) => target === currentTarget && setOpen(target.open);
+  return html`
+    <details class="folded" onToggle=${toggle}>
+      <summary><${Icon} name="chevron-right" />${phone.matches ? "Figures and chart" : "Chart and most throttled"}</summary>
+      ${isOpen && phone.matches && html`<${Figures} state=${state} stale=${stale} />`}
+      ${isOpen && html`<${Activity} state=${state} stale=${stale} />`}
+    </details>
+  `;
+}
+
+/** @param {{state: State, stale: string}} props */
+function Activity({ state, stale }) {
+  return html`
+    <div class="card ${stale}"><${RatesChart} state=${state} /></div>
+    <${SummaryCard} state=${state} />
+    <${TopCard} state=${state} />
+  `;
+}
+
+/** @param {{state: State, stale: string}} props */
+function Figures({ state: { status, policy }, stale }) {
+  const { throttled, would } = standing();
+  return html`
+    <dl class="figures ${stale}">
+      <${Figure} name="users throttled now" value=${status && whole.format(throttled)} />
+      ${would > 0 && html`<${Figure} name="observed only" value=${whole.format(would)} />`}
+      <${Figure} name="messages per second" value=${status && rate(status.messages_per_second)} />
+      <${Throttled} status=${status} policy=${policy} />
+    </dl>
   `;
 }
 
@@ -62,15 +102,44 @@ function Figure({ name, value }) {
   return html`<div><dt>${name}</dt><dd>${value ?? "–"}</dd></div>`;
 }
 
-// Nobody replaces an empty table.
-/** @param {{state: State}} props */
-function Nobody({ state: { status, feed } }) {
-  if (feed.state === "lost") return html`<div class="nobody"><p class="headline">No data since ${clock(feed.lastFrame)}.</p></div>`;
-  const isCutOff = status.connections.some((c) => c.name === "Twitch" && (c.state === "connecting" || c.state === "disconnected"));
+/** @param {{state: State, stale: string}} props */
+function List({ state, stale }) {
+  const view = viewOf(state.query);
+  const all = inTab(state.users, view.tab);
+  const users = arranged(all, view);
+  const isEmpty = users.length === 0 && !heldRow();
+  if (!state.status) return null;
+  return html`
+    <section class="list" aria-label="Throttled users">
+      <${ListBar} state=${state} view=${view} />
+      ${!isEmpty && html`<${UsersTable} state=${state} users=${users} tab=${view.tab} stale=${stale} />`}
+      ${isEmpty && (all.length > 0 ? html`<${NoMatch} />` : html`<${Nobody} state=${state} view=${view} />`)}
+    </section>
+  `;
+}
+
+// NoMatch replaces a table whose rows are all filtered out.
+function NoMatch() {
   return html`
     <div class="nobody">
-      <p class="headline">Nobody is throttled.</p>
+      <p class="headline">Nobody matches the filter.</p>
+      <button type="button" onClick=${() => go({ show: "all", limit: "" })}>Show all</button>
+    </div>
+  `;
+}
+
+// Nobody replaces an empty table.
+/** @param {{state: State, view: View}} props */
+function Nobody({ state, view }) {
+  const { status, feed, users } = state;
+  if (feed.state === "lost") return html`<div class="nobody"><p class="headline">No data since ${clock(feed.lastFrame)}.</p></div>`;
+  const isCutOff = status.connections.some((c) => c.name === "Twitch" && (c.state === "connecting" || c.state === "disconnected"));
+  const recent = view.tab === "held" ? inTab(users, "recent").length : 0;
+  return html`
+    <div class="nobody">
+      <p class="headline">${view.tab === "held" ? "Nobody is throttled." : "Nobody was throttled in the last 10 minutes."}</p>
       <p>${lastMinute(status)}</p>
+      ${recent > 0 && html`<p><a href=${addressOf(state, view, { tab: "recent" })}>${whole.format(recent)} in the last 10 minutes</a></p>`}
       ${isCutOff && html`<p class="warn-text">Not connected to chat: chatguard sees no messages.</p>`}
     </div>
   `;

@@ -3,7 +3,7 @@
 // except pardon first ask a question below the row.
 //
 // state.held.asks is the open question: "menu", "timeout", "ban", "lift", "grant", "exempt" or
-// "reset", or "answer" while an outcome is shown.
+// "reset", "around" while the messages around are shown, or "answer" while an outcome is shown.
 
 import * as changes from "../changes/user.js";
 import { request } from "../core/api.js";
@@ -24,10 +24,11 @@ export function ask(user, index, asks) {
   hold(user.user_id, index, "focus");
   changes.forget(user.user_id);
   update((s) => {
-    s.held = { ...s.held, asks, opener: ["menu", "answer"].includes(s.held.asks) ? s.held.opener : asks, card: null };
+    s.held = { ...s.held, asks, opener: ["menu", "answer"].includes(s.held.asks) ? s.held.opener : asks, card: null, around: null };
     s.focus = controlID(user.user_id, "first");
   });
   if (["grant", "exempt", "lift"].includes(asks)) loadCard(user.user_id);
+  if (asks === "around") loadAround(user);
 }
 
 // close closes the open question, and returns the focus to the control that opened it. The outcome
@@ -53,6 +54,17 @@ async function loadCard(id) {
   try {
     const { body: card } = await request("GET", changes.userAddress(id));
     if (heldRow()?.id === id) update((s) => (s.held = { ...s.held, card }));
+  } catch (problem) {
+    if (!ifSignedOut(problem)) changes.fail(id, problem.message);
+  }
+}
+
+// loadAround loads the messages around the user's last throttled one.
+/** @param {User} user */
+async function loadAround({ user_id: id, outcome: { entry } }) {
+  try {
+    const { body } = await request("GET", `/channels/${encodeURIComponent(state.channel)}/messages?entry=${entry}`);
+    if (heldRow()?.id === id) update((s) => (s.held = { ...s.held, around: body.messages }));
   } catch (problem) {
     if (!ifSignedOut(problem)) changes.fail(id, problem.message);
   }

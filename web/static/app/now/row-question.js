@@ -3,10 +3,12 @@
 
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
 import { exemptLength, exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
-import { mayAct, nameOf } from "../core/state.js";
+import { linkTo } from "../core/route.js";
+import { mayAct, nameOf, state } from "../core/state.js";
+import { Around } from "./around.js";
+import { ask, ban, close, controlID, exempt, grant, lift, pardon, reset, silencedAs, timeOut, undo } from "./question.js";
 import { Icon } from "../widgets/icon.js";
 import { banWarning, giver, liftNames, timeoutLengths } from "../words/silence.js";
-import { ask, ban, close, controlID, exempt, grant, lift, pardon, reset, silencedAs, timeOut, undo } from "./question.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { Database, State, User } from "../core/state.js" */
@@ -21,9 +23,9 @@ export function RowQuestion({ state, user, held }) {
   const outcome = state.changes[user.user_id] ?? outcomeOf({});
   const Question = questions[held.asks];
   const whole = useRef(null);
-  useLayoutEffect(() => whole.current.scrollIntoView({ block: "nearest" }), [held.asks, held.card]);
+  useLayoutEffect(() => whole.current.scrollIntoView({ block: "nearest" }), [held.asks, held.card, held.around]);
   return html`
-    <div class="question" ref=${whole} role="group" aria-label="About ${nameOf(user)}">
+    <div class="question ${held.asks === "menu" ? "menu" : `of-${held.asks}`}" ref=${whole} role="group" aria-label="About ${nameOf(user)}">
       <${Question} user=${user} held=${held} first=${controlID(user.user_id, "first")} isBusy=${outcome.busy ? "true" : "false"}
         outcome=${outcome} database=${state.status?.database} />
       <p class="error" role="alert">${outcome.problem}</p>
@@ -33,7 +35,8 @@ export function RowQuestion({ state, user, held }) {
 
 /** @type {Record<string, (question: Question) => View>} */
 const questions = {
-  menu: ({ user, held }) => html`<div class="together"><${Actions} user=${user} index=${held.index} asks="menu" /></div>`,
+  menu: ({ user, held }) => html`<${Menu} user=${user} index=${held.index} />`,
+  around: ({ user, held }) => html`<${Around} user=${user} held=${held} />`,
   timeout: Timeout,
   ban: Ban,
   lift: Lift,
@@ -182,24 +185,64 @@ function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
   `;
 }
 
-// Actions shows the buttons that change a user. In a menu they have words, and the first button gets
-// the focus; in a row all but Pardon are icons. The others open a question.
+// wide is true if a row has room for its most important actions.
+export const wide = matchMedia("(min-width: 980px)"); // as in style/now.css
+
+// asking returns the properties of a button that opens a question.
+/** @param {User} user @param {number} index @param {string} action @param {string} [asks] the open question */
+const asking = (user, index, action, asks) => ({ user, name: action, isOpen: asks === action, act: () => ask(user, index, action) });
+
+// Actions shows the most important buttons of a row, and the one that opens the menu with all
+// others.
 /** @param {{user: User, index: number, asks?: string}} props */
 export function Actions({ user, index, asks }) {
-  const name = nameOf(user), inMenu = asks === "menu", silenced = silencedAs(user);
-  /** @param {string} action @param {string} icon */
-  const asking = (action, icon) => ({ user, name: action, icon, hasWord: inMenu, isOpen: asks === action, act: () => ask(user, index, action) });
+  const name = nameOf(user);
   return html`
-    <${Action} user=${user} name=${inMenu ? "first" : "pardon"} icon=${inMenu ? "check" : ""} does="Pardon" about="Pardon ${name}" act=${() => pardon(user, index)} />
-    ${mayAct() && (silenced
-      ? html`<${Action} ...${asking("lift", "play")} does=${liftNames({ banned: silenced === "ban", by: "" }).button} about="${liftNames({ banned: silenced === "ban", by: "" }).asks} ${name}" />`
-      : html`
-        <${Action} ...${asking("timeout", "clock")} does="Time out" about="Time out ${name}" />
-        <${Action} ...${asking("ban", "ban")} does="Ban" about="Ban ${name}" />`)}
-    <${Action} ...${asking("grant", "grant")} does="Grant" about="Grant ${name} more messages" />
-    <${Action} ...${asking("exempt", "exempt")} does="Exempt" about="Exempt ${name} from the limits" />
-    <${Action} ...${asking("reset", "reset")} does="Reset" about="Reset ${name}" />
+    ${wide.matches && html`
+      <${Action} user=${user} name="pardon" does="Pardon" about="Pardon ${name}" act=${() => pardon(user, index)} />
+      <${Silencing} user=${user} index=${index} asks=${asks} />`}
+    <${Action} ...${asking(user, index, "menu", asks)} icon="more" does="More" hasWord=${false} about="More actions for ${name}" />
   `;
+}
+
+// Silencing shows the buttons for a timeout and a ban, or the one that lifts them. In a row they are
+// icons.
+/** @param {{user: User, index: number, asks?: string, hasWord?: boolean}} props */
+function Silencing({ user, index, asks, hasWord = false }) {
+  if (!mayAct()) return null;
+  const name = nameOf(user), silenced = silencedAs(user);
+  const { button, asks: question } = liftNames({ banned: silenced === "ban", by: "" });
+  if (silenced) return html`<${Action} ...${asking(user, index, "lift", asks)} icon="play" hasWord=${hasWord} does=${button} about="${question} ${name}" />`;
+  return html`
+    <${Action} ...${asking(user, index, "timeout", asks)} icon="clock" hasWord=${hasWord} does="Time out…" about="Time out ${name}" />
+    <${Action} ...${asking(user, index, "ban", asks)} icon="ban" hasWord=${hasWord} does="Ban…" about="Ban ${name}" />
+  `;
+}
+
+// Menu shows the actions for which the row has no room. The first one gets the focus.
+/** @param {{user: User, index: number}} props */
+function Menu({ user, index }) {
+  const name = nameOf(user), card = twitchCard(user);
+  const grant = { ...asking(user, index, "grant"), name: wide.matches ? "first" : "grant" };
+  return html`
+    ${!wide.matches && html`
+      <${Action} user=${user} name="first" does="Pardon" icon="check" about="Pardon ${name}" act=${() => pardon(user, index)} />
+      <${Silencing} user=${user} index=${index} hasWord />`}
+    <${Action} ...${grant} does="Grant…" icon="grant" about="Grant ${name} more messages" />
+    <${Action} ...${asking(user, index, "exempt")} does="Exempt…" icon="exempt" about="Exempt ${name} from the limits" />
+    <${Action} ...${asking(user, index, "reset")} does="Reset…" icon="reset" about="Reset ${name}" />
+    <hr />
+    <a href=${linkTo(state, "people", { user: user.user_id })}><${Icon} name="people" />Open card</a>
+    ${card && html`<a href=${card} target="_blank" rel="noopener"><${Icon} name="external-link" />Twitch card<span class="unseen"> (new window)</span></a>`}
+  `;
+}
+
+// twitchCard returns the address of a user's card on Twitch, or "" in another chat.
+/** @param {User} user */
+function twitchCard({ channel, login }) {
+  const room = state.channels.find(({ id }) => id === channel);
+  const isTwitch = !state.me.mounted && !channel.startsWith("check:") && state.status?.connections.some(({ name }) => name === "Twitch");
+  return isTwitch && room?.login && login ? `https://www.twitch.tv/popout/${encodeURIComponent(room.login)}/viewercard/${encodeURIComponent(login)}` : "";
 }
 
 // Action is one button, with a word unless hasWord is false. isOpen says whether its question is

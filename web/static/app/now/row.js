@@ -1,49 +1,57 @@
 // @ts-check
-// One row of the table of throttled users.
+// One row of the list of throttled users. Its first line is about the user, its second line is the
+// message.
 
 import { html, useState } from "../../vendor/htm-preact.js";
-import { kindOf } from "../changes/user.js";
 import { linkTo } from "../core/route.js";
-import { asOf, mayModerate, nameOf, now } from "../core/state.js";
+import { asOf, isStanding, loginOf, mayModerate, nameOf, now } from "../core/state.js";
 import { ask, controlID } from "./question.js";
-import { Action, Actions, RowQuestion } from "./row-question.js";
+import { Actions, RowQuestion } from "./row-question.js";
+import { countOf } from "./view.js";
+import { Name, Roles } from "../widgets/chatter.js";
+import { Icon } from "../widgets/icon.js";
 import { outcomeWords } from "../words/penalties.js";
-import { upcoming, wait } from "../words/time.js";
+import { stamp, upcoming, wait } from "../words/time.js";
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { State, User } from "../core/state.js" */
 /** @import { Held } from "./held-row.js" */
+/** @import { View } from "./view.js" */
 
-const roomy = matchMedia("(min-width: 1400px)"); // as in style/now.css
 const fresh = 1000; // how long a row shows as arriving, ms
+const clipped = 300; // characters of a message in a row
 
 /**
- * @param {{state: State, user: User, index: number, height: number, held: Held | null, isLeaving?: boolean}} props
+ * @param {{state: State, user: User, tab: View["tab"], index: number, height: number, held: Held | null, isLeaving?: boolean}} props
  */
-export function UserRow({ state, user, index, height, held, isLeaving }) {
+export function UserRow({ state, user, tab, index, height, held, isLeaving }) {
   const kind = isLeaving ? "leaving" : user.isGone ? "gone" : Date.now() - user.arrived < fresh ? "arriving" : "";
+  const count = countOf(user, tab);
+  const since = stamp(Date.parse(tab === "held" ? user.since : user.first));
   return html`
     <div role="row" class="row ${kind} ${held ? "held" : ""}" aria-rowindex=${index + 2} aria-hidden=${isLeaving ? "true" : null}
       data-user=${user.user_id} data-index=${index} style=${{ transform: `translateY(${index * height}px)` }}>
       <${Who} state=${state} user=${user} isLeaving=${isLeaving} />
-      <span role="cell" class="limit">${user.limit}</span>
-      <${MaySpeak} user=${user} isLeaving=${isLeaving} />
-      <span role="cell" class="count">${user.count}<span class="unit">×</span></span>
-      <span role="cell" class="strikes">${user.strikes}<span class="unit"> ${user.strikes === 1 ? "strike" : "strikes"}</span></span>
       <${Done} user=${user} outcome=${state.changes[user.user_id]} />
-      ${mayModerate() && !isLeaving && html`<${Acts} state=${state} user=${user} index=${index} held=${held} />`}
+      <span role="cell" class="limit" title="Throttled by the limit ${user.limit}"><bdi>${user.limit}</bdi></span>
+      <span role="cell" class="count" title="${count} throttled since ${since}">${count}<span class="unit">×</span></span>
+      <span role="cell" class="strikes">${user.strikes}<span class="unit"> ${user.strikes === 1 ? "strike" : "strikes"}</span></span>
+      <${MaySpeak} user=${user} isLeaving=${isLeaving} />
+      <${Text} user=${user} index=${index} asks=${held?.asks} isLeaving=${isLeaving} />
+      ${mayModerate() && !isLeaving && html`<div role="cell" class="acts"><${Actions} user=${user} index=${index} asks=${held?.asks} /></div>`}
+      ${held?.asks && html`<div role="cell" class="below"><${RowQuestion} state=${state} user=${user} held=${held} /></div>`}
     </div>
   `;
 }
 
 /** @param {{state: State, user: User, isLeaving?: boolean}} props */
 function Who({ state, user, isLeaving }) {
-  const { login, user_id: id } = user;
-  const name = nameOf(user);
-  const other = login && login.toLowerCase() !== name.toLowerCase() ? login : "";
+  const { user_id: id } = user;
+  const name = nameOf(user), other = loginOf(user);
   return html`
     <span role="cell" class="who" title=${other ? `${name} (${other})` : name}>
+      <${Roles} roles=${user.roles} />
       <a id=${isLeaving ? null : controlID(id, "name")} href=${linkTo(state, "people", { user: id })} tabindex=${isLeaving ? "-1" : null}>
-        <bdi>${name}</bdi></a>${other && html` <bdi class="login">${other}</bdi>`}
+        <${Name} user=${user} /></a>${other && html` <bdi class="login">${other}</bdi>`}
     </span>
   `;
 }
@@ -51,13 +59,31 @@ function Who({ state, user, isLeaving }) {
 /** @param {{user: User, isLeaving?: boolean}} props */
 function MaySpeak({ user, isLeaving }) {
   if (user.isGone || isLeaving) return html`<span role="cell" class="may-speak"><span class="left">may write again</span></span>`;
+  if (!isStanding(user)) {
+    const ago = `${wait(asOf() - Date.parse(user.at))} ago`;
+    return html`<span role="cell" class="may-speak" title="Throttled ${ago}, may write again"><span class="left">${ago}</span></span>`;
+  }
   if (user.never) return html`<span role="cell" class="may-speak"><span class="left">too long for this limit; a shorter message may pass</span></span>`;
   const at = Date.parse(user.may_speak_at);
   return html`
     <span role="cell" class="may-speak">
       <${RefillBar} key=${user.since + user.may_speak_at} since=${Date.parse(user.since)} until=${at} />
-      <span class="left">in ${wait(at - asOf())}</span>
+      <span class="left"><span class="writes">writes again </span>in ${wait(at - asOf())}</span>
       <time datetime=${user.may_speak_at}>${upcoming(at)}</time>
+    </span>
+  `;
+}
+
+// Text shows the message that was throttled last. It is a button that shows the messages around it.
+/** @param {{user: User, index: number, asks?: string, isLeaving?: boolean}} props */
+function Text({ user, index, asks, isLeaving }) {
+  const { text, user_id: id } = user;
+  return html`
+    <span role="cell" class="said">
+      <button type="button" class="text-button" id=${isLeaving ? null : controlID(id, "around")} aria-expanded=${String(asks === "around")} tabindex=${isLeaving ? "-1" : null}
+        title="Show the messages around it" onClick=${() => ask(user, index, "around")}>
+        ${text ? html`<bdi>${text.slice(0, clipped)}</bdi>` : html`<span class="muted">no text</span>`}
+      </button>
     </span>
   `;
 }
@@ -66,31 +92,21 @@ function MaySpeak({ user, isLeaving }) {
 // this moderator.
 /** @param {{user: User, outcome?: Outcome}} props */
 function Done({ user, outcome }) {
-  const { word, kind, detail } = outcome && outcome.at >= Date.parse(user.at) ? changeWords(outcome) : outcomeWords(user);
-  return html`<span role="cell" class="deed ${kind}" title=${detail || null}>${word}${detail && html`<span class="detail">: ${detail}</span>`}</span>`;
+  const changed = outcome && outcome.at >= Date.parse(user.at);
+  const { word, kind, detail } = changed ? changeWords(outcome) : outcomeWords(user);
+  return html`
+    <span role="cell" class="deed" title=${detail ? `${word}: ${detail}` : null}>
+      <span class="chip ${kind}">${kind === "failed" && html`<${Icon} name="alert" />`}${word}</span>${detail && html`<span class="detail">: ${detail}</span>`}
+    </span>
+  `;
 }
 
 /** @param {Outcome} outcome */
 function changeWords(outcome) {
   const { busy, problem, done, sentence, isPartial, isSaved } = outcome;
-  if (busy) return { word: "saving…", kind: "off", detail: "" };
-  if (problem) return { word: "refused", kind: "bad", detail: problem };
-  return { word: done, kind: kindOf(outcome), detail: isSaved ? (isPartial ? sentence : "") : "not saved yet" };
-}
-
-// Acts shows four buttons if there is room, otherwise one button that opens a menu of them. Below
-// the row, it shows the open question.
-/** @param {{state: State, user: User, index: number, held: Held | null}} props */
-function Acts({ state, user, index, held }) {
-  const asks = held?.asks;
-  return html`
-    <div role="cell" class="acts">
-      ${roomy.matches
-        ? html`<${Actions} user=${user} index=${index} asks=${asks} />`
-        : html`<${Action} user=${user} name="menu" does="More" about="More actions for ${nameOf(user)}" isOpen=${asks === "menu"} act=${() => ask(user, index, "menu")} />`}
-      ${asks && html`<${RowQuestion} state=${state} user=${user} held=${held} />`}
-    </div>
-  `;
+  if (busy) return { word: "saving…", kind: "pending", detail: "" };
+  if (problem) return { word: "refused", kind: "failed", detail: problem };
+  return { word: done, kind: isSaved && !isPartial ? "changed" : "partly", detail: isSaved ? (isPartial ? sentence : "") : "not saved yet" };
 }
 
 // RefillBar fills from the time of the first throttled message to the time when its author may

@@ -3,21 +3,22 @@
 // dozens.
 
 import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
-import { isStanding, mayModerate, update } from "../core/state.js";
+import { farewell, isStanding, mayModerate, update } from "../core/state.js";
 import { heldRow, hold, placed, release } from "./held-row.js";
 import { controlID } from "./question.js";
 import { UserRow } from "./row.js";
 import { useLazyRows } from "../widgets/lazy-rows.js";
 /** @import { State, User } from "../core/state.js" */
 /** @import { Row } from "./held-row.js" */
+/** @import { View } from "./view.js" */
 
-const columns = ["User", "Limit", "May write again", "Throttled", "Strikes", "Action"];
+const columns = ["User", "Action", "Limit", "Throttled", "Strikes", "May write again", "Message"];
 
-/** @param {{state: State, stale: string}} props */
-export function UsersTable({ state, stale }) {
+/** @param {{state: State, users: User[], tab: View["tab"], stale: string}} props */
+export function UsersTable({ state, users, tab, stale }) {
   useKeptFocus();
-  const { body, first, count, height } = useLazyRows();
-  const rows = useRows(state.users);
+  const { body, first, count, height } = useLazyRows("--user-row");
+  const rows = useRows(state.users, users);
   const held = heldRow();
   const drawn = rows.filter(({ index }) => (index >= first && index < first + count) || index === held?.index);
   /** @type {Row[]} */
@@ -31,7 +32,7 @@ export function UsersTable({ state, stale }) {
       </div>
       <div role="rowgroup" class="rows" ref=${body} style=${{ height: ((rows.at(-1)?.index ?? -1) + 1) * height + "px" }} ...${holding(rows)}>
         ${shown.map(({ user, index, isLeaving }) => html`
-          <${UserRow} key=${user.user_id} state=${state} user=${user} index=${index} height=${height} isLeaving=${isLeaving}
+          <${UserRow} key=${user.user_id} state=${state} user=${user} tab=${tab} index=${index} height=${height} isLeaving=${isLeaving}
             held=${held?.id === user.user_id ? held : null} />
         `)}
       </div>
@@ -48,29 +49,32 @@ function useKeptFocus() {
   });
 }
 
-// useRows returns all rows, including the held row of a user who is no longer throttled.
-/** @param {Map<string, User>} users */
-function useRows(users) {
-  const last = useRef(null);
+// useRows returns the rows of the listed users, and the held row of a user who is no longer listed.
+/** @param {Map<string, User>} users @param {User[]} listed */
+function useRows(users, listed) {
+  const last = useRef(/** @type {User | null} */ (null));
   const id = heldRow()?.id;
-  const user = users.get(id);
-  if (user && isStanding(user)) last.current = user;
-  else if (last.current?.user_id === id && !last.current?.isGone) last.current = { ...last.current, isGone: true };
-  const standing = [...users.values()].filter(isStanding).reverse();
-  return placed(standing, last.current?.user_id === id ? last.current : null);
+  const user = id && listed.find(({ user_id }) => user_id === id);
+  if (user) last.current = user;
+  else if (last.current?.user_id === id) last.current = { ...(users.get(id) ?? last.current), isGone: true };
+  return placed(listed, last.current?.user_id === id ? last.current : null);
 }
 
-// useOver returns the rows of users whose time has just ended. Each row leaves from its last
+// useOver returns the rows of users who have just left the list. Each row leaves from its last
 // position.
 /** @param {Map<string, User>} users @param {Row[]} drawn */
 function useOver(users, drawn) {
   const seen = useRef(new Map());
   const ids = new Set(drawn.map(({ user }) => user.user_id));
-  const over = [...seen.current].filter(([id]) => !ids.has(id) && users.has(id) && !isStanding(users.get(id)));
+  const over = [...seen.current].filter(([id]) => !ids.has(id) && users.has(id) && isOver(users.get(id)));
   const leaving = over.map(([id, index]) => ({ user: users.get(id), index, isLeaving: true }));
   seen.current = new Map([...drawn, ...leaving].map(({ user, index }) => [user.user_id, index]));
   return leaving;
 }
+
+// isOver reports whether a user was held back or listed until a moment ago.
+/** @param {User} user */
+const isOver = (user) => user.leaving || (user.held ? !isStanding(user) : Date.now() - user.left < farewell);
 
 // holding returns event handlers. They hold the row that has the pointer or the focus, and move the
 // focus between rows with the arrow keys.

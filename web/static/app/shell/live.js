@@ -4,7 +4,7 @@
 
 import { liveAddress, request } from "../core/api.js";
 import { ifSignedOut, shutOut } from "../core/session.js";
-import { standing, state, update } from "../core/state.js";
+import { farewell, standing, state, update } from "../core/state.js";
 import { formsFor, load, policyChanged } from "../limits/form.js";
 import { watchAlerts } from "./alerts.js";
 import { entitle } from "./title.js";
@@ -12,7 +12,6 @@ import { entitle } from "./title.js";
 
 const silence = 5000; // a connection without frames for this duration is dead, ms; a status comes every second
 const longestPause = 8000; // between two attempts, ms
-const farewell = 300; // how long a row takes to leave, ms
 const quiet = 3000; // between two announcements, ms
 const signedOutCode = 4401;
 const tooManyCode = 4429; // the reason is a sentence for people
@@ -127,13 +126,13 @@ function isGone() {
 const take = {
   snapshot(frame) {
     update((s) => {
-      s.users = new Map((frame.users ?? []).filter(({ held }) => held).map((user) => [user.user_id, { ...user, arrived: 0 }]));
+      s.users = new Map((frame.users ?? []).map((user) => [user.user_id, { ...user, arrived: 0, left: 0 }]));
     });
     policyChanged(frame.policy);
   },
   throttled(frame) {
     update((s) => {
-      for (const user of frame.users ?? []) user.held ? put(s.users, user) : leave(s.users, user.user_id);
+      for (const user of frame.users ?? []) put(s.users, user);
       for (const id of frame.gone ?? []) leave(s.users, id);
     });
     announce();
@@ -146,8 +145,11 @@ const take = {
 /** @param {Map<string, User>} users @param {Api.Throttled} user */
 function put(users, user) {
   const known = users.get(user.user_id);
-  if (known?.leaving) users.delete(user.user_id); // the user returns as a new row, at the top
-  users.set(user.user_id, { ...user, arrived: known && !known.leaving ? known.arrived : Date.now() });
+  const isNew = !known || known.leaving || (user.held && !known.held);
+  const hasLeft = !user.held && known?.held;
+  if (isNew) users.delete(user.user_id); // the user returns as a new row, at the top
+  users.set(user.user_id, { ...user, arrived: isNew ? Date.now() : known.arrived, left: hasLeft ? Date.now() : (known?.left ?? 0) });
+  if (hasLeft) setTimeout(() => update(() => {}), farewell);
 }
 
 /** @param {Map<string, User>} users @param {string} id */

@@ -1,0 +1,44 @@
+// @ts-check
+// The bar above the list: tabs, order and filter.
+
+import { html } from "../../vendor/htm-preact.js";
+import { addressOf, filters, go, inTab, limitsOf, orders, tabs } from "./view.js";
+/** @import { State } from "../core/state.js" */
+/** @import { View } from "./view.js" */
+
+const whole = new Intl.NumberFormat("en-GB");
+
+/** @param {{state: State, view: View}} props */
+export function ListBar({ state, view }) {
+  const limits = limitsOf(inTab(state.users, view.tab));
+  if (view.limit && !limits.includes(view.limit)) limits.push(view.limit);
+  return html`
+    <div class="list-bar">
+      <div class="tabs" role="group" aria-label="Period">
+        ${Object.entries(tabs).map(([tab, name]) => html`
+          <a href=${addressOf(state, view, { tab: /** @type {View["tab"]} */ (tab) })} aria-current=${tab === view.tab ? "true" : null}>
+            ${name} <span class="tab-count">${whole.format(inTab(state.users, /** @type {View["tab"]} */ (tab)).length)}</span></a>
+        `)}
+      </div>
+      <div class="choices">
+        <${Choice} label="Show" chosen=${view.show} options=${Object.entries(filters)} onChoose=${(/** @type {any} */ show) => go({ show })} />
+        ${(limits.length > 1 || view.limit) && html`
+          <${Choice} label="Limit" chosen=${view.limit} options=${[["", "Every limit"], ...limits.map((limit) => [limit, limit])]}
+            onChoose=${(/** @type {string} */ limit) => go({ limit })} />`}
+        <${Choice} label="Order" chosen=${view.sort} options=${Object.entries(orders)} onChoose=${(/** @type {any} */ sort) => go({ sort })} />
+      </div>
+    </div>
+  `;
+}
+
+// Choice is a menu without a visible label; its options say what it is about.
+/** @param {{label: string, chosen: string, options: string[][], onChoose: (value: string) => void}} props */
+function Choice({ label, chosen, options, onChoose }) {
+  /** @param {{target: HTMLSelectElement}} event */
+  const choose = (event) => onChoose(event.target.value);
+  return html`
+    <select aria-label=${label} value=${chosen} onChange=${choose}>
+      ${options.map(([value, name]) => html`<option key=${value} value=${value} selected=${value === chosen}>${name}</option>`)}
+    </select>
+  `;
+}

@@ -1,0 +1,32 @@
+// @ts-check
+// Someone who writes in chat: the icons of their roles, and the name in its colour.
+
+import { html } from "../../vendor/htm-preact.js";
+import { nameOf } from "../core/state.js";
+import { readable } from "../words/color.js";
+import { roleName, roles } from "../words/roles.js";
+import { Icon } from "./icon.js";
+/** @import { Named } from "../core/state.js" */
+
+/** @type {Record<string, string>} */
+const icons = { lead_moderator: "moderator", first_timer: "first-timer" };
+
+// Roles shows the icon of each role, highest first.
+/** @param {{roles: string[] | undefined}} props */
+export function Roles({ roles: held }) {
+  return roles.filter((role) => role !== "everyone" && held?.includes(role)).map((role) => html`
+    <span class="role ${role}" key=${role} title=${roleName(role)}><${Icon} name=${icons[role] ?? role} /><span class="unseen">${roleName(role)}: </span></span>
+  `);
+}
+
+// colorOf returns the style of a name that has a colour in chat.
+/** @param {string | undefined} color */
+export function colorOf(color) {
+  const shown = color && readable(color, document.documentElement.dataset.theme === "dark" ? "dark" : "light");
+  return shown ? { color: shown } : {};
+}
+
+/** @param {{user: Named & {color?: string}}} props */
+export function Name({ user }) {
+  return html`<bdi class="name" style=${colorOf(user.color)}>${nameOf(user)}</bdi>`;
+}
