@@ -19,6 +19,7 @@ func TestSummaryCard_Dismissed(t *testing.T) {
 	d.recordFlood(hostile, d.now().Add(-150*time.Minute))
 	d.flush()
 	w := d.open(390, 844)
+	w.openActivity()
 	w.See(hasText("Last stream, ") + "&&" + hasText("1 person held back. At the limits in force, it would be 1.") + "&&" + hasText("<img src=x"))
 	w.wantNoOverflow()
 	w.Accessible()

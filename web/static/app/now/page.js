@@ -58,7 +58,7 @@ function Folded({ state, stale }) {
   const toggle = ({ target, currentTarget }) => target === currentTarget && setOpen(target.open);
   return html`
     <details class="folded" onToggle=${toggle}>
-      <summary><${Icon} name="chevron-right" />${phone.matches ? "Figures and chart" : "Chart and most throttled"}</summary>
+      <summary><${Icon} name="chevron-right" />${phone.matches ? "Figures, chart and summaries" : "Chart and summaries"}</summary>
       ${isOpen && phone.matches && html`<${Figures} state=${state} stale=${stale} />`}
       ${isOpen && html`<${Activity} state=${state} stale=${stale} />`}
     </details>
