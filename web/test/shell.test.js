@@ -8,7 +8,7 @@ const { commandsOf, matching } = await import("../static/app/shell/commands.js")
 const { titleOf } = await import("../static/app/shell/title.js");
 
 const channels = [{ id: "1", login: "gardenhour" }, { id: "2", login: "teahouse" }];
-const throttled = (count) => new Map(Array.from({ length: count }, (_, i) => [String(i), { user_id: String(i), never: true }]));
+const throttled = (count) => new Map(Array.from({ length: count }, (_, i) => [String(i), { user_id: String(i), held: true, never: true }]));
 
 test("titleOf: count, user, page, channel", () => {
   Object.assign(state, { session: "in", route: "now", channels, channel: "1", users: throttled(8) });
