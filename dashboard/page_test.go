@@ -65,7 +65,7 @@ func TestPage_PartOfTheSite(t *testing.T) {
 		t.Error("it has asked for a token")
 	}
 	w.Must(chromedp.Navigate(s.http.URL + "/login/ben"))
-	w.See(pageShows("Enforcing"))
+	w.See(pageShows("All good"))
 	goTo(w, "limits")
 	w.See(`document.querySelector("#burst-0")`)
 	if browsertest.Eval[bool](w, `!!document.querySelector(".finish .primary")`) {
