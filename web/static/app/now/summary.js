@@ -4,7 +4,7 @@
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { prefer } from "../core/preferences.js";
 import { linkTo } from "../core/route.js";
-import { update } from "../core/state.js";
+import { nameOf, update } from "../core/state.js";
 import { follower } from "./follow.js";
 import { Icon } from "../widgets/icon.js";
 /** @import { State } from "../core/state.js" */
@@ -47,7 +47,7 @@ const isEmpty = ({ throttled, recorded, changes, pardoned_users: pardoned, grant
 
 /** @param {{state: State, summary: Summary, zone: string}} props */
 function Details({ state, summary: { throttled, recorded, changes, more_changes: more, grants }, zone }) {
-  const top = throttled.top.map((user, i) => html`${i > 0 && ", "}<a href=${linkTo(state, "people", { user: user.user_id })}><bdi>${user.display_name || user.login || user.user_id}</bdi></a> ${whole.format(user.throttled + user.observed)}`);
+  const top = throttled.top.map((user, i) => html`${i > 0 && ", "}<a href=${linkTo(state, "people", { user: user.user_id })}><bdi>${nameOf(user)}</bdi></a> ${whole.format(user.throttled + user.observed)}`);
   const changed = changes.length + more;
   return html`
     <dl class="facts">

@@ -3,7 +3,7 @@
 
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
-import { update } from "../core/state.js";
+import { nameOf, update } from "../core/state.js";
 import { follower } from "./follow.js";
 /** @import { State } from "../core/state.js" */
 
@@ -54,7 +54,7 @@ function Ranking({ state, body: { throttled: sum, before, timezone }, since }) {
       ${sum.top.slice(0, 7).map((user) => html`
         <li key=${user.user_id}>
           <span class="bar" style=${{ width: `${(100 * count(user)) / most}%` }}></span>
-          <a href=${linkTo(state, "people", { user: user.user_id })}><bdi>${user.display_name || user.login || user.user_id}</bdi></a>
+          <a href=${linkTo(state, "people", { user: user.user_id })}><bdi>${nameOf(user)}</bdi></a>
           ${user.banned > 0 ? html`<span class="chip banned">banned</span>` : user.timed_out > 0 && html`<span class="chip timed-out">timed out</span>`}
           <span>${whole.format(count(user))}<span class="unseen"> ${count(user) === 1 ? "message" : "messages"}</span></span>
         </li>`)}

@@ -27,7 +27,8 @@ import { stamp } from "../words/time.js";
 export function PardonButton({ state, entry, then }) {
   const pardoned = state.pardons[entry.id];
   if (entry.pardoned && !pardoned) return html`<${Pardoned} note=${entry.pardoned} />`;
-  const isDone = Boolean(pardoned) && !pardoned.busy && !pardoned.isUndone && (!pardoned.problem || pardoned.pardon > 0);
+  const isPardoned = Boolean(pardoned) && !pardoned.isUndone && !pardoned.busy && !pardoned.problem;
+  const isDone = isPardoned || pardoned?.pardon > 0; // it stays pardoned until chatguard confirms the undo
   const mayUndo = isDone && pardoned.pardon > 0 && pardoned.until > now();
   const name = nameOf(entry).slice(0, 50); // a hostile name may be long
   const about = mayUndo ? `Undo the pardon of this message from ${name}` : isDone ? null : `Pardon this message from ${name}`;
