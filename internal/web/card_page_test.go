@@ -61,7 +61,7 @@ func TestCard_Timeout(t *testing.T) {
 		d.say(gardenhour, 1)
 	}
 	w := d.openCard(gardenhour)
-	w.See(hasReason("gardenhour is timed out and may write again in ") + "&&" + hasText("4 strikes"))
+	w.See(hasReason("gardenhour is timed out until ") + "&&" + hasReason(", and throttled by the limit “burst” after that: the next message passes in ") + "&&" + hasText("4 strikes"))
 }
 
 // TestCard_NoTimeoutNotGiven checks that the card reports no timeout in a channel that observes,

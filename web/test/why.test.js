@@ -59,6 +59,9 @@ test("why: a timeout", () => {
   const card = { silent_until: "2026-11-03T12:10:00Z" };
   assert.equal(why(card), "anna is timed out and may write again in 10 min, at 12:10:00.");
   assert.equal(why(card, { mode: "enforce", in_force: "observe", paused_by: "berta" }), "anna is timed out and may write again in 10 min, at 12:10:00.");
+  assert.equal(why({ ...card, verdict: held }), "anna is timed out and may write again in 10 min, at 12:10:00.");
+  assert.equal(why({ ...card, verdict: { ...held, retry_after_ms: 660_000 } }),
+    "anna is timed out until 12:10:00, and throttled by the limit “burst” after that: the next message passes in 11 min, at 12:11:00.");
   assert.equal(why(card, { mode: "observe" }), "anna may write now: chatguard only observes. Otherwise they would be timed out for another 10 min, until 12:10:00.");
 });
 

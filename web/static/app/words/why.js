@@ -15,22 +15,35 @@ export function Why({ card, state: { policy, channels, channel } }) {
   const who = html`<bdi>${nameOf(card)}</bdi>`;
   const { silenced } = card, end = Date.parse(silenced?.until ?? "");
   if (silenced?.banned) return html`${who} is banned${by(silenced)}.`;
-  if (end > now()) return html`${who} is timed out${by(silenced)} and may write again in ${wait(end - now())}, at ${upcoming(end)}.`;
+  if (end > now()) return html`${who} is timed out${by(silenced)} ${until(end, verdict)}.`;
   const silentUntil = Date.parse(card.silent_until ?? "");
   if (silentUntil > now()) {
-    const lasts = wait(silentUntil - now()), end = upcoming(silentUntil);
-    if (policy?.mode === "observe") return html`${who} may write now: chatguard only observes. Otherwise they would be timed out for another ${lasts}, until ${end}.`;
-    return html`${who} is timed out and may write again in ${lasts}, at ${end}.`; // a timeout lasts even while the channel is paused
+    if (policy?.mode === "observe") {
+      return html`${who} may write now: chatguard only observes. Otherwise they would be timed out for another ${wait(silentUntil - now())}, until ${upcoming(silentUntil)}.`;
+    }
+    return html`${who} is timed out ${until(silentUntil, verdict)}.`; // a timeout lasts even while the channel is paused
   }
   if (verdict.exempt) return html`${who} may write without limits${exemption(card)}.`;
   if (verdict.limit === "") return html`${who} may write now${left(card.limits)}.`;
 
-  const limit = html`the limit “<bdi>${verdict.limit}</bdi>”`;
+  const limit = named(verdict);
   const passes = passing(verdict);
   if (!verdict.allowed) return html`${who} is throttled by ${limit}: ${passes}.`;
   const { paused_by: pausedBy } = channels.find((c) => c.id === channel) ?? {};
   const idle = pausedBy ? html`the channel is paused by <bdi>${pausedBy}</bdi>` : policy?.in_force === "enforce" ? "this limit only observes" : "chatguard only observes";
   return html`${who} may write: ${idle}. Otherwise ${limit} would throttle them: ${passes}.`;
+}
+
+/** @param {Api.Verdict} verdict */
+const named = ({ limit }) => html`the limit “<bdi>${limit}</bdi>”`;
+
+// until says when a timed out user may write again, and what throttles them until later than that.
+/** @param {number} end @param {Api.Verdict} verdict */
+function until(end, verdict) {
+  const { allowed, never, at, retry_after_ms: retry } = verdict;
+  const isHeldLonger = !allowed && (never || retry === null || Date.parse(at) + retry > end);
+  if (isHeldLonger) return html`until ${upcoming(end)}, and throttled by ${named(verdict)} after that: ${passing(verdict)}`;
+  return html`and may write again in ${wait(end - now())}, at ${upcoming(end)}`;
 }
 
 // by names who gave a timeout or ban, unless it was chatguard.
