@@ -60,11 +60,11 @@ func TestAuditPage_ShowsChanges(t *testing.T) {
 		}},
 		{"never exempt; time zone Asia/Tokyo; burst: 9 at once, one more every 2 seconds, before: none", func() (bool, error) { return true, nil }},
 		{"clara paused", func() (bool, error) { return d.control.Pause(ctx, channelID, "clara") }},
-		{"clara switched raid mode channel on until ", func() (bool, error) {
+		{"clara started raid mode channel until ", func() (bool, error) {
 			_, saved, err := d.control.StartRaid(ctx, channelID, "clara", time.Minute)
 			return saved, err
 		}},
-		{"clara switched raid mode channel off", func() (bool, error) { return d.control.EndRaid(ctx, channelID, "clara") }},
+		{"clara ended raid mode channel the usual limits apply again", func() (bool, error) { return d.control.EndRaid(ctx, channelID, "clara") }},
 	} {
 		if saved, err := change.make(); !saved || err != nil {
 			t.Fatalf("%s: %v, %v", change.says, saved, err)

@@ -10,7 +10,7 @@ import { Choice, filter, NameFilter, RecordsEnd, RecordsFilters, Text } from "./
 import { begin, change, loadMore } from "./records.js";
 import { Icon } from "../widgets/icon.js";
 import { PageHead } from "../widgets/page-head.js";
-import { actionIcons, actionName, actionNames, AuditWords } from "../words/audit.js";
+import { actionIcons, actionNames, AuditWords, changeName } from "../words/audit.js";
 import { giver } from "../words/silence.js";
 import { stamp } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
@@ -58,7 +58,7 @@ function Change({ state, change }) {
     <div role="row" class="audit">
       <time role="cell" class="when" datetime=${at}>${stamp(Date.parse(at))}</time>
       <span role="cell" class="author"><bdi>${giver(author)}</bdi></span>
-      <span role="cell" class="did"><${Icon} name=${actionIcons[action] ?? "history"} />${actionName(action)}</span>
+      <span role="cell" class="did"><${Icon} name=${actionIcons[action] ?? "history"} />${changeName(change)}</span>
       <span role="cell" class="user">${user ? html`<a href=${linkTo(state, "people", { user })}><span class="unit">user </span><bdi>${nameOf(change)}</bdi></a>` : html`<span class="muted">channel</span>`}</span>
       <span role="cell" class="what"><${AuditWords} state=${state} change=${change} /></span>
     </div>

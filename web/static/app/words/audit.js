@@ -14,7 +14,7 @@ import { seconds, stamp, wait } from "./time.js";
 /** @type {Record<string, string>} */
 export const actionNames = {
   policy: "changed the limits", discard: "restored the configured limits", grant: "granted messages", reset: "reset", pardon: "pardoned", unpardon: "undid a pardon",
-  override: "set custom limits", exempt: "exempted", pause: "paused", resume: "resumed", raid: "switched raid mode",
+  override: "set custom limits", exempt: "exempted", pause: "paused", resume: "resumed", raid: "started or ended raid mode",
   note: "added a note", delete_note: "deleted a note", settings: "changed the settings",
   login: "connected the bot",
   timeout: "timed out", ban: "banned", lift: "lifted",
@@ -27,9 +27,12 @@ export const actionIcons = {
   raid: "raid", note: "note", delete_note: "trash", settings: "sliders", timeout: "clock", ban: "ban", lift: "check",
 };
 
-// actionName names an action. Even an action that this page doesn't know is readable.
-/** @param {string} action */
-export const actionName = (action) => actionNames[action] ?? action.replaceAll("_", " ");
+// changeName says what a change did. Even an action that this page doesn't know is readable.
+/** @param {Api.Audit} change */
+export function changeName({ action, detail }) {
+  if (action === "raid") return isTime(detail?.until) ? "started raid mode" : "ended raid mode";
+  return actionNames[action] ?? action.replaceAll("_", " ");
+}
 
 // AuditWords describes the details of a change, with the message that it was about.
 /** @param {{state: State, change: Api.Audit}} props */
@@ -78,10 +81,10 @@ const words = {
   note: ({ text }) => html`“<bdi>${String(text).slice(0, clipped)}</bdi>”`,
   delete_note: ({ text, by }) => html`“<bdi>${String(text).slice(0, clipped)}</bdi>” by <bdi>${giver(String(by))}</bdi>`,
   reset: () => "usage and strikes cleared",
-  pause: () => "nobody is throttled until it is resumed",
+  pause: () => "nobody is throttled until somebody resumes",
   resume: () => "the limits apply again",
   settings: facts,
-  raid: ({ until }) => (isTime(until) ? `on${ends(until)}` : "off"),
+  raid: ({ until }) => (isTime(until) ? ends(until).trim() : "the usual limits apply again"),
 };
 
 /** @param {number} n @param {string} what */
