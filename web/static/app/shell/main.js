@@ -123,6 +123,7 @@ function focusWanted(s) {
 }
 
 addEventListener("hashchange", show);
+addEventListener("themechange", () => update(() => {})); // a name's colour depends on the theme
 addEventListener("storage", restore); // chosen in another window
 addEventListener("online", retryNow);
 addEventListener("beforeunload", (event) => hasDraft() && event.preventDefault()); // the browser asks before it closes the page
