@@ -129,6 +129,16 @@ func Eval[T any](w *Window, expression string) T {
 	return value
 }
 
+// Await returns the value of a JavaScript promise.
+func Await[T any](w *Window, promise string) T {
+	w.Helper()
+	value, err := chromedp.Run(w.ctx, chromedp.Evaluate[T](promise, chromedp.EvalAwaitPromise))
+	if err != nil {
+		w.Fatalf("%s: %v", promise, err)
+	}
+	return value
+}
+
 // look is a promise that resolves to true when an expression is true. If the expression throws, for
 // example because an element does not exist yet, it is evaluated again. An exception at the
 // deadline rejects the promise.

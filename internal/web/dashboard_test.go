@@ -83,7 +83,7 @@ func TestNowPage_ObservedNotCounted(t *testing.T) {
 	if v := d.say(spammer, 2); !v.Allowed || !v.Observed {
 		t.Fatalf("a limit that observes: %+v", v)
 	}
-	w.See(hasRows("Spammer", 1) + "&&" + hasText("observed only") + "&&" + hasText("would be deleted"))
+	w.See(hasRows("Spammer", 1) + "&&" + hasText("Observed only") + "&&" + hasText("would be deleted"))
 	figures := `[...document.querySelectorAll(".figures dd")].map((e) => e.textContent).slice(0, 2).join()`
 	w.See(figures + `=== "0,1"`)
 	d.say(chatguard.User{ID: "43", Login: "other"}, 4)

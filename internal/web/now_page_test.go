@@ -82,12 +82,12 @@ func TestNowPage_ObservedIsNotThrottled(t *testing.T) {
 	for i := range 5 {
 		d.say(chatguard.User{ID: fmt.Sprint(i)}, 3)
 	}
-	w.See(figure("observed only") + ` === "5" && parseFloat(` + figure("messages per second") + ") > 0 && " + figure("throttled per second") + ` === "0.0"`)
+	w.See(figure("Observed only") + ` === "5" && parseFloat(` + figure("Messages per second") + ") > 0 && " + figure("Throttled per second") + ` === "0.0"`)
 	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
 	for i := range 5 {
 		d.say(chatguard.User{ID: fmt.Sprint(i)}, 3)
 	}
-	w.See("!" + figure("throttled per second") + " && parseFloat(" + figure("would be throttled per second") + ") > 0")
+	w.See("!" + figure("Throttled per second") + " && parseFloat(" + figure("Would be throttled per second") + ") > 0")
 	w.wantNoOverflow()
 }
 

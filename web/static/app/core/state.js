@@ -31,9 +31,9 @@
 
 /**
  * User is a throttled user on the page Now: arrived is when the user was held back, and left when
- * that ended, by the browser's clock, ms; 0 if the page hasn't seen it. leaving says that the user
- * is no longer listed.
- * @typedef {Api.Throttled & {arrived: number, left: number, leaving?: boolean, isGone?: boolean}} User
+ * that ended, by the browser's clock, ms; 0 if the page hasn't seen it. until is may_speak_at, ms.
+ * leaving says that the user is no longer listed.
+ * @typedef {Api.Throttled & {arrived: number, left: number, until: number, leaving?: boolean, isGone?: boolean}} User
  */
 
 /**
@@ -187,15 +187,19 @@ export const farewell = 300; // how long a row takes to leave, ms
 // isStanding reports whether a user is held back now. It uses the clock, because chatguard reports
 // the end of the wait a little later.
 /** @param {User} of */
-export function isStanding({ held, leaving, never, may_speak_at: at }) {
-  return held && !leaving && (never || Date.parse(at) > asOf());
+export function isStanding({ held, leaving, never, until }) {
+  return held && !leaving && (never || until > asOf());
 }
 
 // standing counts the users who are throttled, and the users whose last message was only observed.
 export function standing() {
-  const staying = [...state.users.values()].filter(isStanding);
-  const would = staying.filter((user) => user.observed).length;
-  return { throttled: staying.length - would, would };
+  let throttled = 0, would = 0;
+  for (const user of state.users.values()) {
+    if (!isStanding(user)) continue;
+    if (user.observed) would++;
+    else throttled++;
+  }
+  return { throttled, would };
 }
 
 // mayModerate reports whether the signed-in user may change anything.

@@ -2,22 +2,23 @@
 // The bar above the list: tabs, order and filter.
 
 import { html } from "../../vendor/htm-preact.js";
-import { addressOf, filters, go, inTab, limitsOf, orders, tabs } from "./view.js";
-/** @import { State } from "../core/state.js" */
+import { addressOf, filters, go, limitsOf, orders, tabs } from "./view.js";
+/** @import { State, User } from "../core/state.js" */
 /** @import { View } from "./view.js" */
 
 const whole = new Intl.NumberFormat("en-GB");
 
-/** @param {{state: State, view: View}} props */
-export function ListBar({ state, view }) {
-  const limits = limitsOf(inTab(state.users, view.tab));
+// ListBar shows the bar; users are those of each tab.
+/** @param {{state: State, view: View, users: Record<View["tab"], User[]>}} props */
+export function ListBar({ state, view, users }) {
+  const limits = limitsOf(users[view.tab]);
   if (view.limit && !limits.includes(view.limit)) limits.push(view.limit);
   return html`
     <div class="list-bar">
       <div class="tabs" role="group" aria-label="Period">
         ${Object.entries(tabs).map(([tab, name]) => html`
           <a href=${addressOf(state, view, { tab: /** @type {View["tab"]} */ (tab) })} aria-current=${tab === view.tab ? "true" : null}>
-            ${name} <span class="tab-count">${whole.format(inTab(state.users, /** @type {View["tab"]} */ (tab)).length)}</span></a>
+            ${name} <span class="tab-count">${whole.format(users[/** @type {View["tab"]} */ (tab)].length)}</span></a>
         `)}
       </div>
       <div class="choices">

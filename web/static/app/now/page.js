@@ -79,9 +79,9 @@ function Figures({ state: { status, policy }, stale }) {
   const { throttled, would } = standing();
   return html`
     <dl class="figures ${stale}">
-      <${Figure} name="users throttled now" value=${status && whole.format(throttled)} />
-      ${would > 0 && html`<${Figure} name="observed only" value=${whole.format(would)} />`}
-      <${Figure} name="messages per second" value=${status && rate(status.messages_per_second)} />
+      <${Figure} name="Users throttled now" value=${status && whole.format(throttled)} />
+      ${would > 0 && html`<${Figure} name="Observed only" value=${whole.format(would)} />`}
+      <${Figure} name="Messages per second" value=${status && rate(status.messages_per_second)} />
       <${Throttled} status=${status} policy=${policy} />
     </dl>
   `;
@@ -91,10 +91,10 @@ function Figures({ state: { status, policy }, stale }) {
 // messages that would have been throttled.
 /** @param {{status: State["status"], policy: State["policy"]}} props */
 function Throttled({ status, policy }) {
-  if (!status) return html`<${Figure} name="throttled per second" />`;
+  if (!status) return html`<${Figure} name="Throttled per second" />`;
   const { throttled_per_second: all, observed_per_second: observed } = status;
-  if (policy?.in_force === "observe") return html`<${Figure} name="would be throttled per second" value=${rate(observed)} />`;
-  return html`<${Figure} name="throttled per second" value=${rate(all - observed)} />`;
+  if (policy?.in_force === "observe") return html`<${Figure} name="Would be throttled per second" value=${rate(observed)} />`;
+  return html`<${Figure} name="Throttled per second" value=${rate(all - observed)} />`;
 }
 
 /** @param {{name: string, value?: string | null}} props */
@@ -105,15 +105,16 @@ function Figure({ name, value }) {
 /** @param {{state: State, stale: string}} props */
 function List({ state, stale }) {
   const view = viewOf(state.query);
-  const all = inTab(state.users, view.tab);
-  const users = arranged(all, view);
-  const isEmpty = users.length === 0 && !heldRow();
+  const users = { held: inTab(state.users, "held"), recent: inTab(state.users, "recent") };
+  const all = users[view.tab];
+  const shown = arranged(all, view);
+  const isEmpty = shown.length === 0 && !heldRow();
   if (!state.status) return null;
   return html`
     <section class="list" aria-label="Throttled users">
-      <${ListBar} state=${state} view=${view} />
-      ${!isEmpty && html`<${UsersTable} state=${state} users=${users} tab=${view.tab} stale=${stale} />`}
-      ${isEmpty && (all.length > 0 ? html`<${NoMatch} />` : html`<${Nobody} state=${state} view=${view} />`)}
+      <${ListBar} state=${state} view=${view} users=${users} />
+      ${!isEmpty && html`<${UsersTable} state=${state} users=${shown} tab=${view.tab} stale=${stale} />`}
+      ${isEmpty && (all.length > 0 ? html`<${NoMatch} />` : html`<${Nobody} state=${state} view=${view} recent=${users.recent.length} />`)}
     </section>
   `;
 }
@@ -129,17 +130,16 @@ function NoMatch() {
 }
 
 // Nobody replaces an empty table.
-/** @param {{state: State, view: View}} props */
-function Nobody({ state, view }) {
-  const { status, feed, users } = state;
+/** @param {{state: State, view: View, recent: number}} props */
+function Nobody({ state, view, recent }) {
+  const { status, feed } = state;
   if (feed.state === "lost") return html`<div class="nobody"><p class="headline">No data since ${clock(feed.lastFrame)}.</p></div>`;
   const isCutOff = status.connections.some((c) => c.name === "Twitch" && (c.state === "connecting" || c.state === "disconnected"));
-  const recent = view.tab === "held" ? inTab(users, "recent").length : 0;
   return html`
     <div class="nobody">
       <p class="headline">${view.tab === "held" ? "Nobody is throttled." : "Nobody was throttled in the last 10 minutes."}</p>
       <p>${lastMinute(status)}</p>
-      ${recent > 0 && html`<p><a href=${addressOf(state, view, { tab: "recent" })}>${whole.format(recent)} in the last 10 minutes</a></p>`}
+      ${view.tab === "held" && recent > 0 && html`<p><a href=${addressOf(state, view, { tab: "recent" })}>${whole.format(recent)} in the last 10 minutes</a></p>`}
       ${isCutOff && html`<p class="warn-text">Not connected to chat: chatguard sees no messages.</p>`}
     </div>
   `;

@@ -20,15 +20,17 @@ import { stamp, upcoming, wait } from "../words/time.js";
 const fresh = 1000; // how long a row shows as arriving, ms
 const clipped = 300; // characters of a message in a row
 
+// userRow returns the view of a row. It is no component, because Preact would then move all rows that
+// stay when several rows above them go.
 /**
- * @param {{state: State, user: User, tab: View["tab"], index: number, height: number, held: Held | null, isLeaving?: boolean}} props
+ * @param {{state: State, user: User, tab: View["tab"], index: number, height: number, held: Held | null, isLeaving?: boolean}} of
  */
-export function UserRow({ state, user, tab, index, height, held, isLeaving }) {
+export function userRow({ state, user, tab, index, height, held, isLeaving }) {
   const kind = isLeaving ? "leaving" : user.isGone ? "gone" : Date.now() - user.arrived < fresh ? "arriving" : "";
   const count = countOf(user, tab);
   const since = stamp(Date.parse(tab === "held" ? user.since : user.first));
   return html`
-    <div role="row" class="row ${kind} ${held ? "held" : ""}" aria-rowindex=${index + 2} aria-hidden=${isLeaving ? "true" : null}
+    <div key=${user.user_id} role="row" class="row ${kind} ${held ? "held" : ""}" aria-rowindex=${index + 2} aria-hidden=${isLeaving ? "true" : null}
       data-user=${user.user_id} data-index=${index} style=${{ transform: `translateY(${index * height}px)` }}>
       <${Who} state=${state} user=${user} isLeaving=${isLeaving} />
       <${Done} user=${user} outcome=${state.changes[user.user_id]} />
@@ -64,7 +66,7 @@ function MaySpeak({ user, isLeaving }) {
     return html`<span role="cell" class="may-speak" title="Throttled ${ago}, may write again"><span class="left">${ago}</span></span>`;
   }
   if (user.never) return html`<span role="cell" class="may-speak"><span class="left">too long for this limit; a shorter message may pass</span></span>`;
-  const at = Date.parse(user.may_speak_at);
+  const at = user.until;
   return html`
     <span role="cell" class="may-speak">
       <${RefillBar} key=${user.since + user.may_speak_at} since=${Date.parse(user.since)} until=${at} />

@@ -2,15 +2,16 @@
 // The table of throttled users. Only visible rows are drawn, so that thousands cost no more than
 // dozens.
 
-import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef } from "../../vendor/htm-preact.js";
 import { farewell, isStanding, mayModerate, update } from "../core/state.js";
 import { heldRow, hold, placed, release } from "./held-row.js";
 import { controlID } from "./question.js";
-import { UserRow } from "./row.js";
+import { userRow } from "./row.js";
 import { useLazyRows } from "../widgets/lazy-rows.js";
 /** @import { State, User } from "../core/state.js" */
 /** @import { Row } from "./held-row.js" */
 /** @import { View } from "./view.js" */
+/** @import { View as Drawn } from "../../vendor/htm-preact.js" */
 
 const columns = ["User", "Action", "Limit", "Throttled", "Strikes", "May write again", "Message"];
 
@@ -23,6 +24,15 @@ export function UsersTable({ state, users, tab, stale }) {
   const drawn = rows.filter(({ index }) => (index >= first && index < first + count) || index === held?.index);
   /** @type {Row[]} */
   const shown = [...drawn, ...useOver(state.users, drawn)];
+  /** @type {Map<string, Drawn>} */
+  const views = useMemo(() => new Map(), [users]);
+  /** @param {Row} row */
+  const drawOnce = ({ user, index, isLeaving }) => {
+    const key = `${user.user_id} ${isLeaving} ${height}`;
+    const view = views.get(key) ?? userRow({ state, user, tab, index, height, isLeaving, held: held?.id === user.user_id ? held : null });
+    views.set(key, view);
+    return view;
+  };
   useEffect(() => () => update((s) => (s.held = null)), []);
   return html`
     <div class="users ${stale} ${mayModerate() ? "steered" : ""}" role="table" aria-label="Throttled users" aria-rowcount=${rows.length + 1}>
@@ -31,10 +41,7 @@ export function UsersTable({ state, users, tab, stale }) {
         ${mayModerate() && html`<span role="columnheader"><span class="unseen">Change</span></span>`}
       </div>
       <div role="rowgroup" class="rows" ref=${body} style=${{ height: ((rows.at(-1)?.index ?? -1) + 1) * height + "px" }} ...${holding(rows)}>
-        ${shown.map(({ user, index, isLeaving }) => html`
-          <${UserRow} key=${user.user_id} state=${state} user=${user} tab=${tab} index=${index} height=${height} isLeaving=${isLeaving}
-            held=${held?.id === user.user_id ? held : null} />
-        `)}
+        ${shown.map(drawOnce)}
       </div>
     </div>
   `;
@@ -45,7 +52,8 @@ export function UsersTable({ state, users, tab, stale }) {
 function useKeptFocus() {
   const focused = /** @type {HTMLElement} */ (document.activeElement);
   useLayoutEffect(() => {
-    if (document.activeElement === document.body && focused.isConnected) focused.focus({ preventScroll: true });
+    // focusing the body costs a layout, and changes nothing
+    if (focused !== document.body && document.activeElement === document.body && focused.isConnected) focused.focus({ preventScroll: true });
   });
 }
 

@@ -9,7 +9,7 @@ import { UserNotes } from "./notes.js";
 import { reload } from "./people.js";
 import { UserLimits } from "./standing.js";
 import { UserWeek } from "./week.js";
-import { EntryRow } from "../widgets/entry-row.js";
+import { entryRow } from "../widgets/entry-row.js";
 import { OverrideWords } from "../words/overrides.js";
 import { penaltyWords } from "../words/penalties.js";
 import { roleNames } from "../words/roles.js";
@@ -79,7 +79,7 @@ function Entries({ state, card }) {
       ${entries.length > 0 && html`
         <div class="entries of-user" role="table" aria-labelledby="last-entries">
           <${EntryHead} />
-          ${entries.map((entry) => html`<${EntryRow} key=${entry.id} state=${state} entry=${entry} then=${reload} />`)}
+          ${entries.map((entry) => entryRow({ state, entry, then: reload }))}
         </div>
         <p><a href=${linkTo(state, "journal", { user: card.user_id })}>Show all in the journal</a></p>`}
     </section>

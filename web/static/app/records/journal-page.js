@@ -7,7 +7,7 @@ import { mayModerate } from "../core/state.js";
 import { Choice, filter, NameFilter, RecordsEnd, RecordsFilters } from "./frame.js";
 import { look, open, showFresh } from "./journal.js";
 import { EntryDialog } from "../widgets/entry-dialog.js";
-import { EntryRow } from "../widgets/entry-row.js";
+import { entryRow } from "../widgets/entry-row.js";
 import { useLazyRows } from "../widgets/lazy-rows.js";
 import { PageHead } from "../widgets/page-head.js";
 import { nouns } from "../words/penalties.js";
@@ -82,9 +82,8 @@ function JournalTable({ state, entries }) {
     <div class="entries" role="table" aria-label="Throttled messages, newest first" aria-rowcount=${entries.length + 1}>
       <div role="row" class="head" aria-rowindex="1">${names.map((name) => html`<span role="columnheader">${name}</span>`)}</div>
       <div role="rowgroup" class="many" ref=${body} style=${{ height: entries.length * height + "px" }}>
-        ${entries.slice(first, first + count).map((entry, i) => html`
-          <${EntryRow} key=${entry.id} state=${state} entry=${entry} hasUser place=${first + i} style=${{ transform: `translateY(${(first + i) * height}px)` }} />
-        `)}
+        ${entries.slice(first, first + count).map((entry, i) =>
+          entryRow({ state, entry, hasUser: true, place: first + i, style: { transform: `translateY(${(first + i) * height}px)` } }))}
       </div>
     </div>
   `;

@@ -122,11 +122,13 @@ function isGone() {
   return state.channel !== "" && state.channels.length > 0 && state.channels.every((c) => c.id !== state.channel);
 }
 
+const unseen = { arrived: 0, left: 0 };
+
 /** @type {Partial<Record<Api.Frame["type"], (frame: Api.Frame) => void>>} */
 const take = {
   snapshot(frame) {
     update((s) => {
-      s.users = new Map((frame.users ?? []).map((user) => [user.user_id, { ...user, arrived: 0, left: 0 }]));
+      s.users = new Map((frame.users ?? []).map((user) => [user.user_id, { ...user, ...unseen, until: Date.parse(user.may_speak_at) }]));
     });
     policyChanged(frame.policy);
   },
@@ -148,7 +150,12 @@ function put(users, user) {
   const isNew = !known || known.leaving || (user.held && !known.held);
   const hasLeft = !user.held && known?.held;
   if (isNew) users.delete(user.user_id); // the user returns as a new row, at the top
-  users.set(user.user_id, { ...user, arrived: isNew ? Date.now() : known.arrived, left: hasLeft ? Date.now() : (known?.left ?? 0) });
+  users.set(user.user_id, {
+    ...user,
+    arrived: isNew ? Date.now() : known.arrived,
+    left: hasLeft ? Date.now() : (known?.left ?? 0),
+    until: Date.parse(user.may_speak_at),
+  });
   if (hasLeft) setTimeout(() => update(() => {}), farewell);
 }
 

@@ -11,15 +11,16 @@ import { stamp } from "../words/time.js";
 
 const clipped = 200; // characters; a row never shows more
 
-// EntryRow shows an entry. hasUser adds the user.
-// place is the row's index in a long table, for screen readers.
+// entryRow returns the view of an entry. hasUser adds the user. place is the row's index in a long
+// table, for screen readers. It is no component, because Preact would then move all rows that stay
+// when several rows above them go.
 /**
- * @param {{state: State, entry: Api.Entry, hasUser?: boolean, place?: number, style?: object, then?: () => void}} props
+ * @param {{state: State, entry: Api.Entry, hasUser?: boolean, place?: number, style?: object, then?: () => void}} of
  */
-export function EntryRow({ state, entry, hasUser, place, style, then }) {
+export function entryRow({ state, entry, hasUser, place, style, then }) {
   const { word, kind, detail } = outcomeWords(entry);
   return html`
-    <div role="row" class="entry" aria-rowindex=${place === undefined ? null : place + 2} style=${style}>
+    <div key=${entry.id} role="row" class="entry" aria-rowindex=${place === undefined ? null : place + 2} style=${style}>
       <time role="cell" class="when" datetime=${entry.at}>${stamp(Date.parse(entry.at))}</time>
       ${hasUser && html`<span role="cell" class="user"><a href=${linkTo(state, "people", { user: entry.user_id })}><bdi>${nameOf(entry)}</bdi></a></span>`}
       <span role="cell" class="text"><${Text} entry=${entry} id=${place === 0 ? "first-entry" : null} /></span>

@@ -2,7 +2,7 @@
 // Drawing only the visible rows of a long list, so that thousands cost no more than dozens. All
 // rows have the same height, which is a custom property.
 
-import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
+import { useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
 
 const spare = 8; // rows drawn above and below the screen
 
@@ -12,26 +12,29 @@ const spare = 8; // rows drawn above and below the screen
 const rowHeight = (property) => parseFloat(getComputedStyle(document.documentElement).getPropertyValue(property));
 
 // useLazyRows returns {body, first, count, height}. The height of a row is the value of a custom
-// property, in px. body is the ref for the element that contains
-// the rows. The caller draws count rows, beginning with the row whose index is first.
+// property, in px. body is the ref for the element that contains the rows. The caller draws count
+// rows, beginning with the row whose index is first.
 /** @param {string} [property] */
 export function useLazyRows(property = "--row") {
   const body = useRef(null);
   const [view, setView] = useState(() => ({ first: 0, count: 40, height: rowHeight(property) }));
-  const measure = () => {
-    const height = rowHeight(property);
+  const measure = (height = view.height) => {
     const first = Math.max(0, Math.floor(-body.current.getBoundingClientRect().top / height) - spare);
     const count = Math.ceil(innerHeight / height) + 2 * spare;
     setView((old) => (old.first === first && old.count === count && old.height === height ? old : { first, count, height }));
   };
-  useLayoutEffect(measure, []);
-  useEffect(() => {
-    addEventListener("scroll", measure, { passive: true });
-    addEventListener("resize", measure);
+  useLayoutEffect(() => {
+    const scrolled = () => measure();
+    const resized = () => measure(rowHeight(property));
+    scrolled();
+    addEventListener("scroll", scrolled, { passive: true });
+    addEventListener("resize", resized);
+    addEventListener("themechange", resized); // also when the density changes
     return () => {
-      removeEventListener("scroll", measure);
-      removeEventListener("resize", measure);
+      removeEventListener("scroll", scrolled);
+      removeEventListener("resize", resized);
+      removeEventListener("themechange", resized);
     };
-  }, []);
+  }, [view.height]);
   return { body, ...view };
 }
