@@ -51,8 +51,8 @@ type User struct {
 	Login       string // name in addresses and commands; may change
 	DisplayName string // displayed name; may be empty
 	Roles       Roles  // in this channel; zero: an ordinary chatter
-	// Color is the color of the name in chat, such as "#1e90ff". It may be empty. The Guard does not
-	// read it.
+	// Color is the color of the name in chat, such as "#1e90ff". It may be empty. The Guard does
+	// not read it.
 	Color string
 }
 

@@ -158,8 +158,8 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // do, and waits for calls of Authorize for open pages. Only then does it end the Store's Run, whose
 // last write thus contains every change that was made in the Dashboard.
 //
-// If the Store's Run fails, Run ends at once and returns that error. Otherwise Run returns nil. Call
-// Run once. The Dashboard refuses requests before Run starts and after it ends.
+// If the Store's Run fails, Run ends at once and returns that error. Otherwise Run returns nil.
+// Call Run once. The Dashboard refuses requests before Run starts and after it ends.
 func (d *Dashboard) Run(ctx context.Context) error {
 	if d.ran.Swap(true) {
 		return errors.New("dashboard: Run was called before: create another Dashboard")

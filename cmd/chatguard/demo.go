@@ -63,8 +63,8 @@ type demoOptions struct {
 	noBrowser bool
 }
 
-// runDemo runs until the context ends, then prints a summary. Each line of in requests a raid. runDemo
-// returns an error if the numbers don't add up.
+// runDemo runs until the context ends, then prints a summary. Each line of in requests a raid.
+// runDemo returns an error if the numbers don't add up.
 func runDemo(ctx context.Context, o demoOptions, in io.Reader, out io.Writer) (err error) {
 	folder, err := os.MkdirTemp("", "chatguard-demo-")
 	if err != nil {

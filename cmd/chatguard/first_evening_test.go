@@ -18,8 +18,8 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
-// firstEvening is a first start in an empty folder, with a window at its setup page and a fake Twitch.
-// It counts what the person has to do.
+// firstEvening is a first start in an empty folder, with a window at its setup page and a fake
+// Twitch. It counts what the person has to do.
 type firstEvening struct {
 	*browsertest.Window
 	twitch       *faketwitch.Server
@@ -110,8 +110,8 @@ func (e *firstEvening) look(name string) {
 	}
 }
 
-// TestFirstEvening_FromAnEmptyFolder walks from an empty folder to the first deleted message, without a
-// terminal after the command.
+// TestFirstEvening_FromAnEmptyFolder walks from an empty folder to the first deleted message,
+// without a terminal after the command.
 func TestFirstEvening_FromAnEmptyFolder(t *testing.T) {
 	e := beginEvening(t, 1400, 900)
 	began := time.Now()

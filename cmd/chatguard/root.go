@@ -76,8 +76,8 @@ func refuseUnknownShells(root *cobra.Command) {
 // stamped is the version that `make build` sets. It is empty in other builds.
 var stamped string
 
-// version returns the version that this binary was built from, if the build recorded it, and that of
-// Go.
+// version returns the version that this binary was built from, if the build recorded it, and that
+// of Go.
 func version() [2]string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -12,7 +12,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// acts returns the timeouts and bans that people can give on Twitch. Rooms of other chats have none.
+// acts returns the timeouts and bans that people can give on Twitch. Rooms of other chats have
+// none.
 func (a *App) acts() control.Acts {
 	if !a.Twitch.Acts() {
 		return control.Acts{}

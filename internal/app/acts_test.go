@@ -89,8 +89,8 @@ func TestActs_ReachTwitch(t *testing.T) {
 	})
 }
 
-// TestActs_OthersSilence checks that a person may lift what another moderator gave, and is told that
-// it was another's. A shorter timeout is refused.
+// TestActs_OthersSilence checks that a person may lift what another moderator gave, and is told
+// that it was another's. A shorter timeout is refused.
 func TestActs_OthersSilence(t *testing.T) {
 	t.Parallel()
 	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
@@ -113,7 +113,8 @@ func TestActs_OthersSilence(t *testing.T) {
 	})
 }
 
-// TestActs_RefusedByTwitch checks that a moderator is told in plain words why Twitch refuses an act.
+// TestActs_RefusedByTwitch checks that a moderator is told in plain words why Twitch refuses an
+// act.
 func TestActs_RefusedByTwitch(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

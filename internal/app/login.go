@@ -16,8 +16,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web"
 )
 
-// botLogin logs the bot's account in by device code, for the dashboard. The running bot uses the new
-// token at once. It is safe for concurrent use.
+// botLogin logs the bot's account in by device code, for the dashboard. The running bot uses the
+// new token at once. It is safe for concurrent use.
 type botLogin struct {
 	app     *App
 	tokens  *token.Store

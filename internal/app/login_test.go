@@ -83,7 +83,8 @@ func (s *simulation) setup() (setup struct {
 	return setup
 }
 
-// TestLogin_FromTheDashboard checks the whole way from a start without a token to a deleted message.
+// TestLogin_FromTheDashboard checks the whole way from a start without a token to a deleted
+// message.
 func TestLogin_FromTheDashboard(t *testing.T) {
 	firstEvening(t, func(s *simulation) {
 		s.server.SetBotModerator("gardenhour", false)

@@ -20,7 +20,8 @@ type Acts struct {
 	// Serves reports whether people can act in a channel. Nil means nowhere. The other funcs are
 	// only called for channels that are served.
 	Serves func(channelID string) bool
-	// Silence returns a user's timeout or ban as the chat knows it; ok is false if it knows of none.
+	// Silence returns a user's timeout or ban as the chat knows it; ok is false if it knows of
+	// none.
 	Silence func(channelID, userID string) (s journal.Silence, ok bool)
 	// TimeOut times a user out. It replaces another timeout. It returns ErrBanned if the user is
 	// banned.
@@ -39,8 +40,8 @@ var (
 	ErrUnanswered  = errors.New("the chat did not confirm in time: look there before you try again")
 )
 
-// SilencedError is the error of an act that does not fit the user's present timeout or ban. Its text
-// says whose it is and what to do instead.
+// SilencedError is the error of an act that does not fit the user's present timeout or ban. Its
+// text says whose it is and what to do instead.
 type SilencedError struct {
 	journal.Silence
 	text string

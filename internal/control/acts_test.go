@@ -162,8 +162,8 @@ func TestTimeOut_NeverSilentlyShorter(t *testing.T) {
 	})
 }
 
-// A ban of a banned user succeeds and says so; a lift without a timeout or ban does the same. Neither
-// is recorded.
+// A ban of a banned user succeeds and says so; a lift without a timeout or ban does the same.
+// Neither is recorded.
 func TestActs_Already(t *testing.T) {
 	inActs(t, func(d *harness, f *fakeChat) {
 		f.refusal, f.known = ErrBanned, journal.Silence{Banned: true, By: "twitch:mo"}
@@ -193,8 +193,8 @@ func TestLift_OtherSilence(t *testing.T) {
 	})
 }
 
-// After a restart, a timeout or ban is known from the audit and the journal, until it is over, lifted
-// or pardoned.
+// After a restart, a timeout or ban is known from the audit and the journal, until it is over,
+// lifted or pardoned.
 func TestSilence_FromRecords(t *testing.T) {
 	inActs(t, func(d *harness, f *fakeChat) {
 		f.forgets = true

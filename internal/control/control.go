@@ -124,8 +124,8 @@ func New(o Options) *Controls {
 	return c
 }
 
-// Restore loads the stored switches and settings. kept has the settings by channel ID and name. Call it before
-// any switch changes.
+// Restore loads the stored switches and settings. kept has the settings by channel ID and name.
+// Call it before any switch changes.
 func (c *Controls) Restore(kept map[string]map[string]string) {
 	for channelID, settings := range kept {
 		c.recallSettings(channelID, settings[settingsSetting])

@@ -9,16 +9,16 @@ import (
 )
 
 // JoinRates lets raid mode start by itself in busy channels. rates returns the messages per second
-// of all channels, over the last few seconds. Controls call it once per second, but only if at least
-// one channel has a StartRate.
+// of all channels, over the last few seconds. Controls call it once per second, but only if at
+// least one channel has a StartRate.
 func (c *Controls) JoinRates(rates func() map[string]float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rates = rates
 }
 
-// startRaids starts raid mode in each channel that has reached its StartRate. It leaves out channels
-// that are paused, and those in which somebody has ended raid mode shortly before.
+// startRaids starts raid mode in each channel that has reached its StartRate. It leaves out
+// channels that are paused, and those in which somebody has ended raid mode shortly before.
 func (c *Controls) startRaids(ctx context.Context) {
 	for channelID, perSecond := range c.busy() {
 		settings, _ := c.Settings(channelID)

@@ -11,8 +11,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Settings are what people can set for a channel besides its policy. Their keys in JSON are those of
-// the configuration. The zero value changes nothing in a raid and sends no notices.
+// Settings are what people can set for a channel besides its policy. Their keys in JSON are those
+// of the configuration. The zero value changes nothing in a raid and sends no notices.
 type Settings struct {
 	Raid    Raid    `json:"raid"`
 	Notices Notices `json:"notices"`

@@ -1,5 +1,5 @@
-// Package demo makes what `chatguard demo` shows: two simulated channels, and what chatguard has done
-// there in the last day and a half.
+// Package demo makes what `chatguard demo` shows: two simulated channels, and what chatguard has
+// done there in the last day and a half.
 //
 // It must not know the command line and the dashboard.
 package demo

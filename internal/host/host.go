@@ -26,8 +26,8 @@ import (
 // Host is a Guard with its store. It is safe for concurrent use once Restore has returned. Get one
 // from Open or OpenMemory.
 //
-// The order of calls is Open, Join, Restore, Follow, Run, Close. If Join or Restore fails, call only
-// Close.
+// The order of calls is Open, Join, Restore, Follow, Run, Close. If Join or Restore fails, call
+// only Close.
 type Host struct {
 	Store    *persist.Store
 	Metrics  *metrics.Set // the store's metrics, unless it has another set
@@ -165,9 +165,9 @@ func (h *Host) Database() journal.Database {
 func (h *Host) Close() error { return h.Store.Close() }
 
 // Handle lets this module find the Host in a value that embeds the Handle, at any depth. A public
-// type thus needs no exported method that returns a Host, and a type that embeds the public type has
-// the same Host. Embed a Handle under an unexported alias, so that no field is exported. The zero
-// value has no Host.
+// type thus needs no exported method that returns a Host, and a type that embeds the public type
+// has the same Host. Embed a Handle under an unexported alias, so that no field is exported. The
+// zero value has no Host.
 type Handle struct{ host *Host }
 
 // NewHandle returns the Handle of a Host.

@@ -26,8 +26,8 @@ type Revision struct {
 func (r Revision) IsEmpty() bool { return len(r.Changes) == 0 && r.Unreadable == nil }
 
 // Change is a different value for one key of a policy, dotted as in the configuration:
-// limit.burst.refill. The key "order" has the names of the limits, in order; limits that count in all
-// channels are left out.
+// limit.burst.refill. The key "order" has the names of the limits, in order; limits that count in
+// all channels are left out.
 type Change struct {
 	Key  string `json:"key"`
 	From any    `json:"from"` // in JSON form; nil if the key is new

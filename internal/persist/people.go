@@ -13,9 +13,9 @@ import (
 
 // FindPeople returns up to n users of a channel, including those of pending messages. The user
 // whose ID is the text comes first. Then come users whose login or display name begins with the
-// text, and then those in which one of them contains it. Case, accents and width make no difference.
-// Within each group, the users who spoke last come first. An empty text finds the users who spoke
-// last.
+// text, and then those in which one of them contains it. Case, accents and width make no
+// difference. Within each group, the users who spoke last come first. An empty text finds the users
+// who spoke last.
 func (s *Store) FindPeople(ctx context.Context, channelID, text string, n int) ([]journal.Person, error) {
 	known, err := s.recentPeople(ctx, channelID, func(*timelineRow) bool { return true }, "")
 	if err != nil {
@@ -90,8 +90,8 @@ func (s search) matches() [][]match {
 const fewMatches = 5000
 
 // matchingPeople returns up to n matching users, those who spoke last. If few users match, the
-// match's index finds them. If many match, it is faster to test the users in the order in which they
-// spoke last.
+// match's index finds them. If many match, it is faster to test the users in the order in which
+// they spoke last.
 func (db *database) matchingPeople(ctx context.Context, channelID string, wanted search, m match, n int) ([]journal.Person, error) {
 	const byTime = " ORDER BY last_seen DESC LIMIT ?4"
 	if m.index == "" {

@@ -47,8 +47,8 @@ func BenchmarkVerdictOnAScreen(b *testing.B) {
 	b.ReportMetric(0, "ns/op") // meaningless here
 }
 
-// scroll scrolls to the end of the page and back in 8 seconds, a bit in each frame. It resolves to the
-// number of frames per second, and the longest task in ms.
+// scroll scrolls to the end of the page and back in 8 seconds, a bit in each frame. It resolves to
+// the number of frames per second, and the longest task in ms.
 const scroll = `(async () => {
 	await new Promise((next) => setTimeout(next, 2000)); // the page has loaded everything, and rows have arrived
 	let longest = 0;

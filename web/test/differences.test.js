@@ -48,8 +48,8 @@ test("merge: a hostile name stays a name", () => {
   assert.deepEqual(differences(from, to).map(({ key }) => key).filter((key) => key.includes("algorithm")), ["limit.__proto__.algorithm"]);
 });
 
-// named returns a policy whose limits have these names, in this order. The limit "all" counts in all
-// channels.
+// named returns a policy whose limits have these names, in this order. The limit "all" counts in
+// all channels.
 const named = (list) => policy({ limits: list.split(" ").filter(Boolean).map((name) => ({ name, algorithm: "daily-window", messages: 300, ...(name === "all" && { per: "user-everywhere" }) })) });
 const namesOf = ({ limits }) => limits.map(({ name }) => name).join(" ");
 

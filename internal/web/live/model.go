@@ -164,10 +164,10 @@ func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 	}
 }
 
-// Around returns at most n messages of a channel before the message of a journal entry, that message,
-// and at most n after it, oldest first. An entry of 0 stands for any, and an empty user for anyone:
-// the last message that matches counts. Around returns none if there is no such message in the last
-// minutes.
+// Around returns at most n messages of a channel before the message of a journal entry, that
+// message, and at most n after it, oldest first. An entry of 0 stands for any, and an empty user
+// for anyone: the last message that matches counts. Around returns none if there is no such message
+// in the last minutes.
 func (m *Model) Around(channel, user string, entry chatguard.EntryID, n int) []Said {
 	m.said.expire(m.opts.Now())
 	return m.said.around(channel, n, func(r record) bool { return (entry == 0 || r.entry() == entry) && (user == "" || r.isOf(user)) })

@@ -45,8 +45,8 @@ const (
 // name, color, text.
 var recordTexts = [...]int{journal.MaxID, journal.MaxID, journal.MaxName, journal.MaxName, len("#rrggbb"), journal.MaxText}
 
-// maxRecord is the maximum length of a record with all lengths, in bytes. A text may be one byte too
-// long, so that said sees that it was cut off.
+// maxRecord is the maximum length of a record with all lengths, in bytes. A text may be one byte
+// too long, so that said sees that it was cut off.
 const maxRecord = 2 + recordHeader + 2*journal.MaxID + 2*journal.MaxName + len("#rrggbb") + journal.MaxText + 6*3
 
 // appendRecord appends the record of a message and its verdict, with its length.

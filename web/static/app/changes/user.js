@@ -1,7 +1,7 @@
 // @ts-check
 // Changes to a single user: grant, exempt, reset, pardon, override, timeout, ban and undo. Each
-// function sends a request, stores its outcome and returns it. The outcome is null if another change of the user is
-// pending, if the session has ended, or if another channel is shown by then.
+// function sends a request, stores its outcome and returns it. The outcome is null if another
+// change of the user is pending, if the session has ended, or if another channel is shown by then.
 //
 // state.changes contains the outcome of each user's last change, by user ID. All pages show it.
 

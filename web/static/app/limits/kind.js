@@ -1,6 +1,6 @@
 // @ts-check
-// The name, algorithm and scope of a limit. Usage is counted by them, so it starts again when one of
-// them changes.
+// The name, algorithm and scope of a limit. Usage is counted by them, so it starts again when one
+// of them changes.
 
 import { html, useState } from "../../vendor/htm-preact.js";
 import { setAlgorithm, setField } from "./draft-edits.js";

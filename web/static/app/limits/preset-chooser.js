@@ -1,6 +1,6 @@
 // @ts-check
-// The choice of a preset: each with its rules in words. A preset fills the form; nothing is in force
-// until it is saved.
+// The choice of a preset: each with its rules in words. A preset fills the form; nothing is in
+// force until it is saved.
 
 import { html } from "../../vendor/htm-preact.js";
 import { choosePreset, undoPreset } from "./draft-edits.js";
@@ -35,7 +35,8 @@ export function PresetChooser({ form }) {
   `;
 }
 
-// rulesOf writes the rules of a preset for everyone. Its daily limit ends in the channel's time zone.
+// rulesOf writes the rules of a preset for everyone. Its daily limit ends in the channel's time
+// zone.
 /** @param {Preset} of */
 function rulesOf({ limits }) {
   const rules = limits.filter(({ per }) => per !== "channel").map((limit) => ruleOf(limit, "").replace(/, until .*/, ""));

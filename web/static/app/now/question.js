@@ -91,8 +91,8 @@ export const reset = (user) => show(user, changes.reset(user.user_id));
 /** @param {User} user */
 export const undo = (user) => show(user, changes.undo(user.user_id, state.changes[user.user_id].undoing));
 
-// silencedAs returns "timeout" or "ban" if the row says that its user is timed out or banned, by the
-// last change of a moderator or by chatguard; otherwise "".
+// silencedAs returns "timeout" or "ban" if the row says that its user is timed out or banned, by
+// the last change of a moderator or by chatguard; otherwise "".
 /** @param {User} user */
 export function silencedAs({ user_id: id, outcome: { action, result }, at }) {
   const change = state.changes[id];

@@ -79,8 +79,8 @@ function Grant({ user, held, first, isBusy }) {
   `;
 }
 
-// Timeout times the user out as soon as a duration is chosen. If that would shorten another timeout,
-// it asks for a confirmation.
+// Timeout times the user out as soon as a duration is chosen. If that would shorten another
+// timeout, it asks for a confirmation.
 /** @param {Question} props */
 function Timeout({ user, first, isBusy, outcome }) {
   const [chosen, choose] = useState({ length: "", reason: "" });
@@ -205,8 +205,8 @@ export function Actions({ user, index, asks }) {
   `;
 }
 
-// Silencing shows the buttons for a timeout and a ban, or the one that lifts them. In a row they are
-// icons.
+// Silencing shows the buttons for a timeout and a ban, or the one that lifts them. In a row they
+// are icons.
 /** @param {{user: User, index: number, asks?: string, hasWord?: boolean}} props */
 function Silencing({ user, index, asks, hasWord = false }) {
   if (!mayAct()) return null;

@@ -20,8 +20,8 @@ import { stamp, upcoming, wait } from "../words/time.js";
 const fresh = 1000; // how long a row shows as arriving, ms
 const clipped = 300; // characters of a message in a row
 
-// userRow returns the view of a row. It is no component, because Preact would then move all rows that
-// stay when several rows above them go.
+// userRow returns the view of a row. It is no component, because Preact would then move all rows
+// that stay when several rows above them go.
 /**
  * @param {{state: State, user: User, tab: View["tab"], index: number, height: number, held: Held | null, isLeaving?: boolean}} of
  */

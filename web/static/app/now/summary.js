@@ -83,8 +83,8 @@ const time = (at, timeZone) => new Intl.DateTimeFormat("en-GB", { hour: "2-digit
 /** @param {string} at @param {string} timeZone */
 const dayName = (at, timeZone) => new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short", timeZone }).format(Date.parse(at));
 
-// sentence sums a period up: "Last stream, Sat 14 Nov 20:00–23:10 (UTC): 37 people held back, 3 timed
-// out, 2 pardoned. At the limits in force, it would be 31."
+// sentence sums a period up: "Last stream, Sat 14 Nov 20:00–23:10 (UTC): 37 people held back, 3
+// timed out, 2 pardoned. At the limits in force, it would be 31."
 /** @param {Summary} of @param {string} zone */
 export function sentence({ kind, from, until, throttled, pardoned_users: pardoned, recorded }, zone) {
   const period = kind === "stream" ? `Last stream, ${dayName(from, zone)} ${time(from, zone)}–${time(until, zone)}` : dayName(from, zone);

@@ -30,7 +30,8 @@ const requests = {
 /** @type {Pressed} */
 const unpressed = { busy: false, problem: "", unsavedAt: 0 };
 
-// turn turns a switch "on" or "off". length is the duration of raid mode; empty means the usual one.
+// turn turns a switch "on" or "off". length is the duration of raid mode; empty means the usual
+// one.
 /** @param {SwitchName} name @param {"on" | "off"} to @param {string} [length] */
 export async function turn(name, to, length) {
   if (state.pressed[name]?.busy) return;

@@ -22,8 +22,8 @@ export function RecordsFilters({ label, name, records, children }) {
   `;
 }
 
-// filter returns a function that sets filters in the address bar and keeps the others. What is being
-// typed replaces the address, so that the browser's history isn't flooded.
+// filter returns a function that sets filters in the address bar and keeps the others. What is
+// being typed replaces the address, so that the browser's history isn't flooded.
 /** @param {State} state @param {Kind} page */
 export const filter = (state, page) => (/** @type {Query} */ news, /** @type {boolean} */ isTyping = false) => {
   const address = linkTo(state, page, filtersOf(page, { ...parse(location.hash).query, ...news }));

@@ -25,8 +25,8 @@ function tone(audio, pitch, start) {
   wave.stop(start + 0.22);
 }
 
-// permission is "granted", "denied" or "default" (not asked yet), or "missing" if the browser has no
-// desktop notifications.
+// permission is "granted", "denied" or "default" (not asked yet), or "missing" if the browser has
+// no desktop notifications.
 export const permission = () => globalThis.Notification?.permission ?? "missing";
 
 // ask asks for the permission to show desktop notifications, and returns whether it was given.

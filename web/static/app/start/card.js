@@ -25,8 +25,8 @@ async function load() {
   }
 }
 
-// isShown reports whether the checklist has something to say: a step is missing, or the last one was
-// done just now, or the person asked for it.
+// isShown reports whether the checklist has something to say: a step is missing, or the last one
+// was done just now, or the person asked for it.
 /** @param {State} of */
 export function isShown({ start, query, channel }) {
   if (!start?.setup || start.channel !== channel) return false;

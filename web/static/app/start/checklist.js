@@ -77,8 +77,8 @@ function Connect({ state, setup, is }) {
     ${button(is === "failed" ? "Connect again…" : "Connect…", "primary")}`;
 }
 
-// sentence writes chatguard's words about the token as a sentence. Their fix is a command; here it is
-// a button.
+// sentence writes chatguard's words about the token as a sentence. Their fix is a command; here it
+// is a button.
 /** @param {string} text */
 function sentence(text) {
   const said = text.replace(/[:;,]? run `chatguard login`( again)?/, "");

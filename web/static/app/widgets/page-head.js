@@ -1,6 +1,6 @@
 // @ts-check
-// The title row of a page: the title at the left, the page's actions at the right. It names the time
-// zone of all times on the page.
+// The title row of a page: the title at the left, the page's actions at the right. It names the
+// time zone of all times on the page.
 
 import { html } from "../../vendor/htm-preact.js";
 import { channelZone } from "../core/state.js";

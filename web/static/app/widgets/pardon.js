@@ -73,8 +73,8 @@ function unpardonEntry({ id, channel, user_id: user }, then) {
   return press(id, before, "DELETE", address, then, ({ saved }) => ({ ...unpressed, saved, isUndone: true }));
 }
 
-// press sends a request about an entry, and stores the outcome. If chatguard refuses, the entry stays
-// as before.
+// press sends a request about an entry, and stores the outcome. If chatguard refuses, the entry
+// stays as before.
 /**
  * @param {number} entry
  * @param {Pardoning} before

@@ -5,8 +5,8 @@
 
 const broken = ["missing", "refused", "disconnected", "connecting"]; // states of the token and of Twitch
 
-// whyIdle returns the reason in a sentence, with commands in `backticks`. It is empty if the policy in
-// force enforces or is set to observe.
+// whyIdle returns the reason in a sentence, with commands in `backticks`. It is empty if the policy
+// in force enforces or is set to observe.
 /** @param {Pick<State, "policy" | "status" | "channels" | "channel">} of */
 export function whyIdle({ policy, status, channels, channel }) {
   if (!policy || policy.mode !== "enforce" || policy.in_force === "enforce") return "";

@@ -14,8 +14,8 @@ const longest = 64; // characters of a typed text
 const sizes = new Map([...units, ["ms", 1_000_000n], ["us", 1000n], ["µs", 1000n], ["ns", 1n]]);
 
 // parseLength reads a length of time as people write it, in ns: "30m", "1h30", "1 hour 30 minutes",
-// "1.5 h". A number without a unit means seconds or, after a unit, the next smaller unit. The result
-// is null if the text is something else.
+// "1.5 h". A number without a unit means seconds or, after a unit, the next smaller unit. The
+// result is null if the text is something else.
 /** @param {string} text */
 export function parseLength(text) {
   let rest = text.trim().toLowerCase();

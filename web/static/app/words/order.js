@@ -4,8 +4,8 @@
 
 export const orderKey = "order";
 
-// orderChange returns the change of the order, or none. Other changes alone remove limits and append
-// new ones by name. Only another order than the resulting one is a change of its own.
+// orderChange returns the change of the order, or none. Other changes alone remove limits and
+// append new ones by name. Only another order than the resulting one is a change of its own.
 /** @param {string[]} from @param {string[]} to @returns {Api.Change[]} */
 export function orderChange(from, to) {
   const expected = [...from.filter((name) => to.includes(name)), ...to.filter((name) => !from.includes(name)).sort()];
@@ -62,8 +62,8 @@ function settingsOf(changes, side) {
 /** @param {Record<string, unknown>} settings */
 const sorted = (settings) => Object.entries(settings).sort(([a], [b]) => (a < b ? -1 : 1));
 
-// asRenamed returns the changes as if the limits had been renamed before: only what else has changed
-// in them is left.
+// asRenamed returns the changes as if the limits had been renamed before: only what else has
+// changed in them is left.
 /** @param {Api.Change[]} changes @param {Rename[]} renames @returns {Api.Change[]} */
 export function asRenamed(changes, renames) {
   const now = new Map(renames.map(({ from, to }) => [from, to]));

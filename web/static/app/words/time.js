@@ -39,8 +39,8 @@ function formatsIn(timeZone, isNamed) {
 
 const minute = 60_000; // ms
 
-// clock writes a time: "14:03:22", or "14:03:22 CET" in a zone that isn't the channel's. If it isn't today, it adds the day and rounds
-// up to the minute: "Tue 4 Nov, 14:04".
+// clock writes a time: "14:03:22", or "14:03:22 CET" in a zone that isn't the channel's. If it
+// isn't today, it adds the day and rounds up to the minute: "Tue 4 Nov, 14:04".
 /** @param {number} ms @param {string} [zone] */
 export function clock(ms, zone) {
   const write = formatsOf(zone);
@@ -49,8 +49,8 @@ export function clock(ms, zone) {
   return write.day.format(later) + ", " + write.minute.format(later);
 }
 
-// upcoming writes a time in the future: "14:03:22", "00:00", "Tue 4 Nov, 14:04". It adds the day only
-// if the time is more than 24 hours away.
+// upcoming writes a time in the future: "14:03:22", "00:00", "Tue 4 Nov, 14:04". It adds the day
+// only if the time is more than 24 hours away.
 /** @param {number} ms @param {string} [zone] */
 export function upcoming(ms, zone) {
   if (ms - Date.now() > 24 * 60 * minute) return clock(ms, zone);

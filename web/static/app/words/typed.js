@@ -49,8 +49,8 @@ function typedLength(text, former) {
   return former && nanoseconds(former) === ns ? former : durationText(ns);
 }
 
-// numbersIn returns the numbers typed; durations are in seconds. A wrong number is NaN. Empty ones are
-// left out.
+// numbersIn returns the numbers typed; durations are in seconds. A wrong number is NaN. Empty ones
+// are left out.
 /** @param {Fields} fields @param {Texts} texts */
 export function numbersIn(fields, texts) {
   const typed = Object.entries(fields).filter(([name]) => texts[name].trim() !== "");
