@@ -86,7 +86,7 @@ func ExampleLimit() {
 	night := chatguard.DailyWindowLimit("daily", 300)
 	night.Timezone, night.ResetAt = "Europe/Berlin", "04:00"
 	pictures := chatguard.SlidingLogLimit("log", 5, time.Hour)
-	pictures.CountThrottled = true // whoever goes on meanwhile waits for longer
+	pictures.CountThrottled = true // users who continue meanwhile wait longer
 	first := chatguard.UserWindowLimit("first", 10, time.Minute)
 	first.Mode = chatguard.Observe // only reports, in a policy that enforces
 	policy := chatguard.Policy{

@@ -121,8 +121,8 @@ func (g *Guard) sweepAfter(last int64) {
 	}
 }
 
-// met remembers the removed channels that had no policy of their own, up to a number. The rows that
-// a store has of their users need not be kept until a policy of their own is set.
+// met remembers the removed channels without a channel policy, up to a number. The rows that
+// a store has of their users need not be kept until such a policy is set.
 type met struct{ recent, older map[uint64]bool }
 
 // metChannels is how many channels each half of a met holds.

@@ -24,7 +24,7 @@ type Table struct {
 	closed    atomic.Bool // set before the shards are closed for good
 
 	// mu is held while a shard splits, while a change goes from shard to shard, and while the table
-	// is closed. Whoever holds a shard may only try to lock it.
+	// is closed. A goroutine that holds a shard may only try to lock it.
 	mu    sync.Mutex
 	set   *Set
 	swept int // directory index of the next shard to sweep

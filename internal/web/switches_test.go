@@ -180,7 +180,7 @@ func TestSwitches_Feed(t *testing.T) {
 		t.Errorf("paused: %+v", fr.Channels)
 	}
 	if fr := d.listenAgain().next(live.SnapshotFrame); fr.Policy.InForce != chatguard.Observe || fr.Channels[0].PausedBy != "berta" {
-		t.Errorf("paused, to whoever comes later: %+v", fr)
+		t.Errorf("paused, to a later listener: %+v", fr)
 	}
 	decode[control.Revised](t, d.put(burst(4)))
 	if fr := l.next(live.PolicyFrame); fr.Policy.InForce != chatguard.Observe || fr.Policy.Mode != chatguard.Enforce {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { durationText, lengthText, nanoseconds, parseLength } from "../static/app/words/lengths.js";
+import { durationText, lengthText, nanoseconds, parseLength, typedDuration } from "../static/app/words/lengths.js";
 
 const second = 1_000_000_000n;
 
@@ -32,4 +32,9 @@ test("lengthText: is read back exactly", () => {
 test("durationText: as the API writes them", () => {
   const texts = ["0s", "1ns", "1.5µs", "500ms", "4s", "1m", "1m30s", "1h", "1h30m", "1h0m30s", "1h30m0.000000001s", "720h"];
   for (const text of texts) assert.equal(durationText(nanoseconds(text)), text);
+});
+
+test("typedDuration: as the API reads them", () => {
+  const typed = { "10 min": "10m", "1h30": "1h30m", "2 Days": "48h", "1 hour 5 minutes": "1h5m", "30s": "30s", "90": "1m30s", "soon": "soon" };
+  for (const [text, want] of Object.entries(typed)) assert.equal(typedDuration(text), want);
 });

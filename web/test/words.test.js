@@ -6,7 +6,7 @@ import { OverrideWords } from "../static/app/words/overrides.js";
 import { pardonWords, unpardonWords } from "../static/app/words/pardons.js";
 import { lastingWords, outcomeWords, penaltyWords } from "../static/app/words/penalties.js";
 import { capitalised, roleGroup, roleNames } from "../static/app/words/roles.js";
-import { banWords, liftWords, silenceWords, timeoutWords, typedLength } from "../static/app/words/silence.js";
+import { banWords, liftWords, silenceWords, timeoutWords } from "../static/app/words/silence.js";
 import { unsavedChange, unsavedLimits } from "../static/app/words/unsaved.js";
 import { at, viewText } from "../view-text.js";
 
@@ -140,11 +140,6 @@ test("silence: what a timeout, a ban and a lift did", () => {
     assert.equal(liftWords({}, "me").sentence, "Timeout or ban lifted.");
     assert.equal(liftWords({ already: true }, "me").sentence, "Nothing changed: they were neither timed out nor banned.");
   });
-});
-
-test("silence: durations as people type them", () => {
-  const typed = { "10 min": "10m", "1h30": "1h30m", "1h30m": "1h30m", "2 Days": "2d", "1 hour 5 minutes": "1h5m", "30s": "30s", "90": "90", "soon": "soon" };
-  for (const [text, length] of Object.entries(typed)) assert.equal(typedLength(text), length);
 });
 
 test("whyIdle: why an enforcing policy only observes", () => {

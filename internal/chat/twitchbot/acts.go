@@ -21,7 +21,8 @@ func (t *Connection) Ban(ctx context.Context, to journal.Target, reason string) 
 	return t.permissions.record(to.ChannelID, t.acting.BanUser(ctx, to, reason))
 }
 
-// Unban lifts a user's timeout or ban, whoever gave it; see helix.Moderator.UnbanUser.
+// Unban lifts a user's timeout or ban, also one that somebody else gave; see
+// helix.Moderator.UnbanUser.
 func (t *Connection) Unban(ctx context.Context, to journal.Target) error {
 	return t.permissions.record(to.ChannelID, t.acting.UnbanUser(ctx, to.ChannelID, to.UserID))
 }

@@ -54,8 +54,8 @@ func (m *Moderator) act(t journal.Target, length time.Duration, give func(sendin
 	return err
 }
 
-// UnbanUser lifts a user's timeout or ban, whoever gave it. If Twitch knows of none, the error is
-// ErrNotBanned.
+// UnbanUser lifts a user's timeout or ban, also one that somebody else gave. If Twitch knows of
+// none, the error is ErrNotBanned.
 func (m *Moderator) UnbanUser(ctx context.Context, channelID, userID string) error {
 	err := m.Helix.UnbanUser(ctx, m.room(channelID), userID)
 	if err == nil || errors.Is(err, ErrNotBanned) {

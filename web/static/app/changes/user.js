@@ -9,7 +9,8 @@ import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { now, state, update } from "../core/state.js";
 import { pardonWords, unpardonWords } from "../words/pardons.js";
-import { banWords, liftWords, timeoutWords, typedLength } from "../words/silence.js";
+import { typedDuration } from "../words/lengths.js";
+import { banWords, liftWords, timeoutWords } from "../words/silence.js";
 import { clock, toMinute, upcoming } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
 /** @import { Database } from "../core/state.js" */
@@ -196,7 +197,7 @@ export function mayUndo(outcome, card) {
 // replace one that lasts longer.
 /** @param {string} user @param {string} length @param {string} reason @param {boolean} isConfirmed @param {string} [zone] */
 export function timeOut(user, length, reason, isConfirmed, zone) {
-  const body = { length: typedLength(length), reason: reason.trim(), replace: isConfirmed };
+  const body = { length: typedDuration(length), reason: reason.trim(), replace: isConfirmed };
   return change(user, "POST", "/timeout", { body }, (answer) => ({
     ...timeoutWords(answer, state.me.name, zone), undoing: answer.undo ? { lift: answer.undo } : null,
   }));

@@ -52,7 +52,7 @@ function ModeChoice({ form, present, mode, name }) {
   `;
 }
 
-// NotYet says why an enforcing policy only observes at present.
+// NotYet says why an enforcing policy only observes.
 /** @param {{state: State}} props */
 function NotYet({ state }) {
   const why = whyIdle(state);

@@ -1,5 +1,5 @@
 // @ts-check
-// The chart of the channel's messages, and of those throttled, on a scale of their own.
+// The chart of the channel's messages, and of those throttled, on a separate scale.
 
 import { html, useEffect, useMemo } from "../../vendor/htm-preact.js";
 import { update } from "../core/state.js";

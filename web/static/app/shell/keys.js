@@ -28,7 +28,7 @@ export function press(event) {
   }
   if (state.session !== "in" || state.me.first_run || event.isComposing) return;
   if (event.key.toLowerCase() === "k" && (isApple ? event.metaKey : event.ctrlKey) && !event.altKey && !event.shiftKey) {
-    event.preventDefault(); // browsers have a command of their own
+    event.preventDefault(); // browsers have their own command
     if (!document.querySelector("dialog:modal")) openDialog("palette");
   } else if (!event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(/** @type {Element} */ (event.target))) {
     pressAlone(event);

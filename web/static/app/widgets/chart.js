@@ -1,5 +1,5 @@
 // @ts-check
-// A chart over time: curves, bars below them on a scale of their own, a sentence that describes
+// A chart over time: curves, bars below them on a separate scale, a sentence that describes
 // them, and a table of the figures.
 
 import { html, useState } from "../../vendor/htm-preact.js";

@@ -80,6 +80,14 @@ export function durationText(ns) {
   return parts.filter(Boolean).join("") || "0s";
 }
 
+// typedDuration writes a length of time that a person typed as the API does. Any other text stays
+// as it is: it is the API that refuses it.
+/** @param {string} text */
+export function typedDuration(text) {
+  const ns = parseLength(text);
+  return ns === null ? text : durationText(ns);
+}
+
 // decimal writes a whole number divided by a power of ten.
 /** @param {bigint} number @param {number} digits */
 function decimal(number, digits) {

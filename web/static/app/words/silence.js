@@ -57,13 +57,3 @@ export function liftNames(silence) {
   if (silence && !silence.banned) return { button: "End timeout", asks: "End the timeout of" };
   return { button: "Unban", asks: "Unban" };
 }
-
-const longUnits = /(\d)(seconds?|secs?|minutes?|mins?|hours?|hrs?|days?)/g;
-
-// typedLength writes a duration that a person typed as the API reads it: "10 min" is "10m", "1h30"
-// is "1h30m".
-/** @param {string} text */
-export function typedLength(text) {
-  const short = text.toLowerCase().replace(/\s/g, "").replace(longUnits, (_, digit, unit) => digit + unit[0]);
-  return short.replace(/h(\d+)$/, "h$1m");
-}

@@ -2,7 +2,7 @@
 // The numbers of a limit as texts that a person types, and what is wrong with a text.
 
 import { amount } from "./algorithms.js";
-import { durationText, lengthText, nanoseconds, parseLength } from "./lengths.js";
+import { lengthText, nanoseconds, parseLength, typedDuration } from "./lengths.js";
 import { length } from "./time.js";
 /** @import { Field, Fields } from "./algorithms.js" */
 
@@ -44,9 +44,7 @@ export function numbersOf(fields, source, texts) {
 // they are written.
 /** @param {string} text @param {string | undefined} former */
 function typedLength(text, former) {
-  const ns = parseLength(text);
-  if (ns === null) return text; // it has an error
-  return former && nanoseconds(former) === ns ? former : durationText(ns);
+  return former && nanoseconds(former) === parseLength(text) ? former : typedDuration(text);
 }
 
 // numbersIn returns the numbers typed; durations are in seconds. A wrong number is NaN. Empty ones
