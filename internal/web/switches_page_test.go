@@ -87,7 +87,7 @@ func TestSwitchPage_RaidMode(t *testing.T) {
 func TestSwitchPage_RaidLength(t *testing.T) {
 	d := dash(t)
 	w := d.open(360, 800)
-	w.See(`document.getElementById("raid-length")?.selectedOptions[0].innerText === "for 10 min"`)
+	w.See(`document.getElementById("raid-length")?.selectedOptions[0].innerText === "10 min"`)
 	w.Must(chromedp.Evaluate[chromedp.Void](`(() => {
 		const lengths = document.getElementById("raid-length");
 		lengths.value = "1h";

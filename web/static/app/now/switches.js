@@ -118,7 +118,7 @@ function RaidLength({ state: { channels, channel, raidLength } }) {
   const others = lengths.filter((length) => seconds(length) !== seconds(usual));
   return html`
     <select id="raid-length" class="quiet" aria-label="Duration of raid mode" value=${raidLength} onChange=${(event) => update((s) => (s.raidLength = event.target.value))}>
-      ${["", ...others].map((length) => html`<option value=${length} selected=${length === raidLength}>for ${wait(seconds(length || usual) * 1000)}</option>`)}
+      ${["", ...others].map((length) => html`<option value=${length} selected=${length === raidLength}>${wait(seconds(length || usual) * 1000)}</option>`)}
     </select>
   `;
 }

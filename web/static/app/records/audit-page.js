@@ -59,7 +59,7 @@ function Change({ state, change }) {
       <time role="cell" class="when" datetime=${at}>${stamp(Date.parse(at))}</time>
       <span role="cell" class="author"><bdi>${giver(author)}</bdi></span>
       <span role="cell" class="did"><${Icon} name=${actionIcons[action] ?? "history"} />${changeName(change)}</span>
-      <span role="cell" class="user">${user ? html`<a href=${linkTo(state, "people", { user })}><span class="unit">user </span><bdi>${nameOf(change)}</bdi></a>` : html`<span class="muted">channel</span>`}</span>
+      <span role="cell" class="user">${user ? html`<a href=${linkTo(state, "people", { user })}><bdi>${nameOf(change)}</bdi></a>` : html`<span class="muted">channel</span>`}</span>
       <span role="cell" class="what"><${AuditWords} state=${state} change=${change} /></span>
     </div>
   `;
