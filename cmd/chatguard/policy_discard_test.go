@@ -4,9 +4,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -47,21 +45,6 @@ func marshal(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// runWithInput runs a command with the given input, and returns its output, its standard error and
-// its exit code.
-func (s *scene) runWithInput(input string, args ...string) (out, complaint string, code int) {
-	s.Helper()
-	c := s.chatguard(args...)
-	c.Stdin = strings.NewReader(input)
-	var complaints strings.Builder
-	c.Stderr = &complaints
-	printed, err := c.Output()
-	if failed := (*exec.ExitError)(nil); err != nil && !errors.As(err, &failed) {
-		s.Fatal(err)
-	}
-	return string(printed), complaints.String(), c.ProcessState.ExitCode()
 }
 
 // TestUnusableRevision_IsLeftOut checks that chatguard starts and reports the revision everywhere,

@@ -110,6 +110,21 @@ func (s *scene) run(args ...string) string {
 	return string(out)
 }
 
+// runWithInput runs a command with the given input, and returns its output, its standard error and
+// its exit code.
+func (s *scene) runWithInput(input string, args ...string) (out, complaint string, code int) {
+	s.Helper()
+	c := s.chatguard(args...)
+	c.Stdin = strings.NewReader(input)
+	var complaints strings.Builder
+	c.Stderr = &complaints
+	printed, err := c.Output()
+	if failed := (*exec.ExitError)(nil); err != nil && !errors.As(err, &failed) {
+		s.Fatal(err)
+	}
+	return string(printed), complaints.String(), c.ProcessState.ExitCode()
+}
+
 // checkRefused runs a command line that must fail with exit code 1, and returns the one line that
 // says why.
 func (s *scene) checkRefused(args ...string) string {
