@@ -1,11 +1,12 @@
 // @ts-check
 // The card that sums up the last stream, or the last day if no stream is known.
 
-import { html, useEffect, useState } from "../../vendor/htm-preact.js";
+import { html, useEffect } from "../../vendor/htm-preact.js";
 import { prefer } from "../core/preferences.js";
 import { linkTo } from "../core/route.js";
 import { nameOf, update } from "../core/state.js";
 import { follower } from "./follow.js";
+import { Copy } from "../widgets/copy.js";
 import { Icon } from "../widgets/icon.js";
 /** @import { State } from "../core/state.js" */
 
@@ -36,7 +37,7 @@ export function SummaryCard({ state }) {
       </div>
       <p>${sentence(last, timezone)}</p>
       <${Details} state=${state} summary=${last} zone=${timezone} />
-      <div class="together"><${Copy} text=${sentence(last, timezone)} /></div>
+      <div class="together"><${Copy} text=${sentence(last, timezone)} what="summary" /></div>
     </section>
   `;
 }
@@ -63,13 +64,6 @@ function Details({ state, summary: { throttled, recorded, changes, more_changes:
 
 /** @param {{author: string}[]} changes */
 const names = (changes) => [...new Set(changes.map(({ author }) => author))].slice(0, 3).join(", ");
-
-/** @param {{text: string}} props */
-function Copy({ text }) {
-  const [done, setDone] = useState("");
-  const copy = () => navigator.clipboard.writeText(text).then(() => setDone("Copied"), () => setDone("The browser doesn't allow it. Select the text instead."));
-  return html`<button type="button" onClick=${copy}>Copy as text</button><span class="muted" role="status">${done}</span>`;
-}
 
 /** @param {number} n @param {string} noun */
 const count = (n, noun) => `${whole.format(n)} ${noun}${n === 1 ? "" : "s"}`;

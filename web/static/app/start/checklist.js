@@ -8,7 +8,7 @@ import { ifSignedOut } from "../core/session.js";
 import { state as whole, update } from "../core/state.js";
 import { LoginDialog, open } from "./login.js";
 import { again, change } from "./setup.js";
-import { Copy } from "./copy.js";
+import { Copy } from "../widgets/copy.js";
 import { Icon } from "../widgets/icon.js";
 import { toMinute } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";

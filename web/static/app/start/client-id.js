@@ -2,7 +2,7 @@
 // The guide to a client ID: the Twitch application of the owner, field by field.
 
 import { html } from "../../vendor/htm-preact.js";
-import { Copy } from "./copy.js";
+import { Copy } from "../widgets/copy.js";
 import { Icon } from "../widgets/icon.js";
 
 /** @type {{name: string, value: string, isFixed?: boolean}[]} */

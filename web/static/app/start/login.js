@@ -6,8 +6,8 @@ import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { now, state, update } from "../core/state.js";
 import { ClientIDGuide, wrongClientID } from "./client-id.js";
-import { Copy } from "./copy.js";
 import { again } from "./setup.js";
+import { Copy } from "../widgets/copy.js";
 import { Icon } from "../widgets/icon.js";
 /** @import { State } from "../core/state.js" */
 

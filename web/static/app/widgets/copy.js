@@ -2,7 +2,7 @@
 // A button that copies a text.
 
 import { html, useState } from "../../vendor/htm-preact.js";
-import { Icon } from "../widgets/icon.js";
+import { Icon } from "./icon.js";
 
 const shown = 2000; // how long the button says that it has copied, ms
 
