@@ -77,20 +77,20 @@ func (s *transcriptShard) drop(n int) {
 	s.chunks = s.chunks[:kept]
 }
 
-// expire sets the time, and removes messages that are older than Recent.
+// expire sets the time, and removes messages that are older than Recent. If the clock was set back,
+// the age of earlier messages isn't known, so they are removed, too.
 func (t *transcript) expire(now time.Time) {
 	t.now.Store(now.UnixNano())
-	oldest := now.Add(-Recent).UnixNano()
 	for i := range t.shards {
-		t.shards[i].expire(oldest)
+		t.shards[i].expire(now.Add(-Recent).UnixNano(), now.UnixNano())
 	}
 }
 
-func (s *transcriptShard) expire(oldest int64) {
+func (s *transcriptShard) expire(oldest, now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
-	for n < len(s.chunks) && s.chunks[n].began <= oldest {
+	for n < len(s.chunks) && (s.chunks[n].began <= oldest || s.chunks[n].began > now) {
 		n++
 	}
 	if n > 0 {

@@ -103,6 +103,17 @@ func TestTranscript_Expires(t *testing.T) {
 	}
 }
 
+func TestTranscript_ClockSetBack(t *testing.T) {
+	var said transcript
+	said.expire(noon)
+	hear(&said, channelID, "1", "before", 0)
+	said.expire(noon.Add(-time.Hour))
+	hear(&said, channelID, "1", "after", 0)
+	if got := texts(said.around(channelID, 9, func(record) bool { return true })); got != "[after]" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestTranscript_Bounded(t *testing.T) {
 	var said transcript
 	text := strings.Repeat("x", 300)
