@@ -24,7 +24,7 @@ export function SignInPage({ signIn, onSignedIn }) {
         <input type="text" autocomplete="username" value="chatguard" readonly hidden />
         <label for="token">Or sign in with a token</label>
         <div class="together">
-          <input id="token" name="token" type="password" autocomplete="current-password" spellcheck="false" required
+          <input id="token" name="token" type="password" autocomplete="current-password" spellcheck=${false} required
             aria-describedby="token-error" aria-invalid=${signIn.error ? "true" : "false"} />
           <button class="primary" disabled=${signIn.busy}>Sign in</button>
         </div>

@@ -79,7 +79,7 @@ function Question({ name, label, about, hint, value, list, problem }) {
   return html`
     <div class="setup-question">
       <label for=${name}>${label}</label>
-      <input id=${name} name=${name} autocomplete="off" autocapitalize="off" spellcheck="false" placeholder=${hint} defaultValue=${value} list=${list}
+      <input id=${name} name=${name} autocomplete="off" autocapitalize="off" spellcheck=${false} placeholder=${hint} defaultValue=${value} list=${list}
         aria-describedby="${name}-about" aria-invalid=${problem ? "true" : "false"} />
       <p id="${name}-about" class=${problem ? "error" : "muted"} aria-live="polite">${problem || about}</p>
     </div>

@@ -154,7 +154,7 @@ function AskID({ connecting: { login, problem, busy } }) {
     <form onSubmit=${submit}>
       <label for="client-id">Client ID</label>
       <div class="together">
-        <input id="client-id" name="client" autocomplete="off" spellcheck="false" required aria-describedby="client-id-error" aria-invalid=${problem ? "true" : "false"} />
+        <input id="client-id" name="client" autocomplete="off" spellcheck=${false} required aria-describedby="client-id-error" aria-invalid=${problem ? "true" : "false"} />
         <button class="primary" aria-disabled=${busy ? "true" : "false"}>Continue</button>
       </div>
       <p id="client-id-error" class="error" role="alert">${problem}</p>
