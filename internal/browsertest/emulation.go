@@ -2,10 +2,12 @@ package browsertest
 
 import (
 	"context"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/systeminfo"
 	"github.com/chromedp/chromedp"
 )
 
@@ -41,4 +43,17 @@ func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromed
 		_, err := cdp.Call(ctx, t, command, params)
 		return err
 	})
+}
+
+// ProcessorTime returns the processor time that the browser has used, for all windows.
+func (w *Window) ProcessorTime() (used time.Duration) {
+	w.Helper()
+	info, err := cdp.Call(w.ctx, chromedp.FromContext(w.ctx).Browser, systeminfo.GetProcessInfo, cdp.Empty{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, process := range info.ProcessInfo {
+		used += time.Duration(process.CPUTime * float64(time.Second))
+	}
+	return used
 }

@@ -92,6 +92,25 @@ func BenchmarkScroll(b *testing.B) {
 	b.ReportMetric(0, "ns/op") // meaningless here
 }
 
+// BenchmarkOpenPage measures the processor time that a browser needs for a page on which 300 users
+// wait for 10 minutes and nobody does anything.
+func BenchmarkOpenPage(b *testing.B) {
+	d := dash(b)
+	w := d.open(1400, 900)
+	for i := range 300 {
+		d.say(chatguard.User{ID: fmt.Sprint(i), Login: fmt.Sprint("user_", i)}, 4)
+	}
+	w.See(`document.querySelector(".figures dd").textContent === "300"`)
+	time.Sleep(2 * time.Second) // the page has loaded everything, and rows have arrived
+	const watched = 10 * time.Second
+	before := w.ProcessorTime()
+	for range b.N {
+		time.Sleep(watched)
+	}
+	b.ReportMetric(100*(w.ProcessorTime()-before).Seconds()/watched.Seconds()/float64(b.N), "%core")
+	b.ReportMetric(0, "ns/op") // meaningless here
+}
+
 // painted is the time from the last byte of the files that the page needs until its first paint.
 const painted = `(() => {
 	const [{ startTime: paint }] = performance.getEntriesByName("first-contentful-paint");

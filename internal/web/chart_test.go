@@ -30,13 +30,14 @@ const served = `{
 
 // testRates is a script that sets the test's data to an answer of 720 steps. The first quarter is
 // unknown; then one message per step follows, with a peak of 155 messages, 10 of them throttled, at
-// step 480.
+// step 480. As in chatguard's answers, steps begin at whole multiples of their length.
 const testRates = `{
+	const now = Math.floor(Date.now() / 60e3) * 60e3;
 	const fill = (each) => Array.from({ length: 720 }, (_, i) => (i < 180 ? null : each(i)));
-	window.rates.hour = { from: new Date(Date.now() - 3600e3).toISOString(), step_seconds: 5,
+	window.rates.hour = { from: new Date(now - 3600e3).toISOString(), step_seconds: 5,
 		messages: fill((i) => (i === 480 ? 155 : 1)), throttled: fill((i) => (i === 480 ? 10 : 0)), observed: fill((i) => (i === 480 ? 4 : 0)),
-		peak: { at: new Date(Date.now() - 1200e3).toISOString(), messages: 166 } };
-	window.rates.day = { from: new Date(Date.now() - 86400e3).toISOString(), step_seconds: 60,
+		peak: { at: new Date(now - 1200e3).toISOString(), messages: 166 } };
+	window.rates.day = { from: new Date(now - 86400e3).toISOString(), step_seconds: 60,
 		messages: Array(1440).fill(null), throttled: Array(1440).fill(null), observed: Array(1440).fill(null) };
 }`
 

@@ -191,6 +191,7 @@ func TestPages_FitResizedWindow(t *testing.T) {
 	for page, shown := range map[string]string{
 		"now": ".rates .chart canvas", "limits": "#burst-0", "people?user=42": ".person .chart canvas", "journal": ".entries:not(.of-user) .entry", "audit": ".audit",
 	} {
+		w.Must(chromedp.EmulateViewport(1600, 800))
 		w.visit("#/" + page)
 		w.See(fmt.Sprintf("document.querySelector(%q)", shown))
 		for _, width := range []int64{1280, 1200, 1100, 1000, 980, 900, 360} {

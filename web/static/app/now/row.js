@@ -19,6 +19,7 @@ import { stamp, upcoming, wait } from "../words/time.js";
 
 const fresh = 1000; // how long a row shows as arriving, ms
 const clipped = 300; // characters of a message in a row
+const animated = 30_000; // the longest wait whose bar is animated, ms
 
 // userRow returns the view of a row. It is no component, because Preact would then move all rows
 // that stay when several rows above them go.
@@ -112,10 +113,14 @@ function changeWords(outcome) {
 }
 
 // RefillBar fills from the time of the first throttled message to the time when its author may
-// write again. The browser animates it. Its key must consist of both times, because a running
-// animation can't be changed.
+// write again. The browser animates a short wait. Its key must consist of both times, because a
+// running animation can't be changed. A longer wait moves with each drawing, because an animation
+// would keep the processor busy for all that time.
 /** @param {{since: number, until: number}} props */
 function RefillBar({ since, until }) {
-  const [style] = useState(() => ({ animationDuration: `${until - since}ms`, animationDelay: `${since - now()}ms` }));
-  return html`<span class="refill" aria-hidden="true"><span class="filled" style=${style}></span></span>`;
+  const length = until - since, past = now() - since;
+  const [animation] = useState(() => ({ animationDuration: `${length}ms`, animationDelay: `${-past}ms` }));
+  const isShort = length <= animated;
+  const style = isShort ? animation : { transform: `scaleX(${Math.min(1, past / length).toFixed(3)})` };
+  return html`<span class="refill" aria-hidden="true"><span class="filled ${isShort ? "moving" : ""}" style=${style}></span></span>`;
 }
