@@ -20,9 +20,9 @@ import (
 const (
 	// maxWait is the maximum duration of any wait. After that the test fails and says what it was
 	// waiting for.
-	maxWait = 30 * time.Second
+	maxWait = time.Minute
 	// lifetime is the maximum time that a test may use a window.
-	lifetime = 4 * time.Minute
+	lifetime = 8 * time.Minute
 	// aims is the number of attempts to click an element that moves away.
 	aims = 3
 )
@@ -91,6 +91,7 @@ func Open(tb testing.TB, width, height int64) *Window {
 	tb.Cleanup(cancel)
 	w := &Window{tb, tab, ctx}
 	w.Must(chromedp.EmulateViewport(width, height))
+	w.SaveData(true)
 	w.keepFocus()
 	w.watchConsole()
 	return w
@@ -150,7 +151,7 @@ const look = `new Promise((done, fail) => {
 		} catch (problem) {
 			if (Date.now() > until) return fail(problem);
 		}
-		Date.now() > until ? done(false) : setTimeout(look, 20);
+		Date.now() > until ? done(false) : setTimeout(look, 50);
 	};
 	look();
 })`

@@ -31,6 +31,14 @@ func (w *Window) Block(address string) {
 	w.Must(call(network.Enable, network.EnableParams{}), call(network.SetBlockedURLs, params))
 }
 
+// SaveData sets whether the page believes that the person wants to save data, as if it had been
+// chosen in the browser's settings. In a new window they do, so that a page loads only what it
+// shows.
+func (w *Window) SaveData(on bool) {
+	w.Helper()
+	w.Must(call(emulation.SetDataSaverOverride, emulation.SetDataSaverOverrideParams{DataSaverEnabled: &on}))
+}
+
 // keepFocus makes the page believe that its window is in front, whatever other tests' windows do.
 func (w *Window) keepFocus() {
 	w.Helper()

@@ -115,6 +115,22 @@ func TestShell_PageNotLoaded(t *testing.T) {
 	w.See(`document.querySelector("#find")`)
 }
 
+// The other pages are loaded before they are shown, unless the person wants to save data.
+func TestShell_LoadsPagesWhenIdle(t *testing.T) {
+	const loaded = `performance.getEntriesByType("resource").some(({ name }) => name.endsWith("/people/page.js"))`
+	for _, saves := range []bool{true, false} {
+		d := dash(t)
+		w := d.openBlank(1400, 900)
+		w.SaveData(saves)
+		w.Must(chromedp.Navigate("http://" + w.address + "/#signin=good-code"))
+		w.See(hasText("Nobody is throttled"))
+		w.Must(chromedp.Evaluate[chromedp.Void](`requestIdleCallback(() => setTimeout(() => (window.wasIdle = true), 200))`))
+		w.See(fmt.Sprintf("window.wasIdle && %s === %v", loaded, !saves))
+		w.goTo("people")
+		w.See(`document.querySelector("#find") && ` + loaded)
+	}
+}
+
 // hasDialog returns a script that is true if the dialog with a label is open.
 func hasDialog(label string) string {
 	return fmt.Sprintf(`document.querySelector("dialog:modal")?.ariaLabel === %q`, label)

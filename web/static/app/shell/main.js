@@ -66,6 +66,9 @@ function skip(event) {
 
 const whenIdle = globalThis.requestIdleCallback ?? setTimeout; // Safari has only timers
 
+// savesData reports whether the person has asked the browser to save data.
+const savesData = () => /** @type {any} */ (navigator).connection?.saveData === true;
+
 const passing = new Set([0, 503]); // temporary: no answer, or the database is failing
 
 // enter fetches what the pages need after signing in.
@@ -79,7 +82,7 @@ async function enter() {
       s.channel = null;
     });
     await show();
-    whenIdle(loadAll);
+    if (!savesData()) whenIdle(loadAll);
   } catch (problem) {
     if (ifSignedOut(problem)) return;
     update((s) => {

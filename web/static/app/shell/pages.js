@@ -1,6 +1,6 @@
 // @ts-check
 // The pages. The page Now is loaded with the dashboard, the others when they are first shown, or
-// when the browser has nothing else to do.
+// when the browser has nothing else to do and needn't save data.
 
 import { html } from "../../vendor/htm-preact.js";
 import { pages } from "../core/route.js";
