@@ -12,6 +12,6 @@ for module in "$@"; do
 	tests=$(sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' $files | paste -sd '|' -)
 	echo "the browser tests of" $packages
 	# shellcheck disable=SC2086 # a list of folders
-	go -C "$module" test -tags browser -parallel 8 -timeout 30m -run "^($tests)\$" $packages || failed=1
+	go -C "$module" test -tags browser -parallel 4 -timeout 30m -run "^($tests)\$" $packages || failed=1
 done
 exit "$failed"

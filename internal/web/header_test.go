@@ -44,10 +44,10 @@ func TestHeader_SignedInAs(t *testing.T) {
 	w.See(`document.querySelector(".me")?.innerText === "owner"`)
 }
 
-// The header does not show Helix as ok before Helix has answered or after it has failed.
+// The header does not show Twitch's API as ok before it has answered or after it has failed.
 func TestHeader_Helix(t *testing.T) {
 	for state, want := range map[live.ConnectionState]string{
-		live.Unasked: headerHasState("off", "Helix not asked yet"), live.Ample: headerHasState("good", "Helix ok"), live.Failing: headerHasState("bad", "Helix failing status 500"),
+		live.Unasked: headerHasState("off", "Twitch API not asked yet"), live.Ample: headerHasState("good", "Twitch API ok"), live.Failing: headerHasState("bad", "Twitch API failing status 500"),
 	} {
 		c := live.Connection{Name: "Helix", State: state}
 		if state == live.Failing {
@@ -65,7 +65,7 @@ func TestHeader_Budget(t *testing.T) {
 			return []live.Connection{{Name: "Twitch", State: live.Connected}, {Name: "Helix", State: "low", Detail: "12 of 800 points left"}, {Name: "Moon", State: "waxing"}}
 		}
 	}).open(360, 800)
-	w.See(headerHasState("warn", "Helix low 12 of 800 points left") + "&&" + headerHasState("off", "Moon waxing"))
+	w.See(headerHasState("warn", "Twitch API low 12 of 800 points left") + "&&" + headerHasState("off", "Moon waxing"))
 	w.wantNoOverflow()
 	w.Accessible()
 }

@@ -23,7 +23,7 @@ test("summaryOf: the worst state wins", () => {
     [raid, "raid", "Raid mode"],
     [paused, "paused", "Paused"],
     [{ ...paused, status: { ...calm.status, database: { state: "failing" } } }, "bad", "Database failing"],
-    [withStates({ name: "Helix", state: "low" }), "warn", "Helix low"],
+    [withStates({ name: "Helix", state: "low" }), "warn", "Twitch API low"],
     [withStates({ name: "Helix", state: "low" }, { name: "Token", state: "refused" }), "bad", "2 problems"],
     [{ ...calm, feed: { state: "lost" } }, "bad", "Disconnected"],
   ]) {
@@ -32,9 +32,9 @@ test("summaryOf: the worst state wins", () => {
   }
 });
 
-test("partsOf: Helix is not ok before it has answered", () => {
-  const helix = (state) => partsOf(withStates({ name: "Helix", state })).find(({ text }) => text.startsWith("Helix"));
-  assert.deepEqual(helix("not asked yet"), { kind: "off", text: "Helix not asked yet", detail: undefined });
+test("partsOf: Twitch's API is not ok before it has answered", () => {
+  const helix = (state) => partsOf(withStates({ name: "Helix", state })).find(({ text }) => text.startsWith("Twitch API"));
+  assert.deepEqual(helix("not asked yet"), { kind: "off", text: "Twitch API not asked yet", detail: undefined });
   assert.equal(helix("ok").kind, "good");
   assert.equal(helix("failing").kind, "bad");
 });

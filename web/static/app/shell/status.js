@@ -33,7 +33,7 @@ function modeOf(policy) {
 }
 
 /** @param {Connection} of @returns {Part} */
-const connectionOf = ({ name, state, detail }) => ({ kind: connectionKinds[state] ?? "off", text: `${name} ${state}`, detail });
+const connectionOf = ({ name, state, detail }) => ({ kind: connectionKinds[state] ?? "off", text: `${name === "Helix" ? "Twitch API" : name} ${state}`, detail });
 
 /** @param {Database} database @returns {Part} */
 function databaseOf({ state, detail }) {
