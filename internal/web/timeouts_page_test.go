@@ -52,9 +52,11 @@ func TestRowActions_TimeoutTyped(t *testing.T) {
 	w.wantNoOverflow()
 	w.Accessible()
 	w.Write(".question [name=reason]", "too loud")
-	w.Write(".question [name=length]", "soon"+kb.Enter)
-	w.See(elementHasText(question, `"length" must be from "1s" to "14d", such as "10m" or "1h30m", not "soon".`))
-	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".question [name=length]").value = ""`))
+	for _, wrong := range []string{"soon", "0", "15d"} {
+		w.Write(".question [name=length]", wrong+kb.Enter)
+		w.See(elementHasText(question, "A timeout lasts from 1 second to 14 days, such as 10m, 1h30m or 2d, not “"+wrong+"”."))
+		w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".question [name=length]").value = ""`))
+	}
 	w.Write(".question [name=length]", "1h30"+kb.Enter)
 	w.See(elementHasText(question, "Timed out until "))
 	d.wantActs("timeout 1h30m0s too loud of 42")

@@ -9,7 +9,7 @@ import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { now, state, update } from "../core/state.js";
 import { pardonWords, unpardonWords } from "../words/pardons.js";
-import { typedDuration } from "../words/lengths.js";
+import { durationText, parseLength } from "../words/lengths.js";
 import { banWords, liftWords, timeoutWords } from "../words/silence.js";
 import { clock, toMinute, upcoming } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
@@ -193,11 +193,17 @@ export function mayUndo(outcome, card) {
   return !card || etag === card.override_etag;
 }
 
-// timeOut times a user out for a duration such as "10m". isConfirmed says that the timeout may
+const shortestTimeout = 1_000_000_000n, longestTimeout = 14n * 86_400_000_000_000n; // as chatguard accepts them, ns
+
+// timeOut times a user out for a duration as people write it. isConfirmed says that the timeout may
 // replace one that lasts longer.
 /** @param {string} user @param {string} length @param {string} reason @param {boolean} isConfirmed @param {string} [zone] */
-export function timeOut(user, length, reason, isConfirmed, zone) {
-  const body = { length: typedDuration(length), reason: reason.trim(), replace: isConfirmed };
+export async function timeOut(user, length, reason, isConfirmed, zone) {
+  const ns = parseLength(length);
+  if (ns === null || ns < shortestTimeout || ns > longestTimeout) {
+    return fail(user, `A timeout lasts from 1 second to 14 days, such as 10m, 1h30m or 2d, not “${length.trim()}”.`);
+  }
+  const body = { length: durationText(ns), reason: reason.trim(), replace: isConfirmed };
   return change(user, "POST", "/timeout", { body }, (answer) => ({
     ...timeoutWords(answer, state.me.name, zone), undoing: answer.undo ? { lift: answer.undo } : null,
   }));
