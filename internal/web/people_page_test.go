@@ -51,6 +51,19 @@ func hasPeople(logins ...string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".found .name")].map((name) => name.textContent).join() === %q`, strings.Join(logins, ","))
 }
 
+func TestPeoplePage_MoreFound(t *testing.T) {
+	d := dash(t)
+	for i := range mostFound + 1 {
+		d.say(chatguard.User{ID: fmt.Sprint(100 + i), Login: fmt.Sprint("owl_", i)}, 1)
+	}
+	w := d.open(1400, 900)
+	w.goTo("people")
+	w.Write("#find", "owl")
+	w.See(hasText("The 20 best matches:"))
+	w.Write("#find", "owl_2")
+	w.See(hasText("2 users:"))
+}
+
 func TestPeoplePage_FindByKeyboard(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 1)

@@ -25,6 +25,7 @@ const mostFound = 20
 // foundUsers is the answer to a search for users.
 type foundUsers struct {
 	Users []foundUser `json:"users"`
+	More  bool        `json:"more,omitempty"` // more users match
 }
 
 // foundUser is a user with the number of notes on them.
@@ -65,12 +66,12 @@ func (h *users) findUsers(w http.ResponseWriter, r *http.Request, who access.Cal
 		return errUnreadable("Users can't be searched now", err)
 	}
 	noted := h.store.NotedUsers(channel)
-	found := foundUsers{[]foundUser{}} // an empty list in JSON, never null
+	found := foundUsers{Users: []foundUser{}} // an empty list in JSON, never null
 	if ok {
 		found.Users = append(found.Users, foundUser{named, noted[named.UserID]})
 	}
 	people, err := readLong(r.Context(), h.reads, who, readWait, func() ([]journal.Person, error) {
-		people, err := find(r.Context(), channel, text, mostFound-len(found.Users))
+		people, err := find(r.Context(), channel, text, mostFound+1)
 		if err != nil {
 			return nil, errUnreadable("Users can't be searched now", err)
 		}
@@ -83,6 +84,9 @@ func (h *users) findUsers(w http.ResponseWriter, r *http.Request, who access.Cal
 		if !ok || person.UserID != named.UserID {
 			found.Users = append(found.Users, foundUser{person, noted[person.UserID]})
 		}
+	}
+	if len(found.Users) > mostFound {
+		found.Users, found.More = found.Users[:mostFound], true
 	}
 	return problem.WriteJSON(w, found)
 }

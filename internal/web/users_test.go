@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -50,6 +51,24 @@ func TestFindUsers(t *testing.T) {
 	d.wantProblem("too long", "GET", "/api/v1/users?q="+long, nil, owned, 422, "256 bytes at most")
 	d.store.failReads(errors.New("damaged: /secret/path"))
 	d.wantProblem("in trouble", "GET", "/api/v1/users", nil, owned, 503, "Users can't be searched now: the database is failing.")
+}
+
+// A search says if more users match than it returns.
+func TestFindUsers_More(t *testing.T) {
+	d := dash(t)
+	for i := range mostFound {
+		d.say(chatguard.User{ID: fmt.Sprint(100 + i), Login: fmt.Sprint("owl_", i)}, 1)
+	}
+	find := func() foundUsers {
+		return decode[foundUsers](t, d.do("GET", "/api/v1/users?q=owl", nil, asOwner))
+	}
+	if found := find(); len(found.Users) != mostFound || found.More {
+		t.Errorf("%d of %d are found, more: %v", len(found.Users), mostFound, found.More)
+	}
+	d.say(chatguard.User{ID: "99", Login: "snowy_owl"}, 1)
+	if found := find(); len(found.Users) != mostFound || !found.More {
+		t.Errorf("of one more, %d are found, more: %v", len(found.Users), found.More)
+	}
 }
 
 func TestGetOverrides(t *testing.T) {

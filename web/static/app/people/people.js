@@ -14,7 +14,8 @@ import { state, update } from "../core/state.js";
  * @typedef {object} People
  * @property {string | null} channel
  * @property {string} text the text in the search field
- * @property {{text: string, noted: boolean, users: Api.Person[]} | null} found the users found, and what was searched for
+ * @property {{text: string, noted: boolean, users: Api.Person[], isMore: boolean} | null} found the
+ *   users found, and what was searched for; isMore says that more match
  * @property {boolean} onlyNoted only users with notes are searched
  * @property {string} problem
  * @property {boolean} isBrowsing the search field was used since the card was opened
@@ -72,7 +73,7 @@ async function search() {
   const text = people.text.trim(), noted = people.onlyNoted;
   try {
     const { body } = await request("GET", `/users?${new URLSearchParams({ channel, q: text, ...(noted && { noted: "true" }) })}`, { signal });
-    if (!signal.aborted) set({ found: { text, noted, users: body.users }, problem: "" });
+    if (!signal.aborted) set({ found: { text, noted, users: body.users, isMore: Boolean(body.more) }, problem: "" });
   } catch (problem) {
     if (!signal.aborted && !ifSignedOut(problem)) set({ problem: problem.message });
   }

@@ -44,10 +44,12 @@ function useFittingHeight() {
 /** @param {People["found"]} found */
 function summary(found) {
   if (!found) return "Searching…";
-  const { text, noted, users } = found;
-  if (noted && text === "") return users.length > 0 ? "With notes:" : "No notes yet. Open a user to add one.";
+  const { text, noted, users, isMore } = found;
+  if (noted && text === "" && users.length === 0) return "No notes yet. Open a user to add one.";
+  if (noted && text === "") return isMore ? `With notes, the first ${users.length}:` : "With notes:";
   if (text === "") return users.length > 0 ? "Recently active:" : "No messages recorded in this channel yet.";
   if (users.length === 0) return html`No user matches “<bdi>${text}</bdi>” (name, login or ID).`;
+  if (isMore) return `The ${users.length} best matches:`;
   return users.length === 1 ? "1 user:" : `${users.length} users:`;
 }
 
