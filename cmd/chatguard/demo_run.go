@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	// firstRaid is how long after the start the first raid comes.
-	firstRaid = 12 * time.Second
+	// firstRaid is how long after the start the first raid comes. Half a minute after the start, most
+	// of its raiders are throttled.
+	firstRaid = 16 * time.Second
 	// demoSettle is how long the demo waits at the end for the bot to read the crowds' messages.
 	demoSettle = 5 * time.Second
 )
