@@ -23,6 +23,14 @@ func (p *past) addChanges() {
 		u := p.people.chattiest(first)[n]
 		return journal.Target{ChannelID: u.channelID, UserID: u.userID, Author: author}
 	}
+	// slowDown gives a regular a message every 12 minutes.
+	slowDown := func(n int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 1, Refill: 12 * time.Minute}}}
+			_, err := controls.SetOverride(ctx, regular(n, berta), nil, own)
+			return err
+		}
+	}
 	for before, change := range map[time.Duration]func(context.Context) error{
 		lastStream - 20*time.Minute: func(ctx context.Context) error {
 			return p.revise(ctx, first, anna, func(l *chatguard.Limit) { l.Refill = 3 * time.Second })
@@ -61,6 +69,13 @@ func (p *past) addChanges() {
 			_, saved, err := controls.PardonUser(ctx, journal.Target{ChannelID: u.channelID, UserID: u.userID, Author: anna})
 			return savedOrNot(saved, err)
 		},
+		// each has been throttled longer than the next, and has more strikes
+		13 * time.Minute: slowDown(4),
+		8 * time.Minute:  slowDown(8),
+		5 * time.Minute:  slowDown(12),
+		3 * time.Minute:  slowDown(16),
+		2 * time.Minute:  slowDown(20),
+
 		7 * time.Minute: func(context.Context) error { p.failing = true; return nil },
 	} {
 		p.events = append(p.events, event{at: p.before(before), change: change})
