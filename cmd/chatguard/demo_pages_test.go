@@ -44,7 +44,12 @@ type pageState struct {
 }
 
 var pageStates = []pageState{
-	{"now", func(d *dashboard) { d.showPage("now", "") }},
+	{"now", func(d *dashboard) {
+		for range 3 { // so that the list is still full after some pictures
+			d.crowd.Raid()
+		}
+		d.See(`document.querySelectorAll("main .row").length >= 12`)
+	}},
 	{"now-states", func(d *dashboard) { d.openMenu("states") }},
 	{"now-account", func(d *dashboard) { d.openMenu("account") }},
 	{"limits", func(d *dashboard) {
