@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -205,13 +206,12 @@ func (d *dashboard) drawn() {
 	})()`, chromedp.EvalAwaitPromise))
 }
 
-// showPage opens a page and waits until it has an element.
-func (d *dashboard) showPage(page, element string) {
+// showPage opens a page and waits until it is loaded and has an element.
+func (d *dashboard) showPage(address, element string) {
 	d.Helper()
-	d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", "#/"+page)))
-	if element != "" {
-		d.See(fmt.Sprintf("document.querySelector(%q)", element))
-	}
+	d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", "#/"+address)))
+	page, _, _ := strings.Cut(address, "?")
+	d.See(fmt.Sprintf(`document.querySelector("main h1")?.innerText.toLowerCase() === %q && document.querySelector(%q)`, page, element))
 }
 
 // openMenu opens one of the shell's menus, and closes the others.

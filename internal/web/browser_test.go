@@ -38,10 +38,17 @@ func (d *dashboard) openBlank(width, height int64) *window {
 	return &window{browsertest.Open(d.TB, width, height), d}
 }
 
-// goTo follows a link of the page's navigation.
+// goTo follows a link of the page's navigation, and waits until that page is loaded.
 func (w *window) goTo(page string) {
 	w.Window.Helper()
 	w.Click(fmt.Sprintf(`nav a[href^="#/%s"]`, page))
+	w.waitForPage(page)
+}
+
+// waitForPage waits until a page is loaded.
+func (w *window) waitForPage(page string) {
+	w.Window.Helper()
+	w.See(fmt.Sprintf(`document.querySelector("main h1")?.innerText.toLowerCase() === %q`, page))
 }
 
 // signOut presses "Sign out" in the menu of the signed-in user.

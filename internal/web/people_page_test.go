@@ -40,10 +40,12 @@ func (d *dashboard) openCard(user chatguard.User) *window {
 	return w
 }
 
-// visit writes a fragment into the address bar.
+// visit writes a fragment into the address bar, and waits until that page is loaded.
 func (w *window) visit(fragment string) {
 	w.Window.Helper()
 	w.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", fragment)))
+	page, _, _ := strings.Cut(strings.TrimPrefix(fragment, "#/"), "?")
+	w.waitForPage(page)
 }
 
 // hasPeople returns a script that is true if the search shows exactly these users.
