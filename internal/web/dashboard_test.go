@@ -204,9 +204,7 @@ func TestPages_FitResizedWindow(t *testing.T) {
 func TestNowPage_DrawsRowsLazily(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	for i := range 5000 {
-		d.say(chatguard.User{ID: fmt.Sprint(i), Login: fmt.Sprint("user_", i)}, 4)
-	}
+	d.throttleUsers(5000)
 	w.See(`document.querySelector(".figures dd").textContent === "5,000"`)
 	w.See(hasRows("user_4999", 1))
 	w.Must(chromedp.Evaluate[chromedp.Void](`scrollTo(0, document.body.scrollHeight)`))
