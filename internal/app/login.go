@@ -148,6 +148,7 @@ func (l *botLogin) keepClientID(id string) (note string) {
 	changed := *l.app.directory.config()
 	changed.Twitch.ClientID = id
 	l.app.directory.loaded.Store(&changed)
+	l.tokens.UseClientID(id)
 	return ""
 }
 

@@ -235,6 +235,27 @@ func TestLogin_ClientID(t *testing.T) {
 	})
 }
 
+// TestLogin_OtherClientID checks that a client ID entered in the dashboard replaces a wrong one of
+// the configuration, without a restart.
+func TestLogin_OtherClientID(t *testing.T) {
+	firstEvening(t, func(s *simulation) {
+		if w := s.ask("POST", "/login", ""); w.Code != http.StatusUnprocessableEntity {
+			s.Errorf("with the wrong ID: %d %s", w.Code, w.Body)
+		}
+		s.server.Approve(s.beginLogin(`{"client_id":"` + s.server.ClientID() + `"}`).UserCode)
+		s.advance(10 * time.Second)
+		if got := s.setup(); got.Token != live.Valid || got.Problem != "" {
+			s.Errorf("%+v", got)
+		}
+	}, func(s *simulation) {
+		s.config.Twitch.ClientID = "nobodysapp1"
+		s.config.Path = filepath.Join(s.TempDir(), "chatguard.toml")
+		if err := os.WriteFile(s.config.Path, []byte("[twitch]\nchannels = [\"gardenhour\"]\nclient_id = \"nobodysapp1\"\n"), 0o600); err != nil {
+			s.Fatal(err)
+		}
+	})
+}
+
 // TestLogin_TwitchAway checks the answer while Twitch can't be reached.
 func TestLogin_TwitchAway(t *testing.T) {
 	firstEvening(t, func(s *simulation) {

@@ -53,7 +53,7 @@ func (t *Store) seedFile(ctx context.Context) {
 // reset replaces what is known with the content of a record.
 func (t *Store) reset(k *knowledge, r record) {
 	was := *k
-	*k = knowledge{record: r, state: Unknown, since: was.since, fileTrouble: was.fileTrouble, unsaved: was.unsaved, renewEarly: renewBefore, checkAt: t.Clock.Now()}
+	*k = knowledge{record: r, state: Unknown, since: was.since, clientID: was.clientID, fileTrouble: was.fileTrouble, unsaved: was.unsaved, renewEarly: renewBefore, checkAt: t.Clock.Now()}
 	switch {
 	case r.Access == "" && r.Refresh == "":
 		k.state = Missing

@@ -47,6 +47,8 @@ type knowledge struct {
 	record record
 	state  State
 	since  time.Time
+	// clientID is the application that the configuration names since UseClientID, or empty.
+	clientID string
 	// trouble is the reason why the token isn't good, or else the error of the last request to
 	// Twitch.
 	trouble          error
@@ -80,6 +82,11 @@ func (r record) identity() Identity {
 	return Identity{UserID: r.UserID, Login: r.Login, ClientID: r.ClientID, Scopes: r.Scopes}
 }
 
+// UseClientID says that the configuration now names another application.
+func (t *Store) UseClientID(id string) {
+	t.update(func(k *knowledge) { k.clientID = id })
+}
+
 // Status returns the status of the token.
 func (t *Store) Status() Status { return t.statusOf(t.current()) }
 
@@ -88,6 +95,7 @@ func (t *Store) statusOf(k knowledge) Status {
 		State: k.state, Identity: k.record.identity(), Since: k.since, ExpiresAt: k.record.Expires, Renewable: t.isRenewable(k.record.Pair),
 	}
 	s.State = cmp.Or(s.State, Unknown) // nothing loaded yet
+	configured := cmp.Or(k.clientID, t.ClientID)
 	if s.Identity.Scopes != nil {
 		s.Missing = MissingScopes(t.Transport, s.Identity.Scopes)
 	}
@@ -100,7 +108,7 @@ func (t *Store) statusOf(k knowledge) Status {
 		s.Detail = hostile.Detail(k.fileTrouble.Error())
 	case len(s.Missing) > 0:
 		s.Detail = fmt.Sprintf("the token lacks scopes: %s: run `chatguard login` again", strings.Join(s.Missing, ", "))
-	case t.ClientID != "" && k.record.ClientID != "" && t.ClientID != k.record.ClientID:
+	case configured != "" && k.record.ClientID != "" && configured != k.record.ClientID:
 		s.Detail = "the token was made for a different application than twitch.client_id: run `chatguard login` again"
 	}
 	return s

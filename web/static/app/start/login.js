@@ -52,6 +52,7 @@ export async function open() {
   if (!login) return;
   if (login.state === "waiting") return take(login);
   if (login.needs_client_id) return change({ login, asksID: true, busy: false });
+  change({ login: { state: "none", console: login.console } });
   begin();
 }
 
