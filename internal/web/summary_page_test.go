@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
 )
 
 // TestSummaryCard_Dismissed checks the card of the last stream: its words, and that it stays away
@@ -40,4 +41,18 @@ func TestTopCard_LinksToUser(t *testing.T) {
 	w.Accessible()
 	w.Click(".top li a")
 	w.See(`location.hash.includes("user=` + spammer.ID + `")`)
+}
+
+// TestTopCard_CountsObserved checks that the sum counts the same messages as the list, after a
+// channel that only observed has begun to enforce.
+func TestTopCard_CountsObserved(t *testing.T) {
+	d := dash(t)
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	d.say(spammer, 5)
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce }))
+	d.say(spammer, 3)
+	d.flush()
+	w := d.open(1400, 900)
+	w.See(elementHasText(`document.querySelector(".top .sum")`, "5 messages throttled today (UTC), 2 of them only observed"))
+	w.See(elementHasText(`document.querySelector(".top li")`, "5"))
 }

@@ -54,7 +54,7 @@ func TestRowActions_TimeoutTyped(t *testing.T) {
 	w.Write(".question [name=reason]", "too loud")
 	for _, wrong := range []string{"soon", "0", "15d"} {
 		w.Write(".question [name=length]", wrong+kb.Enter)
-		w.See(elementHasText(question, "A timeout lasts from 1 second to 14 days, such as 10m, 1h30m or 2d, not “"+wrong+"”."))
+		w.See(elementHasText(question, "A timeout lasts from 1 second to 14 days, such as 10m, 1h30m or 2d, not “"+wrong+"”.") + "&& !" + elementHasText(deedOf42, "refused"))
 		w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".question [name=length]").value = ""`))
 	}
 	w.Write(".question [name=length]", "1h30"+kb.Enter)

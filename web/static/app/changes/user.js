@@ -21,6 +21,7 @@ import { unsavedChange } from "../words/unsaved.js";
  * @typedef {object} Outcome
  * @property {boolean} busy chatguard hasn't answered yet
  * @property {string} problem why chatguard refused the change
+ * @property {boolean} isUnsent nothing was sent, for the reason in problem
  * @property {boolean} isConflict chatguard refused it because of what others have done since
  * @property {string} severity "timed-out" or "banned" if the user now is; as in a chip's class
  * @property {string} done the result in a few words
@@ -48,7 +49,7 @@ import { unsavedChange } from "../words/unsaved.js";
 export function outcomeOf(known) {
   /** @type {Outcome} */
   const nothing = {
-    busy: false, problem: "", isConflict: false, severity: "", done: "", sentence: "", isToRead: false,
+    busy: false, problem: "", isUnsent: false, isConflict: false, severity: "", done: "", sentence: "", isToRead: false,
     isPartial: false, isHeld: false, isSaved: true, undoing: null, at: now(),
   };
   return { ...nothing, ...known };
@@ -93,9 +94,9 @@ function set(user, known) {
   return outcome;
 }
 
-// fail stores why a user can't be changed.
+// fail stores why no change of a user was sent.
 /** @param {string} user @param {string} problem */
-export const fail = (user, problem) => set(user, { problem });
+export const fail = (user, problem) => set(user, { problem, isUnsent: true });
 
 // forget drops a user's outcome, unless a change is pending.
 /** @param {string} user */

@@ -24,7 +24,7 @@ const tenths = new Intl.NumberFormat("en-GB", { minimumFractionDigits: 1, maximu
 
 // as in style/now.css
 const phone = matchMedia("(max-width: 979px)");
-const roomy = matchMedia("(min-width: 1280px)"); // for cards beside the list
+const roomy = matchMedia("(min-width: 1360px)"); // for cards beside the list
 
 /** @param {number} perSecond */
 const rate = (perSecond) => (perSecond < 100 ? tenths : whole).format(perSecond);
@@ -80,7 +80,7 @@ function Figures({ state: { status, policy }, stale }) {
   return html`
     <dl class="figures ${stale}">
       <${Figure} name="Users throttled now" value=${status && whole.format(throttled)} />
-      ${would > 0 && html`<${Figure} name="Observed only" value=${whole.format(would)} />`}
+      ${(would > 0 || policy?.in_force === "observe") && html`<${Figure} name="Observed only" value=${whole.format(would)} />`}
       <${Figure} name="Messages per second" value=${status && rate(status.messages_per_second)} />
       <${Throttled} status=${status} policy=${policy} />
     </dl>

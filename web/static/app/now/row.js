@@ -95,7 +95,7 @@ function Text({ user, index, asks, isLeaving }) {
 // this moderator.
 /** @param {{user: User, outcome?: Outcome}} props */
 function Done({ user, outcome }) {
-  const changed = outcome && outcome.at >= Date.parse(user.at);
+  const changed = outcome && !outcome.isUnsent && outcome.at >= Date.parse(user.at);
   const { word, kind, detail } = changed ? changeWords(outcome) : outcomeWords(user);
   return html`
     <span role="cell" class="deed" title=${detail ? `${word}: ${detail}` : null}>

@@ -40,14 +40,13 @@ export function TopCard({ state }) {
 
 /** @param {{state: State, body: Api.getChannelsTop, since: Since}} props */
 function Ranking({ state, body: { throttled: sum, before, timezone }, since }) {
-  const onlyObserves = sum.messages === 0 && sum.observed_messages > 0;
-  const all = onlyObserves ? sum.observed_messages : sum.messages;
-  const then = before && (onlyObserves ? before.observed_messages : before.messages);
+  const observed = sum.observed_messages, onlyObserves = sum.messages === 0 && observed > 0;
+  const all = sum.messages + observed, then = before && before.messages + before.observed_messages;
   const most = Math.max(1, ...sum.top.map(count));
   return html`
     <p class="sum">
       <strong>${whole.format(all)}</strong>
-      ${all === 1 ? "message" : "messages"} ${onlyObserves ? "would have been throttled" : "throttled"} ${since === "day" ? `today (${timezone})` : "in this stream"}${then ? ` · ${comparison(all, then, since)}` : ""}
+      ${all === 1 ? "message" : "messages"} ${onlyObserves ? "would have been throttled" : "throttled"} ${since === "day" ? `today (${timezone})` : "in this stream"}${observed > 0 && !onlyObserves ? `, ${whole.format(observed)} of them only observed` : ""}${then ? ` · ${comparison(all, then, since)}` : ""}
     </p>
     ${sum.top.length === 0 && html`<p class="muted">Nobody was throttled ${since === "day" ? "today" : "in this stream"}.</p>`}
     <ol>

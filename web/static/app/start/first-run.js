@@ -31,6 +31,7 @@ export function problemsOf({ channel, timezone, client_id: id }) {
 export function FirstRunPage({ console: page, onCreated }) {
   const [problems, setProblems] = useState(/** @type {Problems} */ ({}));
   const [busy, setBusy] = useState(false);
+  const [showsID, showID] = useState(false);
   /** @param {SubmitEvent & {target: HTMLFormElement}} event */
   const submit = async (event) => {
     event.preventDefault();
@@ -40,6 +41,7 @@ export function FirstRunPage({ console: page, onCreated }) {
     const answers = { channel: read("channel"), timezone: read("timezone"), client_id: read("client_id") };
     const found = problemsOf(answers);
     setProblems(found);
+    if (found.client_id) showID(true); // from then on, or other errors would hide the field
     const [first] = Object.keys(found);
     if (first) return /** @type {HTMLElement} */ (event.target.querySelector(`[name=${first}]`)).focus();
     setBusy(true);
@@ -60,7 +62,7 @@ export function FirstRunPage({ console: page, onCreated }) {
         <${Question} name="channel" label="Twitch channel" hint="yourchannel, or twitch.tv/yourchannel" problem=${problems.channel} />
         <${Question} name="timezone" label="Time zone" about="Daily limits reset at midnight there." value=${Intl.DateTimeFormat().resolvedOptions().timeZone} list="zones" problem=${problems.timezone} />
         <${Zones} />
-        <details open=${Boolean(problems.client_id)}>
+        <details open=${showsID}>
           <summary>Twitch application <span class="muted">optional, can follow later</span></summary>
           <p class="muted">To act on messages, chatguard needs the client ID of a Twitch application of your own. It costs nothing and is no secret.</p>
           <${ClientIDGuide} page=${page} />

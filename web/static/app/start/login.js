@@ -9,6 +9,7 @@ import { ClientIDGuide, wrongClientID } from "./client-id.js";
 import { again } from "./setup.js";
 import { Copy } from "../widgets/copy.js";
 import { Icon } from "../widgets/icon.js";
+import { wait } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
 
 /**
@@ -152,10 +153,10 @@ function AskID({ connecting: { login, problem, busy } }) {
   return html`
     <p>chatguard uses a Twitch application of your own. It costs nothing, its ID is no secret, and you need it only once.</p>
     <${ClientIDGuide} page=${login?.console ?? "https://dev.twitch.tv/console/apps/create"} />
-    <form onSubmit=${submit}>
+    <form onSubmit=${submit} novalidate>
       <label for="client-id">Client ID</label>
       <div class="together">
-        <input id="client-id" name="client" autocomplete="off" spellcheck=${false} required aria-describedby="client-id-error" aria-invalid=${problem ? "true" : "false"} />
+        <input id="client-id" name="client" autocomplete="off" spellcheck=${false} aria-describedby="client-id-error" aria-invalid=${problem ? "true" : "false"} />
         <button class="primary" aria-disabled=${busy ? "true" : "false"}>Continue</button>
       </div>
       <p id="client-id-error" class="error" role="alert">${problem}</p>
@@ -173,7 +174,7 @@ function Waiting({ login, close }) {
         <p>Open Twitch where the <strong>bot’s account</strong> is signed in, here or by the QR code on a phone. Check that it shows this code, and authorize.</p>
         <p class="user-code"><code>${login.user_code}</code><${Copy} text=${login.user_code} what="code" /></p>
         <p><a class="button primary" id="open-twitch" href=${login.address} target="_blank" rel="noreferrer">Open Twitch<${Icon} name="external-link" /></a></p>
-        <p class="muted">Waiting for Twitch. The code works for ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more.</p>
+        <p class="muted">Waiting for Twitch. The code works for another ${wait(left * 1000)}.</p>
       </div>
     </div>
     ${login.problem && html`<p class="warn-text">${login.problem}</p>`}
