@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -60,6 +61,20 @@ func TestRowActions_TimeoutTyped(t *testing.T) {
 	w.Write(".question [name=length]", "1h30"+kb.Enter)
 	w.See(elementHasText(question, "Timed out until "))
 	d.wantActs("timeout 1h30m0s too loud of 42")
+}
+
+// Once a timeout by chatguard is over, the row offers another one instead of its end.
+func TestRowActions_TimeoutOver(t *testing.T) {
+	d := dash(t)
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) {
+		p.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 30 * time.Second}}
+	}))
+	v := d.say(spammer, 4)
+	d.server.Report(journal.Outcome{Entry: v.EntryID, At: d.now(), Action: chatguard.Timeout, Result: journal.Done})
+	w := d.open(1600, 900)
+	w.See(findControl("lift") + "&& !" + findControl("timeout"))
+	d.advance(31 * time.Second)
+	w.See(findControl("timeout") + "&& !" + findControl("lift"))
 }
 
 // A timeout that would shorten another asks for a confirmation.

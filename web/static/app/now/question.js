@@ -8,8 +8,9 @@
 import * as changes from "../changes/user.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
-import { nameOf, state, update } from "../core/state.js";
+import { asOf, nameOf, state, update } from "../core/state.js";
 import { heldRow, hold } from "./held-row.js";
+import { seconds } from "../words/time.js";
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { User } from "../core/state.js" */
 
@@ -94,10 +95,14 @@ export const undo = (user) => show(user, changes.undo(user.user_id, state.change
 // silencedAs returns "timeout" or "ban" if the row says that its user is timed out or banned, by
 // the last change of a moderator or by chatguard; otherwise "".
 /** @param {User} user */
-export function silencedAs({ user_id: id, outcome: { action, result }, at }) {
+export function silencedAs({ user_id: id, penalty, outcome: { action, result, at: since }, at, until }) {
   const change = state.changes[id];
   if (change?.done && change.at >= Date.parse(at)) return change.undoing?.lift ?? "";
-  return result === "done" && (action === "timeout" || action === "ban") ? action : "";
+  if (result !== "done") return "";
+  const [, length] = penalty.split(" ");
+  const lasts = length ? seconds(length) * 1000 : Infinity; // another than the penalty's is unknown
+  const ends = length === "refill" ? until : Date.parse(since) + lasts;
+  return action === "ban" || (action === "timeout" && asOf() < ends) ? action : "";
 }
 
 // show announces the outcome of a change. Below the row, it shows an outcome that needs to be read,
