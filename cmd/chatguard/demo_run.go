@@ -19,7 +19,7 @@ import (
 
 const (
 	// firstRaid is how long after the start the first raid comes. Half a minute after the start,
-	// most of its raiders are throttled.
+	// several of its raiders are held back.
 	firstRaid = 16 * time.Second
 	// demoSettle is how long the demo waits at the end for the bot to read the crowds' messages.
 	demoSettle = 5 * time.Second

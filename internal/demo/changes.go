@@ -69,7 +69,7 @@ func (p *past) addChanges() {
 			_, saved, err := controls.PardonUser(ctx, journal.Target{ChannelID: u.channelID, UserID: u.userID, Author: anna})
 			return savedOrNot(saved, err)
 		},
-		// each has been throttled longer than the next, and has more strikes
+		// at different times, so that they are on different rungs
 		13 * time.Minute: slowDown(4),
 		8 * time.Minute:  slowDown(8),
 		5 * time.Minute:  slowDown(12),
