@@ -32,6 +32,10 @@ type algorithm struct {
 	// spend spends n, which must fit at that time, and returns the level afterwards.
 	spend func(r *Rule, state []uint64, at, n int64) level
 
+	// overdraw spends n, whether it fits or not, for messages that were allowed elsewhere. What
+	// exceeds the capacity is paid back by waiting, as far as the algorithm can represent it.
+	overdraw func(r *Rule, state []uint64, at, n int64)
+
 	// charge counts n messages that were throttled, as far as there is room, and returns how many
 	// it counted.
 	charge func(r *Rule, state []uint64, at, n int64) (counted int64)

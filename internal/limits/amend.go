@@ -16,40 +16,48 @@ type Refund struct {
 // Refund refunds a message in each limit: the part that still counts. It never makes the user's
 // state better than that of a new user. now is the present.
 func (t *Table) Refund(user string, f Refund, now int64) {
-	t.amend(user, now, func(s *shard, row []uint64, at int64) {
-		back := spentMessage{at: f.At, n: f.N, later: f.Shared}
-		s.refund(row, s.rulesWith(row, f.Roles), back, at, func(r *Rule) bool { return !f.Observed || !r.observes })
-	})
+	t.amend(user, func(a *account) { a.refund(f, now) })
 }
 
-func (s *shard) refund(row []uint64, rules []Rule, back spentMessage, at int64, applies func(*Rule) bool) {
-	back.latest = int64(row[wordLast]) <= back.at
+// refund is Table.Refund for one row.
+func (a *account) refund(f Refund, now int64) {
+	back := spentMessage{at: f.At, n: f.N, later: f.Shared}
+	rules := a.set.rulesOf(a.personal, f.Roles)
+	a.giveBack(rules, back, changeTime(a.row, now), func(r *Rule) bool { return !f.Observed || !r.observes })
+}
+
+// giveBack refunds a message in the limits that applies selects.
+func (a *account) giveBack(rules []Rule, back spentMessage, at int64, applies func(*Rule) bool) {
+	back.latest = int64(a.row[wordLast]) <= back.at
 	for i := range rules {
 		if r := &rules[i]; applies(r) {
-			r.refund(r, r.state(row), back, at)
+			r.refund(r, r.state(a.row), back, at)
 		}
 	}
 }
 
 // Reset removes the user's usage, strikes and grants, as if the user had never been seen. The
 // user's override stays, and a calendar change in progress continues.
-func (t *Table) Reset(user string, now int64) {
-	t.amend(user, now, func(s *shard, row []uint64, _ int64) {
-		rules := s.rulesOf(row)
-		for i := range rules {
-			r := &rules[i]
-			state := r.state(row)
-			if r.calendar != nil && loadDay(state).inTransition() {
-				loadDay(state).withoutCount().store(state)
-			} else {
-				clear(state)
-			}
+func (t *Table) Reset(user string) {
+	t.amend(user, (*account).reset)
+}
+
+// reset is Table.Reset for one row.
+func (a *account) reset() {
+	rules := a.spentRules()
+	for i := range rules {
+		r := &rules[i]
+		state := r.state(a.row)
+		if r.calendar != nil && loadDay(state).inTransition() {
+			loadDay(state).withoutCount().store(state)
+		} else {
+			clear(state)
 		}
-		clearStrikes(row)
-		if hasFlag(row, personalFlag) {
-			s.personal[row[wordUser]].grants = nil
-		}
-	})
+	}
+	clearStrikes(a.row)
+	if a.personal != nil {
+		a.personal.grants = nil
+	}
 }
 
 func clearStrikes(row []uint64) {
@@ -57,21 +65,16 @@ func clearStrikes(row []uint64) {
 	row[wordStrikeAt], row[wordSilentUntil] = 0, 0
 }
 
-// amend calls change with the user's row, as of now, or as of the row's last use if that is later. It
-// does nothing for a user without a row.
-func (t *Table) amend(user string, now int64, change func(s *shard, row []uint64, at int64)) {
+// amend calls change with the user's account. It does nothing for a user without a row.
+func (t *Table) amend(user string, change func(a *account)) {
 	var p place
 	if !t.lock(user, &p) {
 		return
 	}
 	defer p.shard.mu.Unlock()
-	if p.find(); !p.found {
-		return
+	if p.find(); p.found {
+		p.change(change)
 	}
-	row := p.shard.row(p.slot)
-	change(p.shard, row, changeTime(row, now))
-	p.shard.pin(row)
-	p.shard.touch(p.slot, row)
 }
 
 // changeTime returns the time at which a change made now counts in a row. It is never before the

@@ -92,7 +92,7 @@ func TestReset(t *testing.T) {
 	}
 	run(t, table, []step{{at: 0, n: 3, ok: true}, {at: 0, retry: day}})
 	table.Grant("7", "daily", 2, nanos(0))
-	table.Reset("7", nanos(0))
+	table.Reset("7")
 	d, levels, s := table.Explain("7", &Request{At: nanos(0), Cost: 3})
 	if !d.Allowed || s.Strikes != 0 || s.SilentUntil != 0 || len(s.Own.Numbers) != 1 {
 		t.Errorf("%+v, %+v", d, s)
@@ -106,7 +106,7 @@ func TestReset(t *testing.T) {
 	if s := table.standing(0); s.Strikes != 1 {
 		t.Errorf("%d strikes after a reset and one more, want 1", s.Strikes)
 	}
-	table.Reset("8", nanos(0))
+	table.Reset("8")
 	if table.Users() != 1 {
 		t.Error("a reset of somebody never seen makes a row")
 	}

@@ -22,6 +22,9 @@ type setPair struct{ old, set *Set }
 func (c *Changes) Apply(t *Table, set *Set) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.notes {
+		set = set.noted
+	}
 	if t.useIfUnused(set) {
 		return
 	}
@@ -192,6 +195,9 @@ func (s *shard) change(c *conversion, most int) {
 			oldRules = c.old.rulesFor(rolesOf(row))
 		}
 		c.convert(row, s.rulesOf(row), before, oldRules)
+		if c.set.unsent > 0 {
+			row[c.set.unsent] = before[c.old.unsent]
+		}
 		if c.old.strikes.isPractice() && !c.set.strikes.isPractice() {
 			setStrikeCount(row, 0)
 			row[wordSilentUntil] = 0

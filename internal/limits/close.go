@@ -1,9 +1,10 @@
 package limits
 
 // Close closes tables for good. If onlyEmpty is true, it closes them only if no user has a row in
-// any of them. It returns false if it has not closed them. Afterwards nothing can be spent in the
-// tables. All calls must pass the tables in the order in which decisions lock them.
-func Close(onlyEmpty bool, tables ...*Table) bool {
+// any of them. It returns false if it has not closed them, and otherwise what TakeUnsent would have
+// returned for each. Afterwards nothing can be spent in the tables. All calls must pass the tables
+// in the order in which decisions lock them.
+func Close(onlyEmpty bool, tables ...*Table) (closed bool, unsent []Unsent) {
 	var shards []*shard
 	empty := true
 	for _, t := range tables {
@@ -16,15 +17,16 @@ func Close(onlyEmpty bool, tables ...*Table) bool {
 	}
 	defer unlockAll(shards)
 	if onlyEmpty && !empty {
-		return false
+		return false, nil
 	}
 	for _, t := range tables {
 		t.closed.Store(true)
 	}
 	for _, s := range shards {
+		unsent = s.takeAllUnsent(unsent)
 		s.close()
 	}
-	return true
+	return true, unsent
 }
 
 // Closed reports whether the table has been closed.

@@ -10,22 +10,30 @@ func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count
 		switch {
 		case n > r.capacity:
 			return Never
-		case n > r.capacity-count:
-			return start + r.interval
+		case n <= r.capacity-count:
+			return at
+		case state[1]&overdrawnFlag != 0:
+			return r.windowsAfter(start, count-(r.capacity-n))
 		}
-		return at
+		return start + r.interval
 	}
 
 	a.spend = func(r *Rule, state []uint64, at, n int64) level {
 		start, count := present(r, state, at)
-		setWindow(state, start, count+n)
+		r.setWindow(state, start, count+n)
 		return level{count + n, r.capacity, start + r.interval}
+	}
+
+	a.overdraw = func(r *Rule, state []uint64, at, n int64) {
+		start, count := present(r, state, at)
+		state[1] |= overdrawnFlag
+		r.setWindow(state, start, addCapped(count, n, MaxMessages))
 	}
 
 	a.charge = func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		start, count := present(r, state, at)
 		more := addCapped(count, n, r.capacity)
-		setWindow(state, start, more)
+		r.setWindow(state, start, more)
 		return more - count
 	}
 
@@ -37,12 +45,12 @@ func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count
 			var none [2]uint64
 			start, _ = present(r, none[:], at)
 		}
-		setWindow(state, start, count)
+		r.setWindow(state, start, count)
 	}
 
 	a.refund = func(r *Rule, state []uint64, back spentMessage, at int64) {
 		if start, count := present(r, state, at); back.at >= start {
-			setWindow(state, start, max(0, count-back.n))
+			r.setWindow(state, start, max(0, count-back.n))
 		}
 	}
 
@@ -58,20 +66,53 @@ func compileWindow(p Params, r *Rule) error {
 }
 
 func isValidWindow(old *Rule, state []uint64, last int64) bool {
-	return len(state) == 2 && old.interval > 0 && old.interval < maxEvery && state[0] <= uint64(last) && state[1] <= MaxMessages
+	return len(state) == 2 && old.interval > 0 && old.interval < maxEvery && state[0] <= uint64(last) && state[1]&^overdrawnFlag <= MaxMessages &&
+		(old.capacity > 0 || state[1]&overdrawnFlag == 0)
 }
 
+// overdrawnFlag in the word of a count means that more was spent than fits. What exceeds the
+// capacity counts in the next window. Without the flag, a count above the capacity comes from a
+// capacity that was lowered, and ends with its window.
+const overdrawnFlag = 1 << 61
+
 // setWindow stores a window; for an empty window it stores zero words.
-func setWindow(state []uint64, start, count int64) {
+func (r *Rule) setWindow(state []uint64, start, count int64) {
 	if count == 0 {
 		start = 0
 	}
-	state[0], state[1] = uint64(start), uint64(count)
+	flag := state[1] & overdrawnFlag
+	if count <= r.capacity {
+		flag = 0
+	}
+	state[0], state[1] = uint64(start), uint64(count)|flag
+}
+
+// countIn returns the count in the word of a window.
+func countIn(word uint64) int64 { return int64(word &^ overdrawnFlag) }
+
+// carried returns how much of an overdrawn window counts in the window that starts that much later.
+func (r *Rule) carried(state []uint64, later int64) int64 {
+	count := countIn(state[1])
+	windows := later / r.interval
+	if state[1]&overdrawnFlag == 0 || windows > count {
+		return 0
+	}
+	return max(0, count-windows*r.capacity)
+}
+
+// windowsAfter returns the start of the first window, after the one with that start, by which the
+// allowances of all windows since add up to count.
+func (r *Rule) windowsAfter(start, count int64) int64 {
+	length, _ := scale((count-1)/r.capacity+1, r.interval, 1)
+	return min(start+length, MaxTime-1)
 }
 
 func windowExpiry(r *Rule, state []uint64) int64 {
-	if state[1] == 0 {
+	switch {
+	case state[1] == 0:
 		return 0
+	case state[1]&overdrawnFlag != 0:
+		return r.windowsAfter(int64(state[0]), countIn(state[1]))
 	}
 	return int64(state[0]) + r.interval
 }

@@ -38,7 +38,7 @@ var dailyWindow = algorithm{
 		d := r.dayAt(state, at)
 		for n > r.allowance(d)-d.count {
 			at = d.End * nanosPerSecond
-			if !d.changing {
+			if !d.has(changingFlag | overdrawnFlag) {
 				break // a whole day follows
 			}
 			d = r.dayAfter(d)
@@ -53,6 +53,13 @@ var dailyWindow = algorithm{
 		return r.levelOfDay(d)
 	},
 
+	overdraw: func(r *Rule, state []uint64, at, n int64) {
+		d := r.dayAt(state, at)
+		d.count = addCapped(d.count, n, MaxMessages)
+		d.set(overdrawnFlag, d.count > r.allowance(d))
+		d.store(state)
+	},
+
 	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		d := r.dayAt(state, at)
 		before := d.count
@@ -64,6 +71,7 @@ var dailyWindow = algorithm{
 	refund: func(r *Rule, state []uint64, back spentMessage, at int64) {
 		if d := r.dayAt(state, at); back.at >= d.Start*nanosPerSecond {
 			d.count = max(0, d.count-back.n)
+			d.set(overdrawnFlag, d.has(overdrawnFlag) && d.count > r.allowance(d))
 			d.store(state)
 		}
 	},
@@ -72,11 +80,11 @@ var dailyWindow = algorithm{
 
 	expiry: func(r *Rule, state []uint64) int64 {
 		d := loadDay(state)
-		switch {
-		case d.changing:
-			d = r.dayAfter(d)
-		case d.count == 0 && !d.partial:
+		if d.count == 0 && !d.inTransition() {
 			return 0
+		}
+		for d.has(changingFlag | overdrawnFlag) {
+			d = r.dayAfter(d)
 		}
 		return d.End * nanosPerSecond
 	},
@@ -96,7 +104,7 @@ var dailyWindow = algorithm{
 		if at >= d.End*nanosPerSecond {
 			d = old.dayAt(before, at) // a day without usage continues to its end, too
 		}
-		d.changing = r.calendar.FirstBoundary(d.End) != d.End
+		d.set(changingFlag, r.calendar.FirstBoundary(d.End) != d.End)
 		d.store(state)
 	},
 
@@ -107,73 +115,96 @@ var dailyWindow = algorithm{
 type countedDay struct {
 	Day
 	count int64
-	// changing means that the calendar has changed: the day after this one is transitional.
-	changing bool
-	// partial means that this day is transitional: its allowance is proportional to its length.
-	partial bool
+	flags uint64 // see below; a struct with a field for each would be slower
 }
 
 // The words of a countedDay: start of the day << 24 | its length, both in seconds; flags | count.
+const lengthBits = 24
+
+// The flags of a countedDay.
 const (
-	lengthBits   = 24
+	// changingFlag means that the calendar has changed: the day after this one is transitional.
 	changingFlag = 1 << 62
-	partialFlag  = 1 << 63
+	// partialFlag means that this day is transitional: its allowance is proportional to its length.
+	partialFlag = 1 << 63
+	// The excess of a day with overdrawnFlag counts on the next day.
+	dayFlags = overdrawnFlag | changingFlag | partialFlag
 )
 
 func loadDay(state []uint64) countedDay {
 	start := int64(state[0] >> lengthBits)
 	return countedDay{
-		Day:      Day{Start: start, End: start + int64(state[0]&(1<<lengthBits-1))},
-		count:    int64(state[1] &^ (changingFlag | partialFlag)),
-		changing: state[1]&changingFlag != 0,
-		partial:  state[1]&partialFlag != 0,
+		Day:   Day{Start: start, End: start + int64(state[0]&(1<<lengthBits-1))},
+		count: int64(state[1] &^ dayFlags),
+		flags: state[1] & dayFlags,
+	}
+}
+
+func (d countedDay) has(flag uint64) bool { return d.flags&flag != 0 }
+
+// set sets or clears a flag.
+func (d *countedDay) set(flag uint64, on bool) {
+	if d.flags &^= flag; on {
+		d.flags |= flag
 	}
 }
 
 // inTransition reports whether a calendar change is in progress on this day.
-func (d countedDay) inTransition() bool { return d.changing || d.partial }
+func (d countedDay) inTransition() bool { return d.has(changingFlag | partialFlag) }
 
 // withoutCount returns the day with a count of zero.
 func (d countedDay) withoutCount() countedDay {
 	d.count = 0
+	d.flags &^= overdrawnFlag
 	return d
 }
 
 func (d countedDay) store(state []uint64) {
 	d.Start = max(0, d.Start) // there are no times before 1970
 	state[0] = uint64(d.Start)<<lengthBits | uint64(d.End-d.Start)
-	state[1] = uint64(d.count)
-	if d.changing {
-		state[1] |= changingFlag
-	}
-	if d.partial {
-		state[1] |= partialFlag
-	}
+	state[1] = uint64(d.count) | d.flags
 }
 
 // dayAt returns the day that contains the time, which isn't before the day in the row.
 func (r *Rule) dayAt(state []uint64, at int64) countedDay {
-	d := loadDay(state)
-	if at < d.End*nanosPerSecond {
+	if d := loadDay(state); at < d.End*nanosPerSecond {
 		return d
 	}
-	if d.changing {
-		if next := r.dayAfter(d); at < next.End*nanosPerSecond {
-			return next
+	return r.laterDay(state, at)
+}
+
+// laterDay is dayAt for a day after the one in the row.
+func (r *Rule) laterDay(state []uint64, at int64) countedDay {
+	for d := loadDay(state); d.has(changingFlag | overdrawnFlag); {
+		if d = r.dayAfter(d); at < d.End*nanosPerSecond {
+			return d
 		}
 	}
 	return countedDay{Day: r.calendar.DayOf(at / nanosPerSecond)}
 }
 
-// dayAfter returns the transitional day that follows d, with a count of zero. The calendar has
-// changed during d.
-func (r *Rule) dayAfter(d countedDay) countedDay {
-	least := int64(secondsPerDay / 2)
-	if r.capacity == 1 {
-		least = secondsPerDay // half of a single message would round down to none
+// dayAfter returns the day that follows d, which is overdrawn, or during which the calendar has
+// changed. A day after such a change is transitional. The excess of an overdrawn day counts on the
+// next.
+func (r *Rule) dayAfter(d countedDay) (next countedDay) {
+	if d.has(changingFlag) {
+		least := int64(secondsPerDay / 2)
+		if r.capacity == 1 {
+			least = secondsPerDay // half of a single message would round down to none
+		}
+		next.Day, next.flags = Day{Start: d.End, End: r.calendar.FirstBoundary(d.End + least)}, partialFlag
+	} else {
+		next.Day = r.calendar.DayOf(d.End)
 	}
-	return countedDay{Day: Day{Start: d.End, End: r.calendar.FirstBoundary(d.End + least)}, partial: true}
+	if d.has(overdrawnFlag) {
+		next.count = min(max(0, d.count-r.allowance(d)), maxCarriedDays*r.capacity)
+		next.set(overdrawnFlag, next.count > r.allowance(next))
+	}
+	return next
 }
+
+// maxCarriedDays is the maximum number of days whose allowances an overdrawn day takes.
+const maxCarriedDays = 1000
 
 func (r *Rule) levelOfDay(d countedDay) level {
 	return level{d.count, r.allowance(d), d.End * nanosPerSecond}
@@ -181,7 +212,7 @@ func (r *Rule) levelOfDay(d countedDay) level {
 
 // allowance returns how many messages fit in the day.
 func (r *Rule) allowance(d countedDay) int64 {
-	if !d.partial {
+	if !d.has(partialFlag) {
 		return r.capacity
 	}
 	return r.capacity * min(d.End-d.Start, secondsPerDay) / secondsPerDay

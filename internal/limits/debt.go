@@ -21,6 +21,11 @@ func spendDebt(r *Rule, state []uint64, at, n int64) level {
 	return levelOfDebt(r, state, at)
 }
 
+func overdrawDebt(r *Rule, state []uint64, at, n int64) {
+	more, _ := scale(n, r.interval, 1)
+	state[0] = uint64(at + min(max(0, int64(state[0])-at)+more, MaxTime-1))
+}
+
 func chargeDebt(r *Rule, state []uint64, at, n int64) (counted int64) {
 	debt := max(0, int64(state[0])-at)
 	more := addCapped(debt, min(n, r.capacity)*r.interval, r.capacity*r.interval)

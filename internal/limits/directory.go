@@ -131,6 +131,7 @@ const shardBottom = 63
 func (s *shard) newHalf(number int) *shard {
 	half := &shard{table: s.table, number: number, depth: s.depth + 1, set: s.set, version: s.version, seen: s.seen}
 	half.width = s.width
+	half.makeUnsent()
 	half.layOut(half.nextSize(s.count / 2 * 10 / fullTenths))
 	return half
 }
@@ -144,8 +145,11 @@ func (s *shard) adopt(from *shard, slot int) {
 	}
 	to := s.add(key)
 	copy(s.row(to)[wordUser+1:], row[wordUser+1:])
-	if from.isDirty(slot) {
-		s.setDirty(to)
+	if from.dirty.has(slot) {
+		s.dirty.set(to)
+	}
+	if from.unsent.has(slot) {
+		s.unsent.set(to)
 	}
 	if hasFlag(row, personalFlag) {
 		s.setPersonal(key, from.personal[row[wordUser]])

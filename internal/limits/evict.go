@@ -34,7 +34,7 @@ func (s *shard) victim(slot int, at int64) (v victim, ok bool) {
 		return v, false
 	}
 	row := s.row(slot)
-	if hasFlag(row, personalFlag) && !s.personal[row[wordUser]].activePart(at).isZero() {
+	if hasFlag(row, personalFlag) && !s.personal[row[wordUser]].activePart(at).IsZero() {
 		return v, false
 	}
 	return victim{slot, s.isHeld(row, at), int64(max(row[wordLast], row[wordStrikeAt]))}, true

@@ -32,16 +32,21 @@ type Standing struct {
 // Explain returns the user's usage of every limit, in the policy's order, and what Judge would
 // decide. It changes nothing.
 func (t *Table) Explain(user string, q *Request, others ...Place) (d Decision, levels []Level, s Standing) {
-	h := t.dryRun(user, q, &d, others)
+	levels, s = t.dryRun(user, q, &d, others).explain()
+	return d, levels, s
+}
+
+// explain returns what Table.Explain returns, and judges the message.
+func (h *hearing) explain() (levels []Level, s Standing) {
 	h.practice = h.accounts[0].set.strikes.Practice
 	for k := range h.accounts {
 		a := &h.accounts[k]
-		a.arrive(q.At)
+		a.arrive(h.request.At)
 		levels = h.insertLevels(levels, a)
 	}
 	s = h.accounts[0].standing()
 	h.judge()
-	return d, levels, s
+	return levels, s
 }
 
 // insertLevels inserts the limits of an account into the levels, in the policy's order.

@@ -21,7 +21,8 @@ var fixedWindow = countedWindow((*Rule).fixedAt, algorithm{
 			return
 		}
 		_, count := old.fixedAt(before, at)
-		setWindow(state, r.startOfFixed(at), count)
+		state[1] = before[1]
+		r.setWindow(state, r.startOfFixed(at), count)
 	},
 
 	windowEnd: func(r *Rule, _ []uint64, at int64) int64 { return r.startOfFixed(at) + r.interval },
@@ -32,7 +33,13 @@ func (r *Rule) startOfFixed(at int64) int64 { return at - at%r.interval }
 // fixedAt returns the window that contains the time, and its count.
 func (r *Rule) fixedAt(state []uint64, at int64) (start, count int64) {
 	if start := int64(state[0]); at < start+r.interval {
-		return start, int64(state[1])
+		return start, countIn(state[1])
 	}
-	return r.startOfFixed(at), 0
+	return r.laterFixed(state, at)
+}
+
+// laterFixed is fixedAt for a window after the one in the row.
+func (r *Rule) laterFixed(state []uint64, at int64) (start, count int64) {
+	start = r.startOfFixed(at)
+	return start, r.carried(state, start-int64(state[0]))
 }

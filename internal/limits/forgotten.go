@@ -98,5 +98,5 @@ func (s *standing) isOver(rule *Strikes, at int64) bool {
 
 // isOver reports whether no override and no grant is left at that time.
 func (g *given) isOver(at int64) bool {
-	return g.override().activePart(at).isZero() && len(g.grants(at)) == 0
+	return g.override().activePart(at).IsZero() && len(g.grants(at)) == 0
 }

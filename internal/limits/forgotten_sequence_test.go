@@ -57,7 +57,7 @@ func (p *past) simulate(user string) {
 	case 1:
 		p.table.Grant(user, name, 2, p.now)
 	case 2:
-		p.table.Reset(user, p.now)
+		p.table.Reset(user)
 	case 3:
 		p.table.Refund(user, Refund{At: p.now, N: 1}, p.now)
 	case 4:
@@ -195,7 +195,7 @@ func TestForgotten_StoreShrinks(t *testing.T) {
 		table := p.restart(p.now, nil)
 		for key, row := range p.stored {
 			own := table.OwnOf(row.User, p.now)
-			if s := table.standingOf(row.User, p.now); own.isZero() && s.Strikes == 0 {
+			if s := table.standingOf(row.User, p.now); own.IsZero() && s.Strikes == 0 {
 				rt.Errorf("%q is kept for ever: %q", key, row.Data)
 			}
 		}

@@ -42,19 +42,24 @@ func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
 // spend does the same as Rule.spend, but also uses the user's grants. It uses the regular allowance
 // first, and then the grants in the order in which they lapse.
 func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
-	before := r.level(r, state, at)
-	extra := n - before.remaining()
+	if n -= p.draw(r, state, at, n); n == 0 {
+		return r.level(r, state, at)
+	}
+	return r.spend(r, state, at, n)
+}
+
+// draw uses grants for the part of n that exceeds the regular allowance, and returns how many
+// messages it used.
+func (p *personal) draw(r *Rule, state []uint64, at, n int64) (drawn int64) {
+	extra := n - r.level(r, state, at).remaining()
 	for i := range p.grants {
-		if g := &p.grants[i]; extra > 0 && g.limit == r.name && g.until > at {
-			drawn := min(extra, g.left)
-			g.left, extra, n = g.left-drawn, extra-drawn, n-drawn
+		if g := &p.grants[i]; extra > drawn && g.limit == r.name && g.until > at {
+			more := min(extra-drawn, g.left)
+			g.left, drawn = g.left-more, drawn+more
 		}
 	}
 	p.grants = slices.DeleteFunc(p.grants, func(g grant) bool { return g.left == 0 || g.until <= at })
-	if n == 0 {
-		return before
-	}
-	return r.spend(r, state, at, n)
+	return drawn
 }
 
 // Grant gives the user n extra messages in the limit of that name ("" means the first that counts
@@ -64,33 +69,42 @@ func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
 func (t *Table) Grant(user, limit string, n, at int64) (until int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i := t.set.indexOf(limit)
-	if limit == "" {
-		i = t.set.firstDaily()
-	}
+	i := t.set.grantIndex(limit)
 	if i < 0 {
 		return 0, ErrNoLimit
 	}
-	err = t.edit(user, at, func(s *shard, row []uint64) {
-		at := max(at, int64(row[wordLast]))
-		rules := s.rulesOf(row)
-		until = at + secondsPerDay*nanosPerSecond
-		for _, place := range []int{i, s.set.firstDaily()} {
-			if place < 0 || rules[place].windowEnd == nil {
-				continue
-			}
-			if end := rules[place].windowEnd(&rules[place], rules[place].state(row), at); end > 0 {
-				until = end
-				break
-			}
-		}
-		s.personalOf(row).grant(grant{limit: rules[i].name, left: n, until: until})
-	})
+	err = t.edit(user, at, func(a *account) { until = a.grant(i, n, at) })
 	return until, err
 }
 
-// grant adds a grant. The list is sorted by the time at which the grants lapse.
-func (p *personal) grant(g grant) {
+// grantIndex returns the index of the limit that a grant for that name is about, or -1.
+func (s *Set) grantIndex(limit string) int {
+	if limit == "" {
+		return s.firstDaily()
+	}
+	return s.indexOf(limit)
+}
+
+// grant is Table.Grant for one row and the limit with index i.
+func (a *account) grant(i int, n, at int64) (until int64) {
+	at = max(at, int64(a.row[wordLast]))
+	rules := a.spentRules()
+	until = at + secondsPerDay*nanosPerSecond
+	for _, place := range []int{i, a.set.firstDaily()} {
+		if place < 0 || rules[place].windowEnd == nil {
+			continue
+		}
+		if end := rules[place].windowEnd(&rules[place], rules[place].state(a.row), at); end > 0 {
+			until = end
+			break
+		}
+	}
+	a.personalRecord().addGrant(grant{limit: rules[i].name, left: n, until: until})
+	return until
+}
+
+// addGrant adds a grant. The list is sorted by the time at which the grants lapse.
+func (p *personal) addGrant(g grant) {
 	for i := range p.grants {
 		if had := &p.grants[i]; had.limit == g.limit && had.until == g.until {
 			had.left += g.left

@@ -154,7 +154,7 @@ func (g *growing) amend() {
 		case 1:
 			err = table.SetOwn(user, own, g.now)
 		case 2:
-			table.Reset(user, g.now)
+			table.Reset(user)
 		case 3:
 			table.Refund(user, Refund{At: g.now, N: 1}, g.now)
 		}
@@ -235,8 +235,8 @@ func TestGrowth_ByBatches(t *testing.T) {
 	}
 }
 
-// TestGrowth_ConcurrentIsExact sends from several goroutines while the table grows from one shard to
-// many, while rows go to a store and while the limits change. Each user gets exactly the limit.
+// TestGrowth_ConcurrentIsExact sends from several goroutines while the table grows from one shard
+// to many, while rows go to a store and while the limits change. Each user gets exactly the limit.
 func TestGrowth_ConcurrentIsExact(t *testing.T) {
 	const users, capacity = 1500, 3
 	table := newTable(t, bucket(capacity, 1e6*time.Second))

@@ -263,7 +263,9 @@ func (h *hearing) spendAll() {
 				d.Limit, d.Remaining, d.ResetAt, first = r, remaining, level.resetAt, a.indexOf(r)
 			}
 		}
-		a.recordSpend(h.request.Roles)
+		if a.recordSpend(h.request.Roles); a.set.unsent > 0 {
+			a.row[a.set.unsent] += uint64(h.cost)
+		}
 	}
 }
 

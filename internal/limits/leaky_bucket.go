@@ -19,15 +19,16 @@ var leakyBucket = algorithm{
 		return checkProduct("(queue + 1)", r.capacity, "every", p.Every)
 	},
 
-	isValid: isValidDebt,
-	next:    nextDebt,
-	spend:   spendDebt,
-	charge:  chargeDebt,
-	refund:  refundDebt,
-	level:   levelOfDebt,
-	expiry:  debtExpiry,
-	rewind:  rewindDebt,
-	convert: convertDebt,
+	isValid:  isValidDebt,
+	next:     nextDebt,
+	spend:    spendDebt,
+	overdraw: overdrawDebt,
+	charge:   chargeDebt,
+	refund:   refundDebt,
+	level:    levelOfDebt,
+	expiry:   debtExpiry,
+	rewind:   rewindDebt,
+	convert:  convertDebt,
 
 	releaseTime: func(_ *Rule, state []uint64, at int64) int64 { return max(at, int64(state[0])) },
 }

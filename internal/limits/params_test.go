@@ -107,7 +107,7 @@ func TestCompile_LargestParameters(t *testing.T) {
 		table := newTable(t, limit)
 		capacity := table.level(t, 0, limit.Name).Capacity
 		for _, at := range []int64{0, MaxTime - 1} {
-			table.Reset("7", at)
+			table.Reset("7")
 			for i, want := range []bool{true, false, false} {
 				q := Request{At: at, Cost: capacity}
 				d := table.judge("7", q)

@@ -58,26 +58,25 @@ func (t *Table) PardonAll(user string, offences []Offence, now int64, others ...
 		return nil
 	}
 	if len(others) == 0 {
-		t.amend(user, now, func(s *shard, row []uint64, at int64) { taken, _ = s.pardon(row, offences, at) })
+		t.amend(user, func(a *account) { taken, _ = a.pardon(offences, now) })
 		return taken
 	}
 	// The user may have no row, because the messages count only in a limit shared with others.
-	if t.edit(user, now, func(s *shard, row []uint64) { taken, offences = s.pardon(row, offences, changeTime(row, now)) }); taken == nil {
+	if t.edit(user, now, func(a *account) { taken, offences = a.pardon(offences, now) }); taken == nil {
 		return nil
 	}
 	for _, other := range others {
 		taken.rows = append(taken.rows, pardonedRow{})
-		other.Table.amend(other.User, now, func(s *shard, row []uint64, at int64) {
-			taken.rows[len(taken.rows)-1] = s.changeRow(row, func() { s.refundCounted(row, offences, at) })
-		})
+		other.Table.amend(other.User, func(a *account) { taken.rows[len(taken.rows)-1] = a.pardonShared(offences, now) })
 	}
 	return taken
 }
 
 // pardon undoes the offences that are not pardoned yet in the user's own row, and returns them, the
 // last one first. taken is nil if there are none.
-func (s *shard) pardon(row []uint64, offences []Offence, at int64) (taken *Taken, undone []Offence) {
-	p := s.personalOf(row)
+func (a *account) pardon(offences []Offence, now int64) (taken *Taken, undone []Offence) {
+	at := changeTime(a.row, now)
+	p := a.personalRecord()
 	undone = slices.DeleteFunc(slices.Clone(offences), func(o Offence) bool {
 		return slices.ContainsFunc(p.pardoned, func(s span) bool { return s.has(o.ID) })
 	})
@@ -89,25 +88,31 @@ func (s *shard) pardon(row []uint64, offences []Offence, at int64) (taken *Taken
 	taken = &Taken{Offences: len(undone), before: p.pardoned}
 	p.pardoned = append(slices.Clone(lastN(p.pardoned, remembered-1)), span{undone[len(undone)-1].ID, undone[0].ID})
 	taken.pardoned = p.pardoned
-	taken.rows = []pardonedRow{s.changeRow(row, func() {
-		taken.Strikes = s.removeStrikes(row, undone, at)
-		taken.counted = s.refundCounted(row, undone, at)
+	taken.rows = []pardonedRow{a.changeRow(func() {
+		taken.Strikes = a.removeStrikes(undone, at)
+		taken.counted = a.refundCounted(undone, at)
 	})}
 	return taken, undone
 }
 
-// changeRow calls change, which changes a row, and returns the row before and after it.
-func (s *shard) changeRow(row []uint64, change func()) pardonedRow {
-	taken := pardonedRow{set: s.set, before: slices.Clone(row)}
+// pardonShared undoes offences in a row that the user's messages use in addition to the user's own.
+func (a *account) pardonShared(offences []Offence, now int64) pardonedRow {
+	return a.changeRow(func() { a.refundCounted(offences, changeTime(a.row, now)) })
+}
+
+// changeRow calls change, which changes the row, and returns the row before and after it.
+func (a *account) changeRow(change func()) pardonedRow {
+	taken := pardonedRow{set: a.set, before: slices.Clone(a.row)}
 	change()
-	taken.after = slices.Clone(row)
+	taken.after = slices.Clone(a.row)
 	return taken
 }
 
 // removeStrikes removes the strikes of offences, and clears the silence if it came from one of
 // them. It returns how many of the strikes still counted.
-func (s *shard) removeStrikes(row []uint64, offences []Offence, at int64) (strikes int) {
-	counting, _ := s.set.countStrikes(row, at)
+func (a *account) removeStrikes(offences []Offence, at int64) (strikes int) {
+	row := a.row
+	counting, _ := a.set.countStrikes(row, at)
 	for _, o := range offences {
 		if int64(row[wordSilentUntil]) <= o.At+o.Silence {
 			row[wordSilentUntil] = 0
@@ -124,11 +129,11 @@ func (s *shard) removeStrikes(row []uint64, offences []Offence, at int64) (strik
 
 // refundCounted refunds the part of the offences that still counts, in the limits that count
 // throttled messages. It returns the maximum that it can have refunded in one limit.
-func (s *shard) refundCounted(row []uint64, offences []Offence, at int64) (counted int64) {
+func (a *account) refundCounted(offences []Offence, at int64) (counted int64) {
 	for _, o := range offences {
 		if o.Counted > 0 {
 			counted += o.Counted
-			s.refund(row, s.rulesOf(row), spentMessage{at: o.At, n: o.Counted}, at, func(r *Rule) bool { return r.countThrottled })
+			a.giveBack(a.spentRules(), spentMessage{at: o.At, n: o.Counted}, at, func(r *Rule) bool { return r.countThrottled })
 		}
 	}
 	return counted
@@ -149,7 +154,7 @@ func (t *Table) Unpardon(user string, taken *Taken, now int64, others ...Place) 
 	}
 	for i, other := range others {
 		if i+1 < len(taken.rows) && taken.rows[i+1].set != nil {
-			other.Table.recount(other.User, &taken.rows[i+1], taken.counted, now)
+			other.Table.amend(other.User, func(a *account) { a.recount(&taken.rows[i+1], taken.counted, now) })
 		}
 	}
 	return true
@@ -157,44 +162,52 @@ func (t *Table) Unpardon(user string, taken *Taken, now int64, others ...Place) 
 
 // unpardon is Unpardon for the user's own row, whose shard is locked.
 func (p *place) unpardon(taken *Taken, now int64) (done bool) {
-	s, own := p.shard, &taken.rows[0]
-	if p.find(); s.set != own.set || !p.isAsPardoned(taken) {
+	if p.find(); !p.found {
+		if p.shard.set != taken.rows[0].set || !taken.leavesFresh() {
+			return false
+		}
+		p.make(now)
+		p.change(func(a *account) { a.revive(taken) })
+		return true
+	}
+	p.change(func(a *account) { done = a.unpardon(taken) })
+	return done
+}
+
+// leavesFresh reports whether a row in which the pardon has left nothing may have been dropped.
+func (taken *Taken) leavesFresh() bool {
+	after := taken.rows[0].after
+	return strikeCount(after) == 0 && after[wordSilentUntil] == 0
+}
+
+// revive undoes a pardon in a row that was dropped because it equaled a new user's row.
+func (a *account) revive(taken *Taken) {
+	const flags = 1<<strikeShift - 1
+	own, before := a.row[wordMeta]&flags, taken.rows[0].before
+	copy(a.row[wordUser+1:], before[wordUser+1:])
+	a.row[wordMeta] = a.row[wordMeta]&^flags | own
+	a.personalRecord().pardoned = taken.before
+}
+
+// unpardon undoes a pardon in the user's own row, and reports whether it did.
+func (a *account) unpardon(taken *Taken) (done bool) {
+	if a.set != taken.rows[0].set || !a.isAsPardoned(taken) {
 		return false
 	}
-	if !p.found {
-		p.revive(own.before, now)
-	}
-	row := s.row(p.slot)
-	own.restore(row, nil) // nil: isAsPardoned has checked that no limit has changed
-	s.personalOf(row).pardoned = taken.before
-	s.pin(row)
-	s.touch(p.slot, row)
+	taken.rows[0].restore(a.row, nil) // nil: isAsPardoned has checked that no limit has changed
+	a.personal.pardoned = taken.before
 	return true
 }
 
-// revive adds a row again that was dropped because it equaled a new user's row.
-func (p *place) revive(before []uint64, now int64) {
-	const flags = 1<<strikeShift - 1
-	p.make(now)
-	row := p.shard.row(p.slot)
-	own := row[wordMeta] & flags
-	copy(row[wordUser+1:], before[wordUser+1:])
-	row[wordMeta] = row[wordMeta]&^flags | own
-}
-
-// isAsPardoned reports whether everything that the pardon changed in the place's row is still
+// isAsPardoned reports whether everything that the pardon changed in the user's own row is still
 // unchanged.
-func (p *place) isAsPardoned(taken *Taken) bool {
-	own := &taken.rows[0]
-	if !p.found {
-		return strikeCount(own.after) == 0 && own.after[wordSilentUntil] == 0
-	}
-	row := p.shard.row(p.slot)
+func (a *account) isAsPardoned(taken *Taken) bool {
+	row, own := a.row, &taken.rows[0]
 	if strikeCount(row) != strikeCount(own.after) || seriesOf(row) != seriesOf(own.after) || row[wordStrikeAt] != own.after[wordStrikeAt] ||
 		row[wordSilentUntil] != own.after[wordSilentUntil] {
 		return false
 	}
-	if mine := p.personal(); mine == nil || !slices.Equal(mine.pardoned, taken.pardoned) {
+	if a.personal == nil || !slices.Equal(a.personal.pardoned, taken.pardoned) {
 		return false
 	}
 	for i := range own.set.rules {
@@ -225,15 +238,14 @@ func (taken *pardonedRow) restore(row []uint64, changed func(i int)) {
 
 // recount counts offences again in limits that others share. If such a limit hasn't changed,
 // recount restores its state from before the pardon; otherwise the offences count as of now.
-func (t *Table) recount(user string, taken *pardonedRow, counted, now int64) {
-	t.amend(user, now, func(s *shard, row []uint64, at int64) {
-		if s.set != taken.set {
-			return
-		}
-		taken.restore(row, func(i int) {
-			r := &s.rulesOf(row)[i]
-			r.charge(r, r.state(row), at, counted)
-			row[wordLast] = uint64(max(int64(row[wordLast]), at))
-		})
+func (a *account) recount(taken *pardonedRow, counted, now int64) {
+	if a.set != taken.set {
+		return
+	}
+	at := changeTime(a.row, now)
+	taken.restore(a.row, func(i int) {
+		r := &a.spentRules()[i]
+		r.charge(r, r.state(a.row), at, counted)
+		a.row[wordLast] = uint64(max(int64(a.row[wordLast]), at))
 	})
 }

@@ -85,7 +85,7 @@ func TestUnpardon(t *testing.T) {
 func TestUnpardon_Refused(t *testing.T) {
 	for name, change := range map[string]func(table *Table){
 		"another strike": func(table *Table) { table.send(50, 1) },
-		"a reset":        func(table *Table) { table.Reset("7", nanos(50)) },
+		"a reset":        func(table *Table) { table.Reset("7") },
 		"another pardon": func(table *Table) { table.Pardon("7", Offence{ID: 1000}, nanos(50)) },
 		"other limits": func(table *Table) {
 			table.Change(compileSets(t, Strikes{}, bucket(2, time.Hour))[PerUser], nanos(50))

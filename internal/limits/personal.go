@@ -27,8 +27,8 @@ const (
 	NotExempt
 )
 
-// isZero reports whether the override is empty.
-func (o Own) isZero() bool {
+// IsZero reports whether the override is empty.
+func (o Own) IsZero() bool {
 	return o.Exemption == ExemptByRole && o.Timezone == "" && len(o.Numbers) == 0
 }
 
@@ -63,9 +63,14 @@ type personal struct {
 	variants [][]Rule
 }
 
+// copy returns a copy whose grants can be drawn from.
+func (p *personal) copy() *personal {
+	return &personal{Own: p.Own, grants: slices.Clone(p.grants), pardoned: p.pardoned}
+}
+
 // isOver reports whether the record has no effect any more at that time.
 func (p *personal) isOver(at int64) bool {
-	return p.activePart(at).isZero() && !slices.ContainsFunc(p.grants, func(g grant) bool { return g.until > at })
+	return p.activePart(at).IsZero() && !slices.ContainsFunc(p.grants, func(g grant) bool { return g.until > at })
 }
 
 // rulesFor returns the limits as they apply to this user.
@@ -141,13 +146,16 @@ func (t *Table) SetOwn(user string, own Own, at int64) error {
 	if err := own.check(t.set); err != nil {
 		return err
 	}
-	return t.edit(user, at, func(s *shard, row []uint64) {
-		before, rules := slices.Clone(row), s.rulesOf(row)
-		p := s.personalOf(row)
-		p.Own, p.variants = own.clone(), nil
-		clear(row[headerWords:])
-		conversionOf(s.set, s.set, nil, at).convert(row, s.rulesOf(row), before, rules)
-	})
+	return t.edit(user, at, func(a *account) { a.setOwn(own, at) })
+}
+
+// setOwn is Table.SetOwn for one row and a valid override.
+func (a *account) setOwn(own Own, at int64) {
+	before, rules := slices.Clone(a.row), a.spentRules()
+	p := a.personalRecord()
+	p.Own, p.variants = own.clone(), nil
+	clear(a.row[headerWords:])
+	conversionOf(a.set, a.set, nil, at).convert(a.row, a.spentRules(), before, rules)
 }
 
 // OwnOf returns the user's override at that time.
@@ -172,7 +180,7 @@ func (t *Table) Owns(at int64) map[string]Own {
 	}
 	t.forEach(func(s *shard) {
 		for key, p := range s.personal {
-			if own := p.activePart(at); !own.isZero() { // a record may have only grants or pardons
+			if own := p.activePart(at); !own.IsZero() { // a record may have only grants or pardons
 				owns[s.names.id(key)] = own.clone()
 			}
 		}
@@ -185,25 +193,25 @@ func (o Own) clone() Own {
 	return o
 }
 
-// personalOf returns the personal record of a row's user, and creates it if it is missing.
-func (s *shard) personalOf(row []uint64) *personal {
-	if !hasFlag(row, personalFlag) {
-		s.setPersonal(row[wordUser], &personal{})
-		row[wordMeta] |= personalFlag
-		s.table.personals.Add(1)
+// personalRecord returns the personal record of the account's user, and creates it if it is
+// missing.
+func (a *account) personalRecord() *personal {
+	if a.personal == nil {
+		a.personal = &personal{}
+		a.row[wordMeta] |= personalFlag
 	}
-	return s.personal[row[wordUser]]
+	return a.personal
 }
 
-// rulesOf returns the rules under which a row's state was spent.
-func (s *shard) rulesOf(row []uint64) []Rule { return s.rulesWith(row, rolesOf(row)) }
+// spentRules returns the rules under which the account's state was spent.
+func (a *account) spentRules() []Rule { return a.set.rulesOf(a.personal, rolesOf(a.row)) }
 
-// rulesWith returns the rules that apply to the row's user with these roles.
-func (s *shard) rulesWith(row []uint64, roles uint8) []Rule {
+// rulesOf returns the rules under which a row's state was spent.
+func (s *shard) rulesOf(row []uint64) []Rule {
 	if hasFlag(row, personalFlag) {
-		return s.personal[row[wordUser]].rulesFor(s.set, roles)
+		return s.personal[row[wordUser]].rulesFor(s.set, rolesOf(row))
 	}
-	return s.set.rulesFor(roles)
+	return s.set.rulesFor(rolesOf(row))
 }
 
 // personal returns the personal record of the place's user, or nil if there is none. The row must

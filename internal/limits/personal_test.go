@@ -71,7 +71,7 @@ func TestOwn_KeepsUsage(t *testing.T) {
 	run(t, table, []step{{at: 0, retry: 20}})
 	table.mustSetOwn(t, 0, Own{})
 	run(t, table, []step{{at: 0, retry: 12}, {at: 12, ok: true}})
-	if own := table.OwnOf("7", nanos(12)); !own.isZero() {
+	if own := table.OwnOf("7", nanos(12)); !own.IsZero() {
 		t.Errorf("%+v", own)
 	}
 }
@@ -172,7 +172,7 @@ func TestOwn_IsACopy(t *testing.T) {
 	if got := table.OwnOf("7", nanos(0)); !reflect.DeepEqual(got, ownBurst(3)) {
 		t.Errorf("%+v", got)
 	}
-	if own := table.OwnOf("8", nanos(0)); !own.isZero() || table.Users() != 1 || !table.HasOwn() {
+	if own := table.OwnOf("8", nanos(0)); !own.IsZero() || table.Users() != 1 || !table.HasOwn() {
 		t.Errorf("%+v, %d users", own, table.Users())
 	}
 }

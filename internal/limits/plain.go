@@ -23,6 +23,9 @@ func (s *Set) judgePlain(row []uint64, q *Request, d *Decision) (changed bool) {
 		d.spendPlain(rules, row, q.Cost)
 		row[wordLast] = uint64(d.At)
 		setRoles(row, q.Roles)
+		if s.unsent > 0 {
+			row[s.unsent] += uint64(q.Cost)
+		}
 		return true
 	}
 	level := blocking.level(blocking, blocking.state(row), d.At)

@@ -58,7 +58,7 @@ func TestTable_ConcurrentUse(t *testing.T) {
 				table.Grant(name(i%users), "burst", 1, nanos(0))
 			}
 		},
-		func(i int) { table.Reset("gone"+strconv.Itoa(i%3), nanos(0)) },
+		func(i int) { table.Reset("gone" + strconv.Itoa(i%3)) },
 		func(i int) { table.Pardon(name(i%users), Offence{ID: int64(i + 1), At: nanos(0)}, nanos(0)) },
 		func(i int) {
 			b := table.allDirty()

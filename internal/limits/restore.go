@@ -99,8 +99,8 @@ func (t *Table) restoreGiven(user string, data []byte, at, before int64) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.edit(user, at, func(s *shard, row []uint64) {
-		p := s.personalOf(row)
+	return t.edit(user, at, func(a *account) {
+		p := a.personalRecord()
 		p.Own, p.variants, p.grants, p.pardoned = g.override().activePart(at), nil, g.grants(at), g.pardonedSpans()
 	})
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // Random messages of a few users are played through random limits, at least one of each algorithm,
-// mixed with all changes to limits and users. Each decision must equal the oracle's.
+// mixed with all changes to limits and users. Each decision must equal the oracle's, for the rows
+// of tables and for rows as bytes.
 func TestSequences_MatchOracle(t *testing.T) {
 	for _, a := range algorithms {
 		t.Run(a.name, func(t *testing.T) {
@@ -49,6 +50,7 @@ func (w *world) play() {
 type world struct {
 	rt     *rapid.T
 	tables [Scopes]*Table
+	shared *sharedRows
 	oracle *plainPolicy
 	users  []string
 
@@ -69,7 +71,9 @@ func newWorld(rt *rapid.T, algorithm string) *world {
 	strikes := w.drawStrikes()
 	w.oracle = &plainPolicy{calendar: map[string]*plainCalendar{}, rows: map[plainKey]*plainRow{}}
 	w.oracle.change(limits, strikes, 0)
-	for scope, set := range mustCompile(rt, limits, strikes) {
+	sets := mustCompile(rt, limits, strikes)
+	w.shared = newSharedRows(rt, sets)
+	for scope, set := range sets {
 		if set != nil {
 			w.tables[scope] = NewTable(set, 1<<30, new(Dropped))
 		}
@@ -215,10 +219,14 @@ func (w *world) peek(user string, q Request) Decision {
 // send judges a message and compares the whole decision with the oracle's.
 func (w *world) send(user string, q Request) (d Decision) {
 	w.rt.Helper()
+	w.shared.forget(w.tables)
 	peeked := w.peek(user, q)
 	w.tables[PerUser].Judge(user, &q, &d, w.otherPlaces(user)...)
 	if got, want := w.format(peeked), w.format(d); got != want {
 		w.rt.Fatalf("%s, %+v: peeked\n%s, then judged\n%s", user, q, got, want)
+	}
+	if got, want := w.shared.describe(w.shared.judge(w, user, q)), w.shared.describe(d); got != want {
+		w.rt.Fatalf("%s, %+v: by rows as bytes\n%s, by tables\n%s", user, q, got, want)
 	}
 	want, limit := w.oracle.decide(user, q)
 	if got, want := w.format(d), formatDecision(want, limit); got != want {
@@ -299,6 +307,7 @@ func (w *world) change() {
 	limits = slices.Concat(limits[first:], limits[:first])
 	strikes := w.drawStrikes()
 	w.oracle.change(limits, strikes, w.now)
+	w.shared.change(mustCompile(w.rt, limits, strikes), w.now)
 	for scope, set := range mustCompile(w.rt, limits, strikes) {
 		if set != nil {
 			w.tables[scope].Change(set, w.now)
@@ -326,6 +335,11 @@ func (w *world) exempt() {
 	if err := w.tables[PerUser].SetOwn(user, own, w.now); err != nil {
 		w.rt.Fatal(err)
 	}
+	w.shared.edit(plainKey{PerUser, user}, w.now, func(d *Draft) {
+		if err := d.SetOwn(own, w.now); err != nil {
+			w.rt.Fatal(err)
+		}
+	})
 	row := w.oracle.row(plainKey{PerUser, user})
 	row.exemption, row.exemptUntil = own.Exemption, own.ExemptUntil
 	w.skipEarlier()
@@ -344,11 +358,17 @@ func (w *world) grant() {
 	if want := w.oracle.grant(limit.Scope, user, name, n, w.now); err != nil || got != want {
 		w.rt.Fatalf("a grant in %q holds until %d (%v), want %d", name, got, err, want)
 	}
+	w.shared.edit(w.oracle.key(limit.Scope, user), w.now, func(d *Draft) {
+		if until, err := d.Grant(name, n, w.now); err != nil || until != got {
+			w.rt.Fatalf("a grant in %q holds until %d (%v) in a row as bytes, want %d", name, until, err, got)
+		}
+	})
 }
 
 func (w *world) reset() {
 	user := w.drawUser()
-	w.tables[PerUser].Reset(user, w.now)
+	w.tables[PerUser].Reset(user)
+	w.shared.edit(plainKey{PerUser, user}, w.now, (*Draft).Reset)
 	w.oracle.clear(PerUser, w.oracle.row(plainKey{PerUser, user}))
 }
 
@@ -359,7 +379,9 @@ func (w *world) sendAndRefund() {
 	q := w.request()
 	if d := w.send(user, q); d.Allowed && !d.Exempt {
 		at := w.oracle.row(plainKey{PerUser, user}).last
-		w.tables[PerUser].Refund(user, Refund{At: at, N: d.Taken, Roles: q.Roles}, w.now)
+		back := Refund{At: at, N: d.Taken, Roles: q.Roles}
+		w.tables[PerUser].Refund(user, back, w.now)
+		w.shared.edit(plainKey{PerUser, user}, w.now, func(d *Draft) { d.Refund(back, w.now) })
 		w.oracle.refund(user, d.Taken, at)
 	}
 }
@@ -376,5 +398,8 @@ func (w *world) pardonAndUndo() {
 	taken := table.PardonAll(user, offences, w.now, others...)
 	if taken == nil || !table.Unpardon(user, taken, w.now, others...) {
 		w.rt.Fatalf("%d offences of %s: %+v, and it isn't undone", len(offences), user, taken)
+	}
+	if !w.shared.pardonAndUndo(w, user, w.shared.seriesOf(user, offences), w.now) {
+		w.rt.Fatalf("%d offences of %s aren't undone in rows as bytes", len(offences), user)
 	}
 }

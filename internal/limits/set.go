@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -53,6 +54,12 @@ type Set struct {
 	variants [][]Rule
 	byRoles  [1 << roleBits]uint8 // combination of roles → index in variants
 	width    int                  // row width in words
+	// noted is the same set for a table that counts what was spent; see Table.CountUnsent. In that
+	// set, unsent is the index of the word for it; in others it is 0.
+	noted  *Set
+	unsent int
+	// roomyOf is the set that this one was made of, with more room; nil for other sets.
+	roomyOf *Set
 	// fresh is the row of a new user, if it isn't empty. It belongs to one table.
 	fresh   []uint64
 	strikes Strikes
@@ -128,7 +135,22 @@ func newSet(limits []Limit, strikes Strikes) (*Set, error) {
 	if err := s.compileRoles(); err != nil {
 		return nil, err
 	}
-	return s, s.layOut()
+	if err := s.layOut(); err != nil {
+		return nil, err
+	}
+	noted := *s
+	noted.addUnsent()
+	s.noted = &noted
+	return s, nil
+}
+
+// SetOwner sets the Owner. Call it before the set is used.
+func (s *Set) SetOwner(owner any) { s.Owner, s.noted.Owner = owner, owner }
+
+// addUnsent adds the word for what wasn't sent yet, after the limits.
+func (s *Set) addUnsent() {
+	s.unsent = s.width
+	s.width++
 }
 
 // compileRoles builds the variant for each combination of roles. Combinations with the same numbers
@@ -251,14 +273,20 @@ func (s *Set) withRoom(needed []int) *Set {
 		return s
 	}
 	roomy := *s
+	roomy.roomyOf, roomy.fresh = s.origin(), nil
 	roomy.variants = make([][]Rule, len(s.variants))
 	for k, variant := range s.variants {
 		roomy.variants[k] = slices.Clone(variant)
 	}
 	roomy.rules = roomy.variants[0]
-	roomy.assignWords(words)
+	if roomy.assignWords(words); s.unsent > 0 {
+		roomy.addUnsent()
+	}
 	return &roomy
 }
+
+// origin returns the set without additional room.
+func (s *Set) origin() *Set { return cmp.Or(s.roomyOf, s) }
 
 // rulesFor returns the limits with the numbers that apply to a user with these roles.
 func (s *Set) rulesFor(roles uint8) []Rule { return s.variants[s.byRoles[roles&maxRoles]] }

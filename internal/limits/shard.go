@@ -138,11 +138,14 @@ func (s *shard) touch(slot int, row []uint64) {
 	if meta&dirtyFlag == 0 {
 		s.markDirty(slot)
 	}
+	if s.set.unsent > 0 && !s.unsent.has(slot) {
+		s.unsent.set(slot)
+	}
 }
 
 // markDirty ensures that a row is passed to a store.
 func (s *shard) markDirty(slot int) {
-	s.setDirty(slot)
+	s.dirty.set(slot)
 	if !s.table.touched.Load() {
 		// The value is nearly always true already. Writing it each time would make all processors
 		// wait for each other.

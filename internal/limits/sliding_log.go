@@ -45,14 +45,9 @@ var slidingLog = algorithm{
 		return r.logLevel(state, at)
 	},
 
-	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
-		n = min(n, r.capacity)
-		times := r.countingTimes(state, at)
-		before := int64(len(times))
-		setLog(state, lastN(times, int(addCapped(before, n, r.capacity)-n)))
-		r.addToLog(state, at, n)
-		return int64(state[0]) - before
-	},
+	// The log keeps its newest times. What exceeds them isn't paid back.
+	overdraw: func(r *Rule, state []uint64, at, n int64) { chargeLog(r, state, at, n) },
+	charge:   chargeLog,
 
 	refund: func(r *Rule, state []uint64, back spentMessage, at int64) {
 		if back.at <= at-r.interval {
@@ -91,6 +86,15 @@ var slidingLog = algorithm{
 			state[1+i] = uint64(max(0, at-age)) // no time is before 1970
 		}
 	},
+}
+
+func chargeLog(r *Rule, state []uint64, at, n int64) (counted int64) {
+	n = min(n, r.capacity)
+	times := r.countingTimes(state, at)
+	before := int64(len(times))
+	setLog(state, lastN(times, int(addCapped(before, n, r.capacity)-n)))
+	r.addToLog(state, at, n)
+	return int64(state[0]) - before
 }
 
 // logTimes returns the times in the log.

@@ -44,6 +44,12 @@ var slidingWindow = algorithm{
 		return r.slidingLevel(w, at)
 	},
 
+	overdraw: func(r *Rule, state []uint64, at, n int64) {
+		w := r.slidingAt(state, at)
+		w.count = addCapped(w.count, n, math.MaxUint32)
+		w.store(state)
+	},
+
 	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
 		w := r.slidingAt(state, at)
 		before := w.count

@@ -17,8 +17,11 @@ type slots struct {
 	rows  []uint64 // width words for each slot
 	width int
 	// dirty has a bit for each slot whose row must be passed to a store.
-	dirty []uint64
-	count int // slots in use
+	dirty slotBits
+	// unsent has a bit for each slot whose row has something unsent. It is nil if the table doesn't
+	// count that.
+	unsent slotBits
+	count  int // slots in use
 	// used is the number of slots in use, plus the slots freed since the last layout.
 	used int
 	many bool // many keys are expected: grow by a half
@@ -146,7 +149,8 @@ func (s *slots) mark(slot int, tag byte) {
 
 // remove frees a slot.
 func (s *slots) remove(slot int) {
-	s.dirty[slot/64] &^= 1 << (slot % 64)
+	s.dirty.clear(slot)
+	s.unsent.clear(slot)
 	s.mark(slot, leftTag)
 	s.count--
 }
@@ -156,7 +160,10 @@ func (s *slots) layOut(n int) {
 	old := *s
 	s.tags = make([]byte, n+groupSize)
 	s.rows = make([]uint64, n*s.width)
-	s.dirty = make([]uint64, (n+63)/64)
+	s.dirty = make(slotBits, (n+63)/64)
+	if old.unsent != nil {
+		s.unsent = make(slotBits, (n+63)/64)
+	}
 	s.used = 0
 	for from := range old.len() {
 		if !old.inUse(from) {
@@ -164,8 +171,11 @@ func (s *slots) layOut(n int) {
 		}
 		to := s.place(old.keyOf(from))
 		copy(s.row(to), old.row(from))
-		if old.isDirty(from) {
-			s.setDirty(to)
+		if old.dirty.has(from) {
+			s.dirty.set(to)
+		}
+		if old.unsent.has(from) {
+			s.unsent.set(to)
 		}
 	}
 }
@@ -183,6 +193,15 @@ func (s *slots) shrink() {
 	}
 }
 
-func (s *slots) isDirty(slot int) bool { return s.dirty[slot/64]&(1<<(slot%64)) != 0 }
+// slotBits has a bit for each slot. A nil slotBits has none.
+type slotBits []uint64
 
-func (s *slots) setDirty(slot int) { s.dirty[slot/64] |= 1 << (slot % 64) }
+func (b slotBits) has(slot int) bool { return b != nil && b[slot/64]&(1<<(slot%64)) != 0 }
+
+func (b slotBits) set(slot int) { b[slot/64] |= 1 << (slot % 64) }
+
+func (b slotBits) clear(slot int) {
+	if b != nil {
+		b[slot/64] &^= 1 << (slot % 64)
+	}
+}

@@ -49,13 +49,13 @@ func TestSlots_MatchMap(t *testing.T) {
 			switch action := rapid.IntRange(0, 9).Draw(rt, "action"); {
 			case action < 5 && !found:
 				slot = s.add(key)
-				if row := s.row(slot); row[0] != key || row[1] != 0 || s.isDirty(slot) {
-					rt.Fatalf("step %d: a new row is %v, dirty: %v", i, row, s.isDirty(slot))
+				if row := s.row(slot); row[0] != key || row[1] != 0 || s.dirty.has(slot) {
+					rt.Fatalf("step %d: a new row is %v, dirty: %v", i, row, s.dirty.has(slot))
 				}
 				s.row(slot)[1] = i
 				model[key] = content{word: i}
 			case action < 5:
-				s.setDirty(slot)
+				s.dirty.set(slot)
 				model[key] = content{model[key].word, true}
 			case action < 8 && found:
 				s.remove(slot)
@@ -83,7 +83,7 @@ func TestSlots_MatchMap(t *testing.T) {
 		}
 		for key, want := range model {
 			slot, ok := s.find(key, hashOf(key), "")
-			if !ok || !s.holds(slot, key) || s.row(slot)[1] != want.word || s.isDirty(slot) != want.dirty {
+			if !ok || !s.holds(slot, key) || s.row(slot)[1] != want.word || s.dirty.has(slot) != want.dirty {
 				rt.Fatalf("key %d: found %v, want %+v", key, ok, want)
 			}
 		}

@@ -109,7 +109,7 @@ func TestRestore_Standing(t *testing.T) {
 
 func TestDirty_PardonAndReset(t *testing.T) {
 	for name, change := range map[string]func(*Table){
-		"reset": func(table *Table) { table.Reset("7", nanos(1)) },
+		"reset": func(table *Table) { table.Reset("7") },
 		"pardon": func(table *Table) {
 			var p place
 			table.fillPlace("7", &p)

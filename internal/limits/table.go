@@ -27,7 +27,8 @@ type Table struct {
 	// is closed. A goroutine that holds a shard may only try to lock it.
 	mu    sync.Mutex
 	set   *Set
-	swept int // directory index of the next shard to sweep
+	notes bool // see CountUnsent
+	swept int  // directory index of the next shard to sweep
 }
 
 // NewTable returns an empty table with the limits of the set, whose users take approximately memory
@@ -139,10 +140,9 @@ func (p *place) recordChange(a *account) {
 	}
 }
 
-// edit calls change with the row of a user. If the row is missing, edit first adds it, as of the
-// given time. It then pins the row, so that the store gets the change. It returns ErrClosed if the
-// table is closed.
-func (t *Table) edit(user string, at int64, change func(s *shard, row []uint64)) error {
+// edit calls change with the account of a user. If the row is missing, edit first adds it, as of
+// the given time. It returns ErrClosed if the table is closed.
+func (t *Table) edit(user string, at int64, change func(a *account)) error {
 	var p place
 	if !t.lock(user, &p) {
 		return ErrClosed
@@ -151,9 +151,20 @@ func (t *Table) edit(user string, at int64, change func(s *shard, row []uint64))
 	if p.find(); !p.found {
 		p.make(at)
 	}
-	row := p.shard.row(p.slot)
-	change(p.shard, row)
-	p.shard.pin(row)
-	p.shard.touch(p.slot, row)
+	p.change(change)
 	return nil
+}
+
+// change calls change with the account of the row, whose shard is locked. It then pins the row, so
+// that the store gets the change.
+func (p *place) change(change func(a *account)) {
+	s, row := p.shard, p.shard.row(p.slot)
+	a := account{set: s.set, row: row, personal: p.personal()}
+	before := a.personal
+	if change(&a); a.personal != before {
+		s.setPersonal(row[wordUser], a.personal)
+		s.table.personals.Add(1)
+	}
+	s.pin(row)
+	s.touch(p.slot, row)
 }

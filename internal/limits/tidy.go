@@ -52,7 +52,7 @@ func (s *shard) advance() int {
 
 // isFresh reports whether a row has the same effect as a new user's at that time.
 func (s *shard) isFresh(row []uint64, at int64) bool {
-	if int64(row[wordLast]) > at || int64(row[wordSilentUntil]) > at || hasFlag(row, pinnedFlag) {
+	if int64(row[wordLast]) > at || int64(row[wordSilentUntil]) > at || hasFlag(row, pinnedFlag) || s.set.unsent > 0 && row[s.set.unsent] > 0 {
 		return false
 	}
 	if hasFlag(row, personalFlag) && !s.personal[row[wordUser]].isOver(at) {

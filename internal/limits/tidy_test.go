@@ -114,7 +114,7 @@ func TestTidy_KeepsPinnedUntilStored(t *testing.T) {
 	users := table.sameShard(13, "1")
 	table.judge(users[0], Request{At: nanos(0), Cost: 3})
 	table.allDirty().Confirm()
-	table.Reset(users[0], nanos(0)) // the stored row differs
+	table.Reset(users[0]) // the stored row differs
 	table.sweep(nanos(hour), users[1:])
 	if !table.has(users[0]) {
 		t.Fatal("a reset that isn't stored has gone")
@@ -199,7 +199,7 @@ func TestEvict_KeepsOverrides(t *testing.T) {
 		// in the end all are held
 		table.judge(users[7+i], Request{At: nanos(20 + float64(i)), Cost: 3})
 	}
-	if own := table.OwnOf(users[0], nanos(0)); own.isZero() || table.Users() != 7 {
+	if own := table.OwnOf(users[0], nanos(0)); own.IsZero() || table.Users() != 7 {
 		t.Errorf("%+v, %d users", own, table.Users())
 	}
 }

@@ -15,13 +15,14 @@ var tokenBucket = algorithm{
 		return checkProduct("burst", p.Burst, "refill", p.Refill)
 	},
 
-	isValid: isValidDebt,
-	next:    nextDebt,
-	spend:   spendDebt,
-	charge:  chargeDebt,
-	refund:  refundDebt,
-	level:   levelOfDebt,
-	expiry:  debtExpiry,
-	rewind:  rewindDebt,
-	convert: convertDebt,
+	isValid:  isValidDebt,
+	next:     nextDebt,
+	spend:    spendDebt,
+	overdraw: overdrawDebt,
+	charge:   chargeDebt,
+	refund:   refundDebt,
+	level:    levelOfDebt,
+	expiry:   debtExpiry,
+	rewind:   rewindDebt,
+	convert:  convertDebt,
 }

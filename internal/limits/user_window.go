@@ -25,7 +25,8 @@ var userWindow = countedWindow((*Rule).userWindowAt, algorithm{
 		}
 		start, count := old.userWindowAt(before, at)
 		gone, _ := scale(at-start, r.interval, old.interval)
-		setWindow(state, max(0, at-gone), count)
+		state[1] = before[1]
+		r.setWindow(state, max(0, at-gone), count)
 	},
 
 	windowEnd: func(r *Rule, state []uint64, at int64) int64 {
@@ -40,7 +41,19 @@ var userWindow = countedWindow((*Rule).userWindowAt, algorithm{
 // returns a new window.
 func (r *Rule) userWindowAt(state []uint64, at int64) (start, count int64) {
 	if start := int64(state[0]); state[1] > 0 && at < start+r.interval {
-		return start, int64(state[1])
+		return start, countIn(state[1])
+	}
+	return r.laterUserWindow(state, at)
+}
+
+// laterUserWindow is userWindowAt for a window after the one in the row.
+func (r *Rule) laterUserWindow(state []uint64, at int64) (start, count int64) {
+	if state[1]&overdrawnFlag != 0 {
+		start = int64(state[0])
+		past := (at - start) / r.interval * r.interval
+		if count = r.carried(state, past); count > 0 {
+			return start + past, count
+		}
 	}
 	return at, 0
 }

@@ -34,17 +34,21 @@ type RestoreStats struct {
 // logs rows that can't be read. After an error the Guard has only part of the state. Run then
 // refuses to write, so that the partial state never replaces the stored state.
 //
+// With a nil Guard, Restore loads no state. Run can then have any Guard whose state isn't restored.
+//
 // Journal entries that are still pending get the outcome Skipped, because nothing will act on them
 // any more.
 func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreStats, error) {
 	stats, err := s.db.restoreJournal(ctx)
-	if err == nil {
+	if err == nil && guard != nil {
 		err = s.restoreState(ctx, guard, &stats)
 	}
 	if err != nil {
 		return stats, Explain(s.db.path, err)
 	}
-	guard.State().RestoreEntryID(stats.LastEntry)
+	if guard != nil {
+		guard.State().RestoreEntryID(stats.LastEntry)
+	}
 	s.restored.Store(true)
 	if stats.Interrupted > 0 {
 		s.interrupted = stats.LastEntry // Run writes their outcomes

@@ -49,8 +49,8 @@ func WantError(t testing.TB, err error, parts ...string) {
 // DatabasePath returns a database path in a temporary folder of the test.
 func DatabasePath(t testing.TB) string { return filepath.Join(t.TempDir(), "chatguard.db") }
 
-// Policy returns a policy that enforces a burst of 3 messages, one more every 4 s, and 300 per day. Its
-// ladder is one for a bot.
+// Policy returns a policy that enforces a burst of 3 messages, one more every 4 s, and 300 per day.
+// Its ladder is one for a bot.
 func Policy() chatguard.Policy {
 	p := chatguard.DefaultPolicy()
 	p.Penalties.Ladder = []chatguard.Penalty{

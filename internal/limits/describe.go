@@ -1,0 +1,106 @@
+package limits
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+)
+
+// RowText is what a row contains, for people. Its JSON form has names for everything.
+type RowText struct {
+	Seq    uint64    `json:"seq"`    // number of the write
+	Writer uint32    `json:"writer"` // the process that wrote the row
+	Last   time.Time `json:"last,omitzero"`
+	// Kept is how long the row is kept, if that is longer than the rest has an effect.
+	Kept time.Time `json:"kept_until,omitzero"`
+	// Strikes are nil if the user has none.
+	Strikes *StrikesText    `json:"strikes,omitempty"`
+	Limits  []UsageText     `json:"limits"`
+	Given   json.RawMessage `json:"given,omitempty"` // override, grants and pardons
+}
+
+// StrikesText is a user's strikes.
+type StrikesText struct {
+	Count       uint64    `json:"count"`
+	Practice    bool      `json:"practice,omitempty"` // a policy that observes has given them
+	At          time.Time `json:"at,omitzero"`        // of the last
+	SilentUntil time.Time `json:"silent_until,omitzero"`
+}
+
+// UsageText is the usage of a limit, and the parameters under which it was spent.
+type UsageText struct {
+	Name      string    `json:"name"`
+	Algorithm string    `json:"algorithm"`
+	Calendar  string    `json:"calendar,omitempty"`
+	Capacity  int64     `json:"capacity"`
+	Interval  string    `json:"interval,omitempty"`
+	Until     time.Time `json:"until,omitzero"` // from then on the usage has no effect
+	State     []uint64  `json:"state"`          // the algorithm's own numbers
+}
+
+// DescribeRow returns what a row's bytes contain. It needs no Set.
+func DescribeRow(data []byte) (text RowText, err error) {
+	if len(data) > MaxRowBytes {
+		return text, fmt.Errorf("%w: it has %d bytes", errStateBytes, len(data))
+	}
+	in := rowReader{data: data}
+	if version := in.byte(); version > rowVersion {
+		return text, fmt.Errorf("%w (version %d, this one reads %d)", ErrRowVersion, version, rowVersion)
+	} else if version != rowVersion {
+		return text, errStateBytes
+	}
+	writes := in.writes()
+	text.Seq, text.Writer = writes.Seq, writes.Writer
+	text.Kept = moment(in.number(math.MaxInt64))
+	text.Last = moment(in.number(MaxTime - 1))
+	in.number(math.MaxUint64) // series and roles
+	flags := in.byte()
+	if flags&rowHasStanding != 0 {
+		text.Strikes = &StrikesText{
+			Count: in.number(maxStrikes), Practice: flags&rowPractice != 0, At: moment(in.number(MaxTime - 1)), SilentUntil: moment(in.number(math.MaxInt64)),
+		}
+	}
+	text.Limits = []UsageText{}
+	for range in.number(MaxLimits) {
+		text.Limits = append(text.Limits, in.describeUsage())
+	}
+	if rest := data[in.at:]; flags&rowHasGiven != 0 {
+		text.Given = rest
+		in.bad = in.bad || !json.Valid(rest)
+	} else if len(rest) > 0 {
+		in.bad = true
+	}
+	if in.bad {
+		return RowText{}, errStateBytes
+	}
+	return text, nil
+}
+
+// describeUsage reads the usage of a limit.
+func (in *rowReader) describeUsage() (text UsageText) {
+	code, name := in.byte(), in.text()
+	a, err := algorithmByCode(code)
+	if err != nil {
+		in.fail()
+		return text
+	}
+	var spent spending
+	if in.usage(&spent, a, nil); in.bad {
+		return text
+	}
+	text = UsageText{Name: string(name), Algorithm: a.name, Calendar: spent.under.calendar.String(), Capacity: spent.under.capacity, State: trim(spent.state)}
+	if spent.under.interval != 0 {
+		text.Interval = time.Duration(spent.under.interval).String()
+	}
+	text.Until = moment(uint64(max(0, a.expiry(&spent.under, spent.state))))
+	return text
+}
+
+// moment returns a time in nanoseconds since 1970; the zero time for 0 and for never.
+func moment(ns uint64) time.Time {
+	if ns == 0 || ns >= Never {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(ns)).UTC()
+}

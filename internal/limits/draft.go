@@ -1,0 +1,357 @@
+package limits
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// Draft is a working copy of a Row. Judge, and the methods of Draft, change it as the methods of
+// Table change a table's row. It is for one goroutine. Create one with NewDraft.
+type Draft struct {
+	account
+	base  *Row
+	asked *Set     // see Row
+	room  *rowRoom // of the draft's words, for Row; nil if they don't fit
+}
+
+// rowRoom is the memory of a usual row.
+type rowRoom struct {
+	row   Row
+	words [12]uint64
+	data  [96]byte
+}
+
+// NewDraft returns a draft of a row, which must have been read with the same set, or be nil.
+func NewDraft(set *Set, base *Row, at int64) *Draft {
+	d := new(Draft)
+	d.Load(set, base, at)
+	return d
+}
+
+// Load makes d what NewDraft returns.
+func (d *Draft) Load(set *Set, base *Row, at int64) { d.load(set, base, at, nil) }
+
+// load makes the draft a copy of a row, and uses the room for its words if they fit.
+func (d *Draft) load(set *Set, base *Row, at int64, room []uint64) {
+	asked := set
+	if base != nil {
+		set = base.set
+	}
+	var own *rowRoom
+	if cap(room) < set.width {
+		if set.width <= len(own.words) {
+			own = new(rowRoom)
+			room = own.words[:]
+		} else {
+			room = make([]uint64, set.width)
+		}
+	}
+	*d = Draft{account: account{set: set, row: room[:set.width]}, base: base, asked: asked, room: own}
+	if base == nil {
+		clear(d.row)
+		copy(d.row, set.fresh)
+		setSeries(d.row, firstSeries(at))
+		return
+	}
+	copy(d.row, base.words)
+	if p := base.personal; p != nil {
+		d.personal = p.copy()
+	}
+}
+
+// firstSeries returns the number of the series before the first strike in a row. It changes about
+// every second, so it probably differs from the series in an earlier row of the user.
+func firstSeries(at int64) uint8 { return uint8(at >> 30) }
+
+// Changed reports whether the draft differs from the row it was made of.
+func (d *Draft) Changed() bool { return d.changed }
+
+// JudgeDrafts judges a message, as Table.Judge does. The first draft is the user's row in the
+// channel. The orders are those of Place, one for each draft.
+func JudgeDrafts(drafts []*Draft, orders []map[string]int, q *Request, d *Decision) {
+	var accounts [Scopes]account
+	for i, draft := range drafts {
+		draft.rules, draft.order, draft.pinned = draft.set.rulesOf(draft.personal, q.Roles), orders[i], false
+		accounts[i] = draft.account
+	}
+	h := hearing{accounts: accounts[:len(drafts)], request: q, decision: d}
+	h.judge()
+	for i, draft := range drafts {
+		draft.changed = draft.changed || accounts[i].changed
+	}
+}
+
+// Spent is what a message has spent on another node.
+type Spent struct {
+	At    int64 // when it counted
+	N     int64
+	Roles uint8 // its author's roles
+}
+
+// Spend spends what was allowed elsewhere, whether it fits or not. Limits that observe spend it
+// only if it fits. It returns by how much the limit with the least room is overdrawn in addition.
+func (d *Draft) Spend(s Spent) (overdrawn int64) {
+	d.arrive(s.At)
+	d.rules = d.set.rulesOf(d.personal, s.Roles)
+	for i := range d.rules {
+		r := &d.rules[i]
+		state, n := r.state(d.row), s.N
+		if r.observes && d.next(r, d.at, n) > d.at {
+			continue
+		}
+		if d.personal != nil {
+			n -= d.personal.draw(r, state, d.at, n)
+		}
+		if n > 0 {
+			overdrawn = max(overdrawn, n-r.level(r, state, d.at).remaining())
+			r.overdraw(r, state, d.at, n)
+		}
+	}
+	d.recordSpend(s.Roles)
+	return overdrawn
+}
+
+// Grant is Table.Grant for the draft.
+func (d *Draft) Grant(limit string, n, at int64) (until int64, err error) {
+	i := d.set.grantIndex(limit)
+	if i < 0 {
+		return 0, ErrNoLimit
+	}
+	d.changed = true
+	return d.grant(i, n, at), nil
+}
+
+// Reset is Table.Reset for the draft.
+func (d *Draft) Reset() {
+	d.changed = true
+	d.reset()
+}
+
+// Refund is Table.Refund for the draft.
+func (d *Draft) Refund(f Refund, now int64) {
+	if d.base != nil {
+		d.changed = true
+		d.refund(f, now)
+	}
+}
+
+// SetOwn is Table.SetOwn for the draft.
+func (d *Draft) SetOwn(own Own, at int64) error {
+	if err := own.check(d.set); err != nil {
+		return err
+	}
+	d.changed = true
+	d.setOwn(own, at)
+	return nil
+}
+
+// OwnAt returns the user's override at that time.
+func (d *Draft) OwnAt(at int64) Own {
+	if d.personal == nil {
+		return Own{}
+	}
+	return d.personal.activePart(at).clone()
+}
+
+// OwnAt returns the user's override at that time.
+func (r *Row) OwnAt(at int64) Own {
+	if r == nil || r.personal == nil {
+		return Own{}
+	}
+	return r.personal.activePart(at).clone()
+}
+
+// PardonDrafts is Table.PardonAll for drafts, the first of which is the user's row in the channel.
+func PardonDrafts(drafts []*Draft, offences []Offence, now int64) *Taken {
+	if len(offences) == 0 {
+		return nil
+	}
+	taken, undone := drafts[0].pardon(offences, now)
+	if taken == nil {
+		return nil
+	}
+	drafts[0].changed = true
+	for _, other := range drafts[1:] {
+		other.changed = true
+		taken.rows = append(taken.rows, other.pardonShared(undone, now))
+	}
+	return taken
+}
+
+// UnpardonDrafts is Table.Unpardon for drafts.
+func UnpardonDrafts(drafts []*Draft, taken *Taken, now int64) (done bool) {
+	for i, draft := range drafts {
+		if i < len(taken.rows) && taken.rows[i].set != nil {
+			draft.useRoomOf(taken.rows[i].set)
+		}
+	}
+	own := drafts[0]
+	switch {
+	case own.base != nil:
+		done = own.unpardon(taken)
+	case own.set == taken.rows[0].set && taken.leavesFresh():
+		own.revive(taken)
+		done = true
+	}
+	if !done {
+		return false
+	}
+	own.changed = true
+	for i, other := range drafts[1:] {
+		if i+1 < len(taken.rows) && taken.rows[i+1].set != nil {
+			other.changed = true
+			other.recount(&taken.rows[i+1], taken.counted, now)
+		}
+	}
+	return true
+}
+
+// useRoomOf makes the draft's row a row of a set that differs only in the room for its logs.
+func (d *Draft) useRoomOf(set *Set) {
+	if d.set == set || d.set.origin() != set.origin() {
+		return
+	}
+	row := make([]uint64, set.width)
+	copy(row, d.row[:headerWords])
+	for i := range set.rules {
+		copyState(set.rules[i].state(row), d.set.rules[i].state(d.row))
+	}
+	d.set, d.row = set, row
+	if d.personal != nil {
+		d.personal.variants = nil
+	}
+}
+
+// ExplainDrafts is Table.Explain for drafts, which it changes.
+func ExplainDrafts(drafts []*Draft, orders []map[string]int, q *Request) (d Decision, levels []Level, s Standing) {
+	h := &hearing{request: q, decision: &d}
+	for i, draft := range drafts {
+		draft.rules, draft.order = draft.set.rulesOf(draft.personal, q.Roles), orders[i]
+		h.accounts = append(h.accounts, draft.account)
+	}
+	levels, s = h.explain()
+	return d, levels, s
+}
+
+// forgottenOwn is how long a store keeps a row that would have been kept forever before a change.
+const forgottenOwn = 7 * secondsPerDay * nanosPerSecond
+
+// Row returns the draft as a row with that stamp, written at the given time. The draft must not be
+// used afterwards.
+func (d *Draft) Row(stamp Stamp, at int64) *Row {
+	var row *Row
+	var data []byte
+	if d.room != nil {
+		row, data = &d.room.row, d.room.data[:0]
+	} else {
+		row, data = new(Row), make([]byte, 0, 256)
+	}
+	*row = Row{set: d.set, asked: d.asked, words: d.row, personal: d.personal, writes: d.base.Writes().next(stamp), practice: d.set.strikes.isPractice()}
+	for _, f := range d.base.foreignUsages() {
+		if f.until > at {
+			row.foreign = append(row.foreign, f)
+		}
+	}
+	computed := max(row.computeUntil(), at)
+	row.until = computed
+	if kept := d.base.Until(); kept > computed {
+		if kept == Never {
+			kept = max(computed, at+forgottenOwn)
+		}
+		row.until = kept
+	}
+	row.data = row.append(data, computed)
+	return row
+}
+
+func (r *Row) foreignUsages() []foreignUsage {
+	if r == nil {
+		return nil
+	}
+	return r.foreign
+}
+
+// append appends the row's bytes; computed is when its contents have no effect any more.
+func (r *Row) append(b []byte, computed int64) []byte {
+	var kept uint64
+	if r.until > computed {
+		kept = uint64(r.until)
+	}
+	b = appendNumbers(append(b, rowVersion), r.writes.Seq)
+	b = binary.LittleEndian.AppendUint32(b, r.writes.Writer)
+	for _, mark := range r.writes.before {
+		b = binary.LittleEndian.AppendUint16(b, mark)
+	}
+	b = appendNumbers(b, kept, r.words[wordLast], uint64(seriesOf(r.words))<<roleBits|uint64(rolesOf(r.words)))
+	var flags byte
+	if strikeCount(r.words) > 0 || r.words[wordStrikeAt] != 0 || r.words[wordSilentUntil] != 0 {
+		flags |= rowHasStanding
+	}
+	if r.personal != nil {
+		flags |= rowHasGiven
+	}
+	if r.practice {
+		flags |= rowPractice
+	}
+	b = append(b, flags)
+	if flags&rowHasStanding != 0 {
+		b = appendNumbers(b, uint64(strikeCount(r.words)), r.words[wordStrikeAt], r.words[wordSilentUntil])
+	}
+	rules := r.set.rulesOf(r.personal, rolesOf(r.words))
+	b = appendNumbers(b, uint64(len(rules)+len(r.foreign)))
+	for i := range rules {
+		b = rules[i].appendUsage(b, r.words)
+	}
+	for _, f := range r.foreign {
+		b = append(b, f.data...)
+	}
+	if flags&rowHasGiven != 0 {
+		b = r.personal.append(b)
+	}
+	return b
+}
+
+// appendUsage appends the usage of a limit.
+func (r *Rule) appendUsage(b []byte, row []uint64) []byte {
+	calendar := r.calendar.String()
+	state := trim(r.state(row))
+	b = append(appendNumbers(append(b, r.code), uint64(len(r.name))), r.name...)
+	b = append(appendNumbers(b, uint64(len(calendar))), calendar...)
+	b = appendNumbers(b, uint64(r.capacity), uint64(r.interval), uint64(len(state)))
+	return appendNumbers(b, state...)
+}
+
+// ReadWith reports whether the row was read with that set; a nil row was.
+func (r *Row) ReadWith(set *Set) bool { return r == nil || r.asked == set }
+
+// After returns the set as it is in force after another set. A user without a row gets the state of
+// a user who had none under the old set: a day that began under that set continues.
+func (s *Set) After(old *Set, at int64) *Set {
+	if old == nil {
+		return s
+	}
+	return conversionOf(old, s, nil, at).set
+}
+
+// AdoptStrikes takes over the strikes and the silence of a row that was changed without the store,
+// if they are newer. A nil row has none.
+func (d *Draft) AdoptStrikes(from *Row) {
+	if from == nil || from.words[wordStrikeAt] <= d.row[wordStrikeAt] {
+		return
+	}
+	setStrikeCount(d.row, strikeCount(from.words))
+	setSeries(d.row, seriesOf(from.words))
+	d.row[wordStrikeAt] = from.words[wordStrikeAt]
+	d.row[wordSilentUntil] = max(d.row[wordSilentUntil], from.words[wordSilentUntil])
+	d.changed = true
+}
+
+// Copy returns a draft that can be changed without effect on this one.
+func (d *Draft) Copy() *Draft {
+	c := *d
+	c.row, c.room = slices.Clone(d.row), nil
+	if p := d.personal; p != nil {
+		c.personal = p.copy()
+	}
+	return &c
+}

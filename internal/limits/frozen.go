@@ -1,0 +1,76 @@
+package limits
+
+import "sync"
+
+// SharedRow is a row as it was last seen, for IsFrozen.
+type SharedRow struct {
+	Set   *Set
+	Row   *Row           // read with that set; nil if there is none
+	Order map[string]int // as in Place
+}
+
+// IsFrozen judges a message by rows as they were last seen, and reports whether the decision
+// certainly is the one on the rows as they are now. That is so if the user is exempt. It is also so
+// for a refusal that changes nothing, if a message of cost 1 has no room either, and if both still
+// hold after the time apart, by which the clock of another node may be ahead. Then nobody can have
+// changed the rows in the meantime, except by hand.
+//
+// until is the time up to which the same request certainly gets the same decision, except for its
+// At and LeaveAt, which are the request's time. It is 0 if that isn't known.
+func IsFrozen(rows []SharedRow, q *Request, d *Decision, apart int64) (until int64, frozen bool) {
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	if s.judge(rows, q, d) {
+		return 0, false
+	}
+	if d.Exempt {
+		return 0, true
+	}
+	if d.Allowed || d.Remaining != 0 {
+		return 0, false
+	}
+	least := min(q.At+apart, MaxTime-1)
+	if q.Cost == 1 && !q.UpTo && !q.Try && d.RetryAt-1 > least && d.RetryAt < MaxTime && d.At == q.At {
+		// Refusals don't change in between: limits, strikes and silences only ever expire.
+		s.later = *q
+		s.later.At = d.RetryAt - 1
+		if !s.judge(rows, &s.later, &s.decision) && s.decision.repeats(d) {
+			return s.later.At, true
+		}
+	}
+	s.later = Request{At: least, Cost: 1, Roles: q.Roles, Exempt: q.Exempt}
+	return 0, !s.judge(rows, &s.later, &s.decision) && !s.decision.Allowed
+}
+
+// repeats reports whether the decision is the same as an earlier refusal, except for its time.
+func (d *Decision) repeats(earlier *Decision) bool {
+	same := *d
+	same.At, same.LeaveAt = earlier.At, earlier.LeaveAt
+	return same == *earlier
+}
+
+// scratch is memory for decisions without effects.
+type scratch struct {
+	drafts   [Scopes]Draft
+	words    [Scopes][64]uint64 // enough for most rows
+	later    Request
+	decision Decision
+}
+
+// scratches is a pool, so that a refusal from memory needs no new memory.
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// judge judges a message by copies of the rows, and reports whether the decision changes any.
+func (s *scratch) judge(rows []SharedRow, q *Request, d *Decision) (changed bool) {
+	var drafts [Scopes]*Draft
+	var orders [Scopes]map[string]int
+	for i, r := range rows {
+		s.drafts[i].load(r.Set, r.Row, q.At, s.words[i][:0])
+		drafts[i], orders[i] = &s.drafts[i], r.Order
+	}
+	JudgeDrafts(drafts[:len(rows)], orders[:len(rows)], q, d)
+	for _, draft := range drafts[:len(rows)] {
+		changed = changed || draft.changed
+	}
+	return changed
+}

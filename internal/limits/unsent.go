@@ -1,0 +1,173 @@
+package limits
+
+import "slices"
+
+// CountUnsent makes the table count what its users spend, for TakeUnsent. Call it before the table
+// is used.
+func (t *Table) CountUnsent() {
+	t.notes = true
+	t.set = t.set.noted
+	t.first.set, t.first.width = t.set, t.set.width
+	t.first.makeUnsent()
+}
+
+// makeUnsent makes the slots remember which rows have something unsent, if the set says so.
+func (s *shard) makeUnsent() {
+	if s.set.unsent > 0 {
+		s.unsent = make(slotBits, len(s.dirty))
+	}
+}
+
+// Unsent is what a user has spent since the last TakeUnsent.
+type Unsent struct {
+	User string
+	Spent
+	Strikes *Row // the user's strikes, for Draft.AdoptStrikes; nil if there are none
+}
+
+// TakeUnsent returns what users have spent since the last call. If a user has sent several
+// messages, they count at the time of the last. It locks one shard at a time.
+func (t *Table) TakeUnsent() (all []Unsent) {
+	t.forEach(func(s *shard) { all = s.takeAllUnsent(all) })
+	return all
+}
+
+// takeAllUnsent appends what the shard's rows have unsent.
+func (s *shard) takeAllUnsent(all []Unsent) []Unsent {
+	for k, word := range s.unsent {
+		if word == 0 {
+			continue
+		}
+		for slot := 64 * k; slot < min(64*k+64, s.len()); slot++ {
+			if !s.unsent.has(slot) {
+				continue
+			}
+			if u, ok := s.takeUnsent(slot); ok {
+				all = append(all, u)
+			}
+		}
+		s.unsent[k] = 0
+	}
+	return all
+}
+
+// takeUnsent returns what the row of a slot has unsent. It returns false if that is nothing.
+func (s *shard) takeUnsent(slot int) (u Unsent, ok bool) {
+	row := s.row(slot)
+	u.Spent = Spent{At: int64(row[wordLast]), N: int64(row[s.set.unsent]), Roles: rolesOf(row)}
+	if row[wordStrikeAt] != 0 {
+		u.Strikes = &Row{words: slices.Clone(row[:headerWords])}
+	}
+	if u.N == 0 && u.Strikes == nil {
+		return u, false
+	}
+	u.User = s.names.id(row[wordUser])
+	row[s.set.unsent] = 0
+	return u, true
+}
+
+// TakeUnsentOf is TakeUnsent for one user. It returns false if the user has spent nothing since.
+func (t *Table) TakeUnsentOf(user string) (u Unsent, ok bool) {
+	var p place
+	if !t.lock(user, &p) {
+		return u, false
+	}
+	defer p.shard.mu.Unlock()
+	if p.find(); !p.found || !p.shard.unsent.has(p.slot) {
+		return u, false
+	}
+	p.shard.unsent.clear(p.slot)
+	return p.shard.takeUnsent(p.slot)
+}
+
+// Adopt replaces a user's row by one that includes everything that TakeUnsent has returned, and
+// adds what the user has spent since. Strikes that were given here since and are newer stay.
+func (t *Table) Adopt(user string, row *Row, at int64) error {
+	if row == nil {
+		return nil
+	}
+	t.mu.Lock() // for the personal records
+	defer t.mu.Unlock()
+	var p place
+	if !t.lock(user, &p) {
+		return ErrClosed
+	}
+	defer p.shard.mu.Unlock()
+	s := p.shard
+	next := row
+	if row.set.noted != s.set { // its limits have another layout
+		var err error
+		if next, err = ReadRow(s.set, 0, row.Bytes()); err != nil {
+			return err
+		}
+	}
+	if p.find(); !p.found {
+		if next.until <= at {
+			return nil // as good as none
+		}
+		p.make(at)
+	}
+	p.adopt(next)
+	return nil
+}
+
+// adopt is Adopt for the row of the place.
+func (p *place) adopt(next *Row) {
+	s, here := p.shard, p.shard.row(p.slot)
+	words, given := next.words, next.personal
+	if s.unsent.has(p.slot) { // otherwise next includes all of it, or somebody has removed it
+		d := NewDraft(next.set, next, int64(here[wordLast]))
+		if here[s.set.unsent] > 0 {
+			d.Spend(Spent{At: int64(here[wordLast]), N: int64(here[s.set.unsent]), Roles: rolesOf(here)})
+		}
+		d.AdoptStrikes(&Row{words: here})
+		words, given = d.row, d.personal
+	} else if given != nil {
+		given = given.copy()
+	}
+	rules, own := s.set.rules, next.set.rules
+	for i := range rules {
+		state := rules[i].state(here)
+		clear(state)
+		copyState(state, own[i].state(words))
+	}
+	here[wordLast] = max(here[wordLast], words[wordLast])
+	here[wordStrikeAt], here[wordSilentUntil] = words[wordStrikeAt], words[wordSilentUntil]
+	setStrikeCount(here, strikeCount(words))
+	setSeries(here, seriesOf(words))
+	setRoles(here, rolesOf(words))
+	p.adoptPersonal(given)
+	s.touch(p.slot, here)
+	if here[s.set.unsent] == 0 && here[wordStrikeAt] == next.words[wordStrikeAt] {
+		s.unsent.clear(p.slot)
+	}
+}
+
+// copyState copies a state that may have more room, or of a log as much as fits.
+func copyState(state, from []uint64) {
+	if len(from) > len(state) && len(from) > longState {
+		setLog(state, lastN(logTimes(from), len(state)-1))
+		return
+	}
+	copy(state, from)
+}
+
+// adoptPersonal replaces the personal record of the place's row.
+func (p *place) adoptPersonal(own *personal) {
+	s, row := p.shard, p.shard.row(p.slot)
+	had := hasFlag(row, personalFlag)
+	switch {
+	case own != nil && !had:
+		row[wordMeta] |= personalFlag
+		s.table.personals.Add(1)
+	case own == nil && had:
+		row[wordMeta] &^= personalFlag
+		s.table.personals.Add(-1)
+		delete(s.personal, row[wordUser])
+		return
+	case own == nil:
+		return
+	}
+	own.variants = nil
+	s.setPersonal(row[wordUser], own)
+}
