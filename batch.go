@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"context"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -12,6 +13,7 @@ const batchSize = 16
 // batch collects consecutive messages of one channel and judges them together.
 type batch struct {
 	guard    *Guard
+	ctx      context.Context
 	now      time.Time // the clock's time; zero until it is read
 	channel  *channel
 	cases    [batchSize]limits.Case
@@ -56,8 +58,12 @@ func (b *batch) judge() {
 	if b.count == 0 {
 		return
 	}
-	for judged := b.judgeFrom(0); judged < b.count; judged = b.judgeFrom(judged) {
-		b.reopen(judged)
+	if !b.guard.exact {
+		for judged := b.judgeFrom(0); judged < b.count; judged = b.judgeFrom(judged) {
+			b.reopen(judged)
+		}
+	} else if err := b.judgeShared(); err != nil {
+		b.errs = append(b.errs, err)
 	}
 	throttled := 0
 	for i := range b.cases[:b.count] {
@@ -67,11 +73,11 @@ func (b *batch) judge() {
 			throttled++
 		}
 	}
-	entry := b.guard.newEntryIDs(throttled)
+	entry, step := b.guard.newEntryIDs(throttled, b.now)
 	for i, v := range b.verdicts[:b.count] {
 		if v.throttled() {
 			v.EntryID = entry
-			entry++
+			entry += step
 		}
 		b.guard.notify(b.messages[i], v)
 	}

@@ -14,6 +14,12 @@ type channel struct {
 	table  *limits.Table            // rows of its users
 	// shared holds the limits that everyone shares, in one row. It is nil if there are none.
 	shared atomic.Pointer[limits.Table]
+	// userRows and sharedRows are the limits for rows in a Shared store. They are nil if there are
+	// none.
+	userRows, sharedRows atomic.Pointer[rowSet]
+	// used is when a message was judged by rows in a Shared store; it may be a second older. Such a
+	// channel has no rows of its own that tell whether it is in use.
+	used atomic.Int64
 	// own reports whether the policy was set for this channel alone. It is guarded by
 	// Guard.changing.
 	own bool
@@ -23,13 +29,24 @@ type channel struct {
 
 // newChannel returns a channel without users. It is not known to the Guard yet.
 func (g *Guard) newChannel(id string, policy *compiled) *channel {
-	c := &channel{id: id, table: limits.NewTable(policy.sets[limits.PerUser], g.maxMemory, g.dropped)}
+	c := &channel{id: id, table: g.newTable(policy.sets[limits.PerUser], g.maxMemory)}
 	if set := policy.sets[limits.PerChannel]; set != nil {
-		c.shared.Store(limits.NewTable(set, oneRow, g.dropped))
+		c.shared.Store(g.newTable(set, oneRow))
 	}
 	c.policy.Store(policy)
 	c.stated.Store(policy)
+	changeRows(&c.userRows, policy.sets[limits.PerUser], 0)
+	changeRows(&c.sharedRows, policy.sets[limits.PerChannel], 0)
 	return c
+}
+
+// newTable returns an empty table.
+func (g *Guard) newTable(set *limits.Set, maxMemory int64) *limits.Table {
+	table := limits.NewTable(set, maxMemory, g.dropped)
+	if g.sharing != nil && !g.exact {
+		table.CountUnsent()
+	}
+	return table
 }
 
 // oneRow is the memory limit, in bytes, of a table that needs only a single row. A table always
@@ -49,6 +66,8 @@ func (c *channel) tableOf(userID string) *limits.Table {
 func (g *Guard) change(c *channel, next change, changes *limits.Changes) {
 	changes.Apply(c.table, next.inForce.sets[limits.PerUser])
 	g.changeTable(&c.shared, next.inForce.sets[limits.PerChannel], oneRow, changes)
+	changeRows(&c.userRows, next.inForce.sets[limits.PerUser], changes.At)
+	changeRows(&c.sharedRows, next.inForce.sets[limits.PerChannel], changes.At)
 	c.stated.Store(next.stated)
 	c.policy.Store(next.inForce)
 }
@@ -60,7 +79,7 @@ func (g *Guard) changeTable(table *atomic.Pointer[limits.Table], set *limits.Set
 	case set == nil:
 		table.Store(nil)
 	case table.Load() == nil:
-		table.Store(limits.NewTable(set, maxMemory, g.dropped))
+		table.Store(g.newTable(set, maxMemory))
 	default:
 		changes.Apply(table.Load(), set)
 	}

@@ -59,7 +59,7 @@ func compileHeld(p Policy, held bool) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.sets[limits.PerUser].Owner = c
+	c.sets[limits.PerUser].SetOwner(c)
 	c.places = map[string]int{}
 	for i, l := range p.Limits {
 		if l.Per == PerUserEverywhere {

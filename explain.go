@@ -62,9 +62,19 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	if err := m.fillRequest(&q, at, policy.exempt); err != nil {
 		return e, err
 	}
-	var room [2]limits.Place
-	d, levels, standing := c.table.Explain(m.User.ID, &q, c.places(g, m.User.ID, &room)...)
-	e.Verdict.fillCommon(&m, at, g.degraded.Load())
+	var d limits.Decision
+	var levels []limits.Level
+	var standing limits.Standing
+	degraded := g.degraded.Load()
+	if g.exact {
+		var apart bool
+		d, levels, standing, apart = g.explainShared(c, m.User.ID, &q)
+		degraded = degraded || apart
+	} else {
+		var room [2]limits.Place
+		d, levels, standing = c.table.Explain(m.User.ID, &q, c.places(g, m.User.ID, &room)...)
+	}
+	e.Verdict.fillCommon(&m, at, degraded)
 	e.Verdict.decide(&d, q.At)
 	e.Limits = make([]LimitStatus, 0, len(levels)) // an empty list in JSON, never null
 	for _, l := range levels {
@@ -213,10 +223,17 @@ func (l Limit) quota() Quota {
 func (g *Guard) quotas(v *Verdict) Quotas {
 	policy := g.base.Load()
 	var own numbers
+	var table *limits.Table
 	if c := g.channels.find(v.ChannelID); c != nil {
-		policy, own[limits.PerUser] = c.policy.Load(), numbersOf(c.table, v.UserID, v.At)
+		policy, table = c.policy.Load(), c.table
 	}
-	own[limits.PerUserEverywhere] = numbersOf(g.everywhere.Load(), v.UserID, v.At)
+	if g.exact {
+		at := v.At.UnixNano()
+		own[limits.PerUser] = g.sharing.knownNumbers(rowKey{v.ChannelID, v.UserID}, at)
+		own[limits.PerUserEverywhere] = g.sharing.knownNumbers(rowKey{"", v.UserID}, at)
+	} else {
+		own[limits.PerUser], own[limits.PerUserEverywhere] = numbersOf(table, v.UserID, v.At), numbersOf(g.everywhere.Load(), v.UserID, v.At)
+	}
 	if own[limits.PerUser] != nil || own[limits.PerUserEverywhere] != nil {
 		return newQuotas(&policy.policy, v.roles, own)
 	}

@@ -20,6 +20,9 @@ import (
 // after the next start. Close the connections of a room before you forget its channel: a Refund of
 // an older verdict gives back usage of a new channel with the same ID.
 //
+// With Options.Shared, the rows of the channel's users stay in the shared store, where other Guards
+// use them. What was spent here and isn't in it yet is written by the next Exchange.
+//
 // A message that is judged at the same time counts either in the channel as it was, or as the first
 // message in a channel that the Guard sees for the first time, with the policy of Guard.Policy.
 //
@@ -33,21 +36,29 @@ func (g *Guard) ForgetChannel(channelID string) {
 	defer g.channels.adding.Unlock()
 	if t := g.channels.table.Load(); t != nil {
 		if c, slot := t.find(channelID); c != nil {
-			g.channels.remove(*t, slot, false)
+			g.remove(*t, slot, false)
 		}
 	}
 }
 
 // remove removes the channel of a slot, or if onlyEmpty is true, only a channel without users. The
-// caller holds adding.
-func (c *channels) remove(t channelTable, slot int, onlyEmpty bool) {
-	known := t[slot].Load()
+// caller holds channels.adding. What its users have spent since the last Exchange is still
+// exchanged.
+func (g *Guard) remove(t channelTable, slot int, onlyEmpty bool) {
+	c, known := &g.channels, t[slot].Load()
 	// From here on, a message waits for adding. So there is no second channel with this ID before
 	// the first is closed.
 	t[slot].Store(gone)
-	if !limits.Close(onlyEmpty, known.tables()...) {
+	closed, unsent := limits.Close(onlyEmpty, known.tables()...)
+	if !closed {
 		t[slot].Store(known)
 		return
+	}
+	for _, u := range unsent {
+		g.sharing.oweUnsent(rowKey{known.id, u.User}, u)
+	}
+	if g.sharing != nil {
+		g.sharing.met.Delete(known.id)
 	}
 	c.count--
 	c.met.set(known.id, !known.own)
@@ -67,6 +78,8 @@ const (
 	sweptSlots = 16
 	// sweptPart is the part of the slots that is looked at when a store takes changes.
 	sweptPart = 64
+	// idleAfter is how long a channel stays whose users' rows are in a Shared store.
+	idleAfter = 10 * time.Minute
 )
 
 // sweep looks at the channels in the next slots, and removes those that are idle at that time,
@@ -85,7 +98,7 @@ func (g *Guard) sweep(slots int, at time.Time) {
 	for range min(slots, len(*t)) {
 		c.hand = (c.hand + 1) & (len(*t) - 1)
 		if known := (*t)[c.hand].Load(); known != nil && known != gone && known.isIdle(min(now, before)) {
-			c.remove(*t, c.hand, true)
+			g.remove(*t, c.hand, true)
 		}
 	}
 }
@@ -93,7 +106,7 @@ func (g *Guard) sweep(slots int, at time.Time) {
 // isIdle drops users whose allowances are fully restored at that time, and reports whether the
 // channel holds nothing any more.
 func (c *channel) isIdle(at int64) bool {
-	if c.own || c.overlay != nil {
+	if c.own || c.overlay != nil || at-c.used.Load() < int64(idleAfter) {
 		return false
 	}
 	users := 0

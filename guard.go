@@ -37,6 +37,19 @@ type Options struct {
 	// called Check. It must not block, and must be safe for concurrent use. Nil means no observer.
 	Observer func(Message, Verdict)
 
+	// Shared is where several Guards keep what users have spent, so that all of them together allow
+	// what one alone would. Nil means that this Guard is alone. With Shared, Check may wait for the
+	// store, for up to Shared.Timeout. While the store doesn't answer, the Guard decides by what it
+	// knows, and verdicts are Degraded. What it allows is written when the store is back. A store
+	// for State then has nothing to keep, and Now is nil: the Guard's clock is that of Shared.
+	Shared Shared
+	// ShareMode says how Shared is used. The zero value is ShareExact.
+	ShareMode ShareMode
+	// SharedRows is the maximum number of rows of Shared that the Guard remembers, at about 600
+	// bytes each, and also of rows that owe something while the store is away. 0 means
+	// DefaultSharedRows.
+	SharedRows int
+
 	// MaxMemory is approximately the maximum number of bytes for the users of one channel. All
 	// limits with scope PerUserEverywhere together may use the same amount again. When the memory
 	// is used up, new users replace the users who have been silent longest. Long before that, the
@@ -52,12 +65,16 @@ type Guard struct {
 	maxMemory int64
 	dropped   *limits.Dropped // by all tables
 	channels  channels
+	sharing   *sharing // nil without Options.Shared
+	exact     bool     // the rows in the shared store decide, not those in the tables
 
 	changing sync.Mutex               // held while a policy changes
 	base     atomic.Pointer[compiled] // policy of channels without their own
 	// everywhere is the table of the PerUserEverywhere limits. It is nil if there are none.
 	everywhere atomic.Pointer[limits.Table]
-	degraded   atomic.Bool // the store is failing
+	// everywhereRows are these limits for rows in a Shared store.
+	everywhereRows atomic.Pointer[rowSet]
+	degraded       atomic.Bool // the store is failing
 
 	// The fields below change with each throttled message. The padding puts them on another cache
 	// line, so decisions that only read the fields above don't wait for these writes.
@@ -87,9 +104,19 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 		if opts.MaxMemory > 0 {
 			g.maxMemory = opts.MaxMemory
 		}
+		if opts.Shared != nil {
+			g.sharing = newSharing(opts.Shared, opts.SharedRows)
+			if g.exact = opts.ShareMode == ShareExact; !g.exact {
+				g.sharing.adopt = g.adoptRow
+			}
+			if opts.Now == nil {
+				g.now = g.sharing.now
+			}
+		}
 	}
 	g.base.Store(base)
 	g.changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, &limits.Changes{})
+	changeRows(&g.everywhereRows, base.sets[limits.PerUserEverywhere], 0)
 	// IDs start at the current time, so a later start has higher IDs, with or without a store.
 	g.lastEntry.Store(g.now().UnixMilli() * 1000)
 	return g, nil
@@ -97,9 +124,12 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 
 // Check judges one message and spends its cost if it is allowed. The error says why the message
 // can't be judged: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime. Check doesn't wait for
-// the context, because a decision only accesses memory.
-func (g *Guard) Check(_ context.Context, m Message) (v Verdict, err error) {
-	_, err = g.check(&m, &v, whole)
+// the context, because a decision only accesses memory. With Options.Shared it may wait for the
+// store, for up to Shared.Timeout. If the context ends first, Check decides without the store, or
+// returns the context's error. In the latter case the message is spent if it is allowed. A Check
+// that asks the store for waiting messages, too, returns when the store has answered.
+func (g *Guard) Check(ctx context.Context, m Message) (v Verdict, err error) {
+	_, err = g.check(ctx, &m, &v, whole)
 	return v, err
 }
 
@@ -107,8 +137,8 @@ func (g *Guard) Check(_ context.Context, m Message) (v Verdict, err error) {
 // cost as all limits allow, and returns that number. If the number is 0, the message is throttled
 // like a message of cost 1. If the policy observes, or the author is exempt, CheckUpTo returns the
 // whole cost. It returns the same errors as Check.
-func (g *Guard) CheckUpTo(_ context.Context, m Message) (taken int, v Verdict, err error) {
-	spent, err := g.check(&m, &v, upTo)
+func (g *Guard) CheckUpTo(ctx context.Context, m Message) (taken int, v Verdict, err error) {
+	spent, err := g.check(ctx, &m, &v, upTo)
 	return int(spent), v, err
 }
 
@@ -122,11 +152,17 @@ const (
 )
 
 // check judges a message and returns how much of its cost may be sent. v must be the zero Verdict.
-func (g *Guard) check(m *Message, v *Verdict, mode checkMode) (taken int64, err error) {
+func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMode) (taken int64, err error) {
 	c := g.channels.find(m.ChannelID)
+	var clock reading
 	at := m.SentAt
+	if g.exact {
+		clock = g.sharing.read()
+	} else if at.IsZero() {
+		clock.now = g.now()
+	}
 	if at.IsZero() {
-		at = g.now()
+		at = clock.now
 	}
 	if c == nil {
 		if c = g.channels.get(m.ChannelID, g, at); c == nil {
@@ -139,14 +175,19 @@ func (g *Guard) check(m *Message, v *Verdict, mode checkMode) (taken int64, err 
 		return 0, err
 	}
 	v.fillCommon(m, at, g.degraded.Load())
-	if q.Exempt && !c.table.HasOwn() {
+	if g.exact {
+		if taken, err = g.checkShared(ctx, clock, c, m, &q, v); err != nil {
+			*v = Verdict{}
+			return 0, err
+		}
+	} else if q.Exempt && !c.table.HasOwn() {
 		v.Exempt, taken = true, q.Cost
 	} else {
 		var d limits.Decision
 		var room [2]limits.Place
 		if !c.table.Judge(m.User.ID, &q, &d, c.places(g, m.User.ID, &room)...) {
 			*v = Verdict{}
-			return g.check(m, v, mode) // the channel was removed in the meantime
+			return g.check(ctx, m, v, mode) // the channel was removed in the meantime
 		}
 		v.decide(&d, q.At)
 		if taken = d.Taken; d.Exempt || v.policy(&d).Mode == Observe {
@@ -157,7 +198,7 @@ func (g *Guard) check(m *Message, v *Verdict, mode checkMode) (taken int64, err 
 		return 0, nil
 	}
 	if v.throttled() {
-		v.EntryID = g.newEntryIDs(1)
+		v.EntryID, _ = g.newEntryIDs(1, clock.now)
 	}
 	g.notify(m, v)
 	return taken, nil
@@ -180,12 +221,35 @@ func (g *Guard) Rewind(to time.Time) {
 	g.eachTable(func(_ string, table *limits.Table) { table.Rewind(at) })
 }
 
-// newEntryIDs returns the first of n new, consecutive entry IDs.
-func (g *Guard) newEntryIDs(n int) EntryID {
-	if n == 0 {
-		return 0
+// newEntryIDs returns the first of n new entry IDs, and the difference between each and the next.
+// If now is zero, it reads the clock when it needs to.
+func (g *Guard) newEntryIDs(n int, now time.Time) (first, step EntryID) {
+	switch {
+	case n == 0:
+		return 0, 0
+	case g.sharing != nil:
+		if now.IsZero() {
+			now = g.now()
+		}
+		return g.newSharedEntryIDs(n, now), sharedEntryStep
 	}
-	return EntryID(g.lastEntry.Add(int64(n)) - int64(n) + 1)
+	return EntryID(g.lastEntry.Add(int64(n)) - int64(n) + 1), 1
+}
+
+// sharedEntryStep is the difference between two entry IDs of a Guard that shares a store. The rest
+// is the Guard's number, so that the IDs of different Guards differ.
+const sharedEntryStep = 1 << 8
+
+// newSharedEntryIDs returns the first of n new entry IDs: a quarter of a millisecond, and the
+// number of the Guard. The IDs fit 53 bits, which is what JSON numbers can have.
+func (g *Guard) newSharedEntryIDs(n int, now time.Time) EntryID {
+	for {
+		last := g.lastEntry.Load()
+		first := max(last/sharedEntryStep+1, now.UnixMilli()*4)
+		if g.lastEntry.CompareAndSwap(last, (first+int64(n)-1)*sharedEntryStep) {
+			return EntryID(first*sharedEntryStep + g.sharing.number(now))
+		}
+	}
 }
 
 // Peek returns the verdict that Check would return, and changes nothing: it spends nothing, gives
@@ -236,12 +300,13 @@ func timeOf(ns int64) time.Time {
 // CheckAll judges messages in order and writes the verdict on messages[i] to verdicts[i]. It reads
 // the clock at most once. A message that can't be judged gets the zero Verdict, and the returned
 // error joins all such errors. It panics if verdicts is shorter than messages. Consecutive messages
-// of one channel cost much less than separate calls of Check.
-func (g *Guard) CheckAll(_ context.Context, messages []Message, verdicts []Verdict) error {
+// of one channel cost much less than separate calls of Check. With Options.Shared, some of them are
+// decided in one round trip; see Check about the context.
+func (g *Guard) CheckAll(ctx context.Context, messages []Message, verdicts []Verdict) error {
 	if len(verdicts) < len(messages) {
 		panic("chatguard: CheckAll with fewer verdicts than messages")
 	}
-	b := batch{guard: g}
+	b := batch{guard: g, ctx: ctx}
 	for i := range messages {
 		if err := b.add(&messages[i], &verdicts[i]); err != nil {
 			b.errs = append(b.errs, fmt.Errorf("message %d: %w", i, err))

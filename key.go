@@ -50,6 +50,9 @@ func (k Key) validate() error {
 	return nil
 }
 
+// row returns the key of the row in a Shared store.
+func (k Key) row() rowKey { return rowKey{k.ChannelID, k.UserID} }
+
 // keyTable returns the table with the usage of a key, and the time in the table's unit.
 func (g *Guard) keyTable(k Key, at time.Time) (*limits.Table, int64, error) {
 	if err := k.validate(); err != nil {

@@ -112,6 +112,7 @@ func (g *Guard) setBase(base *compiled, at int64) error {
 	}
 	changes := &limits.Changes{At: at}
 	g.changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, changes)
+	changeRows(&g.everywhereRows, base.sets[limits.PerUserEverywhere], at)
 	// Every new channel either has been added by now, or will start with the new policy.
 	g.channels.adding.Lock()
 	g.base.Store(base)

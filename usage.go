@@ -62,12 +62,22 @@ func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 	if n < 1 || n > limits.MaxMessages {
 		return until, ErrGrant
 	}
-	lapse, err := table.Grant(k.UserID, limit, int64(n), ns)
+	var lapse int64
+	if a.guard.sharing != nil {
+		err = a.guard.editRow(k.row(), func(d *limits.Draft) (err error) {
+			lapse, err = d.Grant(limit, int64(n), ns)
+			return err
+		})
+	} else {
+		lapse, err = table.Grant(k.UserID, limit, int64(n), ns)
+	}
 	switch {
 	case err == limits.ErrClosed:
 		return a.Grant(k, limit, n) // in the channel's new table
-	case err != nil:
+	case err == limits.ErrNoLimit:
 		return until, fmt.Errorf("%w: %q", ErrNoLimit, limit)
+	case err != nil:
+		return until, err
 	}
 	return timeOf(lapse), nil
 }
@@ -99,6 +109,9 @@ func (a GuardAt) Refund(v Verdict) error {
 		return err
 	}
 	back := limits.Refund{At: spentAt, N: int64(v.Spent), Roles: uint8(v.roles&allRoles | 1<<Everyone), Observed: v.Observed}
+	if a.guard.sharing != nil {
+		return a.refundShared(&v, back, ns)
+	}
 	table.Refund(v.UserID, back, ns)
 	back.Shared = true
 	for _, other := range a.otherPlaces(v.ChannelID, v.UserID) {
@@ -114,11 +127,17 @@ func (g *Guard) Reset(k Key) error { return g.atNow().Reset(k) }
 
 // Reset is Guard.Reset as of that time.
 func (a GuardAt) Reset(k Key) error {
-	table, ns, err := a.guard.keyTable(k, a.at)
+	table, _, err := a.guard.keyTable(k, a.at)
 	if err != nil {
 		return err
 	}
-	table.Reset(k.UserID, ns)
+	if a.guard.sharing != nil {
+		return a.guard.editRow(k.row(), func(d *limits.Draft) error {
+			d.Reset()
+			return nil
+		})
+	}
+	table.Reset(k.UserID)
 	return nil
 }
 
@@ -176,12 +195,34 @@ func (a GuardAt) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
 	if err != nil {
 		return Pardoned{}, err
 	}
-	if p.taken = table.PardonAll(p.userID, offences, ns, a.otherPlaces(p.channelID, p.userID)...); p.taken != nil {
+	if a.guard.sharing != nil {
+		err = a.guard.editUser(a.at, p.channelID, p.userID, func(drafts []*limits.Draft) error {
+			p.taken = limits.PardonDrafts(drafts, offences, ns)
+			return nil
+		})
+		if err != nil {
+			return Pardoned{}, err
+		}
+	} else {
+		p.taken = table.PardonAll(p.userID, offences, ns, a.otherPlaces(p.channelID, p.userID)...)
+	}
+	if p.taken != nil {
 		p.Messages, p.Strikes = p.taken.Offences, p.taken.Strikes
 	} else if table.Closed() {
 		return a.PardonAll(verdicts) // in the channel's new table
 	}
 	return p, nil
+}
+
+// refundShared is Refund for rows in the shared store.
+func (a GuardAt) refundShared(v *Verdict, back limits.Refund, ns int64) error {
+	return a.guard.editUser(a.at, v.ChannelID, v.UserID, func(drafts []*limits.Draft) error {
+		for i, draft := range drafts {
+			back.Shared = i > 0
+			draft.Refund(back, ns)
+		}
+		return nil
+	})
 }
 
 // otherPlaces returns the places that a user's messages use in addition to the user's own row in
@@ -220,6 +261,14 @@ func (a GuardAt) Unpardon(p Pardoned) error {
 	table, ns, err := a.guard.userTable(p.channelID, p.userID, a.at)
 	if err != nil {
 		return err
+	}
+	if a.guard.sharing != nil {
+		return a.guard.editUser(a.at, p.channelID, p.userID, func(drafts []*limits.Draft) error {
+			if !limits.UnpardonDrafts(drafts, p.taken, ns) {
+				return ErrPardonStale
+			}
+			return nil
+		})
 	}
 	if !table.Unpardon(p.userID, p.taken, ns, a.otherPlaces(p.channelID, p.userID)...) {
 		if table.Closed() {

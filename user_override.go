@@ -71,7 +71,14 @@ func (a GuardAt) SetUserOverride(k Key, o UserOverride) error {
 			own.Numbers[name] = numbers.numbers()
 		}
 	}
-	switch err := table.SetOwn(k.UserID, own, ns); {
+	if a.guard.sharing != nil {
+		err = a.guard.editRow(k.row(), func(d *limits.Draft) error { return d.SetOwn(own, ns) })
+	} else {
+		err = table.SetOwn(k.UserID, own, ns)
+	}
+	switch {
+	case errors.Is(err, ErrAway):
+		return err
 	case err == limits.ErrClosed:
 		return a.SetUserOverride(k, o) // in the channel's new table
 	case err != nil:
@@ -117,6 +124,10 @@ func (g *Guard) UserOverride(k Key) (UserOverride, error) {
 	if err != nil {
 		return UserOverride{}, err
 	}
+	if g.exact {
+		own, err := g.ownOf(k.row(), now)
+		return overrideOf(own), err
+	}
 	return overrideOf(table.OwnOf(k.UserID, now)), nil
 }
 
@@ -125,25 +136,29 @@ func (g *Guard) UserOverride(k Key) (UserOverride, error) {
 // an unknown channel.
 func (g *Guard) UserOverrides(channelID string) iter.Seq2[string, UserOverride] {
 	if c := g.channels.find(channelID); c != nil {
-		return g.overridesIn(c.table)
+		return g.overridesIn(channelID, c.table)
 	}
-	return g.overridesIn(nil)
+	return g.overridesIn(channelID, nil)
 }
 
 // UserOverridesEverywhere returns the IDs and overrides of the users that have an override for the
 // PerUserEverywhere limits, in no particular order.
 func (g *Guard) UserOverridesEverywhere() iter.Seq2[string, UserOverride] {
-	return g.overridesIn(g.everywhere.Load())
+	return g.overridesIn("", g.everywhere.Load())
 }
 
 // overridesIn returns the overrides in a table, if there is one.
-func (g *Guard) overridesIn(table *limits.Table) iter.Seq2[string, UserOverride] {
+func (g *Guard) overridesIn(channelID string, table *limits.Table) iter.Seq2[string, UserOverride] {
 	return func(yield func(string, UserOverride) bool) {
 		now, err := nanoseconds(g.now())
 		if table == nil || err != nil {
 			return
 		}
-		for user, own := range table.Owns(now) {
+		owns := table.Owns
+		if g.sharing != nil {
+			owns = func(now int64) map[string]limits.Own { return g.overrides(channelID, now) }
+		}
+		for user, own := range owns(now) {
 			if !yield(user, overrideOf(own)) {
 				return
 			}

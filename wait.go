@@ -10,9 +10,9 @@ import (
 // Wait waits until the message may be sent, spends its cost, and returns the verdict. Use it to
 // pace messages of one's own, for example to a server that has limits. It counts the message at the
 // time of the Guard's clock and ignores SentAt. The wait itself takes real time, so Wait needs a
-// clock that advances; in tests, use testing/synctest. If a leaky-bucket delays the message, Wait also
-// waits for the delay. While it waits, it gives no strikes and notifies no observer. It never waits
-// if the policy observes. If several goroutines wait for one user, any of them may be next.
+// clock that advances; in tests, use testing/synctest. If a leaky-bucket delays the message, Wait
+// also waits for the delay. While it waits, it gives no strikes and notifies no observer. It never
+// waits if the policy observes. If several goroutines wait for one user, any of them may be next.
 //
 // The error is one of Check, the context's error, or a *ThrottledError if waiting never helps. If
 // the next message passes only after the context's deadline, Wait returns an error that wraps
@@ -24,7 +24,7 @@ func (g *Guard) Wait(ctx context.Context, m Message) (v Verdict, err error) {
 			return v, err
 		}
 		v = Verdict{}
-		if _, err := g.check(&m, &v, waiting); err != nil {
+		if _, err := g.check(ctx, &m, &v, waiting); err != nil {
 			return v, err
 		}
 		switch {

@@ -1,0 +1,149 @@
+package chatguard
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrAway means that the shared store doesn't answer. Nothing was changed, unless the error says
+// that the change may have been made: then the store has the request, and only its reply is
+// missing.
+var ErrAway = errors.New("the shared store doesn't answer: try again when it is back")
+
+// Shared keeps rows that several Guards share, for example in Valkey or Redis. Package redisstore
+// implements it. The Guard calls its methods in the goroutine that asks for a verdict. They must be
+// safe for concurrent use.
+type Shared interface {
+	// Swap tries the swaps, each independently of the others, and sets their outcome. It uses one
+	// round trip for all of them if possible. It returns when the outcome of each is known, when
+	// the context ends, or after Timeout. Afterwards it must not use the swaps any more. The bytes
+	// of the rows never change.
+	Swap(ctx context.Context, swaps []*Swap)
+
+	// Timeout returns how long a decision may wait for the store.
+	Timeout() time.Duration
+
+	// Number returns a number from 0 to 255 that no other node has, for the EntryIDs of this one.
+	// ok is false while it has none.
+	Number() (n int, ok bool)
+
+	// Clock returns the time that all Guards use, and the maximum difference between the clocks of
+	// any two of them.
+	Clock() (now time.Time, apart time.Duration)
+
+	// Overrides returns the IDs of the users whose stored row had Own set when it was last
+	// replaced. An empty channel ID means the rows of PerUserEverywhere limits. The list may have
+	// more users, but must not lack any.
+	Overrides(ctx context.Context, channelID string) (userIDs []string, err error)
+}
+
+// Swap is an atomic change of rows in a Shared store: all rows are replaced if all of them still
+// are as they were, and otherwise none.
+type Swap struct {
+	Rows []SharedRow // one or more
+	// Notify means that the rows were changed by hand. If Done, the store must call Guard.Forget
+	// for each row on all other nodes.
+	Notify bool
+
+	// Done reports whether the rows were as expected, and are replaced. If Done is false and Err is
+	// nil, at least one row was different, and nothing is replaced.
+	Done bool
+	// Err means that the store has refused, or has not answered; see ErrAway. Done is false.
+	Err error
+	// Unknown means that it isn't known whether the rows were replaced, because a reply was lost.
+	// If Err is nil, Now shows that another node has changed the rows since.
+	Unknown bool
+}
+
+// SharedRow is one row of a Swap. ChannelID and UserID are its key. An empty ChannelID means
+// PerUserEverywhere limits. An empty UserID means PerChannel limits.
+type SharedRow struct {
+	ChannelID, UserID string
+	// Was and Is are the row before and after the swap; nil means no row. No two writes of a row
+	// have the same bytes, so a store that finds Is already stored knows that an earlier attempt
+	// succeeded. If both are the same slice, the row is only compared.
+	Was, Is []byte
+	// Until is when Is no longer has any effect, so that the store may delete it a minute later.
+	// Zero means never.
+	Until time.Time
+	// Own reports whether Is has an override, so that Shared.Overrides must list the user.
+	Own bool
+	// Now is set by Swap if Done is false and Err is nil: the row that is stored; nil if none.
+	Now []byte
+}
+
+// ShareMode says how a Guard uses its Shared store. The zero value is ShareExact.
+type ShareMode uint8
+
+// The modes of sharing.
+const (
+	// ShareExact asks the store before a message is allowed. All Guards together allow exactly what
+	// one alone would.
+	ShareExact ShareMode = iota
+	// ShareSynchronised decides in memory, and compares with the store at each Exchange. A user who
+	// uses several Guards at the same time can get more until then. What exceeds a limit is paid
+	// back: the user waits for longer, or gets less in the next window.
+	ShareSynchronised
+)
+
+// Sharing counts what a Guard has done with its Shared store since it was made. Guard.Sharing
+// returns it.
+type Sharing struct {
+	Swaps      int64 // swaps that replaced or confirmed rows
+	Conflicts  int64 // swaps that found other rows, because another Guard was first
+	FromMemory int64 // decisions without the store, because they were certain
+	Apart      int64 // decisions without the store, because it didn't answer
+	Unreadable int64 // decisions without the store, because a row couldn't be read
+	Healed     int64 // rows that the store had lost, and got back
+	Overdrawn  int64 // messages that were allowed beyond a limit, because other nodes had allowed some
+	Exchanged  int64 // rows that an Exchange has compared with the store
+	Lost       int64 // rows whose debt was dropped, because more than Options.SharedRows owed something
+	Rows       int   // rows in memory
+	Owed       int   // rows with something that isn't in the store yet
+
+	// Problem is about the last row that couldn't be read; empty if there was none.
+	Problem string
+}
+
+// Sharing returns what the Guard has done with Options.Shared. It is zero without one.
+func (g *Guard) Sharing() Sharing {
+	if g.sharing == nil {
+		return Sharing{}
+	}
+	return g.sharing.counts()
+}
+
+// Forget tells a Guard with Options.Shared that the row of a key was changed elsewhere by hand, so
+// that it asks the store before the next decision. Empty IDs mean all rows. A Shared store calls
+// it.
+func (g *Guard) Forget(channelID, userID string) {
+	if g.sharing != nil {
+		g.sharing.forget(rowKey{channelID, userID})
+	}
+}
+
+// Offer tells a Guard with Options.Shared that the store may have lost rows, so that the next
+// Exchange gives back those that the Guard remembers. A Shared store calls it.
+func (g *Guard) Offer() {
+	if g.sharing != nil {
+		g.sharing.offer()
+	}
+}
+
+// Exchange writes what was allowed without the store, and reads what other Guards have allowed.
+// With ShareExact that is what was allowed while the store was away. It returns the first error. A
+// Shared store calls it regularly. If several goroutines call it at the same time, they share the
+// work.
+func (g *Guard) Exchange(ctx context.Context) error {
+	if g.sharing == nil {
+		return nil
+	}
+	if g.sharing.adopt != nil {
+		if err := g.findOverrides(ctx); err != nil {
+			return err
+		}
+		g.collectUnsent()
+	}
+	return g.sharing.settle(ctx, g.rowRef)
+}
