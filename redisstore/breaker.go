@@ -1,0 +1,133 @@
+package redisstore
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/chatguard/chatguard"
+)
+
+// probeEvery is the time between two attempts to reach a server that is away.
+const probeEvery = 50 * time.Millisecond
+
+// breaker decides whether the store is away: no call is answered for a while. One call that isn't
+// answered is no outage. All times are nanoseconds since the Store was opened.
+type breaker struct {
+	limit      int64        // how long there must be no answer
+	answered   atomic.Int64 // when the last call was answered
+	unanswered atomic.Int64 // when the first call since then began that wasn't answered; 0: none
+	away       atomic.Pointer[outage]
+	changed    atomic.Int64 // when the store went away or came back
+}
+
+// outage is why and since when the store is away.
+type outage struct {
+	err     error // for callers: wraps chatguard.ErrAway
+	problem string
+	lasting bool // a wrong configuration: trying again soon doesn't help
+}
+
+// succeed notes an answer to a call.
+func (b *breaker) succeed(now int64) {
+	b.answered.Store(now)
+	if b.unanswered.Load() != 0 {
+		b.unanswered.Store(0)
+	}
+}
+
+// fail notes a call that wasn't answered, and reports whether that has lasted too long.
+func (b *breaker) fail(began, now int64) bool {
+	if b.answered.Load() >= began {
+		return false
+	}
+	b.unanswered.CompareAndSwap(0, began)
+	first := b.unanswered.Load()
+	return first != 0 && now-first >= b.limit
+}
+
+// goAway closes the connections, so that nothing waits for them any more. Only the first of several
+// callers does it.
+func (s *Store) goAway(cause error) {
+	if s.breaker.away.Load() != nil {
+		return
+	}
+	out := s.outage(cause)
+	if !s.breaker.away.CompareAndSwap(nil, out) {
+		return
+	}
+	s.breaker.changed.Store(s.since())
+	s.conns.closeAll()
+	s.options.Logger.Warn("redisstore: the shared store is away", "problem", out.problem)
+	select {
+	case s.wentAway <- struct{}{}:
+	default: // Run knows already
+	}
+}
+
+// inquire asks the server in the background after a call was interrupted that began at the given
+// time, unless there was an answer since. So a server that hangs is noticed even if no caller waits
+// long enough. There is at most one inquiry.
+func (s *Store) inquire(began int64) {
+	if s.breaker.answered.Load() >= began || !s.inquiring.CompareAndSwap(false, true) {
+		return
+	}
+	started := s.spawn(func() {
+		defer s.inquiring.Store(false)
+		ctx, cancel := withTimeout(s.background, time.Duration(s.breaker.limit))
+		defer cancel()
+		_, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+			return []rueidis.Completed{b.Ping().Build()}
+		})
+		if err != nil {
+			s.failed(ctx, began, err)
+		}
+	})
+	if !started {
+		s.inquiring.Store(false)
+	}
+}
+
+// outage describes a cause.
+func (s *Store) outage(cause error) *outage {
+	problem, lasting := s.problem(cause)
+	return &outage{
+		problem: problem, lasting: lasting,
+		err: fmt.Errorf("redisstore: %s: %w", problem, chatguard.ErrAway),
+	}
+}
+
+// comeBack ends an outage.
+func (s *Store) comeBack() {
+	s.breaker.succeed(s.since())
+	if s.breaker.away.Swap(nil) != nil {
+		s.breaker.changed.Store(s.since())
+		s.options.Logger.Info("redisstore: the shared store answers", "address", s.where)
+	}
+}
+
+// probe tries in the background to reach a server that is away: one attempt at a time, and one in
+// 50 ms.
+func (s *Store) probe() {
+	pause := int64(probeEvery)
+	if out := s.breaker.away.Load(); out != nil && out.lasting {
+		pause = int64(time.Second)
+	}
+	last, now := s.probed.Load(), s.since()
+	if now-last < pause || !s.probed.CompareAndSwap(last, now) || !s.probing.CompareAndSwap(false, true) {
+		return
+	}
+	started := s.spawn(func() {
+		defer s.probing.Store(false)
+		if err := s.connect(s.background); err != nil {
+			s.breaker.away.Store(s.outage(err))
+			return
+		}
+		s.comeBack()
+	})
+	if !started {
+		s.probing.Store(false)
+	}
+}

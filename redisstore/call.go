@@ -1,0 +1,169 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/redis/rueidis"
+)
+
+// errNotSent means that a call wasn't sent: its context ended while it waited for its turn, or
+// there is no connection yet.
+var errNotSent = errors.New("the call wasn't sent in time")
+
+// builder makes commands. It returns false if there is no client yet.
+func (s *Store) builder() (rueidis.Builder, bool) {
+	client := s.client.Load()
+	if client == nil {
+		return rueidis.Builder{}, false
+	}
+	return (*client).B(), true
+}
+
+// send sends commands in one flush, and returns their results when all are there, in room if there
+// is enough. If it returns an error, ctx ended before, and the commands may or may not be executed;
+// if that is errNotSent, they aren't.
+//
+// Usually it calls the client in the caller's goroutine. The client then may wait for a new
+// connection longer than ctx. Therefore, after a connection broke or didn't answer, it calls the
+// client in another goroutine until there is an answer. There are at most maxCalls of these.
+func (s *Store) send(ctx context.Context, room []rueidis.RedisResult, commands ...rueidis.Completed) ([]rueidis.RedisResult, error) {
+	if ctx.Err() != nil {
+		return nil, errNotSent
+	}
+	select {
+	case s.calls <- struct{}{}:
+	default:
+		select {
+		case s.calls <- struct{}{}:
+		case <-ctx.Done():
+			return nil, errNotSent
+		}
+	}
+	client := *s.client.Load()
+	if !s.conns.doubtful.Load() {
+		results := do(ctx, client, room, commands)
+		<-s.calls
+		if ctx.Err() != nil {
+			s.conns.doubtful.Store(true)
+		}
+		return results, nil
+	}
+	answers, sent := make(chan []rueidis.RedisResult, 1), slices.Clone(commands)
+	started := s.spawn(func() {
+		answers <- do(context.Background(), client, nil, sent) // ends when the connection breaks
+		<-s.calls
+	})
+	if !started {
+		<-s.calls
+		return nil, errNotSent
+	}
+	select {
+	case results := <-answers:
+		return results, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// do sends commands in one flush. One command alone needs less memory.
+func do(ctx context.Context, client rueidis.Client, room []rueidis.RedisResult, commands []rueidis.Completed) []rueidis.RedisResult {
+	if len(commands) == 1 {
+		return append(room[:0], client.Do(ctx, commands[0]))
+	}
+	return client.DoMulti(ctx, commands...)
+}
+
+// ask sends commands that may be executed twice, and repeats them until the server answers or the
+// time is over. It notes for the breaker whether there was an answer.
+func (s *Store) ask(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
+	if out := s.breaker.away.Load(); out != nil {
+		return nil, out.err
+	}
+	return s.askAnyway(ctx, build)
+}
+
+// askAnyway is ask for a store that is away.
+func (s *Store) askAnyway(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
+	began := s.since()
+	var cause error
+	for attempt := 0; ; attempt++ {
+		b, ok := s.builder()
+		if !ok {
+			return nil, errNotSent
+		}
+		results, err := s.send(ctx, nil, build(b)...)
+		if err == nil {
+			if err = firstPassing(results); err == nil {
+				s.conns.doubtful.Store(false)
+				s.breaker.succeed(s.since())
+				return results, nil
+			}
+		}
+		if cause == nil || ctx.Err() == nil {
+			cause = err
+		}
+		if !pause(ctx, attempt) {
+			s.failed(ctx, began, cause)
+			return nil, cause
+		}
+	}
+}
+
+// failed notes a call without an answer. If only its caller's context has ended, that says nothing
+// about the server.
+func (s *Store) failed(ctx context.Context, began int64, cause error) {
+	if interrupted(ctx, cause) {
+		if !errors.Is(cause, errNotSent) {
+			s.inquire(began)
+		}
+		return
+	}
+	if s.breaker.fail(began, s.since()) {
+		s.goAway(cause)
+	}
+}
+
+// interrupted reports whether a call has no answer because its caller's context has ended, before
+// the time of this package for the answer was over, and without another problem.
+func interrupted(ctx context.Context, cause error) bool {
+	ended := cause == nil || cause == context.Canceled || cause == context.DeadlineExceeded || errors.Is(cause, errNotSent)
+	return ended && ctx.Err() != nil && context.Cause(ctx) != errNoAnswer
+}
+
+// firstPassing returns the first error that asking again may cure.
+func firstPassing(results []rueidis.RedisResult) error {
+	for _, result := range results {
+		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) && again(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// again reports whether a command should be sent again: its reply was lost, or the server can't
+// answer yet.
+func again(err error) bool {
+	if _, replied := rueidis.IsRedisErr(err); replied {
+		return passing(replyCode(err))
+	}
+	return true
+}
+
+// pause waits before another attempt: not at all before the second, then 1, 2, 4 ms and at last
+// 10 ms. It returns false if ctx has ended.
+func pause(ctx context.Context, attempt int) bool {
+	if attempt == 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(min(time.Millisecond<<min(attempt-1, 4), 10*time.Millisecond))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

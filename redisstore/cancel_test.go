@@ -1,0 +1,77 @@
+package redisstore
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// TestBreaker_CallersCancel checks that calls that end early say nothing about the server: neither
+// those that are cancelled before they are sent, nor those that are cancelled before the answer.
+func TestBreaker_CallersCancel(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	var cancelCall atomic.Pointer[context.CancelFunc]
+	addr := proxy(t, r.Addr(), func(args []string) ([]string, string) {
+		if cancel := cancelCall.Load(); cancel != nil && strings.HasPrefix(args[0], "EVAL") {
+			(*cancel)()
+		}
+		return args, ""
+	})
+	var log lockedBuffer
+	const timeout = 300 * time.Millisecond
+	s := open(t, "redis://"+addr, Options{Timeout: timeout, Logger: logTo(&log)})
+	for name, cancelAt := range map[string]func(context.CancelFunc){
+		"before it is sent": func(cancel context.CancelFunc) { cancel() },
+		"before its answer": func(cancel context.CancelFunc) { cancelCall.Store(&cancel) },
+	} {
+		began := time.Now()
+		for calls := 0; calls < 100 || time.Since(began) < 4*timeout; calls++ {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancelAt(cancel)
+			s.Swap(ctx, []*chatguard.Swap{one("x", "no such row", "1")})
+			cancel()
+			cancelCall.Store(nil)
+		}
+		if h := s.Health(); !h.Up {
+			t.Errorf("cancelled %s: away: %s", name, h.Problem)
+		}
+	}
+	if text := log.String(); strings.Contains(text, "WARN") {
+		t.Error(text)
+	}
+	check(t, s, one("a", "", "1"), true)
+}
+
+// TestBreaker_ShortDeadlines checks that a server that hangs is noticed although no caller waits
+// for as long as the store's timeout.
+func TestBreaker_ShortDeadlines(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	const timeout = 100 * time.Millisecond
+	s := open(t, r.URL(), Options{Timeout: timeout})
+	check(t, s, one("a", "", "1"), true)
+	r.Signal(syscall.SIGSTOP)
+	stopped := time.Now()
+	eventually(t, "the store is away", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), timeout/5)
+		defer cancel()
+		s.Swap(ctx, []*chatguard.Swap{one("x", "no such row", "1")})
+		return !s.Health().Up
+	})
+	t.Logf("away after %v, with a timeout of %v: %s", time.Since(stopped), timeout, s.Health().Problem)
+	if h := s.Health(); !strings.Contains(h.Problem, "no answer within "+timeout.String()) {
+		t.Error(h.Problem)
+	}
+	r.Signal(syscall.SIGCONT)
+	eventually(t, "the server is back", func() bool {
+		swap := one("back", "", "1")
+		s.Swap(t.Context(), []*chatguard.Swap{swap})
+		return swap.Done
+	})
+}

@@ -1,0 +1,285 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/chatguard/chatguard"
+)
+
+// change is an atomic change of some keys: all get their new values if all have the expected ones.
+// It serves the rows of a Guard, and the Store's own records. An empty value is no key.
+type change struct {
+	keys    []string
+	was, is []string
+	until   []string // Unix milliseconds; empty is never
+	sent    bool     // an attempt may have succeeded, and its reply was lost
+	eval    bool     // the server doesn't have the script
+
+	done  bool
+	err   error    // it isn't known, or the server refuses
+	now   []string // what is stored, if it isn't done
+	cause error    // why the last attempt had no outcome
+
+	// Memory for a change of one key that is made alone.
+	texts   [4]string
+	command [1]rueidis.Completed
+	result  [1]rueidis.RedisResult
+}
+
+// apply makes the changes, and returns how long it took, in nanoseconds. All attempts have the time
+// that ctx leaves.
+func (s *Store) apply(ctx context.Context, changes []*change) (took int64) {
+	began := s.since()
+	pending := changes
+	for attempt := 0; ; attempt++ {
+		if attempt > 0 {
+			s.stats.repeated.Add(int64(len(pending)))
+		}
+		answered, ended := s.attempt(ctx, pending), s.since()
+		if answered {
+			s.conns.doubtful.Store(false)
+			s.breaker.succeed(ended)
+		}
+		pending = unfinished(pending)
+		if len(pending) == 0 {
+			return ended - began
+		}
+		if !pause(ctx, attempt) {
+			break
+		}
+	}
+	cause := pending[0].cause
+	s.failed(ctx, began, cause)
+	for _, c := range pending {
+		c.err = s.unknown(ctx, c)
+	}
+	return s.since() - began
+}
+
+// unfinished returns the changes without an outcome.
+func unfinished(changes []*change) []*change {
+	var rest []*change
+	for _, c := range changes {
+		if !c.done && c.err == nil && c.now == nil {
+			rest = append(rest, c)
+		}
+	}
+	return rest
+}
+
+// attempt sends all changes in one flush, and notes the outcome of each that has one. It reports
+// whether the server answered.
+func (s *Store) attempt(ctx context.Context, pending []*change) (answered bool) {
+	b, ok := s.builder()
+	if !ok {
+		for _, c := range pending {
+			c.cause = errNotSent
+		}
+		return false
+	}
+	native := s.server.Load() != nil && s.server.Load().ifEqual
+	commands, room := pending[0].command[:0], pending[0].result[:0]
+	if len(pending) > 1 || s.options.Replicas > 0 {
+		commands = make([]rueidis.Completed, 0, len(pending)+1)
+	}
+	for _, c := range pending {
+		commands = append(commands, c.build(b, native))
+	}
+	if s.options.Replicas > 0 {
+		end, _ := ctx.Deadline() // replicas that don't confirm must leave time for the reply
+		commands = append(commands, b.Wait().Numreplicas(int64(s.options.Replicas)).Timeout(max(1, time.Until(end).Milliseconds()/2)).Build())
+	}
+	results, err := s.send(ctx, room, commands...)
+	if err != nil {
+		for _, c := range pending {
+			c.unanswered(ctx, err)
+			c.sent = c.sent || !errors.Is(err, errNotSent)
+		}
+		return false
+	}
+	for i, c := range pending {
+		answered = s.read(ctx, c, results[i], native) || answered
+	}
+	if s.options.Replicas > 0 {
+		confirmed, err := results[len(pending)].AsInt64()
+		s.lagging.Store(err != nil || confirmed < int64(s.options.Replicas))
+	}
+	return answered
+}
+
+// looks reports whether the change only compares its only value.
+func (c *change) looks() bool { return len(c.keys) == 1 && c.was[0] == c.is[0] }
+
+// usesSet reports whether one SET makes the change, on a server that has IFEQ.
+func (c *change) usesSet() bool { return len(c.keys) == 1 && c.is[0] != "" }
+
+// build builds the command that makes the change.
+func (c *change) build(b rueidis.Builder, native bool) rueidis.Completed {
+	if c.looks() {
+		return b.Get().Key(c.keys[0]).Build()
+	}
+	if native && c.usesSet() {
+		args := b.Arbitrary("SET").Keys(c.keys[0]).Args(c.is[0])
+		if c.was[0] == "" {
+			args = args.Args("NX", "GET")
+		} else {
+			args = args.Args("IFEQ", c.was[0], "GET")
+		}
+		if c.until[0] != "" {
+			args = args.Args("PXAT", c.until[0])
+		}
+		return args.Build()
+	}
+	if c.eval {
+		keys := b.Eval().Script(swapScript).Numkeys(int64(len(c.keys))).Key(c.keys...)
+		args := keys.Arg()
+		for i := range c.keys {
+			args = args.Arg(c.was[i], c.is[i], c.until[i])
+		}
+		return args.Build()
+	}
+	args := b.Evalsha().Sha1(swapSHA).Numkeys(int64(len(c.keys))).Key(c.keys...).Arg()
+	for i := range c.keys {
+		args = args.Arg(c.was[i], c.is[i], c.until[i])
+	}
+	return args.Build()
+}
+
+// read notes the outcome of a change, if the result has one, and reports whether it does.
+func (s *Store) read(ctx context.Context, c *change, result rueidis.RedisResult, native bool) bool {
+	err := result.Error()
+	if err != nil && !rueidis.IsRedisNil(err) {
+		return s.readError(ctx, c, err, native)
+	}
+	if c.looks() || native && c.usesSet() {
+		now, err := result.ToString()
+		if err != nil && !rueidis.IsRedisNil(err) {
+			c.err = s.refused(err)
+			return true
+		}
+		if c.done = now == c.was[0]; !c.done {
+			c.conflict([]string{now})
+		}
+		return true
+	}
+	if c.done = err != nil; c.done { // nil
+		return true
+	}
+	now, err := result.AsStrSlice()
+	if err != nil || len(now) != len(c.keys) {
+		c.err = s.refused(errors.New("the server's reply has another form than the script's"))
+		return true
+	}
+	c.conflict(now)
+	return true
+}
+
+// readError notes a result that is an error. It reports whether the change has an outcome now.
+func (s *Store) readError(ctx context.Context, c *change, err error, native bool) bool {
+	var notMade *dialError
+	code := replyCode(err)
+	switch {
+	case code == "NOSCRIPT":
+		c.eval, c.cause = true, err
+		return false
+	case native && code == "ERR" && c.usesSet() && !c.looks(): // a failover to an older server
+		old := *s.server.Load()
+		old.ifEqual = false
+		s.server.Store(&old)
+		c.cause = err
+		return false
+	case again(err):
+		c.unanswered(ctx, err)
+		c.sent = c.sent || code == "" && !errors.As(err, &notMade)
+		return false
+	}
+	c.err = s.refused(err)
+	return true
+}
+
+// unanswered notes why an attempt has no outcome. That the time was over says less than what the
+// attempt before met with.
+func (c *change) unanswered(ctx context.Context, err error) {
+	if c.cause == nil || ctx.Err() == nil {
+		c.cause = err
+	}
+}
+
+// conflict notes that the stored values aren't the expected ones. If they are those that the change
+// would store, an earlier attempt has succeeded.
+func (c *change) conflict(now []string) {
+	if c.done = c.ours(now); c.done {
+		return
+	}
+	c.now = now
+}
+
+// ours reports whether an earlier attempt has stored these values. Every value of a row is unique,
+// except that there is none.
+func (c *change) ours(now []string) bool {
+	changed := false
+	for i := range now {
+		if c.was[i] == c.is[i] {
+			continue
+		}
+		if now[i] != c.is[i] || now[i] == "" && !c.sent {
+			return false
+		}
+		changed = true
+	}
+	return changed
+}
+
+// refused is the error of a change that the server doesn't make.
+func (s *Store) refused(err error) error {
+	problem, _ := s.problem(err)
+	return errors.New("redisstore: " + problem)
+}
+
+// unknown is the error of a change without an outcome.
+func (s *Store) unknown(ctx context.Context, c *change) error {
+	cause := c.cause
+	if cause == nil {
+		cause = ctx.Err()
+	}
+	if interrupted(ctx, cause) {
+		return fmt.Errorf("redisstore: %s: the call ended before its answer: %w: %w", s.where, chatguard.ErrAway, context.Cause(ctx))
+	}
+	problem, _ := s.problem(cause)
+	if parent := context.Cause(ctx); parent != nil && !errors.Is(parent, context.DeadlineExceeded) {
+		return fmt.Errorf("redisstore: %s: %w: %w", problem, chatguard.ErrAway, parent)
+	}
+	return fmt.Errorf("redisstore: %s: %w", problem, chatguard.ErrAway)
+}
+
+// unknown reports whether the change may have been made without a reply.
+func (c *change) unknown() bool { return c.sent && !c.done }
+
+// compareAndSet replaces the value of one key that expires after the given time; 0 is never. If
+// somebody else has changed it, it returns what is stored.
+func (s *Store) compareAndSet(ctx context.Context, key, was, is string, expires time.Duration) (stored string, done bool, err error) {
+	if err := s.ready(); err != nil {
+		return "", false, err
+	}
+	ctx, cancel := withTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	c := &change{keys: []string{key}, was: []string{was}, is: []string{is}, until: []string{""}}
+	if expires > 0 {
+		now, _ := s.Clock()
+		c.until[0] = strconv.FormatInt(now.Add(expires).UnixMilli(), 10)
+	}
+	s.apply(ctx, []*change{c})
+	if c.now != nil && c.unknown() {
+		return c.now[0], false, fmt.Errorf("redisstore: %s: a reply was lost, and %s was changed since: it isn't known whether this change was made: %w", s.where, key, chatguard.ErrAway)
+	}
+	if c.now != nil {
+		return c.now[0], false, nil
+	}
+	return is, c.done, c.err
+}

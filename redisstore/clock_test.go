@@ -1,0 +1,141 @@
+package redisstore
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+const second = int64(time.Second)
+
+// TestClock_Best checks that the estimate is never further from the server's clock than its error.
+func TestClock_Best(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := &clock{wall: rapid.Int64Range(0, 1<<60).Draw(t, "wall")}
+		truth := rapid.Int64Range(-1<<50, 1<<50).Draw(t, "offset")
+		all := make([]sample, rapid.IntRange(1, 8).Draw(t, "samples"))
+		at := int64(0)
+		for i := range all {
+			there, back := rapid.Int64Range(0, second).Draw(t, "there"), rapid.Int64Range(0, second).Draw(t, "back")
+			server := c.wall + at + there + truth
+			all[i] = sample{sent: at, received: at + there + back, server: server - server%1000} // microseconds
+			at = all[i].received
+		}
+		r := c.best(all)
+		if diff := r.target - truth; max(diff, -diff) > r.err {
+			t.Fatalf("the offset is %d, the estimate %d ± %d", truth, r.target, r.err)
+		}
+		for _, one := range all {
+			if r.trip > one.received-one.sent {
+				t.Fatalf("%d isn't the fastest round trip", r.trip)
+			}
+		}
+	})
+}
+
+// TestClock_Slew checks that the clock runs towards a measurement by at most 5 ms per second, and
+// never backwards.
+func TestClock_Slew(t *testing.T) {
+	for name, step := range map[string]struct{ target, after, want int64 }{
+		"start":         {0, 0, 0},
+		"ahead":         {100e6, second, 5e6},
+		"ahead later":   {100e6, 10 * second, 50e6},
+		"ahead at last": {100e6, 30 * second, 100e6},
+		"behind":        {-100e6, 2 * second, -10e6},
+		"behind late":   {-100e6, 60 * second, -100e6},
+		"one second":    {second, 4 * second, 20e6},
+		"step":          {second + 1, 0, second + 1},
+		"step back":     {-second - 1, 0, -second - 1},
+	} {
+		c := &clock{}
+		c.set(reading{at: 5 * second, target: 0})
+		c.set(reading{at: 15 * second, target: step.target, err: 1e6})
+		r := c.reading.Load()
+		at := 15*second + step.after
+		if got := r.offset(at); got != step.want {
+			t.Errorf("%s: offset %d, want %d", name, got, step.want)
+		}
+		rest := step.target - step.want
+		if got, want := r.errorAt(at), 1e6+step.after/5000+max(rest, -rest); got != want {
+			t.Errorf("%s: error %d, want %d", name, got, want)
+		}
+		// A further measurement begins where the clock is.
+		c.set(reading{at: at, target: step.target / 2})
+		if got := c.reading.Load().offset(at); got != step.want {
+			t.Errorf("%s: the clock jumps from %d to %d", name, step.want, got)
+		}
+	}
+}
+
+// TestClock_Monotonic checks that slewing never makes the clock run backwards.
+func TestClock_Monotonic(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := &clock{}
+		at, last := int64(0), int64(-1)
+		for range 50 {
+			at += rapid.Int64Range(0, 3*second).Draw(t, "pause")
+			if rapid.Bool().Draw(t, "measure") || c.reading.Load() == nil {
+				c.set(reading{at: at, target: rapid.Int64Range(-second/4, second/4).Draw(t, "target")})
+				if last < 0 {
+					last = at + c.reading.Load().offset(at)
+				}
+			}
+			now := at + c.reading.Load().offset(at)
+			if now < last {
+				t.Fatalf("%d after %d", now, last)
+			}
+			last = now
+		}
+	})
+}
+
+func TestClock_Contradicts(t *testing.T) {
+	c := &clock{}
+	if !c.contradicts(sample{}) {
+		t.Error("there is no measurement")
+	}
+	c.set(reading{at: 0, target: 0, err: 1e6})
+	for _, test := range []struct {
+		server int64
+		want   bool
+	}{
+		{second + 1e6, false}, // the middle of the round trip
+		{second + 1e6 + 2.1e6, false},
+		{second + 1e6 + 2.3e6, true},
+		{second + 1e6 - 2.3e6, true},
+		{3 * second, true},
+	} {
+		if got := c.contradicts(sample{sent: second, received: second + 2e6, server: test.server}); got != test.want {
+			t.Errorf("%d: %t", test.server, got)
+		}
+	}
+}
+
+// TestClock_Server checks that nodes use the server's clock.
+func TestClock_Server(t *testing.T) {
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{})
+	before := time.Now()
+	now, apart := s.Clock()
+	after := time.Now()
+	h := s.Health()
+	if bound := apart/2 + time.Millisecond; now.Before(before.Add(-bound)) || now.After(after.Add(bound)) {
+		t.Errorf("%s isn't between %s and %s", now, before, after)
+	}
+	if apart < 5*time.Millisecond || apart > time.Second || h.RoundTrip <= 0 {
+		t.Errorf("apart %s, %+v", apart, h)
+	}
+	if n := testing.AllocsPerRun(100, func() { s.Clock() }); n != 0 {
+		t.Errorf("Clock allocates %v times", n)
+	}
+}
+
+func BenchmarkClock(b *testing.B) {
+	s := &Store{}
+	s.clock.start(time.Now())
+	s.clock.set(reading{target: 1e6})
+	for b.Loop() {
+		s.Clock()
+	}
+}

@@ -1,0 +1,192 @@
+package redisstore
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/redistest"
+)
+
+// startCluster starts three primaries that share the slots.
+func startCluster(t *testing.T) []*redisServer {
+	t.Helper()
+	servers := make([]*redisServer, 3)
+	for i := range servers {
+		servers[i] = startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "5000", "--cluster-port", fmt.Sprint(redistest.FreePort(t)))
+	}
+	bounds := []int{0, 5461, 10923, 16384}
+	for i, r := range servers {
+		r.must("CLUSTER", "ADDSLOTSRANGE", fmt.Sprint(bounds[i]), fmt.Sprint(bounds[i+1]-1))
+		r.must("CONFIG", "SET", "cluster-announce-ip", "127.0.0.1")
+		if err := r.do("CLUSTER", "SET-CONFIG-EPOCH", fmt.Sprint(i+1)).Error(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range servers[1:] {
+		r.must("CLUSTER", "MEET", "127.0.0.1", fmt.Sprint(servers[0].Port), servers[0].argument("--cluster-port"))
+	}
+	eventually(t, "the Cluster is complete", func() bool {
+		for _, r := range servers {
+			info := mustString(t, r.must("CLUSTER", "INFO"))
+			if !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, "cluster_known_nodes:3") {
+				return false
+			}
+		}
+		return true
+	})
+	return servers
+}
+
+func TestCluster(t *testing.T) {
+	t.Parallel()
+	servers := startCluster(t)
+	url := "redis+cluster://" + servers[0].Addr() + "," + servers[1].Addr()
+	if _, err := Open(t.Context(), servers[0].URL(), &Options{Logger: quiet()}); err == nil || !strings.Contains(err.Error(), "write redis+cluster://") {
+		t.Error(err)
+	}
+	a, b := open(t, url, Options{Node: "a"}), open(t, url, Options{Node: "b"})
+	ga, gb := &fakeGuard{}, &fakeGuard{}
+	run(t, a, ga)
+	run(t, b, gb)
+	eventually(t, "both are listed and subscribe", func() bool {
+		_, numbered := a.Number()
+		return a.Health().Nodes == 2 && ga.count("/") > 0 && gb.count("/") > 0 && numbered
+	})
+	// Rows on all shards in one call.
+	var swaps []*chatguard.Swap
+	for i := range 200 {
+		user := fmt.Sprint("user", i)
+		swaps = append(swaps, &chatguard.Swap{Rows: []chatguard.SharedRow{row("lobby", user, "", "1"), row("", user, "", "2")}})
+	}
+	a.Swap(t.Context(), swaps)
+	for i, swap := range swaps {
+		if !swap.Done {
+			t.Fatal(i, swap.Err)
+		}
+	}
+	for i, r := range servers {
+		if n, err := r.must("DBSIZE").AsInt64(); err != nil || n < 50 {
+			t.Errorf("shard %d has %d keys, %v", i, n, err)
+		}
+	}
+	swap := one("user1", "1", "3")
+	swap.Notify, swap.Rows[0].Own = true, true
+	check(t, a, swap, true)
+	eventually(t, "the notice arrives", func() bool { return gb.count("lobby/user1") == 1 })
+	if err := a.SetDocument(t.Context(), "x", []byte("1"), 0); err != nil {
+		t.Error(err)
+	}
+	if revisions, err := b.Revisions(t.Context(), []string{"x", "y", "z"}); err != nil || revisions["x"] != 1 || revisions["y"] != 0 {
+		t.Error(revisions, err)
+	}
+	if err := a.Lead("x").step(t.Context(), time.Now()); err != nil {
+		t.Error(err)
+	}
+	for _, f := range a.Diagnose(t.Context()) {
+		if f.Level == Problem {
+			t.Errorf("%+v", f)
+		}
+	}
+	both := &chatguard.Swap{Rows: []chatguard.SharedRow{row("lobby", "a", "", "1"), row("lobby", "", "", "2")}}
+	a.Swap(t.Context(), []*chatguard.Swap{both})
+	if both.Done || both.Err == nil || !strings.Contains(both.Err.Error(), "set Options.Placement") {
+		t.Error(both.Err)
+	}
+	for placement, rows := range map[Placement][]chatguard.SharedRow{
+		PlaceByChannel: {row("lobby", "a", "", "1"), row("lobby", "", "", "2"), row("lobby", "b", "", "3")},
+		PlaceTogether:  {row("lobby", "a", "", "1"), row("", "a", "", "2"), row("lobby", "", "", "3")},
+	} {
+		s := open(t, url, Options{Namespace: fmt.Sprint("p", placement), Placement: placement})
+		check(t, s, &chatguard.Swap{Rows: rows}, true)
+	}
+	moveSlot(t, servers, a)
+}
+
+// moveSlot moves a row to another shard while it is written.
+func moveSlot(t *testing.T, servers []*redisServer, s *Store) {
+	t.Helper()
+	key, _ := s.keys.row(&chatguard.SharedRow{ChannelID: "lobby", UserID: "mover"})
+	slot, err := servers[0].must("CLUSTER", "KEYSLOT", key).AsInt64()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := servers[min(2, slot/5462)]
+	to := servers[(min(2, slot/5462)+1)%3]
+	seen := ""
+	var writer sync.WaitGroup
+	stop := make(chan struct{})
+	writer.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if done, _ := increment(s, "mover", fmt.Sprint(i), &seen); !done {
+				t.Errorf("swap %d isn't done: %q", i, seen)
+				return
+			}
+		}
+	})
+	number, fromID, toID := fmt.Sprint(slot), mustString(t, from.must("CLUSTER", "MYID")), mustString(t, to.must("CLUSTER", "MYID"))
+	to.must("CLUSTER", "SETSLOT", number, "IMPORTING", fromID)
+	from.must("CLUSTER", "SETSLOT", number, "MIGRATING", toID)
+	eventually(t, "the slot is empty", func() bool {
+		from.do("MIGRATE", "127.0.0.1", fmt.Sprint(to.Port), key, "0", "1000")
+		n, err := from.must("CLUSTER", "COUNTKEYSINSLOT", number).AsInt64()
+		return err == nil && n == 0
+	})
+	to.must("CLUSTER", "SETSLOT", number, "NODE", toID)
+	from.must("CLUSTER", "SETSLOT", number, "NODE", toID)
+	check(t, s, one("after", "", "1"), true)
+	close(stop)
+	writer.Wait()
+	if stored := mustString(t, to.must("GET", key)); stored != seen {
+		t.Errorf("stored %q, written %q", stored, seen)
+	}
+}
+
+// TestSentinel checks that a store follows a failover.
+func TestSentinel(t *testing.T) {
+	t.Parallel()
+	first := startRedis(t, "--repl-diskless-sync-delay", "0")
+	second := startRedis(t, "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1 "+fmt.Sprint(first.Port))
+	eventually(t, "the replica follows", func() bool {
+		return strings.Contains(second.text("INFO", "replication"), "master_link_status:up")
+	})
+	watcher := startSentinel(t, first)
+	s := open(t, "redis+sentinel://"+watcher.Addr()+"/main", Options{Replicas: 1, Timeout: 2 * time.Second})
+	guard := &fakeGuard{}
+	run(t, s, guard)
+	eventually(t, "the node subscribes", func() bool { return guard.count("/") > 0 && s.Health().Nodes == 1 })
+	check(t, s, one("a", "", "1"), true)
+	if h := s.Health(); h.Problem != "" {
+		t.Error(h.Problem) // the replica confirms
+	}
+	before := guard.count("/")
+	eventually(t, "the Sentinel promotes the replica", func() bool {
+		return watcher.do("SENTINEL", "FAILOVER", "main").Error() == nil
+	})
+	tries := 0
+	eventually(t, "the store uses the new primary", func() bool {
+		if !strings.Contains(second.text("INFO", "replication"), "role:master") {
+			return false
+		}
+		tries++
+		swap := one(fmt.Sprint("b", tries), "", "1")
+		s.Swap(t.Context(), []*chatguard.Swap{swap})
+		return swap.Done && second.text("GET", fmt.Sprintf("cg1:{u:b%d}:c:lobby", tries)) == "1"
+	})
+	check(t, s, one("a", "1", "2"), true)
+	eventually(t, "the Guard looks at all rows again", func() bool { return guard.count("/") > before })
+	first.Kill()
+	// WAIT has no replica to wait for.
+	check(t, s, one("a", "2", "3"), true)
+	if h := s.Health(); !strings.Contains(h.Problem, "replicas") {
+		t.Errorf("%+v", h)
+	}
+}

@@ -1,0 +1,210 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/rueidis"
+)
+
+// connectTimeout is how long making a connection, or a first look at the server, may take.
+const connectTimeout = time.Second
+
+// server is what is known about the server.
+type server struct {
+	name    string // "valkey 8.1.1"
+	runID   string // changes when the server restarts; empty if this node may not know
+	epoch   string // changes when the data was lost
+	ifEqual bool   // SET has IFEQ
+	made    int64  // how many connections were made when this was found out
+}
+
+// connect makes a client if there is none, and finds out whether and how the server can be used.
+func (s *Store) connect(ctx context.Context) error {
+	if s.client.Load() == nil {
+		s.conns.pastSentinels.Store(false)
+		client, err := rueidis.NewClient(s.clientOption())
+		if err != nil {
+			if client != nil {
+				client.Close()
+			}
+			return err
+		}
+		s.client.Store(&client)
+	}
+	ctx, cancel := withTimeout(ctx, connectTimeout)
+	defer cancel()
+	if err := s.examine(ctx); err != nil {
+		return err
+	}
+	return s.measureOnce(ctx)
+}
+
+func (s *Store) clientOption() rueidis.ClientOption {
+	o := &s.options
+	dialer := net.Dialer{Timeout: connectTimeout, KeepAlive: time.Second}
+	return rueidis.ClientOption{
+		InitAddress: s.address.hosts, Username: o.Username, Password: o.Password, SelectDB: s.address.database,
+		TLSConfig: o.TLS, Dialer: dialer, DialCtxFn: s.dial,
+		ClientName: "chatguard", ClientSetInfo: rueidis.DisableClientSetInfo,
+		Sentinel: rueidis.SentinelOption{
+			MasterSet: s.address.primary, Username: o.SentinelUsername, Password: o.SentinelPassword,
+			TLSConfig: o.TLS, Dialer: dialer, TopologyRefreshInterval: 5 * time.Second,
+		},
+		ClusterOption:    rueidis.ClusterOption{ShardsRefreshInterval: 5 * time.Second, MaxMovedRedirections: 5},
+		ConnWriteTimeout: time.Second, RingScaleEachConn: queueScale, BlockingPoolSize: 16,
+		ReadBufferEachConn: 64 << 10, WriteBufferEachConn: 64 << 10,
+		// Retries are ours, and the cache is the Guard's. A call that isn't pipelined would wait
+		// for the connection and not for its context.
+		DisableRetry: true, DisableCache: true, AlwaysPipelining: true, PipelineMultiplex: -1,
+		ForceSingleClient: s.address.kind == single,
+	}
+}
+
+// examine looks at the server's version and abilities, and at the namespace's format and epoch.
+func (s *Store) examine(ctx context.Context) error {
+	found := &server{made: s.conns.made.Load()}
+	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		return []rueidis.Completed{b.Arbitrary("HELLO").Build()}
+	})
+	if err != nil {
+		return err
+	}
+	if found.name, err = s.checkHello(results[0]); err != nil {
+		return err
+	}
+	epoch := rand.Text()
+	results, err = s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		scratch := b.Arbitrary("SET").Keys(s.keys.scratch()).Args("1", "IFEQ", "0", "GET", "PX", "1000").Build()
+		return []rueidis.Completed{scratch, swapCommand(b, s.keys.format(), s.options.Placement.format()), swapCommand(b, s.keys.epoch(), epoch)}
+	})
+	if err != nil {
+		return err
+	}
+	err = results[0].Error()
+	found.ifEqual = err == nil || rueidis.IsRedisNil(err)
+	if code := replyCode(err); code != "" && code != "ERR" {
+		return err
+	}
+	format, err := stored(results[1], s.options.Placement.format())
+	if err != nil {
+		return err
+	}
+	if format != s.options.Placement.format() {
+		return &refusal{fmt.Sprintf("the namespace %s has data of format %q, and this node has %q: use the same version and Options.Placement on all nodes, or another namespace",
+			s.options.Namespace, printable(format), s.options.Placement.format())}
+	}
+	if found.epoch, err = stored(results[2], epoch); err != nil {
+		return err
+	}
+	found.runID = s.runID(ctx)
+	s.server.Store(found)
+	return nil
+}
+
+// swapCommand stores a value if there is none.
+func swapCommand(b rueidis.Builder, key, value string) rueidis.Completed {
+	return b.Eval().Script(swapScript).Numkeys(1).Key(key).Arg("", value, "").Build()
+}
+
+// stored returns the value that a swapCommand has left.
+func stored(result rueidis.RedisResult, value string) (string, error) {
+	now, err := result.AsStrSlice()
+	switch {
+	case rueidis.IsRedisNil(err):
+		return value, nil
+	case err != nil:
+		return "", err
+	case len(now) != 1:
+		return "", errors.New("the server's reply has another form than the script's")
+	}
+	return now[0], nil
+}
+
+// checkHello returns the server's name and version, and refuses servers that can't be used.
+func (s *Store) checkHello(result rueidis.RedisResult) (string, error) {
+	hello, err := result.AsMap()
+	if err != nil {
+		if code := replyCode(err); code == "ERR" {
+			return "", &refusal{"the server is older than 6.2, and can't be used: install Valkey, or Redis 6.2 or newer"}
+		}
+		return "", err
+	}
+	text := func(name string) string {
+		value := hello[name]
+		line, _ := value.ToString()
+		return printable(line)
+	}
+	version := text("version")
+	if !atLeast(version, 6, 2) {
+		return "", &refusal{fmt.Sprintf("the server has version %s, and can't be used: install Valkey, or Redis 6.2 or newer", version)}
+	}
+	switch mode := text("mode"); {
+	case mode == "cluster" && s.address.kind != cluster:
+		return "", &refusal{"the server is part of a Cluster: write redis+cluster://"}
+	case mode == "sentinel":
+		return "", &refusal{"the server is a Sentinel: write redis+sentinel://host:26379/name with the primary's name"}
+	case mode == "cluster" && s.options.Replicas > 0:
+		return "", &refusal{"Options.Replicas isn't possible on a Cluster: set it to 0"}
+	}
+	return text("server") + " " + version, nil
+}
+
+// atLeast compares the first two numbers of a version.
+func atLeast(version string, major, minor int) bool {
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 2 {
+		return false
+	}
+	x, err1 := strconv.Atoi(parts[0])
+	y, err2 := strconv.Atoi(parts[1])
+	return err1 == nil && err2 == nil && (x > major || x == major && y >= minor)
+}
+
+// runID returns the server's run ID, or nothing if the user has no right to INFO or the nodes of a
+// Cluster have different ones.
+func (s *Store) runID(ctx context.Context) string {
+	if s.address.kind == cluster {
+		return ""
+	}
+	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		return []rueidis.Completed{b.Info().Section("server").Build()}
+	})
+	if err != nil {
+		return ""
+	}
+	text, err := results[0].ToString()
+	if err != nil {
+		return ""
+	}
+	return infoField(text, "run_id")
+}
+
+// infoField returns a field of a reply to INFO.
+func infoField(text, name string) string {
+	for line := range strings.Lines(text) {
+		if value, found := strings.CutPrefix(line, name+":"); found {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// printable makes text from the server safe and short enough for a log.
+func printable(text string) string {
+	if len(text) > 60 {
+		text = text[:60] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+}

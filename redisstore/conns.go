@@ -1,0 +1,128 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// conns are the open connections. The client can't be asked to give up a connection whose server
+// doesn't answer, but closing it has that effect.
+type conns struct {
+	mu   sync.Mutex
+	open map[*conn]struct{}
+	// doubtful is set when a connection breaks or a call ends before its answer, and reset by an
+	// answer. Until then a call could wait for a new connection, or for room in the client's queue,
+	// and neither ends with the call's context. It doesn't mean that the server is away.
+	doubtful atomic.Bool
+	made     atomic.Int64 // how many connections were made
+	// pastSentinels is set when the client connects to another host than those of the URL: with
+	// Sentinels, these have answered then.
+	pastSentinels atomic.Bool
+}
+
+// conn is a connection that is in conns until it is closed.
+type conn struct {
+	net.Conn
+	all *conns
+}
+
+// Read implements net.Conn, and notes an error.
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err != nil {
+		c.all.doubtful.Store(true)
+	}
+	return n, err
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.all.mu.Lock()
+	delete(c.all.open, c)
+	c.all.mu.Unlock()
+	return c.Conn.Close()
+}
+
+func (cs *conns) add(raw net.Conn) *conn {
+	c := &conn{Conn: raw, all: cs}
+	cs.mu.Lock()
+	if cs.open == nil {
+		cs.open = map[*conn]struct{}{}
+	}
+	cs.open[c] = struct{}{}
+	cs.mu.Unlock()
+	return c
+}
+
+// closeAll closes all connections. It closes TCP, not TLS, and therefore never waits.
+func (cs *conns) closeAll() {
+	cs.doubtful.Store(true)
+	cs.mu.Lock()
+	open := cs.open
+	cs.open = nil
+	cs.mu.Unlock()
+	for c := range open {
+		c.Conn.Close()
+	}
+}
+
+// dialError means that no connection was made, so that no command was sent.
+type dialError struct{ err error }
+
+// Error implements error.
+func (e *dialError) Error() string { return e.err.Error() }
+
+// Unwrap returns why the connection wasn't made.
+func (e *dialError) Unwrap() error { return e.err }
+
+// dial makes a connection for the client, encrypted if config isn't nil.
+func (s *Store) dial(ctx context.Context, host string, dialer *net.Dialer, config *tls.Config) (net.Conn, error) {
+	if s.background.Err() != nil {
+		return nil, &dialError{errClosed}
+	}
+	if err := s.options.checkPlain(host); err != nil {
+		return nil, &dialError{&refusal{err.Error()}}
+	}
+	if !slices.Contains(s.address.hosts, host) {
+		s.conns.pastSentinels.Store(true)
+	}
+	caller := ctx
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	raw, err := dialer.DialContext(ctx, "tcp", host)
+	if err != nil {
+		return nil, unmade(caller, err)
+	}
+	c := s.conns.add(raw)
+	s.conns.made.Add(1)
+	if config == nil {
+		return c, nil
+	}
+	config = config.Clone()
+	if config.ServerName == "" {
+		config.ServerName, _, _ = net.SplitHostPort(host)
+	}
+	encrypted := tls.Client(c, config)
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		c.Close()
+		if isTimeout(err) {
+			err = fmt.Errorf("no answer to the TLS handshake of %s (%w)", host, err)
+		}
+		return nil, unmade(caller, err)
+	}
+	return encrypted, nil
+}
+
+// unmade is the error of a connection that wasn't made. That the caller didn't wait for it says
+// nothing about the server.
+func unmade(caller context.Context, err error) error {
+	if caller.Err() != nil {
+		err = fmt.Errorf("%w: %w", errNotSent, err)
+	}
+	return &dialError{err}
+}

@@ -1,0 +1,275 @@
+package redisstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+// Level says how serious a Finding is.
+type Level int
+
+const (
+	// OK means that nothing needs to be done.
+	OK Level = iota
+	// Warning means that limits are shared, but something isn't as it should be.
+	Warning
+	// Problem means that limits aren't shared, or may be lost.
+	Problem
+)
+
+// String returns "ok", "warning" or "problem".
+func (l Level) String() string {
+	switch l {
+	case OK:
+		return "ok"
+	case Warning:
+		return "warning"
+	}
+	return "problem"
+}
+
+// Finding is one result of Diagnose.
+type Finding struct {
+	Level Level
+	Name  string // what was checked: "reachable", "encryption", "rights", …
+	Text  string // what was found, in one line without secrets
+	Fix   string // what to do; empty if nothing
+}
+
+// diagnoseSwaps is how many swaps Diagnose measures.
+const diagnoseSwaps = 100
+
+// Diagnose checks the server and the connection, for an operator. It takes about as long as 150
+// round trips, and uses keys of its own. If the server can't be reached, the list is short.
+func (s *Store) Diagnose(ctx context.Context) []Finding {
+	findings := []Finding{s.findReachable(ctx)}
+	if findings[0].Level == Problem {
+		return findings
+	}
+	known := s.server.Load()
+	findings = append(findings, s.findEncryption(), s.findVersion(known), s.findRights(ctx))
+	findings = append(findings, s.findServerSettings(ctx)...)
+	findings = append(findings, s.findLatency(ctx), s.findClock())
+	return append(findings, s.findNodes(ctx)...)
+}
+
+func (s *Store) findReachable(ctx context.Context) Finding {
+	ctx, cancel := withTimeout(ctx, max(connectTimeout, s.options.Timeout))
+	defer cancel()
+	err := s.pingNow(ctx)
+	if err == nil {
+		return Finding{Name: "reachable", Text: s.where + " answers"}
+	}
+	if out := s.breaker.away.Load(); out != nil && s.client.Load() == nil {
+		return Finding{Problem, "reachable", out.problem, "start the server, and check the URL and the firewall"}
+	}
+	problem, _ := s.problem(err)
+	return Finding{Problem, "reachable", problem, "start the server, and check the URL, the password and the firewall"}
+}
+
+func (s *Store) pingNow(ctx context.Context) error {
+	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		return []rueidis.Completed{b.Ping().Build()}
+	})
+	if err != nil {
+		return err
+	}
+	if err := results[0].Error(); err != nil {
+		return err
+	}
+	if s.server.Load() == nil {
+		return s.connect(ctx)
+	}
+	return nil
+}
+
+func (s *Store) findEncryption() Finding {
+	f := Finding{Name: "encryption", Text: "the connection is encrypted"}
+	if s.options.TLS != nil {
+		if s.options.TLS.InsecureSkipVerify {
+			return Finding{Warning, f.Name, "the server's certificate isn't checked", "remove InsecureSkipVerify, and set RootCAs"}
+		}
+		return f
+	}
+	for _, host := range s.address.hosts {
+		if !loopback(host) {
+			return Finding{Warning, f.Name, "the connection to " + host + " isn't encrypted", "write rediss:// and enable TLS at the server"}
+		}
+	}
+	f.Text = "the server is on this machine, without encryption"
+	return f
+}
+
+func (s *Store) findVersion(known *server) Finding {
+	f := Finding{Name: "version", Text: known.name + ", swaps by SET with IFEQ"}
+	if !known.ifEqual {
+		f.Text = known.name + ", swaps by script (Valkey 8.1 and Redis 8.4 need half the time)"
+	}
+	return f
+}
+
+// findRights tries all commands on a key of its own.
+func (s *Store) findRights(ctx context.Context) Finding {
+	key := s.keys.doctor()
+	type command = rueidis.Completed
+	set := key + ":set"
+	trials := []struct {
+		right string
+		build func(b rueidis.Builder) command
+	}{
+		{"set", func(b rueidis.Builder) command { return b.Set().Key(key).Value("1").Px(time.Minute).Build() }},
+		{"get", func(b rueidis.Builder) command { return b.Get().Key(key).Build() }},
+		{"mget", func(b rueidis.Builder) command { return b.Mget().Key(key).Build() }},
+		{"eval", func(b rueidis.Builder) command { return swapCommand(b, key, "1") }},
+		{"evalsha", func(b rueidis.Builder) command {
+			return b.Evalsha().Sha1(swapSHA).Numkeys(1).Key(key).Arg("", "1", "").Build()
+		}},
+		{"sadd", func(b rueidis.Builder) command { return b.Sadd().Key(set).Member("1").Build() }},
+		{"smembers", func(b rueidis.Builder) command { return b.Smembers().Key(set).Build() }},
+		{"srem", func(b rueidis.Builder) command { return b.Srem().Key(set).Member("1").Build() }},
+		{"del", func(b rueidis.Builder) command { return b.Del().Key(key).Build() }},
+		{"time", func(b rueidis.Builder) command { return b.Time().Build() }},
+		{"publish", func(b rueidis.Builder) command {
+			return b.Publish().Channel(s.keys.changes()).Message("row - - " + s.instance).Build()
+		}},
+	}
+	var missing []string
+	for _, trial := range trials {
+		results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+			return []rueidis.Completed{trial.build(b)}
+		})
+		if err != nil {
+			return Finding{Problem, "rights", "the check wasn't completed: " + err.Error(), "run it again"}
+		}
+		if replyCode(results[0].Error()) == "NOPERM" {
+			missing = append(missing, "+"+trial.right)
+		}
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return Finding{Problem, "rights", fmt.Sprintf("the user %q lacks rights: %s", s.options.Username, strings.Join(missing, " ")),
+			fmt.Sprintf("ACL SETUSER %s %s ~%s:* &%s:*", cmp.Or(s.options.Username, "default"), strings.Join(missing, " "), s.options.Namespace, s.options.Namespace)}
+	}
+	return Finding{Name: "rights", Text: "all commands are permitted"}
+}
+
+// findServerSettings reads INFO, which the user may have no right to.
+func (s *Store) findServerSettings(ctx context.Context) []Finding {
+	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		return []rueidis.Completed{b.Info().Section("memory").Build(), b.Info().Section("persistence").Build()}
+	})
+	var memory, persistence string
+	if err == nil {
+		memory, err = results[0].ToString()
+	}
+	if err == nil {
+		persistence, err = results[1].ToString()
+	}
+	if err != nil {
+		return []Finding{{Warning, "eviction", "the user has no right to INFO, so eviction and persistence aren't checked", "ACL SETUSER … +info, or set maxmemory-policy to noeviction"}}
+	}
+	return []Finding{findEviction(infoField(memory, "maxmemory_policy")), findPersistence(persistence)}
+}
+
+func findEviction(policy string) Finding {
+	switch policy {
+	case "noeviction", "volatile-ttl":
+		return Finding{Name: "eviction", Text: "maxmemory-policy is " + policy}
+	case "":
+		return Finding{Warning, "eviction", "the server doesn't tell its maxmemory-policy", "set it to noeviction"}
+	}
+	level := Warning
+	if strings.HasPrefix(policy, "allkeys-") {
+		level = Problem
+	}
+	return Finding{level, "eviction", "maxmemory-policy is " + printable(policy) + ": when memory is full, the server deletes rows, and users get new allowances", "set maxmemory-policy to noeviction or volatile-ttl"}
+}
+
+func findPersistence(info string) Finding {
+	f := Finding{Name: "persistence", Text: "the server appends each change to a file"}
+	if infoField(info, "aof_enabled") == "1" {
+		return f
+	}
+	f.Text = "the server saves snapshots at most: after a crash, nodes restore the rows that they remember"
+	if infoField(info, "rdb_last_bgsave_status") == "err" {
+		return Finding{Warning, f.Name, "the server's last snapshot has failed", "see the server's log"}
+	}
+	return f
+}
+
+// findLatency measures swaps, one after another.
+func (s *Store) findLatency(ctx context.Context) Finding {
+	trips := make([]time.Duration, 0, diagnoseSwaps)
+	key, was := s.keys.doctor(), ""
+	for i := range diagnoseSwaps {
+		began := time.Now()
+		is := fmt.Sprintf("%s %d", s.instance, i)
+		stored, done, err := s.compareAndSet(ctx, key, was, is, time.Minute)
+		if err != nil {
+			return Finding{Problem, "latency", strings.TrimPrefix(err.Error(), "redisstore: "), "check the network and the server's load"}
+		}
+		trips = append(trips, time.Since(began))
+		if was = is; !done {
+			was = stored // another node's Diagnose is running
+		}
+	}
+	s.compareAndSet(ctx, key, was, "", 0) // otherwise it expires
+	slices.Sort(trips)
+	p50, p99 := trips[len(trips)/2], trips[len(trips)*99/100]
+	f := Finding{Name: "latency", Text: fmt.Sprintf("%d swaps: median %s, 99%% within %s", len(trips), p50.Round(time.Microsecond), p99.Round(time.Microsecond))}
+	if p99 > s.options.Timeout/2 {
+		f.Level, f.Fix = Warning, fmt.Sprintf("move the server nearer, or raise Options.Timeout, which is %s", s.options.Timeout)
+	}
+	return f
+}
+
+func (s *Store) findClock() Finding {
+	offset, worst := s.clock.offset(), s.clock.error()
+	f := Finding{Name: "clock", Text: fmt.Sprintf("the server's clock is %s ahead of this machine's, measured to %s", offset.Round(time.Microsecond), worst.Round(time.Microsecond))}
+	if offset > time.Second || offset < -time.Second {
+		f.Level, f.Fix = Warning, "synchronise both clocks, for example with chrony; limits use the server's"
+	}
+	return f
+}
+
+// findNodes lists the other nodes.
+func (s *Store) findNodes(ctx context.Context) []Finding {
+	nodes, err := s.Nodes(ctx)
+	if err != nil {
+		return []Finding{{Problem, "nodes", strings.TrimPrefix(err.Error(), "redisstore: "), "run it again"}}
+	}
+	if len(nodes) == 0 {
+		return []Finding{{Name: "nodes", Text: "no node is running"}}
+	}
+	var findings []Finding
+	for _, node := range nodes {
+		f := Finding{Name: "node " + printable(node.Name), Text: strings.TrimSpace(fmt.Sprintf("%s %s, since %s", printable(node.Version), printable(node.Mode), node.Started.UTC().Format(time.DateTime)))}
+		if node.Version != s.options.Version {
+			f.Level, f.Text, f.Fix = Warning, f.Text+", another version than this node's "+s.options.Version, "finish the update"
+		}
+		if !slices.Contains(node.Formats, rowFormat()) && len(node.Formats) > 0 {
+			f.Level, f.Fix = Warning, "finish the update"
+			f.Text += fmt.Sprintf(", doesn't read rows of format %d, which this version writes", rowFormat())
+		}
+		if i := slices.IndexFunc(nodes, func(n Node) bool { return n.Policy != "" }); i >= 0 && node.Policy != "" && node.Policy != nodes[i].Policy {
+			f.Level, f.Fix = Warning, "deploy the same policy on all nodes"
+			f.Text += ", another policy than node " + printable(nodes[i].Name) + "'s"
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// rowFormat returns the version of rows that this program writes.
+func rowFormat() int {
+	formats := limits.RowFormats()
+	return formats[len(formats)-1]
+}

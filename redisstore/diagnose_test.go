@@ -1,0 +1,140 @@
+package redisstore
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// found returns the finding with a name.
+func found(t *testing.T, s *Store, name string) Finding {
+	t.Helper()
+	findings := s.Diagnose(t.Context())
+	i := slices.IndexFunc(findings, func(f Finding) bool { return f.Name == name })
+	if i < 0 {
+		t.Fatalf("no finding is named %q: %+v", name, findings)
+	}
+	return findings[i]
+}
+
+func TestDiagnose(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{Node: "n", Version: "v1"})
+	stop := run(t, s, &fakeGuard{})
+	eventually(t, "the node is listed", func() bool { return s.Health().Nodes == 1 })
+	var names []string
+	for _, f := range s.Diagnose(t.Context()) {
+		names = append(names, f.Name)
+		if f.Level != OK || f.Text == "" || f.Fix != "" {
+			t.Errorf("%+v", f)
+		}
+	}
+	if want := []string{"reachable", "encryption", "version", "rights", "eviction", "persistence", "latency", "clock", "node n"}; !slices.Equal(names, want) {
+		t.Errorf("checks %q, want %q", names, want)
+	}
+	stop()
+	if keys, err := r.must("KEYS", "cg1:doctor*").AsStrSlice(); err != nil || len(keys) != 0 {
+		t.Errorf("keys stay: %q, %v", keys, err)
+	}
+	if f := found(t, s, "nodes"); f.Text != "no node is running" {
+		t.Errorf("%+v", f)
+	}
+	other := open(t, r.URL(), Options{Node: "other", Version: "v2"})
+	run(t, other, &fakeGuard{})
+	eventually(t, "the node is listed", func() bool { return other.Health().Nodes == 1 })
+	if f := found(t, s, "node other"); f.Level != Warning || !strings.Contains(f.Text, "another version") {
+		t.Errorf("%+v", f)
+	}
+	record, err := json.Marshal(Node{Name: "later", Version: "v1", Formats: []int{9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.must("SET", "cg1:node:later", string(record))
+	r.must("SADD", "cg1:nodes", "later")
+	if f := found(t, s, "node later"); f.Level != Warning || !strings.Contains(f.Text, "doesn't read rows of format 1") || f.Fix == "" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestDiagnose_Server(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{})
+	for policy, level := range map[string]Level{
+		"noeviction": OK, "volatile-ttl": OK, "volatile-lru": Warning, "volatile-random": Warning, "allkeys-lru": Problem, "allkeys-random": Problem,
+	} {
+		r.must("CONFIG", "SET", "maxmemory-policy", policy)
+		if f := found(t, s, "eviction"); f.Level != level || (f.Fix == "") != (level == OK) || !strings.Contains(f.Text, policy) {
+			t.Errorf("%s: %+v", policy, f)
+		}
+	}
+	r.must("CONFIG", "SET", "appendonly", "yes")
+	if f := found(t, s, "persistence"); !strings.Contains(f.Text, "appends") {
+		t.Errorf("%+v", f)
+	}
+	if f := findPersistence("aof_enabled:0\r\nrdb_last_bgsave_status:err\r\n"); f.Level != Warning || f.Fix == "" {
+		t.Errorf("%+v", f)
+	}
+	if f := findEviction(""); f.Level != Warning {
+		t.Errorf("%+v", f)
+	}
+	s.clock.set(reading{at: s.since(), target: int64(time.Hour)})
+	if f := s.findClock(); f.Level != Warning || !strings.Contains(f.Text, "1h0m0s ahead") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestDiagnose_Rights checks that missing rights are named, and INFO isn't necessary.
+func TestDiagnose_Rights(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	r.must("ACL", "SETUSER", "bob", "on", ">s3cret", "~cg1:*", "&cg1:*", "+@all", "-info", "-srem", "-publish")
+	s := open(t, "redis://bob:s3cret@"+r.Addr(), Options{})
+	f := found(t, s, "rights")
+	if f.Level != Problem || !strings.Contains(f.Text, `"bob" lacks rights: +publish +srem`) || !strings.HasPrefix(f.Fix, "ACL SETUSER bob +publish +srem ~cg1:*") {
+		t.Errorf("%+v", f)
+	}
+	if f := found(t, s, "eviction"); f.Level != Warning || !strings.Contains(f.Fix, "+info") {
+		t.Errorf("%+v", f)
+	}
+	r.must("ACL", "SETUSER", "bob", "-eval", "-evalsha")
+	if f := found(t, s, "latency"); f.Level != Problem {
+		t.Errorf("%+v", f)
+	}
+	for _, f := range s.Diagnose(t.Context()) {
+		if strings.Contains(f.Text+f.Fix, "s3cret") {
+			t.Errorf("a finding has the password: %+v", f)
+		}
+	}
+}
+
+func TestDiagnose_Away(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	r.Kill()
+	s := open(t, r.URL(), Options{Timeout: 100 * time.Millisecond})
+	check := func() {
+		t.Helper()
+		findings := s.Diagnose(t.Context())
+		if len(findings) != 1 || findings[0].Level != Problem || findings[0].Fix == "" || !strings.Contains(findings[0].Text, r.Addr()) {
+			t.Errorf("%+v", findings)
+		}
+	}
+	check()
+	r.Start()
+	eventually(t, "the server is back", func() bool { s.probe(); return s.Health().Up })
+	if f := found(t, s, "reachable"); f.Level != OK {
+		t.Errorf("%+v", f)
+	}
+	r.Kill()
+	check()
+}
+
+func TestLevel(t *testing.T) {
+	if OK.String() != "ok" || Warning.String() != "warning" || Problem.String() != "problem" {
+		t.Error(OK, Warning, Problem)
+	}
+}

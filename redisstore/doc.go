@@ -1,0 +1,34 @@
+// Package redisstore shares the limits of several processes over Valkey or Redis. Each process has
+// a Guard, and a Store connects the Guards:
+//
+//	store, err := redisstore.Open(ctx, "redis://127.0.0.1:6379", nil)
+//	guard, err := chatguard.New(policy, &chatguard.Options{Shared: store})
+//	go store.Run(background, guard) // until no more messages are judged
+//	err = store.Close()             // after Run has returned
+//
+// The Guards decide. The server compares and swaps: a row is replaced if it is still the one that
+// the decision was made on. It needs Redis 6.2 or newer, or any Valkey. On Valkey 8.1, Redis 8.4
+// and newer, a swap is one SET with IFEQ; on others it is a script of 20 lines.
+//
+// # Outages
+//
+// A call waits at most Options.Timeout for the server. A call whose reply is lost is repeated
+// within that time; every row has unique bytes, so that a repeated swap has no other effect than
+// the first. If nothing is answered for twice the timeout, the store is away: calls then fail at
+// once with an error that wraps [chatguard.ErrAway], and [Store.Health] says why. A probe looks
+// every 50 ms whether the server is back. A call whose context ends earlier doesn't count; the
+// Store then asks the server itself.
+//
+// # Server
+//
+// The server must not evict rows: maxmemory-policy is noeviction (the default) or volatile-ttl.
+// [Store.Diagnose] checks this and more. A user with only the necessary rights is made by:
+//
+//	ACL SETUSER chatguard on >secret ~cg1:* &cg1:* -@all +hello +auth +ping +client|setname
+//	  +get +set +del +mget +sadd +srem +smembers +evalsha +eval +time
+//	  +publish +subscribe +unsubscribe
+//
+// Add +info, to notice a restart of the server without loss of data, and for Store.Diagnose. Add
+// +scan for Store.Rows, +scan and +pttl for Store.Delete, +wait for Options.Replicas, +select for a
+// database other than 0, and +cluster|slots and +cluster|shards for a Cluster.
+package redisstore

@@ -1,0 +1,98 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ErrConflict means that somebody else has changed a document since it was read.
+var ErrConflict = errors.New("redisstore: the document was changed meanwhile: read it again")
+
+// Document returns a document that all nodes share, such as a channel's policy, and its revision. A
+// document that doesn't exist has revision 0.
+func (s *Store) Document(ctx context.Context, name string) (data []byte, revision int64, err error) {
+	text, err := s.readDocument(ctx, name)
+	if err != nil {
+		return nil, 0, err
+	}
+	return parseDocument(name, text)
+}
+
+func (s *Store) readDocument(ctx context.Context, name string) (string, error) {
+	if err := s.ready(); err != nil {
+		return "", err
+	}
+	ctx, cancel := withTimeout(ctx, listTimeout)
+	defer cancel()
+	texts, err := s.readAll(ctx, []string{name}, s.keys.policy)
+	if err != nil {
+		return "", err
+	}
+	return texts[0], nil
+}
+
+// parseDocument splits what is stored: the revision, a space, and the data.
+func parseDocument(name, text string) ([]byte, int64, error) {
+	if text == "" {
+		return nil, 0, nil
+	}
+	number, data, found := strings.Cut(text, " ")
+	revision, err := strconv.ParseInt(number, 10, 64)
+	if !found || err != nil || revision < 1 {
+		return nil, 0, fmt.Errorf("redisstore: the document %q wasn't written by this package: delete it at the server", name)
+	}
+	return []byte(data), revision, nil
+}
+
+// SetDocument replaces a document if it still has the given revision, and then has the next one. It
+// returns ErrConflict if it doesn't, and an error that wraps [chatguard.ErrAway] if it isn't known.
+// The other nodes are notified over Changes.
+func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revision int64) error {
+	before, err := s.readDocument(ctx, name)
+	if err != nil {
+		return err
+	}
+	_, stored, err := parseDocument(name, before)
+	if err != nil {
+		return err
+	}
+	if stored != revision {
+		return ErrConflict
+	}
+	after := strconv.FormatInt(revision+1, 10) + " " + string(data)
+	_, done, err := s.compareAndSet(ctx, s.keys.policy(name), before, after, 0)
+	if err != nil {
+		return err
+	}
+	if !done {
+		return ErrConflict
+	}
+	if err := s.publish(ctx, []string{"policy " + escape(name) + " " + s.instance}); err != nil {
+		s.options.Logger.Warn("redisstore: other nodes see a changed document later", "document", name, "problem", err)
+	}
+	return nil
+}
+
+// Revisions returns the revisions of documents, 0 for each that doesn't exist. It uses one round
+// trip. A node that calls it each second doesn't miss a change whose notice was lost.
+func (s *Store) Revisions(ctx context.Context, names []string) (map[string]int64, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := withTimeout(ctx, listTimeout)
+	defer cancel()
+	texts, err := s.readAll(ctx, names, s.keys.policy)
+	if err != nil {
+		return nil, err
+	}
+	revisions := make(map[string]int64, len(names))
+	for i, text := range texts {
+		if _, revisions[names[i]], err = parseDocument(names[i], text); err != nil {
+			return nil, err
+		}
+	}
+	return revisions, nil
+}

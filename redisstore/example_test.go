@@ -1,0 +1,345 @@
+package redisstore_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/redisstore"
+)
+
+// Two nodes share limits, so a user can't get around them by using both. Here both nodes are in one
+// process; yours are in several, each with one Store and one Guard.
+func Example() {
+	url, stopServer := startServer()
+	defer stopServer()
+
+	node := func(name string) (guard *chatguard.Guard, store *redisstore.Store, stop func()) {
+		store, err := redisstore.Open(context.Background(), url, &redisstore.Options{Node: name, Timeout: patience, Logger: quiet})
+		if err != nil {
+			log.Fatal(err) // a mistake in the configuration; the server may be away
+		}
+		guard, err = chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store})
+		if err != nil {
+			log.Fatal(err)
+		}
+		background, cancel := context.WithCancel(context.Background())
+		ran := make(chan error, 1)
+		go func() { ran <- store.Run(background, guard) }()
+		return guard, store, func() {
+			cancel() // once no more messages are judged
+			if err := errors.Join(<-ran, store.Close()); err != nil {
+				log.Print(err)
+			}
+		}
+	}
+	first, store, stopFirst := node("first")
+	defer stopFirst()
+	second, _, stopSecond := node("second")
+	defer stopSecond()
+
+	now := time.Now()
+	for _, guard := range []*chatguard.Guard{first, second, first, second} {
+		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, SentAt: now})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(verdict.Allowed, verdict.RetryAfter, verdict.Degraded)
+	}
+	health := store.Health()
+	fmt.Printf("up: %t; problem: %q\n", health.Up, health.Problem)
+	// Output:
+	// true 0s false
+	// true 0s false
+	// true 0s false
+	// false 4s false
+	// up: true; problem: ""
+}
+
+// A server with TLS on another machine, and a user with the necessary rights only.
+func ExampleOpen() {
+	store, err := redisstore.Open(context.Background(), "rediss+sentinel://a.internal:26379,b.internal:26379/chat", &redisstore.Options{
+		Username:         "chatguard",
+		Password:         "from your secrets",
+		SentinelUsername: "watcher",
+		SentinelPassword: "from your secrets",
+		TLS:              &tls.Config{ServerName: "redis.internal"},
+		Namespace:        "forum", // other limits on the same server have another one
+		Placement:        redisstore.PlaceByUser,
+		Replicas:         1, // so that a failover loses nothing
+		Node:             "chat-7",
+		Version:          "1.4.0",
+		Timeout:          50 * time.Millisecond,
+		Interval:         time.Second,
+		Logger:           slog.Default(),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+}
+
+// The policy says how rows are placed on a Cluster.
+func ExamplePlacement() {
+	place := func(policy chatguard.Policy) redisstore.Placement {
+		var perChannel, everywhere bool
+		for _, limit := range policy.Limits {
+			perChannel = perChannel || limit.Per == chatguard.PerChannel
+			everywhere = everywhere || limit.Per == chatguard.PerUserEverywhere
+		}
+		switch {
+		case perChannel && everywhere:
+			return redisstore.PlaceTogether // on one shard
+		case perChannel:
+			return redisstore.PlaceByChannel
+		default:
+			return redisstore.PlaceByUser
+		}
+	}
+	store, err := redisstore.Open(context.Background(), "redis+cluster://10.0.0.1:6379,10.0.0.2:6379", &redisstore.Options{
+		Placement: place(chatguard.DefaultPolicy()),
+		Insecure:  true, // a network of your own
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+}
+
+// Health is for a page or a metric of yours. It never waits.
+func ExampleStore_Health() {
+	store, err := redisstore.Open(context.Background(), "redis://127.0.0.1:1", &redisstore.Options{Logger: quiet})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+	var health redisstore.Health = store.Health()
+	if !health.Up {
+		fmt.Println(health.Problem)
+	} else {
+		log.Printf("%s since %s, %d nodes, round trip %s, clock %s±%s, IFEQ %t",
+			health.Server, health.Since, health.Nodes, health.RoundTrip, health.Offset, health.Apart/2, health.IfEqual)
+	}
+	// Output:
+	// 127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused: is the server running and reachable?
+}
+
+// A page of yours can list the nodes, with figures of your own.
+func ExampleStore_Nodes() {
+	url, stopServer := startServer()
+	defer stopServer()
+	store, err := redisstore.Open(context.Background(), url, &redisstore.Options{
+		Node: "chat-7", Version: "1.4.0", Timeout: patience, Logger: quiet,
+		Describe: func(n *redisstore.Node) {
+			n.Address, n.Mode = "https://chat-7.example", "exact"
+			n.Figures = map[string]int64{"connections": 812}
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer runUntilListed(store, guard)()
+
+	nodes, err := store.Nodes(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, n := range nodes {
+		fmt.Println(n.Name, n.Version, n.Address, n.Mode, n.Formats, n.Figures, n.Self)
+		log.Println(n.Instance, n.Number, n.Policy, n.Tasks, n.Started, n.Offset, n.Error)
+	}
+	// Output:
+	// chat-7 1.4.0 https://chat-7.example exact [1] map[connections:812] true
+}
+
+// Counts for a metrics page: how long swaps and exchanges take, and what failed.
+func ExampleStore_Stats() {
+	url, stopServer := startServer()
+	defer stopServer()
+	ctx := context.Background()
+	store, err := redisstore.Open(ctx, url, &redisstore.Options{Timeout: patience, Logger: quiet})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := guard.Check(ctx, chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}); err != nil {
+		log.Fatal(err)
+	}
+	stats := store.Stats()
+	var swaps redisstore.Histogram = stats.Swaps
+	total := int64(0)
+	for i, count := range swaps.Counts { // the last has no bound
+		if total += count; i < len(swaps.Bounds) && count > 0 {
+			log.Printf("%d swaps took up to %v s", count, swaps.Bounds[i])
+		}
+	}
+	fmt.Println(total, swaps.Sum > 0, stats.Failed)
+	log.Println(stats.Repeated, stats.Exchanges.Sum, stats.ExchangeRows.Sum) // Run exchanges
+	// Output:
+	// 1 true 0
+}
+
+// An operator's command prints what is wrong, and the fix.
+func ExampleStore_Diagnose() {
+	url, stopServer := startServer("--maxmemory-policy", "allkeys-lru")
+	defer stopServer()
+	store, err := redisstore.Open(context.Background(), url, &redisstore.Options{Timeout: patience, Logger: quiet})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+	var worst redisstore.Level = redisstore.OK
+	for _, f := range store.Diagnose(context.Background()) {
+		worst = max(worst, f.Level)
+		if f.Level > redisstore.Warning {
+			fmt.Println(f.Name+":", f.Text)
+			fmt.Println("fix:", f.Fix)
+		}
+	}
+	fmt.Println(worst == redisstore.Problem)
+	// Output:
+	// eviction: maxmemory-policy is allkeys-lru: when memory is full, the server deletes rows, and users get new allowances
+	// fix: set maxmemory-policy to noeviction or volatile-ttl
+	// true
+}
+
+// Nodes share a document, such as a policy that moderators edit. Nobody overwrites a change that
+// they haven't seen.
+func ExampleStore_Document() {
+	url, stopServer := startServer()
+	defer stopServer()
+	store, err := redisstore.Open(context.Background(), url, &redisstore.Options{Timeout: patience, Logger: quiet})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+	ctx := context.Background()
+	data, revision, err := store.Document(ctx, "lobby")
+	fmt.Printf("%q %d %v\n", data, revision, err)
+	fmt.Println(store.SetDocument(ctx, "lobby", []byte(`{"burst":5}`), revision))
+	err = store.SetDocument(ctx, "lobby", []byte(`{"burst":2}`), revision) // written by somebody who read revision 0 too
+	fmt.Println(errors.Is(err, redisstore.ErrConflict))
+	revisions, err := store.Revisions(ctx, []string{"lobby", "music"})
+	fmt.Println(revisions, err)
+	select {
+	case name := <-store.Changes():
+		fmt.Println("another node has changed", name)
+	default:
+		fmt.Println("no other node has changed a document")
+	}
+	// Output:
+	// "" 0 <nil>
+	// <nil>
+	// true
+	// map[lobby:1 music:0] <nil>
+	// no other node has changed a document
+}
+
+// Of two bots in a channel, one acts.
+func ExampleStore_Lead() {
+	url, stopServer := startServer()
+	defer stopServer()
+	store, err := redisstore.Open(context.Background(), url, &redisstore.Options{Timeout: patience, Logger: quiet})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+	var lead *redisstore.Leadership = store.Lead("lobby")
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- lead.Run(ctx) }()
+	waitUntil(func() bool { _, _, ok := lead.Leading(); return ok })
+
+	since := lead.JudgedUntil() // earlier messages may have been handled by another leader
+	message := chatguard.Message{ID: "1", SentAt: time.Now()}
+	fence, until, ok := lead.Leading()
+	if ok && time.Now().Before(until) && message.SentAt.After(since) { // look again directly before each action
+		fmt.Println("acting, as leader number", fence, lead.Leader() != "")
+		lead.SetJudgedUntil(message.SentAt)
+	}
+	cancel()
+	fmt.Println(<-ended)
+	// Output:
+	// acting, as leader number 1 true
+	// <nil>
+}
+
+// A Guard calls these methods itself. They are useful for a tool that looks at rows.
+func ExampleStore_Swap() {
+	url, stopServer := startServer()
+	defer stopServer()
+	store, err := redisstore.Open(context.Background(), url, &redisstore.Options{Timeout: patience, Logger: quiet})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var runs redisstore.Guard = guard // what Run needs of it
+	defer runUntilListed(store, runs)()
+	_, numbered := store.Number()
+	now, apart := store.Clock()
+	fmt.Println(numbered, time.Since(now).Abs() < time.Minute, apart < time.Second, store.Timeout() == patience)
+
+	ctx := context.Background()
+	key := chatguard.Key{ChannelID: "lobby", UserID: "anna"}
+	if err := guard.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}); err != nil {
+		log.Fatal(err)
+	}
+	users, err := store.Overrides(ctx, "lobby")
+	fmt.Println(users, err)
+
+	look := chatguard.Swap{Rows: []chatguard.SharedRow{{ChannelID: "lobby", UserID: "anna"}}} // is there no row?
+	store.Swap(ctx, []*chatguard.Swap{&look})
+	fmt.Println(look.Done, look.Err, len(look.Rows[0].Now) > 0)
+	// Output:
+	// true true true true
+	// [anna] <nil>
+	// false <nil> true
+}
+
+// A user asks what is stored about them, and wants to be forgotten.
+func ExampleStore_Delete() {
+	url, stopServer := startServer()
+	defer stopServer()
+	ctx := context.Background()
+	store, err := redisstore.Open(ctx, url, &redisstore.Options{Timeout: patience, Logger: quiet})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, user := range []string{"anna", "bob"} {
+		if _, err := guard.Check(ctx, chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: user}}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	for row, err := range store.Rows(ctx, "anna") { // an empty ID means everybody
+		fmt.Println(row.ChannelID, row.UserID, len(row.Now) > 0, err)
+	}
+	fmt.Println(store.Delete(ctx, "anna"))
+	fmt.Println(store.Delete(ctx, "anna"))
+	// Output:
+	// lobby anna true <nil>
+	// 1 <nil>
+	// 0 <nil>
+}

@@ -1,0 +1,240 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// increment adds one to the number in a user's row, and reports whether that is known to be done.
+func increment(s *Store, user, writer string, seen *string) (done, unknown bool) {
+	n, _, _ := strings.Cut(*seen, " ")
+	value, _ := strconv.Atoi(n)
+	swap := one(user, *seen, fmt.Sprintf("%d %s", value+1, writer))
+	s.Swap(context.Background(), []*chatguard.Swap{swap})
+	switch {
+	case swap.Done:
+		*seen = string(swap.Rows[0].Is)
+	case swap.Err == nil:
+		*seen = string(swap.Rows[0].Now)
+	}
+	return swap.Done, swap.Unknown
+}
+
+// TestSwap_ConnectionsKilled checks that every swap is made once although replies are lost: those
+// of a row with one writer have a known outcome, and those of a row with several are never counted
+// twice.
+func TestSwap_ConnectionsKilled(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *redisServer, s *Store) {
+		var writers sync.WaitGroup
+		var done, unknown atomic.Int64
+		stop := make(chan struct{})
+		for w := range 8 {
+			writers.Go(func() {
+				mine, seen, shared := fmt.Sprintf("w%d", w), "", ""
+				for i := range 100 {
+					if ok, _ := increment(s, mine, fmt.Sprintf("%d-%d", w, i), &seen); !ok {
+						t.Errorf("writer %d, swap %d: the only writer of a row has seen another row: %q", w, i, seen)
+						return
+					}
+					ok, lost := increment(s, "all", fmt.Sprintf("%d-%d", w, i), &shared)
+					if ok {
+						done.Add(1)
+					}
+					if lost {
+						unknown.Add(1)
+					}
+				}
+			})
+		}
+		go func() {
+			defer close(stop)
+			writers.Wait()
+		}()
+		killer := r.client()
+		defer killer.Close()
+		for killed := 0; ; killed++ {
+			select {
+			case <-stop:
+				n, _, _ := strings.Cut(mustString(t, r.must("GET", "cg1:{u:all}:c:lobby")), " ")
+				stored, _ := strconv.ParseInt(n, 10, 64)
+				if stored < done.Load() || stored > done.Load()+unknown.Load() {
+					t.Errorf("%d are stored, %d done, %d unknown", stored, done.Load(), unknown.Load())
+				}
+				t.Logf("killed %d times; %d stored, %d done, %d unknown", killed, stored, done.Load(), unknown.Load())
+				return
+			case <-time.After(5 * time.Millisecond):
+				killer.Do(t.Context(), killer.B().Arbitrary("CLIENT", "KILL", "TYPE", "normal").Build())
+			}
+		}
+	})
+}
+
+// TestSwap_Pause checks that one call that isn't answered isn't an outage.
+func TestSwap_Pause(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{Timeout: 600 * time.Millisecond})
+	admin := r.client()
+	defer admin.Close() // which waits until the pause is over
+	if err := admin.Do(t.Context(), admin.B().Arbitrary("CLIENT", "PAUSE", "1000", "ALL").Build()).Error(); err != nil {
+		t.Fatal(err)
+	}
+	swap := one("a", "", "1")
+	s.Swap(t.Context(), []*chatguard.Swap{swap})
+	if swap.Done || !errors.Is(swap.Err, chatguard.ErrAway) {
+		t.Errorf("done %t, error %v", swap.Done, swap.Err)
+	}
+	if out := s.breaker.away.Load(); out != nil {
+		t.Errorf("away: %s", out.problem)
+	}
+	eventually(t, "the pause is over", func() bool {
+		again := one("a", "", "1")
+		s.Swap(t.Context(), []*chatguard.Swap{again})
+		return again.Done
+	})
+}
+
+// awayAfter calls Swap until the store is away.
+func awayAfter(t *testing.T, s *Store) {
+	t.Helper()
+	eventually(t, "the store is away", func() bool {
+		swap := one("x", "no such row", "1")
+		s.Swap(t.Context(), []*chatguard.Swap{swap})
+		return !s.Health().Up
+	})
+}
+
+func TestBreaker_ServerKilled(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{Timeout: 50 * time.Millisecond})
+	r.Kill()
+	awayAfter(t, s)
+	h := s.Health()
+	if h.Problem == "" || !strings.Contains(h.Problem, r.Addr()) || h.Since.IsZero() {
+		t.Errorf("%+v", h)
+	}
+	swap := one("a", "", "1")
+	s.Swap(t.Context(), []*chatguard.Swap{swap})
+	if !errors.Is(swap.Err, chatguard.ErrAway) {
+		t.Error(swap.Err)
+	}
+	if _, err := s.Overrides(t.Context(), "lobby"); !errors.Is(err, chatguard.ErrAway) {
+		t.Error(err)
+	}
+	r.Start()
+	eventually(t, "Swap notices that the server is back", func() bool { // without Run
+		again := one("a", "", "1")
+		s.Swap(t.Context(), []*chatguard.Swap{again})
+		return again.Done
+	})
+	if h := s.Health(); !h.Up || h.Problem != "" {
+		t.Errorf("%+v", h)
+	}
+}
+
+// TestBreaker_ServerStopped checks with thousands of callers that nothing waits for a server that
+// is stopped, and that no goroutines stay.
+func TestBreaker_ServerStopped(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{Timeout: 200 * time.Millisecond})
+	const callers = 4000
+	r.Signal(syscall.SIGSTOP)
+	var most atomic.Int64
+	var all sync.WaitGroup
+	for i := range callers {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i%300)*time.Millisecond)
+			defer cancel()
+			swap := one(fmt.Sprint(i), "", "1")
+			s.Swap(ctx, []*chatguard.Swap{swap})
+			if swap.Done || !errors.Is(swap.Err, chatguard.ErrAway) {
+				t.Errorf("done %t, error %v", swap.Done, swap.Err)
+			}
+			most.Store(max(most.Load(), int64(runtime.NumGoroutine())))
+		})
+	}
+	all.Wait()
+	awayAfter(t, s)
+	eventually(t, "no goroutine waits for the server", func() bool { return len(s.calls) == 0 })
+	if most.Load() > 2*callers+1000 { // other tests run, too
+		t.Errorf("%d goroutines for %d callers", most.Load(), callers)
+	}
+	r.Signal(syscall.SIGCONT)
+	eventually(t, "the server is back", func() bool {
+		swap := one("back", "", "1")
+		s.Swap(t.Context(), []*chatguard.Swap{swap})
+		return swap.Done
+	})
+}
+
+// TestBreaker_OpenWithoutServer checks that a node starts without the server, and finds it later.
+func TestBreaker_OpenWithoutServer(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	r.Kill()
+	s := open(t, r.URL(), Options{Timeout: 300 * time.Millisecond})
+	if h := s.Health(); h.Up || !strings.Contains(h.Problem, r.Addr()) || h.Apart != time.Second {
+		t.Errorf("%+v", h)
+	}
+	swap := one("a", "", "1")
+	s.Swap(t.Context(), []*chatguard.Swap{swap})
+	if !errors.Is(swap.Err, chatguard.ErrAway) {
+		t.Error(swap.Err)
+	}
+	guard := &fakeGuard{}
+	run(t, s, guard)
+	r.Start()
+	eventually(t, "Run notices the server", func() bool { return s.Health().Up })
+	eventually(t, "the Guard looks at all rows again", func() bool { return guard.count("/") > 0 })
+	before := guard.count("/")
+	r.Kill()
+	eventually(t, "Run notices that the server is away", func() bool { return !s.Health().Up })
+	r.Start()
+	eventually(t, "Run notices that the server is back", func() bool { return s.Health().Up })
+	eventually(t, "the Guard looks at all rows again", func() bool { return guard.count("/") > before })
+}
+
+func TestBreaker(t *testing.T) {
+	b := breaker{limit: 200}
+	for i, step := range []struct {
+		succeed    bool
+		began, now int64
+		away       bool
+	}{
+		{false, 0 + 1, 100, false}, // one call that isn't answered
+		{false, 50, 150, false},
+		{false, 110, 210, true},
+		{true, 0, 220, false},
+		{false, 215, 500, false},    // answered meanwhile
+		{false, 1000, 1100, false},  // after a pause
+		{false, 5000, 5100, true},   // nothing was answered since 1000
+		{true, 0, 5200, false},      // an answer
+		{false, 5300, 5499, false},  // 199
+		{false, 5400, 5500, true},   // 200
+		{true, 0, 6000, false},      //
+		{false, 5900, 7000, false},  // began before the answer
+		{false, 6100, 9000, true},   // one call with a long deadline
+		{true, 0, 9000, false},      //
+		{false, 9000, 10000, false}, // began when the answer came
+	} {
+		if step.succeed {
+			b.succeed(step.now)
+		} else if away := b.fail(step.began, step.now); away != step.away {
+			t.Errorf("step %d: away %t", i, away)
+		}
+	}
+}

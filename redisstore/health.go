@@ -1,0 +1,54 @@
+package redisstore
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Health describes the state of a Store.
+type Health struct {
+	// Up means that the server answers. If it is false, calls fail at once.
+	Up    bool
+	Since time.Time // start of the current state, up or away
+	// Problem is one line that names the problem and how to fix it. It may be set while Up. It
+	// never has the password.
+	Problem   string
+	RoundTrip time.Duration // the fastest at the last measurement of the clock
+	Offset    time.Duration // the server's clock minus this machine's
+	Apart     time.Duration // see chatguard.Shared
+	Nodes     int           // live nodes, with this one; 0 before Run
+	Server    string        // for example "valkey 8.1.1"; empty if it was never reached
+	// IfEqual means that the server has SET with IFEQ. Otherwise swaps are made by a script, which
+	// takes the server about twice as long.
+	IfEqual bool
+}
+
+// Health returns the current state of the Store. It never waits for the server.
+func (s *Store) Health() Health {
+	h := Health{Up: true, Since: s.started.Add(time.Duration(s.breaker.changed.Load())), Nodes: int(s.registry.nodes.Load())}
+	_, h.Apart = s.Clock()
+	h.Offset = s.clock.offset()
+	if r := s.clock.reading.Load(); r != nil {
+		h.RoundTrip = time.Duration(r.trip)
+	}
+	if known := s.server.Load(); known != nil {
+		h.Server, h.IfEqual = known.name, known.ifEqual
+	}
+	if out := s.breaker.away.Load(); out != nil {
+		h.Up, h.Problem = false, out.problem
+		return h
+	}
+	var problems []string
+	if s.registry.namesake.Load() {
+		problems = append(problems, fmt.Sprintf("another node is named %s too: set another Options.Node", s.options.Node))
+	}
+	if name := s.registry.otherPolicy.Load(); name != nil {
+		problems = append(problems, fmt.Sprintf("node %s has another policy than this node: deploy the same policy on all nodes", printable(*name)))
+	}
+	if s.lagging.Load() {
+		problems = append(problems, fmt.Sprintf("fewer than %d replicas confirm swaps: is replication working?", s.options.Replicas))
+	}
+	h.Problem = strings.Join(problems, "; ")
+	return h
+}

@@ -1,0 +1,136 @@
+package redisstore
+
+import (
+	"strings"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Placement says which rows share a slot of a Cluster. All rows of one decision must be in one
+// slot. It must be the same for all nodes of a namespace, on a single server too.
+type Placement int
+
+const (
+	// PlaceByUser keeps the rows of a user in all channels in one slot, so that users spread over
+	// all shards. It suits policies without PerChannel limits.
+	PlaceByUser Placement = iota
+	// PlaceByChannel keeps the rows of a channel and of its users in one slot. It suits policies
+	// with PerChannel limits and without PerUserEverywhere limits.
+	PlaceByChannel
+	// PlaceTogether keeps the whole namespace in one slot, so in one shard. It suits every policy.
+	PlaceTogether
+)
+
+// format is the version of the keys and values, with the placement: nodes that differ in it would
+// count apart.
+func (p Placement) format() string {
+	switch p {
+	case PlaceByChannel:
+		return "1 by channel"
+	case PlaceTogether:
+		return "1 together"
+	default:
+		return "1"
+	}
+}
+
+// keys builds the names of keys. Every name begins with the namespace.
+type keys struct {
+	namespace string
+	placement Placement
+}
+
+// row returns the key of a row, and its hash tag, which determines the slot.
+func (k keys) row(r *chatguard.SharedRow) (key, tag string) {
+	b, from, to := k.appendRow(nil, r)
+	key = string(b)
+	return key, key[from:to]
+}
+
+// appendRow appends the key of a row. Its hash tag is between the two indexes.
+func (k keys) appendRow(b []byte, r *chatguard.SharedRow) (key []byte, from, to int) {
+	user, channel := escape(r.UserID), escape(r.ChannelID)
+	b = append(append(b, k.namespace...), ":{"...)
+	from = len(b)
+	switch {
+	case k.placement == PlaceTogether:
+		b = append(b, k.namespace...)
+	case user == "", channel != "" && k.placement == PlaceByChannel:
+		b, channel = append(append(b, "c:"...), channel...), ""
+	default:
+		b, user = append(append(b, "u:"...), user...), ""
+	}
+	to = len(b)
+	b = append(b, '}')
+	if user != "" {
+		b = append(append(b, ":u:"...), user...)
+	}
+	if channel != "" {
+		b = append(append(b, ":c:"...), channel...)
+	}
+	return b, from, to
+}
+
+func (k keys) policy(name string) string { return k.namespace + ":policy:" + escape(name) }
+func (k keys) own(channel string) string { return k.namespace + ":own:" + escape(channel) }
+func (k keys) node(id string) string     { return k.namespace + ":node:" + escape(id) }
+func (k keys) number(n string) string    { return k.namespace + ":number:" + n }
+func (k keys) lead(name string) string   { return k.namespace + ":lead:" + escape(name) }
+func (k keys) led(name string) string    { return k.namespace + ":led:" + escape(name) }
+func (k keys) nodes() string             { return k.namespace + ":nodes" }
+func (k keys) epoch() string             { return k.namespace + ":epoch" }
+func (k keys) format() string            { return k.namespace + ":format" }
+func (k keys) scratch() string           { return k.namespace + ":scratch" }
+func (k keys) doctor() string            { return k.namespace + ":doctor" }
+func (k keys) changes() string           { return k.namespace + ":changes" }
+
+// plain reports whether a byte stands for itself in a key.
+func plain(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '.' || c == '-'
+}
+
+// escape %-encodes all bytes of an ID that could have a meaning in a key, a notice or a hash tag.
+func escape(id string) string {
+	i := 0
+	for i < len(id) && plain(id[i]) {
+		i++
+	}
+	if i == len(id) {
+		return id
+	}
+	var b strings.Builder
+	for _, c := range []byte(id) {
+		if plain(c) {
+			b.WriteByte(c)
+		} else {
+			b.WriteString("%" + digits[c>>4:c>>4+1] + digits[c&15:c&15+1])
+		}
+	}
+	return b.String()
+}
+
+// unescape is the inverse of escape. It returns false if no ID has this form.
+func unescape(text string) (id string, ok bool) {
+	if !strings.Contains(text, "%") {
+		return text, true
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			b.WriteByte(text[i])
+			continue
+		}
+		if i+2 >= len(text) {
+			return "", false
+		}
+		high, low := strings.IndexByte(digits, text[i+1]), strings.IndexByte(digits, text[i+2])
+		if high < 0 || low < 0 {
+			return "", false
+		}
+		b.WriteByte(byte(high<<4 | low))
+		i += 2
+	}
+	return b.String(), true
+}
+
+const digits = "0123456789ABCDEF"

@@ -1,0 +1,105 @@
+package redisstore
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// leases counts the Leaderships of a Store, so that each node takes its part of the leases.
+type leases struct {
+	candidates atomic.Int64 // live nodes that run a Leadership, with this one, as last seen
+
+	mu      sync.Mutex
+	running int // Leaderships whose Run is running
+	held    int // leases that this node has or is taking
+}
+
+// run counts a Leadership whose Run begins, or with -1, ends.
+func (t *leases) run(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.running += n
+}
+
+// tasks returns how many Leaderships are running.
+func (t *leases) tasks() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.running
+}
+
+// see counts the nodes that run a Leadership.
+func (t *leases) see(nodes []Node) {
+	var candidates int64
+	for i := range nodes {
+		if !nodes[i].Self && nodes[i].Tasks > 0 || nodes[i].Self && t.tasks() > 0 {
+			candidates++
+		}
+	}
+	t.candidates.Store(candidates)
+}
+
+// reserve counts a lease that is about to be taken. It returns false if this node has its part:
+// tasks ÷ nodes, rounded up. With beyond, it may have more.
+func (t *leases) reserve(beyond bool) bool {
+	candidates := max(1, int(t.candidates.Load()))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if part := (t.running + candidates - 1) / candidates; candidates > 1 && t.held >= part && !beyond {
+		return false
+	}
+	t.held++
+	return true
+}
+
+// free counts a lease that this node doesn't have any more.
+func (t *leases) free() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held--
+}
+
+// mayTake reports whether to take the lease now. If this node has its part, it waits until the
+// lease has been free for a while, so that another node can take it. It reserves what it may take.
+func (l *Leadership) mayTake(ctx context.Context, now time.Time) (bool, error) {
+	leases := &l.store.leases
+	if leases.candidates.Load() > 1 {
+		stored, err := l.store.readOne(ctx, l.name, l.store.keys.lead)
+		if err != nil {
+			return false, err
+		}
+		if stored != "" && !strings.HasPrefix(stored, l.holder) {
+			l.isHeld(stored)
+			return false, nil
+		}
+		l.other.Store(nil)
+	}
+	if l.freeSince.IsZero() {
+		l.freeSince = now
+	}
+	l.reserved = leases.reserve(now.Sub(l.freeSince) >= l.times.yield)
+	return l.reserved, nil
+}
+
+// isHeld notes that another node has the lease.
+func (l *Leadership) isHeld(record string) {
+	l.freeSince = time.Time{}
+	holder, _, _ := strings.Cut(record, " ")
+	if name, ok := unescape(holder); ok {
+		l.other.Store(&name)
+	}
+}
+
+// settle corrects the count of leases after this node has tried to take or renew the lease.
+func (l *Leadership) settle() {
+	if l.lead != "" {
+		l.freeSince = time.Time{}
+		l.other.Store(nil)
+	} else if l.reserved {
+		l.reserved = false
+		l.store.leases.free()
+	}
+}

@@ -1,0 +1,191 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+func TestLead(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	a, b := open(t, r.URL(), Options{Node: "a"}), open(t, r.URL(), Options{Node: "b"})
+	short := leaseTimes{expires: 1500 * time.Millisecond, held: time.Second, renew: 300 * time.Millisecond, look: 20 * time.Millisecond}
+	lead := func(s *Store) (*Leadership, func()) {
+		l := s.Lead("lobby 1")
+		l.times = short
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- l.Run(ctx) }()
+		return l, func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	la, stopA := lead(a)
+	eventually(t, "a leads", func() bool { _, _, ok := la.Leading(); return ok })
+	if fence, until, _ := la.Leading(); fence != 1 || time.Until(until) > short.held {
+		t.Errorf("fence %d until %s", fence, until)
+	}
+	if !la.JudgedUntil().IsZero() {
+		t.Error(la.JudgedUntil())
+	}
+	lb, stopB := lead(b)
+	defer stopB()
+	judged := time.UnixMilli(1_700_000_000_123)
+	la.SetJudgedUntil(judged)
+	renewed := mustString(t, r.must("GET", "cg1:lead:lobby%201"))
+	eventually(t, "a renews", func() bool { return mustString(t, r.must("GET", "cg1:lead:lobby%201")) != renewed })
+	if _, _, ok := lb.Leading(); ok {
+		t.Error("both lead")
+	}
+	stopA()
+	if _, _, ok := la.Leading(); ok {
+		t.Error("a leads after its end")
+	}
+	eventually(t, "b leads", func() bool { _, _, ok := lb.Leading(); return ok })
+	if fence, _, _ := lb.Leading(); fence != 2 || !lb.JudgedUntil().Equal(judged) {
+		t.Errorf("fence %d, judged until %s", fence, lb.JudgedUntil())
+	}
+	// A third node takes the lease and stops without a word: it is paused.
+	c := b.Lead("other")
+	c.times = short
+	if err := c.step(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	_, until, ok := c.Leading()
+	if !ok {
+		t.Fatal("c doesn't lead")
+	}
+	d := a.Lead("other")
+	d.times = short
+	eventually(t, "d leads", func() bool {
+		if err := d.step(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		_, _, ok := d.Leading()
+		return ok
+	})
+	if _, _, ok := c.Leading(); ok || time.Now().Before(until) {
+		t.Error("both lead")
+	}
+	if fence, _, _ := d.Leading(); fence != 2 {
+		t.Errorf("fence %d", fence)
+	}
+	// c continues, and learns that it has lost the lease.
+	for range 2 {
+		if err := c.step(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, ok := c.Leading(); ok || c.lead != "" {
+			t.Error("c leads again")
+		}
+	}
+}
+
+// What an interrupted leader may have judged until it stopped leading is stored beforehand.
+func TestLead_JudgedUntil(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{})
+	noon := time.UnixMilli(1_700_000_000_000)
+	successor := func() time.Time {
+		t.Helper()
+		r.must("DEL", "cg1:lead:x") // it expires
+		l := s.Lead("x")
+		if err := l.step(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		return l.JudgedUntil()
+	}
+	l := s.Lead("x")
+	l.SetJudgedUntil(noon) // before it leads
+	if err := l.step(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got := successor(); !got.Equal(noon.Add(usualLease.held)) {
+		t.Errorf("after the beginning: %s", got)
+	}
+	r.must("DEL", "cg1:lead:x")
+	l = s.Lead("x")
+	for _, judged := range []time.Time{{}, noon.Add(time.Hour)} {
+		l.SetJudgedUntil(judged)
+		if err := l.step(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The reply to an attempt to store it is lost.
+	r.must("SET", "cg1:led:x", formatLed(3, noon.UnixMilli()))
+	l.SetJudgedUntil(noon.Add(2 * time.Hour))
+	if err := l.step(t.Context(), time.Now()); !errors.Is(err, errLostReply) {
+		t.Error(err)
+	}
+	if err := l.step(t.Context(), time.Now()); err != nil {
+		t.Error(err)
+	}
+	if _, _, ok := l.Leading(); !ok {
+		t.Error("it doesn't lead")
+	}
+	if got := successor(); !got.Equal(noon.Add(2*time.Hour + usualLease.held)) {
+		t.Errorf("after a renewal: %s", got)
+	}
+}
+
+func TestLead_LostReply(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{})
+	l := s.Lead("x")
+	if err := l.step(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	r.must("SET", "cg1:lead:x", l.record(), "PX", "15000")
+	if err := l.step(t.Context(), time.Now()); !errors.Is(err, errLostReply) {
+		t.Error(err)
+	}
+	if err := l.step(t.Context(), time.Now()); err != nil {
+		t.Error(err)
+	}
+	if fence, _, ok := l.Leading(); !ok || fence != 1 {
+		t.Error(fence, ok)
+	}
+	// The same when it takes the lease.
+	l = s.Lead("y")
+	r.must("SET", "cg1:lead:y", l.record(), "PX", "15000")
+	if err := l.step(t.Context(), time.Now()); !errors.Is(err, errLostReply) {
+		t.Error(err)
+	}
+	if _, _, ok := l.Leading(); ok {
+		t.Error("leads for an unknown time")
+	}
+	if err := l.step(t.Context(), time.Now()); err != nil {
+		t.Error(err)
+	}
+	if fence, _, ok := l.Leading(); !ok || fence != 1 {
+		t.Error(fence, ok)
+	}
+	// A node that is paused between the two steps of taking a lease.
+	slow, quick := s.Lead("z"), s.Lead("z")
+	r.must("SET", "cg1:led:z", "4 5")
+	slow.lead, slow.led = slow.record(), "3 5"
+	if err := slow.storeJudged(t.Context(), 4, 0); err != nil {
+		t.Error(err)
+	}
+	slow.SetJudgedUntil(time.Now())
+	if err := slow.storeJudged(t.Context(), 4, 0); err == nil {
+		t.Error("a former leader stores how far it has judged")
+	}
+	if err := quick.step(t.Context(), time.Now()); err != nil {
+		t.Error(err)
+	}
+	if fence, _, ok := quick.Leading(); !ok || fence != 5 || quick.JudgedUntil().UnixMilli() != 5 {
+		t.Error(fence, ok, quick.JudgedUntil())
+	}
+	r.must("SET", "cg1:led:w", "odd")
+	if err := s.Lead("w").step(t.Context(), time.Now()); err == nil {
+		t.Error("an odd fencing number is accepted")
+	}
+}

@@ -1,0 +1,59 @@
+package redisstore
+
+import (
+	"testing"
+
+	"github.com/chatguard/chatguard"
+)
+
+func TestNotices(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	a, b := open(t, r.URL(), Options{Node: "a"}), open(t, r.URL(), Options{Node: "b"})
+	ga, gb := &fakeGuard{}, &fakeGuard{}
+	run(t, a, ga)
+	run(t, b, gb)
+	eventually(t, "both subscribe", func() bool { return ga.count("/") > 0 && gb.count("/") > 0 })
+	for _, channel := range []string{"lobby", "", "a b%{}"} {
+		swap := &chatguard.Swap{Rows: []chatguard.SharedRow{row(channel, "us er\n", "", "1")}, Notify: true}
+		check(t, a, swap, true)
+		swap = &chatguard.Swap{Rows: []chatguard.SharedRow{row(channel, "us er\n", "0", "2")}, Notify: true}
+		check(t, a, swap, false, "1") // nothing was changed
+		eventually(t, "the notice arrives", func() bool { return gb.count(channel+"/us er\n") == 1 })
+	}
+	check(t, a, one("quiet", "", "1"), true)
+	forAll := gb.count("/")
+	r.must("PUBLISH", "cg1:changes", "something new")
+	r.must("PUBLISH", "cg1:changes", "row %zz u x")
+	eventually(t, "what can't be read concerns all", func() bool { return gb.count("/") == forAll+2 })
+	if ga.count("lobby/us er\n") != 0 || gb.count("lobby/quiet") != 0 {
+		t.Error(ga.forgotten, gb.forgotten)
+	}
+}
+
+func TestNotices_Gap(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{})
+	guard := &fakeGuard{}
+	run(t, s, guard)
+	more := func(what string, harm func()) {
+		t.Helper()
+		before := guard.count("/")
+		harm()
+		eventually(t, what, func() bool { return guard.count("/") > before })
+	}
+	more("the first subscription", func() {})
+	more("the subscription was killed", func() { r.must("CLIENT", "KILL", "TYPE", "pubsub") })
+	more("the data was lost", func() { r.must("FLUSHALL") })
+	more("the server restarted", func() { r.Kill(); r.Start() })
+	for len(s.Changes()) > 0 {
+		if name := <-s.Changes(); name != "" {
+			t.Errorf("changed %q", name)
+		}
+	}
+	eventually(t, "the format is stored again", func() bool {
+		text, _ := r.must("GET", "cg1:format").ToString()
+		return text == "1"
+	})
+}

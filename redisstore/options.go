@@ -1,0 +1,156 @@
+package redisstore
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// Options are the optional settings of a Store. A nil *Options is the same as the zero value.
+type Options struct {
+	// Username and Password authenticate this node. They replace what the URL says. The password is
+	// never logged and never part of an error.
+	Username, Password string
+	// SentinelUsername and SentinelPassword authenticate this node to the Sentinels. Empty means
+	// that the Sentinels ask for no password.
+	SentinelUsername, SentinelPassword string
+	// TLS configures rediss:// URLs: root certificates, client certificates. Nil means the system's
+	// root certificates. With any other URL it is an error.
+	TLS *tls.Config
+	// Insecure allows a connection without TLS to another machine. Without it Open refuses such a
+	// URL, because anybody on the way could read and change limits, and the password too.
+	Insecure bool
+
+	// Namespace begins the name of every key and of the Pub/Sub channel. Nodes share limits if they
+	// have the same namespace. It consists of letters, digits, '_', '.' and '-'. Empty means "cg1".
+	Namespace string
+	// Placement says which rows share a slot of a Cluster.
+	Placement Placement
+	// Replicas is how many replicas should confirm a swap before Swap returns. Each swap then takes
+	// another round trip, between the servers. It isn't possible on a Cluster. 0 means none.
+	Replicas int
+
+	// Node is the name of this node. It must be different from all others'. Empty means the host's
+	// name and a random part.
+	Node string
+	// Version is the version of the program that the other nodes see. Empty means the version of
+	// this module.
+	Version string
+	// Describe, if not nil, completes what the other nodes see of this one. Run calls it once per
+	// second, and it must not block.
+	Describe func(*Node)
+
+	// Timeout is how long a call waits for the server, including all repetitions. Without any
+	// answer for twice as long, the store is away: calls then fail at once, until the server
+	// answers again. 0 means 100 ms.
+	Timeout time.Duration
+	// Interval is the time between two calls of Guard.Exchange by Run. 0 means 500 ms.
+	Interval time.Duration
+	// Logger receives outages and their end. Nil means slog.Default().
+	Logger *slog.Logger
+}
+
+// withDefaults returns the options with all defaults, or an error that names the option to change.
+func (o *Options) withDefaults() (Options, error) {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if c.Namespace == "" {
+		c.Namespace = "cg1"
+	}
+	if escape(c.Namespace) != c.Namespace {
+		return c, fmt.Errorf("the namespace %q may only have letters, digits, '_', '.' and '-'", c.Namespace)
+	}
+	if c.Placement < PlaceByUser || c.Placement > PlaceTogether {
+		return c, fmt.Errorf("the Placement %d doesn't exist: use PlaceByUser, PlaceByChannel or PlaceTogether", c.Placement)
+	}
+	for name, value := range map[string]time.Duration{"Timeout": c.Timeout, "Interval": c.Interval} {
+		if value < 0 {
+			return c, fmt.Errorf("%s is %s: set it to 0 for the default, or higher", name, value)
+		}
+	}
+	if c.Replicas < 0 {
+		return c, fmt.Errorf("the number of Replicas is %d: set it to 0 or higher", c.Replicas)
+	}
+	if c.Timeout == 0 {
+		c.Timeout = 100 * time.Millisecond
+	}
+	if c.Interval == 0 {
+		c.Interval = 500 * time.Millisecond
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Node == "" {
+		c.Node = defaultNode()
+	}
+	if c.Version == "" {
+		c.Version = moduleVersion()
+	}
+	return c, nil
+}
+
+// complete adds what the URL says, and refuses combinations that would be unsafe or can't work.
+func (o *Options) complete(a *address) error {
+	if o.Username == "" {
+		o.Username = a.username
+	}
+	if o.Password == "" {
+		o.Password = a.password
+	}
+	switch {
+	case o.TLS != nil && !a.tls:
+		return errors.New("Options.TLS is set, but the URL says redis: write rediss")
+	case a.tls && o.TLS == nil:
+		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	case o.Username != "" && o.Password == "":
+		return fmt.Errorf("the user %q has no password: set Options.Password", o.Username)
+	}
+	if o.Replicas > 0 && a.kind == cluster {
+		return errors.New("Options.Replicas isn't possible on a Cluster: set it to 0")
+	}
+	for _, host := range a.hosts {
+		if err := o.checkPlain(host); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPlain refuses a connection without TLS to another machine.
+func (o *Options) checkPlain(host string) error {
+	if o.TLS == nil && !o.Insecure && !loopback(host) {
+		return fmt.Errorf("%s is another machine, and the connection isn't encrypted: write rediss://, or allow it with Options.Insecure", host)
+	}
+	return nil
+}
+
+func defaultNode() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "node"
+	}
+	return host + "-" + strings.ToLower(rand.Text()[:6])
+}
+
+// moduleVersion returns the version of this module in the running program.
+func moduleVersion() string {
+	const module = "github.com/chatguard/chatguard"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, dep := range append(info.Deps, &info.Main) {
+		if dep.Path == module {
+			return dep.Version
+		}
+	}
+	return ""
+}

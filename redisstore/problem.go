@@ -1,0 +1,145 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/redis/rueidis"
+)
+
+// errClosed is the error of all calls after Close.
+var errClosed = errors.New("the Store is closed")
+
+// refusal is an error that lasts until somebody changes the configuration, here or at the server.
+type refusal struct{ text string }
+
+// Error implements error.
+func (r *refusal) Error() string { return r.text }
+
+// replyCode returns the first word of an error that the server has sent, such as NOPERM, and ERR if
+// it has none. Servers hide it in a sentence if the error occurred in a script.
+func replyCode(err error) string {
+	reply, ok := rueidis.IsRedisErr(err)
+	if !ok {
+		return ""
+	}
+	text := strings.TrimPrefix(reply.Error(), "ERR ") // the client has removed it too
+	if strings.HasPrefix(text, "The user executing the script can't") || strings.HasPrefix(text, "ACL failure in script") {
+		return "NOPERM"
+	}
+	if strings.HasPrefix(text, "Error running script") {
+		for _, inner := range []string{"WRONGTYPE", "OOM", "READONLY", "NOPERM", "MISCONF", "NOREPLICAS"} {
+			if strings.Contains(text, inner+" ") {
+				return inner
+			}
+		}
+	}
+	code, _, _ := strings.Cut(text, " ")
+	if code == "" || strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		return "ERR"
+	}
+	return code
+}
+
+// passing reports whether a reply means that the server will answer soon, or another one will.
+func passing(code string) bool {
+	switch code {
+	case "LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "MOVED", "ASK", "BUSY", "NOREPLICAS":
+		return true
+	}
+	return false
+}
+
+// replyProblem says in a sentence what a reply means and what to do. It returns false if the reply
+// needs no other words than its own.
+func (s *Store) replyProblem(code string) (sentence string, ok bool) {
+	namespace := s.options.Namespace
+	if s.address.kind == sentinel && s.client.Load() == nil && !s.conns.pastSentinels.Load() {
+		switch code {
+		case "WRONGPASS":
+			return "the Sentinels don't accept the password: correct Options.SentinelPassword", true
+		case "NOAUTH":
+			return "the Sentinels ask for a password: set Options.SentinelPassword", true
+		}
+	}
+	switch code {
+	case "WRONGPASS":
+		return "the user name or password is wrong", true
+	case "NOAUTH":
+		return "the server asks for a password: set Options.Password", true
+	case "NOPERM":
+		return fmt.Sprintf("the user %q lacks rights: package redisstore lists the ones that it needs", s.options.Username), true
+	case "OOM":
+		return "the server's memory is full: raise maxmemory", true
+	case "READONLY":
+		return "the server is a replica: name the primary, or use redis+sentinel://", true
+	case "WRONGTYPE":
+		return fmt.Sprintf("another program uses keys that begin with %s: set another namespace", namespace), true
+	case "LOADING":
+		return "the server is still loading its data", true
+	case "MOVED", "CROSSSLOT":
+		return "the server is part of a Cluster: write redis+cluster://", true
+	case "CLUSTERDOWN":
+		return "the Cluster is down: not all slots are served", true
+	case "MISCONF":
+		return "the server can't save its data and refuses writes: see its log", true
+	case "NOREPLICAS":
+		return "the server has fewer replicas than min-replicas-to-write", true
+	case "MASTERDOWN":
+		return "the server is a replica that has lost its primary", true
+	}
+	return "", false
+}
+
+// problem describes in one line why the server can't be used. If it is lasting, the configuration
+// here or at the server is wrong.
+func (s *Store) problem(err error) (line string, lasting bool) {
+	var refused *refusal
+	var certificate *tls.CertificateVerificationError
+	var alert *net.OpError
+	var record tls.RecordHeaderError
+	var notMade *dialError
+	code := replyCode(err)
+	sentence, known := s.replyProblem(code)
+	switch {
+	case errors.As(err, &refused):
+		line, lasting = refused.text, true
+	case known:
+		line, lasting = sentence, !passing(code)
+	case code != "":
+		line = "the server refuses: " + printable(err.Error())
+	case errors.As(err, &certificate):
+		line, lasting = fmt.Sprintf("the server's certificate isn't accepted (%v): set Options.TLS.RootCAs", certificate.Err), true
+	case errors.As(err, &alert) && alert.Op == "remote error":
+		line, lasting = fmt.Sprintf("the server refuses the TLS connection (%v): set Options.TLS.Certificates", alert.Err), true
+	case errors.As(err, &record):
+		line, lasting = "the server doesn't speak TLS: write redis:// or another port", true
+	case s.wantsCertificate(err):
+		line = fmt.Sprintf("the server closes the TLS connection (%v): does it ask for a certificate? set Options.TLS.Certificates", err)
+	case errors.As(err, &notMade):
+		line = notMade.Error() + ": is the server running and reachable?"
+	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
+		line = fmt.Sprintf("no answer within %s: is the server running and reachable?", s.options.Timeout)
+	default:
+		line = fmt.Sprintf("%v: is the server running and reachable?", err)
+	}
+	return s.where + ": " + line, lasting
+}
+
+// wantsCertificate reports whether an error may be the server's answer to a missing certificate.
+// The server's alert doesn't arrive if this node still sends.
+func (s *Store) wantsCertificate(err error) bool {
+	closed := errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)
+	return closed && s.server.Load() == nil && s.options.TLS != nil && len(s.options.TLS.Certificates) == 0 && s.options.TLS.GetClientCertificate == nil
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}

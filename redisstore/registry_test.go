@@ -1,0 +1,112 @@
+package redisstore
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+func TestNodes(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	describe := func(n *Node) {
+		n.Address, n.Mode, n.Formats, n.Figures = "http://a", "exact", []int{9}, map[string]int64{"checks": 7}
+		n.Name, n.Number, n.Policy = "forged", 999, "forged"
+	}
+	a := open(t, r.URL(), Options{Node: "a", Version: "v9", Describe: describe})
+	b := open(t, r.URL(), Options{Node: "b c"})
+	stop := run(t, a, &fakeGuard{})
+	run(t, b, &fakeGuard{})
+	eventually(t, "both are listed with numbers", func() bool {
+		nodes, err := a.Nodes(t.Context())
+		return err == nil && len(nodes) == 2 && nodes[0].Number >= 0 && nodes[1].Number >= 0
+	})
+	nodes, _ := a.Nodes(t.Context())
+	n := nodes[0]
+	if n.Name != "a" || !n.Self || nodes[1].Name != "b c" || nodes[1].Self || nodes[1].Number == n.Number {
+		t.Errorf("%+v", nodes)
+	}
+	if n.Version != "v9" || n.Address != "http://a" || n.Mode != "exact" || !slices.Equal(n.Formats, limits.RowFormats()) || n.Policy != "" || n.Figures["checks"] != 7 || n.Error <= 0 || n.Number > 255 {
+		t.Errorf("%+v", n)
+	}
+	eventually(t, "Health counts the nodes", func() bool { return a.Health().Nodes == 2 })
+	stop()
+	eventually(t, "the other notices the end", func() bool { return b.Health().Nodes == 1 })
+	// A node that has crashed, one whose record can't be read, and one with the same name.
+	r.must("SET", "cg1:node:odd", "{")
+	r.must("SADD", "cg1:nodes", "crashed", "odd")
+	eventually(t, "the crashed node is removed", func() bool {
+		ids, _ := r.must("SMEMBERS", "cg1:nodes").AsStrSlice()
+		return !slices.Contains(ids, "crashed") && slices.Contains(ids, "odd")
+	})
+	if nodes, err := b.Nodes(t.Context()); err != nil || len(nodes) != 1 {
+		t.Errorf("%+v, %v", nodes, err)
+	}
+	if h := b.Health(); h.Problem != "" {
+		t.Error(h.Problem)
+	}
+	c := open(t, r.URL(), Options{Node: "b c"})
+	run(t, c, &fakeGuard{})
+	eventually(t, "two nodes with the same name say so", func() bool {
+		return strings.Contains(b.Health().Problem, "another node is named b c") && strings.Contains(c.Health().Problem, "another node is named b c")
+	})
+}
+
+func TestClock_Apart(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{})
+	run(t, s, &fakeGuard{})
+	record, _ := json.Marshal(Node{Name: "far", Instance: "far", Error: 123 * time.Millisecond})
+	r.must("SET", "cg1:node:far", string(record))
+	r.must("SADD", "cg1:nodes", "far")
+	eventually(t, "the other's error counts", func() bool { return s.Health().Apart == 246*time.Millisecond })
+}
+
+// TestNodes_Policies checks that nodes with different policies say so, until they have the same.
+func TestNodes_Policies(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	a, b, c := open(t, r.URL(), Options{Node: "a"}), open(t, r.URL(), Options{Node: "b"}), open(t, r.URL(), Options{Node: "c"})
+	guards := []*fakeGuard{{policy: "1"}, {policy: "2"}, {policy: "1"}}
+	for i, s := range []*Store{a, b, c} {
+		run(t, s, guards[i])
+	}
+	eventually(t, "all nodes know that policies differ", func() bool {
+		return strings.Contains(a.Health().Problem, "node b has another policy than this node") &&
+			strings.Contains(b.Health().Problem, "node a has another policy") && strings.Contains(c.Health().Problem, "node b has another policy")
+	})
+	if f := found(t, c, "node a"); f.Level != OK {
+		t.Errorf("%+v", f)
+	}
+	if f := found(t, c, "node b"); f.Level != Warning || !strings.Contains(f.Text, "another policy than node a's") || f.Fix == "" {
+		t.Errorf("%+v", f)
+	}
+	if nodes, err := c.Nodes(t.Context()); err != nil || len(nodes) != 3 || nodes[1].Policy != "2" {
+		t.Errorf("%+v, %v", nodes, err)
+	}
+	guards[1].setPolicy("1")
+	eventually(t, "the policies are the same", func() bool {
+		return a.Health().Problem == "" && b.Health().Problem == "" && c.Health().Problem == ""
+	})
+}
+
+func TestRegistry_ComparePolicies(t *testing.T) {
+	var r registry
+	nodes := []Node{{Name: "me", Policy: "1", Self: true}, {Name: "old"}, {Name: "other", Policy: "2"}}
+	for i := 1; i < maxDisagreed; i++ {
+		if r.comparePolicies(nodes, "1"); r.otherPolicy.Load() != nil {
+			t.Fatalf("a difference is reported after %d looks", i)
+		}
+	}
+	if r.comparePolicies(nodes, "1"); r.otherPolicy.Load() == nil || *r.otherPolicy.Load() != "other" {
+		t.Error("a lasting difference isn't reported")
+	}
+	if r.comparePolicies(nodes[:2], "1"); r.otherPolicy.Load() != nil || r.disagreed != 0 {
+		t.Error("the difference is still reported")
+	}
+}

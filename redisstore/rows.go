@@ -1,0 +1,203 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+// scanCount is about how many keys the server looks at for one reply.
+const scanCount = 1000
+
+// Rows returns all rows of the namespace, in no particular order, or those of one user if userID
+// isn't empty. SharedRow.Now has the bytes. Rows that are written meanwhile may be missing, and the
+// empty rows that Delete leaves are. Rows looks at all keys of the server, also those of other
+// programs, without delaying others for long. It needs the right to SCAN. It ends after the first
+// error.
+func (s *Store) Rows(ctx context.Context, userID string) iter.Seq2[chatguard.SharedRow, error] {
+	return func(yield func(chatguard.SharedRow, error) bool) {
+		if err := s.ready(); err != nil {
+			yield(chatguard.SharedRow{}, err)
+			return
+		}
+		seen := map[string]bool{} // a scan can return a key twice
+		for _, node := range (*s.client.Load()).Nodes() {
+			if !s.scanNode(ctx, node, userID, seen, yield) {
+				return
+			}
+		}
+	}
+}
+
+// scanNode passes the rows that a node of the server has to yield. It returns false if that was the
+// end.
+func (s *Store) scanNode(ctx context.Context, node rueidis.Client, userID string, seen map[string]bool, yield func(chatguard.SharedRow, error) bool) bool {
+	for cursor := uint64(0); ; {
+		entry, err := s.scan(ctx, node, cursor)
+		if err != nil {
+			yield(chatguard.SharedRow{}, err)
+			return false
+		}
+		var rows []chatguard.SharedRow
+		var keys []string
+		for _, key := range entry.Elements {
+			row, ok := s.keys.parseRow(key)
+			if ok && !seen[key] && (userID == "" || row.UserID == userID) {
+				seen[key] = true
+				rows, keys = append(rows, row), append(keys, key)
+			}
+		}
+		values, err := s.readRows(ctx, keys)
+		if err != nil {
+			yield(chatguard.SharedRow{}, err)
+			return false
+		}
+		for i, row := range rows {
+			if row.Now = []byte(values[i]); values[i] == "" || limits.IsEmptyRow(row.Now) {
+				continue
+			}
+			if !yield(row, nil) {
+				return false
+			}
+		}
+		if cursor = entry.Cursor; cursor == 0 {
+			return true
+		}
+	}
+}
+
+// scan returns some of a node's keys, from a cursor on.
+func (s *Store) scan(ctx context.Context, node rueidis.Client, cursor uint64) (rueidis.ScanEntry, error) {
+	ctx, cancel := withTimeout(ctx, listTimeout)
+	defer cancel()
+	entry, err := node.Do(ctx, node.B().Scan().Cursor(cursor).Match(s.keys.namespace+":{*").Count(scanCount).Build()).AsScanEntry()
+	switch {
+	case err == nil:
+		return entry, nil
+	case replyCode(err) == "NOPERM":
+		return entry, fmt.Errorf("redisstore: the user %q lacks the right +scan, which only lists of rows need", s.options.Username)
+	case replyCode(err) != "":
+		return entry, s.refused(err)
+	}
+	return entry, s.unknown(ctx, &change{cause: err})
+}
+
+func (s *Store) readRows(ctx context.Context, keys []string) ([]string, error) {
+	ctx, cancel := withTimeout(ctx, listTimeout)
+	defer cancel()
+	return s.readAll(ctx, keys, func(key string) string { return key })
+}
+
+// maxDeleteTries is how often Delete tries to replace a row that others change at the same time.
+const maxDeleteTries = 100
+
+// Delete deletes what all rows of a user contain, and notifies the other nodes. It returns the
+// number of these rows. The user's next message is that of a new user.
+//
+// An empty row stays in the store, under a key with the user's ID, until the row before would have
+// expired, or for a week if it had an override. Otherwise a node that misses the notice would take
+// the row for lost, and give it back. Rows doesn't return empty rows. A row that this version can't
+// read is removed. Delete needs the rights to SCAN and PTTL.
+func (s *Store) Delete(ctx context.Context, userID string) (deleted int, err error) {
+	for row, err := range s.Rows(ctx, userID) {
+		if err != nil {
+			return deleted, err
+		}
+		if err := s.empty(ctx, row); err != nil {
+			return deleted, err
+		}
+		deleted++
+	}
+	return deleted, nil
+}
+
+// empty replaces a row, of which Now is stored, by an empty one.
+func (s *Store) empty(ctx context.Context, row chatguard.SharedRow) error {
+	for range maxDeleteTries {
+		row.Was = row.Now
+		if err := s.setEmpty(ctx, &row); err != nil {
+			return err
+		}
+		swap := chatguard.Swap{Rows: []chatguard.SharedRow{row}, Notify: true}
+		if s.Swap(ctx, []*chatguard.Swap{&swap}); swap.Err != nil {
+			return swap.Err
+		}
+		if row = swap.Rows[0]; swap.Done || row.Now == nil || limits.IsEmptyRow(row.Now) {
+			return nil
+		}
+	}
+	return fmt.Errorf("redisstore: %s: a row of the user is changing all the time: try again", s.where)
+}
+
+// setEmpty sets what replaces a row, and until when: as long as any node may remember the row. If
+// the row can't be read, that is no row.
+func (s *Store) setEmpty(ctx context.Context, row *chatguard.SharedRow) error {
+	left, err := s.timeLeft(ctx, row)
+	if err != nil {
+		return err
+	}
+	now, _ := s.Clock()
+	until := int64(limits.Never)
+	if left >= 0 {
+		until = now.Add(left).UnixNano()
+	}
+	empty, until, err := limits.EmptyRow(row.Was, rand.Uint32(), now.UnixNano(), until)
+	if err != nil { // this version can't read the row, and doesn't give it back either
+		row.Is, row.Until = nil, time.Time{}
+		return nil
+	}
+	row.Is, row.Until = empty, time.Unix(0, until)
+	return nil
+}
+
+// timeLeft returns how long the server keeps a row. It is negative for a row that doesn't expire.
+func (s *Store) timeLeft(ctx context.Context, row *chatguard.SharedRow) (time.Duration, error) {
+	ctx, cancel := withTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	key, _ := s.keys.row(row)
+	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		return []rueidis.Completed{b.Pttl().Key(key).Build()}
+	})
+	if err != nil {
+		return 0, s.unknown(ctx, &change{cause: err})
+	}
+	ms, err := results[0].AsInt64()
+	if err != nil {
+		return 0, s.refused(err)
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
+
+// parseRow returns the IDs in the key of a row. ok is false for other keys.
+func (k keys) parseRow(key string) (row chatguard.SharedRow, ok bool) {
+	rest, ok := strings.CutPrefix(key, k.namespace+":{")
+	if !ok {
+		return row, false
+	}
+	tag, rest, ok := strings.Cut(rest, "}")
+	if !ok {
+		return row, false
+	}
+	ids := map[string]string{}
+	parts := strings.Split(rest, ":")[1:] // before the first colon there is nothing
+	if tag != k.namespace {
+		parts = append(strings.Split(tag, ":"), parts...)
+	}
+	for len(parts) >= 2 {
+		if ids[parts[0]], ok = unescape(parts[1]); !ok {
+			return row, false
+		}
+		parts = parts[2:]
+	}
+	row.UserID, row.ChannelID = ids["u"], ids["c"]
+	again, _ := k.row(&row)
+	return row, again == key
+}

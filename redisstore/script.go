@@ -1,0 +1,36 @@
+package redisstore
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+)
+
+// swapScript replaces all rows if all are as expected. For each key there are three arguments: the
+// row before, the row after, and when it expires in Unix milliseconds. An empty row is none, and an
+// empty time is never. It returns nil if it is done, and otherwise the rows that are stored. A row
+// that is equal before and after is only compared.
+//
+// It doesn't use TIME, which some hosted servers refuse in scripts.
+const swapScript = `for i = 1, #KEYS do
+  local now = redis.call('GET', KEYS[i]) or ''
+  if now ~= ARGV[3*i-2] then
+    local all = {}
+    for k = 1, #KEYS do all[k] = redis.call('GET', KEYS[k]) or '' end
+    return all
+  end
+end
+for i = 1, #KEYS do
+  local key, is, at = KEYS[i], ARGV[3*i-1], ARGV[3*i]
+  if is ~= ARGV[3*i-2] then
+    if is == '' then redis.call('DEL', key)
+    elseif at == '' then redis.call('SET', key, is)
+    else redis.call('SET', key, is, 'PXAT', at) end
+  end
+end
+return nil`
+
+// swapSHA names the script for EVALSHA.
+var swapSHA = func() string {
+	sum := sha1.Sum([]byte(swapScript))
+	return hex.EncodeToString(sum[:])
+}()

@@ -1,0 +1,246 @@
+package redisstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/rueidis"
+	"go.uber.org/goleak"
+
+	"github.com/chatguard/chatguard/internal/redistest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// redisServer is a server with a client for the test's own questions.
+type redisServer struct {
+	*redistest.Server
+	t testing.TB
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// startRedis starts a server with an empty database, and ends it with the test.
+func startRedis(t testing.TB, args ...string) *redisServer {
+	t.Helper()
+	return &redisServer{redistest.Start(t, args...), t}
+}
+
+// startSentinel starts a Sentinel that watches a primary under the name main, with further lines of
+// its configuration.
+func startSentinel(t testing.TB, primary *redisServer, lines ...string) *redisServer {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "sentinel.conf")
+	text := fmt.Sprintf("sentinel monitor main 127.0.0.1 %d 1\nsentinel down-after-milliseconds main 1000\nsentinel failover-timeout main 5000\n", primary.Port)
+	text += strings.Join(lines, "\n") + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return startServer(t, "redis-server", file, "--sentinel")
+}
+
+func startServer(t testing.TB, binary string, args ...string) *redisServer {
+	t.Helper()
+	return &redisServer{redistest.StartBinary(t, binary, args...), t}
+}
+
+// argument returns the value after an argument of the server.
+func (r *redisServer) argument(name string) string {
+	return r.Args[slices.Index(r.Args, name)+1]
+}
+
+// client connects to the server.
+func (r *redisServer) client() rueidis.Client {
+	r.t.Helper()
+	client, err := r.connect()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return client
+}
+
+func (r *redisServer) connect() (rueidis.Client, error) {
+	return rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{r.Addr()}, DisableCache: true, ForceSingleClient: true, PipelineMultiplex: -1})
+}
+
+// text returns the reply to a command, or nothing if there is none: a server closes connections
+// when its role changes.
+func (r *redisServer) text(args ...string) string {
+	client, err := r.connect()
+	if err != nil {
+		return ""
+	}
+	defer client.Close()
+	result := client.Do(context.Background(), client.B().Arbitrary(args...).Build())
+	text, _ := result.ToString()
+	return text
+}
+
+// do sends one command over a connection of its own.
+func (r *redisServer) do(args ...string) rueidis.RedisResult {
+	r.t.Helper()
+	client := r.client()
+	defer client.Close()
+	return client.Do(context.Background(), client.B().Arbitrary(args...).Build())
+}
+
+// must is do for a command that succeeds.
+func (r *redisServer) must(args ...string) rueidis.RedisResult {
+	r.t.Helper()
+	result := r.do(args...)
+	if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) {
+		r.t.Fatalf("%v: %v", args, err)
+	}
+	return result
+}
+
+// eventually waits until something is true.
+func eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within 30 s: %s", what)
+		}
+	}
+}
+
+// open opens a store with a timeout that a busy machine keeps, and closes it with the test.
+func open(t testing.TB, url string, opts Options) *Store {
+	t.Helper()
+	if opts.Timeout == 0 {
+		opts.Timeout = 5 * time.Second
+	}
+	if opts.Logger == nil {
+		opts.Logger = quiet()
+	}
+	s, err := Open(context.Background(), url, &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() }) // some tests have closed it
+	return s
+}
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// fakeGuard records what a Store tells a Guard.
+type fakeGuard struct {
+	mu        sync.Mutex
+	forgotten []string
+	exchanged int
+	offered   int
+	policy    string
+}
+
+func (g *fakeGuard) PolicyHash() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.policy
+}
+
+func (g *fakeGuard) setPolicy(hash string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.policy = hash
+}
+
+func (g *fakeGuard) Forget(channelID, userID string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.forgotten = append(g.forgotten, channelID+"/"+userID)
+}
+
+func (g *fakeGuard) Offer() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.offered++
+}
+
+func (g *fakeGuard) Exchange(context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.exchanged++
+	return nil
+}
+
+func (g *fakeGuard) exchanges() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.exchanged
+}
+
+func (g *fakeGuard) count(row string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := 0
+	for _, f := range g.forgotten {
+		if f == row {
+			n++
+		}
+	}
+	return n
+}
+
+// run runs the store until the test ends or the returned function is called.
+func run(t testing.TB, s *Store, g Guard) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, g) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// binaries lists the servers that the tests of swaps run on.
+func binaries(t testing.TB) []string {
+	names := []string{"redis-server"}
+	if _, err := exec.LookPath("valkey-server"); err == nil {
+		return append(names, "valkey-server")
+	}
+	t.Log("there is no valkey-server: SET with IFEQ is tested on a stand-in only")
+	return names
+}
+
+func mustString(t testing.TB, result rueidis.RedisResult) string {
+	t.Helper()
+	text, err := result.ToString()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func logTo(b *lockedBuffer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}

@@ -1,0 +1,79 @@
+package redisstore
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+func (h Histogram) total() (n int64) {
+	for _, count := range h.Counts {
+		n += count
+	}
+	return n
+}
+
+func TestHistogram(t *testing.T) {
+	h := histogram{bounds: []int64{10, 20}}
+	for _, value := range []int64{0, 10, 11, 20, 21, 1000} {
+		h.add(value)
+	}
+	got := h.read(10)
+	if !slices.Equal(got.Bounds, []float64{1, 2}) || !slices.Equal(got.Counts, []int64{2, 2, 2}) || got.Sum != 106.2 {
+		t.Errorf("%+v", got)
+	}
+	for _, bounds := range [][]int64{durationBounds, rowBounds} {
+		if len(bounds) > maxBounds || !slices.IsSorted(bounds) {
+			t.Errorf("%v", bounds)
+		}
+	}
+}
+
+// TestStats checks that swaps, repetitions, failures and exchanges are counted.
+func TestStats(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{Timeout: time.Second, Interval: 10 * time.Millisecond})
+	if got := s.Stats(); got.Swaps.total() != 0 || got.Exchanges.total() != 0 || got.Failed != 0 || got.Repeated != 0 {
+		t.Errorf("at the start: %+v", got)
+	}
+	check(t, s, one("a", "", "1"), true)
+	s.Swap(t.Context(), []*chatguard.Swap{one("a", "", "2")}) // a conflict
+	got := s.Stats()
+	if got.Swaps.total() != 2 || got.Swaps.Sum <= 0 || got.Failed != 0 {
+		t.Errorf("%+v", got)
+	}
+	before := got.Repeated
+	r.must("SCRIPT", "FLUSH")
+	check(t, s, one("b", "", "1"), true)
+	if got := s.Stats(); got.Repeated == before {
+		t.Errorf("a lost script isn't repeated: %+v", got)
+	}
+	if s.Swap(t.Context(), []*chatguard.Swap{{}}); s.Stats().Failed != 1 {
+		t.Errorf("a swap without rows isn't counted: %+v", s.Stats())
+	}
+	g, err := chatguard.New(enforced(), &chatguard.Options{Shared: s, ShareMode: chatguard.ShareSynchronised})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := run(t, s, g)
+	n := node{Guard: g, store: s}
+	for _, user := range []string{"1", "2", "3"} {
+		n.check(t, user, time.Now())
+	}
+	eventually(t, "the rows are exchanged", func() bool { return s.Stats().ExchangeRows.Sum == 3 })
+	if got := s.Stats(); got.Exchanges.total() < 1 || got.ExchangeRows.Counts[0] == got.ExchangeRows.total() {
+		t.Errorf("%+v", got)
+	}
+	stop()
+	r.Kill()
+	awayAfter(t, s)
+	failed := s.Stats().Failed
+	swaps := s.Stats().Swaps.total()
+	s.Swap(t.Context(), []*chatguard.Swap{one("a", "", "1"), one("b", "", "1")})
+	if got := s.Stats(); got.Failed != failed+2 || got.Swaps.total() != swaps {
+		t.Errorf("two swaps while the server is away: %+v", got)
+	}
+}

@@ -1,0 +1,207 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/chatguard/chatguard"
+)
+
+// rowMargin is how long a row stays after it has no effect any more. It absorbs differences between
+// clocks, and late messages.
+const rowMargin = time.Minute
+
+// Swap implements [chatguard.Shared]. It sends all swaps in one flush. It repeats those whose reply
+// was lost, and waits no longer than Options.Timeout. An Err that doesn't wrap [chatguard.ErrAway]
+// means that the server has refused the swap, for example because its memory is full.
+//
+// A swap with rows that have Own needs a second round trip. While the store is away, Swap returns
+// at once.
+func (s *Store) Swap(ctx context.Context, swaps []*chatguard.Swap) {
+	for _, swap := range swaps {
+		swap.Done, swap.Unknown, swap.Err = false, false, nil
+		for i := range swap.Rows {
+			swap.Rows[i].Now = nil
+		}
+	}
+	defer s.countFailed(swaps)
+	if err := s.ready(); err != nil {
+		for _, swap := range swaps {
+			swap.Err = err
+		}
+		return
+	}
+	exchanged, _ := ctx.Value(exchangeKey{}).(*atomic.Int64)
+	ctx, cancel := s.forCall(ctx)
+	defer cancel()
+	changes, changed := s.changesOf(swaps)
+	changes, changed = s.addOwn(ctx, changes, changed)
+	if len(changes) == 0 {
+		return
+	}
+	s.stats.swaps.add(s.apply(ctx, changes))
+	for i, c := range changes {
+		swap := changed[i]
+		swap.Done, swap.Err, swap.Unknown = c.done, c.err, c.unknown()
+		for k := range c.now {
+			if c.now[k] != "" {
+				swap.Rows[k].Now = []byte(c.now[k])
+			}
+		}
+		if swap.Done && exchanged != nil {
+			exchanged.Add(int64(len(swap.Rows)))
+		}
+	}
+	s.publishRows(ctx, changed)
+}
+
+// countFailed counts the swaps with an Err.
+func (s *Store) countFailed(swaps []*chatguard.Swap) {
+	for _, swap := range swaps {
+		if swap.Err != nil {
+			s.stats.failed.Add(1)
+		}
+	}
+}
+
+// ready returns an error while no swap is possible, and then lets probe look at the server.
+func (s *Store) ready() error {
+	if out := s.breaker.away.Load(); out != nil {
+		s.probe()
+		return out.err
+	}
+	return nil
+}
+
+// changesOf builds the changes that the swaps are, and returns those swaps that are possible.
+func (s *Store) changesOf(swaps []*chatguard.Swap) ([]*change, []*chatguard.Swap) {
+	var all []change
+	var changes []*change
+	var changed []*chatguard.Swap
+	if len(swaps) == 1 { // which is usual, and needs no other memory
+		one := new(struct {
+			all     [1]change
+			changes [1]*change
+			changed [1]*chatguard.Swap
+		})
+		all, changes, changed = one.all[:], one.changes[:0], one.changed[:0]
+	} else {
+		all, changes, changed = make([]change, len(swaps)), make([]*change, 0, len(swaps)), make([]*chatguard.Swap, 0, len(swaps))
+	}
+	for i, swap := range swaps {
+		if err := s.fill(&all[i], swap); err != nil {
+			swap.Err = err
+			continue
+		}
+		changes, changed = append(changes, &all[i]), append(changed, swap)
+	}
+	return changes, changed
+}
+
+// fill makes c the change that a swap is.
+func (s *Store) fill(c *change, swap *chatguard.Swap) error {
+	n := len(swap.Rows)
+	if n == 0 {
+		return errors.New("redisstore: a swap has no rows")
+	}
+	texts := c.texts[:]
+	if n > 1 {
+		texts = make([]string, 4*n)
+	}
+	c.keys, c.was, c.is, c.until = texts[:n:n], texts[n:2*n:2*n], texts[2*n:3*n:3*n], texts[3*n:]
+	var slot string
+	for i := range swap.Rows {
+		row := &swap.Rows[i]
+		if row.ChannelID == "" && row.UserID == "" {
+			return errors.New("redisstore: a row has neither a channel nor a user")
+		}
+		var room [128]byte
+		b, from, to := s.keys.appendRow(room[:0], row)
+		end := len(b)
+		if !row.Until.IsZero() {
+			b = strconv.AppendInt(b, expiry(row.Until), 10)
+		}
+		text := string(b)
+		if i > 0 && text[from:to] != slot && s.address.kind == cluster {
+			return fmt.Errorf("redisstore: the rows %s and %s are in different slots of the Cluster: set Options.Placement to PlaceByChannel or PlaceTogether on all nodes", c.keys[0], text[:end])
+		}
+		slot = text[from:to]
+		// The bytes of a row never change, so they needn't be copied.
+		c.keys[i], c.until[i], c.was[i], c.is[i] = text[:end], text[end:], rueidis.BinaryString(row.Was), rueidis.BinaryString(row.Is)
+	}
+	return nil
+}
+
+// expiry returns when a row may be deleted, in Unix milliseconds.
+func expiry(until time.Time) int64 {
+	return max(1, until.Add(rowMargin+time.Millisecond-1).UnixMilli())
+}
+
+// addOwn adds the users of rows with Own to the sets that Overrides reads, before the rows are
+// stored: a set may have too many users, but not too few. It returns the changes that may be made.
+func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*chatguard.Swap) ([]*change, []*chatguard.Swap) {
+	type member struct{ key, user string }
+	var members []member
+	var of []int // the index of each member's swap
+	for i, swap := range swaps {
+		for k := range swap.Rows {
+			if row := &swap.Rows[k]; row.Own && changes[i].was[k] != changes[i].is[k] {
+				members, of = append(members, member{s.keys.own(row.ChannelID), row.UserID}), append(of, i)
+			}
+		}
+	}
+	if len(members) == 0 {
+		return changes, swaps
+	}
+	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		commands := make([]rueidis.Completed, len(members))
+		for i, m := range members {
+			commands[i] = b.Sadd().Key(m.key).Member(m.user).Build()
+		}
+		return commands
+	})
+	for i, at := range of {
+		if err != nil {
+			swaps[at].Err = s.unknown(ctx, &change{cause: err})
+		} else if refused := results[i].Error(); refused != nil {
+			swaps[at].Err = s.refused(refused)
+		}
+	}
+	var rest []*change
+	var restSwaps []*chatguard.Swap
+	for i, swap := range swaps {
+		if swap.Err == nil {
+			rest, restSwaps = append(rest, changes[i]), append(restSwaps, swap)
+		}
+	}
+	return rest, restSwaps
+}
+
+// Overrides implements [chatguard.Shared].
+func (s *Store) Overrides(ctx context.Context, channelID string) ([]string, error) {
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := withTimeout(ctx, listTimeout)
+	defer cancel()
+	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		return []rueidis.Completed{b.Smembers().Key(s.keys.own(channelID)).Build()}
+	})
+	if err != nil {
+		return nil, s.unknown(ctx, &change{cause: err})
+	}
+	users, err := results[0].AsStrSlice()
+	if err != nil {
+		return nil, s.refused(err)
+	}
+	return users, nil
+}
+
+// listTimeout is how long reading a list may take: it can be much longer than one row.
+const listTimeout = 5 * time.Second
