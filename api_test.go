@@ -19,7 +19,7 @@ var updateAPI = flag.Bool("update-api", false, "rewrite testdata/api.txt")
 
 // public lists the packages whose exported names are covered by the compatibility promise: see
 // docs/embedding.md.
-var public = []string{".", "httpguard", "checkclient", "chatguardtest", "sqlitestore", "dashboard"}
+var public = []string{".", "httpguard", "checkclient", "chatguardtest", "sqlitestore", "redisstore", "dashboard"}
 
 // TestAPI checks the compatibility promise: the names in testdata/api.txt must not change. Run with
 // -update-api to add new names.

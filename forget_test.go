@@ -193,8 +193,8 @@ func TestIdleChannels_ConcurrentIsExact(t *testing.T) {
 	}
 }
 
-// sendToRooms sends to each room often enough that its limit is reached, alone or in batches, and to
-// rooms of its own, which make others go. It counts the allowed messages.
+// sendToRooms sends to each room often enough that its limit is reached, alone or in batches, and
+// to rooms of its own, which make others go. It counts the allowed messages.
 func sendToRooms(t *testing.T, g *Guard, at time.Time, goroutine int, allowed []atomic.Int64) {
 	messages, verdicts := make([]Message, 4), make([]Verdict, 4)
 	for i := range len(allowed) {
@@ -262,8 +262,9 @@ func TestForgetChannel_WhileJudging(t *testing.T) {
 	}
 }
 
-// TestForgetChannel_Concurrent forgets a room while messages are judged and users are changed in it.
-// No change is refused, and no more is allowed than the limit for each time that it was forgotten.
+// TestForgetChannel_Concurrent forgets a room while messages are judged and users are changed in
+// it. No change is refused, and no more is allowed than the limit for each time that it was
+// forgotten.
 func TestForgetChannel_Concurrent(t *testing.T) {
 	const times, capacity = 300, 3
 	g := newEnforcingGuard(t, soonRestored, nil)
@@ -329,3 +330,51 @@ func TestChannels_MatchMap(t *testing.T) {
 		t.Errorf("%d channels, counted as %d, want %d, in %d slots", count, g.channels.count, len(known), len(*g.channels.table.Load()))
 	}
 }
+
+// A Guard that shares a store doesn't remove and create the same channels again and again: their
+// users' rows aren't in the channels.
+func TestSweep_SharedChannelsStayWhileInUse(t *testing.T) {
+	now := monday
+	g, err := New(DefaultPolicy(), &Options{Shared: sharedStub{func() time.Time { return now }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rooms = 200
+	first := make([]*channel, rooms)
+	for round := range 3 {
+		for i := range rooms {
+			mustCheck(t, g, Message{ChannelID: strconv.Itoa(i), User: User{ID: "7"}})
+			c := g.channels.find(strconv.Itoa(i))
+			if round == 0 {
+				first[i] = c
+			} else if c != first[i] {
+				t.Fatalf("round %d: room %d was removed and created again", round, i)
+			}
+		}
+		now = now.Add(time.Minute)
+	}
+	now = now.Add(time.Hour)
+	for i := range 10 * rooms {
+		mustCheck(t, g, Message{ChannelID: "new " + strconv.Itoa(i), User: User{ID: "7"}})
+		now = now.Add(time.Second)
+	}
+	for i := range rooms {
+		if g.channels.find(strconv.Itoa(i)) != nil {
+			t.Fatalf("room %d is still in memory an hour later", i)
+		}
+	}
+}
+
+// sharedStub is a Shared store that makes every swap.
+type sharedStub struct{ now func() time.Time }
+
+func (s sharedStub) Swap(_ context.Context, swaps []*Swap) {
+	for _, swap := range swaps {
+		swap.Done = true
+	}
+}
+
+func (s sharedStub) Timeout() time.Duration                              { return time.Second }
+func (s sharedStub) Number() (int, bool)                                 { return 0, true }
+func (s sharedStub) Clock() (time.Time, time.Duration)                   { return s.now(), 0 }
+func (s sharedStub) Overrides(context.Context, string) ([]string, error) { return nil, nil }

@@ -13,7 +13,7 @@ import (
 )
 
 // pages are the pages that show Go code.
-var pages = []string{"README.md", "docs/embedding.md", "docs/check.md", "docs/http.md", "docs/websocket.md"}
+var pages = []string{"README.md", "docs/embedding.md", "docs/check.md", "docs/http.md", "docs/websocket.md", "docs/scaling.md"}
 
 // TestPages_GoCompiles checks the types of every Go block on the pages. A block that is a part of a
 // program may use names that it doesn't declare.
@@ -54,8 +54,8 @@ func (c *checker) checkBlock(t *testing.T, place, code string) {
 	c.uses(t, []*ast.File{file}, func(wrong types.Error) bool { return !part || !isMissing(wrong) })
 }
 
-// isMissing reports whether the rest of a program may put the error right: it declares a name that a
-// part uses, or uses one that the part declares. A name of a package has a dot.
+// isMissing reports whether the rest of a program may put the error right: it declares a name that
+// a part uses, or uses one that the part declares. A name of a package has a dot.
 func isMissing(wrong types.Error) bool {
 	name, undefined := strings.CutPrefix(wrong.Msg, "undefined: ")
 	return undefined && !strings.Contains(name, ".") || strings.HasPrefix(wrong.Msg, "declared and not used")
@@ -66,7 +66,7 @@ var importable = []string{
 	"context", "errors", "log", "log/slog", "net", "net/http", "os", "strings", "sync", "testing", "testing/synctest", "time",
 	"github.com/coder/websocket",
 	module, module + "/chatguardtest", module + "/checkclient", module + "/dashboard",
-	module + "/httpguard", module + "/sqlitestore",
+	module + "/httpguard", module + "/redisstore", module + "/sqlitestore",
 }
 
 // importsFor returns the imports of a part of a program.

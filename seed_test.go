@@ -1,0 +1,105 @@
+package chatguard_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// seedPolicy has limits of all scopes.
+func seedPolicy() chatguard.Policy {
+	everywhere := chatguard.FixedWindowLimit("everywhere", 9, time.Hour)
+	everywhere.Per = chatguard.PerUserEverywhere
+	together := chatguard.SlidingLogLimit("together", 50, time.Hour)
+	together.Per = chatguard.PerChannel
+	policy := chatguard.DefaultPolicy()
+	policy.Limits = append(policy.Limits, everywhere, together, chatguard.LeakyBucketLimit("queue", time.Minute, 5), chatguard.SlidingWindowLimit("steady", 8, time.Hour))
+	policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}, {Action: chatguard.Timeout, Duration: time.Minute}}
+	return policy
+}
+
+// TestSeed checks that a Guard with a seeded store decides as the Guard alone did, that rows in the
+// store stay, and that a dry run writes nothing.
+func TestSeed(t *testing.T) {
+	ctx := context.Background()
+	start := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+	alone, err := chatguard.New(seedPolicy(), &chatguard.Options{Now: func() time.Time { return start }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := func(i int) chatguard.Message {
+		return chatguard.Message{ChannelID: fmt.Sprint("c", i%2), User: chatguard.User{ID: fmt.Sprint("user ", i%7)}, SentAt: start.Add(time.Duration(i) * 100 * time.Millisecond)}
+	}
+	for i := range 100 {
+		if _, err := alone.Check(ctx, message(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := chatguard.Key{ChannelID: "c1", UserID: "user 1"}
+	if err := alone.SetUserOverride(key, chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 20}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alone.Grant(key, "daily", 7); err != nil {
+		t.Fatal(err)
+	}
+	store := &lockedRows{rows: map[string][]byte{}, own: map[string][]string{}, expiry: map[string]time.Time{}, now: start.Add(10 * time.Second)}
+	shared, err := chatguard.New(seedPolicy(), &chatguard.Options{Shared: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := alone.State().Dirty()
+	for row := range batch.Rows() {
+		if err := shared.State().Restore(row, start.Add(10*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	batch.Release()
+	planned, err := shared.State().Seed(ctx, true)
+	if err != nil || planned.Written == 0 || planned.Kept != 0 {
+		t.Fatalf("%+v, %v", planned, err)
+	}
+	for key, row := range store.rows {
+		if row != nil {
+			t.Errorf("the dry run has written the row of %s", key)
+		}
+	}
+	done, err := shared.State().Seed(ctx, false)
+	if err != nil || done != planned || len(store.rows) != planned.Written {
+		t.Fatalf("%+v, %v; %d rows, planned %+v", done, err, len(store.rows), planned)
+	}
+	again, err := shared.State().Seed(ctx, false)
+	if err != nil || again.Written != 0 || again.Kept != planned.Written {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	other, err := chatguard.New(seedPolicy(), &chatguard.Options{Shared: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 100; i < 300; i++ {
+		want, err := alone.Check(ctx, message(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := other.Check(ctx, message(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.EntryID, got.EntryID = 0, 0
+		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Fatalf("message %d:\n got %+v\nwant %+v", i, got, want)
+		}
+	}
+}
+
+func TestSeed_Refused(t *testing.T) {
+	alone, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alone.State().Seed(context.Background(), false); err == nil || err.Error() != "chatguard: the Guard has no shared store: set Options.Shared" {
+		t.Error(err)
+	}
+}

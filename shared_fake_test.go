@@ -1,0 +1,172 @@
+package chatguard_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// fakeServer is a Shared store in memory, with faults. Each node connects by its own fakeShared.
+type fakeServer struct {
+	mu     sync.Mutex
+	rows   map[[2]string][]byte
+	own    map[string]map[string]bool
+	guards []*chatguard.Guard
+	swaps  int // that were tried
+	writes int // that were done
+}
+
+func newFakeServer() *fakeServer {
+	return &fakeServer{rows: map[[2]string][]byte{}, own: map[string]map[string]bool{}}
+}
+
+// fakeShared is one node's connection to a fakeServer.
+type fakeShared struct {
+	server *fakeServer
+	number uint8
+	clock  func() time.Time
+	apart  time.Duration
+
+	mu      sync.Mutex
+	away    bool
+	timeout time.Duration
+	// before is called before a swap reaches the server. It may wait. If it returns an error, the
+	// swap never reaches the server, which the Guard only knows if it is ErrAway.
+	before func(ctx context.Context) error
+	// after is called after a swap has reached the server. If it returns an error, the reply is
+	// lost.
+	after func() error
+}
+
+// connect returns a node's connection, and a Guard that uses it.
+func (f *fakeServer) connect(policy chatguard.Policy, clock func() time.Time) (*fakeShared, *chatguard.Guard) {
+	node := &fakeShared{server: f, number: uint8(len(f.guards)), clock: clock, timeout: time.Minute}
+	guard, err := chatguard.New(policy, &chatguard.Options{Shared: node})
+	if err != nil {
+		panic(err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.guards = append(f.guards, guard)
+	return node, guard
+}
+
+func (n *fakeShared) Timeout() time.Duration            { return n.timeout }
+func (n *fakeShared) Number() (int, bool)               { return int(n.number), true }
+func (n *fakeShared) Clock() (time.Time, time.Duration) { return n.clock(), n.apart }
+
+func (n *fakeShared) setAway(away bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.away = away
+}
+
+func (n *fakeShared) Overrides(_ context.Context, channelID string) ([]string, error) {
+	n.server.mu.Lock()
+	defer n.server.mu.Unlock()
+	return slices.Collect(maps.Keys(n.server.own[channelID])), nil
+}
+
+var errReplyLost = errors.New("the reply was lost")
+
+// errOvertaken means that the reply was lost, and that a later attempt finds another row.
+var errOvertaken = errors.New("the reply was lost, and the row has changed")
+
+func (n *fakeShared) Swap(ctx context.Context, swaps []*chatguard.Swap) {
+	n.mu.Lock()
+	away := n.away
+	n.mu.Unlock()
+	var err error
+	if away {
+		err = fmt.Errorf("%w (test)", chatguard.ErrAway)
+	} else if n.before != nil {
+		err = n.before(ctx)
+	}
+	for _, s := range swaps {
+		if s.Done, s.Err, s.Unknown = false, err, err != nil && !errors.Is(err, chatguard.ErrAway); err != nil {
+			continue
+		}
+		n.server.swap(s, n)
+		if n.after != nil {
+			if lost := n.after(); lost != nil {
+				s.Done, s.Err, s.Unknown = false, lost, true
+				if lost == errOvertaken {
+					n.server.overtake(s)
+				}
+			}
+		}
+	}
+}
+
+// swap does one swap.
+func (f *fakeServer) swap(s *chatguard.Swap, from *fakeShared) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.swaps++
+	for i := range s.Rows {
+		s.Rows[i].Now = f.rows[[2]string{s.Rows[i].ChannelID, s.Rows[i].UserID}]
+	}
+	for _, r := range s.Rows {
+		if !bytes.Equal(r.Was, r.Now) {
+			return
+		}
+	}
+	s.Done = true
+	f.writes++
+	for _, r := range s.Rows {
+		if r.Is != nil {
+			f.rows[[2]string{r.ChannelID, r.UserID}] = r.Is
+		}
+		if r.Own {
+			if f.own[r.ChannelID] == nil {
+				f.own[r.ChannelID] = map[string]bool{}
+			}
+			f.own[r.ChannelID][r.UserID] = true
+		}
+		for k, guard := range f.guards {
+			if s.Notify && k != int(from.number) {
+				guard.Forget(r.ChannelID, r.UserID)
+			}
+		}
+	}
+}
+
+// overtake repeats a swap whose reply was lost.
+func (f *fakeServer) overtake(s *chatguard.Swap) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s.Done, s.Err = true, nil
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		r.Now = f.rows[[2]string{r.ChannelID, r.UserID}]
+		s.Done = s.Done && bytes.Equal(r.Now, r.Is)
+	}
+	s.Unknown = !s.Done
+}
+
+// lose makes the server lose all rows.
+func (f *fakeServer) lose() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.rows)
+}
+
+// save returns a copy of all rows, and restore puts one back.
+func (f *fakeServer) save() map[[2]string][]byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.rows)
+}
+
+func (f *fakeServer) restore(rows map[[2]string][]byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rows = maps.Clone(rows)
+}

@@ -1,0 +1,428 @@
+package chatguard_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// dayOnly is a policy of one limit: 300 messages per day.
+func dayOnly() chatguard.Policy {
+	p := enforcedDefault()
+	p.Limits = p.Limits[1:]
+	return p
+}
+
+// Messages whose contexts end while they wait count for each other, and with the swap in progress,
+// whether that succeeds or not.
+func TestShared_ContextsEndTogether(t *testing.T) {
+	for name, outcome := range map[string]error{"the store answers": nil, "the store is away": chatguard.ErrAway, "the requests are lost": errReplyLost} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { contextsEndTogether(t, outcome) }) })
+	}
+}
+
+func contextsEndTogether(t *testing.T, outcome error) {
+	server := newFakeServer()
+	node, guard := server.connect(dayOnly(), time.Now)
+	node.before = func(context.Context) error { time.Sleep(50 * time.Millisecond); return outcome }
+	var mu sync.Mutex
+	allowed, apart := map[string]int{}, 0
+	var wg sync.WaitGroup
+	for i := range 4000 {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%200)*time.Millisecond)
+			defer cancel()
+			m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: fmt.Sprint(i % 4)}}
+			v, err := guard.Check(ctx, m)
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if v.Degraded {
+				apart++
+			}
+			if v.Allowed {
+				allowed[m.User.ID]++
+			}
+		})
+	}
+	wg.Wait()
+	if apart == 0 {
+		t.Error("no message was decided without the store")
+	}
+	for user, n := range allowed {
+		if n > 300 {
+			t.Errorf("%d messages of user %s are allowed, want at most 300", n, user)
+		}
+	}
+	node.before = nil
+	if err := guard.Exchange(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, other := server.connect(dayOnly(), time.Now)
+	for user := range allowed {
+		if v := check(t, other, user); v.Allowed {
+			t.Errorf("another node allows user %s a message: %+v", user, v)
+		}
+	}
+}
+
+// If the store hangs, every message is decided after the timeout, however long its queue is.
+func TestShared_TimeoutBoundsTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer()
+		node, guard := server.connect(enforcedDefault(), time.Now)
+		node.timeout = 100 * time.Millisecond
+		node.before = func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, node.timeout)
+			defer cancel()
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		var wg sync.WaitGroup
+		for i := range 300 {
+			wg.Go(func() {
+				time.Sleep(time.Duration(i) * time.Millisecond)
+				began := time.Now()
+				if v := check(t, guard, "7"); !v.Degraded {
+					t.Errorf("message %d isn't degraded", i)
+				}
+				if waited := time.Since(began); waited > 125*time.Millisecond {
+					t.Errorf("message %d waited for %v", i, waited)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// A row that can't be read doesn't keep others from being exchanged.
+func TestShared_ExchangePassesUnreadableRows(t *testing.T) {
+	server := newFakeServer()
+	node, guard := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
+	node.setAway(true)
+	const users = 1000
+	for i := range users {
+		check(t, guard, fmt.Sprint(i))
+	}
+	for _, user := range []string{"0", "500", "999"} {
+		server.rows[[2]string{"c", user}] = []byte("hello")
+	}
+	node.setAway(false)
+	if err := guard.Exchange(t.Context()); err == nil || !strings.Contains(err.Error(), `channel "c", user "`) {
+		t.Errorf("Exchange: %v, want an error that names a row", err)
+	}
+	if got := guard.Sharing(); got.Owed != 3 || got.Exchanged != users-3 {
+		t.Errorf("%+v, want all rows exchanged but the three that can't be read", got)
+	}
+	if got := string(server.rows[[2]string{"c", "500"}]); got != "hello" {
+		t.Errorf("the row is overwritten: %q", got)
+	}
+}
+
+// The number of rows in memory is bounded, also while none of them can be written.
+func TestShared_OwingRowsAreBounded(t *testing.T) {
+	server := newFakeServer()
+	node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute, away: true}
+	const most = 640
+	guard, err := chatguard.New(enforcedDefault(), &chatguard.Options{Shared: node, SharedRows: most})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const users = 5000
+	for i := range users {
+		check(t, guard, fmt.Sprint(i))
+	}
+	got := guard.Sharing()
+	if got.Rows > most || got.Owed != got.Rows || got.Lost != int64(users-got.Rows) {
+		t.Errorf("%+v, want at most %d rows, all of which owe, and the others counted as lost", got, most)
+	}
+	node.setAway(false)
+	if err := guard.Exchange(t.Context()); err != nil || len(server.rows) != got.Owed {
+		t.Errorf("%d rows are written (%v), want %d", len(server.rows), err, got.Owed)
+	}
+}
+
+// A change by hand whose reply is lost returns an error if it can't be known whether it was made.
+func TestShared_EditWithUnknownOutcome(t *testing.T) {
+	for _, others := range []int{0, 1, 8} {
+		server := newFakeServer()
+		node, guard := server.connect(dayOnly(), func() time.Time { return sharedStart })
+		_, other := server.connect(dayOnly(), func() time.Time { return sharedStart })
+		check(t, guard, "7")
+		lost := true
+		node.after = func() error {
+			if !lost {
+				return nil
+			}
+			lost = false
+			for range others {
+				check(t, other, "7")
+			}
+			return errOvertaken
+		}
+		_, err := guard.Grant(chatguard.Key{ChannelID: "c", UserID: "7"}, "", 5)
+		if known := others < 4; known != (err == nil) {
+			t.Errorf("with %d writes by another node: %v", others, err)
+		} else if !known && (!errors.Is(err, chatguard.ErrAway) || !strings.Contains(err.Error(), "may have been made")) {
+			t.Errorf("with %d writes by another node: %v, want that the change may have been made", others, err)
+		}
+		if got := guard.Sharing(); got.Owed != 0 {
+			t.Errorf("with %d writes by another node: %+v, want nothing owed", others, got)
+		}
+		if v := check(t, guard, "7"); v.Degraded || v.Remaining != 300+5-others-2 {
+			t.Errorf("with %d writes by another node: %+v", others, v)
+		}
+	}
+}
+
+// A notice that arrives after the store's reply, and before the Guard has handled that, is not
+// lost.
+func TestShared_NoticeDuringASwap(t *testing.T) {
+	server := newFakeServer()
+	node, guard := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
+	for range 3 {
+		check(t, guard, "7")
+	}
+	node.after = func() error {
+		guard.Forget("c", "7")
+		return nil
+	}
+	check(t, guard, "7") // the strike is written
+	node.after = nil
+	swaps := server.swaps
+	if check(t, guard, "7"); server.swaps == swaps {
+		t.Error("the next refusal comes from memory")
+	}
+	swaps = server.swaps
+	if check(t, guard, "7"); server.swaps != swaps {
+		t.Error("the refusal after that doesn't come from memory")
+	}
+}
+
+// A shared clock that is set back doesn't make rows certain for longer.
+func TestShared_ClockSetBack(t *testing.T) {
+	server := newFakeServer()
+	now := sharedStart.Add(30 * time.Second)
+	_, guard := server.connect(enforcedDefault(), func() time.Time { return now })
+	for range 5 {
+		check(t, guard, "7")
+	}
+	swaps := server.swaps
+	now = sharedStart
+	if check(t, guard, "7"); server.swaps == swaps {
+		t.Error("a refusal comes from memory although the row was seen 30 s in the future")
+	}
+}
+
+// A refusal on a row that the Guard doesn't know costs one round trip.
+func TestShared_FirstRefusalIsOneRoundTrip(t *testing.T) {
+	server := newFakeServer()
+	now := sharedStart
+	_, a := server.connect(enforcedDefault(), func() time.Time { return now })
+	_, b := server.connect(enforcedDefault(), func() time.Time { return now })
+	for range 4 {
+		check(t, a, "7")
+	}
+	swaps := server.swaps
+	if v := check(t, b, "7"); v.Allowed || v.Degraded {
+		t.Errorf("%+v, want a refusal by the row in the store", v)
+	}
+	if server.swaps != swaps+1 {
+		t.Errorf("%d swaps, want 1", server.swaps-swaps)
+	}
+}
+
+// A notice with an impossible key changes nothing.
+func TestShared_NoticeOfNoRow(t *testing.T) {
+	for _, mode := range []chatguard.ShareMode{chatguard.ShareExact, chatguard.ShareSynchronised} {
+		server := newFakeServer()
+		node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute}
+		guard, err := chatguard.New(enforcedDefault(), &chatguard.Options{Shared: node, ShareMode: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		long := strings.Repeat("x", 1000)
+		guard.Forget(long, "7")
+		guard.Forget("c", long)
+		guard.Forget("c", "")
+		if err := guard.Exchange(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := guard.Sharing(); got.Owed != 0 {
+			t.Errorf("mode %d: %+v, want nothing owed", mode, got)
+		}
+	}
+}
+
+// A notice that arrives after the reply of a conflict, and before the Guard has handled that, is
+// not lost either.
+func TestShared_NoticeDuringAConflict(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		server := newFakeServer()
+		now := sharedStart
+		_, a := server.connect(enforcedDefault(), func() time.Time { return now })
+		node, b := server.connect(enforcedDefault(), func() time.Time { return now })
+		if known {
+			check(t, b, "7")
+		}
+		for range 4 {
+			check(t, a, "7")
+		}
+		node.after = onceThen(func() error { return a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}) })
+		check(t, b, "7")
+		now = now.Add(time.Second)
+		if v := check(t, b, "7"); !v.Allowed {
+			t.Errorf("row known %v, one second after a reset: %+v, want it allowed", known, v)
+		}
+	}
+}
+
+// onceThen returns a function that calls f the first time. Its error is only f's if f fails.
+func onceThen(f func() error) func() error {
+	var once sync.Once
+	return func() (err error) {
+		once.Do(func() { err = f() })
+		return err
+	}
+}
+
+// panicking is a store that panics once.
+type panicking struct {
+	*fakeShared
+	panics bool
+}
+
+func (p *panicking) Swap(ctx context.Context, swaps []*chatguard.Swap) {
+	if p.panics {
+		p.panics = false
+		time.Sleep(time.Second)
+		panic("the store panics")
+	}
+	p.fakeShared.Swap(ctx, swaps)
+}
+
+// A panic of the store, which a server may recover from, blocks nobody.
+func TestShared_StorePanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}}
+		guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, all := range []bool{false, true} {
+			node.panics = true
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("the panic is swallowed")
+					}
+				}()
+				if m := (chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}); all {
+					guard.CheckAll(t.Context(), []chatguard.Message{m, m}, make([]chatguard.Verdict, 2))
+				} else {
+					guard.Check(t.Context(), m)
+				}
+			})
+			synctest.Wait()
+			for range 3 { // wait for the flight
+				wg.Go(func() {
+					if v := check(t, guard, "7"); !v.Allowed || v.Degraded {
+						t.Errorf("after the panic: %+v", v)
+					}
+				})
+			}
+			wg.Wait()
+		}
+		if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Owed != 0 {
+			t.Errorf("Exchange: %v, %+v", err, guard.Sharing())
+		}
+	})
+}
+
+// One user writes in many channels, with limits of all scopes, while the store doesn't answer or
+// only its replies are lost. The user gets no more than one node allows.
+func TestShared_ManyChannelsWithoutAnswers(t *testing.T) {
+	policy := enforcedDefault()
+	policy.Limits = []chatguard.Limit{
+		{Name: "own", Algorithm: chatguard.FixedWindow, Messages: 100, Every: time.Hour},
+		{Name: "everywhere", Per: chatguard.PerUserEverywhere, Algorithm: chatguard.FixedWindow, Messages: 3, Every: time.Hour},
+		{Name: "room", Per: chatguard.PerChannel, Algorithm: chatguard.FixedWindow, Messages: 1000, Every: time.Hour},
+	}
+	for name, outcome := range map[string]error{"away": chatguard.ErrAway, "requests lost": errReplyLost} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newFakeServer()
+				node, guard := server.connect(policy, time.Now)
+				node.before = func(context.Context) error { time.Sleep(100 * time.Millisecond); return outcome }
+				var wg sync.WaitGroup
+				var allowed atomic.Int64
+				for i := range 20 {
+					wg.Go(func() {
+						v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: fmt.Sprint(i), User: chatguard.User{ID: "7"}})
+						if err != nil {
+							t.Error(err)
+						}
+						if v.Allowed {
+							allowed.Add(1)
+						}
+					})
+				}
+				wg.Wait()
+				if allowed.Load() != 3 {
+					t.Errorf("%d messages are allowed, want 3", allowed.Load())
+				}
+				node.before = nil
+				if err := guard.Exchange(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				_, other := server.connect(policy, time.Now)
+				e, err := other.Explain(chatguard.Message{ChannelID: "0", User: chatguard.User{ID: "7"}})
+				if err != nil || e.Limits[1].Used != 3 {
+					t.Errorf("the other node: %+v, %v, want 3 used everywhere", e.Limits, err)
+				}
+			})
+		})
+	}
+}
+
+// If the context ends while CheckAll waits for a message that somebody else is deciding, the other
+// messages get their verdicts.
+func TestShared_CheckAllLeavesOneMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer()
+		node, guard := server.connect(dayOnly(), time.Now)
+		node.before = func(context.Context) error { time.Sleep(time.Second); return nil }
+		var wg sync.WaitGroup
+		for range 2 { // the second one leads the flight from 1 s to 2 s
+			wg.Go(func() { check(t, guard, "7") })
+			synctest.Wait()
+		}
+		messages := make([]chatguard.Message, 10)
+		for i := range messages {
+			messages[i] = chatguard.Message{ChannelID: "c", User: chatguard.User{ID: fmt.Sprint(i)}}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		verdicts := make([]chatguard.Verdict, len(messages))
+		if err := guard.CheckAll(ctx, messages, verdicts); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("CheckAll: %v, want the context's error", err)
+		}
+		for i, v := range verdicts {
+			if v.Allowed != (i != 7) {
+				t.Errorf("message %d: %+v, want all allowed but message 7", i, v)
+			}
+		}
+		wg.Wait()
+	})
+}
