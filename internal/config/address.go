@@ -58,8 +58,8 @@ func checkPublicURL(w Web) error {
 	return nil
 }
 
-func checkTLSFiles(w Web) error {
-	if (w.TLSCert == "") != (w.TLSKey == "") {
+func checkTLSFiles(cert, key string) error {
+	if (cert == "") != (key == "") {
 		return errors.New("tls_cert and tls_key go together: set both or neither")
 	}
 	return nil
@@ -89,8 +89,8 @@ func (c *Config) CheckServed() error {
 		"%s is open to other machines: set %s to a long random text, or listen on 127.0.0.1", c.Web.Listen, variable(at))}
 }
 
-func isLoopback(listen string) bool {
-	host, _, _ := net.SplitHostPort(listen)
+func isLoopback(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }

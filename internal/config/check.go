@@ -40,10 +40,21 @@ func (r *reader) check(c *Config) error {
 		{place{"twitch", "token"}, checkPrintable(c.Twitch.Token)},
 		{place{"twitch", "refresh_token"}, checkPrintable(c.Twitch.RefreshToken)},
 		{place{"twitch", "slow_mode"}, checkSlowMode(c.Twitch.SlowMode)},
+		{place{"shared", "mode"}, checkShareMode(c.Shared.Mode)},
+		{place{"shared", "url"}, checkNoPassword(c.Shared.URL)},
+		{place{"shared", "url"}, checkSharedURL(c.Shared)},
+		{place{"shared", "namespace"}, checkNamespace(c.Shared.Namespace)},
+		{place{"shared", "node"}, checkNode(c.Shared.Node)},
+		{place{"shared", "timeout"}, checkDuration(c.Shared.Timeout, time.Millisecond, 10*time.Second)},
+		{place{"shared", "interval"}, checkDuration(c.Shared.Interval, 20*time.Millisecond, time.Minute)},
+		{place{"shared", "share"}, checkShare(c.Shared)},
+		{place{"shared", "placement"}, checkPlacement(c.Shared.Placement)},
+		{place{"shared", "tls_ca"}, checkSharedTLS(c.Shared)},
+		{place{"shared", "tls_cert"}, checkTLSFiles(c.Shared.TLSCert, c.Shared.TLSKey)},
 		{place{"web", "token"}, checkPrintable(c.Web.Token)},
 		{place{"web", "token"}, checkStrength(c.Web.Token)},
 		{place{"web", "public_url"}, checkPublicURL(c.Web)},
-		{place{"web", "tls_cert"}, checkTLSFiles(c.Web)},
+		{place{"web", "tls_cert"}, checkTLSFiles(c.Web.TLSCert, c.Web.TLSKey)},
 		{place{"web", "listen"}, c.Web.CheckListen()},
 	}...) {
 		if check.err != nil {
@@ -102,7 +113,7 @@ func checkNumber(n, least, most int) error {
 func (r *reader) normalise(c *Config) error {
 	c.Timezone = cmp.Or(c.Timezone, "UTC")
 	c.Policy.Timezone = c.Timezone
-	for _, path := range []*string{&c.Database, &c.Web.TLSCert, &c.Web.TLSKey} {
+	for _, path := range []*string{&c.Database, &c.Web.TLSCert, &c.Web.TLSKey, &c.Shared.TLSCA, &c.Shared.TLSCert, &c.Shared.TLSKey} {
 		if *path != "" && !filepath.IsAbs(*path) {
 			*path = filepath.Join(filepath.Dir(c.Path), *path)
 		}

@@ -33,6 +33,7 @@ type Config struct {
 
 	Twitch  Twitch  `toml:"twitch"`
 	Check   Check   `toml:"check"`
+	Shared  Shared  `toml:"shared"`
 	Notices Notices `toml:"notices"`
 	Raid    Raid    `toml:"raid"`
 	Web     Web     `toml:"web"`
@@ -163,6 +164,7 @@ func Default() Config {
 			SlowMode:        30 * time.Second,
 		},
 		Check:   Check{Channels: []string{}},
+		Shared:  defaultShared(),
 		Notices: Notices{Cooldown: time.Minute},
 		Raid: Raid{
 			Lasts: 10 * time.Minute,
@@ -212,6 +214,9 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (Config, e
 		return Config{}, err
 	}
 	if err := r.readChannels(&c); err != nil {
+		return Config{}, err
+	}
+	if err := r.checkParts(&c); err != nil {
 		return Config{}, err
 	}
 	return c, nil

@@ -72,6 +72,20 @@ func TestParse_EveryValue(t *testing.T) {
 		slow_mode = "0s"
 		[check]
 		channels = ["Lobby", "room 7"]
+		[shared]
+		mode = "exact"
+		url = "rediss://chat@cache.internal:6380/1"
+		namespace = "chat-2"
+		node = "a.example"
+		timeout = "50ms"
+		interval = "1s"
+		share = 0.25
+		replicas = 1
+		placement = "together"
+		tls_ca = "ca.pem"
+		tls_cert = "client.pem"
+		tls_key = "/secret/client.pem"
+		insecure = true
 		[notices]
 		text = "@{name}, wait {wait} ({limit})"
 		cooldown = "90s"
@@ -123,7 +137,12 @@ func TestParse_EveryValue(t *testing.T) {
 			HelixURL:        "http://127.0.0.1:3/helix",
 			AuthURL:         "http://127.0.0.1:4",
 		},
-		Check:   Check{Channels: []string{"Lobby", "room 7"}},
+		Check: Check{Channels: []string{"Lobby", "room 7"}},
+		Shared: Shared{
+			Mode: ShareExact, URL: "rediss://chat@cache.internal:6380/1", Namespace: "chat-2", Node: "a.example", Timeout: 50 * time.Millisecond,
+			Interval: time.Second, Share: 0.25, Replicas: 1, Placement: PlaceTogether, Insecure: true,
+			TLSCA: filepath.FromSlash("/etc/chatguard/ca.pem"), TLSCert: filepath.FromSlash("/etc/chatguard/client.pem"), TLSKey: "/secret/client.pem",
+		},
 		Notices: Notices{Text: "@{name}, wait {wait} ({limit})", Cooldown: 90 * time.Second},
 		Raid:    Raid{Lasts: time.Hour, Burst: 7, Refill: time.Second, FirstTimerBurst: 2, FirstTimerRefill: 5 * time.Second},
 		Web: Web{

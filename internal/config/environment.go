@@ -48,6 +48,10 @@ func valueOf(text string, kind reflect.Kind) any {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return n
 		}
+	case reflect.Float64:
+		if n, err := strconv.ParseFloat(text, 64); err == nil {
+			return n
+		}
 	case reflect.Slice:
 		list := []any{}
 		for part := range strings.SplitSeq(text, ",") {

@@ -103,6 +103,8 @@ func TestStarter_Loads(t *testing.T) {
 	ofTwitch.Policy.Limits[1].ResetAt = "" // the starter leaves midnight as the default
 	own := ofTwitch
 	ofTwitch.Twitch.Channels = []string{"someone"}
+	complete := ofTwitch
+	complete.Twitch.ClientID, complete.Web.Listen = "abcde12345", "127.0.0.1:7000"
 	own.Check.Channels = []string{"Raum \"7\" \\ ä\u200b"}
 	own.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Drop}}
 	for _, c := range []struct {
@@ -110,6 +112,7 @@ func TestStarter_Loads(t *testing.T) {
 		want    Config
 	}{
 		{Starter{Channel: "#SomeOne", Timezone: "Europe/Berlin"}, ofTwitch},
+		{Starter{Channel: "someone", Timezone: "Europe/Berlin", ClientID: "abcde12345", Listen: "127.0.0.1:7000"}, complete},
 		{Starter{Room: own.Check.Channels[0], Timezone: "Europe/Berlin"}, own},
 	} {
 		data, err := c.starter.Write()

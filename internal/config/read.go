@@ -153,16 +153,25 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 			n = chatguard.NoQueue
 		}
 		target.SetInt(n)
+	case reflect.Float64:
+		switch n := value.(type) {
+		case float64:
+			target.SetFloat(n)
+		case int64:
+			target.SetFloat(float64(n))
+		default:
+			return r.mismatch(at, "a number such as 0.5", value)
+		}
 	default:
 		panic(fmt.Sprintf("config: no way to read a %s", target.Type()))
 	}
 	return nil
 }
 
-// minNumber returns the smallest number that a key may have. It is 0 for a queue and for
-// the rate at which raid mode starts.
+// minNumber returns the smallest number that a key may have. It is 0 for a queue, for the rate at
+// which raid mode starts, and for the number of replicas.
 func minNumber(at place) int64 {
-	if isQueue(at) || at.String() == "raid.start_rate" {
+	if isQueue(at) || at.String() == "raid.start_rate" || at.String() == "shared.replicas" {
 		return 0
 	}
 	return 1

@@ -1,19 +1,43 @@
 package config
 
 import (
-	"bytes"
 	_ "embed"
 	"errors"
-	"text/template"
+	"fmt"
+	"strings"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
+// starterText is the file. Write replaces the names in braces. It doesn't use text/template, which
+// makes the binary larger (TestBinary_UnusedMethods in cmd/chatguard).
+//
 //go:embed starter.toml
 var starterText string
 
-var starter = template.Must(template.New("starter").Parse(starterText))
+// The parts of the file for a channel on Twitch. The arguments of starterTwitch are the channel and
+// the line of the client ID.
+const (
+	starterTwitch = `[twitch]
+channels = [%q]
+%s
+# Reading needs no account. To act, chatguard needs the account of a moderator there: connect it in
+# the dashboard, or with ` + "`chatguard login`" + `. Never put passwords or tokens in this file.`
+	starterTwitchPenalties = `[penalties]             # what happens at the first strike, the second, and so on; the last repeats
+ladder = ["delete", "delete", "warn", "timeout 30s", "timeout 10m"]`
+)
+
+// The parts of the file for a Room, which is the argument of starterCheck.
+const (
+	starterCheck = `[check]
+channels = [%q]
+
+# Its server asks by POST /api/v1/check before it shows a message. It needs a token:
+# ` + "`chatguard token make NAME --role check`" + `. Never put passwords or tokens in this file.`
+	starterCheckPenalties = `[penalties]             # what happens to throttled messages: the server drops them
+ladder = ["drop"]`
+)
 
 // Starter is a small configuration file to begin with. Its policy only observes, and its comments
 // explain each line. It is for one channel on Twitch or for one Room, which is the ID of a channel
@@ -41,7 +65,17 @@ func (s Starter) Write() ([]byte, error) {
 			return nil, err
 		}
 	}
-	var file bytes.Buffer
-	err = starter.Execute(&file, s)
-	return file.Bytes(), err
+	chat, penalties := fmt.Sprintf(starterCheck, s.Room), starterCheckPenalties
+	if s.Room == "" {
+		clientID := ""
+		if s.ClientID != "" {
+			clientID = fmt.Sprintf("client_id = %q   # of your Twitch application\n", s.ClientID)
+		}
+		chat, penalties = fmt.Sprintf(starterTwitch, s.Channel, clientID), starterTwitchPenalties
+	}
+	file := strings.NewReplacer("{timezone}", s.Timezone, "{chat}", chat, "{penalties}", penalties).Replace(starterText)
+	if s.Listen != "" {
+		file += fmt.Sprintf("\n[web]\nlisten = %q\n", s.Listen)
+	}
+	return []byte(file), nil
 }

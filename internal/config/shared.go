@@ -1,0 +1,154 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Shared configures how several nodes share limits. With ShareOff, none of the other keys has an
+// effect.
+type Shared struct {
+	Mode string `toml:"mode"` // ShareOff, ShareExact or ShareParts
+	// URL names the server of the shared store, as in package redisstore. It has no password.
+	URL       string `toml:"url"`
+	Namespace string `toml:"namespace"` // prefix of every key in the store
+	// Node is the name of this node. Empty means the host's name and a random part.
+	Node     string        `toml:"node"`
+	Timeout  time.Duration `toml:"timeout"`  // maximum time that a message waits for the store
+	Interval time.Duration `toml:"interval"` // time between two exchanges with the store
+	// Share is this node's part of every limit with ShareParts: above 0, up to 1.
+	Share     float64 `toml:"share"`
+	Replicas  int     `toml:"replicas"`  // replicas that confirm each change
+	Placement string  `toml:"placement"` // PlaceByUser, PlaceByChannel or PlaceTogether
+	// TLSCA is the path of a PEM file with root certificates, resolved like Database. Empty means
+	// the system's.
+	TLSCA   string `toml:"tls_ca"`
+	TLSCert string `toml:"tls_cert"` // path of a PEM file: this node's certificate; may be empty
+	TLSKey  string `toml:"tls_key"`  // path of a PEM file; required with TLSCert
+	// Insecure allows a connection to another machine without TLS.
+	Insecure bool   `toml:"insecure"`
+	Password Secret `toml:"password"` // of the store
+	// SentinelPassword is that of the Sentinels. Empty means that they ask for none.
+	SentinelPassword Secret `toml:"sentinel_password"`
+}
+
+// The ways of sharing limits.
+const (
+	ShareOff   = "off"    // each node has limits of its own
+	ShareExact = "exact"  // all nodes together allow what one alone would
+	ShareParts = "shares" // each node allows a part, without a shared store
+
+	// ShareSynchronised means that each node decides in memory, and the nodes compare regularly.
+	ShareSynchronised = "synchronised"
+)
+
+// The placements of a user's rows on a Cluster; see package redisstore.
+const (
+	PlaceByUser    = "user"
+	PlaceByChannel = "channel"
+	PlaceTogether  = "together"
+)
+
+var (
+	shareModes = []string{ShareOff, ShareExact, ShareSynchronised, ShareParts}
+	storeModes = []string{ShareExact, ShareSynchronised} // those with a shared store
+	placements = []string{PlaceByUser, PlaceByChannel, PlaceTogether}
+)
+
+func defaultShared() Shared {
+	return Shared{
+		Mode: ShareOff, URL: "redis://127.0.0.1:6379", Namespace: "cg1", Timeout: 100 * time.Millisecond, Interval: 500 * time.Millisecond,
+		Placement: PlaceByUser,
+	}
+}
+
+// HasStore reports whether the nodes share a store.
+func (s Shared) HasStore() bool { return slices.Contains(storeModes, s.Mode) }
+
+func checkShareMode(mode string) error {
+	if !slices.Contains(shareModes, mode) {
+		return fmt.Errorf("%q is not one of %s", mode, strings.Join(shareModes, ", "))
+	}
+	return nil
+}
+
+func checkPlacement(name string) error {
+	if !slices.Contains(placements, name) {
+		return fmt.Errorf("%q is not one of %s", name, strings.Join(placements, ", "))
+	}
+	return nil
+}
+
+// checkNoPassword refuses a URL with a password. The error doesn't contain the URL.
+func checkNoPassword(url string) error {
+	if at := strings.LastIndexByte(url, '@'); at >= 0 {
+		_, user, found := strings.Cut(url[:at], "://")
+		if strings.ContainsAny(user, ":/") || !found {
+			return errors.New("a password doesn't belong here: remove it, and put it in the environment variable CHATGUARD_SHARED_PASSWORD")
+		}
+	}
+	return nil
+}
+
+// storeSchemes are the beginnings of a store's URL.
+var storeSchemes = []string{"redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"}
+
+// usesTLS reports whether the URL asks for TLS.
+func (s Shared) usesTLS() bool { return strings.HasPrefix(s.URL, "rediss") }
+
+// checkSharedURL returns an error unless the store has a URL that other machines can't overhear.
+func checkSharedURL(s Shared) error {
+	if !s.HasStore() {
+		return nil
+	}
+	scheme, rest, _ := strings.Cut(s.URL, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	authority = authority[strings.LastIndexByte(authority, '@')+1:]
+	if !slices.Contains(storeSchemes, scheme) || authority == "" {
+		return fmt.Errorf("%q is not the URL of a store (want redis://host:6379, rediss://, redis+sentinel:// or redis+cluster://)", s.URL)
+	}
+	for host := range strings.SplitSeq(authority, ",") {
+		if !s.usesTLS() && !s.Insecure && !isLoopback(host) && !isLoopback(host+":0") {
+			return fmt.Errorf("%s is another machine, and the connection isn't encrypted: write rediss://, or set insecure = true in [shared]", host)
+		}
+	}
+	return nil
+}
+
+// checkNamespace returns an error unless each character stands for itself in a key.
+func checkNamespace(name string) error {
+	isOther := func(c rune) bool {
+		return c != '_' && c != '.' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+	}
+	if name == "" || len(name) > 100 || strings.ContainsFunc(name, isOther) {
+		return fmt.Errorf("%q is not a namespace (want 1 to 100 letters, digits, _, . and -)", name)
+	}
+	return nil
+}
+
+func checkNode(name string) error {
+	if len(name) > 100 || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return fmt.Errorf("%q is not the name of a node (want up to 100 ASCII characters without blanks)", name)
+	}
+	return nil
+}
+
+func checkShare(s Shared) error {
+	switch {
+	case s.Mode != ShareParts && s.Share == 0:
+		return nil
+	case s.Share > 0 && s.Share <= 1: // not NaN
+		return nil
+	}
+	return fmt.Errorf("%v is not a part of the limits (want a number above 0, up to 1; 0.5 on each of two nodes)", s.Share)
+}
+
+func checkSharedTLS(s Shared) error {
+	if s.HasStore() && !s.usesTLS() && (s.TLSCA != "" || s.TLSCert != "") {
+		return errors.New("certificates have no effect, because the url doesn't begin with rediss: write rediss://, or remove them")
+	}
+	return nil
+}
