@@ -70,11 +70,10 @@ type Bot struct {
 	notices   *notices
 	commands  *commands
 	sampler   logSampler
-	// received holds the IDs of recent messages. It is used only by the Source's goroutine.
-	received recent.Map[string, struct{}]
-	// verdicts holds the verdicts of the current batch. It is used only by the Source's goroutine.
-	verdicts []chatguard.Verdict
-	counts   counts
+	receiving sync.Mutex                   // of received
+	received  recent.Map[string, struct{}] // the IDs of recent messages
+	verdicts  sync.Pool                    // of *[]chatguard.Verdict, for a batch each
+	counts    counts
 }
 
 // New returns a Bot.
@@ -160,14 +159,20 @@ func (s sink) Removed(r Removal) {
 // context for answering the commands.
 func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message) {
 	messages = b.ownMessages(messages)
-	if len(b.verdicts) < len(messages) {
-		b.verdicts = make([]chatguard.Verdict, len(messages))
+	pooled, ok := b.verdicts.Get().(*[]chatguard.Verdict)
+	if !ok {
+		pooled = new([]chatguard.Verdict)
 	}
-	if err := b.options.Guard.CheckAll(ctx, messages, b.verdicts); err != nil {
+	defer b.verdicts.Put(pooled)
+	if len(*pooled) < len(messages) {
+		*pooled = make([]chatguard.Verdict, len(messages))
+	}
+	verdicts := *pooled
+	if err := b.options.Guard.CheckAll(ctx, messages, verdicts); err != nil {
 		b.options.Logger.Warn("a message can't be judged", "error", err)
 	}
 	for i := range messages {
-		m, v := &messages[i], &b.verdicts[i]
+		m, v := &messages[i], &verdicts[i]
 		if v.UserID == "" {
 			continue // could not be judged
 		}
@@ -203,6 +208,8 @@ func (b *Bot) isRepeat(id string) bool {
 	if id == "" {
 		return false
 	}
+	b.receiving.Lock()
+	defer b.receiving.Unlock()
 	if _, ok := b.received.Get(id); ok {
 		return true
 	}

@@ -322,3 +322,29 @@ func TestBot_SourceError(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A Standby passes on the messages of different channels at the same time.
+func TestBot_ChannelsAtOnce(t *testing.T) {
+	answered := make(chan string, 100)
+	answer := func(_ context.Context, m chatguard.Message) string {
+		answered <- m.ID
+		return ""
+	}
+	testWithBot(t, Options{Answer: answer}, func(s *stage) {
+		var channels sync.WaitGroup
+		for _, channel := range []string{"1", "2", "3"} {
+			channels.Go(func() {
+				for n := range 10 {
+					m := message(fmt.Sprint(channel, "-", n), fmt.Sprint("user", n))
+					m.ChannelID, m.Text = channel, QuotaCommand
+					s.sink.Messages([]chatguard.Message{m, m})
+				}
+			})
+		}
+		channels.Wait()
+		s.wait(0)
+		if judged := s.bot.Counts().Messages; judged != 30 || len(answered) != 30 {
+			s.Errorf("%d messages judged, %d commands answered; want 30 each", judged, len(answered))
+		}
+	}, "delete")
+}

@@ -25,7 +25,9 @@ const (
 type commands struct {
 	bot     *Bot
 	answers sync.WaitGroup
-	queues  map[string]*commandQueue // by channel; used only by the Source's goroutine
+
+	mu     sync.Mutex
+	queues map[string]*commandQueue // by channel
 }
 
 // commandQueue holds the pending commands of one channel.
@@ -54,12 +56,7 @@ func isModerator(m *chatguard.Message) bool { return m.User.Roles&moderators != 
 
 // enqueue queues a command. The command is answered unless acting ends first. enqueue never blocks.
 func (c *commands) enqueue(acting context.Context, m *chatguard.Message) {
-	d := c.queues[m.ChannelID]
-	if d == nil {
-		d = &commandQueue{moderators: make(chan chatguard.Message, maxCommands), others: make(chan chatguard.Message, maxCommands)}
-		c.queues[m.ChannelID] = d
-		c.answers.Go(func() { c.serve(acting, d) })
-	}
+	d := c.queue(acting, m.ChannelID)
 	queue := d.others
 	if isModerator(m) {
 		queue = d.moderators
@@ -69,6 +66,19 @@ func (c *commands) enqueue(acting context.Context, m *chatguard.Message) {
 	default:
 		c.bot.warn("a chat command isn't answered: too many are pending", "channel", m.ChannelID, "user", m.User.ID)
 	}
+}
+
+// queue returns the queue of a channel. It begins to answer the commands of a new one.
+func (c *commands) queue(acting context.Context, channelID string) *commandQueue {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.queues[channelID]
+	if d == nil {
+		d = &commandQueue{moderators: make(chan chatguard.Message, maxCommands), others: make(chan chatguard.Message, maxCommands)}
+		c.queues[channelID] = d
+		c.answers.Go(func() { c.serve(acting, d) })
+	}
+	return d
 }
 
 // serve answers a channel's commands until both queues are closed and empty.
@@ -110,9 +120,11 @@ func (c *commands) answer(acting context.Context, m *chatguard.Message) {
 // close waits until the pending commands have been answered. enqueue must not be called after
 // close.
 func (c *commands) close() {
+	c.mu.Lock()
 	for _, d := range c.queues {
 		close(d.moderators)
 		close(d.others)
 	}
+	c.mu.Unlock()
 	c.answers.Wait()
 }

@@ -41,6 +41,8 @@ func (s *task) carryOut(ctx context.Context) {
 	case err == nil:
 	case errors.As(err, &skip):
 		result, reason = journal.Skipped, err.Error()
+	case errors.Is(err, ErrStandby):
+		result, reason = journal.Skipped, ErrStandby.Error()
 	case ctx.Err() != nil:
 		result, reason = journal.Failed, "chatguard stopped before it was answered"
 	case inTime.Err() != nil:

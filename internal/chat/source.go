@@ -14,8 +14,8 @@ type Source interface {
 	Run(ctx context.Context, sink Sink) error
 }
 
-// Sink receives what a Source reads, in the order in which the chat sent it. Its methods are never
-// called concurrently.
+// Sink receives what a Source reads, in the order in which the chat sent it. Messages may be called
+// concurrently for different channels, but not for the same one. Removed may be called at any time.
 type Sink interface {
 	// Messages receives one or more messages that arrived together. When it returns, the Source may
 	// reuse the slice. The Source may deliver a message twice with the same ID, for example after a

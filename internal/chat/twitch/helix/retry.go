@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
 	"github.com/chatguard/chatguard/internal/hostile"
@@ -73,7 +74,17 @@ func (h *Client) try(ctx context.Context, r request, try int) (a api.Answer, sen
 	if err != nil {
 		return api.Answer{}, "", fmt.Errorf("%s: %w", r.Op, err)
 	}
-	a, err = h.send(ctx, r, token)
+	until, err := chat.Permitted(ctx)
+	if err != nil {
+		return api.Answer{}, "", fmt.Errorf("%s: %w", r.Op, err)
+	}
+	sending := ctx
+	if !until.IsZero() {
+		var cancel context.CancelFunc
+		sending, cancel = context.WithDeadline(ctx, until)
+		defer cancel()
+	}
+	a, err = h.send(sending, r, token)
 	trouble = r.Trouble(a, err)
 	if ctx.Err() == nil { // otherwise the failure may be the caller's, not Twitch's
 		h.health.note(a, err, trouble, h.now())

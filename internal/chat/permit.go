@@ -1,0 +1,27 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrStandby means that another node acts in the channel now.
+var ErrStandby = errors.New("another node acts in this channel now")
+
+type permitKey struct{}
+
+// withPermit returns a context for requests that are only allowed while permit returns no error.
+func withPermit(ctx context.Context, permit func() (until time.Time, err error)) context.Context {
+	return context.WithValue(ctx, permitKey{}, permit)
+}
+
+// Permitted reports whether a request may be sent now, and until when it must be answered; zero
+// means no limit. A Moderator calls it directly before each request, because the process may have
+// been suspended since the request was made.
+func Permitted(ctx context.Context) (until time.Time, err error) {
+	if permit, ok := ctx.Value(permitKey{}).(func() (time.Time, error)); ok {
+		return permit()
+	}
+	return time.Time{}, nil
+}

@@ -1,0 +1,204 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Lease says which of several nodes acts in a channel. Its methods are those of
+// redisstore.Leadership.
+type Lease interface {
+	// Leading reports whether this node acts, and until when at least.
+	Leading() (fence int64, until time.Time, ok bool)
+	// Leader returns the name of the node that acts, or "" if it is unknown.
+	Leader() string
+	// SetJudgedUntil notes for a successor that this node has judged all messages up to a time.
+	SetJudgedUntil(time.Time)
+	// JudgedUntil returns up to when the predecessor may have judged; zero if it has noted nothing.
+	JudgedUntil() time.Time
+	// Run takes and renews the lease until ctx ends, and then releases it.
+	Run(ctx context.Context) error
+}
+
+// requestMargin is how long a request may take after the lease's end. It is less than the time
+// between the end for the leader and the end for all others.
+const requestMargin = 4 * time.Second
+
+// Standby makes several bots in the same channels act as one: in each channel, only the node with
+// the lease judges messages and acts. The others keep the last messages, and continue when the
+// lease becomes theirs. Messages around the change may be missed, but are never judged twice. It is
+// safe for concurrent use. Create one with NewStandby.
+type Standby struct {
+	lead func(channelID string) Lease
+	log  *slog.Logger
+
+	leasing context.Context // of all leases
+	release context.CancelFunc
+	leases  sync.WaitGroup
+
+	mu       sync.RWMutex // never held while a message is judged
+	channels map[string]*standbyChannel
+}
+
+// NewStandby returns a Standby. lead returns the lease of a channel. A nil log logs nothing.
+func NewStandby(lead func(channelID string) Lease, log *slog.Logger) *Standby {
+	s := &Standby{lead: lead, log: cmp.Or(log, slog.New(slog.DiscardHandler)), channels: map[string]*standbyChannel{}}
+	s.leasing, s.release = context.WithCancel(context.Background())
+	return s
+}
+
+// Close releases all leases, so that other nodes take over at once. Call it after the bot has
+// stopped.
+func (s *Standby) Close() {
+	s.release()
+	s.leases.Wait()
+}
+
+// Leads reports whether this node acts in a channel.
+func (s *Standby) Leads(channelID string) bool {
+	_, err := s.permit(channelID)
+	return err == nil
+}
+
+// Leader returns the name of the node that acts in a channel, or "" if it is unknown. ok is false
+// before the channel's first message, because no node takes its lease before.
+func (s *Standby) Leader(channelID string) (node string, ok bool) {
+	c := s.channel(channelID)
+	if c == nil {
+		return "", false
+	}
+	return c.lease.Leader(), true
+}
+
+// permit returns until when a request to the channel must be answered, or ErrStandby.
+func (s *Standby) permit(channelID string) (time.Time, error) {
+	c := s.channel(channelID)
+	if c == nil {
+		return time.Time{}, ErrStandby
+	}
+	if _, until, ok := c.lease.Leading(); ok {
+		return until.Add(requestMargin), nil
+	}
+	return time.Time{}, ErrStandby
+}
+
+// channel returns a known channel, or nil.
+func (s *Standby) channel(id string) *standbyChannel {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.channels[id]
+}
+
+// add adds a channel, and begins to take its lease.
+func (s *Standby) add(id string) *standbyChannel {
+	id = strings.Clone(id) // it may share the memory of a whole line
+	c := &standbyChannel{id: id, lease: s.lead(id), log: s.log, received: make(chan struct{}, 1)}
+	s.mu.Lock()
+	s.channels[id] = c
+	s.mu.Unlock()
+	s.leases.Go(func() {
+		if err := c.lease.Run(s.leasing); err != nil {
+			s.log.Warn("the lease of a channel can't be released: another node takes over later", "channel", id, "error", err)
+		}
+	})
+	return c
+}
+
+// Source returns a Source that passes on the messages of inner in the channels where this node has
+// the lease. Its Run can be called once.
+func (s *Standby) Source(inner Source) Source { return standbySource{s, inner} }
+
+type standbySource struct {
+	standby *Standby
+	inner   Source
+}
+
+// Run reads until ctx ends. It takes the lease of each channel with the first message. Messages
+// that aren't judged when ctx ends are left to the next leader.
+func (s standbySource) Run(ctx context.Context, sink Sink) error {
+	passing, stop := context.WithCancel(ctx)
+	out := &standbySink{Standby: s.standby, sink: sink, passing: passing}
+	err := s.inner.Run(ctx, out)
+	stop()
+	out.workers.Wait()
+	return err
+}
+
+// standbySink is the Sink between the inner Source and the bot. A goroutine for each channel passes
+// on messages, so that no channel waits for another.
+type standbySink struct {
+	*Standby
+	sink    Sink
+	passing context.Context
+	workers sync.WaitGroup
+}
+
+// Messages queues messages. It never waits for the bot.
+func (s *standbySink) Messages(messages []chatguard.Message) {
+	now := time.Now()
+	for i := range messages {
+		id := messages[i].ChannelID
+		c := s.channel(id)
+		if c == nil {
+			c = s.add(id)
+			s.workers.Go(func() { c.run(s.passing, s.sink) })
+		}
+		c.add(&messages[i], now)
+	}
+}
+
+// Removed passes on every removal.
+func (s *standbySink) Removed(r Removal) { s.sink.Removed(r) }
+
+// Moderator returns a Moderator that acts only in channels where this node has the lease. A nil
+// inner is returned unchanged.
+func (s *Standby) Moderator(inner Moderator) Moderator {
+	if inner == nil {
+		return nil
+	}
+	return standbyModerator{inner, s}
+}
+
+// standbyModerator gives each request a permit.
+type standbyModerator struct {
+	Moderator
+	standby *Standby
+}
+
+func (m standbyModerator) in(ctx context.Context, channelID string) context.Context {
+	return withPermit(ctx, func() (time.Time, error) { return m.standby.permit(channelID) })
+}
+
+func (m standbyModerator) Delete(ctx context.Context, message chatguard.Message) error {
+	return m.Moderator.Delete(m.in(ctx, message.ChannelID), message)
+}
+
+func (m standbyModerator) Warn(ctx context.Context, message chatguard.Message, reason string) error {
+	return m.Moderator.Warn(m.in(ctx, message.ChannelID), message, reason)
+}
+
+func (m standbyModerator) Timeout(ctx context.Context, message chatguard.Message, length time.Duration, reason string) error {
+	return m.Moderator.Timeout(m.in(ctx, message.ChannelID), message, length, reason)
+}
+
+func (m standbyModerator) Ban(ctx context.Context, message chatguard.Message, reason string) error {
+	return m.Moderator.Ban(m.in(ctx, message.ChannelID), message, reason)
+}
+
+func (m standbyModerator) Lift(ctx context.Context, channelID, userID string) error {
+	return m.Moderator.Lift(m.in(ctx, channelID), channelID, userID)
+}
+
+func (m standbyModerator) SetSlowMode(ctx context.Context, channelID string, on bool, wait time.Duration) error {
+	return m.Moderator.SetSlowMode(m.in(ctx, channelID), channelID, on, wait)
+}
+
+func (m standbyModerator) Say(ctx context.Context, channelID, text, replyTo string) error {
+	return m.Moderator.Say(m.in(ctx, channelID), channelID, text, replyTo)
+}

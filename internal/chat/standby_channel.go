@@ -1,0 +1,157 @@
+package chat
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// The times of a change of hands.
+const (
+	// standbyKeeps is how long a standby keeps messages. It exceeds the longest time in which a
+	// channel has no leader.
+	standbyKeeps = 25 * time.Second
+	// judgedMargin is by how much the predecessor may have judged more than it noted, because a
+	// message takes different times to reach two nodes.
+	judgedMargin = 2 * time.Second
+	// standbyLooks is how often a channel looks whether this node leads.
+	standbyLooks = 250 * time.Millisecond
+)
+
+const (
+	maxStandby = 10_000 // messages kept in a channel
+	maxPassed  = 256    // messages passed on before the lease is looked at again
+)
+
+// standbyChannel is the queue of a channel. If this node leads, run passes the messages on. If not,
+// the queue keeps the last ones.
+type standbyChannel struct {
+	id       string
+	lease    Lease
+	log      *slog.Logger
+	received chan struct{} // has an element if a message was added since run looked
+
+	mu      sync.Mutex
+	fence   int64 // of this node's lease; 0 if another node may act
+	queue   []keptMessage
+	dropped int // messages that had no room while this node leads
+	// newest is the latest time on the chat's clock. A message with it was received at newestAt.
+	newest, newestAt time.Time
+
+	batch []chatguard.Message // used only by run
+}
+
+type keptMessage struct {
+	message  chatguard.Message
+	received time.Time
+}
+
+// add adds a message to the queue. If the queue is full, it drops the oldest.
+func (c *standbyChannel) add(m *chatguard.Message, now time.Time) {
+	c.mu.Lock()
+	if m.SentAt.After(c.chatTime(now)) {
+		c.newest, c.newestAt = m.SentAt, now
+	}
+	if len(c.queue) == maxStandby {
+		c.queue = c.queue[1:]
+		if c.fence != 0 {
+			c.dropped++
+		}
+	}
+	c.queue = append(c.queue, keptMessage{*m, now})
+	c.mu.Unlock()
+	select {
+	case c.received <- struct{}{}:
+	default: // run looks soon
+	}
+}
+
+// chatTime estimates the chat's clock by the times of messages. The caller holds mu.
+func (c *standbyChannel) chatTime(now time.Time) time.Time {
+	return c.newest.Add(now.Sub(c.newestAt))
+}
+
+// run passes on messages until ctx ends.
+func (c *standbyChannel) run(ctx context.Context, sink Sink) {
+	tick := time.NewTicker(standbyLooks)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if messages := c.next(time.Now()); len(messages) > 0 {
+			sink.Messages(messages)
+			clear(messages) // release the lines
+			continue
+		}
+		select {
+		case <-c.received:
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// next returns the next messages to pass on, or none if this node doesn't lead. They are noted as
+// judged before they are, because a message may be missed, but never judged twice. The result is
+// valid until the next call.
+func (c *standbyChannel) next(now time.Time) []chatguard.Message {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fence, _, leads := c.lease.Leading()
+	c.change(fence, leads, now)
+	if !leads {
+		c.forgetOld(now)
+	}
+	if !leads || len(c.queue) == 0 {
+		// A standby notes the time too, for the case that it gets the lease and crashes soon after.
+		c.lease.SetJudgedUntil(c.chatTime(now))
+		return nil
+	}
+	if c.dropped > 0 {
+		c.log.Warn("messages aren't judged, because the channel's queue was full", "channel", c.id, "messages", c.dropped)
+		c.dropped = 0
+	}
+	n := min(len(c.queue), maxPassed)
+	c.batch = c.batch[:0]
+	for i := range c.queue[:n] {
+		c.batch = append(c.batch, c.queue[i].message)
+	}
+	c.queue = slices.Delete(c.queue, 0, n)
+	c.lease.SetJudgedUntil(c.chatTime(now))
+	return c.batch
+}
+
+// change updates whether this node leads. A new leader continues with the messages that its
+// predecessor can't have judged. The caller holds mu.
+func (c *standbyChannel) change(fence int64, leads bool, now time.Time) {
+	if !leads {
+		if c.fence != 0 {
+			c.log.Warn("another node may act in this channel now", "channel", c.id)
+		}
+		c.fence = 0
+		return
+	}
+	if fence == c.fence {
+		return
+	}
+	c.fence, c.dropped = fence, 0
+	var after time.Time
+	if judged := c.lease.JudgedUntil(); !judged.IsZero() {
+		after = judged.Add(judgedMargin)
+	}
+	c.forgetOld(now)
+	before := len(c.queue)
+	c.queue = slices.DeleteFunc(c.queue, func(k keptMessage) bool { return !k.message.SentAt.After(after) })
+	c.log.Info("this node acts in the channel now", "channel", c.id, "fence", fence, "kept", len(c.queue), "missed", before-len(c.queue))
+}
+
+// forgetOld removes the messages that are too old to be judged. The caller holds mu.
+func (c *standbyChannel) forgetOld(now time.Time) {
+	old := 0
+	for old < len(c.queue) && now.Sub(c.queue[old].received) >= standbyKeeps {
+		old++
+	}
+	c.queue = slices.Delete(c.queue, 0, old)
+}

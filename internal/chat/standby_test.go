@@ -1,0 +1,397 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// testLease is a Lease that the test gives and takes.
+type testLease struct {
+	mu      sync.Mutex
+	until   time.Time
+	judged  time.Time // noted by this node
+	before  time.Time // noted by the predecessor
+	fence   int64
+	running bool
+}
+
+func (l *testLease) Leading() (int64, time.Time, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fence + 1, l.until, time.Now().Before(l.until)
+}
+
+func (l *testLease) Leader() string {
+	if _, _, ok := l.Leading(); ok {
+		return "self"
+	}
+	return "other"
+}
+
+func (l *testLease) SetJudgedUntil(t time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.judged = t
+}
+
+func (l *testLease) JudgedUntil() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.before
+}
+
+func (l *testLease) Run(ctx context.Context) error {
+	l.mu.Lock()
+	l.running = true
+	l.mu.Unlock()
+	<-ctx.Done()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running = false
+	return nil
+}
+
+// noted returns what this node has noted.
+func (l *testLease) noted() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.judged
+}
+
+// give gives the lease for a duration.
+func (l *testLease) give(length time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.until = time.Now().Add(length)
+}
+
+// handOver gives the lease to another node, which judges until a time, and back.
+func (l *testLease) handOver(judged time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fence += 2
+	l.before = judged
+}
+
+// channelSource passes on batches of messages.
+type channelSource chan []chatguard.Message
+
+func (s channelSource) Run(ctx context.Context, sink Sink) error {
+	for {
+		select {
+		case messages := <-s:
+			if messages == nil {
+				sink.Removed(Removal{ChannelID: "removed"})
+				continue
+			}
+			sink.Messages(messages)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// idSink records the IDs of messages. It waits for a blocked channel.
+type idSink struct {
+	blocked map[string]chan struct{} // by channel; closed to continue
+	mu      sync.Mutex
+	ids     []string
+}
+
+func (s *idSink) Messages(messages []chatguard.Message) {
+	if block := s.blocked[messages[0].ChannelID]; block != nil {
+		<-block
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range messages {
+		s.ids = append(s.ids, m.ID)
+	}
+}
+
+func (s *idSink) Removed(r Removal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids = append(s.ids, r.ChannelID)
+}
+
+func (s *idSink) want(t *testing.T, ids ...string) {
+	t.Helper()
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if got := fmt.Sprint(s.ids); got != fmt.Sprint(ids) {
+		t.Errorf("passed on: %v, want %v", got, ids)
+	}
+	s.ids = nil
+}
+
+// standbyTest is a Standby with a lease for each of two channels.
+type standbyTest struct {
+	*Standby
+	t      *testing.T
+	source channelSource
+	sink   *idSink
+	leases map[string]*testLease
+}
+
+func runStandby(t *testing.T, test func(s *standbyTest)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &standbyTest{t: t, sink: &idSink{}, leases: map[string]*testLease{"a": {}, "b": {}}}
+		s.source = make(channelSource)
+		s.Standby = NewStandby(func(id string) Lease { return s.leases[id] }, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Source(s.source).Run(ctx, s.sink) }()
+		test(s)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		s.Close()
+		for id, l := range s.leases {
+			if l.running {
+				t.Errorf("the lease of %s still runs", id)
+			}
+		}
+	})
+}
+
+// send sends messages with these IDs, whose first letter is the channel.
+func (s *standbyTest) send(ids ...string) {
+	var messages []chatguard.Message
+	for _, id := range ids {
+		messages = append(messages, chatguard.Message{ID: id, ChannelID: id[:1], SentAt: time.Now()})
+	}
+	s.source <- messages
+	synctest.Wait()
+}
+
+// Only the leader's messages are passed on. A standby continues with those that its predecessor
+// can't have judged.
+func TestStandby_TakesOver(t *testing.T) {
+	runStandby(t, func(s *standbyTest) {
+		s.leases["a"].give(time.Hour)
+		if _, known := s.Leader("a"); known {
+			s.t.Error("a leader without a message")
+		}
+		s.send("a1", "b1", "a2")
+		for id, want := range map[string]string{"a": "self", "b": "other"} {
+			if node, known := s.Leader(id); !known || node != want || s.Leads(id) != (want == "self") {
+				s.t.Errorf("%q acts in %s", node, id)
+			}
+		}
+		s.sink.want(s.t, "a1", "a2")
+		s.leases["b"].before = time.Now().Add(4 * time.Second) // judged until here
+		time.Sleep(5 * time.Second)
+		s.send("b2") // maybe judged
+		time.Sleep(2 * time.Second)
+		s.send("b3")
+		s.sink.want(s.t)
+		s.leases["b"].give(time.Hour)
+		time.Sleep(standbyLooks)
+		s.sink.want(s.t, "b3")
+		s.send("b4")
+		s.send("a3")
+		s.sink.want(s.t, "b4", "a3")
+	})
+}
+
+func TestStandby_KeepsLastMessages(t *testing.T) {
+	runStandby(t, func(s *standbyTest) {
+		s.send("a1")
+		time.Sleep(standbyKeeps / 2)
+		s.send("a2")
+		time.Sleep(standbyKeeps/2 + time.Second)
+		s.send("a3")
+		s.leases["a"].give(time.Hour)
+		s.send("a4") // takes over at once
+		s.sink.want(s.t, "a2", "a3", "a4")
+		for i := range maxStandby + 5 {
+			s.send(fmt.Sprint("b", i))
+		}
+		if kept := s.channels["b"].queue; len(kept) != maxStandby || kept[0].message.ID != "b5" {
+			s.t.Errorf("%d messages are kept, from %s", len(kept), kept[0].message.ID)
+		}
+	})
+}
+
+// A leader whose lease isn't renewed keeps messages, and continues if it gets the lease again.
+func TestStandby_LosesLease(t *testing.T) {
+	runStandby(t, func(s *standbyTest) {
+		s.leases["a"].give(10 * time.Second)
+		s.send("a1")
+		time.Sleep(10 * time.Second)
+		s.send("a2")
+		s.sink.want(s.t, "a1")
+		s.source <- nil // removals are passed on in any case
+		s.sink.want(s.t, "removed")
+		s.leases["a"].give(10 * time.Second)
+		time.Sleep(standbyLooks)
+		s.sink.want(s.t, "a2")
+	})
+}
+
+// A channel whose messages can't be judged now delays neither messages nor requests of others. Its
+// own messages keep their order. Those that wait when the lease ends aren't passed on.
+func TestStandby_SlowChannel(t *testing.T) {
+	runStandby(t, func(s *standbyTest) {
+		blocked := make(chan struct{})
+		s.sink.blocked = map[string]chan struct{}{"a": blocked}
+		s.leases["a"].give(10 * time.Second)
+		s.leases["b"].give(time.Hour)
+		s.send("a1")
+		s.send("a2", "b1", "a3", "b2")
+		s.source <- nil
+		s.send("b3")
+		s.sink.want(s.t, "b1", "b2", "removed", "b3")
+		if !s.Leads("a") || !s.Leads("b") {
+			s.t.Error("a channel isn't led")
+		}
+		time.Sleep(10 * time.Second)
+		close(blocked)
+		s.sink.want(s.t, "a1") // it began while this node led
+		s.leases["a"].give(10 * time.Second)
+		time.Sleep(standbyLooks)
+		s.sink.want(s.t, "a2", "a3")
+	})
+}
+
+// Of the messages that wait in a slow channel, those of a time in which another node led aren't
+// passed on, even if this node has not noticed that it lost the lease.
+func TestStandby_SlowChannelLosesLease(t *testing.T) {
+	runStandby(t, func(s *standbyTest) {
+		blocked := make(chan struct{})
+		s.sink.blocked = map[string]chan struct{}{"a": blocked}
+		s.leases["a"].give(time.Minute)
+		s.send("a1")
+		s.send("a2")
+		s.leases["a"].handOver(time.Now())
+		time.Sleep(judgedMargin + time.Second)
+		s.send("a3")
+		close(blocked)
+		s.sink.want(s.t, "a1", "a3")
+	})
+}
+
+// A leader notes the time of a quiet channel too: its successor can't know whether a message was
+// judged after the last one that was noted.
+func TestStandby_NotesQuietTime(t *testing.T) {
+	runStandby(t, func(s *standbyTest) {
+		s.leases["a"].give(time.Hour)
+		s.send("a1", "b1")
+		time.Sleep(time.Minute)
+		for id, l := range s.leases {
+			if age := time.Since(l.noted()); age > standbyLooks {
+				s.t.Errorf("channel %s: noted %s ago", id, age)
+			}
+		}
+	})
+}
+
+// The queue of a leader is bounded too.
+func TestStandby_FullQueue(t *testing.T) {
+	runStandby(t, func(s *standbyTest) {
+		blocked := make(chan struct{})
+		s.sink.blocked = map[string]chan struct{}{"a": blocked}
+		s.leases["a"].give(time.Hour)
+		s.send("a")
+		want := []string{"a"}
+		for i := range maxStandby + 5 {
+			id := fmt.Sprint("a", i)
+			s.send(id)
+			if i >= 5 {
+				want = append(want, id)
+			}
+		}
+		time.Sleep(standbyKeeps * 2) // a leader's messages don't become too old
+		close(blocked)
+		s.sink.want(s.t, want...)
+	})
+}
+
+// permitModerator is a Moderator whose requests ask for the permit right before they are sent.
+type permitModerator struct {
+	Moderator
+	wait time.Duration // before the request is sent
+	sent []string
+}
+
+func (m *permitModerator) send(ctx context.Context, what string) error {
+	time.Sleep(m.wait)
+	until, err := Permitted(ctx)
+	if err != nil {
+		return err
+	}
+	m.sent = append(m.sent, fmt.Sprintf("%s within %v", what, time.Until(until)))
+	return nil
+}
+
+func (m *permitModerator) Delete(ctx context.Context, _ chatguard.Message) error {
+	return m.send(ctx, "delete")
+}
+func (m *permitModerator) Warn(ctx context.Context, _ chatguard.Message, _ string) error {
+	return m.send(ctx, "warn")
+}
+func (m *permitModerator) Timeout(ctx context.Context, _ chatguard.Message, _ time.Duration, _ string) error {
+	return m.send(ctx, "timeout")
+}
+func (m *permitModerator) Ban(ctx context.Context, _ chatguard.Message, _ string) error {
+	return m.send(ctx, "ban")
+}
+func (m *permitModerator) Lift(ctx context.Context, _, _ string) error { return m.send(ctx, "lift") }
+func (m *permitModerator) SetSlowMode(ctx context.Context, _ string, _ bool, _ time.Duration) error {
+	return m.send(ctx, "slow mode")
+}
+func (m *permitModerator) Say(ctx context.Context, _, _, _ string) error { return m.send(ctx, "say") }
+
+// A request is only sent while this node leads, also if the process was suspended before it.
+func TestStandby_Moderator(t *testing.T) {
+	runStandby(t, func(s *standbyTest) {
+		inner := &permitModerator{}
+		m := s.Moderator(inner)
+		message := chatguard.Message{ChannelID: "a"}
+		all := map[string]func() error{
+			"delete":    func() error { return m.Delete(s.t.Context(), message) },
+			"warn":      func() error { return m.Warn(s.t.Context(), message, "") },
+			"timeout":   func() error { return m.Timeout(s.t.Context(), message, 0, "") },
+			"ban":       func() error { return m.Ban(s.t.Context(), message, "") },
+			"lift":      func() error { return m.Lift(s.t.Context(), "a", "7") },
+			"slow mode": func() error { return m.SetSlowMode(s.t.Context(), "a", true, 0) },
+			"say":       func() error { return m.Say(s.t.Context(), "a", "", "") },
+		}
+		for name, request := range all {
+			if err := request(); !errors.Is(err, ErrStandby) {
+				s.t.Errorf("%s in a channel without messages: %v", name, err)
+			}
+		}
+		s.leases["a"].give(10 * time.Second)
+		s.send("a1")
+		for name, request := range all {
+			if err := request(); err != nil || inner.sent[len(inner.sent)-1] != name+" within 14s" {
+				s.t.Errorf("%s while it leads: %v, sent %v", name, err, inner.sent)
+			}
+		}
+		inner.wait = time.Minute // as if suspended
+		for name, request := range all {
+			s.leases["a"].give(10 * time.Second)
+			if err := request(); !errors.Is(err, ErrStandby) {
+				s.t.Errorf("%s after the process was suspended: %v", name, err)
+			}
+		}
+		if s.Leads("a") {
+			s.t.Error("it still leads")
+		}
+	})
+	if NewStandby(nil, nil).Moderator(nil) != nil {
+		t.Error("no Moderator has become one")
+	}
+}
