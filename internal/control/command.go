@@ -34,6 +34,8 @@ func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
 	switch {
 	case errors.As(err, &done):
 		return fmt.Sprintf("%s But %s: %v.", said, done.lack, done.cause)
+	case errors.Is(err, chatguard.ErrAway):
+		return "Not confirmed: the shared store doesn't answer. Try again when it is back."
 	case err != nil:
 		return "Not done: " + strings.ReplaceAll(journal.Sentence(err), "\n", "; ")
 	case !saved:

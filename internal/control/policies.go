@@ -33,6 +33,9 @@ type PolicyOptions struct {
 	// adds no text.
 	Fix func(channelID string) string
 
+	// Documents shares changes with other nodes. Nil means that there are none.
+	Documents Documents
+
 	Now func() time.Time // nil means the Guard's clock
 	Log *slog.Logger     // nil logs nothing
 }
@@ -73,6 +76,8 @@ type Policies struct {
 	options PolicyOptions
 	origin  string // the base's name for logs
 	unsaved unsaved
+	// followed has the shared documents that are in force here.
+	followed followed
 
 	// changing is held while a policy is changed, until it is stored and in force. Only other
 	// changes wait for it.
@@ -85,6 +90,7 @@ type Policies struct {
 	base      Base
 	program   programPolicies
 	live      map[string]LiveChange // last revision by channel ID, if it changes anything
+	served    map[string]bool       // channels noted by Serve
 }
 
 // NewPolicies returns Policies. They don't change the Guard until Restore.
@@ -225,6 +231,12 @@ func (p *Policies) change(
 ) (done Revised, err error) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
+	var shared int64
+	if p.options.Documents != nil {
+		if shared, err = p.follow(ctx, r.ChannelID); err != nil {
+			return done, errNotShared(err)
+		}
+	}
 	before := p.options.Guard.ChannelPolicy(r.ChannelID)
 	if r.Match != nil && !slices.Contains(r.Match, Tag(before)) {
 		return done, ErrStale
@@ -238,8 +250,18 @@ func (p *Policies) change(
 	}
 	ctx, cancel := untilKept(ctx) // once stored, the change must come into force
 	defer cancel()
-	revision, saved, err := p.keep(ctx, r, discards, policy)
-	if err != nil {
+	var revision journal.Revision
+	var saved bool
+	if p.options.Documents != nil {
+		document := p.revision(r, policy)
+		if discards {
+			document.Changes = nil
+		}
+		if err := p.setDocument(ctx, document, shared); err != nil {
+			return done, errNotShared(err)
+		}
+		revision, saved = p.keepAnyway(ctx, r, discards, policy)
+	} else if revision, saved, err = p.keep(ctx, r, discards, policy); err != nil {
 		p.options.Log.Error("the store failed", "error", err)
 		return done, ErrNotKept
 	}
@@ -255,10 +277,15 @@ func (p *Policies) keep(ctx context.Context, r Request, discards bool, policy ch
 	if discards {
 		return p.options.Store.DiscardRevisions(ctx, r.ChannelID, r.Author)
 	}
-	return p.options.Store.SaveRevision(ctx, journal.Revision{
+	return p.options.Store.SaveRevision(ctx, p.revision(r, policy))
+}
+
+// revision returns the revision of a request, without a number.
+func (p *Policies) revision(r Request, policy chatguard.Policy) journal.Revision {
+	return journal.Revision{
 		ChannelID: r.ChannelID, Author: r.Author, At: p.options.Now().UTC(), Policy: policy,
 		Changes: Diff(p.Base(r.ChannelID), policy),
-	})
+	}
 }
 
 // Validate returns an error, as a sentence for people, if the policy can't be put in force in the

@@ -93,7 +93,7 @@ func (c *Controls) StartRaid(ctx context.Context, channelID, author string, leng
 func (c *Controls) raid(ctx context.Context, channelID, author string, length time.Duration, detail map[string]any) (until time.Time, saved bool, err error) {
 	until = c.now().Add(length).UTC().Truncate(time.Second)
 	ends := c.steady().Add(length)
-	if err := c.turn(channelID, func(s *Switches) { s.RaidUntil, s.raidEnds = until, ends }); err != nil {
+	if err := c.turnShared(ctx, channelID, func(s *Switches) { s.RaidUntil, s.raidEnds = until, ends }); err != nil {
 		return until, false, err
 	}
 	detail["until"] = until
@@ -133,7 +133,7 @@ func (c *Controls) turn(channelID string, change func(*Switches)) error {
 
 // turnAndKeep changes the switches of the audit's channel for its author.
 func (c *Controls) turnAndKeep(ctx context.Context, a journal.Audit, change func(*Switches)) (saved bool, err error) {
-	if err := c.turn(a.ChannelID, change); err != nil {
+	if err := c.turnShared(ctx, a.ChannelID, change); err != nil {
 		return false, err
 	}
 	return c.keep(ctx, a)

@@ -1,0 +1,40 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// awayStore is a shared store that never answers.
+type awayStore struct{}
+
+func (awayStore) Timeout() time.Duration                              { return time.Second }
+func (awayStore) Number() (int, bool)                                 { return 0, true }
+func (awayStore) Clock() (time.Time, time.Duration)                   { return time.Now(), 0 }
+func (awayStore) Overrides(context.Context, string) ([]string, error) { return nil, chatguard.ErrAway }
+
+func (awayStore) Swap(_ context.Context, swaps []*chatguard.Swap) {
+	for _, s := range swaps {
+		s.Err = fmt.Errorf("redisstore: dial tcp 10.0.0.9:6379: %w", chatguard.ErrAway)
+	}
+}
+
+// The chat sees neither addresses nor names of packages. Nothing is recorded in the audit.
+func TestCommand_SharedStoreAway(t *testing.T) {
+	d := newHarness(t, Raid{})
+	var err error
+	if d.guard, err = chatguard.New(d.guard.Policy(), &chatguard.Options{Shared: awayStore{}}); err != nil {
+		t.Fatal(err)
+	}
+	d.start(Raid{})
+	for _, command := range []string{"grant anna 5", "reset anna", "exempt anna 10m"} {
+		d.command("!chatguard "+command, "Not confirmed: the shared store doesn't answer. Try again when it is back.")
+	}
+	if len(d.store.audits) > 0 {
+		t.Errorf("the audit has %q", d.store.audits)
+	}
+}

@@ -1,0 +1,354 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// documents are Documents in memory. Each node has its own channel of changes.
+type documents struct {
+	mu        sync.Mutex
+	data      map[string][]byte
+	revisions map[string]int64
+	err       error
+	// before is called before a document is set, without the lock.
+	before func()
+}
+
+// nodeDocuments is one node's view of documents.
+type nodeDocuments struct {
+	*documents
+	changes chan string
+}
+
+var errAway = fmt.Errorf("gone: %w", chatguard.ErrAway)
+
+func (d *documents) Document(_ context.Context, name string) ([]byte, int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.data[name], d.revisions[name], d.err
+}
+
+func (d *documents) SetDocument(_ context.Context, name string, data []byte, revision int64) error {
+	if before := d.before; before != nil {
+		d.before = nil
+		before()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.err != nil:
+		return d.err
+	case d.revisions[name] != revision:
+		return ErrStale
+	}
+	d.data[name], d.revisions[name] = data, revision+1
+	return nil
+}
+
+func (d *documents) Revisions(_ context.Context, names []string) (map[string]int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	revisions := map[string]int64{}
+	for _, name := range names {
+		revisions[name] = d.revisions[name]
+	}
+	return revisions, d.err
+}
+
+func (n *nodeDocuments) Changes() <-chan string { return n.changes }
+
+// sharedNode is an office whose changes reach other nodes.
+type sharedNode struct {
+	*office
+	*Controls
+	docs *nodeDocuments
+}
+
+func newSharedNodes(t *testing.T, n int) (all *documents, nodes []sharedNode) {
+	t.Helper()
+	all = &documents{data: map[string][]byte{}, revisions: map[string]int64{}}
+	for range n {
+		docs := &nodeDocuments{all, make(chan string, 10)}
+		o := newOffice(t, func(o *PolicyOptions) { o.Documents = docs })
+		o.store.settings = map[string]string{}
+		controls := New(Options{Policies: o.Policies, Store: o.store})
+		nodes = append(nodes, sharedNode{o, controls, docs})
+	}
+	return all, nodes
+}
+
+// runShared runs RunShared of a node until the test ends.
+func (n sharedNode) runShared() {
+	n.Helper()
+	ctx, cancel := context.WithCancel(n.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		n.RunShared(ctx)
+	}()
+	n.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+}
+
+func (n sharedNode) eventually(what string, is func() bool) {
+	n.Helper()
+	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			n.Fatalf("not within 30 s: %s", what)
+		}
+	}
+}
+
+func (n sharedNode) burst() int { return n.office.guard.ChannelPolicy(channel).Limits[0].Burst }
+
+func TestShared_PolicyReachesOtherNodes(t *testing.T) {
+	_, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	b.runShared()
+	a.mustRevise(5)
+	b.docs.changes <- policyDocument + channel
+	b.eventually("the policy is in force on the other node", func() bool { return b.burst() == 5 })
+	if list := b.LiveChanges(); len(list) != 1 || list[0].Author != "berta" {
+		t.Errorf("live changes on the other node: %+v", list)
+	}
+	b.start(func(o *PolicyOptions) { o.Documents = nil })
+	b.wantBurst(5) // it starts without the other nodes, too
+	if _, err := a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A node that misses a notice looks at the revisions each second.
+func TestShared_PolicyWithoutNotice(t *testing.T) {
+	_, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	b.mustRevise(4) // so it knows the channel
+	b.runShared()
+	a.mustRevise(5)
+	b.eventually("the policy is in force on the other node", func() bool { return b.burst() == 5 })
+	if _, err := a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"}); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually("the configuration's policy is in force on the other node", func() bool { return b.burst() == 3 })
+}
+
+// Two people on two nodes don't overwrite each other.
+func TestShared_PolicyConflict(t *testing.T) {
+	all, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	shown := Tag(b.office.guard.ChannelPolicy(channel))
+	a.mustRevise(5)
+	if _, err := b.office.revise(6, shown); !errors.Is(err, ErrStale) {
+		t.Errorf("a change of a policy that was shown before: %v, want ErrStale", err)
+	}
+	b.wantBurst(5) // the page shows it after it is loaded again
+	all.before = func() { a.mustRevise(7) }
+	if _, err := b.office.revise(8); !errors.Is(err, ErrStale) {
+		t.Errorf("a change at the same time: %v, want ErrStale", err)
+	}
+	if done := b.mustRevise(9); fmt.Sprint(done.Difference) != "[{limit.burst.burst 7 9}]" {
+		t.Errorf("the next change: %+v", done.Difference)
+	}
+}
+
+func TestShared_StoreAway(t *testing.T) {
+	all, nodes := newSharedNodes(t, 1)
+	a := nodes[0]
+	all.err = errAway
+	if _, err := a.office.revise(5); !errors.Is(err, chatguard.ErrAway) || !strings.Contains(err.Error(), "nothing was changed") {
+		t.Errorf("a change while the store is away: %v", err)
+	}
+	a.wantBurst(3)
+	if len(a.office.store.stored) != 0 {
+		t.Error("the revision is stored")
+	}
+	if _, err := a.Pause(t.Context(), channel, "berta"); !errors.Is(err, chatguard.ErrAway) {
+		t.Errorf("a pause while the store is away: %v", err)
+	}
+	if a.Controls.Switches(channel).PausedBy != "" {
+		t.Error("the channel is paused")
+	}
+}
+
+// The database of the node fails after the other nodes know: the change is in force.
+func TestShared_DatabaseFails(t *testing.T) {
+	_, nodes := newSharedNodes(t, 1)
+	a := nodes[0]
+	a.office.store.err = errors.New("disk full")
+	done, err := a.office.revise(5)
+	if err != nil || done.Saved {
+		t.Errorf("%+v, %v, want the change in force and unsaved", done, err)
+	}
+	a.wantBurst(5)
+}
+
+// A node with changes from before it shared anything shares them.
+func TestShared_FirstNodeShares(t *testing.T) {
+	all, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	a.start(func(o *PolicyOptions) { o.Documents = nil })
+	a.mustRevise(5)
+	a.start(func(o *PolicyOptions) { o.Documents = a.docs })
+	if _, err := b.Discard(t.Context(), Request{ChannelID: "another", Author: "berta"}); err != nil {
+		t.Fatal(err)
+	}
+	controls := New(Options{Policies: a.office.Policies, Store: a.office.store})
+	if err := controls.turn(channel, func(s *Switches) { s.PausedBy = "berta" }); err != nil { // as a restart does
+		t.Fatal(err)
+	}
+	for range 2 { // the second time, there is nothing to do
+		if err := controls.followAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p, s := all.revisions[policyDocument+channel], all.revisions[switchesDocument+channel]; p != 1 || s != 1 {
+		t.Fatalf("revisions of the policy and the switches: %d and %d, want 1", p, s)
+	}
+	b.start(func(o *PolicyOptions) { o.Documents = nil })
+	b.mustRevise(7)
+	b.start(func(o *PolicyOptions) { o.Documents = b.docs })
+	controls = New(Options{Policies: b.office.Policies, Store: b.office.store})
+	if err := controls.followAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.wantBurst(5) // the first node's changes are in force
+	if got := controls.Switches(channel).PausedBy; got != "berta" {
+		t.Errorf("the other node is paused by %q, want berta", got)
+	}
+	if all.revisions[switchesDocument+"another"] != 0 {
+		t.Error("switches that are off are shared")
+	}
+}
+
+// Two nodes with changes start at the same time.
+func TestShared_BothNodesShareFirst(t *testing.T) {
+	all, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	for i, n := range nodes {
+		if err := n.turn(channel, func(s *Switches) { s.PausedBy = fmt.Sprint("node ", i) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.Serve(channel)
+	b.Serve(channel)
+	all.before = func() {
+		if err := b.followAll(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := a.followAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range nodes {
+		if got := n.Controls.Switches(channel).PausedBy; got != "node 1" {
+			t.Errorf("paused by %q", got)
+		}
+	}
+	if log := a.office.log.String(); strings.Contains(log, "can't be applied") {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+// A node that starts later learns of the channels that it serves, also if its configuration doesn't
+// name them.
+func TestShared_LaterNode(t *testing.T) {
+	_, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	const room = "room"
+	if _, err := a.Pause(t.Context(), room, "berta"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		b.Serve(room)
+	}
+	if err := b.followAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Controls.Switches(room).PausedBy; got != "berta" {
+		t.Errorf("paused by %q, want berta", got)
+	}
+	for i := range 2 * mostServed {
+		b.Serve(fmt.Sprint("room ", i))
+	}
+	if n := len(b.channels()); n > mostServed+10 {
+		t.Errorf("%d channels are looked at each second", n)
+	}
+}
+
+func TestShared_Switches(t *testing.T) {
+	_, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	b.runShared()
+	if _, err := a.Pause(t.Context(), channel, "berta"); err != nil {
+		t.Fatal(err)
+	}
+	b.docs.changes <- switchesDocument + channel
+	b.eventually("the other node is paused", func() bool { return b.Controls.Switches(channel).PausedBy == "berta" })
+	until, _, err := b.StartRaid(t.Context(), channel, "carl", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Resume(t.Context(), channel, "berta"); err != nil { // it learns of the raid first
+		t.Fatal(err)
+	}
+	if s := a.Controls.Switches(channel); s.PausedBy != "" || !s.RaidUntil.Equal(until) {
+		t.Errorf("after the pause: %+v, want the raid that the other node has started", s)
+	}
+	b.docs.changes <- switchesDocument + channel
+	b.eventually("the other node resumes", func() bool {
+		return b.Controls.Switches(channel).PausedBy == "" && b.Controls.Switches(channel).RaidUntil.Equal(until)
+	})
+	if _, err := b.EndRaid(t.Context(), channel, "carl"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.followSwitches(t.Context(), channel); err != nil || !a.Controls.Switches(channel).RaidUntil.IsZero() {
+		t.Errorf("after the end of the raid: %+v, %v", a.Controls.Switches(channel), err)
+	}
+	if got := b.office.store.setting(channel + " " + pauseSetting); got != "" {
+		t.Errorf("the node has stored %q", got)
+	}
+}
+
+func TestShared_UnreadableDocument(t *testing.T) {
+	all, nodes := newSharedNodes(t, 1)
+	a := nodes[0]
+	all.data[policyDocument+channel], all.revisions[policyDocument+channel] = []byte("nonsense"), 4
+	if _, err := a.office.revise(5); err == nil || !strings.Contains(err.Error(), "can't be read") {
+		t.Errorf("with an unreadable document: %v", err)
+	}
+	if string(all.data[policyDocument+channel]) != "nonsense" {
+		t.Error("the document was overwritten")
+	}
+}
+
+// A store that comes back without the documents gets them from a node.
+func TestShared_StoreLosesDocuments(t *testing.T) {
+	all, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	a.mustRevise(5)
+	if _, err := a.Pause(t.Context(), channel, "berta"); err != nil {
+		t.Fatal(err)
+	}
+	clear(all.data)
+	clear(all.revisions)
+	if err := a.followAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a.wantBurst(5)
+	b.followDocument(t.Context(), policyDocument+channel)
+	b.followDocument(t.Context(), switchesDocument+channel)
+	b.wantBurst(5)
+	if got := b.Controls.Switches(channel).PausedBy; got != "berta" {
+		t.Errorf("the other node is paused by %q, want berta", got)
+	}
+}
