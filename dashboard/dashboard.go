@@ -128,7 +128,7 @@ func (d *Dashboard) open(guard *chatguard.Guard, site access.Site) error {
 	}
 	set := metrics.NewSet()
 	set.RegisterMetricsWriter(d.host.Metrics.WritePrometheus)
-	d.web, err = web.New(web.Options{
+	options := web.Options{
 		Site: site, Guard: guard, Store: d.host.Store, Sessions: d.host.Store.Tokens, WrongCode: persist.ErrCode, Metrics: set, Log: d.options.Logger,
 		Authorize:    d.holder,
 		Policies:     d.host.Policies,
@@ -136,8 +136,9 @@ func (d *Dashboard) open(guard *chatguard.Guard, site access.Site) error {
 		Channels:     d.channels,
 		Database:     d.host.Database,
 		ExportPolicy: config.WritePolicy,
-	})
-	if err != nil {
+	}
+	d.options.Shared.join(guard, &options)
+	if d.web, err = web.New(options); err != nil {
 		return err
 	}
 	d.host.Follow(d.web)

@@ -23,6 +23,7 @@ func TestNew_InvalidOptions(t *testing.T) {
 		opts  dashboard.Options
 	}{
 		missing: {guard, dashboard.Options{}},
+		"dashboard: Options.Shared.State is missing":                                                   {guard, dashboard.Options{Authorize: allow, Shared: &dashboard.Shared{}}},
 		`dashboard: Options.PublicURL is "https://:443/": want an address`:                             {guard, dashboard.Options{Authorize: allow, PublicURL: "https://:443/"}},
 		"dashboard: the Guard is missing: create one with chatguard.New":                               {nil, dashboard.Options{Authorize: allow}},
 		`dashboard: Options.PublicURL is "chat.example.org": want an address such as "https://chat.ex`: {guard, dashboard.Options{Authorize: allow, PublicURL: "chat.example.org"}},

@@ -61,12 +61,12 @@ type Options struct {
 	// requests for other sites' pages.
 	Authorize func(*http.Request) (name string, role Role, ok bool)
 
-	// Store keeps events and people's changes; open it with the same Guard. The Dashboard's Run runs
-	// it, and it must stay open until then. If Store is nil, the Dashboard keeps events and changes
-	// in memory until the process ends, and the page says so. In memory, it keeps the author and
-	// time of each message for 48 hours, in about 100 bytes per message. It keeps throttled messages
-	// for 24 hours, with up to 2,000 bytes of their text. If both together take more than 128 MiB,
-	// it drops the oldest.
+	// Store keeps events and people's changes; open it with the same Guard. The Dashboard's Run
+	// runs it, and it must stay open until then. If Store is nil, the Dashboard keeps events and
+	// changes in memory until the process ends, and the page says so. In memory, it keeps the
+	// author and time of each message for 48 hours, in about 100 bytes per message. It keeps
+	// throttled messages for 24 hours, with up to 2,000 bytes of their text. If both together take
+	// more than 128 MiB, it drops the oldest.
 	Store Store
 
 	// Channels returns the channels to show; the first one is shown first. It is called often, by
@@ -75,6 +75,10 @@ type Options struct {
 	// changed, and those with a known message since one day before the start. It then shows at most
 	// a thousand channels, sorted by ID.
 	Channels func() []Channel
+
+	// Shared describes the store that the Guard shares with other nodes. The page then shows
+	// whether the store answers, and the nodes. Nil means that the Guard is alone.
+	Shared *Shared
 
 	// PublicURL is the address that people use ("https://chat.example.org/moderate/"). Set it if a
 	// proxy changes the host of the requests that it forwards; otherwise it can stay empty. Only
@@ -91,6 +95,8 @@ func (o *Options) check() (public *url.URL, err error) {
 	switch {
 	case o.Authorize == nil:
 		return nil, errors.New("dashboard: Options.Authorize is missing: set it to decide who has access")
+	case o.Shared != nil && o.Shared.State == nil:
+		return nil, errors.New("dashboard: Options.Shared.State is missing: return the state of the shared store, for example from redisstore's Health")
 	case o.PublicURL == "":
 		return nil, nil
 	}

@@ -18,8 +18,8 @@ type process struct {
 	end   func() // call it after the site's end
 }
 
-// start opens a database and restores a new Guard from it. The database is open until the test ends,
-// or until end is called.
+// start opens a database and restores a new Guard from it. The database is open until the test
+// ends, or until end is called.
 func start(t *testing.T, path string) *process {
 	t.Helper()
 	return startWith(t, path, newGuard(t), sqlitestore.Options{Logger: quiet})

@@ -44,6 +44,7 @@ type dashboard struct {
 
 	chat     actsChat
 	database string // path of the database file
+	shared   chatguard.Shared
 	adjust   []func(*Options)
 
 	mu        sync.Mutex
@@ -62,8 +63,14 @@ type tested struct{ testing.TB }
 // by one every 10 minutes.
 func dash(t testing.TB, adjust ...func(*Options)) *dashboard {
 	t.Helper()
+	return dashSharing(t, nil, adjust...)
+}
+
+// dashSharing is dash with a Guard that shares limits over a store.
+func dashSharing(t testing.TB, shared chatguard.Shared, adjust ...func(*Options)) *dashboard {
+	t.Helper()
 	runParallel(t)
-	d := &dashboard{tested: tested{t}, client: &http.Client{Transport: &http.Transport{}}, database: newDatabase(t), adjust: adjust}
+	d := &dashboard{tested: tested{t}, client: &http.Client{Transport: &http.Transport{}}, database: newDatabase(t), shared: shared, adjust: adjust}
 	d.begin()
 	t.Cleanup(d.end)
 	return d
@@ -91,7 +98,7 @@ func (d *dashboard) begin() {
 	base.Mode, base.Limits[0].Refill = chatguard.Enforce, 10*time.Minute
 	d.store = openStore(d.TB, d.database, &persist.Options{Now: d.now, Logger: quiet})
 	var err error
-	if d.guard, err = chatguard.New(base, &chatguard.Options{Now: d.now, Observer: d.observe}); err != nil {
+	if d.guard, err = chatguard.New(base, &chatguard.Options{Now: d.now, Observer: d.observe, Shared: d.shared}); err != nil {
 		d.Fatal(err)
 	}
 	ctx := context.Background()

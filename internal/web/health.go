@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/VictoriaMetrics/metrics"
 
@@ -16,7 +17,7 @@ import (
 // health is the answer to probes.
 type health struct {
 	Reasons []string `json:"reasons,omitempty"`
-	Status  string   `json:"status"` // ok or unavailable
+	Status  string   `json:"status"` // ok, degraded or unavailable
 }
 
 // probes answers monitoring requests.
@@ -27,6 +28,7 @@ type probes struct {
 	site    access.Site
 	mounted bool // whether another site authorizes
 	metrics *metrics.Set
+	leads   func(channelID string) (leads, ok bool) // as Options.Leads; never nil
 	// require returns a handler that admits callers with the access that a route needs.
 	require func(auth.Access, access.Handler) problem.Handler
 }
@@ -36,8 +38,9 @@ func (h *probes) getHealth(w http.ResponseWriter, _ *http.Request) error {
 	return problem.WriteJSON(w, health{Status: "ok"})
 }
 
-// getReady is GET /readyz. The status is 200 if messages are judged and saved, or 503 otherwise.
-// Only signed-in callers see the reasons. Running without a database is a choice, so it is no
+// getReady is GET /readyz. The status is 200 if messages are judged and saved, otherwise 503. While
+// the shared store is away, the status is 200, too: all nodes are affected, and go on judging. Only
+// signed-in callers see the reasons. Running without a database is a choice, so it is no
 // reason for 503. If another site authorizes requests, getReady refuses callers that the site does
 // not know.
 func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {
@@ -46,17 +49,29 @@ func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	reasons := h.unreadyReasons()
-	if len(reasons) == 0 {
-		return problem.WriteJSON(w, health{Status: "ok"})
+	answer, status := health{Status: "ok"}, http.StatusOK
+	reasons, degraded := h.unreadyReasons(), h.degradedReasons()
+	switch {
+	case len(reasons) > 0:
+		answer.Status, status = "unavailable", http.StatusServiceUnavailable
+	case len(degraded) > 0:
+		answer.Status = "degraded"
 	}
-	answer := health{Status: "unavailable"}
+	reasons = append(reasons, degraded...)
 	if who, err := h.access.Identify(r, auth.View); err == nil && who.Access.Allows(auth.View) {
 		answer.Reasons = reasons
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusServiceUnavailable)
+	w.WriteHeader(status)
 	return problem.WriteJSON(w, answer)
+}
+
+// degradedReasons returns why messages are judged without the other nodes.
+func (h *probes) degradedReasons() []string {
+	if shared := h.model.Shared(); shared.IsAway() {
+		return []string{reason("shared store", "away since "+shared.Since.UTC().Format(time.RFC3339), shared.Problem)}
+	}
+	return nil
 }
 
 func (h *probes) unreadyReasons() []string {

@@ -160,7 +160,7 @@ func TestMetrics_State(t *testing.T) {
 		o.Connections = func() []live.Connection {
 			return []live.Connection{
 				{Name: "Twitch", State: live.Disconnected}, {Name: "Token", State: live.Valid}, {Name: "#room", State: live.Paused},
-				{Name: "and 3 more", State: live.Observing},
+				{Name: "and 3 more", State: live.Observing}, {Name: "and 2 more", State: live.Standby},
 			}
 		}
 		o.Database = func() journal.Database { return journal.Database{State: journal.DatabaseFailing} }
@@ -176,6 +176,21 @@ func TestMetrics_State(t *testing.T) {
 	}
 	if n := strings.Count(all, "\ngo_"); n > 12 {
 		t.Errorf("%d lines about Go", n)
+	}
+}
+
+// Each channel that several nodes are in has a metric of whether this one acts.
+func TestMetrics_Leader(t *testing.T) {
+	if all := string(dash(t).do("GET", "/metrics", nil).body); strings.Contains(all, "shared_leader") {
+		t.Errorf("a node alone leads in\n%s", all)
+	}
+	d := dash(t, func(o *Options) {
+		o.Channels = func() []live.Channel { return []live.Channel{{ID: "7"}, {ID: "8"}, {ID: "9"}} }
+		o.Leads = func(channelID string) (leads, ok bool) { return channelID == "7", channelID != "9" }
+	})
+	all := string(d.do("GET", "/metrics", nil).body)
+	if want := "# TYPE chatguard_shared_leader gauge\nchatguard_shared_leader{channel=\"7\"} 1\nchatguard_shared_leader{channel=\"8\"} 0\n"; !strings.Contains(all, want) || strings.Count(all, "shared_leader{") != 2 {
+		t.Errorf("no %s in\n%s", want, all)
 	}
 }
 

@@ -44,6 +44,23 @@ var families = map[string]family{
 	"chatguard_database_waiting_records":        {"gauge", "Records of timeline and journal that wait to be written."},
 	"chatguard_database_dropped_total":          {"counter", "Records dropped because the queue was full, by table."},
 	"chatguard_database_size_bytes":             {"gauge", "Size of the database file and its log."},
+	"chatguard_shared_up":                       {"gauge", "Whether the shared store answers."},
+	"chatguard_shared_nodes":                    {"gauge", "Live nodes that share limits, with this one."},
+	"chatguard_shared_round_trip_seconds":       {"gauge", "Fastest recent round trip to the shared store."},
+	"chatguard_shared_clock_offset_seconds":     {"gauge", "The shared store's clock minus this machine's."},
+	"chatguard_shared_clock_error_seconds":      {"gauge", "Half the maximum difference between the clocks of two nodes."},
+	"chatguard_shared_swaps_total":              {"counter", "Swaps of rows: done; conflict: another node was faster; again: repeated, because a reply was lost; error: refused, or not answered."},
+	"chatguard_shared_swap_seconds":             {"histogram", "Duration of calls of the shared store that swap rows."},
+	"chatguard_shared_exchange_seconds":         {"histogram", "Duration of the exchanges with the shared store."},
+	"chatguard_shared_exchange_rows":            {"histogram", "Rows that an exchange has swapped."},
+	"chatguard_shared_from_memory_total":        {"counter", "Messages decided without the shared store, because the answer was certain."},
+	"chatguard_shared_apart_total":              {"counter", "Messages decided without the shared store, because it didn't answer."},
+	"chatguard_shared_unreadable_total":         {"counter", "Messages decided without the shared store, because a row can't be read."},
+	"chatguard_shared_healed_total":             {"counter", "Rows that the shared store had lost, and got back."},
+	"chatguard_shared_overdrawn_total":          {"counter", "Messages that exceeded a limit because nodes had not compared yet."},
+	"chatguard_shared_owed_rows":                {"gauge", "Rows that still have to be written to the shared store."},
+	"chatguard_shared_leader":                   {"gauge", "Whether this node acts in the channel: 1, or 0 if another one does."},
+	"chatguard_shared_rows":                     {"gauge", "Rows of the shared store in memory."},
 	"process_cpu_seconds_total":                 {"counter", "Processor time used."},
 	"process_resident_memory_bytes":             {"gauge", "Resident memory."},
 	"process_start_time_seconds":                {"gauge", "When the process started, in seconds since 1970."},
@@ -57,8 +74,8 @@ var families = map[string]family{
 // familyOf returns the name of the family of a line in the exposition format.
 func familyOf(line string) string {
 	name := line[:strings.IndexAny(line+" ", "{ ")]
-	for _, suffix := range []string{"_sum", "_count"} {
-		if base, ok := strings.CutSuffix(name, suffix); ok && families[base].kind == "summary" {
+	for _, suffix := range []string{"_sum", "_count", "_bucket"} {
+		if base, ok := strings.CutSuffix(name, suffix); ok && (families[base].kind == "summary" || families[base].kind == "histogram") {
 			return base
 		}
 	}
@@ -105,7 +122,7 @@ func (h *probes) state() string {
 		lines = append(lines, fmt.Sprintf("chatguard_%s%s %d\n", name, labels, number))
 	}
 	for _, c := range h.model.Connections() {
-		if !strings.HasPrefix(c.Name, "#") && c.State != live.Observing {
+		if !strings.HasPrefix(c.Name, "#") && c.State != live.Observing && c.State != live.Standby {
 			add("connection_ok", label("name", c.Name), !c.State.IsTrouble())
 		}
 	}
@@ -115,6 +132,9 @@ func (h *probes) state() string {
 		add("channel_enforcing", "{"+id+"}", h.guard.InForce(c.ID).Mode == chatguard.Enforce)
 		add("channel_paused", "{"+id+"}", c.PausedBy != "")
 		add("channel_raid_mode", "{"+id+"}", !c.RaidUntil.IsZero())
+		if leads, ok := h.leads(c.ID); ok {
+			add("shared_leader", "{"+id+"}", leads)
+		}
 	}
 	add("database_ok", "", h.model.Database().State != journal.DatabaseFailing)
 	slices.Sort(lines)

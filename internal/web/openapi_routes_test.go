@@ -22,14 +22,17 @@ var documented = map[string]about{
 		reads: typeOf[access.Secret](), answers: typeOf[auth.Identity](), headers: []string{"Set-Cookie"}},
 	"GET /healthz": {says: "Whether the process is alive.", answers: typeOf[health]()},
 	"GET /readyz": {
-		says:    "Whether messages are judged and saved: 503 if not, with the reasons for signed-in callers.",
+		says:    "Whether messages are judged and saved, together with the other nodes: 503 if not, with the reasons for signed-in callers.",
 		answers: typeOf[health](), unready: true},
 	"GET /metrics":      {says: "Metrics for Prometheus, for signed-in callers and, without a public_url, for this machine.", form: "text/plain"},
 	"GET /openapi.json": {says: "This document.", answers: typeOf[map[string]any]()},
 	"GET /session":      {says: "Who is signed in, and what they may do.", answers: typeOf[access.SignedInAs]()},
 	"DELETE /session":   {says: "Sign out."},
 	"GET /status": {
-		says: "Connections, database, and how busy chat is.", query: params(inChannel), answers: typeOf[namedStatus]()},
+		says: "Connections, database, shared store, and how busy chat is.", query: params(inChannel), answers: typeOf[namedStatus]()},
+	"GET /nodes": {
+		says:    "The nodes that share limits, and what this node has done with the shared store. If this node is alone, the mode is off and the list is empty.",
+		answers: typeOf[Nodes]()},
 	"GET /channels": {
 		says: "The channels served; the dashboard shows the first one by default.", answers: typeOf[struct {
 			Channels []live.Channel `json:"channels"`

@@ -83,6 +83,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[journal.SilenceResult](): nameSchema(journal.SilenceResults),
 		typeOf[journal.AuditAction]():   nameSchema(journal.AuditActions),
 		typeOf[live.FrameType]():        nameSchema(frameTypes),
+		typeOf[live.ShareMode]():        nameSchema(live.ShareModes),
 		typeOf[wholePolicy]():           reference("Policy"),
 		typeOf[checkedTime]():           {Types: []string{"string", "integer"}},
 		typeOf[chatguard.Verdict]():     reference("Verdict"),
@@ -90,6 +91,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[journal.Offence]():  must(jsonschema.ForType(typeOf[journal.Offence](), nil)),
 		typeOf[journal.Database](): databaseSchema(),
 		typeOf[refundForm]():       refundSchema(),
+		typeOf[Nodes]():            nodesSchema(),
 	}
 }
 
@@ -110,6 +112,15 @@ func textSchema(values ...encoding.TextMarshaler) *jsonschema.Schema {
 func databaseSchema() *jsonschema.Schema {
 	s := must(jsonschema.ForType(typeOf[journal.Database](), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{typeOf[time.Time](): timeSchema}}))
 	s.Properties["lag_seconds"] = &jsonschema.Schema{Type: "number"}
+	return s
+}
+
+// nodesSchema returns the schema of Nodes, which are little else than a mode if a node is alone.
+func nodesSchema() *jsonschema.Schema {
+	s := must(jsonschema.ForType(typeOf[Nodes](), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		typeOf[time.Time](): timeSchema, typeOf[live.ShareMode](): nameSchema(live.ShareModes),
+	}}))
+	s.Required = []string{"mode", "nodes"}
 	return s
 }
 

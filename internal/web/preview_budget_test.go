@@ -12,8 +12,8 @@ import (
 )
 
 // Limits that need much memory per user are previewed in groups of users, as
-// simulate.TestJudge_GroupsOfUsers checks. If one of the limits is shared by all users, such a preview
-// is refused.
+// simulate.TestJudge_GroupsOfUsers checks. If one of the limits is shared by all users, such a
+// preview is refused.
 func TestPreview_MemoryBudget(t *testing.T) {
 	d := dash(t)
 	began := d.now().Add(-5 * time.Hour)

@@ -67,6 +67,19 @@ type Options struct {
 	Connections func() []live.Connection // nil means none
 	Database    func() journal.Database  // nil means none
 
+	// Shared returns how this node shares limits, and whether the shared store answers. It is
+	// called every second and must not wait. Nil means that this node is alone.
+	Shared func() live.Shared
+
+	// Nodes returns the nodes that share limits. It may ask the shared store until ctx ends. If it
+	// returns an error while the store is away, the Server lists this node only. The Server calls
+	// it at most once per second. Nil means that this node is alone.
+	Nodes func(ctx context.Context) (Nodes, error)
+
+	// Leads reports whether this node acts in a channel. ok is false if that isn't known, or no
+	// other node could act there. Nil means that no other node acts anywhere.
+	Leads func(channelID string) (leads, ok bool)
+
 	// Controls pause channels, start raid mode and change single users. Nil means that only
 	// policies can be changed.
 	Controls *control.Controls
@@ -136,6 +149,7 @@ type Server struct {
 	probes     *probes
 	logins     *logins
 	setups     *setups
+	nodes      *nodeLister
 }
 
 // New returns a Server that is ready to receive verdicts. It does not listen until Run is called.
@@ -145,6 +159,9 @@ func New(opts Options) (*Server, error) {
 	}
 	opts.Log = cmp.Or(opts.Log, slog.Default())
 	opts.Metrics = cmp.Or(opts.Metrics, metrics.NewSet())
+	if opts.Leads == nil {
+		opts.Leads = func(string) (leads, ok bool) { return false, false }
+	}
 	s := &Server{opts: opts, Model: newModel(opts), reads: newLongReads()}
 	if opts.Controls != nil {
 		opts.Controls.JoinRates(s.BusyChannels)
@@ -180,14 +197,15 @@ func (s *Server) createResources() {
 	s.logins, s.setups = &logins{o.Login}, &setups{o.Guard, s.Model, o.Setup}
 	s.rankings = &rankings{spans{o.Guard, o.Store, o.Now}, s.reads}
 	s.summarizer = &summarizer{s.rankings.spans, s.reads, s.previews, newSummaryCache()}
-	s.probes = &probes{s.Model, o.Guard, s.access, o.Site, o.Authorize != nil, o.Metrics, s.require}
+	s.nodes = newNodeLister(o.Nodes, o.Now)
+	s.probes = &probes{s.Model, o.Guard, s.access, o.Site, o.Authorize != nil, o.Metrics, o.Leads, s.require}
 }
 
 // newModel returns the Model of a Server.
 func newModel(opts Options) *live.Model {
 	o := live.Options{
 		Guard: opts.Guard, Policies: opts.Policies, Controls: opts.Controls, Records: opts.Store,
-		Channels: opts.Channels, Connections: opts.Connections, Database: opts.Database,
+		Channels: opts.Channels, Connections: opts.Connections, Database: opts.Database, Shared: opts.Shared,
 		Mounted: opts.Authorize != nil, Metrics: opts.Metrics, Now: opts.Now, Log: opts.Log,
 	}
 	if public := opts.Site.PublicURL; public != nil {

@@ -38,3 +38,19 @@ test("partsOf: Twitch's API is not ok before it has answered", () => {
   assert.equal(helix("ok").kind, "good");
   assert.equal(helix("failing").kind, "bad");
 });
+
+test("partsOf: the shared store", () => {
+  const withShared = (shared) => ({ ...calm, status: { ...calm.status, shared } });
+  const last = (shared) => partsOf(withShared(shared)).at(-1);
+  for (const [shared, kind, text, detail] of [
+    [undefined, "good", "Database ok"],
+    [{ mode: "exact", up: true }, "good", "Shared store ok"],
+    [{ mode: "synchronised", up: false, problem: "no route" }, "bad", "Shared store away", "no route"],
+    [{ mode: "exact", up: true, problem: "no replica" }, "warn", "Shared store: check", "no replica"],
+    [{ mode: "shares", up: true }, "good", "Own part of the limits"],
+  ]) {
+    const part = last(shared);
+    assert.deepEqual([part.kind, part.text, part.detail], [kind, text, detail]);
+  }
+  assert.equal(summaryOf(withShared({ mode: "exact", up: false })).word, "Store away");
+});

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
@@ -41,7 +42,11 @@ func (k *Checker) Refund(w http.ResponseWriter, r *http.Request, holder string) 
 			return err
 		}
 		v := chatguard.Verdict{ChannelID: m.ChannelID, UserID: m.User.ID, At: m.SentAt, Spent: m.Cost}
-		if err := k.opts.Guard.Refund(v); err != nil {
+		err := k.opts.Guard.Refund(v)
+		if errors.Is(err, chatguard.ErrAway) {
+			return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: the refund was not confirmed.").Because(err)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,6 @@
 // Package live is what the dashboard shows now: throttled users, message rates, and the state of
-// policies, connections and the database. Its live feed notifies open dashboards of each change. It
-// must not know who has access, nor what other requests do.
+// policies, connections, the database and the shared store. Its live feed notifies open dashboards
+// of each change. It must not know who has access, nor what other requests do.
 package live
 
 import (
@@ -27,6 +27,7 @@ type Options struct {
 	Channels    func() []Channel        // served channels; the dashboard opens with the first
 	Connections func() []Connection     // nil means none
 	Database    func() journal.Database // nil means none
+	Shared      func() Shared           // must not wait; nil means that this node is alone
 
 	// PublicHost is an additional host whose pages may open a live feed; the request's own host
 	// always may. It may be empty.

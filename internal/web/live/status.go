@@ -48,6 +48,8 @@ const (
 	LeftOut  ConnectionState = "limits as configured"
 	Paused   ConnectionState = "paused"
 	RaidMode ConnectionState = "raid mode"
+	// Standby is the state of a channel in which another node acts. The detail says which.
+	Standby  ConnectionState = "standby"
 	SlowMode ConnectionState = "slow mode"     // turned on by chatguard because of a flood
 	Unasked  ConnectionState = "not asked yet" // of an API: no request has been sent yet
 	Ample    ConnectionState = "ok"            // of a budget of requests
@@ -62,7 +64,7 @@ const (
 // them.
 func (c ConnectionState) IsTrouble() bool {
 	switch c {
-	case Connected, Valid, Unchecked, Observing, LeftOut, Paused, RaidMode, SlowMode, Unasked, Ample, Low:
+	case Connected, Valid, Unchecked, Observing, LeftOut, Paused, RaidMode, Standby, SlowMode, Unasked, Ample, Low:
 		return false
 	}
 	return true
@@ -85,6 +87,7 @@ type Status struct {
 	Now            time.Time        `json:"now"`
 	Connections    []Connection     `json:"connections"`
 	Database       journal.Database `json:"database"`
+	Shared         Shared           `json:"shared,omitzero"` // left out if this node is alone
 	ThrottledUsers int              `json:"throttled_users"`
 	Switches       bool             `json:"switches"` // whether channels can be paused here
 	Rates
@@ -96,6 +99,7 @@ func (m *Model) Status(channel string) Status {
 		Now:            m.opts.Now(),
 		Connections:    m.Connections(),
 		Database:       m.Database(),
+		Shared:         m.Shared(),
 		ThrottledUsers: m.board.len(channel),
 		Switches:       m.opts.Controls != nil,
 		Rates:          m.tallies.rates(channel),

@@ -54,7 +54,7 @@ function signedOut(why, mounted = false) {
     s.pressed = s.drafts = s.changes = {};
     s.people = s.journal = s.audit = s.entry = null;
     s.pardons = {};
-    s.start = s.connecting = null;
+    s.start = s.connecting = s.nodes = null;
   });
 }
 

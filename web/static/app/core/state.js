@@ -10,6 +10,7 @@
 /** @import { Settings } from "../limits/settings.js" */
 /** @import { Preview } from "../limits/preview.js" */
 /** @import { Held } from "../now/held-row.js" */
+/** @import { KnownNodes } from "../now/nodes.js" */
 /** @import { Rates, Span } from "../now/rates.js" */
 /** @import { Summaries } from "../now/summary.js" */
 /** @import { Pressed, SwitchName } from "../now/switches.js" */
@@ -25,6 +26,7 @@
  * @typedef {NonNullable<Api.Frame["status"]>} Status
  * @typedef {Status["connections"][number]} Connection
  * @typedef {Status["database"]} Database
+ * @typedef {NonNullable<Status["shared"]>} Shared
  * @typedef {Record<string, string>} Query
  * @typedef {{user_id: string, login?: string, display_name?: string}} Named
  */
@@ -87,6 +89,7 @@
  * @property {Span} ratesSpan the time range of the rates shown
  * @property {Top | null} top who was throttled most
  * @property {Summaries | null} summaries what happened in the last stream
+ * @property {KnownNodes | null} nodes the nodes that share limits
  * @property {Preview | null} preview what the limits being edited would have done
  * @property {{users: Overridden[], problem: string} | null} overrides users with custom limits
  * @property {History | null} history revisions of the policy
@@ -132,6 +135,7 @@ export const state = {
   ratesSpan: "hour",
   top: null,
   summaries: null,
+  nodes: null,
   preview: null,
   overrides: null,
   history: null,

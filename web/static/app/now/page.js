@@ -5,6 +5,7 @@ import { html, useState } from "../../vendor/htm-preact.js";
 import { standing } from "../core/state.js";
 import { heldRow } from "./held-row.js";
 import { ListBar } from "./list-bar.js";
+import { NodesCard } from "./nodes.js";
 import { RatesChart } from "./rates-chart.js";
 import { SummaryCard } from "./summary.js";
 import { ChannelSwitches, SwitchStates } from "./switches.js";
@@ -15,6 +16,7 @@ import { SetupCard } from "../start/card.js";
 import { DatabaseNote } from "../widgets/database-note.js";
 import { Icon } from "../widgets/icon.js";
 import { PageHead } from "../widgets/page-head.js";
+import { SharedNote } from "../widgets/shared-note.js";
 import { clock } from "../words/time.js";
 /** @import { State, Status } from "../core/state.js" */
 /** @import { View } from "./view.js" */
@@ -37,6 +39,8 @@ export function NowPage({ state }) {
     <${PageHead} title="Now"><${ChannelSwitches} state=${state} /><//>
     <${SwitchStates} state=${state} />
     <${DatabaseNote} database=${status?.database} policy=${policy} />
+    <${SharedNote} shared=${status?.shared} />
+    <${NodesCard} state=${state} />
     <${SetupCard} state=${state} />
     <div class="now">
       ${!phone.matches && html`<${Figures} state=${state} stale=${stale} />`}

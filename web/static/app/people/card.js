@@ -34,7 +34,7 @@ export function UserCard({ state, person }) {
       <p class="muted">${strikes(card)}</p>
       ${mayModerate() && html`<${UserButtons} state=${state} person=${person} />`}
       <${UserNotes} person=${person} />
-      <${UserLimits} card=${card} />
+      <${UserLimits} card=${card} shared=${state.status?.shared} />
       <${UserOwn} card=${card} />
       <${UserWeek} person=${person} />
       <${Entries} state=${state} card=${card} />

@@ -6,24 +6,34 @@ import { channelZone } from "../core/state.js";
 import { algorithmOf, amount } from "../words/algorithms.js";
 import { roleName } from "../words/roles.js";
 import { upcoming, waitUntil } from "../words/time.js";
+/** @import { Shared } from "../core/state.js" */
 /** @import { Card } from "./people.js" */
 
 const columns = ["Limit", "Used", "Left", "Next message", "Resets", "Based on"];
 
-/** @param {{card: Card}} props */
-export function UserLimits({ card }) {
+/** @param {{card: Card, shared?: Shared}} props */
+export function UserLimits({ card, shared }) {
   const { limits, timezone, verdict } = card;
   const at = Date.parse(verdict.at);
+  const notes = [counted(shared), timezone !== channelZone() && `the user’s day follows ${timezone}`].filter(Boolean);
   if (limits.length === 0) return html`<p class="part muted">No limits in this channel.</p>`;
   return html`
     <section class="part" aria-labelledby="limits-of-user">
-      <h3 id="limits-of-user">Limits ${timezone !== channelZone() && html`<span class="muted">the user’s day follows ${timezone}</span>`}</h3>
+      <h3 id="limits-of-user">Limits ${notes.length > 0 && html`<span class="muted">${notes.join(" · ")}</span>`}</h3>
       <div class="standing" role="table" aria-labelledby="limits-of-user">
         <div role="row" class="head">${columns.map((name) => html`<span role="columnheader">${name}</span>`)}</div>
         ${limits.map((limit) => html`<${Standing} key=${limit.name} limit=${limit} at=${at} zone=${timezone} />`)}
       </div>
     </section>
   `;
+}
+
+// counted says whose messages count if several nodes share limits.
+/** @param {Shared | undefined} shared */
+function counted(shared) {
+  if (!shared) return "";
+  if (shared.mode === "shares") return "used on this node";
+  return shared.up ? "used on all nodes" : "used on all nodes, as far as this one knows";
 }
 
 // Standing shows a limit at the time of the card. zone is that of the user's day.

@@ -6,6 +6,7 @@ import { prefer } from "../core/preferences.js";
 import { fragment, linkTo, pages } from "../core/route.js";
 import { signOut } from "../core/session.js";
 import { channelName, mayModerate } from "../core/state.js";
+import { openNodes } from "../now/nodes.js";
 import { turn } from "../now/switches.js";
 /** @import { State } from "../core/state.js" */
 
@@ -22,7 +23,7 @@ export const pageIcons = { now: "pulse", limits: "sliders", people: "people", jo
 // commandsOf returns the commands that are possible now.
 /** @param {State} state @returns {Command[]} */
 export function commandsOf(state) {
-  return [...toPages(state), ...switches(state), ...toChannels(state), ...settings(state)];
+  return [...toPages(state), ...toNodes(state), ...switches(state), ...toChannels(state), ...settings(state)];
 }
 
 /** @param {State} state @returns {Command[]} */
@@ -30,6 +31,15 @@ function toPages(state) {
   return /** @type {(keyof typeof pages)[]} */ (Object.keys(pages)).map((page) => ({
     id: `go-${page}`, name: `Go to ${pages[page]}`, icon: pageIcons[page], keys: `g ${pageKeys[page]}`, run: () => go(linkTo(state, page)),
   }));
+}
+
+/** @param {State} state @returns {Command[]} */
+function toNodes(state) {
+  const run = () => {
+    go(linkTo(state, "now", { nodes: "1" }));
+    openNodes();
+  };
+  return state.status?.shared ? [{ id: "nodes", name: "Nodes", icon: "nodes", about: "who shares the limits", run }] : [];
 }
 
 /** @param {State} state @returns {Command[]} */

@@ -17,9 +17,11 @@ import { choose, retryNow, stop, watch } from "./live.js";
 import { loadAll, pageOf } from "./pages.js";
 import { SignInPage } from "./sign-in.js";
 import { entitle } from "./title.js";
+import { NodesCard } from "../now/nodes.js";
 import { SetupCard } from "../start/card.js";
 import { DatabaseNote } from "../widgets/database-note.js";
 import { PageHead } from "../widgets/page-head.js";
+import { SharedNote } from "../widgets/shared-note.js";
 /** @import { State } from "../core/state.js" */
 
 /** @param {{state: State}} props */
@@ -49,6 +51,8 @@ function WaitingPage({ state }) {
   return html`
     <${PageHead} title=${pages[state.route]} />
     <${DatabaseNote} database=${state.status?.database} policy=${state.policy} />
+    <${SharedNote} shared=${state.status?.shared} />
+    <${NodesCard} state=${state} />
     <${SetupCard} state=${state} />
     <div class="nobody">
       ${state.status && html`

@@ -3,8 +3,10 @@
 
 import { html } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
+import { openNodes } from "../now/nodes.js";
 import { partsOf, summaryOf } from "./status.js";
 import { Icon } from "../widgets/icon.js";
+import { withCode } from "../words/code.js";
 /** @import { State } from "../core/state.js" */
 /** @import { Part } from "./status.js" */
 
@@ -21,6 +23,7 @@ export function Status({ state }) {
       <ul class="states ${state.feed.state === "lost" ? "stale" : ""}" aria-label="State">
         ${partsOf(state).map((part) => html`<${Line} key=${part.text} part=${part} />`)}
       </ul>
+      ${state.status?.shared && html`<a href=${linkTo(state, "now", { nodes: "1" })} onClick=${shutForNodes}><${Icon} name="nodes" />Nodes</a>`}
       ${state.start?.setup && html`<a href=${linkTo(state, "now", { setup: "1" })} onClick=${shut}><${Icon} name="check" />Setup checklist</a>`}
     </div>
   `;
@@ -30,9 +33,14 @@ export function Status({ state }) {
 /** @param {{currentTarget: HTMLElement}} event */
 const shut = ({ currentTarget }) => /** @type {HTMLElement} */ (currentTarget.closest("[popover]")).hidePopover();
 
+/** @param {{currentTarget: HTMLElement}} event */
+function shutForNodes(event) {
+  shut(event);
+  openNodes();
+}
+
 // Line is a word with a colored dot.
 /** @param {{part: Part}} props */
 function Line({ part: { kind, text, detail } }) {
-  const parts = (detail ?? "").split("`").map((part, i) => (i % 2 ? html`<code>${part}</code>` : part));
-  return html`<li class="state ${kind}">${text}${detail && html` <span class="detail">${parts}</span>`}</li>`;
+  return html`<li class="state ${kind}">${text}${detail && html` <span class="detail">${withCode(detail)}</span>`}</li>`;
 }

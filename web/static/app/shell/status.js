@@ -1,19 +1,19 @@
 // @ts-check
 // The state of chatguard: every part of it, and one word for all of them.
 
-/** @import { Connection, Database, State } from "../core/state.js" */
+/** @import { Connection, Database, Shared, State } from "../core/state.js" */
 
 /**
- * Part is the state of one part. kind is "good", "notice", "warn", "bad" or "off". Commands in
- * detail are in `backticks`.
- * @typedef {{kind: string, text: string, detail?: string}} Part
+ * Part is the state of one part. kind is "good", "notice", "warn", "bad" or "off". short is the text
+ * for the header if text is too long. Commands in detail are in `backticks`.
+ * @typedef {{kind: string, text: string, short?: string, detail?: string}} Part
  */
 
 /** @type {Record<string, string>} */
 const connectionKinds = {
   connected: "good", connecting: "warn", disconnected: "bad",
   valid: "good", unchecked: "warn", refused: "bad", missing: "bad",
-  observing: "notice", paused: "notice", "raid mode": "notice", "slow mode": "notice",
+  observing: "notice", paused: "notice", "raid mode": "notice", "slow mode": "notice", standby: "notice",
   "not asked yet": "off", ok: "good", low: "warn", failing: "bad", "limits as configured": "warn",
 };
 
@@ -22,7 +22,8 @@ const connectionKinds = {
 export function partsOf({ policy, status }) {
   const mode = policy && modeOf(policy);
   const database = status?.database && databaseOf(status.database);
-  return [mode, ...(status?.connections ?? []).map(connectionOf), database].filter(Boolean);
+  const shared = status?.shared && sharedOf(status.shared);
+  return [mode, ...(status?.connections ?? []).map(connectionOf), database, shared].filter(Boolean);
 }
 
 // modeOf returns the mode in force: an enforcing policy only observes while its channel is paused.
@@ -46,6 +47,14 @@ function databaseOf({ state, detail }) {
   return { kind: "bad", text: "Database failing", detail };
 }
 
+/** @param {Shared} shared @returns {Part} */
+function sharedOf({ mode, up, problem: detail }) {
+  if (!up) return { kind: "bad", text: "Shared store away", short: "Store away", detail };
+  if (detail) return { kind: "warn", text: "Shared store: check", detail };
+  if (mode === "shares") return { kind: "good", text: "Own part of the limits" };
+  return { kind: "good", text: "Shared store ok" };
+}
+
 // summaryOf returns the worst state in a few words, with its kind and its icon. Kinds are those of
 // parts, and "raid" and "paused". isTrouble is true if something has failed.
 /** @param {State} state */
@@ -58,8 +67,8 @@ export function summaryOf(state) {
   const bad = parts.filter(({ kind }) => kind === "bad"), problems = parts.filter(({ kind }) => kind === "bad" || kind === "warn");
   const isTrouble = bad.length > 0;
   if (problems.length > 0) {
-    const [{ kind, text }] = isTrouble ? bad : problems;
-    return { kind, icon: "alert", word: problems.length === 1 ? text : `${problems.length} problems`, isTrouble };
+    const [{ kind, text, short }] = isTrouble ? bad : problems;
+    return { kind, icon: "alert", word: problems.length === 1 ? (short ?? text) : `${problems.length} problems`, isTrouble };
   }
   const { paused_by: pausedBy, raid_until: raidUntil } = channels.find((c) => c.id === channel) ?? {};
   if (pausedBy) return { kind: "paused", icon: "pause", word: "Paused", isTrouble };

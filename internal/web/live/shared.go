@@ -1,0 +1,53 @@
+package live
+
+import (
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// ShareMode says how the nodes of a chat share limits.
+type ShareMode string
+
+// The modes.
+const (
+	ShareOff          ShareMode = "off"          // this node is alone
+	ShareExact        ShareMode = "exact"        // one allowance on all nodes
+	ShareSynchronised ShareMode = "synchronised" // each node decides, and compares regularly
+	ShareShares       ShareMode = "shares"       // each node has its own part; there is no shared store
+)
+
+// ShareModes are the known modes.
+var ShareModes = []ShareMode{ShareOff, ShareExact, ShareSynchronised, ShareShares}
+
+// Shared is the state of the store that nodes share. The zero value means that this node is alone.
+type Shared struct {
+	Mode ShareMode `json:"mode"`
+	// Up reports whether the store answers. It is true if the mode needs no store.
+	Up    bool      `json:"up"`
+	Since time.Time `json:"since,omitzero"` // start of the current state, up or away
+	// Problem is one line for people that names the problem and its fix, with commands in
+	// `backticks`. It may be set while Up.
+	Problem string `json:"problem,omitempty"`
+}
+
+// IsAway reports whether this node decides on its own because the store doesn't answer.
+func (s Shared) IsAway() bool { return s.Mode != "" && !s.Up }
+
+// AddProblem sets the problem of a Guard that can't read a row, unless there is another.
+func (s *Shared) AddProblem(sharing chatguard.Sharing) {
+	if s.Problem == "" && sharing.Problem != "" {
+		s.Problem = "A row can't be read: " + sharing.Problem
+	}
+}
+
+// Shared returns the state of the shared store. It is the zero value if this node is alone.
+func (m *Model) Shared() Shared {
+	if m.opts.Shared == nil {
+		return Shared{}
+	}
+	if s := m.opts.Shared(); s.Mode != ShareOff {
+		return s
+	}
+	return Shared{}
+}

@@ -1,0 +1,138 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/web/live"
+)
+
+// sharedStore is a store in memory that this node shares with nobody, and that can be away.
+type sharedStore struct {
+	mu    sync.Mutex
+	rows  map[[2]string][]byte
+	state live.Shared
+}
+
+func newSharedStore() *sharedStore {
+	return &sharedStore{rows: map[[2]string][]byte{}, state: live.Shared{Mode: live.ShareExact, Up: true, Since: time.Now()}}
+}
+
+func (s *sharedStore) Timeout() time.Duration                                    { return time.Minute }
+func (s *sharedStore) Number() (int, bool)                                       { return 0, true }
+func (s *sharedStore) Clock() (time.Time, time.Duration)                         { return time.Now(), 0 }
+func (s *sharedStore) Overrides(context.Context, string) (ids []string, _ error) { return nil, nil }
+
+func (s *sharedStore) Swap(_ context.Context, swaps []*chatguard.Swap) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, swap := range swaps {
+		if swap.Done = s.state.Up; !swap.Done {
+			swap.Err = fmt.Errorf("redisstore: dial tcp 10.0.0.9:6379: %w", chatguard.ErrAway)
+			continue
+		}
+		for i, r := range swap.Rows {
+			swap.Rows[i].Now = s.rows[[2]string{r.ChannelID, r.UserID}]
+			swap.Done = swap.Done && bytes.Equal(r.Was, swap.Rows[i].Now)
+		}
+		for _, r := range swap.Rows {
+			if swap.Done {
+				s.rows[[2]string{r.ChannelID, r.UserID}] = r.Is
+			}
+		}
+	}
+}
+
+// setState sets whether the store answers, since when, and its problem.
+func (s *sharedStore) setState(up bool, since time.Time, problem string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Up, s.state.Since, s.state.Problem = up, since, problem
+}
+
+func (s *sharedStore) health() live.Shared {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// dashShared is dash with limits that are shared over the store.
+func dashShared(t testing.TB, s *sharedStore, adjust ...func(*Options)) *dashboard {
+	t.Helper()
+	return dashSharing(t, s, append([]func(*Options){func(o *Options) { o.Shared = s.health }}, adjust...)...)
+}
+
+// While the store is away, changes of users are refused, and say why.
+func TestShared_ChangesWhileAway(t *testing.T) {
+	s := newSharedStore()
+	d := dashShared(t, s)
+	d.say(spammer, 4)
+	d.flush()
+	user := channelPath + "/users/" + spammer.ID
+	s.setState(false, d.now(), "the connection was refused")
+	for _, change := range []struct {
+		method, path string
+		body         any
+	}{
+		{"POST", user + "/grant", map[string]any{"messages": 5, "limit": "burst"}},
+		{"POST", user + "/reset", nil},
+		{"POST", user + "/exempt", nil},
+		{"PUT", user + "/override", chatguard.UserOverride{Timezone: "Europe/Berlin"}},
+		{"POST", user + "/pardon", nil},
+		{"POST", "/api/v1/check/refund", refundForm{Channel: channelID, UserID: "1", At: d.now(), Spent: 1}},
+	} {
+		d.wantProblem(change.path, change.method, change.path, change.body, owned, http.StatusServiceUnavailable, "The shared store doesn't answer")
+	}
+	s.setState(true, d.now(), "")
+	if a := d.do("POST", user+"/grant", map[string]any{"messages": 5, "limit": "burst"}, asOwner); a.StatusCode != http.StatusOK {
+		t.Errorf("when the store is back: %s %s", a.Status, a.body)
+	}
+}
+
+func TestShared_Status(t *testing.T) {
+	s := newSharedStore()
+	d := dashShared(t, s)
+	at := time.Date(2026, 1, 5, 14, 2, 0, 0, time.UTC)
+	for _, want := range []struct {
+		up                     bool
+		problem, shared, ready string
+	}{
+		{true, "", `{"mode":"exact","up":true,"since":"2026-01-05T14:02:00Z"}`, `{"status":"ok"}`},
+		{
+			false, "the connection was refused", `{"mode":"exact","up":false,"since":"2026-01-05T14:02:00Z","problem":"the connection was refused"}`,
+			`{"reasons":["shared store: away since 2026-01-05T14:02:00Z: the connection was refused"],"status":"degraded"}`,
+		},
+	} {
+		s.setState(want.up, at, want.problem)
+		status := decode[struct{ Shared json.RawMessage }](t, d.do("GET", "/api/v1/status", nil, asOwner))
+		if string(status.Shared) != want.shared {
+			t.Errorf("status: %s, want %s", status.Shared, want.shared)
+		}
+		if a := d.do("GET", "/readyz", nil, asOwner); string(bytes.TrimSpace(a.body)) != want.ready {
+			t.Errorf("readyz: %s, want %s", a.body, want.ready)
+		}
+	}
+}
+
+// A node that shares nothing has no state of a store, so it can't be away.
+func TestShared_Off(t *testing.T) {
+	for name, shared := range map[string]func() live.Shared{
+		"no hook": nil,
+		"off":     func() live.Shared { return live.Shared{Mode: live.ShareOff} },
+	} {
+		d := dash(t, func(o *Options) { o.Shared = shared })
+		if a := d.do("GET", "/api/v1/status", nil, asOwner); bytes.Contains(a.body, []byte(`"shared"`)) {
+			t.Errorf("%s: %s", name, a.body)
+		}
+		if a := d.do("GET", "/readyz", nil); a.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s", name, a.Status)
+		}
+	}
+}

@@ -1,0 +1,23 @@
+// @ts-check
+// The note about the store that nodes share. It is empty while the store answers.
+
+import { html } from "../../vendor/htm-preact.js";
+import { withCode } from "../words/code.js";
+import { toMinute } from "../words/time.js";
+/** @import { Shared } from "../core/state.js" */
+
+// SharedNote is always drawn, because a screen reader announces changes only in elements that it
+// knows. The problem may change while the store is away, so it is outside the announced element.
+/** @param {{shared?: Shared}} props */
+export function SharedNote({ shared }) {
+  const isAway = shared?.up === false;
+  const since = isAway && shared.since ? ` since ${toMinute(Date.parse(shared.since))}` : "";
+  return html`
+    <div class="shared-note ${isAway ? "away" : ""}">
+      <div role="status">
+        ${isAway && html`<p><strong class="bad">The shared store is away</strong>${since}. Each node decides on its own; messages that pass count when it is back.</p>`}
+      </div>
+      ${isAway && shared.problem && html`<p class="muted">${withCode(shared.problem)}</p>`}
+    </div>
+  `;
+}
