@@ -49,12 +49,13 @@ type roomServer struct {
 	*testing.T
 	*process
 	configuration string
-	server, owner string // tokens
+	server, owner string   // tokens
+	env           []string // more of the environment
 }
 
 func (s *roomServer) start() {
 	s.Helper()
-	s.process = start(s.T, s.configuration, "CHATGUARD_WEB_TOKEN="+s.owner)
+	s.process = start(s.T, s.configuration, append(s.env, "CHATGUARD_WEB_TOKEN="+s.owner)...)
 	if s.server == "" {
 		s.server = "Bearer " + runBeside(s.T, s.configuration, "token", "make", "gameserver", "--role", "check")
 	}

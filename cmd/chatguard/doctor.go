@@ -19,7 +19,8 @@ func newDoctorCommand() *cobra.Command {
 		Short: "Check everything that chatguard needs, and say what is wrong and how to fix it",
 		Long: `Checks the configuration, the database, the dashboard's address, and this machine's clock and time zones. Also checks
 Twitch: the token and its scopes, the channels, where the bot is a moderator, and whether chat can be read. If the
-configuration names no Twitch channel, the checks of Twitch are skipped.
+configuration names no Twitch channel, the checks of Twitch are skipped. If nodes share limits over a store, checks the
+store: its rights, version, settings, speed and clock, and the other nodes.
 
 Each line says ok, note or problem. The line below a problem says how to fix it. The doctor can run while chatguard
 runs, and doesn't affect it. It creates and deletes a file next to the database to check that the folder is writable.
@@ -33,7 +34,9 @@ The exit code is 0 if there is no problem, 1 if there are problems, and 2 if the
 			}
 			ctx, stop := newStopContext(cmd.Context(), 0)
 			defer stop()
-			return examine(ctx, doctor.New(cfg, nil), cmd.OutOrStdout())
+			d := doctor.New(cfg, nil)
+			d.Version = version()[0]
+			return examine(ctx, d, cmd.OutOrStdout())
 		},
 	}
 	addConfigFlag(cmd, &path)

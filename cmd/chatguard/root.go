@@ -51,6 +51,7 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(), newDemoCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newSigninCommand(), newTokenCommand(), newReplayCommand(), newResetsCommand())
+	root.AddCommand(newNodesCommand(), newSharedCommand())
 	root.AddCommand(newPolicyCommand(), newBackupCommand(), newExportCommand(), newImportCommand(), newLicensesCommand())
 	refuseUnknownShells(root)
 	return root

@@ -22,6 +22,7 @@ import (
 	"github.com/chatguard/chatguard/internal/host"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/redisstore"
 )
 
 // Owner is the name under which a sign-in link signs in, unless the link names another.
@@ -37,6 +38,11 @@ type App struct {
 	Twitch *twitchbot.Connection
 	Bot    *chat.Bot
 	Web    *web.Server
+
+	shared  *redisstore.Store // nil if this node is alone
+	standby *chat.Standby     // nil if this node is alone, or without Twitch
+	seeds   bool              // the App only restores the database's state, for Seed
+	version string
 
 	login     *botLogin // nil without an account on Twitch
 	pages     Pages
@@ -65,7 +71,7 @@ type Options struct {
 
 // Open opens the database, restores its content, and listens. Close the App when done.
 func Open(ctx context.Context, o Options) (*App, error) {
-	a := &App{Config: o.Config, pages: o.Pages.Real(), began: time.Now(), log: o.Log, metrics: metrics.NewSet(), dial: o.Dial, listener: o.Listener}
+	a := &App{Config: o.Config, pages: o.Pages.Real(), began: time.Now(), log: o.Log, metrics: metrics.NewSet(), version: o.Version[0], dial: o.Dial, listener: o.Listener}
 	build := fmt.Sprintf("chatguard_build_info{version=%q,goversion=%q}", o.Version[0], o.Version[1])
 	a.metrics.NewGauge(build, func() float64 { return 1 })
 	if err := a.open(ctx); err != nil {
@@ -78,7 +84,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 // open creates the parts in order, because each needs earlier ones.
 func (a *App) open(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		a.listen, a.openHost, a.openGuard, a.restore, a.openBot, a.openWeb,
+		a.listen, a.openHost, a.openShared, a.openGuard, a.restore, a.openBot, a.openWeb,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -107,6 +113,8 @@ func (a *App) Run(ctx context.Context) error {
 	defer stopWriting()
 	written := make(chan error, 1)
 	go func() { written <- a.Host.Run(writing) }()
+	shared := make(chan error, 1)
+	go func() { shared <- a.runShared(writing) }()
 
 	told := make(chan struct{})
 	stopTelling := context.AfterFunc(ctx, func() {
@@ -121,7 +129,12 @@ func (a *App) Run(ctx context.Context) error {
 	listener := a.listener
 	a.listener = nil // the server closes it
 	serving, ctx := errgroup.WithContext(ctx)
-	serving.Go(func() error { return a.Bot.Run(ctx) })
+	serving.Go(func() error {
+		if a.standby != nil {
+			defer a.standby.Close()
+		}
+		return a.Bot.Run(ctx)
+	})
 	if a.login != nil {
 		serving.Go(func() error { return a.login.run(ctx) })
 	}
@@ -131,7 +144,7 @@ func (a *App) Run(ctx context.Context) error {
 		a.Twitch.LogTotals()
 	}
 	stopWriting() // nothing is judged or reported after this
-	return errors.Join(err, <-written)
+	return errors.Join(err, <-written, <-shared)
 }
 
 // Close closes the database and everything else that is open.
@@ -141,6 +154,11 @@ func (a *App) Close() {
 	}
 	if a.Twitch != nil {
 		a.Twitch.Close()
+	}
+	if a.shared != nil {
+		if err := a.shared.Close(); err != nil {
+			a.log.Error("the shared store could not be closed", "error", err)
+		}
 	}
 	if a.Host != nil {
 		if err := a.Host.Close(); err != nil {

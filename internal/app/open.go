@@ -47,12 +47,21 @@ func (a *App) openGuard(context.Context) (err error) {
 		chatTime = clock.NewChat(nil)
 		guarding.Now = chatTime.Now
 	}
-	if a.Guard, err = chatguard.New(a.Config.Policy, guarding); err != nil {
+	if a.shared != nil {
+		guarding.Now = nil // all nodes use one clock
+		guarding.Shared, guarding.ShareMode = a.shared, shareModes[a.Config.Shared.Mode]
+	}
+	documents := a.sharedDocuments()
+	if a.seeds {
+		guarding.ShareMode, documents = chatguard.ShareExact, nil
+	}
+	if a.Guard, err = chatguard.New(ownPart(a.Config, a.Config.Policy), guarding); err != nil {
 		return err
 	}
 	settings := host.SettingsOf(a.Config)
 	err = a.Host.Join(a.Guard, host.Options{
 		Base: configured{a.Config, a.directory}, Acceptable: a.acceptable, Fix: a.discardHint, Settings: &settings, Acts: true,
+		Documents: documents, StateElsewhere: a.isStateShared(),
 	})
 	if err != nil {
 		return err
@@ -67,6 +76,9 @@ func (a *App) openGuard(context.Context) (err error) {
 	}
 	return nil
 }
+
+// isStateShared reports whether the users' state is in the shared store instead of the database.
+func (a *App) isStateShared() bool { return a.Config.Shared.Mode == config.ShareExact && !a.seeds }
 
 // maxStreams is the maximum number of recorded streams that are read at the start.
 const maxStreams = 1000
@@ -94,7 +106,10 @@ func (a *App) restore(ctx context.Context) error {
 	case err != nil:
 		return addDatabaseFix(err)
 	}
-	if stats.Rows > 0 {
+	switch {
+	case a.isStateShared():
+		a.log.Info("the users' state is in the shared store", "interrupted", stats.Interrupted)
+	case stats.Rows > 0:
 		a.log.Info("restored the state of the last process", "rows", stats.Rows, "interrupted", stats.Interrupted, "took", time.Since(began).Round(time.Millisecond))
 	}
 	if err := (request.Queue{Path: a.Host.Store.Path()}).Forget(); err != nil {
@@ -106,10 +121,13 @@ func (a *App) restore(ctx context.Context) error {
 // openBot creates the bot and lets Controls act in its chat.
 func (a *App) openBot(context.Context) error {
 	options := chat.Options{
-		Guard: a.Guard, Source: a.Twitch, Moderator: a.Twitch.Moderator(), Logger: a.log, Report: a.Host.Report,
+		Guard: a.Guard, Source: chat.Source(a.Twitch), Moderator: a.Twitch.Moderator(), Logger: a.log, Report: a.Host.Report,
 		Moderates: a.Twitch.Moderates,
 		Notices:   a.notices,
 		SlowMode:  a.Config.Twitch.SlowMode, SlowModes: map[string]string{}, Settings: a.Host.Store,
+	}
+	if a.standby != nil {
+		options.Source, options.Moderator = a.standby.Source(options.Source), a.standby.Moderator(options.Moderator)
 	}
 	if a.Config.Twitch.Commands {
 		options.Answer = a.Host.Controls.Command
@@ -133,7 +151,7 @@ func (a *App) notices(channelID string) chat.Notices {
 // openWeb creates the dashboard and shows in it the users who are still held back.
 func (a *App) openWeb(ctx context.Context) (err error) {
 	store := a.Host.Store
-	shown := &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot}
+	shown := &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot, a.standby}
 	options := web.Options{
 		Site: a.site, Guard: a.Guard, Store: store, Sessions: store.Tokens, WrongCode: persist.ErrCode, Metrics: a.metrics, Log: a.log,
 		Policies:    a.Host.Policies,
@@ -141,6 +159,9 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 		Channels:    shown.channels,
 		Connections: shown.connections,
 		Database:    a.Host.Database,
+		Shared:      a.sharedState,
+		Nodes:       a.nodes,
+		Leads:       a.leads,
 		CheckSpace:  roomSpace,
 		Listed:      a.directory.isListed,
 		Entered:     a.enterRoom,

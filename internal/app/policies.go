@@ -18,7 +18,7 @@ type configured struct {
 }
 
 // Default returns the policy of all channels without their own.
-func (c configured) Default() chatguard.Policy { return c.config.Policy }
+func (c configured) Default() chatguard.Policy { return ownPart(c.config, c.config.Policy) }
 
 // Policy returns the policy that the configuration gives a channel.
 func (c configured) Policy(id string) chatguard.Policy {
@@ -29,15 +29,25 @@ func (c configured) Policy(id string) chatguard.Policy {
 // unknown.
 func configuredPolicy(c config.Config, login, id string) chatguard.Policy {
 	if name, ok := roomName(id); ok {
-		return c.PolicyFor(name)
+		return ownPart(c, c.PolicyFor(name))
 	}
-	return c.PolicyFor(login, id)
+	return ownPart(c, c.PolicyFor(login, id))
+}
+
+// ownPart returns this node's part of a policy of a configuration. The policies in force, and those
+// on the dashboard, are these parts, so that they agree with what users have left on this node.
+func ownPart(c config.Config, p chatguard.Policy) chatguard.Policy {
+	part, err := c.Shared.Part(p)
+	if err != nil { // a configuration with such a policy isn't loaded; see Shared.CheckParts
+		return p
+	}
+	return part
 }
 
 // Resolve returns the policy that a start with the configuration would put in force in a channel
 // whose last revision is r. login is empty if it is unknown.
 func Resolve(c config.Config, login, id string, r journal.Revision) (live control.LiveChange, err error) {
-	guard, err := chatguard.New(c.Policy, nil)
+	guard, err := chatguard.New(ownPart(c, c.Policy), nil)
 	if err != nil {
 		return live, err
 	}

@@ -16,6 +16,11 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 		// A change of transport needs a restart.
 		return nil, err
 	}
+	restart := restartKeys(a.Config, cfg)
+	cfg.Shared = a.Config.Shared // until the restart
+	if err := cfg.Shared.CheckParts(cfg); err != nil {
+		return nil, &config.Error{File: cfg.Path, Key: "shared.share", Problem: err.Error()}
+	}
 	a.warn(cfg)
 	for _, id := range a.Web.Asked() {
 		a.directory.learnRoom(cfg, id)
@@ -36,7 +41,6 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 		return nil, err
 	}
 	a.log.Info("loaded the configuration", "file", cfg.Path, "channels", slices.Concat(cfg.Twitch.Channels, cfg.Check.Channels))
-	restart := restartKeys(a.Config, cfg)
 	if len(restart) > 0 {
 		a.log.Warn("changed in the configuration, and needs a restart", "keys", strings.Join(restart, ", "))
 	}

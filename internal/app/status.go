@@ -9,6 +9,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/host"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -19,6 +20,7 @@ type status struct {
 	guard     *chatguard.Guard
 	twitch    *twitchbot.Connection
 	bot       *chat.Bot
+	standby   *chat.Standby // nil if this node is alone
 }
 
 // channels returns the channels whose IDs are known. These are Twitch's channels, the rooms that
@@ -54,6 +56,7 @@ func (s *status) connections() []live.Connection {
 		list = s.addTwitch(list)
 	}
 	list = append(list, s.unusedChanges()...)
+	list = append(list, s.standbys()...)
 	slowed := s.bot.Slowed()
 	notes, noted := s.twitch.Observing(), 0
 	for _, c := range s.channels() {
@@ -77,6 +80,32 @@ func (s *status) connections() []live.Connection {
 	}
 	if more := noted - MostNotes; more > 0 {
 		list = append(list, live.Connection{Name: fmt.Sprintf("and %d more", more), State: live.Observing, Detail: "`chatguard doctor` names them all"})
+	}
+	return list
+}
+
+// standbys returns the channels in which another node acts.
+func (s *status) standbys() (list []live.Connection) {
+	if s.standby == nil {
+		return nil
+	}
+	others := 0
+	for _, c := range s.twitchChannels() {
+		node, known := s.standby.Leader(c.ID)
+		if !known || s.standby.Leads(c.ID) {
+			continue
+		}
+		if others++; others > MostNotes {
+			continue
+		}
+		detail := "no node acts in it yet"
+		if node != "" {
+			detail = "node " + hostile.Printable(node) + " acts in it"
+		}
+		list = append(list, live.Connection{Name: "#" + c.Login, State: live.Standby, Detail: detail})
+	}
+	if more := others - MostNotes; more > 0 {
+		list = append(list, live.Connection{Name: fmt.Sprintf("and %d more", more), State: live.Standby})
 	}
 	return list
 }

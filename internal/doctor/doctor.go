@@ -26,7 +26,8 @@ const patience = 5 * time.Second
 // Doctor checks everything that chatguard needs with a configuration. It changes nothing except the
 // token, which it renews when due, as a running chatguard would. Create one with New.
 type Doctor struct {
-	Now func() time.Time // this machine's clock
+	Now     func() time.Time // this machine's clock
+	Version string           // of chatguard, compared with the other nodes'; empty means that of the module
 
 	cfg  config.Config
 	dial twitchbot.Dialer
@@ -87,6 +88,9 @@ func (d *Doctor) checks() []check {
 		{"database", d.checkDatabase},
 		{"zone", d.checkZones},
 		{"dashboard", d.checkDashboard},
+	}
+	if d.cfg.Shared.Mode != config.ShareOff {
+		here = append(here, check{"shared store", d.checkShared})
 	}
 	if len(d.cfg.Twitch.Channels) == 0 {
 		return here

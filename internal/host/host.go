@@ -62,6 +62,12 @@ type Options struct {
 	Acceptable func(channelID string, p chatguard.Policy) error
 	Fix        func(channelID string) string
 
+	// Documents shares people's changes with other nodes; nil means that there are none.
+	Documents control.Documents
+	// StateElsewhere means that the users' state is neither restored nor stored, because it is in a
+	// shared store.
+	StateElsewhere bool
+
 	// Settings are the settings of channels whose settings nobody has changed; nil means the
 	// configuration's default.
 	Settings *control.Settings
@@ -102,7 +108,7 @@ func newHost(opts *persist.Options) *Host {
 // Join creates the Policies and Controls of a Guard. They are not in force before Restore.
 func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
 	h.guard, h.kept, h.options = guard, guard, o
-	if h.IsMemory { // taking the Guard's rows would hide them from another store
+	if h.IsMemory || o.StateElsewhere { // taking the Guard's rows would hide them from another store
 		if h.kept, err = chatguard.New(chatguard.DefaultPolicy(), nil); err != nil {
 			return err
 		}
@@ -113,6 +119,7 @@ func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
 	}
 	h.Policies = control.NewPolicies(control.PolicyOptions{
 		Guard: guard, Store: h.Store, Base: o.Base, Acceptable: o.Acceptable, Fix: o.Fix, Log: h.log,
+		Documents: o.Documents,
 	})
 	h.Controls = control.New(control.Options{
 		Policies: h.Policies, Store: h.Store, Settings: settings, Acceptable: acceptable,
@@ -121,8 +128,8 @@ func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
 }
 
 // Restore makes the Guard continue where the last process ended. It restores people's policy
-// changes, then usage, then pauses. From then on the store receives every verdict. The error is a
-// control.PolicyError or the store's.
+// changes, then usage unless that is elsewhere, then pauses. From then on the store receives every
+// verdict. The error is a control.PolicyError or the store's.
 func (h *Host) Restore(ctx context.Context) (stats persist.RestoreStats, err error) {
 	if err := h.Policies.Restore(ctx); err != nil {
 		return stats, err
@@ -130,7 +137,11 @@ func (h *Host) Restore(ctx context.Context) (stats persist.RestoreStats, err err
 	if h.Settings, err = h.Store.Settings(ctx); err != nil {
 		return stats, err
 	}
-	if stats, err = h.Store.Restore(ctx, h.kept); err != nil {
+	restored := h.kept
+	if h.options.StateElsewhere {
+		restored = nil
+	}
+	if stats, err = h.Store.Restore(ctx, restored); err != nil {
 		return stats, err
 	}
 	h.Changed = slices.Collect(maps.Keys(h.Settings))

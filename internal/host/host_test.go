@@ -163,3 +163,36 @@ func TestJoin_DefaultRaid(t *testing.T) {
 		}
 	}
 }
+
+// If the users' state is elsewhere, the rows of the database are neither read nor changed: they may
+// be copied to the shared store later.
+func TestRestore_StateElsewhere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "chat.db")
+	h, guard := openFile(t, path), newGuard(t)
+	restore(t, h, guard, Options{})
+	say(t, guard)
+	finish(t, h)
+
+	h, guard = openFile(t, path), newGuard(t)
+	if err := h.Join(guard, Options{StateElsewhere: true}); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := h.Restore(t.Context())
+	if err != nil || stats.Rows != 0 {
+		t.Errorf("%d rows are restored, %v", stats.Rows, err)
+	}
+	if n := h.kept.Memory().Users; n != 0 {
+		t.Errorf("%d users are in memory", n)
+	}
+	if v := say(t, guard); !v.Allowed {
+		t.Error("the Guard knows the state of the database")
+	}
+	finish(t, h)
+
+	h, guard = openFile(t, path), newGuard(t)
+	restore(t, h, guard, Options{})
+	if v := say(t, guard); v.Allowed {
+		t.Error("the database has lost its state")
+	}
+	finish(t, h)
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/redisstore"
+)
+
+func newSharedCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "shared",
+		Short: "Copy users into the store that nodes share, export them, and delete them",
+		Long: `Works on the users' state in the store that nodes share: Valkey or Redis, as [shared] in the configuration says. The store
+has a row for each user in each channel, for each user in all channels, and for each channel as a whole, as far as the
+policy has such limits. Export needs the right +scan in the store, and forget +scan and +pttl.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newSharedSeedCommand(), newSharedExportCommand(), newSharedForgetCommand())
+	return cmd
+}
+
+// withShared runs a command on the configuration at path.
+func withShared(cmd *cobra.Command, path string, do func(context.Context, config.Config) error) error {
+	cfg, err := loadConfig(path)
+	if err != nil {
+		return err
+	}
+	ctx, stop := newStopContext(cmd.Context(), 0)
+	defer stop()
+	err = do(ctx, cfg)
+	if text, ok := strings.CutPrefix(fmt.Sprint(err), "redisstore: "); ok {
+		return errors.New(app.SharedText(text))
+	}
+	return err
+}
+
+// withStore runs a command on the shared store of the configuration at path.
+func withStore(cmd *cobra.Command, path string, do func(context.Context, *redisstore.Store) error) error {
+	return withShared(cmd, path, func(ctx context.Context, cfg config.Config) error {
+		store, err := app.OpenSharedUp(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		defer store.Close() // it has no other error than that it is closed
+		return do(ctx, store)
+	})
+}
+
+func newSharedSeedCommand() *cobra.Command {
+	var path string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "seed",
+		Short: "Copy the users of the database into the shared store",
+		Long: `Copies the state of all users from the database into the shared store, so that nobody's day begins again when a node starts
+to share limits: usage, strikes, overrides and grants. A row that the store already has stays as it is, so the command can
+be repeated, and several nodes can be seeded. State that has no effect any more isn't copied.
+
+Set [shared] in the configuration, stop chatguard, run this, and start chatguard again. The database stays as it is.`,
+		Example: `  chatguard shared seed --dry-run
+  chatguard shared seed`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withShared(cmd, path, func(ctx context.Context, cfg config.Config) error {
+				log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+				done, err := app.Seed(ctx, app.Options{Config: cfg, Log: log, Version: version()}, dryRun)
+				if err != nil && done.Written > 0 {
+					return fmt.Errorf("%w; %s were copied: repeat the command", err, count(int64(done.Written), "row"))
+				}
+				if err != nil {
+					return err
+				}
+				return printSeeded(cmd.OutOrStdout(), done, dryRun)
+			})
+		},
+	}
+	addConfigFlag(cmd, &path)
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count what would be copied")
+	return cmd
+}
+
+// printSeeded prints what was copied.
+func printSeeded(out io.Writer, done chatguard.Seeded, dryRun bool) error {
+	verb := "Copied"
+	if dryRun {
+		verb = "Would copy"
+	}
+	_, err := fmt.Fprintf(out, "%s %s; the store already has %d.\n", verb, count(int64(done.Written), "row"), done.Kept)
+	return err
+}
+
+// exportedRow is a row as `chatguard shared export` prints it.
+type exportedRow struct {
+	ChannelID string          `json:"channel_id,omitempty"`
+	UserID    string          `json:"user_id,omitempty"`
+	Row       *limits.RowText `json:"row,omitempty"`
+	// Problem is why the row can't be read.
+	Problem string `json:"problem,omitempty"`
+}
+
+func newSharedExportCommand() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "export [USER]",
+		Short: "Print rows of the shared store as JSON lines",
+		Long: `Prints the rows of the shared store, or those of the user with the ID USER, as JSON lines. A row has the usage of each limit
+with the parameters under which it was spent, strikes, and the override and grants. A row without a user is a channel's,
+and a row without a channel is for limits per user everywhere. The IDs of a server's rooms and users begin with "check:".`,
+		Example: `  chatguard shared export 12345
+  chatguard shared export check:anna
+  chatguard shared export > rows.jsonl`,
+		Args: maybeUser,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			user := ""
+			if len(args) > 0 {
+				user = args[0]
+			}
+			return withStore(cmd, path, func(ctx context.Context, store *redisstore.Store) error {
+				return exportRows(ctx, store, user, cmd.OutOrStdout())
+			})
+		},
+	}
+	addConfigFlag(cmd, &path)
+	return cmd
+}
+
+// maybeUser allows one argument that isn't empty.
+func maybeUser(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return oneUser(cmd, args)
+}
+
+// oneUser requires one argument that isn't empty.
+func oneUser(cmd *cobra.Command, args []string) error {
+	if err := oneArgument("USER", "the ID of a USER")(cmd, args); err != nil {
+		return err
+	}
+	if args[0] == "" {
+		return usageError{errors.New(cmd.CommandPath() + " needs the ID of a USER, but it is empty")}
+	}
+	return nil
+}
+
+func exportRows(ctx context.Context, store *redisstore.Store, user string, w io.Writer) error {
+	out := bufio.NewWriter(w)
+	lines := json.NewEncoder(out)
+	for row, err := range store.Rows(ctx, user) {
+		if err != nil {
+			return errors.Join(err, out.Flush())
+		}
+		line := exportedRow{ChannelID: row.ChannelID, UserID: row.UserID}
+		if text, err := limits.DescribeRow(row.Now); err == nil {
+			line.Row = &text
+		} else {
+			line.Problem = err.Error()
+		}
+		if err := lines.Encode(line); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func newSharedForgetCommand() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "forget USER",
+		Short: "Delete a user's rows from the shared store",
+		Long: `Deletes what all rows of the user with the ID USER contain from the shared store: usage, strikes, override and grants, in
+all channels. Running nodes are notified, so the user's next message is that of a new user. An empty row stays under the
+user's ID until the row before would have expired, or for a week if it had an override. The journals of the nodes keep the
+user's throttled messages as long as "retention" in the configuration says. The IDs of a server's users begin with
+"check:".`,
+		Example: `  chatguard shared forget 12345
+  chatguard shared forget check:anna`,
+		Args: oneUser,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withStore(cmd, path, func(ctx context.Context, store *redisstore.Store) error {
+				deleted, err := store.Delete(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "Deleted %s of %s.\n", count(int64(deleted), "row"), args[0])
+				return err
+			})
+		},
+	}
+	addConfigFlag(cmd, &path)
+	return cmd
+}

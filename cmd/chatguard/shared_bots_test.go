@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/redistest"
+)
+
+// twoChannels is two bots in the same two channels.
+type twoChannels struct {
+	*testing.T
+	redis  *redistest.Server
+	twitch *faketwitch.Server
+	bots   []*process
+	mu     sync.Mutex
+	want   []string // messages to delete
+}
+
+var channelNames = []string{"gardenhour", "nightwatch"}
+
+func startTwoChannels(t *testing.T) *twoChannels {
+	t.Helper()
+	redis := redistest.Start(t)
+	server, err := faketwitch.Start(faketwitch.Options{Channels: channelNames})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c := &twoChannels{T: t, redis: redis, twitch: server}
+	for i := range 2 {
+		s := &scene{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml")}
+		text := fmt.Sprintf("[twitch]\nchannels = [%q, %q]\nirc_address = %q\nirc_tls = false\nhelix_url = %q\nauth_url = %q\n[web]\nlisten = \"127.0.0.1:0\"\n%s%s",
+			channelNames[0], channelNames[1], server.IRCAddress(), server.HelixURL(), server.AuthURL(), threeMessages, sharedTable(redis, fmt.Sprint("bot-", i)))
+		if err := os.WriteFile(s.configuration, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.bots = append(c.bots, startCommand(t, s.chatguard("run"), "CHATGUARD_TWITCH_TOKEN="+server.Token(), "CHATGUARD_WEB_TOKEN="+webToken))
+	}
+	if err := server.WaitJoined(t.Context(), 2*len(channelNames)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// flood writes messages of one user into both channels, at the same time. The first allowed
+// messages stay.
+func (c *twoChannels) flood(login string, messages, allowed int) {
+	c.Helper()
+	var writers sync.WaitGroup
+	for _, channel := range channelNames {
+		writers.Go(func() {
+			for i := range messages {
+				id, err := c.twitch.Say(faketwitch.Line{Channel: channel, Login: login, Text: "hello"})
+				if err != nil {
+					c.Error(err)
+				}
+				if i >= allowed {
+					c.mu.Lock()
+					c.want = append(c.want, id)
+					c.mu.Unlock()
+				}
+			}
+		})
+	}
+	writers.Wait()
+}
+
+// checkDeleted waits until the messages to delete are deleted, and checks that no other one was,
+// and none twice.
+func (c *twoChannels) checkDeleted() {
+	c.Helper()
+	deleted := func() (ids []string) {
+		for _, d := range c.twitch.Deletes() {
+			ids = append(ids, d.Message.ID)
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	slices.Sort(c.want)
+	waitUntil(c.T, func() bool { return len(deleted()) >= len(c.want) })
+	if got := deleted(); !slices.Equal(got, c.want) {
+		c.Errorf("deleted %v, want %v", got, c.want)
+	}
+}
+
+// leads returns in how many channels a bot has begun to act.
+func (p *process) leads() int { return strings.Count(p.log(), "acts in the channel now") }
+
+// Two bots in two channels act on each message once. Whichever acts in a channel, the other one
+// acts there after it was killed. A bot that was suspended deletes nothing twice.
+func TestShared_TwoBotsInTwoChannels(t *testing.T) {
+	t.Parallel()
+	c := startTwoChannels(t)
+	c.flood("anna", 8, 3)
+	c.checkDeleted()
+	if n := c.bots[0].leads() + c.bots[1].leads(); n != len(channelNames) {
+		t.Errorf("the bots act in %d channels, want %d", n, len(channelNames))
+	}
+	if !*whole {
+		c.bots[0].stop(t)
+		waitUntil(t, func() bool { return c.bots[1].leads() == len(channelNames) })
+		c.flood("anna", 3, 0)
+		c.checkDeleted()
+		c.bots[1].stop(t)
+		c.checkDeleted()
+		return
+	}
+	first, second := c.bots[0], c.bots[1]
+	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, func() bool { return second.leads() == len(channelNames) })
+	c.flood("anna", 4, 0)
+	c.checkDeleted()
+	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	c.flood("anna", 4, 0)
+	c.checkDeleted()
+	before := first.leads()
+	if err := second.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, func() bool { return first.leads() == before+len(channelNames) })
+	c.flood("anna", 4, 0)
+	c.checkDeleted()
+	first.stop(t)
+	c.checkDeleted()
+}

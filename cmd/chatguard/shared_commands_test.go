@@ -1,0 +1,238 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/redisstore"
+)
+
+// sharedRun is the outcome of a command line.
+type sharedRun struct {
+	out, complaint string
+	code           int
+}
+
+// storePassword is the store's password in these tests, which no output may contain.
+const storePassword = "rosebud-1941"
+
+// runShared runs a command line with the store's password, and checks that it prints none.
+func runShared(t *testing.T, configuration, password string, args ...string) (r sharedRun) {
+	t.Helper()
+	command := exec.Command(os.Args[0], append(args, "--config", configuration)...)
+	command.Env = append(os.Environ(), asCommand+"=1", "CHATGUARD_SHARED_PASSWORD="+password)
+	var complaints strings.Builder
+	command.Stderr = &complaints
+	out, err := command.Output()
+	if failed := (*exec.ExitError)(nil); err != nil && !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	r = sharedRun{string(out), complaints.String(), command.ProcessState.ExitCode()}
+	for _, secret := range []string{storePassword, password} {
+		if secret != "" && strings.Contains(r.out+r.complaint, secret) {
+			t.Errorf("%v prints the password: %+v", args, r)
+		}
+	}
+	return r
+}
+
+// writeRooms writes a configuration for rooms with more tables, and returns its path.
+func writeRooms(t *testing.T, path, more string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(roomsConfig+more), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestShared_Commands switches a node to a shared store: `seed` keeps what users have spent,
+// `nodes` lists the nodes, `export` shows rows, and `forget` deletes them.
+func TestShared_Commands(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, "--requirepass", storePassword)
+	configuration := filepath.Join(t.TempDir(), "chatguard.toml")
+	alone := &roomServer{T: t, configuration: writeRooms(t, configuration, ""), owner: webToken}
+	alone.start()
+	for _, user := range []string{"anna", "anna", "anna", "bob"} {
+		alone.check("hall", user, http.StatusOK)
+	}
+	alone.check("hall", "anna", http.StatusTooManyRequests)
+
+	shared := sharedTable(server, "first")
+	writeRooms(t, configuration, shared)
+	if r := runShared(t, configuration, storePassword, "shared", "seed"); r.code != exitFailed || !strings.Contains(r.complaint, "stop") {
+		t.Errorf("while chatguard runs: %+v", r)
+	}
+	alone.stop(t)
+	for _, step := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"shared", "seed", "--dry-run"}, "Would copy 2 rows; the store already has 0.\n"},
+		{[]string{"shared", "seed"}, "Copied 2 rows; the store already has 0.\n"},
+		{[]string{"shared", "seed"}, "Copied 0 rows; the store already has 2.\n"},
+		{[]string{"nodes"}, "No nodes. `chatguard run` adds one.\n"},
+		{[]string{"nodes", "--json"}, "{\"nodes\":[]}\n"},
+	} {
+		if r := runShared(t, configuration, storePassword, step.args...); r.out != step.want || r.complaint != "" || r.code != 0 {
+			t.Errorf("%v: %+v, want %q", step.args, r, step.want)
+		}
+	}
+	// Another node, with a database of its own, continues where the first ended.
+	other := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "other.toml"), owner: webToken, env: []string{"CHATGUARD_SHARED_PASSWORD=" + storePassword}}
+	writeRooms(t, other.configuration, strings.Replace(shared, `"first"`, `"second"`, 1))
+	other.start()
+	other.check("hall", "anna", http.StatusTooManyRequests)
+	other.check("hall", "bob", http.StatusOK)
+	var list struct{ Nodes []redisstore.Node }
+	waitUntil(t, func() bool {
+		r := runShared(t, configuration, storePassword, "nodes", "--json")
+		return json.Unmarshal([]byte(r.out), &list) == nil && len(list.Nodes) == 1
+	})
+	if n := list.Nodes[0]; n.Name != "second" || n.Mode != "exact" || n.Started.IsZero() || n.Address == "" || n.Policy == "" || !slices.Equal(n.Formats, []int{1}) {
+		t.Errorf("%+v", n)
+	}
+	if r := runShared(t, configuration, storePassword, "nodes"); !strings.HasPrefix(r.out, "name ") || !strings.Contains(r.out, "\nsecond ") {
+		t.Errorf("%+v", r)
+	}
+	var users []string
+	r := runShared(t, configuration, storePassword, "shared", "export")
+	for line := range strings.Lines(r.out) {
+		var row exportedRow
+		if err := json.Unmarshal([]byte(line), &row); err != nil || row.Row == nil || row.ChannelID != "check:hall" || row.Row.Limits[0].Name != "burst" {
+			t.Errorf("%s, %v", line, err)
+		}
+		users = append(users, row.UserID)
+	}
+	if slices.Sort(users); fmt.Sprint(users) != "[check:anna check:bob]" {
+		t.Errorf("exported %v: %+v", users, r)
+	}
+	if r := runShared(t, configuration, storePassword, "shared", "export", "check:bob"); strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, "check:bob") {
+		t.Errorf("%+v", r)
+	}
+	if r := runShared(t, configuration, storePassword, "shared", "forget", "check:anna"); r.out != "Deleted 1 row of check:anna.\n" {
+		t.Errorf("%+v", r)
+	}
+	waitUntil(t, func() bool {
+		answer, _ := sendRequest(t, "POST", other.address+"api/v1/check", `{"channel":"hall","user_id":"anna"}`, "Authorization", other.server)
+		return answer.StatusCode == http.StatusOK
+	})
+	other.check("hall", "bob", http.StatusOK)
+	other.check("hall", "bob", http.StatusTooManyRequests)
+	if r := runShared(t, other.configuration, storePassword, "doctor"); r.code != 0 || !strings.Contains(r.out, "shared store   reachable: "+server.Addr()+" answers") ||
+		!strings.Contains(r.out, "node second") {
+		t.Errorf("%+v", r)
+	}
+	other.stop(t)
+	if strings.Contains(other.log(), storePassword) {
+		t.Errorf("the password is in the log:\n%s", other.log())
+	}
+}
+
+// TestShared_Refused checks that a mistake is one line with the fix and an exit code, and that the
+// doctor names it, too.
+func TestShared_Refused(t *testing.T) {
+	t.Parallel()
+	locked := redistest.Start(t, "--requirepass", storePassword)
+	other := redistest.Start(t)
+	configuration := filepath.Join(t.TempDir(), "chatguard.toml")
+	use := func(table string) { writeRooms(t, configuration, "\n[shared]\n"+table) }
+	at := func(server *redistest.Server, more string) string {
+		return fmt.Sprintf("mode = \"exact\"\nurl = %q\n%s", server.URL(), more)
+	}
+	use(at(other, ""))
+	if r := runShared(t, configuration, "", "nodes"); r.code != 0 { // stores the namespace's format
+		t.Fatalf("%+v", r)
+	}
+	for name, c := range map[string]struct{ table, password, want string }{
+		"wrong password":    {at(locked, ""), "xanadu-1797", "shared.url: " + locked.Addr() + ": the user name or password is wrong: correct CHATGUARD_SHARED_PASSWORD"},
+		"no password":       {at(locked, ""), "", "the server asks for a password: set CHATGUARD_SHARED_PASSWORD"},
+		"no TLS":            {"mode = \"exact\"\nurl = \"redis://10.0.0.7\"", "", "shared.url: 10.0.0.7 is another machine, and the connection isn't encrypted: write rediss://"},
+		"other format":      {at(other, "placement = \"together\""), "", "use the same version and shared.placement on all nodes, or another namespace"},
+		"no certificates":   {"mode = \"exact\"\nurl = \"rediss://127.0.0.1:1\"\ntls_ca = \"none.pem\"", "", "shared.tls_ca: "},
+		"password in a URL": {"mode = \"exact\"\nurl = \"redis://:xanadu-1797@127.0.0.1\"", "xanadu-1797", "shared.url: a password doesn't belong here"},
+	} {
+		use(c.table)
+		for _, args := range [][]string{{"run"}, {"nodes"}, {"shared", "seed"}, {"shared", "export"}} {
+			if args[0] == "shared" && args[1] == "seed" {
+				// It needs a database before it looks at the store.
+				if err := os.WriteFile(filepath.Join(filepath.Dir(configuration), "chatguard.db"), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := runShared(t, configuration, c.password, args...)
+			lines := strings.Split(strings.TrimSpace(r.complaint), "\n")
+			if r.code != exitUsage || !strings.Contains(lines[len(lines)-1], c.want) || strings.Count(r.complaint, "chatguard: ") != 1 {
+				t.Errorf("%s: %v: %+v, want %q", name, args, r, c.want)
+			}
+		}
+	}
+	use("mode = \"off\"")
+	if r := runShared(t, configuration, "", "nodes"); r.code != exitUsage || !strings.Contains(r.complaint, `shared.mode: is "off", so there is no shared store`) {
+		t.Errorf("%+v", r)
+	}
+	use(at(locked, ""))
+	if r := runShared(t, configuration, "xanadu-1797", "doctor"); r.code != exitFailed || !strings.Contains(r.out, "problem  shared store") || !strings.Contains(r.out, "CHATGUARD_SHARED_PASSWORD") {
+		t.Errorf("%+v", r)
+	}
+	other.Kill()
+	use(at(other, ""))
+	for _, args := range [][]string{{"nodes"}, {"shared", "export"}, {"shared", "forget", "anna"}, {"shared", "seed"}} {
+		if r := runShared(t, configuration, "", args...); r.code != exitFailed || !strings.Contains(r.complaint, "the shared store is away: "+other.Addr()) || strings.Count(r.complaint, "\n") != 1 {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	if r := runShared(t, configuration, "", "doctor"); r.code != exitFailed || !strings.Contains(r.out, "problem  shared store   reachable: ") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestShared_Shares runs a node that has half of every limit. A reload applies half of the new
+// numbers, and the mode needs a restart.
+func TestShared_Shares(t *testing.T) {
+	t.Parallel()
+	configuration := filepath.Join(t.TempDir(), "chatguard.toml")
+	const lobby = "[[channel.lobby.limit]]\nname = \"slow\"\nalgorithm = \"token-bucket\"\nburst = 2\nrefill = \"1h\"\n"
+	write := func(burst int, table string) {
+		text := strings.Replace(roomsConfig[:strings.Index(roomsConfig, "[[channel.lobby")], "burst = 3", fmt.Sprint("burst = ", burst), 1)
+		if err := os.WriteFile(configuration, []byte(text+lobby+table), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const half = "[shared]\nmode = \"shares\"\nshare = 0.5\n"
+	write(5, half)
+	s := &roomServer{T: t, configuration: configuration, owner: webToken}
+	s.start()
+	s.check("Lobby", "anna", http.StatusOK)
+	s.check("Lobby", "anna", http.StatusTooManyRequests)
+	for range 2 {
+		s.check("hall", "anna", http.StatusOK)
+	}
+	s.check("hall", "anna", http.StatusTooManyRequests)
+	write(8, "[shared]\nmode = \"off\"\n")
+	if said := runBeside(t, configuration, "reload"); !strings.Contains(said, "Needs a restart: shared.mode, shared.share") {
+		t.Error(said)
+	}
+	for range 4 {
+		s.check("hall", "bob", http.StatusOK)
+	}
+	s.check("hall", "bob", http.StatusTooManyRequests)
+	write(1, "")
+	if r := runShared(t, configuration, "", "reload"); r.code == 0 || !strings.Contains(r.complaint, `limit "burst": a share of 0.5 is less than one message`) {
+		t.Errorf("%+v", r)
+	}
+	write(1, half)
+	if r := runShared(t, configuration, "", "run"); r.code != exitUsage || !strings.Contains(r.complaint, `shared.share: limit "burst": a share of 0.5 is less than one message`) {
+		t.Errorf("%+v", r)
+	}
+	s.stop(t)
+}

@@ -1,0 +1,343 @@
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/checkclient"
+	"github.com/chatguard/chatguard/internal/redistest"
+)
+
+// `make test-shared` sets it.
+var whole = flag.Bool("whole", false, "tests of nodes that share limits use more users, messages and intervals")
+
+// roomsWith is a configuration without Twitch, with a token bucket. more is the rest.
+func roomsWith(burst int, refill, more string) string {
+	return fmt.Sprintf(`
+[check]
+channels = ["hall"]
+[web]
+listen = "127.0.0.1:0"
+[policy]
+mode = "enforce"
+[[limit]]
+name = "burst"
+algorithm = "token-bucket"
+burst = %d
+refill = %q
+[penalties]
+ladder = ["drop"]
+%s`, burst, refill, more)
+}
+
+// startRooms starts nodes that servers ask. run starts one; nil means this binary.
+func startRooms(t *testing.T, configuration string, tables []string, run func(i int, configuration string) *process) (nodes []*roomServer) {
+	t.Helper()
+	for i, table := range tables {
+		s := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: webToken}
+		if err := os.WriteFile(s.configuration, []byte(configuration+table), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if run != nil {
+			s.server, s.process = "Bearer "+webToken, run(i, s.configuration)
+		} else {
+			s.start()
+		}
+		nodes = append(nodes, s)
+	}
+	return nodes
+}
+
+// client returns a client that asks the node.
+func (s *roomServer) client() *checkclient.Client {
+	s.Helper()
+	c, err := checkclient.New(strings.TrimRight(s.address, "/"), strings.TrimPrefix(s.server, "Bearer "), &checkclient.Options{FailClosed: true, Timeout: time.Minute})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(c.CloseIdleConnections)
+	return c
+}
+
+// metric returns the value of a metric, with its labels.
+func (s *roomServer) metric(name string) float64 {
+	s.Helper()
+	for line := range strings.Lines(s.metrics()) {
+		if text, ok := strings.CutPrefix(line, name+" "); ok {
+			value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if err != nil {
+				s.Fatal(err)
+			}
+			return value
+		}
+	}
+	s.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// hammer sends messages of each user to all nodes in turn, from many goroutines at the same time.
+// It returns how many are allowed.
+func hammer(t *testing.T, nodes []*roomServer, prefix string, users, each int) int {
+	t.Helper()
+	var senders sync.WaitGroup
+	var allowed atomic.Int64
+	for i, n := range nodes {
+		client, users, mine := n.client(), users, make(chan string)
+		go func() {
+			defer close(mine)
+			for round := range each {
+				for u := range users {
+					if (round+u)%len(nodes) == i {
+						mine <- prefix + strconv.Itoa(u)
+					}
+				}
+			}
+		}()
+		for range 8 {
+			senders.Go(func() {
+				for user := range mine {
+					v, err := client.Check(t.Context(), chatguard.Message{ChannelID: "hall", User: chatguard.User{ID: user}})
+					if err != nil || v.Degraded {
+						t.Errorf("%s: degraded %v, %v", user, v.Degraded, err)
+					}
+					if v.Allowed {
+						allowed.Add(1)
+					}
+				}
+			})
+		}
+	}
+	senders.Wait()
+	return int(allowed.Load())
+}
+
+// swaps returns how many swaps a node has made.
+func (s *roomServer) swaps() float64 { return s.metric(`chatguard_shared_swaps_total{result="done"}`) }
+
+// Synchronised nodes allow more than the burst only by what they hadn't compared yet, and count
+// what exceeds it. Both nodes get a few messages, and then the test waits for their exchange. So
+// the bound doesn't depend on the machine's speed: the messages that a node gets in T, at most two
+// intervals and one exchange, are those of three steps.
+func TestShared_Overshoot(t *testing.T) {
+	t.Parallel()
+	intervals := []string{"100ms"}
+	if *whole {
+		intervals = append(intervals, "1s")
+	}
+	const burst, step = 40, 4
+	for _, interval := range intervals {
+		t.Run(interval, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t)
+			var tables []string
+			for i := range 2 {
+				tables = append(tables, strings.Replace(sharedTable(server, fmt.Sprint("node-", i)), `"exact"`, `"synchronised"`, 1)+fmt.Sprintf("interval = %q\n", interval))
+			}
+			nodes := startRooms(t, roomsWith(burst, "1000h", ""), tables, nil)
+			clients := []*checkclient.Client{nodes[0].client(), nodes[1].client()}
+			overdrawn := func() float64 {
+				return nodes[0].metric("chatguard_shared_overdrawn_total") + nodes[1].metric("chatguard_shared_overdrawn_total")
+			}
+			for user := 0; ; user++ {
+				allowed, before := 0, overdrawn()
+				for more := true; more; {
+					var passed [2]int
+					var swaps [2]float64
+					var both sync.WaitGroup
+					for i := range nodes {
+						swaps[i] = nodes[i].swaps()
+						both.Go(func() {
+							for range step {
+								v, err := clients[i].Check(t.Context(), chatguard.Message{ChannelID: "hall", User: chatguard.User{ID: fmt.Sprint("user-", user)}})
+								if err != nil || v.Degraded {
+									t.Errorf("degraded %v, %v", v.Degraded, err)
+								}
+								if v.Allowed {
+									passed[i]++
+								}
+							}
+						})
+					}
+					both.Wait()
+					allowed += passed[0] + passed[1]
+					for i := range nodes {
+						waitUntil(t, func() bool { return passed[i] == 0 || nodes[i].swaps() > swaps[i] })
+					}
+					more = passed != [2]int{}
+				}
+				over := allowed - burst
+				t.Logf("%d messages are allowed, the burst is %d", allowed, burst)
+				if over > 3*step {
+					t.Errorf("%d messages are allowed, and the bound is %d", allowed, burst+3*step)
+				}
+				if over < 0 {
+					t.Errorf("only %d messages are allowed", allowed)
+				}
+				if over > 0 {
+					waitUntil(t, func() bool { return overdrawn()-before >= float64(over) })
+					if got := overdrawn() - before; got != float64(over) {
+						t.Errorf("the metric says that %v messages exceeded the limit, and %d did", got, over)
+					}
+					break
+				}
+				if user == 20 {
+					t.Fatal("nobody got more than the burst, so the metric isn't tested")
+				}
+			}
+			for _, n := range nodes {
+				n.stop(t)
+			}
+		})
+	}
+}
+
+// monitor records the commands that a server executes.
+type monitor struct {
+	server *redistest.Server
+	mu     sync.Mutex
+	lines  []string
+}
+
+func startMonitor(t *testing.T, server *redistest.Server) *monitor {
+	t.Helper()
+	c, err := net.Dial("tcp", server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &monitor{server: server}
+	var reader sync.WaitGroup
+	t.Cleanup(func() { c.Close(); reader.Wait() })
+	if _, err := c.Write([]byte("MONITOR\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(c)
+	lines.Buffer(nil, 1<<20)
+	if !lines.Scan() || lines.Text() != "+OK" {
+		t.Fatalf("the server answers %q: %v", lines.Text(), lines.Err())
+	}
+	reader.Go(func() {
+		for lines.Scan() {
+			m.mu.Lock()
+			m.lines = append(m.lines, lines.Text())
+			m.mu.Unlock()
+		}
+	})
+	return m
+}
+
+// commands returns the commands so far, without those of scripts.
+func (m *monitor) commands(t *testing.T) (list []string) {
+	t.Helper()
+	marker := "marker-" + strconv.FormatInt(time.Now().UnixNano(), 10)
+	c, err := net.Dial("tcp", m.server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := fmt.Fprintf(c, "ECHO %s\r\n", marker); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		list = slices.Clone(m.lines)
+		return slices.ContainsFunc(list, func(line string) bool { return strings.Contains(line, marker) })
+	})
+	return slices.DeleteFunc(list, func(line string) bool { return strings.Contains(line, " lua] ") || strings.Contains(line, "marker-") })
+}
+
+// traffic is what a server was asked to do.
+type traffic struct {
+	looks, swaps int            // commands that read a row, and that may change it
+	others       map[string]int // what nodes do in the background, by command
+}
+
+// trafficOf counts commands. row is a part of the keys of the rows.
+func trafficOf(commands []string, row string) traffic {
+	all := traffic{others: map[string]int{}}
+	for _, c := range commands {
+		_, text, _ := strings.Cut(c, `] "`)
+		name, _, _ := strings.Cut(strings.ToUpper(text), `"`)
+		switch {
+		case !strings.Contains(c, row):
+			all.others[name]++
+		case name == "GET":
+			all.looks++
+		default:
+			all.swaps++
+		}
+	}
+	return all
+}
+
+// A user who writes too much costs the server nearly nothing: nodes refuse from memory. Each strike
+// is a swap, and one of the two nodes may lose the race for it. Just before it, a node looks at the
+// row, because it can't know whether the strike is due on the other node's clock.
+func TestShared_RefusalsFromMemory(t *testing.T) {
+	t.Parallel()
+	messages, atLeast := 2_000, time.Duration(0)
+	if *whole {
+		messages, atLeast = 10_000, 10*time.Second
+	}
+	const strikeEvery = 2 * time.Second
+	server := redistest.Start(t)
+	tables := []string{sharedTable(server, "node-0"), sharedTable(server, "node-1")}
+	nodes := startRooms(t, roomsWith(3, "1000h", fmt.Sprintf("strike_every = %q\n", strikeEvery)), tables, nil)
+	if allowed := hammer(t, nodes, "spammer-", 1, 8); allowed != 3 {
+		t.Fatalf("%d messages are allowed, want 3", allowed)
+	}
+	m := startMonitor(t, server)
+	begin := time.Now()
+	refused := 0
+	for refused == 0 || time.Since(begin) < atLeast {
+		if allowed := hammer(t, nodes, "spammer-", 1, messages); allowed != 0 {
+			t.Errorf("%d messages are allowed, want none", allowed)
+		}
+		refused += messages
+	}
+	took := time.Since(begin)
+	got := trafficOf(m.commands(t), "spammer-")
+	t.Logf("%d refusals in %v: %+v", refused, took.Round(time.Millisecond), got)
+	if strikes := int(took/strikeEvery) + 1; got.swaps > strikes*len(nodes) {
+		t.Errorf("%d swaps in %v, want at most %d", got.swaps, took, strikes*len(nodes))
+	}
+	if got.looks > refused/20 {
+		t.Errorf("%d looks at the row for %d refusals", got.looks, refused)
+	}
+	for _, n := range nodes {
+		n.stop(t)
+	}
+}
+
+// One node needs one swap for each message that is allowed.
+func TestShared_SwapsPerCheck(t *testing.T) {
+	t.Parallel()
+	users := 200
+	if *whole {
+		users = 3_000
+	}
+	server := redistest.Start(t)
+	nodes := startRooms(t, roomsWith(3, "1000h", ""), []string{sharedTable(server, "node")}, nil)
+	m := startMonitor(t, server)
+	if allowed := hammer(t, nodes, "chatter-", users, 3); allowed != 3*users {
+		t.Errorf("%d messages are allowed, want %d", allowed, 3*users)
+	}
+	got := trafficOf(m.commands(t), "chatter-")
+	t.Logf("%d allowed messages: %+v", 3*users, got)
+	if got.swaps != 3*users || got.looks != 0 {
+		t.Errorf("%d swaps and %d looks for %d allowed messages", got.swaps, got.looks, 3*users)
+	}
+	nodes[0].stop(t)
+}

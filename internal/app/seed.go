@@ -1,0 +1,32 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Seed writes the state of all users that the database has to the shared store, except the rows
+// that the store already has. If dryRun is true, it only counts. No other process may own the
+// database.
+func Seed(ctx context.Context, o Options, dryRun bool) (done chatguard.Seeded, err error) {
+	a := &App{Config: o.Config, pages: o.Pages.Real(), log: o.Log, metrics: metrics.NewSet(), dial: o.Dial, seeds: true}
+	defer a.Close()
+	if a.shared, err = OpenSharedUp(ctx, o.Config); err != nil {
+		return done, err
+	}
+	if _, err := os.Stat(o.Config.Database); err != nil {
+		return done, fmt.Errorf("database %s can't be read: %w; there is nothing to copy before the first `chatguard run`", o.Config.Database, errors.Unwrap(err))
+	}
+	for _, part := range []func(context.Context) error{a.openHost, a.openGuard, a.restore} {
+		if err := part(ctx); err != nil {
+			return done, err
+		}
+	}
+	return a.Guard.State().Seed(ctx, dryRun)
+}

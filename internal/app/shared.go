@@ -1,0 +1,271 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/web"
+	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/redisstore"
+)
+
+// SharedOptions returns the options of the shared store of a configuration.
+func SharedOptions(c config.Config) (opts redisstore.Options, err error) {
+	s := c.Shared
+	opts = redisstore.Options{
+		Password: string(s.Password), SentinelPassword: string(s.SentinelPassword), Insecure: s.Insecure, Namespace: s.Namespace, Node: s.Node,
+		Timeout: s.Timeout, Interval: s.Interval, Replicas: s.Replicas, Placement: placements[s.Placement],
+	}
+	if s.TLSCA == "" && s.TLSCert == "" {
+		return opts, nil
+	}
+	opts.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	if s.TLSCA != "" {
+		roots, err := os.ReadFile(s.TLSCA)
+		if err != nil {
+			return opts, &config.Error{File: c.Path, Key: "shared.tls_ca", Problem: err.Error()}
+		}
+		opts.TLS.RootCAs = x509.NewCertPool()
+		if !opts.TLS.RootCAs.AppendCertsFromPEM(roots) {
+			return opts, &config.Error{File: c.Path, Key: "shared.tls_ca", Problem: s.TLSCA + " has no certificates in PEM form"}
+		}
+	}
+	if s.TLSCert != "" {
+		own, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
+		if err != nil {
+			return opts, &config.Error{File: c.Path, Key: "shared.tls_cert", Problem: err.Error()}
+		}
+		opts.TLS.Certificates = []tls.Certificate{own}
+	}
+	return opts, nil
+}
+
+var placements = map[string]redisstore.Placement{
+	config.PlaceByUser: redisstore.PlaceByUser, config.PlaceByChannel: redisstore.PlaceByChannel, config.PlaceTogether: redisstore.PlaceTogether,
+}
+
+// shareModes are the modes of a Guard with a shared store.
+var shareModes = map[string]chatguard.ShareMode{
+	config.ShareExact: chatguard.ShareExact, config.ShareSynchronised: chatguard.ShareSynchronised,
+}
+
+// OpenShared opens the shared store of a configuration that has one. A store that can't be reached
+// is no error; see redisstore.Open. change may change the options; nil changes nothing.
+func OpenShared(ctx context.Context, c config.Config, change func(*redisstore.Options)) (*redisstore.Store, error) {
+	opts, err := SharedOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	if change != nil {
+		change(&opts)
+	}
+	store, err := redisstore.Open(ctx, c.Shared.URL, &opts)
+	switch {
+	case err == nil:
+		return store, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, &config.Error{File: c.Path, Key: "shared.url", Problem: SharedText(strings.TrimPrefix(err.Error(), "redisstore: "))}
+}
+
+// commandTimeout is how long a command waits for each answer of the shared store.
+const commandTimeout = 5 * time.Second
+
+// OpenSharedUp opens the shared store for a command, which isn't a node. It returns an error if the
+// configuration has none, or the store is away.
+func OpenSharedUp(ctx context.Context, c config.Config) (*redisstore.Store, error) {
+	if !c.Shared.HasStore() {
+		problem := fmt.Sprintf(`is %q, so there is no shared store: set it to "exact" or "synchronised"`, c.Shared.Mode)
+		return nil, &config.Error{File: c.Path, Key: "shared.mode", Problem: problem}
+	}
+	store, err := OpenShared(ctx, c, func(o *redisstore.Options) {
+		o.Logger, o.Timeout = slog.New(slog.DiscardHandler), commandTimeout
+		o.Node = "" // a name of its own
+	})
+	if err != nil {
+		return nil, err
+	}
+	if health := store.Health(); !health.Up {
+		err := fmt.Errorf("the shared store is away: %s", SharedText(health.Problem))
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// SharedText replaces the names of redisstore's options in a text by those of the configuration's
+// keys.
+func SharedText(text string) string { return sharedWords.Replace(text) }
+
+var sharedWords = strings.NewReplacer(
+	"Options.Password", "CHATGUARD_SHARED_PASSWORD", "Options.SentinelPassword", "CHATGUARD_SHARED_SENTINEL_PASSWORD", "the user name or password is wrong", "the user name or password is wrong: correct CHATGUARD_SHARED_PASSWORD, or the user in shared.url",
+	"Options.Placement", "shared.placement", "PlaceByUser", `"user"`, "PlaceByChannel", `"channel"`, "PlaceTogether", `"together"`,
+	"Options.Node", "shared.node", "Options.Replicas", "shared.replicas", "Options.Timeout", "shared.timeout",
+	"Options.TLS.RootCAs", "shared.tls_ca", "Options.TLS.Certificates", "shared.tls_cert", "Options.TLS", "shared.tls_ca",
+	"RootCAs", "shared.tls_ca", "Options.Insecure", "shared.insecure",
+)
+
+// openShared opens the shared store, if the configuration has one. The bot decides by what it knows
+// while the store is away.
+func (a *App) openShared(ctx context.Context) (err error) {
+	if !a.Config.Shared.HasStore() {
+		return nil
+	}
+	figures := new(messageRate)
+	a.shared, err = OpenShared(ctx, a.Config, func(o *redisstore.Options) {
+		o.Logger, o.Version = a.log, a.version
+		o.Describe = func(n *redisstore.Node) { a.describe(n, figures) }
+	})
+	if err != nil {
+		return err
+	}
+	a.registerShared()
+	if len(a.Config.Twitch.Channels) > 0 {
+		a.standby = chat.NewStandby(func(channelID string) chat.Lease { return a.shared.Lead(channelID) }, a.log)
+	}
+	return nil
+}
+
+// runShared connects the Guard with the other nodes until ctx ends.
+func (a *App) runShared(ctx context.Context) error {
+	if a.shared == nil {
+		return nil
+	}
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	watching.Go(func() { a.watchUnreadable(ctx) })
+	return a.shared.Run(ctx, a.Guard)
+}
+
+// unreadableEvery is how often watchUnreadable looks.
+const unreadableEvery = 10 * time.Second
+
+// watchUnreadable logs when messages are decided without the store because a row can't be read.
+func (a *App) watchUnreadable(ctx context.Context) {
+	for before := int64(0); clock.Sleep(ctx, unreadableEvery) == nil; {
+		sharing := a.Guard.Sharing()
+		if more := sharing.Unreadable - before; more > 0 {
+			a.log.Warn("messages are judged without the other nodes, because rows of the shared store can't be read; run the same version on all nodes",
+				"messages", more, "problem", sharing.Problem)
+		}
+		before = sharing.Unreadable
+	}
+}
+
+// The names of a node's figures in the shared store.
+const (
+	FigureMessages   = "messages_per_second"
+	FigureFromMemory = "from_memory"
+	FigureApart      = "apart"
+	FigureOwed       = "owed"
+)
+
+// describe completes what other nodes see of this one.
+func (a *App) describe(n *redisstore.Node, rate *messageRate) {
+	n.Address, n.Mode = a.address, a.Config.Shared.Mode
+	if a.Guard == nil {
+		return
+	}
+	sharing := a.Guard.Sharing()
+	n.Figures = map[string]int64{
+		FigureMessages:   rate.perSecond(sharing.Swaps+sharing.FromMemory+sharing.Apart, time.Now()),
+		FigureFromMemory: sharing.FromMemory, FigureApart: sharing.Apart + sharing.Unreadable, FigureOwed: int64(sharing.Owed),
+	}
+}
+
+// messageRate computes a rate from a counter.
+type messageRate struct {
+	mu    sync.Mutex
+	count int64
+	at    time.Time
+}
+
+// perSecond returns the rate since the last call.
+func (r *messageRate) perSecond(count int64, now time.Time) (rate int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if elapsed := now.Sub(r.at).Seconds(); !r.at.IsZero() && elapsed > 0 {
+		rate = int64(float64(count-r.count) / elapsed)
+	}
+	r.count, r.at = count, now
+	return rate
+}
+
+// sharedState returns how this node shares limits.
+func (a *App) sharedState() live.Shared {
+	s := live.Shared{Mode: live.ShareMode(a.Config.Shared.Mode), Up: true}
+	if a.shared == nil {
+		return s
+	}
+	health := a.shared.Health()
+	s.Up, s.Since, s.Problem = health.Up, health.Since, SharedText(health.Problem)
+	s.AddProblem(a.Guard.Sharing())
+	return s
+}
+
+// nodes returns all nodes that share limits, and what this one has done.
+func (a *App) nodes(ctx context.Context) (n web.Nodes, err error) {
+	if a.shared == nil {
+		n.Shared = a.sharedState()
+		return n, nil
+	}
+	nodes, err := a.shared.Nodes(ctx)
+	n.Shared = a.sharedState() // afterwards, because Nodes may find that the store is away
+	health := a.shared.Health()
+	n.Server, n.IfEqual = health.Server, health.IfEqual
+	n.RoundTripMS, n.OffsetMS, n.ApartMS = web.Milliseconds(health.RoundTrip), web.Milliseconds(health.Offset), web.Milliseconds(health.Apart)
+	n.Count(a.Guard.Sharing())
+	for _, node := range nodes {
+		n.Nodes = append(n.Nodes, web.Node{
+			Name: node.Name, Version: node.Version, Address: node.Address, Mode: live.ShareMode(node.Mode), Started: node.Started, Self: node.Self,
+			OffsetMS: web.Milliseconds(node.Offset), ErrorMS: web.Milliseconds(node.Error), MessagesPerSecond: float64(node.Figures[FigureMessages]),
+			FromMemory: node.Figures[FigureFromMemory], Apart: node.Figures[FigureApart], Owed: int(node.Figures[FigureOwed]),
+		})
+	}
+	return n, err
+}
+
+// leads reports whether this node acts in a channel. ok is false if no other node could act there,
+// and before the channel's first message.
+func (a *App) leads(channelID string) (leads, ok bool) {
+	if a.standby == nil {
+		return false, false
+	}
+	_, ok = a.standby.Leader(channelID)
+	return a.standby.Leads(channelID), ok
+}
+
+// documents are the documents of the shared store, for control.
+type documents struct{ *redisstore.Store }
+
+// SetDocument implements control.Documents.
+func (d documents) SetDocument(ctx context.Context, name string, data []byte, revision int64) error {
+	err := d.Store.SetDocument(ctx, name, data, revision)
+	if errors.Is(err, redisstore.ErrConflict) {
+		return fmt.Errorf("%w (%w)", control.ErrStale, err)
+	}
+	return err
+}
+
+// sharedDocuments returns where people's changes are shared, or nil if this node is alone.
+func (a *App) sharedDocuments() control.Documents {
+	if a.shared == nil {
+		return nil
+	}
+	return documents{a.shared}
+}

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/redisstore"
+)
+
+// registerShared registers the metrics of the shared store.
+func (a *App) registerShared() {
+	health := func(value func(redisstore.Health) float64) func() float64 {
+		return func() float64 { return value(a.shared.Health()) }
+	}
+	sharing := func(value func(chatguard.Sharing) int64) func() float64 {
+		return func() float64 { return float64(value(a.Guard.Sharing())) }
+	}
+	for name, value := range map[string]func() float64{
+		"chatguard_shared_up": health(func(h redisstore.Health) float64 {
+			if h.Up {
+				return 1
+			}
+			return 0
+		}),
+		"chatguard_shared_nodes":                          health(func(h redisstore.Health) float64 { return float64(h.Nodes) }),
+		"chatguard_shared_round_trip_seconds":             health(func(h redisstore.Health) float64 { return h.RoundTrip.Seconds() }),
+		"chatguard_shared_clock_offset_seconds":           health(func(h redisstore.Health) float64 { return h.Offset.Seconds() }),
+		"chatguard_shared_clock_error_seconds":            health(func(h redisstore.Health) float64 { return h.Apart.Seconds() / 2 }),
+		`chatguard_shared_swaps_total{result="done"}`:     sharing(func(s chatguard.Sharing) int64 { return s.Swaps }),
+		`chatguard_shared_swaps_total{result="conflict"}`: sharing(func(s chatguard.Sharing) int64 { return s.Conflicts }),
+		`chatguard_shared_swaps_total{result="again"}`:    func() float64 { return float64(a.shared.Stats().Repeated) },
+		`chatguard_shared_swaps_total{result="error"}`:    func() float64 { return float64(a.shared.Stats().Failed) },
+		"chatguard_shared_from_memory_total":              sharing(func(s chatguard.Sharing) int64 { return s.FromMemory }),
+		"chatguard_shared_apart_total":                    sharing(func(s chatguard.Sharing) int64 { return s.Apart }),
+		"chatguard_shared_unreadable_total":               sharing(func(s chatguard.Sharing) int64 { return s.Unreadable }),
+		"chatguard_shared_healed_total":                   sharing(func(s chatguard.Sharing) int64 { return s.Healed }),
+		"chatguard_shared_overdrawn_total":                sharing(func(s chatguard.Sharing) int64 { return s.Overdrawn }),
+		"chatguard_shared_owed_rows":                      sharing(func(s chatguard.Sharing) int64 { return int64(s.Owed) }),
+		"chatguard_shared_rows":                           sharing(func(s chatguard.Sharing) int64 { return int64(s.Rows) }),
+	} {
+		a.metrics.NewGauge(name, value)
+	}
+	a.metrics.RegisterMetricsWriter(func(w io.Writer) {
+		stats := a.shared.Stats()
+		writeHistogram(w, "chatguard_shared_swap_seconds", stats.Swaps)
+		writeHistogram(w, "chatguard_shared_exchange_seconds", stats.Exchanges)
+		writeHistogram(w, "chatguard_shared_exchange_rows", stats.ExchangeRows)
+	})
+}
+
+// writeHistogram writes a histogram in the exposition format.
+func writeHistogram(w io.Writer, name string, h redisstore.Histogram) {
+	var count int64
+	for i, n := range h.Counts {
+		bound := "+Inf"
+		if i < len(h.Bounds) {
+			bound = strconv.FormatFloat(h.Bounds[i], 'f', -1, 64)
+		}
+		count += n
+		fmt.Fprintf(w, "%s_bucket{le=%q} %d\n", name, bound, count)
+	}
+	fmt.Fprintf(w, "%s_sum %s\n%[1]s_count %[3]d\n", name, strconv.FormatFloat(h.Sum, 'f', -1, 64), count)
+}

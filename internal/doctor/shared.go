@@ -1,0 +1,41 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/redisstore"
+)
+
+// states are the states of findings about the shared store.
+var states = map[redisstore.Level]string{redisstore.OK: OK, redisstore.Warning: Note, redisstore.Problem: Problem}
+
+// checkShared checks the shared store, the rights to use it, and the other nodes.
+func (d *Doctor) checkShared(ctx context.Context) (list []Finding) {
+	if !d.cfg.Shared.HasStore() {
+		return []Finding{okFinding("there is none: this node allows %v of every limit", d.cfg.Shared.Share)}
+	}
+	store, err := app.OpenShared(ctx, d.cfg, func(o *redisstore.Options) {
+		o.Logger, o.Version = slog.New(slog.DiscardHandler), d.Version
+		o.Node = "" // a name of its own
+	})
+	if err != nil {
+		return []Finding{sharedProblem(err)}
+	}
+	defer store.Close() // it has no other error than that it is closed
+	for _, f := range store.Diagnose(ctx) {
+		list = append(list, Finding{State: states[f.Level], Found: f.Name + ": " + app.SharedText(f.Text), Fix: app.SharedText(f.Fix)})
+	}
+	return list
+}
+
+// sharedProblem returns the finding for a store that can't be opened. The error names the fix.
+func sharedProblem(err error) Finding {
+	if bad := (*config.Error)(nil); errors.As(err, &bad) {
+		err = errors.New(bad.Key + ": " + bad.Problem)
+	}
+	return problemFrom(err)
+}
