@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/bench/internal/report"
+	"github.com/chatguard/chatguard/bench/internal/sequence"
 )
 
 const (
@@ -35,7 +37,7 @@ func measureChange(s *settings, crowd []uint64) error {
 		return err
 	}
 	fill(checkNow{guard}, crowd, burst+1)
-	w := &watch{guard: guard, draws: newDraws(asked, crowd, uniform, s.layout)}
+	w := &watch{guard: guard, draws: newDraws(asked, crowd, sequence.Uniform, s.layout)}
 	for kind := range w.taken {
 		w.taken[kind] = make([]int64, 0, expected)
 	}
@@ -48,15 +50,15 @@ func measureChange(s *settings, crowd []uint64) error {
 		return err
 	}
 
-	t := &table{
-		title: "Decisions while a limit is changed, µs",
-		head:  []string{"", "decisions", "median", "99.99 %", "longest", "longest, median of spans"},
-		note: fmt.Sprintf("%d changes of refill and messages of a day, with SetPolicy taking %v (median), and as many spans of the "+
-			"same length without a change.", changes, median(spent).Round(time.Microsecond)),
+	t := &report.Table{
+		Title: "Decisions while a limit is changed, µs",
+		Head:  []string{"", "decisions", "median", "99.99 %", "longest", "longest, median of spans"},
+		Note: fmt.Sprintf("%d changes of refill and messages of a day, with SetPolicy taking %v (median), and as many spans of the "+
+			"same length without a change.", changes, report.Median(spent).Round(time.Microsecond)),
 	}
 	w.addRow(t, "while changing", 0)
 	w.addRow(t, "without a change", 1)
-	t.print(s.out, s.markdown)
+	t.Print(s.out, s.markdown)
 	return nil
 }
 
@@ -118,10 +120,10 @@ func (w *watch) alternate(refill time.Duration) ([]time.Duration, error) {
 
 // addRow adds a line to the table. Kind 0 stands for the spans with a change, and kind 1 for those
 // without.
-func (w *watch) addRow(t *table, name string, kind int) {
+func (w *watch) addRow(t *report.Table, name string, kind int) {
 	taken := slices.Sorted(slices.Values(w.taken[kind]))
 	if len(taken) == 0 {
-		t.add(name, "0", "", "", "", "")
+		t.Add(name, "0", "", "", "", "")
 		return
 	}
 	var longest []int64
@@ -129,5 +131,5 @@ func (w *watch) addRow(t *table, name string, kind int) {
 		longest = append(longest, w.longest[span])
 	}
 	us := func(ns int64) string { return fmt.Sprintf("%.1f", float64(ns)/1000) }
-	t.add(name, fmt.Sprint(len(taken)), us(taken[len(taken)/2]), us(taken[len(taken)*9999/10000]), us(taken[len(taken)-1]), us(median(longest)))
+	t.Add(name, fmt.Sprint(len(taken)), us(taken[len(taken)/2]), us(taken[len(taken)*9999/10000]), us(taken[len(taken)-1]), us(report.Median(longest)))
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/bench/internal/sequence"
 )
 
 // messagesFrom returns n messages of a user, in batches.
@@ -64,7 +66,7 @@ func TestContestant_Refills(t *testing.T) {
 
 func TestFill_EveryUser(t *testing.T) {
 	f := newFloor(1000)
-	crowd := newCrowd(1000)
+	crowd := sequence.Crowd(1000)
 	fill(floorNow{f}, crowd, 3)
 	for _, user := range crowd {
 		if got := f.count(user); got != 3 {

@@ -6,14 +6,16 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/chatguard/chatguard/bench/internal/report"
+	"github.com/chatguard/chatguard/bench/internal/sequence"
 )
 
 // lap is the result of one contestant for one sequence.
 type lap struct {
-	// wall and processor are the times per decision in nanoseconds: each is divided by the decisions
-	// of all goroutines. Other programs on the machine disturb the processor time less.
+	// wall and processor are the times per decision in nanoseconds: each is divided by the
+	// decisions of all goroutines. Other programs on the machine disturb the processor time less.
 	wall, processor float64
 	allocs          float64 // per decision
 	passed          float64 // fraction of messages
@@ -31,7 +33,7 @@ func measureDecisions(s *settings, crowd []uint64) error {
 	if len(field) == 0 {
 		return nil
 	}
-	for _, how := range []spread{uniform, zipf} {
+	for _, how := range []sequence.Spread{sequence.Uniform, sequence.Zipf} {
 		draws := newDraws(s.draws, crowd, how, s.layout)
 		for _, procs := range s.procs {
 			title := fmt.Sprintf("Decisions: %s, GOMAXPROCS %d", how, procs)
@@ -39,7 +41,7 @@ func measureDecisions(s *settings, crowd []uint64) error {
 			if err != nil {
 				return err
 			}
-			decisionTable(title, field, laps).print(s.out, s.markdown)
+			decisionTable(title, field, laps).Print(s.out, s.markdown)
 		}
 	}
 	return nil
@@ -48,7 +50,7 @@ func measureDecisions(s *settings, crowd []uint64) error {
 // race runs all rounds and returns each contestant's laps.
 func race(s *settings, title string, field []contestant, crowd []uint64, draws []draw, procs int) ([][]lap, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-	rng := newRand()
+	rng := sequence.Rand(1)
 	laps := make([][]lap, len(field))
 	for round := range s.rounds {
 		log.Printf("%s: round %d of %d", title, round+1, s.rounds)
@@ -85,11 +87,11 @@ func run(a asker, draws []draw, goroutines int) lap {
 	runtime.GC() // so that collecting the garbage of filling isn't measured
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start, used := time.Now(), processorTime()
+	start, used := time.Now(), report.ProcessorTime()
 	close(begin)
 	done.Wait()
 	elapsed := time.Since(start)
-	used = processorTime() - used
+	used = report.ProcessorTime() - used
 	runtime.ReadMemStats(&after)
 
 	n := float64(len(draws))
@@ -110,20 +112,11 @@ func takeAll(a asker, draws []draw) (passed int) {
 	return passed
 }
 
-// processorTime returns the processor time that this process has used so far.
-func processorTime() time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		panic(err) // can't fail: the arguments are valid
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
-}
-
-func decisionTable(title string, field []contestant, laps [][]lap) *table {
-	t := &table{
-		title: title,
-		head:  []string{"", "enforces", "ns", "× bucket", "× peer", "processor ns", "× bucket", "× peer", "allocations", "passed"},
-		note: "ns: wall time per decision, and processor time per decision, each the median of the rounds. " +
+func decisionTable(title string, field []contestant, laps [][]lap) *report.Table {
+	t := &report.Table{
+		Title: title,
+		Head:  []string{"", "enforces", "ns", "× bucket", "× peer", "processor ns", "× bucket", "× peer", "allocations", "passed"},
+		Note: "ns: wall time per decision, and processor time per decision, each the median of the rounds. " +
 			"× bucket: divided by the fastest peer that enforces a token bucket. " +
 			"× peer: divided by the fastest peer that limits at all. Allocations and passed: of the last round.",
 	}
@@ -132,7 +125,7 @@ func decisionTable(title string, field []contestant, laps [][]lap) *table {
 	for i, c := range field {
 		last := laps[i][len(laps[i])-1]
 		cells := slices.Concat([]string{c.name, c.enforces}, wall[i], processor[i])
-		t.add(append(cells, fmt.Sprintf("%.2f", last.allocs), fmt.Sprintf("%.0f %%", 100*last.passed))...)
+		t.Add(append(cells, fmt.Sprintf("%.2f", last.allocs), fmt.Sprintf("%.0f %%", 100*last.passed))...)
 	}
 	return t
 }
@@ -153,7 +146,7 @@ func compare(field []contestant, laps [][]lap, time func(lap) float64) (cells []
 		for k, l := range laps[i] {
 			times[k] = time(l)
 		}
-		medians[i] = median(times)
+		medians[i] = report.Median(times)
 		if c.peer {
 			peer = faster(peer, medians[i])
 		}
@@ -162,14 +155,7 @@ func compare(field []contestant, laps [][]lap, time func(lap) float64) (cells []
 		}
 	}
 	for _, ns := range medians {
-		cells = append(cells, []string{fmt.Sprintf("%.0f", ns), ratio(ns, bucket), ratio(ns, peer)})
+		cells = append(cells, []string{fmt.Sprintf("%.0f", ns), report.Ratio(ns, bucket), report.Ratio(ns, peer)})
 	}
 	return cells
-}
-
-func ratio(a, b float64) string {
-	if b == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", a/b)
 }

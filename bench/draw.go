@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/bench/internal/sequence"
 )
 
 // draw is one drawn message: its user and roles.
@@ -29,45 +30,11 @@ func (l layout) meaning() string {
 	return "the bytes of one message's ID after those of the message before"
 }
 
-// spread says how the messages of a sequence are distributed over the users.
-type spread string
-
-const (
-	uniform spread = "uniform"
-	zipf    spread = "Zipf 1.1"
-)
-
-func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) } // every run draws the same values
-
-// newCrowd returns n distinct user IDs in random order. They are numbers, which the garbage
-// collector needn't trace, so that its cost depends on the contestant alone.
-func newCrowd(n int) []uint64 {
-	rng := newRand()
-	seen := make(map[uint64]bool, n)
-	crowd := make([]uint64, 0, n)
-	for len(crowd) < n {
-		if id := 1 + rng.Uint64N(1<<30); !seen[id] { // mostly 9 or 10 digits, as on Twitch
-			seen[id] = true
-			crowd = append(crowd, id)
-		}
-	}
-	return crowd
-}
-
 // newDraws draws n messages of the crowd. Roles belong to the message, not to the user. Otherwise
 // one moderator among the most active users of a Zipf sequence would write a tenth of it.
-func newDraws(n int, crowd []uint64, how spread, lie layout) []draw {
-	rng := newRand()
-	frequent := rng.Perm(len(crowd)) // frequency is independent of join order
-	ranks := rand.NewZipf(rng, 1.1, 1, uint64(len(crowd)-1))
-	order := make([]int, n)
-	for i := range order {
-		if how == zipf {
-			order[i] = frequent[ranks.Uint64()]
-		} else {
-			order[i] = rng.IntN(len(crowd))
-		}
-	}
+func newDraws(n int, crowd []uint64, how sequence.Spread, lie layout) []draw {
+	rng := sequence.Rand(1)
+	order := sequence.Order(rng, n, len(crowd), how)
 	ids := contiguousIDs(crowd, order)
 	if lie == scattered {
 		ids = scatteredIDs(crowd, order)
@@ -108,7 +75,7 @@ func contiguousIDs(crowd []uint64, order []int) []string {
 
 func scatteredIDs(crowd []uint64, order []int) []string {
 	own := make([]string, len(crowd))
-	for _, user := range newRand().Perm(len(crowd)) {
+	for _, user := range sequence.Rand(1).Perm(len(crowd)) {
 		own[user] = strconv.FormatUint(crowd[user], 10)
 	}
 	ids := make([]string, len(order))

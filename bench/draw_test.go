@@ -7,11 +7,12 @@ import (
 	"unsafe"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/bench/internal/sequence"
 )
 
 func TestDraws_SameInBothLayouts(t *testing.T) {
-	crowd := newCrowd(1000)
-	for _, how := range []spread{uniform, zipf} {
+	crowd := sequence.Crowd(1000)
+	for _, how := range []sequence.Spread{sequence.Uniform, sequence.Zipf} {
 		inLine, apart := newDraws(20_000, crowd, how, stream), newDraws(20_000, crowd, how, scattered)
 		if !slices.Equal(inLine, apart) {
 			t.Errorf("%s: the sequences differ", how)
@@ -34,8 +35,8 @@ func TestDraws_SameInBothLayouts(t *testing.T) {
 
 func TestDraws_Spread(t *testing.T) {
 	const n = 100_000
-	crowd := newCrowd(1000)
-	for how, most := range map[spread][2]float64{uniform: {0.0005, 0.0025}, zipf: {0.1, 0.3}} {
+	crowd := sequence.Crowd(1000)
+	for how, most := range map[sequence.Spread][2]float64{sequence.Uniform: {0.0005, 0.0025}, sequence.Zipf: {0.1, 0.3}} {
 		wrote := map[string]int{}
 		moderators := 0
 		for _, d := range newDraws(n, crowd, how, stream) {

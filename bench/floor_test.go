@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/bench/internal/sequence"
 )
 
 // count returns how often a user's row was written, found by a full scan.
@@ -35,7 +37,7 @@ func TestFloor_FindsRows(t *testing.T) {
 	const users = 5000
 	f := newFloor(users)
 	forms := []asker{floorNow{f}, &floorAt{f, 1}, floorAll{f}}
-	crowd := newCrowd(users)
+	crowd := sequence.Crowd(users)
 	for _, form := range forms {
 		fill(form, crowd, 2) // pairs: a batch has the same user twice
 	}

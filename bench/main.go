@@ -36,6 +36,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/chatguard/chatguard/bench/internal/report"
+	"github.com/chatguard/chatguard/bench/internal/sequence"
 )
 
 // settings holds the command-line options.
@@ -56,8 +59,8 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Fprintf(s.out, "%s\n%d users, %d messages a round, %d rounds, refill %v; IDs in memory: %s, %s\n",
-		describeMachine(), s.users, s.draws, s.rounds, s.refill, s.layout, s.layout.meaning())
-	crowd := newCrowd(s.users)
+		report.Machine(), s.users, s.draws, s.rounds, s.refill, s.layout, s.layout.meaning())
+	crowd := sequence.Crowd(s.users)
 	// Memory comes first, while the heap is otherwise empty.
 	for _, section := range []func(*settings, []uint64) error{measureMemory, measureChange, measureDecisions} {
 		if err := section(s, crowd); err != nil {

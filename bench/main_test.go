@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/chatguard/chatguard/bench/internal/sequence"
 )
 
 func TestRun_EverySectionReports(t *testing.T) {
@@ -12,7 +14,7 @@ func TestRun_EverySectionReports(t *testing.T) {
 	}
 	var out strings.Builder
 	s.out = &out
-	crowd := newCrowd(s.users)
+	crowd := sequence.Crowd(s.users)
 	want := map[string]int{"| while changing ": 1, "| without a change ": 1, "| empty heap ": 1}
 	for _, c := range contestants {
 		want["| "+c.name+" "] += 4 // 2 spreads, 2 numbers of processors

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/bench/internal/report"
 )
 
 // collections is the number of garbage collections measured; the median counts.
@@ -17,14 +18,14 @@ const collections = 9
 // while all users are present. Every user has been throttled once, so that chatguard's strikes are
 // included.
 func measureMemory(s *settings, crowd []uint64) error {
-	t := &table{
-		title: "Memory",
-		head:  []string{"", "B per user", "collection ms"},
-		note: "Live heap per user, including the user's ID if it is kept; every user was throttled once. Collection: processor time of one " +
+	t := &report.Table{
+		Title: "Memory",
+		Head:  []string{"", "B per user", "collection ms"},
+		Note: "Live heap per user, including the user's ID if it is kept; every user was throttled once. Collection: processor time of one " +
 			"garbage collection, median; the first line is without any limiter.",
 	}
 	if s.only.MatchString("memory/empty heap") {
-		t.add("empty heap", "", milliseconds(collectionCost()))
+		t.Add("empty heap", "", milliseconds(collectionCost()))
 	}
 	for _, c := range memoryContestants() {
 		if !s.only.MatchString("memory/" + c.name) {
@@ -35,10 +36,10 @@ func measureMemory(s *settings, crowd []uint64) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		t.add(c.name, fmt.Sprintf("%.0f", perUser), milliseconds(collection))
+		t.Add(c.name, fmt.Sprintf("%.0f", perUser), milliseconds(collection))
 	}
-	if len(t.rows) > 0 {
-		t.print(s.out, s.markdown)
+	if len(t.Rows) > 0 {
+		t.Print(s.out, s.markdown)
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func collectionCost() time.Duration {
 		runtime.GC()
 		costs[i] = collectorTime() - before
 	}
-	return time.Duration(median(costs) * float64(time.Second))
+	return time.Duration(report.Median(costs) * float64(time.Second))
 }
 
 // collectorTime returns the processor time, in seconds, that the garbage collector has used so far

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	if isNode() {
+		runNode()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// settingsOf parses arguments, and discards the report.
+func settingsOf(t *testing.T, args ...string) (*settings, *strings.Builder) {
+	t.Helper()
+	s, err := parse(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	s.out = &out
+	return s, &out
+}
+
+func TestCompare_AllDemands(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "figures.json")
+	s, out := settingsOf(t, "-short", "-json", file)
+	if err := compare(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var figures struct{ Demands []outcome }
+	if err := json.Unmarshal(text, &figures); err != nil {
+		t.Fatal(err)
+	}
+	if len(figures.Demands) != len(demands()) {
+		t.Errorf("%d lines, want %d", len(figures.Demands), len(demands()))
+	}
+	for _, o := range figures.Demands {
+		if o.Value <= 0 && o.Holds != "no such server" {
+			t.Errorf("%s: no value: %s", o.Name, o.Holds)
+		}
+		if !strings.Contains(out.String(), o.Name) {
+			t.Errorf("%s isn't in the report", o.Name)
+		}
+	}
+}
+
+func TestCompare_Only(t *testing.T) {
+	s, out := settingsOf(t, "-short", "-only", "^round trips.* 1 node$", "-check", "-markdown")
+	if err := compare(t.Context(), s); err != nil && err != errNotMet {
+		t.Fatal(err)
+	}
+	if got := strings.Count(out.String(), "| round trips"); got != 1 {
+		t.Errorf("%d lines, want 1:\n%s", got, out)
+	}
+}
+
+func TestParse_Refused(t *testing.T) {
+	for _, args := range []string{"-rounds 0", "-seconds 0.01", "-only ("} {
+		if _, err := parse(strings.Fields(args)); err == nil {
+			t.Errorf("%s is accepted", args)
+		}
+	}
+}
+
+func TestVerify(t *testing.T) {
+	few, many := load{Rules: chat}, load{Rules: large}
+	users := func(allowed uint64, refused bool) result {
+		return result{Asked: 9, users: []tally{{3, true}, {allowed, refused}}}
+	}
+	for i, c := range []struct {
+		load  load
+		took  time.Duration
+		r     result
+		wrong bool
+	}{
+		{few, 3 * time.Second, users(3, true), false},
+		{few, 3 * time.Second, users(4, true), true},
+		{few, 4 * time.Second, users(4, true), false},
+		{few, time.Second, users(2, false), false},
+		{few, time.Second, users(2, true), true},
+		{few, time.Second, result{Failed: 9}, true},
+		{few, time.Second, result{Asked: 9, Apart: 1}, true},
+		{many, time.Second, result{Asked: 9}, false},
+		{many, time.Second, result{Asked: 9, Refused: 1}, true},
+	} {
+		if err := c.load.verify(&c.r, c.took, 1); (err != nil) != c.wrong {
+			t.Errorf("case %d: error %v, want one: %v", i, err, c.wrong)
+		}
+	}
+}
+
+func TestVerify_Copies(t *testing.T) {
+	r := result{Asked: 9, users: []tally{{6, true}}}
+	for copies, wrong := range map[int]bool{1: true, 2: false} {
+		if err := (load{Rules: chat}).verify(&r, time.Second, copies); (err != nil) != wrong {
+			t.Errorf("%d copies: error %v, want one: %v", copies, err, wrong)
+		}
+	}
+}
+
+// A chatguard that ends at once is an error with what it says.
+func TestServed_Refused(t *testing.T) {
+	program, err := exec.LookPath("false")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openLimiter(t.Context(), aloneHTTP, site{rules: chat, program: program}); err == nil || !strings.Contains(err.Error(), "exit status 1") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestResult_AddsNodes(t *testing.T) {
+	var all result
+	for _, counts := range [][]byte{{6, 0, 1}, {2, 1, 4}} {
+		if err := all.add(&result{Asked: 5, Counts: counts}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []tally{{4, false}, {0, true}, {2, true}}; !slices.Equal(all.users, want) || all.Asked != 10 {
+		t.Errorf("%d checks, users %v, want %v", all.Asked, all.users, want)
+	}
+	if err := all.add(&result{Counts: []byte{0x80}}); err == nil {
+		t.Error("counts that end too early are accepted")
+	}
+}
+
+// raceOf returns a race with the given figures of one demand.
+func raceOf(t *testing.T, d demand, own, other []figures) *race {
+	s, _ := settingsOf(t, "-short")
+	return &race{
+		settings: s, servers: servers{byScript: {}}, demands: []demand{d},
+		runs: map[contest][]figures{d.ownContest(): own, d.contest(d.other): other},
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	least := demand{load: uniform, server: byScript, of: rate, other: redisRate, bound: bound{least: 1.5}}
+	most := demand{load: uniform, server: byScript, of: serverTime, other: redisRate, bound: bound{most: 0.5}}
+	inverse := demand{load: uniform, server: byScript, of: serverTime, other: redisRate, inverse: true, bound: bound{least: 2}}
+	elsewhere := demand{load: uniform, server: byIFEQ, of: rate}
+	own := []figures{{Rate: 200, Server: 1}, {Rate: 100, Server: 3}, {Rate: 300, Server: 2}}
+	other := []figures{{Rate: 100, Server: 4}, {Rate: 400, Server: 4}, {Rate: 100, Server: 8}}
+	wrong := []figures{{Rate: 1000, Wrong: "too many"}, {Rate: 1}, {Rate: 1}}
+	for _, c := range []struct {
+		d          demand
+		own, other []figures
+		want       string // value, range, holds
+	}{
+		{least, own, other, "2 [0.25 3] yes"},
+		{most, own, other, "0.5 [0.25 0.75] yes"},
+		{inverse, own, other, "2 [1.3333333333333333 4] yes"},
+		{least, other, own, "0.5 [0.3333333333333333 4] no"},
+		{least, own, wrong, "0 [] redis_rate is wrong"},
+		{least, wrong, own, "0 [] no"},
+		{elsewhere, own, other, "0 [] no such server"},
+	} {
+		r := raceOf(t, c.d, c.own, c.other)
+		o := r.outcomes()[0]
+		if got := fmt.Sprint(o.Value, o.Range, " ", o.Holds); got != c.want {
+			t.Errorf("%s: got %q", c.want, got)
+		}
+		if r.met() != (o.Holds != "no") {
+			t.Errorf("%s: met is %v", c.want, r.met())
+		}
+	}
+}
+
+func TestServe_UnknownLimiter(t *testing.T) {
+	err := serve(strings.NewReader(`{"Limiter":"none","Load":{"Nodes":1}}`), &strings.Builder{})
+	if err == nil || !strings.Contains(err.Error(), `"none"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLimiters_AgreeOnTheBurst(t *testing.T) {
+	all, err := startServers(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.stop()
+	program, err := buildProgram(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, server := range all {
+		for name := range limiters {
+			l, err := openLimiter(t.Context(), name, site{address: server.address, goroutines: 1, rules: chat, program: program})
+			if err != nil {
+				t.Fatal(err)
+			}
+			passed, want := 0, burst
+			switch name {
+			case ping, rapidity, rapidity2: // they don't enforce these rules
+				want = 10
+			}
+			for range 10 {
+				if ok, err := l.check(t.Context(), "user of "+string(name)); err != nil {
+					t.Error(err)
+				} else if ok {
+					passed++
+				}
+			}
+			if passed != want {
+				t.Errorf("%s, %s: %d of 10 messages passed, want %d", kind, name, passed, want)
+			}
+			if err := closeLimiter(l); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/chatguard/chatguard/bench/internal/report"
+)
+
+// outcome is a demand with its measured value.
+type outcome struct {
+	Name  string    `json:"name"`
+	Own   float64   `json:"chatguard"`
+	Other float64   `json:"other,omitempty"`
+	Unit  string    `json:"unit,omitempty"`
+	Value float64   `json:"value"`
+	Range []float64 `json:"range"` // the lowest and the highest value of a round
+	// Processor is the ratio of the processor times per check, if Value is a ratio of checks/s.
+	// Other programs on the machine disturb it less.
+	Processor float64 `json:"processor,omitempty"`
+	Demanded  string  `json:"demanded,omitempty"`
+	Holds     string  `json:"holds"` // "yes", "no", or why it isn't known
+}
+
+// outcome compares a demand with the figures.
+func (r *race) outcome(d *demand) outcome {
+	o := outcome{Name: d.name, Unit: d.unit, Demanded: d.bound.String(), Holds: "no"}
+	if r.servers[d.server] == nil {
+		o.Holds = "no such server"
+		return o
+	}
+	var known bool
+	if o.Own, known = r.median(d.ownContest(), d.of); !known {
+		return o
+	}
+	if d.other != "" {
+		if o.Other, known = r.median(d.contest(d.other), d.of); !known {
+			o.Holds = string(d.other) + " is wrong"
+			return o
+		}
+	}
+	o.Value, o.Range = d.value(o.Own, o.Other), r.spread(d)
+	if d.unit == perSecond && d.other != "" {
+		own, _ := r.median(d.ownContest(), work)
+		other, _ := r.median(d.contest(d.other), work)
+		o.Processor = other / own
+	}
+	switch {
+	case d.bound == bound{}:
+		o.Holds = ""
+	case d.bound.holds(o.Value):
+		o.Holds = "yes"
+	}
+	return o
+}
+
+// spread returns the lowest and the highest value of a round.
+func (r *race) spread(d *demand) []float64 {
+	var values []float64
+	for i := range r.runs[d.ownContest()] {
+		var other float64
+		if d.other != "" {
+			other = d.of(&r.runs[d.contest(d.other)][i])
+		}
+		values = append(values, d.value(d.of(&r.runs[d.ownContest()][i]), other))
+	}
+	return []float64{slices.Min(values), slices.Max(values)}
+}
+
+func (b bound) String() string {
+	switch {
+	case b.most != 0:
+		return fmt.Sprintf("≤ %.4g", b.most)
+	case b.least >= 1000:
+		return fmt.Sprintf("≥ %.0f", b.least)
+	case b.least != 0:
+		return fmt.Sprintf("≥ %.4g", b.least)
+	}
+	return ""
+}
+
+// outcomes returns all demands with their values.
+func (r *race) outcomes() (list []outcome) {
+	for i := range r.demands {
+		list = append(list, r.outcome(&r.demands[i]))
+	}
+	return list
+}
+
+// met reports whether no demand fails. A demand whose server is missing doesn't.
+func (r *race) met() bool {
+	return !slices.ContainsFunc(r.outcomes(), func(o outcome) bool { return o.Holds == "no" })
+}
+
+// conditions describes the machine and the options.
+func (r *race) conditions() string {
+	var names []string
+	for _, s := range r.servers {
+		names = append(names, s.name)
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("%s\n%s; %d rounds of %v; load average %s before, %s after",
+		report.Machine(), strings.Join(names, " and "), r.rounds, r.seconds, r.began, loadAverage())
+}
+
+func (r *race) print() {
+	fmt.Fprintln(r.out, r.conditions())
+	t := report.Table{
+		Title: "Ratios", Head: []string{"", "chatguard", "other", "", "ratio", "lowest–highest", "by processor", "demanded", "holds"},
+		Note: "chatguard, other: medians of the rounds. Ratio: of the medians. Lowest and highest: of the ratios within one round. " +
+			"By processor: the ratio if the figures are checks per second of processor time, of nodes and server together.",
+	}
+	for _, o := range r.outcomes() {
+		if len(o.Range) == 0 {
+			t.Add(o.Name, "", "", "", "", "", "", o.Demanded, o.Holds)
+			continue
+		}
+		t.Add(o.Name, figure(o.Own), figure(o.Other), o.Unit, figure(o.Value),
+			figure(o.Range[0])+"–"+figure(o.Range[1]), figure(o.Processor), o.Demanded, o.Holds)
+	}
+	t.Print(r.out, r.markdown)
+	r.printRuns()
+}
+
+// figure writes a number with three or more digits, and nothing for 0.
+func figure(x float64) string {
+	switch {
+	case x == 0:
+		return ""
+	case x >= 100:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 10:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+// printRuns prints what each limiter did under each load.
+func (r *race) printRuns() {
+	t := report.Table{
+		Title: "Runs", Head: []string{"", "per second", "node µs", "server µs", "allocations", "allowed"},
+		Note: "Medians of the rounds. Node and server: processor time per check, with the load's own. Allowed: part of the messages. An exchange counts rows instead of checks.",
+	}
+	for _, c := range r.contests() {
+		cells := []string{c.String()}
+		for _, of := range []quantity{rate, nodeTime, serverTime, mallocs} {
+			if median, ok := r.median(c, of); ok {
+				cells = append(cells, figure(median))
+			} else {
+				cells = append(cells, "wrong")
+			}
+		}
+		allowed, _ := r.median(c, func(f *figures) float64 { return 100 * f.Allowed })
+		t.Add(append(cells, fmt.Sprintf("%.0f %%", allowed))...)
+	}
+	t.Print(r.out, r.markdown)
+}
+
+func nodeTime(f *figures) float64 { return f.Node }
+func mallocs(f *figures) float64  { return f.Mallocs }
+
+// contests returns what has run, in the order of the tables.
+func (r *race) contests() []contest {
+	var list []contest
+	for c := range r.runs {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b contest) int {
+		return cmp.Or(cmp.Compare(b.server, a.server), cmp.Compare(a.load, b.load), cmp.Compare(a.limiter, b.limiter))
+	})
+	return list
+}
+
+// writeJSON writes all figures to the file of -json.
+func (r *race) writeJSON() error {
+	if r.json == "" {
+		return nil
+	}
+	type run struct {
+		Name   string    `json:"name"`
+		Rounds []figures `json:"rounds"`
+	}
+	view := struct {
+		Conditions string    `json:"conditions"`
+		Demands    []outcome `json:"demands"`
+		Runs       []run     `json:"runs"`
+	}{Conditions: r.conditions(), Demands: r.outcomes()}
+	for _, c := range r.contests() {
+		view.Runs = append(view.Runs, run{c.String(), r.runs[c]})
+	}
+	text, err := json.MarshalIndent(view, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(r.json, append(text, '\n'), 0o644)
+}
