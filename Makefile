@@ -1,4 +1,4 @@
-.PHONY: build quick test race race-limits browser plain test-bench test-wschat test-recipes test-long check check-web bench bench-limits demo screenshots clock-steps
+.PHONY: build quick test race race-limits browser plain test-bench test-wschat test-recipes test-shared test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
 
 # The version in the binary: the last tag, and the commit if there were others since.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
@@ -39,7 +39,7 @@ race-limits:
 
 # Tests that open a browser window.
 browser:
-	sh scripts/browser.sh . examples/wschat
+	sh scripts/browser.sh . examples/wschat examples/cluster
 
 # Tests of packages that start no goroutine, in which the race detector finds nothing.
 plain:
@@ -52,14 +52,26 @@ test-bench:
 test-wschat:
 	go -C examples/wschat test ./...
 
-# The examples for frameworks and metrics. Each is a module of its own, whose dependencies are large.
-# Without inlining, the dependencies compile in about half the time. The tag makes gin leave out a
-# codec that takes as long as all its other dependencies.
+# The examples for frameworks and metrics. Each is a module of its own, whose dependencies are
+# large. Without inlining, the dependencies compile in about half the time. The tag makes gin leave
+# out a codec that takes as long as all its other dependencies.
 RECIPES := $(filter-out examples/wschat,$(patsubst %/go.mod,%,$(wildcard examples/*/go.mod)))
 RECIPEFLAGS := -vet=all -tags nomsgpack -gcflags=github.com/...=-l -gcflags=github.com/chatguard/...= -gcflags=google.golang.org/...=-l -gcflags=go.opentelemetry.io/...=-l
 
 test-recipes:
 	@for recipe in $(RECIPES); do go -C $$recipe test $(RECIPEFLAGS) ./... || failed=1; done; [ -z "$$failed" ]
+
+# What several nodes allow together on a real redis-server, and on a valkey-server if there is one
+# in PATH or in CHATGUARD_VALKEY_SERVER. It prints each test with its figures. The same tests are
+# part of `make test`, with fewer users and intervals, and without nodes whose own clocks are wrong.
+# It takes about six minutes.
+test-shared:
+	go test -count=1 -v -run '^Test(Shared|Synchronised|Scaling)' .
+	go test -count=1 -v ./redisstore -users 200000
+	go test -count=1 -v -run '^Test(Row|ReadRow|DescribeRow|Writes|Spend|TakeUnsent|Adopt)' ./internal/limits
+	go test -count=1 -v -run '^Test(Shared|Standby)' ./internal/control ./internal/chat ./internal/web ./dashboard
+	go test -count=1 -v -tags clocksteps -run '^TestShared' ./cmd/chatguard -whole
+	go -C examples/cluster test -count=1 -v .
 
 # Many kills, storms and random sequences, and each fuzz target for a minute. It takes hours.
 test-long:
@@ -76,6 +88,7 @@ check:
 	go -C bench mod tidy -diff
 	go -C examples/wschat vet -tags browser ./...
 	go -C examples/wschat mod tidy -diff
+	go -C examples/cluster vet -tags browser,caddy ./...
 	for recipe in $(RECIPES); do go -C $$recipe mod tidy -diff || exit 1; done
 
 # The dashboard's modules: their types, and the tests that need no browser.
@@ -91,6 +104,11 @@ bench:
 # Compares chatguard's decisions with other rate limiters, for a million users.
 bench-limits:
 	go -C bench run .
+
+# Compares limits that several nodes share over Redis with other limiters. It takes twelve minutes.
+bench-shared:
+	sh scripts/prepare.sh
+	go -C bench run ./shared
 
 demo:
 	go run ./cmd/chatguard demo
