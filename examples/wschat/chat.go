@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -19,6 +20,8 @@ const (
 	// waiting is the maximum number of one member's messages that limits may delay at the same
 	// time.
 	waiting = 16
+	// writeTimeout is how long sending one frame may take.
+	writeTimeout = 5 * time.Second
 )
 
 // frame is what the server sends to the page. It is a message, or if the user's own message is
@@ -72,7 +75,7 @@ func (m *member) write(ctx context.Context) {
 	for {
 		select {
 		case line := <-m.outbox:
-			if m.conn.Write(ctx, websocket.MessageText, line) != nil {
+			if m.writeFrame(line) != nil {
 				return // closed, so reading ends as well
 			}
 		case <-ctx.Done():
@@ -80,6 +83,14 @@ func (m *member) write(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// writeFrame has a context of its own: if that of the visit ended in the middle of a frame, the
+// connection would close without a goodbye.
+func (m *member) writeFrame(line []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	return m.conn.Write(ctx, websocket.MessageText, line)
 }
 
 func (c *chat) join(room string, m *member) {

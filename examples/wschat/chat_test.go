@@ -50,6 +50,18 @@ func (c *chat) members() (n int) {
 	return n
 }
 
+// longestOutbox returns the largest number of frames queued for one member.
+func (c *chat) longestOutbox() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, room := range c.rooms {
+		for m := range room {
+			n = max(n, len(m.outbox))
+		}
+	}
+	return n
+}
+
 // served is a chat on loopback.
 type served struct {
 	*chat
@@ -328,4 +340,28 @@ func TestServer_RefusesUnknownUser(t *testing.T) {
 	if !slices.Contains(rooms, "main") {
 		t.Error("the page's room is none")
 	}
+}
+
+// TestServer_GoodbyeAfterFrame stops the server while it writes to a member that doesn't read.
+func TestServer_GoodbyeAfterFrame(t *testing.T) {
+	s := openChat(t, chatguard.Policy{}, httpguard.SessionOptions{})
+	anna, slow := s.visit(t, "Anna", "main"), s.visit(t, "Slow", "main")
+	waitUntil(t, "both have come", func() bool { return s.members() == 2 })
+	text := strings.Repeat("x", mostText)
+	for s.longestOutbox() < outbox/4 {
+		anna.say(text)
+		anna.wantLines("Anna: " + text)
+	}
+	stopped := make(chan struct{})
+	go func() { s.stop(); close(stopped) }()
+	for _, v := range []*visitor{anna, slow} { // the slow one reads once Anna has heard the goodbye
+		var err error
+		for err == nil {
+			_, _, err = v.Read(t.Context())
+		}
+		if websocket.CloseStatus(err) != websocket.StatusGoingAway {
+			t.Errorf("the end was %v", err)
+		}
+	}
+	<-stopped
 }
