@@ -20,9 +20,10 @@ type lockedRows struct {
 	own  map[string][]string // IDs of users with an override, by channel
 	now  time.Time
 	full bool // the store refuses
-	// forget is called for rows that were changed by hand. It is Guard.Forget of the other Guards.
-	forget func(channelID, userID string)
-	expiry map[string]time.Time
+	// invalidate is called for rows that were changed by hand. It is Guard.Invalidate of the other
+	// Guards.
+	invalidate func(channelID, userID string)
+	expiry     map[string]time.Time
 }
 
 func (l *lockedRows) Swap(_ context.Context, swaps []*chatguard.Swap) {
@@ -50,11 +51,11 @@ func (l *lockedRows) swap(s *chatguard.Swap) {
 	for _, r := range s.Rows {
 		l.rows[r.ChannelID+"/"+r.UserID] = r.Is
 		l.expiry[r.ChannelID+"/"+r.UserID] = r.Until
-		if r.Own && !slices.Contains(l.own[r.ChannelID], r.UserID) {
+		if r.HasOverride && !slices.Contains(l.own[r.ChannelID], r.UserID) {
 			l.own[r.ChannelID] = append(l.own[r.ChannelID], r.UserID)
 		}
 		if s.Notify {
-			l.forget(r.ChannelID, r.UserID)
+			l.invalidate(r.ChannelID, r.UserID)
 		}
 	}
 }
@@ -88,9 +89,9 @@ func ExampleShared() {
 		fmt.Println(err)
 		return
 	}
-	store.forget = func(channelID, userID string) {
-		first.Forget(channelID, userID)
-		second.Forget(channelID, userID)
+	store.invalidate = func(channelID, userID string) {
+		first.Invalidate(channelID, userID)
+		second.Invalidate(channelID, userID)
 	}
 	m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}
 	for _, g := range []*chatguard.Guard{first, second, first, second} {
@@ -106,7 +107,7 @@ func ExampleShared() {
 	fmt.Println(v.Allowed, v.Degraded, err)
 	fmt.Println(errors.Is(first.Reset(m.Key()), chatguard.ErrAway))
 	store.full = false
-	first.Offer()                    // the store may have lost rows
+	first.Heal()                     // the store may have lost rows
 	fmt.Println(first.Exchange(ctx)) // what was allowed meanwhile is written
 	s := first.Sharing()
 	fmt.Println(s.Swaps, s.Conflicts, s.Apart, s.Owed, s.FromMemory, s.Healed, s.Unreadable, s.Rows, s.Exchanged, s.Lost, s.Problem)

@@ -46,7 +46,7 @@ func (s *sharing) seed(ctx context.Context, channelID string, rows []limits.User
 	for i, r := range rows {
 		row := SharedRow{ChannelID: channelID, UserID: r.User}
 		if !dryRun {
-			row.Is, row.Own = r.Row.Bytes(), r.Row.HasOwn()
+			row.Is, row.HasOverride = r.Row.Bytes(), r.Row.HasOwn()
 			row.Until = timeOf(r.Row.Until())
 		}
 		swaps[i] = &Swap{Rows: []SharedRow{row}}

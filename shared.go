@@ -30,9 +30,9 @@ type Shared interface {
 
 	// Clock returns the time that all Guards use, and the maximum difference between the clocks of
 	// any two of them.
-	Clock() (now time.Time, apart time.Duration)
+	Clock() (now time.Time, skew time.Duration)
 
-	// Overrides returns the IDs of the users whose stored row had Own set when it was last
+	// Overrides returns the IDs of the users whose stored row had HasOverride set when it was last
 	// replaced. An empty channel ID means the rows of PerUserEverywhere limits. The list may have
 	// more users, but must not lack any.
 	Overrides(ctx context.Context, channelID string) (userIDs []string, err error)
@@ -42,8 +42,8 @@ type Shared interface {
 // are as they were, and otherwise none.
 type Swap struct {
 	Rows []SharedRow // one or more
-	// Notify means that the rows were changed by hand. If Done, the store must call Guard.Forget
-	// for each row on all other nodes.
+	// Notify means that the rows were changed by hand. If Done, the store must call
+	// Guard.Invalidate for each row on all other nodes.
 	Notify bool
 
 	// Done reports whether the rows were as expected, and are replaced. If Done is false and Err is
@@ -67,8 +67,8 @@ type SharedRow struct {
 	// Until is when Is no longer has any effect, so that the store may delete it a minute later.
 	// Zero means never.
 	Until time.Time
-	// Own reports whether Is has an override, so that Shared.Overrides must list the user.
-	Own bool
+	// HasOverride reports whether Is has an override, so that Shared.Overrides must list the user.
+	HasOverride bool
 	// Now is set by Swap if Done is false and Err is nil: the row that is stored; nil if none.
 	Now []byte
 }
@@ -95,7 +95,7 @@ type Sharing struct {
 	FromMemory int64 // decisions without the store, because they were certain
 	Apart      int64 // decisions without the store, because it didn't answer
 	Unreadable int64 // decisions without the store, because a row couldn't be read
-	Healed     int64 // rows that the store had lost, and got back
+	Healed     int64 // rows that the store had lost, and that were written again
 	Overdrawn  int64 // messages that were allowed beyond a limit, because other nodes had allowed some
 	Exchanged  int64 // rows that an Exchange has compared with the store
 	Lost       int64 // rows whose debt was dropped, because more than Options.SharedRows owed something
@@ -114,20 +114,19 @@ func (g *Guard) Sharing() Sharing {
 	return g.sharing.counts()
 }
 
-// Forget tells a Guard with Options.Shared that the row of a key was changed elsewhere by hand, so
-// that it asks the store before the next decision. Empty IDs mean all rows. A Shared store calls
-// it.
-func (g *Guard) Forget(channelID, userID string) {
+// Invalidate makes a Guard with Options.Shared ask the store before the next decision on a row,
+// because the row was changed elsewhere by hand. Empty IDs mean all rows. A Shared store calls it.
+func (g *Guard) Invalidate(channelID, userID string) {
 	if g.sharing != nil {
-		g.sharing.forget(rowKey{channelID, userID})
+		g.sharing.invalidate(rowKey{channelID, userID})
 	}
 }
 
-// Offer tells a Guard with Options.Shared that the store may have lost rows, so that the next
-// Exchange gives back those that the Guard remembers. A Shared store calls it.
-func (g *Guard) Offer() {
+// Heal makes the next Exchange of a Guard with Options.Shared write the rows again that the store
+// has lost and the Guard remembers. A Shared store calls it when it may have lost some.
+func (g *Guard) Heal() {
 	if g.sharing != nil {
-		g.sharing.offer()
+		g.sharing.heal()
 	}
 }
 

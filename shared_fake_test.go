@@ -32,7 +32,7 @@ type fakeShared struct {
 	server *fakeServer
 	number uint8
 	clock  func() time.Time
-	apart  time.Duration
+	skew   time.Duration
 
 	mu      sync.Mutex
 	away    bool
@@ -60,7 +60,7 @@ func (f *fakeServer) connect(policy chatguard.Policy, clock func() time.Time) (*
 
 func (n *fakeShared) Timeout() time.Duration            { return n.timeout }
 func (n *fakeShared) Number() (int, bool)               { return int(n.number), true }
-func (n *fakeShared) Clock() (time.Time, time.Duration) { return n.clock(), n.apart }
+func (n *fakeShared) Clock() (time.Time, time.Duration) { return n.clock(), n.skew }
 
 func (n *fakeShared) setAway(away bool) {
 	n.mu.Lock()
@@ -124,7 +124,7 @@ func (f *fakeServer) swap(s *chatguard.Swap, from *fakeShared) {
 		if r.Is != nil {
 			f.rows[[2]string{r.ChannelID, r.UserID}] = r.Is
 		}
-		if r.Own {
+		if r.HasOverride {
 			if f.own[r.ChannelID] == nil {
 				f.own[r.ChannelID] = map[string]bool{}
 			}
@@ -132,7 +132,7 @@ func (f *fakeServer) swap(s *chatguard.Swap, from *fakeShared) {
 		}
 		for k, guard := range f.guards {
 			if s.Notify && k != int(from.number) {
-				guard.Forget(r.ChannelID, r.UserID)
+				guard.Invalidate(r.ChannelID, r.UserID)
 			}
 		}
 	}

@@ -194,7 +194,7 @@ func TestShared_NoticeDuringASwap(t *testing.T) {
 		check(t, guard, "7")
 	}
 	node.after = func() error {
-		guard.Forget("c", "7")
+		guard.Invalidate("c", "7")
 		return nil
 	}
 	check(t, guard, "7") // the strike is written
@@ -252,9 +252,9 @@ func TestShared_NoticeOfNoRow(t *testing.T) {
 			t.Fatal(err)
 		}
 		long := strings.Repeat("x", 1000)
-		guard.Forget(long, "7")
-		guard.Forget("c", long)
-		guard.Forget("c", "")
+		guard.Invalidate(long, "7")
+		guard.Invalidate("c", long)
+		guard.Invalidate("c", "")
 		if err := guard.Exchange(t.Context()); err != nil {
 			t.Error(err)
 		}

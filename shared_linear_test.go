@@ -56,7 +56,7 @@ func linearModel(set *limits.Set) porcupine.Model {
 }
 
 // linearHistory lets three nodes, whose clocks differ, judge messages of one user at the same time.
-func linearHistory(t *testing.T, policy chatguard.Policy, seed uint64, skew, apart time.Duration) (history []porcupine.Operation, fromMemory int64) {
+func linearHistory(t *testing.T, policy chatguard.Policy, seed uint64, ahead, skew time.Duration) (history []porcupine.Operation, fromMemory int64) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer()
 		var events atomic.Int64
@@ -64,10 +64,10 @@ func linearHistory(t *testing.T, policy chatguard.Policy, seed uint64, skew, apa
 		var wg sync.WaitGroup
 		var guards []*chatguard.Guard
 		for n := range 3 {
-			offset := time.Duration(n-1) * skew
+			offset := time.Duration(n-1) * ahead
 			clock := func() time.Time { return time.Now().Add(offset) }
 			node, guard := server.connect(policy, clock)
-			node.apart = apart
+			node.skew = skew
 			node.before = func(context.Context) error {
 				time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
 				return nil
@@ -135,13 +135,13 @@ func TestShared_Linearizable(t *testing.T) {
 		histories = 4
 	}
 	for _, c := range []struct {
-		skew, apart time.Duration
+		ahead, skew time.Duration
 		wrong       bool
 	}{{0, 0, false}, {5 * time.Millisecond, 10 * time.Millisecond, false}, {20 * time.Millisecond, 40 * time.Millisecond, false}, {5 * time.Millisecond, 0, true}} {
-		t.Run(fmt.Sprintf("clocks differ by %v, known %v", 2*c.skew, c.apart), func(t *testing.T) {
+		t.Run(fmt.Sprintf("clocks differ by %v, known %v", 2*c.ahead, c.skew), func(t *testing.T) {
 			wrong, fromMemory := 0, int64(0)
 			for seed := range histories {
-				history, known := linearHistory(t, policy, uint64(seed), c.skew, c.apart)
+				history, known := linearHistory(t, policy, uint64(seed), c.ahead, c.skew)
 				fromMemory += known
 				switch porcupine.CheckOperationsTimeout(model, history, time.Minute) {
 				case porcupine.Illegal:

@@ -327,7 +327,7 @@ func TestShared_LostWritesHeal(t *testing.T) {
 	}
 }
 
-// A node gives back all rows that it remembers, once it is told that the store has lost some.
+// A node writes all rows again that it remembers, once it is told that the store has lost some.
 func TestShared_Offer(t *testing.T) {
 	server := newFakeServer()
 	now := sharedStart
@@ -337,7 +337,7 @@ func TestShared_Offer(t *testing.T) {
 	}
 	rows := server.save()
 	server.lose()
-	guard.Offer()
+	guard.Heal()
 	if err := guard.Exchange(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +346,7 @@ func TestShared_Offer(t *testing.T) {
 	}
 	now = now.Add(48 * time.Hour)
 	server.lose()
-	guard.Offer()
+	guard.Heal()
 	if err := guard.Exchange(t.Context()); err != nil || len(server.save()) != 0 {
 		t.Errorf("%d rows come back after they have no effect any more (%v)", len(server.save()), err)
 	}

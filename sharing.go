@@ -80,12 +80,12 @@ func (s *sharing) stripe(key rowKey) *stripe {
 
 // reading is a reading of Shared.Clock.
 type reading struct {
-	now   time.Time
-	apart time.Duration
+	now  time.Time
+	skew time.Duration
 }
 
 func (s *sharing) read() (r reading) {
-	r.now, r.apart = s.store.Clock()
+	r.now, r.skew = s.store.Clock()
 	return r
 }
 
@@ -116,8 +116,8 @@ func (s *sharing) number(now time.Time) int64 {
 	return number
 }
 
-// forget makes a row uncertain. An empty key means all rows.
-func (s *sharing) forget(key rowKey) {
+// invalidate makes a row uncertain. An empty key means all rows.
+func (s *sharing) invalidate(key rowKey) {
 	if key != (rowKey{}) {
 		t := s.stripe(key)
 		t.mu.Lock()
@@ -146,8 +146,8 @@ func (s *sharing) forget(key rowKey) {
 	}
 }
 
-// offer makes the next exchange look at all rows that still have an effect.
-func (s *sharing) offer() {
+// heal makes the next exchange look at all rows that still have an effect.
+func (s *sharing) heal() {
 	now := s.now().UnixNano()
 	for i := range s.stripes {
 		t := &s.stripes[i]
@@ -191,13 +191,13 @@ func (s *sharing) setProblem(key rowKey, err error) {
 // repeatRefusal fills in the decision on a message that uses only one row, if the row's last
 // refusal certainly holds for it, too. It is the quickest way to refuse.
 func (s *sharing) repeatRefusal(clock reading, key rowKey, set *limits.Set, q *limits.Request, d *limits.Decision) bool {
-	if clock.apart >= time.Second {
+	if clock.skew >= time.Second {
 		return false
 	}
 	t := s.stripe(key)
 	t.mu.Lock()
 	known := t.find(key)
-	ok := known.isCertain(clock.now.UnixNano()) && known.refusal.repeat(set, q, int64(clock.apart), d)
+	ok := known.isCertain(clock.now.UnixNano()) && known.refusal.repeat(set, q, int64(clock.skew), d)
 	t.mu.Unlock()
 	if ok {
 		s.fromMemory.Add(1)
@@ -207,10 +207,10 @@ func (s *sharing) repeatRefusal(clock reading, key rowKey, set *limits.Set, q *l
 
 // judgeFromMemory judges a message by the known rows, and reports whether the decision is certain.
 func (s *sharing) judgeFromMemory(clock reading, refs []rowRef, q *limits.Request, d *limits.Decision) bool {
-	if clock.apart >= time.Second {
+	if clock.skew >= time.Second {
 		return false
 	}
-	var room [limits.Scopes]limits.SharedRow
+	var room [limits.Scopes]limits.SeenRow
 	rows := room[:len(refs)]
 	for i, ref := range refs {
 		t := s.stripe(ref.key)
@@ -218,14 +218,14 @@ func (s *sharing) judgeFromMemory(clock reading, refs []rowRef, q *limits.Reques
 		known := t.find(ref.key)
 		ok := known.isCertain(clock.now.UnixNano()) && known.row.ReadWith(ref.set)
 		if ok {
-			rows[i] = limits.SharedRow{Set: ref.set, Row: known.row, Order: ref.order}
+			rows[i] = limits.SeenRow{Set: ref.set, Row: known.row, Order: ref.order}
 		}
 		t.mu.Unlock()
 		if !ok {
 			return false
 		}
 	}
-	until, frozen := limits.IsFrozen(rows, q, d, int64(clock.apart))
+	until, frozen := limits.IsFrozen(rows, q, d, int64(clock.skew))
 	if !frozen {
 		return false
 	}

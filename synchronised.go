@@ -73,7 +73,7 @@ func (g *Guard) findOverrides(ctx context.Context) (err error) {
 			return
 		}
 		for _, user := range users {
-			g.sharing.forget(rowKey{channelID, user})
+			g.sharing.invalidate(rowKey{channelID, user})
 		}
 		g.sharing.met.Store(channelID, true)
 	})

@@ -304,7 +304,7 @@ func TestSynchronised_NoticesMissed(t *testing.T) {
 	if send(t, b, 1) != 0 || check(t, b, "8").Exempt {
 		t.Error("the changes are known without a notice: the test proves nothing")
 	}
-	b.Forget("", "")
+	b.Invalidate("", "")
 	exchange()
 	if v := check(t, b, "8"); send(t, b, 1) != 1 || !v.Exempt {
 		t.Errorf("after a notice about all rows: %+v, want the reset and the override in force", v)
@@ -351,7 +351,7 @@ func TestSynchronised_NoticeDuringAConflict(t *testing.T) {
 	send(t, b, 4)
 	exchange()
 	exchange()
-	b.Forget(key.ChannelID, key.UserID)
+	b.Invalidate(key.ChannelID, key.UserID)
 	nodes[1].after = onceThen(func() error { return a.Reset(key) })
 	exchange()
 	exchange()

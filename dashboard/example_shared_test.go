@@ -67,7 +67,7 @@ func sharedBy(store *redisstore.Store) *dashboard.Shared {
 			h := store.Health()
 			return dashboard.SharedState{
 				Up: h.Up, Since: h.Since, Problem: h.Problem, Server: h.Server, IfEqual: h.IfEqual,
-				RoundTrip: h.RoundTrip, Offset: h.Offset, Apart: h.Apart,
+				RoundTrip: h.RoundTrip, Offset: h.Offset, Skew: h.Skew,
 			}
 		},
 		Nodes: func(ctx context.Context) (list []dashboard.Node, err error) {

@@ -34,7 +34,7 @@ type SharedState struct {
 	IfEqual   bool
 	RoundTrip time.Duration // from this node to the server and back
 	Offset    time.Duration // the server's clock minus this machine's
-	Apart     time.Duration // the maximum difference between the clocks of two nodes
+	Skew      time.Duration // the maximum difference between the clocks of two nodes
 }
 
 // Node is a node that shares limits, as in redisstore's Node. Zero counts may mean that the node
@@ -82,7 +82,7 @@ func (s *Shared) nodes(ctx context.Context, sharing chatguard.Sharing) (n web.No
 	state := s.State() // afterwards, because Nodes may find that the store is away
 	n.Shared = s.live(state, sharing)
 	n.Server, n.IfEqual = state.Server, state.IfEqual
-	n.RoundTripMS, n.OffsetMS, n.ApartMS = web.Milliseconds(state.RoundTrip), web.Milliseconds(state.Offset), web.Milliseconds(state.Apart)
+	n.RoundTripMS, n.OffsetMS, n.SkewMS = web.Milliseconds(state.RoundTrip), web.Milliseconds(state.Offset), web.Milliseconds(state.Skew)
 	n.Count(sharing)
 	for i := range nodes {
 		n.Nodes = append(n.Nodes, nodes[i].web(sharing))

@@ -67,7 +67,7 @@ func (c *clock) set(next reading) {
 
 // Clock implements [chatguard.Shared]. It is the time of the server, which all nodes estimate. It
 // never waits. Before the server was reached, it is the local time.
-func (s *Store) Clock() (now time.Time, apart time.Duration) {
+func (s *Store) Clock() (now time.Time, skew time.Duration) {
 	c := &s.clock
 	at := int64(time.Since(c.origin))
 	r := c.reading.Load()

@@ -117,14 +117,14 @@ func TestClock_Server(t *testing.T) {
 	r := startRedis(t)
 	s := open(t, r.URL(), Options{})
 	before := time.Now()
-	now, apart := s.Clock()
+	now, skew := s.Clock()
 	after := time.Now()
 	h := s.Health()
-	if bound := apart/2 + time.Millisecond; now.Before(before.Add(-bound)) || now.After(after.Add(bound)) {
+	if bound := skew/2 + time.Millisecond; now.Before(before.Add(-bound)) || now.After(after.Add(bound)) {
 		t.Errorf("%s isn't between %s and %s", now, before, after)
 	}
-	if apart < 5*time.Millisecond || apart > time.Second || h.RoundTrip <= 0 {
-		t.Errorf("apart %s, %+v", apart, h)
+	if skew < 5*time.Millisecond || skew > time.Second || h.RoundTrip <= 0 {
+		t.Errorf("skew %s, %+v", skew, h)
 	}
 	if n := testing.AllocsPerRun(100, func() { s.Clock() }); n != 0 {
 		t.Errorf("Clock allocates %v times", n)

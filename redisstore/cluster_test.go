@@ -74,7 +74,7 @@ func TestCluster(t *testing.T) {
 		}
 	}
 	swap := one("user1", "1", "3")
-	swap.Notify, swap.Rows[0].Own = true, true
+	swap.Notify, swap.Rows[0].HasOverride = true, true
 	check(t, a, swap, true)
 	eventually(t, "the notice arrives", func() bool { return gb.count("lobby/user1") == 1 })
 	if err := a.SetDocument(t.Context(), "x", []byte("1"), 0); err != nil {

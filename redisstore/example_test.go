@@ -123,7 +123,7 @@ func ExampleStore_Health() {
 		fmt.Println(health.Problem)
 	} else {
 		log.Printf("%s since %s, %d nodes, round trip %s, clock %s±%s, IFEQ %t",
-			health.Server, health.Since, health.Nodes, health.RoundTrip, health.Offset, health.Apart/2, health.IfEqual)
+			health.Server, health.Since, health.Nodes, health.RoundTrip, health.Offset, health.Skew/2, health.IfEqual)
 	}
 	// Output:
 	// 127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused: is the server running and reachable?
@@ -294,8 +294,8 @@ func ExampleStore_Swap() {
 	var runs redisstore.Guard = guard // what Run needs of it
 	defer runUntilListed(store, runs)()
 	_, numbered := store.Number()
-	now, apart := store.Clock()
-	fmt.Println(numbered, time.Since(now).Abs() < time.Minute, apart < time.Second, store.Timeout() == patience)
+	now, skew := store.Clock()
+	fmt.Println(numbered, time.Since(now).Abs() < time.Minute, skew < time.Second, store.Timeout() == patience)
 
 	ctx := context.Background()
 	key := chatguard.Key{ChannelID: "lobby", UserID: "anna"}

@@ -187,7 +187,7 @@ func TestBreaker_OpenWithoutServer(t *testing.T) {
 	r := startRedis(t)
 	r.Kill()
 	s := open(t, r.URL(), Options{Timeout: 300 * time.Millisecond})
-	if h := s.Health(); h.Up || !strings.Contains(h.Problem, r.Addr()) || h.Apart != time.Second {
+	if h := s.Health(); h.Up || !strings.Contains(h.Problem, r.Addr()) || h.Skew != time.Second {
 		t.Errorf("%+v", h)
 	}
 	swap := one("a", "", "1")

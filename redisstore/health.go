@@ -16,7 +16,7 @@ type Health struct {
 	Problem   string
 	RoundTrip time.Duration // the fastest at the last measurement of the clock
 	Offset    time.Duration // the server's clock minus this machine's
-	Apart     time.Duration // see chatguard.Shared
+	Skew      time.Duration // the largest difference between the clocks of two nodes, as chatguard.Shared has it
 	Nodes     int           // live nodes, with this one; 0 before Run
 	Server    string        // for example "valkey 8.1.1"; empty if it was never reached
 	// IfEqual means that the server has SET with IFEQ. Otherwise swaps are made by a script, which
@@ -27,7 +27,7 @@ type Health struct {
 // Health returns the current state of the Store. It never waits for the server.
 func (s *Store) Health() Health {
 	h := Health{Up: true, Since: s.started.Add(time.Duration(s.breaker.changed.Load())), Nodes: int(s.registry.nodes.Load())}
-	_, h.Apart = s.Clock()
+	_, h.Skew = s.Clock()
 	h.Offset = s.clock.offset()
 	if r := s.clock.reading.Load(); r != nil {
 		h.RoundTrip = time.Duration(r.trip)

@@ -75,7 +75,7 @@ func (s *Store) changedDocument(name string) {
 
 // forgetAll makes the Guard and the program look at everything again.
 func (s *Store) forgetAll(guard Guard) {
-	guard.Forget("", "")
+	guard.Invalidate("", "")
 	s.changedDocument("")
 }
 
@@ -90,7 +90,7 @@ func (s *Store) receive(guard Guard, text string) {
 		channel, ok1 := unescape(fields[1])
 		user, ok2 := unescape(fields[2])
 		if ok1 && ok2 {
-			guard.Forget(channel, user)
+			guard.Invalidate(channel, user)
 			return
 		}
 	case fields[0] == "policy" && len(fields) >= 2:

@@ -139,7 +139,7 @@ func TestOpen_MinimalRights(t *testing.T) {
 	})
 	check(t, a, one("u", "", "1"), true)
 	swap := one("u", "1", "2")
-	swap.Notify, swap.Rows[0].Own = true, true
+	swap.Notify, swap.Rows[0].HasOverride = true, true
 	check(t, a, swap, true)
 	eventually(t, "the notice arrives", func() bool { return guard.count("lobby/u") == 1 })
 	if users, err := b.Overrides(t.Context(), "lobby"); err != nil || len(users) != 1 {

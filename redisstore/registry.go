@@ -193,7 +193,7 @@ func (s *Store) reexamine(ctx context.Context, guard Guard, before *server) erro
 	if now := s.server.Load(); now.epoch != before.epoch || now.runID != before.runID {
 		s.options.Logger.Warn("redisstore: the server has restarted or was replaced", "address", s.where)
 		s.forgetAll(guard)
-		guard.Offer()
+		guard.Heal()
 		select {
 		case s.relisten <- struct{}{}:
 		default: // listen knows already

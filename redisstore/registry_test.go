@@ -64,7 +64,7 @@ func TestClock_Apart(t *testing.T) {
 	record, _ := json.Marshal(Node{Name: "far", Instance: "far", Error: 123 * time.Millisecond})
 	r.must("SET", "cg1:node:far", string(record))
 	r.must("SADD", "cg1:nodes", "far")
-	eventually(t, "the other's error counts", func() bool { return s.Health().Apart == 246*time.Millisecond })
+	eventually(t, "the other's error counts", func() bool { return s.Health().Skew == 246*time.Millisecond })
 }
 
 // TestNodes_Policies checks that nodes with different policies say so, until they have the same.

@@ -11,10 +11,10 @@ import (
 
 // Guard is what Run needs of a *chatguard.Guard.
 type Guard interface {
-	// Forget makes the Guard look at a row again. Empty IDs mean all rows.
-	Forget(channelID, userID string)
-	// Offer makes the next Exchange give back the rows that the server may have lost.
-	Offer()
+	// Invalidate makes the Guard look at a row again. Empty IDs mean all rows.
+	Invalidate(channelID, userID string)
+	// Heal makes the next Exchange write again the rows that the server may have lost.
+	Heal()
 	// Exchange sends what was spent here, and receives what was spent on other nodes.
 	Exchange(ctx context.Context) error
 	// PolicyHash identifies the Guard's policy. It is the same for all Guards with that policy.

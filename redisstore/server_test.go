@@ -169,13 +169,13 @@ func (g *fakeGuard) setPolicy(hash string) {
 	g.policy = hash
 }
 
-func (g *fakeGuard) Forget(channelID, userID string) {
+func (g *fakeGuard) Invalidate(channelID, userID string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.forgotten = append(g.forgotten, channelID+"/"+userID)
 }
 
-func (g *fakeGuard) Offer() {
+func (g *fakeGuard) Heal() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.offered++

@@ -21,7 +21,7 @@ const rowMargin = time.Minute
 // was lost, and waits no longer than Options.Timeout. An Err that doesn't wrap [chatguard.ErrAway]
 // means that the server has refused the swap, for example because its memory is full.
 //
-// A swap with rows that have Own needs a second round trip. While the store is away, Swap returns
+// A swap with rows that have HasOverride needs a second round trip. While the store is away, Swap returns
 // at once.
 func (s *Store) Swap(ctx context.Context, swaps []*chatguard.Swap) {
 	for _, swap := range swaps {
@@ -143,7 +143,7 @@ func expiry(until time.Time) int64 {
 	return max(1, until.Add(rowMargin+time.Millisecond-1).UnixMilli())
 }
 
-// addOwn adds the users of rows with Own to the sets that Overrides reads, before the rows are
+// addOwn adds the users of rows with HasOverride to the sets that Overrides reads, before the rows are
 // stored: a set may have too many users, but not too few. It returns the changes that may be made.
 func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*chatguard.Swap) ([]*change, []*chatguard.Swap) {
 	type member struct{ key, user string }
@@ -151,7 +151,7 @@ func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*chatguar
 	var of []int // the index of each member's swap
 	for i, swap := range swaps {
 		for k := range swap.Rows {
-			if row := &swap.Rows[k]; row.Own && changes[i].was[k] != changes[i].is[k] {
+			if row := &swap.Rows[k]; row.HasOverride && changes[i].was[k] != changes[i].is[k] {
 				members, of = append(members, member{s.keys.own(row.ChannelID), row.UserID}), append(of, i)
 			}
 		}

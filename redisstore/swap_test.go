@@ -196,9 +196,9 @@ func TestOverrides(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *redisServer, s *Store) {
 		swap := one("a b", "", "1")
-		swap.Rows[0].Own = true
+		swap.Rows[0].HasOverride = true
 		swap.Notify = true
-		everywhere := &chatguard.Swap{Rows: []chatguard.SharedRow{{UserID: "c", Is: []byte("1"), Own: true}}}
+		everywhere := &chatguard.Swap{Rows: []chatguard.SharedRow{{UserID: "c", Is: []byte("1"), HasOverride: true}}}
 		s.Swap(t.Context(), []*chatguard.Swap{swap, one("b", "", "1"), everywhere})
 		if !swap.Done || !everywhere.Done {
 			t.Fatal(swap.Err, everywhere.Err)
@@ -214,7 +214,7 @@ func TestOverrides(t *testing.T) {
 		}
 		r.must("SET", "cg1:own:lobby", "no set")
 		swap = one("d", "", "1")
-		swap.Rows[0].Own = true
+		swap.Rows[0].HasOverride = true
 		s.Swap(t.Context(), []*chatguard.Swap{swap})
 		if swap.Done || swap.Err == nil {
 			t.Error("a row was stored that Overrides doesn't list")

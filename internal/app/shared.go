@@ -228,7 +228,7 @@ func (a *App) nodes(ctx context.Context) (n web.Nodes, err error) {
 	n.Shared = a.sharedState() // afterwards, because Nodes may find that the store is away
 	health := a.shared.Health()
 	n.Server, n.IfEqual = health.Server, health.IfEqual
-	n.RoundTripMS, n.OffsetMS, n.ApartMS = web.Milliseconds(health.RoundTrip), web.Milliseconds(health.Offset), web.Milliseconds(health.Apart)
+	n.RoundTripMS, n.OffsetMS, n.SkewMS = web.Milliseconds(health.RoundTrip), web.Milliseconds(health.Offset), web.Milliseconds(health.Skew)
 	n.Count(a.Guard.Sharing())
 	for _, node := range nodes {
 		n.Nodes = append(n.Nodes, web.Node{

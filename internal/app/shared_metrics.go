@@ -27,7 +27,7 @@ func (a *App) registerShared() {
 		"chatguard_shared_nodes":                          health(func(h redisstore.Health) float64 { return float64(h.Nodes) }),
 		"chatguard_shared_round_trip_seconds":             health(func(h redisstore.Health) float64 { return h.RoundTrip.Seconds() }),
 		"chatguard_shared_clock_offset_seconds":           health(func(h redisstore.Health) float64 { return h.Offset.Seconds() }),
-		"chatguard_shared_clock_error_seconds":            health(func(h redisstore.Health) float64 { return h.Apart.Seconds() / 2 }),
+		"chatguard_shared_clock_error_seconds":            health(func(h redisstore.Health) float64 { return h.Skew.Seconds() / 2 }),
 		`chatguard_shared_swaps_total{result="done"}`:     sharing(func(s chatguard.Sharing) int64 { return s.Swaps }),
 		`chatguard_shared_swaps_total{result="conflict"}`: sharing(func(s chatguard.Sharing) int64 { return s.Conflicts }),
 		`chatguard_shared_swaps_total{result="again"}`:    func() float64 { return float64(a.shared.Stats().Repeated) },

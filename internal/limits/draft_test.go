@@ -62,9 +62,9 @@ func (s *sharedRows) keys(w *world, user string) (keys []plainKey) {
 // judge judges a message, and checks that IsFrozen agrees.
 func (s *sharedRows) judge(w *world, user string, q Request) (d Decision) {
 	keys := s.keys(w, user)
-	var known []SharedRow
+	var known []SeenRow
 	for _, key := range keys {
-		known = append(known, SharedRow{Set: s.sets[key.scope], Row: s.read(key)})
+		known = append(known, SeenRow{Set: s.sets[key.scope], Row: s.read(key)})
 	}
 	var frozen Decision
 	until, isFrozen := IsFrozen(known, &q, &frozen, int64(time.Second))

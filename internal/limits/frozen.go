@@ -2,8 +2,8 @@ package limits
 
 import "sync"
 
-// SharedRow is a row as it was last seen, for IsFrozen.
-type SharedRow struct {
+// SeenRow is a row as it was last seen, for IsFrozen.
+type SeenRow struct {
 	Set   *Set
 	Row   *Row           // read with that set; nil if there is none
 	Order map[string]int // as in Place
@@ -12,12 +12,12 @@ type SharedRow struct {
 // IsFrozen judges a message by rows as they were last seen, and reports whether the decision
 // certainly is the one on the rows as they are now. That is so if the user is exempt. It is also so
 // for a refusal that changes nothing, if a message of cost 1 has no room either, and if both still
-// hold after the time apart, by which the clock of another node may be ahead. Then nobody can have
+// hold after the time skew, by which the clock of another node may be ahead. Then nobody can have
 // changed the rows in the meantime, except by hand.
 //
 // until is the time up to which the same request certainly gets the same decision, except for its
 // At and LeaveAt, which are the request's time. It is 0 if that isn't known.
-func IsFrozen(rows []SharedRow, q *Request, d *Decision, apart int64) (until int64, frozen bool) {
+func IsFrozen(rows []SeenRow, q *Request, d *Decision, skew int64) (until int64, frozen bool) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
 	if s.judge(rows, q, d) {
@@ -29,7 +29,7 @@ func IsFrozen(rows []SharedRow, q *Request, d *Decision, apart int64) (until int
 	if d.Allowed || d.Remaining != 0 {
 		return 0, false
 	}
-	least := min(q.At+apart, MaxTime-1)
+	least := min(q.At+skew, MaxTime-1)
 	if q.Cost == 1 && !q.UpTo && !q.Try && d.RetryAt-1 > least && d.RetryAt < MaxTime && d.At == q.At {
 		// Refusals don't change in between: limits, strikes and silences only ever expire.
 		s.later = *q
@@ -61,7 +61,7 @@ type scratch struct {
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // judge judges a message by copies of the rows, and reports whether the decision changes any.
-func (s *scratch) judge(rows []SharedRow, q *Request, d *Decision) (changed bool) {
+func (s *scratch) judge(rows []SeenRow, q *Request, d *Decision) (changed bool) {
 	var drafts [Scopes]*Draft
 	var orders [Scopes]map[string]int
 	for i, r := range rows {

@@ -22,7 +22,7 @@ type Nodes struct {
 
 	RoundTripMS float64 `json:"round_trip_ms"` // from this node to the server and back
 	OffsetMS    float64 `json:"offset_ms"`     // the server's clock minus this node's
-	ApartMS     float64 `json:"apart_ms"`      // the maximum difference of two nodes' clocks
+	SkewMS      float64 `json:"skew_ms"`       // the maximum difference of two nodes' clocks
 
 	Swaps      int64 `json:"swaps"`       // rows written or confirmed
 	Conflicts  int64 `json:"conflicts"`   // swaps that found other rows, because another node was first

@@ -32,7 +32,7 @@ func threeNodes(at time.Time) Nodes {
 	overshoot := 0.014
 	return Nodes{
 		Shared: live.Shared{Mode: live.ShareExact, Up: true, Since: at}, Server: "redis 7.0.15",
-		RoundTripMS: 0.42, OffsetMS: -1.5, ApartMS: 5,
+		RoundTripMS: 0.42, OffsetMS: -1.5, SkewMS: 5,
 		Swaps: 123_456, Conflicts: 2_100, FromMemory: 98_765, Apart: 17, Owed: 2, Healed: 3, Unreadable: 1, Overshoot: &overshoot,
 		Nodes: []Node{
 			{Name: "chat-1", Version: "0.1.0", Address: "10.0.0.1:8080", Mode: live.ShareExact, Started: at.Add(-49 * time.Hour), Self: true, OffsetMS: -1.5, ErrorMS: 0.3, MessagesPerSecond: 12.42, FromMemory: 98_765, Apart: 17, Owed: 2},
@@ -47,7 +47,7 @@ func TestNodes_Answer(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Nodes = func(context.Context) (Nodes, error) { return threeNodes(at), nil } })
 	a := d.do("GET", "/api/v1/nodes", nil, asOwner)
 	for _, want := range []string{
-		`{"mode":"exact","up":true,"since":"2026-01-05T14:02:00Z","server":"redis 7.0.15","if_equal":false,"round_trip_ms":0.42,"offset_ms":-1.5,"apart_ms":5,`,
+		`{"mode":"exact","up":true,"since":"2026-01-05T14:02:00Z","server":"redis 7.0.15","if_equal":false,"round_trip_ms":0.42,"offset_ms":-1.5,"skew_ms":5,`,
 		`"swaps":123456,"conflicts":2100,"from_memory":98765,"apart":17,"owed":2,"healed":3,"unreadable":1,"overshoot":0.014,"nodes":[{`,
 		`{"name":"chat-2","version":"0.1.0","address":"10.0.0.2:8080","mode":"exact","started":"2026-01-05T13:52:00Z","self":false,"offset_ms":0.1,"error_ms":0.3,"messages_per_second":140,"from_memory":0,"apart":0,"owed":0}`,
 	} {

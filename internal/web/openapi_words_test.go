@@ -4,7 +4,7 @@ package web
 // themselves.
 var meanings = map[string]string{
 	"apart":               "Messages decided without the shared store, because it was away.",
-	"apart_ms":            "The maximum difference of two nodes' clocks.",
+	"skew_ms":             "The maximum difference of two nodes' clocks.",
 	"conflicts":           "Swaps that found other rows, because another node was first.",
 	"error_ms":            "How far the node's idea of the server's clock may be off.",
 	"from_memory":         "Messages decided without the shared store, because it was certain.",

@@ -76,12 +76,12 @@ const modes = { off: "alone", exact: "exact", synchronised: "synchronised", shar
 
 // about says what the nodes share, and how far they are from the store.
 /** @param {Api.getNodes} of */
-function about({ mode, up, server, round_trip_ms: trip = 0, apart_ms: apart = 0, nodes }) {
+function about({ mode, up, server, round_trip_ms: trip = 0, skew_ms: skew = 0, nodes }) {
   if (mode === "shares") return "Each node has its own part of every limit. Nodes don’t know each other.";
   if (!up) return "Only this node is listed: the shared store is away.";
   const over = server ? ` over ${server}` : "";
   const many = nodes.length === 1 ? `No other node is here yet. Limits are shared${over}.` : `${whole.format(nodes.length)} nodes share ${mode === "exact" ? "one allowance" : "limits and compare regularly"}${over}.`;
-  const clocks = nodes.length > 1 ? `; their clocks are at most ${milliseconds(apart)} apart` : "";
+  const clocks = nodes.length > 1 ? `; their clocks are at most ${milliseconds(skew)} apart` : "";
   return `${many} A round trip takes ${milliseconds(trip)}${clocks}.`;
 }
 

@@ -70,8 +70,8 @@ const maxTries = 32
 const certain = 10 * time.Second
 
 // repeat fills in the decision on a request, if it certainly is the refusal.
-func (r *refusal) repeat(set *limits.Set, q *limits.Request, apart int64, d *limits.Decision) bool {
-	if r == nil || r.set != set || r.roles != q.Roles || r.exempt != q.Exempt || q.Cost != 1 || q.UpTo || q.Try || q.At < r.from || q.At+apart > r.to {
+func (r *refusal) repeat(set *limits.Set, q *limits.Request, skew int64, d *limits.Decision) bool {
+	if r == nil || r.set != set || r.roles != q.Roles || r.exempt != q.Exempt || q.Cost != 1 || q.UpTo || q.Try || q.At < r.from || q.At+skew > r.to {
 		return false
 	}
 	*d = r.decision

@@ -104,7 +104,7 @@ func (r *rowDraft) sharedRow() SharedRow {
 	if r.next != nil {
 		after = r.next
 	}
-	row := SharedRow{ChannelID: r.ref.key.channelID, UserID: r.ref.key.userID, Was: was, Is: after.Bytes(), Own: after.HasOwn()}
+	row := SharedRow{ChannelID: r.ref.key.channelID, UserID: r.ref.key.userID, Was: was, Is: after.Bytes(), HasOverride: after.HasOwn()}
 	row.Until = timeOf(after.Until())
 	if r.lost {
 		row.Was = r.stored
