@@ -2,7 +2,6 @@ package limits
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"time"
 )
@@ -41,31 +40,22 @@ type UsageText struct {
 
 // DescribeRow returns what a row's bytes contain. It needs no Set.
 func DescribeRow(data []byte) (text RowText, err error) {
-	if len(data) > MaxRowBytes {
-		return text, fmt.Errorf("%w: it has %d bytes", errStateBytes, len(data))
-	}
 	in := rowReader{data: data}
-	if version := in.byte(); version > rowVersion {
-		return text, fmt.Errorf("%w (version %d, this one reads %d)", ErrRowVersion, version, rowVersion)
-	} else if version != rowVersion {
-		return text, errStateBytes
+	h, err := in.header()
+	if err != nil {
+		return text, err
 	}
-	writes := in.writes()
-	text.Seq, text.Writer = writes.Seq, writes.Writer
-	text.Kept = moment(in.number(math.MaxInt64))
-	text.Last = moment(in.number(MaxTime - 1))
-	in.number(math.MaxUint64) // series and roles
-	flags := in.byte()
-	if flags&rowHasStanding != 0 {
+	text.Seq, text.Writer, text.Kept, text.Last = h.writes.Seq, h.writes.Writer, moment(uint64(h.kept)), moment(uint64(h.last))
+	if h.flags&rowHasStanding != 0 {
 		text.Strikes = &StrikesText{
-			Count: in.number(maxStrikes), Practice: flags&rowPractice != 0, At: moment(in.number(MaxTime - 1)), SilentUntil: moment(in.number(math.MaxInt64)),
+			Count: in.number(maxStrikes), Practice: h.flags&rowPractice != 0, At: moment(in.number(MaxTime - 1)), SilentUntil: moment(in.number(math.MaxInt64)),
 		}
 	}
 	text.Limits = []UsageText{}
 	for range in.number(MaxLimits) {
 		text.Limits = append(text.Limits, in.describeUsage())
 	}
-	if rest := data[in.at:]; flags&rowHasGiven != 0 {
+	if rest := data[in.at:]; h.flags&rowHasGiven != 0 {
 		text.Given = rest
 		in.bad = in.bad || !json.Valid(rest)
 	} else if len(rest) > 0 {

@@ -1,9 +1,6 @@
 package limits
 
-import (
-	"encoding/binary"
-	"slices"
-)
+import "slices"
 
 // Draft is a working copy of a Row. Judge, and the methods of Draft, change it as the methods of
 // Table change a table's row. It is for one goroutine. Create one with NewDraft.
@@ -89,9 +86,11 @@ type Spent struct {
 }
 
 // Spend spends what was allowed elsewhere, whether it fits or not. Limits that observe spend it
-// only if it fits. It returns by how much the limit with the least room is overdrawn in addition.
+// only if it fits. A message before the row's last use counts at that use, however long ago it was:
+// that doesn't mean that a clock was set back. Spend returns by how much the limit with the least
+// room is overdrawn in addition.
 func (d *Draft) Spend(s Spent) (overdrawn int64) {
-	d.arrive(s.At)
+	d.at = max(s.At, int64(d.row[wordLast]))
 	d.rules = d.set.rulesOf(d.personal, s.Roles)
 	for i := range d.rules {
 		r := &d.rules[i]
@@ -269,56 +268,6 @@ func (r *Row) foreignUsages() []foreignUsage {
 		return nil
 	}
 	return r.foreign
-}
-
-// append appends the row's bytes; computed is when its contents have no effect any more.
-func (r *Row) append(b []byte, computed int64) []byte {
-	var kept uint64
-	if r.until > computed {
-		kept = uint64(r.until)
-	}
-	b = appendNumbers(append(b, rowVersion), r.writes.Seq)
-	b = binary.LittleEndian.AppendUint32(b, r.writes.Writer)
-	for _, mark := range r.writes.before {
-		b = binary.LittleEndian.AppendUint16(b, mark)
-	}
-	b = appendNumbers(b, kept, r.words[wordLast], uint64(seriesOf(r.words))<<roleBits|uint64(rolesOf(r.words)))
-	var flags byte
-	if strikeCount(r.words) > 0 || r.words[wordStrikeAt] != 0 || r.words[wordSilentUntil] != 0 {
-		flags |= rowHasStanding
-	}
-	if r.personal != nil {
-		flags |= rowHasGiven
-	}
-	if r.practice {
-		flags |= rowPractice
-	}
-	b = append(b, flags)
-	if flags&rowHasStanding != 0 {
-		b = appendNumbers(b, uint64(strikeCount(r.words)), r.words[wordStrikeAt], r.words[wordSilentUntil])
-	}
-	rules := r.set.rulesOf(r.personal, rolesOf(r.words))
-	b = appendNumbers(b, uint64(len(rules)+len(r.foreign)))
-	for i := range rules {
-		b = rules[i].appendUsage(b, r.words)
-	}
-	for _, f := range r.foreign {
-		b = append(b, f.data...)
-	}
-	if flags&rowHasGiven != 0 {
-		b = r.personal.append(b)
-	}
-	return b
-}
-
-// appendUsage appends the usage of a limit.
-func (r *Rule) appendUsage(b []byte, row []uint64) []byte {
-	calendar := r.calendar.String()
-	state := trim(r.state(row))
-	b = append(appendNumbers(append(b, r.code), uint64(len(r.name))), r.name...)
-	b = append(appendNumbers(b, uint64(len(calendar))), calendar...)
-	b = appendNumbers(b, uint64(r.capacity), uint64(r.interval), uint64(len(state)))
-	return appendNumbers(b, state...)
 }
 
 // ReadWith reports whether the row was read with that set; a nil row was.

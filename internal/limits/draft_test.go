@@ -294,6 +294,30 @@ func TestSpend_LoweredLimitOwesNothing(t *testing.T) {
 	}
 }
 
+// A message that another node tells of hours later counts, and leaves everything else as it is.
+func TestSpend_Late(t *testing.T) {
+	sets, err := Compile(sevenLimits(), Strikes{Every: time.Second, Forget: day * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := sets[PerUser]
+	for _, late := range []float64{59, 61, 3 * 3600, 30 * 3600} {
+		d := NewDraft(set, nil, nanos(0))
+		for got := (Decision{Allowed: true}); got.Allowed; {
+			JudgeDrafts([]*Draft{d}, make([]map[string]int, 1), &Request{At: nanos(0), Cost: 1}, &got)
+		}
+		before := append([]uint64(nil), d.row...)
+		over := d.Spend(Spent{At: nanos(-late), N: 2})
+		row, err := ReadRow(set, 0, d.Row(Stamp{Seq: 1}, nanos(0)).Bytes())
+		if err != nil {
+			t.Fatalf("a message of %v s before makes the row unreadable: %v", late, err)
+		}
+		if over != 2 || row.words[wordLast] != before[wordLast] || strikeCount(row.words) != 1 {
+			t.Errorf("%v s late: overdrawn by %d, want 2; %d strikes, want 1", late, over, strikeCount(row.words))
+		}
+	}
+}
+
 func TestReadRow_Refused(t *testing.T) {
 	set := mustSet(t, sevenLimits()...)
 	d := NewDraft(set, nil, nanos(0))
@@ -349,24 +373,4 @@ func FuzzReadRow(f *testing.F) {
 			}
 		}
 	})
-}
-
-// A row tells whether a write is among its last ones.
-func TestWrites_Include(t *testing.T) {
-	ours, other := uint32(0x12345), uint32(0x54321)
-	var w Writes
-	for _, s := range []Stamp{{1, other}, {2, ours}, {3, other}, {5, other}, {6, ours}} {
-		w = w.next(s)
-	}
-	for _, c := range []struct {
-		stamp           Stamp
-		included, known bool
-	}{
-		{Stamp{7, ours}, false, true}, {Stamp{6, ours}, true, true}, {Stamp{6, other}, false, true}, {Stamp{5, other}, true, true},
-		{Stamp{5, ours}, false, true}, {Stamp{4, ours}, false, true}, {Stamp{3, other}, true, true}, {Stamp{2, ours}, false, false},
-	} {
-		if included, known := w.Include(c.stamp); included != c.included || known != c.known {
-			t.Errorf("%+v: included %v, known %v, want %v, %v", c.stamp, included, known, c.included, c.known)
-		}
-	}
 }

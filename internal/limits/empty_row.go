@@ -1,7 +1,5 @@
 package limits
 
-import "encoding/binary"
-
 // EmptyRow returns the bytes of a row that replaces a user's row by that of a new user: no usage,
 // strikes, override or grants. It is the next write of the row, so that no node gives back an
 // earlier one. until is when all earlier writes of the row have no effect, or Never; a row that had
@@ -14,16 +12,8 @@ func EmptyRow(data []byte, writer uint32, at, until int64) (empty []byte, keptUn
 		until = at + forgottenOwn
 	}
 	before := WritesOf(data)
-	writes := before.next(Stamp{Seq: before.Seq + 1, Writer: writer})
-	b := appendNumbers([]byte{rowVersion}, writes.Seq)
-	b = binary.LittleEndian.AppendUint32(b, writes.Writer)
-	for _, mark := range writes.before {
-		b = binary.LittleEndian.AppendUint16(b, mark)
-	}
-	b = appendNumbers(b, uint64(until), 0, uint64(firstSeries(at)&maxSeries)<<roleBits)
-	b = append(b, 0)        // flags
-	b = appendNumbers(b, 0) // limits
-	return b, until, nil
+	h := rowHeader{writes: before.next(Stamp{Seq: before.Seq + 1, Writer: writer}), kept: until, series: firstSeries(at) & maxSeries}
+	return appendNumbers(h.append(nil), 0), until, nil // 0 limits
 }
 
 // IsEmptyRow reports whether the bytes are a row that EmptyRow has made.

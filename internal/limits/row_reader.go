@@ -1,0 +1,244 @@
+package limits
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// ReadRow reads a row under a set that is in force since the given time. It converts usage that was
+// spent under other parameters, as of that time or the row's last use. No bytes are a nil row.
+func ReadRow(set *Set, since int64, data []byte) (*Row, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	in := rowReader{data: data}
+	h, err := in.header()
+	if err != nil {
+		return nil, err
+	}
+	row := &Row{set: set, asked: set, data: data, writes: h.writes}
+	standing := in.at
+	if h.flags&rowHasStanding != 0 {
+		in.skipStanding()
+	}
+	limits := in.at
+	if room := in.measureLimits(set); room != nil {
+		row.set = set.withRoom(room)
+	}
+	row.words = make([]uint64, row.set.width)
+	row.words[wordLast] = uint64(h.last)
+	setRoles(row.words, h.roles)
+	setSeries(row.words, h.series)
+	if h.flags&rowHasGiven != 0 && !in.bad {
+		in.given(row)
+	} else if in.at < len(data) {
+		in.bad = true
+	}
+	if h.flags&rowHasStanding != 0 {
+		in.at = standing
+		in.standing(row, h.flags&rowPractice != 0)
+	}
+	in.at = limits
+	in.limits(row, since, h.last)
+	if in.bad {
+		return nil, errStateBytes
+	}
+	row.until = max(row.computeUntil(), h.kept)
+	return row, nil
+}
+
+// rowReader reads a row's bytes. bad is set by the first error.
+type rowReader struct {
+	data []byte
+	at   int
+	bad  bool
+}
+
+func (in *rowReader) fail() uint64 {
+	in.bad, in.at = true, len(in.data)
+	return 0
+}
+
+func (in *rowReader) byte() byte {
+	if in.at >= len(in.data) {
+		return byte(in.fail())
+	}
+	in.at++
+	return in.data[in.at-1]
+}
+
+func (in *rowReader) word() uint32 {
+	if len(in.data)-in.at < 4 {
+		return uint32(in.fail())
+	}
+	in.at += 4
+	return binary.LittleEndian.Uint32(in.data[in.at-4:])
+}
+
+// header reads what comes before the strikes.
+func (in *rowReader) header() (h rowHeader, err error) {
+	if len(in.data) > MaxRowBytes {
+		return h, fmt.Errorf("%w: it has %d bytes", errStateBytes, len(in.data))
+	}
+	if version := in.byte(); version > rowVersion {
+		return h, fmt.Errorf("%w (version %d, this one reads %d)", ErrRowVersion, version, rowVersion)
+	} else if version != rowVersion {
+		return h, errStateBytes
+	}
+	h.writes = in.writes()
+	h.kept = int64(in.number(math.MaxInt64))
+	h.last = int64(in.number(MaxTime - 1))
+	roles := in.number(maxSeries<<roleBits | maxRoles)
+	h.roles, h.series = uint8(roles&maxRoles), uint8(roles>>roleBits)
+	h.flags = in.byte()
+	if in.bad {
+		return h, errStateBytes
+	}
+	return h, nil
+}
+
+func (in *rowReader) writes() (w Writes) {
+	w.Seq, w.Writer, w.length = in.number(math.MaxInt64), in.word(), uint32(in.number(math.MaxUint32))
+	for i := range w.before {
+		w.before[i] = turn{uint16(in.byte()) | uint16(in.byte())<<8, uint32(in.number(math.MaxUint32))}
+	}
+	return w
+}
+
+// number reads a number that is at most most.
+func (in *rowReader) number(most uint64) uint64 {
+	n, size := binary.Uvarint(in.data[in.at:])
+	if size <= 0 || n > most {
+		return in.fail()
+	}
+	in.at += size
+	return n
+}
+
+// text reads a text after its length.
+func (in *rowReader) text() []byte {
+	length := int(in.number(uint64(len(in.data))))
+	if length > len(in.data)-in.at {
+		in.fail()
+		return nil
+	}
+	in.at += length
+	return in.data[in.at-length : in.at]
+}
+
+func (in *rowReader) standing(row *Row, practice bool) {
+	strikes, struckAt, silentUntil := in.number(maxStrikes), in.number(MaxTime-1), in.number(math.MaxInt64)
+	row.practice = practice
+	row.words[wordStrikeAt] = struckAt
+	if practice && !row.set.strikes.isPractice() {
+		return // practice strikes lapse
+	}
+	setStrikeCount(row.words, int(strikes))
+	row.words[wordSilentUntil] = silentUntil
+}
+
+// given reads the override, grants and pardons, which are the rest of the bytes.
+func (in *rowReader) given(row *Row) {
+	g, err := readGiven(in.data[in.at:])
+	if err != nil {
+		in.fail()
+		return
+	}
+	row.personal = &personal{Own: g.override(), grants: g.grants(0), pardoned: g.pardonedSpans()}
+	row.words[wordMeta] |= personalFlag
+	in.at = len(in.data)
+}
+
+func (in *rowReader) skipStanding() {
+	for range 3 {
+		in.number(math.MaxUint64)
+	}
+}
+
+// measureLimits moves to the end of the limits. It returns how many words each limit of the set
+// needs, or nil if the set has enough room. A log may be longer than the present number requires.
+func (in *rowReader) measureLimits(set *Set) (room []int) {
+	for range in.number(MaxLimits) {
+		code := in.byte()
+		name := in.text()
+		in.text()
+		in.number(MaxMessages)
+		in.number(MaxTime - 1)
+		words := in.number(MaxRow)
+		for range words {
+			in.number(math.MaxUint64)
+		}
+		if words <= longState {
+			continue
+		}
+		if i := set.indexByCode(string(name), code); i >= 0 && int(words) > set.rules[i].end-set.rules[i].start {
+			if room == nil {
+				room = make([]int, len(set.rules))
+			}
+			room[i] = int(words)
+		}
+	}
+	return room
+}
+
+// limits reads the usage of all limits.
+func (in *rowReader) limits(row *Row, since, last int64) {
+	rules := row.set.rulesOf(row.personal, rolesOf(row.words))
+	spent := spendings.Get().(*spending)
+	defer spendings.Put(spent)
+	count := in.number(MaxLimits)
+	if fresh := row.set.fresh; count == 0 && fresh != nil { // as for a new user; see EmptyRow
+		copy(row.words[headerWords:], fresh[headerWords:])
+		row.words[wordLast] = max(row.words[wordLast], fresh[wordLast])
+	}
+	for range count {
+		start := in.at
+		code := in.byte()
+		name := in.text()
+		a, err := algorithmByCode(code)
+		if err != nil {
+			in.fail()
+			return
+		}
+		i := row.set.indexByCode(string(name), code)
+		var atHand *Calendar
+		if i >= 0 {
+			atHand = rules[i].calendar
+		}
+		in.usage(spent, a, atHand)
+		if in.bad || !a.isValid(&spent.under, spent.state, last) {
+			in.fail()
+			return
+		}
+		if i < 0 {
+			row.foreign = append(row.foreign, foreignUsage{in.data[start:in.at], a.expiry(&spent.under, spent.state)})
+			continue
+		}
+		rule := &rules[i]
+		state := rule.state(row.words)
+		rule.convert(&spent.under, rule, spent.state, state, max(since, last))
+		if !sameState(state, spent.state) {
+			row.words[wordLast] = uint64(max(since, last))
+		}
+	}
+}
+
+// usage reads the parameters and words of a limit with that algorithm. atHand is a calendar that
+// the usage probably has; it may be nil.
+func (in *rowReader) usage(spent *spending, a *algorithm, atHand *Calendar) {
+	calendar := in.text()
+	spent.under.algorithm, spent.under.capacity, spent.under.interval = a, int64(in.number(MaxMessages)), int64(in.number(MaxTime-1))
+	spent.numbers = spent.numbers[:0]
+	for range in.number(MaxRow) {
+		spent.numbers = append(spent.numbers, in.number(math.MaxUint64))
+	}
+	for len(spent.numbers) < a.sizeOf(spent.numbers) {
+		spent.numbers = append(spent.numbers, 0)
+	}
+	spent.state = spent.numbers
+	var err error
+	if spent.under.calendar, err = storedCalendars.find(calendar, atHand); err != nil {
+		in.fail()
+	}
+}
