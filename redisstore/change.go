@@ -275,11 +275,13 @@ func (s *Store) compareAndSet(ctx context.Context, key, was, is string, expires 
 		c.until[0] = strconv.FormatInt(now.Add(expires).UnixMilli(), 10)
 	}
 	s.apply(ctx, []*change{c})
-	if c.now != nil && c.unknown() {
-		return c.now[0], false, fmt.Errorf("redisstore: %s: a reply was lost, and %s was changed since: it isn't known whether this change was made: %w", s.where, key, chatguard.ErrAway)
-	}
-	if c.now != nil {
+	switch {
+	case c.now != nil && c.unknown():
+		return c.now[0], false, fmt.Errorf("redisstore: %s: %s: %w", s.where, key, chatguard.ErrUnconfirmed)
+	case c.now != nil:
 		return c.now[0], false, nil
+	case c.unknown():
+		return is, false, fmt.Errorf("redisstore: %s: %w (%v)", key, chatguard.ErrUnconfirmed, c.err)
 	}
 	return is, c.done, c.err
 }

@@ -21,8 +21,8 @@ const rowMargin = time.Minute
 // was lost, and waits no longer than Options.Timeout. An Err that doesn't wrap [chatguard.ErrAway]
 // means that the server has refused the swap, for example because its memory is full.
 //
-// A swap with rows that have HasOverride needs a second round trip. While the store is away, Swap returns
-// at once.
+// A swap with Notify, or with rows that have HasOverride, needs a second round trip. While the store
+// is away, Swap returns at once.
 func (s *Store) Swap(ctx context.Context, swaps []*chatguard.Swap) {
 	for _, swap := range swaps {
 		swap.Done, swap.Unknown, swap.Err = false, false, nil

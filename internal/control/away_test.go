@@ -32,7 +32,7 @@ func TestCommand_SharedStoreAway(t *testing.T) {
 	}
 	d.start(Raid{})
 	for _, command := range []string{"grant anna 5", "reset anna", "exempt anna 10m"} {
-		d.command("!chatguard "+command, "Not confirmed: the shared store doesn't answer. Try again when it is back.")
+		d.command("!chatguard "+command, "Not done: the shared store doesn't answer. Try again when it is back.")
 	}
 	if len(d.store.audits) > 0 {
 		t.Errorf("the audit has %q", d.store.audits)

@@ -35,7 +35,9 @@ func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
 	case errors.As(err, &done):
 		return fmt.Sprintf("%s But %s: %v.", said, done.lack, done.cause)
 	case errors.Is(err, chatguard.ErrAway):
-		return "Not confirmed: the shared store doesn't answer. Try again when it is back."
+		return "Not done: the shared store doesn't answer. Try again when it is back."
+	case errors.Is(err, chatguard.ErrUnconfirmed):
+		return "Not confirmed: the shared store's reply was lost. Look before you repeat it."
 	case err != nil:
 		return "Not done: " + strings.ReplaceAll(journal.Sentence(err), "\n", "; ")
 	case !saved:

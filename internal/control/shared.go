@@ -80,11 +80,14 @@ func (f *followed) names() (names []string) {
 	return names
 }
 
-// errNotShared is the error for a change that was not made, because a document can't be read or
-// written.
+// errNotShared is the error for a change that was not made, or may not have been, because a document
+// can't be read or written.
 func errNotShared(err error) error {
-	if errors.Is(err, ErrStale) {
+	switch {
+	case errors.Is(err, ErrStale):
 		return ErrStale
+	case errors.Is(err, chatguard.ErrUnconfirmed):
+		return err
 	}
 	return fmt.Errorf("nothing was changed, because the other nodes can't be told: %w", err)
 }

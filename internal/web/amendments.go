@@ -154,20 +154,30 @@ func errNoControls() error {
 	return problem.New(http.StatusNotImplemented, "Users can't be changed: this chatguard moderates no chat.")
 }
 
-// errAway returns the problem for a change that the shared store has not confirmed. The store may
-// have made the change if only its reply was lost.
-func errAway(cause error) error {
-	return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: the change was not confirmed. Try again when the store is back.").Because(cause)
+// errShared returns the problem for a change without an answer of the shared store, or nil for
+// another error.
+func errShared(err error) error {
+	says := ""
+	switch {
+	case errors.Is(err, chatguard.ErrAway):
+		says = "The shared store doesn't answer: nothing was changed. Try again when it is back."
+	case errors.Is(err, chatguard.ErrUnconfirmed):
+		says = "The shared store's reply was lost: the change may have been made. Look before you repeat it."
+	default:
+		return nil
+	}
+	return problem.New(http.StatusServiceUnavailable, "%s", says).Because(err)
 }
 
 // errControls converts an error of control.Controls to the answer.
 func errControls(err error) error {
+	if shared := errShared(err); shared != nil {
+		return shared
+	}
 	status := http.StatusUnprocessableEntity
 	switch {
 	case errors.Is(err, control.ErrExemption):
 		return problem.New(status, "An exemption lasts at most a year. For a permanent one, leave out the duration.")
-	case errors.Is(err, chatguard.ErrAway):
-		return errAway(err)
 	case errors.Is(err, control.ErrStale):
 		return problem.New(http.StatusPreconditionFailed, "Someone else changed this user's custom limits. Load them again, then repeat your change.")
 	case errors.Is(err, control.ErrNoEntry), errors.Is(err, control.ErrNoNote):

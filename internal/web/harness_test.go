@@ -43,8 +43,8 @@ type dashboard struct {
 	opts         Options
 
 	chat     actsChat
-	database string // path of the database file
-	shared   chatguard.Shared
+	database string       // path of the database file
+	shared   *sharedStore // nil if the Guard is alone
 	adjust   []func(*Options)
 
 	mu        sync.Mutex
@@ -67,7 +67,7 @@ func dash(t testing.TB, adjust ...func(*Options)) *dashboard {
 }
 
 // dashSharing is dash with a Guard that shares limits over a store.
-func dashSharing(t testing.TB, shared chatguard.Shared, adjust ...func(*Options)) *dashboard {
+func dashSharing(t testing.TB, shared *sharedStore, adjust ...func(*Options)) *dashboard {
 	t.Helper()
 	runParallel(t)
 	d := &dashboard{tested: tested{t}, client: &http.Client{Transport: &http.Transport{}}, database: newDatabase(t), shared: shared, adjust: adjust}
@@ -98,7 +98,11 @@ func (d *dashboard) begin() {
 	base.Mode, base.Limits[0].Refill = chatguard.Enforce, 10*time.Minute
 	d.store = openStore(d.TB, d.database, &persist.Options{Now: d.now, Logger: quiet})
 	var err error
-	if d.guard, err = chatguard.New(base, &chatguard.Options{Now: d.now, Observer: d.observe, Shared: d.shared}); err != nil {
+	guarding := &chatguard.Options{Now: d.now, Observer: d.observe}
+	if s := d.shared; s != nil {
+		s.now, guarding.Shared, guarding.Now = d.now, s, nil
+	}
+	if d.guard, err = chatguard.New(base, guarding); err != nil {
 		d.Fatal(err)
 	}
 	ctx := context.Background()

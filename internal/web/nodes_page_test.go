@@ -127,7 +127,7 @@ func TestSharedPage_ChangeWhileAway(t *testing.T) {
 	w.Press("#amend-grant")
 	w.Write("#grant-messages", "17")
 	w.Press(".amend .primary")
-	w.See(hasText("The shared store doesn't answer: the change was not confirmed. Try again when the store is back.") + `&& document.querySelector("#grant-messages").value === "17"`)
+	w.See(hasText("The shared store doesn't answer: nothing was changed. Try again when it is back.") + `&& document.querySelector("#grant-messages").value === "17"`)
 	w.Accessible()
 	s.setState(true, time.Now(), "")
 	w.Press(".amend .primary")

@@ -39,6 +39,9 @@ func parseTags(header string) (tags []string) {
 
 // errPolicy converts an error of control.Policies to the answer.
 func errPolicy(err error) error {
+	if shared := errShared(err); shared != nil {
+		return shared
+	}
 	switch {
 	case errors.Is(err, control.ErrStale):
 		return problem.New(http.StatusPreconditionFailed, "Someone else changed the limits. Load them again, then repeat your change.")

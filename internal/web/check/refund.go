@@ -43,10 +43,12 @@ func (k *Checker) Refund(w http.ResponseWriter, r *http.Request, holder string) 
 		}
 		v := chatguard.Verdict{ChannelID: m.ChannelID, UserID: m.User.ID, At: m.SentAt, Spent: m.Cost}
 		err := k.opts.Guard.Refund(v)
-		if errors.Is(err, chatguard.ErrAway) {
-			return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: the refund was not confirmed.").Because(err)
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, chatguard.ErrAway):
+			return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: nothing was refunded.").Because(err)
+		case errors.Is(err, chatguard.ErrUnconfirmed):
+			return problem.New(http.StatusServiceUnavailable, "The shared store's reply was lost: the refund may have been made.").Because(err)
+		case err != nil:
 			return err
 		}
 	}
