@@ -46,7 +46,7 @@ func (b *batch) add(m *Message, v *Verdict) error {
 	if err := m.fillRequest(&c.Request, at, b.channel.policy.Load().exempt); err != nil {
 		return err
 	}
-	v.fillCommon(m, at, b.guard.degraded.Load())
+	v.fillCommon(m, at, b.guard.isDegraded())
 	c.User = m.User.ID
 	b.messages[b.count], b.verdicts[b.count] = m, v
 	b.count++

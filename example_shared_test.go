@@ -20,7 +20,7 @@ type lockedRows struct {
 	own  map[string][]string // IDs of users with an override, by channel
 	now  time.Time
 	full bool // the store refuses
-	// invalidate is called for rows that were changed by hand. It is Guard.Invalidate of the other
+	// invalidate is called for the rows of a swap with Notify. It is Guard.Invalidate of the other
 	// Guards.
 	invalidate func(channelID, userID string)
 	expiry     map[string]time.Time
@@ -36,7 +36,7 @@ func (l *lockedRows) Swap(_ context.Context, swaps []*chatguard.Swap) {
 
 func (l *lockedRows) swap(s *chatguard.Swap) {
 	if l.full {
-		s.Err, s.Unknown = fmt.Errorf("%w (it is full)", chatguard.ErrAway), false
+		s.Err, s.Unknown = fmt.Errorf("%w (it is full)", chatguard.ErrAway), false // nothing was written
 		return
 	}
 	same := true
@@ -105,7 +105,8 @@ func ExampleShared() {
 	store.full = true
 	v, err = first.Check(ctx, m)
 	fmt.Println(v.Allowed, v.Degraded, err)
-	fmt.Println(errors.Is(first.Reset(m.Key()), chatguard.ErrAway))
+	err = first.Reset(m.Key())
+	fmt.Println(errors.Is(err, chatguard.ErrAway), errors.Is(err, chatguard.ErrUnconfirmed))
 	store.full = false
 	first.Heal()                     // the store may have lost rows
 	fmt.Println(first.Exchange(ctx)) // what was allowed meanwhile is written
@@ -119,7 +120,7 @@ func ExampleShared() {
 	// <nil>
 	// true <nil>
 	// true true <nil>
-	// true
+	// true false
 	// <nil>
 	// 4 2 1 0 0 0 0 1 1 0
 }
@@ -181,6 +182,11 @@ func ExampleShareMode() {
 		if guards[i], err = chatguard.New(policy, &chatguard.Options{Shared: store, ShareMode: mode}); err != nil {
 			fmt.Println(err)
 			return
+		}
+	}
+	store.invalidate = func(channelID, userID string) {
+		for _, g := range guards {
+			g.Invalidate(channelID, userID)
 		}
 	}
 	m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}

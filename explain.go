@@ -65,7 +65,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	var d limits.Decision
 	var levels []limits.Level
 	var standing limits.Standing
-	degraded := g.degraded.Load()
+	degraded := g.isDegraded()
 	if g.exact {
 		var apart bool
 		d, levels, standing, apart = g.explainShared(c, m.User.ID, &q)

@@ -39,9 +39,10 @@ type Options struct {
 
 	// Shared is where several Guards keep what users have spent, so that all of them together allow
 	// what one alone would. Nil means that this Guard is alone. With Shared, Check may wait for the
-	// store, for up to Shared.Timeout. While the store doesn't answer, the Guard decides by what it
-	// knows, and verdicts are Degraded. What it allows is written when the store is back. A store
-	// for State then has nothing to keep, and Now is nil: the Guard's clock is that of Shared.
+	// store, for up to 1.25 times Shared.Timeout. While the store doesn't answer, the Guard decides
+	// by what it knows, and verdicts are Degraded. What it allows is written when the store is
+	// back. Now must be nil: the Guard's clock is that of Shared. With ShareExact, a store for State
+	// has no usage to keep; with ShareSynchronised it keeps a copy.
 	Shared Shared
 	// ShareMode says how Shared is used. The zero value is ShareExact.
 	ShareMode ShareMode
@@ -75,6 +76,7 @@ type Guard struct {
 	// everywhereRows are these limits for rows in a Shared store.
 	everywhereRows atomic.Pointer[rowSet]
 	degraded       atomic.Bool // the store is failing
+	unexchanged    atomic.Bool // the last Exchange with ShareSynchronised found the store away
 
 	// The fields below change with each throttled message. The padding puts them on another cache
 	// line, so decisions that only read the fields above don't wait for these writes.
@@ -87,10 +89,13 @@ type Guard struct {
 const cacheLine = 128
 
 // New returns a Guard that applies the policy to every channel. The error names the first mistake
-// in the policy.
+// in the policy or the options.
 func New(policy Policy, opts *Options) (*Guard, error) {
 	base, err := compile(policy)
 	if err != nil {
+		return nil, err
+	}
+	if err := opts.check(); err != nil {
 		return nil, err
 	}
 	own := newClock()
@@ -109,9 +114,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 			if g.exact = opts.ShareMode == ShareExact; !g.exact {
 				g.sharing.adopt = g.adoptRow
 			}
-			if opts.Now == nil {
-				g.now = g.sharing.now
-			}
+			g.now = g.sharing.now
 		}
 	}
 	g.base.Store(base)
@@ -122,10 +125,24 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	return g, nil
 }
 
+// check returns an error if the options contradict each other.
+func (o *Options) check() error {
+	switch {
+	case o == nil:
+	case o.ShareMode > ShareSynchronised:
+		return fmt.Errorf("chatguard: Options.ShareMode is %d: use ShareExact or ShareSynchronised", o.ShareMode)
+	case o.Shared == nil && o.ShareMode != ShareExact:
+		return errors.New("chatguard: Options.ShareMode needs Options.Shared: open a store, for example with redisstore.Open")
+	case o.Shared != nil && o.Now != nil:
+		return errors.New("chatguard: Options.Now must be nil with Options.Shared: all nodes use the clock of the store")
+	}
+	return nil
+}
+
 // Check judges one message and spends its cost if it is allowed. The error says why the message
 // can't be judged: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime. Check doesn't wait for
 // the context, because a decision only accesses memory. With Options.Shared it may wait for the
-// store, for up to Shared.Timeout. If the context ends first, Check decides without the store, or
+// store, for up to 1.25 times Shared.Timeout. If the context ends first, Check decides without the store, or
 // returns the context's error. In the latter case the message is spent if it is allowed. A Check
 // that asks the store for waiting messages, too, returns when the store has answered.
 func (g *Guard) Check(ctx context.Context, m Message) (v Verdict, err error) {
@@ -174,7 +191,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 	if err := m.fillRequest(&q, at, c.policy.Load().exempt); err != nil {
 		return 0, err
 	}
-	v.fillCommon(m, at, g.degraded.Load())
+	v.fillCommon(m, at, g.isDegraded())
 	if g.exact {
 		if taken, err = g.checkShared(ctx, clock, c, m, &q, v); err != nil {
 			*v = Verdict{}
@@ -203,6 +220,9 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 	g.notify(m, v)
 	return taken, nil
 }
+
+// isDegraded reports whether a verdict is Degraded that doesn't wait for the shared store.
+func (g *Guard) isDegraded() bool { return g.degraded.Load() || g.unexchanged.Load() }
 
 // Now returns the time of the Guard's clock, which is Options.Now if that is set. The Guard uses
 // this time for a message without one. Use Now to grant, reset or explain at the current time.

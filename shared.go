@@ -6,10 +6,12 @@ import (
 	"time"
 )
 
-// ErrAway means that the shared store doesn't answer. Nothing was changed, unless the error says
-// that the change may have been made: then the store has the request, and only its reply is
-// missing.
+// ErrAway means that the shared store doesn't answer. Nothing was changed.
 var ErrAway = errors.New("the shared store doesn't answer: try again when it is back")
+
+// ErrUnconfirmed means that the shared store's reply to a change was lost: it may have been made.
+// Who repeats a grant without looking may grant twice.
+var ErrUnconfirmed = errors.New("the shared store's reply was lost: the change may have been made, so look before you repeat it")
 
 // Shared keeps rows that several Guards share, for example in Valkey or Redis. Package redisstore
 // implements it. The Guard calls its methods in the goroutine that asks for a verdict. They must be
@@ -21,7 +23,8 @@ type Shared interface {
 	// of the rows never change.
 	Swap(ctx context.Context, swaps []*Swap)
 
-	// Timeout returns how long a decision may wait for the store.
+	// Timeout returns how long Swap waits for the store. A decision that needs several calls takes up
+	// to a quarter longer.
 	Timeout() time.Duration
 
 	// Number returns a number from 0 to 255 that no other node has, for the EntryIDs of this one.
@@ -42,8 +45,8 @@ type Shared interface {
 // are as they were, and otherwise none.
 type Swap struct {
 	Rows []SharedRow // one or more
-	// Notify means that the rows were changed by hand. If Done, the store must call
-	// Guard.Invalidate for each row on all other nodes.
+	// Notify means that the rows were changed by hand, or pay what was allowed without the store. If
+	// Done, the store must call Guard.Invalidate for each row on all other nodes.
 	Notify bool
 
 	// Done reports whether the rows were as expected, and are replaced. If Done is false and Err is
@@ -93,16 +96,17 @@ type Sharing struct {
 	Swaps      int64 // swaps that replaced or confirmed rows
 	Conflicts  int64 // swaps that found other rows, because another Guard was first
 	FromMemory int64 // decisions without the store, because they were certain
-	Apart      int64 // decisions without the store, because it didn't answer
+	Apart      int64 // decisions without the store, because it didn't answer; only with ShareExact
 	Unreadable int64 // decisions without the store, because a row couldn't be read
 	Healed     int64 // rows that the store had lost, and that were written again
 	Overdrawn  int64 // messages that were allowed beyond a limit, because other nodes had allowed some
 	Exchanged  int64 // rows that an Exchange has compared with the store
 	Lost       int64 // rows whose debt was dropped, because more than Options.SharedRows owed something
 	Rows       int   // rows in memory
-	Owed       int   // rows with something that isn't in the store yet
+	Owed       int   // rows with messages or strikes that aren't in the store yet
 
-	// Problem is about the last row that couldn't be read; empty if there was none.
+	// Problem is about the last row that couldn't be read; empty if there was none in the last ten
+	// minutes.
 	Problem string
 }
 
@@ -115,7 +119,7 @@ func (g *Guard) Sharing() Sharing {
 }
 
 // Invalidate makes a Guard with Options.Shared ask the store before the next decision on a row,
-// because the row was changed elsewhere by hand. Empty IDs mean all rows. A Shared store calls it.
+// because of a swap with Notify elsewhere. Empty IDs mean all rows. A Shared store calls it.
 func (g *Guard) Invalidate(channelID, userID string) {
 	if g.sharing != nil {
 		g.sharing.invalidate(rowKey{channelID, userID})
@@ -138,11 +142,16 @@ func (g *Guard) Exchange(ctx context.Context) error {
 	if g.sharing == nil {
 		return nil
 	}
-	if g.sharing.adopt != nil {
-		if err := g.findOverrides(ctx); err != nil {
-			return err
-		}
-		g.collectUnsent()
+	if g.exact {
+		return g.sharing.settle(ctx, g.rowRef)
 	}
-	return g.sharing.settle(ctx, g.rowRef)
+	err := g.findOverrides(ctx)
+	if err == nil {
+		g.collectUnsent()
+		err = g.sharing.settle(ctx, g.rowRef)
+	}
+	if away := errors.Is(err, ErrAway); away || err == nil {
+		g.unexchanged.Store(away)
+	}
+	return err
 }

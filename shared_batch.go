@@ -103,6 +103,7 @@ func (b *sharedBatch) prepare(s *sharing, now int64) {
 	b.swap = Swap{Rows: b.swap.Rows[:0], Notify: b.asks[0].notify}
 	for i := range b.rows {
 		b.swap.Rows = append(b.swap.Rows, b.rows[i].sharedRow())
+		b.swap.Notify = b.swap.Notify || b.rows[i].surprises(s)
 	}
 }
 
@@ -274,21 +275,16 @@ func (b *sharedBatch) maybeSwapped() bool {
 		}
 	}
 	if a := b.asks[0]; a.edit != nil && a.err == nil {
-		a.err = &unknownOutcome{errOvertaken}
+		a.err = unconfirmed(errOvertaken)
 	}
 	return true
 }
 
-// unknownOutcome is the error of a change by hand that may have been made.
-type unknownOutcome struct{ cause error }
+// unconfirmed returns the error of a change by hand that may have been made. It isn't ErrAway, even
+// if the cause is.
+func unconfirmed(cause error) error { return fmt.Errorf("chatguard: %w (%v)", ErrUnconfirmed, cause) }
 
-func (e *unknownOutcome) Error() string {
-	return fmt.Sprintf("chatguard: the change may have been made (%v): look before you repeat it", e.cause)
-}
-
-func (e *unknownOutcome) Unwrap() []error { return []error{e.cause, ErrAway} }
-
-var errOvertaken = errors.New("the reply was lost, and other nodes have changed the row since")
+var errOvertaken = errors.New("other nodes have changed the row since")
 
 // fail decides the batch without the store. The error says why, and unknown that the swap may have
 // happened.
@@ -347,7 +343,7 @@ func (b *sharedBatch) owe(s *sharing, err error, unknown bool, now int64) {
 			s.apart.Add(1)
 		} else if a.err == nil {
 			if a.err = err; unknown {
-				a.err = &unknownOutcome{err}
+				a.err = unconfirmed(err)
 			}
 		}
 	}

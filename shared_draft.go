@@ -98,6 +98,12 @@ func (r *rowDraft) hide(happened bool) {
 	}
 }
 
+// surprises reports whether the row may change although it refuses messages, because it pays what
+// was allowed without the store. Other nodes rely on such a row not to change.
+func (r *rowDraft) surprises(s *sharing) bool {
+	return r.over > 0 || s.adopt == nil && r.next != nil && (r.owed > 0 || r.apart != nil)
+}
+
 // sharedRow returns the row for a swap.
 func (r *rowDraft) sharedRow() SharedRow {
 	was, after := r.base.Bytes(), r.base

@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -101,6 +102,11 @@ func (s *sharing) decideAll(ctx context.Context, asks []*ask) (err error) {
 			led = append(led, a.batch())
 		}
 	}
+	defer func() { // if the store panics
+		for _, a := range queued {
+			s.withdraw(a)
+		}
+	}()
 	func() {
 		defer func() {
 			for _, b := range led {
@@ -109,10 +115,10 @@ func (s *sharing) decideAll(ctx context.Context, asks []*ask) (err error) {
 		}()
 		s.run(ctx, slices.Clone(led))
 	}()
-	for _, a := range queued {
-		if left := s.wait(ctx, a); left != nil && err == nil {
-			err = left
-		}
+	for len(queued) > 0 {
+		a := queued[0]
+		queued = queued[1:]
+		err = cmp.Or(err, s.wait(ctx, a))
 	}
 	return err
 }
@@ -158,25 +164,35 @@ func (s *sharing) wait(ctx context.Context, a *ask) error {
 		return nil
 	case <-ctx.Done():
 	}
-	k := a.flight
-	k.stripe.mu.Lock()
-	at := slices.Index(k.waiting, a)
-	if at < 0 { // another goroutine is deciding it
-		k.stripe.mu.Unlock()
+	if !s.withdraw(a) {
 		a.left = true
 		return ctx.Err()
-	}
-	k.waiting = slices.Delete(k.waiting, at, at+1)
-	k.stripe.mu.Unlock()
-	select {
-	case <-a.signal: // it was its turn to lead
-		s.handOver(k)
-	default:
 	}
 	b := a.batch()
 	b.flight = nil // another ask leads it
 	b.decideApart(s)
 	return nil
+}
+
+// withdraw removes an ask from those that wait for its flight. It returns false if another
+// goroutine is deciding the ask.
+func (s *sharing) withdraw(a *ask) bool {
+	k := a.flight
+	k.stripe.mu.Lock()
+	at := slices.Index(k.waiting, a)
+	if at >= 0 {
+		k.waiting = slices.Delete(k.waiting, at, at+1)
+	}
+	k.stripe.mu.Unlock()
+	if at < 0 {
+		return false
+	}
+	select {
+	case <-a.signal: // it was its turn to lead
+		s.handOver(k)
+	default:
+	}
+	return true
 }
 
 // leadNext decides the asks that wait for a flight, the first of which is a.

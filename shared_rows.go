@@ -192,10 +192,11 @@ type stripe struct {
 	index  int // in sharing.stripes
 	mu     sync.Mutex
 	rows   map[rowKey]*knownRow
-	most   int  // in each ring
+	most   int  // in owing, and in the other rings together
 	recent ring // rows that owe nothing and aren't in use
-	owing  ring // rows that the next exchange looks at, and that aren't in use
-	owed   int  // rows that the next exchange looks at, as of their last use
+	due    ring // the same, but the next exchange looks at them
+	owing  ring // rows that owe something, and that aren't in use
+	owed   int  // rows that owe something, as of their last use
 	lost   int64
 }
 
@@ -226,6 +227,7 @@ func (k *knownRow) unlink() {
 func (t *stripe) init(index, most int) {
 	t.index, t.rows, t.most = index, map[rowKey]*knownRow{}, most
 	t.recent.init()
+	t.due.init()
 	t.owing.init()
 }
 
@@ -262,26 +264,31 @@ func (t *stripe) release(k *knownRow) {
 	}
 }
 
-// place puts a row into its ring, unless it is in use. If the ring has too many rows, the oldest is
-// removed.
+// place puts a row into its ring, unless it is in use. If there are too many rows, the oldest is
+// removed. A row that owes something only makes room for another one.
 func (t *stripe) place(k *knownRow) {
 	if k.uses > 0 {
 		return
 	}
 	k.unlink()
 	r := &t.recent
-	if k.due || k.owes() {
+	switch {
+	case k.owes():
 		r = &t.owing
+	case k.due:
+		r = &t.due
 	}
-	t.count(k, r == &t.owing)
-	if r.add(k); r.n <= t.most {
-		return
-	}
-	oldest := r.end.newer
-	if oldest.owes() {
+	t.count(k, k.owes())
+	r.add(k)
+	switch {
+	case t.owing.n > t.most:
 		t.lost++
+		t.remove(t.owing.end.newer)
+	case t.recent.n > 0 && t.recent.n+t.due.n > t.most:
+		t.remove(t.recent.end.newer)
+	case t.due.n > t.most:
+		t.remove(t.due.end.newer)
 	}
-	t.remove(oldest)
 }
 
 // remove removes a row that isn't in use.
@@ -291,7 +298,7 @@ func (t *stripe) remove(k *knownRow) {
 	delete(t.rows, k.key)
 }
 
-// count notes whether the next exchange looks at a row.
+// count notes whether a row owes something.
 func (t *stripe) count(k *knownRow, owed bool) {
 	switch {
 	case owed && !k.counted:

@@ -328,7 +328,7 @@ func TestShared_LostWritesHeal(t *testing.T) {
 }
 
 // A node writes all rows again that it remembers, once it is told that the store has lost some.
-func TestShared_Offer(t *testing.T) {
+func TestShared_Heal(t *testing.T) {
 	server := newFakeServer()
 	now := sharedStart
 	_, guard := server.connect(enforcedDefault(), func() time.Time { return now })

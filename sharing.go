@@ -32,7 +32,7 @@ type sharing struct {
 	// mixed is set once a message uses PerUserEverywhere and PerChannel limits.
 	mixed atomic.Bool
 
-	problem  atomic.Pointer[string]
+	problem  atomic.Pointer[rowProblem]
 	numbered atomic.Pointer[numbered]
 
 	// collecting is locked while what tables have unsent becomes what rows owe, and locked for
@@ -138,6 +138,9 @@ func (s *sharing) invalidate(key rowKey) {
 		t := &s.stripes[i]
 		t.mu.Lock()
 		for _, k := range t.rows {
+			if k.key == (rowKey{}) {
+				continue // not a row, see Guard.flight
+			}
 			k.version++
 			k.seen, k.due = 0, k.due || s.adopt != nil
 			t.place(k)
@@ -168,8 +171,8 @@ func (s *sharing) counts() Sharing {
 		Swaps: s.swaps.Load(), Conflicts: s.conflicts.Load(), FromMemory: s.fromMemory.Load(), Apart: s.apart.Load(),
 		Unreadable: s.unreadable.Load(), Healed: s.healed.Load(), Overdrawn: s.overdrawn.Load(), Exchanged: s.exchanged.Load(),
 	}
-	if problem := s.problem.Load(); problem != nil {
-		c.Problem = *problem
+	if problem := s.problem.Load(); problem != nil && time.Since(problem.at) < problemFor {
+		c.Problem = problem.text
 	}
 	for i := range s.stripes {
 		t := &s.stripes[i]
@@ -184,9 +187,16 @@ func (s *sharing) counts() Sharing {
 
 // setProblem records that a row can't be read.
 func (s *sharing) setProblem(key rowKey, err error) {
-	problem := fmt.Sprintf("channel %q, user %q: %v", key.channelID, key.userID, err)
-	s.problem.Store(&problem)
+	s.problem.Store(&rowProblem{fmt.Sprintf("channel %q, user %q: %v", key.channelID, key.userID, err), time.Now()})
 }
+
+// rowProblem says why a row couldn't be read, and when that was.
+type rowProblem struct {
+	text string
+	at   time.Time
+}
+
+const problemFor = 10 * time.Minute // how long counts tells it
 
 // repeatRefusal fills in the decision on a message that uses only one row, if the row's last
 // refusal certainly holds for it, too. It is the quickest way to refuse.
@@ -297,10 +307,12 @@ func (s *sharing) settleRows(ctx context.Context, rows []*knownRow, refOf func(r
 func (t *stripe) takeDue(rows []*knownRow) []*knownRow {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for t.owing.n > 0 {
-		k := t.owing.end.newer
-		t.use(k)
-		rows = append(rows, k)
+	for _, r := range []*ring{&t.owing, &t.due} {
+		for r.n > 0 {
+			k := r.end.newer
+			t.use(k)
+			rows = append(rows, k)
+		}
 	}
 	return rows
 }

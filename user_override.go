@@ -77,7 +77,7 @@ func (a GuardAt) SetUserOverride(k Key, o UserOverride) error {
 		err = table.SetOwn(k.UserID, own, ns)
 	}
 	switch {
-	case errors.Is(err, ErrAway):
+	case errors.Is(err, ErrAway), errors.Is(err, ErrUnconfirmed):
 		return err
 	case err == limits.ErrClosed:
 		return a.SetUserOverride(k, o) // in the channel's new table

@@ -1,0 +1,59 @@
+package chatguard_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+func TestNew_SharedOptionsContradict(t *testing.T) {
+	node, _ := newFakeServer().connect(enforcedDefault(), time.Now)
+	for want, opts := range map[string]*chatguard.Options{
+		"ShareMode is 7":        {Shared: node, ShareMode: 7},
+		"needs Options.Shared":  {ShareMode: chatguard.ShareSynchronised},
+		"Now must be nil":       {Shared: node, Now: time.Now},
+		"ShareMode is 2: use S": {ShareMode: 2},
+	} {
+		if guard, err := chatguard.New(enforcedDefault(), opts); guard != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}
+
+// Rows that the next exchange only looks at owe nothing.
+func TestSharing_OwedAfterHeal(t *testing.T) {
+	_, guard := newFakeServer().connect(enforcedDefault(), func() time.Time { return sharedStart })
+	for user := range 10 {
+		check(t, guard, fmt.Sprint(user))
+	}
+	guard.Heal()
+	if s := guard.Sharing(); s.Owed != 0 || s.Rows != 10 {
+		t.Errorf("%+v, want 10 rows that owe nothing", s)
+	}
+	if err := guard.Exchange(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if s := guard.Sharing(); s.Exchanged != 10 {
+		t.Errorf("%+v, want 10 rows looked at", s)
+	}
+}
+
+// A row that couldn't be read is a problem for ten minutes.
+func TestSharing_ProblemEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer()
+		_, guard := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
+		server.rows[[2]string{"c", "7"}] = []byte("not a row")
+		if v := check(t, guard, "7"); !v.Degraded || !strings.Contains(guard.Sharing().Problem, `user "7"`) {
+			t.Errorf("%+v, problem %q", v, guard.Sharing().Problem)
+		}
+		time.Sleep(10 * time.Minute)
+		if s := guard.Sharing(); s.Problem != "" || s.Unreadable != 1 {
+			t.Errorf("ten minutes later: %+v", s)
+		}
+	})
+}
