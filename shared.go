@@ -101,9 +101,11 @@ type Sharing struct {
 	Healed     int64 // rows that the store had lost, and that were written again
 	Overdrawn  int64 // messages that were allowed beyond a limit, because other nodes had allowed some
 	Exchanged  int64 // rows that an Exchange has compared with the store
-	Lost       int64 // rows whose debt was dropped, because more than Options.SharedRows owed something
-	Rows       int   // rows in memory
-	Owed       int   // rows with messages or strikes that aren't in the store yet
+	// Lost is how many rows were dropped that still owed something, because there were more than
+	// Options.SharedRows of them, or because Options.MaxMemory was used up.
+	Lost int64
+	Rows int // rows in memory
+	Owed int // rows with messages or strikes that aren't in the store yet
 
 	// Problem is about the last row that couldn't be read; empty if there was none in the last ten
 	// minutes.
@@ -115,7 +117,9 @@ func (g *Guard) Sharing() Sharing {
 	if g.sharing == nil {
 		return Sharing{}
 	}
-	return g.sharing.counts()
+	counts := g.sharing.counts()
+	counts.Lost += g.dropped.Unsent.Load()
+	return counts
 }
 
 // Invalidate makes a Guard with Options.Shared ask the store before the next decision on a row,

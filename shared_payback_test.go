@@ -44,7 +44,7 @@ func TestShared_PaybackIsNoticed(t *testing.T) {
 func TestShared_HealKeepsDebts(t *testing.T) {
 	server := newFakeServer()
 	node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute}
-	guard, err := chatguard.New(enforcedDefault(), &chatguard.Options{Shared: node, SharedRows: 640})
+	guard, err := chatguard.New(enforcedDefault(), &chatguard.Options{Shared: node, SharedRows: 1280})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,16 +52,16 @@ func TestShared_HealKeepsDebts(t *testing.T) {
 		check(t, guard, fmt.Sprint(user))
 	}
 	node.setAway(true)
-	for user := range 300 {
+	for user := range 40 {
 		check(t, guard, fmt.Sprint("away ", user))
 	}
 	guard.Heal()
-	if s := guard.Sharing(); s.Lost != 0 || s.Owed != 300 {
-		t.Errorf("%+v, want 300 rows that owe something", s)
+	if s := guard.Sharing(); s.Lost != 0 || s.Owed != 40 {
+		t.Errorf("%+v, want 40 rows that owe something", s)
 	}
 	node.setAway(false)
-	if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Owed != 0 || len(server.rows) != 2300 {
-		t.Errorf("%v, %+v, %d rows in the store, want 2300", err, guard.Sharing(), len(server.rows))
+	if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Owed != 0 || len(server.rows) != 2040 {
+		t.Errorf("%v, %+v, %d rows in the store, want 2040", err, guard.Sharing(), len(server.rows))
 	}
 }
 
@@ -98,5 +98,151 @@ func TestSynchronised_InvalidateAllScopes(t *testing.T) {
 	exchange()
 	if s := guards[0].Sharing(); s.Owed != 0 || s.Exchanged != 6 || len(server.rows) != 3 {
 		t.Errorf("%+v and %d rows in the store, want 3 rows exchanged twice", s, len(server.rows))
+	}
+}
+
+// A panic of the store during an exchange doesn't keep rows from the next one.
+func TestShared_PanicDuringExchange(t *testing.T) {
+	node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: func() time.Time { return sharedStart }, timeout: time.Minute}}
+	guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node})
+	if err != nil {
+		t.Fatal(err)
+	}
+	node.setAway(true)
+	check(t, guard, "7")
+	node.setAway(false)
+	node.panics = true
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic is swallowed")
+			}
+		}()
+		guard.Exchange(t.Context())
+	}()
+	if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Owed != 0 {
+		t.Errorf("after the panic: %v, %+v", err, guard.Sharing())
+	}
+}
+
+// Users that make room for others before an exchange are counted as lost.
+func TestSynchronised_EvictedIsLost(t *testing.T) {
+	server := newFakeServer()
+	node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute}
+	guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node, ShareMode: chatguard.ShareSynchronised, MaxMemory: 20_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const users = 2000
+	for user := range users {
+		check(t, guard, fmt.Sprint(user))
+	}
+	if err := guard.Exchange(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if lost := guard.Sharing().Lost; lost == 0 || int64(len(server.rows))+lost != users {
+		t.Errorf("%d users are lost and %d are in the store, want %d together", lost, len(server.rows), users)
+	}
+}
+
+// Messages elsewhere change a row that doesn't refuse, so it isn't judged from memory.
+func TestShared_OneOfTwoRowsRefuses(t *testing.T) {
+	policy := enforcedDefault()
+	policy.Limits = []chatguard.Limit{
+		{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: 4 * time.Second},
+		{Name: "everywhere", Per: chatguard.PerUserEverywhere, Algorithm: chatguard.FixedWindow, Messages: 4, Every: time.Hour},
+	}
+	clock := func() time.Time { return sharedStart.Add(time.Minute) }
+	server := newFakeServer()
+	_, a := server.connect(policy, clock)
+	_, b := server.connect(policy, clock)
+	alone, err := chatguard.New(policy, &chatguard.Options{Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, sent := range []struct {
+		on      *chatguard.Guard
+		channel string
+	}{{a, "one"}, {a, "one"}, {a, "one"}, {a, "one"}, {a, "one"}, {b, "two"}, {a, "one"}, {a, "one"}} {
+		m := chatguard.Message{ChannelID: sent.channel, User: chatguard.User{ID: "7"}}
+		want, err := alone.Check(t.Context(), m)
+		got, errShared := sent.on.Check(t.Context(), m)
+		if err != nil || errShared != nil || got.Allowed != want.Allowed || got.RetryAfter != want.RetryAfter || got.Limit != want.Limit {
+			t.Errorf("message %d: %v by %s after %v (%v), want %v by %s after %v (%v)", i, got.Allowed, got.Limit, got.RetryAfter, errShared, want.Allowed, want.Limit, want.RetryAfter, err)
+		}
+	}
+	if a.Sharing().FromMemory == 0 {
+		t.Error("nothing is refused from memory although both rows refuse")
+	}
+}
+
+// A message that was allowed without the store, which has no row of the user, can be refunded.
+func TestShared_RefundOwed(t *testing.T) {
+	for _, away := range []bool{false, true} {
+		node, guard := newFakeServer().connect(dayOnly(), func() time.Time { return sharedStart })
+		node.setAway(away)
+		v := check(t, guard, "7")
+		node.setAway(false)
+		if err := guard.Refund(v); err != nil {
+			t.Error(err)
+		}
+		if v := check(t, guard, "7"); v.Remaining != 299 {
+			t.Errorf("away %v: %d remain after a refund and a message, want 299", away, v.Remaining)
+		}
+	}
+}
+
+// A reset isn't undone by what the user sends on another node before the next exchange.
+func TestSynchronised_ResetStrikes(t *testing.T) {
+	for _, sends := range []int{0, 1} {
+		now := sharedStart
+		_, _, guards, exchange := synchronised(t, 2, enforcedDefault(), func() time.Time { return now })
+		m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}
+		for range 3 {
+			send(t, guards[0], 8)
+			now = now.Add(11 * time.Second)
+		}
+		exchange()
+		exchange()
+		now = now.Add(13 * time.Second)
+		if err := guards[1].Reset(m.Key()); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(100 * time.Millisecond)
+		send(t, guards[0], sends)
+		exchange()
+		exchange()
+		for i, guard := range guards {
+			if e, err := guard.Explain(m); err != nil || e.Strikes != 0 {
+				t.Errorf("with %d messages before the exchange, node %d has %d strikes (%v), want none", sends, i, e.Strikes, err)
+			}
+		}
+	}
+}
+
+// Throttled messages count in limits that count them, in every mode.
+func TestSynchronised_CountThrottled(t *testing.T) {
+	policy := chatguard.Policy{Mode: chatguard.Enforce, Limits: []chatguard.Limit{
+		{Name: "quick", Algorithm: chatguard.FixedWindow, Messages: 2, Every: 10 * time.Second},
+		{Name: "hour", Algorithm: chatguard.FixedWindow, Messages: 10, Every: time.Hour, CountThrottled: true},
+	}}
+	now := sharedStart
+	clock := func() time.Time { return now }
+	_, _, guards, exchange := synchronised(t, 1, policy, clock)
+	_, exact := newFakeServer().connect(policy, clock)
+	alone, err := chatguard.New(policy, &chatguard.Options{Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		want := send(t, alone, 5)
+		if got := send(t, guards[0], 5); got != want {
+			t.Errorf("synchronised: %d allowed, alone %d", got, want)
+		}
+		if got := send(t, exact, 5); got != want {
+			t.Errorf("exact: %d allowed, alone %d", got, want)
+		}
+		now = now.Add(10 * time.Second)
+		exchange()
 	}
 }

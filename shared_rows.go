@@ -109,8 +109,8 @@ func (k *knownRow) merge() {
 	for slices.ContainsFunc(k.tries, func(t try) bool { return t.included == i+1 }) {
 		i++
 	}
-	k.owed[i+1].N += k.owed[i].N
-	k.owed = slices.Delete(k.owed, i, i+1)
+	k.owed[i].Add(k.owed[i+1])
+	k.owed = slices.Delete(k.owed, i+1, i+2)
 	for t := range k.tries {
 		if k.tries[t].included > i {
 			k.tries[t].included--

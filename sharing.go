@@ -261,23 +261,24 @@ func (s *sharing) rememberRefusal(ref rowRef, row *limits.Row, q *limits.Request
 // the first error.
 func (s *sharing) settle(ctx context.Context, refOf func(rowKey) (rowRef, bool)) (err error) {
 	away := false
-	settle := func(rows []*knownRow) {
+	var rows []*knownRow
+	defer func() { release(rows) }()
+	settle := func(n int) {
 		if !away && ctx.Err() == nil {
-			failed := s.settleRows(ctx, rows, refOf)
+			failed := s.settleRows(ctx, rows[:n], refOf)
 			err, away = cmp.Or(err, failed), errors.Is(failed, ErrAway)
 		}
-		release(rows)
+		release(rows[:n])
+		rows = rows[n:]
 	}
-	var rows []*knownRow
 	for range s.stripes {
 		// Calls at the same time have different stripes, and a row is only in one list.
 		rows = s.stripes[s.settled.Add(1)%stripeCount].takeDue(rows)
 		for len(rows) >= maxSettled {
-			settle(rows[:maxSettled])
-			rows = rows[maxSettled:]
+			settle(maxSettled)
 		}
 	}
-	settle(rows)
+	settle(len(rows))
 	return cmp.Or(err, ctx.Err())
 }
 

@@ -41,7 +41,7 @@ func (s *sharing) oweUnsent(key rowKey, u limits.Unsent) {
 	defer t.mu.Unlock()
 	k := t.get(key)
 	k.version++
-	if u.N > 0 {
+	if !u.IsZero() {
 		k.owe(len(k.owed), u.Spent)
 		k.compact()
 	}

@@ -196,7 +196,7 @@ func (s *shard) change(c *conversion, most int) {
 		}
 		c.convert(row, s.rulesOf(row), before, oldRules)
 		if c.set.unsent > 0 {
-			row[c.set.unsent] = before[c.old.unsent]
+			copy(row[c.set.unsent:], before[c.old.unsent:])
 		}
 		if c.old.strikes.isPractice() && !c.set.strikes.isPractice() {
 			setStrikeCount(row, 0)

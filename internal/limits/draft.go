@@ -78,11 +78,20 @@ func JudgeDrafts(drafts []*Draft, orders []map[string]int, q *Request, d *Decisi
 	}
 }
 
-// Spent is what a message has spent on another node.
+// Spent is what messages have spent on another node.
 type Spent struct {
-	At    int64 // when it counted
-	N     int64
-	Roles uint8 // its author's roles
+	At      int64 // when they counted
+	N       int64 // cost of allowed messages
+	Charged int64 // cost of throttled messages, for the limits that count these
+	Roles   uint8 // of the author
+}
+
+// IsZero reports whether nothing was spent.
+func (s Spent) IsZero() bool { return s.N == 0 && s.Charged == 0 }
+
+// Add adds what was spent later.
+func (s *Spent) Add(later Spent) {
+	s.N, s.Charged, s.At, s.Roles = s.N+later.N, s.Charged+later.Charged, later.At, later.Roles
 }
 
 // Spend spends what was allowed elsewhere, whether it fits or not. Limits that observe spend it
@@ -104,6 +113,11 @@ func (d *Draft) Spend(s Spent) (overdrawn int64) {
 		if n > 0 {
 			overdrawn = max(overdrawn, n-r.level(r, state, d.at).remaining())
 			r.overdraw(r, state, d.at, n)
+		}
+	}
+	for i := range d.rules {
+		if r := &d.rules[i]; r.countThrottled && s.Charged > 0 {
+			r.charge(r, r.state(d.row), d.at, s.Charged)
 		}
 	}
 	d.recordSpend(s.Roles)
@@ -128,7 +142,7 @@ func (d *Draft) Reset() {
 
 // Refund is Table.Refund for the draft.
 func (d *Draft) Refund(f Refund, now int64) {
-	if d.base != nil {
+	if d.base != nil || d.changed {
 		d.changed = true
 		d.refund(f, now)
 	}

@@ -78,6 +78,9 @@ func (s *shard) evictTo(count int, at int64) {
 
 // dropEvicted drops a row and counts it as evicted.
 func (s *shard) dropEvicted(v victim) {
+	if s.set.hasUnsent(s.row(v.slot)) {
+		s.table.dropped.Unsent.Add(1)
+	}
 	s.drop(v.slot)
 	s.table.dropped.Evicted.Add(1)
 	if v.held {

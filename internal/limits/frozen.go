@@ -13,7 +13,8 @@ type SeenRow struct {
 // certainly is the one on the rows as they are now. That is so if the user is exempt. It is also so
 // for a refusal that changes nothing, if a message of cost 1 has no room either, and if both still
 // hold after the time skew, by which the clock of another node may be ahead. Then nobody can have
-// changed the rows in the meantime, except by hand.
+// changed the rows in the meantime, except by hand. Of several rows, each must refuse by itself: the
+// user's messages elsewhere may change one that doesn't.
 //
 // until is the time up to which the same request certainly gets the same decision, except for its
 // At and LeaveAt, which are the request's time. It is 0 if that isn't known.
@@ -30,7 +31,7 @@ func IsFrozen(rows []SeenRow, q *Request, d *Decision, skew int64) (until int64,
 		return 0, false
 	}
 	least := min(q.At+skew, MaxTime-1)
-	if q.Cost == 1 && !q.UpTo && !q.Try && d.RetryAt-1 > least && d.RetryAt < MaxTime && d.At == q.At {
+	if len(rows) == 1 && q.Cost == 1 && !q.UpTo && !q.Try && d.RetryAt-1 > least && d.RetryAt < MaxTime && d.At == q.At {
 		// Refusals don't change in between: limits, strikes and silences only ever expire.
 		s.later = *q
 		s.later.At = d.RetryAt - 1
@@ -39,7 +40,30 @@ func IsFrozen(rows []SeenRow, q *Request, d *Decision, skew int64) (until int64,
 		}
 	}
 	s.later = Request{At: least, Cost: 1, Roles: q.Roles, Exempt: q.Exempt}
-	return 0, !s.judge(rows, &s.later, &s.decision) && !s.decision.Allowed
+	return 0, !s.judge(rows, &s.later, &s.decision) && !s.decision.Allowed && (len(rows) == 1 || s.eachRefuses(len(rows), least))
+}
+
+// eachRefuses reports whether each row that was judged has no room for a message of cost 1.
+func (s *scratch) eachRefuses(rows int, at int64) bool {
+	practice := s.drafts[0].set.strikes.Practice
+	for i := range s.drafts[:rows] {
+		if !s.drafts[i].refuses(at, practice) {
+			return false
+		}
+	}
+	return true
+}
+
+// refuses reports whether a limit in the row has no room for a message of cost 1. With practice,
+// limits that observe are asked, too.
+func (a *account) refuses(at int64, practice bool) bool {
+	at = max(at, int64(a.row[wordLast]))
+	for i := range a.rules {
+		if r := &a.rules[i]; (practice || !r.observes) && a.next(r, at, 1) > at {
+			return true
+		}
+	}
+	return false
 }
 
 // repeats reports whether the decision is the same as an earlier refusal, except for its time.

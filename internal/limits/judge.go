@@ -320,6 +320,7 @@ func (h *hearing) chargeAll() (charged bool) {
 		if !a.set.special {
 			continue
 		}
+		here := false
 		for i := range a.rules {
 			r := &a.rules[i]
 			if !r.countThrottled {
@@ -329,7 +330,10 @@ func (h *hearing) chargeAll() (charged bool) {
 			if !charged || counted < d.Counted {
 				d.Counted = counted
 			}
-			charged = true
+			charged, here = true, true
+		}
+		if here && a.set.unsent > 0 {
+			a.row[a.set.unsent+1] += uint64(h.cost)
 		}
 	}
 	return charged

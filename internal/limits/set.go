@@ -55,7 +55,9 @@ type Set struct {
 	byRoles  [1 << roleBits]uint8 // combination of roles → index in variants
 	width    int                  // row width in words
 	// noted is the same set for a table that counts what was spent; see Table.CountUnsent. In that
-	// set, unsent is the index of the word for it; in others it is 0.
+	// set, unsent is the index of the words for it: what allowed messages have spent, what throttled
+	// messages have counted, and the time of the last strike that isn't unsent. In other sets it is
+	// 0.
 	noted  *Set
 	unsent int
 	// roomyOf is the set that this one was made of, with more room; nil for other sets.
@@ -147,10 +149,19 @@ func newSet(limits []Limit, strikes Strikes) (*Set, error) {
 // SetOwner sets the Owner. Call it before the set is used.
 func (s *Set) SetOwner(owner any) { s.Owner, s.noted.Owner = owner, owner }
 
-// addUnsent adds the word for what wasn't sent yet, after the limits.
+// addUnsent adds the words for what wasn't sent yet, after the limits.
 func (s *Set) addUnsent() {
 	s.unsent = s.width
-	s.width++
+	s.width += 3
+}
+
+// hasUnsent reports whether a row has something that wasn't sent yet.
+func (s *Set) hasUnsent(row []uint64) bool {
+	return s.unsent > 0 && (row[s.unsent] > 0 || row[s.unsent+1] > 0 || s.hasUnsentStrikes(row))
+}
+
+func (s *Set) hasUnsentStrikes(row []uint64) bool {
+	return row[wordStrikeAt] != 0 && row[wordStrikeAt] != row[s.unsent+2]
 }
 
 // compileRoles builds the variant for each combination of roles. Combinations with the same numbers

@@ -5,7 +5,7 @@ import "sync/atomic"
 // Dropped counts the rows that some tables drop. Fresh rows equaled a new user's. Evicted rows are
 // other rows, dropped because a table's memory was used up. Held rows are evicted rows whose users
 // were throttled, had strikes or grants, or had a calendar change in progress.
-type Dropped struct{ Fresh, Evicted, Held atomic.Int64 }
+type Dropped struct{ Fresh, Evicted, Held, Unsent atomic.Int64 }
 
 // tidied is how many rows are checked whenever a row is added. Because the number is greater than
 // one, no outdated row stays for long.
@@ -52,7 +52,7 @@ func (s *shard) advance() int {
 
 // isFresh reports whether a row has the same effect as a new user's at that time.
 func (s *shard) isFresh(row []uint64, at int64) bool {
-	if int64(row[wordLast]) > at || int64(row[wordSilentUntil]) > at || hasFlag(row, pinnedFlag) || s.set.unsent > 0 && row[s.set.unsent] > 0 {
+	if int64(row[wordLast]) > at || int64(row[wordSilentUntil]) > at || hasFlag(row, pinnedFlag) || s.set.hasUnsent(row) {
 		return false
 	}
 	if hasFlag(row, personalFlag) && !s.personal[row[wordUser]].isOver(at) {

@@ -22,7 +22,7 @@ func (s *shard) makeUnsent() {
 type Unsent struct {
 	User string
 	Spent
-	Strikes *Row // the user's strikes, for Draft.AdoptStrikes; nil if there are none
+	Strikes *Row // the user's strikes, for Draft.AdoptStrikes; nil if there are no new ones
 }
 
 // TakeUnsent returns what users have spent since the last call. If a user has sent several
@@ -54,16 +54,20 @@ func (s *shard) takeAllUnsent(all []Unsent) []Unsent {
 // takeUnsent returns what the row of a slot has unsent. It returns false if that is nothing.
 func (s *shard) takeUnsent(slot int) (u Unsent, ok bool) {
 	row := s.row(slot)
-	u.Spent = Spent{At: int64(row[wordLast]), N: int64(row[s.set.unsent]), Roles: rolesOf(row)}
-	if row[wordStrikeAt] != 0 {
-		u.Strikes = &Row{words: slices.Clone(row[:headerWords])}
-	}
-	if u.N == 0 && u.Strikes == nil {
+	if !s.set.hasUnsent(row) {
 		return u, false
 	}
-	u.User = s.names.id(row[wordUser])
-	row[s.set.unsent] = 0
+	u.User, u.Spent = s.names.id(row[wordUser]), s.set.unsentOf(row)
+	if s.set.hasUnsentStrikes(row) {
+		u.Strikes = &Row{words: slices.Clone(row[:headerWords])}
+	}
+	row[s.set.unsent], row[s.set.unsent+1], row[s.set.unsent+2] = 0, 0, row[wordStrikeAt]
 	return u, true
+}
+
+// unsentOf returns what a row has unsent.
+func (s *Set) unsentOf(row []uint64) Spent {
+	return Spent{At: int64(row[wordLast]), N: int64(row[s.unsent]), Charged: int64(row[s.unsent+1]), Roles: rolesOf(row)}
 }
 
 // TakeUnsentOf is TakeUnsent for one user. It returns false if the user has spent nothing since.
@@ -117,10 +121,12 @@ func (p *place) adopt(next *Row) {
 	words, given := next.words, next.personal
 	if s.unsent.has(p.slot) { // otherwise next includes all of it, or somebody has removed it
 		d := NewDraft(next.set, next, int64(here[wordLast]))
-		if here[s.set.unsent] > 0 {
-			d.Spend(Spent{At: int64(here[wordLast]), N: int64(here[s.set.unsent]), Roles: rolesOf(here)})
+		if spent := s.set.unsentOf(here); !spent.IsZero() {
+			d.Spend(spent)
 		}
-		d.AdoptStrikes(&Row{words: here})
+		if s.set.hasUnsentStrikes(here) {
+			d.AdoptStrikes(&Row{words: here})
+		}
 		words, given = d.row, d.personal
 	} else if given != nil {
 		given = given.copy()
@@ -133,12 +139,13 @@ func (p *place) adopt(next *Row) {
 	}
 	here[wordLast] = max(here[wordLast], words[wordLast])
 	here[wordStrikeAt], here[wordSilentUntil] = words[wordStrikeAt], words[wordSilentUntil]
+	here[s.set.unsent+2] = next.words[wordStrikeAt]
 	setStrikeCount(here, strikeCount(words))
 	setSeries(here, seriesOf(words))
 	setRoles(here, rolesOf(words))
 	p.adoptPersonal(given)
 	s.touch(p.slot, here)
-	if here[s.set.unsent] == 0 && here[wordStrikeAt] == next.words[wordStrikeAt] {
+	if !s.set.hasUnsent(here) {
 		s.unsent.clear(p.slot)
 	}
 }
