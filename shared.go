@@ -96,7 +96,7 @@ type Sharing struct {
 	Swaps      int64 // swaps that replaced or confirmed rows
 	Conflicts  int64 // swaps that found other rows, because another Guard was first
 	FromMemory int64 // decisions without the store, because they were certain
-	Apart      int64 // decisions without the store, because it didn't answer; only with ShareExact
+	Apart      int64 // decisions without the store, because it didn't answer, or refused; only with ShareExact
 	Unreadable int64 // decisions without the store, because a row couldn't be read
 	Healed     int64 // rows that the store had lost, and that were written again
 	Overdrawn  int64 // messages that were allowed beyond a limit, because other nodes had allowed some

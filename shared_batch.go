@@ -17,6 +17,8 @@ type sharedBatch struct {
 	flight *knownRow  // that the batch leads; nil if it leads none
 	rows   []rowDraft // empty until the first draft
 	swap   Swap
+	// unreadable is set if a row can't be read, so that the batch is decided without the store.
+	unreadable bool
 
 	// Memory for the usual batch, which is one ask that is swapped alone.
 	firstAsk  [1]*ask
@@ -239,7 +241,7 @@ func (b *sharedBatch) finish(s *sharing, now int64) (decided bool) {
 	for i := range b.rows {
 		r := &b.rows[i]
 		if err := r.learn(b.swap.Rows[i].Now, now); err != nil {
-			s.unreadable.Add(1)
+			b.unreadable = true
 			s.setProblem(r.ref.key, err)
 			b.fail(s, fmt.Errorf("chatguard: the row of channel %q, user %q isn't changed: %w", r.ref.key.channelID, r.ref.key.userID, err), false, now)
 			return true
@@ -340,7 +342,11 @@ func (b *sharedBatch) owe(s *sharing, err error, unknown bool, now int64) {
 	for _, a := range b.asks {
 		a.apart = true
 		if a.edit == nil || a.look {
-			s.apart.Add(1)
+			if b.unreadable {
+				s.unreadable.Add(1)
+			} else {
+				s.apart.Add(1)
+			}
 		} else if a.err == nil {
 			if a.err = err; unknown {
 				a.err = unconfirmed(err)

@@ -2,6 +2,7 @@ package chatguard
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -221,12 +222,8 @@ func (g *Guard) ownOf(key rowKey, at int64) (own limits.Own, err error) {
 	if !ok {
 		return own, ErrNoLimit
 	}
-	a := newEdit(func(drafts []*limits.Draft) error {
-		own = drafts[0].OwnAt(at)
-		return nil
-	}, ref)
-	a.look = true
-	return own, g.editRows(a)
+	err = g.editRows(readOwn(ref, at, &own))
+	return own, err
 }
 
 // overrides returns the overrides in the shared store of a channel's users, or of users in all
@@ -237,12 +234,33 @@ func (g *Guard) overrides(channelID string, at int64) map[string]limits.Own {
 		return g.sharing.knownOverrides(channelID, at)
 	}
 	owns := make(map[string]limits.Own, len(users))
-	for _, user := range users {
-		if own, err := g.ownOf(rowKey{channelID, user}, at); err == nil && !own.IsZero() {
-			owns[user] = own
+	for users := range slices.Chunk(users, maxSettled) {
+		found := make([]limits.Own, len(users))
+		asks := make([]*ask, 0, len(users))
+		for i, user := range users {
+			if ref, ok := g.rowRef(rowKey{channelID, user}); ok {
+				asks = append(asks, readOwn(ref, at, &found[i]))
+			}
+		}
+		// The context never ends, and a look has no error.
+		_ = g.sharing.decideAll(context.Background(), asks)
+		for i, own := range found {
+			if !own.IsZero() {
+				owns[users[i]] = own
+			}
 		}
 	}
 	return owns
+}
+
+// readOwn returns an ask that reads the override in a row.
+func readOwn(ref rowRef, at int64, own *limits.Own) *ask {
+	a := newEdit(func(drafts []*limits.Draft) error {
+		*own = drafts[0].OwnAt(at)
+		return nil
+	}, ref)
+	a.look = true
+	return a
 }
 
 // knownOverrides returns the overrides in a channel as far as they are known without the store.

@@ -133,7 +133,8 @@ func (g *Guard) UserOverride(k Key) (UserOverride, error) {
 
 // UserOverrides returns the IDs and overrides of the users that have an override in a channel, in
 // no particular order. It omits exemptions that have ended by the Guard's clock. There are none in
-// an unknown channel.
+// an unknown channel. With Options.Shared, it asks the store, and while that is away it returns what
+// the Guard knows.
 func (g *Guard) UserOverrides(channelID string) iter.Seq2[string, UserOverride] {
 	if c := g.channels.find(channelID); c != nil {
 		return g.overridesIn(channelID, c.table)
@@ -142,7 +143,8 @@ func (g *Guard) UserOverrides(channelID string) iter.Seq2[string, UserOverride] 
 }
 
 // UserOverridesEverywhere returns the IDs and overrides of the users that have an override for the
-// PerUserEverywhere limits, in no particular order.
+// PerUserEverywhere limits, in no particular order. With Options.Shared, it asks the store as
+// UserOverrides does.
 func (g *Guard) UserOverridesEverywhere() iter.Seq2[string, UserOverride] {
 	return g.overridesIn("", g.everywhere.Load())
 }
@@ -151,14 +153,17 @@ func (g *Guard) UserOverridesEverywhere() iter.Seq2[string, UserOverride] {
 func (g *Guard) overridesIn(channelID string, table *limits.Table) iter.Seq2[string, UserOverride] {
 	return func(yield func(string, UserOverride) bool) {
 		now, err := nanoseconds(g.now())
-		if table == nil || err != nil {
+		if err != nil {
 			return
 		}
-		owns := table.Owns
-		if g.sharing != nil {
-			owns = func(now int64) map[string]limits.Own { return g.overrides(channelID, now) }
+		var owns map[string]limits.Own
+		switch {
+		case g.sharing != nil:
+			owns = g.overrides(channelID, now)
+		case table != nil:
+			owns = table.Owns(now)
 		}
-		for user, own := range owns(now) {
+		for user, own := range owns {
 			if !yield(user, overrideOf(own)) {
 				return
 			}

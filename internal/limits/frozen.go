@@ -13,8 +13,8 @@ type SeenRow struct {
 // certainly is the one on the rows as they are now. That is so if the user is exempt. It is also so
 // for a refusal that changes nothing, if a message of cost 1 has no room either, and if both still
 // hold after the time skew, by which the clock of another node may be ahead. Then nobody can have
-// changed the rows in the meantime, except by hand. Of several rows, each must refuse by itself: the
-// user's messages elsewhere may change one that doesn't.
+// changed the rows in the meantime, except by hand. Rows of limits with other scopes must refuse by
+// themselves, since messages in other channels or of other users use them, too.
 //
 // until is the time up to which the same request certainly gets the same decision, except for its
 // At and LeaveAt, which are the request's time. It is 0 if that isn't known.
@@ -40,26 +40,34 @@ func IsFrozen(rows []SeenRow, q *Request, d *Decision, skew int64) (until int64,
 		}
 	}
 	s.later = Request{At: least, Cost: 1, Roles: q.Roles, Exempt: q.Exempt}
-	return 0, !s.judge(rows, &s.later, &s.decision) && !s.decision.Allowed && (len(rows) == 1 || s.eachRefuses(len(rows), least))
+	return 0, !s.judge(rows, &s.later, &s.decision) && !s.decision.Allowed && s.othersRefuse(len(rows), least)
 }
 
-// eachRefuses reports whether each row that was judged has no room for a message of cost 1.
-func (s *scratch) eachRefuses(rows int, at int64) bool {
+// othersRefuse reports whether each row except the first has no room for a message of cost 1. The
+// user's row in the channel is the first: only messages that use all rows change it.
+func (s *scratch) othersRefuse(rows int, at int64) bool {
 	practice := s.drafts[0].set.strikes.Practice
-	for i := range s.drafts[:rows] {
-		if !s.drafts[i].refuses(at, practice) {
-			return false
+	for i := 1; i < rows; i++ {
+		d := &s.drafts[i]
+		variants := [][]Rule{d.rules}
+		if d.set.limits[0].Scope == PerChannel { // users with other roles use it, too
+			variants = d.set.variants
+		}
+		for _, rules := range variants {
+			if !d.refuses(rules, at, practice) {
+				return false
+			}
 		}
 	}
 	return true
 }
 
-// refuses reports whether a limit in the row has no room for a message of cost 1. With practice,
+// refuses reports whether one of the limits has no room for a message of cost 1. With practice,
 // limits that observe are asked, too.
-func (a *account) refuses(at int64, practice bool) bool {
+func (a *account) refuses(rules []Rule, at int64, practice bool) bool {
 	at = max(at, int64(a.row[wordLast]))
-	for i := range a.rules {
-		if r := &a.rules[i]; (practice || !r.observes) && a.next(r, at, 1) > at {
+	for i := range rules {
+		if r := &rules[i]; (practice || !r.observes) && a.next(r, at, 1) > at {
 			return true
 		}
 	}

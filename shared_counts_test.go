@@ -1,0 +1,72 @@
+package chatguard_test
+
+import (
+	"context"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+func sharedNoon() time.Time { return sharedStart }
+
+// A message that isn't decided by the store counts once, by the reason.
+func TestSharing_ReasonsOnce(t *testing.T) {
+	server := newFakeServer()
+	node, guard := server.connect(dayOnly(), sharedNoon)
+	messages := make([]chatguard.Message, 5)
+	for i := range messages {
+		messages[i] = chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}
+	}
+	checkAll := func() {
+		t.Helper()
+		if err := guard.CheckAll(t.Context(), messages, make([]chatguard.Verdict, len(messages))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.rows[[2]string{"c", "7"}] = []byte("not a row")
+	checkAll()
+	if s := guard.Sharing(); s.Unreadable != 5 || s.Apart != 0 {
+		t.Errorf("%d decisions because of an unreadable row and %d apart, want 5 and 0", s.Unreadable, s.Apart)
+	}
+	node.setAway(true)
+	checkAll()
+	if s := guard.Sharing(); s.Unreadable != 5 || s.Apart != 5 {
+		t.Errorf("%d decisions because of an unreadable row and %d apart, want 5 and 5", s.Unreadable, s.Apart)
+	}
+}
+
+// Overrides that were made on another node are listed also before a message, in one round trip for
+// many of them.
+func TestUserOverrides_OfOtherNodes(t *testing.T) {
+	server := newFakeServer()
+	_, a := server.connect(dayOnly(), sharedNoon)
+	node, b := server.connect(dayOnly(), sharedNoon)
+	want := map[string]bool{}
+	for _, user := range []string{"7", "8", "9"} {
+		if err := a.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: user}, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}); err != nil {
+			t.Fatal(err)
+		}
+		want[user] = true
+	}
+	list := func() map[string]bool {
+		got := map[string]bool{}
+		for user, o := range b.UserOverrides("c") {
+			got[user] = o.Exempt == chatguard.AlwaysExempt
+		}
+		return got
+	}
+	calls := 0
+	node.before = func(context.Context) error { calls++; return nil }
+	if got := list(); !maps.Equal(got, want) {
+		t.Errorf("the other node lists %v, want %v", got, want)
+	}
+	if calls != 1 {
+		t.Errorf("%d calls of the store, want 1", calls)
+	}
+	node.setAway(true)
+	if got := list(); !maps.Equal(got, want) {
+		t.Errorf("while the store is away: %v, want what is known, %v", got, want)
+	}
+}
