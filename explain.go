@@ -47,7 +47,8 @@ type LimitStatus struct {
 
 // Explain returns the status of the message's author in every limit, and what Check would decide
 // about the message. It changes nothing: it spends nothing, gives no strike, notifies no observer
-// and adds no journal entry. It returns the same errors as Check.
+// and adds no journal entry. It returns the same errors as Check. With Options.Shared it reads the
+// rows in the store; while that is away, the verdict is Degraded.
 func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	at := m.SentAt
 	if at.IsZero() {

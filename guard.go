@@ -41,8 +41,13 @@ type Options struct {
 	// what one alone would. Nil means that this Guard is alone. With Shared, Check may wait for the
 	// store, for up to 1.25 times Shared.Timeout. While the store doesn't answer, the Guard decides
 	// by what it knows, and verdicts are Degraded. What it allows is written when the store is
-	// back. Now must be nil: the Guard's clock is that of Shared. With ShareExact, a store for State
-	// has no usage to keep; with ShareSynchronised it keeps a copy.
+	// back.
+	//
+	// Reset, Grant and other changes of users also wait for the store. They return ErrAway if it
+	// doesn't answer, ErrUnconfirmed if only its reply is lost, and otherwise its reason to refuse.
+	//
+	// Now must be nil: the Guard's clock is that of Shared. With ShareExact, a store for State has
+	// no usage to keep; with ShareSynchronised it keeps a copy.
 	Shared Shared
 	// ShareMode says how Shared is used. The zero value is ShareExact.
 	ShareMode ShareMode
@@ -133,6 +138,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("chatguard: Options.ShareMode is %d: use ShareExact or ShareSynchronised", o.ShareMode)
 	case o.Shared == nil && o.ShareMode != ShareExact:
 		return errors.New("chatguard: Options.ShareMode needs Options.Shared: open a store, for example with redisstore.Open")
+	case o.SharedRows < 0:
+		return fmt.Errorf("chatguard: Options.SharedRows is %d: use 0 for the default", o.SharedRows)
 	case o.Shared != nil && o.Now != nil:
 		return errors.New("chatguard: Options.Now must be nil with Options.Shared: all nodes use the clock of the store")
 	}
@@ -273,7 +280,7 @@ func (g *Guard) newSharedEntryIDs(n int, now time.Time) EntryID {
 }
 
 // Peek returns the verdict that Check would return, and changes nothing: it spends nothing, gives
-// no strike, notifies no observer and adds no journal entry.
+// no strike, notifies no observer and adds no journal entry. It uses Options.Shared as Explain does.
 func (g *Guard) Peek(m Message) (v Verdict, err error) {
 	e, err := g.Explain(m)
 	return e.Verdict, err

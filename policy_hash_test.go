@@ -41,3 +41,23 @@ func TestGuard_PolicyHash(t *testing.T) {
 		}
 	}
 }
+
+// What a policy leaves out counts as the default.
+func TestGuard_PolicyHashDefaults(t *testing.T) {
+	hashes := map[string]bool{}
+	for _, daily := range []chatguard.Limit{
+		{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: 300},
+		{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: 300, ResetAt: "00:00", Timezone: "UTC"},
+	} {
+		for _, zone := range []string{"", "UTC"} {
+			guard, err := chatguard.New(chatguard.Policy{Timezone: zone, Limits: []chatguard.Limit{daily}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hashes[guard.PolicyHash()] = true
+		}
+	}
+	if len(hashes) != 1 {
+		t.Errorf("one policy has %d hashes", len(hashes))
+	}
+}

@@ -17,6 +17,7 @@ func TestNew_SharedOptionsContradict(t *testing.T) {
 		"needs Options.Shared":  {ShareMode: chatguard.ShareSynchronised},
 		"Now must be nil":       {Shared: node, Now: time.Now},
 		"ShareMode is 2: use S": {ShareMode: 2},
+		"SharedRows is -1":      {Shared: node, SharedRows: -1},
 	} {
 		if guard, err := chatguard.New(enforcedDefault(), opts); guard != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)

@@ -47,8 +47,8 @@ func (g *Guard) tableOf(channelID, userID string, at time.Time) *limits.Table {
 // empty limit name selects the first daily-window. The extra messages are used when the regular
 // allowance can't cover a message. They expire at the returned time, which is the end of the
 // limit's current window. If no window is open, it is the end of the user's day. If no limit counts
-// by days, it is 24 hours later. The errors are ErrNoLimit, ErrGrant, and those of an invalid key:
-// ErrKey, ErrNoChannel, ErrNoUser and ErrLongID.
+// by days, it is 24 hours later. The errors are ErrNoLimit, ErrGrant, those of an invalid key
+// (ErrKey, ErrNoChannel, ErrNoUser and ErrLongID), and those of Options.Shared.
 func (g *Guard) Grant(k Key, limit string, n int) (until time.Time, err error) {
 	return g.atNow().Grant(k, limit, n)
 }
@@ -85,11 +85,11 @@ func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 // Refund gives back what the message that v is about has spent, in all limits, if that still
 // counts. Use it for a message that was allowed but not delivered. Refund never makes the allowance
 // larger than a new user's. If the message was Observed, limits that observe give nothing back. A
-// bucket doesn't record individual messages. If the user has spent more
-// since, Refund assumes that the bucket was full before the message. So it never refunds tokens
-// that the bucket has already regained. Refund does nothing if v spent nothing. It doesn't notice
-// that a verdict was refunded before; a Reservation does. The errors are ErrNoChannel, ErrNoUser,
-// ErrLongID and ErrTime.
+// bucket doesn't record individual messages. If the user has spent more since, Refund assumes that
+// the bucket was full before the message. So it never refunds tokens that the bucket has already
+// regained. Refund does nothing if v spent nothing. It doesn't notice that a verdict was refunded
+// before; a Reservation does. The errors are ErrNoChannel, ErrNoUser, ErrLongID, ErrTime, and those
+// of Options.Shared.
 func (g *Guard) Refund(v Verdict) error { return g.atNow().Refund(v) }
 
 // Refund is Guard.Refund as of that time.
@@ -122,7 +122,8 @@ func (a GuardAt) Refund(v Verdict) error {
 
 // Reset removes the usage, strikes and grants of the key's user, as if the user had never written.
 // With PerChannel it removes what everyone in the channel has used together. The user's override
-// stays. The errors are ErrNoLimit, and those of an invalid key.
+// stays. The errors are ErrNoLimit, those of an invalid key, and with Options.Shared those of the
+// store: see Options.Shared.
 func (g *Guard) Reset(k Key) error { return g.atNow().Reset(k) }
 
 // Reset is Guard.Reset as of that time.
@@ -155,7 +156,7 @@ type Pardoned struct {
 // strike still counts, and refunds what the message spent in limits that count throttled messages.
 // It also clears the recorded timeout; the caller must lift the penalty itself. Pardon reports
 // whether there was anything to do, so a second call returns false. The error is ErrNotThrottled,
-// ErrNoChannel, ErrNoUser, ErrLongID or ErrTime.
+// ErrNoChannel, ErrNoUser, ErrLongID, ErrTime, or one of those of Options.Shared.
 func (g *Guard) Pardon(v Verdict) (done bool, err error) { return g.atNow().Pardon(v) }
 
 // Pardon is Guard.Pardon as of that time.
@@ -250,7 +251,7 @@ func (v *Verdict) offence() (o limits.Offence, err error) {
 // verdicts on later messages. It returns ErrPardonStale and changes nothing if the policy has
 // changed since the pardon. It also does so if the user has since got another strike, been reset,
 // been pardoned again or spent the refund. A second Unpardon of the same pardon returns an error,
-// too. A lifted penalty is not imposed again.
+// too. A lifted penalty is not imposed again. Other errors are those of Options.Shared.
 func (g *Guard) Unpardon(p Pardoned) error { return g.atNow().Unpardon(p) }
 
 // Unpardon is Guard.Unpardon as of that time.

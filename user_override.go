@@ -51,7 +51,7 @@ type UserOverride struct {
 // usage is kept. A change of zone takes effect at the end of the user's day. The error names an
 // unknown zone, an unknown limit, or a limit that can't have such numbers. It may also say why the
 // exemption isn't possible. For an invalid key, or one with PerChannel, it is ErrKey, ErrNoChannel,
-// ErrNoUser or ErrLongID.
+// ErrNoUser or ErrLongID. Other errors are those of Options.Shared.
 func (g *Guard) SetUserOverride(k Key, o UserOverride) error { return g.atNow().SetUserOverride(k, o) }
 
 // SetUserOverride is Guard.SetUserOverride as of that time.
