@@ -64,10 +64,13 @@ func (s *sharing) run(ctx context.Context, batches []*sharedBatch) {
 		}
 	}()
 	for first := true; waited < timeout; first = false {
+		if first {
+			batches = slices.DeleteFunc(batches, func(b *sharedBatch) bool { return !b.begin(s, now) })
+		}
+		if len(batches) == 0 {
+			return
+		}
 		for _, b := range batches {
-			if first {
-				b.decide(s, now, false)
-			}
 			b.prepare(s, now)
 			swaps = append(swaps, &b.swap)
 		}
@@ -75,14 +78,25 @@ func (s *sharing) run(ctx context.Context, batches []*sharedBatch) {
 		s.swapWithin(ctx, timeout, waited, swaps)
 		swapping = nil
 		batches = slices.DeleteFunc(batches, func(b *sharedBatch) bool { return b.finish(s, now) })
-		if len(batches) == 0 {
-			return
-		}
 		swaps, waited = swaps[:0], time.Since(since)
 	}
 	for _, b := range batches {
 		b.decideApart(s)
 	}
+}
+
+// begin decides the asks for the first swap. It returns false if another batch works on a row, and
+// then decides them without the store.
+func (b *sharedBatch) begin(s *sharing, now int64) bool {
+	b.collectRows(s)
+	for i := range b.rows {
+		if !b.rows[i].claim(b) {
+			b.decideApart(s)
+			return false
+		}
+	}
+	b.decide(s, now, false)
+	return true
 }
 
 // swapWithin tries swaps for the rest of the time. The store itself waits for no longer than the
@@ -189,6 +203,9 @@ func (b *sharedBatch) release() {
 		if r := &b.rows[i]; r.held {
 			t := r.known.stripe
 			t.mu.Lock()
+			if r.known.swapper == b {
+				r.known.swapper = nil
+			}
 			t.release(r.known)
 			t.mu.Unlock()
 		}
@@ -241,8 +258,11 @@ func (b *sharedBatch) finish(s *sharing, now int64) (decided bool) {
 	for i := range b.rows {
 		r := &b.rows[i]
 		if err := r.learn(b.swap.Rows[i].Now, now); err != nil {
-			b.unreadable = true
 			s.setProblem(r.ref.key, err)
+			if b.splitOff(s, i) {
+				return !b.begin(s, now)
+			}
+			b.unreadable = true
 			b.fail(s, fmt.Errorf("chatguard: the row of channel %q, user %q isn't changed: %w", r.ref.key.channelID, r.ref.key.userID, err), false, now)
 			return true
 		}
@@ -253,6 +273,27 @@ func (b *sharedBatch) finish(s *sharing, now int64) (decided bool) {
 		return false
 	}
 	b.confirm(s, now)
+	return true
+}
+
+// splitOff decides the messages that use a row, which can't be read, without the store. It returns
+// false and does nothing if all of them use it.
+func (b *sharedBatch) splitOff(s *sharing, row int) bool {
+	var using, others []*ask
+	for _, a := range b.asks {
+		if slices.Contains(a.at[:len(a.refs)], row) {
+			using = append(using, a)
+		} else {
+			others = append(others, a)
+		}
+	}
+	if len(others) == 0 {
+		return false
+	}
+	b.release()
+	b.asks, b.rows = others, b.firstRows[:0]
+	apart := sharedBatch{asks: using, unreadable: true}
+	apart.decideApart(s)
 	return true
 }
 
@@ -360,12 +401,16 @@ func (b *sharedBatch) owe(s *sharing, err error, unknown bool, now int64) {
 func (b *sharedBatch) recordSpent() {
 	for _, a := range b.asks {
 		d := &a.decision
-		if a.edit != nil || d.Taken <= 0 {
+		spent := limits.Spent{At: d.At, N: max(0, d.Taken), Roles: a.request.Roles}
+		if !d.Allowed && d.Counted > 0 {
+			spent.Charged = a.request.Cost
+		}
+		if a.edit != nil || spent.IsZero() {
 			continue
 		}
 		for i := range a.refs {
 			r := &b.rows[a.at[i]]
-			r.spent = append(r.spent, limits.Spent{At: d.At, N: d.Taken, Roles: a.request.Roles})
+			r.spent = append(r.spent, spent)
 		}
 	}
 }

@@ -259,7 +259,7 @@ func readOwn(ref rowRef, at int64, own *limits.Own) *ask {
 		*own = drafts[0].OwnAt(at)
 		return nil
 	}, ref)
-	a.look = true
+	a.look, a.single = true, true
 	return a
 }
 

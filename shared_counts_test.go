@@ -2,6 +2,7 @@ package chatguard_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -68,5 +69,32 @@ func TestUserOverrides_OfOtherNodes(t *testing.T) {
 	node.setAway(true)
 	if got := list(); !maps.Equal(got, want) {
 		t.Errorf("while the store is away: %v, want what is known, %v", got, want)
+	}
+}
+
+// A row that can't be read doesn't matter to others who are decided at the same time.
+func TestShared_UnreadableAlone(t *testing.T) {
+	server := newFakeServer()
+	_, guard := server.connect(withRoom(dayOnly()), sharedNoon)
+	server.rows[[2]string{"c", "7"}] = []byte("not a row")
+	messages := make([]chatguard.Message, 20)
+	for i := range messages {
+		messages[i] = chatguard.Message{ChannelID: "c", User: chatguard.User{ID: fmt.Sprint(i)}}
+	}
+	verdicts := make([]chatguard.Verdict, len(messages))
+	if err := guard.CheckAll(t.Context(), messages, verdicts); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range verdicts {
+		if !v.Allowed || v.Degraded != (i == 7) {
+			t.Errorf("user %d: %+v", i, v)
+		}
+	}
+	room := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "new"}}
+	if e, err := guard.Explain(room); err != nil || e.Limits[1].Used != 20 {
+		t.Errorf("%+v (%v), want 20 messages in the channel", e.Limits, err)
+	}
+	if s := guard.Sharing(); s.Unreadable != 1 || s.Apart != 0 {
+		t.Errorf("%+v, want one decision because of an unreadable row", s)
 	}
 }

@@ -28,6 +28,19 @@ type rowDraft struct {
 	stored []byte
 }
 
+// claim makes b the only batch that works on the row with the store. It returns false if another
+// one does. That happens only while limits of other scopes come or go, when flights change.
+func (r *rowDraft) claim(b *sharedBatch) bool {
+	k := r.known
+	k.stripe.mu.Lock()
+	defer k.stripe.mu.Unlock()
+	if k.swapper != nil && k.swapper != b {
+		return false
+	}
+	k.swapper = b
+	return true
+}
+
 // load makes a draft of the row as it is known, with everything that it owes.
 func (r *rowDraft) load(now int64, apart bool) {
 	k := r.known
@@ -159,7 +172,7 @@ func (r *rowDraft) learn(stored []byte, now int64) error {
 	if err != nil {
 		return err
 	}
-	if r.lost = row.Writes().Seq < k.row.Writes().Seq && k.row.Until() > now; r.lost {
+	if r.lost = row.Writes().Seq < k.row.Writes().Seq && k.row.Until() > now && !k.replaced; r.lost {
 		// Every write has a higher number than all before it, so the store has lost the last ones.
 		r.stored = stored
 		return nil

@@ -30,6 +30,8 @@ type ask struct {
 	// with the rows as they are by then.
 	edit func(drafts []*limits.Draft) error
 	look bool // edit changes nothing, and can do without the store
+	// single means that the ask has one row, which is decided apart from others of its flight.
+	single bool
 	// notify means that the other Guards must learn of the change.
 	notify bool
 
@@ -68,7 +70,7 @@ func newEdit(edit func(drafts []*limits.Draft) error, refs ...rowRef) *ask {
 // newLook returns an edit that changes nothing, for a row that owes something.
 func newLook(ref rowRef) *ask {
 	a := asks.Get().(*ask)
-	a.edit, a.refs = keep, append(a.room[:0], ref)
+	a.single, a.edit, a.refs = true, keep, append(a.room[:0], ref)
 	return a
 }
 
@@ -89,13 +91,16 @@ func (s *sharing) decide(ctx context.Context, a *ask) error {
 	return nil
 }
 
-// decideAll decides asks together. It returns the same error as decide.
+// decideAll decides asks together. If they are single, they have different rows. It returns the
+// same error as decide.
 func (s *sharing) decideAll(ctx context.Context, asks []*ask) (err error) {
 	var led []*sharedBatch
 	var queued []*ask
 	for _, a := range asks {
 		if b := batchFor(a, led); b != nil {
 			b.asks = append(b.asks, a)
+		} else if a.single && leadsFlightOf(a, led) {
+			led = append(led, a.batch())
 		} else if s.enqueue(a) {
 			queued = append(queued, a)
 		} else {
@@ -110,7 +115,9 @@ func (s *sharing) decideAll(ctx context.Context, asks []*ask) (err error) {
 	func() {
 		defer func() {
 			for _, b := range led {
-				s.handOver(b.flight)
+				if b.flight != nil {
+					s.handOver(b.flight)
+				}
 			}
 		}()
 		s.run(ctx, slices.Clone(led))
@@ -128,14 +135,21 @@ func batchFor(a *ask, led []*sharedBatch) *sharedBatch {
 	if a.edit != nil {
 		return nil
 	}
-	key := a.refs[0].flight
 	for _, b := range led {
-		if b.flight.key == key && b.asks[0].edit == nil && len(b.asks) < maxBatch {
+		if b.leads(a) && b.asks[0].edit == nil && len(b.asks) < maxBatch {
 			return b
 		}
 	}
 	return nil
 }
+
+// leadsFlightOf reports whether one of the batches leads the flight of an ask.
+func leadsFlightOf(a *ask, led []*sharedBatch) bool {
+	return slices.ContainsFunc(led, func(b *sharedBatch) bool { return b.leads(a) })
+}
+
+// leads reports whether the batch leads the flight of an ask.
+func (b *sharedBatch) leads(a *ask) bool { return b.flight != nil && b.flight.key == a.refs[0].flight }
 
 // enqueue adds an ask to the flight of its row. If there is none, it starts one and returns false.
 func (s *sharing) enqueue(a *ask) (queued bool) {
@@ -195,31 +209,55 @@ func (s *sharing) withdraw(a *ask) bool {
 	return true
 }
 
-// leadNext decides the asks that wait for a flight, the first of which is a.
+// leadNext decides the asks that wait for a flight, the first of which is a. Messages make one
+// batch, and single asks one each.
 func (s *sharing) leadNext(ctx context.Context, a *ask) {
 	k := a.flight
-	b := a.batch()
 	k.stripe.mu.Lock()
 	n := 1
-	for a.edit == nil && n < min(len(k.waiting), maxBatch) && k.waiting[n].edit == nil {
+	for n < len(k.waiting) && a.goesWith(k.waiting[n], k.waiting[:n]) {
 		n++
 	}
-	b.asks = append(b.asks, k.waiting[1:n]...)
+	others := slices.Clone(k.waiting[1:n])
 	k.waiting = slices.Delete(k.waiting, 0, n)
 	k.stripe.mu.Unlock()
 	defer func() {
 		s.handOver(k)
-		for _, other := range b.asks[1:] {
+		for _, other := range others {
 			other.signal <- false
 		}
 	}()
-	s.run(ctx, b.alone[:])
+	b := a.batch()
+	batches := b.alone[:]
+	if !a.single {
+		b.asks = append(b.asks, others...)
+	} else {
+		for _, other := range others {
+			b := other.batch()
+			b.flight = nil // a leads it
+			batches = append(batches, b)
+		}
+	}
+	s.run(ctx, batches)
+}
+
+// goesWith reports whether the next ask of a's flight can be decided together with a and those
+// after it.
+func (a *ask) goesWith(next *ask, taken []*ask) bool {
+	if a.edit == nil {
+		return next.edit == nil && len(taken) < maxBatch
+	}
+	return a.single && next.single && len(taken) < maxSettled &&
+		!slices.ContainsFunc(taken, func(t *ask) bool { return t.refs[0].key == next.refs[0].key })
 }
 
 // handOver makes the first ask that waits for the flight lead it, or ends the flight.
 func (s *sharing) handOver(k *knownRow) {
 	k.stripe.mu.Lock()
 	defer k.stripe.mu.Unlock()
+	if b := k.swapper; b != nil && b.flight == k {
+		k.swapper = nil
+	}
 	if len(k.waiting) > 0 {
 		k.waiting[0].signal <- true
 		return

@@ -192,6 +192,23 @@ func TestShared_RefundOwed(t *testing.T) {
 	}
 }
 
+// A node that learns of a change, and then can't ask the store, goes on with what it knew.
+func TestShared_NoticeThenAway(t *testing.T) {
+	server := newFakeServer()
+	_, a := server.connect(dayOnly(), func() time.Time { return sharedStart })
+	node, b := server.connect(dayOnly(), func() time.Time { return sharedStart })
+	if got := send(t, b, 400); got != 300 {
+		t.Fatalf("%d messages are allowed, want 300", got)
+	}
+	if _, err := a.Grant(chatguard.Key{ChannelID: "c", UserID: "7"}, "", 1); err != nil {
+		t.Fatal(err)
+	}
+	node.setAway(true)
+	if got := send(t, b, 400); got != 0 {
+		t.Errorf("%d messages are allowed while the store is away, want none", got)
+	}
+}
+
 // A reset isn't undone by what the user sends on another node before the next exchange.
 func TestSynchronised_ResetStrikes(t *testing.T) {
 	for _, sends := range []int{0, 1} {

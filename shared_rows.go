@@ -22,13 +22,17 @@ type knownRow struct {
 	newer, older *knownRow
 	uses         int // flights and batches that work on the row
 
-	flying  bool   // a flight is in progress
-	waiting []*ask // for the flight
+	flying  bool         // a flight is in progress
+	waiting []*ask       // for the flight
+	swapper *sharedBatch // that works on the row with the store; nil if none does
 
 	row *limits.Row // as it was last seen in the store; nil if there was none
 	// seen is when it was certain that the store has this row, by the shared clock. It is 0 if that
 	// isn't certain any more.
 	seen int64
+	// replaced is set when another node has replaced the row, so that the store hasn't lost a row
+	// if it has none or an older one.
+	replaced bool
 	// refusal is the last refusal that was certain; nil if there was none since the row changed.
 	refusal *refusal
 	next    *limits.Row // that the swap in progress writes; nil if there is none
@@ -179,7 +183,7 @@ func (k *knownRow) confirm(row *limits.Row, r *rowDraft, now int64) (owed []limi
 // learn records the row that the store has. It is only certain if nothing has happened since the
 // version: a notice may be about a change after the store's reply.
 func (k *knownRow) learn(row *limits.Row, version uint64, now int64) (sure bool) {
-	k.row, k.refusal, k.next, k.seen = row, nil, nil, 0
+	k.row, k.refusal, k.next, k.seen, k.replaced = row, nil, nil, 0, false
 	if sure = k.version == version; sure {
 		k.seen, k.due = now, false
 	}

@@ -128,7 +128,7 @@ func (s *sharing) invalidate(key rowKey) {
 		}
 		k = t.get(key)
 		k.version++
-		k.seen, k.row, k.refusal = 0, nil, nil
+		k.seen, k.refusal, k.replaced = 0, nil, true
 		k.due = k.due || s.adopt != nil // the next Exchange reads it
 		t.place(k)
 		return

@@ -24,10 +24,13 @@ func (g *Guard) Wait(ctx context.Context, m Message) (v Verdict, err error) {
 			return v, err
 		}
 		v = Verdict{}
-		if _, err := g.check(ctx, &m, &v, waiting); err != nil {
+		if _, err := g.check(context.WithoutCancel(ctx), &m, &v, waiting); err != nil {
 			return v, err
 		}
 		switch {
+		case v.Allowed && ctx.Err() != nil:
+			g.giveBack(v)
+			return v, ctx.Err()
 		case v.Allowed && endsBefore(ctx, v.Delay):
 			g.giveBack(v)
 			return v, errDeadline(v.Delay)
