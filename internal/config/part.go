@@ -100,7 +100,7 @@ func (p *partOf) interval(d time.Duration) time.Duration {
 // Part returns this node's part of a policy of the configuration: the whole policy, unless each
 // node has a share.
 func (s Shared) Part(p chatguard.Policy) (chatguard.Policy, error) {
-	if s.Mode != ShareParts {
+	if s.Mode != ShareShares {
 		return p, nil
 	}
 	return Part(p, s.Share)

@@ -11,7 +11,7 @@ import (
 // Shared configures how several nodes share limits. With ShareOff, none of the other keys has an
 // effect.
 type Shared struct {
-	Mode string `toml:"mode"` // ShareOff, ShareExact or ShareParts
+	Mode string `toml:"mode"` // ShareOff, ShareExact, ShareSynchronised or ShareShares
 	// URL names the server of the shared store, as in package redisstore. It has no password.
 	URL       string `toml:"url"`
 	Namespace string `toml:"namespace"` // prefix of every key in the store
@@ -19,7 +19,7 @@ type Shared struct {
 	Node     string        `toml:"node"`
 	Timeout  time.Duration `toml:"timeout"`  // maximum time that a message waits for the store
 	Interval time.Duration `toml:"interval"` // time between two exchanges with the store
-	// Share is this node's part of every limit with ShareParts: above 0, up to 1.
+	// Share is this node's part of every limit with ShareShares: above 0, up to 1.
 	Share     float64 `toml:"share"`
 	Replicas  int     `toml:"replicas"`  // replicas that confirm each change
 	Placement string  `toml:"placement"` // PlaceByUser, PlaceByChannel or PlaceTogether
@@ -37,12 +37,10 @@ type Shared struct {
 
 // The ways of sharing limits.
 const (
-	ShareOff   = "off"    // each node has limits of its own
-	ShareExact = "exact"  // all nodes together allow what one alone would
-	ShareParts = "shares" // each node allows a part, without a shared store
-
-	// ShareSynchronised means that each node decides in memory, and the nodes compare regularly.
-	ShareSynchronised = "synchronised"
+	ShareOff          = "off"          // each node has limits of its own
+	ShareExact        = "exact"        // all nodes together allow what one alone would
+	ShareSynchronised = "synchronised" // each node decides in memory, and they compare regularly
+	ShareShares       = "shares"       // each node allows a part, without a shared store
 )
 
 // The placements of a user's rows on a Cluster; see package redisstore.
@@ -53,7 +51,7 @@ const (
 )
 
 var (
-	shareModes = []string{ShareOff, ShareExact, ShareSynchronised, ShareParts}
+	shareModes = []string{ShareOff, ShareExact, ShareSynchronised, ShareShares}
 	storeModes = []string{ShareExact, ShareSynchronised} // those with a shared store
 	placements = []string{PlaceByUser, PlaceByChannel, PlaceTogether}
 )
@@ -138,7 +136,7 @@ func checkNode(name string) error {
 
 func checkShare(s Shared) error {
 	switch {
-	case s.Mode != ShareParts && s.Share == 0:
+	case s.Mode != ShareShares && s.Share == 0:
 		return nil
 	case s.Share > 0 && s.Share <= 1: // not NaN
 		return nil
