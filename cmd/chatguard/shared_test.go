@@ -101,6 +101,7 @@ func TestShared_TwoNodes(t *testing.T) {
 	}
 	for _, name := range []string{
 		"chatguard_shared_up 1", "chatguard_shared_nodes 2", "chatguard_shared_apart_total",
+		"# TYPE chatguard_shared_exchanged_rows_total counter\nchatguard_shared_exchanged_rows_total ", "# TYPE chatguard_shared_lost_total counter\nchatguard_shared_lost_total 0\n",
 		`chatguard_shared_swaps_total{result="done"}`, `chatguard_shared_swaps_total{result="conflict"}`,
 		`chatguard_shared_swaps_total{result="again"}`, `chatguard_shared_swaps_total{result="error"}`,
 		"# TYPE chatguard_shared_swap_seconds histogram\nchatguard_shared_swap_seconds_bucket{le=\"0.0001\"} ",

@@ -37,6 +37,8 @@ func (a *App) registerShared() {
 		"chatguard_shared_unreadable_total":               sharing(func(s chatguard.Sharing) int64 { return s.Unreadable }),
 		"chatguard_shared_healed_total":                   sharing(func(s chatguard.Sharing) int64 { return s.Healed }),
 		"chatguard_shared_overdrawn_total":                sharing(func(s chatguard.Sharing) int64 { return s.Overdrawn }),
+		"chatguard_shared_exchanged_rows_total":           sharing(func(s chatguard.Sharing) int64 { return s.Exchanged }),
+		"chatguard_shared_lost_total":                     sharing(func(s chatguard.Sharing) int64 { return s.Lost }),
 		"chatguard_shared_owed_rows":                      sharing(func(s chatguard.Sharing) int64 { return int64(s.Owed) }),
 		"chatguard_shared_rows":                           sharing(func(s chatguard.Sharing) int64 { return int64(s.Rows) }),
 	} {
