@@ -24,7 +24,7 @@ type Nodes struct {
 	OffsetMS    float64 `json:"offset_ms"`     // the server's clock minus this node's
 	SkewMS      float64 `json:"skew_ms"`       // the maximum difference of two nodes' clocks
 
-	Swaps      int64 `json:"swaps"`       // rows written or confirmed
+	Swaps      int64 `json:"swaps"`       // swaps that replaced or confirmed rows
 	Conflicts  int64 `json:"conflicts"`   // swaps that found other rows, because another node was first
 	FromMemory int64 `json:"from_memory"` // messages decided without the store, because it was certain
 	Apart      int64 `json:"apart"`       // messages decided without the store, because it was away

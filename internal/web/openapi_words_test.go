@@ -17,7 +17,7 @@ var meanings = map[string]string{
 	"self":                "It is the node that answers.",
 	"server":              "The server of the shared store; left out if it was never reached.",
 	"shared":              "How this node shares limits, and whether the shared store answers; left out if it is alone.",
-	"swaps":               "Rows written or confirmed.",
+	"swaps":               "Swaps that replaced or confirmed rows.",
 	"unreadable":          "Messages decided without the shared store, because a row can't be read.",
 	"up":                  "Whether the shared store answers.",
 	"account":             "Login of the bot's account on Twitch.",

@@ -100,7 +100,7 @@ function Row({ node, mode }) {
       <span role="cell" class="number">${tenths.format(rate)}/s<span class="unit"> messages</span></span>
       <span role="cell" class="number">${whole.format(memory)}<span class="unit"> from memory</span></span>
       <span role="cell" class="number">${whole.format(apart)}<span class="unit"> without store</span></span>
-      <span role="cell" class="number">${whole.format(owed)} ${owed === 1 ? "record" : "records"}<span class="unit"> owed</span></span>
+      <span role="cell" class="number">${whole.format(owed)} ${owed === 1 ? "row" : "rows"}<span class="unit"> owed</span></span>
     </div>
   `;
 }
@@ -119,9 +119,9 @@ const milliseconds = (ms) => (ms < 1000 ? `${short.format(ms)} ms` : wait(ms));
 /** @param {Api.getNodes} of */
 function figures({ swaps = 0, conflicts = 0, healed = 0, unreadable = 0, overshoot }) {
   const sentences = [
-    swaps > 0 && `This node has written ${count(swaps, "record")} since its start${conflicts > 0 ? `. Another node was first ${whole.format(conflicts)} ${conflicts === 1 ? "time" : "times"}` : ""}.`,
-    healed > 0 && `${count(healed, "record")} came back after the store had lost ${healed === 1 ? "it" : "them"}.`,
-    unreadable > 0 && `${count(unreadable, "message")} ${unreadable === 1 ? "was" : "were"} decided without the store, because a record can’t be read.`,
+    swaps > 0 && `This node has made ${count(swaps, "swap")} since its start${conflicts > 0 ? `. Another node was first ${whole.format(conflicts)} ${conflicts === 1 ? "time" : "times"}` : ""}.`,
+    healed > 0 && `${count(healed, "row")} came back after the store had lost ${healed === 1 ? "it" : "them"}.`,
+    unreadable > 0 && `${count(unreadable, "message")} ${unreadable === 1 ? "was" : "were"} decided without the store, because a row can’t be read.`,
     overshoot !== undefined && `In the last hour, ${short.format(100 * overshoot)} % more messages passed than the limits allow.`,
   ];
   return sentences.filter(Boolean).join(" ");
