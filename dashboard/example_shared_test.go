@@ -66,7 +66,7 @@ func sharedBy(store *redisstore.Store) *dashboard.Shared {
 		State: func() dashboard.SharedState {
 			h := store.Health()
 			return dashboard.SharedState{
-				Up: h.Up, Since: h.Since, Problem: h.Problem, Server: h.Server, IfEqual: h.IfEqual,
+				Up: h.Up, Refusing: h.Refusing, Since: h.Since, Problem: h.Problem, Server: h.Server, IfEqual: h.IfEqual,
 				RoundTrip: h.RoundTrip, Offset: h.Offset, Skew: h.Skew,
 			}
 		},

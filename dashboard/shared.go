@@ -25,8 +25,9 @@ type Shared struct {
 
 // SharedState is the state of a shared store, as in redisstore's Health.
 type SharedState struct {
-	Up    bool      // whether the store answers
-	Since time.Time // start of the current state, up or away
+	Up       bool      // whether the store answers
+	Refusing bool      // whether it answers, but refuses to swap rows
+	Since    time.Time // start of the current state, up or away
 	// Problem is one line that names a problem and its fix. It is empty if there is none.
 	Problem string
 	Server  string // for example "valkey 8.1.1"; empty if it was never reached
@@ -69,7 +70,7 @@ func (s *Shared) join(guard *chatguard.Guard, o *web.Options) {
 }
 
 func (s *Shared) live(state SharedState, sharing chatguard.Sharing) live.Shared {
-	shared := live.Shared{Mode: shareModes[s.Mode], Up: state.Up, Since: state.Since, Problem: state.Problem}
+	shared := live.Shared{Mode: shareModes[s.Mode], Up: state.Up, Refusing: state.Refusing, Since: state.Since, Problem: state.Problem}
 	shared.AddProblem(sharing)
 	return shared
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -160,20 +161,22 @@ func (s *Store) read(ctx context.Context, c *change, result rueidis.RedisResult,
 	if c.looks() || native && c.usesSet() {
 		now, err := result.ToString()
 		if err != nil && !rueidis.IsRedisNil(err) {
-			c.err = s.refused(err)
+			c.err = s.refuse(err)
 			return true
 		}
 		if c.done = now == c.was[0]; !c.done {
 			c.conflict([]string{now})
 		}
+		s.accepted(c)
 		return true
 	}
 	if c.done = err != nil; c.done { // nil
+		s.accepted(c)
 		return true
 	}
 	now, err := result.AsStrSlice()
 	if err != nil || len(now) != len(c.keys) {
-		c.err = s.refused(errors.New("the server's reply has another form than the script's"))
+		c.err = s.refuse(errors.New("the server's reply has another form than the script's"))
 		return true
 	}
 	c.conflict(now)
@@ -199,7 +202,7 @@ func (s *Store) readError(ctx context.Context, c *change, err error, native bool
 		c.sent = c.sent || code == "" && !errors.As(err, &notMade)
 		return false
 	}
-	c.err = s.refused(err)
+	c.err = s.refuse(err)
 	return true
 }
 
@@ -236,7 +239,22 @@ func (c *change) ours(now []string) bool {
 	return changed
 }
 
-// refused is the error of a change that the server doesn't make.
+// refuse is refused for a change. Health has the problem until the server makes a change.
+func (s *Store) refuse(err error) error {
+	problem, _ := s.problem(err)
+	s.refusing.Store(&problem)
+	return errors.New("redisstore: " + problem)
+}
+
+// accepted notes that the server makes changes, if it has made this one. A change that only
+// compares doesn't count, because a server whose memory is full makes it, too.
+func (s *Store) accepted(c *change) {
+	if c.done && s.refusing.Load() != nil && !slices.Equal(c.was, c.is) {
+		s.refusing.Store(nil)
+	}
+}
+
+// refused is the error of a command that the server doesn't carry out.
 func (s *Store) refused(err error) error {
 	problem, _ := s.problem(err)
 	return errors.New("redisstore: " + problem)

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -9,8 +10,11 @@ import (
 // Health describes the state of a Store.
 type Health struct {
 	// Up means that the server answers. If it is false, calls fail at once.
-	Up    bool
-	Since time.Time // start of the current state, up or away
+	Up bool
+	// Refusing means that the server answers, but refuses to swap rows, for example because its
+	// memory is full. Verdicts are then degraded, as if it were away.
+	Refusing bool
+	Since    time.Time // start of the current state, up or away
 	// Problem is one line that names the problem and how to fix it. It may be set while Up. It
 	// never has the password.
 	Problem   string
@@ -40,6 +44,13 @@ func (s *Store) Health() Health {
 		return h
 	}
 	var problems []string
+	refusing := s.refusing.Load()
+	h.Refusing = refusing != nil
+	for _, problem := range []*string{refusing, s.registry.refusing.Load()} {
+		if problem != nil && !slices.Contains(problems, *problem) {
+			problems = append(problems, *problem)
+		}
+	}
 	if s.registry.namesake.Load() {
 		problems = append(problems, fmt.Sprintf("another node is named %s too: set another Options.Node", s.options.Node))
 	}

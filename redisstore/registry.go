@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -45,6 +46,8 @@ type Node struct {
 type registry struct {
 	nodes    atomic.Int64 // how many are live, with this one
 	namesake atomic.Bool  // another live node has the same name
+
+	refusing atomic.Pointer[string] // why the server doesn't let this node be listed; nil if it does
 
 	otherPolicy atomic.Pointer[string] // the name of a node with another policy; nil if there is none
 	disagreed   int                    // how often in succession there was one; only for Run
@@ -161,13 +164,14 @@ func (s *Store) heartbeat(ctx context.Context, guard Guard) error {
 		}
 	})
 	if err != nil {
-		return err
+		return s.unknown(ctx, &change{cause: err})
 	}
 	for _, result := range results {
 		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) {
-			return err
+			return s.notListed(err)
 		}
 	}
+	s.registry.refusing.Store(nil)
 	s.registry.namesake.Store(s.foreign(results[0]))
 	if epoch, _ := results[3].ToString(); epoch != s.server.Load().epoch {
 		if err := s.reexamine(ctx, guard, s.server.Load()); err != nil {
@@ -175,6 +179,16 @@ func (s *Store) heartbeat(ctx context.Context, guard Guard) error {
 		}
 	}
 	return s.lookAround(ctx, guard)
+}
+
+// notListed is the error of a heartbeat. If the server has refused it, Health has the problem until
+// the next heartbeat that succeeds.
+func (s *Store) notListed(err error) error {
+	problem, _ := s.problem(err)
+	if replyCode(err) != "" {
+		s.registry.refusing.Store(&problem)
+	}
+	return errors.New("redisstore: " + problem)
 }
 
 // foreign reports whether a record of this node's name is another process's.
@@ -188,7 +202,7 @@ func (s *Store) foreign(record rueidis.RedisResult) bool {
 // what it has seen.
 func (s *Store) reexamine(ctx context.Context, guard Guard, before *server) error {
 	if err := s.examine(ctx); err != nil {
-		return err
+		return s.notListed(err)
 	}
 	if now := s.server.Load(); now.epoch != before.epoch || now.runID != before.runID {
 		s.options.Logger.Warn("redisstore: the server has restarted or was replaced", "address", s.where)
@@ -226,9 +240,12 @@ func (s *Store) lookAround(ctx context.Context, guard Guard) error {
 		return []rueidis.Completed{b.Srem().Key(s.keys.nodes()).Member(expired...).Build()}
 	})
 	if err != nil {
-		return err
+		return s.unknown(ctx, &change{cause: err})
 	}
-	return results[0].Error()
+	if err := results[0].Error(); err != nil {
+		return s.refused(err)
+	}
+	return nil
 }
 
 // comparePolicies notes whether a node has another policy than this one.

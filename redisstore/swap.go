@@ -170,7 +170,7 @@ func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*chatguar
 		if err != nil {
 			swaps[at].Err = s.unknown(ctx, &change{cause: err})
 		} else if refused := results[i].Error(); refused != nil {
-			swaps[at].Err = s.refused(refused)
+			swaps[at].Err = s.refuse(refused)
 		}
 	}
 	var rest []*change

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -111,6 +113,42 @@ func TestShared_TwoNodes(t *testing.T) {
 	}
 	for _, n := range nodes {
 		n.stop(t)
+	}
+}
+
+// While the server refuses changes, a node says so, with the fix.
+func TestShared_MemoryFull(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	node := startSharedRooms(t, server)[0]
+	get := func(path, want string) {
+		t.Helper()
+		waitUntil(t, func() bool {
+			node.verdict("anna")
+			answer, text := sendRequest(t, "GET", node.address+path, "", "Authorization", "Bearer "+webToken)
+			return answer.StatusCode == http.StatusOK && strings.Contains(text, want)
+		})
+	}
+	sendCommand(t, server, "CONFIG SET maxmemory 1")
+	get("readyz", "the server's memory is full: raise maxmemory\"],\"status\":\"degraded\"}")
+	get("api/v1/nodes", `"up":true,"refusing":true,`)
+	sendCommand(t, server, "CONFIG SET maxmemory 0")
+	get("readyz", `{"status":"ok"}`)
+}
+
+// sendCommand sends a command to the server, which must answer OK.
+func sendCommand(t *testing.T, server *redistest.Server, command string) {
+	t.Helper()
+	c, err := net.Dial("tcp", server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := fmt.Fprintf(c, "%s\r\n", command); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || line != "+OK\r\n" {
+		t.Fatalf("%s: %q, %v", command, line, err)
 	}
 }
 

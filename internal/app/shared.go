@@ -213,7 +213,7 @@ func (a *App) sharedState() live.Shared {
 		return s
 	}
 	health := a.shared.Health()
-	s.Up, s.Since, s.Problem = health.Up, health.Since, SharedText(health.Problem)
+	s.Up, s.Refusing, s.Since, s.Problem = health.Up, health.Refusing, health.Since, SharedText(health.Problem)
 	s.AddProblem(a.Guard.Sharing())
 	return s
 }

@@ -39,10 +39,10 @@ func (h *probes) getHealth(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // getReady is GET /readyz. The status is 200 if messages are judged and saved, otherwise 503. While
-// the shared store is away, the status is 200, too: all nodes are affected, and go on judging. Only
-// signed-in callers see the reasons. Running without a database is a choice, so it is no
-// reason for 503. If another site authorizes requests, getReady refuses callers that the site does
-// not know.
+// the shared store is away or refuses changes, the status is 200, too: all nodes are affected, and
+// go on judging. Only signed-in callers see the reasons. Running without a database is a choice, so
+// it is no reason for 503. If another site authorizes requests, getReady refuses callers that the
+// site does not know.
 func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {
 	if h.mounted {
 		if _, err := h.access.Authorized(r); err != nil {
@@ -68,8 +68,11 @@ func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {
 
 // degradedReasons returns why messages are judged without the other nodes.
 func (h *probes) degradedReasons() []string {
-	if shared := h.model.Shared(); shared.IsAway() {
+	switch shared := h.model.Shared(); {
+	case shared.IsAway():
 		return []string{reason("shared store", "away since "+shared.Since.UTC().Format(time.RFC3339), shared.Problem)}
+	case shared.IsRefusing():
+		return []string{reason("shared store", "refuses changes", shared.Problem)}
 	}
 	return nil
 }

@@ -103,7 +103,11 @@ func TestSharedPage_Note(t *testing.T) {
 	if announced := browsertest.Eval[string](w.Window, sharedNote+`.querySelector("[role=status]").innerText`); announced != "The shared store is away since Mon 5 Jan, 14:02. Each node decides on its own; messages that pass count when it is back." {
 		t.Errorf("a screen reader announces %q", announced)
 	}
+	s.setState(true, time.Now(), "10.0.0.9:6379: the server's memory is full: raise maxmemory")
+	s.setRefusing(true)
+	w.See(elementHasText(sharedNote, "The shared store refuses changes. Each node decides on its own; messages that pass count when it accepts changes again.") + "&&" + elementHasText(sharedNote, "raise maxmemory") + "&&" + hasStatus("bad", "Store refuses"))
 	s.setState(true, time.Now(), "")
+	s.setRefusing(false)
 	w.See(sharedNote + `.innerText.trim() === "" && ` + headerHasState("good", "Shared store ok"))
 }
 

@@ -13,6 +13,7 @@ var meanings = map[string]string{
 	"offset_ms":           "The server's clock minus the node's.",
 	"overshoot":           "How many more messages than the limits allow passed in the last hour: 0.01 is 1 %.",
 	"owed":                "Rows that still have to be written to the shared store.",
+	"refusing":            "The shared store answers, but refuses changes; problem says why. Left out if it doesn't.",
 	"round_trip_ms":       "From this node to the server of the shared store and back.",
 	"self":                "It is the node that answers.",
 	"server":              "The server of the shared store; left out if it was never reached.",

@@ -58,6 +58,13 @@ func (s *sharedStore) setState(up bool, since time.Time, problem string) {
 	s.state.Up, s.state.Since, s.state.Problem = up, since, problem
 }
 
+// setRefusing sets whether the store refuses changes. Its swaps stay possible.
+func (s *sharedStore) setRefusing(refusing bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Refusing = refusing
+}
+
 func (s *sharedStore) health() live.Shared {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,16 +109,24 @@ func TestShared_Status(t *testing.T) {
 	d := dashShared(t, s)
 	at := time.Date(2026, 1, 5, 14, 2, 0, 0, time.UTC)
 	for _, want := range []struct {
-		up                     bool
+		up, refusing           bool
 		problem, shared, ready string
 	}{
-		{true, "", `{"mode":"exact","up":true,"since":"2026-01-05T14:02:00Z"}`, `{"status":"ok"}`},
+		{true, false, "", `{"mode":"exact","up":true,"since":"2026-01-05T14:02:00Z"}`, `{"status":"ok"}`},
 		{
-			false, "the connection was refused", `{"mode":"exact","up":false,"since":"2026-01-05T14:02:00Z","problem":"the connection was refused"}`,
+			false, false, "the connection was refused", `{"mode":"exact","up":false,"since":"2026-01-05T14:02:00Z","problem":"the connection was refused"}`,
 			`{"reasons":["shared store: away since 2026-01-05T14:02:00Z: the connection was refused"],"status":"degraded"}`,
+		},
+		{
+			true, true, "the memory is full", `{"mode":"exact","up":true,"refusing":true,"since":"2026-01-05T14:02:00Z","problem":"the memory is full"}`,
+			`{"reasons":["shared store: refuses changes: the memory is full"],"status":"degraded"}`,
+		},
+		{
+			true, false, "another policy", `{"mode":"exact","up":true,"since":"2026-01-05T14:02:00Z","problem":"another policy"}`, `{"status":"ok"}`,
 		},
 	} {
 		s.setState(want.up, at, want.problem)
+		s.setRefusing(want.refusing)
 		status := decode[struct{ Shared json.RawMessage }](t, d.do("GET", "/api/v1/status", nil, asOwner))
 		if string(status.Shared) != want.shared {
 			t.Errorf("status: %s, want %s", status.Shared, want.shared)

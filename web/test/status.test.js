@@ -46,6 +46,7 @@ test("partsOf: the shared store", () => {
     [undefined, "good", "Database ok"],
     [{ mode: "exact", up: true }, "good", "Shared store ok"],
     [{ mode: "synchronised", up: false, problem: "no route" }, "bad", "Shared store away", "no route"],
+    [{ mode: "exact", up: true, refusing: true, problem: "memory is full" }, "bad", "Shared store refuses changes", "memory is full"],
     [{ mode: "exact", up: true, problem: "no replica" }, "warn", "Shared store: check", "no replica"],
     [{ mode: "shares", up: true }, "good", "Own part of the limits"],
   ]) {

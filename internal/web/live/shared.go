@@ -24,8 +24,10 @@ var ShareModes = []ShareMode{ShareOff, ShareExact, ShareSynchronised, ShareShare
 type Shared struct {
 	Mode ShareMode `json:"mode"`
 	// Up reports whether the store answers. It is true if the mode needs no store.
-	Up    bool      `json:"up"`
-	Since time.Time `json:"since,omitzero"` // start of the current state, up or away
+	Up bool `json:"up"`
+	// Refusing reports whether the store answers, but refuses changes. Problem says why.
+	Refusing bool      `json:"refusing,omitempty"`
+	Since    time.Time `json:"since,omitzero"` // start of the current state, up or away
 	// Problem is one line for people that names the problem and its fix, with commands in
 	// `backticks`. It may be set while Up.
 	Problem string `json:"problem,omitempty"`
@@ -33,6 +35,9 @@ type Shared struct {
 
 // IsAway reports whether this node decides on its own because the store doesn't answer.
 func (s Shared) IsAway() bool { return s.Mode != "" && !s.Up }
+
+// IsRefusing reports whether this node decides on its own although the store answers.
+func (s Shared) IsRefusing() bool { return s.Up && s.Refusing }
 
 // AddProblem sets the problem of a Guard that can't read a row, unless there is another.
 func (s *Shared) AddProblem(sharing chatguard.Sharing) {

@@ -80,6 +80,7 @@ function about({ mode, up, server, round_trip_ms: trip = 0, skew_ms: skew = 0, n
   if (mode === "shares") return "Each node has its own part of every limit. Nodes don’t know each other.";
   if (!up) return "Only this node is listed: the shared store is away.";
   const over = server ? ` over ${server}` : "";
+  if (nodes.length === 0) return `No node is listed. A round trip takes ${milliseconds(trip)}.`;
   const many = nodes.length === 1 ? `No other node is here yet. Limits are shared${over}.` : `${whole.format(nodes.length)} nodes share ${mode === "exact" ? "one allowance" : "limits and compare regularly"}${over}.`;
   const clocks = nodes.length > 1 ? `; their clocks are at most ${milliseconds(skew)} apart` : "";
   return `${many} A round trip takes ${milliseconds(trip)}${clocks}.`;

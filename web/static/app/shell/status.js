@@ -48,8 +48,9 @@ function databaseOf({ state, detail }) {
 }
 
 /** @param {Shared} shared @returns {Part} */
-function sharedOf({ mode, up, problem: detail }) {
+function sharedOf({ mode, up, refusing, problem: detail }) {
   if (!up) return { kind: "bad", text: "Shared store away", short: "Store away", detail };
+  if (refusing) return { kind: "bad", text: "Shared store refuses changes", short: "Store refuses", detail };
   if (detail) return { kind: "warn", text: "Shared store: check", detail };
   if (mode === "shares") return { kind: "good", text: "Own part of the limits" };
   return { kind: "good", text: "Shared store ok" };
