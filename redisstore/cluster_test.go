@@ -11,6 +11,18 @@ import (
 	"github.com/chatguard/chatguard/internal/redistest"
 )
 
+// startClusterOfOne starts a primary that has all slots.
+func startClusterOfOne(t *testing.T) *redisServer {
+	t.Helper()
+	r := startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", fmt.Sprint(redistest.FreePort(t)))
+	r.must("CONFIG", "SET", "cluster-announce-ip", "127.0.0.1")
+	r.must("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+	eventually(t, "the Cluster is complete", func() bool {
+		return strings.Contains(mustString(t, r.must("CLUSTER", "INFO")), "cluster_state:ok")
+	})
+	return r
+}
+
 // startCluster starts three primaries that share the slots.
 func startCluster(t *testing.T) []*redisServer {
 	t.Helper()
@@ -95,6 +107,9 @@ func TestCluster(t *testing.T) {
 	a.Swap(t.Context(), []*chatguard.Swap{both})
 	if both.Done || both.Err == nil || !strings.Contains(both.Err.Error(), "set Options.Placement") {
 		t.Error(both.Err)
+	}
+	if h := a.Health(); !h.Up || !h.Refusing || !strings.Contains(h.Problem, "set Options.Placement") {
+		t.Errorf("%+v", h)
 	}
 	for placement, rows := range map[Placement][]chatguard.SharedRow{
 		PlaceByChannel: {row("lobby", "a", "", "1"), row("lobby", "", "", "2"), row("lobby", "b", "", "3")},

@@ -84,31 +84,33 @@ func ExampleOpen() {
 	defer store.Close()
 }
 
-// The policy says how rows are placed on a Cluster.
-func ExamplePlacement() {
-	place := func(policy chatguard.Policy) redisstore.Placement {
-		var perChannel, everywhere bool
-		for _, limit := range policy.Limits {
-			perChannel = perChannel || limit.Per == chatguard.PerChannel
-			everywhere = everywhere || limit.Per == chatguard.PerUserEverywhere
-		}
-		switch {
-		case perChannel && everywhere:
-			return redisstore.PlaceTogether // on one shard
-		case perChannel:
-			return redisstore.PlaceByChannel
-		default:
-			return redisstore.PlaceByUser
-		}
-	}
+// On a Cluster, the policies say how rows are placed.
+func ExamplePlacementFor() {
+	policies := []chatguard.Policy{chatguard.DefaultPolicy()} // of all channels
+	placement := redisstore.PlacementFor(policies...)
 	store, err := redisstore.Open(context.Background(), "redis+cluster://10.0.0.1:6379,10.0.0.2:6379", &redisstore.Options{
-		Placement: place(chatguard.DefaultPolicy()),
+		Placement: placement,
 		Insecure:  true, // a network of your own
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer store.Close()
+}
+
+// Before a policy changes, check that it suits the placement, which can't change.
+func ExamplePlacement_Check() {
+	policy := chatguard.DefaultPolicy()
+	policy.Limits = append(policy.Limits, chatguard.Limit{
+		Name: "room", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 100, Refill: time.Second,
+	})
+	for _, placement := range []redisstore.Placement{redisstore.PlaceByUser, redisstore.PlaceByChannel, redisstore.PlaceTogether} {
+		fmt.Println(placement.Check(policy))
+	}
+	// Output:
+	// redisstore: on a Cluster, PlaceByUser as Options.Placement doesn't suit the limit "room", which a whole channel shares: set it to PlaceByChannel, and another Options.Namespace, on all nodes
+	// <nil>
+	// <nil>
 }
 
 // Health is for a page or a metric of yours. It never waits.

@@ -11,7 +11,7 @@ import (
 type Health struct {
 	// Up means that the server answers. If it is false, calls fail at once.
 	Up bool
-	// Refusing means that the server answers, but refuses to swap rows, for example because its
+	// Refusing means that the server answers, but rows can't be swapped, for example because its
 	// memory is full. Verdicts are then degraded, as if it were away.
 	Refusing bool
 	Since    time.Time // start of the current state, up or away
@@ -50,6 +50,9 @@ func (s *Store) Health() Health {
 		if problem != nil && !slices.Contains(problems, *problem) {
 			problems = append(problems, *problem)
 		}
+	}
+	if at := s.misplaced.Load(); at != 0 && time.Duration(s.since()-at) < time.Minute {
+		h.Refusing, problems = true, append(problems, misplacedProblem)
 	}
 	if s.registry.namesake.Load() {
 		problems = append(problems, fmt.Sprintf("another node is named %s too: set another Options.Node", s.options.Node))

@@ -6,34 +6,6 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Placement says which rows share a slot of a Cluster. All rows of one decision must be in one
-// slot. It must be the same for all nodes of a namespace, on a single server too.
-type Placement int
-
-const (
-	// PlaceByUser keeps the rows of a user in all channels in one slot, so that users spread over
-	// all shards. It suits policies without PerChannel limits.
-	PlaceByUser Placement = iota
-	// PlaceByChannel keeps the rows of a channel and of its users in one slot. It suits policies
-	// with PerChannel limits and without PerUserEverywhere limits.
-	PlaceByChannel
-	// PlaceTogether keeps the whole namespace in one slot, so in one shard. It suits every policy.
-	PlaceTogether
-)
-
-// format is the version of the keys and values, with the placement: nodes that differ in it would
-// count apart.
-func (p Placement) format() string {
-	switch p {
-	case PlaceByChannel:
-		return "1 by channel"
-	case PlaceTogether:
-		return "1 together"
-	default:
-		return "1"
-	}
-}
-
 // keys builds the names of keys. Every name begins with the namespace.
 type keys struct {
 	namespace string

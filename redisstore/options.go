@@ -30,7 +30,8 @@ type Options struct {
 	// Namespace begins the name of every key and of the Pub/Sub channel. Nodes share limits if they
 	// have the same namespace. It consists of letters, digits, '_', '.' and '-'. Empty means "cg1".
 	Namespace string
-	// Placement says which rows share a slot of a Cluster.
+	// Placement says which rows share a slot of a Cluster. PlacementFor returns the one that
+	// policies need.
 	Placement Placement
 	// Replicas is how many replicas should confirm a swap before Swap returns. Each swap then takes
 	// another round trip, between the servers. It isn't possible on a Cluster. 0 means none.

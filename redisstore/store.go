@@ -49,7 +49,8 @@ type Store struct {
 	relisten  chan struct{} // for listen: another server may have the epoch now
 	lagging   atomic.Bool   // the last swap wasn't confirmed by as many replicas as wanted
 
-	refusing atomic.Pointer[string] // why the server has refused the last change; nil if it hasn't
+	refusing  atomic.Pointer[string] // why the server has refused the last change; nil if it hasn't
+	misplaced atomic.Int64           // when misplace was called last; 0 if never
 
 	deadline atomic.Pointer[deadline]
 	stats    stats

@@ -129,7 +129,7 @@ func (s *Store) fill(c *change, swap *chatguard.Swap) error {
 		}
 		text := string(b)
 		if i > 0 && text[from:to] != slot && s.address.kind == cluster {
-			return fmt.Errorf("redisstore: the rows %s and %s are in different slots of the Cluster: set Options.Placement to PlaceByChannel or PlaceTogether on all nodes", c.keys[0], text[:end])
+			return s.misplace(c.keys[0], text[:end])
 		}
 		slot = text[from:to]
 		// The bytes of a row never change, so they needn't be copied.
@@ -137,6 +137,17 @@ func (s *Store) fill(c *change, swap *chatguard.Swap) error {
 	}
 	return nil
 }
+
+// misplace is the error of a swap that isn't possible on a Cluster. Health has the problem for a
+// minute. Exchanges, which swap each row alone, don't end it.
+func (s *Store) misplace(key, other string) error {
+	if s.misplaced.Swap(s.since()) == 0 {
+		s.options.Logger.Error("redisstore: messages are judged without the other nodes", "problem", misplacedProblem, "rows", []string{key, other})
+	}
+	return fmt.Errorf("redisstore: %s and %s: %s", key, other, misplacedProblem)
+}
+
+const misplacedProblem = "a decision needs rows in different slots of the Cluster: set Options.Placement to what PlacementFor returns, and another Options.Namespace, on all nodes"
 
 // expiry returns when a row may be deleted, in Unix milliseconds.
 func expiry(until time.Time) int64 {

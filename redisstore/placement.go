@@ -1,0 +1,95 @@
+package redisstore
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Placement says which rows share a slot of a Cluster. All rows of one decision must be in one
+// slot: otherwise the Cluster refuses them, each node decides by itself, and every verdict is
+// degraded. [PlacementFor] returns the one that policies need. It must be the same for all nodes of
+// a namespace, on a single server too.
+type Placement int
+
+const (
+	// PlaceByUser keeps the rows of a user in all channels in one slot, so that users spread over
+	// all shards. It suits policies without PerChannel limits.
+	PlaceByUser Placement = iota
+	// PlaceByChannel keeps the rows of a channel and of its users in one slot. It suits policies
+	// with PerChannel limits and without PerUserEverywhere limits.
+	PlaceByChannel
+	// PlaceTogether keeps the whole namespace in one slot, so in one shard. It suits every policy.
+	PlaceTogether
+)
+
+// PlacementFor returns the placement that suits all of the policies, and spreads rows over the most
+// shards. Pass it the policies of all channels, and the Guard's own.
+func PlacementFor(policies ...chatguard.Policy) Placement {
+	for _, p := range []Placement{PlaceByUser, PlaceByChannel} {
+		if p.unsuited(policies) == nil {
+			return p
+		}
+	}
+	return PlaceTogether
+}
+
+// Check returns an error that names a limit and the placement to use, unless the placement suits
+// all of the policies on a Cluster. A single server needs no particular placement.
+func (p Placement) Check(policies ...chatguard.Policy) error {
+	limit := p.unsuited(policies)
+	if limit == nil {
+		return nil
+	}
+	who := "which a whole channel shares"
+	if limit.Per == chatguard.PerUserEverywhere {
+		who = "which counts a user in all channels"
+	}
+	return fmt.Errorf("redisstore: on a Cluster, %s as Options.Placement doesn't suit the limit %q, %s: set it to %s, and another Options.Namespace, on all nodes",
+		p.name(), limit.Name, who, PlacementFor(policies...).name())
+}
+
+// unsuited returns a limit that has rows in other slots than the user's row in the channel; nil if
+// there is none.
+func (p Placement) unsuited(policies []chatguard.Policy) *chatguard.Limit {
+	elsewhere := chatguard.PerChannel
+	switch p {
+	case PlaceByChannel:
+		elsewhere = chatguard.PerUserEverywhere
+	case PlaceTogether:
+		return nil
+	}
+	for _, policy := range policies {
+		i := slices.IndexFunc(policy.Limits, func(l chatguard.Limit) bool { return l.Per == elsewhere })
+		if i >= 0 {
+			return &policy.Limits[i]
+		}
+	}
+	return nil
+}
+
+// name returns the name of the constant.
+func (p Placement) name() string {
+	switch p {
+	case PlaceByChannel:
+		return "PlaceByChannel"
+	case PlaceTogether:
+		return "PlaceTogether"
+	default:
+		return "PlaceByUser"
+	}
+}
+
+// format is the version of the keys and values, with the placement: nodes that differ in it would
+// count apart.
+func (p Placement) format() string {
+	switch p {
+	case PlaceByChannel:
+		return "1 by channel"
+	case PlaceTogether:
+		return "1 together"
+	default:
+		return "1"
+	}
+}
