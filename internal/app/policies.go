@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/chatguard/chatguard"
@@ -66,14 +67,18 @@ func (c configured) Channels() []string {
 	return append(ids, c.directory.ids()...)
 }
 
-// acceptable refuses a policy of a Twitch channel that requires something this bot can't do.
+// acceptable refuses a policy that can't be shared over the Cluster, and a policy of a Twitch
+// channel that requires something this bot can't do.
 func (a *App) acceptable(id string, p chatguard.Policy) error {
 	return acceptable(a.Config, a.directory.login(id), id, p)
 }
 
-// acceptable is App.acceptable for a channel with the given login. Policies of rooms and unknown
-// channels are accepted, because the server that asks carries them out.
+// acceptable is App.acceptable for a channel with the given login. Rooms and unknown channels may
+// require anything of the server that asks.
 func acceptable(c config.Config, login, id string, p chatguard.Policy) error {
+	if problem := unplaceable(c, p); problem != "" {
+		return errors.New(problem)
+	}
 	if _, isRoom := roomName(id); isRoom || login == "" || len(c.Twitch.Channels) == 0 {
 		return nil
 	}

@@ -21,6 +21,9 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 	if err := cfg.Shared.CheckParts(cfg); err != nil {
 		return nil, &config.Error{File: cfg.Path, Key: "shared.share", Problem: err.Error()}
 	}
+	if err := CheckPlacement(cfg); err != nil {
+		return nil, err
+	}
 	a.warn(cfg)
 	for _, id := range a.Web.Asked() {
 		a.directory.learnRoom(cfg, id)

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,6 +57,31 @@ func SharedOptions(c config.Config) (opts redisstore.Options, err error) {
 
 var placements = map[string]redisstore.Placement{
 	config.PlaceByUser: redisstore.PlaceByUser, config.PlaceByChannel: redisstore.PlaceByChannel, config.PlaceTogether: redisstore.PlaceTogether,
+}
+
+// CheckPlacement returns an error that names the fix if the rows of a policy of the configuration
+// can't be placed on its Cluster.
+func CheckPlacement(c config.Config) error {
+	if problem := unplaceable(c, c.Policy); problem != "" {
+		return &config.Error{File: c.Path, Key: "shared.placement", Problem: problem}
+	}
+	return nil
+}
+
+// unplaceable says why the rows of a policy, or of a policy of the configuration, can't be placed
+// on the configuration's Cluster, and what to do. It is empty if they can.
+func unplaceable(c config.Config, p chatguard.Policy) string {
+	if !c.Shared.HasStore() || !c.Shared.IsCluster() {
+		return ""
+	}
+	policies := []chatguard.Policy{p, c.Policy}
+	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
+		policies = append(policies, c.Channels[name])
+	}
+	if err := placements[c.Shared.Placement].Check(policies...); err != nil {
+		return SharedText(strings.TrimPrefix(err.Error(), "redisstore: "))
+	}
+	return ""
 }
 
 // shareModes are the modes of a Guard with a shared store.
@@ -113,7 +140,8 @@ func SharedText(text string) string { return sharedWords.Replace(text) }
 var sharedWords = strings.NewReplacer(
 	"Options.Password", "CHATGUARD_SHARED_PASSWORD", "Options.SentinelPassword", "CHATGUARD_SHARED_SENTINEL_PASSWORD", "the user name or password is wrong", "the user name or password is wrong: correct CHATGUARD_SHARED_PASSWORD, or the user in shared.url",
 	"Options.Placement", "shared.placement", "PlaceByUser", `"user"`, "PlaceByChannel", `"channel"`, "PlaceTogether", `"together"`,
-	"Options.Node", "shared.node", "Options.Replicas", "shared.replicas", "Options.Timeout", "shared.timeout",
+	"what PlacementFor returns", "the one that `chatguard doctor` names",
+	"Options.Namespace", "shared.namespace", "Options.Node", "shared.node", "Options.Replicas", "shared.replicas", "Options.Timeout", "shared.timeout",
 	"Options.TLS.RootCAs", "shared.tls_ca", "Options.TLS.Certificates", "shared.tls_cert", "Options.TLS", "shared.tls_ca",
 	"RootCAs", "shared.tls_ca", "Options.Insecure", "shared.insecure",
 )
@@ -123,6 +151,9 @@ var sharedWords = strings.NewReplacer(
 func (a *App) openShared(ctx context.Context) (err error) {
 	if !a.Config.Shared.HasStore() {
 		return nil
+	}
+	if err := CheckPlacement(a.Config); err != nil {
+		return err
 	}
 	figures := new(messageRate)
 	a.shared, err = OpenShared(ctx, a.Config, func(o *redisstore.Options) {

@@ -66,6 +66,12 @@ func defaultShared() Shared {
 // HasStore reports whether the nodes share a store.
 func (s Shared) HasStore() bool { return slices.Contains(storeModes, s.Mode) }
 
+// IsCluster reports whether the URL names a Cluster.
+func (s Shared) IsCluster() bool {
+	scheme, _, _ := strings.Cut(s.URL, "://")
+	return strings.HasSuffix(scheme, "+cluster")
+}
+
 func checkShareMode(mode string) error {
 	if !slices.Contains(shareModes, mode) {
 		return fmt.Errorf("%q is not one of %s", mode, strings.Join(shareModes, ", "))

@@ -18,6 +18,9 @@ func (d *Doctor) checkShared(ctx context.Context) (list []Finding) {
 	if !d.cfg.Shared.HasStore() {
 		return []Finding{okFinding("there is none: this node allows %v of every limit", d.cfg.Shared.Share)}
 	}
+	if err := app.CheckPlacement(d.cfg); err != nil {
+		return []Finding{sharedProblem(err)} // before the namespace gets this placement
+	}
 	store, err := app.OpenShared(ctx, d.cfg, func(o *redisstore.Options) {
 		o.Logger, o.Version = slog.New(slog.DiscardHandler), d.Version
 		o.Node = "" // a name of its own

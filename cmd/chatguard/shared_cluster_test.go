@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard/internal/redistest"
+)
+
+// TestShared_ClusterPlacement checks that a policy whose rows the placement spreads over a Cluster
+// is refused with the fix: at the start, by doctor, by a reload, and on the dashboard.
+func TestShared_ClusterPlacement(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", fmt.Sprint(redistest.FreePort(t)))
+	sendCommand(t, server, "CONFIG SET cluster-announce-ip 127.0.0.1")
+	sendCommand(t, server, "CLUSTER ADDSLOTSRANGE 0 16383")
+	table := func(placement string) string {
+		return fmt.Sprintf("\n[shared]\nmode = \"exact\"\nurl = \"redis+cluster://%s\"\ntimeout = \"5s\"\nnamespace = %q\nplacement = %[2]q\n", server.Addr(), placement)
+	}
+	const perChannel = "\n[[channel.lobby.limit]]\nname = \"room\"\nper = \"channel\"\nalgorithm = \"token-bucket\"\nburst = 9\nrefill = \"1s\"\n"
+	const fix = `set it to "channel", and another shared.namespace, on all nodes`
+	configuration := filepath.Join(t.TempDir(), "chatguard.toml")
+
+	writeRooms(t, configuration, perChannel+table("user"))
+	if r := runShared(t, configuration, "", "run"); r.code != exitUsage || !strings.Contains(r.complaint, `shared.placement: on a Cluster, "user" as shared.placement doesn't suit the limit "room", which a whole channel shares: `+fix) {
+		t.Errorf("%+v", r)
+	}
+	if r := runShared(t, configuration, "", "doctor"); r.code != exitFailed || !strings.Contains(r.out, "problem  shared store") || !strings.Contains(r.out, fix) {
+		t.Errorf("%+v", r)
+	}
+
+	writeRooms(t, configuration, table("user"))
+	s := &roomServer{T: t, configuration: configuration, owner: webToken}
+	s.start()
+	wantShared := func(user string) {
+		t.Helper()
+		waitUntil(t, func() bool { _, degraded := s.verdict(user); return !degraded }) // the Cluster needs a moment
+	}
+	wantShared("anna")
+	policy := s.address + "api/v1/channels/check:hall/policy"
+	_, inForce := sendRequest(t, "GET", policy, "", "Authorization", "Bearer "+webToken)
+	const room = `"limits":[{"name":"room","per":"channel","algorithm":"token-bucket","burst":9,"refill":"1s"},`
+	for body, want := range map[string]int{inForce: http.StatusOK, strings.Replace(inForce, `"limits":[`, room, 1): http.StatusUnprocessableEntity} {
+		r, err := http.NewRequest("PUT", policy, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + webToken}, "If-Match": {"*"}}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != want || want != http.StatusOK && !strings.Contains(strings.ReplaceAll(string(text), `\"`, `"`), fix) {
+			t.Errorf("PUT %s: %s %s, %v, want %d", body, answer.Status, text, err, want)
+		}
+	}
+	writeRooms(t, configuration, perChannel+table("user"))
+	if r := runShared(t, configuration, "", "reload"); r.code == 0 || !strings.Contains(r.complaint, fix) {
+		t.Errorf("%+v", r)
+	}
+	s.stop(t)
+
+	writeRooms(t, configuration, perChannel+table("channel"))
+	s.start()
+	wantShared("berta")
+	s.stop(t)
+}
