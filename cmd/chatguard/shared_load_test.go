@@ -18,6 +18,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/checkclient"
 	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/web"
 )
 
 // `make test-shared` sets it.
@@ -190,6 +191,12 @@ func TestShared_Overshoot(t *testing.T) {
 					if got := overdrawn() - before; got != float64(over) {
 						t.Errorf("the metric says that %v messages exceeded the limit, and %d did", got, over)
 					}
+					waitUntil(t, func() bool {
+						var lists [2]web.Nodes
+						nodes[0].sendAsOwner("GET", "nodes", &lists[0])
+						nodes[1].sendAsOwner("GET", "nodes", &lists[1])
+						return slices.ContainsFunc(lists[:], func(n web.Nodes) bool { return n.Overshoot != nil && *n.Overshoot > 0 })
+					})
 					break
 				}
 				if user == 20 {

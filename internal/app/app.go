@@ -41,6 +41,7 @@ type App struct {
 
 	shared  *redisstore.Store // nil if this node is alone
 	standby *chat.Standby     // nil if this node is alone, or without Twitch
+	figures figures           // of this node; they count only if shared isn't nil
 	seeds   bool              // the App only restores the database's state, for Seed
 	version string
 

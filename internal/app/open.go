@@ -58,6 +58,10 @@ func (a *App) openGuard(context.Context) (err error) {
 	if a.Guard, err = chatguard.New(ownPart(a.Config, a.Config.Policy), guarding); err != nil {
 		return err
 	}
+	if a.shared != nil {
+		a.Guard.AddObserver(a.figures.observe)
+		a.figures.overshoot(time.Now(), chatguard.Sharing{}) // its hour begins now
+	}
 	settings := host.SettingsOf(a.Config)
 	err = a.Host.Join(a.Guard, host.Options{
 		Base: configured{a.Config, a.directory}, Acceptable: a.acceptable, Fix: a.discardHint, Settings: &settings, Acts: true,

@@ -155,10 +155,9 @@ func (a *App) openShared(ctx context.Context) (err error) {
 	if err := CheckPlacement(a.Config); err != nil {
 		return err
 	}
-	figures := new(messageRate)
 	a.shared, err = OpenShared(ctx, a.Config, func(o *redisstore.Options) {
 		o.Logger, o.Version = a.log, a.version
-		o.Describe = func(n *redisstore.Node) { a.describe(n, figures) }
+		o.Describe = func(n *redisstore.Node) { a.describe(n, time.Now()) }
 	})
 	if err != nil {
 		return err
@@ -198,45 +197,6 @@ func (a *App) watchUnreadable(ctx context.Context) {
 	}
 }
 
-// The names of a node's figures in the shared store.
-const (
-	FigureMessages   = "messages_per_second"
-	FigureFromMemory = "from_memory"
-	FigureApart      = "apart"
-	FigureOwed       = "owed"
-)
-
-// describe completes what other nodes see of this one.
-func (a *App) describe(n *redisstore.Node, rate *messageRate) {
-	n.Address, n.Mode = a.address, a.Config.Shared.Mode
-	if a.Guard == nil {
-		return
-	}
-	sharing := a.Guard.Sharing()
-	n.Figures = map[string]int64{
-		FigureMessages:   rate.perSecond(sharing.Swaps+sharing.FromMemory+sharing.Apart, time.Now()),
-		FigureFromMemory: sharing.FromMemory, FigureApart: sharing.Apart + sharing.Unreadable, FigureOwed: int64(sharing.Owed),
-	}
-}
-
-// messageRate computes a rate from a counter.
-type messageRate struct {
-	mu    sync.Mutex
-	count int64
-	at    time.Time
-}
-
-// perSecond returns the rate since the last call.
-func (r *messageRate) perSecond(count int64, now time.Time) (rate int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if elapsed := now.Sub(r.at).Seconds(); !r.at.IsZero() && elapsed > 0 {
-		rate = int64(float64(count-r.count) / elapsed)
-	}
-	r.count, r.at = count, now
-	return rate
-}
-
 // sharedState returns how this node shares limits.
 func (a *App) sharedState() live.Shared {
 	s := live.Shared{Mode: live.ShareMode(a.Config.Shared.Mode), Up: true}
@@ -260,7 +220,11 @@ func (a *App) nodes(ctx context.Context) (n web.Nodes, err error) {
 	health := a.shared.Health()
 	n.Server, n.IfEqual = health.Server, health.IfEqual
 	n.RoundTripMS, n.OffsetMS, n.SkewMS = web.Milliseconds(health.RoundTrip), web.Milliseconds(health.Offset), web.Milliseconds(health.Skew)
-	n.Count(a.Guard.Sharing())
+	sharing := a.Guard.Sharing()
+	n.Count(sharing)
+	if fraction, ok := a.figures.overshoot(time.Now(), sharing); ok && a.Config.Shared.Mode == config.ShareSynchronised {
+		n.Overshoot = &fraction
+	}
 	for _, node := range nodes {
 		n.Nodes = append(n.Nodes, web.Node{
 			Name: node.Name, Version: node.Version, Address: node.Address, Mode: live.ShareMode(node.Mode), Started: node.Started, Self: node.Self,

@@ -31,8 +31,9 @@ type Nodes struct {
 	Owed       int   `json:"owed"`        // rows that still have to be written to the store
 	Healed     int64 `json:"healed"`      // rows that the store had lost, and got back
 	Unreadable int64 `json:"unreadable"`  // messages decided without the store, because a row can't be read
-	// Overshoot is how many more messages than the limits allow passed in the last hour, as a
-	// fraction: 0.01 is 1 %. Nil means that it isn't measured.
+	// Overshoot is how many messages exceeded a limit in the last hour, because nodes hadn't
+	// compared yet, as a fraction of those that this node allowed: 0.01 is 1 %. Nil means that the
+	// mode isn't synchronised, that it isn't measured, or that no messages were allowed.
 	Overshoot *float64 `json:"overshoot,omitempty"`
 
 	Nodes []Node `json:"nodes"` // in the order of their names

@@ -43,7 +43,7 @@ func TestNodesPage_Card(t *testing.T) {
 		w.Click(`#states a[href*="nodes=1"]`)
 		w.See(nodesCard + `?.querySelectorAll(".line").length === 3 && document.activeElement.id === "nodes" && !document.querySelector("#states").matches(":popover-open")`)
 		w.See(elementHasText(nodesCard, "3 nodes share one allowance over redis 7.0.15. A round trip takes 0.42 ms; their clocks are at most 5 ms apart."))
-		for _, text := range []string{"chat-1 this node", "1.5 ms ahead ± 0.3 ms", "12.4/s", "98,765", "2 rows", "1 min 31 s behind", "In the last hour, 1.4 % more messages passed than the limits allow."} {
+		for _, text := range []string{"chat-1 this node", "1.5 ms ahead ± 0.3 ms", "12.4/s", "98,765", "2 rows", "1 min 31 s behind", "Of the messages that this node allowed in the last hour, 1.4 % exceeded a limit."} {
 			w.See(elementHasText(nodesCard, text))
 		}
 		w.wantNoOverflow()

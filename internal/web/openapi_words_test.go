@@ -11,7 +11,7 @@ var meanings = map[string]string{
 	"healed":              "Rows that the shared store had lost, and got back.",
 	"if_equal":            "The server compares and sets by itself, without a script.",
 	"offset_ms":           "The server's clock minus the node's.",
-	"overshoot":           "How many more messages than the limits allow passed in the last hour: 0.01 is 1 %.",
+	"overshoot":           "Messages that exceeded a limit in the last hour, because nodes hadn't compared yet, as a fraction of those that this node allowed: 0.01 is 1 %. Left out unless the mode is synchronised and messages were allowed.",
 	"owed":                "Rows that still have to be written to the shared store.",
 	"refusing":            "The shared store answers, but refuses changes; problem says why. Left out if it doesn't.",
 	"round_trip_ms":       "From this node to the server of the shared store and back.",

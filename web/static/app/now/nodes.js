@@ -123,7 +123,7 @@ function figures({ swaps = 0, conflicts = 0, healed = 0, unreadable = 0, oversho
     swaps > 0 && `This node has made ${count(swaps, "swap")} since its start${conflicts > 0 ? `. Another node was first ${whole.format(conflicts)} ${conflicts === 1 ? "time" : "times"}` : ""}.`,
     healed > 0 && `${count(healed, "row")} came back after the store had lost ${healed === 1 ? "it" : "them"}.`,
     unreadable > 0 && `${count(unreadable, "message")} ${unreadable === 1 ? "was" : "were"} decided without the store, because a row can’t be read.`,
-    overshoot !== undefined && `In the last hour, ${short.format(100 * overshoot)} % more messages passed than the limits allow.`,
+    overshoot !== undefined && `Of the messages that this node allowed in the last hour, ${short.format(100 * overshoot)} % exceeded a limit.`,
   ];
   return sentences.filter(Boolean).join(" ");
 }

@@ -1,0 +1,91 @@
+package app
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/redisstore"
+)
+
+// TestFigures_MessagesPerSecond checks that messages are counted, not swaps: one decides several
+// messages, and synchronised nodes make none for a message.
+func TestFigures_MessagesPerSecond(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	for _, mode := range []string{config.ShareExact, config.ShareSynchronised} {
+		store, err := redisstore.Open(t.Context(), server.URL(), &redisstore.Options{Namespace: mode, Timeout: 5 * time.Second, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		a := new(App)
+		if a.Guard, err = chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store, ShareMode: shareModes[mode]}); err != nil {
+			t.Fatal(err)
+		}
+		a.Guard.AddObserver(a.figures.observe)
+		perSecond := func(at time.Duration) int64 {
+			var n redisstore.Node
+			a.describe(&n, time.Unix(0, 0).Add(at))
+			return n.Figures[FigureMessages]
+		}
+		if rate := perSecond(0); rate != 0 {
+			t.Errorf("%s: %d/s at the start", mode, rate)
+		}
+		all := make([]chatguard.Message, 30)
+		for i := range all {
+			all[i] = chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
+		}
+		if err := a.Guard.CheckAll(t.Context(), all, make([]chatguard.Verdict, len(all))); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct {
+			at   time.Duration
+			want int64
+		}{{2 * time.Second, 15}, {3 * time.Second, 0}} {
+			if rate := perSecond(step.at); rate != step.want {
+				t.Errorf("%s: after %s, %d/s, want %d/s", mode, step.at, rate, step.want)
+			}
+		}
+	}
+}
+
+// TestFigures_Overshoot checks that the overshoot is that of the last hour.
+func TestFigures_Overshoot(t *testing.T) {
+	var f figures
+	var sharing chatguard.Sharing
+	start := time.Unix(0, 0)
+	for _, step := range []struct {
+		at               time.Duration
+		spent, overdrawn int64 // since the last step
+		want             float64
+		ok               bool
+	}{
+		{0, 0, 0, 0, false},
+		{30 * time.Second, 100, 5, 0.05, true},
+		{time.Minute, 0, 0, 0.05, true},
+		{30 * time.Minute, 300, 3, 0.02, true},
+		{time.Hour, 0, 0, 0.02, true},
+		{61 * time.Minute, 0, 0, 0.01, true}, // only what came after the first minute
+		{90 * time.Minute, 0, 0, 0, false},
+		{91 * time.Minute, 50, 0, 0, true},
+		{24 * time.Hour, 0, 0, 0, false},
+	} {
+		for range step.spent {
+			f.observe(chatguard.Message{}, chatguard.Verdict{Spent: 1})
+		}
+		sharing.Overdrawn += step.overdrawn
+		if got, ok := f.overshoot(start.Add(step.at), sharing); got != step.want || ok != step.ok {
+			t.Errorf("after %s: %v, %t, want %v, %t", step.at, got, ok, step.want, step.ok)
+		}
+	}
+	for i := range 10_000 {
+		f.overshoot(start.Add(25*time.Hour+time.Duration(i)*time.Second), sharing)
+	}
+	if n := len(f.minutes); n > 61 {
+		t.Errorf("%d marks are kept", n)
+	}
+}
