@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/redis/rueidis"
 
@@ -194,11 +195,11 @@ func findEviction(policy string) Finding {
 }
 
 func findPersistence(info string) Finding {
-	f := Finding{Name: "persistence", Text: "the server appends each change to a file"}
+	f := Finding{Name: "persistence", Text: "append-only file: a crash of the server loses what appendfsync allows, by default the last second"}
 	if infoField(info, "aof_enabled") == "1" {
 		return f
 	}
-	f.Text = "the server saves snapshots at most: after a crash, nodes restore the rows that they remember"
+	f.Text = "no append-only file: a crash of the server loses everything since its last snapshot, if it makes any; running nodes restore the rows that they remember"
 	if infoField(info, "rdb_last_bgsave_status") == "err" {
 		return Finding{Warning, f.Name, "the server's last snapshot has failed", "see the server's log"}
 	}
@@ -224,7 +225,7 @@ func (s *Store) findLatency(ctx context.Context) Finding {
 	s.compareAndSet(ctx, key, was, "", 0) // otherwise it expires
 	slices.Sort(trips)
 	p50, p99 := trips[len(trips)/2], trips[len(trips)*99/100]
-	f := Finding{Name: "latency", Text: fmt.Sprintf("%d swaps: median %s, 99%% within %s", len(trips), p50.Round(time.Microsecond), p99.Round(time.Microsecond))}
+	f := Finding{Name: "latency", Text: fmt.Sprintf("%d swaps: median %s, 99%% within %s", len(trips), inMicroseconds(p50), inMicroseconds(p99))}
 	if p99 > s.options.Timeout/2 {
 		f.Level, f.Fix = Warning, fmt.Sprintf("move the server nearer, or raise Options.Timeout, which is %s", s.options.Timeout)
 	}
@@ -233,11 +234,25 @@ func (s *Store) findLatency(ctx context.Context) Finding {
 
 func (s *Store) findClock() Finding {
 	offset, worst := s.clock.offset(), s.clock.error()
-	f := Finding{Name: "clock", Text: fmt.Sprintf("the server's clock is %s ahead of this machine's, measured to %s", offset.Round(time.Microsecond), worst.Round(time.Microsecond))}
+	direction := "ahead of"
+	if offset < 0 {
+		direction = "behind"
+	}
+	f := Finding{Name: "clock", Text: fmt.Sprintf("the server's clock is %s %s this machine's, measured to %s", inMicroseconds(offset.Abs()), direction, inMicroseconds(worst))}
 	if offset > time.Second || offset < -time.Second {
 		f.Level, f.Fix = Warning, "synchronise both clocks, for example with chrony; limits use the server's"
 	}
 	return f
+}
+
+// inMicroseconds formats a duration for people, rounded to 1 µs and with a space before the unit.
+func inMicroseconds(d time.Duration) string {
+	text := d.Round(time.Microsecond).String()
+	if d < time.Second {
+		unit := strings.IndexFunc(text, unicode.IsLetter)
+		text = text[:unit] + " " + text[unit:]
+	}
+	return text
 }
 
 // findNodes lists the other nodes.

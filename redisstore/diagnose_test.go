@@ -72,7 +72,10 @@ func TestDiagnose_Server(t *testing.T) {
 		}
 	}
 	r.must("CONFIG", "SET", "appendonly", "yes")
-	if f := found(t, s, "persistence"); !strings.Contains(f.Text, "appends") {
+	if f := found(t, s, "persistence"); !strings.HasPrefix(f.Text, "append-only file: ") || f.Level != OK {
+		t.Errorf("%+v", f)
+	}
+	if f := findPersistence("aof_enabled:0\r\nrdb_last_bgsave_status:ok\r\n"); !strings.HasPrefix(f.Text, "no append-only file: a crash of the server loses everything since its last snapshot") || f.Level != OK {
 		t.Errorf("%+v", f)
 	}
 	if f := findPersistence("aof_enabled:0\r\nrdb_last_bgsave_status:err\r\n"); f.Level != Warning || f.Fix == "" {
@@ -83,6 +86,10 @@ func TestDiagnose_Server(t *testing.T) {
 	}
 	s.clock.set(reading{at: s.since(), target: int64(time.Hour)})
 	if f := s.findClock(); f.Level != Warning || !strings.Contains(f.Text, "1h0m0s ahead") {
+		t.Errorf("%+v", f)
+	}
+	s.clock.set(reading{at: s.since(), target: -int64(time.Microsecond)})
+	if f := s.findClock(); f.Level != OK || !strings.Contains(f.Text, "the server's clock is 1 µs behind this machine's") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -131,6 +138,16 @@ func TestDiagnose_Away(t *testing.T) {
 	}
 	r.Kill()
 	check()
+}
+
+func TestInMicroseconds(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 s", 600: "1 µs", 123_456 * time.Microsecond: "123.456 ms", 90 * time.Second: "1m30s",
+	} {
+		if got := inMicroseconds(d); got != want {
+			t.Errorf("%d ns: %q, want %q", d, got, want)
+		}
+	}
 }
 
 func TestLevel(t *testing.T) {
