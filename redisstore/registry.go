@@ -47,7 +47,7 @@ type registry struct {
 	nodes    atomic.Int64 // how many are live, with this one
 	namesake atomic.Bool  // another live node has the same name
 
-	refusing atomic.Pointer[string] // why the server doesn't let this node be listed; nil if it does
+	refusing atomic.Pointer[string] // why the server refuses to list this node; nil if it doesn't
 
 	otherPolicy atomic.Pointer[string] // the name of a node with another policy; nil if there is none
 	disagreed   int                    // how often in succession there was one; only for Run

@@ -38,7 +38,8 @@ func TestShared_ClusterPlacement(t *testing.T) {
 	s.start()
 	wantShared := func(user string) {
 		t.Helper()
-		waitUntil(t, func() bool { _, degraded := s.verdict(user); return !degraded }) // the Cluster needs a moment
+		// The Cluster needs a moment.
+		waitUntil(t, func() bool { _, degraded := s.verdict(user); return !degraded })
 	}
 	wantShared("anna")
 	policy := s.address + "api/v1/channels/check:hall/policy"
