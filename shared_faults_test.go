@@ -187,30 +187,6 @@ func TestShared_EditWithUnknownOutcome(t *testing.T) {
 	}
 }
 
-// A notice that arrives after the store's reply, and before the Guard has handled that, is not
-// lost.
-func TestShared_NoticeDuringASwap(t *testing.T) {
-	server := newFakeServer()
-	node, guard := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
-	for range 3 {
-		check(t, guard, "7")
-	}
-	node.after = func() error {
-		guard.Invalidate("c", "7")
-		return nil
-	}
-	check(t, guard, "7") // the strike is written
-	node.after = nil
-	swaps := server.swaps
-	if check(t, guard, "7"); server.swaps == swaps {
-		t.Error("the next refusal comes from memory")
-	}
-	swaps = server.swaps
-	if check(t, guard, "7"); server.swaps != swaps {
-		t.Error("the refusal after that doesn't come from memory")
-	}
-}
-
 // A shared clock that is set back doesn't make rows certain for longer.
 func TestShared_ClockSetBack(t *testing.T) {
 	server := newFakeServer()
@@ -244,51 +220,6 @@ func TestShared_FirstRefusalIsOneRoundTrip(t *testing.T) {
 	}
 }
 
-// A notice with an impossible key changes nothing.
-func TestShared_NoticeOfNoRow(t *testing.T) {
-	for _, mode := range []chatguard.ShareMode{chatguard.ShareExact, chatguard.ShareSynchronised} {
-		server := newFakeServer()
-		node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute}
-		guard, err := chatguard.New(enforcedDefault(), &chatguard.Options{Shared: node, ShareMode: mode})
-		if err != nil {
-			t.Fatal(err)
-		}
-		long := strings.Repeat("x", 1000)
-		guard.Invalidate(long, "7")
-		guard.Invalidate("c", long)
-		guard.Invalidate("c", "")
-		if err := guard.Exchange(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if got := guard.Sharing(); got.Owed != 0 {
-			t.Errorf("mode %d: %+v, want nothing owed", mode, got)
-		}
-	}
-}
-
-// A notice that arrives after the reply of a conflict, and before the Guard has handled that, is
-// not lost either.
-func TestShared_NoticeDuringAConflict(t *testing.T) {
-	for _, known := range []bool{false, true} {
-		server := newFakeServer()
-		now := sharedStart
-		_, a := server.connect(enforcedDefault(), func() time.Time { return now })
-		node, b := server.connect(enforcedDefault(), func() time.Time { return now })
-		if known {
-			check(t, b, "7")
-		}
-		for range 4 {
-			check(t, a, "7")
-		}
-		node.after = onceThen(func() error { return a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}) })
-		check(t, b, "7")
-		now = now.Add(time.Second)
-		if v := check(t, b, "7"); !v.Allowed {
-			t.Errorf("row known %v, one second after a reset: %+v, want it allowed", known, v)
-		}
-	}
-}
-
 // onceThen returns a function that calls f the first time. Its error is only f's if f fails.
 func onceThen(f func() error) func() error {
 	var once sync.Once
@@ -296,92 +227,6 @@ func onceThen(f func() error) func() error {
 		once.Do(func() { err = f() })
 		return err
 	}
-}
-
-// panicking is a store that panics once.
-type panicking struct {
-	*fakeShared
-	panics bool
-}
-
-func (p *panicking) Swap(ctx context.Context, swaps []*chatguard.Swap) {
-	if p.panics {
-		p.panics = false
-		time.Sleep(time.Second)
-		panic("the store panics")
-	}
-	p.fakeShared.Swap(ctx, swaps)
-}
-
-// A panic of the store, which a server may recover from, blocks nobody.
-func TestShared_StorePanics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}}
-		guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, all := range []bool{false, true} {
-			node.panics = true
-			var wg sync.WaitGroup
-			wg.Go(func() {
-				defer func() {
-					if recover() == nil {
-						t.Error("the panic is swallowed")
-					}
-				}()
-				if m := (chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}); all {
-					guard.CheckAll(t.Context(), []chatguard.Message{m, m}, make([]chatguard.Verdict, 2))
-				} else {
-					guard.Check(t.Context(), m)
-				}
-			})
-			synctest.Wait()
-			for range 3 { // wait for the flight
-				wg.Go(func() {
-					if v := check(t, guard, "7"); !v.Allowed || v.Degraded {
-						t.Errorf("after the panic: %+v", v)
-					}
-				})
-			}
-			wg.Wait()
-		}
-		if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Owed != 0 {
-			t.Errorf("Exchange: %v, %+v", err, guard.Sharing())
-		}
-	})
-}
-
-// A panic of the store during several decisions doesn't block a row for which they waited.
-func TestShared_StorePanicsWhileWaiting(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}}
-		node.before = func(context.Context) error { time.Sleep(10 * time.Second); return nil }
-		guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var wg sync.WaitGroup
-		wg.Go(func() { check(t, guard, "7") })
-		synctest.Wait() // user 7 has a flight
-		node.panics = true
-		wg.Go(func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("the panic is swallowed")
-				}
-			}()
-			m := []chatguard.Message{{ChannelID: "c", User: chatguard.User{ID: "8"}}, {ChannelID: "c", User: chatguard.User{ID: "7"}}}
-			guard.CheckAll(t.Context(), m, make([]chatguard.Verdict, 2))
-		})
-		wg.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		v, err := guard.Check(ctx, chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}})
-		if err != nil || v.Degraded {
-			t.Errorf("after the panic: %+v, %v", v, err)
-		}
-	})
 }
 
 // One user writes in many channels, with limits of all scopes, while the store doesn't answer or

@@ -1,0 +1,148 @@
+package chatguard_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// While a swap is in progress, other messages of the user wait, and are decided together.
+func TestShared_OneSwapInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer()
+		policy := enforcedDefault()
+		policy.Limits = policy.Limits[1:]
+		node, guard := server.connect(policy, time.Now)
+		inFlight, most := 0, 0
+		node.before = func(context.Context) error {
+			node.mu.Lock()
+			inFlight++
+			most = max(most, inFlight)
+			node.mu.Unlock()
+			time.Sleep(time.Second)
+			node.mu.Lock()
+			inFlight--
+			node.mu.Unlock()
+			return nil
+		}
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() { check(t, guard, "7") })
+		}
+		wg.Wait()
+		if most != 1 || server.writes > 3 {
+			t.Errorf("%d swaps at once and %d in all for 50 messages, want 1 and at most 3", most, server.writes)
+		}
+		if v := check(t, guard, "7"); v.Remaining != 300-51 {
+			t.Errorf("%d messages remain, want %d", v.Remaining, 300-51)
+		}
+	})
+}
+
+// A message whose context ends while others' swap is in progress is decided without the store. One
+// that is being decided returns the context's error, and is spent.
+func TestShared_ContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer()
+		policy := enforcedDefault()
+		policy.Limits = policy.Limits[1:]
+		node, guard := server.connect(policy, time.Now)
+		node.before = func(context.Context) error { time.Sleep(time.Second); return nil }
+		m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}
+		var wg sync.WaitGroup
+		wg.Go(func() { check(t, guard, "7") }) // leads from 0 s to 1 s
+		synctest.Wait()
+		wg.Go(func() { // leads from 1 s to 2 s
+			if v := check(t, guard, "7"); v.Degraded {
+				t.Error("the second message is degraded")
+			}
+		})
+		synctest.Wait()
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			defer cancel()
+			if v, err := guard.Check(ctx, m); err != nil || !v.Allowed || !v.Degraded {
+				t.Errorf("a message that was still waiting: %+v, %v", v, err)
+			}
+		})
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+			defer cancel()
+			if _, err := guard.Check(ctx, m); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("a message that was being decided: %v", err)
+			}
+		})
+		wg.Wait()
+		time.Sleep(3 * time.Second)
+		if err := guard.Exchange(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if v, err := guard.Peek(m); err != nil || v.Remaining != 300-5 {
+			t.Errorf("%d messages remain (%v), want %d: four are spent, and the next", v.Remaining, err, 300-5)
+		}
+	})
+}
+
+func TestShared_CheckAll(t *testing.T) {
+	server := newFakeServer()
+	_, guard := server.connect(sharedPolicy(), func() time.Time { return sharedStart })
+	alone, err := chatguard.New(sharedPolicy(), &chatguard.Options{Now: func() time.Time { return sharedStart }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages := make([]chatguard.Message, 100)
+	for i := range messages {
+		messages[i] = chatguard.Message{ChannelID: fmt.Sprint(i / 60), User: chatguard.User{ID: fmt.Sprint(i % 7)}}
+	}
+	got, want := make([]chatguard.Verdict, len(messages)), make([]chatguard.Verdict, len(messages))
+	if err := errors.Join(guard.CheckAll(t.Context(), messages, got), alone.CheckAll(t.Context(), messages, want)); err != nil {
+		t.Fatal(err)
+	}
+	ids := map[chatguard.EntryID]bool{}
+	for i := range got {
+		if id := got[i].EntryID; id != 0 && ids[id] {
+			t.Fatalf("message %d: the entry ID %d is not unique", i, id)
+		} else {
+			ids[id] = true
+		}
+		if !reflect.DeepEqual(comparableVerdict(got[i]), comparableVerdict(want[i])) {
+			t.Fatalf("message %d:\n got %+v\nwant %+v", i, got[i], want[i])
+		}
+	}
+	if server.swaps > 20 {
+		t.Errorf("%d swaps for 100 messages, want one for each batch", server.swaps)
+	}
+}
+
+// The entry IDs of different nodes differ, and later ones are larger.
+func TestShared_EntryIDs(t *testing.T) {
+	server := newFakeServer()
+	now := sharedStart
+	ids := map[chatguard.EntryID]bool{}
+	var last chatguard.EntryID
+	for range 3 {
+		_, guard := server.connect(enforcedDefault(), func() time.Time { return now })
+		now = now.Add(time.Millisecond)
+		for i := range 8 {
+			v := check(t, guard, fmt.Sprint(i%2))
+			if v.EntryID == 0 {
+				continue
+			}
+			if ids[v.EntryID] || v.EntryID>>53 != 0 {
+				t.Errorf("entry ID %d isn't unique, or has more than 53 bits", v.EntryID)
+			}
+			ids[v.EntryID] = true
+			last = max(last, v.EntryID)
+		}
+	}
+	if local := sharedStart.UnixMilli() * 1000; int64(last) <= local {
+		t.Errorf("entry ID %d is below those of a Guard alone (%d)", last, local)
+	}
+}

@@ -1,0 +1,180 @@
+package chatguard_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// While the store is away, a Guard decides by what it knows. What it allows is owed, and written
+// when the store is back.
+func TestShared_AwayThenPaidBack(t *testing.T) {
+	server := newFakeServer()
+	now := sharedStart
+	clock := func() time.Time { return now }
+	nodeA, a := server.connect(enforcedDefault(), clock)
+	nodeB, b := server.connect(enforcedDefault(), clock)
+	nodeA.setAway(true)
+	nodeB.setAway(true)
+	for i := range 5 {
+		for _, g := range []*chatguard.Guard{a, b} {
+			v := check(t, g, "7")
+			if v.Allowed != (i < 3) || !v.Degraded {
+				t.Fatalf("message %d while the store is away: allowed %v, degraded %v", i, v.Allowed, v.Degraded)
+			}
+			if !v.Allowed && v.Strikes != 1 {
+				t.Fatalf("message %d while the store is away: %d strikes, want 1", i, v.Strikes)
+			}
+		}
+	}
+	if err := a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}); !errors.Is(err, chatguard.ErrAway) {
+		t.Errorf("Reset while the store is away: %v, want ErrAway", err)
+	}
+	if got := a.Sharing(); got.Owed != 1 || got.Apart != 5 {
+		t.Errorf("while the store is away: %+v, want one row that owes, and 5 decisions apart", got)
+	}
+	nodeA.setAway(false)
+	nodeB.setAway(false)
+	for _, g := range []*chatguard.Guard{a, b} {
+		if err := g.Exchange(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := g.Sharing(); got.Owed != 0 {
+			t.Errorf("after the exchange: %+v, want nothing owed", got)
+		}
+	}
+	// Six messages were allowed: a message passes when four of them are paid back, after 4 × 4 s.
+	now = sharedStart.Add(16*time.Second - 1)
+	if v := check(t, a, "7"); v.Allowed || v.Degraded || v.RetryAfter != 1 {
+		t.Errorf("before the debt is paid back: %+v", v)
+	}
+	now = sharedStart.Add(16 * time.Second)
+	if v := check(t, b, "7"); !v.Allowed {
+		t.Errorf("after the debt is paid back: %+v", v)
+	}
+}
+
+// A swap whose reply is lost counts once, whether it happened or not.
+func TestShared_LostReplies(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		reaches bool
+		others  int // writes of another node before the next message
+		want    int // used
+	}{
+		{"it happened", true, 0, 2},
+		{"it didn't happen", false, 0, 2},
+		{"it didn't happen, another node wrote once", false, 1, 3},
+		{"it happened, another node wrote once", true, 1, 3},
+		{"it happened, another node wrote twice", true, 2, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := newFakeServer()
+			policy := enforcedDefault()
+			policy.Limits = policy.Limits[1:] // the day
+			node, guard := server.connect(policy, func() time.Time { return sharedStart })
+			_, other := server.connect(policy, func() time.Time { return sharedStart })
+			if c.reaches {
+				node.after = func() error { return errReplyLost }
+			} else {
+				node.before = func(context.Context) error { return errReplyLost }
+			}
+			if v := check(t, guard, "7"); !v.Allowed || !v.Degraded {
+				t.Fatalf("with a lost reply: %+v", v)
+			}
+			node.before, node.after = nil, nil
+			for range c.others {
+				check(t, other, "7")
+			}
+			if v := check(t, guard, "7"); v.Degraded || 300-v.Remaining != c.want {
+				t.Errorf("%d messages count, want %d (degraded %v)", 300-v.Remaining, c.want, v.Degraded)
+			}
+			if v := check(t, other, "7"); 300-v.Remaining != c.want+1 {
+				t.Errorf("on the other node %d messages count, want %d", 300-v.Remaining, c.want+1)
+			}
+		})
+	}
+}
+
+// A store that has lost writes gets them back from a node that remembers them.
+func TestShared_LostWritesHeal(t *testing.T) {
+	server := newFakeServer()
+	now := sharedStart
+	_, guard := server.connect(enforcedDefault(), func() time.Time { return now })
+	_, other := server.connect(enforcedDefault(), func() time.Time { return now })
+	check(t, guard, "7")
+	early := server.save()
+	check(t, guard, "7")
+	check(t, guard, "7")
+	server.restore(early) // a replica took over
+	if v := check(t, guard, "7"); v.Allowed {
+		t.Error("allowed after two writes were lost")
+	}
+	server.lose() // it starts empty
+	now = now.Add(4 * time.Second)
+	if v := check(t, guard, "7"); !v.Allowed || v.Remaining != 0 {
+		t.Errorf("after all rows were lost: %+v, want the one message regained", v)
+	}
+	if v := check(t, other, "7"); v.Allowed {
+		t.Error("the other node allows a message after the row came back")
+	}
+	if got := guard.Sharing().Healed; got != 2 {
+		t.Errorf("%d rows came back, want 2", got)
+	}
+	now = now.Add(48 * time.Hour)
+	server.lose()
+	if v := check(t, guard, "7"); !v.Allowed || v.Remaining != 2 {
+		t.Errorf("two days later: %+v, want a new user's", v)
+	}
+	if got := guard.Sharing().Healed; got != 2 {
+		t.Errorf("a row that had no effect any more came back (%d)", got)
+	}
+}
+
+// A node writes all rows again that it remembers, once it is told that the store has lost some.
+func TestShared_Heal(t *testing.T) {
+	server := newFakeServer()
+	now := sharedStart
+	_, guard := server.connect(enforcedDefault(), func() time.Time { return now })
+	for _, user := range []string{"7", "8", "9"} {
+		check(t, guard, user)
+	}
+	rows := server.save()
+	server.lose()
+	guard.Heal()
+	if err := guard.Exchange(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := server.save(); !reflect.DeepEqual(got, rows) || guard.Sharing().Healed != 3 || guard.Sharing().Owed != 0 {
+		t.Errorf("the server has %d rows again, want the %d as they were (%+v)", len(got), len(rows), guard.Sharing())
+	}
+	now = now.Add(48 * time.Hour)
+	server.lose()
+	guard.Heal()
+	if err := guard.Exchange(t.Context()); err != nil || len(server.save()) != 0 {
+		t.Errorf("%d rows come back after they have no effect any more (%v)", len(server.save()), err)
+	}
+}
+
+// A reset isn't undone by another node that remembers the row from before, even if the store loses
+// its rows.
+func TestShared_ResetStays(t *testing.T) {
+	server := newFakeServer()
+	_, a := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
+	_, b := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
+	for range 3 {
+		check(t, a, "7")
+	}
+	check(t, b, "7")
+	if err := a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}); err != nil {
+		t.Fatal(err)
+	}
+	server.lose()
+	if v := check(t, b, "7"); !v.Allowed || v.Remaining != 2 {
+		t.Errorf("after a reset: %+v, want a new user's", v)
+	}
+}

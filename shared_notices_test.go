@@ -1,0 +1,78 @@
+package chatguard_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// A notice that arrives after the store's reply, and before the Guard has handled that, is not
+// lost.
+func TestShared_NoticeDuringASwap(t *testing.T) {
+	server := newFakeServer()
+	node, guard := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
+	for range 3 {
+		check(t, guard, "7")
+	}
+	node.after = func() error {
+		guard.Invalidate("c", "7")
+		return nil
+	}
+	check(t, guard, "7") // the strike is written
+	node.after = nil
+	swaps := server.swaps
+	if check(t, guard, "7"); server.swaps == swaps {
+		t.Error("the next refusal comes from memory")
+	}
+	swaps = server.swaps
+	if check(t, guard, "7"); server.swaps != swaps {
+		t.Error("the refusal after that doesn't come from memory")
+	}
+}
+
+// A notice with an impossible key changes nothing.
+func TestShared_NoticeOfNoRow(t *testing.T) {
+	for _, mode := range []chatguard.ShareMode{chatguard.ShareExact, chatguard.ShareSynchronised} {
+		server := newFakeServer()
+		node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute}
+		guard, err := chatguard.New(enforcedDefault(), &chatguard.Options{Shared: node, ShareMode: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		long := strings.Repeat("x", 1000)
+		guard.Invalidate(long, "7")
+		guard.Invalidate("c", long)
+		guard.Invalidate("c", "")
+		if err := guard.Exchange(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := guard.Sharing(); got.Owed != 0 {
+			t.Errorf("mode %d: %+v, want nothing owed", mode, got)
+		}
+	}
+}
+
+// A notice that arrives after the reply of a conflict, and before the Guard has handled that, is
+// not lost either.
+func TestShared_NoticeDuringAConflict(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		server := newFakeServer()
+		now := sharedStart
+		_, a := server.connect(enforcedDefault(), func() time.Time { return now })
+		node, b := server.connect(enforcedDefault(), func() time.Time { return now })
+		if known {
+			check(t, b, "7")
+		}
+		for range 4 {
+			check(t, a, "7")
+		}
+		node.after = onceThen(func() error { return a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}) })
+		check(t, b, "7")
+		now = now.Add(time.Second)
+		if v := check(t, b, "7"); !v.Allowed {
+			t.Errorf("row known %v, one second after a reset: %+v, want it allowed", known, v)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package chatguard_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// panicking is a store that panics once.
+type panicking struct {
+	*fakeShared
+	panics bool
+}
+
+func (p *panicking) Swap(ctx context.Context, swaps []*chatguard.Swap) {
+	if p.panics {
+		p.panics = false
+		time.Sleep(time.Second)
+		panic("the store panics")
+	}
+	p.fakeShared.Swap(ctx, swaps)
+}
+
+// A panic of the store, which a server may recover from, blocks nobody.
+func TestShared_StorePanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}}
+		guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, all := range []bool{false, true} {
+			node.panics = true
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("the panic is swallowed")
+					}
+				}()
+				if m := (chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}); all {
+					guard.CheckAll(t.Context(), []chatguard.Message{m, m}, make([]chatguard.Verdict, 2))
+				} else {
+					guard.Check(t.Context(), m)
+				}
+			})
+			synctest.Wait()
+			for range 3 { // wait for the flight
+				wg.Go(func() {
+					if v := check(t, guard, "7"); !v.Allowed || v.Degraded {
+						t.Errorf("after the panic: %+v", v)
+					}
+				})
+			}
+			wg.Wait()
+		}
+		if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Owed != 0 {
+			t.Errorf("Exchange: %v, %+v", err, guard.Sharing())
+		}
+	})
+}
+
+// A panic of the store during several decisions doesn't block a row for which they waited.
+func TestShared_StorePanicsWhileWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}}
+		node.before = func(context.Context) error { time.Sleep(10 * time.Second); return nil }
+		guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() { check(t, guard, "7") })
+		synctest.Wait() // user 7 has a flight
+		node.panics = true
+		wg.Go(func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic is swallowed")
+				}
+			}()
+			m := []chatguard.Message{{ChannelID: "c", User: chatguard.User{ID: "8"}}, {ChannelID: "c", User: chatguard.User{ID: "7"}}}
+			guard.CheckAll(t.Context(), m, make([]chatguard.Verdict, 2))
+		})
+		wg.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		v, err := guard.Check(ctx, chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}})
+		if err != nil || v.Degraded {
+			t.Errorf("after the panic: %+v, %v", v, err)
+		}
+	})
+}
