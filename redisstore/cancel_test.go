@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/redistest"
 )
 
 // TestBreaker_CallersCancel checks that calls that end early say nothing about the server: neither
@@ -23,7 +24,7 @@ func TestBreaker_CallersCancel(t *testing.T) {
 		}
 		return args, ""
 	})
-	var log lockedBuffer
+	var log redistest.Output
 	const timeout = 300 * time.Millisecond
 	s := open(t, "redis://"+addr, Options{Timeout: timeout, Logger: logTo(&log)})
 	for name, cancelAt := range map[string]func(context.CancelFunc){

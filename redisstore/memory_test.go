@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"flag"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,7 +13,7 @@ import (
 )
 
 // `make test-shared` sets it to 200,000.
-var memoryUsers = flag.Int("users", 10_000, "how many users the server has in TestGuards_MemoryOfAll")
+var memoryUsers = flag.Int("users", 10_000, "how many users the server has in TestGuards_Memory")
 
 // number returns a field of INFO.
 func (r *redisServer) number(section, field string) int {
@@ -30,12 +31,12 @@ func (r *redisServer) number(section, field string) int {
 	return 0
 }
 
-// What the server uses, with its table of keys, is at most 250 bytes for each user, and 200 with a
-// Valkey that embeds keys and rows in one block (8.1 and later).
-func TestGuards_MemoryOfAll(t *testing.T) {
+// TestGuards_Memory checks that what the server uses, with its table of keys, is at most 250 bytes
+// for each user, and 200 with a Valkey that embeds keys and rows in one block (8.1 and later).
+func TestGuards_Memory(t *testing.T) {
 	t.Parallel()
 	for _, binary := range binaries(t) {
-		t.Run(binary, func(t *testing.T) {
+		t.Run(filepath.Base(binary), func(t *testing.T) {
 			t.Parallel()
 			r := startServer(t, binary, "--save", "", "--appendonly", "no")
 			most := 250

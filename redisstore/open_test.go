@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/redistest"
 )
 
 // TestOpen_Refused checks configurations that Open refuses, and that no error has the password.
@@ -84,7 +85,7 @@ func TestOpen_Refused(t *testing.T) {
 func TestOpen_Password(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t, "--requirepass", "a@b/c%:,?#")
-	var log lockedBuffer
+	var log redistest.Output
 	for _, test := range []struct {
 		url  string
 		opts Options

@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -29,23 +28,6 @@ func TestMain(m *testing.M) {
 type redisServer struct {
 	*redistest.Server
 	t testing.TB
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // startRedis starts a server with an empty database, and ends it with the test.
@@ -225,14 +207,26 @@ func run(t testing.TB, s *Store, g Guard) (stop func()) {
 	return stop
 }
 
-// binaries lists the servers that the tests of swaps run on.
+// binaries lists the servers that the tests of swaps run on: redis-server, and the program that
+// CHATGUARD_VALKEY_SERVER names or valkey-server, if it is in PATH.
 func binaries(t testing.TB) []string {
 	names := []string{"redis-server"}
+	if path := os.Getenv("CHATGUARD_VALKEY_SERVER"); path != "" {
+		return append(names, path)
+	}
 	if _, err := exec.LookPath("valkey-server"); err == nil {
 		return append(names, "valkey-server")
 	}
 	t.Log("there is no valkey-server: SET with IFEQ is tested on a stand-in only")
 	return names
+}
+
+// TestBinaries checks that CHATGUARD_VALKEY_SERVER goes before PATH.
+func TestBinaries(t *testing.T) {
+	t.Setenv("CHATGUARD_VALKEY_SERVER", "/opt/valkey")
+	if got := binaries(t); !slices.Equal(got, []string{"redis-server", "/opt/valkey"}) {
+		t.Error(got)
+	}
 }
 
 func mustString(t testing.TB, result rueidis.RedisResult) string {
@@ -244,6 +238,6 @@ func mustString(t testing.TB, result rueidis.RedisResult) string {
 	return text
 }
 
-func logTo(b *lockedBuffer) *slog.Logger {
+func logTo(b *redistest.Output) *slog.Logger {
 	return slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func check(t *testing.T, s *Store, swap *chatguard.Swap, done bool, now ...strin
 // each runs a test on each server, and on the stand-in for servers with IFEQ.
 func each(t *testing.T, test func(t *testing.T, r *redisServer, s *Store)) {
 	for _, binary := range binaries(t) {
-		t.Run(binary, func(t *testing.T) {
+		t.Run(filepath.Base(binary), func(t *testing.T) {
 			t.Parallel()
 			r := startServer(t, binary, "--save", "", "--appendonly", "no")
 			s := open(t, r.URL(), Options{})

@@ -2,12 +2,10 @@
 package redistest
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os/exec"
 	"slices"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,25 +20,7 @@ type Server struct {
 	binary string
 	dir    string
 	cmd    *exec.Cmd
-	log    output
-}
-
-// output collects what a server prints.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
+	log    Output
 }
 
 // Start starts a server with an empty database that stores nothing on disk. It ends with the test.

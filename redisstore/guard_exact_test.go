@@ -1,0 +1,156 @@
+package redisstore
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// rounds hammers the nodes in several rounds at later times, and checks that together they allow
+// what one Guard alone does.
+func rounds(t testing.TB, nodes []node, policy chatguard.Policy, users, each, count int) {
+	t.Helper()
+	one := alone(t, policy)
+	at := time.Now()
+	var asked, allowed, degraded, want int64
+	for range count {
+		a, d := hammer(t, nodes, users, each, at)
+		allowed, degraded, asked = allowed+a, degraded+d, asked+int64(users*each)
+		for range each {
+			for u := range users {
+				v, err := one.Check(t.Context(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: strconv.Itoa(u)}, SentAt: at})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if v.Allowed {
+					want++
+				}
+			}
+		}
+		at = at.Add(5 * time.Second)
+	}
+	t.Logf("asked %d, allowed %d, exact %d, degraded %d", asked, allowed, want, degraded)
+	if allowed != want || degraded != 0 {
+		t.Errorf("%d are allowed and %d degraded, want %d and 0", allowed, degraded, want)
+	}
+}
+
+// Several nodes allow exactly what one alone would.
+func TestGuards_Exact(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *redisServer, s *Store) {
+		url := "redis://" + s.address.hosts[0]
+		for _, c := range []struct{ nodes, users, each, rounds int }{{2, 100, 3, 2}, {4, 20, 50, 4}, {4, 1, 400, 3}, {2, 1000, 2, 2}} {
+			nodes := startNodes(t, url, c.nodes, enforced(), Options{Namespace: fmt.Sprintf("n%d.%d.%d", c.nodes, c.users, c.each)}, chatguard.ShareExact)
+			rounds(t, nodes, enforced(), c.users, c.each, c.rounds)
+		}
+	})
+}
+
+// sevenAlgorithms returns a policy with one limit of each algorithm.
+func sevenAlgorithms() []chatguard.Limit {
+	return []chatguard.Limit{
+		{Name: "bucket", Algorithm: chatguard.TokenBucket, Burst: 4, Refill: 3 * time.Second},
+		{Name: "queue", Algorithm: chatguard.LeakyBucket, Queue: 4, Every: 2 * time.Second},
+		{Name: "fixed", Algorithm: chatguard.FixedWindow, Messages: 7, Every: 20 * time.Second},
+		{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: 60, Timezone: "Europe/Berlin"},
+		{Name: "own", Algorithm: chatguard.UserWindow, Messages: 6, Every: 15 * time.Second},
+		{Name: "sliding", Algorithm: chatguard.SlidingWindow, Messages: 8, Every: 25 * time.Second},
+		{Name: "log", Algorithm: chatguard.SlidingLog, Messages: 9, Every: 30 * time.Second},
+	}
+}
+
+// Each algorithm alone, and all together, with costs, roles and scopes: every verdict is the one of
+// a Guard alone, in every field.
+func TestGuards_EveryAlgorithm(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	policies := map[string]chatguard.Policy{"all": enforced(sevenAlgorithms()...)}
+	for _, l := range sevenAlgorithms() {
+		policies[l.Name] = enforced(l)
+	}
+	scopes := sevenAlgorithms()
+	scopes[2].Per, scopes[3].Per, scopes[4].CountThrottled = chatguard.PerUserEverywhere, chatguard.PerChannel, true
+	scopes[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 9}}
+	policies["scopes"] = enforced(scopes...)
+	for name, policy := range policies {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			nodes := startNodes(t, r.URL(), 2, policy, Options{Namespace: name}, chatguard.ShareExact)
+			one := alone(t, policy)
+			random := rand.New(rand.NewPCG(7, 7))
+			at := time.Now()
+			for i := range 400 {
+				at = at.Add(time.Duration(random.IntN(2500)) * time.Millisecond)
+				m := chatguard.Message{
+					ChannelID: "lobby", SentAt: at, Cost: 1 + random.IntN(3),
+					User: chatguard.User{ID: strconv.Itoa(random.IntN(3)), Roles: chatguard.RolesOf([]chatguard.Role{chatguard.Everyone, chatguard.Subscriber}[random.IntN(2)])},
+				}
+				want, err := one.Check(t.Context(), m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := nodes[random.IntN(2)].Check(t.Context(), m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want.EntryID, want.Series, got.EntryID, got.Series = 0, 0, 0, 0
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("message %d:\n got %+v\nwant %+v", i, got, want)
+				}
+				if !want.Allowed && !want.Never && i%5 == 0 { // it passes at its turn, and not sooner
+					m.SentAt = at.Add(want.RetryAfter - 1)
+					if v, err := nodes[0].Peek(m); err != nil || v.Allowed {
+						t.Fatalf("message %d: allowed 1 ns before its turn (%v)", i, err)
+					}
+					m.SentAt = at.Add(want.RetryAfter)
+					if v, err := nodes[1].Peek(m); err != nil || !v.Allowed {
+						t.Fatalf("message %d: not allowed at its turn (%v)", i, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A message that one limit refuses spends nothing in the others, on any node (Rapidity's five
+// windows).
+func TestGuards_AllOrNothing(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	window := func(name string, messages int, every time.Duration) chatguard.Limit {
+		return chatguard.Limit{Name: name, Algorithm: chatguard.FixedWindow, Messages: messages, Every: every}
+	}
+	nodes := startNodes(t, r.URL(), 2, enforced(
+		window("minute", 300, time.Minute), window("hour", 15_750, time.Hour), window("day", 400, 24*time.Hour),
+		window("week", 1_500_000, 7*24*time.Hour), window("month", 6_000_000, 30*24*time.Hour),
+	), Options{}, chatguard.ShareExact)
+	at := time.Now().Truncate(24 * time.Hour).Add(12 * time.Hour)
+	for range 300 {
+		nodes[0].check(t, "7", at)
+	}
+	for range 100 {
+		nodes[0].check(t, "7", at.Add(time.Minute))
+	}
+	for range 50 {
+		if v := nodes[1].check(t, "7", at.Add(time.Minute)); v.Allowed || v.Limit != "day" {
+			t.Fatalf("after the day is used up: %+v", v)
+		}
+	}
+	for i, n := range nodes {
+		e, err := n.Explain(chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "7"}, SentAt: at.Add(time.Minute)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, want := range []int{100, 400, 400, 400, 400} {
+			if got := e.Limits[k].Used; got != want {
+				t.Errorf("node %d, %s: %d used, want %d", i, e.Limits[k].Name, got, want)
+			}
+		}
+	}
+}
