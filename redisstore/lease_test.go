@@ -7,6 +7,7 @@ import (
 	"time"
 )
 
+// TestLead checks how a lease changes hands: by its release, and when its holder doesn't renew it.
 func TestLead(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
@@ -134,6 +135,7 @@ func TestLead_JudgedUntil(t *testing.T) {
 	}
 }
 
+// TestLead_LostReply checks that a node whose renewal succeeded without a reply goes on leading.
 func TestLead_LostReply(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)

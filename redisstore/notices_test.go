@@ -6,6 +6,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
+// TestNotices checks that changes by hand reach the other nodes, and not the one that made them.
 func TestNotices(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
@@ -31,6 +32,8 @@ func TestNotices(t *testing.T) {
 	}
 }
 
+// TestNotices_Gap checks that the Guard looks at all rows again after the subscription broke, the
+// data was lost or another server answers.
 func TestNotices_Gap(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)

@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// TestNumber_AllTaken checks that nodes have different numbers, and get one when it is free again.
 func TestNumber_AllTaken(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)

@@ -56,6 +56,7 @@ func TestNodes(t *testing.T) {
 	})
 }
 
+// TestClock_Apart checks that nodes use the largest error that any of them reports.
 func TestClock_Apart(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// TestNotices checks that changes by hand reach the other nodes, and not the one that made them.
-// TestNotices_Gap checks that the Guard looks at all rows again after the subscription broke, the
-// data was lost or another server answers.
+// TestRun checks that Run exchanges rows at each interval and once more at its end, takes a number
+// for the node, and leaves no record of the node.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
@@ -43,8 +42,3 @@ func TestRun(t *testing.T) {
 type failingGuard struct{ fakeGuard }
 
 func (*failingGuard) Exchange(context.Context) error { return errors.New("no") }
-
-// TestClock_Apart checks that nodes use the largest error that any of them reports.
-// TestNumber_AllTaken checks that nodes have different numbers, and get one when it is free again.
-// TestLead checks how a lease changes hands: by its release, and when its holder doesn't renew it.
-// TestLead_LostReply checks that a node whose renewal succeeded without a reply goes on leading.
