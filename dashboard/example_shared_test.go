@@ -15,8 +15,9 @@ import (
 )
 
 // The moderators of a chat server with several nodes see the nodes, and whether Redis answers.
+// Here nothing listens on the port, so the node starts without Redis, and the page says so.
 func ExampleShared() {
-	err := showNodes("redis://127.0.0.1:6379", func(board http.Handler) {
+	err := showNodes("redis://127.0.0.1:1", func(board http.Handler) {
 		server := httptest.NewServer(http.StripPrefix("/moderate", board))
 		defer server.Close()
 		fmt.Println(visit(server.URL+"/moderate/api/v1/nodes", "0b8c1f"))
