@@ -14,17 +14,17 @@ type leads struct {
 	stop        func()
 }
 
-func runLeads(t *testing.T, s *Store, tasks ...string) *leads {
+// patientLease has no duration that could be over before a test has seen what it waits for.
+var patientLease = leaseTimes{expires: time.Hour, held: time.Hour, renew: 300 * time.Millisecond, look: 20 * time.Millisecond, yield: time.Hour}
+
+func runLeads(t *testing.T, s *Store, times leaseTimes, tasks ...string) *leads {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	n := &leads{}
 	for _, task := range tasks {
 		l := s.Lead(task)
-		l.times = leaseTimes{
-			expires: 1500 * time.Millisecond, held: time.Second, renew: 300 * time.Millisecond, look: 20 * time.Millisecond,
-			yield: 500 * time.Millisecond, meet: usualLease.meet,
-		}
+		l.times = times
 		n.leaderships = append(n.leaderships, l)
 		running.Go(func() {
 			if err := l.Run(ctx); err != nil {
@@ -50,20 +50,31 @@ func (n *leads) held() (held int) {
 	return held
 }
 
-// Two nodes share the tasks. A node without tasks doesn't count.
+// TestLead_Part checks that two nodes share the tasks, that a node without tasks doesn't count, and
+// that a node takes more than its part if nobody else does. The nodes are stopped at the moment when
+// they know of each other's tasks, so that the numbers don't change any more.
 func TestLead_Part(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	a, b, idle := open(t, r.URL(), Options{Node: "a"}), open(t, r.URL(), Options{Node: "b"}), open(t, r.URL(), Options{Node: "idle"})
-	for _, s := range []*Store{a, b, idle} {
-		run(t, s, &fakeGuard{})
-		eventually(t, "all nodes are listed", func() bool { return s.Health().Nodes > 0 })
-	}
-	for _, s := range []*Store{a, b} {
-		eventually(t, "the nodes know of each other", func() bool { return s.Health().Nodes == 3 })
-	}
 	tasks := []string{"1", "2", "3", "4"}
-	la, lb := runLeads(t, a, tasks...), runLeads(t, b, tasks...)
+	var keys []string
+	for _, task := range tasks {
+		keys = append(keys, "cg1:lead:"+task)
+		r.must("SET", "cg1:lead:"+task, "somebody 1")
+	}
+	a, b, idle := open(t, r.URL(), Options{Node: "a"}), open(t, r.URL(), Options{Node: "b"}), open(t, r.URL(), Options{Node: "idle"})
+	la, lb := runLeads(t, a, patientLease, tasks...), runLeads(t, b, patientLease, tasks...)
+	stops := []func(){run(t, a, &fakeGuard{}), run(t, b, &fakeGuard{}), run(t, idle, &fakeGuard{})}
+	for _, s := range []*Store{a, b} {
+		eventually(t, "the nodes know of each other's tasks", func() bool {
+			return s.Health().Nodes == 3 && s.leases.candidates.Load() == 2 && s.leases.tasks() == len(tasks)
+		})
+	}
+	for _, stop := range stops {
+		stop()
+	}
+	free := func() { r.must(append([]string{"DEL"}, keys...)...) }
+	free()
 	eventually(t, "all tasks have a leader", func() bool { return la.held()+lb.held() == 4 })
 	if la.held() != 2 || lb.held() != 2 {
 		t.Errorf("a leads %d tasks and b leads %d", la.held(), lb.held())
@@ -77,10 +88,32 @@ func TestLead_Part(t *testing.T) {
 		}
 		return len(leaders[0]) == 4 && leaders[0] == leaders[1]
 	})
-	// a stays listed with another task, so b has its part already. It takes more nevertheless.
-	runLeads(t, a, "elsewhere")
 	la.stop()
+	lb.stop()
+	impatient := patientLease
+	impatient.yield = 300 * time.Millisecond
+	began := time.Now()
+	lb = runLeads(t, b, impatient, tasks...)
 	eventually(t, "b leads all", func() bool { return lb.held() == 4 })
+	if took := time.Since(began); took < impatient.yield {
+		t.Errorf("b takes more than its part after %v", took)
+	}
+}
+
+// TestLead_Meet checks that a node that isn't alone gives the others time to notice it.
+func TestLead_Meet(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{})
+	s.registry.nodes.Store(2)
+	times := patientLease
+	times.meet = 300 * time.Millisecond
+	began := time.Now()
+	n := runLeads(t, s, times, "x")
+	eventually(t, "the node leads", func() bool { return n.held() == 1 })
+	if took := time.Since(began); took < times.meet {
+		t.Errorf("the node leads after %v, want %v or more", took, times.meet)
+	}
 }
 
 // A node's part counts only what it has: a lost lease makes room.

@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// TestLead checks how a lease changes hands: by its release, and when its holder doesn't renew it.
+// TestLead checks how a lease changes hands by its release.
 func TestLead(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
 	a, b := open(t, r.URL(), Options{Node: "a"}), open(t, r.URL(), Options{Node: "b"})
-	short := leaseTimes{expires: 1500 * time.Millisecond, held: time.Second, renew: 300 * time.Millisecond, look: 20 * time.Millisecond}
 	lead := func(s *Store) (*Leadership, func()) {
 		l := s.Lead("lobby 1")
-		l.times = short
+		l.times = patientLease
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- l.Run(ctx) }()
@@ -28,7 +27,7 @@ func TestLead(t *testing.T) {
 	}
 	la, stopA := lead(a)
 	eventually(t, "a leads", func() bool { _, _, ok := la.Leading(); return ok })
-	if fence, until, _ := la.Leading(); fence != 1 || time.Until(until) > short.held {
+	if fence, until, _ := la.Leading(); fence != 1 || time.Until(until) > patientLease.held {
 		t.Errorf("fence %d until %s", fence, until)
 	}
 	if !la.JudgedUntil().IsZero() {
@@ -51,38 +50,36 @@ func TestLead(t *testing.T) {
 	if fence, _, _ := lb.Leading(); fence != 2 || !lb.JudgedUntil().Equal(judged) {
 		t.Errorf("fence %d, judged until %s", fence, lb.JudgedUntil())
 	}
-	// A third node takes the lease and stops without a word: it is paused.
-	c := b.Lead("other")
-	c.times = short
-	if err := c.step(t.Context(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	_, until, ok := c.Leading()
-	if !ok {
-		t.Fatal("c doesn't lead")
-	}
-	d := a.Lead("other")
-	d.times = short
-	eventually(t, "d leads", func() bool {
-		if err := d.step(t.Context(), time.Now()); err != nil {
+}
+
+// TestLead_Paused checks that another node leads after a leader's lease has expired, and not while
+// the leader still acts.
+func TestLead_Paused(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	paused, successor := open(t, r.URL(), Options{Node: "a"}).Lead("x"), open(t, r.URL(), Options{Node: "b"}).Lead("x")
+	paused.times = leaseTimes{expires: 1500 * time.Millisecond, held: time.Second}
+	successor.times = patientLease
+	leads := func(l *Leadership) (fence int64, until time.Time, ok bool) {
+		if err := l.step(t.Context(), time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		_, _, ok := d.Leading()
-		return ok
-	})
-	if _, _, ok := c.Leading(); ok || time.Now().Before(until) {
+		return l.Leading()
+	}
+	var first, second int64
+	var until time.Time
+	eventually(t, "the first node leads", func() (ok bool) { first, until, ok = leads(paused); return ok })
+	eventually(t, "the second node leads", func() (ok bool) { second, _, ok = leads(successor); return ok })
+	if _, _, ok := paused.Leading(); ok || time.Now().Before(until) {
 		t.Error("both lead")
 	}
-	if fence, _, _ := d.Leading(); fence != 2 {
-		t.Errorf("fence %d", fence)
+	if second != first+1 {
+		t.Errorf("fences %d and %d", first, second)
 	}
-	// c continues, and learns that it has lost the lease.
+	// The first node continues, and learns that it has lost the lease.
 	for range 2 {
-		if err := c.step(t.Context(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, ok := c.Leading(); ok || c.lead != "" {
-			t.Error("c leads again")
+		if _, _, ok := leads(paused); ok || paused.lead != "" {
+			t.Error("the first node leads again")
 		}
 	}
 }
