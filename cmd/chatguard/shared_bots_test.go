@@ -139,3 +139,117 @@ func TestShared_TwoBotsInTwoChannels(t *testing.T) {
 	first.stop(t)
 	c.checkDeleted()
 }
+
+// twoBots is two bots in one channel.
+type twoBots struct {
+	*testing.T
+	twitch        *faketwitch.Server
+	first, second *process
+	said          map[string]bool
+}
+
+func startTwoBots(t *testing.T) *twoBots {
+	t.Helper()
+	server := redistest.Start(t)
+	first := newScene(t, threeMessages+sharedTable(server, "first"))
+	second := *first
+	second.configuration = filepath.Join(t.TempDir(), "chatguard.toml")
+	text, err := os.ReadFile(first.configuration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(second.configuration, []byte(strings.Replace(string(text), `"first"`, `"second"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := &twoBots{
+		T: t, twitch: first.twitch, said: map[string]bool{},
+		first: startCommand(t, first.chatguard("run"), first.env...), second: startCommand(t, second.chatguard("run"), second.env...),
+	}
+	if err := b.twitch.WaitJoined(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// say writes a message of anna, and returns its ID.
+func (b *twoBots) say() string {
+	b.Helper()
+	id, err := b.twitch.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.said[id] = true
+	return id
+}
+
+// deleted returns the messages that were deleted.
+func (b *twoBots) deleted() (ids []string) {
+	for _, d := range b.twitch.Deletes() {
+		ids = append(ids, d.Message.ID)
+	}
+	return ids
+}
+
+// waitDeleted waits until a message is deleted.
+func (b *twoBots) waitDeleted(id string) {
+	b.Helper()
+	waitUntil(b.T, func() bool { return slices.Contains(b.deleted(), id) })
+}
+
+// checkStandby waits until both bots say which of them acts.
+func (b *twoBots) checkStandby(leader, standby *process, name string) {
+	b.Helper()
+	get := func(bot *process, path string) string {
+		_, text := sendRequest(b.T, "GET", bot.address+path, "", "Authorization", "Bearer "+webToken)
+		return text
+	}
+	state := fmt.Sprintf(`{"name":"#gardenhour","state":"standby","detail":"node %s acts in it"}`, name)
+	waitUntil(b.T, func() bool { return strings.Contains(get(standby, "api/v1/status"), state) })
+	if text := get(leader, "api/v1/status"); strings.Contains(text, "standby") {
+		b.Errorf("the leader says %s", text)
+	}
+	for number, bot := range []*process{standby, leader} {
+		metric := fmt.Sprintf("chatguard_shared_leader{channel=%q} %d\n", b.twitch.UserID("gardenhour"), number)
+		waitUntil(b.T, func() bool { return strings.Contains(get(bot, "metrics"), metric) })
+	}
+}
+
+// Of two bots in a channel, one acts. After it is killed, the other acts; after it was suspended
+// and resumes, it deletes nothing.
+func TestShared_TwoBots(t *testing.T) {
+	t.Parallel()
+	b := startTwoBots(t)
+	for range 3 {
+		b.say()
+	}
+	b.waitDeleted(b.say()) // the fourth message and the following are deleted, each once
+	leader, standby, name := b.first, b.second, "first"
+	if leader.leads() == 0 {
+		leader, standby, name = standby, leader, "second"
+	}
+	b.checkStandby(leader, standby, name)
+	if err := leader.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, func() bool { return standby.leads() == 1 })
+	b.waitDeleted(b.say())
+	if err := leader.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	b.waitDeleted(b.say())
+	if err := standby.Process.Kill(); err != nil { // it leads now
+		t.Fatal(err)
+	}
+	waitUntil(t, func() bool { return leader.leads() == 2 })
+	b.waitDeleted(b.say())
+	ids := b.deleted()
+	if slices.Sort(ids); len(ids) != len(slices.Compact(slices.Clone(ids))) {
+		t.Errorf("a message was deleted twice: %v", ids)
+	}
+	for _, id := range ids {
+		if !b.said[id] {
+			t.Errorf("%s was deleted, and never said", id)
+		}
+	}
+	leader.stop(t)
+}

@@ -54,6 +54,23 @@ func writeRooms(t *testing.T, path, more string) string {
 	return path
 }
 
+// checkExport checks that `shared export` writes the rows of anna and bob.
+func checkExport(t *testing.T, configuration string) {
+	t.Helper()
+	var users []string
+	r := runShared(t, configuration, storePassword, "shared", "export")
+	for line := range strings.Lines(r.out) {
+		var row exportedRow
+		if err := json.Unmarshal([]byte(line), &row); err != nil || row.Row == nil || row.ChannelID != "check:hall" || row.Row.Limits[0].Name != "burst" {
+			t.Errorf("%s, %v", line, err)
+		}
+		users = append(users, row.UserID)
+	}
+	if slices.Sort(users); fmt.Sprint(users) != "[check:anna check:bob]" {
+		t.Errorf("exported %v: %+v", users, r)
+	}
+}
+
 // TestShared_Commands switches a node to a shared store: `seed` keeps what users have spent,
 // `nodes` lists the nodes, `export` shows rows, and `forget` deletes them.
 func TestShared_Commands(t *testing.T) {
@@ -104,18 +121,7 @@ func TestShared_Commands(t *testing.T) {
 	if r := runShared(t, configuration, storePassword, "nodes"); !strings.HasPrefix(r.out, "name ") || !strings.Contains(r.out, "\nsecond ") {
 		t.Errorf("%+v", r)
 	}
-	var users []string
-	r := runShared(t, configuration, storePassword, "shared", "export")
-	for line := range strings.Lines(r.out) {
-		var row exportedRow
-		if err := json.Unmarshal([]byte(line), &row); err != nil || row.Row == nil || row.ChannelID != "check:hall" || row.Row.Limits[0].Name != "burst" {
-			t.Errorf("%s, %v", line, err)
-		}
-		users = append(users, row.UserID)
-	}
-	if slices.Sort(users); fmt.Sprint(users) != "[check:anna check:bob]" {
-		t.Errorf("exported %v: %+v", users, r)
-	}
+	checkExport(t, configuration)
 	if r := runShared(t, configuration, storePassword, "shared", "export", "check:bob"); strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, "check:bob") {
 		t.Errorf("%+v", r)
 	}

@@ -8,27 +8,36 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
-	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/internal/web"
 )
 
+// patience is a timeout that a busy machine keeps. With impatience, a store that is away is noticed
+// soon, and so is one on a busy machine.
+const (
+	patience   = 5 * time.Second
+	impatience = 500 * time.Millisecond
+)
+
 // sharedTable is the configuration of a node that shares limits over a server.
 func sharedTable(server *redistest.Server, node string) string {
-	return fmt.Sprintf("\n[shared]\nmode = \"exact\"\nurl = %q\nnode = %q\ntimeout = \"500ms\"\n", server.URL(), node)
+	return sharedTableWith(server, node, patience)
+}
+
+func sharedTableWith(server *redistest.Server, node string, timeout time.Duration) string {
+	return fmt.Sprintf("\n[shared]\nmode = \"exact\"\nurl = %q\nnode = %q\ntimeout = %q\n", server.URL(), node, timeout)
 }
 
 // startSharedRooms starts two nodes that servers ask. Both have the same tokens.
-func startSharedRooms(t *testing.T, server *redistest.Server) (nodes []*roomServer) {
+func startSharedRooms(t *testing.T, server *redistest.Server, timeout time.Duration) (nodes []*roomServer) {
 	t.Helper()
 	for i := range 2 {
 		s := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: webToken}
-		if err := os.WriteFile(s.configuration, []byte(roomsConfig+sharedTable(server, fmt.Sprint("node-", i))), 0o600); err != nil {
+		if err := os.WriteFile(s.configuration, []byte(roomsConfig+sharedTableWith(server, fmt.Sprint("node-", i), timeout)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		s.start()
@@ -49,11 +58,11 @@ func (s *roomServer) verdict(user string) (status int, degraded bool) {
 }
 
 // Two nodes that answer for one chat allow what one would. People's changes on one are in force on
-// the other. While the store is gone, both answer by what they know.
+// the other.
 func TestShared_TwoNodes(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	nodes := startSharedRooms(t, server)
+	nodes := startSharedRooms(t, server, patience)
 	var list web.Nodes
 	waitUntil(t, func() bool {
 		nodes[0].sendAsOwner("GET", "nodes", &list)
@@ -70,18 +79,42 @@ func TestShared_TwoNodes(t *testing.T) {
 			t.Errorf("message %d: %d, degraded %v, want %d", i, status, degraded, want)
 		}
 	}
-	turn := func(what string, want int) {
-		t.Helper()
-		answer, text := sendRequest(t, "POST", nodes[0].address+"api/v1/channels/check:hall/"+what, "", "Authorization", "Bearer "+webToken)
-		if answer.StatusCode != want {
-			t.Fatalf("%s: %s %s", what, answer.Status, text)
-		}
-	}
-	turn("pause", http.StatusOK)
+	nodes[0].turn("pause", http.StatusOK)
 	waitUntil(t, func() bool { status, _ := nodes[1].verdict("anna"); return status == http.StatusOK })
-	turn("resume", http.StatusOK)
+	nodes[0].turn("resume", http.StatusOK)
 	waitUntil(t, func() bool { status, _ := nodes[1].verdict("anna"); return status == http.StatusTooManyRequests })
+	for _, name := range []string{
+		"chatguard_shared_up 1", "chatguard_shared_nodes 2", "chatguard_shared_apart_total",
+		"# TYPE chatguard_shared_exchanged_rows_total counter\nchatguard_shared_exchanged_rows_total ", "# TYPE chatguard_shared_lost_total counter\nchatguard_shared_lost_total 0\n",
+		`chatguard_shared_swaps_total{result="done"}`, `chatguard_shared_swaps_total{result="conflict"}`,
+		`chatguard_shared_swaps_total{result="again"}`, `chatguard_shared_swaps_total{result="error"}`,
+		"# TYPE chatguard_shared_swap_seconds histogram\nchatguard_shared_swap_seconds_bucket{le=\"0.0001\"} ",
+		"chatguard_shared_swap_seconds_sum ", "chatguard_shared_exchange_seconds_count ", `chatguard_shared_exchange_rows_bucket{le="+Inf"} `,
+	} {
+		waitUntil(t, func() bool { return strings.Contains(nodes[0].metrics(), name) })
+	}
+	for _, n := range nodes {
+		n.stop(t)
+	}
+}
 
+// turn pauses or resumes the channel.
+func (s *roomServer) turn(what string, want int) {
+	s.Helper()
+	answer, text := sendRequest(s.T, "POST", s.address+"api/v1/channels/check:hall/"+what, "", "Authorization", "Bearer "+webToken)
+	if answer.StatusCode != want {
+		s.Fatalf("%s: %s %s", what, answer.Status, text)
+	}
+}
+
+// While the store is gone, both nodes answer by what they know, and nobody can change anything.
+func TestShared_StoreAway(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	nodes := startSharedRooms(t, server, impatience)
+	for _, n := range nodes {
+		waitUntil(t, func() bool { status, _ := n.verdict("anna"); return status == http.StatusTooManyRequests })
+	}
 	server.Kill()
 	for _, n := range nodes {
 		waitUntil(t, func() bool { _, degraded := n.verdict("carl"); return degraded })
@@ -93,23 +126,13 @@ func TestShared_TwoNodes(t *testing.T) {
 			t.Errorf("anna while the store is gone: %d", status)
 		}
 	}
-	turn("pause", http.StatusServiceUnavailable)
+	nodes[0].turn("pause", http.StatusServiceUnavailable)
 	server.Start()
 	for _, n := range nodes {
 		waitUntil(t, func() bool { _, degraded := n.verdict("carl"); return !degraded })
 		if status, _ := n.verdict("anna"); status != http.StatusTooManyRequests {
 			t.Errorf("anna after the store came back empty: %d", status)
 		}
-	}
-	for _, name := range []string{
-		"chatguard_shared_up 1", "chatguard_shared_nodes 2", "chatguard_shared_apart_total",
-		"# TYPE chatguard_shared_exchanged_rows_total counter\nchatguard_shared_exchanged_rows_total ", "# TYPE chatguard_shared_lost_total counter\nchatguard_shared_lost_total 0\n",
-		`chatguard_shared_swaps_total{result="done"}`, `chatguard_shared_swaps_total{result="conflict"}`,
-		`chatguard_shared_swaps_total{result="again"}`, `chatguard_shared_swaps_total{result="error"}`,
-		"# TYPE chatguard_shared_swap_seconds histogram\nchatguard_shared_swap_seconds_bucket{le=\"0.0001\"} ",
-		"chatguard_shared_swap_seconds_sum ", "chatguard_shared_exchange_seconds_count ", `chatguard_shared_exchange_rows_bucket{le="+Inf"} `,
-	} {
-		waitUntil(t, func() bool { return strings.Contains(nodes[0].metrics(), name) })
 	}
 	for _, n := range nodes {
 		n.stop(t)
@@ -171,95 +194,4 @@ func TestShared_WrongPassword(t *testing.T) {
 	if strings.Contains(out+complaint, "xanadu") {
 		t.Errorf("the password is in the output: %s%s", out, complaint)
 	}
-}
-
-// Of two bots in a channel, one acts. After it is killed, the other acts; after it was suspended
-// and resumes, it deletes nothing.
-func TestShared_TwoBots(t *testing.T) {
-	t.Parallel()
-	server := redistest.Start(t)
-	first := newScene(t, threeMessages+sharedTable(server, "first"))
-	second := *first
-	second.configuration = filepath.Join(t.TempDir(), "chatguard.toml")
-	text, err := os.ReadFile(first.configuration)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(second.configuration, []byte(strings.Replace(string(text), `"first"`, `"second"`, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	first.bot = startCommand(t, first.chatguard("run"), first.env...)
-	second.bot = startCommand(t, second.chatguard("run"), second.env...)
-	twitch := first.twitch
-	if err := twitch.WaitJoined(t.Context(), 2); err != nil {
-		t.Fatal(err)
-	}
-	// anna's fourth message and the following are deleted, each once.
-	deleted := func() (ids []string) {
-		for _, d := range twitch.Deletes() {
-			ids = append(ids, d.Message.ID)
-		}
-		return ids
-	}
-	said := map[string]bool{}
-	say := func(login string) string {
-		t.Helper()
-		id, err := twitch.Say(faketwitch.Line{Channel: "gardenhour", Login: login, Text: "hello"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		said[id] = true
-		return id
-	}
-	wantDeleted := func(id string) {
-		t.Helper()
-		waitUntil(t, func() bool { return slices.Contains(deleted(), id) })
-	}
-	for range 3 {
-		say("anna")
-	}
-	wantDeleted(say("anna"))
-	leader, standby, name := first.bot, second.bot, "first"
-	if !strings.Contains(leader.log(), "acts in the channel now") {
-		leader, standby, name = standby, leader, "second"
-	}
-	get := func(bot *process, path string) string {
-		t.Helper()
-		_, text := sendRequest(t, "GET", bot.address+path, "", "Authorization", "Bearer "+webToken)
-		return text
-	}
-	state := fmt.Sprintf(`{"name":"#gardenhour","state":"standby","detail":"node %s acts in it"}`, name)
-	waitUntil(t, func() bool { return strings.Contains(get(standby, "api/v1/status"), state) })
-	if text := get(leader, "api/v1/status"); strings.Contains(text, "standby") {
-		t.Errorf("the leader says %s", text)
-	}
-	for number, bot := range []*process{standby, leader} {
-		metric := fmt.Sprintf("chatguard_shared_leader{channel=%q} %d\n", twitch.UserID("gardenhour"), number)
-		waitUntil(t, func() bool { return strings.Contains(get(bot, "metrics"), metric) })
-	}
-	if err := leader.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	waitUntil(t, func() bool { return strings.Contains(standby.log(), "acts in the channel now") })
-	wantDeleted(say("anna"))
-	if err := leader.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	wantDeleted(say("anna"))
-	if err := standby.Process.Kill(); err != nil { // it leads now
-		t.Fatal(err)
-	}
-	waitUntil(t, func() bool { return strings.Count(leader.log(), "acts in the channel now") == 2 })
-	last := say("anna")
-	wantDeleted(last)
-	ids := deleted()
-	if slices.Sort(ids); len(ids) != len(slices.Compact(slices.Clone(ids))) {
-		t.Errorf("a message was deleted twice: %v", ids)
-	}
-	for _, id := range ids {
-		if !said[id] {
-			t.Errorf("%s was deleted, and never said", id)
-		}
-	}
-	leader.stop(t)
 }
