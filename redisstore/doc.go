@@ -8,7 +8,7 @@
 //
 // The Guards decide. The server compares and swaps: a row is replaced if it is still the one that
 // the decision was made on. It needs Redis 6.2 or newer, or any Valkey. On Valkey 8.1, Redis 8.4
-// and newer, a swap is one SET with IFEQ; on others it is a script of 20 lines.
+// and newer, a swap is one SET with IFEQ; on others it is a short script.
 //
 // # Outages
 //

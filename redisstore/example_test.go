@@ -71,7 +71,7 @@ func ExampleOpen() {
 		TLS:              &tls.Config{ServerName: "redis.internal"},
 		Namespace:        "forum", // other limits on the same server have another one
 		Placement:        redisstore.PlaceByUser,
-		Replicas:         1, // so that a failover loses nothing
+		Replicas:         1, // so that a failover loses less
 		Node:             "chat-7",
 		Version:          "1.4.0",
 		Timeout:          50 * time.Millisecond,

@@ -34,7 +34,9 @@ type Options struct {
 	// policies need.
 	Placement Placement
 	// Replicas is how many replicas should confirm a swap before Swap returns. Each swap then takes
-	// another round trip, between the servers. It isn't possible on a Cluster. 0 means none.
+	// another round trip, between the servers. A swap that too few confirm within half of the
+	// remaining time counts nevertheless, and Health.Problem says so. Replicas isn't possible on a
+	// Cluster. 0 means none.
 	Replicas int
 
 	// Node is the name of this node. It must be different from all others'. Empty means the host's

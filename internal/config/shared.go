@@ -21,7 +21,7 @@ type Shared struct {
 	Interval time.Duration `toml:"interval"` // time between two exchanges with the store
 	// Share is this node's part of every limit with ShareShares: above 0, up to 1.
 	Share     float64 `toml:"share"`
-	Replicas  int     `toml:"replicas"`  // replicas that confirm each change
+	Replicas  int     `toml:"replicas"`  // replicas that should confirm each change
 	Placement string  `toml:"placement"` // PlaceByUser, PlaceByChannel or PlaceTogether
 	// TLSCA is the path of a PEM file with root certificates, resolved like Database. Empty means
 	// the system's.
