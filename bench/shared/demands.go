@@ -77,8 +77,8 @@ func demands() []demand {
 			})
 		}
 	}
-	faster(uniform, map[limiterName]float64{redisRate: 1.6, redisRate2: 3, throttled: 2.5, ulule: 1.3}, redisRate, redisRate2, throttled, ulule, twoLimits)
-	faster(allowed4, map[limiterName]float64{redisRate: 0.95, redisRate2: 1.8, throttled: 1.3}, redisRate, redisRate2, throttled, twoLimits)
+	faster(uniform, map[limiterName]float64{redisRate: 1.6, redisRate2: 3, throttled: 2.5, ulule: 1.3}, redisRate, redisRate2, redisRate3, throttled, ulule, twoLimits)
+	faster(allowed4, map[limiterName]float64{redisRate: 0.95, redisRate2: 1.8, throttled: 1.3}, redisRate, redisRate2, redisRate3, throttled, twoLimits)
 	faster(zipf, map[limiterName]float64{redisRate: 4, throttled: 3.5, ulule: 3, twoLimits: 2.2}, redisRate, throttled, ulule, twoLimits)
 	faster(refused, map[limiterName]float64{redisRate: 15}, redisRate)
 	faster(hot1, map[limiterName]float64{redisRate: 4, throttled: 50}, redisRate, throttled)

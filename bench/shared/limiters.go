@@ -40,6 +40,7 @@ const (
 	ping       limiterName = "PING"
 	redisRate  limiterName = "redis_rate"
 	redisRate2 limiterName = "redis_rate × 2"
+	redisRate3 limiterName = "redis_rate, rueidis"
 	throttled  limiterName = "throttled"
 	ulule      limiterName = "ulule"
 	twoLimits  limiterName = "Lua, two limits"
@@ -50,7 +51,7 @@ const (
 // limiters open the contestants.
 var limiters = map[limiterName]func(context.Context, site) (limiter, error){
 	ours: openOurs, alone: openAlone, inMemory: openInMemory, overHTTP: openServed, aloneHTTP: openServedAlone, ping: openPing,
-	redisRate: openRedisRate, redisRate2: openRedisRate2, throttled: openThrottled, ulule: openUlule,
+	redisRate: openRedisRate, redisRate2: openRedisRate2, redisRate3: openRedisRate3, throttled: openThrottled, ulule: openUlule,
 	twoLimits: openTwoLimits, rapidity: openRapidity, rapidity2: openRapidity2,
 }
 
@@ -195,15 +196,6 @@ type pinger struct{ client rueidis.Client }
 func openPing(_ context.Context, at site) (limiter, error) {
 	client, err := newRueidis(at.address)
 	return pinger{client}, err
-}
-
-// newRueidis returns a client with the settings of redisstore's.
-func newRueidis(address string) (rueidis.Client, error) {
-	return rueidis.NewClient(rueidis.ClientOption{
-		InitAddress: []string{address}, ConnWriteTimeout: time.Second, RingScaleEachConn: 11,
-		ReadBufferEachConn: 64 << 10, WriteBufferEachConn: 64 << 10,
-		DisableRetry: true, DisableCache: true, AlwaysPipelining: true, ForceSingleClient: true,
-	})
 }
 
 func (p pinger) check(ctx context.Context, _ string) (bool, error) {

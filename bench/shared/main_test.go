@@ -167,7 +167,7 @@ func TestOutcome(t *testing.T) {
 		{inverse, own, other, "2 [1.3333333333333333 4] yes"},
 		{least, other, own, "0.5 [0.3333333333333333 4] no"},
 		{least, own, wrong, "0 [] redis_rate is wrong"},
-		{least, wrong, own, "0 [] no"},
+		{least, wrong, own, "0 [] chatguard is wrong"},
 		{elsewhere, own, other, "0 [] no such server"},
 	} {
 		r := raceOf(t, c.d, c.own, c.other)
@@ -175,8 +175,32 @@ func TestOutcome(t *testing.T) {
 		if got := fmt.Sprint(o.Value, o.Range, " ", o.Holds); got != c.want {
 			t.Errorf("%s: got %q", c.want, got)
 		}
-		if r.met() != (o.Holds != "no") {
+		if met := strings.HasSuffix(c.want, "yes") || strings.HasSuffix(c.want, "server"); r.met() != met {
 			t.Errorf("%s: met is %v", c.want, r.met())
+		}
+	}
+}
+
+// TestOutcome_Figure checks that a value that misses its bound doesn't look equal to it.
+func TestOutcome_Figure(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		bound bound
+		want  string
+	}{
+		{1.2996, bound{least: 1.3}, "1.2996"},
+		{1.297, bound{least: 1.3}, "1.297"},
+		{1.29, bound{least: 1.3}, "1.29"},
+		{1.3, bound{least: 1.3}, "1.30"},
+		{1.4502, bound{most: 1.45}, "1.4502"},
+		{1.4502, bound{}, "1.45"},
+		{149_999.7, bound{least: 150_000}, "149999.7"},
+		{249.8, bound{most: 250}, "250"},
+		{0, bound{least: 1}, ""},
+	} {
+		o := outcome{Value: c.value, bound: c.bound}
+		if got := o.figure(); got != c.want {
+			t.Errorf("%v, %s: %q, want %q", c.value, c.bound, got, c.want)
 		}
 	}
 }

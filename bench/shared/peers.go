@@ -25,12 +25,16 @@ type rates struct {
 }
 
 func openRedisRate(_ context.Context, at site) (limiter, error) {
-	size, refilled := at.rules.bucket()
-	limit := redis_rate.Limit{Rate: 1, Period: refilled, Burst: size}
+	return rates{redis_rate.NewLimiter(newGoRedis(at)), []redis_rate.Limit{at.rules.rate()}}, nil
+}
+
+// rate returns the first limit as redis_rate's.
+func (r rules) rate() redis_rate.Limit {
+	size, refilled := r.bucket()
 	if refilled < time.Millisecond {
-		limit.Rate, limit.Period = int(time.Second/refilled), time.Second
+		return redis_rate.Limit{Rate: int(time.Second / refilled), Period: time.Second, Burst: size}
 	}
-	return rates{redis_rate.NewLimiter(newGoRedis(at)), []redis_rate.Limit{limit}}, nil
+	return redis_rate.Limit{Rate: 1, Period: refilled, Burst: size}
 }
 
 func openRedisRate2(ctx context.Context, at site) (limiter, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/chatguard/chatguard/bench/internal/report"
@@ -23,18 +24,24 @@ type outcome struct {
 	// Other programs on the machine disturb it less.
 	Processor float64 `json:"processor,omitempty"`
 	Demanded  string  `json:"demanded,omitempty"`
-	Holds     string  `json:"holds"` // "yes", "no", or why it isn't known
+	Holds     string  `json:"holds"` // "yes", "no", or why it isn't known; empty: nothing is demanded
+
+	bound bound
 }
+
+// noServer means that a demand can't be measured here.
+const noServer = "no such server"
 
 // outcome compares a demand with the figures.
 func (r *race) outcome(d *demand) outcome {
-	o := outcome{Name: d.name, Unit: d.unit, Demanded: d.bound.String(), Holds: "no"}
+	o := outcome{Name: d.name, Unit: d.unit, Demanded: d.bound.String(), Holds: "no", bound: d.bound}
 	if r.servers[d.server] == nil {
-		o.Holds = "no such server"
+		o.Holds = noServer
 		return o
 	}
 	var known bool
 	if o.Own, known = r.median(d.ownContest(), d.of); !known {
+		o.Holds = string(d.ownContest().limiter) + " is wrong"
 		return o
 	}
 	if d.other != "" {
@@ -91,9 +98,12 @@ func (r *race) outcomes() (list []outcome) {
 	return list
 }
 
-// met reports whether no demand fails. A demand whose server is missing doesn't.
+// met reports whether no demand fails, and no limiter is wrong. A demand whose server is missing
+// doesn't fail.
 func (r *race) met() bool {
-	return !slices.ContainsFunc(r.outcomes(), func(o outcome) bool { return o.Holds == "no" })
+	return !slices.ContainsFunc(r.outcomes(), func(o outcome) bool {
+		return o.Holds != "" && o.Holds != "yes" && o.Holds != noServer
+	})
 }
 
 // conditions describes the machine and the options.
@@ -119,7 +129,7 @@ func (r *race) print() {
 			t.Add(o.Name, "", "", "", "", "", "", o.Demanded, o.Holds)
 			continue
 		}
-		t.Add(o.Name, figure(o.Own), figure(o.Other), o.Unit, figure(o.Value),
+		t.Add(o.Name, figure(o.Own), figure(o.Other), o.Unit, o.figure(),
 			figure(o.Range[0])+"–"+figure(o.Range[1]), figure(o.Processor), o.Demanded, o.Holds)
 	}
 	t.Print(r.out, r.markdown)
@@ -137,6 +147,19 @@ func figure(x float64) string {
 		return fmt.Sprintf("%.1f", x)
 	}
 	return fmt.Sprintf("%.2f", x)
+}
+
+// figure writes the value, with more digits if it misses the bound and would look equal to it.
+func (o *outcome) figure() string {
+	text := figure(o.Value)
+	_, decimals, _ := strings.Cut(text, ".")
+	for digits := len(decimals) + 1; digits < 7 && !o.bound.holds(o.Value); digits++ {
+		if shown, err := strconv.ParseFloat(text, 64); err != nil || !o.bound.holds(shown) {
+			break
+		}
+		text = strconv.FormatFloat(o.Value, 'f', digits, 64)
+	}
+	return text
 }
 
 // printRuns prints what each limiter did under each load.
