@@ -1,11 +1,11 @@
 package redisstore
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/redistest"
 )
 
 // TestHealth_Refusing checks that a server that refuses swaps is a problem with a fix, until it
@@ -39,8 +39,8 @@ func TestHealth_Refusing(t *testing.T) {
 func TestHealth_NotListed(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	var log lockedBuffer
-	s := open(t, r.URL(), Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	var log redistest.Output
+	s := open(t, r.URL(), Options{Logger: logTo(&log)})
 	run(t, s, &fakeGuard{})
 	eventually(t, "the node is listed", func() bool { return s.Health().Nodes == 1 })
 	r.must("CONFIG", "SET", "maxmemory", "1")

@@ -143,7 +143,7 @@ func TestShared_StoreAway(t *testing.T) {
 func TestShared_MemoryFull(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	node := startSharedRooms(t, server)[0]
+	node := startSharedRooms(t, server, patience)[0]
 	get := func(path, want string) {
 		t.Helper()
 		waitUntil(t, func() bool {

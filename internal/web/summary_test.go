@@ -31,7 +31,7 @@ func (d *dashboard) noteStream(began, ended time.Duration) {
 
 func TestTop_DayAndStream(t *testing.T) {
 	d := dash(t)
-	d.recordFlood(floodBob, d.now().Add(-30*time.Hour)) // in the last stream
+	d.recordFlood(floodBob, d.now().Add(-30*time.Hour-30*time.Minute)) // in the last stream
 	d.recordFlood(floodAnna, d.now().Add(-90*time.Minute))
 	d.recordFlood(floodAnna, d.now().Add(-20*time.Minute))
 	d.recordFlood(floodBob, d.now().Add(-10*time.Minute))
