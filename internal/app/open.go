@@ -110,11 +110,16 @@ func (a *App) restore(ctx context.Context) error {
 	case err != nil:
 		return addDatabaseFix(err)
 	}
+	var values []any
+	if stats.Interrupted > 0 {
+		values = append(values, "interrupted_penalties", stats.Interrupted)
+	}
 	switch {
 	case a.isStateShared():
-		a.log.Info("the users' state is in the shared store", "interrupted", stats.Interrupted)
+		a.log.Info("users' state is kept in the shared store", values...)
 	case stats.Rows > 0:
-		a.log.Info("restored the state of the last process", "rows", stats.Rows, "interrupted", stats.Interrupted, "took", time.Since(began).Round(time.Millisecond))
+		values = append(values, "rows", stats.Rows, "took", time.Since(began).Round(time.Millisecond))
+		a.log.Info("restored the state of the last process", values...)
 	}
 	if err := (request.Queue{Path: a.Host.Store.Path()}).Forget(); err != nil {
 		a.log.Warn("old requests can't be deleted", "error", err)

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -38,21 +39,45 @@ func SharedOptions(c config.Config) (opts redisstore.Options, err error) {
 	if s.TLSCA != "" {
 		roots, err := os.ReadFile(s.TLSCA)
 		if err != nil {
-			return opts, &config.Error{File: c.Path, Key: "shared.tls_ca", Problem: err.Error()}
+			return opts, c.Fail("shared.tls_ca", unreadable(s.TLSCA, err))
 		}
 		opts.TLS.RootCAs = x509.NewCertPool()
 		if !opts.TLS.RootCAs.AppendCertsFromPEM(roots) {
-			return opts, &config.Error{File: c.Path, Key: "shared.tls_ca", Problem: s.TLSCA + " has no certificates in PEM form"}
+			return opts, c.Fail("shared.tls_ca", s.TLSCA+" has no certificates in PEM form")
 		}
 	}
 	if s.TLSCert != "" {
 		own, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
 		if err != nil {
-			return opts, &config.Error{File: c.Path, Key: "shared.tls_cert", Problem: err.Error()}
+			return opts, certificateError(c, err)
 		}
 		opts.TLS.Certificates = []tls.Certificate{own}
 	}
 	return opts, nil
+}
+
+// unreadable describes why a file of the configuration can't be read, and the fix.
+func unreadable(path string, err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "there is no file " + path + ": correct the path"
+	}
+	if cause := (*fs.PathError)(nil); errors.As(err, &cause) {
+		err = cause.Err // it doesn't repeat the path
+	}
+	return fmt.Sprintf("%s can't be read: %v", path, err)
+}
+
+// certificateError returns the error for this node's certificate and key.
+func certificateError(c config.Config, err error) error {
+	cause := (*fs.PathError)(nil)
+	if !errors.As(err, &cause) {
+		return c.Fail("shared.tls_cert", err.Error())
+	}
+	key := "shared.tls_cert"
+	if cause.Path == c.Shared.TLSKey {
+		key = "shared.tls_key"
+	}
+	return c.Fail(key, unreadable(cause.Path, err))
 }
 
 var placements = map[string]redisstore.Placement{
@@ -106,7 +131,7 @@ func OpenShared(ctx context.Context, c config.Config, change func(*redisstore.Op
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	return nil, &config.Error{File: c.Path, Key: "shared.url", Problem: SharedText(strings.TrimPrefix(err.Error(), "redisstore: "))}
+	return nil, c.Fail("shared.url", SharedText(strings.TrimPrefix(err.Error(), "redisstore: ")))
 }
 
 // commandTimeout is how long a command waits for each answer of the shared store.
@@ -117,7 +142,7 @@ const commandTimeout = 5 * time.Second
 func OpenSharedUp(ctx context.Context, c config.Config) (*redisstore.Store, error) {
 	if !c.Shared.HasStore() {
 		problem := fmt.Sprintf(`is %q, so there is no shared store: set it to "exact" or "synchronised"`, c.Shared.Mode)
-		return nil, &config.Error{File: c.Path, Key: "shared.mode", Problem: problem}
+		return nil, c.Fail("shared.mode", problem)
 	}
 	store, err := OpenShared(ctx, c, func(o *redisstore.Options) {
 		o.Logger, o.Timeout = slog.New(slog.DiscardHandler), commandTimeout

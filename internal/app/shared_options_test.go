@@ -21,3 +21,19 @@ func TestSharedOptions_Passwords(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestSharedOptions_MissingFiles checks that a missing certificate is named with its line.
+func TestSharedOptions_MissingFiles(t *testing.T) {
+	for _, c := range []struct{ keys, want string }{
+		{`tls_ca = "/nope.pem"`, `a.toml:4: shared.tls_ca: there is no file /nope.pem: correct the path`},
+		{"tls_cert = \"/own.pem\"\ntls_key = \"/key.pem\"", `a.toml:4: shared.tls_cert: there is no file /own.pem: correct the path`},
+	} {
+		cfg, err := config.Parse("a.toml", []byte("[shared]\nmode = \"exact\"\nurl = \"rediss://127.0.0.1\"\n"+c.keys), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := SharedOptions(cfg); err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}

@@ -47,6 +47,7 @@ func (r *reader) check(c *Config) error {
 		{place{"shared", "node"}, checkNode(c.Shared.Node)},
 		{place{"shared", "timeout"}, checkDuration(c.Shared.Timeout, time.Millisecond, 10*time.Second)},
 		{place{"shared", "interval"}, checkDuration(c.Shared.Interval, 20*time.Millisecond, time.Minute)},
+		{place{"shared", "interval"}, checkSharedInterval(c.Shared)},
 		{place{"shared", "share"}, checkShare(c.Shared)},
 		{place{"shared", "placement"}, checkPlacement(c.Shared.Placement)},
 		{place{"shared", "tls_ca"}, checkSharedTLS(c.Shared)},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -44,6 +45,21 @@ type Config struct {
 	// Channels holds the complete policies of the channels that have a [channel.NAME], by NAME: a
 	// login as ChannelName returns it, or an ID. PolicyFor finds a channel's policy.
 	Channels map[string]chatguard.Policy `toml:"-"`
+
+	source *reader // what it was read from; nil for Default
+}
+
+// Fail returns an error about the value of a key, such as "shared.url", that only its use has shown
+// to be wrong. It names the line of the key, or the environment variable that set it.
+func (c Config) Fail(key, problem string) *Error {
+	if c.source == nil {
+		return &Error{File: c.Path, Key: key, Problem: problem}
+	}
+	var at place
+	for name := range strings.SplitSeq(key, ".") {
+		at = at.child(name)
+	}
+	return c.source.fail(at, "%s", problem)
 }
 
 // Twitch configures which channels are read and how Twitch is reached.
@@ -206,7 +222,7 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (Config, e
 		return Config{}, err
 	}
 	c := Default()
-	c.Path = name
+	c.Path, c.source = name, r
 	if err := r.fill(documentOf(&c), env); err != nil {
 		return Config{}, err
 	}

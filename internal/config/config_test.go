@@ -22,6 +22,10 @@ func mustParse(t *testing.T, name, text string, env variables) Config {
 
 func assertEqual(t *testing.T, what string, got, want any) {
 	t.Helper()
+	if c, ok := got.(Config); ok {
+		c.source = nil
+		got = c
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%s:\ngot  %+v\nwant %+v", what, got, want)
 	}
@@ -79,7 +83,6 @@ func TestParse_EveryValue(t *testing.T) {
 		node = "a.example"
 		timeout = "50ms"
 		interval = "1s"
-		share = 0.25
 		replicas = 1
 		placement = "together"
 		tls_ca = "ca.pem"
@@ -140,7 +143,7 @@ func TestParse_EveryValue(t *testing.T) {
 		Check: Check{Channels: []string{"Lobby", "room 7"}},
 		Shared: Shared{
 			Mode: ShareExact, URL: "rediss://chat@cache.internal:6380/1", Namespace: "chat-2", Node: "a.example", Timeout: 50 * time.Millisecond,
-			Interval: time.Second, Share: 0.25, Replicas: 1, Placement: PlaceTogether, Insecure: true,
+			Interval: time.Second, Replicas: 1, Placement: PlaceTogether, Insecure: true,
 			TLSCA: filepath.FromSlash("/etc/chatguard/ca.pem"), TLSCert: filepath.FromSlash("/etc/chatguard/client.pem"), TLSKey: "/secret/client.pem",
 		},
 		Notices: Notices{Text: "@{name}, wait {wait} ({limit})", Cooldown: 90 * time.Second},
@@ -213,4 +216,23 @@ func TestLoad_Unreadable(t *testing.T) {
 	assertEqual(t, "missing", problem(t, err), missing+": there is no such file: name another with --config, or write one with `chatguard init`")
 	_, err = Load(dir, os.LookupEnv)
 	assertEqual(t, "folder", problem(t, err), dir+": can't be read: is a directory")
+}
+
+// TestConfig_Fail checks that an error that only the use of a value shows names its line, or the
+// variable that set it.
+func TestConfig_Fail(t *testing.T) {
+	const text = "[shared]\nmode = \"exact\"\nurl = \"redis://127.0.0.1:port\"\n"
+	for _, c := range []struct {
+		config Config
+		want   string
+	}{
+		{mustParse(t, "a.toml", text, nil), "a.toml:3: shared.url: wrong"},
+		{mustParse(t, "a.toml", "", nil), "a.toml: shared.url: wrong"},
+		{mustParse(t, "a.toml", text, variables{"CHATGUARD_SHARED_URL": "redis://127.0.0.1:x"}), "CHATGUARD_SHARED_URL: wrong"},
+		{Default(), "shared.url: wrong"},
+	} {
+		if got := c.config.Fail("shared.url", "wrong").Error(); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
 }

@@ -65,7 +65,7 @@ const maxProblem = 1000
 func oneLine(text string) string { return hostile.OneLine(text, maxProblem) }
 
 // fail returns an error that describes what is wrong with the value at a place.
-func (r *reader) fail(at place, format string, args ...any) error {
+func (r *reader) fail(at place, format string, args ...any) *Error {
 	problem := fmt.Sprintf(format, args...)
 	if name, ok := r.variables[at.String()]; ok {
 		return &Error{Key: name, Problem: problem}
@@ -213,7 +213,11 @@ func (r *reader) readDuration(target *time.Duration, value any, at place) error 
 		case oneLength.MatchString(text):
 			which = " below 292 years"
 		}
-		return r.mismatch(at, "a duration"+which+` such as "4s", "30m", "24h" or "30d"`, value)
+		examples := `"4s", "30m", "24h" or "30d"`
+		if at[0] == "shared" {
+			examples = `"100ms" or "2s"`
+		}
+		return r.mismatch(at, "a duration"+which+" such as "+examples, value)
 	}
 	*target = d
 	return nil

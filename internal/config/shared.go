@@ -140,10 +140,20 @@ func checkNode(name string) error {
 	return nil
 }
 
+// checkSharedInterval refuses an interval if there is no store to exchange with.
+func checkSharedInterval(s Shared) error {
+	if s.Mode == ShareShares && s.Interval != defaultShared().Interval {
+		return errors.New(`has no effect with mode = "shares": remove it`)
+	}
+	return nil
+}
+
 func checkShare(s Shared) error {
 	switch {
 	case s.Mode != ShareShares && s.Share == 0:
 		return nil
+	case s.Mode != ShareShares:
+		return fmt.Errorf(`has no effect with mode = %q: remove it, or set mode = "shares"`, s.Mode)
 	case s.Share > 0 && s.Share <= 1: // not NaN
 		return nil
 	}

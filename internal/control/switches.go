@@ -151,7 +151,14 @@ func (c *Controls) keep(ctx context.Context, a journal.Audit) (saved bool, err e
 // tell logs a channel's switches and the author of the last change.
 func (c *Controls) tell(channelID, author string) {
 	s := c.Switches(channelID)
-	c.log.Info("channel switches", "channel", channelID, "paused_by", s.PausedBy, "raid_until", s.RaidUntil, "author", author)
+	values := []any{"channel", channelID}
+	if s.PausedBy != "" {
+		values = append(values, "paused_by", s.PausedBy)
+	}
+	if !s.RaidUntil.IsZero() {
+		values = append(values, "raid_until", s.RaidUntil)
+	}
+	c.log.Info("channel switches", append(values, "author", author)...)
 }
 
 // store stores a channel's switches. Of concurrent changes, the last one is stored last.
