@@ -3,14 +3,17 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/redisstore"
 )
@@ -27,20 +30,23 @@ reaches the store, also if no chatguard runs there. A node that has crashed disa
 policy is a hash of the policy of channels without their own: nodes that differ in it allow different messages. clock is how
 much the store's clock is ahead of the node's, and the maximum error of that. messages are per second.
 memory is how many messages the node has decided without the store because the answer was certain; apart, because the
-store didn't answer. owed is how many users' rows the node still has to write.`,
+store didn't answer. owed is how many users' rows the node still has to write.
+
+If nodes have different policies or modes, or the same name, a line says so; with --json on standard error.`,
 		Example: `  chatguard nodes
   chatguard nodes --json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withStore(cmd, path, func(ctx context.Context, store *redisstore.Store) error {
+			return withStore(cmd, path, func(ctx context.Context, _ config.Config, store *redisstore.Store) error {
 				nodes, err := store.Nodes(ctx)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"nodes": append([]redisstore.Node{}, nodes...)})
+					err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"nodes": append([]redisstore.Node{}, nodes...)})
+					return errors.Join(err, printDisagreements(cmd.ErrOrStderr(), nodes))
 				}
-				return printNodes(cmd.OutOrStdout(), nodes)
+				return errors.Join(printNodes(cmd.OutOrStdout(), nodes), printDisagreements(cmd.OutOrStdout(), nodes))
 			})
 		},
 	}
@@ -63,4 +69,52 @@ func printNodes(out io.Writer, nodes []redisstore.Node) error {
 			f[app.FigureMessages], f[app.FigureFromMemory], f[app.FigureApart], f[app.FigureOwed])
 	}
 	return table.Flush()
+}
+
+// printDisagreements prints a line for each way in which nodes don't fit together.
+func printDisagreements(out io.Writer, nodes []redisstore.Node) error {
+	for _, line := range disagreements(nodes) {
+		if _, err := fmt.Fprintln(out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// disagreements returns a line for each way in which nodes don't fit together, with the fix: the
+// first node that has another policy, another mode or the name of another one.
+func disagreements(nodes []redisstore.Node) (lines []string) {
+	policy := func(n redisstore.Node) string { return n.Policy }
+	if a, b, ok := differing(nodes, policy); ok {
+		lines = append(lines, fmt.Sprintf("%s has another policy than %s: deploy the same policy on all nodes", hostile.Printable(b.Name), hostile.Printable(a.Name)))
+	}
+	mode := func(n redisstore.Node) string { return n.Mode }
+	if a, b, ok := differing(nodes, mode); ok {
+		lines = append(lines, fmt.Sprintf("%s is %s and %s is %s: set the same mode on all nodes",
+			hostile.Printable(a.Name), hostile.Printable(a.Mode), hostile.Printable(b.Name), hostile.Printable(b.Mode)))
+	}
+	names := map[string]bool{}
+	for _, n := range nodes {
+		if names[n.Name] {
+			lines = append(lines, fmt.Sprintf("two nodes are named %s: set another shared.node on one of them", hostile.Printable(n.Name)))
+			break
+		}
+		names[n.Name] = true
+	}
+	return lines
+}
+
+// differing returns the first node that states a value, and the first one that states another.
+func differing(nodes []redisstore.Node, value func(redisstore.Node) string) (a, b redisstore.Node, ok bool) {
+	states := func(n redisstore.Node) bool { return value(n) != "" }
+	i := slices.IndexFunc(nodes, states)
+	if i < 0 {
+		return a, b, false
+	}
+	a = nodes[i]
+	j := slices.IndexFunc(nodes, func(n redisstore.Node) bool { return states(n) && value(n) != value(a) })
+	if j < 0 {
+		return a, b, false
+	}
+	return a, nodes[j], true
 }

@@ -50,14 +50,14 @@ func withShared(cmd *cobra.Command, path string, do func(context.Context, config
 }
 
 // withStore runs a command on the shared store of the configuration at path.
-func withStore(cmd *cobra.Command, path string, do func(context.Context, *redisstore.Store) error) error {
+func withStore(cmd *cobra.Command, path string, do func(context.Context, config.Config, *redisstore.Store) error) error {
 	return withShared(cmd, path, func(ctx context.Context, cfg config.Config) error {
 		store, err := app.OpenSharedUp(ctx, cfg)
 		if err != nil {
 			return err
 		}
 		defer store.Close() // it has no other error than that it is closed
-		return do(ctx, store)
+		return do(ctx, cfg, store)
 	})
 }
 
@@ -130,8 +130,12 @@ and a row without a channel is for limits per user everywhere. The IDs of a serv
 			if len(args) > 0 {
 				user = args[0]
 			}
-			return withStore(cmd, path, func(ctx context.Context, store *redisstore.Store) error {
-				return exportRows(ctx, store, user, cmd.OutOrStdout())
+			return withStore(cmd, path, func(ctx context.Context, cfg config.Config, store *redisstore.Store) error {
+				exported, err := exportRows(ctx, store, user, cmd.OutOrStdout())
+				if err == nil && exported == 0 && user != "" {
+					return noRows(cfg, user)
+				}
+				return err
 			})
 		},
 	}
@@ -158,12 +162,22 @@ func oneUser(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func exportRows(ctx context.Context, store *redisstore.Store, user string, w io.Writer) error {
+// noRows returns the error for a user who has no rows, with a hint if the ID is a server's.
+func noRows(cfg config.Config, user string) error {
+	problem := "the shared store has no rows of " + user
+	if len(cfg.Check.Channels) > 0 && !strings.HasPrefix(user, app.RoomSpace) {
+		problem += fmt.Sprintf(": IDs of a server's users begin with %q (%[1]s%s)", app.RoomSpace, user)
+	}
+	return errors.New(problem)
+}
+
+// exportRows prints rows, and returns how many.
+func exportRows(ctx context.Context, store *redisstore.Store, user string, w io.Writer) (exported int, err error) {
 	out := bufio.NewWriter(w)
 	lines := json.NewEncoder(out)
 	for row, err := range store.Rows(ctx, user) {
 		if err != nil {
-			return errors.Join(err, out.Flush())
+			return exported, errors.Join(err, out.Flush())
 		}
 		line := exportedRow{ChannelID: row.ChannelID, UserID: row.UserID}
 		if text, err := limits.DescribeRow(row.Now); err == nil {
@@ -172,10 +186,11 @@ func exportRows(ctx context.Context, store *redisstore.Store, user string, w io.
 			line.Problem = err.Error()
 		}
 		if err := lines.Encode(line); err != nil {
-			return err
+			return exported, err
 		}
+		exported++
 	}
-	return out.Flush()
+	return exported, out.Flush()
 }
 
 func newSharedForgetCommand() *cobra.Command {
@@ -192,10 +207,13 @@ user's throttled messages as long as "retention" in the configuration says. The 
   chatguard shared forget check:anna`,
 		Args: oneUser,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd, path, func(ctx context.Context, store *redisstore.Store) error {
+			return withStore(cmd, path, func(ctx context.Context, cfg config.Config, store *redisstore.Store) error {
 				deleted, err := store.Delete(ctx, args[0])
-				if err != nil {
+				switch {
+				case err != nil:
 					return err
+				case deleted == 0:
+					return noRows(cfg, args[0])
 				}
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "Deleted %s of %s.\n", count(int64(deleted), "row"), args[0])
 				return err

@@ -128,6 +128,15 @@ func TestShared_Commands(t *testing.T) {
 	if r := runShared(t, configuration, storePassword, "shared", "forget", "check:anna"); r.out != "Deleted 1 row of check:anna.\n" {
 		t.Errorf("%+v", r)
 	}
+	for _, args := range [][]string{{"shared", "export", "bob"}, {"shared", "forget", "bob"}} {
+		const want = "chatguard: the shared store has no rows of bob: IDs of a server's users begin with \"check:\" (check:bob)\n"
+		if r := runShared(t, configuration, storePassword, args...); r.out != "" || r.complaint != want || r.code != exitFailed {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	if r := runShared(t, configuration, storePassword, "shared", "forget", "check:nobody"); r.complaint != "chatguard: the shared store has no rows of check:nobody\n" || r.code != exitFailed {
+		t.Errorf("%+v", r)
+	}
 	waitUntil(t, func() bool {
 		answer, _ := sendRequest(t, "POST", other.address+"api/v1/check", `{"channel":"hall","user_id":"anna"}`, "Authorization", other.server)
 		return answer.StatusCode == http.StatusOK
@@ -241,4 +250,38 @@ func TestShared_Shares(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	s.stop(t)
+}
+
+// TestDisagreements checks the lines below the table of nodes.
+func TestDisagreements(t *testing.T) {
+	node := func(name, policy, mode string) redisstore.Node {
+		return redisstore.Node{Name: name, Policy: policy, Mode: mode}
+	}
+	for _, c := range []struct {
+		nodes []redisstore.Node
+		want  []string
+	}{
+		{nil, nil},
+		{[]redisstore.Node{node("node-1", "a", "exact"), node("node-2", "a", "exact"), node("node-3", "", "")}, nil},
+		{
+			[]redisstore.Node{node("node-1", "a", "exact"), node("node-2", "b", "exact"), node("node-3", "c", "exact")},
+			[]string{"node-2 has another policy than node-1: deploy the same policy on all nodes"},
+		},
+		{
+			[]redisstore.Node{node("node-1", "a", "exact"), node("node-2", "a", "synchronised")},
+			[]string{"node-1 is exact and node-2 is synchronised: set the same mode on all nodes"},
+		},
+		{
+			[]redisstore.Node{node("node-1", "a", "exact"), node("node-1", "a", "exact")},
+			[]string{"two nodes are named node-1: set another shared.node on one of them"},
+		},
+	} {
+		if got := disagreements(c.nodes); !slices.Equal(got, c.want) {
+			t.Errorf("%v: got %q, want %q", c.nodes, got, c.want)
+		}
+		var table, below strings.Builder
+		if err := errors.Join(printNodes(&table, c.nodes), printDisagreements(&below, c.nodes)); err != nil || strings.Count(below.String(), "\n") != len(c.want) {
+			t.Errorf("%v, %q", err, below.String())
+		}
+	}
 }

@@ -70,5 +70,5 @@ func (d *directory) learn(login, id string) bool {
 
 // name returns a channel's login or a room's name, or its ID if that is unknown.
 func (d *directory) name(id string) string {
-	return cmp.Or(d.login(id), strings.TrimPrefix(id, roomSpace))
+	return cmp.Or(d.login(id), strings.TrimPrefix(id, RoomSpace))
 }

@@ -171,7 +171,7 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 		Shared:      a.sharedState,
 		Nodes:       a.nodes,
 		Leads:       a.leads,
-		CheckSpace:  roomSpace,
+		CheckSpace:  RoomSpace,
 		Listed:      a.directory.isListed,
 		Entered:     a.enterRoom,
 		Report:      a.Host.Report,

@@ -7,17 +7,17 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
-// roomSpace is the prefix of the IDs of rooms that servers ask about with POST /check, and of the
+// RoomSpace is the prefix of the IDs of rooms that servers ask about with POST /check, and of the
 // IDs of their users. No Twitch ID contains a colon. A server's rooms and users therefore never
 // share an allowance or a strike with Twitch's.
-const roomSpace = "check:"
+const RoomSpace = "check:"
 
 // RoomID returns the channel ID of a server's room.
-func RoomID(name string) string { return roomSpace + name }
+func RoomID(name string) string { return RoomSpace + name }
 
 // roomName returns the server's name for the room with an ID; ok is false for any other channel's
 // ID.
-func roomName(id string) (name string, ok bool) { return strings.CutPrefix(id, roomSpace) }
+func roomName(id string) (name string, ok bool) { return strings.CutPrefix(id, RoomSpace) }
 
 // listedRooms returns the IDs of the rooms that a configuration names.
 func listedRooms(c config.Config) (ids []string) {
