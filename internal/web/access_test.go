@@ -327,3 +327,16 @@ func TestAccess_StoreInTrouble(t *testing.T) {
 		decode[live.Status](t, d.do("GET", "/api/v1/status", nil, as))
 	}
 }
+
+// TestToken_OfAnotherNode checks that the answer to an unknown token says which node knows it, if
+// several nodes share limits.
+func TestToken_OfAnotherNode(t *testing.T) {
+	for _, mode := range live.ShareModes {
+		d := dash(t, func(o *Options) { o.Shared = func() live.Shared { return live.Shared{Mode: mode, Up: true} } })
+		a := d.do("GET", "/api/v1/throttled", nil, setBearer("of-another-node"))
+		says := strings.Contains(string(a.body), "A token works on the node that made it.")
+		if a.StatusCode != http.StatusUnauthorized || says != (mode != live.ShareOff) {
+			t.Errorf("%s: %s %s", mode, a.Status, a.body)
+		}
+	}
+}

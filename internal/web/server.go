@@ -172,6 +172,7 @@ func New(opts Options) (*Server, error) {
 	var err error
 	if s.access, err = access.New(access.Options{
 		Site: opts.Site, Authorize: opts.Authorize, Sessions: opts.Sessions, WrongCode: opts.WrongCode, Now: opts.Now, Log: opts.Log,
+		NodesShare: s.Shared().NodesShare(),
 	}); err != nil {
 		return nil, err
 	}

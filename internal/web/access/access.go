@@ -42,8 +42,10 @@ type Options struct {
 	Authorize func(*http.Request) (who auth.Identity, ok bool)
 	Sessions  Sessions
 	WrongCode error // the error that Sessions returns for an invalid code
-	Now       func() time.Time
-	Log       *slog.Logger
+	// NodesShare says that other nodes share limits with this one. They have other Sessions.
+	NodesShare bool
+	Now        func() time.Time
+	Log        *slog.Logger
 }
 
 // Authenticator decides who may use the API: holders of a session or a token, or users whom another
@@ -51,10 +53,11 @@ type Options struct {
 type Authenticator struct {
 	site Site
 	// authorize is another site's check; nil if there is no other site.
-	authorize func(*http.Request) (auth.Identity, bool)
-	store     Sessions
-	wrongCode error     // the store's error for an invalid code
-	signIns   *attempts // sign-ins by people
+	authorize  func(*http.Request) (auth.Identity, bool)
+	store      Sessions
+	wrongCode  error // the store's error for an invalid code
+	nodesShare bool
+	signIns    *attempts // sign-ins by people
 	// bearers limits the guesses of programs. It is separate from signIns, so that a program that
 	// guesses tokens does not block sign-ins from its address.
 	bearers  *attempts
@@ -77,7 +80,7 @@ func New(opts Options) (*Authenticator, error) {
 	}
 	bearers, err := newAttempts(opts.Now)
 	return &Authenticator{
-		site: opts.Site, authorize: opts.Authorize, store: opts.Sessions, wrongCode: opts.WrongCode, signIns: signIns, bearers: bearers, now: opts.Now,
+		site: opts.Site, authorize: opts.Authorize, store: opts.Sessions, wrongCode: opts.WrongCode, nodesShare: opts.NodesShare, signIns: signIns, bearers: bearers, now: opts.Now,
 		siteHash: sha256.Sum256([]byte(opts.Site.Token)), log: opts.Log, owners: map[string]time.Time{},
 	}, err
 }
@@ -112,8 +115,13 @@ func errNoCredentials(needs auth.Access) error {
 	return errSignIn()
 }
 
-func errToken() error {
-	return problem.New(http.StatusUnauthorized, "This token is unknown, was revoked or has expired. \"chatguard token list\" lists the tokens that work.")
+// errToken returns the problem for a token that isn't valid.
+func (a *Authenticator) errToken() error {
+	const unknown = "This token is unknown, was revoked or has expired. \"chatguard token list\" lists the tokens that work."
+	if a.nodesShare {
+		return problem.New(http.StatusUnauthorized, unknown+" A token works on the node that made it.")
+	}
+	return problem.New(http.StatusUnauthorized, unknown)
 }
 
 // errNotAuthorized returns the problem for a request that another site does not authorize.
@@ -163,7 +171,7 @@ func (a *Authenticator) tokenHolder(r *http.Request, token string, guesses *atte
 	if ok {
 		return who, false, nil
 	}
-	wrong := errToken()
+	wrong := a.errToken()
 	if err != nil {
 		wrong = errUnavailable("Tokens can't be checked now: the database is failing. They work again once that is fixed.", err)
 	}
@@ -206,7 +214,7 @@ func (a *Authenticator) recheck(ctx context.Context, who Caller) (err error) {
 	case !a.isSiteToken(who.token):
 		_, ok, err := a.store.Token(ctx, who.token)
 		if err == nil && !ok {
-			return errToken()
+			return a.errToken()
 		}
 		return err
 	}

@@ -33,8 +33,8 @@ func newAuthenticator(t *testing.T, now func() time.Time) *Authenticator {
 
 func TestAttempts_Parallel(t *testing.T) {
 	var refused, compared atomic.Int32
-	a := newAuthenticator(t, time.Now).signIns
-	wrong := errToken()
+	authenticator := newAuthenticator(t, time.Now)
+	a, wrong := authenticator.signIns, authenticator.errToken()
 	var guesses sync.WaitGroup
 	for i := range 100 {
 		guesses.Go(func() {

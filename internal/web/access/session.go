@@ -50,7 +50,7 @@ func (a *Authenticator) begin(r *http.Request, code, token string) (Caller, erro
 	case err != nil:
 		return Caller{}, errUnavailable("Signing in isn't possible now: the database is failing.", err)
 	case session == "":
-		return Caller{}, errToken()
+		return Caller{}, a.errToken()
 	}
 	return Caller{Name: who.Name, Access: who.Access, session: session}, nil
 }

@@ -33,6 +33,9 @@ type Shared struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// NodesShare reports whether other nodes share limits with this one.
+func (s Shared) NodesShare() bool { return s.Mode != "" && s.Mode != ShareOff }
+
 // IsAway reports whether this node decides on its own because the store doesn't answer.
 func (s Shared) IsAway() bool { return s.Mode != "" && !s.Up }
 
