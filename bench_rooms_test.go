@@ -44,8 +44,8 @@ func BenchmarkRooms(b *testing.B) {
 	}
 }
 
-// BenchmarkAllRooms changes the policy of all rooms, and takes the changes of all rooms for a store.
-// It reports how much longer both take for many rooms than for one room with as many users.
+// BenchmarkAllRooms changes the policy of all rooms, and takes the changes of all rooms for a
+// store. It reports how much longer both take for many rooms than for one room with as many users.
 func BenchmarkAllRooms(b *testing.B) {
 	guards := make([]*Guard, len(shapes))
 	for i, shape := range shapes {

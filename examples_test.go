@@ -70,7 +70,8 @@ func exampleFiles(t *testing.T, c *checker, dir string) (files []*ast.File) {
 	return files
 }
 
-// implicit are the methods that other packages call: fmt, errors, log/slog, encoding/json, net/http.
+// implicit are the methods that other packages call: fmt, errors, log/slog, encoding/json,
+// net/http.
 var implicit = []string{
 	"String", "Error", "LogValue", "MarshalText", "UnmarshalText", "MarshalJSON", "UnmarshalJSON", "ServeHTTP",
 }

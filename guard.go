@@ -149,9 +149,9 @@ func (o *Options) check() error {
 // Check judges one message and spends its cost if it is allowed. The error says why the message
 // can't be judged: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime. Check doesn't wait for
 // the context, because a decision only accesses memory. With Options.Shared it may wait for the
-// store, for up to 1.25 times Shared.Timeout. If the context ends first, Check decides without the store, or
-// returns the context's error. In the latter case the message is spent if it is allowed. A Check
-// that asks the store for waiting messages, too, returns when the store has answered.
+// store, for up to 1.25 times Shared.Timeout. If the context ends first, Check decides without the
+// store, or returns the context's error. In the latter case the message is spent if it is allowed.
+// A Check that asks the store for waiting messages, too, returns when the store has answered.
 func (g *Guard) Check(ctx context.Context, m Message) (v Verdict, err error) {
 	_, err = g.check(ctx, &m, &v, whole)
 	return v, err
@@ -280,7 +280,8 @@ func (g *Guard) newSharedEntryIDs(n int, now time.Time) EntryID {
 }
 
 // Peek returns the verdict that Check would return, and changes nothing: it spends nothing, gives
-// no strike, notifies no observer and adds no journal entry. It uses Options.Shared as Explain does.
+// no strike, notifies no observer and adds no journal entry. It uses Options.Shared as Explain
+// does.
 func (g *Guard) Peek(m Message) (v Verdict, err error) {
 	e, err := g.Explain(m)
 	return e.Verdict, err

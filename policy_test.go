@@ -316,8 +316,8 @@ func TestOverlay_StrikesOutlivePause(t *testing.T) {
 	strikes(1, "")
 }
 
-// Setting an overlay that makes the current policy invalid changes nothing. While an overlay is set,
-// a new policy that it makes invalid is refused.
+// Setting an overlay that makes the current policy invalid changes nothing. While an overlay is
+// set, a new policy that it makes invalid is refused.
 func TestOverlay_Refused(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	base := observingPolicy()

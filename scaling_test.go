@@ -32,7 +32,7 @@ func TestScaling_Chat(t *testing.T) {
 	if minute < 17 || minute > 19 {
 		t.Errorf("%d messages are allowed in a minute, want 17, as on one node, to 19", minute)
 	}
-	t.Logf("%d allowed in a minute", minute)
+	t.Logf("%d allowed in a burst, and %d in a minute", burst, minute)
 }
 
 // TestScaling_API checks the second worked example of docs/scaling.md. All nodes exchange at the
@@ -55,11 +55,12 @@ func TestScaling_API(t *testing.T) {
 		}
 		return allowed
 	}
-	if first := minutes(1); first < 1000 || first > 1150 {
+	first := minutes(1)
+	if first < 1000 || first > 1150 {
 		t.Errorf("%d requests are allowed in the first minute, want 1,000 to 1,150", first)
 	}
 	if all := minutes(29); all < 30_000 || all > 30_150 {
 		t.Errorf("%d requests are allowed in half an hour, want 30,000 to 30,150", all)
 	}
-	t.Logf("%d allowed in half an hour", allowed)
+	t.Logf("%d allowed in the first minute, and %d in half an hour", first, allowed)
 }

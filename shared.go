@@ -23,8 +23,8 @@ type Shared interface {
 	// of the rows never change.
 	Swap(ctx context.Context, swaps []*Swap)
 
-	// Timeout returns how long Swap waits for the store. A decision that needs several calls takes up
-	// to a quarter longer.
+	// Timeout returns how long Swap waits for the store. A decision that needs several calls takes
+	// up to a quarter longer.
 	Timeout() time.Duration
 
 	// Number returns a number from 0 to 255 that no other node has, for the EntryIDs of this one.
@@ -45,8 +45,8 @@ type Shared interface {
 // are as they were, and otherwise none.
 type Swap struct {
 	Rows []SharedRow // one or more
-	// Notify means that the rows were changed by hand, or pay what was allowed without the store. If
-	// Done, the store must call Guard.Invalidate for each row on all other nodes.
+	// Notify means that the rows were changed by hand, or pay what was allowed without the store.
+	// If Done, the store must call Guard.Invalidate for each row on all other nodes.
 	Notify bool
 
 	// Done reports whether the rows were as expected, and are replaced. If Done is false and Err is

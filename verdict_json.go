@@ -109,8 +109,8 @@ type verdictJSON struct {
 
 // UnmarshalJSON reads what MarshalJSON writes. The waits are then rounded up to milliseconds, and
 // the times are in UTC. Verdict.Hold counts from its call, because the clock that set At may differ
-// from this machine's. UnmarshalJSON ignores fields that it doesn't know. It returns an error if channel, user_id or allowed is
-// missing.
+// from this machine's. UnmarshalJSON ignores fields that it doesn't know. It returns an error if
+// channel, user_id or allowed is missing.
 func (v *Verdict) UnmarshalJSON(data []byte) error {
 	var in verdictJSON
 	if err := json.Unmarshal(data, &in); err != nil {

@@ -30,8 +30,8 @@
 //   - HTTP. Each node starts a process "chatguard run", and asks it over HTTP. The load's own time
 //     counts, so the ratio to nodes that share nothing is nearer to 1 than that of the servers.
 //   - Synchronised nodes. Checks run while the node exchanges rows, every 500 ms. Known users are
-//     users whose first messages were exchanged before the measurement. An exchange alone
-//     is measured with as many rows as there are users, each of which has sent one message since the
+//     users whose first messages were exchanged before the measurement. An exchange alone is
+//     measured with as many rows as there are users, each of which has sent one message since the
 //     last exchange.
 //   - Rounds. A round runs everything once, in random order, each on an empty server. The figure is
 //     the median of the rounds.

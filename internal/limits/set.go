@@ -55,9 +55,9 @@ type Set struct {
 	byRoles  [1 << roleBits]uint8 // combination of roles → index in variants
 	width    int                  // row width in words
 	// noted is the same set for a table that counts what was spent; see Table.CountUnsent. In that
-	// set, unsent is the index of the words for it: what allowed messages have spent, what throttled
-	// messages have counted, and the time of the last strike that isn't unsent. In other sets it is
-	// 0.
+	// set, unsent is the index of the words for it: what allowed messages have spent, what
+	// throttled messages have counted, and the time of the last strike that isn't unsent. In other
+	// sets it is 0.
 	noted  *Set
 	unsent int
 	// roomyOf is the set that this one was made of, with more room; nil for other sets.

@@ -28,7 +28,8 @@ type foreignUsage struct {
 
 // A row's bytes begin with their version. What follows:
 //
-//	the last writes: seq, writer (4 bytes), length of its turn, and for each turn before: mark (2 bytes), length
+//	the last writes: seq, writer (4 bytes), length of its turn
+//	for each turn before: mark (2 bytes), length
 //	until, last, series << 7 | roles, flags
 //	the strikes, if the flags say so: their number, the time of the last, end of the silence
 //	the number of limits, and for each: code, name, calendar, capacity, interval, words

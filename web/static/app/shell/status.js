@@ -4,8 +4,8 @@
 /** @import { Connection, Database, Shared, State } from "../core/state.js" */
 
 /**
- * Part is the state of one part. kind is "good", "notice", "warn", "bad" or "off". short is the text
- * for the header if text is too long. Commands in detail are in `backticks`.
+ * Part is the state of one part. kind is "good", "notice", "warn", "bad" or "off". short is the
+ * text for the header if text is too long. Commands in detail are in `backticks`.
  * @typedef {{kind: string, text: string, short?: string, detail?: string}} Part
  */
 
