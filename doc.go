@@ -4,8 +4,9 @@
 // microseconds whether the author is still within the limits of the channel's [Policy]. The answer
 // is a [Verdict]. A message is either allowed or throttled. If the message is throttled, the
 // Verdict names the limit, the time when the author may speak again, and the penalty to apply. The
-// Guard only decides; the caller acts on the verdict. A Guard lives in one process: several
-// processes with a Guard each allow several times the limit.
+// Guard only decides; the caller acts on the verdict. A Guard lives in one process. Several
+// processes with a Guard each allow several times the limit, unless they share a store
+// ([Options].Shared).
 //
 // A message passes through the package like this:
 //
@@ -27,16 +28,20 @@
 //   - Package checkclient asks a chatguard in another process, over its HTTP API.
 //   - Package chatguardtest is for tests of programs that use the others.
 //
-// They import nothing outside the standard library. Package sqlitestore keeps a Guard's state in a
-// file, and package dashboard shows moderators what the Guard does and lets them change its limits.
-// A store of one's own reads and restores the state through [Guard.State].
+// They import nothing outside the standard library. Package redisstore shares limits between
+// several processes over Valkey or Redis. Package sqlitestore keeps a Guard's state in a file, and
+// package dashboard shows moderators what the Guard does and lets them change its limits. A store
+// of one's own reads and restores the state through [Guard.State].
 //
-// # One process
+// # One process or several
 //
 // A Guard keeps its state in the memory of one process, in a table without pointers. Another Guard
-// knows nothing of it: n processes with a Guard each allow n times the limit, unless all messages
-// of a room reach the same process. Several processes can ask one chatguard, with package
-// checkclient.
+// knows nothing of it, so n processes with a Guard each allow n times the limit. There are three
+// ways to prevent that:
+//
+//   - All messages of a room reach the same process.
+//   - The Guards share a store: [Options].Shared and package redisstore.
+//   - All processes ask one chatguard, with package checkclient.
 //
 // # Errors
 //
