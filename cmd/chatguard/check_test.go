@@ -356,7 +356,7 @@ func TestDoctor_WithoutTwitch(t *testing.T) {
 	c.Check.Channels, c.Policy.Mode = []string{"lobby"}, chatguard.Enforce
 	var out strings.Builder
 	err := examine(t.Context(), doctor.New(c, nil), &out)
-	if report := out.String(); err != nil || !strings.Contains(report, "chatguard.toml: enforces in #lobby\n") || strings.Contains(report, "token") {
+	if report := out.String(); err != nil || !strings.Contains(report, "chatguard.toml: enforces in lobby\n") || strings.Contains(report, "token") {
 		t.Errorf("%v\n%s", err, report)
 	}
 }

@@ -562,6 +562,26 @@ func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 	}
 }
 
+// TestPause_Log checks that the log names only the switches that are on.
+func TestPause_Log(t *testing.T) {
+	o := newOffice(t)
+	o.start()
+	o.store.settings = map[string]string{}
+	controls := New(Options{Policies: o.Policies, Store: o.store})
+	for _, c := range []struct {
+		turn func(context.Context, string, string) (bool, error)
+		want string
+	}{
+		{controls.Pause, `msg="channel switches" channel=` + channel + " paused_by=anna author=anna\n"},
+		{controls.Resume, `msg="channel switches" channel=` + channel + " author=anna\n"},
+	} {
+		o.log.Reset()
+		if _, err := c.turn(t.Context(), channel, "anna"); err != nil || !strings.HasSuffix(o.log.String(), c.want) {
+			t.Errorf("%v, %q, want %q", err, o.log.String(), c.want)
+		}
+	}
+}
+
 // TestPause_DuringPolicyChange checks that a switch and its followers don't wait for a policy
 // change in progress.
 func TestPause_DuringPolicyChange(t *testing.T) {

@@ -31,7 +31,11 @@ func (d *Doctor) checkConfiguration(context.Context) (list []Finding) {
 	if err := app.CheckReady(d.cfg); err != nil {
 		list = append(list, problemFrom(err))
 	} else {
-		list = append(list, okFinding("%s: %ss in %s", d.cfg.Path, d.cfg.Policy.Mode, channelNames(slices.Concat(d.cfg.Twitch.Channels, d.cfg.Check.Channels))))
+		names := slices.Clone(d.cfg.Check.Channels) // as `chatguard run` prints them
+		if len(d.cfg.Twitch.Channels) > 0 {
+			names = slices.Concat([]string{channelNames(d.cfg.Twitch.Channels)}, names)
+		}
+		list = append(list, okFinding("%s: %ss in %s", d.cfg.Path, d.cfg.Policy.Mode, strings.Join(names, ", ")))
 	}
 	_, strangers := app.Unlisted(d.cfg)
 	for _, name := range strangers {
