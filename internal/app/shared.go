@@ -88,7 +88,7 @@ var placements = map[string]redisstore.Placement{
 // can't be placed on its Cluster.
 func CheckPlacement(c config.Config) error {
 	if problem := unplaceable(c, c.Policy); problem != "" {
-		return &config.Error{File: c.Path, Key: "shared.placement", Problem: problem}
+		return c.Fail("shared.placement", problem)
 	}
 	return nil
 }
