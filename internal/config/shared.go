@@ -140,14 +140,6 @@ func checkNode(name string) error {
 	return nil
 }
 
-// checkSharedInterval refuses an interval if there is no store to exchange with.
-func checkSharedInterval(s Shared) error {
-	if s.Mode == ShareShares && s.Interval != defaultShared().Interval {
-		return errors.New(`has no effect with mode = "shares": remove it`)
-	}
-	return nil
-}
-
 func checkShare(s Shared) error {
 	switch {
 	case s.Mode != ShareShares && s.Share == 0:
@@ -158,6 +150,14 @@ func checkShare(s Shared) error {
 		return nil
 	}
 	return fmt.Errorf("%v is not a part of the limits (want a number above 0, up to 1; 0.5 on each of two nodes)", s.Share)
+}
+
+// checkSharedInterval refuses an interval if there is no store to exchange with.
+func checkSharedInterval(s Shared) error {
+	if s.Mode == ShareShares && s.Interval != defaultShared().Interval {
+		return errors.New(`has no effect with mode = "shares": remove it`)
+	}
+	return nil
 }
 
 func checkSharedTLS(s Shared) error {
