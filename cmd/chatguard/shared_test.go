@@ -8,12 +8,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/internal/web"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
 // patience is a timeout that a busy machine keeps. With impatience, a store that is away is noticed
@@ -194,4 +197,29 @@ func TestShared_WrongPassword(t *testing.T) {
 	if strings.Contains(out+complaint, "xanadu") {
 		t.Errorf("the password is in the output: %s%s", out, complaint)
 	}
+}
+
+// A node that starts later knows what people have changed in its channels before the first message.
+func TestShared_ChangesKnownAtStart(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	startNode := func(name string) *roomServer {
+		s := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: webToken}
+		rooms := strings.Replace(roomsConfig, `["Lobby"]`, `["Lobby", "hall"]`, 1)
+		if err := os.WriteFile(s.configuration, []byte(rooms+sharedTable(server, name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.start()
+		return s
+	}
+	first := startNode("first")
+	first.turn("pause", http.StatusOK)
+	later := startNode("later")
+	waitUntil(t, func() bool {
+		var got struct{ Channels []live.Channel }
+		later.sendAsOwner("GET", "channels", &got)
+		return slices.ContainsFunc(got.Channels, func(c live.Channel) bool { return c.ID == app.RoomID("hall") && c.PausedBy != "" })
+	})
+	first.stop(t)
+	later.stop(t)
 }

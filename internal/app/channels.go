@@ -40,6 +40,10 @@ func (a *App) lookUpChannels(ctx context.Context) error {
 	for id, login := range stored {
 		known[login] = true
 		a.directory.add(login, id)
+		a.Host.Policies.Serve(id)
+	}
+	for _, room := range a.directory.config().Check.Channels {
+		a.Host.Policies.Serve(RoomID(room))
 	}
 	var own []string
 	for _, login := range a.directory.config().Twitch.Channels {
