@@ -100,7 +100,7 @@ func (in *rowReader) header() (h rowHeader, err error) {
 
 func (in *rowReader) writes() (w Writes) {
 	w.Seq, w.Writer, w.length = in.number(math.MaxInt64), in.word(), uint32(in.number(math.MaxUint32))
-	for i := range w.before {
+	for i := range in.number(uint64(len(w.before))) {
 		w.before[i] = turn{uint16(in.byte()) | uint16(in.byte())<<8, uint32(in.number(math.MaxUint32))}
 	}
 	return w

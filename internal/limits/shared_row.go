@@ -29,7 +29,7 @@ type foreignUsage struct {
 // A row's bytes begin with their version. What follows:
 //
 //	the last writes: seq, writer (4 bytes), length of its turn
-//	for each turn before: mark (2 bytes), length
+//	the number of turns before that are known, and for each: mark (2 bytes), length
 //	until, last, series << 7 | roles, flags
 //	the strikes, if the flags say so: their number, the time of the last, end of the silence
 //	the number of limits, and for each: code, name, calendar, capacity, interval, words
@@ -62,8 +62,10 @@ func (h *rowHeader) append(b []byte) []byte {
 	w := &h.writes
 	b = appendNumbers(append(b, rowVersion), w.Seq)
 	b = appendNumbers(binary.LittleEndian.AppendUint32(b, w.Writer), uint64(w.length))
-	for _, r := range w.before {
-		b = appendNumbers(binary.LittleEndian.AppendUint16(b, r.mark), uint64(r.length))
+	turns := w.turns()
+	b = appendNumbers(b, uint64(len(turns)))
+	for _, t := range turns {
+		b = appendNumbers(binary.LittleEndian.AppendUint16(b, t.mark), uint64(t.length))
 	}
 	b = appendNumbers(b, uint64(h.kept), uint64(h.last), uint64(h.series)<<roleBits|uint64(h.roles))
 	return append(b, h.flags)

@@ -26,6 +26,15 @@ type turn struct {
 	length uint32 // 0 if nothing is known of these writes and earlier ones
 }
 
+// turns returns the turns before the last one that are known.
+func (w *Writes) turns() []turn {
+	n := 0
+	for n < len(w.before) && w.before[n].length > 0 {
+		n++
+	}
+	return w.before[:n]
+}
+
 // next returns the writes after another.
 func (w Writes) next(stamp Stamp) Writes {
 	n := Writes{Stamp: stamp, length: 1}
