@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 func TestMain(m *testing.M) {
@@ -201,6 +204,39 @@ func TestOutcome_Figure(t *testing.T) {
 		o := outcome{Value: c.value, bound: c.bound}
 		if got := o.figure(); got != c.want {
 			t.Errorf("%v, %s: %q, want %q", c.value, c.bound, got, c.want)
+		}
+	}
+}
+
+// TestServer_Empty checks that the memory of deleted keys is free at once.
+func TestServer_Empty(t *testing.T) {
+	all, err := startServers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.stop()
+	for kind, s := range all {
+		used := func() float64 {
+			bytes, err := s.number(t.Context(), "used_memory")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return bytes
+		}
+		const fill = "for i = 1, 300000 do redis.call('SET', i, i) end"
+		if err := s.empty(t.Context()); err != nil { // the client's connection is counted now
+			t.Fatal(err)
+		}
+		before := used()
+		if err := s.client.Eval(t.Context(), fill, nil).Err(); err != nil && !errors.Is(err, redis.Nil) {
+			t.Fatal(err)
+		}
+		full := used()
+		if err := s.empty(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if left := used() - before; left > (full-before)/100 {
+			t.Errorf("%s, %s: %.0f of %.0f bytes are still used", kind, s.name, left, full-before)
 		}
 	}
 }
