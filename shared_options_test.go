@@ -10,7 +10,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-func TestNew_SharedOptionsContradict(t *testing.T) {
+func TestShared_OptionsContradict(t *testing.T) {
 	node, _ := newFakeServer().connect(enforcedDefault(), time.Now)
 	for want, opts := range map[string]*chatguard.Options{
 		"ShareMode is 7":        {Shared: node, ShareMode: 7},
