@@ -46,6 +46,9 @@ func parseURL(text string) (address, error) {
 	if !found || !known {
 		return a, fmt.Errorf("the URL %s must begin with redis://, rediss://, redis+sentinel:// or redis+cluster://", redacted(text))
 	}
+	if strings.ContainsAny(rest, "?#") {
+		return a, fmt.Errorf("the URL %s has parameters after ? or #: remove them, and use Options instead (in a password, write %%3F and %%23)", redacted(text))
+	}
 	authority, path, _ := strings.Cut(rest, "/")
 	if strings.Contains(path, "@") {
 		return a, fmt.Errorf("the URL %s has a / before the @: write %%2F", redacted(text))
@@ -66,9 +69,6 @@ func parseURL(text string) (address, error) {
 			return a, fmt.Errorf("the URL %s doesn't have a host and port after ://", redacted(text))
 		}
 		a.hosts = append(a.hosts, complete)
-	}
-	if strings.ContainsAny(rest, "?#") {
-		return a, fmt.Errorf("the URL %s has parameters after ? or #: use Options instead", redacted(text))
 	}
 	return a, a.parsePath(text, path)
 }
@@ -113,25 +113,54 @@ func hostPort(host string, k kind) (complete string, ok bool) {
 	} else {
 		name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
 	}
-	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 || name == "" || strings.ContainsAny(name, " /[]") {
+	if _, err := netip.ParseAddr(name); err != nil && strings.Contains(name, ":") {
+		return "", false
+	}
+	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 || name == "" || strings.ContainsAny(name, " /[]?#@=&;") {
 		return "", false
 	}
 	return net.JoinHostPort(name, port), true
 }
 
-// redacted returns a URL without user and password.
+// redacted returns the scheme and the hosts of a URL, which may be wrong in any way. Everything that
+// could be part of a password is replaced.
 func redacted(text string) string {
 	scheme, rest, found := strings.Cut(text, "://")
+	if found = found && !strings.ContainsAny(scheme, "@:/?#="); !found {
+		rest = text
+	}
+	shown := redactedHosts(rest)
 	if !found {
-		scheme, rest = "", text
+		return strconv.Quote(shown)
 	}
-	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
-		rest = "***" + rest[at:]
+	return scheme + "://" + shown
+}
+
+// redactedHosts returns the hosts that a URL without its scheme begins with.
+func redactedHosts(rest string) string {
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
 	}
-	if !found {
-		return strconv.Quote(rest)
+	authority, more := rest[:end], rest[end:]
+	if strings.Contains(more, "@") { // the password may begin before
+		return "…"
 	}
-	return scheme + "://" + rest
+	at := strings.LastIndexByte(authority, '@')
+	hosts := authority[at+1:]
+	for host := range strings.SplitSeq(hosts, ",") {
+		if _, ok := hostPort(host, single); !ok {
+			hosts = "…"
+			break
+		}
+	}
+	if at >= 0 {
+		hosts = "***@" + hosts
+	}
+	if more != "" && more != "/" {
+		hosts += more[:1] + "…"
+	}
+	return hosts
 }
 
 // loopback reports whether host:port is on this machine.

@@ -86,13 +86,17 @@ func checkPlacement(name string) error {
 	return nil
 }
 
-// checkNoPassword refuses a URL with a password. The error doesn't contain the URL.
+// checkNoPassword refuses a URL that has a password, or parameters that could be one. The error
+// doesn't contain the URL.
 func checkNoPassword(url string) error {
 	if at := strings.LastIndexByte(url, '@'); at >= 0 {
 		_, user, found := strings.Cut(url[:at], "://")
 		if strings.ContainsAny(user, ":/") || !found {
 			return errors.New("a password doesn't belong here: remove it, and put it in the environment variable CHATGUARD_SHARED_PASSWORD")
 		}
+	}
+	if strings.ContainsAny(url, "?#") {
+		return errors.New("parameters after ? or # aren't supported: remove them, and set the keys of [shared] instead; a password belongs in the environment variable CHATGUARD_SHARED_PASSWORD")
 	}
 	return nil
 }
@@ -112,7 +116,7 @@ func checkSharedURL(s Shared) error {
 	authority, _, _ := strings.Cut(rest, "/")
 	authority = authority[strings.LastIndexByte(authority, '@')+1:]
 	if !slices.Contains(storeSchemes, scheme) || authority == "" {
-		return fmt.Errorf("%q is not the URL of a store (want redis://host:6379, rediss://, redis+sentinel:// or redis+cluster://)", s.URL)
+		return errors.New("this is not the URL of a store (want redis://host:6379, rediss://, redis+sentinel:// or redis+cluster://)") // the text may have a password
 	}
 	for host := range strings.SplitSeq(authority, ",") {
 		if !s.usesTLS() && !s.Insecure && !isLoopback(host) && !isLoopback(host+":0") {
