@@ -39,8 +39,8 @@ type Options struct {
 	// Cluster. 0 means none.
 	Replicas int
 
-	// Node is the name of this node. It must be different from all others'. Empty means the host's
-	// name and a random part.
+	// Node is the name of this node. It must be different from all others'. It has up to 100
+	// letters, digits, '_', '.' and '-'. Empty means the host's name and a random part.
 	Node string
 	// Version is the version of the program that the other nodes see. Empty means the version of
 	// this module.
@@ -51,13 +51,21 @@ type Options struct {
 
 	// Timeout is how long a call waits for the server, including all repetitions. Without any
 	// answer for twice as long, the store is away: calls then fail at once, until the server
-	// answers again. 0 means 100 ms.
+	// answers again. It is from 1 ms to 10 s. 0 means 100 ms.
 	Timeout time.Duration
-	// Interval is the time between two calls of Guard.Exchange by Run. 0 means 500 ms.
+	// Interval is the time between two calls of Guard.Exchange by Run. It is from 20 ms to 1 min.
+	// 0 means 500 ms.
 	Interval time.Duration
 	// Logger receives outages and their end. Nil means slog.Default().
 	Logger *slog.Logger
 }
+
+// The bounds of the options.
+const (
+	minTimeout, maxTimeout   = time.Millisecond, 10 * time.Second
+	minInterval, maxInterval = 20 * time.Millisecond, time.Minute
+	maxName                  = 100 // bytes of Node and Namespace
+)
 
 // withDefaults returns the options with all defaults, or an error that names the option to change.
 func (o *Options) withDefaults() (Options, error) {
@@ -68,16 +76,11 @@ func (o *Options) withDefaults() (Options, error) {
 	if c.Namespace == "" {
 		c.Namespace = "cg1"
 	}
-	if escape(c.Namespace) != c.Namespace {
-		return c, fmt.Errorf("the namespace %q may only have letters, digits, '_', '.' and '-'", c.Namespace)
+	if err := checkName("the namespace", c.Namespace); err != nil {
+		return c, err
 	}
 	if c.Placement < PlaceByUser || c.Placement > PlaceTogether {
 		return c, fmt.Errorf("the Placement %d doesn't exist: use PlaceByUser, PlaceByChannel or PlaceTogether", c.Placement)
-	}
-	for name, value := range map[string]time.Duration{"Timeout": c.Timeout, "Interval": c.Interval} {
-		if value < 0 {
-			return c, fmt.Errorf("%s is %s: set it to 0 for the default, or higher", name, value)
-		}
 	}
 	if c.Replicas < 0 {
 		return c, fmt.Errorf("the number of Replicas is %d: set it to 0 or higher", c.Replicas)
@@ -88,16 +91,43 @@ func (o *Options) withDefaults() (Options, error) {
 	if c.Interval == 0 {
 		c.Interval = 500 * time.Millisecond
 	}
+	if err := checkDuration("Timeout", c.Timeout, minTimeout, maxTimeout); err != nil {
+		return c, err
+	}
+	if err := checkDuration("Interval", c.Interval, minInterval, maxInterval); err != nil {
+		return c, err
+	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
 	if c.Node == "" {
 		c.Node = defaultNode()
 	}
+	if err := checkName("Options.Node", c.Node); err != nil {
+		return c, err
+	}
 	if c.Version == "" {
 		c.Version = moduleVersion()
 	}
 	return c, nil
+}
+
+// checkName refuses a name that would have to be escaped in keys, or that is too long.
+func checkName(what, name string) error {
+	if len(name) > maxName {
+		return fmt.Errorf("%s has %d bytes: use up to %d", what, len(name), maxName)
+	}
+	if escape(name) != name {
+		return fmt.Errorf("%s %q may only have letters, digits, '_', '.' and '-': remove the others", what, name)
+	}
+	return nil
+}
+
+func checkDuration(name string, d, least, most time.Duration) error {
+	if d < least || d > most {
+		return fmt.Errorf("%s is %s: set it from %s to %s, or to 0 for the default", name, d, least, most)
+	}
+	return nil
 }
 
 // complete adds what the URL says, and refuses combinations that would be unsafe or can't work.
@@ -135,12 +165,19 @@ func (o *Options) checkPlain(host string) error {
 	return nil
 }
 
+// defaultNode returns the host's name, as far as a node's may be like it, and a random part.
 func defaultNode() string {
 	host, err := os.Hostname()
-	if err != nil {
+	if err != nil || host == "" {
 		host = "node"
 	}
-	return host + "-" + strings.ToLower(rand.Text()[:6])
+	host = strings.Map(func(c rune) rune {
+		if c < 0x80 && plain(byte(c)) {
+			return c
+		}
+		return '-'
+	}, host)
+	return host[:min(len(host), maxName/2)] + "-" + strings.ToLower(rand.Text()[:6])
 }
 
 // moduleVersion returns the version of this module in the running program.

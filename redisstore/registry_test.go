@@ -18,7 +18,7 @@ func TestNodes(t *testing.T) {
 		n.Name, n.Number, n.Policy = "forged", 999, "forged"
 	}
 	a := open(t, r.URL(), Options{Node: "a", Version: "v9", Describe: describe})
-	b := open(t, r.URL(), Options{Node: "b c"})
+	b := open(t, r.URL(), Options{Node: "b.c"})
 	stop := run(t, a, &fakeGuard{})
 	run(t, b, &fakeGuard{})
 	eventually(t, "both are listed with numbers", func() bool {
@@ -27,7 +27,7 @@ func TestNodes(t *testing.T) {
 	})
 	nodes, _ := a.Nodes(t.Context())
 	n := nodes[0]
-	if n.Name != "a" || !n.Self || nodes[1].Name != "b c" || nodes[1].Self || nodes[1].Number == n.Number {
+	if n.Name != "a" || !n.Self || nodes[1].Name != "b.c" || nodes[1].Self || nodes[1].Number == n.Number {
 		t.Errorf("%+v", nodes)
 	}
 	if n.Version != "v9" || n.Address != "http://a" || n.Mode != "exact" || !slices.Equal(n.Formats, limits.RowFormats()) || n.Policy != "" || n.Figures["checks"] != 7 || n.Error <= 0 || n.Number > 255 {
@@ -49,10 +49,10 @@ func TestNodes(t *testing.T) {
 	if h := b.Health(); h.Problem != "" {
 		t.Error(h.Problem)
 	}
-	c := open(t, r.URL(), Options{Node: "b c"})
+	c := open(t, r.URL(), Options{Node: "b.c"})
 	run(t, c, &fakeGuard{})
 	eventually(t, "two nodes with the same name say so", func() bool {
-		return strings.Contains(b.Health().Problem, "another node is named b c") && strings.Contains(c.Health().Problem, "another node is named b c")
+		return strings.Contains(b.Health().Problem, "another node is named b.c") && strings.Contains(c.Health().Problem, "another node is named b.c")
 	})
 }
 

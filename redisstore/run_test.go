@@ -12,7 +12,7 @@ import (
 func TestRun(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	s := open(t, r.URL(), Options{Interval: time.Millisecond})
+	s := open(t, r.URL(), Options{Interval: 20 * time.Millisecond})
 	guard := &fakeGuard{}
 	if err := s.Run(t.Context(), nil); err == nil {
 		t.Error("no error without a Guard")

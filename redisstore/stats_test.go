@@ -35,7 +35,7 @@ func TestHistogram(t *testing.T) {
 func TestStats(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	s := open(t, r.URL(), Options{Timeout: time.Second, Interval: 10 * time.Millisecond})
+	s := open(t, r.URL(), Options{Timeout: time.Second, Interval: 20 * time.Millisecond})
 	if got := s.Stats(); got.Swaps.total() != 0 || got.Exchanges.total() != 0 || got.Failed != 0 || got.Repeated != 0 {
 		t.Errorf("at the start: %+v", got)
 	}

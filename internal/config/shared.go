@@ -126,22 +126,26 @@ func checkSharedURL(s Shared) error {
 	return nil
 }
 
-// checkNamespace returns an error unless each character stands for itself in a key.
 func checkNamespace(name string) error {
-	isOther := func(c rune) bool {
-		return c != '_' && c != '.' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
-	}
-	if name == "" || len(name) > 100 || strings.ContainsFunc(name, isOther) {
+	if name == "" || !isPlainName(name) {
 		return fmt.Errorf("%q is not a namespace (want 1 to 100 letters, digits, _, . and -)", name)
 	}
 	return nil
 }
 
 func checkNode(name string) error {
-	if len(name) > 100 || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return fmt.Errorf("%q is not the name of a node (want up to 100 ASCII characters without blanks)", name)
+	if !isPlainName(name) {
+		return fmt.Errorf("%q is not the name of a node (want up to 100 letters, digits, _, . and -)", name)
 	}
 	return nil
+}
+
+// isPlainName reports whether each character of a name stands for itself in a key.
+func isPlainName(name string) bool {
+	isOther := func(c rune) bool {
+		return c != '_' && c != '.' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+	}
+	return len(name) <= 100 && !strings.ContainsFunc(name, isOther)
 }
 
 func checkShare(s Shared) error {
