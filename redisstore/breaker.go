@@ -1,13 +1,10 @@
 package redisstore
 
 import (
-	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
-
-	"github.com/chatguard/chatguard"
 )
 
 // probeEvery is the time between two attempts to reach a server that is away.
@@ -93,10 +90,7 @@ func (s *Store) inquire(began int64) {
 // outage describes a cause.
 func (s *Store) outage(cause error) *outage {
 	problem, lasting := s.problem(cause)
-	return &outage{
-		problem: problem, lasting: lasting,
-		err: fmt.Errorf("redisstore: %s: %w", problem, chatguard.ErrAway),
-	}
+	return &outage{problem: problem, lasting: lasting, err: away(problem)}
 }
 
 // comeBack ends an outage.

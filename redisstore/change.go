@@ -267,13 +267,14 @@ func (s *Store) unknown(ctx context.Context, c *change) error {
 		cause = ctx.Err()
 	}
 	if interrupted(ctx, cause) {
-		return fmt.Errorf("redisstore: %s: the call ended before its answer: %w: %w", s.where, chatguard.ErrAway, context.Cause(ctx))
+		ended := context.Cause(ctx)
+		return away(fmt.Sprintf("%s: the call ended before its answer: %v", s.where, ended), ended)
 	}
 	problem, _ := s.problem(cause)
 	if parent := context.Cause(ctx); parent != nil && !errors.Is(parent, context.DeadlineExceeded) {
-		return fmt.Errorf("redisstore: %s: %w: %w", problem, chatguard.ErrAway, parent)
+		return away(fmt.Sprintf("%s: %v", problem, parent), parent)
 	}
-	return fmt.Errorf("redisstore: %s: %w", problem, chatguard.ErrAway)
+	return away(problem)
 }
 
 // unknown reports whether the change may have been made without a reply.
@@ -299,7 +300,7 @@ func (s *Store) compareAndSet(ctx context.Context, key, was, is string, expires 
 	case c.now != nil:
 		return c.now[0], false, nil
 	case c.unknown():
-		return is, false, fmt.Errorf("redisstore: %s: %w (%v)", key, chatguard.ErrUnconfirmed, c.err)
+		return is, false, fmt.Errorf("redisstore: %s: %w (%s)", key, chatguard.ErrUnconfirmed, withoutPrefix(c.err))
 	}
 	return is, c.done, c.err
 }

@@ -52,7 +52,7 @@ func (s *Store) clientOption() rueidis.ClientOption {
 	return rueidis.ClientOption{
 		InitAddress: s.address.hosts, Username: o.Username, Password: o.Password, SelectDB: s.address.database,
 		TLSConfig: o.TLS, Dialer: dialer, DialCtxFn: s.dial,
-		ClientName: "chatguard", ClientSetInfo: rueidis.DisableClientSetInfo,
+		ClientName: "chatguard:" + o.Node, ClientSetInfo: rueidis.DisableClientSetInfo,
 		Sentinel: rueidis.SentinelOption{
 			MasterSet: s.address.primary, Username: o.SentinelUsername, Password: o.SentinelPassword,
 			TLSConfig: o.TLS, Dialer: dialer, TopologyRefreshInterval: 5 * time.Second,
@@ -97,8 +97,7 @@ func (s *Store) examine(ctx context.Context) error {
 		return err
 	}
 	if format != s.options.Placement.format() {
-		return &refusal{fmt.Sprintf("the namespace %s has data of format %q, and this node has %q: use the same version and Options.Placement on all nodes, or another namespace",
-			s.options.Namespace, printable(format), s.options.Placement.format())}
+		return s.otherFormat(format)
 	}
 	if found.epoch, err = stored(results[2], epoch); err != nil {
 		return err
@@ -106,6 +105,23 @@ func (s *Store) examine(ctx context.Context) error {
 	found.runID = s.runID(ctx)
 	s.server.Store(found)
 	return nil
+}
+
+// otherFormat is the error of a namespace whose data has another format than this node's.
+func (s *Store) otherFormat(format string) error {
+	for p := PlaceByUser; p <= PlaceTogether; p++ {
+		if format == p.format() {
+			return &refusal{fmt.Sprintf("the other nodes of namespace %s have %s as Options.Placement, and this node has %s: use the same on all nodes, or another Options.Namespace",
+				s.options.Namespace, p.name(), s.options.Placement.name())}
+		}
+	}
+	version, _, _ := strings.Cut(format, " ")
+	if _, err := strconv.ParseUint(version, 10, 16); err != nil {
+		sentence, _ := s.replyProblem("WRONGTYPE")
+		return &refusal{sentence}
+	}
+	return &refusal{fmt.Sprintf("the namespace %s has data of format %q, and this node has %q: use the same version and Options.Placement on all nodes, or another Options.Namespace",
+		s.options.Namespace, printable(format), s.options.Placement.format())}
 }
 
 // swapCommand stores a value if there is none.

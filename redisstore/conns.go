@@ -121,7 +121,7 @@ func (s *Store) dial(ctx context.Context, host string, dialer *net.Dialer, confi
 	if err := encrypted.HandshakeContext(ctx); err != nil {
 		c.Close()
 		if isTimeout(err) {
-			err = fmt.Errorf("no answer to the TLS handshake of %s (%w)", host, err)
+			err = fmt.Errorf("%w: %w", errNoHandshake, err)
 		}
 		return nil, unmade(caller, err)
 	}

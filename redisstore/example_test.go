@@ -128,7 +128,7 @@ func ExampleStore_Health() {
 			health.Server, health.Since, health.Refusing, health.Nodes, health.RoundTrip, health.Offset, health.Skew/2, health.IfEqual)
 	}
 	// Output:
-	// 127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused: is the server running and reachable?
+	// 127.0.0.1:1: connection refused: is the server running and reachable?
 }
 
 // A page of yours can list the nodes, with figures of your own.

@@ -33,7 +33,7 @@ func TestOpen_Refused(t *testing.T) {
 		"wrong user":       {"redis://bob:wr0ng@" + locked.Addr(), Options{}, "the user name or password is wrong"},
 		"user alone":       {"redis://bob@" + locked.Addr(), Options{}, `the user "bob" has no password`},
 		"newer format":     {future.URL(), Options{}, `the namespace cg1 has data of format "2"`},
-		"odd format":       {future.URL(), Options{Namespace: "odd"}, `the namespace odd has data of format "x?x?`},
+		"odd format":       {future.URL(), Options{Namespace: "odd"}, "another program uses keys that begin with odd: set another namespace"},
 		"other type":       {future.URL(), Options{Namespace: "wrong"}, "another program uses keys that begin with wrong"},
 		"placement":        {future.URL(), Options{Placement: PlaceTogether}, `and this node has "1 together"`},
 		"old server":       {"redis://" + oldServer(t), Options{}, "older than 6.2"},

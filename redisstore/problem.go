@@ -70,7 +70,7 @@ func (s *Store) replyProblem(code string) (sentence string, ok bool) {
 	}
 	switch code {
 	case "WRONGPASS":
-		return "the user name or password is wrong", true
+		return "the user name or password is wrong: correct Options.Username and Options.Password", true
 	case "NOAUTH":
 		return "the server asks for a password: set Options.Password", true
 	case "NOPERM":
@@ -105,6 +105,10 @@ func (s *Store) problem(err error) (line string, lasting bool) {
 	var alert *net.OpError
 	var record tls.RecordHeaderError
 	var notMade *dialError
+	var ours *storeError
+	if errors.As(err, &ours) {
+		return ours.text, false
+	}
 	code := replyCode(err)
 	sentence, known := s.replyProblem(code)
 	switch {
@@ -112,6 +116,8 @@ func (s *Store) problem(err error) (line string, lasting bool) {
 		line, lasting = refused.text, true
 	case known:
 		line, lasting = sentence, !passing(code)
+	case code != "" && strings.Contains(err.Error(), "DB index"):
+		line, lasting = fmt.Sprintf("the server has no database %d: set a smaller number after the / of the URL", s.address.database), true
 	case code != "":
 		line = "the server refuses: " + printable(err.Error())
 	case errors.As(err, &certificate):
@@ -122,12 +128,16 @@ func (s *Store) problem(err error) (line string, lasting bool) {
 		line, lasting = "the server doesn't speak TLS: write redis:// or another port", true
 	case s.wantsCertificate(err):
 		line = fmt.Sprintf("the server closes the TLS connection (%v): does it ask for a certificate? set Options.TLS.Certificates", err)
+	case strings.HasPrefix(err.Error(), "received unknown message type"):
+		line, lasting = "the server doesn't speak the protocol of Redis: correct the host or port", true
+	case errors.Is(err, errNoHandshake):
+		line = "no answer to the TLS handshake: does this port speak TLS? If not, write another port, or redis://"
 	case errors.As(err, &notMade):
-		line = notMade.Error() + ": is the server running and reachable?"
+		line = s.reason(err)
 	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
 		line = fmt.Sprintf("no answer within %s: is the server running and reachable?", s.options.Timeout)
 	default:
-		line = fmt.Sprintf("%v: is the server running and reachable?", err)
+		line = s.reason(err)
 	}
 	return s.where + ": " + line, lasting
 }

@@ -168,7 +168,7 @@ func (s *Store) heartbeat(ctx context.Context, guard Guard) error {
 	}
 	for _, result := range results {
 		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) {
-			return s.notListed(err)
+			return s.notListed(ctx, err)
 		}
 	}
 	s.registry.refusing.Store(nil)
@@ -183,11 +183,12 @@ func (s *Store) heartbeat(ctx context.Context, guard Guard) error {
 
 // notListed is the error of a heartbeat. If the server has refused it, Health has the problem until
 // the next heartbeat that succeeds.
-func (s *Store) notListed(err error) error {
-	problem, _ := s.problem(err)
-	if replyCode(err) != "" {
-		s.registry.refusing.Store(&problem)
+func (s *Store) notListed(ctx context.Context, err error) error {
+	problem, lasting := s.problem(err)
+	if replyCode(err) == "" && !lasting {
+		return s.unknown(ctx, &change{cause: err})
 	}
+	s.registry.refusing.Store(&problem)
 	return errors.New("redisstore: " + problem)
 }
 
@@ -202,7 +203,7 @@ func (s *Store) foreign(record rueidis.RedisResult) bool {
 // what it has seen.
 func (s *Store) reexamine(ctx context.Context, guard Guard, before *server) error {
 	if err := s.examine(ctx); err != nil {
-		return s.notListed(err)
+		return s.notListed(ctx, err)
 	}
 	if now := s.server.Load(); now.epoch != before.epoch || now.runID != before.runID {
 		s.options.Logger.Warn("redisstore: the server has restarted or was replaced", "address", s.where)

@@ -28,7 +28,8 @@ const lastExchange = 5 * time.Second
 // notices of other nodes, lists this node, and calls the Guard's Exchange. It then exchanges a last
 // time for at most 5 s, and removes the node from the list.
 //
-// Run returns an error if the last exchange fails: what was spent here since isn't stored. Other
+// Run returns an error if the last exchange fails. It says how many rows weren't written: what their
+// users have spent since is forgotten. Other
 // problems don't end Run, see [Store.Health]. Only one Run can be running.
 func (s *Store) Run(ctx context.Context, guard Guard) error {
 	if guard == nil {
@@ -48,7 +49,10 @@ func (s *Store) Run(ctx context.Context, guard Guard) error {
 	defer cancel()
 	err := s.exchangeOnce(last, guard)
 	s.deregister(last)
-	return err
+	if err != nil {
+		return lost(guard, err)
+	}
+	return nil
 }
 
 // watch looks each 50 ms whether a server that is away is back.
@@ -115,12 +119,16 @@ func (s *Store) exchangeOnce(ctx context.Context, guard Guard) error {
 	return err
 }
 
-// logOnce logs an error that isn't the last one, and returns its text.
+// logOnce logs an error that isn't the last one, and returns its text. An outage is logged elsewhere.
 func (s *Store) logOnce(ctx context.Context, message, last string, err error) string {
 	if err == nil || ctx.Err() != nil {
 		return ""
 	}
-	if text := err.Error(); text != last {
+	if transient(err) {
+		s.options.Logger.Debug(message, "problem", withoutPrefix(err))
+		return last
+	}
+	if text := withoutPrefix(err); text != last {
 		s.options.Logger.Warn(message, "problem", text)
 		return text
 	}

@@ -79,8 +79,9 @@ type Store struct {
 // A nil opts is the same as the zero Options. If the server can't be reached, Open succeeds, so
 // that a node starts without it: calls fail with an error that wraps [chatguard.ErrAway], and
 // [Store.Health] says why, until the server answers. Open refuses what doesn't pass by itself: a
-// wrong password, a server older than 6.2, an untrusted certificate, a namespace with data of
-// another format, and a connection without TLS to another machine. The error names the server and
+// wrong password, a database that doesn't exist, a server older than 6.2 or of another kind, an
+// untrusted certificate, a namespace with data of another format, and a connection without TLS to
+// another machine. The error names the server and
 // the fix.
 func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	s, err := newStore(url, opts)
@@ -137,7 +138,7 @@ func newStore(url string, opts *Options) (*Store, error) {
 		calls: make(chan struct{}, maxCalls), wentAway: make(chan struct{}, 1), relisten: make(chan struct{}, 1), changes: make(chan string, maxChanges),
 	}
 	s.breaker.limit = int64(2 * o.Timeout)
-	s.breaker.away.Store(&outage{err: fmt.Errorf("redisstore: %s: not connected yet: %w", s.where, chatguard.ErrAway), problem: "not connected yet"})
+	s.breaker.away.Store(&outage{err: away(s.where + ": not connected yet: try again soon"), problem: "not connected yet"})
 	s.clock.start(s.started)
 	s.stats.start()
 	s.background, s.end = context.WithCancel(context.Background())
@@ -171,7 +172,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.end()
-	s.breaker.away.Store(&outage{err: fmt.Errorf("redisstore: %w: %w", errClosed, chatguard.ErrAway), problem: errClosed.Error(), lasting: true})
+	s.breaker.away.Store(&outage{err: away(errClosed.Error(), errClosed), problem: errClosed.Error(), lasting: true})
 	s.conns.closeAll()
 	s.goroutines.Wait()
 	if client := s.client.Load(); client != nil {

@@ -163,7 +163,7 @@ func OpenSharedUp(ctx context.Context, c config.Config) (*redisstore.Store, erro
 func SharedText(text string) string { return sharedWords.Replace(text) }
 
 var sharedWords = strings.NewReplacer(
-	"Options.Password", "CHATGUARD_SHARED_PASSWORD", "Options.SentinelPassword", "CHATGUARD_SHARED_SENTINEL_PASSWORD", "the user name or password is wrong", "the user name or password is wrong: correct CHATGUARD_SHARED_PASSWORD, or the user in shared.url",
+	"Options.Password", "CHATGUARD_SHARED_PASSWORD", "Options.SentinelPassword", "CHATGUARD_SHARED_SENTINEL_PASSWORD", "the user name or password is wrong: correct Options.Username and Options.Password", "the user name or password is wrong: correct CHATGUARD_SHARED_PASSWORD, or the user in shared.url",
 	"Options.Placement", "shared.placement", "PlaceByUser", `"user"`, "PlaceByChannel", `"channel"`, "PlaceTogether", `"together"`,
 	"what PlacementFor returns", "the one that `chatguard doctor` names",
 	"Options.Namespace", "shared.namespace", "Options.Node", "shared.node", "Options.Replicas", "shared.replicas", "Options.Timeout", "shared.timeout",

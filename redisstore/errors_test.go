@@ -1,0 +1,162 @@
+package redisstore
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/redistest"
+)
+
+// answerAll starts a server that answers each line with the same text.
+func answerAll(t *testing.T, text string) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { l.Close(); <-done })
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if _, err := bufio.NewReader(c).ReadString('\n'); err == nil {
+				_, _ = c.Write([]byte(text)) // the client may be gone
+			}
+			c.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// TestOpen_RefusedWithFix checks that mistakes that last are refused, with what to do.
+func TestOpen_RefusedWithFix(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t, "--requirepass", "s3cret")
+	plain := startRedis(t)
+	plain.must("SET", "user:format", "1")
+	plain.must("SET", "other:format", "hello")
+	plain.must("SET", "later:format", "2")
+	for name, test := range map[string]struct {
+		url  string
+		opts Options
+		want string
+	}{
+		"password":      {"redis://:wr0ng@" + r.Addr(), Options{}, "the user name or password is wrong: correct Options.Username and Options.Password"},
+		"database":      {plain.URL() + "/99", Options{}, "the server has no database 99: set a smaller number after the / of the URL"},
+		"other program": {"redis://" + answerAll(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), Options{}, "the server doesn't speak the protocol of Redis: correct the host or port"},
+		"foreign":       {plain.URL(), Options{Namespace: "other"}, "another program uses keys that begin with other: set another namespace"},
+		"placement":     {plain.URL(), Options{Namespace: "user", Placement: PlaceTogether}, "namespace user have PlaceByUser as Options.Placement, and this node has PlaceTogether: use the same"},
+		"later":         {plain.URL(), Options{Namespace: "later"}, `the namespace later has data of format "2", and this node has "1": use the same version`},
+	} {
+		test.opts.Logger, test.opts.Timeout = quiet(), 5*time.Second
+		s, err := Open(t.Context(), test.url, &test.opts)
+		if err == nil {
+			t.Errorf("%s: no error, but %s", name, s.Health().Problem)
+			s.Close()
+		} else if !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "wr0ng") {
+			t.Errorf("%s: %v\nwant %s", name, err, test.want)
+		}
+	}
+}
+
+// TestOpen_NoTLS checks that a port without TLS is named as a possible cause.
+func TestOpen_NoTLS(t *testing.T) {
+	t.Parallel()
+	s := open(t, "rediss://"+startIdle(t), Options{})
+	if p := s.Health().Problem; !strings.Contains(p, "does this port speak TLS?") || strings.Count(p, "127.0.0.1") != 1 {
+		t.Error(p)
+	}
+}
+
+// TestErrors_OneAddress checks that an error during an outage has one address and one piece of
+// advice.
+func TestErrors_OneAddress(t *testing.T) {
+	t.Parallel()
+	s := open(t, "redis://127.0.0.1:1", Options{})
+	const want = "redisstore: 127.0.0.1:1: connection refused: is the server running and reachable?"
+	_, err := s.Nodes(t.Context())
+	_, _, err2 := s.Document(t.Context(), "x")
+	swap := one("a", "", "1")
+	s.Swap(t.Context(), []*chatguard.Swap{swap})
+	for _, err := range []error{err, err2, swap.Err, s.unknown(t.Context(), &change{cause: swap.Err})} {
+		if err == nil || err.Error() != want || !errors.Is(err, chatguard.ErrAway) {
+			t.Error(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.unknown(ctx, &change{cause: context.Canceled}); !errors.Is(err, chatguard.ErrAway) || !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestErrors_NoSuchHost(t *testing.T) {
+	t.Parallel()
+	s := open(t, "redis://127.0.0.1:1", Options{})
+	err := &dialError{&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Name: "nosuch.invalid", Server: "10.0.0.1:53", IsNotFound: true}}}
+	problem, lasting := s.problem(err)
+	if want := "127.0.0.1:1: no such host nosuch.invalid: correct the host in the URL, or the DNS"; problem != want || lasting {
+		t.Error(problem, lasting)
+	}
+}
+
+// awayGuard is a Guard with rows that it can't write.
+type awayGuard struct {
+	fakeGuard
+	err  error
+	owed int
+}
+
+func (g *awayGuard) Exchange(context.Context) error { return g.err }
+func (g *awayGuard) Sharing() chatguard.Sharing     { return chatguard.Sharing{Owed: g.owed} }
+
+// TestRun_Lost checks that the error of Run says what is lost.
+func TestRun_Lost(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	cause := away("127.0.0.1:1: connection refused")
+	for _, test := range []struct {
+		guard Guard
+		want  string
+	}{
+		{&awayGuard{err: cause, owed: 3}, "redisstore: 3 rows weren't written, what their users have spent since is forgotten: 127.0.0.1:1: connection refused"},
+		{&awayGuard{err: cause, owed: 1}, "redisstore: 1 row wasn't written, what"},
+		{&awayGuard{err: cause}, "redisstore: some rows weren't written, what"},
+	} {
+		var log redistest.Output
+		s := open(t, r.URL(), Options{Interval: minInterval, Logger: logTo(&log)})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(ctx, test.guard) }()
+		eventually(t, "an exchange fails", func() bool { return strings.Contains(log.String(), "the exchange has failed") })
+		cancel()
+		if err := <-ended; err == nil || !strings.HasPrefix(err.Error(), test.want) || !errors.Is(err, chatguard.ErrAway) {
+			t.Error(err)
+		}
+		for line := range strings.Lines(log.String()) {
+			if strings.Contains(line, "level=WARN") {
+				t.Errorf("an outage that is logged elsewhere: %s", line)
+			}
+		}
+	}
+}
+
+// TestOpen_ClientName checks that CLIENT LIST shows whose connection it is.
+func TestOpen_ClientName(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	open(t, r.URL(), Options{Node: "chat-7"})
+	if list := r.text("CLIENT", "LIST"); !strings.Contains(list, "name=chatguard:chat-7 ") {
+		t.Error(list)
+	}
+}
