@@ -374,3 +374,23 @@ func FuzzReadRow(f *testing.F) {
 		}
 	})
 }
+
+// A log stays whole under a smaller limit, also with messages of the first moment of 1970, whose
+// times are zero.
+func TestRow_LogUnderSmallerLimit(t *testing.T) {
+	for _, at := range []int64{0, nanos(0)} {
+		data := NewDraft(mustSet(t, window("sliding-log", 2, time.Hour)), nil, at)
+		data.Spend(Spent{At: at, N: 2})
+		bytes := data.Row(Stamp{Seq: 1}, at).Bytes()
+		for _, messages := range []int64{1, 2} {
+			row, err := ReadRow(mustSet(t, window("sliding-log", messages, time.Hour)), 0, bytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bytes = NewDraft(row.set, row, at).Row(Stamp{Seq: 2}, at).Bytes()
+			if got := row.set.rules[0].state(row.words)[0]; got != 2 {
+				t.Errorf("at %d, %d messages allowed: %d in the log, want 2", at, messages, got)
+			}
+		}
+	}
+}

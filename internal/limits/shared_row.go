@@ -152,7 +152,12 @@ func (r *Row) append(b []byte, computed int64) []byte {
 // appendUsage appends the usage of a limit.
 func (r *Rule) appendUsage(b []byte, row []uint64) []byte {
 	calendar := r.calendar.String()
-	state := trim(r.state(row))
+	state := r.state(row)
+	if isLog := r.algorithm.size == 0; isLog && state[0] > 0 { // its length says how much room it needs
+		state = state[:r.sizeOf(state)]
+	} else {
+		state = trim(state)
+	}
 	b = append(appendNumbers(append(b, r.code), uint64(len(r.name))), r.name...)
 	b = append(appendNumbers(b, uint64(len(calendar))), calendar...)
 	b = appendNumbers(b, uint64(r.capacity), uint64(r.interval), uint64(len(state)))
