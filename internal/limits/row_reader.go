@@ -81,7 +81,9 @@ func (in *rowReader) header() (h rowHeader, err error) {
 	if len(in.data) > MaxRowBytes {
 		return h, fmt.Errorf("%w: it has %d bytes", errStateBytes, len(in.data))
 	}
-	if version := in.byte(); version > rowVersion {
+	if version := in.byte(); version > maxRowVersion {
+		return h, errForeignRow
+	} else if version > rowVersion {
 		return h, fmt.Errorf("%w (version %d, this one reads %d)", ErrRowVersion, version, rowVersion)
 	} else if version != rowVersion {
 		return h, errStateBytes
