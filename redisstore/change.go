@@ -86,13 +86,14 @@ func (s *Store) attempt(ctx context.Context, pending []*change) (answered bool) 
 	}
 	native := s.server.Load() != nil && s.server.Load().ifEqual
 	commands, room := pending[0].command[:0], pending[0].result[:0]
-	if len(pending) > 1 || s.options.Replicas > 0 {
+	waits := s.waitsForReplicas()
+	if len(pending) > 1 || waits {
 		commands = make([]rueidis.Completed, 0, len(pending)+1)
 	}
 	for _, c := range pending {
 		commands = append(commands, c.build(b, native))
 	}
-	if s.options.Replicas > 0 {
+	if waits {
 		end, _ := ctx.Deadline() // replicas that don't confirm must leave time for the reply
 		commands = append(commands, b.Wait().Numreplicas(int64(s.options.Replicas)).Timeout(max(1, time.Until(end).Milliseconds()/2)).Build())
 	}
@@ -107,9 +108,9 @@ func (s *Store) attempt(ctx context.Context, pending []*change) (answered bool) 
 	for i, c := range pending {
 		answered = s.read(ctx, c, results[i], native) || answered
 	}
-	if s.options.Replicas > 0 {
-		confirmed, err := results[len(pending)].AsInt64()
-		s.lagging.Store(err != nil || confirmed < int64(s.options.Replicas))
+	if waits {
+		confirmed, _ := results[len(pending)].AsInt64() // 0 if there is no answer
+		s.noteReplicas(confirmed, 0)
 	}
 	return answered
 }
@@ -243,6 +244,9 @@ func (c *change) ours(now []string) bool {
 func (s *Store) refuse(err error) error {
 	problem, _ := s.problem(err)
 	s.refusing.Store(&problem)
+	if replyCode(err) == "WRONGTYPE" {
+		s.foreign.Store(s.since())
+	}
 	return errors.New("redisstore: " + problem)
 }
 

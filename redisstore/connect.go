@@ -103,6 +103,7 @@ func (s *Store) examine(ctx context.Context) error {
 		return err
 	}
 	found.runID = s.runID(ctx)
+	s.lookAtEviction(ctx)
 	s.server.Store(found)
 	return nil
 }
@@ -111,7 +112,7 @@ func (s *Store) examine(ctx context.Context) error {
 func (s *Store) otherFormat(format string) error {
 	for p := PlaceByUser; p <= PlaceTogether; p++ {
 		if format == p.format() {
-			return &refusal{fmt.Sprintf("the other nodes of namespace %s have %s as Options.Placement, and this node has %s: use the same on all nodes, or another Options.Namespace",
+			return &refusal{fmt.Sprintf("the rows of namespace %s are placed by %s, and this node has %s: use the same on all nodes, or another Options.Namespace",
 				s.options.Namespace, p.name(), s.options.Placement.name())}
 		}
 	}

@@ -58,6 +58,7 @@ func (s *Store) Diagnose(ctx context.Context) []Finding {
 	known := s.server.Load()
 	findings = append(findings, s.findEncryption(), s.findVersion(known), s.findRights(ctx))
 	findings = append(findings, s.findServerSettings(ctx)...)
+	findings = append(findings, s.findReplicas(ctx)...)
 	findings = append(findings, s.findLatency(ctx), s.findClock())
 	return append(findings, s.findNodes(ctx)...)
 }
@@ -191,7 +192,7 @@ func findEviction(policy string) Finding {
 	if strings.HasPrefix(policy, "allkeys-") {
 		level = Problem
 	}
-	return Finding{level, "eviction", "maxmemory-policy is " + printable(policy) + ": when memory is full, the server deletes rows, and users get new allowances", "set maxmemory-policy to noeviction or volatile-ttl"}
+	return Finding{level, "eviction", evictionText(policy), evictionFix}
 }
 
 func findPersistence(info string) Finding {
@@ -273,6 +274,10 @@ func (s *Store) findNodes(ctx context.Context) []Finding {
 		if !slices.Contains(node.Formats, rowFormat()) && len(node.Formats) > 0 {
 			f.Level, f.Fix = Warning, "finish the update"
 			f.Text += fmt.Sprintf(", doesn't read rows of format %d, which this version writes", rowFormat())
+		}
+		if slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == node.Name && n.Instance != node.Instance }) {
+			f.Level, f.Fix = Warning, "set another Options.Node"
+			f.Text += ", another node has the same name"
 		}
 		if i := slices.IndexFunc(nodes, func(n Node) bool { return n.Policy != "" }); i >= 0 && node.Policy != "" && node.Policy != nodes[i].Policy {
 			f.Level, f.Fix = Warning, "deploy the same policy on all nodes"

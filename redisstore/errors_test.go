@@ -55,7 +55,7 @@ func TestOpen_RefusedWithFix(t *testing.T) {
 		"database":      {plain.URL() + "/99", Options{}, "the server has no database 99: set a smaller number after the / of the URL"},
 		"other program": {"redis://" + answerAll(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), Options{}, "the server doesn't speak the protocol of Redis: correct the host or port"},
 		"foreign":       {plain.URL(), Options{Namespace: "other"}, "another program uses keys that begin with other: set another namespace"},
-		"placement":     {plain.URL(), Options{Namespace: "user", Placement: PlaceTogether}, "namespace user have PlaceByUser as Options.Placement, and this node has PlaceTogether: use the same"},
+		"placement":     {plain.URL(), Options{Namespace: "user", Placement: PlaceTogether}, "the rows of namespace user are placed by PlaceByUser, and this node has PlaceTogether: use the same"},
 		"later":         {plain.URL(), Options{Namespace: "later"}, `the namespace later has data of format "2", and this node has "1": use the same version`},
 	} {
 		test.opts.Logger, test.opts.Timeout = quiet(), 5*time.Second

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -51,8 +52,28 @@ func (s *Store) Health() Health {
 			problems = append(problems, *problem)
 		}
 	}
-	if at := s.misplaced.Load(); at != 0 && time.Duration(s.since()-at) < time.Minute {
+	if s.lately(&s.misplaced) {
 		h.Refusing, problems = true, append(problems, misplacedProblem)
+	}
+	if problem, _ := s.replyProblem("WRONGTYPE"); s.lately(&s.foreign) && !slices.Contains(problems, s.where+": "+problem) {
+		problems = append(problems, s.where+": "+problem)
+	}
+	problems = append(problems, s.lasting()...)
+	h.Problem = strings.Join(problems, "; ")
+	return h
+}
+
+// lately reports whether something happened in the last minute.
+func (s *Store) lately(at *atomic.Int64) bool {
+	last := at.Load()
+	return last != 0 && time.Duration(s.since()-last) < time.Minute
+}
+
+// lasting returns the problems that stay until somebody changes the configuration, here or at the
+// server.
+func (s *Store) lasting() (problems []string) {
+	if evicting := s.evicting.Load(); evicting != nil {
+		problems = append(problems, *evicting)
 	}
 	if s.registry.namesake.Load() {
 		problems = append(problems, fmt.Sprintf("another node is named %s too: set another Options.Node", s.options.Node))
@@ -60,9 +81,20 @@ func (s *Store) Health() Health {
 	if name := s.registry.otherPolicy.Load(); name != nil {
 		problems = append(problems, fmt.Sprintf("node %s has another policy than this node: deploy the same policy on all nodes", printable(*name)))
 	}
-	if s.lagging.Load() {
-		problems = append(problems, fmt.Sprintf("fewer than %d replicas confirm swaps: is replication working?", s.options.Replicas))
+	if problem := s.replicasProblem(); problem != "" {
+		problems = append(problems, problem)
 	}
-	h.Problem = strings.Join(problems, "; ")
-	return h
+	return problems
+}
+
+// logLasting logs each lasting problem once. A problem that ends, and comes back after a minute, is
+// logged again. last has when each was seen last, in ns since the Store was opened.
+func (s *Store) logLasting(last map[string]int64) {
+	now := s.since()
+	for _, problem := range s.lasting() {
+		if at, known := last[problem]; !known || time.Duration(now-at) > time.Minute {
+			s.options.Logger.Warn("redisstore: limits may be wrong", "address", s.where, "problem", problem)
+		}
+		last[problem] = now
+	}
 }

@@ -47,6 +47,8 @@ type registry struct {
 	nodes    atomic.Int64 // how many are live, with this one
 	namesake atomic.Bool  // another live node has the same name
 
+	namesakes map[string]int64 // when instances with this node's name were first seen; only for Run
+
 	refusing atomic.Pointer[string] // why the server refuses to list this node; nil if it doesn't
 
 	otherPolicy atomic.Pointer[string] // the name of a node with another policy; nil if there is none
@@ -157,9 +159,8 @@ func (s *Store) heartbeat(ctx context.Context, guard Guard) error {
 	}
 	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{
-			b.Get().Key(s.keys.node(s.options.Node)).Build(),
-			b.Set().Key(s.keys.node(s.options.Node)).Value(string(record)).Px(nodeExpires).Build(),
-			b.Sadd().Key(s.keys.nodes()).Member(s.options.Node).Build(),
+			b.Set().Key(s.keys.node(s.id())).Value(string(record)).Px(nodeExpires).Build(),
+			b.Sadd().Key(s.keys.nodes()).Member(s.id()).Build(),
 			b.Get().Key(s.keys.epoch()).Build(),
 		}
 	})
@@ -172,8 +173,7 @@ func (s *Store) heartbeat(ctx context.Context, guard Guard) error {
 		}
 	}
 	s.registry.refusing.Store(nil)
-	s.registry.namesake.Store(s.foreign(results[0]))
-	if epoch, _ := results[3].ToString(); epoch != s.server.Load().epoch {
+	if epoch, _ := results[2].ToString(); epoch != s.server.Load().epoch {
 		if err := s.reexamine(ctx, guard, s.server.Load()); err != nil {
 			return err
 		}
@@ -192,11 +192,27 @@ func (s *Store) notListed(ctx context.Context, err error) error {
 	return errors.New("redisstore: " + problem)
 }
 
-// foreign reports whether a record of this node's name is another process's.
-func (s *Store) foreign(record rueidis.RedisResult) bool {
-	var node Node
-	text, err := record.ToString()
-	return err == nil && json.Unmarshal([]byte(text), &node) == nil && node.Instance != s.instance
+// id is this node's in the list of nodes. Two nodes with one name have different ones.
+func (s *Store) id() string { return s.options.Node + "." + s.instance }
+
+// findNamesake notes whether another live node has this node's name. A process before this one that
+// has crashed is listed until its record expires.
+func (s *Store) findNamesake(nodes []Node) {
+	r, now := &s.registry, s.since()
+	seen, found := map[string]int64{}, false
+	for _, node := range nodes {
+		if node.Self || node.Name != s.options.Node {
+			continue
+		}
+		first, known := r.namesakes[node.Instance]
+		if !known {
+			first = now
+		}
+		seen[node.Instance] = first
+		found = found || now-first > int64(nodeExpires+heartbeatEvery)
+	}
+	r.namesakes = seen
+	r.namesake.Store(found)
 }
 
 // reexamine looks at the server again. If it has lost data, or isn't the same, the Guard forgets
@@ -232,6 +248,7 @@ func (s *Store) lookAround(ctx context.Context, guard Guard) error {
 	}
 	s.clock.others.Store(int64(min(worst, maxApart)))
 	s.registry.nodes.Store(int64(len(nodes)))
+	s.findNamesake(nodes)
 	s.registry.comparePolicies(nodes, guard.PolicyHash())
 	s.leases.see(nodes)
 	if len(expired) == 0 {
@@ -284,8 +301,8 @@ func (s *Store) deregister(ctx context.Context) {
 	s.releaseNumber(ctx)
 	_, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{
-			b.Del().Key(s.keys.node(s.options.Node)).Build(),
-			b.Srem().Key(s.keys.nodes()).Member(s.options.Node).Build(),
+			b.Del().Key(s.keys.node(s.id())).Build(),
+			b.Srem().Key(s.keys.nodes()).Member(s.id()).Build(),
 		}
 	})
 	if err != nil {

@@ -73,12 +73,20 @@ func (s *Store) watch(ctx context.Context) {
 // register lists this node, each second.
 func (s *Store) register(ctx context.Context, guard Guard) {
 	var last string
+	logged := map[string]int64{}
 	for ctx.Err() == nil {
 		if s.breaker.away.Load() == nil {
+			if err := s.checkReplicas(ctx); err != nil {
+				s.options.Logger.Debug("redisstore: the replicas weren't checked", "problem", withoutPrefix(err))
+			}
 			err := s.heartbeat(ctx, guard)
 			if err == nil {
 				err = s.renewNumber(ctx)
 			}
+			if s.evicting.Load() != nil {
+				s.lookAtEviction(ctx)
+			}
+			s.logLasting(logged)
 			last = s.logOnce(ctx, "redisstore: this node can't be listed", last, err)
 		}
 		if s.missed.Swap(false) {

@@ -47,10 +47,13 @@ type Store struct {
 	wentAway  chan struct{} // for watch
 	inquiring atomic.Bool   // see inquire
 	relisten  chan struct{} // for listen: another server may have the epoch now
-	lagging   atomic.Bool   // the last swap wasn't confirmed by as many replicas as wanted
+
+	replicas atomic.Pointer[confirmations] // nil while as many confirm as Options.Replicas
+	evicting atomic.Pointer[string]        // that the server evicts rows; nil if it doesn't
 
 	refusing  atomic.Pointer[string] // why the server has refused the last change; nil if it hasn't
 	misplaced atomic.Int64           // when misplace was called last; 0 if never
+	foreign   atomic.Int64           // when a key had another type than a row last; 0 if never
 
 	deadline atomic.Pointer[deadline]
 	stats    stats

@@ -172,7 +172,7 @@ func TestShared_Refused(t *testing.T) {
 		"wrong password":    {at(locked, ""), "xanadu-1797", "shared.url: " + locked.Addr() + ": the user name or password is wrong: correct CHATGUARD_SHARED_PASSWORD"},
 		"no password":       {at(locked, ""), "", "the server asks for a password: set CHATGUARD_SHARED_PASSWORD"},
 		"no TLS":            {"mode = \"exact\"\nurl = \"redis://10.0.0.7\"", "", "shared.url: 10.0.0.7 is another machine, and the connection isn't encrypted: write rediss://"},
-		"other format":      {at(other, "placement = \"together\""), "", "use the same version and shared.placement on all nodes, or another namespace"},
+		"other format":      {at(other, "placement = \"together\""), "", "use the same on all nodes, or another shared.namespace"},
 		"no certificates":   {"mode = \"exact\"\nurl = \"rediss://127.0.0.1:1\"\ntls_ca = \"none.pem\"", "", "shared.tls_ca: "},
 		"password in a URL": {"mode = \"exact\"\nurl = \"redis://:xanadu-1797@127.0.0.1\"", "xanadu-1797", "shared.url: a password doesn't belong here"},
 	} {

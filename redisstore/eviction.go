@@ -1,0 +1,40 @@
+package redisstore
+
+import (
+	"context"
+	"strings"
+
+	"github.com/redis/rueidis"
+)
+
+const evictionFix = "set maxmemory-policy to noeviction or volatile-ttl"
+
+// evicts reports whether a server with this maxmemory-policy deletes rows that have an effect when
+// its memory is full.
+func evicts(policy string) bool {
+	return policy != "" && policy != "noeviction" && policy != "volatile-ttl"
+}
+
+// evictionText says what a maxmemory-policy does.
+func evictionText(policy string) string {
+	return "the server evicts rows when its memory is full, and users get new allowances: maxmemory-policy is " + printable(policy)
+}
+
+// lookAtEviction notes for Health whether the server evicts rows. It notes nothing if this node has
+// no right to INFO, or the server has no maxmemory.
+func (s *Store) lookAtEviction(ctx context.Context) {
+	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		return []rueidis.Completed{b.Info().Section("memory").Build()}
+	})
+	if err != nil {
+		return
+	}
+	memory, err := results[0].ToString()
+	policy := infoField(memory, "maxmemory_policy")
+	if err != nil || !evicts(policy) || strings.Trim(infoField(memory, "maxmemory"), "0") == "" {
+		s.evicting.Store(nil)
+		return
+	}
+	text := evictionText(policy) + ": " + evictionFix
+	s.evicting.Store(&text)
+}

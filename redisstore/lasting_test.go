@@ -1,0 +1,144 @@
+package redisstore
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/redistest"
+)
+
+// TestHealth_Evicts checks that a node says so while the server may delete rows.
+func TestHealth_Evicts(t *testing.T) {
+	t.Parallel()
+	const want = "maxmemory-policy is allkeys-lru: set maxmemory-policy to noeviction or volatile-ttl"
+	r := startRedis(t, "--maxmemory-policy", "allkeys-lru")
+	s := open(t, r.URL(), Options{})
+	if p := s.Health().Problem; p != "" {
+		t.Errorf("without maxmemory nothing is evicted: %s", p)
+	}
+	r.must("CONFIG", "SET", "maxmemory", "100mb")
+	var log redistest.Output
+	s = open(t, r.URL(), Options{Logger: logTo(&log)})
+	if h := s.Health(); !h.Up || h.Refusing || !strings.Contains(h.Problem, want) {
+		t.Errorf("%+v", h)
+	}
+	if f := found(t, s, "eviction"); !strings.HasPrefix(s.Health().Problem, f.Text+": "+f.Fix) {
+		t.Errorf("Diagnose has other words: %+v", f)
+	}
+	run(t, s, &fakeGuard{})
+	eventually(t, "it is logged", func() bool { return strings.Contains(log.String(), want) })
+	r.must("CONFIG", "SET", "maxmemory-policy", "volatile-ttl")
+	eventually(t, "the problem is over", func() bool { return s.Health().Problem == "" })
+	if n := strings.Count(log.String(), want); n != 1 {
+		t.Errorf("it is logged %d times", n)
+	}
+}
+
+// TestNodes_SameName checks that nodes with one name are all listed and counted, and say so.
+func TestNodes_SameName(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	const want = "another node is named chat-1 too: set another Options.Node"
+	var logs [2]redistest.Output
+	var stores [2]*Store
+	var stop func()
+	for i := range stores {
+		stores[i] = open(t, r.URL(), Options{Node: "chat-1", Logger: logTo(&logs[i])})
+		stop = run(t, stores[i], &fakeGuard{})
+	}
+	eventually(t, "both are counted", func() bool {
+		return stores[0].Health().Nodes == 2 && stores[1].Health().Nodes == 2
+	})
+	if nodes, err := stores[0].Nodes(t.Context()); err != nil || len(nodes) != 2 || nodes[0].Self == nodes[1].Self {
+		t.Errorf("%+v, %v", nodes, err)
+	}
+	if f := found(t, stores[0], "node chat-1"); f.Level != Warning || !strings.Contains(f.Text, "another node has the same name") || f.Fix != "set another Options.Node" {
+		t.Errorf("%+v", f)
+	}
+	for i, s := range stores {
+		eventually(t, "the problem is known and logged", func() bool {
+			return strings.Contains(s.Health().Problem, want) && strings.Contains(logs[i].String(), want)
+		})
+	}
+	stop()
+	eventually(t, "the problem is over", func() bool { return stores[0].Health().Problem == "" && stores[0].Health().Nodes == 1 })
+	if n := strings.Count(logs[0].String(), want); n != 1 {
+		t.Errorf("it is logged %d times", n)
+	}
+}
+
+// TestRegistry_FindNamesake checks that a predecessor that has crashed isn't taken for a namesake.
+func TestRegistry_FindNamesake(t *testing.T) {
+	s := open(t, "redis://127.0.0.1:1", Options{Node: "a"})
+	nodes := []Node{{Name: "a", Self: true, Instance: s.instance}, {Name: "a", Instance: "1"}, {Name: "b", Instance: "2"}}
+	s.findNamesake(nodes)
+	if s.registry.namesake.Load() {
+		t.Error("another instance is a namesake at once")
+	}
+	s.registry.namesakes["1"] -= int64(nodeExpires + heartbeatEvery)
+	if s.findNamesake(nodes); !s.registry.namesake.Load() {
+		t.Error("an instance that stays isn't a namesake")
+	}
+	if s.findNamesake(nodes[:1]); s.registry.namesake.Load() || len(s.registry.namesakes) != 0 {
+		t.Error("an instance that has ended is a namesake")
+	}
+}
+
+// TestReplicas_Missing checks that a node without enough replicas says so, is listed, and that
+// swaps then don't wait for replicas.
+func TestReplicas_Missing(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t, "--repl-diskless-sync-delay", "0")
+	var log redistest.Output
+	s := open(t, r.URL(), Options{Replicas: 1, Logger: logTo(&log)})
+	if f := found(t, s, "replicas"); f.Level != Warning || !strings.HasPrefix(f.Text, "0 of 1 replicas confirm swaps") || f.Fix == "" {
+		t.Errorf("%+v", f)
+	}
+	if f := found(t, s, "latency"); f.Level == Problem {
+		t.Errorf("%+v", f)
+	}
+	run(t, s, &fakeGuard{})
+	const want = "0 of 1 replicas confirm swaps: connect replicas, or lower Options.Replicas"
+	eventually(t, "the node is listed, and names the problem", func() bool {
+		h := s.Health()
+		_, numbered := s.Number()
+		return h.Nodes == 1 && numbered && h.Problem == want && strings.Contains(log.String(), want)
+	})
+	eventually(t, "swaps don't wait for replicas", func() bool { return !s.waitsForReplicas() })
+	if text := log.String(); strings.Contains(text, "can't be listed") || strings.Contains(text, "no answer") {
+		t.Error(text)
+	}
+	startRedis(t, "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1 "+fmt.Sprint(r.Port))
+	eventually(t, "the replica confirms", func() bool { return s.Health().Problem == "" && s.waitsForReplicas() })
+	check(t, s, one("a", "", "1"), true)
+	if f := found(t, s, "replicas"); f.Level != OK || f.Fix != "" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestHealth_ForeignKey checks that a key of another program is named, also after other swaps.
+func TestHealth_ForeignKey(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{})
+	r.must("HSET", "cg1:{u:a}:c:lobby", "a", "b")
+	swap := one("a", "", "1")
+	if s.Swap(t.Context(), []*chatguard.Swap{swap}); swap.Err == nil {
+		t.Fatal("the swap isn't refused")
+	}
+	const want = "another program uses keys that begin with cg1: set another namespace"
+	if p := s.Health().Problem; strings.Count(p, want) != 1 {
+		t.Error(p)
+	}
+	check(t, s, one("b", "", "1"), true)
+	if h := s.Health(); strings.Count(h.Problem, want) != 1 || h.Refusing {
+		t.Errorf("%+v", h)
+	}
+	s.foreign.Add(-int64(2 * time.Minute))
+	if p := s.Health().Problem; p != "" {
+		t.Error(p)
+	}
+}
