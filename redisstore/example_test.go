@@ -214,7 +214,7 @@ func ExampleStore_Diagnose() {
 	}
 	fmt.Println(worst == redisstore.Problem)
 	// Output:
-	// eviction: maxmemory-policy is allkeys-lru: when memory is full, the server deletes rows, and users get new allowances
+	// eviction: the server evicts rows when its memory is full, and users get new allowances: maxmemory-policy is allkeys-lru
 	// fix: set maxmemory-policy to noeviction or volatile-ttl
 	// true
 }
