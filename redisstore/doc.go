@@ -29,6 +29,7 @@
 //	  +publish +subscribe +unsubscribe
 //
 // Add +info, to notice a restart of the server without loss of data and a server that evicts rows,
-// and for Store.Diagnose. Add +scan for Store.Rows, +scan and +pttl for Store.Delete, +wait for Options.Replicas, +select for a
-// database other than 0, and +cluster|slots and +cluster|shards for a Cluster.
+// and for Store.Diagnose. Add +scan for Store.Rows, +scan and +pttl for Store.Delete, +wait for
+// Options.Replicas, +select for a database other than 0, and +cluster|slots and +cluster|shards for
+// a Cluster.
 package redisstore

@@ -28,9 +28,9 @@ const lastExchange = 5 * time.Second
 // notices of other nodes, lists this node, and calls the Guard's Exchange. It then exchanges a last
 // time for at most 5 s, and removes the node from the list.
 //
-// Run returns an error if the last exchange fails. It says how many rows weren't written: what their
-// users have spent since is forgotten. Other
-// problems don't end Run, see [Store.Health]. Only one Run can be running.
+// Run returns an error if the last exchange fails. It says how many rows weren't written: what
+// their users have spent since is forgotten. Other problems don't end Run, see [Store.Health]. Only
+// one Run can be running.
 func (s *Store) Run(ctx context.Context, guard Guard) error {
 	if guard == nil {
 		return errors.New("redisstore: the Guard is missing: create one with chatguard.New")
@@ -127,7 +127,8 @@ func (s *Store) exchangeOnce(ctx context.Context, guard Guard) error {
 	return err
 }
 
-// logOnce logs an error that isn't the last one, and returns its text. An outage is logged elsewhere.
+// logOnce logs an error that isn't the last one, and returns its text. An outage is logged by
+// goAway.
 func (s *Store) logOnce(ctx context.Context, message, last string, err error) string {
 	if err == nil || ctx.Err() != nil {
 		return ""

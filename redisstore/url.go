@@ -122,8 +122,8 @@ func hostPort(host string, k kind) (complete string, ok bool) {
 	return net.JoinHostPort(name, port), true
 }
 
-// redacted returns the scheme and the hosts of a URL, which may be wrong in any way. Everything that
-// could be part of a password is replaced.
+// redacted returns the scheme and the hosts of a URL, which may be wrong in any way. Everything
+// that could be part of a password is replaced.
 func redacted(text string) string {
 	scheme, rest, found := strings.Cut(text, "://")
 	if found = found && !strings.ContainsAny(scheme, "@:/?#="); !found {
