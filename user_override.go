@@ -133,8 +133,8 @@ func (g *Guard) UserOverride(k Key) (UserOverride, error) {
 
 // UserOverrides returns the IDs and overrides of the users that have an override in a channel, in
 // no particular order. It omits exemptions that have ended by the Guard's clock. There are none in
-// an unknown channel. With Options.Shared, it asks the store, and while that is away it returns what
-// the Guard knows.
+// an unknown channel. With Options.Shared, it asks the store, and while that is away it returns
+// what the Guard knows.
 func (g *Guard) UserOverrides(channelID string) iter.Seq2[string, UserOverride] {
 	if c := g.channels.find(channelID); c != nil {
 		return g.overridesIn(channelID, c.table)

@@ -51,8 +51,8 @@ func (n *leads) held() (held int) {
 }
 
 // TestLead_Part checks that two nodes share the tasks, that a node without tasks doesn't count, and
-// that a node takes more than its part if nobody else does. The nodes are stopped at the moment when
-// they know of each other's tasks, so that the numbers don't change any more.
+// that a node takes more than its part if nobody else does. The nodes are stopped at the moment
+// when they know of each other's tasks, so that the numbers don't change any more.
 func TestLead_Part(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)

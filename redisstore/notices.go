@@ -20,8 +20,8 @@ const (
 // A notice tells the other nodes that somebody has changed something: "row <channel> <user>
 // <instance>" or "policy <name> <instance>". IDs are escaped, and the instance is the sender's.
 
-// publishRows sends notices for the swaps that need them, and have happened or may have. A notice that is lost delays the change
-// on the other nodes, until they look at the row again.
+// publishRows sends notices for the swaps that need them, and have happened or may have. A notice
+// that is lost delays the change on the other nodes, until they look at the row again.
 func (s *Store) publishRows(ctx context.Context, swaps []*chatguard.Swap) {
 	var notices []string
 	for _, swap := range swaps {

@@ -265,7 +265,7 @@ func FuzzParseURL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, scheme, user, rest string) {
 		const password = "QjPkWzVx"
 		if strings.Contains(scheme+user+rest, password) {
-			t.Skip()
+			return
 		}
 		if _, err := parseURL(scheme + user + ":" + password + "@" + rest); err != nil && strings.Contains(err.Error(), password) {
 			t.Error(err)

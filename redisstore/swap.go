@@ -21,8 +21,8 @@ const rowMargin = time.Minute
 // was lost, and waits no longer than Options.Timeout. An Err that doesn't wrap [chatguard.ErrAway]
 // means that the server has refused the swap, for example because its memory is full.
 //
-// A swap with Notify, or with rows that have HasOverride, needs a second round trip. While the store
-// is away, Swap returns at once.
+// A swap with Notify, or with rows that have HasOverride, needs a second round trip. While the
+// store is away, Swap returns at once.
 func (s *Store) Swap(ctx context.Context, swaps []*chatguard.Swap) {
 	for _, swap := range swaps {
 		swap.Done, swap.Unknown, swap.Err = false, false, nil
@@ -154,8 +154,9 @@ func expiry(until time.Time) int64 {
 	return max(1, until.Add(rowMargin+time.Millisecond-1).UnixMilli())
 }
 
-// addOwn adds the users of rows with HasOverride to the sets that Overrides reads, before the rows are
-// stored: a set may have too many users, but not too few. It returns the changes that may be made.
+// addOwn adds the users of rows with HasOverride to the sets that Overrides reads, before the rows
+// are stored: a set may have too many users, but not too few. It returns the changes that may be
+// made.
 func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*chatguard.Swap) ([]*change, []*chatguard.Swap) {
 	type member struct{ key, user string }
 	var members []member

@@ -48,7 +48,7 @@ func FuzzParseURL_Parameters(f *testing.F) {
 		const password = "QjPkWzVx"
 		for _, mark := range []string{"?", "#"} {
 			if strings.Contains(before+after, password) {
-				t.Skip()
+				return
 			}
 			if _, err := parseURL(before + mark + "password=" + password + after); err != nil && strings.Contains(err.Error(), password) {
 				t.Error(err)

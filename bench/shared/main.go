@@ -22,11 +22,11 @@
 //     and one per 4 s, and 300 per day in Europe/Berlin. The script "Lua, two limits" does the same
 //     with days of UTC. The other limiters enforce the first limit or the nearest that they offer.
 //     "redis_rate × 2" makes two calls, which aren't atomic together.
-//   - Clients. redis_rate, throttled and ulule use go-redis, with a connection for each goroutine: 64
-//     of all nodes together. chatguard and "Lua, two limits" use rueidis, with one connection for each
-//     node, which sends the commands of many goroutines in one write. So a part of each ratio is the
-//     client's. "redis_rate, rueidis" shows which part: it is redis_rate with its own script, over
-//     the same rueidis client.
+//   - Clients. redis_rate, throttled and ulule use go-redis, with a connection for each goroutine:
+//     64 of all nodes together. chatguard and "Lua, two limits" use rueidis, with one connection
+//     for each node, which sends the commands of many goroutines in one write. So a part of each
+//     ratio is the client's. "redis_rate, rueidis" shows which part: it is redis_rate with its own
+//     script, over the same rueidis client.
 //   - HTTP. Each node starts a process "chatguard run", and asks it over HTTP. The load's own time
 //     counts, so the ratio to nodes that share nothing is nearer to 1 than that of the servers.
 //   - Synchronised nodes. Checks run while the node exchanges rows, every 500 ms. Known users are

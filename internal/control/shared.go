@@ -80,8 +80,8 @@ func (f *followed) names() (names []string) {
 	return names
 }
 
-// errNotShared is the error for a change that was not made, or may not have been, because a document
-// can't be read or written.
+// errNotShared is the error for a change that was not made, or may not have been, because a
+// document can't be read or written.
 func errNotShared(err error) error {
 	switch {
 	case errors.Is(err, ErrStale):

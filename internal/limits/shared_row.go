@@ -77,8 +77,8 @@ func RowFormats() []int { return []int{rowVersion} }
 // ErrRowVersion means that a row was written by a later version.
 var ErrRowVersion = errors.New("the row was written by a later version of chatguard")
 
-// maxRowVersion is the latest version that is plausible. Bytes with a higher one, such as text, come
-// from another program.
+// maxRowVersion is the latest version that is plausible. Bytes with a higher one, such as text,
+// come from another program.
 const maxRowVersion = 31
 
 var errForeignRow = errors.New("the stored bytes aren't a row of chatguard, so another program uses keys of this namespace: set another namespace")
