@@ -119,7 +119,7 @@ func openNode(ctx context.Context, j *job) (*node, error) {
 	each := max(1, j.Load.Goroutines/j.Load.Nodes)
 	at := site{address: j.Address, goroutines: each, rules: j.Load.Rules, program: j.Program}
 	if j.Load.Exchange {
-		at.interval = time.Hour // the node calls Exchange
+		at.interval = time.Minute // longer than a run: the node calls Exchange itself
 	}
 	l, err := openLimiter(ctx, j.Limiter, at)
 	if err != nil {
