@@ -19,6 +19,7 @@ type change struct {
 	keys    []string
 	was, is []string
 	until   []string // Unix milliseconds; empty is never
+	swap    bool     // of rows, which replicas should confirm
 	sent    bool     // an attempt may have succeeded, and its reply was lost
 	eval    bool     // the server doesn't have the script
 
@@ -86,7 +87,7 @@ func (s *Store) attempt(ctx context.Context, pending []*change) (answered bool) 
 	}
 	native := s.server.Load() != nil && s.server.Load().ifEqual
 	commands, room := pending[0].command[:0], pending[0].result[:0]
-	waits := s.waitsForReplicas()
+	waits := pending[0].swap && s.waitsForReplicas()
 	if len(pending) > 1 || waits {
 		commands = make([]rueidis.Completed, 0, len(pending)+1)
 	}
@@ -110,7 +111,7 @@ func (s *Store) attempt(ctx context.Context, pending []*change) (answered bool) 
 	}
 	if waits {
 		confirmed, _ := results[len(pending)].AsInt64() // 0 if there is no answer
-		s.noteReplicas(confirmed, 0)
+		s.noteSwapReplicas(confirmed)
 	}
 	return answered
 }

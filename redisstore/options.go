@@ -35,8 +35,9 @@ type Options struct {
 	Placement Placement
 	// Replicas is how many replicas should confirm a swap before Swap returns. Each swap then takes
 	// another round trip, between the servers. A swap that too few confirm within half of the
-	// remaining time counts nevertheless, and Health.Problem says so. While Run finds too few,
-	// swaps don't wait for them. Replicas isn't possible on a Cluster. 0 means none.
+	// remaining time counts nevertheless, and Health.Problem says so. If Run finds too few for
+	// three seconds, swaps don't wait for them until there are enough again. Replicas isn't
+	// possible on a Cluster. 0 means none.
 	Replicas int
 
 	// Node is the name of this node. It must be different from all others'. It has up to 100

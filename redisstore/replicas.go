@@ -11,42 +11,58 @@ import (
 const (
 	// confirmWithin is how long replicas have to confirm a heartbeat.
 	confirmWithin = 100 * time.Millisecond
-	// unconfirmedFor is how long swaps don't wait for replicas after a heartbeat that too few have
-	// confirmed.
-	unconfirmedFor = 3 * heartbeatEvery
+	// lastingMisses is how many heartbeats in a row too few replicas confirm before swaps don't wait
+	// for them any more.
+	lastingMisses = 3
 )
 
 // confirmations is how many replicas confirm writes, if they are too few.
 type confirmations struct {
 	confirmed int64
-	at        int64 // when a heartbeat found that; 0 if it was a swap
+	lasting   bool // several heartbeats have found that
 }
 
-// noteReplicas notes how many replicas have confirmed a swap or a heartbeat.
-func (s *Store) noteReplicas(confirmed, at int64) {
-	if confirmed >= int64(s.options.Replicas) {
+// noteSwapReplicas notes how many replicas have confirmed a swap.
+func (s *Store) noteSwapReplicas(confirmed int64) {
+	switch known := s.replicas.Load(); {
+	case confirmed >= int64(s.options.Replicas):
 		s.replicas.Store(nil)
-		return
+	case known == nil || !known.lasting:
+		s.replicas.Store(&confirmations{confirmed: confirmed})
 	}
-	if known := s.replicas.Load(); at == 0 && known != nil {
-		at = known.at
-	}
-	s.replicas.Store(&confirmations{confirmed, at})
 }
 
 // waitsForReplicas reports whether swaps wait for the replicas. A server without enough of them
 // makes each swap wait until the time is over, often longer, because it looks at its timers every
-// 100 ms. So while the heartbeat finds too few, only the heartbeat waits.
+// 100 ms. So while they are missing for long, only the heartbeat waits.
 func (s *Store) waitsForReplicas() bool {
 	known := s.replicas.Load()
-	return s.options.Replicas > 0 && (known == nil || known.at == 0 || s.since()-known.at > int64(unconfirmedFor))
+	return s.options.Replicas > 0 && (known == nil || !known.lasting)
 }
 
-// checkReplicas makes a write, and notes how many replicas confirm it.
-func (s *Store) checkReplicas(ctx context.Context) error {
+// lookAtReplicas makes a write, and notes how many replicas confirm it. misses is how many times in
+// a row too few have; the new number is returned.
+func (s *Store) lookAtReplicas(ctx context.Context, misses int) int {
 	if s.options.Replicas == 0 {
-		return nil
+		return 0
 	}
+	confirmed, err := s.countReplicas(ctx)
+	if err != nil {
+		s.options.Logger.Debug("redisstore: the replicas weren't checked", "problem", withoutPrefix(err))
+		return misses
+	}
+	if confirmed >= int64(s.options.Replicas) {
+		s.replicas.Store(nil)
+		return 0
+	}
+	if misses++; misses >= lastingMisses {
+		s.replicas.Store(&confirmations{confirmed, true})
+	}
+	return misses
+}
+
+// countReplicas makes a write, and returns how many replicas confirm it.
+func (s *Store) countReplicas(ctx context.Context) (confirmed int64, err error) {
 	ctx, cancel := withTimeout(ctx, max(connectTimeout, s.options.Timeout))
 	defer cancel()
 	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
@@ -56,15 +72,12 @@ func (s *Store) checkReplicas(ctx context.Context) error {
 		}
 	})
 	if err != nil {
-		return s.unknown(ctx, &change{cause: err})
+		return 0, s.unknown(ctx, &change{cause: err})
 	}
-	confirmed, err := results[1].AsInt64()
-	if err != nil {
-		s.noteReplicas(0, s.since())
-		return s.refused(err)
+	if confirmed, err = results[1].AsInt64(); err != nil {
+		return 0, s.refused(err)
 	}
-	s.noteReplicas(confirmed, s.since())
-	return nil
+	return confirmed, nil
 }
 
 // replicasProblem says that too few replicas confirm swaps; empty if enough do.
@@ -82,11 +95,11 @@ func (s *Store) findReplicas(ctx context.Context) []Finding {
 		return nil
 	}
 	f := Finding{Name: "replicas", Text: fmt.Sprintf("%d confirm swaps, as Options.Replicas asks for", s.options.Replicas)}
-	if err := s.checkReplicas(ctx); err != nil {
-		return []Finding{{Problem, f.Name, withoutPrefix(err), "grant the user +wait, or set Options.Replicas to 0"}}
-	}
-	if known := s.replicas.Load(); known != nil {
-		return []Finding{{Warning, f.Name, fmt.Sprintf("%d of %d replicas confirm swaps, so a failover can lose more", known.confirmed, s.options.Replicas), "connect replicas, or lower Options.Replicas"}}
+	switch confirmed, err := s.countReplicas(ctx); {
+	case err != nil:
+		f = Finding{Problem, f.Name, withoutPrefix(err), "grant the user +wait, or set Options.Replicas to 0"}
+	case confirmed < int64(s.options.Replicas):
+		f = Finding{Warning, f.Name, fmt.Sprintf("%d of %d replicas confirm swaps, so a failover can lose more", confirmed, s.options.Replicas), "connect replicas, or lower Options.Replicas"}
 	}
 	return []Finding{f}
 }

@@ -73,12 +73,11 @@ func (s *Store) watch(ctx context.Context) {
 // register lists this node, each second.
 func (s *Store) register(ctx context.Context, guard Guard) {
 	var last string
+	misses := 0 // heartbeats in a row that too few replicas have confirmed
 	logged := map[string]int64{}
 	for ctx.Err() == nil {
 		if s.breaker.away.Load() == nil {
-			if err := s.checkReplicas(ctx); err != nil {
-				s.options.Logger.Debug("redisstore: the replicas weren't checked", "problem", withoutPrefix(err))
-			}
+			misses = s.lookAtReplicas(ctx, misses)
 			err := s.heartbeat(ctx, guard)
 			if err == nil {
 				err = s.renewNumber(ctx)

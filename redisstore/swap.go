@@ -110,6 +110,7 @@ func (s *Store) fill(c *change, swap *chatguard.Swap) error {
 	if n == 0 {
 		return errors.New("redisstore: a swap has no rows")
 	}
+	c.swap = true
 	texts := c.texts[:]
 	if n > 1 {
 		texts = make([]string, 4*n)
