@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 )
@@ -248,12 +249,22 @@ func (w *Window) Click(selector string) {
 			w.fatal("never clicked: %s: %v", selector, err)
 		}
 		w.Must(chromedp.MouseClickXY(point[0], point[1]))
-		if Eval[bool](w, "!window.aimed || aimed.hit") { // aimed is gone if the click left the page
+		hit, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool]("!window.aimed || aimed.hit"))
+		if hit || isGone(err) { // aimed is gone if the click left the page
 			return
+		}
+		if err != nil {
+			w.fatal("never known whether it was clicked: %s: %v", selector, err)
 		}
 		w.Logf("%s moved away from a click", selector)
 	}
 	w.fatal("never hit: %s", selector)
+}
+
+// isGone reports whether the error says that the browser has left the page in the meantime.
+func isGone(err error) bool {
+	var refused *cdproto.Error
+	return errors.As(err, &refused) && strings.Contains(refused.Message, "navigated")
 }
 
 // Type presses keys one after another in the focused element. As with a real keyboard, a key that
