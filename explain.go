@@ -43,6 +43,7 @@ type LimitStatus struct {
 	ResetAt time.Time `json:"reset_at,omitzero"` // when all usage will have expired
 	Role    Role      `json:"role"`              // the user's role whose numbers apply, or Everyone
 	Own     bool      `json:"own"`               // the user's own numbers apply, not a role's
+	Picture Picture   `json:"-"`                 // the state, for a drawing of it
 }
 
 // Explain returns the status of the message's author in every limit, and what Check would decide
@@ -100,7 +101,7 @@ func statusOf(l limits.Level) LimitStatus {
 	s := LimitStatus{
 		Name: l.Limit.Name(), Algorithm: Algorithm(l.Limit.Algorithm()), Per: Scope(l.Scope), Observes: !l.Decides,
 		Used: int(l.Used), Capacity: int(l.Capacity), Granted: int(l.Granted), Remaining: int(l.Remaining),
-		NextAt: timeOf(l.NextAt).UTC(), ResetAt: timeOf(l.ResetAt).UTC(), Role: Everyone, Own: l.Own,
+		NextAt: timeOf(l.NextAt).UTC(), ResetAt: timeOf(l.ResetAt).UTC(), Role: Everyone, Own: l.Own, Picture: pictureOf(l.Picture),
 	}
 	if l.Role >= 0 {
 		s.Role = Role(l.Role)

@@ -356,13 +356,15 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []LimitStatus{
-		{Name: "burst", Algorithm: TokenBucket, Used: 4, Capacity: 4, NextAt: at.Add(3 * time.Second), ResetAt: at.Add(15 * time.Second), Role: VIP},
-		{Name: "daily", Algorithm: DailyWindow, Used: 4, Capacity: 300, Granted: 2, Remaining: 298, NextAt: at, ResetAt: monday.Add(11 * time.Hour), Role: Everyone},
-		{Name: "all", Algorithm: TokenBucket, Per: PerChannel, Used: 4, Capacity: 50, Remaining: 46, NextAt: at, ResetAt: monday.Add(4 * time.Hour), Role: Everyone},
-		{Name: "trial", Algorithm: SlidingLog, Observes: true, Used: 4, Capacity: 9, Remaining: 5, NextAt: at, ResetAt: monday.Add(time.Minute), Role: Everyone},
+		{Name: "burst", Algorithm: TokenBucket, Used: 4, Capacity: 4, NextAt: at.Add(3 * time.Second), ResetAt: at.Add(15 * time.Second), Role: VIP, Picture: Picture{Tokens: 0.25}},
+		{Name: "daily", Algorithm: DailyWindow, Used: 4, Capacity: 300, Granted: 2, Remaining: 298, NextAt: at, ResetAt: monday.Add(11 * time.Hour), Role: Everyone,
+			Picture: Picture{From: monday.Add(-13 * time.Hour), Until: monday.Add(11 * time.Hour), Count: 4}},
+		{Name: "all", Algorithm: TokenBucket, Per: PerChannel, Used: 4, Capacity: 50, Remaining: 46, NextAt: at, ResetAt: monday.Add(4 * time.Hour), Role: Everyone,
+			Picture: Picture{Tokens: 50 - 14399.0/3600}},
+		{Name: "trial", Algorithm: SlidingLog, Observes: true, Used: 4, Capacity: 9, Remaining: 5, NextAt: at, ResetAt: monday.Add(time.Minute), Role: Everyone,
+			Picture: Picture{Times: 4, Oldest: monday}},
 	}
 	for i, l := range e.Limits {
-		l.NextAt, l.ResetAt = l.NextAt.UTC(), l.ResetAt.UTC()
 		if l != want[i] {
 			t.Errorf("limit %d:\ngot  %+v\nwant %+v", i, l, want[i])
 		}

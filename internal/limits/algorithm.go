@@ -2,7 +2,6 @@ package limits
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -16,9 +15,10 @@ type algorithm struct {
 	// size is the number of state words; 0 for a log, whose first word is the number of words that
 	// follow.
 	size   int
-	params []string
+	params []Parameter
 
-	// compile checks the parameters and fills in the rule.
+	// compile fills in the rule. The parameters are within their bounds; compile checks what they
+	// mean together.
 	compile func(p Params, r *Rule) error
 
 	// isValid reports whether words from a store are a valid state. The state was spent under the
@@ -45,6 +45,9 @@ type algorithm struct {
 
 	// level returns the usage at that time.
 	level func(r *Rule, state []uint64, at int64) level
+
+	// picture returns the state at that time in the terms of the algorithm.
+	picture func(r *Rule, state []uint64, at int64) Picture
 
 	// expiry returns the time from which on the state no longer matters; 0 if the state is empty.
 	expiry func(r *Rule, state []uint64) int64
@@ -112,14 +115,4 @@ func (a *algorithm) sizeOf(state []uint64) int {
 		return 1
 	}
 	return 1 + int(min(state[0], maxLog))
-}
-
-// checkParams returns an error for a parameter that the algorithm doesn't use.
-func (a *algorithm) checkParams(p Params) error {
-	for _, name := range p.nonZeroNames() {
-		if !slices.Contains(a.params, name) {
-			return fmt.Errorf("%s has no %q (it takes %s)", a.name, name, strings.Join(a.params, ", "))
-		}
-	}
-	return nil
 }

@@ -1,5 +1,7 @@
 package limits
 
+import "time"
+
 // countedWindow completes an algorithm whose state is the start of a window and its count. present
 // returns the window that contains a time.
 func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count int64), a algorithm) algorithm {
@@ -58,11 +60,14 @@ func countedWindow(present func(r *Rule, state []uint64, at int64) (start, count
 }
 
 func compileWindow(p Params, r *Rule) error {
-	if err := checkCount("messages", p.Messages, MaxMessages); err != nil {
-		return err
-	}
 	r.capacity, r.interval = p.Messages, int64(p.Every)
-	return checkEvery(p.Every)
+	return nil
+}
+
+// windowParameters returns the parameters of an algorithm with windows of any length, with the
+// values that it suggests.
+func windowParameters(messages int64, every time.Duration) []Parameter {
+	return []Parameter{countParameter("messages", MaxMessages, messages), lengthParameter("every", maxEvery-1, every)}
 }
 
 func isValidWindow(old *Rule, state []uint64, last int64) bool {

@@ -12,12 +12,9 @@ var dailyWindow = algorithm{
 	name:   "daily-window",
 	code:   2,
 	size:   2,
-	params: []string{"messages", "timezone", "reset_at"},
+	params: []Parameter{countParameter("messages", MaxMessages, 300), {Name: "timezone", Kind: Zone}, {Name: "reset_at", Kind: Clock}},
 
 	compile: func(p Params, r *Rule) (err error) {
-		if err := checkCount("messages", p.Messages, MaxMessages); err != nil {
-			return err
-		}
 		r.capacity = p.Messages
 		r.calendar, err = NewCalendar(cmp.Or(p.Timezone, p.DefaultZone), p.ResetAt)
 		return err
@@ -77,6 +74,11 @@ var dailyWindow = algorithm{
 	},
 
 	level: func(r *Rule, state []uint64, at int64) level { return r.levelOfDay(r.dayAt(state, at)) },
+
+	picture: func(r *Rule, state []uint64, at int64) Picture {
+		d := r.dayAt(state, at)
+		return Picture{From: d.Start * nanosPerSecond, Until: d.End * nanosPerSecond, Count: d.count}
+	},
 
 	expiry: func(r *Rule, state []uint64) int64 {
 		d := loadDay(state)

@@ -17,6 +17,7 @@ type Level struct {
 	ResetAt int64 // when all usage will have expired
 	Role    int   // role whose numbers apply; -1 if none
 	Own     bool  // the user's own numbers apply
+	Picture Picture
 }
 
 // Standing is the part of a user's state that belongs to no limit.
@@ -57,6 +58,7 @@ func (h *hearing) insertLevels(levels []Level, a *account) []Level {
 		level := r.level(r, r.state(a.row), a.at)
 		l.Used, l.Capacity, l.ResetAt = level.used, level.capacity, level.resetAt
 		l.Remaining = a.remaining(r, level)
+		l.Picture = r.picture(r, r.state(a.row), a.at)
 		if a.personal != nil {
 			l.Granted, _ = a.personal.extraMessages(r.name, a.at)
 			_, l.Own = a.personal.Numbers[r.name]

@@ -1,5 +1,7 @@
 package limits
 
+import "time"
+
 // fixedWindow allows a number of messages in each period between two multiples of every since the
 // Unix epoch. Up to twice that number can pass within a short time around a boundary.
 //
@@ -8,11 +10,16 @@ var fixedWindow = countedWindow((*Rule).fixedAt, algorithm{
 	name:   "fixed-window",
 	code:   4,
 	size:   2,
-	params: []string{"messages", "every"},
+	params: windowParameters(20, time.Minute),
 
 	level: func(r *Rule, state []uint64, at int64) level {
 		start, count := r.fixedAt(state, at)
 		return level{count, r.capacity, start + r.interval}
+	},
+
+	picture: func(r *Rule, state []uint64, at int64) Picture {
+		start, count := r.fixedAt(state, at)
+		return pictureOfWindow(r, start, count)
 	},
 
 	convert: func(old, r *Rule, before, state []uint64, at int64) {

@@ -1,20 +1,20 @@
 package limits
 
-import "fmt"
+import "time"
 
 // leakyBucket releases one message per interval. Other messages wait in a queue. The message being
 // released takes no place there, so queue + 1 messages fit at once. leakyBucket counts as the token
 // bucket does, but it may delay a message that fits.
 var leakyBucket = algorithm{
-	name:   "leaky-bucket",
-	code:   3,
-	size:   1,
-	params: []string{"every", "queue"},
+	name: "leaky-bucket",
+	code: 3,
+	size: 1,
+	params: []Parameter{
+		lengthParameter("every", maxDebt, 2*time.Second),
+		{Name: "queue", Kind: Count, Most: MaxMessages - 1, Suggested: 3, Overridable: true},
+	},
 
 	compile: func(p Params, r *Rule) error {
-		if p.Queue < 0 || p.Queue >= MaxMessages {
-			return fmt.Errorf("queue is %d, want 0 to %d", p.Queue, MaxMessages-1)
-		}
 		r.capacity, r.interval = p.Queue+1, int64(p.Every)
 		return checkProduct("(queue + 1)", r.capacity, "every", p.Every)
 	},
@@ -26,6 +26,7 @@ var leakyBucket = algorithm{
 	charge:   chargeDebt,
 	refund:   refundDebt,
 	level:    levelOfDebt,
+	picture:  pictureOfQueue,
 	expiry:   debtExpiry,
 	rewind:   rewindDebt,
 	convert:  convertDebt,

@@ -32,28 +32,6 @@ type Params struct {
 	noQueue bool
 }
 
-// nonZeroNames returns the names of the algorithm's parameters that have a value.
-func (p Params) nonZeroNames() []string {
-	var names []string
-	for _, param := range []struct {
-		name string
-		set  bool
-	}{
-		{"burst", p.Burst != 0},
-		{"refill", p.Refill != 0},
-		{"queue", p.Queue != 0 || p.noQueue},
-		{"messages", p.Messages != 0},
-		{"every", p.Every != 0},
-		{"timezone", p.Timezone != ""},
-		{"reset_at", p.ResetAt != ""},
-	} {
-		if param.set {
-			names = append(names, param.name)
-		}
-	}
-	return names
-}
-
 // Rule is one compiled limit: an algorithm with its parameters in the form that its steps use. It
 // is immutable.
 type Rule struct {
@@ -96,39 +74,17 @@ func compile(p Params) (Rule, error) {
 	return r, nil
 }
 
-// checkCount returns an error for a number of messages that a limit can't count to.
-func checkCount(name string, n, most int64) error {
-	switch {
-	case n < 1:
-		return fmt.Errorf("%s is %d, want 1 or more", name, n)
-	case n > most:
-		return fmt.Errorf("%s is %d, want %d or less", name, n, most)
-	}
-	return nil
-}
-
 // maxEvery is the upper bound of a window's duration, exclusive: a time plus two such windows still
 // fits an int64.
 const maxEvery = 1 << 60
 
-// checkEvery returns an error for a duration that a window can't have.
-func checkEvery(every time.Duration) error {
-	switch {
-	case every <= 0:
-		return fmt.Errorf("every is %s, want more than 0s", every)
-	case every >= maxEvery:
-		return fmt.Errorf("every is %s, want less than 36 years (320000h)", every)
-	}
-	return nil
-}
+// maxDebt is the maximum debt of a bucket, in nanoseconds.
+const maxDebt = MaxTime - 1
 
 // checkProduct returns an error if n times length is a debt that a time can't represent. name and
 // lengthName are the names of the two factors.
 func checkProduct(name string, n int64, lengthName string, length time.Duration) error {
-	if length <= 0 {
-		return fmt.Errorf("%s is %s, want more than 0s", lengthName, length)
-	}
-	if hi, lo := bits.Mul64(uint64(n), uint64(length)); hi != 0 || lo >= MaxTime {
+	if hi, lo := bits.Mul64(uint64(n), uint64(length)); hi != 0 || lo > maxDebt {
 		return fmt.Errorf("%s × %s is too long (%d × %s), want less than 146 years", name, lengthName, n, length)
 	}
 	return nil

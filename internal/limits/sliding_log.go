@@ -1,6 +1,9 @@
 package limits
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // maxLog is the maximum number of messages in a user's sliding log.
 const maxLog = 1024
@@ -13,14 +16,11 @@ const maxLog = 1024
 var slidingLog = algorithm{
 	name:   "sliding-log",
 	code:   7,
-	params: []string{"messages", "every"},
+	params: []Parameter{countParameter("messages", maxLog, 10), lengthParameter("every", maxEvery-1, 30*time.Second)},
 
 	compile: func(p Params, r *Rule) error {
-		if err := checkCount("messages", p.Messages, maxLog); err != nil {
-			return err
-		}
 		r.capacity, r.interval, r.words = p.Messages, int64(p.Every), 1+int(p.Messages)
-		return checkEvery(p.Every)
+		return nil
 	},
 
 	isValid: func(old *Rule, state []uint64, last int64) bool {
@@ -63,6 +63,8 @@ var slidingLog = algorithm{
 	},
 
 	level: (*Rule).logLevel,
+
+	picture: pictureOfLog,
 
 	expiry: logExpiry,
 

@@ -1,6 +1,9 @@
 package limits
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // slidingWindow allows a number of messages in the last period of every. It estimates the usage
 // from two counts: the count of the current window, and the count of the previous window, reduced
@@ -13,7 +16,7 @@ var slidingWindow = algorithm{
 	name:   "sliding-window",
 	code:   6,
 	size:   2,
-	params: []string{"messages", "every"},
+	params: windowParameters(100, time.Hour),
 
 	compile: compileWindow,
 
@@ -73,6 +76,8 @@ var slidingWindow = algorithm{
 	},
 
 	level: func(r *Rule, state []uint64, at int64) level { return r.slidingLevel(r.slidingAt(state, at), at) },
+
+	picture: pictureOfSliding,
 
 	expiry: func(r *Rule, state []uint64) int64 { return r.slidingExpiry(loadSliding(state)) },
 

@@ -1,16 +1,15 @@
 package limits
 
+import "time"
+
 // tokenBucket holds burst tokens and regains one every refill.
 var tokenBucket = algorithm{
 	name:   "token-bucket",
 	code:   1,
 	size:   1,
-	params: []string{"burst", "refill"},
+	params: []Parameter{countParameter("burst", MaxMessages, 3), lengthParameter("refill", maxDebt, 4*time.Second).overridable()},
 
 	compile: func(p Params, r *Rule) error {
-		if err := checkCount("burst", p.Burst, MaxMessages); err != nil {
-			return err
-		}
 		r.capacity, r.interval = p.Burst, int64(p.Refill)
 		return checkProduct("burst", p.Burst, "refill", p.Refill)
 	},
@@ -22,6 +21,7 @@ var tokenBucket = algorithm{
 	charge:   chargeDebt,
 	refund:   refundDebt,
 	level:    levelOfDebt,
+	picture:  pictureOfTokens,
 	expiry:   debtExpiry,
 	rewind:   rewindDebt,
 	convert:  convertDebt,

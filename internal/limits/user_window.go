@@ -1,5 +1,7 @@
 package limits
 
+import "time"
+
 // userWindow allows a number of messages in a period that begins with the user's first message.
 //
 // The words: start of the window, count.
@@ -7,7 +9,7 @@ var userWindow = countedWindow((*Rule).userWindowAt, algorithm{
 	name:   "user-window",
 	code:   5,
 	size:   2,
-	params: []string{"messages", "every"},
+	params: windowParameters(30, 5*time.Minute),
 
 	level: func(r *Rule, state []uint64, at int64) level {
 		start, count := r.userWindowAt(state, at)
@@ -15,6 +17,14 @@ var userWindow = countedWindow((*Rule).userWindowAt, algorithm{
 			return level{0, r.capacity, at}
 		}
 		return level{count, r.capacity, start + r.interval}
+	},
+
+	picture: func(r *Rule, state []uint64, at int64) Picture {
+		start, count := r.userWindowAt(state, at)
+		if count == 0 {
+			return Picture{}
+		}
+		return pictureOfWindow(r, start, count)
 	},
 
 	// In a window of another length, the elapsed fraction of the window stays the same.

@@ -1,0 +1,139 @@
+package limits
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Parameter is a parameter of an algorithm, with its bounds.
+type Parameter struct {
+	Name string
+	Kind ParameterKind
+	// Least and Most are the bounds, both inclusive. For a Length they are in nanoseconds, and for
+	// a Zone or a Clock they are 0.
+	Least, Most int64
+	// Suggested is a value to begin with when a person makes a new limit. Omitting the parameter
+	// never means this value. It is in the same unit as the bounds, and 0 for a Zone or a Clock.
+	Suggested int64
+	// Overridable means that a role or a user may have another value; see Numbers.
+	Overridable bool
+}
+
+// ParameterKind says what the values of a parameter are.
+type ParameterKind uint8
+
+// The kinds of parameters.
+const (
+	Count  ParameterKind = iota // a number of messages
+	Length                      // a duration
+	Zone                        // the IANA name of a time zone; may be empty
+	Clock                       // a local time "HH:MM"; may be empty
+)
+
+// AlgorithmInfo describes an algorithm.
+type AlgorithmInfo struct {
+	Name       string
+	Parameters []Parameter
+	// Words is how many words of 8 bytes the state of one user takes. If PerMessage is set, the
+	// state takes one more word for each message that the limit allows.
+	Words      int
+	PerMessage bool
+}
+
+// Algorithms returns all algorithms, in the order in which they are shown.
+func Algorithms() []AlgorithmInfo {
+	list := make([]AlgorithmInfo, len(algorithms))
+	for i, a := range algorithms {
+		list[i] = AlgorithmInfo{Name: a.name, Parameters: slices.Clone(a.params), Words: max(1, a.size), PerMessage: a.size == 0}
+	}
+	return list
+}
+
+// countParameter returns a parameter for a number of messages, at least 1, that overrides may
+// replace.
+func countParameter(name string, most, suggested int64) Parameter {
+	return Parameter{Name: name, Kind: Count, Least: 1, Most: most, Suggested: suggested, Overridable: true}
+}
+
+// lengthParameter returns a parameter for a duration.
+func lengthParameter(name string, most int64, suggested time.Duration) Parameter {
+	return Parameter{Name: name, Kind: Length, Least: 1, Most: most, Suggested: int64(suggested)}
+}
+
+// overridable returns the same parameter, which overrides may replace.
+func (p Parameter) overridable() Parameter {
+	p.Overridable = true
+	return p
+}
+
+// check returns an error if a value is out of bounds.
+func (p *Parameter) check(value int64) error {
+	switch {
+	case p.Kind == Count && value < p.Least:
+		return fmt.Errorf("%s is %d, want %d or more", p.Name, value, p.Least)
+	case p.Kind == Count && value > p.Most:
+		return fmt.Errorf("%s is %d, want %d or less", p.Name, value, p.Most)
+	case p.Kind == Length && value < p.Least:
+		return fmt.Errorf("%s is %s, want more than 0s", p.Name, time.Duration(value))
+	case p.Kind == Length && value > p.Most:
+		const year, round = 8766 * time.Hour, 10_000 // round: a number of hours that is easy to read
+		most := time.Duration(p.Most)
+		return fmt.Errorf("%s is %s, want less than %d years (%dh)", p.Name, time.Duration(value), most/year, most/time.Hour/round*round)
+	}
+	return nil
+}
+
+// value returns the value of the parameter with that name. It returns 1 for a text that is set.
+func (p *Params) value(name string) int64 {
+	isSet := func(text string) int64 { return int64(min(1, len(text))) }
+	switch name {
+	case "burst":
+		return p.Burst
+	case "refill":
+		return int64(p.Refill)
+	case "queue":
+		return p.Queue
+	case "messages":
+		return p.Messages
+	case "every":
+		return int64(p.Every)
+	case "timezone":
+		return isSet(p.Timezone)
+	case "reset_at":
+		return isSet(p.ResetAt)
+	}
+	panic("limits: parameter without a field: " + name)
+}
+
+// checkParams returns an error for a parameter that the algorithm doesn't use, or for a value out
+// of bounds.
+func (a *algorithm) checkParams(p Params) error {
+	for _, other := range algorithms {
+		for _, param := range other.params {
+			isSet := p.value(param.Name) != 0 || param.Name == "queue" && p.noQueue
+			if isSet && !slices.ContainsFunc(a.params, func(own Parameter) bool { return own.Name == param.Name }) {
+				return fmt.Errorf("%s has no %q (it takes %s)", a.name, param.Name, strings.Join(a.paramNames(), ", "))
+			}
+		}
+	}
+	for i := range a.params {
+		param := &a.params[i]
+		if param.Kind == Zone || param.Kind == Clock {
+			continue
+		}
+		if err := param.check(p.value(param.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *algorithm) paramNames() []string {
+	names := make([]string, len(a.params))
+	for i, p := range a.params {
+		names[i] = p.Name
+	}
+	return names
+}

@@ -1,0 +1,60 @@
+package limits
+
+// Picture is the state of a limit in the terms of its algorithm, for a drawing of it. Fields that
+// the algorithm doesn't have are zero. Times are nanoseconds since the Unix epoch. The fractions
+// are rounded; decisions never use them.
+type Picture struct {
+	Tokens float64 // in a token-bucket; less than 0 after a capacity was lowered
+
+	// Waiting is how many messages a leaky-bucket holds. Leaves is when the next of them leaves; 0 if
+	// none waits.
+	Waiting, Leaves int64
+
+	// From and Until are the start and the end of the window that contains the time. They are 0 if
+	// no window is open.
+	From, Until int64
+	Count       int64 // of the window, or of a sliding-window's current one
+
+	// Previous is the count of a sliding-window's previous window. Weight is the part of that
+	// window which still counts, from 0 to 1. Estimate is Previous × Weight + Count.
+	Previous         int64
+	Weight, Estimate float64
+
+	Times  int64 // how many times a sliding-log holds that count
+	Oldest int64 // the first of them
+}
+
+func pictureOfTokens(r *Rule, state []uint64, at int64) Picture {
+	debt := max(0, int64(state[0])-at)
+	return Picture{Tokens: float64(r.capacity) - float64(debt)/float64(r.interval)}
+}
+
+func pictureOfQueue(r *Rule, state []uint64, at int64) (p Picture) {
+	if last := int64(state[0]) - r.interval; last > at { // when the last message leaves
+		p.Waiting = (last-at-1)/r.interval + 1
+		p.Leaves = last - (p.Waiting-1)*r.interval
+	}
+	return p
+}
+
+// pictureOfWindow returns the picture of an algorithm with one count, whose windows are as present
+// returns them.
+func pictureOfWindow(r *Rule, start, count int64) Picture {
+	return Picture{From: start, Until: start + r.interval, Count: count}
+}
+
+func pictureOfSliding(r *Rule, state []uint64, at int64) Picture {
+	w := r.slidingAt(state, at)
+	p := Picture{From: w.start, Until: w.start + r.interval, Count: w.count, Previous: w.before}
+	p.Weight = float64(min(p.Until-at, r.interval)) / float64(r.interval)
+	p.Estimate = float64(p.Previous)*p.Weight + float64(p.Count)
+	return p
+}
+
+func pictureOfLog(r *Rule, state []uint64, at int64) (p Picture) {
+	times := r.countingTimes(state, at)
+	if p.Times = int64(len(times)); p.Times > 0 {
+		p.Oldest = int64(times[0])
+	}
+	return p
+}
