@@ -53,6 +53,7 @@ func (s *Server) channelRoutes() []route {
 
 		{"GET /status", auth.View, s.states.getStatus, []string{"channel"}},
 		{"GET /nodes", auth.View, s.nodes.get, nil},
+		{"GET /algorithms", auth.View, getAlgorithms, nil},
 		{"GET /channels", auth.View, s.states.getChannels, nil},
 		{"GET /throttled", auth.View, s.states.getThrottled, []string{"channel", "within"}},
 		{"GET /channels/{channel}/messages", auth.View, s.channels.handler(s.states.getMessages), []string{"entry", "user", "n"}},

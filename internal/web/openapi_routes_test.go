@@ -33,6 +33,9 @@ var documented = map[string]about{
 	"GET /nodes": {
 		says:    "The nodes that share limits, and what this node has done with the shared store. If this node is alone, the mode is off and the list is empty.",
 		answers: typeOf[Nodes]()},
+	"GET /algorithms": {
+		says:    "The algorithms of limits with their parameters: bounds, suggested values, and which ones roles and users may override. Durations are in nanoseconds.",
+		answers: typeOf[algorithmList]()},
 	"GET /channels": {
 		says: "The channels served; the dashboard shows the first one by default.", answers: typeOf[struct {
 			Channels []live.Channel `json:"channels"`

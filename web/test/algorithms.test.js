@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { algorithmOf, algorithms, amount, roleFields } from "../static/app/words/algorithms.js";
+import "../list-algorithms.js";
+import { state } from "../static/app/core/state.js";
+import { algorithmNames, algorithmOf, amount, bytesOf, roleFields } from "../static/app/words/algorithms.js";
 
 test("meaning: what a limit's numbers come to", () => {
   const limits = [
@@ -16,7 +18,7 @@ test("meaning: what a limit's numbers come to", () => {
     ["sliding-log", { messages: 20, every: 90 }, "Long-term rate: 800 per hour. Each message counts for exactly 1 minute 30 seconds."],
     ["sliding-log", { messages: 1, every: 1_209_600 }, "Long-term rate: 1 per 14 days. Each message counts for exactly 14 days."],
   ];
-  for (const [algorithm, numbers, words] of limits) assert.equal(algorithms[algorithm].meaning(numbers, {}, ""), words);
+  for (const [algorithm, numbers, words] of limits) assert.equal(algorithmOf({ algorithm }).meaning(numbers, {}, ""), words);
 });
 
 test("rule: a limit in words", () => {
@@ -31,26 +33,82 @@ test("rule: a limit in words", () => {
     ["sliding-window", { messages: 100, every: 3600 }, "About 100 messages in any hour"],
     ["sliding-log", { messages: 1, every: 90 }, "1 message in any 1 minute 30 seconds"],
   ];
-  for (const [algorithm, numbers, words] of limits) assert.equal(algorithms[algorithm].rule(numbers, {}, ""), words);
+  for (const [algorithm, numbers, words] of limits) assert.equal(algorithmOf({ algorithm }).rule(numbers, {}, ""), words);
 });
 
 test("rule: a day ends in the limit's time zone, else in the channel's", () => {
-  const ends = (limit, zone) => algorithms["daily-window"].rule({ messages: 300 }, limit, zone);
+  const ends = (limit, zone) => algorithmOf({ algorithm: "daily-window" }).rule({ messages: 300 }, limit, zone);
   assert.equal(ends({}, "Europe/Berlin"), "300 messages a day, until midnight in Europe/Berlin");
   assert.equal(ends({ reset_at: "04:30" }, "Europe/Berlin"), "300 messages a day, until 04:30 in Europe/Berlin");
   assert.equal(ends({ reset_at: "00:00", timezone: "America/New_York" }, "Europe/Berlin"), "300 messages a day, until midnight in America/New_York");
 });
 
-test("every algorithm begins with numbers for its own fields", () => {
-  for (const { start, fields, name, about } of Object.values(algorithms)) {
-    for (const field of Object.keys(fields)) assert.ok(start[field] !== undefined, `${name}: ${field}`);
+test("every algorithm that chatguard lists has words, and begins with its own numbers", () => {
+  for (const algorithm of algorithmNames()) {
+    const { start, fields, name, about } = algorithmOf({ algorithm });
+    assert.notEqual(name, algorithm, `${algorithm} has no name`);
     assert.match(about, /\.$/);
+    for (const [field, { label, isRare }] of Object.entries(fields)) {
+      assert.ok(isRare || start[field] !== undefined, `${name}: ${field}`);
+      assert.match(label, /^[A-Z]/);
+    }
   }
+  assert.deepEqual(algorithmOf({ algorithm: "token-bucket" }).start, { burst: 3, refill: "4s" });
+  assert.deepEqual(algorithmOf({ algorithm: "sliding-log" }).start, { messages: 10, every: "30s" });
 });
 
-test("algorithmOf: an unknown algorithm has its name and no fields", () => {
-  assert.deepEqual(algorithmOf({ algorithm: "new" }).fields, {});
+test("algorithmOf: bounds are chatguard’s", () => {
+  const { burst, refill } = algorithmOf({ algorithm: "token-bucket" }).fields;
+  assert.deepEqual([burst.least, burst.most, burst.isLength], [1, 2 ** 31 - 1, false]);
+  assert.deepEqual([refill.least, refill.isLength], [0.000001, true]);
+  assert.equal(algorithmOf({ algorithm: "sliding-log" }).fields.messages.most, 1024);
+  assert.equal(algorithmOf({ algorithm: "daily-window" }).hasDay, true);
+});
+
+// listing runs a check while chatguard lists another algorithm.
+function listing(added, check) {
+  const { algorithms } = state;
+  state.algorithms = [...algorithms, added];
+  check();
+  state.algorithms = algorithms;
+}
+
+/** @param {string} name @param {object} [news] */
+const count = (name, news) => ({ name, kind: "count", least: 1, most: 100, suggested: 5, overridable: true, ...news });
+
+test("algorithmOf: an algorithm without words has its parameters as fields", () => {
+  listing({ name: "new-one", parameters: [count("big_steps"), count("rest", { least: 0, suggested: 0, overridable: false }), { ...count("per"), kind: "duration", most: 9e9, suggested: 2e9 }], state_bytes: 24 }, () => {
+    const { name, start, fields, ownFields, rule } = algorithmOf({ algorithm: "new-one" });
+    assert.deepEqual([name, start], ["new-one", { big_steps: 5, per: "2s" }]);
+    assert.deepEqual(Object.values(fields).map(({ label, most, isRare }) => [label, most, isRare]), [["Big steps", 100, false], ["Rest", 100, true], ["Per", 9, false]]);
+    assert.deepEqual(Object.keys(ownFields), ["big_steps", "per"]);
+    assert.equal(rule({ big_steps: 5, rest: 0, per: 2 }, {}, ""), "new-one, big steps 5, rest 0, per 2");
+    assert.equal(bytesOf({ algorithm: "new-one" }), 24);
+  });
+});
+
+test("algorithmOf: a cascade, and a reserve", () => {
+  const numbers = { burst: 3, refill: 4, extra_burst: 2, extra_refill: 20 };
+  listing({ name: "cascade", parameters: Object.keys(numbers).map((name) => count(name)), state_bytes: 16 }, () => {
+    const { name, rule, meaning } = algorithmOf({ algorithm: "cascade" });
+    assert.equal(name, "cascade");
+    assert.equal(rule(numbers, {}, ""), "3 messages, then one every 4 seconds; at low priority 2 more, then one every 20 seconds");
+    assert.match(meaning(numbers, {}, ""), /^Long-term rate: 15 per minute, and 3 per minute more at low priority\./);
+  });
+  assert.equal(algorithmOf({ algorithm: "token-bucket" }).rule({ burst: 10, refill: 1, reserve: 4 }, {}, ""), "10 messages, then one every second; keeps 4 for normal priority");
+});
+
+test("algorithmOf: before the list is loaded, an algorithm has words and no fields", () => {
+  const { algorithms } = state;
+  state.algorithms = [];
+  assert.deepEqual(algorithmOf({ algorithm: "token-bucket" }).fields, {});
+  assert.equal(algorithmOf({ algorithm: "token-bucket" }).name, "token bucket");
   assert.equal(algorithmOf({ algorithm: "new" }).name, "new");
+  state.algorithms = algorithms;
+});
+
+test("bytesOf: as chatguard lists it, a log by its messages", () => {
+  assert.deepEqual([{ algorithm: "token-bucket" }, { algorithm: "sliding-log", messages: 10 }, { algorithm: "unknown" }].map(bytesOf), [8, 88, 0]);
 });
 
 test("roleFields: all but the window, and all may be empty", () => {

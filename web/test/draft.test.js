@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import "../list-algorithms.js";
 import { withAlgorithm } from "../static/app/limits/algorithm.js";
 import { draftOf, draftRole, draftTowards, isDirty, lengthFields, loadedOf, newLimit, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
@@ -114,10 +115,11 @@ test("errors: numbers out of bounds", () => {
     [0, "burst", "0", "Enter a whole number, 1 or more."],
     [0, "burst", "2147483648", "Enter at most 2,147,483,647."],
     [0, "refill", "1e3", "Enter a length of time, such as 30m, 1h30 or 90 seconds."],
-    [0, "refill", "0.0001", "Enter at least 0.001 seconds."],
-    [0, "refill", "13344d", "Enter at most 13343 days."],
+    [0, "refill", "0.0000001", "Enter at least 0.000001 seconds."],
+    [0, "refill", "53376d", "Enter at most 53375 days."],
+    [3, "every", "13344d", "Enter at most 13343 days."],
     [1, "messages", "2.5", "Enter a whole number, 1 or more."],
-    [2, "every", "0", "Enter at least 0.001 seconds."],
+    [2, "every", "0", "Enter at least 0.000001 seconds."],
     [2, "queue", "-1", "Enter a whole number, 0 or more."],
     [2, "queue", "2147483647", "Enter at most 2,147,483,646."],
     [3, "messages", "1.5", "Enter a whole number, 1 or more."],
@@ -125,7 +127,7 @@ test("errors: numbers out of bounds", () => {
     [4, "messages", "", "Enter a whole number, 1 or more."],
   ];
   for (const [i, field, text, error] of wrong) assert.deepEqual(errors(({ limits }) => (limits[i].texts[field] = text)), { [`${field}-${i}`]: error });
-  for (const [i, field, text] of [[0, "refill", "0.5"], [2, "queue", "0"], [4, "messages", "1024"], [0, "refill", ".5"], [0, "refill", "12h"], [0, "refill", "13343 days"]]) {
+  for (const [i, field, text] of [[0, "refill", "0.5"], [2, "queue", "0"], [4, "messages", "1024"], [0, "refill", ".5"], [0, "refill", "12h"], [0, "refill", "53375 days"], [3, "every", "13343 days"]]) {
     assert.deepEqual(errors(({ limits }) => (limits[i].texts[field] = text)), {});
   }
 });

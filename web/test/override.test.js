@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import "../list-algorithms.js";
 import { overrideDraft, overrideErrors, overrideOf } from "../static/app/people/override.js";
 
 const card = (override = {}) => ({

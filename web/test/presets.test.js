@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import "../list-algorithms.js";
 import { draftOf, isDirty, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { presets, withPreset } from "../static/app/limits/presets.js";

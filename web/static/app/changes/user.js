@@ -10,6 +10,7 @@ import { ifSignedOut } from "../core/session.js";
 import { now, state, update } from "../core/state.js";
 import { pardonWords, unpardonWords } from "../words/pardons.js";
 import { durationText, parseLength } from "../words/lengths.js";
+import { isShared } from "../words/scopes.js";
 import { banWords, liftWords, timeoutWords } from "../words/silence.js";
 import { clock, toMinute, upcoming } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
@@ -236,7 +237,7 @@ export function undo(user, { lift: what, pardon: id, former = {}, etag = "" }) {
 
 // grantable lists the limits in which a single user can have extra messages.
 /** @param {Api.getChannelsUsers} card */
-export const grantable = ({ limits }) => limits.filter(({ per }) => per !== "channel");
+export const grantable = ({ limits }) => limits.filter((limit) => !isShared(limit));
 
 // grantedUsually returns the name of the limit that is selected by default: the first daily limit,
 // or the first limit if none is daily.

@@ -76,6 +76,7 @@
  * @property {{state: "connecting" | "open" | "lost", lastFrame: number, why?: string}} feed
  *   lastFrame is when the last frame came, ms; why is chatguard's reason for closing the feed
  * @property {number} clockLead how far chatguard's clock is ahead of the browser's, ms
+ * @property {Api.getAlgorithms["algorithms"]} algorithms empty before they are loaded
  * @property {Status | null} status
  * @property {NonNullable<Api.Frame["policy"]> | null} policy
  * @property {Map<string, User>} users throttled users of the last 10 minutes by ID; those held back
@@ -123,6 +124,7 @@ export const state = {
   channel: null,
   feed: { state: "connecting", lastFrame: 0 },
   clockLead: 0,
+  algorithms: [],
   status: null,
   policy: null,
   users: new Map(),

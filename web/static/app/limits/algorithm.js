@@ -3,9 +3,10 @@
 // long-term rate stay the same if the algorithm can have both.
 
 import { draftLimit, limitOf } from "./draft.js";
-import { algorithms, roleFields } from "../words/algorithms.js";
+import { algorithmOf, roleFields } from "../words/algorithms.js";
 import { durationText, nanoseconds } from "../words/lengths.js";
 /** @import { DraftLimit } from "./draft.js" */
+/** @import { Field, Fields } from "../words/algorithms.js" */
 
 /**
  * Pace is what the numbers of every algorithm come to.
@@ -14,8 +15,7 @@ import { durationText, nanoseconds } from "../words/lengths.js";
  * @property {bigint} every the time for that many messages, ns
  */
 
-const day = 86_400_000_000_000n, longest = 13_343n * day, ms = 1_000_000n; // ns
-const mostMessages = 2_147_483_647, mostLogged = 1024;
+const day = 86_400_000_000_000n, ms = 1_000_000n; // ns
 
 // withAlgorithm returns the draft of a limit with another algorithm. loaded is the limit as it was
 // loaded; its own algorithm brings back its own numbers.
@@ -29,43 +29,45 @@ export function withAlgorithm(draft, loaded, algorithm) {
 function convert(draft, algorithm) {
   const limit = limitOf(draft);
   const base = { name: draft.source.name, algorithm: /** @type {Api.Limit["algorithm"]} */ (algorithm) };
+  const { fields, start } = algorithmOf(base);
   const pace = paceOf(limit);
-  if (!pace) return { ...base, ...algorithms[algorithm].start };
-  const numbers = numbersFor(algorithm, pace);
+  if (!pace) return { ...base, ...start };
+  const numbers = numbersFor(fields, pace);
   const roles = Object.entries(limit.roles ?? {}).map(([role, own]) => {
-    const theirs = numbersFor(algorithm, paceOf({ ...limit, ...own }) ?? pace);
+    const theirs = numbersFor(fields, paceOf({ ...limit, ...own }) ?? pace);
     const differing = Object.keys(roleFields(base)).filter((field) => theirs[field] !== numbers[field]);
     return [role, Object.fromEntries(differing.map((field) => [field, theirs[field]]))];
   });
-  return /** @type {Api.Limit} */ ({ ...base, ...numbers, ...(roles.length > 0 && { roles: Object.fromEntries(roles) }) });
+  return /** @type {Api.Limit} */ ({ ...base, ...start, ...numbers, ...(roles.length > 0 && { roles: Object.fromEntries(roles) }) });
 }
 
 // paceOf returns nothing if a number of the limit is missing or wrong.
 /** @param {Api.Limit} limit @returns {Pace | undefined} */
 function paceOf({ algorithm, burst, refill, queue = 0, messages, every }) {
-  const waiting = algorithm === "leaky-bucket";
-  const count = burst ?? (waiting ? queue + 1 : messages);
-  const each = nanoseconds(refill ?? (waiting ? every : undefined) ?? "");
-  const whole = algorithm === "daily-window" ? day : nanoseconds(every ?? "");
+  const { fields, hasDay } = algorithmOf({ algorithm });
+  const count = burst ?? (fields.queue ? queue + 1 : messages);
+  const each = nanoseconds(refill ?? (fields.queue ? every : undefined) ?? "");
+  const whole = hasDay ? day : nanoseconds(every ?? "");
   if (!Number.isSafeInteger(count) || count < 1 || (each <= 0n && whole <= 0n)) return undefined;
   return { messages: count, every: each > 0n ? each * BigInt(count) : whole };
 }
 
-/** @param {string} algorithm @param {Pace} pace @returns {Record<string, any>} */
-function numbersFor(algorithm, { messages, every }) {
+// numbersFor returns the numbers with which these fields come to a pace.
+/** @param {Fields} fields @param {Pace} pace @returns {Record<string, any>} */
+function numbersFor(fields, { messages, every }) {
   const each = longer(ms, ((every / BigInt(messages)) / ms) * ms);
-  switch (algorithm) {
-    case "token-bucket":
-      return { burst: messages, refill: durationText(each) };
-    case "leaky-bucket":
-      return { every: durationText(each), queue: messages - 1 };
-    case "daily-window":
-      return { messages: Number(longer(1n, shorter(BigInt(mostMessages), (day * BigInt(messages)) / every))) };
-  }
-  const most = algorithm === "sliding-log" ? mostLogged : mostMessages;
+  if (fields.burst) return { burst: messages, refill: durationText(each) };
+  if (fields.queue) return { every: durationText(each), queue: messages - 1 };
+  if (!fields.messages) return {};
+  if (!fields.every) return { messages: Number(longer(1n, shorter(BigInt(fields.messages.most), (day * BigInt(messages)) / every))) };
+  const { most } = fields.messages;
   const time = messages > most ? each * BigInt(most) : every;
-  return { messages: Math.min(messages, most), every: durationText(shorter(longest, longer(ms, time))) };
+  return { messages: Math.min(messages, most), every: durationText(shorter(longest(fields.every), longer(ms, time))) };
 }
+
+// longest returns the longest duration of a field in whole days, ns.
+/** @param {Field} field */
+const longest = ({ most }) => (BigInt(Math.floor(most)) * 1_000_000_000n / day) * day;
 
 /** @param {bigint} a @param {bigint} b */
 const longer = (a, b) => (a > b ? a : b);

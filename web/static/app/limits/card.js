@@ -4,15 +4,17 @@
 
 import { html } from "../../vendor/htm-preact.js";
 import { configured } from "../core/state.js";
-import { keepLimit, moveLimit, neighbourOf, removeLimit, setField, setText } from "./draft-edits.js";
+import { keepLimit, moveLimit, neighbourOf, removeLimit, setField } from "./draft-edits.js";
 import { isFixed } from "./draft.js";
-import { Kind, sharers } from "./kind.js";
+import { Kind } from "./kind.js";
+import { Numbers } from "./numbers.js";
 import { LimitOverrides } from "./overrides.js";
 import { LimitRoles } from "./role-rows.js";
 import { isClear, ruleIn } from "./rule.js";
-import { LimitField, Tick } from "../widgets/field.js";
+import { Tick } from "../widgets/field.js";
 import { Icon } from "../widgets/icon.js";
 import { algorithmOf } from "../words/algorithms.js";
+import { isShared, sharers } from "../words/scopes.js";
 import { numbersIn } from "../words/typed.js";
 /** @import { State } from "../core/state.js" */
 /** @import { DraftLimit } from "./draft.js" */
@@ -70,30 +72,6 @@ function Moves({ limit: { name }, index, limits }) {
   `;
 }
 
-/** @param {{limit: DraftLimit, index: number, form: Form, fixed: boolean}} props */
-function Numbers({ limit, index, form, fixed }) {
-  const { source, texts } = limit;
-  const { fields, meaning } = algorithmOf(source);
-  /** @param {string} field */
-  const error = (field) => form.errors[`${field}-${index}`];
-  const effect = isClear(limit, index, form) && meaning(numbersIn(fields, texts), source, form.draft.timezone);
-  return html`
-    <div class="fields">
-      ${Object.entries(fields).map(([field, { label, unit, isLength }]) => html`
-        <${LimitField} key=${field} id=${`${field}-${index}`} label=${label} unit=${unit} isLength=${isLength}
-          value=${texts[field]} fixed=${fixed} error=${error(field)} onInput=${(text) => setText(index, field, text)} />
-      `)}
-      ${source.algorithm === "daily-window" && html`
-        <${LimitField} id=${`reset_at-${index}`} label="Day ends at" value=${limit.resetAt} fixed=${fixed} error=${error("reset_at")} hint="00:00" isText
-          onInput=${(text) => setField(index, "resetAt", text)} />
-        <${LimitField} id=${`timezone-${index}`} label="Time zone" value=${limit.timezone} fixed=${fixed} error=${error("timezone")}
-          hint=${form.draft.timezone || "UTC"} isText list="zones" onInput=${(text) => setField(index, "timezone", text)} />
-      `}
-    </div>
-    ${effect && html`<p class="muted">${effect}</p>`}
-  `;
-}
-
 /** @param {{limit: DraftLimit, index: number}} props */
 function Choices({ limit, index }) {
   return html`
@@ -114,7 +92,7 @@ function Notes({ limit, fixed }) {
   const notes = [
     fixed && limit.observes && "Observe only: reports messages over the limit, but throttles nobody.",
     fixed && limit.countsThrottled && "Throttled messages also count.",
-    limit.per === "channel" && "Messages over this limit are removed without a strike.",
+    isShared(limit) && "Messages over this limit are removed without a strike.",
     isFixed(limit.source) && `Applies across all channels. Change it in the ${configured().name}.`,
   ];
   return notes.filter(Boolean).map((note) => html`<p class="muted">${note}</p>`);

@@ -3,6 +3,7 @@
 // Revisions describe their changes in the same form.
 
 import { inOrder, orderChange, orderKey } from "../words/order.js";
+import { isAcrossChannels } from "../words/scopes.js";
 
 /** @typedef {Record<string, any>} Leaves values by their dotted key */
 
@@ -19,7 +20,7 @@ export function differences(from, to) {
 
 // ownNames returns the names of the limits that a channel can change, in order.
 /** @param {Api.Policy} of */
-const ownNames = ({ limits }) => limits.filter(({ per }) => per !== "user-everywhere").map(({ name }) => name);
+const ownNames = ({ limits }) => limits.filter((limit) => !isAcrossChannels(limit)).map(({ name }) => name);
 
 // merge returns a policy with changes applied. Limits keep their order unless a change states
 // another one, and new limits come last, by name.

@@ -33,7 +33,7 @@ function checkLimit(limit, i, limits, note) {
   if (limit.isNew || limit.name !== source.name) note(`name-${i}`, wrongName(limit, limits));
   checkTexts(algorithmOf(source).fields, source, limit.texts, (name) => `${name}-${i}`, note);
   for (const row of limit.roles) checkTexts(roleFields(source), row.source, row.texts, (name) => `${name}-${i}-${row.role}`, note);
-  if (source.algorithm !== "daily-window") return;
+  if (!algorithmOf(source).hasDay) return;
   note(`reset_at-${i}`, wrongTimeOfDay(limit.resetAt));
   if (limit.timezone !== (source.timezone ?? "")) note(`timezone-${i}`, wrongZone(limit.timezone));
 }

@@ -1,8 +1,9 @@
 // @ts-check
 // The draft of a policy: the texts that a moderator types, and their conversion to a policy.
 
-import { algorithmOf, algorithms, roleFields } from "../words/algorithms.js";
+import { algorithmOf, roleFields } from "../words/algorithms.js";
 import { durationText, lengthText, nanoseconds, parseLength } from "../words/lengths.js";
+import { isAcrossChannels } from "../words/scopes.js";
 import { numbersOf, textsOf } from "../words/typed.js";
 /** @import { Role } from "../words/roles.js" */
 /** @import { Texts } from "../words/typed.js" */
@@ -100,7 +101,7 @@ export function newLimit(algorithm, others) {
   const taken = new Set(others.map(({ name }) => name));
   let name = algorithm;
   for (let n = 2; taken.has(name); n++) name = `${algorithm}-${n}`;
-  return { ...draftLimit({ name, algorithm, ...algorithms[algorithm].start }, `new ${name}`), isNew: true, isOpen: true };
+  return { ...draftLimit({ name, algorithm, ...algorithmOf({ algorithm }).start }, `new ${name}`), isNew: true, isOpen: true };
 }
 
 // loadedOf returns the limit as it was loaded, or nothing for a new limit.
@@ -152,9 +153,9 @@ export function limitOf({ source, name, texts, roles, observes, countsThrottled,
   const limit = { ...numbersOf(algorithmOf(source).fields, source, texts), name: name.trim() };
   put(limit, "mode", observes && "observe");
   put(limit, "count_throttled", countsThrottled);
-  const isDaily = source.algorithm === "daily-window";
-  put(limit, "timezone", isDaily && timezone.trim());
-  put(limit, "reset_at", isDaily && resetAt.trim());
+  const { hasDay } = algorithmOf(source);
+  put(limit, "timezone", hasDay && timezone.trim());
+  put(limit, "reset_at", hasDay && resetAt.trim());
   put(limit, "per", per !== "user" && per);
   const own = roles.map((row) => [row.role, numbersOf(roleFields(source), row.source, row.texts)]);
   put(limit, "roles", own.length > 0 && Object.fromEntries(own));
@@ -168,12 +169,10 @@ function put(limit, key, value) {
   else delete limit[key];
 }
 
-// isFixed reports whether a limit counts across all channels. Such a limit can't be changed in a
-// single channel.
+// isFixed reports whether a limit can't be changed in a single channel, because it counts across all
+// channels.
 /** @param {Api.Limit} limit */
-export function isFixed(limit) {
-  return limit.per === "user-everywhere";
-}
+export const isFixed = (limit) => isAcrossChannels(limit);
 
 /** @param {{policy: Api.Policy, draft: Draft}} of */
 export function isDirty({ policy, draft }) {

@@ -2,6 +2,7 @@
 // The form of the limits: loading, editing, checking, saving and undoing. A form with unsaved
 // changes is kept while another channel is shown.
 
+import { loadAlgorithms } from "../core/algorithms.js";
 import { request } from "../core/api.js";
 import { inOrder } from "../core/in-order.js";
 import { ifSignedOut } from "../core/session.js";
@@ -45,7 +46,7 @@ export async function load() {
   const channel = state.channel;
   const isNews = asked();
   try {
-    const [policy, revision] = await Promise.all([request("GET", policyAddress()), lastRevision()]);
+    const [policy, revision] = await Promise.all([request("GET", policyAddress()), lastRevision(), loadAlgorithms()]);
     if (channel !== state.channel || (!isNews() && state.form?.policy)) return;
     update((s) => {
       s.form = formOf(policy.body, policy.etag, revision, null);

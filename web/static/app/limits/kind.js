@@ -6,14 +6,11 @@ import { html, useState } from "../../vendor/htm-preact.js";
 import { setAlgorithm, setField } from "./draft-edits.js";
 import { loadedOf } from "./draft.js";
 import { LimitField } from "../widgets/field.js";
-import { algorithmOf, algorithms, amount } from "../words/algorithms.js";
+import { algorithmNames, algorithmOf, amount } from "../words/algorithms.js";
+import { sharers } from "../words/scopes.js";
 /** @import { State } from "../core/state.js" */
 /** @import { DraftLimit } from "./draft.js" */
 /** @import { Form } from "./form.js" */
-
-// sharers say who shares a limit, by its scope.
-/** @type {Record<string, string>} */
-export const sharers = { user: "per user", "user-everywhere": "per user, across all channels", channel: "shared by everyone" };
 
 /** @param {{limit: DraftLimit, index: number, form: Form, overrides: State["overrides"]}} props */
 export function Kind({ limit, index, form, overrides }) {
@@ -27,7 +24,7 @@ export function Kind({ limit, index, form, overrides }) {
       <div class="fields">
         <${LimitField} id=${id} label="Name" value=${limit.name} error=${error} isText onInput=${(text) => setField(index, "name", text)} />
         <${Choice} id=${`algorithm-${index}`} label="Algorithm" value=${algorithm} onChoose=${(value) => setAlgorithm(index, value)}
-          options=${Object.fromEntries(Object.entries(algorithms).map(([value, { name }]) => [value, name]))} />
+          options=${Object.fromEntries(algorithmNames().map((value) => [value, algorithmOf({ algorithm: value }).name]))} />
         <${Choice} id=${`per-${index}`} label="Scope" value=${limit.per} onChoose=${(value) => setField(index, "per", value)}
           options=${{ user: sharers.user, channel: sharers.channel }} />
       </div>

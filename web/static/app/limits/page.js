@@ -16,7 +16,7 @@ import { LimitsFinish } from "./save-bar.js";
 import { ChannelSettings } from "./settings-form.js";
 import { Icon } from "../widgets/icon.js";
 import { PageHead } from "../widgets/page-head.js";
-import { algorithms } from "../words/algorithms.js";
+import { algorithmNames, algorithmOf } from "../words/algorithms.js";
 import { capitalised } from "../words/roles.js";
 import { clock } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
@@ -119,10 +119,14 @@ function LimitChooser() {
       <button type="button" id="add-limit" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}><${Icon} name="plus" />Add a limit</button>
       ${isOpen && html`
         <ul aria-label="Kinds of limits">
-          ${Object.entries(algorithms).map(([algorithm, { name, about }]) => html`
-            <li><button type="button" value=${algorithm} onClick=${() => add(algorithm)}><strong>${capitalised(name)}</strong> <span class="muted">${about}</span></button></li>
-          `)}
+          ${algorithmNames().map((algorithm) => html`<${NewLimit} algorithm=${algorithm} add=${add} />`)}
         </ul>`}
     </div>
   `;
+}
+
+/** @param {{algorithm: string, add: (algorithm: string) => void}} props */
+function NewLimit({ algorithm, add }) {
+  const { name, about } = algorithmOf({ algorithm });
+  return html`<li><button type="button" value=${algorithm} onClick=${() => add(algorithm)}><strong>${capitalised(name)}</strong> <span class="muted">${about}</span></button></li>`;
 }

@@ -2,6 +2,7 @@
 // Finding users, and the user whose card is shown.
 
 import { forget, userAddress } from "../changes/user.js";
+import { loadAlgorithms } from "../core/algorithms.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { state, update } from "../core/state.js";
@@ -143,7 +144,7 @@ export async function reload() {
 /** @param {Person} person */
 async function load(person) {
   try {
-    const { body } = await request("GET", userAddress(person.id));
+    const [{ body }] = await Promise.all([request("GET", userAddress(person.id)), loadAlgorithms()]);
     change(person, { card: body, problem: "", isGone: false });
   } catch (problem) {
     if (!ifSignedOut(problem)) change(person, { problem: problem.message, isGone: problem.status === 404 });

@@ -5,6 +5,7 @@ import { html } from "../../vendor/htm-preact.js";
 import { channelZone } from "../core/state.js";
 import { algorithmOf, amount } from "../words/algorithms.js";
 import { roleName } from "../words/roles.js";
+import { sharers } from "../words/scopes.js";
 import { upcoming, waitUntil } from "../words/time.js";
 /** @import { Shared } from "../core/state.js" */
 /** @import { Card } from "./people.js" */
@@ -55,11 +56,9 @@ function Standing({ limit, at, zone }) {
   `;
 }
 
-const sharers = { user: "", "user-everywhere": ", across all channels", channel: ", shared by everyone" };
-
 /** @param {Api.LimitStatus} limit */
 function kind(limit) {
-  return algorithmOf(limit).name + sharers[limit.per] + (limit.observes ? ", observe only" : "");
+  return algorithmOf(limit).name + (limit.per && limit.per !== "user" ? `, ${sharers[limit.per]}` : "") + (limit.observes ? ", observe only" : "");
 }
 
 /** @param {Api.LimitStatus} of @param {number} cardAt */

@@ -1,7 +1,9 @@
 // @ts-check
-// The algorithms: their names and descriptions, the numbers that can be edited, the effect of these
-// numbers in words, and the initial numbers of a new limit.
+// The algorithms in words: names and descriptions, labels of the numbers, and what numbers mean.
+// Which numbers an algorithm has, with their bounds, comes from chatguard.
 
+import { state } from "../core/state.js";
+import { durationText } from "./lengths.js";
 import { length } from "./time.js";
 
 /**
@@ -12,11 +14,24 @@ import { length } from "./time.js";
  * @property {boolean} isLength it is a duration
  * @property {number} least
  * @property {number} most
- * @property {boolean} [mayBeEmpty]
+ * @property {boolean} [mayBeEmpty] an empty one is inherited
+ * @property {boolean} [isRare] a limit does without it; it is 0 unless stated
  * @property {string} [zero] what a duration of 0 means
  */
 
 /** @typedef {Record<string, Field>} Fields */
+
+/** @typedef {(numbers: Record<string, number>, limit: Partial<Api.Limit>, zone: string) => string} Sentence */
+
+/**
+ * Words describe an algorithm.
+ * @typedef {object} Words
+ * @property {string} name
+ * @property {string} about
+ * @property {Record<string, string>} [labels] of numbers whose usual label doesn't fit
+ * @property {Sentence} rule the limit in words; a duration is a number of seconds
+ * @property {Sentence} meaning the effect of the numbers, in words
+ */
 
 /**
  * @typedef {object} Algorithm
@@ -24,37 +39,26 @@ import { length } from "./time.js";
  * @property {string} about
  * @property {Partial<Api.Limit>} start the numbers of a new limit
  * @property {Fields} fields
- * @property {(numbers: Record<string, number>, limit: Partial<Api.Limit>, zone: string) => string}
- *   rule the limit in words; a duration is a number of seconds
- * @property {(numbers: Record<string, number>, limit: Partial<Api.Limit>, zone: string) => string}
- *   meaning the effect of the numbers, in words
+ * @property {Fields} ownFields the numbers that can be customised per role or user; empty ones are
+ *   inherited
+ * @property {boolean} hasDay its window is a day, which ends at a time of a time zone
+ * @property {Sentence} rule
+ * @property {Sentence} meaning
  */
 
-const mostMessages = 2 ** 31 - 1;
-const mostLogged = 1024; // messages; a sliding log can't store more
-const mostSeconds = 13_343 * 86_400; // about 2 ** 60 ns
-
-/** @param {string} label @param {number} [least] @param {number} [most] */
-const count = (label, least = 1, most = mostMessages) => ({ label, unit: "messages", isLength: false, least, most });
-/** @param {string} label */
-const time = (label) => ({ label, unit: "", isLength: true, least: 0.001, most: mostSeconds });
-
-/** @type {Record<string, Algorithm>} */
-export const algorithms = {
+/** @type {Record<string, Words>} */
+const known = {
   "token-bucket": {
     name: "token bucket",
     about: "A few messages at once, then one more every few seconds. Good against bursts.",
-    start: { burst: 3, refill: "4s" },
-    fields: { burst: count("Messages at once"), refill: time("Then one more every") },
     rule: ({ burst, refill }) => (burst === 1 ? `One message every ${span(refill)}` : `${amount(burst)} messages, then one every ${span(refill)}`),
     meaning: ({ burst, refill }) =>
       `Long-term rate: ${longRun(1, refill)}.` + (burst > 1 ? ` A full burst of ${amount(burst)} refills in ${length(burst * refill)}.` : ""),
   },
   "leaky-bucket": {
     name: "leaky bucket",
+    labels: { every: "One message every" },
     about: "One message at a time, evenly spaced; a few can queue. Good if your chat server can delay messages.",
-    start: { every: "2s", queue: 3 },
-    fields: { every: time("One message every"), queue: count("Queue size", 0, mostMessages - 1) },
     rule: ({ every, queue }) => `One message every ${span(every)}` + (queue > 0 ? `, with ${amount(queue)} more waiting` : ""),
     meaning: ({ every, queue }) =>
       `Long-term rate: ${longRun(1, every)}. ` +
@@ -66,25 +70,20 @@ export const algorithms = {
   "fixed-window": {
     name: "fixed window",
     about: "A number of messages per clock interval, such as each minute. Simple, but up to twice as many can pass when one interval ends and the next begins.",
-    start: { messages: 20, every: "1m" },
-    fields: { messages: count("Messages per window"), every: time("Window length") },
     rule: ({ messages, every }) => `${counted(messages)} every ${span(every)} by the clock`,
     meaning: ({ messages, every }) =>
       `Long-term rate: ${longRun(messages, every)}. Windows follow the UTC clock. Up to ${amount(2 * messages)} messages can pass in a row when one window ends and the next begins.`,
   },
   "daily-window": {
     name: "daily window",
+    labels: { messages: "Messages per day" },
     about: "A number of messages per day. Resets at the end of the user’s day.",
-    start: { messages: 300, reset_at: "00:00" },
-    fields: { messages: count("Messages per day") },
     rule: ({ messages }, limit, zone) => `${counted(messages)} a day, until ${endOfDay(limit, zone)}`,
     meaning: () => "",
   },
   "user-window": {
     name: "user window",
     about: "A number of messages per period. The period begins with the user’s first message.",
-    start: { messages: 30, every: "5m" },
-    fields: { messages: count("Messages per window"), every: time("Window length") },
     rule: ({ messages, every }) => `${counted(messages)} in ${length(every)}, from the first one on`,
     meaning: ({ messages, every }) =>
       `Long-term rate: ${longRun(messages, every)}. A window begins with its first message and resets ${length(every)} later.`,
@@ -92,27 +91,114 @@ export const algorithms = {
   "sliding-window": {
     name: "sliding window",
     about: "A number of messages in a moving period, estimated. Good for large numbers.",
-    start: { messages: 100, every: "1h" },
-    fields: { messages: count("Messages per window"), every: time("Window length") },
     rule: ({ messages, every }) => `About ${counted(messages)} in any ${span(every)}`,
     meaning: ({ messages, every }) =>
       `Long-term rate: ${longRun(messages, every)}. Estimated: the messages of the previous window are assumed to be evenly spread.`,
   },
   "sliding-log": {
     name: "sliding log",
-    about: "A number of messages in a moving period, exact. For up to 1,024 messages.",
-    start: { messages: 10, every: "30s" },
-    fields: { messages: count("Messages per window", 1, mostLogged), every: time("Window length") },
+    about: "A number of messages in a moving period, exact. Good for small numbers.",
     rule: ({ messages, every }) => `${counted(messages)} in any ${span(every)}`,
     meaning: ({ messages, every }) =>
       `Long-term rate: ${longRun(messages, every)}. Each message counts for exactly ${length(every)}.`,
   },
+  cascade: {
+    name: "cascade",
+    about: "Two token buckets. The second one pays when the first is empty, and its messages have low priority.",
+    rule: ({ burst, refill, extra_burst: extra, extra_refill: extraRefill }) =>
+      `${counted(burst)}, then one every ${span(refill)}; at low priority ${amount(extra)} more, then one every ${span(extraRefill)}`,
+    meaning: ({ refill, extra_refill: extraRefill }) =>
+      `Long-term rate: ${longRun(1, refill)}, and ${longRun(1, extraRefill)} more at low priority. Low-priority messages pass unless a limit keeps a reserve.`,
+  },
 };
 
-// algorithmOf returns the algorithm of a limit.
+// labels are the usual labels of numbers.
+/** @type {Record<string, string>} */
+const labels = {
+  burst: "Messages at once", refill: "Then one more every", queue: "Queue size", messages: "Messages per window", every: "Window length",
+  extra_burst: "Low priority: more at once", extra_refill: "Low priority: one more every", reserve: "Kept for normal priority", slices: "Slices of the window",
+};
+
+/** @type {Record<string, string>} */
+const units = { slices: "slices" };
+
+/** @typedef {Api.getAlgorithms["algorithms"][number]} Listed an algorithm as chatguard lists it */
+
+/** @type {WeakMap<Listed, Algorithm>} */
+const described = new WeakMap();
+
+// algorithmNames returns the algorithms that a limit can have.
+export const algorithmNames = () => state.algorithms.map(({ name }) => name);
+
+// algorithmOf returns the algorithm of a limit. It has no fields before chatguard's list of
+// algorithms is loaded, or if the algorithm isn't in it.
+/** @param {{algorithm: string}} limit @returns {Algorithm} */
+export function algorithmOf({ algorithm }) {
+  const listed = state.algorithms.find(({ name }) => name === algorithm);
+  if (!listed) return describe({ name: /** @type {Listed["name"]} */ (algorithm), parameters: [], state_bytes: 0 });
+  if (!described.has(listed)) described.set(listed, describe(listed));
+  return described.get(listed);
+}
+
+/** @param {Listed} of @returns {Algorithm} */
+function describe({ name: algorithm, parameters }) {
+  const { name, about, rule, meaning, labels: own = {} } = known[algorithm] ?? unknown(algorithm);
+  const numbers = parameters.filter(({ kind }) => kind === "count" || kind === "duration");
+  const fields = numbers.map((parameter) => /** @type {const} */ ([parameter.name, fieldOf(parameter, own[parameter.name])]));
+  const overridable = fields.filter((_, i) => numbers[i].overridable);
+  return {
+    name,
+    about,
+    start: Object.fromEntries(numbers.filter((parameter) => !isRare(parameter)).map(({ name, kind, suggested }) => [name, kind === "duration" ? durationText(BigInt(suggested)) : suggested])),
+    fields: Object.fromEntries(fields),
+    ownFields: Object.fromEntries(overridable.map(([name, field]) => [name, { ...field, isRare: false, mayBeEmpty: true }])),
+    hasDay: parameters.some(({ kind }) => kind === "clock"),
+    rule: (numbers, limit, zone) => rule(numbers, limit, zone) + (numbers.reserve > 0 ? `; keeps ${amount(numbers.reserve)} for normal priority` : ""),
+    meaning,
+  };
+}
+
+/** @typedef {Listed["parameters"][number]} Parameter */
+
+/** @param {Parameter} parameter @param {string} [label] @returns {Field} */
+function fieldOf(parameter, label) {
+  const { name, kind, least, most } = parameter;
+  const isLength = kind === "duration", scale = isLength ? 1e9 : 1;
+  return {
+    label: label ?? labels[name] ?? plainName(name), unit: isLength ? "" : (units[name] ?? "messages"), isLength, least: least / scale, most: most / scale, isRare: isRare(parameter),
+  };
+}
+
+// isRare reports whether a limit does without a parameter. Others have a suggested value above the
+// least one.
+/** @param {Parameter} of */
+const isRare = ({ suggested, least }) => suggested <= least;
+
+// plainName writes the name of a parameter that this page doesn't know.
+/** @param {string} name */
+const plainName = (name) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll("_", " ");
+
+// unknown describes an algorithm that this page doesn't know.
+/** @param {string} algorithm @returns {Words} */
+function unknown(algorithm) {
+  return {
+    name: algorithm,
+    about: "",
+    rule: (numbers) => [algorithm, ...Object.entries(numbers).map(([name, number]) => `${name.replaceAll("_", " ")} ${amount(number)}`)].join(", "),
+    meaning: () => "",
+  };
+}
+
+// roleFields returns the numbers of a limit that can be customised per role or user. Empty ones are
+// inherited.
 /** @param {{algorithm: string}} limit */
-export function algorithmOf(limit) {
-  return algorithms[limit.algorithm] ?? { name: limit.algorithm, about: "", start: {}, fields: {}, rule: () => limit.algorithm, meaning: () => "" };
+export const roleFields = (limit) => algorithmOf(limit).ownFields;
+
+// bytesOf returns how much memory chatguard needs for one user of a limit, in bytes.
+/** @param {{algorithm: string, messages?: number}} limit */
+export function bytesOf({ algorithm, messages = 0 }) {
+  const { state_bytes: bytes = 0, per_message: perMessage } = state.algorithms.find(({ name }) => name === algorithm) ?? {};
+  return bytes + (perMessage ? 8 * messages : 0);
 }
 
 // span writes the length of a period after "every" or "any": "minute", "5 minutes".
@@ -126,14 +212,6 @@ const counted = (messages) => (messages === 1 ? "1 message" : `${amount(messages
 function endOfDay({ reset_at: at, timezone }, zone) {
   const place = timezone || zone || "UTC";
   return `${!at || at === "00:00" ? "midnight" : at}${place === "UTC" ? " UTC" : ` in ${place}`}`;
-}
-
-// roleFields returns the numbers of a limit that can be customised per role or user. Empty ones are
-// inherited.
-/** @param {{algorithm: string}} limit */
-export function roleFields(limit) {
-  const { every, ...fields } = algorithmOf(limit).fields;
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, mayBeEmpty: true }]));
 }
 
 const grouped = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 3 });

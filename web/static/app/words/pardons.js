@@ -3,6 +3,7 @@
 
 import { now } from "../core/state.js";
 import { amount } from "./algorithms.js";
+import { isShared } from "./scopes.js";
 import { upcoming, wait } from "./time.js";
 
 /** @typedef {NonNullable<Api.postChannelsUsersPardon["held"]>} HeldBy */
@@ -55,11 +56,11 @@ const holdsLong = (held) => Boolean(held) && (held.never || Date.parse(held.may_
 /** @param {HeldBy | null | undefined} by @param {string | undefined} zone */
 function held(by, zone) {
   if (!by) return "";
-  const { limit, per, never, may_speak_at: at } = by;
-  const subject = `The limit “${limit}”${per === "channel" ? ", shared by everyone," : ""}`;
+  const { limit, never, may_speak_at: at } = by;
+  const subject = `The limit “${limit}”${isShared(by) ? ", shared by everyone," : ""}`;
   if (never) return `${subject} allows no messages at all.`;
   if (!holdsLong(by)) return `${subject} allows the next message in ${wait(Date.parse(at) - now())}.`;
-  const remedy = per === "channel" ? "" : " To let them write now, use Grant or Reset.";
+  const remedy = isShared(by) ? "" : " To let them write now, use Grant or Reset.";
   return `${subject} allows the next message at ${upcoming(Date.parse(at), zone)}.${remedy}`;
 }
 

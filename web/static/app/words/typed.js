@@ -6,6 +6,8 @@ import { lengthText, nanoseconds, parseLength, typedDuration } from "./lengths.j
 import { length } from "./time.js";
 /** @import { Field, Fields } from "./algorithms.js" */
 
+const day = 86_400; // seconds
+
 /** @typedef {Record<string, string>} Texts numbers and lengths of time as they are typed, by field */
 
 // textsOf returns the numbers of a limit, or of a role in it, as texts to edit.
@@ -13,8 +15,8 @@ import { length } from "./time.js";
 export function textsOf(fields, source) {
   /** @type {Texts} */
   const texts = {};
-  for (const [name, { isLength, least, mayBeEmpty }] of Object.entries(fields)) {
-    const value = source[name] ?? (least === 0 && !mayBeEmpty ? 0 : "");
+  for (const [name, { isLength, isRare, least, mayBeEmpty }] of Object.entries(fields)) {
+    const value = source[name] ?? (isRare || (least === 0 && !mayBeEmpty) ? least : "");
     texts[name] = isLength && value !== "" ? lengthText(nanoseconds(String(value))) : String(value);
   }
   return texts;
@@ -81,7 +83,7 @@ function wrongLength({ least, most }, text) {
   if (ns === null) return "Enter a length of time, such as 30m, 1h30 or 90 seconds.";
   const time = Number(ns) / 1e9;
   if (time < least) return `Enter at least ${length(least)}.`;
-  return time > most ? `Enter at most ${length(most)}.` : "";
+  return time > most ? `Enter at most ${length(most > day ? most - (most % day) : most)}.` : "";
 }
 
 // wrongZone does the same for a time zone.
