@@ -18,8 +18,9 @@ import (
 //   - RateLimit describes the tightest limit: what remains of its quota (r), and if it is known,
 //     after how many seconds more remains (t). Both headers follow
 //     draft-ietf-httpapi-ratelimit-headers-10.
-//   - X-RateLimit-Limit, -Remaining and -Reset describe the tightest limit, too: its quota, what
-//     remains, and the Unix time at which the whole quota is restored.
+//   - X-RateLimit-Resource, -Limit, -Used, -Remaining and -Reset describe the tightest limit, too:
+//     its name, its quota, what is used and what remains of that, and the Unix time at which the
+//     whole quota is restored.
 //
 // The numbers agree with the verdict and are rounded so that no client retries too early.
 // SetHeaders sets nothing for an exempt author, or if there are no limits. It omits limits that
@@ -40,7 +41,10 @@ func SetHeaders(h http.Header, guard *chatguard.Guard, v chatguard.Verdict) {
 	}
 	setHeader(h, "Ratelimit", serviceLimit(q, v))
 	// Remaining may include grants, so it can exceed the quota.
-	setHeader(h, "X-Ratelimit-Limit", strconv.Itoa(max(q.Messages, v.Remaining)))
+	quota := max(q.Messages, v.Remaining)
+	setHeader(h, "X-Ratelimit-Resource", q.Limit)
+	setHeader(h, "X-Ratelimit-Limit", strconv.Itoa(quota))
+	setHeader(h, "X-Ratelimit-Used", strconv.Itoa(quota-v.Remaining))
 	setHeader(h, "X-Ratelimit-Remaining", strconv.Itoa(v.Remaining))
 	setHeader(h, "X-Ratelimit-Reset", strconv.FormatInt(ceilUnix(v.ResetAt), 10))
 }

@@ -45,48 +45,48 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 	}{
 		{"the first", nil, repeat(1, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=2;t=4`,
-			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "2", "X-Ratelimit-Reset": "1767614404"}},
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "2", "X-Ratelimit-Used": "1", "X-Ratelimit-Reset": "1767614404", "X-Ratelimit-Resource": "burst"}},
 		{"the last that passes", nil, repeat(3, messageFrom("7", 0.5)), map[string]string{
 			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=4`,
-			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614413"}},
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Used": "3", "X-Ratelimit-Reset": "1767614413", "X-Ratelimit-Resource": "burst"}},
 		{"throttled: waits are rounded up", nil, append(repeat(3, messageFrom("7", 0)), messageFrom("7", 0.999)), map[string]string{
 			"Retry-After": "4", "Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=4`,
-			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614412"}},
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Used": "3", "X-Ratelimit-Reset": "1767614412", "X-Ratelimit-Resource": "burst"}},
 		{"half a second left", nil, append(repeat(3, messageFrom("7", 0)), messageFrom("7", 3.5)), map[string]string{
 			"Retry-After": "1", "Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=1`,
-			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614412"}},
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Used": "3", "X-Ratelimit-Reset": "1767614412", "X-Ratelimit-Resource": "burst"}},
 		{"never", nil, []chatguard.Message{{ChannelID: "1", User: chatguard.User{ID: "7"}, SentAt: monday, Cost: 4}}, map[string]string{
 			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=3;t=0`,
-			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "3", "X-Ratelimit-Reset": "1767614400"}},
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "3", "X-Ratelimit-Used": "0", "X-Ratelimit-Reset": "1767614400", "X-Ratelimit-Resource": "burst"}},
 		{"exempt", nil, repeat(4, messageFrom("7", 0, chatguard.Moderator)), map[string]string{}},
 		{"no limits", func(p *chatguard.Policy) { p.Limits = nil }, repeat(1, messageFrom("7", 0)), map[string]string{}},
 		{"observed", func(p *chatguard.Policy) { p.Mode = chatguard.Observe }, repeat(4, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": policy, "Ratelimit": `"burst";r=0;t=4`,
-			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614412"}},
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Used": "3", "X-Ratelimit-Reset": "1767614412", "X-Ratelimit-Resource": "burst"}},
 		{"the day, which ends at midnight", func(p *chatguard.Policy) { p.Limits = p.Limits[1:]; p.Limits[0].Messages = 1 }, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Retry-After": "43200", "Ratelimit-Policy": `"daily";q=1;w=86400`, "Ratelimit": `"daily";r=0;t=43200`,
-			"X-Ratelimit-Limit": "1", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767657600"}},
+			"X-Ratelimit-Limit": "1", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Used": "1", "X-Ratelimit-Reset": "1767657600", "X-Ratelimit-Resource": "daily"}},
 		{"a queue", queue, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"slow";q=3;w=3`, "Ratelimit": `"slow";r=1;t=1`,
-			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "1", "X-Ratelimit-Reset": "1767614402"}},
+			"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "1", "X-Ratelimit-Used": "2", "X-Ratelimit-Reset": "1767614402", "X-Ratelimit-Resource": "slow"}},
 		{"a window of half a second", func(p *chatguard.Policy) {
 			p.Limits = []chatguard.Limit{{Name: "fast", Algorithm: chatguard.UserWindow, Messages: 5, Every: 500 * time.Millisecond}}
 		}, repeat(1, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"fast";q=5;w=1`, "Ratelimit": `"fast";r=4;t=1`,
-			"X-Ratelimit-Limit": "5", "X-Ratelimit-Remaining": "4", "X-Ratelimit-Reset": "1767614401"}},
+			"X-Ratelimit-Limit": "5", "X-Ratelimit-Remaining": "4", "X-Ratelimit-Used": "1", "X-Ratelimit-Reset": "1767614401", "X-Ratelimit-Resource": "fast"}},
 		{"a log, whose messages come back one by one", func(p *chatguard.Policy) {
 			p.Limits = []chatguard.Limit{{Name: "log", Algorithm: chatguard.SlidingLog, Messages: 2, Every: 10 * time.Second}}
 		}, []chatguard.Message{messageFrom("7", 0), messageFrom("7", 9)}, map[string]string{
 			"Ratelimit-Policy": `"log";q=2;w=10`, "Ratelimit": `"log";r=0`,
-			"X-Ratelimit-Limit": "2", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614419"}},
+			"X-Ratelimit-Limit": "2", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Used": "2", "X-Ratelimit-Reset": "1767614419", "X-Ratelimit-Resource": "log"}},
 		{"the same, throttled", func(p *chatguard.Policy) {
 			p.Limits = []chatguard.Limit{{Name: "log", Algorithm: chatguard.SlidingLog, Messages: 2, Every: 10 * time.Second}}
 		}, []chatguard.Message{messageFrom("7", 0), messageFrom("7", 9), messageFrom("7", 9)}, map[string]string{
 			"Retry-After": "1", "Ratelimit-Policy": `"log";q=2;w=10`, "Ratelimit": `"log";r=0;t=1`,
-			"X-Ratelimit-Limit": "2", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767614419"}},
+			"X-Ratelimit-Limit": "2", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Used": "2", "X-Ratelimit-Reset": "1767614419", "X-Ratelimit-Resource": "log"}},
 		{"a limit that only observes isn't spoken of", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.Observe; p.Limits[0].Burst = 2 }, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"daily";q=300;w=86400`, "Ratelimit": `"daily";r=298;t=43200`,
-			"X-Ratelimit-Limit": "300", "X-Ratelimit-Remaining": "298", "X-Ratelimit-Reset": "1767657600"}},
+			"X-Ratelimit-Limit": "300", "X-Ratelimit-Remaining": "298", "X-Ratelimit-Used": "2", "X-Ratelimit-Reset": "1767657600", "X-Ratelimit-Resource": "daily"}},
 		{"what it would have throttled has no numbers", func(p *chatguard.Policy) { p.Limits[0].Mode = chatguard.Observe; p.Limits[0].Burst = 1 }, repeat(2, messageFrom("7", 0)), map[string]string{
 			"Ratelimit-Policy": `"daily";q=300;w=86400`}},
 		{"only observing limits", func(p *chatguard.Policy) { p.Limits = p.Limits[:1]; p.Limits[0].Mode = chatguard.Observe }, repeat(1, messageFrom("7", 0)), map[string]string{}},
@@ -95,7 +95,7 @@ func TestSetHeaders_MatchVerdict(t *testing.T) {
 		},
 			repeat(1, messageFrom("7", 0, chatguard.Subscriber, chatguard.FirstTimer)), map[string]string{
 				"Ratelimit-Policy": `"burst";q=5;w=20, "daily";q=300;w=86400`, "Ratelimit": `"burst";r=4;t=4`,
-				"X-Ratelimit-Limit": "5", "X-Ratelimit-Remaining": "4", "X-Ratelimit-Reset": "1767614404"}},
+				"X-Ratelimit-Limit": "5", "X-Ratelimit-Remaining": "4", "X-Ratelimit-Used": "1", "X-Ratelimit-Reset": "1767614404", "X-Ratelimit-Resource": "burst"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := headersOf(t, newEnforcingGuard(t, test.change, nil), test.messages...)
@@ -159,7 +159,7 @@ func TestSetHeaders_Grants(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := headersOf(t, g, messageFrom("7", 0))
-	if got["X-Ratelimit-Limit"] != "5" || got["X-Ratelimit-Remaining"] != "5" || got["Ratelimit"] != `"daily";r=5;t=43200` {
+	if got["X-Ratelimit-Limit"] != "5" || got["X-Ratelimit-Remaining"] != "5" || got["X-Ratelimit-Used"] != "0" || got["Ratelimit"] != `"daily";r=5;t=43200` {
 		t.Errorf("got %v", got)
 	}
 }

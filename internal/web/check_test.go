@@ -68,7 +68,9 @@ func TestCheck_AllowsThenThrottles(t *testing.T) {
 	if v.Allowed || v.Limit != "burst" || *v.RetryAfterMS != 600_000 || v.Penalty.Action != chatguard.Delete || v.Entry == 0 {
 		t.Errorf("%s", a.body)
 	}
-	for name, want := range map[string]string{"Retry-After": "600", "X-RateLimit-Remaining": "0", "Content-Type": "application/json"} {
+	for name, want := range map[string]string{
+		"Retry-After": "600", "X-RateLimit-Resource": "burst", "X-RateLimit-Used": "3", "X-RateLimit-Remaining": "0", "Content-Type": "application/json",
+	} {
 		if got := a.Header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}

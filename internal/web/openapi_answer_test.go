@@ -48,13 +48,15 @@ var sentHeaders = map[string]string{
 
 	"RateLimit-Policy":      "The author's limits by name, each with its quota q and the w seconds in which the quota comes back.",
 	"RateLimit":             "For the limit with the least left: r messages remain, and more come in t seconds.",
-	"X-RateLimit-Limit":     "The quota of the limit with the least left.",
+	"X-RateLimit-Resource":  "The name of the limit with the least left.",
+	"X-RateLimit-Limit":     "The quota of this limit.",
+	"X-RateLimit-Used":      "Messages of this quota that are used.",
 	"X-RateLimit-Remaining": "Messages that this limit still allows.",
 	"X-RateLimit-Reset":     "The Unix time when its whole quota is available again.",
 }
 
 // rateHeaders are the headers of a verdict, if there are limits and the author is not exempt.
-var rateHeaders = []string{"RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+var rateHeaders = []string{"RateLimit-Policy", "RateLimit", "X-RateLimit-Resource", "X-RateLimit-Limit", "X-RateLimit-Used", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 
 // framesSent describes the messages of a live feed.
 const framesSent = "The connection is a WebSocket, and each text message is a Frame. First comes a snapshot, or with feed and after the frames " +
