@@ -65,7 +65,8 @@ func TestArrows(t *testing.T) {
 		"internal/persist":                {"root", "internal/auth", "internal/atomicfile", "internal/hostile", "internal/journal"},
 		"internal/persist/transfer":       {"root", "internal/hostile", "internal/journal", "internal/persist"},
 		"internal/persist/persisttest":    {"root"},
-		"internal/web":                    {"root", "internal/auth", "internal/control", "internal/journal", "internal/limits", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "web/static"},
+		"internal/lab":                    {"root"},
+		"internal/web":                    {"root", "httpguard", "internal/auth", "internal/control", "internal/journal", "internal/lab", "internal/limits", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "web/static"},
 		"internal/web/problem":            {"internal/hostile", "internal/journal"},
 		"internal/web/access":             {"root", "httpguard", "internal/auth", "internal/web/problem"},
 		"internal/web/live":               {"root", "internal/control", "internal/hostile", "internal/journal", "internal/web/problem"},
@@ -104,7 +105,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "internal/limits", "internal/atomicfile", "internal/auth", "internal/hostile", "internal/recent", "internal/journal", "internal/simulate", "internal/chat"} {
+	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "internal/limits", "internal/atomicfile", "internal/auth", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

@@ -28,7 +28,7 @@ type openRoute struct {
 func (s *Server) openRoutes() []openRoute {
 	return []openRoute{
 		{"POST /session", s.access.SignIn},
-		{"GET /healthz", s.probes.getHealth},
+		{"GET /healthz", getHealth},
 		{"GET /readyz", s.probes.getReady},
 		{"GET /metrics", s.probes.getMetrics},
 		{"GET /openapi.json", getOpenAPI},
@@ -81,7 +81,7 @@ func (s *Server) setupRoutes() []route {
 	}
 }
 
-// policyRoutes returns the routes for the limits of a channel.
+// policyRoutes returns the routes for the limits of a channel, and for trying limits.
 func (s *Server) policyRoutes() []route {
 	return []route{
 		{"GET /channels/{channel}/policy", auth.View, s.channels.handler(s.policies.getPolicy), nil},
@@ -92,6 +92,7 @@ func (s *Server) policyRoutes() []route {
 		{"GET /channels/{channel}/policy/export", auth.View, s.policies.exportPolicy, nil},
 		{"POST /channels/{channel}/policy/revert", auth.Moderate, s.channels.handler(s.policies.revertPolicy), nil},
 		{"POST /channels/{channel}/preview", auth.View, s.channels.handler(s.previews.preview), nil},
+		{"POST /lab", auth.View, s.labs.post, nil},
 	}
 }
 

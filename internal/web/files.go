@@ -51,19 +51,21 @@ var newFiles = sync.OnceValues(func() (files, error) {
 		if err != nil {
 			return err
 		}
-		if strings.HasPrefix(name, "app/") {
+		if !strings.HasPrefix(name, "vendor/") && path.Ext(name) == ".js" {
 			content = stripComments(content)
 		}
 		all[name], err = newFile(kind, content)
 		return err
 	})
-	if err == nil {
-		all[""], err = newFile(kinds[".html"], addPreloads(all))
+	for _, document := range documents {
+		if err == nil {
+			all[document], err = newFile(kinds[".html"], addPreloads(all, document))
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("web: embedded files: %w", err)
 	}
-	all["index.html"] = all[""]
+	all[""], all["lab"] = all[indexFile], all[labFile]
 	return all, nil
 })
 
@@ -86,25 +88,41 @@ func stripComments(module []byte) []byte {
 	return served
 }
 
-// preloadsHere is the line of index.html that addPreloads replaces.
+// The documents. The first is the dashboard, the other the Lab.
+const (
+	indexFile = "index.html"
+	labFile   = "lab.html"
+)
+
+var documents = []string{indexFile, labFile}
+
+// preloadsHere is the line of a document that addPreloads replaces.
 const preloadsHere = "  <!-- modulepreload -->\n"
 
-// addPreloads returns index.html with a modulepreload line for each module of the first page.
+// addPreloads returns a document with a modulepreload line for each module that it needs at first.
 // Without them, a browser discovers the modules one import after the other.
-func addPreloads(all files) []byte {
+func addPreloads(all files, document string) []byte {
 	var lines strings.Builder
-	for _, name := range firstModules(all) {
+	for _, name := range firstModules(all, document) {
 		fmt.Fprintf(&lines, "  <link rel=\"modulepreload\" href=\"%s\">\n", name)
 	}
-	return bytes.Replace(all["index.html"].plain, []byte(preloadsHere), []byte(lines.String()), 1)
+	return bytes.Replace(all[document].plain, []byte(preloadsHere), []byte(lines.String()), 1)
 }
+
+// entryModule matches the element of a document that runs its module.
+var entryModule = regexp.MustCompile(`<script type="module" src="([^"]+)">`)
 
 // staticImport matches a line that imports a module before the importing module runs. A call of
 // import() loads a module later.
 var staticImport = regexp.MustCompile(`(?m)^(?:import|export) (?:[^"(]* from )?"(\.[^"]+)"`)
 
-// firstModules returns the names of the modules that the first page needs, sorted.
-func firstModules(all files) []string {
+// firstModules returns the names of the modules that a document needs at first, sorted.
+func firstModules(all files, document string) []string {
+	return modulesOf(all, document, staticImport)
+}
+
+// modulesOf returns the names of the modules that a document reaches by imports of a form, sorted.
+func modulesOf(all files, document string, imports *regexp.Regexp) []string {
 	needed := map[string]bool{}
 	var add func(name string)
 	add = func(name string) {
@@ -112,11 +130,13 @@ func firstModules(all files) []string {
 			return
 		}
 		needed[name] = true
-		for _, found := range staticImport.FindAllSubmatch(all[name].plain, -1) {
+		for _, found := range imports.FindAllSubmatch(all[name].plain, -1) {
 			add(path.Join(path.Dir(name), string(found[1])))
 		}
 	}
-	add("app/shell/main.js")
+	for _, found := range entryModule.FindAllSubmatch(all[document].plain, -1) {
+		add(string(found[1]))
+	}
 	return slices.Sorted(maps.Keys(needed))
 }
 

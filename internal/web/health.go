@@ -34,7 +34,7 @@ type probes struct {
 }
 
 // getHealth is GET /healthz. It answers as long as the process is alive.
-func (h *probes) getHealth(w http.ResponseWriter, _ *http.Request) error {
+func getHealth(w http.ResponseWriter, _ *http.Request) error {
 	return problem.WriteJSON(w, health{Status: "ok"})
 }
 

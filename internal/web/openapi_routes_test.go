@@ -8,6 +8,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/lab"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
@@ -105,6 +106,9 @@ var documented = map[string]about{
 	"POST /channels/{channel}/preview": {
 		says:  "What would have happened under another policy, compared with the current one, over the recorded hours; both as if enforced.",
 		reads: typeOf[previewWanted](), answers: typeOf[previewed]()},
+	"POST /lab": {
+		says:  "What limits would do with messages or traffic: the decision on each message in each lane, and figures. It changes nothing.",
+		reads: typeOf[lab.Question](), answers: typeOf[lab.Answer]()},
 	"GET /channels/{channel}/top": {
 		says:  "The most throttled users of the channel's day, of its running stream, or since a time, with sums and the same part of the period before.",
 		query: params(sinceTime), answers: typeOf[topUsers]()},

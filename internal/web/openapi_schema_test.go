@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/lab"
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -63,6 +64,18 @@ type verdict struct {
 	Taken        int               `json:"taken,omitempty" jsonschema:"For a message with up_to: how much of its cost may be shown."`
 }
 
+// labStep is the JSON form of lab.Step.
+type labStep struct {
+	Allowed      bool             `json:"allowed"`
+	Limit        string           `json:"limit"`
+	RetryAfterMS *int64           `json:"retry_after_ms"`
+	DelayMS      int64            `json:"delay_ms"`
+	Remaining    *int             `json:"remaining"`
+	ResetAt      *float64         `json:"reset_at"`
+	Picture      map[string]any   `json:"picture,omitempty"`
+	Pictures     []map[string]any `json:"pictures,omitempty"`
+}
+
 // specialSchemas returns the schemas of types with their own JSON encoding.
 func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 	roles := nameSchema(chatguard.RoleNames())
@@ -92,6 +105,11 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[journal.Offence]():  must(jsonschema.ForType(typeOf[journal.Offence](), nil)),
 		typeOf[journal.Database](): databaseSchema(),
 		typeOf[refundForm]():       refundSchema(),
+		typeOf[lab.Duration]():     lengthSchema,
+		typeOf[lab.Moment]():       {Type: "number"},
+		typeOf[lab.Pause]():        {Type: "string", Description: "4s+500ms: for 500ms after 4s."},
+		typeOf[lab.Turn]():         {Type: "string", Description: "10ms/1s: the first 10ms of each second."},
+		typeOf[lab.Step]():         must(jsonschema.ForType(typeOf[labStep](), nil)),
 		typeOf[Nodes]():            nodesSchema(),
 	}
 }

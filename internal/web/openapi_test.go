@@ -262,6 +262,7 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 		"DELETE /channels/7/policy":      {nil, whatever},
 		"POST /channels/7/policy/revert": {map[string]int{"revision": 1}, whatever},
 		"POST /channels/7/preview":       {map[string]any{"policy": policy}, asOwner},
+		"POST /lab":                      {map[string]any{"lanes": []any{map[string]any{"limits": []any{}}}}, asOwner},
 		"PUT /channels/7/settings":       {control.Settings{Raid: raid}, whatever},
 		"DELETE /channels/7/settings":    {nil, whatever},
 		"POST /channels/7/raid":          {map[string]string{"for": "10m"}, asOwner},

@@ -18,7 +18,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", problem.HandlerFunc(s.opts.Log, files.serve))
-	for path, h := range map[string]problem.Handler{"/healthz": s.probes.getHealth, "/readyz": s.probes.getReady, "/metrics": s.probes.getMetrics} {
+	for path, h := range map[string]problem.Handler{"/healthz": getHealth, "/readyz": s.probes.getReady, "/metrics": s.probes.getMetrics} {
 		// Serve these at the paths that probes expect.
 		mux.HandleFunc("GET "+path, problem.HandlerFunc(s.opts.Log, h))
 	}

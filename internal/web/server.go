@@ -18,8 +18,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -141,6 +139,7 @@ type Server struct {
 	settings   *settings
 	policies   *policies
 	previews   *previews
+	labs       *labs
 	users      *users
 	amendments *amendments
 	archive    *archive
@@ -192,6 +191,7 @@ func (s *Server) createResources() {
 	s.settings = &settings{s.channels, o.Controls}
 	s.policies = &policies{s.channels, o.Guard, o.Policies, s.reads, o.ExportPolicy}
 	s.previews = &previews{o.Guard, o.Policies, o.Store, s.reads, newPreviewCache(), o.Now}
+	s.labs = &labs{newLaboratory(), s.channels, o.Store, s.reads, o.Now}
 	s.users = &users{s.channels, o.Guard, o.Controls, o.Store, s.reads, o.CheckSpace, o.Now, o.Log}
 	s.amendments = &amendments{users: s.users, controls: o.Controls}
 	s.archive = &archive{s.users, o.Store, s.reads, o.Now, o.Log}
@@ -220,40 +220,14 @@ func newModel(opts Options) *live.Model {
 // request while neither runs.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// graceful is how long requests in progress may take after ctx has ended.
-const graceful = 5 * time.Second
-
 // Run serves on the listener until ctx ends, and closes the listener. It then closes live feeds and
 // finishes requests in progress. It returns nil if it stopped because ctx ended.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
-	server := &http.Server{
-		Handler:           s.handler,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      30 * time.Second, // live feeds set their own
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
-	}
 	group, ctx := errgroup.WithContext(ctx)
 	s.kept.Store(true) // a request may arrive before Keep has begun
-	group.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("web: %w", err)
-		}
-		return nil
-	})
+	group.Go(func() error { return serve(ctx, listener, s.handler, s.opts.Log) })
 	group.Go(func() error {
 		s.Keep(ctx)
-		return nil
-	})
-	group.Go(func() error {
-		<-ctx.Done()
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceful)
-		defer cancel()
-		if server.Shutdown(late) != nil {
-			server.Close() // the time for requests in progress is over
-		}
 		return nil
 	})
 	return group.Wait()

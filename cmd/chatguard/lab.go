@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/web"
+	"github.com/chatguard/chatguard/internal/web/access"
+)
+
+func newLabCommand() *cobra.Command {
+	var length duration
+	listen := config.Default().Web.Listen
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "See, play with and measure the limit algorithms",
+		Long: `Serves the Lab on this machine: a page on which limits of any algorithm judge the same messages side by side. It needs no
+account, no configuration and no database, and it stores nothing. The engine is the one that moderates.
+
+The commands below measure on the command line.`,
+		Example: `  chatguard lab
+  chatguard lab --for 30s --listen 127.0.0.1:8090
+  chatguard lab edge --limit 'token-bucket burst=3 refill=4s'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := newStopContext(cmd.Context(), time.Duration(length))
+			defer stop()
+			return runLab(ctx, listen, !cmd.Flags().Changed("listen"), cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().Var(&length, "for", durationUsage)
+	cmd.Flags().StringVar(&listen, "listen", listen, "address of the Lab")
+	return cmd
+}
+
+// runLab serves the Lab until the context ends. If anyPort is set, it uses any free port if that of
+// the address is taken.
+func runLab(ctx context.Context, address string, anyPort bool, out io.Writer) error {
+	site := access.Site{Listen: address}
+	if err := (config.Web{Listen: address, Insecure: true}).CheckListen(); err != nil {
+		return usageError{fmt.Errorf("--listen: %w", err)}
+	}
+	if !site.IsPrivate() {
+		return usageError{fmt.Errorf("--listen: %s is open to other machines: listen on 127.0.0.1, and let a proxy forward to it", address)}
+	}
+	listener, err := openLab(&site, anyPort)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	lab, err := web.NewLabSite(site, nil, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	fmt.Fprintf(out, "Open this in your browser:\n  %s\nCtrl-C ends the Lab.\n", site.Address(listener.Addr().String()))
+	return lab.Run(ctx, listener)
+}
+
+// openLab listens at the site's address, or at any port.
+func openLab(site *access.Site, anyPort bool) (net.Listener, error) {
+	listener, err := site.Open()
+	switch {
+	case !errors.Is(err, access.ErrInUse):
+		return listener, err
+	case !anyPort:
+		return nil, fmt.Errorf("--listen: %s %w: name another port", site.Listen, access.ErrInUse)
+	}
+	site.Listen = "127.0.0.1:0"
+	return site.Open()
+}

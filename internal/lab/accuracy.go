@@ -1,0 +1,203 @@
+package lab
+
+import (
+	"context"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Accuracy compares a sliding window, which estimates, with the exact sliding log of the same
+// numbers.
+type Accuracy struct {
+	Messages   int64      `json:"messages"`
+	Users      int        `json:"users"`
+	Counted    Counted    `json:"counted"`
+	SideBySide SideBySide `json:"side_by_side"`
+}
+
+// Counted compares the estimate with the exact count if each message counts, whatever is decided. A
+// decision is wrong if only one of the two is above the limit.
+type Counted struct {
+	Wrong            int64   `json:"wrong"`
+	WronglyAllowed   int64   `json:"wrongly_allowed"`
+	WronglyThrottled int64   `json:"wrongly_throttled"`
+	WrongPercent     float64 `json:"wrong_percent"`
+	// MeanOffPercent is the mean of |estimate − exact| / exact over the messages. The estimate is
+	// not rounded.
+	MeanOffPercent float64 `json:"mean_off_percent"`
+	MostOffPercent float64 `json:"most_off_percent"`
+
+	OverUsers   int `json:"over_users"`   // the exact count was above the limit at some time
+	HeldUsers   int `json:"held_users"`   // the estimate was
+	MissedUsers int `json:"missed_users"` // over, but never held
+	// WorstMissed is how far above the limit a missed user got, as a part of the limit.
+	WorstMissed   float64 `json:"worst_missed"`
+	InnocentUsers int     `json:"innocent_users"` // held, but never over
+}
+
+// SideBySide counts the decisions of a sliding window and of a sliding log, of which each counts
+// what it has allowed itself.
+type SideBySide struct {
+	BothAllow        int64 `json:"both_allow"`
+	OnlyWindowAllows int64 `json:"only_window_allows"`
+	OnlyLogAllows    int64 `json:"only_log_allows"`
+	BothThrottle     int64 `json:"both_throttle"`
+	WindowThrottled  int64 `json:"window_throttled"`
+	LogThrottled     int64 `json:"log_throttled"`
+	// MostLetPass is the most that the sliding window let a user send in any stretch of its length.
+	MostLetPass int64 `json:"most_let_pass_in_any_window"`
+}
+
+// Comparison compares a sliding window with a sliding log, message by message. Create one with
+// NewComparison.
+type Comparison struct {
+	limit       chatguard.Limit
+	window, log *chatguard.Guard
+	users       map[userKey]*comparedUser
+	result      Accuracy
+	off         float64 // sum of the messages' parts
+}
+
+// userKey identifies a user of a channel.
+type userKey struct{ channel, user string }
+
+// NewComparison returns a Comparison for a sliding-window. The error is an *Error.
+func NewComparison(limit chatguard.Limit) (*Comparison, error) {
+	window, err := newLane(1, Lane{Limits: []chatguard.Limit{limit}}, "")
+	if err != nil {
+		return nil, err
+	}
+	if limit.Algorithm != chatguard.SlidingWindow {
+		return nil, &Error{Lane: 1, Limit: window.policy.Limits[0].Name, Text: "accuracy needs a sliding-window"}
+	}
+	exact := limit
+	exact.Algorithm = chatguard.SlidingLog
+	log, err := newLane(1, Lane{Limits: []chatguard.Limit{exact}}, "")
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{limit: limit, users: map[userKey]*comparedUser{}}
+	if c.window, err = window.newGuard(); err != nil {
+		return nil, err
+	}
+	c.log, err = log.newGuard()
+	return c, err
+}
+
+// runAccuracy compares with the messages of a question.
+func (q *Question) runAccuracy(ctx context.Context, l *lane, messages []chatguard.Message) (*Accuracy, error) {
+	if len(l.policy.Limits) != 1 {
+		return nil, &Error{Lane: l.number, Text: "accuracy needs a lane with one sliding-window"}
+	}
+	c, err := NewComparison(l.policy.Limits[0])
+	if err != nil {
+		return nil, err
+	}
+	for i := range messages {
+		if err := pause(ctx, i); err != nil {
+			return nil, err
+		}
+		if err := c.Add(ctx, messages[i]); err != nil {
+			return nil, err
+		}
+	}
+	return c.Result(), nil
+}
+
+// Add adds the next message. It returns the error of Guard.Check.
+func (c *Comparison) Add(ctx context.Context, m chatguard.Message) error {
+	byWindow, err := c.window.Check(ctx, m)
+	if err != nil {
+		return err
+	}
+	byLog, err := c.log.Check(ctx, m)
+	if err != nil {
+		return err
+	}
+	key := userKey{m.ChannelID, m.User.ID}
+	u := c.users[key]
+	if u == nil {
+		u = newComparedUser(c.limit)
+		c.users[key] = u
+	}
+	cost := int64(max(1, m.Cost))
+	c.result.Messages++
+	c.count(u, u.add(byWindow.At.UnixNano(), cost))
+	c.result.SideBySide.add(byWindow.Allowed, byLog.Allowed)
+	if byWindow.Allowed {
+		u.passed.Add(byWindow.At.Add(byWindow.Late).UnixNano(), cost)
+		c.result.SideBySide.MostLetPass = max(c.result.SideBySide.MostLetPass, u.passed.most)
+	}
+	return nil
+}
+
+// count compares the counts after a message.
+func (c *Comparison) count(u *comparedUser, n counts) {
+	r := &c.result.Counted
+	over, held := n.exact > u.limit, n.isHeld(u)
+	switch {
+	case over && !held:
+		r.WronglyAllowed++
+	case held && !over:
+		r.WronglyThrottled++
+	}
+	u.over, u.held = u.over || over, u.held || held
+	u.most = max(u.most, n.exact)
+	off := n.off(u)
+	c.off += off
+	r.MostOffPercent = max(r.MostOffPercent, 100*off)
+}
+
+// Messages returns how many messages have been added.
+func (c *Comparison) Messages() int64 { return c.result.Messages }
+
+// Result returns the comparison of all messages so far.
+func (c *Comparison) Result() *Accuracy {
+	a := c.result
+	r := &a.Counted
+	a.Users = len(c.users)
+	r.Wrong = r.WronglyAllowed + r.WronglyThrottled
+	if a.Messages > 0 {
+		r.WrongPercent = 100 * float64(r.Wrong) / float64(a.Messages)
+		r.MeanOffPercent = 100 * c.off / float64(a.Messages)
+	}
+	for _, u := range c.users {
+		r.addUser(u)
+	}
+	return &a
+}
+
+func (r *Counted) addUser(u *comparedUser) {
+	if u.over {
+		r.OverUsers++
+	}
+	if u.held {
+		r.HeldUsers++
+	}
+	switch {
+	case u.over && !u.held:
+		r.MissedUsers++
+		r.WorstMissed = max(r.WorstMissed, float64(u.most-u.limit)/float64(u.limit))
+	case u.held && !u.over:
+		r.InnocentUsers++
+	}
+}
+
+func (s *SideBySide) add(window, log bool) {
+	switch {
+	case window && log:
+		s.BothAllow++
+	case window:
+		s.OnlyWindowAllows++
+	case log:
+		s.OnlyLogAllows++
+	default:
+		s.BothThrottle++
+	}
+	if !window {
+		s.WindowThrottled++
+	}
+	if !log {
+		s.LogThrottled++
+	}
+}

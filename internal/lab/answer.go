@@ -1,0 +1,46 @@
+package lab
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Answer is the answer to a Question.
+type Answer struct {
+	Messages []Message    `json:"messages,omitempty"` // those that traffic made
+	Lanes    []LaneAnswer `json:"lanes"`              // in the question's order
+	Accuracy *Accuracy    `json:"accuracy,omitempty"`
+}
+
+// LaneAnswer is what one lane's limits did.
+type LaneAnswer struct {
+	Name string `json:"name"`
+	// BytesPerUser is how much memory the engine needs for a user with a numeric ID, on average: the
+	// user's row with the states of all limits, and its part of the table.
+	BytesPerUser int64    `json:"bytes_per_user"`
+	Steps        []Step   `json:"steps,omitempty"` // one for each message
+	Figures      *Figures `json:"figures,omitempty"`
+	Push         *Pushed  `json:"push,omitempty"` // of eager traffic
+	Edge         *int64   `json:"edge,omitempty"` // the most that can pass in a stretch of Question.Edge
+}
+
+// Step is the decision on one message, and the state of its author afterwards.
+type Step struct {
+	Allowed bool
+	Limit   string // throttles the message; empty if all limits allow it
+	// RetryAfter is how long after its time the message would pass. It is 0 if it passes, and if
+	// Never is set.
+	RetryAfter time.Duration
+	Never      bool // waiting doesn't help
+	// Delay is how long the message waits in a queue.
+	Delay time.Duration
+	// Remaining is how many messages of cost 1 would still pass. It is -1 if there are no limits.
+	Remaining int
+	// ResetAt is when the tightest limit's usage will have expired; zero if there are no limits.
+	ResetAt time.Time
+	// Picture is the state of the lane's limit for a drawing of it. Pictures is used instead if the
+	// lane has several limits, and has them in the lane's order.
+	Picture, Pictures json.RawMessage
+
+	late time.Duration // how much later than its time the message counted
+}

@@ -1,0 +1,30 @@
+package lab
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+func TestRunEdge(t *testing.T) {
+	limits := []chatguard.Limit{
+		chatguard.FixedWindowLimit("a", 15, time.Minute),
+		chatguard.UserWindowLimit("a", 15, time.Minute),
+		chatguard.SlidingWindowLimit("a", 15, time.Minute),
+		chatguard.SlidingLogLimit("a", 15, time.Minute),
+		chatguard.TokenBucketLimit("a", 3, 4*time.Second),
+		chatguard.LeakyBucketLimit("a", 4*time.Second, 2),
+		chatguard.DailyWindowLimit("a", 15),
+	}
+	want := []int64{30, 29, 29, 15, 17, 15, 30}
+	got, err := RunEdge(t.Context(), time.Minute, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range got {
+		if n != want[i] {
+			t.Errorf("%s: %d, want %d", Text(limits[i]), n, want[i])
+		}
+	}
+}

@@ -1,0 +1,165 @@
+// Package lab answers questions about limits: what would these limits do with that traffic? It runs
+// the same engine that moderates, one Guard for each lane, and keeps nothing between questions.
+// Equal questions have equal answers.
+//
+// The package must not know where a question comes from, and reads neither a clock nor a store.
+package lab
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// The bounds of a question. Anyone who may see the dashboard may ask.
+const (
+	MaxLanes    = 8
+	MaxLimits   = 8      // in a lane
+	MaxMessages = 20_000 // also those that traffic makes
+	// maxMemory is the maximum number of bytes for the users of a lane.
+	maxMemory = 64 << 20
+)
+
+// Question is what Run answers: lanes of limits, and messages or traffic that each of them gets.
+type Question struct {
+	Lanes []Lane `json:"lanes"` // 1 to MaxLanes
+	// Timezone is the IANA name of the zone of daily windows without their own; empty means UTC.
+	Timezone string `json:"timezone,omitempty"`
+	// Messages are judged in this order, at most MaxMessages. They must be empty if there is Traffic.
+	Messages []Message `json:"messages,omitempty"`
+	Traffic  *Traffic  `json:"traffic,omitempty"` // makes the messages
+	// Accuracy asks how exact the sliding window of the first lane is.
+	Accuracy bool `json:"accuracy,omitempty"`
+	// Edge asks for the most that can pass in any stretch of this length; 0 means don't.
+	Edge Duration `json:"edge,omitempty"`
+}
+
+// Lane is an enforcing policy that exempts nobody.
+type Lane struct {
+	Name string `json:"name,omitempty"` // empty means the text of its limits
+	// Limits have the same JSON as in a policy, but may lack a name. A lane without limits allows
+	// everything.
+	Limits []chatguard.Limit `json:"limits"`
+	// Roles are given to the author of every message, in addition to the message's own.
+	Roles chatguard.Roles `json:"roles,omitempty"`
+}
+
+// Message is one message of a question or an answer.
+type Message struct {
+	At     Moment          `json:"at"`
+	UserID string          `json:"user_id"`
+	Login  string          `json:"login,omitempty"` // for display only
+	Roles  chatguard.Roles `json:"roles,omitempty"`
+	Cost   int             `json:"cost,omitempty"` // 0 means 1
+}
+
+// Run answers a question. The error is an *Error if the question can't be answered, or that of ctx
+// if it ends first.
+func Run(ctx context.Context, q Question) (*Answer, error) {
+	answer := &Answer{Lanes: make([]LaneAnswer, len(q.Lanes))}
+	lanes, err := q.compile()
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range lanes {
+		answer.Lanes[i] = LaneAnswer{Name: l.name, BytesPerUser: l.bytesPerUser}
+	}
+	if q.Traffic != nil && q.Traffic.Kind == Eager {
+		err = q.runPush(ctx, lanes, answer)
+	} else {
+		err = q.runMessages(ctx, lanes, answer)
+	}
+	if err == nil && q.Edge > 0 {
+		err = q.runEdge(ctx, lanes, answer)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// runMessages judges the messages in each lane.
+func (q *Question) runMessages(ctx context.Context, lanes []*lane, answer *Answer) error {
+	messages, span := q.Messages, time.Duration(0)
+	if q.Traffic != nil {
+		var err error
+		if messages, err = q.Traffic.messages(); err != nil {
+			return err
+		}
+		span, answer.Messages = time.Duration(q.Traffic.For), messages
+	}
+	list, users, err := judgeable(messages)
+	if err != nil {
+		return err
+	}
+	for i, l := range lanes {
+		if err := l.checkMemory(users); err != nil {
+			return err
+		}
+		of := &answer.Lanes[i]
+		if of.Steps, err = l.judgeAll(ctx, list); err != nil {
+			return err
+		}
+		of.Figures = newFigures(list, of.Steps, span)
+	}
+	if q.Accuracy {
+		answer.Accuracy, err = q.runAccuracy(ctx, lanes[0], list)
+	}
+	return err
+}
+
+// judgeable returns the messages in the Guard's form, and the number of users. It refuses messages
+// that can't be judged.
+func judgeable(messages []Message) (list []chatguard.Message, users int, err error) {
+	if len(messages) > MaxMessages {
+		return nil, 0, errorf("there are %d messages: send %d or fewer", len(messages), MaxMessages)
+	}
+	list = make([]chatguard.Message, len(messages))
+	seen := make(map[string]bool, 64)
+	for i := range messages {
+		m := &messages[i]
+		list[i] = chatguard.Message{
+			ChannelID: channelID, SentAt: m.At.Time(), Cost: m.Cost, User: chatguard.User{ID: m.UserID, Login: m.Login, Roles: m.Roles},
+		}
+		if err := list[i].Validate(); err != nil {
+			return nil, 0, errorf("message %d: %s", i+1, fixOf(err))
+		}
+		seen[m.UserID] = true
+	}
+	return list, len(seen), nil
+}
+
+// channelID is the channel of all messages.
+const channelID = "lab"
+
+// yieldEvery is how many messages are judged before other goroutines get a turn, so that live chat
+// runs first.
+const yieldEvery = 64
+
+// pause lets other goroutines run after every few messages, and returns an error if ctx has ended. i
+// is the number of messages so far.
+func pause(ctx context.Context, i int) error {
+	if i%yieldEvery != 0 {
+		return nil
+	}
+	runtime.Gosched()
+	return ctx.Err()
+}
+
+// fixOf returns what is wrong with a message, and the fix.
+func fixOf(err error) string {
+	switch err {
+	case chatguard.ErrNoUser:
+		return "it has no user: set user_id"
+	case chatguard.ErrLongID:
+		return "its user_id is too long: use 255 bytes or fewer"
+	case chatguard.ErrCost:
+		return "its cost is negative: use 1 or more"
+	case chatguard.ErrTime:
+		return "its time is out of range: set at to milliseconds since 1970, before 2116"
+	}
+	return fmt.Sprint(err)
+}

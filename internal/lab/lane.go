@@ -1,0 +1,143 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// lane is a Lane with its policy, which is valid.
+type lane struct {
+	number       int // from 1
+	name         string
+	policy       chatguard.Policy
+	roles        chatguard.Roles
+	bytesPerUser int64
+}
+
+// newLane checks a Lane.
+func newLane(number int, of Lane, timezone string) (*lane, error) {
+	if len(of.Limits) > MaxLimits {
+		return nil, errLimits(number, len(of.Limits))
+	}
+	l := &lane{number: number, name: of.Name, policy: chatguard.Policy{Timezone: timezone, Limits: named(of.Limits)}, roles: of.Roles}
+	for _, limit := range l.policy.Limits {
+		alone := chatguard.Policy{Timezone: timezone, Limits: []chatguard.Limit{limit}}
+		if err := alone.Validate(); err != nil {
+			text := strings.TrimPrefix(err.Error(), "chatguard: ")
+			_, after, ok := strings.Cut(text, `": `)
+			if strings.HasPrefix(text, `limit "`) && ok {
+				text = after
+			}
+			return nil, &Error{Lane: number, Limit: clip(limit.Name), Text: text}
+		}
+	}
+	const many = 1_000_000
+	bytes, err := l.policy.MemoryBytes(many)
+	if err != nil {
+		return nil, &Error{Lane: number, Text: strings.TrimPrefix(err.Error(), "chatguard: ")}
+	}
+	l.bytesPerUser = (bytes + many/2) / many
+	if l.name == "" {
+		l.name = nameOf(l.policy.Limits)
+	}
+	return l, nil
+}
+
+// nameOf returns the text of a lane's limits.
+func nameOf(limits []chatguard.Limit) string {
+	var texts []string
+	for _, l := range limits {
+		texts = append(texts, Text(l))
+	}
+	if len(texts) == 0 {
+		return "no limits"
+	}
+	return strings.Join(texts, " + ")
+}
+
+// checkMemory returns an error if that many users don't fit the memory of a lane.
+func (l *lane) checkMemory(users int) error {
+	bytes, err := l.policy.MemoryBytes(users)
+	if err == nil && bytes > maxMemory {
+		return &Error{Lane: l.number, Text: fmt.Sprintf("%d users need %d MiB, and the Lab has %d MiB: use fewer users, or a smaller log", users, bytes>>20, maxMemory>>20)}
+	}
+	return err
+}
+
+// newGuard returns a Guard with the lane's limits that has seen nobody.
+func (l *lane) newGuard() (*chatguard.Guard, error) {
+	// The clock is never needed, because each message has a time.
+	return chatguard.New(l.policy, &chatguard.Options{Now: func() time.Time { return start }, MaxMemory: 2 * maxMemory})
+}
+
+// judgeAll judges messages in order and returns a step for each.
+func (l *lane) judgeAll(ctx context.Context, messages []chatguard.Message) ([]Step, error) {
+	guard, err := l.newGuard()
+	if err != nil {
+		return nil, err
+	}
+	steps := make([]Step, len(messages))
+	var pictures pages
+	for i, m := range messages {
+		if err := pause(ctx, i); err != nil {
+			return nil, err
+		}
+		m.User.Roles |= l.roles
+		v, err := guard.Check(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		after, err := guard.Explain(m)
+		if err != nil {
+			return nil, err
+		}
+		s := &steps[i]
+		*s = Step{
+			Allowed: v.Allowed, Limit: v.Limit, RetryAfter: v.RetryAfter, Never: v.Never, Delay: v.Delay, late: v.Late,
+			Remaining: v.Remaining, ResetAt: v.ResetAt,
+		}
+		switch len(after.Limits) {
+		case 0:
+		case 1:
+			s.Picture = pictures.add(func(b []byte) []byte { return l.appendPicture(b, after.Limits, 0) })
+		default:
+			s.Pictures = pictures.add(func(b []byte) []byte { return l.appendPictures(b, after.Limits) })
+		}
+	}
+	return steps, nil
+}
+
+// appendPictures appends the JSON of the states of all limits.
+func (l *lane) appendPictures(b []byte, states []chatguard.LimitStatus) []byte {
+	b = append(b, '[')
+	for i := range states {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = l.appendPicture(b, states, i)
+	}
+	return append(b, ']')
+}
+
+// appendPicture appends the JSON of the state of the limit with an index.
+func (l *lane) appendPicture(b []byte, states []chatguard.LimitStatus, i int) []byte {
+	return appendPicture(b, &states[i], l.policy.Limits[i].Every)
+}
+
+// pages are texts that are made one after another, in few allocations.
+type pages struct{ last []byte }
+
+// add adds the text that write appends, and returns it.
+func (p *pages) add(write func([]byte) []byte) []byte {
+	const size, room = 1 << 16, 1 << 12
+	if cap(p.last)-len(p.last) < room {
+		p.last = make([]byte, 0, size)
+	}
+	before := len(p.last)
+	p.last = write(p.last)
+	return p.last[before:len(p.last):len(p.last)]
+}

@@ -1,0 +1,63 @@
+package lab
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// maxLeaves is the maximum number of leaving times in a picture.
+const maxLeaves = 32
+
+// appendPicture appends the JSON of a limit's state. every is the time between two messages that
+// leave its queue.
+func appendPicture(b []byte, s *chatguard.LimitStatus, every time.Duration) []byte {
+	p := &s.Picture
+	switch s.Algorithm {
+	case chatguard.TokenBucket:
+		b = appendFloat(append(b, `{"tokens":`...), p.Tokens)
+	case chatguard.LeakyBucket:
+		b = strconv.AppendInt(append(b, `{"waiting":`...), int64(p.Waiting), 10)
+		b = append(b, `,"leaves":[`...)
+		for i := range min(p.Waiting, maxLeaves) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendMillis(b, p.Leaves.UnixNano()+int64(i)*int64(every))
+		}
+		b = append(b, ']')
+	case chatguard.SlidingWindow:
+		b = appendWindow(b, p)
+		b = strconv.AppendInt(append(b, `,"previous":`...), int64(p.Previous), 10)
+		b = strconv.AppendInt(append(b, `,"current":`...), int64(p.Count), 10)
+		b = appendFloat(append(b, `,"weight":`...), p.Weight)
+		b = appendFloat(append(b, `,"estimate":`...), p.Estimate)
+	case chatguard.SlidingLog:
+		b = strconv.AppendInt(append(b, `{"times":`...), int64(p.Times), 10)
+		b = appendTime(append(b, `,"oldest":`...), p.Oldest)
+	default:
+		b = strconv.AppendInt(append(appendWindow(b, p), `,"count":`...), int64(p.Count), 10)
+	}
+	return append(b, '}')
+}
+
+// appendWindow appends the bounds of a window, without the closing brace.
+func appendWindow(b []byte, p *chatguard.Picture) []byte {
+	b = appendTime(append(b, `{"from":`...), p.From)
+	return appendTime(append(b, `,"until":`...), p.Until)
+}
+
+// appendTime appends a time in milliseconds, or null for the zero time.
+func appendTime(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(b, "null"...)
+	}
+	return appendMillis(b, t.UnixNano())
+}
+
+// appendFloat appends a number with six decimal places at most.
+func appendFloat(b []byte, f float64) []byte {
+	return strconv.AppendFloat(b, math.Round(f*1e6)/1e6, 'f', -1, 64)
+}

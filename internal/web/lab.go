@@ -1,0 +1,103 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/lab"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+const (
+	maxLabBody = 2 << 20         // bytes of a question
+	labWorkers = 2               // questions at work at a time
+	labWait    = 5 * time.Second // maximum wait of a question for its turn
+)
+
+// labQuestion is the body of a question to the Lab.
+type labQuestion struct{ lab.Question }
+
+// UnmarshalJSON refuses unknown keys. The error about a lane is a problem.
+func (q *labQuestion) UnmarshalJSON(data []byte) error {
+	return errLab(q.Question.UnmarshalJSON(data))
+}
+
+// errLab converts an error about a question to a problem. It returns any other error unchanged.
+func errLab(err error) error {
+	if wrong := (*lab.Error)(nil); errors.As(err, &wrong) {
+		return problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(wrong))
+	}
+	return err
+}
+
+// laboratory answers questions to the Lab. It keeps nothing, and changes no channel.
+type laboratory struct{ working chan struct{} }
+
+func newLaboratory() *laboratory { return &laboratory{make(chan struct{}, labWorkers)} }
+
+// resolve replaces recorded traffic by its messages.
+type resolve func(ctx context.Context, t *lab.Traffic) ([]lab.Message, error)
+
+// answer answers a question. Without resolve, there is no recorded traffic.
+func (h *laboratory) answer(w http.ResponseWriter, r *http.Request, resolve resolve) error {
+	var q labQuestion
+	if err := problem.ReadJSONUpTo(w, r, &q, maxLabBody); err != nil {
+		return err
+	}
+	var recorded []lab.Message
+	if t := q.Traffic; t != nil && t.Kind == lab.Recorded && resolve != nil {
+		var err error
+		if recorded, err = resolve(r.Context(), t); err != nil {
+			return err
+		}
+		q.Messages, q.Traffic = recorded, nil
+	}
+	body, err := h.run(r.Context(), q.Question, recorded)
+	if r.Context().Err() != nil {
+		return nil // The client is gone, usually to ask again.
+	}
+	if err != nil {
+		return errLab(err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(body) // an error means that the client is gone
+	return nil
+}
+
+// run waits for its turn, and returns the answer's JSON. recorded is part of it.
+func (h *laboratory) run(ctx context.Context, q lab.Question, recorded []lab.Message) ([]byte, error) {
+	waiting, cancel := context.WithTimeout(ctx, labWait)
+	defer cancel()
+	if !take(waiting, h.working) {
+		return nil, problem.New(http.StatusTooManyRequests, "The Lab is busy with other questions. Try again in %d s.", labWait/time.Second).After(labWait)
+	}
+	defer func() { <-h.working }()
+	answer, err := lab.Run(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if recorded != nil {
+		answer.Messages = recorded
+	}
+	return answer.AppendJSON(nil)
+}
+
+// labs answers questions to the Lab of a dashboard, which may ask about recorded traffic.
+type labs struct {
+	*laboratory
+	channels channels
+	store    Records
+	reads    *longReads
+	now      func() time.Time
+}
+
+// post is POST /lab.
+func (h *labs) post(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	return h.answer(w, r, func(ctx context.Context, t *lab.Traffic) ([]lab.Message, error) {
+		return readLong(ctx, h.reads, who, readWait, func() ([]lab.Message, error) { return h.recorded(ctx, t) })
+	})
+}

@@ -1,0 +1,112 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/httpguard"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// The limit of questions per address.
+const (
+	labBurst  = 20                     // at once
+	labRefill = 100 * time.Millisecond // until one more is allowed
+)
+
+// LabSite serves only the Lab, to everybody: its files, POST /api/v1/lab and GET
+// /api/v1/algorithms. It needs no sign-in, and holds no state but the number of questions of each
+// address. Create one with NewLabSite.
+type LabSite struct {
+	handler    http.Handler
+	laboratory *laboratory
+	addresses  *chatguard.Guard
+	now        func() time.Time
+	log        *slog.Logger
+}
+
+// NewLabSite returns a LabSite. Only site's Listen and PublicURL are used. A nil now means the wall
+// clock, and a nil log slog.Default.
+func NewLabSite(site access.Site, now func() time.Time, log *slog.Logger) (*LabSite, error) {
+	s := &LabSite{laboratory: newLaboratory(), now: now, log: cmp.Or(log, slog.Default())}
+	if now == nil {
+		s.now = time.Now
+	}
+	all, err := newFiles()
+	if err != nil {
+		return nil, err
+	}
+	if s.addresses, err = chatguard.New(chatguard.Policy{
+		Limits: []chatguard.Limit{chatguard.TokenBucketLimit("questions", labBurst, labRefill)},
+	}, &chatguard.Options{Now: s.now}); err != nil {
+		return nil, err
+	}
+	protection, err := access.New(access.Options{Site: site, Now: s.now, Log: s.log})
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	for pattern, h := range map[string]problem.Handler{
+		"/":                      labFiles(all).serve,
+		"GET /healthz":           getHealth,
+		"POST /api/v1/lab":       s.post,
+		"GET /api/v1/algorithms": func(w http.ResponseWriter, r *http.Request) error { return getAlgorithms(w, r, access.Caller{}) },
+		"/api/v1/lab":            refuseMethod([]string{http.MethodPost}),
+		"/api/v1/algorithms":     refuseMethod([]string{http.MethodGet}),
+	} {
+		mux.HandleFunc(pattern, problem.HandlerFunc(s.log, h))
+	}
+	s.handler, err = protection.Protect(mux)
+	return s, err
+}
+
+// Handler returns the site as a handler.
+func (s *LabSite) Handler() http.Handler { return s.handler }
+
+// Run serves on the listener until ctx ends, and closes the listener. It then finishes requests in
+// progress. It returns nil if it stopped because ctx ended.
+func (s *LabSite) Run(ctx context.Context, listener net.Listener) error {
+	return serve(ctx, listener, s.handler, s.log)
+}
+
+// post is POST /lab.
+func (s *LabSite) post(w http.ResponseWriter, r *http.Request) error {
+	asker := chatguard.Message{ChannelID: "lab", User: chatguard.User{ID: httpguard.AddressKey(httpguard.ClientAddress(r, nil))}, SentAt: s.now()}
+	v, err := s.addresses.Check(r.Context(), asker)
+	if err != nil {
+		return err
+	}
+	if !v.Allowed {
+		return problem.New(http.StatusTooManyRequests, "Too many questions from your address. Try again in a moment.").After(v.RetryAfter)
+	}
+	return s.laboratory.answer(w, r, nil)
+}
+
+// anyImport matches imports of both forms.
+var anyImport = regexp.MustCompile(`(?m)(?:^(?:import|export) (?:[^"(]* from )?|\bimport\()"(\.[^"]+)"`)
+
+// named matches the files that a document names: style sheets, scripts and the icon.
+var named = regexp.MustCompile(`(?:href|src)="([^"]+)"`)
+
+// labFiles returns the files that the Lab needs. The Lab is the first page, too.
+func labFiles(all files) files {
+	some := files{"": all[labFile], "lab": all[labFile], labFile: all[labFile]}
+	names := modulesOf(all, labFile, anyImport)
+	for _, found := range named.FindAllSubmatch(all[labFile].plain, -1) {
+		names = append(names, string(found[1]))
+	}
+	for _, name := range slices.Compact(names) {
+		if f, ok := all[name]; ok {
+			some[name] = f
+		}
+	}
+	return some
+}

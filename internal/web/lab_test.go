@@ -1,0 +1,176 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/web/access"
+)
+
+// labSite returns a LabSite with a clock that stands still until the returned func advances it.
+func labSite(t testing.TB) (site http.Handler, advance func(time.Duration)) {
+	t.Helper()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s, err := NewLabSite(access.Site{Listen: "127.0.0.1:8080"}, func() time.Time { return now }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Handler(), func(d time.Duration) { now = now.Add(d) }
+}
+
+// ask sends a question to a LabSite.
+func ask(site http.Handler, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("POST", "http://127.0.0.1:8080/api/v1/lab", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	site.ServeHTTP(w, r)
+	return w
+}
+
+const oneLane = `"lanes": [{"limits": [{"name": "burst", "algorithm": "token-bucket", "burst": 3, "refill": "4s"}]}]`
+
+func TestLab_Answer(t *testing.T) {
+	site, _ := labSite(t)
+	a := ask(site, `{`+oneLane+`, "messages": [{"at": 1767225600000, "user_id": "anna"}, {"at": 1767225600000.25, "user_id": "anna", "cost": 3}]}`)
+	const want = `{"lanes":[{"name":"token-bucket burst=3 refill=4s","bytes_per_user":57,` +
+		`"figures":{"allowed":1,"throttled":1,"low":0,"delayed":0,"mean_per_minute":240000,"most_in_a_second":1,"most_in_a_minute":1,` +
+		`"longest_wait_ms":4000,"longest_delay_ms":0,"longest_silence_ms":0,"loudest":{"user_id":"anna","messages":1,"percent":100}},` +
+		`"steps":[{"allowed":true,"limit":"","retry_after_ms":0,"delay_ms":0,"remaining":2,"reset_at":1767225604000,"picture":{"tokens":2}},` +
+		`{"allowed":false,"limit":"burst","retry_after_ms":4000,"delay_ms":0,"remaining":2,"reset_at":1767225604000,"picture":{"tokens":2.000062}}]}]}`
+	if got := a.Body.String(); a.Code != http.StatusOK || got != want {
+		t.Errorf("%d\n%s, want\n%s", a.Code, got, want)
+	}
+	if kind := a.Header().Get("Content-Type"); kind != "application/json" {
+		t.Errorf("the answer is %s", kind)
+	}
+}
+
+func TestLab_Refused(t *testing.T) {
+	site, advance := labSite(t)
+	nine := strings.TrimSuffix(strings.Repeat(`{"limits": []},`, 9), ",")
+	many := strings.TrimSuffix(strings.Repeat(`{"at": 1767225600000, "user_id": "a"},`, 20_001), ",")
+	for _, test := range []struct {
+		body   string
+		status int
+		detail string
+	}{
+		{`not JSON`, 400, "That can't be read: invalid character 'o' in literal null (expecting 'u')."},
+		{`null`, 400, "That can't be read: it is null instead of an object."},
+		{`{"lane": []}`, 400, `That can't be read: json: unknown field "lane".`},
+		{`{}`, 422, "there are no lanes: send 1 to 8, each with its limits"},
+		{`{"lanes": [` + nine + `]}`, 422, "there are 9 lanes: send 1 to 8"},
+		{`{` + oneLane + `, "messages": [` + many + `]}`, 422, "there are 20001 messages: send 20000 or fewer"},
+		{`{` + oneLane + `, "messages": [{"at": 1}]}`, 422, "message 1: it has no user: set user_id"},
+		{`{` + oneLane + `, "messages": [{"at": 1, "user_id": "a", "cost": -1}]}`, 422, "message 1: its cost is negative: use 1 or more"},
+		{`{"lanes": [{"limits": []}, {"limits": [{"name": "b", "algorithm": "token-bucket", "burst": 0, "refill": "4s"}]}]}`, 422, `lane 2: limit "b": burst is 0, want 1 or more`},
+		{`{"lanes": [{"limits": [{"algorithm": "bucket"}]}]}`, 422, `lane 1: limit "bucket": unknown algorithm "bucket" (known: `},
+		{`{"lanes": [{"limits": [{"name": "b", "algorithm": "token-bucket", "brust": 3}]}]}`, 422, `lane 1: limit "b": unknown key "brust"`},
+		{`{` + oneLane + `, "traffic": {"kind": "recorded", "channel": "7", "busiest": "10m"}}`, 422, "traffic: there are no recorded messages here: use a dashboard with a database, or send messages"},
+		{`{` + oneLane + `, "traffic": {"kind": "flood"}}`, 422, `traffic: unknown kind "flood": use steady, bursts, poisson, eager, chat or recorded`},
+		{strings.Repeat(" ", 2<<20+1), 413, "The request has more than the 2097152 bytes allowed here."},
+	} {
+		a := ask(site, test.body)
+		var p struct{ Detail string }
+		json.Unmarshal(a.Body.Bytes(), &p)
+		if a.Code != test.status || !strings.HasPrefix(p.Detail, test.detail) || a.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%.80s: %d %q, want %d %q", test.body, a.Code, p.Detail, test.status, test.detail)
+		}
+		advance(time.Second)
+	}
+}
+
+func TestLabSite_OnlyTheLab(t *testing.T) {
+	site, _ := labSite(t)
+	for path, want := range map[string]int{
+		"/": 200, "/lab": 200, "/healthz": 200, "/api/v1/algorithms": 200,
+		"/index.html": 404, "/app/now/page.js": 404, "/api/v1/status": 404, "/api/v1/channels": 404, "/api/v1/journal": 404,
+		"/readyz": 404, "/metrics": 404, "/api/v1/lab": 405,
+	} {
+		w := httptest.NewRecorder()
+		site.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1:8080"+path, nil))
+		if w.Code != want {
+			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+		if csp := w.Header().Get("Content-Security-Policy"); csp != "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'" {
+			t.Errorf("%s: policy %q", path, csp)
+		}
+	}
+	r := httptest.NewRequest("POST", "http://127.0.0.1:8080/api/v1/lab", strings.NewReader(`{}`))
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	w := httptest.NewRecorder()
+	if site.ServeHTTP(w, r); w.Code != http.StatusForbidden {
+		t.Errorf("from another site: %d", w.Code)
+	}
+	w = httptest.NewRecorder()
+	if site.ServeHTTP(w, httptest.NewRequest("GET", "http://evil.example/", nil)); w.Code != http.StatusMisdirectedRequest {
+		t.Errorf("under another name: %d", w.Code)
+	}
+}
+
+func TestLabSite_Bounded(t *testing.T) {
+	site, advance := labSite(t)
+	for i := range labBurst {
+		if a := ask(site, `{`+oneLane+`}`); a.Code != http.StatusOK {
+			t.Fatalf("question %d: %d", i+1, a.Code)
+		}
+	}
+	if a := ask(site, `{`+oneLane+`}`); a.Code != http.StatusTooManyRequests || a.Header().Get("Retry-After") != "1" {
+		t.Errorf("one more: %d, Retry-After %q", a.Code, a.Header().Get("Retry-After"))
+	}
+	if advance(labRefill); ask(site, `{`+oneLane+`}`).Code != http.StatusOK {
+		t.Error("refused after a refill")
+	}
+}
+
+// manyMessages is a question with 1,000 messages and eight lanes.
+func manyMessages() string {
+	limits := []string{
+		`{"algorithm": "token-bucket", "burst": 3, "refill": "4s"}`, `{"algorithm": "leaky-bucket", "every": "4s", "queue": 2}`,
+		`{"algorithm": "fixed-window", "messages": 15, "every": "60s"}`, `{"algorithm": "user-window", "messages": 15, "every": "60s"}`,
+		`{"algorithm": "sliding-window", "messages": 15, "every": "60s"}`, `{"algorithm": "sliding-log", "messages": 15, "every": "60s"}`,
+		`{"algorithm": "daily-window", "messages": 300}`, `{"algorithm": "token-bucket", "burst": 20, "refill": "1s"}`,
+	}
+	var lanes, messages []string
+	for _, l := range limits {
+		lanes = append(lanes, `{"limits": [`+l+`]}`)
+	}
+	for i := range 1000 {
+		messages = append(messages, fmt.Sprintf(`{"at": %d, "user_id": "anna"}`, 1767225600000+700*i))
+	}
+	return `{"lanes": [` + strings.Join(lanes, ",") + `], "messages": [` + strings.Join(messages, ",") + `]}`
+}
+
+// BenchmarkLab asks about 1,000 messages in eight lanes over HTTP.
+func BenchmarkLab(b *testing.B) {
+	s := &LabSite{laboratory: newLaboratory()}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.laboratory.answer(w, r, nil); err != nil {
+			b.Error(err)
+		}
+	}))
+	defer server.Close()
+	body := []byte(manyMessages())
+	size := int64(0)
+	for b.Loop() {
+		r, _ := http.NewRequestWithContext(context.Background(), "POST", server.URL, bytes.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		a, err := server.Client().Do(r)
+		if err != nil {
+			b.Fatal(err)
+		}
+		size, err = io.Copy(io.Discard, a.Body)
+		a.Body.Close()
+		if err != nil || a.StatusCode != http.StatusOK {
+			b.Fatal(a.Status, err)
+		}
+	}
+	b.ReportMetric(float64(size), "bytes")
+}
