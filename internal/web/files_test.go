@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -81,30 +80,29 @@ func TestStrictTransportSecurity(t *testing.T) {
 	}
 }
 
-// ofFirstPage matches the files that index.html names: style sheets, scripts, preloaded modules and
-// the icon.
-var ofFirstPage = regexp.MustCompile(`(?:href|src)="([^"]+)"`)
-
-func TestFiles_FirstPageIsSmall(t *testing.T) {
+// A document is loaded with what it names: style sheets, scripts, preloaded modules and the icon.
+func TestFiles_DocumentsAreSmall(t *testing.T) {
 	all, err := newFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
-	needed := map[string]bool{"index.html": true}
-	for _, found := range ofFirstPage.FindAllSubmatch(all["index.html"].plain, -1) {
-		needed[string(found[1])] = true
-	}
-	size := 0
-	for name := range needed {
-		f, ok := all[name]
-		if !ok {
-			t.Errorf("index.html names %s, which doesn't exist", name)
+	for document, most := range map[string]int{indexFile: 150_000, labFile: 105_000} {
+		needed := map[string]bool{document: true}
+		for _, found := range named.FindAllSubmatch(all[document].plain, -1) {
+			needed[string(found[1])] = true
 		}
-		size += len(f.gzipped)
-	}
-	t.Logf("%d bytes gzip in %d files", size, len(needed))
-	if size > 150_000 {
-		t.Errorf("the first page has %d bytes gzip", size)
+		size := 0
+		for name := range needed {
+			f, ok := all[name]
+			if !ok {
+				t.Errorf("%s names %s, which doesn't exist", document, name)
+			}
+			size += len(f.gzipped)
+		}
+		t.Logf("%s: %d bytes gzip in %d files", document, size, len(needed))
+		if size > most {
+			t.Errorf("%s has %d bytes gzip, want %d at most", document, size, most)
+		}
 	}
 }
 
