@@ -3,7 +3,6 @@ package simulate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -60,83 +59,30 @@ const topUsers = 10
 // Replay reads records one after another and summarizes them.
 type Replay struct {
 	options ReplayOptions
+	reader  Reader
 	summary Summary
 	users   map[string]*User
 	entered map[string]bool // by channel ID
-	read    int             // messages, including mirrored ones
 }
 
 // NewReplay returns a Replay without any messages.
 func NewReplay(o ReplayOptions) *Replay {
-	return &Replay{options: o, users: map[string]*User{}, entered: map[string]bool{}, summary: Summary{ByLimit: map[string]int{}}}
+	return &Replay{
+		options: o, reader: Reader{Parse: o.Parse, Skipped: o.Skipped},
+		users: map[string]*User{}, entered: map[string]bool{}, summary: Summary{ByLimit: map[string]int{}},
+	}
 }
-
-// ErrNoMessage is the error for a record without any readable message.
-var ErrNoMessage = errors.New("it has no readable message")
 
 // Read judges the messages of one record, plain or gzip, in the order of its lines and at their
 // recorded times. name identifies the record in messages about its lines. The error is the reader's
 // or Decided's, or ErrNoMessage; after ErrNoMessage another record may be read.
 func (r *Replay) Read(ctx context.Context, name string, record io.Reader) error {
-	lines, err := newLineReader(record)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	before := r.read
-	for ctx.Err() == nil {
-		line, err := lines.next()
-		if err == io.EOF {
-			return r.checkRead(name, before)
-		}
-		if err != nil && err != errLongLine {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if err == nil {
-			err = r.judgeLine(ctx, line)
-		}
-		if fatal, ok := err.(decidedError); ok {
-			return fatal.error
-		}
-		if err != nil {
-			r.skip(name, lines.number, err)
-		}
-	}
-	return ctx.Err()
+	r.reader.Visit = func(m chatguard.Message, line []byte) error { return r.judge(ctx, m, line) }
+	return r.reader.Read(ctx, name, record)
 }
 
-// checkRead returns ErrNoMessage for a record from which no message was read; before is the number
-// of messages read earlier.
-func (r *Replay) checkRead(name string, before int) error {
-	if r.read == before {
-		return fmt.Errorf("%s: %w", name, ErrNoMessage)
-	}
-	return nil
-}
-
-func (r *Replay) skip(name string, line int, why error) {
-	r.summary.Skipped++
-	if r.options.Skipped != nil {
-		r.options.Skipped(name, line, why)
-	}
-}
-
-// decidedError is an error returned by ReplayOptions.Decided. It ends the replay.
-type decidedError struct{ error }
-
-// judgeLine judges the message in a line, if there is one. It ignores a mirrored message, which
-// counts only in the channel in which it was written.
-func (r *Replay) judgeLine(ctx context.Context, line []byte) error {
-	m, ok, err := r.parse(line)
-	if err != nil || !ok {
-		return err
-	}
-	if m.SentAt.IsZero() {
-		return errNoTime
-	}
-	if m.Mirrored() {
-		r.read++
-		return nil
-	}
+// judge judges a message.
+func (r *Replay) judge(ctx context.Context, m chatguard.Message, line []byte) error {
 	if err := r.enter(m, line); err != nil {
 		return err
 	}
@@ -144,11 +90,10 @@ func (r *Replay) judgeLine(ctx context.Context, line []byte) error {
 	if err != nil {
 		return err
 	}
-	r.read++
 	r.count(m, v)
 	if r.options.Decided != nil {
 		if err := r.options.Decided(v); err != nil {
-			return decidedError{err}
+			return Stop(err)
 		}
 	}
 	return nil
@@ -198,7 +143,7 @@ func (r *Replay) count(m chatguard.Message, v chatguard.Verdict) {
 // Summary returns the result of everything read so far.
 func (r *Replay) Summary() Summary {
 	s := r.summary
-	s.Users = len(r.users)
+	s.Users, s.Skipped = len(r.users), r.reader.Unreadable
 	s.ByLimit = maps.Clone(s.ByLimit)
 	throttled := []User{}
 	for _, u := range r.users {

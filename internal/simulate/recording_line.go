@@ -69,13 +69,13 @@ type record struct {
 }
 
 // parse parses a line: as JSON if it begins like an object, otherwise in the platform's format.
-func (r *Replay) parse(line []byte) (m chatguard.Message, ok bool, err error) {
+func (r *Reader) parse(line []byte) (m chatguard.Message, ok bool, err error) {
 	line = bytes.TrimSpace(line)
 	switch {
 	case len(line) == 0:
 		return m, false, nil
 	case line[0] != '{':
-		return r.options.Parse(string(line))
+		return r.Parse(string(line))
 	}
 	var rec record
 	err = json.Unmarshal(line, &rec)

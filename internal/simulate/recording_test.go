@@ -198,7 +198,7 @@ func TestRead_FatalErrors(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"at":"2026-01-05T12:00:00.5Z","channel":"1","user_id":"8","cost":4,"roles":["vip"]}`))
-	r := NewReplay(ReplayOptions{Parse: parseNothing})
+	r := Reader{Parse: parseNothing}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		if m, ok, err := r.parse(line); ok && (err != nil || m.Cost < 1) {
 			t.Errorf("%q became %+v, %v", line, m, err)
