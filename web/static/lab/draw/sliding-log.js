@@ -1,0 +1,48 @@
+// @ts-check
+// A sliding log, exact: a bracket that slides over the messages. Each counts until it is left
+// behind.
+
+import { bracket, leavesIn } from "./sliding-window.js";
+import { cells, clip, fill, gauge, line, pictureAt, write, x } from "./view.js";
+/** @import { Drawing, Moment } from "./view.js" */
+
+/** @typedef {{times: number, oldest: number}} Log oldest is a lab time */
+
+// logAt returns what counts now: of the messages that counted at the last one, those that have left
+// since are taken away.
+/** @param {Moment} v @returns {Log} */
+function logAt(v) {
+  const edge = v.now - v.numbers.every;
+  let { times = 0, oldest = NaN } = v.last < 0 ? {} : pictureAt(v, v.last);
+  oldest -= v.start;
+  if (times === 0 || oldest > edge) return { times, oldest };
+  let left = 0, i = v.last;
+  for (; i >= 0 && v.entries[i].at > edge; i--) {
+    if (v.entries[i].mark === "throttled") continue;
+    left++;
+    oldest = v.entries[i].at;
+  }
+  return { times: Math.min(times, left), oldest };
+}
+
+/** @type {Drawing<Log>} */
+export const slidingLog = {
+  at: logAt,
+  words: ({ times, oldest }, { now, numbers: { messages, every } }) => `${times} of ${messages}` + (times > 0 ? `, ${leavesIn(oldest + every - now)}` : ""),
+  wait: ({ times, oldest }, { now, numbers: { messages, every } }) => (times < messages ? 0 : oldest + every - now),
+  draw: (v, { times }) => {
+    const { messages, every } = v.numbers, left = x(v, v.now - every), middle = v.top + v.height / 2;
+    clip(v, () => {
+      fill(v, "accent", Math.max(0, left), v.top + 4, v.line - Math.max(0, left), v.height - 8, 0.1 + 0.2 * Math.min(1, times / messages));
+      bracket(v, v.now - every);
+      line(v, "accent", left, v.top, left, v.top + v.height - 4);
+      for (let i = v.last; i >= 0 && v.entries[i].at > v.from; i--) {
+        if (v.entries[i].mark === "throttled") continue;
+        const counts = v.entries[i].at > v.now - every, at = x(v, v.entries[i].at);
+        line(v, counts ? "accent" : "hairline", at, v.top + 8, at, v.top + v.height - 8);
+      }
+      write(v, `${times} of ${messages}`, Math.max(0, left) + 6, middle, { color: "text", isBold: times >= messages });
+    });
+    cells(v, "accent", messages - times, messages, gauge(v));
+  },
+};

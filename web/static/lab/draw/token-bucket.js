@@ -1,0 +1,23 @@
+// @ts-check
+// A token bucket: tokens that refill one by one. A message takes one.
+
+import { spanText } from "../clock.js";
+import { drawLevel, levelAt } from "./level.js";
+import { cells, gauge, pictureAt } from "./view.js";
+/** @import { Bucket } from "./level.js" */
+/** @import { Drawing, Moment } from "./view.js" */
+
+/** @param {Moment} v @returns {Bucket} */
+const bucketOf = ({ numbers: { burst, refill } }) => ({ capacity: burst, refill, after: (v, i) => pictureAt(v, i).tokens ?? 0 });
+
+/** @type {Drawing<number>} */
+export const tokenBucket = {
+  at: (v) => levelAt(v, bucketOf(v)),
+  words: (tokens, { numbers: { burst, refill } }) =>
+    `${(Math.floor(tokens * 10 + 1e-6) / 10).toFixed(1)} of ${burst} tokens` + (tokens < burst ? `, next in ${spanText((Math.floor(tokens + 1e-9) + 1 - tokens) * refill)}` : ""),
+  wait: (tokens, { numbers: { refill } }) => Math.max(0, (1 - tokens) * refill),
+  draw: (v, tokens) => {
+    drawLevel(v, bucketOf(v), "accent", v.top + 4, v.height - 8);
+    cells(v, "accent", tokens, v.numbers.burst, gauge(v));
+  },
+};

@@ -1,0 +1,107 @@
+// @ts-check
+// The engine: the only module of the Lab that asks the server. The server keeps nothing, so each
+// question has all messages of the scene.
+
+import { loadAlgorithms } from "../app/core/algorithms.js";
+import { request } from "../app/core/api.js";
+/** @import { Limit } from "./state.js" */
+
+/**
+ * @typedef {object} Message
+ * @property {number} at Unix ms
+ * @property {string} user_id
+ * @property {string} [login]
+ * @property {string[]} [roles]
+ * @property {number} [cost]
+ */
+
+/**
+ * @typedef {object} Question
+ * @property {{limits: Limit[]}[]} lanes
+ * @property {string} [timezone]
+ * @property {Message[]} [messages]
+ * @property {Record<string, string | number>} [traffic]
+ */
+
+/**
+ * Picture is the state of a limit in the terms of its algorithm. Times are in Unix ms.
+ * @typedef {object} Picture
+ * @property {number} [tokens]
+ * @property {number} [extra_tokens]
+ * @property {number} [from]
+ * @property {number} [until]
+ * @property {number} [count]
+ * @property {number} [previous]
+ * @property {number} [current]
+ * @property {number} [weight]
+ * @property {number} [estimate]
+ * @property {number} [waiting]
+ * @property {number[]} [leaves]
+ * @property {number} [times]
+ * @property {number} [oldest]
+ */
+
+/**
+ * Step is the verdict on a message, in the order of the messages.
+ * @typedef {object} Step
+ * @property {boolean} allowed
+ * @property {string} [limit]
+ * @property {string} [priority]
+ * @property {number | null} [retry_after_ms] null if waiting never helps
+ * @property {number} [delay_ms]
+ * @property {Picture} [picture] of a lane with one limit
+ * @property {Picture[]} [pictures] of a lane with several
+ */
+
+/** @typedef {{name?: string, bytes_per_user: number, steps: Step[]}} LaneAnswer */
+
+/** @typedef {{messages?: Message[], lanes: LaneAnswer[]}} Answer */
+
+export const mostMessages = 20_000; // that the server judges at once
+
+/** @param {Question} question @returns {Promise<Answer>} */
+export const judge = async (question) => (await request("POST", "/lab", { body: question })).body;
+
+// loadTable loads the engine's table of algorithms.
+export const loadTable = loadAlgorithms;
+
+// loadSite returns the channels of the dashboard that the Lab belongs to, or null if nobody is
+// signed in or it belongs to none.
+/** @returns {Promise<Api.Channel[] | null>} */
+export async function loadSite() {
+  try {
+    const [, { body }] = await Promise.all([request("GET", "/session"), request("GET", "/channels")]);
+    return body.channels;
+  } catch {
+    return null;
+  }
+}
+
+// createQueue returns a function that asks a question as soon as the one before it is answered. Of
+// several that wait, only the newest is asked.
+/**
+ * @template Q, A
+ * @param {(question: Q) => Promise<A>} answer
+ * @param {(question: Q, answer: A) => void} answered
+ * @param {(question: Q, problem: Error) => void} failed
+ */
+export function createQueue(answer, answered, failed) {
+  /** @type {{question: Q} | null} */
+  let next = null;
+  let isBusy = false;
+  return async (/** @type {Q} */ question) => {
+    next = { question };
+    if (isBusy) return;
+    isBusy = true;
+    while (next) {
+      const { question: asked } = next;
+      next = null;
+      try {
+        answered(asked, await answer(asked));
+      } catch (problem) {
+        failed(asked, problem);
+      }
+    }
+    isBusy = false;
+  };
+}

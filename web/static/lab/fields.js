@@ -1,0 +1,82 @@
+// @ts-check
+// The numbers of a limit: a field and a slider for each parameter that the engine lists.
+
+import { html, useState } from "../vendor/htm-preact.js";
+import { algorithmOf, amount } from "../app/words/algorithms.js";
+import { durationText, lengthText, nanoseconds, parseLength } from "../app/words/lengths.js";
+import { length } from "../app/words/time.js";
+/** @import { Field } from "../app/words/algorithms.js" */
+/** @import { Limit } from "./state.js" */
+
+const counts = [0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500, 600, 800, 1000, 2000, 5000, 10_000];
+const lengths = [0.001, 0.01, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400]; // s
+
+// stops returns the values of a field's slider.
+/** @param {Field} field */
+export const stops = ({ isLength, least, most }) => (isLength ? lengths : counts).filter((value) => value >= least && value <= most);
+
+// closest returns the index of the stop nearest to a value.
+/** @param {number[]} values @param {number} value */
+export const closest = (values, value) => values.reduce((best, one, i) => (Math.abs(one - value) < Math.abs(values[best] - value) ? i : best), 0);
+
+// readField reads the text of a field: a number, or a duration as the API writes it. If the text is
+// wrong, it returns an error instead.
+/** @param {Field} field @param {string} text @returns {{value?: number | string, error?: string}} */
+export function readField({ isLength, least, most }, text) {
+  if (isLength) {
+    const ns = parseLength(text);
+    if (ns === null) return { error: "Enter a duration, such as 4 s." };
+    const time = Number(ns) / 1e9;
+    return time >= least && time <= most ? { value: durationText(ns) } : { error: `Enter ${length(least)} to ${length(most)}.` };
+  }
+  const number = Number(text);
+  return /^\d+$/.test(text.trim()) && number >= least && number <= most ? { value: number } : { error: `Enter a whole number from ${amount(least)} to ${amount(most)}.` };
+}
+
+// LimitFields shows the numbers of a limit. onChange gets the changed limit.
+/** @param {{id: string, limit: Limit, onChange: (limit: Limit) => void}} props */
+export function LimitFields({ id, limit, onChange }) {
+  const { fields } = algorithmOf(limit);
+  /** @type {Record<string, any>} */
+  const values = limit;
+  return html`
+    <div class="lab-fields">
+      ${Object.entries(fields).map(([name, field]) => html`
+        <${NumberField} key=${`${limit.algorithm} ${name}`} id=${`${id}-${name}`} field=${field} value=${values[name]} onChange=${(/** @type {any} */ value) => onChange({ ...limit, [name]: value })} />`)}
+    </div>
+  `;
+}
+
+/** @param {Field} field @param {number | string | undefined} value */
+const textOf = ({ isLength }, value) => (isLength ? (value ? lengthText(nanoseconds(String(value))) : "") : String(value ?? 0));
+
+/** @param {{id: string, field: Field, value: number | string | undefined, onChange: (value: number | string) => void}} props */
+function NumberField({ id, field, value, onChange }) {
+  const [typed, type] = useState(/** @type {string | null} */ (null)); // while it is typed
+  const text = typed ?? textOf(field, value);
+  const { error = "" } = typed === null ? {} : readField(field, typed);
+  const values = stops(field), current = field.isLength ? Number(nanoseconds(String(value ?? ""))) / 1e9 : Number(value ?? 0);
+  /** @param {string} text */
+  const input = (text) => {
+    type(text);
+    const { value } = readField(field, text);
+    if (value !== undefined) onChange(value);
+  };
+  /** @param {number} i */
+  const slide = (i) => {
+    type(null);
+    onChange(field.isLength ? durationText(BigInt(Math.round(values[i] * 1e9))) : values[i]);
+  };
+  return html`
+    <div class="lab-field">
+      <label for=${id}>${field.label}</label>
+      <div class="together">
+        <input id=${id} autocomplete="off" inputmode=${field.isLength ? null : "numeric"} value=${text} onInput=${(event) => input(event.target.value)} onBlur=${() => !error && type(null)}
+          aria-invalid=${error ? "true" : "false"} aria-describedby=${`${id}-unit ${id}-error`} />
+        <span class="muted" id=${`${id}-unit`}>${field.unit}</span>
+      </div>
+      <input type="range" aria-label=${`${field.label}, slider`} min="0" max=${values.length - 1} step="1" value=${closest(values, current)} aria-valuetext=${text} onInput=${(event) => slide(Number(event.target.value))} />
+      <p class="error" id=${`${id}-error`} aria-live="polite">${error}</p>
+    </div>
+  `;
+}

@@ -1,0 +1,64 @@
+// @ts-check
+// The figures of a lane up to the time that is shown: what passed, what was throttled, and how much
+// came at once. They count what the engine decided.
+
+/** @import { Entry } from "./tape.js" */
+
+/**
+ * @typedef {object} Figures
+ * @property {number} allowed
+ * @property {number} low of these, at low priority
+ * @property {number} throttled
+ * @property {number} mostInSecond the most that passed in any stretch of a second
+ * @property {number} mostInMinute
+ * @property {number} longestWait the longest time after which a throttled message would pass, ms
+ * @property {number} longestDelay the longest time that a message was held in a queue, ms
+ * @property {number} longestSilence the longest time between two messages that passed, ms
+ */
+
+const second = 1000, minute = 60_000; // ms
+
+// createTally returns a function that counts the entries of a lane up to a time. Calls with later
+// times go on where the one before ended.
+/** @param {Entry[]} entries */
+export function createTally(entries) {
+  /** @type {Figures} */
+  let figures = none();
+  let counted = 0, now = 0;
+  /** @type {number[]} */
+  let passed = []; // when
+  let inSecond = 0, inMinute = 0; // index of the first in the stretch that ends now
+  /** @param {number} at */
+  const pass = (at) => {
+    if (passed.length > 0) figures.longestSilence = Math.max(figures.longestSilence, at - passed.at(-1));
+    passed.push(at);
+    while (passed[inSecond] <= at - second) inSecond++;
+    while (passed[inMinute] <= at - minute) inMinute++;
+    figures.mostInSecond = Math.max(figures.mostInSecond, passed.length - inSecond);
+    figures.mostInMinute = Math.max(figures.mostInMinute, passed.length - inMinute);
+  };
+  return (/** @type {number} */ time) => {
+    if (time < now) {
+      figures = none();
+      passed = [];
+      counted = inSecond = inMinute = 0;
+    }
+    now = time;
+    for (; counted < entries.length && entries[counted].at <= time; counted++) {
+      const { at, leaves, mark, retry } = entries[counted];
+      if (mark === "throttled") {
+        figures.throttled++;
+        if (Number.isFinite(retry)) figures.longestWait = Math.max(figures.longestWait, retry);
+        continue;
+      }
+      figures.allowed++;
+      if (mark === "low") figures.low++;
+      figures.longestDelay = Math.max(figures.longestDelay, leaves - at);
+      pass(leaves);
+    }
+    return figures;
+  };
+}
+
+/** @returns {Figures} */
+const none = () => ({ allowed: 0, low: 0, throttled: 0, mostInSecond: 0, mostInMinute: 0, longestWait: 0, longestDelay: 0, longestSilence: 0 });

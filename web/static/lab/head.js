@@ -1,0 +1,95 @@
+// @ts-check
+// The head of the page: scenes, new lanes, the link, the lanes as code, and the way back to a
+// channel's limits.
+
+import { html, useState } from "../vendor/htm-preact.js";
+import { Icon } from "../app/widgets/icon.js";
+import { algorithmNames, algorithmOf } from "../app/words/algorithms.js";
+import { addLane, mostLanes, newLimit } from "./edit.js";
+import { go, json, toml } from "./copy.js";
+import { say } from "./log.js";
+/** @import { Scene } from "./scenes.js" */
+/** @import { More, Setup } from "./state.js" */
+
+/** @param {{lab: Setup & More, openScene: (scene: Scene) => void}} props */
+export function Head({ lab, openScene }) {
+  const { lanes, isSignedIn } = lab;
+  return html`
+    <header class="lab-head">
+      <a class="brand" href=${isSignedIn ? "./" : "#"}><img src="favicon.svg" alt="" width="24" height="24" /><span>chatguard</span></a>
+      <h1>Lab</h1>
+      <${Scenes} openScene=${openScene} />
+      <${Menu} id="add" icon="plus" text="Add lane" isOff=${lanes.length >= mostLanes}>
+        ${algorithmNames().map((name) => html`
+          <button type="button" key=${name} id=${`add-${name}`} popovertarget="add-menu" popovertargetaction="hide" onClick=${() => addLane([newLimit(name)])}>
+            <span>${algorithmOf({ algorithm: name }).name}<br /><span class="muted">${algorithmOf({ algorithm: name }).about}</span></span>
+          </button>`)}
+      <//>
+      <span class="spread"></span>
+      <${Share} />
+      <${Menu} id="copy" icon="copy" text="Copy as" isOff=${lanes.length === 0}>
+        ${Object.entries({ TOML: toml, Go: go, JSON: json }).map(([name, write]) => html`
+          <button type="button" key=${name} id=${`copy-${name.toLowerCase()}`} popovertarget="copy-menu" popovertargetaction="hide" onClick=${() => copy(write(lanes), name)}>${name}</button>`)}
+      <//>
+      ${isSignedIn && lanes.length > 0 && html`<a class="button primary" id="use" href=${useLink(lab)}>Use these numbers</a>`}
+      ${isSignedIn && html`<a class="button" href="./#/limits">Dashboard</a>`}
+    </header>
+  `;
+}
+
+// useLink is the address of the Limits page with the numbers of a lane typed in: the one that is
+// edited, else the last.
+/** @param {Setup & More} of */
+function useLink({ lanes, edited }) {
+  const { limits } = lanes.find(({ id }) => id === edited) ?? lanes.at(-1);
+  const texts = limits.map(({ name, algorithm, ...rest }) => {
+    const numbers = Object.entries(rest).filter(([, value]) => typeof value !== "object").map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
+    return `${encodeURIComponent(name)}:${[algorithm, ...numbers].join(",")}`;
+  });
+  return `./#/limits?try=${texts.join(";")}`;
+}
+
+/** @param {string} text @param {string} what */
+async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(`${what} copied.`);
+    return true;
+  } catch {
+    say("The browser doesn't allow copying here.");
+    return false;
+  }
+}
+
+const shown = 2000; // ms
+
+function Share() {
+  const [said, tell] = useState("");
+  const share = async () => {
+    tell((await copy(location.href, "Link")) ? "Copied" : "Copy the address");
+    setTimeout(() => tell(""), shown);
+  };
+  return html`<button type="button" id="share" title="Copy the link of this scene" onClick=${share}><${Icon} name=${said === "Copied" ? "check" : "link"} />${said || "Share"}</button>`;
+}
+
+/** @param {{id: string, icon: string, text: string, isOff?: boolean, onOpen?: () => void, children?: any}} props */
+function Menu({ id, icon, text, isOff, onOpen, children }) {
+  return html`
+    <div class="menu-of">
+      <button type="button" id=${id} popovertarget=${`${id}-menu`} disabled=${isOff} onClick=${onOpen}><${Icon} name=${icon} />${text}<${Icon} name="chevron-down" /></button>
+      <div id=${`${id}-menu`} class="menu lab-menu" popover="auto">${children}</div>
+    </div>
+  `;
+}
+
+/** @param {{openScene: (scene: Scene) => void}} props */
+function Scenes({ openScene }) {
+  const [scenes, show] = useState(/** @type {Scene[]} */ ([]));
+  const load = async () => show((await import("./scenes.js")).scenes);
+  return html`
+    <${Menu} id="scenes" icon="play" text="Scenes" onOpen=${load}>
+      ${scenes.map((scene, i) => html`
+        <button type="button" key=${scene.id} id=${`scene-${scene.id}`} popovertarget="scenes-menu" popovertargetaction="hide" onClick=${() => openScene(scene)}><span class="muted">${i + 1}</span>${scene.title}</button>`)}
+    <//>
+  `;
+}

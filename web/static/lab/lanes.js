@@ -1,0 +1,80 @@
+// @ts-check
+// The lanes: rows with the name of the algorithm, what happened, and the state now. What changes
+// with time is drawn by the stage and written by texts.js.
+
+import { html, useEffect, useRef } from "../vendor/htm-preact.js";
+import { Icon } from "../app/widgets/icon.js";
+import { algorithmOf } from "../app/words/algorithms.js";
+import { heightOf } from "./draw/canvas.js";
+import { nearest } from "./draw/marks.js";
+import { EditLane } from "./edit.js";
+import { chooseMark, moveMark } from "./pointer.js";
+import { ruleOf } from "../app/limits/rule.js";
+import { enter, places, timeNow, viewsOf } from "./stage.js";
+import { Sender } from "./sender.js";
+import { change } from "./state.js";
+/** @import { Lane, Setup, More } from "./state.js" */
+
+/** @param {{lab: Setup & More}} props */
+export function Lanes({ lab }) {
+  if (lab.lanes.length === 0) return html`<div class="nobody"><p class="headline">No lanes.</p><p>Add one to see an algorithm at work.</p></div>`;
+  return html`
+    <${Axis} />
+    <ol class="lanes">
+      ${lab.lanes.map((lane, i) => html`<${LaneRow} key=${lane.id} lane=${lane} number=${i + 1} isEdited=${lab.edited === lane.id} timezone=${lab.timezone} />`)}
+    </ol>
+  `;
+}
+
+function Axis() {
+  const canvas = useRef(null);
+  useEffect(() => enter(0, canvas.current), []);
+  return html`<div class="axis lane-grid" aria-hidden="true"><canvas ref=${canvas} height="20"></canvas></div>`;
+}
+
+/** @param {{lane: Lane, number: number, isEdited: boolean, timezone: string}} props */
+function LaneRow({ lane, number, isEdited, timezone }) {
+  const names = lane.limits.map((limit) => algorithmOf(limit).name);
+  const title = names.join(" + ");
+  return html`
+    <li class="lane" id=${`lane-${number}`}>
+      <div class="lane-grid">
+        <div class="lane-head">
+          <h2>${title}</h2>
+          ${lane.limits.map((limit) => html`<p class="muted rule">${ruleOf(limit, timezone)}</p>`)}
+          <div class="together lane-actions">
+            <${Sender} lane=${lane.id} label=${`Send to lane ${number}`} keys=${number <= 8 ? String(number) : ""}>Send<//>
+            <button type="button" class="quiet edit" aria-expanded=${isEdited ? "true" : "false"} aria-label=${`Edit lane ${number}, ${title}`} onClick=${() => change((l) => (l.edited = isEdited ? 0 : lane.id))}>
+              <${Icon} name="sliders" />Edit
+            </button>
+          </div>
+        </div>
+        <${Timeline} lane=${lane} number=${number} title=${title} />
+        <div class="lane-state">
+          ${lane.limits.map((_, i) => html`<p class="state-words" id=${`words-${lane.id}-${i}`} key=${i}></p>`)}
+          <p class="wait" id=${`wait-${lane.id}`}></p>
+          <p class="muted tally" id=${`tally-${lane.id}`}></p>
+        </div>
+      </div>
+      ${isEdited && html`<${EditLane} lane=${lane} number=${number} />`}
+    </li>
+  `;
+}
+
+// Timeline is the picture of a lane. Arrow keys and the pointer name its marks.
+/** @param {{lane: Lane, number: number, title: string}} props */
+function Timeline({ lane, number, title }) {
+  const canvas = useRef(null);
+  useEffect(() => enter(lane.id, canvas.current), []);
+  /** @param {PointerEvent} event */
+  const point = (event) => {
+    const place = places.get(lane.id);
+    if (place.width > 0) chooseMark(lane.id, nearest(viewsOf(lane, timeNow())[0], event.offsetX, event.offsetY), false);
+  };
+  return html`
+    <div class="timeline" tabindex="0" role="img" aria-label=${`Messages of lane ${number}, ${title}. Arrow keys name them.`} onKeyDown=${(event) => moveMark(event, lane)} onBlur=${() => chooseMark(lane.id, -1, false)}>
+      <canvas ref=${canvas} aria-hidden="true" height=${heightOf(lane.limits.length)} onPointerMove=${point} onPointerLeave=${() => chooseMark(lane.id, -1, false)}></canvas>
+      <p class="mark-name" id=${`mark-${lane.id}`} hidden></p>
+    </div>
+  `;
+}

@@ -1,0 +1,63 @@
+// @ts-check
+// The last events of the scene as a list, and what is announced to screen readers.
+
+import { html } from "../vendor/htm-preact.js";
+import { algorithmOf } from "../app/words/algorithms.js";
+import { nameOf } from "./names.js";
+import { played } from "./player.js";
+import { lab } from "./state.js";
+import { emptyStrip, lastBy } from "./tape.js";
+
+const kept = 10; // events
+const sayEvery = 1000; // ms between two sentences
+
+// lastEvents returns the last events of all lanes by a lab time, the newest first.
+/** @param {number} now @returns {string[]} */
+export function lastEvents(now) {
+  const events = lab.lanes.flatMap((lane, i) => {
+    const { entries } = played.tape.get(lane.id) ?? emptyStrip;
+    const last = lastBy(entries, now);
+    return entries.slice(Math.max(0, last + 1 - kept), last + 1).map((entry) => ({ entry, text: `Lane ${i + 1}, ${algorithmOf(lane.limits[0]).name}: ${lowered(nameOf(entry, now))}.` }));
+  });
+  return events.sort((a, b) => b.entry.at - a.entry.at).slice(0, kept).map(({ text }) => text);
+}
+
+/** @param {string} text */
+const lowered = (text) => text.charAt(0).toLowerCase() + text.slice(1);
+
+export const Log = () => html`
+  <section class="log" aria-labelledby="log-title">
+    <h2 class="headline" id="log-title">Last events</h2>
+    <ol id="log"></ol>
+  </section>
+`;
+
+// writeLog writes the last events into the list.
+/** @param {number} now */
+export function writeLog(now) {
+  const list = document.getElementById("log");
+  if (!list) return;
+  const texts = lastEvents(now);
+  while (list.children.length > texts.length) list.lastChild.remove();
+  texts.forEach((text, i) => {
+    const item = list.children[i] ?? list.appendChild(document.createElement("li"));
+    if (item.textContent !== text) item.textContent = text;
+  });
+}
+
+let saidAt = -Infinity, timer = 0, waiting = "";
+
+// say announces a sentence, at most one per second. Of several that wait, the newest is announced.
+/** @param {string} sentence */
+export function say(sentence) {
+  waiting = sentence;
+  if (timer) return;
+  timer = window.setTimeout(announce, Math.max(0, saidAt + sayEvery - performance.now()));
+}
+
+function announce() {
+  timer = 0;
+  saidAt = performance.now();
+  const place = document.getElementById("said");
+  if (place) place.textContent = waiting;
+}

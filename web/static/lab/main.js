@@ -1,0 +1,102 @@
+// @ts-check
+// The Lab: reads the link, draws the page, and keeps the link up to date.
+
+import { html, render } from "../vendor/htm-preact.js";
+import { Icon } from "../app/widgets/icon.js";
+import { Controls } from "./controls.js";
+import { loadSite, loadTable } from "./engine.js";
+import { Head } from "./head.js";
+import { letGo, press } from "./keys.js";
+import { Lanes } from "./lanes.js";
+import { Log } from "./log.js";
+import { onPlayed, open, refresh } from "./player.js";
+import { parse, print } from "./share.js";
+import { draw, onText } from "./stage.js";
+import { change, lab, newYear, onChange } from "./state.js";
+import { Figures } from "./table.js";
+import { writeTexts } from "./texts.js";
+/** @import { Scene } from "./scenes.js" */
+/** @import { More, Setup } from "./state.js" */
+
+const usual =
+  "#lanes=token-bucket,burst=3,refill=4s;leaky-bucket,every=4s,queue=2;fixed-window,messages=15,every=1m;sliding-window,messages=15,every=1m;sliding-log,messages=15,every=1m" +
+  "&traffic=bursts,size=6,every=20s&speed=2";
+
+/** @param {{lab: Setup & More}} props */
+function Page({ lab }) {
+  return html`
+    <a class="skip" href="#lanes" onClick=${skip}>Skip to the lanes</a>
+    <${Head} lab=${lab} openScene=${(/** @type {Scene} */ scene) => start(scene.fragment + `&scene=${scene.id}`)} />
+    <main id="main">
+      ${lab.problem && html`<p class="banner" role="alert"><${Icon} name="alert" /><span>${lab.problem}</span><button type="button" onClick=${refresh}>Retry</button></p>`}
+      ${lab.unknown.length > 0 && html`<${Unknown} parts=${lab.unknown} />`}
+      ${lab.story && html`<section class="story"><h2 class="headline">${lab.story.title}</h2><p>${lab.story.text}</p><p class="task"><strong>Try it:</strong> ${lab.story.task}</p></section>`}
+      <${Controls} lab=${lab} />
+      <section id="lanes" tabindex="-1" aria-label="Lanes"><${Lanes} lab=${lab} /></section>
+      <p class="legend muted"><span>● passes</span><span>○ waits in a queue</span><span>◐ passes at low priority</span><span>⊖ throttled</span></p>
+      <div class="below"><${Figures} lanes=${lab.lanes} /><${Log} /></div>
+    </main>
+    <p class="unseen" id="said" aria-live="polite"></p>
+  `;
+}
+
+/** @param {Event} event */
+function skip(event) {
+  event.preventDefault(); // the fragment is the scene
+  document.getElementById("lanes").focus();
+}
+
+/** @param {{parts: string[]}} props */
+function Unknown({ parts }) {
+  return html`
+    <p class="banner note" id="unknown" role="status"><${Icon} name="alert" />
+      <span>The link has ${parts.length === 1 ? "a part" : "parts"} that the Lab doesn’t know: ${parts.map((part, i) => html`${i > 0 && ", "}<code>${part}</code>`)}. ${parts.length === 1 ? "It is" : "They are"} left out.</span>
+      <button type="button" class="icon-only" aria-label="Dismiss" onClick=${() => change((l) => (l.unknown = []))}><${Icon} name="close" /></button>
+    </p>
+  `;
+}
+
+let printed = ""; // the fragment that the page has written
+
+// start begins the scene of a fragment.
+/** @param {string} fragment */
+async function start(fragment) {
+  const { setup, unknown } = parse(fragment.length > 1 ? fragment : usual);
+  const story = setup.scene ? await storyOf(setup.scene, unknown) : null;
+  change((l) => Object.assign(l, { lanes: [], traffic: { kind: "hand" }, sent: [], speed: 1, span: 0, start: newYear, timezone: "", at: null, scene: "", edited: 0, problem: "", story, unknown }, setup));
+  open();
+}
+
+/** @param {string} id @param {string[]} unknown */
+async function storyOf(id, unknown) {
+  const story = (await import("./scenes.js")).sceneOf(id);
+  if (!story) unknown.push(`scene=${id}`);
+  return story ?? null;
+}
+
+// keepLink writes the scene into the address bar.
+function keepLink() {
+  const fragment = print(lab);
+  if (fragment === printed) return;
+  printed = fragment;
+  history.replaceState(null, "", fragment);
+}
+
+onChange(() => {
+  render(html`<${Page} lab=${lab} />`, document.getElementById("app"));
+  keepLink();
+  draw();
+});
+onPlayed(draw);
+onText(writeTexts);
+addEventListener("hashchange", () => location.hash !== printed && start(location.hash));
+document.addEventListener("keydown", press);
+document.addEventListener("click", letGo);
+
+try {
+  await loadTable();
+  await start(location.hash);
+} catch (problem) {
+  change((l) => (l.problem = problem.message));
+}
+loadSite().then((channels) => channels && change((l) => Object.assign(l, { isSignedIn: true, channels })));

@@ -1,0 +1,198 @@
+// @ts-check
+// The player: lab time runs, messages are sent, and the engine is asked ahead of time.
+
+import { createClock } from "./clock.js";
+import { createQueue } from "./engine.js";
+import { extend, judgeAll, keep, startPiece, untilWithin } from "./schedule.js";
+import { change, lab } from "./state.js";
+import { nextAfter } from "./tape.js";
+import { lengthOf } from "./traffic.js";
+/** @import { Kept, Piece, Scene } from "./schedule.js" */
+/** @import { Traffic } from "./state.js" */
+/** @import { Tape } from "./tape.js" */
+
+const ahead = 10_000; // ms of wall time that the engine is asked ahead
+const again = 4000; // it is asked again when only so much of that is left
+
+export const clock = createClock();
+
+/** @type {Kept[]} */
+let kept = [];
+/** @type {Piece | null} */
+let piece = null;
+let isStale = false; // the tape lacks messages, or its lanes have changed
+let jumpsTo = NaN; // where to go once the traffic up to there is judged; Infinity: to its end
+
+/** @type {{tape: Tape, version: number}} */
+export const played = { tape: new Map(), version: 0 };
+
+/** @type {() => void} */
+let changed = () => {};
+
+// onPlayed calls a function whenever something is to be drawn again.
+/** @param {() => void} draw */
+export function onPlayed(draw) {
+  changed = draw;
+}
+
+/** @returns {Scene} */
+const scene = () => ({ lanes: lab.lanes, start: lab.start, timezone: lab.timezone, kept, piece });
+
+const ask = createQueue(
+  async (/** @type {{wanted: number, of: Scene}} */ { wanted, of }) => {
+    if (of.lanes.length === 0) return { tape: new Map(), piece: of.piece, start: of.start };
+    const found = of.piece && wanted > of.piece.until ? await extend(of, wanted) : { piece: of.piece, start: of.start };
+    return { ...found, tape: found.tape ?? (await judgeAll({ ...of, ...found })) };
+  },
+  ({ of }, { tape, piece: found, start }) => {
+    if (of.piece === piece) piece = found; // otherwise other traffic has begun meanwhile
+    played.tape = tape;
+    played.version++;
+    if (lab.problem || start !== lab.start) change((l) => Object.assign(l, { problem: "", start }));
+    if (!Number.isNaN(jumpsTo)) jump();
+    changed();
+  },
+  (_, problem) => {
+    isStale = true;
+    pause();
+    change((l) => (l.problem = problem.message));
+  },
+);
+
+// refresh asks about the scene as it is now.
+export function refresh() {
+  isStale = false;
+  ask({ wanted: wantedUntil(), of: scene() });
+  changed();
+}
+
+// wantedUntil returns the lab time until which traffic is to be made now.
+function wantedUntil() {
+  const now = clock.now();
+  if (!piece) return now;
+  if (!Number.isNaN(jumpsTo)) return untilWithin(scene(), Math.max(now, Number.isFinite(jumpsTo) ? jumpsTo : piece.from + tenMinutes(piece.traffic)));
+  const isAhead = piece.until - now > again * clock.speed();
+  return isAhead ? piece.until : untilWithin(scene(), now + ahead * clock.speed());
+}
+
+/** @param {Traffic} traffic */
+const tenMinutes = (traffic) => Math.min(lengthOf(traffic), 600_000);
+
+// keepAhead asks about more traffic if what is known of it ends soon. It is called with each frame.
+export function keepAhead() {
+  if (!clock.isPlaying()) return;
+  const now = clock.now();
+  if (isStale || (piece && wantedUntil() > piece.until)) refresh();
+  if (piece && now >= piece.from + lengthOf(piece.traffic)) end(piece.from + lengthOf(piece.traffic));
+  else if (piece && !lab.isFull && untilWithin(scene(), Infinity) <= now) change((l) => (l.isFull = true));
+}
+
+/** @param {number} time */
+function end(time) {
+  clock.moveTo(time);
+  pause();
+}
+
+export function play() {
+  const isOver = piece && clock.now() >= piece.from + lengthOf(piece.traffic);
+  if (isOver) reset();
+  clock.play();
+  change((l) => (l.isPlaying = true));
+  refresh();
+}
+
+export function pause() {
+  clock.pause();
+  change((l) => (l.isPlaying = false));
+  changed();
+}
+
+// toggle plays or pauses.
+export const toggle = () => (clock.isPlaying() ? pause() : play());
+
+/** @param {number} speed */
+export function setSpeed(speed) {
+  clock.setSpeed(speed);
+  change((l) => (l.speed = speed));
+  refresh();
+}
+
+// step pauses and moves to the next message, or by a second if there is none.
+export function step() {
+  pause();
+  const next = nextAfter(played.tape, clock.now());
+  clock.moveTo(Number.isFinite(next) ? next : clock.now() + 1000);
+  refresh();
+}
+
+// reset starts the scene again: messages sent by hand are gone.
+export function reset() {
+  kept = [];
+  begin();
+}
+
+// begin starts the scene that the state describes, with its messages, at 0.
+function begin() {
+  clock.moveTo(0);
+  piece = startPiece(lab.traffic, 0);
+  played.tape = new Map();
+  played.version++;
+  change((l) => Object.assign(l, { isHeld: false, isFull: false, sent: kept }));
+  refresh();
+}
+
+// open starts the scene of a link.
+export function open() {
+  kept = [...lab.sent];
+  clock.setSpeed(lab.speed);
+  jumpsTo = lab.at ?? NaN;
+  begin();
+  if (lab.at === null) play();
+  else pause();
+}
+
+// jump goes to the time that a link names, now that it is judged.
+function jump() {
+  const last = Math.max(0, ...[...played.tape.values()].map(({ entries }) => entries.at(-1)?.at ?? 0));
+  const end = piece && Number.isFinite(piece.until) ? piece.until : last;
+  clock.moveTo(Number.isFinite(jumpsTo) ? jumpsTo : end);
+  jumpsTo = NaN;
+}
+
+// send sends a message at a lab time, to one lane or to all. Automatic traffic pauses for it.
+/** @param {number} at @param {number} [lane] the lane's ID */
+export function send(at, lane) {
+  hold(at);
+  const sent = lane === undefined ? { at } : { at, lane };
+  kept = [...kept, sent];
+  change((l) => Object.assign(l, { sent: [...l.sent, sent], isFull: l.isFull }));
+  refresh();
+}
+
+// hold ends the automatic traffic at a time. What it had sent until then stays.
+/** @param {number} at */
+function hold(at) {
+  if (!piece) return;
+  kept = [...kept, ...keep(piece.made, lab.start).filter((one) => one.at <= at)].sort((a, b) => a.at - b.at);
+  piece = null;
+  change((l) => (l.isHeld = true));
+}
+
+// resume lets the automatic traffic go on.
+export function resume() {
+  if (!lab.isHeld) return;
+  piece = startPiece(lab.traffic, clock.now());
+  change((l) => (l.isHeld = false));
+  if (!clock.isPlaying()) play();
+  else refresh();
+}
+
+// setTraffic changes the automatic traffic, from now on.
+/** @param {Traffic} traffic */
+export function setTraffic(traffic) {
+  const now = clock.now();
+  hold(now);
+  piece = startPiece(traffic, now);
+  change((l) => Object.assign(l, { traffic, isHeld: false }));
+  refresh();
+}

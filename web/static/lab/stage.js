@@ -1,0 +1,168 @@
+// @ts-check
+// The stage: one loop draws the lanes that are in sight, and writes their texts, which change with
+// time. The rest of the page is drawn only when the state changes.
+
+import { algorithmOf } from "../app/words/algorithms.js";
+import { seconds } from "../app/words/time.js";
+import { clockText } from "./clock.js";
+import { axisHeight, drawAxis, drawLane, heightOf, limitHeight, lineOf, marksHeight, prepare, readColors } from "./draw/canvas.js";
+import { clock, keepAhead, played } from "./player.js";
+import { lab } from "./state.js";
+import { emptyStrip, lastBy } from "./tape.js";
+/** @import { Colors, View } from "./draw/view.js" */
+/** @import { Lane, Limit } from "./state.js" */
+
+/**
+ * Place is where a lane is on the page.
+ * @typedef {object} Place
+ * @property {HTMLCanvasElement} canvas
+ * @property {boolean} isSeen
+ * @property {number} width px
+ * @property {number} chosen index of the entry that is named, or -1
+ */
+
+/** @type {Map<number, Place>} by the lane's ID; 0 is the axis */
+export const places = new Map();
+
+const textEvery = 100; // ms of wall time
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** @type {Colors} */
+let colors;
+let frame = 0, writtenAt = 0;
+let isDue = true; // something is to be drawn although no time passes
+let shown = { now: 0, at: -Infinity }; // the lab time that is shown, and since when
+/** @type {(now: number) => void} */
+let write = () => {};
+
+// onText calls a function at most ten times a second, to write what changes with time.
+/** @param {(now: number) => void} texts */
+export function onText(texts) {
+  write = texts;
+}
+
+// spanOf returns how much lab time a lane shows, ms.
+export const spanOf = () => lab.span || { 1: 60_000, 2: 90_000, 10: 300_000 }[clock.speed()] || 1_800_000;
+
+// draw has everything drawn again with the next frame.
+export function draw() {
+  isDue = true;
+  if (!frame) frame = requestAnimationFrame(tick);
+}
+
+/** @param {number} at */
+function tick(at) {
+  frame = 0;
+  keepAhead();
+  const now = timeShown(at);
+  if (isDue || now !== shown.now) {
+    shown = { now, at };
+    colors ??= readColors();
+    for (const lane of lab.lanes) drawOne(lane, now);
+    drawTimes(now);
+  }
+  if (isDue || at - writtenAt >= textEvery) {
+    writtenAt = at;
+    write(now);
+  }
+  isDue = false;
+  if (clock.isPlaying()) frame = requestAnimationFrame(tick);
+}
+
+// timeShown returns the lab time to show. With reduced motion it changes once per second, or when a
+// message comes.
+/** @param {number} at */
+function timeShown(at) {
+  const now = clock.now();
+  if (!still.matches || isDue || at - shown.at >= 1000 || now < shown.now) return now;
+  const hasNews = [...played.tape.values()].some(({ entries }) => lastBy(entries, now) !== lastBy(entries, shown.now));
+  return hasNews && at - shown.at >= textEvery ? now : shown.now;
+}
+
+/** @param {Lane} lane @param {number} now */
+function drawOne(lane, now) {
+  const place = places.get(lane.id);
+  if (!place?.isSeen || place.width === 0) return;
+  const context = prepare(place.canvas, place.width, heightOf(lane.limits.length));
+  drawLane(viewsOf(lane, now, context), lane.limits.map(({ algorithm }) => algorithm), place.chosen);
+}
+
+/** @param {number} now */
+function drawTimes(now) {
+  const place = places.get(0);
+  if (!place || place.width === 0) return;
+  const context = prepare(place.canvas, place.width, axisHeight);
+  drawAxis({ ...momentOf(emptyStrip.entries, now), ...windowOf(now, place.width), context, colors, index: 0, numbers: {}, top: 0, height: axisHeight, marksHeight: 0 });
+}
+
+// windowOf returns the time that is in view. With reduced motion nothing scrolls: the view moves on
+// by half when it is full.
+/** @param {number} now @param {number} width */
+function windowOf(now, width) {
+  const span = spanOf(), line = lineOf(width);
+  if (!still.matches) return { from: now - span, line, width };
+  const from = (Math.floor(now / (span / 2)) - 1) * (span / 2);
+  return { from, line: ((now - from) / span) * line, width };
+}
+
+/** @param {import("./tape.js").Entry[]} entries @param {number} now */
+const momentOf = (entries, now) => ({ entries, last: lastBy(entries, now), now, start: lab.start });
+
+// viewsOf returns the views of a lane, one for each limit. Without a context they are only for
+// asking where something is.
+/** @param {Lane} lane @param {number} now @param {CanvasRenderingContext2D} [context] @returns {View[]} */
+export function viewsOf(lane, now, context) {
+  const { entries } = played.tape.get(lane.id) ?? emptyStrip;
+  const common = { ...momentOf(entries, now), ...windowOf(now, places.get(lane.id)?.width ?? 0), context, colors, height: limitHeight, marksHeight };
+  return lane.limits.map((limit, index) => ({ ...common, index, numbers: numbersOf(limit), top: marksHeight + index * limitHeight }));
+}
+
+/** @type {WeakMap<Limit, Record<string, number>>} */
+const numbers = new WeakMap();
+
+// numbersOf returns the numbers of a limit, with durations in ms.
+/** @param {Limit} limit */
+export function numbersOf(limit) {
+  if (!numbers.has(limit)) {
+    /** @type {Record<string, any>} */
+    const values = limit;
+    const found = Object.entries(algorithmOf(limit).fields).map(([name, { isLength }]) => [name, isLength ? seconds(values[name] ?? "") * 1000 : (values[name] ?? 0)]);
+    numbers.set(limit, Object.fromEntries(found));
+  }
+  return numbers.get(limit);
+}
+
+// timeNow returns the lab time that the lanes show.
+export const timeNow = () => shown.now;
+
+/** @param {HTMLElement | null} place @param {number} now */
+export const writeClock = (place, now) => place && (place.textContent = clockText(now));
+
+const seen = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) for (const place of places.values()) if (place.canvas === target) place.isSeen = isIntersecting;
+  draw();
+});
+const sized = new ResizeObserver((entries) => {
+  for (const { target, contentRect } of entries) for (const place of places.values()) if (place.canvas === target) place.width = Math.floor(contentRect.width);
+  draw();
+});
+
+// enter puts the canvas of a lane on the stage. It returns a function that removes it.
+/** @param {number} id @param {HTMLCanvasElement} canvas */
+export function enter(id, canvas) {
+  places.set(id, { canvas, isSeen: true, width: Math.floor(canvas.getBoundingClientRect().width), chosen: -1 });
+  seen.observe(canvas);
+  sized.observe(canvas);
+  draw();
+  return () => {
+    places.delete(id);
+    seen.unobserve(canvas);
+    sized.unobserve(canvas);
+  };
+}
+
+addEventListener("themechange", () => {
+  colors = readColors();
+  draw();
+});
+still.addEventListener("change", draw);

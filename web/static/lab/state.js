@@ -1,0 +1,103 @@
+// @ts-check
+// The state of the Lab's page. What changes with each frame (the time, the marks, the levels) is
+// not in it: see player.js.
+
+/**
+ * Lane is a row of the Lab: one policy with its limits. All of them must allow a message.
+ * @typedef {object} Lane
+ * @property {number} id never used twice on one page
+ * @property {Limit[]} limits
+ */
+
+/** @typedef {Partial<Api.Limit> & {algorithm: string, name: string}} Limit */
+
+/**
+ * Traffic is a kind of traffic with its numbers as texts: {kind: "bursts", size: "6", every: "20s"}.
+ * @typedef {Record<string, string> & {kind: string}} Traffic
+ */
+
+/**
+ * Sent is a message that was sent by hand.
+ * @typedef {object} Sent
+ * @property {number} at lab time, ms
+ * @property {number} [lane] the ID of the only lane that gets it; all lanes get others
+ */
+
+/**
+ * Setup is what a link says.
+ * @typedef {object} Setup
+ * @property {Lane[]} lanes
+ * @property {Traffic} traffic
+ * @property {Sent[]} sent
+ * @property {number} speed
+ * @property {number} span the time that a lane shows, ms; 0: it depends on the speed
+ * @property {number} start the time of day at lab time 0, Unix ms
+ * @property {string} timezone of all lanes; empty: UTC
+ * @property {number | null} at the lab time at which the page pauses, ms; Infinity: at the end
+ * @property {string} scene the ID of a scene, or empty
+ */
+
+/** @typedef {{text: string, isBad: boolean}} Note */
+
+/**
+ * @typedef {object} More
+ * @property {boolean} isPlaying
+ * @property {boolean} isHeld the automatic traffic has paused for a message sent by hand
+ * @property {boolean} isFull the engine takes no more messages
+ * @property {number} edited the ID of the lane whose numbers are shown, or 0
+ * @property {string[]} unknown parts of the link that mean nothing here
+ * @property {string} problem why the engine doesn't answer, or empty
+ * @property {{title: string, text: string, task: string} | null} story of the scene
+ * @property {boolean} isSignedIn to a dashboard
+ * @property {Api.Channel[]} channels of the dashboard
+ */
+
+export const newYear = Date.UTC(2026, 0, 1); // the start of scenes that don't name another
+
+/** @type {Setup & More} */
+export const lab = {
+  lanes: [],
+  traffic: { kind: "hand" },
+  sent: [],
+  speed: 1,
+  span: 0,
+  start: newYear,
+  timezone: "",
+  at: null,
+  scene: "",
+  isPlaying: false,
+  isHeld: false,
+  isFull: false,
+  edited: 0,
+  unknown: [],
+  problem: "",
+  story: null,
+  isSignedIn: false,
+  channels: [],
+};
+
+/** @type {(() => void) | null} */
+let listener = null;
+let isDue = false;
+
+// onChange calls a function after changes, once for all changes of the same task.
+/** @param {() => void} changed */
+export function onChange(changed) {
+  listener = changed;
+}
+
+/** @param {(l: Setup & More) => void} edit */
+export function change(edit) {
+  edit(lab);
+  if (isDue) return;
+  isDue = true;
+  queueMicrotask(() => {
+    isDue = false;
+    listener?.();
+  });
+}
+
+let lastID = 0;
+
+/** @param {Limit[]} limits @returns {Lane} */
+export const newLane = (limits) => ({ id: ++lastID, limits });

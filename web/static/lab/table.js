@@ -1,0 +1,32 @@
+// @ts-check
+// The figures of all lanes as a table. Its numbers are written by texts.js.
+
+import { html } from "../vendor/htm-preact.js";
+import { algorithmOf } from "../app/words/algorithms.js";
+import { draw } from "./stage.js";
+import { columns } from "./texts.js";
+/** @import { Lane } from "./state.js" */
+
+/** @param {{lanes: Lane[]}} props */
+export function Figures({ lanes }) {
+  return html`
+    <section class="figures chart" aria-labelledby="figures-title">
+      <h2 class="headline" id="figures-title">Figures</h2>
+      <details onToggle=${draw}>
+        <summary>Show as a table</summary>
+        <div class="scrolls" tabindex="0" role="region" aria-labelledby="figures-title">
+          <table>
+            <thead><tr><th scope="col">Lane</th>${columns.map(([id, title]) => html`<th scope="col" key=${id}>${title}</th>`)}</tr></thead>
+            <tbody>
+              ${lanes.map((lane, i) => html`
+                <tr key=${lane.id}>
+                  <th scope="row">${i + 1}. ${lane.limits.map((limit) => algorithmOf(limit).name).join(" + ")}</th>
+                  ${columns.map(([id]) => html`<td key=${id} id=${`figure-${lane.id}-${id}`}></td>`)}
+                </tr>`)}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </section>
+  `;
+}

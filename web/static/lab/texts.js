@@ -1,0 +1,121 @@
+// @ts-check
+// The texts that change with time: the state of each lane, its figures, the clock and the log. They
+// are written directly, so that the page isn't drawn again for them.
+
+import { clockText, spanText } from "./clock.js";
+import { drawingOf } from "./draw/drawings.js";
+import { createTally } from "./figures.js";
+import { say, writeLog } from "./log.js";
+import { played } from "./player.js";
+import { showName } from "./pointer.js";
+import { numbersOf, places } from "./stage.js";
+import { lab } from "./state.js";
+import { emptyStrip, lastBy } from "./tape.js";
+/** @import { Moment } from "./draw/view.js" */
+/** @import { Figures } from "./figures.js" */
+/** @import { Lane } from "./state.js" */
+/** @import { Strip } from "./tape.js" */
+
+/** @type {WeakMap<Strip, ReturnType<typeof createTally>>} */
+const tallies = new WeakMap();
+
+// figuresOf returns the figures of a lane up to a lab time.
+/** @param {Lane} lane @param {number} now */
+export function figuresOf(lane, now) {
+  const strip = played.tape.get(lane.id) ?? emptyStrip;
+  if (!tallies.has(strip)) tallies.set(strip, createTally(strip.entries));
+  return { figures: tallies.get(strip)(now), bytes: strip.bytes };
+}
+
+/** @param {string} id @param {string} text */
+function put(id, text) {
+  const place = document.getElementById(id);
+  if (place && place.textContent !== text) place.textContent = text;
+  return place;
+}
+
+// writeTexts writes everything that changes with time.
+/** @param {number} now */
+export function writeTexts(now) {
+  put("lab-time", clockText(now));
+  for (const lane of lab.lanes) writeLane(lane, now);
+  writeLog(now);
+  writeTable(now);
+  tellHand(now);
+}
+
+/** @param {Lane} lane @param {number} now */
+function writeLane(lane, now) {
+  const { entries } = played.tape.get(lane.id) ?? emptyStrip, last = lastBy(entries, now);
+  let wait = 0;
+  lane.limits.forEach((limit, index) => {
+    /** @type {Moment} */
+    const moment = { entries, last, index, numbers: numbersOf(limit), now, start: lab.start };
+    const drawing = drawingOf(limit.algorithm), state = drawing.at(moment);
+    put(`words-${lane.id}-${index}`, drawing.words(state, moment));
+    wait = Math.max(wait, drawing.wait(state, moment));
+  });
+  const refused = entries[last]?.mark === "throttled" ? entries[last] : null;
+  if (refused) wait = Math.max(0, refused.at + refused.retry - now); // the engine's word
+  const place = put(`wait-${lane.id}`, waitText(wait));
+  place?.classList.toggle("is-waiting", wait > 0);
+  const { figures, bytes } = figuresOf(lane, now);
+  put(`tally-${lane.id}`, tallyText(figures, bytes));
+  if (places.get(lane.id)?.chosen >= 0) showName(lane.id);
+}
+
+/** @param {number} wait */
+const waitText = (wait) => (wait === Infinity ? "never passes" : wait > 0 ? `throttled for ${spanText(wait)}` : "ready");
+
+/** @param {Figures} figures @param {number} bytes */
+function tallyText({ allowed, low, throttled, mostInMinute }, bytes) {
+  const marks = [`● ${allowed - low}`, low > 0 && `◐ ${low}`, `⊖ ${throttled}`].filter(Boolean).join("  ");
+  return `${marks}   most in 1 min ${mostInMinute}` + (bytes > 0 ? `   ${bytes} B` : "");
+}
+
+// columns are the figures of the table, by the suffix of the cell's ID.
+/** @type {[id: string, title: string, text: (figures: Figures, bytes: number, now: number) => string][]} */
+export const columns = [
+  ["allowed", "Allowed", ({ allowed }) => String(allowed)],
+  ["throttled", "Throttled", ({ throttled }) => String(throttled)],
+  ["low", "Low priority", ({ low }) => String(low)],
+  ["mean", "Mean rate", ({ allowed }, _, now) => (now > 0 ? `${((allowed * 60_000) / now).toFixed(1)} per min` : "–")],
+  ["second", "Most in 1 s", ({ mostInSecond }) => String(mostInSecond)],
+  ["minute", "Most in 1 min", ({ mostInMinute }) => String(mostInMinute)],
+  ["wait", "Longest wait", ({ longestWait, longestDelay }) => span(Math.max(longestWait, longestDelay))],
+  ["silence", "Longest silence", ({ longestSilence }) => span(longestSilence)],
+  ["bytes", "Bytes per user", (_, bytes) => (bytes > 0 ? String(bytes) : "–")],
+];
+
+/** @param {number} ms */
+const span = (ms) => (ms > 0 ? spanText(ms) : "–");
+
+/** @param {number} now */
+function writeTable(now) {
+  for (const lane of lab.lanes) {
+    const { figures, bytes } = figuresOf(lane, now);
+    for (const [id, , text] of columns) put(`figure-${lane.id}-${id}`, text(figures, bytes, now));
+  }
+}
+
+let told = 0; // messages sent by hand that have been announced
+
+// tellHand announces what became of a message sent by hand, once it is decided.
+/** @param {number} now */
+function tellHand(now) {
+  const { sent } = lab;
+  if (sent.length <= told) {
+    told = sent.length;
+    return;
+  }
+  const { at, lane } = sent.at(-1);
+  const got = lab.lanes.filter(({ id }) => lane === undefined || lane === id).map(({ id }) => (played.tape.get(id) ?? emptyStrip).entries);
+  const entries = got.map((entries) => entries[lastBy(entries, now)]);
+  if (entries.some((entry) => entry?.at !== at)) return;
+  told = sent.length;
+  const throttled = entries.filter(({ mark }) => mark === "throttled").length, passed = entries.length - throttled;
+  say(throttled === 0 ? `Passed in ${lanes(passed)}.` : passed === 0 ? `Throttled in ${lanes(throttled)}.` : `Passed in ${lanes(passed)}, throttled in ${lanes(throttled)}.`);
+}
+
+/** @param {number} count */
+const lanes = (count) => (count === 1 ? "1 lane" : `${count} lanes`);
