@@ -11,7 +11,7 @@ const noon = Date.parse("2026-11-14T12:00:00Z");
 function rates(step, steps, known, each = () => 1) {
   const counts = Array.from({ length: steps }, (_, i) => (i < steps - known ? null : each(i)));
   const zeros = counts.map((count) => (count === null ? null : 0));
-  return { from: noon - steps * step * 1000, step, messages: counts, throttled: zeros, observed: zeros, peak: null };
+  return { from: noon - steps * step * 1000, step, messages: counts, throttled: zeros, observed: zeros, low: zeros, peak: null };
 }
 
 test("rates: the axis fits the data there is", () => {
@@ -42,6 +42,16 @@ test("rates: observed messages stand on the throttled ones", () => {
   const held = { ...of, throttled: of.messages.map((n) => n && 2), observed: of.messages.map((n) => n && 1) };
   const { lower } = drawing(held, "hour");
   assert.deepEqual(lower.map(({ name, values, drawn }) => [name, values, drawn]), [["would be throttled", [3], [9]], ["throttled", [6], undefined]]);
+});
+
+test("rates: low-priority messages are drawn only if there are some", () => {
+  const of = rates(5, 720, 3, () => 9);
+  const names = (known) => drawing(known, "hour").series.map(({ name }) => name);
+  assert.deepEqual(names(of), ["messages"]);
+  const low = { ...of, low: of.messages.map((n) => n && 2) };
+  assert.deepEqual(names(low), ["messages", "of low priority"]);
+  assert.deepEqual(drawing(low, "hour").rows.at(-1).values, [27, 6, 0]);
+  assert.match(summary(low, "hour"), /: 27 messages, 0 throttled, 6 passed at low priority\./);
 });
 
 test("rates: the summary counts in words", () => {

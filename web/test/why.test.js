@@ -31,6 +31,10 @@ test("why: a user who may write", () => {
   assert.equal(why({ verdict: nobody, limits: [{ ...burst, observes: true }] }), "anna may write now: no limits.");
 });
 
+test("why: a message of low priority", () => {
+  assert.equal(why({ verdict: { ...nobody, priority: "low" } }), "anna may write now, at low priority: 2 of 3 messages left in the limit “burst”.");
+});
+
 test("why: a user without a login has an ID", () => {
   assert.equal(why({ verdict: nobody, login: "" }), "7 may write now: 2 of 3 messages left in the limit “burst”.");
 });

@@ -8,6 +8,9 @@
 
 export const pages = { now: "Now", limits: "Limits", people: "People", journal: "Journal", audit: "Audit" };
 
+// labPage is the Lab, a document of its own beside the dashboard.
+export const labPage = "lab";
+
 // parse reads a fragment. code is the code of a sign-in link, or empty. query contains all
 // parameters except the channel.
 /** @param {string} fragment */

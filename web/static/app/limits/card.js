@@ -7,6 +7,7 @@ import { configured } from "../core/state.js";
 import { keepLimit, moveLimit, neighbourOf, removeLimit, setField } from "./draft-edits.js";
 import { isFixed } from "./draft.js";
 import { Kind } from "./kind.js";
+import { LabLink } from "./lab-link.js";
 import { Numbers } from "./numbers.js";
 import { LimitOverrides } from "./overrides.js";
 import { LimitRoles } from "./role-rows.js";
@@ -22,9 +23,9 @@ import { numbersIn } from "../words/typed.js";
 
 // LimitCard shows the draft of a limit. mayEdit is false if nothing can be changed now.
 /**
- * @param {{limit: DraftLimit, index: number, form: Form, mayEdit: boolean, overrides: State["overrides"]}} props
+ * @param {{limit: DraftLimit, index: number, form: Form, mayEdit: boolean, overrides: State["overrides"], channel: string}} props
  */
-export function LimitCard({ limit, index, form, mayEdit, overrides }) {
+export function LimitCard({ limit, index, form, mayEdit, overrides, channel }) {
   if (limit.isRemoved) return html`<${Removed} limit=${limit} index=${index} />`;
   const fixed = !mayEdit || isFixed(limit.source);
   const { name, fields } = algorithmOf(limit.source);
@@ -42,6 +43,7 @@ export function LimitCard({ limit, index, form, mayEdit, overrides }) {
       ${!fixed && html`<${Choices} limit=${limit} index=${index} />`}
       <${Notes} limit=${limit} fixed=${fixed} />
       <${LimitRoles} limit=${limit} index=${index} form=${form} fixed=${fixed} />
+      <${LabLink} limit=${limit} index=${index} form=${form} channel=${channel} />
       <${LimitOverrides} name=${limit.source.name} fields=${fields} overrides=${overrides} />
     </fieldset>
   `;

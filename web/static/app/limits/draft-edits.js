@@ -9,7 +9,7 @@ import { edit } from "./form.js";
 import { withPreset } from "./presets.js";
 import { roles } from "../words/roles.js";
 /** @import { DraftLimit, Rung } from "./draft.js" */
-/** @import { Preset } from "./presets.js" */
+/** @import { Filling } from "./presets.js" */
 
 /** @param {number} index @param {keyof DraftLimit} key @param {string | boolean} value */
 export const setField = (index, key, value) => edit((draft) => Object.assign(draft.limits[index], { [key]: value }));
@@ -66,7 +66,7 @@ export function moveLimit(index, step) {
 }
 
 // choosePreset fills the draft. The first preset's former draft can be restored.
-/** @param {Preset} preset */
+/** @param {Filling} preset */
 export function choosePreset(preset) {
   const { form } = state;
   if (form.busy) return;

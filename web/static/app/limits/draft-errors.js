@@ -65,6 +65,6 @@ function wrongName({ id, name }, limits) {
 }
 
 /** @param {string} text */
-function wrongTimeOfDay(text) {
+export function wrongTimeOfDay(text) {
   return text.trim() === "" || /^([01]\d|2[0-3]):[0-5]\d$/.test(text.trim()) ? "" : "Enter a time of day, 00:00 to 23:59.";
 }

@@ -12,7 +12,8 @@ import { draftOf, isDirty, policyOf } from "./draft.js";
 /** @import { State } from "../core/state.js" */
 /** @import { Conflict } from "./conflict.js" */
 /** @import { Draft } from "./draft.js" */
-/** @import { Preset } from "./presets.js" */
+/** @import { Filling } from "./presets.js" */
+/** @import { Tried } from "./tried.js" */
 
 /**
  * @typedef {Pick<Api.putChannelsPolicy, "author" | "at" | "changes"> & {saved?: boolean}} Revision
@@ -32,8 +33,9 @@ import { draftOf, isDirty, policyOf } from "./draft.js";
  * @property {Conflict | null} conflict someone else's change in the meantime
  * @property {{revision: Revision, former: Api.Policy} | null} made the last revision saved on this
  *   page, and the policy before it
- * @property {{preset: Preset, former: Draft} | null} preset the preset that filled the draft, if
+ * @property {{preset: Filling, former: Draft} | null} preset the preset that filled the draft, if
  *   nothing was edited since, and the draft before it
+ * @property {Tried | null} tried what became of the Lab's numbers in the address
  * @property {{id: string} | null} focus the element that gets the focus after the last edit
  */
 
@@ -76,7 +78,7 @@ export async function lastRevision() {
  * @returns {Form}
  */
 export function formOf(policy, etag, revision, made) {
-  return { policy, etag, revision, draft: policy && draftOf(policy), errors: {}, problem: "", busy: false, conflict: null, made, preset: null, focus: null };
+  return { policy, etag, revision, draft: policy && draftOf(policy), errors: {}, problem: "", busy: false, conflict: null, made, preset: null, tried: null, focus: null };
 }
 
 // policyChanged stores the policy in force. If the form has edits, it gets a conflict. Otherwise
@@ -115,9 +117,9 @@ export function discard() {
   update((s) => (s.form = formOf(form.policy, form.etag, form.revision, form.made)));
 }
 
-// closeNotes hides the notes about the last save.
+// closeNotes hides the notes about the last save and the Lab's numbers.
 export function closeNotes() {
-  if (state.form) update((s) => (s.form = { ...s.form, made: null, problem: "" }));
+  if (state.form) update((s) => (s.form = { ...s.form, made: null, tried: null, problem: "" }));
 }
 
 export function save() {

@@ -13,6 +13,8 @@ import { Penalties } from "./penalties.js";
 import { PresetChooser } from "./preset-chooser.js";
 import { PreviewPane } from "./preview.js";
 import { LimitsFinish } from "./save-bar.js";
+import { TriedNote } from "./tried-note.js";
+import { fillTried } from "./tried.js";
 import { ChannelSettings } from "./settings-form.js";
 import { Icon } from "../widgets/icon.js";
 import { PageHead } from "../widgets/page-head.js";
@@ -39,10 +41,11 @@ export function LimitsPage({ state }) {
 
 /** @param {{state: State}} props */
 function Limits({ state }) {
-  const { form, overrides, channel } = state;
+  const { form, overrides, channel, query } = state;
   const mayEdit = mayModerate() && !form.busy;
   useFocus(form);
   useEffect(() => void loadOverrides(), [channel, form.etag]);
+  useEffect(fillTried, [channel, form.busy, query.try]);
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();
@@ -58,11 +61,12 @@ function Limits({ state }) {
           </button>`}
       <//>
       <p class="origin muted">${!form.conflict && origin(form.revision)} ${mayModerate() ? "Changes apply from the next message on." : mode(form.policy)}</p>
+      ${form.tried && html`<${TriedNote} tried=${form.tried} />`}
       ${mayModerate() && (showsPresets || form.preset) && html`<${PresetChooser} form=${form} />`}
       <div class="columns">
         <div class="rules">
           ${form.draft.limits.map((limit, i) => html`
-            <${LimitCard} key=${limit.id} limit=${limit} index=${i} form=${form} mayEdit=${mayEdit} overrides=${overrides} />
+            <${LimitCard} key=${limit.id} limit=${limit} index=${i} form=${form} mayEdit=${mayEdit} overrides=${overrides} channel=${channel} />
           `)}
           ${form.draft.limits.length === 0 && html`<p class="none muted">No limits: nobody is throttled.</p>`}
           ${overrides?.problem && html`<p class="error">Users with custom limits could not be loaded: ${overrides.problem}</p>`}

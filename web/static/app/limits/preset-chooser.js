@@ -1,15 +1,19 @@
 // @ts-check
-// The choice of a preset: each with its rules in words. A preset fills the form; nothing is in
-// force until it is saved.
+// The choice of a preset or of known limits: each with its rules in words. A choice fills the form;
+// nothing is in force until it is saved.
 
 import { html } from "../../vendor/htm-preact.js";
 import { choosePreset, undoPreset } from "./draft-edits.js";
 import { presets } from "./presets.js";
-import { ruleOf } from "./rule.js";
 import { Icon } from "../widgets/icon.js";
+import { amount } from "../words/algorithms.js";
+import { bytesPerUser, knownLimits } from "../words/known-limits.js";
 import { lowered } from "../words/roles.js";
+import { ruleOf } from "../words/rules.js";
+import { isShared } from "../words/scopes.js";
+/** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { Form } from "./form.js" */
-/** @import { Preset } from "./presets.js" */
+/** @import { Filling } from "./presets.js" */
 
 /** @param {{form: Form}} props */
 export function PresetChooser({ form }) {
@@ -18,27 +22,44 @@ export function PresetChooser({ form }) {
     <section class="presets" id="presets" aria-labelledby="presets-title">
       <h2 class="headline" id="presets-title">Presets</h2>
       <ul>
-        ${presets.map((preset) => html`
-          <li>
-            <button type="button" id=${`preset-${preset.id}`} class="card" aria-pressed=${preset === chosen?.preset ? "true" : "false"} onClick=${() => choosePreset(preset)}>
-              <strong>${preset.name}</strong> <span>${rulesOf(preset)}</span> <span class="muted">${preset.about}</span>
-            </button>
-          </li>`)}
+        ${presets.map((preset) => html`<${Choice} preset=${preset} form=${form}><span class="muted">${preset.about}</span><//>`)}
       </ul>
+      <details class="known">
+        <summary>Start from a known limit</summary>
+        <ul>
+          ${knownLimits.map((known) => html`
+            <${Choice} preset=${known} form=${form}>
+              <span class="reason"><span class="good">Pro</span> ${known.pros}</span>
+              <span class="reason"><span class="warn">Con</span> ${known.cons}</span>
+              <span class="muted">${amount(bytesPerUser(known))} bytes per user</span>
+            <//>`)}
+        </ul>
+      </details>
       <p class="muted" role="status">
         ${chosen
-          ? `${chosen.preset.name} has filled the limits and penalties. Nothing changes until you save.`
-          : "A preset fills the limits and penalties. Time zone, exempt roles and limits across all channels stay as they are."}
+          ? `${chosen.preset.name} has filled the limits${chosen.preset.penalties ? " and penalties" : ""}. Nothing changes until you save.`
+          : "A preset fills the limits and penalties, a known limit only the limits. Time zone, exempt roles and limits across all channels stay as they are."}
       </p>
       ${chosen && html`<button type="button" id="undo-preset" onClick=${undoPreset}><${Icon} name="undo" />Undo preset</button>`}
     </section>
   `;
 }
 
+/** @param {{preset: Filling, form: Form, children: View}} props */
+function Choice({ preset, form, children }) {
+  return html`
+    <li>
+      <button type="button" id=${`preset-${preset.id}`} class="card" aria-pressed=${preset === form.preset?.preset ? "true" : "false"} onClick=${() => choosePreset(preset)}>
+        <strong>${preset.name}</strong> <span>${rulesOf(preset)}</span> ${children}
+      </button>
+    </li>
+  `;
+}
+
 // rulesOf writes the rules of a preset for everyone. Its daily limit ends in the channel's time
 // zone.
-/** @param {Preset} of */
+/** @param {Filling} of */
 function rulesOf({ limits }) {
-  const rules = limits.filter(({ per }) => per !== "channel").map((limit) => ruleOf(limit, "").replace(/, until .*/, ""));
+  const rules = limits.filter((limit) => !isShared(limit)).map((limit) => ruleOf(limit, "").replace(/, until .*/, ""));
   return rules.map((rule, i) => (i > 0 ? lowered(rule) : rule)).join("; ") + ".";
 }

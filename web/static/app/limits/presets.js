@@ -13,6 +13,11 @@ import { draftTowards, isFixed } from "./draft.js";
  * @property {Api.Policy["penalties"]} penalties
  */
 
+/**
+ * @typedef {Pick<Preset, "id" | "name" | "limits"> & Partial<Preset>} Filling a preset, or limits
+ *   without penalties
+ */
+
 /** @param {number} burst @param {string} refill @param {Api.Limit["roles"]} [roles] @returns {Api.Limit} */
 const burst = (burst, refill, roles) => ({ name: "burst", algorithm: "token-bucket", burst, refill, ...(roles && { roles }) });
 /** @param {number} messages @param {Api.Limit["roles"]} [roles] @returns {Api.Limit} */
@@ -59,18 +64,22 @@ export const presets = [
   },
 ];
 
-// withPreset returns the draft with the preset's limits and penalties. It keeps the mode, the time
-// zone, exempt roles, and limits that count across all channels. It also keeps a ladder that only
-// blocks messages, because that is a chat server's.
-/** @param {{policy: Api.Policy, draft: Draft}} of @param {Preset} preset @returns {Draft} */
+// withPreset returns the draft with the preset's limits and, if it has some, its penalties. It keeps
+// the mode, the time zone, exempt roles, and limits that count across all channels. It also keeps a
+// ladder that only blocks messages, because that is a chat server's.
+/** @param {{policy: Api.Policy, draft: Draft}} of @param {Filling} preset @returns {Draft} */
 export function withPreset({ policy, draft }, preset) {
   const fixed = policy.limits.filter(isFixed);
   const own = preset.limits.map((limit) => ({ ...limit, name: freeName(limit.name, fixed) }));
-  const isServer = (policy.penalties.ladder ?? []).every((rung) => rung === "drop" || rung === "none");
-  const ladder = isServer ? policy.penalties.ladder : preset.penalties.ladder;
-  const wanted = { ...policy, limits: [...own, ...fixed], penalties: { ...preset.penalties, ladder } };
-  const { mode, timezone, exempt } = draft;
-  return { ...draftTowards(policy, wanted), mode, timezone, exempt };
+  const wanted = { ...policy, limits: [...own, ...fixed], penalties: penaltiesOf(policy, preset) };
+  const { mode, timezone, exempt, rungs, lengths } = draft;
+  return { ...draftTowards(policy, wanted), mode, timezone, exempt, ...(!preset.penalties && { rungs, lengths }) };
+}
+
+/** @param {Api.Policy} policy @param {Filling} preset */
+function penaltiesOf({ penalties: { ladder, ...lengths } }, preset) {
+  const isServer = (ladder ?? []).every((rung) => rung === "drop" || rung === "none");
+  return { ...lengths, ...preset.penalties, ladder: isServer ? ladder : (preset.penalties?.ladder ?? ladder) };
 }
 
 /** @param {string} name @param {Api.Limit[]} others @returns {string} */

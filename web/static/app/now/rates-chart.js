@@ -55,18 +55,20 @@ function Rates({ known, span }) {
 
 /** @param {KnownRates} known @param {Span} span */
 export function drawing(known, span) {
-  const { seconds, starts, end, messages, throttled, observed } = inBuckets(known);
+  const { seconds, starts, end, messages, throttled, observed, low } = inBuckets(known);
   const held = { name: "throttled", values: throttled, colour: "--series-throttled" };
   const would = { name: "would be throttled", values: observed, drawn: observed.map((count, i) => (count === null ? null : count + throttled[i])), colour: "--sev-observed" };
   const lower = total(observed) > 0 ? [would, held] : [held]; // the front one last
-  const columns = [messages, ...lower.map(({ values }) => values)];
+  const upper = [{ name: "messages", values: messages, colour: "--series-messages", fill: "--sunken" }];
+  if (total(low) > 0) upper.push({ name: "of low priority", values: low, colour: "--series-low", fill: "" });
+  const columns = [...upper, ...lower].map(({ values }) => values);
   return {
     summary: summary(known, span),
     unit: units[seconds],
     at: starts.map((start) => start + seconds / 2),
     range: [starts[0], end],
     moment: (/** @type {number} */ i) => (seconds < 60 ? stamp : toMinute)(starts[i] * 1000),
-    series: [{ name: "messages", values: messages, colour: "--series-messages", fill: "--sunken" }],
+    series: upper,
     lower,
     rows: inRows(starts, columns, spans[span].seconds),
     step: spans[span].step,
@@ -75,13 +77,14 @@ export function drawing(known, span) {
 
 // summary describes the chart for screen readers, and gives the totals that the curves don't show.
 /** @param {KnownRates} of @param {Span} span */
-export function summary({ from, step, messages, throttled, observed, peak }, span) {
+export function summary({ from, step, messages, throttled, observed, low, peak }, span) {
   const first = messages.findIndex((count) => count !== null);
   if (first < 0) return `No data for the last ${spans[span].words} yet.`;
   const since = toMinute(from + first * step * 1000);
-  const all = total(messages), would = total(observed);
+  const all = total(messages), would = total(observed), passedLow = total(low);
   if (all === 0) return `No messages since ${since}.`;
   return `Since ${since}: ${messageCount(all)}, ${whole.format(total(throttled))} throttled` +
-    (would > 0 ? `, ${whole.format(would)} would have been throttled` : "") + "." +
+    (would > 0 ? `, ${whole.format(would)} would have been throttled` : "") +
+    (passedLow > 0 ? `, ${whole.format(passedLow)} passed at low priority` : "") + "." +
     (peak ? ` Busiest minute: ${messageCount(peak.messages)} at ${toMinute(peak.at)}.` : "");
 }

@@ -12,9 +12,10 @@ import { state, update } from "../core/state.js";
  */
 
 /**
- * KnownRates is chatguard's last answer. throttled excludes messages that were only observed.
+ * KnownRates is chatguard's last answer. throttled excludes messages that were only observed. low
+ * are messages that passed at low priority.
  * @typedef {{from: number, step: number, messages: Counts, throttled: Counts, observed: Counts,
- *   peak: {at: number, messages: number} | null}} KnownRates from in ms, step in seconds; peak is the
+ *   low: Counts, peak: {at: number, messages: number} | null}} KnownRates from in ms, step in seconds; peak is the
  *   busiest whole minute, its start in ms
  */
 
@@ -55,10 +56,10 @@ async function fetched(channel, span) {
   }
 }
 
-/** @param {Api.getRates} of */
-function read({ from, step_seconds: step, messages, throttled, observed, peak }) {
+/** @param {Api.getRates & {low?: Counts}} of */
+function read({ from, step_seconds: step, messages, throttled, observed, low = messages.map((count) => count && 0), peak }) {
   return {
-    from: Date.parse(from), step, messages, observed, throttled: throttled.map((count, i) => (count === null ? null : count - observed[i])),
+    from: Date.parse(from), step, messages, observed, low, throttled: throttled.map((count, i) => (count === null ? null : count - observed[i])),
     peak: peak ? { at: Date.parse(peak.at), messages: peak.messages } : null,
   };
 }
@@ -76,7 +77,7 @@ export function total(counts) {
 /**
  * Buckets are counts for longer steps, from the first known one on.
  * @typedef {{seconds: number, starts: number[], end: number, messages: Counts, throttled: Counts,
- *   observed: Counts}} Buckets times in seconds since 1970
+ *   observed: Counts, low: Counts}} Buckets times in seconds since 1970
  */
 
 /** @type {[number, number][]} */
@@ -85,7 +86,7 @@ const bucketSizes = [[20 * 60, 15], [2 * 3600, 60], [8 * 3600, 300], [Infinity, 
 // inBuckets groups the counts for a chart. The buckets fit the data there is, so that three minutes
 // don't get the axis of an hour. An unfinished last bucket is left out.
 /** @param {KnownRates} of @returns {Buckets} */
-export function inBuckets({ from, step, messages, throttled, observed }) {
+export function inBuckets({ from, step, messages, throttled, observed, low }) {
   const first = Math.max(0, messages.findIndex((count) => count !== null));
   const begin = from / 1000 + first * step, end = from / 1000 + messages.length * step;
   const seconds = Math.max(step, bucketSizes.find(([length]) => end - begin <= length)[1]);
@@ -97,7 +98,7 @@ export function inBuckets({ from, step, messages, throttled, observed }) {
     const place = (/** @type {number} */ time) => Math.max(0, Math.round((time - from / 1000) / step));
     return total(counts.slice(place(at), place(at + seconds)));
   });
-  return { seconds, starts, end: starts.at(-1) + seconds, messages: sums(messages), throttled: sums(throttled), observed: sums(observed) };
+  return { seconds, starts, end: starts.at(-1) + seconds, messages: sums(messages), throttled: sums(throttled), observed: sums(observed), low: sums(low) };
 }
 
 // inRows groups columns of buckets into rows of a table, each for the given number of seconds. It

@@ -3,7 +3,7 @@
 
 import { openDialog } from "../core/dialog.js";
 import { prefer } from "../core/preferences.js";
-import { fragment, linkTo, pages } from "../core/route.js";
+import { fragment, labPage, linkTo, pages } from "../core/route.js";
 import { signOut } from "../core/session.js";
 import { channelName, mayModerate } from "../core/state.js";
 import { openNodes } from "../now/nodes.js";
@@ -23,7 +23,7 @@ export const pageIcons = { now: "pulse", limits: "sliders", people: "people", jo
 // commandsOf returns the commands that are possible now.
 /** @param {State} state @returns {Command[]} */
 export function commandsOf(state) {
-  return [...toPages(state), ...toNodes(state), ...switches(state), ...toChannels(state), ...settings(state)];
+  return [...toPages(state), toLab, ...toNodes(state), ...switches(state), ...toChannels(state), ...settings(state)];
 }
 
 /** @param {State} state @returns {Command[]} */
@@ -32,6 +32,9 @@ function toPages(state) {
     id: `go-${page}`, name: `Go to ${pages[page]}`, icon: pageIcons[page], keys: `g ${pageKeys[page]}`, run: () => go(linkTo(state, page)),
   }));
 }
+
+/** @type {Command} */
+const toLab = { id: "go-lab", name: "Go to the Lab", icon: "flask", about: "try limits without changing the channel", run: () => location.assign(labPage) };
 
 /** @param {State} state @returns {Command[]} */
 function toNodes(state) {

@@ -4,7 +4,7 @@
 
 import { html } from "../../vendor/htm-preact.js";
 import { openDialog } from "../core/dialog.js";
-import { fragment, linkTo, pages } from "../core/route.js";
+import { fragment, labPage, linkTo, pages } from "../core/route.js";
 import { channelName } from "../core/state.js";
 import { Account } from "./account.js";
 import { pageIcons } from "./commands.js";
@@ -30,6 +30,7 @@ export function Header({ state }) {
             <${Icon} name=${pageIcons[/** @type {keyof typeof pageIcons} */ (page)]} /><span>${name}</span>
           </a>
         `)}
+        <a href=${labPage}><${Icon} name="flask" /><span>Lab</span></a>
       </nav>
       <div class="foot">
         <${Status} state=${state} />

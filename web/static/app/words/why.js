@@ -24,7 +24,7 @@ export function Why({ card, state: { policy, channels, channel } }) {
     return html`${who} is timed out ${until(silentUntil, verdict)}.`; // a timeout lasts even while the channel is paused
   }
   if (verdict.exempt) return html`${who} may write without limits${exemption(card)}.`;
-  if (verdict.limit === "") return html`${who} may write now${left(card.limits)}.`;
+  if (verdict.limit === "") return html`${who} may write now${priority(verdict)}${left(card.limits)}.`;
 
   const limit = named(verdict);
   const passes = passing(verdict);
@@ -33,6 +33,9 @@ export function Why({ card, state: { policy, channels, channel } }) {
   const idle = pausedBy ? html`the channel is paused by <bdi>${pausedBy}</bdi>` : policy?.in_force === "enforce" ? "this limit only observes" : "chatguard only observes";
   return html`${who} may write: ${idle}. Otherwise ${limit} would throttle them: ${passes}.`;
 }
+
+/** @param {Api.Verdict & {priority?: string}} of */
+const priority = ({ priority }) => (priority === "low" ? ", at low priority" : "");
 
 /** @param {Api.Verdict} verdict */
 const named = ({ limit }) => html`the limit “<bdi>${limit}</bdi>”`;
