@@ -64,8 +64,8 @@ func TestLimitsPreset_FillsAndSaves(t *testing.T) {
 	w.openLimits()
 	w.See(`!document.querySelector(".presets")`) // people have changed these limits
 	w.Press("#choose-preset")
-	w.See(`document.querySelectorAll(".presets li button").length === 4`)
-	for _, id := range browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".presets li button")].map((button) => button.id)`) {
+	w.See(`document.querySelectorAll(".presets > ul button").length === 4`)
+	for _, id := range browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".presets > ul button")].map((button) => button.id)`) {
 		before := d.guard.ChannelPolicy(channelID)
 		w.Press("#" + id)
 		w.See(`document.querySelector("#` + id + `").ariaPressed === "true" && ` + hasText("has filled the limits and penalties. Nothing changes until you save."))
