@@ -118,7 +118,7 @@ func TestLimitsTried_ViewOnly(t *testing.T) {
 func TestLimitsLab_Link(t *testing.T) {
 	w := dash(t).open(1400, 900)
 	w.openLimits()
-	const lane, traffic = "burst:token-bucket,burst=3,refill=10m", "&traffic=recorded,channel=7,busiest=10m"
+	const lane, traffic = "burst:token-bucket,burst=3,refill=10m", "&traffic=recorded,channel=7,for=10m"
 	address := func() string {
 		return browsertest.Eval[string](w.Window, `document.querySelector("#try-0").getAttribute("href")`)
 	}

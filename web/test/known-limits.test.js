@@ -5,7 +5,7 @@ import { draftOf, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { withPreset } from "../static/app/limits/presets.js";
 import { bytesPerUser, knownLimits } from "../static/app/words/known-limits.js";
-import { ruleOf } from "../static/app/words/rules.js";
+import { ruleOf } from "../static/app/limits/rule.js";
 
 const policy = {
   mode: "observe", timezone: "Europe/Berlin", exempt: ["moderator"], limits: [{ name: "burst", algorithm: "token-bucket", burst: 9, refill: "9s" }],

@@ -11,7 +11,8 @@ const daily = { name: "daily", algorithm: "daily-window", messages: 300, reset_a
 
 test("limitText: what readLimit reads", () => {
   assert.equal(limitText(burst), "burst:token-bucket,burst=3,refill=10m");
-  assert.equal(limitText({ ...daily, per: "channel", timezone: "Etc/GMT+1" }), "daily:daily-window,messages=300,timezone=Etc/GMT%2B1,reset_at=04:30,per=channel");
+  assert.equal(limitText({ ...daily, per: "channel", timezone: "Etc/GMT+1", count_throttled: true }),
+    "daily:daily-window,messages=300,timezone=Etc/GMT%2B1,reset_at=04:30,per=channel,count_throttled=true");
   assert.deepEqual(readLimit(limitText(daily)), { name: "daily", algorithm: "daily-window", values: [["messages", "300"], ["reset_at", "04:30"]], unread: [] });
 });
 
@@ -30,7 +31,7 @@ function address(index, change = () => {}, timezone = "") {
   return labAddress(draft.limits[index], index, { policy, draft, errors: errorsOf({ policy, draft }) }, "check:a b");
 }
 
-const traffic = "&traffic=recorded,channel=check%3Aa%20b,busiest=10m";
+const traffic = "&traffic=recorded,channel=check%3Aa%20b,for=10m";
 
 test("labAddress: the limit in force, and the draft if it differs", () => {
   assert.equal(address(0), `lab#lanes=burst:token-bucket,burst=3,refill=10m${traffic}`);

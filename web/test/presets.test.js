@@ -4,7 +4,7 @@ import "../list-algorithms.js";
 import { draftOf, isDirty, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { presets, withPreset } from "../static/app/limits/presets.js";
-import { ruleOf } from "../static/app/words/rules.js";
+import { ruleOf } from "../static/app/limits/rule.js";
 
 const total = { name: "total", algorithm: "user-window", messages: 1000, every: "24h", per: "user-everywhere" };
 const policy = (news = {}) => ({

@@ -36,7 +36,8 @@ test("tried: several limits, durations as the API writes them, and a day in the 
 });
 
 test("tried: a limit of a new name is added, if its algorithm is known", () => {
-  assert.deepEqual(tried("slow:sliding-log,messages=5,per=channel").limits.at(-1), { name: "slow", algorithm: "sliding-log", messages: 5, every: "30s", per: "channel" });
+  assert.deepEqual(tried("slow:sliding-log,messages=5,per=channel,count_throttled=true").limits.at(-1),
+    { name: "slow", algorithm: "sliding-log", messages: 5, every: "30s", per: "channel", count_throttled: true });
   assert.deepEqual(tried("slow:burst=2,refill=6s").added, ["slow"], "only a token bucket has just these numbers");
   const { limits, added, wrong } = tried("slow:messages=5,every=6s");
   assert.deepEqual([limits.length, added, wrong], [3, [], ["There is no limit slow, and the address doesn’t name its algorithm."]]);
@@ -55,6 +56,7 @@ test("tried: what is wrong or unknown is named, and not filled in", () => {
     "burst:rate=9": "burst: “rate” is not a number of a token bucket.",
     "burst:__proto__=9": "burst: “__proto__” is not a number of a token bucket.",
     "burst:per=everywhere": "burst: per “everywhere”: Enter user or channel.",
+    "burst:count_throttled=often": "burst: “count_throttled” is not a number of a token bucket.",
     "burst:token-bucket,twice": "burst: “twice” is unknown.",
     "burst:constructor": "burst: there is no algorithm “constructor”.",
     "daily:timezone=Mars/Olympus": "daily: timezone “Mars/Olympus”: Enter a time zone, such as Europe/Berlin.",

@@ -20,7 +20,7 @@ export function labAddress(limit, index, form, channel) {
   const zone = form.draft.timezone.trim();
   const texts = [loaded, isClear(limit, index, form) && limitOf(limit)].filter(Boolean).map((shown) => limitText(inZone(shown, zone)));
   const lanes = [...new Set(texts)].join(";");
-  return lanes && `${labPage}#lanes=${lanes}&traffic=recorded,channel=${encodeURIComponent(channel)},busiest=10m`;
+  return lanes && `${labPage}#lanes=${lanes}&traffic=recorded,channel=${encodeURIComponent(channel)},for=10m`;
 }
 
 // inZone states the channel's time zone in a daily limit, because the Lab doesn't know it.

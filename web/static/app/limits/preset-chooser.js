@@ -5,11 +5,11 @@
 import { html } from "../../vendor/htm-preact.js";
 import { choosePreset, undoPreset } from "./draft-edits.js";
 import { presets } from "./presets.js";
+import { ruleOf } from "./rule.js";
 import { Icon } from "../widgets/icon.js";
 import { amount } from "../words/algorithms.js";
 import { bytesPerUser, knownLimits } from "../words/known-limits.js";
 import { lowered } from "../words/roles.js";
-import { ruleOf } from "../words/rules.js";
 import { isShared } from "../words/scopes.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { Form } from "./form.js" */
@@ -56,10 +56,10 @@ function Choice({ preset, form, children }) {
   `;
 }
 
-// rulesOf writes the rules of a preset for everyone. Its daily limit ends in the channel's time
-// zone.
+// rulesOf writes the rules of a preset for everyone, without what follows a comma about windows: a
+// daily limit ends in the channel's time zone.
 /** @param {Filling} of */
 function rulesOf({ limits }) {
-  const rules = limits.filter((limit) => !isShared(limit)).map((limit) => ruleOf(limit, "").replace(/, until .*/, ""));
+  const rules = limits.filter((limit) => !isShared(limit)).map((limit) => ruleOf(limit, "").replace(/, (until|from the first) .*/, ""));
   return rules.map((rule, i) => (i > 0 ? lowered(rule) : rule)).join("; ") + ".";
 }

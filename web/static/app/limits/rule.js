@@ -1,7 +1,8 @@
 // @ts-check
-// The rule of a limit that is being edited, in words.
+// The rule of a limit in words: "3 messages, then one every 4 seconds".
 
 import { algorithmOf } from "../words/algorithms.js";
+import { seconds } from "../words/time.js";
 /** @import { DraftLimit } from "./draft.js" */
 /** @import { Form } from "./form.js" */
 
@@ -16,4 +17,14 @@ export function isClear({ source }, index, { errors }) {
 export function ruleIn({ source, resetAt, timezone }, numbers, form) {
   const stated = { ...source, reset_at: resetAt.trim(), timezone: timezone.trim() };
   return algorithmOf(source).rule(numbers, stated, form.draft.timezone.trim());
+}
+
+// ruleOf writes the rule of a limit of the API.
+/** @param {Api.Limit} limit @param {string} zone */
+export function ruleOf(limit, zone) {
+  const { fields, rule } = algorithmOf(limit);
+  /** @type {Record<string, any>} */
+  const values = limit;
+  const numbers = Object.entries(fields).map(([name, { isLength }]) => [name, isLength ? seconds(values[name] ?? "") : (values[name] ?? 0)]);
+  return rule(Object.fromEntries(numbers), limit, zone);
 }

@@ -10,11 +10,11 @@ import { Icon } from "../widgets/icon.js";
 export function TriedNote({ tried: { filled, added, wrong } }) {
   const isFilled = filled.length + added.length > 0;
   return html`
-    <div class="note tried ${wrong.length > 0 ? "warn" : ""}" role="status">
+    <div class="note tried" role="status">
       <div>
         ${isFilled && html`
           <p>Numbers from the Lab: ${filled.length > 0 && html`filled in ${names(filled)}`}${filled.length > 0 && added.length > 0 && ", "}${added.length > 0 && html`added ${names(added)}`}. Nothing changes until you save.</p>`}
-        ${wrong.length > 0 && html`<p>Not filled in: ${wrong.join(" ")}</p>`}
+        ${wrong.length > 0 && html`<p class="warn">Not filled in: ${wrong.join(" ")}</p>`}
       </div>
       <button type="button" class="icon-only" id="dismiss-tried" title="Dismiss" aria-label="Dismiss" onClick=${dismissTried}><${Icon} name="close" /></button>
     </div>

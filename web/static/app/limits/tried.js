@@ -108,6 +108,7 @@ function write(limit, key, value, zone) {
   }
   if (key === "per" && (value === "user" || value === "channel")) limit.per = value;
   else if (key === "per") return refused("Enter user or channel");
+  else if (key === "count_throttled" && (value === "true" || value === "false")) limit.countsThrottled = value === "true";
   else if (hasDay && key === "timezone") return refused(wrongZone(value)) || void (limit.timezone = value === zone ? limit.timezone : value);
   else if (hasDay && key === "reset_at") return refused(wrongTimeOfDay(value)) || void (limit.resetAt = value);
   else return `“${clip(key)}” is not a number of a ${name}`;

@@ -43,7 +43,7 @@ export const knownLimits = [
   {
     id: "openai",
     name: "OpenAI: 200 a day",
-    pros: "One comes back every 7 min 12 s, so nobody waits for midnight.",
+    pros: "One comes back every 7 min 12 s, so nobody waits for midnight.",
     cons: "Up to 399 pass within 24 hours that begin with a full allowance.",
     limits: [{ name: "requests", algorithm: "token-bucket", burst: 200, refill: "7m12s" }],
   },

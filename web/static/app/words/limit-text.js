@@ -14,7 +14,7 @@ import { durationText, nanoseconds } from "./lengths.js";
  */
 
 /** @type {(keyof Api.Limit)[]} */
-const others = ["timezone", "reset_at", "per"];
+const others = ["timezone", "reset_at", "per", "count_throttled"];
 
 // limitText writes a limit without its mode and its roles' numbers.
 /** @param {Api.Limit} limit */
@@ -24,7 +24,7 @@ export function limitText(limit) {
   const numbers = Object.entries(algorithmOf(limit).fields).filter(([name]) => values[name] !== undefined).map(([name, { isLength }]) => {
     return `${name}=${isLength ? durationText(nanoseconds(values[name])) : values[name]}`;
   });
-  const texts = others.filter((key) => values[key]).map((key) => `${key}=${readable(values[key])}`);
+  const texts = others.filter((key) => values[key]).map((key) => `${key}=${readable(String(values[key]))}`);
   return `${limit.name}:${[limit.algorithm, ...numbers, ...texts].join(",")}`;
 }
 
