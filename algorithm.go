@@ -68,7 +68,9 @@ func Algorithms() []AlgorithmInfo {
 // Picture is a limit's state in the terms of its algorithm, for a drawing of it. Fields that the
 // algorithm doesn't have are zero. Fractions are rounded; decisions never use them.
 type Picture struct {
-	Tokens float64 // of a TokenBucket; less than 0 after its capacity was lowered
+	// Tokens are those of a TokenBucket, or of a Cascade's first bucket. They are less than 0 after
+	// its capacity was lowered. ExtraTokens are those of a Cascade's second bucket.
+	Tokens, ExtraTokens float64
 
 	// Waiting is how many messages a LeakyBucket holds. Leaves is when the next of them leaves; it is
 	// zero if none waits. The others follow, one per Every.
@@ -90,7 +92,7 @@ type Picture struct {
 
 func pictureOf(p limits.Picture) Picture {
 	picture := Picture{
-		Tokens: p.Tokens, Waiting: int(p.Waiting), Count: int(p.Count),
+		Tokens: p.Tokens, ExtraTokens: p.ExtraTokens, Waiting: int(p.Waiting), Count: int(p.Count),
 		Previous: int(p.Previous), Weight: p.Weight, Estimate: p.Estimate, Times: int(p.Times),
 	}
 	if p.Until > 0 {

@@ -16,6 +16,8 @@ type algorithm struct {
 	// follow.
 	size   int
 	params []Parameter
+	// buckets is how many buckets the rules of a cascade have; 0 for other algorithms.
+	buckets int
 
 	// compile fills in the rule. The parameters are within their bounds; compile checks what they
 	// mean together.
@@ -81,10 +83,11 @@ type spentMessage struct {
 	at, n  int64
 	latest bool // nothing was spent after it
 	later  bool // it may have counted later than at
+	normal bool // a cascade's first bucket paid it
 }
 
 // algorithms lists all algorithms; each is registered only here.
-var algorithms = []*algorithm{&tokenBucket, &leakyBucket, &fixedWindow, &dailyWindow, &userWindow, &slidingWindow, &slidingLog}
+var algorithms = []*algorithm{&tokenBucket, &leakyBucket, &fixedWindow, &dailyWindow, &userWindow, &slidingWindow, &slidingLog, &cascade}
 
 func algorithmByName(name string) (*algorithm, error) {
 	names := make([]string, len(algorithms))

@@ -29,13 +29,16 @@ type StrikesText struct {
 
 // UsageText is the usage of a limit, and the parameters under which it was spent.
 type UsageText struct {
-	Name      string    `json:"name"`
-	Algorithm string    `json:"algorithm"`
-	Calendar  string    `json:"calendar,omitempty"`
-	Capacity  int64     `json:"capacity"`
-	Interval  string    `json:"interval,omitempty"`
-	Until     time.Time `json:"until,omitzero"` // from then on the usage has no effect
-	State     []uint64  `json:"state"`          // the algorithm's own numbers
+	Name      string `json:"name"`
+	Algorithm string `json:"algorithm"`
+	Calendar  string `json:"calendar,omitempty"`
+	Capacity  int64  `json:"capacity"`
+	Interval  string `json:"interval,omitempty"`
+	// ExtraCapacity and ExtraInterval are those of a cascade's second bucket.
+	ExtraCapacity int64     `json:"extra_capacity,omitempty"`
+	ExtraInterval string    `json:"extra_interval,omitempty"`
+	Until         time.Time `json:"until,omitzero"` // from then on the usage has no effect
+	State         []uint64  `json:"state"`          // the algorithm's own numbers
 }
 
 // DescribeRow returns what a row's bytes contain. It needs no Set.
@@ -82,6 +85,9 @@ func (in *rowReader) describeUsage() (text UsageText) {
 	text = UsageText{Name: string(name), Algorithm: a.name, Calendar: spent.under.calendar.String(), Capacity: spent.under.capacity, State: trim(spent.state)}
 	if spent.under.interval != 0 {
 		text.Interval = time.Duration(spent.under.interval).String()
+	}
+	if buckets := spent.under.buckets; len(buckets) > 1 {
+		text.ExtraCapacity, text.ExtraInterval = buckets[1].capacity, time.Duration(buckets[1].interval).String()
 	}
 	text.Until = moment(uint64(max(0, a.expiry(&spent.under, spent.state))))
 	return text

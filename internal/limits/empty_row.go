@@ -12,7 +12,7 @@ func EmptyRow(data []byte, writer uint32, at, until int64) (empty []byte, keptUn
 		until = at + forgottenOwn
 	}
 	before := WritesOf(data)
-	h := rowHeader{writes: before.next(Stamp{Seq: before.Seq + 1, Writer: writer}), kept: until, series: firstSeries(at) & maxSeries}
+	h := rowHeader{version: firstRowVersion, writes: before.next(Stamp{Seq: before.Seq + 1, Writer: writer}), kept: until, series: firstSeries(at) & maxSeries}
 	return appendNumbers(h.append(nil), 0), until, nil // 0 limits
 }
 

@@ -25,8 +25,13 @@ func (p *personal) extraMessages(limit string, at int64) (left, until int64) {
 	return left, until
 }
 
-// next does the same as Rule.next, but also uses the user's grants.
+// next does the same as Rule.next, but also uses the user's grants. What a cascade's first bucket
+// can't cover together with the grants, another bucket must cover alone: a granted message is of
+// normal priority.
 func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
+	if r.buckets != nil {
+		return min(p.next(r.first(), r.first().state(state), at, n), r.next(r, state, at, n))
+	}
 	for {
 		left, until := p.extraMessages(r.name, at)
 		if left >= n {
@@ -40,8 +45,12 @@ func (p *personal) next(r *Rule, state []uint64, at, n int64) int64 {
 }
 
 // spend does the same as Rule.spend, but also uses the user's grants. It uses the regular allowance
-// first, and then the grants in the order in which they lapse.
+// first, and then the grants in the order in which they lapse. A cascade uses them before its second
+// bucket.
 func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
+	if r.buckets != nil && p.next(r.first(), r.first().state(state), at, n) > at {
+		return r.spend(r, state, at, n)
+	}
 	if n -= p.draw(r, state, at, n); n == 0 {
 		return r.level(r, state, at)
 	}
@@ -51,6 +60,9 @@ func (p *personal) spend(r *Rule, state []uint64, at, n int64) level {
 // draw uses grants for the part of n that exceeds the regular allowance, and returns how many
 // messages it used.
 func (p *personal) draw(r *Rule, state []uint64, at, n int64) (drawn int64) {
+	if r.buckets != nil {
+		r, state = r.first(), r.first().state(state)
+	}
 	extra := n - r.level(r, state, at).remaining()
 	for i := range p.grants {
 		if g := &p.grants[i]; extra > drawn && g.limit == r.name && g.until > at {

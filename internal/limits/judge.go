@@ -40,8 +40,11 @@ type Decision struct {
 	Series  uint8 // identifies a series of strikes; changes when they lapse
 	// Rung is the ladder index of the message's penalty. It is the first rung if the message gave
 	// no strike.
-	Rung      int
-	Allowed   bool
+	Rung    int
+	Allowed bool
+	// Low means that the message is of low priority: a deciding cascade's first bucket doesn't hold
+	// it, and all deciding cascades together hold it.
+	Low       bool
 	Exempt    bool // the user is exempt; nothing was judged
 	Observed  bool // allowed, but an observing limit is full
 	Shared    bool // everyone in the channel shares Limit
@@ -57,7 +60,7 @@ func (d *Decision) setAllowed(set *Set, at int64) {
 	d.Set, d.Limit = set, nil
 	d.At, d.Taken, d.Counted, d.Remaining, d.RetryAt, d.ResetAt, d.LeaveAt = at, 0, 0, 0, at, 0, at
 	d.Strikes, d.Series, d.Rung = 0, 0, 0
-	d.Allowed, d.Exempt, d.Observed, d.Shared, d.NewStrike, d.Silenced = true, false, false, false, false, false
+	d.Allowed, d.Low, d.Exempt, d.Observed, d.Shared, d.NewStrike, d.Silenced = true, false, false, false, false, false, false
 }
 
 // account is a row with the rules that apply to its user.
@@ -82,6 +85,7 @@ type hearing struct {
 	decision *Decision
 	cost     int64 // the cost to spend
 	practice bool  // nothing is enforced: all limits decide
+	ranked   bool  // messages have priorities: a set is ranked
 }
 
 // judge decides about the message and writes the effects into the rows. It first looks at all
@@ -96,10 +100,14 @@ func (h *hearing) judge() {
 	h.practice, h.cost = h.accounts[0].set.strikes.Practice, q.Cost
 	for k := range h.accounts {
 		h.accounts[k].arrive(q.At)
+		h.ranked = h.ranked || h.accounts[k].set.ranked
 	}
 	h.decision.At = h.accounts[0].at
 	if q.UpTo {
 		h.cost = h.room()
+	}
+	if h.ranked {
+		h.decision.Low = h.isLow()
 	}
 	if b := h.findBlock(false); b.account != nil {
 		h.throttle(b)
@@ -170,7 +178,15 @@ func (a *account) indexOf(r *Rule) int {
 // findBlock returns the limit that blocks the message for longest, and the first time at which all
 // limits allow the cost. It considers the limits that decide, or if observers is true, those that
 // only observe. In a tie it returns the first limit.
-func (h *hearing) findBlock(observers bool) (b block) {
+func (h *hearing) findBlock(observers bool) block {
+	if h.ranked {
+		return h.findRankedBlock(observers)
+	}
+	return h.findBlockAt(normalPriority, observers)
+}
+
+// findBlockAt is findBlock for a message of one priority.
+func (h *hearing) findBlockAt(p priority, observers bool) (b block) {
 	b.until = h.request.At
 	for {
 		longest := int64(0)
@@ -179,13 +195,13 @@ func (h *hearing) findBlock(observers bool) (b block) {
 			at := max(b.until, a.at)
 			for i := range a.rules {
 				r := &a.rules[i]
-				if a.set.special && h.decides(r) == observers || observers && !a.set.special {
+				if (a.set.special && h.decides(r) == observers || observers && !a.set.special) && !h.ranks(r, p) {
 					continue
 				}
 				if a == b.account && i == b.limit {
 					continue // this limit allows the message from b.until on
 				}
-				t := a.next(r, at, h.cost)
+				t := h.next(a, r, p, at)
 				if t > at && (t > longest || t == longest && a.indexOf(r) < b.account.indexOf(b.rule())) {
 					b.account, b.limit, longest = a, i, t
 				}
@@ -210,16 +226,25 @@ func (a *account) next(r *Rule, at, n int64) int64 {
 
 // room returns how much of the cost all deciding limits allow now, but at least 1.
 func (h *hearing) room() int64 {
+	room := h.roomAt(normalPriority)
+	if room < 1 && h.ranked {
+		room = h.roomAt(lowPriority)
+	}
+	return max(room, 1)
+}
+
+// roomAt is room for a message of one priority. It may return less than 1.
+func (h *hearing) roomAt(p priority) int64 {
 	room := h.cost
 	for k := range h.accounts {
 		a := &h.accounts[k]
 		for i := range a.rules {
 			if r := &a.rules[i]; h.decides(r) {
-				room = min(room, a.remaining(r, r.level(r, r.state(a.row), a.at)))
+				room = min(room, a.room(r, p))
 			}
 		}
 	}
-	return max(room, 1)
+	return room
 }
 
 // remaining returns how many messages of cost 1 a limit with that level would still allow,
@@ -235,6 +260,7 @@ func (a *account) remaining(r *Rule, l level) int64 {
 // spendAll spends in every limit that has room. Only limits that observe may have no room.
 func (h *hearing) spendAll() {
 	d := h.decision
+	p := d.priority()
 	d.Taken = h.cost
 	first := 0 // index of the limit to report
 	for k := range h.accounts {
@@ -251,7 +277,7 @@ func (h *hearing) spendAll() {
 		a := &h.accounts[k]
 		for i := range a.rules {
 			r := &a.rules[i]
-			if d.Observed && !h.decides(r) && a.next(r, a.at, h.cost) > a.at {
+			if d.Observed && !h.decides(r) && h.next(a, r, p, a.at) > a.at {
 				continue
 			}
 			level := a.spend(r, h.cost)
@@ -278,7 +304,7 @@ func (h *hearing) prepare(a *account) {
 		if r.releaseTime != nil && h.decides(r) {
 			d.LeaveAt = max(d.LeaveAt, r.releaseTime(r, r.state(a.row), a.at))
 		}
-		if !h.decides(r) && a.next(r, a.at, h.cost) > a.at {
+		if !h.decides(r) && h.next(a, r, d.priority(), a.at) > a.at {
 			d.Observed = true
 			if r.countThrottled {
 				a.charge(r, h.cost, h.request.Roles)

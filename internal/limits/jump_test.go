@@ -14,8 +14,8 @@ type calm struct {
 
 // newCalm returns a user who sends at most that many messages in any period of the limit's length.
 func newCalm(l Limit, messages int64) calm {
-	p := plainNumbers{messages, orElse(l.numbersFor(0).every, aDay)}
-	if l.Algorithm == "token-bucket" || l.Algorithm == "leaky-bucket" {
+	p := plainNumbers{capacity: messages, every: orElse(l.numbersFor(0).every, aDay)}
+	if l.Algorithm == "token-bucket" || l.Algorithm == "leaky-bucket" || l.Algorithm == "cascade" {
 		return calm{&plainBucket{}, p}
 	}
 	return calm{&plainLog{}, p}
@@ -36,7 +36,7 @@ func drawForCalm(rt *rapid.T, algorithm string) (l Limit, most int64) {
 	l = drawSingleLimit(rt, algorithm)
 	capacity := 2 * most // usage before the jump, and after it
 	switch algorithm {
-	case "token-bucket":
+	case "token-bucket", "cascade":
 		l.Burst = capacity
 	case "leaky-bucket":
 		l.Queue = capacity - 1

@@ -43,20 +43,24 @@ type plainGrant struct {
 // numbersFor returns the numbers for these roles: those of the highest role with an override.
 func (l Limit) numbersFor(roles uint8) plainNumbers {
 	burst, refill, queue, messages := l.Burst, l.Refill, l.Queue, l.Messages
+	extraBurst, extraRefill := l.ExtraBurst, l.ExtraRefill
 	for role := 6; role >= 0; role-- {
 		if n, ok := l.Roles[uint8(role)]; ok && roles>>role&1 == 1 {
 			burst, queue, messages = orElse(n.Burst, burst), orElse(n.Queue, queue), orElse(n.Messages, messages)
 			refill = time.Duration(orElse(int64(n.Refill), int64(refill)))
+			extraBurst, extraRefill = orElse(n.ExtraBurst, extraBurst), time.Duration(orElse(int64(n.ExtraRefill), int64(extraRefill)))
 			break
 		}
 	}
 	switch l.Algorithm {
 	case "token-bucket":
-		return plainNumbers{burst, int64(refill)}
+		return plainNumbers{capacity: burst, every: int64(refill)}
 	case "leaky-bucket":
-		return plainNumbers{queue + 1, int64(l.Every)}
+		return plainNumbers{capacity: queue + 1, every: int64(l.Every)}
+	case "cascade":
+		return plainNumbers{burst, int64(refill), extraBurst, int64(extraRefill)}
 	}
-	return plainNumbers{messages, int64(l.Every)}
+	return plainNumbers{capacity: messages, every: int64(l.Every)}
 }
 
 func orElse(a, b int64) int64 {
@@ -97,6 +101,8 @@ func (w *plainPolicy) newLedger(l Limit) ledger {
 	switch l.Algorithm {
 	case "token-bucket", "leaky-bucket":
 		return &plainBucket{}
+	case "cascade":
+		return &plainCascade{}
 	case "fixed-window":
 		return &plainFixed{}
 	case "user-window":
@@ -118,6 +124,7 @@ type usedLimit struct {
 	ledger ledger
 	p      plainNumbers
 	at     int64 // when the message counts there
+	kept   int64 // how much of the room isn't for the message
 }
 
 // usedLimits returns all limits that apply to a message, in the policy's order. If the clock has
@@ -139,7 +146,7 @@ func (w *plainPolicy) usedLimits(user string, q Request) (usedLimits []usedLimit
 	}
 	for _, l := range w.limits {
 		row := w.row(w.key(l.Scope, user))
-		usedLimits = append(usedLimits, usedLimit{l, row, row.ledgers[l.Name], l.numbersFor(q.Roles), at[l.Scope]})
+		usedLimits = append(usedLimits, usedLimit{Limit: l, plainRow: row, ledger: row.ledgers[l.Name], p: l.numbersFor(q.Roles), at: at[l.Scope]})
 	}
 	return usedLimits
 }
@@ -177,7 +184,11 @@ func (s usedLimit) extraMessages(at int64) (left int64) {
 // fits reports whether n would fit at that time, or at the row's if that is later, in the regular
 // allowance plus grants.
 func (s usedLimit) fits(at, n int64) bool {
-	at = max(at, s.at)
+	if c, ok := s.ledger.(*plainCascade); ok {
+		first, second := s.bucketsOf(c)
+		return first.fits(at, n) || second.fits(at, n)
+	}
+	at, n = max(at, s.at), n+s.kept
 	granted := s.extraMessages(at)
 	return granted >= n || s.ledger.fits(at, n-granted, s.p)
 }
@@ -193,8 +204,17 @@ func (s usedLimit) regularRemaining() (n int64) {
 
 func (s usedLimit) remaining() int64 { return s.regularRemaining() + s.extraMessages(s.at) }
 
-// spend spends n, from the regular allowance as far as possible.
+// spend spends n, from the regular allowance as far as possible. A cascade's first bucket and the
+// grants pay it, or another bucket alone.
 func (s usedLimit) spend(n int64) {
+	if c, ok := s.ledger.(*plainCascade); ok {
+		first, second := s.bucketsOf(c)
+		if !first.fits(s.at, n) {
+			second.spend(n)
+			return
+		}
+		s.ledger, s.p = first.ledger, first.p
+	}
 	regular := min(n, s.regularRemaining())
 	if s.extraMessages(s.at) == 0 {
 		regular = n
@@ -216,9 +236,13 @@ func (s usedLimit) spend(n int64) {
 // there is no such time. Without further messages, the room only grows. The exceptions are the
 // beginning of a day, which may have a smaller allowance, and the end of a grant.
 func firstFit(usedLimits []usedLimit, at, n int64) int64 {
-	fit := func(t int64) bool {
+	return firstTime(usedLimits, at, func(t int64) bool {
 		return !slices.ContainsFunc(usedLimits, func(s usedLimit) bool { return !s.fits(t, n) })
-	}
+	})
+}
+
+// firstTime is firstFit for anything that depends on the room in these limits.
+func firstTime(usedLimits []usedLimit, at int64, fit func(t int64) bool) int64 {
 	for _, end := range append(turningPoints(usedLimits, at), farFuture(at)) {
 		if end > at && fit(end-1) {
 			return at + int64(sort.Search(int(end-1-at), func(i int) bool { return fit(at + int64(i)) }))
@@ -283,11 +307,9 @@ func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) 
 	}
 	n := q.Cost
 	if q.UpTo {
-		for n > 1 && firstFit(deciding, q.At, n) != q.At {
-			n--
-		}
+		n = partOf(deciding, q.At, n)
 	}
-	if firstFit(deciding, q.At, n) == q.At {
+	if passes(deciding, deciding, q.At, n) {
 		d, limit = w.pass(user, q, n, usedLimits, deciding, observing)
 	} else {
 		d, limit = w.throttle(user, q, n, usedLimits, deciding)
@@ -312,7 +334,7 @@ func (row *plainRow) isExempt(q Request) bool {
 }
 
 func (w *plainPolicy) pass(user string, q Request, n int64, usedLimits, deciding, observing []usedLimit) (d Decision, limit string) {
-	d = Decision{Allowed: true, Taken: n, RetryAt: q.At, LeaveAt: q.At}
+	d = Decision{Allowed: true, Taken: n, RetryAt: q.At, LeaveAt: q.At, Low: isLow(deciding, q.At, n)}
 	for _, s := range deciding {
 		if queue, ok := s.ledger.(*plainBucket); ok && s.Algorithm == "leaky-bucket" {
 			d.LeaveAt = max(d.LeaveAt, s.at+queue.debtAt(s.at))
@@ -321,7 +343,7 @@ func (w *plainPolicy) pass(user string, q Request, n int64, usedLimits, deciding
 	var spending []usedLimit
 	for _, s := range usedLimits {
 		switch {
-		case s.fits(s.at, n):
+		case s.fits(s.at, n+s.reserveFor(d.Low)):
 			spending = append(spending, s)
 		case s.CountThrottled: // what an observing limit would throttle
 			s.ledger.charge(s.at, n, s.p)
@@ -333,7 +355,7 @@ func (w *plainPolicy) pass(user string, q Request, n int64, usedLimits, deciding
 		if d.Strikes = own.strikes; max(q.At, own.last)-own.strikeAt >= int64(w.strikes.Forget) {
 			d.Strikes = 0
 		}
-		limit = w.report(&d, q.At, n, usedLimits, observing)
+		limit = w.report(&d, q.At, n, deciding, observing)
 	}
 	for _, s := range spending {
 		s.spend(n)
@@ -352,23 +374,25 @@ func (w *plainPolicy) pass(user string, q Request, n int64, usedLimits, deciding
 
 func (w *plainPolicy) throttle(user string, q Request, n int64, usedLimits, deciding []usedLimit) (d Decision, limit string) {
 	d.LeaveAt = q.At
+	d.Low = isLow(deciding, q.At, n) && !slices.ContainsFunc(deciding, func(s usedLimit) bool { return s.Algorithm == "cascade" && !s.fits(q.At, n) })
 	for _, s := range usedLimits {
 		if s.CountThrottled {
 			s.ledger.charge(s.at, n, s.p)
 			s.plainRow.last, s.plainRow.roles = s.at, q.Roles
 		}
 	}
-	limit = w.report(&d, q.At, n, usedLimits, deciding)
+	limit = w.report(&d, q.At, n, deciding, deciding)
 	own := w.row(w.key(PerUser, user))
 	own.strike(max(q.At, own.last), w.strikes, &d)
 	return d, limit
 }
 
-// report sets the time at which n would fit the limits, and the state of the limit with the longest
-// wait.
-func (w *plainPolicy) report(d *Decision, at, n int64, usedLimits, limits []usedLimit) (name string) {
-	d.RetryAt = firstFit(limits, at, n)
-	limit, _ := longestWait(limits, at, n)
+// report sets the time at which n would fit the limits, at the priority that the deciding ones then
+// give it, and the state of the limit with the longest wait.
+func (w *plainPolicy) report(d *Decision, at, n int64, deciding, limits []usedLimit) (name string) {
+	d.RetryAt = firstTime(slices.Concat(deciding, limits), at, func(t int64) bool { return passes(deciding, limits, t, n) })
+	limit, _ := longestWait(shorterWay(deciding, limits, at, n), at, n)
+	limit = limits[slices.IndexFunc(limits, limit.is)]
 	d.Remaining, d.Shared = limit.remaining(), limit.Scope == PerChannel
 	return limit.Name
 }
@@ -467,6 +491,9 @@ func (w *plainPolicy) convert(row *plainRow, old, l Limit, at int64) {
 	switch ledger := row.ledgers[l.Name].(type) {
 	case *plainBucket:
 		ledger.convert(at, was.every, p.every)
+	case *plainCascade:
+		ledger.first.convert(at, was.every, p.every)
+		ledger.second.convert(at, was.extraEvery, p.extraEvery)
 	case *plainFixed:
 		ledger.convert(at, was, p)
 	case *plainDaily:

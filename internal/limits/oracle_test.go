@@ -26,6 +26,8 @@ type plainNumbers struct {
 	// capacity is the burst, the messages, or the queue plus the message being released.
 	capacity int64
 	every    int64 // or the refill
+	// extraCapacity and extraEvery are a cascade's second bucket.
+	extraCapacity, extraEvery int64
 }
 
 func (p plainNumbers) full() int64 { return p.capacity * p.every }

@@ -93,6 +93,10 @@ func (p *Params) value(name string) int64 {
 		return p.Burst
 	case "refill":
 		return int64(p.Refill)
+	case "extra_burst":
+		return p.ExtraBurst
+	case "extra_refill":
+		return int64(p.ExtraRefill)
 	case "queue":
 		return p.Queue
 	case "messages":

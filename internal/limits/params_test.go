@@ -135,20 +135,25 @@ func TestCompile_NeverPanics(t *testing.T) {
 	any := rapid.Custom(func(rt *rapid.T) Params {
 		return Params{
 			Name: rapid.SampledFrom([]string{"a", "b", "c", "", "!"}).Draw(rt, "name"), Algorithm: rapid.SampledFrom(algorithms).Draw(rt, "algorithm").name,
-			Burst: number.Draw(rt, "burst"), Refill: length.Draw(rt, "refill"), Queue: number.Draw(rt, "queue"), Messages: number.Draw(rt, "messages"),
+			Burst: number.Draw(rt, "burst"), Refill: length.Draw(rt, "refill"), ExtraBurst: number.Draw(rt, "extra burst"), ExtraRefill: length.Draw(rt, "extra refill"), Queue: number.Draw(rt, "queue"), Messages: number.Draw(rt, "messages"),
 			Every: length.Draw(rt, "every"), Timezone: zone.Draw(rt, "zone"), ResetAt: resetAt.Draw(rt, "reset at"),
 			Observes: rapid.Bool().Draw(rt, "observes"), CountThrottled: rapid.Bool().Draw(rt, "counts throttled"),
+			Reserve: rapid.SampledFrom([]int64{0, 0, 0, 1, -1, 1000, math.MaxInt64}).Draw(rt, "reserve"),
 		}
 	})
 	fitting := rapid.Map(any, func(p Params) Params { // without other algorithms' parameters
 		a, _ := algorithmByName(p.Algorithm)
-		kept := Params{Name: p.Name, Algorithm: p.Algorithm, Observes: p.Observes, CountThrottled: p.CountThrottled}
+		kept := Params{Name: p.Name, Algorithm: p.Algorithm, Observes: p.Observes, CountThrottled: p.CountThrottled, Reserve: p.Reserve}
 		for _, param := range a.params {
 			switch param.Name {
 			case "burst":
 				kept.Burst = p.Burst
 			case "refill":
 				kept.Refill = p.Refill
+			case "extra_burst":
+				kept.ExtraBurst = p.ExtraBurst
+			case "extra_refill":
+				kept.ExtraRefill = p.ExtraRefill
 			case "queue":
 				kept.Queue = p.Queue
 			case "messages":

@@ -13,6 +13,7 @@ type Offence struct {
 	Silence   int64 // duration of its penalty's silence, in ns
 	Series    uint8 // of its strike
 	NewStrike bool  // it gave a strike
+	Low       bool  // it was of low priority
 }
 
 // span is a range of a user's offences, from the first ID to the last.
@@ -133,7 +134,7 @@ func (a *account) refundCounted(offences []Offence, at int64) (counted int64) {
 	for _, o := range offences {
 		if o.Counted > 0 {
 			counted += o.Counted
-			a.giveBack(a.spentRules(), spentMessage{at: o.At, n: o.Counted}, at, func(r *Rule) bool { return r.countThrottled })
+			a.giveBack(a.spentRules(), spentMessage{at: o.At, n: o.Counted, normal: !o.Low}, at, func(r *Rule) bool { return r.countThrottled })
 		}
 	}
 	return counted

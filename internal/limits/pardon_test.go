@@ -11,7 +11,7 @@ import (
 
 // offence returns the offence of a throttled message with that decision.
 func offence(id int, d Decision, silence int64) Offence {
-	return Offence{ID: int64(id), At: d.At, Counted: d.Counted, Silence: silence, Series: d.Series, NewStrike: d.NewStrike}
+	return Offence{ID: int64(id), At: d.At, Counted: d.Counted, Silence: silence, Series: d.Series, NewStrike: d.NewStrike, Low: d.Low}
 }
 
 // spam sends messages of user 7 a second apart, and returns the offences of those that are

@@ -4,7 +4,9 @@ package limits
 // the algorithm doesn't have are zero. Times are nanoseconds since the Unix epoch. The fractions
 // are rounded; decisions never use them.
 type Picture struct {
-	Tokens float64 // in a token-bucket; less than 0 after a capacity was lowered
+	// Tokens are those in a token-bucket, or in a cascade's first bucket. They are less than 0 after a
+	// capacity was lowered. ExtraTokens are those in a cascade's second bucket.
+	Tokens, ExtraTokens float64
 
 	// Waiting is how many messages a leaky-bucket holds. Leaves is when the next of them leaves; 0 if
 	// none waits.
@@ -27,6 +29,13 @@ type Picture struct {
 func pictureOfTokens(r *Rule, state []uint64, at int64) Picture {
 	debt := max(0, int64(state[0])-at)
 	return Picture{Tokens: float64(r.capacity) - float64(debt)/float64(r.interval)}
+}
+
+func pictureOfCascade(r *Rule, state []uint64, at int64) Picture {
+	first, second := &r.buckets[0], &r.buckets[1]
+	p := pictureOfTokens(first, first.state(state), at)
+	p.ExtraTokens = pictureOfTokens(second, second.state(state), at).Tokens
+	return p
 }
 
 func pictureOfQueue(r *Rule, state []uint64, at int64) (p Picture) {

@@ -48,6 +48,10 @@ func TestAlgorithms(t *testing.T) {
 			p.Burst = value
 		case "refill":
 			p.Refill = time.Duration(value)
+		case "extra_burst":
+			p.ExtraBurst = value
+		case "extra_refill":
+			p.ExtraRefill = time.Duration(value)
 		case "queue":
 			p.Queue = value
 		case "messages":

@@ -85,7 +85,7 @@ func (in *rowReader) header() (h rowHeader, err error) {
 		return h, errForeignRow
 	} else if version > rowVersion {
 		return h, fmt.Errorf("%w (version %d, this one reads %d)", ErrRowVersion, version, rowVersion)
-	} else if version != rowVersion {
+	} else if h.version = version; version < firstRowVersion {
 		return h, errStateBytes
 	}
 	h.writes = in.writes()
@@ -167,6 +167,9 @@ func (in *rowReader) measureLimits(set *Set) (room []int) {
 		in.text()
 		in.number(MaxMessages)
 		in.number(MaxTime - 1)
+		if a, err := algorithmByCode(code); err == nil {
+			in.buckets(a, nil)
+		}
 		words := in.number(MaxRow)
 		for range words {
 			in.number(math.MaxUint64)
@@ -226,11 +229,21 @@ func (in *rowReader) limits(row *Row, since, last int64) {
 	}
 }
 
+// buckets appends to numbers what Rule.appendBuckets has written.
+func (in *rowReader) buckets(a *algorithm, numbers []uint64) []uint64 {
+	for range a.bucketNumbers() / 2 {
+		numbers = append(numbers, in.number(MaxMessages), in.number(MaxTime-1))
+	}
+	return numbers
+}
+
 // usage reads the parameters and words of a limit with that algorithm. atHand is a calendar that
 // the usage probably has; it may be nil.
 func (in *rowReader) usage(spent *spending, a *algorithm, atHand *Calendar) {
 	calendar := in.text()
-	spent.under.algorithm, spent.under.capacity, spent.under.interval = a, int64(in.number(MaxMessages)), int64(in.number(MaxTime-1))
+	capacity, interval := in.number(MaxMessages), in.number(MaxTime-1)
+	spent.numbers = in.buckets(a, spent.numbers[:0])
+	spent.setUnder(a, capacity, interval, spent.numbers)
 	spent.numbers = spent.numbers[:0]
 	for range in.number(MaxRow) {
 		spent.numbers = append(spent.numbers, in.number(math.MaxUint64))

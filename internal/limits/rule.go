@@ -12,11 +12,14 @@ type Params struct {
 	Algorithm string
 	Burst     int64
 	Refill    time.Duration
-	Queue     int64
-	Messages  int64
-	Every     time.Duration
-	Timezone  string // IANA name; empty means DefaultZone
-	ResetAt   string // "HH:MM"; empty means midnight
+	// ExtraBurst and ExtraRefill are the second bucket of a cascade.
+	ExtraBurst  int64
+	ExtraRefill time.Duration
+	Queue       int64
+	Messages    int64
+	Every       time.Duration
+	Timezone    string // IANA name; empty means DefaultZone
+	ResetAt     string // "HH:MM"; empty means midnight
 
 	// DefaultZone is the channel's zone. A limit that counts by days uses it if Timezone is empty.
 	// Empty means UTC.
@@ -24,6 +27,9 @@ type Params struct {
 
 	Observes       bool // never blocks a message; see Set
 	CountThrottled bool // throttled messages count too
+	// Reserve is how much of the capacity is kept for messages of normal priority. A cascade has
+	// none.
+	Reserve int64
 	// Place is the index in the policy. If several limits have the same wait, the decision names
 	// the one with the lowest Place.
 	Place int
@@ -47,6 +53,9 @@ type Rule struct {
 
 	observes       bool
 	countThrottled bool
+
+	reserve int64  // how much of the capacity is kept for messages of normal priority
+	buckets []Rule // of a cascade; their state is part of the cascade's
 }
 
 // state returns the part of a row that holds the limit's state.
@@ -71,7 +80,23 @@ func compile(p Params) (Rule, error) {
 	if err := a.compile(p, &r); err != nil {
 		return Rule{}, err
 	}
+	if err := r.keepReserve(p.Reserve); err != nil {
+		return Rule{}, err
+	}
 	return r, nil
+}
+
+// keepReserve sets the reserve.
+func (r *Rule) keepReserve(reserve int64) error {
+	switch {
+	case reserve == 0:
+	case r.buckets != nil:
+		return fmt.Errorf("%s has no %q: set it on the other limits", r.algorithm.name, "reserve")
+	case reserve < 0 || reserve >= r.capacity:
+		return fmt.Errorf("reserve is %d, want 0 to %d, less than the limit holds", reserve, r.capacity-1)
+	}
+	r.reserve = reserve
+	return nil
 }
 
 // maxEvery is the upper bound of a window's duration, exclusive: a time plus two such windows still

@@ -31,7 +31,7 @@ func sendSome(rt *rapid.T, table *Table, l Limit) (passed []sent, known ledger, 
 func drawSingleLimit(rt *rapid.T, algorithm string) Limit {
 	l := Limit{Params: Params{Name: "x", Algorithm: algorithm}}
 	drawNumbers(rt, &l)
-	l.Roles = nil
+	l.Roles, l.Reserve = nil, 0
 	l.Every = drawEvery(rt)
 	drawEveryOf(rt, &l)
 	if algorithm == "daily-window" {
@@ -78,6 +78,8 @@ func TestRefund_WhatStillCounts(t *testing.T) {
 func countRange(known ledger, m sent, now int64, p plainNumbers) (least, most int64) {
 	counts := false
 	switch known := known.(type) {
+	case *plainCascade:
+		return 0, m.n
 	case *plainBucket:
 		if now < m.at+p.full() { // the bucket may have been empty or full
 			return 0, m.n
@@ -127,6 +129,8 @@ func TestChange_NewLengthKeepsUsage(t *testing.T) {
 				switch a {
 				case &tokenBucket, &leakyBucket:
 					most = p.full()
+				case &cascade:
+					most = max(p.full(), p.extra().full())
 				case &slidingWindow:
 					most = 2 * p.every
 				}

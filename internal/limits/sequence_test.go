@@ -135,6 +135,15 @@ func drawEveryOf(rt *rapid.T, l *Limit) {
 			n.Refill = l.Refill * time.Duration(rapid.IntRange(0, 3).Draw(rt, "slower"))
 			l.Roles[role] = n
 		}
+	case "cascade":
+		l.Refill, l.Every = l.Every, 0
+		l.ExtraRefill = drawEvery(rt)
+		for _, role := range slices.Sorted(maps.Keys(l.Roles)) {
+			n := l.Roles[role]
+			n.Refill = l.Refill * time.Duration(rapid.IntRange(0, 3).Draw(rt, "slower"))
+			n.ExtraRefill = l.ExtraRefill * time.Duration(rapid.IntRange(0, 3).Draw(rt, "extra slower"))
+			l.Roles[role] = n
+		}
 	case "daily-window":
 		l.Every = 0
 		l.Timezone = rapid.SampledFrom([]string{"Europe/Berlin", "UTC", "America/Lima", "Pacific/Apia"}).Draw(rt, "zone")
@@ -158,6 +167,8 @@ func drawNumbers(rt *rapid.T, l *Limit) {
 		switch l.Algorithm {
 		case "token-bucket":
 			l.Roles[role] = Numbers{Burst: capacity()}
+		case "cascade":
+			l.Roles[role] = Numbers{Burst: capacity(), ExtraBurst: int64(rapid.IntRange(0, 6).Draw(rt, "extra"))}
 		case "leaky-bucket":
 			l.Roles[role] = Numbers{Queue: capacity()}
 		default:
@@ -171,9 +182,25 @@ func drawNumbers(rt *rapid.T, l *Limit) {
 		l.Queue = capacity() - 1
 	case "daily-window":
 		l.Messages = capacity() + 1 // one message a day can't be divided
+	case "cascade":
+		l.Burst, l.ExtraBurst = capacity(), capacity()
 	default:
 		l.Messages = capacity()
 	}
+	drawReserve(rt, l)
+}
+
+// drawReserve sets a reserve that the limit can keep for every role.
+func drawReserve(rt *rapid.T, l *Limit) {
+	l.Reserve = 0
+	if l.Algorithm == "cascade" {
+		return
+	}
+	least := l.numbersFor(0).capacity
+	for role := range l.Roles {
+		least = min(least, l.numbersFor(1<<role).capacity)
+	}
+	l.Reserve = min(least-1, int64(rapid.IntRange(0, 3).Draw(rt, "reserve")))
 }
 
 func (w *world) drawUser() string { return rapid.SampledFrom(w.users).Draw(w.rt, "user") }
@@ -264,10 +291,16 @@ func (w *world) checkReset(user string, q Request, d Decision) {
 	}
 	usedLimits := w.oracle.usedLimits(user, q)
 	s := usedLimits[slices.IndexFunc(usedLimits, func(s usedLimit) bool { return s.Name == d.Limit.name })]
-	if !s.ledger.fits(d.ResetAt, s.p.capacity, s.p) {
+	full := func(at int64) bool {
+		if c, ok := s.ledger.(*plainCascade); ok {
+			return c.first.fits(at, s.p.capacity, s.p) && c.second.fits(at, s.p.extraCapacity, s.p.extra())
+		}
+		return s.ledger.fits(at, s.p.capacity, s.p)
+	}
+	if !full(d.ResetAt) {
 		w.rt.Fatalf("%s, %+v: %s still counts something at its reset, %d", user, q, s.Name, d.ResetAt)
 	}
-	if !s.ledger.fits(s.at, s.p.capacity, s.p) && s.ledger.fits(d.ResetAt-1, s.p.capacity, s.p) {
+	if !full(s.at) && full(d.ResetAt-1) {
 		w.rt.Fatalf("%s, %+v: %s is reset before %d", user, q, s.Name, d.ResetAt)
 	}
 }
@@ -282,8 +315,8 @@ func (w *world) format(d Decision) string {
 
 // formatDecision formats a decision on one line.
 func formatDecision(d Decision, limit string) string {
-	return fmt.Sprintf("%s: allowed %v, exempt %v, observed %v, shared %v, taken %d, remaining %d, retry at %d, leave at %d, strikes %d, new %v",
-		limit, d.Allowed, d.Exempt, d.Observed, d.Shared, d.Taken, d.Remaining, d.RetryAt, d.LeaveAt, d.Strikes, d.NewStrike)
+	return fmt.Sprintf("%s: allowed %v, low %v, exempt %v, observed %v, shared %v, taken %d, remaining %d, retry at %d, leave at %d, strikes %d, new %v",
+		limit, d.Allowed, d.Low, d.Exempt, d.Observed, d.Shared, d.Taken, d.Remaining, d.RetryAt, d.LeaveAt, d.Strikes, d.NewStrike)
 }
 
 // change gives limits other numbers. Only fixed windows change their length here; see
@@ -297,7 +330,7 @@ func (w *world) change() {
 		}
 		drawNumbers(w.rt, l)
 		switch {
-		case slices.Contains([]string{"token-bucket", "leaky-bucket", "fixed-window", "daily-window"}, l.Algorithm):
+		case slices.Contains([]string{"token-bucket", "leaky-bucket", "fixed-window", "daily-window", "cascade"}, l.Algorithm):
 			l.Every = drawEvery(w.rt)
 			drawEveryOf(w.rt, l)
 			w.zoneChanged = w.zoneChanged || l.Algorithm == "daily-window"

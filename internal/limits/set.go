@@ -33,8 +33,8 @@ const NoQueue = -1
 
 // Numbers are the values that an override may set. Zero keeps the limit's own value.
 type Numbers struct {
-	Burst, Queue, Messages int64
-	Refill                 time.Duration
+	Burst, ExtraBurst, Queue, Messages int64
+	Refill, ExtraRefill                time.Duration
 }
 
 // roleBits is the maximum number of roles.
@@ -67,8 +67,10 @@ type Set struct {
 	strikes Strikes
 	shared  bool // shared by everyone in a channel
 	// special means that at least one limit only observes, counts throttled messages, or delays
-	// messages.
+	// messages, or that the set is ranked.
 	special bool
+	// ranked means that messages have priorities here: a limit is a cascade, or keeps a reserve.
+	ranked bool
 }
 
 // Sets are the limits of a policy by scope. A scope without limits has a nil set, except that the
@@ -132,7 +134,8 @@ func newSet(limits []Limit, strikes Strikes) (*Set, error) {
 			return nil, fmt.Errorf("limit %q: %w", l.Name, err)
 		}
 		s.rules = append(s.rules, r)
-		s.special = s.special || r.observes || r.countThrottled || r.releaseTime != nil
+		s.ranked = s.ranked || r.buckets != nil || r.reserve > 0
+		s.special = s.special || r.observes || r.countThrottled || r.releaseTime != nil || s.ranked
 	}
 	if err := s.compileRoles(); err != nil {
 		return nil, err
@@ -224,7 +227,7 @@ func (s *Set) rulesByRole() (rules [][roleBits]Rule, err error) {
 
 // withNumbers returns the parameters with other numbers.
 func (p Params) withNumbers(n Numbers) Params {
-	for _, number := range []struct{ own, other *int64 }{{&p.Burst, &n.Burst}, {&p.Queue, &n.Queue}, {&p.Messages, &n.Messages}} {
+	for _, number := range []struct{ own, other *int64 }{{&p.Burst, &n.Burst}, {&p.ExtraBurst, &n.ExtraBurst}, {&p.Queue, &n.Queue}, {&p.Messages, &n.Messages}} {
 		if *number.other != 0 {
 			*number.own = *number.other
 		}
@@ -234,6 +237,9 @@ func (p Params) withNumbers(n Numbers) Params {
 	}
 	if n.Refill != 0 {
 		p.Refill = n.Refill
+	}
+	if n.ExtraRefill != 0 {
+		p.ExtraRefill = n.ExtraRefill
 	}
 	return p
 }

@@ -40,8 +40,8 @@ func TestCompile_InvalidLimits(t *testing.T) {
 		`limit "burst": another limit has this name`:                                                        {bucket(1, 1), bucket(2, 2)},
 		`limit "a.b": a name is up to 64 letters, digits, - and _`:                                          {{Params: Params{Name: "a.b"}}},
 		`limit 1 has no name`: {{Params: Params{Algorithm: "token-bucket", Burst: 1, Refill: 1}}},
-		`limit "x": unknown algorithm "dice" (known: token-bucket, leaky-bucket, fixed-window, daily-window, user-window, sliding-window, sliding-log)`: {{Params: Params{Name: "x", Algorithm: "dice"}}},
-		`limit "x": token-bucket has no "messages" (it takes burst, refill)`:                                                                            {{Params: Params{Name: "x", Algorithm: "token-bucket", Burst: 1, Refill: 1, Messages: 1}}},
+		`limit "x": unknown algorithm "dice" (known: token-bucket, leaky-bucket, fixed-window, daily-window, user-window, sliding-window, sliding-log, cascade)`: {{Params: Params{Name: "x", Algorithm: "dice"}}},
+		`limit "x": token-bucket has no "messages" (it takes burst, refill)`:                                                                                     {{Params: Params{Name: "x", Algorithm: "token-bucket", Burst: 1, Refill: 1, Messages: 1}}},
 	} {
 		if _, err := newTestSet(limits, Strikes{}); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 )
 
 // Row is a user's state apart from any Table, in a form that several nodes share. It is immutable.
@@ -32,13 +33,16 @@ type foreignUsage struct {
 //	the number of turns before that are known, and for each: mark (2 bytes), length
 //	until, last, series << 7 | roles, flags
 //	the strikes, if the flags say so: their number, the time of the last, end of the silence
-//	the number of limits, and for each: code, name, calendar, capacity, interval, words
+//	the number of limits, and for each: code, name, calendar, capacity, interval, words; of a cascade
+//	    the capacity and the interval of the second bucket before the words
 //	the override, grants and pardons as JSON, if the flags say so
 //
 // A text or a list of words follows its length. Other numbers are varints. until is 0 if it follows
 // from the rest.
 const (
-	rowVersion = 1
+	firstRowVersion   = 1
+	cascadeRowVersion = 2 // of a row with the usage of a cascade
+	rowVersion        = 2 // the last one
 
 	rowHasStanding = 1 << 0
 	rowHasGiven    = 1 << 1
@@ -50,6 +54,7 @@ const (
 
 // rowHeader is the beginning of a row's bytes.
 type rowHeader struct {
+	version       byte
 	writes        Writes
 	kept          int64 // until, or 0
 	last          int64
@@ -60,7 +65,7 @@ type rowHeader struct {
 // append appends the header, which begins with the version.
 func (h *rowHeader) append(b []byte) []byte {
 	w := &h.writes
-	b = appendNumbers(append(b, rowVersion), w.Seq)
+	b = appendNumbers(append(b, h.version), w.Seq)
 	b = appendNumbers(binary.LittleEndian.AppendUint32(b, w.Writer), uint64(w.length))
 	turns := w.turns()
 	b = appendNumbers(b, uint64(len(turns)))
@@ -71,8 +76,9 @@ func (h *rowHeader) append(b []byte) []byte {
 	return append(b, h.flags)
 }
 
-// RowFormats returns the versions of rows' bytes that this program reads. It writes the last one.
-func RowFormats() []int { return []int{rowVersion} }
+// RowFormats returns the versions of rows' bytes that this program reads. It writes each row in the
+// first of them that can represent it.
+func RowFormats() []int { return []int{firstRowVersion, cascadeRowVersion} }
 
 // ErrRowVersion means that a row was written by a later version.
 var ErrRowVersion = errors.New("the row was written by a later version of chatguard")
@@ -124,7 +130,7 @@ func (r *Row) HasOwn() bool { return r != nil && r.personal != nil && !r.persona
 
 // append appends the row's bytes; computed is when its contents have no effect any more.
 func (r *Row) append(b []byte, computed int64) []byte {
-	h := rowHeader{writes: r.writes, last: int64(r.words[wordLast]), roles: rolesOf(r.words), series: seriesOf(r.words)}
+	h := rowHeader{version: r.version(), writes: r.writes, last: int64(r.words[wordLast]), roles: rolesOf(r.words), series: seriesOf(r.words)}
 	if r.until > computed {
 		h.kept = r.until
 	}
@@ -155,6 +161,15 @@ func (r *Row) append(b []byte, computed int64) []byte {
 	return b
 }
 
+// version returns the first version of rows that can represent the row.
+func (r *Row) version() byte {
+	isCascade := func(rule Rule) bool { return len(rule.buckets) > 0 }
+	if slices.ContainsFunc(r.set.rules, isCascade) || slices.ContainsFunc(r.foreign, func(f foreignUsage) bool { return f.data[0] == cascade.code }) {
+		return cascadeRowVersion
+	}
+	return firstRowVersion
+}
+
 // appendUsage appends the usage of a limit.
 func (r *Rule) appendUsage(b []byte, row []uint64) []byte {
 	calendar := r.calendar.String()
@@ -166,8 +181,8 @@ func (r *Rule) appendUsage(b []byte, row []uint64) []byte {
 	}
 	b = append(appendNumbers(append(b, r.code), uint64(len(r.name))), r.name...)
 	b = append(appendNumbers(b, uint64(len(calendar))), calendar...)
-	b = appendNumbers(b, uint64(r.capacity), uint64(r.interval), uint64(len(state)))
-	return appendNumbers(b, state...)
+	b = r.appendBuckets(appendNumbers(b, uint64(r.capacity), uint64(r.interval)))
+	return appendNumbers(appendNumbers(b, uint64(len(state))), state...)
 }
 
 // computeUntil returns when nothing in the row has any effect any more.

@@ -28,7 +28,8 @@ const (
 // If the code stands for an algorithm, the rest is the parameters that the usage was spent under,
 // the time of the last use, and the words without trailing zeros. The parameters are the calendar
 // as a text with its length ("" for none), followed by the roles, the capacity and the interval as
-// varints.
+// varints. The time of the last use of a cascade is followed by the capacity and the interval of its
+// second bucket.
 //
 // If the code stands for the standing, the rest is: 1 if the strikes were given for practice, the
 // number of strikes, the time of the last strike, the end of the silence, and the number of the
@@ -54,7 +55,7 @@ func (s *shard) encode(rows []StateRow, buffer []byte, user string, row []uint64
 		calendar := r.calendar.String()
 		buffer = append(binary.AppendUvarint(buffer, uint64(len(calendar))), calendar...)
 		buffer = appendNumbers(buffer, uint64(rolesOf(row)), uint64(r.capacity), uint64(r.interval), row[wordLast])
-		buffer = appendNumbers(buffer, trim(r.state(row))...)
+		buffer = appendNumbers(r.appendBuckets(buffer), trim(r.state(row))...)
 		add(r.name, start)
 	}
 	if hasStanding(row) {
@@ -135,6 +136,21 @@ type spending struct {
 	last    int64
 	state   []uint64
 	numbers []uint64 // as read; the state is at their end
+	buckets [2]Rule  // room for those of under
+}
+
+// setUnder sets the rule under which the usage was spent, except for its calendar. buckets are what
+// Rule.appendBuckets has written.
+func (s *spending) setUnder(a *algorithm, capacity, interval uint64, buckets []uint64) {
+	s.under = Rule{algorithm: a, capacity: int64(capacity), interval: int64(interval)}
+	if a.buckets == 0 {
+		return
+	}
+	s.under.buckets = s.buckets[:0]
+	s.under.addBucket(s.under.capacity, s.under.interval)
+	for ; len(buckets) > 0; buckets = buckets[2:] {
+		s.under.addBucket(int64(buckets[0]), int64(buckets[1]))
+	}
 }
 
 // spendings is a pool, so that reading a million rows needs no new memory for each row.
@@ -152,11 +168,15 @@ func (s *spending) read(a *algorithm, data []byte, atHand *Calendar) (err error)
 	if err != nil || len(s.numbers) < 4 || s.numbers[0] > maxRoles || s.numbers[1] > MaxMessages || s.numbers[2] >= MaxTime || s.numbers[3] >= MaxTime {
 		return errStateBytes
 	}
-	for len(s.numbers) < 4+a.sizeOf(s.numbers[4:]) {
+	start := 4 + a.bucketNumbers()
+	if len(s.numbers) < start || !areBuckets(s.numbers[4:start]) {
+		return errStateBytes
+	}
+	for len(s.numbers) < start+a.sizeOf(s.numbers[start:]) {
 		s.numbers = append(s.numbers, 0)
 	}
-	s.roles, s.last, s.state = uint8(s.numbers[0]), int64(s.numbers[3]), s.numbers[4:]
-	s.under.algorithm, s.under.capacity, s.under.interval = a, int64(s.numbers[1]), int64(s.numbers[2])
+	s.roles, s.last, s.state = uint8(s.numbers[0]), int64(s.numbers[3]), s.numbers[start:]
+	s.setUnder(a, s.numbers[1], s.numbers[2], s.numbers[4:start])
 	if s.under.calendar, err = storedCalendars.find(calendar, atHand); err != nil {
 		return errors.Join(errStateBytes, err)
 	}
@@ -164,6 +184,16 @@ func (s *spending) read(a *algorithm, data []byte, atHand *Calendar) (err error)
 		return errStateBytes
 	}
 	return nil
+}
+
+// areBuckets reports whether numbers can be what Rule.appendBuckets has written.
+func areBuckets(numbers []uint64) bool {
+	for i, n := range numbers {
+		if i%2 == 0 && n > MaxMessages || n >= MaxTime {
+			return false
+		}
+	}
+	return true
 }
 
 // standing is the stored part of a user's state that belongs to no limit.

@@ -276,6 +276,7 @@ func TestRestore_UnreadableState(t *testing.T) {
 func FuzzRestore(f *testing.F) {
 	limits := sevenLimits()
 	limits[3] = dailyLimit(20, "Europe/Berlin", "05:00")
+	limits = append(limits, cascadeLimit(3, 4*time.Second, 2, 20*time.Second))
 	first := newTable(f, limits...)
 	first.mustSetOwn(f, 0, Own{Exemption: NotExempt, ExemptUntil: nanos(600), Timezone: "Asia/Tokyo", Numbers: map[string]Numbers{"burst": {Burst: 9}}})
 	first.send(0, 3)
@@ -309,10 +310,10 @@ func FuzzRestore(f *testing.F) {
 			}
 			table.send(at, 1)
 		}
-		table.mustChange(t, 2, sevenLimits()...)
+		table.mustChange(t, 2, append(sevenLimits(), cascadeLimit(4, 5*time.Second, 1, time.Second))...)
 		table.Refund("7", Refund{At: nanos(0), N: 1}, nanos(2))
 		table.send(2, 1)
-		again := newTable(t, sevenLimits()...)
+		again := newTable(t, append(sevenLimits(), cascadeLimit(4, 5*time.Second, 1, time.Second))...)
 		for _, row := range table.allDirty().Rows {
 			if err := again.Restore(row, nanos(2)); err != nil {
 				t.Errorf("what was taken back can't be taken back again: %v", err)

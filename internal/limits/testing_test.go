@@ -102,6 +102,10 @@ func leakyLimit(every time.Duration, queue int64) Limit {
 	return Limit{Params: Params{Name: "leaky", Algorithm: "leaky-bucket", Every: every, Queue: queue}}
 }
 
+func cascadeLimit(burst int64, refill time.Duration, extraBurst int64, extraRefill time.Duration) Limit {
+	return Limit{Params: Params{Name: "cascade", Algorithm: "cascade", Burst: burst, Refill: refill, ExtraBurst: extraBurst, ExtraRefill: extraRefill}}
+}
+
 func dailyLimit(messages int64, timezone, resetAt string) Limit {
 	return Limit{Params: Params{Name: "daily", Algorithm: "daily-window", Messages: messages, Timezone: timezone, ResetAt: resetAt}}
 }
@@ -115,12 +119,13 @@ func (l Limit) withName(name string) Limit  { l.Name = name; return l }
 func (l Limit) withScope(scope Scope) Limit { l.Scope = scope; return l }
 func (l Limit) withObserves() Limit         { l.Observes = true; return l }
 func (l Limit) withCountThrottled() Limit   { l.CountThrottled = true; return l }
+func (l Limit) withReserve(n int64) Limit   { l.Reserve = n; return l }
 func (l Limit) withRole(bit uint8, n Numbers) Limit {
 	l.Roles = map[uint8]Numbers{bit: n}
 	return l
 }
 
-// sevenLimits returns one limit of each algorithm. Each has room for three messages. An unused
+// sevenLimits returns one limit of each algorithm except the cascade. Each has room for three messages. An unused
 // limit is empty again within two minutes; daily is empty again at midnight UTC.
 func sevenLimits() []Limit {
 	return []Limit{
