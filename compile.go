@@ -1,6 +1,7 @@
 package chatguard
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -73,10 +74,7 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 	if l.Mode > Observe {
 		return limits.Limit{}, fmt.Errorf("unknown mode %d", l.Mode)
 	}
-	if err := checkUnit("refill", l.Refill); err != nil {
-		return limits.Limit{}, err
-	}
-	if err := checkUnit("every", l.Every); err != nil {
+	if err := checkUnits(l.Refill, l.ExtraRefill, l.Every); err != nil {
 		return limits.Limit{}, err
 	}
 	out := limits.Limit{
@@ -84,16 +82,16 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 		Roles: map[uint8]limits.Numbers{},
 		Params: limits.Params{
 			Name: l.Name, Algorithm: string(l.Algorithm),
-			Burst: int64(l.Burst), Refill: l.Refill, Queue: int64(l.Queue), Messages: int64(l.Messages), Every: l.Every,
+			Burst: int64(l.Burst), Refill: l.Refill, ExtraBurst: int64(l.ExtraBurst), ExtraRefill: l.ExtraRefill, Queue: int64(l.Queue), Messages: int64(l.Messages), Every: l.Every,
 			Timezone: l.Timezone, ResetAt: l.ResetAt, DefaultZone: timezone,
-			Observes: l.Mode == Observe, CountThrottled: l.CountThrottled,
+			Observes: l.Mode == Observe, CountThrottled: l.CountThrottled, Reserve: int64(l.Reserve),
 		},
 	}
 	for role, override := range l.Roles {
 		if _, err := role.MarshalText(); err != nil {
 			return limits.Limit{}, err
 		}
-		if err := checkUnit("refill", override.Refill); err != nil {
+		if err := checkUnits(override.Refill, override.ExtraRefill, 0); err != nil {
 			return limits.Limit{}, err
 		}
 		out.Roles[uint8(role)] = override.numbers()
@@ -112,8 +110,15 @@ func checkUnit(name string, d time.Duration) error {
 	return nil
 }
 
+// checkUnits is checkUnit for the durations of a limit.
+func checkUnits(refill, extraRefill, every time.Duration) error {
+	return cmp.Or(checkUnit("refill", refill), checkUnit("extra_refill", extraRefill), checkUnit("every", every))
+}
+
 func (o Override) numbers() limits.Numbers {
-	return limits.Numbers{Burst: int64(o.Burst), Queue: int64(o.Queue), Messages: int64(o.Messages), Refill: o.Refill}
+	return limits.Numbers{
+		Burst: int64(o.Burst), ExtraBurst: int64(o.ExtraBurst), Queue: int64(o.Queue), Messages: int64(o.Messages), Refill: o.Refill, ExtraRefill: o.ExtraRefill,
+	}
 }
 
 func (p Penalties) validate() error {

@@ -49,6 +49,9 @@ func (v *Verdict) decide(d *limits.Decision, at int64) {
 	if v.Exempt = d.Exempt; d.Limit == nil {
 		return // exempt, or no limits
 	}
+	if d.Low {
+		v.Priority = Low
+	}
 	v.Tightest, v.Remaining, v.ResetAt = d.Limit.Name(), int(d.Remaining), time.Unix(0, d.ResetAt)
 	if d.Allowed && d.LeaveAt > at && v.policy(d).Mode == Enforce {
 		v.Delay = time.Duration(d.LeaveAt - at)

@@ -208,6 +208,9 @@ func (l Limit) quota() Quota {
 	switch l.Algorithm {
 	case TokenBucket:
 		q.Messages, q.Step = l.Burst, l.Refill
+	case Cascade:
+		q.Messages, q.gradual = l.Burst+l.ExtraBurst, true
+		q.Window = max(l.Refill*time.Duration(l.Burst), l.ExtraRefill*time.Duration(l.ExtraBurst))
 	case LeakyBucket:
 		q.Messages, q.Step = l.Queue+1, l.Every
 	case DailyWindow:

@@ -31,6 +31,10 @@ const (
 	SlidingWindow Algorithm = "sliding-window"
 	// SlidingLog allows Messages in the last period of Every, exactly.
 	SlidingLog Algorithm = "sliding-log"
+	// Cascade has two token buckets. A message that the first one, of Burst and Refill, can't pay is
+	// paid by the second one, of ExtraBurst and ExtraRefill, and is of [Low] priority. One bucket
+	// pays the whole cost. This is the marker of RFC 4115, colour-blind.
+	Cascade Algorithm = "cascade"
 )
 
 // Limit is one named rule with one algorithm. Each algorithm reads its own parameters and rejects
@@ -45,10 +49,14 @@ type Limit struct {
 	// zero value, it throttles.
 	Mode Mode `json:"mode,omitempty" toml:"mode"`
 
-	// Burst is the capacity of a token-bucket, which starts full.
+	// Burst is the capacity of a token-bucket, which starts full, or of a cascade's first bucket.
 	Burst int `json:"burst,omitempty" toml:"burst"`
-	// Refill is the time after which a token-bucket regains one token.
+	// Refill is the time after which a token-bucket, or a cascade's first bucket, regains one token.
 	Refill time.Duration `json:"refill,omitempty" toml:"refill"`
+	// ExtraBurst is the capacity of a cascade's second bucket, which starts full.
+	ExtraBurst int `json:"extra_burst,omitempty" toml:"extra_burst"`
+	// ExtraRefill is the time after which a cascade's second bucket regains one token.
+	ExtraRefill time.Duration `json:"extra_refill,omitempty" toml:"extra_refill"`
 	// Queue is the number of messages that may wait in a leaky-bucket; 0 means none.
 	Queue int `json:"queue,omitempty" toml:"queue"`
 	// Messages is the number allowed in one window or log; at most 1,024 in a log.
@@ -61,6 +69,12 @@ type Limit struct {
 	// ResetAt is the local time "HH:MM" at which the day of a daily-window ends; empty means
 	// midnight.
 	ResetAt string `json:"reset_at,omitempty" toml:"reset_at"`
+
+	// Reserve is how much of the limit is kept for messages of normal priority: a message of [Low]
+	// priority needs so much more room than its cost, and spends its cost. It is less than the limit
+	// allows at once, for every role. Without a Cascade among the limits it has no effect, and a
+	// Cascade has none.
+	Reserve int `json:"reserve,omitempty" toml:"reserve"`
 
 	// CountThrottled makes this limit count throttled messages too, whichever limit throttles them.
 	CountThrottled bool `json:"count_throttled,omitempty" toml:"count_throttled"`
@@ -111,6 +125,12 @@ func SlidingLogLimit(name string, messages int, every time.Duration) Limit {
 	return Limit{Name: name, Algorithm: SlidingLog, Messages: messages, Every: every}
 }
 
+// CascadeLimit returns a limit that allows burst messages at once, and one more per refill. Beyond
+// these, it allows extraBurst messages of low priority, and one more per extraRefill.
+func CascadeLimit(name string, burst int, refill time.Duration, extraBurst int, extraRefill time.Duration) Limit {
+	return Limit{Name: name, Algorithm: Cascade, Burst: burst, Refill: refill, ExtraBurst: extraBurst, ExtraRefill: extraRefill}
+}
+
 // NoQueue is the Queue of an [Override] that allows no waiting messages. In JSON and TOML it is
 // written as 0. If queue is omitted there, the limit's own value applies.
 const NoQueue = limits.NoQueue
@@ -118,16 +138,20 @@ const NoQueue = limits.NoQueue
 // Override replaces a limit's capacity or refill for some users. A zero field keeps the limit's own
 // value; see [NoQueue].
 type Override struct {
-	Burst    int           `json:"burst,omitempty" toml:"burst"`
-	Refill   time.Duration `json:"refill,omitempty" toml:"refill"`
-	Queue    int           `json:"queue,omitempty" toml:"queue"`
-	Messages int           `json:"messages,omitempty" toml:"messages"`
+	Burst       int           `json:"burst,omitempty" toml:"burst"`
+	Refill      time.Duration `json:"refill,omitempty" toml:"refill"`
+	ExtraBurst  int           `json:"extra_burst,omitempty" toml:"extra_burst"`
+	ExtraRefill time.Duration `json:"extra_refill,omitempty" toml:"extra_refill"`
+	Queue       int           `json:"queue,omitempty" toml:"queue"`
+	Messages    int           `json:"messages,omitempty" toml:"messages"`
 }
 
 // withOverride returns the limit with the override's numbers in place of its own.
 func (l Limit) withOverride(o Override) Limit {
 	l.Burst = cmp.Or(o.Burst, l.Burst)
 	l.Refill = cmp.Or(o.Refill, l.Refill)
+	l.ExtraBurst = cmp.Or(o.ExtraBurst, l.ExtraBurst)
+	l.ExtraRefill = cmp.Or(o.ExtraRefill, l.ExtraRefill)
 	l.Queue = max(0, cmp.Or(o.Queue, l.Queue))
 	l.Messages = cmp.Or(o.Messages, l.Messages)
 	return l
@@ -148,9 +172,10 @@ func (l Limit) MarshalJSON() ([]byte, error) {
 	type plain Limit
 	return json.Marshal(struct {
 		plain
-		Refill textDuration `json:"refill,omitempty"`
-		Every  textDuration `json:"every,omitempty"`
-	}{plain(l), textDuration(l.Refill), textDuration(l.Every)})
+		Refill      textDuration `json:"refill,omitempty"`
+		ExtraRefill textDuration `json:"extra_refill,omitempty"`
+		Every       textDuration `json:"every,omitempty"`
+	}{plain(l), textDuration(l.Refill), textDuration(l.ExtraRefill), textDuration(l.Every)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes and rejects unknown keys.
@@ -158,14 +183,15 @@ func (l *Limit) UnmarshalJSON(data []byte) error {
 	type plain Limit
 	var in struct {
 		plain
-		Refill textDuration `json:"refill"`
-		Every  textDuration `json:"every"`
+		Refill      textDuration `json:"refill"`
+		ExtraRefill textDuration `json:"extra_refill"`
+		Every       textDuration `json:"every"`
 	}
 	if err := strictJSON(data, &in); err != nil {
 		return err
 	}
 	*l = Limit(in.plain)
-	l.Refill, l.Every = time.Duration(in.Refill), time.Duration(in.Every)
+	l.Refill, l.ExtraRefill, l.Every = time.Duration(in.Refill), time.Duration(in.ExtraRefill), time.Duration(in.Every)
 	return nil
 }
 
@@ -174,9 +200,10 @@ func (o Override) MarshalJSON() ([]byte, error) {
 	type plain Override
 	out := struct {
 		plain
-		Refill textDuration `json:"refill,omitempty"`
-		Queue  *int         `json:"queue,omitempty"`
-	}{plain: plain(o), Refill: textDuration(o.Refill)}
+		Refill      textDuration `json:"refill,omitempty"`
+		ExtraRefill textDuration `json:"extra_refill,omitempty"`
+		Queue       *int         `json:"queue,omitempty"`
+	}{plain: plain(o), Refill: textDuration(o.Refill), ExtraRefill: textDuration(o.ExtraRefill)}
 	if o.Queue != 0 {
 		places := max(0, o.Queue)
 		out.Queue = &places
@@ -189,14 +216,15 @@ func (o *Override) UnmarshalJSON(data []byte) error {
 	type plain Override
 	var in struct {
 		plain
-		Refill textDuration `json:"refill"`
-		Queue  *int         `json:"queue"`
+		Refill      textDuration `json:"refill"`
+		ExtraRefill textDuration `json:"extra_refill"`
+		Queue       *int         `json:"queue"`
 	}
 	if err := strictJSON(data, &in); err != nil {
 		return err
 	}
 	*o = Override(in.plain)
-	o.Refill = time.Duration(in.Refill)
+	o.Refill, o.ExtraRefill = time.Duration(in.Refill), time.Duration(in.ExtraRefill)
 	switch {
 	case in.Queue == nil:
 	case *in.Queue < 0:

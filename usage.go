@@ -243,7 +243,7 @@ func (v *Verdict) offence() (o limits.Offence, err error) {
 		penalty = v.WouldBe
 	}
 	return limits.Offence{
-		ID: int64(v.EntryID), At: at, Counted: int64(v.Counted), Silence: int64(penalty.Duration), Series: v.Series, NewStrike: v.NewStrike,
+		ID: int64(v.EntryID), At: at, Counted: int64(v.Counted), Silence: int64(penalty.Duration), Series: v.Series, NewStrike: v.NewStrike, Low: v.Priority == Low,
 	}, err
 }
 

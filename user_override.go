@@ -186,5 +186,5 @@ func overrideOf(own limits.Own) UserOverride {
 }
 
 func overrideFrom(n limits.Numbers) Override {
-	return Override{Burst: int(n.Burst), Refill: n.Refill, Queue: int(n.Queue), Messages: int(n.Messages)}
+	return Override{Burst: int(n.Burst), Refill: n.Refill, ExtraBurst: int(n.ExtraBurst), ExtraRefill: n.ExtraRefill, Queue: int(n.Queue), Messages: int(n.Messages)}
 }

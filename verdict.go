@@ -27,6 +27,10 @@ type Verdict struct {
 	Never bool
 	// Degraded says that the store was failing, so recent usage may be lost when the process ends.
 	Degraded bool
+	// Priority is Low if a Cascade's second bucket pays the message. A chat may show an allowed one
+	// smaller or folded. A throttled message is Low if it would have been, so that a Reserve applied
+	// to it. Policies that observe set Priority, too.
+	Priority Priority
 
 	// Limit is the limit that throttles the message, or would if it were enforced. It is empty if
 	// all limits allow the message.
@@ -104,6 +108,8 @@ func (v Verdict) String() string {
 		return v.outcome() + ", waiting never helps"
 	case v.throttled():
 		return fmt.Sprintf("%s, retry after %s", v.outcome(), v.RetryAfter)
+	case v.Priority == Low:
+		return fmt.Sprintf("allowed at low priority, %d left of %s", v.Remaining, v.Tightest)
 	case v.Tightest == "" && v.Degraded:
 		return "allowed, degraded"
 	case v.Tightest == "":
@@ -121,9 +127,13 @@ func (v *Verdict) outcome() string {
 }
 
 // LogValue returns the fields that matter in a log: the channel, the user, whether the message is
-// allowed, and for a throttled one the limit, the wait and the penalty.
+// allowed, its priority unless that is normal, and for a throttled one the limit, the wait and the
+// penalty.
 func (v Verdict) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("channel", v.ChannelID), slog.String("user", v.UserID), slog.Bool("allowed", v.Allowed)}
+	if v.Priority != Normal {
+		attrs = append(attrs, slog.String("priority", v.Priority.String()))
+	}
 	if v.throttled() {
 		penalty := v.Penalty
 		if v.Observed {

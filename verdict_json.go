@@ -52,6 +52,9 @@ func (v *Verdict) appendRare(b []byte) []byte {
 	if v.Degraded {
 		b = append(b, `,"degraded":true`...)
 	}
+	if v.Priority != Normal {
+		b = appendText(append(b, `,"priority":`...), v.Priority.String())
+	}
 	if v.EntryID != 0 {
 		b = strconv.AppendInt(append(b, `,"entry":`...), int64(v.EntryID), 10)
 	}
@@ -97,6 +100,7 @@ type verdictJSON struct {
 	Tightest   *string   `json:"tightest"`
 	Exempt     bool      `json:"exempt"`
 	Degraded   bool      `json:"degraded"`
+	Priority   Priority  `json:"priority"`
 	EntryID    EntryID   `json:"entry"`
 	Strikes    int       `json:"strikes"`
 	NewStrike  bool      `json:"new_strike"`
@@ -121,7 +125,7 @@ func (v *Verdict) UnmarshalJSON(data []byte) error {
 	}
 	*v = Verdict{
 		At: in.At, ChannelID: *in.Channel, UserID: *in.UserID, Allowed: *in.Allowed, Observed: in.Observed, Exempt: in.Exempt,
-		Never: in.Never, Degraded: in.Degraded, Limit: in.Limit, Tightest: in.Limit, Remaining: -1,
+		Never: in.Never, Degraded: in.Degraded, Priority: in.Priority, Limit: in.Limit, Tightest: in.Limit, Remaining: -1,
 		RetryAfter: milliseconds(in.RetryAfter), Delay: milliseconds(in.Delay),
 		ResetAt: in.ResetAt, EntryID: in.EntryID, Penalty: in.Penalty, WouldBe: in.WouldBe, Strikes: in.Strikes,
 		NewStrike: in.NewStrike, Spent: in.Spent, Late: time.Duration(in.Late), Counted: in.Counted, Series: in.Series, roles: in.Roles,

@@ -31,8 +31,9 @@ func IsFrozen(rows []SeenRow, q *Request, d *Decision, skew int64) (until int64,
 		return 0, false
 	}
 	least := min(q.At+skew, MaxTime-1)
-	if len(rows) == 1 && q.Cost == 1 && !q.UpTo && !q.Try && d.RetryAt-1 > least && d.RetryAt < MaxTime && d.At == q.At {
-		// Refusals don't change in between: limits, strikes and silences only ever expire.
+	if len(rows) == 1 && !rows[0].Set.ranked && q.Cost == 1 && !q.UpTo && !q.Try && d.RetryAt-1 > least && d.RetryAt < MaxTime && d.At == q.At {
+		// Refusals don't change in between: limits, strikes and silences only ever expire. The
+		// priority of a refused message may change there and back.
 		s.later = *q
 		s.later.At = d.RetryAt - 1
 		if !s.judge(rows, &s.later, &s.decision) && s.decision.repeats(d) {
