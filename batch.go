@@ -87,7 +87,7 @@ func (b *batch) judge() {
 // judgeFrom judges the collected messages from the given one on. It returns how many are judged
 // then: all, unless the channel was removed in the meantime.
 func (b *batch) judgeFrom(first int) (judged int) {
-	var room [2]limits.Place
+	var room otherPlaces
 	if len(b.channel.places(b.guard, b.cases[first].User, &room)) == 0 {
 		return first + b.channel.table.JudgeAll(b.cases[first:b.count])
 	}

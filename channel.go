@@ -72,6 +72,14 @@ func (g *Guard) change(c *channel, next change, changes *limits.Changes) {
 	c.policy.Store(next.inForce)
 }
 
+// changeOverall puts the limits in force that count in all channels.
+func (g *Guard) changeOverall(base *compiled, changes *limits.Changes) {
+	g.changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, changes)
+	g.changeTable(&g.overall, base.sets[limits.PerEverywhere], oneRow, changes)
+	changeRows(&g.everywhereRows, base.sets[limits.PerUserEverywhere], changes.At)
+	changeRows(&g.overallRows, base.sets[limits.PerEverywhere], changes.At)
+}
+
 // changeTable changes the limits of a table. It removes the table if set is nil, and creates it if
 // it is missing.
 func (g *Guard) changeTable(table *atomic.Pointer[limits.Table], set *limits.Set, maxMemory int64, changes *limits.Changes) {

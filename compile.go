@@ -14,7 +14,7 @@ type compiled struct {
 	policy Policy
 	exempt Roles
 	sets   limits.Sets
-	places map[string]int // policy indexes of PerUserEverywhere limits, by name
+	places map[string]int // policy indexes of the limits in all channels, by name
 	quotas sync.Map       // limits that apply by Roles; filled lazily
 }
 
@@ -63,7 +63,7 @@ func compileHeld(p Policy, held bool) (*compiled, error) {
 	c.sets[limits.PerUser].SetOwner(c)
 	c.places = map[string]int{}
 	for i, l := range p.Limits {
-		if l.Per == PerUserEverywhere {
+		if l.Per.AllChannels() {
 			c.places[l.Name] = i
 		}
 	}

@@ -6,15 +6,21 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
+// otherPlaces has room for the result of places.
+type otherPlaces [limits.Scopes - 1]limits.Place
+
 // places returns the rows that a message uses in addition to its author's row in the channel, in
 // the order in which they are locked. With the default policy there are none.
-func (c *channel) places(g *Guard, userID string, room *[2]limits.Place) []limits.Place {
+func (c *channel) places(g *Guard, userID string, room *otherPlaces) []limits.Place {
 	places := room[:0]
 	if everywhere := g.everywhere.Load(); everywhere != nil {
 		places = append(places, limits.Place{Table: everywhere, User: userID, Order: c.policy.Load().places})
 	}
 	if shared := c.shared.Load(); shared != nil {
 		places = append(places, limits.Place{Table: shared})
+	}
+	if overall := g.overall.Load(); overall != nil {
+		places = append(places, limits.Place{Table: overall, Order: c.policy.Load().places})
 	}
 	return places
 }

@@ -77,7 +77,7 @@ func ExampleGuard_SetOverlay() {
 	// 2 in force, 2 stated
 }
 
-// One limit of each algorithm, and all three scopes.
+// One limit of each algorithm, and three of the scopes.
 func ExampleLimit() {
 	everywhere := chatguard.SlidingWindowLimit("minute", 30, time.Minute)
 	everywhere.Per = chatguard.PerUserEverywhere

@@ -18,7 +18,9 @@ func ExampleKey() {
 	everywhere.Per = chatguard.PerUserEverywhere
 	room := chatguard.FixedWindowLimit("room", 1, time.Minute)
 	room.Per = chatguard.PerChannel
-	guard := newGuard(perUser, everywhere, room)
+	server := chatguard.FixedWindowLimit("server", 1, time.Second)
+	server.Per = chatguard.PerEverywhere
+	guard := newGuard(perUser, everywhere, room, server)
 	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
 	if _, err := guard.Check(context.Background(), message); err != nil {
 		log.Fatal(err)
@@ -27,10 +29,14 @@ func ExampleKey() {
 		message.Key(),
 		{UserID: "anna", Per: chatguard.PerUserEverywhere},
 		{ChannelID: "lobby", Per: chatguard.PerChannel},
+		{Per: chatguard.PerEverywhere},
 	} {
 		err := guard.Reset(key)
 		verdict, _ := guard.Peek(message)
 		fmt.Println(key, err, "—", verdict)
+		if key.Per.Shared() && key.Per.AllChannels() {
+			fmt.Println("that was everyone")
+		}
 	}
 
 	mistaken := chatguard.Key{ChannelID: "lobby", UserID: "anna", Per: chatguard.PerUserEverywhere}
@@ -38,7 +44,9 @@ func ExampleKey() {
 	// Output:
 	// user "anna" in channel "lobby" <nil> — throttled by daily, retry after 12h0m0s
 	// user "anna" in all channels <nil> — throttled by room, retry after 1m0s
-	// channel "lobby" <nil> — allowed, 0 left of burst
+	// channel "lobby" <nil> — throttled by server, retry after 1s
+	// all channels <nil> — allowed, 0 left of burst
+	// that was everyone
 	// true
 }
 

@@ -73,7 +73,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 		d, levels, standing, apart = g.explainShared(c, m.User.ID, &q)
 		degraded = degraded || apart
 	} else {
-		var room [2]limits.Place
+		var room otherPlaces
 		d, levels, standing = c.table.Explain(m.User.ID, &q, c.places(g, m.User.ID, &room)...)
 	}
 	e.Verdict.fillCommon(&m, at, degraded)

@@ -9,7 +9,7 @@ import (
 
 // ForgetChannel removes a channel from memory: its own policy, its overlay, and its users with
 // their usage, strikes, overrides and grants. Use it when a room is closed. Usage of
-// PerUserEverywhere limits stays. If the channel isn't known, ForgetChannel does nothing.
+// limits in all channels stays. If the channel isn't known, ForgetChannel does nothing.
 //
 // Changes that a store hasn't saved yet are lost. What it has saved stays in the store: it is
 // deleted when it has no effect any more, and restored at the next start until then. To delete a

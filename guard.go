@@ -78,10 +78,14 @@ type Guard struct {
 	base     atomic.Pointer[compiled] // policy of channels without their own
 	// everywhere is the table of the PerUserEverywhere limits. It is nil if there are none.
 	everywhere atomic.Pointer[limits.Table]
-	// everywhereRows are these limits for rows in a Shared store.
-	everywhereRows atomic.Pointer[rowSet]
-	degraded       atomic.Bool // the store is failing
-	unexchanged    atomic.Bool // the last Exchange with ShareSynchronised found the store away
+	// overall is the table of the PerEverywhere limits, which has one row. It is nil if there are
+	// none.
+	overall atomic.Pointer[limits.Table]
+	// everywhereRows and overallRows are these limits for rows in a Shared store.
+	everywhereRows, overallRows atomic.Pointer[rowSet]
+
+	degraded    atomic.Bool // the store is failing
+	unexchanged atomic.Bool // the last Exchange with ShareSynchronised found the store away
 
 	// The fields below change with each throttled message. The padding puts them on another cache
 	// line, so decisions that only read the fields above don't wait for these writes.
@@ -123,8 +127,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 		}
 	}
 	g.base.Store(base)
-	g.changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, &limits.Changes{})
-	changeRows(&g.everywhereRows, base.sets[limits.PerUserEverywhere], 0)
+	g.changeOverall(base, &limits.Changes{})
 	// IDs start at the current time, so a later start has higher IDs, with or without a store.
 	g.lastEntry.Store(g.now().UnixMilli() * 1000)
 	return g, nil
@@ -208,7 +211,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 		v.Exempt, taken = true, q.Cost
 	} else {
 		var d limits.Decision
-		var room [2]limits.Place
+		var room otherPlaces
 		if !c.table.Judge(m.User.ID, &q, &d, c.places(g, m.User.ID, &room)...) {
 			*v = Verdict{}
 			return g.check(ctx, m, v, mode) // the channel was removed in the meantime

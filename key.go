@@ -10,8 +10,8 @@ import (
 // Key says whose usage a method changes. Per selects the limits: the zero value selects the
 // PerUser limits, which most policies consist of.
 type Key struct {
-	ChannelID string // required, except with PerUserEverywhere, where it must be empty
-	UserID    string // required, except with PerChannel, where it must be empty
+	ChannelID string // required, except with PerUserEverywhere and PerEverywhere, where it must be empty
+	UserID    string // required, except with PerChannel and PerEverywhere, where it must be empty
 	Per       Scope
 }
 
@@ -21,7 +21,8 @@ func (m Message) Key() Key { return Key{ChannelID: m.ChannelID, UserID: m.User.I
 // Key returns the key of the author in the channel of the message that the verdict is about.
 func (v Verdict) Key() Key { return Key{ChannelID: v.ChannelID, UserID: v.UserID} }
 
-// String returns the key for logs: "user 7 in channel 1", "user 7 in all channels" or "channel 1".
+// String returns the key for logs: "user 7 in channel 1", "user 7 in all channels", "channel 1" or
+// "all channels".
 func (k Key) String() string {
 	switch k.Per {
 	case PerUser:
@@ -30,21 +31,23 @@ func (k Key) String() string {
 		return fmt.Sprintf("user %q in all channels", k.UserID)
 	case PerChannel:
 		return fmt.Sprintf("channel %q", k.ChannelID)
+	case PerEverywhere:
+		return "all channels"
 	}
 	return fmt.Sprintf("key with %s", k.Per)
 }
 
 // validate returns ErrNoChannel, ErrNoUser, ErrLongID or ErrKey if the key isn't valid.
 func (k Key) validate() error {
-	if k.Per > PerChannel || k.Per == PerUserEverywhere && k.ChannelID != "" || k.Per == PerChannel && k.UserID != "" {
+	if k.Per > PerEverywhere || k.Per.AllChannels() && k.ChannelID != "" || k.Per.Shared() && k.UserID != "" {
 		return ErrKey
 	}
-	if k.Per != PerUserEverywhere {
+	if !k.Per.AllChannels() {
 		if err := checkID(k.ChannelID, ErrNoChannel); err != nil {
 			return err
 		}
 	}
-	if k.Per != PerChannel {
+	if !k.Per.Shared() {
 		return checkID(k.UserID, ErrNoUser)
 	}
 	return nil
@@ -69,9 +72,17 @@ const (
 	PerUser           Scope = iota // each user has a separate allowance in each channel
 	PerUserEverywhere              // each user has one allowance in all channels together
 	PerChannel                     // everyone in a channel shares one allowance; gives no strikes
+	PerEverywhere                  // everyone in all channels shares one allowance; gives no strikes
 )
 
-var scopeNames = [...]string{"user", "user-everywhere", "channel"}
+// AllChannels reports whether a limit counts in all channels together. A single channel can't
+// change such a limit.
+func (s Scope) AllChannels() bool { return s == PerUserEverywhere || s == PerEverywhere }
+
+// Shared reports whether several users share the allowance of a limit.
+func (s Scope) Shared() bool { return s == PerChannel || s == PerEverywhere }
+
+var scopeNames = [...]string{"user", "user-everywhere", "channel", "everywhere"}
 
 // String returns the scope's name as used in configuration and JSON.
 func (s Scope) String() string { return nameOf(scopeNames[:], "scope", uint8(s)) }

@@ -26,6 +26,9 @@ func TestKey_Invalid(t *testing.T) {
 		{Per: 9, ChannelID: "1", UserID: "7"}:                 ErrKey,
 		{Per: PerChannel, ChannelID: "1"}:                     ErrNoLimit,
 		{Per: PerUserEverywhere, UserID: "7"}:                 ErrNoLimit,
+		{Per: PerEverywhere}:                                  ErrNoLimit,
+		{Per: PerEverywhere, UserID: "7"}:                     ErrKey,
+		{Per: PerEverywhere, ChannelID: "1"}:                  ErrKey,
 	} {
 		if _, err := g.Grant(k, "", 1); !errors.Is(err, want) {
 			t.Errorf("Grant to %s: %v, want %v", k, err, want)
@@ -33,8 +36,8 @@ func TestKey_Invalid(t *testing.T) {
 		if err := g.Reset(k); !errors.Is(err, want) {
 			t.Errorf("Reset of %s: %v, want %v", k, err, want)
 		}
-		if k.Per == PerChannel {
-			want = ErrKey // a channel has no override
+		if k.Per.Shared() {
+			want = ErrKey // only users have overrides
 		}
 		if err := g.SetUserOverride(k, UserOverride{}); !errors.Is(err, want) {
 			t.Errorf("SetUserOverride of %s: %v, want %v", k, err, want)
@@ -62,9 +65,13 @@ func everywhereLimit(n int) Limit {
 	return Limit{Name: "abroad", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: n, Every: time.Hour}
 }
 
+func overallLimit(n int) Limit {
+	return Limit{Name: "server", Algorithm: FixedWindow, Per: PerEverywhere, Messages: n, Every: time.Hour}
+}
+
 func TestScope_Shares(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
-		p.Limits = []Limit{{Name: "own", Algorithm: TokenBucket, Burst: 3, Refill: time.Hour}, perChannelLimit(4), everywhereLimit(5)}
+		p.Limits = []Limit{{Name: "own", Algorithm: TokenBucket, Burst: 3, Refill: time.Hour}, perChannelLimit(4), everywhereLimit(5), overallLimit(8)}
 	}, nil)
 	for i, step := range []struct {
 		channel, user string
@@ -73,6 +80,7 @@ func TestScope_Shares(t *testing.T) {
 		{"1", "7", ""}, {"1", "7", ""}, {"1", "7", ""}, {"1", "7", "own"},
 		{"1", "8", ""}, {"1", "8", "all"}, {"1", "9", "all"},
 		{"2", "7", ""}, {"2", "7", ""}, {"2", "7", "abroad"}, {"2", "8", ""},
+		{"3", "9", ""}, {"3", "9", "server"}, {"1", "8", "all"}, {"4", "10", "server"},
 	} {
 		v := mustCheck(t, g, inChannel(step.channel, messageFrom(step.user, 0)))
 		if v.Limit != step.limit || v.Allowed != (step.limit == "") {
@@ -83,11 +91,15 @@ func TestScope_Shares(t *testing.T) {
 
 func TestScope_SharedLimitGivesNoStrike(t *testing.T) {
 	for _, test := range []struct {
+		limit  Limit
 		ladder []Penalty
 		want   Action
-	}{{[]Penalty{{Action: Ban}}, Delete}, {[]Penalty{{Action: Drop}}, Drop}, {nil, Drop}} {
+	}{
+		{perChannelLimit(1), []Penalty{{Action: Ban}}, Delete}, {perChannelLimit(1), []Penalty{{Action: Drop}}, Drop}, {perChannelLimit(1), nil, Drop},
+		{overallLimit(1), []Penalty{{Action: Ban}}, Delete},
+	} {
 		g := newEnforcingGuard(t, func(p *Policy) {
-			p.Limits = []Limit{perChannelLimit(1)}
+			p.Limits = []Limit{test.limit}
 			p.Penalties.Ladder = test.ladder
 		}, nil)
 		mustCheck(t, g, messageFrom("7", 0))
@@ -113,6 +125,9 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 		`limit "abroad" applies to all channels: it can't be changed or left out in a single channel`: func(p *Policy) { p.Limits[2].Messages = 6 },
 		`limit "daily" applies to all channels: it can't be added in a single channel`: func(p *Policy) {
 			p.Limits[1].Per = PerUserEverywhere
+		},
+		`limit "burst" applies to all channels: it can't be added in a single channel`: func(p *Policy) {
+			p.Limits[0].Per = PerEverywhere
 		},
 	} {
 		p := own.Clone()
@@ -157,11 +172,55 @@ func TestSetPolicy_EverywhereLimitsForAllChannels(t *testing.T) {
 	}
 }
 
+// A limit of everyone in all channels keeps what was used through each change that leaves it in
+// force, and is refunded, granted and reset like any other.
+func TestScope_Everywhere(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{overallLimit(3)} }, nil)
+	used := func() int {
+		t.Helper()
+		e, err := g.Explain(inChannel("9", messageFrom("someone", 0)))
+		if err != nil || len(e.Limits) != 1 || e.Limits[0].Per != PerEverywhere {
+			t.Fatalf("%+v, %v", e.Limits, err)
+		}
+		return e.Limits[0].Used
+	}
+	first := mustCheck(t, g, messageFrom("7", 0))
+	mustCheck(t, g, inChannel("2", messageFrom("8", 0)))
+	if err := g.At(monday).Refund(first); err != nil || used() != 1 {
+		t.Errorf("%v, %d used, want 1 after a refund", err, used())
+	}
+	g.ForgetChannel("2")
+	base := g.Policy()
+	base.Limits[0].Messages = 2
+	if err := g.At(monday).SetPolicy(base); err != nil || used() != 1 {
+		t.Errorf("%v, %d used, want 1 after a change", err, used())
+	}
+	mustCheck(t, g, messageFrom("9", 0))
+	v := mustCheck(t, g, messageFrom("9", 0))
+	if v.Limit != "server" || v.RetryAfter != time.Hour || g.Quotas(v).String() != `"server";q=2;w=3600` {
+		t.Errorf("%+v, %s", v, g.Quotas(v))
+	}
+	if _, err := g.At(monday).Grant(Key{Per: PerEverywhere}, "server", 1); err != nil || !mustCheck(t, g, inChannel("3", messageFrom("9", 0))).Allowed {
+		t.Errorf("a grant: %v", err)
+	}
+	if v := mustCheck(t, g, messageFrom("9", 0)); v.Allowed {
+		t.Errorf("beyond the grant: %+v", v)
+	}
+	if err := g.At(monday).Reset(Key{Per: PerEverywhere}); err != nil || used() != 0 {
+		t.Errorf("%v, %d used after a reset", err, used())
+	}
+	base.Limits = nil
+	if err := g.At(monday).SetPolicy(base); err != nil || !mustCheck(t, g, messageFrom("9", 0)).Allowed {
+		t.Errorf("without the limit: %v", err)
+	}
+}
+
 func TestRestore_Scopes(t *testing.T) {
-	limits := func(p *Policy) { p.Limits = []Limit{perChannelLimit(2), everywhereLimit(2)} }
+	limits := func(p *Policy) { p.Limits = []Limit{perChannelLimit(2), everywhereLimit(2), overallLimit(3)} }
 	g := newEnforcingGuard(t, limits, nil)
 	mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, messageFrom("7", 0))
+	mustCheck(t, g, inChannel("3", messageFrom("9", 0)))
 	again := newEnforcingGuard(t, limits, nil)
 	for _, row := range dirtyRows(g) {
 		if err := again.State().Restore(row, monday); err != nil {
@@ -173,6 +232,9 @@ func TestRestore_Scopes(t *testing.T) {
 	}
 	if v := mustCheck(t, again, inChannel("2", messageFrom("7", 0))); v.Limit != "abroad" {
 		t.Errorf("what the user used everywhere is lost: %+v", v)
+	}
+	if v := mustCheck(t, again, inChannel("2", messageFrom("8", 0))); v.Limit != "server" {
+		t.Errorf("what everyone used everywhere is lost: %+v", v)
 	}
 	without := newEnforcingGuard(t, nil, nil)
 	for _, row := range dirtyRows(g) {
@@ -279,7 +341,7 @@ func TestCheckAll_EqualsCheck(t *testing.T) {
 	change := func(p *Policy) {
 		p.Limits = append(p.Limits, Limit{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 5, CountThrottled: true})
 	}
-	for name, more := range map[string][]Limit{"per user": nil, "all scopes": {perChannelLimit(60), everywhereLimit(20)}} {
+	for name, more := range map[string][]Limit{"per user": nil, "all scopes": {perChannelLimit(60), everywhereLimit(20), overallLimit(95)}} {
 		one := newEnforcingGuard(t, func(p *Policy) { change(p); p.Limits = append(p.Limits, more...) }, nil)
 		all := newEnforcingGuard(t, func(p *Policy) { change(p); p.Limits = append(p.Limits, more...) }, nil)
 		var messages []Message

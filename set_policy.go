@@ -10,8 +10,8 @@ import (
 )
 
 // SetPolicy puts a policy in force in all channels without their own policy, and keeps every user's
-// usage. The policy's PerUserEverywhere limits apply in all channels. A change from Observe to
-// Enforce clears the strikes that were given while the policy observed. SetPolicy returns the same
+// usage. The policy's PerUserEverywhere and PerEverywhere limits apply in all channels. A change from
+// Observe to Enforce clears the strikes that were given while the policy observed. SetPolicy returns the same
 // errors as ValidatePolicy. After an error, nothing is changed.
 func (g *Guard) SetPolicy(policy Policy) error { return g.atNow().SetPolicy(policy) }
 
@@ -31,8 +31,8 @@ func (a GuardAt) SetPolicy(policy Policy) error {
 }
 
 // SetChannelPolicy gives one channel its own policy, and keeps every user's usage. The policy must
-// have the same PerUserEverywhere limits as Guard.Policy. A change from Observe to Enforce clears
-// the strikes that were given while the policy observed. SetChannelPolicy returns the same errors
+// have the same limits in all channels (PerUserEverywhere and PerEverywhere) as Guard.Policy. A
+// change from Observe to Enforce clears the strikes that were given while the policy observed. SetChannelPolicy returns the same errors
 // as ValidateChannelPolicy. After an error, nothing is changed.
 func (g *Guard) SetChannelPolicy(channelID string, policy Policy) error {
 	return g.atNow().SetChannelPolicy(channelID, policy)
@@ -63,7 +63,7 @@ func (a GuardAt) SetChannelPolicy(channelID string, policy Policy) error {
 
 // ValidatePolicy returns the error that SetPolicy would return for the policy now, and changes
 // nothing. It returns the same errors as Policy.Validate. The error may also name a channel that
-// already uses the name of a PerUserEverywhere limit.
+// already uses the name of a limit in all channels.
 func (g *Guard) ValidatePolicy(policy Policy) error {
 	next, err := compile(policy)
 	if err != nil {
@@ -77,7 +77,7 @@ func (g *Guard) ValidatePolicy(policy Policy) error {
 
 // ValidateChannelPolicy returns the error that SetChannelPolicy would return for the policy now,
 // and changes nothing. It returns the same errors as Policy.Validate, ErrNoChannel or ErrLongID.
-// The error may also name a PerUserEverywhere limit that the channel can't change.
+// The error may also name a limit in all channels, which the channel can't change.
 func (g *Guard) ValidateChannelPolicy(channelID string, policy Policy) error {
 	g.changing.Lock()
 	defer g.changing.Unlock()
@@ -100,19 +100,18 @@ func (g *Guard) compile(channelID string, policy Policy) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return next, g.base.Load().policy.checkSameEverywhere(policy)
+	return next, g.base.Load().policy.checkSameInAllChannels(policy)
 }
 
-// setBase puts a policy in force in all channels without their own policy, and puts its
-// PerUserEverywhere limits in force in all channels.
+// setBase puts a policy in force in all channels without their own policy, and puts its limits in all
+// channels in force in every channel.
 func (g *Guard) setBase(base *compiled, at int64) error {
 	next, err := g.rebase(base)
 	if err != nil {
 		return err
 	}
 	changes := &limits.Changes{At: at}
-	g.changeTable(&g.everywhere, base.sets[limits.PerUserEverywhere], g.maxMemory, changes)
-	changeRows(&g.everywhereRows, base.sets[limits.PerUserEverywhere], at)
+	g.changeOverall(base, changes)
 	// Every new channel either has been added by now, or will start with the new policy.
 	g.channels.adding.Lock()
 	g.base.Store(base)
@@ -148,26 +147,25 @@ func (g *Guard) rebase(base *compiled) (map[*channel]change, error) {
 }
 
 // rebase returns this channel's policy after a change of the policy for all channels. If the
-// channel has its own policy, rebase returns that policy with its PerUserEverywhere limits
-// replaced.
+// channel has its own policy, rebase returns that policy with its limits in all channels replaced.
 func (c *channel) rebase(base *compiled) (*compiled, error) {
 	if !c.own {
 		return base, nil
 	}
 	policy := c.stated.Load().policy.Clone()
-	policy.Limits = slices.DeleteFunc(policy.Limits, func(l Limit) bool { return l.Per == PerUserEverywhere })
+	policy.Limits = slices.DeleteFunc(policy.Limits, func(l Limit) bool { return l.Per.AllChannels() })
 	for _, l := range base.policy.Limits {
-		if l.Per == PerUserEverywhere {
+		if l.Per.AllChannels() {
 			policy.Limits = append(policy.Limits, l)
 		}
 	}
 	return compileHeld(policy, false)
 }
 
-// checkSameEverywhere returns an error if the other policy has different PerUserEverywhere limits.
+// checkSameInAllChannels returns an error if the other policy has different limits in all channels.
 // The error names the first difference.
-func (p *Policy) checkSameEverywhere(other Policy) error {
-	ours, theirs := p.everywhereLimits(), other.everywhereLimits()
+func (p *Policy) checkSameInAllChannels(other Policy) error {
+	ours, theirs := p.allChannelLimits(), other.allChannelLimits()
 	for _, name := range slices.Sorted(maps.Keys(ours)) {
 		if l, ok := theirs[name]; !ok || !l.equal(ours[name]) {
 			return fmt.Errorf("chatguard: limit %q applies to all channels: it can't be changed or left out in a single channel", name)
@@ -181,10 +179,10 @@ func (p *Policy) checkSameEverywhere(other Policy) error {
 	return nil
 }
 
-func (p *Policy) everywhereLimits() map[string]Limit {
+func (p *Policy) allChannelLimits() map[string]Limit {
 	list := map[string]Limit{}
 	for _, l := range p.Limits {
-		if l.Per == PerUserEverywhere {
+		if l.Per.AllChannels() {
 			list[l.Name] = l
 		}
 	}
@@ -203,7 +201,7 @@ func (l Limit) equal(other Limit) bool {
 // pause or a raid. As with any change, recorded usage is kept. If an overlay makes an enforcing
 // policy observe, strikes stay as they are until the policy enforces again. A nil overlay removes
 // the current one. The overlay may modify the policy that it receives, which is a copy. It must
-// return the same result for the same policy, leave PerUserEverywhere limits unchanged, and have no
+// return the same result for the same policy, leave limits in all channels unchanged, and have no
 // side effects. It must not call the Guard, which holds a lock then.
 //
 // The error is ErrNoChannel, ErrLongID or ErrTime, or names the mistake in the overlaid policy.
@@ -256,7 +254,7 @@ func (c *channel) applyOverlay(stated *compiled) (change, error) {
 	overlaid := c.overlay(stated.policy.Clone())
 	inForce, err := compileHeld(overlaid, stated.policy.Mode == Enforce && overlaid.Mode == Observe)
 	if err == nil {
-		err = stated.policy.checkSameEverywhere(inForce.policy)
+		err = stated.policy.checkSameInAllChannels(inForce.policy)
 	}
 	if err != nil {
 		return change{}, fmt.Errorf("chatguard: with the overlay applied: %w", err)

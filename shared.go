@@ -60,7 +60,8 @@ type Swap struct {
 }
 
 // SharedRow is one row of a Swap. ChannelID and UserID are its key. An empty ChannelID means
-// PerUserEverywhere limits. An empty UserID means PerChannel limits.
+// PerUserEverywhere limits, an empty UserID means PerChannel limits, and if both are empty,
+// PerEverywhere limits.
 type SharedRow struct {
 	ChannelID, UserID string
 	// Was and Is are the row before and after the swap; nil means no row. No two writes of a row
@@ -123,10 +124,19 @@ func (g *Guard) Sharing() Sharing {
 }
 
 // Invalidate makes a Guard with Options.Shared ask the store before the next decision on a row,
-// because of a swap with Notify elsewhere. Empty IDs mean all rows. A Shared store calls it.
+// because of a swap with Notify elsewhere. The IDs are those of the SharedRow. A Shared store calls
+// it.
 func (g *Guard) Invalidate(channelID, userID string) {
 	if g.sharing != nil {
 		g.sharing.invalidate(rowKey{channelID, userID})
+	}
+}
+
+// InvalidateAll is Invalidate for all rows. A Shared store calls it when it may have missed calls of
+// Invalidate.
+func (g *Guard) InvalidateAll() {
+	if g.sharing != nil {
+		g.sharing.invalidateAll()
 	}
 }
 

@@ -34,11 +34,13 @@ func (r *rowSet) ref(key, flight rowKey) rowRef {
 
 // flight returns the key of the row that stands for the flights of a row; c is its channel, or nil.
 // All rows of a message have the same flight, and no row has two. So there is one flight for each
-// user in a channel, or for each user or channel if they have limits of their own. If both have,
-// everything is one flight, with an empty key.
+// user in a channel, or for each user or channel if they have limits of their own. If both have, or
+// if there are PerEverywhere limits, everything is one flight, with an empty key.
 func (g *Guard) flight(c *channel, key rowKey) rowKey {
 	everywhere, shared := g.everywhereRows.Load() != nil, c != nil && c.sharedRows.Load() != nil
 	switch {
+	case g.overallRows.Load() != nil:
+		return rowKey{}
 	case everywhere && (shared || g.sharing.mixed.Load()):
 		g.sharing.mixed.Store(true)
 		return rowKey{}
@@ -59,14 +61,15 @@ func (c *channel) use(at int64) {
 
 // onlyRow returns the limits of a user's row in the channel, if messages use no other row.
 func (c *channel) onlyRow(g *Guard) *rowSet {
-	if g.everywhereRows.Load() != nil || c.sharedRows.Load() != nil {
+	if g.everywhereRows.Load() != nil || c.sharedRows.Load() != nil || g.overallRows.Load() != nil {
 		return nil
 	}
 	return c.userRows.Load()
 }
 
 // refs appends the rows that a message uses: the user's row in the channel, the user's row of
-// PerUserEverywhere limits, and the channel's row, as far as there are such limits.
+// PerUserEverywhere limits, the channel's row, and the row of PerEverywhere limits, as far as there
+// are such limits.
 func (c *channel) refs(refs []rowRef, g *Guard, userID string) []rowRef {
 	own := rowKey{c.id, userID}
 	flight := g.flight(c, own)
@@ -79,6 +82,11 @@ func (c *channel) refs(refs []rowRef, g *Guard, userID string) []rowRef {
 	if shared := c.sharedRows.Load(); shared != nil {
 		refs = append(refs, shared.ref(rowKey{c.id, ""}, flight))
 	}
+	if overall := g.overallRows.Load(); overall != nil {
+		ref := overall.ref(rowKey{}, flight)
+		ref.order = c.policy.Load().places
+		refs = append(refs, ref)
+	}
 	return refs
 }
 
@@ -86,7 +94,10 @@ func (c *channel) refs(refs []rowRef, g *Guard, userID string) []rowRef {
 func (g *Guard) rowRef(key rowKey) (rowRef, bool) {
 	var c *channel
 	rows := g.everywhereRows.Load()
-	if key.channelID != "" {
+	switch {
+	case key == rowKey{}:
+		rows = g.overallRows.Load()
+	case key.channelID != "":
 		if c = g.channels.get(key.channelID, g, g.now()); c == nil { // not a valid ID
 			return rowRef{}, false
 		}

@@ -17,9 +17,15 @@ func withRoom(p chatguard.Policy) chatguard.Policy {
 	return p
 }
 
+// withServer adds a limit for everyone in all channels.
+func withServer(p chatguard.Policy) chatguard.Policy {
+	p.Limits = append(p.Limits, chatguard.Limit{Name: "server", Per: chatguard.PerEverywhere, Algorithm: chatguard.FixedWindow, Messages: 100_000, Every: time.Minute})
+	return p
+}
+
 // An exchange writes many rows in one round trip, also if they share a flight.
 func TestExchange_SharedFlight(t *testing.T) {
-	for _, policy := range []chatguard.Policy{dayOnly(), withRoom(dayOnly())} {
+	for _, policy := range []chatguard.Policy{dayOnly(), withRoom(dayOnly()), withServer(dayOnly())} {
 		for _, mode := range []chatguard.ShareMode{chatguard.ShareExact, chatguard.ShareSynchronised} {
 			node := &fakeShared{server: newFakeServer(), clock: func() time.Time { return sharedStart }, timeout: time.Minute, away: true}
 			guard, err := chatguard.New(policy, &chatguard.Options{Shared: node, ShareMode: mode})
@@ -73,7 +79,11 @@ func (s *slowRows) count(swaps []*chatguard.Swap, n int) {
 // Limits of another scope, which come into force during a swap, don't let another swap of the same
 // row begin.
 func TestShared_ScopesChangeDuringSwap(t *testing.T) {
-	for _, mode := range []chatguard.ShareMode{chatguard.ShareExact, chatguard.ShareSynchronised} {
+	for i := range 4 {
+		mode, change := chatguard.ShareMode(i%2), withRoom
+		if i >= 2 {
+			change = withServer
+		}
 		synctest.Test(t, func(t *testing.T) {
 			node := &slowRows{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}, swaps: map[chatguard.Key]int{}}
 			guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node, ShareMode: mode})
@@ -89,13 +99,13 @@ func TestShared_ScopesChangeDuringSwap(t *testing.T) {
 					}
 				})
 				synctest.Wait()
-				if err := guard.SetPolicy(withRoom(dayOnly())); err != nil {
+				if err := guard.SetPolicy(change(dayOnly())); err != nil {
 					t.Error(err)
 				}
 			}
 			wg.Wait()
 			if node.most != 1 {
-				t.Errorf("mode %d: %d swaps of a row at the same time", mode, node.most)
+				t.Errorf("case %d: %d swaps of a row at the same time", i, node.most)
 			}
 			for range 2 {
 				if err := guard.Exchange(t.Context()); err != nil {
@@ -103,7 +113,7 @@ func TestShared_ScopesChangeDuringSwap(t *testing.T) {
 				}
 			}
 			if v := check(t, guard, "7"); v.Remaining != 297 || v.Degraded || guard.Sharing().Owed != 0 {
-				t.Errorf("mode %d: %+v, %+v, want 297 messages left of 300", mode, v, guard.Sharing())
+				t.Errorf("case %d: %+v, %+v, want 297 messages left of 300", i, v, guard.Sharing())
 			}
 		})
 	}

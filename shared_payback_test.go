@@ -88,16 +88,16 @@ func TestSynchronised_DegradedWhileAway(t *testing.T) {
 // All rows are read again after a gap in the notices, also if limits of all scopes share a flight.
 func TestSynchronised_InvalidateAllScopes(t *testing.T) {
 	policy := enforcedDefault()
-	for _, per := range []chatguard.Scope{chatguard.PerUserEverywhere, chatguard.PerChannel} {
+	for _, per := range []chatguard.Scope{chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere} {
 		policy.Limits = append(policy.Limits, chatguard.Limit{Name: per.String(), Per: per, Algorithm: chatguard.FixedWindow, Messages: 100, Every: time.Hour})
 	}
 	server, _, guards, exchange := synchronised(t, 1, policy, func() time.Time { return sharedStart })
 	check(t, guards[0], "7")
 	exchange()
-	guards[0].Invalidate("", "")
+	guards[0].InvalidateAll()
 	exchange()
-	if s := guards[0].Sharing(); s.Owed != 0 || s.Exchanged != 6 || len(server.rows) != 3 {
-		t.Errorf("%+v and %d rows in the store, want 3 rows exchanged twice", s, len(server.rows))
+	if s := guards[0].Sharing(); s.Owed != 0 || s.Exchanged != 8 || len(server.rows) != 4 {
+		t.Errorf("%+v and %d rows in the store, want 4 rows exchanged twice", s, len(server.rows))
 	}
 }
 

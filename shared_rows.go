@@ -8,8 +8,7 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// rowKey identifies a row. An empty channel ID means PerUserEverywhere limits; an empty user ID
-// means PerChannel limits.
+// rowKey identifies a row, as the IDs of a SharedRow do.
 type rowKey struct{ channelID, userID string }
 
 // knownRow is what is known of a row in the Shared store. It is guarded by its stripe's lock; the

@@ -13,13 +13,14 @@ import (
 
 var sharedStart = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// sharedPolicy has a limit of each scope, so that a decision uses three rows.
+// sharedPolicy has a limit of each scope, so that a decision uses four rows.
 func sharedPolicy() chatguard.Policy {
 	p := chatguard.DefaultPolicy()
 	p.Mode = chatguard.Enforce
 	p.Limits = append(p.Limits,
 		chatguard.Limit{Name: "everywhere", Per: chatguard.PerUserEverywhere, Algorithm: chatguard.SlidingWindow, Messages: 8, Every: time.Minute},
-		chatguard.Limit{Name: "room", Per: chatguard.PerChannel, Algorithm: chatguard.FixedWindow, Messages: 40, Every: time.Minute})
+		chatguard.Limit{Name: "room", Per: chatguard.PerChannel, Algorithm: chatguard.FixedWindow, Messages: 40, Every: time.Minute},
+		chatguard.Limit{Name: "server", Per: chatguard.PerEverywhere, Algorithm: chatguard.TokenBucket, Burst: 50, Refill: 2 * time.Second})
 	return p
 }
 
@@ -59,9 +60,17 @@ func TestShared_DecidesAsOneGuard(t *testing.T) {
 				m := chatguard.Message{ChannelID: fmt.Sprint(random.IntN(2)), User: user, Cost: random.IntN(3)}
 				g := guards[random.IntN(len(guards))]
 				key := m.Key()
+				all := chatguard.Key{Per: chatguard.PerEverywhere}
 				var want, got any
 				var wantErr, gotErr error
 				switch random.IntN(30) {
+				case 7:
+					want, wantErr = alone.Grant(all, "server", 2)
+					got, gotErr = g.Grant(all, "server", 2)
+				case 8:
+					if i%5 == 0 {
+						wantErr, gotErr = alone.Reset(all), g.Reset(all)
+					}
 				case 0:
 					want, wantErr = alone.Grant(key, "", 2)
 					got, gotErr = g.Grant(key, "", 2)

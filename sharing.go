@@ -29,7 +29,7 @@ type sharing struct {
 
 	swaps, conflicts, fromMemory, apart, unreadable, healed, overdrawn, exchanged atomic.Int64
 
-	// mixed is set once a message uses PerUserEverywhere and PerChannel limits.
+	// mixed is set once a message uses PerUserEverywhere and PerChannel limits. See Guard.flight.
 	mixed atomic.Bool
 
 	problem  atomic.Pointer[rowProblem]
@@ -116,31 +116,29 @@ func (s *sharing) number(now time.Time) int64 {
 	return number
 }
 
-// invalidate makes a row uncertain. An empty key means all rows.
+// invalidate makes a row uncertain.
 func (s *sharing) invalidate(key rowKey) {
-	if key != (rowKey{}) {
-		t := s.stripe(key)
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		k := t.rows[key]
-		if k == nil && s.adopt == nil {
-			return
-		}
-		k = t.get(key)
-		k.version++
-		k.seen, k.refusal, k.replaced = 0, nil, true
-		k.due = k.due || s.adopt != nil // the next Exchange reads it
-		t.place(k)
+	t := s.stripe(key)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := t.rows[key]
+	if k == nil && s.adopt == nil {
 		return
 	}
+	k = t.get(key)
+	k.version++
+	k.seen, k.refusal, k.replaced = 0, nil, true
+	k.due = k.due || s.adopt != nil // the next Exchange reads it
+	t.place(k)
+}
+
+// invalidateAll makes all rows uncertain.
+func (s *sharing) invalidateAll() {
 	s.met.Clear()
 	for i := range s.stripes {
 		t := &s.stripes[i]
 		t.mu.Lock()
 		for _, k := range t.rows {
-			if k.key == (rowKey{}) {
-				continue // not a row, see Guard.flight
-			}
 			k.version++
 			k.seen, k.due = 0, k.due || s.adopt != nil
 			t.place(k)

@@ -16,8 +16,8 @@ type State struct{ guard *Guard }
 func (g *Guard) State() State { return State{g} }
 
 // StateRow is part of one user's state, in an opaque form for a store. ChannelID, UserID and Limit
-// are its key. An empty ChannelID means PerUserEverywhere limits. An empty UserID means PerChannel
-// limits. If Limit is not the name of a limit, the row holds the user's strikes, or the user's
+// are its key. An empty ChannelID means PerUserEverywhere limits, an empty UserID means PerChannel
+// limits, and if both are empty, PerEverywhere limits. If Limit is not the name of a limit, the row holds the user's strikes, or the user's
 // override and grants.
 type StateRow struct {
 	ChannelID, UserID, Limit string
@@ -90,6 +90,9 @@ func (s State) DirtyAll() {
 func (g *Guard) eachTable(do func(channelID string, table *limits.Table)) {
 	if everywhere := g.everywhere.Load(); everywhere != nil {
 		do("", everywhere)
+	}
+	if overall := g.overall.Load(); overall != nil {
+		do("", overall)
 	}
 	g.channels.forEach(func(c *channel) {
 		do(c.id, c.table)
@@ -183,7 +186,7 @@ func (s State) Forgotten(row StateRow, at time.Time) (bool, error) {
 // unknown channel it returns the limits that would apply to its users, or nil if there are none.
 func (g *Guard) findTable(channelID, userID string) (*limits.Table, *limits.Set) {
 	if channelID == "" {
-		return g.everywhere.Load(), nil
+		return g.tableOfAll(userID), nil
 	}
 	if c := g.channels.find(channelID); c != nil {
 		return c.tableOf(userID), nil

@@ -10,7 +10,7 @@ import (
 )
 
 func TestForgotten_Rows(t *testing.T) {
-	limits := func(p *Policy) { p.Limits = append(p.Limits, perChannelLimit(2), everywhereLimit(2)) }
+	limits := func(p *Policy) { p.Limits = append(p.Limits, perChannelLimit(2), everywhereLimit(2), overallLimit(2)) }
 	g := newEnforcingGuard(t, limits, nil)
 	for range 4 {
 		mustCheck(t, g, messageFrom("7", 0)) // the third exceeds the channel's limit, which gives no strike
@@ -20,7 +20,7 @@ func TestForgotten_Rows(t *testing.T) {
 	mustCheck(t, g, costly)
 	rows := dirtyRows(g)
 	ends := map[string]time.Duration{
-		"burst": 8 * time.Second, "daily": 12 * time.Hour, "all": 2 * time.Hour, "abroad": time.Hour, "": 30 * time.Minute,
+		"burst": 8 * time.Second, "daily": 12 * time.Hour, "all": 2 * time.Hour, "abroad": time.Hour, "server": time.Hour, "": 30 * time.Minute,
 	}
 	if len(rows) != len(ends) {
 		t.Fatalf("%d rows, want %d", len(rows), len(ends))
@@ -105,12 +105,12 @@ func TestSetDegraded_Verdicts(t *testing.T) {
 }
 
 func TestDirty_RowsOfAllTables(t *testing.T) {
-	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, perChannelLimit(2), everywhereLimit(2)) }, nil)
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, perChannelLimit(2), everywhereLimit(2), overallLimit(2)) }, nil)
 	mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, inChannel("2", messageFrom("7", 0)))
 	b := g.State().Dirty()
 	rows := slices.Collect(b.Rows())
-	if len(rows) != 2*3+1 { // the limits burst, daily and all in two channels, plus abroad
+	if len(rows) != 2*3+2 { // the limits burst, daily and all in two channels, plus abroad and server
 		t.Fatalf("%d rows: %+v", len(rows), rows)
 	}
 	kept := make([]string, len(rows))
@@ -162,7 +162,7 @@ func TestForgotten_StrikesOfUnknownChannel(t *testing.T) {
 }
 
 func TestDirtyAll(t *testing.T) {
-	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, perChannelLimit(9), everywhereLimit(9)) }, nil)
+	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = append(p.Limits, perChannelLimit(9), everywhereLimit(9), overallLimit(9)) }, nil)
 	mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, messageFrom("8", 0))
 	first := g.State().Dirty()

@@ -304,7 +304,7 @@ func TestSynchronised_NoticesMissed(t *testing.T) {
 	if send(t, b, 1) != 0 || check(t, b, "8").Exempt {
 		t.Error("the changes are known without a notice: the test proves nothing")
 	}
-	b.Invalidate("", "")
+	b.InvalidateAll()
 	exchange()
 	if v := check(t, b, "8"); send(t, b, 1) != 1 || !v.Exempt {
 		t.Errorf("after a notice about all rows: %+v, want the reset and the override in force", v)

@@ -19,7 +19,7 @@ var (
 
 // userTable returns the table that has a user's state, and the time in the table's unit. An empty
 // channel ID selects the PerUserEverywhere limits. An empty user ID selects the channel's
-// PerChannel limits.
+// PerChannel limits. If both are empty, they select the PerEverywhere limits.
 func (g *Guard) userTable(channelID, userID string, at time.Time) (*limits.Table, int64, error) {
 	if len(channelID) > maxID || len(userID) > maxID {
 		return nil, 0, ErrLongID
@@ -38,12 +38,21 @@ func (g *Guard) userTable(channelID, userID string, at time.Time) (*limits.Table
 // tableOf returns the table of a user, or nil if the policy has no limits of that scope.
 func (g *Guard) tableOf(channelID, userID string, at time.Time) *limits.Table {
 	if channelID == "" {
-		return g.everywhere.Load()
+		return g.tableOfAll(userID)
 	}
 	return g.channels.get(channelID, g, at).tableOf(userID)
 }
 
-// Grant gives the key's user, or everyone in the key's channel, n extra messages in one limit. An
+// tableOfAll returns the table of a user in all channels. An empty ID selects the limits that
+// everyone shares; tableOfAll returns nil if there are none.
+func (g *Guard) tableOfAll(userID string) *limits.Table {
+	if userID == "" {
+		return g.overall.Load()
+	}
+	return g.everywhere.Load()
+}
+
+// Grant gives the key's user, or everyone who shares the key's limits, n extra messages in one limit. An
 // empty limit name selects the first daily-window. The extra messages are used when the regular
 // allowance can't cover a message. They expire at the returned time, which is the end of the
 // limit's current window. If no window is open, it is the end of the user's day. If no limit counts
@@ -121,8 +130,8 @@ func (a GuardAt) Refund(v Verdict) error {
 }
 
 // Reset removes the usage, strikes and grants of the key's user, as if the user had never written.
-// With PerChannel it removes what everyone in the channel has used together. The user's override
-// stays. The errors are ErrNoLimit, those of an invalid key, and with Options.Shared those of the
+// With PerChannel it removes what everyone in the channel has used together, and with PerEverywhere
+// what everyone has used in all channels. The user's override stays. The errors are ErrNoLimit, those of an invalid key, and with Options.Shared those of the
 // store: see Options.Shared.
 func (g *Guard) Reset(k Key) error { return g.atNow().Reset(k) }
 
@@ -229,7 +238,7 @@ func (a GuardAt) refundShared(v *Verdict, back limits.Refund, ns int64) error {
 // otherPlaces returns the places that a user's messages use in addition to the user's own row in
 // the channel.
 func (a GuardAt) otherPlaces(channelID, userID string) []limits.Place {
-	return a.guard.channels.get(channelID, a.guard, a.at).places(a.guard, userID, new([2]limits.Place))
+	return a.guard.channels.get(channelID, a.guard, a.at).places(a.guard, userID, new(otherPlaces))
 }
 
 // offence returns the effects of the message on its author.

@@ -223,7 +223,7 @@ func usage(t *testing.T, g *Guard, m Message) (used []int) {
 
 func TestPardon(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) {
-		p.Limits = append(p.Limits[:1], countingLimit("own", PerUser, 9), countingLimit("abroad", PerUserEverywhere, 9), countingLimit("all", PerChannel, 9))
+		p.Limits = append(p.Limits[:1], countingLimit("own", PerUser, 9), countingLimit("abroad", PerUserEverywhere, 9), countingLimit("all", PerChannel, 9), countingLimit("server", PerEverywhere, 9))
 		p.Penalties.StrikeEvery = 0
 	}, nil)
 	var passed Verdict
@@ -234,7 +234,7 @@ func TestPardon(t *testing.T) {
 	if second := mustCheck(t, g, messageFrom("7", 0)); second.Strikes != 2 || late.Late != time.Second || late.Counted != 1 {
 		t.Fatalf("got %+v and %+v", late, second)
 	}
-	if got, want := usage(t, g, messageFrom("7", 0)), []int{3, 5, 5, 5}; !slices.Equal(got, want) {
+	if got, want := usage(t, g, messageFrom("7", 0)), []int{3, 5, 5, 5, 5}; !slices.Equal(got, want) {
 		t.Fatalf("used %v, want %v", got, want)
 	}
 	for i, want := range []bool{true, false} {
@@ -242,7 +242,7 @@ func TestPardon(t *testing.T) {
 		if err != nil || done != want {
 			t.Errorf("pardon %d: done is %v, error %v", i+1, done, err)
 		}
-		if got, want := usage(t, g, messageFrom("7", 0)), []int{3, 4, 4, 4}; !slices.Equal(got, want) {
+		if got, want := usage(t, g, messageFrom("7", 0)), []int{3, 4, 4, 4, 4}; !slices.Equal(got, want) {
 			t.Errorf("after pardon %d: used %v, want %v", i+1, got, want)
 		}
 		if e, _ := g.Explain(messageFrom("7", 0)); e.Strikes != 1 {

@@ -66,7 +66,7 @@ func TestCluster(t *testing.T) {
 	run(t, b, gb)
 	eventually(t, "both are listed and subscribe", func() bool {
 		_, numbered := a.Number()
-		return a.Health().Nodes == 2 && ga.count("/") > 0 && gb.count("/") > 0 && numbered
+		return a.Health().Nodes == 2 && ga.count(allRows) > 0 && gb.count(allRows) > 0 && numbered
 	})
 	// Rows on all shards in one call.
 	var swaps []*chatguard.Swap
@@ -177,12 +177,12 @@ func TestSentinel(t *testing.T) {
 	s := open(t, "redis+sentinel://"+watcher.Addr()+"/main", Options{Replicas: 1, Timeout: 2 * time.Second})
 	guard := &fakeGuard{}
 	run(t, s, guard)
-	eventually(t, "the node subscribes", func() bool { return guard.count("/") > 0 && s.Health().Nodes == 1 })
+	eventually(t, "the node subscribes", func() bool { return guard.count(allRows) > 0 && s.Health().Nodes == 1 })
 	check(t, s, one("a", "", "1"), true)
 	if h := s.Health(); h.Problem != "" {
 		t.Error(h.Problem) // the replica confirms
 	}
-	before := guard.count("/")
+	before := guard.count(allRows)
 	eventually(t, "the Sentinel promotes the replica", func() bool {
 		return watcher.do("SENTINEL", "FAILOVER", "main").Error() == nil
 	})
@@ -197,7 +197,7 @@ func TestSentinel(t *testing.T) {
 		return swap.Done && second.text("GET", fmt.Sprintf("cg1:{u:b%d}:c:lobby", tries)) == "1"
 	})
 	check(t, s, one("a", "1", "2"), true)
-	eventually(t, "the Guard looks at all rows again", func() bool { return guard.count("/") > before })
+	eventually(t, "the Guard looks at all rows again", func() bool { return guard.count(allRows) > before })
 	first.Kill()
 	// WAIT has no replica to wait for.
 	check(t, s, one("a", "2", "3"), true)

@@ -12,7 +12,7 @@ func TestDocuments(t *testing.T) {
 	a, b := open(t, r.URL(), Options{}), open(t, r.URL(), Options{})
 	gb := &fakeGuard{}
 	run(t, b, gb)
-	eventually(t, "b subscribes", func() bool { return gb.count("/") > 0 && len(b.Changes()) > 0 })
+	eventually(t, "b subscribes", func() bool { return gb.count(allRows) > 0 && len(b.Changes()) > 0 })
 	for len(b.Changes()) > 0 {
 		<-b.Changes()
 	}

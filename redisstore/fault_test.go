@@ -209,13 +209,13 @@ func TestBreaker_OpenWithoutServer(t *testing.T) {
 	run(t, s, guard)
 	r.Start()
 	eventually(t, "Run notices the server", func() bool { return s.Health().Up })
-	eventually(t, "the Guard looks at all rows again", func() bool { return guard.count("/") > 0 })
-	before := guard.count("/")
+	eventually(t, "the Guard looks at all rows again", func() bool { return guard.count(allRows) > 0 })
+	before := guard.count(allRows)
 	r.Kill()
 	eventually(t, "Run notices that the server is away", func() bool { return !s.Health().Up })
 	r.Start()
 	eventually(t, "Run notices that the server is back", func() bool { return s.Health().Up })
-	eventually(t, "the Guard looks at all rows again", func() bool { return guard.count("/") > before })
+	eventually(t, "the Guard looks at all rows again", func() bool { return guard.count(allRows) > before })
 }
 
 func TestBreaker(t *testing.T) {

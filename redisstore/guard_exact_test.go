@@ -75,7 +75,7 @@ func TestGuards_EveryAlgorithm(t *testing.T) {
 		policies[l.Name] = enforced(l)
 	}
 	scopes := sevenAlgorithms()
-	scopes[2].Per, scopes[3].Per, scopes[4].CountThrottled = chatguard.PerUserEverywhere, chatguard.PerChannel, true
+	scopes[2].Per, scopes[3].Per, scopes[5].Per, scopes[4].CountThrottled = chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere, true
 	scopes[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 9}}
 	policies["scopes"] = enforced(scopes...)
 	for name, policy := range policies {

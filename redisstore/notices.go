@@ -75,7 +75,7 @@ func (s *Store) changedDocument(name string) {
 
 // forgetAll makes the Guard and the program look at everything again.
 func (s *Store) forgetAll(guard Guard) {
-	guard.Invalidate("", "")
+	guard.InvalidateAll()
 	s.changedDocument("")
 }
 

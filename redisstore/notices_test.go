@@ -14,7 +14,7 @@ func TestNotices(t *testing.T) {
 	ga, gb := &fakeGuard{}, &fakeGuard{}
 	run(t, a, ga)
 	run(t, b, gb)
-	eventually(t, "both subscribe", func() bool { return ga.count("/") > 0 && gb.count("/") > 0 })
+	eventually(t, "both subscribe", func() bool { return ga.count(allRows) > 0 && gb.count(allRows) > 0 })
 	for _, channel := range []string{"lobby", "", "a b%{}"} {
 		swap := &chatguard.Swap{Rows: []chatguard.SharedRow{row(channel, "us er\n", "", "1")}, Notify: true}
 		check(t, a, swap, true)
@@ -23,10 +23,10 @@ func TestNotices(t *testing.T) {
 		eventually(t, "the notice arrives", func() bool { return gb.count(channel+"/us er\n") == 1 })
 	}
 	check(t, a, one("quiet", "", "1"), true)
-	forAll := gb.count("/")
+	forAll := gb.count(allRows)
 	r.must("PUBLISH", "cg1:changes", "something new")
 	r.must("PUBLISH", "cg1:changes", "row %zz u x")
-	eventually(t, "what can't be read concerns all", func() bool { return gb.count("/") == forAll+2 })
+	eventually(t, "what can't be read concerns all", func() bool { return gb.count(allRows) == forAll+2 })
 	if ga.count("lobby/us er\n") != 0 || gb.count("lobby/quiet") != 0 {
 		t.Error(ga.forgotten, gb.forgotten)
 	}
@@ -42,9 +42,9 @@ func TestNotices_Gap(t *testing.T) {
 	run(t, s, guard)
 	more := func(what string, harm func()) {
 		t.Helper()
-		before := guard.count("/")
+		before := guard.count(allRows)
 		harm()
-		eventually(t, what, func() bool { return guard.count("/") > before })
+		eventually(t, what, func() bool { return guard.count(allRows) > before })
 	}
 	more("the first subscription", func() {})
 	more("the subscription was killed", func() { r.must("CLIENT", "KILL", "TYPE", "pubsub") })

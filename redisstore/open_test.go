@@ -136,7 +136,7 @@ func TestOpen_MinimalRights(t *testing.T) {
 	run(t, b, guard)
 	run(t, a, &fakeGuard{})
 	eventually(t, "both subscribe and are listed", func() bool {
-		return guard.count("/") > 0 && a.Health().Nodes == 2 && b.Health().Nodes == 2
+		return guard.count(allRows) > 0 && a.Health().Nodes == 2 && b.Health().Nodes == 2
 	})
 	check(t, a, one("u", "", "1"), true)
 	swap := one("u", "1", "2")

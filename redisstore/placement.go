@@ -15,10 +15,11 @@ type Placement int
 
 const (
 	// PlaceByUser keeps the rows of a user in all channels in one slot, so that users spread over
-	// all shards. It suits policies without PerChannel limits.
+	// all shards. It suits policies without PerChannel
+	// and PerEverywhere limits.
 	PlaceByUser Placement = iota
 	// PlaceByChannel keeps the rows of a channel and of its users in one slot. It suits policies
-	// with PerChannel limits and without PerUserEverywhere limits.
+	// with PerChannel limits, and without PerUserEverywhere and PerEverywhere limits.
 	PlaceByChannel
 	// PlaceTogether keeps the whole namespace in one slot, so in one shard. It suits every policy.
 	PlaceTogether
@@ -43,8 +44,11 @@ func (p Placement) Check(policies ...chatguard.Policy) error {
 		return nil
 	}
 	who := "which a whole channel shares"
-	if limit.Per == chatguard.PerUserEverywhere {
+	switch limit.Per {
+	case chatguard.PerUserEverywhere:
 		who = "which counts a user in all channels"
+	case chatguard.PerEverywhere:
+		who = "which all channels share"
 	}
 	return fmt.Errorf("redisstore: on a Cluster, %s as Options.Placement doesn't suit the limit %q, %s: set it to %s, and another Options.Namespace, on all nodes",
 		p.name(), limit.Name, who, PlacementFor(policies...).name())
@@ -53,15 +57,15 @@ func (p Placement) Check(policies ...chatguard.Policy) error {
 // unsuited returns a limit that has rows in other slots than the user's row in the channel; nil if
 // there is none.
 func (p Placement) unsuited(policies []chatguard.Policy) *chatguard.Limit {
-	elsewhere := chatguard.PerChannel
+	elsewhere := chatguard.Scope.Shared
 	switch p {
 	case PlaceByChannel:
-		elsewhere = chatguard.PerUserEverywhere
+		elsewhere = chatguard.Scope.AllChannels
 	case PlaceTogether:
 		return nil
 	}
 	for _, policy := range policies {
-		i := slices.IndexFunc(policy.Limits, func(l chatguard.Limit) bool { return l.Per == elsewhere })
+		i := slices.IndexFunc(policy.Limits, func(l chatguard.Limit) bool { return elsewhere(l.Per) })
 		if i >= 0 {
 			return &policy.Limits[i]
 		}

@@ -9,6 +9,7 @@ import (
 
 func TestPlacement(t *testing.T) {
 	own, room, everywhere := chatguard.Limit{Name: "own"}, chatguard.Limit{Name: "room", Per: chatguard.PerChannel}, chatguard.Limit{Name: "all", Per: chatguard.PerUserEverywhere}
+	server := chatguard.Limit{Name: "server", Per: chatguard.PerEverywhere}
 	for _, test := range []struct {
 		limits [][]chatguard.Limit
 		needs  Placement
@@ -20,6 +21,9 @@ func TestPlacement(t *testing.T) {
 		{[][]chatguard.Limit{{own}, {room}}, PlaceByChannel, map[Placement]string{PlaceByUser: `"room", which a whole channel shares: set it to PlaceByChannel,`}},
 		{[][]chatguard.Limit{{everywhere}, {own, room}}, PlaceTogether, map[Placement]string{
 			PlaceByUser: `"room", which a whole channel shares: set it to PlaceTogether,`, PlaceByChannel: `"all", which counts a user in all channels: set it to PlaceTogether,`,
+		}},
+		{[][]chatguard.Limit{{own, server}}, PlaceTogether, map[Placement]string{
+			PlaceByUser: `"server", which all channels share: set it to PlaceTogether,`, PlaceByChannel: `"server", which all channels share: set it to PlaceTogether,`,
 		}},
 	} {
 		var policies []chatguard.Policy

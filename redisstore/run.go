@@ -11,8 +11,10 @@ import (
 
 // Guard is what Run needs of a *chatguard.Guard.
 type Guard interface {
-	// Invalidate makes the Guard look at a row again. Empty IDs mean all rows.
+	// Invalidate makes the Guard look at a row again.
 	Invalidate(channelID, userID string)
+	// InvalidateAll makes the Guard look at all rows again.
+	InvalidateAll()
 	// Heal makes the next Exchange write again the rows that the server may have lost.
 	Heal()
 	// Exchange sends what was spent here, and receives what was spent on other nodes.

@@ -160,6 +160,11 @@ func (g *fakeGuard) Invalidate(channelID, userID string) {
 	g.forgotten = append(g.forgotten, channelID+"/"+userID)
 }
 
+// allRows is what InvalidateAll records.
+const allRows = "all/rows"
+
+func (g *fakeGuard) InvalidateAll() { g.Invalidate("all", "rows") }
+
 func (g *fakeGuard) Heal() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -119,9 +119,6 @@ func (s *Store) fill(c *change, swap *chatguard.Swap) error {
 	var slot string
 	for i := range swap.Rows {
 		row := &swap.Rows[i]
-		if row.ChannelID == "" && row.UserID == "" {
-			return errors.New("redisstore: a row has neither a channel nor a user")
-		}
 		var room [128]byte
 		b, from, to := s.keys.appendRow(room[:0], row)
 		end := len(b)

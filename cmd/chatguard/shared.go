@@ -120,7 +120,8 @@ func newSharedExportCommand() *cobra.Command {
 		Short: "Print rows of the shared store as JSON lines",
 		Long: `Prints the rows of the shared store, or those of the user with the ID USER, as JSON lines. A row has the usage of each limit
 with the parameters under which it was spent, strikes, and the override and grants. A row without a user is a channel's,
-and a row without a channel is for limits per user everywhere. The IDs of a server's rooms and users begin with "check:".`,
+a row without a channel is for limits per user everywhere, and a row without both is for limits of everyone everywhere.
+The IDs of a server's rooms and users begin with "check:".`,
 		Example: `  chatguard shared export 12345
   chatguard shared export check:anna
   chatguard shared export > rows.jsonl`,

@@ -33,11 +33,11 @@ func (b *Bot) merge(jobs []job) (penalty chatguard.Penalty, ok bool) {
 	return penalty, penalty.Duration >= chatguard.MinTimeout
 }
 
-// isShared reports whether the named limit is shared by everyone in the channel.
+// isShared reports whether the named limit is shared by several users.
 func isShared(list []chatguard.Limit, name string) bool {
 	for i := range list {
 		if list[i].Name == name {
-			return list[i].Per == chatguard.PerChannel
+			return list[i].Per.Shared()
 		}
 	}
 	return false

@@ -131,12 +131,12 @@ func (r *reader) readChannel(all chatguard.Policy, keys map[string]any, at place
 
 // checkScope returns an error if a channel's own limit would count in all channels.
 func (r *reader) checkScope(all chatguard.Policy, own chatguard.Limit, at place) error {
-	const reason = `per = "user-everywhere" counts in all channels together`
-	if own.Per == chatguard.PerUserEverywhere {
-		return r.fail(at.child("per"), "%s: put the limit at the top, as [[limit]]", reason)
+	const reason = "per = %q counts in all channels together"
+	if own.Per.AllChannels() {
+		return r.fail(at.child("per"), reason+": put the limit at the top, as [[limit]]", own.Per)
 	}
-	if i := indexOf(all.Limits, own.Name); i >= 0 && all.Limits[i].Per == chatguard.PerUserEverywhere {
-		return r.fail(at.child("name"), "%s, so no channel can replace that limit: choose another name", reason)
+	if i := indexOf(all.Limits, own.Name); i >= 0 && all.Limits[i].Per.AllChannels() {
+		return r.fail(at.child("name"), reason+", so no channel can replace that limit: choose another name", all.Limits[i].Per)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (p *programPolicies) holds(channelID string) bool {
 
 // channelsOwn returns the part of a policy that may differ between channels.
 func channelsOwn(p chatguard.Policy) chatguard.Policy {
-	p.Limits = slices.DeleteFunc(slices.Clone(p.Limits), func(l chatguard.Limit) bool { return l.Per == chatguard.PerUserEverywhere })
+	p.Limits = slices.DeleteFunc(slices.Clone(p.Limits), func(l chatguard.Limit) bool { return l.Per.AllChannels() })
 	return p
 }
 
@@ -65,7 +65,7 @@ func (p *programPolicies) policy(channelID string) chatguard.Policy {
 	}
 	policy := channelsOwn(own.Clone())
 	for _, l := range p.guard.Policy().Limits {
-		if l.Per == chatguard.PerUserEverywhere {
+		if l.Per.AllChannels() {
 			policy.Limits = append(policy.Limits, l)
 		}
 	}

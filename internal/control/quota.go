@@ -21,7 +21,7 @@ func (c *Controls) quota(m chatguard.Message) string {
 	}
 	var parts []string
 	for _, l := range e.Limits {
-		if l.Per == chatguard.PerChannel {
+		if l.Per.Shared() {
 			continue // a shared limit is not the user's
 		}
 		part := fmt.Sprintf("%s %d of %d", l.Name, l.Remaining, l.Capacity+l.Granted)

@@ -38,7 +38,7 @@ func (c *Controls) Grant(ctx context.Context, t journal.Target, limit string, n 
 
 // toGrant returns the limit in which to grant extra messages, given the name in the request.
 func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
-	own := slices.DeleteFunc(slices.Clone(limits), func(l chatguard.Limit) bool { return l.Per == chatguard.PerChannel })
+	own := slices.DeleteFunc(slices.Clone(limits), func(l chatguard.Limit) bool { return l.Per.Shared() })
 	wanted := func(l chatguard.Limit) bool { return l.Name == name }
 	if name == "" {
 		wanted = func(l chatguard.Limit) bool { return l.Algorithm == chatguard.DailyWindow }

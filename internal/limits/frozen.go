@@ -47,13 +47,14 @@ func IsFrozen(rows []SeenRow, q *Request, d *Decision, skew int64) (until int64,
 // othersRefuse reports whether each row except the first has no room for a message of cost 1. The
 // user's row in the channel is the first: only messages that use all rows change it.
 func (s *scratch) othersRefuse(rows int, at int64) bool {
-	practice := s.drafts[0].set.strikes.Practice
 	for i := 1; i < rows; i++ {
 		d := &s.drafts[i]
 		variants := [][]Rule{d.rules}
-		if d.set.limits[0].Scope == PerChannel { // users with other roles use it, too
+		if d.set.shared { // users with other roles use it, too
 			variants = d.set.variants
 		}
+		// Messages in other channels use the other rows, and may be enforced there.
+		practice := d.set.limits[0].Scope == PerChannel && s.drafts[0].set.strikes.Practice
 		for _, rules := range variants {
 			if !d.refuses(rules, at, practice) {
 				return false

@@ -47,7 +47,7 @@ type Decision struct {
 	Low       bool
 	Exempt    bool // the user is exempt; nothing was judged
 	Observed  bool // allowed, but an observing limit is full
-	Shared    bool // everyone in the channel shares Limit
+	Shared    bool // several users share Limit
 	NewStrike bool // the message gave a strike
 	// Silenced means that an earlier penalty silences the user for longer than the penalty for this
 	// message.

@@ -154,7 +154,7 @@ func (w *plainPolicy) usedLimits(user string, q Request) (usedLimits []usedLimit
 // scopes returns the scopes of the policy's limits, and the user's own.
 func (w *plainPolicy) scopes() []Scope {
 	scopes := []Scope{PerUser}
-	for _, scope := range []Scope{PerUserEverywhere, PerChannel} {
+	for _, scope := range otherScopes {
 		if slices.ContainsFunc(w.limits, func(l Limit) bool { return l.Scope == scope }) {
 			scopes = append(scopes, scope)
 		}
@@ -162,10 +162,17 @@ func (w *plainPolicy) scopes() []Scope {
 	return scopes
 }
 
-// key returns a user's key in a scope: everyone shares a channel's row.
+// otherScopes are the scopes of the rows that a message uses in addition to its author's row in the
+// channel.
+var otherScopes = []Scope{PerUserEverywhere, PerChannel, PerEverywhere}
+
+// key returns a user's key in a scope: everyone shares a channel's row, and the row of all channels.
 func (*plainPolicy) key(scope Scope, user string) plainKey {
-	if scope == PerChannel {
+	switch scope {
+	case PerChannel:
 		return plainKey{scope, theChannel}
+	case PerEverywhere:
+		return plainKey{scope, "everyone"}
 	}
 	return plainKey{scope, user}
 }
@@ -393,7 +400,7 @@ func (w *plainPolicy) report(d *Decision, at, n int64, deciding, limits []usedLi
 	d.RetryAt = firstTime(slices.Concat(deciding, limits), at, func(t int64) bool { return passes(deciding, limits, t, n) })
 	limit, _ := longestWait(shorterWay(deciding, limits, at, n), at, n)
 	limit = limits[slices.IndexFunc(limits, limit.is)]
-	d.Remaining, d.Shared = limit.remaining(), limit.Scope == PerChannel
+	d.Remaining, d.Shared = limit.remaining(), limit.Scope == PerChannel || limit.Scope == PerEverywhere
 	return limit.Name
 }
 

@@ -59,7 +59,7 @@ func TestCompile_InvalidParameters(t *testing.T) {
 		{given("leaky-bucket", Params{Every: 1}).withRole(6, Numbers{Queue: -5}), "for a role: queue is -5"},
 		{given("sliding-log", Params{Messages: 1, Every: 1}).withRole(2, Numbers{Messages: 1 << 40}), "for a role: messages is 1099511627776"},
 		{given("daily-window", Params{Messages: 1}).withRole(2, Numbers{Refill: 1}), `for a role: daily-window has no "refill"`},
-		{given("fixed-window", Params{Messages: 1, Every: 1}).withScope(Scopes), "unknown scope 3"},
+		{given("fixed-window", Params{Messages: 1, Every: 1}).withScope(Scopes), "unknown scope 4"},
 	}
 	for _, windowed := range []string{"fixed-window", "user-window", "sliding-window", "sliding-log"} {
 		tests = append(tests,

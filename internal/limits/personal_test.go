@@ -131,7 +131,7 @@ func TestOwn_Invalid(t *testing.T) {
 		{numbers("burst", Numbers{Burst: -1}), []string{`limit "burst"`, "burst is -1"}},
 		{numbers("burst", Numbers{Burst: 1 << 62}), []string{`limit "burst"`, "burst is 4611686018427387904"}},
 		{numbers("burst", Numbers{Refill: -1}), []string{`limit "burst"`, "refill is -1ns"}},
-		{numbers("burst", Numbers{Refill: years300}), []string{`limit "burst"`, "too long"}},
+		{numbers("burst", Numbers{Refill: years300}), []string{`limit "burst"`, "want less than 146 years"}},
 		{numbers("burst", Numbers{Messages: 3}), []string{`limit "burst"`, `no "messages"`}},
 		{numbers("daily", Numbers{Burst: 3}), []string{`limit "daily"`, `no "burst"`}},
 		{numbers("daily", Numbers{Messages: -3}), []string{`limit "daily"`, "messages is -3"}},

@@ -22,7 +22,7 @@ func TestPicture(t *testing.T) {
 		{"a window by the clock", window("fixed-window", 9, time.Minute), []float64{70, 80}, 90, Picture{From: sec(60), Until: sec(120), Count: 2}},
 		{"a window of the user", window("user-window", 9, time.Minute), []float64{70, 80}, 90, Picture{From: sec(70), Until: sec(130), Count: 2}},
 		{"no window is open", window("user-window", 9, time.Minute), []float64{10}, 90, Picture{}},
-		{"a day", dailyLimit(9, "UTC", "00:00"), []float64{10}, 90, Picture{Until: sec(86400), Count: 1}},
+		{"a day", dailyLimit(9, "UTC", "00:00"), []float64{10}, 90, Picture{From: sec(0), Until: sec(86400), Count: 1}},
 		{"a sliding window", window("sliding-window", 9, 10*time.Second), []float64{0, 1, 2, 3, 11}, 12, Picture{From: sec(10), Until: sec(20), Count: 1, Previous: 4, Weight: 0.8, Estimate: 4.2}},
 		{"a log", window("sliding-log", 9, 10*time.Second), []float64{1, 2, 3}, 11, Picture{Times: 2, Oldest: sec(2)}},
 		{"a log that has expired", window("sliding-log", 9, 10*time.Second), []float64{1}, 11, Picture{}},

@@ -11,6 +11,7 @@ type chats struct {
 	users      [2]*Table // users of each channel
 	channels   [2]*Table
 	everywhere *Table
+	all        *Table // everyone in both channels
 }
 
 func newChats(t *testing.T, limits ...Limit) *chats {
@@ -20,11 +21,18 @@ func newChats(t *testing.T, limits ...Limit) *chats {
 	for i := range c.users {
 		c.users[i], c.channels[i] = NewTable(sets[PerUser], 1<<30, new(Dropped)), NewTable(sets[PerChannel], 1<<30, new(Dropped))
 	}
+	if sets[PerEverywhere] != nil {
+		c.all = NewTable(sets[PerEverywhere], 1<<30, new(Dropped))
+	}
 	return c
 }
 
 func (c *chats) places(user string, channel int) []Place {
-	return []Place{{Table: c.everywhere, User: user}, {Table: c.channels[channel]}}
+	places := []Place{{Table: c.everywhere, User: user}, {Table: c.channels[channel]}}
+	if c.all != nil {
+		places = append(places, Place{Table: c.all})
+	}
+	return places
 }
 
 func (c *chats) judge(user string, channel int, q Request) (d Decision) {
@@ -50,26 +58,32 @@ func TestScope_Shares(t *testing.T) {
 		bucket(10, time.Hour).withName("all").withScope(PerChannel),
 		bucket(2, time.Hour),
 		bucket(3, 2*time.Hour).withName("everywhere").withScope(PerUserEverywhere),
+		bucket(5, time.Hour).withName("server").withScope(PerEverywhere),
 	)
 	for i, want := range []struct {
 		user    string
 		channel int
 		ok      bool
 		limit   string
-		used    [3]int64
+		used    [4]int64
 	}{
-		{"1", 0, true, "burst", [3]int64{1, 1, 1}},
-		{"1", 0, true, "burst", [3]int64{2, 2, 2}},
-		{"1", 0, false, "burst", [3]int64{2, 2, 2}},
-		{"1", 1, true, "everywhere", [3]int64{1, 1, 3}}, // another channel, the same user
-		{"1", 1, false, "everywhere", [3]int64{1, 1, 3}},
-		{"2", 0, true, "burst", [3]int64{3, 1, 1}}, // another user, the same channel
+		{"1", 0, true, "burst", [4]int64{1, 1, 1, 1}},
+		{"1", 0, true, "burst", [4]int64{2, 2, 2, 2}},
+		{"1", 0, false, "burst", [4]int64{2, 2, 2, 2}},
+		{"1", 1, true, "everywhere", [4]int64{1, 1, 3, 3}}, // another channel, the same user
+		{"1", 1, false, "everywhere", [4]int64{1, 1, 3, 3}},
+		{"2", 0, true, "burst", [4]int64{3, 1, 1, 4}},  // another user, the same channel
+		{"3", 1, true, "server", [4]int64{2, 1, 1, 5}}, // another user, another channel
+		{"4", 0, false, "server", [4]int64{3, 0, 0, 5}},
 	} {
 		d := c.send(want.user, want.channel, 0)
 		if d.Allowed != want.ok || d.Limit.Name() != want.limit {
 			t.Errorf("step %d: allowed is %v, limit %s; want %+v", i, d.Allowed, d.Limit.Name(), want)
 		}
-		if used := c.usage(want.user, want.channel, 0); [3]int64(used) != want.used {
+		if shared := want.limit == "server"; !d.Allowed && (d.Shared != shared || shared && d.NewStrike) {
+			t.Errorf("step %d: shared is %v, new strike %v", i, d.Shared, d.NewStrike)
+		}
+		if used := c.usage(want.user, want.channel, 0); [4]int64(used) != want.used {
 			t.Errorf("step %d: %v are used, want %v", i, used, want.used)
 		}
 	}
@@ -164,7 +178,8 @@ func TestScope_PeekChangesNothing(t *testing.T) {
 func TestScope_Concurrent(t *testing.T) {
 	// Two channels and one user everywhere: whatever the order of the locks, there is no deadlock,
 	// and no user gets more than allowed.
-	c := newChats(t, bucket(50, 1e6*time.Second), bucket(60, 1e6*time.Second).withName("all").withScope(PerChannel), bucket(70, 1e6*time.Second).withName("e").withScope(PerUserEverywhere))
+	c := newChats(t, bucket(50, 1e6*time.Second), bucket(60, 1e6*time.Second).withName("all").withScope(PerChannel), bucket(70, 1e6*time.Second).withName("e").withScope(PerUserEverywhere),
+		bucket(110, 1e6*time.Second).withName("server").withScope(PerEverywhere))
 	var counting sync.Mutex
 	allowed := map[string]int{}
 	var all sync.WaitGroup
@@ -177,6 +192,7 @@ func TestScope_Concurrent(t *testing.T) {
 					allowed[user]++
 					allowed[user+"ab"[channel:channel+1]]++
 					allowed["ab"[channel:channel+1]]++
+					allowed["all"]++
 					counting.Unlock()
 				}
 			}
@@ -188,7 +204,7 @@ func TestScope_Concurrent(t *testing.T) {
 			t.Errorf("%s: %d messages, want %d at most", of, allowed[of], most)
 		}
 	}
-	if allowed["a"] != 60 || allowed["b"] != 60 { // 800 were tried; only these limits block
-		t.Errorf("%v, want 60 in both channels", allowed)
+	if allowed["all"] != 110 { // 800 were tried; this limit blocks last
+		t.Errorf("%v, want 110 in both channels together", allowed)
 	}
 }

@@ -102,7 +102,7 @@ func (w *world) drawStrikes() Strikes {
 // drawLimits draws one limit of the algorithm, and up to three others.
 func drawLimits(rt *rapid.T, algorithm string) (limits []Limit) {
 	for i := range rapid.IntRange(1, 4).Draw(rt, "limits") {
-		l := Limit{Scope: rapid.SampledFrom([]Scope{PerUser, PerUser, PerUser, PerUserEverywhere, PerChannel}).Draw(rt, "scope")}
+		l := Limit{Scope: rapid.SampledFrom([]Scope{PerUser, PerUser, PerUser, PerUserEverywhere, PerChannel, PerEverywhere}).Draw(rt, "scope")}
 		l.Name, l.Algorithm = fmt.Sprintf("limit%d", i), algorithm
 		if i > 0 {
 			l.Algorithm = algorithms[rapid.IntRange(0, len(algorithms)-1).Draw(rt, "algorithm")].name
@@ -231,7 +231,7 @@ func (w *world) request() Request {
 // otherPlaces returns the places that a message uses in addition to its author's row in the
 // channel.
 func (w *world) otherPlaces(user string) (places []Place) {
-	for _, scope := range []Scope{PerUserEverywhere, PerChannel} {
+	for _, scope := range otherScopes {
 		if table := w.tables[scope]; table != nil {
 			places = append(places, Place{Table: table, User: w.oracle.key(scope, user).user})
 		}

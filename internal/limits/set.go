@@ -12,13 +12,17 @@ import (
 type Scope uint8
 
 // The scopes. Each scope has its own Table: for the users in a channel, for the users in all
-// channels, or for the channel as a whole.
+// channels, for the channel as a whole, or for all channels as a whole.
 const (
 	PerUser Scope = iota
 	PerUserEverywhere
 	PerChannel
+	PerEverywhere
 	Scopes // number of scopes
 )
+
+// IsShared reports whether several users share the state of a limit.
+func (s Scope) IsShared() bool { return s == PerChannel || s == PerEverywhere }
 
 // Limit is one limit of a Set, with other numbers for some roles. Roles are bits of a Request's
 // Roles. A higher bit takes precedence over a lower one.
@@ -65,7 +69,7 @@ type Set struct {
 	// fresh is the row of a new user, if it isn't empty. It belongs to one table.
 	fresh   []uint64
 	strikes Strikes
-	shared  bool // shared by everyone in a channel
+	shared  bool // see Scope.IsShared
 	// special means that at least one limit only observes, counts throttled messages, or delays
 	// messages, or that the set is ranked.
 	special bool
@@ -120,7 +124,7 @@ func Compile(limits []Limit, strikes Strikes) (Sets, error) {
 		if err != nil {
 			return Sets{}, err
 		}
-		s.shared = Scope(scope) == PerChannel
+		s.shared = Scope(scope).IsShared()
 		sets[scope] = s
 	}
 	return sets, nil

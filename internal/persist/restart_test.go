@@ -20,6 +20,7 @@ func everyAlgorithm() chatguard.Policy {
 		chatguard.Limit{Name: "evening", Algorithm: chatguard.UserWindow, Messages: 30, Every: 12 * time.Hour, CountThrottled: true},
 		chatguard.Limit{Name: "week", Algorithm: chatguard.SlidingWindow, Messages: 60, Every: 168 * time.Hour},
 		chatguard.Limit{Name: "exact", Algorithm: chatguard.SlidingLog, Messages: 8, Every: 2 * time.Minute},
+		chatguard.Limit{Name: "server", Algorithm: chatguard.FixedWindow, Per: chatguard.PerEverywhere, Messages: 5000, Every: 24 * time.Hour},
 		chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 24 * time.Hour},
 	)
 	return p

@@ -9,7 +9,7 @@ import (
 )
 
 // Budget is the maximum memory in bytes for the users' states while one policy is judged. Users are
-// judged in groups, one after another, unless the whole channel shares a limit. So more users take
+// judged in groups, one after another, unless all of them share a limit. So more users take
 // more time but no more memory.
 const Budget = 32 << 20
 
@@ -28,14 +28,14 @@ type group struct{ first, end uint32 }
 
 func (g group) has(user uint32) bool { return g.first <= user && user < g.end }
 
-// groupSize returns how many users can be judged together within a budget. Users who share a limit
-// of the channel stay together.
+// groupSize returns how many users can be judged together within a budget. Users who share a
+// limit stay together.
 func groupSize(policy chatguard.Policy, users int, budget int64) (int, error) {
 	all, err := policy.MemoryBytes(users)
 	if err != nil || all <= budget {
 		return users, err
 	}
-	if slices.ContainsFunc(policy.Limits, func(l chatguard.Limit) bool { return l.Per == chatguard.PerChannel }) {
+	if slices.ContainsFunc(policy.Limits, func(l chatguard.Limit) bool { return l.Per.Shared() }) {
 		return 0, &BudgetError{users, all}
 	}
 	one, err := policy.MemoryBytes(1)

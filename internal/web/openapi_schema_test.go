@@ -90,7 +90,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[chatguard.Action]():        nameSchema(actions),
 		typeOf[chatguard.Mode]():          textSchema(chatguard.Enforce, chatguard.Observe),
 		typeOf[chatguard.Exemption]():     textSchema(chatguard.ExemptByRole, chatguard.AlwaysExempt, chatguard.NeverExempt),
-		typeOf[chatguard.Scope]():         textSchema(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel),
+		typeOf[chatguard.Scope]():         textSchema(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere),
 		typeOf[chatguard.ParameterKind](): nameSchema([]chatguard.ParameterKind{chatguard.CountParameter, chatguard.DurationParameter, chatguard.ZoneParameter, chatguard.ClockParameter}),
 		typeOf[auth.Access]():             nameSchema([]auth.Access{auth.View, auth.Moderate, auth.Own, auth.Check}),
 		typeOf[journal.Result]():          nameSchema(journal.Results),

@@ -127,13 +127,13 @@ func dayZone(p chatguard.Policy, own chatguard.UserOverride) string {
 }
 
 func isDaily(l chatguard.Limit) bool {
-	return l.Algorithm == chatguard.DailyWindow && l.Per != chatguard.PerChannel
+	return l.Algorithm == chatguard.DailyWindow && !l.Per.Shared()
 }
 
 // dayEnd returns when the user's day ends.
 func dayEnd(standing []chatguard.LimitStatus, zone string, now time.Time) time.Time {
 	for _, l := range standing {
-		if l.Algorithm == chatguard.DailyWindow && l.Per != chatguard.PerChannel && l.ResetAt.After(now) {
+		if l.Algorithm == chatguard.DailyWindow && !l.Per.Shared() && l.ResetAt.After(now) {
 			return l.ResetAt
 		}
 	}

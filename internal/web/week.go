@@ -51,7 +51,7 @@ func (h *users) getWeek(w http.ResponseWriter, r *http.Request, who access.Calle
 // weekLimit returns the limit with this name. If name is empty, it returns the limit that is most
 // informative for a week.
 func weekLimit(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
-	limits = slices.DeleteFunc(limits, func(l chatguard.Limit) bool { return l.Per == chatguard.PerChannel || name != "" && l.Name != name })
+	limits = slices.DeleteFunc(limits, func(l chatguard.Limit) bool { return l.Per.Shared() || name != "" && l.Name != name })
 	if len(limits) == 0 {
 		return chatguard.Limit{}, problem.New(http.StatusUnprocessableEntity, "There is no limit %s that counts per user.", problem.Quote(name))
 	}

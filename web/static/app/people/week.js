@@ -10,6 +10,7 @@ import { state } from "../core/state.js";
 import { change, isShown } from "./people.js";
 import { Chart, ChartToCome } from "../widgets/chart.js";
 import { amount } from "../words/algorithms.js";
+import { isShared } from "../words/scopes.js";
 import { clock, stamp } from "../words/time.js";
 /** @import { Card, Person } from "./people.js" */
 
@@ -60,7 +61,7 @@ const rowStep = 6 * 3600; // between two rows of the table, seconds
 export function UserWeek({ person: { card, week } }) {
   const { body, problem } = week;
   const chosen = week.limit || body?.limit || "";
-  const limits = card.limits.filter(({ per }) => per !== "channel");
+  const limits = card.limits.filter((limit) => !isShared(limit));
   if (limits.length === 0) return null;
   return html`
     <section class="part" aria-labelledby="week">
