@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,10 +14,10 @@ import (
 
 // Part returns a node's part of a policy, so that all nodes together allow at most what the policy
 // does, if their shares add up to at most 1. A share is above 0, up to 1. Part multiplies each
-// limit's burst, messages or places (the queue and the message that isn't waiting) by the share,
-// and rounds down. It divides the refill of a token-bucket and the interval of a leaky-bucket by
-// the share, and rounds up. The numbers of roles change in the same way; the rest of the policy
-// stays.
+// limit's burst, messages, reserve or places (the queue and the message that isn't waiting) by the
+// share, and rounds down. It divides the refill of a token-bucket and the interval of a leaky-bucket
+// by the share, and rounds up. A cascade's buckets change as token-buckets. The numbers of roles
+// change in the same way; the rest of the policy stays.
 //
 // The error names a limit of which the node would get less than one message.
 func Part(p chatguard.Policy, share float64) (chatguard.Policy, error) {
@@ -37,6 +38,9 @@ func takePart(l *chatguard.Limit, share float64) error {
 	switch l.Algorithm {
 	case chatguard.TokenBucket:
 		l.Burst, l.Refill = part.count(l.Burst), part.interval(l.Refill)
+	case chatguard.Cascade:
+		l.Burst, l.Refill = part.count(l.Burst), part.interval(l.Refill)
+		l.ExtraBurst, l.ExtraRefill = part.count(l.ExtraBurst), part.interval(l.ExtraRefill)
 	case chatguard.LeakyBucket:
 		l.Queue, l.Every = part.count(l.Queue+1)-1, part.interval(l.Every)
 	default:
@@ -45,6 +49,7 @@ func takePart(l *chatguard.Limit, share float64) error {
 	for _, role := range slices.Sorted(maps.Keys(l.Roles)) {
 		o := l.Roles[role]
 		o.Burst, o.Messages, o.Refill = part.count(o.Burst), part.count(o.Messages), part.interval(o.Refill)
+		o.ExtraBurst, o.ExtraRefill = part.count(o.ExtraBurst), part.interval(o.ExtraRefill)
 		if o.Queue != 0 {
 			o.Queue = part.count(max(0, o.Queue)+1) - 1
 			if o.Queue == 0 {
@@ -53,6 +58,7 @@ func takePart(l *chatguard.Limit, share float64) error {
 		}
 		l.Roles[role] = o
 	}
+	l.Reserve = min(int(float64(l.Reserve)*share+1e-9), max(0, leastCapacity(*l)-1))
 	if part.none {
 		return fmt.Errorf("a share of %v is less than one message: raise the share, the limit, or leave out the limit%s", share, holder(whole))
 	}
@@ -60,6 +66,24 @@ func takePart(l *chatguard.Limit, share float64) error {
 		return errors.New("a share of it refills too slowly: raise the share")
 	}
 	return nil
+}
+
+// leastCapacity returns the capacity of a limit for the users who have the least.
+func leastCapacity(l chatguard.Limit) int {
+	capacity := func(o chatguard.Override) int {
+		switch l.Algorithm {
+		case chatguard.TokenBucket:
+			return cmp.Or(o.Burst, l.Burst)
+		case chatguard.LeakyBucket:
+			return max(0, cmp.Or(o.Queue, l.Queue)) + 1
+		}
+		return cmp.Or(o.Messages, l.Messages)
+	}
+	least := capacity(chatguard.Override{})
+	for _, o := range l.Roles {
+		least = min(least, capacity(o))
+	}
+	return least
 }
 
 // holder says what a queue has to do with it, for a limit that has none.

@@ -168,19 +168,19 @@ func (r *reader) set(target reflect.Value, value any, at place) error {
 	return nil
 }
 
-// minNumber returns the smallest number that a key may have. It is 0 for a queue, for the rate at
-// which raid mode starts, and for the number of replicas.
+// minNumber returns the smallest number that a key may have. It is 0 for a queue, for a reserve, for
+// the rate at which raid mode starts, and for the number of replicas.
 func minNumber(at place) int64 {
-	if isQueue(at) || at.String() == "raid.start_rate" || at.String() == "shared.replicas" {
+	if isLimitKey(at, "queue") || isLimitKey(at, "reserve") || at.String() == "raid.start_rate" || at.String() == "shared.replicas" {
 		return 0
 	}
 	return 1
 }
 
-// isQueue reports whether a place is the queue of a limit or of a role in a limit.
-func isQueue(at place) bool {
+// isLimitKey reports whether a place is that key of a limit or of a role in a limit.
+func isLimitKey(at place, key string) bool {
 	at = at.policyPlace()
-	return len(at) > 2 && at[0] == "limit" && at[len(at)-1] == "queue"
+	return len(at) > 2 && at[0] == "limit" && at[len(at)-1] == key
 }
 
 func (r *reader) readText(target encoding.TextUnmarshaler, value any, at place) error {

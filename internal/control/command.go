@@ -119,6 +119,8 @@ func describe(l chatguard.Limit) string {
 	switch l.Algorithm {
 	case chatguard.TokenBucket:
 		return fmt.Sprintf("%s (%d, one more every %s)", l.Name, l.Burst, l.Refill)
+	case chatguard.Cascade:
+		return fmt.Sprintf("%s (%d, one more every %s; then %d at low priority, one more every %s)", l.Name, l.Burst, l.Refill, l.ExtraBurst, l.ExtraRefill)
 	case chatguard.LeakyBucket:
 		return fmt.Sprintf("%s (one every %s)", l.Name, l.Every)
 	case chatguard.DailyWindow:

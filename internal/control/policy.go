@@ -51,7 +51,7 @@ func names(limits []chatguard.Limit) (list []string) {
 }
 
 // capacities are the keys of the limits' capacities.
-var capacities = map[chatguard.Algorithm]string{chatguard.TokenBucket: "burst", chatguard.LeakyBucket: "queue"}
+var capacities = map[chatguard.Algorithm]string{chatguard.TokenBucket: "burst", chatguard.Cascade: "burst", chatguard.LeakyBucket: "queue"}
 
 // set sets a limit's parameter from its text. It does not check whether the key fits the algorithm;
 // the Guard does.
@@ -61,8 +61,8 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 			key = "messages"
 		}
 	}
-	counts := map[string]*int{"burst": &l.Burst, "messages": &l.Messages, "queue": &l.Queue}
-	lengths := map[string]*time.Duration{"refill": &l.Refill, "every": &l.Every}
+	counts := map[string]*int{"burst": &l.Burst, "extra_burst": &l.ExtraBurst, "messages": &l.Messages, "queue": &l.Queue, "reserve": &l.Reserve}
+	lengths := map[string]*time.Duration{"refill": &l.Refill, "extra_refill": &l.ExtraRefill, "every": &l.Every}
 	switch {
 	case counts[key] != nil:
 		if *counts[key], err = strconv.Atoi(value); err != nil {
@@ -73,7 +73,7 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 			return fmt.Errorf(`%s must be a duration such as "4s", not %q`, key, value)
 		}
 	default:
-		return errors.New("a limit has burst, refill, messages, every and queue")
+		return errors.New("a limit has burst, refill, extra_burst, extra_refill, messages, every, queue and reserve")
 	}
 	return nil
 }

@@ -257,7 +257,7 @@ func (r Raid) over(p chatguard.Policy) chatguard.Policy {
 	for i := range p.Limits {
 		l := &p.Limits[i]
 		taken = taken || l.Name == raidLimit
-		if l.Algorithm == chatguard.TokenBucket && l.Per == chatguard.PerUser && (r.FirstTimerBurst > 0 || r.FirstTimerRefill > 0) {
+		if (l.Algorithm == chatguard.TokenBucket || l.Algorithm == chatguard.Cascade) && l.Per == chatguard.PerUser && (r.FirstTimerBurst > 0 || r.FirstTimerRefill > 0) {
 			r.narrow(l)
 		}
 	}
@@ -277,17 +277,31 @@ func (r Raid) narrow(l *chatguard.Limit) {
 		l.Roles = map[chatguard.Role]chatguard.Override{}
 	}
 	for role, o := range l.Roles {
-		l.Roles[role] = chatguard.Override{Burst: cmp.Or(o.Burst, l.Burst), Refill: cmp.Or(o.Refill, l.Refill)}
+		l.Roles[role] = bucketNumbers(*l, o)
 	}
 	if everyone, ok := l.Roles[chatguard.Everyone]; ok {
-		l.Burst, l.Refill = everyone.Burst, everyone.Refill
+		l.Burst, l.Refill, l.ExtraBurst, l.ExtraRefill = everyone.Burst, everyone.Refill, everyone.ExtraBurst, everyone.ExtraRefill
 		delete(l.Roles, chatguard.Everyone)
 	}
 	newcomer, ok := l.Roles[chatguard.FirstTimer]
 	if !ok {
-		newcomer = chatguard.Override{Burst: l.Burst, Refill: l.Refill}
+		newcomer = bucketNumbers(*l, chatguard.Override{})
 	}
-	l.Roles[chatguard.FirstTimer] = chatguard.Override{
-		Burst: min(cmp.Or(r.FirstTimerBurst, newcomer.Burst), newcomer.Burst), Refill: max(time.Duration(r.FirstTimerRefill), newcomer.Refill),
+	if r.FirstTimerBurst > 0 {
+		newcomer.Burst = min(max(r.FirstTimerBurst, l.Reserve+1), newcomer.Burst) // a limit holds more than its reserve
+		newcomer.ExtraBurst = min(r.FirstTimerBurst, newcomer.ExtraBurst)
+	}
+	newcomer.Refill = max(time.Duration(r.FirstTimerRefill), newcomer.Refill)
+	if l.Algorithm == chatguard.Cascade {
+		newcomer.ExtraRefill = max(time.Duration(r.FirstTimerRefill), newcomer.ExtraRefill)
+	}
+	l.Roles[chatguard.FirstTimer] = newcomer
+}
+
+// bucketNumbers returns all numbers of a token-bucket or a cascade for users with that override.
+func bucketNumbers(l chatguard.Limit, o chatguard.Override) chatguard.Override {
+	return chatguard.Override{
+		Burst: cmp.Or(o.Burst, l.Burst), Refill: cmp.Or(o.Refill, l.Refill),
+		ExtraBurst: cmp.Or(o.ExtraBurst, l.ExtraBurst), ExtraRefill: cmp.Or(o.ExtraRefill, l.ExtraRefill),
 	}
 }

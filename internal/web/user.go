@@ -158,6 +158,7 @@ func roleNumbers(limits []chatguard.Limit, roles chatguard.Roles) map[string]cha
 		}
 		numbers[l.Name] = chatguard.Override{
 			Burst: cmp.Or(own.Burst, l.Burst), Refill: cmp.Or(own.Refill, l.Refill),
+			ExtraBurst: cmp.Or(own.ExtraBurst, l.ExtraBurst), ExtraRefill: cmp.Or(own.ExtraRefill, l.ExtraRefill),
 			Queue: cmp.Or(own.Queue, l.Queue, noQueueNumber(l)), Messages: cmp.Or(own.Messages, l.Messages),
 		}
 	}
