@@ -54,14 +54,14 @@ func TestTerminal_HostileTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	const at = `"at":"2026-01-01T00:00:00Z"`
-	changes := write("changes.jsonl", `{"kind":"chatguard-export","format":4,`+at+`}
+	changes := write("changes.jsonl", `{"kind":"chatguard-export","format":5,`+at+`}
 {"kind":"revision","channel":"1","number":1,"author":`+quoted("anna"+escapes)+`,`+at+`,"policy":`+string(policy)+`,"changes":[{"key":`+quoted("limit.few"+escapes+"\nnext.burst")+`,"from":null,"to":`+quoted("many"+escapes)+`},{"key":"timezone","from":"UTC","to":"Asia/Tokyo"}]}
 {"kind":"channel","id":"1","login":"gardenhour"}
 {"kind":"end","lines":4}
 `)
 	record := write("chat.jsonl", strings.Repeat(`{`+at+`,"channel":`+quoted("c"+escapes)+`,"user_id":`+quoted("u"+escapes)+`,"login":`+quoted("l"+escapes)+"}\n", 5))
 	limits := write("limits.toml", "[[limit]]\nname = "+quoted("few")+"\nalgorithm = \"token-bucket\"\nburst = 3\nrefill = \"4s\"\n")
-	wrongTime := write("time.jsonl", `{"kind":"chatguard-export","format":4,`+at+`}
+	wrongTime := write("time.jsonl", `{"kind":"chatguard-export","format":5,`+at+`}
 {"kind":"setting","channel":"1","name":"x","value":"y"}
 {"kind":"person","channel":"1","user_id":"7","login":"anna","roles":[],"last_seen":`+quoted("2026"+escapes)+`}
 `)

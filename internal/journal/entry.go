@@ -41,6 +41,7 @@ type Offence struct {
 	Counted   int           `json:"counted"`
 	Series    uint8         `json:"series"`
 	NewStrike bool          `json:"new_strike"`
+	Low       bool          `json:"low,omitempty"` // the message would have been of low priority
 }
 
 // NewEntry returns the entry of a throttled or observed message before any action. Long texts are
@@ -52,7 +53,7 @@ func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
 		MessageID: hostile.Clip(m.ID, MaxID), Text: hostile.Clip(m.Text, MaxText),
 		Limit: v.Limit, MaySpeakAt: OptionalTime{v.MaySpeakAt()}, ResetAt: v.ResetAt, Strikes: v.Strikes,
 		Penalty: v.Penalty, Cost: max(m.Cost, 1),
-		Offence: Offence{Late: v.Late, Counted: v.Counted, Series: v.Series, NewStrike: v.NewStrike},
+		Offence: Offence{Late: v.Late, Counted: v.Counted, Series: v.Series, NewStrike: v.NewStrike, Low: v.Priority == chatguard.Low},
 		Outcome: Outcome{Entry: v.EntryID, At: v.At, Action: v.Penalty.Action, Result: Pending},
 	}
 	if v.Observed {
@@ -64,10 +65,14 @@ func NewEntry(m chatguard.Message, v chatguard.Verdict) Entry {
 
 // Verdict returns the part of the message's verdict that chatguard.Guard.Pardon needs.
 func (e *Entry) Verdict() chatguard.Verdict {
-	return chatguard.Verdict{
+	v := chatguard.Verdict{
 		At: e.At, ChannelID: e.ChannelID, UserID: e.UserID, EntryID: e.ID, Limit: e.Limit, Strikes: e.Strikes, Penalty: e.Penalty,
 		Late: e.Offence.Late, Counted: e.Offence.Counted, Series: e.Offence.Series, NewStrike: e.Offence.NewStrike,
 	}
+	if e.Offence.Low {
+		v.Priority = chatguard.Low
+	}
+	return v
 }
 
 // MostMerged is the longest timeout that replaces several penalties, none of which was a timeout.

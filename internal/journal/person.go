@@ -31,6 +31,7 @@ type Minute struct {
 	Messages  uint32    // all messages
 	Throttled uint32    // including those that were only observed
 	Observed  uint32    // throttled messages that were only observed
+	Low       uint32    // allowed at low priority
 }
 
 // Target is the user that a change is about, and the author of the change.

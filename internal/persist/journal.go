@@ -12,13 +12,13 @@ import (
 
 // entryColumns are the columns of an entry in the order of entryValues and scanEntry.
 const entryColumns = `id, at, channel_id, user_id, login, display_name, message_id, text, limit_name, may_speak_at, reset_at, strikes, penalty,
-	cost, late, counted, series, new_strike, outcome_at, outcome_action, outcome_result, outcome_reason`
+	cost, late, counted, series, new_strike, low, outcome_at, outcome_action, outcome_result, outcome_reason`
 
 // An entry that already exists was stored by an earlier flush that nevertheless returned an error.
 // Only the entry's outcome can have changed since.
 var entryInsertion = Insertion{
 	Into:    "journal (" + entryColumns + ")",
-	Columns: 22,
+	Columns: 23,
 	Conflict: `DO UPDATE SET outcome_at = excluded.outcome_at, outcome_action = excluded.outcome_action,
 		outcome_result = excluded.outcome_result, outcome_reason = excluded.outcome_reason`,
 }
@@ -26,7 +26,7 @@ var entryInsertion = Insertion{
 func entryValues(args []any, e *journal.Entry) []any {
 	return append(args, int64(e.ID), e.At.UnixNano(), e.ChannelID, e.UserID, e.Login, e.DisplayName, e.MessageID, e.Text, e.Limit,
 		optionalTime(e.MaySpeakAt.Time), optionalTime(e.ResetAt), e.Strikes, e.Penalty.String(),
-		e.Cost, int64(e.Offence.Late), e.Offence.Counted, e.Offence.Series, e.Offence.NewStrike,
+		e.Cost, int64(e.Offence.Late), e.Offence.Counted, e.Offence.Series, e.Offence.NewStrike, e.Offence.Low,
 		e.Outcome.At.UnixNano(), e.Outcome.Action.String(), string(e.Outcome.Result), e.Outcome.Reason)
 }
 
@@ -99,7 +99,7 @@ func (db *database) queryEntries(ctx context.Context, query string, args ...any)
 func scanEntry(rows *sql.Rows) (e journal.Entry, err error) {
 	err = rows.Scan(&e.ID, TimeColumn{&e.At}, &e.ChannelID, &e.UserID, &e.Login, &e.DisplayName, &e.MessageID, &e.Text, &e.Limit,
 		TimeColumn{&e.MaySpeakAt.Time}, TimeColumn{&e.ResetAt}, &e.Strikes, TextColumn{&e.Penalty}, &e.Cost,
-		&e.Offence.Late, &e.Offence.Counted, &e.Offence.Series, &e.Offence.NewStrike,
+		&e.Offence.Late, &e.Offence.Counted, &e.Offence.Series, &e.Offence.NewStrike, &e.Offence.Low,
 		TimeColumn{&e.Outcome.At}, TextColumn{&e.Outcome.Action}, &e.Outcome.Result, &e.Outcome.Reason)
 	e.Outcome.Entry = e.ID
 	return e, err

@@ -96,13 +96,14 @@ func (c *minuteCount) addMessages(ctx context.Context, waiting []timelineRow) er
 func (c *minuteCount) addChannel(ctx context.Context, channelID, waiting string) error {
 	return c.db.query(ctx, func(rows *sql.Rows) error {
 		var at int64
-		var messages uint32
-		err := rows.Scan(&at, &messages)
-		c.minute(channelID, at).Messages += messages
+		var messages, low uint32
+		err := rows.Scan(&at, &messages, &low)
+		m := c.minute(channelID, at)
+		m.Messages, m.Low = m.Messages+messages, m.Low+low
 		return err
-	}, `SELECT minute, sum(messages) FROM (
-			SELECT at - at % ?3 AS minute, count(*) AS messages FROM timeline WHERE channel_id = ?1 AND at >= ?2 AND at < ?5 GROUP BY minute
-			UNION ALL SELECT value ->> 0, 1 FROM json_each(?4)
+	}, `SELECT minute, sum(messages), sum(low) FROM (
+			SELECT at - at % ?3 AS minute, count(*) AS messages, sum(low) AS low FROM timeline WHERE channel_id = ?1 AND at >= ?2 AND at < ?5 GROUP BY minute
+			UNION ALL SELECT value ->> 0, 1, value ->> 4 FROM json_each(?4)
 				WHERE NOT EXISTS (SELECT 1 FROM timeline WHERE channel_id = ?1 AND at = value ->> 1 AND number = value ->> 2))
 		GROUP BY minute`, channelID, c.since.UnixNano(), int64(time.Minute), waiting, c.until.UnixNano())
 }

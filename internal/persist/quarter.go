@@ -44,12 +44,15 @@ func (s *Store) QuarterHours(ctx context.Context, channelID, userID string, sinc
 }
 
 // placesOf returns a JSON list. For each message it has the start of the span that contains the
-// message, the message's time and number, and what the message spent.
+// message, the message's time and number, what the message spent, and 1 if it was of low priority.
 func placesOf(rows []timelineRow, span time.Duration) string {
-	places := make([][4]int64, len(rows))
+	places := make([][5]int64, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		places[i] = [4]int64{r.At.Truncate(span).UnixNano(), r.At.UnixNano(), r.number, r.spentCost()}
+		places[i] = [5]int64{r.At.Truncate(span).UnixNano(), r.At.UnixNano(), r.number, r.spentCost()}
+		if r.low {
+			places[i][4] = 1
+		}
 	}
 	return jsonOf(places)
 }

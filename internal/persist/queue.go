@@ -90,7 +90,7 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.number++
-	q.timeline.add(q.timeline.rowsOf(m.ChannelID), timelineRow{spoken, q.number, unspentCost(spoken.Cost, v), displayName})
+	q.timeline.add(q.timeline.rowsOf(m.ChannelID), timelineRow{spoken, q.number, unspentCost(spoken.Cost, v), displayName, isLow(v)})
 	if entry != nil {
 		q.waiting.entries = append(q.waiting.entries, entry)
 	}
@@ -100,6 +100,9 @@ func (q *queue) observe(m *chatguard.Message, v *chatguard.Verdict) {
 		wakeUp(q.wake)
 	}
 }
+
+// isLow reports whether a message passed at low priority.
+func isLow(v *chatguard.Verdict) bool { return v.Priority == chatguard.Low && !v.Throttled() }
 
 // unspentCost returns how much of a message's cost wasn't spent, according to its verdict. If a
 // limit that only observes would have throttled the message, the verdict doesn't tell whether other

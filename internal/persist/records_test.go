@@ -24,6 +24,7 @@ import (
 type history struct {
 	spoken  []journal.TimelineMessage
 	spent   []int                // by each message of spoken
+	low     []bool               // whether each message of spoken passed at low priority
 	names   map[time.Time]string // display names of the authors, by the times of their messages
 	entries []journal.Entry
 }
@@ -68,8 +69,11 @@ func (h *history) minutes(since, until time.Time) (list []journal.Minute) {
 		}
 		return minutes[key]
 	}
-	for _, m := range h.spoken {
+	for i, m := range h.spoken {
 		minute(m.ChannelID, m.At).Messages++
+		if h.low[i] {
+			minute(m.ChannelID, m.At).Low++
+		}
 	}
 	for _, e := range h.entries {
 		m := minute(e.ChannelID, e.At)
@@ -147,6 +151,7 @@ func (r *recordsRun) speak() {
 		},
 	}
 	v, spent := chatguard.Verdict{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Allowed: true}, 0
+	v.Priority = rapid.SampledFrom([]chatguard.Priority{chatguard.Normal, chatguard.Low}).Draw(r.T, "priority")
 	switch rapid.SampledFrom([]string{"allowed", "throttled", "counted", "observed", "exempt"}).Draw(r.T, "verdict") {
 	case "allowed":
 		spent = m.Cost
@@ -165,7 +170,7 @@ func (r *recordsRun) speak() {
 	r.store.Observe(m, v)
 	r.names[at] = m.User.DisplayName
 	r.spoken = append(r.spoken, journal.TimelineMessage{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Login: m.User.Login, Roles: m.User.Roles, Cost: m.Cost})
-	r.spent = append(r.spent, spent)
+	r.spent, r.low = append(r.spent, spent), append(r.low, v.Priority == chatguard.Low && v.Allowed && !v.Observed)
 	if v.EntryID != 0 {
 		e := journal.NewEntry(m, v)
 		e.ResetAt, e.MaySpeakAt.Time, e.Outcome.At = utc(e.ResetAt), utc(e.MaySpeakAt.Time), utc(e.Outcome.At)

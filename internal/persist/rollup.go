@@ -50,7 +50,7 @@ var rolledUpInsertion = Insertion{
 // the timeline, so the messages that rollUp has read don't change.
 func (s *sweeper) rollUp(ctx context.Context, now time.Time) (more bool, err error) {
 	rows, err := s.db.queryTimeline(ctx, timelineChannels+`
-		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent, display_name
+		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent, display_name, low
 		FROM channels LEFT JOIN rolled_up ON rolled_up.channel_id = id CROSS JOIN timeline
 		WHERE timeline.channel_id = id AND timeline.at < ?1
 			AND (timeline.at, timeline.number) > (ifnull(rolled_up.at, -9223372036854775808), ifnull(rolled_up.number, 0))

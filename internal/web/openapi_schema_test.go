@@ -37,31 +37,32 @@ var components = map[string]reflect.Type{
 
 // verdict is the JSON form of chatguard.Verdict.
 type verdict struct {
-	At           time.Time         `json:"at"`
-	Channel      string            `json:"channel"`
-	UserID       string            `json:"user_id"`
-	Allowed      bool              `json:"allowed"`
-	Limit        string            `json:"limit"`
-	Remaining    *int              `json:"remaining"`
-	RetryAfterMS *int64            `json:"retry_after_ms"`
-	DelayMS      int64             `json:"delay_ms"`
-	ResetAt      *time.Time        `json:"reset_at"`
-	Never        bool              `json:"never"`
-	Observed     bool              `json:"observed"`
-	Penalty      chatguard.Penalty `json:"penalty"`
-	WouldBe      chatguard.Penalty `json:"would_be,omitempty"`
-	Tightest     string            `json:"tightest,omitempty"`
-	Exempt       bool              `json:"exempt,omitempty"`
-	Degraded     bool              `json:"degraded,omitempty"`
-	Entry        chatguard.EntryID `json:"entry,omitempty"`
-	Strikes      int               `json:"strikes,omitempty"`
-	NewStrike    bool              `json:"new_strike,omitempty"`
-	Spent        int               `json:"spent,omitempty"`
-	Roles        chatguard.Roles   `json:"roles,omitempty"`
-	LateNS       int64             `json:"late_ns,omitempty"`
-	Counted      int               `json:"counted,omitempty"`
-	Series       uint8             `json:"series,omitempty"`
-	Taken        int               `json:"taken,omitempty" jsonschema:"For a message with up_to: how much of its cost may be shown."`
+	At           time.Time          `json:"at"`
+	Channel      string             `json:"channel"`
+	UserID       string             `json:"user_id"`
+	Allowed      bool               `json:"allowed"`
+	Limit        string             `json:"limit"`
+	Remaining    *int               `json:"remaining"`
+	RetryAfterMS *int64             `json:"retry_after_ms"`
+	DelayMS      int64              `json:"delay_ms"`
+	ResetAt      *time.Time         `json:"reset_at"`
+	Never        bool               `json:"never"`
+	Observed     bool               `json:"observed"`
+	Penalty      chatguard.Penalty  `json:"penalty"`
+	WouldBe      chatguard.Penalty  `json:"would_be,omitempty"`
+	Tightest     string             `json:"tightest,omitempty"`
+	Exempt       bool               `json:"exempt,omitempty"`
+	Degraded     bool               `json:"degraded,omitempty"`
+	Priority     chatguard.Priority `json:"priority,omitempty"`
+	Entry        chatguard.EntryID  `json:"entry,omitempty"`
+	Strikes      int                `json:"strikes,omitempty"`
+	NewStrike    bool               `json:"new_strike,omitempty"`
+	Spent        int                `json:"spent,omitempty"`
+	Roles        chatguard.Roles    `json:"roles,omitempty"`
+	LateNS       int64              `json:"late_ns,omitempty"`
+	Counted      int                `json:"counted,omitempty"`
+	Series       uint8              `json:"series,omitempty"`
+	Taken        int                `json:"taken,omitempty" jsonschema:"For a message with up_to: how much of its cost may be shown."`
 }
 
 // labStep is the JSON form of lab.Step.
@@ -91,6 +92,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[chatguard.Mode]():          textSchema(chatguard.Enforce, chatguard.Observe),
 		typeOf[chatguard.Exemption]():     textSchema(chatguard.ExemptByRole, chatguard.AlwaysExempt, chatguard.NeverExempt),
 		typeOf[chatguard.Scope]():         textSchema(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere),
+		typeOf[chatguard.Priority]():      textSchema(chatguard.Normal, chatguard.Low),
 		typeOf[chatguard.ParameterKind](): nameSchema([]chatguard.ParameterKind{chatguard.CountParameter, chatguard.DurationParameter, chatguard.ZoneParameter, chatguard.ClockParameter}),
 		typeOf[auth.Access]():             nameSchema([]auth.Access{auth.View, auth.Moderate, auth.Own, auth.Check}),
 		typeOf[journal.Result]():          nameSchema(journal.Results),

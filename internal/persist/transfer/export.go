@@ -19,8 +19,8 @@ import (
 // Version 1 had no settings, and no exemptions that end. Version 2 had no unspent part of a
 // message's cost and no rolled-up timeline. After the import of such an export, the next start
 // rolls up the timeline. Version 3 had no streams, no notes, and no display names except in the
-// journal.
-const exportFormat = 4
+// journal. Version 4 had no priorities.
+const exportFormat = 5
 
 const (
 	headerKind = "chatguard-export"

@@ -127,7 +127,7 @@ func oneOfEach(t rapid.TB) []line {
 	waits := journal.Entry{
 		ID: 41, At: nano, ChannelID: "c1", UserID: "7", Login: "anna", DisplayName: "Anna", MessageID: "m1", Text: "<b>hi</b> & \u2028bye", Limit: "burst",
 		MaySpeakAt: journal.OptionalTime{Time: nano}, ResetAt: nano, Strikes: 2, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second}, Cost: 3,
-		Offence: journal.Offence{Late: 5, Counted: 1, Series: 4, NewStrike: true},
+		Offence: journal.Offence{Late: 5, Counted: 1, Series: 4, NewStrike: true, Low: true},
 		Outcome: journal.Outcome{Entry: 41, At: nano, Action: chatguard.Timeout, Result: journal.Failed, Reason: "no\xffUTF-8"},
 	}
 	never := waits
@@ -144,7 +144,7 @@ func oneOfEach(t rapid.TB) []line {
 		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 1, Author: "anna", At: nano}, Policy: policyJSON, Changes: []byte(`[{"key":"a","from":9007199254740993,"to":"\u003c"}]`)},
 		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 2, Author: "berta", At: nano}, Policy: []byte("null"), Changes: []byte("null")},
 		&auditLine{Audit: journal.Audit{ID: 8, At: nano, Author: "anna", Action: journal.UserGranted, ChannelID: "c1", UserID: "7"}, Detail: []byte(`{"messages":9007199254740993}`)},
-		&timelineLine{TimelineMessage: spoken, Number: 1}, &timelineLine{TimelineMessage: spoken, Number: 2, Unspent: 1, DisplayName: "長い"},
+		&timelineLine{TimelineMessage: spoken, Number: 1}, &timelineLine{TimelineMessage: spoken, Number: 2, Unspent: 1, DisplayName: "長い", Low: true},
 		&channelLine{ID: "c1", Login: "gardenhour"},
 		&settingLine{ChannelID: "c1", Name: "slow", Value: "30"},
 		&personLine{ChannelID: "c1", Person: journal.Person{UserID: "7", Login: "anna", DisplayName: "長い", Roles: spoken.Roles, LastSeen: nano}},
@@ -311,7 +311,7 @@ func TestExport_MatchesDocumentation(t *testing.T) {
 		&rolledUpLine{ChannelID: "c1", At: start, Number: 2},
 		&streamLine{Stream: journal.Stream{ChannelID: "c1", Start: start, Seen: start.Add(time.Hour), Ended: true}},
 	})
-	want := `{"kind":"chatguard-export","format":4,"at":"2026-03-14T20:00:00Z"}
+	want := `{"kind":"chatguard-export","format":5,"at":"2026-03-14T20:00:00Z"}
 {"kind":"journal","id":1,"at":"2026-03-14T20:00:00Z","channel":"","user_id":"7","login":"","display_name":"","message_id":"","text":"a\ufffdb <3","limit":"","may_speak_at":null,"reset_at":"0001-01-01T00:00:00Z","strikes":0,"penalty":"none","cost":1,"offence":{"late":0,"counted":0,"series":0,"new_strike":false},"outcome":{"entry":1,"at":"2026-03-14T20:00:00Z","action":"none","result":"done","reason":""},"bytes":{"text":"Yf9iIDwz"}}
 {"kind":"revision","channel":"c1","number":1,"author":"anna","at":"2026-03-14T20:00:00Z","policy":null,"changes":null}
 {"kind":"channel","id":"c1","login":"gardenhour"}

@@ -85,7 +85,7 @@ func TestImport_BadLinesRefused(t *testing.T) {
 		"something else":         {"hello\n", []string{"there.jsonl is not a chatguard export", "chatguard export"}},
 		"another JSON":           {`{"at":1}`, []string{"there.jsonl is not a chatguard export"}},
 		"no header":              {without(1), []string{"there.jsonl is not a chatguard export"}},
-		"newer":                  {edit(1, `"format":4`, `"format":5`), []string{"newer chatguard", "format 5", "update chatguard"}},
+		"newer":                  {edit(1, `"format":5`, `"format":6`), []string{"newer chatguard", "format 6", "update chatguard"}},
 		"no JSON":                {edit(3, `"`, ``), []string{"there.jsonl:3: invalid character"}},
 		"two values":             {edit(3, "}\n", "}{}\n"), []string{"there.jsonl:3: "}},
 		"an empty line":          {edit(3, "\n", "\n\n"), []string{"there.jsonl:4: "}},
@@ -415,7 +415,7 @@ func BenchmarkImport(b *testing.B) {
 func TestImport_OlderExportPeople(t *testing.T) {
 	t.Parallel()
 	entry := oneOfEach(t)[2:3]
-	older := bytes.Replace(exportOf(t, entry), []byte(`"format":4`), []byte(`"format":2`), 1)
+	older := bytes.Replace(exportOf(t, entry), []byte(`"format":5`), []byte(`"format":2`), 1)
 	path := persisttest.DatabasePath(t)
 	_, err := Import(ctx, path, bytes.NewReader(older), "older", frozen)
 	persisttest.Must(t, err)

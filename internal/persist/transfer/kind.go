@@ -21,11 +21,11 @@ var lineKinds = []lineKind{
 	newKind[stateLine]("state", 3, "channel_id=channel user_id limit_name=limit data"),
 	newKind[entryLine]("journal", 1, `id at channel_id=channel user_id! login display_name message_id text limit_name=limit
 		may_speak_at? reset_at? strikes penalty cost late=offence.late counted=offence.counted series=offence.series
-		new_strike=offence.new_strike outcome_at=outcome.at outcome_action=outcome.action outcome_result=outcome.result
+		new_strike=offence.new_strike low=offence.low outcome_at=outcome.at outcome_action=outcome.action outcome_result=outcome.result
 		outcome_reason=outcome.reason`),
 	newKind[revisionLine]("revision", 2, "channel_id=channel number author at policy!? changes!"),
 	newKind[auditLine]("audit", 1, "id at author action! channel_id=channel user_id detail!"),
-	newKind[timelineLine]("timeline", 3, "channel_id=channel at number user_id! login display_name roles cost unspent"),
+	newKind[timelineLine]("timeline", 3, "channel_id=channel at number user_id! login display_name roles cost unspent low"),
 	newKind[channelLine]("channel", 1, "id! login!"),
 	newKind[settingLine]("setting", 2, "channel_id=channel name value!"),
 	newKind[personLine]("person", 2, "channel_id=channel user_id! login display_name roles last_seen"),
@@ -140,6 +140,7 @@ type timelineLine struct {
 	Unspent int   `json:"unspent,omitempty"` // unspent part of the cost
 	// DisplayName is empty if it equals the login.
 	DisplayName string `json:"display_name,omitempty"`
+	Low         bool   `json:"low,omitempty"` // it passed at low priority
 	exactBytes
 }
 

@@ -10,6 +10,7 @@ type RatesOver struct {
 	Messages    []*uint32 `json:"messages"`
 	Throttled   []*uint32 `json:"throttled"` // including those that were only observed
 	Observed    []*uint32 `json:"observed"`
+	Low         []*uint32 `json:"low"`            // allowed at low priority
 	Peak        *Peak     `json:"peak,omitempty"` // nil if there were no messages
 }
 
@@ -50,9 +51,9 @@ func (t *tallies) ratesOver(p period, channel string) RatesOver {
 	rates := RatesOver{From: time.Unix(0, first*int64(c.step)).UTC(), StepSeconds: int(c.step / time.Second)}
 	t.eachStep(p.ring, channel, first, func(_ int64, counts *stepCounts) {
 		if counts == nil {
-			rates.add(nil, nil, nil)
+			rates.add(nil, nil, nil, nil)
 		} else {
-			rates.add(&counts.messages, &counts.throttled, &counts.observed)
+			rates.add(&counts.messages, &counts.throttled, &counts.observed, &counts.low)
 		}
 	})
 	rates.Peak = t.peakSince(channel, rates.From)
@@ -94,6 +95,7 @@ func (t *tallies) peakSince(channel string, from time.Time) (peak *Peak) {
 	return peak
 }
 
-func (r *RatesOver) add(messages, throttled, observed *uint32) {
+func (r *RatesOver) add(messages, throttled, observed, low *uint32) {
 	r.Messages, r.Throttled, r.Observed = append(r.Messages, messages), append(r.Throttled, throttled), append(r.Observed, observed)
+	r.Low = append(r.Low, low)
 }

@@ -27,14 +27,14 @@ const (
 )
 
 // stepCounts are a channel's counts in one step.
-type stepCounts struct{ messages, throttled, observed uint32 }
+type stepCounts struct{ messages, throttled, observed, low uint32 }
 
 // history holds a tally's counts, in one ring per span. The calendar gives the position of a step
 // in its ring.
 type history [len(rings)][]stepCounts
 
 func (c stepCounts) add(d stepCounts) stepCounts {
-	return stepCounts{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed}
+	return stepCounts{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed, c.low + d.low}
 }
 
 func newHistory() (h history) {
@@ -126,6 +126,7 @@ func (t *tallies) remember(m journal.Minute) {
 			to.messages += share(m.Messages, n, end-first)
 			to.throttled += share(m.Throttled, n, end-first)
 			to.observed += share(m.Observed, n, end-first)
+			to.low += share(m.Low, n, end-first)
 		}
 	}
 }

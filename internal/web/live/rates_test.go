@@ -167,6 +167,27 @@ func TestRates_BeforeStart(t *testing.T) {
 	}
 }
 
+// TestRates_Low checks that messages that pass at low priority are counted, and throttled ones of low
+// priority aren't.
+func TestRates_Low(t *testing.T) {
+	c := newTallyClock(t, noon)
+	for _, v := range []chatguard.Verdict{{Allowed: true}, {Allowed: true, Priority: chatguard.Low}, {Priority: chatguard.Low}, {Allowed: true, Observed: true, Priority: chatguard.Low}} {
+		v.At, v.ChannelID = noon, "7"
+		c.count(&v)
+	}
+	c.remember(journal.Minute{ChannelID: "7", At: noon.Add(-time.Minute), Messages: 9, Low: 3})
+	c.advance(time.Minute)
+	low := c.ratesOver(periods["day"], "7").Low
+	if n := len(low); *low[n-2] != 3 || *low[n-1] != 1 {
+		t.Errorf("low messages of the last minutes: %d, %d, want 3, 1", *low[n-2], *low[n-1])
+	}
+	var text strings.Builder
+	c.set.WritePrometheus(&text)
+	if want := "chatguard_low_priority_messages_total{channel=\"7\"} 1\n"; !strings.Contains(text.String(), want) {
+		t.Errorf("metrics: %s, want %s", text.String(), want)
+	}
+}
+
 func TestRates_BeginWithStore(t *testing.T) {
 	c := newTallyClock(t, noon)
 	c.remember(journal.Minute{ChannelID: "7", At: noon.Add(-3 * time.Minute), Messages: 1})

@@ -10,7 +10,7 @@ import (
 type recentMinutes [4]minuteCounts // by the minute's number modulo 4
 
 // minuteCounts are the counts of a minute that are not in the history yet.
-type minuteCounts struct{ messages, throttled, observed atomic.Uint32 }
+type minuteCounts struct{ messages, throttled, observed, low atomic.Uint32 }
 
 // minute returns the counts of the minute of a time. A time that is too early or too late counts in
 // the nearest minute. The parameter now is the number of the current minute.
@@ -24,7 +24,7 @@ func (r *recentMinutes) numbered(minute int64) *minuteCounts {
 
 // take returns the counts and sets them to zero.
 func (m *minuteCounts) take() stepCounts {
-	return stepCounts{m.messages.Swap(0), m.throttled.Swap(0), m.observed.Swap(0)}
+	return stepCounts{m.messages.Swap(0), m.throttled.Swap(0), m.observed.Swap(0), m.low.Swap(0)}
 }
 
 // addRecent adds the recent counts to the history. If the clock was set, all of them belong to the

@@ -32,6 +32,7 @@ type Rates struct {
 // used by tick and rates.
 type tally struct {
 	messages, throttled, observed *metrics.Counter // throttled includes those only observed
+	low                           *metrics.Counter // allowed at low priority
 
 	// seconds contains the values of the counters at the end of each of the last 60 seconds, and
 	// one earlier value.
@@ -42,7 +43,7 @@ type tally struct {
 	recent recentMinutes // counts that tick hasn't added to the history yet
 }
 
-type count struct{ messages, throttled, observed uint64 }
+type count struct{ messages, throttled, observed, low uint64 }
 
 // tallies are the tallies of all channels.
 type tallies struct {
@@ -85,7 +86,14 @@ func (t *tallies) count(v *chatguard.Verdict) {
 		counted.observed.Inc()
 		minute.observed.Add(1)
 	}
+	if isLow(v) {
+		counted.low.Inc()
+		minute.low.Add(1)
+	}
 }
+
+// isLow reports whether a message passed at low priority.
+func isLow(v *chatguard.Verdict) bool { return v.Priority == chatguard.Low && !v.Throttled() }
 
 // tally returns the channel's tally, and creates it if there is none.
 func (t *tallies) tally(channel string) *tally {
@@ -108,6 +116,7 @@ func (t *tallies) tally(channel string) *tally {
 		messages:  t.set.GetOrCreateCounter("chatguard_messages_total" + labels),
 		throttled: t.set.GetOrCreateCounter("chatguard_throttled_messages_total" + labels),
 		observed:  t.set.GetOrCreateCounter("chatguard_observed_messages_total" + labels),
+		low:       t.set.GetOrCreateCounter("chatguard_low_priority_messages_total" + labels),
 		history:   newHistory(),
 	}
 	t.current.Store(&next)
@@ -153,7 +162,7 @@ func (t *tallies) tick(now time.Time) {
 	current := *t.current.Load()
 	for _, c := range current {
 		c.ticks++
-		c.seconds[c.ticks%len(c.seconds)] = count{c.messages.Get(), c.throttled.Get(), c.observed.Get()}
+		c.seconds[c.ticks%len(c.seconds)] = count{c.messages.Get(), c.throttled.Get(), c.observed.Get(), c.low.Get()}
 		step := &c.history[fine][t.calendars[fine].place(t.calendars[fine].now)]
 		*step = step.add(c.lastSeconds(1).compact())
 		c.addRecent(t.calendars[minutes], now)
@@ -212,14 +221,14 @@ func (c *tally) lastSeconds(seconds int) count {
 	if c.ticks > seconds {
 		start = c.seconds[(c.ticks-seconds)%len(c.seconds)]
 	}
-	return count{end.messages - start.messages, end.throttled - start.throttled, end.observed - start.observed}
+	return count{end.messages - start.messages, end.throttled - start.throttled, end.observed - start.observed, end.low - start.low}
 }
 
 func (c count) add(d count) count {
-	return count{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed}
+	return count{c.messages + d.messages, c.throttled + d.throttled, c.observed + d.observed, c.low + d.low}
 }
 
 // compact converts a count to stepCounts. The count must be of a short time, so that it fits.
 func (c count) compact() stepCounts {
-	return stepCounts{uint32(c.messages), uint32(c.throttled), uint32(c.observed)}
+	return stepCounts{uint32(c.messages), uint32(c.throttled), uint32(c.observed), uint32(c.low)}
 }
