@@ -85,7 +85,7 @@ func TestArrows(t *testing.T) {
 		"sqlitestore":                     {"root", "internal/host", "internal/persist"},
 		"dashboard":                       {"root", "internal/auth", "internal/config", "internal/host", "internal/persist", "internal/web", "internal/web/access", "internal/web/live"},
 		"internal/browsertest":            {},
-		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/hostile", "internal/journal", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/simulate", "internal/web", "internal/web/access", "redisstore", "web/static"},
+		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/hostile", "internal/journal", "internal/lab", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/simulate", "internal/web", "internal/web/access", "redisstore", "web/static"},
 		"web/static":                      {},
 	}
 	own, foreign := imports(t)

@@ -31,6 +31,8 @@ The commands below measure on the command line.`,
   chatguard lab --for 30s --listen 127.0.0.1:8090
   chatguard lab edge --limit 'token-bucket burst=3 refill=4s'`,
 		Args: noArguments,
+
+		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := newStopContext(cmd.Context(), time.Duration(length))
 			defer stop()
@@ -39,6 +41,7 @@ The commands below measure on the command line.`,
 	}
 	cmd.Flags().Var(&length, "for", durationUsage)
 	cmd.Flags().StringVar(&listen, "listen", listen, "address of the Lab")
+	cmd.AddCommand(newLabPushCommand(), newLabAccuracyCommand(), newLabEdgeCommand(), newLabCompareCommand())
 	return cmd
 }
 

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"sync/atomic"
 	"text/tabwriter"
 	"time"
@@ -19,12 +17,8 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/irc"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
-	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/simulate"
 )
-
-// namedSkips is how many unreadable lines are reported before the rest are only counted.
-const namedSkips = 20
 
 func newReplayCommand() *cobra.Command {
 	var path string
@@ -82,9 +76,9 @@ func replayFiles(
 	if err != nil {
 		return simulate.Summary{}, err
 	}
-	skipped := 0
+	skipped := skippedLines{out: cmd.ErrOrStderr()}
 	options := simulate.ReplayOptions{
-		Guard: guard, Parse: irc.Parse,
+		Guard: guard, Parse: irc.Parse, Skipped: skipped.add,
 		Enter: func(m chatguard.Message, line string) error {
 			own, ok := cfg.OwnPolicy(irc.ChannelOf(line), m.ChannelID)
 			if !ok {
@@ -92,57 +86,18 @@ func replayFiles(
 			}
 			return guard.At(m.SentAt).SetChannelPolicy(m.ChannelID, own)
 		},
-		Skipped: func(name string, line int, why error) {
-			if skipped++; skipped <= namedSkips {
-				printLine(cmd.ErrOrStderr(), "%s:%d: skipped: %s", name, line, hostile.Printable(journal.Sentence(why)))
-			}
-		},
 	}
 	if decisions {
 		encoder := json.NewEncoder(hostile.EscapeWriter{W: out})
 		options.Decided = func(v chatguard.Verdict) error { return encoder.Encode(v) }
 	}
 	r := simulate.NewReplay(options)
-	var empty error
-	for _, name := range files {
-		err := replayFile(ctx, r, name, cmd.InOrStdin(), read)
-		if errors.Is(err, simulate.ErrNoMessage) {
-			empty = errors.Join(empty, fmt.Errorf("%w: want lines of Twitch's chat with their tags (@…;user-id=…), or JSON lines: see chatguard help replay", err))
-		} else if err != nil {
-			return simulate.Summary{}, err
-		}
+	err = readRecords(cmd, files, read, func(name string, record io.Reader) error { return r.Read(ctx, name, record) })
+	if err != nil && !errors.Is(err, simulate.ErrNoMessage) {
+		return simulate.Summary{}, err
 	}
-	if more := skipped - namedSkips; more > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "and %d more lines were skipped\n", more)
-	}
-	return r.Summary(), empty
-}
-
-func replayFile(ctx context.Context, r *simulate.Replay, name string, stdin io.Reader, read *atomic.Int64) error {
-	if name == "-" {
-		return r.Read(ctx, "standard input", countingReader{stdin, read})
-	}
-	f, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no such file", name)
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return r.Read(ctx, name, countingReader{f, read})
-}
-
-// countingReader counts the bytes that are read.
-type countingReader struct {
-	io.Reader
-	n *atomic.Int64
-}
-
-func (r countingReader) Read(p []byte) (n int, err error) {
-	n, err = r.Reader.Read(p)
-	r.n.Add(int64(n))
-	return n, err
+	skipped.sumUp()
+	return r.Summary(), err
 }
 
 func printSummary(out io.Writer, s simulate.Summary, asJSON bool) error {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/chatguard/chatguard"
 )
@@ -48,9 +49,9 @@ type SideBySide struct {
 	MostLetPass int64 `json:"most_let_pass_in_any_window"`
 }
 
-// Comparison compares a sliding window with a sliding log, message by message. Create one with
-// NewComparison.
-type Comparison struct {
+// AccuracyMeter compares a sliding window with a sliding log, message by message. Create one with
+// NewAccuracyMeter.
+type AccuracyMeter struct {
 	limit       chatguard.Limit
 	window, log *chatguard.Guard
 	users       map[userKey]*comparedUser
@@ -58,12 +59,9 @@ type Comparison struct {
 	off         float64 // sum of the messages' parts
 }
 
-// userKey identifies a user of a channel.
-type userKey struct{ channel, user string }
-
-// NewComparison returns a Comparison for a sliding-window. The error is an *Error.
-func NewComparison(limit chatguard.Limit) (*Comparison, error) {
-	window, err := newLane(1, Lane{Limits: []chatguard.Limit{limit}}, "")
+// NewAccuracyMeter returns a AccuracyMeter for a sliding-window. The error is an *Error.
+func NewAccuracyMeter(limit chatguard.Limit) (*AccuracyMeter, error) {
+	window, err := alone(1, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +70,11 @@ func NewComparison(limit chatguard.Limit) (*Comparison, error) {
 	}
 	exact := limit
 	exact.Algorithm = chatguard.SlidingLog
-	log, err := newLane(1, Lane{Limits: []chatguard.Limit{exact}}, "")
+	log, err := alone(1, exact)
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{limit: limit, users: map[userKey]*comparedUser{}}
+	c := &AccuracyMeter{limit: limit, users: map[userKey]*comparedUser{}}
 	if c.window, err = window.newGuard(); err != nil {
 		return nil, err
 	}
@@ -89,7 +87,7 @@ func (q *Question) runAccuracy(ctx context.Context, l *lane, messages []chatguar
 	if len(l.policy.Limits) != 1 {
 		return nil, &Error{Lane: l.number, Text: "accuracy needs a lane with one sliding-window"}
 	}
-	c, err := NewComparison(l.policy.Limits[0])
+	c, err := NewAccuracyMeter(l.policy.Limits[0])
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +102,30 @@ func (q *Question) runAccuracy(ctx context.Context, l *lane, messages []chatguar
 	return c.Result(), nil
 }
 
+// AddPoisson adds messages at independent random times of one user who writes perMinute messages on
+// average. Equal seeds give equal times. It counts the messages in added.
+func (c *AccuracyMeter) AddPoisson(ctx context.Context, perMinute float64, seed uint64, messages int64, added *atomic.Int64) error {
+	traffic := Traffic{Kind: Poisson, PerMinute: perMinute, Seed: seed, For: Duration(maxSpan)}
+	if err := traffic.check(); err != nil {
+		return err
+	}
+	for m := range traffic.all() {
+		if added.Load() == messages {
+			return nil
+		}
+		if err := pause(ctx, int(added.Load())); err != nil {
+			return err
+		}
+		if err := c.Add(ctx, m.judgeable()); err != nil {
+			return err
+		}
+		added.Add(1)
+	}
+	return errorf("%d messages at %g per minute take more than 366 days: use fewer messages, or more per minute", messages, perMinute)
+}
+
 // Add adds the next message. It returns the error of Guard.Check.
-func (c *Comparison) Add(ctx context.Context, m chatguard.Message) error {
+func (c *AccuracyMeter) Add(ctx context.Context, m chatguard.Message) error {
 	byWindow, err := c.window.Check(ctx, m)
 	if err != nil {
 		return err
@@ -126,13 +146,14 @@ func (c *Comparison) Add(ctx context.Context, m chatguard.Message) error {
 	c.result.SideBySide.add(byWindow.Allowed, byLog.Allowed)
 	if byWindow.Allowed {
 		u.passed.Add(byWindow.At.Add(byWindow.Late).UnixNano(), cost)
-		c.result.SideBySide.MostLetPass = max(c.result.SideBySide.MostLetPass, u.passed.most)
+		most, _ := u.passed.Most()
+		c.result.SideBySide.MostLetPass = max(c.result.SideBySide.MostLetPass, most)
 	}
 	return nil
 }
 
 // count compares the counts after a message.
-func (c *Comparison) count(u *comparedUser, n counts) {
+func (c *AccuracyMeter) count(u *comparedUser, n counts) {
 	r := &c.result.Counted
 	over, held := n.exact > u.limit, n.isHeld(u)
 	switch {
@@ -148,11 +169,8 @@ func (c *Comparison) count(u *comparedUser, n counts) {
 	r.MostOffPercent = max(r.MostOffPercent, 100*off)
 }
 
-// Messages returns how many messages have been added.
-func (c *Comparison) Messages() int64 { return c.result.Messages }
-
 // Result returns the comparison of all messages so far.
-func (c *Comparison) Result() *Accuracy {
+func (c *AccuracyMeter) Result() *Accuracy {
 	a := c.result
 	r := &a.Counted
 	a.Users = len(c.users)

@@ -14,20 +14,15 @@ const (
 	maxAnswerEdge = 1_000_000 // of a lane in a Question
 )
 
-// RunEdge returns the most messages of cost 1 that each of the limits, taken alone, lets one user
-// send in any half-open stretch of a length. A message that waits in a queue counts when it leaves.
-func RunEdge(ctx context.Context, span time.Duration, limits []chatguard.Limit) ([]int64, error) {
-	lanes, err := alone(limits)
+// RunEdge returns the most messages of cost 1 that a limit lets one user send in any half-open
+// stretch of a length. A message that waits in a queue counts when it leaves. The error is an *Error,
+// or that of ctx.
+func RunEdge(ctx context.Context, span time.Duration, limit chatguard.Limit) (int64, error) {
+	l, err := alone(1, limit)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	most := make([]int64, len(lanes))
-	for i, l := range lanes {
-		if most[i], err = l.edge(ctx, span, maxEdge); err != nil {
-			return nil, err
-		}
-	}
-	return most, nil
+	return l.edge(ctx, span, maxEdge)
 }
 
 // runEdge answers Question.Edge.

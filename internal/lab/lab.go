@@ -121,9 +121,7 @@ func judgeable(messages []Message) (list []chatguard.Message, users int, err err
 	seen := make(map[string]bool, 64)
 	for i := range messages {
 		m := &messages[i]
-		list[i] = chatguard.Message{
-			ChannelID: channelID, SentAt: m.At.Time(), Cost: m.Cost, User: chatguard.User{ID: m.UserID, Login: m.Login, Roles: m.Roles},
-		}
+		list[i] = m.judgeable()
 		if err := list[i].Validate(); err != nil {
 			return nil, 0, errorf("message %d: %s", i+1, fixOf(err))
 		}
@@ -134,6 +132,11 @@ func judgeable(messages []Message) (list []chatguard.Message, users int, err err
 
 // channelID is the channel of all messages.
 const channelID = "lab"
+
+// judgeable returns the message in the Guard's form.
+func (m *Message) judgeable() chatguard.Message {
+	return chatguard.Message{ChannelID: channelID, SentAt: m.At.Time(), Cost: m.Cost, User: chatguard.User{ID: m.UserID, Roles: m.Roles}}
+}
 
 // yieldEvery is how many messages are judged before other goroutines get a turn, so that live chat
 // runs first.

@@ -71,7 +71,7 @@ func (l *lane) checkMemory(users int) error {
 // newGuard returns a Guard with the lane's limits that has seen nobody.
 func (l *lane) newGuard() (*chatguard.Guard, error) {
 	// The clock is never needed, because each message has a time.
-	return chatguard.New(l.policy, &chatguard.Options{Now: func() time.Time { return start }, MaxMemory: 2 * maxMemory})
+	return chatguard.New(l.policy, &chatguard.Options{Now: func() time.Time { return start }})
 }
 
 // judgeAll judges messages in order and returns a step for each.

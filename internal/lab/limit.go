@@ -3,8 +3,9 @@ package lab
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,86 +13,131 @@ import (
 )
 
 // ParseLimit reads a limit in one line: its algorithm, and its keys as in the configuration, as in
-// "token-bucket burst=3 refill=4s". algorithm is that of a text without one; if it is empty, the
-// text must have one. The limit is named after its algorithm.
-func ParseLimit(text, algorithm string) (l chatguard.Limit, err error) {
-	keys := map[string]any{}
+// "token-bucket burst=3 refill=4s". usual is the algorithm of a text without one; empty means none.
+// The limit is named after its algorithm.
+func ParseLimit(text string, usual chatguard.Algorithm) (l chatguard.Limit, err error) {
+	algorithm := usual
+	values := map[string]string{}
 	for _, word := range strings.Fields(text) {
 		key, value, ok := strings.Cut(word, "=")
 		if !ok {
 			key, value = "algorithm", word
 		}
-		if _, twice := keys[key]; twice {
-			return l, fmt.Errorf("%q has %s twice: remove one", text, key)
+		if _, twice := values[key]; twice {
+			return l, fmt.Errorf("it has %s twice: remove one", clip(key))
 		}
-		keys[key] = value
-		if n, err := strconv.Atoi(value); err == nil {
-			keys[key] = n
-		} else if yes, err := strconv.ParseBool(value); err == nil {
-			keys[key] = yes
+		values[key] = value
+	}
+	if given, ok := values["algorithm"]; ok {
+		algorithm = chatguard.Algorithm(given)
+	}
+	info, err := infoOf(algorithm)
+	if err != nil {
+		return l, err
+	}
+	typed := map[string]any{"algorithm": algorithm, "name": algorithm}
+	for key, value := range values {
+		if typed[key], err = valueOf(info, key, value); err != nil {
+			return l, err
 		}
 	}
-	if _, ok := keys["algorithm"]; !ok {
-		keys["algorithm"] = algorithm
-	}
-	if keys["algorithm"] == "" {
-		return l, fmt.Errorf("%q names no algorithm: write it as in \"token-bucket burst=3 refill=4s\"", text)
-	}
-	if _, ok := keys["name"]; !ok {
-		keys["name"] = keys["algorithm"]
-	}
-	data, err := json.Marshal(keys)
+	data, err := json.Marshal(typed)
 	if err != nil {
 		return l, err
 	}
 	if err := json.Unmarshal(data, &l); err != nil {
-		return l, fmt.Errorf("%q: %s", text, describe(err))
+		return l, fmt.Errorf("%s (%s takes %s)", describe(err), algorithm, strings.Join(parameterNames(info), ", "))
 	}
-	return l, nil
+	_, err = alone(1, l)
+	if wrong, ok := err.(*Error); ok {
+		return l, fmt.Errorf("%s", wrong.Text)
+	}
+	return l, err
 }
 
-// Text returns a limit as ParseLimit reads it, without its name and its roles.
+// infoOf returns the description of an algorithm.
+func infoOf(name chatguard.Algorithm) (chatguard.AlgorithmInfo, error) {
+	var known []string
+	for _, info := range chatguard.Algorithms() {
+		if info.Name == name {
+			return info, nil
+		}
+		known = append(known, string(info.Name))
+	}
+	if name == "" {
+		return chatguard.AlgorithmInfo{}, fmt.Errorf("it has no algorithm: want one of %s, as in \"token-bucket burst=3 refill=4s\"", strings.Join(known, ", "))
+	}
+	return chatguard.AlgorithmInfo{}, fmt.Errorf("unknown algorithm %q: want one of %s", clip(string(name)), strings.Join(known, ", "))
+}
+
+func parameterNames(info chatguard.AlgorithmInfo) (names []string) {
+	for _, p := range info.Parameters {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// valueOf returns the value of a key for JSON.
+func valueOf(info chatguard.AlgorithmInfo, key, value string) (any, error) {
+	i := slices.IndexFunc(info.Parameters, func(p chatguard.Parameter) bool { return p.Name == key })
+	if i < 0 {
+		return guess(key, value), nil
+	}
+	switch info.Parameters[i].Kind {
+	case chatguard.CountParameter:
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return nil, fmt.Errorf("%s is %q: want a whole number", key, clip(value))
+		}
+		return n, nil
+	case chatguard.DurationParameter:
+		if _, err := chatguard.ParseDuration(value); err != nil {
+			return nil, fmt.Errorf("%s is %q: want a duration such as 4s, 30m, 24h or 30d", key, clip(value))
+		}
+	}
+	return value, nil
+}
+
+// guess returns the value of a key that isn't a parameter, as its text looks.
+func guess(key, value string) any {
+	n, err := strconv.Atoi(value)
+	switch {
+	case key == "name" || key == "algorithm":
+		return value
+	case err == nil:
+		return n
+	case value == "true" || value == "false":
+		return value == "true"
+	}
+	return value
+}
+
+// Text returns a limit as ParseLimit reads it, without its name and its roles. Its parameters come
+// first.
 func Text(l chatguard.Limit) string {
-	l.Name, l.Roles = "", nil
+	l.Roles = nil
 	data, err := json.Marshal(l)
 	if err != nil {
 		return string(l.Algorithm) // not a limit that a policy accepts
 	}
-	text, err := wordsOf(data)
-	if err != nil {
-		return string(l.Algorithm)
-	}
-	return text
-}
-
-// wordsOf returns the words for the JSON of a limit, in its order.
-func wordsOf(data []byte) (string, error) {
+	var values map[string]any
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	if _, err := dec.Token(); err != nil { // the brace
-		return "", err
+	dec.Decode(&values) // what Marshal has written can be read
+	delete(values, "name")
+	delete(values, "algorithm")
+	words := []string{string(l.Algorithm)}
+	info, _ := infoOf(l.Algorithm) // an unknown algorithm has no parameters
+	keys := parameterNames(info)
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
 	}
-	var algorithm string
-	var words []string
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return "", err
-		}
-		value, err := dec.Token()
-		if err != nil {
-			return "", err
-		}
-		switch {
-		case key == "name":
-		case key == "algorithm":
-			algorithm = fmt.Sprint(value)
-		default:
+	for _, key := range keys {
+		if value, ok := values[key]; ok {
 			words = append(words, fmt.Sprintf("%s=%v", key, value))
 		}
 	}
-	if algorithm == "" {
-		return "", errors.New("no algorithm")
-	}
-	return strings.Join(append([]string{algorithm}, words...), " "), nil
+	return strings.Join(words, " ")
 }

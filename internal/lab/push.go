@@ -117,35 +117,22 @@ func (q *Question) runPush(ctx context.Context, lanes []*lane, answer *Answer) e
 	return nil
 }
 
-// RunPush returns what an eager sender gets through each of the limits, taken alone.
-func RunPush(ctx context.Context, plan Push, limits []chatguard.Limit) ([]*Pushed, error) {
-	lanes, err := alone(limits)
+// RunPush returns what an eager sender gets through a limit. The error is an *Error, or that of ctx.
+func RunPush(ctx context.Context, plan Push, limit chatguard.Limit) (*Pushed, error) {
+	l, err := alone(1, limit)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]*Pushed, len(lanes))
-	for i, l := range lanes {
-		if all[i], err = l.push(ctx, plan); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	return l.push(ctx, plan)
 }
 
-// alone returns a lane for each of the limits.
-func alone(limits []chatguard.Limit) (lanes []*lane, err error) {
-	for i, limit := range limits {
-		l, err := newLane(i+1, Lane{Limits: []chatguard.Limit{limit}}, "")
-		if err != nil {
-			return nil, err
-		}
-		lanes = append(lanes, l)
-	}
-	return lanes, nil
+// alone returns a lane with one limit.
+func alone(number int, limit chatguard.Limit) (*lane, error) {
+	return newLane(number, Lane{Limits: []chatguard.Limit{limit}}, "")
 }
 
-// check fills in defaults.
-func (p *Push) check() error {
+// Check fills in defaults, and returns an *Error for a number out of bounds.
+func (p *Push) Check() error {
 	if p.Messages == 0 {
 		p.Messages = 10_000
 	}
@@ -160,7 +147,7 @@ func (p *Push) check() error {
 
 // push sends the messages of a plan.
 func (l *lane) push(ctx context.Context, plan Push) (*Pushed, error) {
-	if err := plan.check(); err != nil {
+	if err := plan.Check(); err != nil {
 		return nil, err
 	}
 	guard, err := l.newGuard()

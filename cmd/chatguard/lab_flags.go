@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/lab"
+)
+
+// limitHelp explains the flag --limit.
+func limitHelp() string {
+	lines := []string{"\n\nA --limit is an algorithm and its parameters as in the configuration, such as 'token-bucket burst=3 refill=4s':\n"}
+	for _, info := range chatguard.Algorithms() {
+		var names []string
+		for _, p := range info.Parameters {
+			names = append(names, p.Name)
+		}
+		lines = append(lines, fmt.Sprintf("  %-15s %s", info.Name, strings.Join(names, ", ")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// limitFlag is a flag for a limit that may be repeated.
+type limitFlag struct {
+	limits []chatguard.Limit
+	usual  chatguard.Algorithm // of a text without an algorithm; empty means none
+	single bool                // a further limit replaces the one before
+}
+
+// String returns the limits before any flag.
+func (f *limitFlag) String() string { return "" }
+
+// Set parses the flag.
+func (f *limitFlag) Set(text string) error {
+	l, err := lab.ParseLimit(text, f.usual)
+	if err != nil {
+		return err
+	}
+	if f.single {
+		f.limits = nil
+	}
+	f.limits = append(f.limits, l)
+	return nil
+}
+
+// Type returns the flag's type for the help.
+func (*limitFlag) Type() string { return "limit" }
+
+// pauseFlag is a flag for the pauses of a sender. It may be repeated.
+type pauseFlag []lab.Pause
+
+func (*pauseFlag) String() string { return "" }
+
+// Set parses the flag.
+func (f *pauseFlag) Set(text string) error {
+	var p lab.Pause
+	if err := p.UnmarshalText([]byte(text)); err != nil {
+		return err
+	}
+	*f = append(*f, p)
+	return nil
+}
+
+// Type returns the flag's type for the help.
+func (*pauseFlag) Type() string { return "pause" }
+
+const (
+	defaultSpan = time.Minute
+	barWidth    = 40 // of the longest bar, in characters
+)
+
+// spanFlag adds a flag for the length of a stretch, by default one minute.
+func spanFlag(cmd *cobra.Command, span *duration) {
+	*span = duration(defaultSpan)
+	cmd.Flags().Var(span, "span", "length of the stretch, such as 60s or 1h")
+}
+
+// jsonFlag adds the flag --json.
+func jsonFlag(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "print one JSON object")
+}
+
+// needLimits refuses a command line without --limit.
+func needLimits(cmd *cobra.Command, limits []chatguard.Limit) error {
+	if len(limits) == 0 {
+		return usageError{fmt.Errorf("%s needs --limit, such as --limit 'token-bucket burst=3 refill=4s'", cmd.CommandPath())}
+	}
+	return nil
+}
+
+// eachLimit calls measure with one limit after another, and shows the progress. An error about a
+// limit is a usage error that names it.
+func eachLimit(cmd *cobra.Command, limits []chatguard.Limit, measure func(context.Context, chatguard.Limit) error) error {
+	var done atomic.Int64
+	state := func() string { return fmt.Sprintf("%d of %s", done.Load(), count(int64(len(limits)), "limit")) }
+	return runLongWork(cmd, state, "the rest was not measured", func(ctx context.Context) error {
+		for _, l := range limits {
+			if err := measure(ctx, l); err != nil {
+				return labError(l, err)
+			}
+			done.Add(1)
+		}
+		return nil
+	})
+}
+
+// labError returns the error about a limit as a usage error, and any other unchanged.
+func labError(l chatguard.Limit, err error) error {
+	if wrong := (*lab.Error)(nil); errors.As(err, &wrong) {
+		return usageError{fmt.Errorf("--limit '%s': %s", lab.Text(l), wrong.Text)}
+	}
+	return err
+}
+
+// printJSON prints a value as JSON.
+func printJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(hostile.EscapeWriter{W: out})
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// bar returns a bar for n of most, which is as wide as width.
+func bar(n, most int64, width int) string {
+	if most <= 0 {
+		return ""
+	}
+	eighths := n * int64(width) * 8 / most
+	return strings.Repeat("█", int(eighths/8)) + [...]string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}[eighths%8]
+}
+
+// columns returns numbers as columns next to each other, each at most one line high.
+func columns(numbers []int, most int) string {
+	var b strings.Builder
+	for _, n := range numbers {
+		b.WriteString([...]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}[(8*n+most-1)/max(1, most)])
+	}
+	return b.String()
+}
