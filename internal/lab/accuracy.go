@@ -71,6 +71,9 @@ func NewAccuracyMeter(limit chatguard.Limit) (*AccuracyMeter, error) {
 	exact := limit
 	exact.Algorithm = chatguard.SlidingLog
 	log, err := alone(1, exact)
+	if wrong, ok := err.(*Error); ok {
+		wrong.Text = "accuracy compares with a sliding-log: " + wrong.Text
+	}
 	if err != nil {
 		return nil, err
 	}

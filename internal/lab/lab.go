@@ -158,7 +158,7 @@ func fixOf(err error) string {
 	case chatguard.ErrNoUser:
 		return "it has no user: set user_id"
 	case chatguard.ErrLongID:
-		return "its user_id is too long: use 255 bytes or fewer"
+		return "its user_id is too long: use 256 bytes or fewer"
 	case chatguard.ErrCost:
 		return "its cost is negative: use 1 or more"
 	case chatguard.ErrTime:
