@@ -5,7 +5,6 @@
 import { html, useEffect, useRef } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
 import { algorithmOf } from "../app/words/algorithms.js";
-import { heightOf } from "./draw/canvas.js";
 import { nearest } from "./draw/marks.js";
 import { EditLane } from "./edit.js";
 import { chooseMark, moveMark } from "./pointer.js";
@@ -73,7 +72,7 @@ function Timeline({ lane, number, title }) {
   };
   return html`
     <div class="timeline" tabindex="0" role="img" aria-label=${`Messages of lane ${number}, ${title}. Arrow keys name them.`} onKeyDown=${(event) => moveMark(event, lane)} onBlur=${() => chooseMark(lane.id, -1, false)}>
-      <canvas ref=${canvas} aria-hidden="true" height=${heightOf(lane.limits.length)} onPointerMove=${point} onPointerLeave=${() => chooseMark(lane.id, -1, false)}></canvas>
+      <canvas ref=${canvas} aria-hidden="true" onPointerMove=${point} onPointerLeave=${() => chooseMark(lane.id, -1, false)}></canvas>
       <p class="mark-name" id=${`mark-${lane.id}`} hidden></p>
     </div>
   `;

@@ -3,7 +3,7 @@
 
 import { html } from "../vendor/htm-preact.js";
 import { algorithmOf } from "../app/words/algorithms.js";
-import { nameOf } from "./names.js";
+import { fateOf, timeText } from "./names.js";
 import { played } from "./player.js";
 import { lab } from "./state.js";
 import { emptyStrip, lastBy } from "./tape.js";
@@ -17,18 +17,16 @@ export function lastEvents(now) {
   const events = lab.lanes.flatMap((lane, i) => {
     const { entries } = played.tape.get(lane.id) ?? emptyStrip;
     const last = lastBy(entries, now);
-    return entries.slice(Math.max(0, last + 1 - kept), last + 1).map((entry) => ({ entry, text: `Lane ${i + 1}, ${algorithmOf(lane.limits[0]).name}: ${lowered(nameOf(entry, now))}.` }));
+    return entries.slice(Math.max(0, last + 1 - kept), last + 1).map((entry) => ({ entry, text: `${timeText(entry.at)} · ${i + 1} ${algorithmOf(lane.limits[0]).name} · ${fateOf(entry, now)}` }));
   });
   return events.sort((a, b) => b.entry.at - a.entry.at).slice(0, kept).map(({ text }) => text);
 }
-
-/** @param {string} text */
-const lowered = (text) => text.charAt(0).toLowerCase() + text.slice(1);
 
 export const Log = () => html`
   <section class="log" aria-labelledby="log-title">
     <h2 class="headline" id="log-title">Last events</h2>
     <ol id="log"></ol>
+    <p class="muted" id="log-empty">No messages yet.</p>
   </section>
 `;
 
@@ -38,6 +36,7 @@ export function writeLog(now) {
   const list = document.getElementById("log");
   if (!list) return;
   const texts = lastEvents(now);
+  document.getElementById("log-empty").hidden = texts.length > 0;
   while (list.children.length > texts.length) list.lastChild.remove();
   texts.forEach((text, i) => {
     const item = list.children[i] ?? list.appendChild(document.createElement("li"));

@@ -18,6 +18,7 @@ import { writeTexts } from "./texts.js";
 /** @import { Scene } from "./scenes.js" */
 /** @import { More, Setup } from "./state.js" */
 
+const usualFrom = 72_000; // ms: so that there is something to see at once
 const usual =
   "#lanes=token-bucket,burst=3,refill=4s;leaky-bucket,every=4s,queue=2;fixed-window,messages=15,every=1m;sliding-window,messages=15,every=1m;sliding-log,messages=15,every=1m" +
   "&traffic=bursts,size=6,every=20s&speed=2";
@@ -58,13 +59,18 @@ function Unknown({ parts }) {
 
 let printed = ""; // the fragment that the page has written
 
-// start begins the scene of a fragment.
+/** @type {Omit<Setup, "lanes">} */
+const nothing = { traffic: { kind: "hand" }, sent: [], speed: 1, span: 0, start: newYear, timezone: "", at: null, scene: "" };
+
+// start begins the scene of a fragment. What a link doesn't say comes from its scene; without a
+// scene and lanes, it is the usual one.
 /** @param {string} fragment */
 async function start(fragment) {
-  const { setup, unknown } = parse(fragment.length > 1 ? fragment : usual);
+  const { setup, unknown } = parse(fragment);
   const story = setup.scene ? await storyOf(setup.scene, unknown) : null;
-  change((l) => Object.assign(l, { lanes: [], traffic: { kind: "hand" }, sent: [], speed: 1, span: 0, start: newYear, timezone: "", at: null, scene: "", edited: 0, problem: "", story, unknown }, setup));
-  open();
+  const base = story ? parse(story.fragment).setup : setup.lanes ? {} : parse(usual).setup;
+  change((l) => Object.assign(l, nothing, { edited: 0, problem: "", story, unknown }, base, setup));
+  open(fragment.length <= 1 ? usualFrom : NaN);
 }
 
 /** @param {string} id @param {string[]} unknown */

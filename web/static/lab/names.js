@@ -4,15 +4,22 @@
 import { spanText } from "./clock.js";
 /** @import { Entry } from "./tape.js" */
 
+// timeText writes a lab time: "12.4 s", "1 min 12.4 s".
 /** @param {number} ms */
-const timeText = (ms) => (ms < 60_000 ? `${(Math.round(ms / 100) / 10).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${(Math.floor((ms % 60_000) / 100) / 10).toFixed(1)} s`);
+export function timeText(ms) {
+  const tenths = Math.floor(ms / 100 + 1e-6), minutes = Math.floor(tenths / 600);
+  return (minutes > 0 ? `${minutes} min ` : "") + `${((tenths % 600) / 10).toFixed(1)} s`;
+}
+
+// fateOf says what becomes of an entry, as it is known at a lab time.
+/** @param {Entry} entry @param {number} now */
+export function fateOf({ at, leaves, mark, limit, retry }, now) {
+  if (mark === "throttled") return `throttled by ${limit}, ${Number.isFinite(retry) ? `passes in ${spanText(retry)}` : "never passes"}`;
+  if (leaves > now) return `waits, leaves in ${spanText(leaves - now)}`;
+  if (leaves > at) return `passed after ${spanText(leaves - at)} in the queue`;
+  return mark === "low" ? "passes at low priority" : "passes";
+}
 
 // nameOf names an entry as it is at a lab time.
 /** @param {Entry} entry @param {number} now */
-export function nameOf({ at, leaves, mark, limit, retry }, now) {
-  const when = `At ${timeText(at)}`;
-  if (mark === "throttled") return `${when}, throttled by ${limit}, ${Number.isFinite(retry) ? `passes in ${spanText(retry)}` : "never passes"}`;
-  if (leaves > now) return `${when}, waits, leaves in ${spanText(leaves - now)}`;
-  if (leaves > at) return `${when}, passed after ${spanText(leaves - at)} in the queue`;
-  return mark === "low" ? `${when}, passes at low priority` : `${when}, passes`;
-}
+export const nameOf = (entry, now) => `At ${timeText(entry.at)}, ${fateOf(entry, now)}`;

@@ -141,11 +141,11 @@ function begin() {
   refresh();
 }
 
-// open starts the scene of a link.
-export function open() {
+// open starts the scene of a link. It plays unless the link names a time; from is where it begins.
+export function open(from = NaN) {
   kept = [...lab.sent];
   clock.setSpeed(lab.speed);
-  jumpsTo = lab.at ?? NaN;
+  jumpsTo = lab.at ?? from;
   begin();
   if (lab.at === null) play();
   else pause();

@@ -18,7 +18,7 @@ export const scenes = [
     title: "A window by the clock",
     text: "Fifteen messages each minute, and the minute ends for everyone at the same second: what is left of one box is lost, and the next is empty. Around its end, two boxes count.",
     task: "Send 30 messages within two seconds, and get them all through. The lane below lets only 15 through.",
-    fragment: "#lanes=fixed-window,messages=15,every=1m;sliding-log,messages=15,every=1m&traffic=hand&span=2m",
+    fragment: "#lanes=fixed-window,messages=15,every=1m;sliding-log,messages=15,every=1m&traffic=hand&span=90s",
   },
   {
     id: "log",

@@ -5,7 +5,7 @@
 import { algorithmOf } from "../app/words/algorithms.js";
 import { seconds } from "../app/words/time.js";
 import { clockText } from "./clock.js";
-import { axisHeight, drawAxis, drawLane, heightOf, limitHeight, lineOf, marksHeight, prepare, readColors } from "./draw/canvas.js";
+import { axisHeight, drawAxis, drawLane, heightOf, limitHeight, lineOf, marksHeightOf, prepare, readColors } from "./draw/canvas.js";
 import { clock, keepAhead, played } from "./player.js";
 import { lab } from "./state.js";
 import { emptyStrip, lastBy } from "./tape.js";
@@ -83,7 +83,7 @@ function timeShown(at) {
 function drawOne(lane, now) {
   const place = places.get(lane.id);
   if (!place?.isSeen || place.width === 0) return;
-  const context = prepare(place.canvas, place.width, heightOf(lane.limits.length));
+  const context = prepare(place.canvas, place.width, heightOf(marksHeightOf(lab.lanes.length), lane.limits.length));
   drawLane(viewsOf(lane, now, context), lane.limits.map(({ algorithm }) => algorithm), place.chosen);
 }
 
@@ -112,7 +112,7 @@ const momentOf = (entries, now) => ({ entries, last: lastBy(entries, now), now, 
 // asking where something is.
 /** @param {Lane} lane @param {number} now @param {CanvasRenderingContext2D} [context] @returns {View[]} */
 export function viewsOf(lane, now, context) {
-  const { entries } = played.tape.get(lane.id) ?? emptyStrip;
+  const { entries } = played.tape.get(lane.id) ?? emptyStrip, marksHeight = marksHeightOf(lab.lanes.length);
   const common = { ...momentOf(entries, now), ...windowOf(now, places.get(lane.id)?.width ?? 0), context, colors, height: limitHeight, marksHeight };
   return lane.limits.map((limit, index) => ({ ...common, index, numbers: numbersOf(limit), top: marksHeight + index * limitHeight }));
 }

@@ -7,12 +7,14 @@ import { draw } from "./stage.js";
 import { columns } from "./texts.js";
 /** @import { Lane } from "./state.js" */
 
+const isWide = innerWidth >= 900; // there is space for the table
+
 /** @param {{lanes: Lane[]}} props */
 export function Figures({ lanes }) {
   return html`
     <section class="figures chart" aria-labelledby="figures-title">
       <h2 class="headline" id="figures-title">Figures</h2>
-      <details onToggle=${draw}>
+      <details onToggle=${draw} open=${isWide}>
         <summary>Show as a table</summary>
         <div class="scrolls" tabindex="0" role="region" aria-labelledby="figures-title">
           <table>

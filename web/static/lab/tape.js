@@ -1,7 +1,7 @@
 // @ts-check
 // The tape: what the engine decided about the messages of a scene, lane by lane, in lab time.
 
-/** @import { Answer, Picture, Step } from "./engine.js" */
+/** @import { Answer, Message, Picture, Step } from "./engine.js" */
 
 /** @typedef {"passes" | "low" | "throttled"} Mark */
 
@@ -13,6 +13,7 @@
  * @property {Mark} mark
  * @property {string} limit the name of the limit that throttles it, or empty
  * @property {number} retry ms after which it would pass, if throttled; Infinity if waiting never helps
+ * @property {string} user the ID of who sent it
  * @property {Picture[]} pictures of each limit of the lane, right after the decision
  */
 
@@ -24,19 +25,21 @@
 export const emptyStrip = { entries: [], bytes: 0 };
 
 // stripOf returns the strip of a lane from an answer. start is the time of day at lab time 0.
-/** @param {{at: number}[]} messages @param {Answer["lanes"][number]} lane @param {number} start @returns {Strip} */
+/** @param {Message[]} messages @param {Answer["lanes"][number]} lane @param {number} start @returns {Strip} */
 export function stripOf(messages, { bytes_per_user: bytes, steps }, start) {
-  return { bytes, entries: steps.map((step, i) => entryOf(step, messages[i].at - start)) };
+  return { bytes, entries: steps.map((step, i) => entryOf(step, messages[i], start)) };
 }
 
-/** @param {Step} step @param {number} at @returns {Entry} */
-function entryOf({ allowed, priority, limit = "", retry_after_ms: retry, delay_ms: delay = 0, picture, pictures }, at) {
+/** @param {Step} step @param {Message} message @param {number} start @returns {Entry} */
+function entryOf({ allowed, priority, limit = "", retry_after_ms: retry, delay_ms: delay = 0, picture, pictures }, message, start) {
+  const at = message.at - start;
   return {
     at,
     leaves: allowed ? at + delay : Infinity,
     mark: !allowed ? "throttled" : priority === "low" ? "low" : "passes",
     limit: allowed ? "" : limit,
     retry: allowed ? 0 : (retry ?? Infinity),
+    user: message.user_id,
     pictures: pictures ?? [picture ?? {}],
   };
 }

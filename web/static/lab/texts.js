@@ -70,7 +70,7 @@ const waitText = (wait) => (wait === Infinity ? "never passes" : wait > 0 ? `thr
 /** @param {Figures} figures @param {number} bytes */
 function tallyText({ allowed, low, throttled, mostInMinute }, bytes) {
   const marks = [`● ${allowed - low}`, low > 0 && `◐ ${low}`, `⊖ ${throttled}`].filter(Boolean).join("  ");
-  return `${marks}   most in 1 min ${mostInMinute}` + (bytes > 0 ? `   ${bytes} B` : "");
+  return [marks, `most in 1 min ${mostInMinute}`, bytes > 0 && `${bytes} B`].filter(Boolean).join(" · ");
 }
 
 // columns are the figures of the table, by the suffix of the cell's ID.
@@ -78,13 +78,13 @@ function tallyText({ allowed, low, throttled, mostInMinute }, bytes) {
 export const columns = [
   ["allowed", "Allowed", ({ allowed }) => String(allowed)],
   ["throttled", "Throttled", ({ throttled }) => String(throttled)],
-  ["low", "Low priority", ({ low }) => String(low)],
-  ["mean", "Mean rate", ({ allowed }, _, now) => (now > 0 ? `${((allowed * 60_000) / now).toFixed(1)} per min` : "–")],
+  ["low", "Low", ({ low }) => String(low)],
+  ["mean", "Mean per min", ({ allowed }, _, now) => (now > 0 ? ((allowed * 60_000) / now).toFixed(1) : "–")],
   ["second", "Most in 1 s", ({ mostInSecond }) => String(mostInSecond)],
   ["minute", "Most in 1 min", ({ mostInMinute }) => String(mostInMinute)],
   ["wait", "Longest wait", ({ longestWait, longestDelay }) => span(Math.max(longestWait, longestDelay))],
   ["silence", "Longest silence", ({ longestSilence }) => span(longestSilence)],
-  ["bytes", "Bytes per user", (_, bytes) => (bytes > 0 ? String(bytes) : "–")],
+  ["bytes", "Bytes a user", (_, bytes) => (bytes > 0 ? String(bytes) : "–")],
 ];
 
 /** @param {number} ms */

@@ -3,6 +3,7 @@
 // daily window are cut by the clock, a user window by its first message.
 
 import { spanText } from "../clock.js";
+import { excess } from "./excess.js";
 import { cells, clip, fill, firstShown, frame, gauge, line, pictureAt, write, x } from "./view.js";
 /** @import { Drawing, Moment, View } from "./view.js" */
 
@@ -41,8 +42,8 @@ function drawBox(v, { from, until, count }) {
   const left = x(v, from), right = x(v, until), { messages } = v.numbers;
   frame(v, "edge", left, v.top + 4, right - left, v.height - 8);
   for (const edge of [left, right]) if (edge <= v.line) line(v, "edge", edge, 0, edge, v.top, [3, 3]);
-  const shown = Math.max(left, 0) + 6;
-  if (Math.min(right, v.line) - shown > 56) write(v, `${count} of ${messages}`, shown, v.top + v.height / 2, { color: count >= messages ? "text" : "muted", isBold: count >= messages });
+  const end = Math.min(right, v.line);
+  if (end - Math.max(left, 0) > 64) write(v, `${count} of ${messages}`, end - 6, v.top + v.height / 2, { color: "text", align: "right", isBold: count >= messages });
 }
 
 /** @param {View} v @param {boolean} isCut */
@@ -78,7 +79,8 @@ const windows = (isCut, ends, closed) => ({
   draw: (v, { count }) => {
     clip(v, () => drawBoxes(v, isCut));
     const { messages } = v.numbers;
-    cells(v, "accent", messages - count, messages, gauge(v));
+    cells(v, "accent", count, messages, gauge(v));
+    excess(v);
   },
 });
 

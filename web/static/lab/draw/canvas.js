@@ -6,14 +6,14 @@ import { drawingOf } from "./drawings.js";
 import { line, write, x } from "./view.js";
 /** @import { Colors, View } from "./view.js" */
 
-export const marksHeight = 60, limitHeight = 36, axisHeight = 20; // px
+export const limitHeight = 36, axisHeight = 20; // px
 const gaugeWidth = 150, narrowGauge = 76; // px
 
 const mostRatio = 2; // device pixels per pixel: more costs time and shows nothing
 
 /** @type {Record<string, string>} */
 const properties = {
-  text: "--text", muted: "--muted", hairline: "--hairline", edge: "--button-edge", accent: "--accent", ground: "--ground", throttled: "--series-throttled", low: "--sev-timeout",
+  text: "--text", muted: "--muted", hairline: "--hairline", edge: "--button-edge", accent: "--accent", ground: "--ground", throttled: "--series-throttled", low: "--sev-timeout", warn: "--warn",
 };
 
 // readColors reads the colours of the theme.
@@ -31,6 +31,7 @@ export function prepare(canvas, width, height) {
   if (canvas.width !== wide || canvas.height !== high) {
     canvas.width = wide;
     canvas.height = high;
+    canvas.style.height = `${height}px`;
   }
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -42,20 +43,25 @@ export function prepare(canvas, width, height) {
 /** @param {number} width */
 export const lineOf = (width) => width - (width < 520 ? narrowGauge : gaugeWidth);
 
-/** @param {number} limits */
-export const heightOf = (limits) => marksHeight + limits * limitHeight;
+// marksHeightOf returns the height of the part with the marks. Few lanes have more space.
+/** @param {number} lanes */
+export const marksHeightOf = (lanes) => (lanes <= 2 ? 132 : lanes <= 4 ? 84 : 60);
+
+/** @param {number} marks the height of the part with the marks @param {number} limits */
+export const heightOf = (marks, limits) => marks + limits * limitHeight;
 
 // drawLane draws a lane. views has one view for each of its limits.
 /** @param {View[]} views @param {string[]} algorithms @param {number} chosen index of the entry that is named, or -1 */
 export function drawLane(views, algorithms, chosen) {
   const [first] = views;
-  grid(first, heightOf(views.length));
+  const height = heightOf(first.marksHeight, views.length);
+  grid(first, height);
   views.forEach((v, i) => {
     const drawing = drawingOf(algorithms[i]);
     drawing.draw(v, drawing.at(v));
   });
   drawMarks(first, chosen);
-  line(first, "accent", first.line, 0, first.line, heightOf(views.length));
+  line(first, "accent", first.line, 0, first.line, height);
 }
 
 const ticks = [100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 43_200_000, 86_400_000]; // ms

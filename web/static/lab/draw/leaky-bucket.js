@@ -37,7 +37,7 @@ function paths(v) {
     }
     if (leaves <= v.now) fill(v, "accent", x(v, leaves) - 1.5, bottom - 1, 3, 4);
   }
-  line(v, "hairline", 0, bottom + 3.5, v.line, bottom + 3.5);
+  line(v, "hairline", Math.max(0, x(v, 0)), bottom + 3.5, v.line, bottom + 3.5);
 }
 
 /** @type {Drawing<Queue>} */

@@ -24,7 +24,7 @@ export function drawLevel(v, bucket, color, top, height) {
   const { capacity } = bucket;
   /** @param {number} level */
   const y = (level) => top + height - Math.min(1, Math.max(0, level / capacity)) * height;
-  for (let whole = 0; whole <= capacity && capacity <= 6; whole++) line(v, "hairline", 0, y(whole), v.line, y(whole));
+  for (let whole = 0; whole <= capacity && capacity <= 6; whole++) line(v, "hairline", Math.max(0, x(v, 0)), y(whole), v.line, y(whole));
   clip(v, () => {
     const points = levelPoints(v, bucket);
     const { context, colors } = v;

@@ -59,7 +59,8 @@ function drawMark(context, colors, mark, x, y) {
   context.beginPath();
   context.arc(x, y, radius, 0, 2 * Math.PI);
   context.fill();
-  if (mark !== "passes") context.stroke();
+  if (mark === "passes") context.strokeStyle = colors.ground; // parts marks that overlap
+  context.stroke();
   if (mark === "low") {
     context.fillStyle = color;
     context.beginPath();

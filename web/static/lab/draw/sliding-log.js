@@ -2,7 +2,8 @@
 // A sliding log, exact: a bracket that slides over the messages. Each counts until it is left
 // behind.
 
-import { bracket, leavesIn } from "./sliding-window.js";
+import { spanText } from "../clock.js";
+import { bracket } from "./excess.js";
 import { cells, clip, fill, gauge, line, pictureAt, write, x } from "./view.js";
 /** @import { Drawing, Moment } from "./view.js" */
 
@@ -28,7 +29,7 @@ function logAt(v) {
 /** @type {Drawing<Log>} */
 export const slidingLog = {
   at: logAt,
-  words: ({ times, oldest }, { now, numbers: { messages, every } }) => `${times} of ${messages}` + (times > 0 ? `, ${leavesIn(oldest + every - now)}` : ""),
+  words: ({ times, oldest }, { now, numbers: { messages, every } }) => `${times} of ${messages}` + (times > 0 ? `, oldest leaves in ${spanText(oldest + every - now)}` : ""),
   wait: ({ times, oldest }, { now, numbers: { messages, every } }) => (times < messages ? 0 : oldest + every - now),
   draw: (v, { times }) => {
     const { messages, every } = v.numbers, left = x(v, v.now - every), middle = v.top + v.height / 2;
@@ -39,10 +40,10 @@ export const slidingLog = {
       for (let i = v.last; i >= 0 && v.entries[i].at > v.from; i--) {
         if (v.entries[i].mark === "throttled") continue;
         const counts = v.entries[i].at > v.now - every, at = x(v, v.entries[i].at);
-        line(v, counts ? "accent" : "hairline", at, v.top + 8, at, v.top + v.height - 8);
+        line(v, counts ? "accent" : "hairline", at, v.top + v.height / 2 + 6, at, v.top + v.height - 4);
       }
-      write(v, `${times} of ${messages}`, Math.max(0, left) + 6, middle, { color: "text", isBold: times >= messages });
+      write(v, `${times} of ${messages}`, v.line - 6, middle - 4, { color: "text", align: "right", isBold: times >= messages });
     });
-    cells(v, "accent", messages - times, messages, gauge(v));
+    cells(v, "accent", times, messages, gauge(v));
   },
 };

@@ -2,7 +2,7 @@
 // A sliding window, estimated: the counts of two windows of the clock. Of the previous one counts
 // the part that the window behind now still overlaps.
 
-import { spanText } from "../clock.js";
+import { bracket, excess } from "./excess.js";
 import { cells, clip, fill, frame, gauge, line, pictureAt, write, x } from "./view.js";
 /** @import { Drawing, Moment } from "./view.js" */
 
@@ -49,18 +49,7 @@ export const slidingWindow = {
       if (overlap > 64) write(v, `${previous} × ${weight.toFixed(2)}`, x(v, from) - 6, middle, { color: "text", align: "right" });
       if (v.line - x(v, from) > 28) write(v, `+ ${current}`, x(v, from) + 6, middle, { color: "text" });
     });
-    cells(v, "accent", messages - estimate, messages, gauge(v));
+    cells(v, "accent", estimate, messages, gauge(v));
+    excess(v);
   },
 };
-
-// bracket draws the window that ends now over the marks.
-/** @param {import("./view.js").View} v @param {number} from the lab time at which it begins */
-export function bracket(v, from) {
-  const left = x(v, from), bottom = v.top - 1;
-  line(v, "accent", left, 3, left, bottom);
-  line(v, "accent", left, 3, left + 5, 3);
-  line(v, "accent", left, bottom, left + 5, bottom);
-}
-
-/** @param {number} ms */
-export const leavesIn = (ms) => `oldest leaves in ${spanText(ms)}`;

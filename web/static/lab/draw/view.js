@@ -93,34 +93,41 @@ export function frame({ context, colors }, color, x, y, width, height) {
   context.strokeRect(Math.round(x) + 0.5, Math.round(y) + 0.5, Math.round(width) - 1, Math.round(height) - 1);
 }
 
-// clip draws something only left of the line "now".
+// clip draws something only left of the line "now", and right of the start of the scene.
 /** @param {View} v @param {() => void} draw */
-export function clip({ context, line, top, height }, draw) {
+export function clip(v, draw) {
+  const { context, line, top, height } = v, left = Math.max(0, x(v, 0) - 0.5);
   context.save();
   context.beginPath();
-  context.rect(0, 0, line, top + height);
+  context.rect(left, 0, Math.max(0, line - left), top + height);
   context.clip();
   draw();
   context.restore();
 }
 
-const gap = 12; // px between the line and the gauge
+const margin = 12; // px between the line and the gauge
 
 // gauge returns where a limit's gauge is: right of the line.
 /** @param {View} v */
-export const gauge = (v) => ({ left: v.line + gap, width: v.width - v.line - gap, top: v.top + 4, height: v.height - 8 });
+export const gauge = (v) => ({ left: v.line + margin, width: v.width - v.line - margin, top: v.top + 4, height: v.height - 8 });
 
-const mostCells = 10;
+const mostCells = 20, leastPitch = 7; // px
 
-// cells draws an amount as cells that fill one after another: tokens in a bucket.
+// cells draws an amount as cells that fill one after another: tokens in a bucket. Without space for
+// them it draws a bar.
 /** @param {View} v @param {string} color @param {number} amount @param {number} capacity @param {{left: number, width: number, top: number, height: number}} place */
 export function cells(v, color, amount, capacity, { left, width, top, height }) {
   const count = Math.max(1, Math.min(capacity, mostCells)), each = capacity / count;
-  const pitch = Math.min(14, width / count);
+  const pitch = Math.min(14, width / count), gap = pitch > 8 ? 2 : 1;
+  if (pitch < leastPitch) {
+    fill(v, color, left, top, width * Math.min(1, Math.max(0, amount / capacity)), height);
+    frame(v, "edge", left, top, width, height);
+    return;
+  }
   for (let i = 0; i < count; i++) {
     const part = Math.min(1, Math.max(0, (amount - i * each) / each));
     const filled = (height - 2) * part;
-    if (part > 0) fill(v, color, left + i * pitch + 1, top + height - 1 - filled, pitch - 4, filled, part < 1 ? 0.45 : 1);
-    frame(v, "edge", left + i * pitch, top, pitch - 2, height);
+    if (part > 0) fill(v, color, left + i * pitch + 1, top + height - 1 - filled, pitch - gap - 2, filled, part < 1 ? 0.45 : 1);
+    frame(v, "edge", left + i * pitch, top, pitch - gap, height);
   }
 }

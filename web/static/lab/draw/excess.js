@@ -1,0 +1,31 @@
+// @ts-check
+// The bracket over the marks: a stretch of time that ends now.
+
+import { spanText } from "../clock.js";
+import { clip, line, write, x } from "./view.js";
+/** @import { View } from "./view.js" */
+
+// bracket draws the stretch from a lab time until now.
+/** @param {View} v @param {number} from @param {string} [color] */
+export function bracket(v, from, color = "accent") {
+  const left = x(v, from), bottom = v.top - 1;
+  line(v, color, left, 3, left, bottom);
+  line(v, color, left, 3, left + 5, 3);
+  line(v, color, left, bottom, left + 5, bottom);
+}
+
+// excess shows it if more messages have passed within the limit's own time than its number says:
+// what a window forgives at its end.
+/** @param {View} v */
+export function excess(v) {
+  const { messages, every } = v.numbers;
+  if (!every) return;
+  const from = v.now - every;
+  let passed = 0;
+  for (let i = v.last; i >= 0 && v.entries[i].at > from; i--) if (v.entries[i].mark !== "throttled") passed++;
+  if (passed <= messages) return;
+  clip(v, () => {
+    bracket(v, from, "throttled");
+    write(v, `${passed} passed in ${spanText(every)}, limit ${messages}`, Math.max(0, x(v, from)) + 8, 10, { color: "warn", isBold: true });
+  });
+}
