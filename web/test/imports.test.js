@@ -10,12 +10,13 @@ const layers = [["core"], ["words"], ["changes", "widgets"], ["start"], ["now", 
 // code.
 const wholeState = "core/state.js";
 
-const app = new URL("../static/app/", import.meta.url);
-const modules = readdirSync(app, { recursive: true }).map(String).filter((name) => name.endsWith(".js"));
+const app = new URL("../static/app/", import.meta.url), lab = new URL("../static/lab/", import.meta.url);
+const modulesOf = (folder) => readdirSync(folder, { recursive: true }).map(String).filter((name) => name.endsWith(".js"));
+const modules = modulesOf(app);
 
 // importsOf returns {code, types}: the modules that a module imports, and those in its comments.
-function importsOf(module) {
-  const lines = readFileSync(new URL(module, app), "utf8").split("\n");
+function importsOf(module, folder = app) {
+  const lines = readFileSync(new URL(module, folder), "utf8").split("\n");
   const isComment = (line) => /^\s*(\/\/|\/?\*)/.test(line);
   const named = (lines) => lines.flatMap((line) => [...line.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)"(\.[^"]*)"/g)])
     .map(([, path]) => posix.join(posix.dirname(module), path)).filter((path) => !path.startsWith("../vendor/"));
@@ -36,15 +37,27 @@ test("imports: from a module's own folder or a lower layer", () => {
   }
 });
 
-test("imports: without circles", () => {
+function hasNoCircle(modules, folder) {
   const done = new Set();
   /** @param {string} module @param {string[]} path */
   const visit = (module, path) => {
     assert.ok(!path.includes(module), `circle: ${[...path, module].join(" → ")}`);
     if (done.has(module)) return;
-    for (const imported of importsOf(module).code) visit(imported, [...path, module]);
+    for (const imported of importsOf(module, folder).code.filter((name) => !name.startsWith("../"))) visit(imported, [...path, module]);
     done.add(module);
   };
   for (const module of modules) visit(module, []);
   assert.equal(done.size, modules.length);
+}
+
+test("imports: without circles", () => {
+  hasNoCircle(modules, app);
+  hasNoCircle(modulesOf(lab), lab);
+});
+
+test("imports: only the Lab's engine asks the server", () => {
+  for (const module of modulesOf(lab)) {
+    const asks = importsOf(module, lab).code.some((name) => name.startsWith("../app/core/")) || /\bfetch\(/.test(readFileSync(new URL(module, lab), "utf8"));
+    assert.equal(asks, module === "engine.js", module);
+  }
 });

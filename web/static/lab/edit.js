@@ -5,23 +5,10 @@ import { html } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
 import { algorithmNames, algorithmOf } from "../app/words/algorithms.js";
 import { LimitFields } from "./fields.js";
+import { mostLanes, mostLimits, newLimit } from "./limits.js";
 import { refresh } from "./player.js";
 import { change, lab, newLane } from "./state.js";
 /** @import { Lane, Limit } from "./state.js" */
-
-export const mostLanes = 8, mostLimits = 8;
-
-/** @type {Record<string, string>} */
-const usualNames = { "token-bucket": "burst", "daily-window": "daily", "leaky-bucket": "queue", cascade: "burst" };
-
-// newLimit returns a limit of an algorithm with the numbers that it suggests.
-/** @param {string} algorithm @param {Limit[]} [others] @returns {Limit} */
-export function newLimit(algorithm, others = []) {
-  const usual = usualNames[algorithm] ?? "window";
-  let name = usual;
-  for (let i = 2; others.some((other) => other.name === name); i++) name = `${usual}-${i}`;
-  return { .../** @type {any} */ (algorithmOf({ algorithm }).start), name, algorithm };
-}
 
 // addLane adds a lane with limits, if there is room for one.
 /** @param {Limit[]} limits */

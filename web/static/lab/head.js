@@ -5,8 +5,9 @@
 import { html, useState } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
 import { algorithmNames, algorithmOf } from "../app/words/algorithms.js";
-import { addLane, mostLanes, newLimit } from "./edit.js";
 import { go, json, toml } from "./copy.js";
+import { addLane } from "./edit.js";
+import { mostLanes, newLimit } from "./limits.js";
 import { say } from "./log.js";
 /** @import { Scene } from "./scenes.js" */
 /** @import { More, Setup } from "./state.js" */

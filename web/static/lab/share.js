@@ -5,8 +5,8 @@
 import { algorithmNames, algorithmOf } from "../app/words/algorithms.js";
 import { durationText, parseLength } from "../app/words/lengths.js";
 import { speeds } from "./clock.js";
-import { mostLanes, mostLimits, newLimit } from "./edit.js";
 import { readField } from "./fields.js";
+import { mostLanes, mostLimits, newLimit } from "./limits.js";
 import { newLane, newYear } from "./state.js";
 import { errorOf, fieldsOf, kinds } from "./traffic.js";
 /** @import { Lane, Limit, Sent, Setup, Traffic } from "./state.js" */

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import "../list-algorithms.js";
+import { algorithmOf } from "../static/app/words/algorithms.js";
+import { clockText, createClock, spanText } from "../static/lab/clock.js";
+import { go, goDuration, json, toml } from "../static/lab/copy.js";
+import { createQueue } from "../static/lab/engine.js";
+import { closest, readField, stops } from "../static/lab/fields.js";
+import { createTally } from "../static/lab/figures.js";
+import { nameOf } from "../static/lab/names.js";
+import { groups, untilWithin } from "../static/lab/schedule.js";
+import { scenes } from "../static/lab/scenes.js";
+import { parse } from "../static/lab/share.js";
+import { nextAfter, stripOf } from "../static/lab/tape.js";
+import { asked, errorOf, kinds, lengthOf, rateOf } from "../static/lab/traffic.js";
+
+test("clock: lab time is wall time × speed, and stands while it is paused", () => {
+  let wall = 1000;
+  const clock = createClock(() => wall);
+  wall += 500;
+  assert.equal(clock.now(), 0);
+  clock.play();
+  wall += 500;
+  assert.equal(clock.now(), 500);
+  clock.setSpeed(10);
+  wall += 100;
+  assert.equal(clock.now(), 1500);
+  assert.equal(clock.timeOf({ timeStamp: wall - 50 }), 1000); // a click that arrives late
+  clock.pause();
+  wall += 5000;
+  assert.equal(clock.now(), 1500);
+  clock.moveTo(72_000);
+  assert.equal(clock.now(), 72_000);
+});
+
+test("clock: times in words", () => {
+  assert.deepEqual([0, 72_440, 3_723_999].map(clockText), ["00:00:00.0", "00:01:12.4", "01:02:03.9"]);
+  assert.deepEqual([0, 1, 2550, 2600, 59_999, 60_000, 72_000, 3_600_000, 11_040_000].map(spanText), ["0.0 s", "0.1 s", "2.6 s", "2.6 s", "1 min", "1 min", "1 min 12 s", "1 h", "3 h 4 min"]);
+});
+
+test("queue: one question at a time, and the newest wins", async () => {
+  const asked = [], answered = [], waiting = [];
+  const ask = createQueue((q) => (asked.push(q), new Promise((resolve) => waiting.push(resolve))), (q) => answered.push(q), () => {});
+  ask(1);
+  ask(2);
+  ask(3);
+  assert.deepEqual(asked, [1]);
+  waiting.shift()();
+  await new Promise(setImmediate);
+  assert.deepEqual([asked, answered], [[1, 3], [1]]);
+  waiting.shift()();
+  await new Promise(setImmediate);
+  assert.deepEqual(answered, [1, 3]);
+});
+
+test("queue: goes on after a failure", async () => {
+  const failed = [], answered = [];
+  const ask = createQueue(async (q) => assert.notEqual(q, 1), (q) => answered.push(q), (q) => failed.push(q));
+  await ask(1);
+  await ask(2);
+  assert.deepEqual([failed, answered], [[1], [2]]);
+});
+
+const message = { user_id: "anna" };
+const steps = [
+  { allowed: true, limit: "", retry_after_ms: 0, delay_ms: 0, picture: { tokens: 0 } },
+  { allowed: false, limit: "burst", retry_after_ms: 2600, delay_ms: 0, picture: { tokens: 0 } },
+  { allowed: true, priority: "low", delay_ms: 4000, pictures: [{ tokens: 0 }, { count: 1 }] },
+  { allowed: false, limit: "burst", retry_after_ms: null, picture: { tokens: 0 } },
+];
+const strip = stripOf([0, 12_400, 13_000, 14_000].map((at) => ({ ...message, at: 5000 + at })), { bytes_per_user: 16, steps }, 5000);
+
+test("names: a message in words", () => {
+  assert.deepEqual(strip.entries.map((entry) => nameOf(entry, 15_000)), [
+    "At 0.0 s, passes", "At 12.4 s, throttled by burst, passes in 2.6 s", "At 13.0 s, waits, leaves in 2.0 s", "At 14.0 s, throttled by burst, never passes",
+  ]);
+  assert.equal(nameOf(strip.entries[2], 17_000), "At 13.0 s, passed after 4.0 s in the queue");
+  assert.equal(nameOf({ ...strip.entries[0], at: 72_400, leaves: 72_400, mark: "low" }, 80_000), "At 1 min 12.4 s, passes at low priority");
+});
+
+test("tape: the next thing that happens", () => {
+  const tape = new Map([[1, strip]]);
+  assert.deepEqual([-1, 0, 13_000, 14_000, 17_000].map((time) => nextAfter(tape, time)), [0, 12_400, 14_000, 17_000, Infinity]);
+});
+
+test("figures: up to the time that is shown", () => {
+  const passed = [0, 100, 200, 1100, 61_000].map((at) => ({ at, leaves: at, mark: "passes", retry: 0 }));
+  const tally = createTally([...passed, { at: 61_500, leaves: Infinity, mark: "throttled", retry: 3000 }, { at: 62_000, leaves: 64_000, mark: "low", retry: 0 }]);
+  assert.equal(tally(50).allowed, 1);
+  assert.deepEqual({ ...tally(2000) }, { allowed: 4, low: 0, throttled: 0, mostInSecond: 3, mostInMinute: 4, longestWait: 0, longestDelay: 0, longestSilence: 900 });
+  assert.deepEqual({ ...tally(70_000) }, { allowed: 6, low: 1, throttled: 1, mostInSecond: 3, mostInMinute: 4, longestWait: 3000, longestDelay: 2000, longestSilence: 59_900 });
+  assert.equal(tally(150).allowed, 2); // back in time
+});
+
+test("figures: half-open stretches", () => {
+  const tally = createTally([0, 1000].map((at) => ({ at, leaves: at, mark: "passes", retry: 0 })));
+  assert.equal(tally(2000).mostInSecond, 1);
+});
+
+test("fields: numbers and lengths within the engine's bounds", () => {
+  const { burst, refill } = algorithmOf({ algorithm: "token-bucket" }).fields;
+  assert.deepEqual([readField(burst, "3"), readField(refill, "4 seconds"), readField(refill, "1h30")], [{ value: 3 }, { value: "4s" }, { value: "1h30m" }]);
+  for (const [field, text] of [[burst, "0"], [burst, "1.5"], [burst, ""], [refill, "0"], [refill, "soon"]]) assert.match(readField(field, text).error, /^Enter /, text);
+  assert.equal(stops(burst)[0], 1);
+  assert.equal(stops(burst)[closest(stops(burst), 14)], 15);
+});
+
+test("groups: lanes that got messages of their own are asked about alone", () => {
+  const lanes = [1, 2, 3].map((id) => ({ id, limits: [] }));
+  const ids = (messages) => groups(lanes, messages).map((group) => group.map(({ id }) => id));
+  assert.deepEqual(ids([{ at: 0 }]), [[1, 2, 3]]);
+  assert.deepEqual(ids([{ at: 0 }, { at: 1, lane: 2 }]), [[1, 3], [2]]);
+  assert.deepEqual(ids([1, 2, 3].map((lane) => ({ at: 0, lane }))), [[1], [2], [3]]);
+});
+
+test("traffic: within the engine's bound of messages", () => {
+  const piece = (traffic) => ({ from: 1000, until: 1000, traffic, made: [] });
+  const steady = { kind: "steady", every: "1s" }, scene = { lanes: [], start: 0, timezone: "", kept: [] };
+  assert.equal(untilWithin({ ...scene, piece: piece(steady) }, 60_000), 60_000);
+  assert.equal(untilWithin({ ...scene, piece: piece({ ...steady, for: "10s" }) }, 60_000), 11_000);
+  assert.equal(untilWithin({ ...scene, piece: piece(steady) }, Infinity), 19_501_000);
+});
+
+test("traffic: as the server is asked for it", () => {
+  assert.deepEqual(asked({ kind: "bursts", size: "6", every: "20 seconds", for: "10m" }), { kind: "bursts", size: 6, every: "20000ms" });
+  assert.deepEqual(asked({ kind: "recorded", channel: "7", user_id: "" }), { kind: "recorded", channel: "7" });
+  assert.deepEqual([rateOf({ kind: "poisson", per_minute: "30", seed: "1" }), rateOf({ kind: "hand" }), lengthOf({ kind: "steady", for: "10m" })], [1 / 2000, 0, 600_000]);
+  assert.match(errorOf(kinds.bursts.fields.size, "0"), /^Enter /);
+});
+
+const lanes = [{ id: 1, limits: [{ name: "burst", algorithm: "token-bucket", burst: 3, refill: "1m30s" }, { name: "daily", algorithm: "daily-window", messages: 300, per: "user_everywhere" }] }];
+
+test("copy: as TOML, Go and JSON", () => {
+  assert.equal(toml(lanes), '[[limit]]\nname = "burst"\nalgorithm = "token-bucket"\nburst = 3\nrefill = "1m30s"\n\n[[limit]]\nname = "daily"\nalgorithm = "daily-window"\nmessages = 300\nper = "user_everywhere"\n');
+  assert.equal(go(lanes), 'chatguard.Limit{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: 90 * time.Second},\n' +
+    'chatguard.Limit{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: 300, Per: chatguard.PerUserEverywhere},\n');
+  assert.deepEqual(JSON.parse(json(lanes)), { limits: lanes[0].limits });
+  assert.deepEqual(JSON.parse(json([...lanes, ...lanes])).lanes.length, 2);
+  assert.deepEqual(["4s", "500ms", "1h", "36h", "250µs"].map(goDuration), ["4 * time.Second", "500 * time.Millisecond", "time.Hour", "36 * time.Hour", "250 * time.Microsecond"]);
+});
+
+test("scenes: every link means something", () => {
+  for (const { id, title, text, task, fragment } of scenes) {
+    assert.deepEqual(parse(fragment).unknown, [], id);
+    assert.ok(title && text && task, id);
+  }
+});
