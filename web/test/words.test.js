@@ -48,6 +48,7 @@ test("changes: a line each", () => {
   assert.equal(told(["exempt", ["lead_moderator"], []]), "exempt roles: lead moderator → none");
   assert.equal(told(["mode", "observe", "enforce"]), "mode: observe → enforce");
   assert.equal(told(["limit.slow.queue", null, 4]), "slow: queue size 0 → 4");
+  assert.equal(told(["limit.room.reserve", null, 4], ["limit.burst.extra_refill", "20s", "1m0s"]), "room: kept for normal priority 0 → 4burst: one more at low priority every 20 seconds → 1 minute");
   assert.equal(told(["limit.daily.timezone", null, "Asia/Tokyo"]), "daily: time zone same as the channel → Asia/Tokyo");
   assert.equal(told(["limit.slow.algorithm", "leaky-bucket", null], ["limit.slow.queue", 3, null]), "slow: removed (leaky bucket)");
   assert.equal(told(["limit.exact.algorithm", null, "sliding-log"], ["limit.exact.messages", null, 20], ["limit.exact.every", null, "30s"]),

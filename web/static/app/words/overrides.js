@@ -12,6 +12,8 @@ const numberWords = {
   refill: (text) => `one more every ${length(seconds(text))}`,
   queue: (number) => `queue of ${amount(number)}`,
   messages: (number) => `${amount(number)} messages`,
+  extra_burst: (number) => `${amount(number)} more at low priority`,
+  extra_refill: (text) => `one more at low priority every ${length(seconds(text))}`,
 };
 
 /** @type {Record<string, string>} */
