@@ -24,9 +24,11 @@ func ExampleAlgorithms() {
 	// token-bucket, 8 bytes of state
 	// 	burst: 1 to 2147483647, 3 for example
 	// 	refill: 1µs or more, 4s for example
+	// 	reserve: 0 to 2147483646, 0 for example, the same for all
 	// sliding-log, 8 bytes of state
 	// 	messages: 1 to 1024, 10 for example
 	// 	every: 1µs or more, 30s for example, the same for all
+	// 	reserve: 0 to 1023, 0 for example, the same for all
 }
 
 // describe writes a parameter in words.

@@ -47,8 +47,21 @@ func Algorithms() []AlgorithmInfo {
 	list := make([]AlgorithmInfo, len(algorithms))
 	for i, a := range algorithms {
 		list[i] = AlgorithmInfo{Name: a.name, Parameters: slices.Clone(a.params), Words: max(1, a.size), PerMessage: a.size == 0}
+		if a.buckets == 0 {
+			list[i].Parameters = append(list[i].Parameters, Parameter{Name: "reserve", Kind: Count, Most: a.mostReserve()})
+		}
 	}
 	return list
+}
+
+// mostReserve returns the largest reserve, which is less than the largest capacity. The reserve of a
+// limit is also less than the capacity of that limit; see keepReserve.
+func (a *algorithm) mostReserve() int64 {
+	i := slices.IndexFunc(a.params, func(p Parameter) bool { return p.Kind == Count })
+	if a.params[i].Name == "queue" {
+		return a.params[i].Most // the message that is leaving doesn't wait
+	}
+	return a.params[i].Most - 1
 }
 
 // countParameter returns a parameter for a number of messages, at least 1, that overrides may

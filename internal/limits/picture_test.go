@@ -58,17 +58,23 @@ func TestAlgorithms(t *testing.T) {
 			p.Messages = value
 		case "every":
 			p.Every = time.Duration(value)
+		case "reserve":
+			p.Reserve = value
 		default:
 			t.Fatalf("%s is a number that this test doesn't know", name)
 		}
 	}
 	for _, a := range Algorithms() {
 		least := Params{Name: "x", Algorithm: a.Name}
-		suggested := least
+		suggested, roomy := least, least
 		for _, p := range a.Parameters {
-			if p.Kind == Count || p.Kind == Length {
-				set(&least, p.Name, p.Least)
-				set(&suggested, p.Name, p.Suggested)
+			if p.Kind != Count && p.Kind != Length {
+				continue
+			}
+			set(&least, p.Name, p.Least)
+			set(&suggested, p.Name, p.Suggested)
+			if set(&roomy, p.Name, p.Least); p.Kind == Count && p.Name != "reserve" {
+				set(&roomy, p.Name, p.Most)
 			}
 		}
 		accepts := func(p Params) bool {
@@ -84,6 +90,9 @@ func TestAlgorithms(t *testing.T) {
 			}
 			for value, want := range map[int64]bool{p.Least - 1: false, p.Most: true, p.Most + 1: false} {
 				params := least
+				if p.Name == "reserve" {
+					params = roomy
+				}
 				if set(&params, p.Name, value); accepts(params) != want {
 					t.Errorf("%s with %s = %d: accepted %v, want %v", a.Name, p.Name, value, !want, want)
 				}

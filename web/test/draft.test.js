@@ -36,9 +36,9 @@ test("draft: what isn't changed comes back to the letter", () => {
 
 test("draft: numbers are edited as texts, durations in words", () => {
   const [burst, daily, slow] = draftOf(policy()).limits;
-  assert.deepEqual(burst.texts, { burst: "3", refill: "10 minutes" });
+  assert.deepEqual(burst.texts, { burst: "3", refill: "10 minutes", reserve: "0" });
   assert.deepEqual(burst.roles.map(({ role, texts }) => [role, texts]), [["vip", { burst: "5", refill: "" }]]);
-  assert.deepEqual(daily.texts, { messages: "300" });
+  assert.deepEqual(daily.texts, { messages: "300", reserve: "0" });
   assert.equal(slow.texts.queue, "3");
   assert.deepEqual(draftOf(policy()).rungs, [{ action: "delete", length: "" }, { action: "timeout", length: "30 seconds" }, { action: "timeout refill", length: "" }]);
 });
@@ -51,6 +51,12 @@ test("draft: changed numbers, and those of a role", () => {
   }).limits;
   assert.deepEqual(burst, { name: "burst", algorithm: "token-bucket", burst: 7, refill: "500ms", roles: { vip: { refill: "2.5s" } } });
   assert.deepEqual(slow, { name: "slow", algorithm: "leaky-bucket", every: "2400h0m0.000000001s", queue: 0 });
+});
+
+test("draft: a number that a limit does without", () => {
+  const stated = (reserve) => edited(({ limits }) => (limits[0].texts.reserve = reserve)).limits[0].reserve;
+  assert.deepEqual([stated("0"), stated("2")], [undefined, 2]);
+  assert.deepEqual(errors(({ limits }) => (limits[0].texts.reserve = "-1")), { "reserve-0": "Enter a whole number, 0 or more." });
 });
 
 test("draft: roles come and go", () => {
