@@ -134,3 +134,26 @@ func TestLimitsLab_Link(t *testing.T) {
 	w.Write("[role=combobox]", "lab")
 	w.See(elementHasText(`document.querySelector("#palette-entries li[aria-selected=true]")`, "Go to the Lab"))
 }
+
+// A cascade is a limit like any other, and the other limits can keep a reserve.
+func TestLimitsFields_CascadeAndReserve(t *testing.T) {
+	d := dash(t)
+	w := d.open(1400, 900)
+	w.openLimits()
+	w.Click("details.rare summary") // of the first limit
+	w.Write("#reserve-0", "3")
+	w.See(hasText("3 messages, then one every 10 minutes; keeps 3 for normal priority"))
+	w.Write("#reserve-0", "2")
+	w.Press("#add-limit")
+	w.Press(".chooser button[value=cascade]")
+	w.Write("#extra_refill-2", "30s")
+	w.See(hasText("3 messages, then one every 4 seconds; at low priority 2 more, then one every 30 seconds"))
+	w.Accessible()
+	w.save()
+	limits := d.guard.ChannelPolicy(channelID).Limits
+	want := chatguard.Limit{Name: "cascade", Algorithm: chatguard.Cascade, Burst: 3, Refill: 4 * time.Second, ExtraBurst: 2, ExtraRefill: 30 * time.Second}
+	if len(limits) != 3 || limits[0].Reserve != 2 || !reflect.DeepEqual(limits[2], want) {
+		t.Errorf("saved is %+v", limits)
+	}
+	w.See(`document.querySelector("details.rare").open && document.querySelector("#reserve-0").value === "2"`)
+}

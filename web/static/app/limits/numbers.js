@@ -56,6 +56,7 @@ function RareNumbers({ limit, index, form, fixed }) {
       <div class="fields">
         ${rare.map(([name, field]) => html`<${NumberField} key=${name} name=${name} field=${field} limit=${limit} index=${index} form=${form} fixed=${fixed} />`)}
       </div>
+      ${rare.map(([, { about }]) => about && html`<p class="muted">${about}</p>`)}
     </details>
   `;
 }

@@ -15,7 +15,8 @@ import { length } from "./time.js";
  * @property {number} least
  * @property {number} most
  * @property {boolean} [mayBeEmpty] an empty one is inherited
- * @property {boolean} [isRare] a limit does without it; it is 0 unless stated
+ * @property {boolean} [isRare] a limit does without it; unless stated, it is the least value
+ * @property {string} [about] what it is for
  * @property {string} [zero] what a duration of 0 means
  */
 
@@ -119,6 +120,13 @@ const labels = {
   extra_burst: "Low priority: more at once", extra_refill: "Low priority: one more every", reserve: "Kept for normal priority", slices: "Slices of the window",
 };
 
+// purposes say what rare numbers are for.
+/** @type {Record<string, string>} */
+const purposes = {
+  reserve: "A message of low priority passes only if this many are left after it. A cascade gives messages their priority.",
+  slices: "With more slices, the estimate is more exact.",
+};
+
 /** @type {Record<string, string>} */
 const units = { slices: "slices" };
 
@@ -166,6 +174,7 @@ function fieldOf(parameter, label) {
   const isLength = kind === "duration", scale = isLength ? 1e9 : 1;
   return {
     label: label ?? labels[name] ?? plainName(name), unit: isLength ? "" : (units[name] ?? "messages"), isLength, least: least / scale, most: most / scale, isRare: isRare(parameter),
+    about: purposes[name],
   };
 }
 
