@@ -24,6 +24,14 @@ type LaneAnswer struct {
 	Edge         *int64   `json:"edge,omitempty"` // the most that can pass in a stretch of Question.Edge
 }
 
+// dropSteps leaves only the figures.
+func (a *Answer) dropSteps() {
+	a.Messages = nil
+	for i := range a.Lanes {
+		a.Lanes[i].Steps = nil
+	}
+}
+
 // Step is the decision on one message, and the state of its author afterwards.
 type Step struct {
 	Allowed bool

@@ -31,10 +31,13 @@ type Question struct {
 	// Messages are judged in this order, at most MaxMessages. They must be empty if there is Traffic.
 	Messages []Message `json:"messages,omitempty"`
 	Traffic  *Traffic  `json:"traffic,omitempty"` // makes the messages
+	Move     *Move     `json:"move,omitempty"`    // changes the timezone while messages come
 	// Accuracy asks how exact the sliding window of the first lane is.
 	Accuracy bool `json:"accuracy,omitempty"`
 	// Edge asks for the most that can pass in any stretch of this length; 0 means don't.
 	Edge Duration `json:"edge,omitempty"`
+	// NoSteps leaves messages and steps out of the answer, if only figures are wanted.
+	NoSteps bool `json:"no_steps,omitempty"`
 }
 
 // Lane is an enforcing policy that exempts nobody.
@@ -100,13 +103,16 @@ func (q *Question) runMessages(ctx context.Context, lanes []*lane, answer *Answe
 			return err
 		}
 		of := &answer.Lanes[i]
-		if of.Steps, err = l.judgeAll(ctx, list); err != nil {
+		if of.Steps, err = l.judgeAll(ctx, list, q.Move); err != nil {
 			return err
 		}
 		of.Figures = newFigures(list, of.Steps, span)
 	}
 	if q.Accuracy {
 		answer.Accuracy, err = q.runAccuracy(ctx, lanes[0], list)
+	}
+	if q.NoSteps {
+		answer.dropSteps()
 	}
 	return err
 }

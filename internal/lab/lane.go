@@ -75,18 +75,22 @@ func (l *lane) newGuard() (*chatguard.Guard, error) {
 }
 
 // judgeAll judges messages in order and returns a step for each.
-func (l *lane) judgeAll(ctx context.Context, messages []chatguard.Message) ([]Step, error) {
+func (l *lane) judgeAll(ctx context.Context, messages []chatguard.Message, move *Move) ([]Step, error) {
 	guard, err := l.newGuard()
 	if err != nil {
 		return nil, err
 	}
 	steps := make([]Step, len(messages))
 	var pictures pages
+	moving := mover{move, guard, l.policy}
 	for i, m := range messages {
 		if err := pause(ctx, i); err != nil {
 			return nil, err
 		}
 		m.User.Roles |= l.roles
+		if err := moving.before(&m); err != nil {
+			return nil, err
+		}
 		v, err := guard.Check(ctx, m)
 		if err != nil {
 			return nil, err

@@ -118,6 +118,9 @@ func (q *Question) compile() (lanes []*lane, err error) {
 	if err := (chatguard.Policy{Timezone: q.Timezone}).Validate(); err != nil {
 		return nil, errorf("timezone: %s", strings.TrimPrefix(err.Error(), "chatguard: "))
 	}
+	if err := q.Move.check(); err != nil {
+		return nil, err
+	}
 	for i, of := range q.Lanes {
 		l, err := newLane(i+1, of, q.Timezone)
 		if err != nil {

@@ -1,0 +1,45 @@
+package lab
+
+import (
+	"strings"
+
+	"github.com/chatguard/chatguard"
+)
+
+// Move is a change of the question's timezone while messages come. What was sent before stays spent.
+// Limits with their own timezone keep it.
+type Move struct {
+	At       Moment `json:"at"`
+	Timezone string `json:"timezone"` // IANA name
+}
+
+// check returns an error for an unknown timezone.
+func (m *Move) check() error {
+	if m == nil {
+		return nil
+	}
+	if m.Timezone == "" {
+		return errorf("move: it has no timezone: name one, such as \"America/New_York\"")
+	}
+	if err := (chatguard.Policy{Timezone: m.Timezone}).Validate(); err != nil {
+		return errorf("move: %s", strings.TrimPrefix(err.Error(), "chatguard: "))
+	}
+	return nil
+}
+
+// mover moves a Guard once it is time.
+type mover struct {
+	move   *Move // nil if there is none, or it is done
+	guard  *chatguard.Guard
+	policy chatguard.Policy
+}
+
+// before does what is due before a message.
+func (m *mover) before(next *chatguard.Message) error {
+	if m.move == nil || next.SentAt.Before(m.move.At.Time()) {
+		return nil
+	}
+	at := m.move.At.Time()
+	m.policy.Timezone, m.move = m.move.Timezone, nil
+	return m.guard.At(at).SetPolicy(m.policy)
+}
