@@ -20,7 +20,11 @@ import { request } from "../app/core/api.js";
  * @property {{limits: Limit[]}[]} lanes
  * @property {string} [timezone]
  * @property {Message[]} [messages]
- * @property {Record<string, string | number>} [traffic]
+ * @property {Record<string, unknown>} [traffic]
+ * @property {{at: number, timezone: string}} [move] at is in Unix ms
+ * @property {boolean} [accuracy] how exact is the sliding window of the first lane?
+ * @property {string} [edge] how many can pass in any stretch of this length?
+ * @property {boolean} [no_steps] the answer has figures only
  */
 
 /**
@@ -53,9 +57,27 @@ import { request } from "../app/core/api.js";
  * @property {Picture[]} [pictures] of a lane with several
  */
 
-/** @typedef {{name?: string, bytes_per_user: number, steps: Step[]}} LaneAnswer */
+/**
+ * Pushed is what an eager sender got through.
+ * @typedef {object} Pushed
+ * @property {number[]} per_second
+ * @property {number[]} per_tenth
+ * @property {number} last_at_ns
+ * @property {number} most_in_a_second
+ * @property {number} most_in_a_tenth
+ */
 
-/** @typedef {{messages?: Message[], lanes: LaneAnswer[]}} Answer */
+/**
+ * Accuracy compares a sliding window with the exact log of the same numbers.
+ * @typedef {object} Accuracy
+ * @property {number} messages
+ * @property {{wrong: number, wrong_percent: number, mean_off_percent: number}} counted if each message counts, whatever is decided
+ * @property {{window_throttled: number, log_throttled: number, most_let_pass_in_any_window: number}} side_by_side
+ */
+
+/** @typedef {{name?: string, bytes_per_user: number, steps: Step[], push?: Pushed, edge?: number}} LaneAnswer */
+
+/** @typedef {{messages?: Message[], lanes: LaneAnswer[], accuracy?: Accuracy}} Answer */
 
 export const mostMessages = 20_000; // that the server judges at once
 

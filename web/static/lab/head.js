@@ -12,7 +12,7 @@ import { say } from "./log.js";
 /** @import { Scene } from "./scenes.js" */
 /** @import { More, Setup } from "./state.js" */
 
-/** @param {{lab: Setup & More, openScene: (scene: Scene) => void}} props */
+/** @param {{lab: Setup & More, openScene: (link: string) => void}} props */
 export function Head({ lab, openScene }) {
   const { lanes, isSignedIn } = lab;
   return html`
@@ -83,14 +83,18 @@ function Menu({ id, icon, text, isOff, onOpen, children }) {
   `;
 }
 
-/** @param {{openScene: (scene: Scene) => void}} props */
+/** @param {{openScene: (link: string) => void}} props */
 function Scenes({ openScene }) {
-  const [scenes, show] = useState(/** @type {Scene[]} */ ([]));
-  const load = async () => show((await import("./scenes.js")).scenes);
+  const [scenes, show] = useState(/** @type {(Scene & {link: string})[]} */ ([]));
+  const load = async () => {
+    const { linkOf, scenes } = await import("./scenes.js");
+    show(scenes.map((scene) => ({ ...scene, link: linkOf(scene) })));
+  };
   return html`
     <${Menu} id="scenes" icon="play" text="Scenes" onOpen=${load}>
-      ${scenes.map((scene, i) => html`
-        <button type="button" key=${scene.id} id=${`scene-${scene.id}`} popovertarget="scenes-menu" popovertargetaction="hide" onClick=${() => openScene(scene)}><span class="muted">${i + 1}</span>${scene.title}</button>`)}
+      ${scenes.map(({ id, title, link, view }, i) => html`
+        ${view && !scenes[i - 1].view && html`<hr key="experiments" />`}
+        <button type="button" key=${id} id=${`scene-${id}`} popovertarget="scenes-menu" popovertargetaction="hide" onClick=${() => openScene(link)}><span class="muted">${view ? html`<${Icon} name="pulse" />` : i + 1}</span>${title}</button>`)}
     <//>
   `;
 }

@@ -13,9 +13,10 @@ import { onPlayed, open, refresh } from "./player.js";
 import { parse, print } from "./share.js";
 import { draw, onText } from "./stage.js";
 import { change, lab, newYear, onChange } from "./state.js";
+import { Story } from "./story.js";
 import { Figures } from "./table.js";
 import { writeTexts } from "./texts.js";
-/** @import { Scene } from "./scenes.js" */
+import { viewOf } from "./views.js";
 /** @import { More, Setup } from "./state.js" */
 
 const usualFrom = 72_000; // ms: so that there is something to see at once
@@ -27,17 +28,27 @@ const usual =
 function Page({ lab }) {
   return html`
     <a class="skip" href="#lanes" onClick=${skip}>Skip to the lanes</a>
-    <${Head} lab=${lab} openScene=${(/** @type {Scene} */ scene) => start(scene.fragment + `&scene=${scene.id}`)} />
+    <${Head} lab=${lab} openScene=${start} />
     <main id="main">
       ${lab.problem && html`<p class="banner" role="alert"><${Icon} name="alert" /><span>${lab.problem}</span><button type="button" onClick=${refresh}>Retry</button></p>`}
       ${lab.unknown.length > 0 && html`<${Unknown} parts=${lab.unknown} />`}
-      ${lab.story && html`<section class="story"><h2 class="headline">${lab.story.title}</h2><p>${lab.story.text}</p><p class="task"><strong>Try it:</strong> ${lab.story.task}</p></section>`}
-      <${Controls} lab=${lab} />
-      <section id="lanes" tabindex="-1" aria-label="Lanes"><${Lanes} lab=${lab} /></section>
-      <p class="legend muted"><span>● passes</span><span>○ waits in a queue</span><span>◐ passes at low priority</span><span>⊖ throttled</span></p>
-      <div class="below"><${Figures} lanes=${lab.lanes} /><${Log} /></div>
+      ${lab.story && html`<${Story} scene=${lab.story} lab=${lab} />`}
+      ${lab.story?.view ? html`<section id="lanes" tabindex="-1" aria-label=${lab.story.title}><${viewOf(lab.story.view)} lab=${lab} /></section>` : html`<${Stage} lab=${lab} />`}
     </main>
     <p class="unseen" id="said" aria-live="polite"></p>
+  `;
+}
+
+// Stage has the lanes, or the two chats if the traffic is a chat.
+/** @param {{lab: Setup & More}} props */
+function Stage({ lab }) {
+  const isChat = lab.traffic.kind === "chat";
+  return html`
+    <${Controls} lab=${lab} />
+    <section id="lanes" tabindex="-1" aria-label=${isChat ? "Chats" : "Lanes"}><${isChat ? viewOf("chat") : Lanes} lab=${lab} /></section>
+    ${!isChat && html`
+      <p class="legend muted"><span>● passes</span><span>○ waits in a queue</span><span>◐ passes at low priority</span><span>⊖ throttled</span></p>
+      <div class="below"><${Figures} lanes=${lab.lanes} /><${Log} /></div>`}
   `;
 }
 
@@ -59,8 +70,8 @@ function Unknown({ parts }) {
 
 let printed = ""; // the fragment that the page has written
 
-/** @type {Omit<Setup, "lanes">} */
-const nothing = { traffic: { kind: "hand" }, sent: [], speed: 1, span: 0, start: newYear, timezone: "", at: null, scene: "" };
+/** @type {Setup} */
+const nothing = { lanes: [], traffic: { kind: "hand" }, sent: [], speed: 1, span: 0, start: newYear, timezone: "", move: null, at: null, scene: "" };
 
 // start begins the scene of a fragment. What a link doesn't say comes from its scene; without a
 // scene and lanes, it is the usual one.
@@ -69,7 +80,7 @@ async function start(fragment) {
   const { setup, unknown } = parse(fragment);
   const story = setup.scene ? await storyOf(setup.scene, unknown) : null;
   const base = story ? parse(story.fragment).setup : setup.lanes ? {} : parse(usual).setup;
-  change((l) => Object.assign(l, nothing, { edited: 0, problem: "", story, unknown }, base, setup));
+  change((l) => Object.assign(l, nothing, { edited: 0, problem: "", story, isSolved: false, unknown }, base, setup));
   open(fragment.length <= 1 ? usualFrom : NaN);
 }
 

@@ -36,7 +36,7 @@ export function onPlayed(draw) {
 }
 
 /** @returns {Scene} */
-const scene = () => ({ lanes: lab.lanes, start: lab.start, timezone: lab.timezone, kept, piece });
+const scene = () => ({ lanes: lab.lanes, start: lab.start, timezone: lab.timezone, move: lab.move, kept, piece });
 
 const ask = createQueue(
   async (/** @type {{wanted: number, of: Scene}} */ { wanted, of }) => {

@@ -6,7 +6,7 @@ import { judge, mostMessages } from "./engine.js";
 import { stripOf } from "./tape.js";
 import { asked, isClear, lengthOf, rateOf } from "./traffic.js";
 /** @import { Answer, Message, Question } from "./engine.js" */
-/** @import { Lane, Sent, Traffic } from "./state.js" */
+/** @import { Lane, Move, Sent, Traffic } from "./state.js" */
 /** @import { Tape } from "./tape.js" */
 
 /** @typedef {Sent & {message?: Message}} Kept message is what traffic made; others are sent by hand */
@@ -27,6 +27,7 @@ import { asked, isClear, lengthOf, rateOf } from "./traffic.js";
  * @property {Lane[]} lanes
  * @property {number} start Unix ms
  * @property {string} timezone
+ * @property {Move | null} [move]
  * @property {Kept[]} kept messages that were sent, by hand or by traffic that has ended
  * @property {Piece | null} piece the automatic traffic that goes on
  */
@@ -46,14 +47,15 @@ export function untilWithin({ kept, piece }, wanted) {
 // extend has the server make the traffic of a piece until a time. It returns the piece with it. If
 // nothing else happens in the scene, the answer is the tape, too.
 /** @param {Scene} scene @param {number} wanted @returns {Promise<{piece: Piece, tape?: Tape, start: number}>} */
-export async function extend({ lanes, start, timezone, kept, piece }, wanted) {
+export async function extend(scene, wanted) {
+  const { lanes, start, kept, piece } = scene;
   const { traffic, from } = piece;
-  const until = untilWithin({ lanes, start, timezone, kept, piece }, wanted);
+  const until = untilWithin(scene, wanted);
   const isRecorded = traffic.kind === "recorded";
   const stretch = isRecorded
     ? traffic.from ? { from: traffic.from, for: traffic.for || "10m" } : { busiest: traffic.for || "10m" }
     : { from: new Date(start + from).toISOString(), for: `${Math.ceil(until - from)}ms` };
-  const answer = await judge({ ...question(lanes, timezone), traffic: { ...asked(traffic), ...stretch } });
+  const answer = await judge({ ...question(lanes, scene), traffic: { ...asked(traffic), ...stretch } });
   const messages = answer.messages ?? [];
   const first = isRecorded && messages.length > 0 ? messages[0].at : start;
   const longer = { ...piece, until: isRecorded ? Infinity : until, made: messages };
@@ -64,14 +66,15 @@ export async function extend({ lanes, start, timezone, kept, piece }, wanted) {
 // judgeAll asks about all messages of a scene. Lanes that got messages of their own are asked about
 // alone.
 /** @param {Scene} scene @returns {Promise<Tape>} */
-export async function judgeAll({ lanes, start, timezone, kept, piece }) {
+export async function judgeAll(scene) {
+  const { lanes, start, kept, piece } = scene;
   const all = [...kept, ...keep(piece?.made ?? [], start)].sort((a, b) => a.at - b.at);
   /** @type {Tape} */
   const tape = new Map();
   for (const group of groups(lanes, all)) {
     const messages = all.filter(({ lane }) => lane === undefined || lane === group[0].id).map(({ at, message }) => message ?? { at: start + at, user_id: user });
     if (messages.length === 0) continue;
-    const answer = await judge({ ...question(group, timezone), messages });
+    const answer = await judge({ ...question(group, scene), messages });
     for (const [id, strip] of tapeOf(group, messages, answer, start)) tape.set(id, strip);
   }
   return tape;
@@ -90,8 +93,12 @@ export function groups(lanes, messages) {
   return shared.length > 0 ? [shared, ...single] : single;
 }
 
-/** @param {Lane[]} lanes @param {string} timezone @returns {Question} */
-const question = (lanes, timezone) => ({ lanes: lanes.map(({ limits }) => ({ limits })), ...(timezone && { timezone }) });
+/** @param {Lane[]} lanes @param {Scene} of @returns {Question} */
+const question = (lanes, { timezone, move, start }) => ({
+  lanes: lanes.map(({ limits }) => ({ limits })),
+  ...(timezone && { timezone }),
+  ...(move && { move: { at: start + move.at, timezone: move.timezone } }),
+});
 
 /** @param {Lane[]} lanes @param {Message[]} messages @param {Answer} answer @param {number} start @returns {Tape} */
 const tapeOf = (lanes, messages, answer, start) => new Map(lanes.map(({ id }, i) => [id, stripOf(messages, answer.lanes[i], start)]));

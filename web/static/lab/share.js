@@ -31,17 +31,18 @@ function decode(text) {
 
 // print returns the fragment of a setup.
 /** @param {Setup} of */
-export function print({ lanes, traffic, sent, speed, span, start, timezone, scene }) {
+export function print({ lanes, traffic, sent, speed, span, start, timezone, move, scene }) {
   const { kind, ...numbers } = traffic;
   const parts = [
     scene && `scene=${encode(scene)}`,
-    `lanes=${lanes.map(printLane).join(";")}`,
+    lanes.length > 0 && `lanes=${lanes.map(printLane).join(";")}`,
     `traffic=${[kind, ...Object.entries(numbers).filter(([, text]) => text).map(([name, text]) => `${name}=${encode(shortLength(text))}`)].join(",")}`,
     sent.length > 0 && sent.length <= longestSent && `sent=${sent.map((one) => printSent(one, lanes)).join(",")}`,
     speed !== 1 && `speed=${speed}`,
     span > 0 && `span=${printTime(span)}`,
     start !== newYear && `start=${new Date(start).toISOString().replace(".000Z", "Z")}`,
     timezone && `timezone=${encode(timezone)}`,
+    move && `move=${encode(move.timezone)},at=${printTime(move.at)}`,
   ];
   return "#" + parts.filter(Boolean).join("&");
 }
@@ -96,6 +97,10 @@ const readers = {
     else read.setup.start = Date.parse(text);
   },
   timezone: (text, read) => (read.setup.timezone = text),
+  move: (text, read) => {
+    const [, timezone, time] = /^([^,]+),at=(.+)$/.exec(text) ?? [];
+    readTime(time ?? "", `move=${text}`, read, (at) => (read.setup.move = { at, timezone }));
+  },
   scene: (text, read) => (read.setup.scene = text),
 };
 

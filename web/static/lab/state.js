@@ -2,6 +2,8 @@
 // The state of the Lab's page. What changes with each frame (the time, the marks, the levels) is
 // not in it: see player.js.
 
+/** @import { Scene } from "./scenes.js" */
+
 /**
  * Lane is a row of the Lab: one policy with its limits. All of them must allow a message.
  * @typedef {object} Lane
@@ -33,8 +35,16 @@
  * @property {number} span the time that a lane shows, ms; 0: it depends on the speed
  * @property {number} start the time of day at lab time 0, Unix ms
  * @property {string} timezone of all lanes; empty: UTC
+ * @property {Move | null} move
  * @property {number | null} at the lab time at which the page pauses, ms; Infinity: at the end
  * @property {string} scene the ID of a scene, or empty
+ */
+
+/**
+ * Move is a change of the timezone of all lanes.
+ * @typedef {object} Move
+ * @property {number} at lab time, ms
+ * @property {string} timezone
  */
 
 /** @typedef {{text: string, isBad: boolean}} Note */
@@ -47,7 +57,8 @@
  * @property {number} edited the ID of the lane whose numbers are shown, or 0
  * @property {string[]} unknown parts of the link that mean nothing here
  * @property {string} problem why the engine doesn't answer, or empty
- * @property {{title: string, text: string, task: string} | null} story of the scene
+ * @property {Scene | null} story of the scene
+ * @property {boolean} isSolved the scene's task is done
  * @property {boolean} isSignedIn to a dashboard
  * @property {Api.Channel[]} channels of the dashboard
  */
@@ -63,6 +74,7 @@ export const lab = {
   span: 0,
   start: newYear,
   timezone: "",
+  move: null,
   at: null,
   scene: "",
   isPlaying: false,
@@ -72,6 +84,7 @@ export const lab = {
   unknown: [],
   problem: "",
   story: null,
+  isSolved: false,
   isSignedIn: false,
   channels: [],
 };

@@ -12,6 +12,7 @@ import { parseLength } from "../app/words/lengths.js";
  * @property {string} usual
  * @property {boolean} [isLength]
  * @property {boolean} [isText]
+ * @property {boolean} [mayBeEmpty]
  * @property {number} [least]
  * @property {number} [most]
  */
@@ -43,6 +44,15 @@ export const kinds = {
       seed: { label: "seed", unit: "", usual: "1", least: 0, most: 2 ** 31 - 1 },
     },
     rate: ({ per_minute: perMinute }) => perMinute / 60_000,
+  },
+  chat: {
+    name: "Chat",
+    fields: {
+      people: { label: "people", unit: "", usual: "20", least: 1, most: 1000 },
+      every: { ...every, label: "each every" },
+      spam_every: { label: "spammer every", unit: "", usual: "", isLength: true, mayBeEmpty: true },
+    },
+    rate: ({ people, every, spam_every: spam }) => people / every + (spam ? 1 / spam : 0),
   },
   recorded: {
     name: "Recorded",
@@ -84,7 +94,7 @@ export function numberOf({ isLength, least = 0, most = Infinity }, text) {
 // errorOf says what is wrong with the text of a field; it is empty if nothing is.
 /** @param {TrafficField} field @param {string} text */
 export function errorOf(field, text) {
-  if (field.isText || !Number.isNaN(numberOf(field, text))) return "";
+  if (field.isText || (field.mayBeEmpty && text === "") || !Number.isNaN(numberOf(field, text))) return "";
   return field.isLength ? "Enter a duration, such as 20 s." : `Enter a number from ${field.least} to ${field.most}.`;
 }
 

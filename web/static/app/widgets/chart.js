@@ -32,8 +32,9 @@ import { stamp } from "../words/time.js";
  * @property {(index: number) => string} [moment] the time at an index, in words
  * @property {number} [top] the axis reaches at least this value
  * @property {string} [zone] the time zone; by default the channel's
- * @property {ChartRow[]} rows the table, oldest first; values in the order of series and lower
- * @property {string} step the time between the table's rows: "5 minutes"
+ * @property {(value: number) => string} [across] writes a value of at, if that isn't a time
+ * @property {ChartRow[]} [rows] the table, oldest first; values in the order of series and lower
+ * @property {string} [step] the time between the table's rows: "5 minutes"
  */
 
 const figure = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
@@ -41,11 +42,11 @@ const figure = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
 const heights = { alone: 140, upper: 112, lower: 80 }; // px
 
 /** @param {ChartProps} props */
-export function Chart({ label, summary, at, series, lower, unit, top = 1, zone, range, moment, rows, step }) {
+export function Chart({ label, summary, at, series, lower, unit, top = 1, zone, range, moment, across, rows, step }) {
   const [pointed, point] = useState(null); // the index of the time under the pointer
   const all = lower ? [...series, ...lower] : series;
-  const time = pointed === null || at[pointed] === undefined ? "" : (moment?.(pointed) ?? stamp(at[pointed] * 1000, zone));
-  const shared = { at, zone, range, sync: lower && label, onPoint: point };
+  const time = pointed === null || at[pointed] === undefined ? "" : (moment?.(pointed) ?? across?.(at[pointed]) ?? stamp(at[pointed] * 1000, zone));
+  const shared = { at, zone, range, across, sync: lower && label, onPoint: point };
   return html`
     <figure class="chart" aria-label=${label}>
       <div role="img" aria-label=${`${label}. ${summary}`}>
@@ -54,7 +55,7 @@ export function Chart({ label, summary, at, series, lower, unit, top = 1, zone, 
         ${lower && html`<${Plot} ...${shared} series=${lower} top=${1} height=${heights.lower} hasBars=${true} />`}
       </div>
       <figcaption>${summary}</figcaption>
-      <${Table} label=${label} series=${all} rows=${rows} step=${step} zone=${zone} />
+      ${rows && html`<${Table} label=${label} series=${all} rows=${rows} step=${step} zone=${zone} />`}
     </figure>
   `;
 }

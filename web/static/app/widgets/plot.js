@@ -25,12 +25,13 @@ const wholeSteps = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((n) =>
  * @property {[number, number]} [range] the first and last time of the time axis, seconds
  * @property {boolean} [hasBars] whether the values are bars, the last series in front
  * @property {boolean} [isTimeless] whether the time axis is left out, because a plot below has it
+ * @property {(value: number) => string} [across] writes a value of the lower axis, if that isn't a time
  * @property {string} [sync] plots with this name have one pointer
  * @property {(index: number | null) => void} onPoint gets the index of the time under the pointer
  */
 
 /** @param {PlotProps} props */
-export function Plot({ at, series, height, top, zone = channelZone(), range, hasBars, isTimeless, sync, onPoint }) {
+export function Plot({ at, series, height, top, zone = channelZone(), range, hasBars, isTimeless, across, sync, onPoint }) {
   const place = useRef(null);
   const plot = useRef(null);
   const live = useRef(/** @type {[number, number] | undefined} */ (undefined));
@@ -39,7 +40,7 @@ export function Plot({ at, series, height, top, zone = channelZone(), range, has
   const names = series.map(({ name }) => name).join();
   useLayoutEffect(() => {
     const size = { width: place.current.clientWidth, height };
-    const drawn = (plot.current = new uPlot(options({ size, series, top, zone, live, hasBars, isTimeless, sync, onPoint }), data, place.current));
+    const drawn = (plot.current = new uPlot(options({ size, series, top, zone, live, hasBars, isTimeless, across, sync, onPoint }), data, place.current));
     const room = new ResizeObserver(([{ contentRect: { width } }]) => drawn.setSize({ width, height }));
     const recolour = () => drawn.redraw(false);
     room.observe(place.current);
@@ -61,7 +62,7 @@ const colourOf = (name) => getComputedStyle(document.documentElement).getPropert
 const format = (parts, timeZone) => new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: timeZone || undefined });
 
 /** @param {any} of */
-function options({ size, series, top, zone, live, hasBars, isTimeless, sync, onPoint }) {
+function options({ size, series, top, zone, live, hasBars, isTimeless, across, sync, onPoint }) {
   return {
     ...size,
     padding: [6, 18, isTimeless ? 4 : 0, 0],
@@ -70,17 +71,17 @@ function options({ size, series, top, zone, live, hasBars, isTimeless, sync, onP
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: !hasBars, size: 6 }, ...(sync && { sync: { key: sync } }) },
     scales: {
-      x: { range: (/** @type {uPlot} */ _, /** @type {number} */ least, /** @type {number} */ most) => live.current ?? [least, most] },
+      x: { time: !across, range: (/** @type {uPlot} */ _, /** @type {number} */ least, /** @type {number} */ most) => live.current ?? [least, most] },
       y: { range: (/** @type {uPlot} */ _, /** @type {number} */ __, /** @type {number | null} */ most) => [0, Math.max(top, (most ?? 0) * 1.05)] },
     },
-    axes: axes(zone, isTimeless),
+    axes: axes(zone, isTimeless, across),
     series: [{}, ...series.map((/** @type {Series} */ one) => (hasBars ? bars(one) : curve(one)))],
     hooks: { setCursor: [(/** @type {uPlot} */ plot) => onPoint(plot.cursor.idx ?? null)] },
   };
 }
 
-/** @param {string | undefined} zone @param {boolean} isTimeless */
-function axes(zone, isTimeless) {
+/** @param {string | undefined} zone @param {boolean} isTimeless @param {(value: number) => string} [across] */
+function axes(zone, isTimeless, across) {
   const font = `12px ${getComputedStyle(document.body).fontFamily}`;
   const axis = { stroke: () => colourOf("--muted"), grid: { stroke: () => colourOf("--hairline"), width: 1 }, ticks: { show: false }, font };
   const seconds = format({ hour: "2-digit", minute: "2-digit", second: "2-digit" }, zone);
@@ -92,7 +93,7 @@ function axes(zone, isTimeless) {
     {
       ...axis, space: 72, size: isTimeless ? 0 : 24, gap: 4,
       values: (/** @type {uPlot} */ _, /** @type {number[]} */ splits, /** @type {number} */ __, /** @type {number} */ ___, /** @type {number} */ step) =>
-        splits.map((at) => (isTimeless ? "" : writer(step).format(at * 1000))),
+        splits.map((at) => (isTimeless ? "" : across ? across(at) : writer(step).format(at * 1000))),
     },
     { ...axis, space: 24, size: 44, gap: 4, incrs: wholeSteps, values: (/** @type {uPlot} */ _, /** @type {number[]} */ splits) => splits.map((value) => amounts.format(value)) },
   ];

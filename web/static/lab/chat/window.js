@@ -1,0 +1,78 @@
+// @ts-check
+// A chat: its newest lines, written directly as they appear, and who has which share of it.
+
+import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
+import { lastLines } from "./lines.js";
+import { lineOf, personOf } from "./people.js";
+/** @import { View } from "../../vendor/htm-preact.js" */
+/** @import { Line, Share } from "./lines.js" */
+
+/** @typedef {{write: (lines: Line[], now: number) => void}} Writer */
+
+/** @param {{id: string, title: string, about: View | string, shares: Share[], throttled: number, writer: Writer}} props */
+export function ChatWindow({ id, title, about, shares, throttled, writer }) {
+  const place = useRef(null);
+  useLayoutEffect(() => {
+    writer.write = (lines, now) => writeLines(place.current, lastLines(lines, now));
+  }, []);
+  return html`
+    <section class="chat-window" aria-labelledby=${`${id}-title`}>
+      <h2 class="headline" id=${`${id}-title`}>${title}</h2>
+      <p class="muted chat-about">${about}</p>
+      <div class="chat-lines" tabindex="0" role="region" aria-label=${`Messages ${title.toLowerCase()}`}><ol ref=${place} id=${id}></ol></div>
+      <p class="chat-throttled" id=${`${id}-throttled`}>${throttled > 0 ? html`<span aria-hidden="true">⊖ </span>${throttled} throttled in the last minute` : "Nothing throttled in the last minute"}</p>
+      <${Shares} id=${`${id}-shares`} shares=${shares} />
+    </section>
+  `;
+}
+
+/** @param {Line} line */
+const keyOf = ({ user, sent }) => `${sent} ${user}`;
+
+// writeLines makes a list show the lines: it removes those that are gone and appends the new ones.
+/** @param {HTMLElement | null} list @param {Line[]} lines */
+function writeLines(list, lines) {
+  if (!list) return;
+  const first = lines.length > 0 ? keyOf(lines[0]) : "";
+  while (list.firstChild && list.firstElementChild.getAttribute("data-key") !== first) list.firstChild.remove();
+  const kept = list.children.length;
+  if (kept > lines.length || (kept > 0 && list.lastElementChild.getAttribute("data-key") !== keyOf(lines[kept - 1]))) list.replaceChildren();
+  list.append(...lines.slice(list.children.length).map(newRow));
+}
+
+/** @param {Line} line */
+function newRow(line) {
+  const person = personOf(line.user), row = document.createElement("li"), name = document.createElement("strong");
+  row.setAttribute("data-key", keyOf(line));
+  row.className = person.kind;
+  name.className = `hue-${person.number % 6}`;
+  name.textContent = person.name;
+  row.append(name, ` ${lineOf(person, line.sent)}`);
+  return row;
+}
+
+const named = 3; // people in the table; the others are added up
+
+/** @param {number} part */
+const percent = (part) => `${(100 * part).toFixed(1)} %`;
+
+// Shares shows the shares as a bar and as a table.
+/** @param {{id: string, shares: Share[]}} props */
+function Shares({ id, shares }) {
+  const first = shares.slice(0, named), others = shares.slice(named);
+  const rest = others.reduce((sum, { count, part }) => ({ count: sum.count + count, part: sum.part + part }), { count: 0, part: 0 });
+  return html`
+    <div class="share-bar" aria-hidden="true">
+      ${shares.map(({ user, part }) => html`<span key=${user} class=${personOf(user).kind} style=${{ width: `${100 * part}%` }} title=${`${personOf(user).name}: ${percent(part)}`}></span>`)}
+    </div>
+    <table class="shares" id=${id}>
+      <caption>Share of the last minute</caption>
+      <thead class="unseen"><tr><th scope="col">Who</th><th scope="col">Messages</th><th scope="col">Share</th></tr></thead>
+      <tbody>
+        ${first.map(({ user, count, part }) => html`<tr key=${user} class=${personOf(user).kind}><th scope="row">${personOf(user).name}</th><td>${count}</td><td>${percent(part)}</td></tr>`)}
+        ${others.length > 0 && html`<tr key="others"><th scope="row">${others.length} ${others.length === 1 ? "other" : "others"}</th><td>${rest.count}</td><td>${percent(rest.part)}</td></tr>`}
+        ${shares.length === 0 && html`<tr key="none"><td colspan="3" class="muted">Nobody has written yet.</td></tr>`}
+      </tbody>
+    </table>
+  `;
+}

@@ -1,0 +1,73 @@
+// @ts-check
+// The tasks of the scenes. What passed is what the engine decided; a task only counts it.
+
+import { spanText } from "./clock.js";
+/** @import { More, Setup } from "./state.js" */
+/** @import { Entry } from "./tape.js" */
+
+/** @typedef {{isDone: boolean, text: string}} Progress text says how far it is */
+
+/** @typedef {(lanes: Entry[][], lab: Setup & More) => Progress} Task what has happened so far, lane by lane */
+
+/** @param {Entry[] | undefined} entries */
+const passed = (entries) => (entries ?? []).filter(({ mark }) => mark !== "throttled");
+
+// mostWithin returns the most messages that left within any stretch of a length, both ends included.
+/** @param {Entry[]} entries @param {number} length ms */
+export function mostWithin(entries, length) {
+  const times = passed(entries).map(({ leaves }) => leaves).sort((a, b) => a - b);
+  let most = 0, first = 0;
+  times.forEach((time, i) => {
+    while (time - times[first] > length) first++;
+    most = Math.max(most, i - first + 1);
+  });
+  return most;
+}
+
+// passWithin wants so many messages through the first lane within a length of time.
+/** @param {number} count @param {number} length ms @param {number} [after] lab time from which they count @returns {Task} */
+export const passWithin = (count, length, after = 0) => ([entries]) => {
+  const most = mostWithin(entries.filter(({ at }) => at > after || after === 0), length);
+  return { isDone: most >= count, text: `Most within ${spanText(length)}: ${most} of ${count}.` };
+};
+
+// passLow wants so many messages through the first lane at low priority.
+/** @param {number} count @returns {Task} */
+export const passLow = (count) => ([entries]) => {
+  const low = entries.filter(({ mark }) => mark === "low").length;
+  return { isDone: low >= count, text: `At low priority: ${low} of ${count}.` };
+};
+
+// waitAtMost wants a full queue in which nobody waits longer than a time.
+/** @param {number} most ms @returns {Task} */
+export const waitAtMost = (most) => ([entries]) => {
+  const longest = Math.max(0, ...passed(entries).map(({ at, leaves }) => leaves - at));
+  return { isDone: longest > 0 && longest <= most && entries.some(({ mark }) => mark === "throttled"), text: `Longest wait: ${longest > 0 ? spanText(longest) : "none yet"}.` };
+};
+
+// spendNothing wants so many messages refused by one limit of the first lane after which another
+// limit is still unused.
+/** @param {number} count @param {string} full @param {string} unused @returns {Task} */
+export const spendNothing = (count, full, unused) => ([entries], { lanes: [lane] }) => {
+  const index = lane?.limits.findIndex(({ name }) => name === unused) ?? -1;
+  const free = entries.filter(({ limit, pictures }) => limit === full && pictures[index]?.count === 0).length;
+  return { isDone: free >= count, text: `Refused by the ${full}, with the ${unused} unused: ${free} of ${count}.` };
+};
+
+// quietSpammer wants a spammer to have less than a share of a chat in which nobody else is throttled.
+/** @param {number} most percent @param {string} spammer @returns {Task} */
+export const quietSpammer = (most, spammer) => ([entries]) => {
+  const recent = entries.filter(({ at }) => at > (entries.at(-1)?.at ?? 0) - 60_000), all = passed(recent);
+  const share = (100 * all.filter(({ user }) => user === spammer).length) / Math.max(1, all.length);
+  const others = recent.filter(({ mark, user }) => mark === "throttled" && user !== spammer).length;
+  const hasAll = recent.length > 0 && recent.at(-1).at - entries[0].at >= 60_000 && recent.some(({ user }) => user === spammer);
+  return { isDone: hasAll && share < most && others === 0, text: hasAll ? `In the last minute the spammer has ${share.toFixed(1)} %, and ${others} messages of others were throttled.` : "Wait until a minute has passed." };
+};
+
+// winNothing wants messages refused after a move, and compares the lanes.
+/** @param {number} refused @returns {Task} */
+export const winNothing = (refused) => (lanes, { move }) => {
+  const [moved, ...stayed] = lanes.map((entries) => passed(entries).length);
+  const after = move ? lanes[0].filter(({ at, mark }) => at >= move.at && mark === "throttled").length : 0;
+  return { isDone: after >= refused && moved <= Math.max(...stayed), text: `Passed after the move or without it: ${moved}; in the others ${stayed.join(" and ")}. Refused after the move: ${after} of ${refused}.` };
+};
