@@ -87,13 +87,12 @@ func (b *batch) judge() {
 // judgeFrom judges the collected messages from the given one on. It returns how many are judged
 // then: all, unless the channel was removed in the meantime.
 func (b *batch) judgeFrom(first int) (judged int) {
-	var room otherPlaces
-	if len(b.channel.places(b.guard, b.cases[first].User, &room)) == 0 {
+	if !b.channel.hasPlaces(b.guard) {
 		return first + b.channel.table.JudgeAll(b.cases[first:b.count])
 	}
 	for i := first; i < b.count; i++ {
 		c := &b.cases[i]
-		if !b.channel.table.Judge(c.User, &c.Request, &c.Decision, b.channel.places(b.guard, c.User, &room)...) {
+		if !b.channel.judge(b.guard, c.User, &c.Request, &c.Decision) {
 			return i
 		}
 	}

@@ -25,6 +25,21 @@ func (c *channel) places(g *Guard, userID string, room *otherPlaces) []limits.Pl
 	return places
 }
 
+// hasPlaces reports whether places returns any.
+func (c *channel) hasPlaces(g *Guard) bool {
+	return g.everywhere.Load() != nil || g.overall.Load() != nil || c.shared.Load() != nil
+}
+
+// judge judges a message by all rows that it uses. It returns false and does nothing if the channel
+// was removed.
+func (c *channel) judge(g *Guard, userID string, q *limits.Request, d *limits.Decision) (open bool) {
+	if !c.hasPlaces(g) { // with the default policy, no room for places is needed
+		return c.table.Judge(userID, q, d)
+	}
+	var room otherPlaces
+	return c.table.Judge(userID, q, d, c.places(g, userID, &room)...)
+}
+
 // fillRequest fills in q with what the limits need to know about a message sent at the given time.
 // It returns an error if the message can't be judged.
 func (m *Message) fillRequest(q *limits.Request, at time.Time, exempt Roles) (err error) {

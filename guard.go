@@ -211,8 +211,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 		v.Exempt, taken = true, q.Cost
 	} else {
 		var d limits.Decision
-		var room otherPlaces
-		if !c.table.Judge(m.User.ID, &q, &d, c.places(g, m.User.ID, &room)...) {
+		if !c.judge(g, m.User.ID, &q, &d) {
 			*v = Verdict{}
 			return g.check(ctx, m, v, mode) // the channel was removed in the meantime
 		}
