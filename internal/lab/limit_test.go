@@ -39,11 +39,11 @@ func TestParseLimit(t *testing.T) {
 func sameLimit(a, b chatguard.Limit) bool { return Text(a) == Text(b) && a.Name == b.Name }
 
 func TestParseLimit_Refused(t *testing.T) {
-	const known = "want one of token-bucket, leaky-bucket, fixed-window, daily-window, user-window, sliding-window, sliding-log"
+	const known = "want one of token-bucket, leaky-bucket, fixed-window, daily-window, user-window, sliding-window, sliding-log, cascade"
 	for text, want := range map[string]string{
 		"":                                     "it has no algorithm: " + known + `, as in "token-bucket burst=3 refill=4s"`,
 		"bucket burst=3":                       `unknown algorithm "bucket": ` + known,
-		"token-bucket brust=3 refill=4s":       `unknown key "brust" (token-bucket takes burst, refill)`,
+		"token-bucket brust=3 refill=4s":       `unknown key "brust" (token-bucket takes burst, refill, reserve)`,
 		"token-bucket burst=3 refill=4":        `refill is "4": want a duration such as 4s, 30m, 24h or 30d`,
 		"token-bucket burst=x refill=4s":       `burst is "x": want a whole number`,
 		"token-bucket burst=0 refill=4s":       "burst is 0, want 1 or more",
@@ -51,7 +51,7 @@ func TestParseLimit_Refused(t *testing.T) {
 		"token-bucket burst=3 leaky":           "it has algorithm twice: remove one",
 		"token-bucket burst=3":                 "refill is 0s, want more than 0s",
 		"token-bucket burst=3 messages=3":      `token-bucket has no "messages" (it takes burst, refill)`,
-		"token-bucket burst=3 refill=4s per=7": `per has the wrong kind of value (number) (token-bucket takes burst, refill)`,
+		"token-bucket burst=3 refill=4s per=7": `per has the wrong kind of value (number) (token-bucket takes burst, refill, reserve)`,
 	} {
 		if _, err := ParseLimit(text, ""); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -20,7 +20,7 @@ func TestQuestion_Refused(t *testing.T) {
 		lane(`{"algorithm": "token-bucket", "burst": "3"}`):                             `lane 2: limit "token-bucket": burst has the wrong kind of value (string)`,
 		lane(`{"name": "b", "algorithm": "token-bucket", "burst": 3, "refill": "4"}`):   `lane 2: limit "b": "4" is not a duration (want 4s, 30m, 24h, 30d)`,
 		lane(`{"name": "b", "algorithm": "token-bucket", "burst": 3, "refill": "-4s"}`): `lane 2: limit "b": refill is -4s, want more than 0s`,
-		lane(`{"burst": 3}`): `lane 2: limit "1": unknown algorithm "" (known: token-bucket, leaky-bucket, fixed-window, daily-window, user-window, sliding-window, sliding-log)`,
+		lane(`{"burst": 3}`): `lane 2: limit "1": unknown algorithm "" (known: token-bucket, leaky-bucket, fixed-window, daily-window, user-window, sliding-window, sliding-log, cascade)`,
 		lane(`{"name": "a b", "algorithm": "token-bucket", "burst": 3, "refill": "4s"}`):                                                                                  `lane 2: limit "a b": a name is up to 64 letters, digits, - and _`,
 		lane(strings.Repeat(`{"name": "b", "algorithm": "token-bucket", "burst": 3, "refill": "4s"},`, 2) + `{"algorithm": "sliding-log", "messages": 9, "every": "1s"}`): `lane 2: limit "b": another limit has this name`,
 		`{` + lanes + `, "timezone": "Mars/Olympus"}`:                                                                           `timezone: unknown timezone "Mars/Olympus" (want an IANA name such as Europe/Berlin)`,
