@@ -29,12 +29,11 @@ func (c *plainCascade) charge(at, n int64, p plainNumbers) {
 
 // refund fills the second bucket first, with whole messages.
 func (c *plainCascade) refund(at, n int64, p plainNumbers) {
-	for missing := c.second.debtAt(at); n > 0 && missing > 0; n, missing = n-1, missing-p.extraEvery {
-		c.second.refund(at, 1, p.extra())
+	part := int64(0)
+	for ; part < n && part*p.extraEvery < c.second.debtAt(at); part++ {
 	}
-	if n > 0 {
-		c.first.refund(at, n, p)
-	}
+	c.second.refund(at, part, p.extra())
+	c.first.refund(at, n-part, p)
 }
 
 func (c *plainCascade) jump(last, to int64, p plainNumbers) {
@@ -107,15 +106,15 @@ func partOf(deciding []usedLimit, at, n int64) int64 {
 // shorterWay returns the limits as they judge a message of one priority: the one at which it passes
 // sooner. At normal priority, only a cascade's first bucket pays. At low priority, any does, and the
 // reserves apply.
-func shorterWay(deciding, limits []usedLimit, at, n int64) []usedLimit {
+func shorterWay(usedLimits, deciding, limits []usedLimit, at, n int64) []usedLimit {
 	var normal, low []usedLimit
-	for _, s := range slices.Concat(limits, deciding) {
-		if c, ok := s.ledger.(*plainCascade); ok && slices.ContainsFunc(deciding, s.is) {
-			s, _ = s.bucketsOf(c)
-		} else if !slices.ContainsFunc(limits, s.is) {
-			continue
-		}
-		if !slices.ContainsFunc(normal, s.is) {
+	for _, s := range usedLimits {
+		c, ok := s.ledger.(*plainCascade)
+		switch {
+		case ok && slices.ContainsFunc(deciding, s.is):
+			first, _ := s.bucketsOf(c)
+			normal = append(normal, first)
+		case slices.ContainsFunc(limits, s.is):
 			normal = append(normal, s)
 		}
 	}

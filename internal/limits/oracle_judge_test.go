@@ -362,7 +362,7 @@ func (w *plainPolicy) pass(user string, q Request, n int64, usedLimits, deciding
 		if d.Strikes = own.strikes; max(q.At, own.last)-own.strikeAt >= int64(w.strikes.Forget) {
 			d.Strikes = 0
 		}
-		limit = w.report(&d, q.At, n, deciding, observing)
+		limit = w.report(&d, q.At, n, usedLimits, deciding, observing)
 	}
 	for _, s := range spending {
 		s.spend(n)
@@ -388,7 +388,7 @@ func (w *plainPolicy) throttle(user string, q Request, n int64, usedLimits, deci
 			s.plainRow.last, s.plainRow.roles = s.at, q.Roles
 		}
 	}
-	limit = w.report(&d, q.At, n, deciding, deciding)
+	limit = w.report(&d, q.At, n, usedLimits, deciding, deciding)
 	own := w.row(w.key(PerUser, user))
 	own.strike(max(q.At, own.last), w.strikes, &d)
 	return d, limit
@@ -396,9 +396,9 @@ func (w *plainPolicy) throttle(user string, q Request, n int64, usedLimits, deci
 
 // report sets the time at which n would fit the limits, at the priority that the deciding ones then
 // give it, and the state of the limit with the longest wait.
-func (w *plainPolicy) report(d *Decision, at, n int64, deciding, limits []usedLimit) (name string) {
+func (w *plainPolicy) report(d *Decision, at, n int64, usedLimits, deciding, limits []usedLimit) (name string) {
 	d.RetryAt = firstTime(slices.Concat(deciding, limits), at, func(t int64) bool { return passes(deciding, limits, t, n) })
-	limit, _ := longestWait(shorterWay(deciding, limits, at, n), at, n)
+	limit, _ := longestWait(shorterWay(usedLimits, deciding, limits, at, n), at, n)
 	limit = limits[slices.IndexFunc(limits, limit.is)]
 	d.Remaining, d.Shared = limit.remaining(), limit.Scope == PerChannel || limit.Scope == PerEverywhere
 	return limit.Name
