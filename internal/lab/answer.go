@@ -36,6 +36,9 @@ func (a *Answer) dropSteps() {
 type Step struct {
 	Allowed bool
 	Limit   string // throttles the message; empty if all limits allow it
+	// Low means that the message has low priority, because a cascade's second bucket pays it, or
+	// would have.
+	Low bool
 	// RetryAfter is how long after its time the message would pass. It is 0 if it passes, and if
 	// Never is set.
 	RetryAfter time.Duration

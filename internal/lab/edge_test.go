@@ -2,6 +2,7 @@ package lab
 
 import (
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
@@ -83,9 +84,13 @@ func TestRunEdge_Oracle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		guard, err := l.newGuard()
+		if err != nil {
+			t.Fatal(err)
+		}
 		most := make([]int, len(spans))
 		for schedule := range 19683 { // 3 to the 9th
-			left := leftBy(t, l, schedule, tick)
+			left := leftBy(t, guard, schedule, tick)
 			for i, span := range spans {
 				most[i] = max(most[i], mostIn(left, span))
 			}
@@ -98,17 +103,14 @@ func TestRunEdge_Oracle(t *testing.T) {
 	}
 }
 
-// leftBy returns when messages leave that are sent by a schedule. Its digits in base 3 are how many
-// are sent at each tick.
-func leftBy(t *testing.T, l *lane, schedule int, tick time.Duration) (left []int64) {
+// leftBy returns when messages leave that a user of its own sends by a schedule. Its digits in base 3
+// are how many are sent at each tick.
+func leftBy(t *testing.T, guard *chatguard.Guard, schedule int, tick time.Duration) (left []int64) {
 	t.Helper()
-	guard, err := l.newGuard()
-	if err != nil {
-		t.Fatal(err)
-	}
+	user := chatguard.User{ID: strconv.Itoa(schedule)}
 	for at := start; schedule > 0; schedule, at = schedule/3, at.Add(tick) {
 		for range schedule % 3 {
-			v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "1"}, SentAt: at})
+			v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: channelID, User: user, SentAt: at})
 			if err != nil {
 				t.Fatal(err)
 			}

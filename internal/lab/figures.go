@@ -70,6 +70,9 @@ func (f *Figures) count(s *Step) {
 		return
 	}
 	f.Allowed++
+	if s.Low {
+		f.Low++
+	}
 	if s.Delay > 0 {
 		f.Delayed++
 		f.LongestDelayMS = max(f.LongestDelayMS, ceilMillis(s.Delay))

@@ -14,6 +14,9 @@ func (s Step) MarshalJSON() ([]byte, error) { return s.AppendJSON(nil), nil }
 func (s *Step) AppendJSON(b []byte) []byte {
 	b = strconv.AppendBool(append(b, `{"allowed":`...), s.Allowed)
 	b = append(append(append(b, `,"limit":"`...), s.Limit...), '"') // letters, digits, - and _ only
+	if s.Low {
+		b = append(b, `,"priority":"low"`...)
+	}
 	b = append(b, `,"retry_after_ms":`...)
 	if s.Never {
 		b = append(b, "null"...)

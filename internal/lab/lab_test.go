@@ -90,6 +90,32 @@ func TestRun_SeveralLimits(t *testing.T) {
 	}
 }
 
+// The first bucket pays three, the second two at low priority.
+func TestRun_Cascade(t *testing.T) {
+	answer := run(t, `{"lanes": [{"limits": [{"algorithm": "cascade", "burst": 3, "refill": "4s", "extra_burst": 2, "extra_refill": "20s"}]}],
+		"edge": "1m", "traffic": {"kind": "bursts", "size": 6, "every": "20s", "for": "40s"}}`)
+	lane := answer.Lanes[0]
+	var got []string
+	for _, s := range lane.Steps {
+		got = append(got, fmt.Sprintf("%v %v %v %s", s.Allowed, s.Low, s.RetryAfter, s.Picture))
+	}
+	want := []string{
+		`true false 0s {"tokens":2,"extra_tokens":2}`, `true false 0s {"tokens":1,"extra_tokens":2}`, `true false 0s {"tokens":0,"extra_tokens":2}`,
+		`true true 0s {"tokens":0,"extra_tokens":1}`, `true true 0s {"tokens":0,"extra_tokens":0}`, `false false 4s {"tokens":0,"extra_tokens":0}`,
+		`true false 0s {"tokens":2,"extra_tokens":1}`, `true false 0s {"tokens":1,"extra_tokens":1}`, `true false 0s {"tokens":0,"extra_tokens":1}`,
+		`true true 0s {"tokens":0,"extra_tokens":0}`, `false false 4s {"tokens":0,"extra_tokens":0}`, `false false 4s {"tokens":0,"extra_tokens":0}`,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if f := lane.Figures; f.Low != 3 || f.Allowed != 9 || *lane.Edge != 17+4 {
+		t.Errorf("%+v, edge %d", f, *lane.Edge)
+	}
+	if text := string(lane.Steps[3].AppendJSON(nil)); !strings.HasPrefix(text, `{"allowed":true,"limit":"","priority":"low","retry_after_ms":0,`) {
+		t.Error(text)
+	}
+}
+
 // Without limits, a spammer has two thirds of a chat with twenty people. With a token bucket, it has
 // a fifth.
 func TestRun_Chat(t *testing.T) {

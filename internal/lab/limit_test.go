@@ -17,6 +17,8 @@ func TestParseLimit(t *testing.T) {
 			Name: "fixed-window", Algorithm: chatguard.FixedWindow, Messages: 5, Every: 24 * time.Hour, CountThrottled: true, Per: chatguard.PerChannel},
 		"daily-window messages=300 timezone=Europe/Berlin reset_at=02:30": {
 			Name: "daily-window", Algorithm: chatguard.DailyWindow, Messages: 300, Timezone: "Europe/Berlin", ResetAt: "02:30"},
+		"token-bucket burst=10 refill=1s reserve=4": {
+			Name: "token-bucket", Algorithm: chatguard.TokenBucket, Burst: 10, Refill: time.Second, Reserve: 4},
 	} {
 		got, err := ParseLimit(text, "")
 		if err != nil || !sameLimit(got, want) {

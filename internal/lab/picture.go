@@ -18,6 +18,9 @@ func appendPicture(b []byte, s *chatguard.LimitStatus, every time.Duration) []by
 	switch s.Algorithm {
 	case chatguard.TokenBucket:
 		b = appendFloat(append(b, `{"tokens":`...), p.Tokens)
+	case chatguard.Cascade:
+		b = appendFloat(append(b, `{"tokens":`...), p.Tokens)
+		b = appendFloat(append(b, `,"extra_tokens":`...), p.ExtraTokens)
 	case chatguard.LeakyBucket:
 		b = strconv.AppendInt(append(b, `{"waiting":`...), int64(p.Waiting), 10)
 		b = append(b, `,"leaves":[`...)

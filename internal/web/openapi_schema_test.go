@@ -69,6 +69,7 @@ type verdict struct {
 type labStep struct {
 	Allowed      bool             `json:"allowed"`
 	Limit        string           `json:"limit"`
+	Priority     string           `json:"priority,omitempty"`
 	RetryAfterMS *int64           `json:"retry_after_ms"`
 	DelayMS      int64            `json:"delay_ms"`
 	Remaining    *int             `json:"remaining"`
