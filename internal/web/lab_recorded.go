@@ -22,21 +22,20 @@ func (h *labs) recorded(ctx context.Context, t *lab.Traffic) ([]lab.Message, err
 		return nil, err
 	}
 	oldest := h.now().Add(-mostHours * time.Hour)
-	from, length := t.From, time.Duration(t.For)
+	from, length := t.From, time.Duration(max(t.For, t.Busiest))
 	switch {
-	case t.Busiest > 0 && (length > 0 || !from.IsZero()):
+	case t.Busiest > 0 && (t.For > 0 || !from.IsZero()):
 		return nil, errRecorded("Send busiest, or from and for, but not both.")
-	case t.Busiest > 0:
-		length = time.Duration(t.Busiest)
+	case t.Busiest == 0 && (t.For == 0 || from.IsZero()):
+		return nil, errRecorded("Recorded traffic needs from and for, such as \"1h\", or busiest, such as \"10m\".")
+	case length > mostHours*time.Hour, t.Busiest == 0 && from.Before(oldest):
+		return nil, errRecorded("Recorded traffic covers the last 48 h.")
+	}
+	if t.Busiest > 0 {
 		var err error
 		if from, err = h.busiest(ctx, t, oldest, length); err != nil {
 			return nil, err
 		}
-	case length <= 0:
-		return nil, errRecorded("Recorded traffic needs from and for, such as \"1h\", or busiest, such as \"10m\".")
-	}
-	if length > mostHours*time.Hour || from.Before(oldest) && !from.IsZero() && t.Busiest == 0 {
-		return nil, errRecorded("Recorded traffic covers the last 48 h.")
 	}
 	return h.between(ctx, t, from, from.Add(length))
 }

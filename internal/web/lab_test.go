@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -173,4 +174,32 @@ func BenchmarkLab(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(size), "bytes")
+}
+
+// The Lab's site has every file that one of its files names, and none of the dashboard's pages.
+func TestLabFiles(t *testing.T) {
+	all, err := newFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := labFiles(all)
+	for name, f := range some {
+		names := named.FindAllSubmatch(f.plain, -1)
+		if path.Ext(name) == ".js" {
+			names = anyImport.FindAllSubmatch(f.plain, -1)
+		}
+		for _, found := range names {
+			if other := path.Join(path.Dir(name), string(found[1])); some[other].kind == "" {
+				t.Errorf("%s names %s, which isn't served", name, other)
+			}
+		}
+		if strings.HasSuffix(name, "/page.js") || name == indexFile {
+			t.Errorf("%s is served", name)
+		}
+	}
+	for _, name := range []string{"", "lab", "lab/main.js", "lab/engine.js", "style/lab.css", "favicon.svg", "app/core/api.js"} {
+		if len(some[name].plain) == 0 {
+			t.Errorf("%q isn't served", name)
+		}
+	}
 }
