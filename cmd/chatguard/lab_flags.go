@@ -87,7 +87,7 @@ func spanFlag(cmd *cobra.Command, span *duration) {
 
 // jsonFlag adds the flag --json.
 func jsonFlag(cmd *cobra.Command, asJSON *bool) {
-	cmd.Flags().BoolVar(asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(asJSON, "json", false, "print one JSON object, in one line")
 }
 
 // needLimits refuses a command line without --limit.
@@ -122,11 +122,9 @@ func labError(l chatguard.Limit, err error) error {
 	return err
 }
 
-// printJSON prints a value as JSON.
+// printJSON prints a value as JSON in one line.
 func printJSON(out io.Writer, value any) error {
-	encoder := json.NewEncoder(hostile.EscapeWriter{W: out})
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
+	return json.NewEncoder(hostile.EscapeWriter{W: out}).Encode(value)
 }
 
 // bar returns a bar for n of most, which is as wide as width.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,6 +40,9 @@ nine limits of 1,000 messages per second.` + limitHelp(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags := cmd.Flags(); flags.Changed("pause") || flags.Changed("start") || flags.Changed("turn") {
 				plan.Pauses = pauses
+			}
+			if plan.Messages == 0 {
+				return usageError{fmt.Errorf("--messages is 0: use 1 to %d", lab.MaxPushed)}
 			}
 			if err := plan.Check(); err != nil {
 				return usageError{fmt.Errorf("--%w", err)}
@@ -77,22 +81,24 @@ func push(cmd *cobra.Command, plan lab.Push, limits []chatguard.Limit, asJSON bo
 	return printPushed(cmd.OutOrStdout(), lanes)
 }
 
-// maxColumns is the maximum number of seconds that are shown as columns.
-const maxColumns = 60
+// maxColumns is the maximum number of seconds that are shown.
+const maxColumns = 12
 
 func printPushed(out io.Writer, lanes []pushedLane) error {
-	most, width := 0, len("limit")
+	most, width, seconds := 0, len("limit"), 0
 	for _, l := range lanes {
 		most, width = max(most, slices.Max(l.PerSecond)), max(width, len(l.Limit))
+		seconds = min(max(seconds, len(l.PerSecond)), maxColumns)
 	}
 	fmt.Fprintf(out, "%-*s  %13s  %10s  %10s  %14s\n", width, "limit", "most in 1 s", "in 100 ms", "in 1 ms", "last after")
 	for _, l := range lanes {
 		fmt.Fprintf(out, "%-*s  %13d  %10d  %10d  %14s\n", width, l.Limit, l.MostInASecond, l.MostInATenth, l.MostInAMillisecond, time.Duration(l.LastAt))
 	}
-	fmt.Fprintf(out, "\n%-*s  messages in each second\n", width, "")
+	fmt.Fprintf(out, "\nMessages in each of the first %d seconds:\n\n", seconds)
 	for _, l := range lanes {
-		shown := l.PerSecond[:min(maxColumns, len(l.PerSecond))]
-		if _, err := fmt.Fprintf(out, "%-*s  %s\n", width, l.Limit, columns(shown, most)); err != nil {
+		shown := l.PerSecond[:min(seconds, len(l.PerSecond))]
+		numbers := strings.Trim(fmt.Sprintf("%4d", shown), "[]")
+		if _, err := fmt.Fprintf(out, "%-*s  %-*s %s\n", width, l.Limit, seconds, columns(shown, most), numbers); err != nil {
 			return err
 		}
 	}
