@@ -20,7 +20,7 @@ export function Head({ lab, openScene }) {
       <a class="brand" href=${isSignedIn ? "./" : "#"}><img src="favicon.svg" alt="" width="24" height="24" /><span>chatguard</span></a>
       <h1>Lab</h1>
       <${Scenes} openScene=${openScene} />
-      <${Menu} id="add" icon="plus" text="Add lane" isOff=${lanes.length >= mostLanes}>
+      <${Menu} id="add" icon="plus" text="Add lane" isOff=${lanes.length >= mostLanes || Boolean(lab.story?.view)}>
         ${algorithmNames().map((name) => html`
           <button type="button" key=${name} id=${`add-${name}`} popovertarget="add-menu" popovertargetaction="hide" onClick=${() => addLane([newLimit(name)])}>
             <span>${algorithmOf({ algorithm: name }).name}<br /><span class="muted">${algorithmOf({ algorithm: name }).about}</span></span>

@@ -91,7 +91,7 @@ function axes(zone, isTimeless, across) {
   const writer = (step) => (step < 60 ? seconds : step < day ? hours : days);
   return [
     {
-      ...axis, space: 72, size: isTimeless ? 0 : 24, gap: 4,
+      ...axis, space: 72, size: isTimeless ? 0 : 24, gap: 4, ...(across && { incrs: wholeSteps }),
       values: (/** @type {uPlot} */ _, /** @type {number[]} */ splits, /** @type {number} */ __, /** @type {number} */ ___, /** @type {number} */ step) =>
         splits.map((at) => (isTimeless ? "" : across ? across(at) : writer(step).format(at * 1000))),
     },

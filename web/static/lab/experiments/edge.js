@@ -35,16 +35,15 @@ const contenders = [
   { name: "leaky bucket, 4 s", limit: { name: "queue", algorithm: "leaky-bucket", every: "4s", queue: 0 }, opens: false, colour: "--muted", reason: "one message every four seconds" },
 ];
 
-const first = 50_000, last = 118_000, tryEvery = 250; // ms: when the sender tries
-const rush = 40; // messages just before and just after the full minute
+const tryEvery = 250; // ms between two tries after the full minute
+const rush = 40; // tries just before the full minute, and at it
+
+// afterMinute are times in the two minutes after the full one, ms, with the last moment of the first.
+const afterMinute = [...Array.from({ length: (2 * minute) / tryEvery }, (_, i) => minute + i * tryEvery), 2 * minute - 1].sort((a, b) => a - b);
 
 // triesOf returns the lab times at which a sender tries, ms. What is refused costs nothing.
 /** @param {boolean} opens */
-function triesOf(opens) {
-  const steady = Array.from({ length: (last - first) / tryEvery }, (_, i) => first + i * tryEvery);
-  const tries = opens ? [0, ...Array(rush).fill(minute - 1), ...steady.filter((at) => at >= minute)] : [...Array(rush).fill(minute - 1), ...steady];
-  return [...tries, ...Array(rush).fill(minute)].sort((a, b) => a - b);
-}
+const triesOf = (opens) => [...(opens ? [0] : []), ...Array(rush).fill(minute - 1), ...Array(rush).fill(minute), ...afterMinute];
 
 /** @typedef {{edges: number[], times: number[][]}} Found times are those at which messages left, by contender */
 
@@ -79,11 +78,13 @@ export function Edge() {
   `;
 }
 
+const shownUntil = 130; // s
+
 /** @param {{found: Found}} props */
 function Curves({ found: { times, edges } }) {
-  const at = Array.from({ length: 321 }, (_, i) => 45 + i / 4); // s
-  const series = contenders.map(({ name, colour }, i) => ({ name, colour, isStepped: true, values: at.map((second) => recentAt(times[i], second * 1000)) }));
-  const summary = `A limit of 15 a minute: in the worst minute ${contenders.map(({ name }, i) => `${edges[i]} pass a ${name}`).join(", ")}.`;
+  const at = [50, minute / 1000 - 0.001, ...afterMinute.map((time) => time / 1000)].filter((second) => second <= shownUntil);
+  const series = contenders.map(({ name, colour }, i) => ({ name, colour, isStepped: true, values: at.map((second) => recentAt(times[i], Math.round(second * 1000))) }));
+  const summary = `In the worst minute: ${contenders.map(({ name }, i) => `${edges[i]} through the ${name}`).join(", ")}.`;
   return html`<${Chart} label="Messages that passed in the last 60 seconds" summary=${summary} at=${at} series=${series} unit="in the last 60 s" top=${2 * messages} across=${secondsText} />`;
 }
 
@@ -94,8 +95,8 @@ const secondsText = (seconds) => `${seconds} s`;
 function Finding({ edges: [clock] }) {
   return html`
     <p class="finding" id="finding">
-      Why does a fixed window let ${clock} of ${messages} through? It counts from one full minute to the next, and then it forgets. So ${messages} messages in the last moment of one minute and ${messages} in the first moment of the next are
-      ${clock} within a blink, although no window has counted more than ${messages}. A log has no such moment. A token bucket can only add what flows in meanwhile.
+      Why does a fixed window let ${clock} of ${messages} through? It counts from one full minute to the next, and then it forgets. So ${messages} messages in the last moment of one minute and ${messages} in the first moment of the next make ${clock} within a blink,
+      although no window has counted more than ${messages}. A log has no such moment. A token bucket can only add what flows in meanwhile.
     </p>
   `;
 }

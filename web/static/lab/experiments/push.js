@@ -125,7 +125,7 @@ function Table({ answer }) {
           ${answer.map((pushed, i) => html`
             <tr key=${i}>
               <th scope="row">${contenders[i][0]}</th>
-              ${seconds.map((second) => html`<td key=${second}>${pushed.per_second[second] ?? ""}</td>`)}
+              ${seconds.map((second) => html`<td key=${second}>${second in pushed.per_second ? figures.format(pushed.per_second[second]) : ""}</td>`)}
               <td>${(pushed.last_at_ns / 1e9).toFixed(3)} s</td>
               <td class=${pushed.most_in_a_second > messages ? "over" : ""}>${figures.format(pushed.most_in_a_second)}</td>
               <td>${figures.format(pushed.most_in_a_tenth)}</td>
