@@ -12,7 +12,7 @@ import { passLow, passWithin, quietSpammer, spendNothing, waitAtMost, winNothing
  * @property {string} id
  * @property {string} title
  * @property {string} text two sentences
- * @property {string} task empty if there is none
+ * @property {string} task
  * @property {Task} [check] counts how far the task is
  * @property {string} fragment
  * @property {string} [destination] a timezone that all lanes can move to
@@ -116,7 +116,7 @@ export const scenes = [
     id: "push",
     title: "10,000 at 1,000 a second",
     text: "A sender has 10,000 messages and sends each one as soon as the limit lets it, except in two pauses. All nine limits allow 1,000 messages a second in the long run, but after a pause they differ.",
-    task: "",
+    task: "Count per tenth of a second: which limits spend a whole second’s worth in one go?",
     view: "push",
     fragment: "#",
   },
@@ -124,7 +124,7 @@ export const scenes = [
     id: "accuracy",
     title: "Window against log",
     text: "The sliding window estimates what the sliding log counts, from two numbers in place of one time for each message. Random traffic shows how far off the estimate is, and how often it decides wrongly.",
-    task: "",
+    task: "Find the rates at which the window is never wrong, and the one at which it is wrong most often.",
     view: "accuracy",
     fragment: "#",
   },
@@ -132,7 +132,7 @@ export const scenes = [
     id: "edge",
     title: "At the edge",
     text: "Each limit allows 15 messages a minute, and each has the sender who knows it best. The curves count what passed in the last 60 seconds.",
-    task: "",
+    task: "Explain from the curves why a fixed window lets 30 of 15 through.",
     view: "edge",
     fragment: "#",
   },

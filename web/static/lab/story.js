@@ -20,7 +20,7 @@ export function Story({ scene, lab: { move, isSolved } }) {
     <section class="story" aria-labelledby="story-title">
       <h2 class="headline" id="story-title">${title}</h2>
       <p>${text}</p>
-      ${task && html`<p class="task"><strong>Try it:</strong> ${task}</p>`}
+      <p class="task"><strong>Try it:</strong> ${task}</p>
       ${destination && html`<p class="task"><button type="button" id="move" onClick=${() => moveTo(move ? "" : destination)}>${move ? "Stay" : `Move to ${cityOf(destination)}`}</button></p>`}
       ${check && html`<${TaskState} key=${id} scene=${scene} isSolved=${isSolved} />`}
     </section>

@@ -4,16 +4,16 @@
 
 import { Chart } from "../../app/widgets/chart.js";
 import { algorithmOf } from "../../app/words/algorithms.js";
-import { html, useState } from "../../vendor/htm-preact.js";
+import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { judge } from "../engine.js";
-import { Problem, Tabs } from "./parts.js";
-import { useAnswer } from "./question.js";
+import { Problem } from "./parts.js";
 /** @import { Accuracy as Measured } from "../engine.js" */
 
 const most = 50; // messages a minute that the limit allows
 const rates = [10, 20, 27, 35, 40, 45, 50, 55, 60, 80]; // messages per minute
 const named = 27; // the rate of the published figures
-const judged = 19_000; // messages per rate, about
+const judged = 19_000; // messages per rate and round, about
+const rounds = 10; // each has random traffic of its own
 const fineSlices = [1, 6];
 
 /** @typedef {{rate: number, slices: number, measured: Measured}} Point */
@@ -21,41 +21,74 @@ const fineSlices = [1, 6];
 // slicesKnown are the numbers of slices to compare. An engine that can't count in slices has 1.
 const slicesKnown = () => (algorithmOf({ algorithm: "sliding-window" }).fields.slices ? fineSlices : [1]);
 
-/** @param {number} rate @param {number} slices @param {string} seed @returns {Promise<Point>} */
+/** @param {number} rate @param {number} slices @param {number} seed @returns {Promise<Point>} */
 async function ask(rate, slices, seed) {
   const limit = { name: "window", algorithm: "sliding-window", messages: most, every: "1m", ...(slices > 1 && { slices }) };
-  const traffic = { kind: "poisson", per_minute: rate, seed: Number(seed), for: `${Math.floor(judged / rate)}m` };
+  const traffic = { kind: "poisson", per_minute: rate, seed, for: `${Math.floor(judged / rate)}m` };
   return { rate, slices, measured: (await judge({ lanes: [{ limits: [limit] }], traffic, accuracy: true, no_steps: true })).accuracy };
 }
 
-// askAll asks one question after the other, so that the Lab stays free for others.
-/** @param {string} seed */
-async function askAll(seed) {
-  /** @type {Point[]} */
-  const points = [];
-  for (const slices of slicesKnown()) for (const rate of rates) points.push(await ask(rate, slices, seed));
-  return points;
+// together adds a measurement to the earlier ones of the same rate.
+/** @param {Measured | undefined} sum @param {Measured} next @returns {Measured} */
+export function together(sum, next) {
+  if (!sum) return next;
+  const messages = sum.messages + next.messages, wrong = sum.counted.wrong + next.counted.wrong;
+  const off = (sum.counted.mean_off_percent * sum.messages + next.counted.mean_off_percent * next.messages) / messages;
+  const [one, other] = [sum.side_by_side, next.side_by_side];
+  return {
+    messages,
+    counted: { wrong, wrong_percent: (100 * wrong) / messages, mean_off_percent: off },
+    side_by_side: {
+      window_throttled: one.window_throttled + other.window_throttled,
+      log_throttled: one.log_throttled + other.log_throttled,
+      most_let_pass_in_any_window: Math.max(one.most_let_pass_in_any_window, other.most_let_pass_in_any_window),
+    },
+  };
 }
 
-const percents = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 3 });
+// askAll asks one question after the other, so that the Lab stays free for others, and tells the sums
+// after each round. It ends early once isOver returns true.
+/** @param {(points: Point[]) => void} tell @param {() => boolean} isOver */
+async function askAll(tell, isOver) {
+  /** @type {Map<string, Point>} */
+  const points = new Map();
+  for (let seed = 1; seed <= rounds; seed++) {
+    for (const slices of slicesKnown()) for (const rate of rates) {
+      const key = `${rate} ${slices}`, { measured } = await ask(rate, slices, seed);
+      if (isOver()) return;
+      points.set(key, { rate, slices, measured: together(points.get(key)?.measured, measured) });
+    }
+    tell([...points.values()]);
+  }
+}
 
-/** @type {[id: string, name: string][]} */
-const seeds = [["1", "Seed 1"], ["2", "Seed 2"], ["3", "Seed 3"]];
+const percents = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 3 });
+const counts = new Intl.NumberFormat("en-GB");
+
+/** @param {number} percent */
+const percentText = (percent) => `${percents.format(percent)} %`;
 
 export function Accuracy() {
-  const [seed, choose] = useState("1");
-  const { answer, problem } = useAnswer(() => askAll(seed), [seed]);
+  const [points, show] = useState(/** @type {Point[]} */ ([]));
+  const [problem, tell] = useState("");
+  useEffect(() => {
+    let isOver = false;
+    askAll(show, () => isOver).catch(({ message }) => !isOver && tell(message));
+    return () => {
+      isOver = true;
+    };
+  }, []);
   return html`
     <div class="experiment" id="accuracy">
-      <div class="control-row"><${Tabs} label="Random traffic" choices=${seeds} chosen=${seed} onChoose=${choose} /><span class="muted">${judged.toLocaleString("en-GB")} messages at each rate; equal seeds make equal traffic.</span></div>
+      <p class="muted" id="measured" role="status">${points.length > 0 ? `${counts.format(points.at(-1).measured.messages)} random messages at each rate so far, up to ${counts.format(rounds * judged)}.` : "Measuring."}</p>
       <${Problem} text=${problem} />
-      ${answer ? html`<${Charts} points=${answer} /><${Finding} points=${answer} /><${Table} points=${answer} />` : !problem && html`<div class="chart to-come"></div>`}
+      ${points.length > 0 ? html`<${Charts} points=${points} /><${Finding} points=${points} /><${Table} points=${points} />` : !problem && html`<div class="chart to-come"></div>`}
     </div>
   `;
 }
 
 /** @param {number} slices */
-const windowName = (slices) => (slices === 1 ? "two windows" : `${slices} slices`);
+const windowName = (slices) => (slices === 1 ? "whole windows" : `${slices} slices`);
 
 const colours = ["--accent", "--series-throttled"];
 
@@ -64,12 +97,12 @@ function Charts({ points }) {
   /** @param {(of: Measured["counted"]) => number} of */
   const seriesOf = (of) => slicesKnown().map((slices, i) => ({ name: windowName(slices), colour: colours[i], values: points.filter((point) => point.slices === slices).map(({ measured }) => of(measured.counted)) }));
   const off = seriesOf(({ mean_off_percent: percent }) => percent), wrong = seriesOf(({ wrong_percent: percent }) => percent);
-  const shared = { at: rates, unit: "% ", across: rateText, moment: (/** @type {number} */ i) => `at ${rateText(rates[i])} per minute` };
-  const atLimit = percents.format(wrong[0].values[rates.indexOf(most)]);
+  const shared = { at: rates, unit: "%", across: rateText, moment: (/** @type {number} */ i) => `at ${rateText(rates[i])} per minute` };
+  const atLimit = percentText(wrong[0].values[rates.indexOf(most)]);
   return html`
     <div class="side-by-side">
       <div><h2 class="headline">How far off the estimate is</h2><${Chart} ...${shared} label="Mean deviation by rate" series=${off} summary="The mean deviation of the estimate from the exact count, by messages per minute." /></div>
-      <div><h2 class="headline">How often it decides wrongly</h2><${Chart} ...${shared} label="Wrong decisions by rate" series=${wrong} summary=${`Wrong decisions by messages per minute. They are rare far from the limit of ${most}, and ${atLimit} % at the limit itself.`} /></div>
+      <div><h2 class="headline">How often it decides wrongly</h2><${Chart} ...${shared} label="Wrong decisions by rate" series=${wrong} summary=${`Wrong decisions by messages per minute. They are rare far from the limit of ${most}, and ${atLimit} at the limit itself.`} /></div>
     </div>
   `;
 }
@@ -84,8 +117,8 @@ function Finding({ points }) {
   const fine = slicesKnown().at(-1);
   return html`
     <p class="finding" id="finding">
-      At ${named} messages a minute, about half of the limit, the estimate is <strong>${percents.format(at(named).mean_off_percent)} %</strong> off on average, and <strong>${percents.format(at(named).wrong_percent)} %</strong> of the decisions are wrong: close to what is often quoted.
-      At the limit itself, <strong>${percents.format(at(most).wrong_percent)} %</strong> are wrong. ${fine > 1 && html`Counted in ${fine} slices, the estimate is ${percents.format(at(named, fine).mean_off_percent)} % off, and at the limit ${percents.format(at(most, fine).wrong_percent)} % are wrong. `}
+      At ${named} messages a minute, about half of the limit, the estimate is <strong>${percentText(at(named).mean_off_percent)}</strong> off on average, and <strong>${percentText(at(named).wrong_percent)}</strong> of the decisions are wrong: close to what is often quoted.
+      At the limit itself, <strong>${percentText(at(most).wrong_percent)}</strong> are wrong. ${fine > 1 && html`Counted in ${fine} slices, the estimate is ${percentText(at(named, fine).mean_off_percent)} off, and at the limit ${percentText(at(most, fine).wrong_percent)} are wrong. `}
       For small numbers, up to about 20 messages a window, take the log.
     </p>
   `;
@@ -101,9 +134,9 @@ function Table({ points }) {
         <tbody>
           ${points.map(({ rate, slices, measured: { messages, counted, side_by_side: side } }) => html`
             <tr key=${`${rate} ${slices}`}>
-              <th scope="row">${rate}</th><td>${windowName(slices)}</td><td>${messages.toLocaleString("en-GB")}</td>
-              <td>${percents.format(counted.mean_off_percent)} %</td><td>${percents.format(counted.wrong_percent)} %</td>
-              <td>${side.window_throttled.toLocaleString("en-GB")}</td><td>${side.log_throttled.toLocaleString("en-GB")}</td><td>${side.most_let_pass_in_any_window}</td>
+              <th scope="row">${rate}</th><td>${windowName(slices)}</td><td>${counts.format(messages)}</td>
+              <td>${percentText(counted.mean_off_percent)}</td><td>${percentText(counted.wrong_percent)}</td>
+              <td>${counts.format(side.window_throttled)}</td><td>${counts.format(side.log_throttled)}</td><td>${side.most_let_pass_in_any_window}</td>
             </tr>`)}
         </tbody>
       </table>
