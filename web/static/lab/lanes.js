@@ -20,7 +20,7 @@ export function Lanes({ lab }) {
   return html`
     <${Axis} />
     <ol class="lanes">
-      ${lab.lanes.map((lane, i) => html`<${LaneRow} key=${lane.id} lane=${lane} number=${i + 1} isEdited=${lab.edited === lane.id} timezone=${lab.timezone} />`)}
+      ${lab.lanes.map((lane, i) => html`<${LaneRow} key=${lane.id} lane=${lane} number=${i + 1} isEdited=${lab.edited === lane.id} timezone=${lab.move?.timezone ?? lab.timezone} />`)}
     </ol>
   `;
 }

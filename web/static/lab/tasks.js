@@ -1,7 +1,7 @@
 // @ts-check
 // The tasks of the scenes. What passed is what the engine decided; a task only counts it.
 
-import { spanText } from "./clock.js";
+import { length as lengthText } from "../app/words/time.js";
 /** @import { More, Setup } from "./state.js" */
 /** @import { Entry } from "./tape.js" */
 
@@ -28,7 +28,7 @@ export function mostWithin(entries, length) {
 /** @param {number} count @param {number} length ms @param {number} [after] lab time from which they count @returns {Task} */
 export const passWithin = (count, length, after = 0) => ([entries]) => {
   const most = mostWithin(entries.filter(({ at }) => at > after || after === 0), length);
-  return { isDone: most >= count, text: `Most within ${spanText(length)}: ${most} of ${count}.` };
+  return { isDone: most >= count, text: `Most within ${lengthText(length / 1000)}: ${most} of ${count}.` };
 };
 
 // passLow wants so many messages through the first lane at low priority.
@@ -42,7 +42,7 @@ export const passLow = (count) => ([entries]) => {
 /** @param {number} most ms @returns {Task} */
 export const waitAtMost = (most) => ([entries]) => {
   const longest = Math.max(0, ...passed(entries).map(({ at, leaves }) => leaves - at));
-  return { isDone: longest > 0 && longest <= most && entries.some(({ mark }) => mark === "throttled"), text: `Longest wait: ${longest > 0 ? spanText(longest) : "none yet"}.` };
+  return { isDone: longest > 0 && longest <= most && entries.some(({ mark }) => mark === "throttled"), text: `Longest wait: ${longest > 0 ? lengthText(longest / 1000) : "none yet"}.` };
 };
 
 // spendNothing wants so many messages refused by one limit of the first lane after which another
@@ -69,5 +69,5 @@ export const quietSpammer = (most, spammer) => ([entries]) => {
 export const winNothing = (refused) => (lanes, { move }) => {
   const [moved, ...stayed] = lanes.map((entries) => passed(entries).length);
   const after = move ? lanes[0].filter(({ at, mark }) => at >= move.at && mark === "throttled").length : 0;
-  return { isDone: after >= refused && moved <= Math.max(...stayed), text: `Passed after the move or without it: ${moved}; in the others ${stayed.join(" and ")}. Refused after the move: ${after} of ${refused}.` };
+  return { isDone: after >= refused && moved <= Math.max(...stayed), text: `Passed in lane 1: ${moved}, in the others: ${stayed.join(" and ")}. Refused after the move: ${after} of ${refused}.` };
 };

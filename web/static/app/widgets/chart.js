@@ -31,6 +31,7 @@ import { stamp } from "../words/time.js";
  * @property {[number, number]} [range] the first and last time of the axis; by default those of at
  * @property {(index: number) => string} [moment] the time at an index, in words
  * @property {number} [top] the axis reaches at least this value
+ * @property {number} [height] of a chart without a lower plot, px
  * @property {string} [zone] the time zone; by default the channel's
  * @property {(value: number) => string} [across] writes a value of at, if that isn't a time
  * @property {ChartRow[]} [rows] the table, oldest first; values in the order of series and lower
@@ -42,7 +43,7 @@ const figure = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
 const heights = { alone: 140, upper: 112, lower: 80 }; // px
 
 /** @param {ChartProps} props */
-export function Chart({ label, summary, at, series, lower, unit, top = 1, zone, range, moment, across, rows, step }) {
+export function Chart({ label, summary, at, series, lower, unit, top = 1, height = heights.alone, zone, range, moment, across, rows, step }) {
   const [pointed, point] = useState(null); // the index of the time under the pointer
   const all = lower ? [...series, ...lower] : series;
   const time = pointed === null || at[pointed] === undefined ? "" : (moment?.(pointed) ?? across?.(at[pointed]) ?? stamp(at[pointed] * 1000, zone));
@@ -51,7 +52,7 @@ export function Chart({ label, summary, at, series, lower, unit, top = 1, zone, 
     <figure class="chart" aria-label=${label}>
       <div role="img" aria-label=${`${label}. ${summary}`}>
         <${Legend} series=${all} unit=${unit} time=${time} index=${pointed} />
-        <${Plot} ...${shared} series=${series} top=${top} height=${lower ? heights.upper : heights.alone} isTimeless=${!!lower} />
+        <${Plot} ...${shared} series=${series} top=${top} height=${lower ? heights.upper : height} isTimeless=${!!lower} />
         ${lower && html`<${Plot} ...${shared} series=${lower} top=${1} height=${heights.lower} hasBars=${true} />`}
       </div>
       <figcaption>${summary}</figcaption>

@@ -56,6 +56,10 @@ const named = 3; // people in the table; the others are added up
 /** @param {number} part */
 const percent = (part) => `${(100 * part).toFixed(1)} %`;
 
+// inOrder returns shares in an order that stays as it is: the spammer first, then everyone else.
+/** @param {Share[]} shares */
+const inOrder = (shares) => [...shares].sort((a, b) => Number(personOf(b.user).kind === "spammer") - Number(personOf(a.user).kind === "spammer") || personOf(a.user).number - personOf(b.user).number);
+
 // Shares shows the shares as a bar and as a table.
 /** @param {{id: string, shares: Share[]}} props */
 function Shares({ id, shares }) {
@@ -63,7 +67,7 @@ function Shares({ id, shares }) {
   const rest = others.reduce((sum, { count, part }) => ({ count: sum.count + count, part: sum.part + part }), { count: 0, part: 0 });
   return html`
     <div class="share-bar" aria-hidden="true">
-      ${shares.map(({ user, part }) => html`<span key=${user} class=${personOf(user).kind} style=${{ width: `${100 * part}%` }} title=${`${personOf(user).name}: ${percent(part)}`}></span>`)}
+      ${inOrder(shares).map(({ user, part }) => html`<span key=${user} class=${personOf(user).kind} style=${{ width: `${100 * part}%` }} title=${`${personOf(user).name}: ${percent(part)}`}></span>`)}
     </div>
     <table class="shares" id=${id}>
       <caption>Share of the last minute</caption>
