@@ -128,10 +128,10 @@ test("traffic: as the server is asked for it", () => {
   assert.match(errorOf(kinds.bursts.fields.size, "0"), /^Enter /);
 });
 
-const lanes = [{ id: 1, limits: [{ name: "burst", algorithm: "token-bucket", burst: 3, refill: "1m30s" }, { name: "daily", algorithm: "daily-window", messages: 300, per: "user_everywhere" }] }];
+const lanes = [{ id: 1, limits: [{ name: "burst", algorithm: "token-bucket", burst: 3, refill: "1m30s" }, { name: "daily", algorithm: "daily-window", messages: 300, per: "user-everywhere" }] }];
 
 test("copy: as TOML, Go and JSON", () => {
-  assert.equal(toml(lanes), '[[limit]]\nname = "burst"\nalgorithm = "token-bucket"\nburst = 3\nrefill = "1m30s"\n\n[[limit]]\nname = "daily"\nalgorithm = "daily-window"\nmessages = 300\nper = "user_everywhere"\n');
+  assert.equal(toml(lanes), '[[limit]]\nname = "burst"\nalgorithm = "token-bucket"\nburst = 3\nrefill = "1m30s"\n\n[[limit]]\nname = "daily"\nalgorithm = "daily-window"\nmessages = 300\nper = "user-everywhere"\n');
   assert.equal(go(lanes), 'chatguard.Limit{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: 90 * time.Second},\n' +
     'chatguard.Limit{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: 300, Per: chatguard.PerUserEverywhere},\n');
   assert.deepEqual(JSON.parse(json(lanes)), { limits: lanes[0].limits });

@@ -27,9 +27,6 @@ export function goDuration(text) {
   return ns === size ? unit : `${ns / size} * ${unit}`;
 }
 
-/** @type {Record<string, string>} */
-const scopes = { user: "PerUser", channel: "PerChannel", user_everywhere: "PerUserEverywhere" };
-
 /** @param {string} word */
 const camel = (word) => word.split(/[-_]/).map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join("");
 
@@ -38,7 +35,7 @@ const durations = ["refill", "every", "extra_refill"];
 /** @param {string} key @param {unknown} value */
 function goValue(key, value) {
   if (key === "algorithm") return `chatguard.${camel(String(value))}`;
-  if (key === "per") return `chatguard.${scopes[String(value)] ?? camel(String(value))}`;
+  if (key === "per") return `chatguard.Per${camel(String(value))}`;
   return durations.includes(key) ? goDuration(String(value)) : JSON.stringify(value);
 }
 

@@ -29,5 +29,6 @@ export function press(event) {
 /** @param {MouseEvent} event */
 export function letGo({ detail, target }) {
   const button = target instanceof Element ? target.closest("button") : null;
-  if (detail > 0 && button === document.activeElement && !button.closest("[popover], dialog") && !button.hasAttribute("popovertarget")) button.blur();
+  if (detail === 0 || !button || button.matches("[popovertarget]:not([popovertargetaction])")) return;
+  setTimeout(() => document.activeElement instanceof HTMLButtonElement && document.activeElement.blur()); // a menu returns the focus first
 }

@@ -9,7 +9,7 @@ import { Head } from "./head.js";
 import { letGo, press } from "./keys.js";
 import { Lanes } from "./lanes.js";
 import { Log } from "./log.js";
-import { onPlayed, open, refresh } from "./player.js";
+import { fail, onPlayed, open, refresh } from "./player.js";
 import { parse, print } from "./share.js";
 import { draw, onText } from "./stage.js";
 import { change, lab, newYear, onChange } from "./state.js";
@@ -30,7 +30,7 @@ function Page({ lab }) {
     <a class="skip" href="#lanes" onClick=${skip}>Skip to the lanes</a>
     <${Head} lab=${lab} openScene=${start} />
     <main id="main">
-      ${lab.problem && html`<p class="banner" role="alert"><${Icon} name="alert" /><span>${lab.problem}</span><button type="button" onClick=${refresh}>Retry</button></p>`}
+      ${lab.problem && html`<${Failed} lab=${lab} />`}
       ${lab.unknown.length > 0 && html`<${Unknown} parts=${lab.unknown} />`}
       ${lab.story && html`<${Story} scene=${lab.story} lab=${lab} />`}
       ${lab.story?.view ? html`<section id="lanes" tabindex="-1" aria-label=${lab.story.title}><${viewOf(lab.story.view)} lab=${lab} /></section>` : html`<${Stage} lab=${lab} />`}
@@ -56,6 +56,16 @@ function Stage({ lab }) {
 function skip(event) {
   event.preventDefault(); // the fragment is the scene
   document.getElementById("lanes").focus();
+}
+
+/** @param {{lab: Setup & More}} props */
+function Failed({ lab: { problem, isSignedOut, lanes } }) {
+  const retry = () => (lanes.length > 0 ? refresh() : location.reload());
+  return html`
+    <p class="banner" role="alert"><${Icon} name="alert" /><span>${problem}</span>
+      ${isSignedOut ? html`<a class="button" href="./">Sign in</a>` : html`<button type="button" onClick=${retry}>Retry</button>`}
+    </p>
+  `;
 }
 
 /** @param {{parts: string[]}} props */
@@ -114,6 +124,6 @@ try {
   await loadTable();
   await start(location.hash);
 } catch (problem) {
-  change((l) => (l.problem = problem.message));
+  fail(problem);
 }
 loadSite().then((channels) => channels && change((l) => Object.assign(l, { isSignedIn: true, channels })));

@@ -20,7 +20,8 @@ export const clock = createClock();
 let kept = [];
 /** @type {Piece | null} */
 let piece = null;
-let isStale = false; // the tape lacks messages, or its lanes have changed
+let isStale = false; // the last question has failed
+let isAsking = false;
 let jumpsTo = NaN; // where to go once the traffic up to there is judged; Infinity: to its end
 
 /** @type {{tape: Tape, version: number}} */
@@ -45,6 +46,7 @@ const ask = createQueue(
     return { ...found, tape: found.tape ?? (await judgeAll({ ...of, ...found })) };
   },
   ({ of }, { tape, piece: found, start }) => {
+    isAsking = false;
     if (of.piece === piece) piece = found; // otherwise other traffic has begun meanwhile
     played.tape = tape;
     played.version++;
@@ -53,15 +55,21 @@ const ask = createQueue(
     changed();
   },
   (_, problem) => {
+    isAsking = false;
     isStale = true;
     pause();
-    change((l) => (l.problem = problem.message));
+    fail(problem);
   },
 );
+
+// fail shows why the engine doesn't answer.
+/** @param {Error & {status?: number}} problem */
+export const fail = ({ message, status }) => change((l) => Object.assign(l, { problem: message, isSignedOut: status === 401 }));
 
 // refresh asks about the scene as it is now.
 export function refresh() {
   isStale = false;
+  isAsking = true;
   ask({ wanted: wantedUntil(), of: scene() });
   changed();
 }
@@ -82,7 +90,7 @@ const tenMinutes = (traffic) => Math.min(lengthOf(traffic), 600_000);
 export function keepAhead() {
   if (!clock.isPlaying()) return;
   const now = clock.now();
-  if (isStale || (piece && wantedUntil() > piece.until)) refresh();
+  if (!isAsking && (isStale || (piece && wantedUntil() > piece.until))) refresh();
   if (piece && now >= piece.from + lengthOf(piece.traffic)) end(piece.from + lengthOf(piece.traffic));
   else if (piece && !lab.isFull && untilWithin(scene(), Infinity) <= now) change((l) => (l.isFull = true));
 }

@@ -66,7 +66,7 @@ function tick(at) {
     write(now);
   }
   isDue = false;
-  if (clock.isPlaying()) frame = requestAnimationFrame(tick);
+  if (clock.isPlaying() && !frame) frame = requestAnimationFrame(tick);
 }
 
 // timeShown returns the lab time to show. With reduced motion it changes once per second, or when a

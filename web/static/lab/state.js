@@ -57,6 +57,7 @@
  * @property {number} edited the ID of the lane whose numbers are shown, or 0
  * @property {string[]} unknown parts of the link that mean nothing here
  * @property {string} problem why the engine doesn't answer, or empty
+ * @property {boolean} isSignedOut the dashboard wants a sign-in first
  * @property {Scene | null} story of the scene
  * @property {boolean} isSolved the scene's task is done
  * @property {boolean} isSignedIn to a dashboard
@@ -83,6 +84,7 @@ export const lab = {
   edited: 0,
   unknown: [],
   problem: "",
+  isSignedOut: false,
   story: null,
   isSolved: false,
   isSignedIn: false,

@@ -16,7 +16,7 @@ export function Figures({ lanes }) {
       <h2 class="headline" id="figures-title">Figures</h2>
       <details onToggle=${draw} open=${isWide}>
         <summary>Show as a table</summary>
-        <div class="scrolls" tabindex="0" role="region" aria-labelledby="figures-title">
+        <div class="scrolls" tabindex="0" role="region" aria-label="Table of figures">
           <table>
             <thead><tr><th scope="col">Lane</th>${columns.map(([id, title]) => html`<th scope="col" key=${id}>${title}</th>`)}</tr></thead>
             <tbody>
