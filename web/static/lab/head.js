@@ -7,6 +7,7 @@ import { Icon } from "../app/widgets/icon.js";
 import { algorithmNames, algorithmOf } from "../app/words/algorithms.js";
 import { go, json, toml } from "./copy.js";
 import { addLane } from "./edit.js";
+import { KnownLanes } from "./known.js";
 import { mostLanes, newLimit } from "./limits.js";
 import { say } from "./log.js";
 /** @import { Scene } from "./scenes.js" */
@@ -25,6 +26,7 @@ export function Head({ lab, openScene }) {
           <button type="button" key=${name} id=${`add-${name}`} popovertarget="add-menu" popovertargetaction="hide" onClick=${() => addLane([newLimit(name)])}>
             <span>${algorithmOf({ algorithm: name }).name}<br /><span class="muted">${algorithmOf({ algorithm: name }).about}</span></span>
           </button>`)}
+        <${KnownLanes} />
       <//>
       <span class="spread"></span>
       <${Share} />
@@ -39,15 +41,16 @@ export function Head({ lab, openScene }) {
 }
 
 // useLink is the address of the Limits page with the numbers of a lane typed in: the one that is
-// edited, else the last.
+// edited, else the last. With recorded traffic, the page shows its channel.
 /** @param {Setup & More} of */
-function useLink({ lanes, edited }) {
+export function useLink({ lanes, edited, traffic }) {
   const { limits } = lanes.find(({ id }) => id === edited) ?? lanes.at(-1);
   const texts = limits.map(({ name, algorithm, ...rest }) => {
     const numbers = Object.entries(rest).filter(([, value]) => typeof value !== "object").map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
     return `${encodeURIComponent(name)}:${[algorithm, ...numbers].join(",")}`;
   });
-  return `./#/limits?try=${texts.join(";")}`;
+  const channel = traffic.kind === "recorded" && traffic.channel ? `channel=${encodeURIComponent(traffic.channel)}&` : "";
+  return `./#/limits?${channel}try=${texts.join(";")}`;
 }
 
 /** @param {string} text @param {string} what */
