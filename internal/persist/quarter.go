@@ -23,9 +23,13 @@ var quarterInsertion = Insertion{Into: "quarter_hour (" + quarterColumns + ")", 
 func quarterOf(at time.Time) int64 { return at.Truncate(Quarter).UnixNano() }
 
 // QuarterHours returns the usage of a user's messages by quarter hours, oldest first, starting with
-// the quarter that contains since. It omits quarters without usage, and includes pending messages.
+// the quarter that contains since. Without a user ID it returns the usage of everyone together, and
+// without a channel ID the usage in all channels. It omits quarters without usage, and includes
+// pending messages.
 func (s *Store) QuarterHours(ctx context.Context, channelID, userID string, since time.Time) (quarters []journal.QuarterHour, err error) {
-	waiting := s.queue.matchingMessages(func(m *timelineRow) bool { return m.UserID == userID && m.ChannelID == channelID })
+	waiting := s.queue.matchingMessages(func(m *timelineRow) bool {
+		return (userID == "" || m.UserID == userID) && (channelID == "" || m.ChannelID == channelID)
+	})
 	// A single statement sees one state of the database. It skips messages that were pending but
 	// are stored by now.
 	err = s.db.query(ctx, func(rows *sql.Rows) error {
@@ -33,14 +37,28 @@ func (s *Store) QuarterHours(ctx context.Context, channelID, userID string, sinc
 		err := rows.Scan(TimeColumn{&q.At}, &q.Spent)
 		quarters = append(quarters, q)
 		return err
-	}, `SELECT quarter, sum(spent) FROM (
-			SELECT at AS quarter, spent FROM quarter_hour WHERE channel_id = ?1 AND user_id = ?2 AND at >= ?3
-			UNION ALL SELECT at - at % ?4, min(cost, ?5) - min(unspent, ?5) FROM `+notRolledUp+` AND user_id = ?2
-			UNION ALL SELECT value ->> 0, value ->> 3 FROM json_each(?6)
-				WHERE NOT EXISTS (SELECT 1 FROM timeline WHERE channel_id = ?1 AND at = value ->> 1 AND number = value ->> 2))
-		WHERE quarter >= ?3 GROUP BY quarter HAVING sum(spent) > 0 ORDER BY quarter`,
-		channelID, userID, quarterOf(since), int64(Quarter), maxCost, placesOf(waiting, Quarter))
+	}, quarterHours(channelID, userID), channelID, userID, quarterOf(since), int64(Quarter), maxCost, placesOf(waiting, Quarter))
 	return quarters, err
+}
+
+// quarterHours returns the statement of Store.QuarterHours for channel ?1 and user ?2. An empty ID
+// selects all of them.
+func quarterHours(channelID, userID string) string {
+	channels, ofChannel, ofUser := timelineChannels, "", ""
+	if channelID != "" {
+		channels, ofChannel = "WITH channels (id) AS (VALUES (?1))", " AND channel_id = ?1"
+	}
+	if userID != "" {
+		ofUser = " AND user_id = ?2"
+	}
+	// The plus sign avoids the index of times, which would look up almost every row of the table.
+	return channels + `
+		SELECT quarter, sum(spent) FROM (
+			SELECT at AS quarter, spent FROM quarter_hour WHERE true` + ofChannel + ofUser + `
+			UNION ALL SELECT timeline.at - timeline.at % ?4, min(cost, ?5) - min(unspent, ?5) FROM ` + channelsNotRolledUp + ofUser + `
+			UNION ALL SELECT value ->> 0, value ->> 3 FROM json_each(?6) WHERE NOT EXISTS (
+				SELECT 1 FROM channels CROSS JOIN timeline WHERE channel_id = id AND at = value ->> 1 AND number = value ->> 2))
+		WHERE +quarter >= ?3 GROUP BY quarter HAVING sum(spent) > 0 ORDER BY quarter`
 }
 
 // placesOf returns a JSON list. For each message it has the start of the span that contains the

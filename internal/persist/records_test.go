@@ -39,10 +39,11 @@ func (h *history) messagesIn(channelID string, since time.Time) (spoken []journa
 	return spoken
 }
 
+// quarters returns what Store.QuarterHours must return: an empty ID stands for all of them.
 func (h *history) quarters(channelID, userID string, since time.Time) (list []journal.QuarterHour) {
 	spent := map[time.Time]int{}
 	for i, m := range h.spoken {
-		if m.ChannelID == channelID && m.UserID == userID {
+		if (channelID == "" || m.ChannelID == channelID) && (userID == "" || m.UserID == userID) {
 			spent[m.At.Truncate(Quarter)] += h.spent[i]
 		}
 	}
@@ -243,11 +244,13 @@ func (r *recordsRun) check() {
 			r.Fatalf("%s: %v\ngot  %+v\nwant %+v", what, err, got, want)
 		}
 	}
-	quarters, err := r.store.QuarterHours(ctx, channelID, userID, since)
-	want("quarters of an hour", quarters, r.quarters(channelID, userID, since), err)
+	for _, asked := range [][2]string{{channelID, userID}, {channelID, ""}, {"", ""}, {"", userID}} {
+		quarters, err := r.store.QuarterHours(ctx, asked[0], asked[1], since)
+		want(fmt.Sprintf("quarters of an hour of %q", asked), quarters, r.quarters(asked[0], asked[1], since), err)
+	}
 
 	var spoken []journal.TimelineMessage
-	err = r.store.Timeline(ctx, channelID, since, func(batch []journal.TimelineMessage) error {
+	err := r.store.Timeline(ctx, channelID, since, func(batch []journal.TimelineMessage) error {
 		spoken = append(spoken, batch...)
 		return nil
 	})

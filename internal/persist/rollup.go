@@ -38,6 +38,11 @@ const timelineChannels = `WITH RECURSIVE channels (id) AS (
 	SELECT min(channel_id) FROM timeline
 	UNION ALL SELECT (SELECT min(channel_id) FROM timeline WHERE channel_id > id) FROM channels WHERE id IS NOT NULL)`
 
+// channelsNotRolledUp selects the messages of the table channels that are not rolled up.
+const channelsNotRolledUp = `channels LEFT JOIN rolled_up ON rolled_up.channel_id = id CROSS JOIN timeline
+	WHERE timeline.channel_id = id
+		AND (timeline.at, timeline.number) > (ifnull(rolled_up.at, -9223372036854775808), ifnull(rolled_up.number, 0))`
+
 const rolledUpColumns = "channel_id, at, number"
 
 var rolledUpInsertion = Insertion{
@@ -51,9 +56,7 @@ var rolledUpInsertion = Insertion{
 func (s *sweeper) rollUp(ctx context.Context, now time.Time) (more bool, err error) {
 	rows, err := s.db.queryTimeline(ctx, timelineChannels+`
 		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent, display_name, low
-		FROM channels LEFT JOIN rolled_up ON rolled_up.channel_id = id CROSS JOIN timeline
-		WHERE timeline.channel_id = id AND timeline.at < ?1
-			AND (timeline.at, timeline.number) > (ifnull(rolled_up.at, -9223372036854775808), ifnull(rolled_up.number, 0))
+		FROM `+channelsNotRolledUp+` AND timeline.at < ?1
 		LIMIT ?2`, now.Add(-rollAge).UnixNano(), rollStep)
 	if err != nil || len(rows) == 0 {
 		return false, err
