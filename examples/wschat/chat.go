@@ -27,9 +27,11 @@ const (
 // frame is what the server sends to the page. It is a message, or if the user's own message is
 // dropped or delayed, the verdict on that message.
 type frame struct {
-	From    string             `json:"from,omitempty"`
-	Text    string             `json:"text"`
-	Verdict *chatguard.Verdict `json:"verdict,omitempty"`
+	From string `json:"from,omitempty"`
+	Text string `json:"text"`
+	// Priority is that of a message. The page folds messages of low priority.
+	Priority chatguard.Priority `json:"priority,omitempty"`
+	Verdict  *chatguard.Verdict `json:"verdict,omitempty"`
 }
 
 func (f frame) bytes() []byte {
@@ -136,7 +138,7 @@ func (c *chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return err
 		}
-		said := frame{From: name, Text: text}
+		said := frame{From: name, Text: text, Priority: verdict.Priority}
 		if verdict.Allowed && verdict.Delay == 0 {
 			c.broadcast(room, said)
 		} else {

@@ -163,6 +163,7 @@ func (v *visitor) hear() (f frame) {
 	}
 	var heard struct {
 		From, Text string
+		Priority   chatguard.Priority
 		Verdict    *struct {
 			Allowed      bool
 			Limit        string
@@ -173,7 +174,7 @@ func (v *visitor) hear() (f frame) {
 	if err := json.Unmarshal(data, &heard); err != nil {
 		v.Fatal(err)
 	}
-	f = frame{From: heard.From, Text: heard.Text}
+	f = frame{From: heard.From, Text: heard.Text, Priority: heard.Priority}
 	if told := heard.Verdict; told != nil {
 		f.Verdict = &chatguard.Verdict{
 			Allowed: told.Allowed, Limit: told.Limit,
@@ -225,6 +226,34 @@ func TestChat_ThrottledAuthorIsNotified(t *testing.T) {
 	}
 	ben.say("quiet, please")
 	ben.wantLines("Anna: 1", "Anna: 2", "Anna: 3", "Ben: quiet, please") // and not 4
+}
+
+// slowCascade returns the program's policy of two buckets, both of which take hours to refill.
+func slowCascade() chatguard.Policy {
+	p := cascadePolicy()
+	p.Limits[0].Refill, p.Limits[0].ExtraRefill = 4*time.Hour, 20*time.Hour
+	return p
+}
+
+func TestCascade_MarksLowPriority(t *testing.T) {
+	s := openChat(t, slowCascade(), httpguard.SessionOptions{})
+	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
+	waitUntil(t, "all have come", func() bool { return s.members() == 2 })
+	for n := range 6 {
+		anna.say(fmt.Sprint(n + 1))
+	}
+	for _, v := range []*visitor{anna, ben} {
+		for n, priority := range []chatguard.Priority{chatguard.Normal, chatguard.Normal, chatguard.Normal, chatguard.Low, chatguard.Low} {
+			if f, want := v.hear(), (frame{From: "Anna", Text: fmt.Sprint(n + 1), Priority: priority}); f != want {
+				t.Errorf("heard %+v, want %+v", f, want)
+			}
+		}
+	}
+	if f := anna.hear(); f.Verdict == nil || f.Verdict.Allowed || f.Verdict.Limit != "burst" || f.Text != "6" {
+		t.Errorf("heard %+v", f)
+	}
+	ben.say("quiet, please")
+	ben.wantLines("Ben: quiet, please") // and not 6
 }
 
 // leakyPolicy returns a policy that releases one message per interval.

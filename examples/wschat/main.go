@@ -43,15 +43,28 @@ type settings struct {
 
 func main() {
 	s := settings{policy: chatguard.DefaultPolicy()}
+	cascade := flag.Bool("cascade", false, "allow 2 messages beyond a burst, at low priority; the page folds them")
 	flag.StringVar(&s.listen, "listen", "127.0.0.1:8081", "address to listen on")
 	flag.StringVar(&s.db, "db", "", "SQLite file that keeps everyone's usage; empty: memory only")
 	flag.StringVar(&s.moderator, "moderator", "", "name:password for the dashboard at /moderate/; empty: no dashboard")
 	flag.Parse()
+	if *cascade {
+		s.policy = cascadePolicy()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, s, os.Stdout); err != nil {
 		log.Fatal("wschat: ", err)
 	}
+}
+
+// cascadePolicy returns the default policy with a second bucket for its burst: 2 more messages at
+// low priority, and one more every 20 s.
+func cascadePolicy() chatguard.Policy {
+	p := chatguard.DefaultPolicy()
+	burst := &p.Limits[0]
+	burst.Algorithm, burst.ExtraBurst, burst.ExtraRefill = chatguard.Cascade, 2, 20*time.Second
+	return p
 }
 
 // run serves until the context ends. It returns when all connections are closed and everything is

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,7 +83,7 @@ func TestPage_LongWaits(t *testing.T) {
 		`/^Used up: next message from \S+day/`:         days,
 		`/^Your message goes out in \d+ min \d+ s\.$/`: leakyPolicy(30 * time.Minute),
 	} {
-		s := openChat(t, p, httpguard.SessionOptions{}, func(mux *http.ServeMux, _ func(http.Handler) http.Handler) { mux.Handle("/", pageHandler()) })
+		s := openPage(t, p)
 		anna := openWindow(t, s.address, "Anna", 360, 640)
 		for _, text := range []string{"one", "two"} {
 			anna.Write("#text", text+"\r")
@@ -92,6 +93,91 @@ func TestPage_LongWaits(t *testing.T) {
 		anna.See(`document.querySelector("#text").value === "two"`) // it was never sent
 		anna.Must(chromedp.Navigate("about:blank"))
 	}
+}
+
+// openPage starts a chat with its page.
+func openPage(t *testing.T, p chatguard.Policy) *served {
+	t.Helper()
+	return openChat(t, p, httpguard.SessionOptions{}, func(mux *http.ServeMux, _ func(http.Handler) http.Handler) { mux.Handle("/", pageHandler()) })
+}
+
+// folds returns a script condition that is true once the page shows folds with these summaries.
+func folds(summaries ...string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll("#said summary")].map((s) => s.textContent).join("|") === %q`, strings.Join(summaries, "|"))
+}
+
+// inSight is a script condition: the last message can be read.
+const inSight = `(() => {
+	const line = [...document.querySelectorAll("#said p")].at(-1);
+	return line.checkVisibility() && line.getBoundingClientRect().bottom <= document.querySelector("#said").getBoundingClientRect().bottom + 1;
+})()`
+
+func TestPage_FoldsLowPriority(t *testing.T) {
+	const hostile = "<img src=x onerror=alert(1)>"
+	s := openPage(t, slowCascade())
+	anna, ben := openWindow(t, s.address, "Anna", 360, 260), openWindow(t, s.address, "Ben", 360, 320)
+	carl, dora := s.visit(t, hostile, "main"), s.visit(t, "Dora", "main")
+	waitUntil(t, "all have come", func() bool { return s.members() == 4 })
+	for n, shown := range []string{"Anna1", "Anna2", "Anna3", "4", "5"} {
+		anna.Write("#text", fmt.Sprint(n+1, "\r"))
+		anna.See(pageShows(shown))
+	}
+	ben.See(folds("2 more from Anna") + "&& !" + inSight)
+	anna.See(folds("2 more from you, folded for others") + "&&" + inSight)
+	ben.TypeIn("#said summary", "\r")
+	ben.See(pageShows("5") + "&&" + inSight)
+	ben.Click("#said summary")
+	ben.See("!" + inSight)
+
+	for _, text := range []string{"1", "2", "3", "<b>4</b>"} {
+		carl.say(text)
+	}
+	ben.See(folds("2 more from Anna", "1 more from "+hostile))
+	for _, text := range []string{"1", "2", "3"} {
+		dora.say(text)
+	}
+	ben.See(pageShows("Dora3"))
+	carl.say("5")
+	ben.See(folds("2 more from Anna", "1 more from "+hostile, "1 more from "+hostile))
+	dora.say("4")
+	ben.See(folds("2 more from Anna", "1 more from "+hostile, "1 more from "+hostile, "1 more from Dora"))
+	ben.See(pageShows("<b>4</b>") + `&& !document.querySelector("#said img, #said p b b")`)
+	ben.Click("#said details:last-child summary")
+	ben.See(inSight)
+	for _, scheme := range []string{"light", "dark"} {
+		ben.Prefer(map[string]string{"prefers-color-scheme": scheme})
+		ben.Accessible()
+	}
+	anna.Accessible()
+}
+
+// TestPage_DropsOldest fills the page. The fold of a user whose messages are all dropped goes with
+// them, and the number of a fold that loses messages falls.
+func TestPage_DropsOldest(t *testing.T) {
+	s := openPage(t, chatguard.Policy{Limits: []chatguard.Limit{
+		chatguard.CascadeLimit("burst", 1, 4*time.Hour, 600, 20*time.Hour),
+	}})
+	ben, carl := openWindow(t, s.address, "Ben", 1000, 640), s.visit(t, "Carl", "main")
+	waitUntil(t, "both have come", func() bool { return s.members() == 2 })
+	carl.say("1")
+	carl.say("2")
+	ben.See(folds("1 more from Carl"))
+	carl.CloseNow()
+	dora := s.visit(t, "Dora", "main")
+	write := func(lines int) {
+		for n := range lines {
+			text := fmt.Sprint(n + 1)
+			dora.say(text)
+			if dora.hear(); n%(outbox/2) == 0 { // so that the page can follow
+				ben.See(fmt.Sprintf(`document.querySelector("#said").textContent.endsWith(%q)`, text))
+			}
+		}
+	}
+	const full = `&& document.querySelectorAll("#said p").length === 500`
+	write(500) // the first is of normal priority
+	ben.See(folds("499 more from Dora") + full)
+	write(2)
+	ben.See(folds("500 more from Dora") + full)
 }
 
 func TestDashboard_ChangesALimit(t *testing.T) {

@@ -1,5 +1,5 @@
 // The page of wschat. If the server drops or delays a message of the user, it sends chatguard's
-// verdict, and the page shows a countdown.
+// verdict, and the page shows a countdown. Messages of low priority are folded.
 
 const $ = (id) => document.getElementById(id);
 const query = new URLSearchParams(location.search);
@@ -22,21 +22,66 @@ let turn; // the timer that updates the text about waiting messages
 
 // Lines
 
-function show({ from, text }) {
+function show({ from, text, priority }) {
   $("said").querySelector(".empty")?.remove();
   const atEnd = $("said").scrollHeight - $("said").scrollTop - $("said").clientHeight < 40;
+  if (priority === "low") foldLine(from, text);
+  else $("said").append(lineOf(from, text));
+  dropOldest();
+  if (atEnd) $("said").lastChild.scrollIntoView({ block: "end" });
+  if (from !== name) return;
+  answered(text);
+  waiting = waiting.filter((w) => w.text !== text);
+  tellTurns();
+}
+
+function lineOf(from, text) {
   const line = document.createElement("p");
   const who = document.createElement("b");
   who.textContent = from;
   line.className = from === name ? "mine" : "";
   line.append(who, text);
-  $("said").append(line);
-  if ($("said").children.length > mostShown) $("said").firstChild.remove();
-  if (atEnd) line.scrollIntoView({ block: "end" });
-  if (from !== name) return;
-  answered(text);
-  waiting = waiting.filter((w) => w.text !== text);
-  tellTurns();
+  return line;
+}
+
+// foldLine adds a message of low priority to the fold at the end, or to a new one if that isn't
+// its author's.
+function foldLine(from, text) {
+  let fold = $("said").lastChild;
+  if (fold?.dataset.from !== from) $("said").append(fold = newFold(from));
+  const line = document.createElement("p");
+  line.textContent = text;
+  fold.append(line);
+  count(fold);
+}
+
+// newFold returns an empty fold. It is open for the author, whose own text shouldn't disappear.
+function newFold(from) {
+  const fold = document.createElement("details");
+  const summary = document.createElement("summary");
+  const who = document.createElement("bdi"); // a name from right to left leaves the number alone
+  const mine = from === name;
+  who.textContent = mine ? "you" : from;
+  summary.append("", " more from ", who, mine ? ", folded for others" : "");
+  summary.onclick = () => requestAnimationFrame(() => fold.scrollIntoView({ block: "nearest" }));
+  fold.dataset.from = from;
+  fold.open = mine;
+  fold.append(summary);
+  return fold;
+}
+
+function count(fold) {
+  fold.firstChild.firstChild.data = fold.children.length - 1;
+}
+
+// dropOldest removes the oldest message if there are too many, and its fold if that is then empty.
+function dropOldest() {
+  const lines = $("said").getElementsByTagName("p");
+  if (lines.length <= mostShown) return;
+  const fold = lines[0].closest("details");
+  lines[0].remove();
+  if (fold?.children.length === 1) fold.remove();
+  else if (fold) count(fold);
 }
 
 function answered(text) {
@@ -116,8 +161,8 @@ function connect() {
     release();
   };
   socket.onmessage = ({ data }) => {
-    const { from, text, verdict } = JSON.parse(data);
-    if (!verdict) return show({ from, text });
+    const { from, text, priority, verdict } = JSON.parse(data);
+    if (!verdict) return show({ from, text, priority });
     answered(text);
     if (!verdict.allowed) {
       putBack([text]);
