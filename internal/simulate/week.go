@@ -19,8 +19,8 @@ const (
 	Lead = 24 * time.Hour
 )
 
-// History is one user's usage of one limit, and the changes that moderators made to it. Both lists
-// are sorted, oldest first.
+// History is the usage of one limit by a user, or by everyone who shares the limit, and the changes
+// that moderators made to it. Both lists are sorted, oldest first.
 type History struct {
 	Spent   []journal.QuarterHour
 	Changes []Change
@@ -74,7 +74,7 @@ func (k *History) startTime(at time.Time) time.Time {
 	return at.Truncate(Quarter)
 }
 
-// solo is a Guard with one limit and one user.
+// solo is a Guard with one limit and one user, who also stands for everyone who shares the limit.
 type solo struct {
 	guard  *chatguard.Guard
 	m      chatguard.Message // template of the user's messages
@@ -82,8 +82,8 @@ type solo struct {
 	points []Point
 }
 
-// Remaining returns how many messages of the limit the user had left, at each change between two
-// times. In each quarter hour, the history's usage is spent before the changes are applied.
+// Remaining returns how many messages of the limit were left to the user, or to everyone who shares
+// it, at each change between two times. In each quarter hour, the history's usage is spent before the changes are applied.
 func Remaining(
 	limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.Roles, known History, from, until time.Time,
 ) ([]Point, error) {

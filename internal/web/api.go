@@ -59,6 +59,7 @@ func (s *Server) channelRoutes() []route {
 		{"GET /channels/{channel}/messages", auth.View, s.channels.handler(s.states.getMessages), []string{"entry", "user", "n"}},
 		{"GET /rates", auth.View, s.states.getRates, []string{"channel", "span"}},
 		{"GET /channels/{channel}/top", auth.View, s.channels.handler(s.rankings.getTop), []string{"since"}},
+		{"GET /channels/{channel}/week", auth.View, s.channels.handler(s.users.getSharedWeek), []string{"limit"}},
 		{"GET /channels/{channel}/summary", auth.View, s.channels.handler(s.summarizer.getSummary), nil},
 		{"GET /live", auth.View, s.states.serveLive, []string{"channel", "feed", "after"}},
 		{"POST /channels/{channel}/pause", auth.Moderate, s.switches.turns((*control.Controls).Pause), nil},

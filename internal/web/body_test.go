@@ -39,6 +39,7 @@ func TestProblem_QuotesBeginning(t *testing.T) {
 		"span":         d.do("GET", "/api/v1/rates?span="+long, nil, asOwner),
 		"length":       d.do("POST", channelPath+"/raid", map[string]string{"for": long}, asOwner),
 		"limit":        d.do("GET", channelPath+"/users/41/week?limit="+long, nil, asOwner),
+		"shared":       d.do("GET", channelPath+"/week?limit="+long, nil, asOwner),
 	} {
 		most := problem.MaxQuoted
 		if name == "role" { // other problems quote it

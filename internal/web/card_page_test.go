@@ -106,7 +106,7 @@ func TestCard_UsersTimeZone(t *testing.T) {
 }
 
 func TestCard_DrawsWeek(t *testing.T) {
-	d := dash(t, addLimits(t, chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute}))
+	d := dash(t, addLimits(t, crowd))
 	now := d.now()
 	d.recordPast(gardenhour, now.Add(-73*time.Hour), now.Add(-49*time.Hour), now.Add(-48*time.Hour), now.Add(-30*time.Minute))
 	d.flush()

@@ -213,6 +213,9 @@ var raid = control.Raid{
 	FirstTimerBurst: 1, FirstTimerRefill: control.Duration(time.Hour),
 }
 
+// crowd is a limit that everyone in a channel shares.
+var crowd = chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute}
+
 // everywhere is a limit across all channels.
 var everywhere = chatguard.Limit{
 	Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 1000, Every: 24 * time.Hour,
@@ -227,7 +230,7 @@ var everyAlgorithm = []chatguard.Limit{
 		Roles: map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Queue: 9}, chatguard.VIP: {}},
 	},
 	{Name: "unqueued", Algorithm: chatguard.LeakyBucket, Every: 90 * time.Minute, Mode: chatguard.Observe},
-	{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 600, Every: time.Minute},
+	crowd,
 	{Name: "evening", Algorithm: chatguard.UserWindow, Messages: 100, Every: 12 * time.Hour, CountThrottled: true},
 	{Name: "month", Algorithm: chatguard.SlidingWindow, Messages: 6_000_000, Every: 720 * time.Hour, Mode: chatguard.Observe},
 	{Name: "exact", Algorithm: chatguard.SlidingLog, Messages: 20, Every: 90 * time.Second},

@@ -106,14 +106,14 @@ func (l *longReads) fill(t testing.TB, holder string) (free func()) {
 }
 
 func TestLongReads_EveryScan(t *testing.T) {
-	d := dash(t)
+	d := dash(t, addLimits(t, crowd))
 	d.say(spammer, 4)
 	free := d.server.reads.fill(t, access.Owner)
 	other := setBearer(d.newToken(auth.View))
 	user := "/channels/" + channelID + "/users/" + spammer.ID
 	for path, long := range map[string]bool{
 		"/journal": true, "/journal?format=csv": true, "/audit": true, "/audit?format=csv": true, "/users?q=spam": true, user + "/week": true,
-		"/channels/" + channelID + "/policy/revisions": true,
+		"/channels/" + channelID + "/policy/revisions": true, "/channels/" + channelID + "/week": true,
 		"/status": false, "/rates": false, "/throttled": false, user: false,
 	} {
 		a := d.do("GET", "/api/v1"+path, nil, asOwner)

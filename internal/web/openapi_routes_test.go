@@ -112,6 +112,10 @@ var documented = map[string]about{
 	"GET /channels/{channel}/top": {
 		says:  "The most throttled users of the channel's day, of its running stream, or since a time, with sums and the same part of the period before.",
 		query: params(sinceTime), answers: typeOf[topUsers]()},
+	"GET /channels/{channel}/week": {
+		says: "How much of one limit that everyone shares was left over the last seven days, as for a user. " +
+			"The default is the first daily limit that everyone shares, if there is one.",
+		query: params(ofLimit), answers: typeOf[week]()},
 	"GET /channels/{channel}/summary": {
 		says: "What happened in the last stream, and in the running one so far. Without a known stream, it is the last complete day.", answers: typeOf[summaries]()},
 	"GET /users": {
@@ -121,7 +125,7 @@ var documented = map[string]about{
 	"GET /channels/{channel}/users/{id}": {
 		says: "A user's standing in every limit, and why: the verdict that their next message would get now.", answers: typeOf[card]()},
 	"GET /channels/{channel}/users/{id}/week": {
-		says:  "How much of one limit a user had left over the last seven days. The default is the first daily limit, if there is one.",
+		says:  "How much of one limit per user a user had left over the last seven days. The default is the first daily limit, if there is one.",
 		query: params(ofLimit), answers: typeOf[week]()},
 	"GET /channels/{channel}/users/{id}/notes": {
 		says: "The moderators' notes on a user.", answers: typeOf[userNotes]()},

@@ -69,7 +69,8 @@ var meanings = map[string]string{
 	"overridable":         "A role or a user may have another value.",
 	"per_message":         "The state takes 8 bytes more for each message that the limit allows.",
 	"state_bytes":         "How much memory the state of one user takes in one limit.",
-	"suggested":           "A value to begin with; a limit without the parameter does not have it.",
+	"slices":              "In how many equal parts of every a sliding-window counts; 1 if it is left out.",
+	"suggested":           "A value to begin with. A limit without the parameter has it only if it equals least.",
 	"ladder":              "Penalties, mildest first: each strike moves one up, and the last one repeats.",
 	"lapse_at":            "When all strikes lapse.",
 	"late":                "How much later than sent the message counted, because chat arrives out of order, in nanoseconds.",
@@ -100,9 +101,11 @@ var meanings = map[string]string{
 	"pardon":              "The pardon's ID, for undoing it.",
 	"pardoned":            "Who pardoned it and when; left out if nobody did.",
 	"per":                 "Who shares the allowance.",
-	"points": "What was left at each change, from the first known event of the user on; the last is their standing now. The others are computed, by " +
-		"quarters of an hour, from the cost of the user's messages in this channel, from grants and from resets, with the current numbers, time zone and roles. " +
-		"They do not include pardons, other channels, messages that a limit only observed, and messages after a reset in the same quarter of an hour.",
+	"points": "What was left at each change, from the first known event on; the last is the actual state now. The others are computed with the current numbers, " +
+		"time zone and roles. They know the cost of messages by quarters of an hour, and count it at the beginning of each: a limit that refills in less time was fuller. " +
+		"Of a user they know the messages in this channel, grants and resets. Of a limit that everyone shares they know everyone's messages in the channel, or in all channels, " +
+		"and they use the numbers of users without roles. If nodes share limits, they know only the messages of the node that answers. " +
+		"They do not include pardons, messages that a limit only observed, and messages after a reset in the same quarter of an hour.",
 	"remaining":       "Messages still allowed.",
 	"replace":         "The timeout may replace a ban, or a timeout that lasts longer.",
 	"raid_lasts":      "The usual duration of raid mode.",

@@ -34,7 +34,8 @@ type Records interface {
 	// seen.
 	People(ctx context.Context, channelID string, userIDs []string) (map[string]journal.Person, error)
 	// QuarterHours returns the total cost of a user's messages since a time, per quarter of an
-	// hour, oldest first. It leaves out quarters without messages.
+	// hour, oldest first. Without a user ID it returns that of everyone's messages, and without a
+	// channel ID that of all channels. It leaves out quarters without messages.
 	QuarterHours(ctx context.Context, channelID, userID string, since time.Time) ([]journal.QuarterHour, error)
 
 	// Timeline calls visit with batches of a channel's messages since a time, in the order in which

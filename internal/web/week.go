@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -21,10 +22,18 @@ const (
 	mostAmendments = 500
 )
 
-// week is how much of one limit was left to a user during the last seven days.
+// everyone stands for the user of a week of a limit that everyone shares.
+const everyone = ""
+
+// anyone is a user ID for asking the Guard about shared limits. Their state is the same for all
+// users without roles.
+const anyone = "0"
+
+// week is how much of one limit was left during the last seven days, to a user or to everyone who
+// shares the limit.
 type week struct {
 	Limit    string    `json:"limit"`
-	Capacity int       `json:"capacity"` // the user's current capacity
+	Capacity int       `json:"capacity"` // the current capacity
 	From     time.Time `json:"from"`
 	Until    time.Time `json:"until"` // the time of the request
 	// Points contains a point for each change, and a last one for the time of the request. The
@@ -33,14 +42,24 @@ type week struct {
 }
 
 // getWeek is GET /channels/{channel}/users/{id}/week?limit=. Without a limit it uses the first
-// daily limit. If there is none, it uses the first limit with a window, or else the first limit.
+// daily limit per user. If there is none, it uses the first one with a window, or else the first.
 func (h *users) getWeek(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	channel, user, err := h.pathUser(r)
 	if err != nil {
 		return err
 	}
+	return h.answerWeek(w, r, who, channel, user)
+}
+
+// getSharedWeek is GET /channels/{channel}/week?limit=. It is like getWeek, for a limit that
+// everyone in the channel, or in all channels, shares.
+func (h *users) getSharedWeek(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
+	return h.answerWeek(w, r, who, channel, everyone)
+}
+
+func (h *users) answerWeek(w http.ResponseWriter, r *http.Request, who access.Caller, channel, user string) error {
 	policy := h.guard.InForce(channel)
-	limit, err := weekLimit(policy.Limits, r.URL.Query().Get("limit"))
+	limit, err := weekLimit(policy.Limits, r.URL.Query().Get("limit"), user == everyone)
 	if err != nil {
 		return err
 	}
@@ -48,14 +67,49 @@ func (h *users) getWeek(w http.ResponseWriter, r *http.Request, who access.Calle
 	return answerLong(w, r, h.reads, who, func() (week, error) { return h.computeWeek(r.Context(), channel, user, limit) })
 }
 
-// weekLimit returns the limit with this name. If name is empty, it returns the limit that is most
-// informative for a week.
-func weekLimit(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
-	limits = slices.DeleteFunc(limits, func(l chatguard.Limit) bool { return l.Per.Shared() || name != "" && l.Name != name })
-	if len(limits) == 0 {
-		return chatguard.Limit{}, problem.New(http.StatusUnprocessableEntity, "There is no limit %s that counts per user.", problem.Quote(name))
+// weekLimit returns the limit with this name, which must be shared by everyone or not. If name is
+// empty, it returns the limit that is most informative for a week.
+func weekLimit(limits []chatguard.Limit, name string, shared bool) (chatguard.Limit, error) {
+	if i := slices.IndexFunc(limits, func(l chatguard.Limit) bool { return l.Name == name }); i >= 0 {
+		if limits[i].Per.Shared() != shared {
+			return chatguard.Limit{}, errOtherWeek(limits[i])
+		}
+		return limits[i], nil
+	}
+	limits = slices.DeleteFunc(limits, func(l chatguard.Limit) bool { return l.Per.Shared() != shared })
+	if name != "" || len(limits) == 0 {
+		return chatguard.Limit{}, errNoWeek(limits, name, shared)
 	}
 	return slices.MaxFunc(limits, func(a, b chatguard.Limit) int { return cmp.Compare(weekRank(a), weekRank(b)) }), nil
+}
+
+// errOtherWeek returns the problem for a limit that has its week at another address.
+func errOtherWeek(l chatguard.Limit) error {
+	if l.Per.Shared() {
+		return problem.New(http.StatusUnprocessableEntity, "The limit %q is shared by everyone, so no user has a week of their own in it; use GET /channels/{channel}/week?limit=%s.", l.Name, l.Name)
+	}
+	return problem.New(http.StatusUnprocessableEntity, "The limit %q counts each user, so nothing of it is shared; use GET /channels/{channel}/users/{id}/week?limit=%s.", l.Name, l.Name)
+}
+
+// errNoWeek returns the problem for a name that no limit has, or for a channel without fitting
+// limits.
+func errNoWeek(fitting []chatguard.Limit, name string, shared bool) error {
+	kind, per := "counts per user", "user"
+	if shared {
+		kind, per = "everyone shares", "channel"
+	}
+	wrong := "There is no limit that " + kind
+	if name != "" {
+		wrong = "There is no limit " + problem.Quote(name)
+	}
+	if len(fitting) == 0 {
+		return problem.New(http.StatusUnprocessableEntity, "%s in this channel; add one with per = %q that %s.", wrong, per, kind)
+	}
+	names := make([]string, len(fitting))
+	for i, l := range fitting {
+		names[i] = l.Name
+	}
+	return problem.New(http.StatusUnprocessableEntity, "%s in this channel; use one that %s: %s.", wrong, kind, strings.Join(names, ", "))
 }
 
 // weekRank ranks limits by how informative they are for a week.
@@ -69,12 +123,12 @@ func weekRank(l chatguard.Limit) int {
 	return 0
 }
 
-// computeWeek recomputes the user's state over the last seven days from what they spent. The last
-// point is the user's actual state.
+// computeWeek recomputes the state of a user's or everyone's limit over the last seven days from
+// what was spent. The last point is the actual state.
 func (h *users) computeWeek(ctx context.Context, channel, user string, limit chatguard.Limit) (week, error) {
 	now := h.now()
 	answer := week{Limit: limit.Name, From: now.Add(-weekLength).Truncate(simulate.Quarter).UTC(), Until: now.UTC()}
-	person, _, err := h.store.Person(ctx, channel, user)
+	person, err := h.personOf(ctx, channel, user)
 	if err != nil {
 		return answer, errUnreadable("The week can't be read now", err)
 	}
@@ -82,7 +136,7 @@ func (h *users) computeWeek(ctx context.Context, channel, user string, limit cha
 	if err != nil {
 		return answer, errUnreadable("The week can't be read now", err)
 	}
-	live, err := h.explain(channel, user, person.Roles)
+	live, err := h.explain(channel, cmp.Or(user, anyone), person.Roles)
 	if err != nil {
 		return answer, problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(err))
 	}
@@ -102,9 +156,22 @@ func (h *users) computeWeek(ctx context.Context, channel, user string, limit cha
 	return answer, nil
 }
 
-// readHistory reads the records about a user and a limit since a time.
+// personOf returns a user as last seen, or for everyone a person without roles.
+func (h *users) personOf(ctx context.Context, channel, user string) (journal.Person, error) {
+	if user == everyone {
+		return journal.Person{}, nil
+	}
+	person, _, err := h.store.Person(ctx, channel, user)
+	return person, err
+}
+
+// readHistory reads the records about a limit since a time: those about a user, or about everyone.
 func (h *users) readHistory(ctx context.Context, channel, user string, limit chatguard.Limit, since time.Time) (known simulate.History, err error) {
-	if known.Spent, err = h.store.QuarterHours(ctx, channel, user, since); err != nil {
+	if limit.Per == chatguard.PerEverywhere {
+		channel = "" // messages in all channels count here
+	}
+	known.Spent, err = h.store.QuarterHours(ctx, channel, user, since)
+	if err != nil || user == everyone { // people can change only users
 		return known, err
 	}
 	wanted := journal.AuditFilter{ChannelID: channel, UserID: user, Action: journal.UserGranted, N: mostAmendments}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"testing"
@@ -41,25 +42,96 @@ func TestWeek_Route(t *testing.T) {
 	d.wantProblem("in trouble", "GET", path+"/week", nil, owned, 503, "The week can't be read now: the database is failing.")
 }
 
+// Messages of everyone count in a shared limit, except those that were throttled and those of exempt
+// users. A limit across all channels also counts those of other channels.
+func TestWeek_SharedLimit(t *testing.T) {
+	room := chatguard.Limit{Name: "room", Algorithm: chatguard.DailyWindow, Per: chatguard.PerChannel, Messages: 20, ResetAt: "00:00", Timezone: "UTC"}
+	server := chatguard.Limit{Name: "server", Algorithm: chatguard.DailyWindow, Per: chatguard.PerEverywhere, Messages: 30, ResetAt: "00:00", Timezone: "UTC"}
+	d := dash(t, addLimits(t, crowd, room, server))
+	today := d.now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour)
+	d.advance(today.Sub(d.now()))
+	noon := today.Add(-72 * time.Hour)
+	moderator := chatguard.User{ID: "50", Login: "mod", Roles: chatguard.RolesOf(chatguard.Moderator)}
+	d.recordPast(berta, noon, noon.Add(20*time.Minute))
+	d.recordPast(moderator, noon.Add(21*time.Minute))
+	d.recordPast(spammer, noon.Add(time.Minute), noon.Add(48*time.Hour), noon.Add(48*time.Hour), noon.Add(48*time.Hour), noon.Add(48*time.Hour))
+	d.recordElsewhere(berta, noon.Add(2*time.Minute))
+	d.say(berta, 1)
+	for _, when := range []string{"while it waits", "once it is written"} {
+		for _, want := range []struct {
+			limit    string
+			capacity int
+			hours    []float64 // after noon
+			left     []int
+		}{
+			{"", 20, []float64{0, 0.25, 12, 48, 60, 72}, []int{18, 17, 20, 17, 20, 19}},
+			{"server", 30, []float64{0, 0.25, 12, 48, 60, 72}, []int{27, 26, 30, 27, 30, 29}},
+		} {
+			w := decode[week](t, d.do("GET", channelPath+"/week?limit="+want.limit, nil, asOwner))
+			var hours []float64
+			var left []int
+			for _, p := range w.Points {
+				hours, left = append(hours, p.At.Sub(noon).Hours()), append(left, p.Remaining)
+			}
+			want.hours, want.left = append(want.hours, w.Until.Sub(noon).Hours()), append(want.left, want.left[5])
+			if w.Limit != cmp.Or(want.limit, "room") || w.Capacity != want.capacity || !slices.Equal(left, want.left) || !slices.Equal(hours, want.hours) {
+				t.Errorf("%s: %s of %d\ngot  %v at %v\nwant %v at %v", when, w.Limit, w.Capacity, left, hours, want.left, want.hours)
+			}
+		}
+		d.flush()
+	}
+}
+
+// recordElsewhere records messages of a user in another channel, which are older than the start.
+func (d *dashboard) recordElsewhere(user chatguard.User, times ...time.Time) {
+	d.Helper()
+	d.setRecalling(true)
+	defer d.setRecalling(false)
+	for _, at := range times {
+		if _, err := d.guard.Check(d.Context(), chatguard.Message{ChannelID: "8", User: user, SentAt: at}); err != nil {
+			d.Fatal(err)
+		}
+	}
+}
+
+func TestWeek_Refused(t *testing.T) {
+	d := dash(t, addLimits(t, crowd))
+	user := channelPath + "/users/" + berta.ID
+	d.wantProblem("no such limit", "GET", channelPath+"/week?limit=other", nil, owned, 422, `There is no limit \"other\" in this channel; use one that everyone shares: crowd.`)
+	d.wantProblem("none of a user", "GET", user+"/week?limit=other", nil, owned, 422, `There is no limit \"other\" in this channel; use one that counts per user: burst, daily.`)
+	d.wantProblem("a user's", "GET", channelPath+"/week?limit=daily", nil, owned, 422, `The limit \"daily\" counts each user, so nothing of it is shared; use GET /channels/{channel}/users/{id}/week?limit=daily.`)
+	d.wantProblem("everyone's", "GET", user+"/week?limit=crowd", nil, owned, 422, `use GET /channels/{channel}/week?limit=crowd.`)
+	d.wantProblem("no such channel", "GET", "/api/v1/channels/9/week", nil, owned, 404, `There is no channel with the ID \"9\" here.`)
+	d.wantProblem("no such parameter", "GET", channelPath+"/week?limits=crowd", nil, owned, 422, `not \"limits\"`)
+	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.wantProblem("in trouble", "GET", channelPath+"/week", nil, owned, 503, "The week can't be read now: the database is failing.")
+	d = dash(t)
+	d.wantProblem("none that is shared", "GET", channelPath+"/week", nil, owned, 422, `There is no limit that everyone shares in this channel; add one with per = \"channel\"`)
+}
+
 // Daily limits say more than windows, and windows more than buckets.
 func TestWeek_DefaultLimit(t *testing.T) {
 	limits := append(slices.Clone(everyAlgorithm), config.DefaultPolicy().Limits...)
-	crowd := slices.IndexFunc(limits, func(l chatguard.Limit) bool { return l.Per == chatguard.PerChannel })
 	for name, test := range map[string]struct {
 		limits []chatguard.Limit
 		asked  string
+		shared bool
 		want   string
 	}{
-		"by days":       {limits, "", "daily"},
-		"by windows":    {everyAlgorithm, "", "evening"},
-		"by buckets":    {everyAlgorithm[:2], "", "slow"},
-		"asked for":     {limits, "burst", "burst"},
-		"for everyone":  {limits[crowd : crowd+1], "", ""},
-		"unknown":       {limits, "other", ""},
-		"asked for all": {limits, "crowd", ""},
-		"none":          {nil, "", ""},
+		"by days":              {limits, "", false, "daily"},
+		"by windows":           {everyAlgorithm, "", false, "evening"},
+		"by buckets":           {everyAlgorithm[:2], "", false, "slow"},
+		"asked for":            {limits, "burst", false, "burst"},
+		"none of a user":       {[]chatguard.Limit{crowd}, "", false, ""},
+		"unknown":              {limits, "other", false, ""},
+		"everyone's":           {limits, "crowd", false, ""},
+		"none":                 {nil, "", false, ""},
+		"shared":               {limits, "", true, "crowd"},
+		"shared and asked for": {limits, "crowd", true, "crowd"},
+		"shared, but a user's": {limits, "burst", true, ""},
+		"shared, but none is":  {everyAlgorithm[:2], "", true, ""},
 	} {
-		l, err := weekLimit(slices.Clone(test.limits), test.asked)
+		l, err := weekLimit(slices.Clone(test.limits), test.asked, test.shared)
 		if l.Name != test.want || (err == nil) == (test.want == "") {
 			t.Errorf("%s: %q, %v", name, l.Name, err)
 		}
