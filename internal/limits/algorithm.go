@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,12 +13,15 @@ import (
 type algorithm struct {
 	name string
 	code byte // identifies it in stored bytes; never reused
-	// size is the number of state words; 0 for a log, whose first word is the number of words that
-	// follow.
-	size   int
+	// size is the number of state words; 0 if it depends on the rule.
+	size int
+	// isLog means that the first word is the number of words that follow.
+	isLog  bool
 	params []Parameter
 	// buckets is how many buckets the rules of a cascade have; 0 for other algorithms.
 	buckets int
+	// more is how many numbers Rule.appendMore appends.
+	more int
 
 	// compile fills in the rule. The parameters are within their bounds; compile checks what they
 	// mean together.
@@ -89,19 +93,26 @@ type spentMessage struct {
 // algorithms lists all algorithms; each is registered only here.
 var algorithms = []*algorithm{&tokenBucket, &leakyBucket, &fixedWindow, &dailyWindow, &userWindow, &slidingWindow, &slidingLog, &cascade}
 
-func algorithmByName(name string) (*algorithm, error) {
+// storedAlgorithms are the algorithms and the variants of them that have a code of their own.
+var storedAlgorithms = append(slices.Clone(algorithms), &slicedWindow)
+
+// algorithmFor returns the algorithm of a limit.
+func algorithmFor(p *Params) (*algorithm, error) {
+	if p.Algorithm == slicedWindow.name && p.Slices > 1 {
+		return &slicedWindow, nil
+	}
 	names := make([]string, len(algorithms))
 	for i, a := range algorithms {
-		if a.name == name {
+		if a.name == p.Algorithm {
 			return a, nil
 		}
 		names[i] = a.name
 	}
-	return nil, fmt.Errorf("unknown algorithm %q (known: %s)", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown algorithm %q (known: %s)", p.Algorithm, strings.Join(names, ", "))
 }
 
 func algorithmByCode(code byte) (*algorithm, error) {
-	for _, a := range algorithms {
+	for _, a := range storedAlgorithms {
 		if a.code == code {
 			return a, nil
 		}
@@ -110,10 +121,10 @@ func algorithmByCode(code byte) (*algorithm, error) {
 }
 
 // sizeOf returns the number of words that the state at the beginning of the slice has.
-func (a *algorithm) sizeOf(state []uint64) int {
+func (r *Rule) sizeOf(state []uint64) int {
 	switch {
-	case a.size > 0:
-		return a.size
+	case !r.isLog:
+		return r.words
 	case len(state) == 0:
 		return 1
 	}

@@ -17,6 +17,7 @@ var cascade = algorithm{
 	size: 2,
 
 	buckets: 2,
+	more:    2,
 	params: []Parameter{
 		countParameter("burst", maxCascade, 3), lengthParameter("refill", maxDebt, 4*time.Second).overridable(),
 		countParameter("extra_burst", maxCascade, 2), lengthParameter("extra_refill", maxDebt, 20*time.Second).overridable(),
@@ -156,14 +157,3 @@ func levelOfCascade(r *Rule, state []uint64, at int64) level {
 	}
 	return sum
 }
-
-// appendBuckets appends the capacity and the interval of each bucket after the first.
-func (r *Rule) appendBuckets(b []byte) []byte {
-	for i := 1; i < len(r.buckets); i++ {
-		b = appendNumbers(b, uint64(r.buckets[i].capacity), uint64(r.buckets[i].interval))
-	}
-	return b
-}
-
-// bucketNumbers returns how many numbers appendBuckets appends.
-func (a *algorithm) bucketNumbers() int { return 2 * max(0, a.buckets-1) }

@@ -51,7 +51,7 @@ func (t *Table) useIfUnused(set *Set) bool {
 // the two sets only.
 func (c *Changes) conversion(t *Table, set *Set) conversion {
 	if t.set.hasLog() {
-		return conversionOf(t.set, set, t.maxStateWords(), c.At)
+		return conversionOf(t.set, set, t.maxLogWords(), c.At)
 	}
 	pair := setPair{t.set, set}
 	known, ok := c.known[pair]
@@ -67,38 +67,27 @@ func (c *Changes) conversion(t *Table, set *Set) conversion {
 
 // hasLog reports whether a limit has a log.
 func (s *Set) hasLog() bool {
-	return slices.ContainsFunc(s.rules, func(r Rule) bool { return r.end-r.start > longState })
+	return slices.ContainsFunc(s.rules, func(r Rule) bool { return r.isLog })
 }
 
-// maxStateWords returns, for each limit, the largest number of state words that any user needs. A
-// log may be longer than the new numbers require, and its contents still count.
-func (t *Table) maxStateWords() []int {
+// maxLogWords returns, for each limit with a log, the largest number of state words that any user
+// needs. A log may be longer than the new numbers require, and its contents still count.
+func (t *Table) maxLogWords() []int {
 	words := make([]int, len(t.set.rules))
 	t.forEach(func(s *shard) {
 		for slot := range s.len() {
 			if !s.inUse(slot) {
 				continue
 			}
-			for i := range t.set.rules {
-				words[i] = max(words[i], wordsInUse(t.set.rules[i].state(s.row(slot))))
+			for i, r := range t.set.rules {
+				if r.isLog {
+					words[i] = max(words[i], r.sizeOf(r.state(s.row(slot))))
+				}
 			}
 		}
 	})
 	return words
 }
-
-// wordsInUse returns how many words of a state are in use. A log contains its own length, because a
-// message at time 0 must not be taken for an empty word.
-func wordsInUse(state []uint64) int {
-	if len(state) > longState {
-		return 1 + len(logTimes(state))
-	}
-	return len(trim(state))
-}
-
-// longState is the maximum number of state words of any limit except a log. A state with more words
-// is a log.
-const longState = 2
 
 // conversion converts rows from one set to another.
 type conversion struct {
@@ -111,12 +100,12 @@ type conversion struct {
 }
 
 // conversionOf returns the conversion from the old set to the new one. words has the maximum length
-// of each state of the old set, and may be nil; the new rows have room for these states.
+// of each log of the old set, and may be nil; the new rows have room for these logs.
 func conversionOf(old, set *Set, words []int, at int64) conversion {
 	c := conversion{old: old, set: set, from: make([]int, len(set.rules)), at: at, before: make([]uint64, old.width)}
 	room := make([]int, len(set.rules))
 	for i, r := range set.rules {
-		c.from[i] = slices.IndexFunc(old.rules, func(o Rule) bool { return o.name == r.name && o.algorithm == r.algorithm })
+		c.from[i] = slices.IndexFunc(old.rules, func(o Rule) bool { return o.name == r.name && o.algorithm.name == r.algorithm.name })
 		if words != nil && c.from[i] >= 0 {
 			room[i] = words[c.from[i]]
 		}

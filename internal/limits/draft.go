@@ -227,7 +227,7 @@ func (d *Draft) useRoomOf(set *Set) {
 	row := make([]uint64, set.width)
 	copy(row, d.row[:headerWords])
 	for i := range set.rules {
-		copyState(set.rules[i].state(row), d.set.rules[i].state(d.row))
+		set.rules[i].copyState(set.rules[i].state(row), d.set.rules[i].state(d.row))
 	}
 	d.set, d.row = set, row
 	if d.personal != nil {

@@ -53,7 +53,7 @@ func (s *Set) isForgotten(row StateRow, at int64, own *personal) (bool, error) {
 	}
 	spent := spendings.Get().(*spending)
 	defer spendings.Put(spent)
-	i := s.indexByCode(row.Limit, code)
+	i := s.indexBy(row.Limit, a)
 	if i < 0 {
 		err := spent.read(a, data, nil)
 		return err == nil && spent.isOver(at), err
@@ -67,9 +67,9 @@ func (s *Set) isForgotten(row StateRow, at int64, own *personal) (bool, error) {
 // noLimits is the set for a scope in which the policy has no limits.
 var noLimits Set
 
-// indexByCode returns the index of the limit with that name and algorithm code, or -1.
-func (s *Set) indexByCode(name string, code byte) int {
-	return slices.IndexFunc(s.rules, func(r Rule) bool { return r.name == name && r.code == code })
+// indexBy returns the index of the limit with that name and algorithm, or -1.
+func (s *Set) indexBy(name string, a *algorithm) int {
+	return slices.IndexFunc(s.rules, func(r Rule) bool { return r.name == name && r.algorithm.name == a.name })
 }
 
 // isOver reports whether none of the usage counts any more at the given time, under the parameters

@@ -58,9 +58,9 @@ func (l Limit) numbersFor(roles uint8) plainNumbers {
 	case "leaky-bucket":
 		return plainNumbers{capacity: queue + 1, every: int64(l.Every)}
 	case "cascade":
-		return plainNumbers{burst, int64(refill), extraBurst, int64(extraRefill)}
+		return plainNumbers{capacity: burst, every: int64(refill), extraCapacity: extraBurst, extraEvery: int64(extraRefill)}
 	}
-	return plainNumbers{capacity: messages, every: int64(l.Every)}
+	return plainNumbers{capacity: messages, every: int64(l.Every), slices: max(1, l.Slices)}
 }
 
 func orElse(a, b int64) int64 {
@@ -108,7 +108,7 @@ func (w *plainPolicy) newLedger(l Limit) ledger {
 	case "user-window":
 		return &plainUser{}
 	case "sliding-window":
-		return &plainSliding{}
+		return &plainSliding{counts: map[int64]int64{}}
 	case "sliding-log":
 		return &plainLog{}
 	case "daily-window":
@@ -502,6 +502,8 @@ func (w *plainPolicy) convert(row *plainRow, old, l Limit, at int64) {
 		ledger.first.convert(at, was.every, p.every)
 		ledger.second.convert(at, was.extraEvery, p.extraEvery)
 	case *plainFixed:
+		ledger.convert(at, was, p)
+	case *plainSliding:
 		ledger.convert(at, was, p)
 	case *plainDaily:
 		ledger.days = ledger.days.change(at, plainCalendarOf(l.Timezone, l.ResetAt))

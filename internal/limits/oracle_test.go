@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"maps"
 	"math/big"
 	"time"
 )
@@ -28,6 +29,7 @@ type plainNumbers struct {
 	every    int64 // or the refill
 	// extraCapacity and extraEvery are a cascade's second bucket.
 	extraCapacity, extraEvery int64
+	slices                    int64 // of a sliding window
 }
 
 func (p plainNumbers) full() int64 { return p.capacity * p.every }
@@ -162,55 +164,74 @@ func (u *plainUser) jump(last, to int64, p plainNumbers) {
 
 func (u *plainUser) clone() ledger { c := *u; return &c }
 
-// plainSliding estimates from the counts of two windows, using fractions.
+// plainSliding estimates from the counts of slices, using fractions.
 type plainSliding struct {
-	window            int64 // window number since the epoch
-	current, previous int64
+	counts map[int64]int64 // by the slice's number since the epoch
 }
 
-func (s *plainSliding) roll(at int64, p plainNumbers) plainSliding {
-	switch window := at / p.every; window - s.window {
-	case 0:
-		return *s
-	case 1:
-		return plainSliding{window: window, previous: s.current}
-	default:
-		return plainSliding{window: window}
+func (p plainNumbers) slice() int64 { return p.every / p.slices }
+
+// whole returns the sum of the counts of all slices that lie in the window of that time.
+func (s *plainSliding) whole(at int64, p plainNumbers) (sum int64) {
+	for i := range p.slices {
+		sum += s.counts[at/p.slice()-i]
 	}
+	return sum
 }
 
-// fits reports whether previous × (1 − elapsed/every) + current + n ≤ messages.
+func (s *plainSliding) oldest(at int64, p plainNumbers) int64 {
+	return s.counts[at/p.slice()-p.slices]
+}
+
+// usage returns oldest × (1 − elapsed/slice) + whole.
+func (s *plainSliding) usage(at int64, p plainNumbers) *big.Rat {
+	share := new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(at%p.slice(), p.slice()))
+	sum := share.Mul(share, big.NewRat(s.oldest(at, p), 1))
+	return sum.Add(sum, big.NewRat(s.whole(at, p), 1))
+}
+
 func (s *plainSliding) fits(at, n int64, p plainNumbers) bool {
-	now := s.roll(at, p)
-	share := new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(at%p.every, p.every))
-	sum := share.Mul(share, big.NewRat(now.previous, 1))
-	sum.Add(sum, big.NewRat(now.current+n, 1))
-	return sum.Cmp(big.NewRat(p.capacity, 1)) <= 0
+	usage := s.usage(at, p)
+	return usage.Add(usage, big.NewRat(n, 1)).Cmp(big.NewRat(p.capacity, 1)) <= 0
 }
 
-func (s *plainSliding) spend(at, n int64, p plainNumbers) {
-	*s = s.roll(at, p)
-	s.current += n
-}
+func (s *plainSliding) spend(at, n int64, p plainNumbers) { s.counts[at/p.slice()] += n }
 
 func (s *plainSliding) charge(at, n int64, p plainNumbers) {
-	s.spend(at, min(n, max(0, p.capacity-s.roll(at, p).current)), p)
+	s.spend(at, min(n, max(0, p.capacity-s.whole(at, p))), p)
 }
 
 func (s *plainSliding) refund(at, n int64, p plainNumbers) {
-	s.spend(at, -min(n, s.roll(at, p).current), p)
+	s.spend(at, -min(n, s.counts[at/p.slice()]), p)
 }
 
-// jump makes the window of the last use the current one. The usage from the previous window stays
-// the same, so the previous count must change. It is rounded up and limited to 32 bits.
+// jump makes the slice of the last use the current one. The usage from the oldest slice stays the
+// same, so its count must change. It is rounded up and limited to 32 bits.
 func (s *plainSliding) jump(last, to int64, p plainNumbers) {
-	then := s.roll(last, p)
-	counted := then.previous * (p.every - last%p.every)
-	left := p.every - to%p.every
-	*s = plainSliding{window: to / p.every, current: then.current, previous: min((counted+left-1)/left, 1<<32-1)}
+	then := *s
+	s.counts = map[int64]int64{}
+	for i := range p.slices {
+		s.counts[to/p.slice()-i] = then.counts[last/p.slice()-i]
+	}
+	counted := then.oldest(last, p) * (p.slice() - last%p.slice())
+	left := p.slice() - to%p.slice()
+	s.counts[to/p.slice()-p.slices] = min((counted+left-1)/left, 1<<32-1)
 }
 
-func (s *plainSliding) clone() ledger { c := *s; return &c }
+// convert counts the usage, rounded up, in the slice that contains the time.
+func (s *plainSliding) convert(at int64, old, p plainNumbers) {
+	if old.every == p.every && old.slices == p.slices {
+		return
+	}
+	usage := s.usage(at, old)
+	whole, rest := new(big.Int).DivMod(usage.Num(), usage.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		whole.Add(whole, big.NewInt(1))
+	}
+	s.counts = map[int64]int64{at / p.slice(): whole.Int64()}
+}
+
+func (s *plainSliding) clone() ledger { return &plainSliding{maps.Clone(s.counts)} }
 
 // plainLog stores every message.
 type plainLog struct {

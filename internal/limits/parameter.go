@@ -14,8 +14,8 @@ type Parameter struct {
 	// Least and Most are the bounds, both inclusive. For a Length they are in nanoseconds, and for
 	// a Zone or a Clock they are 0.
 	Least, Most int64
-	// Suggested is a value to begin with when a person makes a new limit. Omitting the parameter
-	// never means this value. It is in the same unit as the bounds, and 0 for a Zone or a Clock.
+	// Suggested is a value to begin with when a person makes a new limit, in the unit of the bounds;
+	// 0 for a Zone or a Clock. Omitting the parameter means this value only if it is Least.
 	Suggested int64
 	// Overridable means that a role or a user may have another value; see Numbers.
 	Overridable bool
@@ -36,8 +36,9 @@ const (
 type AlgorithmInfo struct {
 	Name       string
 	Parameters []Parameter
-	// Words is how many words of 8 bytes the state of one user takes. If PerMessage is set, the
-	// state takes one more word for each message that the limit allows.
+	// Words is how many words of 8 bytes the state of one user takes, for a sliding-window with one
+	// slice. If PerMessage is set, the state takes one more word for each message that the limit
+	// allows.
 	Words      int
 	PerMessage bool
 }
@@ -46,7 +47,7 @@ type AlgorithmInfo struct {
 func Algorithms() []AlgorithmInfo {
 	list := make([]AlgorithmInfo, len(algorithms))
 	for i, a := range algorithms {
-		list[i] = AlgorithmInfo{Name: a.name, Parameters: slices.Clone(a.params), Words: max(1, a.size), PerMessage: a.size == 0}
+		list[i] = AlgorithmInfo{Name: a.name, Parameters: slices.Clone(a.params), Words: max(1, a.size), PerMessage: a.isLog}
 		if a.buckets == 0 {
 			list[i].Parameters = append(list[i].Parameters, Parameter{Name: "reserve", Kind: Count, Most: a.mostReserve()})
 		}
@@ -80,6 +81,9 @@ func (p Parameter) overridable() Parameter {
 	p.Overridable = true
 	return p
 }
+
+// isOptional reports whether a limit without the parameter has its least value.
+func (p *Parameter) isOptional() bool { return p.Suggested == p.Least }
 
 // check returns an error if a value is out of bounds.
 func (p *Parameter) check(value int64) error {
@@ -116,6 +120,8 @@ func (p *Params) value(name string) int64 {
 		return p.Messages
 	case "every":
 		return int64(p.Every)
+	case "slices":
+		return p.Slices
 	case "timezone":
 		return isSet(p.Timezone)
 	case "reset_at":
@@ -137,10 +143,11 @@ func (a *algorithm) checkParams(p Params) error {
 	}
 	for i := range a.params {
 		param := &a.params[i]
-		if param.Kind == Zone || param.Kind == Clock {
+		value := p.value(param.Name)
+		if param.Kind == Zone || param.Kind == Clock || value == 0 && param.isOptional() {
 			continue
 		}
-		if err := param.check(p.value(param.Name)); err != nil {
+		if err := param.check(value); err != nil {
 			return err
 		}
 	}

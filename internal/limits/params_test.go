@@ -42,6 +42,10 @@ func TestCompile_InvalidParameters(t *testing.T) {
 		{given("leaky-bucket", Params{Queue: 1, Every: 1 << 61}), "(queue + 1) × every is too long"},
 		{given("leaky-bucket", Params{Every: 1, Burst: 1}), `no "burst"`},
 		{given("sliding-log", Params{Messages: 1025, Every: 1}), "messages is 1025, want 1024 or less"},
+		{given("sliding-window", Params{Messages: 5, Every: time.Minute, Slices: 61}), "slices is 61, want 60 or less"},
+		{given("sliding-window", Params{Messages: 5, Every: time.Minute, Slices: -1}), "slices is -1, want 1 or more"},
+		{given("sliding-window", Params{Messages: 5, Every: time.Minute, Slices: 7}), "every is 1m0s, which 7 slices don't divide into whole nanoseconds: want another number of slices"},
+		{given("fixed-window", Params{Messages: 5, Every: time.Minute, Slices: 2}), "fixed-window has no \"slices\" (it takes messages, every)"},
 		{given("daily-window", Params{}), "messages is 0"},
 		{given("daily-window", Params{Messages: -1}), "messages is -1"},
 		{given("daily-window", Params{Messages: 1 << 31}), "messages is 2147483648"},
@@ -138,11 +142,12 @@ func TestCompile_NeverPanics(t *testing.T) {
 			Burst: number.Draw(rt, "burst"), Refill: length.Draw(rt, "refill"), ExtraBurst: number.Draw(rt, "extra burst"), ExtraRefill: length.Draw(rt, "extra refill"), Queue: number.Draw(rt, "queue"), Messages: number.Draw(rt, "messages"),
 			Every: length.Draw(rt, "every"), Timezone: zone.Draw(rt, "zone"), ResetAt: resetAt.Draw(rt, "reset at"),
 			Observes: rapid.Bool().Draw(rt, "observes"), CountThrottled: rapid.Bool().Draw(rt, "counts throttled"),
+			Slices:  rapid.SampledFrom([]int64{0, 0, 1, 2, 3, 60, 61, -1}).Draw(rt, "slices"),
 			Reserve: rapid.SampledFrom([]int64{0, 0, 0, 1, -1, 1000, math.MaxInt64}).Draw(rt, "reserve"),
 		}
 	})
 	fitting := rapid.Map(any, func(p Params) Params { // without other algorithms' parameters
-		a, _ := algorithmByName(p.Algorithm)
+		a, _ := algorithmFor(&p)
 		kept := Params{Name: p.Name, Algorithm: p.Algorithm, Observes: p.Observes, CountThrottled: p.CountThrottled, Reserve: p.Reserve}
 		for _, param := range a.params {
 			switch param.Name {
@@ -156,6 +161,8 @@ func TestCompile_NeverPanics(t *testing.T) {
 				kept.ExtraRefill = p.ExtraRefill
 			case "queue":
 				kept.Queue = p.Queue
+			case "slices":
+				kept.Slices = p.Slices
 			case "messages":
 				kept.Messages = p.Messages
 			case "every":

@@ -15,12 +15,15 @@ type Picture struct {
 	// From and Until are the start and the end of the window that contains the time. They are 0 if
 	// no window is open.
 	From, Until int64
-	Count       int64 // of the window, or of a sliding-window's current one
+	Count       int64 // of the window
 
-	// Previous is the count of a sliding-window's previous window. Weight is the part of that
-	// window which still counts, from 0 to 1. Estimate is Previous × Weight + Count.
+	// A sliding-window's From and Until are those of the current slice. Count is the count of all
+	// slices but the oldest, Previous the count of the oldest. Weight is the part of that slice
+	// which still counts, from 0 to 1. Estimate is Previous × Weight + Count. Slices are the counts
+	// from the current slice to the oldest; nil for a window of one slice.
 	Previous         int64
 	Weight, Estimate float64
+	Slices           []int64
 
 	Times  int64 // how many times a sliding-log holds that count
 	Oldest int64 // the first of them
@@ -54,9 +57,12 @@ func pictureOfWindow(r *Rule, start, count int64) Picture {
 
 func pictureOfSliding(r *Rule, state []uint64, at int64) Picture {
 	w := r.slidingAt(state, at)
-	p := Picture{From: w.start, Until: w.start + r.interval, Count: w.count, Previous: w.before}
-	p.Weight = float64(min(p.Until-at, r.interval)) / float64(r.interval)
+	p := Picture{From: w.start, Until: w.start + r.slice, Count: w.whole(), Previous: w.oldest()}
+	p.Weight = float64(min(p.Until-at, r.slice)) / float64(r.slice)
 	p.Estimate = float64(p.Previous)*p.Weight + float64(p.Count)
+	for i := 0; r.slices > 1 && i <= r.slices; i++ {
+		p.Slices = append(p.Slices, w.count(i))
+	}
 	return p
 }
 

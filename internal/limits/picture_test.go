@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"reflect"
 	"testing"
 	"time"
 )
@@ -24,6 +25,8 @@ func TestPicture(t *testing.T) {
 		{"no window is open", window("user-window", 9, time.Minute), []float64{10}, 90, Picture{}},
 		{"a day", dailyLimit(9, "UTC", "00:00"), []float64{10}, 90, Picture{From: sec(0), Until: sec(86400), Count: 1}},
 		{"a sliding window", window("sliding-window", 9, 10*time.Second), []float64{0, 1, 2, 3, 11}, 12, Picture{From: sec(10), Until: sec(20), Count: 1, Previous: 4, Weight: 0.8, Estimate: 4.2}},
+		{"a sliding window in slices", window("sliding-window", 9, 10*time.Second).withSlices(5), []float64{1, 3, 5, 5, 10.5}, 11,
+			Picture{From: sec(10), Until: sec(12), Count: 4, Previous: 1, Weight: 0.5, Estimate: 4.5, Slices: []int64{1, 0, 0, 2, 1, 1}}},
 		{"a log", window("sliding-log", 9, 10*time.Second), []float64{1, 2, 3}, 11, Picture{Times: 2, Oldest: sec(2)}},
 		{"a log that has expired", window("sliding-log", 9, 10*time.Second), []float64{1}, 11, Picture{}},
 	} {
@@ -34,7 +37,7 @@ func TestPicture(t *testing.T) {
 			}
 		}
 		_, levels, _ := table.Explain("7", &Request{At: sec(test.at), Cost: 1})
-		if got := levels[0].Picture; got != test.want {
+		if got := levels[0].Picture; !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: %+v, want %+v", test.about, got, test.want)
 		}
 	}
@@ -58,6 +61,8 @@ func TestAlgorithms(t *testing.T) {
 			p.Messages = value
 		case "every":
 			p.Every = time.Duration(value)
+		case "slices":
+			p.Slices = value
 		case "reserve":
 			p.Reserve = value
 		default:
@@ -73,7 +78,7 @@ func TestAlgorithms(t *testing.T) {
 			}
 			set(&least, p.Name, p.Least)
 			set(&suggested, p.Name, p.Suggested)
-			if set(&roomy, p.Name, p.Least); p.Kind == Count && p.Name != "reserve" {
+			if set(&roomy, p.Name, p.Least); p.Kind == Count && p.Name != "reserve" && p.Name != "slices" {
 				set(&roomy, p.Name, p.Most)
 			}
 		}
@@ -90,8 +95,12 @@ func TestAlgorithms(t *testing.T) {
 			}
 			for value, want := range map[int64]bool{p.Least - 1: false, p.Most: true, p.Most + 1: false} {
 				params := least
-				if p.Name == "reserve" {
+				switch p.Name {
+				case "reserve":
 					params = roomy
+				case "slices":
+					params.Every = time.Minute        // which most slices divide
+					want = want || value == p.Least-1 // like a limit without it
 				}
 				if set(&params, p.Name, value); accepts(params) != want {
 					t.Errorf("%s with %s = %d: accepted %v, want %v", a.Name, p.Name, value, !want, want)

@@ -29,14 +29,18 @@ func (t *Table) restore(row StateRow, at, before int64) error {
 	if row.Limit == standingRow && code == standingCode {
 		return p.restoreStanding(data, at, before)
 	}
-	i := p.shard.set.indexByCode(row.Limit, code)
+	a, err := algorithmByCode(code)
+	if err != nil {
+		return nil // no limit can continue it
+	}
+	i := p.shard.set.indexBy(row.Limit, a)
 	if i < 0 {
 		return nil
 	}
 	spent := spendings.Get().(*spending)
 	defer spendings.Put(spent)
 	rule := &p.shard.set.rules[i]
-	if err := spent.read(rule.algorithm, data, rule.calendar); err != nil {
+	if err := spent.read(a, data, rule.calendar); err != nil {
 		return fmt.Errorf("limit %q: %w", row.Limit, err)
 	}
 	p.restore(i, spent, at, before)

@@ -167,17 +167,18 @@ func (in *rowReader) measureLimits(set *Set) (room []int) {
 		in.text()
 		in.number(MaxMessages)
 		in.number(MaxTime - 1)
-		if a, err := algorithmByCode(code); err == nil {
-			in.buckets(a, nil)
+		a, err := algorithmByCode(code)
+		if err == nil {
+			in.more(a, nil)
 		}
 		words := in.number(MaxRow)
 		for range words {
 			in.number(math.MaxUint64)
 		}
-		if words <= longState {
+		if err != nil || !a.isLog {
 			continue
 		}
-		if i := set.indexByCode(string(name), code); i >= 0 && int(words) > set.rules[i].end-set.rules[i].start {
+		if i := set.indexBy(string(name), a); i >= 0 && int(words) > set.rules[i].end-set.rules[i].start {
 			if room == nil {
 				room = make([]int, len(set.rules))
 			}
@@ -206,7 +207,7 @@ func (in *rowReader) limits(row *Row, since, last int64) {
 			in.fail()
 			return
 		}
-		i := row.set.indexByCode(string(name), code)
+		i := row.set.indexBy(string(name), a)
 		var atHand *Calendar
 		if i >= 0 {
 			atHand = rules[i].calendar
@@ -229,10 +230,10 @@ func (in *rowReader) limits(row *Row, since, last int64) {
 	}
 }
 
-// buckets appends to numbers what Rule.appendBuckets has written.
-func (in *rowReader) buckets(a *algorithm, numbers []uint64) []uint64 {
-	for range a.bucketNumbers() / 2 {
-		numbers = append(numbers, in.number(MaxMessages), in.number(MaxTime-1))
+// more appends to numbers what Rule.appendMore has written.
+func (in *rowReader) more(a *algorithm, numbers []uint64) []uint64 {
+	for i := range a.more {
+		numbers = append(numbers, in.number(mostOfMore(i)))
 	}
 	return numbers
 }
@@ -242,13 +243,13 @@ func (in *rowReader) buckets(a *algorithm, numbers []uint64) []uint64 {
 func (in *rowReader) usage(spent *spending, a *algorithm, atHand *Calendar) {
 	calendar := in.text()
 	capacity, interval := in.number(MaxMessages), in.number(MaxTime-1)
-	spent.numbers = in.buckets(a, spent.numbers[:0])
+	spent.numbers = in.more(a, spent.numbers[:0])
 	spent.setUnder(a, capacity, interval, spent.numbers)
 	spent.numbers = spent.numbers[:0]
 	for range in.number(MaxRow) {
 		spent.numbers = append(spent.numbers, in.number(math.MaxUint64))
 	}
-	for len(spent.numbers) < a.sizeOf(spent.numbers) {
+	for len(spent.numbers) < spent.under.sizeOf(spent.numbers) {
 		spent.numbers = append(spent.numbers, 0)
 	}
 	spent.state = spent.numbers

@@ -18,6 +18,7 @@ type Params struct {
 	Queue       int64
 	Messages    int64
 	Every       time.Duration
+	Slices      int64  // of a sliding window; 0 means 1
 	Timezone    string // IANA name; empty means DefaultZone
 	ResetAt     string // "HH:MM"; empty means midnight
 
@@ -56,6 +57,8 @@ type Rule struct {
 
 	reserve int64  // how much of the capacity is kept for messages of normal priority
 	buckets []Rule // of a cascade; their state is part of the cascade's
+	slices  int    // of a sliding window
+	slice   int64  // duration of each slice, ns
 }
 
 // state returns the part of a row that holds the limit's state.
@@ -69,7 +72,7 @@ func (r *Rule) Algorithm() string { return r.algorithm.name }
 
 // compile checks the parameters and compiles them. The error doesn't contain the limit's name.
 func compile(p Params) (Rule, error) {
-	a, err := algorithmByName(p.Algorithm)
+	a, err := algorithmFor(&p)
 	if err != nil {
 		return Rule{}, err
 	}

@@ -91,10 +91,10 @@ func countRange(known ledger, m sent, now int64, p plainNumbers) (least, most in
 	case *plainDaily:
 		counts = m.at/aDay == now/aDay
 	case *plainSliding:
-		if m.at/p.every == now/p.every-1 { // the remaining share of that window
+		if m.at/p.slice() == now/p.slice()-p.slices { // the remaining share of that slice
 			return 0, m.n
 		}
-		counts = m.at/p.every == now/p.every
+		counts = m.at/p.slice() > now/p.slice()-p.slices
 	case *plainLog:
 		counts = m.at > now-p.every
 	}

@@ -144,6 +144,11 @@ func drawEveryOf(rt *rapid.T, l *Limit) {
 			n.ExtraRefill = l.ExtraRefill * time.Duration(rapid.IntRange(0, 3).Draw(rt, "extra slower"))
 			l.Roles[role] = n
 		}
+	case "sliding-window":
+		l.Slices = rapid.SampledFrom([]int64{0, 2, 3, 5, 7, 60}).Draw(rt, "slices")
+		if l.Slices > 0 && int64(l.Every)%l.Slices != 0 {
+			l.Slices = 1
+		}
 	case "daily-window":
 		l.Every = 0
 		l.Timezone = rapid.SampledFrom([]string{"Europe/Berlin", "UTC", "America/Lima", "Pacific/Apia"}).Draw(rt, "zone")
@@ -330,7 +335,7 @@ func (w *world) change() {
 		}
 		drawNumbers(w.rt, l)
 		switch {
-		case slices.Contains([]string{"token-bucket", "leaky-bucket", "fixed-window", "daily-window", "cascade"}, l.Algorithm):
+		case slices.Contains([]string{"token-bucket", "leaky-bucket", "fixed-window", "sliding-window", "daily-window", "cascade"}, l.Algorithm):
 			l.Every = drawEvery(w.rt)
 			drawEveryOf(w.rt, l)
 			w.zoneChanged = w.zoneChanged || l.Algorithm == "daily-window"

@@ -33,16 +33,16 @@ type foreignUsage struct {
 //	the number of turns before that are known, and for each: mark (2 bytes), length
 //	until, last, series << 7 | roles, flags
 //	the strikes, if the flags say so: their number, the time of the last, end of the silence
-//	the number of limits, and for each: code, name, calendar, capacity, interval, words; of a cascade
-//	    the capacity and the interval of the second bucket before the words
+//	the number of limits, and for each: code, name, calendar, capacity, interval, more parameters
+//	    (see appendMore), words
 //	the override, grants and pardons as JSON, if the flags say so
 //
 // A text or a list of words follows its length. Other numbers are varints. until is 0 if it follows
 // from the rest.
 const (
-	firstRowVersion   = 1
-	cascadeRowVersion = 2 // of a row with the usage of a cascade
-	rowVersion        = 2 // the last one
+	firstRowVersion = 1
+	moreRowVersion  = 2 // of a row with a limit that has more parameters: see appendMore
+	rowVersion      = 2 // the last one
 
 	rowHasStanding = 1 << 0
 	rowHasGiven    = 1 << 1
@@ -78,7 +78,7 @@ func (h *rowHeader) append(b []byte) []byte {
 
 // RowFormats returns the versions of rows' bytes that this program reads. It writes each row in the
 // first of them that can represent it.
-func RowFormats() []int { return []int{firstRowVersion, cascadeRowVersion} }
+func RowFormats() []int { return []int{firstRowVersion, moreRowVersion} }
 
 // ErrRowVersion means that a row was written by a later version.
 var ErrRowVersion = errors.New("the row was written by a later version of chatguard")
@@ -163,9 +163,10 @@ func (r *Row) append(b []byte, computed int64) []byte {
 
 // version returns the first version of rows that can represent the row.
 func (r *Row) version() byte {
-	isCascade := func(rule Rule) bool { return len(rule.buckets) > 0 }
-	if slices.ContainsFunc(r.set.rules, isCascade) || slices.ContainsFunc(r.foreign, func(f foreignUsage) bool { return f.data[0] == cascade.code }) {
-		return cascadeRowVersion
+	hasMore := func(rule Rule) bool { return rule.more > 0 }
+	isMore := func(f foreignUsage) bool { return f.data[0] == cascade.code || f.data[0] == slicedWindow.code }
+	if slices.ContainsFunc(r.set.rules, hasMore) || slices.ContainsFunc(r.foreign, isMore) {
+		return moreRowVersion
 	}
 	return firstRowVersion
 }
@@ -174,14 +175,14 @@ func (r *Row) version() byte {
 func (r *Rule) appendUsage(b []byte, row []uint64) []byte {
 	calendar := r.calendar.String()
 	state := r.state(row)
-	if isLog := r.algorithm.size == 0; isLog && state[0] > 0 { // its length says how much room it needs
+	if r.isLog && state[0] > 0 { // its length says how much room it needs
 		state = state[:r.sizeOf(state)]
 	} else {
 		state = trim(state)
 	}
 	b = append(appendNumbers(append(b, r.code), uint64(len(r.name))), r.name...)
 	b = append(appendNumbers(b, uint64(len(calendar))), calendar...)
-	b = r.appendBuckets(appendNumbers(b, uint64(r.capacity), uint64(r.interval)))
+	b = r.appendMore(appendNumbers(b, uint64(r.capacity), uint64(r.interval)))
 	return appendNumbers(appendNumbers(b, uint64(len(state))), state...)
 }
 

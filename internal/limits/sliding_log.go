@@ -16,6 +16,7 @@ const maxLog = 1024
 var slidingLog = algorithm{
 	name:   "sliding-log",
 	code:   7,
+	isLog:  true,
 	params: []Parameter{countParameter("messages", maxLog, 10), lengthParameter("every", maxEvery-1, 30*time.Second)},
 
 	compile: func(p Params, r *Rule) error {

@@ -28,8 +28,7 @@ const (
 // If the code stands for an algorithm, the rest is the parameters that the usage was spent under,
 // the time of the last use, and the words without trailing zeros. The parameters are the calendar
 // as a text with its length ("" for none), followed by the roles, the capacity and the interval as
-// varints. The time of the last use of a cascade is followed by the capacity and the interval of its
-// second bucket.
+// varints. The time of the last use is followed by more parameters: see appendMore.
 //
 // If the code stands for the standing, the rest is: 1 if the strikes were given for practice, the
 // number of strikes, the time of the last strike, the end of the silence, and the number of the
@@ -55,7 +54,7 @@ func (s *shard) encode(rows []StateRow, buffer []byte, user string, row []uint64
 		calendar := r.calendar.String()
 		buffer = append(binary.AppendUvarint(buffer, uint64(len(calendar))), calendar...)
 		buffer = appendNumbers(buffer, uint64(rolesOf(row)), uint64(r.capacity), uint64(r.interval), row[wordLast])
-		buffer = appendNumbers(r.appendBuckets(buffer), trim(r.state(row))...)
+		buffer = appendNumbers(r.appendMore(buffer), trim(r.state(row))...)
 		add(r.name, start)
 	}
 	if hasStanding(row) {
@@ -131,7 +130,7 @@ func readNumbers(numbers []uint64, data []byte) ([]uint64, error) {
 
 // spending is the usage of a limit, as stored.
 type spending struct {
-	under   Rule // algorithm, calendar, capacity and interval
+	under   Rule // algorithm, calendar and numbers
 	roles   uint8
 	last    int64
 	state   []uint64
@@ -139,17 +138,31 @@ type spending struct {
 	buckets [2]Rule  // room for those of under
 }
 
-// setUnder sets the rule under which the usage was spent, except for its calendar. buckets are what
-// Rule.appendBuckets has written.
-func (s *spending) setUnder(a *algorithm, capacity, interval uint64, buckets []uint64) {
-	s.under = Rule{algorithm: a, capacity: int64(capacity), interval: int64(interval)}
-	if a.buckets == 0 {
-		return
+// appendMore appends the parameters that other algorithms don't have: the capacity and the interval
+// of a cascade's second bucket, or the number of slices of a window.
+func (r *Rule) appendMore(b []byte) []byte {
+	switch {
+	case r.buckets != nil:
+		return appendNumbers(b, uint64(r.buckets[1].capacity), uint64(r.buckets[1].interval))
+	case r.slices > 1:
+		return appendNumbers(b, uint64(r.slices))
 	}
-	s.under.buckets = s.buckets[:0]
-	s.under.addBucket(s.under.capacity, s.under.interval)
-	for ; len(buckets) > 0; buckets = buckets[2:] {
-		s.under.addBucket(int64(buckets[0]), int64(buckets[1]))
+	return b
+}
+
+// setUnder sets the rule under which the usage was spent, except for its calendar. more is what
+// Rule.appendMore has written.
+func (s *spending) setUnder(a *algorithm, capacity, interval uint64, more []uint64) {
+	s.under = Rule{algorithm: a, capacity: int64(capacity), interval: int64(interval), words: a.size}
+	switch {
+	case a.buckets > 0:
+		s.under.buckets = s.buckets[:0]
+		s.under.addBucket(s.under.capacity, s.under.interval)
+		s.under.addBucket(int64(more[0]), int64(more[1]))
+	case a.more > 0:
+		s.under.setSlices(int64(more[0]))
+	case a.name == slidingWindow.name:
+		s.under.setSlices(1)
 	}
 }
 
@@ -168,15 +181,20 @@ func (s *spending) read(a *algorithm, data []byte, atHand *Calendar) (err error)
 	if err != nil || len(s.numbers) < 4 || s.numbers[0] > maxRoles || s.numbers[1] > MaxMessages || s.numbers[2] >= MaxTime || s.numbers[3] >= MaxTime {
 		return errStateBytes
 	}
-	start := 4 + a.bucketNumbers()
-	if len(s.numbers) < start || !areBuckets(s.numbers[4:start]) {
+	start := 4 + a.more
+	if len(s.numbers) < start {
 		return errStateBytes
 	}
-	for len(s.numbers) < start+a.sizeOf(s.numbers[start:]) {
+	for i, n := range s.numbers[4:start] {
+		if n > mostOfMore(i) {
+			return errStateBytes
+		}
+	}
+	s.setUnder(a, s.numbers[1], s.numbers[2], s.numbers[4:start])
+	for len(s.numbers) < start+s.under.sizeOf(s.numbers[start:]) {
 		s.numbers = append(s.numbers, 0)
 	}
 	s.roles, s.last, s.state = uint8(s.numbers[0]), int64(s.numbers[3]), s.numbers[start:]
-	s.setUnder(a, s.numbers[1], s.numbers[2], s.numbers[4:start])
 	if s.under.calendar, err = storedCalendars.find(calendar, atHand); err != nil {
 		return errors.Join(errStateBytes, err)
 	}
@@ -186,14 +204,13 @@ func (s *spending) read(a *algorithm, data []byte, atHand *Calendar) (err error)
 	return nil
 }
 
-// areBuckets reports whether numbers can be what Rule.appendBuckets has written.
-func areBuckets(numbers []uint64) bool {
-	for i, n := range numbers {
-		if i%2 == 0 && n > MaxMessages || n >= MaxTime {
-			return false
-		}
+// mostOfMore returns the maximum of a number that Rule.appendMore has written: of a count or, after
+// it, of an interval.
+func mostOfMore(i int) uint64 {
+	if i == 0 {
+		return MaxMessages
 	}
-	return true
+	return MaxTime - 1
 }
 
 // standing is the stored part of a user's state that belongs to no limit.

@@ -117,6 +117,7 @@ func window(algorithm string, messages int64, every time.Duration) Limit {
 
 func (l Limit) withName(name string) Limit  { l.Name = name; return l }
 func (l Limit) withScope(scope Scope) Limit { l.Scope = scope; return l }
+func (l Limit) withSlices(n int64) Limit    { l.Slices = n; return l }
 func (l Limit) withObserves() Limit         { l.Observes = true; return l }
 func (l Limit) withCountThrottled() Limit   { l.CountThrottled = true; return l }
 func (l Limit) withReserve(n int64) Limit   { l.Reserve = n; return l }

@@ -135,7 +135,7 @@ func (p *place) adopt(next *Row) {
 	for i := range rules {
 		state := rules[i].state(here)
 		clear(state)
-		copyState(state, own[i].state(words))
+		rules[i].copyState(state, own[i].state(words))
 	}
 	here[wordLast] = max(here[wordLast], words[wordLast])
 	here[wordStrikeAt], here[wordSilentUntil] = words[wordStrikeAt], words[wordSilentUntil]
@@ -150,9 +150,9 @@ func (p *place) adopt(next *Row) {
 	}
 }
 
-// copyState copies a state that may have more room, or of a log as much as fits.
-func copyState(state, from []uint64) {
-	if len(from) > len(state) && len(from) > longState {
+// copyState copies a state of the limit, which may have had more room; of a log as much as fits.
+func (r *Rule) copyState(state, from []uint64) {
+	if r.isLog && len(from) > len(state) {
 		setLog(state, lastN(logTimes(from), len(state)-1))
 		return
 	}
