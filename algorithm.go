@@ -13,7 +13,8 @@ type AlgorithmInfo struct {
 	Parameters []Parameter `json:"parameters"`
 	// StateBytes is how much memory the state of one user takes in one limit, without what a row
 	// of several limits shares. If PerMessage is set, it takes 8 bytes more for each message that
-	// the limit allows.
+	// the limit allows. A SlidingWindow with Slices takes 4 bytes more for each slice after the
+	// first, in steps of 8.
 	StateBytes int  `json:"state_bytes"`
 	PerMessage bool `json:"per_message,omitempty"`
 }
@@ -28,7 +29,7 @@ type Parameter struct {
 	Least int64 `json:"least"`
 	Most  int64 `json:"most"`
 	// Suggested is a value to begin with, in the unit of the bounds. A limit without the parameter
-	// does not have this value.
+	// has this value only if it equals Least.
 	Suggested int64 `json:"suggested"`
 	// Overridable says that a role or a user may have another value; see [Override].
 	Overridable bool `json:"overridable"`
@@ -81,10 +82,13 @@ type Picture struct {
 	From, Until time.Time
 	Count       int // of that window
 
-	// Previous is the count of a SlidingWindow's previous window. Weight is the part of that window
-	// which still counts, from 0 to 1. Estimate is Previous × Weight + Count.
+	// A SlidingWindow's From and Until are those of the current slice. Count is the count of all
+	// slices but the oldest, Previous that of the oldest one. Weight is the part of the oldest slice
+	// which still counts, from 0 to 1. Estimate is Previous × Weight + Count. Slices are the counts
+	// from the current slice to the oldest; nil if the limit's Slices are 0 or 1.
 	Previous         int
 	Weight, Estimate float64
+	Slices           []int
 
 	Times  int       // messages that count in a SlidingLog
 	Oldest time.Time // the first of them; zero if there is none
@@ -94,6 +98,9 @@ func pictureOf(p limits.Picture) Picture {
 	picture := Picture{
 		Tokens: p.Tokens, ExtraTokens: p.ExtraTokens, Waiting: int(p.Waiting), Count: int(p.Count),
 		Previous: int(p.Previous), Weight: p.Weight, Estimate: p.Estimate, Times: int(p.Times),
+	}
+	for _, count := range p.Slices {
+		picture.Slices = append(picture.Slices, int(count))
 	}
 	if p.Until > 0 {
 		picture.From, picture.Until = timeOf(p.From).UTC(), timeOf(p.Until).UTC()

@@ -83,6 +83,7 @@ func (l Limit) compile(timezone string) (limits.Limit, error) {
 		Params: limits.Params{
 			Name: l.Name, Algorithm: string(l.Algorithm),
 			Burst: int64(l.Burst), Refill: l.Refill, ExtraBurst: int64(l.ExtraBurst), ExtraRefill: l.ExtraRefill, Queue: int64(l.Queue), Messages: int64(l.Messages), Every: l.Every,
+			Slices:   int64(l.Slices),
 			Timezone: l.Timezone, ResetAt: l.ResetAt, DefaultZone: timezone,
 			Observes: l.Mode == Observe, CountThrottled: l.CountThrottled, Reserve: int64(l.Reserve),
 		},

@@ -27,7 +27,8 @@ const (
 	DailyWindow Algorithm = "daily-window"
 	// UserWindow allows Messages in a window of Every that begins with the user's first message.
 	UserWindow Algorithm = "user-window"
-	// SlidingWindow allows Messages in the last period of Every, estimated from two counts.
+	// SlidingWindow allows Messages in the last period of Every, estimated from the counts of
+	// Slices + 1 parts of time.
 	SlidingWindow Algorithm = "sliding-window"
 	// SlidingLog allows Messages in the last period of Every, exactly.
 	SlidingLog Algorithm = "sliding-log"
@@ -63,6 +64,10 @@ type Limit struct {
 	Messages int `json:"messages,omitempty" toml:"messages"`
 	// Every is the time between two messages of a leaky-bucket, or the length of a window or log.
 	Every time.Duration `json:"every,omitempty" toml:"every"`
+	// Slices is the number of equal parts that a sliding-window counts in, at most 60; 0 means 1.
+	// With more slices, the estimate is more exact: only the oldest part is estimated. Slices divide
+	// Every into whole nanoseconds.
+	Slices int `json:"slices,omitempty" toml:"slices"`
 	// Timezone is the IANA name of the time zone of a daily-window. Empty means the policy's time
 	// zone.
 	Timezone string `json:"timezone,omitempty" toml:"timezone"`

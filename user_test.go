@@ -365,7 +365,7 @@ func TestExplain(t *testing.T) {
 			Picture: Picture{Times: 4, Oldest: monday}},
 	}
 	for i, l := range e.Limits {
-		if l != want[i] {
+		if !reflect.DeepEqual(l, want[i]) {
 			t.Errorf("limit %d:\ngot  %+v\nwant %+v", i, l, want[i])
 		}
 	}

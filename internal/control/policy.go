@@ -61,7 +61,7 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 			key = "messages"
 		}
 	}
-	counts := map[string]*int{"burst": &l.Burst, "extra_burst": &l.ExtraBurst, "messages": &l.Messages, "queue": &l.Queue, "reserve": &l.Reserve}
+	counts := map[string]*int{"burst": &l.Burst, "extra_burst": &l.ExtraBurst, "messages": &l.Messages, "queue": &l.Queue, "reserve": &l.Reserve, "slices": &l.Slices}
 	lengths := map[string]*time.Duration{"refill": &l.Refill, "extra_refill": &l.ExtraRefill, "every": &l.Every}
 	switch {
 	case counts[key] != nil:
@@ -73,7 +73,7 @@ func set(l *chatguard.Limit, key, value string) (err error) {
 			return fmt.Errorf(`%s must be a duration such as "4s", not %q`, key, value)
 		}
 	default:
-		return errors.New("a limit has burst, refill, extra_burst, extra_refill, messages, every, queue and reserve")
+		return errors.New("a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue and reserve")
 	}
 	return nil
 }

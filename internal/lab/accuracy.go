@@ -69,7 +69,7 @@ func NewAccuracyMeter(limit chatguard.Limit) (*AccuracyMeter, error) {
 		return nil, &Error{Lane: 1, Limit: window.policy.Limits[0].Name, Text: "accuracy needs a sliding-window"}
 	}
 	exact := limit
-	exact.Algorithm = chatguard.SlidingLog
+	exact.Algorithm, exact.Slices = chatguard.SlidingLog, 0
 	log, err := alone(1, exact)
 	if wrong, ok := err.(*Error); ok {
 		wrong.Text = "accuracy compares with a sliding-log: " + wrong.Text

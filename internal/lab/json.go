@@ -104,12 +104,17 @@ func (l *LaneAnswer) appendJSON(b []byte) ([]byte, error) {
 
 // appendList appends the JSON of a list.
 func appendList[T any](b []byte, list []T, appendOne func(*T, []byte) []byte) []byte {
+	return appendEach(b, len(list), func(b []byte, i int) []byte { return appendOne(&list[i], b) })
+}
+
+// appendEach appends a JSON array of n elements, of which each call appends one.
+func appendEach(b []byte, n int, each func(b []byte, i int) []byte) []byte {
 	b = append(b, '[')
-	for i := range list {
+	for i := range n {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendOne(&list[i], b)
+		b = each(b, i)
 	}
 	return append(b, ']')
 }

@@ -117,14 +117,7 @@ func (l *lane) judgeAll(ctx context.Context, messages []chatguard.Message, move 
 
 // appendPictures appends the JSON of the states of all limits.
 func (l *lane) appendPictures(b []byte, states []chatguard.LimitStatus) []byte {
-	b = append(b, '[')
-	for i := range states {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = l.appendPicture(b, states, i)
-	}
-	return append(b, ']')
+	return appendEach(b, len(states), func(b []byte, i int) []byte { return l.appendPicture(b, states, i) })
 }
 
 // appendPicture appends the JSON of the state of the limit with an index.

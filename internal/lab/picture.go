@@ -23,20 +23,18 @@ func appendPicture(b []byte, s *chatguard.LimitStatus, every time.Duration) []by
 		b = appendFloat(append(b, `,"extra_tokens":`...), p.ExtraTokens)
 	case chatguard.LeakyBucket:
 		b = strconv.AppendInt(append(b, `{"waiting":`...), int64(p.Waiting), 10)
-		b = append(b, `,"leaves":[`...)
-		for i := range min(p.Waiting, maxLeaves) {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendMillis(b, p.Leaves.UnixNano()+int64(i)*int64(every))
-		}
-		b = append(b, ']')
+		b = appendEach(append(b, `,"leaves":`...), min(p.Waiting, maxLeaves), func(b []byte, i int) []byte {
+			return appendMillis(b, p.Leaves.UnixNano()+int64(i)*int64(every))
+		})
 	case chatguard.SlidingWindow:
 		b = appendWindow(b, p)
 		b = strconv.AppendInt(append(b, `,"previous":`...), int64(p.Previous), 10)
 		b = strconv.AppendInt(append(b, `,"current":`...), int64(p.Count), 10)
 		b = appendFloat(append(b, `,"weight":`...), p.Weight)
 		b = appendFloat(append(b, `,"estimate":`...), p.Estimate)
+		if p.Slices != nil {
+			b = appendEach(append(b, `,"slices":`...), len(p.Slices), func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(p.Slices[i]), 10) })
+		}
 	case chatguard.SlidingLog:
 		b = strconv.AppendInt(append(b, `{"times":`...), int64(p.Times), 10)
 		b = appendTime(append(b, `,"oldest":`...), p.Oldest)
