@@ -273,7 +273,7 @@ func (s *Store) findNodes(ctx context.Context) []Finding {
 		}
 		if !slices.Contains(node.Formats, rowFormat()) && len(node.Formats) > 0 {
 			f.Level, f.Fix = Warning, "finish the update"
-			f.Text += fmt.Sprintf(", doesn't read rows of format %d, which this version writes", rowFormat())
+			f.Text += fmt.Sprintf(", doesn't read rows of format %d, which this version may write", rowFormat())
 		}
 		if slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == node.Name && n.Instance != node.Instance }) {
 			f.Level, f.Fix = Warning, "set another Options.Node"
@@ -288,7 +288,7 @@ func (s *Store) findNodes(ctx context.Context) []Finding {
 	return findings
 }
 
-// rowFormat returns the version of rows that this program writes.
+// rowFormat returns the latest version of rows that this program writes.
 func rowFormat() int {
 	formats := limits.RowFormats()
 	return formats[len(formats)-1]

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -54,7 +55,7 @@ func TestDiagnose(t *testing.T) {
 	}
 	r.must("SET", "cg1:node:later", string(record))
 	r.must("SADD", "cg1:nodes", "later")
-	if f := found(t, s, "node later"); f.Level != Warning || !strings.Contains(f.Text, "doesn't read rows of format 1") || f.Fix == "" {
+	if f := found(t, s, "node later"); f.Level != Warning || !strings.Contains(f.Text, fmt.Sprintf("doesn't read rows of format %d", rowFormat())) || f.Fix == "" {
 		t.Errorf("%+v", f)
 	}
 }
