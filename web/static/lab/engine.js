@@ -39,6 +39,7 @@ import { request } from "../app/core/api.js";
  * @property {number} [current]
  * @property {number} [weight]
  * @property {number} [estimate]
+ * @property {number[]} [slices] the current one first
  * @property {number} [waiting]
  * @property {number[]} [leaves]
  * @property {number} [times]

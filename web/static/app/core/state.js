@@ -9,6 +9,7 @@
 /** @import { Overridden } from "../limits/overrides.js" */
 /** @import { Settings } from "../limits/settings.js" */
 /** @import { Preview } from "../limits/preview.js" */
+/** @import { KnownWeek } from "../limits/week.js" */
 /** @import { Held } from "../now/held-row.js" */
 /** @import { KnownNodes } from "../now/nodes.js" */
 /** @import { Rates, Span } from "../now/rates.js" */
@@ -93,6 +94,7 @@
  * @property {KnownNodes | null} nodes the nodes that share limits
  * @property {Preview | null} preview what the limits being edited would have done
  * @property {{users: Overridden[], problem: string} | null} overrides users with custom limits
+ * @property {Record<string, KnownWeek>} weeks what was left of shared limits, by its address
  * @property {History | null} history revisions of the policy
  * @property {People | null} people users found, and the one shown
  * @property {Journal | null} journal
@@ -140,6 +142,7 @@ export const state = {
   nodes: null,
   preview: null,
   overrides: null,
+  weeks: {},
   history: null,
   people: null,
   journal: null,

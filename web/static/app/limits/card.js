@@ -12,6 +12,7 @@ import { Numbers } from "./numbers.js";
 import { LimitOverrides } from "./overrides.js";
 import { LimitRoles } from "./role-rows.js";
 import { isClear, ruleIn } from "./rule.js";
+import { SharedWeek } from "./week.js";
 import { Tick } from "../widgets/field.js";
 import { Icon } from "../widgets/icon.js";
 import { algorithmOf } from "../words/algorithms.js";
@@ -43,6 +44,7 @@ export function LimitCard({ limit, index, form, mayEdit, overrides, channel }) {
       ${!fixed && html`<${Choices} limit=${limit} index=${index} />`}
       <${Notes} limit=${limit} fixed=${fixed} />
       <${LimitRoles} limit=${limit} index=${index} form=${form} fixed=${fixed} />
+      <${SharedWeek} limit=${limit} form=${form} channel=${channel} />
       <${LabLink} limit=${limit} index=${index} form=${form} channel=${channel} />
       <${LimitOverrides} name=${limit.source.name} fields=${fields} overrides=${overrides} />
     </fieldset>

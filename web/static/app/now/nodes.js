@@ -2,9 +2,9 @@
 // The card of the nodes that share limits. A person opens it from the list of states.
 
 import { html, useEffect } from "../../vendor/htm-preact.js";
+import { follow } from "../core/follow.js";
 import { linkTo } from "../core/route.js";
 import { configured, update } from "../core/state.js";
-import { follow } from "./follow.js";
 import { Icon } from "../widgets/icon.js";
 import { withCode } from "../words/code.js";
 import { toMinute, wait } from "../words/time.js";

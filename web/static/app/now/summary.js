@@ -2,10 +2,10 @@
 // The card that sums up the last stream, or the last day if no stream is known.
 
 import { html, useEffect } from "../../vendor/htm-preact.js";
+import { follower } from "../core/follow.js";
 import { prefer } from "../core/preferences.js";
 import { linkTo } from "../core/route.js";
 import { nameOf, update } from "../core/state.js";
-import { follower } from "./follow.js";
 import { Copy } from "../widgets/copy.js";
 import { Icon } from "../widgets/icon.js";
 /** @import { State } from "../core/state.js" */

@@ -2,9 +2,9 @@
 // The card of the users who were throttled most, today or in the running stream.
 
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
+import { follower } from "../core/follow.js";
 import { linkTo } from "../core/route.js";
 import { nameOf, update } from "../core/state.js";
-import { follower } from "./follow.js";
 /** @import { State } from "../core/state.js" */
 
 /** @typedef {{channel: string, query: string, body: Api.getChannelsTop | null, problem: string}} Top */

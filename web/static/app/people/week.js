@@ -1,5 +1,6 @@
 // @ts-check
-// The messages that a user had left in one limit over the last week, as a chart.
+// The messages that a user had left in one limit over the last week, as a chart. For a limit that
+// everyone shares, it shows what everyone had left.
 
 import { html } from "../../vendor/htm-preact.js";
 import { userAddress } from "../changes/user.js";
@@ -8,11 +9,9 @@ import { inOrder } from "../core/in-order.js";
 import { ifSignedOut } from "../core/session.js";
 import { state } from "../core/state.js";
 import { change, isShown } from "./people.js";
-import { Chart, ChartToCome } from "../widgets/chart.js";
-import { amount } from "../words/algorithms.js";
-import { isShared } from "../words/scopes.js";
-import { clock, stamp } from "../words/time.js";
-/** @import { Card, Person } from "./people.js" */
+import { sharedWeekAddress, WeekChart } from "../widgets/week-chart.js";
+import { isShared, sharers } from "../words/scopes.js";
+/** @import { Person } from "./people.js" */
 
 /**
  * @typedef {object} Week
@@ -21,8 +20,6 @@ import { clock, stamp } from "../words/time.js";
  * @property {string} problem
  * @property {number} loadedAt when the answer came, ms
  */
-
-/** @typedef {{at: number, remaining: number | null}} Point */
 
 const longest = 60_000; // data older than this is loaded again, ms
 
@@ -39,6 +36,18 @@ function chooseLimit(limit) {
   return loadWeek();
 }
 
+// limitOf returns the name of the limit to show; empty if chatguard selects one of the user's.
+/** @param {Person} of */
+const limitOf = ({ card: { limits }, week }) => week.limit || (limits.every(isShared) && limits[0]?.name) || "";
+
+// weekAddress returns the address of the week of the limit shown: the user's, or everyone's.
+/** @param {Person} person */
+export function weekAddress(person) {
+  const limit = limitOf(person);
+  if (person.card.limits.some((one) => one.name === limit && isShared(one))) return sharedWeekAddress(person.channel, limit);
+  return `${userAddress(person.id)}/week${limit && "?" + new URLSearchParams({ limit })}`;
+}
+
 const asked = inOrder(); // to ignore outdated answers
 
 export async function loadWeek() {
@@ -48,79 +57,36 @@ export async function loadWeek() {
   const isNews = asked();
   const isWanted = () => isNews() && isShown(person) && state.people.person.week.limit === limit;
   try {
-    const { body } = await request("GET", `${userAddress(person.id)}/week${limit ? "?" + new URLSearchParams({ limit }) : ""}`);
+    const { body } = await request("GET", weekAddress(person));
     if (isWanted()) change(person, { week: { limit, body, problem: "", loadedAt: Date.now() } });
   } catch (problem) {
     if (!ifSignedOut(problem) && isWanted()) change(person, { week: { ...state.people.person.week, problem: problem.message, loadedAt: Date.now() } });
   }
 }
 
-const rowStep = 6 * 3600; // between two rows of the table, seconds
-
 /** @param {{person: Person}} props */
-export function UserWeek({ person: { card, week } }) {
-  const { body, problem } = week;
-  const chosen = week.limit || body?.limit || "";
-  const limits = card.limits.filter((limit) => !isShared(limit));
+export function UserWeek({ person }) {
+  const { card: { limits, verdict }, week: { body, problem } } = person;
+  const name = limitOf(person) || body?.limit;
   if (limits.length === 0) return null;
+  const limit = limits.find((one) => one.name === name);
+  const isOfAll = limit !== undefined && isShared(limit);
   return html`
     <section class="part" aria-labelledby="week">
       <div class="part-head">
         <h3 id="week">Last 7 days</h3>
         <label><span class="unseen">Limit shown</span>
-          <select value=${chosen} onChange=${(event) => chooseLimit(event.target.value)}>
-            ${limits.map(({ name }) => html`<option value=${name} selected=${name === chosen}>${name}</option>`)}
+          <select value=${name} onChange=${(event) => chooseLimit(event.target.value)}>
+            ${limits.map((one) => html`<option value=${one.name} selected=${one.name === name}>${one.name}${isShared(one) && `, ${sharers[one.per]}`}</option>`)}
           </select>
         </label>
       </div>
-      ${body?.limit === chosen ? html`<${WeekChart} key=${body.limit} body=${body} card=${card} />` : html`<${ChartToCome} />`}
-      ${problem && html`<p class="error" role="alert">${problem}</p>`}
+      <${WeekChart} body=${body?.limit === name ? body : null} problem=${problem} isShared=${isOfAll} isByRole=${isOfAll && hasRole(limit)}
+        now=${limit && !isOfAll ? { at: verdict.at, remaining: limit.remaining, capacity: limit.capacity } : undefined} />
     </section>
   `;
 }
 
-/** @param {{body: Api.getChannelsUsersWeek, card: Card}} props */
-function WeekChart({ body, card }) {
-  const { limit } = body;
-  const { capacity = body.capacity } = card.limits.find(({ name }) => name === limit) ?? {};
-  const known = pointsOf(body, card);
-  if (known.length === 0) return html`<p class="chart to-come muted">No data for the last 7 days.</p>`;
-  const series = [{ name: `left in ${limit}`, values: known.map(({ remaining }) => remaining), colour: "--accent", fill: "--accent-soft", isStepped: true }];
-  return html`
-    <${Chart} label=${`Messages left in ${limit}`} summary=${summary(known, limit, capacity)} at=${known.map(({ at }) => at)} series=${series}
-      unit="messages" top=${capacity} rows=${rows(known)} step="6 hours" />
-  `;
-}
-
-// pointsOf returns the points of the chart. The last one is the card's, so that chart, table and
-// headline are of one moment. A single point is drawn at the end of an hour.
-/** @param {Api.getChannelsUsersWeek} body @param {Card} card @returns {Point[]} */
-export function pointsOf({ limit, until, points }, { limits, verdict }) {
-  const seconds = (/** @type {string} */ at) => Math.floor(Date.parse(at) / 1000);
-  const past = points.filter(({ at }) => at < until).map(({ at, remaining }) => ({ at: seconds(at), remaining }));
-  const left = limits.find(({ name }) => name === limit)?.remaining;
-  const known = left === undefined ? past : [...past, { at: seconds(verdict.at), remaining: left }];
-  return known.length === 1 ? [{ at: known[0].at - 3600, remaining: null }, ...known] : known;
-}
-
-/** @param {Point[]} points @param {string} limit @param {number} capacity */
-function summary(points, limit, capacity) {
-  const known = points.filter(({ remaining }) => remaining !== null);
-  const least = known.reduce((least, point) => (point.remaining < least.remaining ? point : least));
-  const { remaining: left } = known.at(-1);
-  if (least.remaining >= capacity) return `${limit}: all ${amount(capacity)} messages unused since ${clock(known[0].at * 1000)}.`;
-  if (least.remaining === left) return `${limit}: ${amount(left)} of ${amount(capacity)} messages left now, the fewest this week.`;
-  return `${limit}: ${amount(left)} of ${amount(capacity)} messages left now. Fewest this week: ${amount(least.remaining)} at ${stamp(least.at * 1000)}.`;
-}
-
-// rows returns the messages left at every sixth hour.
-/** @param {Point[]} known */
-function rows(known) {
-  const rows = [];
-  let i = 0;
-  for (let at = Math.ceil(known[0].at / rowStep) * rowStep; at <= known.at(-1).at; at += rowStep) {
-    while (known[i + 1]?.at <= at) i++;
-    rows.push({ at, values: [known[i].remaining] });
-  }
-  return rows;
-}
+// hasRole reports whether the numbers of one of the user's roles apply.
+/** @param {Api.LimitStatus} of */
+const hasRole = ({ role }) => role !== "everyone";

@@ -1,10 +1,10 @@
 // @ts-check
 // Keeping an answer of chatguard up to date, while the page is visible.
 
-import { request } from "../core/api.js";
-import { inOrder } from "../core/in-order.js";
-import { ifSignedOut } from "../core/session.js";
-import { state } from "../core/state.js";
+import { request } from "./api.js";
+import { inOrder } from "./in-order.js";
+import { ifSignedOut } from "./session.js";
+import { state } from "./state.js";
 
 /** @typedef {{body: any, problem: string}} News */
 
