@@ -56,12 +56,12 @@ func pictureOfWindow(r *Rule, start, count int64) Picture {
 }
 
 func pictureOfSliding(r *Rule, state []uint64, at int64) Picture {
-	w := r.slidingAt(state, at)
-	p := Picture{From: w.start, Until: w.start + r.slice, Count: w.whole(), Previous: w.oldest()}
+	start, passed := r.sliceAt(state, at)
+	p := Picture{From: start, Until: start + r.slice, Count: r.countWhole(state, passed), Previous: r.oldest(state, passed)}
 	p.Weight = float64(min(p.Until-at, r.slice)) / float64(r.slice)
 	p.Estimate = float64(p.Previous)*p.Weight + float64(p.Count)
 	for i := 0; r.slices > 1 && i <= r.slices; i++ {
-		p.Slices = append(p.Slices, w.count(i))
+		p.Slices = append(p.Slices, countOf(state, i-passed))
 	}
 	return p
 }

@@ -40,75 +40,70 @@ var slidingWindow = algorithm{
 		if n > r.capacity {
 			return Never
 		}
-		w := r.slidingAt(state, at)
-		room := r.capacity - w.whole() - n // left for the oldest slice
+		start, passed := r.sliceAt(state, at)
+		room := r.capacity - r.countWhole(state, passed) - n // left for the oldest slice
+		oldest := r.oldest(state, passed)
 		for room < 0 {
-			w.pass(1)
-			room += w.oldest() // it no longer counts whole
+			start, passed = start+r.slice, passed+1
+			oldest = r.oldest(state, passed)
+			room += oldest // it no longer counts whole
 		}
-		oldest := w.oldest()
 		if room >= oldest {
-			return max(at, w.start)
+			return max(at, start)
 		}
 		left, _ := scale(room, r.slice, oldest)
-		return max(at, w.start+r.slice-left)
+		return max(at, start+r.slice-left)
 	},
 
 	spend: func(r *Rule, state []uint64, at, n int64) level {
-		w := r.slide(state, at)
-		w.setCurrent(w.count(0) + n)
-		return w.level(at)
+		start := r.slide(state, at)
+		r.setCurrent(state, start, countOf(state, 0)+n)
+		return r.slidingLevel(state, start, 0, at)
 	},
 
 	overdraw: func(r *Rule, state []uint64, at, n int64) {
-		w := r.slide(state, at)
-		w.setCurrent(addCapped(w.count(0), n, math.MaxUint32))
+		start := r.slide(state, at)
+		r.setCurrent(state, start, addCapped(countOf(state, 0), n, math.MaxUint32))
 	},
 
 	charge: func(r *Rule, state []uint64, at, n int64) (counted int64) {
-		w := r.slide(state, at)
-		whole := w.whole()
+		start := r.slide(state, at)
+		whole := r.countWhole(state, 0)
 		counted = addCapped(whole, n, r.capacity) - whole
-		w.setCurrent(w.count(0) + counted)
+		r.setCurrent(state, start, countOf(state, 0)+counted)
 		return counted
 	},
 
 	// Keep the slice in which the last use was. A later slice would begin after the last use.
 	refund: func(r *Rule, state []uint64, back spentMessage, at int64) {
-		w := sliding{rule: r, words: state, start: int64(state[0])}
-		ago := int64(0) // how many slices before the current one the message was
-		if back.at < w.start {
-			ago = (w.start-back.at-1)/r.slice + 1
+		start, ago := int64(state[0]), int64(0) // ago: how many slices before that one the message was
+		if back.at < start {
+			ago = (start-back.at-1)/r.slice + 1
 		}
-		left := int64(r.slices) + 1 - ago // how many slices it counts in from w.start on
-		if back.at < w.start+r.slice && left > 0 && at < w.start+left*r.slice {
-			i := int(ago)
-			w.set(i, max(0, w.count(i)-back.n))
-			w.setCurrent(w.count(0))
+		left := int64(r.slices) + 1 - ago // how many slices it counts in from start on
+		if back.at < start+r.slice && left > 0 && at < start+left*r.slice {
+			setCount(state, int(ago), max(0, countOf(state, int(ago))-back.n))
+			r.setCurrent(state, start, countOf(state, 0))
 		}
 	},
 
 	level: func(r *Rule, state []uint64, at int64) level {
-		w := r.slidingAt(state, at)
-		return w.level(at)
+		start, passed := r.sliceAt(state, at)
+		return r.slidingLevel(state, start, passed, at)
 	},
 
 	picture: pictureOfSliding,
 
-	expiry: func(r *Rule, state []uint64) int64 {
-		w := sliding{rule: r, words: state, start: int64(state[0])}
-		return w.expiry()
-	},
+	expiry: func(r *Rule, state []uint64) int64 { return r.slidingExpiry(state, int64(state[0]), 0) },
 
 	// The slice of the last use is replaced by the slice that contains at, and keeps its count, as do
 	// the others. The usage from the oldest slice stays as it was at the last use, wherever at is in
 	// its slice.
 	rewind: func(r *Rule, state []uint64, last, at int64) {
-		w := r.slide(state, last)
-		left := w.start + r.slice - last
-		w.start = r.startOfSlice(at)
-		w.set(r.slices, min(scaleUp(w.oldest(), left, w.start+r.slice-at), math.MaxUint32))
-		w.setCurrent(w.count(0))
+		left := r.slide(state, last) + r.slice - last
+		start := r.startOfSlice(at)
+		setCount(state, r.slices, min(scaleUp(r.oldest(state, 0), left, start+r.slice-at), math.MaxUint32))
+		r.setCurrent(state, start, countOf(state, 0))
 	},
 
 	convert: func(old, r *Rule, before, state []uint64, at int64) {
@@ -116,9 +111,8 @@ var slidingWindow = algorithm{
 			copy(state, before)
 			return
 		}
-		used := old.slidingAt(before, at)
-		w := sliding{rule: r, words: state, start: r.startOfSlice(at)}
-		w.setCurrent(min(used.usage(at), math.MaxUint32))
+		start, passed := old.sliceAt(before, at)
+		r.setCurrent(state, r.startOfSlice(at), min(old.slidingUsage(before, start, passed, at), math.MaxUint32))
 	},
 }
 
@@ -141,102 +135,83 @@ func (r *Rule) setSlices(n int64) {
 
 func (r *Rule) startOfSlice(at int64) int64 { return at - at%r.slice }
 
-// sliding is a user's state in a sliding window, at some time.
-type sliding struct {
-	rule   *Rule
-	words  []uint64
-	start  int64 // of the current slice at that time
-	passed int   // how many slices the words are older
-}
-
-// slidingAt returns the state at a time. It does not change the words.
-func (r *Rule) slidingAt(state []uint64, at int64) sliding {
-	w := sliding{rule: r, words: state, start: int64(state[0])}
-	switch since := at - w.start; {
+// sliceAt returns the start of the slice that contains a time, and how many slices passed since the
+// one that is current in the state.
+func (r *Rule) sliceAt(state []uint64, at int64) (start int64, passed int) {
+	start = int64(state[0])
+	switch since := at - start; {
 	case since < r.slice:
+		return start, 0
+	case since < 2*r.slice: // saves windows of one slice a division
+		return start + r.slice, 1
 	case since < r.slice*int64(r.slices+1):
-		w.pass(int(since / r.slice))
-	default:
-		w.start, w.passed = r.startOfSlice(at), r.slices+1
+		passed = int(since / r.slice)
+		return start + int64(passed)*r.slice, passed
 	}
-	return w
+	return r.startOfSlice(at), r.slices + 1
 }
 
-// slide moves the counts in the words so that they are those at a time.
-func (r *Rule) slide(state []uint64, at int64) sliding {
-	w := r.slidingAt(state, at)
-	if w.passed > 0 {
-		moved := w
-		moved.passed = 0
-		for i := r.slices; i >= 0; i-- {
-			moved.set(i, w.count(i))
-		}
-		return moved
+// slide makes the slice that contains a time the current one of the state, and returns its start.
+func (r *Rule) slide(state []uint64, at int64) (start int64) {
+	start, passed := r.sliceAt(state, at)
+	for i := r.slices; passed > 0 && i >= 0; i-- {
+		setCount(state, i, countOf(state, i-passed))
 	}
-	return w
+	return start
 }
 
-// pass lets n slices pass.
-func (w *sliding) pass(n int) {
-	w.start += int64(n) * w.rule.slice
-	w.passed += n
-}
-
-// count returns the count of the slice that was current i slices ago.
-func (w *sliding) count(i int) int64 {
-	if i -= w.passed; i < 0 {
+// countOf returns a count in the state, the current slice's for 0, and 0 for a slice after it.
+func countOf(state []uint64, i int) int64 {
+	if i < 0 {
 		return 0
 	}
-	return int64(uint32(w.words[1+i/2] >> halfOf(i)))
+	return int64(uint32(state[1+uint(i)/2] >> halfOf(i)))
 }
 
-// set sets that count in the words, which must not be older. setCurrent must follow.
-func (w *sliding) set(i int, count int64) {
-	word := &w.words[1+i/2]
+// setCount sets a count in the state. setCurrent must follow.
+func setCount(state []uint64, i int, count int64) {
+	word := &state[1+uint(i)/2]
 	*word = *word&^(math.MaxUint32<<halfOf(i)) | uint64(count)<<halfOf(i)
 }
 
 // halfOf returns by how many bits a count is shifted in its word.
-func halfOf(i int) int { return 32 * (1 - i%2) }
+func halfOf(i int) uint { return uint(^i&1) << 5 & 63 }
 
 // setCurrent sets the count of the current slice, and its start. If nothing counts, it sets all
 // words to zero.
-func (w *sliding) setCurrent(count int64) {
-	w.set(0, count)
-	w.words[0] = uint64(w.start)
-	if w.isEmpty() {
-		w.words[0] = 0
+func (r *Rule) setCurrent(state []uint64, start, count int64) {
+	setCount(state, 0, count)
+	if state[0] = uint64(start); count == 0 && len(trim(state[1:])) == 0 {
+		state[0] = 0
 	}
 }
 
-func (w *sliding) isEmpty() bool { return len(trim(w.words[1:w.rule.words])) == 0 }
-
-// whole returns the sum of the counts that count whole.
-func (w *sliding) whole() (sum int64) {
-	for i := w.passed; i < w.rule.slices; i++ {
-		sum += w.count(i)
+// countWhole returns the sum of the counts that count whole when that many slices have passed.
+func (r *Rule) countWhole(state []uint64, passed int) (sum int64) {
+	for i := r.slices - 1 - passed; i >= 0; i-- {
+		sum += countOf(state, i)
 	}
 	return sum
 }
 
-// oldest returns the count of the slice of which only a part counts.
-func (w *sliding) oldest() int64 { return w.count(w.rule.slices) }
+// oldest returns the count of the slice of which only a part counts when that many have passed.
+func (r *Rule) oldest(state []uint64, passed int) int64 { return countOf(state, r.slices-passed) }
 
-// usage returns the usage at a time in the current slice, rounded up.
-func (w *sliding) usage(at int64) int64 {
-	left := min(w.start+w.rule.slice-at, w.rule.slice)
-	return w.whole() + scaleUp(w.oldest(), left, w.rule.slice)
+// slidingUsage returns the usage at a time, rounded up. start and passed are what sliceAt returns.
+func (r *Rule) slidingUsage(state []uint64, start int64, passed int, at int64) int64 {
+	left := min(start+r.slice-at, r.slice)
+	return r.countWhole(state, passed) + scaleUp(r.oldest(state, passed), left, r.slice)
 }
 
-func (w *sliding) level(at int64) level {
-	return level{w.usage(at), w.rule.capacity, max(at, w.expiry())}
+func (r *Rule) slidingLevel(state []uint64, start int64, passed int, at int64) level {
+	return level{r.slidingUsage(state, start, passed, at), r.capacity, max(at, r.slidingExpiry(state, start, passed))}
 }
 
-// expiry returns when the newest message stops counting; 0 if none counts.
-func (w *sliding) expiry() int64 {
-	for i := w.passed; i <= w.rule.slices; i++ {
-		if w.count(i) > 0 {
-			return w.start + int64(w.rule.slices+1-i)*w.rule.slice
+// slidingExpiry returns when the newest message stops counting; 0 if none counts.
+func (r *Rule) slidingExpiry(state []uint64, start int64, passed int) int64 {
+	for i := range r.slices + 1 - passed {
+		if countOf(state, i) > 0 {
+			return start + int64(r.slices+1-passed-i)*r.slice
 		}
 	}
 	return 0
