@@ -31,6 +31,7 @@ test("rule: a limit in words", () => {
     ["daily-window", { messages: 300 }, "300 messages a day, until midnight UTC"],
     ["user-window", { messages: 30, every: 3600 }, "30 messages in 1 hour, from the first one on"],
     ["sliding-window", { messages: 100, every: 3600 }, "About 100 messages in any hour"],
+    ["sliding-window", { messages: 100, every: 3600, slices: 6 }, "About 100 messages in any hour, counted in 6 slices"],
     ["sliding-log", { messages: 1, every: 90 }, "1 message in any 1 minute 30 seconds"],
   ];
   for (const [algorithm, numbers, words] of limits) assert.equal(algorithmOf({ algorithm }).rule(numbers, {}, ""), words);

@@ -43,10 +43,20 @@ test("user window: begins with a message", () => {
 });
 
 test("sliding window: the sum is spelt out, and the wait is where it has room", () => {
-  const numbers = { messages: 50, every: 60_000 }, entries = [passes(75_000, { from: 60_000, previous: 42, current: 18 })];
+  const numbers = { messages: 50, every: 60_000, slices: 1 }, entries = [passes(75_000, { from: 60_000, previous: 42, current: 18 })];
   assert.deepEqual(stateOf("sliding-window", entries, 75_000, numbers), ["42 × 0.75 + 18 = 49.5 of 50", 714]);
   assert.deepEqual(stateOf("sliding-window", entries, 135_000, numbers), ["18 × 0.75 + 0 = 13.5 of 50", 0]);
   assert.deepEqual(stateOf("sliding-window", entries, 200_000, numbers), ["0 × 0.67 + 0 = 0.0 of 50", 0]);
+});
+
+test("sliding window in slices: only the oldest counts in part", () => {
+  const numbers = { messages: 5, every: 10_000, slices: 5 }, entries = [passes(11_000, { from: 10_000, slices: [1, 2, 0, 0, 1, 2] })];
+  assert.deepEqual(stateOf("sliding-window", entries, 11_000, numbers), ["2 × 0.50 + 4 = 5.0 of 5", 1000]);
+  assert.deepEqual(stateOf("sliding-window", entries, 12_500, numbers), ["1 × 0.75 + 3 = 3.8 of 5", 0]);
+  assert.deepEqual(stateOf("sliding-window", entries, 17_000, numbers), ["0 × 0.50 + 3 = 3.0 of 5", 0]);
+  assert.deepEqual(stateOf("sliding-window", entries, 23_000, numbers), ["0 × 0.50 + 0 = 0.0 of 5", 0]);
+  // Three slices pass before there is room for one more.
+  assert.deepEqual(stateOf("sliding-window", [passes(11_000, { from: 10_000, slices: [1, 0, 4, 0, 0, 0] })], 11_000, numbers), ["0 × 0.50 + 5 = 5.0 of 5", 5500]);
 });
 
 test("sliding log: messages leave it one by one", () => {

@@ -120,13 +120,14 @@ export function viewsOf(lane, now, context) {
 /** @type {WeakMap<Limit, Record<string, number>>} */
 const numbers = new WeakMap();
 
-// numbersOf returns the numbers of a limit, with durations in ms.
+// numbersOf returns the numbers of a limit, with durations in ms. A number that a limit does without
+// is the least one.
 /** @param {Limit} limit */
 export function numbersOf(limit) {
   if (!numbers.has(limit)) {
     /** @type {Record<string, any>} */
     const values = limit;
-    const found = Object.entries(algorithmOf(limit).fields).map(([name, { isLength }]) => [name, isLength ? seconds(values[name] ?? "") * 1000 : (values[name] ?? 0)]);
+    const found = Object.entries(algorithmOf(limit).fields).map(([name, { isLength, least }]) => [name, isLength ? seconds(values[name] ?? "") * 1000 : (values[name] ?? least)]);
     numbers.set(limit, Object.fromEntries(found));
   }
   return numbers.get(limit);

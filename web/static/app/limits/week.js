@@ -31,7 +31,7 @@ function Week({ limit, etag, channel }) {
   const { body = null, problem = "" } = state.weeks[address] ?? {};
   return html`
     <details class="kind rare week" onToggle=${(event) => setOpen(event.target.open)}>
-      <summary>Last 7 days</summary>
+      <summary>Messages left in the last 7 days</summary>
       ${isOpen && html`<${WeekChart} body=${body} problem=${problem} isShared=${true} isByRole=${Object.keys(limit.roles ?? {}).length > 0} />`}
     </details>
   `;

@@ -92,9 +92,9 @@ const known = {
   "sliding-window": {
     name: "sliding window",
     about: "A number of messages in a moving period, estimated. Good for large numbers.",
-    rule: ({ messages, every }) => `About ${counted(messages)} in any ${span(every)}`,
-    meaning: ({ messages, every }) =>
-      `Long-term rate: ${longRun(messages, every)}. Estimated: the messages of the previous window are assumed to be evenly spread.`,
+    rule: ({ messages, every, slices }) => `About ${counted(messages)} in any ${span(every)}` + (slices > 1 ? `, counted in ${slices} slices` : ""),
+    meaning: ({ messages, every, slices }) =>
+      `Long-term rate: ${longRun(messages, every)}. Estimated: the messages of the ${slices > 1 ? "oldest slice" : "previous window"} are assumed to be evenly spread.`,
   },
   "sliding-log": {
     name: "sliding log",

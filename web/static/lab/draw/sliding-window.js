@@ -20,7 +20,7 @@ import { cells, clip, fill, frame, gauge, line, pictureAt, write, x } from "./vi
 // slicesAt returns the slices at the time of the view. When a slice ends, each is one older.
 /** @param {Moment} v @returns {Slices} */
 function slicesAt(v) {
-  const { every, slices = 1 } = v.numbers, length = every / slices, now = v.start + v.now;
+  const { every, slices } = v.numbers, length = every / slices, now = v.start + v.now;
   const from = Math.floor(now / length) * length;
   const { from: knownFrom = from, current = 0, previous = 0, slices: known = [current, previous] } = v.last < 0 ? {} : pictureAt(v, v.last);
   const passed = Math.round((from - knownFrom) / length);
