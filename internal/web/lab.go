@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"runtime"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/journal"
@@ -14,7 +15,6 @@ import (
 
 const (
 	maxLabBody = 2 << 20         // bytes of a question
-	labWorkers = 2               // questions at work at a time
 	labWait    = 5 * time.Second // maximum wait of a question for its turn
 )
 
@@ -37,7 +37,11 @@ func errLab(err error) error {
 // laboratory answers questions to the Lab. It keeps nothing, and changes no channel.
 type laboratory struct{ working chan struct{} }
 
-func newLaboratory() *laboratory { return &laboratory{make(chan struct{}, labWorkers)} }
+func newLaboratory() *laboratory { return &laboratory{make(chan struct{}, labWorkers())} }
+
+// labWorkers returns how many questions may be at work at a time: one or two, so that chat has a
+// processor of its own if there are several.
+func labWorkers() int { return min(2, max(1, runtime.GOMAXPROCS(0)-1)) }
 
 // resolve replaces recorded traffic by its messages.
 type resolve func(ctx context.Context, t *lab.Traffic) ([]lab.Message, error)

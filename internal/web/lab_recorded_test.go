@@ -111,7 +111,7 @@ func TestLab_DatabaseFails(t *testing.T) {
 // More questions than work at a time wait for their turn, and give up with their client.
 func TestLab_Turns(t *testing.T) {
 	h := newLaboratory()
-	for range labWorkers {
+	for range cap(h.working) {
 		h.working <- struct{}{}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -124,7 +124,7 @@ func TestLab_Turns(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	<-h.working
-	if _, err := h.run(t.Context(), q.Question, nil); err != nil || len(h.working) != labWorkers-1 {
+	if _, err := h.run(t.Context(), q.Question, nil); err != nil || len(h.working) != cap(h.working)-1 {
 		t.Errorf("with a free turn: %v", err)
 	}
 }
