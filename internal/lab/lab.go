@@ -21,6 +21,8 @@ const (
 	MaxMessages = 20_000 // also those that traffic makes
 	// maxMemory is the maximum number of bytes for the users of a lane.
 	maxMemory = 64 << 20
+	// maxPictures is the maximum number of bytes of all pictures in an answer.
+	maxPictures = 64 << 20
 )
 
 // Question is what Run answers: lanes of limits, and messages or traffic that each of them gets.
@@ -98,12 +100,13 @@ func (q *Question) runMessages(ctx context.Context, lanes []*lane, answer *Answe
 	if err != nil {
 		return err
 	}
+	var pictures pages
 	for i, l := range lanes {
 		if err := l.checkMemory(users); err != nil {
 			return err
 		}
 		of := &answer.Lanes[i]
-		if of.Steps, err = l.judgeAll(ctx, list, q.Move); err != nil {
+		if of.Steps, err = l.judgeAll(ctx, list, q.Move, &pictures); err != nil {
 			return err
 		}
 		of.Figures = newFigures(list, of.Steps, span)

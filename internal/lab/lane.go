@@ -74,14 +74,13 @@ func (l *lane) newGuard() (*chatguard.Guard, error) {
 	return chatguard.New(l.policy, &chatguard.Options{Now: func() time.Time { return start }})
 }
 
-// judgeAll judges messages in order and returns a step for each.
-func (l *lane) judgeAll(ctx context.Context, messages []chatguard.Message, move *Move) ([]Step, error) {
+// judgeAll judges messages in order and returns a step for each. It adds the pictures to pictures.
+func (l *lane) judgeAll(ctx context.Context, messages []chatguard.Message, move *Move, pictures *pages) ([]Step, error) {
 	guard, err := l.newGuard()
 	if err != nil {
 		return nil, err
 	}
 	steps := make([]Step, len(messages))
-	var pictures pages
 	moving := mover{move, guard, l.policy}
 	for i, m := range messages {
 		if err := pause(ctx, i); err != nil {
@@ -111,6 +110,9 @@ func (l *lane) judgeAll(ctx context.Context, messages []chatguard.Message, move 
 		default:
 			s.Pictures = pictures.add(func(b []byte) []byte { return l.appendPictures(b, after.Limits) })
 		}
+		if pictures.size > maxPictures {
+			return nil, errorf("the states of all limits take more than %d MiB: send fewer messages, or fewer lanes or limits", maxPictures>>20)
+		}
 	}
 	return steps, nil
 }
@@ -126,7 +128,10 @@ func (l *lane) appendPicture(b []byte, states []chatguard.LimitStatus, i int) []
 }
 
 // pages are texts that are made one after another, in few allocations.
-type pages struct{ last []byte }
+type pages struct {
+	last []byte
+	size int // of all texts
+}
 
 // add adds the text that write appends, and returns it.
 func (p *pages) add(write func([]byte) []byte) []byte {
@@ -136,5 +141,6 @@ func (p *pages) add(write func([]byte) []byte) []byte {
 	}
 	before := len(p.last)
 	p.last = write(p.last)
+	p.size += len(p.last) - before
 	return p.last[before:len(p.last):len(p.last)]
 }

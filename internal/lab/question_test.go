@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
 )
 
 func TestQuestion_Refused(t *testing.T) {
@@ -74,5 +77,19 @@ func TestQuestion_Unreadable(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), new(Question)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// Long queues in many limits make pictures that are larger than their messages.
+func TestQuestion_TooManyPictures(t *testing.T) {
+	q := Question{Lanes: make([]Lane, MaxLanes), Traffic: &Traffic{Kind: Steady, Every: Duration(time.Second), For: Duration(time.Hour)}}
+	for i := range q.Lanes {
+		for range MaxLimits {
+			q.Lanes[i].Limits = append(q.Lanes[i].Limits, chatguard.LeakyBucketLimit("", time.Hour, 10_000))
+		}
+	}
+	const want = "the states of all limits take more than 64 MiB: send fewer messages, or fewer lanes or limits"
+	if _, err := Run(t.Context(), q); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
