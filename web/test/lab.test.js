@@ -75,6 +75,7 @@ test("names: a message in words", () => {
     "At 0.0 s, passes", "At 12.4 s, throttled by burst, passes in 2.6 s", "At 13.0 s, waits, leaves in 2.0 s", "At 14.0 s, throttled by burst, never passes",
   ]);
   assert.equal(nameOf(strip.entries[2], 17_000), "At 13.0 s, passed after 4.0 s in the queue");
+  assert.equal(nameOf({ ...strip.entries[0], at: 36_072_400, leaves: 36_072_400 }, 36_080_000), "At 10 h 1 min 12.4 s, passes");
   assert.equal(nameOf({ ...strip.entries[0], at: 72_400, leaves: 72_400, mark: "low" }, 80_000), "At 1 min 12.4 s, passes at low priority");
 });
 

@@ -4,11 +4,11 @@
 import { spanText } from "./clock.js";
 /** @import { Entry } from "./tape.js" */
 
-// timeText writes a lab time: "12.4 s", "1 min 12.4 s".
+// timeText writes a lab time: "12.4 s", "1 min 12.4 s", "10 h 2 min 12.4 s".
 /** @param {number} ms */
 export function timeText(ms) {
-  const tenths = Math.floor(ms / 100 + 1e-6), minutes = Math.floor(tenths / 600);
-  return (minutes > 0 ? `${minutes} min ` : "") + `${((tenths % 600) / 10).toFixed(1)} s`;
+  const tenths = Math.floor(ms / 100 + 1e-6), minutes = Math.floor(tenths / 600), hours = Math.floor(minutes / 60);
+  return (hours > 0 ? `${hours} h ` : "") + (minutes > 0 ? `${minutes % 60} min ` : "") + `${((tenths % 600) / 10).toFixed(1)} s`;
 }
 
 // fateOf says what becomes of an entry, as it is known at a lab time.
