@@ -113,7 +113,7 @@ func TestCard_DrawsWeek(t *testing.T) {
 	w := d.open(1400, 1000)
 	w.seePerson(gardenhour)
 	w.See(`document.querySelector(".chart canvas")` + "&&" + hasText(" of 300 messages left now") + "&&" + `document.body.innerText.toLowerCase().includes("fewest this week")`)
-	if limits := browsertest.Eval[string](w.Window, `[...document.querySelectorAll("#week ~ label option")].map((o) => o.value).join()`); limits != "burst,daily" {
+	if limits := browsertest.Eval[string](w.Window, `[...document.querySelectorAll("#week ~ label option")].map((o) => o.value).join()`); limits != "burst,daily,crowd" {
 		t.Errorf("the limits offered for the week are %s", limits)
 	}
 	w.Click(".chart summary")
