@@ -51,18 +51,21 @@ func describe(p chatguard.Parameter) (text string) {
 
 // A page draws each limit as what it is.
 func ExamplePicture() {
+	sliced := chatguard.SlidingWindowLimit("sliced", 15, time.Minute)
+	sliced.Slices = 6 // of 10 s
 	policy := chatguard.Policy{Limits: []chatguard.Limit{
 		chatguard.TokenBucketLimit("bucket", 16, 10*time.Second),
 		chatguard.LeakyBucketLimit("queue", 10*time.Second, 15),
 		chatguard.UserWindowLimit("window", 15, time.Minute),
 		chatguard.SlidingWindowLimit("sliding", 15, time.Minute),
+		sliced,
 		chatguard.SlidingLogLimit("log", 15, time.Minute),
 	}}
 	guard := newGuardOf(policy)
 	send := func(at time.Duration) chatguard.Message {
 		return chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, SentAt: noon.Add(at)}
 	}
-	for at := range 10 {
+	for at := range 11 {
 		if _, err := guard.Check(context.Background(), send(time.Duration(at)*time.Second)); err != nil {
 			log.Fatal(err)
 		}
@@ -75,11 +78,12 @@ func ExamplePicture() {
 		fmt.Println(draw(l))
 	}
 	// Output:
-	// 12.5 tokens
-	// 3 wait, the next leaves at 1m10s
+	// 11.5 tokens
+	// 4 wait, the next leaves at 1m10s
 	// no window is open
-	// 10 × 0.92 + 0 = 9.2
-	// 4 messages, the first of 6s
+	// 11 × 0.92 + 0 = 10.1
+	// 10 × 0.50 + 1 = 6.0, of the slices [0 0 0 0 0 1 10]
+	// 5 messages, the first of 6s
 }
 
 // draw writes what a picture shows.
@@ -90,6 +94,8 @@ func draw(l chatguard.LimitStatus) string {
 		return fmt.Sprintf("%.1f tokens", p.Tokens)
 	case l.Algorithm == chatguard.LeakyBucket:
 		return fmt.Sprintf("%d wait, the next leaves at %s", p.Waiting, p.Leaves.Sub(noon))
+	case l.Algorithm == chatguard.SlidingWindow && p.Slices != nil:
+		return fmt.Sprintf("%d × %.2f + %d = %.1f, of the slices %v", p.Previous, p.Weight, p.Count, p.Estimate, p.Slices)
 	case l.Algorithm == chatguard.SlidingWindow:
 		return fmt.Sprintf("%d × %.2f + %d = %.1f", p.Previous, p.Weight, p.Count, p.Estimate)
 	case l.Algorithm == chatguard.SlidingLog:
