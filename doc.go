@@ -12,7 +12,7 @@
 //
 //	Message ── Guard.Check ──> Policy (roles, exemptions) ──> limits ──> penalty ladder ──> Verdict ──> observer
 //
-// Limits use one of eight algorithms ([Algorithm]) and one of three scopes ([Scope]). Roles and
+// Limits use one of eight algorithms ([Algorithm]) and one of four scopes ([Scope]). Roles and
 // single users can have their own numbers ([Limit].Roles, [Guard.SetUserOverride]). Limits can
 // change while messages arrive; the Guard keeps the usage that it has recorded ([Guard.SetPolicy]).
 // [Guard.Explain] shows the reasons for a verdict. [Guard.Wait] paces a program's own messages. A

@@ -119,7 +119,7 @@ func UserWindowLimit(name string, messages int, every time.Duration) Limit {
 }
 
 // SlidingWindowLimit returns a limit that allows a number of messages in the last period of length
-// every, estimated from two counts.
+// every, estimated from two counts. Set Slices for a more exact estimate.
 func SlidingWindowLimit(name string, messages int, every time.Duration) Limit {
 	return Limit{Name: name, Algorithm: SlidingWindow, Messages: messages, Every: every}
 }

@@ -63,6 +63,10 @@ func blockLimit(limit chatguard.Limit) chatguard.Limit {
 	if limit.Refill > 0 {
 		limit.Refill = max(limit.Refill/blockFactor, 1)
 	}
+	limit.ExtraBurst *= blockFactor
+	if limit.ExtraRefill > 0 {
+		limit.ExtraRefill = max(limit.ExtraRefill/blockFactor, 1)
+	}
 	limit.Messages *= blockFactor
 	if limit.Algorithm == chatguard.SlidingLog {
 		limit.Messages = min(limit.Messages, 1024) // the maximum allowed

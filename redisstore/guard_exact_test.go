@@ -52,8 +52,8 @@ func TestGuards_Exact(t *testing.T) {
 	})
 }
 
-// sevenAlgorithms returns a policy with one limit of each algorithm.
-func sevenAlgorithms() []chatguard.Limit {
+// everyAlgorithm returns a policy with one limit of each algorithm.
+func everyAlgorithm() []chatguard.Limit {
 	return []chatguard.Limit{
 		{Name: "bucket", Algorithm: chatguard.TokenBucket, Burst: 4, Refill: 3 * time.Second},
 		{Name: "queue", Algorithm: chatguard.LeakyBucket, Queue: 4, Every: 2 * time.Second},
@@ -61,7 +61,9 @@ func sevenAlgorithms() []chatguard.Limit {
 		{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: 60, Timezone: "Europe/Berlin"},
 		{Name: "own", Algorithm: chatguard.UserWindow, Messages: 6, Every: 15 * time.Second},
 		{Name: "sliding", Algorithm: chatguard.SlidingWindow, Messages: 8, Every: 25 * time.Second},
+		{Name: "sliced", Algorithm: chatguard.SlidingWindow, Messages: 8, Every: 25 * time.Second, Slices: 5},
 		{Name: "log", Algorithm: chatguard.SlidingLog, Messages: 9, Every: 30 * time.Second},
+		chatguard.CascadeLimit("cascade", 3, 3*time.Second, 2, 20*time.Second),
 	}
 }
 
@@ -70,11 +72,11 @@ func sevenAlgorithms() []chatguard.Limit {
 func TestGuards_EveryAlgorithm(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	policies := map[string]chatguard.Policy{"all": enforced(sevenAlgorithms()...)}
-	for _, l := range sevenAlgorithms() {
+	policies := map[string]chatguard.Policy{"all": enforced(everyAlgorithm()...)}
+	for _, l := range everyAlgorithm() {
 		policies[l.Name] = enforced(l)
 	}
-	scopes := sevenAlgorithms()
+	scopes := everyAlgorithm()
 	scopes[2].Per, scopes[3].Per, scopes[5].Per, scopes[4].CountThrottled = chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere, true
 	scopes[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 9}}
 	policies["scopes"] = enforced(scopes...)

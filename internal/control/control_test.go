@@ -309,7 +309,7 @@ func TestCommands_Refused(t *testing.T) {
 			"!chatguard set bust 5":            `Not done: there is no limit "bust" here, only burst, daily`,
 			"!chatguard set burst five":        `Not done: burst is a number, not "five"`,
 			"!chatguard set burst refill five": `Not done: refill must be a duration such as "4s", not "five"`,
-			"!chatguard set burst colour 5":    "Not done: a limit has burst, refill, extra_burst, extra_refill, messages, every, queue and reserve",
+			"!chatguard set burst colour 5":    "Not done: a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue and reserve",
 			"!chatguard raid":                  "Not done: use raid on, raid on 10m, or raid off",
 			"!chatguard raid on 25h":           "Not done: raid mode lasts from 1 s to 24 h, not 25h0m0s",
 		} {
@@ -546,6 +546,15 @@ func TestRaid_LoosensNothing(t *testing.T) {
 		if !maps.Equal(got.Roles, test.want) || got.Burst != test.burst || got.Refill != test.refill {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// A reserve doesn't let first-timers write more: it is lowered while the raid lasts.
+func TestRaid_LowersReserve(t *testing.T) {
+	raid := Raid{FirstTimerBurst: 2, FirstTimerRefill: Duration(30 * time.Second)}
+	got := raid.over(chatguard.Policy{Limits: []chatguard.Limit{{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: 10, Refill: 4 * time.Second, Reserve: 6}}}).Limits[0]
+	if newcomer := got.Roles[chatguard.FirstTimer]; newcomer.Burst != 2 || got.Reserve != 1 || got.Burst != 10 {
+		t.Errorf("%+v", got)
 	}
 }
 

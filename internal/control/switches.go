@@ -288,7 +288,8 @@ func (r Raid) narrow(l *chatguard.Limit) {
 		newcomer = bucketNumbers(*l, chatguard.Override{})
 	}
 	if r.FirstTimerBurst > 0 {
-		newcomer.Burst = min(max(r.FirstTimerBurst, l.Reserve+1), newcomer.Burst) // a limit holds more than its reserve
+		newcomer.Burst = min(r.FirstTimerBurst, newcomer.Burst)
+		l.Reserve = min(l.Reserve, newcomer.Burst-1) // a limit holds more than its reserve
 		newcomer.ExtraBurst = min(r.FirstTimerBurst, newcomer.ExtraBurst)
 	}
 	newcomer.Refill = max(time.Duration(r.FirstTimerRefill), newcomer.Refill)

@@ -37,8 +37,9 @@ type UsageText struct {
 	// ExtraCapacity and ExtraInterval are those of a cascade's second bucket.
 	ExtraCapacity int64     `json:"extra_capacity,omitempty"`
 	ExtraInterval string    `json:"extra_interval,omitempty"`
-	Until         time.Time `json:"until,omitzero"` // from then on the usage has no effect
-	State         []uint64  `json:"state"`          // the algorithm's own numbers
+	Slices        int       `json:"slices,omitempty"` // of a sliding-window that has several
+	Until         time.Time `json:"until,omitzero"`   // from then on the usage has no effect
+	State         []uint64  `json:"state"`            // the algorithm's own numbers
 }
 
 // DescribeRow returns what a row's bytes contain. It needs no Set.
@@ -88,6 +89,9 @@ func (in *rowReader) describeUsage() (text UsageText) {
 	}
 	if buckets := spent.under.buckets; len(buckets) > 1 {
 		text.ExtraCapacity, text.ExtraInterval = buckets[1].capacity, time.Duration(buckets[1].interval).String()
+	}
+	if a.name == slidingWindow.name && spent.under.slices > 1 {
+		text.Slices = spent.under.slices
 	}
 	text.Until = moment(uint64(max(0, a.expiry(&spent.under, spent.state))))
 	return text

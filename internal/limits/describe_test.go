@@ -61,3 +61,15 @@ func FuzzDescribeRow(f *testing.F) {
 		}
 	})
 }
+
+// The text says in how many slices the usage was counted.
+func TestDescribeRow_Slices(t *testing.T) {
+	for _, slices := range []int64{1, 6} {
+		draft := NewDraft(mustSet(t, window("sliding-window", 5, time.Minute).withSlices(slices)), nil, nanos(0))
+		draft.Spend(Spent{At: nanos(0), N: 2})
+		text, err := DescribeRow(draft.Row(Stamp{Seq: 1}, nanos(0)).Bytes())
+		if want := map[int64]int{1: 0, 6: 6}[slices]; err != nil || len(text.Limits) != 1 || text.Limits[0].Slices != want || text.Limits[0].Algorithm != "sliding-window" {
+			t.Errorf("%d slices: %+v, %v", slices, text, err)
+		}
+	}
+}

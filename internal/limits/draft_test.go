@@ -341,7 +341,8 @@ func TestReadRow_Refused(t *testing.T) {
 }
 
 func FuzzReadRow(f *testing.F) {
-	sets, err := Compile(sevenLimits(), Strikes{Every: time.Second, Forget: time.Minute})
+	limits := append(sevenLimits(), cascadeLimit(3, 4*time.Second, 2, 20*time.Second), window("sliding-window", 5, time.Minute).withSlices(6).withName("sliced"))
+	sets, err := Compile(limits, Strikes{Every: time.Second, Forget: time.Minute})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -95,6 +95,8 @@ func (r *Rule) keepReserve(reserve int64) error {
 	case reserve == 0:
 	case r.buckets != nil:
 		return fmt.Errorf("%s has no %q: set it on the other limits", r.algorithm.name, "reserve")
+	case r.capacity == 1:
+		return fmt.Errorf("reserve is %d, but the limit holds one message, so it can keep none: leave it out, or raise the limit", reserve)
 	case reserve < 0 || reserve >= r.capacity:
 		return fmt.Errorf("reserve is %d, want 0 to %d, less than the limit holds", reserve, r.capacity-1)
 	}

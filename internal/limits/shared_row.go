@@ -164,7 +164,10 @@ func (r *Row) append(b []byte, computed int64) []byte {
 // version returns the first version of rows that can represent the row.
 func (r *Row) version() byte {
 	hasMore := func(rule Rule) bool { return rule.more > 0 }
-	isMore := func(f foreignUsage) bool { return f.data[0] == cascade.code || f.data[0] == slicedWindow.code }
+	isMore := func(f foreignUsage) bool {
+		a, err := algorithmByCode(f.data[0])
+		return err == nil && a.more > 0
+	}
 	if slices.ContainsFunc(r.set.rules, hasMore) || slices.ContainsFunc(r.foreign, isMore) {
 		return moreRowVersion
 	}

@@ -276,7 +276,7 @@ func TestRestore_UnreadableState(t *testing.T) {
 func FuzzRestore(f *testing.F) {
 	limits := sevenLimits()
 	limits[3] = dailyLimit(20, "Europe/Berlin", "05:00")
-	limits = append(limits, cascadeLimit(3, 4*time.Second, 2, 20*time.Second))
+	limits = append(limits, cascadeLimit(3, 4*time.Second, 2, 20*time.Second), window("sliding-window", 5, time.Minute).withSlices(6).withName("sliced"))
 	first := newTable(f, limits...)
 	first.mustSetOwn(f, 0, Own{Exemption: NotExempt, ExemptUntil: nanos(600), Timezone: "Asia/Tokyo", Numbers: map[string]Numbers{"burst": {Burst: 9}}})
 	first.send(0, 3)
@@ -286,7 +286,7 @@ func FuzzRestore(f *testing.F) {
 	for _, row := range first.allDirty().Rows {
 		f.Add(row.Limit, row.Data)
 	}
-	for i, a := range algorithms {
+	for i, a := range storedAlgorithms {
 		f.Add(limits[i].Name, []byte{1, a.code, 0, 0, 3, 9, 5, 2, 3, 4})
 	}
 	f.Add("+", []byte("\x01\xff{\"numbers\":{\"burst\":{\"Burst\":-1}},\"timezone\":\"nowhere\",\"grants\":[{\"limit\":\"burst\",\"left\":9,\"until\":9223372036854775807}]}"))

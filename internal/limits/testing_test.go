@@ -126,8 +126,8 @@ func (l Limit) withRole(bit uint8, n Numbers) Limit {
 	return l
 }
 
-// sevenLimits returns one limit of each algorithm except the cascade. Each has room for three messages. An unused
-// limit is empty again within two minutes; daily is empty again at midnight UTC.
+// sevenLimits returns one limit of each algorithm except the cascade. Each has room for three
+// messages. An unused limit is empty again within two minutes; daily is empty again at midnight UTC.
 func sevenLimits() []Limit {
 	return []Limit{
 		bucket(3, 4*time.Second),
