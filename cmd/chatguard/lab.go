@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
 )
@@ -21,22 +22,35 @@ func newLabCommand() *cobra.Command {
 	var length duration
 	listen := config.Default().Web.Listen
 	cmd := &cobra.Command{
-		Use:   "lab",
+		Use:   "lab [flags] [FILE…]",
 		Short: "See, play with and measure the limit algorithms",
 		Long: `Serves the Lab on this machine: a page on which limits of any algorithm judge the same messages side by side. It needs no
 account, no configuration and no database, and it stores nothing. The engine is the one that moderates.
 
+A FILE is recorded chat as replay reads it; - is standard input. The Lab then also plays the recorded traffic of its
+channels: who wrote when, with which roles. It keeps up to 1,000,000 messages in memory, without their texts.
+
 The commands below measure on the command line.`,
 		Example: `  chatguard lab
+  chatguard lab chat.irc.gz
   chatguard lab --for 30s --listen 127.0.0.1:8090
   chatguard lab edge --limit 'token-bucket burst=3 refill=4s'`,
-		Args: noArguments,
+		Args: labFiles,
 
 		SuggestionsMinimumDistance: 2,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		DisableFlagsInUseLine:      true,
+		RunE: func(cmd *cobra.Command, files []string) error {
+			site := access.Site{Listen: listen}
+			if err := checkLabSite(site); err != nil {
+				return err
+			}
+			recorded, err := readLabFiles(cmd, files)
+			if err != nil {
+				return err
+			}
 			ctx, stop := newStopContext(cmd.Context(), time.Duration(length))
 			defer stop()
-			return runLab(ctx, listen, !cmd.Flags().Changed("listen"), cmd.OutOrStdout())
+			return runLab(ctx, site, recorded, !cmd.Flags().Changed("listen"), cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().Var(&length, "for", durationUsage)
@@ -45,26 +59,31 @@ The commands below measure on the command line.`,
 	return cmd
 }
 
-// runLab serves the Lab until the context ends. If anyPort is set, it uses any free port if that of
-// the address is taken.
-func runLab(ctx context.Context, address string, anyPort bool, out io.Writer) error {
-	site := access.Site{Listen: address}
-	if err := (config.Web{Listen: address, Insecure: true}).CheckListen(); err != nil {
+// checkLabSite returns a usage error for an address that the Lab must not or can't listen at.
+func checkLabSite(site access.Site) error {
+	if err := (config.Web{Listen: site.Listen, Insecure: true}).CheckListen(); err != nil {
 		return usageError{fmt.Errorf("--listen: %w", err)}
 	}
 	if !site.IsPrivate() {
-		return usageError{fmt.Errorf("--listen: %s is open to other machines: listen on 127.0.0.1, and let a proxy forward to it", address)}
+		return usageError{fmt.Errorf("--listen: %s is open to other machines: listen on 127.0.0.1, and let a proxy forward to it", site.Listen)}
 	}
+	return nil
+}
+
+// runLab serves the Lab until the context ends. recorded may be nil. If anyPort is set, it uses any
+// free port if that of the address is taken.
+func runLab(ctx context.Context, site access.Site, recorded *simulate.Recordings, anyPort bool, out io.Writer) error {
 	listener, err := openLab(&site, anyPort)
 	if err != nil {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	lab, err := web.NewLabSite(site, nil, log)
+	lab, err := web.NewLabSite(site, recorded, nil, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	fmt.Fprintf(out, "Open this in your browser:\n  %s\nCtrl-C ends the Lab.\n", site.Address(listener.Addr().String()))
+	address := site.Address(listener.Addr().String())
+	fmt.Fprintf(out, "Open this in your browser:\n  %s%s\nCtrl-C ends the Lab.\n", address, recordedFragment(recorded))
 	return lab.Run(ctx, listener)
 }
 

@@ -85,14 +85,20 @@ func (r countingReader) Read(p []byte) (n int, err error) {
 }
 
 // readChat calls add with each message of the files, and shows the progress. An error of add skips
-// the message.
+// the message, unless it is one of simulate.Stop.
 func readChat(cmd *cobra.Command, files []string, add func(context.Context, chatguard.Message) error) error {
+	return readLines(cmd, files, func(ctx context.Context, m chatguard.Message, _ []byte) error { return add(ctx, m) })
+}
+
+// readLines is readChat for an add that also needs the message's line, which is valid until add
+// returns.
+func readLines(cmd *cobra.Command, files []string, add func(context.Context, chatguard.Message, []byte) error) error {
 	var read atomic.Int64
 	skipped := skippedLines{out: cmd.ErrOrStderr()}
 	state := func() string { return byteCount(read.Load()) + " read" }
 	return runLongWork(cmd, state, "the rest was not read", func(ctx context.Context) error {
 		reader := simulate.Reader{Parse: irc.Parse, Skipped: skipped.add}
-		reader.Visit = func(m chatguard.Message, _ []byte) error { return add(ctx, m) }
+		reader.Visit = func(m chatguard.Message, line []byte) error { return add(ctx, m, line) }
 		defer skipped.sumUp()
 		return readRecords(cmd, files, &read, func(name string, record io.Reader) error { return reader.Read(ctx, name, record) })
 	})

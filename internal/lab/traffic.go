@@ -42,11 +42,14 @@ type Traffic struct {
 	// Push is the plan of an eager sender.
 	Push
 
-	// Channel, UserID and Busiest describe recorded traffic: all messages of a channel or those of
-	// one user, from From and for For, or in the channel's busiest time of a length.
+	// Channel, User, Busiest and Last describe recorded traffic: all messages of a channel or those
+	// of one user, from From and for For, in the busiest stretch of a length, or in the last one,
+	// which ends with the last message. User is an ID or a login in any case; messages that match
+	// either belong to the user.
 	Channel string   `json:"channel,omitempty"`
-	UserID  string   `json:"user_id,omitempty"`
+	User    string   `json:"user,omitempty"`
 	Busiest Duration `json:"busiest,omitempty"`
+	Last    Duration `json:"last,omitempty"`
 }
 
 // start is the start of traffic without From.
@@ -89,7 +92,7 @@ func (t *Traffic) check() error {
 	case t.Kind == Poisson:
 		return t.checkNumber("users", t.Users, maxPeople)
 	case t.Kind == Recorded:
-		return errorf("traffic: there are no recorded messages here: use a dashboard with a database, or send messages")
+		return errorf("traffic: there are no recorded messages here: start chatguard lab with a FILE, use a dashboard with a database, or send messages")
 	default:
 		return errorf("traffic: unknown kind %q: use steady, bursts, poisson, eager, chat or recorded", t.Kind)
 	}

@@ -93,6 +93,7 @@ func (s *Server) policyRoutes() []route {
 		{"GET /channels/{channel}/policy/export", auth.View, s.policies.exportPolicy, nil},
 		{"POST /channels/{channel}/policy/revert", auth.Moderate, s.channels.handler(s.policies.revertPolicy), nil},
 		{"POST /channels/{channel}/preview", auth.View, s.channels.handler(s.previews.preview), nil},
+		{"GET /lab", auth.View, s.labs.get, nil},
 		{"POST /lab", auth.View, s.labs.post, nil},
 	}
 }

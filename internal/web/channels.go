@@ -43,5 +43,9 @@ func (c channels) find(id string) (live.Channel, error) {
 	if c.checker.Has(id) {
 		return live.Channel{ID: id, Login: c.checker.NameOf(id)}, nil
 	}
-	return live.Channel{}, problem.New(http.StatusNotFound, "There is no channel with the ID %s here.", problem.Quote(id))
+	return live.Channel{}, errNoChannel(id)
+}
+
+func errNoChannel(id string) error {
+	return problem.New(http.StatusNotFound, "There is no channel with the ID %s here.", problem.Quote(id))
 }

@@ -90,17 +90,40 @@ func (h *laboratory) run(ctx context.Context, q lab.Question, recorded []lab.Mes
 	return answer.AppendJSON(nil)
 }
 
-// labs answers questions to the Lab of a dashboard, which may ask about recorded traffic.
+// labs answers questions to a Lab, which may be about recorded traffic.
 type labs struct {
 	*laboratory
-	channels channels
-	store    Records
-	reads    *longReads
-	now      func() time.Time
+	recordings  recordings // nil if there are none
+	reads       *longReads
+	isDashboard bool
+}
+
+// labOffer is the answer to GET /lab.
+type labOffer struct {
+	Dashboard bool         `json:"dashboard"`
+	Channels  []labChannel `json:"channels"`
+}
+
+// labChannel is a channel with recorded traffic.
+type labChannel struct {
+	ID    string `json:"id"`
+	Login string `json:"login"` // empty if it isn't known
+}
+
+// get is GET /lab.
+func (h *labs) get(w http.ResponseWriter, _ *http.Request, _ access.Caller) error {
+	offer := labOffer{h.isDashboard, []labChannel{}}
+	if h.recordings != nil {
+		offer.Channels = h.recordings.offered()
+	}
+	return problem.WriteJSON(w, offer)
 }
 
 // post is POST /lab.
 func (h *labs) post(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	if h.recordings == nil {
+		return h.answer(w, r, nil)
+	}
 	return h.answer(w, r, func(ctx context.Context, t *lab.Traffic) ([]lab.Message, error) {
 		return readLong(ctx, h.reads, who, readWait, func() ([]lab.Message, error) { return h.recorded(ctx, t) })
 	})

@@ -11,15 +11,22 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/access"
 )
 
 // openLab opens the Lab, as "chatguard lab" serves it, with a fragment.
 func openLab(t *testing.T, fragment string, width, height int64) *browsertest.Window {
 	t.Helper()
+	return openRecordedLab(t, nil, fragment, width, height)
+}
+
+// openRecordedLab opens the Lab, as "chatguard lab FILE" serves it, with a fragment.
+func openRecordedLab(t *testing.T, recorded *simulate.Recordings, fragment string, width, height int64) *browsertest.Window {
+	t.Helper()
 	runParallel(t)
 	site := access.Site{Listen: "127.0.0.1:0"}
-	s, err := NewLabSite(site, nil, quiet)
+	s, err := NewLabSite(site, recorded, nil, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,6 +48,9 @@ func openLab(t *testing.T, fragment string, width, height int64) *browsertest.Wi
 	w.See(`document.querySelector(".lane .tally, .nobody")`)
 	return w
 }
+
+// isLetGo is true if no button has the focus, so that keys send messages.
+const isLetGo = `document.activeElement === document.body`
 
 // tally is true if the figures of the nth lane begin with a text.
 func tally(lane int, text string) string {
@@ -69,6 +79,7 @@ func TestLabPage_PlaysAndPausesForTheHand(t *testing.T) {
 	w.Type(" ")
 	w.See(`document.querySelector("#resume")`)
 	w.Click("#play")
+	w.See(isLetGo)
 	stood := browsertest.Eval[string](w, `document.querySelector("#lab-time").textContent`)
 	w.Type(kb.Enter)
 	w.See(`!document.querySelector("#resume")`)
@@ -86,7 +97,7 @@ func TestLabPage_LinkIsKept(t *testing.T) {
 	w.See(`document.querySelector("#limit-1-0-burst-error").textContent.startsWith("Enter a")`)
 	w.Click("#add")
 	w.Click("#add-sliding-log")
-	w.See(`document.querySelectorAll(".lane").length === 2`)
+	w.See(`document.querySelectorAll(".lane").length === 2 && ` + isLetGo)
 	w.Type(" ")
 	w.See(tally(2, "● 1"))
 	w.Must(chromedp.Evaluate[chromedp.Void](`location.hash += "&at=5s&colour=red"`))
@@ -144,4 +155,61 @@ func TestLabPage_ReducedMotion(t *testing.T) {
 	if frames > 30 { // two canvases, drawn once per second or by a message
 		t.Errorf("drawn %d times in 60 frames", frames)
 	}
+}
+
+func TestLabPage_Recorded(t *testing.T) {
+	w := openRecordedLab(t, evening(t), "#traffic=recorded,channel=7", 1400, 900)
+	const channel = `document.querySelector("#traffic-channel").selectedOptions[0].text`
+	w.See(`document.querySelectorAll(".lane").length === 5 && ` + channel + ` === "garden"`)
+	w.See(`document.querySelector("#lab-time").textContent > "00:00:10"`)
+	w.See(tally(1, "● 5  ⊖ 1"))
+	w.Write("#traffic-user", "BERTA")
+	w.See(tally(1, "● 1  ⊖ 0"))
+	w.Write("#traffic-user", "nobody")
+	w.See(`document.querySelector(".traffic-state").innerText === "This user has no recorded messages there."`)
+	w.See(`location.hash.endsWith("&traffic=recorded,channel=7,for=10m,user=nobody&speed=2&start=2019-09-15T00:00:10Z")`)
+	w.Accessible()
+	w.See(`!document.querySelector("#use") && !document.querySelector("header a[href*=limits]")`)
+	// Everything was answered: the console has no error.
+	w.See(`performance.getEntriesByType("resource").length > 20 && performance.getEntriesByType("resource").every((e) => e.responseStatus === 200)`)
+}
+
+// Choosing Recorded plays the first channel, as does a link without one.
+func TestLabPage_RecordedIsChosen(t *testing.T) {
+	w := openRecordedLab(t, evening(t), "#lanes=token-bucket,burst=3,refill=4s&traffic=hand&at=30s", 1400, 900)
+	w.Click("#traffic-recorded")
+	w.See(tally(1, "● 5  ⊖ 1") + `&& document.querySelector("#traffic-channel").value === "7" && document.querySelector("#play").innerText === "Pause"`)
+	w.Must(chromedp.Evaluate[chromedp.Void](`location.hash = "#lanes=token-bucket,burst=3,refill=4s&traffic=recorded,stretch=last,for=6s&at=end"`))
+	w.See(tally(1, "● 1  ⊖ 0") + `&& document.querySelector("#traffic-stretch").value === "last"`)
+}
+
+// A message sent by hand pauses recorded traffic, which then goes on where it was.
+func TestLabPage_RecordedGoesOn(t *testing.T) {
+	w := openRecordedLab(t, evening(t), "#lanes=fixed-window,messages=50,every=1h&traffic=recorded&at=4.5s", 1400, 900)
+	w.See(tally(1, "● 5"))
+	w.Type(" ")
+	w.See(tally(1, "● 6"))
+	w.Type(kb.Enter)
+	w.Click("#speed-10")
+	w.See(`document.querySelector("#lab-time").textContent > "00:00:12"`)
+	w.See(tally(1, "● 7  ⊖ 0"))
+}
+
+// Without files, nothing is offered that the Lab doesn't have.
+func TestLabPage_NothingRecorded(t *testing.T) {
+	w := openLab(t, twoLanes, 360, 740)
+	w.See(`document.querySelector("#traffic-steady") && !document.querySelector("#traffic-recorded")`)
+	w.See(`performance.getEntriesByType("resource").every((e) => e.responseStatus === 200)`)
+}
+
+// In a dashboard, the Lab plays its channels, and leads back to their limits.
+func TestLabPage_OfDashboard(t *testing.T) {
+	d := dash(t)
+	d.recordEvening()
+	w := d.open(1400, 900)
+	w.Must(chromedp.Navigate("http://" + d.address + "/lab#lanes=token-bucket,burst=3,refill=4s&traffic=recorded&at=end"))
+	w.See(tally(1, "● 9  ⊖ 1") + `&& document.querySelector("#traffic-channel").selectedOptions[0].text === "somechannel"`)
+	w.See(`document.querySelector("#use").getAttribute("href") === "./#/limits?channel=7&try=burst:token-bucket,burst=3,refill=4s"`)
+	w.Click("header a[href='./#/limits']")
+	w.See(`document.querySelector("#burst-0")`)
 }

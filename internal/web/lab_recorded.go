@@ -16,28 +16,49 @@ import (
 // errEnough ends a reading of the timeline.
 var errEnough = errors.New("all messages have been read")
 
-// recorded returns recorded messages of a channel: from a time on, or the busiest.
+// recorded returns recorded messages of a channel: from a time on, the busiest, or the last.
 func (h *labs) recorded(ctx context.Context, t *lab.Traffic) ([]lab.Message, error) {
-	if _, err := h.channels.find(t.Channel); err != nil {
+	if err := h.recordings.check(t.Channel); err != nil {
 		return nil, err
 	}
-	oldest := h.now().Add(-mostHours * time.Hour)
-	from, length := t.From, time.Duration(max(t.For, t.Busiest))
-	switch {
-	case t.Busiest > 0 && (t.For > 0 || !from.IsZero()):
-		return nil, errRecorded("Send busiest, or from and for, but not both.")
-	case t.Busiest == 0 && (t.For == 0 || from.IsZero()):
-		return nil, errRecorded("Recorded traffic needs from and for, such as \"1h\", or busiest, such as \"10m\".")
-	case length > mostHours*time.Hour, t.Busiest == 0 && from.Before(oldest):
-		return nil, errRecorded("Recorded traffic covers the last 48 h.")
+	oldest := h.recordings.oldest()
+	if err := checkStretch(t, oldest); err != nil {
+		return nil, err
 	}
-	if t.Busiest > 0 {
-		var err error
-		if from, err = h.busiest(ctx, t, oldest, length); err != nil {
-			return nil, err
-		}
+	from, length := t.From, time.Duration(max(t.For, t.Busiest, t.Last))
+	var err error
+	switch {
+	case t.Busiest > 0:
+		from, err = h.busiest(ctx, t, oldest)
+	case t.Last > 0:
+		from, err = h.last(ctx, t, oldest)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return h.between(ctx, t, from, from.Add(length))
+}
+
+// checkStretch checks which part of the recordings is asked for. A zero oldest is no bound.
+func checkStretch(t *lab.Traffic, oldest time.Time) error {
+	isFrom := t.For > 0 || !t.From.IsZero()
+	ways := 0
+	for _, is := range []bool{isFrom, t.Busiest > 0, t.Last > 0} {
+		if is {
+			ways++
+		}
+	}
+	switch {
+	case ways > 1:
+		return errRecorded("Send only one of busiest, last, or from and for.")
+	case ways == 0, isFrom && (t.For == 0 || t.From.IsZero()):
+		return errRecorded("Recorded traffic needs from and for, such as \"1h\", or busiest or last, such as \"10m\".")
+	case oldest.IsZero():
+		return nil
+	case max(t.For, t.Busiest, t.Last) > lab.Duration(mostHours*time.Hour), isFrom && t.From.Before(oldest):
+		return errRecorded("Recorded traffic covers the last 48 h.")
+	}
+	return nil
 }
 
 func errRecorded(text string) error {
@@ -45,14 +66,24 @@ func errRecorded(text string) error {
 }
 
 // busiest returns the start of the stretch with the most messages since a time.
-func (h *labs) busiest(ctx context.Context, t *lab.Traffic, since time.Time, length time.Duration) (time.Time, error) {
-	busy := lab.NewStretch(length)
+func (h *labs) busiest(ctx context.Context, t *lab.Traffic, since time.Time) (time.Time, error) {
+	busy := lab.NewStretch(time.Duration(t.Busiest))
 	err := h.read(ctx, t, since, func(m *journal.TimelineMessage) error {
 		busy.Add(m.At.UnixNano(), 1)
 		return nil
 	})
 	_, began := busy.Most()
 	return time.Unix(0, began), err
+}
+
+// last returns the start of the stretch that ends with the last message since a time.
+func (h *labs) last(ctx context.Context, t *lab.Traffic, since time.Time) (time.Time, error) {
+	latest := since
+	err := h.read(ctx, t, since, func(m *journal.TimelineMessage) error {
+		latest = m.At
+		return nil
+	})
+	return latest.Add(1 - time.Duration(t.Last)), err // a stretch excludes its end
 }
 
 // between returns the messages of a span of time.
@@ -75,9 +106,9 @@ func (h *labs) between(ctx context.Context, t *lab.Traffic, from, until time.Tim
 
 // read calls visit with the messages of a channel, or with those of one user, since a time.
 func (h *labs) read(ctx context.Context, t *lab.Traffic, since time.Time, visit func(*journal.TimelineMessage) error) error {
-	err := h.store.Timeline(ctx, t.Channel, since, func(said []journal.TimelineMessage) error {
+	err := h.recordings.Timeline(ctx, t.Channel, since, func(said []journal.TimelineMessage) error {
 		for i := range said {
-			if t.UserID != "" && said[i].UserID != t.UserID {
+			if t.User != "" && said[i].UserID != t.User && !strings.EqualFold(said[i].Login, t.User) {
 				continue
 			}
 			if err := visit(&said[i]); err != nil {

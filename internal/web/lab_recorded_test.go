@@ -1,14 +1,21 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/simulate"
 )
 
 // labAnswer is a part of the answer to a question.
@@ -40,11 +47,15 @@ func TestLab_Recorded(t *testing.T) {
 		want    string // seconds after the start, user and whether it was allowed
 	}{
 		{map[string]any{"channel": channelID, "from": began.Add(3 * time.Second), "for": "8s"}, "3 anna true, 4 anna true, 10 berta true"},
-		{map[string]any{"channel": channelID, "user_id": previewAnna.ID, "from": began, "for": "1h"},
+		{map[string]any{"channel": channelID, "user": previewAnna.ID, "from": began, "for": "1h"},
 			"0 anna true, 1 anna true, 2 anna true, 3 anna false, 4 anna true"},
 		{map[string]any{"channel": channelID, "busiest": "3s"}, "0 anna true, 1 anna true, 2 anna true"},
-		{map[string]any{"channel": channelID, "user_id": previewClara.ID, "busiest": "10m"}, "20 clara true, 21 clara true"},
-		{map[string]any{"channel": channelID, "user_id": "nobody", "busiest": "10m"}, ""},
+		{map[string]any{"channel": channelID, "user": previewClara.ID, "busiest": "10m"}, "20 clara true, 21 clara true"},
+		{map[string]any{"channel": channelID, "user": "nobody", "busiest": "10m"}, ""},
+		{map[string]any{"channel": channelID, "user": "CLARA", "busiest": "1s"}, "20 clara true"},
+		{map[string]any{"channel": channelID, "last": "10s"}, "12 berta true, 20 clara true, 21 clara true"},
+		{map[string]any{"channel": channelID, "user": previewAnna.Login, "last": "2s"}, "3 anna true, 4 anna true"},
+		{map[string]any{"channel": channelID, "user": "nobody", "last": "1h"}, ""},
 	} {
 		a := d.askRecorded(test.traffic)
 		got := decode[labAnswer](t, a)
@@ -63,7 +74,7 @@ func TestLab_Recorded(t *testing.T) {
 
 func TestLab_RecordedRefused(t *testing.T) {
 	d := dash(t)
-	const hint = "Recorded traffic needs from and for, such as \"1h\", or busiest, such as \"10m\"."
+	const hint = "Recorded traffic needs from and for, such as \"1h\", or busiest or last, such as \"10m\"."
 	now := d.now()
 	for _, test := range []struct {
 		traffic map[string]any
@@ -74,7 +85,9 @@ func TestLab_RecordedRefused(t *testing.T) {
 		{map[string]any{"channel": channelID}, 422, hint},
 		{map[string]any{"channel": channelID, "for": "1h"}, 422, hint},
 		{map[string]any{"channel": channelID, "from": now}, 422, hint},
-		{map[string]any{"channel": channelID, "busiest": "1m", "for": "1h"}, 422, "Send busiest, or from and for, but not both."},
+		{map[string]any{"channel": channelID, "busiest": "1m", "for": "1h"}, 422, "Send only one of busiest, last, or from and for."},
+		{map[string]any{"channel": channelID, "busiest": "1m", "last": "1m"}, 422, "Send only one of busiest, last, or from and for."},
+		{map[string]any{"channel": channelID, "last": "49h"}, 422, "Recorded traffic covers the last 48 h."},
 		{map[string]any{"channel": channelID, "from": now.Add(-49 * time.Hour), "for": "1h"}, 422, "Recorded traffic covers the last 48 h."},
 		{map[string]any{"channel": channelID, "busiest": "49h"}, 422, "Recorded traffic covers the last 48 h."},
 	} {
@@ -105,6 +118,101 @@ func TestLab_DatabaseFails(t *testing.T) {
 	a := d.askRecorded(map[string]any{"channel": channelID, "busiest": "10m"})
 	if a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "disk") {
 		t.Errorf("%s %s", a.Status, a.body)
+	}
+}
+
+func TestLab_Offer(t *testing.T) {
+	d := dash(t)
+	a := d.do("GET", "/api/v1/lab", nil, d.as(auth.View))
+	if got, want := decode[labOffer](t, a), (labOffer{true, []labChannel{{channelID, "somechannel"}}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%s %+v, want %+v", a.Status, got, want)
+	}
+	if a := d.do("GET", "/api/v1/lab", nil); a.StatusCode != http.StatusUnauthorized {
+		t.Errorf("signed out: %s", a.Status)
+	}
+}
+
+// evening returns recorded messages of two channels, years ago: in the first, anna writes each
+// second and berta after ten.
+func evening(t testing.TB) *simulate.Recordings {
+	t.Helper()
+	var r simulate.Recordings
+	began := time.Date(2019, 9, 15, 0, 0, 0, 0, time.UTC)
+	add := func(channel, login, user string, seconds int) {
+		m := chatguard.Message{ChannelID: channel, User: chatguard.User{ID: "1" + user, Login: user}, SentAt: began.Add(time.Duration(seconds) * time.Second)}
+		if err := r.Add(m, login); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("8", "", "clara", 0)
+	for second := range 5 {
+		add("7", "garden", "anna", second)
+	}
+	add("7", "garden", "berta", 10)
+	r.Sort()
+	return &r
+}
+
+func TestLabSite_Recorded(t *testing.T) {
+	site, advance := labSite(t, evening(t))
+	for _, test := range []struct {
+		traffic string
+		status  int
+		want    string // users of the messages, or the problem
+	}{
+		{`"channel": "7", "busiest": "3s"`, 200, "anna anna anna"},
+		{`"channel": "7", "last": "1h"`, 200, "anna anna anna anna anna berta"},
+		{`"channel": "7", "last": "1h", "user": "Berta"`, 200, "berta"},
+		{`"channel": "7", "last": "1h", "user": "1berta"`, 200, "berta"},
+		{`"channel": "7", "last": "90d"`, 200, "anna anna anna anna anna berta"},
+		{`"channel": "7", "from": "2019-09-15T00:00:03Z", "for": "2s"`, 200, "anna anna"},
+		{`"channel": "7", "from": "0001-01-02T00:00:03Z", "for": "2s"`, 200, ""},
+		{`"channel": "8", "busiest": "10m"`, 200, "clara"},
+		{`"channel": "9", "busiest": "10m"`, 404, `There is no channel with the ID "9" here.`},
+		{`"busiest": "10m"`, 404, `There is no channel with the ID "" here.`},
+		{`"channel": "7"`, 422, "Recorded traffic needs from and for, such as \"1h\", or busiest or last, such as \"10m\"."},
+	} {
+		a := ask(site, `{`+oneLane+`, "traffic": {"kind": "recorded", `+test.traffic+`}}`)
+		var got struct {
+			labAnswer
+			Detail string
+		}
+		if err := json.Unmarshal(a.Body.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		var users []string
+		for _, m := range got.Messages {
+			users = append(users, m.Login)
+		}
+		if said := cmp.Or(got.Detail, strings.Join(users, " ")); a.Code != test.status || said != test.want {
+			t.Errorf("%s: %d %q, want %d %q", test.traffic, a.Code, said, test.status, test.want)
+		}
+		advance(time.Second)
+	}
+}
+
+func TestLabSite_Offer(t *testing.T) {
+	for _, test := range []struct {
+		recorded *simulate.Recordings
+		want     string
+	}{
+		{nil, `{"dashboard":false,"channels":[]}`},
+		{evening(t), `{"dashboard":false,"channels":[{"id":"7","login":"garden"},{"id":"8","login":""}]}`},
+	} {
+		site, _ := labSite(t, test.recorded)
+		get := func() *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			site.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1:8080/api/v1/lab", nil))
+			return w
+		}
+		for range labBurst {
+			if w := get(); w.Code != http.StatusOK || strings.TrimSpace(w.Body.String()) != test.want {
+				t.Fatalf("%d %s, want %s", w.Code, w.Body, test.want)
+			}
+		}
+		if w := get(); w.Code != http.StatusTooManyRequests {
+			t.Errorf("one more: %d", w.Code)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
+	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
@@ -22,21 +23,24 @@ const (
 	labRefill = 100 * time.Millisecond // until one more is allowed
 )
 
-// LabSite serves only the Lab, to everybody: its files, POST /api/v1/lab and GET
+// LabSite serves only the Lab, to everybody: its files, GET and POST /api/v1/lab, and GET
 // /api/v1/algorithms. It needs no sign-in, and holds no state but the number of questions of each
 // address. Create one with NewLabSite.
 type LabSite struct {
-	handler    http.Handler
-	laboratory *laboratory
-	addresses  *chatguard.Guard
-	now        func() time.Time
-	log        *slog.Logger
+	handler   http.Handler
+	labs      *labs
+	addresses *chatguard.Guard
+	now       func() time.Time
+	log       *slog.Logger
 }
 
-// NewLabSite returns a LabSite. Only site's Listen and PublicURL are used. A nil now means the wall
-// clock, and a nil log slog.Default.
-func NewLabSite(site access.Site, now func() time.Time, log *slog.Logger) (*LabSite, error) {
-	s := &LabSite{laboratory: newLaboratory(), now: now, log: cmp.Or(log, slog.Default())}
+// NewLabSite returns a LabSite with recorded traffic, which may be nil. Only site's Listen and
+// PublicURL are used. A nil now means the wall clock, and a nil log slog.Default.
+func NewLabSite(site access.Site, recorded *simulate.Recordings, now func() time.Time, log *slog.Logger) (*LabSite, error) {
+	s := &LabSite{labs: &labs{laboratory: newLaboratory(), reads: newLongReads()}, now: now, log: cmp.Or(log, slog.Default())}
+	if recorded != nil {
+		s.labs.recordings = fileRecordings{recorded}
+	}
 	if now == nil {
 		s.now = time.Now
 	}
@@ -57,9 +61,10 @@ func NewLabSite(site access.Site, now func() time.Time, log *slog.Logger) (*LabS
 	for pattern, h := range map[string]problem.Handler{
 		"/":                      labFiles(all).serve,
 		"GET /healthz":           getHealth,
-		"POST /api/v1/lab":       s.post,
+		"GET /api/v1/lab":        s.bound(s.labs.get),
+		"POST /api/v1/lab":       s.bound(s.labs.post),
 		"GET /api/v1/algorithms": func(w http.ResponseWriter, r *http.Request) error { return getAlgorithms(w, r, access.Caller{}) },
-		"/api/v1/lab":            refuseMethod([]string{http.MethodPost}),
+		"/api/v1/lab":            refuseMethod([]string{http.MethodGet, http.MethodPost}),
 		"/api/v1/algorithms":     refuseMethod([]string{http.MethodGet}),
 	} {
 		mux.HandleFunc(pattern, problem.HandlerFunc(s.log, h))
@@ -77,17 +82,19 @@ func (s *LabSite) Run(ctx context.Context, listener net.Listener) error {
 	return serve(ctx, listener, s.handler, s.log)
 }
 
-// post is POST /lab.
-func (s *LabSite) post(w http.ResponseWriter, r *http.Request) error {
-	asker := chatguard.Message{ChannelID: "lab", User: chatguard.User{ID: httpguard.AddressKey(httpguard.ClientAddress(r, nil))}, SentAt: s.now()}
-	v, err := s.addresses.Check(r.Context(), asker)
-	if err != nil {
-		return err
+// bound returns a handler that refuses an address with too many questions.
+func (s *LabSite) bound(h access.Handler) problem.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		address := httpguard.AddressKey(httpguard.ClientAddress(r, nil))
+		v, err := s.addresses.Check(r.Context(), chatguard.Message{ChannelID: "lab", User: chatguard.User{ID: address}, SentAt: s.now()})
+		if err != nil {
+			return err
+		}
+		if !v.Allowed {
+			return problem.New(http.StatusTooManyRequests, "Too many questions from your address. Try again in a moment.").After(v.RetryAfter)
+		}
+		return h(w, r, access.Caller{Name: address})
 	}
-	if !v.Allowed {
-		return problem.New(http.StatusTooManyRequests, "Too many questions from your address. Try again in a moment.").After(v.RetryAfter)
-	}
-	return s.laboratory.answer(w, r, nil)
 }
 
 // anyImport matches imports of both forms.

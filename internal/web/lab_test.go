@@ -13,14 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/access"
 )
 
-// labSite returns a LabSite with a clock that stands still until the returned func advances it.
-func labSite(t testing.TB) (site http.Handler, advance func(time.Duration)) {
+// labSite returns a LabSite with recorded traffic, which may be nil. Its clock stands still until the
+// returned func advances it.
+func labSite(t testing.TB, recorded *simulate.Recordings) (site http.Handler, advance func(time.Duration)) {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	s, err := NewLabSite(access.Site{Listen: "127.0.0.1:8080"}, func() time.Time { return now }, nil)
+	s, err := NewLabSite(access.Site{Listen: "127.0.0.1:8080"}, recorded, func() time.Time { return now }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +41,7 @@ func ask(site http.Handler, body string) *httptest.ResponseRecorder {
 const oneLane = `"lanes": [{"limits": [{"name": "burst", "algorithm": "token-bucket", "burst": 3, "refill": "4s"}]}]`
 
 func TestLab_Answer(t *testing.T) {
-	site, _ := labSite(t)
+	site, _ := labSite(t, nil)
 	a := ask(site, `{`+oneLane+`, "messages": [{"at": 1767225600000, "user_id": "anna"}, {"at": 1767225600000.25, "user_id": "anna", "cost": 3}]}`)
 	const want = `{"lanes":[{"name":"token-bucket burst=3 refill=4s","bytes_per_user":57,` +
 		`"figures":{"allowed":1,"throttled":1,"low":0,"delayed":0,"mean_per_minute":240000,"most_in_a_second":1,"most_in_a_minute":1,` +
@@ -55,7 +57,7 @@ func TestLab_Answer(t *testing.T) {
 }
 
 func TestLab_Refused(t *testing.T) {
-	site, advance := labSite(t)
+	site, advance := labSite(t, nil)
 	nine := strings.TrimSuffix(strings.Repeat(`{"limits": []},`, 9), ",")
 	many := strings.TrimSuffix(strings.Repeat(`{"at": 1767225600000, "user_id": "a"},`, 20_001), ",")
 	for _, test := range []struct {
@@ -74,7 +76,7 @@ func TestLab_Refused(t *testing.T) {
 		{`{"lanes": [{"limits": []}, {"limits": [{"name": "b", "algorithm": "token-bucket", "burst": 0, "refill": "4s"}]}]}`, 422, `lane 2: limit "b": burst is 0, want 1 or more`},
 		{`{"lanes": [{"limits": [{"algorithm": "bucket"}]}]}`, 422, `lane 1: limit "bucket": unknown algorithm "bucket" (known: `},
 		{`{"lanes": [{"limits": [{"name": "b", "algorithm": "token-bucket", "brust": 3}]}]}`, 422, `lane 1: limit "b": unknown key "brust"`},
-		{`{` + oneLane + `, "traffic": {"kind": "recorded", "channel": "7", "busiest": "10m"}}`, 422, "traffic: there are no recorded messages here: use a dashboard with a database, or send messages"},
+		{`{` + oneLane + `, "traffic": {"kind": "recorded", "channel": "7", "busiest": "10m"}}`, 422, "traffic: there are no recorded messages here: start chatguard lab with a FILE, use a dashboard with a database, or send messages"},
 		{`{` + oneLane + `, "traffic": {"kind": "flood"}}`, 422, `traffic: unknown kind "flood": use steady, bursts, poisson, eager, chat or recorded`},
 		{strings.Repeat(" ", 2<<20+1), 413, "The request has more than the 2097152 bytes allowed here."},
 	} {
@@ -89,11 +91,11 @@ func TestLab_Refused(t *testing.T) {
 }
 
 func TestLabSite_OnlyTheLab(t *testing.T) {
-	site, _ := labSite(t)
+	site, _ := labSite(t, nil)
 	for path, want := range map[string]int{
 		"/": 200, "/lab": 200, "/healthz": 200, "/api/v1/algorithms": 200,
 		"/index.html": 404, "/app/now/page.js": 404, "/api/v1/status": 404, "/api/v1/channels": 404, "/api/v1/journal": 404,
-		"/readyz": 404, "/metrics": 404, "/api/v1/lab": 405,
+		"/readyz": 404, "/metrics": 404, "/api/v1/lab": 200, "/api/v1/session": 404,
 	} {
 		w := httptest.NewRecorder()
 		site.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1:8080"+path, nil))
@@ -117,7 +119,7 @@ func TestLabSite_OnlyTheLab(t *testing.T) {
 }
 
 func TestLabSite_Bounded(t *testing.T) {
-	site, advance := labSite(t)
+	site, advance := labSite(t, nil)
 	for i := range labBurst {
 		if a := ask(site, `{`+oneLane+`}`); a.Code != http.StatusOK {
 			t.Fatalf("question %d: %d", i+1, a.Code)
@@ -151,9 +153,9 @@ func manyMessages() string {
 
 // BenchmarkLab asks about 1,000 messages in eight lanes over HTTP.
 func BenchmarkLab(b *testing.B) {
-	s := &LabSite{laboratory: newLaboratory()}
+	lab := newLaboratory()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := s.laboratory.answer(w, r, nil); err != nil {
+		if err := lab.answer(w, r, nil); err != nil {
 			b.Error(err)
 		}
 	}))

@@ -106,6 +106,9 @@ var documented = map[string]about{
 	"POST /channels/{channel}/preview": {
 		says:  "What would have happened under another policy, compared with the current one, over the recorded hours; both as if enforced.",
 		reads: typeOf[previewWanted](), answers: typeOf[previewed]()},
+	"GET /lab": {
+		says:    "Whether the Lab belongs to a dashboard, and the channels whose recorded traffic it may be asked about.",
+		answers: typeOf[labOffer]()},
 	"POST /lab": {
 		says:  "What limits would do with messages or traffic: the decision on each message in each lane, and figures. It changes nothing.",
 		reads: typeOf[lab.Question](), answers: typeOf[lab.Answer]()},

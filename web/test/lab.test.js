@@ -12,7 +12,7 @@ import { groups, untilWithin } from "../static/lab/schedule.js";
 import { scenes } from "../static/lab/scenes.js";
 import { parse } from "../static/lab/share.js";
 import { nextAfter, stripOf } from "../static/lab/tape.js";
-import { asked, errorOf, kinds, lengthOf, rateOf } from "../static/lab/traffic.js";
+import { asked, choicesOf, chosenOf, errorOf, isClear, kinds, lengthOf, rateOf, stretchOf, usual, withChannel, withField } from "../static/lab/traffic.js";
 
 test("clock: lab time is wall time × speed, and stands while it is paused", () => {
   let wall = 1000;
@@ -79,6 +79,10 @@ test("names: a message in words", () => {
   assert.equal(nameOf({ ...strip.entries[0], at: 72_400, leaves: 72_400, mark: "low" }, 80_000), "At 1 min 12.4 s, passes at low priority");
 });
 
+test("tape: without messages, an answer has no steps", () => {
+  assert.deepEqual(stripOf([], { bytes_per_user: 16 }, 5000), { bytes: 16, entries: [] });
+});
+
 test("tape: the next thing that happens", () => {
   const tape = new Map([[1, strip]]);
   assert.deepEqual([-1, 0, 13_000, 14_000, 17_000].map((time) => nextAfter(tape, time)), [0, 12_400, 14_000, 17_000, Infinity]);
@@ -124,9 +128,38 @@ test("traffic: within the engine's bound of messages", () => {
 
 test("traffic: as the server is asked for it", () => {
   assert.deepEqual(asked({ kind: "bursts", size: "6", every: "20 seconds", for: "10m" }), { kind: "bursts", size: 6, every: "20000ms" });
-  assert.deepEqual(asked({ kind: "recorded", channel: "7", user_id: "" }), { kind: "recorded", channel: "7" });
+  assert.deepEqual(asked({ kind: "recorded", channel: "7", user: "", for: "10m", stretch: "last" }), { kind: "recorded", channel: "7" });
   assert.deepEqual([rateOf({ kind: "poisson", per_minute: "30", seed: "1" }), rateOf({ kind: "hand" }), lengthOf({ kind: "steady", for: "10m" })], [1 / 2000, 0, 600_000]);
   assert.match(errorOf(kinds.bursts.fields.size, "0"), /^Enter /);
+});
+
+const channels = [{ id: "7", login: "garden" }, { id: "8", login: "" }];
+
+test("recorded: the first channel's busiest ten minutes, unless something else is chosen", () => {
+  const first = usual("recorded", channels);
+  assert.deepEqual(first, { kind: "recorded", for: "10m", channel: "7" });
+  assert.deepEqual([isClear(first), isClear(usual("recorded", []))], [true, false]);
+  assert.deepEqual(withChannel({ kind: "recorded", channel: "9" }, channels), { kind: "recorded", channel: "9" });
+  assert.deepEqual(usual("steady", channels), { kind: "steady", every: "1s" });
+  assert.deepEqual([{}, { for: "1 h" }, { stretch: "last", for: "1h" }, { from: "2026-01-01T00:00:00Z", stretch: "last", for: "1h" }].map((more) => stretchOf({ kind: "recorded", ...more })), [
+    { busiest: "600000ms" }, { busiest: "3600000ms" }, { last: "3600000ms" }, { from: "2026-01-01T00:00:00Z", for: "3600000ms" },
+  ]);
+});
+
+test("recorded: channels by login, with the one of a link", () => {
+  const known = [["7", "garden"], ["8", "8"]];
+  assert.deepEqual(choicesOf("channel", { kind: "recorded", channel: "8" }, channels), known);
+  assert.deepEqual(choicesOf("channel", { kind: "recorded", channel: "9" }, channels), [["9", "9"], ...known]);
+  assert.deepEqual(choicesOf("channel", { kind: "recorded" }, channels), [["", "choose"], ...known]);
+  assert.deepEqual([choicesOf("user", { kind: "recorded" }, channels), choicesOf("every", { kind: "steady" }, channels)], [null, null]);
+});
+
+test("recorded: a start in a link is shown until another part is chosen", () => {
+  const traffic = { kind: "recorded", channel: "7", from: "2026-01-01T00:00:00Z" };
+  assert.deepEqual(choicesOf("stretch", traffic, channels)[0], ["from", "from 2026-01-01T00:00:00Z"]);
+  assert.equal(chosenOf("stretch", traffic), "from");
+  const last = withField(traffic, "stretch", "last");
+  assert.deepEqual([chosenOf("stretch", last), choicesOf("stretch", last, channels).map(([value]) => value), stretchOf(last)], ["last", ["", "last"], { last: "600000ms" }]);
 });
 
 const lanes = [{ id: 1, limits: [{ name: "burst", algorithm: "token-bucket", burst: 3, refill: "1m30s" }, { name: "daily", algorithm: "daily-window", messages: 300, per: "user-everywhere" }] }];

@@ -8,9 +8,9 @@ import { reset, resume, setSpeed, setTraffic, step, toggle } from "./player.js";
 import { Sender } from "./sender.js";
 import { draw } from "./stage.js";
 import { change, lab } from "./state.js";
-import { errorOf, kinds, usual } from "./traffic.js";
+import { choicesOf, chosenOf, errorOf, kinds, usual, withField } from "./traffic.js";
 /** @import { More, Setup } from "./state.js" */
-/** @import { TrafficField } from "./traffic.js" */
+/** @import { Choice, TrafficField } from "./traffic.js" */
 
 /** @param {{lab: Setup & More}} props */
 export function Controls({ lab }) {
@@ -55,17 +55,18 @@ function showSpan(ms) {
 }
 
 /** @param {{lab: Setup & More}} props */
-function TrafficChoice({ lab: { traffic, isHeld, isFull, isSignedIn } }) {
-  const offered = Object.entries(kinds).filter(([kind, { isRecorded }]) => !isRecorded || isSignedIn || kind === traffic.kind);
+function TrafficChoice({ lab: { traffic, isHeld, isFull, isEmpty, channels } }) {
+  const offered = Object.entries(kinds).filter(([kind, { isRecorded }]) => !isRecorded || channels.length > 0 || kind === traffic.kind);
   return html`
     <div class="control-row traffic">
       <span class="muted" id="traffic-title">Traffic</span>
       <div class="tabs" role="group" aria-labelledby="traffic-title">
-        ${offered.map(([kind, { name }]) => html`<button type="button" key=${kind} id=${`traffic-${kind}`} aria-pressed=${kind === traffic.kind ? "true" : "false"} onClick=${() => setTraffic(usual(kind))}>${name}</button>`)}
+        ${offered.map(([kind, { name }]) => html`<button type="button" key=${kind} id=${`traffic-${kind}`} aria-pressed=${kind === traffic.kind ? "true" : "false"} onClick=${() => setTraffic(usual(kind, channels))}>${name}</button>`)}
       </div>
-      ${Object.entries(kinds[traffic.kind].fields).map(([name, field]) => html`<${TrafficInput} key=${`${traffic.kind} ${name}`} name=${name} field=${field} value=${traffic[name] ?? ""} />`)}
+      ${Object.entries(kinds[traffic.kind].fields).map(([name, field]) => html`<${TrafficInput} key=${`${traffic.kind} ${name}`} name=${name} field=${field} value=${chosenOf(name, traffic)} choices=${choicesOf(name, traffic, channels)} />`)}
       <p class="traffic-state" role="status">
         ${isHeld ? html`Automatic traffic has paused for your message. <button type="button" class="link" id="resume" onClick=${resume}>Resume</button> <kbd>Enter</kbd>`
+          : isEmpty ? (traffic.user ? "This user has no recorded messages there." : "There are no recorded messages.")
           : isFull ? html`The Lab judges at most 20,000 messages at once. <button type="button" class="link" onClick=${reset}>Reset to go on</button>`
           : ""}
       </p>
@@ -73,13 +74,16 @@ function TrafficChoice({ lab: { traffic, isHeld, isFull, isSignedIn } }) {
   `;
 }
 
-/** @param {{name: string, field: TrafficField, value: string}} props */
-function TrafficInput({ name, field, value }) {
+/** @param {{name: string, field: TrafficField, value: string, choices: Choice[] | null}} props */
+function TrafficInput({ name, field, value, choices }) {
   const id = `traffic-${name}`, error = errorOf(field, value);
+  const set = (/** @type {Event & {target: HTMLInputElement | HTMLSelectElement}} */ event) => setTraffic(withField(lab.traffic, name, event.target.value));
   return html`
     <label class="traffic-field" for=${id}>
-      <span class="muted">${field.label}</span>
-      <input id=${id} value=${value} autocomplete="off" aria-invalid=${error ? "true" : "false"} title=${error || null} onInput=${(event) => setTraffic({ ...lab.traffic, [name]: event.target.value })} />
+      ${field.label && html`<span class="muted">${field.label}</span>`}
+      ${choices
+        ? html`<select id=${id} aria-label=${field.spoken ?? null} onChange=${set}>${choices.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}</select>`
+        : html`<input id=${id} value=${value} autocomplete="off" aria-label=${field.spoken ?? null} placeholder=${field.hint ?? null} aria-invalid=${error ? "true" : "false"} title=${error || null} onInput=${set} />`}
       ${field.unit && html`<span class="muted">${field.unit}</span>`}
     </label>
   `;

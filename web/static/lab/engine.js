@@ -76,7 +76,7 @@ import { request } from "../app/core/api.js";
  * @property {{window_throttled: number, log_throttled: number, most_let_pass_in_any_window: number}} side_by_side
  */
 
-/** @typedef {{name?: string, bytes_per_user: number, steps: Step[], push?: Pushed, edge?: number}} LaneAnswer */
+/** @typedef {{name?: string, bytes_per_user: number, steps?: Step[], push?: Pushed, edge?: number}} LaneAnswer */
 
 /** @typedef {{messages?: Message[], lanes: LaneAnswer[], accuracy?: Accuracy}} Answer */
 
@@ -104,16 +104,11 @@ export async function judge(question) {
 // loadTable loads the engine's table of algorithms.
 export const loadTable = loadAlgorithms;
 
-// loadSite returns the channels of the dashboard that the Lab belongs to, or null if nobody is
-// signed in or it belongs to none.
-/** @returns {Promise<Api.Channel[] | null>} */
+// loadSite returns whether the Lab belongs to a dashboard, and the channels with recorded traffic.
+/** @returns {Promise<Api.getLab>} */
 export async function loadSite() {
-  try {
-    const [, { body }] = await Promise.all([request("GET", "/session"), request("GET", "/channels")]);
-    return body.channels;
-  } catch {
-    return null;
-  }
+  await turn();
+  return (await request("GET", "/lab")).body;
 }
 
 // createQueue returns a function that asks a question as soon as the one before it is answered. Of

@@ -15,10 +15,10 @@ import { say } from "./log.js";
 
 /** @param {{lab: Setup & More, openScene: (link: string) => void}} props */
 export function Head({ lab, openScene }) {
-  const { lanes, isSignedIn } = lab;
+  const { lanes, isDashboard } = lab;
   return html`
     <header class="lab-head">
-      <a class="brand" href=${isSignedIn ? "./" : "#"}><img src="favicon.svg" alt="" width="24" height="24" /><span>chatguard</span></a>
+      <a class="brand" href=${isDashboard ? "./" : "#"}><img src="favicon.svg" alt="" width="24" height="24" /><span>chatguard</span></a>
       <h1>Lab</h1>
       <${Scenes} openScene=${openScene} />
       <${Menu} id="add" icon="plus" text="Add lane" isOff=${lanes.length >= mostLanes || Boolean(lab.story?.view)}>
@@ -34,8 +34,8 @@ export function Head({ lab, openScene }) {
         ${Object.entries({ TOML: toml, Go: go, JSON: json }).map(([name, write]) => html`
           <button type="button" key=${name} id=${`copy-${name.toLowerCase()}`} popovertarget="copy-menu" popovertargetaction="hide" onClick=${() => copy(write(lanes), name)}>${name}</button>`)}
       <//>
-      ${isSignedIn && lanes.length > 0 && html`<a class="button primary" id="use" href=${useLink(lab)}>Use these numbers</a>`}
-      ${isSignedIn && html`<a class="button" href="./#/limits">Dashboard</a>`}
+      ${isDashboard && lanes.length > 0 && html`<a class="button primary" id="use" href=${useLink(lab)}>Use these numbers</a>`}
+      ${isDashboard && html`<a class="button" href="./#/limits">Dashboard</a>`}
     </header>
   `;
 }

@@ -16,6 +16,7 @@ import { change, lab, newYear, onChange } from "./state.js";
 import { Story } from "./story.js";
 import { Figures } from "./table.js";
 import { writeTexts } from "./texts.js";
+import { withChannel } from "./traffic.js";
 import { viewOf } from "./views.js";
 /** @import { More, Setup } from "./state.js" */
 
@@ -90,7 +91,10 @@ async function start(fragment) {
   const { setup, unknown } = parse(fragment);
   const story = setup.scene ? await storyOf(setup.scene, unknown) : null;
   const base = story ? parse(story.fragment).setup : setup.lanes ? {} : parse(usual).setup;
-  change((l) => Object.assign(l, nothing, { edited: 0, problem: "", story, isSolved: false, unknown }, base, setup));
+  change((l) => {
+    Object.assign(l, nothing, { edited: 0, problem: "", story, isSolved: false, unknown }, base, setup);
+    l.traffic = withChannel(l.traffic, l.channels);
+  });
   open(fragment.length <= 1 ? usualFrom : NaN);
 }
 
@@ -121,9 +125,9 @@ document.addEventListener("keydown", press);
 document.addEventListener("click", letGo);
 
 try {
-  await loadTable();
+  const [{ dashboard, channels }] = await Promise.all([loadSite(), loadTable()]);
+  change((l) => Object.assign(l, { isDashboard: dashboard, channels }));
   await start(location.hash);
 } catch (problem) {
   fail(problem);
 }
-loadSite().then((channels) => channels && change((l) => Object.assign(l, { isSignedIn: true, channels })));

@@ -6,7 +6,7 @@ import { createQueue } from "./engine.js";
 import { extend, judgeAll, keep, startPiece, untilWithin } from "./schedule.js";
 import { change, lab } from "./state.js";
 import { nextAfter } from "./tape.js";
-import { lengthOf } from "./traffic.js";
+import { kinds, lengthOf } from "./traffic.js";
 /** @import { Kept, Piece, Scene } from "./schedule.js" */
 /** @import { Traffic } from "./state.js" */
 /** @import { Tape } from "./tape.js" */
@@ -50,7 +50,8 @@ const ask = createQueue(
     if (of.piece === piece) piece = found; // otherwise other traffic has begun meanwhile
     played.tape = tape;
     played.version++;
-    if (lab.problem || start !== lab.start) change((l) => Object.assign(l, { problem: "", start }));
+    const isEmpty = Boolean(found && kinds[found.traffic.kind].isRecorded && found.until > found.from && found.made.length === 0);
+    if (lab.problem || start !== lab.start || isEmpty !== lab.isEmpty) change((l) => Object.assign(l, { problem: "", start, isEmpty }));
     if (!Number.isNaN(jumpsTo)) jump();
     changed();
   },
@@ -195,9 +196,17 @@ export function resume() {
   else refresh();
 }
 
-// setTraffic changes the automatic traffic, from now on.
+// setTraffic changes the automatic traffic, from now on. Recorded traffic begins a new scene,
+// because its messages have times of their own; if it is chosen, it plays.
 /** @param {Traffic} traffic */
 export function setTraffic(traffic) {
+  if (kinds[traffic.kind].isRecorded) {
+    const isChosen = traffic.kind !== lab.traffic.kind;
+    change((l) => (l.traffic = traffic));
+    reset();
+    if (isChosen) play();
+    return;
+  }
   const now = clock.now();
   hold(now);
   piece = startPiece(traffic, now);

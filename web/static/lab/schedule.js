@@ -4,7 +4,7 @@
 
 import { judge, mostMessages } from "./engine.js";
 import { stripOf } from "./tape.js";
-import { asked, isClear, lengthOf, rateOf } from "./traffic.js";
+import { asked, isClear, kinds, lengthOf, rateOf, stretchOf } from "./traffic.js";
 /** @import { Answer, Message, Question } from "./engine.js" */
 /** @import { Lane, Move, Sent, Traffic } from "./state.js" */
 /** @import { Tape } from "./tape.js" */
@@ -51,16 +51,26 @@ export async function extend(scene, wanted) {
   const { lanes, start, kept, piece } = scene;
   const { traffic, from } = piece;
   const until = untilWithin(scene, wanted);
-  const isRecorded = traffic.kind === "recorded";
-  const stretch = isRecorded
-    ? traffic.from ? { from: traffic.from, for: traffic.for || "10m" } : { busiest: traffic.for || "10m" }
-    : { from: new Date(start + from).toISOString(), for: `${Math.ceil(until - from)}ms` };
+  if (kinds[traffic.kind].isRecorded) return extendRecorded(scene);
+  const stretch = { from: new Date(start + from).toISOString(), for: `${Math.ceil(until - from)}ms` };
+  const answer = await judge({ ...question(lanes, scene), traffic: { ...asked(traffic), ...stretch } });
+  const made = answer.messages ?? [];
+  return { piece: { ...piece, until, made }, start, ...(kept.length === 0 && { tape: tapeOf(lanes, made, answer, start) }) };
+}
+
+// extendRecorded asks for all recorded traffic of a piece. The scene then starts with its first
+// message. A piece that goes on later is part of the same stretch.
+/** @param {Scene} scene @returns {Promise<{piece: Piece, tape?: Tape, start: number}>} */
+async function extendRecorded(scene) {
+  const { lanes, kept, piece } = scene;
+  const { traffic, from } = piece;
+  const stretch = stretchOf(from > 0 ? { ...traffic, from: new Date(scene.start).toISOString() } : traffic);
   const answer = await judge({ ...question(lanes, scene), traffic: { ...asked(traffic), ...stretch } });
   const messages = answer.messages ?? [];
-  const first = isRecorded && messages.length > 0 ? messages[0].at : start;
-  const longer = { ...piece, until: isRecorded ? Infinity : until, made: messages };
-  const isAll = kept.length === 0;
-  return { piece: longer, start: first, ...(isAll && { tape: tapeOf(lanes, messages, answer, first) }) };
+  const start = from > 0 ? scene.start : (messages[0]?.at ?? scene.start);
+  const made = messages.filter(({ at }) => from === 0 || at - start > from);
+  const isAll = kept.length === 0 && made.length === messages.length;
+  return { piece: { ...piece, until: Infinity, made }, start, ...(isAll && { tape: tapeOf(lanes, made, answer, start) }) };
 }
 
 // judgeAll asks about all messages of a scene. Lanes that got messages of their own are asked about
@@ -72,13 +82,18 @@ export async function judgeAll(scene) {
   /** @type {Tape} */
   const tape = new Map();
   for (const group of groups(lanes, all)) {
-    const messages = all.filter(({ lane }) => lane === undefined || lane === group[0].id).map(({ at, message }) => message ?? { at: start + at, user_id: user });
+    const messages = all.filter(({ lane }) => lane === undefined || lane === group[0].id).map(({ at, message }) => (message ? withoutLogin(message) : { at: start + at, user_id: user }));
     if (messages.length === 0) continue;
     const answer = await judge({ ...question(group, scene), messages });
     for (const [id, strip] of tapeOf(group, messages, answer, start)) tape.set(id, strip);
   }
   return tape;
 }
+
+// withoutLogin returns a message as it is asked about again: a login would only make the question
+// longer than the server reads.
+/** @param {Message} message @returns {Message} */
+const withoutLogin = ({ login: _, ...message }) => message;
 
 // keep returns messages of traffic as they stand beside those sent by hand.
 /** @param {Message[]} made @param {number} start @returns {Kept[]} */

@@ -49,6 +49,8 @@
 
 /** @typedef {{text: string, isBad: boolean}} Note */
 
+/** @typedef {Api.getLab["channels"][number]} LabChannel a channel with recorded traffic */
+
 /**
  * @typedef {object} More
  * @property {boolean} isPlaying
@@ -60,8 +62,9 @@
  * @property {boolean} isSignedOut the dashboard wants a sign-in first
  * @property {Scene | null} story of the scene
  * @property {boolean} isSolved the scene's task is done
- * @property {boolean} isSignedIn to a dashboard
- * @property {Api.Channel[]} channels of the dashboard
+ * @property {boolean} isDashboard the Lab belongs to a dashboard
+ * @property {LabChannel[]} channels those with recorded traffic
+ * @property {boolean} isEmpty the recorded traffic has no messages
  */
 
 export const newYear = Date.UTC(2026, 0, 1); // the start of scenes that don't name another
@@ -87,8 +90,9 @@ export const lab = {
   isSignedOut: false,
   story: null,
   isSolved: false,
-  isSignedIn: false,
+  isDashboard: false,
   channels: [],
+  isEmpty: false,
 };
 
 /** @type {(() => void) | null} */

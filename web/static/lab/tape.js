@@ -26,7 +26,7 @@ export const emptyStrip = { entries: [], bytes: 0 };
 
 // stripOf returns the strip of a lane from an answer. start is the time of day at lab time 0.
 /** @param {Message[]} messages @param {Answer["lanes"][number]} lane @param {number} start @returns {Strip} */
-export function stripOf(messages, { bytes_per_user: bytes, steps }, start) {
+export function stripOf(messages, { bytes_per_user: bytes, steps = [] }, start) {
   return { bytes, entries: steps.map((step, i) => entryOf(step, messages[i], start)) };
 }
 

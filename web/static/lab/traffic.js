@@ -2,7 +2,7 @@
 // The kinds of traffic, with the numbers that each has.
 
 import { parseLength } from "../app/words/lengths.js";
-/** @import { Traffic } from "./state.js" */
+/** @import { LabChannel, Traffic } from "./state.js" */
 
 /**
  * TrafficField is a number of a kind of traffic.
@@ -13,6 +13,10 @@ import { parseLength } from "../app/words/lengths.js";
  * @property {boolean} [isLength]
  * @property {boolean} [isText]
  * @property {boolean} [mayBeEmpty]
+ * @property {string} [ask] what is asked for if an empty text is wrong
+ * @property {string} [spoken] the label for screen readers, if there is no other
+ * @property {string} [hint] what to type
+ * @property {string[]} [oneOf] what a text can be
  * @property {number} [least]
  * @property {number} [most]
  */
@@ -22,7 +26,7 @@ import { parseLength } from "../app/words/lengths.js";
  * @property {string} name
  * @property {Record<string, TrafficField>} fields
  * @property {(numbers: Record<string, number>) => number} rate the messages per ms, on average
- * @property {boolean} [isRecorded] only a dashboard has it
+ * @property {boolean} [isRecorded] it needs a channel with recorded traffic, and has times of its own
  */
 
 /** @type {TrafficField} */
@@ -58,8 +62,10 @@ export const kinds = {
     name: "Recorded",
     isRecorded: true,
     fields: {
-      channel: { label: "channel", unit: "", usual: "", isText: true },
-      user_id: { label: "user ID", unit: "", usual: "", isText: true },
+      channel: { label: "channel", unit: "", usual: "", isText: true, ask: "Choose a channel." },
+      user: { label: "user", unit: "", usual: "", isText: true, mayBeEmpty: true, hint: "ID or login" },
+      stretch: { label: "", unit: "", usual: "", isText: true, mayBeEmpty: true, spoken: "part", oneOf: ["last"] },
+      for: { label: "", unit: "", usual: "10m", isLength: true, spoken: "duration" },
     },
     rate: () => 0,
   },
@@ -74,11 +80,39 @@ export const common = {
 
 // fieldsOf returns the fields of a kind of traffic, with those that links can have in addition.
 /** @param {string} kind */
-export const fieldsOf = (kind) => (kind === "hand" ? {} : { ...kinds[kind].fields, ...common });
+export const fieldsOf = (kind) => (kind === "hand" ? {} : { ...common, ...kinds[kind].fields });
 
-// usual returns traffic of a kind with its usual numbers.
-/** @param {string} kind @returns {Traffic} */
-export const usual = (kind) => ({ kind, ...Object.fromEntries(Object.entries(kinds[kind].fields).filter(([, { usual }]) => usual).map(([name, { usual }]) => [name, usual])) });
+// usual returns traffic of a kind with its usual numbers. Recorded traffic is that of the first
+// channel.
+/** @param {string} kind @param {LabChannel[]} channels @returns {Traffic} */
+export const usual = (kind, channels) =>
+  withChannel({ kind, ...Object.fromEntries(Object.entries(kinds[kind].fields).filter(([, { usual }]) => usual).map(([name, { usual }]) => [name, usual])) }, channels);
+
+// withChannel returns traffic with a channel if it needs one and has none.
+/** @param {Traffic} traffic @param {LabChannel[]} channels @returns {Traffic} */
+export const withChannel = (traffic, channels) => (kinds[traffic.kind].isRecorded && !traffic.channel && channels.length > 0 ? { ...traffic, channel: channels[0].id } : traffic);
+
+/** @typedef {[value: string, text: string]} Choice */
+
+// choicesOf returns the choices of a field of traffic, or null if its text is typed. They include
+// what a link says, even if nothing is known of it.
+/** @param {string} name @param {Traffic} traffic @param {LabChannel[]} channels @returns {Choice[] | null} */
+export function choicesOf(name, { kind, channel, from }, channels) {
+  if (!kinds[kind].isRecorded) return null;
+  if (name === "stretch") return [...(from ? [/** @type {Choice} */ (["from", `from ${from}`])] : []), ["", "the busiest"], ["last", "the last"]];
+  if (name !== "channel") return null;
+  /** @type {Choice[]} */
+  const known = channels.map(({ id, login }) => [id, login || id]);
+  return known.some(([id]) => id === channel) ? known : [[channel ?? "", channel || "choose"], ...known];
+}
+
+// chosenOf returns the text of a field as it is shown.
+/** @param {string} name @param {Traffic} traffic */
+export const chosenOf = (name, traffic) => (name === "stretch" && traffic.from ? "from" : (traffic[name] ?? ""));
+
+// withField returns traffic with another text in a field. Another stretch replaces a start.
+/** @param {Traffic} traffic @param {string} name @param {string} text @returns {Traffic} */
+export const withField = (traffic, name, text) => ({ ...traffic, [name]: text, ...(name === "stretch" && { from: "" }) });
 
 // numberOf reads a field: a number, or a duration in ms. The result is NaN if the text is wrong.
 /** @param {TrafficField} field @param {string} text */
@@ -94,7 +128,9 @@ export function numberOf({ isLength, least = 0, most = Infinity }, text) {
 // errorOf says what is wrong with the text of a field; it is empty if nothing is.
 /** @param {TrafficField} field @param {string} text */
 export function errorOf(field, text) {
-  if (field.isText || (field.mayBeEmpty && text === "") || !Number.isNaN(numberOf(field, text))) return "";
+  if (field.isText && text === "") return field.ask ?? "";
+  if (field.isText) return !field.oneOf || field.oneOf.includes(text) ? "" : `Enter ${field.oneOf.join(" or ")}.`;
+  if ((field.mayBeEmpty && text === "") || !Number.isNaN(numberOf(field, text))) return "";
   return field.isLength ? "Enter a duration, such as 20 s." : `Enter a number from ${field.least} to ${field.most}.`;
 }
 
@@ -113,9 +149,16 @@ export const lengthOf = (traffic) => (traffic.for ? numberOf(common.for, traffic
 /** @param {Traffic} traffic */
 export const isClear = (traffic) => Object.entries(kinds[traffic.kind].fields).every(([name, field]) => !errorOf(field, traffic[name] ?? ""));
 
+// stretchOf returns which part of recorded traffic the server is asked for.
+/** @param {Traffic} traffic @returns {Record<string, string>} */
+export function stretchOf({ stretch, from, for: length }) {
+  const ms = `${numberOf(common.for, length || "10m")}ms`;
+  return from ? { from, for: ms } : stretch === "last" ? { last: ms } : { busiest: ms };
+}
+
 // asked returns traffic as the server is asked for it, without its start and its duration.
 /** @param {Traffic} traffic @returns {Record<string, string | number>} */
-export function asked({ kind, for: _, from: __, ...texts }) {
+export function asked({ kind, for: _, from: __, stretch: ___, ...texts }) {
   const given = Object.entries(kinds[kind].fields).filter(([name]) => texts[name]);
   return { kind, ...Object.fromEntries(given.map(([name, field]) => [name, field.isText ? texts[name] : field.isLength ? `${numberOf(field, texts[name])}ms` : numberOf(field, texts[name])])) };
 }

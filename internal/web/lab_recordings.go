@@ -1,0 +1,66 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/simulate"
+)
+
+// recordings are the recorded messages that questions to a Lab may be about.
+type recordings interface {
+	// offered returns the channels to choose from.
+	offered() []labChannel
+	// check returns a problem for a channel without recordings.
+	check(channelID string) error
+	// oldest returns the earliest time of messages that may be asked about, or the zero time if
+	// there is none.
+	oldest() time.Time
+	// Timeline calls visit with batches of a channel's messages since a time, in order. visit must
+	// not retain its argument. If visit fails or the context ends, Timeline stops and returns the
+	// error.
+	Timeline(ctx context.Context, channelID string, since time.Time, visit func([]journal.TimelineMessage) error) error
+}
+
+// storedRecordings are those of a dashboard's database.
+type storedRecordings struct {
+	channels channels
+	Records
+	now func() time.Time
+}
+
+func (s storedRecordings) offered() []labChannel {
+	list := []labChannel{}
+	for _, c := range s.channels.model.Channels() {
+		list = append(list, labChannel{c.ID, c.Login})
+	}
+	return list
+}
+
+func (s storedRecordings) check(channelID string) error {
+	_, err := s.channels.find(channelID)
+	return err
+}
+
+func (s storedRecordings) oldest() time.Time { return s.now().Add(-mostHours * time.Hour) }
+
+// fileRecordings are those of files.
+type fileRecordings struct{ *simulate.Recordings }
+
+func (f fileRecordings) offered() []labChannel {
+	list := []labChannel{}
+	for _, c := range f.Channels() {
+		list = append(list, labChannel{c.ID, c.Login})
+	}
+	return list
+}
+
+func (f fileRecordings) check(channelID string) error {
+	if !f.Has(channelID) {
+		return errNoChannel(channelID)
+	}
+	return nil
+}
+
+func (fileRecordings) oldest() time.Time { return time.Time{} }
