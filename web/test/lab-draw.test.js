@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { drawingOf } from "../static/lab/draw/drawings.js";
+import { passedSince } from "../static/lab/draw/excess.js";
 import { eachMark, nearest } from "../static/lab/draw/marks.js";
 import { levelPoints } from "../static/lab/draw/level.js";
 import { lastBy } from "../static/lab/tape.js";
@@ -93,4 +94,9 @@ test("marks: messages of the same time stand on each other", () => {
   eachMark(v, (_, at, y) => seen.push([Math.round(at), y]));
   assert.deepEqual(seen, [[305, 55.5], [305, 46.5], [305, 37.5], [455, 55.5]]);
   assert.deepEqual([nearest(v, 306, 40), nearest(v, 450, 50), nearest(v, 100, 50)], [2, 3, -1]);
+});
+
+test("excess: what passed of the user who sent last", () => {
+  const entries = [[0, "anna"], [1, "berta"], [2, "anna"], [3, "anna", "throttled"], [4, "anna"]].map(([at, user, mark = "passes"]) => ({ at, user, mark }));
+  assert.deepEqual([passedSince(entries, 4, -1), passedSince(entries, 4, 0), passedSince(entries, 1, -1), passedSince([], -1, 0)], [3, 2, 1, 0]);
 });

@@ -3,6 +3,7 @@
 
 import { spanText } from "../clock.js";
 import { clip, line, write, x } from "./view.js";
+/** @import { Entry } from "../tape.js" */
 /** @import { View } from "./view.js" */
 
 // bracket draws the stretch from a lab time until now.
@@ -14,15 +15,22 @@ export function bracket(v, from, color = "accent") {
   line(v, color, left, bottom, left + 5, bottom);
 }
 
+// passedSince returns how many messages have passed after a lab time, of the user who sent the last
+// message: a lane shows that user's state.
+/** @param {Entry[]} entries @param {number} last @param {number} from */
+export function passedSince(entries, last, from) {
+  let passed = 0;
+  for (let i = last; i >= 0 && entries[i].at > from; i--) if (entries[i].mark !== "throttled" && entries[i].user === entries[last].user) passed++;
+  return passed;
+}
+
 // excess shows it if more messages have passed within the limit's own time than its number says:
 // what a window forgives at its end.
 /** @param {View} v */
 export function excess(v) {
   const { messages, every } = v.numbers;
   if (!every) return;
-  const from = v.now - every;
-  let passed = 0;
-  for (let i = v.last; i >= 0 && v.entries[i].at > from; i--) if (v.entries[i].mark !== "throttled") passed++;
+  const from = v.now - every, passed = passedSince(v.entries, v.last, from);
   if (passed <= messages) return;
   clip(v, () => {
     bracket(v, from, "throttled");
