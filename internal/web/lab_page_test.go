@@ -5,6 +5,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -25,6 +26,15 @@ func openLab(t *testing.T, fragment string, width, height int64) *browsertest.Wi
 func openRecordedLab(t *testing.T, recorded *simulate.Recordings, fragment string, width, height int64) *browsertest.Window {
 	t.Helper()
 	runParallel(t)
+	w := browsertest.Open(t, width, height)
+	w.Must(chromedp.Navigate(serveLab(t, recorded) + fragment))
+	w.See(`document.querySelector(".lane .tally, .nobody")`)
+	return w
+}
+
+// serveLab serves the Lab until the test ends, and returns its address.
+func serveLab(t testing.TB, recorded *simulate.Recordings) (address string) {
+	t.Helper()
 	site := access.Site{Listen: "127.0.0.1:0"}
 	s, err := NewLabSite(site, recorded, nil, quiet)
 	if err != nil {
@@ -43,10 +53,7 @@ func openRecordedLab(t *testing.T, recorded *simulate.Recordings, fragment strin
 			t.Error(err)
 		}
 	})
-	w := browsertest.Open(t, width, height)
-	w.Must(chromedp.Navigate("http://" + listener.Addr().String() + "/lab" + fragment))
-	w.See(`document.querySelector(".lane .tally, .nobody")`)
-	return w
+	return "http://" + listener.Addr().String() + "/lab"
 }
 
 // isLetGo is true if no button has the focus, so that keys send messages.
@@ -134,6 +141,26 @@ func TestLabPage_Accessible(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		w.Prefer(map[string]string{"prefers-color-scheme": scheme})
 		w.See(fmt.Sprintf(`document.documentElement.dataset.theme === %q`, scheme))
+		w.Accessible()
+	}
+}
+
+// TestLabPage_Scenes checks that each scene opens without an error, and is accessible.
+func TestLabPage_Scenes(t *testing.T) {
+	w := openLab(t, "#at=5s", 1400, 900)
+	w.Click("#scenes")
+	w.See(`document.querySelector("#scenes-menu button")`)
+	ids := browsertest.Eval[[]string](w, `[...document.querySelectorAll("#scenes-menu button")].map(({ id }) => id)`)
+	if len(ids) != 13 {
+		t.Errorf("%d scenes, want ten lessons and three experiments: %q", len(ids), ids)
+	}
+	w.Type(kb.Escape)
+	for _, id := range ids {
+		w.Click("#scenes")
+		w.Click("#" + id)
+		w.See(fmt.Sprintf(`location.hash.startsWith(%q) && document.querySelector(".story")`, "#"+strings.Replace(id, "-", "=", 1)))
+		w.See(`document.querySelector(".lane .tally, .chat-lines li, #finding")`)
+		w.See(`!document.querySelector("[role=alert]")`)
 		w.Accessible()
 	}
 }
