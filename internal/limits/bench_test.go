@@ -61,3 +61,23 @@ func BenchmarkCompile(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSlidingWindow judges messages of 1,000 users, most of them throttled, by a sliding window
+// of some numbers of slices.
+func BenchmarkSlidingWindow(b *testing.B) {
+	users := make([]string, 1000)
+	for i := range users {
+		users[i] = strconv.Itoa(1000 + i)
+	}
+	for _, slices := range []int64{1, 6, maxSlices} {
+		b.Run(strconv.FormatInt(slices, 10), func(b *testing.B) {
+			table := newTable(b, window("sliding-window", 15, time.Minute).withSlices(slices))
+			at := epoch.UnixNano()
+			var d Decision
+			for i := 0; b.Loop(); i++ {
+				at += int64(time.Millisecond)
+				table.Judge(users[i%len(users)], &Request{At: at, Cost: 1}, &d)
+			}
+		})
+	}
+}
