@@ -42,12 +42,12 @@ type Traffic struct {
 	// Push is the plan of an eager sender.
 	Push
 
-	// Channel, User, Busiest and Last describe recorded traffic: all messages of a channel or those
+	// Channel, UserID, Busiest and Last describe recorded traffic: all messages of a channel or those
 	// of one user, from From and for For, in the busiest stretch of a length, or in the last one,
-	// which ends with the last message. User is an ID or a login in any case; messages that match
+	// which ends with the last message. UserID is an ID, or a login in any case; messages that match
 	// either belong to the user.
 	Channel string   `json:"channel,omitempty"`
-	User    string   `json:"user,omitempty"`
+	UserID  string   `json:"user_id,omitempty"`
 	Busiest Duration `json:"busiest,omitempty"`
 	Last    Duration `json:"last,omitempty"`
 }

@@ -108,7 +108,7 @@ func (h *labs) between(ctx context.Context, t *lab.Traffic, from, until time.Tim
 func (h *labs) read(ctx context.Context, t *lab.Traffic, since time.Time, visit func(*journal.TimelineMessage) error) error {
 	err := h.recordings.Timeline(ctx, t.Channel, since, func(said []journal.TimelineMessage) error {
 		for i := range said {
-			if t.User != "" && said[i].UserID != t.User && !strings.EqualFold(said[i].Login, t.User) {
+			if t.UserID != "" && said[i].UserID != t.UserID && !strings.EqualFold(said[i].Login, t.UserID) {
 				continue
 			}
 			if err := visit(&said[i]); err != nil {

@@ -47,15 +47,15 @@ func TestLab_Recorded(t *testing.T) {
 		want    string // seconds after the start, user and whether it was allowed
 	}{
 		{map[string]any{"channel": channelID, "from": began.Add(3 * time.Second), "for": "8s"}, "3 anna true, 4 anna true, 10 berta true"},
-		{map[string]any{"channel": channelID, "user": previewAnna.ID, "from": began, "for": "1h"},
+		{map[string]any{"channel": channelID, "user_id": previewAnna.ID, "from": began, "for": "1h"},
 			"0 anna true, 1 anna true, 2 anna true, 3 anna false, 4 anna true"},
 		{map[string]any{"channel": channelID, "busiest": "3s"}, "0 anna true, 1 anna true, 2 anna true"},
-		{map[string]any{"channel": channelID, "user": previewClara.ID, "busiest": "10m"}, "20 clara true, 21 clara true"},
-		{map[string]any{"channel": channelID, "user": "nobody", "busiest": "10m"}, ""},
-		{map[string]any{"channel": channelID, "user": "CLARA", "busiest": "1s"}, "20 clara true"},
+		{map[string]any{"channel": channelID, "user_id": previewClara.ID, "busiest": "10m"}, "20 clara true, 21 clara true"},
+		{map[string]any{"channel": channelID, "user_id": "nobody", "busiest": "10m"}, ""},
+		{map[string]any{"channel": channelID, "user_id": "CLARA", "busiest": "1s"}, "20 clara true"},
 		{map[string]any{"channel": channelID, "last": "10s"}, "12 berta true, 20 clara true, 21 clara true"},
-		{map[string]any{"channel": channelID, "user": previewAnna.Login, "last": "2s"}, "3 anna true, 4 anna true"},
-		{map[string]any{"channel": channelID, "user": "nobody", "last": "1h"}, ""},
+		{map[string]any{"channel": channelID, "user_id": previewAnna.Login, "last": "2s"}, "3 anna true, 4 anna true"},
+		{map[string]any{"channel": channelID, "user_id": "nobody", "last": "1h"}, ""},
 	} {
 		a := d.askRecorded(test.traffic)
 		got := decode[labAnswer](t, a)
@@ -162,8 +162,8 @@ func TestLabSite_Recorded(t *testing.T) {
 	}{
 		{`"channel": "7", "busiest": "3s"`, 200, "anna anna anna"},
 		{`"channel": "7", "last": "1h"`, 200, "anna anna anna anna anna berta"},
-		{`"channel": "7", "last": "1h", "user": "Berta"`, 200, "berta"},
-		{`"channel": "7", "last": "1h", "user": "1berta"`, 200, "berta"},
+		{`"channel": "7", "last": "1h", "user_id": "Berta"`, 200, "berta"},
+		{`"channel": "7", "last": "1h", "user_id": "1berta"`, 200, "berta"},
 		{`"channel": "7", "last": "90d"`, 200, "anna anna anna anna anna berta"},
 		{`"channel": "7", "from": "2019-09-15T00:00:03Z", "for": "2s"`, 200, "anna anna"},
 		{`"channel": "7", "from": "0001-01-02T00:00:03Z", "for": "2s"`, 200, ""},

@@ -15,7 +15,7 @@ test("share: a link comes back as it was", () => {
     "#lanes=room:token-bucket,burst=10,refill=1s,per=channel+daily-window,messages=300,timezone=Europe/Berlin,reset_at=04:00&traffic=hand",
     "#lanes=fixed-window,messages=15,every=1m;leaky-bucket,every=4s,queue=2&traffic=hand&sent=0,0.5,59.123@2,61&span=1m30s",
     "#lanes=token-bucket,burst=1,refill=500ms&traffic=poisson,per_minute=27,seed=7&start=2026-03-29T00:30:00Z&timezone=Europe/Berlin",
-    "#lanes=token-bucket,burst=3,refill=4s&traffic=recorded,channel=check:a%20b,user=anna,stretch=last,for=1h",
+    "#lanes=token-bucket,burst=3,refill=4s&traffic=recorded,channel=check:a%20b,user_id=anna,stretch=last,for=1h",
     "#scene=clock&lanes=user-window,messages=30,every=5m&traffic=steady,every=1.5s&speed=60",
   ]) {
     assert.deepEqual(parse(fragment).unknown, [], fragment);
@@ -44,7 +44,7 @@ test("share: unknown parts are named", () => {
     ["#lanes=magic-bucket,burst=3;token-bucket,burst=0,refil=4s", "magic-bucket", "token-bucket, burst=0", "token-bucket, refil=4s"],
     ["#traffic=flood,size=6", "traffic=flood"],
     ["#traffic=bursts,size=0,colour=red", "bursts, size=0", "bursts, colour=red"],
-    ["#traffic=recorded,channel=7,stretch=first,for=soon,user_id=8", "recorded, stretch=first", "recorded, for=soon", "recorded, user_id=8"],
+    ["#traffic=recorded,channel=7,stretch=first,for=soon,user=8", "recorded, stretch=first", "recorded, for=soon", "recorded, user=8"],
     ["#speed=7&at=soon&start=then&span=", "speed=7", "at=soon", "start=then", "span="],
     ["#lanes=token-bucket&sent=1,x,2@9", "sent=x", "sent=2@9"],
     ["#" + "lanes=" + Array(10).fill("token-bucket").join(";"), "a lane after the first 8", "a lane after the first 8"],

@@ -151,7 +151,7 @@ test("recorded: channels by login, with the one of a link", () => {
   assert.deepEqual(choicesOf("channel", { kind: "recorded", channel: "8" }, channels), known);
   assert.deepEqual(choicesOf("channel", { kind: "recorded", channel: "9" }, channels), [["9", "9"], ...known]);
   assert.deepEqual(choicesOf("channel", { kind: "recorded" }, channels), [["", "choose"], ...known]);
-  assert.deepEqual([choicesOf("user", { kind: "recorded" }, channels), choicesOf("every", { kind: "steady" }, channels)], [null, null]);
+  assert.deepEqual([choicesOf("user_id", { kind: "recorded" }, channels), choicesOf("every", { kind: "steady" }, channels)], [null, null]);
 });
 
 test("recorded: a start in a link is shown until another part is chosen", () => {

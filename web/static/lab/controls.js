@@ -66,7 +66,7 @@ function TrafficChoice({ lab: { traffic, isHeld, isFull, isEmpty, channels } }) 
       ${Object.entries(kinds[traffic.kind].fields).map(([name, field]) => html`<${TrafficInput} key=${`${traffic.kind} ${name}`} name=${name} field=${field} value=${chosenOf(name, traffic)} choices=${choicesOf(name, traffic, channels)} />`)}
       <p class="traffic-state" role="status">
         ${isHeld ? html`Automatic traffic has paused for your message. <button type="button" class="link" id="resume" onClick=${resume}>Resume</button> <kbd>Enter</kbd>`
-          : isEmpty ? (traffic.user ? "This user has no recorded messages there." : "There are no recorded messages.")
+          : isEmpty ? (traffic.user_id ? "This user has no recorded messages there." : "There are no recorded messages.")
           : isFull ? html`The Lab judges at most 20,000 messages at once. <button type="button" class="link" onClick=${reset}>Reset to go on</button>`
           : ""}
       </p>

@@ -63,7 +63,7 @@ export const kinds = {
     isRecorded: true,
     fields: {
       channel: { label: "channel", unit: "", usual: "", isText: true, ask: "Choose a channel." },
-      user: { label: "user", unit: "", usual: "", isText: true, mayBeEmpty: true, hint: "ID or login" },
+      user_id: { label: "user", unit: "", usual: "", isText: true, mayBeEmpty: true, hint: "ID or login" },
       stretch: { label: "", unit: "", usual: "", isText: true, mayBeEmpty: true, spoken: "part", oneOf: ["last"] },
       for: { label: "", unit: "", usual: "10m", isLength: true, spoken: "duration" },
     },
