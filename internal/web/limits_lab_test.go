@@ -53,7 +53,7 @@ func TestLimitsPreset_KnownLimit(t *testing.T) {
 	w.Click(".presets .known summary")
 	w.Press("#preset-rapidity")
 	w.See(hasText("Rapidity: five windows has filled the limits. Nothing changes until you save.") + `&& document.querySelectorAll(".limit:not(.removed)").length === 5`)
-	w.See(elementHasText(`document.querySelector("#preset-rapidity")`, "80 bytes per user"))
+	w.See(elementHasText(`document.querySelector("#preset-rapidity")`, "80 bytes of state per user"))
 	w.Accessible()
 	w.wantNoOverflow()
 	if got := d.guard.ChannelPolicy(channelID); !reflect.DeepEqual(got, before) {

@@ -35,7 +35,7 @@ test("clock: lab time is wall time × speed, and stands while it is paused", () 
 
 test("clock: times in words", () => {
   assert.deepEqual([0, 72_440, 3_723_999].map(clockText), ["00:00:00.0", "00:01:12.4", "01:02:03.9"]);
-  assert.deepEqual([0, 1, 2550, 2600, 59_999, 60_000, 72_000, 3_600_000, 11_040_000].map(spanText), ["0.0 s", "0.1 s", "2.6 s", "2.6 s", "1 min", "1 min", "1 min 12 s", "1 h", "3 h 4 min"]);
+  assert.deepEqual([0, 1, 2550, 2600, 59_999, 60_000, 72_000, 3_600_000, 11_040_000, 172_800_000, 599_700_000].map(spanText), ["0.0 s", "0.1 s", "2.6 s", "2.6 s", "1 min", "1 min", "1 min 12 s", "1 h", "3 h 4 min", "2 days", "6 days 23 h"]);
 });
 
 test("queue: one question at a time, and the newest wins", async () => {
@@ -80,7 +80,12 @@ test("names: a message in words", () => {
 });
 
 test("tape: without messages, an answer has no steps", () => {
-  assert.deepEqual(stripOf([], { bytes_per_user: 16 }, 5000), { bytes: 16, entries: [] });
+  assert.deepEqual(stripOf([], { bytes_per_user: 16 }, 5000), { bytes: 16, entries: [], hasUsers: false });
+});
+
+test("tape: whose messages a lane has", () => {
+  const of = (...users) => stripOf(users.map((user) => ({ ...message, user_id: user, login: user === "7" ? "anna" : "" })), { bytes_per_user: 16, steps: steps.slice(0, users.length) }, 0);
+  assert.deepEqual([of("7", "7").hasUsers, of("7", "8").hasUsers, of("7", "8").entries.map(({ name }) => name)], [false, true, ["anna", "8"]]);
 });
 
 test("tape: the next thing that happens", () => {

@@ -56,7 +56,7 @@ export function clockText(ms) {
   return `${two(tenths / 36_000)}:${two((tenths / 600) % 60)}:${two((tenths / 10) % 60)}.${tenths % 10}`;
 }
 
-// spanText writes a short duration: "2.6 s", "1 min 12 s", "3 h 4 min". It rounds up, so that a
+// spanText writes a short duration: "2.6 s", "1 min 12 s", "3 h 4 min", "6 days 22 h". It rounds up, so that a
 // countdown ends with what it counts.
 /** @param {number} ms */
 export function spanText(ms) {
@@ -64,5 +64,7 @@ export function spanText(ms) {
   if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;
   const seconds = Math.ceil(ms / 1000 - 1e-6), minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60);
   if (hours === 0) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
+  const whole = Math.ceil(minutes / 60); // hours
+  if (whole >= 48) return whole % 24 === 0 ? `${whole / 24} days` : `${Math.floor(whole / 24)} days ${whole % 24} h`;
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
 }

@@ -11,7 +11,7 @@ const entries = ({ name, algorithm, ...rest }) => [["name", name], ["algorithm",
 const each = (lanes, write, comment) => lanes.map(({ limits }, i) => (lanes.length > 1 ? `${comment} lane ${i + 1}\n` : "") + limits.map(write).join("\n")).join("\n");
 
 /** @param {Lane[]} lanes */
-export const toml = (lanes) => each(lanes, (limit) => "[[limit]]\n" + entries(limit).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`).join(""), "#");
+export const toml = (lanes) => (lanes.length > 1 ? "# Each lane is a policy of its own: keep the limits of one.\n" : "") + each(lanes, (limit) => "[[limit]]\n" + entries(limit).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`).join(""), "#");
 
 /** @param {Lane[]} lanes */
 export const json = (lanes) => JSON.stringify(lanes.length === 1 ? { limits: lanes[0].limits } : { lanes: lanes.map(({ limits }) => ({ limits })) }, null, 2) + "\n";

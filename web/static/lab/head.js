@@ -21,7 +21,7 @@ export function Head({ lab, openScene }) {
       <a class="brand" href=${isDashboard ? "./" : "#"}><img src="favicon.svg" alt="" width="24" height="24" /><span>chatguard</span></a>
       <h1>Lab</h1>
       <${Scenes} openScene=${openScene} />
-      <${Menu} id="add" icon="plus" text="Add lane" isOff=${lanes.length >= mostLanes || Boolean(lab.story?.view)}>
+      <${Menu} id="add" icon="plus" text="Add lane" isOff=${lanes.length >= mostLanes || Boolean(lab.story?.view)} why=${lanes.length >= mostLanes ? `The Lab has ${mostLanes} lanes at most.` : ""}>
         ${algorithmNames().map((name) => html`
           <button type="button" key=${name} id=${`add-${name}`} popovertarget="add-menu" popovertargetaction="hide" onClick=${() => addLane([newLimit(name)])}>
             <span>${algorithmOf({ algorithm: name }).name}<br /><span class="muted">${algorithmOf({ algorithm: name }).about}</span></span>
@@ -76,11 +76,11 @@ function Share() {
   return html`<button type="button" id="share" title="Copy the link of this scene" onClick=${share}><${Icon} name=${said === "Copied" ? "check" : "link"} />${said || "Share"}</button>`;
 }
 
-/** @param {{id: string, icon: string, text: string, isOff?: boolean, onOpen?: () => void, children?: any}} props */
-function Menu({ id, icon, text, isOff, onOpen, children }) {
+/** @param {{id: string, icon: string, text: string, isOff?: boolean, why?: string, onOpen?: () => void, children?: any}} props */
+function Menu({ id, icon, text, isOff, why, onOpen, children }) {
   return html`
     <div class="menu-of">
-      <button type="button" id=${id} popovertarget=${`${id}-menu`} disabled=${isOff} onClick=${onOpen}><${Icon} name=${icon} />${text}<${Icon} name="chevron-down" /></button>
+      <button type="button" id=${id} popovertarget=${`${id}-menu`} disabled=${isOff} title=${why || null} onClick=${onOpen}><${Icon} name=${icon} />${text}<${Icon} name="chevron-down" /></button>
       <div id=${`${id}-menu`} class="menu lab-menu" popover="auto">${children}</div>
     </div>
   `;

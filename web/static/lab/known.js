@@ -16,7 +16,7 @@ function KnownLane({ known }) {
   const { id, name, pros, cons, limits } = known;
   return html`
     <button type="button" id=${`add-known-${id}`} popovertarget="add-menu" popovertargetaction="hide" onClick=${() => addLane(/** @type {Limit[]} */ (structuredClone(limits)))}>
-      <span>${name}<br /><span class="muted">${pros} ${cons} ${amount(bytesPerUser(known))} bytes per user.</span></span>
+      <span>${name}<br /><span class="muted">${pros} ${cons} ${amount(bytesPerUser(known))} bytes of state per user.</span></span>
     </button>
   `;
 }

@@ -4,9 +4,9 @@
 
 import { html, useEffect, useRef } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
-import { algorithmOf } from "../app/words/algorithms.js";
 import { nearest } from "./draw/marks.js";
 import { EditLane } from "./edit.js";
+import { titleOf } from "./limits.js";
 import { chooseMark, moveMark } from "./pointer.js";
 import { ruleOf } from "../app/limits/rule.js";
 import { enter, places, timeNow, viewsOf } from "./stage.js";
@@ -33,8 +33,7 @@ function Axis() {
 
 /** @param {{lane: Lane, number: number, isEdited: boolean, timezone: string}} props */
 function LaneRow({ lane, number, isEdited, timezone }) {
-  const names = lane.limits.map((limit) => algorithmOf(limit).name);
-  const title = names.join(" + ");
+  const title = titleOf(lane);
   return html`
     <li class="lane" id=${`lane-${number}`}>
       <div class="lane-grid">

@@ -9,6 +9,10 @@ export const mostLanes = 8, mostLimits = 8;
 /** @type {Record<string, string>} */
 const usualNames = { "token-bucket": "burst", "daily-window": "daily", "leaky-bucket": "queue", cascade: "burst" };
 
+// titleOf names a lane: by its algorithm, or if it has several limits, by their names.
+/** @param {{limits: Limit[]}} lane */
+export const titleOf = ({ limits }) => (limits.length === 1 ? algorithmOf(limits[0]).name : limits.map(({ name }) => name).join(" + "));
+
 // newLimit returns a limit of an algorithm with the numbers that it suggests.
 /** @param {string} algorithm @param {Limit[]} [others] @returns {Limit} */
 export function newLimit(algorithm, others = []) {

@@ -2,7 +2,7 @@
 // The last events of the scene as a list, and what is announced to screen readers.
 
 import { html } from "../vendor/htm-preact.js";
-import { algorithmOf } from "../app/words/algorithms.js";
+import { titleOf } from "./limits.js";
 import { fateOf, timeText } from "./names.js";
 import { played } from "./player.js";
 import { lab } from "./state.js";
@@ -17,7 +17,7 @@ export function lastEvents(now) {
   const events = lab.lanes.flatMap((lane, i) => {
     const { entries } = played.tape.get(lane.id) ?? emptyStrip;
     const last = lastBy(entries, now);
-    return entries.slice(Math.max(0, last + 1 - kept), last + 1).map((entry) => ({ entry, text: `${timeText(entry.at)} · ${i + 1} ${algorithmOf(lane.limits[0]).name} · ${fateOf(entry, now)}` }));
+    return entries.slice(Math.max(0, last + 1 - kept), last + 1).map((entry) => ({ entry, text: `${timeText(entry.at)} · ${i + 1} ${titleOf(lane)} · ${fateOf(entry, now)}` }));
   });
   return events.sort((a, b) => b.entry.at - a.entry.at).slice(0, kept).map(({ text }) => text);
 }

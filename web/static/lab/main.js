@@ -73,7 +73,7 @@ function Failed({ lab: { problem, isSignedOut, lanes } }) {
 function Unknown({ parts }) {
   return html`
     <p class="banner note" id="unknown" role="status"><${Icon} name="alert" />
-      <span>The link has ${parts.length === 1 ? "a part" : "parts"} that the Lab doesn’t know: ${parts.map((part, i) => html`${i > 0 && ", "}<code>${part}</code>`)}. ${parts.length === 1 ? "It is" : "They are"} left out.</span>
+      <span>The link has ${parts.length === 1 ? "a part" : "parts"} that the Lab can’t use: ${parts.map((part, i) => html`${i > 0 && ", "}<code>${part}</code>`)}. ${parts.length === 1 ? "It is" : "They are"} left out, and missing numbers have their usual values.</span>
       <button type="button" class="icon-only" aria-label="Dismiss" onClick=${() => change((l) => (l.unknown = []))}><${Icon} name="close" /></button>
     </p>
   `;

@@ -24,7 +24,7 @@ import { emptyStrip, lastBy } from "./tape.js";
 /** @type {Map<number, Place>} by the lane's ID; 0 is the axis */
 export const places = new Map();
 
-const textEvery = 100; // ms of wall time
+const textEvery = 100; // ms of lab time at normal speed, so that texts and picture agree
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** @type {Colors} */
@@ -35,7 +35,7 @@ let shown = { now: 0, at: -Infinity }; // the lab time that is shown, and since 
 /** @type {(now: number) => void} */
 let write = () => {};
 
-// onText calls a function at most ten times a second, to write what changes with time.
+// onText calls a function to write what changes with time: ten times per second of lab time.
 /** @param {(now: number) => void} texts */
 export function onText(texts) {
   write = texts;
@@ -61,7 +61,7 @@ function tick(at) {
     for (const lane of lab.lanes) drawOne(lane, now);
     drawTimes(now);
   }
-  if (isDue || at - writtenAt >= textEvery) {
+  if (isDue || at - writtenAt >= textEvery / clock.speed()) {
     writtenAt = at;
     write(now);
   }

@@ -2,7 +2,7 @@
 // The figures of all lanes as a table. Its numbers are written by texts.js.
 
 import { html } from "../vendor/htm-preact.js";
-import { algorithmOf } from "../app/words/algorithms.js";
+import { titleOf } from "./limits.js";
 import { draw } from "./stage.js";
 import { columns } from "./texts.js";
 /** @import { Lane } from "./state.js" */
@@ -22,7 +22,7 @@ export function Figures({ lanes }) {
             <tbody>
               ${lanes.map((lane, i) => html`
                 <tr key=${lane.id}>
-                  <th scope="row">${i + 1}. ${lane.limits.map((limit) => algorithmOf(limit).name).join(" + ")}</th>
+                  <th scope="row">${i + 1}. ${titleOf(lane)}</th>
                   ${columns.map(([id]) => html`<td key=${id} id=${`figure-${lane.id}-${id}`}></td>`)}
                 </tr>`)}
             </tbody>

@@ -14,20 +14,25 @@
  * @property {string} limit the name of the limit that throttles it, or empty
  * @property {number} retry ms after which it would pass, if throttled; Infinity if waiting never helps
  * @property {string} user the ID of who sent it
+ * @property {string} name of who sent it
  * @property {Picture[]} pictures of each limit of the lane, right after the decision
  */
 
-/** @typedef {{entries: Entry[], bytes: number}} Strip the part of a tape that belongs to a lane */
+/**
+ * Strip is the part of a tape that belongs to a lane.
+ * @typedef {{entries: Entry[], bytes: number, hasUsers: boolean}} Strip hasUsers: several wrote
+ */
 
 /** @typedef {Map<number, Strip>} Tape by the lane's ID */
 
 /** @type {Strip} */
-export const emptyStrip = { entries: [], bytes: 0 };
+export const emptyStrip = { entries: [], bytes: 0, hasUsers: false };
 
 // stripOf returns the strip of a lane from an answer. start is the time of day at lab time 0.
 /** @param {Message[]} messages @param {Answer["lanes"][number]} lane @param {number} start @returns {Strip} */
 export function stripOf(messages, { bytes_per_user: bytes, steps = [] }, start) {
-  return { bytes, entries: steps.map((step, i) => entryOf(step, messages[i], start)) };
+  const entries = steps.map((step, i) => entryOf(step, messages[i], start));
+  return { bytes, entries, hasUsers: entries.some(({ user }) => user !== entries[0].user) };
 }
 
 /** @param {Step} step @param {Message} message @param {number} start @returns {Entry} */
@@ -40,6 +45,7 @@ function entryOf({ allowed, priority, limit = "", retry_after_ms: retry, delay_m
     limit: allowed ? "" : limit,
     retry: allowed ? 0 : (retry ?? Infinity),
     user: message.user_id,
+    name: message.login || message.user_id,
     pictures: pictures ?? [picture ?? {}],
   };
 }

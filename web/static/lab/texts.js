@@ -46,13 +46,14 @@ export function writeTexts(now) {
 
 /** @param {Lane} lane @param {number} now */
 function writeLane(lane, now) {
-  const { entries } = played.tape.get(lane.id) ?? emptyStrip, last = lastBy(entries, now);
+  const { entries, hasUsers } = played.tape.get(lane.id) ?? emptyStrip, last = lastBy(entries, now);
+  const whose = hasUsers && last >= 0 ? `${entries[last].name}: ` : ""; // the state is that of one user
   let wait = 0;
   lane.limits.forEach((limit, index) => {
     /** @type {Moment} */
     const moment = { entries, last, index, numbers: numbersOf(limit), now, start: lab.start };
     const drawing = drawingOf(limit.algorithm), state = drawing.at(moment);
-    put(`words-${lane.id}-${index}`, drawing.words(state, moment));
+    put(`words-${lane.id}-${index}`, whose + drawing.words(state, moment));
     wait = Math.max(wait, drawing.wait(state, moment));
   });
   const refused = entries[last]?.mark === "throttled" ? entries[last] : null;

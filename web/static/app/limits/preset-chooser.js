@@ -31,7 +31,7 @@ export function PresetChooser({ form }) {
             <${Choice} preset=${known} form=${form}>
               <span class="reason"><span class="good">Pro</span> ${known.pros}</span>
               <span class="reason"><span class="warn">Con</span> ${known.cons}</span>
-              <span class="muted">${amount(bytesPerUser(known))} bytes per user</span>
+              <span class="muted">${amount(bytesPerUser(known))} bytes of state per user</span>
             <//>`)}
         </ul>
       </details>

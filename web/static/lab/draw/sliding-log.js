@@ -42,7 +42,7 @@ export const slidingLog = {
         const counts = v.entries[i].at > v.now - every, at = x(v, v.entries[i].at);
         line(v, counts ? "accent" : "hairline", at, v.top + v.height / 2 + 6, at, v.top + v.height - 4);
       }
-      write(v, `${times} of ${messages}`, v.line - 6, middle - 4, { color: "text", align: "right", isBold: times >= messages });
+      if (v.line - Math.max(0, left, x(v, 0)) > 64) write(v, `${times} of ${messages}`, v.line - 6, middle - 4, { color: "text", align: "right", isBold: times >= messages });
     });
     cells(v, "accent", times, messages, gauge(v));
   },

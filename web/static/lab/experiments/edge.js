@@ -96,8 +96,8 @@ const secondsText = (seconds) => `${seconds} s`;
 function Finding({ edges: [clock] }) {
   return html`
     <p class="finding" id="finding">
-      Why does a fixed window let ${clock} of ${messages} through? It counts from one full minute to the next, and then it forgets. So ${messages} messages in the last moment of one minute and ${messages} in the first moment of the next make ${clock} within a blink,
-      although no window has counted more than ${messages}. A log has no such moment. A token bucket can only add what flows in meanwhile.
+      Why does a fixed window let ${clock} of ${messages} through? At 60 s, its curve rises twice: by ${messages} in the last moment of one minute, and by ${messages} in the first moment of the next. The window counts from one full minute to the next, and then it forgets.
+      So no window has counted more than ${messages}. A log has no such moment. A token bucket can only add what flows in meanwhile.
     </p>
   `;
 }
