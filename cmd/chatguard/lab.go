@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web"
@@ -20,7 +21,8 @@ import (
 
 func newLabCommand() *cobra.Command {
 	var length duration
-	listen := config.Default().Web.Listen
+	w := config.Web{Listen: config.Default().Web.Listen, Insecure: true} // the Lab has no sign-in
+	var proxies []string
 	cmd := &cobra.Command{
 		Use:   "lab [flags] [FILE…]",
 		Short: "See, play with and measure the limit algorithms",
@@ -40,8 +42,8 @@ The commands below measure on the command line.`,
 		SuggestionsMinimumDistance: 2,
 		DisableFlagsInUseLine:      true,
 		RunE: func(cmd *cobra.Command, files []string) error {
-			site := access.Site{Listen: listen}
-			if err := checkLabSite(site); err != nil {
+			site, err := labSite(w, proxies)
+			if err != nil {
 				return err
 			}
 			recorded, err := readLabFiles(cmd, files)
@@ -54,20 +56,33 @@ The commands below measure on the command line.`,
 		},
 	}
 	cmd.Flags().Var(&length, "for", durationUsage)
-	cmd.Flags().StringVar(&listen, "listen", listen, "address of the Lab")
+	cmd.Flags().StringVar(&w.Listen, "listen", w.Listen, "address of the Lab")
+	cmd.Flags().StringVar(&w.PublicURL, "public-url", "", "behind a proxy: the address that people use")
+	cmd.Flags().StringSliceVar(&proxies, "trusted-proxy", nil, "address or range of the proxy, which then names its clients; may be repeated")
 	cmd.AddCommand(newLabPushCommand(), newLabAccuracyCommand(), newLabEdgeCommand(), newLabCompareCommand())
 	return cmd
 }
 
-// checkLabSite returns a usage error for an address that the Lab must not or can't listen at.
-func checkLabSite(site access.Site) error {
-	if err := (config.Web{Listen: site.Listen, Insecure: true}).CheckListen(); err != nil {
-		return usageError{fmt.Errorf("--listen: %w", err)}
+// labSite returns the site of the Lab, or a usage error for an address that the Lab must not or
+// can't have.
+func labSite(w config.Web, proxies []string) (site access.Site, err error) {
+	if err := w.CheckListen(); err != nil {
+		return site, usageError{fmt.Errorf("--listen: %w", err)}
 	}
-	if !site.IsPrivate() {
-		return usageError{fmt.Errorf("--listen: %s is open to other machines: listen on 127.0.0.1, and let a proxy forward to it", site.Listen)}
+	if err := w.CheckPublicURL(); err != nil {
+		return site, usageError{fmt.Errorf("--public-url: %w", err)}
 	}
-	return nil
+	for _, text := range proxies {
+		var p config.Proxy
+		if err := p.UnmarshalText([]byte(text)); err != nil {
+			return site, usageError{fmt.Errorf("--trusted-proxy: %w", err)}
+		}
+		w.TrustedProxies = append(w.TrustedProxies, p)
+	}
+	if private := (access.Site{Listen: w.Listen}); !private.IsPrivate() {
+		return site, usageError{fmt.Errorf("--listen: %s is open to other machines: listen on 127.0.0.1, and let a proxy forward to it", w.Listen)}
+	}
+	return app.Site(w), nil
 }
 
 // runLab serves the Lab until the context ends. recorded may be nil. If anyPort is set, it uses any

@@ -117,6 +117,9 @@ func eachLimit(cmd *cobra.Command, limits []chatguard.Limit, measure func(contex
 // labError returns the error about a limit as a usage error, and any other unchanged.
 func labError(l chatguard.Limit, err error) error {
 	if wrong := (*lab.Error)(nil); errors.As(err, &wrong) {
+		if wrong.Lane == 0 { // it isn't about the limit
+			return usageError{wrong}
+		}
 		return usageError{fmt.Errorf("--limit '%s': %s", lab.Text(l), wrong.Text)}
 	}
 	return err

@@ -36,7 +36,8 @@ func checkURL(text string, schemes ...string) error {
 	return nil
 }
 
-func checkPublicURL(w Web) error {
+// CheckPublicURL returns an error if the address that people use is invalid. The error has one line.
+func (w Web) CheckPublicURL() error {
 	if w.PublicURL == "" {
 		return nil
 	}

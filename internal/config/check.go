@@ -54,7 +54,7 @@ func (r *reader) check(c *Config) error {
 		{place{"shared", "tls_cert"}, checkTLSFiles(c.Shared.TLSCert, c.Shared.TLSKey)},
 		{place{"web", "token"}, checkPrintable(c.Web.Token)},
 		{place{"web", "token"}, checkStrength(c.Web.Token)},
-		{place{"web", "public_url"}, checkPublicURL(c.Web)},
+		{place{"web", "public_url"}, c.Web.CheckPublicURL()},
 		{place{"web", "tls_cert"}, checkTLSFiles(c.Web.TLSCert, c.Web.TLSKey)},
 		{place{"web", "listen"}, c.Web.CheckListen()},
 	}...) {

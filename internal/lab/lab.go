@@ -22,7 +22,7 @@ const (
 	// maxMemory is the maximum number of bytes for the users of a lane.
 	maxMemory = 64 << 20
 	// maxPictures is the maximum number of bytes of all pictures in an answer.
-	maxPictures = 64 << 20
+	maxPictures = 16 << 20
 )
 
 // Question is what Run answers: lanes of limits, and messages or traffic that each of them gets.
@@ -31,9 +31,9 @@ type Question struct {
 	// Timezone is the IANA name of the zone of daily windows without their own; empty means UTC.
 	Timezone string `json:"timezone,omitempty"`
 	// Messages are judged in this order, at most MaxMessages. They must be empty if there is Traffic.
-	Messages []Message `json:"messages,omitempty"`
-	Traffic  *Traffic  `json:"traffic,omitempty"` // makes the messages
-	Move     *Move     `json:"move,omitempty"`    // changes the timezone while messages come
+	Messages messages `json:"messages,omitempty"`
+	Traffic  *Traffic `json:"traffic,omitempty"` // makes the messages
+	Move     *Move    `json:"move,omitempty"`    // changes the timezone while messages come
 	// Accuracy asks how exact the sliding window of the first lane is.
 	Accuracy bool `json:"accuracy,omitempty"`
 	// Edge asks for the most that can pass in any stretch of this length; 0 means don't.
@@ -88,7 +88,7 @@ func Run(ctx context.Context, q Question) (*Answer, error) {
 
 // runMessages judges the messages in each lane.
 func (q *Question) runMessages(ctx context.Context, lanes []*lane, answer *Answer) error {
-	messages, span := q.Messages, time.Duration(0)
+	messages, span := []Message(q.Messages), time.Duration(0)
 	if q.Traffic != nil {
 		var err error
 		if messages, err = q.Traffic.messages(); err != nil {
@@ -106,7 +106,7 @@ func (q *Question) runMessages(ctx context.Context, lanes []*lane, answer *Answe
 			return err
 		}
 		of := &answer.Lanes[i]
-		if of.Steps, err = l.judgeAll(ctx, list, q.Move, &pictures); err != nil {
+		if of.Steps, err = l.judgeAll(ctx, list, q.Move, &pictures, q.NoSteps); err != nil {
 			return err
 		}
 		of.Figures = newFigures(list, of.Steps, span)

@@ -74,8 +74,9 @@ func (l *lane) newGuard() (*chatguard.Guard, error) {
 	return chatguard.New(l.policy, &chatguard.Options{Now: func() time.Time { return start }})
 }
 
-// judgeAll judges messages in order and returns a step for each. It adds the pictures to pictures.
-func (l *lane) judgeAll(ctx context.Context, messages []chatguard.Message, move *Move, pictures *pages) ([]Step, error) {
+// judgeAll judges messages in order and returns a step for each. It adds the pictures to pictures,
+// unless only figures are wanted.
+func (l *lane) judgeAll(ctx context.Context, messages []chatguard.Message, move *Move, pictures *pages, onlyFigures bool) ([]Step, error) {
 	guard, err := l.newGuard()
 	if err != nil {
 		return nil, err
@@ -94,14 +95,17 @@ func (l *lane) judgeAll(ctx context.Context, messages []chatguard.Message, move 
 		if err != nil {
 			return nil, err
 		}
-		after, err := guard.Explain(m)
-		if err != nil {
-			return nil, err
-		}
 		s := &steps[i]
 		*s = Step{
 			Allowed: v.Allowed, Limit: v.Limit, Low: v.Priority == chatguard.Low, RetryAfter: v.RetryAfter, Never: v.Never, Delay: v.Delay, late: v.Late,
 			Remaining: v.Remaining, ResetAt: v.ResetAt,
+		}
+		if onlyFigures {
+			continue
+		}
+		after, err := guard.Explain(m)
+		if err != nil {
+			return nil, err
 		}
 		switch len(after.Limits) {
 		case 0:

@@ -41,10 +41,11 @@ type Pushed struct {
 // The bounds of an eager sender. PerTenth has one number for each tenth of a second.
 const (
 	MaxPushed   = 1_000_000
+	maxPauses   = 100
 	maxPushSpan = 12 * time.Hour
 )
 
-// Article is the plan of a published experiment: a sender who starts amid a second and pauses twice.
+// Article is the plan of a published experiment: a sender who starts half a second after a whole one, and pauses twice.
 func Article() Push {
 	return Push{
 		Messages: 10_000, Start: Duration(500 * time.Millisecond),
@@ -101,7 +102,7 @@ func twoDurations(text, separator string) (first, second time.Duration, err erro
 	return time.Duration(one), time.Duration(two), err
 }
 
-// runPush lets an eager sender loose on each lane.
+// runPush sends the messages of an eager sender to each lane.
 func (q *Question) runPush(ctx context.Context, lanes []*lane, answer *Answer) error {
 	plan := q.Traffic.Push
 	if plan.Messages > MaxMessages {
@@ -141,6 +142,15 @@ func (p *Push) Check() error {
 		return errorf("messages is %d: use 1 to %d", p.Messages, MaxPushed)
 	case time.Duration(p.Start) > maxPushSpan:
 		return errorf("start is %s: use %s or less", time.Duration(p.Start), maxPushSpan)
+	case len(p.Pauses) > maxPauses:
+		return errorf("pause is given %d times: use %d or fewer", len(p.Pauses), maxPauses)
+	case p.Turn.Of > maxPushSpan:
+		return errorf("turn is %s/%s: use a period of %s or less", p.Turn.First, p.Turn.Of, maxPushSpan)
+	}
+	for _, pause := range p.Pauses {
+		if pause.After > maxPushSpan || pause.For > maxPushSpan {
+			return errorf("pause is %s+%s: use %s or less in both parts", pause.After, pause.For, maxPushSpan)
+		}
 	}
 	return nil
 }
@@ -157,9 +167,15 @@ func (l *lane) push(ctx context.Context, plan Push) (*Pushed, error) {
 	began := start.Add(time.Duration(plan.Start))
 	left := make([]int64, 0, plan.Messages) // counted from the start
 	m := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "1", Roles: l.roles}}
+	tooLong := func(limit string) error {
+		return &Error{Lane: l.number, Limit: limit, Text: fmt.Sprintf("%d messages take more than %s: send fewer", plan.Messages, maxPushSpan)}
+	}
 	for at := plan.next(0); len(left) < plan.Messages; {
 		if err := pause(ctx, len(left)); err != nil {
 			return nil, err
+		}
+		if at > maxPushSpan {
+			return nil, tooLong("")
 		}
 		m.SentAt = began.Add(at)
 		v, err := guard.Check(ctx, m)
@@ -174,7 +190,7 @@ func (l *lane) push(ctx context.Context, plan Push) (*Pushed, error) {
 			at = plan.next(at + v.RetryAfter)
 		}
 		if at+v.Delay > maxPushSpan {
-			return nil, &Error{Lane: l.number, Limit: v.Limit, Text: fmt.Sprintf("%d messages take more than %s: send fewer", plan.Messages, maxPushSpan)}
+			return nil, tooLong(v.Limit)
 		}
 	}
 	return newPushed(left), nil

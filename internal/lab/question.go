@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/chatguard/chatguard"
 )
@@ -20,7 +22,7 @@ func (q *Question) UnmarshalJSON(data []byte) error {
 		Lanes []json.RawMessage `json:"lanes"`
 	}{plain: (*plain)(q)}
 	if err := strictJSON(data, &in); err != nil {
-		return err
+		return describeQuestion(err)
 	}
 	if len(in.Lanes) > MaxLanes {
 		return errLanes(len(in.Lanes))
@@ -30,6 +32,42 @@ func (q *Question) UnmarshalJSON(data []byte) error {
 		if err := q.Lanes[i].read(i+1, lane); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// describeQuestion describes an error of the JSON of a question. Errors of the package stay.
+func describeQuestion(err error) error {
+	var syntax *json.SyntaxError
+	var wrong *Error
+	if errors.As(err, &syntax) || errors.As(err, &wrong) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	return errors.New(describe(err))
+}
+
+// messages are the messages of a question. Reading stops at the first one that is too many, so that
+// a large question needs no more memory than it may have.
+type messages []Message
+
+// UnmarshalJSON reads an array of messages, in which unknown keys are an error.
+func (list *messages) UnmarshalJSON(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if first, err := dec.Token(); err != nil || first == nil {
+		return err
+	} else if first != json.Delim('[') {
+		return errors.New("messages has the wrong kind of value: send an array")
+	}
+	for dec.More() {
+		if len(*list) == MaxMessages {
+			return errorf("there are more than %d messages: send %d or fewer", MaxMessages, MaxMessages)
+		}
+		var m Message
+		if err := dec.Decode(&m); err != nil {
+			return err
+		}
+		*list = append(*list, m)
 	}
 	return nil
 }
@@ -90,6 +128,9 @@ func describe(err error) string {
 	if errors.As(err, &wrong) {
 		path := strings.Split(wrong.Field, ".") // the path may contain Go type names
 		return fmt.Sprintf("%s has the wrong kind of value (%s)", path[len(path)-1], clip(wrong.Value))
+	}
+	if when := (*time.ParseError)(nil); errors.As(err, &when) {
+		return fmt.Sprintf("%q is not a time: want 2026-01-01T00:00:00Z", clip(strings.Trim(when.Value, `"`)))
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return fmt.Sprintf("unknown key %s", clip(name))

@@ -72,7 +72,7 @@ func TestQuestion_Unreadable(t *testing.T) {
 		`{"traffic": {"turn": "1s/10ms"}}`:             `"1s/10ms" is not a turn: want 10ms/1s, which is the first 10ms of each second`,
 		`{"messages": [{"at": "now"}]}`:                `"at" is "now": want milliseconds from 1970 to 2115`,
 		`{"messages": [{"at": 1, "roles": ["king"]}]}`: `unknown role "king" (known: first_timer, everyone, subscriber, vip, moderator, lead_moderator, broadcaster)`,
-		`{"lane": []}`:                                 `json: unknown field "lane"`,
+		`{"lane": []}`:                                 `unknown key "lane"`,
 	} {
 		if err := json.Unmarshal([]byte(text), new(Question)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -81,6 +81,14 @@ func TestQuestion_Unreadable(t *testing.T) {
 }
 
 // Long queues in many limits make pictures that are larger than their messages.
+func TestQuestion_TooManyMessages(t *testing.T) {
+	var q Question
+	err := json.Unmarshal([]byte(`{"lanes": [{"limits": []}], "messages": [`+manyUsers(MaxMessages+1)+`]}`), &q)
+	if want := "there are more than 20000 messages: send 20000 or fewer"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
 func TestQuestion_TooManyPictures(t *testing.T) {
 	q := Question{Lanes: make([]Lane, MaxLanes), Traffic: &Traffic{Kind: Steady, Every: Duration(time.Second), For: Duration(time.Hour)}}
 	for i := range q.Lanes {
@@ -88,7 +96,7 @@ func TestQuestion_TooManyPictures(t *testing.T) {
 			q.Lanes[i].Limits = append(q.Lanes[i].Limits, chatguard.LeakyBucketLimit("", time.Hour, 10_000))
 		}
 	}
-	const want = "the states of all limits take more than 64 MiB: send fewer messages, or fewer lanes or limits"
+	const want = "the states of all limits take more than 16 MiB: send fewer messages, or fewer lanes or limits"
 	if _, err := Run(t.Context(), q); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	maxLabBody = 2 << 20         // bytes of a question
-	labWait    = 5 * time.Second // maximum wait of a question for its turn
+	maxLabBody = 2 << 20          // bytes of a question
+	labWait    = 5 * time.Second  // maximum wait of a question for its turn
+	labPending = 8                // questions that are read, waiting, at work, or whose answer is being sent
+	labSend    = 10 * time.Second // maximum time to send an answer
 )
 
 // labQuestion is the body of a question to the Lab.
@@ -35,9 +37,11 @@ func errLab(err error) error {
 }
 
 // laboratory answers questions to the Lab. It keeps nothing, and changes no channel.
-type laboratory struct{ working chan struct{} }
+type laboratory struct{ pending, working chan struct{} }
 
-func newLaboratory() *laboratory { return &laboratory{make(chan struct{}, labWorkers())} }
+func newLaboratory() *laboratory {
+	return &laboratory{make(chan struct{}, labPending), make(chan struct{}, labWorkers())}
+}
 
 // labWorkers returns how many questions may be at work at a time: one or two, so that chat has a
 // processor of its own if there are several.
@@ -48,6 +52,10 @@ type resolve func(ctx context.Context, t *lab.Traffic) ([]lab.Message, error)
 
 // answer answers a question. Without resolve, there is no recorded traffic.
 func (h *laboratory) answer(w http.ResponseWriter, r *http.Request, resolve resolve) error {
+	if !takeWithin(r.Context(), h.pending, labWait) {
+		return errLabBusy()
+	}
+	defer func() { <-h.pending }()
 	var q labQuestion
 	if err := problem.ReadJSONUpTo(w, r, &q, maxLabBody); err != nil {
 		return err
@@ -68,16 +76,26 @@ func (h *laboratory) answer(w http.ResponseWriter, r *http.Request, resolve reso
 		return errLab(err)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Write(body) // an error means that the client is gone
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(labSend)) // an error means that the server's own is in force
+	w.Write(body)                                                           // an error means that the client is gone
 	return nil
+}
+
+func errLabBusy() error {
+	return problem.New(http.StatusTooManyRequests, "The Lab is busy with other questions. Try again in %d s.", labWait/time.Second).After(labWait)
+}
+
+// takeWithin is take with a maximum wait.
+func takeWithin(ctx context.Context, places chan struct{}, longest time.Duration) bool {
+	waiting, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	return take(waiting, places)
 }
 
 // run waits for its turn, and returns the answer's JSON. recorded is part of it.
 func (h *laboratory) run(ctx context.Context, q lab.Question, recorded []lab.Message) ([]byte, error) {
-	waiting, cancel := context.WithTimeout(ctx, labWait)
-	defer cancel()
-	if !take(waiting, h.working) {
-		return nil, problem.New(http.StatusTooManyRequests, "The Lab is busy with other questions. Try again in %d s.", labWait/time.Second).After(labWait)
+	if !takeWithin(ctx, h.working, labWait) {
+		return nil, errLabBusy()
 	}
 	defer func() { <-h.working }()
 	answer, err := lab.Run(ctx, q)

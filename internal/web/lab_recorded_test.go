@@ -219,6 +219,9 @@ func TestLabSite_Offer(t *testing.T) {
 // More questions than work at a time wait for their turn, and give up with their client.
 func TestLab_Turns(t *testing.T) {
 	h := newLaboratory()
+	if n := cap(h.working); n < 1 || n > 2 {
+		t.Errorf("%d questions may be at work at a time", n)
+	}
 	for range cap(h.working) {
 		h.working <- struct{}{}
 	}

@@ -30,14 +30,15 @@ type LabSite struct {
 	handler   http.Handler
 	labs      *labs
 	addresses *chatguard.Guard
+	site      access.Site
 	now       func() time.Time
 	log       *slog.Logger
 }
 
-// NewLabSite returns a LabSite with recorded traffic, which may be nil. Only site's Listen and
-// PublicURL are used. A nil now means the wall clock, and a nil log slog.Default.
+// NewLabSite returns a LabSite with recorded traffic, which may be nil. Of site, Listen, PublicURL
+// and TrustedProxies are used. A nil now means the wall clock, and a nil log slog.Default.
 func NewLabSite(site access.Site, recorded *simulate.Recordings, now func() time.Time, log *slog.Logger) (*LabSite, error) {
-	s := &LabSite{labs: &labs{laboratory: newLaboratory(), reads: newLongReads()}, now: now, log: cmp.Or(log, slog.Default())}
+	s := &LabSite{site: site, labs: &labs{laboratory: newLaboratory(), reads: newLongReads()}, now: now, log: cmp.Or(log, slog.Default())}
 	if recorded != nil {
 		s.labs.recordings = fileRecordings{recorded}
 	}
@@ -85,7 +86,7 @@ func (s *LabSite) Run(ctx context.Context, listener net.Listener) error {
 // bound returns a handler that refuses an address with too many questions.
 func (s *LabSite) bound(h access.Handler) problem.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		address := httpguard.AddressKey(httpguard.ClientAddress(r, nil))
+		address := httpguard.AddressKey(httpguard.ClientAddress(r, s.site.TrustedProxies))
 		v, err := s.addresses.Check(r.Context(), chatguard.Message{ChannelID: "lab", User: chatguard.User{ID: address}, SentAt: s.now()})
 		if err != nil {
 			return err

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"net/url"
 	"path"
 	"strings"
 	"testing"
@@ -67,10 +69,10 @@ func TestLab_Refused(t *testing.T) {
 	}{
 		{`not JSON`, 400, "That can't be read: invalid character 'o' in literal null (expecting 'u')."},
 		{`null`, 400, "That can't be read: it is null instead of an object."},
-		{`{"lane": []}`, 400, `That can't be read: json: unknown field "lane".`},
+		{`{"lane": []}`, 400, `That can't be read: unknown key "lane".`},
 		{`{}`, 422, "there are no lanes: send 1 to 8, each with its limits"},
 		{`{"lanes": [` + nine + `]}`, 422, "there are 9 lanes: send 1 to 8"},
-		{`{` + oneLane + `, "messages": [` + many + `]}`, 422, "there are 20001 messages: send 20000 or fewer"},
+		{`{` + oneLane + `, "messages": [` + many + `]}`, 422, "there are more than 20000 messages: send 20000 or fewer"},
 		{`{` + oneLane + `, "messages": [{"at": 1}]}`, 422, "message 1: it has no user: set user_id"},
 		{`{` + oneLane + `, "messages": [{"at": 1, "user_id": "a", "cost": -1}]}`, 422, "message 1: its cost is negative: use 1 or more"},
 		{`{"lanes": [{"limits": []}, {"limits": [{"name": "b", "algorithm": "token-bucket", "burst": 0, "refill": "4s"}]}]}`, 422, `lane 2: limit "b": burst is 0, want 1 or more`},
@@ -130,6 +132,35 @@ func TestLabSite_Bounded(t *testing.T) {
 	}
 	if advance(labRefill); ask(site, `{`+oneLane+`}`).Code != http.StatusOK {
 		t.Error("refused after a refill")
+	}
+}
+
+// A proxy names its clients, of which each has its own allowance. The page asks under the public
+// address.
+func TestLabSite_BehindProxy(t *testing.T) {
+	s, err := NewLabSite(access.Site{
+		Listen: "127.0.0.1:8080", PublicURL: &url.URL{Scheme: "https", Host: "lab.example.org"}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
+	}, nil, nil, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := func(client string) int {
+		r := httptest.NewRequest("POST", "https://lab.example.org/api/v1/lab", strings.NewReader(`{`+oneLane+`}`))
+		r.RemoteAddr = "127.0.0.1:4567"
+		r.Header.Set("X-Forwarded-For", client)
+		r.Header.Set("Origin", "https://lab.example.org")
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, r)
+		return w.Code
+	}
+	for i := range labBurst {
+		if got := post("192.0.2.1"); got != http.StatusOK {
+			t.Fatalf("question %d: %d", i+1, got)
+		}
+	}
+	if first, second := post("192.0.2.1"), post("192.0.2.2"); first != http.StatusTooManyRequests || second != http.StatusOK {
+		t.Errorf("after its allowance %d, and another client %d", first, second)
 	}
 }
 
