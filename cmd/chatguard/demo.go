@@ -109,6 +109,7 @@ func printDemo(ctx context.Context, a *app.App, server *faketwitch.Server, o dem
 		return err
 	}
 	fmt.Fprintf(out, "\nPress Enter for a raid in #%s; otherwise one comes every %s. Ctrl-C ends the demo.\n", demo.First, time.Duration(o.raidEvery))
+	fmt.Fprintf(out, "To see the algorithms at work, after signing in: %slab\n", a.Address())
 	fmt.Fprintf(out, "To sign in again, or to try the API: the token %s\n", string(a.Config.Web.Token))
 	_, err := fmt.Fprintf(out, "  curl -H \"Authorization: Bearer %s\" \"%sapi/v1/throttled?channel=%s\"\n",
 		string(a.Config.Web.Token), a.Address(), server.UserID(demo.First))

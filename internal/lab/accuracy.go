@@ -59,7 +59,7 @@ type AccuracyMeter struct {
 	off         float64 // sum of the messages' parts
 }
 
-// NewAccuracyMeter returns a AccuracyMeter for a sliding-window. The error is an *Error.
+// NewAccuracyMeter returns an AccuracyMeter for a sliding-window. The error is an *Error.
 func NewAccuracyMeter(limit chatguard.Limit) (*AccuracyMeter, error) {
 	window, err := alone(1, limit)
 	if err != nil {

@@ -1,6 +1,7 @@
 // @ts-check
 // The lanes as code: TOML for the configuration, Go for the library, JSON for the API.
 
+import { algorithmOf } from "../app/words/algorithms.js";
 import { nanoseconds } from "../app/words/lengths.js";
 /** @import { Lane, Limit } from "./state.js" */
 
@@ -30,14 +31,12 @@ export function goDuration(text) {
 /** @param {string} word */
 const camel = (word) => word.split(/[-_]/).map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join("");
 
-const durations = ["refill", "every", "extra_refill"];
-
-/** @param {string} key @param {unknown} value */
-function goValue(key, value) {
+/** @param {Limit} limit @param {string} key @param {unknown} value */
+function goValue(limit, key, value) {
   if (key === "algorithm") return `chatguard.${camel(String(value))}`;
   if (key === "per") return `chatguard.Per${camel(String(value))}`;
-  return durations.includes(key) ? goDuration(String(value)) : JSON.stringify(value);
+  return algorithmOf(limit).fields[key]?.isLength ? goDuration(String(value)) : JSON.stringify(value);
 }
 
 /** @param {Lane[]} lanes */
-export const go = (lanes) => each(lanes, (limit) => `chatguard.Limit{${entries(limit).map(([key, value]) => `${camel(String(key))}: ${goValue(String(key), value)}`).join(", ")}},`, "//") + "\n";
+export const go = (lanes) => each(lanes, (limit) => `chatguard.Limit{${entries(limit).map(([key, value]) => `${camel(String(key))}: ${goValue(limit, String(key), value)}`).join(", ")}},`, "//") + "\n";

@@ -5,11 +5,14 @@
 import { html, useState } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
 import { algorithmNames, algorithmOf } from "../app/words/algorithms.js";
+import { durationText } from "../app/words/lengths.js";
 import { go, json, toml } from "./copy.js";
 import { addLane } from "./edit.js";
 import { KnownLanes } from "./known.js";
 import { mostLanes, newLimit } from "./limits.js";
 import { say } from "./log.js";
+import { clock } from "./player.js";
+import { lab } from "./state.js";
 /** @import { Scene } from "./scenes.js" */
 /** @import { More, Setup } from "./state.js" */
 
@@ -67,10 +70,16 @@ async function copy(text, what) {
 
 const shown = 2000; // ms
 
+// linkNow returns the link of the scene. If the scene is paused, the link opens it at the same time.
+function linkNow() {
+  if (lab.story?.view || clock.isPlaying()) return location.href;
+  return `${location.href}&at=${durationText(BigInt(Math.round(clock.now())) * 1_000_000n)}`;
+}
+
 function Share() {
   const [said, tell] = useState("");
   const share = async () => {
-    tell((await copy(location.href, "Link")) ? "Copied" : "Copy the address");
+    tell((await copy(linkNow(), "Link")) ? "Copied" : "Copy the address");
     setTimeout(() => tell(""), shown);
   };
   return html`<button type="button" id="share" title="Copy the link of this scene" onClick=${share}><${Icon} name=${said === "Copied" ? "check" : "link"} />${said || "Share"}</button>`;

@@ -174,7 +174,7 @@ export function send(at, lane) {
   hold(at);
   const sent = lane === undefined ? { at } : { at, lane };
   kept = [...kept, sent];
-  change((l) => Object.assign(l, { sent: [...l.sent, sent], isFull: l.isFull }));
+  change((l) => Object.assign(l, { sent: [...l.sent, sent] }));
   refresh();
 }
 

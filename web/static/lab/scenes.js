@@ -30,7 +30,7 @@ export const scenes = [
   {
     id: "chat",
     title: "Why limit: the chat",
-    text: "Twenty people write every 20 seconds, and a spammer writes twice a second. Without limits two thirds of the chat are spam; with a token bucket for each user it is a fifth, and nobody else notices.",
+    text: "Twenty people write every 20 seconds, and a spammer writes twice per second. Without limits two thirds of the chat are spam; with a token bucket for each user it is a fifth, and nobody else notices.",
     task: "Bring the spammer below 15 % without throttling anyone else: change the limits.",
     check: quietSpammer(15, spammer),
     fragment: "#lanes=token-bucket,burst=3,refill=4s&traffic=chat,people=20,every=20s,spam_every=500ms&speed=2",
@@ -114,8 +114,8 @@ export const scenes = [
   },
   {
     id: "push",
-    title: "10,000 at 1,000 a second",
-    text: "A sender has 10,000 messages and sends each one as soon as the limit lets it, except in two pauses. All nine limits allow 1,000 messages a second in the long run, but after a pause they differ.",
+    title: "10,000 at 1,000 per second",
+    text: "A sender has 10,000 messages and sends each one as soon as the limit lets it, except in two pauses. All nine limits allow 1,000 messages per second in the long run, but after a pause they differ.",
     task: "Count per tenth of a second: which limits spend a whole second’s worth in one go?",
     view: "push",
     fragment: "#",
@@ -131,7 +131,7 @@ export const scenes = [
   {
     id: "edge",
     title: "At the edge",
-    text: "Each limit allows 15 messages a minute, and each has the sender who knows it best. The curves count what passed in the last 60 seconds.",
+    text: "Each limit allows 15 messages per minute, and each has the sender who knows it best. The curves count what passed in the last 60 seconds.",
     task: "Explain from the curves why a fixed window lets 30 of 15 through.",
     view: "edge",
     fragment: "#",

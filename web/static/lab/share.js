@@ -143,7 +143,9 @@ function readLanes(text, unknown) {
 function readLane(text, unknown) {
   /** @type {Limit[]} */
   const limits = [];
-  for (const part of text.split("+").slice(0, mostLimits)) {
+  const parts = text.split("+");
+  for (const part of parts.slice(mostLimits)) unknown.push(`${decode(part)} after the first ${mostLimits} limits of a lane`);
+  for (const part of parts.slice(0, mostLimits)) {
     const limit = readLimit(part, limits, unknown);
     if (limit) limits.push(limit);
   }

@@ -4,7 +4,6 @@
 
 import { algorithmOf } from "../app/words/algorithms.js";
 import { seconds } from "../app/words/time.js";
-import { clockText } from "./clock.js";
 import { axisHeight, drawAxis, drawLane, heightOf, limitHeight, lineOf, marksHeightOf, prepare, readColors } from "./draw/canvas.js";
 import { clock, keepAhead, played } from "./player.js";
 import { lab } from "./state.js";
@@ -135,9 +134,6 @@ export function numbersOf(limit) {
 
 // timeNow returns the lab time that the lanes show.
 export const timeNow = () => shown.now;
-
-/** @param {HTMLElement | null} place @param {number} now */
-export const writeClock = (place, now) => place && (place.textContent = clockText(now));
 
 const seen = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) for (const place of places.values()) if (place.canvas === target) place.isSeen = isIntersecting;

@@ -85,7 +85,7 @@ export const columns = [
   ["minute", "Most in 1 min", ({ mostInMinute }) => String(mostInMinute)],
   ["wait", "Longest wait", ({ longestWait, longestDelay }) => span(Math.max(longestWait, longestDelay))],
   ["silence", "Longest silence", ({ longestSilence }) => span(longestSilence)],
-  ["bytes", "Bytes a user", (_, bytes) => (bytes > 0 ? String(bytes) : "–")],
+  ["bytes", "Bytes per user", (_, bytes) => (bytes > 0 ? String(bytes) : "–")],
 ];
 
 /** @param {number} ms */

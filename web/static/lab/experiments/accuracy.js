@@ -9,7 +9,7 @@ import { judge } from "../engine.js";
 import { Problem } from "./parts.js";
 /** @import { Accuracy as Measured } from "../engine.js" */
 
-const most = 50; // messages a minute that the limit allows
+const most = 50; // messages per minute that the limit allows
 const rates = [10, 20, 27, 35, 40, 45, 50, 55, 60, 80]; // messages per minute
 const named = 27; // the rate of the published figures
 const judged = 19_000; // messages per rate and round, about
@@ -119,9 +119,9 @@ function Finding({ points }) {
   const fine = slicesKnown().at(-1);
   return html`
     <p class="finding" id="finding">
-      At ${named} messages a minute, about half of the limit, the estimate is <strong>${percentText(at(named).mean_off_percent)}</strong> off on average, and <strong>${percentText(at(named).wrong_percent)}</strong> of the decisions are wrong: close to what is often quoted.
+      At ${named} messages per minute, about half of the limit, the estimate is <strong>${percentText(at(named).mean_off_percent)}</strong> off on average, and <strong>${percentText(at(named).wrong_percent)}</strong> of the decisions are wrong: close to what is often quoted.
       At the limit itself, <strong>${percentText(at(most).wrong_percent)}</strong> are wrong. ${fine > 1 && html`Counted in ${fine} slices, the estimate is ${percentText(at(named, fine).mean_off_percent)} off, and at the limit ${percentText(at(most, fine).wrong_percent)} are wrong. `}
-      For small numbers, up to about 20 messages a window, take the log.
+      For small numbers, up to about 20 messages per window, take the log.
     </p>
   `;
 }
@@ -131,7 +131,7 @@ function Table({ points }) {
   return html`
     <div class="chart"><div class="scrolls" tabindex="0" role="region" aria-label="Table: window against log">
       <table id="accuracy-table">
-        <caption>A sliding window of ${most} messages a minute against the exact log</caption>
+        <caption>A sliding window of ${most} messages per minute against the exact log</caption>
         <thead><tr><th scope="col">Per minute</th><th scope="col">Counted in</th><th scope="col">Messages</th><th scope="col">Off, mean</th><th scope="col">Wrong</th><th scope="col">Window throttles</th><th scope="col">Log throttles</th><th scope="col">Most in any minute</th></tr></thead>
         <tbody>
           ${points.map(({ rate, slices, measured: { messages, counted, side_by_side: side } }) => html`

@@ -109,7 +109,7 @@ function Table({ edges }) {
     <div class="chart"><div class="scrolls" tabindex="0" role="region" aria-label="Table: at the edge">
       <table id="edge-table">
         <caption>The most that pass in any stretch of 60 seconds, wherever it begins</caption>
-        <thead><tr><th scope="col">Limit of 15 a minute</th><th scope="col">Most</th><th scope="col" class="bar-cell"><span class="unseen">As a bar</span></th><th scope="col" class="words">Why</th></tr></thead>
+        <thead><tr><th scope="col">Limit of 15 per minute</th><th scope="col">Most</th><th scope="col" class="bar-cell"><span class="unseen">As a bar</span></th><th scope="col" class="words">Why</th></tr></thead>
         <tbody>
           ${contenders.map(({ name, reason, colour }, i) => html`
             <tr key=${name}>

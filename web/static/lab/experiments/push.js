@@ -1,5 +1,5 @@
 // @ts-check
-// The experiment "10,000 at 1,000 a second": an eager sender and nine limits of the same rate.
+// The experiment "10,000 at 1,000 per second": an eager sender and nine limits of the same rate.
 
 import { Plot } from "../../app/widgets/plot.js";
 import { html, useState } from "../../vendor/htm-preact.js";
