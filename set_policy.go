@@ -10,9 +10,9 @@ import (
 )
 
 // SetPolicy puts a policy in force in all channels without their own policy, and keeps every user's
-// usage. The policy's PerUserEverywhere and PerEverywhere limits apply in all channels. A change from
-// Observe to Enforce clears the strikes that were given while the policy observed. SetPolicy returns the same
-// errors as ValidatePolicy. After an error, nothing is changed.
+// usage. The policy's PerUserEverywhere and PerEverywhere limits apply in all channels. A change
+// from Observe to Enforce clears the strikes that were given while the policy observed. SetPolicy
+// returns the same errors as ValidatePolicy. After an error, nothing is changed.
 func (g *Guard) SetPolicy(policy Policy) error { return g.atNow().SetPolicy(policy) }
 
 // SetPolicy is Guard.SetPolicy as of that time.
@@ -32,8 +32,9 @@ func (a GuardAt) SetPolicy(policy Policy) error {
 
 // SetChannelPolicy gives one channel its own policy, and keeps every user's usage. The policy must
 // have the same limits in all channels (PerUserEverywhere and PerEverywhere) as Guard.Policy. A
-// change from Observe to Enforce clears the strikes that were given while the policy observed. SetChannelPolicy returns the same errors
-// as ValidateChannelPolicy. After an error, nothing is changed.
+// change from Observe to Enforce clears the strikes that were given while the policy observed.
+// SetChannelPolicy returns the same errors as ValidateChannelPolicy. After an error, nothing is
+// changed.
 func (g *Guard) SetChannelPolicy(channelID string, policy Policy) error {
 	return g.atNow().SetChannelPolicy(channelID, policy)
 }

@@ -17,8 +17,8 @@ func (g *Guard) State() State { return State{g} }
 
 // StateRow is part of one user's state, in an opaque form for a store. ChannelID, UserID and Limit
 // are its key. An empty ChannelID means PerUserEverywhere limits, an empty UserID means PerChannel
-// limits, and if both are empty, PerEverywhere limits. If Limit is not the name of a limit, the row holds the user's strikes, or the user's
-// override and grants.
+// limits, and if both are empty, PerEverywhere limits. If Limit is not the name of a limit, the row
+// holds the user's strikes, or the user's override and grants.
 type StateRow struct {
 	ChannelID, UserID, Limit string
 	Data                     []byte

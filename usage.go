@@ -52,12 +52,12 @@ func (g *Guard) tableOfAll(userID string) *limits.Table {
 	return g.everywhere.Load()
 }
 
-// Grant gives the key's user, or everyone who shares the key's limits, n extra messages in one limit. An
-// empty limit name selects the first daily-window. The extra messages are used when the regular
-// allowance can't cover a message. They expire at the returned time, which is the end of the
-// limit's current window. If no window is open, it is the end of the user's day. If no limit counts
-// by days, it is 24 hours later. The errors are ErrNoLimit, ErrGrant, those of an invalid key
-// (ErrKey, ErrNoChannel, ErrNoUser and ErrLongID), and those of Options.Shared.
+// Grant gives the key's user, or everyone who shares the key's limits, n extra messages in one
+// limit. An empty limit name selects the first daily-window. The extra messages are used when the
+// regular allowance can't cover a message. They expire at the returned time, which is the end of
+// the limit's current window. If no window is open, it is the end of the user's day. If no limit
+// counts by days, it is 24 hours later. The errors are ErrNoLimit, ErrGrant, those of an invalid
+// key (ErrKey, ErrNoChannel, ErrNoUser and ErrLongID), and those of Options.Shared.
 func (g *Guard) Grant(k Key, limit string, n int) (until time.Time, err error) {
 	return g.atNow().Grant(k, limit, n)
 }
@@ -131,8 +131,8 @@ func (a GuardAt) Refund(v Verdict) error {
 
 // Reset removes the usage, strikes and grants of the key's user, as if the user had never written.
 // With PerChannel it removes what everyone in the channel has used together, and with PerEverywhere
-// what everyone has used in all channels. The user's override stays. The errors are ErrNoLimit, those of an invalid key, and with Options.Shared those of the
-// store: see Options.Shared.
+// what everyone has used in all channels. The user's override stays. The errors are ErrNoLimit,
+// those of an invalid key, and with Options.Shared those of the store: see Options.Shared.
 func (g *Guard) Reset(k Key) error { return g.atNow().Reset(k) }
 
 // Reset is Guard.Reset as of that time.

@@ -73,7 +73,7 @@ func TestAccuracy_Oracle(t *testing.T) {
 	}
 }
 
-// accuracyOracle counts anew after each message.
+// accuracyOracle counts everything again after each message.
 type accuracyOracle struct {
 	limit, every       int64
 	times              map[string][]int64

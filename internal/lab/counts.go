@@ -7,7 +7,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// comparedUser is what an AccuracyMeter knows of a user. It counts each message, whatever was decided.
+// comparedUser is what an AccuracyMeter knows of a user. It counts each message, whatever was
+// decided.
 type comparedUser struct {
 	limit int64
 	log   Stretch // exact

@@ -45,7 +45,8 @@ const (
 	maxPushSpan = 12 * time.Hour
 )
 
-// Article is the plan of a published experiment: a sender who starts half a second after a whole one, and pauses twice.
+// Article is the plan of a published experiment: a sender who starts half a second after a whole
+// one, and pauses twice.
 func Article() Push {
 	return Push{
 		Messages: 10_000, Start: Duration(500 * time.Millisecond),

@@ -4,8 +4,8 @@ package limits
 // the algorithm doesn't have are zero. Times are nanoseconds since the Unix epoch. The fractions
 // are rounded; decisions never use them.
 type Picture struct {
-	// Tokens are those in a token-bucket, or in a cascade's first bucket. They are less than 0 after a
-	// capacity was lowered. ExtraTokens are those in a cascade's second bucket.
+	// Tokens are those in a token-bucket, or in a cascade's first bucket. They are less than 0
+	// after a capacity was lowered. ExtraTokens are those in a cascade's second bucket.
 	Tokens, ExtraTokens float64
 
 	// Waiting is how many messages a leaky-bucket holds. Leaves is when the next of them leaves; 0 if

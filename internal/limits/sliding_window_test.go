@@ -74,7 +74,8 @@ func TestSlidingWindow_Slices(t *testing.T) {
 		}},
 		{"the share of the oldest slice doesn't change if the clock jumps back", limit, []step{
 			{at: 601, n: 4, ok: true}, {at: 611, ok: true}, // 4 × 0.5 + 1 = 3
-			// 611 s is the middle of its slice, as is 301 s. So 4 × 0.5 + 1 + 2 = 5; 4 × 0.25 + 3 + 1 = 5.
+			// 611 s is the middle of its slice, as is 301 s. So 4 × 0.5 + 1 + 2 = 5, and
+			// 4 × 0.25 + 3 + 1 = 5.
 			{at: 301, n: 2, ok: true}, {at: 301, retry: 0.5},
 		}},
 		{"as many slices as are possible", window("sliding-window", 50, 60*time.Second).withSlices(60), []step{

@@ -83,7 +83,8 @@ type solo struct {
 }
 
 // Remaining returns how many messages of the limit were left to the user, or to everyone who shares
-// it, at each change between two times. In each quarter hour, the history's usage is spent before the changes are applied.
+// it, at each change between two times. In each quarter hour, the history's usage is spent before
+// the changes are applied.
 func Remaining(
 	limit chatguard.Limit, own chatguard.UserOverride, roles chatguard.Roles, known History, from, until time.Time,
 ) ([]Point, error) {

@@ -1,7 +1,7 @@
-// Package static holds the dashboard's files: its page and that of the Lab, style sheets, ES modules
-// that need no build step, and vendor/. The folder vendor/ contains htm and preact in one file (htm 3.1.1,
-// preact/standalone.module.js) and uPlot 1.6.32, with their licences. The package must not know the
-// server that serves the files.
+// Package static holds the dashboard's files: its page and that of the Lab, style sheets, ES
+// modules that need no build step, and vendor/. The folder vendor/ contains htm and preact in one
+// file (htm 3.1.1, preact/standalone.module.js) and uPlot 1.6.32, with their licences. The package
+// must not know the server that serves the files.
 package static
 
 import "embed"
