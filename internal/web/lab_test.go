@@ -140,7 +140,7 @@ func TestLabSite_Bounded(t *testing.T) {
 func TestLabSite_BehindProxy(t *testing.T) {
 	s, err := NewLabSite(access.Site{
 		Listen: "127.0.0.1:8080", PublicURL: &url.URL{Scheme: "https", Host: "lab.example.org"}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
-	}, nil, nil, quiet)
+	}, nil, func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }, quiet) // nothing refills
 	if err != nil {
 		t.Fatal(err)
 	}
