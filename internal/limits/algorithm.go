@@ -93,7 +93,7 @@ type spentMessage struct {
 // algorithms lists all algorithms; each is registered only here.
 var algorithms = []*algorithm{&tokenBucket, &leakyBucket, &fixedWindow, &dailyWindow, &userWindow, &slidingWindow, &slidingLog, &cascade}
 
-// storedAlgorithms are the algorithms and the variants of them that have a code of their own.
+// storedAlgorithms are the algorithms, and their variants with another code.
 var storedAlgorithms = append(slices.Clone(algorithms), &slicedWindow)
 
 // algorithmFor returns the algorithm of a limit.
