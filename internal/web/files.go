@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/web/problem"
 	"github.com/chatguard/chatguard/web/static"
 )
@@ -28,6 +29,9 @@ type file struct {
 	kind           string
 	plain, gzipped []byte
 	tag            string // ETag of the content
+
+	// translations are the forms of a document, by language. They are nil for other files.
+	translations map[string]file
 }
 
 // kinds maps the extensions of served files to content types; other embedded files, like licences,
@@ -59,7 +63,7 @@ var newFiles = sync.OnceValues(func() (files, error) {
 	})
 	for _, document := range documents {
 		if err == nil {
-			all[document], err = newFile(kinds[".html"], addPreloads(all, document))
+			all[document], err = newDocument(all, document)
 		}
 	}
 	if err != nil {
@@ -99,14 +103,47 @@ var documents = []string{indexFile, labFile}
 // preloadsHere is the line of a document that addPreloads replaces.
 const preloadsHere = "  <!-- modulepreload -->\n"
 
-// addPreloads returns a document with a modulepreload line for each module that it needs at first.
-// Without them, a browser discovers the modules one import after the other.
-func addPreloads(all files, document string) []byte {
+// newDocument returns a document with its translations.
+func newDocument(all files, name string) (document file, err error) {
+	translations := map[string]file{}
+	for _, tag := range language.All {
+		if translations[tag], err = newFile(kinds[".html"], translate(all, name, tag)); err != nil {
+			return document, err
+		}
+	}
+	document = translations[language.All[0]]
+	document.translations = translations
+	return document, nil
+}
+
+// languageHere is what translate replaces in a document.
+const languageHere = `<html lang="en">`
+
+// translate returns a document that names its language, with a modulepreload line for each module
+// that it needs at first. Without them, a browser discovers the modules one import after the other.
+func translate(all files, document, tag string) []byte {
 	var lines strings.Builder
-	for _, name := range firstModules(all, document) {
+	for _, name := range append(firstModules(all, document), textModules(all, document, tag)...) {
 		fmt.Fprintf(&lines, "  <link rel=\"modulepreload\" href=\"%s\">\n", name)
 	}
-	return bytes.Replace(all[document].plain, []byte(preloadsHere), []byte(lines.String()), 1)
+	content := bytes.Replace(all[document].plain, []byte(preloadsHere), []byte(lines.String()), 1)
+	return bytes.Replace(content, []byte(languageHere), []byte(`<html lang="`+tag+`">`), 1)
+}
+
+// loadedTexts matches a call that loads texts.
+var loadedTexts = regexp.MustCompile(`\bloadTexts\(([^)]*)\)`)
+
+// textModules returns the names of the modules with the texts that a document needs at first, in a
+// language.
+func textModules(all files, document, tag string) (names []string) {
+	for _, entry := range entryModule.FindAllSubmatch(all[document].plain, -1) {
+		for _, call := range loadedTexts.FindAllSubmatch(all[string(entry[1])].plain, -1) {
+			for part := range strings.SplitSeq(string(call[1]), ",") {
+				names = append(names, "text/"+tag+"/"+strings.Trim(part, "\" \n")+".js")
+			}
+		}
+	}
+	return names
 }
 
 // entryModule matches the element of a document that runs its module.
@@ -148,7 +185,7 @@ func newFile(kind string, content []byte) (file, error) {
 		return file{}, err
 	}
 	sum := sha256.Sum256(content)
-	return file{kind, content, packed.Bytes(), hex.EncodeToString(sum[:8])}, nil
+	return file{kind: kind, plain: content, gzipped: packed.Bytes(), tag: hex.EncodeToString(sum[:8])}, nil
 }
 
 func (f files) serve(w http.ResponseWriter, r *http.Request) error {
@@ -160,14 +197,18 @@ func (f files) serve(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Allow", "GET, HEAD")
 		return problem.New(http.StatusMethodNotAllowed, "This file is read-only; use GET or HEAD.")
 	}
-	content, tag := found.plain, found.tag
 	header := w.Header()
+	header.Set("Vary", "Accept-Encoding")
+	if found.translations != nil {
+		header.Set("Vary", "Accept-Encoding, Accept-Language, Cookie")
+		found = found.translations[language.Of(r)]
+	}
+	content, tag := found.plain, found.tag
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		content, tag = found.gzipped, found.tag+"-gzip"
 		header.Set("Content-Encoding", "gzip")
 	}
 	header.Set("Content-Type", found.kind)
-	header.Set("Vary", "Accept-Encoding")
 	header.Set("Cache-Control", "no-cache")
 	header.Set("ETag", `"`+tag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))

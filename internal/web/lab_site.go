@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
+	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -110,6 +111,9 @@ func labFiles(all files) files {
 	names := modulesOf(all, labFile, anyImport)
 	for _, found := range named.FindAllSubmatch(all[labFile].plain, -1) {
 		names = append(names, string(found[1]))
+	}
+	for _, tag := range language.All {
+		names = append(names, textModules(all, labFile, tag)...)
 	}
 	for _, name := range slices.Compact(names) {
 		if f, ok := all[name]; ok {

@@ -19,7 +19,7 @@ function importsOf(module, folder = app) {
   const lines = readFileSync(new URL(module, folder), "utf8").split("\n");
   const isComment = (line) => /^\s*(\/\/|\/?\*)/.test(line);
   const named = (lines) => lines.flatMap((line) => [...line.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)"(\.[^"]*)"/g)])
-    .map(([, path]) => posix.join(posix.dirname(module), path)).filter((path) => !path.startsWith("../vendor/"));
+    .map(([, path]) => posix.join(posix.dirname(module), path)).filter((path) => !/^\.\.\/(vendor|text)\//.test(path));
   return { code: named(lines.filter((line) => !isComment(line))), types: named(lines.filter(isComment)) };
 }
 

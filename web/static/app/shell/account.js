@@ -1,6 +1,7 @@
 // @ts-check
 // The signed-in user, and the menu with the page's settings.
 
+import { chooseLanguage, language, languages, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { openDialog } from "../core/dialog.js";
 import { prefer } from "../core/preferences.js";
@@ -12,29 +13,39 @@ import { Icon } from "../widgets/icon.js";
 /** @import { DialogName } from "../core/dialog.js" */
 /** @import { State } from "../core/state.js" */
 
-/** @type {Record<string, string>} */
-const accesses = { view: "view only", moderate: "moderator", own: "owner" };
+// roleName names what the signed-in person may do. Even an access that this page doesn't know is
+// readable.
+/** @param {string} access */
+function roleName(access) {
+  switch (access) {
+    case "view": return t("shell.access-view");
+    case "moderate": return t("shell.access-moderate");
+    case "own": return t("shell.access-own");
+  }
+  return access;
+}
 
 /** @param {{state: State}} props */
 export function Account({ state: { me, preferences } }) {
   const { access, mounted } = me;
-  const name = shownName(me.name) || "no name";
-  const role = accesses[access] ?? access;
+  const name = shownName(me.name) || t("shell.no-name");
+  const role = roleName(access);
   return html`
-    <button type="button" class="account" popovertarget="account" title="Settings">
+    <button type="button" class="account" popovertarget="account" title=${t("shell.settings")}>
       <span class="me"><bdi>${name}</bdi>${role !== name && html`<span class="muted"> · ${role}</span>`}</span>
-      <span class="unseen">: settings</span>
+      <span class="unseen">${t("shell.settings-of")}</span>
       <${Icon} name="menu" />
     </button>
     <div id="account" class="menu" popover="auto">
       <p class="whose"><bdi>${name}</bdi>${role !== name && html` <span class="muted">${role}</span>`}</p>
-      <${Setting} label="Theme" name="theme" chosen=${preferences.theme} choices=${themes} />
-      <${Setting} label="Density" name="density" chosen=${preferences.density} choices=${densities} />
+      <${Setting} label=${t("shell.theme")} name="theme" chosen=${preferences.theme} choices=${themes()} />
+      <${Setting} label=${t("shell.density")} name="density" chosen=${preferences.density} choices=${densities()} />
+      <${LanguageChooser} />
       <hr />
-      <${Opener} name="palette" icon="search" keys=${[commandKey, "K"]}>Command palette<//>
-      <${Opener} name="keys" icon="keyboard" keys=${["?"]}>Keyboard shortcuts<//>
-      <${Opener} name="alerts" icon="bell">Alerts<//>
-      ${!mounted && html`<hr /><button type="button" id="sign-out" popovertarget="account" popovertargetaction="hide" onClick=${signOut}><${Icon} name="sign-out" />Sign out</button>`}
+      <${Opener} name="palette" icon="search" keys=${[commandKey, "K"]}>${t("shell.open-palette")}<//>
+      <${Opener} name="keys" icon="keyboard" keys=${["?"]}>${t("shell.open-keys")}<//>
+      <${Opener} name="alerts" icon="bell">${t("shell.open-alerts")}<//>
+      ${!mounted && html`<hr /><button type="button" id="sign-out" popovertarget="account" popovertargetaction="hide" onClick=${signOut}><${Icon} name="sign-out" />${t("shell.sign-out")}</button>`}
     </div>
   `;
 }
@@ -49,8 +60,22 @@ function Opener({ name, icon, keys = [], children }) {
   `;
 }
 
-const themes = { system: { text: "System", icon: "monitor" }, light: { text: "Light", icon: "sun" }, dark: { text: "Dark", icon: "moon" } };
-const densities = { comfortable: { text: "Comfortable" }, compact: { text: "Compact" } };
+const themes = () => ({
+  system: { text: t("shell.theme-system"), icon: "monitor" }, light: { text: t("shell.theme-light"), icon: "sun" }, dark: { text: t("shell.theme-dark"), icon: "moon" },
+});
+const densities = () => ({ comfortable: { text: t("shell.density-comfortable") }, compact: { text: t("shell.density-compact") } });
+
+// LanguageChooser names each language in that language.
+function LanguageChooser() {
+  return html`
+    <label class="setting">
+      <span class="muted">${t("shell.language")}</span>
+      <select id="language" class="quiet" value=${language} onChange=${(event) => chooseLanguage(event.target.value)}>
+        ${Object.entries(languages).map(([tag, name]) => html`<option value=${tag} lang=${tag} selected=${tag === language}>${name}</option>`)}
+      </select>
+    </label>
+  `;
+}
 
 /**
  * @param {{label: string, name: string, chosen: string, choices: Record<string, {text: string, icon?: string}>}} props

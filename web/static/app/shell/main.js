@@ -1,6 +1,7 @@
 // @ts-check
 // The dashboard: reads the address, draws the state, keeps the live feed open.
 
+import { loadTexts } from "../../text/text.js";
 import { html, render } from "../../vendor/htm-preact.js";
 import { Problem, request } from "../core/api.js";
 import { restore } from "../core/preferences.js";
@@ -142,6 +143,7 @@ setInterval(() => {
   if (!document.hidden) update(() => {}); // countdowns continue
 }, 1000);
 
+await loadTexts("shell");
 restore();
 if (parse(location.hash).code) show();
 else enter();

@@ -1,6 +1,7 @@
 // @ts-check
 // The sign-in page.
 
+import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { signIn as post } from "../core/session.js";
 import { Icon } from "../widgets/icon.js";
@@ -19,14 +20,14 @@ export function SignInPage({ signIn, onSignedIn }) {
   return html`
     <${Frame}>
       ${signIn.why && html`<p class="banner" role="alert"><${Icon} name="alert" />${signIn.why}</p>`}
-      <p class="muted">Run <code>chatguard signin</code> on chatguard’s server, then open the link that it prints.</p>
+      <p class="muted">${rich("shell.sign-in-link", { command: html`<code>chatguard signin</code>` })}</p>
       <form onSubmit=${submit}>
         <input type="text" autocomplete="username" value="chatguard" readonly hidden />
-        <label for="token">Or sign in with a token</label>
+        <label for="token">${t("shell.sign-in-token")}</label>
         <div class="together">
           <input id="token" name="token" type="password" autocomplete="current-password" spellcheck=${false} required
             aria-describedby="token-error" aria-invalid=${signIn.error ? "true" : "false"} />
-          <button class="primary" disabled=${signIn.busy}>Sign in</button>
+          <button class="primary" disabled=${signIn.busy}>${t("shell.sign-in")}</button>
         </div>
         <p id="token-error" class="error" role="alert">${signIn.error}</p>
       </form>
@@ -39,7 +40,7 @@ function Frame({ children }) {
   return html`
     <main class="sign-in">
       <img src="favicon.svg" alt="" width="40" height="40" />
-      <h1 class="title">Sign in to chatguard</h1>
+      <h1 class="title">${t("shell.sign-in-title")}</h1>
       ${children}
     </main>
   `;

@@ -1,0 +1,90 @@
+// @ts-check
+// The texts of the pages, in the language of the document. Each folder beside this file holds the
+// catalogues of one language, one for each part of the pages. A catalogue maps names to texts. The
+// key of a text is the catalogue and the name: "now.pause".
+//
+// A text may contain placeholders: "Paused by {who}". A text that depends on the number n is an
+// object with a text for each plural category of the language: {one: "{n} message", other: "{n}
+// messages"}. Numbers are written as the language writes them.
+//
+// Texts are looked up when a page is drawn, so a module must not call t or rich while it is loaded.
+// The document's first module loads the parts that it needs with loadTexts, and modules that are
+// loaded later load theirs.
+
+/** @import { Value } from "../vendor/htm-preact.js" */
+
+/**
+ * Parts are the catalogues, which must have the same keys in all languages.
+ * @typedef {object} Parts
+ * @property {typeof import("./en/shell.js").default} shell
+ */
+
+/** @typedef {{[Part in keyof Parts]: `${Part}.${keyof Parts[Part] & string}`}[keyof Parts]} TextKey */
+/** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text */
+
+// languages maps each language to its own name.
+export const languages = { en: "English" };
+
+/** @typedef {keyof typeof languages} Language */
+
+// language is the language of the document, which the server chooses.
+export const language = /** @type {Language} */ (globalThis.document?.documentElement.lang || "en");
+
+// locale is the language for Intl. English is written with days before months.
+export const locale = language === "en" ? "en-GB" : language;
+
+/** @type {Map<string, Text>} */
+const texts = new Map();
+
+// loadTexts loads the texts of parts.
+/** @param {(keyof Parts)[]} parts */
+export async function loadTexts(...parts) {
+  await Promise.all(parts.map(async (part) => {
+    const { default: catalogue } = await import(`./${language}/${part}.js`);
+    for (const [name, text] of Object.entries(catalogue)) texts.set(`${part}.${name}`, text);
+  }));
+}
+
+const plural = new Intl.PluralRules(locale);
+const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 });
+
+// t returns a text. values are the placeholders' values.
+/** @param {TextKey} key @param {Record<string, string | number>} [values] @returns {string} */
+export function t(key, values) {
+  return rich(key, values).join("");
+}
+
+// rich returns a text in pieces, for placeholders whose values are views.
+/** @param {TextKey} key @param {Record<string, Value>} [values] @returns {Value[]} */
+export function rich(key, values = {}) {
+  return piecesOf(textOf(key, values)).map((piece, i) => (i % 2 === 0 ? piece : written(values[piece])));
+}
+
+/** @param {TextKey} key @param {Record<string, Value>} values */
+function textOf(key, { n }) {
+  const text = texts.get(key);
+  if (text === undefined) throw new Error(`the text ${key} isn't loaded`);
+  return typeof text === "string" ? text : (text[plural.select(Number(n))] ?? text.other);
+}
+
+/** @type {Map<string, string[]>} */
+const split = new Map();
+
+// piecesOf splits a text. Every second piece is the name of a placeholder.
+/** @param {string} text */
+function piecesOf(text) {
+  const pieces = split.get(text) ?? text.split(/\{(\w+)\}/);
+  split.set(text, pieces);
+  return pieces;
+}
+
+/** @param {Value} value */
+const written = (value) => (typeof value === "number" ? number.format(value) : value);
+
+// chooseLanguage shows the page in another language, also in future.
+/** @param {string} chosen */
+export function chooseLanguage(chosen) {
+  const { pathname } = new URL(".", document.baseURI);
+  document.cookie = `chatguard-language=${chosen}; path=${pathname}; max-age=31536000; SameSite=Lax`;
+  location.reload();
+}

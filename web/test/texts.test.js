@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import test from "node:test";
+import { languages, loadTexts, rich, t } from "../static/text/text.js";
+
+const folder = new URL("../static/text/", import.meta.url);
+const partsOf = (tag) => readdirSync(new URL(tag + "/", folder)).sort();
+const catalogue = async (tag, part) => (await import(new URL(`${tag}/${part}`, folder))).default;
+
+const forms = (text) => (typeof text === "string" ? [text] : Object.values(text));
+const placeholders = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+
+test("texts: every language has every text, with the same placeholders", async () => {
+  const parts = partsOf("en");
+  for (const tag of Object.keys(languages)) {
+    assert.deepEqual(partsOf(tag), parts, tag);
+    const plural = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
+    for (const part of parts) {
+      const [english, own] = [await catalogue("en", part), await catalogue(tag, part)];
+      assert.deepEqual(Object.keys(own).sort(), Object.keys(english).sort(), `${tag}/${part}`);
+      for (const [name, text] of Object.entries(english)) {
+        const where = `${tag}/${part}: ${name}`;
+        if (typeof text !== "string") assert.deepEqual(Object.keys(own[name]).sort(), [...plural].sort(), `${where}: plural categories`);
+        else assert.equal(typeof own[name], "string", where);
+        for (const form of forms(own[name])) {
+          assert.ok(form.trim() !== "" || form === text, `${where} is empty`);
+          const wanted = placeholders(forms(text).at(-1)).filter((name) => name !== "n");
+          assert.deepEqual(placeholders(form).filter((name) => name !== "n"), wanted, `${where}: placeholders`);
+        }
+        assert.ok(forms(own[name]).some((form) => form.includes("{n}")) === forms(text).some((form) => form.includes("{n}")), `${where}: {n}`);
+      }
+    }
+  }
+});
+
+const root = new URL("../static/", import.meta.url);
+const modules = readdirSync(root, { recursive: true }).map(String).filter((name) => name.endsWith(".js") && !name.startsWith("vendor"));
+const pages = modules.filter((name) => !name.startsWith("text/"));
+const codeOf = (name) => readFileSync(new URL(name, root), "utf8").split("\n").filter((line) => !/^\s*(\/\/|\/?\*)/.test(line)).join("\n");
+
+test("texts: every text is used", async () => {
+  const code = pages.map(codeOf).join("\n");
+  for (const part of partsOf("en")) {
+    for (const name of Object.keys(await catalogue("en", part))) {
+      const key = `${part.replace(".js", "")}.${name}`;
+      assert.ok(code.includes(`"${key}"`), `${key} isn't used`);
+    }
+  }
+});
+
+// templates returns the parts of html templates that aren't code, at any depth.
+function templates(code) {
+  const found = [], open = []; // open: templates and braces around the place
+  for (let i = 0; i < code.length; i++) {
+    const inside = open.at(-1);
+    if (inside?.text !== undefined) {
+      if (code[i] === "\\") i++;
+      else if (code[i] === "`") open.pop();
+      else if (code.startsWith("${", i)) open.push({}), i++, (inside.text += "\u0000");
+      else inside.text += code[i];
+    } else if (code[i] === "`") {
+      const template = { text: "", isHTML: /html$/.test(code.slice(0, i)) };
+      if (template.isHTML) found.push(template);
+      open.push(template);
+    } else if (code[i] === "{") open.push({});
+    else if (code[i] === "}") open.pop();
+    else if (code[i] === '"') while (code[++i] !== '"' && i < code.length) if (code[i] === "\\") i++;
+  }
+  return found.map(({ text }) => text);
+}
+
+// wordsIn returns the texts for people in a template: what stands between tags, and attributes.
+function wordsIn(template) {
+  const text = template.replace(/<(code|kbd)\b[^>]*>[^<]*<\/\1>/g, "");
+  const attributes = [...text.matchAll(/\b(?:title|label|alt|placeholder|about|aria-label|aria-description)="([^"]*)"/g)].map(([, value]) => value);
+  return [...attributes, ...text.replace(/<[^>]*>/g, "\n").split("\n")].map((words) => words.replaceAll("\u0000", "").trim()).filter((words) => /\p{L}{2}/u.test(words));
+}
+
+// unconverted are the folders whose texts are still in the code.
+const unconverted = ["app/changes", "app/core", "app/limits", "app/now", "app/people", "app/records", "app/shell", "app/start", "app/widgets", "app/words", "lab"];
+
+test("texts: none is in the code", () => {
+  for (const name of pages.filter((name) => !unconverted.some((folder) => name.startsWith(folder + "/")))) {
+    assert.deepEqual(templates(codeOf(name)).flatMap(wordsIn), [], name);
+  }
+});
+
+test("texts: placeholders and plurals", async () => {
+  await loadTexts("shell");
+  assert.equal(t("shell.theme"), "Theme");
+  const view = { link: true };
+  assert.deepEqual(rich("shell.sign-in-link", { command: view }), ["Run ", view, " on chatguard’s server, then open the link that it prints."]);
+  assert.throws(() => t("shell.nothing"), /isn't loaded/);
+});
