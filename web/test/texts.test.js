@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
-import { languages, loadTexts, rich, t } from "../static/text/text.js";
+import { languages, list, loadTexts, rich, t } from "../static/text/text.js";
 
 const folder = new URL("../static/text/", import.meta.url);
 const partsOf = (tag) => readdirSync(new URL(tag + "/", folder)).sort();
@@ -91,4 +91,10 @@ test("texts: placeholders and plurals", async () => {
   const view = { link: true };
   assert.deepEqual(rich("shell.sign-in-link", { command: view }), ["Run ", view, " on chatguard’s server, then open the link that it prints."]);
   assert.throws(() => t("shell.nothing"), /isn't loaded/);
+});
+
+test("texts: lists of texts and views", () => {
+  const view = { bold: true };
+  assert.deepEqual([[], ["a"], ["a", "b"], ["a", "b", "c"]].map((values) => list(values).join("")), ["", "a", "a and b", "a, b and c"]);
+  assert.deepEqual(list([view, "b"]), [view, " and ", "b"]);
 });

@@ -81,6 +81,15 @@ function piecesOf(text) {
 /** @param {Value} value */
 const written = (value) => (typeof value === "number" ? number.format(value) : value);
 
+const lists = new Intl.ListFormat(locale, { type: "conjunction" });
+
+// list joins values, which may be views: "a, b and c". Join the pieces if all values are texts.
+/** @param {Value[]} values @returns {Value[]} */
+export function list(values) {
+  let next = 0;
+  return lists.formatToParts(values.map(String)).map(({ type, value }) => (type === "element" ? values[next++] : value));
+}
+
 // chooseLanguage shows the page in another language, also in future.
 /** @param {string} chosen */
 export function chooseLanguage(chosen) {
