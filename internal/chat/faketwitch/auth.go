@@ -1,6 +1,7 @@
 package faketwitch
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,12 +10,14 @@ import (
 
 // identityServer issues and validates tokens. The Server's mu guards it.
 type identityServer struct {
-	*Server                            // the server that it is a part of
-	access    map[string]*accessToken  // by token
-	refresh   map[string]*refreshToken // unused refresh tokens, by token
-	devices   map[string]*device       // by device code
-	lastID    int                      // of a token or a device
-	refreshed int                      // how many refresh tokens were exchanged
+	*Server                             // the server that it is a part of
+	access    map[string]*accessToken   // by token
+	refresh   map[string]*refreshToken  // unused refresh tokens, by token
+	devices   map[string]*device        // by device code
+	codes     map[string]*authorization // unused authorization codes, by code
+	redirects map[string]bool           // registered addresses for authorization codes
+	lastID    int                       // of a token, a device or a code
+	refreshed int                       // how many refresh tokens were exchanged
 	// vague means that a client that polls too early receives the error that the device code is
 	// invalid.
 	vague    bool
@@ -28,6 +31,7 @@ func newIdentityServer(s *Server) identityServer {
 	return identityServer{
 		Server: s,
 		access: make(map[string]*accessToken), refresh: make(map[string]*refreshToken), devices: make(map[string]*device),
+		codes: make(map[string]*authorization), redirects: make(map[string]bool),
 		life: deviceLife, interval: deviceInterval,
 	}
 }
@@ -44,6 +48,7 @@ func (s *identityServer) authRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /oauth2/validate", s.serveAuth(s.validateToken))
 	mux.HandleFunc("POST /oauth2/device", s.serveAuth(s.beginDevice))
 	mux.HandleFunc("POST /oauth2/token", s.serveAuth(s.giveToken))
+	mux.HandleFunc("POST /oauth2/revoke", s.serveAuth(s.revokeToken))
 }
 
 // serveAuth records a request and answers it with a pending fault, or with the endpoint's result.
@@ -63,6 +68,9 @@ func (s *identityServer) serveAuth(endpoint func(authCall) reply) http.HandlerFu
 		}
 		if faulty && fault.Status != AsAsked {
 			answer = authRefusal(fault.Status, fault.Message)
+			if fault.Body != "" {
+				answer.body = json.RawMessage(fault.Body)
+			}
 		}
 		asked.Status = answer.status
 		s.mu.Unlock()
@@ -115,7 +123,7 @@ func (s *identityServer) validateToken(c authCall) reply {
 	}}
 }
 
-// giveToken issues a pair of tokens for a device code or a refresh token.
+// giveToken issues a pair of tokens for a device code, an authorization code or a refresh token.
 func (s *identityServer) giveToken(c authCall) reply {
 	switch {
 	case c.form.Get("client_id") == "":
@@ -126,6 +134,8 @@ func (s *identityServer) giveToken(c authCall) reply {
 	switch c.form.Get("grant_type") {
 	case "urn:ietf:params:oauth:grant-type:device_code":
 		return s.giveForDevice(c)
+	case "authorization_code":
+		return s.giveForCode(c)
 	case "refresh_token":
 		return s.giveForRefresh(c)
 	}

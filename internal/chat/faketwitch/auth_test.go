@@ -28,6 +28,7 @@ type authAnswer struct {
 	Message      string
 	AccessToken  string   `json:"access_token"`
 	RefreshToken string   `json:"refresh_token"`
+	IDToken      string   `json:"id_token"`
 	Scope        []string `json:"scope"`
 	ExpiresIn    int      `json:"expires_in"`
 	DeviceCode   string   `json:"device_code"`
@@ -47,7 +48,7 @@ func (i *identity) send(r *http.Request) (status int, answer authAnswer) {
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err == nil {
+	if err == nil && len(text) > 0 {
 		err = json.Unmarshal(text, &answer)
 	}
 	if err != nil {

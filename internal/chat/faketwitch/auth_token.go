@@ -2,6 +2,7 @@ package faketwitch
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -62,6 +63,8 @@ func (s *identityServer) giveForRefresh(c authCall) reply {
 	name := c.form.Get("refresh_token")
 	refresh, ok := s.refresh[name]
 	switch {
+	case s.opts.ClientSecret != "" && c.form.Get("client_secret") != s.opts.ClientSecret:
+		return s.refuseSecret(c)
 	case name == "":
 		return authRefusal(http.StatusBadRequest, "missing refresh token")
 	case !ok || !c.at.Before(refresh.dies):
@@ -70,6 +73,49 @@ func (s *identityServer) giveForRefresh(c authCall) reply {
 	delete(s.refresh, name)
 	s.refreshed++
 	return s.issue(refresh.owner, refresh.scopes)
+}
+
+// refuseSecret returns the refusal of a request without the application's secret.
+func (s *identityServer) refuseSecret(c authCall) reply {
+	if c.form.Get("client_secret") == "" {
+		return authRefusal(http.StatusBadRequest, "missing client secret")
+	}
+	return authRefusal(http.StatusForbidden, "invalid client secret")
+}
+
+// revokeToken invalidates an access token. Its refresh token stays valid.
+func (s *identityServer) revokeToken(c authCall) reply {
+	token := c.form.Get("token")
+	switch {
+	case c.form.Get("client_id") != s.opts.ClientID:
+		return authRefusal(http.StatusNotFound, "client does not exist")
+	case s.access[token] == nil:
+		return authRefusal(http.StatusBadRequest, "Invalid token")
+	}
+	delete(s.access, token)
+	return reply{status: http.StatusOK}
+}
+
+// DisconnectAccount invalidates all tokens of an account, as if it had disconnected the application.
+func (s *identityServer) DisconnectAccount(login string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	owner := s.account(login)
+	maps.DeleteFunc(s.access, func(_ string, t *accessToken) bool { return t.owner == owner })
+	maps.DeleteFunc(s.refresh, func(_ string, t *refreshToken) bool { return t.owner == owner })
+}
+
+// Tokens returns the number of valid access tokens of an account.
+func (s *identityServer) Tokens(login string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	owner, valid := s.account(login), 0
+	for token := range s.access {
+		if t, ok := s.liveToken(token); ok && t.owner == owner {
+			valid++
+		}
+	}
+	return valid
 }
 
 // RefreshToken returns the refresh token that belongs to Token.

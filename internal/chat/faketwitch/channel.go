@@ -20,6 +20,7 @@ func (s *Server) AddChannel(login string) string {
 		s.channels[owner.login] = &channel{
 			account:      *owner,
 			botModerates: true,
+			moderators:   make(map[string]bool),
 			staff:        map[string]bool{owner.id: true},
 			silenced:     make(map[string]restriction),
 			warned:       make(map[string]bool),
@@ -40,6 +41,38 @@ func (s *Server) SetBotModerator(channelLogin string, on bool) {
 	if c != nil && !on && c.id != s.botID {
 		s.dismiss(c.account)
 	}
+}
+
+// SetModerator makes an account a moderator of the channel or an ordinary chatter, and tells those
+// who read the channel's moderation. It ignores an unknown channel. For the bot, use
+// SetBotModerator.
+func (s *Server) SetModerator(channelLogin, login string, on bool) {
+	s.mu.Lock()
+	c, a := s.channels[channelLogin], *s.account(login)
+	if c != nil {
+		c.moderators[a.id], c.staff[a.id] = on, on
+	}
+	s.mu.Unlock()
+	if c == nil {
+		return
+	}
+	details := map[string]any{}
+	a.describe("", details)
+	action := "unmod"
+	if on {
+		action = "mod"
+	}
+	s.notify(s.moderationEvent(s.opts.Now(), c.account, c.account, action, details))
+}
+
+// Rename changes the login of an account. Its ID stays the same.
+func (s *Server) Rename(login, to string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.account(login)
+	delete(s.accounts, a.login)
+	a.login, a.displayName = strings.ToLower(to), to
+	s.accounts[a.login] = a
 }
 
 // UserID returns the user ID of a login. It creates the account if needed.

@@ -26,6 +26,7 @@ type Fault struct {
 	Status  int           // 0 closes the connection without an answer
 	Header  http.Header   // added to the answer
 	Message string        // message in the answer's JSON
+	Body    string        // the identity server's whole answer, instead; it need not be JSON
 	After   bool          // carry out the request, then answer with the fault
 	Delay   time.Duration // delay of the answer
 	Cut     bool          // cut the connection in the middle of the body

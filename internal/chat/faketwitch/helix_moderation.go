@@ -44,7 +44,7 @@ func (s *helixServer) requireModerator(endpoint func(call, *channel) reply) func
 
 // moderates reports whether an account may moderate in a channel.
 func (s *helixServer) moderates(a account, room *channel) bool {
-	return a.id == room.id || a.id == s.botID && room.botModerates
+	return a.id == room.id || a.id == s.botID && room.botModerates || room.moderators[a.id]
 }
 
 // deleteMessages removes one message; without a message ID it clears the whole chat, as Twitch

@@ -24,6 +24,18 @@ func refusal(status int, format string, args ...any) reply {
 	return reply{status: status, body: map[string]any{"error": http.StatusText(status), "status": status, "message": fmt.Sprintf(format, args...)}}
 }
 
+// encode returns the body. A json.RawMessage is sent as it is, even if it isn't JSON.
+func (a reply) encode() []byte {
+	if raw, ok := a.body.(json.RawMessage); ok {
+		return raw
+	}
+	body, err := json.Marshal(a.body)
+	if err != nil {
+		panic(fmt.Errorf("fake twitch: an answer that can't be JSON: %w", err))
+	}
+	return body
+}
+
 // write sends the answer. Status 0 closes the connection instead.
 func (a reply) write(w http.ResponseWriter) { a.deliver(w, false) }
 
@@ -37,10 +49,7 @@ func (a reply) deliver(w http.ResponseWriter, cut bool) {
 		w.WriteHeader(a.status)
 		return
 	}
-	body, err := json.Marshal(a.body)
-	if err != nil {
-		panic(fmt.Errorf("fake twitch: an answer that can't be JSON: %w", err))
-	}
+	body := a.encode()
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(a.status)

@@ -42,6 +42,8 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /console/apps/create", s.showApplication)
 	mux.HandleFunc("GET /activate", s.showActivate)
 	mux.HandleFunc("POST /activate", s.activate)
+	mux.HandleFunc("GET /oauth2/authorize", s.showAuthorize)
+	mux.HandleFunc("POST /oauth2/authorize", s.answerAuthorize)
 	mux.HandleFunc("GET /popout/{channel}/chat", s.showChat)
 	mux.HandleFunc("POST /popout/{channel}/chat", s.writeChat)
 }
@@ -124,17 +126,21 @@ func (s *Server) showChatAfter(w http.ResponseWriter, r *http.Request, note stri
 	showPage(w, c)
 }
 
-// writeChat writes a message, or carries out /mod and /unmod for the bot.
+// writeChat writes a message, or carries out /mod and /unmod.
 func (s *Server) writeChat(w http.ResponseWriter, r *http.Request) {
 	channel, text := r.PathValue("channel"), strings.TrimSpace(r.PostFormValue("text"))
 	command, account, _ := strings.Cut(text, " ")
 	switch command {
 	case "/mod", "/unmod":
-		if !strings.EqualFold(account, s.opts.Login) {
-			s.showChatAfter(w, r, "Only "+s.opts.Login+" can be made a moderator here.")
+		if account == "" {
+			s.showChatAfter(w, r, "Name an account after "+command+".")
 			return
 		}
-		s.SetBotModerator(channel, command == "/mod")
+		if strings.EqualFold(account, s.opts.Login) {
+			s.SetBotModerator(channel, command == "/mod")
+		} else {
+			s.SetModerator(channel, account, command == "/mod")
+		}
 		s.showChatAfter(w, r, "Done: "+text)
 		return
 	}

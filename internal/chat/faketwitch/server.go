@@ -17,13 +17,16 @@ import (
 
 // Options configure a Server. The zero value suits most tests.
 type Options struct {
-	Login     string           // the bot's login; empty means "chatguard_bot"
-	Token     string           // the bot's access token; empty means a fixed one
-	ClientID  string           // of the bot's application; empty means a fixed one
-	Scopes    []string         // of the token; nil means all that the bot needs
-	Channels  []string         // logins of the initial channels
-	TokenLife time.Duration    // of access tokens; 0 means 4 h, as at Twitch
-	Now       func() time.Time // nil means time.Now
+	Login    string // the bot's login; empty means "chatguard_bot"
+	Token    string // the bot's access token; empty means a fixed one
+	ClientID string // of the bot's application; empty means a fixed one
+	// ClientSecret is the application's secret. If it is empty, the application is public: it can't
+	// redeem authorization codes, and renews tokens without a secret.
+	ClientSecret string
+	Scopes       []string         // of the token; nil means all that the bot needs
+	Channels     []string         // logins of the initial channels
+	TokenLife    time.Duration    // of access tokens; 0 means 4 h, as at Twitch
+	Now          func() time.Time // nil means time.Now
 	// InMemory means that the server opens no system port and is reachable only through Dial.
 	InMemory bool
 
@@ -70,6 +73,7 @@ type account struct{ id, login, displayName string }
 type channel struct {
 	account
 	botModerates bool
+	moderators   map[string]bool        // user IDs of those added by SetModerator
 	staff        map[string]bool        // user IDs of its broadcaster and moderators
 	silenced     map[string]restriction // by user ID
 	warned       map[string]bool        // user IDs with an unacknowledged warning
