@@ -53,7 +53,7 @@ func (w Web) CheckPublicURL() error {
 	case strings.Contains(u.EscapedPath(), ";"):
 		return fmt.Errorf(`there is a ";" in the path of %q, which would end the cookie's path: choose another path`, w.PublicURL)
 	}
-	if !w.Insecure && !strings.HasPrefix(w.PublicURL, "https://") {
+	if !w.Insecure && u.Scheme != "https" && !isLoopback(u.Host) {
 		return fmt.Errorf("%q lets people sign in unencrypted: set the https address of a proxy, or set insecure = true in [web]", w.PublicURL)
 	}
 	return nil
@@ -90,8 +90,12 @@ func (c *Config) CheckServed() error {
 		"%s is open to other machines: set %s to a long random text, or listen on 127.0.0.1", c.Web.Listen, variable(at))}
 }
 
+// isLoopback reports whether an address, with or without a port, belongs to this machine only.
 func isLoopback(address string) bool {
-	host, _, _ := net.SplitHostPort(address)
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = strings.Trim(address, "[]")
+	}
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }

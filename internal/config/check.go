@@ -39,6 +39,7 @@ func (r *reader) check(c *Config) error {
 		{place{"twitch", "auth_url"}, checkAuthURL(c.Twitch)},
 		{place{"twitch", "token"}, checkPrintable(c.Twitch.Token)},
 		{place{"twitch", "refresh_token"}, checkPrintable(c.Twitch.RefreshToken)},
+		{place{"twitch", "client_secret"}, checkPrintable(c.Twitch.ClientSecret)},
 		{place{"twitch", "slow_mode"}, checkSlowMode(c.Twitch.SlowMode)},
 		{place{"shared", "mode"}, checkShareMode(c.Shared.Mode)},
 		{place{"shared", "url"}, checkNoPassword(c.Shared.URL)},

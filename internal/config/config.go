@@ -67,7 +67,11 @@ type Twitch struct {
 	// Channels are logins as ChannelName returns them, without duplicates. It may be empty.
 	Channels []string `toml:"channels"`
 	// ClientID is the public ID of the owner's Twitch application. It may be empty.
-	ClientID   string `toml:"client_id"`
+	ClientID string `toml:"client_id"`
+	// ClientSecret is the application's secret. It is empty if the application has none, as one of
+	// Twitch's type Public. Sign-ins with Twitch through a PublicURL need it.
+	ClientSecret Secret `toml:"client_secret"`
+
 	Transport  string `toml:"transport"`   // "irc", "irc-websocket" or "eventsub"
 	IRCAddress string `toml:"irc_address"` // host:port
 	IRCTLS     bool   `toml:"irc_tls"`     // whether IRCAddress uses TLS
@@ -133,6 +137,8 @@ type Web struct {
 	TrustedProxies []Proxy `toml:"trusted_proxies"` // proxies trusted to name the client
 	// Insecure allows listening off loopback without TLS.
 	Insecure bool `toml:"insecure"`
+	// TwitchSignIn lets broadcasters and moderators sign in with their Twitch accounts.
+	TwitchSignIn bool `toml:"twitch_sign_in"`
 	// Token signs its bearer in as the owner. Empty means that there is no such token.
 	Token Secret `toml:"token"`
 }

@@ -181,6 +181,21 @@ func TestParse_MissingKeysHaveDefaults(t *testing.T) {
 	assertEqual(t, "config", got, want)
 }
 
+// TestPublicURL_Loopback checks that people may open an unencrypted address that never leaves this
+// machine.
+func TestPublicURL_Loopback(t *testing.T) {
+	for _, address := range []string{"http://localhost:8080", "http://localhost", "http://127.0.0.1:8080/chat", "http://[::1]"} {
+		if err := (Web{PublicURL: address}).CheckPublicURL(); err != nil {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	for _, address := range []string{"http://localhost.example.org", "http://192.168.0.2", "http://127.0.0.1.example.org:80"} {
+		if err := (Web{PublicURL: address}).CheckPublicURL(); err == nil {
+			t.Errorf("%s is accepted", address)
+		}
+	}
+}
+
 func TestWeb_OpenToOtherMachines(t *testing.T) {
 	const open = "[web]\nlisten = \"192.168.0.2:80\"\n"
 	const proxy = open + "public_url = \"https://example.com\"\n"

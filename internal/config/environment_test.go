@@ -62,6 +62,7 @@ func TestEnvironment_ErrorsNameVariable(t *testing.T) {
 		{"CHATGUARD_TWITCH_CHANNELS", "a,b c", `"b c" is not a channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)`},
 		{"CHATGUARD_TWITCH_TOKEN", "a\r\nJOIN #b", "it contains a blank, a line break or a non-ASCII character"},
 		{"CHATGUARD_TWITCH_REFRESH_TOKEN", "a b", "it contains a blank, a line break or a non-ASCII character"},
+		{"CHATGUARD_TWITCH_CLIENT_SECRET", "a b", "it contains a blank, a line break or a non-ASCII character"},
 		{"CHATGUARD_WEB_TOKEN", "secret", "is shorter than 16 characters: use a long random text (openssl rand -hex 24)"},
 		{"CHATGUARD_WEB_TOKEN", "xxxxxxxxxxxxxxxx", "has only 1 different character, of at least 8: use a long random text (openssl rand -hex 24)"},
 		{"CHATGUARD_WEB_TOKEN", "abcdefgabcdefgabcdefg", "has only 7 different characters, of at least 8: use a long random text (openssl rand -hex 24)"},
@@ -95,7 +96,7 @@ func TestEnvironment_EachKind(t *testing.T) {
 }
 
 func TestSecret_StaysSecret(t *testing.T) {
-	c := mustParse(t, "c.toml", "", variables{"CHATGUARD_TWITCH_TOKEN": "hunter2", "CHATGUARD_TWITCH_REFRESH_TOKEN": "hunter2", "CHATGUARD_WEB_TOKEN": "hunter2-and-again-hunter2"})
+	c := mustParse(t, "c.toml", "", variables{"CHATGUARD_TWITCH_TOKEN": "hunter2", "CHATGUARD_TWITCH_REFRESH_TOKEN": "hunter2", "CHATGUARD_TWITCH_CLIENT_SECRET": "hunter2", "CHATGUARD_WEB_TOKEN": "hunter2-and-again-hunter2"})
 	asJSON, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)

@@ -142,8 +142,8 @@ func httpClient(dial Dialer) *http.Client {
 // TokensOf returns the store of the bot's tokens for a configuration.
 func TokensOf(c config.Config, log *slog.Logger) *token.Store {
 	return &token.Store{
-		AuthURL: c.Twitch.AuthURL, ClientID: c.Twitch.ClientID, File: c.TokenFile(), Access: string(c.Twitch.Token),
-		Refresh: string(c.Twitch.RefreshToken), Transport: cmp.Or(c.Twitch.Transport, config.TransportIRC), Logger: log,
+		AuthURL: c.Twitch.AuthURL, ClientID: c.Twitch.ClientID, ClientSecret: string(c.Twitch.ClientSecret), File: c.TokenFile(),
+		Access: string(c.Twitch.Token), Refresh: string(c.Twitch.RefreshToken), Transport: cmp.Or(c.Twitch.Transport, config.TransportIRC), Logger: log,
 	}
 }
 

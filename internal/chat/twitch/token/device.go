@@ -33,6 +33,8 @@ var (
 type DeviceLogin struct {
 	AuthURL  string // of the identity server; empty means Twitch's
 	ClientID string // of the application; required
+	// Scopes are what the account grants. Nil means everything that the bot may need.
+	Scopes []string
 	// HTTP is the client to use. Nil means a separate client with timeouts that follows no
 	// redirects.
 	HTTP  *http.Client
@@ -57,12 +59,12 @@ const (
 	deviceIntervalMax = time.Minute
 )
 
-// Begin asks Twitch for a code. A person who enters it in a browser grants the bot all Scopes.
+// Begin asks Twitch for a code. A person who enters it in a browser grants the Scopes.
 // ErrClientID means that Twitch doesn't know the application.
 func (d *DeviceLogin) Begin(ctx context.Context) (DeviceCode, error) {
 	s := d.server()
 	r := api.Request{Op: "begin the login", URL: s.base() + "/device"}
-	a, err := s.ask(ctx, r, url.Values{"client_id": {d.ClientID}, "scopes": {strings.Join(ScopeNames(), " ")}})
+	a, err := s.ask(ctx, r, url.Values{"client_id": {d.ClientID}, "scopes": {d.scopes()}})
 	switch {
 	case err != nil:
 		return DeviceCode{}, err
@@ -99,22 +101,32 @@ func (d *DeviceLogin) Begin(ctx context.Context) (DeviceCode, error) {
 // Wait polls Twitch every interval until somebody has entered the code. It returns ErrDenied or
 // ErrCodeExpired if the login failed. If Twitch can't be reached, Wait keeps polling.
 func (d *DeviceLogin) Wait(ctx context.Context, code DeviceCode) (Pair, error) {
-	s := d.server()
-	defer s.client.CloseIdleConnections()
+	server := d.server()
+	defer server.client.CloseIdleConnections()
 	for {
 		if err := d.Clock.Sleep(ctx, code.Interval); err != nil {
 			return Pair{}, err
 		}
-		pair, pending, err := d.poll(ctx, s, code)
+		pair, pending, err := d.poll(ctx, server, code)
 		switch {
 		case ctx.Err() != nil:
 			return Pair{}, ctx.Err()
 		case !pending:
 			return pair, err
-		case !s.now().Before(code.Expires):
+		case !server.now().Before(code.Expires):
 			return Pair{}, ErrCodeExpired
 		}
 	}
+}
+
+// Poll asks Twitch once whether somebody has entered the code. Call it at most once per Interval.
+// pending is true if a later call can succeed. If it is false, the error is as that of Wait.
+func (d *DeviceLogin) Poll(ctx context.Context, code DeviceCode) (p Pair, pending bool, err error) {
+	server := d.server()
+	if !server.now().Before(code.Expires) {
+		return Pair{}, false, ErrCodeExpired
+	}
+	return d.poll(ctx, server, code)
 }
 
 // poll asks Twitch once. pending is true if another try can help. It is also true if Twitch says
@@ -122,7 +134,7 @@ func (d *DeviceLogin) Wait(ctx context.Context, code DeviceCode) (Pair, error) {
 func (d *DeviceLogin) poll(ctx context.Context, s authServer, code DeviceCode) (p Pair, pending bool, err error) {
 	r := api.Request{Op: "log in", URL: s.base() + "/token"}
 	a, err := s.ask(ctx, r, url.Values{
-		"client_id": {d.ClientID}, "scopes": {strings.Join(ScopeNames(), " ")}, "device_code": {code.code},
+		"client_id": {d.ClientID}, "scopes": {d.scopes()}, "device_code": {code.code},
 		"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"},
 	})
 	says := func(words string) bool { return bytes.Contains(a.Body, []byte(words)) }
@@ -140,6 +152,14 @@ func (d *DeviceLogin) poll(ctx context.Context, s authServer, code DeviceCode) (
 		return Pair{}, false, ErrCodeExpired
 	}
 	return Pair{}, false, r.Refused(twitch.ErrRejected, a)
+}
+
+// scopes returns the wanted scopes in the form of a request.
+func (d *DeviceLogin) scopes() string {
+	if d.Scopes == nil {
+		return strings.Join(ScopeNames(), " ")
+	}
+	return strings.Join(d.Scopes, " ")
 }
 
 func (d *DeviceLogin) server() authServer {

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -58,6 +59,9 @@ type authServer struct {
 	url    string // empty means Twitch's URL
 	client *http.Client
 	now    func() time.Time
+	// clientID and secret identify an application that has a secret. Twitch renews the tokens of
+	// such an application only with it. secret is empty if the application has none.
+	clientID, secret string
 }
 
 func (s authServer) base() string { return cmp.Or(s.url, authURL) }
@@ -69,7 +73,7 @@ func (s authServer) ask(ctx context.Context, r api.Request, form url.Values) (ap
 	r.Method, r.Body = http.MethodPost, form
 	a, err := r.Send(ctx, s.client, nil)
 	if !a.OK() {
-		a.Hide(form.Get("refresh_token"), form.Get("device_code"))
+		a.Hide(form.Get("refresh_token"), form.Get("device_code"), form.Get("code"), form.Get("token"), form.Get("client_secret"))
 	}
 	return a, r.Trouble(a, err)
 }
@@ -99,14 +103,24 @@ func (s authServer) pair(r api.Request, a api.Answer, clientID string) (Pair, er
 // which also advances while the machine sleeps.
 func (s authServer) nowPlus(d time.Duration) time.Time { return s.now().Add(d).UTC() }
 
+// refusesSecret reports whether Twitch refuses a request because the application's secret is wrong
+// or missing.
+func refusesSecret(a api.Answer) bool {
+	return (a.Status == http.StatusBadRequest || a.Status == http.StatusForbidden) && bytes.Contains(a.Body, []byte("client secret"))
+}
+
 // renew exchanges a pair for a new one; the old refresh token can't be used again. ErrToken means
 // that Twitch no longer accepts the refresh token. Any other error may be temporary.
 func (s authServer) renew(ctx context.Context, old Pair) (Pair, error) {
 	r := api.Request{Op: "renew the token", URL: s.base() + "/token", Forbidden: twitch.ErrToken}
-	a, err := s.ask(ctx, r, url.Values{
-		"client_id": {old.ClientID}, "grant_type": {"refresh_token"}, "refresh_token": {old.Refresh},
-	})
+	form := url.Values{"client_id": {old.ClientID}, "grant_type": {"refresh_token"}, "refresh_token": {old.Refresh}}
+	if s.secret != "" && old.ClientID == s.clientID {
+		form.Set("client_secret", s.secret)
+	}
+	a, err := s.ask(ctx, r, form)
 	switch {
+	case refusesSecret(a):
+		return Pair{}, fmt.Errorf("%w (%w)", r.Refused(twitch.ErrToken, a), ErrSecret)
 	case err == nil && a.Status == http.StatusBadRequest:
 		return Pair{}, r.Refused(twitch.ErrToken, a)
 	case err == nil && !a.OK():

@@ -1,5 +1,6 @@
 // Package token keeps the access token of the bot's account valid. A Store holds it in memory and
-// in a file, and renews it; a DeviceLogin gets the first one.
+// in a file, and renews it; a DeviceLogin gets the first one. An Application gets tokens of people
+// who sign in to the dashboard, which are kept elsewhere.
 //
 // It knows nothing about chat or Helix.
 package token
@@ -34,6 +35,9 @@ type Store struct {
 	// ClientID is the application to use if the file doesn't say which one the tokens were made
 	// for.
 	ClientID string
+	// ClientSecret is the secret of that application. It is empty if the application has none, as
+	// one of Twitch's type Public.
+	ClientSecret string
 	// File is the path of the token file; empty keeps the tokens in memory only.
 	File string
 	// Access is the access token from the environment. Access and Refresh are stored in the file if
@@ -170,7 +174,7 @@ func (t *Store) Close() {
 
 func (t *Store) server() authServer {
 	t.own.once.Do(func() {
-		t.own.server = authServer{url: t.AuthURL, client: t.HTTP, now: t.Clock.Now}
+		t.own.server = authServer{url: t.AuthURL, client: t.HTTP, now: t.Clock.Now, clientID: t.ClientID, secret: t.ClientSecret}
 		if t.HTTP == nil {
 			t.own.server.client = api.NewClient()
 		}

@@ -313,6 +313,24 @@ func TestTokens_TriesGetRarer(t *testing.T) {
 	}
 }
 
+// TestTokens_ClientSecret checks that the token of an application with a secret is renewed with it,
+// and that a wrong or missing secret is named.
+func TestTokens_ClientSecret(t *testing.T) {
+	for secret, want := range map[string]error{"right0secret": nil, "wrong0secret": ErrSecret, "": ErrSecret} {
+		k := newTokenKeeper(t)
+		srv, err := faketwitch.Start(faketwitch.Options{Now: k.clock.Now, ClientSecret: "right0secret"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer srv.Close()
+		k.AuthURL, k.ClientSecret = srv.AuthURL(), secret
+		k.advance(0)
+		if err := k.Refused(t.Context(), k.token()); !errors.Is(err, want) || (srv.Refreshes() == 1) != (want == nil) {
+			t.Errorf("%q: %v, %d renewals", secret, err, srv.Refreshes())
+		}
+	}
+}
+
 // TestTokens_Revoked checks that if Twitch accepts neither the access token nor the refresh token,
 // the Store reports this and doesn't ask Twitch again.
 func TestTokens_Revoked(t *testing.T) {
