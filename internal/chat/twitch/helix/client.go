@@ -41,6 +41,9 @@ type Client struct {
 	// Token again and sends the request once more. If Refused is nil, the request fails.
 	Refused func(ctx context.Context, token string) error
 
+	// Once means that no request is sent again after a failure, because the caller does that later.
+	Once bool
+
 	// HTTP is the client to use. Nil means a separate client with timeouts that keeps connections
 	// open and follows no redirects.
 	HTTP   *http.Client

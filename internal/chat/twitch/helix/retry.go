@@ -40,7 +40,7 @@ func (h *Client) do(ctx context.Context, r request) (api.Answer, error) {
 		switch {
 		case ctx.Err() != nil:
 			return api.Answer{}, r.unfinishedError(ctx.Err(), trouble, before)
-		case trouble == nil || !api.IsTemporary(trouble) || r.once || try >= maxTries:
+		case trouble == nil || !api.IsTemporary(trouble) || r.once || h.Once || try >= maxTries:
 			return a, trouble
 		}
 		twitch.LoggerOr(h.Logger).Info("twitch helix: trying again", "try", try, "trouble", hostile.Detail(trouble.Error()))

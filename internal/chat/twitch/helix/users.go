@@ -36,6 +36,19 @@ func (h *Client) Users(ctx context.Context, logins ...string) ([]Account, error)
 	return all, nil
 }
 
+// Self returns the account of the token's user.
+func (h *Client) Self(ctx context.Context) (Account, error) {
+	r := request{Request: api.Request{Op: "look the token's user up"}, sending: sending{essential: true}}
+	accounts, err := h.accounts(ctx, r, nil)
+	if err == nil && len(accounts) != 1 {
+		err = fmt.Errorf("%s: %w (it has %d users)", r.Op, twitch.ErrRejected, len(accounts))
+	}
+	if err != nil {
+		return Account{}, err
+	}
+	return accounts[0], nil
+}
+
 func (h *Client) accounts(ctx context.Context, r request, query url.Values) ([]Account, error) {
 	r.Method, r.URL = http.MethodGet, h.baseURL()+"/users"
 	if len(query) > 0 {
