@@ -154,7 +154,7 @@ func (a *App) openBot(context.Context) error {
 // notices returns the notices of a channel.
 func (a *App) notices(channelID string) chat.Notices {
 	settings, _ := a.Host.Controls.Settings(channelID)
-	return chat.Notices{Text: settings.Notices.Text, Cooldown: time.Duration(settings.Notices.Cooldown)}
+	return chat.Notices{Text: settings.Notices.Text, Cooldown: time.Duration(settings.Notices.Cooldown), Language: settings.Notices.Language}
 }
 
 // openWeb creates the dashboard and shows in it the users who are still held back.

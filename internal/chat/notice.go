@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/language"
 )
 
 // Notices configure the chat messages sent to throttled users.
@@ -17,6 +18,9 @@ type Notices struct {
 
 	// Cooldown is the minimum time between two notices to a user, at most a week; 0 means a minute.
 	Cooldown time.Duration
+
+	// Language is the language of the wait, and of the reasons for penalties. Empty means English.
+	Language string
 }
 
 // notices tells throttled users when they may write again, at most once per cooldown.
@@ -76,7 +80,7 @@ func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
 	if may, err := b.notices.guard.Peek(turn); err != nil || !may.Allowed {
 		return
 	}
-	if !b.announcer.say(announcement{channelID: m.ChannelID, text: fill(settings.Text, m, v.MaySpeakAt().Sub(b.options.Now()), v.Limit)}) {
+	if !b.announcer.say(announcement{channelID: m.ChannelID, text: fill(settings, m, v.MaySpeakAt().Sub(b.options.Now()), v.Limit)}) {
 		return
 	}
 	if _, err := b.notices.guard.Check(b.announcer.ctx, turn); err != nil {
@@ -85,6 +89,7 @@ func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
 }
 
 // fill replaces the placeholders of a template.
-func fill(text string, m *chatguard.Message, wait time.Duration, limit string) string {
-	return strings.NewReplacer("{name}", m.User.Name(), "{wait}", chatguard.FormatWait(wait), "{limit}", limit).Replace(text)
+func fill(settings Notices, m *chatguard.Message, wait time.Duration, limit string) string {
+	written := language.Chat(settings.Language).Wait(wait)
+	return strings.NewReplacer("{name}", m.User.Name(), "{wait}", written, "{limit}", limit).Replace(settings.Text)
 }

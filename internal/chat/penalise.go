@@ -3,11 +3,11 @@ package chat
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/language"
 )
 
 // task is an action on a user, for one message or several.
@@ -106,14 +106,14 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 	case chatguard.Delete:
 		return moderator.Delete(ctx, j.message)
 	case chatguard.Warn:
-		return moderator.Warn(ctx, j.message, reason(j.verdict, 0))
+		return moderator.Warn(ctx, j.message, b.reason(j, 0))
 	case chatguard.Timeout:
 		if penalty.UntilRefill { // part of the wait may already be over
 			penalty.Duration = max(chatguard.MinTimeout, wholeSeconds(j.verdict.MaySpeakAt().Sub(b.options.Now())))
 		}
-		return moderator.Timeout(ctx, j.message, penalty.Duration, reason(j.verdict, penalty.Duration))
+		return moderator.Timeout(ctx, j.message, penalty.Duration, b.reason(j, penalty.Duration))
 	case chatguard.Ban:
-		return moderator.Ban(ctx, j.message, reason(j.verdict, 0))
+		return moderator.Ban(ctx, j.message, b.reason(j, 0))
 	}
 	return skipError("a chat bot can't " + penalty.Action.String())
 }
@@ -132,15 +132,17 @@ func (b *Bot) outdatedReason(j *job) string {
 	return ""
 }
 
-// reason returns the text that tells the user and other moderators why the user was penalised. For
-// a timeout, it also says when the next message is allowed.
-func reason(v chatguard.Verdict, silent time.Duration) string {
-	if v.Never {
-		return fmt.Sprintf("Too much at once (limit %s).", v.Limit)
+// reason returns the text that tells the user and other moderators why the user was penalised, in
+// the language of the chat. For a timeout, it also says when the next message is allowed.
+func (b *Bot) reason(j *job, silent time.Duration) string {
+	v, texts := j.verdict, language.Chat(b.options.Notices(j.message.ChannelID).Language)
+	values := language.Values{"limit": v.Limit}
+	switch {
+	case v.Never:
+		return texts.Text("reason-never", values)
+	case silent > 0:
+		values["wait"] = texts.Wait(max(silent, v.RetryAfter))
+		return texts.Text("reason-wait", values)
 	}
-	said := fmt.Sprintf("Too many messages (limit %s).", v.Limit)
-	if silent > 0 {
-		said += fmt.Sprintf(" The next one is allowed in %s.", chatguard.FormatWait(max(silent, v.RetryAfter)))
-	}
-	return said
+	return texts.Text("reason", values)
 }

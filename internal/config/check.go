@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/language"
 )
 
 // finish checks the values and converts them to the form that Config promises.
@@ -84,6 +85,7 @@ func checkSettings(raid Raid, notices Notices) []finding {
 	return []finding{
 		{place{"notices", "text"}, checkNotice(notices.Text)},
 		{place{"notices", "cooldown"}, checkDuration(notices.Cooldown, time.Second, 7*day)},
+		{place{"notices", "language"}, checkLanguage(notices.Language)},
 		{place{"raid", "lasts"}, checkDuration(raid.Lasts, time.Second, day)},
 		{place{"raid", "start_rate"}, checkNumber(raid.StartRate, 0, mostStartRate)},
 		{place{"raid", "channel_burst"}, checkNumber(raid.Burst, 1, mostBurst)},
@@ -100,6 +102,15 @@ func CheckSettings(raid Raid, notices Notices) error {
 		if check.err != nil {
 			return fmt.Errorf("%s: %w", check.at, check.err)
 		}
+	}
+	return nil
+}
+
+// checkLanguage returns an error for an unknown language. Empty means English: settings that were
+// stored by earlier versions have none.
+func checkLanguage(tag string) error {
+	if tag != "" && !slices.Contains(language.All, tag) {
+		return fmt.Errorf("%q is not one of %s", tag, strings.Join(language.All, ", "))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/language"
 )
 
 // Config is everything that an owner can set before chatguard starts. Load, Parse and Default
@@ -106,6 +107,7 @@ type Notices struct {
 	// Text may contain {name}, {wait} and {limit}. If it is empty, no notices are sent.
 	Text     string        `toml:"text"`
 	Cooldown time.Duration `toml:"cooldown"` // minimum time between notices to a user
+	Language string        `toml:"language"` // of all that chatguard says in chat: one of language.All
 }
 
 // Raid defines the limits that raid mode adds to a channel's policy while it is on.
@@ -187,7 +189,7 @@ func Default() Config {
 		},
 		Check:   Check{Channels: []string{}},
 		Shared:  defaultShared(),
-		Notices: Notices{Cooldown: time.Minute},
+		Notices: Notices{Cooldown: time.Minute, Language: language.All[0]},
 		Raid: Raid{
 			Lasts: 10 * time.Minute,
 			Burst: 30, Refill: 200 * time.Millisecond,

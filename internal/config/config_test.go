@@ -92,6 +92,7 @@ func TestParse_EveryValue(t *testing.T) {
 		[notices]
 		text = "@{name}, wait {wait} ({limit})"
 		cooldown = "90s"
+		language = "en"
 		[raid]
 		lasts = "1h"
 		channel_burst = 7
@@ -146,7 +147,7 @@ func TestParse_EveryValue(t *testing.T) {
 			Interval: time.Second, Replicas: 1, Placement: PlaceTogether, Insecure: true,
 			TLSCA: filepath.FromSlash("/etc/chatguard/ca.pem"), TLSCert: filepath.FromSlash("/etc/chatguard/client.pem"), TLSKey: "/secret/client.pem",
 		},
-		Notices: Notices{Text: "@{name}, wait {wait} ({limit})", Cooldown: 90 * time.Second},
+		Notices: Notices{Text: "@{name}, wait {wait} ({limit})", Cooldown: 90 * time.Second, Language: "en"},
 		Raid:    Raid{Lasts: time.Hour, Burst: 7, Refill: time.Second, FirstTimerBurst: 2, FirstTimerRefill: 5 * time.Second},
 		Web: Web{
 			Listen:         "localhost:0",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/language"
 )
 
 // usage is the answer to a moderator's unknown command.
@@ -30,20 +31,27 @@ func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
 		return usage
 	}
 	said, saved, err := c.carryOut(ctx, m, strings.ToLower(words[0]), words[1:])
+	texts := c.texts(m.ChannelID)
 	var done doneError
 	switch {
 	case errors.As(err, &done):
-		return fmt.Sprintf("%s But %s: %v.", said, done.lack, done.cause)
+		return texts.Text("half-done", language.Values{"said": said, "lack": done.lack, "cause": done.cause})
 	case errors.Is(err, chatguard.ErrAway):
-		return "Not done: the shared store doesn't answer. Try again when it is back."
+		return texts.Text("away", nil)
 	case errors.Is(err, chatguard.ErrUnconfirmed):
-		return "Not confirmed: the shared store's reply was lost. Look before you repeat it."
+		return texts.Text("unconfirmed", nil)
 	case err != nil:
-		return "Not done: " + strings.ReplaceAll(journal.Sentence(err), "\n", "; ")
+		return texts.Text("refused", language.Values{"why": strings.ReplaceAll(journal.Sentence(err), "\n", "; ")})
 	case !saved:
-		return said + " Not saved yet: the database is failing."
+		return texts.Text("unsaved", language.Values{"said": said})
 	}
 	return said
+}
+
+// texts returns the texts in the language of a channel's chat.
+func (c *Controls) texts(channelID string) *language.Texts {
+	settings, _ := c.Settings(channelID)
+	return language.Chat(settings.Notices.Language)
 }
 
 // wordsOf returns the words of a command. It removes the invisible character that some clients
@@ -57,22 +65,22 @@ var errUsage = errors.New("I know " + usage)
 
 // carryOut runs a moderator's command.
 func (c *Controls) carryOut(ctx context.Context, m chatguard.Message, verb string, args []string) (said string, saved bool, err error) {
-	by := authorOf(m)
+	by, texts := authorOf(m), c.texts(m.ChannelID)
 	switch verb {
 	case "status":
 		return c.status(m.ChannelID), true, nil
 	case "pause":
 		saved, err = c.Pause(ctx, m.ChannelID, by)
-		return "Paused: I only watch until !chatguard resume.", saved, err
+		return texts.Text("paused", nil), saved, err
 	case "resume":
 		saved, err = c.Resume(ctx, m.ChannelID, by)
-		return "Resumed. " + c.status(m.ChannelID), saved, err
+		return texts.Text("resumed", language.Values{"status": c.status(m.ChannelID)}), saved, err
 	case "observe":
 		saved, err = c.SetMode(ctx, m.ChannelID, by, chatguard.Observe)
-		return "I only watch from now on.", saved, err
+		return texts.Text("observing", nil), saved, err
 	case "enforce":
 		saved, err = c.SetMode(ctx, m.ChannelID, by, chatguard.Enforce)
-		return "I enforce the limits from now on.", saved, err
+		return texts.Text("enforcing", nil), saved, err
 	case "raid":
 		return c.raidCommand(ctx, m.ChannelID, by, args)
 	case "set":
@@ -93,40 +101,40 @@ func authorOf(m chatguard.Message) string {
 
 // status describes a channel's state in a sentence.
 func (c *Controls) status(channelID string) string {
-	p, s := c.guard.InForce(channelID), c.Switches(channelID)
-	said := "I enforce"
-	switch {
-	case s.PausedBy != "":
-		said = "Paused by " + s.PausedBy + ": I only watch"
-	case s.Held != "":
-		said = "I can only watch: " + s.Held + ". I watch"
-	case p.Mode == chatguard.Observe:
-		said = "I only watch"
-	}
+	p, s, texts := c.guard.InForce(channelID), c.Switches(channelID), c.texts(channelID)
 	var limits []string
 	for _, l := range p.Limits {
-		limits = append(limits, describe(l))
+		limits = append(limits, describe(texts, l))
 	}
-	said += " " + strings.Join(limits, ", ") + "."
+	name, values := "status-enforce", language.Values{"limits": strings.Join(limits, texts.Text("limits-separator", nil))}
+	switch {
+	case s.PausedBy != "":
+		name, values["who"] = "status-paused", s.PausedBy
+	case s.Held != "":
+		name, values["why"] = "status-held", s.Held
+	case p.Mode == chatguard.Observe:
+		name = "status-observe"
+	}
+	said := texts.Text(name, values)
 	if !s.RaidUntil.IsZero() {
-		said += fmt.Sprintf(" Raid mode lasts %s more.", chatguard.FormatWait(s.RaidUntil.Sub(c.now())))
+		said = texts.Text("status-raid", language.Values{"said": said, "wait": texts.Wait(s.RaidUntil.Sub(c.now()))})
 	}
 	return said
 }
 
 // describe describes what a limit allows.
-func describe(l chatguard.Limit) string {
+func describe(texts *language.Texts, l chatguard.Limit) string {
 	switch l.Algorithm {
 	case chatguard.TokenBucket:
-		return fmt.Sprintf("%s (%d, one more every %s)", l.Name, l.Burst, l.Refill)
+		return texts.Text("limit-token-bucket", language.Values{"limit": l.Name, "burst": l.Burst, "refill": l.Refill})
 	case chatguard.Cascade:
-		return fmt.Sprintf("%s (%d, one more every %s; then %d at low priority, one more every %s)", l.Name, l.Burst, l.Refill, l.ExtraBurst, l.ExtraRefill)
+		return texts.Text("limit-cascade", language.Values{"limit": l.Name, "burst": l.Burst, "refill": l.Refill, "extra": l.ExtraBurst, "extraRefill": l.ExtraRefill})
 	case chatguard.LeakyBucket:
-		return fmt.Sprintf("%s (one every %s)", l.Name, l.Every)
+		return texts.Text("limit-leaky-bucket", language.Values{"limit": l.Name, "every": l.Every})
 	case chatguard.DailyWindow:
-		return fmt.Sprintf("%s (%d a day)", l.Name, l.Messages)
+		return texts.Text("limit-daily-window", language.Values{"limit": l.Name, "messages": l.Messages})
 	}
-	return fmt.Sprintf("%s (%d in %s)", l.Name, l.Messages, l.Every)
+	return texts.Text("limit-window", language.Values{"limit": l.Name, "messages": l.Messages, "every": l.Every})
 }
 
 func (c *Controls) raidCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {
@@ -136,7 +144,7 @@ func (c *Controls) raidCommand(ctx context.Context, channelID, by string, args [
 	switch {
 	case len(args) == 1 && args[0] == "off":
 		saved, err = c.EndRaid(ctx, channelID, by)
-		return "Raid mode is off.", saved, err
+		return c.texts(channelID).Text("raid-off", nil), saved, err
 	case len(args) == 0 || len(args) > 2 || args[0] != "on":
 		return "", false, errors.New("use raid on, raid on 10m, or raid off")
 	}
@@ -147,7 +155,8 @@ func (c *Controls) raidCommand(ctx context.Context, channelID, by string, args [
 		}
 	}
 	until, saved, err := c.StartRaid(ctx, channelID, by, length)
-	return fmt.Sprintf("Raid mode is on for %s.", chatguard.FormatWait(until.Sub(c.now()))), saved, err
+	texts := c.texts(channelID)
+	return texts.Text("raid-on", language.Values{"wait": texts.Wait(until.Sub(c.now()))}), saved, err
 }
 
 func (c *Controls) setCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {
@@ -160,7 +169,7 @@ func (c *Controls) setCommand(ctx context.Context, channelID, by string, args []
 		return "", false, errors.New("use set burst 5, or set burst refill 4s")
 	}
 	saved, err = c.SetLimit(ctx, channelID, by, args[0], key, args[len(args)-1])
-	return "Set. " + c.status(channelID), saved, err
+	return c.texts(channelID).Text("set", language.Values{"status": c.status(channelID)}), saved, err
 }
 
 // userCommand is a command about one user. It makes the change and returns the answer for the chat.
@@ -176,15 +185,16 @@ var userCommands = map[string]userCommand{
 			return "", false, fmt.Errorf("%q is not a number of messages", args[0])
 		}
 		until, saved, err := c.Grant(ctx, t, "", n)
-		return fmt.Sprintf("%s has %d more messages for %s.", name, n, chatguard.FormatWait(until.Sub(c.now()))), saved, err
+		texts := c.texts(t.ChannelID)
+		return texts.Text("granted", language.Values{"user": name, "n": n, "wait": texts.Wait(until.Sub(c.now()))}), saved, err
 	},
 	"reset": func(c *Controls, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
 		saved, err := c.Reset(ctx, t)
-		return name + " has been reset.", saved, err
+		return c.texts(t.ChannelID).Text("reset", language.Values{"user": name}), saved, err
 	},
 	"pardon": func(c *Controls, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
 		done, saved, err := c.PardonUser(ctx, t)
-		return pardonSaid(done, name), saved, err
+		return pardonSaid(c.texts(t.ChannelID), done, name), saved, err
 	},
 	"exempt": func(c *Controls, ctx context.Context, t journal.Target, name string, args []string) (string, bool, error) {
 		if len(args) != 1 {
@@ -198,30 +208,24 @@ var userCommands = map[string]userCommand{
 		if errors.Is(err, ErrExemption) {
 			err = errLength(args[0])
 		}
-		return fmt.Sprintf("%s has no limits for %s.", name, chatguard.FormatWait(length)), done.Saved, err
+		texts := c.texts(t.ChannelID)
+		return texts.Text("exempt", language.Values{"user": name, "wait": texts.Wait(length)}), done.Saved, err
 	},
 }
 
 // pardonSaid returns the answer to a pardon, including what the pardon couldn't undo.
-func pardonSaid(done journal.Pardon, name string) string {
-	said := name + " is pardoned."
+func pardonSaid(texts *language.Texts, done journal.Pardon, name string) string {
+	said := texts.Text("pardoned", language.Values{"user": name})
 	if done.HasOlder {
-		said = fmt.Sprintf("%s is pardoned for the last %d messages; there are older ones.", name, maxRun)
+		said = texts.Text("pardoned-last", language.Values{"user": name, "n": maxRun})
 	}
 	if done.Silence == journal.SilenceKept {
-		said += " But the timeout or ban stays: " + done.Kept + "."
+		said = texts.Text("pardoned-kept", language.Values{"said": said, "why": done.Kept})
 	}
-	if n := done.StrikesLeft; n > 0 {
-		said += fmt.Sprintf(" Of earlier messages %d %s: reset forgets them.", n, plural(n, "strike counts", "strikes count"))
+	if done.StrikesLeft > 0 {
+		said = texts.Text("pardoned-strikes", language.Values{"said": said, "n": done.StrikesLeft})
 	}
 	return said
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // userCommand finds the user that a command is about, and runs it.

@@ -1,10 +1,8 @@
 package control
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/language"
 )
 
 // quota describes what a user has left of each limit.
@@ -15,26 +13,26 @@ func (c *Controls) quota(m chatguard.Message) string {
 	if err != nil {
 		return "" // a user who cannot be judged has no quota
 	}
-	name := "@" + m.User.Name()
+	texts, name := c.texts(m.ChannelID), "@"+m.User.Name()
 	if e.Verdict.Exempt {
-		return name + ": you have no limits here."
+		return texts.Text("quota-exempt", language.Values{"user": name})
 	}
 	var parts []string
 	for _, l := range e.Limits {
 		if l.Per.Shared() {
 			continue // a shared limit is not the user's
 		}
-		part := fmt.Sprintf("%s %d of %d", l.Name, l.Remaining, l.Capacity+l.Granted)
+		text, values := "quota-limit", language.Values{"limit": l.Name, "left": l.Remaining, "capacity": l.Capacity + l.Granted}
 		switch {
 		case l.Remaining == 0 && l.NextAt.After(now):
-			part += ", next in " + chatguard.FormatWait(l.NextAt.Sub(now))
+			text, values["wait"] = "quota-limit-next", texts.Wait(l.NextAt.Sub(now))
 		case l.Algorithm == chatguard.DailyWindow && l.Used > 0:
-			part += ", resets in " + chatguard.FormatWait(l.ResetAt.Sub(now))
+			text, values["wait"] = "quota-limit-reset", texts.Wait(l.ResetAt.Sub(now))
 		}
-		parts = append(parts, part)
+		parts = append(parts, texts.Text(text, values))
 	}
 	if len(parts) == 0 {
-		return name + ": the limits here are shared by everyone."
+		return texts.Text("quota-shared", language.Values{"user": name})
 	}
-	return name + ": messages left: " + strings.Join(parts, "; ") + "."
+	return texts.Text("quota", language.Values{"user": name, "limits": texts.List(parts)})
 }

@@ -22,6 +22,7 @@ type Settings struct {
 type Notices struct {
 	Text     string   `json:"text"`     // as in config.Notices; empty means that no notices are sent
 	Cooldown Duration `json:"cooldown"` // minimum time between notices to a user; 0 means a minute
+	Language string   `json:"language"` // of all that chatguard says in chat; empty means English
 }
 
 // Duration is a duration that is a text in JSON, such as "10m".

@@ -37,7 +37,7 @@ func TestSettings_AsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"raid":{"lasts":"1m0s","start_rate":0,"channel_burst":2,"channel_refill":"1h0m0s","first_timer_burst":0,"first_timer_refill":"0s"},` +
-		`"notices":{"text":"@{name}, slower","cooldown":"1h0m0s"}}`
+		`"notices":{"text":"@{name}, slower","cooldown":"1h0m0s","language":""}}`
 	if string(text) != want {
 		t.Errorf("got %s", text)
 	}

@@ -15,7 +15,7 @@ func SettingsOf(c config.Config) control.Settings {
 			Lasts: control.Duration(r.Lasts), StartRate: r.StartRate, Burst: r.Burst, Refill: control.Duration(r.Refill),
 			FirstTimerBurst: r.FirstTimerBurst, FirstTimerRefill: control.Duration(r.FirstTimerRefill),
 		},
-		Notices: control.Notices{Text: c.Notices.Text, Cooldown: control.Duration(c.Notices.Cooldown)},
+		Notices: control.Notices{Text: c.Notices.Text, Cooldown: control.Duration(c.Notices.Cooldown), Language: c.Notices.Language},
 	}
 }
 
@@ -25,5 +25,5 @@ func acceptable(s control.Settings) error {
 	return config.CheckSettings(config.Raid{
 		Lasts: time.Duration(r.Lasts), StartRate: r.StartRate, Burst: r.Burst, Refill: time.Duration(r.Refill),
 		FirstTimerBurst: r.FirstTimerBurst, FirstTimerRefill: time.Duration(r.FirstTimerRefill),
-	}, config.Notices{Text: s.Notices.Text, Cooldown: time.Duration(s.Notices.Cooldown)})
+	}, config.Notices{Text: s.Notices.Text, Cooldown: time.Duration(s.Notices.Cooldown), Language: s.Notices.Language})
 }

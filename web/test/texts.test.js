@@ -5,7 +5,10 @@ import { languages, list, loadTexts, rich, t } from "../static/text/text.js";
 
 const folder = new URL("../static/text/", import.meta.url);
 const partsOf = (tag) => readdirSync(new URL(tag + "/", folder)).sort();
-const catalogue = async (tag, part) => (await import(new URL(`${tag}/${part}`, folder))).default;
+async function catalogue(tag, part) {
+  const place = new URL(`${tag}/${part}`, folder);
+  return part.endsWith(".json") ? JSON.parse(readFileSync(place, "utf8")) : (await import(place)).default;
+}
 
 const forms = (text) => (typeof text === "string" ? [text] : Object.values(text));
 const placeholders = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
@@ -40,7 +43,7 @@ const codeOf = (name) => readFileSync(new URL(name, root), "utf8").split("\n").f
 
 test("texts: every text is used", async () => {
   const code = pages.map(codeOf).join("\n");
-  for (const part of partsOf("en")) {
+  for (const part of partsOf("en").filter((name) => name.endsWith(".js"))) {
     for (const name of Object.keys(await catalogue("en", part))) {
       const key = `${part.replace(".js", "")}.${name}`;
       assert.ok(code.includes(`"${key}"`), `${key} isn't used`);

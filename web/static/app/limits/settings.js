@@ -133,7 +133,7 @@ export function saveSettings() {
   if (!isEdited(settings) || Object.keys(settingsErrors(draft)).length > 0) return;
   const body = {
     raid: numbersOf(raidFields, known.raid, draft.raid),
-    notices: { ...numbersOf(noticeFields, known.notices, draft.notices), text: draft.text.trim() },
+    notices: { ...known.notices, ...numbersOf(noticeFields, known.notices, draft.notices), text: draft.text.trim() },
   };
   return send("PUT", body);
 }

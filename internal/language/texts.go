@@ -1,0 +1,118 @@
+package language
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+
+	"github.com/chatguard/chatguard/web/static"
+)
+
+// Texts are the texts of one catalogue in one language. The format of catalogues is that of the
+// pages: a text may contain {placeholders}, and a text that depends on the number n has a form for
+// each plural category. Get them with Chat.
+type Texts struct {
+	language language.Tag
+	texts    map[string]forms
+}
+
+// Values are the values of a text's placeholders. The value of n is an int.
+type Values map[string]any
+
+// forms are the forms of a text by plural category. A text without plural has only the form other.
+type forms map[string]string
+
+const otherForm = "other"
+
+// UnmarshalJSON reads a text, or an object with its forms.
+func (f *forms) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*f = forms{otherForm: text}
+		return nil
+	}
+	return json.Unmarshal(data, (*map[string]string)(f))
+}
+
+// Chat returns the texts for people in a chat, in a language. An unknown language means the
+// default.
+func Chat(tag string) *Texts {
+	all := chatTexts()
+	if texts, ok := all[tag]; ok {
+		return texts
+	}
+	return all[All[0]]
+}
+
+// chatTexts are the texts for people in a chat, by language.
+var chatTexts = sync.OnceValue(func() map[string]*Texts {
+	all := map[string]*Texts{}
+	for _, tag := range All {
+		texts, err := read(tag, "chat.json")
+		if err != nil {
+			panic(err) // can't happen: the embedded catalogues are tested
+		}
+		all[tag] = texts
+	}
+	return all
+})
+
+// read reads an embedded catalogue.
+func read(tag, name string) (*Texts, error) {
+	path := "text/" + tag + "/" + name
+	content, err := static.Files.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &Texts{language: language.MustParse(tag)}
+	if err := json.Unmarshal(content, &t.texts); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+var placeholder = regexp.MustCompile(`\{\w+\}`)
+
+// Text returns the text with a name. It panics if there is none.
+func (t *Texts) Text(name string, values Values) string {
+	text, ok := t.texts[name]
+	if !ok {
+		panic("language: there is no text " + name)
+	}
+	form := otherForm
+	if n, counts := values["n"].(int); counts && len(text) > 1 {
+		form = pluralForms[plural.Cardinal.MatchPlural(t.language, n, 0, 0, 0, 0)]
+	}
+	return placeholder.ReplaceAllStringFunc(text[form], func(found string) string {
+		return fmt.Sprint(values[strings.Trim(found, "{}")])
+	})
+}
+
+var pluralForms = map[plural.Form]string{
+	plural.Other: otherForm, plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many",
+}
+
+// Wait writes a duration, rounded up so that nobody retries too early. In English, it is what
+// chatguard.FormatWait returns.
+func (t *Texts) Wait(d time.Duration) string {
+	seconds := max(0, int((d+time.Second-1)/time.Second))
+	minutes := (seconds + 59) / 60
+	switch {
+	case seconds < 120:
+		return t.Text("wait-seconds", Values{"n": seconds})
+	case minutes < 120:
+		return t.Text("wait-minutes", Values{"n": minutes})
+	case minutes < 48*60:
+		return t.Text("wait-hours", Values{"hours": minutes / 60, "minutes": minutes % 60})
+	}
+	return t.Text("wait-days", Values{"n": (minutes + 24*60 - 1) / (24 * 60)})
+}
+
+// List joins parts with the language's separator.
+func (t *Texts) List(parts []string) string { return strings.Join(parts, t.Text("separator", nil)) }
