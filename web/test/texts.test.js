@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
-import { languages, list, loadTexts, rich, t } from "../static/text/text.js";
+import { commas, languages, list, loadTexts, rich, sentences, t, table } from "../static/text/text.js";
 
 const folder = new URL("../static/text/", import.meta.url);
 const partsOf = (tag) => readdirSync(new URL(tag + "/", folder)).sort();
@@ -100,4 +100,17 @@ test("texts: lists of texts and views", () => {
   const view = { bold: true };
   assert.deepEqual([[], ["a"], ["a", "b"], ["a", "b", "c"]].map((values) => list(values).join("")), ["", "a", "a and b", "a, b and c"]);
   assert.deepEqual(list([view, "b"]), [view, " and ", "b"]);
+});
+
+test("texts: tables are read late", async () => {
+  const access = table({ view: "shell.access-view", early: "shell.nothing" });
+  await loadTexts("shell");
+  assert.equal(access.view, "view only");
+  assert.deepEqual(Object.keys(access), ["view", "early"]);
+  assert.throws(() => access.early, /isn't loaded/);
+});
+
+test("texts: joined", () => {
+  assert.equal(commas(["a", "", "b", false, "c"]), "a, b, c");
+  assert.equal(sentences("One.", null, "Two."), "One. Two.");
 });

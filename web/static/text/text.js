@@ -46,7 +46,9 @@ export async function loadTexts(...parts) {
 }
 
 const plural = new Intl.PluralRules(locale);
-const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 });
+
+// number writes numbers as the texts do: "15,750".
+export const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 });
 
 // t returns a text. values are the placeholders' values.
 /** @param {TextKey} key @param {Record<string, string | number>} [values] @returns {string} */
@@ -88,6 +90,28 @@ const lists = new Intl.ListFormat(locale, { type: "conjunction" });
 export function list(values) {
   let next = 0;
   return lists.formatToParts(values.map(String)).map(({ type, value }) => (type === "element" ? values[next++] : value));
+}
+
+// comma is what stands between the values of a list, such as ", ". Japanese has another one.
+const comma = lists.formatToParts(["a", "b", "c"])[1].value;
+
+// commas joins texts: "a, b, c". Empty ones are left out.
+/** @param {(string | false | null | undefined)[]} texts */
+export const commas = (texts) => texts.filter(Boolean).join(comma);
+
+const gap = /** @type {string} */ (language) === "ja" ? "" : " "; // Japanese has no spaces
+
+// sentences joins complete sentences. Empty ones are left out.
+/** @param {(string | false | null | undefined)[]} texts */
+export const sentences = (...texts) => texts.filter(Boolean).join(gap);
+
+// table returns an object with texts, from their keys. A text is looked up when it is read, so a
+// module may call table while it is loaded.
+/** @template {string} Name @param {Record<Name, TextKey>} keys @returns {Readonly<Record<Name, string>>} */
+export function table(keys) {
+  const found = /** @type {Record<Name, string>} */ ({});
+  for (const [name, key] of Object.entries(keys)) Object.defineProperty(found, name, { get: () => t(/** @type {TextKey} */ (key)), enumerable: true });
+  return found;
 }
 
 // chooseLanguage shows the page in another language, also in future.
