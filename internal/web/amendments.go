@@ -157,16 +157,13 @@ func errNoControls() error {
 // errShared returns the problem for a change without an answer of the shared store, or nil for
 // another error.
 func errShared(err error) error {
-	says := ""
 	switch {
 	case errors.Is(err, chatguard.ErrAway):
-		says = "The shared store doesn't answer: nothing was changed. Try again when it is back."
+		return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: nothing was changed. Try again when it is back.").Because(err)
 	case errors.Is(err, chatguard.ErrUnconfirmed):
-		says = "The shared store's reply was lost: the change may have been made. Look before you repeat it."
-	default:
-		return nil
+		return problem.New(http.StatusServiceUnavailable, "The shared store's reply was lost: the change may have been made. Look before you repeat it.").Because(err)
 	}
-	return problem.New(http.StatusServiceUnavailable, "%s", says).Because(err)
+	return nil
 }
 
 // errControls converts an error of control.Controls to the answer.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/lab"
+	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
@@ -61,7 +62,7 @@ func checkStretch(t *lab.Traffic, oldest time.Time) error {
 	return nil
 }
 
-func errRecorded(text string) error {
+func errRecorded(text language.Sentence) error {
 	return problem.New(http.StatusUnprocessableEntity, "%s", text)
 }
 

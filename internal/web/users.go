@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
@@ -148,12 +149,12 @@ func (h *users) pathUser(r *http.Request) (channel, user string, err error) {
 }
 
 // errUnreadable returns the problem for data that cannot be read from the database now.
-func errUnreadable(what string, cause error) error {
+func errUnreadable(what language.Sentence, cause error) error {
 	return problem.New(http.StatusServiceUnavailable, "%s: the database is failing.", what).Because(cause)
 }
 
 // errFilter returns the problem for a filter that can't be resolved.
-func errFilter(what string, err error) error {
+func errFilter(what language.Sentence, err error) error {
 	if errors.As(err, new(*problem.Problem)) {
 		return err
 	}

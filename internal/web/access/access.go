@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
@@ -117,11 +118,11 @@ func errNoCredentials(needs auth.Access) error {
 
 // errToken returns the problem for a token that isn't valid.
 func (a *Authenticator) errToken() error {
-	const unknown = "This token is unknown, was revoked or has expired. \"chatguard token list\" lists the tokens that work."
+	const unknown = language.Sentence("This token is unknown, was revoked or has expired. \"chatguard token list\" lists the tokens that work.")
 	if a.nodesShare {
-		return problem.New(http.StatusUnauthorized, unknown+" A token works on the node that made it.")
+		return problem.New(http.StatusUnauthorized, "%s %s", unknown, language.Sentence("A token works on the node that made it."))
 	}
-	return problem.New(http.StatusUnauthorized, unknown)
+	return problem.New(http.StatusUnauthorized, "%s", unknown)
 }
 
 // errNotAuthorized returns the problem for a request that another site does not authorize.
@@ -200,7 +201,7 @@ func (a *Authenticator) sessionHolder(ctx context.Context, session string) (auth
 }
 
 // errUnavailable returns the problem for a look-up that the Store cannot do now.
-func errUnavailable(what string, cause error) error {
+func errUnavailable(what language.Sentence, cause error) error {
 	return problem.New(http.StatusServiceUnavailable, "%s", what).Because(cause)
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/language"
 )
 
 // Problem is an error together with its form for the client: an RFC 9457 problem document. The
@@ -32,7 +33,9 @@ type Problem struct {
 
 	RetryAfter int `json:"-"` // seconds for the Retry-After header; 0 for no header
 
-	cause error
+	sentence string // the format of Detail, in English
+	args     []any
+	cause    error
 }
 
 func (p *Problem) Error() string {
@@ -44,9 +47,11 @@ func (p *Problem) Error() string {
 
 func (p *Problem) Unwrap() error { return p.cause }
 
-// New returns a Problem with a sentence for people.
+// New returns a Problem with a sentence for people. The answer has the sentence in the language of
+// the request, if the catalogues of package language contain its format. An argument of type
+// language.Sentence is translated, too.
 func New(status int, format string, args ...any) *Problem {
-	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
+	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...), sentence: format, args: args}
 }
 
 // Because adds a cause, which appears only in the log.
@@ -85,7 +90,6 @@ func render(log *slog.Logger, w http.ResponseWriter, r *http.Request, err error)
 	if !errors.As(err, &p) {
 		p = New(http.StatusInternalServerError, "Something went wrong; chatguard's log has the details.").Because(err)
 	}
-	p.Detail = hostile.Clip(p.Detail, MaxDetail)
 	level := slog.LevelDebug
 	if p.Status >= http.StatusInternalServerError {
 		level = slog.LevelError
@@ -96,7 +100,9 @@ func render(log *slog.Logger, w http.ResponseWriter, r *http.Request, err error)
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	json.NewEncoder(w).Encode(p) // an error means that the client is gone
+	told := *p // the log has the sentence in English
+	told.Detail = hostile.Clip(language.Sprintf(language.Of(r), p.sentence, p.args...), MaxDetail)
+	json.NewEncoder(w).Encode(told) // an error means that the client is gone
 }
 
 // WriteJSON writes value as a JSON answer.
