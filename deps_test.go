@@ -46,7 +46,7 @@ func TestArrows(t *testing.T) {
 		"chatguardtest":                   {"root"},
 		"internal/limits":                 {},
 		"internal/atomicfile":             {},
-		"internal/auth":                   {},
+		"internal/auth":                   {"internal/hostile"},
 		"internal/hostile":                {},
 		"internal/language":               {"web/static"},
 		"internal/recent":                 {},

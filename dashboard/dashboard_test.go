@@ -58,9 +58,9 @@ func TestRole_Rights(t *testing.T) {
 		{"ben", "POST", api + "/users/spammer/reset", 403, ""},
 		{"anna", "POST", api + "/users/spammer/reset", 200, ""},
 		{"anna", "POST", api + "/pause", 200, `"saved":false`},
-		{"anna", "GET", "/api/v1/audit", 200, `"author":"anna"`},
+		{"anna", "GET", "/api/v1/audit", 200, `"author":"site:anna"`},
 		{"anna", "GET", "/api/v1/status", 200, `"database":{"state":"off"}`},
-		{"anna", "GET", "/api/v1/channels", 200, `"paused_by":"anna"`},
+		{"anna", "GET", "/api/v1/channels", 200, `"paused_by":"site:anna"`},
 		{"anna", "POST", "/api/v1/session", 404, "There are no sessions here"},
 	} {
 		if said := s.ask(test.method, test.path, test.as, "", test.status); !strings.Contains(said, test.says) {
@@ -108,7 +108,7 @@ func TestDashboard_TwoShareOneGuard(t *testing.T) {
 	one.say("spammer", 2)
 	one.setBurst("anna", 2)
 	one.ask("POST", api+"/pause", "anna", "", 200)
-	if said := other.ask("GET", "/api/v1/channels", "ben", "", 200); !strings.Contains(said, `"paused_by":"anna"`) {
+	if said := other.ask("GET", "/api/v1/channels", "ben", "", 200); !strings.Contains(said, `"paused_by":"site:anna"`) {
 		t.Errorf("channels %s", said)
 	}
 	other.ask("POST", api+"/resume", "anna", "", 200)

@@ -18,8 +18,9 @@ type Role string
 // The roles. Each role includes the rights of the role before it.
 const (
 	View     Role = "view"     // see everything, change nothing
-	Moderate Role = "moderate" // change limits, users and switches
-	Own      Role = "own"      // everything; today the same as Moderate
+	Help     Role = "help"     // pardon, grant, exempt and reset users, and write notes
+	Moderate Role = "moderate" // change limits, overrides and switches
+	Own      Role = "own"      // everything
 )
 
 // Channel is a channel that a Dashboard shows.
@@ -122,7 +123,7 @@ func (d *Dashboard) holder(r *http.Request) (who auth.Identity, ok bool) {
 		return who, false
 	}
 	switch role {
-	case View, Moderate, Own:
+	case View, Help, Moderate, Own:
 	default:
 		d.logProblem("dashboard: Authorize accepts a request with a role that doesn't exist: access denied", name, role)
 		return who, false
@@ -131,7 +132,7 @@ func (d *Dashboard) holder(r *http.Request) (who auth.Identity, ok bool) {
 		d.logProblem("dashboard: Authorize accepts a request without a name: access denied", name, role)
 		return who, false
 	}
-	return auth.Identity{Name: name, Access: auth.Access(role)}, true
+	return auth.Identity{Name: name, Access: auth.Access(role), From: auth.FromSite}, true
 }
 
 // logProblem logs a problem with a person who has access. It logs once for each role, because such

@@ -41,7 +41,7 @@ func TestRestart_ContinuesLastProcess(t *testing.T) {
 	}
 	s = newSite(t, p.guard, dashboard.Options{Store: p.store})
 	said := s.ask("GET", "/api/v1/channels", "ben", "", 200)
-	if !strings.Contains(said, `"raid_until"`) || !strings.Contains(said, `{"id":"silent","login":"silent","timezone":"UTC","paused_by":"anna"`) {
+	if !strings.Contains(said, `"raid_until"`) || !strings.Contains(said, `{"id":"silent","login":"silent","timezone":"UTC","paused_by":"site:anna"`) {
 		t.Errorf("channels %s", said)
 	}
 	if who := s.throttledUsers("ben"); !slices.Equal(who, []string{"spammer drop done"}) {

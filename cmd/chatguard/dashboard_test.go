@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
@@ -106,7 +107,7 @@ func TestDashboard_Moderator(t *testing.T) {
 	d.Click(`nav a[href^="#/now"]`)
 	d.See(rows("berta", 1))
 	revisions, err := d.app.Host.Store.Revisions(t.Context(), d.app.Web.Channels()[0].ID)
-	if err != nil || len(revisions) != 1 || revisions[0].Author != app.Owner || fmt.Sprint(revisions[0].Changes) != "[{limit.burst.burst 3 1}]" {
+	if err != nil || len(revisions) != 1 || revisions[0].Author != auth.OwnerName || fmt.Sprint(revisions[0].Changes) != "[{limit.burst.burst 3 1}]" {
 		t.Errorf("revisions %+v, %v", revisions, err)
 	}
 }

@@ -29,9 +29,19 @@ func (r *role) usage() string {
 
 var roleWords = map[auth.Access]string{
 	auth.View:     "see everything",
-	auth.Moderate: "change users, limits and switches too",
+	auth.Help:     "also pardon, grant, exempt and reset users",
+	auth.Moderate: "also change limits and switches, time out and ban",
 	auth.Own:      "everything",
 	auth.Check:    "only check messages of another chat",
+	auth.Overlay:  "only show the overlay in a stream",
+}
+
+// roleName returns a role as people read it. A role of earlier versions isn't one of the flag's.
+func roleName(a auth.Access) string {
+	if a == auth.ModerateNotices {
+		return "moderate and notices"
+	}
+	return string(a)
 }
 
 func (r *role) String() string { return string(r.Access) }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -117,7 +117,7 @@ func TestRun_StartsWithLockedDatabase(t *testing.T) {
 	s.sayExcess("anna")
 	s.sayAllowed("berta")
 	cookie := s.signIn(fmt.Sprintf(`{"code":%q}`, code))
-	if name := s.signedInName(cookie); name != app.Owner {
+	if name := s.signedInName(cookie); name != auth.OwnerName {
 		t.Errorf("the link signs in as %q", name)
 	}
 	s.waitForReadyz(http.StatusServiceUnavailable)
@@ -133,7 +133,7 @@ func TestRun_StartsWithLockedDatabase(t *testing.T) {
 	waitUntil(t, func() bool { return s.databaseStatus().Queued == 0 })
 	s.stop()
 	s.start()
-	if name := s.signedInName(cookie); name != app.Owner {
+	if name := s.signedInName(cookie); name != auth.OwnerName {
 		t.Errorf("after a restart the session is %q's", name)
 	}
 	s.sayExcess("berta")

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -124,6 +124,6 @@ func discard(ctx context.Context, cfg config.Config, channelID string) (lines []
 		return request.Ask(ctx, owned, request.Request{Do: request.Discard, Channel: channelID})
 	}
 	quiet := &persist.Options{Logger: slog.New(slog.DiscardHandler)}
-	r, err := persist.DiscardPolicy(ctx, cfg.Database, channelID, app.Owner, quiet)
+	r, err := persist.DiscardPolicy(ctx, cfg.Database, channelID, auth.OwnerName, quiet)
 	return []string{fmt.Sprintf(", from the next start on (revision %d).", r.Number)}, err
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/auth"
 )
 
 // contents returns the database's bytes.
@@ -102,7 +102,7 @@ func TestRun_WithoutDatabase(t *testing.T) {
 	if answer, text := s.ask("GET", "readyz", ""); answer.StatusCode != http.StatusOK {
 		t.Errorf("/readyz answers %s %s", answer.Status, text)
 	}
-	if name := s.signedInName(s.signIn(fmt.Sprintf(`{"token":%q}`, webToken))); name != app.Owner {
+	if name := s.signedInName(s.signIn(fmt.Sprintf(`{"token":%q}`, webToken))); name != auth.OwnerName {
 		t.Errorf("the owner's token signs in as %q", name)
 	}
 	for _, args := range [][]string{{"backup", s.database() + ".copy"}, {"export", "-"}, {"signin"}, {"run"}} {

@@ -62,7 +62,7 @@ func (s *setup) run(ctx context.Context) (*app.App, error) {
 	if err != nil {
 		return nil, err
 	}
-	code, err := store.Tokens.NewSignInCode(ctx, auth.Identity{Name: app.Owner, Access: auth.Own}, 0)
+	code, err := store.Tokens.NewSignInCode(ctx, auth.Identity{Name: auth.OwnerName, Access: auth.Own}, 0)
 	if err != nil {
 		return nil, err
 	}

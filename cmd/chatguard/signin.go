@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,14 +11,12 @@ import (
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/hostile"
-	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 )
 
 func newSigninCommand() *cobra.Command {
 	var path, name string
-	as := role{auth.Own, []auth.Access{auth.View, auth.Moderate, auth.Own}}
+	as := role{auth.Own, auth.PeoplesRoles()}
 	cmd := &cobra.Command{
 		Use:   "signin",
 		Short: "Print a new link that signs in to the dashboard",
@@ -27,7 +26,7 @@ The history of changes shows the name. "chatguard token revoke" with that name s
   chatguard signin --name anna --role moderate`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkName(name); err != nil {
+			if err := auth.CheckName(name); err != nil {
 				return usageError{fmt.Errorf("--name: %w", err)}
 			}
 			return withTokens(cmd, path, func(tokens *persist.Tokens, cfg config.Config) error {
@@ -42,20 +41,9 @@ The history of changes shows the name. "chatguard token revoke" with that name s
 		},
 	}
 	addConfigFlag(cmd, &path)
-	cmd.Flags().StringVar(&name, "name", app.Owner, "who the link is for")
+	cmd.Flags().StringVar(&name, "name", auth.OwnerName, "who the link is for")
 	cmd.Flags().Var(&as, "role", as.usage())
 	return cmd
-}
-
-// checkName refuses a name that a history can't show.
-func checkName(name string) error {
-	if name == "" || hostile.Printable(name) != name {
-		return errors.New("want a name of up to 200 characters on one line")
-	}
-	if strings.HasPrefix(name, journal.TwitchAuthor) {
-		return fmt.Errorf("%q marks the authors of chat commands: use a name without %q", name, journal.TwitchAuthor)
-	}
-	return nil
 }
 
 // noteOtherRoles prints on standard error the other roles with which the same name can sign in. The
@@ -67,8 +55,8 @@ func noteOtherRoles(cmd *cobra.Command, tokens *persist.Tokens, who auth.Identit
 	}
 	var others []string
 	for _, e := range list {
-		if e.Name == who.Name && e.Access != who.Access {
-			others = append(others, string(e.Access))
+		if name := roleName(e.Access); e.Name == who.Name && e.Access != who.Access && !slices.Contains(others, name) {
+			others = append(others, name)
 		}
 	}
 	if len(others) == 0 {

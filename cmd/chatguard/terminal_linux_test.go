@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/doctor"
 )
 
@@ -55,7 +55,7 @@ func TestSigninLink_TerminalOnly(t *testing.T) {
 				s.bot.address, code, _ = strings.Cut(link, "#signin=")
 			}
 		}
-		if name := s.signedInName(s.signIn(fmt.Sprintf(`{"code":%q}`, code))); name != app.Owner {
+		if name := s.signedInName(s.signIn(fmt.Sprintf(`{"code":%q}`, code))); name != auth.OwnerName {
 			t.Errorf("%v: the link signs in as %q", flags, name)
 		}
 		s.stop()

@@ -25,9 +25,11 @@ func newTokenCommand() *cobra.Command {
 		Long: `A token lets one person or program in, under a name and with a role:
 
   view       see everything, change nothing
-  moderate   change users, limits and switches too
-  own        everything
+  help       also pardon, grant, exempt and reset users, and write notes
+  moderate   also change limits and switches, time out and ban
+  own        everything: also tokens, sessions, notices and the bot's account
   check      only check messages of another chat; for that chat's server
+  overlay    only show the overlay in a stream; for OBS
 
 People sign in to the dashboard with a token. Programs send it as "Authorization: Bearer TOKEN". A chat's server sends
 a token with the role check to POST /api/v1/check. These commands work while chatguard runs.
@@ -42,19 +44,19 @@ CHATGUARD_WEB_TOKEN isn't one of them: it is the owner's as long as chatguard is
 func newTokenMakeCommand() *cobra.Command {
 	var path string
 	var expires expiry
-	as := role{known: []auth.Access{auth.View, auth.Moderate, auth.Own, auth.Check}}
+	as := role{known: auth.Roles()}
 	cmd := &cobra.Command{
 		Use:   "make NAME --role ROLE",
 		Short: "Make a token and print it once",
 		Long: `Makes a token and prints it. Only a hash is stored, so it can't be printed again: keep it where you keep passwords.
 The history of changes shows the name. A name has one token at a time; "owner" has none.`,
 		Example: `  chatguard token make anna --role moderate
-  chatguard token make overlay --role view --expires 90d
+  chatguard token make obs --role overlay --expires 90d
   chatguard token make gameserver --role check`,
 		Args: oneArgument("NAME", "a NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			who := auth.Identity{Name: args[0], Access: as.Access}
-			if err := checkTokenName(who.Name); err != nil {
+			if err := auth.CheckTokenName(who.Name); err != nil {
 				return usageError{err}
 			}
 			if who.Access == "" {
@@ -77,19 +79,14 @@ The history of changes shows the name. A name has one token at a time; "owner" h
 	return cmd
 }
 
-// checkTokenName refuses a name that a token can't have.
-func checkTokenName(name string) error {
-	if name == app.Owner {
-		return errors.New("owner is the name of CHATGUARD_WEB_TOKEN, and of sign-in links without --name: use another")
-	}
-	return checkName(name)
-}
-
 // tokenUsage explains how to use a new token. It is printed on standard error, so
 // that standard output contains only the token.
 func tokenUsage(who auth.Identity, cfg config.Config) string {
 	if who.Access == auth.Check {
 		return fmt.Sprintf("A chat's server sends this token as \"Authorization: Bearer TOKEN\" to %sapi/v1/check. It won't be shown again:", app.Site(cfg.Web).Address(""))
+	}
+	if who.Access == auth.Overlay {
+		return fmt.Sprintf("A program sends this token as \"Authorization: Bearer TOKEN\" to read the overlay at %s. It won't be shown again:", app.Site(cfg.Web).Address(""))
 	}
 	return fmt.Sprintf("%s signs in with this token at %s, a program sends it as \"Authorization: Bearer TOKEN\". It won't be shown again:",
 		who.Name, app.Site(cfg.Web).Address(""))
@@ -101,8 +98,8 @@ func newTokenListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List tokens and signed-in users",
-		Long: `Prints for each name and role when its token was made and when it expires, how many browsers are signed in, and how many
-sign-in links nobody has used yet; never the token.`,
+		Long: `Prints for each name and role whether they come from a token or a sign-in link, when the token was made and when it
+expires, how many browsers are signed in, and how many sign-in links nobody has used yet; never the token.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withTokens(cmd, path, func(tokens *persist.Tokens, _ config.Config) error {
@@ -128,7 +125,7 @@ func printHolders(out io.Writer, list []persist.Holder) error {
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "name\trole\ttoken made\texpires\tsessions\tlinks")
+	fmt.Fprintln(table, "name\trole\tfrom\ttoken made\texpires\tsessions\tlinks")
 	for _, e := range list {
 		made, expires := "no token", "-"
 		if !e.MadeAt.IsZero() {
@@ -137,7 +134,7 @@ func printHolders(out io.Writer, list []persist.Holder) error {
 		if !e.ExpiresAt.IsZero() {
 			expires = moment(e.ExpiresAt)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\n", hostile.Printable(e.Name), e.Access, made, expires, e.Sessions, e.Links)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%d\n", hostile.Printable(e.Name), roleName(e.Access), e.From, made, expires, e.Sessions, e.Links)
 	}
 	return table.Flush()
 }

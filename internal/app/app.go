@@ -25,9 +25,6 @@ import (
 	"github.com/chatguard/chatguard/redisstore"
 )
 
-// Owner is the name under which a sign-in link signs in, unless the link names another.
-const Owner = "owner"
-
 // App is the complete bot. Messages flow from Twitch through the bot, or from servers through the
 // dashboard, to the Guard, and from there to the store and the dashboard. Create one with Open. Its
 // fields are read-only.

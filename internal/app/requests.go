@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/hostile"
@@ -88,11 +89,11 @@ func (a *App) reloadLogged(load func() (config.Config, error)) (lines []string, 
 // discardLogged restores the configuration's policy of a channel in the owner's name, and returns a
 // report.
 func (a *App) discardLogged(ctx context.Context, channelID string) ([]string, error) {
-	r, err := a.Host.Policies.Discard(ctx, control.Request{ChannelID: channelID, Author: Owner})
+	r, err := a.Host.Policies.Discard(ctx, control.Request{ChannelID: channelID, Author: auth.OwnerName})
 	if err != nil {
 		return nil, err
 	}
-	a.log.Info("discarded live changes; the configuration's policy applies", "channel", channelID, "revision", r.Number, "author", Owner)
+	a.log.Info("discarded live changes; the configuration's policy applies", "channel", channelID, "revision", r.Number, "author", auth.OwnerName)
 	done := fmt.Sprintf(", as of now (revision %d).", r.Number)
 	if !r.Saved {
 		done += " The database is failing: until it recovers, a restart undoes this."

@@ -24,7 +24,7 @@ func (a *App) SignInLink(ctx context.Context) (string, error) {
 
 // SignInCode returns the code of such a link.
 func (a *App) SignInCode(ctx context.Context) (string, error) {
-	return a.Host.Store.Tokens.NewSignInCode(ctx, auth.Identity{Name: Owner, Access: auth.Own}, 0)
+	return a.Host.Store.Tokens.NewSignInCode(ctx, auth.Identity{Name: auth.OwnerName, Access: auth.Own}, 0)
 }
 
 // Site returns the configured address of the dashboard.

@@ -2,36 +2,65 @@
 // or requests.
 package auth
 
-// Access is what the holder of a token may do.
+import "slices"
+
+// Access is what a person or a program may do.
 type Access string
 
-// The kinds of access. Moderate includes view, and own includes everything.
+// The kinds of access. View, Help, Moderate, ModerateNotices and Own are a ladder: each includes
+// those before it.
 const (
 	View     Access = "view"     // see everything, change nothing
-	Moderate Access = "moderate" // change users, limits and switches
-	Own      Access = "own"      // everything
-	Check    Access = "check"    // judge messages of another chat, nothing else
+	Help     Access = "help"     // pardon, grant, exempt and reset users, and write notes
+	Moderate Access = "moderate" // change limits, switches, timeouts and bans
+	// ModerateNotices is what Moderate was before roles differed: it includes the settings of
+	// notices. Tokens and sessions from that time have it; no new ones do.
+	ModerateNotices Access = "moderate-notices"
+	Own             Access = "own" // everything
+
+	Check   Access = "check"   // judge messages of another chat, nothing else; Own includes it
+	Overlay Access = "overlay" // see the overlay for streams, nothing else; View includes it
+
 	// Any is the access that everyone has. A route may require it, but no token has it.
 	Any Access = ""
 )
+
+// ladder has the kinds of access of which each includes those before it.
+var ladder = []Access{View, Help, Moderate, ModerateNotices, Own}
+
+// Ladder returns the kinds of access of people, of which each includes those before it.
+func Ladder() []Access { return slices.Clone(ladder) }
+
+// Roles returns the kinds of access that a new token can have. Those that also open the dashboard
+// come first.
+func Roles() []Access { return []Access{View, Help, Moderate, Own, Check, Overlay} }
+
+// PeoplesRoles returns the kinds of access that a new sign-in link can have.
+func PeoplesRoles() []Access { return []Access{View, Help, Moderate, Own} }
 
 // Allows reports whether the access includes the rights of needed.
 func (a Access) Allows(needed Access) bool {
 	switch needed {
 	case Any:
 		return true
-	case View:
-		return a == View || a == Moderate || a == Own
-	case Moderate:
-		return a == Moderate || a == Own
-	case Own, Check:
-		return a == needed || a == Own
+	case Check:
+		return a == Check || a == Own
+	case Overlay:
+		return a == Overlay || a.rank() > 0
 	}
-	return false
+	return needed.rank() > 0 && a.rank() >= needed.rank()
 }
 
-// Identity is the holder of a token, or of a session that was started with one.
-type Identity struct {
-	Name   string `json:"name"`
-	Access Access `json:"access"`
+// rank returns the place on the ladder, or 0 for an access that isn't on it.
+func (a Access) rank() int { return slices.Index(ladder, a) + 1 }
+
+// Lower returns the one of both that allows less. If neither includes the other, it returns Any.
+func Lower(a, b Access) Access {
+	switch {
+	case a.Allows(b):
+		return b
+	case b.Allows(a):
+		return a
+	}
+	return Any
 }

@@ -6,21 +6,48 @@ import (
 )
 
 func TestAccess_Allows(t *testing.T) {
+	every := []Access{Any, View, Help, Moderate, ModerateNotices, Own, Check, Overlay}
 	for access, allowed := range map[Access][]Access{
-		View:     {Any, View},
-		Moderate: {Any, View, Moderate},
-		Own:      {Any, View, Moderate, Own, Check},
-		Check:    {Any, Check},
-		Any:      {Any},
-		"other":  {Any},
+		View:            {Any, View, Overlay},
+		Help:            {Any, View, Help, Overlay},
+		Moderate:        {Any, View, Help, Moderate, Overlay},
+		ModerateNotices: {Any, View, Help, Moderate, ModerateNotices, Overlay},
+		Own:             every,
+		Check:           {Any, Check},
+		Overlay:         {Any, Overlay},
+		Any:             {Any},
+		"other":         {Any},
 	} {
-		for _, needed := range []Access{Any, View, Moderate, Own, Check} {
+		for _, needed := range every {
 			if got := access.Allows(needed); got != slices.Contains(allowed, needed) {
 				t.Errorf("%q allows %q: %v", access, needed, got)
 			}
 		}
 		if access != "other" && access.Allows("other") {
 			t.Errorf("%q allows what is unknown", access)
+		}
+	}
+}
+
+// New tokens and links never have the access of earlier versions, and links always open the
+// dashboard.
+func TestRoles(t *testing.T) {
+	for _, role := range PeoplesRoles() {
+		if !role.Allows(View) || !slices.Contains(Roles(), role) {
+			t.Errorf("a link for %q", role)
+		}
+	}
+	if slices.Contains(Roles(), ModerateNotices) || slices.Contains(Roles(), Any) {
+		t.Errorf("%q", Roles())
+	}
+}
+
+func TestLower(t *testing.T) {
+	for _, c := range []struct{ a, b, want Access }{
+		{View, Own, View}, {Own, View, View}, {Help, Moderate, Help}, {Own, Own, Own}, {Any, Own, Any}, {Check, View, Any}, {Check, Own, Check},
+	} {
+		if got := Lower(c.a, c.b); got != c.want {
+			t.Errorf("the lower of %q and %q is %q", c.a, c.b, got)
 		}
 	}
 }

@@ -7,7 +7,8 @@ type Audit struct {
 	// ID increases with time. It is 0 until the store has numbered the record.
 	ID int64     `json:"id"`
 	At time.Time `json:"at"`
-	// Author is the name of a holder, or TwitchAuthor followed by a login.
+	// Author is ProgramAuthor, "owner", or a name after its origin, such as "token:anna". In
+	// records of earlier versions, it is a name without its origin.
 	Author    string      `json:"author"`
 	Action    AuditAction `json:"action"`
 	ChannelID string      `json:"channel"`
@@ -16,8 +17,8 @@ type Audit struct {
 	Detail any `json:"detail"`
 }
 
-// TwitchAuthor is the prefix of authors who wrote a command in Twitch's chat. No holder's name
-// begins with it.
+// TwitchAuthor is the prefix of authors from Twitch: they wrote a command in its chat or signed in
+// with their account.
 const TwitchAuthor = "twitch:"
 
 // ProgramAuthor is the author of what chatguard does by itself.

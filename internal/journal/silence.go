@@ -6,8 +6,8 @@ import "time"
 type Silence struct {
 	Banned bool      `json:"banned"`         // false for a timeout
 	Until  time.Time `json:"until,omitzero"` // end of a timeout; zero for a ban
-	// By is who gave it: ProgramAuthor for a penalty, a holder's name, or TwitchAuthor followed by
-	// a login. It is empty if that isn't known.
+	// By is who gave it: ProgramAuthor for a penalty, or an author as in Audit. It is empty if that
+	// isn't known.
 	By string `json:"by"`
 }
 

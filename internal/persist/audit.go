@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -105,7 +106,10 @@ func (s *Store) matchingUsers(ctx context.Context, channelID, text string) ([]st
 func newAuditFilter(wanted journal.AuditFilter, users []string) (f filter[auditRow]) {
 	f.requireEqual("channel_id", wanted.ChannelID, func(a *auditRow) string { return a.ChannelID })
 	f.requireEqual("user_id", wanted.UserID, func(a *auditRow) string { return a.UserID })
-	f.requireEqual("author", wanted.Author, func(a *auditRow) string { return a.Author })
+	if wanted.Author != "" {
+		authors := append(auth.AuthorsNamed(wanted.Author), wanted.Author)
+		f.require(func(a *auditRow) bool { return slices.Contains(authors, a.Author) }, "author IN (SELECT value FROM json_each(?))", jsonOf(authors))
+	}
 	f.requireEqual("action", string(wanted.Action), func(a *auditRow) string { return string(a.Action) })
 	if len(users) > 0 {
 		f.require(func(a *auditRow) bool { return slices.Contains(users, a.UserID) }, "user_id IN (SELECT value FROM json_each(?))", jsonOf(users))

@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -97,6 +99,48 @@ func TestMigrate_EntriesOfVersion1(t *testing.T) {
 		MaySpeakAt: journal.OptionalTime{Time: timeAt(1e9)}, ResetAt: timeAt(2e9), Strikes: 2, Cost: 1, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second},
 		Outcome: journal.Outcome{Entry: 7, At: timeAt(3e9), Action: chatguard.Timeout, Result: journal.Done},
 	})(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}))
+}
+
+// Tokens, codes and sessions of version 9 keep what they could do: moderators could also change
+// notices. A session gets the origin of the token that its name had at the time.
+func TestMigrate_AccessOfVersion9(t *testing.T) {
+	t.Parallel()
+	path := databasePath(t)
+	steps, err := readMigrations(migrationFiles)
+	must(t, err)
+	old := openMigrated(t, path, steps[:9])
+	for i, row := range []struct{ secret, kind, name, access string }{
+		{"by link, earlier", sessionKind, "anna", "moderate"}, {"a token", tokenKind, "anna", "moderate"}, {"by token", sessionKind, "anna", "moderate"},
+		{"by link", sessionKind, "anna", "view"}, {"a code", codeKind, "berta", "moderate"}, {"a check token", tokenKind, "game", "check"}, {"the owner", sessionKind, "owner", "own"},
+	} {
+		hash, made := hashToken(row.secret), start.Add(time.Duration(i)*time.Second)
+		_, err := old.writer.ExecContext(ctx, "INSERT INTO token (hash, kind, name, access, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+			hash[:], row.kind, row.name, row.access, made.UnixNano(), start.Add(time.Hour).UnixNano())
+		must(t, err)
+	}
+	must(t, old.close())
+
+	s := open(t, path, &Options{Now: at(start.Add(time.Minute))})
+	for secret, want := range map[string]auth.Identity{
+		"a token":       {Name: "anna", Access: auth.ModerateNotices, From: auth.FromToken},
+		"a check token": {Name: "game", Access: auth.Check, From: auth.FromToken},
+	} {
+		wantToken(t, s.Tokens, secret, want)
+	}
+	for secret, want := range map[string]auth.Identity{
+		"by link, earlier": {Name: "anna", Access: auth.ModerateNotices, From: auth.FromLink},
+		"by token":         {Name: "anna", Access: auth.ModerateNotices, From: auth.FromToken},
+		"by link":          {Name: "anna", Access: auth.View, From: auth.FromLink},
+		"the owner":        {Name: "owner", Access: auth.Own, From: auth.FromLink},
+	} {
+		if who, ok, err := s.Tokens.Session(ctx, secret); err != nil || !ok || !reflect.DeepEqual(who, want) {
+			t.Errorf("%s: %+v, %v, %v", secret, who, ok, err)
+		}
+	}
+	_, who, err := s.Tokens.RedeemCode(ctx, "a code")
+	if want := (auth.Identity{Name: "berta", Access: auth.ModerateNotices, From: auth.FromLink}); err != nil || !reflect.DeepEqual(who, want) {
+		t.Errorf("a code: %+v, %v", who, err)
+	}
 }
 
 func TestMigrate_FailureChangesNothing(t *testing.T) {

@@ -22,6 +22,7 @@ var ErrCode = errors.New("this sign-in code is unknown, used or expired: create 
 func (t *Tokens) NewSignInCode(ctx context.Context, who auth.Identity, ttl time.Duration) (code string, err error) {
 	ttl = cmp.Or(ttl, SignInTime)
 	code = rand.Text()
+	who.From = auth.FromLink
 	now := t.now()
 	hash, row := hashToken(code), &tokenRow{codeKind, who, now, now.Add(ttl), now}
 	err = t.storeOrQueue(hash, row, func() error {

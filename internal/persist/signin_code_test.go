@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,7 +17,7 @@ import (
 )
 
 // ada is the person who signs in.
-var ada = auth.Identity{Name: "Ada", Access: auth.Moderate}
+var ada = auth.Identity{Name: "Ada", Access: auth.Moderate, From: auth.FromLink}
 
 func printSignInCode(ctx context.Context, path string) error {
 	tokens, err := OpenTokens(ctx, path, nil)
@@ -41,7 +42,7 @@ func TestSignIn_BesideOwner(t *testing.T) {
 	code := other.Next(t)
 	session, who, err := s.Tokens.RedeemCode(ctx, code)
 	must(t, err)
-	if who != ada {
+	if !reflect.DeepEqual(who, ada) {
 		t.Errorf("signed in as %v", who)
 	}
 	wantSession(t, s.Tokens, session, "Ada")

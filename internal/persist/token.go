@@ -25,6 +25,13 @@ type Holder struct {
 	Links     int       `json:"links"`               // unused sign-in links
 }
 
+// TakenError says that a name already has a token.
+type TakenError struct{ Name string }
+
+func (e TakenError) Error() string {
+	return fmt.Sprintf("%q already has a token: revoke it with `chatguard token revoke`, or choose another name", e.Name)
+}
+
 // Revoked counts what a call of Revoke has ended.
 type Revoked struct {
 	Tokens   int64
@@ -32,11 +39,12 @@ type Revoked struct {
 	Sessions int64
 }
 
-// NewToken creates a named token that is valid for ttl; 0 means until it is revoked. It returns an
-// error if the name already has a token, or if the database is failing.
+// NewToken creates a named token that is valid for ttl; 0 means until it is revoked. It returns a
+// TakenError if the name already has a token, and an error if the database is failing.
 func (t *Tokens) NewToken(ctx context.Context, who auth.Identity, ttl time.Duration) (token string, err error) {
 	token = rand.Text()
 	now := t.now()
+	who.From = auth.FromToken
 	hash, row := hashToken(token), &tokenRow{tokenKind, who, now, never, now}
 	if ttl > 0 {
 		row.expires = now.Add(ttl)
@@ -52,7 +60,7 @@ func (t *Tokens) NewToken(ctx context.Context, who auth.Identity, ttl time.Durat
 			return err
 		}
 		if taken {
-			return fmt.Errorf("%q already has a token: revoke it with `chatguard token revoke`, or choose another name", who.Name)
+			return TakenError{who.Name}
 		}
 		return insertToken(ctx, tx, hash, row)
 	})
@@ -94,18 +102,18 @@ func (t *Tokens) BeginSession(ctx context.Context, token string) (session string
 }
 
 // Holders returns every person who has a token, is signed in or can still sign in with a link, by
-// name and role.
+// name, role and origin.
 func (t *Tokens) Holders(ctx context.Context) (list []Holder, err error) {
 	err = t.db.query(ctx, func(rows *sql.Rows) error {
 		var e Holder
-		err := rows.Scan(&e.Name, &e.Access, TimeColumn{&e.MadeAt}, TimeColumn{&e.ExpiresAt}, &e.Sessions, &e.Links)
+		err := rows.Scan(&e.Name, &e.Access, &e.From, TimeColumn{&e.MadeAt}, TimeColumn{&e.ExpiresAt}, &e.Sessions, &e.Links)
 		if e.ExpiresAt.Equal(never) {
 			e.ExpiresAt = time.Time{}
 		}
 		list = append(list, e)
 		return err
-	}, `SELECT name, access, max(iif(kind = ?1, made_at, NULL)), max(iif(kind = ?1, expires_at, NULL)), sum(kind = ?2), sum(kind = ?3)
-		FROM token WHERE kind IN (?1, ?2, ?3) AND expires_at > ?4 GROUP BY name, access ORDER BY name, access`,
+	}, `SELECT name, access, origin, max(iif(kind = ?1, made_at, NULL)), max(iif(kind = ?1, expires_at, NULL)), sum(kind = ?2), sum(kind = ?3)
+		FROM token WHERE kind IN (?1, ?2, ?3) AND expires_at > ?4 GROUP BY name, access, origin ORDER BY name, access, origin`,
 		tokenKind, sessionKind, codeKind, t.now().UnixNano())
 	return list, err
 }
@@ -168,7 +176,7 @@ var errRevoked = errors.New("the name was revoked")
 // insertUnlessRevoked stores a row, or returns errRevoked.
 func insertUnlessRevoked(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow) error {
 	revocation, revoked := revocationOf(row.holder.Name), false
-	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM token WHERE hash = ? AND made_at >= ?)", revocation[:], row.origin.UnixNano()).Scan(&revoked)
+	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM token WHERE hash = ? AND made_at >= ?)", revocation[:], row.rootMade.UnixNano()).Scan(&revoked)
 	switch {
 	case err != nil:
 		return err
@@ -180,8 +188,8 @@ func insertUnlessRevoked(ctx context.Context, tx *sql.Tx, hash tokenHash, row *t
 
 // insertToken stores a row. It keeps only the newest sessions of a name.
 func insertToken(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO token (hash, kind, name, access, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		hash[:], row.kind, row.holder.Name, row.holder.Access, row.made.UnixNano(), row.expires.UnixNano())
+	_, err := tx.ExecContext(ctx, "INSERT INTO token (hash, kind, name, access, origin, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		hash[:], row.kind, row.holder.Name, row.holder.Access, row.holder.From, row.made.UnixNano(), row.expires.UnixNano())
 	if err != nil || row.kind != sessionKind {
 		return err
 	}
@@ -192,15 +200,15 @@ func insertToken(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow)
 }
 
 // tokenColumns are the columns that scanToken reads.
-const tokenColumns = "kind, name, access, made_at, expires_at"
+const tokenColumns = "kind, name, access, origin, made_at, expires_at"
 
 // scanToken returns nil if there is no row.
 func scanToken(stored *sql.Row) (*tokenRow, error) {
 	row := &tokenRow{}
-	err := stored.Scan(&row.kind, &row.holder.Name, &row.holder.Access, TimeColumn{&row.made}, TimeColumn{&row.expires})
+	err := stored.Scan(&row.kind, &row.holder.Name, &row.holder.Access, &row.holder.From, TimeColumn{&row.made}, TimeColumn{&row.expires})
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	row.origin = row.made
+	row.rootMade = row.made
 	return row, err
 }

@@ -32,11 +32,11 @@ func newTokenQueue() *tokenQueue {
 
 // tokenRow is a named token, a code or a session.
 type tokenRow struct {
-	kind    string
-	holder  auth.Identity
-	made    time.Time
-	expires time.Time
-	origin  time.Time // for a session: when its token was made; otherwise equal to made
+	kind     string
+	holder   auth.Identity // with the origin; a session has that of its token or code
+	made     time.Time
+	expires  time.Time
+	rootMade time.Time // for a session: when its token was made; otherwise equal to made
 }
 
 // The kinds of tokens.
@@ -55,7 +55,7 @@ func (r *tokenRow) session(now time.Time) *tokenRow {
 	if r.kind == tokenKind && r.expires.Before(ends) {
 		ends = r.expires
 	}
-	return &tokenRow{sessionKind, r.holder, now, ends, r.origin}
+	return &tokenRow{sessionKind, r.holder, now, ends, r.rootMade}
 }
 
 // find returns a token that isn't in the database yet. If the token has ended, row is nil and known

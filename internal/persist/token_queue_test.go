@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -71,7 +72,7 @@ func mustRedeem(t *testing.T, tokens *Tokens, code string) (session string) {
 	t.Helper()
 	session, who, err := tokens.RedeemCode(ctx, code)
 	must(t, err)
-	if who != ada {
+	if !reflect.DeepEqual(who, ada) {
 		t.Errorf("signed in as %v", who)
 	}
 	wantSession(t, tokens, session, "Ada")

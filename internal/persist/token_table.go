@@ -162,9 +162,9 @@ func readTokens(ctx context.Context, conn *sql.Conn) (map[tokenHash]*tokenRow, e
 	rows := map[tokenHash]*tokenRow{}
 	args := []any{revokedKind, sessionKind, int64(sessionsKept)}
 	err := conn.Raw(func(raw any) error {
-		return eachRowOf(ctx, raw.(driver.QueryerContext), 6, query, args, func(row []driver.Value) error {
-			who := auth.Identity{Name: row[2].(string), Access: auth.Access(row[3].(string))}
-			made, expires := timeAt(row[4].(int64)), timeAt(row[5].(int64))
+		return eachRowOf(ctx, raw.(driver.QueryerContext), 7, query, args, func(row []driver.Value) error {
+			who := auth.Identity{Name: row[2].(string), Access: auth.Access(row[3].(string)), From: auth.Origin(row[4].(string))}
+			made, expires := timeAt(row[5].(int64)), timeAt(row[6].(int64))
 			rows[tokenHash(row[0].([]byte))] = &tokenRow{row[1].(string), who, made, expires, made}
 			return nil
 		})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"testing"
 	"time"
 
@@ -46,21 +47,21 @@ func TestTokens_BusyDatabaseAdmits(t *testing.T) {
 	keepBusy(t, s)
 	soon := withTestTimeout(t)
 	token := mustNewToken(t, beside, anna, 0)
-	if who, ok, err := s.Tokens.Token(soon, token); who != anna || !ok || err != nil {
+	if who, ok, err := s.Tokens.Token(soon, token); !reflect.DeepEqual(who, anna) || !ok || err != nil {
 		t.Errorf("a token that was just made: %v, %v, %v", who, ok, err)
 	}
 	session, who, err := s.Tokens.BeginSession(soon, token)
-	if who != anna || session == "" || err != nil {
+	if !reflect.DeepEqual(who, anna) || session == "" || err != nil {
 		t.Errorf("signing in with it: %v, %v", who, err)
 	}
-	code, err := beside.NewSignInCode(ctx, berta, 0)
+	code, err := beside.NewSignInCode(ctx, ada, 0)
 	must(t, err)
 	other, who, err := s.Tokens.RedeemCode(soon, code)
-	if who != berta || err != nil {
+	if !reflect.DeepEqual(who, ada) || err != nil {
 		t.Errorf("a fresh code: %v, %v", who, err)
 	}
-	for session, want := range map[string]auth.Identity{session: anna, other: berta} {
-		if who, ok, err := s.Tokens.Session(soon, session); who != want || !ok || err != nil {
+	for session, want := range map[string]auth.Identity{session: anna, other: ada} {
+		if who, ok, err := s.Tokens.Session(soon, session); !reflect.DeepEqual(who, want) || !ok || err != nil {
 			t.Errorf("the session of %s: %v, %v, %v", want.Name, who, ok, err)
 		}
 	}

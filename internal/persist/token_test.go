@@ -3,8 +3,8 @@ package persist
 import (
 	"bytes"
 	"database/sql"
+	"reflect"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	anna  = auth.Identity{Name: "anna", Access: auth.View}
-	berta = auth.Identity{Name: "berta", Access: auth.Moderate}
+	anna  = auth.Identity{Name: "anna", Access: auth.View, From: auth.FromToken}
+	berta = auth.Identity{Name: "berta", Access: auth.Moderate, From: auth.FromToken}
 )
 
 func mustNewToken(t *testing.T, tokens *Tokens, who auth.Identity, ttl time.Duration) (token string) {
@@ -28,7 +28,7 @@ func mustBeginSession(t *testing.T, tokens *Tokens, token string, want auth.Iden
 	t.Helper()
 	session, who, err := tokens.BeginSession(ctx, token)
 	must(t, err)
-	if session == "" || who != want {
+	if session == "" || !reflect.DeepEqual(who, want) {
 		t.Fatalf("session %q of %v, want %v", session, who, want)
 	}
 	wantSession(t, tokens, session, want.Name)
@@ -39,7 +39,7 @@ func wantToken(t *testing.T, tokens *Tokens, token string, want auth.Identity) {
 	t.Helper()
 	who, ok, err := tokens.Token(ctx, token)
 	must(t, err)
-	if who != want || ok != (want != auth.Identity{}) {
+	if !reflect.DeepEqual(who, want) || ok != (want.Name != "") {
 		t.Errorf("token of %v, %v; want %v", who, ok, want)
 	}
 }
@@ -149,7 +149,7 @@ func TestEntrants_List(t *testing.T) {
 	token := mustNewToken(t, s.Tokens, berta, 0)
 	now = start.Add(time.Minute)
 	mustNewToken(t, s.Tokens, anna, time.Hour)
-	expired := auth.Identity{Name: "clara", Access: auth.Own}
+	expired := auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromToken}
 	mustNewToken(t, s.Tokens, expired, time.Second)
 	now = start.Add(2 * time.Minute)
 	mustBeginSession(t, s.Tokens, token, berta)
@@ -163,12 +163,12 @@ func TestEntrants_List(t *testing.T) {
 		{anna, start.Add(time.Minute), start.Add(61 * time.Minute), 0, 0},
 		{berta, start, time.Time{}, 1, 0},
 	}
-	if !slices.Equal(list, want) {
+	if !reflect.DeepEqual(list, want) {
 		t.Errorf("listed %+v, want %+v", list, want)
 	}
 	names, err := s.Tokens.Names(ctx)
 	must(t, err)
-	if want := []string{"Ada", "anna", "berta"}; !slices.Equal(names, want) {
+	if want := []string{"Ada", "anna", "berta"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("names %q, want %q", names, want)
 	}
 }
@@ -294,7 +294,7 @@ func TestSession_OlderAreOwners(t *testing.T) {
 	}))
 	who, ok, err := s.Tokens.Session(ctx, "from before")
 	must(t, err)
-	if !ok || who != (auth.Identity{Name: "anna", Access: auth.Own}) {
+	if !ok || !reflect.DeepEqual(who, auth.Identity{Name: "anna", Access: auth.Own, From: auth.FromLink}) {
 		t.Errorf("session of %v, %v", who, ok)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -85,8 +86,8 @@ func TestAccess_CheckTokenSeesNothing(t *testing.T) {
 func TestSignIn_Token(t *testing.T) {
 	d := dash(t)
 	c := d.signIn(map[string]string{"token": d.newToken(auth.View)})
-	want := auth.Identity{Name: "may-view", Access: auth.View}
-	if me := decode[auth.Identity](t, d.do("GET", "/api/v1/session", nil, addCookie(c))); me != want {
+	want := access.SignedInAs{Identity: auth.Identity{Name: "may-view", Access: auth.View, From: auth.FromToken}, Author: "token:may-view"}
+	if me := decode[access.SignedInAs](t, d.do("GET", "/api/v1/session", nil, addCookie(c))); !reflect.DeepEqual(me, want) {
 		t.Errorf("signed in as %+v", me)
 	}
 	if a := d.do("POST", "/api/v1/channels/"+channelID+"/pause", nil, addCookie(c)); a.StatusCode != http.StatusForbidden {
@@ -109,7 +110,7 @@ func TestSignIn_CheckTokenRefused(t *testing.T) {
 	secret := map[string]string{"token": d.newToken(auth.Check)}
 	for range 3 {
 		a := d.do("POST", "/api/v1/session", secret)
-		if a.StatusCode != http.StatusForbidden || len(a.Cookies()) != 0 || !strings.Contains(string(a.body), "can only check messages") {
+		if a.StatusCode != http.StatusForbidden || len(a.Cookies()) != 0 || !strings.Contains(string(a.body), "doesn't open the dashboard") {
 			t.Errorf("%s %s %v", a.Status, a.body, a.Cookies())
 		}
 	}

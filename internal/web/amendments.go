@@ -116,7 +116,7 @@ func amendAs[T any](h *amendments, w http.ResponseWriter, r *http.Request, who a
 	if err != nil {
 		return err
 	}
-	done, err := change(r.Context(), journal.Target{ChannelID: channel, UserID: user, Author: who.Name})
+	done, err := change(r.Context(), journal.Target{ChannelID: channel, UserID: user, Author: who.Author()})
 	if err != nil {
 		return errControls(err)
 	}
@@ -139,7 +139,7 @@ func (h *amendments) pardon(w http.ResponseWriter, r *http.Request, who access.C
 	if err != nil {
 		return errControls(control.ErrNoEntry)
 	}
-	done, saved, err := h.controls.Pardon(r.Context(), chatguard.EntryID(entry), who.Name)
+	done, saved, err := h.controls.Pardon(r.Context(), chatguard.EntryID(entry), who.Author())
 	if err != nil {
 		return errControls(err)
 	}

@@ -106,13 +106,13 @@ func (s *Server) userRoutes() []route {
 		{"GET /channels/{channel}/users/{id}", auth.View, s.users.getUser, nil},
 		{"GET /channels/{channel}/users/{id}/week", auth.View, s.users.getWeek, []string{"limit"}},
 		{"GET /channels/{channel}/users/{id}/notes", auth.View, s.users.getNotes, nil},
-		{"POST /channels/{channel}/users/{id}/notes", auth.Moderate, s.amendments.addNote, nil},
-		{"DELETE /channels/{channel}/users/{id}/notes/{note}", auth.Moderate, s.amendments.deleteNote, nil},
-		{"POST /channels/{channel}/users/{id}/grant", auth.Moderate, s.amendments.grant, nil},
-		{"POST /channels/{channel}/users/{id}/reset", auth.Moderate, s.amendments.reset, nil},
-		{"POST /channels/{channel}/users/{id}/exempt", auth.Moderate, s.amendments.exempt, nil},
-		{"POST /channels/{channel}/users/{id}/pardon", auth.Moderate, s.amendments.pardonUser, nil},
-		{"DELETE /channels/{channel}/users/{id}/pardon/{pardon}", auth.Moderate, s.amendments.unpardonUser, nil},
+		{"POST /channels/{channel}/users/{id}/notes", auth.Help, s.amendments.addNote, nil},
+		{"DELETE /channels/{channel}/users/{id}/notes/{note}", auth.Help, s.amendments.deleteNote, nil},
+		{"POST /channels/{channel}/users/{id}/grant", auth.Help, s.amendments.grant, nil},
+		{"POST /channels/{channel}/users/{id}/reset", auth.Help, s.amendments.reset, nil},
+		{"POST /channels/{channel}/users/{id}/exempt", auth.Help, s.amendments.exempt, nil},
+		{"POST /channels/{channel}/users/{id}/pardon", auth.Help, s.amendments.pardonUser, nil},
+		{"DELETE /channels/{channel}/users/{id}/pardon/{pardon}", auth.Help, s.amendments.unpardonUser, nil},
 		{"POST /channels/{channel}/users/{id}/timeout", auth.Moderate, s.amendments.timeOut, nil},
 		{"DELETE /channels/{channel}/users/{id}/timeout", auth.Moderate, s.amendments.lifts((*control.Controls).LiftTimeout), nil},
 		{"POST /channels/{channel}/users/{id}/ban", auth.Moderate, s.amendments.ban, nil},
@@ -126,7 +126,7 @@ func (s *Server) userRoutes() []route {
 func (s *Server) recordRoutes() []route {
 	return []route{
 		{"GET /journal", auth.View, s.archive.getJournal, []string{"channel", "user", "name", "entry", "limit", "action", "result", "from", "until", "before", "n", "format"}},
-		{"POST /journal/{entry}/pardon", auth.Moderate, s.amendments.pardon, nil},
+		{"POST /journal/{entry}/pardon", auth.Help, s.amendments.pardon, nil},
 		{"GET /audit", auth.View, s.archive.getAudit, []string{"channel", "user", "name", "author", "action", "before", "n", "format"}},
 	}
 }
@@ -134,7 +134,9 @@ func (s *Server) recordRoutes() []route {
 // checkRoutes returns the routes for other chats' servers.
 func (s *Server) checkRoutes() []route {
 	as := func(check func(w http.ResponseWriter, r *http.Request, holder string) error) access.Handler {
-		return func(w http.ResponseWriter, r *http.Request, who access.Caller) error { return check(w, r, who.Name) }
+		return func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+			return check(w, r, who.Author())
+		}
 	}
 	return []route{
 		{"POST /check", auth.Check, as(s.checker.Check), nil},

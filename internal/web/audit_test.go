@@ -36,6 +36,8 @@ func TestAudit_Filters(t *testing.T) {
 	d.wantAudits("", false, "4 override 81", "3 pause ", "2 grant 81", "1 override 81")
 	d.wantAudits("user=81", false, "4 override 81", "2 grant 81", "1 override 81")
 	d.wantAudits("author=anna", false, "3 pause ")
+	d.wantAudits("author=link:anna", false, "3 pause ")
+	d.wantAudits("author=token:anna", false)
 	d.wantAudits("action=grant", false, "2 grant 81")
 	d.wantAudits("n=2", true, "4 override 81", "3 pause ")
 	d.wantAudits("n=2&before=3", false, "2 grant 81", "1 override 81")

@@ -104,7 +104,7 @@ func TestCheck_ShareOfRooms(t *testing.T) {
 	}
 	d.check(checkForm{Channel: "room4999", UserID: "41"}, http.StatusOK, asServer)
 	a := d.do("POST", "/api/v1/check", checkForm{Channel: strings.Repeat("one too many ", 10), UserID: "41"}, asServer)
-	for _, says := range []string{`"may-check\" has opened 5000 channels since the start, and 5000 of 10000 places are free`, "A token cannot open more once it has opened as many as are free. Add the channel to [check] channels"} {
+	for _, says := range []string{`"token:may-check\" has opened 5000 channels since the start, and 5000 of 10000 places are free`, "A token cannot open more once it has opened as many as are free. Add the channel to [check] channels"} {
 		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), says) || strings.Count(string(a.body), "one too many") > 6 {
 			t.Errorf("%s %s", a.Status, a.body)
 		}

@@ -122,7 +122,7 @@ type firstPage struct {
 
 // getSession is GET /session.
 func (f *FirstRun) getSession(w http.ResponseWriter, _ *http.Request, who access.Caller) error {
-	return problem.WriteJSON(w, firstSession{auth.Identity{Name: who.Name, Access: who.Access}, firstPage{f.opts.Console}})
+	return problem.WriteJSON(w, firstSession{who.Identity, firstPage{f.opts.Console}})
 }
 
 // getChannels is GET /channels: there are none.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -95,7 +96,7 @@ func (s *LabSite) bound(h access.Handler) problem.Handler {
 		if !v.Allowed {
 			return problem.New(http.StatusTooManyRequests, "Too many questions from your address. Try again in a moment.").After(v.RetryAfter)
 		}
-		return h(w, r, access.Caller{Name: address})
+		return h(w, r, access.Caller{Identity: auth.Identity{Name: address}})
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -131,7 +131,7 @@ func TestLive_EveryChange(t *testing.T) {
 		switch fr := l.nextAny(); fr.Type {
 		case live.PolicyFrame:
 			isTold = true
-			if fr.Policy.ETag != a.Header.Get("ETag") || fr.Policy.Revision.Author != access.Owner {
+			if fr.Policy.ETag != a.Header.Get("ETag") || fr.Policy.Revision.Author != auth.OwnerName {
 				t.Errorf("policy %+v", fr.Policy)
 			}
 		case live.ThrottledFrame:
@@ -150,7 +150,7 @@ func TestLive_Saved(t *testing.T) {
 		t.Error("without a change, the policy is reported as unsaved")
 	}
 	d.put(burst(9))
-	if fr := l.next(live.PolicyFrame); fr.Policy.Saved || fr.Policy.Revision.Author != access.Owner {
+	if fr := l.next(live.PolicyFrame); fr.Policy.Saved || fr.Policy.Revision.Author != auth.OwnerName {
 		t.Errorf("while the database fails: %+v", fr.Policy)
 	}
 	if fr := d.listenAgain().next(live.SnapshotFrame); fr.Policy.Saved {

@@ -102,7 +102,7 @@ func (h *logins) begin(w http.ResponseWriter, r *http.Request, who access.Caller
 	if len(wanted.ClientID) > maxClientID {
 		return problem.New(http.StatusUnprocessableEntity, "A client ID has at most %d characters. Copy it again.", maxClientID)
 	}
-	login, err := h.bot.Begin(r.Context(), wanted.ClientID, who.Name)
+	login, err := h.bot.Begin(r.Context(), wanted.ClientID, who.Author())
 	if err != nil {
 		return errLogin(err)
 	}

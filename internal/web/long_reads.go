@@ -109,7 +109,7 @@ func errTooManyReads() error {
 // readLong waits for its turn and runs do, which scans the database for a caller. The turn ends
 // before the answer is sent, because the client may be slow.
 func readLong[T any](ctx context.Context, reads *longReads, who access.Caller, timeout time.Duration, do func() (T, error)) (result T, err error) {
-	end, err := reads.begin(ctx, who.Name, timeout)
+	end, err := reads.begin(ctx, who.Author(), timeout)
 	if err != nil {
 		return result, err
 	}

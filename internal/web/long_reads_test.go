@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
@@ -108,7 +107,7 @@ func (l *longReads) fill(t testing.TB, holder string) (free func()) {
 func TestLongReads_EveryScan(t *testing.T) {
 	d := dash(t, addLimits(t, crowd))
 	d.say(spammer, 4)
-	free := d.server.reads.fill(t, access.Owner)
+	free := d.server.reads.fill(t, auth.OwnerName)
 	other := setBearer(d.newToken(auth.View))
 	user := "/channels/" + channelID + "/users/" + spammer.ID
 	for path, long := range map[string]bool{

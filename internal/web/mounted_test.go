@@ -12,7 +12,7 @@ import (
 func mountInSite(o *Options) {
 	o.Authorize = func(r *http.Request) (who auth.Identity, ok bool) {
 		name := r.Header.Get("Who")
-		return auth.Identity{Name: name, Access: auth.View}, name != ""
+		return auth.Identity{Name: name, Access: auth.View, From: auth.FromSite}, name != ""
 	}
 }
 

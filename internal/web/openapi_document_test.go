@@ -140,8 +140,11 @@ func (s *Server) describe() (*document, error) {
 var needed = map[auth.Access]string{
 	auth.Any:      "Any token may do this.",
 	auth.View:     "A token that may view is enough.",
+	auth.Help:     "It needs a token that may help.",
 	auth.Moderate: "It needs a token that may moderate.",
-	auth.Check:    "It needs a token that may check, or the owner's.",
+	auth.Own:      "It needs a token that may own.",
+	auth.Check:    "It needs a token that may check, or own.",
+	auth.Overlay:  "It needs a token that may show the overlay, or view.",
 }
 
 var pathPart = regexp.MustCompile(`\{(\w+)\}`)

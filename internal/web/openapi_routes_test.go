@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/lab"
@@ -20,7 +19,7 @@ func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
 var documented = map[string]about{
 	"POST /session": {
 		says:  "Sign in with the one-time code of a sign-in link, or with a token. The answer sets the session's cookie.",
-		reads: typeOf[access.Secret](), answers: typeOf[auth.Identity](), headers: []string{"Set-Cookie"}},
+		reads: typeOf[access.Secret](), answers: typeOf[access.SignedInAs](), headers: []string{"Set-Cookie"}},
 	"GET /healthz": {says: "Whether the process is alive.", answers: typeOf[health]()},
 	"GET /readyz": {
 		says:    "Whether messages are judged and saved, together with the other nodes: 503 if not, with the reasons for signed-in callers.",

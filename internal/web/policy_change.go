@@ -17,7 +17,7 @@ import (
 func (h *policies) changePolicy(
 	w http.ResponseWriter, r *http.Request, who access.Caller, channel string, change func(context.Context, control.Request) (control.Revised, error),
 ) error {
-	wanted := control.Request{ChannelID: channel, Author: who.Name, Match: parseTags(r.Header.Get("If-Match"))}
+	wanted := control.Request{ChannelID: channel, Author: who.Author(), Match: parseTags(r.Header.Get("If-Match"))}
 	done, err := change(r.Context(), wanted)
 	if err != nil {
 		return errPolicy(err)

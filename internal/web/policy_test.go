@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -35,7 +35,7 @@ func TestPolicy_AppliesToNextMessage(t *testing.T) {
 	}
 	a := d.put(burst(2))
 	revision := decode[journal.Revision](t, a)
-	if revision.Number != 1 || revision.Author != access.Owner || revision.Policy.Limits[0].Burst != 2 || len(revision.Changes) != 1 {
+	if revision.Number != 1 || revision.Author != auth.OwnerName || revision.Policy.Limits[0].Burst != 2 || len(revision.Changes) != 1 {
 		t.Errorf("revision %+v", revision)
 	}
 	if v := d.say(spammer, 1); v.Allowed {
@@ -102,7 +102,7 @@ func TestPolicy_InForceBeforeSaved(t *testing.T) {
 	d := dash(t)
 	base := control.Tag(d.guard.ChannelPolicy(channelID))
 	d.breakDatabase(time.Minute)
-	if c := decode[control.Revised](t, d.put(burst(2))); c.Saved || c.Number != 1 || c.Author != access.Owner {
+	if c := decode[control.Revised](t, d.put(burst(2))); c.Saved || c.Number != 1 || c.Author != auth.OwnerName {
 		t.Errorf("changed while the database fails: %+v", c)
 	}
 	if v := d.say(spammer, 3); v.Allowed {

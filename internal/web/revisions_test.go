@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
-	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -86,7 +86,7 @@ func TestRevert(t *testing.T) {
 	l.next(live.SnapshotFrame)
 	a := d.revert(1)
 	c := decode[control.Revised](t, a)
-	if c.Number != 3 || !c.Saved || c.Author != access.Owner || d.guard.ChannelPolicy(channelID).Limits[0].Burst != 5 {
+	if c.Number != 3 || !c.Saved || c.Author != auth.OwnerName || d.guard.ChannelPolicy(channelID).Limits[0].Burst != 5 {
 		t.Errorf("back to the first: %+v", c)
 	}
 	if said := fmt.Sprint(c.Difference, c.Changes); said != "[{limit.burst.burst 9 5}] [{limit.burst.burst 3 5}]" {

@@ -44,6 +44,7 @@ type Options struct {
 	Guard    *chatguard.Guard
 	Store    Records         // the recorded history
 	Sessions access.Sessions // identifies callers, even if the database fails
+	Members  access.Members  // people who sign in elsewhere; nil means none
 
 	// WrongCode is the error that Sessions.RedeemCode returns, directly or wrapped, for an invalid
 	// code.
@@ -170,7 +171,7 @@ func New(opts Options) (*Server, error) {
 	})
 	var err error
 	if s.access, err = access.New(access.Options{
-		Site: opts.Site, Authorize: opts.Authorize, Sessions: opts.Sessions, WrongCode: opts.WrongCode, Now: opts.Now, Log: opts.Log,
+		Site: opts.Site, Authorize: opts.Authorize, Sessions: opts.Sessions, Members: opts.Members, WrongCode: opts.WrongCode, Now: opts.Now, Log: opts.Log,
 		NodesShare: s.Shared().NodesShare(),
 	}); err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func (h *settings) change(w http.ResponseWriter, r *http.Request, who access.Cal
 	if h.controls == nil {
 		return errNoSettings()
 	}
-	saved, err := h.controls.SetSettings(r.Context(), channel, who.Name, parseTags(r.Header.Get("If-Match")), wanted)
+	saved, err := h.controls.SetSettings(r.Context(), channel, who.Author(), parseTags(r.Header.Get("If-Match")), wanted)
 	if errors.Is(err, control.ErrStale) {
 		return problem.New(http.StatusPreconditionFailed, "Someone else changed these settings. Load them again, then repeat your change.")
 	}

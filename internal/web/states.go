@@ -76,5 +76,5 @@ func (s states) getRates(w http.ResponseWriter, r *http.Request, _ access.Caller
 
 // serveLive is GET /live.
 func (s states) serveLive(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	return s.model.ServeFeed(w, r, live.Viewer{Name: who.Name, HasEnded: func(ctx context.Context) bool { return s.access.HasEnded(ctx, who) }})
+	return s.model.ServeFeed(w, r, live.Viewer{Name: who.Author(), HasEnded: func(ctx context.Context) bool { return s.access.HasEnded(ctx, who) }})
 }

@@ -32,7 +32,7 @@ func (h *switches) turns(turn func(of *control.Controls, ctx context.Context, ch
 		if err != nil {
 			return err
 		}
-		saved, err := turn(h.controls, r.Context(), channel, who.Name)
+		saved, err := turn(h.controls, r.Context(), channel, who.Author())
 		if err != nil {
 			return errControls(err)
 		}
@@ -50,7 +50,7 @@ func (h *switches) startRaid(w http.ResponseWriter, r *http.Request, who access.
 	if err != nil {
 		return err
 	}
-	until, saved, err := h.controls.StartRaid(r.Context(), channel, who.Name, length)
+	until, saved, err := h.controls.StartRaid(r.Context(), channel, who.Author(), length)
 	if err != nil {
 		return errControls(err)
 	}

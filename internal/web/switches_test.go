@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -35,7 +35,7 @@ func TestSwitches_PauseUntilResume(t *testing.T) {
 	if v := d.say(spammer, 4); !v.Allowed || !v.Observed {
 		t.Errorf("paused, and a fourth message is %+v", v)
 	}
-	if c := d.getChannel(); c.PausedBy != access.Owner || !c.RaidUntil.IsZero() {
+	if c := d.getChannel(); c.PausedBy != auth.OwnerName || !c.RaidUntil.IsZero() {
 		t.Errorf("listed as %+v", c)
 	}
 	if now := d.do("GET", policyPath, nil, asOwner); now.Header.Get("ETag") != tag || decode[chatguard.Policy](t, now).Mode != chatguard.Enforce {
@@ -54,7 +54,7 @@ func TestSwitches_PauseNamesAuthor(t *testing.T) {
 	d := dash(t)
 	anna := d.signIn(map[string]string{"code": "good-code"})
 	decode[switchedTo](t, d.do("POST", channelPath+"/pause", nil, addCookie(anna)))
-	if c := d.getChannel(); c.PausedBy != "anna" || len(d.store.audits) != 1 || d.store.audits[0].Author != "anna" || d.store.audits[0].Action != journal.ChannelPaused {
+	if c := d.getChannel(); c.PausedBy != "link:anna" || len(d.store.audits) != 1 || d.store.audits[0].Author != "link:anna" || d.store.audits[0].Action != journal.ChannelPaused {
 		t.Errorf("listed as %+v, noted as %+v", c, d.store.audits)
 	}
 }
@@ -158,7 +158,7 @@ func TestSwitches_InForceBeforeSaved(t *testing.T) {
 			t.Errorf("%s: %s %s", path, a.Status, a.body)
 		}
 	}
-	if c := d.getChannel(); c.PausedBy != access.Owner || c.RaidUntil.IsZero() {
+	if c := d.getChannel(); c.PausedBy != auth.OwnerName || c.RaidUntil.IsZero() {
 		t.Errorf("it is said to be done, and isn't: %+v", c)
 	}
 }

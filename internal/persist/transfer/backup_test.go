@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ func TestBackup_EqualsDatabase(t *testing.T) {
 	again := open(t, made.Path)
 	copied, _ := restoreGuard(t, again)
 	persisttest.AssertSame(t, g, copied, "0", "1", "499", "new")
-	if _, who, err := again.Tokens.RedeemCode(ctx, code); err != nil || who != ada {
+	if _, who, err := again.Tokens.RedeemCode(ctx, code); err != nil || !reflect.DeepEqual(who, ada) {
 		t.Errorf("the sign-in is gone: %v, %v", who, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -246,7 +247,7 @@ func TestImport_ReplaceKeepsCopy(t *testing.T) {
 		t.Errorf("kept %s, want %s", got, want)
 	}
 	s = open(t, path)
-	if _, who, err := s.Tokens.RedeemCode(ctx, code); err != nil || who != ada {
+	if _, who, err := s.Tokens.RedeemCode(ctx, code); err != nil || !reflect.DeepEqual(who, ada) {
 		t.Errorf("the sign-in is gone: %v, %v", who, err)
 	}
 }

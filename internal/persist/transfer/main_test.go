@@ -25,7 +25,7 @@ var (
 	ctx   = context.Background()
 	start = persisttest.Start
 	at    = persisttest.At
-	ada   = auth.Identity{Name: "Ada", Access: auth.Own}
+	ada   = auth.Identity{Name: "Ada", Access: auth.Own, From: auth.FromLink}
 )
 
 // open opens a store. The end of the test closes it, if it is still open.

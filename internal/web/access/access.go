@@ -20,28 +20,27 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// Owner is the name of the holder of the Site's token.
-const Owner = "owner"
-
 // siteOwner is the holder of the Site's token.
-var siteOwner = auth.Identity{Name: Owner, Access: auth.Own}
+var siteOwner = auth.Identity{Name: auth.OwnerName, Access: auth.Own, From: auth.FromOwner}
 
 // Caller is the sender of a request. A session or a token identifies the caller. If another site
 // authorizes requests, the request itself does.
 type Caller struct {
-	Name    string
-	Access  auth.Access
+	auth.Identity
 	session string
 	token   string
 	request *http.Request
 }
 
-// Options configures an Authenticator. Authorize may be nil; the other fields are required.
+// Options configures an Authenticator. Authorize and Members may be nil; the other fields are
+// required.
 type Options struct {
 	Site Site
 	// Authorize is another site's check. It returns false if the sender has no access.
 	Authorize func(*http.Request) (who auth.Identity, ok bool)
 	Sessions  Sessions
+	// Members are people whose sessions another source keeps. Nil means that there are none.
+	Members   Members
 	WrongCode error // the error that Sessions returns for an invalid code
 	// NodesShare says that other nodes share limits with this one. They have other Sessions.
 	NodesShare bool
@@ -56,7 +55,8 @@ type Authenticator struct {
 	// authorize is another site's check; nil if there is no other site.
 	authorize  func(*http.Request) (auth.Identity, bool)
 	store      Sessions
-	wrongCode  error // the store's error for an invalid code
+	members    Members // nil if there are none
+	wrongCode  error   // the store's error for an invalid code
 	nodesShare bool
 	signIns    *attempts // sign-ins by people
 	// bearers limits the guesses of programs. It is separate from signIns, so that a program that
@@ -81,7 +81,7 @@ func New(opts Options) (*Authenticator, error) {
 	}
 	bearers, err := newAttempts(opts.Now)
 	return &Authenticator{
-		site: opts.Site, authorize: opts.Authorize, store: opts.Sessions, wrongCode: opts.WrongCode, nodesShare: opts.NodesShare, signIns: signIns, bearers: bearers, now: opts.Now,
+		site: opts.Site, authorize: opts.Authorize, store: opts.Sessions, members: opts.Members, wrongCode: opts.WrongCode, nodesShare: opts.NodesShare, signIns: signIns, bearers: bearers, now: opts.Now,
 		siteHash: sha256.Sum256([]byte(opts.Site.Token)), log: opts.Log, owners: map[string]time.Time{},
 	}, err
 }
@@ -144,7 +144,7 @@ func (a *Authenticator) Identify(r *http.Request, needs auth.Access) (Caller, er
 		return Caller{}, errNoCredentials(needs)
 	}
 	who, err := a.sessionHolder(r.Context(), cookie.Value)
-	return Caller{Name: who.Name, Access: who.Access, session: cookie.Value}, err
+	return Caller{Identity: who, session: cookie.Value}, err
 }
 
 // Authorized returns the sender of the request as the other site identifies them.
@@ -153,13 +153,13 @@ func (a *Authenticator) Authorized(r *http.Request) (Caller, error) {
 	if !ok {
 		return Caller{}, errNotAuthorized()
 	}
-	return Caller{Name: who.Name, Access: who.Access, request: r}, nil
+	return Caller{Identity: who, request: r}, nil
 }
 
 // bearer returns the holder of the request's token.
 func (a *Authenticator) bearer(r *http.Request, token string) (Caller, error) {
 	who, _, err := a.tokenHolder(r, token, a.bearers)
-	return Caller{Name: who.Name, Access: who.Access, token: token}, err
+	return Caller{Identity: who, token: token}, err
 }
 
 // tokenHolder returns the holder of a token. Only guesses at the Site's token are limited. Named
@@ -190,7 +190,11 @@ func (a *Authenticator) sessionHolder(ctx context.Context, session string) (auth
 	if a.isOwnerSession(session) {
 		return siteOwner, nil
 	}
-	who, ok, err := a.store.Session(ctx, session)
+	find := a.store.Session
+	if a.isMember(session) {
+		find = a.members.Holder
+	}
+	who, ok, err := find(ctx, session)
 	switch {
 	case err != nil:
 		return who, errUnavailable("Sign-ins can't be checked now: the database is failing. You will be signed in again once that is fixed.", err)

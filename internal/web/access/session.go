@@ -52,7 +52,7 @@ func (a *Authenticator) begin(r *http.Request, code, token string) (Caller, erro
 	case session == "":
 		return Caller{}, a.errToken()
 	}
-	return Caller{Name: who.Name, Access: who.Access, session: session}, nil
+	return Caller{Identity: who, session: session}, nil
 }
 
 func (a *Authenticator) exchange(r *http.Request, code, token string) (session string, who auth.Identity, err error) {
@@ -67,7 +67,7 @@ func (a *Authenticator) exchange(r *http.Request, code, token string) (session s
 		return a.beginOwnerSession(), who, nil
 	case !who.Access.Allows(auth.View): // check before a useless session is stored
 		return "", who, problem.New(http.StatusForbidden,
-			"This token can only check messages. For the dashboard, sign in with a token for view, moderate or own access.")
+			"This token doesn't open the dashboard. For the dashboard, sign in with a token for view, help, moderate or own access.")
 	}
 	return a.store.BeginSession(r.Context(), token)
 }
@@ -89,6 +89,10 @@ func (a *Authenticator) end(ctx context.Context, who Caller) error {
 		return nil
 	}
 	if a.endOwnerSession(who.session) {
+		return nil
+	}
+	if a.isMember(who.session) {
+		a.members.End(who.session)
 		return nil
 	}
 	return a.store.EndSession(ctx, who.session)

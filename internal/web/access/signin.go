@@ -35,7 +35,7 @@ func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	http.SetCookie(w, a.cookie(r, who.session, int(sessionLife.Seconds())))
-	return problem.WriteJSON(w, auth.Identity{Name: who.Name, Access: who.Access})
+	return problem.WriteJSON(w, a.signedInAs(who))
 }
 
 func errNoSessions() error {
@@ -85,11 +85,17 @@ func (s Site) cookieName(r *http.Request) string {
 // SignedInAs describes the signed-in caller and the kind of site.
 type SignedInAs struct {
 	auth.Identity
+	// Author is the name under which the caller's changes are recorded.
+	Author string `json:"author"`
 	// Mounted is true if the dashboard is part of another site, on which people sign in and out.
 	Mounted bool `json:"mounted,omitempty"`
 }
 
 // GetSession is GET /session: who is signed in and what they may do.
 func (a *Authenticator) GetSession(w http.ResponseWriter, _ *http.Request, who Caller) error {
-	return problem.WriteJSON(w, SignedInAs{auth.Identity{Name: who.Name, Access: who.Access}, a.authorize != nil})
+	return problem.WriteJSON(w, a.signedInAs(who))
+}
+
+func (a *Authenticator) signedInAs(who Caller) SignedInAs {
+	return SignedInAs{who.Identity, who.Author(), a.authorize != nil}
 }

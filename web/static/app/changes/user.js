@@ -207,7 +207,7 @@ export async function timeOut(user, length, reason, isConfirmed, zone) {
   }
   const body = { length: durationText(ns), reason: reason.trim(), replace: isConfirmed };
   return change(user, "POST", "/timeout", { body }, (answer) => ({
-    ...timeoutWords(answer, state.me.name, zone), undoing: answer.undo ? { lift: answer.undo } : null,
+    ...timeoutWords(answer, state.me.author, zone), undoing: answer.undo ? { lift: answer.undo } : null,
   }));
 }
 
@@ -215,14 +215,14 @@ export async function timeOut(user, length, reason, isConfirmed, zone) {
 /** @param {string} user @param {string} reason @param {string} [zone] */
 export function ban(user, reason, zone) {
   return change(user, "POST", "/ban", { body: { reason: reason.trim() } }, (answer) => ({
-    ...banWords(answer, state.me.name, zone), isToRead: true, undoing: answer.undo ? { lift: answer.undo } : null,
+    ...banWords(answer, state.me.author, zone), isToRead: true, undoing: answer.undo ? { lift: answer.undo } : null,
   }));
 }
 
 // lift ends a user's timeout or ban.
 /** @param {string} user @param {"timeout" | "ban"} what */
 export function lift(user, what) {
-  return change(user, "DELETE", `/${what}`, {}, (answer) => ({ ...liftWords(answer, state.me.name), isToRead: true }));
+  return change(user, "DELETE", `/${what}`, {}, (answer) => ({ ...liftWords(answer, state.me.author), isToRead: true }));
 }
 
 // undo undoes a pardon, lifts a timeout or ban, or restores the former override.

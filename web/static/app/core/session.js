@@ -47,7 +47,7 @@ function signedOut(why, mounted = false) {
     if (s.session === "in") s.focus = "token";
     s.session = "out";
     s.signIn = { busy: false, error: "", why, mounted };
-    s.me = { name: "", access: "" };
+    s.me = { name: "", access: "", author: "" };
     s.problem = s.dialog = "";
     s.users = new Map();
     s.status = s.policy = s.form = s.settings = s.preview = s.history = s.overrides = null;

@@ -65,8 +65,9 @@
  * @property {"unknown" | "out" | "in"} session
  * @property {{busy: boolean, error: string, why?: string, mounted?: boolean}} signIn why says why a
  *   session ended; mounted is the same as in me
- * @property {{name: string, access: string, mounted?: boolean, first_run?: {console: string}}} me
- *   who is signed in; mounted is true if another site signs people in; first_run means that there
+ * @property {{name: string, access: string, author: string, channels?: Record<string, string>, mounted?: boolean, first_run?: {console: string}}} me
+ *   who is signed in; author is their name in records; channels is what they may do in each
+ *   channel, if that differs; mounted is true if another site signs people in; first_run means that there
  *   is no configuration yet
  * @property {Page} route the page shown
  * @property {Query} query the address bar's parameters without the channel
@@ -118,7 +119,7 @@
 export const state = {
   session: "unknown",
   signIn: { busy: false, error: "", why: "", mounted: false },
-  me: { name: "", access: "" },
+  me: { name: "", access: "", author: "" },
   route: "now",
   query: {},
   channels: [],
@@ -211,10 +212,24 @@ export function standing() {
   return { throttled, would };
 }
 
-// mayModerate reports whether the signed-in user may change anything.
-export function mayModerate() {
-  return state.me.access === "moderate" || state.me.access === "own";
+// accesses are the kinds of access of people, each of which includes those before it.
+const accesses = ["view", "help", "moderate", "moderate-notices", "own"];
+
+// accessHere is what the signed-in user may do in the channel shown.
+export function accessHere() {
+  const { access, channels } = state.me;
+  return channels ? channels[state.channel ?? ""] ?? "" : access;
 }
+
+/** @param {string} needed */
+const may = (needed) => accesses.indexOf(accessHere()) >= accesses.indexOf(needed);
+
+// mayHelp, mayModerate, mayNotify and mayOwn report what the signed-in user may do in the channel
+// shown: pardon and help users; change limits and switches too; change notices too; everything.
+export const mayHelp = () => may("help");
+export const mayModerate = () => may("moderate");
+export const mayNotify = () => may("moderate-notices");
+export const mayOwn = () => may("own");
 
 // mayAct reports whether the signed-in user may time users out and ban them in the channel shown.
 export function mayAct() {

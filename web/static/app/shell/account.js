@@ -19,7 +19,9 @@ import { Icon } from "../widgets/icon.js";
 function roleName(access) {
   switch (access) {
     case "view": return t("shell.access-view");
+    case "help": return t("shell.access-help");
     case "moderate": return t("shell.access-moderate");
+    case "moderate-notices": return t("shell.access-moderate-notices");
     case "own": return t("shell.access-own");
   }
   return access;

@@ -22,6 +22,8 @@ export default {
   "sign-out": "Sign out",
   "no-name": "no name",
   "access-view": "view only",
+  "access-help": "helper",
   "access-moderate": "moderator",
+  "access-moderate-notices": "moderator and notices",
   "access-own": "owner",
 };
