@@ -5,6 +5,9 @@ import { withAlgorithm } from "../static/app/limits/algorithm.js";
 import { draftOf, draftRole, draftTowards, isDirty, lengthFields, loadedOf, newLimit, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { wrongNumber, wrongZone } from "../static/app/words/typed.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("limits");
 
 // policy returns a policy with every kind of number. One duration has more digits than a JavaScript
 // number can represent.

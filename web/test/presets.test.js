@@ -5,6 +5,9 @@ import { draftOf, isDirty, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { presets, withPreset } from "../static/app/limits/presets.js";
 import { ruleOf } from "../static/app/limits/rule.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("limits");
 
 const total = { name: "total", algorithm: "user-window", messages: 1000, every: "24h", per: "user-everywhere" };
 const policy = (news = {}) => ({
@@ -21,7 +24,7 @@ function filled(preset, loaded = policy()) {
 }
 
 test("presets: replace limits and penalties, and keep the rest", () => {
-  for (const preset of presets) {
+  for (const preset of presets()) {
     const { wanted, errors } = filled(preset);
     assert.deepEqual(errors, {});
     assert.deepEqual(wanted, { ...policy(), limits: [...preset.limits, total], penalties: preset.penalties });
@@ -31,35 +34,35 @@ test("presets: replace limits and penalties, and keep the rest", () => {
 test("presets: keep what is being edited elsewhere", () => {
   const loaded = policy();
   const draft = { ...draftOf(loaded), mode: "enforce", timezone: "UTC", exempt: [] };
-  const { mode, timezone, exempt } = withPreset({ policy: loaded, draft }, presets[0]);
+  const { mode, timezone, exempt } = withPreset({ policy: loaded, draft }, presets()[0]);
   assert.deepEqual([mode, timezone, exempt], ["enforce", "UTC", []]);
 });
 
 test("presets: removed limits can be kept, and known ones are not new", () => {
-  const { draft } = filled(presets[0]);
+  const { draft } = filled(presets()[0]);
   assert.deepEqual(draft.limits.map(({ name, isNew, isRemoved }) => `${name} ${isNew} ${isRemoved}`), ["burst false false", "daily true false", "total false false", "slow false true"]);
 });
 
 test("presets: choosing one again changes nothing", () => {
-  const { wanted } = filled(presets[2]);
-  const { draft } = filled(presets[2], wanted);
+  const { wanted } = filled(presets()[2]);
+  const { draft } = filled(presets()[2], wanted);
   assert.equal(isDirty({ policy: wanted, draft }), false);
 });
 
 test("presets: a name that a limit of all channels has is not used again", () => {
-  const { wanted } = filled(presets[0], policy({ limits: [{ ...total, name: "burst" }] }));
+  const { wanted } = filled(presets()[0], policy({ limits: [{ ...total, name: "burst" }] }));
   assert.deepEqual(wanted.limits.map(({ name }) => name), ["burst-2", "daily", "burst"]);
 });
 
 test("presets: a chat server's ladder stays", () => {
   for (const ladder of [[], ["drop"], ["none", "drop"]]) {
-    const { wanted } = filled(presets[1], policy({ penalties: { ...policy().penalties, ladder } }));
-    assert.deepEqual(wanted.penalties, { ...presets[1].penalties, ladder });
+    const { wanted } = filled(presets()[1], policy({ penalties: { ...policy().penalties, ladder } }));
+    assert.deepEqual(wanted.penalties, { ...presets()[1].penalties, ladder });
   }
 });
 
 test("presets: rules in words", () => {
-  const rules = presets.map(({ limits }) => limits.map((limit) => ruleOf(limit, "")));
+  const rules = presets().map(({ limits }) => limits.map((limit) => ruleOf(limit, "")));
   assert.deepEqual(rules[0], ["5 messages, then one every 2 seconds", "1,000 messages a day, until midnight UTC"]);
   assert.equal(rules[2][2], "About 300 messages in any minute");
 });

@@ -3,6 +3,9 @@ import test from "node:test";
 import "../list-algorithms.js";
 import { draftOf, isDirty, policyOf } from "../static/app/limits/draft.js";
 import { withTried } from "../static/app/limits/tried.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("limits");
 
 const policy = {
   mode: "enforce", timezone: "Europe/Berlin", exempt: [],

@@ -2,13 +2,14 @@
 // One limit: its rule in words, then its numbers. A limit that counts across all channels is
 // read-only.
 
+import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
-import { configured } from "../core/state.js";
 import { keepLimit, moveLimit, neighbourOf, removeLimit, setField } from "./draft-edits.js";
 import { isFixed } from "./draft.js";
 import { Kind } from "./kind.js";
 import { LabLink } from "./lab-link.js";
 import { Numbers } from "./numbers.js";
+import { originText } from "./origin.js";
 import { LimitOverrides } from "./overrides.js";
 import { LimitRoles } from "./role-rows.js";
 import { isClear, ruleIn } from "./rule.js";
@@ -31,12 +32,12 @@ export function LimitCard({ limit, index, form, mayEdit, overrides, channel }) {
   const fixed = !mayEdit || isFixed(limit.source);
   const { name, fields } = algorithmOf(limit.source);
   const numbers = numbersIn(fields, limit.texts);
-  const rule = isClear(limit, index, form) ? ruleIn(limit, numbers, form) : "Fix the highlighted field.";
+  const rule = isClear(limit, index, form) ? ruleIn(limit, numbers, form) : t("limits.fix-field");
   return html`
     <fieldset class="limit ${fixed ? "fixed" : ""}">
       <legend>
         <span class="rule">${rule}</span>
-        <span class="labels"><bdi class="name">${limit.name || "New limit"}</bdi><span>${name}</span><span>${sharers[limit.per]}</span></span>
+        <span class="labels"><bdi class="name">${limit.name || t("limits.new-limit")}</bdi><span>${name}</span><span>${sharers[limit.per]}</span></span>
       </legend>
       ${!fixed && html`<${Moves} limit=${limit} index=${index} limits=${form.draft.limits} />`}
       ${!fixed && html`<${Kind} limit=${limit} index=${index} form=${form} overrides=${overrides} />`}
@@ -55,8 +56,8 @@ export function LimitCard({ limit, index, form, mayEdit, overrides, channel }) {
 function Removed({ limit, index }) {
   return html`
     <div class="limit removed">
-      <p>Saving removes <bdi>${limit.name}</bdi> and clears everyone’s usage of it.</p>
-      <button type="button" id=${`keep-${index}`} onClick=${() => keepLimit(index)}>Keep</button>
+      <p>${rich("limits.removed", { limit: html`<bdi>${limit.name}</bdi>` })}</p>
+      <button type="button" id=${`keep-${index}`} onClick=${() => keepLimit(index)}>${t("limits.keep")}</button>
     </div>
   `;
 }
@@ -65,11 +66,11 @@ function Removed({ limit, index }) {
 function Moves({ limit: { name }, index, limits }) {
   return html`
     <span class="moves">
-      <button type="button" class="icon-only" id=${`limit-${index}-up`} disabled=${neighbourOf(limits, index, -1) < 0} title="Move up"
-        aria-label=${`Move the limit ${name} up`} onClick=${() => moveLimit(index, -1)}><${Icon} name="up" /></button>
-      <button type="button" class="icon-only" id=${`limit-${index}-down`} disabled=${neighbourOf(limits, index, 1) < 0} title="Move down"
-        aria-label=${`Move the limit ${name} down`} onClick=${() => moveLimit(index, 1)}><${Icon} name="down" /></button>
-      <button type="button" class="icon-only" id=${`remove-${index}`} title="Remove" aria-label=${`Remove the limit ${name}`} onClick=${() => removeLimit(index)}>
+      <button type="button" class="icon-only" id=${`limit-${index}-up`} disabled=${neighbourOf(limits, index, -1) < 0} title=${t("limits.up")}
+        aria-label=${t("limits.move-up", { limit: name })} onClick=${() => moveLimit(index, -1)}><${Icon} name="up" /></button>
+      <button type="button" class="icon-only" id=${`limit-${index}-down`} disabled=${neighbourOf(limits, index, 1) < 0} title=${t("limits.down")}
+        aria-label=${t("limits.move-down", { limit: name })} onClick=${() => moveLimit(index, 1)}><${Icon} name="down" /></button>
+      <button type="button" class="icon-only" id=${`remove-${index}`} title=${t("limits.remove")} aria-label=${t("limits.remove-limit", { limit: name })} onClick=${() => removeLimit(index)}>
         <${Icon} name="trash" />
       </button>
     </span>
@@ -81,10 +82,10 @@ function Choices({ limit, index }) {
   return html`
     <div class="choices">
       <${Tick} id=${`observes-${index}`} checked=${limit.observes} onChange=${(is) => setField(index, "observes", is)}>
-        Observe only <span class="muted">Reports messages over this limit, but throttles nobody.</span>
+        ${t("limits.observe")} <span class="muted">${t("limits.observe-about")}</span>
       <//>
       <${Tick} id=${`counts-${index}`} checked=${limit.countsThrottled} onChange=${(is) => setField(index, "countsThrottled", is)}>
-        Throttled messages also count <span class="muted">Users who keep writing while throttled wait longer.</span>
+        ${t("limits.count")} <span class="muted">${t("limits.count-about")}</span>
       <//>
     </div>
   `;
@@ -94,10 +95,10 @@ function Choices({ limit, index }) {
 /** @param {{limit: DraftLimit, fixed: boolean}} props */
 function Notes({ limit, fixed }) {
   const notes = [
-    fixed && limit.observes && "Observe only: reports messages over the limit, but throttles nobody.",
-    fixed && limit.countsThrottled && "Throttled messages also count.",
-    isShared(limit) && "Messages over this limit are removed without a strike.",
-    isFixed(limit.source) && `Applies across all channels. Change it in the ${configured().name}.`,
+    fixed && limit.observes && t("limits.observes"),
+    fixed && limit.countsThrottled && t("limits.counts"),
+    isShared(limit) && t("limits.no-strike"),
+    isFixed(limit.source) && originText("limits.fixed-file", "limits.fixed-code"),
   ];
   return notes.filter(Boolean).map((note) => html`<p class="muted">${note}</p>`);
 }

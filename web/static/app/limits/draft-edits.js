@@ -4,7 +4,7 @@
 
 import { state, update } from "../core/state.js";
 import { withAlgorithm } from "./algorithm.js";
-import { draftRole, isFixed, loadedOf, newLimit } from "./draft.js";
+import { draftRole, isFixed, loadedOf, newLimit, usualTimeout } from "./draft.js";
 import { edit } from "./form.js";
 import { withPreset } from "./presets.js";
 import { roles } from "../words/roles.js";
@@ -106,7 +106,7 @@ export function setRung(index, change) {
 
 export function addRung() {
   const place = state.form.draft.rungs.length;
-  edit((draft) => draft.rungs.push({ action: "timeout", length: "10 minutes" }), `rung-${place}-action`);
+  edit((draft) => draft.rungs.push({ action: "timeout", length: usualTimeout() }), `rung-${place}-action`);
 }
 
 /** @param {number} index */

@@ -2,12 +2,13 @@
 // The errors of a draft, by the ID of the field, in words for moderators. Values that were loaded
 // have no errors.
 
+import { t } from "../../text/text.js";
 import { isFixed, lengthFields } from "./draft.js";
 import { algorithmOf, roleFields } from "../words/algorithms.js";
 import { parseLength } from "../words/lengths.js";
 import { textsOf, wrongNumber, wrongZone } from "../words/typed.js";
 /** @import { Draft, DraftLimit } from "./draft.js" */
-/** @import { Fields } from "../words/algorithms.js" */
+/** @import { Bounds } from "../words/algorithms.js" */
 /** @import { Texts } from "../words/typed.js" */
 
 /** @typedef {(id: string, error: string) => unknown} Note */
@@ -39,7 +40,7 @@ function checkLimit(limit, i, limits, note) {
 }
 
 /**
- * @param {Fields} fields
+ * @param {Record<string, Bounds>} fields
  * @param {Record<string, any>} source
  * @param {Texts} texts
  * @param {(name: string) => string} id
@@ -53,18 +54,18 @@ function checkTexts(fields, source, texts, id, note) {
 /** @param {string} length */
 function wrongTimeout(length) {
   const ns = parseLength(length);
-  if (ns === null) return "Enter a length of time, such as 30s, 10m or 1h30.";
-  if (ns < 1n || ns % 1_000_000_000n !== 0n) return "Enter whole seconds, 1 or more.";
-  return ns > longestTimeout ? "Enter at most 14 days." : "";
+  if (ns === null) return t("limits.enter-timeout");
+  if (ns < 1n || ns % 1_000_000_000n !== 0n) return t("limits.enter-seconds");
+  return ns > longestTimeout ? t("limits.enter-14-days") : "";
 }
 
 /** @param {DraftLimit} of @param {DraftLimit[]} limits */
 function wrongName({ id, name }, limits) {
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name.trim())) return "Enter 1 to 64 letters, digits, - or _.";
-  return limits.some((other) => other.id !== id && other.name === name.trim()) ? "Another limit has this name. Enter a different one." : "";
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name.trim())) return t("limits.enter-name");
+  return limits.some((other) => other.id !== id && other.name === name.trim()) ? t("limits.name-taken") : "";
 }
 
 /** @param {string} text */
 export function wrongTimeOfDay(text) {
-  return text.trim() === "" || /^([01]\d|2[0-3]):[0-5]\d$/.test(text.trim()) ? "" : "Enter a time of day, 00:00 to 23:59.";
+  return text.trim() === "" || /^([01]\d|2[0-3]):[0-5]\d$/.test(text.trim()) ? "" : t("limits.enter-time");
 }

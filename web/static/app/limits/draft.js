@@ -43,14 +43,10 @@ import { numbersOf, textsOf } from "../words/typed.js";
 
 const longest = 99_420; // days; about 2 ** 33 s
 
-/** @param {string} label @param {string} zero */
-const length = (label, zero) => ({ label, unit: "", isLength: true, least: 0, most: longest * 86_400, zero });
+const length = { isLength: true, least: 0, most: longest * 86_400 };
 
 // lengthFields are the durations of penalties.
-export const lengthFields = {
-  strike_every: length("At most one strike every", "every message counts"),
-  forget_after: length("Strikes expire after", "never"),
-};
+export const lengthFields = { strike_every: length, forget_after: length };
 
 /** @param {Api.Policy} of @returns {Draft} */
 export function draftOf({ mode, timezone, exempt, limits, penalties }) {
@@ -132,6 +128,9 @@ function rungOf(text) {
   const [action, length] = text.split(" ");
   return length === undefined || length === "refill" ? { action: text, length: "" } : { action, length: lengthText(nanoseconds(length)) };
 }
+
+// usualTimeout returns the duration of a new timeout.
+export const usualTimeout = () => lengthText(600_000_000_000n);
 
 /** @param {Rung} of */
 const rungText = ({ action, length }) => (action === "timeout" ? `timeout ${durationText(parseLength(length) ?? 0n)}` : action);

@@ -2,13 +2,15 @@
 // The history of the channel's limits, and their differences from the configuration file. The
 // moderator can restore either. Both are fetched when the moderator opens this part of the page.
 
+import { t } from "../../text/text.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { inOrder } from "../core/in-order.js";
 import { ifSignedOut } from "../core/session.js";
-import { configured, state, update } from "../core/state.js";
+import { state, update } from "../core/state.js";
 import { isDirty } from "./draft.js";
 import { policyAddress, revert } from "./form.js";
+import { originText } from "./origin.js";
 import { ChangeList } from "../words/changes.js";
 import { clock } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
@@ -51,9 +53,9 @@ async function copyExport() {
     const answer = await fetch(exportAddress());
     if (!answer.ok) throw new Error(answer.statusText);
     await navigator.clipboard.writeText(await answer.text());
-    say("Copied.");
+    say(t("limits.copied"));
   } catch {
-    say("Copying failed. Use Export as TOML."); // browsers require a secure connection
+    say(t("limits.not-copied")); // browsers require a secure connection
   }
 }
 
@@ -68,10 +70,10 @@ export function HistoryPane({ state, mayEdit }) {
   }, [isOpen, form.etag, form.made]);
   return html`
     <details class="history" open=${isOpen} onToggle=${(event) => setOpen(event.target.open)}>
-      <summary>History and ${configured().name}</summary>
+      <summary>${originText("limits.history-file", "limits.history-code")}</summary>
       ${isOpen && html`
         ${history?.problem && html`<p class="error" role="alert">${history.problem}</p>`}
-        ${!history && html`<p class="muted">Loading…</p>`}
+        ${!history && html`<p class="muted">${t("limits.loading-history")}</p>`}
         ${history?.revisions && html`<${Revisions} history=${history} form=${form} mayEdit=${mayEdit} />`}
         ${history?.differences && html`<${File} history=${history} form=${form} mayEdit=${mayEdit} />`}`}
     </details>
@@ -81,13 +83,13 @@ export function HistoryPane({ state, mayEdit }) {
 /** @param {{history: History, form: Form, mayEdit: boolean}} props */
 function Revisions({ history: { revisions }, form, mayEdit }) {
   const [all, setAll] = useState(false);
-  if (revisions.length === 0) return html`<p class="muted">No changes yet. The limits are those of the ${configured().name}.</p>`;
+  if (revisions.length === 0) return html`<p class="muted">${originText("limits.unchanged-file", "limits.unchanged-code")}</p>`;
   const shown = all ? revisions : revisions.slice(0, fewest);
   const mayGo = mayEdit && !isDirty(form);
   return html`
-    ${mayEdit && !mayGo && html`<p class="muted">To restore a revision, first save or discard your changes.</p>`}
+    ${mayEdit && !mayGo && html`<p class="muted">${t("limits.restore-later")}</p>`}
     <ol class="revisions">${shown.map((revision, i) => html`<${Revision} key=${revision.number} revision=${revision} isLast=${i === 0} mayGo=${mayGo} />`)}</ol>
-    ${shown.length < revisions.length && html`<button type="button" class="quiet" onClick=${() => setAll(true)}>Show all ${revisions.length}</button>`}
+    ${shown.length < revisions.length && html`<button type="button" class="quiet" onClick=${() => setAll(true)}>${t("limits.show-all", { count: revisions.length })}</button>`}
   `;
 }
 
@@ -98,12 +100,12 @@ function Revision({ revision: { number, author, at, difference, discarded, saved
       <div>
         <p>
           <strong>${number}</strong> <bdi>${author}</bdi> <time class="muted" datetime=${at}>${clock(Date.parse(at))}</time>
-          ${isLast && html` <span class="state good">in force</span>`}${saved === false && html` <span class="state warn">not saved yet</span>`}
+          ${isLast && html` <span class="state good">${t("limits.in-force")}</span>`}${saved === false && html` <span class="state warn">${t("limits.unsaved")}</span>`}
         </p>
-        ${discarded && html`<p class="muted">Restored from the ${configured().name}.</p>`}
-        ${difference?.length > 0 ? html`<${ChangeList} changes=${difference} />` : !discarded && html`<p class="muted">No difference.</p>`}
+        ${discarded && html`<p class="muted">${originText("limits.restored-file", "limits.restored-code")}</p>`}
+        ${difference?.length > 0 ? html`<${ChangeList} changes=${difference} />` : !discarded && html`<p class="muted">${t("limits.no-difference")}</p>`}
       </div>
-      ${mayGo && !isLast && html`<button type="button" aria-label=${`Restore revision ${number}`} onClick=${() => revert(number)}>Restore</button>`}
+      ${mayGo && !isLast && html`<button type="button" aria-label=${t("limits.restore-revision", { number: String(number) })} onClick=${() => revert(number)}>${t("limits.restore")}</button>`}
     </li>
   `;
 }
@@ -113,14 +115,14 @@ function Revision({ revision: { number, author, at, difference, discarded, saved
 function File({ history: { differences, copied }, form, mayEdit }) {
   const mayGo = mayEdit && differences.length > 0 && !isDirty(form);
   return html`
-    <h2>Compared with the ${configured().name}</h2>
+    <h2>${originText("limits.compared-file", "limits.compared-code")}</h2>
     ${differences.length === 0
-      ? html`<p class="muted">No differences.</p>`
-      : html`<p class="muted">Value in the ${configured().short} → current value:</p><${ChangeList} changes=${differences} />`}
+      ? html`<p class="muted">${t("limits.no-differences")}</p>`
+      : html`<p class="muted">${originText("limits.values-file", "limits.values-code")}</p><${ChangeList} changes=${differences} />`}
     <div class="buttons">
-      ${mayGo && html`<button type="button" class="to-file" onClick=${() => revert(0)}>Restore the ${configured().short}’s limits</button>`}
-      <a href=${exportAddress()} download>Export as TOML</a>
-      <button type="button" class="quiet" onClick=${copyExport}>Copy</button>
+      ${mayGo && html`<button type="button" class="to-file" onClick=${() => revert(0)}>${originText("limits.restore-file", "limits.restore-code")}</button>`}
+      <a href=${exportAddress()} download>${t("limits.export")}</a>
+      <button type="button" class="quiet" onClick=${copyExport}>${t("limits.copy")}</button>
       <span role="status" class="muted">${copied}</span>
     </div>
   `;

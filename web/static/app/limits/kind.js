@@ -2,11 +2,12 @@
 // The name, algorithm and scope of a limit. Usage is counted by them, so it starts again when one
 // of them changes.
 
+import { rich, t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { setAlgorithm, setField } from "./draft-edits.js";
 import { loadedOf } from "./draft.js";
 import { LimitField } from "../widgets/field.js";
-import { algorithmNames, algorithmOf, amount } from "../words/algorithms.js";
+import { algorithmNames, algorithmOf } from "../words/algorithms.js";
 import { sharers } from "../words/scopes.js";
 /** @import { State } from "../core/state.js" */
 /** @import { DraftLimit } from "./draft.js" */
@@ -20,12 +21,12 @@ export function Kind({ limit, index, form, overrides }) {
   const [isOpen, setOpen] = useState(limit.isOpen);
   return html`
     <details class="kind" open=${isOpen || Boolean(error)} onToggle=${(event) => setOpen(event.target.open)}>
-      <summary>Name, algorithm and scope</summary>
+      <summary>${t("limits.kind")}</summary>
       <div class="fields">
-        <${LimitField} id=${id} label="Name" value=${limit.name} error=${error} isText onInput=${(text) => setField(index, "name", text)} />
-        <${Choice} id=${`algorithm-${index}`} label="Algorithm" value=${algorithm} onChoose=${(value) => setAlgorithm(index, value)}
+        <${LimitField} id=${id} label=${t("limits.name")} value=${limit.name} error=${error} isText onInput=${(text) => setField(index, "name", text)} />
+        <${Choice} id=${`algorithm-${index}`} label=${t("limits.algorithm")} value=${algorithm} onChoose=${(value) => setAlgorithm(index, value)}
           options=${Object.fromEntries(algorithmNames().map((value) => [value, algorithmOf({ algorithm: value }).name]))} />
-        <${Choice} id=${`per-${index}`} label="Scope" value=${limit.per} onChoose=${(value) => setField(index, "per", value)}
+        <${Choice} id=${`per-${index}`} label=${t("limits.scope")} value=${limit.per} onChoose=${(value) => setField(index, "per", value)}
           options=${{ user: sharers.user, channel: sharers.channel }} />
       </div>
       <p class="muted">${algorithmOf(limit.source).about}</p>
@@ -56,11 +57,12 @@ function Fresh({ limit, loaded, overrides }) {
   const isRenamed = name !== loaded.name;
   if (!isRenamed && limit.source.algorithm === loaded.algorithm && limit.per === (loaded.per ?? "user")) return null;
   const custom = (overrides?.users ?? []).filter(({ override }) => override.limits?.[loaded.name]).length;
+  const before = html`<bdi>${loaded.name}</bdi>`;
   return html`
     <p class="starts-over">
-      Usage starts again when you save: everyone gets the full allowance of this limit.
-      ${isRenamed && html` It was “<bdi>${loaded.name}</bdi>” before.`}
-      ${isRenamed && custom > 0 && html` Custom limits of ${custom === 1 ? "1 user" : `${amount(custom)} users`} in “<bdi>${loaded.name}</bdi>” will no longer apply.`}
+      ${t("limits.starts-over")}
+      ${isRenamed && [" ", rich("limits.renamed", { limit: before })]}
+      ${isRenamed && custom > 0 && [" ", rich("limits.renamed-custom", { limit: before, n: custom })]}
     </p>
   `;
 }

@@ -2,6 +2,7 @@
 // From a limit to the Lab: the limit in force and, if it differs, its draft, under the channel's
 // busiest ten minutes.
 
+import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { labPage } from "../core/route.js";
 import { limitOf, loadedOf } from "./draft.js";
@@ -31,5 +32,5 @@ const inZone = (limit, zone) => (algorithmOf(limit).hasDay && zone ? { ...limit,
 /** @param {{limit: DraftLimit, index: number, form: Form, channel: string}} props */
 export function LabLink({ limit, index, form, channel }) {
   const address = labAddress(limit, index, form, channel);
-  return address && html`<a class="try" id=${`try-${index}`} href=${address} target="_blank" rel="noopener"><${Icon} name="flask" />Try in the Lab</a>`;
+  return address && html`<a class="try" id=${`try-${index}`} href=${address} target="_blank" rel="noopener"><${Icon} name="flask" />${t("limits.try")}</a>`;
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // The numbers of a limit, as chatguard lists them for its algorithm, and their effect in words.
 
+import { t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { setField, setText } from "./draft-edits.js";
 import { isClear } from "./rule.js";
@@ -23,9 +24,9 @@ export function Numbers({ limit, index, form, fixed }) {
     <div class="fields">
       ${Object.entries(fields).filter(([, { isRare }]) => !isRare).map(([name, field]) => html`<${NumberField} key=${name} name=${name} field=${field} limit=${limit} index=${index} form=${form} fixed=${fixed} />`)}
       ${hasDay && html`
-        <${LimitField} id=${`reset_at-${index}`} label="Day ends at" value=${limit.resetAt} fixed=${fixed} error=${error("reset_at")} hint="00:00" isText
+        <${LimitField} id=${`reset_at-${index}`} label=${t("limits.day-ends")} value=${limit.resetAt} fixed=${fixed} error=${error("reset_at")} hint="00:00" isText
           onInput=${(text) => setField(index, "resetAt", text)} />
-        <${LimitField} id=${`timezone-${index}`} label="Time zone" value=${limit.timezone} fixed=${fixed} error=${error("timezone")}
+        <${LimitField} id=${`timezone-${index}`} label=${t("limits.zone")} value=${limit.timezone} fixed=${fixed} error=${error("timezone")}
           hint=${form.draft.timezone || "UTC"} isText list="zones" onInput=${(text) => setField(index, "timezone", text)} />
       `}
     </div>
@@ -52,7 +53,7 @@ function RareNumbers({ limit, index, form, fixed }) {
   if (rare.length === 0 || (fixed && !isUsed)) return null;
   return html`
     <details class="kind rare" open=${isOpen || isUsed} onToggle=${(event) => setOpen(event.target.open)}>
-      <summary>More numbers</summary>
+      <summary>${t("limits.more-numbers")}</summary>
       <div class="fields">
         ${rare.map(([name, field]) => html`<${NumberField} key=${name} name=${name} field=${field} limit=${limit} index=${index} form=${form} fixed=${fixed} />`)}
       </div>

@@ -1,6 +1,7 @@
 // @ts-check
 // Users with custom numbers in a limit.
 
+import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { inOrder } from "../core/in-order.js";
@@ -36,17 +37,17 @@ export async function loadOverrides() {
 export function LimitOverrides({ name, fields, overrides }) {
   const users = (overrides?.users ?? []).filter(({ override }) => override.limits?.[name]);
   if (users.length === 0) return null;
+  const named = users.slice(0, shown).map((user, i) => html`${i > 0 && t("limits.custom-between")}<${User} user=${user} own=${user.override.limits[name]} fields=${fields} />`);
   return html`
     <p class="overrides">
-      <span class="muted">Custom limits: </span>
-      ${users.slice(0, shown).map((user, i) => html`${i > 0 && ", "}<${User} user=${user} own=${user.override.limits[name]} fields=${fields} />`)}
-      ${users.length > shown && ` and ${amount(users.length - shown)} more`}
+      <span class="muted">${t("limits.custom")}</span>${" "}
+      ${users.length > shown ? rich("limits.custom-more", { users: named, n: users.length - shown }) : named}
     </p>
   `;
 }
 
 /** @param {{user: Overridden, own: Api.Override, fields: Fields}} props */
 function User({ user: { user_id: id, login }, own, fields }) {
-  const numbers = Object.entries(own).map(([field, value]) => (fields[field]?.isLength ? `one every ${length(seconds(String(value)))}` : amount(Number(value))));
-  return html`<a href=${linkTo(state, "people", { user: id })}><bdi>${login || shownID(id)}</bdi></a> ${numbers.join(", ")}`;
+  const numbers = Object.entries(own).map(([field, value]) => (fields[field]?.isLength ? t("limits.one-every", { time: length(seconds(String(value))) }) : amount(Number(value))));
+  return html`<a href=${linkTo(state, "people", { user: id })}><bdi>${login || shownID(id)}</bdi></a> ${numbers.join(t("limits.custom-between"))}`;
 }

@@ -2,12 +2,14 @@
 // The page Limits, where a moderator edits the channel's limits. A saved change applies from the
 // next message on.
 
+import { rich, t } from "../../text/text.js";
 import { html, useEffect, useLayoutEffect, useState } from "../../vendor/htm-preact.js";
-import { configured, mayModerate } from "../core/state.js";
+import { mayModerate } from "../core/state.js";
 import { LimitCard } from "./card.js";
 import { addLimit } from "./draft-edits.js";
 import { save } from "./form.js";
 import { HistoryPane } from "./history.js";
+import { originText } from "./origin.js";
 import { loadOverrides } from "./overrides.js";
 import { Penalties } from "./penalties.js";
 import { PresetChooser } from "./preset-chooser.js";
@@ -29,8 +31,8 @@ export function LimitsPage({ state }) {
   const { form } = state;
   if (!form?.policy) {
     return html`
-      <${PageHead} title="Limits" />
-      ${form?.problem ? html`<p class="error" role="alert">${form.problem}</p>` : html`<p class="muted">Loading limits…</p>`}
+      <${PageHead} title=${t("limits.title")} />
+      ${form?.problem ? html`<p class="error" role="alert">${form.problem}</p>` : html`<p class="muted">${t("limits.loading")}</p>`}
     `;
   }
   return html`
@@ -54,13 +56,13 @@ function Limits({ state }) {
   const [showsPresets, setPresets] = useState(form.revision === null && matchMedia("(min-width: 600px)").matches); // nobody has changed the limits yet
   return html`
     <form class="limits" onSubmit=${submit} novalidate>
-      <${PageHead} title="Limits">
+      <${PageHead} title=${t("limits.title")}>
         ${mayModerate() && html`
           <button type="button" id="choose-preset" aria-expanded=${showsPresets ? "true" : "false"} onClick=${() => setPresets(!showsPresets)}>
-            Presets<${Icon} name="chevron-down" />
+            ${t("limits.presets")}<${Icon} name="chevron-down" />
           </button>`}
       <//>
-      <p class="origin muted">${!form.conflict && origin(form.revision)} ${mayModerate() ? "Changes apply from the next message on." : mode(form.policy)}</p>
+      <p class="origin muted">${!form.conflict && origin(form.revision)} ${mayModerate() ? t("limits.applies") : mode(form.policy)}</p>
       ${form.tried && html`<${TriedNote} tried=${form.tried} />`}
       ${mayModerate() && (showsPresets || form.preset) && html`<${PresetChooser} form=${form} />`}
       <div class="columns">
@@ -68,8 +70,8 @@ function Limits({ state }) {
           ${form.draft.limits.map((limit, i) => html`
             <${LimitCard} key=${limit.id} limit=${limit} index=${i} form=${form} mayEdit=${mayEdit} overrides=${overrides} channel=${channel} />
           `)}
-          ${form.draft.limits.length === 0 && html`<p class="none muted">No limits: nobody is throttled.</p>`}
-          ${overrides?.problem && html`<p class="error">Users with custom limits could not be loaded: ${overrides.problem}</p>`}
+          ${form.draft.limits.length === 0 && html`<p class="none muted">${t("limits.none")}</p>`}
+          ${overrides?.problem && html`<p class="error">${t("limits.custom-failed", { problem: overrides.problem })}</p>`}
           ${mayModerate() && html`<${LimitChooser} />`}
         </div>
         <div class="beside">
@@ -97,13 +99,13 @@ function useFocus({ focus }) {
 
 /** @param {Revision | null | undefined} revision */
 function origin(revision) {
-  if (revision === undefined) return "The last change could not be loaded.";
-  if (!revision?.changes?.length) return `Same as the ${configured().name}.`;
-  return html`Changed by <bdi>${revision.author}</bdi>, ${clock(Date.parse(revision.at))}.`;
+  if (revision === undefined) return t("limits.change-unknown");
+  if (!revision?.changes?.length) return originText("limits.same-file", "limits.same-code");
+  return rich("limits.changed", { who: html`<bdi>${revision.author}</bdi>`, time: clock(Date.parse(revision.at)) });
 }
 
 /** @param {Api.Policy} policy */
-const mode = (policy) => (policy.mode === "enforce" ? "Enforced." : "Observe only: nobody is throttled.");
+const mode = (policy) => t(policy.mode === "enforce" ? "limits.enforced" : "limits.observed");
 
 function LimitChooser() {
   const [isOpen, setOpen] = useState(false);
@@ -120,9 +122,9 @@ function LimitChooser() {
   };
   return html`
     <div class="chooser" onKeyDown=${close}>
-      <button type="button" id="add-limit" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}><${Icon} name="plus" />Add a limit</button>
+      <button type="button" id="add-limit" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}><${Icon} name="plus" />${t("limits.add")}</button>
       ${isOpen && html`
-        <ul aria-label="Kinds of limits">
+        <ul aria-label=${t("limits.kinds")}>
           ${algorithmNames().map((algorithm) => html`<${NewLimit} algorithm=${algorithm} add=${add} />`)}
         </ul>`}
     </div>

@@ -1,17 +1,18 @@
 // @ts-check
 // The settings beside the limits: penalties, exempt roles and the channel's time zone.
 
+import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { addRung, moveRung, removeRung, setExempt, setRung } from "./draft-edits.js";
-import { lengthFields } from "./draft.js";
+import { usualTimeout } from "./draft.js";
 import { edit } from "./form.js";
 import { LimitField, Tick, Zones } from "../widgets/field.js";
 import { Icon } from "../widgets/icon.js";
 import { parseLength } from "../words/lengths.js";
-import { nouns, past, todo } from "../words/penalties.js";
+import { severities, todo } from "../words/penalties.js";
 import { roleName, roles } from "../words/roles.js";
 import { wait } from "../words/time.js";
-/** @import { Rung } from "./draft.js" */
+/** @import { lengthFields, Rung } from "./draft.js" */
 /** @import { Form } from "./form.js" */
 
 /** @param {{form: Form, mayEdit: boolean}} props */
@@ -19,7 +20,7 @@ export function Penalties({ form, mayEdit }) {
   return html`
     <${Ladder} form=${form} mayEdit=${mayEdit} />
     <fieldset>
-      <legend>Exempt roles</legend>
+      <legend>${t("limits.exempt")}</legend>
       <div class="choices abreast">
         ${roles.filter((role) => role !== "everyone" || form.policy.exempt?.includes(role)).map((role) => html`
           <${Tick} key=${role} id=${`exempt-${role}`} checked=${form.draft.exempt.includes(role)} fixed=${!mayEdit} onChange=${(is) => setExempt(role, is)}>
@@ -29,9 +30,9 @@ export function Penalties({ form, mayEdit }) {
       </div>
     </fieldset>
     <fieldset>
-      <legend>Time zone</legend>
+      <legend>${t("limits.zone-title")}</legend>
       <div class="fields">
-        <${LimitField} id="zone" label="Channel’s time zone" value=${form.draft.timezone} fixed=${!mayEdit} error=${form.errors.zone} hint="UTC"
+        <${LimitField} id="zone" label=${t("limits.channel-zone")} value=${form.draft.timezone} fixed=${!mayEdit} error=${form.errors.zone} hint="UTC"
           isText list="zones" onInput=${(text) => edit((draft) => (draft.timezone = text))} />
       </div>
       <${Zones} />
@@ -39,63 +40,77 @@ export function Penalties({ form, mayEdit }) {
   `;
 }
 
-const noStep = "If there are no steps, messages are blocked before anyone sees them. Only a chat server can do that.";
-
 // Ladder shows the rungs in order: as a line of chips, then as fields.
 /** @param {{form: Form, mayEdit: boolean}} props */
 function Ladder({ form, mayEdit }) {
   const { rungs } = form.draft;
   return html`
     <fieldset class="ladder">
-      <legend>Penalties</legend>
+      <legend>${t("limits.penalties")}</legend>
       ${rungs.length > 0 && html`<p class="steps">${rungs.map((rung, i) => html`${i > 0 && html`<span class="muted">→</span>`}<${Step} rung=${rung} />`)}</p>`}
-      <p class="muted">${rungs.length === 0 ? noStep : "Each strike leads to the next step. The last step repeats."}</p>
+      <p class="muted">${rungs.length === 0 ? t("limits.no-steps") : t("limits.steps")}</p>
       <ol>${rungs.map((rung, i) => html`<${Rung} key=${i} rung=${rung} index=${i} form=${form} mayEdit=${mayEdit} />`)}</ol>
-      ${mayEdit && html`<button type="button" class="quiet" id="add-rung" onClick=${addRung}><${Icon} name="plus" />Add a step</button>`}
+      ${mayEdit && html`<button type="button" class="quiet" id="add-rung" onClick=${addRung}><${Icon} name="plus" />${t("limits.add-step")}</button>`}
       <div class="fields">
-        ${Object.entries(lengthFields).map(([name, { label, unit, zero }]) => html`
-          <${LimitField} key=${name} id=${name} label=${label} unit=${unit} isLength zero=${zero} value=${form.draft.lengths[name]}
-            fixed=${!mayEdit} error=${form.errors[name]} onInput=${(text) => edit((draft) => (draft.lengths[name] = text))} />
-        `)}
+        <${StrikeLength} name="strike_every" label=${t("limits.strike-every")} zero=${t("limits.strike-every-0")} form=${form} mayEdit=${mayEdit} />
+        <${StrikeLength} name="forget_after" label=${t("limits.forget-after")} zero=${t("limits.forget-after-0")} form=${form} mayEdit=${mayEdit} />
       </div>
     </fieldset>
   `;
 }
 
-/** @type {Record<string, string>} */
-const short = { drop: nouns.drop, none: nouns.none };
+/** @param {{name: keyof typeof lengthFields, label: string, zero: string, form: Form, mayEdit: boolean}} props */
+function StrikeLength({ name, label, zero, form, mayEdit }) {
+  return html`
+    <${LimitField} id=${name} label=${label} isLength zero=${zero} value=${form.draft.lengths[name]} fixed=${!mayEdit} error=${form.errors[name]}
+      onInput=${(/** @type {string} */ text) => edit((draft) => (draft.lengths[name] = text))} />
+  `;
+}
 
 // Step is a rung as a chip: its penalty or, for a timeout, its duration.
 /** @param {{rung: Rung}} props */
-function Step({ rung: { action, length } }) {
-  const [kind, refill] = action.split(" ");
+function Step({ rung }) {
+  const [kind] = rung.action.split(" ");
+  return html`<span class="chip ${severities[kind] ?? ""}">${stepName(rung)}</span>`;
+}
+
+/** @param {Rung} of */
+function stepName({ action, length }) {
   const ns = parseLength(length);
-  const timeout = refill ? "timeout until refill" : ns === null ? "timeout" : wait(Number(ns) / 1e6);
-  return html`<span class="chip ${past[kind]?.replaceAll(" ", "-") ?? ""}">${kind === "timeout" ? timeout : (short[kind] ?? kind)}</span>`;
+  switch (action) {
+    case "delete": return t("limits.step-delete");
+    case "warn": return t("limits.step-warn");
+    case "timeout": return ns === null ? t("limits.step-timeout") : wait(Number(ns) / 1e6);
+    case "timeout refill": return t("limits.step-refill");
+    case "ban": return t("limits.step-ban");
+    case "drop": return t("limits.step-drop");
+    case "none": return t("limits.step-none");
+  }
+  return action;
 }
 
 /** @param {{rung: Rung, index: number, form: Form, mayEdit: boolean}} props */
 function Rung({ rung: { action, length }, index, form, mayEdit }) {
-  const id = `rung-${index}`, step = `step ${index + 1}`;
+  const id = `rung-${index}`, step = index + 1;
   const last = form.draft.rungs.length - 1;
   /** @param {{target: HTMLSelectElement}} event */
-  const choose = (event) => setRung(index, { action: event.target.value, length: event.target.value === "timeout" ? length || "10 minutes" : "" });
+  const choose = (event) => setRung(index, { action: event.target.value, length: event.target.value === "timeout" ? length || usualTimeout() : "" });
   return html`
     <li>
       <div class="rung">
         ${mayEdit
-          ? html`<select id=${`${id}-action`} aria-label=${`Penalty, ${step}`} value=${action} onChange=${choose}>
+          ? html`<select id=${`${id}-action`} aria-label=${t("limits.step-penalty", { step })} value=${action} onChange=${choose}>
               ${Object.entries(todo).map(([value, words]) => html`<option value=${value} selected=${value === action}>${words}</option>`)}
             </select>`
           : html`<span>${todo[action] ?? action}</span>`}
         ${action === "timeout" && html`
-          <${LimitField} id=${id} label=${`Timeout duration, ${step}`} unit="" value=${length} fixed=${!mayEdit} isShort isLength
+          <${LimitField} id=${id} label=${t("limits.step-length", { step })} unit="" value=${length} fixed=${!mayEdit} isShort isLength
             error=${form.errors[id]} onInput=${(text) => setRung(index, { length: text })} />`}
         ${mayEdit && html`
           <span class="moves">
-            <${Move} id=${`${id}-up`} icon="up" name=${`Move ${step} up`} disabled=${index === 0} onClick=${() => moveRung(index, -1)} />
-            <${Move} id=${`${id}-down`} icon="down" name=${`Move ${step} down`} disabled=${index === last} onClick=${() => moveRung(index, 1)} />
-            <${Move} id=${`${id}-remove`} icon="trash" name=${`Remove ${step}`} onClick=${() => removeRung(index)} />
+            <${Move} id=${`${id}-up`} icon="up" name=${t("limits.step-up", { step })} disabled=${index === 0} onClick=${() => moveRung(index, -1)} />
+            <${Move} id=${`${id}-down`} icon="down" name=${t("limits.step-down", { step })} disabled=${index === last} onClick=${() => moveRung(index, 1)} />
+            <${Move} id=${`${id}-remove`} icon="trash" name=${t("limits.step-remove", { step })} onClick=${() => removeRung(index)} />
           </span>`}
       </div>
     </li>

@@ -1,6 +1,7 @@
 // @ts-check
 // Presets: complete sets of limits and penalties for common kinds of chats.
 
+import { t } from "../../text/text.js";
 import { draftTowards, isFixed } from "./draft.js";
 /** @import { Draft } from "./draft.js" */
 
@@ -25,26 +26,27 @@ const daily = (messages, roles) => ({ name: "daily", algorithm: "daily-window", 
 /** @param {string[]} ladder @param {string} [forget] @returns {Api.Policy["penalties"]} */
 const penalties = (ladder, forget = "30m") => ({ ladder, strike_every: "10s", forget_after: forget });
 
-/** @type {Preset[]} */
-export const presets = [
+// presets returns the presets with their texts.
+/** @returns {Preset[]} */
+export const presets = () => [
   {
     id: "gentle",
-    name: "Gentle",
-    about: "For small chats: stops floods, bothers nobody else.",
+    name: t("limits.gentle"),
+    about: t("limits.gentle-about"),
     limits: [burst(5, "2s"), daily(1000)],
     penalties: penalties(["delete", "delete", "delete", "warn", "timeout 30s"]),
   },
   {
     id: "busy",
-    name: "Busy",
-    about: "For hundreds of viewers: everyone gets a turn.",
+    name: t("limits.busy"),
+    about: t("limits.busy-about"),
     limits: [burst(3, "6s"), daily(300)],
     penalties: penalties(["delete", "delete", "warn", "timeout 1m", "timeout 10m"]),
   },
   {
     id: "raid-proof",
-    name: "Raid-proof",
-    about: "For raids and spam waves: newcomers are slowest.",
+    name: t("limits.raid-proof"),
+    about: t("limits.raid-proof-about"),
     limits: [
       burst(2, "15s", { subscriber: { burst: 3, refill: "8s" }, vip: { burst: 3, refill: "8s" }, first_timer: { burst: 1, refill: "30s" } }),
       daily(150, { subscriber: { messages: 300 }, vip: { messages: 300 } }),
@@ -54,8 +56,8 @@ export const presets = [
   },
   {
     id: "subscribers-first",
-    name: "Subscribers first",
-    about: "Strict for everyone, roomy for subscribers and VIPs.",
+    name: t("limits.subscribers-first"),
+    about: t("limits.subscribers-first-about"),
     limits: [
       burst(1, "30s", { subscriber: { burst: 5, refill: "3s" }, vip: { burst: 5, refill: "3s" } }),
       daily(30, { subscriber: { messages: 500 }, vip: { messages: 500 } }),

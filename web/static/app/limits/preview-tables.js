@@ -1,11 +1,12 @@
 // @ts-check
 // The tables of a preview: the effect of the limits in force beside the effect of the change.
 
+import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
 import { shownID } from "../core/state.js";
 import { amount } from "../words/algorithms.js";
-import { past } from "../words/penalties.js";
+import { past, severities } from "../words/penalties.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../core/state.js" */
 /** @import { PreviewResult } from "./preview.js" */
@@ -17,8 +18,8 @@ import { past } from "../words/penalties.js";
 export function Figures({ result: { in_force: present, candidate }, isChange }) {
   /** @type {Pair[]} */
   const figures = [
-    ["Messages throttled", present.throttled_messages, candidate.throttled_messages],
-    ["Users throttled", present.throttled_users, candidate.throttled_users],
+    [t("limits.throttled-messages"), present.throttled_messages, candidate.throttled_messages],
+    [t("limits.throttled-users"), present.throttled_users, candidate.throttled_users],
   ];
   return html`
     <dl class="tally">
@@ -27,7 +28,7 @@ export function Figures({ result: { in_force: present, candidate }, isChange }) 
           <dt>${name}</dt>
           <dd>
             <span class="figure">${amount(isChange ? after : before)}</span>
-            ${isChange && html` <${Difference} by=${after - before} /> <span class="muted">${amount(before)} now</span>`}
+            ${isChange && html` <${Difference} by=${after - before} /> <span class="muted">${t("limits.before", { count: before })}</span>`}
           </dd>
         </div>`)}
     </dl>
@@ -44,19 +45,19 @@ export function Outcomes({ result: { in_force: present, candidate }, isChange, n
     <table>
       <thead>
         <tr>
-          <th scope="col"><span class="unseen">What</span></th><th scope="col">Current</th>
-          ${isChange && html`<th scope="col">New</th><th scope="col">Difference</th>`}
+          <th scope="col"><span class="unseen">${t("limits.what")}</span></th><th scope="col">${t("limits.current")}</th>
+          ${isChange && html`<th scope="col">${t("limits.new")}</th><th scope="col">${t("limits.difference")}</th>`}
         </tr>
       </thead>
-      <${Group} name="Messages throttled, by limit" rows=${limits} isChange=${isChange} />
-      <${Group} name="Messages observed only, by limit" rows=${observed} isChange=${isChange} />
-      <${Group} name="Penalties" rows=${penalties} isChange=${isChange} write=${penaltyChip} />
+      <${Group} name=${t("limits.throttled-by-limit")} rows=${limits} isChange=${isChange} />
+      <${Group} name=${t("limits.observed-by-limit")} rows=${observed} isChange=${isChange} />
+      <${Group} name=${t("limits.penalties-by-kind")} rows=${penalties} isChange=${isChange} write=${penaltyChip} />
     </table>
   `;
 }
 
 /** @param {string} action */
-const penaltyChip = (action) => html`<span class="chip ${(past[action] ?? "").replaceAll(" ", "-")}">${past[action] ?? action}</span>`;
+const penaltyChip = (action) => html`<span class="chip ${severities[action] ?? ""}">${past[action] ?? action}</span>`;
 
 // pairs joins the numbers of both sides by name, in the order of the names.
 /**
@@ -91,17 +92,19 @@ function Group({ name, rows, isChange, write = (what) => html`<bdi>${what}</bdi>
 
 /** @param {{by: number}} props */
 function Difference({ by }) {
-  if (by === 0) return html`<span class="muted">same</span>`;
+  if (by === 0) return html`<span class="muted">${t("limits.same")}</span>`;
   return html`<span class="by">${by > 0 ? `+${amount(by)}` : `−${amount(-by)}`}</span>`;
 }
+
+const mostUsers = 100; // that chatguard lists
 
 /** @param {{users: PreviewResult["changed"], state: State}} props */
 export function Changed({ users, state }) {
   if (users.length === 0) return null;
   return html`
     <table class="changed">
-      <caption>Most affected users${users.length === 100 ? " (top 100)" : ""}</caption>
-      <thead><tr>${["User", "Current", "New", "Difference"].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+      <caption>${users.length === mostUsers ? t("limits.affected-top", { count: mostUsers }) : t("limits.affected")}</caption>
+      <thead><tr>${[t("limits.user"), t("limits.current"), t("limits.new"), t("limits.difference")].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
       <tbody>
         ${users.map(({ user_id: id, login, in_force: before, candidate: after }) => html`
           <tr key=${id}>

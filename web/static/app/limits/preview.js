@@ -2,6 +2,7 @@
 // The preview: what the limits in force would have done with the recorded messages, and beside it
 // what the limits being edited would have done.
 
+import { t } from "../../text/text.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
@@ -9,7 +10,6 @@ import { state, update } from "../core/state.js";
 import { isDirty, policyOf } from "./draft.js";
 import { Changed, Figures, Outcomes } from "./preview-tables.js";
 import { Icon } from "../widgets/icon.js";
-import { amount } from "../words/algorithms.js";
 import { clock, wait } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
 
@@ -61,12 +61,12 @@ export function PreviewPane({ state }) {
   const [isOpen, setOpen] = useState(false); // on narrow screens, where only the headline is shown at first
   return html`
     <section class="preview card ${isOpen ? "open" : ""}" aria-labelledby="preview-title" aria-busy=${busy ? "true" : "false"}>
-      <h2 class="headline" id="preview-title">What would have happened</h2>
-      <p class="verdict" role="status">${isWaiting ? waitingFor(isWrong) : busy ? "Counting…" : headline(result, isChange)}</p>
+      <h2 class="headline" id="preview-title">${t("limits.preview")}</h2>
+      <p class="verdict" role="status">${isWaiting ? waitingFor(isWrong) : busy ? t("limits.counting") : headline(result, isChange)}</p>
       ${problem && !isWaiting && html`<p class="error" role="alert">${problem}</p>`}
       ${result?.messages > 0 && html`
         <button type="button" class="quiet unfold" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => setOpen(!isOpen)}>
-          ${isOpen ? "Hide details" : "Show details"}<${Icon} name="chevron-down" />
+          ${isOpen ? t("limits.hide-details") : t("limits.show-details")}<${Icon} name="chevron-down" />
         </button>
         <div class="details ${isWaiting || busy || problem ? "stale" : ""}">
           <${Figures} result=${result} isChange=${isChange} />
@@ -78,36 +78,34 @@ export function PreviewPane({ state }) {
   `;
 }
 
-const nothing = "No messages recorded yet. For previews, messages are kept for 48 hours, without their text.";
-
 /** @param {boolean} isWrong */
-const waitingFor = (isWrong) => isWrong ? "Fix the highlighted field to update the preview." : "Connection lost. The preview updates after reconnecting.";
+const waitingFor = (isWrong) => t(isWrong ? "limits.preview-wrong" : "limits.preview-cut-off");
 
 /** @param {PreviewResult | null | undefined} result @param {boolean} isChange */
 function headline(result, isChange) {
   if (!result) return "";
-  if (result.messages === 0) return nothing;
+  if (result.messages === 0) return t("limits.no-messages");
   const { in_force: present, candidate } = result;
-  if (!isChange && present.throttled_messages === 0) return "These limits would have throttled nobody.";
-  if (!isChange) return `These limits would have throttled ${messages(present.throttled_messages)} from ${users(present.throttled_users)}.`;
+  if (!isChange && present.throttled_messages === 0) return t("limits.would-throttle-nobody");
+  if (!isChange) return t("limits.would-throttle", { messages: messages(present.throttled_messages), users: users(present.throttled_users) });
   const by = candidate.throttled_messages - present.throttled_messages;
-  if (by === 0 && result.changed?.length > 0) return "Same number of messages throttled, but from different users.";
-  if (by === 0) return "The change would have made no difference.";
-  return `The change would have throttled ${amount(Math.abs(by))} ${by > 0 ? "more" : "fewer"} ${Math.abs(by) === 1 ? "message" : "messages"}.`;
+  if (by === 0 && result.changed?.length > 0) return t("limits.others-throttled");
+  if (by === 0) return t("limits.would-change-nothing");
+  return by > 0 ? t("limits.would-throttle-more", { n: by }) : t("limits.would-throttle-fewer", { n: -by });
 }
 
 /** @param {number} n */
-const messages = (n) => (n === 1 ? "1 message" : `${amount(n)} messages`);
+const messages = (n) => t("limits.messages", { n });
 /** @param {number} n */
-const users = (n) => (n === 1 ? "1 user" : `${amount(n)} users`);
+const users = (n) => t("limits.from-users", { n });
 
 /** @param {PreviewResult} of */
 function basis({ from, until, messages: all, users: who, exempt_messages: exempt, truncated }) {
+  const values = { messages: messages(all), users: users(who), time: wait(Date.parse(until) - Date.parse(from)), until: clock(Date.parse(until)) };
   const sentences = [
-    `Based on ${messages(all)} from ${users(who)} in the last ${wait(Date.parse(until) - Date.parse(from))}, up to ${clock(Date.parse(until))}`
-      + (exempt > 0 ? ` (${messages(exempt)} from exempt users).` : "."),
-    truncated && "Too many messages: older ones are left out.",
-    "Assumes that limits are enforced and everyone starts with a full allowance.",
+    exempt > 0 ? t("limits.basis-exempt", { ...values, n: exempt }) : t("limits.basis", values),
+    truncated && t("limits.truncated"),
+    t("limits.assumptions"),
   ];
   return sentences.filter(Boolean).join(" ");
 }

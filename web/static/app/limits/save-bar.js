@@ -1,6 +1,7 @@
 // @ts-check
 // The bar to save the limits: the mode, the buttons, and notes on conflicts, problems and saving.
 
+import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { combine, compare, mine } from "./conflict.js";
 import { isDirty } from "./draft.js";
@@ -25,15 +26,15 @@ export function LimitsFinish({ state }) {
       <${LimitsNotes} state=${state} />
       <div class="save-row">
         <fieldset class="mode" disabled=${form.busy}>
-          <legend class="unseen">Mode</legend>
-          <${ModeChoice} form=${form} present=${present} mode="observe" name="Observe only" />
-          <${ModeChoice} form=${form} present=${present} mode="enforce" name="Enforce" />
+          <legend class="unseen">${t("limits.mode")}</legend>
+          <${ModeChoice} form=${form} present=${present} mode="observe" name=${t("limits.mode-observe")} />
+          <${ModeChoice} form=${form} present=${present} mode="enforce" name=${t("limits.mode-enforce")} />
         </fieldset>
-        <p class="effect muted">${mode === "observe" ? "Nobody is throttled; the journal shows who would be." : html`Messages over the limits are throttled.<${NotYet} state=${state} />`}</p>
+        <p class="effect muted">${mode === "observe" ? t("limits.effect-observe") : html`${t("limits.effect-enforce")}<${NotYet} state=${state} />`}</p>
         <div class="buttons">
-          ${wrong > 0 && html`<span class="bad">${wrong === 1 ? "Fix 1 field above." : `Fix ${wrong} fields above.`}</span>`}
-          <button type="button" class="discard" aria-disabled=${!dirty || form.busy ? "true" : "false"} onClick=${discard}>Discard changes</button>
-          <button class="primary" id="save" aria-disabled=${stops ? "true" : "false"}>${mode === "observe" ? "Save and observe" : "Save and enforce"}</button>
+          ${wrong > 0 && html`<span class="bad">${t("limits.fix-fields", { n: wrong })}</span>`}
+          <button type="button" class="discard" aria-disabled=${!dirty || form.busy ? "true" : "false"} onClick=${discard}>${t("limits.discard")}</button>
+          <button class="primary" id="save" aria-disabled=${stops ? "true" : "false"}>${t(mode === "observe" ? "limits.save-observe" : "limits.save-enforce")}</button>
         </div>
       </div>
     </div>
@@ -44,10 +45,11 @@ export function LimitsFinish({ state }) {
  * @param {{form: Form, present: string, mode: Api.Policy["mode"], name: string}} props
  */
 function ModeChoice({ form, present, mode, name }) {
+  const choice = html`<strong>${name}</strong>`;
   return html`
     <label class="choice">
       <input type="radio" name="mode" value=${mode} checked=${form.draft.mode === mode} onChange=${() => edit((draft) => (draft.mode = mode))} />
-      <span><strong>${name}</strong>${present === mode && " (current)"}</span>
+      <span>${present === mode ? rich("limits.mode-current", { mode: choice }) : choice}</span>
     </label>
   `;
 }
@@ -73,7 +75,7 @@ function LimitsNotes({ state }) {
       ${unsaved && html`<p class="note warn unsaved"><span>${unsavedLimits(state.status?.database)}</span>${canUndo && html`<${Undo} form=${state.form} />`}</p>`}
       ${!unsaved && canUndo && html`
         <p class="note good">
-          <span>Saved by <bdi>${made.revision.author}</bdi>, ${clock(Date.parse(made.revision.at))}. Applies from the next message on.</span>
+          <span>${rich("limits.saved", { who: html`<bdi>${made.revision.author}</bdi>`, time: clock(Date.parse(made.revision.at)) })}</span>
           <${Undo} form=${state.form} />
         </p>`}
     </div>
@@ -83,25 +85,25 @@ function LimitsNotes({ state }) {
 /** @param {{form: Form}} props */
 function Conflict({ form }) {
   const { author, theirs, problem } = form.conflict;
-  const who = author ? html`<bdi>${author}</bdi>` : "Someone else";
+  const who = author && html`<bdi>${author}</bdi>`;
   return html`
-    <p class="note bad"><span>${who} changed these limits while you were editing.</span></p>
+    <p class="note bad"><span>${who ? rich("limits.meanwhile", { who }) : t("limits.meanwhile-somebody")}</span></p>
     ${problem && html`<p class="note bad">${problem}</p>`}
     ${theirs && html`
       <div class="sides">
-        <div><h2>${who} changed</h2><${ChangeList} changes=${theirs} /></div>
-        <div><h2>You changed</h2><${ChangeList} changes=${mine(form)} /></div>
+        <div><h2>${who ? rich("limits.theirs", { who }) : t("limits.theirs-somebody")}</h2><${ChangeList} changes=${theirs} /></div>
+        <div><h2>${t("limits.mine")}</h2><${ChangeList} changes=${mine(form)} /></div>
       </div>`}
     <div class="buttons conflict">
-      <button type="button" class="theirs" onClick=${load}>Use theirs</button>
+      <button type="button" class="theirs" onClick=${load}>${t("limits.use-theirs")}</button>
       ${theirs
-        ? html`<button type="button" class="both" onClick=${combine}>Combine both</button>`
-        : html`<button type="button" class="compare" onClick=${compare}>Compare</button>`}
+        ? html`<button type="button" class="both" onClick=${combine}>${t("limits.combine")}</button>`
+        : html`<button type="button" class="compare" onClick=${compare}>${t("limits.compare")}</button>`}
     </div>
   `;
 }
 
 /** @param {{form: Form}} props */
 function Undo({ form }) {
-  return html`<button type="button" aria-disabled=${form.busy ? "true" : "false"} onClick=${undo}>Undo</button>`;
+  return html`<button type="button" aria-disabled=${form.busy ? "true" : "false"} onClick=${undo}>${t("limits.undo")}</button>`;
 }

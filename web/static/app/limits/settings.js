@@ -2,12 +2,14 @@
 // The channel's settings for raid mode and notices: loading, editing, checking and saving. They are
 // saved apart from the limits.
 
+import { t } from "../../text/text.js";
 import { request } from "../core/api.js";
 import { inOrder } from "../core/in-order.js";
 import { ifSignedOut } from "../core/session.js";
 import { state, update } from "../core/state.js";
+import { wait } from "../words/time.js";
 import { numbersOf, textsOf, wrongNumber } from "../words/typed.js";
-/** @import { Fields } from "../words/algorithms.js" */
+/** @import { Bounds } from "../words/algorithms.js" */
 /** @import { Texts } from "../words/typed.js" */
 
 /**
@@ -30,26 +32,29 @@ import { numbersOf, textsOf, wrongNumber } from "../words/typed.js";
 
 const day = 24 * 60 * 60; // seconds
 
-/** @type {(label: string, least: number, most: number) => import("../words/algorithms.js").Field} */
-const time = (label, least, most) => ({ label, unit: "", isLength: true, least, most });
-/** @type {(label: string, least: number) => import("../words/algorithms.js").Field} */
-const count = (label, least) => ({ label, unit: "messages", isLength: false, least, most: 10_000 });
+/** @type {(least: number, most: number) => Bounds} */
+const time = (least, most) => ({ isLength: true, least, most });
+/** @type {(least: number) => Bounds} */
+const count = (least) => ({ isLength: false, least, most: 10_000 });
 
-/** @type {Fields} */
-export const raidFields = {
-  lasts: time("Duration", 1, day),
-  start_rate: { ...count("Start at", 0), unit: "messages per second" },
-  channel_burst: count("Everyone together", 1),
-  channel_refill: time("Then one more every", 0.001, day),
-  first_timer_burst: count("Each first-timer", 1),
-  first_timer_refill: time("Then one more every", 0.001, day),
+const raidFields = {
+  lasts: time(1, day),
+  start_rate: count(0),
+  channel_burst: count(1),
+  channel_refill: time(0.001, day),
+  first_timer_burst: count(1),
+  first_timer_refill: time(0.001, day),
 };
 
-/** @type {Fields} */
-export const noticeFields = { cooldown: time("Same user at most every", 1, 7 * day) };
+const noticeFields = { cooldown: time(1, 7 * day) };
+
+/** @typedef {keyof typeof raidFields} RaidField */
 
 const longest = 400; // characters of a notice
-const placeholders = ["{name}", "{wait}", "{limit}"];
+
+// inChat are the placeholders of a notice, as the values of texts that name them.
+export const inChat = { name: "{name}", wait: "{wait}", limit: "{limit}" };
+
 
 /** @param {string} channel */
 const address = (channel) => `/channels/${encodeURIComponent(channel)}/settings`;
@@ -105,7 +110,7 @@ export function discardSettings() {
 export function settingsErrors(draft) {
   /** @type {Record<string, string>} */
   const errors = {};
-  /** @type {[Fields, Texts][]} */
+  /** @type {[Record<string, Bounds>, Texts][]} */
   const parts = [[raidFields, draft.raid], [noticeFields, draft.notices]];
   for (const [fields, texts] of parts) {
     for (const [name, field] of Object.entries(fields)) errors[name] = wrongNumber(field, texts[name]);
@@ -116,15 +121,15 @@ export function settingsErrors(draft) {
 
 /** @param {string} text */
 function wrongNotice(text) {
-  const rest = placeholders.reduce((left, known) => left.replaceAll(known, ""), text);
-  if ([...text].length > longest) return `Enter at most ${longest} characters.`;
-  if (/^[/.]/.test(text)) return `A message that begins with “${text[0]}” is a chat command. Begin with something else.`;
-  return /[{}]/.test(rest) ? `Use only the placeholders ${placeholders.join(", ")}.` : "";
+  const rest = Object.values(inChat).reduce((left, known) => left.replaceAll(known, ""), text);
+  if ([...text].length > longest) return t("limits.notice-long", { most: longest });
+  if (/^[/.]/.test(text)) return t("limits.notice-command", { start: text[0] });
+  return /[{}]/.test(rest) ? t("limits.notice-placeholders", inChat) : "";
 }
 
-// noticeExample returns a notice as a user would get it.
-/** @param {string} text */
-export const noticeExample = (text) => text.trim().replaceAll("{name}", "Anna").replaceAll("{wait}", "4 s").replaceAll("{limit}", "burst");
+// noticeExample returns a notice as a user of that name would get it.
+/** @param {string} text @param {string} name */
+export const noticeExample = (text, name) => text.trim().replaceAll(inChat.name, name).replaceAll(inChat.wait, wait(4000)).replaceAll(inChat.limit, "burst");
 
 // saveSettings replaces the settings in force by the draft.
 export function saveSettings() {

@@ -1,6 +1,7 @@
 // @ts-check
 // What became of the Lab's numbers, in a note that can be dismissed.
 
+import { list, rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { dismissTried } from "./tried.js";
 import { Icon } from "../widgets/icon.js";
@@ -12,14 +13,20 @@ export function TriedNote({ tried: { filled, added, wrong } }) {
   return html`
     <div class="note tried" role="status">
       <div>
-        ${isFilled && html`
-          <p>Numbers from the Lab: ${filled.length > 0 && html`filled in ${names(filled)}`}${filled.length > 0 && added.length > 0 && ", "}${added.length > 0 && html`added ${names(added)}`}. Nothing changes until you save.</p>`}
-        ${wrong.length > 0 && html`<p class="warn">Not filled in: ${wrong.join(" ")}</p>`}
+        ${isFilled && html`<p>${filledText(filled, added)}</p>`}
+        ${wrong.length > 0 && html`<p class="warn">${t("limits.tried-failed", { problems: wrong.join(" ") })}</p>`}
       </div>
-      <button type="button" class="icon-only" id="dismiss-tried" title="Dismiss" aria-label="Dismiss" onClick=${dismissTried}><${Icon} name="close" /></button>
+      <button type="button" class="icon-only" id="dismiss-tried" title=${t("limits.dismiss")} aria-label=${t("limits.dismiss")} onClick=${dismissTried}><${Icon} name="close" /></button>
     </div>
   `;
 }
 
-/** @param {string[]} list */
-const names = (list) => list.map((name, i) => html`${i > 0 && " and "}<bdi>${name}</bdi>`);
+/** @param {string[]} filled @param {string[]} added */
+function filledText(filled, added) {
+  if (added.length === 0) return rich("limits.tried-filled", { filled: names(filled) });
+  if (filled.length === 0) return rich("limits.tried-added", { added: names(added) });
+  return rich("limits.tried-both", { filled: names(filled), added: names(added) });
+}
+
+/** @param {string[]} all */
+const names = (all) => list(all.map((name) => html`<bdi>${name}</bdi>`));

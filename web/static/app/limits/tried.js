@@ -2,6 +2,7 @@
 // Numbers that come from the Lab in the address: "#/limits?try=burst:burst=2,refill=6s". They fill
 // the draft. What can't be filled in is named.
 
+import { t } from "../../text/text.js";
 import { linkTo } from "../core/route.js";
 import { mayModerate, state, update } from "../core/state.js";
 import { withAlgorithm } from "./algorithm.js";
@@ -31,7 +32,7 @@ export function fillTried() {
   const { try: text, ...query } = state.query;
   if (text === undefined || !state.form?.policy || state.form.busy) return;
   history.replaceState(null, "", linkTo(state, "limits", query));
-  const { draft, tried } = mayModerate() ? withTried(state.form, text) : { draft: state.form.draft, tried: { filled: [], added: [], wrong: ["Your access does not allow changing limits."] } };
+  const { draft, tried } = mayModerate() ? withTried(state.form, text) : { draft: state.form.draft, tried: { filled: [], added: [], wrong: [t("limits.tried-access")] } };
   edit((present) => Object.assign(present, draft));
   update((s) => {
     s.query = query;
@@ -48,13 +49,13 @@ export function withTried({ policy, draft }, text) {
   /** @type {Tried} */
   const tried = { filled: [], added: [], wrong: [] };
   const texts = text.split(";").filter((each) => each.trim() !== "");
-  if (texts.length > mostLimits) tried.wrong.push(`Only the first ${mostLimits} of ${texts.length} limits were read.`);
+  if (texts.length > mostLimits) tried.wrong.push(t("limits.tried-many", { most: mostLimits, count: texts.length }));
   for (const each of texts.slice(0, mostLimits)) {
     const parts = readLimit(each);
-    const problem = parts.name === "" ? `“${clip(each)}” names no limit.` : fillLimit(wanted, policy, parts, tried);
+    const problem = parts.name === "" ? t("limits.tried-nameless", { text: clip(each) }) : fillLimit(wanted, policy, parts, tried);
     if (problem) tried.wrong.push(problem);
   }
-  if (texts.length === 0) tried.wrong.push("The address has no numbers.");
+  if (texts.length === 0) tried.wrong.push(t("limits.tried-nothing"));
   return { draft: wanted, tried };
 }
 
@@ -64,18 +65,18 @@ function fillLimit(draft, policy, parts, tried) {
   const { name, algorithm } = parts;
   const place = draft.limits.findIndex((limit) => limit.name === name);
   const present = draft.limits[place];
-  if (present && isFixed(present.source)) return `${clip(name)} applies across all channels. It can’t be changed here.`;
-  if (algorithm && !algorithmNames().includes(algorithm)) return `${clip(name)}: there is no algorithm “${clip(algorithm)}”.`;
-  if (!present && !/^[A-Za-z0-9_-]{1,64}$/.test(name)) return `“${clip(name)}” can’t be the name of a limit.`;
+  if (present && isFixed(present.source)) return t("limits.tried-fixed", { limit: clip(name) });
+  if (algorithm && !algorithmNames().includes(algorithm)) return t("limits.tried-algorithm", { limit: clip(name), algorithm: clip(algorithm) });
+  if (!present && !/^[A-Za-z0-9_-]{1,64}$/.test(name)) return t("limits.tried-name", { limit: clip(name) });
   const before = JSON.stringify(present);
   const kind = algorithm || present?.source.algorithm || algorithmFor(parts);
-  if (!kind) return `There is no limit ${clip(name)}, and the address doesn’t name its algorithm.`;
+  if (!kind) return t("limits.tried-unknown", { limit: clip(name) });
   const limit = present ? inAlgorithm(present, policy, kind) : { ...draftLimit(started(name, kind), `new ${name}`), isNew: true };
-  const wrong = [...parts.unread.map((part) => `“${clip(part)}” is unknown`), ...parts.values.map(([key, value]) => write(limit, key, value, draft.timezone))].filter(Boolean);
+  const wrong = [...parts.unread.map((part) => t("limits.tried-part", { part: clip(part) })), ...parts.values.map(([key, value]) => write(limit, key, value, draft.timezone))].filter(Boolean);
   if (present || wrong.length === 0) draft.limits.splice(present ? place : draft.limits.length, 1, { ...limit, isRemoved: false });
   if (!present && wrong.length === 0) tried.added.push(name);
   if (present && (wrong.length === 0 || JSON.stringify(draft.limits[place]) !== before)) tried.filled.push(name);
-  return wrong.length > 0 ? `${clip(name)}${present ? "" : " was not added"}: ${wrong.join("; ")}.` : "";
+  return wrong.length > 0 ? t(present ? "limits.tried-wrong" : "limits.tried-not-added", { limit: clip(name), problems: wrong.join(" ") }) : "";
 }
 
 /** @param {DraftLimit} limit @param {Api.Policy} policy @param {string} algorithm */
@@ -99,7 +100,7 @@ function algorithmFor({ values }) {
 function write(limit, key, value, zone) {
   const { fields, hasDay, name } = algorithmOf(limit.source);
   /** @param {string} error */
-  const refused = (error) => error && `${key} “${clip(value)}”: ${error.replace(/\.$/, "")}`;
+  const refused = (error) => error && t("limits.tried-value", { key, value: clip(value), problem: error });
   if (Object.hasOwn(fields, key)) {
     const text = typed(fields[key], value);
     const error = wrongNumber(fields[key], text);
@@ -107,11 +108,11 @@ function write(limit, key, value, zone) {
     return refused(error);
   }
   if (key === "per" && (value === "user" || value === "channel")) limit.per = value;
-  else if (key === "per") return refused("Enter user or channel");
+  else if (key === "per") return refused(t("limits.enter-per"));
   else if (key === "count_throttled" && (value === "true" || value === "false")) limit.countsThrottled = value === "true";
   else if (hasDay && key === "timezone") return refused(wrongZone(value)) || void (limit.timezone = value === zone ? limit.timezone : value);
   else if (hasDay && key === "reset_at") return refused(wrongTimeOfDay(value)) || void (limit.resetAt = value);
-  else return `“${clip(key)}” is not a number of a ${name}`;
+  else return t("limits.tried-key", { key: clip(key), algorithm: name });
   return "";
 }
 

@@ -2,6 +2,7 @@
 // How much of a limit that everyone shares was left over the last week. It is loaded when a person
 // opens it.
 
+import { t } from "../../text/text.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { follow } from "../core/follow.js";
 import { state, update } from "../core/state.js";
@@ -31,7 +32,7 @@ function Week({ limit, etag, channel }) {
   const { body = null, problem = "" } = state.weeks[address] ?? {};
   return html`
     <details class="kind rare week" onToggle=${(event) => setOpen(event.target.open)}>
-      <summary>Messages left in the last 7 days</summary>
+      <summary>${t("limits.week")}</summary>
       ${isOpen && html`<${WeekChart} body=${body} problem=${problem} isShared=${true} isByRole=${Object.keys(limit.roles ?? {}).length > 0} />`}
     </details>
   `;

@@ -2,6 +2,7 @@
 // The pages. The page Now is loaded with the dashboard, the others when they are first shown, or
 // when the browser has nothing else to do and needn't save data.
 
+import { loadTexts } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { pages } from "../core/route.js";
 import { state } from "../core/state.js";
@@ -17,7 +18,7 @@ const later = (page, load) => lazily(load, () => html`<${PageHead} title=${pages
 /** @type {Record<Page, () => Component>} */
 const views = {
   now: () => NowPage,
-  limits: later("limits", () => import("../limits/page.js").then((module) => module.LimitsPage)),
+  limits: later("limits", () => Promise.all([import("../limits/page.js"), loadTexts("limits")]).then(([module]) => module.LimitsPage)),
   people: later("people", () => import("../people/page.js").then((module) => module.PeoplePage)),
   journal: later("journal", () => import("../records/journal-page.js").then((module) => module.JournalPage)),
   audit: later("audit", () => import("../records/audit-page.js").then((module) => module.AuditPage)),

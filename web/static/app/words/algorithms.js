@@ -7,18 +7,25 @@ import { durationText } from "./lengths.js";
 import { length } from "./time.js";
 
 /**
- * Field is a number of a limit. least and most of a duration are in seconds.
- * @typedef {object} Field
- * @property {string} label
- * @property {string} unit
+ * Bounds say which values a number has. least and most of a duration are in seconds.
+ * @typedef {object} Bounds
  * @property {boolean} isLength it is a duration
  * @property {number} least
  * @property {number} most
  * @property {boolean} [mayBeEmpty] an empty one is inherited
  * @property {boolean} [isRare] a limit does without it; unless stated, it is the least value
+ */
+
+/**
+ * Description is what a person reads about a number.
+ * @typedef {object} Description
+ * @property {string} label
+ * @property {string} unit
  * @property {string} [about] what it is for
  * @property {string} [zero] what a duration of 0 means
  */
+
+/** @typedef {Bounds & Description} Field a number of a limit */
 
 /** @typedef {Record<string, Field>} Fields */
 

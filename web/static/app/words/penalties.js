@@ -40,8 +40,9 @@ export function lastingWords(penalty) {
 /** @type {Record<string, string>} */
 const present = { none: "nothing to do", delete: "deleting…", warn: "warning…", timeout: "timing out…", ban: "banning…", drop: "blocking…" };
 
+// severities are the classes of the chips that show what was done.
 /** @type {Record<string, string>} */
-const severities = { delete: "deleted", warn: "warned", timeout: "timed-out", ban: "banned", drop: "blocked" };
+export const severities = { delete: "deleted", warn: "warned", timeout: "timed-out", ban: "banned", drop: "blocked" };
 
 // outcomeWords returns {word, kind, detail}. kind is the class of the chip that shows the word: the
 // severity of what was done, or what became of it.

@@ -4,14 +4,14 @@
 import { amount } from "./algorithms.js";
 import { lengthText, nanoseconds, parseLength, typedDuration } from "./lengths.js";
 import { length } from "./time.js";
-/** @import { Field, Fields } from "./algorithms.js" */
+/** @import { Bounds } from "./algorithms.js" */
 
 const day = 86_400; // seconds
 
 /** @typedef {Record<string, string>} Texts numbers and lengths of time as they are typed, by field */
 
 // textsOf returns the numbers of a limit, or of a role in it, as texts to edit.
-/** @param {Fields} fields @param {Record<string, any>} source @returns {Texts} */
+/** @param {Record<string, Bounds>} fields @param {Record<string, any>} source @returns {Texts} */
 export function textsOf(fields, source) {
   /** @type {Texts} */
   const texts = {};
@@ -25,7 +25,7 @@ export function textsOf(fields, source) {
 // numbersOf returns the source with the numbers typed. Numbers that weren't edited stay exactly as
 // they were.
 /**
- * @param {Fields} fields
+ * @param {Record<string, Bounds>} fields
  * @param {Record<string, any>} source
  * @param {Texts} texts
  * @returns {Record<string, any>}
@@ -51,7 +51,7 @@ function typedLength(text, former) {
 
 // numbersIn returns the numbers typed; durations are in seconds. A wrong number is NaN. Empty ones
 // are left out.
-/** @param {Fields} fields @param {Texts} texts */
+/** @param {Record<string, Bounds>} fields @param {Texts} texts */
 export function numbersIn(fields, texts) {
   const typed = Object.entries(fields).filter(([name]) => texts[name].trim() !== "");
   return Object.fromEntries(typed.map(([name, field]) => {
@@ -62,7 +62,7 @@ export function numbersIn(fields, texts) {
 
 // wrongNumber returns what is wrong with a number or a length of time, in words for moderators, or
 // an empty text.
-/** @param {Field} field @param {string} typed */
+/** @param {Bounds} field @param {string} typed */
 export function wrongNumber(field, typed) {
   const text = typed.trim();
   if (text === "" && field.mayBeEmpty) return "";
@@ -70,14 +70,14 @@ export function wrongNumber(field, typed) {
   return error + (error && field.mayBeEmpty ? " Leave empty to inherit." : "");
 }
 
-/** @param {Field} of @param {string} text */
+/** @param {Bounds} of @param {string} text */
 function wrongCount({ least, most }, text) {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < least) return `Enter a whole number, ${least} or more.`;
   return number > most ? `Enter at most ${amount(most)}.` : "";
 }
 
-/** @param {Field} of @param {string} text */
+/** @param {Bounds} of @param {string} text */
 function wrongLength({ least, most }, text) {
   const ns = parseLength(text);
   if (ns === null) return "Enter a length of time, such as 30m, 1h30 or 90 seconds.";
