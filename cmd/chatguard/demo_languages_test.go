@@ -1,0 +1,61 @@
+//go:build browser
+
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/language"
+)
+
+// inLanguage loads the page again in a language.
+func (d *dashboard) inLanguage(tag string) {
+	d.Helper()
+	d.Must(
+		chromedp.Evaluate[chromedp.Void]("document.cookie = `"+language.Cookie+"="+tag+"; path=/; SameSite=Lax`"),
+		chromedp.Reload(),
+	)
+	d.See(`document.documentElement.lang === "` + tag + `" && document.querySelector("main h1")`)
+}
+
+// cutTexts returns the texts that don't fit: elements beyond the right edge of the window, unless a
+// container of theirs scrolls, and texts that are cut without an ellipsis.
+const cutTexts = `[...document.querySelectorAll("body *")].filter((e) => {
+	const box = e.getBoundingClientRect(), style = getComputedStyle(e);
+	if (box.width === 0 || box.height <= 1 || style.visibility === "hidden" || e.closest("svg, canvas, .uplot")) return false;
+	const isUnseen = (of) => of && (of.getBoundingClientRect().width <= 1 || isUnseen(of.parentElement)); // only for screen readers
+	if (isUnseen(e)) return false;
+	const scrolls = (of) => of && of !== document.body && (/auto|scroll/.test(getComputedStyle(of).overflowX) || scrolls(of.parentElement));
+	if (scrolls(e)) return false;
+	const isText = [...e.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== "");
+	const isCut = isText && e.scrollWidth > e.clientWidth + 1 && style.overflowX !== "visible" && style.textOverflow !== "ellipsis";
+	return box.right > innerWidth + 1 || isCut;
+}).map((e) => e.tagName.toLowerCase() + "." + e.className + ": " + e.innerText?.slice(0, 60))`
+
+// TestDemo_Languages shows every page of the demo on a phone, in every language. Nothing may be
+// wider than the window, and no text may be cut. The flag -pages makes pictures.
+func TestDemo_Languages(t *testing.T) {
+	d := openDemo(t)
+	for _, tag := range language.All {
+		t.Run(tag, func(t *testing.T) {
+			d.inLanguage(tag)
+			d.resize(sizes[0])
+			d.prefer("light")
+			for _, s := range pageStates {
+				s.show(d)
+				d.drawn()
+				if cut := browsertest.Eval[[]string](d.Window, cutTexts); len(cut) > 0 {
+					t.Errorf("%s: doesn't fit:\n%s", s.name, strings.Join(cut, "\n"))
+				}
+				if *pages != "" {
+					d.save(filepath.Join(*pages, tag+"-"+s.name+".png"), d.Picture())
+				}
+			}
+		})
+	}
+}
