@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { loadTexts } from "../static/text/text.js";
 
 globalThis.requestAnimationFrame = () => 0;
 const { state } = await import("../static/app/core/state.js");
 const { alertsOf, signsOf } = await import("../static/app/shell/alerts.js");
 const { commandsOf, matching } = await import("../static/app/shell/commands.js");
 const { titleOf } = await import("../static/app/shell/title.js");
+await loadTexts("shell");
 
 const channels = [{ id: "1", login: "gardenhour" }, { id: "2", login: "teahouse" }];
 const throttled = (count) => new Map(Array.from({ length: count }, (_, i) => [String(i), { user_id: String(i), held: true, never: true }]));

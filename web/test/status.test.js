@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { partsOf, summaryOf } from "../static/app/shell/status.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("shell");
 
 const calm = {
   channel: "1",

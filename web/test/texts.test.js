@@ -72,15 +72,16 @@ function templates(code) {
   return found.map(({ text }) => text);
 }
 
-// wordsIn returns the texts for people in a template: what stands between tags, and attributes.
+// wordsIn returns the texts for people in a template: what stands between tags, and attributes. The
+// name of chatguard is the same in all languages.
 function wordsIn(template) {
   const text = template.replace(/<(code|kbd)\b[^>]*>[^<]*<\/\1>/g, "");
   const attributes = [...text.matchAll(/\b(?:title|label|alt|placeholder|about|aria-label|aria-description)="([^"]*)"/g)].map(([, value]) => value);
-  return [...attributes, ...text.replace(/<[^>]*>/g, "\n").split("\n")].map((words) => words.replaceAll("\u0000", "").trim()).filter((words) => /\p{L}{2}/u.test(words));
+  return [...attributes, ...text.replace(/<[^>]*>/g, "\n").split("\n")].map((words) => words.replaceAll("\u0000", "").trim()).filter((words) => /\p{L}{2}/u.test(words) && words !== "chatguard");
 }
 
 // unconverted are the folders whose texts are still in the code.
-const unconverted = ["app/changes", "app/core", "app/now", "app/people", "app/records", "app/shell", "app/start", "app/widgets", "app/words", "lab"];
+const unconverted = ["app/changes", "app/core", "app/now", "app/people", "app/records", "app/start", "app/widgets", "app/words", "lab"];
 
 test("texts: none is in the code", () => {
   for (const name of pages.filter((name) => !unconverted.some((folder) => name.startsWith(folder + "/")))) {

@@ -2,11 +2,15 @@
 // The address bar: the page, the channel if there are several, and the page's own parameters, such
 // as #/people?channel=1&user=7.
 
+import { table } from "../../text/text.js";
 /** @import { Query, State } from "./state.js" */
 
 /** @typedef {keyof typeof pages} Page */
 
-export const pages = { now: "Now", limits: "Limits", people: "People", journal: "Journal", audit: "Audit" };
+// pages are the titles of the pages.
+export const pages = table({
+  now: "shell.page-now", limits: "shell.page-limits", people: "shell.page-people", journal: "shell.page-journal", audit: "shell.page-audit",
+});
 
 // labPage is the Lab, a document of its own beside the dashboard.
 export const labPage = "lab";

@@ -44,9 +44,9 @@ export function Account({ state: { me, preferences } }) {
       <${Setting} label=${t("shell.density")} name="density" chosen=${preferences.density} choices=${densities()} />
       <${LanguageChooser} />
       <hr />
-      <${Opener} name="palette" icon="search" keys=${[commandKey, "K"]}>${t("shell.open-palette")}<//>
-      <${Opener} name="keys" icon="keyboard" keys=${["?"]}>${t("shell.open-keys")}<//>
-      <${Opener} name="alerts" icon="bell">${t("shell.open-alerts")}<//>
+      <${Opener} name="palette" icon="search" keys=${[commandKey(), "K"]}>${t("shell.palette")}<//>
+      <${Opener} name="keys" icon="keyboard" keys=${["?"]}>${t("shell.keys")}<//>
+      <${Opener} name="alerts" icon="bell">${t("shell.alerts")}<//>
       ${!mounted && html`<hr /><button type="button" id="sign-out" popovertarget="account" popovertargetaction="hide" onClick=${signOut}><${Icon} name="sign-out" />${t("shell.sign-out")}</button>`}
     </div>
   `;

@@ -1,6 +1,7 @@
 // @ts-check
 // The dialog in which a person chooses alerts.
 
+import { t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { prefer } from "../core/preferences.js";
 import { tell } from "./alerts.js";
@@ -9,11 +10,6 @@ import { Dialog } from "../widgets/dialog.js";
 import { Icon } from "../widgets/icon.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { Alerts, State } from "../core/state.js" */
-
-const refused = {
-  denied: "Your browser blocks notifications of this page. Allow them in the browser’s settings for this site.",
-  missing: "This browser has no desktop notifications.",
-};
 
 /** @param {{state: State, onClose: () => void}} props */
 export function AlertsDialog({ state, onClose }) {
@@ -24,33 +20,33 @@ export function AlertsDialog({ state, onClose }) {
   /** @param {boolean} isOn */
   const chooseNotify = async (isOn) => {
     const may = !isOn || (await ask());
-    say(may ? "" : refused[permission() === "missing" ? "missing" : "denied"]);
+    say(may ? "" : permission() === "missing" ? t("shell.alerts-missing") : t("shell.alerts-denied"));
     choose({ notify: isOn && may });
   };
   const isSilent = !alerts.sound && !alerts.notify;
   return html`
-    <${Dialog} label="Alerts" name="alerts" onClose=${onClose}>
-      <p class="muted">Alerts reach you while you look at another tab or window. They apply to this browser.</p>
+    <${Dialog} label=${t("shell.alerts")} name="alerts" onClose=${onClose}>
+      <p class="muted">${t("shell.alerts-about")}</p>
       <fieldset>
-        <legend>Tell me when</legend>
-        <${Check} id="alert-raid" isOn=${alerts.raid} choose=${(/** @type {boolean} */ raid) => choose({ raid })}>raid mode starts<//>
-        <${Check} id="alert-failure" isOn=${alerts.failure} choose=${(/** @type {boolean} */ failure) => choose({ failure })}>something fails<//>
-        <${Check} id="alert-many" isOn=${alerts.many} choose=${(/** @type {boolean} */ many) => choose({ many })}>many users are throttled at once<//>
+        <legend>${t("shell.alerts-when")}</legend>
+        <${Check} id="alert-raid" isOn=${alerts.raid} choose=${(/** @type {boolean} */ raid) => choose({ raid })}>${t("shell.alert-raid")}<//>
+        <${Check} id="alert-failure" isOn=${alerts.failure} choose=${(/** @type {boolean} */ failure) => choose({ failure })}>${t("shell.alert-failure")}<//>
+        <${Check} id="alert-many" isOn=${alerts.many} choose=${(/** @type {boolean} */ many) => choose({ many })}>${t("shell.alert-many")}<//>
         <div class="field">
-          <label for="alert-count">How many</label>
+          <label for="alert-count">${t("shell.alert-count")}</label>
           <input id="alert-count" type="number" min="1" max="10000" required value=${alerts.count} disabled=${!alerts.many} onChange=${(event) => chooseCount(event.target, choose)} />
-          <span class="unit">users or more</span>
+          <span class="unit">${t("shell.alert-count-unit")}</span>
         </div>
       </fieldset>
       <fieldset>
-        <legend>How</legend>
-        <${Check} id="alert-sound" isOn=${alerts.sound} choose=${(/** @type {boolean} */ sound) => choose({ sound })}>Play a sound<//>
-        <${Check} id="alert-notify" isOn=${alerts.notify} choose=${chooseNotify}>Show a desktop notification<//>
+        <legend>${t("shell.alerts-how")}</legend>
+        <${Check} id="alert-sound" isOn=${alerts.sound} choose=${(/** @type {boolean} */ sound) => choose({ sound })}>${t("shell.alert-sound")}<//>
+        <${Check} id="alert-notify" isOn=${alerts.notify} choose=${chooseNotify}>${t("shell.alert-notify")}<//>
         <p class="error" role="alert">${problem}</p>
       </fieldset>
       <div class="buttons">
-        <button type="button" id="alert-test" disabled=${isSilent} onClick=${() => tell("This is a test.", alerts)}><${Icon} name="bell" />Test</button>
-        ${isSilent && html`<span class="muted">Choose a sound or a notification to get alerts.</span>`}
+        <button type="button" id="alert-test" disabled=${isSilent} onClick=${() => tell(t("shell.alert-test-text"), alerts)}><${Icon} name="bell" />${t("shell.alert-test")}</button>
+        ${isSilent && html`<span class="muted">${t("shell.alerts-silent")}</span>`}
       </div>
     <//>
   `;

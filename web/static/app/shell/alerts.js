@@ -2,6 +2,7 @@
 // Alerts for a person who looks elsewhere: raid mode has started, something has failed, many users
 // are throttled.
 
+import { t } from "../../text/text.js";
 import { standing } from "../core/state.js";
 import { beep, notify } from "./signal.js";
 import { partsOf, summaryOf } from "./status.js";
@@ -53,7 +54,7 @@ export function signsOf(state, before, { count }) {
   const { throttled } = standing();
   const shown = channels.find((c) => c.id === channel);
   const failures = partsOf(state).filter(({ kind }) => kind === "bad").map(({ text }) => text);
-  if (feed.state === "lost") failures.push("Connection to chatguard lost");
+  if (feed.state === "lost") failures.push(t("shell.connection-lost"));
   const isMany = throttled >= count || (before?.channel === channel && before.isMany && throttled >= count / 2);
   return { channel, isRaid: Boolean(shown?.raid_until), failures, throttled, isMany };
 }
@@ -62,9 +63,9 @@ export function signsOf(state, before, { count }) {
 /** @param {Signs} before @param {Signs} after @param {Alerts} chosen */
 export function alertsOf(before, after, { raid, failure, many }) {
   const texts = [];
-  if (raid && after.isRaid && !before.isRaid) texts.push("Raid mode has started.");
-  if (failure) for (const text of after.failures) if (!before.failures.includes(text)) texts.push(`${text}.`);
-  if (many && after.isMany && !before.isMany) texts.push(`${after.throttled} users are throttled.`);
+  if (raid && after.isRaid && !before.isRaid) texts.push(t("shell.raid-started"));
+  if (failure) for (const text of after.failures) if (!before.failures.includes(text)) texts.push(t("shell.failure", { what: text }));
+  if (many && after.isMany && !before.isMany) texts.push(t("shell.users-throttled", { n: after.throttled }));
   return texts;
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
 // The commands of the command palette.
 
+import { t } from "../../text/text.js";
 import { openDialog } from "../core/dialog.js";
 import { prefer } from "../core/preferences.js";
 import { fragment, labPage, linkTo, pages } from "../core/route.js";
@@ -23,18 +24,18 @@ export const pageIcons = { now: "pulse", limits: "sliders", people: "people", jo
 // commandsOf returns the commands that are possible now.
 /** @param {State} state @returns {Command[]} */
 export function commandsOf(state) {
-  return [...toPages(state), toLab, ...toNodes(state), ...switches(state), ...toChannels(state), ...settings(state)];
+  return [...toPages(state), toLab(), ...toNodes(state), ...switches(state), ...toChannels(state), ...settings(state)];
 }
 
 /** @param {State} state @returns {Command[]} */
 function toPages(state) {
   return /** @type {(keyof typeof pages)[]} */ (Object.keys(pages)).map((page) => ({
-    id: `go-${page}`, name: `Go to ${pages[page]}`, icon: pageIcons[page], keys: `g ${pageKeys[page]}`, run: () => go(linkTo(state, page)),
+    id: `go-${page}`, name: t("shell.go-to", { page: pages[page] }), icon: pageIcons[page], keys: `g ${pageKeys[page]}`, run: () => go(linkTo(state, page)),
   }));
 }
 
-/** @type {Command} */
-const toLab = { id: "go-lab", name: "Go to the Lab", icon: "flask", about: "try limits without changing the channel", run: () => location.assign(labPage) };
+/** @returns {Command} */
+const toLab = () => ({ id: "go-lab", name: t("shell.go-lab"), icon: "flask", about: t("shell.go-lab-about"), run: () => location.assign(labPage) });
 
 /** @param {State} state @returns {Command[]} */
 function toNodes(state) {
@@ -42,13 +43,13 @@ function toNodes(state) {
     go(linkTo(state, "now", { nodes: "1" }));
     openNodes();
   };
-  return state.status?.shared ? [{ id: "nodes", name: "Nodes", icon: "nodes", about: "who shares the limits", run }] : [];
+  return state.status?.shared ? [{ id: "nodes", name: t("shell.nodes"), icon: "nodes", about: t("shell.nodes-about"), run }] : [];
 }
 
 /** @param {State} state @returns {Command[]} */
 function toChannels({ channels, channel, route }) {
   return channels.filter(({ id }) => id !== channel).map((one) => ({
-    id: `channel-${one.id}`, name: `Switch to #${channelName(one)}`, icon: "message", run: () => go(fragment(route, one.id)),
+    id: `channel-${one.id}`, name: t("shell.go-channel", { channel: channelName(one) }), icon: "message", run: () => go(fragment(route, one.id)),
   }));
 }
 
@@ -65,25 +66,28 @@ function switches(state) {
   };
   return [
     raidUntil
-      ? { id: "raid", name: "End raid mode", icon: "raid", run: press("raid", "off") }
-      : { id: "raid", name: "Start raid mode", icon: "raid", about: "stricter limits for a while", run: press("raid", "on") },
+      ? { id: "raid", name: t("shell.raid-end"), icon: "raid", run: press("raid", "off") }
+      : { id: "raid", name: t("shell.raid-start"), icon: "raid", about: t("shell.raid-about"), run: press("raid", "on") },
     pausedBy
-      ? { id: "pause", name: "Resume", icon: "play", about: "throttle again", run: press("pause", "off") }
-      : { id: "pause", name: "Pause", icon: "pause", about: "throttle nobody until you resume", run: press("pause", "on") },
+      ? { id: "pause", name: t("shell.resume"), icon: "play", about: t("shell.resume-about"), run: press("pause", "off") }
+      : { id: "pause", name: t("shell.pause"), icon: "pause", about: t("shell.pause-about"), run: press("pause", "on") },
   ];
 }
 
 /** @param {State} state @returns {Command[]} */
 function settings({ me, preferences: { density } }) {
-  const other = density === "compact" ? "comfortable" : "compact";
+  const isCompact = density === "compact";
   return [
-    { id: "theme-system", name: "Theme: system", icon: "monitor", run: () => prefer({ theme: "system" }) },
-    { id: "theme-light", name: "Theme: light", icon: "sun", run: () => prefer({ theme: "light" }) },
-    { id: "theme-dark", name: "Theme: dark", icon: "moon", run: () => prefer({ theme: "dark" }) },
-    { id: "density", name: `Density: ${other}`, icon: "menu", run: () => prefer({ density: other }) },
-    { id: "alerts", name: "Alerts", icon: "bell", about: "sound and desktop notifications", run: () => openDialog("alerts") },
-    { id: "keys", name: "Keyboard shortcuts", icon: "keyboard", keys: "?", run: () => openDialog("keys") },
-    ...(me.mounted ? [] : [{ id: "sign-out", name: "Sign out", icon: "sign-out", run: signOut }]),
+    { id: "theme-system", name: t("shell.command-theme-system"), icon: "monitor", run: () => prefer({ theme: "system" }) },
+    { id: "theme-light", name: t("shell.command-theme-light"), icon: "sun", run: () => prefer({ theme: "light" }) },
+    { id: "theme-dark", name: t("shell.command-theme-dark"), icon: "moon", run: () => prefer({ theme: "dark" }) },
+    {
+      id: "density", name: isCompact ? t("shell.command-comfortable") : t("shell.command-compact"), icon: "menu",
+      run: () => prefer({ density: isCompact ? "comfortable" : "compact" }),
+    },
+    { id: "alerts", name: t("shell.alerts"), icon: "bell", about: t("shell.command-alerts-about"), run: () => openDialog("alerts") },
+    { id: "keys", name: t("shell.keys"), icon: "keyboard", keys: "?", run: () => openDialog("keys") },
+    ...(me.mounted ? [] : [{ id: "sign-out", name: t("shell.sign-out"), icon: "sign-out", run: signOut }]),
   ];
 }
 
@@ -92,15 +96,18 @@ const go = (address) => {
   location.hash = address;
 };
 
-// matching returns the commands whose words begin with all words of a text.
+// matching returns the commands whose words begin with all words of a text. In a script without
+// spaces, a word may be anywhere.
 /** @param {Command[]} commands @param {string} text */
 export function matching(commands, text) {
   const typed = wordsOf(text);
   return commands.filter(({ name, about = "" }) => {
     const words = wordsOf(`${name} ${about}`);
-    return typed.every((start) => words.some((word) => word.startsWith(start)));
+    return typed.every((start) => words.some((word) => (unspaced.test(start) ? word.includes(start) : word.startsWith(start))));
   });
 }
+
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 /** @param {string} text */
 const wordsOf = (text) => text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(Boolean);

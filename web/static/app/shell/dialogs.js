@@ -2,6 +2,7 @@
 // The dialogs that every page can open: command palette, keys, alerts. They are loaded when they
 // are first opened.
 
+import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { openDialog } from "../core/dialog.js";
 import { state, update } from "../core/state.js";
@@ -31,5 +32,5 @@ export function OpenDialog({ state }) {
 
 /** @param {{onClose: () => void}} props */
 function Unloaded({ onClose }) {
-  return html`<${Dialog} label="Not available" name="unloaded" onClose=${onClose}><${NotLoaded} part="dialog" /><//>`;
+  return html`<${Dialog} label=${t("shell.not-available")} name="unloaded" onClose=${onClose}><${NotLoaded} title=${t("shell.dialog-not-loaded")} /><//>`;
 }

@@ -1,11 +1,12 @@
 // @ts-check
 // The way from the setup page to the dashboard, without another sign-in.
 
+import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { lazily, NotLoaded } from "./lazy.js";
 
-const Unloaded = () => html`<main class="setup-page"><h1 class="title">Set up chatguard</h1><${NotLoaded} part="page" /></main>`;
+const Unloaded = () => html`<main class="setup-page"><h1 class="title">${t("shell.set-up")}</h1><${NotLoaded} title=${t("shell.page-not-loaded")} /></main>`;
 
 const page = lazily(() => import("../start/first-run.js").then((module) => module.FirstRunPage), Unloaded, () => true);
 

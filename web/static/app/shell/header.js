@@ -2,6 +2,7 @@
 // The header of every page: pages, channel, the state of chatguard, and the signed-in user. It is a
 // sidebar in wide windows.
 
+import { sentences, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { openDialog } from "../core/dialog.js";
 import { fragment, labPage, linkTo, pages } from "../core/route.js";
@@ -21,16 +22,16 @@ export function Header({ state }) {
     <header>
       <a class="brand" href=${linkTo(state, "now")}><img src="favicon.svg" alt="" width="24" height="24" /><span>chatguard</span></a>
       <${ChannelPicker} state=${state} />
-      <button type="button" class="seek" aria-label="Search or run a command" title="Search or run a command" onClick=${() => openDialog("palette")}>
-        <${Icon} name="search" /><span>Search</span><span class="keys" aria-hidden="true"><kbd>${commandKey}</kbd><kbd>K</kbd></span>
+      <button type="button" class="seek" aria-label=${t("shell.seek")} title=${t("shell.seek")} onClick=${() => openDialog("palette")}>
+        <${Icon} name="search" /><span>${t("shell.search")}</span><span class="keys" aria-hidden="true"><kbd>${commandKey()}</kbd><kbd>K</kbd></span>
       </button>
-      <nav aria-label="Pages">
+      <nav aria-label=${t("shell.pages")}>
         ${Object.entries(pages).map(([page, name]) => html`
           <a href=${linkTo(state, page)} aria-current=${page === state.route ? "page" : null}>
             <${Icon} name=${pageIcons[/** @type {keyof typeof pageIcons} */ (page)]} /><span>${name}</span>
           </a>
         `)}
-        <a href=${labPage}><${Icon} name="flask" /><span>Lab</span></a>
+        <a href=${labPage}><${Icon} name="flask" /><span>${t("shell.page-lab")}</span></a>
       </nav>
       <div class="foot">
         <${Status} state=${state} />
@@ -42,12 +43,12 @@ export function Header({ state }) {
 
 /** @param {{state: State}} props */
 function ChannelPicker({ state: { channels, channel, route } }) {
-  if (channels.length === 0) return html`<span class="channel muted">no channel</span>`;
+  if (channels.length === 0) return html`<span class="channel muted">${t("shell.no-channel")}</span>`;
   if (channels.length === 1) return html`<span class="channel" title="#${channelName(channels[0])}">#<bdi>${channelName(channels[0])}</bdi></span>`;
   /** @param {{target: HTMLSelectElement}} event */
   const pick = (event) => (location.hash = fragment(route, event.target.value));
   return html`
-    <label class="channel"><span class="unseen">Channel</span>
+    <label class="channel"><span class="unseen">${t("shell.channel")}</span>
       <select value=${channel} onChange=${pick}>
         ${channels.map((one) => html`<option value=${one.id} selected=${one.id === channel}>#${channelName(one)}</option>`)}
       </select>
@@ -65,10 +66,10 @@ export function Banners({ state: { feed, problem } }) {
         <div class="banner lost" role="alert">
           <${Icon} name="alert" />
           <p>
-            <strong>${feed.why ? "No live updates." : "Connection lost."}</strong> ${feed.why && `${feed.why}.`}
-            ${feed.lastFrame > 0 && ` Showing data from ${clock(feed.lastFrame)}.`} Reconnecting…
+            <strong>${feed.why ? t("shell.no-updates") : t("shell.lost")}</strong>${" "}
+            ${sentences(feed.why && t("shell.failure", { what: feed.why }), feed.lastFrame > 0 && t("shell.old-data", { time: clock(feed.lastFrame) }), t("shell.reconnecting"))}
           </p>
-          <button onClick=${retryNow}>Retry now</button>
+          <button onClick=${retryNow}>${t("shell.retry-now")}</button>
         </div>`}
     </div>
   `;

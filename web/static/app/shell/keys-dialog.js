@@ -1,6 +1,7 @@
 // @ts-check
 // The dialog that lists the keys.
 
+import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { pages } from "../core/route.js";
 import { pageKeys } from "./commands.js";
@@ -8,28 +9,29 @@ import { commandKey } from "./keys.js";
 import { Dialog } from "../widgets/dialog.js";
 /** @import { State } from "../core/state.js" */
 
-/** @type {Record<string, [string, string][]>} what keys do, by group */
-const groups = {
-  "Anywhere": [
-    [`${commandKey} K`, "Open the command palette"],
-    ["/", "Find a user"],
-    ["?", "Show these keys"],
-    ["Esc", "Close what is open"],
+// groups returns what keys do, by group.
+/** @returns {Record<string, [string, string][]>} */
+const groups = () => ({
+  [t("shell.keys-anywhere")]: [
+    [`${commandKey()} K`, t("shell.key-palette")],
+    ["/", t("shell.key-find")],
+    ["?", t("shell.key-keys")],
+    ["Esc", t("shell.key-close")],
   ],
-  "Go to a page": /** @type {(keyof typeof pages)[]} */ (Object.keys(pages)).map((page) => [`g ${pageKeys[page]}`, pages[page]]),
-  "In a list": [
-    ["↑ ↓", "Previous or next row, same button"],
-    ["Home End", "First or last row"],
-    ["Enter", "Open or press"],
+  [t("shell.keys-page")]: /** @type {(keyof typeof pages)[]} */ (Object.keys(pages)).map((page) => [`g ${pageKeys[page]}`, pages[page]]),
+  [t("shell.keys-list")]: [
+    ["↑ ↓", t("shell.key-next")],
+    [`${t("shell.key-home")} ${t("shell.key-end")}`, t("shell.key-last")],
+    [t("shell.key-enter"), t("shell.key-press")],
   ],
-};
+});
 
 /** @param {{state: State, onClose: () => void}} props */
 export function KeysDialog({ onClose }) {
   return html`
-    <${Dialog} label="Keyboard shortcuts" name="keys" onClose=${onClose}>
+    <${Dialog} label=${t("shell.keys")} name="keys" onClose=${onClose}>
       <div class="key-groups">
-        ${Object.entries(groups).map(([name, keys]) => html`
+        ${Object.entries(groups()).map(([name, keys]) => html`
           <section>
             <h3 class="muted">${name}</h3>
             <dl>

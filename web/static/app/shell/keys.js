@@ -1,6 +1,7 @@
 // @ts-check
 // The keys that work on every page.
 
+import { t } from "../../text/text.js";
 import { openDialog } from "../core/dialog.js";
 import { fragment, linkTo, pages } from "../core/route.js";
 import { state, update } from "../core/state.js";
@@ -11,8 +12,8 @@ import { pageKeys } from "./commands.js";
 
 const isApple = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "");
 
-// commandKey is the name of the key that opens the command palette together with K.
-export const commandKey = isApple ? "⌘" : "Ctrl";
+// commandKey returns the name of the key that opens the command palette together with K.
+export const commandKey = () => (isApple ? "⌘" : t("shell.key-ctrl"));
 
 const pause = 1000; // between the two keys that go to a page, ms
 

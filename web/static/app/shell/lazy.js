@@ -1,6 +1,7 @@
 // @ts-check
 // Parts of the dashboard that are loaded when they are first needed.
 
+import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { update } from "../core/state.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
@@ -30,13 +31,13 @@ export function lazily(load, unloaded, isShown) {
 
 // NotLoaded says that a part could not be loaded. Only a new start helps, because a browser may
 // remember that it could not load a module.
-/** @param {{part: string}} props */
-export function NotLoaded({ part }) {
+/** @param {{title: string}} props */
+export function NotLoaded({ title }) {
   return html`
     <div class="nobody" role="alert">
-      <p class="headline">This ${part} could not be loaded.</p>
-      <p>Check that chatguard is running, then try again.</p>
-      <p><button type="button" class="primary" onClick=${() => location.reload()}>Retry</button></p>
+      <p class="headline">${title}</p>
+      <p>${t("shell.not-loaded")}</p>
+      <p><button type="button" class="primary" onClick=${() => location.reload()}>${t("shell.retry")}</button></p>
     </div>
   `;
 }

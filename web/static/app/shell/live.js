@@ -2,6 +2,7 @@
 // The live feed: a WebSocket that sends a snapshot, then every change. If the connection is lost,
 // the page reconnects automatically and the feed continues after the last frame.
 
+import { t } from "../../text/text.js";
 import { liveAddress, request } from "../core/api.js";
 import { ifSignedOut, shutOut } from "../core/session.js";
 import { farewell, standing, state, update } from "../core/state.js";
@@ -75,7 +76,7 @@ async function lost(code, reason) {
   stop();
   if (code === signedOutCode && !state.me.mounted) return shutOut(); // if mounted, the request below fails with the site's own message
   update((s) => {
-    if (s.feed.state !== "lost") s.announcement = "Connection to chatguard lost.";
+    if (s.feed.state !== "lost") s.announcement = t("shell.failure", { what: t("shell.connection-lost") });
     s.feed = { ...s.feed, state: "lost", why: code === tooManyCode ? reason : "" };
   });
   const most = code === tooManyCode ? longPause : Math.min(longestPause, 250 * 2 ** attempts++);
@@ -98,7 +99,7 @@ function receive(frame) {
   feed = frame.feed ?? feed; // a snapshot begins a new feed
   attempts = 0;
   update((s) => {
-    if (s.feed.state === "lost") s.announcement = "Reconnected to chatguard.";
+    if (s.feed.state === "lost") s.announcement = t("shell.reconnected");
     s.feed = { state: "open", lastFrame: Date.now() };
     s.clockLead = Date.parse(frame.now) - Date.now();
     if (frame.status) s.status = frame.status;
@@ -175,10 +176,12 @@ function announce() {
   announcing = setTimeout(() => {
     announcing = 0;
     if (state.announcement !== said) return announce(); // another announcement is being read
-    update((s) => {
-      const { throttled, would } = standing();
-      const are = throttled === 0 ? "Nobody is throttled" : throttled === 1 ? "1 user is throttled" : `${throttled} users are throttled`;
-      s.announcement = are + (would > 0 ? `, ${would} observed only.` : ".");
-    });
+    update((s) => (s.announcement = throttledWords(standing())));
   }, quiet);
+}
+
+/** @param {{throttled: number, would: number}} of */
+function throttledWords({ throttled: n, would }) {
+  if (n === 0) return would > 0 ? t("shell.nobody-throttled-would", { would }) : t("shell.nobody-throttled");
+  return would > 0 ? t("shell.users-throttled-would", { n, would }) : t("shell.users-throttled", { n });
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // The dashboard: reads the address, draws the state, keeps the live feed open.
 
-import { loadTexts } from "../../text/text.js";
+import { loadTexts, t } from "../../text/text.js";
 import { html, render } from "../../vendor/htm-preact.js";
 import { Problem, request } from "../core/api.js";
 import { restore } from "../core/preferences.js";
@@ -32,7 +32,7 @@ function App({ state }) {
   if (state.me.first_run) return html`<${FirstRun} console=${state.me.first_run.console} onEntered=${enter} />`;
   const Page = state.channel === "" ? WaitingPage : pageOf(state.route);
   return html`
-    <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
+    <a class="skip" href="#main" onClick=${skip}>${t("shell.skip")}</a>
     <div class="shell">
       <${Header} state=${state} />
       <main id="main" tabindex="-1">
@@ -57,8 +57,8 @@ function WaitingPage({ state }) {
     <${SetupCard} state=${state} />
     <div class="nobody">
       ${state.status && html`
-        <p class="headline">${isTwitch ? "Joining the channel on Twitch…" : "No messages yet."}</p>
-        <p>${isTwitch ? "This takes a few seconds." : "Channels appear with their first message."}</p>`}
+        <p class="headline">${isTwitch ? t("shell.joining") : t("shell.waiting")}</p>
+        <p>${isTwitch ? t("shell.joining-about") : t("shell.waiting-about")}</p>`}
     </div>
   `;
 }

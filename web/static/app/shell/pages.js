@@ -2,7 +2,7 @@
 // The pages. The page Now is loaded with the dashboard, the others when they are first shown, or
 // when the browser has nothing else to do and needn't save data.
 
-import { loadTexts } from "../../text/text.js";
+import { loadTexts, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { pages } from "../core/route.js";
 import { state } from "../core/state.js";
@@ -12,13 +12,17 @@ import { PageHead } from "../widgets/page-head.js";
 /** @import { Page } from "../core/route.js" */
 /** @import { Component } from "./lazy.js" */
 
-/** @param {Page} page @param {() => Promise<Component>} load */
-const later = (page, load) => lazily(load, () => html`<${PageHead} title=${pages[page]} /><${NotLoaded} part="page" />`, () => state.route === page);
+// later loads a page and its texts.
+/** @param {Page} page @param {() => Promise<Component>} load @param {Parameters<typeof loadTexts>} texts */
+function later(page, load, ...texts) {
+  const unloaded = () => html`<${PageHead} title=${pages[page]} /><${NotLoaded} title=${t("shell.page-not-loaded")} />`;
+  return lazily(() => Promise.all([load(), loadTexts(...texts)]).then(([view]) => view), unloaded, () => state.route === page);
+}
 
 /** @type {Record<Page, () => Component>} */
 const views = {
   now: () => NowPage,
-  limits: later("limits", () => Promise.all([import("../limits/page.js"), loadTexts("limits")]).then(([module]) => module.LimitsPage)),
+  limits: later("limits", () => import("../limits/page.js").then((module) => module.LimitsPage), "limits"),
   people: later("people", () => import("../people/page.js").then((module) => module.PeoplePage)),
   journal: later("journal", () => import("../records/journal-page.js").then((module) => module.JournalPage)),
   audit: later("audit", () => import("../records/audit-page.js").then((module) => module.AuditPage)),

@@ -1,6 +1,7 @@
 // @ts-check
 // The command palette: a field, and the commands and users that match it.
 
+import { t } from "../../text/text.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { linkTo } from "../core/route.js";
@@ -29,18 +30,18 @@ export function Palette({ state, onClose }) {
     point(0);
   };
   return html`
-    <${Dialog} label="Command palette" name="palette" isBare onClose=${onClose}>
+    <${Dialog} label=${t("shell.palette")} name="palette" isBare onClose=${onClose}>
       <div class="palette-field">
         <${Icon} name="search" />
-        <input type="text" role="combobox" aria-label="Command or user" placeholder="Type a command or a user’s name" autocomplete="off" spellcheck=${false} maxlength="256"
+        <input type="text" role="combobox" aria-label=${t("shell.palette-field")} placeholder=${t("shell.palette-hint")} autocomplete="off" spellcheck=${false} maxlength="256"
           aria-expanded="true" aria-controls="palette-entries" aria-activedescendant=${entries[chosen] ? `palette-${chosen}` : null}
           value=${text} onInput=${(event) => type(event.target.value)} onKeyDown=${(event) => steer(event, entries, chosen, point)} />
         <kbd>Esc</kbd>
       </div>
-      <ul id="palette-entries" role="listbox" aria-label="Commands and users">
+      <ul id="palette-entries" role="listbox" aria-label=${t("shell.palette-list")}>
         ${entries.map((entry, i) => html`<${Entry} key=${entry.id} entry=${entry} index=${i} isChosen=${i === chosen} />`)}
       </ul>
-      <p class="palette-note ${problem ? "error" : "muted"}" role="status">${problem || (entries.length === 0 ? "No command and no user matches." : "")}</p>
+      <p class="palette-note ${problem ? "error" : "muted"}" role="status">${problem || (entries.length === 0 ? t("shell.palette-none") : "")}</p>
     <//>
   `;
 }
@@ -119,7 +120,7 @@ async function find(state, text, signal) {
 /** @param {State} state @param {Api.Person} user @returns {Command} */
 function commandOf(state, user) {
   const { user_id: id, roles } = user;
-  const about = [loginOf(user), roleNames(roles)].filter(Boolean).join(" · ") || "user";
+  const about = [loginOf(user), roleNames(roles)].filter(Boolean).join(" · ") || t("shell.user");
   return {
     id: `user-${id}`, name: nameOf(user), icon: "people", about,
     run: () => (location.hash = linkTo(state, "people", { user: id })),

@@ -1,10 +1,12 @@
 // @ts-check
 // The status line of the header, and the list of states that it opens.
 
+import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
 import { openNodes } from "../now/nodes.js";
 import { partsOf, summaryOf } from "./status.js";
+import { annotated } from "../widgets/annotated.js";
 import { Icon } from "../widgets/icon.js";
 import { withCode } from "../words/code.js";
 /** @import { State } from "../core/state.js" */
@@ -14,17 +16,17 @@ import { withCode } from "../words/code.js";
 export function Status({ state }) {
   const { kind, icon, word } = summaryOf(state);
   return html`
-    <button type="button" class="status ${kind}" popovertarget="states" title="Status: ${word}">
+    <button type="button" class="status ${kind}" popovertarget="states" title=${t("shell.status", { word })}>
       ${icon ? html`<${Icon} name=${icon} />` : html`<span class="dot"></span>`}
-      <span class="unseen">Status: </span><span class="word">${word}</span>
+      ${annotated("unseen", "shell.status", { word: html`<span class="word">${word}</span>` })}
       <${Icon} name="chevron-down" />
     </button>
     <div id="states" class="menu" popover="auto">
-      <ul class="states ${state.feed.state === "lost" ? "stale" : ""}" aria-label="State">
+      <ul class="states ${state.feed.state === "lost" ? "stale" : ""}" aria-label=${t("shell.states")}>
         ${partsOf(state).map((part) => html`<${Line} key=${part.text} part=${part} />`)}
       </ul>
-      ${state.status?.shared && html`<a href=${linkTo(state, "now", { nodes: "1" })} onClick=${shutForNodes}><${Icon} name="nodes" />Nodes</a>`}
-      ${state.start?.setup && html`<a href=${linkTo(state, "now", { setup: "1" })} onClick=${shut}><${Icon} name="check" />Setup checklist</a>`}
+      ${state.status?.shared && html`<a href=${linkTo(state, "now", { nodes: "1" })} onClick=${shutForNodes}><${Icon} name="nodes" />${t("shell.nodes")}</a>`}
+      ${state.start?.setup && html`<a href=${linkTo(state, "now", { setup: "1" })} onClick=${shut}><${Icon} name="check" />${t("shell.setup")}</a>`}
     </div>
   `;
 }

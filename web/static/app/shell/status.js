@@ -1,6 +1,8 @@
 // @ts-check
 // The state of chatguard: every part of it, and one word for all of them.
 
+import { t } from "../../text/text.js";
+/** @import { TextKey } from "../../text/text.js" */
 /** @import { Connection, Database, Shared, State } from "../core/state.js" */
 
 /**
@@ -9,13 +11,17 @@
  * @typedef {{kind: string, text: string, short?: string, detail?: string}} Part
  */
 
-/** @type {Record<string, string>} */
-const connectionKinds = {
-  connected: "good", connecting: "warn", disconnected: "bad",
-  valid: "good", unchecked: "warn", refused: "bad", missing: "bad",
-  observing: "notice", paused: "notice", "raid mode": "notice", "slow mode": "notice", standby: "notice",
-  "not asked yet": "off", ok: "good", low: "warn", failing: "bad", "limits as configured": "warn",
+/** @type {Record<string, [kind: string, word: TextKey]>} */
+const connectionStates = {
+  connected: ["good", "shell.state-connected"], connecting: ["warn", "shell.state-connecting"], disconnected: ["bad", "shell.state-disconnected"],
+  valid: ["good", "shell.state-valid"], unchecked: ["warn", "shell.state-unchecked"], refused: ["bad", "shell.state-refused"], missing: ["bad", "shell.state-missing"],
+  observing: ["notice", "shell.state-observing"], paused: ["notice", "shell.state-paused"], "raid mode": ["notice", "shell.state-raid"],
+  "slow mode": ["notice", "shell.state-slow"], standby: ["notice", "shell.state-standby"], "limits as configured": ["warn", "shell.state-configured"],
+  "not asked yet": ["off", "shell.state-unasked"], ok: ["good", "shell.state-ok"], low: ["warn", "shell.state-low"], failing: ["bad", "shell.state-failing"],
 };
+
+/** @type {Record<string, TextKey>} */
+const connectionNames = { Helix: "shell.twitch-api", Token: "shell.token" };
 
 // partsOf returns the state of every part, without the connection of the page itself.
 /** @param {State} of @returns {Part[]} */
@@ -29,31 +35,37 @@ export function partsOf({ policy, status }) {
 // modeOf returns the mode in force: an enforcing policy only observes while its channel is paused.
 /** @param {State["policy"]} policy @returns {Part} */
 function modeOf(policy) {
-  if (policy.in_force === "enforce") return { kind: "good", text: "Enforcing" };
-  return { kind: "notice", text: "Observing", detail: "nobody is throttled" };
+  if (policy.in_force === "enforce") return { kind: "good", text: t("shell.enforcing") };
+  return { kind: "notice", text: t("shell.observing"), detail: t("shell.observing-about") };
 }
 
+// connectionOf returns the state of a connection. Even a state that this page doesn't know is
+// readable.
 /** @param {Connection} of @returns {Part} */
-const connectionOf = ({ name, state, detail }) => ({ kind: connectionKinds[state] ?? "off", text: `${name === "Helix" ? "Twitch API" : name} ${state}`, detail });
+function connectionOf({ name, state, detail }) {
+  const [kind, word] = connectionStates[state] ?? ["off"];
+  const names = connectionNames[name];
+  return { kind, text: t("shell.connection", { name: names ? t(names) : name, state: word ? t(word) : state }), detail };
+}
 
 /** @param {Database} database @returns {Part} */
 function databaseOf({ state, detail }) {
   switch (state) {
     case "ok":
-      return { kind: "good", text: "Database ok", detail };
+      return { kind: "good", text: t("shell.database-ok"), detail };
     case "off":
-      return { kind: "off", text: "No database", detail: "nothing is saved" };
+      return { kind: "off", text: t("shell.database-off"), detail: t("shell.database-off-about") };
   }
-  return { kind: "bad", text: "Database failing", detail };
+  return { kind: "bad", text: t("shell.database-failing"), detail };
 }
 
 /** @param {Shared} shared @returns {Part} */
 function sharedOf({ mode, up, refusing, problem: detail }) {
-  if (!up) return { kind: "bad", text: "Shared store away", short: "Store away", detail };
-  if (refusing) return { kind: "bad", text: "Shared store refuses changes", short: "Store refuses", detail };
-  if (detail) return { kind: "warn", text: "Shared store: check", detail };
-  if (mode === "shares") return { kind: "good", text: "Own part of the limits" };
-  return { kind: "good", text: "Shared store ok" };
+  if (!up) return { kind: "bad", text: t("shell.store-away"), short: t("shell.store-away-short"), detail };
+  if (refusing) return { kind: "bad", text: t("shell.store-refuses"), short: t("shell.store-refuses-short"), detail };
+  if (detail) return { kind: "warn", text: t("shell.store-check"), detail };
+  if (mode === "shares") return { kind: "good", text: t("shell.store-shares") };
+  return { kind: "good", text: t("shell.store-ok") };
 }
 
 // summaryOf returns the worst state in a few words, with its kind and its icon. Kinds are those of
@@ -61,19 +73,19 @@ function sharedOf({ mode, up, refusing, problem: detail }) {
 /** @param {State} state */
 export function summaryOf(state) {
   const { channels, channel, feed, status, policy } = state;
-  if (feed.state === "lost") return { kind: "bad", icon: "alert", word: "Disconnected", isTrouble: true };
-  if (!status) return { kind: "off", icon: "", word: "Connecting…", isTrouble: false };
+  if (feed.state === "lost") return { kind: "bad", icon: "alert", word: t("shell.disconnected"), isTrouble: true };
+  if (!status) return { kind: "off", icon: "", word: t("shell.connecting"), isTrouble: false };
 
   const parts = partsOf(state);
   const bad = parts.filter(({ kind }) => kind === "bad"), problems = parts.filter(({ kind }) => kind === "bad" || kind === "warn");
   const isTrouble = bad.length > 0;
   if (problems.length > 0) {
     const [{ kind, text, short }] = isTrouble ? bad : problems;
-    return { kind, icon: "alert", word: problems.length === 1 ? (short ?? text) : `${problems.length} problems`, isTrouble };
+    return { kind, icon: "alert", word: problems.length === 1 ? (short ?? text) : t("shell.problems", { n: problems.length }), isTrouble };
   }
   const { paused_by: pausedBy, raid_until: raidUntil } = channels.find((c) => c.id === channel) ?? {};
-  if (pausedBy) return { kind: "paused", icon: "pause", word: "Paused", isTrouble };
-  if (raidUntil) return { kind: "raid", icon: "raid", word: "Raid mode", isTrouble };
-  if (policy?.in_force === "observe") return { kind: "notice", icon: "", word: "Observing", isTrouble };
-  return { kind: "good", icon: "", word: "All good", isTrouble };
+  if (pausedBy) return { kind: "paused", icon: "pause", word: t("shell.paused"), isTrouble };
+  if (raidUntil) return { kind: "raid", icon: "raid", word: t("shell.raid"), isTrouble };
+  if (policy?.in_force === "observe") return { kind: "notice", icon: "", word: t("shell.observing"), isTrouble };
+  return { kind: "good", icon: "", word: t("shell.good"), isTrouble };
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // The title of the browser's tab.
 
+import { t } from "../../text/text.js";
 import { pages } from "../core/route.js";
 import { channelName, nameOf as userName, standing } from "../core/state.js";
 /** @import { State } from "../core/state.js" */
@@ -31,7 +32,7 @@ export function titleOf(state) {
 
 /** @param {State} of */
 function nameOf({ session, route, people, channels, channel }) {
-  if (session === "out") return "Sign in · chatguard";
+  if (session === "out") return `${t("shell.sign-in")} · chatguard`;
   const card = route === "people" ? people?.person?.card : null;
   const shown = channels.find((c) => c.id === channel);
   const parts = [card && isolated(userName(card)), pages[route], shown && "#" + isolated(channelName(shown)), "chatguard"];
