@@ -24,9 +24,12 @@ func tags() (list []language.Tag) {
 	return list
 }
 
-// Of returns the language for the answer to a request: the one that the person has chosen, or the
-// browser's best. It is one of All.
+// Of returns the language for the answer to a request: the one that the address names, the one that
+// the person has chosen, or the browser's best. It is one of All.
 func Of(r *http.Request) string {
+	if named := r.URL.Query().Get("language"); slices.Contains(All, named) {
+		return named
+	}
 	if chosen, err := r.Cookie(Cookie); err == nil && slices.Contains(All, chosen.Value) {
 		return chosen.Value
 	}
