@@ -18,7 +18,7 @@ func (c *Controls) Silence(ctx context.Context, t journal.Target) (s *journal.Si
 	if !c.CanAct(t.ChannelID) {
 		return nil, liftedAt
 	}
-	if s, ok := c.chat.Acts.Silence(t.ChannelID, t.UserID); ok {
+	if s, ok := c.KnownSilence(t.ChannelID, t.UserID); ok {
 		return &s, liftedAt
 	}
 	last, endedAt, err := c.lastAct(ctx, t)
@@ -41,6 +41,15 @@ func (c *Controls) Silence(ctx context.Context, t journal.Target) (s *journal.Si
 	}
 	act := silenceOf(last)
 	return &act, liftedAt
+}
+
+// KnownSilence returns a user's timeout or ban as the chat reports it; ok is false if it reports
+// none. It reads no records, so it doesn't know those from before the start.
+func (c *Controls) KnownSilence(channelID, userID string) (s journal.Silence, ok bool) {
+	if !c.CanAct(channelID) {
+		return s, false
+	}
+	return c.chat.Acts.Silence(channelID, userID)
 }
 
 // lastAct returns the last timeout, ban or lift that a person gave a user here; the zero Audit if

@@ -1,0 +1,123 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+const (
+	// maxOverlayUsers is the maximum number of users that an Overlay names. It is more than an
+	// overlay shows, because a streamer can leave users out.
+	maxOverlayUsers = 50
+	// maxOverlayName is the maximum length of a name in an Overlay, in bytes.
+	maxOverlayName = 100
+)
+
+// Overlay is what a stream shows about a channel, as in the API. Everybody may see it.
+type Overlay struct {
+	Channel string `json:"channel"`
+	Login   string `json:"login"`
+	// ThrottledUsers is the number of users who are held back now. Users whom a limit only observes
+	// count if the whole channel observes.
+	ThrottledUsers int           `json:"throttled_users"`
+	Users          []OverlayUser `json:"users"` // the last ones, newest first
+	RaidUntil      time.Time     `json:"raid_until,omitzero"`
+	Paused         bool          `json:"paused"`
+	Observing      bool          `json:"observing"` // nobody is really held back
+}
+
+// OverlayUser is a user who is held back now, or who was throttled within Recent.
+type OverlayUser struct {
+	UserID   string    `json:"user_id"`
+	Name     string    `json:"name"` // one line without control characters
+	At       time.Time `json:"at"`   // last throttled message
+	Held     bool      `json:"held"`
+	TimedOut bool      `json:"timed_out"` // or banned
+}
+
+// Overlay returns what a stream shows about a served channel.
+func (m *Model) Overlay(channel Channel) Overlay {
+	now := m.opts.Now()
+	m.board.expire(now)
+	o := Overlay{
+		Channel: channel.ID, Login: channel.Login, Users: []OverlayUser{}, // never null in JSON
+		RaidUntil: channel.RaidUntil, Paused: channel.PausedBy != "",
+		Observing: m.opts.Guard.InForce(channel.ID).Mode == chatguard.Observe,
+	}
+	count, newest := m.board.newest(channel.ID, maxOverlayUsers, func(t *Throttled) bool { return o.Observing || !t.Observed })
+	o.ThrottledUsers = count
+	for _, t := range newest {
+		o.Users = append(o.Users, OverlayUser{
+			UserID: t.UserID, Name: t.overlayName(), At: t.At, Held: t.Held, TimedOut: t.isPunished() || m.isSilenced(channel.ID, t.UserID, now),
+		})
+	}
+	return o
+}
+
+// overlayName returns the user's name as one line of visible text.
+func (t *Throttled) overlayName() string {
+	for _, name := range []string{t.DisplayName, t.Login} {
+		line := hostile.OneLine(hostile.Visible(name), maxOverlayName)
+		if strings.ContainsFunc(line, isSeen) {
+			return hostile.Clip(line, maxOverlayName)
+		}
+	}
+	return hostile.Clip(hostile.Visible(t.UserID), maxOverlayName)
+}
+
+// isSeen reports whether a character alone can be seen.
+func isSeen(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsPunct(r) || unicode.IsSymbol(r)
+}
+
+// isPunished reports whether the last message got a timeout or a ban.
+func (t *Throttled) isPunished() bool {
+	return !t.Observed && t.Outcome.Result != journal.Failed && t.Outcome.Result != journal.Skipped &&
+		(t.Penalty.Action == chatguard.Timeout || t.Penalty.Action == chatguard.Ban)
+}
+
+// isSilenced reports whether the chat knows of a timeout or ban of the user.
+func (m *Model) isSilenced(channel, user string, now time.Time) bool {
+	if m.opts.Controls == nil {
+		return false
+	}
+	s, ok := m.opts.Controls.KnownSilence(channel, user)
+	return ok && s.IsInForce(now)
+}
+
+// newest returns how many wanted users of a channel are held back. It also returns the wanted users
+// who were throttled last, newest first, at most most of them.
+func (b *board) newest(channel string, most int, isWanted func(*Throttled) bool) (held int, newest []Throttled) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found := make([]*Throttled, 0, most+1)
+	for _, r := range b.rows {
+		if r.Channel != channel || !isWanted(&r.Throttled) {
+			continue
+		}
+		if r.Held {
+			held++
+		}
+		if len(found) == most && compareNewest(&r.Throttled, found[most-1]) >= 0 {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(found, &r.Throttled, compareNewest)
+		found = slices.Insert(found, i, &r.Throttled)[:min(len(found)+1, most)]
+	}
+	for _, t := range found {
+		newest = append(newest, *t)
+	}
+	return held, newest
+}
+
+// compareNewest orders users by their last throttled message, the newest first.
+func compareNewest(a, b *Throttled) int {
+	return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.UserID, b.UserID))
+}
