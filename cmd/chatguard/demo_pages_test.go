@@ -90,6 +90,11 @@ var pageStates = []pageState{
 		d.crowd.Raid()
 		d.See(`document.querySelectorAll("main .row").length >= 8`)
 	}},
+	{"overlay", func(d *dashboard) { // over a picture, as in a stream
+		d.open("/overlay?size=36&names=8&linger=600")
+		d.See(`document.querySelectorAll(".overlay-names li").length === 8`)
+		d.Must(chromedp.Evaluate[chromedp.Void](`Object.assign(document.documentElement.style, { minHeight: "100vh", background: "repeating-linear-gradient(115deg, #0b1d3a 0 150px, #3c6e71 0 300px, #f2c14e 0 450px, #fff 0 600px)" })`))
+	}},
 }
 
 // open opens a document of the dashboard.
@@ -146,7 +151,7 @@ func TestDemo_Pages(t *testing.T) {
 
 // documented are the pictures of the documentation.
 var documented = []string{
-	"now", "now-dark", "now-phone", "limits", "limits-dark", "limits-phone", "people", "people-phone", "journal", "audit", "raid", "lab",
+	"now", "now-dark", "now-phone", "limits", "limits-dark", "limits-phone", "people", "people-phone", "journal", "audit", "raid", "lab", "overlay",
 }
 
 // photograph makes the pictures of a state that the flags request.

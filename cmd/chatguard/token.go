@@ -86,7 +86,7 @@ func tokenUsage(who auth.Identity, cfg config.Config) string {
 		return fmt.Sprintf("A chat's server sends this token as \"Authorization: Bearer TOKEN\" to %sapi/v1/check. It won't be shown again:", app.Site(cfg.Web).Address(""))
 	}
 	if who.Access == auth.Overlay {
-		return fmt.Sprintf("A program sends this token as \"Authorization: Bearer TOKEN\" to read the overlay at %s. It won't be shown again:", app.Site(cfg.Web).Address(""))
+		return fmt.Sprintf("In OBS, add a browser source with the address %soverlay#token=TOKEN. It won't be shown again:", app.Site(cfg.Web).Address(""))
 	}
 	return fmt.Sprintf("%s signs in with this token at %s, a program sends it as \"Authorization: Bearer TOKEN\". It won't be shown again:",
 		who.Name, app.Site(cfg.Web).Address(""))

@@ -39,6 +39,14 @@ func (w *Window) SaveData(on bool) {
 	w.Must(call(emulation.SetDataSaverOverride, emulation.SetDataSaverOverrideParams{DataSaverEnabled: &on}))
 }
 
+// Transparent makes a picture of the window transparent where the page draws nothing, as in
+// programs that show a page over something else.
+func (w *Window) Transparent() {
+	w.Helper()
+	// An opacity of exactly 0 would be left out, which means 1.
+	w.Must(call(emulation.SetDefaultBackgroundColorOverride, emulation.SetDefaultBackgroundColorOverrideParams{Color: &cdp.RGBA{A: 1e-6}}))
+}
+
 // keepFocus makes the page believe that its window is in front, whatever other tests' windows do.
 func (w *Window) keepFocus() {
 	w.Helper()

@@ -55,6 +55,7 @@ func (s *Server) channelRoutes() []route {
 		{"GET /nodes", auth.View, s.nodes.get, nil},
 		{"GET /algorithms", auth.View, getAlgorithms, nil},
 		{"GET /channels", auth.View, s.states.getChannels, nil},
+		{"GET /overlay", auth.Overlay, s.overlays.getOverlay, []string{"channel"}},
 		{"GET /throttled", auth.View, s.states.getThrottled, []string{"channel", "within"}},
 		{"GET /channels/{channel}/messages", auth.View, s.channels.handler(s.states.getMessages), []string{"entry", "user", "n"}},
 		{"GET /rates", auth.View, s.states.getRates, []string{"channel", "span"}},

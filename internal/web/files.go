@@ -69,7 +69,7 @@ var newFiles = sync.OnceValues(func() (files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: embedded files: %w", err)
 	}
-	all[""], all["lab"] = all[indexFile], all[labFile]
+	all[""], all["lab"], all["overlay"] = all[indexFile], all[labFile], all[overlayFile]
 	return all, nil
 })
 
@@ -92,13 +92,14 @@ func stripComments(module []byte) []byte {
 	return served
 }
 
-// The documents. The first is the dashboard, the other the Lab.
+// The documents: the dashboard, the Lab and the overlay for streams.
 const (
-	indexFile = "index.html"
-	labFile   = "lab.html"
+	indexFile   = "index.html"
+	labFile     = "lab.html"
+	overlayFile = "overlay.html"
 )
 
-var documents = []string{indexFile, labFile}
+var documents = []string{indexFile, labFile, overlayFile}
 
 // preloadsHere is the line of a document that addPreloads replaces.
 const preloadsHere = "  <!-- modulepreload -->\n"

@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/chatguard/chatguard/internal/language"
 )
 
 func request(method, target string) *http.Request { return httptest.NewRequest(method, target, nil) }
@@ -86,7 +88,7 @@ func TestFiles_DocumentsAreSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for document, most := range map[string]int{indexFile: 150_000, labFile: 105_000} {
+	for document, most := range map[string]int{indexFile: 150_000, labFile: 105_000, overlayFile: 15_000} {
 		needed := map[string]bool{document: true}
 		for _, found := range named.FindAllSubmatch(all[document].plain, -1) {
 			needed[string(found[1])] = true
@@ -155,5 +157,15 @@ const b = (t) => a(t) * 2
 `
 	if got := string(stripComments([]byte(module))); got != want {
 		t.Errorf("served is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// The address may name the language of a document, which an overlay has no other way to choose.
+func TestFiles_LanguageInAddress(t *testing.T) {
+	d := dash(t)
+	for _, tag := range language.All {
+		if a := d.do("GET", "/overlay?language="+tag, nil, setHeader("Accept-Language", "en")); !strings.Contains(string(a.body), `<html lang="`+tag+`">`) {
+			t.Errorf("%s: %s", tag, a.body)
+		}
 	}
 }

@@ -73,6 +73,9 @@ func (a *about) successAnswer(types schemas) (status int, c content, err error) 
 	case a.answers == nil && a.form == "":
 		return http.StatusNoContent, content{Description: "Done."}, nil
 	}
+	if a.tagged {
+		c.Headers["ETag"] = headerSent{"Identifies the answer; send it as If-None-Match.", &jsonschema.Schema{Type: "string"}}
+	}
 	if a.form != "" {
 		c.Content[a.form] = media{&jsonschema.Schema{Type: "string"}}
 	}

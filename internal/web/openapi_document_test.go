@@ -27,6 +27,7 @@ type about struct {
 	headers   []string     // Headers are the additional headers of a success.
 	unready   bool         // a 503 may have the same type
 	throttles bool         // a 429 may have the same type
+	tagged    bool         // a request with the answer's ETag as If-None-Match gets a 304
 	webSocket bool         // becomes a WebSocket
 }
 
@@ -174,6 +175,10 @@ func (d *document) add(pattern string, a about, types schemas) (op *operation, e
 	op.Responses[strconv.Itoa(status)] = success
 	if a.unready {
 		op.Responses[strconv.Itoa(http.StatusServiceUnavailable)] = success
+	}
+	if a.tagged {
+		op.Parameters = append(op.Parameters, ifNoneMatchHeader())
+		op.Responses[strconv.Itoa(http.StatusNotModified)] = content{Description: "Nothing has changed since the answer with that ETag."}
 	}
 	if a.webSocket {
 		op.Responses[strconv.Itoa(http.StatusUpgradeRequired)] = content{

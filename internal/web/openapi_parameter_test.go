@@ -75,6 +75,11 @@ func ifMatchHeader(p presence) parameter {
 	}
 }
 
+// ifNoneMatchHeader returns the If-None-Match header, which saves an answer that the sender has.
+func ifNoneMatchHeader() parameter {
+	return parameter{Name: "If-None-Match", In: "header", Schema: &jsonschema.Schema{Type: "string"}, Description: "The ETag of the last answer."}
+}
+
 // pathParameter returns a path parameter.
 func pathParameter(name string) parameter {
 	about := map[string]string{"channel": "The channel's ID.", "id": "The user's ID.", "entry": "The journal entry's ID.", "pardon": "The pardon's ID.", "note": "The note's ID."}

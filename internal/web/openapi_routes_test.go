@@ -40,6 +40,9 @@ var documented = map[string]about{
 		says: "The channels served; the dashboard shows the first one by default.", answers: typeOf[struct {
 			Channels []live.Channel `json:"channels"`
 		}]()},
+	"GET /overlay": {
+		says:  "What the overlay for streams shows of a channel: how many users are throttled now, and who was throttled last, newest first.",
+		query: params(inOneChannel), answers: typeOf[live.Overlay](), tagged: true},
 	"GET /throttled": {
 		says:  "Who is throttled now, by what, until when and how often. With within, also who was throttled in that many seconds.",
 		query: params(inChannel, withinSeconds), answers: typeOf[struct {

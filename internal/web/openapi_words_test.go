@@ -93,6 +93,7 @@ var meanings = map[string]string{
 	"observed":            "It was only reported; nobody was held back.",
 	"observed_by_limit":   "Messages that limits which only observe would have throttled.",
 	"needs_client_id":     "The next login needs the ID of a Twitch application.",
+	"observing":           "Nobody is really held back: the policy observes, or the channel is paused.",
 	"own":                 "The user's override applies, whatever the role.",
 	"override_etag":       "The ETag of the user's override in this channel, to send as If-Match.",
 	"path":                "An SVG path that fills the dark modules.",

@@ -136,6 +136,7 @@ type Server struct {
 
 	// The remaining fields answer requests, each for one resource.
 	states     states
+	overlays   overlays
 	switches   *switches
 	settings   *settings
 	policies   *policies
@@ -188,6 +189,7 @@ func (s *Server) createResources() {
 	o := &s.opts
 	s.channels = channels{s.Model, s.checker}
 	s.states = states{s.Model, s.access}
+	s.overlays = overlays{s.channels}
 	s.switches = &switches{s.channels, o.Controls}
 	s.settings = &settings{s.channels, o.Controls}
 	s.policies = &policies{s.channels, o.Guard, o.Policies, s.reads, o.ExportPolicy}

@@ -10,7 +10,7 @@ const layers = [["core"], ["words"], ["changes", "widgets"], ["start"], ["now", 
 // code.
 const wholeState = "core/state.js";
 
-const app = new URL("../static/app/", import.meta.url), lab = new URL("../static/lab/", import.meta.url);
+const [app, lab, overlay] = ["app", "lab", "overlay"].map((folder) => new URL(`../static/${folder}/`, import.meta.url));
 const modulesOf = (folder) => readdirSync(folder, { recursive: true }).map(String).filter((name) => name.endsWith(".js"));
 const modules = modulesOf(app);
 
@@ -19,7 +19,7 @@ function importsOf(module, folder = app) {
   const lines = readFileSync(new URL(module, folder), "utf8").split("\n");
   const isComment = (line) => /^\s*(\/\/|\/?\*)/.test(line);
   const named = (lines) => lines.flatMap((line) => [...line.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)"(\.[^"]*)"/g)])
-    .map(([, path]) => posix.join(posix.dirname(module), path)).filter((path) => !/^\.\.\/(vendor|text)\//.test(path));
+    .map(([, path]) => posix.join(posix.dirname(module), path)).filter((path) => !/^\.\.\/(vendor|text|overlay)\//.test(path));
   return { code: named(lines.filter((line) => !isComment(line))), types: named(lines.filter(isComment)) };
 }
 
@@ -53,6 +53,13 @@ function hasNoCircle(modules, folder) {
 test("imports: without circles", () => {
   hasNoCircle(modules, app);
   hasNoCircle(modulesOf(lab), lab);
+  hasNoCircle(modulesOf(overlay), overlay);
+});
+
+test("imports: the overlay needs nothing of the dashboard", () => {
+  for (const module of modulesOf(overlay)) {
+    for (const imported of importsOf(module, overlay).code) assert.ok(modulesOf(overlay).includes(imported), `${module} imports ${imported}`);
+  }
 });
 
 test("imports: only the Lab's engine asks the server", () => {

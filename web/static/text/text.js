@@ -17,6 +17,7 @@
  * Parts are the catalogues, which must have the same keys in all languages.
  * @typedef {object} Parts
  * @property {typeof import("./en/limits.js").default} limits
+ * @property {typeof import("./en/overlay.js").default} overlay
  * @property {typeof import("./en/shell.js").default} shell
  */
 
