@@ -4,6 +4,9 @@ import { inBuckets, inRows } from "../static/app/now/rates.js";
 import { drawing, summary } from "../static/app/now/rates-chart.js";
 import { sentence } from "../static/app/now/summary.js";
 import { comparison } from "../static/app/now/top.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("now");
 
 const noon = Date.parse("2026-11-14T12:00:00Z");
 

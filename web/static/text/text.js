@@ -17,6 +17,7 @@
  * Parts are the catalogues, which must have the same keys in all languages.
  * @typedef {object} Parts
  * @property {typeof import("./en/limits.js").default} limits
+ * @property {typeof import("./en/now.js").default} now
  * @property {typeof import("./en/overlay.js").default} overlay
  * @property {typeof import("./en/shell.js").default} shell
  */
@@ -95,7 +96,7 @@ export function list(values) {
 }
 
 // comma is what stands between the values of a list, such as ", ". Japanese has another one.
-const comma = lists.formatToParts(["a", "b", "c"])[1].value;
+export const comma = lists.formatToParts(["a", "b", "c"])[1].value;
 
 // commas joins texts: "a, b, c". Empty ones are left out.
 /** @param {(string | false | null | undefined)[]} texts */

@@ -1,12 +1,11 @@
 // @ts-check
 // The bar above the list: tabs, order and filter.
 
+import { number, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { addressOf, filters, go, limitsOf, orders, tabs } from "./view.js";
 /** @import { State, User } from "../core/state.js" */
 /** @import { View } from "./view.js" */
-
-const whole = new Intl.NumberFormat("en-GB");
 
 // ListBar shows the bar; users are those of each tab.
 /** @param {{state: State, view: View, users: Record<View["tab"], User[]>}} props */
@@ -15,18 +14,18 @@ export function ListBar({ state, view, users }) {
   if (view.limit && !limits.includes(view.limit)) limits.push(view.limit);
   return html`
     <div class="list-bar">
-      <div class="tabs" role="group" aria-label="Period">
+      <div class="tabs" role="group" aria-label=${t("now.period")}>
         ${Object.entries(tabs).map(([tab, name]) => html`
           <a href=${addressOf(state, view, { tab: /** @type {View["tab"]} */ (tab) })} aria-current=${tab === view.tab ? "true" : null}>
-            ${name} <span class="tab-count">${whole.format(users[/** @type {View["tab"]} */ (tab)].length)}</span></a>
+            ${name} <span class="tab-count">${number.format(users[/** @type {View["tab"]} */ (tab)].length)}</span></a>
         `)}
       </div>
       <div class="choices">
-        <${Choice} label="Show" chosen=${view.show} options=${Object.entries(filters)} onChoose=${(/** @type {any} */ show) => go({ show })} />
+        <${Choice} label=${t("now.show")} chosen=${view.show} options=${Object.entries(filters)} onChoose=${(/** @type {any} */ show) => go({ show })} />
         ${(limits.length > 1 || view.limit) && html`
-          <${Choice} label="Limit" chosen=${view.limit} options=${[["", "Every limit"], ...limits.map((limit) => [limit, limit])]}
+          <${Choice} label=${t("now.limit")} chosen=${view.limit} options=${[["", t("now.every-limit")], ...limits.map((limit) => [limit, limit])]}
             onChoose=${(/** @type {string} */ limit) => go({ limit })} />`}
-        <${Choice} label="Order" chosen=${view.sort} options=${Object.entries(orders)} onChoose=${(/** @type {any} */ sort) => go({ sort })} />
+        <${Choice} label=${t("now.order")} chosen=${view.sort} options=${Object.entries(orders)} onChoose=${(/** @type {any} */ sort) => go({ sort })} />
       </div>
     </div>
   `;

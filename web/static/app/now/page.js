@@ -1,7 +1,9 @@
 // @ts-check
 // The page Now: the users who are throttled, and the channel's message rates.
 
+import { commas, locale, number, t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
+import { pages } from "../core/route.js";
 import { standing } from "../core/state.js";
 import { heldRow } from "./held-row.js";
 import { ListBar } from "./list-bar.js";
@@ -21,8 +23,8 @@ import { clock } from "../words/time.js";
 /** @import { State, Status } from "../core/state.js" */
 /** @import { View } from "./view.js" */
 
-const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
-const tenths = new Intl.NumberFormat("en-GB", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
+const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 // as in style/now.css
 const phone = matchMedia("(max-width: 979px)");
@@ -36,7 +38,7 @@ export function NowPage({ state }) {
   const { status, feed, policy } = state;
   const stale = feed.state === "lost" ? "stale" : "";
   return html`
-    <${PageHead} title="Now"><${ChannelSwitches} state=${state} /><//>
+    <${PageHead} title=${pages.now}><${ChannelSwitches} state=${state} /><//>
     <${SwitchStates} state=${state} />
     <${DatabaseNote} database=${status?.database} policy=${policy} />
     <${SharedNote} shared=${status?.shared} />
@@ -46,7 +48,7 @@ export function NowPage({ state }) {
       ${!phone.matches && html`<${Figures} state=${state} stale=${stale} />`}
       ${phone.matches && html`<${List} state=${state} stale=${stale} />`}
       ${roomy.matches
-        ? html`<aside class="beside" aria-label="Activity"><${Activity} state=${state} stale=${stale} /></aside>`
+        ? html`<aside class="beside" aria-label=${t("now.activity")}><${Activity} state=${state} stale=${stale} /></aside>`
         : html`<${Folded} state=${state} stale=${stale} />`}
       ${!phone.matches && html`<${List} state=${state} stale=${stale} />`}
     </div>
@@ -62,7 +64,7 @@ function Folded({ state, stale }) {
   const toggle = ({ target, currentTarget }) => target === currentTarget && setOpen(target.open);
   return html`
     <details class="folded" onToggle=${toggle}>
-      <summary><${Icon} name="chevron-right" />${phone.matches ? "Figures, chart and summaries" : "Chart and summaries"}</summary>
+      <summary><${Icon} name="chevron-right" />${phone.matches ? t("now.folded-figures") : t("now.folded")}</summary>
       ${isOpen && phone.matches && html`<${Figures} state=${state} stale=${stale} />`}
       ${isOpen && html`<${Activity} state=${state} stale=${stale} />`}
     </details>
@@ -83,9 +85,9 @@ function Figures({ state: { status, policy }, stale }) {
   const { throttled, would } = standing();
   return html`
     <dl class="figures ${stale}">
-      <${Figure} name="Users throttled now" value=${status && whole.format(throttled)} />
-      ${(would > 0 || policy?.in_force === "observe") && html`<${Figure} name="Observed only" value=${whole.format(would)} />`}
-      <${Figure} name="Messages per second" value=${status && rate(status.messages_per_second)} />
+      <${Figure} name=${t("now.figure-users")} value=${status && number.format(throttled)} />
+      ${(would > 0 || policy?.in_force === "observe") && html`<${Figure} name=${t("now.figure-observed")} value=${number.format(would)} />`}
+      <${Figure} name=${t("now.figure-messages")} value=${status && rate(status.messages_per_second)} />
       <${Throttled} status=${status} policy=${policy} />
     </dl>
   `;
@@ -95,10 +97,10 @@ function Figures({ state: { status, policy }, stale }) {
 // messages that would have been throttled.
 /** @param {{status: State["status"], policy: State["policy"]}} props */
 function Throttled({ status, policy }) {
-  if (!status) return html`<${Figure} name="Throttled per second" />`;
+  if (!status) return html`<${Figure} name=${t("now.figure-throttled")} />`;
   const { throttled_per_second: all, observed_per_second: observed } = status;
-  if (policy?.in_force === "observe") return html`<${Figure} name="Would be throttled per second" value=${rate(observed)} />`;
-  return html`<${Figure} name="Throttled per second" value=${rate(all - observed)} />`;
+  if (policy?.in_force === "observe") return html`<${Figure} name=${t("now.figure-would")} value=${rate(observed)} />`;
+  return html`<${Figure} name=${t("now.figure-throttled")} value=${rate(all - observed)} />`;
 }
 
 /** @param {{name: string, value?: string | null}} props */
@@ -115,7 +117,7 @@ function List({ state, stale }) {
   const isEmpty = shown.length === 0 && !heldRow();
   if (!state.status) return null;
   return html`
-    <section class="list" aria-label="Throttled users">
+    <section class="list" aria-label=${t("now.users")}>
       <${ListBar} state=${state} view=${view} users=${users} />
       ${!isEmpty && html`<${UsersTable} state=${state} users=${shown} tab=${view.tab} stale=${stale} />`}
       ${isEmpty && (all.length > 0 ? html`<${NoMatch} />` : html`<${Nobody} state=${state} view=${view} recent=${users.recent.length} />`)}
@@ -127,8 +129,8 @@ function List({ state, stale }) {
 function NoMatch() {
   return html`
     <div class="nobody">
-      <p class="headline">Nobody matches the filter.</p>
-      <button type="button" onClick=${() => go({ show: "all", limit: "" })}>Show all</button>
+      <p class="headline">${t("now.no-match")}</p>
+      <button type="button" onClick=${() => go({ show: "all", limit: "" })}>${t("now.show-all")}</button>
     </div>
   `;
 }
@@ -137,24 +139,26 @@ function NoMatch() {
 /** @param {{state: State, view: View, recent: number}} props */
 function Nobody({ state, view, recent }) {
   const { status, feed } = state;
-  if (feed.state === "lost") return html`<div class="nobody"><p class="headline">No data since ${clock(feed.lastFrame)}.</p></div>`;
+  if (feed.state === "lost") return html`<div class="nobody"><p class="headline">${t("now.no-data", { time: clock(feed.lastFrame) })}</p></div>`;
   const isCutOff = status.connections.some((c) => c.name === "Twitch" && (c.state === "connecting" || c.state === "disconnected"));
   return html`
     <div class="nobody">
-      <p class="headline">${view.tab === "held" ? "Nobody is throttled." : "Nobody was throttled in the last 10 minutes."}</p>
+      <p class="headline">${view.tab === "held" ? t("shell.nobody-throttled") : t("now.nobody-recent")}</p>
       <p>${lastMinute(status)}</p>
-      ${view.tab === "held" && recent > 0 && html`<p><a href=${addressOf(state, view, { tab: "recent" })}>${whole.format(recent)} in the last 10 minutes</a></p>`}
-      ${isCutOff && html`<p class="warn-text">Not connected to chat: chatguard sees no messages.</p>`}
+      ${view.tab === "held" && recent > 0 && html`<p><a href=${addressOf(state, view, { tab: "recent" })}>${t("now.recent", { n: recent })}</a></p>`}
+      ${isCutOff && html`<p class="warn-text">${t("now.cut-off")}</p>`}
     </div>
   `;
 }
 
 /** @param {Status} of */
 function lastMinute({ messages_last_minute: all, throttled_last_minute: throttled, observed_last_minute: observed }) {
-  if (all === 0) return "No messages in the last minute.";
-  const fine = all - throttled, held = throttled - observed;
-  const parts = [fine === 1 ? "1 message in the last minute was fine" : `${whole.format(fine)} messages in the last minute were fine`];
-  if (held > 0) parts.push(`${whole.format(held)} ${held === 1 ? "was" : "were"} throttled`);
-  if (observed > 0) parts.push(`${whole.format(observed)} would have been throttled`);
-  return parts.join(", ") + ".";
+  if (all === 0) return t("now.minute-none");
+  const held = throttled - observed;
+  const what = commas([
+    t("now.minute-fine", { n: all - throttled }),
+    held > 0 && t("now.minute-throttled", { n: held }),
+    observed > 0 && t("now.minute-would", { n: observed }),
+  ]);
+  return t("shell.sentence", { what });
 }

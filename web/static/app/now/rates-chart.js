@@ -1,29 +1,28 @@
 // @ts-check
 // The chart of the channel's messages, and of those throttled, on a separate scale.
 
+import { commas, sentences, t, table } from "../../text/text.js";
 import { html, useEffect, useMemo } from "../../vendor/htm-preact.js";
 import { update } from "../core/state.js";
 import { followRates, inBuckets, inRows, total } from "./rates.js";
 import { Chart, ChartToCome } from "../widgets/chart.js";
 import { stamp, toMinute } from "../words/time.js";
+/** @import { TextKey } from "../../text/text.js" */
 /** @import { State } from "../core/state.js" */
 /** @import { KnownRates, Span } from "./rates.js" */
 
-/** @type {Record<Span, {name: string, words: string, step: string, seconds: number}>} */
+// spans maps each span to the keys of its name, of a sentence without data and of the step of the
+// table.
+/** @type {Record<Span, {name: TextKey, none: TextKey, step: TextKey, seconds: number}>} */
 const spans = {
-  quarter: { name: "15 min", words: "15 minutes", step: "minute", seconds: 60 },
-  hour: { name: "Hour", words: "hour", step: "5 minutes", seconds: 300 },
-  day: { name: "Day", words: "day", step: "hour", seconds: 3600 },
-  stream: { name: "Stream", words: "stream", step: "10 minutes", seconds: 600 },
+  quarter: { name: "now.span-quarter", none: "now.no-quarter", step: "now.step-minute", seconds: 60 },
+  hour: { name: "now.span-hour", none: "now.no-hour", step: "now.step-5-minutes", seconds: 300 },
+  day: { name: "now.span-day", none: "now.no-day", step: "now.step-hour", seconds: 3600 },
+  stream: { name: "now.span-stream", none: "now.no-stream", step: "now.step-10-minutes", seconds: 600 },
 };
 
 /** @type {Record<number, string>} */
-const units = { 5: "per 5 s", 15: "per 15 s", 60: "per minute", 300: "per 5 min", 600: "per 10 min" };
-
-const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
-
-/** @param {number} n */
-const messageCount = (n) => `${whole.format(n)} ${n === 1 ? "message" : "messages"}`;
+const units = table({ 5: "now.per-5-s", 15: "now.per-15-s", 60: "now.per-minute", 300: "now.per-5-min", 600: "now.per-10-min" });
 
 /** @param {{state: State}} props */
 export function RatesChart({ state }) {
@@ -34,11 +33,11 @@ export function RatesChart({ state }) {
   const known = rates?.channel === channel && rates.span === span ? rates.known : null;
   const offered = /** @type {Span[]} */ (Object.keys(spans)).filter((key) => key !== "stream" || isKnown || live);
   return html`
-    <section class="rates" aria-label="Chat activity">
-      <div class="spans tabs" role="group" aria-label="Time range">
+    <section class="rates" aria-label=${t("now.rates")}>
+      <div class="spans tabs" role="group" aria-label=${t("now.span")}>
         ${offered.map((key) => html`
           <button type="button" aria-pressed=${key === span ? "true" : "false"} disabled=${key === "stream" && !live}
-            title=${key === "stream" && !live ? "The channel isn't live" : null} onClick=${() => update((s) => (s.ratesSpan = key))}>${spans[key].name}</button>
+            title=${key === "stream" && !live ? t("now.not-live") : null} onClick=${() => update((s) => (s.ratesSpan = key))}>${t(spans[key].name)}</button>
         `)}
       </div>
       ${known ? html`<${Rates} known=${known} span=${span} />` : html`<${ChartToCome} />`}
@@ -50,17 +49,17 @@ export function RatesChart({ state }) {
 /** @param {{known: KnownRates, span: Span}} props */
 function Rates({ known, span }) {
   const drawn = useMemo(() => drawing(known, span), [known, span]); // once per answer, not per second
-  return html`<${Chart} label="Messages and throttled messages" ...${drawn} />`;
+  return html`<${Chart} label=${t("now.rates-label")} ...${drawn} />`;
 }
 
 /** @param {KnownRates} known @param {Span} span */
 export function drawing(known, span) {
   const { seconds, starts, end, messages, throttled, observed, low } = inBuckets(known);
-  const held = { name: "throttled", values: throttled, colour: "--series-throttled" };
-  const would = { name: "would be throttled", values: observed, drawn: observed.map((count, i) => (count === null ? null : count + throttled[i])), colour: "--sev-observed" };
+  const held = { name: t("now.throttled"), values: throttled, colour: "--series-throttled" };
+  const would = { name: t("now.series-would"), values: observed, drawn: observed.map((count, i) => (count === null ? null : count + throttled[i])), colour: "--sev-observed" };
   const lower = total(observed) > 0 ? [would, held] : [held]; // the front one last
-  const upper = [{ name: "messages", values: messages, colour: "--series-messages", fill: "--sunken" }];
-  if (total(low) > 0) upper.push({ name: "of low priority", values: low, colour: "--series-low", fill: "" });
+  const upper = [{ name: t("now.series-messages"), values: messages, colour: "--series-messages", fill: "--sunken" }];
+  if (total(low) > 0) upper.push({ name: t("now.series-low"), values: low, colour: "--series-low", fill: "" });
   const columns = [...upper, ...lower].map(({ values }) => values);
   return {
     summary: summary(known, span),
@@ -71,7 +70,7 @@ export function drawing(known, span) {
     series: upper,
     lower,
     rows: inRows(starts, columns, spans[span].seconds),
-    step: spans[span].step,
+    step: t(spans[span].step),
   };
 }
 
@@ -79,12 +78,15 @@ export function drawing(known, span) {
 /** @param {KnownRates} of @param {Span} span */
 export function summary({ from, step, messages, throttled, observed, low, peak }, span) {
   const first = messages.findIndex((count) => count !== null);
-  if (first < 0) return `No data for the last ${spans[span].words} yet.`;
+  if (first < 0) return t(spans[span].none);
   const since = toMinute(from + first * step * 1000);
   const all = total(messages), would = total(observed), passedLow = total(low);
-  if (all === 0) return `No messages since ${since}.`;
-  return `Since ${since}: ${messageCount(all)}, ${whole.format(total(throttled))} throttled` +
-    (would > 0 ? `, ${whole.format(would)} would have been throttled` : "") +
-    (passedLow > 0 ? `, ${whole.format(passedLow)} passed at low priority` : "") + "." +
-    (peak ? ` Busiest minute: ${messageCount(peak.messages)} at ${toMinute(peak.at)}.` : "");
+  if (all === 0) return t("now.none-since", { time: since });
+  const what = commas([
+    t("now.messages", { n: all }),
+    t("now.count-throttled", { n: total(throttled) ?? 0 }),
+    would > 0 && t("now.count-would", { n: would }),
+    passedLow > 0 && t("now.count-low", { n: passedLow }),
+  ]);
+  return sentences(t("now.since", { time: since, what }), peak && t("now.busiest-minute", { n: peak.messages, time: toMinute(peak.at) }));
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // The buttons that act on a throttled user, and the question or outcome below the user's row.
 
+import { rich, t } from "../../text/text.js";
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
 import { exemptLength, exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
 import { linkTo } from "../core/route.js";
@@ -9,7 +10,7 @@ import { Around } from "./around.js";
 import { ask, ban, close, controlID, exempt, grant, lift, pardon, reset, silencedAs, timeOut, undo } from "./question.js";
 import { Icon } from "../widgets/icon.js";
 import { banWarning, giver, liftNames, timeoutLengths } from "../words/silence.js";
-/** @import { View } from "../../vendor/htm-preact.js" */
+/** @import { Value, View } from "../../vendor/htm-preact.js" */
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { Database, State, User } from "../core/state.js" */
 /** @import { Held } from "./held-row.js" */
@@ -25,7 +26,7 @@ export function RowQuestion({ state, user, held }) {
   const whole = useRef(null);
   useLayoutEffect(() => whole.current.scrollIntoView({ block: "nearest" }), [held.asks, held.card, held.around]);
   return html`
-    <div class="question ${held.asks === "menu" ? "menu" : `of-${held.asks}`}" ref=${whole} role="group" aria-label="About ${nameOf(user)}">
+    <div class="question ${held.asks === "menu" ? "menu" : `of-${held.asks}`}" ref=${whole} role="group" aria-label=${t("now.about", { who: nameOf(user) })}>
       <${Question} user=${user} held=${held} first=${controlID(user.user_id, "first")} isBusy=${outcome.busy ? "true" : "false"}
         outcome=${outcome} database=${state.status?.database} />
       <p class="error" role="alert">${outcome.problem}</p>
@@ -46,7 +47,7 @@ const questions = {
   answer: Answer,
 };
 
-const Cancel = () => html`<button type="button" class="quiet" onClick=${close}>Cancel</button>`;
+const Cancel = () => html`<button type="button" class="quiet" onClick=${close}>${t("shell.cancel")}</button>`;
 
 /** @param {Question} props */
 function Grant({ user, held, first, isBusy }) {
@@ -61,22 +62,39 @@ function Grant({ user, held, first, isBusy }) {
   if (limits.length === 0) {
     return html`
       <div class="together">
-        <span>Nothing to grant: no limit counts per user.</span>
-        <button type="button" id=${first} onClick=${close}>Close</button>
+        <span>${t("now.grant-nothing")}</span>
+        <button type="button" id=${first} onClick=${close}>${t("shell.close")}</button>
       </div>`;
   }
+  const messages = html`<input id=${first} name="messages" type="number" min="1" required defaultValue="10" aria-label=${t("now.grant-count")} />`;
+  const limit = html`
+    <select name="limit" aria-label=${t("now.limit")}>
+      ${limits.map((name) => html`<option key=${name} value=${name} selected=${name === wanted}>${name}</option>`)}
+    </select>`;
   return html`
     <form class="together" onSubmit=${submit}>
-      <span>Give <bdi>${nameOf(user)}</bdi></span>
-      <input id=${first} name="messages" type="number" min="1" required defaultValue="10" aria-label="Number of messages" />
-      <span>more messages in</span>
-      <select name="limit" aria-label="Limit">
-        ${limits.map((name) => html`<option key=${name} value=${name} selected=${name === wanted}>${name}</option>`)}
-      </select>
-      <button class="primary" aria-disabled=${isBusy}>Grant</button>
+      ${apart(rich("now.grant-question", { who: html`<bdi>${nameOf(user)}</bdi>`, messages, limit }), [messages, limit])}
+      <button class="primary" aria-disabled=${isBusy}>${t("now.grant-it")}</button>
       <${Cancel} />
     </form>
   `;
+}
+
+// apart keeps the fields of a sentence apart from the words between them.
+/** @param {Value[]} pieces @param {Value[]} fields */
+function apart(pieces, fields) {
+  /** @type {Value[]} */
+  const items = [];
+  let words = /** @type {Value[]} */ ([]);
+  for (const piece of [...pieces, null]) {
+    if (piece !== null && !fields.includes(piece)) words.push(piece);
+    else {
+      if (words.some(Boolean)) items.push(html`<span>${words}</span>`);
+      items.push(piece);
+      words = [];
+    }
+  }
+  return items;
 }
 
 // Timeout times the user out as soon as a duration is chosen. If that would shorten another
@@ -98,15 +116,15 @@ function Timeout({ user, first, isBusy, outcome }) {
   };
   return html`
     <form class="together" ref=${form} onSubmit=${submit}>
-      <span>Time out <bdi>${nameOf(user)}</bdi> for</span>
-      <span class="tabs" role="group" aria-label="Duration">
+      <span>${rich("now.timeout-question", { who: html`<bdi>${nameOf(user)}</bdi>` })}</span>
+      <span class="tabs" role="group" aria-label=${t("now.duration")}>
         ${timeoutLengths.map(({ length, name }, i) => html`
           <button type="button" id=${i === 0 ? first : null} aria-disabled=${isBusy} onClick=${() => send(length)}>${name}</button>`)}
       </span>
-      <input name="length" required placeholder="or 2h30m" aria-label="Another duration" autocomplete="off" size="8" />
-      <input name="reason" class="reason" placeholder="Reason (optional)" aria-label="Reason" maxlength="500" autocomplete="off" />
-      <button class="primary" aria-disabled=${isBusy}>Time out</button>
-      ${outcome.isConflict && html`<button type="button" onClick=${() => timeOut(user, chosen.length, chosen.reason, true)}>Time out anyway</button>`}
+      <input name="length" required placeholder=${t("now.other-hint")} aria-label=${t("now.other-duration")} autocomplete="off" size="8" />
+      <input name="reason" class="reason" placeholder=${t("now.reason-hint")} aria-label=${t("now.reason")} maxlength="500" autocomplete="off" />
+      <button class="primary" aria-disabled=${isBusy}>${t("now.timeout-it")}</button>
+      ${outcome.isConflict && html`<button type="button" onClick=${() => timeOut(user, chosen.length, chosen.reason, true)}>${t("now.timeout-anyway")}</button>`}
       <${Cancel} />
     </form>
   `;
@@ -121,9 +139,9 @@ function Ban({ user, first, isBusy }) {
   };
   return html`
     <form class="together" onSubmit=${submit}>
-      <span>Ban <bdi>${nameOf(user)}</bdi> permanently? ${banWarning}</span>
-      <input id=${first} name="reason" class="reason" placeholder="Reason (optional)" aria-label="Reason" maxlength="500" autocomplete="off" />
-      <button class="primary" aria-disabled=${isBusy}>Ban</button>
+      <span>${rich("now.ban-question", { who: html`<bdi>${nameOf(user)}</bdi>` })} ${banWarning}</span>
+      <input id=${first} name="reason" class="reason" placeholder=${t("now.reason-hint")} aria-label=${t("now.reason")} maxlength="500" autocomplete="off" />
+      <button class="primary" aria-disabled=${isBusy}>${t("now.ban-it")}</button>
       <${Cancel} />
     </form>
   `;
@@ -149,7 +167,7 @@ function Exempt({ user, held: { card }, first, isBusy }) {
   const choose = (length) => (length !== "day" || card) && exempt(user, exemptLength(card, length));
   return html`
     <div class="together">
-      <span>Let <bdi>${nameOf(user)}</bdi> write without limits</span>
+      <span>${rich("now.exempt-question", { who: html`<bdi>${nameOf(user)}</bdi>` })}</span>
       ${exemptLengths(card).map(({ length, name }, i) => html`
         <button type="button" id=${i === 0 ? first : null} aria-disabled=${length === "day" && !card ? "true" : isBusy} onClick=${() => choose(length)}>${name}</button>
       `)}
@@ -162,8 +180,8 @@ function Exempt({ user, held: { card }, first, isBusy }) {
 function Reset({ user, first, isBusy }) {
   return html`
     <div class="together">
-      <span>Reset <bdi>${nameOf(user)}</bdi>? ${resetWarning}</span>
-      <button type="button" id=${first} class="primary" aria-disabled=${isBusy} onClick=${() => reset(user)}>Reset</button>
+      <span>${rich("now.reset-question", { who: html`<bdi>${nameOf(user)}</bdi>` })} ${resetWarning}</span>
+      <button type="button" id=${first} class="primary" aria-disabled=${isBusy} onClick=${() => reset(user)}>${t("now.reset-it")}</button>
       <${Cancel} />
     </div>
   `;
@@ -176,11 +194,11 @@ function Answer({ user, held: { index }, outcome, database, first, isBusy }) {
   return html`
     <div class="together">
       ${outcome.sentence && html`<span class=${kindOf(outcome) === "warn" ? "warn" : ""} role="status">${noticeOf(outcome, database)}</span>`}
-      ${mayUndo(outcome) && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>Undo</button>`}
+      ${mayUndo(outcome) && html`<button type="button" aria-disabled=${isBusy} onClick=${() => undo(user)}>${t("shell.undo")}</button>`}
       ${outcome.isHeld && html`
-        <button type="button" onClick=${() => ask(user, index, "grant")}>Grant…</button>
-        <button type="button" onClick=${() => ask(user, index, "reset")}>Reset…</button>`}
-      <button type="button" id=${first} onClick=${close}>Close</button>
+        <button type="button" onClick=${() => ask(user, index, "grant")}>${t("now.grant")}</button>
+        <button type="button" onClick=${() => ask(user, index, "reset")}>${t("now.reset")}</button>`}
+      <button type="button" id=${first} onClick=${close}>${t("shell.close")}</button>
     </div>
   `;
 }
@@ -196,12 +214,12 @@ const asking = (user, index, action, asks) => ({ user, name: action, isOpen: ask
 // others.
 /** @param {{user: User, index: number, asks?: string}} props */
 export function Actions({ user, index, asks }) {
-  const name = nameOf(user);
+  const who = nameOf(user);
   return html`
     ${wide.matches && html`
-      <${Action} user=${user} name="pardon" does="Pardon" about="Pardon ${name}" act=${() => pardon(user, index)} />
+      <${Action} user=${user} name="pardon" does=${t("now.pardon")} about=${t("now.pardon-user", { who })} act=${() => pardon(user, index)} />
       <${Silencing} user=${user} index=${index} asks=${asks} />`}
-    <${Action} ...${asking(user, index, "menu", asks)} icon="more" does="More" hasWord=${false} about="More actions for ${name}" />
+    <${Action} ...${asking(user, index, "menu", asks)} icon="more" does=${t("now.more")} hasWord=${false} about=${t("now.more-for", { who })} />
   `;
 }
 
@@ -214,26 +232,26 @@ function Silencing({ user, index, asks, hasWord = false }) {
   const { button, asks: question } = liftNames({ banned: silenced === "ban", by: "" });
   if (silenced) return html`<${Action} ...${asking(user, index, "lift", asks)} icon="play" hasWord=${hasWord} does=${button} about="${question} ${name}" />`;
   return html`
-    <${Action} ...${asking(user, index, "timeout", asks)} icon="clock" hasWord=${hasWord} does="Time out…" about="Time out ${name}" />
-    <${Action} ...${asking(user, index, "ban", asks)} icon="ban" hasWord=${hasWord} does="Ban…" about="Ban ${name}" />
+    <${Action} ...${asking(user, index, "timeout", asks)} icon="clock" hasWord=${hasWord} does=${t("now.timeout")} about=${t("now.timeout-user", { who: name })} />
+    <${Action} ...${asking(user, index, "ban", asks)} icon="ban" hasWord=${hasWord} does=${t("now.ban")} about=${t("now.ban-user", { who: name })} />
   `;
 }
 
 // Menu shows the actions for which the row has no room. The first one gets the focus.
 /** @param {{user: User, index: number}} props */
 function Menu({ user, index }) {
-  const name = nameOf(user), card = twitchCard(user);
+  const who = nameOf(user), card = twitchCard(user);
   const grant = { ...asking(user, index, "grant"), name: wide.matches ? "first" : "grant" };
   return html`
     ${!wide.matches && html`
-      <${Action} user=${user} name="first" does="Pardon" icon="check" about="Pardon ${name}" act=${() => pardon(user, index)} />
+      <${Action} user=${user} name="first" does=${t("now.pardon")} icon="check" about=${t("now.pardon-user", { who })} act=${() => pardon(user, index)} />
       <${Silencing} user=${user} index=${index} hasWord />`}
-    <${Action} ...${grant} does="Grant…" icon="grant" about="Grant ${name} more messages" />
-    <${Action} ...${asking(user, index, "exempt")} does="Exempt…" icon="exempt" about="Exempt ${name} from the limits" />
-    <${Action} ...${asking(user, index, "reset")} does="Reset…" icon="reset" about="Reset ${name}" />
+    <${Action} ...${grant} does=${t("now.grant")} icon="grant" about=${t("now.grant-user", { who })} />
+    <${Action} ...${asking(user, index, "exempt")} does=${t("now.exempt")} icon="exempt" about=${t("now.exempt-user", { who })} />
+    <${Action} ...${asking(user, index, "reset")} does=${t("now.reset")} icon="reset" about=${t("now.reset-user", { who })} />
     <hr />
-    <a href=${linkTo(state, "people", { user: user.user_id })}><${Icon} name="people" />Open card</a>
-    ${card && html`<a href=${card} target="_blank" rel="noopener"><${Icon} name="external-link" />Twitch card<span class="unseen"> (new window)</span></a>`}
+    <a href=${linkTo(state, "people", { user: user.user_id })}><${Icon} name="people" />${t("now.open-card")}</a>
+    ${card && html`<a href=${card} target="_blank" rel="noopener"><${Icon} name="external-link" />${t("now.twitch-card")}<span class="unseen">${t("now.new-window")}</span></a>`}
   `;
 }
 

@@ -2,12 +2,14 @@
 // One row of the list of throttled users. Its first line is about the user, its second line is the
 // message.
 
+import { t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
 import { asOf, isStanding, loginOf, mayModerate, nameOf, now } from "../core/state.js";
 import { ask, controlID } from "./question.js";
 import { Actions, RowQuestion } from "./row-question.js";
 import { countOf } from "./view.js";
+import { annotated } from "../widgets/annotated.js";
 import { Name, Roles } from "../widgets/chatter.js";
 import { Icon } from "../widgets/icon.js";
 import { outcomeWords } from "../words/penalties.js";
@@ -35,9 +37,9 @@ export function userRow({ state, user, tab, index, height, held, isLeaving }) {
       data-user=${user.user_id} data-index=${index} style=${{ transform: `translateY(${index * height}px)` }}>
       <${Who} state=${state} user=${user} isLeaving=${isLeaving} />
       <${Done} user=${user} outcome=${state.changes[user.user_id]} />
-      <span role="cell" class="limit" title="Throttled by the limit ${user.limit}"><bdi>${user.limit}</bdi></span>
-      <span role="cell" class="count" title="${count} throttled since ${since}">${count}<span class="unit">×</span></span>
-      <span role="cell" class="strikes">${user.strikes}<span class="unit"> ${user.strikes === 1 ? "strike" : "strikes"}</span></span>
+      <span role="cell" class="limit" title=${t("now.throttled-by", { limit: user.limit })}><bdi>${user.limit}</bdi></span>
+      <span role="cell" class="count" title=${t("now.throttled-since", { n: count, time: since })}>${count}<span class="unit">×</span></span>
+      <span role="cell" class="strikes">${annotated("unit", "now.strikes", { n: user.strikes })}</span>
       <${MaySpeak} user=${user} isLeaving=${isLeaving} />
       <${Text} user=${user} index=${index} asks=${held?.asks} isLeaving=${isLeaving} />
       ${mayModerate() && !isLeaving && html`<div role="cell" class="acts"><${Actions} user=${user} index=${index} asks=${held?.asks} /></div>`}
@@ -61,17 +63,17 @@ function Who({ state, user, isLeaving }) {
 
 /** @param {{user: User, isLeaving?: boolean}} props */
 function MaySpeak({ user, isLeaving }) {
-  if (user.isGone || isLeaving) return html`<span role="cell" class="may-speak"><span class="left">may write again</span></span>`;
+  if (user.isGone || isLeaving) return html`<span role="cell" class="may-speak"><span class="left">${t("now.may-write")}</span></span>`;
   if (!isStanding(user)) {
-    const ago = `${wait(asOf() - Date.parse(user.at))} ago`;
-    return html`<span role="cell" class="may-speak" title="Throttled ${ago}, may write again"><span class="left">${ago}</span></span>`;
+    const time = wait(asOf() - Date.parse(user.at));
+    return html`<span role="cell" class="may-speak" title=${t("now.throttled-ago", { time })}><span class="left">${t("now.ago", { time })}</span></span>`;
   }
-  if (user.never) return html`<span role="cell" class="may-speak"><span class="left">too long for this limit; a shorter message may pass</span></span>`;
+  if (user.never) return html`<span role="cell" class="may-speak"><span class="left">${t("now.never")}</span></span>`;
   const at = user.until;
   return html`
     <span role="cell" class="may-speak">
       <${RefillBar} key=${user.since + user.may_speak_at} since=${Date.parse(user.since)} until=${at} />
-      <span class="left"><span class="writes">writes again </span>in ${wait(at - asOf())}</span>
+      <span class="left">${annotated("writes", "now.writes-again", { when: t("now.in", { time: wait(at - asOf()) }) })}</span>
       <time datetime=${user.may_speak_at}>${upcoming(at)}</time>
     </span>
   `;
@@ -84,8 +86,8 @@ function Text({ user, index, asks, isLeaving }) {
   return html`
     <span role="cell" class="said">
       <button type="button" class="text-button" id=${isLeaving ? null : controlID(id, "around")} aria-expanded=${String(asks === "around")} tabindex=${isLeaving ? "-1" : null}
-        title="Show the messages around it" onClick=${() => ask(user, index, "around")}>
-        ${text ? html`<bdi>${text.slice(0, clipped)}</bdi>` : html`<span class="muted">no text</span>`}
+        title=${t("now.around")} onClick=${() => ask(user, index, "around")}>
+        ${text ? html`<bdi>${text.slice(0, clipped)}</bdi>` : html`<span class="muted">${t("now.no-text")}</span>`}
       </button>
     </span>
   `;
@@ -107,9 +109,9 @@ function Done({ user, outcome }) {
 /** @param {Outcome} outcome */
 function changeWords(outcome) {
   const { busy, problem, done, sentence, isPartial, isSaved } = outcome;
-  if (busy) return { word: "saving…", kind: "pending", detail: "" };
-  if (problem) return { word: "refused", kind: "failed", detail: problem };
-  return { word: done, kind: isSaved && !isPartial ? "changed" : "partly", detail: isSaved ? (isPartial ? sentence : "") : "not saved yet" };
+  if (busy) return { word: t("now.saving"), kind: "pending", detail: "" };
+  if (problem) return { word: t("now.refused"), kind: "failed", detail: problem };
+  return { word: done, kind: isSaved && !isPartial ? "changed" : "partly", detail: isSaved ? (isPartial ? sentence : "") : t("now.not-saved") };
 }
 
 // RefillBar fills from the time of the first throttled message to the time when its author may

@@ -1,6 +1,7 @@
 // @ts-check
 // The card that sums up the last stream, or the last day if no stream is known.
 
+import { comma, commas, locale, number, sentences, t } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";
 import { follower } from "../core/follow.js";
 import { prefer } from "../core/preferences.js";
@@ -13,8 +14,6 @@ import { Icon } from "../widgets/icon.js";
 /** @typedef {{channel: string, body: Api.getChannelsSummary | null, problem: string}} Summaries */
 /** @typedef {NonNullable<Api.getChannelsSummary["last"]>} Summary */
 
-const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
-
 const follow = follower(({ channel, body, problem }) => update((s) => (s.summaries = { channel, body: body ?? (s.summaries?.channel === channel ? s.summaries.body : null), problem })));
 
 // SummaryCard can be dismissed until the next stream ends. A button then shows it again.
@@ -24,7 +23,7 @@ export function SummaryCard({ state }) {
   useEffect(() => follow("summary"), [channel]);
   const { last, timezone } = (summaries?.channel === channel && summaries.body) || {};
   if (!last || isEmpty(last)) return null;
-  const title = last.kind === "stream" ? "Last stream" : "Yesterday";
+  const title = last.kind === "stream" ? t("now.last-stream") : t("now.yesterday");
   const set = (/** @type {boolean} */ isDismissed) => prefer({ dismissed: { ...preferences.dismissed, [channel]: isDismissed ? last.from : "" } });
   if (preferences.dismissed?.[channel] === last.from) {
     return html`<p class="summary"><button type="button" class="quiet" onClick=${() => set(false)}><${Icon} name="history" />${title}</button></p>`;
@@ -33,11 +32,11 @@ export function SummaryCard({ state }) {
     <section class="card summary" aria-labelledby="summary-title">
       <div class="card-head">
         <h2 id="summary-title">${title}</h2>
-        <button type="button" class="icon-only" aria-label="Dismiss the summary" title="Dismiss" onClick=${() => set(true)}><${Icon} name="close" /></button>
+        <button type="button" class="icon-only" aria-label=${t("now.dismiss-summary")} title=${t("now.dismiss")} onClick=${() => set(true)}><${Icon} name="close" /></button>
       </div>
       <p>${sentence(last, timezone)}</p>
       <${Details} state=${state} summary=${last} zone=${timezone} />
-      <div class="together"><${Copy} text=${sentence(last, timezone)} what="summary" /></div>
+      <div class="together"><${Copy} text=${sentence(last, timezone)} what=${t("now.summary")} /></div>
     </section>
   `;
 }
@@ -48,45 +47,42 @@ const isEmpty = ({ throttled, recorded, changes, pardoned_users: pardoned, grant
 
 /** @param {{state: State, summary: Summary, zone: string}} props */
 function Details({ state, summary: { throttled, recorded, changes, more_changes: more, grants }, zone }) {
-  const top = throttled.top.map((user, i) => html`${i > 0 && ", "}<a href=${linkTo(state, "people", { user: user.user_id })}><bdi>${nameOf(user)}</bdi></a> ${whole.format(user.throttled + user.observed)}`);
+  const top = throttled.top.map((user, i) => html`${i > 0 && comma}<a href=${linkTo(state, "people", { user: user.user_id })}><bdi>${nameOf(user)}</bdi></a> ${number.format(user.throttled + user.observed)}`);
   const changed = changes.length + more;
   return html`
     <dl class="facts">
-      ${recorded && html`<dt>Messages</dt><dd>${whole.format(recorded.messages)} by ${count(recorded.users, "user")}</dd>`}
-      <dt>Throttled</dt><dd>${count(throttled.messages, "message")}${throttled.observed_messages > 0 && `, ${whole.format(throttled.observed_messages)} only observed`}</dd>
-      ${recorded?.peak && html`<dt>Busiest minute</dt><dd>${time(recorded.peak.at, zone)}: ${count(recorded.peak.messages, "message")}</dd>`}
-      ${top.length > 0 && html`<dt>Most</dt><dd>${top}</dd>`}
-      ${grants > 0 && html`<dt>Grants</dt><dd>${whole.format(grants)}</dd>`}
-      ${changed > 0 && html`<dt>Changes</dt><dd><a href=${linkTo(state, "audit")}>${count(changed, "change")} by ${names(changes)}</a></dd>`}
+      ${recorded && html`<dt>${t("now.fact-messages")}</dt><dd>${t("now.messages-by", { messages: recorded.messages, n: recorded.users })}</dd>`}
+      <dt>${t("now.fact-throttled")}</dt><dd>${commas([t("now.messages", { n: throttled.messages }), throttled.observed_messages > 0 && t("now.count-observed", { n: throttled.observed_messages })])}</dd>
+      ${recorded?.peak && html`<dt>${t("now.fact-busiest")}</dt><dd>${t("now.busiest", { time: time(recorded.peak.at, zone), n: recorded.peak.messages })}</dd>`}
+      ${top.length > 0 && html`<dt>${t("now.fact-most")}</dt><dd>${top}</dd>`}
+      ${grants > 0 && html`<dt>${t("now.fact-grants")}</dt><dd>${number.format(grants)}</dd>`}
+      ${changed > 0 && html`<dt>${t("now.fact-changes")}</dt><dd><a href=${linkTo(state, "audit")}>${t("now.changes-by", { n: changed, names: names(changes) })}</a></dd>`}
     </dl>
   `;
 }
 
 /** @param {{author: string}[]} changes */
-const names = (changes) => [...new Set(changes.map(({ author }) => author))].slice(0, 3).join(", ");
-
-/** @param {number} n @param {string} noun */
-const count = (n, noun) => `${whole.format(n)} ${noun}${n === 1 ? "" : "s"}`;
-
-/** @param {number} n */
-const people = (n) => `${whole.format(n)} ${n === 1 ? "person" : "people"}`;
+const names = (changes) => commas([...new Set(changes.map(({ author }) => author))].slice(0, 3));
 
 /** @param {string} at @param {string} timeZone */
-const time = (at, timeZone) => new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone }).format(Date.parse(at));
+const time = (at, timeZone) => new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", timeZone }).format(Date.parse(at));
 
 /** @param {string} at @param {string} timeZone */
-const dayName = (at, timeZone) => new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short", timeZone }).format(Date.parse(at));
+const dayName = (at, timeZone) => new Intl.DateTimeFormat(locale, { weekday: "short", day: "numeric", month: "short", timeZone }).format(Date.parse(at));
 
 // sentence sums a period up: "Last stream, Sat 14 Nov 20:00–23:10 (UTC): 37 people held back, 3
 // timed out, 2 pardoned. At the limits in force, it would be 31."
 /** @param {Summary} of @param {string} zone */
 export function sentence({ kind, from, until, throttled, pardoned_users: pardoned, recorded }, zone) {
-  const period = kind === "stream" ? `Last stream, ${dayName(from, zone)} ${time(from, zone)}–${time(until, zone)}` : dayName(from, zone);
-  const parts = [`${people(throttled.users)} held back`];
-  if (throttled.observed_users > 0) parts.push(`${people(throttled.observed_users)} only observed`);
-  if (throttled.timed_out_users > 0) parts.push(`${whole.format(throttled.timed_out_users)} timed out`);
-  if (throttled.banned_users > 0) parts.push(`${whole.format(throttled.banned_users)} banned`);
-  if (pardoned > 0) parts.push(`${whole.format(pardoned)} pardoned`);
-  const now = recorded?.in_force ? ` At the limits in force, it would be ${whole.format(recorded.in_force.users)}.` : "";
-  return `${period} (${zone}): ${parts.join(", ")}.${now}`;
+  const { users, observed_users: observed, timed_out_users: timedOut, banned_users: banned } = throttled;
+  const what = commas([
+    t("now.people-held", { n: users }),
+    observed > 0 && t("now.people-observed", { n: observed }),
+    timedOut > 0 && t("now.people-timed-out", { n: timedOut }),
+    banned > 0 && t("now.people-banned", { n: banned }),
+    pardoned > 0 && t("now.people-pardoned", { n: pardoned }),
+  ]);
+  const values = { day: dayName(from, zone), zone, what };
+  const said = kind === "stream" ? t("now.sum-of-stream", { ...values, from: time(from, zone), until: time(until, zone) }) : t("now.sum-of-day", values);
+  return sentences(said, recorded?.in_force && t("now.in-force", { n: recorded.in_force.users }));
 }

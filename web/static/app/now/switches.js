@@ -1,6 +1,7 @@
 // @ts-check
 // The channel's switches, pause and raid mode. The list of channels says which switches are on.
 
+import { rich, t, table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
@@ -70,15 +71,12 @@ export function closeProblems() {
 function standingOf({ channels, channel }) {
   const { paused_by: pausedBy, raid_until: raidUntil } = channels.find((c) => c.id === channel) ?? {};
   return {
-    pause: pausedBy && html`Paused by <bdi>${pausedBy}</bdi>: nobody is throttled.`,
-    raid: raidUntil && `Raid mode until ${clock(Date.parse(raidUntil))}: stricter limits.`,
+    pause: pausedBy && rich("now.paused-by", { who: html`<bdi>${pausedBy}</bdi>` }),
+    raid: raidUntil && t("now.raid-until", { time: clock(Date.parse(raidUntil)) }),
   };
 }
 
-const about = {
-  pause: "Pause stops throttling until you resume.",
-  raid: "Raid mode makes the limits stricter for a while, and strictest for first-timers.",
-};
+const about = table({ pause: "now.pause-about", raid: "now.raid-about" });
 
 // ChannelSwitches shows the buttons of the switches, in the head of the page.
 /** @param {{state: State}} props */
@@ -86,10 +84,10 @@ export function ChannelSwitches({ state }) {
   const standing = standingOf(state);
   if (!state.status?.switches || !mayModerate()) return null;
   return html`
-    <div class="switches" role="group" aria-label="Switches">
-      <${Switch} state=${state} name="pause" icon=${standing.pause ? "play" : "pause"} on="Pause" off="Resume" isOn=${Boolean(standing.pause)} />
+    <div class="switches" role="group" aria-label=${t("now.switches")}>
+      <${Switch} state=${state} name="pause" icon=${standing.pause ? "play" : "pause"} on=${t("shell.pause")} off=${t("shell.resume")} isOn=${Boolean(standing.pause)} />
       <span class="together">
-        <${Switch} state=${state} name="raid" icon="raid" on="Start raid mode" off="End raid mode" isOn=${Boolean(standing.raid)} />
+        <${Switch} state=${state} name="raid" icon="raid" on=${t("shell.raid-start")} off=${t("shell.raid-end")} isOn=${Boolean(standing.raid)} />
         ${!standing.raid && html`<${RaidLength} state=${state} />`}
       </span>
     </div>
@@ -117,7 +115,7 @@ function RaidLength({ state: { channels, channel, raidLength } }) {
   const { raid_lasts: usual = "10m" } = channels.find((c) => c.id === channel) ?? {};
   const others = lengths.filter((length) => seconds(length) !== seconds(usual));
   return html`
-    <select id="raid-length" class="quiet" aria-label="Duration of raid mode" value=${raidLength} onChange=${(event) => update((s) => (s.raidLength = event.target.value))}>
+    <select id="raid-length" class="quiet" aria-label=${t("now.raid-length")} value=${raidLength} onChange=${(event) => update((s) => (s.raidLength = event.target.value))}>
       ${["", ...others].map((length) => html`<option value=${length} selected=${length === raidLength}>${wait(seconds(length || usual) * 1000)}</option>`)}
     </select>
   `;

@@ -2,6 +2,7 @@
 // The table of throttled users. Only visible rows are drawn, so that thousands cost no more than
 // dozens.
 
+import { t, table } from "../../text/text.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef } from "../../vendor/htm-preact.js";
 import { farewell, isStanding, mayModerate, update } from "../core/state.js";
 import { heldRow, hold, placed, release } from "./held-row.js";
@@ -13,7 +14,10 @@ import { useLazyRows } from "../widgets/lazy-rows.js";
 /** @import { View } from "./view.js" */
 /** @import { View as Drawn } from "../../vendor/htm-preact.js" */
 
-const columns = ["User", "Action", "Limit", "Throttled", "Strikes", "May write again", "Message"];
+const columns = table({
+  user: "now.column-user", action: "now.column-action", limit: "now.limit", count: "now.column-count", strikes: "now.column-strikes", until: "now.column-until",
+  message: "now.column-message",
+});
 
 /** @param {{state: State, users: User[], tab: View["tab"], stale: string}} props */
 export function UsersTable({ state, users, tab, stale }) {
@@ -35,10 +39,10 @@ export function UsersTable({ state, users, tab, stale }) {
   };
   useEffect(() => () => update((s) => (s.held = null)), []);
   return html`
-    <div class="users ${stale} ${mayModerate() ? "steered" : ""}" role="table" aria-label="Throttled users" aria-rowcount=${rows.length + 1}>
+    <div class="users ${stale} ${mayModerate() ? "steered" : ""}" role="table" aria-label=${t("now.users")} aria-rowcount=${rows.length + 1}>
       <div role="row" class="head" aria-rowindex="1">
-        ${columns.map((name) => html`<span role="columnheader">${name}</span>`)}
-        ${mayModerate() && html`<span role="columnheader"><span class="unseen">Change</span></span>`}
+        ${Object.values(columns).map((name) => html`<span role="columnheader">${name}</span>`)}
+        ${mayModerate() && html`<span role="columnheader"><span class="unseen">${t("now.column-change")}</span></span>`}
       </div>
       <div role="rowgroup" class="rows" ref=${body} style=${{ height: ((rows.at(-1)?.index ?? -1) + 1) * height + "px" }} ...${holding(rows)}>
         ${shown.map(drawOnce)}

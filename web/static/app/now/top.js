@@ -1,16 +1,30 @@
 // @ts-check
 // The card of the users who were throttled most, today or in the running stream.
 
+import { number, rich, t } from "../../text/text.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { follower } from "../core/follow.js";
 import { linkTo } from "../core/route.js";
 import { nameOf, update } from "../core/state.js";
+import { annotated } from "../widgets/annotated.js";
+/** @import { TextKey } from "../../text/text.js" */
 /** @import { State } from "../core/state.js" */
 
 /** @typedef {{channel: string, query: string, body: Api.getChannelsTop | null, problem: string}} Top */
 /** @typedef {"day" | "stream"} Since */
 
-const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
+// texts maps each period to the keys of its sentences.
+/** @type {Record<Since, Record<string, TextKey>>} */
+const texts = {
+  day: {
+    name: "now.today", sum: "now.sum-day", would: "now.sum-would-day", nobody: "now.nobody-day",
+    same: "now.same-day", times: "now.times-day", less: "now.less-day", more: "now.more-day",
+  },
+  stream: {
+    name: "now.this-stream", sum: "now.sum-stream", would: "now.sum-would-stream", nobody: "now.nobody-stream",
+    same: "now.same-stream", times: "now.times-stream", less: "now.less-stream", more: "now.more-stream",
+  },
+};
 
 const follow = follower((news) => update((s) => (s.top = { ...news, body: news.body ?? (s.top?.query === news.query && s.top.channel === news.channel ? s.top.body : null) })));
 
@@ -25,11 +39,11 @@ export function TopCard({ state }) {
   return html`
     <section class="card top" aria-labelledby="top-title">
       <div class="card-head">
-        <h2 id="top-title">Most throttled</h2>
+        <h2 id="top-title">${t("now.top")}</h2>
         ${isLive && html`
-          <div class="tabs" role="group" aria-label="Period">
-            ${Object.entries({ day: "Today", stream: "This stream" }).map(([key, name]) => html`
-              <button type="button" aria-pressed=${key === since ? "true" : "false"} onClick=${() => choose(/** @type {Since} */ (key))}>${name}</button>`)}
+          <div class="tabs" role="group" aria-label=${t("now.period")}>
+            ${Object.entries(texts).map(([key, { name }]) => html`
+              <button type="button" aria-pressed=${key === since ? "true" : "false"} onClick=${() => choose(/** @type {Since} */ (key))}>${t(name)}</button>`)}
           </div>`}
       </div>
       ${body && html`<${Ranking} state=${state} body=${body} since=${since} />`}
@@ -43,19 +57,19 @@ function Ranking({ state, body: { throttled: sum, before, timezone }, since }) {
   const observed = sum.observed_messages, onlyObserves = sum.messages === 0 && observed > 0;
   const all = sum.messages + observed, then = before && before.messages + before.observed_messages;
   const most = Math.max(1, ...sum.top.map(count));
+  const said = rich(onlyObserves ? texts[since].would : texts[since].sum, { n: all, count: html`<strong>${number.format(all)}</strong>`, zone: timezone });
   return html`
     <p class="sum">
-      <strong>${whole.format(all)}</strong>
-      ${all === 1 ? "message" : "messages"} ${onlyObserves ? "would have been throttled" : "throttled"} ${since === "day" ? `today (${timezone})` : "in this stream"}${observed > 0 && !onlyObserves ? `, ${whole.format(observed)} of them only observed` : ""}${then ? ` · ${comparison(all, then, since)}` : ""}
+      ${observed > 0 && !onlyObserves ? rich("now.sum-observed", { sum: said, observed }) : said}${then ? ` · ${comparison(all, then, since)}` : ""}
     </p>
-    ${sum.top.length === 0 && html`<p class="muted">Nobody was throttled ${since === "day" ? "today" : "in this stream"}.</p>`}
+    ${sum.top.length === 0 && html`<p class="muted">${t(texts[since].nobody)}</p>`}
     <ol>
       ${sum.top.slice(0, 7).map((user) => html`
         <li key=${user.user_id}>
           <span class="bar" style=${{ width: `${(100 * count(user)) / most}%` }}></span>
           <a href=${linkTo(state, "people", { user: user.user_id })}><bdi>${nameOf(user)}</bdi></a>
-          ${user.banned > 0 ? html`<span class="chip banned">banned</span>` : user.timed_out > 0 && html`<span class="chip timed-out">timed out</span>`}
-          <span>${whole.format(count(user))}<span class="unseen"> ${count(user) === 1 ? "message" : "messages"}</span></span>
+          ${user.banned > 0 ? html`<span class="chip banned">${t("now.banned")}</span>` : user.timed_out > 0 && html`<span class="chip timed-out">${t("now.timed-out")}</span>`}
+          <span>${annotated("unseen", "now.messages", { n: count(user) })}</span>
         </li>`)}
     </ol>
   `;
@@ -68,9 +82,9 @@ const count = ({ throttled, observed }) => throttled + observed;
 // stream.
 /** @param {number} now @param {number} then @param {Since} since */
 export function comparison(now, then, since) {
-  const other = since === "day" ? "yesterday by this time" : "the last stream by this time";
+  const { same, times, less, more } = texts[since];
   const percent = Math.round((100 * (now - then)) / then);
-  if (percent === 0) return `as many as ${other}`;
-  if (percent > 200) return `${whole.format(Math.round(now / then))} times as many as ${other}`;
-  return `${Math.abs(percent)} % ${percent < 0 ? "less" : "more"} than ${other}`;
+  if (percent === 0) return t(same);
+  if (percent > 200) return t(times, { n: Math.round(now / then) });
+  return t(percent < 0 ? less : more, { percent: Math.abs(percent) });
 }

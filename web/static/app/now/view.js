@@ -1,6 +1,7 @@
 // @ts-check
 // What the list shows: its tab, order and filter. They are in the address bar.
 
+import { table } from "../../text/text.js";
 import { linkTo, parse } from "../core/route.js";
 import { isStanding, nameOf, state } from "../core/state.js";
 import { outcomeWords } from "../words/penalties.js";
@@ -10,13 +11,11 @@ import { outcomeWords } from "../words/penalties.js";
 
 // tabs are the names of the tabs: who is held back now, and who was throttled in the last 10
 // minutes.
-export const tabs = { held: "Held back now", recent: "Last 10 minutes" };
+export const tabs = table({ held: "now.tab-held", recent: "now.tab-recent" });
 
-/** @type {Record<"newest" | "count" | "strikes" | "name", string>} */
-export const orders = { newest: "Newest first", count: "Most throttled", strikes: "Most strikes", name: "By name" };
+export const orders = table({ newest: "now.order-newest", count: "now.order-count", strikes: "now.order-strikes", name: "now.order-name" });
 
-/** @type {Record<"all" | "silenced" | "failed" | "observed", string>} */
-export const filters = { all: "Everyone", silenced: "Timed out or banned", failed: "Failed", observed: "Observed only" };
+export const filters = table({ all: "now.filter-all", silenced: "now.filter-silenced", failed: "now.filter-failed", observed: "now.filter-observed" });
 
 /** @type {Record<keyof typeof filters, (user: User) => boolean>} */
 const matches = {

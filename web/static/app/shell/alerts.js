@@ -64,7 +64,7 @@ export function signsOf(state, before, { count }) {
 export function alertsOf(before, after, { raid, failure, many }) {
   const texts = [];
   if (raid && after.isRaid && !before.isRaid) texts.push(t("shell.raid-started"));
-  if (failure) for (const text of after.failures) if (!before.failures.includes(text)) texts.push(t("shell.failure", { what: text }));
+  if (failure) for (const text of after.failures) if (!before.failures.includes(text)) texts.push(t("shell.sentence", { what: text }));
   if (many && after.isMany && !before.isMany) texts.push(t("shell.users-throttled", { n: after.throttled }));
   return texts;
 }

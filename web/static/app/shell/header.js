@@ -67,7 +67,7 @@ export function Banners({ state: { feed, problem } }) {
           <${Icon} name="alert" />
           <p>
             <strong>${feed.why ? t("shell.no-updates") : t("shell.lost")}</strong>${" "}
-            ${sentences(feed.why && t("shell.failure", { what: feed.why }), feed.lastFrame > 0 && t("shell.old-data", { time: clock(feed.lastFrame) }), t("shell.reconnecting"))}
+            ${sentences(feed.why && t("shell.sentence", { what: feed.why }), feed.lastFrame > 0 && t("shell.old-data", { time: clock(feed.lastFrame) }), t("shell.reconnecting"))}
           </p>
           <button onClick=${retryNow}>${t("shell.retry-now")}</button>
         </div>`}

@@ -76,7 +76,7 @@ async function lost(code, reason) {
   stop();
   if (code === signedOutCode && !state.me.mounted) return shutOut(); // if mounted, the request below fails with the site's own message
   update((s) => {
-    if (s.feed.state !== "lost") s.announcement = t("shell.failure", { what: t("shell.connection-lost") });
+    if (s.feed.state !== "lost") s.announcement = t("shell.sentence", { what: t("shell.connection-lost") });
     s.feed = { ...s.feed, state: "lost", why: code === tooManyCode ? reason : "" };
   });
   const most = code === tooManyCode ? longPause : Math.min(longestPause, 250 * 2 ** attempts++);

@@ -143,7 +143,7 @@ setInterval(() => {
   if (!document.hidden) update(() => {}); // countdowns continue
 }, 1000);
 
-await loadTexts("shell");
+await loadTexts("shell", "now");
 restore();
 if (parse(location.hash).code) show();
 else enter();

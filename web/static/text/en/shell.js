@@ -55,9 +55,17 @@ export default {
   "alerts-denied": "Your browser blocks notifications of this page. Allow them in the browser’s settings for this site.",
   "alerts-missing": "This browser has no desktop notifications.",
 
-  // Alerts and announcements. failure makes a sentence of a state, such as "Database failing".
+  // Words of all pages. sentence makes a sentence of a state, such as "Database failing", or of
+  // clauses with commas between them.
+  sentence: "{what}.",
+  close: "Close",
+  cancel: "Cancel",
+  undo: "Undo",
+  loading: "Loading…",
+  earlier: "Showing earlier data.",
+
+  // Alerts and announcements
   "raid-started": "Raid mode has started.",
-  failure: "{what}.",
   "connection-lost": "Connection to chatguard lost",
   reconnected: "Reconnected to chatguard.",
   "nobody-throttled": "Nobody is throttled.",
