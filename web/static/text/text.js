@@ -20,6 +20,7 @@
  * @property {typeof import("./en/now.js").default} now
  * @property {typeof import("./en/overlay.js").default} overlay
  * @property {typeof import("./en/shell.js").default} shell
+ * @property {typeof import("./en/start.js").default} start
  */
 
 /** @typedef {{[Part in keyof Parts]: `${Part}.${keyof Parts[Part] & string}`}[keyof Parts]} TextKey */

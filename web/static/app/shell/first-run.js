@@ -1,14 +1,16 @@
 // @ts-check
 // The way from the setup page to the dashboard, without another sign-in.
 
-import { t } from "../../text/text.js";
+import { loadTexts, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { lazily, NotLoaded } from "./lazy.js";
 
 const Unloaded = () => html`<main class="setup-page"><h1 class="title">${t("shell.set-up")}</h1><${NotLoaded} title=${t("shell.page-not-loaded")} /></main>`;
 
-const page = lazily(() => import("../start/first-run.js").then((module) => module.FirstRunPage), Unloaded, () => true);
+const load = () => Promise.all([import("../start/first-run.js"), loadTexts("start")]).then(([module]) => module.FirstRunPage);
+
+const page = lazily(load, Unloaded, () => true);
 
 const tries = 20;
 const pause = 250; // between two tries, ms

@@ -1,6 +1,7 @@
 // @ts-check
 // The place of the checklist. The checklist itself is loaded only if something is missing.
 
+import { loadTexts } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { mayModerate, update } from "../core/state.js";
 import { look } from "./setup.js";
@@ -18,7 +19,7 @@ async function load() {
   if (loading) return;
   loading = true;
   try {
-    const module = await import("./checklist.js");
+    const [module] = await Promise.all([import("./checklist.js"), loadTexts("start")]);
     update(() => (Checklist = module.Checklist));
   } catch {
     loading = false; // the next drawing tries again

@@ -1,6 +1,7 @@
 // @ts-check
 // The checklist of the first evening: connect the bot, make it a moderator, watch, enforce.
 
+import { rich, sentences, t, table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { fragment, linkTo } from "../core/route.js";
@@ -12,24 +13,23 @@ import { Copy } from "../widgets/copy.js";
 import { Icon } from "../widgets/icon.js";
 import { toMinute } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
+/** @import { TextKey } from "../../text/text.js" */
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../core/state.js" */
 /** @import { Setup, Start } from "./setup.js" */
 
-const count = new Intl.NumberFormat("en-GB");
-
 /** @typedef {{state: State, start: Start, setup: Setup}} Of */
 
-/** @type {Record<Setup["steps"][number]["name"], {title: string, Body: (of: Of & {is: string}) => View}>} */
+/** @type {Record<Setup["steps"][number]["name"], {title: TextKey, Body: (of: Of & {is: string}) => View}>} */
 const steps = {
-  connect: { title: "Connect the bot", Body: Connect },
-  moderator: { title: "Make it a moderator", Body: Moderator },
-  watch: { title: "Watch what would happen", Body: Watch },
-  enforce: { title: "Enforce the limits", Body: Enforce },
+  connect: { title: "start.connect", Body: Connect },
+  moderator: { title: "start.moderator", Body: Moderator },
+  watch: { title: "start.watch", Body: Watch },
+  enforce: { title: "start.enforce", Body: Enforce },
 };
 
 const icons = { todo: "", running: "clock", done: "check", failed: "alert" };
-const words = { todo: "to do", running: "in progress", done: "done", failed: "failed" };
+const words = table({ todo: "start.todo", running: "start.running", done: "start.done", failed: "start.failed" });
 
 /** @param {{state: State, start: Start}} props */
 export function Checklist({ state, start }) {
@@ -38,15 +38,15 @@ export function Checklist({ state, start }) {
   return html`
     <section class="card checklist" aria-labelledby="checklist-title">
       <div class="checklist-head">
-        <h2 id="checklist-title" class="headline">${setup.done ? "Everything is set up" : "Get started"}</h2>
-        <span class="muted">${done} of ${setup.steps.length} done</span>
-        <button type="button" class="icon-only" aria-label="Hide the checklist" title="Hide the checklist" onClick=${hide}><${Icon} name="close" /></button>
+        <h2 id="checklist-title" class="headline">${setup.done ? t("start.all-done") : t("start.title")}</h2>
+        <span class="muted">${t("start.count", { done, all: setup.steps.length })}</span>
+        <button type="button" class="icon-only" aria-label=${t("start.hide")} title=${t("start.hide")} onClick=${hide}><${Icon} name="close" /></button>
       </div>
       <ol>
         ${setup.steps.map(({ name, state: is }, i) => html`
           <li key=${name} class="step ${is}" id="step-${name}">
             <span class="mark">${icons[is] ? html`<${Icon} name=${icons[is]} />` : i + 1}</span>
-            <h3>${steps[name].title}<span class="unseen"> – ${words[is]}</span></h3>
+            <h3>${t(steps[name].title)}<span class="unseen"> – ${words[is]}</span></h3>
             <div class="step-body"><${steps[name].Body} state=${state} start=${start} setup=${setup} is=${is} /></div>
           </li>
         `)}
@@ -67,14 +67,13 @@ function Connect({ state, setup, is }) {
   const button = (/** @type {string} */ text, /** @type {string} */ kind) => isOwner && html`<button type="button" id="connect" class=${kind} onClick=${open}>${text}</button>`;
   if (is === "done") {
     return html`
-      <p>Connected as <bdi>${setup.account}</bdi>. ${setup.problem && html`<span class="warn-text">${sentence(setup.problem)}</span>`}</p>
-      ${button(setup.problem ? "Connect again…" : "Use another account…", "quiet")}`;
+      <p>${rich("start.connected", { account: html`<bdi>${setup.account}</bdi>` })} ${setup.problem && html`<span class="warn-text">${sentence(setup.problem)}</span>`}</p>
+      ${button(setup.problem ? t("start.connect-again") : t("start.connect-other"), "quiet")}`;
   }
-  if (is === "running") return html`<p>Twitch is checking the token. ${sentence(setup.problem ?? "")}</p>`;
+  if (is === "running") return html`<p>${sentences(t("start.checking"), sentence(setup.problem ?? ""))}</p>`;
   return html`
-    <p>${is === "failed" ? sentence(setup.problem) : "Reading chat needs no account. To act on messages, chatguard needs a Twitch account that moderates the channel."}
-      ${!isOwner && " Ask the owner of this dashboard to connect it."}</p>
-    ${button(is === "failed" ? "Connect again…" : "Connect…", "primary")}`;
+    <p>${sentences(is === "failed" ? sentence(setup.problem) : t("start.connect-about"), !isOwner && t("start.ask-owner"))}</p>
+    ${button(is === "failed" ? t("start.connect-again") : t("start.connect-it"), "primary")}`;
 }
 
 // sentence writes chatguard's words about the token as a sentence. Their fix is a command; here it
@@ -87,44 +86,44 @@ function sentence(text) {
 
 /** @param {Of & {is: string}} props */
 function Moderator({ setup, start, is }) {
-  if (is === "done") return html`<p><bdi>${setup.account}</bdi> may delete messages and time users out.</p>`;
-  if (!setup.command) return html`<p class="muted">Follows once the bot is connected.</p>`;
+  if (is === "done") return html`<p>${rich("start.moderates", { account: html`<bdi>${setup.account}</bdi>` })}</p>`;
+  if (!setup.command) return html`<p class="muted">${t("start.moderator-later")}</p>`;
   return html`
-    <p>Type this in the channel’s chat, as its owner:</p>
+    <p>${t("start.moderator-how")}</p>
     <div class="copyable">
       <code>${setup.command}</code>
-      <${Copy} text=${setup.command} what="command" />
-      <a class="button" href=${setup.chat_page} target="_blank" rel="noreferrer">Open chat<${Icon} name="external-link" /></a>
+      <${Copy} text=${setup.command} what=${t("start.command")} />
+      <a class="button" href=${setup.chat_page} target="_blank" rel="noreferrer">${t("start.open-chat")}<${Icon} name="external-link" /></a>
     </div>
-    <p class="muted">chatguard notices it within seconds.</p>
+    <p class="muted">${t("start.moderator-soon")}</p>
   `;
 }
 
 /** @param {Of} props */
 function Watch({ state, setup }) {
   const { messages, observed, since, mode } = setup;
-  const would = mode === "enforce" ? "" : `, ${count.format(observed)} would have been throttled`;
+  const values = { time: toMinute(Date.parse(since)), n: messages };
   return html`
-    <p>Watching since ${toMinute(Date.parse(since))}: ${count.format(messages)} ${messages === 1 ? "message" : "messages"}${would}.</p>
-    <a class="button quiet" href=${linkTo(state, "limits")}>See the limits</a>
+    <p>${mode === "enforce" ? t("start.watching", values) : t("start.watching-would", { ...values, observed })}</p>
+    <a class="button quiet" href=${linkTo(state, "limits")}>${t("start.see-limits")}</a>
   `;
 }
 
 /** @param {Of & {is: string}} props */
 function Enforce({ state, start, setup, is }) {
-  if (is === "done") return html`<p>${setup.done ? "Messages beyond the limits are acted on." : "On. chatguard acts as soon as the bot is a moderator."}</p>`;
+  if (is === "done") return html`<p>${setup.done ? t("start.enforced") : t("start.enforced-later")}</p>`;
   const isReady = setup.steps.slice(0, 2).every((step) => step.state === "done");
-  if (!isReady) return html`<p class="muted">Follows once the bot is a moderator. Until then nobody is throttled.</p>`;
+  if (!isReady) return html`<p class="muted">${t("start.enforce-later")}</p>`;
   if (!start.isAsking) {
     return html`
-      <p>Nobody is throttled yet: chatguard only observes.</p>
-      <button type="button" id="enforce" class="primary" onClick=${() => confirm(true)}>Enforce…</button>`;
+      <p>${t("start.observes")}</p>
+      <button type="button" id="enforce" class="primary" onClick=${() => confirm(true)}>${t("start.enforce-open")}</button>`;
   }
   return html`
-    <p>From now on, messages beyond the limits are deleted, and repeat offenders are warned or timed out. You can switch back on the page Limits. Enforce now?</p>
+    <p>${t("start.enforce-question")}</p>
     <div class="together">
-      <button type="button" id="enforce-now" class="primary" aria-disabled=${start.busy ? "true" : "false"} onClick=${() => enforce(state)}>Enforce</button>
-      <button type="button" onClick=${() => confirm(false)}>Not yet</button>
+      <button type="button" id="enforce-now" class="primary" aria-disabled=${start.busy ? "true" : "false"} onClick=${() => enforce(state)}>${t("start.enforce-it")}</button>
+      <button type="button" onClick=${() => confirm(false)}>${t("start.not-yet")}</button>
     </div>
     ${start.problem && html`<p class="error" role="alert">${start.problem}</p>`}
   `;
@@ -146,7 +145,7 @@ async function enforce({ channel, start, status }) {
     const { body: policy, etag } = await request("GET", path);
     const { body } = await request("PUT", path, { body: { ...policy, mode: "enforce" }, ifMatch: etag });
     change({ busy: false, isAsking: false });
-    update((s) => (s.announcement = body.saved ? "The limits are enforced." : unsavedChange(status.database)));
+    update((s) => (s.announcement = body.saved ? t("start.enforced-said") : unsavedChange(status.database)));
     again();
   } catch (problem) {
     if (!ifSignedOut(problem)) change({ busy: false, problem: problem.message });

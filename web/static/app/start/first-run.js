@@ -1,6 +1,7 @@
 // @ts-check
 // The setup page, before there is a configuration: which channel, and where its day ends.
 
+import { t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ClientIDGuide, wrongClientID } from "./client-id.js";
@@ -17,11 +18,11 @@ const channelOf = (text) => text.trim().toLowerCase().replace(/^.*twitch\.tv\//,
 export function problemsOf({ channel, timezone, client_id: id }) {
   /** @type {Problems} */
   const problems = {};
-  if (!/^[a-z0-9_]{1,25}$/.test(channelOf(channel))) problems.channel = "Enter the channel’s name as in twitch.tv/name: up to 25 letters, digits and _.";
+  if (!/^[a-z0-9_]{1,25}$/.test(channelOf(channel))) problems.channel = t("start.wrong-channel");
   try {
-    new Intl.DateTimeFormat("en", { timeZone: timezone });
+    new Intl.DateTimeFormat(undefined, { timeZone: timezone });
   } catch {
-    problems.timezone = "Enter a time zone such as Europe/Berlin.";
+    problems.timezone = t("start.wrong-zone");
   }
   if (id && wrongClientID(id)) problems.client_id = wrongClientID(id);
   return problems;
@@ -56,22 +57,22 @@ export function FirstRunPage({ console: page, onCreated }) {
   return html`
     <main class="setup-page">
       <img src="favicon.svg" alt="" width="40" height="40" />
-      <h1 class="title">Set up chatguard</h1>
-      <p class="muted">chatguard starts by watching your channel. Nobody is throttled until you say so.</p>
+      <h1 class="title">${t("shell.set-up")}</h1>
+      <p class="muted">${t("start.first-about")}</p>
       <form onSubmit=${submit} novalidate>
-        <${Question} name="channel" label="Twitch channel" hint="yourchannel, or twitch.tv/yourchannel" problem=${problems.channel} />
-        <${Question} name="timezone" label="Time zone" about="Daily limits reset at midnight there." value=${Intl.DateTimeFormat().resolvedOptions().timeZone} list="zones" problem=${problems.timezone} />
+        <${Question} name="channel" label=${t("start.channel")} hint=${t("start.channel-hint")} problem=${problems.channel} />
+        <${Question} name="timezone" label=${t("start.zone")} about=${t("start.zone-about")} value=${Intl.DateTimeFormat().resolvedOptions().timeZone} list="zones" problem=${problems.timezone} />
         <${Zones} />
         <details open=${showsID}>
-          <summary>Twitch application <span class="muted">optional, can follow later</span></summary>
-          <p class="muted">To act on messages, chatguard needs the client ID of a Twitch application of your own. It costs nothing and is no secret.</p>
+          <summary>${t("start.application")} <span class="muted">${t("start.application-optional")}</span></summary>
+          <p class="muted">${t("start.application-about")}</p>
           <${ClientIDGuide} page=${page} />
-          <${Question} name="client_id" label="Client ID" problem=${problems.client_id} />
+          <${Question} name="client_id" label=${t("start.client-id")} problem=${problems.client_id} />
         </details>
-        <button class="primary" id="begin" aria-disabled=${busy ? "true" : "false"}>${busy ? "Starting…" : "Start watching"}</button>
+        <button class="primary" id="begin" aria-disabled=${busy ? "true" : "false"}>${busy ? t("start.starting") : t("start.begin")}</button>
         <p class="error" role="alert">${problems.all}</p>
       </form>
-      <p class="muted small">This writes chatguard.toml in the folder in which you started chatguard.</p>
+      <p class="muted small">${t("start.writes")}</p>
     </main>
   `;
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // The dialog in which the bot's account is connected: a code to enter on Twitch.
 
+import { rich, t } from "../../text/text.js";
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
@@ -114,8 +115,8 @@ function Dialog({ connecting }) {
   return html`
     <dialog class="connect" ref=${dialog} aria-labelledby="connect-title" onClose=${close}>
       <div class="connect-head">
-        <h2 id="connect-title" class="headline">Connect the bot</h2>
-        <button type="button" class="icon-only" aria-label="Close" title="Close" onClick=${() => dialog.current.close()}><${Icon} name="close" /></button>
+        <h2 id="connect-title" class="headline">${t("start.connect")}</h2>
+        <button type="button" class="icon-only" aria-label=${t("shell.close")} title=${t("shell.close")} onClick=${() => dialog.current.close()}><${Icon} name="close" /></button>
       </div>
       <${Content} connecting=${connecting} close=${() => dialog.current.close()} />
     </dialog>
@@ -135,10 +136,10 @@ function Content({ connecting, close }) {
     case "failed":
       return html`<p role="alert" class="error">${login.problem}</p><${Again} />`;
   }
-  return html`<p class="muted" role="status">Asking Twitch for a code…</p>`;
+  return html`<p class="muted" role="status">${t("start.asking")}</p>`;
 }
 
-const Again = () => html`<div class="buttons"><button type="button" class="primary" onClick=${() => begin()}>Get a new code</button></div>`;
+const Again = () => html`<div class="buttons"><button type="button" class="primary" onClick=${() => begin()}>${t("start.new-code")}</button></div>`;
 
 /** @param {{connecting: Connecting}} props */
 function AskID({ connecting: { login, problem, busy } }) {
@@ -151,13 +152,13 @@ function AskID({ connecting: { login, problem, busy } }) {
     else if (!busy) begin(id);
   };
   return html`
-    <p>chatguard uses a Twitch application of your own. It costs nothing, its ID is no secret, and you need it only once.</p>
+    <p>${t("start.client-about")}</p>
     <${ClientIDGuide} page=${login?.console ?? "https://dev.twitch.tv/console/apps/create"} />
     <form onSubmit=${submit} novalidate>
-      <label for="client-id">Client ID</label>
+      <label for="client-id">${t("start.client-id")}</label>
       <div class="together">
         <input id="client-id" name="client" autocomplete="off" spellcheck=${false} aria-describedby="client-id-error" aria-invalid=${problem ? "true" : "false"} />
-        <button class="primary" aria-disabled=${busy ? "true" : "false"}>Continue</button>
+        <button class="primary" aria-disabled=${busy ? "true" : "false"}>${t("start.continue")}</button>
       </div>
       <p id="client-id-error" class="error" role="alert">${problem}</p>
     </form>
@@ -171,33 +172,34 @@ function Waiting({ login, close }) {
     <div class="device">
       ${login.qr && html`<${Code} qr=${login.qr} />`}
       <div>
-        <p>Open Twitch where the <strong>bot’s account</strong> is signed in, here or by the QR code on a phone. Check that it shows this code, and authorize.</p>
-        <p class="user-code"><code>${login.user_code}</code><${Copy} text=${login.user_code} what="code" /></p>
-        <p><a class="button primary" id="open-twitch" href=${login.address} target="_blank" rel="noreferrer">Open Twitch<${Icon} name="external-link" /></a></p>
-        <p class="muted">Waiting for Twitch. The code works for another ${wait(left * 1000)}.</p>
+        <p>${rich("start.open-how", { account: html`<strong>${t("start.open-account")}</strong>` })}</p>
+        <p class="user-code"><code>${login.user_code}</code><${Copy} text=${login.user_code} what=${t("start.code")} /></p>
+        <p><a class="button primary" id="open-twitch" href=${login.address} target="_blank" rel="noreferrer">${t("start.open-twitch")}<${Icon} name="external-link" /></a></p>
+        <p class="muted">${t("start.waiting", { time: wait(left * 1000) })}</p>
       </div>
     </div>
     ${login.problem && html`<p class="warn-text">${login.problem}</p>`}
-    <p class="muted">The account that you authorize becomes the bot. Your own works, too: then nobody needs to make it a moderator.</p>
-    <div class="buttons"><button type="button" onClick=${close}>Cancel</button></div>
+    <p class="muted">${t("start.bot-about")}</p>
+    <div class="buttons"><button type="button" onClick=${close}>${t("shell.cancel")}</button></div>
   `;
 }
 
 // Code draws a QR code; it is dark on light in both themes, as cameras expect.
 /** @param {{qr: {size: number, path: string}}} props */
 function Code({ qr: { size, path } }) {
-  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="QR code of the page on Twitch" shape-rendering="crispEdges"><rect width=${size} height=${size} fill="#fff" /><path d=${path} fill="#000" /></svg>`;
+  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label=${t("start.qr")} shape-rendering="crispEdges"><rect width=${size} height=${size} fill="#fff" /><path d=${path} fill="#000" /></svg>`;
 }
 
 /** @param {{login: Login, close: () => void}} props */
 function Done({ login, close }) {
+  const account = html`<strong><bdi>${login.account}</bdi></strong>`;
   return html`
-    <p role="status" class="connected"><${Icon} name="check" /><span>Connected as <strong><bdi>${login.account}</bdi></strong>${login.replaced && html`, instead of <bdi>${login.replaced}</bdi>`}.</span></p>
+    <p role="status" class="connected"><${Icon} name="check" /><span>${login.replaced ? rich("start.connected-instead", { account, replaced: html`<bdi>${login.replaced}</bdi>` }) : rich("start.connected", { account })}</span></p>
     ${login.problem && html`<p class="warn-text">${login.problem}</p>`}
-    <p class="muted">The wrong account? Sign out on Twitch, sign in there as the right one, and connect again.</p>
+    <p class="muted">${t("start.wrong-account")}</p>
     <div class="buttons">
-      <button type="button" id="connected" class="primary" onClick=${close}>Continue</button>
-      <button type="button" onClick=${() => begin()}>Connect another account</button>
+      <button type="button" id="connected" class="primary" onClick=${close}>${t("start.continue")}</button>
+      <button type="button" onClick=${() => begin()}>${t("start.connect-another")}</button>
     </div>
   `;
 }
