@@ -1,9 +1,10 @@
 // @ts-check
 // The audit: who changed what, and when.
 
+import { t, table } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
-import { linkTo } from "../core/route.js";
+import { linkTo, pages } from "../core/route.js";
 import { ifSignedOut } from "../core/session.js";
 import { nameOf } from "../core/state.js";
 import { Choice, filter, NameFilter, RecordsEnd, RecordsFilters, Text } from "./frame.js";
@@ -23,7 +24,7 @@ import { stamp } from "../words/time.js";
  *   revisions of the policy by number
  */
 
-const columns = ["Time", "Author", "Change", "User", "Details"];
+const columns = table({ time: "records.time", author: "records.author", change: "now.column-change", user: "now.column-user", details: "records.details" });
 
 /** @param {{state: State}} props */
 export function AuditPage({ state }) {
@@ -31,23 +32,23 @@ export function AuditPage({ state }) {
   useEffect(() => {
     open();
   }, [channel, query]);
-  if (audit?.channel !== channel) return html`<${PageHead} title="Audit" />`;
+  if (audit?.channel !== channel) return html`<${PageHead} title=${pages.audit} />`;
   const { filters, rows, problem } = audit;
   const choose = filter(state, "audit");
   return html`
-    <${PageHead} title="Audit" />
-    <${RecordsFilters} label="Filter the audit" name="audit" records=${audit}>
-      <${Text} name="author" label="Author" value=${filters.author} choose=${choose} />
+    <${PageHead} title=${pages.audit} />
+    <${RecordsFilters} label=${t("records.filter-audit")} name="audit" records=${audit}>
+      <${Text} name="author" label=${t("records.author")} value=${filters.author} choose=${choose} />
       <${NameFilter} filters=${filters} choose=${choose} />
-      <${Choice} name="action" label="Change" value=${filters.action} choices=${actionNames} choose=${choose} />
+      <${Choice} name="action" label=${t("now.column-change")} value=${filters.action} choices=${actionNames} choose=${choose} />
     <//>
     ${problem && html`<p class="error" role="alert">${problem}</p>`}
     ${rows?.length > 0 && html`
-      <div class="audits" role="table" aria-label="Changes, newest first">
-        <div role="row" class="head">${columns.map((name) => html`<span role="columnheader">${name}</span>`)}</div>
+      <div class="audits" role="table" aria-label=${t("records.changes")}>
+        <div role="row" class="head">${Object.values(columns).map((name) => html`<span role="columnheader">${name}</span>`)}</div>
         ${rows.map((change) => html`<${Change} key=${change.id} state=${state} change=${change} />`)}
       </div>`}
-    <${RecordsEnd} name="audit" records=${audit} none="No changes yet. Pardons, changed limits and notes are listed here with their author." unfitting="No changes match these filters." />
+    <${RecordsEnd} name="audit" records=${audit} none=${t("records.no-changes")} unfitting=${t("records.no-change-matches")} />
   `;
 }
 
@@ -59,7 +60,7 @@ function Change({ state, change }) {
       <time role="cell" class="when" datetime=${at}>${stamp(Date.parse(at))}</time>
       <span role="cell" class="author"><bdi>${giver(author)}</bdi></span>
       <span role="cell" class="did"><${Icon} name=${actionIcons[action] ?? "history"} />${changeName(change)}</span>
-      <span role="cell" class="user">${user ? html`<a href=${linkTo(state, "people", { user })}><bdi>${nameOf(change)}</bdi></a>` : html`<span class="muted">channel</span>`}</span>
+      <span role="cell" class="user">${user ? html`<a href=${linkTo(state, "people", { user })}><bdi>${nameOf(change)}</bdi></a>` : html`<span class="muted">${t("records.of-channel")}</span>`}</span>
       <span role="cell" class="what"><${AuditWords} state=${state} change=${change} /></span>
     </div>
   `;

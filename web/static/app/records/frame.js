@@ -2,6 +2,7 @@
 // The frame of the pages Journal and Audit: the filters above the records, and the button for older
 // records below. The address bar contains the filters.
 
+import { t } from "../../text/text.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
 import { linkTo, parse } from "../core/route.js";
 import { csvAddress, filtersOf, loadMore } from "./records.js";
@@ -17,7 +18,7 @@ export function RecordsFilters({ label, name, records, children }) {
   return html`
     <form class="filters" role="search" aria-label=${label} onSubmit=${(event) => event.preventDefault()}>
       ${children}
-      <a class="export" href=${csvAddress(name, records)} download>Export as CSV</a>
+      <a class="export" href=${csvAddress(name, records)} download>${t("records.export")}</a>
     </form>
   `;
 }
@@ -71,7 +72,7 @@ export function Text({ name, label, value = "", choose, set = (text) => ({ [name
 /** @param {{filters: Query, choose: Choose}} props */
 export function NameFilter({ filters, choose }) {
   return html`
-    <${Text} name="name" label="User (name, login or ID)" value=${filters.name ?? filters.user} choose=${choose} set=${(/** @type {string} */ name) => ({ name, user: "", entry: "" })} />`;
+    <${Text} name="name" label=${t("records.user")} value=${filters.name ?? filters.user} choose=${choose} set=${(/** @type {string} */ name) => ({ name, user: "", entry: "" })} />`;
 }
 
 // Choice is a filter with a few values; choices maps each to its name.
@@ -83,7 +84,7 @@ export function Choice({ name, label, value = "", choices, choose }) {
     <div class="field">
       <label for=${`filter-${name}`}>${label}</label>
       <select id=${`filter-${name}`} value=${value} onChange=${(event) => choose({ [name]: event.target.value })}>
-        <option value="" selected=${value === ""}>all</option>
+        <option value="" selected=${value === ""}>${t("records.all")}</option>
         ${Object.entries(choices).map(([key, text]) => html`<option value=${key} selected=${key === value}>${text}</option>`)}
       </select>
     </div>
@@ -94,13 +95,13 @@ export function Choice({ name, label, value = "", choices, choose }) {
 // unfitting if filters are set, otherwise none.
 /** @param {{name: Kind, records: Records, none: string, unfitting: string}} props */
 export function RecordsEnd({ name, records: { rows, more, busy, filters, problem }, none, unfitting }) {
-  if (!rows) return problem ? null : html`<p class="more muted">Loading…</p>`;
+  if (!rows) return problem ? null : html`<p class="more muted">${t("shell.loading")}</p>`;
   if (more) {
     return html`
       <p class="more">
-        <button type="button" aria-disabled=${busy ? "true" : "false"} onClick=${() => loadMore(name)}>${busy ? "Loading…" : "Load older"}</button>
+        <button type="button" aria-disabled=${busy ? "true" : "false"} onClick=${() => loadMore(name)}>${busy ? t("shell.loading") : t("records.load-older")}</button>
       </p>`;
   }
-  if (rows.length > 0) return html`<p class="more muted">No older records.</p>`;
+  if (rows.length > 0) return html`<p class="more muted">${t("records.no-older")}</p>`;
   return html`<p class="none muted">${Object.keys(filters).length > 0 ? unfitting : none}</p>`;
 }

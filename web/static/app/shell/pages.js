@@ -24,8 +24,8 @@ const views = {
   now: () => NowPage,
   limits: later("limits", () => import("../limits/page.js").then((module) => module.LimitsPage), "limits"),
   people: later("people", () => import("../people/page.js").then((module) => module.PeoplePage)),
-  journal: later("journal", () => import("../records/journal-page.js").then((module) => module.JournalPage)),
-  audit: later("audit", () => import("../records/audit-page.js").then((module) => module.AuditPage)),
+  journal: later("journal", () => import("../records/journal-page.js").then((module) => module.JournalPage), "records"),
+  audit: later("audit", () => import("../records/audit-page.js").then((module) => module.AuditPage), "records"),
 };
 
 // pageOf returns the component of a page, and loads it if necessary.
