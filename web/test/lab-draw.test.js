@@ -5,6 +5,9 @@ import { passedSince } from "../static/lab/draw/excess.js";
 import { eachMark, nearest } from "../static/lab/draw/marks.js";
 import { levelPoints } from "../static/lab/draw/level.js";
 import { lastBy } from "../static/lab/tape.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("lab");
 
 const passes = (at, picture, leaves = at) => ({ at, leaves, mark: "passes", limit: "", retry: 0, pictures: [picture] });
 const throttled = (at, picture, retry) => ({ at, leaves: Infinity, mark: "throttled", limit: "burst", retry, pictures: [picture] });

@@ -3,6 +3,9 @@ import test from "node:test";
 import "../list-algorithms.js";
 import { parse, print } from "../static/lab/share.js";
 import { newYear } from "../static/lab/state.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("lab");
 
 const nothing = { lanes: [], traffic: { kind: "hand" }, sent: [], speed: 1, span: 0, start: newYear, timezone: "", at: null, scene: "" };
 

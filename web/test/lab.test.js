@@ -13,6 +13,9 @@ import { scenes } from "../static/lab/scenes.js";
 import { parse } from "../static/lab/share.js";
 import { nextAfter, stripOf } from "../static/lab/tape.js";
 import { asked, choicesOf, chosenOf, errorOf, isClear, kinds, lengthOf, rateOf, stretchOf, usual, withChannel, withField } from "../static/lab/traffic.js";
+import { loadTexts, t } from "../static/text/text.js";
+
+await loadTexts("lab");
 
 test("clock: lab time is wall time × speed, and stands while it is paused", () => {
   let wall = 1000;
@@ -181,6 +184,6 @@ test("copy: as TOML, Go and JSON", () => {
 test("scenes: every link means something", () => {
   for (const { id, title, text, task, fragment } of scenes) {
     assert.deepEqual(parse(fragment).unknown, [], id);
-    assert.ok(title && text && task, id);
+    assert.ok(t(title) && t(text) && t(task), id);
   }
 });

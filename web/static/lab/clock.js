@@ -2,6 +2,9 @@
 // Lab time: milliseconds since the start of the scene. It runs at a speed, and can be paused, moved
 // and reset. Wall time is that of performance.now() and of events.
 
+import { t } from "../text/text.js";
+import { fixed } from "./numbers.js";
+
 export const speeds = [1, 2, 10, 60];
 
 // createClock returns a clock that stands at 0.
@@ -56,15 +59,27 @@ export function clockText(ms) {
   return `${two(tenths / 36_000)}:${two((tenths / 600) % 60)}:${two((tenths / 10) % 60)}.${tenths % 10}`;
 }
 
-// spanText writes a short duration: "2.6 s", "1 min 12 s", "3 h 4 min", "6 days 22 h". It rounds up, so that a
-// countdown ends with what it counts.
+// spanText writes a short duration: "2.6 s", "1 min 12 s", "3 h 4 min", "6 days 22 h". It rounds up,
+// so that a countdown ends with what it counts.
 /** @param {number} ms */
 export function spanText(ms) {
   const tenths = Math.ceil(ms / 100 - 1e-6);
-  if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;
-  const seconds = Math.ceil(ms / 1000 - 1e-6), minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60);
-  if (hours === 0) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
-  const whole = Math.ceil(minutes / 60); // hours
-  if (whole >= 48) return whole % 24 === 0 ? `${whole / 24} days` : `${Math.floor(whole / 24)} days ${whole % 24} h`;
-  return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  if (tenths < 600) return t("lab.span-s", { s: fixed(tenths / 10, 1) });
+  const seconds = Math.ceil(ms / 1000 - 1e-6), min = Math.floor(seconds / 60), h = Math.floor(min / 60);
+  if (h === 0) return seconds % 60 === 0 ? t("lab.span-min", { min }) : t("lab.span-min-s", { min, s: seconds % 60 });
+  const whole = Math.ceil(min / 60); // hours
+  if (whole >= 48) return whole % 24 === 0 ? t("lab.span-days", { n: whole / 24 }) : t("lab.span-days-h", { n: Math.floor(whole / 24), h: whole % 24 });
+  return min % 60 === 0 ? t("lab.span-h", { h }) : t("lab.span-h-min", { h, min: min % 60 });
+}
+
+// secondsText writes seconds as they are: "30 s", "0.5 s".
+/** @param {number} s */
+export const secondsText = (s) => t("lab.span-s", { s });
+
+// roundText writes a duration in its largest unit that divides it: "30 s", "2 h", "1 day".
+/** @param {number} ms */
+export function roundText(ms) {
+  if (ms % 86_400_000 === 0) return t("lab.span-days", { n: ms / 86_400_000 });
+  if (ms % 3_600_000 === 0) return t("lab.span-h", { h: ms / 3_600_000 });
+  return ms % 60_000 === 0 ? t("lab.span-min", { min: ms / 60_000 }) : secondsText(ms / 1000);
 }

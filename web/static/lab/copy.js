@@ -1,6 +1,7 @@
 // @ts-check
 // The lanes as code: TOML for the configuration, Go for the library, JSON for the API.
 
+import { t } from "../text/text.js";
 import { algorithmOf } from "../app/words/algorithms.js";
 import { nanoseconds } from "../app/words/lengths.js";
 /** @import { Lane, Limit } from "./state.js" */
@@ -9,10 +10,10 @@ import { nanoseconds } from "../app/words/lengths.js";
 const entries = ({ name, algorithm, ...rest }) => [["name", name], ["algorithm", algorithm], ...Object.entries(rest).filter(([, value]) => value !== undefined && value !== "")];
 
 /** @param {Lane[]} lanes @param {(limit: Limit) => string} write @param {string} comment */
-const each = (lanes, write, comment) => lanes.map(({ limits }, i) => (lanes.length > 1 ? `${comment} lane ${i + 1}\n` : "") + limits.map(write).join("\n")).join("\n");
+const each = (lanes, write, comment) => lanes.map(({ limits }, i) => (lanes.length > 1 ? `${comment} ${t("lab.copy-lane", { number: i + 1 })}\n` : "") + limits.map(write).join("\n")).join("\n");
 
 /** @param {Lane[]} lanes */
-export const toml = (lanes) => (lanes.length > 1 ? "# Each lane is a policy of its own: keep the limits of one.\n" : "") + each(lanes, (limit) => "[[limit]]\n" + entries(limit).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`).join(""), "#");
+export const toml = (lanes) => (lanes.length > 1 ? `# ${t("lab.copy-lanes")}\n` : "") + each(lanes, (limit) => "[[limit]]\n" + entries(limit).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`).join(""), "#");
 
 /** @param {Lane[]} lanes */
 export const json = (lanes) => JSON.stringify(lanes.length === 1 ? { limits: lanes[0].limits } : { lanes: lanes.map(({ limits }) => ({ limits })) }, null, 2) + "\n";

@@ -1,6 +1,7 @@
 // @ts-check
 // Editing a lane: its limits with their numbers, and what can be done with the lane.
 
+import { t } from "../text/text.js";
 import { html } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
 import { algorithmNames, algorithmOf } from "../app/words/algorithms.js";
@@ -44,10 +45,10 @@ export function EditLane({ lane, number }) {
       ${limits.map((limit, i) => html`<${EditLimit} key=${i} id=${`limit-${id}-${i}`} lane=${lane} limit=${limit} onChange=${(/** @type {Limit} */ limit) => replace(i, limit)}
         onRemove=${limits.length > 1 ? () => editLane(id, (lane) => ({ ...lane, limits: lane.limits.filter((_, at) => at !== i) })) : null} />`)}
       <div class="together">
-        ${limits.length < mostLimits && html`<button type="button" onClick=${() => editLane(id, (lane) => ({ ...lane, limits: [...lane.limits, newLimit("daily-window", lane.limits)] }))}><${Icon} name="plus" />Add a limit</button>`}
-        ${lab.lanes.length < mostLanes && html`<button type="button" onClick=${() => addLane(limits)}><${Icon} name="copy" />Duplicate lane</button>`}
-        <button type="button" class="danger" onClick=${() => removeLane(id)}><${Icon} name="trash" />Remove lane ${number}</button>
-        ${limits.length > 1 && html`<span class="muted">A message passes only if all limits allow it.</span>`}
+        ${limits.length < mostLimits && html`<button type="button" onClick=${() => editLane(id, (lane) => ({ ...lane, limits: [...lane.limits, newLimit("daily-window", lane.limits)] }))}><${Icon} name="plus" />${t("lab.add-limit")}</button>`}
+        ${lab.lanes.length < mostLanes && html`<button type="button" onClick=${() => addLane(limits)}><${Icon} name="copy" />${t("lab.duplicate")}</button>`}
+        <button type="button" class="danger" onClick=${() => removeLane(id)}><${Icon} name="trash" />${t("lab.remove-lane", { number })}</button>
+        ${limits.length > 1 && html`<span class="muted">${t("lab.all-allow")}</span>`}
       </div>
     </div>
   `;
@@ -60,12 +61,12 @@ function EditLimit({ id, lane, limit, onChange, onRemove }) {
   const choose = (algorithm) => onChange({ ...newLimit(algorithm, lane.limits.filter((other) => other !== limit)) });
   return html`
     <fieldset class="edit-limit">
-      <legend class="unseen">Limit ${limit.name}</legend>
+      <legend class="unseen">${t("lab.limit", { limit: limit.name })}</legend>
       <div class="kind-of">
-        <label for=${`${id}-algorithm`}>Algorithm</label>
+        <label for=${`${id}-algorithm`}>${t("lab.algorithm")}</label>
         <div class="together">
           <select id=${`${id}-algorithm`} onChange=${(event) => choose(event.target.value)}>${algorithmChoices(limit.algorithm)}</select>
-          ${onRemove && html`<button type="button" class="icon-only" aria-label=${`Remove limit ${limit.name}`} title="Remove this limit" onClick=${onRemove}><${Icon} name="close" /></button>`}
+          ${onRemove && html`<button type="button" class="icon-only" aria-label=${t("lab.remove-limit", { limit: limit.name })} title=${t("lab.remove-this")} onClick=${onRemove}><${Icon} name="close" /></button>`}
         </div>
         <p class="muted about">${about}</p>
       </div>

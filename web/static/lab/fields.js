@@ -1,8 +1,9 @@
 // @ts-check
 // The numbers of a limit: a field and a slider for each parameter that the engine lists.
 
+import { t } from "../text/text.js";
 import { html, useState } from "../vendor/htm-preact.js";
-import { algorithmOf, amount } from "../app/words/algorithms.js";
+import { algorithmOf } from "../app/words/algorithms.js";
 import { durationText, lengthText, nanoseconds, parseLength } from "../app/words/lengths.js";
 import { length } from "../app/words/time.js";
 /** @import { Field } from "../app/words/algorithms.js" */
@@ -25,12 +26,12 @@ export const closest = (values, value) => values.reduce((best, one, i) => (Math.
 export function readField({ isLength, least, most }, text) {
   if (isLength) {
     const ns = parseLength(text);
-    if (ns === null) return { error: "Enter a duration, such as 4 s." };
+    if (ns === null) return { error: t("lab.enter-duration") };
     const time = Number(ns) / 1e9;
-    return time >= least && time <= most ? { value: durationText(ns) } : { error: `Enter ${length(least)} to ${length(most)}.` };
+    return time >= least && time <= most ? { value: durationText(ns) } : { error: t("lab.enter-between", { least: length(least), most: length(most) }) };
   }
   const number = Number(text);
-  return /^\d+$/.test(text.trim()) && number >= least && number <= most ? { value: number } : { error: `Enter a whole number from ${amount(least)} to ${amount(most)}.` };
+  return /^\d+$/.test(text.trim()) && number >= least && number <= most ? { value: number } : { error: t("lab.enter-count", { least, most }) };
 }
 
 // LimitFields shows the numbers of a limit. onChange gets the changed limit.
@@ -75,7 +76,7 @@ function NumberField({ id, field, value, onChange }) {
           aria-invalid=${error ? "true" : "false"} aria-describedby=${`${id}-unit ${id}-error`} />
         <span class="muted" id=${`${id}-unit`}>${field.unit}</span>
       </div>
-      <input type="range" aria-label=${`${field.label}, slider`} min="0" max=${values.length - 1} step="1" value=${closest(values, current)} aria-valuetext=${text} onInput=${(event) => slide(Number(event.target.value))} />
+      <input type="range" aria-label=${t("lab.slider", { field: field.label })} min="0" max=${values.length - 1} step="1" value=${closest(values, current)} aria-valuetext=${text} onInput=${(event) => slide(Number(event.target.value))} />
       <p class="error" id=${`${id}-error`} aria-live="polite">${error}</p>
     </div>
   `;

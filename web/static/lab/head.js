@@ -2,6 +2,7 @@
 // The head of the page: scenes, new lanes, the link, the lanes as code, and the way back to a
 // channel's limits.
 
+import { t } from "../text/text.js";
 import { html, useState } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
 import { algorithmNames, algorithmOf } from "../app/words/algorithms.js";
@@ -22,9 +23,9 @@ export function Head({ lab, openScene }) {
   return html`
     <header class="lab-head">
       <a class="brand" href=${isDashboard ? "./" : "#"}><img src="favicon.svg" alt="" width="24" height="24" /><span>chatguard</span></a>
-      <h1>Lab</h1>
+      <h1>${t("lab.title")}</h1>
       <${Scenes} openScene=${openScene} />
-      <${Menu} id="add" icon="plus" text="Add lane" isOff=${lanes.length >= mostLanes || Boolean(lab.story?.view)} why=${lanes.length >= mostLanes ? `The Lab has ${mostLanes} lanes at most.` : ""}>
+      <${Menu} id="add" icon="plus" text=${t("lab.add-lane")} isOff=${lanes.length >= mostLanes || Boolean(lab.story?.view)} why=${lanes.length >= mostLanes ? t("lab.most-lanes", { most: mostLanes }) : ""}>
         ${algorithmNames().map((name) => html`
           <button type="button" key=${name} id=${`add-${name}`} popovertarget="add-menu" popovertargetaction="hide" onClick=${() => addLane([newLimit(name)])}>
             <span>${algorithmOf({ algorithm: name }).name}<br /><span class="muted">${algorithmOf({ algorithm: name }).about}</span></span>
@@ -33,12 +34,12 @@ export function Head({ lab, openScene }) {
       <//>
       <span class="spread"></span>
       <${Share} />
-      <${Menu} id="copy" icon="copy" text="Copy as" isOff=${lanes.length === 0}>
+      <${Menu} id="copy" icon="copy" text=${t("lab.copy-as")} isOff=${lanes.length === 0}>
         ${Object.entries({ TOML: toml, Go: go, JSON: json }).map(([name, write]) => html`
-          <button type="button" key=${name} id=${`copy-${name.toLowerCase()}`} popovertarget="copy-menu" popovertargetaction="hide" onClick=${() => copy(write(lanes), name)}>${name}</button>`)}
+          <button type="button" key=${name} id=${`copy-${name.toLowerCase()}`} popovertarget="copy-menu" popovertargetaction="hide" onClick=${() => copy(write(lanes), t("lab.copied-as", { language: name }))}>${name}</button>`)}
       <//>
-      ${isDashboard && lanes.length > 0 && html`<a class="button primary" id="use" href=${useLink(lab)}>Use these numbers</a>`}
-      ${isDashboard && html`<a class="button" href="./#/limits">Dashboard</a>`}
+      ${isDashboard && lanes.length > 0 && html`<a class="button primary" id="use" href=${useLink(lab)}>${t("lab.use")}</a>`}
+      ${isDashboard && html`<a class="button" href="./#/limits">${t("lab.dashboard")}</a>`}
     </header>
   `;
 }
@@ -56,14 +57,15 @@ export function useLink({ lanes, edited, traffic }) {
   return `./#/limits?${channel}try=${texts.join(";")}`;
 }
 
-/** @param {string} text @param {string} what */
-async function copy(text, what) {
+// copy copies a text, says that it is done, and returns whether the browser allows it.
+/** @param {string} text @param {string} done */
+async function copy(text, done) {
   try {
     await navigator.clipboard.writeText(text);
-    say(`${what} copied.`);
+    say(done);
     return true;
   } catch {
-    say("The browser doesn't allow copying here.");
+    say(t("lab.not-copied"));
     return false;
   }
 }
@@ -77,12 +79,13 @@ function linkNow() {
 }
 
 function Share() {
-  const [said, tell] = useState("");
+  const [isCopied, tell] = useState(/** @type {boolean | null} */ (null));
   const share = async () => {
-    tell((await copy(linkNow(), "Link")) ? "Copied" : "Copy the address");
-    setTimeout(() => tell(""), shown);
+    tell(await copy(linkNow(), t("lab.link-copied")));
+    setTimeout(() => tell(null), shown);
   };
-  return html`<button type="button" id="share" title="Copy the link of this scene" onClick=${share}><${Icon} name=${said === "Copied" ? "check" : "link"} />${said || "Share"}</button>`;
+  const text = isCopied === null ? t("lab.share") : isCopied ? t("lab.shared") : t("lab.share-by-hand");
+  return html`<button type="button" id="share" title=${t("lab.share-about")} onClick=${share}><${Icon} name=${isCopied ? "check" : "link"} />${text}</button>`;
 }
 
 /** @param {{id: string, icon: string, text: string, isOff?: boolean, why?: string, onOpen?: () => void, children?: any}} props */
@@ -103,10 +106,10 @@ function Scenes({ openScene }) {
     show(scenes.map((scene) => ({ ...scene, link: linkOf(scene) })));
   };
   return html`
-    <${Menu} id="scenes" icon="play" text="Scenes" onOpen=${load}>
+    <${Menu} id="scenes" icon="play" text=${t("lab.scenes")} onOpen=${load}>
       ${scenes.map(({ id, title, link, view }, i) => html`
         ${view && !scenes[i - 1].view && html`<hr key="experiments" />`}
-        <button type="button" key=${id} id=${`scene-${id}`} popovertarget="scenes-menu" popovertargetaction="hide" onClick=${() => openScene(link)}><span class="muted">${view ? html`<${Icon} name="pulse" />` : i + 1}</span>${title}</button>`)}
+        <button type="button" key=${id} id=${`scene-${id}`} popovertarget="scenes-menu" popovertargetaction="hide" onClick=${() => openScene(link)}><span class="muted">${view ? html`<${Icon} name="pulse" />` : i + 1}</span>${t(title)}</button>`)}
     <//>
   `;
 }

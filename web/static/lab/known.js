@@ -1,8 +1,8 @@
 // @ts-check
 // Known limits as lanes, from the same list as the dashboard's.
 
+import { sentences, t } from "../text/text.js";
 import { html } from "../vendor/htm-preact.js";
-import { amount } from "../app/words/algorithms.js";
 import { bytesPerUser, knownLimits } from "../app/words/known-limits.js";
 import { addLane } from "./edit.js";
 /** @import { KnownLimit } from "../app/words/known-limits.js" */
@@ -16,7 +16,7 @@ function KnownLane({ known }) {
   const { id, name, pros, cons, limits } = known;
   return html`
     <button type="button" id=${`add-known-${id}`} popovertarget="add-menu" popovertargetaction="hide" onClick=${() => addLane(/** @type {Limit[]} */ (structuredClone(limits)))}>
-      <span>${name}<br /><span class="muted">${pros} ${cons} ${amount(bytesPerUser(known))} bytes of state per user.</span></span>
+      <span>${name}<br /><span class="muted">${sentences(pros, cons, t("lab.bytes-of-state", { n: bytesPerUser(known) }))}</span></span>
     </button>
   `;
 }

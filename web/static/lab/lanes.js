@@ -2,6 +2,7 @@
 // The lanes: rows with the name of the algorithm, what happened, and the state now. What changes
 // with time is drawn by the stage and written by texts.js.
 
+import { t } from "../text/text.js";
 import { html, useEffect, useRef } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
 import { nearest } from "./draw/marks.js";
@@ -16,7 +17,7 @@ import { change } from "./state.js";
 
 /** @param {{lab: Setup & More}} props */
 export function Lanes({ lab }) {
-  if (lab.lanes.length === 0) return html`<div class="nobody"><p class="headline">No lanes.</p><p>Add one to see an algorithm at work.</p></div>`;
+  if (lab.lanes.length === 0) return html`<div class="nobody"><p class="headline">${t("lab.no-lanes")}</p><p>${t("lab.add-one")}</p></div>`;
   return html`
     <${Axis} />
     <ol class="lanes">
@@ -41,9 +42,9 @@ function LaneRow({ lane, number, isEdited, timezone }) {
           <h2>${title}</h2>
           ${lane.limits.map((limit) => html`<p class="muted rule">${ruleOf(limit, timezone)}</p>`)}
           <div class="together lane-actions">
-            <${Sender} lane=${lane.id} label=${`Send to lane ${number}`} keys=${number <= 8 ? String(number) : ""}>Send<//>
-            <button type="button" class="quiet edit" aria-expanded=${isEdited ? "true" : "false"} aria-label=${`Edit lane ${number}, ${title}`} onClick=${() => change((l) => (l.edited = isEdited ? 0 : lane.id))}>
-              <${Icon} name="sliders" />Edit
+            <${Sender} lane=${lane.id} label=${t("lab.send-to", { number })} keys=${number <= 8 ? String(number) : ""}>${t("lab.send")}<//>
+            <button type="button" class="quiet edit" aria-expanded=${isEdited ? "true" : "false"} aria-label=${t("lab.edit-lane", { number, lane: title })} onClick=${() => change((l) => (l.edited = isEdited ? 0 : lane.id))}>
+              <${Icon} name="sliders" />${t("lab.edit")}
             </button>
           </div>
         </div>
@@ -70,7 +71,7 @@ function Timeline({ lane, number, title }) {
     if (place.width > 0) chooseMark(lane.id, nearest(viewsOf(lane, timeNow())[0], event.offsetX, event.offsetY), false);
   };
   return html`
-    <div class="timeline" tabindex="0" role="img" aria-label=${`Messages of lane ${number}, ${title}. Arrow keys name them.`} onKeyDown=${(event) => moveMark(event, lane)} onBlur=${() => chooseMark(lane.id, -1, false)}>
+    <div class="timeline" tabindex="0" role="img" aria-label=${t("lab.messages-of", { number, lane: title })} onKeyDown=${(event) => moveMark(event, lane)} onBlur=${() => chooseMark(lane.id, -1, false)}>
       <canvas ref=${canvas} aria-hidden="true" onPointerMove=${point} onPointerLeave=${() => chooseMark(lane.id, -1, false)}></canvas>
       <p class="mark-name" id=${`mark-${lane.id}`} hidden></p>
     </div>

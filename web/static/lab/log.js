@@ -1,6 +1,7 @@
 // @ts-check
 // The last events of the scene as a list, and what is announced to screen readers.
 
+import { t } from "../text/text.js";
 import { html } from "../vendor/htm-preact.js";
 import { titleOf } from "./limits.js";
 import { fateOf, timeText } from "./names.js";
@@ -24,9 +25,9 @@ export function lastEvents(now) {
 
 export const Log = () => html`
   <section class="log" aria-labelledby="log-title">
-    <h2 class="headline" id="log-title">Last events</h2>
+    <h2 class="headline" id="log-title">${t("lab.events")}</h2>
     <ol id="log"></ol>
-    <p class="muted" id="log-empty">No messages yet.</p>
+    <p class="muted" id="log-empty">${t("lab.no-messages")}</p>
   </section>
 `;
 

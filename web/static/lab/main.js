@@ -1,6 +1,7 @@
 // @ts-check
 // The Lab: reads the link, draws the page, and keeps the link up to date.
 
+import { comma, loadTexts, rich, t } from "../text/text.js";
 import { html, render } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
 import { Controls } from "./controls.js";
@@ -28,13 +29,13 @@ const usual =
 /** @param {{lab: Setup & More}} props */
 function Page({ lab }) {
   return html`
-    <a class="skip" href="#lanes" onClick=${skip}>Skip to the lanes</a>
+    <a class="skip" href="#lanes" onClick=${skip}>${t("lab.skip")}</a>
     <${Head} lab=${lab} openScene=${start} />
     <main id="main">
       ${lab.problem && html`<${Failed} lab=${lab} />`}
       ${lab.unknown.length > 0 && html`<${Unknown} parts=${lab.unknown} />`}
       ${lab.story && html`<${Story} scene=${lab.story} lab=${lab} />`}
-      ${lab.story?.view ? html`<section id="lanes" tabindex="-1" aria-label="Experiment"><${viewOf(lab.story.view)} lab=${lab} /></section>` : html`<${Stage} lab=${lab} />`}
+      ${lab.story?.view ? html`<section id="lanes" tabindex="-1" aria-label=${t("lab.experiment")}><${viewOf(lab.story.view)} lab=${lab} /></section>` : html`<${Stage} lab=${lab} />`}
     </main>
     <p class="unseen" id="said" aria-live="polite"></p>
   `;
@@ -46,9 +47,9 @@ function Stage({ lab }) {
   const isChat = lab.traffic.kind === "chat";
   return html`
     <${Controls} lab=${lab} />
-    <section id="lanes" tabindex="-1" aria-label=${isChat ? "Chats" : "Lanes"}><${isChat ? viewOf("chat") : Lanes} lab=${lab} /></section>
+    <section id="lanes" tabindex="-1" aria-label=${isChat ? t("lab.chats") : t("lab.lanes")}><${isChat ? viewOf("chat") : Lanes} lab=${lab} /></section>
     ${!isChat && html`
-      <p class="legend muted"><span>● passes</span><span>○ waits in a queue</span><span>◐ passes at low priority</span><span>⊖ throttled</span></p>
+      <p class="legend muted"><span>● ${t("lab.passes")}</span><span>○ ${t("lab.waits")}</span><span>◐ ${t("lab.passes-low")}</span><span>⊖ ${t("lab.throttled")}</span></p>
       <div class="below"><${Figures} lanes=${lab.lanes} /><${Log} /></div>`}
   `;
 }
@@ -64,7 +65,7 @@ function Failed({ lab: { problem, isSignedOut, lanes } }) {
   const retry = () => (lanes.length > 0 ? refresh() : location.reload());
   return html`
     <p class="banner" role="alert"><${Icon} name="alert" /><span>${problem}</span>
-      ${isSignedOut ? html`<a class="button" href="./">Sign in</a>` : html`<button type="button" onClick=${retry}>Retry</button>`}
+      ${isSignedOut ? html`<a class="button" href="./">${t("lab.sign-in")}</a>` : html`<button type="button" onClick=${retry}>${t("lab.retry")}</button>`}
     </p>
   `;
 }
@@ -73,8 +74,8 @@ function Failed({ lab: { problem, isSignedOut, lanes } }) {
 function Unknown({ parts }) {
   return html`
     <p class="banner note" id="unknown" role="status"><${Icon} name="alert" />
-      <span>The link has ${parts.length === 1 ? "a part" : "parts"} that the Lab can’t use: ${parts.map((part, i) => html`${i > 0 && ", "}<code>${part}</code>`)}. ${parts.length === 1 ? "It is" : "They are"} left out, and missing numbers have their usual values.</span>
-      <button type="button" class="icon-only" aria-label="Dismiss" onClick=${() => change((l) => (l.unknown = []))}><${Icon} name="close" /></button>
+      <span>${rich("lab.unknown", { n: parts.length, parts: parts.map((part, i) => html`${i > 0 && comma}<code>${part}</code>`) })}</span>
+      <button type="button" class="icon-only" aria-label=${t("lab.dismiss")} onClick=${() => change((l) => (l.unknown = []))}><${Icon} name="close" /></button>
     </p>
   `;
 }
@@ -124,6 +125,8 @@ addEventListener("hashchange", () => location.hash !== printed && start(location
 document.addEventListener("keydown", press);
 document.addEventListener("click", letGo);
 
+await loadTexts("lab", "shell");
+document.title = t("lab.page");
 try {
   const [{ dashboard, channels }] = await Promise.all([loadSite(), loadTable()]);
   change((l) => Object.assign(l, { isDashboard: dashboard, channels }));

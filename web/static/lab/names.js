@@ -1,25 +1,29 @@
 // @ts-check
 // A message of a lane in words: "At 12.4 s, throttled by burst, passes in 2.6 s".
 
+import { t } from "../text/text.js";
 import { spanText } from "./clock.js";
+import { fixed } from "./numbers.js";
 /** @import { Entry } from "./tape.js" */
 
 // timeText writes a lab time: "12.4 s", "1 min 12.4 s", "10 h 2 min 12.4 s".
 /** @param {number} ms */
 export function timeText(ms) {
-  const tenths = Math.floor(ms / 100 + 1e-6), minutes = Math.floor(tenths / 600), hours = Math.floor(minutes / 60);
-  return (hours > 0 ? `${hours} h ` : "") + (minutes > 0 ? `${minutes % 60} min ` : "") + `${((tenths % 600) / 10).toFixed(1)} s`;
+  const tenths = Math.floor(ms / 100 + 1e-6), minutes = Math.floor(tenths / 600), h = Math.floor(minutes / 60);
+  const min = minutes % 60, s = fixed((tenths % 600) / 10, 1);
+  if (minutes === 0) return t("lab.span-s", { s });
+  return h === 0 ? t("lab.span-min-s", { min, s }) : t("lab.span-h-min-s", { h, min, s });
 }
 
 // fateOf says what becomes of an entry, as it is known at a lab time.
 /** @param {Entry} entry @param {number} now */
 export function fateOf({ at, leaves, mark, limit, retry }, now) {
-  if (mark === "throttled") return `throttled by ${limit}, ${Number.isFinite(retry) ? `passes in ${spanText(retry)}` : "never passes"}`;
-  if (leaves > now) return `waits, leaves in ${spanText(leaves - now)}`;
-  if (leaves > at) return `passed after ${spanText(leaves - at)} in the queue`;
-  return mark === "low" ? "passes at low priority" : "passes";
+  if (mark === "throttled") return Number.isFinite(retry) ? t("lab.fate-throttled", { limit, time: spanText(retry) }) : t("lab.fate-never", { limit });
+  if (leaves > now) return t("lab.fate-waits", { time: spanText(leaves - now) });
+  if (leaves > at) return t("lab.fate-waited", { time: spanText(leaves - at) });
+  return mark === "low" ? t("lab.passes-low") : t("lab.passes");
 }
 
 // nameOf names an entry as it is at a lab time.
 /** @param {Entry} entry @param {number} now */
-export const nameOf = (entry, now) => `At ${timeText(entry.at)}, ${fateOf(entry, now)}`;
+export const nameOf = (entry, now) => t("lab.mark", { time: timeText(entry.at), fate: fateOf(entry, now) });

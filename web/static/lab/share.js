@@ -2,6 +2,7 @@
 // The link of a scene: a readable fragment, such as
 // #lanes=token-bucket,burst=3,refill=4s;sliding-log,messages=15,every=60s&traffic=bursts,size=6,every=20s&speed=10
 
+import { t } from "../text/text.js";
 import { algorithmNames, algorithmOf } from "../app/words/algorithms.js";
 import { durationText, parseLength } from "../app/words/lengths.js";
 import { speeds } from "./clock.js";
@@ -36,7 +37,7 @@ export function print({ lanes, traffic, sent, speed, span, start, timezone, move
   const parts = [
     scene && `scene=${encode(scene)}`,
     lanes.length > 0 && `lanes=${lanes.map(printLane).join(";")}`,
-    `traffic=${[kind, ...Object.entries(numbers).filter(([, text]) => text).map(([name, text]) => `${name}=${encode(shortLength(text))}`)].join(",")}`,
+    `traffic=${[kind, ...Object.entries(numbers).filter(([, text]) => text).map(([name, text]) => `${name}=${encode(fieldsOf(kind)[name]?.isLength ? shortLength(text) : text)}`)].join(",")}`,
     sent.length > 0 && sent.length <= longestSent && `sent=${sent.map((one) => printSent(one, lanes)).join(",")}`,
     speed !== 1 && `speed=${speed}`,
     span > 0 && `span=${printTime(span)}`,
@@ -50,9 +51,10 @@ export function print({ lanes, traffic, sent, speed, span, start, timezone, move
 /** @param {number} ms */
 const printTime = (ms) => durationText(BigInt(Math.round(ms * 1e6)));
 
-// shortLength writes a duration as the API does, if the text is one with a unit.
+// shortLength writes a duration as the API does, in whatever language it was typed. Any other text
+// stays as it is.
 /** @param {string} text */
-const shortLength = (text) => (/[a-z]\s*$/i.test(text) && parseLength(text) !== null ? durationText(parseLength(text)) : text);
+const shortLength = (text) => (parseLength(text) === null ? text : durationText(parseLength(text)));
 
 /** @param {Sent} sent @param {Lane[]} lanes */
 function printSent({ at, lane }, lanes) {
@@ -135,7 +137,7 @@ function readTime(text, part, read, found) {
 /** @param {string} text @param {string[]} unknown @returns {Lane[]} */
 function readLanes(text, unknown) {
   const lanes = text.split(";").filter(Boolean).map((lane) => readLane(lane, unknown)).filter((limits) => limits.length > 0);
-  for (const _ of lanes.slice(mostLanes)) unknown.push(`a lane after the first ${mostLanes}`);
+  for (const _ of lanes.slice(mostLanes)) unknown.push(t("lab.extra-lane", { most: mostLanes }));
   return lanes.slice(0, mostLanes).map(newLane);
 }
 
@@ -144,7 +146,7 @@ function readLane(text, unknown) {
   /** @type {Limit[]} */
   const limits = [];
   const parts = text.split("+");
-  for (const part of parts.slice(mostLimits)) unknown.push(`${decode(part)} after the first ${mostLimits} limits of a lane`);
+  for (const part of parts.slice(mostLimits)) unknown.push(t("lab.extra-limit", { part: decode(part), most: mostLimits }));
   for (const part of parts.slice(0, mostLimits)) {
     const limit = readLimit(part, limits, unknown);
     if (limit) limits.push(limit);

@@ -1,6 +1,7 @@
 // @ts-check
 // The story of a scene: its title, two sentences, and a task with how far it is.
 
+import { sentences, t } from "../text/text.js";
 import { html, useEffect, useState } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
 import { say } from "./log.js";
@@ -14,21 +15,18 @@ import { emptyStrip, lastBy } from "./tape.js";
 const checkEvery = 250; // ms
 
 /** @param {{scene: Scene, lab: Setup & More}} props */
-export function Story({ scene, lab: { move, isSolved } }) {
-  const { id, title, text, task, check, destination } = scene;
+export function Story({ scene, lab: { move: moved, isSolved } }) {
+  const { id, title, text, task, check, move } = scene;
   return html`
     <section class="story" aria-labelledby="story-title">
-      <h2 class="headline" id="story-title">${title}</h2>
-      <p>${text}</p>
-      <p class="task"><strong>Try it:</strong> ${task}</p>
-      ${destination && html`<p class="task"><button type="button" id="move" onClick=${() => moveTo(move ? "" : destination)}>${move ? "Stay" : `Move to ${cityOf(destination)}`}</button></p>`}
+      <h2 class="headline" id="story-title">${t(title)}</h2>
+      <p>${t(text)}</p>
+      <p class="task"><strong>${t("lab.try")}</strong> ${t(task)}</p>
+      ${move && html`<p class="task"><button type="button" id="move" onClick=${() => moveTo(moved ? "" : move.timezone)}>${moved ? t("lab.stay") : t(move.title)}</button></p>`}
       ${check && html`<${TaskState} key=${id} scene=${scene} isSolved=${isSolved} />`}
     </section>
   `;
 }
-
-/** @param {string} timezone */
-const cityOf = (timezone) => timezone.split("/").at(-1).replaceAll("_", " ");
 
 // moveTo moves all lanes to a timezone from now on. An empty one undoes the move.
 /** @param {string} timezone */
@@ -44,7 +42,7 @@ function TaskState({ scene, isSolved }) {
     const timer = setInterval(() => write(look(scene)), checkEvery);
     return () => clearInterval(timer);
   }, []);
-  return html`<p class=${isSolved ? "task-state good" : "task-state muted"} id="task-state">${isSolved && html`<${Icon} name="check" />`}${isSolved ? "Done. " : ""}${text}</p>`;
+  return html`<p class=${isSolved ? "task-state good" : "task-state muted"} id="task-state">${isSolved && html`<${Icon} name="check" />`}${sentences(isSolved && t("lab.done"), text)}</p>`;
 }
 
 // look counts how far the task is, and returns it in words.
@@ -59,7 +57,7 @@ function look({ check }) {
   const { isDone, text } = check(lanes, lab);
   if (isDone && !lab.isSolved) {
     change((l) => (l.isSolved = true));
-    say(`Done. ${text}`);
+    say(sentences(t("lab.done"), text));
   }
   return text;
 }

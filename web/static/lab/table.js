@@ -1,6 +1,7 @@
 // @ts-check
 // The figures of all lanes as a table. Its numbers are written by texts.js.
 
+import { t } from "../text/text.js";
 import { html } from "../vendor/htm-preact.js";
 import { titleOf } from "./limits.js";
 import { draw } from "./stage.js";
@@ -13,12 +14,12 @@ const isWide = innerWidth >= 900; // there is space for the table
 export function Figures({ lanes }) {
   return html`
     <section class="figures chart" aria-labelledby="figures-title">
-      <h2 class="headline" id="figures-title">Figures</h2>
+      <h2 class="headline" id="figures-title">${t("lab.figures")}</h2>
       <details onToggle=${draw} open=${isWide}>
-        <summary>Show as a table</summary>
-        <div class="scrolls" tabindex="0" role="region" aria-label="Table of figures">
+        <summary>${t("lab.show-table")}</summary>
+        <div class="scrolls" tabindex="0" role="region" aria-label=${t("lab.table")}>
           <table>
-            <thead><tr><th scope="col">Lane</th>${columns.map(([id, title]) => html`<th scope="col" key=${id}>${title}</th>`)}</tr></thead>
+            <thead><tr><th scope="col">${t("lab.lane")}</th>${columns.map(([id, title]) => html`<th scope="col" key=${id}>${t(title)}</th>`)}</tr></thead>
             <tbody>
               ${lanes.map((lane, i) => html`
                 <tr key=${lane.id}>

@@ -1,7 +1,9 @@
 // @ts-check
 // The tasks of the scenes. What passed is what the engine decided; a task only counts it.
 
+import { list, t } from "../text/text.js";
 import { length as lengthText } from "../app/words/time.js";
+import { shareText } from "./numbers.js";
 /** @import { More, Setup } from "./state.js" */
 /** @import { Entry } from "./tape.js" */
 
@@ -28,21 +30,21 @@ export function mostWithin(entries, length) {
 /** @param {number} count @param {number} length ms @param {number} [after] lab time from which they count @returns {Task} */
 export const passWithin = (count, length, after = 0) => ([entries]) => {
   const most = mostWithin(entries.filter(({ at }) => at > after || after === 0), length);
-  return { isDone: most >= count, text: `Most within ${lengthText(length / 1000)}: ${most} of ${count}.` };
+  return { isDone: most >= count, text: t("lab.task-within", { time: lengthText(length / 1000), most, count }) };
 };
 
 // passLow wants so many messages through the first lane at low priority.
 /** @param {number} count @returns {Task} */
 export const passLow = (count) => ([entries]) => {
   const low = entries.filter(({ mark }) => mark === "low").length;
-  return { isDone: low >= count, text: `At low priority: ${low} of ${count}.` };
+  return { isDone: low >= count, text: t("lab.task-low", { low, count }) };
 };
 
 // waitAtMost wants a full queue in which nobody waits longer than a time.
 /** @param {number} most ms @returns {Task} */
 export const waitAtMost = (most) => ([entries]) => {
   const longest = Math.max(0, ...passed(entries).map(({ at, leaves }) => leaves - at));
-  return { isDone: longest > 0 && longest <= most && entries.some(({ mark }) => mark === "throttled"), text: `Longest wait: ${longest > 0 ? lengthText(longest / 1000) : "none yet"}.` };
+  return { isDone: longest > 0 && longest <= most && entries.some(({ mark }) => mark === "throttled"), text: longest > 0 ? t("lab.task-wait", { time: lengthText(longest / 1000) }) : t("lab.task-no-wait") };
 };
 
 // spendNothing wants so many messages refused by one limit of the first lane after which another
@@ -51,7 +53,7 @@ export const waitAtMost = (most) => ([entries]) => {
 export const spendNothing = (count, full, unused) => ([entries], { lanes: [lane] }) => {
   const index = lane?.limits.findIndex(({ name }) => name === unused) ?? -1;
   const free = entries.filter(({ limit, pictures }) => limit === full && pictures[index]?.count === 0).length;
-  return { isDone: free >= count, text: `Refused by the ${full}, with the ${unused} unused: ${free} of ${count}.` };
+  return { isDone: free >= count, text: t("lab.task-refused", { full, unused, free, count }) };
 };
 
 // quietSpammer wants a spammer to have less than a share of a chat in which nobody else is throttled.
@@ -61,7 +63,7 @@ export const quietSpammer = (most, spammer) => ([entries]) => {
   const share = (100 * all.filter(({ user }) => user === spammer).length) / Math.max(1, all.length);
   const others = recent.filter(({ mark, user }) => mark === "throttled" && user !== spammer).length;
   const hasAll = recent.length > 0 && recent.at(-1).at - entries[0].at >= 60_000 && recent.some(({ user }) => user === spammer);
-  return { isDone: hasAll && share < most && others === 0, text: hasAll ? `In the last minute the spammer has ${share.toFixed(1)} %, and ${others} messages of others were throttled.` : "Wait until a minute has passed." };
+  return { isDone: hasAll && share < most && others === 0, text: hasAll ? t("lab.task-spammer", { share: shareText(share), n: others }) : t("lab.task-early") };
 };
 
 // winNothing wants messages refused after a move, and compares the lanes.
@@ -69,5 +71,5 @@ export const quietSpammer = (most, spammer) => ([entries]) => {
 export const winNothing = (refused) => (lanes, { move }) => {
   const [moved, ...stayed] = lanes.map((entries) => passed(entries).length);
   const after = move ? lanes[0].filter(({ at, mark }) => at >= move.at && mark === "throttled").length : 0;
-  return { isDone: after >= refused && moved <= Math.max(...stayed), text: `Passed in lane 1: ${moved}, in the others: ${stayed.join(" and ")}. Refused after the move: ${after} of ${refused}.` };
+  return { isDone: after >= refused && moved <= Math.max(...stayed), text: t("lab.task-moved", { moved, others: list(stayed).join(""), after, refused }) };
 };

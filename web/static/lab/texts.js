@@ -2,15 +2,18 @@
 // The texts that change with time: the state of each lane, its figures, the clock and the log. They
 // are written directly, so that the page isn't drawn again for them.
 
+import { t } from "../text/text.js";
 import { clockText, spanText } from "./clock.js";
 import { drawingOf } from "./draw/drawings.js";
 import { createTally } from "./figures.js";
 import { say, writeLog } from "./log.js";
+import { fixed } from "./numbers.js";
 import { played } from "./player.js";
 import { showName } from "./pointer.js";
 import { numbersOf, places } from "./stage.js";
 import { lab } from "./state.js";
 import { emptyStrip, lastBy } from "./tape.js";
+/** @import { TextKey } from "../text/text.js" */
 /** @import { Moment } from "./draw/view.js" */
 /** @import { Figures } from "./figures.js" */
 /** @import { Lane } from "./state.js" */
@@ -47,13 +50,14 @@ export function writeTexts(now) {
 /** @param {Lane} lane @param {number} now */
 function writeLane(lane, now) {
   const { entries, hasUsers } = played.tape.get(lane.id) ?? emptyStrip, last = lastBy(entries, now);
-  const whose = hasUsers && last >= 0 ? `${entries[last].name}: ` : ""; // the state is that of one user
+  const user = hasUsers && last >= 0 ? entries[last].name : ""; // the state is that of one user
   let wait = 0;
   lane.limits.forEach((limit, index) => {
     /** @type {Moment} */
     const moment = { entries, last, index, numbers: numbersOf(limit), now, start: lab.start };
     const drawing = drawingOf(limit.algorithm), state = drawing.at(moment);
-    put(`words-${lane.id}-${index}`, whose + drawing.words(state, moment));
+    const words = drawing.words(state, moment);
+    put(`words-${lane.id}-${index}`, user ? t("lab.state-of", { user, state: words }) : words);
     wait = Math.max(wait, drawing.wait(state, moment));
   });
   const refused = entries[last]?.mark === "throttled" ? entries[last] : null;
@@ -66,26 +70,26 @@ function writeLane(lane, now) {
 }
 
 /** @param {number} wait */
-const waitText = (wait) => (wait === Infinity ? "never passes" : wait > 0 ? `throttled for ${spanText(wait)}` : "ready");
+const waitText = (wait) => (wait === Infinity ? t("lab.never") : wait > 0 ? t("lab.throttled-for", { time: spanText(wait) }) : t("lab.ready"));
 
 /** @param {Figures} figures @param {number} bytes */
 function tallyText({ allowed, low, throttled, mostInMinute }, bytes) {
   const marks = [`● ${allowed - low}`, low > 0 && `◐ ${low}`, `⊖ ${throttled}`].filter(Boolean).join("  ");
-  return [marks, `most in 1 min ${mostInMinute}`, bytes > 0 && `${bytes} B`].filter(Boolean).join(" · ");
+  return [marks, t("lab.most-in-minute", { most: mostInMinute }), bytes > 0 && t("lab.bytes", { bytes })].filter(Boolean).join(" · ");
 }
 
 // columns are the figures of the table, by the suffix of the cell's ID.
-/** @type {[id: string, title: string, text: (figures: Figures, bytes: number, now: number) => string][]} */
+/** @type {[id: string, title: TextKey, text: (figures: Figures, bytes: number, now: number) => string][]} */
 export const columns = [
-  ["allowed", "Allowed", ({ allowed }) => String(allowed)],
-  ["throttled", "Throttled", ({ throttled }) => String(throttled)],
-  ["low", "Low", ({ low }) => String(low)],
-  ["mean", "Mean per min", ({ allowed }, _, now) => (now > 0 ? ((allowed * 60_000) / now).toFixed(1) : "–")],
-  ["second", "Most in 1 s", ({ mostInSecond }) => String(mostInSecond)],
-  ["minute", "Most in 1 min", ({ mostInMinute }) => String(mostInMinute)],
-  ["wait", "Longest wait", ({ longestWait, longestDelay }) => span(Math.max(longestWait, longestDelay))],
-  ["silence", "Longest silence", ({ longestSilence }) => span(longestSilence)],
-  ["bytes", "Bytes per user", (_, bytes) => (bytes > 0 ? String(bytes) : "–")],
+  ["allowed", "lab.column-allowed", ({ allowed }) => String(allowed)],
+  ["throttled", "lab.column-throttled", ({ throttled }) => String(throttled)],
+  ["low", "lab.column-low", ({ low }) => String(low)],
+  ["mean", "lab.column-mean", ({ allowed }, _, now) => (now > 0 ? fixed((allowed * 60_000) / now, 1) : "–")],
+  ["second", "lab.column-second", ({ mostInSecond }) => String(mostInSecond)],
+  ["minute", "lab.column-minute", ({ mostInMinute }) => String(mostInMinute)],
+  ["wait", "lab.column-wait", ({ longestWait, longestDelay }) => span(Math.max(longestWait, longestDelay))],
+  ["silence", "lab.column-silence", ({ longestSilence }) => span(longestSilence)],
+  ["bytes", "lab.column-bytes", (_, bytes) => (bytes > 0 ? String(bytes) : "–")],
 ];
 
 /** @param {number} ms */
@@ -115,8 +119,10 @@ function tellHand(now) {
   if (entries.some((entry) => entry?.at !== at)) return;
   told = sent.length;
   const throttled = entries.filter(({ mark }) => mark === "throttled").length, passed = entries.length - throttled;
-  say(throttled === 0 ? `Passed in ${lanes(passed)}.` : passed === 0 ? `Throttled in ${lanes(throttled)}.` : `Passed in ${lanes(passed)}, throttled in ${lanes(throttled)}.`);
+  if (throttled === 0) say(t("lab.passed-in", { n: passed }));
+  else if (passed === 0) say(t("lab.throttled-in", { n: throttled }));
+  else say(t("lab.passed-and-throttled", { passed: lanes(passed), throttled: lanes(throttled) }));
 }
 
-/** @param {number} count */
-const lanes = (count) => (count === 1 ? "1 lane" : `${count} lanes`);
+/** @param {number} n */
+const lanes = (n) => t("lab.count-lanes", { n });

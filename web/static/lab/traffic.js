@@ -1,21 +1,22 @@
 // @ts-check
 // The kinds of traffic, with the numbers that each has.
 
+import { commas, t } from "../text/text.js";
 import { parseLength } from "../app/words/lengths.js";
+/** @import { TextKey } from "../text/text.js" */
 /** @import { LabChannel, Traffic } from "./state.js" */
 
 /**
  * TrafficField is a number of a kind of traffic.
  * @typedef {object} TrafficField
- * @property {string} label
- * @property {string} unit
  * @property {string} usual
+ * @property {TextKey} [phrase] the words around the field
  * @property {boolean} [isLength]
  * @property {boolean} [isText]
  * @property {boolean} [mayBeEmpty]
- * @property {string} [ask] what is asked for if an empty text is wrong
- * @property {string} [spoken] the label for screen readers, if there is no other
- * @property {string} [hint] what to type
+ * @property {TextKey} [ask] what is asked for if an empty text is wrong
+ * @property {TextKey} [spoken] the label for screen readers, if there is no other
+ * @property {TextKey} [hint] what to type
  * @property {string[]} [oneOf] what a text can be
  * @property {number} [least]
  * @property {number} [most]
@@ -23,49 +24,49 @@ import { parseLength } from "../app/words/lengths.js";
 
 /**
  * @typedef {object} Kind
- * @property {string} name
+ * @property {TextKey} name
  * @property {Record<string, TrafficField>} fields
  * @property {(numbers: Record<string, number>) => number} rate the messages per ms, on average
  * @property {boolean} [isRecorded] it needs a channel with recorded traffic, and has times of its own
  */
 
 /** @type {TrafficField} */
-const every = { label: "every", unit: "", usual: "20s", isLength: true };
+const every = { phrase: "lab.traffic-every", usual: "20s", isLength: true };
 
 /** @type {Record<string, Kind>} */
 export const kinds = {
-  hand: { name: "By hand", fields: {}, rate: () => 0 },
-  steady: { name: "Steady", fields: { every: { ...every, usual: "1s" } }, rate: ({ every }) => 1 / every },
+  hand: { name: "lab.traffic-hand", fields: {}, rate: () => 0 },
+  steady: { name: "lab.traffic-steady", fields: { every: { ...every, usual: "1s" } }, rate: ({ every }) => 1 / every },
   bursts: {
-    name: "Bursts",
-    fields: { size: { label: "of", unit: "messages", usual: "6", least: 1, most: 10_000 }, every },
+    name: "lab.traffic-bursts",
+    fields: { size: { phrase: "lab.traffic-size", usual: "6", least: 1, most: 10_000 }, every },
     rate: ({ size, every }) => size / every,
   },
   poisson: {
-    name: "Poisson",
+    name: "lab.traffic-poisson",
     fields: {
-      per_minute: { label: "on average", unit: "per minute", usual: "27", least: 0.01, most: 1_000_000 },
-      seed: { label: "seed", unit: "", usual: "1", least: 0, most: 2 ** 31 - 1 },
+      per_minute: { phrase: "lab.traffic-mean", usual: "27", least: 0.01, most: 1_000_000 },
+      seed: { phrase: "lab.traffic-seed", usual: "1", least: 0, most: 2 ** 31 - 1 },
     },
     rate: ({ per_minute: perMinute }) => perMinute / 60_000,
   },
   chat: {
-    name: "Chat",
+    name: "lab.traffic-chat",
     fields: {
-      people: { label: "people", unit: "", usual: "20", least: 1, most: 1000 },
-      every: { ...every, label: "each every" },
-      spam_every: { label: "spammer every", unit: "", usual: "", isLength: true, mayBeEmpty: true },
+      people: { phrase: "lab.traffic-people", usual: "20", least: 1, most: 1000 },
+      every: { ...every, phrase: "lab.traffic-each" },
+      spam_every: { phrase: "lab.traffic-spam", usual: "", isLength: true, mayBeEmpty: true },
     },
     rate: ({ people, every, spam_every: spam }) => people / every + (spam ? 1 / spam : 0),
   },
   recorded: {
-    name: "Recorded",
+    name: "lab.traffic-recorded",
     isRecorded: true,
     fields: {
-      channel: { label: "channel", unit: "", usual: "", isText: true, ask: "Choose a channel." },
-      user_id: { label: "user", unit: "", usual: "", isText: true, mayBeEmpty: true, hint: "ID or login" },
-      stretch: { label: "", unit: "", usual: "", isText: true, mayBeEmpty: true, spoken: "part", oneOf: ["last"] },
-      for: { label: "", unit: "", usual: "10m", isLength: true, spoken: "duration" },
+      channel: { phrase: "lab.traffic-channel", usual: "", isText: true, ask: "lab.choose-channel" },
+      user_id: { phrase: "lab.traffic-user", usual: "", isText: true, mayBeEmpty: true, hint: "lab.id-or-login" },
+      stretch: { usual: "", isText: true, mayBeEmpty: true, spoken: "lab.traffic-part", oneOf: ["last"] },
+      for: { usual: "10m", isLength: true, spoken: "lab.traffic-duration" },
     },
     rate: () => 0,
   },
@@ -74,8 +75,8 @@ export const kinds = {
 // every kind of automatic traffic may also say how long it lasts and when it began.
 /** @type {Record<string, TrafficField>} */
 export const common = {
-  for: { label: "for", unit: "", usual: "", isLength: true },
-  from: { label: "from", unit: "", usual: "", isText: true },
+  for: { usual: "", isLength: true },
+  from: { usual: "", isText: true },
 };
 
 // fieldsOf returns the fields of a kind of traffic, with those that links can have in addition.
@@ -99,11 +100,11 @@ export const withChannel = (traffic, channels) => (kinds[traffic.kind].isRecorde
 /** @param {string} name @param {Traffic} traffic @param {LabChannel[]} channels @returns {Choice[] | null} */
 export function choicesOf(name, { kind, channel, from }, channels) {
   if (!kinds[kind].isRecorded) return null;
-  if (name === "stretch") return [...(from ? [/** @type {Choice} */ (["from", `from ${from}`])] : []), ["", "the busiest"], ["last", "the last"]];
+  if (name === "stretch") return [...(from ? [/** @type {Choice} */ (["from", t("lab.stretch-from", { time: from })])] : []), ["", t("lab.stretch-busiest")], ["last", t("lab.stretch-last")]];
   if (name !== "channel") return null;
   /** @type {Choice[]} */
   const known = channels.map(({ id, login }) => [id, login || id]);
-  return known.some(([id]) => id === channel) ? known : [[channel ?? "", channel || "choose"], ...known];
+  return known.some(([id]) => id === channel) ? known : [[channel ?? "", channel || t("lab.choose")], ...known];
 }
 
 // chosenOf returns the text of a field as it is shown.
@@ -128,10 +129,10 @@ export function numberOf({ isLength, least = 0, most = Infinity }, text) {
 // errorOf says what is wrong with the text of a field; it is empty if nothing is.
 /** @param {TrafficField} field @param {string} text */
 export function errorOf(field, text) {
-  if (field.isText && text === "") return field.ask ?? "";
-  if (field.isText) return !field.oneOf || field.oneOf.includes(text) ? "" : `Enter ${field.oneOf.join(" or ")}.`;
+  if (field.isText && text === "") return field.ask ? t(field.ask) : "";
+  if (field.isText) return !field.oneOf || field.oneOf.includes(text) ? "" : t("lab.enter-one-of", { values: commas(field.oneOf) });
   if ((field.mayBeEmpty && text === "") || !Number.isNaN(numberOf(field, text))) return "";
-  return field.isLength ? "Enter a duration, such as 20 s." : `Enter a number from ${field.least} to ${field.most}.`;
+  return field.isLength ? t("lab.enter-traffic-duration") : t("lab.enter-number", { least: field.least, most: field.most });
 }
 
 /** @param {Traffic} traffic */

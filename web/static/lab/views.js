@@ -1,6 +1,7 @@
 // @ts-check
 // Parts of the page that are loaded when a scene or the traffic first needs them.
 
+import { t } from "../text/text.js";
 import { NotLoaded } from "../app/shell/lazy.js";
 import { html } from "../vendor/htm-preact.js";
 import { change } from "./state.js";
@@ -27,7 +28,7 @@ const views = new Map();
 export function viewOf(name) {
   if (!views.has(name)) {
     views.set(name, () => null);
-    loads[name]().catch(() => () => html`<${NotLoaded} part="scene" />`).then((view) => change(() => views.set(name, view)));
+    loads[name]().catch(() => () => html`<${NotLoaded} title=${t("lab.not-loaded")} />`).then((view) => change(() => views.set(name, view)));
   }
   return views.get(name);
 }

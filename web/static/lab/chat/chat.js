@@ -2,6 +2,7 @@
 // Two chats side by side: the same people write the same messages, and only one chat has the limits
 // of the first lane. It is shown in place of the lanes while the traffic is a chat.
 
+import { sentences, t } from "../../text/text.js";
 import { html, useEffect, useRef, useState } from "../../vendor/htm-preact.js";
 import { ruleOf } from "../../app/limits/rule.js";
 import { Icon } from "../../app/widgets/icon.js";
@@ -60,8 +61,8 @@ export function Chat({ lab }) {
   return html`
     <${Switch} lab=${lab} />
     <div class="chats">
-      <${ChatWindow} id="chat-free" title="Without limits" about="Everything passes." shares=${standing.free} throttled=${0} writer=${writers.current.free} />
-      <${ChatWindow} id="chat-limited" title="With limits" about=${lane ? lane.limits.map((limit) => `${ruleOf(limit, lab.timezone)}. `) : "No limits yet: add a lane."} shares=${standing.limited} throttled=${standing.throttled} writer=${writers.current.limited} />
+      <${ChatWindow} id="chat-free" title=${t("lab.chat-free")} spoken=${t("lab.chat-free-messages")} about=${t("lab.chat-free-about")} shares=${standing.free} throttled=${0} writer=${writers.current.free} />
+      <${ChatWindow} id="chat-limited" title=${t("lab.chat-limited")} spoken=${t("lab.chat-limited-messages")} about=${lane ? sentences(...lane.limits.map((limit) => t("lab.rule", { rule: ruleOf(limit, lab.timezone) }))) : t("lab.chat-no-limits")} shares=${standing.limited} throttled=${standing.throttled} writer=${writers.current.limited} />
     </div>
     ${lane && lab.edited === lane.id && html`<${EditLane} lane=${lane} number=${1} />`}
   `;
@@ -76,8 +77,8 @@ function Switch({ lab: { traffic, lanes: [lane], edited } }) {
   const isEdited = lane && edited === lane.id;
   return html`
     <div class="together chat-switches">
-      <label class="together"><input type="checkbox" role="switch" id="spammer" checked=${hasSpam} onChange=${() => setTraffic({ ...traffic, spam_every: hasSpam ? "" : usualSpam })} />With a spammer</label>
-      ${lane && html`<button type="button" id="chat-limits" aria-expanded=${isEdited ? "true" : "false"} onClick=${() => change((l) => (l.edited = isEdited ? 0 : lane.id))}><${Icon} name="sliders" />Limits</button>`}
+      <label class="together"><input type="checkbox" role="switch" id="spammer" checked=${hasSpam} onChange=${() => setTraffic({ ...traffic, spam_every: hasSpam ? "" : usualSpam })} />${t("lab.with-spammer")}</label>
+      ${lane && html`<button type="button" id="chat-limits" aria-expanded=${isEdited ? "true" : "false"} onClick=${() => change((l) => (l.edited = isEdited ? 0 : lane.id))}><${Icon} name="sliders" />${t("lab.chat-limits")}</button>`}
     </div>
   `;
 }

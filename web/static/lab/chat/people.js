@@ -1,18 +1,11 @@
 // @ts-check
 // The people of the chat and what they say. All of them are invented.
 
+import { t } from "../../text/text.js";
+
 const names = [
   "Anna", "Ben", "Clara", "Dilan", "Emre", "Finn", "Greta", "Hugo", "Ines", "Jonas", "Kaja", "Leo", "Mira", "Noor", "Oskar", "Pia", "Quinn", "Rosa", "Samir", "Tilda", "Uma", "Vito", "Wanda", "Yuki",
 ];
-
-const lines = [
-  "hello everyone", "nice jump!", "which map is this?", "haha", "first try, really?", "I missed that, what happened?", "good evening from Porto", "the music is lovely today", "left, left!",
-  "that was close", "can you show the map again?", "brb, tea", "no way", "well played", "who is winning?", "same here", "how long have you been live?", "love the new overlay", "I would have gone right",
-  "is this the hard mode?", "back again", "so relaxing to watch", "gg", "what a save", "try the blue door", "my cat says hi", "the sound is a bit quiet", "better now, thanks", "one more round?",
-  "that boss again", "you can do it", "agreed", "wait, what?", "new here, hi", "ten out of ten", "it was behind you", "good question", "I laughed so hard", "see you tomorrow", "time for bed, good night",
-];
-
-const spam = ["FREE FOLLOWERS at my page", "FREE FOLLOWERS at my page!!", "best deals, click my profile", "FREE FOLLOWERS", "you won a prize, click my profile", "best deals best deals best deals"];
 
 export const spammer = "spammer";
 
@@ -32,7 +25,7 @@ export function personOf(id) {
 function newPerson(id) {
   if (id === spammer) return { name: "DealsBot", kind: "spammer", number: 0 };
   const [, digits] = /^(?:person|user)-(\d+)$/.exec(id) ?? [];
-  if (!digits) return { name: "You", kind: "you", number: 0 };
+  if (!digits) return { name: t("lab.you"), kind: "you", number: 0 };
   const number = Number(digits) - 1, round = Math.floor(number / names.length);
   return { name: names[number % names.length] + (round > 0 ? ` ${round + 1}` : ""), kind: "person", number };
 }
@@ -40,7 +33,7 @@ function newPerson(id) {
 // lineOf returns what a message says. It is the same in both chats.
 /** @param {Person} person @param {number} at lab time, ms */
 export function lineOf({ kind, number }, at) {
-  const all = kind === "spammer" ? spam : lines;
+  const all = (kind === "spammer" ? t("lab.chat-spam") : t("lab.chat-lines")).split(" / ");
   return all[mix(Math.round(at) + 7919 * number) % all.length];
 }
 

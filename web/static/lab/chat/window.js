@@ -1,16 +1,17 @@
 // @ts-check
 // A chat: its newest lines, written directly as they appear, and who has which share of it.
 
+import { t } from "../../text/text.js";
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
+import { shareText } from "../numbers.js";
 import { lastLines } from "./lines.js";
 import { lineOf, personOf } from "./people.js";
-/** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { Line, Share } from "./lines.js" */
 
 /** @typedef {{write: (lines: Line[], now: number) => void}} Writer */
 
-/** @param {{id: string, title: string, about: View | string, shares: Share[], throttled: number, writer: Writer}} props */
-export function ChatWindow({ id, title, about, shares, throttled, writer }) {
+/** @param {{id: string, title: string, spoken: string, about: string, shares: Share[], throttled: number, writer: Writer}} props */
+export function ChatWindow({ id, title, spoken, about, shares, throttled, writer }) {
   const place = useRef(null);
   useLayoutEffect(() => {
     writer.write = (lines, now) => writeLines(place.current, lastLines(lines, now));
@@ -19,8 +20,8 @@ export function ChatWindow({ id, title, about, shares, throttled, writer }) {
     <section class="chat-window" aria-labelledby=${`${id}-title`}>
       <h2 class="headline" id=${`${id}-title`}>${title}</h2>
       <p class="muted chat-about">${about}</p>
-      <div class="chat-lines" tabindex="0" role="region" aria-label=${`Messages ${title.toLowerCase()}`}><ol ref=${place} id=${id}></ol></div>
-      <p class="chat-throttled" id=${`${id}-throttled`}>${throttled > 0 ? html`<span aria-hidden="true">⊖ </span>${throttled} throttled in the last minute` : "Nothing throttled in the last minute"}</p>
+      <div class="chat-lines" tabindex="0" role="region" aria-label=${spoken}><ol ref=${place} id=${id}></ol></div>
+      <p class="chat-throttled" id=${`${id}-throttled`}>${throttled > 0 ? html`<span aria-hidden="true">⊖ </span>${t("lab.chat-throttled", { n: throttled })}` : t("lab.chat-throttled-nothing")}</p>
       <${Shares} id=${`${id}-shares`} shares=${shares} />
     </section>
   `;
@@ -53,9 +54,6 @@ function newRow(line) {
 
 const named = 3; // people in the table; the others are added up
 
-/** @param {number} part */
-const percent = (part) => `${(100 * part).toFixed(1)} %`;
-
 // inOrder returns shares in an order that stays as it is: the spammer first, then everyone else.
 /** @param {Share[]} shares */
 const inOrder = (shares) => [...shares].sort((a, b) => Number(personOf(b.user).kind === "spammer") - Number(personOf(a.user).kind === "spammer") || personOf(a.user).number - personOf(b.user).number);
@@ -67,15 +65,15 @@ function Shares({ id, shares }) {
   const rest = others.reduce((sum, { count, part }) => ({ count: sum.count + count, part: sum.part + part }), { count: 0, part: 0 });
   return html`
     <div class="share-bar" aria-hidden="true">
-      ${inOrder(shares).map(({ user, part }) => html`<span key=${user} class=${personOf(user).kind} style=${{ width: `${100 * part}%` }} title=${`${personOf(user).name}: ${percent(part)}`}></span>`)}
+      ${inOrder(shares).map(({ user, part }) => html`<span key=${user} class=${personOf(user).kind} style=${{ width: `${100 * part}%` }} title=${`${personOf(user).name}: ${shareText(100 * part)}`}></span>`)}
     </div>
     <table class="shares" id=${id}>
-      <caption>Share of the last minute</caption>
-      <thead class="unseen"><tr><th scope="col">Who</th><th scope="col">Messages</th><th scope="col">Share</th></tr></thead>
+      <caption>${t("lab.shares")}</caption>
+      <thead class="unseen"><tr><th scope="col">${t("lab.shares-who")}</th><th scope="col">${t("lab.shares-messages")}</th><th scope="col">${t("lab.shares-share")}</th></tr></thead>
       <tbody>
-        ${first.map(({ user, count, part }) => html`<tr key=${user} class=${personOf(user).kind}><th scope="row">${personOf(user).name}</th><td>${count}</td><td>${percent(part)}</td></tr>`)}
-        ${others.length > 0 && html`<tr key="others"><th scope="row">${others.length} ${others.length === 1 ? "other" : "others"}</th><td>${rest.count}</td><td>${percent(rest.part)}</td></tr>`}
-        ${shares.length === 0 && html`<tr key="none"><td colspan="3" class="muted">Nobody has written yet.</td></tr>`}
+        ${first.map(({ user, count, part }) => html`<tr key=${user} class=${personOf(user).kind}><th scope="row">${personOf(user).name}</th><td>${count}</td><td>${shareText(100 * part)}</td></tr>`)}
+        ${others.length > 0 && html`<tr key="others"><th scope="row">${t("lab.shares-others", { n: others.length })}</th><td>${rest.count}</td><td>${shareText(100 * rest.part)}</td></tr>`}
+        ${shares.length === 0 && html`<tr key="none"><td colspan="3" class="muted">${t("lab.shares-nobody")}</td></tr>`}
       </tbody>
     </table>
   `;

@@ -2,9 +2,11 @@
 // Windows with a start and an end: boxes that fill up, and begin empty again. A fixed window and a
 // daily window are cut by the clock, a user window by its first message.
 
+import { t } from "../../text/text.js";
 import { spanText } from "../clock.js";
 import { excess } from "./excess.js";
 import { cells, clip, fill, firstShown, frame, gauge, line, pictureAt, write, x } from "./view.js";
+/** @import { TextKey } from "../../text/text.js" */
 /** @import { Drawing, Moment, View } from "./view.js" */
 
 /** @typedef {{from: number, until: number, count: number, isOpen: boolean}} Box times are lab times */
@@ -43,7 +45,7 @@ function drawBox(v, { from, until, count }) {
   frame(v, "edge", left, v.top + 4, right - left, v.height - 8);
   for (const edge of [left, right]) if (edge <= v.line) line(v, "edge", edge, 0, edge, v.top, [3, 3]);
   const end = Math.min(right, v.line);
-  if (end - Math.max(left, 0) > 64) write(v, `${count} of ${messages}`, end - 6, v.top + v.height / 2, { color: "text", align: "right", isBold: count >= messages });
+  if (end - Math.max(left, 0) > 64) write(v, t("lab.count-of", { count, messages }), end - 6, v.top + v.height / 2, { color: "text", align: "right", isBold: count >= messages });
 }
 
 /** @param {View} v @param {boolean} isCut */
@@ -71,10 +73,10 @@ function drawEmpty(v, first) {
   for (let box = byClock(v, v.from); box.from < v.now; box = byClock(v, box.until)) if (!used.has(box.from)) drawBox(v, box);
 }
 
-/** @param {boolean} isCut @param {(box: Box, v: Moment) => string} ends @param {string} closed @returns {Drawing<Box>} */
-const windows = (isCut, ends, closed) => ({
+/** @param {boolean} isCut @param {TextKey} open @param {TextKey} closed @returns {Drawing<Box>} */
+const windows = (isCut, open, closed) => ({
   at: (v) => present(v, isCut),
-  words: (box, v) => (box.isOpen ? `${box.count} of ${v.numbers.messages}, ${ends(box, v)}` : `0 of ${v.numbers.messages}, ${closed}`),
+  words: ({ isOpen, count, until }, { now, numbers: { messages } }) => (isOpen ? t(open, { count, messages, time: spanText(until - now) }) : t(closed, { count, messages })),
   wait: ({ count, until }, v) => (count < v.numbers.messages ? 0 : until - v.now),
   draw: (v, { count }) => {
     clip(v, () => drawBoxes(v, isCut));
@@ -84,9 +86,6 @@ const windows = (isCut, ends, closed) => ({
   },
 });
 
-/** @param {Box} box @param {Moment} v */
-const renewed = ({ until }, { now }) => `new window in ${spanText(until - now)}`;
-
-export const fixedWindow = windows(true, renewed, "");
-export const dailyWindow = windows(false, ({ until }, { now }) => `new day in ${spanText(until - now)}`, "a full day");
-export const userWindow = windows(false, ({ until }, { now }) => `ends in ${spanText(until - now)}`, "begins with the next message");
+export const fixedWindow = windows(true, "lab.clock-window", "lab.clock-window");
+export const dailyWindow = windows(false, "lab.day", "lab.day-unused");
+export const userWindow = windows(false, "lab.own-window", "lab.own-window-unused");

@@ -1,6 +1,8 @@
 // @ts-check
 // The canvas of a lane: its marks above, each of its limits below.
 
+import { t } from "../../text/text.js";
+import { secondsText } from "../clock.js";
 import { drawMarks } from "./marks.js";
 import { drawingOf } from "./drawings.js";
 import { line, write, x } from "./view.js";
@@ -83,13 +85,13 @@ function grid(v, height) {
 /** @param {View} v */
 export function drawAxis(v) {
   eachTick(v, (time) => x(v, time) < v.line - 40 && write(v, axisText(time), x(v, time), axisHeight / 2, { align: x(v, time) < 20 ? "left" : "center" }));
-  write(v, "now", v.line, axisHeight / 2, { color: "accent", align: "center", isBold: true });
+  write(v, t("lab.now"), v.line, axisHeight / 2, { color: "accent", align: "center", isBold: true });
 }
 
 /** @param {number} ms */
 function axisText(ms) {
   const seconds = ms / 1000, minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60);
-  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 60) return secondsText(seconds);
   const rest = String(seconds % 60).padStart(2, "0");
   return hours > 0 ? `${hours}:${String(minutes % 60).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }

@@ -1,7 +1,8 @@
 // @ts-check
 // A cascade: two token buckets. The second pays, at low priority, when the first has too little.
 
-import { drawLevel, levelAt } from "./level.js";
+import { t } from "../../text/text.js";
+import { drawLevel, levelAt, tokensText } from "./level.js";
 import { cells, gauge, pictureAt } from "./view.js";
 /** @import { Bucket } from "./level.js" */
 /** @import { Drawing, Moment } from "./view.js" */
@@ -12,12 +13,10 @@ const normal = ({ numbers: { burst, refill } }) => ({ capacity: burst, refill, a
 /** @param {Moment} v @returns {Bucket} */
 const low = ({ numbers }) => ({ capacity: numbers.extra_burst, refill: numbers.extra_refill, after: (v, i) => pictureAt(v, i).extra_tokens ?? 0 });
 
-const tenths = (/** @type {number} */ tokens) => (Math.floor(tokens * 10 + 1e-6) / 10).toFixed(1);
-
 /** @type {Drawing<{tokens: number, extra: number}>} */
 export const cascade = {
   at: (v) => ({ tokens: levelAt(v, normal(v)), extra: levelAt(v, low(v)) }),
-  words: ({ tokens, extra }) => `${tenths(tokens)} tokens normal, ${tenths(extra)} low`,
+  words: ({ tokens, extra }) => t("lab.cascade", { normal: tokensText(tokens), low: tokensText(extra) }),
   wait: ({ tokens, extra }, { numbers }) => Math.max(0, Math.min((1 - tokens) * numbers.refill, (1 - extra) * numbers.extra_refill)),
   draw: (v, { tokens, extra }) => {
     const half = v.height / 2;

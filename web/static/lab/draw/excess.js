@@ -1,6 +1,7 @@
 // @ts-check
 // The bracket over the marks: a stretch of time that ends now.
 
+import { t } from "../../text/text.js";
 import { spanText } from "../clock.js";
 import { clip, line, write, x } from "./view.js";
 /** @import { Entry } from "../tape.js" */
@@ -34,6 +35,6 @@ export function excess(v) {
   if (passed <= messages) return;
   clip(v, () => {
     bracket(v, from, "throttled");
-    write(v, `${passed} passed in ${spanText(every)}, limit ${messages}`, Math.max(0, x(v, from)) + 8, 10, { color: "warn", isBold: true });
+    write(v, t("lab.excess", { n: passed, time: spanText(every), messages }), Math.max(0, x(v, from)) + 8, 10, { color: "warn", isBold: true });
   });
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // A leaky bucket: a queue that drips. Messages leave one by one, evenly spaced.
 
+import { t } from "../../text/text.js";
 import { spanText } from "../clock.js";
 import { clip, fill, frame, gauge, line, write, x } from "./view.js";
 /** @import { Drawing, Moment, View } from "./view.js" */
@@ -44,7 +45,9 @@ function paths(v) {
 export const leakyBucket = {
   at: queueAt,
   words: ({ waiting, next, last }, { now, numbers: { every } }) =>
-    waiting > 0 ? `${waiting} ${waiting === 1 ? "waits" : "wait"}, next leaves in ${spanText(next - now)}` : last + every > now ? `empty, next may leave in ${spanText(last + every - now)}` : "empty",
+    waiting > 0 ? t("lab.queue", { n: waiting, time: spanText(next - now) })
+      : last + every > now ? t("lab.queue-empty-next", { time: spanText(last + every - now) })
+      : t("lab.queue-empty"),
   wait: ({ waiting, next, last }, { now, numbers: { queue, every } }) =>
     waiting < queue ? 0 : Math.max(0, (queue === 0 ? last + every : next) - now),
   draw: (v, { waiting }) => {

@@ -1,6 +1,7 @@
 // @ts-check
 // The level of a bucket over time: it falls with each message and rises evenly, until it is full.
 
+import { fixed } from "../numbers.js";
 import { clip, firstShown, line, x } from "./view.js";
 /** @import { Moment, View } from "./view.js" */
 
@@ -17,6 +18,10 @@ export function levelAt(v, { capacity, refill, after }) {
   if (v.last < 0) return capacity;
   return Math.min(capacity, after(v, v.last) + (v.now - v.entries[v.last].at) / refill);
 }
+
+// tokensText writes a number of tokens, rounded down, because only a whole one pays: "2.9".
+/** @param {number} tokens */
+export const tokensText = (tokens) => fixed(Math.floor(tokens * 10 + 1e-6) / 10, 1);
 
 // drawLevel draws the level as a line over the whole view.
 /** @param {View} v @param {Bucket} bucket @param {string} color @param {number} top @param {number} height */

@@ -2,6 +2,7 @@
 // A sliding log, exact: a bracket that slides over the messages. Each counts until it is left
 // behind.
 
+import { t } from "../../text/text.js";
 import { spanText } from "../clock.js";
 import { bracket } from "./excess.js";
 import { cells, clip, fill, gauge, line, pictureAt, write, x } from "./view.js";
@@ -29,7 +30,7 @@ function logAt(v) {
 /** @type {Drawing<Log>} */
 export const slidingLog = {
   at: logAt,
-  words: ({ times, oldest }, { now, numbers: { messages, every } }) => `${times} of ${messages}` + (times > 0 ? `, oldest leaves in ${spanText(oldest + every - now)}` : ""),
+  words: ({ times, oldest }, { now, numbers: { messages, every } }) => (times > 0 ? t("lab.log", { count: times, messages, time: spanText(oldest + every - now) }) : t("lab.count-of", { count: times, messages })),
   wait: ({ times, oldest }, { now, numbers: { messages, every } }) => (times < messages ? 0 : oldest + every - now),
   draw: (v, { times }) => {
     const { messages, every } = v.numbers, left = x(v, v.now - every), middle = v.top + v.height / 2;
@@ -42,7 +43,7 @@ export const slidingLog = {
         const counts = v.entries[i].at > v.now - every, at = x(v, v.entries[i].at);
         line(v, counts ? "accent" : "hairline", at, v.top + v.height / 2 + 6, at, v.top + v.height - 4);
       }
-      if (v.line - Math.max(0, left, x(v, 0)) > 64) write(v, `${times} of ${messages}`, v.line - 6, middle - 4, { color: "text", align: "right", isBold: times >= messages });
+      if (v.line - Math.max(0, left, x(v, 0)) > 64) write(v, t("lab.count-of", { count: times, messages }), v.line - 6, middle - 4, { color: "text", align: "right", isBold: times >= messages });
     });
     cells(v, "accent", times, messages, gauge(v));
   },

@@ -2,6 +2,8 @@
 // A sliding window, estimated: the counts of slices of the clock, by default of whole windows. Of
 // the oldest one counts the part that the window behind now still overlaps.
 
+import { t } from "../../text/text.js";
+import { fixed } from "../numbers.js";
 import { bracket, excess } from "./excess.js";
 import { cells, clip, fill, frame, gauge, line, pictureAt, write, x } from "./view.js";
 /** @import { Drawing, Moment } from "./view.js" */
@@ -32,12 +34,12 @@ function slicesAt(v) {
 
 // sum spells an estimate out: "15 × 0.80 + 3 = 15.0".
 /** @param {Slices} of */
-const sum = ({ oldest, whole, weight, estimate }) => `${oldest} × ${weight.toFixed(2)} + ${whole} = ${estimate.toFixed(1)}`;
+const sum = ({ oldest, whole, weight, estimate }) => `${oldest} × ${fixed(weight, 2)} + ${whole} = ${fixed(estimate, 1)}`;
 
 /** @type {Drawing<Slices>} */
 export const slidingWindow = {
   at: slicesAt,
-  words: (of, { numbers: { messages } }) => `${sum(of)} of ${messages}`,
+  words: (of, { numbers: { messages } }) => t("lab.count-of", { count: sum(of), messages }),
   wait: ({ counts, whole, estimate, from, length }, { now, numbers: { messages } }) => {
     if (estimate + 1 <= messages + 1e-9) return 0;
     let room = messages - whole - 1, passed = 0; // room for the oldest slice, and how many passed
@@ -63,7 +65,7 @@ export const slidingWindow = {
         return;
       }
       const overlap = x(v, from) - Math.max(0, x(v, now - every));
-      if (overlap > 64) write(v, `${oldest} × ${weight.toFixed(2)}`, x(v, from) - 6, middle, { color: "text", align: "right" });
+      if (overlap > 64) write(v, `${oldest} × ${fixed(weight, 2)}`, x(v, from) - 6, middle, { color: "text", align: "right" });
       if (v.line - x(v, from) > 28) write(v, `+ ${whole}`, x(v, from) + 6, middle, { color: "text" });
     });
     cells(v, "accent", estimate, messages, gauge(v));

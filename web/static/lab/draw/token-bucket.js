@@ -1,8 +1,9 @@
 // @ts-check
 // A token bucket: tokens that refill one by one. A message takes one.
 
+import { t } from "../../text/text.js";
 import { spanText } from "../clock.js";
-import { drawLevel, levelAt } from "./level.js";
+import { drawLevel, levelAt, tokensText } from "./level.js";
 import { cells, gauge, pictureAt } from "./view.js";
 /** @import { Bucket } from "./level.js" */
 /** @import { Drawing, Moment } from "./view.js" */
@@ -14,7 +15,9 @@ const bucketOf = ({ numbers: { burst, refill } }) => ({ capacity: burst, refill,
 export const tokenBucket = {
   at: (v) => levelAt(v, bucketOf(v)),
   words: (tokens, { numbers: { burst, refill } }) =>
-    `${(Math.floor(tokens * 10 + 1e-6) / 10).toFixed(1)} of ${burst} tokens` + (tokens < burst ? `, next in ${spanText((Math.floor(tokens + 1e-9) + 1 - tokens) * refill)}` : ""),
+    tokens < burst
+      ? t("lab.tokens-next", { tokens: tokensText(tokens), n: burst, time: spanText((Math.floor(tokens + 1e-9) + 1 - tokens) * refill) })
+      : t("lab.tokens", { tokens: tokensText(tokens), n: burst }),
   wait: (tokens, { numbers: { refill } }) => Math.max(0, (1 - tokens) * refill),
   draw: (v, tokens) => {
     drawLevel(v, bucketOf(v), "accent", v.top + 4, v.height - 8);

@@ -2,10 +2,12 @@
 // The experiment "Window against log": how far off the estimate of a sliding window is, and how often
 // it decides wrongly, at different rates of random traffic.
 
+import { number, rich, t } from "../../text/text.js";
 import { Chart } from "../../app/widgets/chart.js";
 import { algorithmOf } from "../../app/words/algorithms.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { judge } from "../engine.js";
+import { percentText } from "../numbers.js";
 import { Problem } from "./parts.js";
 /** @import { Accuracy as Measured } from "../engine.js" */
 
@@ -64,12 +66,6 @@ async function askAll(tell, isOver) {
   }
 }
 
-const percents = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 3 });
-const counts = new Intl.NumberFormat("en-GB");
-
-/** @param {number} percent */
-const percentText = (percent) => `${percents.format(percent)} %`;
-
 export function Accuracy() {
   const [points, show] = useState(/** @type {Point[]} */ ([]));
   const [problem, tell] = useState("");
@@ -82,7 +78,7 @@ export function Accuracy() {
   }, []);
   return html`
     <div class="experiment" id="accuracy">
-      <p class="muted" id="measured" role="status">${points.length > 0 ? `${counts.format(points.at(-1).measured.messages)} random messages at each rate so far, up to ${counts.format(rounds * judged)}.` : "Measuring."}</p>
+      <p class="muted" id="measured" role="status">${points.length > 0 ? t("lab.measured", { n: points.at(-1).measured.messages, most: rounds * judged }) : t("lab.measuring")}</p>
       <${Problem} text=${problem} />
       ${points.length > 0 ? html`<${Charts} points=${points} /><${Finding} points=${points} /><${Table} points=${points} />` : !problem && html`<div class="chart to-come"></div>`}
     </div>
@@ -90,7 +86,7 @@ export function Accuracy() {
 }
 
 /** @param {number} slices */
-const windowName = (slices) => (slices === 1 ? "whole windows" : `${slices} slices`);
+const windowName = (slices) => (slices === 1 ? t("lab.whole-windows") : t("lab.slices", { n: slices }));
 
 const colours = ["--accent", "--series-throttled"];
 
@@ -99,12 +95,12 @@ function Charts({ points }) {
   /** @param {(of: Measured["counted"]) => number} of */
   const seriesOf = (of) => slicesKnown().map((slices, i) => ({ name: windowName(slices), colour: colours[i], values: points.filter((point) => point.slices === slices).map(({ measured }) => of(measured.counted)) }));
   const off = seriesOf(({ mean_off_percent: percent }) => percent), wrong = seriesOf(({ wrong_percent: percent }) => percent);
-  const shared = { at: rates, unit: "%", across: rateText, moment: (/** @type {number} */ i) => `at ${rateText(rates[i])} per minute` };
+  const shared = { at: rates, unit: "%", across: rateText, moment: (/** @type {number} */ i) => t("lab.at-rate", { rate: rates[i] }) };
   const atLimit = percentText(wrong[0].values[rates.indexOf(most)]);
   return html`
     <div class="side-by-side">
-      <div><h2 class="headline">How far off the estimate is</h2><${Chart} ...${shared} label="Mean deviation by rate" series=${off} summary="The mean deviation of the estimate from the exact count, by messages per minute." /></div>
-      <div><h2 class="headline">How often it decides wrongly</h2><${Chart} ...${shared} label="Wrong decisions by rate" series=${wrong} summary=${`Wrong decisions by messages per minute. They are rare far from the limit of ${most}, and ${atLimit} at the limit itself.`} /></div>
+      <div><h2 class="headline">${t("lab.off-title")}</h2><${Chart} ...${shared} label=${t("lab.off")} series=${off} summary=${t("lab.off-summary")} /></div>
+      <div><h2 class="headline">${t("lab.wrong-title")}</h2><${Chart} ...${shared} label=${t("lab.wrong")} series=${wrong} summary=${t("lab.wrong-summary", { most, percent: atLimit })} /></div>
     </div>
   `;
 }
@@ -116,29 +112,32 @@ const rateText = (rate) => String(rate);
 function Finding({ points }) {
   /** @param {number} rate @param {number} [slices] */
   const at = (rate, slices = 1) => points.find((point) => point.rate === rate && point.slices === slices).measured.counted;
+  /** @param {number} percent */
+  const strong = (percent) => html`<strong>${percentText(percent)}</strong>`;
   const fine = slicesKnown().at(-1);
-  return html`
-    <p class="finding" id="finding">
-      At ${named} messages per minute, about half of the limit, the estimate is <strong>${percentText(at(named).mean_off_percent)}</strong> off on average, and <strong>${percentText(at(named).wrong_percent)}</strong> of the decisions are wrong: close to what is often quoted.
-      At the limit itself, <strong>${percentText(at(most).wrong_percent)}</strong> are wrong. ${fine > 1 && html`Counted in ${fine} slices, the estimate is ${percentText(at(named, fine).mean_off_percent)} off, and at the limit ${percentText(at(most, fine).wrong_percent)} are wrong. `}
-      For small numbers, up to about 20 messages per window, take the log.
-    </p>
-  `;
+  const values = { rate: named, off: strong(at(named).mean_off_percent), wrong: strong(at(named).wrong_percent), atLimit: strong(at(most).wrong_percent) };
+  const found = fine === 1 ? rich("lab.accuracy-finding", values)
+    : rich("lab.accuracy-finding-slices", { ...values, slices: windowName(fine), fineOff: percentText(at(named, fine).mean_off_percent), fineAtLimit: percentText(at(most, fine).wrong_percent) });
+  return html`<p class="finding" id="finding">${found}</p>`;
 }
+
+const columns = () => [
+  t("lab.accuracy-rate"), t("lab.accuracy-in"), t("lab.accuracy-messages"), t("lab.accuracy-off"), t("lab.accuracy-wrong"), t("lab.accuracy-window"), t("lab.accuracy-log"), t("lab.accuracy-most"),
+];
 
 /** @param {{points: Point[]}} props */
 function Table({ points }) {
   return html`
-    <div class="chart"><div class="scrolls" tabindex="0" role="region" aria-label="Table: window against log">
+    <div class="chart"><div class="scrolls" tabindex="0" role="region" aria-label=${t("lab.accuracy-table")}>
       <table id="accuracy-table">
-        <caption>A sliding window of ${most} messages per minute against the exact log</caption>
-        <thead><tr><th scope="col">Per minute</th><th scope="col">Counted in</th><th scope="col">Messages</th><th scope="col">Off, mean</th><th scope="col">Wrong</th><th scope="col">Window throttles</th><th scope="col">Log throttles</th><th scope="col">Most in any minute</th></tr></thead>
+        <caption>${t("lab.accuracy-caption", { most })}</caption>
+        <thead><tr>${columns().map((title) => html`<th scope="col" key=${title}>${title}</th>`)}</tr></thead>
         <tbody>
           ${points.map(({ rate, slices, measured: { messages, counted, side_by_side: side } }) => html`
             <tr key=${`${rate} ${slices}`}>
-              <th scope="row">${rate}</th><td>${windowName(slices)}</td><td>${counts.format(messages)}</td>
+              <th scope="row">${rate}</th><td>${windowName(slices)}</td><td>${number.format(messages)}</td>
               <td>${percentText(counted.mean_off_percent)}</td><td>${percentText(counted.wrong_percent)}</td>
-              <td>${counts.format(side.window_throttled)}</td><td>${counts.format(side.log_throttled)}</td><td>${side.most_let_pass_in_any_window}</td>
+              <td>${number.format(side.window_throttled)}</td><td>${number.format(side.log_throttled)}</td><td>${side.most_let_pass_in_any_window}</td>
             </tr>`)}
         </tbody>
       </table>

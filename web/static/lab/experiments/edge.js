@@ -2,13 +2,17 @@
 // The experiment "At the edge": the most that limits of 15 a minute let through in any stretch of a
 // minute, and how a sender gets it.
 
+import { commas, t } from "../../text/text.js";
 import { Chart } from "../../app/widgets/chart.js";
+import { algorithmOf } from "../../app/words/algorithms.js";
 import { html } from "../../vendor/htm-preact.js";
+import { secondsText } from "../clock.js";
 import { judge } from "../engine.js";
 import { newYear } from "../state.js";
 import { stripOf } from "../tape.js";
 import { Problem } from "./parts.js";
 import { useAnswer } from "./question.js";
+/** @import { TextKey } from "../../text/text.js" */
 /** @import { Limit } from "../state.js" */
 
 const minute = 60_000; // ms
@@ -18,22 +22,25 @@ const messages = 15, every = "1m";
  * Contender is a limit with the sender who gets the most through it: if opens is true, one message
  * opens a window long before the others.
  * @typedef {object} Contender
- * @property {string} name
  * @property {Limit} limit
+ * @property {TextKey} [name] if it isn't that of the algorithm
  * @property {boolean} opens
- * @property {string} reason
+ * @property {TextKey} reason
  * @property {string} colour
  */
 
 /** @type {Contender[]} */
 const contenders = [
-  { name: "fixed window", limit: { name: "window", algorithm: "fixed-window", messages, every }, opens: false, colour: "--series-throttled", reason: "15 before the full minute, 15 after it" },
-  { name: "user window", limit: { name: "window", algorithm: "user-window", messages, every }, opens: true, colour: "--bad", reason: "one message opens the window; 14 at its end, and 15 in the next" },
-  { name: "sliding window", limit: { name: "window", algorithm: "sliding-window", messages, every }, opens: false, colour: "--sev-timeout", reason: "15 at the end of a minute count as if spread over it, so 14 more pass while they fade" },
-  { name: "sliding log", limit: { name: "window", algorithm: "sliding-log", messages, every }, opens: false, colour: "--good", reason: "each message counts for exactly a minute" },
-  { name: "token bucket, 3 / 4 s", limit: { name: "burst", algorithm: "token-bucket", burst: 3, refill: "4s" }, opens: false, colour: "--accent", reason: "3 tokens at once, and 14 that come back within the minute" },
-  { name: "leaky bucket, 4 s", limit: { name: "queue", algorithm: "leaky-bucket", every: "4s", queue: 0 }, opens: false, colour: "--muted", reason: "one message every four seconds" },
+  { limit: { name: "window", algorithm: "fixed-window", messages, every }, opens: false, colour: "--series-throttled", reason: "lab.edge-why-fixed" },
+  { limit: { name: "window", algorithm: "user-window", messages, every }, opens: true, colour: "--bad", reason: "lab.edge-why-user" },
+  { limit: { name: "window", algorithm: "sliding-window", messages, every }, opens: false, colour: "--sev-timeout", reason: "lab.edge-why-sliding" },
+  { limit: { name: "window", algorithm: "sliding-log", messages, every }, opens: false, colour: "--good", reason: "lab.edge-why-log" },
+  { name: "lab.edge-tokens", limit: { name: "burst", algorithm: "token-bucket", burst: 3, refill: "4s" }, opens: false, colour: "--accent", reason: "lab.edge-why-tokens" },
+  { name: "lab.edge-queue", limit: { name: "queue", algorithm: "leaky-bucket", every: "4s", queue: 0 }, opens: false, colour: "--muted", reason: "lab.edge-why-queue" },
 ];
+
+/** @param {Contender} of */
+const nameOf = ({ name, limit }) => (name ? t(name) : algorithmOf(limit).name);
 
 const tryEvery = 250; // ms between two tries after the full minute
 const rush = 40; // tries just before the full minute, and at it
@@ -84,38 +91,30 @@ const height = 240; // px
 /** @param {{found: Found}} props */
 function Curves({ found: { times, edges } }) {
   const at = [50, minute / 1000 - 0.001, ...afterMinute.map((time) => time / 1000)].filter((second) => second <= shownUntil);
-  const series = contenders.map(({ name, colour }, i) => ({ name, colour, isStepped: true, values: at.map((second) => recentAt(times[i], Math.round(second * 1000))) }));
-  const summary = `In the worst minute: ${contenders.map(({ name }, i) => `${edges[i]} through the ${name}`).join(", ")}.`;
-  return html`<${Chart} label="Messages that passed in the last 60 seconds" summary=${summary} at=${at} series=${series} unit="in the last 60 s" top=${2 * messages} height=${height} across=${secondsText} />`;
+  const series = contenders.map((one, i) => ({ name: nameOf(one), colour: one.colour, isStepped: true, values: at.map((second) => recentAt(times[i], Math.round(second * 1000))) }));
+  const limits = commas(contenders.map((one, i) => t("lab.edge-through", { n: edges[i], limit: nameOf(one) })));
+  return html`<${Chart} label=${t("lab.edge-chart")} summary=${t("lab.edge-summary", { limits })} at=${at} series=${series} unit=${t("lab.edge-unit")} top=${2 * messages} height=${height} across=${secondsText} />`;
 }
-
-/** @param {number} seconds */
-const secondsText = (seconds) => `${seconds} s`;
 
 /** @param {{edges: number[]}} props */
 function Finding({ edges: [clock] }) {
-  return html`
-    <p class="finding" id="finding">
-      Why does a fixed window let ${clock} of ${messages} through? At 60 s, its curve rises twice: by ${messages} in the last moment of one minute, and by ${messages} in the first moment of the next. The window counts from one full minute to the next, and then it forgets.
-      So no window has counted more than ${messages}. A log has no such moment. A token bucket can only add what flows in meanwhile.
-    </p>
-  `;
+  return html`<p class="finding" id="finding">${t("lab.edge-finding", { clock, messages })}</p>`;
 }
 
 /** @param {{edges: number[]}} props */
 function Table({ edges }) {
   const most = Math.max(...edges);
   return html`
-    <div class="chart"><div class="scrolls" tabindex="0" role="region" aria-label="Table: at the edge">
+    <div class="chart"><div class="scrolls" tabindex="0" role="region" aria-label=${t("lab.edge-table")}>
       <table id="edge-table">
-        <caption>The most that pass in any stretch of 60 seconds, wherever it begins</caption>
-        <thead><tr><th scope="col">Limit of 15 per minute</th><th scope="col">Most</th><th scope="col" class="bar-cell"><span class="unseen">As a bar</span></th><th scope="col" class="words">Why</th></tr></thead>
+        <caption>${t("lab.edge-caption")}</caption>
+        <thead><tr><th scope="col">${t("lab.edge-limit")}</th><th scope="col">${t("lab.edge-most")}</th><th scope="col" class="bar-cell"><span class="unseen">${t("lab.edge-bar")}</span></th><th scope="col" class="words">${t("lab.edge-why")}</th></tr></thead>
         <tbody>
-          ${contenders.map(({ name, reason, colour }, i) => html`
-            <tr key=${name}>
-              <th scope="row">${name}</th><td class=${edges[i] > messages ? "over" : ""}>${edges[i]}</td>
-              <td class="bar-cell"><span class="bar" style=${{ width: `${(100 * edges[i]) / most}%`, background: `var(${colour})` }}></span></td>
-              <td class="words">${reason}</td>
+          ${contenders.map((one, i) => html`
+            <tr key=${i}>
+              <th scope="row">${nameOf(one)}</th><td class=${edges[i] > messages ? "over" : ""}>${edges[i]}</td>
+              <td class="bar-cell"><span class="bar" style=${{ width: `${(100 * edges[i]) / most}%`, background: `var(${one.colour})` }}></span></td>
+              <td class="words">${t(one.reason)}</td>
             </tr>`)}
         </tbody>
       </table>
