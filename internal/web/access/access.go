@@ -139,7 +139,7 @@ func (a *Authenticator) Identify(r *http.Request, needs auth.Access) (Caller, er
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return a.bearer(r, strings.TrimSpace(token))
 	}
-	cookie, err := r.Cookie(a.site.cookieName(r))
+	cookie, err := r.Cookie(a.site.CookieName(r, sessionCookie))
 	if err != nil {
 		return Caller{}, errNoCredentials(needs)
 	}
@@ -165,7 +165,7 @@ func (a *Authenticator) bearer(r *http.Request, token string) (Caller, error) {
 // tokenHolder returns the holder of a token. Only guesses at the Site's token are limited. Named
 // tokens are random, so guesses at them need no limit, and a valid named token is always accepted.
 func (a *Authenticator) tokenHolder(r *http.Request, token string, guesses *attempts) (who auth.Identity, isSites bool, err error) {
-	if a.site.Token != "" && guesses.isRight(a.site.client(r), token, a.isSiteToken) {
+	if a.site.Token != "" && guesses.isRight(a.site.Client(r), token, a.isSiteToken) {
 		return siteOwner, true, nil // no database query needed
 	}
 	who, ok, err := a.store.Token(r.Context(), token)
@@ -179,7 +179,7 @@ func (a *Authenticator) tokenHolder(r *http.Request, token string, guesses *atte
 	if a.site.Token == "" {
 		return who, false, wrong
 	}
-	if err := guesses.try(r.Context(), a.site.client(r), token, a.isSiteToken, wrong); err != nil {
+	if err := guesses.try(r.Context(), a.site.Client(r), token, a.isSiteToken, wrong); err != nil {
 		return who, false, err
 	}
 	return siteOwner, true, nil

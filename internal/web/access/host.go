@@ -61,9 +61,9 @@ func (s Site) isTLSOnly(r *http.Request) bool {
 	return s.isSecure(r) && s.mount() == "/" && notAddress != nil && !isLoopback(host)
 }
 
-// client returns the address that the request comes from: the last forwarded address that isn't one
+// Client returns the address that the request comes from: the last forwarded address that isn't one
 // of our proxies.
-func (s Site) client(r *http.Request) netip.Addr {
+func (s Site) Client(r *http.Request) netip.Addr {
 	return httpguard.ClientAddress(r, s.TrustedProxies)
 }
 

@@ -56,23 +56,31 @@ func (a *Authenticator) SignOut(w http.ResponseWriter, r *http.Request, who Call
 }
 
 func (a *Authenticator) cookie(r *http.Request, value string, maxAge int) *http.Cookie {
+	return a.site.Cookie(r, sessionCookie, value, maxAge, http.SameSiteStrictMode)
+}
+
+// sessionCookie is the name of the session cookie, before CookieName.
+const sessionCookie = "chatguard"
+
+// Cookie returns a cookie for the dashboard and everything below it. A maxAge below 0 deletes the
+// cookie.
+func (s Site) Cookie(r *http.Request, name, value string, maxAge int, sameSite http.SameSite) *http.Cookie {
 	return &http.Cookie{
-		Name:     a.site.cookieName(r),
+		Name:     s.CookieName(r, name),
 		Value:    value,
-		Path:     a.site.mount(),
+		Path:     s.mount(),
 		MaxAge:   maxAge,
 		HttpOnly: true,
-		Secure:   a.site.isSecure(r),
-		SameSite: http.SameSiteStrictMode,
+		Secure:   s.isSecure(r),
+		SameSite: sameSite,
 	}
 }
 
-// cookieName returns the name of the session cookie. The name differs between chatguards on one
-// machine, because cookies do not depend on ports. Browsers accept a cookie with the prefix __Host-
-// only from the host itself, so another host of the same domain cannot override it. This prefix
-// requires the path / and an encrypted connection.
-func (s Site) cookieName(r *http.Request) string {
-	name := "chatguard"
+// CookieName returns the full name of a cookie. It differs between chatguards on one machine,
+// because cookies do not depend on ports. Browsers accept a cookie with the prefix __Host- only
+// from the host itself, so another host of the same domain cannot override it. This prefix requires
+// the path / and an encrypted connection.
+func (s Site) CookieName(r *http.Request, name string) string {
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
 		name += "_" + port
 	}

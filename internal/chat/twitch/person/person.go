@@ -38,8 +38,8 @@ type Account struct {
 	Login string
 }
 
-// Person is somebody who has authorized the application. It is safe for concurrent use; calls wait
-// for each other. Printing a Person shows no tokens.
+// Person is somebody who has authorized the application. Create one with New. It is safe for
+// concurrent use; calls wait for each other. Printing a Person shows no tokens.
 type Person struct {
 	twitch *Twitch
 	helix  *helix.Client
@@ -58,32 +58,31 @@ func (p *Person) String() string { return "a person on Twitch" }
 // LogValue shows no tokens.
 func (p *Person) LogValue() slog.Value { return slog.StringValue(p.String()) }
 
-// Meet asks Twitch who has authorized the application. It returns an error if the tokens lack a
-// scope, or belong to another application.
-func (t *Twitch) Meet(ctx context.Context, pair token.Pair, scopes []string) (*Person, error) {
+// New returns the Person whose tokens these are. It asks nothing yet. Identify and Moderates return
+// an error if the tokens lack one of the scopes, or belong to another application.
+func (t *Twitch) New(pair token.Pair, scopes []string) *Person {
 	p := &Person{twitch: t, needs: scopes, pair: pair}
 	p.helix = &helix.Client{
 		BaseURL: t.HelixURL, HTTP: t.HTTP, Clock: t.Clock, Logger: t.Logger, Once: true,
 		ClientID: func() string { return t.ClientID },
 		Token:    func(context.Context) (string, error) { return p.pair.Access, nil }, // called while mu is held
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.identify(ctx); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p
 }
 
-// Account returns who the person was when Twitch was last asked.
-func (p *Person) Account() Account {
+// Identify asks Twitch who the person is.
+func (p *Person) Identify(ctx context.Context) (Account, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.account
+	err := p.identify(ctx)
+	return p.account, err
 }
 
 // identify asks Twitch whose the token is. The caller holds mu.
 func (p *Person) identify(ctx context.Context) error {
+	if p.left {
+		return twitch.ErrToken
+	}
 	id, err := p.twitch.Validate(ctx, p.pair)
 	switch {
 	case err != nil:
@@ -108,9 +107,6 @@ func (p *Person) identify(ctx context.Context) error {
 func (p *Person) Moderates(ctx context.Context) (account Account, channelIDs []string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.left {
-		return Account{}, nil, twitch.ErrToken
-	}
 	if err := p.renewIfDue(ctx); err != nil {
 		return Account{}, nil, err
 	}
@@ -124,7 +120,7 @@ func (p *Person) Moderates(ctx context.Context) (account Account, channelIDs []s
 // renewIfDue renews the token if it has expired. A token that Twitch refuses earlier isn't renewed:
 // the person has disconnected the application. The caller holds mu.
 func (p *Person) renewIfDue(ctx context.Context) error {
-	if !p.twitch.IsDue(p.pair) {
+	if p.left || !p.twitch.IsDue(p.pair) {
 		return nil
 	}
 	if p.pair.Refresh == "" {
@@ -141,7 +137,7 @@ func (p *Person) renewIfDue(ctx context.Context) error {
 	return err
 }
 
-// Name returns the person's display name.
+// Name asks Twitch for the display name of a person who has been identified.
 func (p *Person) Name(ctx context.Context) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

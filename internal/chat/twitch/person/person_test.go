@@ -72,9 +72,9 @@ func (s *scene) meet(login string) *Person {
 	if err != nil {
 		s.Fatal(err)
 	}
-	p, err := s.Meet(s.Context(), pair, ModeratorScopes)
-	if err != nil {
-		s.Fatal(err)
+	p := s.New(pair, ModeratorScopes)
+	if a, err := p.Identify(s.Context()); err != nil || a != (Account{s.srv.UserID(login), login}) {
+		s.Fatalf("%+v, %v", a, err)
 	}
 	return p
 }
@@ -82,9 +82,6 @@ func (s *scene) meet(login string) *Person {
 func TestPerson_Moderates(t *testing.T) {
 	s := newScene(t)
 	p := s.meet("anna")
-	if a := p.Account(); a != (Account{s.srv.UserID("anna"), "anna"}) {
-		t.Errorf("%+v", a)
-	}
 	if _, ids, err := p.Moderates(t.Context()); err != nil || !slices.Equal(ids, []string{s.srv.UserID("garden")}) {
 		t.Errorf("%v, %v", ids, err)
 	}
@@ -161,9 +158,9 @@ func TestRedeem_Nonsense(t *testing.T) {
 	}
 }
 
-// TestMeet_Refused checks that tokens of another application, without the scope, or without a user
+// TestIdentify_Refused checks that tokens of another application, without the scope, or without a user
 // are refused.
-func TestMeet_Refused(t *testing.T) {
+func TestIdentify_Refused(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
 		want error
@@ -180,7 +177,7 @@ func TestMeet_Refused(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.srv.FailNextAuth(faketwitch.Fault{Status: 200, Body: c.body})
-		if _, err := s.Meet(t.Context(), pair, ModeratorScopes); !errors.Is(err, c.want) {
+		if _, err := s.New(pair, ModeratorScopes).Identify(t.Context()); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
@@ -271,7 +268,7 @@ func TestPerson_Device(t *testing.T) {
 	if pending || err != nil {
 		t.Fatal(pending, err)
 	}
-	if p, err := s.Meet(t.Context(), pair, ModeratorScopes); err != nil || p.Account().Login != "anna" {
+	if a, err := s.New(pair, ModeratorScopes).Identify(t.Context()); err != nil || a.Login != "anna" {
 		t.Errorf("%v", err)
 	}
 	s.clock.Sleep(t.Context(), time.Hour)

@@ -55,6 +55,9 @@ type Authorization struct {
 	State    string
 	Nonce    string
 	Scopes   []string // may be empty
+	// Verify makes Twitch ask even a person who has authorized the application before, so that they
+	// can choose another account.
+	Verify bool
 }
 
 // scopeOpenID makes Twitch return an ID token, which contains the nonce.
@@ -62,10 +65,14 @@ const scopeOpenID = "openid"
 
 // Page returns the address of Twitch's page that asks a person for the authorization.
 func (a *Application) Page(of Authorization) string {
-	return a.server().base() + "/authorize?" + url.Values{
+	query := url.Values{
 		"client_id": {a.ClientID}, "redirect_uri": {of.Redirect}, "response_type": {"code"}, "state": {of.State}, "nonce": {of.Nonce},
 		"scope": {strings.Join(append([]string{scopeOpenID}, of.Scopes...), " ")},
-	}.Encode()
+	}
+	if of.Verify {
+		query.Set("force_verify", "true")
+	}
+	return a.server().base() + "/authorize?" + query.Encode()
 }
 
 // Redeem exchanges a code for tokens. It doesn't retry, because a code works once. The error is

@@ -1,0 +1,71 @@
+package access
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/httpguard"
+)
+
+// blockFactor is how much all addresses of an IPv6 /48 may do together, relative to one address.
+const blockFactor = 4
+
+// AddressLimit limits how often an address may do something. All addresses of an IPv6 /48 together
+// may do it four times as often. Create one with NewAddressLimit. It is safe for concurrent use.
+type AddressLimit struct {
+	now   func() time.Time
+	parts []addressPart
+}
+
+// addressPart is a Guard that counts by a part of the address. If the part is empty, the Guard
+// doesn't count.
+type addressPart struct {
+	of    func(netip.Addr) string
+	guard *chatguard.Guard
+}
+
+// NewAddressLimit returns a limit with a burst for each address, of which one is restored every
+// refill.
+func NewAddressLimit(name string, burst int, refill time.Duration, now func() time.Time) (*AddressLimit, error) {
+	single, err := newBucket(name, burst, refill)
+	if err != nil {
+		return nil, err
+	}
+	block, err := newBucket(name+"-per-block", blockFactor*burst, refill/blockFactor)
+	return &AddressLimit{now: now, parts: []addressPart{{httpguard.AddressKey, single}, {httpguard.AddressBlock, block}}}, err
+}
+
+func newBucket(name string, burst int, refill time.Duration) (*chatguard.Guard, error) {
+	return chatguard.New(chatguard.Policy{
+		Limits: []chatguard.Limit{{Name: name, Algorithm: chatguard.TokenBucket, Burst: burst, Refill: refill}},
+	}, nil)
+}
+
+// Take counts an attempt of an address. If the address has none left, it returns how long the
+// address must wait.
+func (l *AddressLimit) Take(ctx context.Context, addr netip.Addr) (wait time.Duration, err error) {
+	return l.ask(addr, func(g *chatguard.Guard, m chatguard.Message) (chatguard.Verdict, error) { return g.Check(ctx, m) })
+}
+
+// peek is like Take, but counts nothing.
+func (l *AddressLimit) peek(addr netip.Addr) (wait time.Duration, err error) {
+	return l.ask(addr, (*chatguard.Guard).Peek)
+}
+
+// ask asks the Guard of each part of an address, until one refuses.
+func (l *AddressLimit) ask(addr netip.Addr, ask func(*chatguard.Guard, chatguard.Message) (chatguard.Verdict, error)) (wait time.Duration, err error) {
+	now := l.now()
+	for _, part := range l.parts {
+		id := part.of(addr)
+		if id == "" {
+			continue
+		}
+		v, err := ask(part.guard, chatguard.Message{ChannelID: "sign-in", User: chatguard.User{ID: id}, SentAt: now})
+		if err != nil || !v.Allowed {
+			return v.RetryAfter, err
+		}
+	}
+	return 0, nil
+}
