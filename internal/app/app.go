@@ -22,6 +22,7 @@ import (
 	"github.com/chatguard/chatguard/internal/host"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/twitchsignin"
 	"github.com/chatguard/chatguard/redisstore"
 )
 
@@ -42,7 +43,12 @@ type App struct {
 	seeds   bool              // the App only restores the database's state, for Seed
 	version string
 
-	login     *botLogin // nil without an account on Twitch
+	login *botLogin // nil without an account on Twitch
+	// signIns is nil if nobody can sign in with Twitch. closePeople closes its connections to
+	// Twitch.
+	signIns     *twitchsignin.SignIns
+	closePeople func()
+
 	pages     Pages
 	began     time.Time
 	log       *slog.Logger
@@ -82,7 +88,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 // open creates the parts in order, because each needs earlier ones.
 func (a *App) open(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		a.listen, a.openHost, a.openShared, a.openGuard, a.restore, a.openBot, a.openWeb,
+		a.listen, a.openHost, a.openShared, a.openGuard, a.restore, a.openSignIns, a.openBot, a.openWeb,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -136,6 +142,7 @@ func (a *App) Run(ctx context.Context) error {
 	if a.login != nil {
 		serving.Go(func() error { return a.login.run(ctx) })
 	}
+	serving.Go(func() error { return a.runSignIns(ctx) })
 	serving.Go(func() error { return a.Web.Run(ctx, listener) })
 	err := serving.Wait()
 	if a.Twitch.Tokens() != nil {

@@ -75,7 +75,7 @@ func (a *App) openGuard(context.Context) (err error) {
 		chatTime.SetBack = a.Guard.Rewind
 		a.Twitch = twitchbot.New(twitchbot.Options{
 			Config: a.Config.Twitch, Tokens: twitchbot.TokensOf(a.Config, a.log), Log: a.log, ChatTime: chatTime, Dial: a.dial,
-			Entered: a.enter, Hold: a.Host.Controls.Hold, NoteStream: a.Host.Store.NoteStream,
+			Entered: a.enter, Hold: a.Host.Controls.Hold, NoteStream: a.Host.Store.NoteStream, StaffChanged: a.noteStaff,
 		})
 	}
 	return nil
@@ -135,6 +135,9 @@ func (a *App) openBot(context.Context) error {
 		Notices:   a.notices,
 		SlowMode:  a.Config.Twitch.SlowMode, SlowModes: map[string]string{}, Settings: a.Host.Store,
 	}
+	if a.signIns != nil {
+		options.Source = a.signIns.Watch(options.Source)
+	}
 	if a.standby != nil {
 		options.Source, options.Moderator = a.standby.Source(options.Source), a.standby.Moderator(options.Moderator)
 	}
@@ -180,6 +183,9 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 	}
 	if a.login = newBotLogin(a); a.login != nil {
 		options.Login, options.Setup = a.login, a.setup
+	}
+	if a.signIns != nil {
+		options.TwitchSignIn = a.signIns
 	}
 	a.Web, err = web.New(options)
 	if err != nil {

@@ -15,6 +15,9 @@ func (a *App) warn(c config.Config) {
 	if UntrustedProxy(c.Web) {
 		a.log.Warn(UntrustedProxyProblem, "file", c.Path, "fix", UntrustedProxyFix)
 	}
+	if problem := SignInProblem(c); problem != "" {
+		a.log.Warn("web.twitch_sign_in is set, but nobody can sign in with Twitch", "file", c.Path, "reason", problem)
+	}
 	if Enforces(c) && !HasToken(c) {
 		a.log.Warn(noTokenYet, "file", c.Path)
 	}
@@ -46,7 +49,7 @@ const (
 // UntrustedProxy reports whether users connect through a proxy whose headers are not trusted. A
 // dashboard with its own certificate needs no proxy.
 func UntrustedProxy(w config.Web) bool {
-	return w.PublicURL != "" && len(w.TrustedProxies) == 0 && w.TLSCert == ""
+	return w.PublicURL != "" && len(w.TrustedProxies) == 0 && w.TLSCert == "" && Site(w).PublicURL.Hostname() != "localhost"
 }
 
 // warnUnlisted logs a warning for each channel table whose channel is not moderated.

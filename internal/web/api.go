@@ -26,13 +26,12 @@ type openRoute struct {
 
 // openRoutes returns the routes that anyone may use.
 func (s *Server) openRoutes() []openRoute {
-	return []openRoute{
-		{"POST /session", s.access.SignIn},
+	return append(s.signInRoutes(), []openRoute{
 		{"GET /healthz", getHealth},
 		{"GET /readyz", s.probes.getReady},
 		{"GET /metrics", s.probes.getMetrics},
 		{"GET /openapi.json", getOpenAPI},
-	}
+	}...)
 }
 
 // api returns the routes of the API. If another site authorizes requests, it leaves out the check

@@ -64,6 +64,8 @@ var families = map[string]family{
 	"chatguard_shared_owed_rows":                {"gauge", "Rows that still have to be written to the shared store."},
 	"chatguard_shared_leader":                   {"gauge", "Whether this node acts in the channel: 1, or 0 if another one does."},
 	"chatguard_shared_rows":                     {"gauge", "Rows of the shared store in memory."},
+	"chatguard_twitch_sessions":                 {"gauge", "People who are signed in with their Twitch accounts, each browser counted."},
+	"chatguard_twitch_sign_ins_total":           {"counter", "Sign-ins with Twitch: ok; denied on Twitch; refused: forged, late or used twice; not_moderator; failed: Twitch doesn't answer as it should; limited: too many."},
 	"process_cpu_seconds_total":                 {"counter", "Processor time used."},
 	"process_resident_memory_bytes":             {"gauge", "Resident memory."},
 	"process_start_time_seconds":                {"gauge", "When the process started, in seconds since 1970."},

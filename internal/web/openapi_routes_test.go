@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/lab"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/internal/web/twitchsignin"
 )
 
 // typeOf returns the type that JSON is decoded into or encoded from.
@@ -20,6 +21,15 @@ var documented = map[string]about{
 	"POST /session": {
 		says:  "Sign in with the one-time code of a sign-in link, or with a token. The answer sets the session's cookie.",
 		reads: typeOf[access.Secret](), answers: typeOf[access.SignedInAs](), headers: []string{"Set-Cookie"}},
+	"GET /sign-in": {
+		says:    "The ways to sign in with a Twitch account: by authorization code at an address, or by device code. Empty if there are none.",
+		answers: typeOf[twitchsignin.Ways]()},
+	"POST /session/device": {
+		says:    "Get a device code with which somebody at this machine signs in with a Twitch account. The answer sets a cookie for GET /session/device.",
+		answers: typeOf[twitchsignin.Device](), headers: []string{"Set-Cookie"}},
+	"GET /session/device": {
+		says:    "Whether the device code has been entered on Twitch. If so, the answer sets the session's cookie.",
+		answers: typeOf[twitchsignin.Device](), headers: []string{"Set-Cookie"}},
 	"GET /healthz": {says: "Whether the process is alive.", answers: typeOf[health]()},
 	"GET /readyz": {
 		says:    "Whether messages are judged and saved, together with the other nodes: 503 if not, with the reasons for signed-in callers.",

@@ -243,11 +243,12 @@ func TestOpenAPI_ParametersAreRead(t *testing.T) {
 
 // Each route accepts the documented request and returns the documented success.
 func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
-	d := dash(t, func(o *Options) {
+	d := dashWithTwitchAt(t, "", func(o *Options) {
 		o.ExportPolicy = func(chatguard.Policy) ([]byte, error) { return []byte("mode = \"observe\"\n"), nil }
 		o.Login = &fakeLogin{}
 		o.Setup = func(string) (BotSetup, bool) { return BotSetup{}, true }
 	})
+	device := d.do("POST", "/api/v1/session/device", nil).Cookies()[0]
 	entry := d.say(spammer, 4).EntryID
 	policy := d.guard.ChannelPolicy(channelID)
 	policy.Limits[0].Burst = 9
@@ -272,6 +273,7 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 		"POST " + user + "/timeout":      {map[string]string{"length": "10m"}, asOwner},
 		"PUT " + user + "/override":      {chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner},
 		"POST /session":                  {map[string]string{"token": token}, asOwner},
+		"GET /session/device":            {nil, addCookie(device)},
 		"POST /check":                    {checkForm{Channel: "lobby", UserID: "1"}, asOwner},
 		"POST /check/batch":              {batchForm{Messages: []checkForm{{Channel: "lobby", UserID: "1"}}}, asOwner},
 		"POST /check/refund":             {refundForm{Channel: "lobby", UserID: "1", At: d.now(), Spent: 1}, asOwner},

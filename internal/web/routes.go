@@ -22,6 +22,9 @@ func (s *Server) newHandler() (http.Handler, error) {
 		// Serve these at the paths that probes expect.
 		mux.HandleFunc("GET "+path, problem.HandlerFunc(s.opts.Log, h))
 	}
+	for pattern, h := range s.signInPages() {
+		mux.HandleFunc(pattern, problem.HandlerFunc(s.opts.Log, h))
+	}
 	for _, r := range s.openRoutes() {
 		mux.HandleFunc(addPrefix(r.pattern), problem.HandlerFunc(s.opts.Log, r.handle))
 	}

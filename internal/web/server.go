@@ -57,6 +57,10 @@ type Options struct {
 	// Authorize is nil, the Sessions and the Site's token decide.
 	Authorize func(*http.Request) (who auth.Identity, ok bool)
 
+	// TwitchSignIn lets people sign in with their Twitch accounts; they are the Members. Nil means
+	// that it is off. It is off if the dashboard is part of another site, too.
+	TwitchSignIn TwitchSignIn
+
 	// Policies are the channels' policies. The caller must make them notify the Server of changes.
 	Policies *control.Policies
 
@@ -163,6 +167,12 @@ func New(opts Options) (*Server, error) {
 	if opts.Leads == nil {
 		opts.Leads = func(string) (leads, ok bool) { return false, false }
 	}
+	if opts.Authorize != nil {
+		opts.TwitchSignIn = nil
+	}
+	if opts.TwitchSignIn != nil {
+		opts.Members = opts.TwitchSignIn
+	}
 	s := &Server{opts: opts, Model: newModel(opts), reads: newLongReads()}
 	if opts.Controls != nil {
 		opts.Controls.JoinRates(s.BusyChannels)
@@ -177,6 +187,7 @@ func New(opts Options) (*Server, error) {
 	}); err != nil {
 		return nil, err
 	}
+	s.joinTwitchSignIn()
 	s.createResources()
 	if s.handler, err = s.newHandler(); err != nil {
 		return nil, err

@@ -74,6 +74,9 @@ type Options struct {
 	Hold func(channelID, reason string) error
 	// NoteStream records a stream of a channel, or its present state. Nil means no calls.
 	NoteStream func(journal.Stream)
+	// StaffChanged receives the ID of a user whom a channel has made a moderator, or who is no
+	// longer one. Only EventSub reports that. It must not block. Nil means no calls.
+	StaffChanged func(channelID, userID string)
 }
 
 // New returns a Connection that is inactive until Run.
@@ -98,7 +101,7 @@ func New(o Options) *Connection {
 	if c.Transport == config.TransportEventSub {
 		t.reader = &eventsub.Conn{
 			URL: c.EventSubURL, Helix: t.helix, UserID: t.userID, Channels: c.Channels, Entered: t.Enter, Moderates: t.permissions.set, HTTP: client, Logger: log,
-			ChatTime: o.ChatTime,
+			ChatTime: o.ChatTime, StaffChanged: o.StaffChanged,
 		}
 		return t
 	}

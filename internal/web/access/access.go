@@ -143,7 +143,7 @@ func (a *Authenticator) Identify(r *http.Request, needs auth.Access) (Caller, er
 	if err != nil {
 		return Caller{}, errNoCredentials(needs)
 	}
-	who, err := a.sessionHolder(r.Context(), cookie.Value)
+	who, err := a.sessionHolder(r.Context(), cookie.Value, needs)
 	return Caller{Identity: who, session: cookie.Value}, err
 }
 
@@ -185,17 +185,22 @@ func (a *Authenticator) tokenHolder(r *http.Request, token string, guesses *atte
 	return siteOwner, true, nil
 }
 
-// sessionHolder returns the holder of a session.
-func (a *Authenticator) sessionHolder(ctx context.Context, session string) (auth.Identity, error) {
+// sessionHolder returns the holder of a session, who wants to use the access needs.
+func (a *Authenticator) sessionHolder(ctx context.Context, session string, needs auth.Access) (auth.Identity, error) {
 	if a.isOwnerSession(session) {
 		return siteOwner, nil
 	}
 	find := a.store.Session
-	if a.isMember(session) {
+	switch isMember := a.isMember(session); {
+	case isMember && auth.View.Allows(needs):
 		find = a.members.Holder
+	case isMember:
+		find = a.members.Confirm
 	}
 	who, ok, err := find(ctx, session)
 	switch {
+	case errors.As(err, new(*problem.Problem)):
+		return who, err
 	case err != nil:
 		return who, errUnavailable("Sign-ins can't be checked now: the database is failing. You will be signed in again once that is fixed.", err)
 	case !ok:
@@ -215,7 +220,7 @@ func (a *Authenticator) recheck(ctx context.Context, who Caller) (err error) {
 	case who.request != nil:
 		_, err = a.Authorized(who.request)
 	case who.session != "":
-		_, err = a.sessionHolder(ctx, who.session)
+		_, err = a.sessionHolder(ctx, who.session, auth.Any)
 	case !a.isSiteToken(who.token):
 		_, ok, err := a.store.Token(ctx, who.token)
 		if err == nil && !ok {

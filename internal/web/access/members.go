@@ -18,6 +18,10 @@ type Members interface {
 	// ended. An error means that it can't be looked up now. Holder is called for each request, and
 	// every second while a live feed is open, so it must be fast.
 	Holder(ctx context.Context, session string) (who auth.Identity, ok bool, err error)
+	// Confirm is Holder for a request that uses a right beyond View. It may wait for a few seconds,
+	// to make sure that the holder still has the right. The error is a problem.Problem if that
+	// isn't known.
+	Confirm(ctx context.Context, session string) (who auth.Identity, ok bool, err error)
 	// End ends a session. It does nothing if the session has already ended.
 	End(session string)
 	// List returns the sessions that have not ended.
@@ -41,8 +45,12 @@ func SessionID(session string) string {
 
 // StartMember answers a request with the cookie of a session of Members. The browser keeps it for
 // as long as the cookie of any other session. It sends the cookie with the requests of our pages,
-// but not yet with the navigation that a redirect from another site continues.
+// but not yet with the navigation that a redirect from another site continues. A session of Members
+// that the browser had before ends.
 func (a *Authenticator) StartMember(w http.ResponseWriter, r *http.Request, session string) {
+	if before, err := r.Cookie(a.site.CookieName(r, sessionCookie)); err == nil && a.isMember(before.Value) {
+		a.members.End(before.Value)
+	}
 	http.SetCookie(w, a.cookie(r, session, int(sessionLife.Seconds())))
 }
 

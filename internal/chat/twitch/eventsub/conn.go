@@ -58,6 +58,10 @@ type Conn struct {
 	// Nil means no callback.
 	Moderates func(roomID string, yes bool)
 
+	// StaffChanged receives the ID of a user whom a channel has made a moderator, or who is no
+	// longer one. It must not block. Nil means no callback.
+	StaffChanged func(roomID, userID string)
+
 	// HTTP opens the WebSocket. Nil means a separate client that follows no redirects.
 	HTTP   *http.Client
 	Logger *slog.Logger // nil logs nothing

@@ -68,12 +68,23 @@ func (e *Conn) readModeration(d *twitch.Delivery, a arrival) error {
 		e.reportModerates(event.ChannelID, true)
 	case event.Action == "unmod" && event.Unmod.UserID == me:
 		e.reportModerates(event.ChannelID, false)
+	case event.Action == "mod":
+		e.reportStaff(event.ChannelID, event.Mod.UserID)
+	case event.Action == "unmod":
+		e.reportStaff(event.ChannelID, event.Unmod.UserID)
 	}
 	r, ok, err := event.removal(a.frame.Metadata.At.Time)
 	if ok {
 		d.Removed(r)
 	}
 	return err
+}
+
+// reportStaff reports a user who became a moderator of a channel, or is no longer one.
+func (e *Conn) reportStaff(roomID, userID string) {
+	if e.StaffChanged != nil && userID != "" {
+		e.StaffChanged(roomID, userID)
+	}
 }
 
 // isRead reports whether the channel with this ID is being read.

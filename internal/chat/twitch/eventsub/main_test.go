@@ -54,6 +54,7 @@ func testEventStage(t *testing.T, opts faketwitch.Options, test func(t *testing.
 			Moderates: func(roomID string, yes bool) {
 				st.note(map[bool]string{true: "moderates ", false: "doesn't moderate "}[yes] + roomID)
 			},
+			StaffChanged: func(roomID, userID string) { st.note("staff of " + roomID + " changed: " + userID) },
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer func() {

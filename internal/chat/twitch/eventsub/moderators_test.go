@@ -64,6 +64,21 @@ func TestEventSub_Order(t *testing.T) {
 	})
 }
 
+// TestEventSub_StaffChanged checks that changes of other moderators are reported.
+func TestEventSub_StaffChanged(t *testing.T) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		garden := st.UserID("gardenhour")
+		st.takeNotes()
+		st.SetModerator("gardenhour", "anna", true)
+		st.SetModerator("gardenhour", "anna", false)
+		synctest.Wait()
+		note := "staff of " + garden + " changed: " + st.UserID("anna")
+		if told := st.takeNotes(); !slices.Equal(told, []string{note, note}) || len(st.removals) != 0 {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
 // TestEventSub_NotModerator checks that in a channel where the bot isn't a moderator, reading works
 // without moderation events. The status shows this. A change in either direction is noticed.
 func TestEventSub_NotModerator(t *testing.T) {
@@ -161,7 +176,7 @@ func TestEventSub_BotModeratorChanges(t *testing.T) {
 			}
 			synctest.Wait()
 			want := []string{"doesn't moderate " + garden, "moderates " + garden}[n]
-			if told := st.takeNotes(); !slices.Equal(told, []string{want}) {
+			if told := st.takeNotes(); !slices.Equal(told, []string{"staff of " + garden + " changed: 4711", want}) {
 				t.Errorf("%s: told %q", action, told)
 			}
 		}

@@ -1,0 +1,110 @@
+package app
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/chat/twitch/api"
+	"github.com/chatguard/chatguard/internal/chat/twitch/person"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/twitchsignin"
+)
+
+// SignInProblem returns why nobody can sign in with Twitch although that is switched on, with the
+// fix. It is empty if nothing is wrong.
+func SignInProblem(c config.Config) string {
+	if !c.Web.TwitchSignIn {
+		return ""
+	}
+	if len(c.Twitch.Channels) == 0 {
+		return "there is no Twitch channel whose moderators could sign in: list it in twitch.channels"
+	}
+	_, problem := twitchsignin.WayOf(Site(c.Web), c.Twitch.ClientID, string(c.Twitch.ClientSecret))
+	return problem
+}
+
+// SignInRedirect returns the address that must be registered with the Twitch application, so that
+// people can sign in by authorization code. It is empty if they can't, or by device code.
+func SignInRedirect(c config.Config) string {
+	site := Site(c.Web)
+	if way, _ := twitchsignin.WayOf(site, c.Twitch.ClientID, string(c.Twitch.ClientSecret)); way != twitchsignin.ByCode {
+		return ""
+	}
+	return browserAddress(site, "") + twitchsignin.Callback
+}
+
+// browserAddress returns the address at which browsers begin a sign-in with Twitch. addr is the
+// listening address; empty means the configured one. Twitch sends people back to https addresses
+// and to http://localhost, but to no other name of this machine.
+func browserAddress(site access.Site, addr string) string {
+	address := site.Address(addr)
+	if !site.IsPrivate() {
+		return address
+	}
+	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"))
+	if err != nil {
+		return address
+	}
+	return "http://localhost:" + port + "/"
+}
+
+// openSignIns creates the sign-ins with Twitch, if they are switched on.
+func (a *App) openSignIns(context.Context) (err error) {
+	if !a.Config.Web.TwitchSignIn {
+		return nil
+	}
+	client := api.NewClient()
+	if a.dial != nil {
+		client.Transport = &http.Transport{DialContext: a.dial}
+	}
+	a.closePeople = client.CloseIdleConnections
+	a.signIns, err = twitchsignin.New(twitchsignin.Options{
+		Site: a.site, Address: browserAddress(a.site, a.address), Dashboard: true, Metrics: a.metrics, Log: a.log,
+		Twitch:     func() (*person.Twitch, bool) { return a.people(client) },
+		Channels:   a.servedOnTwitch,
+		Moderators: func(string) auth.Access { return auth.Moderate },
+	})
+	return err
+}
+
+// runSignIns asks Twitch about the signed-in people until the context ends.
+func (a *App) runSignIns(ctx context.Context) error {
+	if a.signIns != nil {
+		a.signIns.Run(ctx)
+		a.closePeople()
+	}
+	return nil
+}
+
+// noteStaff records that a user became a moderator of a channel, or is no longer one.
+func (a *App) noteStaff(channelID, userID string) {
+	if a.signIns != nil {
+		a.signIns.NoteChange(channelID, userID)
+	}
+}
+
+// people returns Twitch for the people who sign in to the owner's application. ok is false if the
+// application isn't known yet.
+func (a *App) people(client *http.Client) (tw *person.Twitch, ok bool) {
+	c, id := a.Config.Twitch, a.directory.config().Twitch.ClientID // a login of the bot may change the ID
+	return &person.Twitch{
+		HelixURL: c.HelixURL, Logger: a.log,
+		Application: token.Application{AuthURL: c.AuthURL, ClientID: id, Secret: string(c.ClientSecret), HTTP: client},
+	}, id != ""
+}
+
+// servedOnTwitch returns the logins of the channels that are read on Twitch, by their IDs.
+func (a *App) servedOnTwitch() map[string]string {
+	served := map[string]string{}
+	for _, c := range a.Twitch.Status().Channels {
+		if c.RoomID != "" {
+			served[c.RoomID] = c.Login
+		}
+	}
+	return served
+}

@@ -1,0 +1,9 @@
+package auth
+
+// Viewer is an ordinary viewer on Twitch who has said who they are. They have no access to the
+// dashboard. The ID stays the same for good; the names can change.
+type Viewer struct {
+	ID          string
+	Login       string
+	DisplayName string
+}

@@ -1,0 +1,206 @@
+package twitchsignin
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/person"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+const (
+	// checkEvery is how often Twitch is asked about a person at least. A random part of up to
+	// checkJitter is subtracted, so that people who signed in together aren't checked together.
+	checkEvery  = time.Hour
+	checkJitter = 5 * time.Minute
+	// trustTime is how long a session lasts while Twitch doesn't answer. doubtTime is that of a
+	// session about which a change is known.
+	trustTime = 2 * time.Hour
+	doubtTime = 2 * time.Minute
+	// idleTime is how long a session lasts that nobody uses.
+	idleTime = 7 * 24 * time.Hour
+	// followUp is how long after a change Twitch is asked a second time, because its answers may
+	// lag behind.
+	followUp = 2 * time.Minute
+	// confirmTime is how long a request that uses a right waits for Twitch.
+	confirmTime = 5 * time.Second
+	// lookEvery is how often the sessions are looked through for those that are due.
+	lookEvery = 10 * time.Second
+
+	retryMin = 5 * time.Second // first wait after a failure
+	retryMax = 10 * time.Minute
+)
+
+// nextCheck returns when Twitch is asked again after a check.
+func nextCheck(now time.Time) time.Time { return now.Add(checkEvery - rand.N(checkJitter)) }
+
+// isOver reports whether the session is too old or unused, or Twitch has not confirmed it for too
+// long. After
+// a pause of this machine, Twitch is asked first. The caller holds mu.
+func (of *session) isOver(now time.Time) bool {
+	switch {
+	case now.Sub(of.begun) >= sessionTime, now.Sub(of.used) >= idleTime:
+		return true
+	case !of.suspected.IsZero() && now.Sub(of.suspected) >= doubtTime:
+		return true
+	}
+	return of.failures > 0 && now.Sub(of.confirmed) >= trustTime
+}
+
+// expire ends a session that is over. The caller holds mu.
+func (s *SignIns) expire(of *session) {
+	s.opts.Log.Info("a sign-in with Twitch has ended: it is too old or unused, or Twitch has not confirmed it for too long", "login", hostile.Detail(of.account.Login))
+	s.members.remove(of.id)
+	s.forgetLocked(of.person)
+}
+
+// run asks Twitch about everyone who is due, until ctx ends.
+func (m *members) run(ctx context.Context, s *SignIns) {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-look.C:
+			s.lookThrough()
+		case <-ctx.Done():
+		}
+	}
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.stop()
+	m.wait.Wait()
+}
+
+// lookThrough ends the sessions that are over, and asks Twitch about those that are due.
+func (s *SignIns) lookThrough() {
+	now := s.now()
+	m := &s.members
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, of := range m.sessions {
+		switch {
+		case of.isOver(now):
+			s.expire(of)
+		case !now.Before(of.due):
+			s.ask(of, now)
+		}
+	}
+}
+
+// ask asks Twitch about a session's holder in the background, unless that is in progress, or Twitch
+// has failed a moment ago. A session that is long overdue counts as suspected: this machine has
+// slept. The caller holds mu.
+func (s *SignIns) ask(of *session, now time.Time) {
+	if of.suspected.IsZero() && now.Sub(of.confirmed) >= trustTime {
+		of.suspected, of.changed = now, now
+	}
+	if of.asked != nil || of.failures > 0 && now.Before(of.due) {
+		return
+	}
+	done := make(chan struct{})
+	begun := s.members.start(func(ctx context.Context) {
+		account, ids, err := of.person.Moderates(ctx)
+		s.learn(of, now, account, ids, err)
+		close(done)
+	})
+	if begun {
+		of.asked = done
+	}
+}
+
+// learn records Twitch's answer to a question that was asked at a time.
+func (s *SignIns) learn(of *session, at time.Time, account person.Account, ids []string, err error) {
+	channels := standings(s.opts.Channels(), account, ids)
+	m, now := &s.members, s.now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	of.asked = nil
+	log := s.opts.Log.With("login", hostile.Detail(of.account.Login), "id", of.account.ID)
+	switch {
+	case m.running.Err() != nil || m.sessions[of.id] != of:
+		return // ended meanwhile
+	case isGone(err):
+		log.Info("a sign-in with Twitch has ended: Twitch no longer accepts it", "reason", hostile.Detail(err.Error()))
+		m.remove(of.id)
+		return
+	case err != nil:
+		of.due = now.Add(twitch.Backoff(of.failures, retryMin, retryMax))
+		if of.failures++; of.failures == 1 {
+			log.Warn("Twitch doesn't say what a signed-in person may do; asking again", "reason", hostile.Detail(err.Error()))
+		}
+		return
+	case len(channels) == 0:
+		log.Info("a sign-in with Twitch has ended: no longer a broadcaster or moderator here")
+		m.remove(of.id)
+		s.forgetLocked(of.person)
+		return
+	}
+	of.account, of.channels, of.confirmed, of.failures, of.due = account, channels, now, 0, nextCheck(now)
+	if !of.suspected.IsZero() {
+		of.due = now.Add(followUp)
+	}
+	if !of.changed.After(at) {
+		of.suspected, of.changed = time.Time{}, time.Time{}
+	}
+}
+
+// isGone reports whether an error means that Twitch no longer accepts a sign-in.
+func isGone(err error) bool {
+	for _, gone := range []error{twitch.ErrToken, twitch.ErrScope, person.ErrOther, token.ErrApplication} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	return false
+}
+
+// Confirm returns the holder of a session who wants to use a right. If a change is known, it asks
+// Twitch first. It returns an error if Twitch doesn't answer.
+func (s *SignIns) Confirm(ctx context.Context, secret string) (who auth.Identity, ok bool, err error) {
+	ctx, stop := context.WithTimeout(ctx, confirmTime)
+	defer stop()
+	for {
+		who, ok, err = s.Holder(ctx, secret)
+		if !ok || err != nil {
+			return who, ok, err
+		}
+		suspected, asked := s.doubt(access.SessionID(secret))
+		switch {
+		case !suspected:
+			return who, true, nil
+		case asked == nil:
+			return who, true, errUnconfirmed()
+		}
+		select {
+		case <-asked:
+		case <-ctx.Done():
+			return who, true, errUnconfirmed()
+		}
+	}
+}
+
+// doubt returns whether a change is known about a session, and the end of the question about it; nil
+// if none is in progress.
+func (s *SignIns) doubt(id string) (suspected bool, asked <-chan struct{}) {
+	s.members.mu.Lock()
+	defer s.members.mu.Unlock()
+	of := s.members.sessions[id]
+	if of == nil {
+		return false, nil
+	}
+	return !of.suspected.IsZero(), of.asked
+}
+
+func errUnconfirmed() error {
+	return problem.New(http.StatusServiceUnavailable,
+		"Twitch does not say whether you still moderate here. Nothing has changed. Try again in a moment.").After(retryMin)
+}

@@ -1,0 +1,104 @@
+package twitchsignin
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch/person"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+)
+
+// purpose is what somebody signs in for.
+type purpose string
+
+const (
+	toDashboard purpose = "dashboard"
+	asViewer    purpose = "viewer"
+)
+
+// flow is a sign-in by code in progress. The browser keeps it in a sealed cookie, so that strangers
+// who begin sign-ins take up no memory. Only the browser with the cookie can finish it.
+type flow struct {
+	State   string    `json:"state"`
+	Nonce   string    `json:"nonce"`
+	For     purpose   `json:"for"`
+	Expires time.Time `json:"expires"`
+}
+
+const (
+	flowCookie = "chatguard_signin"
+	// flowTime is how long a person may take at Twitch.
+	flowTime = 10 * time.Minute
+)
+
+// newFlow returns a flow that begins now.
+func (s *SignIns) newFlow(what purpose) flow {
+	return flow{State: rand.Text(), Nonce: rand.Text(), For: what, Expires: s.now().Add(flowTime)}
+}
+
+// authorization returns the flow as Twitch sees it.
+func (f flow) authorization(address string) token.Authorization {
+	a := token.Authorization{Redirect: address + Callback, State: f.State, Nonce: f.Nonce}
+	if f.For == toDashboard {
+		a.Scopes = person.ModeratorScopes
+	}
+	return a
+}
+
+// seal returns the flow as a cookie's value that nobody else can make.
+func (s *SignIns) seal(f flow) (string, error) {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return "", err
+	}
+	encode := base64.RawURLEncoding.EncodeToString
+	return encode(text) + "." + encode(s.seals(text)), nil
+}
+
+// seals returns the seal of a text.
+func (s *SignIns) seals(text []byte) []byte {
+	mac := hmac.New(sha256.New, s.key)
+	mac.Write(text)
+	return mac.Sum(nil)
+}
+
+// open returns the flow of a sealed value, or false if it isn't one of ours.
+func (s *SignIns) open(value string) (f flow, ok bool) {
+	first, second, _ := strings.Cut(value, ".")
+	text, err := base64.RawURLEncoding.DecodeString(first)
+	if err != nil {
+		return flow{}, false
+	}
+	seal, err := base64.RawURLEncoding.DecodeString(second)
+	if err != nil || !hmac.Equal(seal, s.seals(text)) {
+		return flow{}, false
+	}
+	return f, json.Unmarshal(text, &f) == nil
+}
+
+// flowOf returns the flow of the browser that sends the request, if the state is that of the flow.
+func (s *SignIns) flowOf(r *http.Request, state string) (f flow, ok bool) {
+	cookie, err := r.Cookie(s.opts.Site.CookieName(r, flowCookie))
+	if err != nil {
+		return flow{}, false
+	}
+	f, ok = s.open(cookie.Value)
+	return f, ok && subtle.ConstantTimeCompare([]byte(f.State), []byte(state)) == 1
+}
+
+// setFlow answers a request with the flow's cookie; an empty value deletes it. The cookie is Lax,
+// because Twitch's page leads to the request that needs it.
+func (s *SignIns) setFlow(w http.ResponseWriter, r *http.Request, value string) {
+	maxAge := int(flowTime.Seconds())
+	if value == "" {
+		maxAge = -1
+	}
+	http.SetCookie(w, s.opts.Site.Cookie(r, flowCookie, value, maxAge, http.SameSiteLaxMode))
+}

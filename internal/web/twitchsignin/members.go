@@ -1,0 +1,283 @@
+package twitchsignin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/chat/twitch/person"
+	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/web/access"
+)
+
+const (
+	// sessionTime is how long a session lasts at most.
+	sessionTime = 30 * 24 * time.Hour
+	// mostSessions and mostOwn are the maximum numbers of sessions of all people, and of one
+	// person. A further session ends the oldest one.
+	mostSessions = 1000
+	mostOwn      = 20
+)
+
+// members are the people who are signed in to the dashboard.
+type members struct {
+	// running is the context of requests to Twitch. It ends with Run.
+	running context.Context
+	stop    context.CancelFunc
+	wait    sync.WaitGroup // counts goroutines that ask Twitch
+	places  chan struct{}  // has a value for each of them
+
+	mu sync.Mutex
+	// sessions are by ID, which mu guards, as all fields of a session.
+	sessions map[string]*session
+	closed   bool
+
+	// people are the user IDs of everyone who is signed in. The map is never changed, so that a
+	// look-up for each chat message needs no lock.
+	people atomic.Pointer[map[string]bool]
+}
+
+// session is one sign-in of a person to the dashboard. Its secret isn't kept.
+type session struct {
+	id      string
+	person  *person.Person
+	account person.Account
+	// channels are those of the served channels in which the person has a standing.
+	channels map[string]standing
+	begun    time.Time
+	used     time.Time
+
+	confirmed time.Time // when Twitch last confirmed the channels
+	due       time.Time // when Twitch is asked again
+	failures  int       // how often in a row Twitch has not answered since
+	// suspected is since when a change is known that Twitch has not been asked about, and changed is
+	// when the latest change was noted. Both are zero if there is none.
+	suspected, changed time.Time
+	// asked is closed once the request in progress has ended; nil if there is none.
+	asked chan struct{}
+}
+
+// standing is what a person is in a channel on Twitch.
+type standing int
+
+const (
+	moderator standing = iota + 1
+	broadcaster
+)
+
+func (m *members) init() {
+	m.sessions = map[string]*session{}
+	m.places = make(chan struct{}, mostAsking)
+	m.running, m.stop = context.WithCancel(context.Background())
+	m.people.Store(&map[string]bool{})
+}
+
+func (m *members) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.sessions)
+}
+
+// admit gives a person a session, if they have a standing in a served channel.
+func (s *SignIns) admit(ctx context.Context, p *person.Person) (secret string, f *failure) {
+	served := s.opts.Channels()
+	account, ids, err := p.Moderates(ctx)
+	channels := standings(served, account, ids)
+	switch {
+	case err != nil:
+		f = failureOf(err)
+	case len(served) == 0:
+		f = &tooEarly
+	case len(channels) == 0:
+		f = noModerator(hostile.Detail(account.Login), slices.Sorted(maps.Values(served)))
+	}
+	if f != nil {
+		s.forget(p)
+		return "", f
+	}
+	secret, now := access.NewMemberSession(), s.now()
+	s.members.add(&session{
+		id: access.SessionID(secret), person: p, account: account, channels: channels, begun: now, used: now, confirmed: now, due: nextCheck(now),
+	})
+	s.count(signedIn)
+	s.opts.Log.Info("signed in with Twitch", "login", hostile.Detail(account.Login), "id", account.ID, "channels", s.names(channels))
+	return secret, nil
+}
+
+// standings returns the standing of an account in the served channels. moderated are the IDs of the
+// channels in which it is a moderator.
+func standings(served map[string]string, account person.Account, moderated []string) map[string]standing {
+	channels := map[string]standing{}
+	for _, id := range moderated {
+		if _, ok := served[id]; ok {
+			channels[id] = moderator
+		}
+	}
+	if _, ok := served[account.ID]; ok && account.ID != "" {
+		channels[account.ID] = broadcaster
+	}
+	return channels
+}
+
+// names returns the logins of channels, for the log.
+func (s *SignIns) names(channels map[string]standing) (logins []string) {
+	for id, login := range s.opts.Channels() {
+		if channels[id] != 0 {
+			logins = append(logins, login)
+		}
+	}
+	slices.Sort(logins)
+	return logins
+}
+
+// add adds a session. If there are too many, it ends the oldest ones.
+func (m *members) add(added *session) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	own := func(s *session) bool { return s.account.ID == added.account.ID }
+	m.endOldest(mostOwn, own)
+	m.endOldest(mostSessions, func(*session) bool { return true })
+	m.sessions[added.id] = added
+	m.notePeople()
+}
+
+// endOldest ends the oldest session of those that which selects, if there are as many as most. The
+// caller holds mu.
+func (m *members) endOldest(most int, which func(*session) bool) {
+	selected := slices.DeleteFunc(slices.Collect(maps.Values(m.sessions)), func(s *session) bool { return !which(s) })
+	if len(selected) >= most {
+		oldest := slices.MinFunc(selected, func(a, b *session) int { return cmp.Or(a.begun.Compare(b.begun), cmp.Compare(a.id, b.id)) })
+		delete(m.sessions, oldest.id)
+	}
+}
+
+// remove ends a session. It returns nil if the session has ended already. The caller holds mu.
+func (m *members) remove(id string) *session {
+	ended := m.sessions[id]
+	delete(m.sessions, id)
+	m.notePeople()
+	return ended
+}
+
+// notePeople publishes who is signed in. The caller holds mu.
+func (m *members) notePeople() {
+	people := map[string]bool{}
+	for _, s := range m.sessions {
+		people[s.account.ID] = true
+	}
+	m.people.Store(&people)
+}
+
+// identity returns what the person may do now. The caller holds mu.
+func (s *SignIns) identity(of *session) auth.Identity {
+	who := auth.Identity{Name: of.account.Login, From: auth.FromTwitch, Channels: map[string]auth.Access{}}
+	for id, is := range of.channels {
+		may := auth.Own
+		if is == moderator {
+			may = s.opts.Moderators(id)
+		}
+		if !may.Allows(auth.View) {
+			continue
+		}
+		who.Channels[id] = may
+		if may.Allows(who.Access) {
+			who.Access = may
+		}
+	}
+	return who
+}
+
+// Holder returns the holder of a session, as access.Members requires. It never waits for Twitch. A
+// session ends if Twitch doesn't say for too long what its holder may do.
+func (s *SignIns) Holder(_ context.Context, secret string) (who auth.Identity, ok bool, err error) {
+	id := access.SessionID(secret)
+	m, now := &s.members, s.now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := m.sessions[id]
+	switch {
+	case found == nil:
+		return auth.Identity{}, false, nil
+	case found.isOver(now):
+		s.expire(found)
+		return auth.Identity{}, false, nil
+	}
+	found.used = now.Truncate(time.Minute)
+	if !found.suspected.IsZero() || !now.Before(found.due) {
+		s.ask(found, now)
+	}
+	return s.identity(found), true, nil
+}
+
+// End ends a session, and revokes its token.
+func (s *SignIns) End(secret string) { s.EndByID(access.SessionID(secret)) }
+
+// EndByID ends the session with an ID, and revokes its token. It returns false if there is none.
+func (s *SignIns) EndByID(id string) bool {
+	s.members.mu.Lock()
+	ended := s.members.remove(id)
+	s.members.mu.Unlock()
+	if ended == nil {
+		return false
+	}
+	s.forget(ended.person)
+	return true
+}
+
+// List returns the sessions, oldest first.
+func (s *SignIns) List() []auth.Session {
+	now := s.now()
+	s.members.mu.Lock()
+	defer s.members.mu.Unlock()
+	var list []auth.Session
+	for _, of := range s.members.sessions {
+		if !of.isOver(now) {
+			list = append(list, auth.Session{Identity: s.identity(of), ID: of.id, Begun: of.begun, Expires: of.begun.Add(sessionTime), Used: of.used})
+		}
+	}
+	slices.SortFunc(list, func(a, b auth.Session) int { return cmp.Or(a.Begun.Compare(b.Begun), cmp.Compare(a.ID, b.ID)) })
+	return list
+}
+
+// forget revokes a person's token in the background. If too many requests are in progress, the
+// token is only dropped, and expires by itself.
+func (s *SignIns) forget(p *person.Person) {
+	s.members.mu.Lock()
+	defer s.members.mu.Unlock()
+	s.forgetLocked(p)
+}
+
+// forgetLocked is forget for a caller that holds mu.
+func (s *SignIns) forgetLocked(p *person.Person) {
+	s.members.start(func(ctx context.Context) {
+		if err := p.Leave(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			s.opts.Log.Debug("a token of a person could not be revoked at Twitch, and expires by itself", "error", err)
+		}
+	})
+}
+
+// start runs a request to Twitch in the background, for at most the duration patience. It returns
+// false if too many are in progress, or if Run has ended. The caller holds mu.
+func (m *members) start(do func(context.Context)) bool {
+	if m.closed {
+		return false
+	}
+	select {
+	case m.places <- struct{}{}:
+	default:
+		return false
+	}
+	m.wait.Go(func() {
+		defer func() { <-m.places }()
+		ctx, stop := context.WithTimeout(m.running, patience)
+		defer stop()
+		do(ctx)
+	})
+	return true
+}

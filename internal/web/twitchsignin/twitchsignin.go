@@ -1,0 +1,213 @@
+// Package twitchsignin lets people sign in with their Twitch accounts, by authorization code or by
+// device code.
+//
+// Broadcasters and moderators of the served channels get a session of the dashboard. Twitch is
+// asked again every hour where they moderate, and before they use a right once something has
+// changed. Sessions and tokens are in memory only.
+//
+// Ordinary viewers only say who they are. Their token is revoked as soon as Twitch has answered. To
+// offer that on a page, call JoinViewers, and link the page to "signin/twitch?for=viewer", relative
+// to the dashboard (or to Ways.Address with "?for=viewer", which saves a redirect). Twitch sends the
+// browser back to the callback, which calls the func given to JoinViewers with the auth.Viewer. The
+// func sets a cookie of its own and redirects to the page, relative to the callback: "../../PAGE".
+// Ways.Viewers says whether all of that works here.
+//
+// The package must not know what the dashboard shows.
+package twitchsignin
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/chat/twitch/person"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
+)
+
+// Options configure SignIns. Dashboard may be false; the other fields without a default are
+// required.
+type Options struct {
+	Site access.Site
+	// Address is the dashboard's address as browsers open it, with a trailing slash. The address
+	// Callback below it must be registered with the Twitch application.
+	Address string
+	// Twitch returns Twitch for the owner's application. ok is false if the application isn't known
+	// yet.
+	Twitch func() (tw *person.Twitch, ok bool)
+	// Dashboard lets broadcasters and moderators sign in to the dashboard.
+	Dashboard bool
+	// Channels returns the logins of the served channels by their IDs on Twitch.
+	Channels func() map[string]string
+	// Moderators returns what the moderators of a channel may do there.
+	Moderators func(channelID string) auth.Access
+	Metrics    *metrics.Set
+	Now        func() time.Time // nil means time.Now
+	Log        *slog.Logger
+}
+
+// SignIns signs people in. Create one with New. It is safe for concurrent use. Call Join and
+// JoinViewers before requests arrive, and Run once.
+type SignIns struct {
+	opts    Options
+	start   func(w http.ResponseWriter, r *http.Request, session string)
+	viewers viewers
+	key     []byte               // seals cookies
+	begins  *access.AddressLimit // how often an address may begin a sign-in
+	asking  chan struct{}        // has a value for each request of a browser that waits for Twitch
+	devices devices
+	members members
+}
+
+const (
+	// beginBurst and beginRefill limit how often an address may begin a sign-in.
+	beginBurst  = 20
+	beginRefill = 5 * time.Second
+	// mostAsking is the maximum number of sign-ins that wait for Twitch at the same time.
+	mostAsking = 32
+	// patience is how long a sign-in waits for Twitch in all.
+	patience = 12 * time.Second
+)
+
+// New returns SignIns without sessions.
+func New(opts Options) (*SignIns, error) {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	begins, err := access.NewAddressLimit("sign-ins", beginBurst, beginRefill, opts.Now)
+	if err != nil {
+		return nil, err
+	}
+	key := make([]byte, 32)
+	rand.Read(key) // never fails
+	s := &SignIns{opts: opts, key: key, begins: begins, asking: make(chan struct{}, mostAsking)}
+	s.devices.flows = map[string]*deviceFlow{}
+	s.members.init()
+	opts.Metrics.NewGauge("chatguard_twitch_sessions", func() float64 { return float64(s.members.count()) })
+	return s, nil
+}
+
+// Join sets the func that answers a request with the cookie of a new session of the dashboard.
+func (s *SignIns) Join(start func(w http.ResponseWriter, r *http.Request, session string)) {
+	s.start = start
+}
+
+// viewers are where ordinary viewers sign in.
+type viewers struct {
+	page     string // relative to the dashboard
+	signedIn func(w http.ResponseWriter, r *http.Request, v auth.Viewer) error
+}
+
+// JoinViewers lets viewers sign in. page is the address of their page, relative to the dashboard.
+// signedIn answers the request of a viewer who has said who they are.
+func (s *SignIns) JoinViewers(page string, signedIn func(w http.ResponseWriter, r *http.Request, v auth.Viewer) error) {
+	s.viewers = viewers{page, signedIn}
+}
+
+// Run asks Twitch about the signed-in people, until ctx ends. It then waits for requests to Twitch
+// in progress.
+func (s *SignIns) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	s.members.run(ctx, s)
+}
+
+// now returns the wall clock's time, which goes on while the machine sleeps.
+func (s *SignIns) now() time.Time { return s.opts.Now().Round(0) }
+
+// Way is a way to sign in.
+type Way string
+
+// The ways.
+const (
+	// ByCode sends the browser to Twitch and back. It needs the application's secret.
+	ByCode Way = "code"
+	// ByDevice shows a code to enter on Twitch. It works only where nobody else can reach the
+	// dashboard: a stranger could make a moderator enter a code of theirs.
+	ByDevice Way = "device"
+)
+
+// WayOf returns the way for a site and an application. If the Way is empty, problem says in one
+// line why there is none, and what to do.
+func WayOf(site access.Site, clientID, secret string) (way Way, problem string) {
+	public := site.PublicURL
+	switch {
+	case clientID == "":
+		return "", "twitch.client_id is empty: run `chatguard login`, which asks for it"
+	case public == nil && site.IsPrivate() && secret == "":
+		return ByDevice, ""
+	case secret == "":
+		return "", "there is no client secret: set CHATGUARD_TWITCH_CLIENT_SECRET to that of your Twitch application"
+	case public == nil && site.IsPrivate(), public != nil && (public.Scheme == "https" || public.Hostname() == "localhost"):
+		return ByCode, ""
+	}
+	return "", "Twitch sends people back only to an https address: set web.public_url to the address that people open in the browser"
+}
+
+// way returns how people can sign in now.
+func (s *SignIns) way() (tw *person.Twitch, way Way) {
+	tw, ok := s.opts.Twitch()
+	if !ok {
+		return nil, ""
+	}
+	way, _ = WayOf(s.opts.Site, tw.ClientID, tw.Secret)
+	return tw, way
+}
+
+// Ways are the ways to sign in with Twitch that a page can offer.
+type Ways struct {
+	// Twitch is the way to the dashboard; empty if there is none.
+	Twitch Way `json:"twitch,omitempty"`
+	// Address begins a sign-in by code.
+	Address string `json:"address,omitempty"`
+	// Viewers says whether viewers can sign in, by code, at the Address with "?for=viewer".
+	Viewers bool `json:"viewers,omitempty"`
+}
+
+// GetWays is GET /sign-in.
+func (s *SignIns) GetWays(w http.ResponseWriter, _ *http.Request) error {
+	return problem.WriteJSON(w, s.Ways())
+}
+
+// Ways returns the ways that work now.
+func (s *SignIns) Ways() (w Ways) {
+	_, way := s.way()
+	if s.opts.Dashboard {
+		w.Twitch = way
+	}
+	w.Viewers = way == ByCode && s.viewers.signedIn != nil
+	if w.Viewers || w.Twitch == ByCode {
+		w.Address = s.opts.Address + Begin
+	}
+	return w
+}
+
+// The addresses below the dashboard's.
+const (
+	Begin    = "signin/twitch"
+	Callback = Begin + "/callback"
+)
+
+// results of sign-ins, for the metrics.
+type result string
+
+const (
+	signedIn     result = "ok"
+	denied       result = "denied"
+	refused      result = "refused"       // forged, late, used twice, or of another browser
+	notModerator result = "not_moderator" // neither broadcaster nor moderator
+	failed       result = "failed"        // Twitch doesn't answer, or not as it should
+	limited      result = "limited"
+)
+
+// count counts the end of a sign-in.
+func (s *SignIns) count(r result) {
+	s.opts.Metrics.GetOrCreateCounter(fmt.Sprintf("chatguard_twitch_sign_ins_total{result=%q}", r)).Inc()
+}
