@@ -27,7 +27,7 @@ func moderator(r *http.Request) (name string, role dashboard.Role, ok bool) {
 var sessions = map[string]string{"0b8c1f": "anna"}
 
 // roles says what each person may do. Others have no access.
-var roles = map[string]dashboard.Role{"anna": dashboard.Moderate, "ben": dashboard.View, "eve": dashboard.Own}
+var roles = map[string]dashboard.Role{"anna": dashboard.Moderate, "ben": dashboard.View, "dora": dashboard.Help, "eve": dashboard.Own}
 
 // A chat server shows its moderators the dashboard below /moderate/.
 func Example() {

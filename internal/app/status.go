@@ -62,24 +62,24 @@ func (s *status) connections() []live.Connection {
 	for _, c := range s.channels() {
 		name, on := "#"+c.Login, s.host.Controls.Switches(c.ID)
 		if on.PausedBy != "" {
-			list = append(list, live.Connection{Name: name, State: live.Paused, Detail: "by " + on.PausedBy})
+			list = append(list, live.Connection{Channel: c.ID, Name: name, State: live.Paused, Detail: "by " + on.PausedBy})
 		}
 		if !on.RaidUntil.IsZero() {
-			list = append(list, live.Connection{Name: name, State: live.RaidMode, Detail: "for " + chatguard.FormatWait(on.RaidUntil.Sub(s.guard.Now())) + " more"})
+			list = append(list, live.Connection{Channel: c.ID, Name: name, State: live.RaidMode, Detail: "for " + chatguard.FormatWait(on.RaidUntil.Sub(s.guard.Now())) + " more"})
 		}
 		if wait, ok := slowed[c.ID]; ok {
-			list = append(list, live.Connection{Name: name, State: live.SlowMode, Detail: fmt.Sprintf("one message every %s: the flood exceeds Twitch's request limit", wait)})
+			list = append(list, live.Connection{Channel: c.ID, Name: name, State: live.SlowMode, Detail: fmt.Sprintf("one message every %s: the flood exceeds Twitch's request limit", wait)})
 		}
 		note := notes[c.ID]
 		if note == "" {
 			continue
 		}
 		if noted++; noted <= MostNotes {
-			list = append(list, live.Connection{Name: name, State: live.Observing, Detail: note})
+			list = append(list, live.Connection{Channel: c.ID, Name: name, State: live.Observing, Detail: note})
 		}
 	}
 	if more := noted - MostNotes; more > 0 {
-		list = append(list, live.Connection{Name: fmt.Sprintf("and %d more", more), State: live.Observing, Detail: "`chatguard doctor` names them all"})
+		list = append(list, live.Connection{Channel: live.SeveralChannels, Name: fmt.Sprintf("and %d more", more), State: live.Observing, Detail: "`chatguard doctor` names them all"})
 	}
 	return list
 }
@@ -102,10 +102,10 @@ func (s *status) standbys() (list []live.Connection) {
 		if node != "" {
 			detail = "node " + hostile.Printable(node) + " acts in it"
 		}
-		list = append(list, live.Connection{Name: "#" + c.Login, State: live.Standby, Detail: detail})
+		list = append(list, live.Connection{Channel: c.ID, Name: "#" + c.Login, State: live.Standby, Detail: detail})
 	}
 	if more := others - MostNotes; more > 0 {
-		list = append(list, live.Connection{Name: fmt.Sprintf("and %d more", more), State: live.Standby})
+		list = append(list, live.Connection{Channel: live.SeveralChannels, Name: fmt.Sprintf("and %d more", more), State: live.Standby})
 	}
 	return list
 }
@@ -115,7 +115,7 @@ func (s *status) standbys() (list []live.Connection) {
 func (s *status) unusedChanges() (list []live.Connection) {
 	for _, change := range s.host.Policies.LeftOut() {
 		name := s.directory.name(change.ChannelID)
-		list = append(list, live.Connection{Name: "#" + name, State: live.LeftOut, Detail: unusableRevision(change, name)})
+		list = append(list, live.Connection{Channel: change.ChannelID, Name: "#" + name, State: live.LeftOut, Detail: unusableRevision(change, name)})
 	}
 	return list
 }

@@ -38,6 +38,9 @@ func Roles() []Access { return []Access{View, Help, Moderate, Own, Check, Overla
 // PeoplesRoles returns the kinds of access that a new sign-in link can have.
 func PeoplesRoles() []Access { return []Access{View, Help, Moderate, Own} }
 
+// ModeratorRoles returns what a channel's moderators can be allowed to do.
+func ModeratorRoles() []Access { return []Access{View, Help, Moderate} }
+
 // Allows reports whether the access includes the rights of needed.
 func (a Access) Allows(needed Access) bool {
 	switch needed {

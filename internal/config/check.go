@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
@@ -29,7 +30,7 @@ func (r *reader) finish(c *Config) error {
 
 // check returns an error for a value that has the right type but can't work.
 func (r *reader) check(c *Config) error {
-	for _, check := range append(checkSettings(c.Raid, c.Notices), []finding{
+	for _, check := range append(checkSettings(c.Raid, c.Notices, c.Web.ModeratorRole), []finding{
 		{place{"database"}, checkFilePath(c.Database)},
 		{place{"twitch", "transport"}, checkTransport(c.Twitch.Transport)},
 		{place{"twitch", "irc_address"}, checkAddress(c.Twitch.IRCAddress, 1)},
@@ -81,7 +82,7 @@ const (
 )
 
 // checkSettings checks the values that people can also change while chatguard runs.
-func checkSettings(raid Raid, notices Notices) []finding {
+func checkSettings(raid Raid, notices Notices, moderators auth.Access) []finding {
 	return []finding{
 		{place{"notices", "text"}, checkNotice(notices.Text)},
 		{place{"notices", "cooldown"}, checkDuration(notices.Cooldown, time.Second, 7*day)},
@@ -92,13 +93,14 @@ func checkSettings(raid Raid, notices Notices) []finding {
 		{place{"raid", "channel_refill"}, checkDuration(raid.Refill, time.Millisecond, day)},
 		{place{"raid", "first_timer_burst"}, checkNumber(raid.FirstTimerBurst, 1, mostBurst)},
 		{place{"raid", "first_timer_refill"}, checkDuration(raid.FirstTimerRefill, time.Millisecond, day)},
+		{place{"web", "moderator_role"}, checkModeratorRole(moderators)},
 	}
 }
 
-// CheckSettings returns an error that names the first value of raid mode or of the notices that
-// can't work.
-func CheckSettings(raid Raid, notices Notices) error {
-	for _, check := range checkSettings(raid, notices) {
+// CheckSettings returns an error that names the first value of raid mode, the notices or the
+// moderators' role that can't work.
+func CheckSettings(raid Raid, notices Notices, moderators auth.Access) error {
+	for _, check := range checkSettings(raid, notices, moderators) {
 		if check.err != nil {
 			return fmt.Errorf("%s: %w", check.at, check.err)
 		}
@@ -113,6 +115,17 @@ func checkLanguage(tag string) error {
 		return fmt.Errorf("%q is not one of %s", tag, strings.Join(language.All, ", "))
 	}
 	return nil
+}
+
+func checkModeratorRole(role auth.Access) error {
+	var names []string
+	for _, known := range auth.ModeratorRoles() {
+		if role == known {
+			return nil
+		}
+		names = append(names, string(known))
+	}
+	return fmt.Errorf("%q is not one of %s", role, strings.Join(names, ", "))
 }
 
 func checkNumber(n, least, most int) error {

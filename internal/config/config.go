@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/language"
 )
 
@@ -141,6 +142,9 @@ type Web struct {
 	Insecure bool `toml:"insecure"`
 	// TwitchSignIn lets broadcasters and moderators sign in with their Twitch accounts.
 	TwitchSignIn bool `toml:"twitch_sign_in"`
+	// ModeratorRole is what a channel's moderators may do who sign in with their Twitch accounts:
+	// one of auth.ModeratorRoles.
+	ModeratorRole auth.Access `toml:"moderator_role"`
 	// Token signs its bearer in as the owner. Empty means that there is no such token.
 	Token Secret `toml:"token"`
 }
@@ -198,6 +202,7 @@ func Default() Config {
 		Web: Web{
 			Listen:         "127.0.0.1:8080",
 			TrustedProxies: []Proxy{},
+			ModeratorRole:  auth.Moderate,
 		},
 		Policy: policy,
 	}

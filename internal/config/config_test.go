@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 )
 
 func mustParse(t *testing.T, name, text string, env variables) Config {
@@ -106,6 +107,7 @@ func TestParse_EveryValue(t *testing.T) {
 		public_url = "https://example.com/chat/"
 		trusted_proxies = ["10.0.0.7", "192.168.7.1/16"]
 		insecure = true
+		moderator_role = "help"
 		[policy]
 		mode = "enforce"
 		exempt = []
@@ -156,6 +158,7 @@ func TestParse_EveryValue(t *testing.T) {
 			PublicURL:      "https://example.com/chat",
 			TrustedProxies: []Proxy{{netip.MustParsePrefix("10.0.0.7/32")}, {netip.MustParsePrefix("192.168.0.0/16")}},
 			Insecure:       true,
+			ModeratorRole:  auth.Help,
 		},
 		Policy: chatguard.Policy{
 			Mode:     chatguard.Enforce,

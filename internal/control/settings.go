@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -16,6 +18,9 @@ import (
 type Settings struct {
 	Raid    Raid    `json:"raid"`
 	Notices Notices `json:"notices"`
+	// Moderators is what the channel's moderators may do who sign in with Twitch. If it is empty,
+	// as in settings that were stored by earlier versions, the configuration's applies.
+	Moderators auth.Access `json:"moderators,omitempty"`
 }
 
 // Notices are the messages to throttled users in chat.
@@ -54,9 +59,16 @@ func (c *Controls) Settings(channelID string) (s Settings, isChanged bool) {
 // settingsOf is Settings for code that holds mu.
 func (c *Controls) settingsOf(channelID string) (s Settings, isChanged bool) {
 	if s, isChanged = c.settings[channelID]; isChanged {
+		s.Moderators = cmp.Or(s.Moderators, c.base.Moderators)
 		return s, true
 	}
 	return c.base, false
+}
+
+// ModeratorRole returns what a channel's moderators may do who sign in with Twitch.
+func (c *Controls) ModeratorRole(channelID string) auth.Access {
+	s, _ := c.Settings(channelID)
+	return s.Moderators
 }
 
 // SetBase replaces the settings of the channels whose settings nobody has changed. A raid mode that
@@ -76,20 +88,33 @@ func (c *Controls) SetBase(s Settings) error {
 	return nil
 }
 
-// SetSettings replaces a channel's settings, and returns once they are stored. nil settings mean
-// those of the configuration. A raid mode that is on continues with the new settings. match has the
-// tags of settings that may be replaced; nil means any. For other settings, the error is ErrStale.
-func (c *Controls) SetSettings(ctx context.Context, channelID, author string, match []string, wanted *Settings) (saved bool, err error) {
+// SettingsRequest asks for other settings of a channel.
+type SettingsRequest struct {
+	ChannelID string
+	Author    string
+	// Match has the tags of settings that may be replaced; nil means any.
+	Match []string
+	// Wanted are the new settings; nil means those of the configuration. If Moderators is empty, the
+	// moderators' role stays.
+	Wanted *Settings
+	// Allow returns an error if the author may not make this change. Nil allows any.
+	Allow func(from, to Settings) error
+}
+
+// SetSettings replaces a channel's settings, and returns once they are stored. A raid mode that is
+// on continues with the new settings. If the settings aren't among those that may be replaced, the
+// error is ErrStale.
+func (c *Controls) SetSettings(ctx context.Context, r SettingsRequest) (saved bool, err error) {
 	c.configuring.Lock()
 	defer c.configuring.Unlock()
+	channelID := r.ChannelID
 	former, isChanged := c.Settings(channelID)
-	if match != nil && !slices.Contains(match, Tag(former)) {
+	if r.Match != nil && !slices.Contains(r.Match, Tag(former)) {
 		return false, ErrStale
 	}
-	if wanted != nil && c.options.Acceptable != nil {
-		if err := c.options.Acceptable(*wanted); err != nil {
-			return false, err
-		}
+	wanted, err := c.wantedSettings(r, former)
+	if err != nil {
+		return false, err
 	}
 	if wanted == nil && !isChanged {
 		return c.commit(ctx), nil
@@ -103,8 +128,35 @@ func (c *Controls) SetSettings(ctx context.Context, channelID, author string, ma
 	}
 	now, _ := c.Settings(channelID)
 	return c.record(ctx, journal.Audit{
-		Author: author, Action: journal.SettingsChanged, ChannelID: channelID, Detail: map[string]Settings{"from": former, "to": now},
+		Author: r.Author, Action: journal.SettingsChanged, ChannelID: channelID, Detail: map[string]Settings{"from": former, "to": now},
 	})
+}
+
+// wantedSettings returns the complete settings that a request asks for, or nil for those of the
+// configuration, if its author may set them.
+func (c *Controls) wantedSettings(r SettingsRequest, former Settings) (*Settings, error) {
+	wanted, to := r.Wanted, c.configuredSettings()
+	if wanted != nil {
+		to = *wanted
+		to.Moderators = cmp.Or(to.Moderators, former.Moderators)
+		wanted = &to
+		if c.options.Acceptable != nil {
+			if err := c.options.Acceptable(to); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if r.Allow != nil {
+		return wanted, r.Allow(former, to)
+	}
+	return wanted, nil
+}
+
+// configuredSettings returns the settings of the configuration.
+func (c *Controls) configuredSettings() Settings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.base
 }
 
 // applySettings puts a channel's settings in force; nil means those of the configuration.
@@ -152,7 +204,9 @@ func (c *Controls) recallSettings(channelID, stored string) {
 	var s Settings
 	err := json.Unmarshal([]byte(stored), &s)
 	if err == nil && c.options.Acceptable != nil {
-		err = c.options.Acceptable(s)
+		checked := s
+		checked.Moderators = cmp.Or(s.Moderators, c.configuredSettings().Moderators)
+		err = c.options.Acceptable(checked)
 	}
 	if err == nil {
 		err = c.applySettings(channelID, &s)

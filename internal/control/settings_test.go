@@ -18,7 +18,7 @@ var quick = Settings{
 
 func (d *harness) setSettings(wanted *Settings, match ...string) error {
 	d.Helper()
-	saved, err := d.SetSettings(d.Context(), channel, "anna", match, wanted)
+	saved, err := d.SetSettings(d.Context(), SettingsRequest{ChannelID: channel, Author: "anna", Match: match, Wanted: wanted})
 	if err == nil && !saved {
 		d.Error("not saved")
 	}
@@ -139,7 +139,7 @@ func TestSettings_Refused(t *testing.T) {
 func TestSettings_Unsaved(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		d.store.unsaved = true
-		if saved, err := d.SetSettings(d.Context(), channel, "anna", nil, &quick); saved || err != nil {
+		if saved, err := d.SetSettings(d.Context(), SettingsRequest{ChannelID: channel, Author: "anna", Wanted: &quick}); saved || err != nil {
 			t.Errorf("saved %v, %v", saved, err)
 		}
 		if got, _ := d.Settings(channel); got != quick {

@@ -15,7 +15,8 @@ func SettingsOf(c config.Config) control.Settings {
 			Lasts: control.Duration(r.Lasts), StartRate: r.StartRate, Burst: r.Burst, Refill: control.Duration(r.Refill),
 			FirstTimerBurst: r.FirstTimerBurst, FirstTimerRefill: control.Duration(r.FirstTimerRefill),
 		},
-		Notices: control.Notices{Text: c.Notices.Text, Cooldown: control.Duration(c.Notices.Cooldown), Language: c.Notices.Language},
+		Notices:    control.Notices{Text: c.Notices.Text, Cooldown: control.Duration(c.Notices.Cooldown), Language: c.Notices.Language},
+		Moderators: c.Web.ModeratorRole,
 	}
 }
 
@@ -25,5 +26,5 @@ func acceptable(s control.Settings) error {
 	return config.CheckSettings(config.Raid{
 		Lasts: time.Duration(r.Lasts), StartRate: r.StartRate, Burst: r.Burst, Refill: time.Duration(r.Refill),
 		FirstTimerBurst: r.FirstTimerBurst, FirstTimerRefill: time.Duration(r.FirstTimerRefill),
-	}, config.Notices{Text: s.Notices.Text, Cooldown: time.Duration(s.Notices.Cooldown), Language: s.Notices.Language})
+	}, config.Notices{Text: s.Notices.Text, Cooldown: time.Duration(s.Notices.Cooldown), Language: s.Notices.Language}, s.Moderators)
 }

@@ -34,7 +34,7 @@ func setBearer(token string) func(*http.Request) { return setHeader("Authorizati
 func TestRoutes_NeedAccess(t *testing.T) {
 	d := dash(t)
 	holders := map[auth.Access]string{auth.Own: token}
-	for _, access := range []auth.Access{auth.View, auth.Moderate, auth.Check, auth.Overlay} {
+	for _, access := range []auth.Access{auth.View, auth.Help, auth.Moderate, auth.ModerateNotices, auth.Check, auth.Overlay} {
 		holders[access] = d.newToken(access)
 	}
 	fill := strings.NewReplacer("{channel}", channelID, "{id}", "41", "{entry}", "1")

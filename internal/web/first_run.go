@@ -67,9 +67,9 @@ func NewFirstRun(opts FirstRunOptions) (*FirstRun, error) {
 	mux.HandleFunc("/", problem.HandlerFunc(opts.Log, files.serve))
 	for pattern, h := range map[string]problem.Handler{
 		"POST /session":      guard.SignIn,
-		"GET /session":       guard.Require(auth.Own, f.getSession),
-		"GET /channels":      guard.Require(auth.Own, f.getChannels),
-		"PUT /configuration": guard.Require(auth.Own, f.putConfiguration),
+		"GET /session":       guard.Require(auth.Own, access.Everywhere, f.getSession),
+		"GET /channels":      guard.Require(auth.Own, access.Everywhere, f.getChannels),
+		"PUT /configuration": guard.Require(auth.Own, access.Everywhere, f.putConfiguration),
 		"GET /":              func(http.ResponseWriter, *http.Request) error { return errNotFound() },
 	} {
 		mux.HandleFunc(addPrefix(pattern), problem.HandlerFunc(opts.Log, h))

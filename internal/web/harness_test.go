@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -114,7 +115,7 @@ func (d *dashboard) begin() {
 		d.Fatal(err)
 	}
 	d.store.run(d.TB, d.guard)
-	d.control = control.New(control.Options{Policies: policies, Store: d.store, Settings: control.Settings{Raid: raid, Notices: control.Notices{Cooldown: control.Duration(time.Minute)}}})
+	d.control = control.New(control.Options{Policies: policies, Store: d.store, Settings: control.Settings{Raid: raid, Notices: control.Notices{Cooldown: control.Duration(time.Minute)}, Moderators: auth.Moderate}})
 	d.control.Restore(kept)
 	d.control.Join(control.Chat{Lift: d.lift, Acts: d.chat.acts(d.now)})
 	policies.Follow(currentServer{d})

@@ -129,10 +129,10 @@ type labChannel struct {
 }
 
 // get is GET /lab.
-func (h *labs) get(w http.ResponseWriter, _ *http.Request, _ access.Caller) error {
+func (h *labs) get(w http.ResponseWriter, _ *http.Request, who access.Caller) error {
 	offer := labOffer{h.isDashboard, []labChannel{}}
 	if h.recordings != nil {
-		offer.Channels = h.recordings.offered()
+		offer.Channels = h.recordings.offered(who.Identity)
 	}
 	return problem.WriteJSON(w, offer)
 }
@@ -143,6 +143,6 @@ func (h *labs) post(w http.ResponseWriter, r *http.Request, who access.Caller) e
 		return h.answer(w, r, nil)
 	}
 	return h.answer(w, r, func(ctx context.Context, t *lab.Traffic) ([]lab.Message, error) {
-		return readLong(ctx, h.reads, who, readWait, func() ([]lab.Message, error) { return h.recorded(ctx, t) })
+		return readLong(ctx, h.reads, who, readWait, func() ([]lab.Message, error) { return h.recorded(ctx, who.Identity, t) })
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/lab"
 	"github.com/chatguard/chatguard/internal/language"
@@ -18,8 +19,8 @@ import (
 var errEnough = errors.New("all messages have been read")
 
 // recorded returns recorded messages of a channel: from a time on, the busiest, or the last.
-func (h *labs) recorded(ctx context.Context, t *lab.Traffic) ([]lab.Message, error) {
-	if err := h.recordings.check(t.Channel); err != nil {
+func (h *labs) recorded(ctx context.Context, who auth.Identity, t *lab.Traffic) ([]lab.Message, error) {
+	if err := h.recordings.check(who, t.Channel); err != nil {
 		return nil, err
 	}
 	oldest := h.recordings.oldest()

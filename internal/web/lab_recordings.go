@@ -4,16 +4,17 @@ import (
 	"context"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/simulate"
 )
 
 // recordings are the recorded messages that questions to a Lab may be about.
 type recordings interface {
-	// offered returns the channels to choose from.
-	offered() []labChannel
-	// check returns a problem for a channel without recordings.
-	check(channelID string) error
+	// offered returns the channels that a person can choose from.
+	offered(who auth.Identity) []labChannel
+	// check returns a problem for a channel without recordings that the person may see.
+	check(who auth.Identity, channelID string) error
 	// oldest returns the earliest time of messages that may be asked about, or the zero time if
 	// there is none.
 	oldest() time.Time
@@ -30,15 +31,18 @@ type storedRecordings struct {
 	now func() time.Time
 }
 
-func (s storedRecordings) offered() []labChannel {
+func (s storedRecordings) offered(who auth.Identity) []labChannel {
 	list := []labChannel{}
-	for _, c := range s.channels.model.Channels() {
+	for _, c := range s.channels.model.ChannelsFor(who) {
 		list = append(list, labChannel{c.ID, c.Login})
 	}
 	return list
 }
 
-func (s storedRecordings) check(channelID string) error {
+func (s storedRecordings) check(who auth.Identity, channelID string) error {
+	if !who.In(channelID).Allows(auth.View) {
+		return errNoChannel(channelID)
+	}
 	_, err := s.channels.find(channelID)
 	return err
 }
@@ -48,7 +52,7 @@ func (s storedRecordings) oldest() time.Time { return s.now().Add(-mostHours * t
 // fileRecordings are those of files.
 type fileRecordings struct{ *simulate.Recordings }
 
-func (f fileRecordings) offered() []labChannel {
+func (f fileRecordings) offered(auth.Identity) []labChannel {
 	list := []labChannel{}
 	for _, c := range f.Channels() {
 		list = append(list, labChannel{c.ID, c.Login})
@@ -56,7 +60,7 @@ func (f fileRecordings) offered() []labChannel {
 	return list
 }
 
-func (f fileRecordings) check(channelID string) error {
+func (f fileRecordings) check(_ auth.Identity, channelID string) error {
 	if !f.Has(channelID) {
 		return errNoChannel(channelID)
 	}

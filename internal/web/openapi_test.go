@@ -18,7 +18,6 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
@@ -250,34 +249,8 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 	})
 	device := d.do("POST", "/api/v1/session/device", nil).Cookies()[0]
 	entry := d.say(spammer, 4).EntryID
-	policy := d.guard.ChannelPolicy(channelID)
-	policy.Limits[0].Burst = 9
-	user := "/channels/" + channelID + "/users/" + spammer.ID
-	whatever := setHeader("If-Match", "*")
-	type request struct {
-		body   any
-		adjust func(*http.Request)
-	}
-	requests := map[string]request{
-		"PUT /channels/7/policy":         {policy, whatever},
-		"DELETE /channels/7/policy":      {nil, whatever},
-		"POST /channels/7/policy/revert": {map[string]int{"revision": 1}, whatever},
-		"POST /channels/7/preview":       {map[string]any{"policy": policy}, asOwner},
-		"POST /lab":                      {map[string]any{"lanes": []any{map[string]any{"limits": []any{}}}}, asOwner},
-		"PUT /channels/7/settings":       {control.Settings{Raid: raid}, whatever},
-		"DELETE /channels/7/settings":    {nil, whatever},
-		"POST /channels/7/raid":          {map[string]string{"for": "10m"}, asOwner},
-		"POST " + user + "/grant":        {map[string]int{"messages": 5}, asOwner},
-		"POST " + user + "/notes":        {map[string]string{"text": "Friendly."}, asOwner},
-		"POST " + user + "/exempt":       {map[string]string{"for": "10m"}, asOwner},
-		"POST " + user + "/timeout":      {map[string]string{"length": "10m"}, asOwner},
-		"PUT " + user + "/override":      {chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner},
-		"POST /session":                  {map[string]string{"token": token}, asOwner},
-		"GET /session/device":            {nil, addCookie(device)},
-		"POST /check":                    {checkForm{Channel: "lobby", UserID: "1"}, asOwner},
-		"POST /check/batch":              {batchForm{Messages: []checkForm{{Channel: "lobby", UserID: "1"}}}, asOwner},
-		"POST /check/refund":             {refundForm{Channel: "lobby", UserID: "1", At: d.now(), Spent: 1}, asOwner},
-	}
+	requests := d.validRequests(channelID)
+	requests["GET /session/device"] = validRequest{nil, addCookie(device)}
 	doc := decode[document](t, d.do("GET", "/api/v1/openapi.json", nil))
 	fill := strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{entry}", fmt.Sprint(entry))
 	order := []string{"put", "post", "get", "delete"} // a revert needs an earlier revision
@@ -315,6 +288,42 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 				t.Errorf("%s: %s %s", name, a.Status, a.body)
 			}
 		}
+	}
+}
+
+// validRequest is what is sent to a route.
+type validRequest struct {
+	body   any
+	adjust func(*http.Request)
+}
+
+// validRequests returns valid requests to the routes that need a body or a header, by method and
+// path. Those in a path are for a channel and the spammer.
+func (d *dashboard) validRequests(channel string) map[string]validRequest {
+	policy := d.guard.ChannelPolicy(channel)
+	policy.Limits[0].Burst = 9
+	settings, _ := d.control.Settings(channel)
+	settings.Raid.Burst++
+	user := "/channels/" + channel + "/users/" + spammer.ID
+	whatever := setHeader("If-Match", "*")
+	return map[string]validRequest{
+		"PUT /channels/" + channel + "/policy":         {policy, whatever},
+		"DELETE /channels/" + channel + "/policy":      {nil, whatever},
+		"POST /channels/" + channel + "/policy/revert": {map[string]int{"revision": 1}, whatever},
+		"POST /channels/" + channel + "/preview":       {map[string]any{"policy": policy}, asOwner},
+		"POST /lab":                                    {map[string]any{"lanes": []any{map[string]any{"limits": []any{}}}}, asOwner},
+		"PUT /channels/" + channel + "/settings":       {settings, whatever},
+		"DELETE /channels/" + channel + "/settings":    {nil, whatever},
+		"POST /channels/" + channel + "/raid":          {map[string]string{"for": "10m"}, asOwner},
+		"POST " + user + "/grant":                      {map[string]int{"messages": 5}, asOwner},
+		"POST " + user + "/notes":                      {map[string]string{"text": "Friendly."}, asOwner},
+		"POST " + user + "/exempt":                     {map[string]string{"for": "10m"}, asOwner},
+		"POST " + user + "/timeout":                    {map[string]string{"length": "10m"}, asOwner},
+		"PUT " + user + "/override":                    {chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner},
+		"POST /session":                                {map[string]string{"token": token}, asOwner},
+		"POST /check":                                  {checkForm{Channel: "lobby", UserID: "1"}, asOwner},
+		"POST /check/batch":                            {batchForm{Messages: []checkForm{{Channel: "lobby", UserID: "1"}}}, asOwner},
+		"POST /check/refund":                           {refundForm{Channel: "lobby", UserID: "1", At: d.now(), Spent: 1}, asOwner},
 	}
 }
 

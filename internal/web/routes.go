@@ -29,7 +29,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 		mux.HandleFunc(addPrefix(r.pattern), problem.HandlerFunc(s.opts.Log, r.handle))
 	}
 	for _, r := range s.api() {
-		mux.HandleFunc(addPrefix(r.pattern), problem.HandlerFunc(s.opts.Log, s.require(r.needs, s.checkQuery(r.query, r.handle))))
+		mux.HandleFunc(addPrefix(r.pattern), problem.HandlerFunc(s.opts.Log, s.require(r.needs, s.scopeOf(r.pattern), s.checkQuery(r.query, r.handle))))
 	}
 	for path, methods := range s.methods() {
 		mux.HandleFunc(path, problem.HandlerFunc(s.opts.Log, refuseMethod(methods)))
@@ -74,10 +74,10 @@ func addPrefix(pattern string) string {
 
 func errNotFound() error { return problem.New(http.StatusNotFound, "There is nothing here.") }
 
-// require returns a handler that admits only callers with the access that the route needs. While a
-// mounted dashboard is not kept up to date, it admits nobody.
-func (s *Server) require(needs auth.Access, h access.Handler) problem.Handler {
-	return s.access.Require(needs, func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+// require returns a handler that admits only callers with the access that the route needs in its
+// scope. While a mounted dashboard is not kept up to date, it admits nobody.
+func (s *Server) require(needs auth.Access, scope access.Scope, h access.Handler) problem.Handler {
+	return s.access.Require(needs, scope, func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 		if s.opts.Authorize != nil && !s.kept.Load() {
 			return errOutdated()
 		}

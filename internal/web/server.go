@@ -213,7 +213,7 @@ func (s *Server) createResources() {
 	s.rankings = &rankings{spans{o.Guard, o.Store, o.Now}, s.reads}
 	s.summarizer = &summarizer{s.rankings.spans, s.reads, s.previews, newSummaryCache()}
 	s.nodes = newNodeLister(o.Nodes, o.Now)
-	s.probes = &probes{s.Model, o.Guard, s.access, o.Site, o.Authorize != nil, o.Metrics, o.Leads, s.require}
+	s.probes = &probes{s.Model, o.Guard, s.access, o.Site, o.Authorize != nil, o.Metrics, o.Leads, ofAll(s), s.require}
 }
 
 // newModel returns the Model of a Server.

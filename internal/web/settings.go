@@ -4,12 +4,13 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// settings answers requests about a channel's settings for raid mode and notices.
+// settings answers requests about a channel's settings for raid mode, notices and moderators.
 type settings struct {
 	channels channels
 	controls *control.Controls // nil if there are none
@@ -45,7 +46,8 @@ func (h *settings) show(w http.ResponseWriter, channel string) settingsShown {
 	return settingsShown{now, !isChanged}
 }
 
-// putSettings is PUT /channels/{channel}/settings. It replaces all settings.
+// putSettings is PUT /channels/{channel}/settings. It replaces all settings, of which the caller may
+// change only some.
 func (h *settings) putSettings(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
 	if r.Header.Get("If-Match") == "" {
 		return problem.New(http.StatusPreconditionRequired, "Send the ETag of the settings you changed as If-Match.")
@@ -53,6 +55,8 @@ func (h *settings) putSettings(w http.ResponseWriter, r *http.Request, who acces
 	var wanted struct { // must be complete, so that nothing is removed by omission
 		Raid    *control.Raid    `json:"raid"`
 		Notices *control.Notices `json:"notices"`
+		// Moderators is newer than the others, so it may be left out. It then stays.
+		Moderators auth.Access `json:"moderators,omitempty"`
 	}
 	if err := problem.ReadJSON(w, r, &wanted); err != nil {
 		return err
@@ -60,7 +64,7 @@ func (h *settings) putSettings(w http.ResponseWriter, r *http.Request, who acces
 	if wanted.Raid == nil || wanted.Notices == nil {
 		return problem.New(http.StatusUnprocessableEntity, "\"raid\" or \"notices\" is missing: send the complete settings, as GET returns them.")
 	}
-	return h.change(w, r, who, channel, &control.Settings{Raid: *wanted.Raid, Notices: *wanted.Notices})
+	return h.change(w, r, who, channel, &control.Settings{Raid: *wanted.Raid, Notices: *wanted.Notices, Moderators: wanted.Moderators})
 }
 
 // deleteSettings is DELETE /channels/{channel}/settings. It restores the configuration's settings.
@@ -72,7 +76,13 @@ func (h *settings) change(w http.ResponseWriter, r *http.Request, who access.Cal
 	if h.controls == nil {
 		return errNoSettings()
 	}
-	saved, err := h.controls.SetSettings(r.Context(), channel, who.Author(), parseTags(r.Header.Get("If-Match")), wanted)
+	saved, err := h.controls.SetSettings(r.Context(), control.SettingsRequest{
+		ChannelID: channel, Author: who.Author(), Match: parseTags(r.Header.Get("If-Match")), Wanted: wanted,
+		Allow: func(from, to control.Settings) error { return mayChange(who, from, to) },
+	})
+	if errors.As(err, new(*problem.Problem)) {
+		return err
+	}
 	if errors.Is(err, control.ErrStale) {
 		return problem.New(http.StatusPreconditionFailed, "Someone else changed these settings. Load them again, then repeat your change.")
 	}
@@ -80,6 +90,18 @@ func (h *settings) change(w http.ResponseWriter, r *http.Request, who access.Cal
 		return errControls(err)
 	}
 	return problem.WriteJSON(w, settingsSaved{h.show(w, channel), saved})
+}
+
+// mayChange returns a problem if the caller may not change the settings in this way. Everyone who may
+// moderate may change raid mode.
+func mayChange(who access.Caller, from, to control.Settings) error {
+	switch {
+	case from.Notices != to.Notices && !who.Access.Allows(auth.ModerateNotices):
+		return problem.New(http.StatusForbidden, "%s has %s access; changing \"notices\" needs own access. Raid mode alone can be changed with moderate access.", who.Name, who.Access)
+	case from.Moderators != to.Moderators && !who.Access.Allows(auth.Own):
+		return problem.New(http.StatusForbidden, "%s has %s access; changing \"moderators\" needs own access.", who.Name, who.Access)
+	}
+	return nil
 }
 
 func errNoSettings() error {

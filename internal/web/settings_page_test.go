@@ -46,7 +46,7 @@ func TestSettingsPage_Conflict(t *testing.T) {
 	w.See(`document.getElementById("raid-channel_burst")?.value === "20"`)
 	theirs, _ := d.control.Settings(channelID)
 	theirs.Raid.Burst = 5
-	if _, err := d.control.SetSettings(t.Context(), channelID, "berta", nil, &theirs); err != nil {
+	if _, err := d.control.SetSettings(t.Context(), control.SettingsRequest{ChannelID: channelID, Author: "berta", Wanted: &theirs}); err != nil {
 		t.Fatal(err)
 	}
 	w.Write("#raid-channel_burst", "9")

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"maps"
 	"math"
 	"net/http"
 	"time"
@@ -26,12 +27,12 @@ type namedStatus struct {
 
 // getStatus is GET /status?channel=.
 func (s states) getStatus(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	return problem.WriteJSON(w, namedStatus{who.Name, s.model.Status(r.URL.Query().Get("channel"))})
+	return problem.WriteJSON(w, namedStatus{who.Name, s.model.Status(live.NewAudience(r.URL.Query().Get("channel"), who.Identity))})
 }
 
-// getChannels is GET /channels.
-func (s states) getChannels(w http.ResponseWriter, _ *http.Request, _ access.Caller) error {
-	return problem.WriteJSON(w, map[string][]live.Channel{"channels": s.model.Channels()})
+// getChannels is GET /channels. It lists those that the caller may see.
+func (s states) getChannels(w http.ResponseWriter, _ *http.Request, who access.Caller) error {
+	return problem.WriteJSON(w, map[string][]live.Channel{"channels": s.model.ChannelsFor(who.Identity)})
 }
 
 // getThrottled is GET /throttled?channel=&within=. Without a channel it covers all channels. within
@@ -76,5 +77,14 @@ func (s states) getRates(w http.ResponseWriter, r *http.Request, _ access.Caller
 
 // serveLive is GET /live.
 func (s states) serveLive(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	return s.model.ServeFeed(w, r, live.Viewer{Name: who.Author(), HasEnded: func(ctx context.Context) bool { return s.access.HasEnded(ctx, who) }})
+	return s.model.ServeFeed(w, r, live.Viewer{Identity: who.Identity, Rights: func(ctx context.Context) live.Rights {
+		now, ok := s.access.Again(ctx, who)
+		switch {
+		case !ok:
+			return live.NoRights
+		case !maps.Equal(now.Channels, who.Channels):
+			return live.ChangedRights
+		}
+		return live.SameRights
+	}})
 }

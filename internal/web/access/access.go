@@ -30,6 +30,8 @@ type Caller struct {
 	session string
 	token   string
 	request *http.Request
+	// may reports whether an identity still has the access that admitted the request.
+	may func(auth.Identity) bool
 }
 
 // Options configures an Authenticator. Authorize and Members may be nil; the other fields are
@@ -89,18 +91,47 @@ func New(opts Options) (*Authenticator, error) {
 // Handler handles requests of identified callers.
 type Handler func(w http.ResponseWriter, r *http.Request, who Caller) error
 
-// Require admits only callers with the access that a route needs.
-func (a *Authenticator) Require(needs auth.Access, h Handler) problem.Handler {
+// Scope returns what a person may do in the channels that a request is about. The error is a
+// problem if the request names no channel, or one that is invisible to the person.
+type Scope func(r *http.Request, who auth.Identity) (auth.Access, error)
+
+// Everywhere is the Scope of requests that are about all channels, whichever there are. People
+// whose access depends on the channel have none.
+func Everywhere(_ *http.Request, who auth.Identity) (auth.Access, error) {
+	if who.Channels != nil {
+		return auth.Any, nil
+	}
+	return who.Access, nil
+}
+
+// Require admits only callers with the access that a route needs in its Scope. The Handler gets a
+// Caller with the access in this Scope.
+func (a *Authenticator) Require(needs auth.Access, scope Scope, h Handler) problem.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		who, err := a.Identify(r, needs)
 		if err != nil {
 			return err
 		}
+		if who.Access, err = scope(r, who.Identity); err != nil {
+			return err
+		}
 		if !who.Access.Allows(needs) {
-			return problem.New(http.StatusForbidden, "%s has %s access; this needs %s access.", who.Name, who.Access, needs)
+			return errForbidden(who, needs)
+		}
+		who.may = func(now auth.Identity) bool {
+			access, err := scope(r, now)
+			return err == nil && access.Allows(needs)
 		}
 		return h(w, r, who)
 	}
+}
+
+// errForbidden returns the problem for a caller without the access that a route needs.
+func errForbidden(who Caller, needs auth.Access) error {
+	if who.Access == auth.Any {
+		return problem.New(http.StatusForbidden, "%s has access to some channels only; this needs %s access to all.", who.Name, needs)
+	}
+	return problem.New(http.StatusForbidden, "%s has %s access; this needs %s access.", who.Name, who.Access, needs)
 }
 
 func errSignIn() error {
@@ -214,28 +245,36 @@ func errUnavailable(what language.Sentence, cause error) error {
 	return problem.New(http.StatusServiceUnavailable, "%s", what).Because(cause)
 }
 
-// recheck returns a problem if the caller no longer has access, or if that cannot be checked now.
-func (a *Authenticator) recheck(ctx context.Context, who Caller) (err error) {
+// Again returns the caller's present identity. ok is false if the caller no longer has the access
+// that admitted the request. While the store is unavailable, Again returns the identity of before,
+// so that nobody is signed out.
+func (a *Authenticator) Again(ctx context.Context, who Caller) (now auth.Identity, ok bool) {
+	now, err := a.identifyAgain(ctx, who)
+	var p *problem.Problem
 	switch {
-	case who.request != nil:
-		_, err = a.Authorized(who.request)
-	case who.session != "":
-		_, err = a.sessionHolder(ctx, who.session, auth.Any)
-	case !a.isSiteToken(who.token):
-		_, ok, err := a.store.Token(ctx, who.token)
-		if err == nil && !ok {
-			return a.errToken()
-		}
-		return err
+	case errors.As(err, &p) && p.Status == http.StatusUnauthorized:
+		return now, false
+	case err != nil:
+		return who.Identity, true
 	}
-	return err
+	return now, who.may == nil || who.may(now)
 }
 
-// HasEnded reports whether the caller has lost access. While the store is unavailable, it returns
-// false, so that nobody is signed out.
-func (a *Authenticator) HasEnded(ctx context.Context, who Caller) bool {
-	var p *problem.Problem
-	return errors.As(a.recheck(ctx, who), &p) && p.Status == http.StatusUnauthorized
+func (a *Authenticator) identifyAgain(ctx context.Context, who Caller) (auth.Identity, error) {
+	switch {
+	case who.request != nil:
+		now, err := a.Authorized(who.request)
+		return now.Identity, err
+	case who.session != "":
+		return a.sessionHolder(ctx, who.session, auth.Any)
+	case a.isSiteToken(who.token):
+		return siteOwner, nil
+	}
+	now, ok, err := a.store.Token(ctx, who.token)
+	if err == nil && !ok {
+		err = a.errToken()
+	}
+	return now, err
 }
 
 // isSiteToken reports whether token is the Site's token. It compares them in constant time, so that

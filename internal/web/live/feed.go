@@ -53,7 +53,7 @@ type feed struct {
 
 // reader is one connection of a dashboard to the feed.
 type reader struct {
-	channel string // empty: all channels
+	Audience
 	// The feed closes frames when the feed ends. It also closes frames if it is full, which drops a
 	// slow reader.
 	frames chan []byte
@@ -97,8 +97,8 @@ var errFeedEnded = errors.New("the live feed has ended")
 // resume adds a reader who has already received a part of this feed. It first publishes pending
 // frames. The reader receives the frames that it missed, and then a status. resume returns nil if
 // the reader's frames come from another feed, or if some missed frames are no longer stored.
-func (f *feed) resume(channel string, seen seen, waiting func() []Frame, status func() Frame) (*reader, error) {
-	if seen.feed != "" && seen.feed != f.name(channel) {
+func (f *feed) resume(a Audience, seen seen, waiting func() []Frame, status func() Frame) (*reader, error) {
+	if seen.feed != "" && seen.feed != f.name(a.channel) {
 		return nil, nil
 	}
 	f.mu.Lock()
@@ -109,24 +109,24 @@ func (f *feed) resume(channel string, seen seen, waiting func() []Frame, status 
 	if err := f.number(waiting()); err != nil {
 		return nil, err
 	}
-	return f.add(channel, seen.after, nil, status)
+	return f.add(a, seen.after, nil, status)
 }
 
 // begin adds a reader whose first frame is a snapshot. It returns nil if some frames after the
 // snapshot are no longer stored.
-func (f *feed) begin(channel string, first snapshot, status func() Frame) (*reader, error) {
+func (f *feed) begin(a Audience, first snapshot, status func() Frame) (*reader, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.add(channel, first.seq, [][]byte{first.data}, status)
+	return f.add(a, first.seq, [][]byte{first.data}, status)
 }
 
 // add adds a reader. The reader first receives the frames in begins, then those with a number
 // greater than after, then a status.
-func (f *feed) add(channel string, after uint64, begins [][]byte, status func() Frame) (*reader, error) {
+func (f *feed) add(a Audience, after uint64, begins [][]byte, status func() Frame) (*reader, error) {
 	if f.closed {
 		return nil, errFeedEnded
 	}
-	missed, ok := f.history.framesAfter(after, f.seq, channel)
+	missed, ok := f.history.framesAfter(after, f.seq, a.channel)
 	if !ok {
 		return nil, nil
 	}
@@ -137,7 +137,7 @@ func (f *feed) add(channel string, after uint64, begins [][]byte, status func() 
 		return nil, err
 	}
 	begins = append(append(begins, missed...), data)
-	r := &reader{channel, make(chan []byte, len(begins)+readerBuffer)}
+	r := &reader{a, make(chan []byte, len(begins)+readerBuffer)}
 	for _, data := range begins {
 		r.frames <- data
 	}
@@ -211,24 +211,24 @@ func (f *feed) send(data []byte, wanted func(*reader) bool) {
 	}
 }
 
-// publishStatus sends every reader the status of its channel. A status does not get a new number,
+// publishStatus sends every reader the status as its Audience sees it. A status does not get a new number,
 // because only the newest status matters.
-func (f *feed) publishStatus(make func(channel string) Frame) error {
+func (f *feed) publishStatus(make func(Audience) Frame) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	done := map[string]bool{}
+	done := map[Audience]bool{}
 	for r := range f.readers {
-		if done[r.channel] {
+		if done[r.Audience] {
 			continue
 		}
-		done[r.channel] = true
-		fr := make(r.channel)
+		done[r.Audience] = true
+		fr := make(r.Audience)
 		fr.Seq = f.seq
 		data, err := json.Marshal(fr)
 		if err != nil {
 			return err
 		}
-		f.send(data, func(other *reader) bool { return other.channel == r.channel })
+		f.send(data, func(other *reader) bool { return other.Audience == r.Audience })
 	}
 	return nil
 }

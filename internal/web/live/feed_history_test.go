@@ -52,7 +52,7 @@ func TestFeedHistory_ReaderResumes(t *testing.T) {
 func TestFeedHistory_PendingFramesGoFirst(t *testing.T) {
 	f := newFeed(noon)
 	waiting := func() []Frame { return []Frame{{Type: ThrottledFrame, Channel: "1"}} }
-	r, err := f.resume("1", seen{f.name("1"), uint64(noon.UnixMicro())}, waiting, func() Frame { return Frame{Type: StatusFrame} })
+	r, err := f.resume(Audience{channel: "1"}, seen{f.name("1"), uint64(noon.UnixMicro())}, waiting, func() Frame { return Frame{Type: StatusFrame} })
 	if err != nil {
 		t.Fatal(err)
 	}

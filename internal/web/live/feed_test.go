@@ -16,9 +16,9 @@ func joinFeed(t *testing.T, f *feed, channel string) *reader {
 func joinFeedAfter(t *testing.T, f *feed, channel string, after uint64) *reader {
 	t.Helper()
 	status := func() Frame { return Frame{Type: StatusFrame} }
-	r, err := f.resume(channel, seen{f.name(channel), after}, func() []Frame { return nil }, status)
+	r, err := f.resume(Audience{channel: channel}, seen{f.name(channel), after}, func() []Frame { return nil }, status)
 	if r == nil && err == nil {
-		r, err = f.begin(channel, snapshot{f.lastNumber(), []byte(fmt.Sprintf(`{"type":"snapshot","seq":%d}`, f.lastNumber()))}, status)
+		r, err = f.begin(Audience{channel: channel}, snapshot{f.lastNumber(), []byte(fmt.Sprintf(`{"type":"snapshot","seq":%d}`, f.lastNumber()))}, status)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestLive_FeedOfOneChannel(t *testing.T) {
 		t.Errorf("%v; channel 1 has %d frames, all have %d", err, len(one.frames), len(all.frames))
 	}
 	f.close()
-	if r, err := f.begin("", snapshot{}, nil); r != nil || !errors.Is(err, errFeedEnded) {
+	if r, err := f.begin(Audience{}, snapshot{}, nil); r != nil || !errors.Is(err, errFeedEnded) {
 		t.Errorf("a closed feed was joined: %v", err)
 	}
 }

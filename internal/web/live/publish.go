@@ -48,13 +48,13 @@ func (m *Model) changeFrames() []Frame {
 	return frames
 }
 
-func (m *Model) statusFrame(channel string) Frame {
-	status := m.Status(channel)
-	return Frame{Type: StatusFrame, Now: m.opts.Now(), Channel: channel, Channels: m.Channels(), Status: &status}
+func (m *Model) statusFrame(a Audience) Frame {
+	status := m.Status(a)
+	return Frame{Type: StatusFrame, Now: m.opts.Now(), Channel: a.channel, Channels: a.channels(m.Channels()), Status: &status}
 }
 
-func (m *Model) snapshotFrame(channel string) Frame {
-	fr := m.statusFrame(channel)
+func (m *Model) snapshotFrame(a Audience) Frame {
+	fr, channel := m.statusFrame(a), a.channel
 	fr.Type, fr.Feed = SnapshotFrame, m.feed.name(channel)
 	fr.Users = m.throttledUsers(channel, isAny)
 	if channel != "" {

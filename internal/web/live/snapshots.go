@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// snapshot is a channel's state up to a frame of the feed. It may already include later changes,
+// snapshot is the state up to a frame of the feed, as an Audience sees it. It may already include later changes,
 // which the following frames repeat.
 type snapshot struct {
 	seq  uint64
@@ -14,22 +14,22 @@ type snapshot struct {
 }
 
 // snapshots makes the feed's snapshots, one at a time because a large one takes a while. Readers
-// who join between the same two frames share a snapshot. It is safe for concurrent use.
+// of the same Audience who join between the same two frames share a snapshot. It is safe for concurrent use.
 type snapshots struct {
 	turn chan struct{} // holds a value while a snapshot is made
 
 	mu   sync.Mutex
-	kept map[string]snapshot // the last one per channel
+	kept map[Audience]snapshot // the last one of each
 }
 
 func newSnapshots() *snapshots {
-	return &snapshots{turn: make(chan struct{}, 1), kept: map[string]snapshot{}}
+	return &snapshots{turn: make(chan struct{}, 1), kept: map[Audience]snapshot{}}
 }
 
-// get returns a channel's current snapshot. If another snapshot is being made, it waits for that
+// get returns the current snapshot for an Audience. If another snapshot is being made, it waits for that
 // one first. number returns the number of the feed's last frame. next publishes pending frames and
 // returns the same number. make makes the snapshot's frame.
-func (s *snapshots) get(ctx context.Context, channel string, number func() uint64, next func() (uint64, error), make func() Frame) (snapshot, error) {
+func (s *snapshots) get(ctx context.Context, a Audience, number func() uint64, next func() (uint64, error), make func() Frame) (snapshot, error) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -39,7 +39,7 @@ func (s *snapshots) get(ctx context.Context, channel string, number func() uint6
 	if err := ctx.Err(); err != nil { // select is random if both channels are ready
 		return snapshot{}, err
 	}
-	if kept, ok := s.find(channel); ok && kept.seq == number() {
+	if kept, ok := s.find(a); ok && kept.seq == number() {
 		return kept, nil
 	}
 	seq, err := next()
@@ -53,21 +53,21 @@ func (s *snapshots) get(ctx context.Context, channel string, number func() uint6
 		return snapshot{}, err
 	}
 	made := snapshot{seq, data}
-	s.keep(channel, made)
+	s.keep(a, made)
 	return made, nil
 }
 
-func (s *snapshots) find(channel string) (snapshot, bool) {
+func (s *snapshots) find(a Audience) (snapshot, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kept, ok := s.kept[channel]
+	kept, ok := s.kept[a]
 	return kept, ok
 }
 
-func (s *snapshots) keep(channel string, made snapshot) {
+func (s *snapshots) keep(a Audience, made snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kept[channel] = made
+	s.kept[a] = made
 }
 
 // forget drops the cached snapshots, because a large one takes some megabytes.

@@ -10,7 +10,7 @@ import (
 // snapshotOf returns a snapshot of a feed, made by make.
 func snapshotOf(t *testing.T, s *snapshots, f *feed, channel string, make func() Frame) snapshot {
 	t.Helper()
-	made, err := s.get(t.Context(), channel, f.lastNumber, func() (uint64, error) { return f.publishPending(func() []Frame { return nil }) }, make)
+	made, err := s.get(t.Context(), Audience{channel: channel}, f.lastNumber, func() (uint64, error) { return f.publishPending(func() []Frame { return nil }) }, make)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestSnapshots_FeedGoesOn(t *testing.T) {
 		}
 		return Frame{Type: SnapshotFrame}
 	})
-	r, err := f.begin("1", first, func() Frame { return Frame{Type: StatusFrame} })
+	r, err := f.begin(Audience{channel: "1"}, first, func() Frame { return Frame{Type: StatusFrame} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestSnapshots_OneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f := newSnapshots(), newFeed(noon)
 		going, release := make(chan struct{}), make(chan struct{})
-		go s.get(t.Context(), "1", f.lastNumber, func() (uint64, error) { return f.lastNumber(), nil }, func() Frame {
+		go s.get(t.Context(), Audience{channel: "1"}, f.lastNumber, func() (uint64, error) { return f.lastNumber(), nil }, func() Frame {
 			close(going)
 			<-release
 			return Frame{Type: SnapshotFrame}
@@ -75,7 +75,7 @@ func TestSnapshots_OneAtATime(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			_, err := s.get(ctx, "2", f.lastNumber, nil, nil)
+			_, err := s.get(ctx, Audience{channel: "2"}, f.lastNumber, nil, nil)
 			ended <- err
 		}()
 		synctest.Wait()
@@ -88,7 +88,7 @@ func TestSnapshots_OneAtATime(t *testing.T) {
 		}
 		close(release)
 		synctest.Wait()
-		if _, err := s.get(ctx, "2", f.lastNumber, nil, nil); !errors.Is(err, context.Canceled) {
+		if _, err := s.get(ctx, Audience{channel: "2"}, f.lastNumber, nil, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("without another snapshot in progress: %v", err)
 		}
 	})

@@ -3,6 +3,7 @@ package live
 import (
 	"time"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -80,7 +81,13 @@ type Connection struct {
 	// Detail is one line for people, with commands in `backticks`. It is empty if there is nothing
 	// to add.
 	Detail string `json:"detail,omitempty"`
+	// Channel is the ID of the channel that it is about, or SeveralChannels. It is empty for a
+	// connection of chatguard as a whole.
+	Channel string `json:"-"`
 }
+
+// SeveralChannels marks a Connection that sums up several channels.
+const SeveralChannels = "\x00"
 
 // Status is the state of chatguard and how busy a channel is. An empty channel means all channels.
 type Status struct {
@@ -93,11 +100,12 @@ type Status struct {
 	Rates
 }
 
-// Status returns the current state. An empty channel means all channels.
-func (m *Model) Status(channel string) Status {
+// Status returns the current state as an Audience sees it.
+func (m *Model) Status(a Audience) Status {
+	channel := a.channel
 	return Status{
 		Now:            m.opts.Now(),
-		Connections:    m.Connections(),
+		Connections:    a.connections(m.Connections(), m.Channels()),
 		Database:       m.Database(),
 		Shared:         m.Shared(),
 		ThrottledUsers: m.board.len(channel),
@@ -136,6 +144,11 @@ func (m *Model) Channels() []Channel {
 		}
 	}
 	return list
+}
+
+// ChannelsFor returns those of the channels that a person may see.
+func (m *Model) ChannelsFor(who auth.Identity) []Channel {
+	return NewAudience("", who).channels(m.Channels())
 }
 
 // Throttled returns the users of a channel who are held back now, the one throttled earliest first.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
@@ -27,10 +28,20 @@ const TooManyFeeds websocket.StatusCode = 4429
 
 // Viewer is the reader of a live feed.
 type Viewer struct {
-	Name string
-	// HasEnded reports whether the viewer has lost access.
-	HasEnded func(context.Context) bool
+	auth.Identity
+	// Rights returns what has become of the viewer's rights since the feed began.
+	Rights func(context.Context) Rights
 }
+
+// Rights is what has become of a viewer's rights.
+type Rights int
+
+// What can have become of a viewer's rights.
+const (
+	SameRights    Rights = iota // or it isn't known
+	ChangedRights               // other channels may be visible now
+	NoRights                    // the viewer has lost access
+)
 
 // ServeFeed is GET /live?channel=&feed=&after=: a WebSocket that sends a snapshot and then every
 // change. after is the number of the last frame that the reader has seen. A reader who was not away
@@ -62,20 +73,20 @@ func (m *Model) ServeFeed(w http.ResponseWriter, r *http.Request, who Viewer) er
 	// This closes the connection even while it waits for the reader's close frame.
 	defer context.AfterFunc(m.ending, cancel)()
 	ctx = conn.CloseRead(ctx)
-	if reason := m.slots.take(who.Name); reason != "" {
+	if reason := m.slots.take(who.Author()); reason != "" {
 		conn.Close(TooManyFeeds, reason+": close another dashboard page")
 		return nil
 	}
-	defer m.slots.leave(who.Name)
-	code, reason := m.follow(ctx, conn, channel, before, who)
+	defer m.slots.leave(who.Author())
+	code, reason := m.follow(ctx, conn, NewAudience(channel, who.Identity), before, who)
 	conn.Close(code, reason) // an error means that the reader is gone
 	return nil
 }
 
-// follow writes a channel's frames to a reader until the feed ends for this reader. It returns the
+// follow writes an Audience's frames to a reader until the feed ends for this reader. It returns the
 // reason for the end.
-func (m *Model) follow(ctx context.Context, conn *websocket.Conn, channel string, before seen, who Viewer) (websocket.StatusCode, string) {
-	reader, err := m.join(ctx, channel, before)
+func (m *Model) follow(ctx context.Context, conn *websocket.Conn, a Audience, before seen, who Viewer) (websocket.StatusCode, string) {
+	reader, err := m.join(ctx, a, before)
 	switch {
 	case errors.Is(err, errFeedEnded):
 		return websocket.StatusGoingAway, "chatguard is stopping"
@@ -89,17 +100,17 @@ func (m *Model) follow(ctx context.Context, conn *websocket.Conn, channel string
 	return m.stream(ctx, conn, reader, who)
 }
 
-// join adds a reader to the feed of a channel. If possible the reader resumes after the last frame
+// join adds a reader to the feed of an Audience. If possible the reader resumes after the last frame
 // they have seen. Otherwise they start with a snapshot, which is made while the feed continues.
-func (m *Model) join(ctx context.Context, channel string, before seen) (*reader, error) {
-	status := func() Frame { return m.statusFrame(channel) }
-	reader, err := m.feed.resume(channel, before, m.changeFrames, status)
+func (m *Model) join(ctx context.Context, a Audience, before seen) (*reader, error) {
+	status := func() Frame { return m.statusFrame(a) }
+	reader, err := m.feed.resume(a, before, m.changeFrames, status)
 	for reader == nil && err == nil {
 		var first snapshot
-		first, err = m.snapshots.get(ctx, channel, m.feed.lastNumber, func() (uint64, error) { return m.feed.publishPending(m.changeFrames) },
-			func() Frame { return m.snapshotFrame(channel) })
+		first, err = m.snapshots.get(ctx, a, m.feed.lastNumber, func() (uint64, error) { return m.feed.publishPending(m.changeFrames) },
+			func() Frame { return m.snapshotFrame(a) })
 		if err == nil {
-			reader, err = m.feed.begin(channel, first, status)
+			reader, err = m.feed.begin(a, first, status)
 		}
 	}
 	return reader, err
@@ -134,8 +145,11 @@ func (m *Model) stream(ctx context.Context, conn *websocket.Conn, to *reader, wh
 				return websocket.StatusGoingAway, ""
 			}
 		case <-check.C:
-			if who.HasEnded(ctx) {
+			switch who.Rights(ctx) {
+			case NoRights:
 				return SignedOut, "signed out"
+			case ChangedRights:
+				return websocket.StatusGoingAway, "connect again"
 			}
 		}
 	}

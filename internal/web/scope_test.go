@@ -1,0 +1,399 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/live"
+)
+
+// fakeMembers are people whose sessions the test keeps.
+type fakeMembers struct {
+	mu       sync.Mutex
+	sessions map[string]auth.Identity
+}
+
+func (m *fakeMembers) Holder(_ context.Context, session string) (auth.Identity, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	who, ok := m.sessions[session]
+	return who, ok, nil
+}
+
+func (m *fakeMembers) Confirm(ctx context.Context, session string) (auth.Identity, bool, error) {
+	return m.Holder(ctx, session)
+}
+
+func (m *fakeMembers) set(session string, who auth.Identity) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sessions[session] = who
+}
+
+func (m *fakeMembers) End(session string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.sessions, session)
+}
+
+func (m *fakeMembers) List() (list []auth.Session) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for session, who := range m.sessions {
+		list = append(list, auth.Session{Identity: who, ID: access.SessionID(session)})
+	}
+	return list
+}
+
+func (m *fakeMembers) EndByID(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := len(m.sessions)
+	maps.DeleteFunc(m.sessions, func(session string, _ auth.Identity) bool { return access.SessionID(session) == id })
+	return len(m.sessions) < before
+}
+
+// withMembers returns an option that adds members, and the members.
+func withMembers() (*fakeMembers, func(*Options)) {
+	m := &fakeMembers{sessions: map[string]auth.Identity{}}
+	return m, func(o *Options) { o.Members = m }
+}
+
+// startMember starts a session of a member, and returns its cookie.
+func (d *dashboard) startMember(m *fakeMembers, who auth.Identity) *http.Cookie {
+	session, w := access.NewMemberSession(), httptest.NewRecorder()
+	m.set(session, who)
+	d.server.access.StartMember(w, httptest.NewRequest("GET", "http://"+d.address+"/", nil), session)
+	return w.Result().Cookies()[0]
+}
+
+// hiddenID is the ID of the channel that is invisible to the moderator in the tests of scopes. All
+// names and texts in it contain "hidden".
+const hiddenID = "8"
+
+var hiddenUser = chatguard.User{ID: "42", Login: "hiddenuser", DisplayName: "HiddenUser"}
+
+// twoChannels is an option for a dashboard with a second channel, whose ID is hiddenID.
+func twoChannels(o *Options) {
+	o.Channels = func() []live.Channel {
+		return []live.Channel{{ID: channelID, Login: "somechannel"}, {ID: hiddenID, Login: "hiddenroom"}}
+	}
+	o.Connections = func() []live.Connection {
+		return []live.Connection{
+			{Name: "Twitch", State: live.Connected, Detail: "#hiddenroom: no such channel"},
+			{Channel: hiddenID, Name: "#hiddenroom", State: live.Paused, Detail: "by hidden"},
+			{Channel: live.SeveralChannels, Name: "and 1 more hidden", State: live.Observing},
+			{Channel: channelID, Name: "#somechannel", State: live.Paused, Detail: "by anna"},
+		}
+	}
+	o.ExportPolicy = func(chatguard.Policy) ([]byte, error) { return []byte("mode = \"observe\"\n"), nil }
+	o.Login = &fakeLogin{}
+	o.Setup = func(string) (BotSetup, bool) { return BotSetup{}, true }
+	o.Nodes = func(context.Context) (Nodes, error) { return Nodes{}, nil }
+}
+
+// fillHidden lets people write and act in the hidden channel, and returns an entry of its journal.
+func (d *dashboard) fillHidden() (entry chatguard.EntryID) {
+	d.Helper()
+	for i := range 5 {
+		v, err := d.guard.Check(d.Context(), chatguard.Message{
+			ID: fmt.Sprint("hidden", i), ChannelID: hiddenID, User: hiddenUser, Text: "hidden words", SentAt: d.now(),
+		})
+		if err != nil {
+			d.Fatal(err)
+		}
+		entry = v.EntryID
+	}
+	hidden := journal.Target{ChannelID: hiddenID, UserID: hiddenUser.ID, Author: "token:hidden"}
+	if _, _, err := d.control.AddNote(d.Context(), hidden, "a hidden note"); err != nil {
+		d.Fatal(err)
+	}
+	if _, err := d.control.SetOverride(d.Context(), hidden, nil, chatguard.UserOverride{Timezone: "Asia/Tokyo"}); err != nil {
+		d.Fatal(err)
+	}
+	if _, err := d.control.Pause(d.Context(), hiddenID, "token:hidden"); err != nil {
+		d.Fatal(err)
+	}
+	return entry
+}
+
+// stateOfHidden returns everything about the hidden channel that the owner can see, apart from
+// times and rates.
+func (d *dashboard) stateOfHidden(entry chatguard.EntryID) string {
+	d.Helper()
+	d.flush()
+	var all strings.Builder
+	for _, path := range []string{
+		"/channels/8/policy", "/channels/8/policy/revisions", "/channels/8/settings", "/channels/8/overrides", "/channels/8/users/42/notes",
+		"/audit?channel=8", "/journal?channel=8", fmt.Sprintf("/journal?channel=8&entry=%d", entry),
+	} {
+		a := d.do("GET", "/api/v1"+path, nil, asOwner)
+		if a.StatusCode != http.StatusOK {
+			d.Fatalf("%s: %s %s", path, a.Status, a.body)
+		}
+		fmt.Fprintf(&all, "%s: %s\n", path, a.body)
+	}
+	now := d.control.Switches(hiddenID)
+	fmt.Fprintf(&all, "%+v %+v", now.PausedBy, now.RaidUntil)
+	return all.String()
+}
+
+// A moderator of one of two channels can use every route for their channel, as far as a moderator
+// may, and no route shows or changes anything of the other channel. A route that isn't classified
+// fails the test.
+func TestScope_OtherChannelIsInvisible(t *testing.T) {
+	members, addMembers := withMembers()
+	d := dash(t, twoChannels, addMembers)
+	mine := d.say(spammer, 5).EntryID
+	hidden := d.fillHidden()
+	before := d.stateOfHidden(hidden)
+	as := addCookie(d.startMember(members, auth.Identity{
+		Name: "clara", Access: auth.Moderate, From: auth.FromTwitch, Channels: map[string]auth.Access{channelID: auth.Moderate},
+	}))
+
+	for _, route := range d.server.api() {
+		if _, ok := scopes[route.pattern]; !ok && !strings.Contains(route.pattern, "{channel}") {
+			t.Errorf("%s: say in scopes which channels it is about", route.pattern)
+		}
+		ask := func(channel string, entry chatguard.EntryID) answer {
+			method, path, _ := strings.Cut(route.pattern, " ")
+			path = strings.NewReplacer("{channel}", channel, "{id}", spammer.ID, "{entry}", fmt.Sprint(entry), "{note}", "1", "{pardon}", "1").Replace(path)
+			sent := d.validRequests(channel)[method+" "+path]
+			if slices.Contains(route.query, "channel") && channel != "" {
+				path += "?channel=" + channel
+			}
+			if sent.adjust == nil || sent.body != nil {
+				sent.adjust = setHeader("If-Match", "*")
+			}
+			return d.do(method, "/api/v1"+path, sent.body, sent.adjust, func(r *http.Request) { r.Header.Del("Authorization") }, as)
+		}
+		if route.pattern == "DELETE /session" || route.pattern == "GET /live" { // tested on their own
+			continue
+		}
+		theirs := ask(hiddenID, hidden)
+		for _, a := range []answer{theirs, ask("", hidden)} {
+			if strings.Contains(strings.ToLower(string(a.body)), "hidden") {
+				t.Errorf("%s shows %s", route.pattern, a.body)
+			}
+		}
+		isBound := strings.Contains(route.pattern, "{channel}") || strings.Contains(route.pattern, "{entry}") || slices.Contains(route.query, "channel")
+		if isBound && theirs.StatusCode != http.StatusNotFound {
+			t.Errorf("%s of the other channel: %s %s", route.pattern, theirs.Status, theirs.body)
+		}
+		if a := ask("", hidden); slices.Contains(route.query, "channel") && a.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("%s without a channel: %s %s", route.pattern, a.Status, a.body)
+		}
+		own := ask(channelID, mine)
+		refused := own.StatusCode == http.StatusUnauthorized || own.StatusCode == http.StatusForbidden
+		if may := auth.Moderate.Allows(route.needs) && (isBound || !isAboutAll[route.pattern]); may == refused {
+			t.Errorf("%s of the own channel: %s %s", route.pattern, own.Status, own.body)
+		}
+	}
+	if after := d.stateOfHidden(hidden); after != before {
+		t.Errorf("the other channel has changed from\n%s\nto\n%s", before, after)
+	}
+}
+
+// isAboutAll has the routes for which a moderator of one channel needs access to all.
+var isAboutAll = map[string]bool{"GET /nodes": true}
+
+// Recordings of another channel can't be tried in the Lab.
+func TestScope_LabRecordings(t *testing.T) {
+	members, addMembers := withMembers()
+	d := dash(t, twoChannels, addMembers)
+	d.fillHidden()
+	d.flush()
+	as := addCookie(d.startMember(members, auth.Identity{
+		Name: "clara", Access: auth.View, From: auth.FromTwitch, Channels: map[string]auth.Access{channelID: auth.View},
+	}))
+	for channel, want := range map[string]int{channelID: http.StatusOK, hiddenID: http.StatusNotFound} {
+		a := d.do("POST", "/api/v1/lab", json.RawMessage(`{"lanes": [{"limits": []}], "traffic": {"kind": "recorded", "channel": "`+channel+`", "last": "1h"}}`), as)
+		if a.StatusCode != want {
+			t.Errorf("recordings of %s: %s %s", channel, a.Status, a.body)
+		}
+	}
+}
+
+// The reasons for not being ready, and the metrics, may name any channel.
+func TestScope_Probes(t *testing.T) {
+	members, addMembers := withMembers()
+	d := dash(t, twoChannels, addMembers)
+	d.breakDatabase(time.Minute)
+	viaProxy := setHeader("X-Forwarded-For", "192.0.2.1")
+	for _, c := range []struct {
+		channels map[string]auth.Access
+		metrics  int
+		reasons  bool
+	}{
+		{map[string]auth.Access{channelID: auth.Own}, http.StatusForbidden, false},
+		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.View}, http.StatusOK, true},
+		{map[string]auth.Access{}, http.StatusForbidden, false},
+	} {
+		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: c.channels}))
+		if a := d.do("GET", "/metrics", nil, viaProxy, as); a.StatusCode != c.metrics {
+			t.Errorf("%v: the metrics: %s", c.channels, a.Status)
+		}
+		if a := d.do("GET", "/readyz", nil, as); strings.Contains(string(a.body), "reasons") != c.reasons {
+			t.Errorf("%v: readiness: %s", c.channels, a.body)
+		}
+	}
+}
+
+// A person with rights in all channels may do what is about all of them, as far as in the channel
+// with the least rights.
+func TestScope_AllChannels(t *testing.T) {
+	members, addMembers := withMembers()
+	d := dash(t, twoChannels, addMembers)
+	for _, c := range []struct {
+		rights map[string]auth.Access
+		nodes  int
+		login  int
+	}{
+		{map[string]auth.Access{channelID: auth.Own}, 403, 403},
+		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.View}, 200, 403},
+		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.Own}, 200, 200},
+	} {
+		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: c.rights}))
+		if a := d.do("GET", "/api/v1/nodes", nil, as); a.StatusCode != c.nodes {
+			t.Errorf("%v: the nodes: %s %s", c.rights, a.Status, a.body)
+		}
+		if a := d.do("GET", "/api/v1/login", nil, as); a.StatusCode != c.login {
+			t.Errorf("%v: the login: %s %s", c.rights, a.Status, a.body)
+		}
+	}
+}
+
+// The live feed shows only the channels that its reader may see. If the reader loses the channel,
+// the feed asks for a sign-in. If other channels become visible or invisible, it starts again.
+func TestScope_LiveFeed(t *testing.T) {
+	members, addMembers := withMembers()
+	d := dash(t, twoChannels, addMembers)
+	d.say(spammer, 5)
+	d.fillHidden()
+	moderator := func(rights map[string]auth.Access) auth.Identity {
+		return auth.Identity{Name: "clara", Access: auth.Moderate, From: auth.FromTwitch, Channels: rights}
+	}
+	one, both := map[string]auth.Access{channelID: auth.Moderate}, map[string]auth.Access{channelID: auth.Moderate, hiddenID: auth.View}
+	for _, c := range []struct {
+		name string
+		from map[string]auth.Access
+		to   map[string]auth.Access
+		ends websocket.StatusCode
+	}{
+		{"another channel", one, both, websocket.StatusGoingAway},
+		{"fewer channels", both, one, websocket.StatusGoingAway},
+		{"fewer rights", one, map[string]auth.Access{channelID: auth.View}, websocket.StatusGoingAway},
+		{"no rights", one, map[string]auth.Access{hiddenID: auth.Own}, live.SignedOut},
+	} {
+		cookie := d.startMember(members, moderator(c.from))
+		l := d.listenWith("Cookie", cookie.String(), "")
+		for _, kind := range []live.FrameType{live.SnapshotFrame, live.StatusFrame} {
+			fr := l.next(kind)
+			data, err := json.Marshal(fr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, seesHidden := c.from[hiddenID]
+			if len(fr.Channels) != len(c.from) || strings.Contains(string(data), "hiddenroom") != seesHidden || strings.Contains(string(data), "hidden words") {
+				t.Errorf("%s: a %s shows %s", c.name, kind, data)
+			}
+		}
+		members.set(cookie.Value, moderator(c.to))
+		if code := l.waitClosed(); code != c.ends {
+			t.Errorf("%s: the feed ends with %d, want %d", c.name, code, c.ends)
+		}
+	}
+	for channel, want := range map[string]int{hiddenID: http.StatusNotFound, "": http.StatusUnprocessableEntity} {
+		_, answer, err := d.dial(channel, http.Header{"Cookie": {d.startMember(members, moderator(one)).String()}}, "")
+		if err == nil || answer == nil || answer.StatusCode != want {
+			t.Errorf("the feed of channel %q: %v, %v", channel, answer, err)
+		}
+	}
+}
+
+// A member's session ends when they sign out, and their changes have their name on Twitch.
+func TestMembers_Session(t *testing.T) {
+	members, addMembers := withMembers()
+	d := dash(t, addMembers)
+	who := auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: map[string]auth.Access{channelID: auth.Own}}
+	as := addCookie(d.startMember(members, who))
+	me := decode[access.SignedInAs](t, d.do("GET", "/api/v1/session", nil, as))
+	if me.Author != journal.TwitchAuthor+"clara" || me.Channels[channelID] != auth.Own {
+		t.Errorf("signed in as %+v", me)
+	}
+	decode[switchedTo](t, d.do("POST", channelPath+"/pause", nil, as))
+	if by := d.control.Switches(channelID).PausedBy; by != journal.TwitchAuthor+"clara" {
+		t.Errorf("paused by %s", by)
+	}
+	if a := d.do("DELETE", "/api/v1/session", nil, as); a.StatusCode != http.StatusNoContent || len(members.sessions) != 0 {
+		t.Errorf("signing out: %s, %v", a.Status, members.sessions)
+	}
+	if a := d.do("GET", "/api/v1/session", nil, as); a.StatusCode != http.StatusUnauthorized {
+		t.Errorf("signed out: %s", a.Status)
+	}
+}
+
+// Moderators may change raid mode. Notices need own access, or the access of moderators before that,
+// and the moderators' role needs own access.
+func TestSettings_NeedAccess(t *testing.T) {
+	d := dash(t)
+	was := decode[settingsShown](t, d.do("GET", channelPath+"/settings", nil, asOwner)).Settings
+	raiding, notifying, both, trusting := was, was, was, was
+	raiding.Raid.Burst = 99
+	notifying.Notices.Text = "@{name}, slower"
+	both.Raid, both.Notices = raiding.Raid, notifying.Notices
+	trusting.Moderators = auth.Help
+	holders := map[auth.Access]func(*http.Request){auth.Own: asOwner}
+	for _, access := range []auth.Access{auth.Help, auth.Moderate, auth.ModerateNotices} {
+		holders[access] = setBearer(d.newToken(access))
+	}
+	for _, c := range []struct {
+		name   string
+		wanted control.Settings
+		may    []auth.Access
+		says   string
+	}{
+		{"raid mode", raiding, []auth.Access{auth.Moderate, auth.ModerateNotices, auth.Own}, ""},
+		{"notices", notifying, []auth.Access{auth.ModerateNotices, auth.Own}, `"notices\" needs own access`},
+		{"both", both, []auth.Access{auth.ModerateNotices, auth.Own}, `"notices\" needs own access`},
+		{"moderators", trusting, []auth.Access{auth.Own}, `"moderators\" needs own access`},
+	} {
+		for access, as := range holders {
+			decode[settingsSaved](t, d.do("PUT", channelPath+"/settings", was, asOwner, setHeader("If-Match", "*")))
+			a := d.do("PUT", channelPath+"/settings", c.wanted, as, setHeader("If-Match", "*"))
+			may := slices.Contains(c.may, access)
+			if may != (a.StatusCode == http.StatusOK) || !may && a.StatusCode != http.StatusForbidden {
+				t.Errorf("%s by %s: %s %s", c.name, access, a.Status, a.body)
+			}
+			if access == auth.Moderate && !strings.Contains(string(a.body), c.says) {
+				t.Errorf("%s: %s", c.name, a.body)
+			}
+			changed := decode[settingsShown](t, d.do("GET", channelPath+"/settings", nil, asOwner)).Settings != was
+			if changed != may {
+				t.Errorf("%s by %s: changed %v", c.name, access, changed)
+			}
+		}
+	}
+	decode[settingsSaved](t, d.do("PUT", channelPath+"/settings", notifying, asOwner, setHeader("If-Match", "*")))
+	if a := d.do("DELETE", channelPath+"/settings", nil, holders[auth.Moderate], setHeader("If-Match", "*")); a.StatusCode != http.StatusForbidden {
+		t.Errorf("a moderator restores the configuration's notices: %s %s", a.Status, a.body)
+	}
+	decode[settingsSaved](t, d.do("PUT", channelPath+"/settings", raiding, asOwner, setHeader("If-Match", "*")))
+	decode[settingsSaved](t, d.do("DELETE", channelPath+"/settings", nil, holders[auth.Moderate], setHeader("If-Match", "*")))
+}
