@@ -20,6 +20,7 @@
  * @property {typeof import("./en/limits.js").default} limits
  * @property {typeof import("./en/now.js").default} now
  * @property {typeof import("./en/overlay.js").default} overlay
+ * @property {typeof import("./en/people.js").default} people
  * @property {typeof import("./en/records.js").default} records
  * @property {typeof import("./en/shell.js").default} shell
  * @property {typeof import("./en/start.js").default} start

@@ -1,6 +1,7 @@
 // @ts-check
 // The card of a user: whether they may write, buttons to change that, limits, throttled messages.
 
+import { rich, sentences, t } from "../../text/text.js";
 import { html, useEffect, useRef } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
 import { loginOf, mayModerate, nameOf, now, shownID, update } from "../core/state.js";
@@ -22,13 +23,13 @@ import { Why } from "../words/why.js";
 export function UserCard({ state, person }) {
   const { id, card, problem, isGone } = person;
   const why = useAnnouncedWhy(card);
-  if (isGone || !card) return html`<p class=${problem ? "error" : "muted"} role="status">${problem || html`Loading <bdi>${shownID(id)}</bdi>…`}</p>`;
+  if (isGone || !card) return html`<p class=${problem ? "error" : "muted"} role="status">${problem || rich("people.loading", { who: html`<bdi>${shownID(id)}</bdi>` })}</p>`;
   return html`
     <div class="identity">
       <h2><bdi>${nameOf(card)}</bdi>${loginOf(card) && html` <bdi class="login muted">${loginOf(card)}</bdi>`}</h2>
       <p class="muted">${about(card)}</p>
     </div>
-    ${problem && html`<p class="error" role="alert">${problem} Showing earlier data.</p>`}
+    ${problem && html`<p class="error" role="alert">${sentences(problem, t("shell.earlier"))}</p>`}
     <div class=${problem ? "stale" : ""}>
       <p class="why" ref=${why}><${Why} card=${card} state=${state} /></p>
       <p class="muted">${strikes(card)}</p>
@@ -56,15 +57,16 @@ function useAnnouncedWhy(card) {
 
 /** @param {Card} of */
 function about({ user_id: id, roles, last_seen: seen, entries_unavailable: unavailable }) {
-  const unseen = unavailable ? "login and roles unavailable" : "no messages recorded here";
-  return [`ID ${shownID(id)}`, roleNames(roles), seen ? `last seen ${stamp(Date.parse(seen))}` : unseen].filter(Boolean).join(" · ");
+  const unseen = unavailable ? t("people.unavailable") : t("people.unseen");
+  return [t("people.id", { id: shownID(id) }), roleNames(roles), seen ? t("people.last-seen", { time: stamp(Date.parse(seen)) }) : unseen].filter(Boolean).join(" · ");
 }
 
 /** @param {Card} of */
 function strikes({ strikes: count = 0, lapse_at: lapseAt, next }) {
-  if (!count) return next ? `No strikes. First penalty: ${penaltyWords(next)}.` : "No strikes.";
-  const forgotten = lapseAt ? `, expiring in ${wait(Date.parse(lapseAt) - now())}, at ${upcoming(Date.parse(lapseAt))}` : "";
-  return `${count} ${count === 1 ? "strike" : "strikes"}${forgotten}. Next penalty: ${penaltyWords(next)}.`;
+  if (!count) return sentences(t("people.no-strikes"), next && t("people.first-penalty", { penalty: penaltyWords(next) }));
+  const at = Date.parse(lapseAt ?? "");
+  const standing = at ? t("people.strikes-lapse", { n: count, wait: wait(at - now()), time: upcoming(at) }) : t("people.strikes", { n: count });
+  return sentences(standing, t("people.next-penalty", { penalty: penaltyWords(next) }));
 }
 
 /** @param {{state: State, card: Card}} props */
@@ -73,21 +75,21 @@ function Entries({ state, card }) {
   const name = nameOf(card);
   return html`
     <section class="part" aria-labelledby="last-entries">
-      <h3 id="last-entries">Recently throttled</h3>
-      ${unavailable && html`<p class="warn">The journal is unavailable: the database is failing.</p>`}
-      ${!unavailable && entries.length === 0 && html`<p class="muted">No throttled messages from <bdi>${name}</bdi> in the journal.</p>`}
+      <h3 id="last-entries">${t("people.entries")}</h3>
+      ${unavailable && html`<p class="warn">${t("people.no-journal")}</p>`}
+      ${!unavailable && entries.length === 0 && html`<p class="muted">${rich("people.no-entries", { who: html`<bdi>${name}</bdi>` })}</p>`}
       ${entries.length > 0 && html`
         <div class="entries of-user" role="table" aria-labelledby="last-entries">
           <${EntryHead} />
           ${entries.map((entry) => entryRow({ state, entry, then: reload }))}
         </div>
-        <p><a href=${linkTo(state, "journal", { user: card.user_id })}>Show all in the journal</a></p>`}
+        <p><a href=${linkTo(state, "journal", { user: card.user_id })}>${t("people.all-entries")}</a></p>`}
     </section>
   `;
 }
 
 function EntryHead() {
-  const names = ["Time", "Message", "Limit", "Action", ...(mayModerate() ? ["Pardon"] : [])];
+  const names = [t("people.time"), t("now.column-message"), t("now.limit"), t("now.column-action"), ...(mayModerate() ? [t("now.pardon")] : [])];
   return html`<div role="row" class="head">${names.map((name) => html`<span role="columnheader">${name}</span>`)}</div>`;
 }
 
@@ -95,10 +97,10 @@ function EntryHead() {
 function UserOwn({ card: { override, everywhere_override: everywhere = {} } }) {
   return html`
     <section class="part" aria-labelledby="own">
-      <h3 id="own">Custom limits</h3>
-      <p><${OverrideWords} own=${override} none="None: the limits of their role apply." /></p>
+      <h3 id="own">${t("people.own")}</h3>
+      <p><${OverrideWords} own=${override} none=${t("people.own-none")} /></p>
       ${Object.keys(everywhere).length > 0 && html`
-        <p>In all channels: <${OverrideWords} own=${everywhere} none="" /> <span class="muted">Cannot be changed for a single channel.</span></p>`}
+        <p>${rich("people.everywhere", { limits: html`<${OverrideWords} own=${everywhere} none="" />` })} <span class="muted">${t("people.everywhere-fixed")}</span></p>`}
     </section>
   `;
 }

@@ -2,6 +2,7 @@
 // Changing the user whose card is shown: the buttons, the form that one of them opens, and the
 // outcome.
 
+import { rich, t } from "../../text/text.js";
 import { html, useEffect, useRef } from "../../vendor/htm-preact.js";
 import { exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
 import { mayAct, shownID } from "../core/state.js";
@@ -9,19 +10,26 @@ import { close, edit, isConflict, open, pardon, submit, undo } from "./form.js";
 import { OverrideFields } from "./override-fields.js";
 import { LimitField } from "../widgets/field.js";
 import { banWarning, giver, liftNames, timeoutLengths } from "../words/silence.js";
+/** @import { TextKey } from "../../text/text.js" */
+/** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { Database, State } from "../core/state.js" */
 /** @import { Kind } from "./form.js" */
 /** @import { Card, Person } from "./people.js" */
 
+/**
+ * kinds maps each change to the keys of its button, of the button that sends it and of its form. The
+ * end of a timeout or ban has other buttons.
+ * @type {Record<Kind, {name?: TextKey, does?: TextKey, title: TextKey, Fields: (props: {person: Person, isBusy: boolean}) => View}>}
+ */
 const kinds = {
-  timeout: { name: "Time out…", does: "Time out", title: "Time out in the chat", Fields: TimeoutFields },
-  ban: { name: "Ban…", does: "Ban", title: "Ban from the chat", Fields: BanFields },
-  lift: { name: "", does: "", title: "End the timeout or ban", Fields: LiftQuestion },
-  grant: { name: "Grant…", does: "Grant", title: "Grant extra messages", Fields: GrantFields },
-  exempt: { name: "Exempt…", does: "Exempt", title: "Exempt from all limits", Fields: ExemptFields },
-  reset: { name: "Reset…", does: "Reset", title: "Reset", Fields: ResetQuestion },
-  override: { name: "Custom limits…", does: "Save", title: "Custom limits, time zone and exemption", Fields: OverrideFields },
+  timeout: { name: "now.timeout", does: "now.timeout-it", title: "people.timeout", Fields: TimeoutFields },
+  ban: { name: "now.ban", does: "now.ban-it", title: "people.ban", Fields: BanFields },
+  lift: { title: "people.lift", Fields: LiftQuestion },
+  grant: { name: "now.grant", does: "now.grant-it", title: "people.grant", Fields: GrantFields },
+  exempt: { name: "now.exempt", does: "people.exempt-it", title: "people.exempt", Fields: ExemptFields },
+  reset: { name: "now.reset", does: "now.reset-it", title: "now.reset-it", Fields: ResetQuestion },
+  override: { name: "people.override-open", does: "people.save", title: "people.override", Fields: OverrideFields },
 };
 
 // isPossible reports whether a user can be changed in this way now.
@@ -45,11 +53,11 @@ export function UserButtons({ state, person }) {
   const possible = Object.entries(kinds).filter(([kind]) => isPossible(/** @type {Kind} */ (kind), card));
   return html`
     <div class="amends">
-      <div class="buttons" role="group" aria-label="Change this user">
+      <div class="buttons" role="group" aria-label=${t("people.change")}>
         ${card.entries.length > 0 && html`
-          <button type="button" id="amend-pardon" aria-label="Pardon ${(card.login || card.user_id).slice(0, 50)}" onClick=${pardon}>Pardon</button>`}
+          <button type="button" id="amend-pardon" aria-label=${t("now.pardon-user", { who: (card.login || card.user_id).slice(0, 50) })} onClick=${pardon}>${t("now.pardon")}</button>`}
         ${possible.map(([kind, { name }]) => html`
-          <button type="button" id=${`amend-${kind}`} aria-expanded=${form?.kind === kind ? "true" : "false"} onClick=${() => open(/** @type {Kind} */ (kind))}>${name || `${liftNames(card.silenced).button}…`}</button>
+          <button type="button" id=${`amend-${kind}`} aria-expanded=${form?.kind === kind ? "true" : "false"} onClick=${() => open(/** @type {Kind} */ (kind))}>${name ? t(name) : `${liftNames(card.silenced).button}…`}</button>
         `)}
       </div>
       ${form && html`<${ChangeForm} key=${form.kind} person=${person} outcome=${outcome} />`}
@@ -78,12 +86,12 @@ function ChangeForm({ person, outcome: { busy, problem } }) {
     submit();
   };
   return html`
-    <form class="amend" ref=${place} aria-label=${title} novalidate onSubmit=${onSubmit} onKeyDown=${(event) => event.key === "Escape" && close()}>
+    <form class="amend" ref=${place} aria-label=${t(title)} novalidate onSubmit=${onSubmit} onKeyDown=${(event) => event.key === "Escape" && close()}>
       <${Fields} person=${person} isBusy=${busy} />
       <p class="error" role="alert">${problem}</p>
       <div class="buttons">
-        <button class="primary" aria-disabled=${busy || Object.keys(form.errors).length > 0 ? "true" : "false"}>${isConflict() && form.kind === "timeout" ? "Time out anyway" : does || liftNames(card.silenced).button}</button>
-        <button type="button" onClick=${close}>Cancel</button>
+        <button class="primary" aria-disabled=${busy || Object.keys(form.errors).length > 0 ? "true" : "false"}>${isConflict() && form.kind === "timeout" ? t("now.timeout-anyway") : does ? t(does) : liftNames(card.silenced).button}</button>
+        <button type="button" onClick=${close}>${t("shell.cancel")}</button>
       </div>
     </form>
   `;
@@ -95,7 +103,7 @@ function OutcomeNote({ outcome, mayUndo, database }) {
   return notice && html`
     <p class="note ${kindOf(outcome)}">
       <span>${notice}</span>
-      ${mayUndo && html`<button type="button" onClick=${undo}>Undo</button>`}
+      ${mayUndo && html`<button type="button" onClick=${undo}>${t("shell.undo")}</button>`}
     </p>
   `;
 }
@@ -104,12 +112,12 @@ function OutcomeNote({ outcome, mayUndo, database }) {
 function TimeoutFields({ person: { form }, isBusy }) {
   const { length, reason } = form.draft;
   return html`
-    <div class="tabs" role="group" aria-label="Usual durations">
+    <div class="tabs" role="group" aria-label=${t("people.durations")}>
       ${timeoutLengths.map((usual) => html`
         <button type="button" aria-pressed=${usual.length === length ? "true" : "false"} onClick=${() => edit({ length: usual.length })}>${usual.name}</button>`)}
     </div>
     <div class="fields">
-      <${LimitField} id="timeout-length" label="Duration" isText=${true} hint="10m, 1h30m, 2d" value=${length} fixed=${isBusy} error=${form.errors.length}
+      <${LimitField} id="timeout-length" label=${t("now.duration")} isText=${true} hint=${t("people.duration-hint")} value=${length} fixed=${isBusy} error=${form.errors.length}
         onInput=${(text) => edit({ length: text })} />
       <${Reason} reason=${reason} isBusy=${isBusy} />
     </div>
@@ -119,14 +127,14 @@ function TimeoutFields({ person: { form }, isBusy }) {
 /** @param {{person: Person, isBusy: boolean}} props */
 function BanFields({ person: { form, card }, isBusy }) {
   return html`
-    <p>Ban <bdi>${card.login || shownID(card.user_id)}</bdi> permanently? ${banWarning}</p>
+    <p>${rich("now.ban-question", { who: html`<bdi>${card.login || shownID(card.user_id)}</bdi>` })} ${banWarning}</p>
     <div class="fields"><${Reason} reason=${form.draft.reason} isBusy=${isBusy} /></div>
   `;
 }
 
 /** @param {{reason: string, isBusy: boolean}} props */
 function Reason({ reason, isBusy }) {
-  return html`<${LimitField} id="act-reason" label="Reason (optional)" isText=${true} value=${reason} fixed=${isBusy} onInput=${(text) => edit({ reason: text })} />`;
+  return html`<${LimitField} id="act-reason" label=${t("now.reason-hint")} isText=${true} value=${reason} fixed=${isBusy} onInput=${(text) => edit({ reason: text })} />`;
 }
 
 /** @param {{person: Person}} props */
@@ -140,16 +148,16 @@ function GrantFields({ person: { form, card }, isBusy }) {
   const { messages, limit } = form.draft;
   return html`
     <div class="fields">
-      <${LimitField} id="grant-messages" label="Extra messages" unit="messages" value=${messages} fixed=${isBusy} error=${form.errors.messages}
+      <${LimitField} id="grant-messages" label=${t("people.grant-count")} unit=${t("people.grant-unit")} value=${messages} fixed=${isBusy} error=${form.errors.messages}
         onInput=${(text) => edit({ messages: text })} />
       <div class="field">
-        <label for="grant-limit">Limit</label>
+        <label for="grant-limit">${t("now.limit")}</label>
         <select id="grant-limit" value=${limit} onChange=${(event) => edit({ limit: event.target.value })}>
           ${grantable(card).map(({ name }) => html`<option value=${name} selected=${name === limit}>${name}</option>`)}
         </select>
       </div>
     </div>
-    <p class="muted">Extra messages are used after the regular ones. They expire with the limit’s window or the user’s day.</p>
+    <p class="muted">${t("people.grant-about")}</p>
   `;
 }
 
@@ -157,7 +165,7 @@ function GrantFields({ person: { form, card }, isBusy }) {
 function ExemptFields({ person: { form, card } }) {
   return html`
     <div class="field">
-      <label for="exempt-length">Duration</label>
+      <label for="exempt-length">${t("now.duration")}</label>
       <select id="exempt-length" value=${form.draft.length} onChange=${(event) => edit({ length: event.target.value })}>
         ${exemptLengths(card).map(({ length, name }) => html`<option value=${length} selected=${length === form.draft.length}>${name}</option>`)}
       </select>
@@ -167,5 +175,5 @@ function ExemptFields({ person: { form, card } }) {
 
 /** @param {{person: Person}} props */
 function ResetQuestion({ person: { card } }) {
-  return html`<p>Reset <bdi>${card.login || shownID(card.user_id)}</bdi>? ${resetWarning}</p>`;
+  return html`<p>${rich("now.reset-question", { who: html`<bdi>${card.login || shownID(card.user_id)}</bdi>` })} ${resetWarning}</p>`;
 }

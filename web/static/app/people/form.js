@@ -1,6 +1,7 @@
 // @ts-check
 // Changing the user whose card is shown: the form that is open.
 
+import { t } from "../../text/text.js";
 import * as changes from "../changes/user.js";
 import { state } from "../core/state.js";
 import { overrideDraft, overrideErrors, overrideOf } from "./override.js";
@@ -67,8 +68,8 @@ export function close() {
 
 /** @type {Partial<Record<Kind, (draft: any, card: Card) => Record<string, string>>>} */
 const checks = {
-  timeout: ({ length }) => (length.trim() ? {} : { length: "Enter a duration, such as 10m or 1h30m." }),
-  grant: ({ messages }) => (/^[1-9]\d*$/.test(messages.trim()) ? {} : { messages: "Enter a whole number, 1 or more." }),
+  timeout: ({ length }) => (length.trim() ? {} : { length: t("people.wrong-length") }),
+  grant: ({ messages }) => (/^[1-9]\d*$/.test(messages.trim()) ? {} : { messages: t("people.wrong-count") }),
   override: overrideErrors,
 };
 

@@ -1,6 +1,7 @@
 // @ts-check
 // The moderators' notes on the user whose card is shown.
 
+import { comma, t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { userAddress } from "../changes/user.js";
 import { request } from "../core/api.js";
@@ -36,7 +37,7 @@ export function UserNotes({ person: { id, card } }) {
   if (card.notes.length === 0 && !mayModerate()) return null;
   return html`
     <section class="part notes" aria-labelledby="notes-on-user">
-      <h3 id="notes-on-user">Notes</h3>
+      <h3 id="notes-on-user">${t("people.notes")}</h3>
       <ul>
         ${card.notes.map((note) => html`
           <${Note} key=${note.id} note=${note} isAsked=${asked === note.id} ask=${ask} remove=${() => send("DELETE", `/notes/${note.id}`).then(() => ask(0))} />`)}
@@ -66,13 +67,13 @@ function Note({ note, isAsked, ask, remove }) {
     <li>
       <p class="note-text"><bdi>${note.text}</bdi></p>
       <p class="note-by muted">
-        <span><bdi>${giver(note.author)}</bdi>, <time datetime=${note.at}>${stamp(Date.parse(note.at))}</time></span>
+        <span><bdi>${giver(note.author)}</bdi>${comma}<time datetime=${note.at}>${stamp(Date.parse(note.at))}</time></span>
         ${mayModerate() && !isAsked && html`
-          <button type="button" class="icon-only" aria-label="Delete this note" title="Delete this note" onClick=${() => ask(note.id)}><${Icon} name="trash" /></button>`}
+          <button type="button" class="icon-only" aria-label=${t("people.delete-note")} title=${t("people.delete-note")} onClick=${() => ask(note.id)}><${Icon} name="trash" /></button>`}
       </p>
       ${isAsked && html`
-        <p class="buttons" role="group" aria-label="Delete this note?">
-          <span>Delete this note?</span> <button type="button" onClick=${remove}>Delete</button> <button type="button" onClick=${() => ask(0)}>Keep</button>
+        <p class="buttons" role="group" aria-label=${t("people.delete-question")}>
+          <span>${t("people.delete-question")}</span> <button type="button" onClick=${remove}>${t("people.delete")}</button> <button type="button" onClick=${() => ask(0)}>${t("people.keep")}</button>
         </p>`}
     </li>
   `;
@@ -89,11 +90,11 @@ function NewNote({ isFirst, isBusy, add }) {
   };
   return html`
     <form class="new-note" onSubmit=${submit}>
-      <label for="new-note" class="unseen">New note, for all moderators</label>
-      <textarea id="new-note" rows="1" maxlength=${longest} placeholder=${isFirst ? "Add a note for all moderators" : "Add a note"} value=${text}
+      <label for="new-note" class="unseen">${t("people.new-note")}</label>
+      <textarea id="new-note" rows="1" maxlength=${longest} placeholder=${isFirst ? t("people.note-first-hint") : t("people.note-hint")} value=${text}
         onInput=${(event) => write(event.target.value)}></textarea>
-      <button type="submit" aria-disabled=${isBusy || isLong || !text.trim() ? "true" : "false"}>Add note</button>
-      ${isLong && html`<p class="error" role="alert">Shorten the note to ${longest} bytes.</p>`}
+      <button type="submit" aria-disabled=${isBusy || isLong || !text.trim() ? "true" : "false"}>${t("people.add-note")}</button>
+      ${isLong && html`<p class="error" role="alert">${t("people.note-long", { bytes: String(longest) })}</p>`}
     </form>
   `;
 }

@@ -1,20 +1,23 @@
 // @ts-check
 // The form of a user's custom limits: exemption, time zone and numbers.
 
+import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { edit, isOutdated, startOver } from "./form.js";
 import { ownLimits } from "./override.js";
 import { LimitField, Zones } from "../widgets/field.js";
 import { algorithmOf, roleFields } from "../words/algorithms.js";
 import { textsOf } from "../words/typed.js";
+/** @import { TextKey } from "../../text/text.js" */
 /** @import { ChangeForm } from "./form.js" */
 /** @import { Person } from "./people.js" */
 /** @import { Texts } from "../words/typed.js" */
 
+/** @type {Record<string, [name: TextKey, about: TextKey]>} */
 const exemptions = {
-  "by-role": ["By role", "Exempt roles apply, unless the user has custom limits."],
-  always: ["Always exempt", "No limits apply."],
-  never: ["Never exempt", "Limits apply in every role."],
+  "by-role": ["people.exempt-by-role", "people.exempt-by-role-about"],
+  always: ["people.exempt-always", "people.exempt-always-about"],
+  never: ["people.exempt-never", "people.exempt-never-about"],
 };
 
 /** @param {{person: Person, isBusy: boolean}} props */
@@ -23,27 +26,27 @@ export function OverrideFields({ person, isBusy }) {
   const { exempt, until, zone, limits } = form.draft;
   return html`
     ${isOutdated(person) && html`
-      <p class="note bad"><span>Someone else changed this while you were editing.</span> <button type="button" onClick=${startOver}>Load the current values</button></p>`}
+      <p class="note bad"><span>${t("people.outdated")}</span> <button type="button" onClick=${startOver}>${t("people.load-current")}</button></p>`}
     <fieldset disabled=${isBusy}>
-      <legend>Exemption</legend>
+      <legend>${t("people.exemption")}</legend>
       ${Object.entries(exemptions).map(([value, [name, about]]) => html`
         <label class="choice">
           <input type="radio" name="exempt" value=${value} checked=${value === exempt} onChange=${() => edit({ exempt: value })} />
-          <span>${name} <span class="muted">${about}</span></span>
+          <span>${t(name)} <span class="muted">${t(about)}</span></span>
         </label>
       `)}
       ${exempt !== "by-role" && html`
         <div class="field">
-          <label for="exempt-until">Until (your time zone). Leave empty for no end.</label>
+          <label for="exempt-until">${t("people.until")}</label>
           <input id="exempt-until" type="datetime-local" value=${until} onInput=${(event) => edit({ until: event.target.value })} />
         </div>`}
     </fieldset>
     <div class="fields">
-      <${LimitField} id="own-zone" label="Time zone" unit="" hint="same as the channel" list="zones" value=${zone} fixed=${isBusy} error=${form.errors.zone}
+      <${LimitField} id="own-zone" label=${t("people.zone")} unit="" hint=${t("people.zone-hint")} list="zones" value=${zone} fixed=${isBusy} error=${form.errors.zone}
         onInput=${(text) => edit({ zone: text })} />
       <${Zones} />
     </div>
-    <p class="muted">A new time zone applies after the user’s current day ends.</p>
+    <p class="muted">${t("people.zone-about")}</p>
     ${ownLimits(card).map((limit) => html`<${OwnNumbers} key=${limit.name} limit=${limit} form=${form} isBusy=${isBusy} texts=${limits[limit.name] ?? {}} role=${card.role_numbers[limit.name] ?? {}} />`)}
   `;
 }

@@ -1,7 +1,9 @@
 // @ts-check
 // The page People: the user search, and the card of the selected user.
 
+import { t } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";
+import { pages } from "../core/route.js";
 import { now } from "../core/state.js";
 import { UserCard } from "./card.js";
 import { enter, refresh, show } from "./people.js";
@@ -46,13 +48,13 @@ export function PeoplePage({ state }) {
   }, [state.people?.person?.card]);
 
   const people = state.people?.channel === channel ? state.people : null; // not another channel's
-  if (!people) return html`<${PageHead} title="People" />`;
+  if (!people) return html`<${PageHead} title=${pages.people} />`;
   const { person, isBrowsing } = people;
   return html`
-    <${PageHead} title="People" />
+    <${PageHead} title=${pages.people} />
     <div class="people ${person && !isBrowsing ? "chosen" : ""}">
       <${PeopleSearch} state=${state} people=${people} />
-      <section class="person" aria-label="Selected user">
+      <section class="person" aria-label=${t("people.selected")}>
         ${person ? html`<${UserCard} key=${person.id} state=${state} person=${person} />` : html`<p class="muted nobody-chosen">${hint(people)}</p>`}
       </section>
     </div>
@@ -62,5 +64,5 @@ export function PeoplePage({ state }) {
 
 /** @param {People} of */
 function hint({ found }) {
-  return found?.users.length > 0 ? "Select a user to see their limits and throttled messages." : "";
+  return found?.users.length > 0 ? t("people.select") : "";
 }

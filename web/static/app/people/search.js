@@ -1,6 +1,7 @@
 // @ts-check
 // The user search: a field, and a list of links. The arrow keys move between them.
 
+import { rich, t } from "../../text/text.js";
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
 import { loginOf, nameOf } from "../core/state.js";
@@ -17,11 +18,11 @@ export function PeopleSearch({ state, people }) {
   const list = useFittingHeight();
   return html`
     <search class="search" onKeyDown=${(event) => walk(event, state)}>
-      <label for="find">Find a user by name, login or ID</label>
+      <label for="find">${t("people.find")}</label>
       <input id="find" type="search" autocomplete="off" spellcheck=${false} maxlength="256" value=${text} onInput=${(event) => type(event.target.value)} />
-      <div class="tabs" role="group" aria-label="Users shown">
-        <button type="button" aria-pressed=${onlyNoted ? "false" : "true"} onClick=${() => showNoted(false)}>All</button>
-        <button type="button" aria-pressed=${onlyNoted ? "true" : "false"} onClick=${() => showNoted(true)}><${Icon} name="note" />With notes</button>
+      <div class="tabs" role="group" aria-label=${t("people.users-shown")}>
+        <button type="button" aria-pressed=${onlyNoted ? "false" : "true"} onClick=${() => showNoted(false)}>${t("people.all")}</button>
+        <button type="button" aria-pressed=${onlyNoted ? "true" : "false"} onClick=${() => showNoted(true)}><${Icon} name="note" />${t("people.noted")}</button>
       </div>
       <p class="summary muted" role="status">${problem ? "" : summary(found)}</p>
       ${problem && html`<p class="error" role="alert">${problem}</p>`}
@@ -43,14 +44,14 @@ function useFittingHeight() {
 
 /** @param {People["found"]} found */
 function summary(found) {
-  if (!found) return "Searching…";
+  if (!found) return t("people.searching");
   const { text, noted, users, isMore } = found;
-  if (noted && text === "" && users.length === 0) return "No notes yet. Open a user to add one.";
-  if (noted && text === "") return isMore ? `With notes, the first ${users.length}:` : "With notes:";
-  if (text === "") return users.length > 0 ? "Recently active:" : "No messages recorded in this channel yet.";
-  if (users.length === 0) return html`No user matches “<bdi>${text}</bdi>” (name, login or ID).`;
-  if (isMore) return `The ${users.length} best matches:`;
-  return users.length === 1 ? "1 user:" : `${users.length} users:`;
+  const n = users.length;
+  if (noted && text === "" && n === 0) return t("people.none-noted");
+  if (noted && text === "") return isMore ? t("people.first-noted", { n }) : t("people.all-noted");
+  if (text === "") return n > 0 ? t("people.recent") : t("people.nobody");
+  if (n === 0) return rich("people.no-match", { text: html`<bdi>${text}</bdi>` });
+  return isMore ? t("people.best-matches", { n }) : t("people.matches", { n });
 }
 
 /** @param {{state: State, user: Api.Person}} props */
@@ -60,7 +61,7 @@ function Found({ state, user }) {
   return html`
     <li>
       <a href=${linkTo(state, "people", { user: id })} aria-current=${id === state.query.user ? "true" : null}>
-        <span class="name"><bdi>${nameOf(user)}</bdi>${notes > 0 && html`<span class="noted" title="${notes} ${notes === 1 ? "note" : "notes"}"><${Icon} name="note" /><span class="unseen">has notes</span></span>`}</span>
+        <span class="name"><bdi>${nameOf(user)}</bdi>${notes > 0 && html`<span class="noted" title=${t("people.note-count", { n: notes })}><${Icon} name="note" /><span class="unseen">${t("people.has-notes")}</span></span>`}</span>
         <bdi class="about muted">${about}</bdi>
       </a>
     </li>

@@ -1,8 +1,10 @@
 // @ts-check
 // A user's usage of each limit.
 
+import { commas, rich, t, table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { channelZone } from "../core/state.js";
+import { annotated } from "../widgets/annotated.js";
 import { algorithmOf, amount } from "../words/algorithms.js";
 import { roleName } from "../words/roles.js";
 import { sharers } from "../words/scopes.js";
@@ -10,19 +12,21 @@ import { upcoming, waitUntil } from "../words/time.js";
 /** @import { Shared } from "../core/state.js" */
 /** @import { Card } from "./people.js" */
 
-const columns = ["Limit", "Used", "Left", "Next message", "Resets", "Based on"];
+const columns = table({
+  limit: "now.limit", used: "people.column-used", left: "people.column-left", next: "people.column-next", resets: "people.column-resets", numbers: "people.column-numbers",
+});
 
 /** @param {{card: Card, shared?: Shared}} props */
 export function UserLimits({ card, shared }) {
   const { limits, timezone, verdict } = card;
   const at = Date.parse(verdict.at);
-  const notes = [counted(shared), timezone !== channelZone() && `the user’s day follows ${timezone}`].filter(Boolean);
-  if (limits.length === 0) return html`<p class="part muted">No limits in this channel.</p>`;
+  const notes = [counted(shared), timezone !== channelZone() && t("people.day-zone", { zone: timezone })].filter(Boolean);
+  if (limits.length === 0) return html`<p class="part muted">${t("people.no-limits")}</p>`;
   return html`
     <section class="part" aria-labelledby="limits-of-user">
-      <h3 id="limits-of-user">Limits ${notes.length > 0 && html`<span class="muted">${notes.join(" · ")}</span>`}</h3>
+      <h3 id="limits-of-user">${t("people.limits")} ${notes.length > 0 && html`<span class="muted">${notes.join(" · ")}</span>`}</h3>
       <div class="standing" role="table" aria-labelledby="limits-of-user">
-        <div role="row" class="head">${columns.map((name) => html`<span role="columnheader">${name}</span>`)}</div>
+        <div role="row" class="head">${Object.values(columns).map((name) => html`<span role="columnheader">${name}</span>`)}</div>
         ${limits.map((limit) => html`<${Standing} key=${limit.name} limit=${limit} at=${at} zone=${timezone} />`)}
       </div>
     </section>
@@ -33,23 +37,24 @@ export function UserLimits({ card, shared }) {
 /** @param {Shared | undefined} shared */
 function counted(shared) {
   if (!shared) return "";
-  if (shared.mode === "shares") return "used on this node";
-  return shared.up ? "used on all nodes" : "used on all nodes, as far as this one knows";
+  if (shared.mode === "shares") return t("people.used-node");
+  return shared.up ? t("people.used-nodes") : t("people.used-known");
 }
 
 // Standing shows a limit at the time of the card. zone is that of the user's day.
 /** @param {{limit: Api.LimitStatus, at: number, zone: string}} props */
 function Standing({ limit, at, zone }) {
   const { name, used = 0, capacity = 0, granted = 0, remaining = 0 } = limit;
+  const share = t("people.share", { used: amount(used), capacity: amount(capacity) });
   return html`
     <div role="row" class="line">
       <span role="cell" class="limit"><bdi>${name}</bdi> <span class="muted">${kind(limit)}</span></span>
       <span role="cell" class="used">
-        <meter min="0" max=${Math.max(capacity, 1)} value=${Math.min(used, capacity)} aria-label=${`${amount(used)} of ${amount(capacity)} used`}></meter>
-        <span class="figure">${amount(used)} of ${amount(capacity)}<span class="unit"> used</span></span>
+        <meter min="0" max=${Math.max(capacity, 1)} value=${Math.min(used, capacity)} aria-label=${t("people.used", { share })}></meter>
+        <span class="figure">${annotated("unit", "people.used", { share })}</span>
       </span>
-      <span role="cell" class="left">${amount(remaining)}<span class="unit"> left</span>${granted > 0 && html`<span class="muted"> with ${amount(granted)} extra</span>`}</span>
-      <span role="cell" class="next"><span class="unit">next message </span>${next(limit, at)}</span>
+      <span role="cell" class="left">${annotated("unit", "people.left", { n: remaining })}${granted > 0 && html` <span class="muted">${t("people.granted", { n: granted })}</span>`}</span>
+      <span role="cell" class="next">${annotated("unit", "people.next", { when: next(limit, at) })}</span>
       <span role="cell" class="resets">${resets(limit, at, zone)}</span>
       <span role="cell" class="numbers muted">${numbers(limit)}</span>
     </div>
@@ -58,25 +63,28 @@ function Standing({ limit, at, zone }) {
 
 /** @param {Api.LimitStatus} limit */
 function kind(limit) {
-  return algorithmOf(limit).name + (limit.per && limit.per !== "user" ? `, ${sharers[limit.per]}` : "") + (limit.observes ? ", observe only" : "");
+  return commas([algorithmOf(limit).name, limit.per && limit.per !== "user" && sharers[limit.per], limit.observes && t("people.observes")]);
 }
 
 /** @param {Api.LimitStatus} of @param {number} cardAt */
 function next({ next_at: nextAt }, cardAt) {
-  if (!nextAt) return html`<span class="bad">never</span>`;
+  if (!nextAt) return html`<span class="bad">${t("people.never")}</span>`;
   const at = Date.parse(nextAt);
-  return at <= cardAt ? html`<span class="good">now</span>` : html`in ${waitUntil(at)} <time class="muted" datetime=${nextAt}>${upcoming(at)}</time>`;
+  if (at <= cardAt) return html`<span class="good">${t("people.now")}</span>`;
+  return rich("people.next-in", { wait: waitUntil(at), time: html`<time class="muted" datetime=${nextAt}>${upcoming(at)}</time>` });
 }
 
 /** @param {Api.LimitStatus} of @param {number} cardAt @param {string} zone */
 function resets({ algorithm, used = 0, reset_at: resetAt }, cardAt, zone) {
   const at = Date.parse(resetAt ?? "");
-  if (!(at > cardAt)) return html`<span class="muted">${used > 0 ? "resets now" : "nothing used"}</span>`;
-  return html`<span class="unit">resets </span>in ${waitUntil(at)}, <time class="muted" datetime=${resetAt}>at ${upcoming(at, algorithm === "daily-window" ? zone : undefined)}</time>`;
+  if (!(at > cardAt)) return html`<span class="muted">${used > 0 ? t("people.resets-now") : t("people.unused")}</span>`;
+  const time = t("people.at", { time: upcoming(at, algorithm === "daily-window" ? zone : undefined) });
+  const when = rich("people.resets-in", { wait: waitUntil(at), time: html`<time class="muted" datetime=${resetAt}>${time}</time>` });
+  return annotated("unit", "people.resets", { when });
 }
 
 /** @param {Api.LimitStatus} of */
 function numbers({ own, role }) {
-  if (own) return "custom numbers";
-  return role && role !== "everyone" ? `role ${roleName(role)}` : "everyone";
+  if (own) return t("people.own-numbers");
+  return role && role !== "everyone" ? t("people.of-role", { role: roleName(role) }) : roleName("everyone");
 }

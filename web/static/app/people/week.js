@@ -2,6 +2,7 @@
 // The messages that a user had left in one limit over the last week, as a chart. For a limit that
 // everyone shares, it shows what everyone had left.
 
+import { commas, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { userAddress } from "../changes/user.js";
 import { request } from "../core/api.js";
@@ -74,10 +75,10 @@ export function UserWeek({ person }) {
   return html`
     <section class="part" aria-labelledby="week">
       <div class="part-head">
-        <h3 id="week">Last 7 days</h3>
-        <label><span class="unseen">Limit shown</span>
+        <h3 id="week">${t("people.week")}</h3>
+        <label><span class="unseen">${t("people.week-limit")}</span>
           <select value=${name} onChange=${(event) => chooseLimit(event.target.value)}>
-            ${limits.map((one) => html`<option value=${one.name} selected=${one.name === name}>${one.name}${isShared(one) && `, ${sharers[one.per]}`}</option>`)}
+            ${limits.map((one) => html`<option value=${one.name} selected=${one.name === name}>${commas([one.name, isShared(one) && sharers[one.per]])}</option>`)}
           </select>
         </label>
       </div>

@@ -23,7 +23,7 @@ function later(page, load, ...texts) {
 const views = {
   now: () => NowPage,
   limits: later("limits", () => import("../limits/page.js").then((module) => module.LimitsPage), "limits"),
-  people: later("people", () => import("../people/page.js").then((module) => module.PeoplePage)),
+  people: later("people", () => import("../people/page.js").then((module) => module.PeoplePage), "people"),
   journal: later("journal", () => import("../records/journal-page.js").then((module) => module.JournalPage), "records"),
   audit: later("audit", () => import("../records/audit-page.js").then((module) => module.AuditPage), "records"),
 };
