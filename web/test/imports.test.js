@@ -4,7 +4,7 @@ import { posix } from "node:path";
 import test from "node:test";
 
 // layers are the folders of the front end. A module may import its own folder and lower layers.
-const layers = [["core"], ["words"], ["changes", "widgets"], ["start"], ["now", "limits", "people", "records"], ["shell"]];
+const layers = [["core"], ["words"], ["changes", "widgets"], ["start"], ["now", "limits", "people", "records", "admin"], ["shell"]];
 
 // wholeState describes the state of all pages, so it names their types. It doesn't import their
 // code.

@@ -3,6 +3,7 @@
 // as #/people?channel=1&user=7.
 
 import { table } from "../../text/text.js";
+import { mayOwn, state } from "./state.js";
 /** @import { Query, State } from "./state.js" */
 
 /** @typedef {keyof typeof pages} Page */
@@ -10,7 +11,11 @@ import { table } from "../../text/text.js";
 // pages are the titles of the pages.
 export const pages = table({
   now: "shell.page-now", limits: "shell.page-limits", people: "shell.page-people", journal: "shell.page-journal", audit: "shell.page-audit",
+  admin: "shell.page-admin",
 });
+
+// shownPages are the pages that the signed-in user can use in the channel shown.
+export const shownPages = () => /** @type {Page[]} */ (Object.keys(pages)).filter((page) => page !== "admin" || (mayOwn() && !state.me.mounted));
 
 // labPage is the Lab, a document of its own beside the dashboard.
 export const labPage = "lab";

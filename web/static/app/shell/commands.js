@@ -4,7 +4,7 @@
 import { t } from "../../text/text.js";
 import { openDialog } from "../core/dialog.js";
 import { prefer } from "../core/preferences.js";
-import { fragment, labPage, linkTo, pages } from "../core/route.js";
+import { fragment, labPage, linkTo, pages, shownPages } from "../core/route.js";
 import { signOut } from "../core/session.js";
 import { channelName, mayModerate } from "../core/state.js";
 import { openNodes } from "../now/nodes.js";
@@ -17,9 +17,9 @@ import { turn } from "../now/switches.js";
  */
 
 // pageKeys are the keys that go to a page after g.
-export const pageKeys = { now: "n", limits: "l", people: "p", journal: "j", audit: "a" };
+export const pageKeys = { now: "n", limits: "l", people: "p", journal: "j", audit: "a", admin: "m" };
 
-export const pageIcons = { now: "pulse", limits: "sliders", people: "people", journal: "list", audit: "history" };
+export const pageIcons = { now: "pulse", limits: "sliders", people: "people", journal: "list", audit: "history", admin: "key" };
 
 // commandsOf returns the commands that are possible now.
 /** @param {State} state @returns {Command[]} */
@@ -29,7 +29,7 @@ export function commandsOf(state) {
 
 /** @param {State} state @returns {Command[]} */
 function toPages(state) {
-  return /** @type {(keyof typeof pages)[]} */ (Object.keys(pages)).map((page) => ({
+  return shownPages().map((page) => ({
     id: `go-${page}`, name: t("shell.go-to", { page: pages[page] }), icon: pageIcons[page], keys: `g ${pageKeys[page]}`, run: () => go(linkTo(state, page)),
   }));
 }

@@ -5,7 +5,7 @@
 import { sentences, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { openDialog } from "../core/dialog.js";
-import { fragment, labPage, linkTo, pages } from "../core/route.js";
+import { fragment, labPage, linkTo, pages, shownPages } from "../core/route.js";
 import { channelName } from "../core/state.js";
 import { Account } from "./account.js";
 import { pageIcons } from "./commands.js";
@@ -26,9 +26,9 @@ export function Header({ state }) {
         <${Icon} name="search" /><span>${t("shell.search")}</span><span class="keys" aria-hidden="true"><kbd>${commandKey()}</kbd><kbd>K</kbd></span>
       </button>
       <nav aria-label=${t("shell.pages")}>
-        ${Object.entries(pages).map(([page, name]) => html`
+        ${shownPages().map((page) => html`
           <a href=${linkTo(state, page)} aria-current=${page === state.route ? "page" : null}>
-            <${Icon} name=${pageIcons[/** @type {keyof typeof pageIcons} */ (page)]} /><span>${name}</span>
+            <${Icon} name=${pageIcons[page]} /><span>${pages[page]}</span>
           </a>
         `)}
         <a href=${labPage}><${Icon} name="flask" /><span>${t("shell.page-lab")}</span></a>

@@ -3,7 +3,7 @@
 
 import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
-import { pages } from "../core/route.js";
+import { pages, shownPages } from "../core/route.js";
 import { pageKeys } from "./commands.js";
 import { commandKey } from "./keys.js";
 import { Dialog } from "../widgets/dialog.js";
@@ -18,7 +18,7 @@ const groups = () => ({
     ["?", t("shell.key-keys")],
     ["Esc", t("shell.key-close")],
   ],
-  [t("shell.keys-page")]: /** @type {(keyof typeof pages)[]} */ (Object.keys(pages)).map((page) => [`g ${pageKeys[page]}`, pages[page]]),
+  [t("shell.keys-page")]: shownPages().map((page) => [`g ${pageKeys[page]}`, pages[page]]),
   [t("shell.keys-list")]: [
     ["↑ ↓", t("shell.key-next")],
     [`${t("shell.key-home")} ${t("shell.key-end")}`, t("shell.key-last")],

@@ -3,7 +3,7 @@
 
 import { t } from "../../text/text.js";
 import { openDialog } from "../core/dialog.js";
-import { fragment, linkTo, pages } from "../core/route.js";
+import { fragment, linkTo, shownPages } from "../core/route.js";
 import { state, update } from "../core/state.js";
 import { closeNotes } from "../limits/form.js";
 import { close } from "../now/question.js";
@@ -45,7 +45,7 @@ function pressAlone(event) {
     find();
   }
   if (document.querySelector("dialog:modal")) return;
-  const page = Object.keys(pages).find((page) => pageKeys[/** @type {keyof typeof pages} */ (page)] === event.key);
+  const page = shownPages().find((page) => pageKeys[page] === event.key);
   if (isSecond && page) location.hash = linkTo(state, page);
   else if (event.key === "g") goneAt = Date.now();
   else if (event.key === "?") openDialog("keys");

@@ -26,6 +26,7 @@ const views = {
   people: later("people", () => import("../people/page.js").then((module) => module.PeoplePage), "people"),
   journal: later("journal", () => import("../records/journal-page.js").then((module) => module.JournalPage), "records"),
   audit: later("audit", () => import("../records/audit-page.js").then((module) => module.AuditPage), "records"),
+  admin: later("admin", () => import("../admin/page.js").then((module) => module.AdminPage), "admin"),
 };
 
 // pageOf returns the component of a page, and loads it if necessary.

@@ -8,6 +8,7 @@ export default {
   "page-people": "People",
   "page-journal": "Journal",
   "page-audit": "Audit",
+  "page-admin": "Admin",
   "page-lab": "Lab",
 
   // The sign-in page

@@ -1,0 +1,19 @@
+// @ts-check
+// The page Admin: what only owners may do. Each card is a module of its own.
+
+import { t } from "../../text/text.js";
+import { html } from "../../vendor/htm-preact.js";
+import { pages } from "../core/route.js";
+import { mayOwn } from "../core/state.js";
+import { PageHead } from "../widgets/page-head.js";
+/** @import { State } from "../core/state.js" */
+
+/** @param {{state: State}} props */
+export function AdminPage({ state }) {
+  return html`
+    <${PageHead} title=${pages.admin} />
+    ${mayOwn() && !state.me.mounted
+      ? html`<div class="cards"></div>`
+      : html`<p class="none muted">${t("admin.owners-only")}</p>`}
+  `;
+}
