@@ -3,6 +3,9 @@ import test from "node:test";
 import "../list-algorithms.js";
 import { state } from "../static/app/core/state.js";
 import { algorithmNames, algorithmOf, amount, bytesOf, roleFields } from "../static/app/words/algorithms.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("words", "rules");
 
 test("meaning: what a limit's numbers come to", () => {
   const limits = [

@@ -3,6 +3,9 @@ import test from "node:test";
 import { ban, exempt, exemptLength, exemptLengths, forget, grant, grantable, grantedUsually, kindOf, mayUndo, noticeOf, outcomeOf, pardon, reset, timeOut, undo } from "../static/app/changes/user.js";
 import { state } from "../static/app/core/state.js";
 import { at } from "../view-text.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("words", "rules");
 
 const card = {
   override_etag: '"1"', timezone: "UTC", day_ends: "2026-11-04T00:00:00Z",

@@ -7,7 +7,7 @@ import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { wrongNumber, wrongZone } from "../static/app/words/typed.js";
 import { loadTexts } from "../static/text/text.js";
 
-await loadTexts("limits");
+await loadTexts("words", "rules", "limits");
 
 // policy returns a policy with every kind of number. One duration has more digits than a JavaScript
 // number can represent.

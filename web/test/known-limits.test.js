@@ -6,6 +6,9 @@ import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { withPreset } from "../static/app/limits/presets.js";
 import { bytesPerUser, knownLimits } from "../static/app/words/known-limits.js";
 import { ruleOf } from "../static/app/limits/rule.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("words", "rules");
 
 const policy = {
   mode: "observe", timezone: "Europe/Berlin", exempt: ["moderator"], limits: [{ name: "burst", algorithm: "token-bucket", burst: 9, refill: "9s" }],

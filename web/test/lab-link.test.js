@@ -7,6 +7,9 @@ import { labAddress } from "../static/app/limits/lab-link.js";
 import { withTried } from "../static/app/limits/tried.js";
 import { useLink } from "../static/lab/head.js";
 import { parse as parseLab } from "../static/lab/share.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("words", "rules");
 
 const policy = {
   mode: "enforce", timezone: "Europe/Berlin", exempt: [],

@@ -5,7 +5,7 @@ import { parse, print } from "../static/lab/share.js";
 import { newYear } from "../static/lab/state.js";
 import { loadTexts } from "../static/text/text.js";
 
-await loadTexts("lab");
+await loadTexts("words", "rules", "lab");
 
 const nothing = { lanes: [], traffic: { kind: "hand" }, sent: [], speed: 1, span: 0, start: newYear, timezone: "", at: null, scene: "" };
 

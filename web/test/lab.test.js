@@ -15,7 +15,7 @@ import { nextAfter, stripOf } from "../static/lab/tape.js";
 import { asked, choicesOf, chosenOf, errorOf, isClear, kinds, lengthOf, rateOf, stretchOf, usual, withChannel, withField } from "../static/lab/traffic.js";
 import { loadTexts, t } from "../static/text/text.js";
 
-await loadTexts("lab");
+await loadTexts("words", "rules", "lab");
 
 test("clock: lab time is wall time × speed, and stands while it is paused", () => {
   let wall = 1000;

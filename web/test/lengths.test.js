@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import test from "node:test";
 import { durationText, lengthText, nanoseconds, parseLength, typedDuration } from "../static/app/words/lengths.js";
 
@@ -37,4 +38,33 @@ test("durationText: as the API writes them", () => {
 test("typedDuration: as the API reads them", () => {
   const typed = { "10 min": "10m", "1h30": "1h30m", "2 Days": "48h", "1 hour 5 minutes": "1h5m", "30s": "30s", "90": "1m30s", "soon": "soon" };
   for (const [text, want] of Object.entries(typed)) assert.equal(typedDuration(text), want);
+});
+
+// inLanguage returns what lengths.js reads and writes in a page of another language: {read, written}.
+function inLanguage(lang, texts, lengths) {
+  const code = `
+    globalThis.document = ${JSON.stringify({ documentElement: { lang } })};
+    const { lengthText, parseLength } = await import("./static/app/words/lengths.js");
+    const written = ${JSON.stringify(lengths.map(String))}.map((ns) => lengthText(BigInt(ns)));
+    console.log(JSON.stringify({ written, read: [...written, ...${JSON.stringify(texts)}].map((text) => String(parseLength(text))) }));
+  `;
+  return JSON.parse(execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd: new URL("..", import.meta.url), encoding: "utf8" }));
+}
+
+test("lengths: every language reads its own words, and the API’s notation", () => {
+  const lengths = [0n, 1n, second / 2n, second, 2n * second, 60n * second, 90n * second, 5400n * second, 86_400n * second, 30n * 86_400n * second, 100_000n * 86_400n * second + 1n];
+  const api = { "10 min": 600, "1h30": 5400, "1h30m": 5400, "90 seconds": 90, "2 weeks 1 day": 1_296_000, "1.5h": 5400, "720h": 2_592_000 };
+  const own = {
+    de: { "1 Stunde und 30 Minuten": 5400, "1 Std. 30 Min.": 5400, "1,5 Stunden": 5400, "2 tage, 5 std": 190_800, "1 Woche": 604_800, "10 Sek": 10 },
+    es: { "1 hora y 30 minutos": 5400, "3 dias": 259_200, "0,5 h": 1800, "2 semanas": 1_209_600 },
+    "pt-BR": { "1 hora e 30 minutos": 5400, "1,5 dia": 129_600, "20 segundos": 20 },
+    ja: { "1時間30分": 5400, "１時間、３０分": 5400, "0.5 秒": 0.5, "2日": 172_800, "1週間": 604_800 },
+  };
+  for (const [tag, words] of Object.entries(own)) {
+    const texts = { ...api, ...words };
+    const { read, written } = inLanguage(tag, Object.keys(texts), lengths);
+    assert.deepEqual(read.slice(0, lengths.length), lengths.map(String), `${tag}: ${written.join("; ")}`);
+    assert.deepEqual(read.slice(lengths.length), Object.values(texts).map((seconds) => String(seconds * 1e9)), tag);
+  }
+  assert.deepEqual(inLanguage("de", ["1,5 Tassen", "1 Stunde 1 Stunde", "Stunde"], [5400n * second]), { written: ["1 Stunde 30 Minuten"], read: [String(5400n * second), "null", "null", "null"] });
 });

@@ -5,6 +5,9 @@ import { labAddress } from "../static/app/limits/lab-link.js";
 import { draftOf, newLimit } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { limitText, readLimit } from "../static/app/words/limit-text.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("words", "rules");
 
 const burst = { name: "burst", algorithm: "token-bucket", burst: 3, refill: "10m0s", roles: { vip: { burst: 5 } } };
 const daily = { name: "daily", algorithm: "daily-window", messages: 300, reset_at: "04:30" };

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import "../list-algorithms.js";
 import { overrideDraft, overrideErrors, overrideOf } from "../static/app/people/override.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("words", "rules");
 
 const card = (override = {}) => ({
   override, override_etag: '"1"', timezone: "UTC", day_ends: "2026-11-04T00:00:00Z",

@@ -7,7 +7,7 @@ import { presets, withPreset } from "../static/app/limits/presets.js";
 import { ruleOf } from "../static/app/limits/rule.js";
 import { loadTexts } from "../static/text/text.js";
 
-await loadTexts("limits");
+await loadTexts("words", "rules", "limits");
 
 const total = { name: "total", algorithm: "user-window", messages: 1000, every: "24h", per: "user-everywhere" };
 const policy = (news = {}) => ({

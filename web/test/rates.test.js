@@ -6,7 +6,7 @@ import { sentence } from "../static/app/now/summary.js";
 import { comparison } from "../static/app/now/top.js";
 import { loadTexts } from "../static/text/text.js";
 
-await loadTexts("now");
+await loadTexts("words", "rules", "now");
 
 const noon = Date.parse("2026-11-14T12:00:00Z");
 

@@ -5,7 +5,7 @@ import { draftOf, isDirty, policyOf } from "../static/app/limits/draft.js";
 import { withTried } from "../static/app/limits/tried.js";
 import { loadTexts } from "../static/text/text.js";
 
-await loadTexts("limits");
+await loadTexts("words", "rules", "limits");
 
 const policy = {
   mode: "enforce", timezone: "Europe/Berlin", exempt: [],

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("words", "rules");
 
 globalThis.requestAnimationFrame = () => 0;
 const { state } = await import("../static/app/core/state.js");

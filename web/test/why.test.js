@@ -3,6 +3,9 @@ import test from "node:test";
 import { Why } from "../static/app/words/why.js";
 import { state } from "../static/app/core/state.js";
 import { at, viewText } from "../view-text.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("words", "rules");
 
 Object.assign(state, { channel: "1", channels: [{ id: "1", login: "c", timezone: "UTC" }] });
 

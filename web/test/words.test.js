@@ -4,11 +4,14 @@ import { ChangeList } from "../static/app/words/changes.js";
 import { whyIdle } from "../static/app/words/idle.js";
 import { OverrideWords } from "../static/app/words/overrides.js";
 import { pardonWords, unpardonWords } from "../static/app/words/pardons.js";
-import { lastingWords, outcomeWords, penaltyWords } from "../static/app/words/penalties.js";
+import { outcomeWords, penaltyWords, rungName } from "../static/app/words/penalties.js";
 import { capitalised, roleGroup, roleNames } from "../static/app/words/roles.js";
-import { banWords, liftWords, silenceWords, timeoutWords } from "../static/app/words/silence.js";
+import { banWords, liftNames, liftQuestion, liftWords, silenceWords, timeoutLengths, timeoutWords } from "../static/app/words/silence.js";
 import { unsavedChange, unsavedLimits } from "../static/app/words/unsaved.js";
+import { loadTexts } from "../static/text/text.js";
 import { at, viewText } from "../view-text.js";
+
+await loadTexts("words", "rules");
 
 test("penalties: what is to be done", () => {
   const words = { delete: "delete the message", warn: "delete and warn", "timeout 10m0s": "time out for 10 min", "timeout refill": "time out until they may write again",
@@ -16,20 +19,21 @@ test("penalties: what is to be done", () => {
   for (const [penalty, text] of Object.entries(words)) assert.equal(penaltyWords(penalty), text);
 });
 
-test("penalties: for how long they silence", () => {
-  assert.equal(lastingWords("timeout 30s"), " for 30 s");
-  assert.equal(lastingWords("timeout refill"), " until they may write again");
-  assert.equal(lastingWords("ban"), "");
-});
-
 test("penalties: how they went", () => {
   const went = (penalty, outcome) => Object.values(outcomeWords({ penalty, outcome })).join("|");
   assert.equal(went("timeout 30s", { action: "timeout", result: "done", reason: "" }), "timed out for 30 s|timed-out|");
   assert.equal(went("timeout 30s", { action: "delete", result: "done", reason: "no right" }), "deleted|deleted|no right");
+  assert.equal(went("timeout refill", { action: "timeout", result: "done", reason: "" }), "timed out until they may write again|timed-out|");
   assert.equal(went("ban", { action: "ban", result: "observed", reason: "" }), "would be banned|observed|");
+  assert.equal(went("timeout refill", { action: "none", result: "observed", reason: "" }), "would be timed out until they may write again|observed|");
+  assert.equal(went("timeout 1m0s", { action: "none", result: "observed", reason: "" }), "would be timed out for 1 min|observed|");
   assert.equal(went("warn", { action: "warn", result: "failed", reason: "gone" }), "warning failed|failed|gone");
   assert.equal(went("delete", { action: "delete", result: "skipped", reason: "too late" }), "delete skipped|skipped|too late");
   assert.equal(went("delete", { action: "delete", result: "pending", reason: "" }), "deleting…|pending|");
+});
+
+test("penalties: as in the configuration", () => {
+  for (const penalty of ["none", "delete", "warn", "timeout 10m0s", "timeout refill", "ban", "drop", "other"]) assert.equal(rungName(penalty), penalty);
 });
 
 test("roles: in falling order, without everyone", () => {
@@ -141,6 +145,16 @@ test("silence: what a timeout, a ban and a lift did", () => {
     assert.equal(liftWords({}, "me").sentence, "Timeout or ban lifted.");
     assert.equal(liftWords({ already: true }, "me").sentence, "Nothing changed: they were neither timed out nor banned.");
   });
+});
+
+test("silence: usual durations, and the question that ends a timeout or ban", () => {
+  assert.deepEqual(timeoutLengths.map(({ name }) => name), ["30 s", "1 min", "10 min", "1 h", "1 day"]);
+  const timeout = { banned: false, until: "2026-11-03T12:10:00Z", by: "twitch:mo" };
+  const asks = (silence) => viewText(liftQuestion(silence, "anna"));
+  assert.deepEqual([asks(timeout), asks({ ...timeout, by: "" })], ["End the timeout of anna? It was given by mo on Twitch.", "End the timeout of anna?"]);
+  assert.deepEqual([asks({ banned: true, by: "mo" }), asks(null)], ["Unban anna? It was given by mo.", "Unban anna?"]);
+  assert.deepEqual([liftNames(timeout).button, liftNames(timeout).about("anna")], ["End timeout", "End the timeout of anna"]);
+  assert.deepEqual([liftNames(null).button, liftNames(null).about("anna")], ["Unban", "Unban anna"]);
 });
 
 test("whyIdle: why an enforcing policy only observes", () => {

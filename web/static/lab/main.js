@@ -125,7 +125,7 @@ addEventListener("hashchange", () => location.hash !== printed && start(location
 document.addEventListener("keydown", press);
 document.addEventListener("click", letGo);
 
-await loadTexts("lab", "shell");
+await loadTexts("lab", "rules", "shell", "words");
 document.title = t("lab.page");
 try {
   const [{ dashboard, channels }] = await Promise.all([loadSite(), loadTable()]);

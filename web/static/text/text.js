@@ -23,8 +23,10 @@
  * @property {typeof import("./en/overlay.js").default} overlay
  * @property {typeof import("./en/people.js").default} people
  * @property {typeof import("./en/records.js").default} records
+ * @property {typeof import("./en/rules.js").default} rules
  * @property {typeof import("./en/shell.js").default} shell
  * @property {typeof import("./en/start.js").default} start
+ * @property {typeof import("./en/words.js").default} words
  */
 
 /** @typedef {{[Part in keyof Parts]: `${Part}.${keyof Parts[Part] & string}`}[keyof Parts]} TextKey */
@@ -117,7 +119,7 @@ export const sentences = (...texts) => texts.filter(Boolean).join(gap);
 // module may call table while it is loaded.
 /** @template {string} Name @param {Record<Name, TextKey>} keys @returns {Readonly<Record<Name, string>>} */
 export function table(keys) {
-  const found = /** @type {Record<Name, string>} */ ({});
+  const found = /** @type {Record<Name, string>} */ (Object.create(null));
   for (const [name, key] of Object.entries(keys)) Object.defineProperty(found, name, { get: () => t(/** @type {TextKey} */ (key)), enumerable: true });
   return found;
 }

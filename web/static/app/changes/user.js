@@ -5,6 +5,7 @@
 //
 // state.changes contains the outcome of each user's last change, by user ID. All pages show it.
 
+import { sentences, t } from "../../text/text.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { now, state, update } from "../core/state.js";
@@ -115,7 +116,7 @@ export function kindOf({ problem, isSaved, isPartial }) {
 // noticeOf returns an outcome as sentences, including a note on a change that isn't saved yet.
 /** @param {Outcome} of @param {Database} [database] */
 export function noticeOf({ problem, sentence, isSaved }, database) {
-  return problem || (sentence && !isSaved ? `${sentence} ${unsavedChange(database)}` : sentence);
+  return problem || (sentence && !isSaved ? sentences(sentence, unsavedChange(database)) : sentence);
 }
 
 // grant gives a user extra messages in a limit. zone is the time zone of the outcome's texts, by
@@ -123,10 +124,11 @@ export function noticeOf({ problem, sentence, isSaved }, database) {
 /** @param {string} user @param {string} limit @param {number} messages @param {string} [zone] */
 export function grant(user, limit, messages, zone) {
   return change(user, "POST", "/grant", { body: { limit, messages } }, ({ until }) => {
-    const at = Date.parse(until ?? "");
+    const at = Date.parse(until ?? ""), values = { n: messages, limit };
+    if (!at) return { done: t("words.granted", { n: messages }), sentence: t("words.granted-said", values) };
     return {
-      done: `${messages} granted${at ? ` until ${toMinute(at, zone)}` : ""}`,
-      sentence: `${messages} extra ${messages === 1 ? "message" : "messages"} in the limit “${limit}”${at ? `, until ${clock(at, zone)}` : ""}.`,
+      done: t("words.granted-until", { n: messages, time: toMinute(at, zone) }),
+      sentence: t("words.granted-until-said", { ...values, time: clock(at, zone) }),
     };
   });
 }
@@ -138,8 +140,8 @@ export function exempt(user, length, zone) {
   return change(user, "POST", "/exempt", { body: length ? { for: length } : {} }, (answer) => {
     const at = Date.parse(answer.until ?? "");
     return {
-      done: at ? `exempt until ${toMinute(at, zone)}` : "exempt permanently",
-      sentence: at ? `Exempt until ${clock(at, zone)}.` : "Exempt permanently.",
+      done: at ? t("words.exempted-until", { time: toMinute(at, zone) }) : t("words.exempted"),
+      sentence: at ? t("words.exempted-until-said", { time: clock(at, zone) }) : t("words.exempted-said"),
       undoing: { former: answer.former, etag: answer.override_etag },
     };
   });
@@ -149,7 +151,7 @@ export function exempt(user, length, zone) {
 /** @param {string} user */
 export function reset(user) {
   return change(user, "POST", "/reset", {}, () => ({
-    done: "reset", sentence: "Reset: usage and strikes are cleared.",
+    done: t("words.reset"), sentence: t("words.reset-said"),
   }));
 }
 
@@ -158,7 +160,7 @@ export function reset(user) {
 /** @param {string} user @param {Api.UserOverride} own @param {string} etag */
 export function override(user, own, etag) {
   return replace(user, own, etag, (answer) => ({
-    done: "changed", sentence: "Saved. Applies from the next message on.",
+    done: t("words.changed"), sentence: t("words.changed-said"),
     undoing: { former: answer.former, etag: answer.override_etag },
   }));
 }
@@ -203,7 +205,7 @@ const shortestTimeout = 1_000_000_000n, longestTimeout = 14n * 86_400_000_000_00
 export async function timeOut(user, length, reason, isConfirmed, zone) {
   const ns = parseLength(length);
   if (ns === null || ns < shortestTimeout || ns > longestTimeout) {
-    return fail(user, `A timeout lasts from 1 second to 14 days, such as 10m, 1h30m or 2d, not “${length.trim()}”.`);
+    return fail(user, t("words.wrong-timeout", { text: length.trim() }));
   }
   const body = { length: durationText(ns), reason: reason.trim(), replace: isConfirmed };
   return change(user, "POST", "/timeout", { body }, (answer) => ({
@@ -229,9 +231,9 @@ export function lift(user, what) {
 /** @param {string} user @param {Undoing} undoing */
 export function undo(user, { lift: what, pardon: id, former = {}, etag = "" }) {
   if (what) return lift(user, what);
-  if (!id) return replace(user, former, etag, () => ({ done: "undone", sentence: "Undone." }));
+  if (!id) return replace(user, former, etag, () => ({ done: t("words.undone"), sentence: t("words.undone-said") }));
   return change(user, "DELETE", `/pardon/${id}`, {}, (answer) => ({
-    done: "pardon undone", sentence: unpardonWords(answer), isToRead: true,
+    done: t("words.unpardoned"), sentence: unpardonWords(answer), isToRead: true,
   }));
 }
 
@@ -252,11 +254,11 @@ export function grantedUsually(card) {
 /** @param {Api.getChannelsUsers | null} card */
 export function exemptLengths(card) {
   return [
-    { length: "10m", name: "for 10 minutes" },
-    { length: "1h", name: "for an hour" },
-    { length: "4h", name: "for 4 hours" },
-    { length: "day", name: `until the end of their day, ${card ? upcoming(Date.parse(card.day_ends), card.timezone) : "…"}` },
-    { length: "", name: "permanently" },
+    { length: "10m", name: t("words.exempt-10-minutes") },
+    { length: "1h", name: t("words.exempt-hour") },
+    { length: "4h", name: t("words.exempt-4-hours") },
+    { length: "day", name: t("words.exempt-day", { time: card ? upcoming(Date.parse(card.day_ends), card.timezone) : "…" }) },
+    { length: "", name: t("words.exempt-always") },
   ];
 }
 
@@ -265,4 +267,4 @@ export function exemptLengths(card) {
 export const exemptLength = (card, length) => (length === "day" ? `${Math.ceil((Date.parse(card.day_ends) - now()) / 1000)}s` : length);
 
 // resetWarning says what a reset does.
-export const resetWarning = "This clears their usage and strikes.";
+export const resetWarning = () => t("words.reset-warning");

@@ -9,7 +9,7 @@ import { mayAct, nameOf, state } from "../core/state.js";
 import { Around } from "./around.js";
 import { ask, ban, close, controlID, exempt, grant, lift, pardon, reset, silencedAs, timeOut, undo } from "./question.js";
 import { Icon } from "../widgets/icon.js";
-import { banWarning, giver, liftNames, timeoutLengths } from "../words/silence.js";
+import { banWarning, liftNames, liftQuestion, timeoutLengths } from "../words/silence.js";
 /** @import { Value, View } from "../../vendor/htm-preact.js" */
 /** @import { Outcome } from "../changes/user.js" */
 /** @import { Database, State, User } from "../core/state.js" */
@@ -139,7 +139,7 @@ function Ban({ user, first, isBusy }) {
   };
   return html`
     <form class="together" onSubmit=${submit}>
-      <span>${rich("now.ban-question", { who: html`<bdi>${nameOf(user)}</bdi>` })} ${banWarning}</span>
+      <span>${rich("now.ban-question", { who: html`<bdi>${nameOf(user)}</bdi>` })} ${banWarning()}</span>
       <input id=${first} name="reason" class="reason" placeholder=${t("now.reason-hint")} aria-label=${t("now.reason")} maxlength="500" autocomplete="off" />
       <button class="primary" aria-disabled=${isBusy}>${t("now.ban-it")}</button>
       <${Cancel} />
@@ -151,11 +151,10 @@ function Ban({ user, first, isBusy }) {
 /** @param {Question} props */
 function Lift({ user, held: { card }, first, isBusy }) {
   const silence = card?.silenced ?? (card ? null : { banned: silencedAs(user) === "ban", by: "" });
-  const { button, asks } = liftNames(silence);
   return html`
     <div class="together">
-      <span>${asks} <bdi>${nameOf(user)}</bdi>?${silence?.by && html` It was given by <bdi>${giver(silence.by)}</bdi>.`}</span>
-      <button type="button" id=${first} class="primary" aria-disabled=${isBusy} onClick=${() => lift(user, silence && !silence.banned ? "timeout" : "ban")}>${button}</button>
+      <span>${liftQuestion(silence, html`<bdi>${nameOf(user)}</bdi>`)}</span>
+      <button type="button" id=${first} class="primary" aria-disabled=${isBusy} onClick=${() => lift(user, silence && !silence.banned ? "timeout" : "ban")}>${liftNames(silence).button}</button>
       <${Cancel} />
     </div>
   `;
@@ -180,7 +179,7 @@ function Exempt({ user, held: { card }, first, isBusy }) {
 function Reset({ user, first, isBusy }) {
   return html`
     <div class="together">
-      <span>${rich("now.reset-question", { who: html`<bdi>${nameOf(user)}</bdi>` })} ${resetWarning}</span>
+      <span>${rich("now.reset-question", { who: html`<bdi>${nameOf(user)}</bdi>` })} ${resetWarning()}</span>
       <button type="button" id=${first} class="primary" aria-disabled=${isBusy} onClick=${() => reset(user)}>${t("now.reset-it")}</button>
       <${Cancel} />
     </div>
@@ -229,8 +228,8 @@ export function Actions({ user, index, asks }) {
 function Silencing({ user, index, asks, hasWord = false }) {
   if (!mayAct()) return null;
   const name = nameOf(user), silenced = silencedAs(user);
-  const { button, asks: question } = liftNames({ banned: silenced === "ban", by: "" });
-  if (silenced) return html`<${Action} ...${asking(user, index, "lift", asks)} icon="play" hasWord=${hasWord} does=${button} about="${question} ${name}" />`;
+  const { button, about } = liftNames({ banned: silenced === "ban", by: "" });
+  if (silenced) return html`<${Action} ...${asking(user, index, "lift", asks)} icon="play" hasWord=${hasWord} does=${button} about=${about(name)} />`;
   return html`
     <${Action} ...${asking(user, index, "timeout", asks)} icon="clock" hasWord=${hasWord} does=${t("now.timeout")} about=${t("now.timeout-user", { who: name })} />
     <${Action} ...${asking(user, index, "ban", asks)} icon="ban" hasWord=${hasWord} does=${t("now.ban")} about=${t("now.ban-user", { who: name })} />

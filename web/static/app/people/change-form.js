@@ -9,7 +9,7 @@ import { mayAct, shownID } from "../core/state.js";
 import { close, edit, isConflict, open, pardon, submit, undo } from "./form.js";
 import { OverrideFields } from "./override-fields.js";
 import { LimitField } from "../widgets/field.js";
-import { banWarning, giver, liftNames, timeoutLengths } from "../words/silence.js";
+import { banWarning, liftNames, liftQuestion, timeoutLengths } from "../words/silence.js";
 /** @import { TextKey } from "../../text/text.js" */
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { Outcome } from "../changes/user.js" */
@@ -127,7 +127,7 @@ function TimeoutFields({ person: { form }, isBusy }) {
 /** @param {{person: Person, isBusy: boolean}} props */
 function BanFields({ person: { form, card }, isBusy }) {
   return html`
-    <p>${rich("now.ban-question", { who: html`<bdi>${card.login || shownID(card.user_id)}</bdi>` })} ${banWarning}</p>
+    <p>${rich("now.ban-question", { who: html`<bdi>${card.login || shownID(card.user_id)}</bdi>` })} ${banWarning()}</p>
     <div class="fields"><${Reason} reason=${form.draft.reason} isBusy=${isBusy} /></div>
   `;
 }
@@ -139,8 +139,7 @@ function Reason({ reason, isBusy }) {
 
 /** @param {{person: Person}} props */
 function LiftQuestion({ person: { card } }) {
-  const { silenced } = card;
-  return html`<p>${liftNames(silenced).asks} <bdi>${card.login || shownID(card.user_id)}</bdi>?${silenced?.by && html` It was given by <bdi>${giver(silenced.by)}</bdi>.`}</p>`;
+  return html`<p>${liftQuestion(card.silenced, html`<bdi>${card.login || shownID(card.user_id)}</bdi>`)}</p>`;
 }
 
 /** @param {{person: Person, isBusy: boolean}} props */
@@ -175,5 +174,5 @@ function ExemptFields({ person: { form, card } }) {
 
 /** @param {{person: Person}} props */
 function ResetQuestion({ person: { card } }) {
-  return html`<p>${rich("now.reset-question", { who: html`<bdi>${card.login || shownID(card.user_id)}</bdi>` })} ${resetWarning}</p>`;
+  return html`<p>${rich("now.reset-question", { who: html`<bdi>${card.login || shownID(card.user_id)}</bdi>` })} ${resetWarning()}</p>`;
 }

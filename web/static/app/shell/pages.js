@@ -22,10 +22,10 @@ function later(page, load, ...texts) {
 /** @type {Record<Page, () => Component>} */
 const views = {
   now: () => NowPage,
-  limits: later("limits", () => import("../limits/page.js").then((module) => module.LimitsPage), "limits"),
-  people: later("people", () => import("../people/page.js").then((module) => module.PeoplePage), "people"),
+  limits: later("limits", () => import("../limits/page.js").then((module) => module.LimitsPage), "limits", "rules"),
+  people: later("people", () => import("../people/page.js").then((module) => module.PeoplePage), "people", "rules"),
   journal: later("journal", () => import("../records/journal-page.js").then((module) => module.JournalPage), "records"),
-  audit: later("audit", () => import("../records/audit-page.js").then((module) => module.AuditPage), "records"),
+  audit: later("audit", () => import("../records/audit-page.js").then((module) => module.AuditPage), "records", "rules"),
   admin: later("admin", () => import("../admin/page.js").then((module) => module.AdminPage), "admin"),
 };
 

@@ -2,9 +2,12 @@
 // The algorithms in words: names and descriptions, labels of the numbers, and what numbers mean.
 // Which numbers an algorithm has, with their bounds, comes from chatguard.
 
+import { number, t, table } from "../../text/text.js";
 import { state } from "../core/state.js";
 import { durationText } from "./lengths.js";
 import { length } from "./time.js";
+
+/** @import { TextKey } from "../../text/text.js" */
 
 /**
  * Bounds say which values a number has. least and most of a duration are in seconds.
@@ -54,88 +57,83 @@ import { length } from "./time.js";
  * @property {Sentence} meaning
  */
 
-/** @type {Record<string, Words>} */
+/** @type {Record<string, () => Words>} */
 const known = {
-  "token-bucket": {
-    name: "token bucket",
-    about: "A few messages at once, then one more every few seconds. Good against bursts.",
-    rule: ({ burst, refill }) => (burst === 1 ? `One message every ${span(refill)}` : `${amount(burst)} messages, then one every ${span(refill)}`),
-    meaning: ({ burst, refill }) =>
-      `Long-term rate: ${longRun(1, refill)}.` + (burst > 1 ? ` A full burst of ${amount(burst)} refills in ${length(burst * refill)}.` : ""),
-  },
-  "leaky-bucket": {
-    name: "leaky bucket",
-    labels: { every: "One message every" },
-    about: "One message at a time, evenly spaced; a few can queue. Good if your chat server can delay messages.",
-    rule: ({ every, queue }) => `One message every ${span(every)}` + (queue > 0 ? `, with ${amount(queue)} more waiting` : ""),
-    meaning: ({ every, queue }) =>
-      `Long-term rate: ${longRun(1, every)}. ` +
-      (queue === 0
-        ? `A message less than ${length(every)} after the previous one is throttled.`
-        : `If ${amount(queue + 1)} arrive at once, the last waits ${length(queue * every)}. ` +
-          "On Twitch, messages are never delayed, only throttled when the queue is full."),
-  },
-  "fixed-window": {
-    name: "fixed window",
-    about: "A number of messages per clock interval, such as each minute. Simple, but up to twice as many can pass when one interval ends and the next begins.",
-    rule: ({ messages, every }) => `${counted(messages)} every ${span(every)} by the clock`,
-    meaning: ({ messages, every }) =>
-      `Long-term rate: ${longRun(messages, every)}. Windows follow the UTC clock. Up to ${amount(2 * messages)} messages can pass in a row when one window ends and the next begins.`,
-  },
-  "daily-window": {
-    name: "daily window",
-    labels: { messages: "Messages per day" },
-    about: "A number of messages per day. Resets at the end of the user’s day.",
-    rule: ({ messages }, limit, zone) => `${counted(messages)} a day, until ${endOfDay(limit, zone)}`,
+  "token-bucket": () => ({
+    name: t("rules.token-bucket"),
+    about: t("rules.token-bucket-about"),
+    rule: ({ burst, refill }) => (burst === 1 ? t("rules.one-every", { every: every(refill) }) : t("rules.token-bucket-rule", { n: burst, every: every(refill) })),
+    meaning: ({ burst, refill }) => {
+      const rate = longRun(1, refill);
+      return burst > 1 ? t("rules.token-bucket-meaning-burst", { n: burst, rate, length: length(burst * refill) }) : t("rules.token-bucket-meaning", { rate });
+    },
+  }),
+  "leaky-bucket": () => ({
+    name: t("rules.leaky-bucket"),
+    labels: { every: t("rules.label-every-message") },
+    about: t("rules.leaky-bucket-about"),
+    rule: ({ every: time, queue }) =>
+      queue > 0 ? t("rules.leaky-bucket-rule-queue", { n: queue, every: every(time) }) : t("rules.one-every", { every: every(time) }),
+    meaning: ({ every, queue }) => {
+      const rate = longRun(1, every);
+      if (queue === 0) return t("rules.leaky-bucket-meaning", { rate, length: length(every) });
+      return t("rules.leaky-bucket-meaning-queue", { n: queue + 1, rate, length: length(queue * every) });
+    },
+  }),
+  "fixed-window": () => ({
+    name: t("rules.fixed-window"),
+    about: t("rules.fixed-window-about"),
+    rule: ({ messages, every: time }) => t("rules.fixed-window-rule", { n: messages, every: every(time) }),
+    meaning: ({ messages, every }) => t("rules.fixed-window-meaning", { n: 2 * messages, rate: longRun(messages, every) }),
+  }),
+  "daily-window": () => ({
+    name: t("rules.daily-window"),
+    labels: { messages: t("rules.label-messages-day") },
+    about: t("rules.daily-window-about"),
+    rule: ({ messages }, limit, zone) => t("rules.daily-window-rule", { n: messages, end: endOfDay(limit, zone) }),
     meaning: () => "",
-  },
-  "user-window": {
-    name: "user window",
-    about: "A number of messages per period. The period begins with the user’s first message.",
-    rule: ({ messages, every }) => `${counted(messages)} in ${length(every)}, from the first one on`,
-    meaning: ({ messages, every }) =>
-      `Long-term rate: ${longRun(messages, every)}. A window begins with its first message and resets ${length(every)} later.`,
-  },
-  "sliding-window": {
-    name: "sliding window",
-    about: "A number of messages in a moving period, estimated. Good for large numbers.",
-    rule: ({ messages, every, slices }) => `About ${counted(messages)} in any ${span(every)}` + (slices > 1 ? `, counted in ${slices} slices` : ""),
-    meaning: ({ messages, every, slices }) =>
-      `Long-term rate: ${longRun(messages, every)}. Estimated: the messages of the ${slices > 1 ? "oldest slice" : "previous window"} are assumed to be evenly spread.`,
-  },
-  "sliding-log": {
-    name: "sliding log",
-    about: "A number of messages in a moving period, exact. Good for small numbers.",
-    rule: ({ messages, every }) => `${counted(messages)} in any ${span(every)}`,
-    meaning: ({ messages, every }) =>
-      `Long-term rate: ${longRun(messages, every)}. Each message counts for exactly ${length(every)}.`,
-  },
-  cascade: {
-    name: "cascade",
-    about: "Two token buckets. The second one pays when the first is empty, and its messages have low priority.",
+  }),
+  "user-window": () => ({
+    name: t("rules.user-window"),
+    about: t("rules.user-window-about"),
+    rule: ({ messages, every }) => t("rules.user-window-rule", { n: messages, length: length(every) }),
+    meaning: ({ messages, every }) => t("rules.user-window-meaning", { rate: longRun(messages, every), length: length(every) }),
+  }),
+  "sliding-window": () => ({
+    name: t("rules.sliding-window"),
+    about: t("rules.sliding-window-about"),
+    rule: ({ messages, every, slices }) =>
+      slices > 1 ? t("rules.sliding-window-rule-slices", { n: messages, any: any(every), slices }) : t("rules.sliding-window-rule", { n: messages, any: any(every) }),
+    meaning: ({ messages, every, slices }) => {
+      const rate = longRun(messages, every);
+      return slices > 1 ? t("rules.sliding-window-meaning-slices", { rate }) : t("rules.sliding-window-meaning", { rate });
+    },
+  }),
+  "sliding-log": () => ({
+    name: t("rules.sliding-log"),
+    about: t("rules.sliding-log-about"),
+    rule: ({ messages, every }) => t("rules.sliding-log-rule", { n: messages, any: any(every) }),
+    meaning: ({ messages, every }) => t("rules.sliding-log-meaning", { rate: longRun(messages, every), length: length(every) }),
+  }),
+  cascade: () => ({
+    name: t("rules.cascade"),
+    about: t("rules.cascade-about"),
     rule: ({ burst, refill, extra_burst: extra, extra_refill: extraRefill }) =>
-      `${counted(burst)}, then one every ${span(refill)}; at low priority ${amount(extra)} more, then one every ${span(extraRefill)}`,
-    meaning: ({ refill, extra_refill: extraRefill }) =>
-      `Long-term rate: ${longRun(1, refill)}, and ${longRun(1, extraRefill)} more at low priority. Low-priority messages pass unless a limit keeps a reserve.`,
-  },
+      t("rules.cascade-rule", { n: burst, every: every(refill), extra, extraEvery: every(extraRefill) }),
+    meaning: ({ refill, extra_refill: extraRefill }) => t("rules.cascade-meaning", { rate: longRun(1, refill), extraRate: longRun(1, extraRefill) }),
+  }),
 };
 
 // labels are the usual labels of numbers.
 /** @type {Record<string, string>} */
-const labels = {
-  burst: "Messages at once", refill: "Then one more every", queue: "Queue size", messages: "Messages per window", every: "Window length",
-  extra_burst: "Low priority: more at once", extra_refill: "Low priority: one more every", reserve: "Kept for normal priority", slices: "Slices of the window",
-};
+const labels = table({
+  burst: "rules.label-burst", refill: "rules.label-refill", queue: "rules.label-queue", messages: "rules.label-messages", every: "rules.label-every",
+  extra_burst: "rules.label-extra-burst", extra_refill: "rules.label-extra-refill", reserve: "rules.label-reserve", slices: "rules.label-slices",
+});
 
 // purposes say what rare numbers are for.
 /** @type {Record<string, string>} */
-const purposes = {
-  reserve: "A message of low priority passes only if this many are left after it. A cascade gives messages their priority.",
-  slices: "With more slices, the estimate is more exact.",
-};
-
-/** @type {Record<string, string>} */
-const units = { slices: "slices" };
+const purposes = table({ reserve: "rules.about-reserve", slices: "rules.about-slices" });
 
 /** @typedef {Api.getAlgorithms["algorithms"][number]} Listed an algorithm as chatguard lists it */
 
@@ -157,7 +155,7 @@ export function algorithmOf({ algorithm }) {
 
 /** @param {Listed} of @returns {Algorithm} */
 function describe({ name: algorithm, parameters }) {
-  const { name, about, rule, meaning, labels: own = {} } = known[algorithm] ?? unknown(algorithm);
+  const { name, about, rule, meaning, labels: own = {} } = known[algorithm]?.() ?? unknown(algorithm);
   const numbers = parameters.filter(({ kind }) => kind === "count" || kind === "duration");
   const fields = numbers.map((parameter) => /** @type {const} */ ([parameter.name, fieldOf(parameter, own[parameter.name])]));
   const overridable = fields.filter((_, i) => numbers[i].overridable);
@@ -168,7 +166,10 @@ function describe({ name: algorithm, parameters }) {
     fields: Object.fromEntries(fields),
     ownFields: Object.fromEntries(overridable.map(([name, field]) => [name, { ...field, isRare: false, mayBeEmpty: true }])),
     hasDay: parameters.some(({ kind }) => kind === "clock"),
-    rule: (numbers, limit, zone) => rule(numbers, limit, zone) + (numbers.reserve > 0 ? `; keeps ${amount(numbers.reserve)} for normal priority` : ""),
+    rule: (numbers, limit, zone) => {
+      const words = rule(numbers, limit, zone);
+      return numbers.reserve > 0 ? t("rules.reserve-rule", { n: numbers.reserve, rule: words }) : words;
+    },
     meaning,
   };
 }
@@ -179,10 +180,8 @@ function describe({ name: algorithm, parameters }) {
 function fieldOf(parameter, label) {
   const { name, kind, least, most } = parameter;
   const isLength = kind === "duration", scale = isLength ? 1e9 : 1;
-  return {
-    label: label ?? labels[name] ?? plainName(name), unit: isLength ? "" : (units[name] ?? "messages"), isLength, least: least / scale, most: most / scale, isRare: isRare(parameter),
-    about: purposes[name],
-  };
+  const unit = isLength ? "" : name === "slices" ? t("rules.unit-slices") : t("rules.unit-messages");
+  return { label: label ?? labels[name] ?? plainName(name), unit, isLength, least: least / scale, most: most / scale, isRare: isRare(parameter), about: purposes[name] };
 }
 
 // isRare reports whether a limit does without a parameter. Others have a suggested value above the
@@ -217,35 +216,52 @@ export function bytesOf({ algorithm, messages = 0 }) {
   return bytes + (perMessage ? 8 * messages : 0);
 }
 
-// span writes the length of a period after "every" or "any": "minute", "5 minutes".
-/** @param {number} time */
-const span = (time) => length(time).replace(/^1 (?=\w+$)/, "");
+// every writes how often something happens: "every minute", "every 5 minutes".
+/** @param {number} time seconds */
+function every(time) {
+  switch (time) {
+    case 1: return t("rules.every-second");
+    case 60: return t("rules.every-minute");
+    case 3600: return t("rules.every-hour");
+    case 86400: return t("rules.every-day");
+  }
+  return t("rules.every-length", { length: length(time) });
+}
 
-/** @param {number} messages */
-const counted = (messages) => (messages === 1 ? "1 message" : `${amount(messages)} messages`);
+// any writes a period that may begin at any time: "any minute", "any 5 minutes".
+/** @param {number} time seconds */
+function any(time) {
+  switch (time) {
+    case 1: return t("rules.any-second");
+    case 60: return t("rules.any-minute");
+    case 3600: return t("rules.any-hour");
+    case 86400: return t("rules.any-day");
+  }
+  return t("rules.any-length", { length: length(time) });
+}
 
 /** @param {Partial<Api.Limit>} limit @param {string} zone */
 function endOfDay({ reset_at: at, timezone }, zone) {
-  const place = timezone || zone || "UTC";
-  return `${!at || at === "00:00" ? "midnight" : at}${place === "UTC" ? " UTC" : ` in ${place}`}`;
+  const place = timezone || zone || "UTC", isMidnight = !at || at === "00:00";
+  if (place === "UTC") return isMidnight ? t("rules.midnight-utc") : t("rules.time-utc", { time: at });
+  return isMidnight ? t("rules.midnight-in", { zone: place }) : t("rules.time-in", { time: at, zone: place });
 }
 
-const grouped = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 3 });
-
 // amount writes a number of messages: "15,750".
-/** @param {number} number */
-export const amount = (number) => grouped.format(number);
+/** @param {number} messages */
+export const amount = (messages) => number.format(messages);
 
-/** @type {[string, number][]} */
-const spans = [["per minute", 60], ["per hour", 3600], ["per day", 86400], ["per week", 604800]];
+/** @type {[TextKey, number][]} */
+const spans = [["rules.per-minute", 60], ["rules.per-hour", 3600], ["rules.per-day", 86400], ["rules.per-week", 604800]];
 
 // longRun writes a rate: "200,000 per day". It uses the shortest span that allows at least one
 // message and is at least as long as the given time. A time over a day counts as a day.
 /** @param {number} messages @param {number} seconds */
 function longRun(messages, seconds) {
   const span = spans.find(([, long]) => long >= Math.min(seconds, 86400) && messages * long >= seconds);
-  if (!span) return `${amount(messages)} per ${length(seconds)}`;
+  if (!span) return t("rules.per-length", { amount: messages, length: length(seconds) });
   const exact = Number(((messages * span[1]) / seconds).toPrecision(12));
   const shown = Number.isInteger(exact) ? exact : Number(exact.toPrecision(3));
-  return `${shown === exact ? "" : "about "}${amount(shown)} ${span[0]}`;
+  const rate = t(span[0], { amount: shown });
+  return shown === exact ? rate : t("rules.about-rate", { rate });
 }

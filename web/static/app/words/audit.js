@@ -1,9 +1,9 @@
 // @ts-check
 // Audit entries in words.
 
+import { commas, rich, t, table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
-import { amount } from "./algorithms.js";
 import { ChangeList } from "./changes.js";
 import { OverrideWords } from "./overrides.js";
 import { giver, silenceWords } from "./silence.js";
@@ -12,13 +12,12 @@ import { seconds, stamp, wait } from "./time.js";
 /** @import { State } from "../core/state.js" */
 
 /** @type {Record<string, string>} */
-export const actionNames = {
-  policy: "changed the limits", discard: "restored the configured limits", grant: "granted messages", reset: "reset", pardon: "pardoned", unpardon: "undid a pardon",
-  override: "set custom limits", exempt: "exempted", pause: "paused", resume: "resumed", raid: "started or ended raid mode",
-  note: "added a note", delete_note: "deleted a note", settings: "changed the settings",
-  login: "connected the bot",
-  timeout: "timed out", ban: "banned", lift: "lifted",
-};
+export const actionNames = table({
+  policy: "rules.did-policy", discard: "rules.did-discard", grant: "rules.did-grant", reset: "rules.did-reset", pardon: "rules.did-pardon", unpardon: "rules.did-unpardon",
+  override: "rules.did-override", exempt: "rules.did-exempt", pause: "rules.did-pause", resume: "rules.did-resume", raid: "rules.did-raid",
+  note: "rules.did-note", delete_note: "rules.did-delete-note", settings: "rules.did-settings", login: "rules.did-login",
+  timeout: "rules.did-timeout", ban: "rules.did-ban", lift: "rules.did-lift",
+});
 
 // icons maps an action to its icon.
 /** @type {Record<string, string>} */
@@ -30,7 +29,7 @@ export const actionIcons = {
 // changeName says what a change did. Even an action that this page doesn't know is readable.
 /** @param {Api.Audit} change */
 export function changeName({ action, detail }) {
-  if (action === "raid") return isTime(detail?.until) ? "started raid mode" : "ended raid mode";
+  if (action === "raid") return isTime(detail?.until) ? t("rules.did-raid-start") : t("rules.did-raid-end");
   return actionNames[action] ?? action.replaceAll("_", " ");
 }
 
@@ -39,7 +38,8 @@ export function changeName({ action, detail }) {
 export function AuditWords({ state, change: { action, detail, message } }) {
   const about = (words[action] ?? facts)(detail ?? {}, state);
   if (!message) return about;
-  return html`<a class="message" href=${linkTo(state, "journal", { entry: String(message.entry) })}>“<bdi>${message.text.slice(0, clipped) || "text not stored"}</bdi>”</a> ${about}`;
+  const text = quoted(message.text || t("rules.no-text"));
+  return html`<a class="message" href=${linkTo(state, "journal", { entry: String(message.entry) })}>${rich("rules.quote", { text })}</a> ${about}`;
 }
 
 const clipped = 120; // characters of a message
@@ -49,7 +49,7 @@ const clipped = 120; // characters of a message
 function facts(detail) {
   const { from, to } = detail;
   const listed = from && to ? differences(from, to) : Object.entries(detail).filter(([, value]) => typeof value !== "object").map(([name, value]) => `${plain(name)}: ${value}`);
-  return listed.length > 0 ? html`<bdi>${listed.join("; ").slice(0, 2 * clipped)}</bdi>` : null;
+  return listed.length > 0 ? html`<bdi>${listed.join(t("words.semicolon")).slice(0, 2 * clipped)}</bdi>` : null;
 }
 
 /** @param {string} name */
@@ -63,41 +63,54 @@ function differences(from, to, path = "") {
 }
 
 /** @param {any} value */
-const written = (value) => (value === undefined || value === null || value === "" ? "none" : typeof value === "object" ? JSON.stringify(value) : String(value));
+const written = (value) => (value === undefined || value === null || value === "" ? t("rules.none") : typeof value === "object" ? JSON.stringify(value) : String(value));
 
 /** @type {Record<string, (detail: any, state: State) => Value>} */
 const words = {
   policy: revision,
   discard: revision,
-  grant: ({ limit, messages, until }) => html`${amount(messages)} extra${limit && html` in <bdi>${limit}</bdi>`}${ends(until)}`,
-  pardon: ({ entry, messages, strikes }) => inARow(entry ? 1 : messages, strikes, "removed"),
-  unpardon: ({ messages, strikes }) => inARow(messages, strikes, "restored"),
-  override: ({ from, to }) => html`<${OverrideWords} own=${to} none="no custom limits" />, before: <${OverrideWords} own=${from} none="none" />`,
-  exempt: ({ until }) => (isTime(until) ? `from all limits${ends(until)}` : "from all limits, permanently"),
-  login: ({ account }) => html`as <bdi>${account}</bdi>`,
-  timeout: ({ length, reason, former }) => `for ${wait(seconds(length) * 1000)}${given(reason, former)}`,
-  ban: ({ reason, former }) => `until unbanned${given(reason, former)}`,
-  lift: ({ banned, former }) => `${banned ? "a ban" : "a timeout"}${former?.by ? ` by ${giver(former.by)}` : ""}`,
-  note: ({ text }) => html`“<bdi>${String(text).slice(0, clipped)}</bdi>”`,
-  delete_note: ({ text, by }) => html`“<bdi>${String(text).slice(0, clipped)}</bdi>” by <bdi>${giver(String(by))}</bdi>`,
-  reset: () => "usage and strikes cleared",
-  pause: () => "nobody is throttled until somebody resumes",
-  resume: () => "the limits apply again",
+  grant: ({ limit, messages, until }) => {
+    const values = { n: messages, limit: html`<bdi>${limit}</bdi>` };
+    return isTime(until) ? rich("rules.audit-grant-until", { ...values, time: at(until) }) : rich("rules.audit-grant", values);
+  },
+  pardon: ({ entry, messages, strikes }) => commas([t("words.messages", { n: entry ? 1 : messages }), strikes > 0 && t("words.strikes-removed", { n: strikes })]),
+  unpardon: ({ messages, strikes }) => commas([t("words.messages", { n: messages }), strikes > 0 && t("rules.audit-strikes-restored", { n: strikes })]),
+  override: ({ from, to }) =>
+    rich("rules.audit-override", {
+      to: html`<${OverrideWords} own=${to} none=${t("rules.audit-override-none")} />`, from: html`<${OverrideWords} own=${from} none=${t("rules.audit-override-before-none")} />`,
+    }),
+  exempt: ({ until }) => (isTime(until) ? t("rules.audit-exempt-until", { time: at(until) }) : t("rules.audit-exempt")),
+  login: ({ account }) => rich("rules.audit-login", { account: html`<bdi>${account}</bdi>` }),
+  timeout: ({ length, reason, former }) => given(t("rules.audit-timeout", { length: wait(seconds(length) * 1000) }), reason, former),
+  ban: ({ reason, former }) => given(t("rules.audit-ban"), reason, former),
+  lift: ({ banned, former }) => {
+    if (!former?.by) return banned ? t("words.a-ban") : t("words.a-timeout");
+    const by = giver(former.by);
+    return banned ? t("words.a-ban-by", { by }) : t("words.a-timeout-by", { by });
+  },
+  note: ({ text }) => rich("rules.quote", { text: quoted(text) }),
+  delete_note: ({ text, by }) => rich("rules.quote-by", { text: quoted(text), by: html`<bdi>${giver(String(by))}</bdi>` }),
+  reset: () => t("rules.audit-reset"),
+  pause: () => t("rules.audit-pause"),
+  resume: () => t("rules.audit-resume"),
   settings: facts,
-  raid: ({ until }) => (isTime(until) ? ends(until).trim() : "the usual limits apply again"),
+  raid: ({ until }) => (isTime(until) ? t("rules.audit-raid-until", { time: at(until) }) : t("rules.audit-raid-end")),
 };
 
-/** @param {number} n @param {string} what */
-const counted = (n, what) => `${amount(n)} ${what}${n === 1 ? "" : "s"}`;
-/** @param {number} messages @param {number} strikes @param {string} how */
-const inARow = (messages, strikes, how) => counted(messages, "message") + (strikes > 0 ? `, ${counted(strikes, "strike")} ${how}` : "");
 // given adds the reason of a timeout or ban, and what it replaced.
-/** @param {string | undefined} reason @param {Api.Silence | undefined} former */
-const given = (reason, former) => (reason ? `: ${reason}` : "") + (former ? `, instead of ${silenceWords(former)}` : "");
+/** @param {string} how @param {string | undefined} reason @param {Api.Silence | undefined} former */
+function given(how, reason, former) {
+  if (!former) return reason ? t("rules.audit-reason", { how, reason }) : how;
+  const silence = silenceWords(former);
+  return reason ? t("rules.audit-reason-instead", { how, reason, silence }) : t("rules.audit-instead", { how, silence });
+}
+
 /** @param {string | undefined} text */
 const isTime = (text) => Date.parse(text ?? "") > 0; // Go's zero time is earlier
-/** @param {string | undefined} until */
-const ends = (until) => (isTime(until) ? ` until ${stamp(Date.parse(until))}` : "");
+/** @param {string} time */
+const at = (time) => stamp(Date.parse(time));
+/** @param {unknown} text */
+const quoted = (text) => html`<bdi>${String(text).slice(0, clipped)}</bdi>`;
 
 // revision links to the page Limits, which lists the revisions. If the revision with the number is
 // known, revision also describes its changes.
@@ -105,7 +118,7 @@ const ends = (until) => (isTime(until) ? ` until ${stamp(Date.parse(until))}` : 
 function revision({ revision: number }, state) {
   const known = state.audit.revisions?.get(number);
   return html`
-    <a href=${linkTo(state, "limits", {})}>revision ${number}</a>
+    <a href=${linkTo(state, "limits", {})}>${t("rules.revision", { number: String(number) })}</a>
     ${known?.difference?.length > 0 && html`<${ChangeList} changes=${known.difference} />`}
   `;
 }

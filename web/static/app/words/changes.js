@@ -1,51 +1,68 @@
 // @ts-check
 // Changes of a policy in words: "burst: messages at once 3 → 5".
 
+import { commas, rich, t, table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { algorithmOf, amount } from "./algorithms.js";
 import { asRenamed, renamesIn } from "./order.js";
+import { rungName } from "./penalties.js";
+import { roleName } from "./roles.js";
 import { length, seconds } from "./time.js";
 
 /** @param {string} text */
 const inTime = (text) => length(seconds(text));
 /** @param {unknown} value */
-const plain = (value) => (Array.isArray(value) ? value.join(", ") || "none" : String(value));
-/** @param {string[]} list */
-const spaced = (list) => plain(list).replaceAll("_", " ");
+const plain = (value) => (Array.isArray(value) ? commas(value) || t("rules.none") : String(value));
 /** @param {unknown} value */
-const yesNo = (value) => (value ? "yes" : "no");
+const yesNo = (value) => (value ? t("rules.yes") : t("rules.no"));
 
-// words maps the last part of a key to its label, the function that writes its values, and its
-// default.
-/** @type {Record<string, {label: string, write: (value: any) => string, none?: any}>} */
-const words = {
-  algorithm: { label: "algorithm", write: (algorithm) => algorithmName(algorithm) },
-  order: { label: "order of limits", write: plain },
-  burst: { label: "messages at once", write: amount },
-  refill: { label: "one more every", write: inTime },
-  queue: { label: "queue size", write: amount, none: 0 },
-  messages: { label: "messages", write: amount },
-  every: { label: "every", write: inTime },
-  extra_burst: { label: "more at low priority", write: amount },
-  extra_refill: { label: "one more at low priority every", write: inTime },
-  reserve: { label: "kept for normal priority", write: amount, none: 0 },
-  slices: { label: "slices of the window", write: amount, none: 1 },
-  reset_at: { label: "day ends at", write: plain, none: "00:00" },
-  timezone: { label: "time zone", write: (zone) => zone || "same as the channel", none: "" },
-  mode: { label: "mode", write: plain, none: "enforce" },
-  count_throttled: { label: "count throttled messages", write: yesNo, none: false },
-  per: { label: "scope", write: plain, none: "user" },
-  exempt: { label: "exempt roles", write: spaced, none: [] },
-  ladder: { label: "penalties", write: plain, none: [] },
-  strike_every: { label: "at most one strike every", write: inTime },
-  forget_after: { label: "strikes expire after", write: inTime },
+// writerOf returns a function that writes the values of a table.
+/** @param {Readonly<Record<string, string>>} known */
+const writerOf = (known) => (/** @type {string} */ value) => known[value] ?? value;
+
+const modes = table({ observe: "rules.mode-observe", enforce: "rules.mode-enforce" });
+const scopes = table({ user: "rules.scope-user", "user-everywhere": "rules.scope-user-everywhere", channel: "rules.scope-channel", everywhere: "rules.scope-everywhere" });
+
+// labels maps the last part of a key to its label.
+/** @type {Record<string, string>} */
+const labels = table({
+  algorithm: "rules.change-algorithm", order: "rules.change-order", burst: "rules.change-burst", refill: "rules.change-refill", queue: "rules.change-queue",
+  messages: "rules.change-messages", every: "rules.change-every", extra_burst: "rules.change-extra-burst", extra_refill: "rules.change-extra-refill",
+  reserve: "rules.change-reserve", slices: "rules.change-slices", reset_at: "rules.change-reset-at", timezone: "rules.change-timezone", mode: "rules.change-mode",
+  count_throttled: "rules.change-count-throttled", per: "rules.change-per", exempt: "rules.change-exempt", ladder: "rules.change-ladder",
+  strike_every: "rules.change-strike-every", forget_after: "rules.change-forget-after",
+});
+
+// values maps it to the function that writes its values, and its default.
+/** @type {Record<string, {write: (value: any) => string, none?: any}>} */
+const values = {
+  algorithm: { write: (algorithm) => algorithmName(algorithm) },
+  order: { write: plain },
+  burst: { write: amount },
+  refill: { write: inTime },
+  queue: { write: amount, none: 0 },
+  messages: { write: amount },
+  every: { write: inTime },
+  extra_burst: { write: amount },
+  extra_refill: { write: inTime },
+  reserve: { write: amount, none: 0 },
+  slices: { write: amount, none: 1 },
+  reset_at: { write: plain, none: "00:00" },
+  timezone: { write: (zone) => zone || t("rules.same-zone"), none: "" },
+  mode: { write: writerOf(modes), none: "enforce" },
+  count_throttled: { write: yesNo, none: false },
+  per: { write: writerOf(scopes), none: "user" },
+  exempt: { write: (roles) => plain(roles.map(roleName)), none: [] },
+  ladder: { write: (ladder) => plain(ladder.map(rungName)), none: [] },
+  strike_every: { write: inTime },
+  forget_after: { write: inTime },
 };
 
 // ChangeList describes changes, one per line. An added, removed or renamed limit takes a single
 // line.
 /** @param {{changes: Api.Change[]}} props */
 export function ChangeList({ changes }) {
-  return html`<ul class="changes">${phrases(changes).map(({ subject, text }) => html`<li>${subject && html`<bdi>${subject}</bdi>: `}${text}</li>`)}</ul>`;
+  return html`<ul class="changes">${phrases(changes).map(({ subject, text }) => html`<li>${subject ? rich("rules.change-line", { subject: html`<bdi>${subject}</bdi>`, text }) : text}</li>`)}</ul>`;
 }
 
 /** @param {Api.Change[]} all */
@@ -53,9 +70,10 @@ function phrases(all) {
   const renames = renamesIn(all), changes = asRenamed(all, renames);
   const whole = new Map(changes.filter(isWhole).map((change) => [limitOf(change.key), change]));
   const told = [...whole].map(([subject, { from, to }]) => {
-    return { subject, text: to === null ? `removed (${algorithmName(from)})` : `added (${[algorithmName(to), ...numbers(changes, subject)].join(", ")})` };
+    if (to === null) return { subject, text: t("rules.change-removed", { algorithm: algorithmName(/** @type {string} */ (from)) }) };
+    return { subject, text: t("rules.change-added", { what: commas([algorithmName(/** @type {string} */ (to)), ...numbers(changes, subject)]) }) };
   });
-  const renamed = renames.map(({ from, to }) => ({ subject: from, text: html`renamed to <bdi>${to}</bdi>` }));
+  const renamed = renames.map(({ from, to }) => ({ subject: from, text: rich("rules.change-renamed", { name: html`<bdi>${to}</bdi>` }) }));
   return [...renamed, ...told, ...changes.filter(({ key }) => !whole.has(limitOf(key))).map(phrase)];
 }
 
@@ -69,19 +87,21 @@ const algorithmName = (algorithm) => algorithmOf({ algorithm }).name;
 // numbers describes the numbers of a new limit, but not its custom numbers for roles.
 /** @param {Api.Change[]} changes @param {string} subject */
 function numbers(changes, subject) {
-  const own = changes.map(({ key, to }) => [...key.split("."), to]).filter(([, name, field, ...rest]) => name === subject && rest.length === 1 && field !== "algorithm" && words[field]);
-  return own.map(([, , field, to]) => `${words[field].label} ${words[field].write(to)}`);
+  const own = changes.map(({ key, to }) => [...key.split("."), to]).filter(([, name, field, ...rest]) => name === subject && rest.length === 1 && field !== "algorithm" && values[field]);
+  return own.map(([, , field, to]) => t("rules.change-added-number", { label: labels[field], value: values[field].write(to) }));
 }
 
 /** @param {Api.Change} of */
-function phrase({ key, from, to }) {
-  const path = key.split(".");
-  const { label, write, none } = words[path.at(-1)] ?? { label: path.at(-1).replaceAll("_", " "), write: plain };
-  const role = path[2] === "roles" && path[3] ? ` for ${path[3].replaceAll("_", " ")}` : "";
-  const unstated = role ? "same as everyone" : none === undefined ? "none" : write(none);
+function phrase({ key, from: before, to: after }) {
+  const path = key.split("."), field = path.at(-1), subject = limitOf(key);
+  const label = labels[field] ?? field.replaceAll("_", " ");
+  const { write, none } = values[field] ?? { write: plain };
+  const role = path[2] === "roles" && path[3] ? roleName(path[3]) : "";
+  if (subject && path[3] && !path[4]) return { subject, text: t("rules.change-role-gone", { role }) };
+  const unstated = role ? t("rules.same-numbers") : none === undefined ? t("rules.none") : write(none);
   /** @param {unknown} given */
   const value = (given) => (given === null ? unstated : write(given));
-  const subject = limitOf(key);
-  if (subject && path[3] && !path[4]) return { subject, text: `no custom numbers${role}` };
-  return { subject, text: `${label}${role}${subject && !role ? "" : ":"} ${value(from)} → ${value(to)}` };
+  const told = { label, from: value(before), to: value(after) };
+  if (role) return { subject, text: t("rules.change-role", { ...told, role }) };
+  return { subject, text: subject ? t("rules.change-limit", told) : t("rules.change", told) };
 }

@@ -1,9 +1,13 @@
 // @ts-check
 // Why a channel only observes although its policy enforces.
 
+import { t } from "../../text/text.js";
 /** @import { State } from "../core/state.js" */
+/** @import { TextKey } from "../../text/text.js" */
 
-const broken = ["missing", "refused", "disconnected", "connecting"]; // states of the token and of Twitch
+// broken maps states of the token and of Twitch to sentences without a detail.
+/** @type {Record<string, TextKey>} */
+const broken = { missing: "rules.idle-missing", refused: "rules.idle-refused", disconnected: "rules.idle-disconnected", connecting: "rules.idle-connecting" };
 
 // whyIdle returns the reason in a sentence, with commands in `backticks`. It is empty if the policy
 // in force enforces or is set to observe.
@@ -14,14 +18,15 @@ export function whyIdle({ policy, status, channels, channel }) {
   const connections = status?.connections ?? [];
   const own = connections.filter(({ name }) => name === `#${shown?.login}`);
   const paused = own.find(({ state }) => state === "paused");
-  if (paused || shown?.paused_by) return sentence(`the channel is paused ${paused?.detail ?? `by ${shown.paused_by}`}`);
+  if (paused?.detail) return t("rules.idle-paused", { how: paused.detail });
+  if (shown?.paused_by) return t("rules.idle-paused-by", { by: shown.paused_by });
   const held = own.find(({ state }) => state === "observing");
-  if (held) return sentence(held.detail);
-  const found = connections.find(({ state }) => broken.includes(state));
-  return found ? sentence(found.detail || `${found.name} ${found.state}`) : sentence("the status of chatguard shows the reason");
+  if (held) return because(held.detail);
+  const found = connections.find(({ state }) => broken[state]);
+  if (!found) return t("rules.idle-unknown");
+  return found.detail ? because(found.detail) : t(broken[found.state], { name: found.name });
 }
 
-const start = "Not enforcing";
-
+// because writes a reason of chatguard, which may already be the whole sentence.
 /** @param {string} reason */
-const sentence = (reason) => (reason.startsWith(start) ? reason : `${start} right now: ${reason.replace(/\.?$/, ".")}`);
+const because = (reason) => (reason.startsWith("Not enforcing") ? reason : t("rules.idle-because", { reason: reason.replace(/\.$/, "") }));

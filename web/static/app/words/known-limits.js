@@ -2,6 +2,7 @@
 // Limits that are known from elsewhere, to start from. Numbers are as published; which algorithm
 // stands behind them is our assumption.
 
+import { t } from "../../text/text.js";
 import { bytesOf } from "./algorithms.js";
 
 /**
@@ -21,37 +22,37 @@ const userWindow = (name, messages, every) => ({ name, algorithm: "user-window",
 export const knownLimits = [
   {
     id: "chat",
-    name: "Chat: 3 at once, one per 4 s",
-    pros: "A quick exchange passes, and a flood stops at the fourth message.",
-    cons: "Someone with five short thoughts in a row has to wait.",
+    get name() { return t("rules.known-chat"); },
+    get pros() { return t("rules.known-chat-pros"); },
+    get cons() { return t("rules.known-chat-cons"); },
     limits: [{ name: "burst", algorithm: "token-bucket", burst: 3, refill: "4s" }],
   },
   {
     id: "github",
-    name: "GitHub: 5,000 per hour",
-    pros: "Easy to explain: everything is back on the hour.",
-    cons: "Up to 10,000 pass around the turn of an hour, when everyone returns at once.",
+    get name() { return t("rules.known-github"); },
+    get pros() { return t("rules.known-github-pros"); },
+    get cons() { return t("rules.known-github-cons"); },
     limits: [{ name: "hourly", algorithm: "fixed-window", messages: 5000, every: "1h" }],
   },
   {
     id: "stripe",
-    name: "Stripe: 100 per second, 500 at once",
-    pros: "A busy moment borrows from the quiet ones before it.",
-    cons: "Up to 599 pass within one second after a quiet spell.",
+    get name() { return t("rules.known-stripe"); },
+    get pros() { return t("rules.known-stripe-pros"); },
+    get cons() { return t("rules.known-stripe-cons"); },
     limits: [{ name: "burst", algorithm: "token-bucket", burst: 500, refill: "10ms" }],
   },
   {
     id: "openai",
-    name: "OpenAI: 200 per day",
-    pros: "One comes back every 7 min 12 s, so nobody waits for midnight.",
-    cons: "Up to 399 pass within 24 hours that begin with a full allowance.",
+    get name() { return t("rules.known-openai"); },
+    get pros() { return t("rules.known-openai-pros"); },
+    get cons() { return t("rules.known-openai-cons"); },
     limits: [{ name: "requests", algorithm: "token-bucket", burst: 200, refill: "7m12s" }],
   },
   {
     id: "rapidity",
-    name: "Rapidity: five windows",
-    pros: "Stops short floods and slow overuse alike, and a refused message spends nothing in any window.",
-    cons: "Five numbers to explain, and a full month means days of waiting.",
+    get name() { return t("rules.known-rapidity"); },
+    get pros() { return t("rules.known-rapidity-pros"); },
+    get cons() { return t("rules.known-rapidity-cons"); },
     limits: [userWindow("minute", 300, "1m"), userWindow("hour", 15_750, "1h"), userWindow("day", 300_000, "24h"), userWindow("week", 1_500_000, "168h"), userWindow("month", 6_000_000, "720h")],
   },
 ];

@@ -1,38 +1,43 @@
 // @ts-check
 // An override in words.
 
+import { commas, rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
-import { amount } from "./algorithms.js";
 import { clock, length, seconds } from "./time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
 
 /** @type {Record<string, (value: any) => string>} */
 const numberWords = {
-  burst: (number) => `${amount(number)} at once`,
-  refill: (text) => `one more every ${length(seconds(text))}`,
-  queue: (number) => `queue of ${amount(number)}`,
-  messages: (number) => `${amount(number)} messages`,
-  extra_burst: (number) => `${amount(number)} more at low priority`,
-  extra_refill: (text) => `one more at low priority every ${length(seconds(text))}`,
+  burst: (n) => t("rules.own-burst", { n }),
+  refill: (text) => t("rules.own-refill", { length: length(seconds(text)) }),
+  queue: (n) => t("rules.own-queue", { n }),
+  messages: (n) => t("words.messages", { n }),
+  extra_burst: (n) => t("rules.own-extra-burst", { n }),
+  extra_refill: (text) => t("rules.own-extra-refill", { length: length(seconds(text)) }),
 };
-
-/** @type {Record<string, string>} */
-const exemptions = { always: "exempt from all limits", never: "never exempt" };
 
 // OverrideWords describes an override. It returns none if the override is empty.
 /** @param {{own: Api.UserOverride, zone?: string, none: Value}} props */
 export function OverrideWords({ own, zone, none }) {
-  const { exempt, exempt_until: until, timezone, limits = {} } = own;
+  const { timezone, limits = {} } = own;
   const parts = [
-    exemptions[exempt] && exemptions[exempt] + (until ? ` until ${clock(Date.parse(until), zone)}` : ""),
-    timezone && `time zone ${timezone}`,
-    ...Object.entries(limits).map(([name, numbers]) => html`<bdi>${name}</bdi>: ${numbersInWords(numbers)}`),
+    exemption(own, zone),
+    timezone && t("rules.own-zone", { zone: timezone }),
+    ...Object.entries(limits).map(([name, numbers]) => rich("rules.own-limit", { limit: html`<bdi>${name}</bdi>`, numbers: numbersInWords(numbers) })),
   ].filter(Boolean);
   if (parts.length === 0) return none;
-  return parts.map((part, i) => html`${i > 0 && "; "}${part}`);
+  return parts.map((part, i) => html`${i > 0 && t("words.semicolon")}${part}`);
+}
+
+/** @param {Api.UserOverride} of @param {string} [zone] */
+function exemption({ exempt, exempt_until: until }, zone) {
+  const time = until && clock(Date.parse(until), zone);
+  if (exempt === "always") return time ? t("rules.own-exempt-until", { time }) : t("rules.own-exempt");
+  if (exempt === "never") return time ? t("rules.own-never-exempt-until", { time }) : t("rules.own-never-exempt");
+  return "";
 }
 
 /** @param {Api.Override} numbers */
 function numbersInWords(numbers) {
-  return Object.entries(numbers).map(([name, value]) => numberWords[name]?.(value) ?? `${name} ${value}`).join(", ");
+  return commas(Object.entries(numbers).map(([name, value]) => numberWords[name]?.(value) ?? `${name} ${value}`));
 }

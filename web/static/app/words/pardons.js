@@ -1,17 +1,14 @@
 // @ts-check
 // The effect of pardoning a user, in words.
 
+import { commas, sentences, t } from "../../text/text.js";
 import { now } from "../core/state.js";
-import { amount } from "./algorithms.js";
 import { isShared } from "./scopes.js";
 import { upcoming, wait } from "./time.js";
 
 /** @typedef {NonNullable<Api.postChannelsUsersPardon["held"]>} HeldBy */
 
 const brief = 60_000; // ms; for a shorter wait, no remedy is suggested
-
-/** @param {number} n @param {string} one @param {string} many */
-const count = (n, one, many) => `${amount(n)} ${n === 1 ? one : many}`;
 
 // pardonWords describes the answer to a pardon: {word, sentence, isPartial, isHeld}. word is short
 // enough for a row. isHeld reports whether a limit still makes the user wait long. isPartial
@@ -20,8 +17,8 @@ const count = (n, one, many) => `${amount(n)} ${n === 1 ? one : many}`;
 export function pardonWords(pardon, zone) {
   const isHeld = holdsLong(pardon.held);
   const isPartial = pardon.silence === "kept" || pardon.strikes_left > 0 || pardon.has_older;
-  const word = isPartial ? "partly pardoned" : isHeld ? "pardoned, still throttled" : "pardoned";
-  const sentence = [done(pardon), ...stays(pardon), held(pardon.held, zone)].filter(Boolean).join(" ");
+  const word = isPartial ? t("words.pardoned-partly") : isHeld ? t("words.pardoned-held") : t("words.pardoned");
+  const sentence = sentences(done(pardon), ...stays(pardon), held(pardon.held, zone));
   return { word, sentence, isPartial: isPartial || isHeld, isHeld };
 }
 
@@ -30,23 +27,23 @@ function done(pardon) {
   const { again, id, by, messages, strikes_taken: strikes, dropped, silence } = pardon;
   const isOver = again && !id; // chatguard has no details of the pardon, as after a restart
   const parts = [
-    isOver ? "these messages no longer count" : count(messages, "message", "messages"),
-    strikes > 0 && `${count(strikes, "strike", "strikes")} removed`,
-    dropped > 0 && `${count(dropped, "pending penalty", "pending penalties")} cancelled`,
-    silence === "lifted" && "timeout or ban lifted",
+    strikes > 0 && t("words.strikes-removed", { n: strikes }),
+    dropped > 0 && t("words.penalties-cancelled", { n: dropped }),
+    silence === "lifted" && t("words.lifted"),
   ].filter(Boolean);
-  if (isOver && parts.length === 1) return "These messages no longer count.";
-  return `${again && !isOver ? `Already pardoned by ${by}` : "Pardoned"}: ${parts.join(", ")}.`;
+  if (isOver && parts.length === 0) return t("words.uncounted-said");
+  const what = commas([isOver ? t("words.uncounted") : t("words.messages", { n: messages }), ...parts]);
+  return again && !isOver ? t("words.pardoned-already-said", { by, what }) : t("words.pardoned-said", { what });
 }
 
 /** @param {Api.postChannelsUsersPardon} of */
 function stays({ silence, kept, deleted, strikes_left: strikes, has_older: hasOlder, messages }) {
   return [
-    silence === "kept" && `The timeout or ban remains: ${kept}.`,
-    silence === "lifting" && "A timeout or ban is being sent. It will be lifted right after.",
-    strikes > 0 && `${count(strikes, "strike", "strikes")} from earlier messages ${strikes === 1 ? "remains" : "remain"}.`,
-    hasOlder && `Older messages are not pardoned: one pardon covers the newest ${amount(messages)}.`,
-    deleted > 0 && "Deleted messages stay deleted.",
+    silence === "kept" && t("words.silence-kept-said", { reason: kept }),
+    silence === "lifting" && t("words.silence-lifting-said"),
+    strikes > 0 && t("words.strikes-left-said", { n: strikes }),
+    hasOlder && t("words.older-said", { n: messages }),
+    deleted > 0 && t("words.deleted-said"),
   ];
 }
 
@@ -56,21 +53,23 @@ const holdsLong = (held) => Boolean(held) && (held.never || Date.parse(held.may_
 /** @param {HeldBy | null | undefined} by @param {string | undefined} zone */
 function held(by, zone) {
   if (!by) return "";
-  const { limit, never, may_speak_at: at } = by;
-  const subject = `The limit “${limit}”${isShared(by) ? ", shared by everyone," : ""}`;
-  if (never) return `${subject} allows no messages at all.`;
-  if (!holdsLong(by)) return `${subject} allows the next message in ${wait(Date.parse(at) - now())}.`;
-  const remedy = isShared(by) ? "" : " To let them write now, use Grant or Reset.";
-  return `${subject} allows the next message at ${upcoming(Date.parse(at), zone)}.${remedy}`;
+  const { limit, never } = by, at = Date.parse(by.may_speak_at), isForAll = isShared(by);
+  if (never) return isForAll ? t("words.held-shared-never-said", { limit }) : t("words.held-never-said", { limit });
+  if (!holdsLong(by)) {
+    const values = { limit, wait: wait(at - now()) };
+    return isForAll ? t("words.held-shared-wait-said", values) : t("words.held-wait-said", values);
+  }
+  const values = { limit, time: upcoming(at, zone) };
+  return isForAll ? t("words.held-shared-until-said", values) : t("words.held-until-said", values);
 }
 
 // unpardonWords describes the effect of undoing a pardon.
 /** @param {Api.deleteChannelsUsersPardon} of */
 export function unpardonWords({ strikes_restored: strikes, lifted, dropped }) {
-  return [
-    "Pardon undone.",
-    strikes > 0 && `${count(strikes, "strike", "strikes")} restored.`,
-    lifted && "The timeout or ban is not repeated.",
-    dropped > 0 && "Cancelled penalties stay cancelled.",
-  ].filter(Boolean).join(" ");
+  return sentences(
+    t("words.unpardoned-said"),
+    strikes > 0 && t("words.strikes-restored-said", { n: strikes }),
+    lifted && t("words.silence-not-repeated-said"),
+    dropped > 0 && t("words.stay-cancelled-said"),
+  );
 }

@@ -1,19 +1,28 @@
 // @ts-check
 // The roles, highest first, and their names.
 
+import { commas, table } from "../../text/text.js";
+
 /** @typedef {Api.Policy["exempt"][number]} Role */
 
 /** @type {Role[]} */
 export const roles = ["broadcaster", "lead_moderator", "moderator", "vip", "subscriber", "everyone", "first_timer"];
 
+/** @type {Record<string, string>} */
+const names = table({
+  broadcaster: "words.role-broadcaster", lead_moderator: "words.role-lead-moderator", moderator: "words.role-moderator", vip: "words.role-vip",
+  subscriber: "words.role-subscriber", everyone: "words.role-everyone", first_timer: "words.role-first-timer",
+});
+
+// roleName names a role: "lead moderator". Even a role that this page doesn't know is readable.
 /** @param {string} role */
-export const roleName = (role) => role.replaceAll("_", " ");
+export const roleName = (role) => names[role] ?? role.replaceAll("_", " ");
 
 /** @type {Record<string, string>} */
-const groups = {
-  broadcaster: "the broadcaster", lead_moderator: "lead moderators", moderator: "moderators", vip: "VIPs", subscriber: "subscribers",
-  everyone: "everyone", first_timer: "first-time chatters",
-};
+const groups = table({
+  broadcaster: "words.group-broadcaster", lead_moderator: "words.group-lead-moderator", moderator: "words.group-moderator", vip: "words.group-vip",
+  subscriber: "words.group-subscriber", everyone: "words.group-everyone", first_timer: "words.group-first-timer",
+});
 
 // roleGroup names the users who have a role: "subscribers".
 /** @param {string} role */
@@ -29,4 +38,4 @@ export const lowered = (text) => text.charAt(0).toLowerCase() + text.slice(1);
 
 // roleNames lists a user's roles: "subscriber, vip". It leaves out everyone.
 /** @param {string[] | undefined} held */
-export const roleNames = (held) => roles.filter((role) => role !== "everyone" && held?.includes(role)).map(roleName).join(", ");
+export const roleNames = (held) => commas(roles.filter((role) => role !== "everyone" && held?.includes(role)).map(roleName));

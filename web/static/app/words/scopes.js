@@ -1,16 +1,13 @@
 // @ts-check
 // The scopes of limits: who shares an allowance.
 
+import { table } from "../../text/text.js";
+
 /** @typedef {{per?: string}} Scoped a limit without a scope counts each user in each channel */
 
 // sharers say who shares a limit, by its scope.
 /** @type {Record<string, string>} */
-export const sharers = {
-  user: "per user",
-  "user-everywhere": "per user, across all channels",
-  channel: "shared by everyone",
-  everywhere: "shared by everyone, across all channels",
-};
+export const sharers = table({ user: "rules.per-user", "user-everywhere": "rules.per-user-everywhere", channel: "rules.per-channel", everywhere: "rules.per-everywhere" });
 
 // isShared reports whether everyone shares one allowance.
 /** @param {Scoped} limit */

@@ -1,17 +1,24 @@
 // @ts-check
 // Timeouts and bans in words.
 
-import { clock, toMinute } from "./time.js";
+import { rich, sentences, t } from "../../text/text.js";
+import { html } from "../../vendor/htm-preact.js";
+import { clock, length, toMinute, wait } from "./time.js";
+/** @import { Value } from "../../vendor/htm-preact.js" */
 
 // giver names who gave a timeout or ban.
 /** @param {string} by */
-export const giver = (by) => by.replace(/^twitch:(.*)/s, "$1 on Twitch");
+export const giver = (by) => (by.startsWith(twitch) ? t("words.on-twitch", { name: by.slice(twitch.length) }) : by);
+
+const twitch = "twitch:"; // before the names of moderators who act on Twitch
 
 // silenceWords describes a timeout or ban: "a timeout until 14:03:22 CET by anna". A giver that
 // isn't known is left out.
 /** @param {Api.Silence} silence @param {string} [zone] */
 export function silenceWords({ banned, until, by }, zone) {
-  return (banned ? "a ban" : `a timeout until ${clock(Date.parse(until ?? ""), zone)}`) + (by ? ` by ${giver(by)}` : "");
+  if (banned) return by ? t("words.a-ban-by", { by: giver(by) }) : t("words.a-ban");
+  const time = clock(Date.parse(until ?? ""), zone);
+  return by ? t("words.a-timeout-until-by", { time, by: giver(by) }) : t("words.a-timeout-until", { time });
 }
 
 // timeoutWords, banWords and liftWords describe the answer to a timeout, a ban and the end of one:
@@ -19,41 +26,59 @@ export function silenceWords({ banned, until, by }, zone) {
 /** @param {Api.postChannelsUsersTimeout} answer @param {string} me @param {string} [zone] */
 export function timeoutWords({ silenced, before }, me, zone) {
   const at = Date.parse(silenced?.until ?? "");
-  return { done: `timed out until ${toMinute(at, zone)}`, sentence: `Timed out until ${clock(at, zone)}.${replaced(before, me, zone)}`, severity: "timed-out" };
+  const sentence = sentences(t("words.timed-out-said", { time: clock(at, zone) }), replaced(before, me, zone));
+  return { done: t("words.timed-out", { time: toMinute(at, zone) }), sentence, severity: "timed-out" };
 }
 
 /** @param {Api.postChannelsUsersBan} answer @param {string} me @param {string} [zone] */
 export function banWords({ already, silenced, before }, me, zone) {
-  if (already) return { done: "already banned", sentence: `Nothing changed: they were already banned${silenced?.by ? ` by ${giver(silenced.by)}` : ""}.`, severity: "banned" };
-  return { done: "banned", sentence: `Banned until somebody unbans them.${replaced(before, me, zone)}`, severity: "banned" };
+  if (!already) return { done: t("words.banned"), sentence: sentences(t("words.banned-said"), replaced(before, me, zone)), severity: "banned" };
+  const sentence = silenced?.by ? t("words.already-banned-by-said", { by: giver(silenced.by) }) : t("words.already-banned-said");
+  return { done: t("words.already-banned"), sentence, severity: "banned" };
 }
 
 /** @param {Api.deleteChannelsUsersBan} answer @param {string} me */
 export function liftWords({ already, before }, me) {
-  if (already) return { done: "not banned", sentence: "Nothing changed: they were neither timed out nor banned.", severity: "" };
-  const done = !before ? "timeout or ban lifted" : before.banned ? "unbanned" : "timeout ended";
-  const sentence = done[0].toUpperCase() + done.slice(1) + ".";
-  const whose = before?.by && before.by !== me ? ` It was given by ${giver(before.by)}.` : "";
-  return { done, sentence: sentence + whose, severity: "" };
+  if (already) return { done: t("words.not-banned"), sentence: t("words.not-banned-said"), severity: "" };
+  const whose = before?.by && before.by !== me && t("words.given-by-said", { by: giver(before.by) });
+  const [done, said] = !before ? [t("words.lifted"), t("words.lifted-said")]
+    : before.banned ? [t("words.unbanned"), t("words.unbanned-said")]
+    : [t("words.timeout-ended"), t("words.timeout-ended-said")];
+  return { done, sentence: sentences(said, whose), severity: "" };
 }
 
 /** @param {Api.Silence | undefined} before @param {string} me @param {string} [zone] */
 function replaced(before, me, zone) {
-  return before ? ` This replaces ${silenceWords({ ...before, by: before.by === me ? "" : before.by }, zone)}.` : "";
+  return before && t("words.replaces-said", { silence: silenceWords({ ...before, by: before.by === me ? "" : before.by }, zone) });
 }
 
 // timeoutLengths are the usual durations of a timeout.
 export const timeoutLengths = [
-  { length: "30s", name: "30 s" }, { length: "1m", name: "1 min" }, { length: "10m", name: "10 min" }, { length: "1h", name: "1 h" }, { length: "1d", name: "1 day" },
+  { length: "30s", get name() { return wait(30_000); } },
+  { length: "1m", get name() { return wait(60_000); } },
+  { length: "10m", get name() { return wait(600_000); } },
+  { length: "1h", get name() { return wait(3_600_000); } },
+  { length: "1d", get name() { return length(86_400); } },
 ];
 
 // banWarning says what a ban does.
-export const banWarning = "They can’t write until you unban them.";
+export const banWarning = () => t("words.ban-warning");
 
-// liftNames returns the button, the question and the answer of ending a timeout or ban. Without a
-// silence, it isn't known which of them it is.
+// liftNames returns the button that ends a timeout or ban, and the function that names it with its
+// user. Without a silence, it isn't known which of them it is.
 /** @param {Api.Silence | null | undefined} silence */
 export function liftNames(silence) {
-  if (silence && !silence.banned) return { button: "End timeout", asks: "End the timeout of" };
-  return { button: "Unban", asks: "Unban" };
+  if (isTimeout(silence)) return { button: t("words.end-timeout"), about: (/** @type {string} */ who) => t("words.end-timeout-of", { who }) };
+  return { button: t("words.unban"), about: (/** @type {string} */ who) => t("words.unban-user", { who }) };
 }
+
+// liftQuestion asks whether to end a timeout or ban, and says who gave it.
+/** @param {Api.Silence | null | undefined} silence @param {Value} who */
+export function liftQuestion(silence, who) {
+  if (!silence?.by) return isTimeout(silence) ? rich("words.end-timeout-question", { who }) : rich("words.unban-question", { who });
+  const values = { who, by: html`<bdi>${giver(silence.by)}</bdi>` };
+  return isTimeout(silence) ? rich("words.end-timeout-question-by", values) : rich("words.unban-question-by", values);
+}
+
+/** @param {Api.Silence | null | undefined} silence */
+const isTimeout = (silence) => Boolean(silence) && !silence.banned;

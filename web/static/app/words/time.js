@@ -1,8 +1,10 @@
 // @ts-check
 // Times and durations in words.
 
+import { locale, t } from "../../text/text.js";
 import { channelZone, now } from "../core/state.js";
 import { lengthText, nanoseconds } from "./lengths.js";
+/** @import { TextKey } from "../../text/text.js" */
 
 // Times are in the channel's time zone, which the page's head names once. So only times in another
 // zone say theirs.
@@ -26,7 +28,7 @@ function formatsIn(timeZone, isNamed) {
   const key = `${timeZone} ${isNamed}`;
   if (!formats.has(key)) {
     /** @param {Intl.DateTimeFormatOptions} parts */
-    const format = (parts) => new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: timeZone || undefined });
+    const format = (parts) => new Intl.DateTimeFormat(locale, { ...parts, timeZone: timeZone || undefined });
     const clockParts = /** @type {Intl.DateTimeFormatOptions} */ ({ hour: "2-digit", minute: "2-digit", ...(isNamed && { timeZoneName: "short" }) });
     try {
       formats.set(key, { minute: format(clockParts), second: format({ ...clockParts, second: "2-digit" }), day: format(dayParts) });
@@ -46,7 +48,7 @@ export function clock(ms, zone) {
   const write = formatsOf(zone);
   if (write.day.format(ms) === write.day.format(Date.now())) return write.second.format(ms);
   const later = Math.ceil(ms / minute) * minute;
-  return write.day.format(later) + ", " + write.minute.format(later);
+  return dayTime(write.day.format(later), write.minute.format(later));
 }
 
 // upcoming writes a time in the future: "14:03:22", "00:00", "Tue 4 Nov, 14:04". It adds the day
@@ -58,36 +60,40 @@ export function upcoming(ms, zone) {
   return write.day.format(ms) === write.day.format(Date.now()) ? write.second.format(ms) : write.minute.format(Math.ceil(ms / minute) * minute);
 }
 
+/** @param {string} day @param {string} time */
+const dayTime = (day, time) => t("words.day-time", { day, time });
+
 // stamp writes a time in the past, to the second: "14:03:22", "Tue 4 Nov, 14:03:22".
 /** @param {number} ms @param {string} [zone] */
 export function stamp(ms, zone) {
   const write = formatsOf(zone);
-  const day = write.day.format(ms);
-  return (day === write.day.format(Date.now()) ? "" : day + ", ") + write.second.format(ms);
+  const day = write.day.format(ms), time = write.second.format(ms);
+  return day === write.day.format(Date.now()) ? time : dayTime(day, time);
 }
 
 // toMinute writes a time to the minute: "14:03", "Tue 4 Nov, 14:03".
 /** @param {number} ms @param {string} [zone] */
 export function toMinute(ms, zone) {
   const write = formatsOf(zone);
-  const day = write.day.format(ms);
-  return (day === write.day.format(Date.now()) ? "" : day + ", ") + write.minute.format(ms);
+  const day = write.day.format(ms), time = write.minute.format(ms);
+  return day === write.day.format(Date.now()) ? time : dayTime(day, time);
 }
 
-/** @type {[string, number][]} */
-const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+/** @type {[TextKey, number][]} */
+const units = [["words.days-short", 86400], ["words.hours-short", 3600], ["words.minutes-short", 60], ["words.seconds-short", 1]];
 
 // wait writes a duration, rounded up to seconds, in its two largest units: "4 s", "3 h 12 min".
 /** @param {number} ms */
 export function wait(ms) {
   let seconds = Math.max(0, Math.ceil(ms / 1000));
   const parts = [];
-  for (const [name, size] of units) {
+  for (const [key, size] of units) {
     const count = Math.floor(seconds / size);
     seconds -= count * size;
-    if (count > 0 || (name === "s" && parts.length === 0)) parts.push(`${count} ${name}`);
+    if (count > 0 || (size === 1 && parts.length === 0)) parts.push(t(key, { n: String(count) }));
   }
-  return parts.slice(0, 2).join(" ");
+  const [larger, smaller] = parts;
+  return smaller ? t("words.short-two", { larger, smaller }) : larger;
 }
 
 // waitUntil writes the wait until a time that hasn't come as far as is known: at least a second.

@@ -1,7 +1,7 @@
 // @ts-check
 // The numbers of a limit as texts that a person types, and what is wrong with a text.
 
-import { amount } from "./algorithms.js";
+import { sentences, t } from "../../text/text.js";
 import { lengthText, nanoseconds, parseLength, typedDuration } from "./lengths.js";
 import { length } from "./time.js";
 /** @import { Bounds } from "./algorithms.js" */
@@ -67,23 +67,23 @@ export function wrongNumber(field, typed) {
   const text = typed.trim();
   if (text === "" && field.mayBeEmpty) return "";
   const error = field.isLength ? wrongLength(field, text) : wrongCount(field, text);
-  return error + (error && field.mayBeEmpty ? " Leave empty to inherit." : "");
+  return error && field.mayBeEmpty ? sentences(error, t("rules.leave-empty")) : error;
 }
 
 /** @param {Bounds} of @param {string} text */
 function wrongCount({ least, most }, text) {
   const number = Number(text);
-  if (!/^\d+$/.test(text) || number < least) return `Enter a whole number, ${least} or more.`;
-  return number > most ? `Enter at most ${amount(most)}.` : "";
+  if (!/^\d+$/.test(text) || number < least) return t("rules.wrong-count", { least });
+  return number > most ? t("rules.too-much", { most }) : "";
 }
 
 /** @param {Bounds} of @param {string} text */
 function wrongLength({ least, most }, text) {
   const ns = parseLength(text);
-  if (ns === null) return "Enter a length of time, such as 30m, 1h30 or 90 seconds.";
+  if (ns === null) return t("rules.wrong-length");
   const time = Number(ns) / 1e9;
-  if (time < least) return `Enter at least ${length(least)}.`;
-  return time > most ? `Enter at most ${length(most > day ? most - (most % day) : most)}.` : "";
+  if (time < least) return t("rules.too-little", { least: length(least) });
+  return time > most ? t("rules.too-much", { most: length(most > day ? most - (most % day) : most) }) : "";
 }
 
 // wrongZone does the same for a time zone.
@@ -93,6 +93,6 @@ export function wrongZone(name) {
     new Intl.DateTimeFormat("en-GB", { timeZone: name.trim() || "UTC" });
     return "";
   } catch {
-    return "Enter a time zone, such as Europe/Berlin.";
+    return t("rules.wrong-zone");
   }
 }

@@ -1,23 +1,18 @@
 // @ts-check
 // Notes on changes that aren't saved yet.
 
+import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 /** @import { Database } from "../core/state.js" */
 
 // unsavedChange returns the note about a single change.
 /** @param {Database | undefined} database */
-export function unsavedChange(database) {
-  if (database?.state === "off") return "In force until the next restart: there is no database.";
-  return "In force, but not saved yet: a restart now would undo it.";
-}
+export const unsavedChange = (database) => (database?.state === "off" ? t("words.unsaved-off") : t("words.unsaved"));
 
 // unsavedLimits returns the note about the limits in force.
 /** @param {Database | undefined} database */
 export function unsavedLimits(database) {
-  if (database?.state === "off") return html`<strong>In force until the next restart.</strong> Nothing is saved: chatguard runs without a database.`;
-  const why = database?.detail ? ` (${database.detail})` : "";
-  return html`
-    <strong>In force, but not saved yet:</strong> the database is failing${why}.
-    The change will be saved once the database works again. A restart before then would undo it.
-  `;
+  if (database?.state === "off") return rich("words.unsaved-limits-off", { lead: html`<strong>${t("words.unsaved-limits-off-lead")}</strong>` });
+  const lead = html`<strong>${t("words.unsaved-limits-lead")}</strong>`;
+  return database?.detail ? rich("words.unsaved-limits-detail", { lead, detail: database.detail }) : rich("words.unsaved-limits", { lead });
 }

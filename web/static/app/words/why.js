@@ -1,82 +1,79 @@
 // @ts-check
 // Why a user may or may not write, in one sentence.
 
+import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { nameOf, now } from "../core/state.js";
-import { amount } from "./algorithms.js";
 import { roleNames } from "./roles.js";
 import { giver } from "./silence.js";
 import { clock, upcoming, wait, waitUntil } from "./time.js";
+/** @import { Value } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../core/state.js" */
 
 /** @param {{card: Api.getChannelsUsers, state: State}} props */
 export function Why({ card, state: { policy, channels, channel } }) {
-  const { verdict } = card;
-  const who = html`<bdi>${nameOf(card)}</bdi>`;
-  const { silenced } = card, end = Date.parse(silenced?.until ?? "");
-  if (silenced?.banned) return html`${who} is banned${by(silenced)}.`;
-  if (end > now()) return html`${who} is timed out${by(silenced)} ${until(end, verdict)}.`;
+  const { verdict, silenced } = card, end = Date.parse(silenced?.until ?? "");
+  const who = html`<bdi>${nameOf(card)}</bdi>`, by = giverOf(silenced);
+  if (silenced?.banned) return by ? rich("rules.why-banned-by", { who, by }) : rich("rules.why-banned", { who });
+  if (end > now()) return timedOut(who, end, verdict, by);
   const silentUntil = Date.parse(card.silent_until ?? "");
   if (silentUntil > now()) {
-    if (policy?.mode === "observe") {
-      return html`${who} may write now: chatguard only observes. Otherwise they would be timed out for another ${wait(silentUntil - now())}, until ${upcoming(silentUntil)}.`;
-    }
-    return html`${who} is timed out ${until(silentUntil, verdict)}.`; // a timeout lasts even while the channel is paused
+    if (policy?.mode === "observe") return rich("rules.why-observed", { who, wait: wait(silentUntil - now()), time: upcoming(silentUntil) });
+    return timedOut(who, silentUntil, verdict, null); // a timeout lasts even while the channel is paused
   }
-  if (verdict.exempt) return html`${who} may write without limits${exemption(card)}.`;
-  if (verdict.limit === "") return html`${who} may write now${priority(verdict)}${left(card.limits)}.`;
+  if (verdict.exempt) return exempt(who, card);
+  if (verdict.limit === "") return left(who, verdict, card.limits);
 
-  const limit = named(verdict);
-  const passes = passing(verdict);
-  if (!verdict.allowed) return html`${who} is throttled by ${limit}: ${passes}.`;
+  const values = { who, limit: named(verdict), next: passing(verdict) };
+  if (!verdict.allowed) return rich("rules.why-throttled", values);
   const { paused_by: pausedBy } = channels.find((c) => c.id === channel) ?? {};
-  const idle = pausedBy ? html`the channel is paused by <bdi>${pausedBy}</bdi>` : policy?.in_force === "enforce" ? "this limit only observes" : "chatguard only observes";
-  return html`${who} may write: ${idle}. Otherwise ${limit} would throttle them: ${passes}.`;
+  if (pausedBy) return rich("rules.why-paused", { ...values, by: html`<bdi>${pausedBy}</bdi>` });
+  return policy?.in_force === "enforce" ? rich("rules.why-limit-observes", values) : rich("rules.why-observes", values);
 }
-
-/** @param {Api.Verdict & {priority?: string}} of */
-const priority = ({ priority }) => (priority === "low" ? ", at low priority" : "");
 
 /** @param {Api.Verdict} verdict */
-const named = ({ limit }) => html`the limit “<bdi>${limit}</bdi>”`;
+const named = ({ limit }) => html`<bdi>${limit}</bdi>`;
 
-// until says when a timed out user may write again, and what throttles them until later than that.
-/** @param {number} end @param {Api.Verdict} verdict */
-function until(end, verdict) {
-  const { allowed, never, at, retry_after_ms: retry } = verdict;
+// timedOut says when a timed out user may write again, and what throttles them until later than
+// that. by is who gave the timeout, if it wasn't chatguard.
+/** @param {Value} who @param {number} end @param {Api.Verdict} verdict @param {Value} by */
+function timedOut(who, end, verdict, by) {
+  const { allowed, never, at, retry_after_ms: retry } = verdict, time = upcoming(end);
   const isHeldLonger = !allowed && (never || retry === null || Date.parse(at) + retry > end);
-  if (isHeldLonger) return html`until ${upcoming(end)}, and throttled by ${named(verdict)} after that: ${passing(verdict)}`;
-  return html`and may write again in ${wait(end - now())}, at ${upcoming(end)}`;
-}
-
-// by names who gave a timeout or ban, unless it was chatguard.
-/** @param {Api.Silence} silence */
-function by({ by: name }) {
-  return name && name !== "chatguard" && html` by <bdi>${giver(name)}</bdi>`;
-}
-
-/** @param {Api.getChannelsUsers} of */
-function exemption({ override, roles }) {
-  if (override.exempt === "always") {
-    return override.exempt_until ? `, exempted until ${clock(Date.parse(override.exempt_until))}` : ", exempted permanently";
+  if (isHeldLonger) {
+    const values = { who, time, limit: named(verdict), next: passing(verdict) };
+    return by ? rich("rules.why-timeout-by-held", { ...values, by }) : rich("rules.why-timeout-held", values);
   }
-  return roleNames(roles) && `, exempt as ${roleNames(roles)}`;
+  const values = { who, time, wait: wait(end - now()) };
+  return by ? rich("rules.why-timeout-by", { ...values, by }) : rich("rules.why-timeout", values);
+}
+
+// giverOf names who gave a timeout or ban, unless it was chatguard.
+/** @param {Api.Silence | null | undefined} silence */
+const giverOf = (silence) => (silence?.by && silence.by !== "chatguard" ? html`<bdi>${giver(silence.by)}</bdi>` : null);
+
+/** @param {Value} who @param {Api.getChannelsUsers} of */
+function exempt(who, { override: { exempt, exempt_until: until }, roles: held }) {
+  if (exempt === "always") return until ? rich("rules.why-exempt-until", { who, time: clock(Date.parse(until)) }) : rich("rules.why-exempt-always", { who });
+  const roles = roleNames(held);
+  return roles ? rich("rules.why-exempt-as", { who, roles }) : rich("rules.why-exempt", { who });
 }
 
 // passing says when the next message passes. A verdict's wait counts from the verdict's time.
 /** @param {Api.Verdict} of */
 function passing({ at, retry_after_ms: retry, never }) {
-  if (never || retry === null) return "it allows them no messages";
+  if (never || retry === null) return t("rules.why-never");
   const next = Date.parse(at) + retry;
-  return `the next message passes in ${waitUntil(next)}, at ${upcoming(next)}`;
+  return t("rules.why-next", { wait: waitUntil(next), time: upcoming(next) });
 }
 
 // left describes the limit that leaves the fewest messages.
-/** @param {Api.LimitStatus[]} limits */
-function left(limits) {
-  const deciding = limits.filter((limit) => !limit.observes);
-  if (deciding.length === 0) return ": no limits";
+/** @param {Value} who @param {Api.Verdict & {priority?: string}} verdict @param {Api.LimitStatus[]} limits */
+function left(who, { priority }, limits) {
+  const deciding = limits.filter((limit) => !limit.observes), isLow = priority === "low";
+  if (deciding.length === 0) return isLow ? rich("rules.why-low-free", { who }) : rich("rules.why-free", { who });
   const { name, remaining = 0, capacity, granted = 0 } = deciding.reduce((least, limit) => ((limit.remaining ?? 0) < (least.remaining ?? 0) ? limit : least));
-  const extra = granted > 0 ? `, ${amount(granted)} of them granted` : "";
-  return html`: ${granted > 0 ? amount(remaining) : `${amount(remaining)} of ${amount(capacity)}`} messages left in the limit “<bdi>${name}</bdi>”${extra}`;
+  const values = { who, n: remaining, limit: html`<bdi>${name}</bdi>` };
+  if (granted > 0) return isLow ? rich("rules.why-low-left-granted", { ...values, granted }) : rich("rules.why-left-granted", { ...values, granted });
+  return isLow ? rich("rules.why-low-left", { ...values, capacity }) : rich("rules.why-left", { ...values, capacity });
 }
