@@ -12,7 +12,6 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/person"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 	"github.com/chatguard/chatguard/internal/hostile"
-	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
@@ -49,8 +48,8 @@ func (of *session) isOver(now time.Time) bool {
 	switch {
 	case now.Sub(of.begun) >= sessionTime, now.Sub(of.used) >= idleTime:
 		return true
-	case !of.suspected.IsZero() && now.Sub(of.suspected) >= doubtTime:
-		return true
+	case !of.suspected.IsZero():
+		return now.Sub(of.suspected) >= doubtTime
 	}
 	return of.failures > 0 && now.Sub(of.confirmed) >= trustTime
 }
@@ -169,35 +168,19 @@ func (s *SignIns) Confirm(ctx context.Context, secret string) (who auth.Identity
 	ctx, stop := context.WithTimeout(ctx, confirmTime)
 	defer stop()
 	for {
-		who, ok, err = s.Holder(ctx, secret)
-		if !ok || err != nil {
-			return who, ok, err
-		}
-		suspected, asked := s.doubt(access.SessionID(secret))
+		h, ok := s.look(secret)
 		switch {
-		case !suspected:
-			return who, true, nil
-		case asked == nil:
-			return who, true, errUnconfirmed()
+		case !ok || !h.suspected:
+			return h.who, ok, nil
+		case h.asked == nil:
+			return h.who, true, errUnconfirmed()
 		}
 		select {
-		case <-asked:
+		case <-h.asked:
 		case <-ctx.Done():
-			return who, true, errUnconfirmed()
+			return h.who, true, errUnconfirmed()
 		}
 	}
-}
-
-// doubt returns whether a change is known about a session, and the end of the question about it; nil
-// if none is in progress.
-func (s *SignIns) doubt(id string) (suspected bool, asked <-chan struct{}) {
-	s.members.mu.Lock()
-	defer s.members.mu.Unlock()
-	of := s.members.sessions[id]
-	if of == nil {
-		return false, nil
-	}
-	return !of.suspected.IsZero(), of.asked
 }
 
 func errUnconfirmed() error {

@@ -196,23 +196,36 @@ func (s *SignIns) identity(of *session) auth.Identity {
 // Holder returns the holder of a session, as access.Members requires. It never waits for Twitch. A
 // session ends if Twitch doesn't say for too long what its holder may do.
 func (s *SignIns) Holder(_ context.Context, secret string) (who auth.Identity, ok bool, err error) {
-	id := access.SessionID(secret)
-	m, now := &s.members, s.now()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	found := m.sessions[id]
+	h, ok := s.look(secret)
+	return h.who, ok, nil
+}
+
+// holder is the holder of a session at a moment.
+type holder struct {
+	who       auth.Identity
+	suspected bool            // a change is known that Twitch has not been asked about
+	asked     <-chan struct{} // closed once the request in progress has ended; nil if there is none
+}
+
+// look returns the holder of a session, and asks Twitch in the background if that is due. It returns
+// false if the session has ended.
+func (s *SignIns) look(secret string) (h holder, ok bool) {
+	now := s.now()
+	s.members.mu.Lock()
+	defer s.members.mu.Unlock()
+	found := s.members.sessions[access.SessionID(secret)]
 	switch {
 	case found == nil:
-		return auth.Identity{}, false, nil
+		return holder{}, false
 	case found.isOver(now):
 		s.expire(found)
-		return auth.Identity{}, false, nil
+		return holder{}, false
 	}
 	found.used = now.Truncate(time.Minute)
 	if !found.suspected.IsZero() || !now.Before(found.due) {
 		s.ask(found, now)
 	}
-	return s.identity(found), true, nil
+	return holder{s.identity(found), !found.suspected.IsZero(), found.asked}, true
 }
 
 // End ends a session, and revokes its token.
