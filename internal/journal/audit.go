@@ -50,10 +50,11 @@ const (
 	UserTimedOut    AuditAction = "timeout"  // a person timed the user out
 	UserBanned      AuditAction = "ban"      // a person banned the user
 	UserLifted      AuditAction = "lift"     // a person ended the user's timeout or ban
+	WebhookChanged  AuditAction = "webhook"  // a webhook was added, changed, deleted or tested
 )
 
 // AuditActions are all actions.
 var AuditActions = []AuditAction{
 	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserUnpardoned, UserOverridden, UserExempted, UserNoted, NoteDeleted, ChannelPaused, ChannelResumed, RaidSwitched,
-	SettingsChanged, BotConnected, UserTimedOut, UserBanned, UserLifted,
+	SettingsChanged, BotConnected, UserTimedOut, UserBanned, UserLifted, WebhookChanged,
 }

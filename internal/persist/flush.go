@@ -105,7 +105,7 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 		return 0, err
 	}
 	// Take people's changes first, then the state that depends on them.
-	p := pending{changes: s.changes.peek(), notes: s.notes.peek(), tokens: s.Tokens.queue.peek(), records: s.queue.take(), interrupted: s.interrupted}
+	p := pending{changes: s.changes.peek(), notes: s.notes.peek(), webhooks: s.webhooks.peek(), tokens: s.Tokens.queue.peek(), records: s.queue.take(), interrupted: s.interrupted}
 	batch := guard.State().Dirty()
 	p.state = slices.AppendSeq(make([]chatguard.StateRow, 0, batch.Len()), batch.Rows())
 	if err := s.write(ctx, &p); err != nil {
@@ -118,6 +118,7 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	s.queue.confirm()
 	s.changes.removeStored(p.changes)
 	s.notes.removeStored(p.notes)
+	s.webhooks.removeStored(p.webhooks)
 	s.Tokens.table.put(p.tokens)
 	s.Tokens.queue.removeStored(p.tokens)
 	s.interrupted = 0
@@ -130,6 +131,7 @@ type pending struct {
 	records     records
 	changes     waiting
 	notes       []noteRow
+	webhooks    webhookRows
 	tokens      map[tokenHash]*tokenRow
 	interrupted chatguard.EntryID
 }
@@ -139,7 +141,7 @@ func (p *pending) len() int {
 }
 
 func (p *pending) isEmpty() bool {
-	return p.len() == 0 && p.changes.isEmpty() && len(p.notes) == 0 && len(p.tokens) == 0 && p.interrupted == 0
+	return p.len() == 0 && p.changes.isEmpty() && len(p.notes) == 0 && p.webhooks.isEmpty() && len(p.tokens) == 0 && p.interrupted == 0
 }
 
 // write writes everything in p. It opens no transaction if there is nothing to write.
@@ -159,6 +161,9 @@ func (s *Store) write(ctx context.Context, p *pending) error {
 			return err
 		}
 		if err := writeNotes(ctx, tx, p.notes); err != nil {
+			return err
+		}
+		if err := writeWebhooks(ctx, tx, p.webhooks); err != nil {
 			return err
 		}
 		if err := writeTokens(ctx, tx, p.tokens); err != nil {

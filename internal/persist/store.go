@@ -61,15 +61,16 @@ func (o *Options) withDefaults() Options {
 type Store struct {
 	Tokens *Tokens // sign-ins: tokens, codes and sessions
 
-	db      *database
-	opts    Options
-	lock    *ownerLock // nil for a database in memory
-	queue   queue
-	changes changeQueue
-	notes   notebook
-	commits *commits
-	health  healthRecord
-	figures figures
+	db       *database
+	opts     Options
+	lock     *ownerLock // nil for a database in memory
+	queue    queue
+	changes  changeQueue
+	notes    notebook
+	webhooks webhookQueue
+	commits  *commits
+	health   healthRecord
+	figures  figures
 
 	restored atomic.Bool
 	// interrupted is the last entry of the earlier process. Nothing will act on pending entries up
