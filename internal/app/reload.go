@@ -75,7 +75,7 @@ func restartKeys(before, after config.Config) []string {
 
 // needsRestart reports whether a change of a key takes effect only after a restart.
 func needsRestart(key string) bool {
-	return !slices.ContainsFunc([]string{"timezone", "policy", "limit", "penalties", "channel", "twitch.channels", "check.channels", "raid", "notices"}, func(part string) bool {
+	return !slices.ContainsFunc([]string{"timezone", "policy", "limit", "penalties", "channel", "twitch.channels", "check.channels", "raid", "notices", "webhook"}, func(part string) bool {
 		return key == part || strings.HasPrefix(key, part+".")
 	})
 }

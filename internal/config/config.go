@@ -48,6 +48,8 @@ type Config struct {
 	// login as ChannelName returns it, or an ID. PolicyFor finds a channel's policy.
 	Channels map[string]chatguard.Policy `toml:"-"`
 
+	Webhooks []Webhook `toml:"-"` // from [[webhook]]
+
 	source *reader // what it was read from; nil for Default
 }
 
@@ -237,6 +239,9 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (Config, e
 	c := Default()
 	c.Path, c.source = name, r
 	if err := r.fill(documentOf(&c), env); err != nil {
+		return Config{}, err
+	}
+	if err := r.readWebhooks(c.Webhooks, env); err != nil {
 		return Config{}, err
 	}
 	if err := r.finish(&c); err != nil {

@@ -18,6 +18,7 @@ type document struct {
 	Limits    *[]chatguard.Limit   `toml:"limit"`
 	Penalties *chatguard.Penalties `toml:"penalties"`
 	Channels  *channelTables       `toml:"channel"`
+	Webhooks  *[]Webhook           `toml:"webhook"`
 }
 
 // policyTable is [policy]: the part of a chatguard.Policy without its own table.
@@ -35,6 +36,7 @@ func documentOf(c *Config) reflect.Value {
 		Limits:    &p.Limits,
 		Penalties: &p.Penalties,
 		Channels:  (*channelTables)(&c.Channels),
+		Webhooks:  &c.Webhooks,
 	}).Elem()
 }
 

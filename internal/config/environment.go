@@ -26,6 +26,18 @@ func (r *reader) readEnvironment(table reflect.Value, env func(string) (string, 
 	return nil
 }
 
+// variableOf returns the name of the environment variable for the secret at a place.
+func (r *reader) variableOf(at place) string {
+	if at[0] != "webhook" {
+		return variable(at)
+	}
+	var w Webhook
+	if name, _ := at[:2].child("name").value(r.tree); name != nil {
+		w.Name, _ = name.(string)
+	}
+	return w.variable("secret")
+}
+
 func (r *reader) override(target reflect.Value, env func(string) (string, bool), at place) error {
 	name := variable(at)
 	text, ok := env(name)

@@ -56,7 +56,8 @@ func (p place) isIn(tree any) bool {
 }
 
 // describe returns a description of the place for a person: `twitch.channels`, `limit "burst":
-// refill`, `channel.tea.limit "burst"`, or `limit 2` if that limit has no name yet.
+// refill`, `channel.tea.limit "burst"`, `webhook "team": url`, or `limit 2` if that limit has no
+// name yet.
 func (p place) describe(tree any) string {
 	n := slices.IndexFunc(p, func(step any) bool { _, isIndex := step.(int); return isIndex })
 	if n < 0 {

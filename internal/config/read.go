@@ -102,7 +102,7 @@ func (r *reader) readTable(target reflect.Value, keys map[string]any, at place) 
 		}
 		below := at.child(f.name)
 		if isSecret(f.value.Type()) {
-			return r.fail(below, "a secret doesn't belong in the file: put it in the environment variable %s", variable(below))
+			return r.fail(below, "a secret doesn't belong in the file: put it in the environment variable %s", r.variableOf(below))
 		}
 		if err := r.set(f.value, value, below); err != nil {
 			return err

@@ -52,7 +52,7 @@ func keyLocationIn(outline reflect.Value, key, asTable, prefix, plain string) st
 	for _, f := range fieldsOf(outline) {
 		table, t := f.value, f.value.Type()
 		if isTables(t) {
-			table = table.Index(0)
+			table = reflect.New(t.Elem()).Elem()
 		}
 		inTables := isTable(table.Type())
 		switch {

@@ -162,6 +162,7 @@ func (c *Controls) record(ctx context.Context, a journal.Audit) (saved bool, err
 	ctx, cancel := untilKept(ctx)
 	defer cancel()
 	a.At = c.now().UTC()
+	c.options.Policies.made(a)
 	saved, err = c.options.Store.Record(ctx, a)
 	if err != nil {
 		return saved, doneError{"it is not recorded in the audit", c.trouble(err)}

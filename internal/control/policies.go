@@ -87,6 +87,7 @@ type Policies struct {
 	// fields below.
 	mu        sync.Mutex
 	followers []Follower
+	watchers  []func(journal.Audit)
 	base      Base
 	program   programPolicies
 	live      map[string]LiveChange // last revision by channel ID, if it changes anything
@@ -269,7 +270,13 @@ func (p *Policies) change(
 		return done, err
 	}
 	p.notify(func(f Follower) { f.Revised(revision) })
-	return Revised{revision, Diff(before, policy), saved, Tag(policy)}, nil
+	done = Revised{revision, Diff(before, policy), saved, Tag(policy)}
+	made := journal.Audit{At: revision.At, Author: r.Author, Action: journal.PolicyChanged, ChannelID: r.ChannelID, Detail: done}
+	if discards {
+		made.Action = journal.PolicyDiscarded
+	}
+	p.made(made)
+	return done, nil
 }
 
 // keep passes a policy to the Store as a revision.

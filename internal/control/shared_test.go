@@ -288,6 +288,8 @@ func TestShared_LaterNode(t *testing.T) {
 func TestShared_Switches(t *testing.T) {
 	_, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
+	madeThere := &made{}
+	b.Policies.Watch(madeThere.watch)
 	b.runShared()
 	if _, err := a.Pause(t.Context(), channel, "berta"); err != nil {
 		t.Fatal(err)
@@ -317,6 +319,7 @@ func TestShared_Switches(t *testing.T) {
 	if got := b.office.store.setting(channel + " " + pauseSetting); got != "" {
 		t.Errorf("the node has stored %q", got)
 	}
+	madeThere.want(t, "raid by carl", "raid by carl") // not what the other node did
 }
 
 func TestShared_UnreadableDocument(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
+	"github.com/chatguard/chatguard/internal/webhook"
 )
 
 // route is a route of the API for signed-in callers with the access that it needs.
@@ -37,7 +38,7 @@ func (s *Server) openRoutes() []openRoute {
 // api returns the routes of the API. If another site authorizes requests, it leaves out the check
 // routes, because that site judges its own messages.
 func (s *Server) api() []route {
-	routes := slices.Concat(s.channelRoutes(), s.setupRoutes(), s.policyRoutes(), s.userRoutes(), s.recordRoutes())
+	routes := slices.Concat(s.channelRoutes(), s.setupRoutes(), s.webhookRoutes(), s.policyRoutes(), s.userRoutes(), s.recordRoutes())
 	if s.opts.Authorize != nil {
 		return routes
 	}
@@ -79,6 +80,21 @@ func (s *Server) setupRoutes() []route {
 		{"GET /login", auth.Own, s.logins.get, nil},
 		{"POST /login", auth.Own, s.logins.begin, nil},
 		{"DELETE /login", auth.Own, s.logins.cancel, nil},
+	}
+}
+
+// webhookRoutes returns the routes about webhooks.
+func (s *Server) webhookRoutes() []route {
+	h := s.webhooks
+	return []route{
+		{"GET /webhooks", auth.Own, h.require(h.list), nil},
+		{"POST /webhooks", auth.Own, h.require(h.add), nil},
+		{"PUT /webhooks/{webhook}", auth.Own, h.require(h.put), nil},
+		{"DELETE /webhooks/{webhook}", auth.Own, h.require(h.delete), nil},
+		{"POST /webhooks/{webhook}/test", auth.Own, h.require(h.test), nil},
+		{"GET /webhooks/{webhook}/deliveries", auth.Own, h.require(h.deliveries), nil},
+		{"POST /webhooks/{webhook}/deliveries/{delivery}/retry", auth.Own, h.require(h.letters((*webhook.Sender).Resend)), nil},
+		{"DELETE /webhooks/{webhook}/deliveries/{delivery}", auth.Own, h.require(h.letters((*webhook.Sender).Discard)), nil},
 	}
 }
 

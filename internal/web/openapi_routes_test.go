@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/web/twitchsignin"
+	"github.com/chatguard/chatguard/internal/webhook"
 )
 
 // typeOf returns the type that JSON is decoded into or encoded from.
@@ -94,6 +95,25 @@ var documented = map[string]about{
 		reads: typeOf[loginWanted](), optional: true, answers: typeOf[Login]()},
 	"DELETE /login": {
 		says: "Cancel the login in progress. An earlier login stays valid."},
+	"GET /webhooks": {
+		says:    "Where events are sent, those of the configuration first. Addresses are shortened, and secrets are never sent. 501 if chatguard sends none.",
+		answers: typeOf[webhookList]()},
+	"POST /webhooks": {
+		says:  "Add a webhook. The secret of one with the format signed is in this answer only.",
+		reads: typeOf[webhookWanted](), answers: typeOf[webhookChanged]()},
+	"PUT /webhooks/{webhook}": {
+		says:  "Replace a webhook that isn't of the configuration. It keeps its address if url is left out, and its secret unless new_secret is true.",
+		reads: typeOf[webhookWanted](), answers: typeOf[webhookChanged]()},
+	"DELETE /webhooks/{webhook}": {
+		says: "Delete a webhook that isn't of the configuration, with its deliveries.", answers: typeOf[webhookSaved]()},
+	"POST /webhooks/{webhook}/test": {
+		says: "Send a test, once, and say what happened. A test that arrives switches the webhook on, and waiting deliveries follow.", answers: typeOf[webhook.Tested]()},
+	"GET /webhooks/{webhook}/deliveries": {
+		says: "What waits to be sent, and what was given up.", answers: typeOf[webhookDeliveries]()},
+	"POST /webhooks/{webhook}/deliveries/{delivery}/retry": {
+		says: "Send what was given up again, after what is waiting.", answers: typeOf[webhookSaved]()},
+	"DELETE /webhooks/{webhook}/deliveries/{delivery}": {
+		says: "Delete what was given up.", answers: typeOf[webhookSaved]()},
 	"GET /channels/{channel}/policy": {
 		says: "The stated policy, with its ETag.", answers: typeOf[chatguard.Policy](), headers: []string{"ETag"}},
 	"PUT /channels/{channel}/policy": {

@@ -20,6 +20,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/internal/webhook"
 )
 
 // contract is the served document, prepared to check requests and answers against it.
@@ -242,7 +243,9 @@ func TestOpenAPI_ParametersAreRead(t *testing.T) {
 
 // Each route accepts the documented request and returns the documented success.
 func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
-	d := dashWithTwitchAt(t, "", func(o *Options) {
+	receiver := newReceiver(t)
+	hook := receiver.hook("file")
+	d := dashWithTwitchAt(t, "", withWebhooks(t, hook), func(o *Options) {
 		o.ExportPolicy = func(chatguard.Policy) ([]byte, error) { return []byte("mode = \"observe\"\n"), nil }
 		o.Login = &fakeLogin{}
 		o.Setup = func(string) (BotSetup, bool) { return BotSetup{}, true }
@@ -251,6 +254,11 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 	entry := d.say(spammer, 4).EntryID
 	requests := d.validRequests(channelID)
 	requests["GET /session/device"] = validRequest{nil, addCookie(device)}
+	own, err := d.opts.Webhooks.Add(t.Context(), webhook.Wanted{Name: "own", Address: "https://example.com/hook", Format: webhook.Discord, Events: webhook.Kinds}, "owner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests["PUT /webhooks/"+own.Hook.ID] = validRequest{map[string]any{"name": "own", "format": "discord", "events": []string{"raid"}}, asOwner}
 	doc := decode[document](t, d.do("GET", "/api/v1/openapi.json", nil))
 	fill := strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{entry}", fmt.Sprint(entry))
 	order := []string{"put", "post", "get", "delete"} // a revert needs an earlier revision
@@ -271,6 +279,18 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 			if strings.Contains(path, "{pardon}") {
 				d.say(spammer, 20)
 				fill = strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{pardon}", fmt.Sprint(d.pardonSpammer().ID)).Replace
+			}
+			switch {
+			case strings.Contains(path, "{delivery}"):
+				number := d.bury(receiver, hook.ID)
+				if _, err := d.opts.Webhooks.Test(t.Context(), hook.ID, "owner"); err != nil {
+					t.Fatal(err)
+				}
+				fill = strings.NewReplacer("{webhook}", hook.ID, "{delivery}", fmt.Sprint(number)).Replace
+			case path == "/webhooks/{webhook}": // only those that aren't of the configuration can be changed
+				fill = strings.NewReplacer("{webhook}", own.Hook.ID).Replace
+			case strings.Contains(path, "{webhook}"):
+				fill = strings.NewReplacer("{webhook}", hook.ID).Replace
 			}
 			if strings.HasSuffix(path, "/ban") { // of another user than the one who is timed out
 				fill = strings.NewReplacer("{channel}", channelID, "{id}", "43").Replace
@@ -320,6 +340,7 @@ func (d *dashboard) validRequests(channel string) map[string]validRequest {
 		"POST " + user + "/exempt":                     {map[string]string{"for": "10m"}, asOwner},
 		"POST " + user + "/timeout":                    {map[string]string{"length": "10m"}, asOwner},
 		"PUT " + user + "/override":                    {chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner},
+		"POST /webhooks":                               {aWebhook, asOwner},
 		"POST /session":                                {map[string]string{"token": token}, asOwner},
 		"POST /check":                                  {checkForm{Channel: "lobby", UserID: "1"}, asOwner},
 		"POST /check/batch":                            {batchForm{Messages: []checkForm{{Channel: "lobby", UserID: "1"}}}, asOwner},

@@ -35,6 +35,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/check"
 	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/internal/webhook"
 )
 
 // Options configures a Server. Fields without a default are required.
@@ -117,6 +118,9 @@ type Options struct {
 	// there is no bot.
 	Setup func(channelID string) (setup BotSetup, ok bool)
 
+	// Webhooks sends events to webhooks. Nil means that there are none.
+	Webhooks *webhook.Sender
+
 	// Metrics is where the Server registers its metrics, and what GET /metrics shows. It may
 	// contain other metrics, but belongs to one Server only. Nil means a new Set.
 	Metrics *metrics.Set
@@ -155,6 +159,7 @@ type Server struct {
 	logins     *logins
 	setups     *setups
 	nodes      *nodeLister
+	webhooks   *webhooks
 }
 
 // New returns a Server that is ready to receive verdicts. It does not listen until Run is called.
@@ -212,6 +217,7 @@ func (s *Server) createResources() {
 	s.logins, s.setups = &logins{o.Login}, &setups{o.Guard, s.Model, o.Setup}
 	s.rankings = &rankings{spans{o.Guard, o.Store, o.Now}, s.reads}
 	s.summarizer = &summarizer{s.rankings.spans, s.reads, s.previews, newSummaryCache()}
+	s.webhooks = &webhooks{o.Webhooks}
 	s.nodes = newNodeLister(o.Nodes, o.Now)
 	s.probes = &probes{s.Model, o.Guard, s.access, o.Site, o.Authorize != nil, o.Metrics, o.Leads, ofAll(s), s.require}
 }

@@ -1,0 +1,49 @@
+package control
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// made records what watchers receive, as text.
+type made struct{ got []string }
+
+func (m *made) watch(a journal.Audit) {
+	text := fmt.Sprintf("%s by %s", a.Action, a.Author)
+	if done, ok := a.Detail.(Revised); ok {
+		text += fmt.Sprintf(", revision %d with %d changes", done.Number, len(done.Difference))
+	}
+	m.got = append(m.got, text)
+}
+
+func (m *made) want(t *testing.T, want ...string) {
+	t.Helper()
+	if got := strings.Join(m.got, "; "); got != strings.Join(want, "; ") {
+		t.Errorf("got  %s\nwant %s", got, strings.Join(want, "; "))
+	}
+}
+
+func TestWatch(t *testing.T) {
+	inBubble(t, Raid{}, func(d *harness) {
+		m := &made{}
+		d.policies.Watch(m.watch)
+		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
+		if _, err := d.SetMode(d.Context(), channel, "anna", chatguard.Observe); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.policies.Discard(d.Context(), Request{ChannelID: channel, Author: "anna"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := d.StartRaid(d.Context(), channel, "anna", time.Second); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		d.endRaids(d.Context())
+		m.want(t, "pause by twitch:berta", "policy by anna, revision 1 with 1 changes", "discard by anna, revision 2 with 1 changes", "raid by anna", "raid by chatguard")
+	})
+}
