@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -23,6 +24,7 @@ import (
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/twitchsignin"
+	"github.com/chatguard/chatguard/internal/webhook"
 	"github.com/chatguard/chatguard/redisstore"
 )
 
@@ -36,14 +38,18 @@ type App struct {
 	Twitch *twitchbot.Connection
 	Bot    *chat.Bot
 	Web    *web.Server
+	// Webhooks sends events to other programs.
+	Webhooks *webhook.Sender
 
 	shared  *redisstore.Store // nil if this node is alone
 	standby *chat.Standby     // nil if this node is alone, or without Twitch
+	node    atomic.Value      // the node's name; nil until it is known
 	figures figures           // of this node; they count only if shared isn't nil
 	seeds   bool              // the App only restores the database's state, for Seed
 	version string
 
-	login *botLogin // nil without an account on Twitch
+	reporter *reporter
+	login    *botLogin // nil without an account on Twitch
 	// signIns is nil if nobody can sign in with Twitch. closePeople closes its connections to
 	// Twitch.
 	signIns     *twitchsignin.SignIns
@@ -88,7 +94,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 // open creates the parts in order, because each needs earlier ones.
 func (a *App) open(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		a.listen, a.openHost, a.openShared, a.openGuard, a.restore, a.openSignIns, a.openBot, a.openWeb,
+		a.listen, a.openHost, a.openShared, a.openGuard, a.restore, a.openWebhooks, a.openSignIns, a.openBot, a.openWeb,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -144,7 +150,10 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	serving.Go(func() error { return a.runSignIns(ctx) })
 	serving.Go(func() error { return a.Web.Run(ctx, listener) })
+	serving.Go(func() error { return a.Webhooks.Run(ctx) })
+	serving.Go(func() error { return a.reporter.run(ctx) })
 	err := serving.Wait()
+	a.reporter.reportBans(writing) // the next process sends them
 	if a.Twitch.Tokens() != nil {
 		a.Twitch.LogTotals()
 	}

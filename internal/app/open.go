@@ -75,7 +75,7 @@ func (a *App) openGuard(context.Context) (err error) {
 		chatTime.SetBack = a.Guard.Rewind
 		a.Twitch = twitchbot.New(twitchbot.Options{
 			Config: a.Config.Twitch, Tokens: twitchbot.TokensOf(a.Config, a.log), Log: a.log, ChatTime: chatTime, Dial: a.dial,
-			Entered: a.enter, Hold: a.Host.Controls.Hold, NoteStream: a.Host.Store.NoteStream, StaffChanged: a.noteStaff,
+			Entered: a.enter, Hold: a.Host.Controls.Hold, NoteStream: a.noteStream, StaffChanged: a.noteStaff,
 		})
 	}
 	return nil
@@ -130,7 +130,7 @@ func (a *App) restore(ctx context.Context) error {
 // openBot creates the bot and lets Controls act in its chat.
 func (a *App) openBot(context.Context) error {
 	options := chat.Options{
-		Guard: a.Guard, Source: chat.Source(a.Twitch), Moderator: a.Twitch.Moderator(), Logger: a.log, Report: a.Host.Report,
+		Guard: a.Guard, Source: chat.Source(a.Twitch), Moderator: a.Twitch.Moderator(), Logger: a.log, Report: a.report,
 		Moderates: a.Twitch.Moderates,
 		Notices:   a.notices,
 		SlowMode:  a.Config.Twitch.SlowMode, SlowModes: map[string]string{}, Settings: a.Host.Store,
@@ -178,6 +178,7 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 		Listed:      a.directory.isListed,
 		Entered:     a.enterRoom,
 		Report:      a.Host.Report,
+		Webhooks:    a.Webhooks,
 
 		ExportPolicy: config.WritePolicy,
 	}

@@ -28,7 +28,7 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 	for _, id := range a.Web.Asked() {
 		a.directory.learnRoom(cfg, id)
 	}
-	before := a.directory.config()
+	before, policies := a.directory.config(), a.reporter.policies()
 	err := a.Host.Policies.Reload(configured{cfg, a.directory}, func() error {
 		a.directory.loaded.Store(&cfg) // before Twitch returns the IDs of new channels
 		err := a.Twitch.SetChannels(cfg.Twitch.Channels)
@@ -43,6 +43,8 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 	if err := a.Host.Controls.SetBase(host.SettingsOf(cfg)); err != nil {
 		return nil, err
 	}
+	a.Webhooks.SetConfigured(hooksOf(cfg))
+	a.reporter.reportReload(policies)
 	a.log.Info("loaded the configuration", "file", cfg.Path, "channels", slices.Concat(cfg.Twitch.Channels, cfg.Check.Channels))
 	if len(restart) > 0 {
 		a.log.Warn("changed in the configuration, and needs a restart", "keys", strings.Join(restart, ", "))

@@ -21,6 +21,7 @@ const (
 // describe completes what other nodes see of this one. It is called each second.
 func (a *App) describe(n *redisstore.Node, now time.Time) {
 	n.Address, n.Mode = a.address, a.Config.Shared.Mode
+	a.node.Store(n.Name)
 	if a.Guard == nil {
 		return
 	}
@@ -30,6 +31,13 @@ func (a *App) describe(n *redisstore.Node, now time.Time) {
 		FigureMessages:   a.figures.perSecond(now),
 		FigureFromMemory: sharing.FromMemory, FigureApart: sharing.Apart + sharing.Unreadable, FigureOwed: int64(sharing.Owed),
 	}
+}
+
+// nodeName returns this node's name among several nodes. It is empty if this node is alone, or has
+// just started.
+func (a *App) nodeName() string {
+	name, _ := a.node.Load().(string)
+	return name
 }
 
 // figures counts the verdicts of a node that shares limits. It is safe for concurrent use.

@@ -22,12 +22,13 @@ import (
 // takes a moment, and only the test makes time pass.
 type simulation struct {
 	testing.TB
-	server *faketwitch.Server
-	config config.Config
-	log    logText
-	bot    *app.App         // nil while it is stopped
-	dial   twitchbot.Dialer // the bot's connection to Twitch
-	end    func() error     // ends the bot
+	server    *faketwitch.Server
+	config    config.Config
+	log       logText
+	bot       *app.App         // nil while it is stopped
+	dial      twitchbot.Dialer // the bot's connection to Twitch
+	end       func() error     // ends the bot
+	lastEvent int64            // that wantEvents has seen
 }
 
 // readingTime is how long a bot may take after its start to read all channels.

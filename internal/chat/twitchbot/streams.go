@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// streamGap is the longest interruption within a stream. It is also how long an answer of
+	// StreamGap is the longest interruption within a stream. It is also how long an answer of
 	// Twitch is relied on.
-	streamGap = 10 * time.Minute
+	StreamGap = 10 * time.Minute
 	// streamDelay is how long streams wait for further channels before Twitch is asked.
 	streamDelay = time.Second
 )
@@ -57,7 +57,7 @@ func (t *Connection) LiveSince(channelID string) (since time.Time, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at, asked := s.answered[channelID]
-	if !asked || s.now().Sub(at) > streamGap {
+	if !asked || s.now().Sub(at) > StreamGap {
 		return time.Time{}, false
 	}
 	if last := s.last[channelID]; !last.Ended {
@@ -119,7 +119,7 @@ func (s *streams) update(id string, start time.Time, isLive bool) {
 	now := s.now()
 	s.answered[id] = now
 	last, known := s.last[id]
-	isSame := known && start.Sub(last.Seen) <= streamGap
+	isSame := known && start.Sub(last.Seen) <= StreamGap
 	if known && !last.Ended && !(isLive && isSame) {
 		last.Ended = true
 		s.set(last)

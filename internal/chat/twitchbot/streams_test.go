@@ -94,7 +94,7 @@ func TestLiveSince_OutdatedAnswer(t *testing.T) {
 	}
 	c.streams.update("7", minute(3), true)
 	c.streams.update("8", time.Time{}, false)
-	now = now.Add(streamGap)
+	now = now.Add(StreamGap)
 	if since, known := c.LiveSince("7"); !since.Equal(minute(3)) || !known {
 		t.Errorf("%v, %v", since, known)
 	}

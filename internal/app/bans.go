@@ -1,0 +1,85 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/webhook"
+)
+
+// ban is a ban that webhooks don't know yet: one by a person, or one for a journal entry.
+type ban struct {
+	at                time.Time
+	channelID, userID string
+	by, reason        string
+	entry             chatguard.EntryID
+}
+
+// mostBans is the maximum number of bans that wait to be reported. Twitch accepts far fewer in the
+// time between two reports.
+const mostBans = 5000
+
+// noteBan keeps a ban for the next report.
+func (r *reporter) noteBan(b ban) {
+	if !r.app.Webhooks.Wants(webhook.Ban) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.bans) < mostBans {
+		r.bans = append(r.bans, b)
+	}
+}
+
+// report passes on what was done about a throttled message.
+func (a *App) report(o journal.Outcome) {
+	a.Host.Report(o)
+	if o.Action == chatguard.Ban && o.Result == journal.Done {
+		a.reporter.noteBan(ban{at: o.At, entry: o.Entry})
+	}
+}
+
+// reportBans reports the bans since the last call, in one event for each channel, or in several if
+// they are many.
+func (r *reporter) reportBans(ctx context.Context) {
+	r.mu.Lock()
+	bans := r.bans
+	r.bans = nil
+	r.mu.Unlock()
+	byChannel, order := map[string][]webhook.BannedUser{}, []string{}
+	for _, b := range bans {
+		channelID, user := r.describeBan(ctx, b)
+		if _, known := byChannel[channelID]; !known {
+			order = append(order, channelID)
+		}
+		byChannel[channelID] = append(byChannel[channelID], user)
+	}
+	for _, id := range order {
+		for users := byChannel[id]; len(users) > 0; {
+			n := min(len(users), webhook.MaxBans)
+			r.send(id, webhook.Event{Kind: webhook.Ban, At: users[n-1].At, Bans: users[:n]})
+			users = users[n:]
+		}
+	}
+}
+
+// describeBan looks up who was banned. If the database can't be read, names are missing.
+func (r *reporter) describeBan(ctx context.Context, b ban) (channelID string, user webhook.BannedUser) {
+	store := r.app.Host.Store
+	if b.entry != 0 {
+		e, _, err := store.Entry(ctx, b.entry)
+		if err != nil {
+			r.app.log.Warn("a webhook isn't told whom chatguard has banned, because the journal can't be read", "entry", b.entry, "error", err)
+		}
+		return e.ChannelID, webhook.BannedUser{UserID: e.UserID, Login: e.Login, DisplayName: e.DisplayName, At: b.at.UTC(), Limit: e.Limit}
+	}
+	user = webhook.BannedUser{UserID: b.userID, At: b.at.UTC(), By: b.by, Reason: b.reason}
+	person, _, err := store.Person(ctx, b.channelID, b.userID)
+	if err != nil {
+		r.app.log.Warn("a webhook isn't told the name of a banned user, because the database can't be read", "user", b.userID, "error", err)
+	}
+	user.Login, user.DisplayName = person.Login, person.DisplayName
+	return b.channelID, user
+}

@@ -1,0 +1,123 @@
+package app
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/webhook"
+)
+
+const (
+	// failsFor is how long something fails before that is reported, and worksFor how long it works
+	// before its failure counts as over. A connection that comes and goes is thus one failure.
+	failsFor = 30 * time.Second
+	worksFor = 2 * time.Minute
+	// failureGap is the minimum time between two reports that the same thing fails.
+	failureGap = 10 * time.Minute
+)
+
+// failures notices what fails and what works again. The zero value knows of no failure.
+type failures struct {
+	byName map[string]*failure
+}
+
+// failure is what is known of something that fails, or did so lately.
+type failure struct {
+	webhook.FailureChange
+	isFailing   bool
+	worksSince  time.Time
+	isReported  bool      // its beginning, and not its end
+	reportedAt  time.Time // of the last beginning
+	currentFrom time.Time // since when it fails without a break
+}
+
+// trouble is something that fails now.
+type trouble struct{ name, state, detail string }
+
+// step takes what fails now, and returns what to report.
+func (f *failures) step(now time.Time, current []trouble) (changes []webhook.FailureChange) {
+	if f.byName == nil {
+		f.byName = map[string]*failure{}
+	}
+	failing := map[string]bool{}
+	for _, t := range current {
+		failing[t.name] = true
+		if report := f.of(t.name).fail(now, t); report {
+			changes = append(changes, f.byName[t.name].FailureChange)
+		}
+	}
+	for name, known := range f.byName {
+		if failing[name] {
+			continue
+		}
+		if over := known.work(now); over {
+			changes = append(changes, known.FailureChange)
+		}
+		if !known.isReported && now.Sub(known.reportedAt) > failureGap {
+			delete(f.byName, name)
+		}
+	}
+	return changes
+}
+
+func (f *failures) of(name string) *failure {
+	if f.byName[name] == nil {
+		f.byName[name] = &failure{}
+	}
+	return f.byName[name]
+}
+
+// fail notes that it fails, and reports whether to say so.
+func (f *failure) fail(now time.Time, t trouble) bool {
+	if !f.isFailing {
+		f.isFailing, f.currentFrom = true, now
+	}
+	f.Name, f.State, f.Detail, f.Over, f.Until = t.name, t.state, t.detail, false, time.Time{}
+	if f.isReported || now.Sub(f.currentFrom) < failsFor || !f.reportedAt.IsZero() && now.Sub(f.reportedAt) < failureGap {
+		return false
+	}
+	f.isReported, f.reportedAt, f.Since = true, now, f.currentFrom
+	return true
+}
+
+// work notes that it works, and reports whether to say that the failure is over.
+func (f *failure) work(now time.Time) bool {
+	if f.isFailing || f.worksSince.IsZero() {
+		f.isFailing, f.worksSince = false, now
+	}
+	if !f.isReported || now.Sub(f.worksSince) < worksFor {
+		return false
+	}
+	f.isReported, f.Over, f.Until = false, true, f.worksSince
+	return true
+}
+
+// reportFailures reports what has failed long enough, and what works again.
+func (r *reporter) reportFailures(now time.Time) {
+	for _, change := range r.failures.step(now, r.troubles()) {
+		change.Since, change.Until = change.Since.UTC(), change.Until.UTC()
+		r.send("", webhook.Event{Kind: webhook.Failure, At: now, Failure: &change})
+	}
+}
+
+// troubles returns what fails now.
+func (r *reporter) troubles() (list []trouble) {
+	web := r.app.Web
+	for _, c := range web.Connections() {
+		if c.State.IsTrouble() {
+			list = append(list, trouble{c.Name, string(c.State), c.Detail})
+		}
+	}
+	if db := web.Database(); db.State == journal.DatabaseFailing {
+		list = append(list, trouble{"database", string(db.State), db.Detail})
+	}
+	if shared := web.Shared(); shared.IsAway() || shared.IsRefusing() {
+		state := "away"
+		if shared.IsRefusing() {
+			state = "refuses changes"
+		}
+		list = append(list, trouble{"shared store", state, cmp.Or(shared.Problem, "this node decides by itself")})
+	}
+	return list
+}
