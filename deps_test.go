@@ -74,7 +74,7 @@ func TestArrows(t *testing.T) {
 		"internal/web/twitchsignin":       {"root", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/person", "internal/chat/twitch/token", "internal/hostile", "internal/language", "internal/web/access", "internal/web/problem"},
 		"internal/web/live":               {"root", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/web/problem"},
 		"internal/web/check":              {"root", "httpguard", "internal/hostile", "internal/journal", "internal/sendtime", "internal/web/problem"},
-		"internal/webhook":                {"internal/clock", "internal/hostile", "internal/journal"},
+		"internal/webhook":                {"internal/auth", "internal/clock", "internal/hostile", "internal/journal"},
 		"internal/config":                 {"root", "internal/auth", "internal/hostile", "internal/journal", "internal/language", "internal/webhook"},
 		"internal/simulate":               {"root", "internal/journal", "internal/sendtime"},
 		"internal/sendtime":               {},

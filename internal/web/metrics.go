@@ -45,6 +45,8 @@ var families = map[string]family{
 	"chatguard_database_waiting_records":        {"gauge", "Records of timeline and journal that wait to be written."},
 	"chatguard_database_dropped_total":          {"counter", "Records dropped because the queue was full, by table."},
 	"chatguard_database_size_bytes":             {"gauge", "Size of the database file and its log."},
+	"chatguard_webhook_waiting":                 {"gauge", "Deliveries that wait to be sent to webhooks."},
+	"chatguard_webhook_dead_letters":            {"gauge", "Deliveries to webhooks that were given up and are kept."},
 	"chatguard_shared_up":                       {"gauge", "Whether the shared store answers."},
 	"chatguard_shared_nodes":                    {"gauge", "Live nodes that share limits, with this one."},
 	"chatguard_shared_round_trip_seconds":       {"gauge", "Fastest recent round trip to the shared store."},

@@ -37,6 +37,15 @@ var scopes = map[string]func(*Server) access.Scope{
 
 	"POST /journal/{entry}/pardon": ofPathEntry,
 
+	"GET /webhooks":                                        ofAll,
+	"POST /webhooks":                                       ofAll,
+	"PUT /webhooks/{webhook}":                              ofAll,
+	"DELETE /webhooks/{webhook}":                           ofAll,
+	"POST /webhooks/{webhook}/test":                        ofAll,
+	"GET /webhooks/{webhook}/deliveries":                   ofAll,
+	"DELETE /webhooks/{webhook}/deliveries/{delivery}":     ofAll,
+	"POST /webhooks/{webhook}/deliveries/{delivery}/retry": ofAll,
+
 	"GET /nodes":         ofAll,
 	"GET /login":         ofAll,
 	"POST /login":        ofAll,

@@ -72,14 +72,14 @@ func (h *webhooks) list(w http.ResponseWriter, _ *http.Request, _ access.Caller)
 // add is POST /webhooks.
 func (h *webhooks) add(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	return h.change(w, r, func(wanted webhook.Wanted) (webhook.Changed, error) {
-		return h.sender.Add(r.Context(), wanted, who.Name)
+		return h.sender.Add(r.Context(), wanted, who.Author())
 	})
 }
 
 // put is PUT /webhooks/{webhook}. It replaces everything but an address that is left out, and the secret.
 func (h *webhooks) put(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	return h.change(w, r, func(wanted webhook.Wanted) (webhook.Changed, error) {
-		return h.sender.Change(r.Context(), r.PathValue("webhook"), wanted, who.Name)
+		return h.sender.Change(r.Context(), r.PathValue("webhook"), wanted, who.Author())
 	})
 }
 
@@ -97,7 +97,7 @@ func (h *webhooks) change(w http.ResponseWriter, r *http.Request, change func(we
 
 // delete is DELETE /webhooks/{webhook}.
 func (h *webhooks) delete(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	return answerSaved(w, func() (bool, error) { return h.sender.Remove(r.Context(), r.PathValue("webhook"), who.Name) })
+	return answerSaved(w, func() (bool, error) { return h.sender.Remove(r.Context(), r.PathValue("webhook"), who.Author()) })
 }
 
 // testTime is the maximum duration of a test. It includes the wait for a delivery in progress, and
@@ -108,7 +108,7 @@ const testTime = 25 * time.Second
 func (h *webhooks) test(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	ctx, cancel := context.WithTimeout(r.Context(), testTime)
 	defer cancel()
-	done, err := h.sender.Test(ctx, r.PathValue("webhook"), who.Name)
+	done, err := h.sender.Test(ctx, r.PathValue("webhook"), who.Author())
 	if err != nil {
 		return errWebhook(err)
 	}
@@ -131,7 +131,7 @@ func (h *webhooks) letters(do func(s *webhook.Sender, ctx context.Context, id st
 		if err != nil {
 			return errWebhook(webhook.ErrNoDelivery)
 		}
-		return answerSaved(w, func() (bool, error) { return do(h.sender, r.Context(), r.PathValue("webhook"), number, who.Name) })
+		return answerSaved(w, func() (bool, error) { return do(h.sender, r.Context(), r.PathValue("webhook"), number, who.Author()) })
 	}
 }
 

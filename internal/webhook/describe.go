@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -52,12 +53,18 @@ func (w writer) say(key string, values ...value) string {
 	return strings.NewReplacer(pairs...).Replace(w.texts[key])
 }
 
-// author returns a person's name. The prefix of authors in chat is left out.
+// author returns a person's name. The origin before it is left out.
 func (w writer) author(name string) value {
 	if name == "" || name == journal.ProgramAuthor {
 		return value{"who", w.say("by-chatguard")}
 	}
-	return w.word("who", strings.TrimPrefix(name, journal.TwitchAuthor))
+	for _, origin := range auth.Origins() {
+		if rest, ok := strings.CutPrefix(name, string(origin)+":"); ok {
+			name = rest
+			break
+		}
+	}
+	return w.word("who", name)
 }
 
 // describe describes an event.

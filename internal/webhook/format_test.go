@@ -26,7 +26,7 @@ func TestDescribe(t *testing.T) {
 			`#somechannel: Raid mode is on|mod\_anna started raid mode. It ends <t:1773518400:f>.`},
 		{Event{Kind: Raid, Channel: channel, Raid: &RaidChange{On: true, Until: evening, Rate: 41.6, By: "chatguard"}},
 			`#somechannel: Raid mode is on|It started by itself, at 42 messages per second. It ends <t:1773518400:f>.`},
-		{Event{Kind: Raid, Raid: &RaidChange{By: "owner"}}, `Raid mode is over|owner ended raid mode. The usual limits apply again.`},
+		{Event{Kind: Raid, Raid: &RaidChange{By: "token:owner"}}, `Raid mode is over|owner ended raid mode. The usual limits apply again.`},
 		{Event{Kind: Raid, Raid: &RaidChange{}}, `Raid mode is over|It ended by itself. The usual limits apply again.`},
 		{pauseBy("anna"), `#somechannel: Paused|anna paused chatguard. Nobody is throttled until somebody resumes.`},
 		{Event{Kind: Pause, Pause: &PauseChange{By: "anna"}}, `Resumed|anna resumed chatguard. The limits apply again.`},
