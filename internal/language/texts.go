@@ -16,7 +16,7 @@ import (
 
 // Texts are the texts of one catalogue in one language. The format of catalogues is that of the
 // pages: a text may contain {placeholders}, and a text that depends on the number n has a form for
-// each plural category. Get them with Chat.
+// each plural category. Get them with Chat or Document.
 type Texts struct {
 	language language.Tag
 	texts    map[string]forms
@@ -42,26 +42,37 @@ func (f *forms) UnmarshalJSON(data []byte) error {
 
 // Chat returns the texts for people in a chat, in a language. An unknown language means the
 // default.
-func Chat(tag string) *Texts {
-	all := chatTexts()
+func Chat(tag string) *Texts { return in(chatTexts(), tag) }
+
+// Document returns the texts that HTML documents contain without JavaScript, in a language. An
+// unknown language means the default.
+func Document(tag string) *Texts { return in(documentTexts(), tag) }
+
+func in(all map[string]*Texts, tag string) *Texts {
 	if texts, ok := all[tag]; ok {
 		return texts
 	}
 	return all[All[0]]
 }
 
-// chatTexts are the texts for people in a chat, by language.
-var chatTexts = sync.OnceValue(func() map[string]*Texts {
+// The texts of each catalogue, by language.
+var (
+	chatTexts     = sync.OnceValue(func() map[string]*Texts { return readAll("chat.json") })
+	documentTexts = sync.OnceValue(func() map[string]*Texts { return readAll("document.json") })
+)
+
+// readAll reads an embedded catalogue in all languages.
+func readAll(name string) map[string]*Texts {
 	all := map[string]*Texts{}
 	for _, tag := range All {
-		texts, err := read(tag, "chat.json")
+		texts, err := read(tag, name)
 		if err != nil {
 			panic(err) // can't happen: the embedded catalogues are tested
 		}
 		all[tag] = texts
 	}
 	return all
-})
+}
 
 // read reads an embedded catalogue.
 func read(tag, name string) (*Texts, error) {

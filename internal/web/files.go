@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"html"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -120,14 +121,22 @@ func newDocument(all files, name string) (document file, err error) {
 // languageHere is what translate replaces in a document.
 const languageHere = `<html lang="en">`
 
-// translate returns a document that names its language, with a modulepreload line for each module
-// that it needs at first. Without them, a browser discovers the modules one import after the other.
+// textHere matches a text of a document that translate replaces: its name in braces.
+var textHere = regexp.MustCompile(`>\{([a-z-]+)\}<`)
+
+// translate returns a document that names its language, with its texts, and with a modulepreload
+// line for each module that it needs at first. Without these lines, a browser discovers the modules
+// one import after the other.
 func translate(all files, document, tag string) []byte {
 	var lines strings.Builder
 	for _, name := range append(firstModules(all, document), textModules(all, document, tag)...) {
 		fmt.Fprintf(&lines, "  <link rel=\"modulepreload\" href=\"%s\">\n", name)
 	}
 	content := bytes.Replace(all[document].plain, []byte(preloadsHere), []byte(lines.String()), 1)
+	content = textHere.ReplaceAllFunc(content, func(found []byte) []byte {
+		text := language.Document(tag).Text(string(bytes.Trim(found, "{}<>")), nil)
+		return []byte(">" + html.EscapeString(text) + "<")
+	})
 	return bytes.Replace(content, []byte(languageHere), []byte(`<html lang="`+tag+`">`), 1)
 }
 

@@ -1,12 +1,15 @@
 package web
 
 import (
+	"encoding/json"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/chatguard/chatguard/internal/language"
+	"github.com/chatguard/chatguard/web/static"
 )
 
 func request(method, target string) *http.Request { return httptest.NewRequest(method, target, nil) }
@@ -105,6 +108,42 @@ func TestFiles_DocumentsAreSmall(t *testing.T) {
 		if size > most {
 			t.Errorf("%s has %d bytes gzip, want %d at most", document, size, most)
 		}
+	}
+}
+
+// Each document has its texts in each language, and no other texts are translated.
+func TestFiles_TextsOfDocuments(t *testing.T) {
+	all, err := newFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range language.All {
+		content, err := static.Files.ReadFile("text/" + tag + "/document.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts map[string]string
+		if err := json.Unmarshal(content, &texts); err != nil {
+			t.Fatal(tag, err)
+		}
+		var documents strings.Builder
+		for name, f := range all {
+			if f.translations != nil && name != "" {
+				documents.Write(f.translations[tag].plain)
+			}
+		}
+		for name, text := range texts {
+			if !strings.Contains(documents.String(), ">"+html.EscapeString(text)+"<") {
+				t.Errorf("%s: no document contains %s, %q", tag, name, text)
+			}
+		}
+		if strings.Contains(documents.String(), ">{") || strings.Count(documents.String(), `<html lang="`+tag+`">`) == 0 {
+			t.Errorf("%s: a text or the language is missing in %s", tag, &documents)
+		}
+	}
+	const noscript = "<noscript>JavaScript is off. Turn it on in your browser to use the Lab.</noscript>"
+	if lab := string(all[labFile].translations["en"].plain); !strings.Contains(lab, noscript) || !strings.Contains(lab, "<title>Lab – chatguard</title>") {
+		t.Error(lab)
 	}
 }
 

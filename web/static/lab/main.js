@@ -126,7 +126,6 @@ document.addEventListener("keydown", press);
 document.addEventListener("click", letGo);
 
 await loadTexts("lab", "rules", "shell", "words");
-document.title = t("lab.page");
 try {
   const [{ dashboard, channels }] = await Promise.all([loadSite(), loadTable()]);
   change((l) => Object.assign(l, { isDashboard: dashboard, channels }));

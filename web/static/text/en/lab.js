@@ -4,7 +4,6 @@
 
 export default {
   // main.js: the frame of the page
-  page: "Lab – chatguard",
   skip: "Skip to the lanes",
   lanes: "Lanes",
   chats: "Chats",
