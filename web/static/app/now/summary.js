@@ -36,7 +36,7 @@ export function SummaryCard({ state }) {
       </div>
       <p>${sentence(last, timezone)}</p>
       <${Details} state=${state} summary=${last} zone=${timezone} />
-      <div class="together"><${Copy} text=${sentence(last, timezone)} what=${t("now.summary")} /></div>
+      <div class="together"><${Copy} text=${sentence(last, timezone)} label=${t("now.copy-summary")} /></div>
     </section>
   `;
 }

@@ -92,7 +92,7 @@ function Moderator({ setup, start, is }) {
     <p>${t("start.moderator-how")}</p>
     <div class="copyable">
       <code>${setup.command}</code>
-      <${Copy} text=${setup.command} what=${t("start.command")} />
+      <${Copy} text=${setup.command} label=${t("start.copy-command")} />
       <a class="button" href=${setup.chat_page} target="_blank" rel="noreferrer">${t("start.open-chat")}<${Icon} name="external-link" /></a>
     </div>
     <p class="muted">${t("start.moderator-soon")}</p>

@@ -23,7 +23,7 @@ export function ClientIDGuide({ page }) {
     <ol class="guide">
       <li>${rich("start.client-open", { page: html`<a href=${page} target="_blank" rel="noreferrer">${twitchPage}<${Icon} name="external-link" /></a>` })}</li>
       <li>${t("start.client-fill")}
-        <dl>${fields().map(({ name, value, isFixed }) => html`<div><dt>${name}</dt><dd>${isFixed ? html`<code>${value}</code> <${Copy} text=${value} what=${name} />` : value}</dd></div>`)}</dl>
+        <dl>${fields().map(({ name, value, isFixed }) => html`<div><dt>${name}</dt><dd>${isFixed ? html`<code>${value}</code> <${Copy} text=${value} label=${t("start.copy-field", { field: name })} />` : value}</dd></div>`)}</dl>
       </li>
       <li>${t("start.client-copy")}</li>
     </ol>

@@ -35,7 +35,7 @@ import { stamp } from "../words/time.js";
  * @property {string} [zone] the time zone; by default the channel's
  * @property {(value: number) => string} [across] writes a value of at, if that isn't a time
  * @property {ChartRow[]} [rows] the table, oldest first; values in the order of series and lower
- * @property {string} [step] the time between the table's rows: "5 minutes"
+ * @property {string} [step] the time between the table's rows: "every 5 minutes"
  */
 
 const figure = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
@@ -91,7 +91,7 @@ function Table({ label, series, rows, step, zone }) {
       ${isOpen && html`
         <div class="scrolls" role="region" tabindex="0" aria-label="Table: ${label}">
           <table>
-            <caption>${label}, every ${step}</caption>
+            <caption>${label}, ${step}</caption>
             <thead><tr><th scope="col">From</th>${series.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
             <tbody>
               ${rows.map(({ at, values }) => html`

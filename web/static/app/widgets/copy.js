@@ -6,8 +6,9 @@ import { Icon } from "./icon.js";
 
 const shown = 2000; // how long the button says that it has copied, ms
 
-/** @param {{text: string, what: string}} props */
-export function Copy({ text, what }) {
+// Copy has a label for screen readers, such as "Copy the command".
+/** @param {{text: string, label: string}} props */
+export function Copy({ text, label }) {
   const [said, say] = useState("");
   const copy = async () => {
     try {
@@ -18,5 +19,5 @@ export function Copy({ text, what }) {
     }
     setTimeout(() => say(""), shown);
   };
-  return html`<button type="button" aria-label="Copy the ${what}" onClick=${copy}><${Icon} name=${said === "Copied" ? "check" : "copy"} /><span role="status">${said || "Copy"}</span></button>`;
+  return html`<button type="button" aria-label=${label} onClick=${copy}><${Icon} name=${said === "Copied" ? "check" : "copy"} /><span role="status">${said || "Copy"}</span></button>`;
 }

@@ -122,7 +122,7 @@ export default {
   observed: "observed",
   throttled: "throttled",
 
-  // The chart. step is the time between the rows of its table, and per the unit of its axis.
+  // The chart. step follows rates-label as the title of its table, and per is the unit of its axis.
   rates: "Chat activity",
   "rates-label": "Messages and throttled messages",
   span: "Time range",
@@ -130,10 +130,10 @@ export default {
   "span-hour": "Hour",
   "span-day": "Day",
   "span-stream": "Stream",
-  "step-minute": "minute",
-  "step-5-minutes": "5 minutes",
-  "step-hour": "hour",
-  "step-10-minutes": "10 minutes",
+  "step-minute": "every minute",
+  "step-5-minutes": "every 5 minutes",
+  "step-hour": "every hour",
+  "step-10-minutes": "every 10 minutes",
   "not-live": "The channel isn't live",
   "per-5-s": "per 5 s",
   "per-15-s": "per 15 s",
@@ -183,7 +183,7 @@ export default {
   // The summary of the last stream or day
   "last-stream": "Last stream",
   yesterday: "Yesterday",
-  summary: "summary",
+  "copy-summary": "Copy the summary",
   dismiss: "Dismiss",
   "dismiss-summary": "Dismiss the summary",
   "fact-messages": "Messages",

@@ -26,10 +26,10 @@ export default {
   connected: "Connected as {account}.",
   "connected-instead": "Connected as {account}, instead of {replaced}.",
 
-  // The checklist: make it a moderator. The command is one to type in chat.
+  // The checklist: make it a moderator
   "moderator-later": "Follows once the bot is connected.",
   "moderator-how": "Type this in the channel’s chat, as its owner:",
-  command: "command",
+  "copy-command": "Copy the command",
   "open-chat": "Open chat",
   "moderator-soon": "chatguard notices it within seconds.",
   moderates: "{account} may delete messages and time users out.",
@@ -59,7 +59,7 @@ export default {
   continue: "Continue",
   "open-how": "Open Twitch where the {account} is signed in, here or by the QR code on a phone. Check that it shows this code, and authorize.",
   "open-account": "bot’s account",
-  code: "code",
+  "copy-code": "Copy the code",
   "open-twitch": "Open Twitch",
   qr: "QR code of the page on Twitch",
   waiting: "Waiting for Twitch. The code works for another {time}.",
@@ -72,6 +72,7 @@ export default {
   "client-open": "Open {page} on Twitch. Any account of yours will do, if it has two-factor authentication.",
   "client-fill": "Fill in the form, then press Create:",
   "client-name": "any that is free, such as “chatguard of YOURCHANNEL”",
+  "copy-field": "Copy the {field}",
   "client-copy": "Press Manage beside its name, and copy the Client ID.",
   "client-id": "Client ID",
   "wrong-client": "A client ID consists of letters and digits only, usually 30. Copy it again.",
