@@ -60,7 +60,7 @@ function Drawn({ body, isShared, now }) {
   const series = [{ name: `left in ${limit}`, values: known.map(({ remaining }) => remaining), colour: "--accent", fill: "--accent-soft", isStepped: true }];
   return html`
     <${Chart} label=${label} summary=${summary(known, limit, capacity)} at=${known.map(({ at }) => at)} series=${series}
-      unit="messages" top=${capacity} rows=${rows(known)} step="6 hours" />
+      unit="messages" top=${capacity} rows=${rows(known)} step="every 6 hours" />
   `;
 }
 
