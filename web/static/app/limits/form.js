@@ -2,6 +2,7 @@
 // The form of the limits: loading, editing, checking, saving and undoing. A form with unsaved
 // changes is kept while another channel is shown.
 
+import { loadTexts } from "../../text/text.js";
 import { loadAlgorithms } from "../core/algorithms.js";
 import { request } from "../core/api.js";
 import { inOrder } from "../core/in-order.js";
@@ -43,12 +44,13 @@ export const policyAddress = () => `/channels/${encodeURIComponent(state.channel
 
 const asked = inOrder(); // to ignore outdated answers
 
-// load fetches the limits in force and drops unsaved edits.
+// load fetches the limits in force and drops unsaved edits. It may run before the page is loaded, so
+// it loads the texts of numbers, too.
 export async function load() {
   const channel = state.channel;
   const isNews = asked();
   try {
-    const [policy, revision] = await Promise.all([request("GET", policyAddress()), lastRevision(), loadAlgorithms()]);
+    const [policy, revision] = await Promise.all([request("GET", policyAddress()), lastRevision(), loadAlgorithms(), loadTexts("rules")]);
     if (channel !== state.channel || (!isNews() && state.form?.policy)) return;
     update((s) => {
       s.form = formOf(policy.body, policy.etag, revision, null);
