@@ -157,10 +157,15 @@ const look = `new Promise((done, fail) => {
 	look();
 })`
 
-// See waits until a JavaScript expression is true.
+// See waits until a JavaScript expression is true, on this page or on one to which the browser goes
+// meanwhile.
 func (w *Window) See(expression string) {
 	w.Helper()
-	seen, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](fmt.Sprintf(look, maxWait.Milliseconds(), expression), chromedp.EvalAwaitPromise))
+	until := time.Now().Add(maxWait)
+	seen, err := false, error(nil)
+	for gone := true; gone && time.Now().Before(until); gone = isGone(err) {
+		seen, err = chromedp.Run(w.ctx, chromedp.Evaluate[bool](fmt.Sprintf(look, maxWait.Milliseconds(), expression), chromedp.EvalAwaitPromise))
+	}
 	if err == nil && !seen {
 		err = fmt.Errorf("not within %s", maxWait)
 	}

@@ -12,8 +12,28 @@ import (
 // runBehindProxy runs a dashboard behind a real reverse proxy, below /chat/guard/.
 func runBehindProxy(t *testing.T, serve func(http.Handler) *httptest.Server) (d *dashboard, proxy *httptest.Server) {
 	t.Helper()
+	proxy = startProxy(t, serve, func() string { return d.address }, nil)
+	d = dash(t, trustProxy(proxy.URL+"/chat/guard"))
+	return d, proxy
+}
+
+// trustProxy returns an option for a dashboard behind a proxy on this machine.
+func trustProxy(publicURL string) func(*Options) {
+	return func(o *Options) {
+		o.Site.PublicURL = parseURL(publicURL)
+		o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	}
+}
+
+// startProxy starts a proxy that forwards what is below /chat/guard/ to an address. It passes each
+// request to see, unless that is nil.
+func startProxy(t *testing.T, serve func(http.Handler) *httptest.Server, address func() string, see func(*http.Request)) *httptest.Server {
+	t.Helper()
 	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(parseURL("http://" + d.address))
+		if see != nil {
+			see(r.In)
+		}
+		r.SetURL(parseURL("http://" + address()))
 		r.SetXForwarded()
 		r.Out.Host = r.In.Host
 	}}
@@ -25,13 +45,9 @@ func runBehindProxy(t *testing.T, serve func(http.Handler) *httptest.Server) (d 
 		}
 		http.NotFound(w, r)
 	})
-	proxy = serve(mux)
+	proxy := serve(mux)
 	t.Cleanup(proxy.Close)
-	d = dash(t, func(o *Options) {
-		o.Site.PublicURL = parseURL(proxy.URL + "/chat/guard")
-		o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	})
-	return d, proxy
+	return proxy
 }
 
 func TestProxyPage_SecureCookies(t *testing.T) {

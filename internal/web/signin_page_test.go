@@ -22,7 +22,7 @@ func TestSignInPage_Token(t *testing.T) {
 	w.Accessible()
 	for token, answer := range map[string]string{
 		"no such token": "This token is unknown, was revoked or has expired.",
-		checks:          "This token can only check messages.",
+		checks:          "This token doesn't open the dashboard.",
 	} {
 		w.Write("#token", token)
 		w.Press(".sign-in button")

@@ -119,6 +119,7 @@ const pageStart = `<!doctype html>
 <link rel="icon" href="%[1]sfavicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="%[1]sapp.css">
 <link rel="stylesheet" href="%[1]sstyle/shell.css">
+<link rel="stylesheet" href="%[1]sstyle/start.css">
 </head>
 <body>
 <main class="sign-in">
@@ -134,7 +135,7 @@ func (s *SignIns) show(w http.ResponseWriter, r *http.Request, f *failure, what 
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, pageStart, up, say(f.title), tag)
-	fmt.Fprintf(&b, "<p role=\"alert\">%s</p>\n<p class=\"buttons\">", say(f.text, f.args...))
+	fmt.Fprintf(&b, "<p role=\"alert\">%s</p>\n<p class=\"with-twitch buttons\">", say(f.text, f.args...))
 	if !f.final {
 		label := language.Sentence("Try again")
 		if f.other {

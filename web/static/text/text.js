@@ -17,6 +17,7 @@
  * Parts are the catalogues, which must have the same keys in all languages.
  * @typedef {object} Parts
  * @property {typeof import("./en/admin.js").default} admin
+ * @property {typeof import("./en/device.js").default} device
  * @property {typeof import("./en/lab.js").default} lab
  * @property {typeof import("./en/limits.js").default} limits
  * @property {typeof import("./en/now.js").default} now

@@ -1,6 +1,7 @@
 // @ts-check
 // Signing in and out.
 
+import { t } from "../../text/text.js";
 import { request } from "./api.js";
 import { state, update } from "./state.js";
 /** @import { Problem } from "./api.js" */
@@ -37,7 +38,7 @@ const revoked = "Signed out: your link or token was revoked or has expired. Sign
 
 // shutOut shows the sign-in page after chatguard has ended the session.
 export function shutOut() {
-  signedOut(revoked);
+  signedOut(state.me.from === "twitch" ? t("shell.twitch-ended") : revoked);
 }
 
 // signedOut shows the sign-in page with the reason, and clears everything that needs a session.
@@ -47,6 +48,7 @@ function signedOut(why, mounted = false) {
     if (s.session === "in") s.focus = "token";
     s.session = "out";
     s.signIn = { busy: false, error: "", why, mounted };
+    s.device = null;
     s.me = { name: "", access: "", author: "" };
     s.problem = s.dialog = "";
     s.users = new Map();

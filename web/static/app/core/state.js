@@ -19,6 +19,7 @@
 /** @import { People } from "../people/people.js" */
 /** @import { Audit } from "../records/audit-page.js" */
 /** @import { Journal } from "../records/journal.js" */
+/** @import { DeviceSignIn } from "../shell/device.js" */
 /** @import { Connecting } from "../start/login.js" */
 /** @import { Start } from "../start/setup.js" */
 /** @import { Pardoning } from "../widgets/pardon.js" */
@@ -65,7 +66,9 @@
  * @property {"unknown" | "out" | "in"} session
  * @property {{busy: boolean, error: string, why?: string, mounted?: boolean}} signIn why says why a
  *   session ended; mounted is the same as in me
- * @property {{name: string, access: string, author: string, channels?: Record<string, string>, mounted?: boolean, first_run?: {console: string}}} me
+ * @property {Api.getSignIn} ways how people can sign in with Twitch; empty before that is known
+ * @property {DeviceSignIn | null} device the sign-in by a code to enter on Twitch; null if none is open
+ * @property {{name: string, access: string, from?: string, author: string, channels?: Record<string, string>, mounted?: boolean, first_run?: {console: string}}} me
  *   who is signed in; author is their name in records; channels is what they may do in each
  *   channel, if that differs; mounted is true if another site signs people in; first_run means that there
  *   is no configuration yet
@@ -119,6 +122,8 @@
 export const state = {
   session: "unknown",
   signIn: { busy: false, error: "", why: "", mounted: false },
+  ways: {},
+  device: null,
   me: { name: "", access: "", author: "" },
   route: "now",
   query: {},

@@ -28,7 +28,7 @@ import { SharedNote } from "../widgets/shared-note.js";
 /** @param {{state: State}} props */
 function App({ state }) {
   if (state.session === "unknown") return null;
-  if (state.session === "out") return html`<${SignInPage} signIn=${state.signIn} onSignedIn=${enter} />`;
+  if (state.session === "out") return html`<${SignInPage} state=${state} onSignedIn=${enter} />`;
   if (state.me.first_run) return html`<${FirstRun} console=${state.me.first_run.console} onEntered=${enter} />`;
   const Page = state.channel === "" ? WaitingPage : pageOf(state.route);
   return html`

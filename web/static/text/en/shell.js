@@ -16,6 +16,9 @@ export default {
   "sign-in-link": "Run {command} on chatguard’s server, then open the link that it prints.",
   "sign-in-token": "Or sign in with a token",
   "sign-in": "Sign in",
+  "sign-in-twitch": "Sign in with Twitch",
+  "sign-in-twitch-about": "For the channel’s broadcaster and moderators. chatguard learns who you are and where you moderate.",
+  "twitch-ended": "Signed out: Twitch does not confirm any longer that you moderate here. Sign in again.",
 
   // The menu of the signed-in user
   theme: "Theme",
