@@ -56,8 +56,9 @@ var newFiles = sync.OnceValues(func() (files, error) {
 		if err != nil {
 			return err
 		}
-		if !strings.HasPrefix(name, "vendor/") && path.Ext(name) == ".js" {
-			content = stripComments(content)
+		if path.Ext(name) == ".js" {
+			notice := noticeOf(name, content)
+			content = append(notice, stripComments(content[len(notice):])...)
 		}
 		all[name], err = newFile(kind, content)
 		return err
@@ -74,7 +75,16 @@ var newFiles = sync.OnceValues(func() (files, error) {
 	return all, nil
 })
 
-// stripComments returns a module of ours without its comments, which are a third of its size. It
+// noticeOf returns the comment with which a library's module begins: its copyright notice.
+func noticeOf(name string, module []byte) []byte {
+	if !strings.HasPrefix(name, "vendor/") || !bytes.HasPrefix(module, []byte("/**")) {
+		return nil
+	}
+	notice, _, _ := bytes.Cut(module, []byte("*/"))
+	return slices.Clone(module[:len(notice)+len("*/")])
+}
+
+// stripComments returns a module without its comments, which are a third of the size of ours. It
 // removes only comments that fill whole lines. It keeps these lines, empty, so that a browser's
 // line numbers match the source.
 func stripComments(module []byte) []byte {

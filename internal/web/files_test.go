@@ -92,22 +92,36 @@ func TestFiles_DocumentsAreSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for document, most := range map[string]int{indexFile: 150_000, labFile: 105_000, overlayFile: 15_000} {
-		needed := map[string]bool{document: true}
-		for _, found := range named.FindAllSubmatch(all[document].plain, -1) {
-			needed[string(found[1])] = true
-		}
-		size := 0
-		for name := range needed {
-			f, ok := all[name]
-			if !ok {
-				t.Errorf("%s names %s, which doesn't exist", document, name)
+		for tag, translation := range all[document].translations {
+			needed := map[string]bool{}
+			for _, found := range named.FindAllSubmatch(translation.plain, -1) {
+				needed[string(found[1])] = true
 			}
-			size += len(f.gzipped)
+			size := len(translation.gzipped)
+			for name := range needed {
+				f, ok := all[name]
+				if !ok {
+					t.Errorf("%s in %s names %s, which doesn't exist", document, tag, name)
+				}
+				size += len(f.gzipped)
+			}
+			t.Logf("%s in %s: %d bytes gzip in %d files", document, tag, size, len(needed)+1)
+			if size > most {
+				t.Errorf("%s in %s has %d bytes gzip, want %d at most", document, tag, size, most)
+			}
 		}
-		t.Logf("%s: %d bytes gzip in %d files", document, size, len(needed))
-		if size > most {
-			t.Errorf("%s has %d bytes gzip, want %d at most", document, size, most)
-		}
+	}
+}
+
+// A library keeps its copyright notice, and loses its other comments.
+func TestFiles_NoticesOfLibraries(t *testing.T) {
+	all, err := newFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := string(all["vendor/uplot.js"].plain)
+	if !strings.HasPrefix(served, "/**\n* Copyright (c) 2025, Leon Sorokin") || strings.Contains(served, "\n//") {
+		t.Errorf("served is %.300s", served)
 	}
 }
 
