@@ -1,7 +1,7 @@
 // @ts-check
 // Users with custom numbers in a limit.
 
-import { rich, t } from "../../text/text.js";
+import { comma, commas, rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { inOrder } from "../core/in-order.js";
@@ -37,7 +37,7 @@ export async function loadOverrides() {
 export function LimitOverrides({ name, fields, overrides }) {
   const users = (overrides?.users ?? []).filter(({ override }) => override.limits?.[name]);
   if (users.length === 0) return null;
-  const named = users.slice(0, shown).map((user, i) => html`${i > 0 && t("limits.custom-between")}<${User} user=${user} own=${user.override.limits[name]} fields=${fields} />`);
+  const named = users.slice(0, shown).map((user, i) => html`${i > 0 && comma}<${User} user=${user} own=${user.override.limits[name]} fields=${fields} />`);
   return html`
     <p class="overrides">
       <span class="muted">${t("limits.custom")}</span>${" "}
@@ -49,5 +49,5 @@ export function LimitOverrides({ name, fields, overrides }) {
 /** @param {{user: Overridden, own: Api.Override, fields: Fields}} props */
 function User({ user: { user_id: id, login }, own, fields }) {
   const numbers = Object.entries(own).map(([field, value]) => (fields[field]?.isLength ? t("limits.one-every", { time: length(seconds(String(value))) }) : amount(Number(value))));
-  return html`<a href=${linkTo(state, "people", { user: id })}><bdi>${login || shownID(id)}</bdi></a> ${numbers.join(t("limits.custom-between"))}`;
+  return html`<a href=${linkTo(state, "people", { user: id })}><bdi>${login || shownID(id)}</bdi></a> ${commas(numbers)}`;
 }

@@ -2,7 +2,7 @@
 // The preview: what the limits in force would have done with the recorded messages, and beside it
 // what the limits being edited would have done.
 
-import { t } from "../../text/text.js";
+import { sentences, t } from "../../text/text.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
@@ -102,10 +102,6 @@ const users = (n) => t("limits.from-users", { n });
 /** @param {PreviewResult} of */
 function basis({ from, until, messages: all, users: who, exempt_messages: exempt, truncated }) {
   const values = { messages: messages(all), users: users(who), time: wait(Date.parse(until) - Date.parse(from)), until: clock(Date.parse(until)) };
-  const sentences = [
-    exempt > 0 ? t("limits.basis-exempt", { ...values, n: exempt }) : t("limits.basis", values),
-    truncated && t("limits.truncated"),
-    t("limits.assumptions"),
-  ];
-  return sentences.filter(Boolean).join(" ");
+  const counted = exempt > 0 ? t("limits.basis-exempt", { ...values, n: exempt }) : t("limits.basis", values);
+  return sentences(counted, truncated && t("limits.truncated"), t("limits.assumptions"));
 }

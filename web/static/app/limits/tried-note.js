@@ -1,7 +1,7 @@
 // @ts-check
 // What became of the Lab's numbers, in a note that can be dismissed.
 
-import { list, rich, t } from "../../text/text.js";
+import { list, rich, sentences, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { dismissTried } from "./tried.js";
 import { Icon } from "../widgets/icon.js";
@@ -14,7 +14,7 @@ export function TriedNote({ tried: { filled, added, wrong } }) {
     <div class="note tried" role="status">
       <div>
         ${isFilled && html`<p>${filledText(filled, added)}</p>`}
-        ${wrong.length > 0 && html`<p class="warn">${t("limits.tried-failed", { problems: wrong.join(" ") })}</p>`}
+        ${wrong.length > 0 && html`<p class="warn">${t("limits.tried-failed", { problems: sentences(...wrong) })}</p>`}
       </div>
       <button type="button" class="icon-only" id="dismiss-tried" title=${t("limits.dismiss")} aria-label=${t("limits.dismiss")} onClick=${dismissTried}><${Icon} name="close" /></button>
     </div>

@@ -2,7 +2,7 @@
 // Numbers that come from the Lab in the address: "#/limits?try=burst:burst=2,refill=6s". They fill
 // the draft. What can't be filled in is named.
 
-import { t } from "../../text/text.js";
+import { sentences, t } from "../../text/text.js";
 import { linkTo } from "../core/route.js";
 import { mayModerate, state, update } from "../core/state.js";
 import { withAlgorithm } from "./algorithm.js";
@@ -76,7 +76,7 @@ function fillLimit(draft, policy, parts, tried) {
   if (present || wrong.length === 0) draft.limits.splice(present ? place : draft.limits.length, 1, { ...limit, isRemoved: false });
   if (!present && wrong.length === 0) tried.added.push(name);
   if (present && (wrong.length === 0 || JSON.stringify(draft.limits[place]) !== before)) tried.filled.push(name);
-  return wrong.length > 0 ? t(present ? "limits.tried-wrong" : "limits.tried-not-added", { limit: clip(name), problems: wrong.join(" ") }) : "";
+  return wrong.length > 0 ? t(present ? "limits.tried-wrong" : "limits.tried-not-added", { limit: clip(name), problems: sentences(...wrong) }) : "";
 }
 
 /** @param {DraftLimit} limit @param {Api.Policy} policy @param {string} algorithm */

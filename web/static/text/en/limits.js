@@ -73,7 +73,6 @@ export default {
   week: "Messages left in the last 7 days",
   try: "Try in the Lab",
   custom: "Custom limits:",
-  "custom-between": ", ",
   "custom-more": { one: "{users} and {n} more", other: "{users} and {n} more" },
   "one-every": "one every {time}",
 
