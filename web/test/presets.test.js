@@ -4,7 +4,7 @@ import "../list-algorithms.js";
 import { draftOf, isDirty, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { presets, withPreset } from "../static/app/limits/presets.js";
-import { ruleOf } from "../static/app/limits/rule.js";
+import { briefOf, ruleOf } from "../static/app/limits/rule.js";
 import { loadTexts } from "../static/text/text.js";
 
 await loadTexts("words", "rules", "limits");
@@ -65,4 +65,6 @@ test("presets: rules in words", () => {
   const rules = presets().map(({ limits }) => limits.map((limit) => ruleOf(limit, "")));
   assert.deepEqual(rules[0], ["5 messages, then one every 2 seconds", "1,000 messages a day, until midnight UTC"]);
   assert.equal(rules[2][2], "About 300 messages in any minute");
+  assert.deepEqual(presets()[0].limits.map(briefOf), ["5 messages, then one every 2 seconds", "1,000 messages a day"]);
+  assert.equal(briefOf(total), "1,000 messages in 1 day");
 });

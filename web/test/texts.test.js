@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
 import test from "node:test";
 import { commas, languages, list, loadTexts, rich, sentences, t, table } from "../static/text/text.js";
 
@@ -48,6 +49,22 @@ test("texts: every text is used", async () => {
       const key = `${part.replace(".js", "")}.${name}`;
       assert.ok(code.includes(`"${key}"`), `${key} isn't used`);
     }
+  }
+});
+
+// reached returns the modules that a module imports at once or later, and itself.
+function reached(name, found = new Set()) {
+  if (found.has(name) || name.startsWith("vendor/")) return found;
+  found.add(name);
+  for (const [, path] of codeOf(name).matchAll(/(?:\bfrom\s*|\bimport\(?\s*)"(\.[^"]*)"/g)) reached(posix.join(posix.dirname(name), path), found);
+  return found;
+}
+
+test("texts: the Lab loads those that its modules use", () => {
+  const [, loaded] = /\bloadTexts\(([^)]*)\)/.exec(codeOf("lab/main.js"));
+  const parts = partsOf("en").map((name) => name.replace(".js", "")), isKey = new RegExp(`"(${parts.join("|")})\\.[a-z0-9-]+"`, "g");
+  for (const name of [...reached("lab/main.js")].filter((name) => !name.startsWith("text/"))) {
+    for (const [key, part] of codeOf(name).matchAll(isKey)) assert.ok(loaded.includes(`"${part}"`), `${name} uses ${key}`);
   }
 });
 

@@ -280,11 +280,6 @@ export function channelZone() {
   return shown ? shown.timezone || "UTC" : "";
 }
 
-// configured returns the name of the place where unchanged limits come from, and a short name.
-export function configured() {
-  return state.me.mounted ? { name: "server’s code", short: "code" } : { name: "configuration file", short: "file" };
-}
-
 // now returns the time by chatguard's clock, ms. The time doesn't change while the state is drawn,
 // so that all parts of the page agree.
 export function now() {

@@ -6,7 +6,7 @@ import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { choosePreset, undoPreset } from "./draft-edits.js";
 import { presets } from "./presets.js";
-import { ruleOf } from "./rule.js";
+import { briefOf } from "./rule.js";
 import { Icon } from "../widgets/icon.js";
 import { bytesPerUser, knownLimits } from "../words/known-limits.js";
 import { lowered } from "../words/roles.js";
@@ -54,10 +54,10 @@ function Choice({ preset, form, children }) {
   `;
 }
 
-// rulesOf writes the rules of a preset for everyone, without what follows a comma about windows: a
-// daily limit ends in the channel's time zone.
+// rulesOf writes the rules of a preset for each user, in brief: a daily limit ends in the channel's
+// time zone.
 /** @param {Filling} of */
 function rulesOf({ limits }) {
-  const rules = limits.filter((limit) => !isShared(limit)).map((limit) => ruleOf(limit, "").replace(/, (until|from the first) .*/, ""));
+  const rules = limits.filter((limit) => !isShared(limit)).map((limit) => briefOf(limit));
   return t("limits.preset-rules", { rules: rules.map((rule, i) => (i > 0 ? lowered(rule) : rule)).join(t("limits.preset-between")) });
 }

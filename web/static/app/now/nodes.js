@@ -5,7 +5,7 @@ import { locale, rich, sentences, t, table } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";
 import { follow } from "../core/follow.js";
 import { linkTo } from "../core/route.js";
-import { configured, update } from "../core/state.js";
+import { update } from "../core/state.js";
 import { annotated } from "../widgets/annotated.js";
 import { Icon } from "../widgets/icon.js";
 import { withCode } from "../words/code.js";
@@ -47,18 +47,18 @@ function Card({ state }) {
         <button type="button" class="icon-only" aria-label=${t("now.nodes-hide")} title=${t("now.nodes-hide")} onClick=${hide}><${Icon} name="close" /></button>
       </div>
       ${nodes?.problem && html`<p class="error" role="alert">${sentences(nodes.problem, nodes.body && t("shell.earlier"))}</p>`}
-      ${nodes?.body && html`<div class=${nodes.problem || state.feed.state === "lost" ? "stale" : ""}><${Shown} body=${nodes.body} /></div>`}
+      ${nodes?.body && html`<div class=${nodes.problem || state.feed.state === "lost" ? "stale" : ""}><${Shown} body=${nodes.body} isMounted=${state.me.mounted} /></div>`}
       ${!nodes && html`<p class="muted">${t("now.nodes-loading")}</p>`}
     </section>
   `;
 }
 
-/** @param {{body: Api.getNodes}} props */
-function Shown({ body }) {
+/** @param {{body: Api.getNodes, isMounted: boolean}} props */
+function Shown({ body, isMounted }) {
   if (body.mode === "off") {
     return html`
       <p>${t("now.nodes-alone")}</p>
-      <p class="muted">${configured().short === "code" ? rich("now.share-by-code", { option: html`<code>Options.Shared</code>` }) : rich("now.share-by-file", { option: html`<code>[shared]</code>` })}</p>
+      <p class="muted">${isMounted ? rich("now.share-by-code", { option: html`<code>Options.Shared</code>` }) : rich("now.share-by-file", { option: html`<code>[shared]</code>` })}</p>
     `;
   }
   return html`

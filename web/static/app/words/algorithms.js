@@ -41,6 +41,7 @@ import { length } from "./time.js";
  * @property {string} about
  * @property {Record<string, string>} [labels] of numbers whose usual label doesn't fit
  * @property {Sentence} rule the limit in words; a duration is a number of seconds
+ * @property {Sentence} [brief] the rule without when the allowance comes back
  * @property {Sentence} meaning the effect of the numbers, in words
  */
 
@@ -54,6 +55,7 @@ import { length } from "./time.js";
  *   inherited
  * @property {boolean} hasDay its window is a day, which ends at a time of a time zone
  * @property {Sentence} rule
+ * @property {Sentence} brief
  * @property {Sentence} meaning
  */
 
@@ -91,12 +93,14 @@ const known = {
     labels: { messages: t("rules.label-messages-day") },
     about: t("rules.daily-window-about"),
     rule: ({ messages }, limit, zone) => t("rules.daily-window-rule", { n: messages, end: endOfDay(limit, zone) }),
+    brief: ({ messages }) => t("rules.daily-window-brief", { n: messages }),
     meaning: () => "",
   }),
   "user-window": () => ({
     name: t("rules.user-window"),
     about: t("rules.user-window-about"),
     rule: ({ messages, every }) => t("rules.user-window-rule", { n: messages, length: length(every) }),
+    brief: ({ messages, every }) => t("rules.user-window-brief", { n: messages, length: length(every) }),
     meaning: ({ messages, every }) => t("rules.user-window-meaning", { rate: longRun(messages, every), length: length(every) }),
   }),
   "sliding-window": () => ({
@@ -155,7 +159,7 @@ export function algorithmOf({ algorithm }) {
 
 /** @param {Listed} of @returns {Algorithm} */
 function describe({ name: algorithm, parameters }) {
-  const { name, about, rule, meaning, labels: own = {} } = known[algorithm]?.() ?? unknown(algorithm);
+  const { name, about, rule, brief = rule, meaning, labels: own = {} } = known[algorithm]?.() ?? unknown(algorithm);
   const numbers = parameters.filter(({ kind }) => kind === "count" || kind === "duration");
   const fields = numbers.map((parameter) => /** @type {const} */ ([parameter.name, fieldOf(parameter, own[parameter.name])]));
   const overridable = fields.filter((_, i) => numbers[i].overridable);
@@ -170,6 +174,7 @@ function describe({ name: algorithm, parameters }) {
       const words = rule(numbers, limit, zone);
       return numbers.reserve > 0 ? t("rules.reserve-rule", { n: numbers.reserve, rule: words }) : words;
     },
+    brief,
     meaning,
   };
 }
