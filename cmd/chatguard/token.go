@@ -158,11 +158,11 @@ dashboards. If chatguard is running, this takes effect within 5 s. A name withou
 				if err != nil {
 					return err
 				}
-				if ended == (persist.Revoked{}) {
+				if ended == (auth.Revoked{}) {
 					return unknownNameError(args[0], known)
 				}
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "Revoked: %s, %s and %s of %s.\n",
-					count(ended.Tokens, "token"), count(ended.Sessions, "session"), count(ended.Codes, "sign-in link"), args[0])
+					count(ended.Tokens, "token"), count(ended.Sessions, "session"), count(ended.Links, "sign-in link"), args[0])
 				return err
 			})
 		},

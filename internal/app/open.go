@@ -165,7 +165,7 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 	store := a.Host.Store
 	shown := &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot, a.standby}
 	options := web.Options{
-		Site: a.site, Guard: a.Guard, Store: store, Sessions: store.Tokens, WrongCode: persist.ErrCode, Metrics: a.metrics, Log: a.log,
+		Site: a.site, Guard: a.Guard, Store: store, Sessions: store.Tokens, Grants: store.Tokens, Record: store.Record, WrongCode: persist.ErrCode, Metrics: a.metrics, Log: a.log,
 		Policies:    a.Host.Policies,
 		Controls:    a.Host.Controls,
 		Channels:    shown.channels,

@@ -11,7 +11,7 @@ type Audit struct {
 	// records of earlier versions, it is a name without its origin.
 	Author    string      `json:"author"`
 	Action    AuditAction `json:"action"`
-	ChannelID string      `json:"channel"`
+	ChannelID string      `json:"channel"` // empty if the change is about the whole installation
 	UserID    string      `json:"user_id"` // empty if the change is about no single user
 	// Detail has the action's arguments, in JSON form. It is nil if there are none.
 	Detail any `json:"detail"`
@@ -51,10 +51,17 @@ const (
 	UserBanned      AuditAction = "ban"      // a person banned the user
 	UserLifted      AuditAction = "lift"     // a person ended the user's timeout or ban
 	WebhookChanged  AuditAction = "webhook"  // a webhook was added, changed, deleted or tested
+
+	// The following changes are about the whole installation, so they have no channel.
+	TokenMade    AuditAction = "token_made"    // a named token was made
+	TokenEnded   AuditAction = "token_ended"   // a name's token, links and sessions were ended
+	LinkMade     AuditAction = "link_made"     // a sign-in link was made
+	LinkEnded    AuditAction = "link_ended"    // an unused sign-in link was ended
+	SessionEnded AuditAction = "session_ended" // somebody's session was ended
 )
 
 // AuditActions are all actions.
 var AuditActions = []AuditAction{
 	PolicyChanged, PolicyDiscarded, UserGranted, UserReset, UserPardoned, UserUnpardoned, UserOverridden, UserExempted, UserNoted, NoteDeleted, ChannelPaused, ChannelResumed, RaidSwitched,
-	SettingsChanged, BotConnected, UserTimedOut, UserBanned, UserLifted, WebhookChanged,
+	SettingsChanged, BotConnected, UserTimedOut, UserBanned, UserLifted, WebhookChanged, TokenMade, TokenEnded, LinkMade, LinkEnded, SessionEnded,
 }

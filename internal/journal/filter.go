@@ -25,11 +25,13 @@ type EntryFilter struct {
 // AuditFilter selects changes. The zero value selects all; set N, the maximum number.
 type AuditFilter struct {
 	ChannelID string
-	UserID    string
-	User      string   // ID, or login in the channel if one is given
-	UserIDs   []string // nil for all changes
-	Author    string
-	Action    AuditAction
+	// IsWhole adds the changes of the whole installation to those of ChannelID.
+	IsWhole bool
+	UserID  string
+	User    string   // ID, or login in the channel if one is given
+	UserIDs []string // nil for all changes
+	Author  string
+	Action  AuditAction
 	// Pardoned selects pardons of these entries, and changes that undid such pardons. If it is
 	// empty, all kinds of changes are selected.
 	Pardoned []EntryKey

@@ -104,7 +104,11 @@ func (s *Store) matchingUsers(ctx context.Context, channelID, text string) ([]st
 // newAuditFilter returns the filter for the wanted changes. If users isn't empty, only changes to
 // one of these users match.
 func newAuditFilter(wanted journal.AuditFilter, users []string) (f filter[auditRow]) {
-	f.requireEqual("channel_id", wanted.ChannelID, func(a *auditRow) string { return a.ChannelID })
+	if wanted.IsWhole && wanted.ChannelID != "" {
+		f.require(func(a *auditRow) bool { return a.ChannelID == wanted.ChannelID || a.ChannelID == "" }, "channel_id IN (?, '')", wanted.ChannelID)
+	} else {
+		f.requireEqual("channel_id", wanted.ChannelID, func(a *auditRow) string { return a.ChannelID })
+	}
 	f.requireEqual("user_id", wanted.UserID, func(a *auditRow) string { return a.UserID })
 	if wanted.Author != "" {
 		authors := append(auth.AuthorsNamed(wanted.Author), wanted.Author)

@@ -29,14 +29,18 @@ func (t *Tokens) Session(ctx context.Context, session string) (who auth.Identity
 // failing, a Store ends the session anyway, and deletes it from the database when it can write
 // again.
 func (t *Tokens) EndSession(ctx context.Context, session string) error {
-	hash := hashToken(session)
-	waits := false // check before deleting: a flush may store the session
+	return t.end(ctx, hashToken(session), sessionKind)
+}
+
+// end ends a session or a sign-in code.
+func (t *Tokens) end(ctx context.Context, hash tokenHash, kind string) error {
+	waits := false // check before deleting: a flush may store it
 	if t.queue != nil {
 		_, waits = t.queue.find(hash)
 	}
 	err := t.storeOrQueue(hash, nil, func() error {
 		return t.db.write(ctx, func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, "DELETE FROM token WHERE hash = ? AND kind = ?", hash[:], sessionKind)
+			_, err := tx.ExecContext(ctx, "DELETE FROM token WHERE hash = ? AND kind = ?", hash[:], kind)
 			return err
 		})
 	})

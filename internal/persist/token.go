@@ -32,15 +32,8 @@ func (e TakenError) Error() string {
 	return fmt.Sprintf("%q already has a token: revoke it with `chatguard token revoke`, or choose another name", e.Name)
 }
 
-// Revoked counts what a call of Revoke has ended.
-type Revoked struct {
-	Tokens   int64
-	Codes    int64 // sign-in codes
-	Sessions int64
-}
-
 // NewToken creates a named token that is valid for ttl; 0 means until it is revoked. It returns a
-// TakenError if the name already has a token, and an error if the database is failing.
+// auth.TakenError if the name already has a token, and an error if the database is failing.
 func (t *Tokens) NewToken(ctx context.Context, who auth.Identity, ttl time.Duration) (token string, err error) {
 	token = rand.Text()
 	now := t.now()
@@ -60,7 +53,7 @@ func (t *Tokens) NewToken(ctx context.Context, who auth.Identity, ttl time.Durat
 			return err
 		}
 		if taken {
-			return TakenError{who.Name}
+			return auth.TakenError{Name: who.Name}
 		}
 		return insertToken(ctx, tx, hash, row)
 	})
@@ -133,7 +126,7 @@ func (t *Tokens) Names(ctx context.Context) (names []string, err error) {
 // Revoke ends a name's token, sign-in codes and sessions, including those that the database's owner
 // hasn't written yet. The process that owns the database notices within 4 s. Revoke returns how
 // many of each it ended.
-func (t *Tokens) Revoke(ctx context.Context, name string) (ended Revoked, err error) {
+func (t *Tokens) Revoke(ctx context.Context, name string) (ended auth.Revoked, err error) {
 	now := t.now()
 	err = t.db.write(ctx, func(tx *sql.Tx) error {
 		var err error
@@ -144,7 +137,7 @@ func (t *Tokens) Revoke(ctx context.Context, name string) (ended Revoked, err er
 		return insertToken(ctx, tx, revocationOf(name), &tokenRow{revokedKind, auth.Identity{Name: name}, now, now.Add(SessionTime), now})
 	})
 	if err != nil {
-		return Revoked{}, err
+		return auth.Revoked{}, err
 	}
 	if t.queue != nil {
 		t.queue.revoke(name)
@@ -155,8 +148,8 @@ func (t *Tokens) Revoke(ctx context.Context, name string) (ended Revoked, err er
 
 // deleteTokens deletes all tokens, codes and sessions of a name, and counts those that were still
 // valid.
-func deleteTokens(ctx context.Context, tx *sql.Tx, name string, now time.Time) (ended Revoked, err error) {
-	counts := map[string]*int64{tokenKind: &ended.Tokens, codeKind: &ended.Codes, sessionKind: &ended.Sessions}
+func deleteTokens(ctx context.Context, tx *sql.Tx, name string, now time.Time) (ended auth.Revoked, err error) {
+	counts := map[string]*int64{tokenKind: &ended.Tokens, codeKind: &ended.Links, sessionKind: &ended.Sessions}
 	for kind, count := range counts {
 		err := tx.QueryRowContext(ctx, "SELECT count(*) FROM token WHERE kind = ? AND name = ? AND expires_at > ?", kind, name, now.UnixNano()).Scan(count)
 		if err != nil {

@@ -95,6 +95,24 @@ func (t *tokenTable) row(ctx context.Context, hash tokenHash, now time.Time) (*t
 	return findRow(t.checkAndLeave(ctx), hash)
 }
 
+// all returns all rows. If the database can't be read, they are those read last, or there is an
+// error if there are none.
+func (t *tokenTable) all(ctx context.Context) (map[tokenHash]*tokenRow, error) {
+	read := t.read.Load()
+	if read.age(t.now()) >= tokenCheck {
+		select {
+		case t.turn <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		read = t.checkAndLeave(ctx)
+	}
+	if read.rows == nil {
+		return nil, read.err
+	}
+	return read.rows, nil
+}
+
 func findRow(read *tokensRead, hash tokenHash) (*tokenRow, error) {
 	if row := read.rows[hash]; row != nil {
 		return row, nil

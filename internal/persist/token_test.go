@@ -123,7 +123,7 @@ func TestRevoke_BesideOwner(t *testing.T) {
 
 	ended, err := beside.Revoke(ctx, "anna")
 	must(t, err)
-	if ended != (Revoked{Tokens: 1, Codes: 1, Sessions: 2}) {
+	if ended != (auth.Revoked{Tokens: 1, Links: 1, Sessions: 2}) {
 		t.Errorf("ended %+v", ended)
 	}
 	wantNoToken(t, beside, token)
@@ -135,7 +135,7 @@ func TestRevoke_BesideOwner(t *testing.T) {
 	}
 	wantSession(t, s.Tokens, bertas, "berta")
 	wantToken(t, s.Tokens, other, berta)
-	if ended, err := beside.Revoke(ctx, "anna"); ended != (Revoked{}) || err != nil {
+	if ended, err := beside.Revoke(ctx, "anna"); ended != (auth.Revoked{}) || err != nil {
 		t.Errorf("revoked again: %+v, %v", ended, err)
 	}
 	now = now.Add(time.Second)

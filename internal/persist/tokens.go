@@ -92,7 +92,7 @@ func (t *Tokens) find(ctx context.Context, hash tokenHash, kind string) (row *to
 			return nil, err
 		}
 	}
-	if row == nil || row.kind != kind || !now.Before(row.expires) {
+	if row == nil || row.kind != kind || !isValid(row, now) {
 		return nil, nil
 	}
 	return row, nil

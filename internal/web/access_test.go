@@ -28,6 +28,16 @@ func (d *dashboard) newToken(access auth.Access) string {
 	return made
 }
 
+// newCode creates a sign-in code for a name that may view.
+func (d *dashboard) newCode(name string) string {
+	d.Helper()
+	code, err := d.store.NewSignInCode(d.Context(), auth.Identity{Name: name, Access: auth.View}, 0)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return code
+}
+
 func setBearer(token string) func(*http.Request) { return setHeader("Authorization", "Bearer "+token) }
 
 // Each route of the API refuses callers without the access that it needs, and no others.
@@ -137,7 +147,7 @@ func TestAccess_RevokedElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer beside.Close()
-	if ended, err := beside.Revoke(context.Background(), "may-view"); ended != (persist.Revoked{Tokens: 1, Sessions: 1}) || err != nil {
+	if ended, err := beside.Revoke(context.Background(), "may-view"); ended != (auth.Revoked{Tokens: 1, Sessions: 1}) || err != nil {
 		t.Fatalf("revoked %+v, %v", ended, err)
 	}
 	d.advance(5*time.Second - live.AccessCheck)

@@ -35,14 +35,15 @@ func (s *Server) openRoutes() []openRoute {
 	}...)
 }
 
-// api returns the routes of the API. If another site authorizes requests, it leaves out the check
-// routes, because that site judges its own messages.
+// api returns the routes of the API. If another site authorizes requests, it leaves out the
+// routes about access and the check routes: that site has accounts of its own and judges its own
+// messages.
 func (s *Server) api() []route {
 	routes := slices.Concat(s.channelRoutes(), s.setupRoutes(), s.webhookRoutes(), s.policyRoutes(), s.userRoutes(), s.recordRoutes())
 	if s.opts.Authorize != nil {
 		return routes
 	}
-	return append(routes, s.checkRoutes()...)
+	return slices.Concat(routes, s.grantRoutes(), s.checkRoutes())
 }
 
 // channelRoutes returns the routes about the signed-in caller and the current state of channels.
@@ -95,6 +96,18 @@ func (s *Server) webhookRoutes() []route {
 		{"GET /webhooks/{webhook}/deliveries", auth.Own, h.require(h.deliveries), nil},
 		{"POST /webhooks/{webhook}/deliveries/{delivery}/retry", auth.Own, h.require(h.letters((*webhook.Sender).Resend)), nil},
 		{"DELETE /webhooks/{webhook}/deliveries/{delivery}", auth.Own, h.require(h.letters((*webhook.Sender).Discard)), nil},
+	}
+}
+
+// grantRoutes returns the routes for tokens, sign-in links and sessions.
+func (s *Server) grantRoutes() []route {
+	return []route{
+		{"GET /access", auth.Own, s.grants.getAccess, nil},
+		{"POST /tokens", auth.Own, s.grants.postToken, nil},
+		{"DELETE /tokens/{name}", auth.Own, s.grants.deleteToken, nil},
+		{"POST /links", auth.Own, s.grants.postLink, nil},
+		{"DELETE /links/{link}", auth.Own, s.grants.deleteLink, nil},
+		{"DELETE /sessions/{session}", auth.Own, s.grants.deleteSession, nil},
 	}
 }
 

@@ -120,7 +120,7 @@ func (d *dashboard) begin() {
 	d.control.Join(control.Chat{Lift: d.lift, Acts: d.chat.acts(d.now)})
 	policies.Follow(currentServer{d})
 	opts := Options{
-		Site: access.Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, Sessions: d.store, WrongCode: persist.ErrCode, Policies: policies, Controls: d.control,
+		Site: access.Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, Sessions: d.store, Grants: d.store, Record: d.store.Record, WrongCode: persist.ErrCode, Policies: policies, Controls: d.control,
 		Channels:    func() []live.Channel { return []live.Channel{{ID: channelID, Login: "somechannel"}} },
 		Connections: func() []live.Connection { return []live.Connection{{Name: "Twitch", State: live.Connected}} },
 		Database:    d.store.database,

@@ -82,7 +82,8 @@ func ifNoneMatchHeader() parameter {
 
 // pathParameter returns a path parameter.
 func pathParameter(name string) parameter {
-	about := map[string]string{"channel": "The channel's ID.", "id": "The user's ID.", "entry": "The journal entry's ID.", "pardon": "The pardon's ID.", "note": "The note's ID.", "webhook": "The webhook's ID.", "delivery": "The delivery's ID."}
+	about := map[string]string{"channel": "The channel's ID.", "id": "The user's ID.", "entry": "The journal entry's ID.", "pardon": "The pardon's ID.", "note": "The note's ID.",
+		"webhook": "The webhook's ID.", "delivery": "The delivery's ID.", "name": "The name.", "link": "The link's ID.", "session": "The session's ID."}
 	return parameter{Name: name, In: "path", Required: true, Description: about[name], Schema: shortText()}
 }
 

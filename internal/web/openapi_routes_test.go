@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/lab"
@@ -41,6 +42,20 @@ var documented = map[string]about{
 	"DELETE /session":   {says: "Sign out."},
 	"GET /status": {
 		says: "Connections, database, shared store, and how busy chat is.", query: params(inChannel), answers: typeOf[namedStatus]()},
+	"GET /access": {
+		says:    "The tokens, the sign-in links that nobody has used yet, and the sessions. Without their secrets.",
+		answers: typeOf[shownGrants]()},
+	"POST /tokens": {
+		says:  "Make a named token. Only this answer contains it. A name has one token at a time.",
+		reads: typeOf[tokenWanted](), answers: typeOf[madeToken]()},
+	"DELETE /tokens/{name}": {
+		says:    "End a name's token, sign-in links and sessions, including open pages.",
+		answers: typeOf[auth.Revoked]()},
+	"POST /links": {
+		says:  "Make a link that signs one person in, once, within 15 minutes.",
+		reads: typeOf[linkWanted](), answers: typeOf[madeLink]()},
+	"DELETE /links/{link}":       {says: "End a sign-in link that nobody has used yet."},
+	"DELETE /sessions/{session}": {says: "End a session, and close its open pages."},
 	"GET /nodes": {
 		says:    "The nodes that share limits, and what this node has done with the shared store. If this node is alone, the mode is off and the list is empty.",
 		answers: typeOf[Nodes]()},

@@ -18,6 +18,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/webhook"
@@ -292,6 +293,13 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 			case strings.Contains(path, "{webhook}"):
 				fill = strings.NewReplacer("{webhook}", hook.ID).Replace
 			}
+			if strings.Contains(path, "{session}") || strings.Contains(path, "{link}") || strings.Contains(path, "{name}") {
+				d.signIn(map[string]string{"code": d.newCode("berta")})
+				d.newCode("berta")
+				all := decode[shownGrants](t, d.do("GET", "/api/v1/access", nil, asOwner))
+				session := slices.IndexFunc(all.Sessions, func(s auth.Session) bool { return s.Name == "berta" })
+				fill = strings.NewReplacer("{session}", all.Sessions[session].ID, "{link}", all.Links[len(all.Links)-1].ID, "{name}", "berta").Replace
+			}
 			if strings.HasSuffix(path, "/ban") { // of another user than the one who is timed out
 				fill = strings.NewReplacer("{channel}", channelID, "{id}", "43").Replace
 			}
@@ -341,6 +349,8 @@ func (d *dashboard) validRequests(channel string) map[string]validRequest {
 		"POST " + user + "/timeout":                    {map[string]string{"length": "10m"}, asOwner},
 		"PUT " + user + "/override":                    {chatguard.UserOverride{Timezone: "Europe/Berlin"}, asOwner},
 		"POST /webhooks":                               {aWebhook, asOwner},
+		"POST /tokens":                                 {tokenWanted{Name: "anna", Role: auth.View, Expires: "90d"}, asOwner},
+		"POST /links":                                  {linkWanted{Name: "anna", Role: auth.View}, asOwner},
 		"POST /session":                                {map[string]string{"token": token}, asOwner},
 		"POST /check":                                  {checkForm{Channel: "lobby", UserID: "1"}, asOwner},
 		"POST /check/batch":                            {batchForm{Messages: []checkForm{{Channel: "lobby", UserID: "1"}}}, asOwner},

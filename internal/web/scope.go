@@ -46,13 +46,19 @@ var scopes = map[string]func(*Server) access.Scope{
 	"DELETE /webhooks/{webhook}/deliveries/{delivery}":     ofAll,
 	"POST /webhooks/{webhook}/deliveries/{delivery}/retry": ofAll,
 
-	"GET /nodes":         ofAll,
-	"GET /login":         ofAll,
-	"POST /login":        ofAll,
-	"DELETE /login":      ofAll,
-	"POST /check":        ofAll,
-	"POST /check/batch":  ofAll,
-	"POST /check/refund": ofAll,
+	"GET /nodes":                 ofAll,
+	"GET /login":                 ofAll,
+	"POST /login":                ofAll,
+	"DELETE /login":              ofAll,
+	"GET /access":                ofAll,
+	"POST /tokens":               ofAll,
+	"DELETE /tokens/{name}":      ofAll,
+	"POST /links":                ofAll,
+	"DELETE /links/{link}":       ofAll,
+	"DELETE /sessions/{session}": ofAll,
+	"POST /check":                ofAll,
+	"POST /check/batch":          ofAll,
+	"POST /check/refund":         ofAll,
 }
 
 // scopeOf returns the scope of a route.

@@ -46,6 +46,11 @@ type Options struct {
 	Store    Records         // the recorded history
 	Sessions access.Sessions // identifies callers, even if the database fails
 	Members  access.Members  // people who sign in elsewhere; nil means none
+	Grants   Grants          // the Sessions' tokens and links; nil means that they can't be managed here
+
+	// Record adds a change to the audit, as control.Controls does. Nil means no audit of changes that
+	// are about the whole installation.
+	Record func(context.Context, journal.Audit) (saved bool, err error)
 
 	// WrongCode is the error that Sessions.RedeemCode returns, directly or wrapped, for an invalid
 	// code.
@@ -157,6 +162,7 @@ type Server struct {
 	summarizer *summarizer
 	probes     *probes
 	logins     *logins
+	grants     *grants
 	setups     *setups
 	nodes      *nodeLister
 	webhooks   *webhooks
@@ -194,6 +200,9 @@ func New(opts Options) (*Server, error) {
 	}
 	s.joinTwitchSignIn()
 	s.createResources()
+	if s.grants, err = newGrants(&s.opts, s.access); err != nil {
+		return nil, err
+	}
 	if s.handler, err = s.newHandler(); err != nil {
 		return nil, err
 	}
@@ -213,7 +222,7 @@ func (s *Server) createResources() {
 	s.labs = &labs{newLaboratory(), storedRecordings{s.channels, o.Store, o.Now}, s.reads, true}
 	s.users = &users{s.channels, o.Guard, o.Controls, o.Store, s.reads, o.CheckSpace, o.Now, o.Log}
 	s.amendments = &amendments{users: s.users, controls: o.Controls}
-	s.archive = &archive{s.users, o.Store, s.reads, o.Now, o.Log}
+	s.archive = &archive{s.users, o.Store, s.reads, ofAll(s), o.Now, o.Log}
 	s.logins, s.setups = &logins{o.Login}, &setups{o.Guard, s.Model, o.Setup}
 	s.rankings = &rankings{spans{o.Guard, o.Store, o.Now}, s.reads}
 	s.summarizer = &summarizer{s.rankings.spans, s.reads, s.previews, newSummaryCache()}

@@ -152,6 +152,34 @@ func (s *testStore) EndSession(ctx context.Context, session string) error {
 	return s.Tokens.EndSession(ctx, session)
 }
 
+func (s *testStore) Grants(ctx context.Context) (auth.Grants, error) {
+	if err := s.lookupError(); err != nil {
+		return auth.Grants{}, err
+	}
+	return s.Tokens.Grants(ctx)
+}
+
+func (s *testStore) Revoke(ctx context.Context, name string) (auth.Revoked, error) {
+	if err := s.lookupError(); err != nil {
+		return auth.Revoked{}, err
+	}
+	return s.Tokens.Revoke(ctx, name)
+}
+
+func (s *testStore) EndSessionByID(ctx context.Context, id string) (who auth.Identity, ok bool, err error) {
+	if err := s.lookupError(); err != nil {
+		return who, false, err
+	}
+	return s.Tokens.EndSessionByID(ctx, id)
+}
+
+func (s *testStore) EndLink(ctx context.Context, id string) (who auth.Identity, ok bool, err error) {
+	if err := s.lookupError(); err != nil {
+		return who, false, err
+	}
+	return s.Tokens.EndLink(ctx, id)
+}
+
 // revoke ends every session.
 func (s *testStore) revoke() {
 	s.mu.Lock()

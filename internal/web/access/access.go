@@ -68,6 +68,7 @@ type Authenticator struct {
 	siteHash secretHash // hash of the Site's token
 	log      *slog.Logger
 	proxied  sync.Once // used to log the first request via an untrusted proxy
+	uses     uses
 
 	mu sync.Mutex
 	// owners maps each session that was started with the Site's token to its expiry time. When the
@@ -112,6 +113,7 @@ func (a *Authenticator) Require(needs auth.Access, scope Scope, h Handler) probl
 		if err != nil {
 			return err
 		}
+		a.recordUse(who)
 		if who.Access, err = scope(r, who.Identity); err != nil {
 			return err
 		}
@@ -123,6 +125,16 @@ func (a *Authenticator) Require(needs auth.Access, scope Scope, h Handler) probl
 			return err == nil && access.Allows(needs)
 		}
 		return h(w, r, who)
+	}
+}
+
+// recordUse records that the caller's token or session is used.
+func (a *Authenticator) recordUse(who Caller) {
+	switch {
+	case who.session != "":
+		a.uses.record(SessionID(who.session), a.now())
+	case who.token != "" && who.From == auth.FromToken:
+		a.uses.record(tokenUse(who.Identity), a.now())
 	}
 }
 

@@ -40,7 +40,7 @@ func NewMemberSession() string { return memberPrefix + rand.Text() }
 // which a Store keeps the session.
 func SessionID(session string) string {
 	hash := sha256.Sum256([]byte(session))
-	return hex.EncodeToString(hash[:auth.SessionIDBytes])
+	return hex.EncodeToString(hash[:auth.IDBytes])
 }
 
 // StartMember answers a request with the cookie of a session of Members. The browser keeps it for
