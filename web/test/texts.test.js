@@ -97,13 +97,8 @@ function wordsIn(template) {
   return [...attributes, ...text.replace(/<[^>]*>/g, "\n").split("\n")].map((words) => words.replaceAll("\u0000", "").trim()).filter((words) => /\p{L}{2}/u.test(words) && words !== "chatguard");
 }
 
-// unconverted are the folders whose texts are still in the code.
-const unconverted = ["app/core", "app/widgets"];
-
 test("texts: none is in the code", () => {
-  for (const name of pages.filter((name) => !unconverted.some((folder) => name.startsWith(folder + "/")))) {
-    assert.deepEqual(templates(codeOf(name)).flatMap(wordsIn), [], name);
-  }
+  for (const name of pages) assert.deepEqual(templates(codeOf(name)).flatMap(wordsIn), [], name);
 });
 
 test("texts: placeholders and plurals", async () => {

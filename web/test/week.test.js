@@ -5,6 +5,9 @@ import { test } from "node:test";
 import { state } from "../static/app/core/state.js";
 import { weekAddress } from "../static/app/people/week.js";
 import { basis, pointsOf, rows } from "../static/app/widgets/week-chart.js";
+import { loadTexts } from "../static/text/text.js";
+
+await loadTexts("rules");
 
 const day = 86_400;
 const from = Date.parse("2026-03-28T00:00:00Z") / 1000;

@@ -18,6 +18,7 @@
  * @typedef {object} Parts
  * @property {typeof import("./en/admin.js").default} admin
  * @property {typeof import("./en/device.js").default} device
+ * @property {typeof import("./en/entries.js").default} entries
  * @property {typeof import("./en/lab.js").default} lab
  * @property {typeof import("./en/limits.js").default} limits
  * @property {typeof import("./en/now.js").default} now
@@ -27,6 +28,7 @@
  * @property {typeof import("./en/rules.js").default} rules
  * @property {typeof import("./en/shell.js").default} shell
  * @property {typeof import("./en/start.js").default} start
+ * @property {typeof import("./en/widgets.js").default} widgets
  * @property {typeof import("./en/words.js").default} words
  */
 

@@ -2,6 +2,8 @@
 // Requests to chatguard. Addresses are relative to the page, so that the page can be served
 // under any path.
 
+import { t } from "../../text/text.js";
+
 // Problem is a failed request; its message is for people.
 export class Problem extends Error {
   /** @param {number} status @param {string} detail @param {boolean} [mounted] */
@@ -38,10 +40,10 @@ export async function request(method, path, { body, ifMatch, signal } = {}) {
     }
   } catch {
     signal?.throwIfAborted();
-    throw new Problem(0, "chatguard does not respond. Check that it is running.");
+    throw new Problem(0, t("widgets.no-answer"));
   }
   const content = await answer.json().catch(() => /** @type {any} */ (null));
-  if (!answer.ok) throw new Problem(answer.status, content?.detail ?? `chatguard answered with status ${answer.status}. Try again.`, content?.mounted);
+  if (!answer.ok) throw new Problem(answer.status, content?.detail ?? t("widgets.failed-answer", { status: String(answer.status) }), content?.mounted);
   return { body: content, etag: answer.headers.get("ETag") };
 }
 

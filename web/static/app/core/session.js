@@ -1,7 +1,7 @@
 // @ts-check
 // Signing in and out.
 
-import { t } from "../../text/text.js";
+import { sentences, t } from "../../text/text.js";
 import { request } from "./api.js";
 import { state, update } from "./state.js";
 /** @import { Problem } from "./api.js" */
@@ -29,16 +29,13 @@ export async function signOut() {
     await request("DELETE", "/session");
     signedOut("");
   } catch (problem) {
-    if (!ifSignedOut(problem)) update((s) => (s.problem = `You are still signed in. ${problem.message}`));
+    if (!ifSignedOut(problem)) update((s) => (s.problem = sentences(t("widgets.still-in"), problem.message)));
   }
 }
 
-// revoked explains why a session ended without a sign-out.
-const revoked = "Signed out: your link or token was revoked or has expired. Sign in again.";
-
 // shutOut shows the sign-in page after chatguard has ended the session.
 export function shutOut() {
-  signedOut(state.me.from === "twitch" ? t("shell.twitch-ended") : revoked);
+  signedOut(state.me.from === "twitch" ? t("shell.twitch-ended") : t("widgets.signed-out"));
 }
 
 // signedOut shows the sign-in page with the reason, and clears everything that needs a session.

@@ -143,7 +143,7 @@ setInterval(() => {
   if (!document.hidden) update(() => {}); // countdowns continue
 }, 1000);
 
-await loadTexts("shell", "now", "words");
+await loadTexts("shell", "now", "widgets", "words");
 restore();
 if (parse(location.hash).code) show();
 else enter();

@@ -23,8 +23,8 @@ function later(page, load, ...texts) {
 const views = {
   now: () => NowPage,
   limits: later("limits", () => import("../limits/page.js").then((module) => module.LimitsPage), "limits", "rules"),
-  people: later("people", () => import("../people/page.js").then((module) => module.PeoplePage), "people", "rules"),
-  journal: later("journal", () => import("../records/journal-page.js").then((module) => module.JournalPage), "records"),
+  people: later("people", () => import("../people/page.js").then((module) => module.PeoplePage), "entries", "people", "rules"),
+  journal: later("journal", () => import("../records/journal-page.js").then((module) => module.JournalPage), "entries", "records"),
   audit: later("audit", () => import("../records/audit-page.js").then((module) => module.AuditPage), "records", "rules"),
   admin: later("admin", () => import("../admin/page.js").then((module) => module.AdminPage), "admin"),
 };

@@ -2,6 +2,7 @@
 // A chart over time: curves, bars below them on a separate scale, a sentence that describes
 // them, and a table of the figures.
 
+import { locale, t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { Plot } from "./plot.js";
 import { stamp } from "../words/time.js";
@@ -38,7 +39,7 @@ import { stamp } from "../words/time.js";
  * @property {string} [step] the time between the table's rows: "every 5 minutes"
  */
 
-const figure = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
+const figure = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
 
 const heights = { alone: 140, upper: 112, lower: 80 }; // px
 
@@ -50,7 +51,7 @@ export function Chart({ label, summary, at, series, lower, unit, top = 1, height
   const shared = { at, zone, range, across, sync: lower && label, onPoint: point };
   return html`
     <figure class="chart" aria-label=${label}>
-      <div role="img" aria-label=${`${label}. ${summary}`}>
+      <div role="img" aria-label=${t("widgets.chart-label", { label, summary })}>
         <${Legend} series=${all} unit=${unit} time=${time} index=${pointed} />
         <${Plot} ...${shared} series=${series} top=${top} height=${lower ? heights.upper : height} isTimeless=${!!lower} />
         ${lower && html`<${Plot} ...${shared} series=${lower} top=${1} height=${heights.lower} hasBars=${true} />`}
@@ -87,12 +88,12 @@ function Table({ label, series, rows, step, zone }) {
   const [isOpen, setOpen] = useState(false); // hidden rows aren't drawn
   return html`
     <details onToggle=${(event) => setOpen(event.target.open)}>
-      <summary>Show as table</summary>
+      <summary>${t("widgets.show-table")}</summary>
       ${isOpen && html`
-        <div class="scrolls" role="region" tabindex="0" aria-label="Table: ${label}">
+        <div class="scrolls" role="region" tabindex="0" aria-label=${t("widgets.table-label", { label })}>
           <table>
-            <caption>${label}, ${step}</caption>
-            <thead><tr><th scope="col">From</th>${series.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
+            <caption>${t("widgets.table-caption", { label, step })}</caption>
+            <thead><tr><th scope="col">${t("widgets.table-from")}</th>${series.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
             <tbody>
               ${rows.map(({ at, values }) => html`
                 <tr key=${at}><th scope="row">${stamp(at * 1000, zone)}</th>${values.map((value) => html`<td>${written(value)}</td>`)}</tr>
@@ -106,4 +107,4 @@ function Table({ label, series, rows, step, zone }) {
 }
 
 /** @param {number | null | undefined} value */
-const written = (value) => (value == null ? "unknown" : figure.format(value));
+const written = (value) => (value == null ? t("widgets.unknown") : figure.format(value));

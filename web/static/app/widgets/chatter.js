@@ -1,6 +1,7 @@
 // @ts-check
 // Someone who writes in chat: the icons of their roles, and the name in its colour.
 
+import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { nameOf } from "../core/state.js";
 import { readable } from "../words/color.js";
@@ -15,7 +16,7 @@ const icons = { lead_moderator: "moderator", first_timer: "first-timer" };
 /** @param {{roles: string[] | undefined}} props */
 export function Roles({ roles: held }) {
   return roles.filter((role) => role !== "everyone" && held?.includes(role)).map((role) => html`
-    <span class="role ${role}" key=${role} title=${roleName(role)}><${Icon} name=${icons[role] ?? role} /><span class="unseen">${roleName(role)}: </span></span>
+    <span class="role ${role}" key=${role} title=${roleName(role)}><${Icon} name=${icons[role] ?? role} /><span class="unseen">${t("widgets.role-before", { role: roleName(role) })}</span></span>
   `);
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
 // A modal dialog. It has the focus while it is open, and then returns it.
 
+import { t } from "../../text/text.js";
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
 import { Icon } from "./icon.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
@@ -21,7 +22,7 @@ export function Dialog({ label, name, isBare, onClose, children }) {
         ${!isBare && html`
           <div class="dialog-head">
             <h2 class="headline">${label}</h2>
-            <button type="button" class="icon-only" aria-label="Close" title="Close" onClick=${close}><${Icon} name="close" /></button>
+            <button type="button" class="icon-only" aria-label=${t("widgets.close")} title=${t("widgets.close")} onClick=${close}><${Icon} name="close" /></button>
           </div>`}
         ${children}
       </div>

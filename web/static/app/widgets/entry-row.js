@@ -1,6 +1,7 @@
 // @ts-check
 // One entry of the journal in a row: time, user, message, limit and outcome.
 
+import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
 import { mayModerate, nameOf, update } from "../core/state.js";
@@ -35,7 +36,7 @@ export function entryRow({ state, entry, hasUser, place, style, then }) {
 /** @param {{entry: Api.Entry, id: string | null}} props */
 function Text({ entry, id }) {
   const { text } = entry;
-  const words = text ? html`<bdi>${text.slice(0, clipped)}</bdi>` : html`<span class="muted">text not stored</span>`;
+  const words = text ? html`<bdi>${text.slice(0, clipped)}</bdi>` : html`<span class="muted">${t("words.no-text")}</span>`;
   const open = () => update((s) => (s.entry = entry));
   return html`<button type="button" class="text-button" id=${id} aria-haspopup="dialog" onClick=${open}>${words}</button>`;
 }

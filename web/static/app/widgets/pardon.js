@@ -2,6 +2,7 @@
 // Pardoning a throttled message: the button in its entry, and the outcome and its undo in the
 // button's place.
 
+import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
@@ -31,28 +32,34 @@ export function PardonButton({ state, entry, then }) {
   const isDone = isPardoned || pardoned?.pardon > 0; // it stays pardoned until chatguard confirms the undo
   const mayUndo = isDone && pardoned.pardon > 0 && pardoned.until > now();
   const name = nameOf(entry).slice(0, 50); // a hostile name may be long
-  const about = mayUndo ? `Undo the pardon of this message from ${name}` : isDone ? null : `Pardon this message from ${name}`;
+  const about = mayUndo ? t("entries.undo-of", { who: name }) : isDone ? null : t("entries.pardon-of", { who: name });
   const press = () => (mayUndo ? unpardonEntry(entry, then) : isDone || pardonEntry(entry.id, then));
   return html`
     <span class="pardon">
       ${mayModerate() && html`
         <button type="button" class="small" aria-disabled=${pardoned?.busy || (isDone && !mayUndo) ? "true" : "false"} aria-label=${about} onClick=${press}>
-          ${mayUndo ? "Undo" : isDone ? "Pardoned" : "Pardon"}
+          ${mayUndo ? t("entries.undo") : isDone ? t("entries.pardoned") : t("entries.pardon")}
         </button>`}
       <span role="status" class="answer">
-        ${mayUndo && html`<span class="muted">Pardoned</span>`}
-        ${isDone && !pardoned.saved && html` <span class="warn">not saved yet</span>`}
+        ${mayUndo && html`<span class="muted">${t("entries.pardoned")}</span>`}
+        ${isDone && !pardoned.saved && html` <span class="warn">${t("entries.unsaved")}</span>`}
         ${pardoned?.problem && html`<span class="bad" title=${pardoned.problem}>${pardoned.problem}</span>`}
       </span>
     </span>
   `;
 }
 
-/** @param {{note: {by: string, at: string}}} props */
-function Pardoned({ note: { by, at } }) {
-  const when = stamp(Date.parse(at));
-  return html`<span class="pardon muted" title="by ${by}, ${when}">Pardoned<span class="unseen"> by <bdi>${by}</bdi>, ${when}</span></span>`;
+/** @typedef {{by: string, at: string}} Note who has pardoned an entry, and when */
+
+/** @param {{note: Note}} props */
+function Pardoned({ note }) {
+  const title = t("entries.pardoned-by", { by: note.by, time: stamp(Date.parse(note.at)) });
+  return html`<span class="pardon muted" title=${title}>${t("entries.pardoned")}<span class="unseen"> ${pardonedBy(note)}</span></span>`;
 }
+
+// pardonedBy says who has pardoned an entry, and when.
+/** @param {Note} note */
+export const pardonedBy = ({ by, at }) => rich("entries.pardoned-by", { by: html`<bdi>${by}</bdi>`, time: stamp(Date.parse(at)) });
 
 /** @type {Pardoning} */
 const unpressed = { busy: false, problem: "", saved: true, pardon: 0, until: 0, isUndone: false };

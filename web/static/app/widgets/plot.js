@@ -2,6 +2,7 @@
 // The curves or bars of a chart, on a canvas as wide as its container. They have the page's
 // colours, light or dark.
 
+import { locale } from "../../text/text.js";
 import { html, useLayoutEffect, useRef } from "../../vendor/htm-preact.js";
 import uPlot from "../../vendor/uplot.js";
 import { channelZone } from "../core/state.js";
@@ -10,7 +11,7 @@ import { channelZone } from "../core/state.js";
 const day = 86400; // seconds
 const few = 3; // so few known values need points, because they make no line
 
-const amounts = new Intl.NumberFormat("en-GB", { notation: "compact" });
+const amounts = new Intl.NumberFormat(locale, { notation: "compact" });
 
 // wholeSteps are the distances between the lines of an axis of whole numbers.
 const wholeSteps = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power)).flat();
@@ -59,7 +60,7 @@ export function Plot({ at, series, height, top, zone = channelZone(), range, has
 const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
 
 /** @param {Intl.DateTimeFormatOptions} parts @param {string | undefined} timeZone */
-const format = (parts, timeZone) => new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: timeZone || undefined });
+const format = (parts, timeZone) => new Intl.DateTimeFormat(locale, { ...parts, timeZone: timeZone || undefined });
 
 /** @param {any} of */
 function options({ size, series, top, zone, live, hasBars, isTimeless, across, sync, onPoint }) {

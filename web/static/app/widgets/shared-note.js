@@ -1,6 +1,7 @@
 // @ts-check
 // The note about the store that nodes share. It is empty while the store works.
 
+import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { withCode } from "../words/code.js";
 import { toMinute } from "../words/time.js";
@@ -12,14 +13,19 @@ import { toMinute } from "../words/time.js";
 export function SharedNote({ shared }) {
   const isAway = shared?.up === false;
   const isRefusing = !isAway && shared?.refusing === true;
-  const since = isAway && shared.since ? ` since ${toMinute(Date.parse(shared.since))}` : "";
   return html`
     <div class="shared-note ${isAway || isRefusing ? "away" : ""}">
       <div role="status">
-        ${isAway && html`<p><strong class="bad">The shared store is away</strong>${since}. Each node decides on its own; messages that pass count when it is back.</p>`}
-        ${isRefusing && html`<p><strong class="bad">The shared store refuses changes</strong>. Each node decides on its own; messages that pass count when it accepts changes again.</p>`}
+        ${isAway && html`<p>${awayWords(shared)}</p>`}
+        ${isRefusing && html`<p>${rich("widgets.shared-refusing", { lead: html`<strong class="bad">${t("widgets.shared-refusing-lead")}</strong>` })}</p>`}
       </div>
       ${(isAway || isRefusing) && shared?.problem && html`<p class="muted">${withCode(shared.problem)}</p>`}
     </div>
   `;
+}
+
+/** @param {Shared} of */
+function awayWords({ since }) {
+  const lead = html`<strong class="bad">${t("widgets.shared-away-lead")}</strong>`;
+  return since ? rich("widgets.shared-away-since", { lead, time: toMinute(Date.parse(since)) }) : rich("widgets.shared-away", { lead });
 }

@@ -1,11 +1,11 @@
 // @ts-check
 // How much of a limit was left over the last week, as a chart.
 
+import { sentences, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { state } from "../core/state.js";
 import { Chart, ChartToCome } from "./chart.js";
-import { amount } from "../words/algorithms.js";
-import { clock, stamp } from "../words/time.js";
+import { clock, length, stamp } from "../words/time.js";
 
 /** @typedef {Api.getChannelsWeek} WeekBody that of a user has the same form */
 
@@ -43,11 +43,8 @@ export function WeekChart({ body, isShared, isByRole, now, problem }) {
 // basis says what the chart is computed from.
 /** @param {boolean} isByRole @param {boolean} hasNodes */
 export function basis(isByRole, hasNodes) {
-  const sentences = [
-    `Computed from the messages per quarter hour${hasNodes ? " on this node" : ""}, with the current numbers${isByRole ? " of users without roles" : ""}.`,
-    "A limit that refills faster looks emptier than it was.",
-  ];
-  return sentences.join(" ");
+  const [all, byRole] = hasNodes ? [t("rules.week-node"), t("rules.week-node-role")] : [t("rules.week-computed"), t("rules.week-role")];
+  return sentences(isByRole ? byRole : all, t("rules.week-faster"));
 }
 
 /** @param {{body: WeekBody, isShared: boolean, now?: Standing}} props */
@@ -55,12 +52,12 @@ function Drawn({ body, isShared, now }) {
   const { limit } = body;
   const { capacity } = now ?? body;
   const known = pointsOf(body, now);
-  if (known.length === 0) return html`<p class="chart to-come muted">No data for the last 7 days.</p>`;
-  const label = `Messages left ${isShared ? "for everyone " : ""}in ${limit}`;
-  const series = [{ name: `left in ${limit}`, values: known.map(({ remaining }) => remaining), colour: "--accent", fill: "--accent-soft", isStepped: true }];
+  if (known.length === 0) return html`<p class="chart to-come muted">${t("rules.week-empty")}</p>`;
+  const label = isShared ? t("rules.week-label-shared", { limit }) : t("rules.week-label", { limit });
+  const series = [{ name: t("rules.week-left", { limit }), values: known.map(({ remaining }) => remaining), colour: "--accent", fill: "--accent-soft", isStepped: true }];
   return html`
     <${Chart} label=${label} summary=${summary(known, limit, capacity)} at=${known.map(({ at }) => at)} series=${series}
-      unit="messages" top=${capacity} rows=${rows(known)} step="every 6 hours" />
+      unit=${t("rules.unit-messages")} top=${capacity} rows=${rows(known)} step=${t("rules.every-length", { length: length(rowStep) })} />
   `;
 }
 
@@ -78,9 +75,9 @@ function summary(points, limit, capacity) {
   const known = points.filter(({ remaining }) => remaining !== null);
   const least = known.reduce((least, point) => (point.remaining < least.remaining ? point : least));
   const { remaining: left } = known.at(-1);
-  if (least.remaining >= capacity) return `${limit}: all ${amount(capacity)} messages unused since ${clock(known[0].at * 1000)}.`;
-  if (least.remaining === left) return `${limit}: ${amount(left)} of ${amount(capacity)} messages left now, the fewest this week.`;
-  return `${limit}: ${amount(left)} of ${amount(capacity)} messages left now. Fewest this week: ${amount(least.remaining)} at ${stamp(least.at * 1000)}.`;
+  if (least.remaining >= capacity) return t("rules.week-unused", { n: capacity, limit, time: clock(known[0].at * 1000) });
+  if (least.remaining === left) return t("rules.week-fewest-now", { n: left, limit, capacity });
+  return t("rules.week-fewest", { n: left, limit, capacity, least: least.remaining, time: stamp(least.at * 1000) });
 }
 
 // rows returns the messages left at every sixth hour.

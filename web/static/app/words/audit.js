@@ -38,7 +38,7 @@ export function changeName({ action, detail }) {
 export function AuditWords({ state, change: { action, detail, message } }) {
   const about = (words[action] ?? facts)(detail ?? {}, state);
   if (!message) return about;
-  const text = quoted(message.text || t("rules.no-text"));
+  const text = quoted(message.text || t("words.no-text"));
   return html`<a class="message" href=${linkTo(state, "journal", { entry: String(message.entry) })}>${rich("rules.quote", { text })}</a> ${about}`;
 }
 

@@ -120,6 +120,23 @@ export default {
   "per-channel": "shared by everyone",
   "per-everywhere": "shared by everyone, across all channels",
 
+  // What was left of a limit over the last week: a chart, and what it is computed from
+  "week-computed": "Computed from the messages per quarter hour, with the current numbers.",
+  "week-role": "Computed from the messages per quarter hour, with the current numbers of users without roles.",
+  "week-node": "Computed from the messages per quarter hour on this node, with the current numbers.",
+  "week-node-role": "Computed from the messages per quarter hour on this node, with the current numbers of users without roles.",
+  "week-faster": "A limit that refills faster looks emptier than it was.",
+  "week-empty": "No data for the last 7 days.",
+  "week-label": "Messages left in {limit}",
+  "week-label-shared": "Messages left for everyone in {limit}",
+  "week-left": "left in {limit}",
+  "week-unused": { one: "{limit}: all {n} messages unused since {time}.", other: "{limit}: all {n} messages unused since {time}." },
+  "week-fewest-now": { one: "{limit}: {n} of {capacity} messages left now, the fewest this week.", other: "{limit}: {n} of {capacity} messages left now, the fewest this week." },
+  "week-fewest": {
+    one: "{limit}: {n} of {capacity} messages left now. Fewest this week: {least} at {time}.",
+    other: "{limit}: {n} of {capacity} messages left now. Fewest this week: {least} at {time}.",
+  },
+
   // What is wrong with a typed number
   "wrong-count": "Enter a whole number, {least} or more.",
   "wrong-length": "Enter a length of time, such as 30m, 1h30 or 90 seconds.",
@@ -261,7 +278,6 @@ export default {
   // Audit: the details, which follow what was done
   quote: "“{text}”",
   "quote-by": "“{text}” by {by}",
-  "no-text": "text not stored",
   "audit-grant": { one: "{n} extra in {limit}", other: "{n} extra in {limit}" },
   "audit-grant-until": { one: "{n} extra in {limit} until {time}", other: "{n} extra in {limit} until {time}" },
   "audit-strikes-restored": { one: "{n} strike restored", other: "{n} strikes restored" },

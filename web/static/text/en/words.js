@@ -74,6 +74,9 @@ export default {
   "doing-ban": "banning…",
   "doing-drop": "blocking…",
 
+  // In the place of a message
+  "no-text": "text not stored",
+
   // Timeouts and bans within sentences, and who gave them
   "on-twitch": "{name} on Twitch",
   "a-ban": "a ban",
