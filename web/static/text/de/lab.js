@@ -4,7 +4,6 @@
 
 export default {
   // main.js: the frame of the page
-  page: "Labor – chatguard",
   skip: "Zu den Spuren springen",
   lanes: "Spuren",
   chats: "Chats",

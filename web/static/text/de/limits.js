@@ -86,7 +86,7 @@ export default {
   "step-delete": "löschen",
   "step-warn": "verwarnen",
   "step-timeout": "Timeout",
-  "step-refill": "Timeout, bis wieder eine frei ist",
+  "step-refill": "Timeout bis Freigabe",
   "step-ban": "bannen",
   "step-drop": "blockieren",
   "step-none": "nichts",

@@ -122,7 +122,7 @@ export default {
   observed: "beobachtet",
   throttled: "gedrosselt",
 
-  // The chart. step is the time between the rows of its table, and per the unit of its axis.
+  // The chart. step follows rates-label as the title of its table, and per is the unit of its axis.
   rates: "Chat-Aktivität",
   "rates-label": "Nachrichten und gedrosselte Nachrichten",
   span: "Zeitraum",
@@ -130,10 +130,10 @@ export default {
   "span-hour": "Stunde",
   "span-day": "Tag",
   "span-stream": "Stream",
-  "step-minute": "Minute",
-  "step-5-minutes": "5 Minuten",
-  "step-hour": "Stunde",
-  "step-10-minutes": "10 Minuten",
+  "step-minute": "jede Minute",
+  "step-5-minutes": "alle 5 Minuten",
+  "step-hour": "jede Stunde",
+  "step-10-minutes": "alle 10 Minuten",
   "not-live": "Der Kanal ist nicht live",
   "per-5-s": "pro 5 s",
   "per-15-s": "pro 15 s",
@@ -156,7 +156,7 @@ export default {
   "count-would": { one: "{n} wäre gedrosselt worden", other: "{n} wären gedrosselt worden" },
   "count-low": { one: "{n} mit niedriger Priorität durchgelassen", other: "{n} mit niedriger Priorität durchgelassen" },
   "count-observed": { one: "{n} nur beobachtet", other: "{n} nur beobachtet" },
-  "busiest-minute": { one: "Vollste Minute: {n} Nachricht um {time}.", other: "Vollste Minute: {n} Nachrichten um {time}." },
+  "busiest-minute": { one: "Vollste Minute: {n} Nachricht ({time}).", other: "Vollste Minute: {n} Nachrichten ({time})." },
 
   // Who was throttled most. {count} is large and has a line of its own, so it should be first.
   top: "Am meisten gedrosselt",
@@ -183,7 +183,7 @@ export default {
   // The summary of the last stream or day
   "last-stream": "Letzter Stream",
   yesterday: "Gestern",
-  summary: "Zusammenfassung",
+  "copy-summary": "Zusammenfassung kopieren",
   dismiss: "Ausblenden",
   "dismiss-summary": "Zusammenfassung ausblenden",
   "fact-messages": "Nachrichten",

@@ -8,6 +8,7 @@ export default {
   "page-people": "Personen",
   "page-journal": "Journal",
   "page-audit": "Audit",
+  "page-admin": "Admin",
   "page-lab": "Labor",
 
   // The sign-in page
@@ -62,7 +63,7 @@ export default {
   cancel: "Abbrechen",
   undo: "Rückgängig",
   loading: "Lädt …",
-  earlier: "Frühere Daten werden gezeigt.",
+  earlier: "Zeigt frühere Daten.",
 
   // Alerts and announcements
   "raid-started": "Der Raid-Modus hat begonnen.",
@@ -155,12 +156,12 @@ export default {
   enforcing: "Durchsetzung",
   observing: "Beobachtung",
   "observing-about": "niemand wird gedrosselt",
-  "database-ok": "Datenbank in Ordnung",
+  "database-ok": "Datenbank ok",
   "database-failing": "Datenbank gestört",
   "database-off": "Keine Datenbank",
   "database-off-about": "nichts wird gespeichert",
-  "store-ok": "Gemeinsamer Speicher in Ordnung",
-  "store-away": "Gemeinsamer Speicher nicht erreichbar",
+  "store-ok": "Gemeinsamer Speicher ok",
+  "store-away": "Gemeinsamer Speicher weg",
   "store-away-short": "Speicher weg",
   "store-refuses": "Gemeinsamer Speicher lehnt Änderungen ab",
   "store-refuses-short": "Speicher lehnt ab",
@@ -185,7 +186,7 @@ export default {
   "state-standby": "in Bereitschaft",
   "state-configured": "Limits wie konfiguriert",
   "state-unasked": "noch nicht gefragt",
-  "state-ok": "in Ordnung",
+  "state-ok": "ok",
   "state-low": "knapp",
   "state-failing": "gestört",
 };

@@ -26,10 +26,10 @@ export default {
   connected: "Verbunden als {account}.",
   "connected-instead": "Verbunden als {account}, anstelle von {replaced}.",
 
-  // The checklist: make it a moderator. The command is one to type in chat.
+  // The checklist: make it a moderator
   "moderator-later": "Folgt, sobald der Bot verbunden ist.",
   "moderator-how": "Gib das im Chat des Kanals ein, als Broadcaster:",
-  command: "Befehl",
+  "copy-command": "Befehl kopieren",
   "open-chat": "Chat öffnen",
   "moderator-soon": "chatguard bemerkt es innerhalb von Sekunden.",
   moderates: "{account} darf Nachrichten löschen und Timeouts geben.",
@@ -59,7 +59,7 @@ export default {
   continue: "Weiter",
   "open-how": "Öffne Twitch dort, wo du mit dem {account} angemeldet bist, hier oder über den QR-Code auf einem Handy. Prüfe, ob dort dieser Code steht, und autorisiere.",
   "open-account": "Konto des Bots",
-  code: "Code",
+  "copy-code": "Code kopieren",
   "open-twitch": "Twitch öffnen",
   qr: "QR-Code der Seite auf Twitch",
   waiting: "Warten auf Twitch. Der Code gilt noch {time}.",
@@ -72,6 +72,7 @@ export default {
   "client-open": "Öffne {page} auf Twitch. Jedes deiner Konten ist recht, wenn es Zwei-Faktor-Authentifizierung hat.",
   "client-fill": "Fülle das Formular aus und drücke dann Create:",
   "client-name": "ein beliebiger freier, etwa „chatguard von DEINKANAL“",
+  "copy-field": "{field} kopieren",
   "client-copy": "Drücke Manage neben dem Namen und kopiere die Client ID.",
   "client-id": "Client ID",
   "wrong-client": "Eine Client ID besteht nur aus Buchstaben und Ziffern, meist 30. Kopiere sie noch einmal.",
