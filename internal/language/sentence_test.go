@@ -16,7 +16,7 @@ import (
 )
 
 // translated are the functions whose sentences are translated, with the index of the argument.
-var translated = map[string]int{"problem.New": 1, "errUnavailable": 0, "errUnreadable": 0, "errFilter": 0, "errRecorded": 0, "language.Sentence": 0}
+var translated = map[string]int{"problem.New": 1, "New": 1, "q.Fail": 0, "errUnavailable": 0, "errUnreadable": 0, "errFilter": 0, "errRecorded": 0, "language.Sentence": 0}
 
 // english returns the sentences in the code of the web server.
 func english(t *testing.T) []string {
@@ -35,7 +35,7 @@ func english(t *testing.T) []string {
 			if !ok {
 				return true
 			}
-			if i, ok := translated[nameOf(call.Fun)]; ok {
+			if i, ok := translated[nameOf(call.Fun)]; ok && i < len(call.Args) {
 				if text, ok := constant(call.Args[i]); ok && regexp.MustCompile(`\pL{3}`).MatchString(text) {
 					found[text] = true
 				}

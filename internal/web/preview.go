@@ -13,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -108,11 +109,11 @@ func (h *previews) computePreview(ctx context.Context, channel string, candidate
 	var inForce, wouldBe *simulate.Outcome
 	group.Go(func() (err error) {
 		inForce, err = h.cache.currentOutcome(groupCtx, read, present)
-		return errBudget("The limits in force", err)
+		return errBudget(language.Sentence("The limits in force"), err)
 	})
 	group.Go(func() (err error) {
 		wouldBe, err = simulate.Judge(groupCtx, read.timeline, candidate, present.own)
-		return errBudget("The proposed limits", err)
+		return errBudget(language.Sentence("The proposed limits"), err)
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func (h *previews) computePreview(ctx context.Context, channel string, candidate
 
 // errBudget converts the error for a policy that needs more memory than a preview has to a problem.
 // It returns any other error unchanged. The parameter which is the policy's name in the problem.
-func errBudget(which string, err error) error {
+func errBudget(which language.Sentence, err error) error {
 	var beyond *simulate.BudgetError
 	if !errors.As(err, &beyond) {
 		return err

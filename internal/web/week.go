@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -94,22 +95,21 @@ func errOtherWeek(l chatguard.Limit) error {
 // errNoWeek returns the problem for a name that no limit has, or for a channel without fitting
 // limits.
 func errNoWeek(fitting []chatguard.Limit, name string, shared bool) error {
-	kind, per := "counts per user", "user"
+	kind, per := language.Sentence("counts per user"), "user"
 	if shared {
-		kind, per = "everyone shares", "channel"
-	}
-	wrong := "There is no limit that " + kind
-	if name != "" {
-		wrong = "There is no limit " + problem.Quote(name)
-	}
-	if len(fitting) == 0 {
-		return problem.New(http.StatusUnprocessableEntity, "%s in this channel; add one with per = %q that %s.", wrong, per, kind)
+		kind, per = language.Sentence("everyone shares"), "channel"
 	}
 	names := make([]string, len(fitting))
 	for i, l := range fitting {
 		names[i] = l.Name
 	}
-	return problem.New(http.StatusUnprocessableEntity, "%s in this channel; use one that %s: %s.", wrong, kind, strings.Join(names, ", "))
+	switch {
+	case name == "":
+		return problem.New(http.StatusUnprocessableEntity, "There is no limit that %s in this channel; add one with per = %q.", kind, per)
+	case len(fitting) == 0:
+		return problem.New(http.StatusUnprocessableEntity, "There is no limit %s in this channel; add one with per = %q that %s.", problem.Quote(name), per, kind)
+	}
+	return problem.New(http.StatusUnprocessableEntity, "There is no limit %s in this channel; use one that %s: %s.", problem.Quote(name), kind, strings.Join(names, ", "))
 }
 
 // weekRank ranks limits by how informative they are for a week.

@@ -57,7 +57,7 @@ export function UserButtons({ state, person }) {
         ${card.entries.length > 0 && html`
           <button type="button" id="amend-pardon" aria-label=${t("now.pardon-user", { who: (card.login || card.user_id).slice(0, 50) })} onClick=${pardon}>${t("now.pardon")}</button>`}
         ${possible.map(([kind, { name }]) => html`
-          <button type="button" id=${`amend-${kind}`} aria-expanded=${form?.kind === kind ? "true" : "false"} onClick=${() => open(/** @type {Kind} */ (kind))}>${name ? t(name) : `${liftNames(card.silenced).button}…`}</button>
+          <button type="button" id=${`amend-${kind}`} aria-expanded=${form?.kind === kind ? "true" : "false"} onClick=${() => open(/** @type {Kind} */ (kind))}>${name ? t(name) : liftNames(card.silenced).opener}</button>
         `)}
       </div>
       ${form && html`<${ChangeForm} key=${form.kind} person=${person} outcome=${outcome} />`}

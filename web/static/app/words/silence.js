@@ -64,12 +64,12 @@ export const timeoutLengths = [
 // banWarning says what a ban does.
 export const banWarning = () => t("words.ban-warning");
 
-// liftNames returns the button that ends a timeout or ban, and the function that names it with its
-// user. Without a silence, it isn't known which of them it is.
+// liftNames returns the button that ends a timeout or ban, the one that asks about it, and the
+// function that names it with its user. Without a silence, it isn't known which of them it is.
 /** @param {Api.Silence | null | undefined} silence */
 export function liftNames(silence) {
-  if (isTimeout(silence)) return { button: t("words.end-timeout"), about: (/** @type {string} */ who) => t("words.end-timeout-of", { who }) };
-  return { button: t("words.unban"), about: (/** @type {string} */ who) => t("words.unban-user", { who }) };
+  if (isTimeout(silence)) return { button: t("words.end-timeout"), opener: t("words.end-timeout-open"), about: (/** @type {string} */ who) => t("words.end-timeout-of", { who }) };
+  return { button: t("words.unban"), opener: t("words.unban-open"), about: (/** @type {string} */ who) => t("words.unban-user", { who }) };
 }
 
 // liftQuestion asks whether to end a timeout or ban, and says who gave it.

@@ -6,7 +6,7 @@
 export default {
   // page.js: the head of the page and the list of limits
   title: "Limits",
-  loading: "Limits werden geladen …",
+  loading: "Limits werden geladen …",
   presets: "Vorlagen",
   applies: "Änderungen gelten ab der nächsten Nachricht.",
   enforced: "Wird durchgesetzt.",
@@ -59,7 +59,7 @@ export default {
   // sentence: “Subscribers”. A {rule} is that of a limit: “5 messages, then one every 3 seconds”.
   roles: "Eigene Zahlen für Rollen in {limit}",
   "add-role": "Eigene Zahlen für eine Rolle in {limit} hinzufügen",
-  "choose-role": "Eigene Zahlen für eine Rolle …",
+  "choose-role": "Eigene Zahlen für eine Rolle …",
   "exempt-role": "{role} (befreit)",
   "role-rule": "{role}: {rule}",
   "role-field": "{field}, {role}",
@@ -136,7 +136,7 @@ export default {
 
   // preview.js: what the limits would have done with the recorded messages. {users} is from-users.
   preview: "Was passiert wäre",
-  counting: "Zählt …",
+  counting: "Zählt …",
   "hide-details": "Details ausblenden",
   "show-details": "Details zeigen",
   "preview-wrong": "Korrigiere das markierte Feld, damit die Vorschau neu rechnet.",
@@ -199,7 +199,7 @@ export default {
   // history.js: former limits, and the differences from the configuration file
   "history-file": "Verlauf und Konfigurationsdatei",
   "history-code": "Verlauf und Code des Servers",
-  "loading-history": "Lädt …",
+  "loading-history": "Lädt …",
   "unchanged-file": "Noch keine Änderungen. Die Limits sind die der Konfigurationsdatei.",
   "unchanged-code": "Noch keine Änderungen. Die Limits sind die aus dem Code des Servers.",
   "restore-later": "Um eine Revision wiederherzustellen, speichere oder verwirf zuerst deine Änderungen.",

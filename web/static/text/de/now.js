@@ -59,7 +59,7 @@ export default {
   never: "zu lang für dieses Limit; eine kürzere Nachricht geht vielleicht durch",
   around: "Nachrichten drumherum zeigen",
   "no-text": "kein Text",
-  saving: "wird gespeichert …",
+  saving: "wird gespeichert …",
   refused: "abgelehnt",
   "not-saved": "noch nicht gespeichert",
 
@@ -78,15 +78,15 @@ export default {
   // Actions on a user: the buttons, and what they are about
   pardon: "Begnadigen",
   "pardon-user": "{who} begnadigen",
-  timeout: "Timeout …",
+  timeout: "Timeout …",
   "timeout-user": "Timeout für {who}",
-  ban: "Bannen …",
+  ban: "Bannen …",
   "ban-user": "{who} bannen",
-  grant: "Gutschrift …",
+  grant: "Gutschrift …",
   "grant-user": "{who} Nachrichten gutschreiben",
-  exempt: "Befreien …",
+  exempt: "Befreien …",
   "exempt-user": "{who} von den Limits befreien",
-  reset: "Zurücksetzen …",
+  reset: "Zurücksetzen …",
   "reset-user": "{who} zurücksetzen",
   more: "Mehr",
   "more-for": "Weitere Aktionen für {who}",
@@ -208,7 +208,7 @@ export default {
 
   // The nodes that share limits: what they share
   "nodes-hide": "Knoten ausblenden",
-  "nodes-loading": "Knoten werden geladen …",
+  "nodes-loading": "Knoten werden geladen …",
   "nodes-alone": "Dieser chatguard arbeitet allein: Seine Limits zählen nur, was er selbst sieht.",
   "share-by-code": "Um Limits mit anderen Knoten zu teilen, setze {option} im Code des Servers.",
   "share-by-file": "Um Limits mit anderen Knoten zu teilen, setze {option} in der Konfigurationsdatei.",

@@ -7,7 +7,7 @@ export default {
   "users-shown": "Gezeigte Personen",
   all: "Alle",
   noted: "Mit Notizen",
-  searching: "Sucht …",
+  searching: "Sucht …",
   "none-noted": "Noch keine Notizen. Öffne eine Person, um eine hinzuzufügen.",
   "first-noted": { one: "Mit Notizen, die ersten {n}:", other: "Mit Notizen, die ersten {n}:" },
   "all-noted": "Mit Notizen:",
@@ -22,7 +22,7 @@ export default {
   // The card: who it is, and strikes
   selected: "Gewählte Person",
   select: "Wähle eine Person, um ihre Limits und gedrosselten Nachrichten zu sehen.",
-  loading: "{who} wird geladen …",
+  loading: "{who} wird geladen …",
   id: "ID {id}",
   "last-seen": "zuletzt gesehen {time}",
   unavailable: "Login und Rollen nicht verfügbar",
@@ -41,7 +41,7 @@ export default {
   grant: "Nachrichten gutschreiben",
   exempt: "Von allen Limits befreien",
   "exempt-it": "Befreien",
-  "override-open": "Eigene Limits …",
+  "override-open": "Eigene Limits …",
   override: "Eigene Limits, Zeitzone und Befreiung",
   save: "Speichern",
 

@@ -62,7 +62,7 @@ export default {
   close: "Schließen",
   cancel: "Abbrechen",
   undo: "Rückgängig",
-  loading: "Lädt …",
+  loading: "Lädt …",
   earlier: "Zeigt frühere Daten.",
 
   // Alerts and announcements
@@ -131,7 +131,7 @@ export default {
   pages: "Seiten",
   channel: "Kanal",
   "no-channel": "kein Kanal",
-  joining: "Der Kanal auf Twitch wird betreten …",
+  joining: "Der Kanal auf Twitch wird betreten …",
   "joining-about": "Das dauert ein paar Sekunden.",
   waiting: "Noch keine Nachrichten.",
   "waiting-about": "Kanäle erscheinen mit ihrer ersten Nachricht.",
@@ -140,7 +140,7 @@ export default {
   "no-updates": "Keine Live-Daten.",
   lost: "Verbindung verloren.",
   "old-data": "Daten von {time}.",
-  reconnecting: "Neue Verbindung …",
+  reconnecting: "Neue Verbindung …",
   "retry-now": "Jetzt versuchen",
 
   // The status in the header, and the states behind it
@@ -150,7 +150,7 @@ export default {
   good: "Alles gut",
   problems: { one: "{n} Problem", other: "{n} Probleme" },
   disconnected: "Getrennt",
-  connecting: "Verbindet …",
+  connecting: "Verbindet …",
   paused: "Pausiert",
   raid: "Raid-Modus",
   enforcing: "Durchsetzung",

@@ -18,9 +18,9 @@ export default {
 
   // The checklist: connect the bot
   "connect-about": "Um den Chat zu lesen, braucht es kein Konto. Um auf Nachrichten zu reagieren, braucht chatguard ein Twitch-Konto, das den Kanal moderiert.",
-  "connect-it": "Verbinden …",
-  "connect-again": "Neu verbinden …",
-  "connect-other": "Anderes Konto verwenden …",
+  "connect-it": "Verbinden …",
+  "connect-again": "Neu verbinden …",
+  "connect-other": "Anderes Konto verwenden …",
   "ask-owner": "Die Leitung dieses Dashboards kann ihn verbinden.",
   checking: "Twitch prüft das Token.",
   connected: "Verbunden als {account}.",
@@ -45,7 +45,7 @@ export default {
   // The checklist: enforce
   "enforce-later": "Folgt, sobald der Bot Moderator ist. Bis dahin wird niemand gedrosselt.",
   observes: "Noch wird niemand gedrosselt: chatguard beobachtet nur.",
-  "enforce-open": "Durchsetzen …",
+  "enforce-open": "Durchsetzen …",
   "enforce-question": "Ab jetzt werden Nachrichten über den Limits gelöscht; wer es wiederholt, bekommt eine Verwarnung oder einen Timeout. Auf der Seite Limits kannst du zurückschalten. Jetzt durchsetzen?",
   "enforce-it": "Durchsetzen",
   "not-yet": "Noch nicht",
@@ -54,7 +54,7 @@ export default {
   "enforced-later": "An. chatguard handelt, sobald der Bot Moderator ist.",
 
   // The dialog that connects the bot
-  asking: "Twitch wird nach einem Code gefragt …",
+  asking: "Twitch wird nach einem Code gefragt …",
   "new-code": "Neuen Code holen",
   continue: "Weiter",
   "open-how": "Öffne Twitch dort, wo du mit dem {account} angemeldet bist, hier oder über den QR-Code auf einem Handy. Prüfe, ob dort dieser Code steht, und autorisiere.",
@@ -89,6 +89,6 @@ export default {
   "application-optional": "freiwillig, geht auch später",
   "application-about": "Um auf Nachrichten zu reagieren, braucht chatguard die Client ID einer Twitch-Anwendung, die dir gehört. Sie kostet nichts und ist kein Geheimnis.",
   begin: "Beobachten starten",
-  starting: "Startet …",
+  starting: "Startet …",
   writes: "Das schreibt chatguard.toml in den Ordner, in dem du chatguard gestartet hast.",
 };
