@@ -28,6 +28,7 @@
  * @property {typeof import("./en/rules.js").default} rules
  * @property {typeof import("./en/shell.js").default} shell
  * @property {typeof import("./en/start.js").default} start
+ * @property {typeof import("./en/webhooks.js").default} webhooks
  * @property {typeof import("./en/widgets.js").default} widgets
  * @property {typeof import("./en/words.js").default} words
  */

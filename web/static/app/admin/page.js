@@ -5,6 +5,7 @@ import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { pages } from "../core/route.js";
 import { mayOwn } from "../core/state.js";
+import { WebhooksCard } from "./webhooks-card.js";
 import { PageHead } from "../widgets/page-head.js";
 /** @import { State } from "../core/state.js" */
 
@@ -13,7 +14,7 @@ export function AdminPage({ state }) {
   return html`
     <${PageHead} title=${pages.admin} />
     ${mayOwn() && !state.me.mounted
-      ? html`<div class="cards"></div>`
+      ? html`<div class="cards">${!state.me.channels && html`<${WebhooksCard} state=${state} />`}</div>`
       : html`<p class="none muted">${t("admin.owners-only")}</p>`}
   `;
 }

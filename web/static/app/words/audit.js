@@ -17,6 +17,14 @@ export const actionNames = table({
   override: "rules.did-override", exempt: "rules.did-exempt", pause: "rules.did-pause", resume: "rules.did-resume", raid: "rules.did-raid",
   note: "rules.did-note", delete_note: "rules.did-delete-note", settings: "rules.did-settings", login: "rules.did-login",
   timeout: "rules.did-timeout", ban: "rules.did-ban", lift: "rules.did-lift",
+  webhook: "rules.did-webhook",
+});
+
+// webhookChanges names what people do with webhooks.
+/** @type {Record<string, string>} */
+const webhookChanges = table({
+  added: "rules.did-webhook-added", changed: "rules.did-webhook", deleted: "rules.did-webhook-deleted", tested: "rules.did-webhook-tested",
+  "sent again": "rules.did-webhook-again", discarded: "rules.did-webhook-discarded",
 });
 
 // icons maps an action to its icon.
@@ -24,11 +32,13 @@ export const actionNames = table({
 export const actionIcons = {
   policy: "sliders", discard: "undo", grant: "grant", reset: "reset", pardon: "undo", unpardon: "reset", override: "sliders", exempt: "exempt", pause: "pause", resume: "play",
   raid: "raid", note: "note", delete_note: "trash", settings: "sliders", timeout: "clock", ban: "ban", lift: "check",
+  webhook: "message",
 };
 
 // changeName says what a change did. Even an action that this page doesn't know is readable.
 /** @param {Api.Audit} change */
 export function changeName({ action, detail }) {
+  if (action === "webhook") return webhookChanges[detail?.did] ?? actionNames.webhook;
   if (action === "raid") return isTime(detail?.until) ? t("rules.did-raid-start") : t("rules.did-raid-end");
   return actionNames[action] ?? action.replaceAll("_", " ");
 }
@@ -90,6 +100,7 @@ const words = {
   },
   note: ({ text }) => rich("rules.quote", { text: quoted(text) }),
   delete_note: ({ text, by }) => rich("rules.quote-by", { text: quoted(text), by: html`<bdi>${giver(String(by))}</bdi>` }),
+  webhook: ({ name, host }) => html`<bdi>${commas([name, host])}</bdi>`,
   reset: () => t("rules.audit-reset"),
   pause: () => t("rules.audit-pause"),
   resume: () => t("rules.audit-resume"),

@@ -274,6 +274,12 @@ export default {
   "did-timeout": "timed out",
   "did-ban": "banned",
   "did-lift": "lifted",
+  "did-webhook": "changed a webhook",
+  "did-webhook-added": "added a webhook",
+  "did-webhook-deleted": "deleted a webhook",
+  "did-webhook-tested": "tested a webhook",
+  "did-webhook-again": "sent to a webhook again",
+  "did-webhook-discarded": "deleted what a webhook had given up",
 
   // Audit: the details, which follow what was done
   quote: "“{text}”",

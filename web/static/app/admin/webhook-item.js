@@ -1,0 +1,97 @@
+// @ts-check
+// A webhook in the list: how it works, and what can be done with it.
+
+import { commas, list, rich, sentences, t } from "../../text/text.js";
+import { html, useState } from "../../vendor/htm-preact.js";
+import { Deliveries } from "./webhook-deliveries.js";
+import { eventNames, formatNames, pathOf, sent } from "./webhooks.js";
+import { clock, stamp } from "../words/time.js";
+/** @import { Value } from "../../vendor/htm-preact.js" */
+/** @import { Webhook } from "./webhooks.js" */
+
+/** @param {{hook: Webhook, edit: () => void, again: (saved: boolean) => void}} props */
+export function WebhookItem({ hook, edit, again }) {
+  const [said, say] = useState(/** @type {Value} */ (null));
+  const [isBusy, setBusy] = useState(false);
+  const [isAsked, ask] = useState(false);
+  const [isOpen, open] = useState(false);
+  const { id, name, dead } = hook;
+  const test = async () => {
+    if (isBusy) return;
+    setBusy(true);
+    say(t("webhooks.testing"));
+    const { body, problem } = await sent("POST", pathOf(hook) + "/test");
+    setBusy(false);
+    say(body ? tested(body) : html`<span class="bad">${problem}</span>`);
+    again(true);
+  };
+  const remove = async () => {
+    const { body, problem } = await sent("DELETE", pathOf(hook));
+    if (body) again(body.saved);
+    else say(html`<span class="bad">${problem}</span>`);
+  };
+  return html`
+    <div class="webhook-head">
+      <h3><bdi>${name}</bdi></h3>
+      <${StateChip} hook=${hook} />
+      ${hook.configured && html`<span class="chip">${t("webhooks.in-file")}</span>`}
+    </div>
+    <p class="muted"><bdi class="address">${hook.address}</bdi> · ${formatNames[hook.format]}</p>
+    <p class="muted">${scope(hook)}</p>
+    <p>${standing(hook)}</p>
+    ${hook.off && html`<p class="bad">${rich("webhooks.off-because", { reason: html`<bdi>${hook.off}</bdi>` })}</p>`}
+    <div class="together buttons">
+      <button type="button" class="test" aria-label=${t("webhooks.test-of", { name })} aria-disabled=${isBusy ? "true" : "false"} onClick=${test}>${t("webhooks.test")}</button>
+      ${!hook.configured && html`
+        <button type="button" id=${`webhook-change-${id}`} aria-label=${t("webhooks.change-of", { name })} onClick=${edit}>${t("webhooks.change")}</button>
+        <button type="button" class="delete" aria-label=${t("webhooks.delete-of", { name })} aria-expanded=${isAsked ? "true" : "false"} onClick=${() => ask(!isAsked)}>${t("webhooks.delete")}</button>`}
+      ${(dead > 0 || isOpen) && html`
+        <button type="button" class="letters" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => open(!isOpen)}>${t("webhooks.given-up", { n: dead })}</button>`}
+    </div>
+    ${isAsked && html`
+      <p class="together asked" role="group" aria-label=${t("webhooks.delete-question")}>
+        <span>${t("webhooks.delete-question")}</span>
+        <button type="button" class="danger" onClick=${remove}>${t("webhooks.delete-now")}</button>
+        <button type="button" onClick=${() => ask(false)}>${t("webhooks.keep")}</button>
+      </p>`}
+    <p role="status" class="said">${said}</p>
+    ${isOpen && html`<${Deliveries} hook=${hook} again=${again} />`}
+  `;
+}
+
+// tested says what became of a test.
+/** @param {Api.postWebhooksTest} outcome */
+function tested({ delivered, problem = "", answer, took_ms: ms }) {
+  if (delivered) return html`<span class="good">${t("webhooks.test-arrived", { ms })}</span>`;
+  return html`
+    <span class="bad">${rich("webhooks.test-failed", { problem: html`<bdi>${problem}</bdi>` })}</span>
+    ${answer && html`<span class="answer muted">${rich("webhooks.test-answer", { answer: html`<bdi>${answer}</bdi>` })}</span>`}`;
+}
+
+/** @param {{hook: Webhook}} props */
+function StateChip({ hook: { off, success_at: success = "", failure_at: failure = "" } }) {
+  if (off) return html`<span class="chip failed">${t("webhooks.off")}</span>`;
+  if (!success && !failure) return html`<span class="chip pending">${t("webhooks.unused")}</span>`;
+  return failure > success ? html`<span class="chip warned">${t("webhooks.fails")}</span>` : html`<span class="chip good">${t("webhooks.works")}</span>`;
+}
+
+// scope says what a webhook receives.
+/** @param {Webhook} hook */
+function scope({ events, channels, allow_private: isPrivate }) {
+  const isAll = Object.keys(eventNames).every((event) => events.includes(event));
+  return sentences(
+    isAll ? t("webhooks.all-events") : t("webhooks.of-events", { events: commas(events.map((event) => eventNames[event] ?? event)) }),
+    channels.length === 0 ? t("webhooks.all-channels") : t("webhooks.of-channels", { channels: list(channels).join("") }),
+    isPrivate && t("webhooks.private-allowed"),
+  );
+}
+
+// standing says how a webhook works, and what waits.
+/** @param {Webhook} hook */
+function standing({ success_at: success, failure_at: failure, failure: reason = "", waiting, next_at: next, off }) {
+  return [
+    success && html`<span>${t("webhooks.last-success", { time: stamp(Date.parse(success)) })} </span>`,
+    failure && !off && html`<span>${rich("webhooks.last-failure", { time: stamp(Date.parse(failure)), reason: html`<bdi>${reason}</bdi>` })} </span>`,
+    waiting > 0 && html`<span>${next ? t("webhooks.waiting-until", { n: waiting, time: clock(Date.parse(next)) }) : t("webhooks.waiting", { n: waiting })}</span>`,
+  ];
+}

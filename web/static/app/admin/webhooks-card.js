@@ -1,0 +1,82 @@
+// @ts-check
+// The card Webhooks: where chatguard sends what happens.
+
+import { t } from "../../text/text.js";
+import { html, useEffect, useState } from "../../vendor/htm-preact.js";
+import { follow } from "../core/follow.js";
+import { update } from "../core/state.js";
+import { WebhookForm } from "./webhook-form.js";
+import { WebhookItem } from "./webhook-item.js";
+import { Copy } from "../widgets/copy.js";
+import { unsavedChange } from "../words/unsaved.js";
+/** @import { State } from "../core/state.js" */
+/** @import { Webhook } from "./webhooks.js" */
+
+const every = 5000; // between two requests, ms
+
+/** @typedef {{hooks: Webhook[] | null, problem: string}} Known */
+
+/** @param {{state: State}} props */
+export function WebhooksCard({ state }) {
+  const [known, setKnown] = useState(/** @type {Known} */ ({ hooks: null, problem: "" }));
+  const [changes, setChanges] = useState(0); // made here, after which the list is loaded again
+  const [edited, edit] = useState(/** @type {string | null} */ (null)); // ID; empty for a new webhook
+  const [made, setMade] = useState({ name: "", secret: "" });
+  const [isUnsaved, setUnsaved] = useState(false);
+  useEffect(() => follow("/webhooks", every, ({ body, problem }) => setKnown((before) => ({ hooks: body?.webhooks ?? before.hooks, problem }))), [changes]);
+  /** @param {boolean} saved */
+  const again = (saved) => {
+    setUnsaved(!saved);
+    setChanges(changes + 1);
+  };
+  /** @param {string} id */
+  const close = (id) => {
+    edit(null);
+    update((s) => (s.focus = id ? `webhook-change-${id}` : "webhook-add"));
+  };
+  /** @param {{webhook: Webhook, secret?: string, saved: boolean}} done */
+  const saved = ({ webhook: { name }, secret = "", saved: isSaved }) => {
+    close(edited ?? "");
+    if (secret) setMade({ name, secret });
+    again(isSaved);
+  };
+  const { hooks, problem } = known;
+  return html`
+    <section class="card webhooks" aria-labelledby="webhooks-title">
+      <div class="card-head">
+        <h2 id="webhooks-title" class="headline">${t("webhooks.title")}</h2>
+        ${edited !== "" && hooks && html`<button type="button" id="webhook-add" onClick=${() => edit("")}>${t("webhooks.add")}</button>`}
+      </div>
+      <p class="muted">${t("webhooks.about")}</p>
+      ${state.status?.shared && html`<p class="muted">${t("webhooks.this-node-only")}</p>`}
+      ${problem && html`<p class="error" role="alert">${problem}</p>`}
+      ${made.secret && html`<${NewSecret} ...${made} close=${() => setMade({ name: "", secret: "" })} />`}
+      ${edited === "" && html`<${WebhookForm} hook=${null} channels=${state.channels} saved=${saved} cancel=${() => close("")} />`}
+      <div role="status">${isUnsaved && html`<p class="note warn">${unsavedChange(state.status?.database)}</p>`}</div>
+      ${!hooks && !problem && html`<p class="muted">${t("webhooks.loading")}</p>`}
+      ${hooks?.length === 0 && edited === null && html`<p>${t("webhooks.none")}</p>`}
+      <ul>
+        ${hooks?.map((hook) => html`
+          <li key=${hook.id} class="webhook">
+            ${edited === hook.id
+              ? html`<${WebhookForm} hook=${hook} channels=${state.channels} saved=${saved} cancel=${() => close(hook.id)} />`
+              : html`<${WebhookItem} hook=${hook} edit=${() => edit(hook.id)} again=${again} />`}
+          </li>
+        `)}
+      </ul>
+    </section>
+  `;
+}
+
+// NewSecret shows a secret that chatguard never shows again.
+/** @param {{name: string, secret: string, close: () => void}} props */
+function NewSecret({ name, secret, close }) {
+  return html`
+    <div class="new-secret" role="group" aria-labelledby="new-secret-title">
+      <h3 id="new-secret-title">${t("webhooks.secret-title", { name })}</h3>
+      <p>${t("webhooks.secret-hint")}</p>
+      <div class="copyable"><code>${secret}</code><${Copy} text=${secret} label=${t("webhooks.copy-secret")} /></div>
+      <button type="button" onClick=${close}>${t("webhooks.secret-done")}</button>
+    </div>
+  `;
+}
