@@ -17,9 +17,8 @@ export function whyIdle({ policy, status, channels, channel }) {
   const shown = channels.find(({ id }) => id === channel);
   const connections = status?.connections ?? [];
   const own = connections.filter(({ name }) => name === `#${shown?.login}`);
-  const paused = own.find(({ state }) => state === "paused");
-  if (paused?.detail) return t("rules.idle-paused", { how: paused.detail });
-  if (shown?.paused_by) return t("rules.idle-paused-by", { by: shown.paused_by });
+  const by = shown?.paused_by || own.find(({ state }) => state === "paused")?.detail?.replace(/^by /, "");
+  if (by) return t("rules.idle-paused-by", { by });
   const held = own.find(({ state }) => state === "observing");
   if (held) return because(held.detail);
   const found = connections.find(({ state }) => broken[state]);

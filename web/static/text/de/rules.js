@@ -135,8 +135,7 @@ export default {
   "rung-ban": "bannen",
   "rung-drop": "blockieren",
 
-  // Why a channel only observes; {how} and {reason} come from the server
-  "idle-paused": "Wird gerade nicht durchgesetzt: Der Kanal ist pausiert ({how}).",
+  // Why a channel only observes; {reason} comes from the server
   "idle-paused-by": "Wird gerade nicht durchgesetzt: Der Kanal ist pausiert von {by}.",
   "idle-because": "Wird gerade nicht durchgesetzt: {reason}.",
   "idle-missing": "Wird gerade nicht durchgesetzt: {name} fehlt.",

@@ -154,8 +154,7 @@ export default {
   "rung-ban": "ban",
   "rung-drop": "drop",
 
-  // Why a channel only observes; {how} and {reason} come from the server
-  "idle-paused": "Not enforcing right now: the channel is paused {how}.",
+  // Why a channel only observes; {reason} comes from the server
   "idle-paused-by": "Not enforcing right now: the channel is paused by {by}.",
   "idle-because": "Not enforcing right now: {reason}.",
   "idle-missing": "Not enforcing right now: {name} missing.",
