@@ -13,7 +13,7 @@ import (
 )
 
 // pages are the pages that show Go code.
-var pages = []string{"README.md", "docs/embedding.md", "docs/check.md", "docs/http.md", "docs/websocket.md", "docs/scaling.md"}
+var pages = []string{"README.md", "docs/embedding.md", "docs/check.md", "docs/http.md", "docs/websocket.md", "docs/scaling.md", "docs/webhooks.md"}
 
 // TestPages_GoCompiles checks the types of every Go block on the pages. A block that is a part of a
 // program may use names that it doesn't declare.
@@ -41,7 +41,7 @@ func (c *checker) checkBlock(t *testing.T, place, code string) {
 	t.Helper()
 	part := !strings.HasPrefix(code, "package ")
 	if part {
-		if !strings.HasPrefix(code, "func ") {
+		if !declaration.MatchString(code) {
 			code = "func _() {\n" + code + "}\n"
 		}
 		code = "package part\n" + importsFor(code) + code
@@ -54,6 +54,9 @@ func (c *checker) checkBlock(t *testing.T, place, code string) {
 	c.uses(t, []*ast.File{file}, func(wrong types.Error) bool { return !part || !isMissing(wrong) })
 }
 
+// declaration matches code that begins with a function and its comment.
+var declaration = regexp.MustCompile(`^(//.*\n)*func `)
+
 // isMissing reports whether the rest of a program may put the error right: it declares a name that
 // a part uses, or uses one that the part declares. A name of a package has a dot.
 func isMissing(wrong types.Error) bool {
@@ -63,7 +66,7 @@ func isMissing(wrong types.Error) bool {
 
 // importable are the packages that parts of programs use.
 var importable = []string{
-	"context", "errors", "log", "log/slog", "net", "net/http", "os", "strings", "sync", "testing", "testing/synctest", "time",
+	"context", "crypto/hmac", "crypto/sha256", "encoding/base64", "errors", "fmt", "log", "log/slog", "net", "net/http", "os", "strconv", "strings", "sync", "testing", "testing/synctest", "time",
 	"github.com/coder/websocket",
 	module, module + "/chatguardtest", module + "/checkclient", module + "/dashboard",
 	module + "/httpguard", module + "/redisstore", module + "/sqlitestore",

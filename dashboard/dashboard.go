@@ -12,6 +12,7 @@
 // SetChannelPolicy changes the channel's policy. SetPolicy, for all channels, doesn't.
 //
 // The dashboard has no users, passwords or sessions of its own, and loads nothing from other sites.
+// It sends nothing to webhooks.
 package dashboard
 
 import (

@@ -442,7 +442,7 @@ func TestRestart(t *testing.T) {
 	for i := range 3 {
 		b.Send(pauseBy(strconv.Itoa(i)))
 	}
-	first, _ := verify(t, <-s.requests)
+	first, _ := wantSigned(t, <-s.requests)
 	b.settled(hookID)
 	s.answersStatus(http.StatusOK)
 	b.restart(to(s))
@@ -454,7 +454,7 @@ func TestRestart(t *testing.T) {
 	}
 	for i := range 3 {
 		r := <-s.requests
-		if id, _ := verify(t, r); author(t, r) != strconv.Itoa(i) || (id == first) != (i == 0) {
+		if id, _ := wantSigned(t, r); author(t, r) != strconv.Itoa(i) || (id == first) != (i == 0) {
 			t.Errorf("delivery %d is %s of %s", i, id, author(t, r))
 		}
 	}

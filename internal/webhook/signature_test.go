@@ -24,8 +24,8 @@ func TestSign_StandardWebhooks(t *testing.T) {
 	}
 }
 
-// verify checks a request's signature, computed from the definition.
-func verify(t *testing.T, r request) (id, stamp string) {
+// wantSigned checks a request's signature, computed from the definition.
+func wantSigned(t *testing.T, r request) (id, stamp string) {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(string(secret), "whsec_"))
 	must(t, err)
@@ -45,11 +45,11 @@ func TestSend_Signed(t *testing.T) {
 	b := begin(t, to(s))
 	b.Send(pauseBy("berta"))
 	first := <-s.requests
-	id, stamp := verify(t, first)
+	id, stamp := wantSigned(t, first)
 	s.answersStatus(http.StatusOK)
 	b.clock.skipPause()
 	second := <-s.requests
-	again, later := verify(t, second)
+	again, later := wantSigned(t, second)
 	if id != again || string(first.body) != string(second.body) || stamp == later || !strings.HasPrefix(id, "msg_") {
 		t.Errorf("%s at %s: %s\n%s at %s: %s", id, stamp, first.body, again, later, second.body)
 	}
