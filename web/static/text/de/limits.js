@@ -73,7 +73,6 @@ export default {
   week: "Übrige Nachrichten in den letzten 7 Tagen",
   try: "Im Labor ausprobieren",
   custom: "Eigene Limits:",
-  "custom-between": ", ",
   "custom-more": { one: "{users} und {n} weitere Person", other: "{users} und {n} weitere" },
   "one-every": "eine alle {time}",
 

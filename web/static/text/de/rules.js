@@ -50,6 +50,7 @@ export default {
   },
   "daily-window": "Daily Window",
   "daily-window-about": "Eine Anzahl Nachrichten pro Tag. Beginnt neu, wenn der Tag der Person endet.",
+  "daily-window-brief": { one: "{n} Nachricht am Tag", other: "{n} Nachrichten am Tag" },
   "daily-window-rule": { one: "{n} Nachricht am Tag, bis {end}", other: "{n} Nachrichten am Tag, bis {end}" },
   "midnight-utc": "Mitternacht UTC",
   "midnight-in": "Mitternacht in {zone}",
@@ -57,6 +58,7 @@ export default {
   "time-in": "{time} in {zone}",
   "user-window": "User Window",
   "user-window-about": "Eine Anzahl Nachrichten pro Zeitraum. Er beginnt mit der ersten Nachricht der Person.",
+  "user-window-brief": { one: "{n} Nachricht pro {length}", other: "{n} Nachrichten pro {length}" },
   "user-window-rule": { one: "{n} Nachricht pro {length}, ab der ersten", other: "{n} Nachrichten pro {length}, ab der ersten" },
   "user-window-meaning": "Rate auf Dauer: {rate}. Ein Fenster beginnt mit seiner ersten Nachricht und dauert {length}.",
   "sliding-window": "Sliding Window",
@@ -117,6 +119,23 @@ export default {
   "per-user-everywhere": "pro Person, über alle Kanäle",
   "per-channel": "von allen geteilt",
   "per-everywhere": "von allen geteilt, über alle Kanäle",
+
+  // What was left of a limit over the last week: a chart, and what it is computed from
+  "week-computed": "Berechnet aus den Nachrichten pro Viertelstunde, mit den aktuellen Zahlen.",
+  "week-role": "Berechnet aus den Nachrichten pro Viertelstunde, mit den aktuellen Zahlen für Personen ohne Rolle.",
+  "week-node": "Berechnet aus den Nachrichten pro Viertelstunde auf diesem Knoten, mit den aktuellen Zahlen.",
+  "week-node-role": "Berechnet aus den Nachrichten pro Viertelstunde auf diesem Knoten, mit den aktuellen Zahlen für Personen ohne Rolle.",
+  "week-faster": "Ein Limit, das schneller nachwächst, sieht leerer aus, als es war.",
+  "week-empty": "Keine Daten für die letzten 7 Tage.",
+  "week-label": "Übrige Nachrichten in {limit}",
+  "week-label-shared": "Für alle übrige Nachrichten in {limit}",
+  "week-left": "übrig in {limit}",
+  "week-unused": { one: "{limit}: {n} Nachricht, unbenutzt seit {time}.", other: "{limit}: alle {n} Nachrichten unbenutzt seit {time}." },
+  "week-fewest-now": { one: "{limit}: jetzt {n} von {capacity} Nachrichten übrig, der Tiefststand der Woche.", other: "{limit}: jetzt {n} von {capacity} Nachrichten übrig, der Tiefststand der Woche." },
+  "week-fewest": {
+    one: "{limit}: jetzt {n} von {capacity} Nachrichten übrig. Tiefststand der Woche: {least} ({time}).",
+    other: "{limit}: jetzt {n} von {capacity} Nachrichten übrig. Tiefststand der Woche: {least} ({time}).",
+  },
 
   // What is wrong with a typed number
   "wrong-count": "Gib eine ganze Zahl ein, mindestens {least}.",
@@ -254,11 +273,16 @@ export default {
   "did-timeout": "Timeout gegeben",
   "did-ban": "gebannt",
   "did-lift": "aufgehoben",
+  "did-webhook": "Webhook geändert",
+  "did-webhook-added": "Webhook hinzugefügt",
+  "did-webhook-deleted": "Webhook gelöscht",
+  "did-webhook-tested": "Webhook getestet",
+  "did-webhook-again": "an einen Webhook erneut gesendet",
+  "did-webhook-discarded": "Aufgegebenes eines Webhooks gelöscht",
 
   // Audit: the details, which follow what was done
   quote: "„{text}“",
   "quote-by": "„{text}“ von {by}",
-  "no-text": "Text nicht gespeichert",
   "audit-grant": { one: "{n} mehr in {limit}", other: "{n} mehr in {limit}" },
   "audit-grant-until": { one: "{n} mehr in {limit} bis {time}", other: "{n} mehr in {limit} bis {time}" },
   "audit-strikes-restored": { one: "{n} Strike gilt wieder", other: "{n} Strikes gelten wieder" },

@@ -16,6 +16,9 @@ export default {
   "sign-in-link": "Führe {command} auf dem Server von chatguard aus und öffne den Link, den der Befehl ausgibt.",
   "sign-in-token": "Oder melde dich mit einem Token an",
   "sign-in": "Anmelden",
+  "sign-in-twitch": "Mit Twitch anmelden",
+  "sign-in-twitch-about": "Für Broadcaster und Moderatoren des Kanals. chatguard erfährt, wer du bist und wo du moderierst.",
+  "twitch-ended": "Abgemeldet: Twitch bestätigt nicht mehr, dass du hier moderierst. Melde dich noch einmal an.",
 
   // The menu of the signed-in user
   theme: "Design",

@@ -74,6 +74,9 @@ export default {
   "doing-ban": "wird gebannt …",
   "doing-drop": "wird blockiert …",
 
+  // In the place of a message
+  "no-text": "Text nicht gespeichert",
+
   // Timeouts and bans within sentences, and who gave them
   "on-twitch": "{name} auf Twitch",
   "a-ban": "Bann",
