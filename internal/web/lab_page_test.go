@@ -126,7 +126,7 @@ func TestLabPage_ArrowKeysNameMessages(t *testing.T) {
 
 func TestLabPage_Phone(t *testing.T) {
 	w := openLab(t, "#at=80s", 360, 740)
-	w.See(tally(1, "● 12"))
+	w.See(tally(1, "● 12") + `&& document.querySelector("#language").value === "en"`)
 	w.Click("#lane-1 .edit")
 	if wide := browsertest.Eval[int](w, `document.documentElement.scrollWidth`); wide > 360 {
 		t.Errorf("the page is %d px wide", wide)
@@ -237,6 +237,7 @@ func TestLabPage_OfDashboard(t *testing.T) {
 	w.Must(chromedp.Navigate("http://" + d.address + "/lab#lanes=token-bucket,burst=3,refill=4s&traffic=recorded&at=end"))
 	w.See(tally(1, "● 9  ⊖ 1") + `&& document.querySelector("#traffic-channel").selectedOptions[0].text === "somechannel"`)
 	w.See(`document.querySelector("#use").getAttribute("href") === "./#/limits?channel=7&try=burst:token-bucket,burst=3,refill=4s"`)
+	w.See(`!document.querySelector("#language")`) // the dashboard has the choice of the language
 	w.Click("header a[href='./#/limits']")
 	w.See(`document.querySelector("#burst-0")`)
 }

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import test from "node:test";
 import "../list-algorithms.js";
 import { parse, print } from "../static/lab/share.js";
 import { newYear } from "../static/lab/state.js";
-import { loadTexts } from "../static/text/text.js";
+import { languages, loadTexts } from "../static/text/text.js";
 
 await loadTexts("words", "rules", "lab");
 
@@ -12,15 +13,17 @@ const nothing = { lanes: [], traffic: { kind: "hand" }, sent: [], speed: 1, span
 // again prints what was read.
 const again = (fragment) => print({ ...nothing, ...parse(fragment).setup });
 
+const links = [
+  "#lanes=token-bucket,burst=3,refill=4s;sliding-log,messages=15,every=1m&traffic=bursts,size=6,every=20s,for=10m&speed=10",
+  "#lanes=room:token-bucket,burst=10,refill=1s,per=channel+daily-window,messages=300,timezone=Europe/Berlin,reset_at=04:00&traffic=hand",
+  "#lanes=fixed-window,messages=15,every=1m;leaky-bucket,every=4s,queue=2&traffic=hand&sent=0,0.5,59.123@2,61&span=1m30s",
+  "#lanes=token-bucket,burst=1,refill=500ms&traffic=poisson,per_minute=27,seed=7&start=2026-03-29T00:30:00Z&timezone=Europe/Berlin",
+  "#lanes=token-bucket,burst=3,refill=4s&traffic=recorded,channel=check:a%20b,user_id=anna,stretch=last,for=1h",
+  "#scene=clock&lanes=user-window,messages=30,every=5m&traffic=steady,every=1.5s&speed=60",
+];
+
 test("share: a link comes back as it was", () => {
-  for (const fragment of [
-    "#lanes=token-bucket,burst=3,refill=4s;sliding-log,messages=15,every=1m&traffic=bursts,size=6,every=20s,for=10m&speed=10",
-    "#lanes=room:token-bucket,burst=10,refill=1s,per=channel+daily-window,messages=300,timezone=Europe/Berlin,reset_at=04:00&traffic=hand",
-    "#lanes=fixed-window,messages=15,every=1m;leaky-bucket,every=4s,queue=2&traffic=hand&sent=0,0.5,59.123@2,61&span=1m30s",
-    "#lanes=token-bucket,burst=1,refill=500ms&traffic=poisson,per_minute=27,seed=7&start=2026-03-29T00:30:00Z&timezone=Europe/Berlin",
-    "#lanes=token-bucket,burst=3,refill=4s&traffic=recorded,channel=check:a%20b,user_id=anna,stretch=last,for=1h",
-    "#scene=clock&lanes=user-window,messages=30,every=5m&traffic=steady,every=1.5s&speed=60",
-  ]) {
+  for (const fragment of links) {
     assert.deepEqual(parse(fragment).unknown, [], fragment);
     assert.equal(again(fragment), fragment);
   }
@@ -55,4 +58,22 @@ test("share: unknown parts are named", () => {
   ]) {
     assert.deepEqual(parse(fragment).unknown, unknown, fragment);
   }
+});
+
+// inLanguage returns the links that a page of another language prints: those that it has read, and
+// one with a duration as it was typed there.
+function inLanguage(lang) {
+  const code = `
+    globalThis.document = ${JSON.stringify({ documentElement: { lang } })};
+    const [{ loadTexts }, { lengthText }, { parse, print }] = await Promise.all(["text/text.js", "app/words/lengths.js", "lab/share.js"].map((name) => import("./static/" + name)));
+    await Promise.all([loadTexts("rules"), import("./list-algorithms.js")]);
+    const again = (fragment) => print({ ...${JSON.stringify(nothing)}, ...parse(fragment).setup });
+    const typed = print({ ...${JSON.stringify(nothing)}, traffic: { kind: "steady", every: lengthText(5_400_000_000_000n) } });
+    console.log(JSON.stringify([...${JSON.stringify(links)}.map(again), typed]));
+  `;
+  return JSON.parse(execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd: new URL("..", import.meta.url), encoding: "utf8" }));
+}
+
+test("share: links are the same in every language", () => {
+  for (const lang of Object.keys(languages)) assert.deepEqual(inLanguage(lang), [...links, "#traffic=steady,every=1h30m"], lang);
 });

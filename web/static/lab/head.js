@@ -5,6 +5,7 @@
 import { t } from "../text/text.js";
 import { html, useState } from "../vendor/htm-preact.js";
 import { Icon } from "../app/widgets/icon.js";
+import { LanguageChoice } from "../app/widgets/language-choice.js";
 import { algorithmNames, algorithmOf } from "../app/words/algorithms.js";
 import { durationText } from "../app/words/lengths.js";
 import { go, json, toml } from "./copy.js";
@@ -38,6 +39,7 @@ export function Head({ lab, openScene }) {
         ${Object.entries({ TOML: toml, Go: go, JSON: json }).map(([name, write]) => html`
           <button type="button" key=${name} id=${`copy-${name.toLowerCase()}`} popovertarget="copy-menu" popovertargetaction="hide" onClick=${() => copy(write(lanes), t("lab.copied-as", { language: name }))}>${name}</button>`)}
       <//>
+      ${!isDashboard && html`<${LanguageChoice} label=${t("shell.language")} />`}
       ${isDashboard && lanes.length > 0 && html`<a class="button primary" id="use" href=${useLink(lab)}>${t("lab.use")}</a>`}
       ${isDashboard && html`<a class="button" href="./#/limits">${t("lab.dashboard")}</a>`}
     </header>

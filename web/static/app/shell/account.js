@@ -1,7 +1,7 @@
 // @ts-check
 // The signed-in user, and the menu with the page's settings.
 
-import { chooseLanguage, language, languages, t } from "../../text/text.js";
+import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { openDialog } from "../core/dialog.js";
 import { prefer } from "../core/preferences.js";
@@ -9,6 +9,7 @@ import { signOut } from "../core/session.js";
 import { shownName } from "../core/state.js";
 import { commandKey } from "./keys.js";
 import { Icon } from "../widgets/icon.js";
+import { LanguageChoice } from "../widgets/language-choice.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { DialogName } from "../core/dialog.js" */
 /** @import { State } from "../core/state.js" */
@@ -42,7 +43,7 @@ export function Account({ state: { me, preferences } }) {
       <p class="whose"><bdi>${name}</bdi>${role !== name && html` <span class="muted">${role}</span>`}</p>
       <${Setting} label=${t("shell.theme")} name="theme" chosen=${preferences.theme} choices=${themes()} />
       <${Setting} label=${t("shell.density")} name="density" chosen=${preferences.density} choices=${densities()} />
-      <${LanguageChooser} />
+      <label class="setting"><span class="muted">${t("shell.language")}</span><${LanguageChoice} /></label>
       <hr />
       <${Opener} name="palette" icon="search" keys=${[commandKey(), "K"]}>${t("shell.palette")}<//>
       <${Opener} name="keys" icon="keyboard" keys=${["?"]}>${t("shell.keys")}<//>
@@ -66,18 +67,6 @@ const themes = () => ({
   system: { text: t("shell.theme-system"), icon: "monitor" }, light: { text: t("shell.theme-light"), icon: "sun" }, dark: { text: t("shell.theme-dark"), icon: "moon" },
 });
 const densities = () => ({ comfortable: { text: t("shell.density-comfortable") }, compact: { text: t("shell.density-compact") } });
-
-// LanguageChooser names each language in that language.
-function LanguageChooser() {
-  return html`
-    <label class="setting">
-      <span class="muted">${t("shell.language")}</span>
-      <select id="language" class="quiet" value=${language} onChange=${(event) => chooseLanguage(event.target.value)}>
-        ${Object.entries(languages).map(([tag, name]) => html`<option value=${tag} lang=${tag} selected=${tag === language}>${name}</option>`)}
-      </select>
-    </label>
-  `;
-}
 
 /**
  * @param {{label: string, name: string, chosen: string, choices: Record<string, {text: string, icon?: string}>}} props
