@@ -71,12 +71,14 @@ func runDemo(ctx context.Context, o demoOptions, in io.Reader, out io.Writer) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	server, err := faketwitch.Start(faketwitch.Options{Channels: demo.Channels})
+	server, err := faketwitch.Start(faketwitch.Options{Channels: demo.Channels, ClientSecret: demoSecret})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
+	server.SetModerator(demo.First, demo.Moderator, true)
 	c := simulatedConfig(server, folder, o.listen)
+	c.Web.TwitchSignIn, c.Twitch.ClientSecret = true, demoSecret
 	demo.SetChannels(&c)
 	crowds, err := demo.MakePast(ctx, server, c, o.seed, time.Now())
 	if ctx.Err() != nil {
@@ -90,6 +92,7 @@ func runDemo(ctx context.Context, o demoOptions, in io.Reader, out io.Writer) (e
 		return err
 	}
 	defer a.Close()
+	server.RegisterRedirect(a.SignInRedirect())
 	check := watchRecord(a, server)
 	if err := printDemo(context.WithoutCancel(ctx), a, server, o, out); err != nil {
 		return err
@@ -101,6 +104,9 @@ func runDemo(ctx context.Context, o demoOptions, in io.Reader, out io.Writer) (e
 	return check.sumUp(out, a.Bot.Counts())
 }
 
+// demoSecret is the secret of the demo's Twitch application.
+const demoSecret = "fake0client0secret"
+
 // printDemo prints how to look at the demo.
 func printDemo(ctx context.Context, a *app.App, server *faketwitch.Server, o demoOptions, out io.Writer) error {
 	fmt.Fprintf(out, "Two simulated channels, #%s and #%s, are moderated on this machine. Nothing leaves the machine.\n\n", demo.First, demo.Second)
@@ -110,6 +116,7 @@ func printDemo(ctx context.Context, a *app.App, server *faketwitch.Server, o dem
 	}
 	fmt.Fprintf(out, "\nPress Enter for a raid in #%s; otherwise one comes every %s. Ctrl-C ends the demo.\n", demo.First, time.Duration(o.raidEvery))
 	fmt.Fprintf(out, "To see the algorithms at work, after signing in: %slab\n", a.Address())
+	fmt.Fprintf(out, "To see what others see: sign out, and sign in with Twitch as %s, its moderator %s or a stranger.\n", demo.First, demo.Moderator)
 	fmt.Fprintf(out, "To sign in again, or to try the API: the token %s\n", string(a.Config.Web.Token))
 	_, err := fmt.Fprintf(out, "  curl -H \"Authorization: Bearer %s\" \"%sapi/v1/throttled?channel=%s\"\n",
 		string(a.Config.Web.Token), a.Address(), server.UserID(demo.First))

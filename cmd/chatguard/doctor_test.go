@@ -250,6 +250,21 @@ problem  dashboard      web.public_url is set, but web.trusted_proxies is empty:
 			p.config.Web.PublicURL, p.config.Web.TLSCert, p.config.Web.TLSKey = "https://chat.example.org", "cert.pem", "key.pem"
 		}, `
 problem  dashboard      [web] tls_cert, tls_key: …`},
+		"a sign-in with Twitch without a secret": {func(p *patient) {
+			p.config.Web.TwitchSignIn, p.config.Web.PublicURL, p.config.Web.TrustedProxies = true, "https://chat.example.org", []config.Proxy{{}}
+		}, `
+ok       dashboard      127.0.0.1:0 is free
+problem  dashboard      nobody can sign in with Twitch: there is no client secret
+                        set CHATGUARD_TWITCH_CLIENT_SECRET to that of your Twitch application`},
+		"a sign-in with Twitch by code": {func(p *patient) {
+			p.config.Web.TwitchSignIn, p.config.Web.PublicURL, p.config.Web.TrustedProxies = true, "https://chat.example.org/guard", []config.Proxy{{}}
+			p.config.Twitch.ClientSecret = "fake0client0secret"
+		}, `
+ok       dashboard      127.0.0.1:0 is free
+ok       dashboard      people sign in with Twitch; https://chat.example.org/guard/signin/twitch/callback must be an OAuth Redirect URL of your Twitch application`},
+		"a sign-in with Twitch by device": {func(p *patient) { p.config.Web.TwitchSignIn = true }, `
+ok       dashboard      127.0.0.1:0 is free
+ok       dashboard      people sign in with Twitch by a code, at this machine only`},
 		"an address in use": {func(p *patient) { p.config.Web.Listen = p.listen() }, `
 problem  dashboard      127.0.0.1:… is in use by another program
                         stop that one, or set [web] listen to another port`},

@@ -194,7 +194,12 @@ func (s *scene) ask(method, path, body string, fields ...string) (*http.Response
 
 func (s *scene) send(request *http.Request) (*http.Response, string) {
 	s.Helper()
-	answer, err := http.DefaultClient.Do(request)
+	return s.sendBy(http.DefaultClient, request)
+}
+
+func (s *scene) sendBy(client *http.Client, request *http.Request) (*http.Response, string) {
+	s.Helper()
+	answer, err := client.Do(request)
 	if err != nil {
 		s.Fatal(err)
 	}

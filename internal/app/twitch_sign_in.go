@@ -15,17 +15,17 @@ import (
 	"github.com/chatguard/chatguard/internal/web/twitchsignin"
 )
 
-// SignInProblem returns why nobody can sign in with Twitch although that is switched on, with the
-// fix. It is empty if nothing is wrong.
-func SignInProblem(c config.Config) string {
+// SignInObstacle returns why nobody can sign in with Twitch although that is switched on. It is nil
+// if nothing is in the way.
+func SignInObstacle(c config.Config) *twitchsignin.Obstacle {
 	if !c.Web.TwitchSignIn {
-		return ""
+		return nil
 	}
 	if len(c.Twitch.Channels) == 0 {
-		return "there is no Twitch channel whose moderators could sign in: list it in twitch.channels"
+		return &twitchsignin.Obstacle{Problem: "there is no Twitch channel whose moderators could sign in", Fix: "list it in twitch.channels"}
 	}
-	_, problem := twitchsignin.WayOf(Site(c.Web), c.Twitch.ClientID, string(c.Twitch.ClientSecret))
-	return problem
+	_, obstacle := twitchsignin.WayOf(Site(c.Web), c.Twitch.ClientID, string(c.Twitch.ClientSecret))
+	return obstacle
 }
 
 // SignInRedirect returns the address that must be registered with the Twitch application, so that
@@ -51,6 +51,11 @@ func browserAddress(site access.Site, addr string) string {
 		return address
 	}
 	return "http://localhost:" + port + "/"
+}
+
+// SignInRedirect returns the address to which Twitch sends people who sign in by authorization code.
+func (a *App) SignInRedirect() string {
+	return browserAddress(a.site, a.address) + twitchsignin.Callback
 }
 
 // openSignIns creates the sign-ins with Twitch, if they are switched on.

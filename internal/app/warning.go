@@ -15,8 +15,8 @@ func (a *App) warn(c config.Config) {
 	if UntrustedProxy(c.Web) {
 		a.log.Warn(UntrustedProxyProblem, "file", c.Path, "fix", UntrustedProxyFix)
 	}
-	if problem := SignInProblem(c); problem != "" {
-		a.log.Warn("web.twitch_sign_in is set, but nobody can sign in with Twitch", "file", c.Path, "reason", problem)
+	if in := SignInObstacle(c); in != nil {
+		a.log.Warn("web.twitch_sign_in is set, but nobody can sign in with Twitch: "+in.Problem, "file", c.Path, "fix", in.Fix)
 	}
 	if Enforces(c) && !HasToken(c) {
 		a.log.Warn(noTokenYet, "file", c.Path)

@@ -13,7 +13,7 @@ import (
 const raidAt = 50 * time.Minute
 
 // anna and berta moderate in the dashboard.
-const anna, berta = "anna", "berta"
+const anna, berta = "anna", Moderator
 
 // addChanges adds what the moderators changed.
 func (p *past) addChanges() {

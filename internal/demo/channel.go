@@ -19,6 +19,9 @@ const (
 	Second = "teahouse"
 )
 
+// Moderator is the login of a moderator of the first channel.
+const Moderator = "berta"
+
 // Channels are the logins of the demo's channels.
 var Channels = []string{First, Second}
 

@@ -239,7 +239,23 @@ func (d *Doctor) checkDashboard(ctx context.Context) []Finding {
 	if app.UntrustedProxy(d.cfg.Web) {
 		list = append(list, problem(app.UntrustedProxyFix, "%s", app.UntrustedProxyProblem))
 	}
-	return list
+	return append(list, d.checkSignIn()...)
+}
+
+// checkSignIn checks whether people can sign in with Twitch, if that is switched on.
+func (d *Doctor) checkSignIn() []Finding {
+	obstacle, redirect := app.SignInObstacle(d.cfg), app.SignInRedirect(d.cfg)
+	switch {
+	case !d.cfg.Web.TwitchSignIn:
+		return nil
+	case obstacle != nil && d.owner != nil && d.cfg.Twitch.ClientSecret == "":
+		return []Finding{noteFinding("the sign-in with Twitch isn't checked: the running chatguard may have a client secret from another environment")}
+	case obstacle != nil:
+		return []Finding{problem(obstacle.Fix, "nobody can sign in with Twitch: %s", obstacle.Problem)}
+	case redirect == "":
+		return []Finding{okFinding("people sign in with Twitch by a code, at this machine only")}
+	}
+	return []Finding{okFinding("people sign in with Twitch; %s must be an OAuth Redirect URL of your Twitch application", redirect)}
 }
 
 func (d *Doctor) checkAddress(ctx context.Context) Finding {

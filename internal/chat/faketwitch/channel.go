@@ -20,7 +20,6 @@ func (s *Server) AddChannel(login string) string {
 		s.channels[owner.login] = &channel{
 			account:      *owner,
 			botModerates: true,
-			moderators:   make(map[string]bool),
 			staff:        map[string]bool{owner.id: true},
 			silenced:     make(map[string]restriction),
 			warned:       make(map[string]bool),
@@ -50,7 +49,7 @@ func (s *Server) SetModerator(channelLogin, login string, on bool) {
 	s.mu.Lock()
 	c, a := s.channels[channelLogin], *s.account(login)
 	if c != nil {
-		c.moderators[a.id], c.staff[a.id] = on, on
+		c.staff[a.id] = on
 	}
 	s.mu.Unlock()
 	if c == nil {

@@ -73,7 +73,6 @@ type account struct{ id, login, displayName string }
 type channel struct {
 	account
 	botModerates bool
-	moderators   map[string]bool        // user IDs of those added by SetModerator
 	staff        map[string]bool        // user IDs of its broadcaster and moderators
 	silenced     map[string]restriction // by user ID
 	warned       map[string]bool        // user IDs with an unacknowledged warning

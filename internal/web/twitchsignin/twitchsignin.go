@@ -134,21 +134,23 @@ const (
 	ByDevice Way = "device"
 )
 
-// WayOf returns the way for a site and an application. If the Way is empty, problem says in one
-// line why there is none, and what to do.
-func WayOf(site access.Site, clientID, secret string) (way Way, problem string) {
+// Obstacle is why nobody can sign in with Twitch, in one line, and what to do about it.
+type Obstacle struct{ Problem, Fix string }
+
+// WayOf returns the way for a site and an application, or what is in the way.
+func WayOf(site access.Site, clientID, secret string) (Way, *Obstacle) {
 	public := site.PublicURL
 	switch {
 	case clientID == "":
-		return "", "twitch.client_id is empty: run `chatguard login`, which asks for it"
+		return "", &Obstacle{"twitch.client_id is empty", "run `chatguard login`, which asks for it"}
 	case public == nil && site.IsPrivate() && secret == "":
-		return ByDevice, ""
+		return ByDevice, nil
 	case secret == "":
-		return "", "there is no client secret: set CHATGUARD_TWITCH_CLIENT_SECRET to that of your Twitch application"
+		return "", &Obstacle{"there is no client secret", "set CHATGUARD_TWITCH_CLIENT_SECRET to that of your Twitch application"}
 	case public == nil && site.IsPrivate(), public != nil && (public.Scheme == "https" || public.Hostname() == "localhost"):
-		return ByCode, ""
+		return ByCode, nil
 	}
-	return "", "Twitch sends people back only to an https address: set web.public_url to the address that people open in the browser"
+	return "", &Obstacle{"Twitch sends people back only to an https address", "set web.public_url to the https address that people open in the browser"}
 }
 
 // way returns how people can sign in now.
