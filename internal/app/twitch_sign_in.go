@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
 	"github.com/chatguard/chatguard/internal/chat/twitch/person"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
@@ -72,7 +71,7 @@ func (a *App) openSignIns(context.Context) (err error) {
 		Site: a.site, Address: browserAddress(a.site, a.address), Dashboard: true, Metrics: a.metrics, Log: a.log,
 		Twitch:     func() (*person.Twitch, bool) { return a.people(client) },
 		Channels:   a.servedOnTwitch,
-		Moderators: func(string) auth.Access { return auth.Moderate },
+		Moderators: a.Host.Controls.ModeratorRole,
 	})
 	return err
 }

@@ -2,6 +2,7 @@ package twitchsignin
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -75,13 +76,14 @@ func (s *SignIns) NoteChange(channelID, userID string) {
 	s.suspect(userID, s.now(), func(*session) bool { return true })
 }
 
-// NoteChannels records that other channels may be served now, so that everyone's rights may have
-// changed.
-func (s *SignIns) NoteChannels() {
-	now := s.now()
-	s.members.mu.Lock()
-	defer s.members.mu.Unlock()
-	for _, of := range s.members.sessions {
+// noteServed makes everyone due if other channels are served than before, because everyone's rights
+// may have changed. The caller holds mu.
+func (m *members) noteServed(channels map[string]string, now time.Time) {
+	if maps.Equal(channels, m.served) {
+		return
+	}
+	m.served = channels
+	for _, of := range m.sessions {
 		of.due = now
 	}
 }

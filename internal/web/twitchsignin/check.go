@@ -81,10 +81,11 @@ func (m *members) run(ctx context.Context, s *SignIns) {
 
 // lookThrough ends the sessions that are over, and asks Twitch about those that are due.
 func (s *SignIns) lookThrough() {
-	now := s.now()
+	now, served := s.now(), s.opts.Channels()
 	m := &s.members
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.noteServed(served, now)
 	for _, of := range m.sessions {
 		switch {
 		case of.isOver(now):

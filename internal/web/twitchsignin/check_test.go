@@ -357,7 +357,7 @@ func TestSessions_Bounded(t *testing.T) {
 			t.Errorf("%d sessions", len(s.List()))
 		}
 		for n := range mostSessions {
-			s.members.add(&session{id: access.SessionID(string(rune(n))), account: person.Account{ID: string(rune(n))}, begun: time.Now(), used: time.Now(), person: s.tw.New(token.Pair{}, nil)})
+			s.members.add(s.opts.Channels(), &session{id: access.SessionID(string(rune(n))), account: person.Account{ID: string(rune(n))}, begun: time.Now(), used: time.Now(), person: s.tw.New(token.Pair{}, nil)})
 		}
 		if s.members.count() != mostSessions || s.holds(owner) {
 			t.Errorf("%d sessions", s.members.count())
@@ -495,14 +495,14 @@ func TestWatch_Flood(t *testing.T) {
 	})
 }
 
-// TestNoteChannels checks that a newly served channel is found soon.
-func TestNoteChannels(t *testing.T) {
+// TestCheck_OtherChannels checks that a newly served channel is found soon.
+func TestCheck_OtherChannels(t *testing.T) {
 	testScene(t, func(t *testing.T, s *scene) {
+		twitchtest.Pass(lookEvery)
 		session := s.signIn("anna")
 		attic := s.srv.AddChannel("attic")
 		s.srv.SetModerator("attic", "anna", true)
 		s.opts.Channels = func() map[string]string { return map[string]string{s.garden: "garden", attic: "attic"} }
-		s.NoteChannels()
 		twitchtest.Pass(lookEvery)
 		if who, _, _ := s.Holder(t.Context(), session); who.Channels[attic] != auth.Moderate || who.Channels[s.garden] != auth.Moderate {
 			t.Errorf("%+v", who)

@@ -36,6 +36,7 @@ type members struct {
 	mu sync.Mutex
 	// sessions are by ID, which mu guards, as all fields of a session.
 	sessions map[string]*session
+	served   map[string]string // the channels when somebody signed in or was last checked
 	closed   bool
 
 	// people are the user IDs of everyone who is signed in. The map is never changed, so that a
@@ -102,7 +103,7 @@ func (s *SignIns) admit(ctx context.Context, p *person.Person) (secret string, f
 		return "", f
 	}
 	secret, now := access.NewMemberSession(), s.now()
-	s.members.add(&session{
+	s.members.add(served, &session{
 		id: access.SessionID(secret), person: p, account: account, channels: channels, begun: now, used: now, confirmed: now, due: nextCheck(now),
 	})
 	s.count(signedIn)
@@ -136,10 +137,12 @@ func (s *SignIns) names(channels map[string]standing) (logins []string) {
 	return logins
 }
 
-// add adds a session. If there are too many, it ends the oldest ones.
-func (m *members) add(added *session) {
+// add adds a session, which begins now while these channels are served. If there are too many
+// sessions, it ends the oldest ones.
+func (m *members) add(served map[string]string, added *session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.noteServed(served, added.begun)
 	own := func(s *session) bool { return s.account.ID == added.account.ID }
 	m.endOldest(mostOwn, own)
 	m.endOldest(mostSessions, func(*session) bool { return true })
