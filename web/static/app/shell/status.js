@@ -2,6 +2,7 @@
 // The state of chatguard: every part of it, and one word for all of them.
 
 import { t } from "../../text/text.js";
+import { clock } from "../words/time.js";
 /** @import { TextKey } from "../../text/text.js" */
 /** @import { Connection, Database, Shared, State } from "../core/state.js" */
 
@@ -25,11 +26,11 @@ const connectionNames = { Helix: "shell.twitch-api", Token: "shell.token" };
 
 // partsOf returns the state of every part, without the connection of the page itself.
 /** @param {State} of @returns {Part[]} */
-export function partsOf({ policy, status }) {
+export function partsOf({ policy, status, channels }) {
   const mode = policy && modeOf(policy);
   const database = status?.database && databaseOf(status.database);
   const shared = status?.shared && sharedOf(status.shared);
-  return [mode, ...(status?.connections ?? []).map(connectionOf), database, shared].filter(Boolean);
+  return [mode, ...(status?.connections ?? []).map((c) => connectionOf(c, channels)), database, shared].filter(Boolean);
 }
 
 // modeOf returns the mode in force: an enforcing policy only observes while its channel is paused.
@@ -41,11 +42,20 @@ function modeOf(policy) {
 
 // connectionOf returns the state of a connection. Even a state that this page doesn't know is
 // readable.
-/** @param {Connection} of @returns {Part} */
-function connectionOf({ name, state, detail }) {
+/** @param {Connection} connection @param {State["channels"]} channels @returns {Part} */
+function connectionOf({ name, state, detail }, channels) {
   const [kind, word] = connectionStates[state] ?? ["off"];
   const names = connectionNames[name];
-  return { kind, text: t("shell.connection", { name: names ? t(names) : name, state: word ? t(word) : state }), detail };
+  const switched = switchDetail(state, channels.find(({ login }) => name === `#${login}`));
+  return { kind, text: t("shell.connection", { name: names ? t(names) : name, state: word ? t(word) : state }), detail: switched ?? detail };
+}
+
+// switchDetail says more about a channel that is paused or in raid mode.
+/** @param {string} state @param {State["channels"][number] | undefined} channel */
+function switchDetail(state, channel) {
+  if (state === "paused" && channel?.paused_by) return t("shell.paused-by", { who: channel.paused_by });
+  if (state === "raid mode" && channel?.raid_until) return t("shell.raid-until", { time: clock(Date.parse(channel.raid_until)) });
+  return undefined;
 }
 
 /** @param {Database} database @returns {Part} */

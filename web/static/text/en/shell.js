@@ -186,6 +186,8 @@ export default {
   "state-paused": "paused",
   "state-raid": "raid mode",
   "state-slow": "slow mode",
+  "paused-by": "by {who}",
+  "raid-until": "until {time}",
   "state-standby": "standby",
   "state-configured": "limits as configured",
   "state-unasked": "not asked yet",
