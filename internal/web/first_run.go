@@ -67,6 +67,7 @@ func NewFirstRun(opts FirstRunOptions) (*FirstRun, error) {
 	mux.HandleFunc("/", problem.HandlerFunc(opts.Log, files.serve))
 	for pattern, h := range map[string]problem.Handler{
 		"POST /session":      guard.SignIn,
+		"GET /sign-in":       getNoWays,
 		"GET /session":       guard.Require(auth.Own, access.Everywhere, f.getSession),
 		"GET /channels":      guard.Require(auth.Own, access.Everywhere, f.getChannels),
 		"PUT /configuration": guard.Require(auth.Own, access.Everywhere, f.putConfiguration),

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/netip"
@@ -39,6 +41,7 @@ type twitchScene struct {
 	moderators auth.Access // what moderators may do
 	viewers    []auth.Viewer
 	metrics    *metrics.Set
+	log        bytes.Buffer // of the sign-ins
 }
 
 // newTwitch starts a fake Twitch. secret is that of the application; empty means that it has none.
@@ -84,7 +87,15 @@ func dashWithTwitchAt(t testing.TB, secret string, adjust ...func(*Options)) *tw
 		defer close(ended)
 		s.signIns.Run(ctx)
 	}()
-	t.Cleanup(func() { stop(); <-ended })
+	t.Cleanup(func() {
+		stop()
+		<-ended
+		for _, hidden := range []string{"fake0access", "fake0refresh", "fake0authorization0code", "fake0device", clientSecret} {
+			if strings.Contains(s.log.String(), hidden) {
+				t.Errorf("the log contains %s:\n%s", hidden, s.log.String())
+			}
+		}
+	})
 	return s
 }
 
@@ -102,7 +113,7 @@ func (s *twitchScene) newSignIns(t testing.TB, site access.Site, secret string) 
 	}
 	s.twitch.RegisterRedirect(address + twitchsignin.Callback)
 	made, err := twitchsignin.New(twitchsignin.Options{
-		Site: site, Address: address, Dashboard: true, Metrics: s.metrics, Now: s.now, Log: quiet,
+		Site: site, Address: address, Dashboard: true, Metrics: s.metrics, Now: s.now, Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Twitch:     func() (*person.Twitch, bool) { return tw, true },
 		Channels:   func() map[string]string { return map[string]string{s.garden: "garden", s.tea: "tea"} },
 		Moderators: func(string) auth.Access { return s.moderators },
@@ -267,13 +278,14 @@ func TestTwitchSignIn_Standing(t *testing.T) {
 func TestTwitchSignIn_NotModerator(t *testing.T) {
 	s := dashWithTwitch(t)
 	v := s.visitor()
-	a := v.get(v.authorize(v.begin(""), "stranger"))
-	wantPage(t, a, http.StatusForbidden, "On Twitch, you are signed in as stranger. Only the broadcasters and moderators of #garden, #tea may use this dashboard.",
+	s.twitch.Rename("stranger", `<b>"x"&`)
+	a := v.get(v.authorize(v.begin(""), `<b>"x"&`))
+	wantPage(t, a, http.StatusForbidden, "On Twitch, you are signed in as &lt;b&gt;&#34;x&#34;&amp;. Only the broadcasters and moderators of #garden, #tea may use this dashboard.",
 		`href="../../signin/twitch?account=other"`)
 	if v.isSignedIn() || s.signInCount("not_moderator") != 1 {
 		t.Error("signed in")
 	}
-	twitchtest.Eventually(t, "the token is revoked", func() bool { return s.twitch.Tokens("stranger") == 0 })
+	twitchtest.Eventually(t, "the token is revoked", func() bool { return s.twitch.Tokens(`<b>"x"&`) == 0 })
 	if page := v.begin("?account=other"); parseURL(page).Query().Get("force_verify") != "true" {
 		t.Errorf("another account: %s", page)
 	}

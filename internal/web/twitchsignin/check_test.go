@@ -3,9 +3,12 @@ package twitchsignin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,7 +51,7 @@ func testScene(t *testing.T, test func(t *testing.T, s *scene)) {
 		srv.RegisterRedirect("https://chat.example.org/" + Callback)
 		srv.SetModerator("garden", "anna", true)
 		s.SignIns, err = New(Options{
-			Address: "https://chat.example.org/", Dashboard: true, Metrics: metrics.NewSet(), Log: slog.New(slog.DiscardHandler),
+			Site: access.Site{PublicURL: &url.URL{Scheme: "https", Host: "chat.example.org"}}, Address: "https://chat.example.org/", Dashboard: true, Metrics: metrics.NewSet(), Log: slog.New(slog.DiscardHandler),
 			Twitch:     func() (*person.Twitch, bool) { return s.tw, true },
 			Channels:   func() map[string]string { return map[string]string{s.garden: "garden", s.tea: "tea"} },
 			Moderators: func(string) auth.Access { return auth.Moderate },
@@ -508,4 +511,57 @@ func TestCheck_OtherChannels(t *testing.T) {
 			t.Errorf("%+v", who)
 		}
 	})
+}
+
+// TestFinish_Slow checks that a Twitch that never answers leaves people with a page that says so, and
+// that only so many sign-ins wait for it.
+func TestFinish_Slow(t *testing.T) {
+	testScene(t, func(t *testing.T, s *scene) {
+		s.Join(func(http.ResponseWriter, *http.Request, string) { t.Error("somebody is signed in") })
+		s.srv.FailAuth(&faketwitch.Fault{Status: faketwitch.AsAsked, Delay: time.Hour})
+		var answers [mostAsking + 1]*httptest.ResponseRecorder
+		began := time.Now()
+		for i := range answers {
+			answers[i] = httptest.NewRecorder()
+			back := s.begin(fmt.Sprintf("192.0.2.%d", i))
+			go s.Finish(answers[i], back)
+			synctest.Wait() // it asks Twitch now
+		}
+		if last := answers[mostAsking]; last.Code != http.StatusServiceUnavailable || !strings.Contains(last.Body.String(), "Too many sign-ins at once") || !time.Now().Equal(began) {
+			t.Errorf("one too many: %d %s", last.Code, last.Body)
+		}
+		twitchtest.Pass(patience)
+		for _, a := range answers[:mostAsking] {
+			if a.Code != http.StatusBadGateway || !strings.Contains(a.Body.String(), "Twitch does not answer") {
+				t.Errorf("%d %s", a.Code, a.Body)
+			}
+		}
+		if n := s.asked(); n != mostAsking {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+// begin begins a sign-in from an address, lets anna authorize it, and returns the request with which
+// the browser comes back.
+func (s *scene) begin(from string) *http.Request {
+	s.Helper()
+	request := func(address string) *http.Request {
+		r := httptest.NewRequest("GET", address, nil)
+		r.RemoteAddr = from + ":1"
+		return r
+	}
+	w := httptest.NewRecorder()
+	if err := s.BeginCode(w, request(s.opts.Address+Begin)); err != nil {
+		s.Fatal(err)
+	}
+	back, err := s.srv.Authorize(w.Header().Get("Location"), "anna")
+	if err != nil {
+		s.Fatal(err)
+	}
+	r := request(back)
+	for _, c := range w.Result().Cookies() {
+		r.AddCookie(c)
+	}
+	return r
 }
