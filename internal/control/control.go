@@ -86,6 +86,8 @@ var (
 	ErrSilenced  = errors.New("the user is still timed out or banned") // everything else was done
 	ErrNoUndo    = errors.New("this pardon can't be undone any more: another one has followed, the user was reset, chatguard was restarted, or too much time has passed")
 	ErrExemption = errors.New("an exemption lasts at most a year")
+	// ErrMoreThanExemption is returned by SetExemption for another change.
+	ErrMoreThanExemption = errors.New("more than the exemption would change")
 )
 
 // Controls makes changes. It is safe for concurrent use. Create one with New.

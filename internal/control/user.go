@@ -106,6 +106,20 @@ func (c *Controls) SetOverride(ctx context.Context, t journal.Target, match []st
 	})
 }
 
+// SetExemption is SetOverride for a person who may exempt users, and end exemptions, but may not
+// change their numbers or time zone, or make limits apply to an exempt role. For such a change, the
+// error is ErrMoreThanExemption.
+func (c *Controls) SetExemption(ctx context.Context, t journal.Target, match []string, own chatguard.UserOverride) (Overridden, error) {
+	return c.override(ctx, t, match, journal.UserOverridden, func(before chatguard.UserOverride) (chatguard.UserOverride, any, error) {
+		allowed := before
+		allowed.Exempt, allowed.ExemptUntil = own.Exempt, own.ExemptUntil
+		if !sameOverride(allowed, own) || own.Exempt == chatguard.NeverExempt && before.Exempt != chatguard.NeverExempt {
+			return before, nil, ErrMoreThanExemption
+		}
+		return own, map[string]chatguard.UserOverride{"from": before, "to": own}, nil
+	})
+}
+
 // override replaces a user's override by the result of edit on the present one, and records the
 // action with edit's detail.
 func (c *Controls) override(

@@ -96,7 +96,7 @@ func TestAccess_CheckTokenSeesNothing(t *testing.T) {
 func TestSignIn_Token(t *testing.T) {
 	d := dash(t)
 	c := d.signIn(map[string]string{"token": d.newToken(auth.View)})
-	want := access.SignedInAs{Identity: auth.Identity{Name: "may-view", Access: auth.View, From: auth.FromToken}, Author: "token:may-view"}
+	want := access.SignedInAs{Identity: auth.Identity{Name: "may-view", Access: auth.View, From: auth.FromToken}, Author: "token:may-view", All: auth.View}
 	if me := decode[access.SignedInAs](t, d.do("GET", "/api/v1/session", nil, addCookie(c))); !reflect.DeepEqual(me, want) {
 		t.Errorf("signed in as %+v", me)
 	}

@@ -58,7 +58,7 @@ func (d *dashboard) wantAudit(action journal.AuditAction) {
 	d.store.mu.Lock()
 	defer d.store.mu.Unlock()
 	for _, a := range d.store.audits {
-		if a.Action == action && a.UserID == spammer.ID && a.Author == "anna" {
+		if a.Action == action && a.UserID == spammer.ID && a.Author == "link:anna" {
 			return
 		}
 	}

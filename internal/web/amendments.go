@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -75,7 +76,7 @@ func (h *amendments) exempt(w http.ResponseWriter, r *http.Request, who access.C
 }
 
 // putOverride is PUT …/override. It replaces the user's whole override. With If-Match, it replaces
-// only the override that the caller knows.
+// only the override that the caller knows. Without moderate access, it changes only the exemption.
 func (h *amendments) putOverride(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	var own chatguard.UserOverride
 	if err := problem.ReadJSON(w, r, &own); err != nil {
@@ -90,8 +91,15 @@ func (h *amendments) deleteOverride(w http.ResponseWriter, r *http.Request, who 
 }
 
 func (h *amendments) setOverride(w http.ResponseWriter, r *http.Request, who access.Caller, own chatguard.UserOverride) error {
+	set := (*control.Controls).SetOverride
+	if !who.Access.Allows(auth.Moderate) {
+		set = (*control.Controls).SetExemption
+	}
 	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (amended, error) {
-		done, err := h.controls.SetOverride(ctx, t, parseTags(r.Header.Get("If-Match")), own)
+		done, err := set(h.controls, ctx, t, parseTags(r.Header.Get("If-Match")), own)
+		if errors.Is(err, control.ErrMoreThanExemption) {
+			err = problem.New(http.StatusForbidden, "%s has %s access; changing more than the exemption needs moderate access.", who.Name, who.Access)
+		}
 		return changedOverride(done), err
 	})
 }
@@ -117,6 +125,9 @@ func amendAs[T any](h *amendments, w http.ResponseWriter, r *http.Request, who a
 		return err
 	}
 	done, err := change(r.Context(), journal.Target{ChannelID: channel, UserID: user, Author: who.Author()})
+	if errors.As(err, new(*problem.Problem)) {
+		return err
+	}
 	if err != nil {
 		return errControls(err)
 	}

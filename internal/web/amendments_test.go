@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
@@ -212,4 +214,33 @@ func TestAmendments_StoreInTrouble(t *testing.T) {
 	d.wantProblem("not noted", "POST", spammerPath+"/reset", nil, owned, http.StatusServiceUnavailable, "done, but it is not recorded in the audit")
 	d.store.failReads(errors.New("damaged: /secret/path"))
 	d.wantProblem("not read", "POST", "/api/v1/journal/"+fmt.Sprint(v.EntryID)+"/pardon", nil, owned, http.StatusServiceUnavailable, "the database is failing")
+}
+
+// A helper may exempt a user and end the exemption, which is how they undo it. Numbers, the time
+// zone, and limits for an exempt role need moderate access.
+func TestOverride_HelpersChangeExemption(t *testing.T) {
+	d := dash(t)
+	helper := setBearer(d.newToken(auth.Help))
+	path := channelPath + "/users/" + berta.ID + "/override"
+	numbers := chatguard.UserOverride{Timezone: "Europe/Berlin"}
+	done := decode[amended](t, d.do("PUT", path, numbers, asOwner))
+	exempted := decode[amended](t, d.do("POST", channelPath+"/users/"+berta.ID+"/exempt", lengthWanted{}, helper))
+	if exempted.Former == nil || exempted.Former.Timezone != numbers.Timezone || exempted.OverrideETag == done.OverrideETag {
+		t.Fatalf("exempted: %+v", exempted)
+	}
+	decode[amended](t, d.do("PUT", path, exempted.Former, helper, setHeader("If-Match", exempted.OverrideETag)))
+	other, never := numbers, numbers
+	other.Timezone = "Asia/Tokyo"
+	never.Exempt = chatguard.NeverExempt
+	for name, own := range map[string]chatguard.UserOverride{"time zone": other, "never": never, "nothing": {}} {
+		if a := d.do("PUT", path, own, helper); a.StatusCode != http.StatusForbidden || !strings.Contains(string(a.body), "needs moderate access") {
+			t.Errorf("%s: %s %s", name, a.Status, a.body)
+		}
+	}
+	if a := d.do("DELETE", path, nil, helper); a.StatusCode != http.StatusForbidden {
+		t.Errorf("no override: %s %s", a.Status, a.body)
+	}
+	if own := maps.Collect(d.guard.UserOverrides(channelID))[berta.ID]; own.Timezone != numbers.Timezone || own.Exempt != numbers.Exempt {
+		t.Errorf("the override is %+v", own)
+	}
 }

@@ -146,8 +146,8 @@ func (s *Server) userRoutes() []route {
 		{"DELETE /channels/{channel}/users/{id}/timeout", auth.Moderate, s.amendments.lifts((*control.Controls).LiftTimeout), nil},
 		{"POST /channels/{channel}/users/{id}/ban", auth.Moderate, s.amendments.ban, nil},
 		{"DELETE /channels/{channel}/users/{id}/ban", auth.Moderate, s.amendments.lifts((*control.Controls).LiftBan), nil},
-		{"PUT /channels/{channel}/users/{id}/override", auth.Moderate, s.amendments.putOverride, nil},
-		{"DELETE /channels/{channel}/users/{id}/override", auth.Moderate, s.amendments.deleteOverride, nil},
+		{"PUT /channels/{channel}/users/{id}/override", auth.Help, s.amendments.putOverride, nil},
+		{"DELETE /channels/{channel}/users/{id}/override", auth.Help, s.amendments.deleteOverride, nil},
 	}
 }
 

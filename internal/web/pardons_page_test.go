@@ -93,7 +93,7 @@ func TestPardonPage_SecondModerator(t *testing.T) {
 	decode[pardonedUser](t, d.do("POST", spammerPath+"/pardon", nil, d.asModerator("berta")))
 	w.See(hasStrikes(0))
 	w.act("pardon")
-	w.See(elementHasText(answerOf42, "Already pardoned by berta: 4 messages, 2 strikes removed, timeout or ban lifted."))
+	w.See(elementHasText(answerOf42, "Already pardoned by berta (token): 4 messages, 2 strikes removed, timeout or ban lifted."))
 	d.say(spammer, 1)
 	w.See(hasStrikes(1))
 	w.choose("Undo")

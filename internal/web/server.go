@@ -193,7 +193,7 @@ func New(opts Options) (*Server, error) {
 	})
 	var err error
 	if s.access, err = access.New(access.Options{
-		Site: opts.Site, Authorize: opts.Authorize, Sessions: opts.Sessions, Members: opts.Members, WrongCode: opts.WrongCode, Now: opts.Now, Log: opts.Log,
+		Site: opts.Site, Authorize: opts.Authorize, Sessions: opts.Sessions, Members: opts.Members, All: ofAll(s), WrongCode: opts.WrongCode, Now: opts.Now, Log: opts.Log,
 		NodesShare: s.Shared().NodesShare(),
 	}); err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func TestSwitchPage_PauseByKeyboard(t *testing.T) {
 	w.wantNoOverflow()
 	w.TypeIn("#pause", kb.Enter)
 	for _, each := range []*window{w, other} {
-		each.See(hasButton("pause", "Resume", "Paused by anna: nobody is throttled.") + "&&" + headerHasState("notice", "Observing nobody is throttled"))
+		each.See(hasButton("pause", "Resume", "Paused by anna (link): nobody is throttled.") + "&&" + headerHasState("notice", "Observing nobody is throttled"))
 		each.wantNoOverflow()
 	}
 	if focused := browsertest.Eval[string](w.Window, "document.activeElement.id"); focused != "pause" {
@@ -109,11 +109,11 @@ func TestSwitchPage_DoubleClick(t *testing.T) {
 		return fmt.Sprintf(`document.getElementById("pause").dispatchEvent(new MouseEvent("click", { bubbles: true, detail: %d }))`, detail)
 	}
 	w.Must(chromedp.Evaluate[chromedp.Void](click(1)))
-	w.See(hasButton("pause", "Resume", "Paused by anna"))
+	w.See(hasButton("pause", "Resume", "Paused by anna (link)"))
 	w.Must(chromedp.Evaluate[chromedp.Void](click(2)))
 	w.Press("#raid")
 	w.See(hasButton("raid", "End raid mode", ""))
-	if d.control.Switches(channelID).PausedBy != "anna" {
+	if d.control.Switches(channelID).PausedBy != "link:anna" {
 		t.Error("resumed by a double click")
 	}
 }

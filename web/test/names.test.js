@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { loginOf, nameOf } from "../static/app/core/state.js";
+import { authorName } from "../static/app/words/author.js";
+import { loadTexts } from "../static/text/text.js";
 
 const named = (display_name, login = "", user_id = "7") => ({ display_name, login, user_id });
 
@@ -22,4 +24,12 @@ test("loginOf: only a login that the name doesn't say", () => {
   assert.equal(loginOf(named("長い", "nagai")), "nagai");
   assert.equal(loginOf(named("TinyCricket", "tinycricket")), "");
   assert.equal(loginOf(named("", "anna")), "");
+});
+
+test("authorName: where an author comes from", async () => {
+  await loadTexts("words");
+  for (const [author, name] of [
+    ["owner", "owner"], ["anna", "anna"], ["chatguard", "chatguard"], ["twitch:anna", "anna on Twitch"], ["token:anna", "anna (token)"],
+    ["link:token:anna", "token:anna (link)"], ["site:anna", "anna (site)"], ["link:owner", "owner (link)"], ["other:anna", "other:anna"], ["", ""],
+  ]) assert.equal(authorName(author), name);
 });

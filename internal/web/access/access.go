@@ -34,13 +34,15 @@ type Caller struct {
 	may func(auth.Identity) bool
 }
 
-// Options configures an Authenticator. Authorize and Members may be nil; the other fields are
+// Options configures an Authenticator. Authorize, All and Members may be nil; the other fields are
 // required.
 type Options struct {
 	Site Site
 	// Authorize is another site's check. It returns false if the sender has no access.
 	Authorize func(*http.Request) (who auth.Identity, ok bool)
 	Sessions  Sessions
+	// All is the Scope of requests that are about all channels. Nil means Everywhere.
+	All Scope
 	// Members are people whose sessions another source keeps. Nil means that there are none.
 	Members   Members
 	WrongCode error // the error that Sessions returns for an invalid code
@@ -58,6 +60,7 @@ type Authenticator struct {
 	authorize  func(*http.Request) (auth.Identity, bool)
 	store      Sessions
 	members    Members // nil if there are none
+	all        Scope
 	wrongCode  error   // the store's error for an invalid code
 	nodesShare bool
 	signIns    *attempts // sign-ins by people
@@ -78,13 +81,16 @@ type Authenticator struct {
 
 // New returns an Authenticator.
 func New(opts Options) (*Authenticator, error) {
+	if opts.All == nil {
+		opts.All = Everywhere
+	}
 	signIns, err := newAttempts(opts.Now)
 	if err != nil {
 		return nil, err
 	}
 	bearers, err := newAttempts(opts.Now)
 	return &Authenticator{
-		site: opts.Site, authorize: opts.Authorize, store: opts.Sessions, members: opts.Members, wrongCode: opts.WrongCode, nodesShare: opts.NodesShare, signIns: signIns, bearers: bearers, now: opts.Now,
+		site: opts.Site, authorize: opts.Authorize, store: opts.Sessions, members: opts.Members, all: opts.All, wrongCode: opts.WrongCode, nodesShare: opts.NodesShare, signIns: signIns, bearers: bearers, now: opts.Now,
 		siteHash: sha256.Sum256([]byte(opts.Site.Token)), log: opts.Log, owners: map[string]time.Time{},
 	}, err
 }

@@ -62,16 +62,25 @@
  */
 
 /**
+ * @typedef {object} Me
+ * @property {string} name
+ * @property {string} access
+ * @property {string} [from]
+ * @property {string} author the name in records
+ * @property {string} [all] what they may do that is about all channels
+ * @property {Record<string, string>} [channels] what they may do in each channel, if that differs
+ * @property {boolean} [mounted] another site signs people in
+ * @property {{console: string}} [first_run] there is no configuration yet
+ */
+
+/**
  * @typedef {object} State
  * @property {"unknown" | "out" | "in"} session
  * @property {{busy: boolean, error: string, why?: string, mounted?: boolean}} signIn why says why a
  *   session ended; mounted is the same as in me
  * @property {Api.getSignIn} ways how people can sign in with Twitch; empty before that is known
  * @property {DeviceSignIn | null} device the sign-in by a code to enter on Twitch; null if none is open
- * @property {{name: string, access: string, from?: string, author: string, channels?: Record<string, string>, mounted?: boolean, first_run?: {console: string}}} me
- *   who is signed in; author is their name in records; channels is what they may do in each
- *   channel, if that differs; mounted is true if another site signs people in; first_run means that there
- *   is no configuration yet
+ * @property {Me} me who is signed in
  * @property {Page} route the page shown
  * @property {Query} query the address bar's parameters without the channel
  * @property {Api.Channel[]} channels
@@ -235,6 +244,12 @@ export const mayHelp = () => may("help");
 export const mayModerate = () => may("moderate");
 export const mayNotify = () => may("moderate-notices");
 export const mayOwn = () => may("own");
+
+// mayOwnAll reports whether the signed-in user may do everything in all channels. It is what the
+// installation as a whole needs: the bot's account, tokens and sessions.
+export function mayOwnAll() {
+  return state.me.all === "own";
+}
 
 // mayAct reports whether the signed-in user may time users out and ban them in the channel shown.
 export function mayAct() {

@@ -11,6 +11,7 @@ import { state, update } from "../core/state.js";
 import { isDirty } from "./draft.js";
 import { policyAddress, revert } from "./form.js";
 import { originText } from "./origin.js";
+import { authorName } from "../words/author.js";
 import { ChangeList } from "../words/changes.js";
 import { clock } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
@@ -99,7 +100,7 @@ function Revision({ revision: { number, author, at, difference, discarded, saved
     <li>
       <div>
         <p>
-          <strong>${number}</strong> <bdi>${author}</bdi> <time class="muted" datetime=${at}>${clock(Date.parse(at))}</time>
+          <strong>${number}</strong> <bdi>${authorName(author)}</bdi> <time class="muted" datetime=${at}>${clock(Date.parse(at))}</time>
           ${isLast && html` <span class="state good">${t("limits.in-force")}</span>`}${saved === false && html` <span class="state warn">${t("limits.unsaved")}</span>`}
         </p>
         ${discarded && html`<p class="muted">${originText("limits.restored-file", "limits.restored-code")}</p>`}

@@ -21,6 +21,7 @@ import { ChannelSettings } from "./settings-form.js";
 import { Icon } from "../widgets/icon.js";
 import { PageHead } from "../widgets/page-head.js";
 import { algorithmNames, algorithmOf } from "../words/algorithms.js";
+import { authorName } from "../words/author.js";
 import { capitalised } from "../words/roles.js";
 import { clock } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
@@ -101,7 +102,7 @@ function useFocus({ focus }) {
 function origin(revision) {
   if (revision === undefined) return t("limits.change-unknown");
   if (!revision?.changes?.length) return originText("limits.same-file", "limits.same-code");
-  return rich("limits.changed", { who: html`<bdi>${revision.author}</bdi>`, time: clock(Date.parse(revision.at)) });
+  return rich("limits.changed", { who: html`<bdi>${authorName(revision.author)}</bdi>`, time: clock(Date.parse(revision.at)) });
 }
 
 /** @param {Api.Policy} policy */

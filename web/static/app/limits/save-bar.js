@@ -6,6 +6,7 @@ import { html } from "../../vendor/htm-preact.js";
 import { combine, compare, mine } from "./conflict.js";
 import { isDirty } from "./draft.js";
 import { discard, edit, isUnsaved, load, undo } from "./form.js";
+import { authorName } from "../words/author.js";
 import { ChangeList } from "../words/changes.js";
 import { clock } from "../words/time.js";
 import { whyIdle } from "../words/idle.js";
@@ -75,7 +76,7 @@ function LimitsNotes({ state }) {
       ${unsaved && html`<p class="note warn unsaved"><span>${unsavedLimits(state.status?.database)}</span>${canUndo && html`<${Undo} form=${state.form} />`}</p>`}
       ${!unsaved && canUndo && html`
         <p class="note good">
-          <span>${rich("limits.saved", { who: html`<bdi>${made.revision.author}</bdi>`, time: clock(Date.parse(made.revision.at)) })}</span>
+          <span>${rich("limits.saved", { who: html`<bdi>${authorName(made.revision.author)}</bdi>`, time: clock(Date.parse(made.revision.at)) })}</span>
           <${Undo} form=${state.form} />
         </p>`}
     </div>
@@ -85,7 +86,7 @@ function LimitsNotes({ state }) {
 /** @param {{form: Form}} props */
 function Conflict({ form }) {
   const { author, theirs, problem } = form.conflict;
-  const who = author && html`<bdi>${author}</bdi>`;
+  const who = author && html`<bdi>${authorName(author)}</bdi>`;
   return html`
     <p class="note bad"><span>${who ? rich("limits.meanwhile", { who }) : t("limits.meanwhile-somebody")}</span></p>
     ${problem && html`<p class="note bad">${problem}</p>`}

@@ -4,7 +4,7 @@
 
 import { t } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";
-import { mayModerate } from "../core/state.js";
+import { mayModerate, mayNotify } from "../core/state.js";
 import { originText } from "./origin.js";
 import { discardSettings, editSettings, inChat, isEdited, loadSettings, noticeExample, reloadSettings, restoreSettings, saveSettings, settingsErrors } from "./settings.js";
 import { LimitField } from "../widgets/field.js";
@@ -66,7 +66,7 @@ const reader = "Anna";
 /** @param {{settings: Settings, errors: Record<string, string>}} props */
 function NoticeSettings({ settings, errors }) {
   const { notices, text } = settings.draft;
-  const fixed = !mayModerate();
+  const fixed = !mayNotify();
   return html`
     <fieldset class="card">
       <legend>${t("limits.notices")}</legend>

@@ -5,7 +5,7 @@
 import { t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
-import { asOf, isStanding, loginOf, mayModerate, nameOf, now } from "../core/state.js";
+import { asOf, isStanding, loginOf, mayHelp, nameOf, now } from "../core/state.js";
 import { ask, controlID } from "./question.js";
 import { Actions, RowQuestion } from "./row-question.js";
 import { countOf } from "./view.js";
@@ -42,7 +42,7 @@ export function userRow({ state, user, tab, index, height, held, isLeaving }) {
       <span role="cell" class="strikes">${annotated("unit", "now.strikes", { n: user.strikes })}</span>
       <${MaySpeak} user=${user} isLeaving=${isLeaving} />
       <${Text} user=${user} index=${index} asks=${held?.asks} isLeaving=${isLeaving} />
-      ${mayModerate() && !isLeaving && html`<div role="cell" class="acts"><${Actions} user=${user} index=${index} asks=${held?.asks} /></div>`}
+      ${mayHelp() && !isLeaving && html`<div role="cell" class="acts"><${Actions} user=${user} index=${index} asks=${held?.asks} /></div>`}
       ${held?.asks && html`<div role="cell" class="below"><${RowQuestion} state=${state} user=${user} held=${held} /></div>`}
     </div>
   `;

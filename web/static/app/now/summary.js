@@ -9,6 +9,7 @@ import { linkTo } from "../core/route.js";
 import { nameOf, update } from "../core/state.js";
 import { Copy } from "../widgets/copy.js";
 import { Icon } from "../widgets/icon.js";
+import { authorName } from "../words/author.js";
 /** @import { State } from "../core/state.js" */
 
 /** @typedef {{channel: string, body: Api.getChannelsSummary | null, problem: string}} Summaries */
@@ -62,7 +63,7 @@ function Details({ state, summary: { throttled, recorded, changes, more_changes:
 }
 
 /** @param {{author: string}[]} changes */
-const names = (changes) => commas([...new Set(changes.map(({ author }) => author))].slice(0, 3));
+const names = (changes) => commas([...new Set(changes.map(({ author }) => authorName(author)))].slice(0, 3));
 
 /** @param {string} at @param {string} timeZone */
 const time = (at, timeZone) => new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", timeZone }).format(Date.parse(at));

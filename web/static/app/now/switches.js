@@ -7,6 +7,7 @@ import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
 import { mayModerate, now, state, update } from "../core/state.js";
 import { Icon } from "../widgets/icon.js";
+import { authorName } from "../words/author.js";
 import { clock, seconds, wait } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
@@ -71,7 +72,7 @@ export function closeProblems() {
 function standingOf({ channels, channel }) {
   const { paused_by: pausedBy, raid_until: raidUntil } = channels.find((c) => c.id === channel) ?? {};
   return {
-    pause: pausedBy && rich("now.paused-by", { who: html`<bdi>${pausedBy}</bdi>` }),
+    pause: pausedBy && rich("now.paused-by", { who: html`<bdi>${authorName(pausedBy)}</bdi>` }),
     raid: raidUntil && t("now.raid-until", { time: clock(Date.parse(raidUntil)) }),
   };
 }

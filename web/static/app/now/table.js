@@ -4,7 +4,7 @@
 
 import { t, table } from "../../text/text.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef } from "../../vendor/htm-preact.js";
-import { farewell, isStanding, mayModerate, update } from "../core/state.js";
+import { farewell, isStanding, mayHelp, update } from "../core/state.js";
 import { heldRow, hold, placed, release } from "./held-row.js";
 import { controlID } from "./question.js";
 import { userRow } from "./row.js";
@@ -39,10 +39,10 @@ export function UsersTable({ state, users, tab, stale }) {
   };
   useEffect(() => () => update((s) => (s.held = null)), []);
   return html`
-    <div class="users ${stale} ${mayModerate() ? "steered" : ""}" role="table" aria-label=${t("now.users")} aria-rowcount=${rows.length + 1}>
+    <div class="users ${stale} ${mayHelp() ? "steered" : ""}" role="table" aria-label=${t("now.users")} aria-rowcount=${rows.length + 1}>
       <div role="row" class="head" aria-rowindex="1">
         ${Object.values(columns).map((name) => html`<span role="columnheader">${name}</span>`)}
-        ${mayModerate() && html`<span role="columnheader"><span class="unseen">${t("now.column-change")}</span></span>`}
+        ${mayHelp() && html`<span role="columnheader"><span class="unseen">${t("now.column-change")}</span></span>`}
       </div>
       <div role="rowgroup" class="rows" ref=${body} style=${{ height: ((rows.at(-1)?.index ?? -1) + 1) * height + "px" }} ...${holding(rows)}>
         ${shown.map(drawOnce)}

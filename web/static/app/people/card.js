@@ -4,7 +4,7 @@
 import { rich, sentences, t } from "../../text/text.js";
 import { html, useEffect, useRef } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
-import { loginOf, mayModerate, nameOf, now, shownID, update } from "../core/state.js";
+import { loginOf, mayHelp, nameOf, now, shownID, update } from "../core/state.js";
 import { UserButtons } from "./change-form.js";
 import { UserNotes } from "./notes.js";
 import { reload } from "./people.js";
@@ -33,7 +33,7 @@ export function UserCard({ state, person }) {
     <div class=${problem ? "stale" : ""}>
       <p class="why" ref=${why}><${Why} card=${card} state=${state} /></p>
       <p class="muted">${strikes(card)}</p>
-      ${mayModerate() && html`<${UserButtons} state=${state} person=${person} />`}
+      ${mayHelp() && html`<${UserButtons} state=${state} person=${person} />`}
       <${UserNotes} person=${person} />
       <${UserLimits} card=${card} shared=${state.status?.shared} />
       <${UserOwn} card=${card} />
@@ -89,7 +89,7 @@ function Entries({ state, card }) {
 }
 
 function EntryHead() {
-  const names = [t("people.time"), t("now.column-message"), t("now.limit"), t("now.column-action"), ...(mayModerate() ? [t("now.pardon")] : [])];
+  const names = [t("people.time"), t("now.column-message"), t("now.limit"), t("now.column-action"), ...(mayHelp() ? [t("now.pardon")] : [])];
   return html`<div role="row" class="head">${names.map((name) => html`<span role="columnheader">${name}</span>`)}</div>`;
 }
 

@@ -5,7 +5,7 @@
 import { rich, t } from "../../text/text.js";
 import { html, useEffect, useRef } from "../../vendor/htm-preact.js";
 import { exemptLengths, grantable, kindOf, mayUndo, noticeOf, outcomeOf, resetWarning } from "../changes/user.js";
-import { mayAct, shownID } from "../core/state.js";
+import { mayAct, mayModerate, shownID } from "../core/state.js";
 import { close, edit, isConflict, open, pardon, submit, undo } from "./form.js";
 import { OverrideFields } from "./override-fields.js";
 import { LimitField } from "../widgets/field.js";
@@ -42,6 +42,8 @@ function isPossible(kind, card) {
       return mayAct() && !card.silenced?.banned;
     case "lift":
       return mayAct() && Boolean(card.silenced);
+    case "override":
+      return mayModerate();
   }
   return true;
 }

@@ -6,10 +6,10 @@ import { html, useState } from "../../vendor/htm-preact.js";
 import { userAddress } from "../changes/user.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
-import { mayModerate, state } from "../core/state.js";
+import { mayHelp, state } from "../core/state.js";
 import { reload } from "./people.js";
 import { Icon } from "../widgets/icon.js";
-import { giver } from "../words/silence.js";
+import { authorName } from "../words/author.js";
 import { stamp } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
 /** @import { Person } from "./people.js" */
@@ -34,7 +34,7 @@ export function UserNotes({ person: { id, card } }) {
     if (!outcome.problem) await reload();
     return !outcome.problem;
   };
-  if (card.notes.length === 0 && !mayModerate()) return null;
+  if (card.notes.length === 0 && !mayHelp()) return null;
   return html`
     <section class="part notes" aria-labelledby="notes-on-user">
       <h3 id="notes-on-user">${t("people.notes")}</h3>
@@ -42,7 +42,7 @@ export function UserNotes({ person: { id, card } }) {
         ${card.notes.map((note) => html`
           <${Note} key=${note.id} note=${note} isAsked=${asked === note.id} ask=${ask} remove=${() => send("DELETE", `/notes/${note.id}`).then(() => ask(0))} />`)}
       </ul>
-      ${mayModerate() && html`<${NewNote} isFirst=${card.notes.length === 0} isBusy=${sending.busy} add=${(/** @type {string} */ text) => send("POST", "/notes", { text })} />`}
+      ${mayHelp() && html`<${NewNote} isFirst=${card.notes.length === 0} isBusy=${sending.busy} add=${(/** @type {string} */ text) => send("POST", "/notes", { text })} />`}
       <div role="status">
         ${sending.problem && html`<p class="error">${sending.problem}</p>`}
         ${sending.unsaved && html`<p class="note warn">${unsavedChange(state.status?.database)}</p>`}
@@ -67,8 +67,8 @@ function Note({ note, isAsked, ask, remove }) {
     <li>
       <p class="note-text"><bdi>${note.text}</bdi></p>
       <p class="note-by muted">
-        <span><bdi>${giver(note.author)}</bdi>${comma}<time datetime=${note.at}>${stamp(Date.parse(note.at))}</time></span>
-        ${mayModerate() && !isAsked && html`
+        <span><bdi>${authorName(note.author)}</bdi>${comma}<time datetime=${note.at}>${stamp(Date.parse(note.at))}</time></span>
+        ${mayHelp() && !isAsked && html`
           <button type="button" class="icon-only" aria-label=${t("people.delete-note")} title=${t("people.delete-note")} onClick=${() => ask(note.id)}><${Icon} name="trash" /></button>`}
       </p>
       ${isAsked && html`

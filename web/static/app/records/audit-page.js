@@ -12,7 +12,7 @@ import { begin, change, loadMore } from "./records.js";
 import { Icon } from "../widgets/icon.js";
 import { PageHead } from "../widgets/page-head.js";
 import { actionIcons, actionNames, AuditWords, changeName } from "../words/audit.js";
-import { giver } from "../words/silence.js";
+import { authorName } from "../words/author.js";
 import { stamp } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
 /** @import { Records } from "./records.js" */
@@ -58,7 +58,7 @@ function Change({ state, change }) {
   return html`
     <div role="row" class="audit">
       <time role="cell" class="when" datetime=${at}>${stamp(Date.parse(at))}</time>
-      <span role="cell" class="author"><bdi>${giver(author)}</bdi></span>
+      <span role="cell" class="author"><bdi>${authorName(author)}</bdi></span>
       <span role="cell" class="did"><${Icon} name=${actionIcons[action] ?? "history"} />${changeName(change)}</span>
       <span role="cell" class="user">${user ? html`<a href=${linkTo(state, "people", { user })}><bdi>${nameOf(change)}</bdi></a>` : html`<span class="muted">${t("records.of-channel")}</span>`}</span>
       <span role="cell" class="what"><${AuditWords} state=${state} change=${change} /></span>

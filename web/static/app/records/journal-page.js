@@ -4,7 +4,7 @@
 import { t, table } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";
 import { linkTo, pages } from "../core/route.js";
-import { mayModerate } from "../core/state.js";
+import { mayHelp } from "../core/state.js";
 import { Choice, filter, NameFilter, RecordsEnd, RecordsFilters } from "./frame.js";
 import { look, open, showFresh } from "./journal.js";
 import { EntryDialog } from "../widgets/entry-dialog.js";
@@ -80,7 +80,7 @@ function JournalFilters({ state, journal }) {
 /** @param {{state: State, entries: Api.Entry[]}} props */
 function JournalTable({ state, entries }) {
   const { body, first, count, height } = useLazyRows();
-  const names = [t("records.time"), t("now.column-user"), t("now.column-message"), t("now.limit"), t("now.column-action"), ...(mayModerate() ? [t("now.pardon")] : [])];
+  const names = [t("records.time"), t("now.column-user"), t("now.column-message"), t("now.limit"), t("now.column-action"), ...(mayHelp() ? [t("now.pardon")] : [])];
   return html`
     <div class="entries" role="table" aria-label=${t("records.messages")} aria-rowcount=${entries.length + 1}>
       <div role="row" class="head" aria-rowindex="1">${names.map((name) => html`<span role="columnheader">${name}</span>`)}</div>

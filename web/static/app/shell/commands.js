@@ -43,7 +43,7 @@ function toNodes(state) {
     go(linkTo(state, "now", { nodes: "1" }));
     openNodes();
   };
-  return state.status?.shared ? [{ id: "nodes", name: t("shell.nodes"), icon: "nodes", about: t("shell.nodes-about"), run }] : [];
+  return state.status?.shared && state.me.all ? [{ id: "nodes", name: t("shell.nodes"), icon: "nodes", about: t("shell.nodes-about"), run }] : [];
 }
 
 /** @param {State} state @returns {Command[]} */

@@ -83,8 +83,11 @@ async function lost(code, reason) {
   const pause = most * (0.5 + Math.random() / 2);
   retry = setTimeout(async () => {
     try {
-      const { body } = await request("GET", "/channels"); // fails with the reason, which a refused WebSocket doesn't give
-      update((s) => (s.channels = body.channels));
+      const [me, { body }] = await Promise.all([request("GET", "/session"), request("GET", "/channels")]); // fails with the reason, which a refused WebSocket doesn't give
+      update((s) => {
+        s.me = me.body; // rights may have changed
+        s.channels = body.channels;
+      });
       if (isGone()) choose();
       else follow();
     } catch (problem) {

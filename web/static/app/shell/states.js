@@ -25,7 +25,7 @@ export function Status({ state }) {
       <ul class="states ${state.feed.state === "lost" ? "stale" : ""}" aria-label=${t("shell.states")}>
         ${partsOf(state).map((part) => html`<${Line} key=${part.text} part=${part} />`)}
       </ul>
-      ${state.status?.shared && html`<a href=${linkTo(state, "now", { nodes: "1" })} onClick=${shutForNodes}><${Icon} name="nodes" />${t("shell.nodes")}</a>`}
+      ${state.status?.shared && state.me.all && html`<a href=${linkTo(state, "now", { nodes: "1" })} onClick=${shutForNodes}><${Icon} name="nodes" />${t("shell.nodes")}</a>`}
       ${state.start?.setup && html`<a href=${linkTo(state, "now", { setup: "1" })} onClick=${shut}><${Icon} name="check" />${t("shell.setup")}</a>`}
     </div>
   `;

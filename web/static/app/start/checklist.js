@@ -6,7 +6,7 @@ import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { fragment, linkTo } from "../core/route.js";
 import { ifSignedOut } from "../core/session.js";
-import { state as whole, update } from "../core/state.js";
+import { mayOwnAll, state as whole, update } from "../core/state.js";
 import { LoginDialog, open } from "./login.js";
 import { again, change } from "./setup.js";
 import { Copy } from "../widgets/copy.js";
@@ -63,7 +63,7 @@ function hide() {
 
 /** @param {Of & {is: string}} props */
 function Connect({ state, setup, is }) {
-  const isOwner = state.me.access === "own";
+  const isOwner = mayOwnAll();
   const button = (/** @type {string} */ text, /** @type {string} */ kind) => isOwner && html`<button type="button" id="connect" class=${kind} onClick=${open}>${text}</button>`;
   if (is === "done") {
     return html`

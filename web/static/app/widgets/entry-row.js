@@ -4,7 +4,7 @@
 import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
-import { mayModerate, nameOf, update } from "../core/state.js";
+import { mayHelp, nameOf, update } from "../core/state.js";
 import { PardonButton } from "./pardon.js";
 import { outcomeWords } from "../words/penalties.js";
 import { stamp } from "../words/time.js";
@@ -27,7 +27,7 @@ export function entryRow({ state, entry, hasUser, place, style, then }) {
       <span role="cell" class="text"><${Text} entry=${entry} id=${place === 0 ? "first-entry" : null} /></span>
       <span role="cell" class="limit"><bdi>${entry.limit}</bdi></span>
       <span role="cell" class="deed" title=${detail || null}><span class="chip ${kind}">${word}</span>${detail && html`<span class="detail muted"> ${detail}</span>`}</span>
-      ${mayModerate() && html`<span role="cell" class="forgive"><${PardonButton} state=${state} entry=${entry} then=${then} /></span>`}
+      ${mayHelp() && html`<span role="cell" class="forgive"><${PardonButton} state=${state} entry=${entry} then=${then} /></span>`}
     </div>
   `;
 }

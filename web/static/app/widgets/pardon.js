@@ -6,7 +6,8 @@ import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { request } from "../core/api.js";
 import { ifSignedOut } from "../core/session.js";
-import { mayModerate, nameOf, now, state, update } from "../core/state.js";
+import { mayHelp, nameOf, now, state, update } from "../core/state.js";
+import { authorName } from "../words/author.js";
 import { stamp } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
 
@@ -36,7 +37,7 @@ export function PardonButton({ state, entry, then }) {
   const press = () => (mayUndo ? unpardonEntry(entry, then) : isDone || pardonEntry(entry.id, then));
   return html`
     <span class="pardon">
-      ${mayModerate() && html`
+      ${mayHelp() && html`
         <button type="button" class="small" aria-disabled=${pardoned?.busy || (isDone && !mayUndo) ? "true" : "false"} aria-label=${about} onClick=${press}>
           ${mayUndo ? t("entries.undo") : isDone ? t("entries.pardoned") : t("entries.pardon")}
         </button>`}
@@ -53,13 +54,13 @@ export function PardonButton({ state, entry, then }) {
 
 /** @param {{note: Note}} props */
 function Pardoned({ note }) {
-  const title = t("entries.pardoned-by", { by: note.by, time: stamp(Date.parse(note.at)) });
+  const title = t("entries.pardoned-by", { by: authorName(note.by), time: stamp(Date.parse(note.at)) });
   return html`<span class="pardon muted" title=${title}>${t("entries.pardoned")}<span class="unseen"> ${pardonedBy(note)}</span></span>`;
 }
 
 // pardonedBy says who has pardoned an entry, and when.
 /** @param {Note} note */
-export const pardonedBy = ({ by, at }) => rich("entries.pardoned-by", { by: html`<bdi>${by}</bdi>`, time: stamp(Date.parse(at)) });
+export const pardonedBy = ({ by, at }) => rich("entries.pardoned-by", { by: html`<bdi>${authorName(by)}</bdi>`, time: stamp(Date.parse(at)) });
 
 /** @type {Pardoning} */
 const unpressed = { busy: false, problem: "", saved: true, pardon: 0, until: 0, isUndone: false };

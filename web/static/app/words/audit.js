@@ -4,9 +4,10 @@
 import { commas, rich, t, table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
+import { authorName } from "./author.js";
 import { ChangeList } from "./changes.js";
 import { OverrideWords } from "./overrides.js";
-import { giver, silenceWords } from "./silence.js";
+import { silenceWords } from "./silence.js";
 import { seconds, stamp, wait } from "./time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../core/state.js" */
@@ -95,11 +96,11 @@ const words = {
   ban: ({ reason, former }) => given(t("rules.audit-ban"), reason, former),
   lift: ({ banned, former }) => {
     if (!former?.by) return banned ? t("words.a-ban") : t("words.a-timeout");
-    const by = giver(former.by);
+    const by = authorName(former.by);
     return banned ? t("words.a-ban-by", { by }) : t("words.a-timeout-by", { by });
   },
   note: ({ text }) => rich("rules.quote", { text: quoted(text) }),
-  delete_note: ({ text, by }) => rich("rules.quote-by", { text: quoted(text), by: html`<bdi>${giver(String(by))}</bdi>` }),
+  delete_note: ({ text, by }) => rich("rules.quote-by", { text: quoted(text), by: html`<bdi>${authorName(String(by))}</bdi>` }),
   webhook: ({ name, host }) => html`<bdi>${commas([name, host])}</bdi>`,
   reset: () => t("rules.audit-reset"),
   pause: () => t("rules.audit-pause"),

@@ -2,6 +2,7 @@
 // Why a channel only observes although its policy enforces.
 
 import { t } from "../../text/text.js";
+import { authorName } from "./author.js";
 /** @import { State } from "../core/state.js" */
 /** @import { TextKey } from "../../text/text.js" */
 
@@ -18,7 +19,7 @@ export function whyIdle({ policy, status, channels, channel }) {
   const connections = status?.connections ?? [];
   const own = connections.filter(({ name }) => name === `#${shown?.login}`);
   const by = shown?.paused_by || own.find(({ state }) => state === "paused")?.detail?.replace(/^by /, "");
-  if (by) return t("rules.idle-paused-by", { by });
+  if (by) return t("rules.idle-paused-by", { by: authorName(by) });
   const held = own.find(({ state }) => state === "observing");
   if (held) return because(held.detail);
   const found = connections.find(({ state }) => broken[state]);

@@ -3,6 +3,7 @@
 
 import { commas, sentences, t } from "../../text/text.js";
 import { now } from "../core/state.js";
+import { authorName } from "./author.js";
 import { isShared } from "./scopes.js";
 import { upcoming, wait } from "./time.js";
 
@@ -33,7 +34,7 @@ function done(pardon) {
   ].filter(Boolean);
   if (isOver && parts.length === 0) return t("words.uncounted-said");
   const what = commas([isOver ? t("words.uncounted") : t("words.messages", { n: messages }), ...parts]);
-  return again && !isOver ? t("words.pardoned-already-said", { by, what }) : t("words.pardoned-said", { what });
+  return again && !isOver ? t("words.pardoned-already-said", { by: authorName(by), what }) : t("words.pardoned-said", { what });
 }
 
 /** @param {Api.postChannelsUsersPardon} of */

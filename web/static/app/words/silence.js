@@ -3,22 +3,17 @@
 
 import { rich, sentences, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
+import { authorName } from "./author.js";
 import { clock, length, toMinute, wait } from "./time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
 
-// giver names who gave a timeout or ban.
-/** @param {string} by */
-export const giver = (by) => (by.startsWith(twitch) ? t("words.on-twitch", { name: by.slice(twitch.length) }) : by);
-
-const twitch = "twitch:"; // before the names of moderators who act on Twitch
-
-// silenceWords describes a timeout or ban: "a timeout until 14:03:22 CET by anna". A giver that
+// silenceWords describes a timeout or ban: "a timeout until 14:03:22 CET by anna". A authorName that
 // isn't known is left out.
 /** @param {Api.Silence} silence @param {string} [zone] */
 export function silenceWords({ banned, until, by }, zone) {
-  if (banned) return by ? t("words.a-ban-by", { by: giver(by) }) : t("words.a-ban");
+  if (banned) return by ? t("words.a-ban-by", { by: authorName(by) }) : t("words.a-ban");
   const time = clock(Date.parse(until ?? ""), zone);
-  return by ? t("words.a-timeout-until-by", { time, by: giver(by) }) : t("words.a-timeout-until", { time });
+  return by ? t("words.a-timeout-until-by", { time, by: authorName(by) }) : t("words.a-timeout-until", { time });
 }
 
 // timeoutWords, banWords and liftWords describe the answer to a timeout, a ban and the end of one:
@@ -33,14 +28,14 @@ export function timeoutWords({ silenced, before }, me, zone) {
 /** @param {Api.postChannelsUsersBan} answer @param {string} me @param {string} [zone] */
 export function banWords({ already, silenced, before }, me, zone) {
   if (!already) return { done: t("words.banned"), sentence: sentences(t("words.banned-said"), replaced(before, me, zone)), severity: "banned" };
-  const sentence = silenced?.by ? t("words.already-banned-by-said", { by: giver(silenced.by) }) : t("words.already-banned-said");
+  const sentence = silenced?.by ? t("words.already-banned-by-said", { by: authorName(silenced.by) }) : t("words.already-banned-said");
   return { done: t("words.already-banned"), sentence, severity: "banned" };
 }
 
 /** @param {Api.deleteChannelsUsersBan} answer @param {string} me */
 export function liftWords({ already, before }, me) {
   if (already) return { done: t("words.not-banned"), sentence: t("words.not-banned-said"), severity: "" };
-  const whose = before?.by && before.by !== me && t("words.given-by-said", { by: giver(before.by) });
+  const whose = before?.by && before.by !== me && t("words.given-by-said", { by: authorName(before.by) });
   const [done, said] = !before ? [t("words.lifted"), t("words.lifted-said")]
     : before.banned ? [t("words.unbanned"), t("words.unbanned-said")]
     : [t("words.timeout-ended"), t("words.timeout-ended-said")];
@@ -76,7 +71,7 @@ export function liftNames(silence) {
 /** @param {Api.Silence | null | undefined} silence @param {Value} who */
 export function liftQuestion(silence, who) {
   if (!silence?.by) return isTimeout(silence) ? rich("words.end-timeout-question", { who }) : rich("words.unban-question", { who });
-  const values = { who, by: html`<bdi>${giver(silence.by)}</bdi>` };
+  const values = { who, by: html`<bdi>${authorName(silence.by)}</bdi>` };
   return isTimeout(silence) ? rich("words.end-timeout-question-by", values) : rich("words.unban-question-by", values);
 }
 

@@ -5,7 +5,7 @@ import { rich, t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { nameOf, now } from "../core/state.js";
 import { roleNames } from "./roles.js";
-import { giver } from "./silence.js";
+import { authorName } from "./author.js";
 import { clock, upcoming, wait, waitUntil } from "./time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
 /** @import { State } from "../core/state.js" */
@@ -27,7 +27,7 @@ export function Why({ card, state: { policy, channels, channel } }) {
   const values = { who, limit: named(verdict), next: passing(verdict) };
   if (!verdict.allowed) return rich("rules.why-throttled", values);
   const { paused_by: pausedBy } = channels.find((c) => c.id === channel) ?? {};
-  if (pausedBy) return rich("rules.why-paused", { ...values, by: html`<bdi>${pausedBy}</bdi>` });
+  if (pausedBy) return rich("rules.why-paused", { ...values, by: html`<bdi>${authorName(pausedBy)}</bdi>` });
   return policy?.in_force === "enforce" ? rich("rules.why-limit-observes", values) : rich("rules.why-observes", values);
 }
 
@@ -50,7 +50,7 @@ function timedOut(who, end, verdict, by) {
 
 // giverOf names who gave a timeout or ban, unless it was chatguard.
 /** @param {Api.Silence | null | undefined} silence */
-const giverOf = (silence) => (silence?.by && silence.by !== "chatguard" ? html`<bdi>${giver(silence.by)}</bdi>` : null);
+const giverOf = (silence) => (silence?.by && silence.by !== "chatguard" ? html`<bdi>${authorName(silence.by)}</bdi>` : null);
 
 /** @param {Value} who @param {Api.getChannelsUsers} of */
 function exempt(who, { override: { exempt, exempt_until: until }, roles: held }) {

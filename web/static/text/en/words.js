@@ -79,6 +79,9 @@ export default {
 
   // Timeouts and bans within sentences, and who gave them
   "on-twitch": "{name} on Twitch",
+  "by-token": "{name} (token)",
+  "by-link": "{name} (link)",
+  "by-site": "{name} (site)",
   "a-ban": "a ban",
   "a-ban-by": "a ban by {by}",
   "a-timeout": "a timeout",
