@@ -16,7 +16,7 @@ func newBackupCommand() *cobra.Command {
 		Long: `Copies a snapshot of the whole database to FILE. FILE is itself a database and can replace the
 original. Works while chatguard runs, and never delays it. FILE appears when it is complete, or not at all.
 
-FILE contains chat text and sign-ins, so only its owner can read it.`,
+FILE contains chat text, sign-ins and the secrets of webhooks, so only its owner can read it.`,
 		Example: `  chatguard backup chatguard-backup.db
   chatguard backup --force /mnt/usb/chatguard.db`,
 		Args: cobra.MatchAll(oneFile("a FILE to write"), refuseStream),

@@ -19,14 +19,13 @@ import (
 )
 
 const (
-	tryTime     = 10 * time.Second // usual timeout of a request
-	dialTime    = 5 * time.Second  // of connecting
-	maxAnswer   = 4 << 10          // bytes of an answer that are read
-	maxHeaders  = 16 << 10         // bytes of an answer's headers
-	maxExcerpt  = 200              // characters of an answer that are shown
-	mostWait    = time.Hour        // maximum wait that a server can ask for
-	idleTime    = 30 * time.Second // of an open connection
-	connections = 2                // open connections per server
+	tryTime    = 10 * time.Second // usual timeout of a request
+	dialTime   = 5 * time.Second  // of connecting
+	maxAnswer  = 4 << 10          // bytes of an answer that are read
+	maxHeaders = 16 << 10         // bytes of an answer's headers
+	maxExcerpt = 200              // characters of an answer that are shown
+	mostWait   = time.Hour        // maximum wait that a server can ask for
+	idleTime   = 30 * time.Second // of an open connection
 )
 
 // client sends requests to hooks. It uses no proxy, and follows no redirect.
@@ -51,7 +50,6 @@ func newHTTPClient(dialer *net.Dialer) *http.Client {
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 			TLSHandshakeTimeout:    dialTime,
 			MaxResponseHeaderBytes: maxHeaders,
-			MaxConnsPerHost:        connections,
 			IdleConnTimeout:        idleTime,
 			DisableCompression:     true, // a small answer can't become a large one
 		},

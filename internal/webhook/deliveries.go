@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
 // Delivery is an event for a hook as people see it.
@@ -19,9 +21,12 @@ type Delivery struct {
 	Reason  string    `json:"reason,omitempty"` // why the last try failed, or why it was given up
 }
 
+// maxShown is the maximum length of a delivery's text, in bytes.
+const maxShown = 600
+
 func (d *delivery) shown() Delivery {
 	shown := Delivery{
-		ID: d.ID, Event: d.event.Kind, At: d.event.At, Text: d.event.Text,
+		ID: d.ID, Event: d.event.Kind, At: d.event.At, Text: hostile.Clip(d.event.Text, maxShown),
 		Tries: d.Tries, NextAt: d.NextAt, DeadAt: d.DeadAt, Reason: d.Reason,
 	}
 	if d.event.Channel != nil {
@@ -66,7 +71,7 @@ func (s *Sender) Resend(ctx context.Context, id string, number int64, author str
 	old := q.dead[i]
 	q.dead = slices.Delete(q.dead, i, i+1)
 	s.opts.Store.DeleteWebhookDelivery(old.ID)
-	s.enqueue(q, old.event) // a new number keeps the order after a restart
+	s.enqueue(q, old.event, old.Event) // a new number keeps the order after a restart
 	s.mu.Unlock()
 	return s.record(ctx, author, map[string]any{"name": q.Name, "did": "sent again", "event": old.event.Kind})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -170,7 +171,7 @@ func (w writer) bans(bans []BannedUser) description {
 func (w writer) user(login, displayName, id string) value {
 	switch {
 	case login == "" && displayName == "":
-		return w.word("user", id)
+		return w.word("user", hostile.OneLine(hostile.Visible(id), mostName))
 	case login == "" || displayName != "" && strings.EqualFold(login, displayName):
 		return w.word("user", displayName)
 	case displayName == "":

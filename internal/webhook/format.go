@@ -1,10 +1,13 @@
 package webhook
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
 // body returns what a hook receives about an event.
@@ -12,7 +15,10 @@ func (f Format) body(e *Event) ([]byte, error) {
 	if f == Discord {
 		return json.Marshal(discordMessage(e))
 	}
-	return json.Marshal(e)
+	// IDs stay as they are, but nothing in them changes how the body is shown.
+	var escaped bytes.Buffer
+	err := json.NewEncoder(hostile.EscapeWriter{W: &escaped}).Encode(e)
+	return bytes.TrimSpace(escaped.Bytes()), err
 }
 
 // embedded is a message for one of Discord's webhooks.

@@ -75,11 +75,22 @@ func TestFormats_HostileNames(t *testing.T) {
 	}
 	e.clean()
 	e.Text = sentence(&e)
+	e.Bans[0] = BannedUser{UserID: "check:\u202e7"}
 	for _, format := range Formats {
 		body, err := format.body(&e)
 		must(t, err)
+		if strings.ContainsFunc(string(body), hostile.IsInvisible) {
+			t.Errorf("%s: invisible characters in the body", format)
+		}
 		var value any
 		must(t, json.Unmarshal(body, &value))
+		if format == Signed {
+			bans := value.(map[string]any)["bans"].([]any)
+			if id := bans[0].(map[string]any)["user_id"]; id != "check:\u202e7" {
+				t.Errorf("the ID is %q", id)
+			}
+			delete(bans[0].(map[string]any), "user_id")
+		}
 		eachText(value, func(text string) {
 			if strings.ContainsFunc(strings.ReplaceAll(text, "\n", ""), hostile.IsInvisible) {
 				t.Errorf("%s: invisible characters in %.200q", format, text)

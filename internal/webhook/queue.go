@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -130,14 +129,10 @@ func pause(failures int) time.Duration {
 	return time.Duration(float64(length) * (0.8 + 0.4*rand.Float64()))
 }
 
-// enqueue adds an event to a queue. The caller holds mu.
-func (s *Sender) enqueue(q *queue, e Event) {
-	text, err := json.Marshal(e)
-	if err != nil {
-		panic(err) // events can be encoded
-	}
+// enqueue adds an event, whose JSON is text, to a queue. The caller holds mu.
+func (s *Sender) enqueue(q *queue, e Event, text string) {
 	s.last++
-	d := &delivery{event: e, WebhookDelivery: journal.WebhookDelivery{ID: s.last, WebhookID: q.ID, QueuedAt: s.opts.Now().UTC(), Event: string(text)}}
+	d := &delivery{event: e, WebhookDelivery: journal.WebhookDelivery{ID: s.last, WebhookID: q.ID, QueuedAt: s.opts.Now().UTC(), Event: text}}
 	if q.state.Off != "" {
 		s.bury(q, d, "the webhook is switched off")
 		s.store(q)

@@ -215,9 +215,13 @@ func (s *Sender) Send(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e = s.complete(e)
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // events can be encoded
+	}
 	for _, q := range s.hooks {
 		if !q.isAbsent && q.wants(&e) {
-			s.enqueue(q, e)
+			s.enqueue(q, e, string(text))
 		}
 	}
 }

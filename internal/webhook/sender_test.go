@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -329,6 +332,19 @@ func TestSend_Redirect(t *testing.T) {
 	}
 	if n := len(inside.requests); n > 0 {
 		t.Errorf("%d redirects were followed", n)
+	}
+}
+
+func TestSend_Certificate(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	defer s.Close()
+	c := newClient(nil, time.Now)
+	defer c.close()
+	o := c.send(t.Context(), Hook{Address: Address(s.URL), Format: Discord, AllowPrivate: true}, &Event{Kind: Test})
+	if o.fate != tryAgain || !strings.HasPrefix(o.reason, "the server's certificate isn't valid: ") {
+		t.Errorf("%+v", o)
 	}
 }
 
