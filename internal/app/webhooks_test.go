@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,17 +156,24 @@ func TestWebhooks_Failure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSimulation(t, withWebhook(oneMessageConfig(config.TransportIRC)), faketwitch.Options{Channels: []string{"gardenhour"}})
+		usual := s.dial
+		var isDown atomic.Bool
+		s.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if isDown.Load() {
+				return nil, net.ErrClosed
+			}
+			return usual(ctx, network, address)
+		}
 		s.start()
 		s.advance(time.Minute)
 		s.wantEvents()
-		usual := s.dial
-		s.dial = func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }
+		isDown.Store(true)
 		s.server.Disconnect()
 		s.advance(20 * time.Second)
 		s.wantEvents()
 		s.advance(20 * time.Second)
 		s.wantEvents("failure: Twitch fails. ")
-		s.dial = usual
+		isDown.Store(false)
 		s.advance(10 * time.Minute)
 		s.wantEvents("failure: Twitch works again. It failed from")
 	})
