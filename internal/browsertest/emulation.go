@@ -47,6 +47,12 @@ func (w *Window) Transparent() {
 	w.Must(call(emulation.SetDefaultBackgroundColorOverride, emulation.SetDefaultBackgroundColorOverrideParams{Color: &cdp.RGBA{A: 1e-6}}))
 }
 
+// SetTimezone sets the time zone of the person's machine.
+func (w *Window) SetTimezone(zone string) {
+	w.Helper()
+	w.Must(call(emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone}))
+}
+
 // keepFocus makes the page believe that its window is in front, whatever other tests' windows do.
 func (w *Window) keepFocus() {
 	w.Helper()

@@ -61,6 +61,12 @@ func (s Site) isTLSOnly(r *http.Request) bool {
 	return s.isSecure(r) && s.mount() == "/" && notAddress != nil && !isLoopback(host)
 }
 
+// IsFromProxy reports whether the request has come over a connection of one of our proxies.
+func (s Site) IsFromProxy(r *http.Request) bool {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && s.originOf(peer.Addr().Unmap()) == proxyOrigin
+}
+
 // Client returns the address that the request comes from: the last forwarded address that isn't one
 // of our proxies.
 func (s Site) Client(r *http.Request) netip.Addr {
