@@ -32,6 +32,8 @@ func (s *Server) openRoutes() []openRoute {
 		{"GET /readyz", s.probes.getReady},
 		{"GET /metrics", s.probes.getMetrics},
 		{"GET /openapi.json", getOpenAPI},
+		{"GET /viewer", s.viewers.get},
+		{"DELETE /viewer", s.viewers.end},
 	}...)
 }
 

@@ -70,3 +70,41 @@ func (d *dashboard) signInModerators(n int) (cookies []string) {
 	}
 	return cookies
 }
+
+// viewerRounds is how often decisions are measured without viewers, and with them.
+const viewerRounds = 4
+
+// BenchmarkViewers measures decisions while 10,000 signed-in viewers send 2,000 requests per second
+// about themselves, in turns with decisions without viewers. Another process, which stands for a
+// proxy, sends the requests.
+func BenchmarkViewers(b *testing.B) {
+	for range b.N {
+		d := dash(b, showViewers, behindProxy)
+		look, stop := d.openViewers(benchViewers)
+		d.runChat() // everyone uses up their allowance
+		look()      // and is remembered
+		var alone, watched []time.Duration
+		var busy time.Duration
+		for range viewerRounds {
+			alone = append(alone, d.runChat()...)
+			used := processorTime(b)
+			done := make(chan int)
+			go func() { done <- look() }()
+			watched = append(watched, d.runChat()...)
+			if n := <-done; n != int(benchLasts.Seconds()*viewerRate) {
+				b.Errorf("%d answers", n)
+			}
+			busy += processorTime(b) - used
+		}
+		stop()
+		slices.Sort(alone)
+		slices.Sort(watched)
+		b.ReportMetric(100*busy.Seconds()/(viewerRounds*benchLasts).Seconds(), "%core")
+		for name, share := range map[string]int{"p50": 50, "p99": 99} {
+			at := len(alone) * share / 100
+			b.ReportMetric(float64(alone[at].Nanoseconds()), name+"-alone-ns")
+			b.ReportMetric(float64(watched[at])/float64(alone[at]), name+"-times")
+		}
+	}
+	b.ReportMetric(0, "ns/op") // meaningless here
+}

@@ -71,9 +71,18 @@ var newFiles = sync.OnceValues(func() (files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: embedded files: %w", err)
 	}
-	all[""], all["lab"], all["overlay"] = all[indexFile], all[labFile], all[overlayFile]
+	all[""], all["lab"], all["overlay"], all[viewerPage] = all[indexFile], all[labFile], all[overlayFile], all[viewerFile]
 	return all, nil
 })
+
+// without returns the files without those with some names.
+func (f files) without(names ...string) files {
+	some := maps.Clone(f)
+	for _, name := range names {
+		delete(some, name)
+	}
+	return some
+}
 
 // noticeOf returns the comment with which a library's module begins: its copyright notice.
 func noticeOf(name string, module []byte) []byte {
@@ -103,14 +112,15 @@ func stripComments(module []byte) []byte {
 	return served
 }
 
-// The documents: the dashboard, the Lab and the overlay for streams.
+// The documents: the dashboard, the Lab, the overlay for streams, and the page for viewers.
 const (
 	indexFile   = "index.html"
 	labFile     = "lab.html"
 	overlayFile = "overlay.html"
+	viewerFile  = "viewer.html"
 )
 
-var documents = []string{indexFile, labFile, overlayFile}
+var documents = []string{indexFile, labFile, overlayFile, viewerFile}
 
 // preloadsHere is the line of a document that addPreloads replaces.
 const preloadsHere = "  <!-- modulepreload -->\n"

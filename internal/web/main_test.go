@@ -16,6 +16,10 @@ func TestMain(m *testing.M) {
 		readFeeds(feeds)
 		return
 	}
+	if os.Getenv(benchLookers) != "" {
+		lookAsViewers()
+		return
+	}
 	code := m.Run()
 	stopBrowser()
 	if err := goleak.Find(); code == 0 && err != nil {

@@ -69,6 +69,10 @@ var documented = map[string]about{
 	"GET /overlay": {
 		says:  "What the overlay for streams shows of a channel: how many users are throttled now, and who was throttled last, newest first.",
 		query: params(inOneChannel), answers: typeOf[live.Overlay](), tagged: true},
+	"GET /viewer": {
+		says:  "What a viewer who has signed in with Twitch may know about themselves in a channel. 404 if there is no page for viewers.",
+		query: params(inChannelOfViewers), answers: typeOf[viewerStanding]()},
+	"DELETE /viewer": {says: "Sign the viewer out."},
 	"GET /throttled": {
 		says:  "Who is throttled now, by what, until when and how often. With within, also who was throttled in that many seconds.",
 		query: params(inChannel, withinSeconds), answers: typeOf[struct {

@@ -250,10 +250,12 @@ func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
 		o.ExportPolicy = func(chatguard.Policy) ([]byte, error) { return []byte("mode = \"observe\"\n"), nil }
 		o.Login = &fakeLogin{}
 		o.Setup = func(string) (BotSetup, bool) { return BotSetup{}, true }
+		o.ViewerPage = true
 	})
 	device := d.do("POST", "/api/v1/session/device", nil).Cookies()[0]
 	entry := d.say(spammer, 4).EntryID
 	requests := d.validRequests(channelID)
+	requests["GET /viewer"], requests["DELETE /viewer"] = validRequest{nil, d.asViewer(viewerOf(spammer))}, validRequest{nil, d.asViewer(viewerOf(spammer))}
 	requests["GET /session/device"] = validRequest{nil, addCookie(device)}
 	own, err := d.opts.Webhooks.Add(t.Context(), webhook.Wanted{Name: "own", Address: "https://example.com/hook", Format: webhook.Discord, Events: webhook.Kinds}, "owner")
 	if err != nil {

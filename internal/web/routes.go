@@ -17,6 +17,11 @@ func (s *Server) newHandler() (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
+	if s.viewers == nil {
+		files = files.without(viewerPage, viewerFile)
+	} else {
+		mux.HandleFunc("GET /viewer/{login}", problem.HandlerFunc(s.opts.Log, s.viewers.toPage))
+	}
 	mux.HandleFunc("/", problem.HandlerFunc(s.opts.Log, files.serve))
 	for path, h := range map[string]problem.Handler{"/healthz": getHealth, "/readyz": s.probes.getReady, "/metrics": s.probes.getMetrics} {
 		// Serve these at the paths that probes expect.

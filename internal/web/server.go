@@ -67,6 +67,10 @@ type Options struct {
 	// that it is off. It is off if the dashboard is part of another site, too.
 	TwitchSignIn TwitchSignIn
 
+	// ViewerPage turns on the page on which viewers see when they may write again. It is always off
+	// if the dashboard is part of another site.
+	ViewerPage bool
+
 	// Policies are the channels' policies. The caller must make them notify the Server of changes.
 	Policies *control.Policies
 
@@ -150,6 +154,7 @@ type Server struct {
 	// The remaining fields answer requests, each for one resource.
 	states     states
 	overlays   overlays
+	viewers    *viewers // nil if there is no page for them
 	switches   *switches
 	settings   *settings
 	policies   *policies
@@ -196,6 +201,9 @@ func New(opts Options) (*Server, error) {
 		Site: opts.Site, Authorize: opts.Authorize, Sessions: opts.Sessions, Members: opts.Members, All: ofAll(s), WrongCode: opts.WrongCode, Now: opts.Now, Log: opts.Log,
 		NodesShare: s.Shared().NodesShare(),
 	}); err != nil {
+		return nil, err
+	}
+	if s.viewers, err = newViewers(s); err != nil {
 		return nil, err
 	}
 	s.joinTwitchSignIn()
@@ -273,6 +281,12 @@ func (s *Server) Keep(ctx context.Context) {
 	s.kept.Store(false)
 	s.Model.Close()
 	forgetting.Wait()
+}
+
+// Amended judges a user again after a change of the user, as live.Model.Amended does.
+func (s *Server) Amended(channelID, userID string) {
+	s.viewers.forget(channelID, userID)
+	s.Model.Amended(channelID, userID)
 }
 
 // Asked returns the IDs of the channels that servers have asked about with POST /check since the

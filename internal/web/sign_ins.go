@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
@@ -13,6 +14,10 @@ type TwitchSignIn interface {
 	access.Members
 	// Join sets the func that answers a request with the cookie of a new session.
 	Join(start func(w http.ResponseWriter, r *http.Request, session string))
+	// JoinViewers lets viewers sign in. page is the address of their page, relative to the
+	// dashboard. signedIn answers the request of a viewer who has said who they are, at an address
+	// two levels below the dashboard.
+	JoinViewers(page string, signedIn func(w http.ResponseWriter, r *http.Request, v auth.Viewer) error)
 	// GetWays is GET /sign-in, and tells pages what they can offer.
 	GetWays(w http.ResponseWriter, r *http.Request) error
 	// BeginCode and Finish are the two pages of a sign-in by authorization code.
@@ -23,10 +28,16 @@ type TwitchSignIn interface {
 	GetDevice(w http.ResponseWriter, r *http.Request) error
 }
 
-// joinTwitchSignIn connects the sign-in with Twitch with the sessions.
+// joinTwitchSignIn connects the sign-in with Twitch with the sessions, and with the page for
+// viewers.
 func (s *Server) joinTwitchSignIn() {
-	if s.opts.TwitchSignIn != nil {
-		s.opts.TwitchSignIn.Join(s.access.StartMember)
+	with := s.opts.TwitchSignIn
+	if with == nil {
+		return
+	}
+	with.Join(s.access.StartMember)
+	if s.viewers != nil {
+		with.JoinViewers(viewerPage, s.viewers.begin)
 	}
 }
 

@@ -10,7 +10,7 @@ const layers = [["core"], ["words"], ["changes", "widgets"], ["start"], ["now", 
 // code.
 const wholeState = "core/state.js";
 
-const [app, lab, overlay] = ["app", "lab", "overlay"].map((folder) => new URL(`../static/${folder}/`, import.meta.url));
+const [app, lab, overlay, viewers] = ["app", "lab", "overlay", "viewers"].map((folder) => new URL(`../static/${folder}/`, import.meta.url));
 const modulesOf = (folder) => readdirSync(folder, { recursive: true }).map(String).filter((name) => name.endsWith(".js"));
 const modules = modulesOf(app);
 
@@ -54,11 +54,14 @@ test("imports: without circles", () => {
   hasNoCircle(modules, app);
   hasNoCircle(modulesOf(lab), lab);
   hasNoCircle(modulesOf(overlay), overlay);
+  hasNoCircle(modulesOf(viewers), viewers);
 });
 
-test("imports: the overlay needs nothing of the dashboard", () => {
-  for (const module of modulesOf(overlay)) {
-    for (const imported of importsOf(module, overlay).code) assert.ok(modulesOf(overlay).includes(imported), `${module} imports ${imported}`);
+test("imports: the overlay and the page for viewers need nothing of the dashboard", () => {
+  for (const folder of [overlay, viewers]) {
+    for (const module of modulesOf(folder)) {
+      for (const imported of importsOf(module, folder).code) assert.ok(modulesOf(folder).includes(imported), `${module} imports ${imported}`);
+    }
   }
 });
 

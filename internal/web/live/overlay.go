@@ -49,7 +49,7 @@ func (m *Model) Overlay(channel Channel) Overlay {
 	o := Overlay{
 		Channel: channel.ID, Login: channel.Login, Users: []OverlayUser{}, // never null in JSON
 		RaidUntil: channel.RaidUntil, Paused: channel.PausedBy != "",
-		Observing: m.opts.Guard.InForce(channel.ID).Mode == chatguard.Observe,
+		Observing: m.Observes(channel.ID),
 	}
 	count, newest := m.board.newest(channel.ID, maxOverlayUsers, func(t *Throttled) bool { return o.Observing || !t.Observed })
 	o.ThrottledUsers = count
@@ -59,6 +59,12 @@ func (m *Model) Overlay(channel Channel) Overlay {
 		})
 	}
 	return o
+}
+
+// Observes reports whether a channel only observes, because its policy says so or because it is
+// paused. Nobody is then really held back.
+func (m *Model) Observes(channelID string) bool {
+	return m.opts.Guard.InForce(channelID).Mode == chatguard.Observe
 }
 
 // overlayName returns the user's name as one line of visible text.

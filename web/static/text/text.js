@@ -31,6 +31,7 @@
  * @property {typeof import("./en/webhooks.js").default} webhooks
  * @property {typeof import("./en/widgets.js").default} widgets
  * @property {typeof import("./en/words.js").default} words
+ * @property {typeof import("./en/viewer.js").default} viewer
  */
 
 /** @typedef {{[Part in keyof Parts]: `${Part}.${keyof Parts[Part] & string}`}[keyof Parts]} TextKey */

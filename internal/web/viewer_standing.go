@@ -1,0 +1,161 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// viewerReason is why a viewer may not write now.
+type viewerReason string
+
+// The reasons.
+const (
+	heldByLimit   viewerReason = "limit"   // a limit of their own
+	heldByBusy    viewerReason = "busy"    // a limit that everyone shares
+	heldByTimeout viewerReason = "timeout" // they are timed out
+	heldByBan     viewerReason = "ban"
+)
+
+var viewerReasons = []viewerReason{heldByLimit, heldByBusy, heldByTimeout, heldByBan}
+
+// viewerStanding is what a viewer may know about themselves. It has nothing about others: of limits
+// that everyone shares, only whether they are full.
+type viewerStanding struct {
+	Now         time.Time `json:"now"`
+	Channel     string    `json:"channel"` // login
+	Login       string    `json:"login"`
+	DisplayName string    `json:"display_name"`
+
+	MayWrite bool `json:"may_write"`
+	// Reason is why not.
+	Reason viewerReason `json:"reason,omitempty" jsonschema:"Why not: busy is a limit that everyone shares."`
+	// NextAt is when the next message is allowed. It is zero if the viewer may write, and if that
+	// time isn't known or never comes.
+	NextAt time.Time `json:"next_at,omitzero"`
+	Never  bool      `json:"never,omitempty"` // waiting never helps
+	Limit  string    `json:"limit,omitempty"` // the limit of their own that holds them back longest
+
+	Exempt    bool      `json:"exempt"`    // no limit counts
+	Observing bool      `json:"observing"` // limits only report, so nobody is held back
+	RaidUntil time.Time `json:"raid_until,omitzero"`
+	// Limits are those that count for this viewer, except those that everyone shares.
+	Limits []viewerLimit `json:"limits"`
+}
+
+// viewerLimit is a viewer's usage of a limit.
+type viewerLimit struct {
+	Name       string              `json:"name"`
+	Algorithm  chatguard.Algorithm `json:"algorithm"`
+	Everywhere bool                `json:"everywhere"` // it counts in all channels together
+	Capacity   int                 `json:"capacity"`   // for this viewer, now, without extra messages
+	Granted    int                 `json:"granted"`    // extra messages
+	Used       int                 `json:"used"`
+	Remaining  int                 `json:"remaining"`
+	NextAt     time.Time           `json:"next_at,omitzero"`  // when it allows the next message
+	ResetAt    time.Time           `json:"reset_at,omitzero"` // when all usage will have expired
+	// WindowSeconds is the time in which the whole capacity is restored, and StepSeconds the time in
+	// which one message of a bucket is, or 0.
+	WindowSeconds float64 `json:"window_seconds"`
+	StepSeconds   float64 `json:"step_seconds"`
+}
+
+// standing returns what a viewer may know about themselves in a channel. It doesn't make the Guard
+// remember viewers who have never written.
+func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Viewer) (s viewerStanding, err error) {
+	record, err := h.records.get(ctx, channel.id, v.ID)
+	if err != nil {
+		return s, err
+	}
+	now := h.now()
+	e, err := h.guard.Explain(chatguard.Message{ChannelID: channel.id, User: chatguard.User{ID: v.ID, Roles: record.roles}, SentAt: now})
+	if err != nil {
+		return s, err
+	}
+	s = viewerStanding{
+		Now: now.UTC(), Channel: channel.login, Login: v.Login, DisplayName: v.DisplayName, MayWrite: true,
+		Exempt: e.Verdict.Exempt, Observing: channel.observing, RaidUntil: channel.raidUntil, Limits: []viewerLimit{}, // never null in JSON
+	}
+	if !s.Exempt {
+		s.addLimits(e, h.guard.Quotas(e.Verdict))
+	}
+	if !e.Verdict.Allowed {
+		s.addWait(e)
+	}
+	s.addSilence(h.silence(channel.id, v.ID, record, e, now))
+	return s, nil
+}
+
+// addLimits adds the limits that decide about the viewer's messages and that nobody else uses.
+func (s *viewerStanding) addLimits(e chatguard.Explanation, quotas chatguard.Quotas) {
+	byName := map[string]chatguard.Quota{}
+	for q := range quotas.All() {
+		byName[q.Limit] = q
+	}
+	for _, l := range e.Limits {
+		if l.Observes || l.Per.Shared() {
+			continue
+		}
+		q := byName[l.Name]
+		s.Limits = append(s.Limits, viewerLimit{
+			Name: l.Name, Algorithm: l.Algorithm, Everywhere: l.Per == chatguard.PerUserEverywhere, Capacity: l.Capacity, Granted: l.Granted, Used: l.Used, Remaining: l.Remaining,
+			NextAt: l.NextAt, ResetAt: l.ResetAt, WindowSeconds: q.Window.Seconds(), StepSeconds: q.Step.Seconds(),
+		})
+	}
+}
+
+// addWait says how long limits hold the viewer back. The end of a wait for a limit that everyone
+// shares would say something about others, so it is left out.
+func (s *viewerStanding) addWait(e chatguard.Explanation) {
+	s.MayWrite, s.Reason = false, heldByBusy
+	for _, l := range s.Limits {
+		if !l.NextAt.IsZero() && !l.NextAt.After(s.Now) {
+			continue
+		}
+		if l.NextAt.IsZero() {
+			s.Reason, s.Limit, s.NextAt, s.Never = heldByLimit, l.Name, time.Time{}, true
+			return
+		}
+		if l.NextAt.After(s.NextAt) {
+			s.Reason, s.Limit, s.NextAt = heldByLimit, l.Name, l.NextAt
+		}
+	}
+}
+
+// addSilence says how long a timeout or a ban holds the viewer back, if it lasts longer than the
+// limits.
+func (s *viewerStanding) addSilence(banned bool, until time.Time) {
+	switch {
+	case banned:
+		s.MayWrite, s.Reason, s.NextAt, s.Never, s.Limit = false, heldByBan, time.Time{}, false, ""
+	case s.Never || !until.After(s.Now):
+	case s.NextAt.After(until):
+		s.MayWrite = false
+	default:
+		s.MayWrite, s.Reason, s.NextAt, s.Limit = false, heldByTimeout, until.UTC(), ""
+	}
+}
+
+// silence returns a viewer's ban, or the end of their timeout, as far as it is known: as the chat
+// reports it, as it was recorded before the start, or as chatguard gave it.
+func (h *viewers) silence(channelID, userID string, record viewerRecord, e chatguard.Explanation, now time.Time) (banned bool, until time.Time) {
+	var known *journal.Silence
+	if h.controls != nil {
+		if s, ok := h.controls.KnownSilence(channelID, userID); ok {
+			known = &s
+		}
+	}
+	if known == nil {
+		known = record.silence
+	}
+	if known != nil && known.IsInForce(now) {
+		return known.Banned, known.Until
+	}
+	if record.lifted {
+		return false, time.Time{}
+	}
+	return false, e.SilentUntil
+}
