@@ -78,7 +78,7 @@ func runDemo(ctx context.Context, o demoOptions, in io.Reader, out io.Writer) (e
 	defer func() { err = errors.Join(err, server.Close()) }()
 	server.SetModerator(demo.First, demo.Moderator, true)
 	c := simulatedConfig(server, folder, o.listen)
-	c.Web.TwitchSignIn, c.Twitch.ClientSecret = true, demoSecret
+	c.Web.TwitchSignIn, c.Web.ViewerPage, c.Twitch.ClientSecret = true, true, demoSecret
 	demo.SetChannels(&c)
 	crowds, err := demo.MakePast(ctx, server, c, o.seed, time.Now())
 	if ctx.Err() != nil {
@@ -117,6 +117,7 @@ func printDemo(ctx context.Context, a *app.App, server *faketwitch.Server, o dem
 	fmt.Fprintf(out, "\nPress Enter for a raid in #%s; otherwise one comes every %s. Ctrl-C ends the demo.\n", demo.First, time.Duration(o.raidEvery))
 	fmt.Fprintf(out, "To see the algorithms at work, after signing in: %slab\n", a.Address())
 	fmt.Fprintf(out, "To see what others see: sign out, and sign in with Twitch as %s, its moderator %s or a stranger.\n", demo.First, demo.Moderator)
+	fmt.Fprintf(out, "To see what a viewer sees, as any account of the simulated Twitch: %s\n", a.ViewerAddress(demo.First))
 	fmt.Fprintf(out, "To sign in again, or to try the API: the token %s\n", string(a.Config.Web.Token))
 	_, err := fmt.Fprintf(out, "  curl -H \"Authorization: Bearer %s\" \"%sapi/v1/throttled?channel=%s\"\n",
 		string(a.Config.Web.Token), a.Address(), server.UserID(demo.First))

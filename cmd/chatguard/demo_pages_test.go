@@ -50,7 +50,21 @@ var pageStates = []pageState{
 		d.open("/lab#at=83s")
 		d.See(`document.querySelectorAll(".lane .tally").length === 5 && document.querySelector("#use")`)
 	}},
+	{"viewer", func(d *dashboard) {
+		d.signInViewer("stargazer")
+		d.twitch.Silence(demo.First, "stargazer", 10*time.Minute)
+		d.See(`document.querySelector(".countdown") && document.querySelectorAll(".limits li").length === 2`)
+	}},
+	{"overlay", func(d *dashboard) { // over a picture, as in a stream
+		d.startRaid()
+		d.open("/overlay?size=36&names=8&linger=600")
+		d.See(`document.querySelectorAll(".overlay-names li").length === 8 && document.querySelector(".overlay-raid")`)
+		d.Must(chromedp.Evaluate[chromedp.Void](`Object.assign(document.documentElement.style, { minHeight: "100vh", background: "repeating-linear-gradient(115deg, #0b1d3a 0 150px, #3c6e71 0 300px, #f2c14e 0 450px, #fff 0 600px)" })`))
+	}},
 	{"now", func(d *dashboard) {
+		if _, err := d.app.Host.Controls.EndRaid(d.Context(), d.twitch.UserID(demo.First), "anna"); err != nil {
+			d.Fatal(err)
+		}
 		d.open("/")
 		for range 3 { // so that the list is still full after some pictures
 			d.crowd.Raid()
@@ -84,39 +98,58 @@ var pageStates = []pageState{
 	}},
 	{"raid", func(d *dashboard) {
 		d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#/now?channel=%s"`, d.twitch.UserID(demo.First))))
-		if _, _, err := d.app.Host.Controls.StartRaid(d.Context(), d.twitch.UserID(demo.First), "anna", 0); err != nil {
-			d.Fatal(err)
-		}
+		d.startRaid()
 		d.crowd.Raid()
 		d.See(`document.querySelectorAll("main .row").length >= 8`)
-	}},
-	{"overlay", func(d *dashboard) { // over a picture, as in a stream
-		d.open("/overlay?size=36&names=8&linger=600")
-		d.See(`document.querySelectorAll(".overlay-names li").length === 8`)
-		d.Must(chromedp.Evaluate[chromedp.Void](`Object.assign(document.documentElement.style, { minHeight: "100vh", background: "repeating-linear-gradient(115deg, #0b1d3a 0 150px, #3c6e71 0 300px, #f2c14e 0 450px, #fff 0 600px)" })`))
 	}},
 }
 
 // open opens a document of the dashboard.
 func (d *dashboard) open(address string) {
 	d.Helper()
-	d.Must(chromedp.Navigate(browsertest.Eval[string](d.Window, "location.origin") + address))
+	d.Must(chromedp.Navigate(strings.TrimSuffix(d.app.Address(), "/") + address))
+}
+
+// startRaid starts raid mode in the demo's first channel.
+func (d *dashboard) startRaid() {
+	d.Helper()
+	if _, _, err := d.app.Host.Controls.StartRaid(d.Context(), d.twitch.UserID(demo.First), "anna", 0); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// signInViewer opens the page for viewers of the demo's first channel, and signs in with an account
+// of the simulated Twitch, unless somebody is signed in.
+func (d *dashboard) signInViewer(login string) {
+	d.Helper()
+	d.Must(chromedp.Navigate(d.app.ViewerAddress(demo.First)))
+	d.See(`document.querySelector("#sign-in, #sign-out")`)
+	if browsertest.Eval[bool](d.Window, `document.querySelector("#sign-out") !== null`) {
+		return
+	}
+	d.Click("#sign-in")
+	d.See(`document.querySelector("#Authorize")`)
+	d.Write("#field", login)
+	d.Click("#Authorize")
+	d.See(`document.querySelector("#sign-out")`)
 }
 
 // openDemo opens the demo with its crowds, as it is after the first raid.
 func openDemo(t *testing.T) *dashboard {
 	t.Helper()
-	server, err := faketwitch.Start(faketwitch.Options{Channels: demo.Channels})
+	server, err := faketwitch.Start(faketwitch.Options{Channels: demo.Channels, ClientSecret: demoSecret})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := simulatedConfig(server, t.TempDir(), "127.0.0.1:0")
 	demo.SetChannels(&c)
+	c.Web.ViewerPage, c.Twitch.ClientSecret = true, demoSecret
 	crowds, err := demo.MakePast(t.Context(), server, c, 1, time.Now())
 	if err != nil {
 		t.Fatal(errors.Join(err, server.Close()))
 	}
 	d := startDashboard(t, server, c, 1400, 900)
+	server.RegisterRedirect(d.app.SignInRedirect())
 	talking, hush := context.WithCancel(context.Background())
 	all, _ := errgroup.WithContext(talking)
 	for _, crowd := range crowds {
@@ -151,7 +184,7 @@ func TestDemo_Pages(t *testing.T) {
 
 // documented are the pictures of the documentation.
 var documented = []string{
-	"now", "now-dark", "now-phone", "limits", "limits-dark", "limits-phone", "people", "people-phone", "journal", "audit", "raid", "lab", "overlay",
+	"now", "now-dark", "now-phone", "limits", "limits-dark", "limits-phone", "people", "people-phone", "journal", "audit", "raid", "lab", "overlay", "viewer-phone",
 }
 
 // photograph makes the pictures of a state that the flags request.

@@ -265,6 +265,10 @@ ok       dashboard      people sign in with Twitch; https://chat.example.org/gua
 		"a sign-in with Twitch by device": {func(p *patient) { p.config.Web.TwitchSignIn = true }, `
 ok       dashboard      127.0.0.1:0 is free
 ok       dashboard      people sign in with Twitch by a code, at this machine only`},
+		"viewers without a secret": {func(p *patient) { p.config.Web.ViewerPage = true }, `
+ok       dashboard      127.0.0.1:0 is free
+problem  dashboard      no viewer can sign in with Twitch: there is no client secret
+                        set CHATGUARD_TWITCH_CLIENT_SECRET to that of your Twitch application`},
 		"an address in use": {func(p *patient) { p.config.Web.Listen = p.listen() }, `
 problem  dashboard      127.0.0.1:… is in use by another program
                         stop that one, or set [web] listen to another port`},

@@ -186,7 +186,7 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 		options.Login, options.Setup = a.login, a.setup
 	}
 	if a.signIns != nil {
-		options.TwitchSignIn = a.signIns
+		options.TwitchSignIn, options.ViewerPage = a.signIns, a.Config.Web.ViewerPage
 	}
 	a.Web, err = web.New(options)
 	if err != nil {

@@ -27,6 +27,19 @@ func SignInObstacle(c config.Config) *twitchsignin.Obstacle {
 	return obstacle
 }
 
+// ViewerObstacle returns why no viewer can sign in with Twitch although the page for viewers is
+// switched on. It is nil if nothing is in the way.
+func ViewerObstacle(c config.Config) *twitchsignin.Obstacle {
+	if !c.Web.ViewerPage {
+		return nil
+	}
+	way, obstacle := twitchsignin.WayOf(Site(c.Web), c.Twitch.ClientID, string(c.Twitch.ClientSecret))
+	if way == twitchsignin.ByDevice {
+		return &twitchsignin.Obstacle{Problem: "there is no client secret", Fix: "set CHATGUARD_TWITCH_CLIENT_SECRET to that of your Twitch application"}
+	}
+	return obstacle
+}
+
 // SignInRedirect returns the address that must be registered with the Twitch application, so that
 // people can sign in by authorization code. It is empty if they can't, or by device code.
 func SignInRedirect(c config.Config) string {
@@ -57,9 +70,15 @@ func (a *App) SignInRedirect() string {
 	return browserAddress(a.site, a.address) + twitchsignin.Callback
 }
 
-// openSignIns creates the sign-ins with Twitch, if they are switched on.
+// ViewerAddress returns the address of the page for viewers, of a channel. Viewers must open it
+// under the name to which Twitch sends them back.
+func (a *App) ViewerAddress(login string) string {
+	return browserAddress(a.site, a.address) + "viewer/" + login
+}
+
+// openSignIns creates the sign-ins with Twitch, if they are switched on for moderators or viewers.
 func (a *App) openSignIns(context.Context) (err error) {
-	if !a.Config.Web.TwitchSignIn {
+	if !a.Config.Web.TwitchSignIn && !a.Config.Web.ViewerPage {
 		return nil
 	}
 	client := api.NewClient()
@@ -68,7 +87,7 @@ func (a *App) openSignIns(context.Context) (err error) {
 	}
 	a.closePeople = client.CloseIdleConnections
 	a.signIns, err = twitchsignin.New(twitchsignin.Options{
-		Site: a.site, Address: browserAddress(a.site, a.address), Dashboard: true, Metrics: a.metrics, Log: a.log,
+		Site: a.site, Address: browserAddress(a.site, a.address), Dashboard: a.Config.Web.TwitchSignIn, Metrics: a.metrics, Log: a.log,
 		Twitch:     func() (*person.Twitch, bool) { return a.people(client) },
 		Channels:   a.servedOnTwitch,
 		Moderators: a.Host.Controls.ModeratorRole,

@@ -18,6 +18,9 @@ func (a *App) warn(c config.Config) {
 	if in := SignInObstacle(c); in != nil {
 		a.log.Warn("web.twitch_sign_in is set, but nobody can sign in with Twitch: "+in.Problem, "file", c.Path, "fix", in.Fix)
 	}
+	if in := ViewerObstacle(c); in != nil {
+		a.log.Warn("web.viewer_page is set, but no viewer can sign in with Twitch: "+in.Problem, "file", c.Path, "fix", in.Fix)
+	}
 	if Enforces(c) && !HasToken(c) {
 		a.log.Warn(noTokenYet, "file", c.Path)
 	}

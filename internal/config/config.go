@@ -144,6 +144,9 @@ type Web struct {
 	Insecure bool `toml:"insecure"`
 	// TwitchSignIn lets broadcasters and moderators sign in with their Twitch accounts.
 	TwitchSignIn bool `toml:"twitch_sign_in"`
+	// ViewerPage turns on the page on which viewers see when they may write again. They sign in
+	// with their Twitch accounts, whether or not TwitchSignIn is set.
+	ViewerPage bool `toml:"viewer_page"`
 	// ModeratorRole is what a channel's moderators may do who sign in with their Twitch accounts:
 	// one of auth.ModeratorRoles.
 	ModeratorRole auth.Access `toml:"moderator_role"`

@@ -24,6 +24,7 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/twitchsignin"
 )
 
 // checkConfiguration finds settings that are valid but can't work or have no effect.
@@ -242,20 +243,29 @@ func (d *Doctor) checkDashboard(ctx context.Context) []Finding {
 	return append(list, d.checkSignIn()...)
 }
 
-// checkSignIn checks whether people can sign in with Twitch, if that is switched on.
-func (d *Doctor) checkSignIn() []Finding {
-	obstacle, redirect := app.SignInObstacle(d.cfg), app.SignInRedirect(d.cfg)
-	switch {
-	case !d.cfg.Web.TwitchSignIn:
-		return nil
-	case obstacle != nil && d.owner != nil && d.cfg.Twitch.ClientSecret == "":
-		return []Finding{noteFinding("the sign-in with Twitch isn't checked: the running chatguard may have a client secret from another environment")}
-	case obstacle != nil:
-		return []Finding{problem(obstacle.Fix, "nobody can sign in with Twitch: %s", obstacle.Problem)}
-	case redirect == "":
-		return []Finding{okFinding("people sign in with Twitch by a code, at this machine only")}
+// checkSignIn checks whether people and viewers can sign in with Twitch, if that is switched on.
+func (d *Doctor) checkSignIn() (list []Finding) {
+	if d.cfg.Web.TwitchSignIn {
+		list = append(list, d.signInFinding("people", "nobody", app.SignInObstacle(d.cfg)))
 	}
-	return []Finding{okFinding("people sign in with Twitch; %s must be an OAuth Redirect URL of your Twitch application", redirect)}
+	if d.cfg.Web.ViewerPage {
+		list = append(list, d.signInFinding("viewers", "no viewer", app.ViewerObstacle(d.cfg)))
+	}
+	return list
+}
+
+// signInFinding says whether those named who can sign in with Twitch; nobody is their negation.
+func (d *Doctor) signInFinding(who, nobody string, obstacle *twitchsignin.Obstacle) Finding {
+	redirect := app.SignInRedirect(d.cfg)
+	switch {
+	case obstacle != nil && d.owner != nil && d.cfg.Twitch.ClientSecret == "":
+		return noteFinding("the sign-in with Twitch isn't checked: the running chatguard may have a client secret from another environment")
+	case obstacle != nil:
+		return problem(obstacle.Fix, "%s can sign in with Twitch: %s", nobody, obstacle.Problem)
+	case redirect == "":
+		return okFinding("%s sign in with Twitch by a code, at this machine only", who)
+	}
+	return okFinding("%s sign in with Twitch; %s must be an OAuth Redirect URL of your Twitch application", who, redirect)
 }
 
 func (d *Doctor) checkAddress(ctx context.Context) Finding {
