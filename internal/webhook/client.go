@@ -133,6 +133,7 @@ func (c *client) unanswered(h Hook, err error) outcome {
 	var private *privateError
 	var unknown *net.DNSError
 	var timeout net.Error
+	var unreachable *net.OpError
 	switch {
 	case errors.As(err, &private):
 		o.fate, o.reason = undeliverable, hostile.Detail(private.Error())
@@ -145,6 +146,10 @@ func (c *client) unanswered(h Hook, err error) outcome {
 		o.reason = fmt.Sprintf("the server didn't answer within %s", c.timeout)
 	case errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(x509.HostnameError)):
 		o.reason = "the server's certificate isn't valid: " + hostile.Detail(hostile.Visible(err.Error()))
+	case errors.As(err, &unknown):
+		o.reason = "the name " + h.Address.Host() + " can't be looked up now"
+	case errors.As(err, &unreachable):
+		o.reason = "the server can't be reached: " + hostile.Detail(unreachable.Err.Error())
 	default:
 		o.reason = hostile.Detail(hostile.Visible(err.Error()))
 	}
