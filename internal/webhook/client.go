@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/hostile"
@@ -25,7 +26,6 @@ const (
 	maxHeaders = 16 << 10         // bytes of an answer's headers
 	maxExcerpt = 200              // characters of an answer that are shown
 	mostWait   = time.Hour        // maximum wait that a server can ask for
-	idleTime   = 30 * time.Second // of an open connection
 )
 
 // client sends requests to hooks. It uses no proxy, and follows no redirect.
@@ -50,17 +50,11 @@ func newHTTPClient(dialer *net.Dialer) *http.Client {
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 			TLSHandshakeTimeout:    dialTime,
 			MaxResponseHeaderBytes: maxHeaders,
-			IdleConnTimeout:        idleTime,
+			DisableKeepAlives:      true, // events are rare, and an old connection may be dead
 			DisableCompression:     true, // a small answer can't become a large one
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-}
-
-// close closes idle connections.
-func (c *client) close() {
-	c.public.CloseIdleConnections()
-	c.any.CloseIdleConnections()
 }
 
 // fate says what becomes of a delivery after a try.
@@ -146,6 +140,8 @@ func (c *client) unanswered(h Hook, err error) outcome {
 		o.reason = fmt.Sprintf("the server didn't answer within %s", c.timeout)
 	case errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(x509.HostnameError)):
 		o.reason = "the server's certificate isn't valid: " + hostile.Detail(hostile.Visible(err.Error()))
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+		o.reason = "the server closed the connection without an answer"
 	case errors.As(err, &unknown):
 		o.reason = "the name " + h.Address.Host() + " can't be looked up now"
 	case errors.As(err, &unreachable):

@@ -40,7 +40,6 @@ func verify(secret string, header http.Header, body []byte) error {
 func TestVerify_OfTheDocumentation(t *testing.T) {
 	s := serve(t)
 	c := newClient(nil, time.Now)
-	defer c.close()
 	h := to(s)
 	h.Secret = NewSecret()
 	if o := c.send(t.Context(), h, &Event{ID: "msg_1", Kind: Test}); o.fate != delivered {

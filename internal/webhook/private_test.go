@@ -92,7 +92,6 @@ func TestSend_NamesThatLeadInside(t *testing.T) {
 	must(t, err)
 	names := newNameServer(t)
 	c := newClient(names.resolver(), newFakeClock().Now)
-	defer c.close()
 	// The first look-up of the name that changes finds an address that is not a machine's, so that
 	// nothing leaves this one. The second one finds this machine.
 	names.set("changes.example.", [][]netip.Addr{{netip.MustParseAddr("192.0.2.7")}, {netip.MustParseAddr("127.0.0.1")}})
@@ -131,7 +130,6 @@ func TestSend_IgnoresProxies(t *testing.T) {
 		}
 	}
 	c := newClient(nil, newFakeClock().Now)
-	defer c.close()
 	if o := c.send(context.Background(), to(receiver), &Event{Kind: Test}); o.fate != delivered || len(proxy.requests) > 0 {
 		t.Errorf("%+v, and the proxy has %d requests", o, len(proxy.requests))
 	}

@@ -275,7 +275,6 @@ func (s *Sender) Run(ctx context.Context) error {
 	s.running = nil
 	s.mu.Unlock()
 	s.workers.Wait()
-	s.client.close()
 	return nil
 }
 

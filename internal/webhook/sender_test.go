@@ -341,7 +341,6 @@ func TestSend_Certificate(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	c := newClient(nil, time.Now)
-	defer c.close()
 	o := c.send(t.Context(), Hook{Address: Address(s.URL), Format: Discord, AllowPrivate: true}, &Event{Kind: Test})
 	if o.fate != tryAgain || !strings.HasPrefix(o.reason, "the server's certificate isn't valid: ") {
 		t.Errorf("%+v", o)
@@ -408,6 +407,16 @@ func TestSend_TooManyRequests(t *testing.T) {
 		t.Errorf("paused for %s", got)
 	}
 	<-s.requests
+}
+
+func TestSend_ConnectionClosed(t *testing.T) {
+	s := serve(t)
+	s.answers(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	b := begin(t, to(s))
+	done, err := b.Test(t.Context(), hookID, "owner")
+	if err != nil || done.Problem != "the server closed the connection without an answer" {
+		t.Errorf("%+v, %v", done, err)
+	}
 }
 
 // An answer is read up to a few kilobytes and never decompressed.
