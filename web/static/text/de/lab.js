@@ -20,7 +20,7 @@ export default {
   // head.js: the head of the page
   title: "Labor",
   scenes: "Szenen",
-  "add-lane": "Spur hinzufügen",
+  "add-lane": "Neue Spur",
   "most-lanes": "Das Labor hat höchstens {most} Spuren.",
   "bytes-of-state": { one: "{n} Byte Zustand pro Person.", other: "{n} Byte Zustand pro Person." },
   share: "Teilen",

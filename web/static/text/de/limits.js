@@ -181,7 +181,7 @@ export default {
   "effect-observe": "Niemand wird gedrosselt; das Journal zeigt, wen es träfe.",
   "effect-enforce": "Nachrichten über den Limits werden gedrosselt.",
   "fix-fields": { one: "Korrigiere oben {n} Feld.", other: "Korrigiere oben {n} Felder." },
-  discard: "Änderungen verwerfen",
+  discard: "Verwerfen",
   "save-observe": "Speichern und beobachten",
   "save-enforce": "Speichern und durchsetzen",
   saved: "Gespeichert von {who}, {time}. Gilt ab der nächsten Nachricht.",

@@ -32,8 +32,8 @@ export default {
   limit: "Limit",
   "every-limit": "Jedes Limit",
   order: "Reihenfolge",
-  "order-newest": "Neueste zuerst",
-  "order-count": "Meiste Drosselungen",
+  "order-newest": "Neueste",
+  "order-count": "Meistgedrosselt",
   "order-strikes": "Meiste Strikes",
   "order-name": "Nach Namen",
 
@@ -45,7 +45,7 @@ export default {
   "column-strikes": "Strikes",
   "column-until": "Darf wieder schreiben",
   "column-message": "Nachricht",
-  "column-change": "Ändern",
+  "column-change": "Änderung",
 
   // The list: a row. writes-again holds in, and only a phone shows its words.
   "throttled-by": "Gedrosselt vom Limit {limit}",

@@ -3,7 +3,7 @@
 
 export default {
   // Both pages: filters, the export, and older records
-  user: "Person (Name, Login oder ID)",
+  user: "Name, Login oder ID",
   all: "alle",
   export: "Als CSV exportieren",
   time: "Zeit",

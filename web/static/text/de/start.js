@@ -8,7 +8,7 @@ export default {
   count: "{done} von {all} erledigt",
   hide: "Checkliste ausblenden",
   connect: "Den Bot verbinden",
-  moderator: "Ihn zum Moderator machen",
+  moderator: "Zum Moderator machen",
   watch: "Beobachten, was passieren würde",
   enforce: "Die Limits durchsetzen",
   todo: "offen",
@@ -37,8 +37,8 @@ export default {
   // The checklist: watch
   watching: { one: "Beobachtet seit {time}: {n} Nachricht.", other: "Beobachtet seit {time}: {n} Nachrichten." },
   "watching-would": {
-    one: "Beobachtet seit {time}: {n} Nachricht, gedrosselt worden wären {observed}.",
-    other: "Beobachtet seit {time}: {n} Nachrichten, gedrosselt worden wären {observed}.",
+    one: "Beobachtet seit {time}: {n} Nachricht, davon wären {observed} gedrosselt worden.",
+    other: "Beobachtet seit {time}: {n} Nachrichten, davon wären {observed} gedrosselt worden.",
   },
   "see-limits": "Limits ansehen",
 

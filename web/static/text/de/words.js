@@ -79,6 +79,9 @@ export default {
 
   // Timeouts and bans within sentences, and who gave them
   "on-twitch": "{name} auf Twitch",
+  "by-token": "{name} (Token)",
+  "by-link": "{name} (Link)",
+  "by-site": "{name} (Website)",
   "a-ban": "Bann",
   "a-ban-by": "Bann von {by}",
   "a-timeout": "Timeout",
