@@ -265,17 +265,17 @@ export default {
   "shares-nobody": "Ninguém escreveu ainda.",
   you: "Você",
   "chat-lines":
-    "hello everyone / nice jump! / which map is this? / haha / first try, really? / " +
-    "I missed that, what happened? / good evening from Porto / the music is lovely today / left, left! / " +
-    "that was close / can you show the map again? / brb, tea / no way / well played / who is winning? / " +
-    "same here / how long have you been live? / love the new overlay / I would have gone right / " +
-    "is this the hard mode? / back again / so relaxing to watch / gg / what a save / try the blue door / " +
-    "my cat says hi / the sound is a bit quiet / better now, thanks / one more round? / that boss again / " +
-    "you can do it / agreed / wait, what? / new here, hi / ten out of ten / it was behind you / good question / " +
-    "I laughed so hard / see you tomorrow / time for bed, good night",
+    "oi gente / belo pulo! / que mapa é esse? / kkkk / de primeira, sério? / " +
+    "perdi, o que aconteceu? / boa noite do Porto / a música tá linda hoje / esquerda, esquerda! / " +
+    "foi por pouco / mostra o mapa de novo? / já volto, chá / não acredito / jogou bem / quem tá ganhando? / " +
+    "aqui também / faz quanto tempo que você tá ao vivo? / amei o overlay novo / eu teria ido pela direita / " +
+    "é o modo difícil? / voltei / que relaxante de ver / gg / que defesa / tenta a porta azul / " +
+    "meu gato manda oi / o som tá um pouco baixo / melhorou, valeu / mais uma? / esse chefe de novo / " +
+    "você consegue / concordo / pera, quê? / cheguei agora, oi / nota dez / tava atrás de você / boa pergunta / " +
+    "ri demais / até amanhã / hora de dormir, boa noite",
   "chat-spam":
-    "FREE FOLLOWERS at my page / FREE FOLLOWERS at my page!! / best deals, click my profile / FREE FOLLOWERS / " +
-    "you won a prize, click my profile / best deals best deals best deals",
+    "SEGUIDORES GRÁTIS na minha página / SEGUIDORES GRÁTIS na minha página!! / as melhores ofertas, clica no meu perfil / SEGUIDORES GRÁTIS / " +
+    "você ganhou um prêmio, clica no meu perfil / ofertas ofertas ofertas",
 
   // experiments/push.js. {algorithm} is the name of one.
   "at-once": { one: "{algorithm}, {n} de uma vez", many: "{algorithm}, {n} de uma vez", other: "{algorithm}, {n} de uma vez" },
@@ -292,11 +292,11 @@ export default {
   "chart-per-second": "{limit}, mensagens por segundo: {counts}",
   "chart-per-tenth": "{limit}, mensagens por décimo: {counts}",
   "push-finding":
-    "An article that made this experiment known says that a token bucket never exceeds its rate, and that a log may. " +
-    "Counted exactly, over any stretch of a second wherever it begins, it is the other way round: " +
-    "the token bucket of 1,000 lets {bucket} pass within a second and the log {log}. " +
-    "A bucket that holds a second’s worth spends it on top of what flows in; one that holds a single message stays at {one}. " +
-    "The fixed window lets {clock} pass, because two of its windows meet in one stretch.",
+    "Um artigo que tornou este experimento conhecido diz que um token bucket nunca excede sua taxa, e que um registro pode exceder. " +
+    "Contado com exatidão, em qualquer trecho de um segundo, comece onde começar, é o contrário: " +
+    "o token bucket de 1.000 deixa passar {bucket} em um segundo, e o registro {log}. " +
+    "Um balde que guarda um segundo inteiro o gasta além do que entra; um que guarda uma só mensagem fica em {one}. " +
+    "A janela fixa deixa passar {clock}, porque duas de suas janelas se encontram em um trecho.",
   "push-table": "Tabela: mensagens por segundo",
   "push-caption": "Mensagens que saíram em cada segundo desde o início, e o máximo em qualquer trecho de uma duração",
   "push-limit": "Limite",
@@ -320,12 +320,12 @@ export default {
   wrong: "Decisões erradas por taxa",
   "wrong-summary": "Decisões erradas por mensagens por minuto. São raras longe do limite de {most}, e {percent} no próprio limite.",
   "accuracy-finding":
-    "At {rate} messages per minute, about half of the limit, the estimate is {off} off on average, and {wrong} of the decisions are wrong: close to what is often quoted. " +
-    "At the limit itself, {atLimit} are wrong. For small numbers, up to about 20 messages per window, take the log.",
+    "A {rate} mensagens por minuto, cerca de metade do limite, a estimativa erra em média {off}, e {wrong} das decisões são erradas: perto do que se costuma citar. " +
+    "No próprio limite, {atLimit} são erradas. Para números pequenos, até umas 20 mensagens por janela, use o registro.",
   "accuracy-finding-slices":
-    "At {rate} messages per minute, about half of the limit, the estimate is {off} off on average, and {wrong} of the decisions are wrong: close to what is often quoted. " +
-    "At the limit itself, {atLimit} are wrong. Counted in {slices}, the estimate is {fineOff} off, and at the limit {fineAtLimit} are wrong. " +
-    "For small numbers, up to about 20 messages per window, take the log.",
+    "A {rate} mensagens por minuto, cerca de metade do limite, a estimativa erra em média {off}, e {wrong} das decisões são erradas: perto do que se costuma citar. " +
+    "No próprio limite, {atLimit} são erradas. Contada em {slices}, a estimativa erra {fineOff}, e no limite {fineAtLimit} são erradas. " +
+    "Para números pequenos, até umas 20 mensagens por janela, use o registro.",
   "accuracy-table": "Tabela: janela contra registro",
   "accuracy-caption": "Uma janela deslizante de {most} mensagens por minuto contra o registro exato",
   "accuracy-rate": "Por minuto",
@@ -351,9 +351,9 @@ export default {
   "edge-through": { one: "{n} por {limit}", many: "{n} por {limit}", other: "{n} por {limit}" },
   "edge-unit": "nos últimos 60 s",
   "edge-finding":
-    "Why does a fixed window let {clock} of {messages} through? At 60 s, its curve rises twice: by {messages} in the last moment of one minute, and by {messages} in the first moment of the next. " +
-    "The window counts from one full minute to the next, and then it forgets. So no window has counted more than {messages}. " +
-    "A log has no such moment. A token bucket can only add what flows in meanwhile.",
+    "Por que uma janela fixa deixa passar {clock} de {messages}? Aos 60 s, a curva sobe duas vezes: {messages} no último momento de um minuto, e {messages} no primeiro momento do próximo. " +
+    "A janela conta de um minuto cheio ao seguinte, e então esquece. Assim nenhuma janela contou mais de {messages}. " +
+    "Um registro não tem esse momento. Um token bucket só pode somar o que entra nesse meio-tempo.",
   "edge-table": "Tabela: na borda",
   "edge-caption": "O máximo que passa em qualquer trecho de 60 segundos, comece onde começar",
   "edge-limit": "Limite de 15 por minuto",

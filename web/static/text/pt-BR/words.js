@@ -85,6 +85,9 @@ export default {
   "a-timeout-by": "uma suspensão por {by}",
   "a-timeout-until": "uma suspensão até {time}",
   "a-timeout-until-by": "uma suspensão até {time} por {by}",
+  "by-token": "{name} (token)",
+  "by-link": "{name} (link)",
+  "by-site": "{name} (site)",
 
   // Timing out, banning, and ending a timeout or ban: the result in a few words, then in sentences
   "timed-out": "suspensão até {time}",
