@@ -133,7 +133,7 @@ func TestRun_BotNotModerator(t *testing.T) {
 		say(t, server, "anna", "", "hello")
 	}
 	waitUntil(t, func() bool { return a.Bot.Counts().Failed == 1 })
-	want := live.Connection{Name: "#" + demoChannel, State: live.Observing, Detail: "type /mod " + server.BotLogin() + " in the chat of " + demoChannel}
+	want := live.Connection{Channel: server.UserID(demoChannel), Name: "#" + demoChannel, State: live.Observing, Detail: "type /mod " + server.BotLogin() + " in the chat of " + demoChannel}
 	waitUntil(t, func() bool { return slices.Contains(a.Web.Connections(), want) })
 	say(t, server, "anna", "", "and another")
 	waitUntil(t, func() bool { return a.Bot.Counts().Observed == 1 })

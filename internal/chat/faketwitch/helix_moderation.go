@@ -45,7 +45,10 @@ func (s *helixServer) requireModerator(endpoint func(call, *channel) reply) func
 // moderates reports whether an account may moderate in a channel. Besides the bot, these are the
 // broadcaster, the accounts of SetModerator, and those who have written with a badge.
 func (s *helixServer) moderates(a account, room *channel) bool {
-	return room.staff[a.id] || a.id == s.botID && room.botModerates
+	if a.id == s.botID && a.id != room.id {
+		return room.botModerates
+	}
+	return room.staff[a.id]
 }
 
 // deleteMessages removes one message; without a message ID it clears the whole chat, as Twitch
