@@ -42,7 +42,7 @@ func (f failure) because(cause error) *failure {
 	return &f
 }
 
-// The failures. Twitch is asked nothing about those without a cause.
+// The failures, except noModerator.
 var (
 	notOffered = failure{
 		status: http.StatusNotFound, result: refused, final: true, title: language.Sentence("Signing in with Twitch is off"),
