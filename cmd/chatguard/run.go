@@ -63,7 +63,7 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 		}
 		cfg.NoDatabase = true
 	}
-	if err := cmp.Or(cfg.CheckServed(), app.CheckReady(cfg)); err != nil {
+	if err := cmp.Or(cfg.CheckServed(), cfg.CheckWebhooks(), app.CheckReady(cfg)); err != nil {
 		return err
 	}
 	a, err := app.Open(cmd.Context(), app.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Version: version()})

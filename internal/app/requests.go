@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -74,7 +75,7 @@ func (a *App) serve(ctx context.Context, r request.Request, load func() (config.
 func (a *App) reloadLogged(load func() (config.Config, error)) (lines []string, err error) {
 	cfg, err := load()
 	if err == nil {
-		err = CheckReady(cfg)
+		err = cmp.Or(cfg.CheckWebhooks(), CheckReady(cfg))
 	}
 	if err == nil {
 		lines, err = a.Reload(cfg)

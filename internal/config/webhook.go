@@ -13,7 +13,8 @@ import (
 type Webhook struct {
 	// Name is unique. It has letters, digits, _, . and -.
 	Name string `toml:"name"`
-	// URL is a secret. The environment variable CHATGUARD_WEBHOOK_NAME_URL overrides it.
+	// URL is a secret. The environment variable CHATGUARD_WEBHOOK_NAME_URL overrides it. It is empty
+	// if neither sets it; see CheckWebhooks.
 	URL    webhook.Address `toml:"url"`
 	Format webhook.Format  `toml:"format"`
 	Events []webhook.Kind  `toml:"events"` // the default is all
@@ -21,7 +22,7 @@ type Webhook struct {
 	Channels []string `toml:"channels"`
 	// AllowPrivate allows a URL in a private network, and http.
 	AllowPrivate bool `toml:"allow_private"`
-	// Secret signs the requests. It is set exactly for the format signed.
+	// Secret signs the requests. It is set only for the format signed; see CheckWebhooks.
 	Secret Secret `toml:"secret"`
 }
 
@@ -85,16 +86,12 @@ func (w *Webhook) check() (key string, err error) {
 	switch {
 	case !slices.Contains(webhook.Formats, w.Format):
 		return "format", fmt.Errorf(`%q is not a format: want "discord" or "signed"`, string(w.Format))
-	case w.URL == "":
-		return "url", fmt.Errorf("is missing: set it here, or by the environment variable %s", w.variable("url"))
 	case len(w.Events) == 0:
 		return "events", errors.New("is empty: name at least one event, or leave it out for all")
-	case w.Format == webhook.Signed && w.Secret == "":
-		return "secret", fmt.Errorf(`is missing: set the environment variable %s to "whsec_" and the output of openssl rand -base64 32`, w.variable("secret"))
 	case w.Format == webhook.Discord && w.Secret != "":
 		return "secret", errors.New("Discord checks no signature: remove it")
 	}
-	if err := webhook.CheckAddress(w.URL, w.AllowPrivate); err != nil {
+	if err := webhook.CheckAddress(w.URL, w.AllowPrivate); w.URL != "" && err != nil {
 		return "url", err
 	}
 	if err := webhook.CheckKinds(w.Events); err != nil {
@@ -105,7 +102,21 @@ func (w *Webhook) check() (key string, err error) {
 			return "secret", err
 		}
 	}
-	return "channels", w.Hook().Check() // nothing else is left to be wrong
+	return "channels", webhook.CheckChannels(w.Channels)
+}
+
+// CheckWebhooks returns an error if a webhook lacks its address or its secret. Only what sends
+// events calls it: other commands may run without these environment variables.
+func (c *Config) CheckWebhooks() error {
+	for i, w := range c.Webhooks {
+		switch at := (place{"webhook", i}); {
+		case w.URL == "":
+			return c.source.fail(at.child("url"), "is missing: set it here, or by the environment variable %s", w.variable("url"))
+		case w.Format == webhook.Signed && w.Secret == "":
+			return c.source.fail(at.child("secret"), `is missing: set the environment variable %s to "whsec_" and the output of openssl rand -base64 32`, w.variable("secret"))
+		}
+	}
+	return nil
 }
 
 // checkWebhookName returns an error for a name that can't be part of a variable's name, or whose

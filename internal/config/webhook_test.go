@@ -32,6 +32,10 @@ func TestParse_Webhooks(t *testing.T) {
 		{Name: "own-server", URL: "http://10.0.0.7/hook", Format: webhook.Signed, Events: []webhook.Kind{webhook.Ban}, AllowPrivate: true, Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
 	}
 	assertEqual(t, "webhooks", got, want)
+	c := mustParse(t, "c.toml", webhooks, env)
+	if err := c.CheckWebhooks(); err != nil {
+		t.Error(err)
+	}
 	h := got[1].Hook()
 	if err := h.Check(); err != nil || h.ID != "config:own-server" || !h.IsConfigured {
 		t.Errorf("%+v, %v", h, err)
@@ -40,6 +44,19 @@ func TestParse_Webhooks(t *testing.T) {
 	after := mustParse(t, "c.toml", webhooks, env)
 	if got := Differences(before, after); len(got) != 1 || got[0] != "webhook" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A command that sends nothing needs neither addresses nor secrets.
+func TestCheckWebhooks(t *testing.T) {
+	for want, env := range map[string]variables{
+		`c.toml:8: webhook "own-server": url: is missing: set it here, or by the environment variable CHATGUARD_WEBHOOK_OWN_SERVER_URL`: {},
+		`c.toml:8: webhook "own-server": secret: is missing: set the environment variable CHATGUARD_WEBHOOK_OWN_SERVER_SECRET to "whsec_" and the output of openssl rand -base64 32`: {
+			"CHATGUARD_WEBHOOK_OWN_SERVER_URL": "https://example.com/hook",
+		},
+	} {
+		c := mustParse(t, "c.toml", webhooks, env)
+		assertEqual(t, "error", problem(t, c.CheckWebhooks()), want)
 	}
 }
 

@@ -38,6 +38,10 @@ func (d *Doctor) checkConfiguration(context.Context) (list []Finding) {
 		}
 		list = append(list, okFinding("%s: %ss in %s", d.cfg.Path, d.cfg.Policy.Mode, strings.Join(names, ", ")))
 	}
+	if err := d.cfg.CheckWebhooks(); err != nil && d.owner == nil {
+		// A running process may have addresses and secrets from another environment.
+		list = append(list, problemFrom(err))
+	}
 	_, strangers := app.Unlisted(d.cfg)
 	for _, name := range strangers {
 		list = append(list, noteFinding("[channel.%s] is for a channel that isn't in twitch.channels: it has no effect unless a server asks about it", name))

@@ -64,21 +64,30 @@ func (h Hook) Check() error {
 		return fmt.Errorf("%q is not a format: choose discord or signed", hostile.Clip(string(h.Format), maxName))
 	case len(h.Events) == 0:
 		return errors.New("a webhook without events would receive nothing: choose at least one")
-	case len(h.Channels) > maxChannels:
-		return fmt.Errorf("a webhook has at most %d channels: choose none for all", maxChannels)
 	}
 	if err := CheckKinds(h.Events); err != nil {
 		return err
 	}
-	for _, channel := range h.Channels {
-		if channel == "" || hostile.CheckName(channel, maxChannelName) != nil {
-			return errors.New("a channel is a login, a room's name or an ID on one line")
-		}
+	if err := CheckChannels(h.Channels); err != nil {
+		return err
 	}
 	if (h.Format == Signed) != (h.Secret != "") {
 		return errors.New("exactly the webhooks of the format signed have a secret")
 	}
 	return h.Address.check(h.AllowPrivate)
+}
+
+// CheckChannels returns an error, as a sentence for people, unless a hook can have these channels.
+func CheckChannels(channels []string) error {
+	if len(channels) > maxChannels {
+		return fmt.Errorf("a webhook has at most %d channels: choose none for all", maxChannels)
+	}
+	for _, channel := range channels {
+		if channel == "" || hostile.CheckName(channel, maxChannelName) != nil {
+			return errors.New("a channel is a login, a room's name or an ID on one line")
+		}
+	}
+	return nil
 }
 
 // maxChannelName is the maximum length of a channel's name, in bytes.
