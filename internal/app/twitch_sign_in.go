@@ -65,7 +65,8 @@ func browserAddress(site access.Site, addr string) string {
 	return "http://localhost:" + port + "/"
 }
 
-// SignInRedirect returns the address to which Twitch sends people who sign in by authorization code.
+// SignInRedirect returns the address to which Twitch sends people who sign in by authorization
+// code.
 func (a *App) SignInRedirect() string {
 	return browserAddress(a.site, a.address) + twitchsignin.Callback
 }

@@ -194,8 +194,8 @@ func TestCheck_Gone(t *testing.T) {
 	}
 }
 
-// TestCheck_TwitchAway checks that a session outlasts an outage of Twitch, but not one of two hours,
-// and that Twitch gets few requests meanwhile.
+// TestCheck_TwitchAway checks that a session outlasts an outage of Twitch, but not one of two
+// hours, and that Twitch gets few requests meanwhile.
 func TestCheck_TwitchAway(t *testing.T) {
 	for _, fault := range []faketwitch.Fault{{Status: 500}, {}, {Status: 200, Body: "nonsense"}, {Status: 429}, {Status: 200, Body: `{"client_id":7}`}} {
 		testScene(t, func(t *testing.T, s *scene) {
@@ -389,6 +389,19 @@ func TestSessions_Idle(t *testing.T) {
 	})
 }
 
+// TestSessions_WholeSecret checks that a secret that shares only the ID with a session isn't valid.
+func TestSessions_WholeSecret(t *testing.T) {
+	testScene(t, func(t *testing.T, s *scene) {
+		session := s.signIn("anna")
+		s.members.sessions[access.SessionID("other")] = s.members.sessions[access.SessionID(session)]
+		s.End("other")
+		if s.holds("other") || !s.holds(session) {
+			t.Error("the ID is enough")
+		}
+		delete(s.members.sessions, access.SessionID("other"))
+	})
+}
+
 func TestSessions_EndByID(t *testing.T) {
 	testScene(t, func(t *testing.T, s *scene) {
 		session := s.signIn("anna")
@@ -513,8 +526,8 @@ func TestCheck_OtherChannels(t *testing.T) {
 	})
 }
 
-// TestFinish_Slow checks that a Twitch that never answers leaves people with a page that says so, and
-// that only so many sign-ins wait for it.
+// TestFinish_Slow checks that a Twitch that never answers leaves people with a page that says so,
+// and that only so many sign-ins wait for it.
 func TestFinish_Slow(t *testing.T) {
 	testScene(t, func(t *testing.T, s *scene) {
 		s.Join(func(http.ResponseWriter, *http.Request, string) { t.Error("somebody is signed in") })
@@ -542,8 +555,8 @@ func TestFinish_Slow(t *testing.T) {
 	})
 }
 
-// begin begins a sign-in from an address, lets anna authorize it, and returns the request with which
-// the browser comes back.
+// begin begins a sign-in from an address, lets anna authorize it, and returns the request with
+// which the browser comes back.
 func (s *scene) begin(from string) *http.Request {
 	s.Helper()
 	request := func(address string) *http.Request {

@@ -3,6 +3,8 @@ package twitchsignin
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"maps"
 	"slices"
@@ -44,9 +46,11 @@ type members struct {
 	people atomic.Pointer[map[string]bool]
 }
 
-// session is one sign-in of a person to the dashboard. Its secret isn't kept.
+// session is one sign-in of a person to the dashboard. Its secret isn't kept, but the hash, because
+// the ID is only a part of that and isn't secret.
 type session struct {
 	id      string
+	hash    [sha256.Size]byte
 	person  *person.Person
 	account person.Account
 	// channels are those of the served channels in which the person has a standing.
@@ -104,7 +108,7 @@ func (s *SignIns) admit(ctx context.Context, p *person.Person) (secret string, f
 	}
 	secret, now := access.NewMemberSession(), s.now()
 	s.members.add(served, &session{
-		id: access.SessionID(secret), person: p, account: account, channels: channels, begun: now, used: now, confirmed: now, due: nextCheck(now),
+		id: access.SessionID(secret), hash: sha256.Sum256([]byte(secret)), person: p, account: account, channels: channels, begun: now, used: now, confirmed: now, due: nextCheck(now),
 	})
 	s.count(signedIn)
 	s.opts.Log.Info("signed in with Twitch", "login", hostile.Detail(account.Login), "id", account.ID, "channels", s.names(channels))
@@ -210,13 +214,13 @@ type holder struct {
 	asked     <-chan struct{} // closed once the request in progress has ended; nil if there is none
 }
 
-// look returns the holder of a session, and asks Twitch in the background if that is due. It returns
-// false if the session has ended.
+// look returns the holder of a session, and asks Twitch in the background if that is due. It
+// returns false if the session has ended.
 func (s *SignIns) look(secret string) (h holder, ok bool) {
 	now := s.now()
 	s.members.mu.Lock()
 	defer s.members.mu.Unlock()
-	found := s.members.sessions[access.SessionID(secret)]
+	found := s.members.find(secret)
 	switch {
 	case found == nil:
 		return holder{}, false
@@ -231,8 +235,24 @@ func (s *SignIns) look(secret string) (h holder, ok bool) {
 	return holder{s.identity(found), !found.suspected.IsZero(), found.asked}, true
 }
 
+// find returns the session with a secret, or nil. The caller holds mu.
+func (m *members) find(secret string) *session {
+	found, hash := m.sessions[access.SessionID(secret)], sha256.Sum256([]byte(secret))
+	if found == nil || subtle.ConstantTimeCompare(found.hash[:], hash[:]) != 1 {
+		return nil
+	}
+	return found
+}
+
 // End ends a session, and revokes its token.
-func (s *SignIns) End(secret string) { s.EndByID(access.SessionID(secret)) }
+func (s *SignIns) End(secret string) {
+	s.members.mu.Lock()
+	found := s.members.find(secret)
+	s.members.mu.Unlock()
+	if found != nil {
+		s.EndByID(found.id)
+	}
+}
 
 // EndByID ends the session with an ID, and revokes its token. It returns false if there is none.
 func (s *SignIns) EndByID(id string) bool {

@@ -7,10 +7,10 @@
 //
 // Ordinary viewers only say who they are. Their token is revoked as soon as Twitch has answered. To
 // offer that on a page, call JoinViewers, and link the page to "signin/twitch?for=viewer", relative
-// to the dashboard (or to Ways.Address with "?for=viewer", which saves a redirect). Twitch sends the
-// browser back to the callback, which calls the func given to JoinViewers with the auth.Viewer. The
-// func sets a cookie of its own and redirects to the page, relative to the callback: "../../PAGE".
-// Ways.Viewers says whether all of that works here.
+// to the dashboard (or to Ways.Address with "?for=viewer", which saves a redirect). Twitch sends
+// the browser back to the callback, which calls the func given to JoinViewers with the auth.Viewer.
+// The func sets a cookie of its own and redirects to the page, relative to the callback:
+// "../../PAGE". Ways.Viewers says whether all of that works here.
 //
 // The package must not know what the dashboard shows.
 package twitchsignin

@@ -158,8 +158,8 @@ func TestRedeem_Nonsense(t *testing.T) {
 	}
 }
 
-// TestIdentify_Refused checks that tokens of another application, without the scope, or without a user
-// are refused.
+// TestIdentify_Refused checks that tokens of another application, without the scope, or without a
+// user are refused.
 func TestIdentify_Refused(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
