@@ -31,6 +31,12 @@ func (w *Window) Block(address string) {
 	w.Must(call(network.Enable, network.EnableParams{}), call(network.SetBlockedURLs, params))
 }
 
+// SetCookie gives the browser a cookie of the site at an address.
+func (w *Window) SetCookie(address, name, value string) {
+	w.Helper()
+	w.Must(call(network.SetCookies, network.SetCookiesParams{Cookies: []*network.CookieParam{{Name: name, Value: value, URL: address, HTTPOnly: true}}}))
+}
+
 // SaveData sets whether the page believes that the person wants to save data, as if it had been
 // chosen in the browser's settings. In a new window they do, so that a page loads only what it
 // shows.

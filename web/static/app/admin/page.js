@@ -4,7 +4,9 @@
 import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { pages } from "../core/route.js";
-import { mayOwn } from "../core/state.js";
+import { mayOwn, mayOwnAll } from "../core/state.js";
+import { AccessCard } from "./access-card.js";
+import { ModeratorsCard } from "./moderators-card.js";
 import { WebhooksCard } from "./webhooks-card.js";
 import { PageHead } from "../widgets/page-head.js";
 /** @import { State } from "../core/state.js" */
@@ -14,7 +16,12 @@ export function AdminPage({ state }) {
   return html`
     <${PageHead} title=${pages.admin} />
     ${mayOwn() && !state.me.mounted
-      ? html`<div class="cards">${!state.me.channels && html`<${WebhooksCard} state=${state} />`}</div>`
+      ? html`
+        <div class="cards">
+          ${mayOwnAll() ? html`<${AccessCard} state=${state} />` : html`<p class="muted">${t("admin.all-channels-only")}</p>`}
+          ${!state.channel.startsWith("check:") && html`<${ModeratorsCard} key=${state.channel} state=${state} />`}
+          ${mayOwnAll() && html`<${WebhooksCard} state=${state} />`}
+        </div>`
       : html`<p class="none muted">${t("admin.owners-only")}</p>`}
   `;
 }

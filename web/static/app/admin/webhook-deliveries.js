@@ -4,7 +4,8 @@
 import { rich, t } from "../../text/text.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { follow } from "../core/follow.js";
-import { pathOf, sent } from "./webhooks.js";
+import { sent } from "./sent.js";
+import { pathOf } from "./webhooks.js";
 import { stamp } from "../words/time.js";
 /** @import { Delivery, Webhook } from "./webhooks.js" */
 

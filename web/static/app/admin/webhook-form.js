@@ -3,7 +3,8 @@
 
 import { t } from "../../text/text.js";
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/htm-preact.js";
-import { eventNames, formatNames, pathOf, sent } from "./webhooks.js";
+import { sent } from "./sent.js";
+import { eventNames, formatNames, pathOf } from "./webhooks.js";
 import { Tick } from "../widgets/field.js";
 /** @import { Webhook } from "./webhooks.js" */
 

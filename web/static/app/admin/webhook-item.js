@@ -4,7 +4,8 @@
 import { commas, list, rich, sentences, t } from "../../text/text.js";
 import { html, useState } from "../../vendor/htm-preact.js";
 import { Deliveries } from "./webhook-deliveries.js";
-import { eventNames, formatNames, pathOf, sent } from "./webhooks.js";
+import { sent } from "./sent.js";
+import { eventNames, formatNames, pathOf } from "./webhooks.js";
 import { clock, stamp } from "../words/time.js";
 /** @import { Value } from "../../vendor/htm-preact.js" */
 /** @import { Webhook } from "./webhooks.js" */

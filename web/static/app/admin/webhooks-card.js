@@ -5,9 +5,9 @@ import { t } from "../../text/text.js";
 import { html, useEffect, useState } from "../../vendor/htm-preact.js";
 import { follow } from "../core/follow.js";
 import { update } from "../core/state.js";
+import { Secret } from "./secret.js";
 import { WebhookForm } from "./webhook-form.js";
 import { WebhookItem } from "./webhook-item.js";
-import { Copy } from "../widgets/copy.js";
 import { unsavedChange } from "../words/unsaved.js";
 /** @import { State } from "../core/state.js" */
 /** @import { Webhook } from "./webhooks.js" */
@@ -50,7 +50,9 @@ export function WebhooksCard({ state }) {
       <p class="muted">${t("webhooks.about")}</p>
       ${state.status?.shared && html`<p class="muted">${t("webhooks.this-node-only")}</p>`}
       ${problem && html`<p class="error" role="alert">${problem}</p>`}
-      ${made.secret && html`<${NewSecret} ...${made} close=${() => setMade({ name: "", secret: "" })} />`}
+      ${made.secret && html`
+        <${Secret} title=${t("webhooks.secret-title", { name: made.name })} hint=${t("webhooks.secret-hint")} secret=${made.secret} copy=${t("webhooks.copy-secret")} done=${t("webhooks.secret-done")}
+          close=${() => setMade({ name: "", secret: "" })} />`}
       ${edited === "" && html`<${WebhookForm} hook=${null} channels=${state.channels} saved=${saved} cancel=${() => close("")} />`}
       <div role="status">${isUnsaved && html`<p class="note warn">${unsavedChange(state.status?.database)}</p>`}</div>
       ${!hooks && !problem && html`<p class="muted">${t("webhooks.loading")}</p>`}
@@ -65,18 +67,5 @@ export function WebhooksCard({ state }) {
         `)}
       </ul>
     </section>
-  `;
-}
-
-// NewSecret shows a secret that chatguard never shows again.
-/** @param {{name: string, secret: string, close: () => void}} props */
-function NewSecret({ name, secret, close }) {
-  return html`
-    <div class="new-secret" role="group" aria-labelledby="new-secret-title">
-      <h3 id="new-secret-title">${t("webhooks.secret-title", { name })}</h3>
-      <p>${t("webhooks.secret-hint")}</p>
-      <div class="copyable"><code>${secret}</code><${Copy} text=${secret} label=${t("webhooks.copy-secret")} /></div>
-      <button type="button" onClick=${close}>${t("webhooks.secret-done")}</button>
-    </div>
   `;
 }

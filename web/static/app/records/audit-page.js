@@ -60,7 +60,7 @@ function Change({ state, change }) {
       <time role="cell" class="when" datetime=${at}>${stamp(Date.parse(at))}</time>
       <span role="cell" class="author"><bdi>${authorName(author)}</bdi></span>
       <span role="cell" class="did"><${Icon} name=${actionIcons[action] ?? "history"} />${changeName(change)}</span>
-      <span role="cell" class="user">${user ? html`<a href=${linkTo(state, "people", { user })}><bdi>${nameOf(change)}</bdi></a>` : html`<span class="muted">${t("records.of-channel")}</span>`}</span>
+      <span role="cell" class="user">${user ? html`<a href=${linkTo(state, "people", { user })}><bdi>${nameOf(change)}</bdi></a>` : html`<span class="muted">${change.channel ? t("records.of-channel") : t("records.of-all")}</span>`}</span>
       <span role="cell" class="what"><${AuditWords} state=${state} change=${change} /></span>
     </div>
   `;

@@ -9,30 +9,17 @@ import { signOut } from "../core/session.js";
 import { shownName } from "../core/state.js";
 import { commandKey } from "./keys.js";
 import { Icon } from "../widgets/icon.js";
+import { accessName } from "../words/access.js";
 import { LanguageChoice } from "../widgets/language-choice.js";
 /** @import { View } from "../../vendor/htm-preact.js" */
 /** @import { DialogName } from "../core/dialog.js" */
 /** @import { State } from "../core/state.js" */
 
-// roleName names what the signed-in person may do. Even an access that this page doesn't know is
-// readable.
-/** @param {string} access */
-function roleName(access) {
-  switch (access) {
-    case "view": return t("shell.access-view");
-    case "help": return t("shell.access-help");
-    case "moderate": return t("shell.access-moderate");
-    case "moderate-notices": return t("shell.access-moderate-notices");
-    case "own": return t("shell.access-own");
-  }
-  return access;
-}
-
 /** @param {{state: State}} props */
 export function Account({ state: { me, preferences } }) {
   const { access, mounted } = me;
   const name = shownName(me.name) || t("shell.no-name");
-  const role = roleName(access);
+  const role = accessName(access);
   return html`
     <button type="button" class="account" popovertarget="account" title=${t("shell.settings")}>
       <span class="me"><bdi>${name}</bdi>${role !== name && html`<span class="muted"> · ${role}</span>`}</span>

@@ -4,6 +4,7 @@
 import { commas, rich, t, table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { linkTo } from "../core/route.js";
+import { accessName } from "./access.js";
 import { authorName } from "./author.js";
 import { ChangeList } from "./changes.js";
 import { OverrideWords } from "./overrides.js";
@@ -19,6 +20,7 @@ export const actionNames = table({
   note: "rules.did-note", delete_note: "rules.did-delete-note", settings: "rules.did-settings", login: "rules.did-login",
   timeout: "rules.did-timeout", ban: "rules.did-ban", lift: "rules.did-lift",
   webhook: "rules.did-webhook",
+  token_made: "rules.did-token-made", token_ended: "rules.did-token-ended", link_made: "rules.did-link-made", link_ended: "rules.did-link-ended", session_ended: "rules.did-session-ended",
 });
 
 // webhookChanges names what people do with webhooks.
@@ -33,7 +35,7 @@ const webhookChanges = table({
 export const actionIcons = {
   policy: "sliders", discard: "undo", grant: "grant", reset: "reset", pardon: "undo", unpardon: "reset", override: "sliders", exempt: "exempt", pause: "pause", resume: "play",
   raid: "raid", note: "note", delete_note: "trash", settings: "sliders", timeout: "clock", ban: "ban", lift: "check",
-  webhook: "message",
+  webhook: "message", token_made: "key", token_ended: "key", link_made: "key", link_ended: "key", session_ended: "sign-out",
 };
 
 // changeName says what a change did. Even an action that this page doesn't know is readable.
@@ -102,12 +104,23 @@ const words = {
   note: ({ text }) => rich("rules.quote", { text: quoted(text) }),
   delete_note: ({ text, by }) => rich("rules.quote-by", { text: quoted(text), by: html`<bdi>${authorName(String(by))}</bdi>` }),
   webhook: ({ name, host }) => html`<bdi>${commas([name, host])}</bdi>`,
+  token_made: accessGiven,
+  token_ended: ({ name }) => html`<bdi>${name}</bdi>`,
+  link_made: accessGiven,
+  link_ended: accessGiven,
+  session_ended: accessGiven,
   reset: () => t("rules.audit-reset"),
   pause: () => t("rules.audit-pause"),
   resume: () => t("rules.audit-resume"),
   settings: facts,
   raid: ({ until }) => (isTime(until) ? t("rules.audit-raid-until", { time: at(until) }) : t("rules.audit-raid-end")),
 };
+
+// accessGiven names whose access it is, and their role.
+/** @param {{name: string, role: string}} detail */
+function accessGiven({ name, role }) {
+  return rich("rules.audit-access", { name: html`<bdi>${name}</bdi>`, role: accessName(role) });
+}
 
 // given adds the reason of a timeout or ban, and what it replaced.
 /** @param {string} how @param {string | undefined} reason @param {Api.Silence | undefined} former */

@@ -29,12 +29,13 @@ export default {
   "no-messages": "No throttled messages yet. Each one is listed here with what was done about it.",
   "no-message-matches": "No throttled messages match these filters.",
 
-  // The audit. of-channel stands in the column of users.
+  // The audit. of-channel and of-all stand in the column of users.
   "filter-audit": "Filter the audit",
   author: "Author",
   details: "Details",
   changes: "Changes, newest first",
   "of-channel": "channel",
+  "of-all": "all channels",
   "no-changes": "No changes yet. Pardons, changed limits and notes are listed here with their author.",
   "no-change-matches": "No changes match these filters.",
 };

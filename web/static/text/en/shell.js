@@ -41,6 +41,8 @@ export default {
   "access-moderate": "moderator",
   "access-moderate-notices": "moderator and notices",
   "access-own": "owner",
+  "access-check": "message checks",
+  "access-overlay": "stream overlay",
 
   // The dialog of alerts. A list of checkboxes continues alerts-when.
   "alerts-about": "Alerts reach you while you look at another tab or window. They apply to this browser.",
