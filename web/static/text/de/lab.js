@@ -304,8 +304,8 @@ export default {
   // experiments/accuracy.js. {off}, {wrong} and {atLimit} are percentages, and {slices} is slices.
   measuring: "Misst.",
   measured: { one: "Bisher {n} zufällige Nachricht je Rate, bis zu {most}.", other: "Bisher {n} zufällige Nachrichten je Rate, bis zu {most}." },
-  "whole-windows": "ganzen Fenstern",
-  slices: { one: "{n} Teil", other: "{n} Teilen" },
+  "whole-windows": "ganze Fenster",
+  slices: { one: "{n} Teil", other: "{n} Teile" },
   "at-rate": "bei {rate} pro Minute",
   "off-title": "Wie weit die Schätzung danebenliegt",
   off: "Mittlere Abweichung nach Rate",
@@ -318,12 +318,12 @@ export default {
     "Am Limit selbst sind {atLimit} falsch. Für kleine Zahlen, bis etwa 20 Nachrichten pro Fenster, nimm das Log.",
   "accuracy-finding-slices":
     "Bei {rate} Nachrichten pro Minute, etwa der Hälfte des Limits, liegt die Schätzung im Mittel um {off} daneben, und {wrong} der Entscheidungen sind falsch: nahe an dem, was oft zitiert wird. " +
-    "Am Limit selbst sind {atLimit} falsch. Gezählt in {slices} liegt die Schätzung um {fineOff} daneben, und am Limit sind {fineAtLimit} falsch. " +
+    "Am Limit selbst sind {atLimit} falsch. Teilt man das Fenster in {slices}, liegt die Schätzung um {fineOff} daneben, und am Limit sind {fineAtLimit} falsch. " +
     "Für kleine Zahlen, bis etwa 20 Nachrichten pro Fenster, nimm das Log.",
   "accuracy-table": "Tabelle: Fenster gegen Log",
   "accuracy-caption": "Ein Sliding Window von {most} Nachrichten pro Minute gegen das genaue Log",
   "accuracy-rate": "Pro Minute",
-  "accuracy-in": "Gezählt in",
+  "accuracy-in": "Zählung",
   "accuracy-messages": "Nachrichten",
   "accuracy-off": "Daneben, Mittel",
   "accuracy-wrong": "Falsch",
@@ -341,8 +341,8 @@ export default {
   "edge-why-tokens": "3 Tokens auf einmal und 14, die innerhalb der Minute zurückkommen",
   "edge-why-queue": "eine Nachricht alle vier Sekunden",
   "edge-chart": "Nachrichten, die in den letzten 60 Sekunden durchgingen",
-  "edge-summary": "In der schlimmsten Minute: {limits}.",
-  "edge-through": { one: "{limit}: {n} durch", other: "{limit}: {n} durch" },
+  "edge-summary": "In der schlimmsten Minute gehen durch: {limits}.",
+  "edge-through": { one: "{n} ({limit})", other: "{n} ({limit})" },
   "edge-unit": "in den letzten 60 s",
   "edge-finding":
     "Warum lässt ein Fixed Window {clock} von {messages} durch? Bei 60 s steigt seine Kurve zweimal: um {messages} im letzten Moment einer Minute und um {messages} im ersten Moment der nächsten. " +

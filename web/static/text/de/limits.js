@@ -149,10 +149,10 @@ export default {
   "would-change-nothing": "Die Änderung hätte nichts bewirkt.",
   "would-throttle-more": { one: "Die Änderung hätte {n} Nachricht mehr gedrosselt.", other: "Die Änderung hätte {n} Nachrichten mehr gedrosselt." },
   "would-throttle-fewer": { one: "Die Änderung hätte {n} Nachricht weniger gedrosselt.", other: "Die Änderung hätte {n} Nachrichten weniger gedrosselt." },
-  basis: "Grundlage: {messages} {users} aus den letzten {time}, bis {until}.",
+  basis: "Grundlage: {messages} {users} aus {time}, bis {until}.",
   "basis-exempt": {
-    one: "Grundlage: {messages} {users} aus den letzten {time}, bis {until} ({n} Nachricht von Befreiten).",
-    other: "Grundlage: {messages} {users} aus den letzten {time}, bis {until} ({n} Nachrichten von Befreiten).",
+    one: "Grundlage: {messages} {users} aus {time}, bis {until} ({n} Nachricht von Befreiten).",
+    other: "Grundlage: {messages} {users} aus {time}, bis {until} ({n} Nachrichten von Befreiten).",
   },
   truncated: "Zu viele Nachrichten: Ältere sind weggelassen.",
   assumptions: "Dabei gelten die Limits als durchgesetzt, und alle beginnen mit vollem Kontingent.",

@@ -5,7 +5,7 @@ export default {
   throttled: { one: "{n} gedrosselt", other: "{n} gedrosselt" },
   "would-be": { one: "{n} wäre gedrosselt", other: "{n} wären gedrosselt" },
   paused: "Pausiert",
-  "raid-left": "Raid-Modus {left}",
+  "raid-left": "Raid {left}",
 
   wrong: "{name}={value} geht nicht: {wanted}",
   "wrong-unknown": "Es gibt keine Einstellung {name}. Die Einstellungen sind {names}.",

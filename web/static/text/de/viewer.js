@@ -23,7 +23,7 @@ export default {
   "why-limit": "Du hast das Limit {limit} aufgebraucht: {rule}",
   "rule-bucket": { one: "{n} Nachricht auf einmal, dann eine weitere alle {step}.", other: "{n} Nachrichten auf einmal, dann eine weitere alle {step}." },
   "rule-day": { one: "{n} Nachricht am Tag.", other: "{n} Nachrichten am Tag." },
-  "rule-window": { one: "{n} Nachricht pro {window}.", other: "{n} Nachrichten pro {window}." },
+  "rule-window": { one: "{n} Nachricht je {window}.", other: "{n} Nachrichten je {window}." },
   "rule-cascade": "ein paar Nachrichten auf einmal, dann ab und zu eine weitere.",
   "why-busy": "Gerade schreiben viele, und sie teilen sich ein Limit.",
   "why-timeout": "Nach einem Timeout lässt Twitch dich nicht schreiben. Warten genügt.",

@@ -5,7 +5,7 @@ export default {
   title: "Webhooks",
   about: "chatguard meldet an Discord oder an deinen eigenen Server, was passiert.",
   loading: "Webhooks werden geladen.",
-  none: "Noch keine Webhooks. Füge einen hinzu, um von Raids, Ausfällen und Bannen zu erfahren, wo du gerade bist.",
+  none: "Noch keine Webhooks. Füge einen hinzu, um von Raids, Ausfällen und gebannten Personen zu erfahren, wo du gerade bist.",
   "this-node-only": "Hier angelegte Webhooks gehören zu diesem Knoten. Webhooks für alle Knoten gehören in die Konfiguration eines jeden.",
   add: "Webhook hinzufügen …",
 
@@ -79,6 +79,6 @@ export default {
   "event-pause": "Pausen",
   "event-failure": "Ausfälle",
   "event-limits": "geänderte Limits",
-  "event-ban": "Banne",
+  "event-ban": "gebannte Personen",
   "event-summary": "Zusammenfassung nach dem Stream",
 };
