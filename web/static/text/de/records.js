@@ -29,12 +29,13 @@ export default {
   "no-messages": "Noch keine gedrosselten Nachrichten. Hier steht jede mit dem, was daraufhin geschah.",
   "no-message-matches": "Keine gedrosselten Nachrichten passen zu diesen Filtern.",
 
-  // The audit. of-channel stands in the column of users.
+  // The audit. of-channel and of-all stand in the column of users.
   "filter-audit": "Das Audit filtern",
   author: "Von",
   details: "Details",
   changes: "Änderungen, neueste zuerst",
   "of-channel": "Kanal",
+  "of-all": "alle Kanäle",
   "no-changes": "Noch keine Änderungen. Begnadigungen, geänderte Limits und Notizen stehen hier mit dem Namen dahinter.",
   "no-change-matches": "Keine Änderungen passen zu diesen Filtern.",
 };

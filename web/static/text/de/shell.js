@@ -41,6 +41,8 @@ export default {
   "access-moderate": "Moderation",
   "access-moderate-notices": "Moderation und Hinweise",
   "access-own": "Leitung",
+  "access-check": "Nachrichtenprüfung",
+  "access-overlay": "Stream-Overlay",
 
   // The dialog of alerts. A list of checkboxes continues alerts-when.
   "alerts-about": "Meldungen erreichen dich, während du in einem anderen Tab oder Fenster bist. Sie gelten für diesen Browser.",
