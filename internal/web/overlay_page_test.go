@@ -10,6 +10,7 @@ import (
 	"image/draw"
 	"image/png"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/persist"
 )
 
 // overlaidNames are display names of several scripts, and some that are meant to do harm.
@@ -238,6 +240,42 @@ func TestOverlayPage_Revoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.See(`document.body.innerText.startsWith("The token was revoked") && !document.querySelector(".overlay-box")`)
+}
+
+// The card on the page Admin makes the address, with a token and the chosen looks.
+func TestOverlayCard(t *testing.T) {
+	d := dash(t)
+	w := d.openAs("carla", auth.Own, 1400, 900)
+	w.goTo("admin")
+	w.See(`document.querySelector("#overlay-title").innerText === "Overlay for OBS: somechannel"`)
+	w.See(`document.querySelector(".overlay-preview figcaption").innerText.startsWith("An example") && document.querySelectorAll(".overlay-preview li").length === 5`)
+	d.say(spammer, 4)
+	w.See(`document.querySelector(".overlay-preview .overlay-names")?.innerText === "Spammer"`)
+	w.Write("#overlay-size", "200")
+	w.See(`document.querySelector("#overlay-size-error").innerText === "Enter a number from 16 to 120."`)
+	w.Write("#overlay-size", "64")
+	w.Click("#overlay-background")
+	w.Click("#overlay-show-count")
+	w.Must(chromedp.Evaluate[chromedp.Void](`Object.assign(document.querySelector("#overlay-position"), { value: "bottom-right" }).dispatchEvent(new Event("change", { bubbles: true }))`))
+	w.See(`getComputedStyle(document.querySelector(".overlay-preview .overlay")).fontSize === "64px" && !document.querySelector(".overlay-preview .overlay-count")`)
+	w.Accessible()
+	w.Click("#overlay-make")
+	w.See(`document.activeElement.className === "new-secret"`)
+	for _, scheme := range []string{"light", "dark"} {
+		w.Prefer(map[string]string{"prefers-color-scheme": scheme})
+		w.See(fmt.Sprintf(`document.documentElement.dataset.theme === %q`, scheme))
+		w.Accessible()
+	}
+	w.Write("#overlay-size", "65") // the address follows
+	address := parseURL(browsertest.Eval[string](w.Window, `document.querySelector(".overlay-card .new-secret code").innerText`))
+	if address.Path != "/overlay" || address.RawQuery != "size=65&background=00000099&position=bottom-right&show=names,raid" {
+		t.Errorf("%s", address)
+	}
+	w.Must(chromedp.Navigate(address.String()))
+	w.See(`document.querySelector(".overlay-page .overlay-names")?.innerText === "Spammer"`)
+	if list, err := d.store.Tokens.Holders(t.Context()); err != nil || !slices.ContainsFunc(list, func(h persist.Holder) bool { return h.Name == "overlay-somechannel" && h.Access == auth.Overlay }) {
+		t.Errorf("%+v, %v", list, err)
+	}
 }
 
 // It also works below a path of another site.

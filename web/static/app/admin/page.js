@@ -7,6 +7,7 @@ import { pages } from "../core/route.js";
 import { mayOwn, mayOwnAll } from "../core/state.js";
 import { AccessCard } from "./access-card.js";
 import { ModeratorsCard } from "./moderators-card.js";
+import { OverlayCard } from "./overlay-card.js";
 import { WebhooksCard } from "./webhooks-card.js";
 import { PageHead } from "../widgets/page-head.js";
 /** @import { State } from "../core/state.js" */
@@ -20,7 +21,7 @@ export function AdminPage({ state }) {
         <div class="cards">
           ${mayOwnAll() ? html`<${AccessCard} state=${state} />` : html`<p class="muted">${t("admin.all-channels-only")}</p>`}
           ${!state.channel.startsWith("check:") && html`<${ModeratorsCard} key=${state.channel} state=${state} />`}
-          ${mayOwnAll() && html`<${WebhooksCard} state=${state} />`}
+          ${mayOwnAll() && html`<${OverlayCard} key=${state.channel} state=${state} /><${WebhooksCard} state=${state} />`}
         </div>`
       : html`<p class="none muted">${t("admin.owners-only")}</p>`}
   `;

@@ -26,7 +26,7 @@ const views = {
   people: later("people", () => import("../people/page.js").then((module) => module.PeoplePage), "entries", "people", "rules"),
   journal: later("journal", () => import("../records/journal-page.js").then((module) => module.JournalPage), "entries", "records"),
   audit: later("audit", () => import("../records/audit-page.js").then((module) => module.AuditPage), "records", "rules"),
-  admin: later("admin", () => import("../admin/page.js").then((module) => module.AdminPage), "admin", "webhooks"),
+  admin: later("admin", () => import("../admin/page.js").then((module) => module.AdminPage), "admin", "overlay", "webhooks"),
 };
 
 // pageOf returns the component of a page, and loads it if necessary.
