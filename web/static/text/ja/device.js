@@ -5,7 +5,7 @@ export default {
   // The code, and what to do with it
   asking: "Twitchにコードを要求中…",
   how: "Twitchを開き、このコードが表示されていることを確認して承認してください。chatguardには、あなたのアカウントとモデレーターを務めるチャンネルだけが伝わります。",
-  code: "コード",
+  "copy-code": "コードをコピー",
   open: "Twitchを開く",
   waiting: "Twitchを待っています。コードはあと{time}有効です。",
   again: "新しいコードを取得",

@@ -108,6 +108,20 @@ export default {
   "per-channel": "全員で共有",
   "per-everywhere": "全員で共有、全チャンネル共通",
 
+  // What was left of a limit over the last week: a chart, and what it is computed from
+  "week-computed": "15分ごとの件数から、現在の値で計算しています。",
+  "week-role": "15分ごとの件数から、ロールのないユーザーの現在の値で計算しています。",
+  "week-node": "このノードの15分ごとの件数から、現在の値で計算しています。",
+  "week-node-role": "このノードの15分ごとの件数から、ロールのないユーザーの現在の値で計算しています。",
+  "week-faster": "補充の速い制限は、実際より残りが少なく見えます。",
+  "week-empty": "直近7日間のデータはありません。",
+  "week-label": "{limit}の残り件数",
+  "week-label-shared": "{limit}の全員の残り件数",
+  "week-left": "{limit}の残り",
+  "week-unused": { other: "{limit}: {time}から{n}件すべて未使用。" },
+  "week-fewest-now": { other: "{limit}: 現在の残りは{capacity}件中{n}件で、今週の最少です。" },
+  "week-fewest": { other: "{limit}: 現在の残りは{capacity}件中{n}件。今週の最少は{time}の{least}件です。" },
+
   // What is wrong with a typed number
   "wrong-count": "{least}以上の整数を入力してください。",
   "wrong-length": "時間の長さを入力してください（例: 30m、1h30、90秒）。",
@@ -125,8 +139,7 @@ export default {
   "rung-ban": "BAN",
   "rung-drop": "ブロック",
 
-  // Why a channel only observes; {how} and {reason} come from the server
-  "idle-paused": "現在は適用していません: チャンネルは一時停止中です（{how}）。",
+  // Why a channel only observes; {reason} comes from the server
   "idle-paused-by": "現在は適用していません: {by}がチャンネルを一時停止しています。",
   "idle-because": "現在は適用していません: {reason}。",
   "idle-missing": "現在は適用していません: {name}がありません。",
@@ -236,11 +249,16 @@ export default {
   "did-timeout": "タイムアウト",
   "did-ban": "BAN",
   "did-lift": "解除",
+  "did-webhook": "Webhookを変更",
+  "did-webhook-added": "Webhookを追加",
+  "did-webhook-deleted": "Webhookを削除",
+  "did-webhook-tested": "Webhookをテスト",
+  "did-webhook-again": "Webhookに再送",
+  "did-webhook-discarded": "断念したWebhook送信を削除",
 
   // Audit: the details, which follow what was done
   quote: "「{text}」",
   "quote-by": "{by}の「{text}」",
-  "no-text": "本文は保存されていません",
   "audit-grant": { other: "{limit}に{n}件追加" },
   "audit-grant-until": { other: "{limit}に{n}件追加（{time}まで）" },
   "audit-strikes-restored": { other: "ストライク{n}回を復元" },

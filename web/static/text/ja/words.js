@@ -74,6 +74,9 @@ export default {
   "doing-ban": "BAN処理中…",
   "doing-drop": "ブロック中…",
 
+  // In the place of a message
+  "no-text": "本文は保存されていません",
+
   // Timeouts and bans within sentences, and who gave them
   "on-twitch": "Twitchの{name}",
   "a-ban": "BAN",
@@ -103,7 +106,9 @@ export default {
   "not-banned-said": "変更なし: タイムアウトもBANもされていませんでした。",
   "ban-warning": "BANを解除するまで投稿できなくなります。",
   unban: "BAN解除",
+  "unban-open": "BAN解除…",
   "end-timeout": "タイムアウト解除",
+  "end-timeout-open": "タイムアウト解除…",
   "unban-user": "{who}のBANを解除",
   "unban-question": "{who}のBANを解除しますか？",
   "unban-question-by": "{who}のBANを解除しますか？ 実行者は{by}です。",
