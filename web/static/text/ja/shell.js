@@ -186,6 +186,8 @@ export default {
   "state-paused": "一時停止中",
   "state-raid": "レイドモード",
   "state-slow": "スローモード",
+  "paused-by": "実行者: {who}",
+  "raid-until": "{time}まで",
   "state-standby": "待機中",
   "state-configured": "制限は設定どおり",
   "state-unasked": "未照会",
