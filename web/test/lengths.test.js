@@ -66,5 +66,6 @@ test("lengths: every language reads its own words, and the API’s notation", ()
     assert.deepEqual(read.slice(0, lengths.length), lengths.map(String), `${tag}: ${written.join("; ")}`);
     assert.deepEqual(read.slice(lengths.length), Object.values(texts).map((seconds) => String(seconds * 1e9)), tag);
   }
+  assert.deepEqual(inLanguage("ja", [], [5400n * second]).written, ["1時間30分"]);
   assert.deepEqual(inLanguage("de", ["1,5 Tassen", "1 Stunde 1 Stunde", "Stunde"], [5400n * second]), { written: ["1 Stunde 30 Minuten"], read: [String(5400n * second), "null", "null", "null"] });
 });

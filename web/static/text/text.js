@@ -114,7 +114,8 @@ export const comma = lists.formatToParts(["a", "b", "c"])[1].value;
 /** @param {(string | false | null | undefined)[]} texts */
 export const commas = (texts) => texts.filter(Boolean).join(comma);
 
-const gap = /** @type {string} */ (language) === "ja" ? "" : " "; // Japanese has no spaces
+// gap is what stands between sentences, and between a number and its unit. Japanese has no spaces.
+export const gap = /** @type {string} */ (language) === "ja" ? "" : " ";
 
 // sentences joins complete sentences. Empty ones are left out.
 /** @param {(string | false | null | undefined)[]} texts */

@@ -3,7 +3,7 @@
 // the API writes them. Words are those of the page's language. English ones and the API's notation
 // are read in every language.
 
-import { list, locale, number } from "../../text/text.js";
+import { gap, list, locale, number } from "../../text/text.js";
 
 /** @typedef {"week" | "day" | "hour" | "minute" | "second"} Unit */
 
@@ -121,7 +121,7 @@ export function lengthText(ns) {
     ns %= size;
     if (count !== "0") parts.push(counted(count, unit));
   }
-  return parts.join(" ") || counted("0", "second");
+  return (parts.join(" ") || counted("0", "second")).replaceAll(" ", gap);
 }
 
 // durationText writes a length of time as the API does: "1h30m", "500ms".

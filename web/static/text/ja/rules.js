@@ -124,7 +124,7 @@ export default {
 
   // What is wrong with a typed number
   "wrong-count": "{least}以上の整数を入力してください。",
-  "wrong-length": "時間の長さを入力してください（例: 30m、1h30、90秒）。",
+  "wrong-length": "時間の長さを入力してください（例: 30分、1時間30分、90秒）。",
   "wrong-zone": "タイムゾーンを入力してください（例: Asia/Tokyo）。",
   "too-little": "{least}以上を入力してください。",
   "too-much": "{most}以下を入力してください。",

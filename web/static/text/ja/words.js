@@ -79,6 +79,9 @@ export default {
 
   // Timeouts and bans within sentences, and who gave them
   "on-twitch": "Twitchの{name}",
+  "by-token": "{name}（トークン）",
+  "by-link": "{name}（リンク）",
+  "by-site": "{name}（サイト）",
   "a-ban": "BAN",
   "a-ban-by": "{by}によるBAN",
   "a-timeout": "タイムアウト",
