@@ -29,12 +29,13 @@ export default {
   "no-messages": "抑制されたメッセージはまだありません。ここに1件ずつ、行った処置とともに表示されます。",
   "no-message-matches": "このフィルターに一致する抑制されたメッセージはありません。",
 
-  // The audit. of-channel stands in the column of users.
+  // The audit. of-channel and of-all stand in the column of users.
   "filter-audit": "監査を絞り込む",
   author: "実行者",
   details: "詳細",
   changes: "変更（新しい順）",
   "of-channel": "チャンネル",
+  "of-all": "全チャンネル",
   "no-changes": "変更はまだありません。恩赦、制限の変更、メモがここに実行者とともに表示されます。",
   "no-change-matches": "このフィルターに一致する変更はありません。",
 };

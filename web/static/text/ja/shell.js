@@ -41,6 +41,8 @@ export default {
   "access-moderate": "モデレーター",
   "access-moderate-notices": "モデレーター（通知を含む）",
   "access-own": "オーナー",
+  "access-check": "メッセージの判定",
+  "access-overlay": "配信オーバーレイ",
 
   // The dialog of alerts. A list of checkboxes continues alerts-when.
   "alerts-about": "アラートは、別のタブやウィンドウを見ているときに届きます。このブラウザーにだけ適用されます。",
