@@ -25,7 +25,7 @@ export default {
   shared: "コピー済み",
   "share-by-hand": "アドレスをコピーしてください",
   "link-copied": "リンクをコピーしました。",
-  "copy-as": "形式を選んでコピー",
+  "copy-as": "コピー形式",
   "copied-as": "{language}をコピーしました。",
   "not-copied": "ブラウザーがここでのコピーを許可していません。",
   use: "この値を使う",

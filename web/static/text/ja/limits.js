@@ -175,7 +175,7 @@ export default {
   "mode-observe": "監視のみ",
   "mode-enforce": "適用",
   "mode-current": "{mode}（現在）",
-  "effect-observe": "誰も抑制されません。抑制相当のユーザーはジャーナルに表示されます。",
+  "effect-observe": "誰も抑制されません。抑制相当のユーザーは抑制ログに表示されます。",
   "effect-enforce": "制限を超えたメッセージは抑制されます。",
   "fix-fields": { other: "上の{n}項目を修正してください。" },
   discard: "変更を破棄",

@@ -17,7 +17,7 @@ export default {
   "pause-about": "一時停止すると、再開するまで誰も抑制されません。",
   "paused-by": "{who}が一時停止中: 誰も抑制されません。",
   "raid-about": "レイドモードでは一時的に制限が厳しくなり、初チャットの人には最も厳しくなります。",
-  "raid-until": "{time}までレイドモード: 制限を強化中です。",
+  "raid-until": "{time}までレイドモード: 制限強化中。",
   "raid-length": "レイドモードの長さ",
 
   // The bar above the list: tabs, filters and orders

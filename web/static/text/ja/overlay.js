@@ -5,7 +5,7 @@ export default {
   throttled: { other: "抑制{n}件" },
   "would-be": { other: "抑制相当{n}件" },
   paused: "一時停止中",
-  "raid-left": "レイドモード {left}",
+  "raid-left": "レイド中 {left}",
 
   wrong: "{name}={value}は使えません: {wanted}",
   "wrong-unknown": "{name}という設定はありません。使える設定は{names}です。",

@@ -3,7 +3,7 @@
 
 export default {
   // Both pages: filters, the export, and older records
-  user: "ユーザー（名前、ログイン名、ID）",
+  user: "ユーザー（名前・ID）",
   all: "すべて",
   export: "CSVで書き出す",
   time: "時刻",
@@ -11,7 +11,7 @@ export default {
   "no-older": "これより古い記録はありません。",
 
   // The journal: filters and outcomes
-  "filter-journal": "ジャーナルを絞り込む",
+  "filter-journal": "抑制ログを絞り込む",
   result: "結果",
   "result-done": "完了",
   "result-failed": "失敗",
