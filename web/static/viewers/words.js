@@ -1,7 +1,7 @@
 // @ts-check
 // Times and durations, in the viewer's own time zone and language.
 
-import { locale } from "../text/text.js";
+import { gap, locale } from "../text/text.js";
 
 export const zone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -37,5 +37,5 @@ const units = [["week", 604_800], ["day", 86_400], ["hour", 3600], ["minute", 60
 /** @param {number} seconds */
 export function lengthText(seconds) {
   const [unit, size] = units.find(([, size]) => seconds >= size && seconds % size === 0) ?? ["second", 1];
-  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 3 }).format(seconds / size);
+  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 3 }).format(seconds / size).replaceAll(" ", gap);
 }

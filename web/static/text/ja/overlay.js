@@ -2,8 +2,8 @@
 // The overlay for streams.
 
 export default {
-  throttled: { other: "抑制{n}件" },
-  "would-be": { other: "抑制相当{n}件" },
+  throttled: { other: "抑制中{n}人" },
+  "would-be": { other: "抑制相当{n}人" },
   paused: "一時停止中",
   "raid-left": "レイド中 {left}",
 

@@ -2,7 +2,7 @@
 // The page for viewers: when they may write again, and why.
 
 export default {
-  title: "{channel}でのあなたのメッセージ",
+  title: "{channel}でのあなたの投稿",
   "title-signed-out": "次はいつ投稿できますか？",
   "sign-in-about": "Twitchでログインすると、次に投稿できる時刻と残りの件数が分かります。Twitchから伝わるのはあなたのアカウントだけで、何も保存されません。",
   "sign-in": "Twitchでログイン",
