@@ -13,13 +13,11 @@ import (
 	"github.com/chatguard/chatguard/internal/language"
 )
 
-// inLanguage loads the page again in a language.
+// inLanguage opens the dashboard in a language.
 func (d *dashboard) inLanguage(tag string) {
 	d.Helper()
-	d.Must(
-		chromedp.Evaluate[chromedp.Void]("document.cookie = `"+language.Cookie+"="+tag+"; path=/; SameSite=Lax`"),
-		chromedp.Reload(),
-	)
+	d.Must(chromedp.Evaluate[chromedp.Void]("document.cookie = `" + language.Cookie + "=" + tag + "; path=/; SameSite=Lax`"))
+	d.open("/")
 	d.See(`document.documentElement.lang === "` + tag + `" && document.querySelector("main h1")`)
 }
 
@@ -53,6 +51,9 @@ func TestDemo_Languages(t *testing.T) {
 					d.inLanguage(tag)
 				}
 				d.drawn()
+				if s.name == "overlay" {
+					continue // it is for streams, not for phones, and shortens long names
+				}
 				if cut := browsertest.Eval[[]string](d.Window, cutTexts); len(cut) > 0 {
 					t.Errorf("%s: doesn't fit:\n%s", s.name, strings.Join(cut, "\n"))
 				}

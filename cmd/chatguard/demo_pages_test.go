@@ -92,6 +92,7 @@ var pageStates = []pageState{
 		d.closeDialog()
 		d.showPage("audit", `main a[href*="user="]`)
 	}},
+	{"admin", func(d *dashboard) { d.showPage("admin", "#access-sessions") }},
 	{"teahouse", func(d *dashboard) {
 		d.Must(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#/now?channel=%s"`, d.twitch.UserID(demo.Second))))
 		d.See(`document.title.includes("teahouse")`)
