@@ -29,12 +29,13 @@ export default {
   "no-messages": "Ainda não há mensagens limitadas. Cada uma aparece aqui com o que foi feito.",
   "no-message-matches": "Nenhuma mensagem limitada corresponde a estes filtros.",
 
-  // The audit. of-channel stands in the column of users.
+  // The audit. of-channel and of-all stand in the column of users.
   "filter-audit": "Filtrar a auditoria",
   author: "Autor",
   details: "Detalhes",
   changes: "Mudanças, das mais recentes às mais antigas",
   "of-channel": "canal",
+  "of-all": "todos os canais",
   "no-changes": "Ainda não há mudanças. Perdões, limites alterados e notas aparecem aqui com o autor.",
   "no-change-matches": "Nenhuma mudança corresponde a estes filtros.",
 };

@@ -41,6 +41,8 @@ export default {
   "access-moderate": "moderador",
   "access-moderate-notices": "moderador e avisos",
   "access-own": "dono",
+  "access-check": "só verificação",
+  "access-overlay": "overlay da live",
 
   // The dialog of alerts. A list of checkboxes continues alerts-when.
   "alerts-about": "Os alertas chegam quando você está em outra aba ou janela. Valem para este navegador.",
@@ -186,12 +188,12 @@ export default {
   "state-paused": "em pausa",
   "state-raid": "modo raid",
   "state-slow": "modo lento",
+  "paused-by": "por {who}",
+  "raid-until": "até {time}",
   "state-standby": "em espera",
   "state-configured": "limites como configurados",
   "state-unasked": "ainda não consultada",
   "state-ok": "ok",
   "state-low": "pouca cota",
   "state-failing": "falhando",
-  "paused-by": "por {who}",
-  "raid-until": "até {time}",
 };

@@ -79,15 +79,15 @@ export default {
 
   // Timeouts and bans within sentences, and who gave them
   "on-twitch": "{name} na Twitch",
+  "by-token": "{name} (token)",
+  "by-link": "{name} (link)",
+  "by-site": "{name} (site)",
   "a-ban": "um banimento",
   "a-ban-by": "um banimento por {by}",
   "a-timeout": "uma suspensão",
   "a-timeout-by": "uma suspensão por {by}",
   "a-timeout-until": "uma suspensão até {time}",
   "a-timeout-until-by": "uma suspensão até {time} por {by}",
-  "by-token": "{name} (token)",
-  "by-link": "{name} (link)",
-  "by-site": "{name} (site)",
 
   // Timing out, banning, and ending a timeout or ban: the result in a few words, then in sentences
   "timed-out": "suspensão até {time}",
