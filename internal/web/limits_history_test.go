@@ -102,7 +102,7 @@ func TestLimitsHistory_MergesTwoModerators(t *testing.T) {
 	other.Write("#messages-1", "200")
 	other.Write("#burst-0", "2")
 	other.save()
-	w.See(hasText("ben changed these limits while you were editing.") + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
+	w.See(hasText("ben (link) changed these limits while you were editing.") + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	w.Press(".compare")
 	w.See(elementHasText(`document.querySelector(".sides")`, "ben changed burst: messages at once 3 → 2 daily: messages 300 → 200 You changed burst: messages at once 3 → 8"))
 	w.Press(".both")
