@@ -61,7 +61,7 @@ type Authenticator struct {
 	store      Sessions
 	members    Members // nil if there are none
 	all        Scope
-	wrongCode  error   // the store's error for an invalid code
+	wrongCode  error // the store's error for an invalid code
 	nodesShare bool
 	signIns    *attempts // sign-ins by people
 	// bearers limits the guesses of programs. It is separate from signIns, so that a program that

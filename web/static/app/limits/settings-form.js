@@ -2,7 +2,7 @@
 // The section of the page Limits for raid mode and notices. It has its own button to save, because
 // these settings don't belong to the policy.
 
-import { t } from "../../text/text.js";
+import { languages, t } from "../../text/text.js";
 import { html, useEffect } from "../../vendor/htm-preact.js";
 import { mayModerate, mayNotify } from "../core/state.js";
 import { originText } from "./origin.js";
@@ -65,7 +65,7 @@ const reader = "Anna";
 
 /** @param {{settings: Settings, errors: Record<string, string>}} props */
 function NoticeSettings({ settings, errors }) {
-  const { notices, text } = settings.draft;
+  const { notices, text, language } = settings.draft;
   const fixed = !mayNotify();
   return html`
     <fieldset class="card">
@@ -78,6 +78,12 @@ function NoticeSettings({ settings, errors }) {
       <div class="fields">
         <${LimitField} id="notice-cooldown" label=${t("limits.notice-cooldown")} isLength value=${notices.cooldown} fixed=${fixed}
           error=${errors.cooldown} onInput=${(/** @type {string} */ typed) => editSettings({ notices: { cooldown: typed } })} />
+        <div class="field">
+          <label for="notice-language">${t("limits.notice-language")}</label>
+          <select id="notice-language" value=${language} disabled=${fixed} onChange=${(event) => editSettings({ language: event.target.value })}>
+            ${Object.entries(languages).map(([tag, name]) => html`<option value=${tag} lang=${tag} selected=${tag === language}>${name}</option>`)}
+          </select>
+        </div>
       </div>
       ${text.trim() !== "" && !errors.text && html`<p class="muted">${t("limits.notice-example", { name: reader, text: noticeExample(text, reader) })}</p>`}
       ${!fixed && html`

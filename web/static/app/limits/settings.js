@@ -27,7 +27,8 @@ import { numbersOf, textsOf, wrongNumber } from "../words/typed.js";
  */
 
 /**
- * @typedef {{raid: Texts, notices: Texts, text: string}} SettingsDraft text is the notice
+ * @typedef {{raid: Texts, notices: Texts, text: string, language: string}} SettingsDraft text is the notice, and
+ *   language that of all that chatguard says in chat
  */
 
 const day = 24 * 60 * 60; // seconds
@@ -60,7 +61,7 @@ export const inChat = { name: "{name}", wait: "{wait}", limit: "{limit}" };
 const address = (channel) => `/channels/${encodeURIComponent(channel)}/settings`;
 
 /** @param {Api.Settings} of @returns {SettingsDraft} */
-const draftOf = ({ raid, notices }) => ({ raid: textsOf(raidFields, raid), notices: textsOf(noticeFields, notices), text: notices.text });
+const draftOf = ({ raid, notices }) => ({ raid: textsOf(raidFields, raid), notices: textsOf(noticeFields, notices), text: notices.text, language: notices.language || "en" });
 
 const asked = inOrder();
 
@@ -138,7 +139,7 @@ export function saveSettings() {
   if (!isEdited(settings) || Object.keys(settingsErrors(draft)).length > 0) return;
   const body = {
     raid: numbersOf(raidFields, known.raid, draft.raid),
-    notices: { ...known.notices, ...numbersOf(noticeFields, known.notices, draft.notices), text: draft.text.trim() },
+    notices: { ...numbersOf(noticeFields, known.notices, draft.notices), text: draft.text.trim(), language: draft.language },
   };
   return send("PUT", body);
 }

@@ -241,6 +241,7 @@ export default {
   "notice-text": "Text mit {name}, {wait} und {limit}",
   "no-notices": "Keine Hinweise",
   "notice-cooldown": "Pro Person höchstens alle",
+  "notice-language": "Sprache im Chat",
   "notice-example": "{name} liest: „{text}“",
   samples: "Beispieltexte",
   "sample-short": "@{name}, noch {wait} bis zur nächsten Nachricht",

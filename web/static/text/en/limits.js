@@ -241,6 +241,7 @@ export default {
   "notice-text": "Text with {name}, {wait} and {limit}",
   "no-notices": "No notices",
   "notice-cooldown": "Same user at most every",
+  "notice-language": "Language in chat",
   "notice-example": "{name} reads: “{text}”",
   samples: "Sample texts",
   "sample-short": "@{name}, next message in {wait}",

@@ -242,6 +242,7 @@ export default {
   "notice-text": "Texto con {name}, {wait} y {limit}",
   "no-notices": "Sin avisos",
   "notice-cooldown": "Al mismo usuario como mucho cada",
+  "notice-language": "Idioma en el chat",
   "notice-example": "{name} lee: «{text}»",
   samples: "Textos de ejemplo",
   "sample-short": "@{name}, próximo mensaje en {wait}",

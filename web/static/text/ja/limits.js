@@ -238,6 +238,7 @@ export default {
   "notice-text": "{name}、{wait}、{limit}を使った本文",
   "no-notices": "通知なし",
   "notice-cooldown": "同じユーザーへの最短間隔",
+  "notice-language": "チャットでの言語",
   "notice-example": "{name}への表示: 「{text}」",
   samples: "文例",
   "sample-short": "@{name} 次のメッセージは{wait}後に送れます",

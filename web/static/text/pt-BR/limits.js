@@ -254,6 +254,7 @@ export default {
   "notice-text": "Texto com {name}, {wait} e {limit}",
   "no-notices": "Sem avisos",
   "notice-cooldown": "O mesmo usuário no máximo a cada",
+  "notice-language": "Idioma no chat",
   "notice-example": "{name} lê: “{text}”",
   samples: "Textos de exemplo",
   "sample-short": "@{name}, próxima mensagem em {wait}",
