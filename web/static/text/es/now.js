@@ -30,10 +30,10 @@ export default {
   "filter-failed": "Con fallos",
   "filter-observed": "Solo observados",
   limit: "Límite",
-  "every-limit": "Todos los límites",
+  "every-limit": "Límites",
   order: "Orden",
-  "order-newest": "Los más recientes",
-  "order-count": "Los más frenados",
+  "order-newest": "Recientes",
+  "order-count": "Más frenados",
   "order-strikes": "Más strikes",
   "order-name": "Por nombre",
 
@@ -45,7 +45,7 @@ export default {
   "column-strikes": "Strikes",
   "column-until": "Vuelve a escribir",
   "column-message": "Mensaje",
-  "column-change": "Cambiar",
+  "column-change": "Cambio",
 
   // The list: a row. writes-again holds in, and only a phone shows its words.
   "throttled-by": "Frenado por el límite {limit}",

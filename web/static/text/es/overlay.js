@@ -5,7 +5,7 @@ export default {
   throttled: { one: "{n} frenado", many: "{n} frenados", other: "{n} frenados" },
   "would-be": { one: "{n} se frenaría", many: "{n} se frenarían", other: "{n} se frenarían" },
   paused: "En pausa",
-  "raid-left": "Modo raid {left}",
+  "raid-left": "Raid {left}",
 
   wrong: "{name}={value} no vale: {wanted}",
   "wrong-unknown": "No existe el ajuste {name}. Los ajustes son {names}.",

@@ -29,12 +29,13 @@ export default {
   "no-messages": "Aún no hay mensajes frenados. Aquí aparecerá cada uno con lo que se hizo.",
   "no-message-matches": "Ningún mensaje frenado coincide con estos filtros.",
 
-  // The audit. of-channel stands in the column of users.
+  // The audit. of-channel and of-all stand in the column of users.
   "filter-audit": "Filtrar la auditoría",
   author: "Autor",
   details: "Detalles",
   changes: "Cambios, los más recientes primero",
   "of-channel": "canal",
+  "of-all": "todos los canales",
   "no-changes": "Aún no hay cambios. Aquí aparecerán los perdones, los cambios de límites y las notas con su autor.",
   "no-change-matches": "Ningún cambio coincide con estos filtros.",
 };

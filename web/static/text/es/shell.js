@@ -41,6 +41,8 @@ export default {
   "access-moderate": "moderador",
   "access-moderate-notices": "moderador y avisos",
   "access-own": "propietario",
+  "access-check": "revisar mensajes",
+  "access-overlay": "overlay del stream",
 
   // The dialog of alerts. A list of checkboxes continues alerts-when.
   "alerts-about": "Las alertas te llegan mientras miras otra pestaña o ventana. Valen para este navegador.",
