@@ -104,7 +104,7 @@ func TestLimitsHistory_MergesTwoModerators(t *testing.T) {
 	other.save()
 	w.See(hasText("ben (link) changed these limits while you were editing.") + `&& document.querySelector(".finish .primary").ariaDisabled === "true"`)
 	w.Press(".compare")
-	w.See(elementHasText(`document.querySelector(".sides")`, "ben changed burst: messages at once 3 → 2 daily: messages 300 → 200 You changed burst: messages at once 3 → 8"))
+	w.See(elementHasText(`document.querySelector(".sides")`, "ben (link) changed burst: messages at once 3 → 2 daily: messages 300 → 200 You changed burst: messages at once 3 → 8"))
 	w.Press(".both")
 	w.See(`document.querySelector("#burst-0").value === "8" && document.querySelector("#messages-1").value === "200" && !document.querySelector(".compare")`)
 	if p := d.guard.ChannelPolicy(channelID); p.Limits[0].Burst != 2 {
