@@ -22,7 +22,7 @@ export default {
   "limit-cost": { other: "{limit}、コスト{n}" },
   "may-write": "次の投稿",
   never: "不可: コストが制限を超えています",
-  strikes: "ストライク",
+  strikes: "違反",
   penalty: "ペナルティ",
   action: "処置",
 };

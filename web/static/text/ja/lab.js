@@ -154,7 +154,7 @@ export default {
   "state-of": "{user}: {state}",
   never: "通過不可",
   "throttled-for": "あと{time}抑制",
-  ready: "準備完了",
+  ready: "送信可能",
   "most-in-minute": "1分間の最多 {most}件",
   bytes: "{bytes} B",
   "passed-in": { other: "{n}本のレーンで通過。" },

@@ -27,10 +27,10 @@ export default {
   "last-seen": "最終確認 {time}",
   unavailable: "ログイン名とロールは取得できません",
   unseen: "ここにはメッセージの記録がありません",
-  "no-strikes": "ストライクはありません。",
+  "no-strikes": "違反はありません。",
   "first-penalty": "最初のペナルティ: {penalty}。",
-  strikes: { other: "ストライク{n}回。" },
-  "strikes-lapse": { other: "ストライク{n}回、{wait}後（{time}）に失効。" },
+  strikes: { other: "違反{n}回。" },
+  "strikes-lapse": { other: "違反{n}回、{wait}後（{time}）に失効。" },
   "next-penalty": "次のペナルティ: {penalty}。",
 
   // The card: buttons, and the names of the forms that they open

@@ -4,8 +4,8 @@
 export default {
   // The checklist: its head, the steps, and how far they are
   title: "はじめに",
-  "all-done": "設定はすべて完了しました",
-  count: "{all}件中{done}件完了",
+  "all-done": "設定完了",
+  count: "{done}/{all} 完了",
   hide: "チェックリストを隠す",
   connect: "ボットを接続",
   moderator: "モデレーターにする",
