@@ -92,7 +92,7 @@ export default {
   nodes: "ノード",
   "nodes-about": "制限を共有するノード",
   "raid-start": "レイドモードを開始",
-  "raid-about": "一時的に制限を厳しくする",
+  "raid-about": "一時的に制限を強化",
   "raid-end": "レイドモードを終了",
   pause: "一時停止",
   "pause-about": "再開するまで誰も抑制しない",
