@@ -224,7 +224,7 @@ func (s *Sender) Test(ctx context.Context, id, author string) (done Tested, err 
 	o := s.client.send(ctx, h, &e)
 	s.mu.Lock()
 	if ctx.Err() == nil && !q.isAbsent {
-		s.note(q, o, true)
+		s.note(q, o.since(h, q.Hook), true)
 	}
 	done = Tested{
 		Delivered: o.fate == delivered, Status: o.status, Problem: o.reason, Answer: o.excerpt,

@@ -76,6 +76,15 @@ type outcome struct {
 	excerpt string // beginning of the answer
 }
 
+// since returns what an outcome of a hook means now. If its address has changed since, another try
+// may succeed, whatever the former address has answered.
+func (o outcome) since(then, now Hook) outcome {
+	if o.fate != delivered && then.Address != now.Address {
+		o.fate, o.wait = tryAgain, 0
+	}
+	return o
+}
+
 // send sends an event to a hook once.
 func (c *client) send(ctx context.Context, h Hook, e *Event) outcome {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)

@@ -284,6 +284,29 @@ func TestSetConfigured_AddressChanged(t *testing.T) {
 	}
 }
 
+// What the former address answers says nothing about the one that the hook has meanwhile.
+func TestSetConfigured_AddressChangedInProgress(t *testing.T) {
+	s := serve(t)
+	release := make(chan struct{})
+	s.answers(func(w http.ResponseWriter, _ *http.Request) { <-release; w.WriteHeader(http.StatusGone) })
+	b := begin(t, to(s))
+	b.Send(pauseBy("anna"))
+	former := <-s.requests
+	s.answersStatus(http.StatusNoContent)
+	other := to(s)
+	other.Address += "2"
+	b.SetConfigured([]Hook{other})
+	close(release)
+	b.clock.skipPause()
+	if r := <-s.requests; r.path != former.path+"2" || author(t, r) != "anna" {
+		t.Errorf("%s has received %s", r.path, r.body)
+	}
+	b.settled(hookID)
+	if st := b.status(hookID); st.Off != "" || st.Dead+st.Waiting != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
 // A refusal of the content concerns this delivery only.
 func TestSend_Refused(t *testing.T) {
 	for _, status := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity} {

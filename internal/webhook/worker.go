@@ -68,7 +68,7 @@ func (s *Sender) try(ctx context.Context, q *queue, d *delivery) {
 	defer s.mu.Unlock()
 	q.flying = nil
 	if asking.Err() == nil {
-		s.settle(q, d, o)
+		s.settle(q, d, o.since(h, q.Hook))
 	}
 }
 
