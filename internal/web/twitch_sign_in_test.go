@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -580,6 +581,36 @@ func TestTwitchSignIn_Limited(t *testing.T) {
 	}
 	if a := from("192.0.2.2"); a.StatusCode != http.StatusFound {
 		t.Errorf("another address: %s", a.Status)
+	}
+}
+
+// Whoever keeps the cookie of a sign-in can't make chatguard ask Twitch about any number of codes.
+func TestTwitchSignIn_ReturnsLimited(t *testing.T) {
+	s := dashWithTwitch(t)
+	s.stopClock()
+	v := s.visitor()
+	back := parseURL(v.authorize(v.begin(""), "anna"))
+	flow := v.cookies["__Host-chatguard_signin"]
+	from := func(code string) answer {
+		v.cookies[flow.Name] = flow
+		q := back.Query()
+		q.Set("code", code)
+		return v.get(back.Path + "?" + q.Encode())
+	}
+	for i := range 20 {
+		wantPage(t, from(fmt.Sprint("guess", i)), http.StatusBadRequest, "Twitch does not accept it")
+	}
+	before := len(s.twitch.Requests())
+	wantPage(t, from("guess"), http.StatusTooManyRequests, "Too many sign-ins")
+	if len(s.twitch.Requests()) != before {
+		t.Error("Twitch was asked beyond the limit")
+	}
+	if v.cookies[flow.Name] == nil {
+		t.Error("the limit has ended the sign-in")
+	}
+	s.advance(5 * time.Second)
+	if a := from(back.Query().Get("code")); a.StatusCode != http.StatusFound || !v.isSignedIn() {
+		t.Errorf("after a wait: %s %s", a.Status, a.body)
 	}
 }
 

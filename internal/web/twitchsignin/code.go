@@ -13,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/person"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/web/access"
 )
 
 // The ways from Begin and Callback to the dashboard's address.
@@ -45,11 +46,8 @@ func (s *SignIns) beginCode(w http.ResponseWriter, r *http.Request) (what purpos
 	if away := s.elsewhere(r); away != "" {
 		return what, away, nil
 	}
-	wait, err := s.begins.Take(r.Context(), s.opts.Site.Client(r))
-	if err != nil || wait > 0 {
-		limited := *tooMany.because(err)
-		limited.wait = wait
-		return what, "", &limited
+	if f := s.take(s.begins, r); f != nil {
+		return what, "", f
 	}
 	begun := s.newFlow(what)
 	sealed, err := s.seal(begun)
@@ -60,6 +58,17 @@ func (s *SignIns) beginCode(w http.ResponseWriter, r *http.Request) (what purpos
 	a := begun.authorization(s.opts.Address)
 	a.Verify = query.Get("account") == "other"
 	return what, tw.Page(a), nil
+}
+
+// take counts a request by its address. It returns a failure if the address has none left.
+func (s *SignIns) take(limit *access.AddressLimit, r *http.Request) *failure {
+	wait, err := limit.Take(r.Context(), s.opts.Site.Client(r))
+	if err == nil && wait == 0 {
+		return nil
+	}
+	limited := tooMany.because(err)
+	limited.wait = wait
+	return limited
 }
 
 // offers reports whether people can sign in for a purpose.
@@ -109,7 +118,8 @@ func (s *SignIns) Finish(w http.ResponseWriter, r *http.Request) error {
 const maxCode = 500
 
 // returned checks the request with which the browser comes back from Twitch. It returns the flow
-// and the code. The flow's cookie works only once.
+// and the code. The flow's cookie is deleted, but whoever has kept it can come back with other
+// codes, so that the address may do so only a few times.
 func (s *SignIns) returned(w http.ResponseWriter, r *http.Request) (begun flow, code string, f *failure) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	state, isSingle := single(query, "state")
@@ -119,6 +129,9 @@ func (s *SignIns) returned(w http.ResponseWriter, r *http.Request) (begun flow, 
 	begun, ok := s.flowOf(r, state)
 	if !ok {
 		return flow{}, "", &foreign
+	}
+	if f := s.take(s.returns, r); f != nil {
+		return begun, "", f
 	}
 	s.setFlow(w, r, "")
 	code, hasCode := single(query, "code")

@@ -70,11 +70,8 @@ func (s *SignIns) BeginDevice(w http.ResponseWriter, r *http.Request) error {
 	if way != ByDevice || !s.opts.Dashboard || !s.opts.Site.IsLocal(r) {
 		return s.refuseDevice(r, &notOffered)
 	}
-	wait, err := s.begins.Take(r.Context(), s.opts.Site.Client(r))
-	if err != nil || wait > 0 {
-		limited := *tooMany.because(err)
-		limited.wait = wait
-		return s.refuseDevice(r, &limited)
+	if f := s.take(s.begins, r); f != nil {
+		return s.refuseDevice(r, f)
 	}
 	ctx, stop := context.WithTimeout(r.Context(), patience)
 	defer stop()

@@ -61,13 +61,15 @@ type SignIns struct {
 	viewers viewers
 	key     []byte               // seals cookies
 	begins  *access.AddressLimit // how often an address may begin a sign-in
+	returns *access.AddressLimit // how often an address may come back from Twitch
 	asking  chan struct{}        // has a value for each request of a browser that waits for Twitch
 	devices devices
 	members members
 }
 
 const (
-	// beginBurst and beginRefill limit how often an address may begin a sign-in.
+	// beginBurst and beginRefill limit how often an address may begin a sign-in, and how often it
+	// may come back.
 	beginBurst  = 20
 	beginRefill = 5 * time.Second
 	// mostAsking is the maximum number of sign-ins that wait for Twitch at the same time.
@@ -85,9 +87,13 @@ func New(opts Options) (*SignIns, error) {
 	if err != nil {
 		return nil, err
 	}
+	returns, err := access.NewAddressLimit("returns", beginBurst, beginRefill, opts.Now)
+	if err != nil {
+		return nil, err
+	}
 	key := make([]byte, 32)
 	rand.Read(key) // never fails
-	s := &SignIns{opts: opts, key: key, begins: begins, asking: make(chan struct{}, mostAsking)}
+	s := &SignIns{opts: opts, key: key, begins: begins, returns: returns, asking: make(chan struct{}, mostAsking)}
 	s.devices.flows = map[string]*deviceFlow{}
 	s.members.init()
 	opts.Metrics.NewGauge("chatguard_twitch_sessions", func() float64 { return float64(s.members.count()) })
