@@ -36,6 +36,12 @@ func (c *Controls) Grant(ctx context.Context, t journal.Target, limit string, n 
 	return until, saved, err
 }
 
+// GrantsEverywhere reports whether a Grant in this limit counts in all channels.
+func (c *Controls) GrantsEverywhere(channelID, limit string) bool {
+	l, err := toGrant(c.guard.InForce(channelID).Limits, limit)
+	return err == nil && l.Per.AllChannels()
+}
+
 // toGrant returns the limit in which to grant extra messages, given the name in the request.
 func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
 	own := slices.DeleteFunc(slices.Clone(limits), func(l chatguard.Limit) bool { return l.Per.Shared() })

@@ -38,15 +38,22 @@ type grantWanted struct {
 type amendments struct {
 	users    *users
 	controls *control.Controls // nil if there are none
+	access   *access.Authenticator
 }
 
-// grant is POST /channels/{channel}/users/{id}/grant.
+// grant is POST /channels/{channel}/users/{id}/grant. A grant in a limit across all channels needs
+// access to all of them.
 func (h *amendments) grant(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	var wanted grantWanted
 	if err := problem.ReadJSON(w, r, &wanted); err != nil {
 		return err
 	}
 	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
+		if h.controls.GrantsEverywhere(t.ChannelID, wanted.Limit) {
+			if err := h.access.CheckAll(r, who, auth.Help); err != nil {
+				return done, err
+			}
+		}
 		done.Until, done.Saved, err = h.controls.Grant(ctx, t, wanted.Limit, wanted.Messages)
 		return done, err
 	})

@@ -122,7 +122,7 @@ func ofAll(s *Server) access.Scope {
 			return who.Access, nil
 		}
 		all := s.Channels()
-		if len(all) == 0 { // they may not be known yet
+		if len(all) == 0 || !s.opts.AllKnown() { // the person may have no access to one that isn't known yet
 			return auth.Any, nil
 		}
 		lowest := who.Access

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -275,6 +276,51 @@ func TestScope_AllChannels(t *testing.T) {
 		}
 		if a := d.do("GET", "/api/v1/login", nil, as); a.StatusCode != c.login {
 			t.Errorf("%v: the login: %s %s", c.rights, a.Status, a.body)
+		}
+	}
+}
+
+// Until all channels are known, a person has no rights that are about all of them: perhaps they have
+// none in one that isn't known yet.
+func TestScope_UnknownChannel(t *testing.T) {
+	members, addMembers := withMembers()
+	known := atomic.Bool{}
+	d := dash(t, addMembers, func(o *Options) { o.Login, o.AllKnown = &fakeLogin{}, known.Load })
+	as := addCookie(d.startMember(members, auth.Identity{
+		Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: map[string]auth.Access{channelID: auth.Own},
+	}))
+	if a := d.do("POST", "/api/v1/links", json.RawMessage(`{"name": "clara", "role": "own"}`), as); a.StatusCode != http.StatusForbidden {
+		t.Errorf("a link to everything: %s %s", a.Status, a.body)
+	}
+	if a := d.do("GET", "/api/v1/status?channel="+channelID, nil, as); a.StatusCode != http.StatusOK {
+		t.Errorf("the own channel: %s %s", a.Status, a.body)
+	}
+	known.Store(true)
+	if a := d.do("GET", "/api/v1/login", nil, as); a.StatusCode != http.StatusOK {
+		t.Errorf("once all are known: %s %s", a.Status, a.body)
+	}
+}
+
+// A grant in a limit across all channels changes what a user may do in channels that are invisible to
+// a moderator of one.
+func TestScope_GrantEverywhere(t *testing.T) {
+	members, addMembers := withMembers()
+	d := dash(t, twoChannels, addMembers, addLimits(t, everywhere))
+	d.say(spammer, 1)
+	path := "/api/v1/channels/" + channelID + "/users/" + spammer.ID + "/grant"
+	for _, c := range []struct {
+		rights map[string]auth.Access
+		limit  string
+		want   int
+	}{
+		{map[string]auth.Access{channelID: auth.Own}, everywhere.Name, http.StatusForbidden},
+		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.View}, everywhere.Name, http.StatusForbidden},
+		{map[string]auth.Access{channelID: auth.Help}, "burst", http.StatusOK},
+		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.Help}, everywhere.Name, http.StatusOK},
+	} {
+		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: c.rights}))
+		if a := d.do("POST", path, json.RawMessage(`{"limit": "`+c.limit+`", "messages": 5}`), as); a.StatusCode != c.want {
+			t.Errorf("%v: %d more messages of %s: %s %s", c.rights, 5, c.limit, a.Status, a.body)
 		}
 	}
 }

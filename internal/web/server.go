@@ -76,7 +76,13 @@ type Options struct {
 
 	// Channels returns the served channels; the dashboard opens with the first. The Server adds the
 	// state of their switches.
-	Channels    func() []live.Channel
+	Channels func() []live.Channel
+
+	// AllKnown reports whether Channels returns all served channels: the IDs of some may not be known
+	// yet. Until then, nobody whose access depends on the channel may do what is about all channels.
+	// Nil means that all are always known.
+	AllKnown func() bool
+
 	Connections func() []live.Connection // nil means none
 	Database    func() journal.Database  // nil means none
 
@@ -178,6 +184,9 @@ func New(opts Options) (*Server, error) {
 	if opts.Now == nil {
 		opts.Now = opts.Guard.Now
 	}
+	if opts.AllKnown == nil {
+		opts.AllKnown = func() bool { return true }
+	}
 	opts.Log = cmp.Or(opts.Log, slog.Default())
 	opts.Metrics = cmp.Or(opts.Metrics, metrics.NewSet())
 	if opts.Leads == nil {
@@ -229,7 +238,7 @@ func (s *Server) createResources() {
 	s.previews = &previews{o.Guard, o.Policies, o.Store, s.reads, newPreviewCache(), o.Now}
 	s.labs = &labs{newLaboratory(), storedRecordings{s.channels, o.Store, o.Now}, s.reads, true}
 	s.users = &users{s.channels, o.Guard, o.Controls, o.Store, s.reads, o.CheckSpace, o.Now, o.Log}
-	s.amendments = &amendments{users: s.users, controls: o.Controls}
+	s.amendments = &amendments{s.users, o.Controls, s.access}
 	s.archive = &archive{s.users, o.Store, s.reads, ofAll(s), o.Now, o.Log}
 	s.logins, s.setups = &logins{o.Login}, &setups{o.Guard, s.Model, o.Setup}
 	s.rankings = &rankings{spans{o.Guard, o.Store, o.Now}, s.reads}

@@ -134,6 +134,14 @@ func (a *Authenticator) Require(needs auth.Access, scope Scope, h Handler) probl
 	}
 }
 
+// CheckAll returns a problem unless the caller has the access that something needs in all channels.
+func (a *Authenticator) CheckAll(r *http.Request, who Caller, needs auth.Access) (err error) {
+	if who.Access, err = a.all(r, who.Identity); err == nil && !who.Access.Allows(needs) {
+		err = errForbidden(who, needs)
+	}
+	return err
+}
+
 // recordUse records that the caller's token or session is used.
 func (a *Authenticator) recordUse(who Caller) {
 	switch {
