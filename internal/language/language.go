@@ -13,7 +13,7 @@ import (
 const Cookie = "chatguard-language"
 
 // All are the languages, as BCP 47 tags. The first is the default.
-var All = []string{"en", "de", "es", "ja"}
+var All = []string{"en", "de", "es", "pt-BR", "ja"}
 
 var matcher = language.NewMatcher(tags())
 

@@ -38,7 +38,7 @@
 /** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text */
 
 // languages maps each language to its own name.
-export const languages = { en: "English", de: "Deutsch", es: "Español", ja: "日本語" };
+export const languages = { en: "English", de: "Deutsch", es: "Español", "pt-BR": "Português (Brasil)", ja: "日本語" };
 
 /** @typedef {keyof typeof languages} Language */
 
