@@ -9,6 +9,7 @@ import { originText } from "./origin.js";
 import { discardSettings, editSettings, inChat, isEdited, loadSettings, noticeExample, reloadSettings, restoreSettings, saveSettings, settingsErrors } from "./settings.js";
 import { LimitField } from "../widgets/field.js";
 import { unsavedChange } from "../words/unsaved.js";
+/** @import { Language } from "../../text/text.js" */
 /** @import { State } from "../core/state.js" */
 /** @import { RaidField, Settings } from "./settings.js" */
 
@@ -78,12 +79,7 @@ function NoticeSettings({ settings, errors }) {
       <div class="fields">
         <${LimitField} id="notice-cooldown" label=${t("limits.notice-cooldown")} isLength value=${notices.cooldown} fixed=${fixed}
           error=${errors.cooldown} onInput=${(/** @type {string} */ typed) => editSettings({ notices: { cooldown: typed } })} />
-        <div class="field">
-          <label for="notice-language">${t("limits.notice-language")}</label>
-          <select id="notice-language" value=${language} disabled=${fixed} onChange=${(event) => editSettings({ language: event.target.value })}>
-            ${Object.entries(languages).map(([tag, name]) => html`<option value=${tag} lang=${tag} selected=${tag === language}>${name}</option>`)}
-          </select>
-        </div>
+        <${ChatLanguage} language=${language} fixed=${fixed} />
       </div>
       ${text.trim() !== "" && !errors.text && html`<p class="muted">${t("limits.notice-example", { name: reader, text: noticeExample(text, reader) })}</p>`}
       ${!fixed && html`
@@ -91,6 +87,21 @@ function NoticeSettings({ settings, errors }) {
           ${samples().map((sample) => html`<li><button type="button" class="quiet" onClick=${() => editSettings({ text: sample })}>${sample}</button></li>`)}
         </ul>`}
     </fieldset>
+  `;
+}
+
+// ChatLanguage names each language in that language.
+/** @param {{language: string, fixed: boolean}} props */
+function ChatLanguage({ language, fixed }) {
+  const label = t("limits.notice-language");
+  if (fixed) return html`<${LimitField} id="notice-language" label=${label} isText fixed value=${languages[/** @type {Language} */ (language)]} />`;
+  return html`
+    <div class="field">
+      <label for="notice-language">${label}</label>
+      <select id="notice-language" value=${language} onChange=${(event) => editSettings({ language: event.target.value })}>
+        ${Object.entries(languages).map(([tag, name]) => html`<option value=${tag} lang=${tag} selected=${tag === language}>${name}</option>`)}
+      </select>
+    </div>
   `;
 }
 
