@@ -13,11 +13,13 @@ import (
 	"github.com/chatguard/chatguard/internal/language"
 )
 
-// inLanguage opens the dashboard in a language.
+// inLanguage loads the page again in a language.
 func (d *dashboard) inLanguage(tag string) {
 	d.Helper()
-	d.Must(chromedp.Evaluate[chromedp.Void]("document.cookie = `" + language.Cookie + "=" + tag + "; path=/; SameSite=Lax`"))
-	d.open("/")
+	d.Must(
+		chromedp.Evaluate[chromedp.Void]("document.cookie = `"+language.Cookie+"="+tag+"; path=/; SameSite=Lax`"),
+		chromedp.Reload(),
+	)
 	d.See(`document.documentElement.lang === "` + tag + `" && document.querySelector("main h1")`)
 }
 
@@ -49,6 +51,7 @@ func TestDemo_Languages(t *testing.T) {
 				s.show(d)
 				if browsertest.Eval[string](d.Window, "document.documentElement.lang") != tag { // on a host of its own
 					d.inLanguage(tag)
+					s.show(d)
 				}
 				d.drawn()
 				if s.name == "overlay" {
@@ -61,6 +64,9 @@ func TestDemo_Languages(t *testing.T) {
 					d.save(filepath.Join(*pages, tag+"-"+s.name+".png"), d.Picture())
 				}
 			}
+			d.showPage("limits", ".discard")
+			d.Click(".discard") // the draft would hold the page
+			d.See(`document.querySelector("#burst-0").value === "3"`)
 		})
 	}
 }
