@@ -37,8 +37,8 @@ export default {
   // The checklist: watch
   watching: { one: "Beobachtet seit {time}: {n} Nachricht.", other: "Beobachtet seit {time}: {n} Nachrichten." },
   "watching-would": {
-    one: "Beobachtet seit {time}: {n} Nachricht, davon wären {observed} gedrosselt worden.",
-    other: "Beobachtet seit {time}: {n} Nachrichten, davon wären {observed} gedrosselt worden.",
+    one: "Beobachtet seit {time}: {n} Nachricht, davon {observed} über den Limits.",
+    other: "Beobachtet seit {time}: {n} Nachrichten, davon {observed} über den Limits.",
   },
   "see-limits": "Limits ansehen",
 
