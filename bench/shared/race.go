@@ -148,7 +148,11 @@ func (r *race) measure(ctx context.Context, c contest, l load) (*figures, error)
 	return f, nil
 }
 
+// figuresOf returns the figures of a run. They are 0 if no check was made, which is wrong.
 func figuresOf(all *result, server time.Duration) *figures {
+	if all.Asked == 0 {
+		return &figures{}
+	}
 	n := float64(all.Asked)
 	return &figures{
 		Rate: n / all.Wall.Seconds(), Node: float64(all.Processor.Nanoseconds()) / n / 1000, Server: float64(server.Nanoseconds()) / n / 1000,
