@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +35,7 @@ type scene struct {
 	srv         *faketwitch.Server
 	tw          *person.Twitch
 	garden, tea string
+	served      atomic.Pointer[map[string]string] // the channels, by ID; never nil
 	askedBefore int
 }
 
@@ -50,10 +52,11 @@ func testScene(t *testing.T, test func(t *testing.T, s *scene)) {
 		}}
 		srv.RegisterRedirect("https://chat.example.org/" + Callback)
 		srv.SetModerator("garden", "anna", true)
+		s.served.Store(&map[string]string{s.garden: "garden", s.tea: "tea"})
 		s.SignIns, err = New(Options{
 			Site: access.Site{PublicURL: &url.URL{Scheme: "https", Host: "chat.example.org"}}, Address: "https://chat.example.org/", Dashboard: true, Metrics: metrics.NewSet(), Log: slog.New(slog.DiscardHandler),
 			Twitch:     func() (*person.Twitch, bool) { return s.tw, true },
-			Channels:   func() map[string]string { return map[string]string{s.garden: "garden", s.tea: "tea"} },
+			Channels:   func() map[string]string { return *s.served.Load() },
 			Moderators: func(string) auth.Access { return auth.Moderate },
 		})
 		if err != nil {
@@ -518,7 +521,7 @@ func TestCheck_OtherChannels(t *testing.T) {
 		session := s.signIn("anna")
 		attic := s.srv.AddChannel("attic")
 		s.srv.SetModerator("attic", "anna", true)
-		s.opts.Channels = func() map[string]string { return map[string]string{s.garden: "garden", attic: "attic"} }
+		s.served.Store(&map[string]string{s.garden: "garden", attic: "attic"})
 		twitchtest.Pass(lookEvery)
 		if who, _, _ := s.Holder(t.Context(), session); who.Channels[attic] != auth.Moderate || who.Channels[s.garden] != auth.Moderate {
 			t.Errorf("%+v", who)
