@@ -1,4 +1,4 @@
-.PHONY: build quick test race race-limits browser plain test-bench test-wschat test-recipes test-shared test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
+.PHONY: build quick test race race-limits browser plain test-bench test-wschat test-recipes test-shared test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
 
 # The version in the binary: the last tag, and the commit if there were others since.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
@@ -75,6 +75,12 @@ test-shared:
 	go test -count=1 -v -tags clocksteps -run '^TestShared' ./cmd/chatguard -whole
 	go -C examples/cluster test -count=1 -v .
 
+# Builds what `make release` builds for this machine, and installs and runs it: packages, units for
+# systemd, the container image, and monitoring. It installs Debian's packages for that.
+test-deploy:
+	sh scripts/prepare-deploy.sh
+	go test -count=1 -timeout 60m -tags deploy ./packaging/...
+
 # Many kills, storms and random sequences, and each fuzz target for a minute. It takes hours.
 test-long:
 	sh scripts/test-long.sh
@@ -84,7 +90,7 @@ test-long:
 check:
 	@unformatted=$$(gofmt -l .) && { [ -z "$$unformatted" ] || { echo "not formatted (gofmt -w): $$unformatted"; exit 1; }; }
 	go vet ./...
-	go vet -tags browser,clocksteps ./...
+	go vet -tags browser,clocksteps,deploy ./...
 	go mod tidy -diff
 	go -C bench vet ./...
 	go -C bench mod tidy -diff

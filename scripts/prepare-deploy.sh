@@ -1,0 +1,31 @@
+#!/bin/sh
+# Installs what `make test-deploy` needs, from Debian's packages: programs that build and run
+# packages, containers, proxies and monitoring, and Wine for the Windows binary. If it has no
+# permission to do so, it says what is missing and fails.
+set -eu
+
+# Each line is a program and the packages that provide it.
+missing=""
+while read -r program packages; do
+	command -v "$program" >/dev/null 2>&1 || missing="$missing $packages"
+done <<'LIST'
+podman podman crun netavark aardvark-dns
+buildah buildah
+wine wine wine64
+promtool prometheus
+caddy caddy
+nginx nginx-light
+mmdebstrap mmdebstrap
+systemd-analyze systemd
+age age
+LIST
+
+[ -n "$missing" ] || exit 0
+as_root=""
+[ "$(id -u)" = 0 ] || as_root="sudo -n"
+echo "installing$missing" >&2
+# shellcheck disable=SC2086 # both are lists of words
+$as_root apt-get update -qq && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null || {
+	echo "The tests need$missing, which can't be installed from here. On Debian and Ubuntu: sudo apt-get install$missing" >&2
+	exit 1
+}
