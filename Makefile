@@ -1,11 +1,15 @@
 .PHONY: build quick test race race-limits browser plain test-bench test-wschat test-recipes test-shared test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
 
-# The version in the binary: the last tag, and the commit if there were others since.
+# What `chatguard version` prints: the last tag, and the commit if there were others since; the commit
+# and its date.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
+DATE := $(shell TZ=UTC git show -s --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd HEAD 2>/dev/null)
+STAMP := -X main.stampedVersion=$(VERSION) -X main.stampedCommit=$(COMMIT) -X main.stampedDate=$(DATE)
 
 # The binary, for this machine, without the tables that only debuggers need.
 build:
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.stamped=$(VERSION)" -o chatguard ./cmd/chatguard
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w $(STAMP)" -o chatguard ./cmd/chatguard
 
 # Run this on every save: no browser, no race detector, fewer random cases (-short). The packages
 # that take longest start first.

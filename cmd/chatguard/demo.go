@@ -150,7 +150,7 @@ func newDemoApp(ctx context.Context, c config.Config, anyPort bool) (*app.App, e
 		return nil, usageError{fmt.Errorf("--listen: %w", err)}
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	a, err := app.Open(ctx, app.Options{Config: c, Log: log, Version: version()})
+	a, err := app.Open(ctx, app.Options{Config: c, Log: log, Build: build()})
 	switch {
 	case !errors.Is(err, access.ErrInUse):
 		return a, err
@@ -158,5 +158,5 @@ func newDemoApp(ctx context.Context, c config.Config, anyPort bool) (*app.App, e
 		return nil, fmt.Errorf("--listen: %s %w: name another port", c.Web.Listen, access.ErrInUse)
 	}
 	c.Web.Listen = "127.0.0.1:0"
-	return app.Open(ctx, app.Options{Config: c, Log: log, Version: version()})
+	return app.Open(ctx, app.Options{Config: c, Log: log, Build: build()})
 }

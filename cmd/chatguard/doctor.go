@@ -35,7 +35,7 @@ The exit code is 0 if there is no problem, 1 if there are problems, and 2 if the
 			ctx, stop := newStopContext(cmd.Context(), 0)
 			defer stop()
 			d := doctor.New(cfg, nil)
-			d.Version = version()[0]
+			d.Version = build().Version
 			return examine(ctx, d, cmd.OutOrStdout())
 		},
 	}

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,7 +17,6 @@ const defaultConfig = "chatguard.toml"
 
 func newRootCommand() *cobra.Command {
 	noBrowser := false
-	v := version()
 	root := &cobra.Command{
 		Use:   "chatguard",
 		Short: "Give every chatter a fair share of the conversation",
@@ -30,7 +26,7 @@ Without a command it runs if there is a chatguard.toml, and opens the dashboard 
 a page in the browser that creates one. Without a terminal it opens nothing, and asks as "chatguard init" does.
 Begin with "chatguard demo": the whole thing on this machine, no account needed.`,
 		Args:          noArguments,
-		Version:       strings.Join(v[:], " "),
+		Version:       describeBuild(build()),
 		SilenceErrors: true,
 
 		SuggestionsMinimumDistance: 2,
@@ -52,7 +48,7 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(), newDemoCommand(), newLabCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newSigninCommand(), newTokenCommand(), newReplayCommand(), newResetsCommand())
 	root.AddCommand(newNodesCommand(), newSharedCommand())
-	root.AddCommand(newPolicyCommand(), newBackupCommand(), newExportCommand(), newImportCommand(), newLicensesCommand())
+	root.AddCommand(newPolicyCommand(), newBackupCommand(), newExportCommand(), newImportCommand(), newLicensesCommand(), newVersionCommand())
 	refuseUnknownShells(root)
 	return root
 }
@@ -72,19 +68,6 @@ func refuseUnknownShells(root *cobra.Command) {
 			return nil
 		}
 	}
-}
-
-// stamped is the version that `make build` sets. It is empty in other builds.
-var stamped string
-
-// version returns the version that this binary was built from, if the build recorded it, and that
-// of Go.
-func version() [2]string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return [2]string{cmp.Or(stamped, "unknown"), runtime.Version()}
-	}
-	return [2]string{cmp.Or(stamped, info.Main.Version), info.GoVersion}
 }
 
 func newHelpCommand() *cobra.Command {

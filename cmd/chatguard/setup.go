@@ -125,7 +125,7 @@ func (s *setup) start(ctx context.Context) (code string, err error) {
 	if err != nil {
 		return "", err
 	}
-	a, err := app.Open(ctx, app.Options{Config: cfg, Log: s.log, Version: version(), Listener: lend(s.listener), Pages: s.pages})
+	a, err := app.Open(ctx, app.Options{Config: cfg, Log: s.log, Build: build(), Listener: lend(s.listener), Pages: s.pages})
 	if err != nil {
 		return "", err
 	}

@@ -78,7 +78,7 @@ Set [shared] in the configuration, stop chatguard, run this, and start chatguard
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withShared(cmd, path, func(ctx context.Context, cfg config.Config) error {
 				log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-				done, err := app.Seed(ctx, app.Options{Config: cfg, Log: log, Version: version()}, dryRun)
+				done, err := app.Seed(ctx, app.Options{Config: cfg, Log: log, Build: build()}, dryRun)
 				if err != nil && done.Written > 0 {
 					return fmt.Errorf("%w; %s were copied: repeat the command", err, count(int64(done.Written), "row"))
 				}

@@ -7,7 +7,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -71,8 +70,8 @@ type Options struct {
 	Config config.Config
 	Log    *slog.Logger
 
-	// Version is the version of chatguard and of Go, for the metrics. Empty means unknown.
-	Version [2]string
+	// Build describes this binary for the metrics, and its version for other nodes.
+	Build Build
 
 	Pages    Pages            // of Twitch; empty fields mean the real ones
 	Dial     twitchbot.Dialer // connects to Twitch; nil means the machine's network
@@ -81,9 +80,8 @@ type Options struct {
 
 // Open opens the database, restores its content, and listens. Close the App when done.
 func Open(ctx context.Context, o Options) (*App, error) {
-	a := &App{Config: o.Config, pages: o.Pages.Real(), began: time.Now(), log: o.Log, metrics: metrics.NewSet(), version: o.Version[0], dial: o.Dial, listener: o.Listener}
-	build := fmt.Sprintf("chatguard_build_info{version=%q,goversion=%q}", o.Version[0], o.Version[1])
-	a.metrics.NewGauge(build, func() float64 { return 1 })
+	a := &App{Config: o.Config, pages: o.Pages.Real(), began: time.Now(), log: o.Log, metrics: metrics.NewSet(), version: o.Build.Version, dial: o.Dial, listener: o.Listener}
+	a.metrics.NewGauge(o.Build.metric(), func() float64 { return 1 })
 	if err := a.open(ctx); err != nil {
 		a.Close()
 		return nil, err

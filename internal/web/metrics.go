@@ -20,7 +20,7 @@ type family struct{ kind, help string }
 // families are the known metrics. Of the process's own metrics, only those that are listed here are
 // reported.
 var families = map[string]family{
-	"chatguard_build_info":                      {"gauge", "Always 1; the labels are the version of chatguard and of Go."},
+	"chatguard_build_info":                      {"gauge", "Always 1; the labels are the version of chatguard, its commit, and the version of Go."},
 	"chatguard_channel_info":                    {"gauge", "Always 1; the labels are a channel's ID and its login."},
 	"chatguard_channel_enforcing":               {"gauge", "Whether the channel's policy in force enforces: 1, or 0 if it only observes."},
 	"chatguard_channel_paused":                  {"gauge", "Whether somebody has paused the channel."},
