@@ -30,7 +30,7 @@ func TestOwner_AnotherUserIsNamed(t *testing.T) {
 	if out, _, code := other.runWithInput("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  database       "+inUse+"\n                        "+fix+"\n") {
 		t.Errorf("the doctor ends with %d, and says\n%s\nwant %s", code, out, inUse)
 	}
-	for _, command := range []string{"run", "reload"} {
+	for _, command := range []string{"run", "reload", "status"} {
 		if line := other.forTest(t).checkRefused(command); line != inUse+": "+fix {
 			t.Errorf("%s says %s, want %s", command, line, inUse)
 		}

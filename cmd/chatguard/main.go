@@ -55,8 +55,20 @@ func execute(ctx context.Context, args []string) int {
 	if errors.As(err, &usage) || errors.As(err, &badConfig) {
 		return exitUsage
 	}
+	var coded *exitError
+	if errors.As(err, &coded) {
+		return coded.code
+	}
 	return exitFailed
 }
+
+// exitError is an error with an exit code of its own.
+type exitError struct {
+	error
+	code int
+}
+
+func (e *exitError) Unwrap() error { return e.error }
 
 // usageError is an error in the command line.
 type usageError struct{ error }

@@ -46,7 +46,7 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	root.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the link, and don't open the browser")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(), newDemoCommand(), newLabCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newSigninCommand(), newTokenCommand(), newReplayCommand(), newResetsCommand())
+	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(), newDemoCommand(), newLabCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newStatusCommand(), newSigninCommand(), newTokenCommand(), newReplayCommand(), newResetsCommand())
 	root.AddCommand(newNodesCommand(), newSharedCommand())
 	root.AddCommand(newPolicyCommand(), newBackupCommand(), newExportCommand(), newImportCommand(), newLicensesCommand(), newVersionCommand())
 	refuseUnknownShells(root)

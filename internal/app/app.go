@@ -150,6 +150,7 @@ func (a *App) Run(ctx context.Context) error {
 	serving.Go(func() error { return a.Web.Run(ctx, listener) })
 	serving.Go(func() error { return a.Webhooks.Run(ctx) })
 	serving.Go(func() error { return a.reporter.run(ctx) })
+	serving.Go(func() error { return a.answerQuestions(ctx) })
 	err := serving.Wait()
 	a.reporter.reportBans(writing) // the next process sends them
 	if a.Twitch.Tokens() != nil {

@@ -21,22 +21,43 @@ func Write(path string, data []byte, prepare func(*os.File) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	folder := filepath.Dir(path)
-	draft, err := os.CreateTemp(folder, filepath.Base(path)+".*"+Suffix)
+	err := replace(path, data, func(draft *os.File) error {
+		if prepare != nil {
+			if err := prepare(draft); err != nil {
+				return err
+			}
+		}
+		return draft.Sync()
+	})
+	if err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(path))
+}
+
+// Appear is like Write for a new file that nobody misses after a crash: it doesn't wait for the
+// disk, and doesn't follow a symbolic link.
+func Appear(path string, data []byte, prepare func(*os.File) error) error {
+	return replace(path, data, prepare)
+}
+
+// replace writes data to a draft, calls prepare, and gives the draft its name.
+func replace(path string, data []byte, prepare func(*os.File) error) error {
+	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+Suffix)
 	if err != nil {
 		return fmt.Errorf("no new file can be created in its folder: %w", err)
 	}
 	_, err = draft.Write(data)
-	if err == nil && prepare != nil {
+	if err == nil {
 		err = prepare(draft)
 	}
-	if err = errors.Join(err, draft.Sync(), draft.Close()); err == nil {
+	if err = errors.Join(err, draft.Close()); err == nil {
 		err = os.Rename(draft.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(draft.Name()))
 	}
-	return SyncFolder(folder)
+	return nil
 }
 
 // Rewrite is like Write for an existing file, and keeps its owner and mode. If it can't keep them,

@@ -159,6 +159,13 @@ func (b *backlog) isBusy() bool {
 	return b.waiting > 0
 }
 
+// len returns how many penalties are pending or in progress.
+func (b *backlog) len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.waiting + len(b.underWay)
+}
+
 // next returns the next task to begin, or nil if none can begin now. r is what the platform
 // accepts. done is true if no further task will follow.
 func (b *backlog) next(r requests) (s *task, done bool) {

@@ -61,3 +61,6 @@ func (b *Bot) Counts() Counts {
 		Deleted: c.deleted.Load(), Punished: c.punished.Load(), Failed: c.failed.Load(), Skipped: c.skipped.Load(),
 	}
 }
+
+// Pending returns how many penalties are pending or in progress.
+func (b *Bot) Pending() int { return b.backlog.len() }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/atomicfile"
@@ -16,16 +17,19 @@ type Queue struct{ Path string }
 // Forget deletes requests that no command waits for any more. It is called at the start.
 func (q Queue) Forget() error {
 	var failed error
-	for _, name := range append(q.named(requestName), q.named(outcomeName)...) {
+	for _, name := range slices.Concat(q.named(requestName), q.named(questionName), q.named(outcomeName)) {
 		failed = errors.Join(failed, os.Remove(name))
 	}
 	return failed
 }
 
 // Take returns the pending requests by the names of their outcome files, and deletes the requests.
-func (q Queue) Take() (waiting map[string]Request, failed error) {
+func (q Queue) Take() (waiting map[string]Request, failed error) { return q.take(requestName) }
+
+// take returns the pending requests whose files have a name with this part.
+func (q Queue) take(part string) (waiting map[string]Request, failed error) {
 	waiting = map[string]Request{}
-	for _, name := range q.named(requestName) {
+	for _, name := range q.named(part) {
 		if strings.HasSuffix(name, atomicfile.Suffix) {
 			continue // the file is still being written
 		}
@@ -35,7 +39,7 @@ func (q Queue) Take() (waiting map[string]Request, failed error) {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		waiting[q.Path+outcomeName+strings.TrimPrefix(name, q.Path+requestName)] = r
+		waiting[q.Path+outcomeName+strings.TrimPrefix(name, q.Path+part)] = r
 	}
 	return waiting, failed
 }

@@ -3,7 +3,7 @@
 // The command creates a file next to the database and sends a signal. It then waits for another
 // file there with the outcome. Only their owner can read the files, and only users with write
 // access to that folder can create them. The package knows what is requested, but not how it is
-// done.
+// done. A question, which changes nothing, needs no signal: the process looks for questions.
 package request
 
 import (
@@ -23,7 +23,7 @@ import (
 
 // Request is a request to a running chatguard.
 type Request struct {
-	Do      string `json:"do"`                // Reload or Discard
+	Do      string `json:"do"`                // Reload, Discard or Report
 	Channel string `json:"channel,omitempty"` // ID of the channel whose changes to discard
 }
 
@@ -31,12 +31,14 @@ type Request struct {
 const (
 	Reload  = "reload"
 	Discard = "discard"
+	Report  = "report" // only as a question; see AskStatus
 )
 
 // Outcome is the result of a request.
 type Outcome struct {
-	Lines []string `json:"lines,omitempty"` // what was done, for people
-	Error string   `json:"error,omitempty"` // why it wasn't done; empty if it was done
+	Lines  []string `json:"lines,omitempty"`  // what was done, for people
+	Error  string   `json:"error,omitempty"`  // why it wasn't done; empty if it was done
+	Status *Status  `json:"status,omitempty"` // of the process, if that is the request
 }
 
 const (
@@ -62,9 +64,8 @@ func Ask(ctx context.Context, owned *persist.OwnedError, r Request) (lines []str
 	case owned.PID == 0:
 		return nil, fmt.Errorf("can't tell which process owns the database %s: %s", owned.Path, instead)
 	}
-	word := rand.Text()
-	asked, answered := owned.Path+requestName+word, owned.Path+outcomeName+word
-	if err := writePrivately(asked, owned.Path, r); err != nil {
+	asked, answered, err := send(owned.Path, requestName, r)
+	if err != nil {
 		return nil, fmt.Errorf("chatguard (process %d) can't be asked: %w", owned.PID, err)
 	}
 	defer os.Remove(answered) // the process may not have created the file
@@ -84,6 +85,14 @@ func Ask(ctx context.Context, owned *persist.OwnedError, r Request) (lines []str
 		return nil, errors.New(o.Error)
 	}
 	return o.Lines, nil
+}
+
+// send writes a request to the process that owns the database at path. It returns the names of the
+// request's file and of the file for the outcome.
+func send(path, part string, r Request) (asked, answered string, err error) {
+	word := rand.Text()
+	asked, answered = path+part+word, path+outcomeName+word
+	return asked, answered, writePrivately(asked, path, r)
 }
 
 // awaitOutcome waits for an outcome file.
@@ -114,7 +123,7 @@ func writePrivately(name, likeThat string, contents any) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(name, data, func(draft *os.File) error {
+	return atomicfile.Appear(name, data, func(draft *os.File) error {
 		if os.Geteuid() != 0 {
 			return nil
 		}

@@ -8,7 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/persist"
 )
 
 // TestRequests_AreAnswered checks that concurrent requests are answered, private, and leave nothing
@@ -36,7 +40,7 @@ func TestRequests_AreAnswered(t *testing.T) {
 	if err := q.Answer(path+outcomeName+"B", Outcome{Lines: []string{"done"}}); err != nil {
 		t.Fatal(err)
 	}
-	if o, err := awaitOutcome(t.Context(), path+outcomeName+"B"); err != nil || fmt.Sprint(o) != "{[done] }" {
+	if o, err := awaitOutcome(t.Context(), path+outcomeName+"B"); err != nil || fmt.Sprint(o.Lines, o.Error) != "[done] " {
 		t.Errorf("the outcome is %v, %v", o, err)
 	}
 	writeFile(t, path+requestName+"C", "no request")
@@ -76,4 +80,55 @@ func TestAwaitOutcome_IsBounded(t *testing.T) {
 	if _, err := awaitOutcome(t.Context(), name); !errors.As(err, new(*json.SyntaxError)) {
 		t.Errorf("of nonsense: %v", err)
 	}
+}
+
+// TestAskStatus_SendsNoSignal checks that a process that doesn't answer is only waited for. This
+// process would end at a signal.
+func TestAskStatus_SendsNoSignal(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "chatguard.db")
+	writeFile(t, path, "a database")
+	_, err := AskStatus(t.Context(), &persist.OwnedError{Path: path, PID: os.Getpid()}, time.Millisecond)
+	if !errors.As(err, new(*NoAnswerError)) {
+		t.Errorf("without an answer: %v", err)
+	}
+	if left, err := filepath.Glob(path + "?*"); len(left) != 0 {
+		t.Errorf("left are %q, %v", left, err)
+	}
+	other := &persist.OwnedError{Path: path, PID: 1, User: "anna"}
+	if _, err := AskStatus(t.Context(), other, time.Hour); !errors.Is(err, other) {
+		t.Errorf("of another user's: %v", err)
+	}
+}
+
+// TestAnswerQuestions checks that questions are answered, that other requests are left alone, and
+// that the outcomes of commands that were killed don't pile up.
+func TestAnswerQuestions(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "chatguard.db")
+	for _, name := range []string{path, path + outcomeName + "old", path + outcomeName + "new", path + requestName + "other"} {
+		writeFile(t, name, "{}")
+	}
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path+outcomeName+"old", long, long); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var answering sync.WaitGroup
+	answering.Go(func() {
+		Queue{path}.AnswerQuestions(ctx, func() Status { return Status{State: OK, Figures: &Figures{PID: 7}} }, func(err error) { t.Error(err) })
+	})
+	for range 2 {
+		s, err := AskStatus(ctx, &persist.OwnedError{Path: path, PID: os.Getpid()}, time.Hour)
+		if err != nil || s.State != OK || s.PID != 7 {
+			t.Errorf("the answer is %+v, %v", s, err)
+		}
+	}
+	stop()
+	answering.Wait()
+	left, err := filepath.Glob(path + "?*")
+	if fmt.Sprint(left) != fmt.Sprint([]string{path + outcomeName + "new", path + requestName + "other"}) {
+		t.Errorf("left are %q, %v", left, err)
+	}
+	Queue{}.AnswerQuestions(t.Context(), nil, nil) // without a database, it returns
 }

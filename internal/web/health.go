@@ -41,31 +41,44 @@ func getHealth(w http.ResponseWriter, _ *http.Request) error {
 
 // getReady is GET /readyz. The status is 200 if messages are judged and saved, otherwise 503. While
 // the shared store is away or refuses changes, the status is 200, too: all nodes are affected, and
-// go on judging. Only callers who may see all channels
-// see the reasons. Running without a database is a choice, so
-// it is no reason for 503. If another site authorizes requests, getReady refuses callers that the
-// site does not know.
+// go on judging. Only callers who may see all channels see the reasons. Running without a database
+// is a choice, so it is no reason for 503. If another site authorizes requests, getReady refuses
+// callers that the site does not know.
 func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {
 	if h.mounted {
 		if _, err := h.access.Authorized(r); err != nil {
 			return err
 		}
 	}
-	answer, status := health{Status: "ok"}, http.StatusOK
-	reasons, degraded := h.unreadyReasons(), h.degradedReasons()
-	switch {
-	case len(reasons) > 0:
-		answer.Status, status = "unavailable", http.StatusServiceUnavailable
-	case len(degraded) > 0:
-		answer.Status = "degraded"
+	answer, status := h.ready(), http.StatusOK
+	if answer.Status == "unavailable" {
+		status = http.StatusServiceUnavailable
 	}
-	reasons = append(reasons, degraded...)
-	if h.maySeeAll(r) {
-		answer.Reasons = reasons
+	if !h.maySeeAll(r) {
+		answer.Reasons = nil
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	return problem.WriteJSON(w, answer)
+}
+
+// ready returns the answer to GET /readyz, with all reasons.
+func (h *probes) ready() health {
+	reasons, degraded := h.unreadyReasons(), h.degradedReasons()
+	answer := health{Status: "ok", Reasons: append(reasons, degraded...)}
+	switch {
+	case len(reasons) > 0:
+		answer.Status = "unavailable"
+	case len(degraded) > 0:
+		answer.Status = "degraded"
+	}
+	return answer
+}
+
+// Ready returns the status and the reasons that GET /readyz tells an owner.
+func (s *Server) Ready() (status string, reasons []string) {
+	h := s.probes.ready()
+	return h.Status, h.Reasons
 }
 
 // maySeeAll reports whether the sender of a request may see all channels.

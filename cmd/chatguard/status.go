@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/request"
+)
+
+// exitNotRunning is the exit code of `chatguard status` if no chatguard runs. It is the code of
+// `systemctl status` and of init scripts for that.
+const exitNotRunning = 3
+
+// statusOptions are the flags of `chatguard status`.
+type statusOptions struct {
+	config  string
+	address string // of a dashboard; empty asks the owner of the configuration's database
+	health  bool   // only whether it answers
+	json    bool
+	timeout duration
+}
+
+func newStatusCommand() *cobra.Command {
+	o := statusOptions{timeout: duration(5 * time.Second)}
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how a running chatguard is",
+		Long: `Asks the chatguard that uses the configuration's database how it is: modes, connections, token, throttled users, messages,
+queues, database and memory. That needs no token, and works with any [web] settings, but only for the same user or root.
+
+With --address, asks any chatguard over HTTP whether it works, without a configuration: also one without a database, the
+demo, or one on another machine. A certificate on this machine may have another name.
+
+With --health, says nothing, and asks only whether the process answers. Use that to decide about a restart.
+
+The exit code is
+  0  if everything works; with --health, if the process answers
+  1  if it runs and something is wrong, or it can't be asked or doesn't answer in time
+  2  after wrong usage, or if the configuration can't be read
+  3  if it isn't running
+
+For Nagios and its kin, in which 2 is critical and 3 is unknown, swap them: negate -u CRITICAL -c UNKNOWN chatguard status`,
+		Example: `  chatguard status
+  chatguard status --json | jq .database_lag_seconds
+  chatguard status --health --address http://127.0.0.1:8080`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.address != "" && cmd.Flags().Changed("config") {
+				return usageError{errors.New("--address asks without a configuration: leave out --config")}
+			}
+			if o.health && o.json {
+				return usageError{errors.New("--health prints nothing: leave out --json")}
+			}
+			ctx, stop := context.WithTimeout(cmd.Context(), time.Duration(o.timeout)+time.Second)
+			defer stop()
+			return showStatus(ctx, cmd.OutOrStdout(), o)
+		},
+	}
+	addConfigFlag(cmd, &o.config)
+	cmd.Flags().StringVar(&o.address, "address", "", "ask the dashboard at this `URL`, such as http://127.0.0.1:8080")
+	cmd.Flags().BoolVar(&o.health, "health", false, "say nothing; exit with 0 if the process answers")
+	cmd.Flags().Var(&o.timeout, "timeout", "how long to wait for the answer")
+	jsonFlag(cmd, &o.json)
+	return cmd
+}
+
+// showStatus prints the status of a chatguard. The error has the exit code of the command.
+func showStatus(ctx context.Context, out io.Writer, o statusOptions) error {
+	s, err := askStatus(ctx, o)
+	if s.State == "" {
+		return err
+	}
+	answered := s.State != request.NoAnswer && s.State != request.NotRunning
+	switch {
+	case o.health && answered:
+		return nil
+	case o.health:
+	case o.json:
+		err = errors.Join(err, printJSON(out, s))
+	case answered:
+		printStatus(out, s)
+	}
+	if s.State == request.NotRunning {
+		return &exitError{err, exitNotRunning}
+	}
+	if err == nil && s.State != request.OK {
+		err = fmt.Errorf("chatguard runs, but not everything works: %s", strings.Join(s.Problems, "; "))
+	}
+	return err
+}
+
+// askStatus asks the chatguard that the options name. If it doesn't answer, the status says so, and
+// the error says why. An error without a state means that nothing could be asked.
+func askStatus(ctx context.Context, o statusOptions) (s request.Status, err error) {
+	if o.address != "" {
+		return askDashboard(ctx, o)
+	}
+	cfg, err := loadConfig(o.config)
+	if err != nil {
+		return s, err
+	}
+	var owned *persist.OwnedError
+	if !errors.As(persist.CheckOwner(cfg.Database), &owned) {
+		err := fmt.Errorf("no chatguard uses the database %s: start it with `chatguard run`, or ask one that runs with --no-database by --address", cfg.Database)
+		return failedStatus(request.NotRunning, err), err
+	}
+	s, err = request.AskStatus(ctx, owned, time.Duration(o.timeout))
+	if err != nil {
+		s = failedStatus(request.NoAnswer, err)
+	}
+	return s, err
+}
+
+// failedStatus returns the status of a chatguard that has told nothing.
+func failedStatus(state request.State, err error) request.Status {
+	return request.Status{State: state, Problems: []string{err.Error()}}
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard/internal/request"
+)
+
+// status asks the bot for its status as JSON, and returns it with the exit code.
+func (s *scene) status(args ...string) (status request.Status, code int) {
+	s.Helper()
+	out, _, code := s.runWithInput("", append([]string{"status", "--json"}, args...)...)
+	return decode[request.Status](s, out), code
+}
+
+// TestStatus_OfRunning checks what the status says of a chatguard that works, also if a proxy and
+// its name stand between it and people, and that asking leaves no file behind.
+func TestStatus_OfRunning(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.configure("[web]", "[web]\npublic_url = \"https://chat.example.org/guard/\"")
+	s.start()
+	s.exhaustLimit("anna")
+	var status request.Status
+	waitUntil(t, func() (ok bool) {
+		got, code := s.status()
+		status = got
+		return code == 0 && got.WaitingRecords == 0 && got.PendingActs == 0 && got.MessagesLastMinute == 4
+	})
+	want := request.Channel{ID: s.twitch.UserID("gardenhour"), Login: "gardenhour", Mode: "enforce"}
+	f := status.Figures
+	if status.State != request.OK || len(status.Problems) != 0 || f.PID != s.bot.Process.Pid || !slices.Equal(f.Channels, []request.Channel{want}) ||
+		f.ThrottledUsers != 1 || f.TokenState != "valid" || f.DatabaseState != "ok" || f.DatabaseBytes == 0 || f.MemoryBytes < 1<<20 ||
+		f.UptimeSeconds <= 0 || f.Version == "" || f.Address != "https://chat.example.org/guard/" || len(f.Connections) == 0 || !f.Connections[0].OK {
+		t.Errorf("the status is %+v, %+v", status, f)
+	}
+	text := s.run("status")
+	for _, line := range []string{
+		"state       ok\n", fmt.Sprintf("process     %d, chatguard ", f.PID), "mode        enforces in gardenhour\n",
+		"twitch      connected\n", "token       valid\n", "throttled   1 user now\n",
+		"queue       0 acts, 0 records for the database, 0 webhook messages\n", "database    ok, ",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("no line %q in\n%s", line, text)
+		}
+	}
+	if out := s.run("status", "--health"); out != "" {
+		t.Errorf("the health is %q", out)
+	}
+	s.stop()
+	if left, err := os.ReadDir(strings.TrimSuffix(s.database(), "/chatguard.db")); err != nil || slices.ContainsFunc(left, func(e os.DirEntry) bool {
+		return strings.Contains(e.Name(), ".question-") || strings.Contains(e.Name(), ".outcome-")
+	}) {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	if status, code := s.status(); code != exitNotRunning || status.State != request.NotRunning || status.Figures != nil {
+		t.Errorf("after the stop: %d, %+v", code, status)
+	}
+}
+
+// TestStatus_OfTrouble checks that a trouble is named, with exit code 1, and that the process still
+// counts as healthy.
+func TestStatus_OfTrouble(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	s.sayAllowed("anna")
+	release := s.lock()
+	s.sayAllowed("anna")
+	s.waitForReadyz(http.StatusServiceUnavailable)
+	status, code := s.status()
+	if code != exitFailed || status.State != request.Unavailable || !strings.HasPrefix(strings.Join(status.Problems, "\n"), lockedReason) || status.DatabaseState != "failing" {
+		t.Errorf("the status is %d, %+v, %+v", code, status, status.Figures)
+	}
+	out, complaint, code := s.runWithInput("", "status")
+	if code != exitFailed || !strings.Contains(out, "state       unavailable\nproblem     "+lockedReason) || !strings.HasPrefix(complaint, "chatguard: chatguard runs, but not everything works: "+lockedReason) || strings.Count(complaint, "\n") != 1 {
+		t.Errorf("%d: %s%s", code, out, complaint)
+	}
+	if out, complaint, code := s.runWithInput("", "status", "--health"); code != 0 || out+complaint != "" {
+		t.Errorf("health: %d %s%s", code, out, complaint)
+	}
+	release()
+	waitUntil(t, func() bool { _, code := s.status(); return code == 0 })
+	s.stop()
+}
+
+// askAddress runs `chatguard status` about an address, without a configuration.
+func askAddress(t *testing.T, address string, args ...string) (out, complaint string, code int) {
+	t.Helper()
+	s := &scene{T: t}
+	c := s.chatguard()
+	c.Args = append([]string{c.Path, "status", "--address", address}, args...)
+	c.Dir = t.TempDir()
+	var printed, said strings.Builder
+	c.Stdout, c.Stderr = &printed, &said
+	c.Run() // the exit code says it
+	return printed.String(), said.String(), c.ProcessState.ExitCode()
+}
+
+// TestStatus_OverHTTP checks the question to an address, for a chatguard without a database and for
+// other servers.
+func TestStatus_OverHTTP(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start("--no-database")
+	s.waitForReadyz(http.StatusOK)
+	if out, complaint, code := askAddress(t, s.bot.address); out != "state       ok\n" || complaint != "" || code != 0 {
+		t.Errorf("%d: %s%s", code, out, complaint)
+	}
+	if out, complaint, code := askAddress(t, strings.TrimPrefix(s.bot.address, "http://"), "--health"); out+complaint != "" || code != 0 {
+		t.Errorf("health: %d: %s%s", code, out, complaint)
+	}
+	s.stop()
+	if out, complaint, code := askAddress(t, s.bot.address, "--health"); out != "" || !strings.Contains(complaint, "nothing listens at ") || code != exitNotRunning {
+		t.Errorf("after the stop: %d: %s%s", code, out, complaint)
+	}
+
+	answer, status := `{"status":"unavailable"}`, http.StatusServiceUnavailable
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/guard/healthz" {
+			fmt.Fprint(w, `{"status":"ok"}`)
+			return
+		}
+		w.WriteHeader(status)
+		fmt.Fprint(w, answer)
+	}))
+	defer server.Close()
+	out, complaint, code := askAddress(t, server.URL+"/guard/", "--json")
+	if got := decode[request.Status](t, out); code != exitFailed || got.State != request.Unavailable || len(got.Problems) != 1 || got.Figures != nil {
+		t.Errorf("unavailable: %d: %s%s", code, out, complaint)
+	}
+	if out, complaint, code := askAddress(t, server.URL+"/guard/", "--health"); code != 0 {
+		t.Errorf("unavailable, but healthy: %d: %s%s", code, out, complaint)
+	}
+	answer, status = "<html>", http.StatusOK
+	if out, complaint, code := askAddress(t, server.URL+"/guard/"); code != exitFailed || !strings.Contains(complaint, "not as chatguard does") {
+		t.Errorf("another server: %d: %s%s", code, out, complaint)
+	}
+}
+
+// TestStatus_DocumentedForm checks that the keys of the JSON are those that docs/deploy.md lists.
+func TestStatus_DocumentedForm(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal(request.Status{Figures: &request.Figures{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/deploy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key := range decode[map[string]any](t, string(text)) {
+		if !strings.Contains(string(page), "| `"+key+"` |") {
+			t.Errorf("docs/deploy.md has no row for %s", key)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/atomicfile"
+	"github.com/chatguard/chatguard/internal/persist"
+)
+
+// questionName is part of the name of a question's file, followed by a random word.
+const questionName = ".question-"
+
+// lookEvery is how often a process looks for questions.
+const lookEvery = 250 * time.Millisecond
+
+// freshTime is for how long after a change the folder's time stamp may hide another change.
+const freshTime = 5 * time.Second
+
+// NoAnswerError means that the process that owns a database hasn't answered a question in time.
+type NoAnswerError struct {
+	PID    int
+	Path   string // of the database
+	Waited time.Duration
+}
+
+func (e *NoAnswerError) Error() string {
+	return fmt.Sprintf("process %d uses the database %s, but hasn't answered within %v: it is starting or stopping, is another command, or is stuck", e.PID, e.Path, e.Waited)
+}
+
+// AskStatus asks the process that owns a database how it is, and waits for the answer as long as
+// given. It sends no signal, because a process that isn't prepared for the signal would end. The
+// owner may be any command that works on the database, or run in another container.
+func AskStatus(ctx context.Context, owned *persist.OwnedError, wait time.Duration) (s Status, err error) {
+	if owned.User != "" {
+		return s, owned
+	}
+	asked, answered, err := send(owned.Path, questionName, Request{Do: Report})
+	if err != nil {
+		return s, fmt.Errorf("chatguard (process %d) can't be asked: %w", owned.PID, err)
+	}
+	defer os.Remove(answered)
+	defer os.Remove(asked)
+	ctx, stop := context.WithTimeout(ctx, wait)
+	defer stop()
+	o, err := awaitOutcome(ctx, answered)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return s, &NoAnswerError{owned.PID, owned.Path, wait}
+	case err != nil:
+		return s, fmt.Errorf("the answer of chatguard (process %d) can't be read: %w", owned.PID, err)
+	case o.Status == nil:
+		return s, fmt.Errorf("chatguard (process %d) answered without its status: %s", owned.PID, o.Error)
+	}
+	return *o.Status, nil
+}
+
+// AnswerQuestions tells the status to the commands that ask for it, until the context ends. It
+// calls failed with errors that a person should know.
+func (q Queue) AnswerQuestions(ctx context.Context, status func() Status, failed func(error)) {
+	if q.Path == "" {
+		return
+	}
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	var stamp, changed time.Time // the folder's time stamp, and when that was seen to change
+	for {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return
+		}
+		info, err := os.Stat(filepath.Dir(q.Path))
+		if err != nil {
+			continue // nobody can ask there either
+		}
+		if !info.ModTime().Equal(stamp) {
+			stamp, changed = info.ModTime(), time.Now()
+		}
+		if time.Since(changed) > freshTime {
+			continue
+		}
+		asked, err := q.take(questionName)
+		if err != nil {
+			failed(err)
+		}
+		for name := range asked {
+			s := status()
+			if err := q.Answer(name, Outcome{Status: &s}); err != nil {
+				failed(err)
+			}
+			q.forgetOutcomes()
+		}
+	}
+}
+
+// forgetOutcomes deletes outcomes that nobody has read for long: their commands were killed.
+func (q Queue) forgetOutcomes() {
+	for _, name := range q.named(outcomeName) {
+		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > 2*outcomeTime && !strings.HasSuffix(name, atomicfile.Suffix) {
+			os.Remove(name) // or the next time
+		}
+	}
+}
