@@ -7,9 +7,11 @@ COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 DATE := $(shell TZ=UTC git show -s --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd HEAD 2>/dev/null)
 STAMP := -X main.stampedVersion=$(VERSION) -X main.stampedCommit=$(COMMIT) -X main.stampedDate=$(DATE)
 
-# The binary, for this machine, without the tables that only debuggers need.
+# The binary, for this machine, without the tables that only debuggers need, and with the dashboard's
+# files compressed.
 build:
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w $(STAMP)" -o chatguard ./cmd/chatguard
+	go run ./web/pack
+	CGO_ENABLED=0 go build -trimpath -tags packed -ldflags "-s -w $(STAMP)" -o chatguard ./cmd/chatguard
 
 # Run this on every save: no browser, no race detector, fewer random cases (-short). The packages
 # that take longest start first.

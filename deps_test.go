@@ -91,6 +91,7 @@ func TestArrows(t *testing.T) {
 		"internal/browsertest":            {},
 		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/hostile", "internal/journal", "internal/lab", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/simulate", "internal/web", "internal/web/access", "redisstore", "web/static"},
 		"web/static":                      {},
+		"web/pack":                        {"internal/atomicfile", "web/static"},
 	}
 	own, foreign := imports(t)
 	for name, imported := range own {

@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
 const place = (path) => new URL(path, import.meta.url);
-const { paths, components } = JSON.parse(readFileSync(place("../internal/web/openapi.json"), "utf8"));
+const { paths, components } = JSON.parse(readFileSync(place("static/openapi.json"), "utf8"));
 
 const types = new Map(Object.entries(components.schemas));
 for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {

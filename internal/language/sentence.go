@@ -38,7 +38,7 @@ func translate(translated map[string]string, english string) string {
 var sentences = sync.OnceValue(func() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, tag := range All {
-		content, err := static.Files.ReadFile("text/" + tag + "/" + sentencesFile)
+		content, err := fs.ReadFile(static.Files, "text/"+tag+"/"+sentencesFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // the code has the sentences in English
 		}

@@ -3,6 +3,7 @@ package language
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"strings"
 	"sync"
@@ -77,7 +78,7 @@ func readAll(name string) map[string]*Texts {
 // read reads an embedded catalogue.
 func read(tag, name string) (*Texts, error) {
 	path := "text/" + tag + "/" + name
-	content, err := static.Files.ReadFile(path)
+	content, err := fs.ReadFile(static.Files, path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package language
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,7 +53,7 @@ func TestTexts_Used(t *testing.T) {
 			code.Write(content)
 		}
 	}
-	content, err := static.Files.ReadFile("text/en/chat.json")
+	content, err := fs.ReadFile(static.Files, "text/en/chat.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"html"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -132,7 +133,7 @@ func TestFiles_TextsOfDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tag := range language.All {
-		content, err := static.Files.ReadFile("text/" + tag + "/document.json")
+		content, err := fs.ReadFile(static.Files, "text/"+tag+"/document.json")
 		if err != nil {
 			t.Fatal(err)
 		}

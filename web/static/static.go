@@ -1,13 +1,8 @@
 // Package static holds the dashboard's files: its page, those of the Lab and of the overlay, style
-// sheets, ES modules that need no build step, and vendor/. The folder vendor/ contains htm and
-// preact in one file (htm 3.1.1, preact/standalone.module.js) and uPlot 1.6.32, with their licences.
-// The package must not know the server that serves the files.
-package static
-
-import "embed"
-
-// Files are the dashboard's files; index.html is the page, lab.html is the Lab, and overlay.html
-// is the overlay for streams.
+// sheets, ES modules that need no build step, the description of the API, and vendor/. The folder
+// vendor/ contains htm and preact in one file (htm 3.1.1, preact/standalone.module.js) and uPlot
+// 1.6.32, with their licences. The package must not know the server that serves the files.
 //
-//go:embed *.html *.css *.svg */*
-var Files embed.FS
+// A build with the tag "packed" has the same files in a compressed form, which makes the binary
+// smaller. `make build` and releases use it, after `go run ./web/pack` has written files.zip.
+package static
