@@ -11,6 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	// Certificates of public authorities, for systems that have none, such as a container image.
+	_ "golang.org/x/crypto/x509roots/fallback"
+
 	"github.com/chatguard/chatguard/internal/config"
 )
 
