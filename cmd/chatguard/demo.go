@@ -28,7 +28,10 @@ func newDemoCommand() *cobra.Command {
 		Short: "Try chatguard on this machine: no account, no setup",
 		Long: `Starts a simulated Twitch on this machine with two channels, lets chatguard moderate them, and serves the dashboard. There
 are chatters, spammers and raids, and the record of the last day and a half. Nothing leaves this machine, and nothing is
-stored. Press Enter for a raid. Ctrl-C ends the demo with a summary.`,
+stored. Press Enter for a raid. Ctrl-C ends the demo with a summary.
+
+With --listen 0.0.0.0:8080, as a container needs it, other machines can reach the dashboard: with the link or the token,
+and without encryption. They can't reach the simulated Twitch, so nobody can sign in with it then.`,
 		Example: `  chatguard demo
   chatguard demo --for 30s --seed 7`,
 		Args: noArguments,
@@ -78,7 +81,9 @@ func runDemo(ctx context.Context, o demoOptions, in io.Reader, out io.Writer) (e
 	defer func() { err = errors.Join(err, server.Close()) }()
 	server.SetModerator(demo.First, demo.Moderator, true)
 	c := simulatedConfig(server, folder, o.listen)
-	c.Web.TwitchSignIn, c.Web.ViewerPage, c.Twitch.ClientSecret = true, true, demoSecret
+	if app.Site(c.Web).IsPrivate() {
+		c.Web.TwitchSignIn, c.Web.ViewerPage, c.Twitch.ClientSecret = true, true, demoSecret
+	}
 	demo.SetChannels(&c)
 	crowds, err := demo.MakePast(ctx, server, c, o.seed, time.Now())
 	if ctx.Err() != nil {
@@ -114,14 +119,24 @@ func printDemo(ctx context.Context, a *app.App, server *faketwitch.Server, o dem
 	if err := printLink(ctx, a, out); err != nil {
 		return err
 	}
+	printOpenAddress(app.Site(a.Config.Web), out)
 	fmt.Fprintf(out, "\nPress Enter for a raid in #%s; otherwise one comes every %s. Ctrl-C ends the demo.\n", demo.First, time.Duration(o.raidEvery))
 	fmt.Fprintf(out, "To see the algorithms at work, after signing in: %slab\n", a.Address())
-	fmt.Fprintf(out, "To see what others see: sign out, and sign in with Twitch as %s, its moderator %s or a stranger.\n", demo.First, demo.Moderator)
-	fmt.Fprintf(out, "To see what a viewer sees, as any account of the simulated Twitch: %s\n", a.ViewerAddress(demo.First))
+	if a.Config.Web.TwitchSignIn {
+		fmt.Fprintf(out, "To see what others see: sign out, and sign in with Twitch as %s, its moderator %s or a stranger.\n", demo.First, demo.Moderator)
+		fmt.Fprintf(out, "To see what a viewer sees, as any account of the simulated Twitch: %s\n", a.ViewerAddress(demo.First))
+	}
 	fmt.Fprintf(out, "To sign in again, or to try the API: the token %s\n", string(a.Config.Web.Token))
 	_, err := fmt.Fprintf(out, "  curl -H \"Authorization: Bearer %s\" \"%sapi/v1/throttled?channel=%s\"\n",
 		string(a.Config.Web.Token), a.Address(), server.UserID(demo.First))
 	return err
+}
+
+// printOpenAddress prints what to do on other machines if they can reach a site.
+func printOpenAddress(site access.Site, out io.Writer) {
+	if site.PublicURL == nil && !site.IsPrivate() {
+		fmt.Fprintln(out, "Other machines can reach it without encryption. Write this machine's IP address into the link there.")
+	}
 }
 
 // requestRaids starts a raid for each line of input.
@@ -137,6 +152,7 @@ func simulatedConfig(server *faketwitch.Server, folder, listen string) config.Co
 	c := config.Default()
 	c.Database = filepath.Join(folder, "chatguard.db")
 	c.Web.Listen, c.Web.Token = listen, config.Secret(rand.Text())
+	c.Web.Insecure = true // there is nothing secret
 	c.Twitch.ClientID, c.Twitch.Token = server.ClientID(), config.Secret(server.Token())
 	c.Twitch.RefreshToken = config.Secret(server.RefreshToken())
 	c.Twitch.IRCAddress, c.Twitch.IRCTLS, c.Twitch.HelixURL, c.Twitch.AuthURL = server.IRCAddress(), false, server.HelixURL(), server.AuthURL()

@@ -29,6 +29,8 @@ func newLabCommand() *cobra.Command {
 		Long: `Serves the Lab on this machine: a page on which limits of any algorithm judge the same messages side by side. It needs no
 account, no configuration and no database, and it stores nothing. The engine is the one that moderates.
 
+With --listen 0.0.0.0:8080, as a container needs it, other machines can reach the page, without encryption.
+
 A FILE is recorded chat as replay reads it; - is standard input. The Lab then also plays the recorded traffic of its
 channels: who wrote when, with which roles. It keeps up to 1,000,000 messages in memory, without their texts.
 
@@ -79,9 +81,6 @@ func labSite(w config.Web, proxies []string) (site access.Site, err error) {
 		}
 		w.TrustedProxies = append(w.TrustedProxies, p)
 	}
-	if private := (access.Site{Listen: w.Listen}); !private.IsPrivate() {
-		return site, usageError{fmt.Errorf("--listen: %s is open to other machines: listen on 127.0.0.1, and let a proxy forward to it", w.Listen)}
-	}
 	return app.Site(w), nil
 }
 
@@ -98,7 +97,9 @@ func runLab(ctx context.Context, site access.Site, recorded *simulate.Recordings
 		return errors.Join(err, listener.Close())
 	}
 	address := site.Address(listener.Addr().String())
-	fmt.Fprintf(out, "Open this in your browser:\n  %s%s\nCtrl-C ends the Lab.\n", address, recordedFragment(recorded))
+	fmt.Fprintf(out, "Open this in your browser:\n  %s%s\n", address, recordedFragment(recorded))
+	printOpenAddress(site, out)
+	fmt.Fprintln(out, "Ctrl-C ends the Lab.")
 	return lab.Run(ctx, listener)
 }
 
