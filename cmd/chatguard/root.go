@@ -35,7 +35,7 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 			o := runOptions{browser: !noBrowser}
 			_, err := os.Stat(defaultConfig)
 			switch {
-			case !errors.Is(err, fs.ErrNotExist):
+			case !errors.Is(err, fs.ErrNotExist), isInEnvironment():
 				return runFrom(cmd, defaultConfig, o)
 			case isTerminal(cmd.OutOrStdout()):
 				return setUp(cmd, o)
@@ -126,9 +126,20 @@ func addConfigFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVarP(path, "config", "c", defaultConfig, "path of the configuration")
 }
 
-// loadConfig reads the configuration at path.
+// loadConfig reads the configuration at path. If path is the default one and there is no such file,
+// the environment alone may be the configuration, as in a container.
 func loadConfig(path string) (config.Config, error) {
+	if _, err := os.Stat(path); path == defaultConfig && errors.Is(err, fs.ErrNotExist) && isInEnvironment() {
+		return config.Parse(path, nil, os.LookupEnv)
+	}
 	return config.Load(path, os.LookupEnv)
+}
+
+// isInEnvironment reports whether the environment alone is meant as a configuration: it names a
+// channel, or there is a mistake in it.
+func isInEnvironment() bool {
+	c, err := config.Parse(defaultConfig, nil, os.LookupEnv)
+	return err != nil || len(c.Twitch.Channels)+len(c.Check.Channels) > 0
 }
 
 // loadConfigIfAny reads the configuration if the command line names it or the file exists.
