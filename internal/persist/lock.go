@@ -23,7 +23,11 @@ type OwnedError struct {
 
 func (e *OwnedError) Error() string {
 	owner := "another process"
-	if e.PID != 0 {
+	switch e.PID {
+	case 0:
+	case os.Getpid():
+		owner = "another container, or twice in this process" // each container counts its own PIDs
+	default:
 		owner = "process " + strconv.Itoa(e.PID)
 	}
 	if e.User != "" {

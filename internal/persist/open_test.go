@@ -48,6 +48,8 @@ func TestOpen_OneOwner(t *testing.T) {
 
 	first.Kill(t)
 	s := open(t, path, nil)
+	_, err = Open(ctx, path, nil) // the PID in the lock file is this process's, as in another container
+	wantError(t, err, path, "in use by another container, or twice in this process")
 	if pid := readPID(path + ".lock"); pid != os.Getpid() {
 		t.Errorf("the lock file names process %d, want %d", pid, os.Getpid())
 	}

@@ -61,6 +61,8 @@ func Ask(ctx context.Context, owned *persist.OwnedError, r Request) (lines []str
 	switch {
 	case owned.User != "":
 		return nil, owned
+	case owned.PID == os.Getpid(): // each container counts its own PIDs
+		return nil, errors.New("chatguard runs in another container: run this command in that one, as with `docker exec`")
 	case owned.PID == 0:
 		return nil, fmt.Errorf("can't tell which process owns the database %s: %s", owned.Path, instead)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -63,6 +64,18 @@ func writeFile(t *testing.T, name, contents string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(contents), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAsk_AnotherContainer checks that Ask doesn't notify its own process if the owner is in another
+// container, where it has the same PID.
+func TestAsk_AnotherContainer(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "chatguard.db")
+	writeFile(t, path, "a database")
+	_, err := Ask(t.Context(), &persist.OwnedError{Path: path, PID: os.Getpid()}, Request{Do: Reload})
+	if err == nil || !strings.Contains(err.Error(), "another container") {
+		t.Errorf("got %v", err)
 	}
 }
 
