@@ -33,9 +33,8 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 		SilenceUsage:               true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := runOptions{browser: !noBrowser}
-			_, err := os.Stat(defaultConfig)
 			switch {
-			case !errors.Is(err, fs.ErrNotExist), isInEnvironment():
+			case hasConfig(defaultConfig):
 				return runFrom(cmd, defaultConfig, o)
 			case isTerminal(cmd.OutOrStdout()):
 				return setUp(cmd, o)
@@ -129,10 +128,20 @@ func addConfigFlag(cmd *cobra.Command, path *string) {
 // loadConfig reads the configuration at path. If path is the default one and there is no such file,
 // the environment alone may be the configuration, as in a container.
 func loadConfig(path string) (config.Config, error) {
-	if _, err := os.Stat(path); path == defaultConfig && errors.Is(err, fs.ErrNotExist) && isInEnvironment() {
+	if isDefaultMissing(path) && isInEnvironment() {
 		return config.Parse(path, nil, os.LookupEnv)
 	}
 	return config.Load(path, os.LookupEnv)
+}
+
+// hasConfig reports whether there is a configuration for loadConfig. It returns true if path was
+// named, even if there is no such file.
+func hasConfig(path string) bool { return !isDefaultMissing(path) || isInEnvironment() }
+
+// isDefaultMissing reports whether path is the default one and there is no such file.
+func isDefaultMissing(path string) bool {
+	_, err := os.Stat(path)
+	return path == defaultConfig && errors.Is(err, fs.ErrNotExist)
 }
 
 // isInEnvironment reports whether the environment alone is meant as a configuration: it names a

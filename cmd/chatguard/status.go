@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/request"
 )
@@ -36,7 +37,8 @@ func newStatusCommand() *cobra.Command {
 queues, database and memory. That needs no token, and works with any [web] settings, but only for the same user or root.
 
 With --address, asks any chatguard over HTTP whether it works, without a configuration: also one without a database, the
-demo, or one on another machine. A certificate on this machine may have another name.
+demo, or one on another machine. A certificate on this machine may have another name. If there is no configuration, the
+address is http://127.0.0.1:8080.
 
 With --health, says nothing, and asks only whether the process answers. Use that to decide about a restart.
 
@@ -99,6 +101,9 @@ func showStatus(ctx context.Context, out io.Writer, o statusOptions) error {
 // askStatus asks the chatguard that the options name. If it doesn't answer, the status says so, and
 // the error says why. An error without a state means that nothing could be asked.
 func askStatus(ctx context.Context, o statusOptions) (s request.Status, err error) {
+	if o.address == "" && !hasConfig(o.config) {
+		o.address = "http://" + config.Default().Web.Listen // that of the demo
+	}
 	if o.address != "" {
 		return askDashboard(ctx, o)
 	}
