@@ -1,0 +1,51 @@
+# The image of chatguard: one static binary, no shell, no root.
+#
+#     docker build -t chatguard .
+#     docker run --rm -p 127.0.0.1:8080:8080 chatguard demo --listen 0.0.0.0:8080
+#
+# That builds the binary from this folder. With --target release, the image gets the binary BINARY
+# of the context, and nothing is compiled.
+
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+WORKDIR /src
+COPY . .
+ARG TARGETOS
+ARG TARGETARCH
+ARG VERSION=unknown
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    GOOS=$TARGETOS GOARCH=$TARGETARCH make build VERSION=$VERSION
+
+# WORKDIR is the only way to create a folder without a shell.
+FROM scratch AS folders
+WORKDIR /data
+WORKDIR /tmp
+
+FROM scratch AS image
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="chatguard" \
+      org.opencontainers.image.description="Gives every chatter a fair share of the conversation" \
+      org.opencontainers.image.source="https://github.com/chatguard/chatguard" \
+      org.opencontainers.image.documentation="https://github.com/chatguard/chatguard/blob/main/docs/deploy.md" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION"
+# The configuration, the database and the tokens are in /data. The demo writes to /tmp.
+COPY --from=folders --chown=65532:65532 /data /data
+COPY --from=folders --chown=65532:65532 --chmod=1777 /tmp /tmp
+ENV PATH=/
+USER 65532:65532
+WORKDIR /data
+VOLUME /data
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["/chatguard", "status", "--health"]
+ENTRYPOINT ["/chatguard"]
+CMD ["run"]
+
+FROM image AS release
+ARG BINARY=chatguard
+COPY ${BINARY} /chatguard
+
+FROM image
+COPY --from=build /src/chatguard /chatguard
