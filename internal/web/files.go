@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"html"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/language"
+	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 	"github.com/chatguard/chatguard/web/static"
 )
@@ -33,6 +35,7 @@ type file struct {
 
 	// translations are the forms of a document, by language. They are nil for other files.
 	translations map[string]file
+	scripts      string // sources of a document's inline scripts, for its content policy
 }
 
 // kinds maps the extensions of served files to content types; other embedded files, like licences,
@@ -82,6 +85,19 @@ func (f files) without(names ...string) files {
 		delete(some, name)
 	}
 	return some
+}
+
+// begins reports whether a path of the server begins with a name, such as "api".
+func (f files) begins(name string) bool {
+	if slices.Contains([]string{"api", "healthz", "readyz", "metrics", "signin", viewerPage}, name) {
+		return true
+	}
+	for path := range f {
+		if first, _, _ := strings.Cut(path, "/"); first == name {
+			return true
+		}
+	}
+	return false
 }
 
 // noticeOf returns the comment with which a library's module begins: its copyright notice.
@@ -135,8 +151,15 @@ func newDocument(all files, name string) (document file, err error) {
 	}
 	document = translations[language.All[0]]
 	document.translations = translations
+	for _, found := range inlineScript.FindAllSubmatch(document.plain, -1) {
+		sum := sha256.Sum256(found[1])
+		document.scripts += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
 	return document, nil
 }
+
+// inlineScript matches a script in a document.
+var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 
 // languageHere is what translate replaces in a document.
 const languageHere = `<html lang="en">`
@@ -229,6 +252,9 @@ func (f files) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	header := w.Header()
 	header.Set("Vary", "Accept-Encoding")
+	if found.scripts != "" {
+		header.Set("Content-Security-Policy", access.ContentPolicy+"; script-src 'self'"+found.scripts)
+	}
 	if found.translations != nil {
 		header.Set("Vary", "Accept-Encoding, Accept-Language, Cookie")
 		found = found.translations[language.Of(r)]

@@ -32,6 +32,10 @@ func TestFiles_Revalidated(t *testing.T) {
 
 func TestFiles_SecurityHeaders(t *testing.T) {
 	d := dash(t)
+	files, err := newFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := map[string]string{
 		"Content-Security-Policy":      "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
 		"X-Content-Type-Options":       "nosniff",
@@ -40,7 +44,10 @@ func TestFiles_SecurityHeaders(t *testing.T) {
 		"Cross-Origin-Resource-Policy": "same-origin",
 		"Strict-Transport-Security":    "", // over plain HTTP
 	}
-	for _, p := range []string{"/", "/app.css", "/nothing", "/api/v1/status"} {
+	for _, p := range []string{"/lab", "/app.css", "/nothing", "/api/v1/status", "/"} {
+		if p == "/" { // the only page with an inline script
+			want["Content-Security-Policy"] += "; script-src 'self'" + files["index.html"].scripts
+		}
 		a := d.do("GET", p, nil)
 		for name, value := range want {
 			if got := a.Header.Get(name); got != value {

@@ -72,7 +72,7 @@ func NewLabSite(site access.Site, recorded *simulate.Recordings, now func() time
 	} {
 		mux.HandleFunc(pattern, problem.HandlerFunc(s.log, h))
 	}
-	s.handler, err = protection.Protect(mux)
+	s.handler, err = protection.Protect(site.StripMount(mux, all.begins))
 	return s, err
 }
 

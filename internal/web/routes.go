@@ -39,7 +39,10 @@ func (s *Server) newHandler() (http.Handler, error) {
 	for path, methods := range s.methods() {
 		mux.HandleFunc(path, problem.HandlerFunc(s.opts.Log, refuseMethod(methods)))
 	}
-	return s.access.Protect(mux)
+	if s.opts.Authorize != nil { // the site removes the path
+		return s.access.Protect(mux)
+	}
+	return s.access.Protect(s.opts.Site.StripMount(mux, files.begins))
 }
 
 // methods returns the methods of each path of the API.

@@ -7,8 +7,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// contentPolicy lets the page load only what this server serves.
-const contentPolicy = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+// ContentPolicy lets the page load only what this server serves.
+const ContentPolicy = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 // Protect refuses requests that a browser sends from another site's page, and adds headers that
 // restrict what our pages may do.
@@ -31,7 +31,7 @@ func (a *Authenticator) Protect(next http.Handler) (http.Handler, error) {
 // setHeaders sets the headers that restrict what our pages may do and how other sites may use our
 // answers.
 func (a *Authenticator) setHeaders(header http.Header, r *http.Request) {
-	header.Set("Content-Security-Policy", contentPolicy)
+	header.Set("Content-Security-Policy", ContentPolicy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
