@@ -1,4 +1,4 @@
-.PHONY: build quick test race race-limits browser plain test-bench test-wschat test-recipes test-shared test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
+.PHONY: build quick test race race-limits browser plain test-bench test-wschat test-recipes test-shared test-proxies test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
 
 # What `chatguard version` prints: the last tag, and the commit if there were others since; the commit
 # and its date.
@@ -25,7 +25,7 @@ quick:
 # fails, the others still run.
 test: check
 	sh scripts/prepare.sh
-	@$(MAKE) --no-print-directory --keep-going --jobs=3 race browser plain race-limits check-web test-bench test-wschat test-recipes
+	@$(MAKE) --no-print-directory --keep-going --jobs=3 race browser plain race-limits check-web test-bench test-wschat test-recipes test-proxies
 
 # These packages take longest.
 FIRST := ./cmd/chatguard ./internal/app ./internal/persist ./internal/web
@@ -67,6 +67,10 @@ RECIPEFLAGS := -vet=all -tags nomsgpack -gcflags=github.com/...=-l -gcflags=gith
 test-recipes:
 	@for recipe in $(RECIPES); do go -C $$recipe test $(RECIPEFLAGS) ./... || failed=1; done; [ -z "$$failed" ]
 
+# The configurations of Caddy and nginx, with chatguard behind them.
+test-proxies:
+	go test -tags proxy -parallel 8 ./packaging/proxy
+
 # What several nodes allow together on a real redis-server, and on a valkey-server if there is one
 # in PATH or in CHATGUARD_VALKEY_SERVER. It prints each test with its figures. The same tests are
 # part of `make test`, with fewer users and intervals, and without nodes whose own clocks are wrong.
@@ -96,7 +100,7 @@ test-long:
 check:
 	@unformatted=$$(gofmt -l .) && { [ -z "$$unformatted" ] || { echo "not formatted (gofmt -w): $$unformatted"; exit 1; }; }
 	go vet ./...
-	go vet -tags browser,clocksteps,deploy ./...
+	go vet -tags browser,clocksteps,deploy,proxy ./...
 	go mod tidy -diff
 	go -C bench vet ./...
 	go -C bench mod tidy -diff

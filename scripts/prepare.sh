@@ -1,8 +1,9 @@
 #!/bin/sh
 # Checks that everything the tests need is installed: a C compiler (for the race detector), Chromium
-# and TypeScript (for the dashboard's tests), the languages of the examples, and a Redis server (for
-# limits that several nodes share). If something is missing, the script installs Debian's packages.
-# If it has no permission to do so, it says what is missing and fails.
+# and TypeScript (for the dashboard's tests), the languages of the examples, a Redis server (for
+# limits that several nodes share), and the proxies Caddy and nginx. If something is missing, the
+# script installs Debian's packages. If it has no permission to do so, it says what is missing and
+# fails.
 set -eu
 
 missing=""
@@ -18,6 +19,8 @@ command -v node >/dev/null 2>&1 || missing="$missing nodejs"
 command -v npm >/dev/null 2>&1 || missing="$missing npm"
 command -v curl >/dev/null 2>&1 || missing="$missing curl"
 command -v redis-server >/dev/null 2>&1 || missing="$missing redis-server"
+command -v caddy >/dev/null 2>&1 || missing="$missing caddy"
+PATH=$PATH:/usr/sbin command -v nginx >/dev/null 2>&1 || missing="$missing nginx-light"
 
 if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1; then
 	as_root=""

@@ -47,11 +47,21 @@ func start() {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-component-update", true))
+	if resolved != "" {
+		options = append(options, chromedp.Flag("host-resolver-rules", resolved), chromedp.Flag("ignore-certificate-errors", true))
+	}
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocator)
 	chromium.ctx, chromium.stop = ctx, func() { stop(); stopAllocator() }
 	chromium.err = chromedp.Do(ctx)
 }
+
+// resolved are the browser's rules for host names.
+var resolved string
+
+// Resolve makes the browser connect to an IP address for all host names below a domain, and accept
+// any certificate. Call it before any test.
+func Resolve(domain, ip string) { resolved = "MAP *." + domain + " " + ip }
 
 // findBrowser returns the path of a browser. It prefers the headless browser, which needs much less
 // processor time.

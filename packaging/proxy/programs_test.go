@@ -1,0 +1,141 @@
+//go:build proxy
+
+package proxy
+
+import (
+	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startCaddy starts Caddy with the Caddyfile of this folder.
+func startCaddy(t *testing.T, s *site) {
+	text := s.configuration("Caddyfile", "127.0.0.1:8080", s.upstream)
+	for _, host := range []string{"chat.example.org", "www.example.org"} {
+		certificate := "/etc/ssl/" + host + ".pem /etc/ssl/private/" + host + ".key"
+		text = change(t, text, "# tls "+certificate, "tls "+s.certificate+" "+s.key+" #")
+	}
+	_, port, _ := net.SplitHostPort(s.proxy)
+	_, plain, _ := net.SplitHostPort(s.plain)
+	text = fmt.Sprintf("{\n\tadmin off\n\thttps_port %s\n\thttp_port %s\n\tdefault_bind %s\n}\n", port, plain, loopback) + text
+	path := s.write("Caddyfile", text)
+	command := exec.CommandContext(t.Context(), "caddy", "run", "--config", path, "--adapter", "caddyfile")
+	command.Env = append(os.Environ(), "XDG_CONFIG_HOME="+s.folder, "XDG_DATA_HOME="+s.folder)
+	startProgram(t, command, "serving initial configuration")
+}
+
+// startNginx starts nginx with the nginx.conf of this folder as the configuration of a site.
+func startNginx(t *testing.T, s *site) {
+	text := s.configuration("nginx.conf", "127.0.0.1:8080", s.upstream, "listen 443 ", "listen "+s.proxy+" ", "listen 80;", "listen "+s.plain+";")
+	for _, host := range []string{"chat.example.org", "www.example.org"} {
+		text = change(t, text, "/etc/ssl/"+host+".pem", s.certificate)
+		text = change(t, text, "/etc/ssl/private/"+host+".key", s.key)
+	}
+	var main strings.Builder
+	if os.Getuid() == 0 {
+		main.WriteString("user root;\n") // others can't enter the folder
+	}
+	fmt.Fprintf(&main, "daemon off;\nworker_processes 1;\nerror_log stderr notice;\npid %s/pid;\nevents {}\nhttp {\naccess_log off;\n", s.folder)
+	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		fmt.Fprintf(&main, "%s_temp_path %s/%s;\n", kind, s.folder, kind)
+	}
+	fmt.Fprintf(&main, "include %s;\n}\n", s.write("site.conf", text))
+	command := exec.CommandContext(t.Context(), "nginx", "-e", "stderr", "-p", s.folder, "-c", s.write("main.conf", main.String()))
+	startProgram(t, command, "start worker process ")
+}
+
+// startProgram starts a program, which stops with the test, and waits until it has printed a text.
+// It returns the line with that text, and a func that returns everything that the program has
+// printed.
+func startProgram(t *testing.T, command *exec.Cmd, ready string) (line string, printed func() string) {
+	t.Helper()
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	command.WaitDelay = 10 * time.Second
+	out, in := io.Pipe()
+	command.Stdout, command.Stderr = in, in
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var all strings.Builder
+	printed = func() string { mu.Lock(); defer mu.Unlock(); return all.String() }
+	found, done := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			mu.Lock()
+			all.WriteString(lines.Text() + "\n")
+			mu.Unlock()
+			if strings.Contains(lines.Text(), ready) {
+				select {
+				case found <- lines.Text():
+				default:
+				}
+			}
+		}
+	}()
+	go func() { command.Wait(); in.Close() }()
+	t.Cleanup(func() { <-done })
+	select {
+	case line = <-found:
+	case <-done:
+		t.Fatalf("%s ended:\n%s", filepath.Base(command.Path), printed())
+	}
+	return line, printed
+}
+
+// change replaces a text, which must be there.
+func change(t testing.TB, text, from, to string) string {
+	t.Helper()
+	if !strings.Contains(text, from) {
+		t.Fatalf("no %q in\n%s", from, text)
+	}
+	return strings.ReplaceAll(text, from, to)
+}
+
+// newCertificate writes a self-signed certificate for the sites, and its key.
+func newCertificate(t testing.TB, certificate, key string) *x509.Certificate {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "example.org"}, DNSNames: []string{"*.example.org"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
