@@ -41,7 +41,7 @@ func TestRequests_AreAnswered(t *testing.T) {
 	if err := q.Answer(path+outcomeName+"B", Outcome{Lines: []string{"done"}}); err != nil {
 		t.Fatal(err)
 	}
-	if o, err := awaitOutcome(t.Context(), path+outcomeName+"B"); err != nil || fmt.Sprint(o.Lines, o.Error) != "[done] " {
+	if o, err := awaitOutcome(t.Context(), path+outcomeName+"B"); err != nil || fmt.Sprint(o.Lines)+o.Error != "[done]" {
 		t.Errorf("the outcome is %v, %v", o, err)
 	}
 	writeFile(t, path+requestName+"C", "no request")
