@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
-	"os"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -66,7 +64,8 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 	if err := cmp.Or(cfg.CheckServed(), cfg.CheckWebhooks(), app.CheckReady(cfg)); err != nil {
 		return err
 	}
-	a, err := app.Open(cmd.Context(), app.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Build: build()})
+	log, level := newLog(cfg.Log)
+	a, err := app.Open(cmd.Context(), app.Options{Config: cfg, Log: log, Level: level, Build: build()})
 	if errors.Is(err, access.ErrInUse) && !o.noDatabase {
 		// usually chatguard itself has the address
 		err = cmp.Or(persist.CheckOwner(cfg.Database), err)

@@ -27,7 +27,9 @@ type setup struct {
 	web  config.Web                    // where the setup page and then the dashboard listen
 	load func() (config.Config, error) // reads the new configuration
 	log  *slog.Logger
-	out  io.Writer
+	// level is that of log; a reload sets it. It may be nil.
+	level *slog.LevelVar
+	out   io.Writer
 	// pages are those of Twitch; empty fields mean the real ones.
 	pages app.Pages
 	open  func(link string) bool // opens the browser, and reports whether it tried
@@ -125,7 +127,7 @@ func (s *setup) start(ctx context.Context) (code string, err error) {
 	if err != nil {
 		return "", err
 	}
-	a, err := app.Open(ctx, app.Options{Config: cfg, Log: s.log, Build: build(), Listener: lend(s.listener), Pages: s.pages})
+	a, err := app.Open(ctx, app.Options{Config: cfg, Log: s.log, Level: s.level, Build: build(), Listener: lend(s.listener), Pages: s.pages})
 	if err != nil {
 		return "", err
 	}
@@ -154,8 +156,9 @@ func setUp(cmd *cobra.Command, o runOptions) (err error) {
 	}
 	load := func() (config.Config, error) { return loadConfig(defaultConfig) }
 	out := cmd.OutOrStdout()
+	log, level := newLog(before.Log)
 	s := &setup{
-		path: defaultConfig, web: before.Web, load: load, log: slog.New(slog.NewTextHandler(os.Stderr, nil)), out: out,
+		path: defaultConfig, web: before.Web, load: load, log: log, level: level, out: out,
 		open: func(link string) bool { return o.browser && openBrowser(out, link) },
 	}
 	ctx, stop := newStopContext(cmd.Context(), 0)

@@ -57,6 +57,7 @@ type App struct {
 	pages     Pages
 	began     time.Time
 	log       *slog.Logger
+	level     *slog.LevelVar
 	metrics   *metrics.Set
 	directory *directory
 	site      access.Site
@@ -73,6 +74,8 @@ type Options struct {
 	// Build describes this binary for the metrics, and its version for other nodes.
 	Build Build
 
+	Level *slog.LevelVar // of Log; a reload sets it. nil means that it is fixed
+
 	Pages    Pages            // of Twitch; empty fields mean the real ones
 	Dial     twitchbot.Dialer // connects to Twitch; nil means the machine's network
 	Listener net.Listener     // the dashboard's; nil listens at the configured address
@@ -80,7 +83,7 @@ type Options struct {
 
 // Open opens the database, restores its content, and listens. Close the App when done.
 func Open(ctx context.Context, o Options) (*App, error) {
-	a := &App{Config: o.Config, pages: o.Pages.Real(), began: time.Now(), log: o.Log, metrics: metrics.NewSet(), version: o.Build.Version, dial: o.Dial, listener: o.Listener}
+	a := &App{Config: o.Config, pages: o.Pages.Real(), began: time.Now(), log: o.Log, level: o.Level, metrics: metrics.NewSet(), version: o.Build.Version, dial: o.Dial, listener: o.Listener}
 	a.metrics.NewGauge(o.Build.metric(), func() float64 { return 1 })
 	if err := a.open(ctx); err != nil {
 		a.Close()
@@ -127,7 +130,7 @@ func (a *App) Run(ctx context.Context) error {
 	told := make(chan struct{})
 	stopTelling := context.AfterFunc(ctx, func() {
 		defer close(told)
-		a.log.Info("stopping: finishing pending work; press Ctrl-C again to stop at once")
+		a.log.Info("stopping: finishing pending work; a second signal stops at once")
 	})
 	defer func() {
 		if !stopTelling() {

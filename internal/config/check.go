@@ -32,7 +32,7 @@ func (r *reader) finish(c *Config) error {
 func (r *reader) check(c *Config) error {
 	for _, check := range append(checkSettings(c.Raid, c.Notices, c.Web.ModeratorRole), []finding{
 		{place{"database"}, checkFilePath(c.Database)},
-		{place{"twitch", "transport"}, checkTransport(c.Twitch.Transport)},
+		{place{"twitch", "transport"}, checkOneOf(c.Twitch.Transport, transports)},
 		{place{"twitch", "irc_address"}, checkAddress(c.Twitch.IRCAddress, 1)},
 		{place{"twitch", "irc_websocket_url"}, checkURL(c.Twitch.IRCWebSocketURL, "wss", "ws")},
 		{place{"twitch", "eventsub_url"}, checkURL(c.Twitch.EventSubURL, "wss", "ws")},
@@ -60,6 +60,8 @@ func (r *reader) check(c *Config) error {
 		{place{"web", "public_url"}, c.Web.CheckPublicURL()},
 		{place{"web", "tls_cert"}, checkTLSFiles(c.Web.TLSCert, c.Web.TLSKey)},
 		{place{"web", "listen"}, c.Web.CheckListen()},
+		{place{"log", "format"}, checkOneOf(c.Log.Format, logFormats)},
+		{place{"log", "level"}, checkOneOf(c.Log.Level, logLevels)},
 	}...) {
 		if check.err != nil {
 			return r.fail(check.at, "%v", check.err)

@@ -40,6 +40,7 @@ type Config struct {
 	Notices Notices `toml:"notices"`
 	Raid    Raid    `toml:"raid"`
 	Web     Web     `toml:"web"`
+	Log     Log     `toml:"log"`
 	// Policy is the policy of all channels, from [policy], [[limit]], [penalties] and Timezone; see
 	// document.
 	Policy chatguard.Policy `toml:"-"`
@@ -209,6 +210,7 @@ func Default() Config {
 			TrustedProxies: []Proxy{},
 			ModeratorRole:  auth.Moderate,
 		},
+		Log:    defaultLog(),
 		Policy: policy,
 	}
 }

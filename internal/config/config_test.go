@@ -108,6 +108,9 @@ func TestParse_EveryValue(t *testing.T) {
 		trusted_proxies = ["10.0.0.7", "192.168.7.1/16"]
 		insecure = true
 		moderator_role = "help"
+		[log]
+		format = "json"
+		level = "debug"
 		[policy]
 		mode = "enforce"
 		exempt = []
@@ -160,6 +163,7 @@ func TestParse_EveryValue(t *testing.T) {
 			Insecure:       true,
 			ModeratorRole:  auth.Help,
 		},
+		Log: Log{Format: LogJSON, Level: "debug"},
 		Policy: chatguard.Policy{
 			Mode:     chatguard.Enforce,
 			Exempt:   []chatguard.Role{},

@@ -26,6 +26,8 @@ func TestEnvironment_OverridesFile(t *testing.T) {
 
 		"CHATGUARD_WEB_LISTEN":       "127.0.0.1:9",
 		"CHATGUARD_WEB_TOKEN":        "0123456789abcdef",
+		"CHATGUARD_LOG_FORMAT":       "json",
+		"CHATGUARD_LOG_LEVEL":        "warn",
 		"CHATGUARD_POLICY_MODE":      "enforce",
 		"CHATGUARD_POLICY_EXEMPT":    "",
 		"CHATGUARD_PENALTIES_LADDER": "delete,timeout 1m",
@@ -44,6 +46,7 @@ func TestEnvironment_OverridesFile(t *testing.T) {
 	want.Twitch.RefreshToken = "def"
 	want.Web.Listen = "127.0.0.1:9"
 	want.Web.Token = "0123456789abcdef"
+	want.Log = Log{Format: LogJSON, Level: "warn"}
 	want.Policy.Mode = chatguard.Enforce
 	want.Policy.Exempt = []chatguard.Role{}
 	want.Policy.Penalties.Ladder = []chatguard.Penalty{
@@ -69,6 +72,7 @@ func TestEnvironment_ErrorsNameVariable(t *testing.T) {
 		{"CHATGUARD_WEB_TRUSTED_PROXIES", "10.0.0.7,::/0", `"::/0" is every address, so anyone could claim another's: list only the proxy's`},
 		{"CHATGUARD_WEB_TOKEN", "correct horse", "it contains a blank, a line break or a non-ASCII character"},
 		{"CHATGUARD_WEB_LISTEN", "8080", `"8080" is not a valid address (want host:port, such as "127.0.0.1:8080")`},
+		{"CHATGUARD_LOG_LEVEL", "warning", `"warning" is not one of debug, info, warn, error`},
 		{"CHATGUARD_POLICY_MODE", "on", `unknown mode "on" (known: enforce, observe)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

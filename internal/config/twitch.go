@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,13 +18,6 @@ const (
 )
 
 var transports = []string{TransportIRC, TransportIRCWebSocket, TransportEventSub}
-
-func checkTransport(name string) error {
-	if !slices.Contains(transports, name) {
-		return fmt.Errorf("%q is not one of %s", name, strings.Join(transports, ", "))
-	}
-	return nil
-}
 
 // checkAuthURL returns an error if a token for a Helix server other than Twitch's would be sent to
 // Twitch's identity server.
