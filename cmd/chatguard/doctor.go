@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -50,7 +51,9 @@ func examine(ctx context.Context, d *doctor.Doctor, out io.Writer) error {
 
 // Column widths.
 const (
-	findingsWidth  = 100
+	findingsWidth  = 100 // if the terminal doesn't tell its width
+	maxFindings    = 120 // longer lines are hard to read
+	minFindings    = 60
 	findingsIndent = len("problem  configuration  ")
 )
 
@@ -62,7 +65,7 @@ var findingColors = map[string]color{doctor.OK: green, doctor.Note: yellow, doct
 func printFinding(out io.Writer, check string, f doctor.Finding) error {
 	width := 0
 	if isTerminal(out) {
-		width = findingsWidth - findingsIndent
+		width = min(max(cmp.Or(terminalWidth(out), findingsWidth), minFindings), maxFindings) - findingsIndent
 	}
 	state := paint(out, findingColors[f.State], fmt.Sprintf("%-7s", f.State))
 	_, err := fmt.Fprintf(out, "%s  %-13s  %s\n", state, check, wrapIndented(hostile.VisibleLine(f.Found), width))

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 )
 
-// runLongWork runs work until it is done or a signal ends its context. After two seconds, it prints
-// the progress once per second on standard error. state returns the progress and runs concurrently
+// runLongWork runs work until it is done or a signal ends its context. It prints the progress on
+// standard error, as showProgress does at one tick per second. state returns the progress and runs concurrently
 // with work. If a signal stops the work, the error contains unfinished.
 func runLongWork(cmd *cobra.Command, state func() string, unfinished string, work func(context.Context) error) error {
 	ctx, stop := newStopContext(cmd.Context(), 0)
@@ -32,38 +31,60 @@ func runLongWork(cmd *cobra.Command, state func() string, unfinished string, wor
 	return err
 }
 
-// quickTicks is how many ticks pass without output.
-const quickTicks = 1
+const (
+	// quickTicks is how many ticks pass in a terminal without output.
+	quickTicks = 1
+	// quietTicks is after how many ticks the first line is printed elsewhere.
+	quietTicks = 10
+)
 
-// showProgress prints the state at each tick until done is closed. In a terminal, each text
-// replaces the previous one, and the last one is cleared.
+// showProgress prints the state until done is closed. In a terminal, it prints one at each tick,
+// which replaces the previous one, and clears the last one. Elsewhere, such as in a log, it prints
+// a line after 10 ticks, and then each time that the number of ticks has doubled.
 func showProgress(w io.Writer, state func() string, ticks <-chan time.Time, done <-chan struct{}) {
-	before, after, last := "", "\n", ""
-	if isTerminal(w) {
-		before, after, last = "\r\x1b[K", "", "\r\x1b[K" // go to the start of the line and clear it
+	if knowsEscapes(w) {
+		animateProgress(w, state, ticks, done)
+		return
 	}
+	next := quietTicks
 	for tick := 1; ; tick++ {
 		select {
 		case <-done:
-			if tick > quickTicks+1 {
-				fmt.Fprint(w, last)
-			}
 			return
 		case <-ticks:
-			if tick > quickTicks {
-				fmt.Fprint(w, before, state(), " so far", after)
+			if tick == next {
+				fmt.Fprint(w, state(), " so far\n")
+				next *= 2
 			}
 		}
 	}
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
+// animateProgress is showProgress in a terminal.
+func animateProgress(w io.Writer, state func() string, ticks <-chan time.Time, done <-chan struct{}) {
+	const clearLine = "\r\x1b[K"
+	for tick := 1; ; tick++ {
+		select {
+		case <-done:
+			if tick > quickTicks+1 {
+				fmt.Fprint(w, clearLine)
+			}
+			return
+		case <-ticks:
+			if tick > quickTicks {
+				fmt.Fprint(w, clearLine, clipTo(state()+" so far", terminalWidth(w)-1))
+			}
+		}
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// clipTo returns at most the first n characters of a text that must fit on one line. An n below 1
+// means that the space isn't known.
+func clipTo(text string, n int) string {
+	if runes := []rune(text); n > 0 && len(runes) > n {
+		return string(runes[:n])
+	}
+	return text
 }
 
 // byteCount formats a size for people: 1.2 MB.

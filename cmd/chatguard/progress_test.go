@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-func TestProgress_LongWorkOnly(t *testing.T) {
-	for ticks, want := range map[int]string{0: "", 1: "", 2: "7 rows so far\n", 3: "7 rows so far\n7 rows so far\n"} {
+func TestProgress_OutsideTerminal(t *testing.T) {
+	for ticks, want := range map[int]string{0: "", 9: "", 10: "7 rows so far\n", 19: "7 rows so far\n", 20: "7 rows so far\n7 rows so far\n", 39: "7 rows so far\n7 rows so far\n"} {
 		var out strings.Builder
 		clock, done, ended := make(chan time.Time), make(chan struct{}), make(chan struct{})
 		go func() {

@@ -5,12 +5,38 @@ import (
 	"io"
 	"os"
 
+	"golang.org/x/term"
+
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
 // printLine prints one line, whatever the values contain.
 func printLine(out io.Writer, format string, values ...any) {
 	fmt.Fprintln(out, hostile.VisibleLine(fmt.Sprintf(format, values...)))
+}
+
+// isTerminal reports whether a person reads what is written to w. The null device is no terminal.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// knowsEscapes reports whether w is a terminal that follows escape sequences.
+func knowsEscapes(w io.Writer) bool {
+	return isTerminal(w) && os.Getenv("TERM") != "dumb" && allowEscapes(w.(*os.File))
+}
+
+// terminalWidth returns the number of columns of the terminal w. It is 0 if w is no terminal, or
+// doesn't tell.
+func terminalWidth(w io.Writer) int {
+	if !isTerminal(w) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // color is a foreground color of a terminal.
@@ -25,7 +51,7 @@ const (
 // paint returns text in a color if out is a terminal and nobody has asked for no colors; see
 // https://no-color.org.
 func paint(out io.Writer, c color, text string) string {
-	if !isTerminal(out) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+	if os.Getenv("NO_COLOR") != "" || !knowsEscapes(out) {
 		return text
 	}
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, text)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/chatguard/chatguard/internal/auth"
@@ -81,5 +82,67 @@ func TestDoctor_Colors(t *testing.T) {
 		if err != nil || !strings.HasPrefix(line, want) {
 			t.Errorf("NO_COLOR=%q: %q, %v, want %q", noColor, line, err, want)
 		}
+	}
+}
+
+// TestProgress_InTerminal checks that in a terminal, each state replaces the previous one and fits
+// on a line, and that the last one is cleared. A dumb terminal gets whole lines, as a file does.
+func TestProgress_InTerminal(t *testing.T) {
+	for name, want := range map[string]string{"xterm": "\r\x1b[K123456789\r\x1b[K123456789\r\x1b[K.\r\n", "dumb": ".\r\n"} {
+		t.Setenv("TERM", name)
+		terminal, screen := openTerminal(t)
+		setWidth(t, terminal, 10)
+		clock, done, ended := make(chan time.Time), make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			showProgress(terminal, func() string { return "1234567890 rows" }, clock, done)
+		}()
+		for range 3 {
+			clock <- time.Time{}
+		}
+		close(done)
+		<-ended
+		fmt.Fprintln(terminal, ".")
+		if got, err := bufio.NewReader(screen).ReadString('\n'); got != want {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
+// setWidth sets the number of columns of a terminal.
+func setWidth(t *testing.T, terminal *os.File, columns uint16) {
+	t.Helper()
+	size := [4]uint16{24, columns}
+	if _, _, failed := syscall.Syscall(syscall.SYS_IOCTL, terminal.Fd(), syscall.TIOCSWINSZ, uintptr(unsafe.Pointer(&size))); failed != 0 {
+		t.Fatal(failed)
+	}
+}
+
+// TestDoctor_TerminalWidth checks that findings are wrapped at the terminal's width, within bounds.
+func TestDoctor_TerminalWidth(t *testing.T) {
+	t.Setenv("NO_COLOR", "1")
+	text := strings.TrimSpace(strings.Repeat("word ", 40))
+	for columns, want := range map[uint16]int{0: 100, 20: 60, 80: 80, 300: 120} {
+		terminal, screen := openTerminal(t)
+		setWidth(t, terminal, columns)
+		if err := printFinding(terminal, "clock", doctor.Finding{State: doctor.OK, Found: text}); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(screen).ReadString('\n')
+		if n := len(strings.TrimSpace(line)); err != nil || n > want || n <= want-len(" word") {
+			t.Errorf("%d columns: a line of %d, %v, want at most %d", columns, n, err, want)
+		}
+	}
+}
+
+// TestIsTerminal_NullDevice checks that the null device is no terminal, so that nothing asks it.
+func TestIsTerminal_NullDevice(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if isTerminal(null) {
+		t.Error("the null device is a terminal")
 	}
 }
