@@ -80,7 +80,7 @@ test-shared:
 	go test -count=1 -v ./redisstore -users 200000
 	go test -count=1 -v -run '^Test(Row|EmptyRow|ReadRow|DescribeRow|Writes|Spend|TakeUnsent|Adopt)' ./internal/limits
 	go test -count=1 -v -run '^Test(Shared|Standby|Nodes_|Command_SharedStoreAway|Bot_ChannelsAtOnce|Metrics_Leader)' ./internal/control ./internal/chat ./internal/web ./dashboard
-	go test -count=1 -v -run '^Test(Shared|Part|Parse_SharedPassword|WriteHistogram)' ./internal/config ./internal/app
+	go test -count=1 -v -run '^Test(Shared|Part|Parse_SharedPassword)' ./internal/config ./internal/app
 	go test -count=1 -v -tags browser -run '^Test(NodesPage|SharedPage)' ./internal/web
 	go test -count=1 -v -tags clocksteps -run '^TestShared' ./cmd/chatguard -whole
 	go -C examples/cluster test -count=1 -v .

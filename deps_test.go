@@ -47,18 +47,19 @@ func TestArrows(t *testing.T) {
 		"internal/limits":                 {},
 		"internal/atomicfile":             {},
 		"internal/auth":                   {"internal/hostile"},
+		"internal/histogram":              {},
 		"internal/hostile":                {},
 		"internal/language":               {"web/static"},
 		"internal/recent":                 {},
 		"internal/journal":                {"root", "internal/hostile"},
-		"internal/chat":                   {"root", "internal/clock", "internal/hostile", "internal/journal", "internal/language", "internal/recent"},
+		"internal/chat":                   {"root", "internal/clock", "internal/histogram", "internal/hostile", "internal/journal", "internal/language", "internal/recent"},
 		"internal/clock":                  {},
 		"internal/control":                {"root", "internal/auth", "internal/clock", "internal/hostile", "internal/journal", "internal/language"},
 		"internal/chat/twitch":            {"root", "internal/chat", "internal/clock", "internal/hostile"},
 		"internal/chat/faketwitch":        {"root"},
 		"internal/chat/twitch/api":        {"internal/chat/twitch", "internal/hostile"},
 		"internal/chat/twitch/eventsub":   {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/chat/twitch/helix", "internal/clock", "internal/hostile", "internal/recent"},
-		"internal/chat/twitch/helix":      {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/clock", "internal/hostile", "internal/journal"},
+		"internal/chat/twitch/helix":      {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/clock", "internal/histogram", "internal/hostile", "internal/journal"},
 		"internal/chat/twitch/irc":        {"root", "internal/chat", "internal/chat/twitch", "internal/clock", "internal/hostile"},
 		"internal/chat/twitch/token":      {"internal/atomicfile", "internal/chat/twitch", "internal/chat/twitch/api", "internal/clock", "internal/hostile"},
 		"internal/chat/twitch/person":     {"internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/token"},
@@ -79,12 +80,12 @@ func TestArrows(t *testing.T) {
 		"internal/simulate":               {"root", "internal/journal", "internal/sendtime"},
 		"internal/sendtime":               {},
 		"internal/host":                   {"root", "internal/config", "internal/control", "internal/journal", "internal/persist"},
-		"internal/app":                    {"root", "internal/atomicfile", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/chat/twitch/eventsub", "internal/chat/twitch/helix", "internal/chat/twitch/person", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/host", "internal/hostile", "internal/journal", "internal/persist", "internal/request", "internal/web", "internal/web/access", "internal/web/live", "internal/web/twitchsignin", "internal/webhook", "redisstore"},
+		"internal/app":                    {"root", "internal/atomicfile", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/chat/twitch/eventsub", "internal/chat/twitch/helix", "internal/chat/twitch/person", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/histogram", "internal/host", "internal/hostile", "internal/journal", "internal/persist", "internal/request", "internal/web", "internal/web/access", "internal/web/live", "internal/web/twitchsignin", "internal/webhook", "redisstore"},
 		"internal/app/apptest":            {},
 		"internal/demo":                   {"root", "internal/chat/faketwitch", "internal/chat/twitch", "internal/config", "internal/control", "internal/host", "internal/journal", "internal/persist"},
 		"internal/doctor":                 {"root", "internal/app", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/hostile", "internal/limits", "internal/persist", "internal/web/access", "internal/web/twitchsignin", "redisstore"},
 		"internal/request":                {"internal/atomicfile", "internal/persist"},
-		"redisstore":                      {"root", "internal/limits"},
+		"redisstore":                      {"root", "internal/histogram", "internal/limits"},
 		"internal/redistest":              {},
 		"sqlitestore":                     {"root", "internal/host", "internal/persist"},
 		"dashboard":                       {"root", "internal/auth", "internal/config", "internal/host", "internal/persist", "internal/web", "internal/web/access", "internal/web/live"},
@@ -110,7 +111,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "internal/limits", "internal/atomicfile", "internal/auth", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat"} {
+	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "internal/limits", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

@@ -123,8 +123,8 @@ func (s *Store) exchangeOnce(ctx context.Context, guard Guard) error {
 	err := guard.Exchange(ctx)
 	both.Wait()
 	err = cmp.Or(err, other)
-	s.stats.exchanges.add(s.since() - began)
-	s.stats.exchangeRows.add(rows.Load())
+	s.stats.exchanges.Add(s.since()-began, 1)
+	s.stats.exchangeRows.Add(rows.Load(), 1)
 	return err
 }
 

@@ -3,6 +3,8 @@ package redisstore
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/histogram"
 )
 
 // Stats counts what a Store has done since Open. Store.Stats returns it.
@@ -33,63 +35,29 @@ type Histogram struct {
 
 // stats are the counters of a Store.
 type stats struct {
-	swaps, exchanges histogram // in nanoseconds
-	exchangeRows     histogram
+	swaps, exchanges *histogram.Histogram // of durations
+	exchangeRows     *histogram.Histogram
 	repeated, failed atomic.Int64
 }
 
-// maxBounds is the maximum number of a histogram's bounds.
-const maxBounds = 15
-
-// histogram counts values without a lock.
-type histogram struct {
-	bounds []int64 // at most maxBounds
-	counts [maxBounds + 1]atomic.Int64
-	sum    atomic.Int64
+var durationBounds = []time.Duration{
+	100 * time.Microsecond, 250 * time.Microsecond, 500 * time.Microsecond,
+	time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond,
+	10 * time.Millisecond, 25 * time.Millisecond, 50 * time.Millisecond,
+	100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond,
+	time.Second, 2500 * time.Millisecond, 5 * time.Second,
 }
-
-// add counts a value.
-func (h *histogram) add(value int64) {
-	i := 0
-	for i < len(h.bounds) && value > h.bounds[i] {
-		i++
-	}
-	h.counts[i].Add(1)
-	h.sum.Add(value)
-}
-
-// read returns the counts. unit is what a value of 1 is there.
-func (h *histogram) read(unit int64) Histogram {
-	all := Histogram{Sum: float64(h.sum.Load()) / float64(unit)}
-	for _, bound := range h.bounds {
-		all.Bounds = append(all.Bounds, float64(bound)/float64(unit))
-	}
-	for i := range len(h.bounds) + 1 {
-		all.Counts = append(all.Counts, h.counts[i].Load())
-	}
-	return all
-}
-
-var (
-	durationBounds = []int64{
-		int64(100 * time.Microsecond), int64(250 * time.Microsecond), int64(500 * time.Microsecond),
-		int64(time.Millisecond), int64(2500 * time.Microsecond), int64(5 * time.Millisecond),
-		int64(10 * time.Millisecond), int64(25 * time.Millisecond), int64(50 * time.Millisecond),
-		int64(100 * time.Millisecond), int64(250 * time.Millisecond), int64(500 * time.Millisecond),
-		int64(time.Second), int64(2500 * time.Millisecond), int64(5 * time.Second),
-	}
-	rowBounds = []int64{0, 1, 10, 100, 1000, 10_000, 100_000}
-)
 
 func (s *stats) start() {
-	s.swaps.bounds, s.exchanges.bounds, s.exchangeRows.bounds = durationBounds, durationBounds, rowBounds
+	s.swaps, s.exchanges = histogram.OfDurations(durationBounds...), histogram.OfDurations(durationBounds...)
+	s.exchangeRows = histogram.New(1, 0, 1, 10, 100, 1000, 10_000, 100_000)
 }
 
 // Stats returns what the Store has done since Open.
 func (s *Store) Stats() Stats {
 	c := &s.stats
 	return Stats{
-		Swaps: c.swaps.read(int64(time.Second)), Exchanges: c.exchanges.read(int64(time.Second)), ExchangeRows: c.exchangeRows.read(1),
+		Swaps: Histogram(c.swaps.Counts()), Exchanges: Histogram(c.exchanges.Counts()), ExchangeRows: Histogram(c.exchangeRows.Counts()),
 		Repeated: c.repeated.Load(), Failed: c.failed.Load(),
 	}
 }

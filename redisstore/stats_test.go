@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -13,22 +12,6 @@ func (h Histogram) total() (n int64) {
 		n += count
 	}
 	return n
-}
-
-func TestHistogram(t *testing.T) {
-	h := histogram{bounds: []int64{10, 20}}
-	for _, value := range []int64{0, 10, 11, 20, 21, 1000} {
-		h.add(value)
-	}
-	got := h.read(10)
-	if !slices.Equal(got.Bounds, []float64{1, 2}) || !slices.Equal(got.Counts, []int64{2, 2, 2}) || got.Sum != 106.2 {
-		t.Errorf("%+v", got)
-	}
-	for _, bounds := range [][]int64{durationBounds, rowBounds} {
-		if len(bounds) > maxBounds || !slices.IsSorted(bounds) {
-			t.Errorf("%v", bounds)
-		}
-	}
 }
 
 // TestStats checks that swaps, repetitions, failures and exchanges are counted.

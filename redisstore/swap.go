@@ -45,7 +45,7 @@ func (s *Store) Swap(ctx context.Context, swaps []*chatguard.Swap) {
 	if len(changes) == 0 {
 		return
 	}
-	s.stats.swaps.add(s.apply(ctx, changes))
+	s.stats.swaps.Add(s.apply(ctx, changes), 1)
 	for i, c := range changes {
 		swap := changed[i]
 		swap.Done, swap.Err, swap.Unknown = c.done, c.err, c.unknown()

@@ -28,7 +28,7 @@ type oneMessageEach []string
 
 func (c oneMessageEach) Run(_ context.Context, sink chat.Sink) error {
 	for _, id := range c {
-		sink.Messages([]chatguard.Message{{ID: "m", ChannelID: id, User: chatguard.User{ID: "1"}, SentAt: time.Now()}})
+		sink.Messages(time.Time{}, []chatguard.Message{{ID: "m", ChannelID: id, User: chatguard.User{ID: "1"}, SentAt: time.Now()}})
 	}
 	return nil
 }
@@ -36,8 +36,8 @@ func (c oneMessageEach) Run(_ context.Context, sink chat.Sink) error {
 // nobody is a bot that does nothing.
 type nobody struct{}
 
-func (nobody) Messages([]chatguard.Message) {}
-func (nobody) Removed(chat.Removal)         {}
+func (nobody) Messages(time.Time, []chatguard.Message) {}
+func (nobody) Removed(chat.Removal)                    {}
 
 // Of several nodes, the one that acts in a channel reports what happens there by itself.
 func TestReporter_Acts(t *testing.T) {

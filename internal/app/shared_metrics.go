@@ -1,11 +1,10 @@
 package app
 
 import (
-	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/histogram"
 	"github.com/chatguard/chatguard/redisstore"
 )
 
@@ -46,22 +45,8 @@ func (a *App) registerShared() {
 	}
 	a.metrics.RegisterMetricsWriter(func(w io.Writer) {
 		stats := a.shared.Stats()
-		writeHistogram(w, "chatguard_shared_swap_seconds", stats.Swaps)
-		writeHistogram(w, "chatguard_shared_exchange_seconds", stats.Exchanges)
-		writeHistogram(w, "chatguard_shared_exchange_rows", stats.ExchangeRows)
+		histogram.Counts(stats.Swaps).Write(w, "chatguard_shared_swap_seconds")
+		histogram.Counts(stats.Exchanges).Write(w, "chatguard_shared_exchange_seconds")
+		histogram.Counts(stats.ExchangeRows).Write(w, "chatguard_shared_exchange_rows")
 	})
-}
-
-// writeHistogram writes a histogram in the exposition format.
-func writeHistogram(w io.Writer, name string, h redisstore.Histogram) {
-	var count int64
-	for i, n := range h.Counts {
-		bound := "+Inf"
-		if i < len(h.Bounds) {
-			bound = strconv.FormatFloat(h.Bounds[i], 'f', -1, 64)
-		}
-		count += n
-		fmt.Fprintf(w, "%s_bucket{le=%q} %d\n", name, bound, count)
-	}
-	fmt.Fprintf(w, "%s_sum %s\n%[1]s_count %[3]d\n", name, strconv.FormatFloat(h.Sum, 'f', -1, 64), count)
 }

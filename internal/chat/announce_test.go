@@ -233,7 +233,7 @@ func TestCommands(t *testing.T) {
 		} {
 			m := message(test.text+test.source+test.role.String(), test.text+test.role.String(), test.role)
 			m.Text, m.SourceChannelID = test.text, test.source
-			s.sink.Messages([]chatguard.Message{m})
+			s.sink.Messages(time.Time{}, []chatguard.Message{m})
 			s.wait(40 * time.Second)
 			want := []string{}
 			if test.answered {
@@ -277,7 +277,7 @@ func TestCommands_ModeratorsFirst(t *testing.T) {
 			m.Text = "!chatguard pause"
 			batch = append(batch, m)
 		}
-		s.sink.Messages(batch)
+		s.sink.Messages(time.Time{}, batch)
 		synctest.Wait()
 		mu.Lock()
 		if !slices.Contains(answered, "pause0") || !slices.Contains(answered, "pause1") || slices.Contains(answered, "elsewhere") {

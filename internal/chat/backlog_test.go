@@ -83,7 +83,7 @@ func (s *stage) say(ids ...string) {
 		m.SentAt = time.Now()
 		batch = append(batch, m)
 	}
-	s.sink.Messages(batch)
+	s.sink.Messages(time.Now(), batch)
 	synctest.Wait()
 }
 

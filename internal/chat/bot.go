@@ -74,6 +74,7 @@ type Bot struct {
 	received  recent.Map[string, struct{}] // the IDs of recent messages
 	verdicts  sync.Pool                    // of *[]chatguard.Verdict, for a batch each
 	counts    counts
+	durations durations
 }
 
 // New returns a Bot.
@@ -92,7 +93,7 @@ func New(o Options) *Bot {
 		o.Report = func(journal.Outcome) {}
 	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	b := &Bot{options: o, steady: clock.Monotonic(), received: recent.Map[string, struct{}]{Size: maxRepeats}}
+	b := &Bot{options: o, steady: clock.Monotonic(), received: recent.Map[string, struct{}]{Size: maxRepeats}, durations: newDurations()}
 	b.backlog, b.slowModes, b.announcer = newBacklog(b), newSlowModes(b), newAnnouncer(b)
 	b.commands = &commands{bot: b, queues: map[string]*commandQueue{}}
 	b.notices = newNotices(b.steady)
@@ -146,7 +147,9 @@ type sink struct {
 	ctx, acting context.Context
 }
 
-func (s sink) Messages(messages []chatguard.Message) { s.bot.receive(s.ctx, s.acting, messages) }
+func (s sink) Messages(read time.Time, messages []chatguard.Message) {
+	s.bot.receive(s.ctx, s.acting, read, messages)
+}
 
 func (s sink) Removed(r Removal) {
 	s.bot.backlog.noteRemoval(r)
@@ -156,8 +159,8 @@ func (s sink) Removed(r Removal) {
 }
 
 // receive judges messages that arrived together, then queues penalties and commands. acting is the
-// context for answering the commands.
-func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message) {
+// context for answering the commands, and read is when the messages were read.
+func (b *Bot) receive(ctx, acting context.Context, read time.Time, messages []chatguard.Message) {
 	messages = b.ownMessages(messages)
 	pooled, ok := b.verdicts.Get().(*[]chatguard.Verdict)
 	if !ok {
@@ -171,6 +174,7 @@ func (b *Bot) receive(ctx, acting context.Context, messages []chatguard.Message)
 	if err := b.options.Guard.CheckAll(ctx, messages, verdicts); err != nil {
 		b.options.Logger.Warn("a message can't be judged", "error", err)
 	}
+	b.durations.noteVerdicts(read, len(messages))
 	for i := range messages {
 		m, v := &messages[i], &verdicts[i]
 		if v.UserID == "" {
@@ -224,6 +228,13 @@ func (b *Bot) queuePenalty(m *chatguard.Message, v *chatguard.Verdict) {
 	if refused := b.backlog.add(j); refused != "" {
 		b.report(&j, v.Penalty.Action, journal.Skipped, refused)
 	}
+}
+
+// Waiting returns the number of pending penalties.
+func (b *Bot) Waiting() int {
+	b.backlog.mu.Lock()
+	defer b.backlog.mu.Unlock()
+	return b.backlog.waiting
 }
 
 // requestsLeft returns how many requests can be sent now.

@@ -29,7 +29,7 @@ type script struct {
 
 func (s script) Run(ctx context.Context, sink Sink) error {
 	for _, batch := range s.batches {
-		sink.Messages(batch)
+		sink.Messages(time.Time{}, batch)
 	}
 	if s.err != nil {
 		return s.err
@@ -66,7 +66,9 @@ func (r *recorder) do(ctx context.Context, format string, args ...any) error {
 			return ctx.Err()
 		}
 	}
+	NoteRequest(ctx)
 	time.Sleep(r.takes) // simulated time
+	NoteRequest(ctx)    // once more, as if the first request had failed
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.spent++
@@ -337,7 +339,7 @@ func TestBot_ChannelsAtOnce(t *testing.T) {
 				for n := range 10 {
 					m := message(fmt.Sprint(channel, "-", n), fmt.Sprint("user", n))
 					m.ChannelID, m.Text = channel, QuotaCommand
-					s.sink.Messages([]chatguard.Message{m, m})
+					s.sink.Messages(time.Time{}, []chatguard.Message{m, m})
 				}
 			})
 		}

@@ -31,6 +31,7 @@ type task struct {
 func (s *task) carryOut(ctx context.Context) {
 	inTime, cancel := context.WithTimeout(ctx, s.bot.options.Patience)
 	defer cancel()
+	inTime = withRequestNote(inTime, func() { s.bot.durations.noteRequest(s.jobs, s.bot.steady()) })
 	var err error = skipError("chatguard stopped") // used if chatguard has stopped meanwhile
 	if ctx.Err() == nil {
 		err = s.bot.penalise(inTime, &s.jobs[len(s.jobs)-1], s.penalty)

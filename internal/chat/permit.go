@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 )
 
@@ -24,4 +25,19 @@ func Permitted(ctx context.Context) (until time.Time, err error) {
 		return permit()
 	}
 	return time.Time{}, nil
+}
+
+type requestKey struct{}
+
+// withRequestNote returns a context whose first request calls note.
+func withRequestNote(ctx context.Context, note func()) context.Context {
+	return context.WithValue(ctx, requestKey{}, sync.OnceFunc(note))
+}
+
+// NoteRequest records that a request is about to be sent. A Moderator calls it directly before each
+// request.
+func NoteRequest(ctx context.Context) {
+	if note, ok := ctx.Value(requestKey{}).(func()); ok {
+		note()
+	}
 }

@@ -19,7 +19,7 @@ func (s *stage) flood() {
 		user := string(rune('À' + n))
 		m, again := message(fmt.Sprint(user, 1), user), message(fmt.Sprint(user, 2, time.Now()), user)
 		m.SentAt, again.SentAt = time.Now(), time.Now()
-		s.sink.Messages([]chatguard.Message{m, again})
+		s.sink.Messages(time.Time{}, []chatguard.Message{m, again})
 	}
 	s.wait(budgetTick)
 }

@@ -17,10 +17,10 @@ type Source interface {
 // Sink receives what a Source reads, in the order in which the chat sent it. Messages may be called
 // concurrently for different channels, but not for the same one. Removed may be called at any time.
 type Sink interface {
-	// Messages receives one or more messages that arrived together. When it returns, the Source may
-	// reuse the slice. The Source may deliver a message twice with the same ID, for example after a
+	// Messages receives one or more messages that arrived together. read is when this machine read
+	// the first of them; zero means unknown. When it returns, the Source may reuse the slice. The Source may deliver a message twice with the same ID, for example after a
 	// reconnect.
-	Messages([]chatguard.Message)
+	Messages(read time.Time, messages []chatguard.Message)
 	// Removed reports that somebody removed messages, possibly the bot itself.
 	Removed(Removal)
 }

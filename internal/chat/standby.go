@@ -140,7 +140,7 @@ type standbySink struct {
 }
 
 // Messages queues messages. It never waits for the bot.
-func (s *standbySink) Messages(messages []chatguard.Message) {
+func (s *standbySink) Messages(read time.Time, messages []chatguard.Message) {
 	now := time.Now()
 	for i := range messages {
 		id := messages[i].ChannelID
@@ -149,7 +149,7 @@ func (s *standbySink) Messages(messages []chatguard.Message) {
 			c = s.add(id)
 			s.workers.Go(func() { c.run(s.passing, s.sink) })
 		}
-		c.add(&messages[i], now)
+		c.add(&messages[i], read, now)
 	}
 }
 

@@ -46,12 +46,12 @@ type standbyChannel struct {
 }
 
 type keptMessage struct {
-	message  chatguard.Message
-	received time.Time
+	message        chatguard.Message
+	read, received time.Time
 }
 
 // add adds a message to the queue. If the queue is full, it drops the oldest.
-func (c *standbyChannel) add(m *chatguard.Message, now time.Time) {
+func (c *standbyChannel) add(m *chatguard.Message, read, now time.Time) {
 	c.mu.Lock()
 	if m.SentAt.After(c.chatTime(now)) {
 		c.newest, c.newestAt = m.SentAt, now
@@ -62,7 +62,7 @@ func (c *standbyChannel) add(m *chatguard.Message, now time.Time) {
 			c.dropped++
 		}
 	}
-	c.queue = append(c.queue, keptMessage{*m, now})
+	c.queue = append(c.queue, keptMessage{*m, read, now})
 	c.mu.Unlock()
 	select {
 	case c.received <- struct{}{}:
@@ -80,8 +80,8 @@ func (c *standbyChannel) run(ctx context.Context, sink Sink) {
 	tick := time.NewTicker(standbyLooks)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		if messages := c.next(time.Now()); len(messages) > 0 {
-			sink.Messages(messages)
+		if read, messages := c.next(time.Now()); len(messages) > 0 {
+			sink.Messages(read, messages)
 			clear(messages) // release the lines
 			continue
 		}
@@ -94,9 +94,9 @@ func (c *standbyChannel) run(ctx context.Context, sink Sink) {
 }
 
 // next returns the next messages to pass on, or none if this node doesn't lead. They are noted as
-// judged before they are, because a message may be missed, but never judged twice. The result is
-// valid until the next call.
-func (c *standbyChannel) next(now time.Time) []chatguard.Message {
+// judged before they are, because a message may be missed, but never judged twice. read is when the
+// first of them was read. The result is valid until the next call.
+func (c *standbyChannel) next(now time.Time) (read time.Time, messages []chatguard.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fence, _, leads := c.lease.Leading()
@@ -107,20 +107,20 @@ func (c *standbyChannel) next(now time.Time) []chatguard.Message {
 	if !leads || len(c.queue) == 0 {
 		// A standby notes the time too, for the case that it gets the lease and crashes soon after.
 		c.lease.SetJudgedUntil(c.chatTime(now))
-		return nil
+		return time.Time{}, nil
 	}
 	if c.dropped > 0 {
 		c.log.Warn("messages aren't judged, because the channel's queue was full", "channel", c.id, "messages", c.dropped)
 		c.dropped = 0
 	}
-	n := min(len(c.queue), maxPassed)
+	n, read := min(len(c.queue), maxPassed), c.queue[0].read
 	c.batch = c.batch[:0]
 	for i := range c.queue[:n] {
 		c.batch = append(c.batch, c.queue[i].message)
 	}
 	c.queue = slices.Delete(c.queue, 0, n)
 	c.lease.SetJudgedUntil(c.chatTime(now))
-	return c.batch
+	return read, c.batch
 }
 
 // change updates whether this node leads. A new leader continues with the messages that its

@@ -91,7 +91,7 @@ func (s channelSource) Run(ctx context.Context, sink Sink) error {
 				sink.Removed(Removal{ChannelID: "removed"})
 				continue
 			}
-			sink.Messages(messages)
+			sink.Messages(time.Time{}, messages)
 		case <-ctx.Done():
 			return nil
 		}
@@ -105,7 +105,7 @@ type idSink struct {
 	ids     []string
 }
 
-func (s *idSink) Messages(messages []chatguard.Message) {
+func (s *idSink) Messages(_ time.Time, messages []chatguard.Message) {
 	if block := s.blocked[messages[0].ChannelID]; block != nil {
 		<-block
 	}

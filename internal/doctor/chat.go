@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
@@ -97,5 +98,5 @@ func (d *Doctor) readerName() string {
 // discardSink is a sink that ignores everything.
 type discardSink struct{}
 
-func (discardSink) Messages([]chatguard.Message) {}
-func (discardSink) Removed(chat.Removal)         {}
+func (discardSink) Messages(time.Time, []chatguard.Message) {}
+func (discardSink) Removed(chat.Removal)                    {}

@@ -2,6 +2,7 @@ package twitch
 
 import (
 	"errors"
+	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
@@ -14,6 +15,7 @@ type Delivery struct {
 	sink     chat.Sink
 	time     *clock.Chat         // set from the messages' times
 	messages []chatguard.Message // received since the last removal
+	read     time.Time           // when the first of the messages was read
 }
 
 // NewDelivery returns a Delivery to a sink. It counts deliveries in the report and passes the
@@ -22,14 +24,17 @@ func NewDelivery(r *Report, sink chat.Sink, chatTime *clock.Chat) *Delivery {
 	return &Delivery{report: r, sink: sink, time: chatTime}
 }
 
-// Add adds a message. The message is judged by Twitch's timestamp, however late it arrives. Neither
+// Add adds a message that was read at a time of this machine's clock. The message is judged by Twitch's timestamp, however late it arrives. Neither
 // this machine's clock nor a pause of this process therefore changes who is throttled. A message
 // without a valid timestamp gets the current time.
-func (d *Delivery) Add(m chatguard.Message) {
+func (d *Delivery) Add(m chatguard.Message, read time.Time) {
 	if m.SentAt.IsZero() || errors.Is(m.Validate(), chatguard.ErrTime) {
 		m.SentAt = d.time.Now()
 	} else {
 		d.time.Observe(m.SentAt)
+	}
+	if len(d.messages) == 0 {
+		d.read = read
 	}
 	d.messages = append(d.messages, m)
 }
@@ -40,7 +45,7 @@ func (d *Delivery) Flush() {
 		return
 	}
 	d.report.Note(func(s *Status) { s.Messages += uint64(len(d.messages)) })
-	d.sink.Messages(d.messages)
+	d.sink.Messages(d.read, d.messages)
 	clear(d.messages) // release the lines; the next batch may come late
 	d.messages = d.messages[:0]
 }

@@ -34,7 +34,7 @@ type watchingSink struct {
 }
 
 // Messages implements chat.Sink.
-func (w watchingSink) Messages(messages []chatguard.Message) {
+func (w watchingSink) Messages(read time.Time, messages []chatguard.Message) {
 	people := *w.signIns.members.people.Load()
 	if len(people) > 0 {
 		for i := range messages {
@@ -43,7 +43,7 @@ func (w watchingSink) Messages(messages []chatguard.Message) {
 			}
 		}
 	}
-	w.Sink.Messages(messages)
+	w.Sink.Messages(read, messages)
 }
 
 // Removed implements chat.Sink.

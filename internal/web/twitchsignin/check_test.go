@@ -428,8 +428,10 @@ type sink struct {
 	removals []chat.Removal
 }
 
-func (r *sink) Messages(messages []chatguard.Message) { r.messages = append(r.messages, messages...) }
-func (r *sink) Removed(removal chat.Removal)          { r.removals = append(r.removals, removal) }
+func (r *sink) Messages(_ time.Time, messages []chatguard.Message) {
+	r.messages = append(r.messages, messages...)
+}
+func (r *sink) Removed(removal chat.Removal) { r.removals = append(r.removals, removal) }
 
 // said is a chat source that passes on messages and removals.
 type said struct {
@@ -439,7 +441,7 @@ type said struct {
 
 func (s said) Run(_ context.Context, to chat.Sink) error {
 	if len(s.messages) > 0 {
-		to.Messages(s.messages)
+		to.Messages(time.Time{}, s.messages)
 	}
 	for _, r := range s.removals {
 		to.Removed(r)

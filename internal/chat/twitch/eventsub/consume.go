@@ -57,7 +57,7 @@ func (e *Conn) readChat(d *twitch.Delivery, a arrival) error {
 	if err != nil {
 		return err
 	}
-	d.Add(m)
+	d.Add(m, a.at)
 	return nil
 }
 

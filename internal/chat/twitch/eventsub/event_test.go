@@ -377,7 +377,7 @@ func FuzzChatEvent_OptionalFields(f *testing.F) {
 // checkedSink accepts only what can be acted on.
 type checkedSink struct{ t *testing.T }
 
-func (s *checkedSink) Messages(messages []chatguard.Message) {
+func (s *checkedSink) Messages(_ time.Time, messages []chatguard.Message) {
 	for _, m := range messages {
 		if m.ID == "" || m.ChannelID == "" || m.User.ID == "" || twitch.CheckMessage(&m) != nil || m.SentAt.IsZero() {
 			s.t.Errorf("let %+v through", m)

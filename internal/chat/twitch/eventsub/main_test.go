@@ -86,7 +86,7 @@ func (st *eventStage) run(ctx context.Context) {
 	synctest.Wait()
 }
 
-func (st *eventStage) Messages(messages []chatguard.Message) {
+func (st *eventStage) Messages(_ time.Time, messages []chatguard.Message) {
 	if stuck := st.stuck.Load(); stuck != nil {
 		<-*stuck
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
 	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/internal/histogram"
 )
 
 // helixURL is the address of Twitch's HTTP API.
@@ -59,6 +60,10 @@ type Client struct {
 	elapsing struct {
 		once sync.Once
 		now  func() time.Time
+	}
+	measuring struct {
+		once      sync.Once
+		durations *histogram.Histogram
 	}
 	budget budget
 	health health

@@ -38,6 +38,15 @@ func TestHelix_Health(t *testing.T) {
 	if got := ask(); got != (Health{Answered: true}) {
 		t.Errorf("after an answer: %+v", got)
 	}
+	answered := func() (n int64) {
+		for _, count := range h.Durations().Counts {
+			n += count
+		}
+		return n
+	}
+	if before := answered(); before != 6 {
+		t.Errorf("%d answers were measured, want those to 5 tries that failed and to the last", before)
+	}
 	busy := budgetEmptyFault(sleeps.Now(), sleeps.Now().Add(time.Second), "300") // for one channel
 	if got := ask(busy, busy, busy, busy, busy); got != (Health{Answered: true}) {
 		t.Errorf("after refusals about one channel: %+v", got)

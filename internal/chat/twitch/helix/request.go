@@ -3,8 +3,10 @@ package helix
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
+	"github.com/chatguard/chatguard/internal/histogram"
 )
 
 // request is an api.Request to Helix, with rules for sending it.
@@ -26,6 +28,21 @@ type sending struct {
 	unless func() bool
 }
 
+// durations returns the histogram of the times from sending a request to Twitch's complete answer.
+func (h *Client) durations() *histogram.Histogram {
+	h.measuring.once.Do(func() {
+		const ms = time.Millisecond
+		h.measuring.durations = histogram.OfDurations(
+			ms, 5*ms, 10*ms, 25*ms, 50*ms, 75*ms, 100*ms, 150*ms, 250*ms, 500*ms, time.Second, 5*time.Second/2, 5*time.Second, api.Timeout,
+		)
+	})
+	return h.measuring.durations
+}
+
+// Durations returns the times from sending a request to Twitch's complete answer. They don't include
+// requests without an answer.
+func (h *Client) Durations() histogram.Counts { return h.durations().Counts() }
+
 // send sends a request once. It returns an error if the exchange did not complete. The error never
 // contains the token.
 func (h *Client) send(ctx context.Context, r request, token string) (api.Answer, error) {
@@ -33,7 +50,11 @@ func (h *Client) send(ctx context.Context, r request, token string) (api.Answer,
 	if id := h.clientID(); id != "" {
 		header.Set("Client-Id", id)
 	}
+	began := h.now()
 	a, err := r.Send(ctx, h.client(), header)
+	if err == nil {
+		h.durations().Add(int64(h.now().Sub(began)), 1)
+	}
 	a.Hide(token)
 	return a, err
 }

@@ -84,6 +84,7 @@ func (h *Client) try(ctx context.Context, r request, try int) (a api.Answer, sen
 		sending, cancel = context.WithDeadline(ctx, until)
 		defer cancel()
 	}
+	chat.NoteRequest(ctx)
 	a, err = h.send(sending, r, token)
 	trouble = r.Trouble(a, err)
 	if ctx.Err() == nil { // otherwise the failure may be the caller's, not Twitch's

@@ -2,6 +2,7 @@ package irc
 
 import (
 	"context"
+	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
@@ -9,7 +10,10 @@ import (
 )
 
 // batch is the chat lines of one read, at most readBuffer bytes.
-type batch []string
+type batch struct {
+	lines []string
+	read  time.Time
+}
 
 // queue passes chat lines from the reader to the consumer.
 type queue = twitch.Queue[batch]
@@ -22,23 +26,23 @@ func (i *Conn) consume(ctx context.Context, lines *queue, sink chat.Sink) {
 		case <-ctx.Done():
 			return
 		case b := <-lines.Batches():
-			for _, line := range b {
-				i.read(d, line)
+			for _, line := range b.lines {
+				i.read(d, line, b.read)
 			}
 			d.Flush()
 		}
 	}
 }
 
-// read processes a line. A line that can't be read is counted.
-func (i *Conn) read(d *twitch.Delivery, line string) {
+// read processes a line that arrived at a time. A line that can't be read is counted.
+func (i *Conn) read(d *twitch.Delivery, line string, at time.Time) {
 	raw, err := split(line)
 	switch {
 	case err != nil:
 	case raw.command == "PRIVMSG":
 		var m chatguard.Message
 		if m, err = parseChat(line, raw); err == nil {
-			d.Add(m)
+			d.Add(m, at)
 		}
 	default:
 		var r chat.Removal

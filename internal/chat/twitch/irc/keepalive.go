@@ -50,4 +50,4 @@ func (s *session) awaitSilence(ctx context.Context) error {
 }
 
 // noteHeard records that the server sent something.
-func (s *session) noteHeard() { s.lastHeard.Store(int64(time.Since(s.began))) }
+func (s *session) noteHeard(at time.Time) { s.lastHeard.Store(int64(at.Sub(s.began))) }

@@ -22,7 +22,7 @@ type diary struct {
 	entries []string
 }
 
-func (d *diary) Messages(messages []chatguard.Message) {
+func (d *diary) Messages(_ time.Time, messages []chatguard.Message) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, m := range messages {

@@ -74,10 +74,11 @@ func (s *session) read(ctx context.Context) error {
 	s.in.in = s.transport
 	for {
 		failed := s.in.fill()
+		read := time.Now()
 		if failed == nil {
-			s.noteHeard()
+			s.noteHeard(read)
 		}
-		if err := s.processLines(ctx); err != nil {
+		if err := s.processLines(ctx, read); err != nil {
 			return err
 		}
 		switch {
@@ -89,29 +90,29 @@ func (s *session) read(ctx context.Context) error {
 	}
 }
 
-// processLines processes the lines that have arrived. It also queues chat that arrived together
-// with the line that ends the connection.
-func (s *session) processLines(ctx context.Context) error {
-	var b batch
-	overrun, read := s.in.overrun, 0
+// processLines processes the lines that have arrived, at the time read. It also queues chat that
+// arrived together with the line that ends the connection.
+func (s *session) processLines(ctx context.Context, read time.Time) error {
+	b := batch{read: read}
+	overrun, count := s.in.overrun, 0
 	var ended error
 	for text, ok := s.in.next(); ok; text, ok = s.in.next() {
-		read++
+		count++
 		line, err := split(text)
 		switch {
 		case err != nil:
 			s.irc.report.Skip(err)
 		case line.isChat():
 			if s.learnChannel(line) {
-				b = append(b, text)
+				b.lines = append(b.lines, text)
 			}
 		case ended == nil:
 			ended = s.control(line)
 		}
 	}
-	s.count(read, s.in.overrun-overrun)
-	if len(b) > 0 && !s.lines.Push(ctx, b) {
-		s.irc.report.Note(func(st *twitch.Status) { st.Dropped += uint64(len(b)) })
+	s.count(count, s.in.overrun-overrun)
+	if len(b.lines) > 0 && !s.lines.Push(ctx, b) {
+		s.irc.report.Note(func(st *twitch.Status) { st.Dropped += uint64(len(b.lines)) })
 	}
 	return ended
 }

@@ -71,7 +71,7 @@ func (in *Inbox) Wait(t testing.TB, n int) []chatguard.Message {
 type MessagesTo func([]chatguard.Message)
 
 // Messages passes the messages on.
-func (f MessagesTo) Messages(messages []chatguard.Message) { f(messages) }
+func (f MessagesTo) Messages(_ time.Time, messages []chatguard.Message) { f(messages) }
 
 // Removed does nothing.
 func (f MessagesTo) Removed(chat.Removal) {}
