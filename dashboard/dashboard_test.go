@@ -53,7 +53,7 @@ func TestRole_Rights(t *testing.T) {
 		{"", "GET", "/api/v1/throttled", 401, ""},    // no name
 		{"odd", "GET", "/api/v1/throttled", 401, ""}, // unknown role
 		{"ben", "GET", "/api/v1/throttled", 200, "spammer"},
-		{"ben", "GET", "/metrics", 200, `chatguard_throttled_messages_total{channel="lobby/1 & co"} 1`},
+		{"ben", "GET", "/metrics", 200, `chatguard_throttled_messages_total{channel="lobby/1 & co",channel_id="lobby/1 & co"} 1`},
 		{"ben", "POST", api + "/pause", 403, "ben has view access; this needs moderate access."},
 		{"ben", "POST", api + "/users/spammer/reset", 403, ""},
 		{"anna", "POST", api + "/users/spammer/reset", 200, ""},

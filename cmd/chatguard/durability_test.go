@@ -165,7 +165,7 @@ func TestMetrics_StoreFigures(t *testing.T) {
 	} {
 		waitUntil(t, func() bool { return s.metric(name) >= least })
 	}
-	for _, name := range []string{`dropped_total{table="timeline"}`, `dropped_total{table="journal"}`, "errors_total"} {
+	for _, name := range []string{`records_dropped_total{table="timeline"}`, `records_dropped_total{table="journal"}`, "errors_total"} {
 		if n := s.metric(name); n != 0 {
 			t.Errorf("%s is %v", name, n)
 		}
@@ -179,30 +179,39 @@ func TestMetrics_StoreFigures(t *testing.T) {
 func (s *scene) checkDescribed() {
 	s.Helper()
 	_, all := s.ask("GET", "metrics", "")
-	described := map[string]bool{}
+	described, family, kind := map[string]bool{}, "", ""
 	for line := range strings.Lines(all) {
-		if name, isHelp := strings.CutPrefix(line, "# HELP "); isHelp {
-			name, _, _ = strings.Cut(name, " ")
-			if described[name] {
-				s.Errorf("%s is described twice", name)
+		if text, isHelp := strings.CutPrefix(line, "# HELP "); isHelp {
+			family, _, _ = strings.Cut(text, " ")
+			if described[family] {
+				s.Errorf("%s is described twice", family)
 			}
-			described[name] = true
+			described[family], kind = true, ""
+			continue
+		}
+		if text, isType := strings.CutPrefix(line, "# TYPE "+family+" "); isType {
+			kind = strings.TrimSpace(text)
 			continue
 		}
 		name := line[:strings.IndexAny(line, "{ ")]
-		for _, suffix := range []string{"", "_sum", "_count"} {
-			described[line] = described[line] || described[strings.TrimSuffix(name, suffix)]
+		if kind == "histogram" || kind == "summary" {
+			for _, suffix := range []string{"_sum", "_count", "_bucket"} {
+				name = strings.TrimSuffix(name, suffix)
+			}
 		}
-		if name != "#" && !described[line] {
-			s.Errorf("no help for %s", line)
+		if name != family || kind == "" {
+			s.Errorf("no help or no type before %s", line)
 		}
 	}
-	channel := s.twitch.UserID("gardenhour")
+	channel := `{channel="gardenhour",channel_id="` + s.twitch.UserID("gardenhour") + `"}`
 	for _, want := range []string{
-		`chatguard_build_info{version="`, `chatguard_channel_info{channel="` + channel + `",login="gardenhour"} 1`,
-		`chatguard_channel_enforcing{channel="` + channel + `"} 1`, `chatguard_channel_paused{channel="` + channel + `"} 0`,
-		`chatguard_channel_raid_mode{channel="` + channel + `"} 0`, `chatguard_connection_ok{name="Twitch"} 1`,
-		`chatguard_connection_ok{name="Token"} 1`, "chatguard_database_ok 1", "# TYPE chatguard_messages_total counter",
+		`chatguard_build_info{version="`, "chatguard_channel_enforcing" + channel + " 1", "chatguard_channel_paused" + channel + " 0",
+		"chatguard_channel_raid_mode" + channel + " 0", `chatguard_connected{connection="chat"} 1`, `chatguard_connected{connection="helix"} 1`,
+		"chatguard_token_valid 1", "chatguard_token_renewable ", "chatguard_token_expiry_timestamp_seconds 1", "chatguard_helix_requests_remaining ",
+		"chatguard_waiting_penalties 0", "chatguard_chat_lines_total ", "chatguard_chat_dropped_lines_total 0", "chatguard_chat_reconnects_total ",
+		`chatguard_line_to_verdict_seconds_bucket{le="+Inf"} `, `chatguard_verdict_to_request_seconds_bucket{le="+Inf"} `,
+		`chatguard_request_to_answer_seconds_bucket{le="+Inf"} `,
+		"chatguard_database_ok 1", "# TYPE chatguard_messages_total counter",
 	} {
 		if !strings.Contains(all, "\n"+want) {
 			s.Errorf("no %s in\n%s", want, all)

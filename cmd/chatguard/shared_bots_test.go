@@ -209,7 +209,7 @@ func (b *twoBots) checkStandby(leader, standby *process, name string) {
 		b.Errorf("the leader says %s", text)
 	}
 	for number, bot := range []*process{standby, leader} {
-		metric := fmt.Sprintf("chatguard_shared_leader{channel=%q} %d\n", b.twitch.UserID("gardenhour"), number)
+		metric := fmt.Sprintf("chatguard_shared_leader{channel=\"gardenhour\",channel_id=%q} %d\n", b.twitch.UserID("gardenhour"), number)
 		waitUntil(b.T, func() bool { return strings.Contains(get(bot, "metrics"), metric) })
 	}
 }

@@ -149,7 +149,7 @@ func TestShared_Overshoot(t *testing.T) {
 			nodes := startRooms(t, roomsWith(burst, "1000h", ""), tables, nil)
 			clients := []*checkclient.Client{nodes[0].client(), nodes[1].client()}
 			overdrawn := func() float64 {
-				return nodes[0].metric("chatguard_shared_overdrawn_total") + nodes[1].metric("chatguard_shared_overdrawn_total")
+				return nodes[0].metric("chatguard_shared_overdrawn_messages_total") + nodes[1].metric("chatguard_shared_overdrawn_messages_total")
 			}
 			for user := 0; ; user++ {
 				allowed, before := 0, overdrawn()

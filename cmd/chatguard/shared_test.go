@@ -87,12 +87,12 @@ func TestShared_TwoNodes(t *testing.T) {
 	nodes[0].turn("resume", http.StatusOK)
 	waitUntil(t, func() bool { status, _ := nodes[1].verdict("anna"); return status == http.StatusTooManyRequests })
 	for _, name := range []string{
-		"chatguard_shared_up 1", "chatguard_shared_nodes 2", "chatguard_shared_apart_total",
-		"# TYPE chatguard_shared_exchanged_rows_total counter\nchatguard_shared_exchanged_rows_total ", "# TYPE chatguard_shared_lost_total counter\nchatguard_shared_lost_total 0\n",
+		"chatguard_shared_up 1", "chatguard_shared_nodes 2", "chatguard_shared_apart_messages_total",
+		"# TYPE chatguard_shared_exchanged_rows_total counter\nchatguard_shared_exchanged_rows_total ", "# TYPE chatguard_shared_lost_rows_total counter\nchatguard_shared_lost_rows_total 0\n",
 		`chatguard_shared_swaps_total{result="done"}`, `chatguard_shared_swaps_total{result="conflict"}`,
 		`chatguard_shared_swaps_total{result="again"}`, `chatguard_shared_swaps_total{result="error"}`,
-		"# TYPE chatguard_shared_swap_seconds histogram\nchatguard_shared_swap_seconds_bucket{le=\"0.0001\"} ",
-		"chatguard_shared_swap_seconds_sum ", "chatguard_shared_exchange_seconds_count ", `chatguard_shared_exchange_rows_bucket{le="+Inf"} `,
+		"# TYPE chatguard_shared_swap_duration_seconds histogram\nchatguard_shared_swap_duration_seconds_bucket{le=\"0.0001\"} ",
+		"chatguard_shared_swap_duration_seconds_sum ", "chatguard_shared_exchange_duration_seconds_count ", `chatguard_shared_exchange_rows_bucket{le="+Inf"} `,
 	} {
 		waitUntil(t, func() bool { return strings.Contains(nodes[0].metrics(), name) })
 	}

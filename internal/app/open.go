@@ -163,6 +163,7 @@ func (a *App) notices(channelID string) chat.Notices {
 // openWeb creates the dashboard and shows in it the users who are still held back.
 func (a *App) openWeb(ctx context.Context) (err error) {
 	store := a.Host.Store
+	a.registerBot()
 	shown := &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot, a.standby}
 	options := web.Options{
 		Site: a.site, Guard: a.Guard, Store: store, Sessions: store.Tokens, Grants: store.Tokens, Record: store.Record, WrongCode: persist.ErrCode, Metrics: a.metrics, Log: a.log,

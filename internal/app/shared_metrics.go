@@ -31,13 +31,13 @@ func (a *App) registerShared() {
 		`chatguard_shared_swaps_total{result="conflict"}`: sharing(func(s chatguard.Sharing) int64 { return s.Conflicts }),
 		`chatguard_shared_swaps_total{result="again"}`:    func() float64 { return float64(a.shared.Stats().Repeated) },
 		`chatguard_shared_swaps_total{result="error"}`:    func() float64 { return float64(a.shared.Stats().Failed) },
-		"chatguard_shared_from_memory_total":              sharing(func(s chatguard.Sharing) int64 { return s.FromMemory }),
-		"chatguard_shared_apart_total":                    sharing(func(s chatguard.Sharing) int64 { return s.Apart }),
-		"chatguard_shared_unreadable_total":               sharing(func(s chatguard.Sharing) int64 { return s.Unreadable }),
-		"chatguard_shared_healed_total":                   sharing(func(s chatguard.Sharing) int64 { return s.Healed }),
-		"chatguard_shared_overdrawn_total":                sharing(func(s chatguard.Sharing) int64 { return s.Overdrawn }),
+		"chatguard_shared_from_memory_messages_total":     sharing(func(s chatguard.Sharing) int64 { return s.FromMemory }),
+		"chatguard_shared_apart_messages_total":           sharing(func(s chatguard.Sharing) int64 { return s.Apart }),
+		"chatguard_shared_unreadable_messages_total":      sharing(func(s chatguard.Sharing) int64 { return s.Unreadable }),
+		"chatguard_shared_healed_rows_total":              sharing(func(s chatguard.Sharing) int64 { return s.Healed }),
+		"chatguard_shared_overdrawn_messages_total":       sharing(func(s chatguard.Sharing) int64 { return s.Overdrawn }),
 		"chatguard_shared_exchanged_rows_total":           sharing(func(s chatguard.Sharing) int64 { return s.Exchanged }),
-		"chatguard_shared_lost_total":                     sharing(func(s chatguard.Sharing) int64 { return s.Lost }),
+		"chatguard_shared_lost_rows_total":                sharing(func(s chatguard.Sharing) int64 { return s.Lost }),
 		"chatguard_shared_owed_rows":                      sharing(func(s chatguard.Sharing) int64 { return int64(s.Owed) }),
 		"chatguard_shared_rows":                           sharing(func(s chatguard.Sharing) int64 { return int64(s.Rows) }),
 	} {
@@ -45,8 +45,8 @@ func (a *App) registerShared() {
 	}
 	a.metrics.RegisterMetricsWriter(func(w io.Writer) {
 		stats := a.shared.Stats()
-		histogram.Counts(stats.Swaps).Write(w, "chatguard_shared_swap_seconds")
-		histogram.Counts(stats.Exchanges).Write(w, "chatguard_shared_exchange_seconds")
+		histogram.Counts(stats.Swaps).Write(w, "chatguard_shared_swap_duration_seconds")
+		histogram.Counts(stats.Exchanges).Write(w, "chatguard_shared_exchange_duration_seconds")
 		histogram.Counts(stats.ExchangeRows).Write(w, "chatguard_shared_exchange_rows")
 	})
 }

@@ -29,10 +29,10 @@ func (s *Store) register(set *metrics.Set) {
 		errors:  set.NewCounter("chatguard_database_errors_total"),
 	}
 	for name, value := range map[string]func(Health) float64{
-		"chatguard_database_lag_seconds":                     func(h Health) float64 { return h.Lag.Seconds() },
-		"chatguard_database_waiting_records":                 func(h Health) float64 { return float64(h.Waiting) },
-		`chatguard_database_dropped_total{table="timeline"}`: func(h Health) float64 { return float64(h.Dropped.Timeline) },
-		`chatguard_database_dropped_total{table="journal"}`:  func(h Health) float64 { return float64(h.Dropped.Journal) },
+		"chatguard_database_lag_seconds":                             func(h Health) float64 { return h.Lag.Seconds() },
+		"chatguard_database_waiting_records":                         func(h Health) float64 { return float64(h.Waiting) },
+		`chatguard_database_records_dropped_total{table="timeline"}`: func(h Health) float64 { return float64(h.Dropped.Timeline) },
+		`chatguard_database_records_dropped_total{table="journal"}`:  func(h Health) float64 { return float64(h.Dropped.Journal) },
 	} {
 		set.NewGauge(name, func() float64 { return value(s.Health()) })
 	}

@@ -38,16 +38,16 @@ func TestMetrics(t *testing.T) {
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }, Metrics: set, QueueSize: 5})
 	g := guardOf(t, s, policy())
 	want := map[string]float64{
-		`chatguard_database_rows_written_total{table="state"}`:    0,
-		`chatguard_database_rows_written_total{table="journal"}`:  0,
-		`chatguard_database_rows_written_total{table="timeline"}`: 0,
-		`chatguard_database_rows_written_total{table="revision"}`: 0,
-		`chatguard_database_rows_written_total{table="audit"}`:    0,
-		`chatguard_database_errors_total`:                         0,
-		`chatguard_database_lag_seconds`:                          0,
-		`chatguard_database_waiting_records`:                      0,
-		`chatguard_database_dropped_total{table="timeline"}`:      0,
-		`chatguard_database_dropped_total{table="journal"}`:       0,
+		`chatguard_database_rows_written_total{table="state"}`:       0,
+		`chatguard_database_rows_written_total{table="journal"}`:     0,
+		`chatguard_database_rows_written_total{table="timeline"}`:    0,
+		`chatguard_database_rows_written_total{table="revision"}`:    0,
+		`chatguard_database_rows_written_total{table="audit"}`:       0,
+		`chatguard_database_errors_total`:                            0,
+		`chatguard_database_lag_seconds`:                             0,
+		`chatguard_database_waiting_records`:                         0,
+		`chatguard_database_records_dropped_total{table="timeline"}`: 0,
+		`chatguard_database_records_dropped_total{table="journal"}`:  0,
 	}
 	check := func(when string) {
 		t.Helper()
@@ -119,8 +119,8 @@ func TestMetrics(t *testing.T) {
 		s.Observe(throttledMessage(id, "c1", "3", time.Second))
 	}
 	want["chatguard_database_waiting_records"] = 5
-	want[`chatguard_database_dropped_total{table="timeline"}`] = 8
-	want[`chatguard_database_dropped_total{table="journal"}`] = 1
+	want[`chatguard_database_records_dropped_total{table="timeline"}`] = 8
+	want[`chatguard_database_records_dropped_total{table="journal"}`] = 1
 	check("with a full queue")
 
 	repair()

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -141,8 +142,8 @@ func TestMetrics_CountVerdictsAndOutcomes(t *testing.T) {
 	d.server.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.Delete, Result: journal.Done})
 	a := d.do("GET", "/metrics", nil)
 	for _, line := range []string{
-		`chatguard_messages_total{channel="7"} 5`,
-		`chatguard_throttled_messages_total{channel="7"} 2`,
+		`chatguard_messages_total{channel="somechannel",channel_id="7"} 5`,
+		`chatguard_throttled_messages_total{channel="somechannel",channel_id="7"} 2`,
 		`chatguard_outcomes_total{action="delete",result="done"} 1`,
 		`chatguard_throttled_users 1`,
 		`chatguard_users 1`,
@@ -157,22 +158,13 @@ func TestMetrics_CountVerdictsAndOutcomes(t *testing.T) {
 // TestMetrics_State checks the metrics of what an alert is about.
 func TestMetrics_State(t *testing.T) {
 	d := dash(t, func(o *Options) {
-		o.Connections = func() []live.Connection {
-			return []live.Connection{
-				{Name: "Twitch", State: live.Disconnected}, {Name: "Token", State: live.Valid}, {Name: "#room", State: live.Paused},
-				{Name: "and 3 more", State: live.Observing}, {Name: "and 2 more", State: live.Standby},
-			}
-		}
 		o.Database = func() journal.Database { return journal.Database{State: journal.DatabaseFailing} }
 	})
 	all := string(d.do("GET", "/metrics", nil).body)
-	for _, want := range []string{`connection_ok{name="Twitch"} 0`, `connection_ok{name="Token"} 1`, "database_ok 0", `channel_enforcing{channel="7"} 1`} {
+	for _, want := range []string{"database_ok 0", `channel_enforcing{channel="somechannel",channel_id="7"} 1`} {
 		if !strings.Contains(all, "\nchatguard_"+want+"\n") {
 			t.Errorf("no %s in\n%s", want, all)
 		}
-	}
-	if n := strings.Count(all, "chatguard_connection_ok{"); n != 2 {
-		t.Errorf("%d connections in\n%s", n, all)
 	}
 	if n := strings.Count(all, "\ngo_"); n > 12 {
 		t.Errorf("%d lines about Go", n)
@@ -189,7 +181,7 @@ func TestMetrics_Leader(t *testing.T) {
 		o.Leads = func(channelID string) (leads, ok bool) { return channelID == "7", channelID != "9" }
 	})
 	all := string(d.do("GET", "/metrics", nil).body)
-	if want := "# TYPE chatguard_shared_leader gauge\nchatguard_shared_leader{channel=\"7\"} 1\nchatguard_shared_leader{channel=\"8\"} 0\n"; !strings.Contains(all, want) || strings.Count(all, "shared_leader{") != 2 {
+	if want := "# TYPE chatguard_shared_leader gauge\nchatguard_shared_leader{channel=\"7\",channel_id=\"7\"} 1\nchatguard_shared_leader{channel=\"8\",channel_id=\"8\"} 0\n"; !strings.Contains(all, want) || strings.Count(all, "shared_leader{") != 2 {
 		t.Errorf("no %s in\n%s", want, all)
 	}
 }
@@ -202,10 +194,39 @@ func TestMetrics_AnyChannelID(t *testing.T) {
 		"a\u202eb": "a\u202eb", "a\u200bb": "a\u200bb", `a\b"c`: `a\\b\"c`, "a\nb": `a\nb`, "a\tb": "a\tb", "a\xffb": "a\uFFFDb",
 	} {
 		d.server.Observe(chatguard.Message{ChannelID: id, User: spammer}, chatguard.Verdict{Allowed: true, ChannelID: id, UserID: spammer.ID})
-		if a := d.do("GET", "/metrics", nil); !strings.Contains(string(a.body), `chatguard_messages_total{channel="`+labelled+"\"} 1\n") {
+		if a := d.do("GET", "/metrics", nil); !strings.Contains(string(a.body), `chatguard_messages_total{channel="`+labelled+`",channel_id="`+labelled+"\"} 1\n") {
 			t.Errorf("%q isn't as %s in\n%s", id, labelled, a.body)
 		}
 	}
+}
+
+// The label channel is the login. A renamed channel keeps its ID and its counters, and channels of the
+// same name stay apart.
+func TestMetrics_ChannelNames(t *testing.T) {
+	var login atomic.Value
+	login.Store("before")
+	d := dash(t, func(o *Options) {
+		o.Channels = func() []live.Channel {
+			return []live.Channel{{ID: "7", Login: login.Load().(string)}, {ID: "check:lobby", Login: "lobby"}, {ID: "8", Login: "lobby"}}
+		}
+	})
+	for _, id := range []string{"7", "7", "8", "check:lobby", "unlisted"} {
+		d.server.Observe(chatguard.Message{ChannelID: id, User: spammer}, chatguard.Verdict{Allowed: true, ChannelID: id, UserID: spammer.ID})
+	}
+	check := func(name string) {
+		t.Helper()
+		want := `chatguard_messages_total{channel="` + name + `",channel_id="7"} 2
+chatguard_messages_total{channel="lobby",channel_id="8"} 1
+chatguard_messages_total{channel="lobby",channel_id="check:lobby"} 1
+chatguard_messages_total{channel="unlisted",channel_id="unlisted"} 1
+`
+		if a := d.do("GET", "/metrics", nil); !strings.Contains(string(a.body), want) {
+			t.Errorf("no\n%s\nin\n%s", want, a.body)
+		}
+	}
+	check("before")
+	login.Store("after")
+	check("after")
 }
 
 func TestObserve_AllowedMessageCostsNoMemory(t *testing.T) {

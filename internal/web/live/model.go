@@ -79,20 +79,6 @@ func New(opts Options) *Model {
 	return m
 }
 
-// register adds the metrics that are computed on each read. tallies adds the counters.
-func (m *Model) register(set *metrics.Set) {
-	set.NewGauge("chatguard_throttled_users", func() float64 { return float64(m.board.len("")) })
-	set.NewGauge("chatguard_live_feeds", func() float64 { return float64(m.Feeds()) })
-	for name, value := range map[string]func(chatguard.Memory) float64{
-		"chatguard_users":                    func(memory chatguard.Memory) float64 { return float64(memory.Users) },
-		"chatguard_users_forgotten_total":    func(memory chatguard.Memory) float64 { return float64(memory.Forgotten) },
-		"chatguard_users_evicted_total":      func(memory chatguard.Memory) float64 { return float64(memory.Evicted) },
-		"chatguard_users_evicted_held_total": func(memory chatguard.Memory) float64 { return float64(memory.Held) },
-	} {
-		set.NewGauge(name, func() float64 { return value(m.opts.Guard.Memory()) })
-	}
-}
-
 // Update keeps the Model up to date until ctx ends. Call it once, and Close afterwards.
 func (m *Model) Update(ctx context.Context) {
 	m.remembering.Go(func() { m.loadRates(ctx) })

@@ -182,8 +182,8 @@ func TestRates_Low(t *testing.T) {
 		t.Errorf("low messages of the last minutes: %d, %d, want 3, 1", *low[n-2], *low[n-1])
 	}
 	var text strings.Builder
-	c.set.WritePrometheus(&text)
-	if want := "chatguard_low_priority_messages_total{channel=\"7\"} 1\n"; !strings.Contains(text.String(), want) {
+	c.write(&text, map[string]string{"7": "room"})
+	if want := "chatguard_low_priority_messages_total{channel=\"room\",channel_id=\"7\"} 1\n"; !strings.Contains(text.String(), want) {
 		t.Errorf("metrics: %s, want %s", text.String(), want)
 	}
 }

@@ -31,8 +31,8 @@ type Rates struct {
 // tally counts the verdicts of one channel. Counting uses only the counters; the other fields are
 // used by tick and rates.
 type tally struct {
-	messages, throttled, observed *metrics.Counter // throttled includes those only observed
-	low                           *metrics.Counter // allowed at low priority
+	messages, throttled, observed metrics.Counter // throttled includes those only observed
+	low                           metrics.Counter // allowed at low priority
 
 	// seconds contains the values of the counters at the end of each of the last 60 seconds, and
 	// one earlier value.
@@ -111,25 +111,10 @@ func (t *tallies) tally(channel string) *tally {
 	}
 	// the ID may be part of a larger string
 	next, channel := maps.Clone(current), strings.Clone(channel)
-	labels := "{channel=" + QuoteLabel(channel) + "}"
-	next[channel] = &tally{
-		messages:  t.set.GetOrCreateCounter("chatguard_messages_total" + labels),
-		throttled: t.set.GetOrCreateCounter("chatguard_throttled_messages_total" + labels),
-		observed:  t.set.GetOrCreateCounter("chatguard_observed_messages_total" + labels),
-		low:       t.set.GetOrCreateCounter("chatguard_low_priority_messages_total" + labels),
-		history:   newHistory(),
-	}
+	next[channel] = &tally{history: newHistory()}
 	t.current.Store(&next)
 	return next[channel]
 }
-
-// QuoteLabel quotes a value for the exposition format. The format has fewer escapes than Go and
-// needs valid UTF-8.
-func QuoteLabel(value string) string {
-	return `"` + labelEscapes.Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
-}
-
-var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // channels returns the channels counted by name, in sorted order.
 func (t *tallies) channels() []string {

@@ -1,0 +1,57 @@
+package app
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/web/live"
+)
+
+// registerBot registers the metrics of the bot and of its connection to Twitch. Without a bot there
+// are none.
+func (a *App) registerBot() {
+	if len(a.Config.Twitch.Channels) == 0 {
+		return
+	}
+	a.metrics.RegisterMetricsWriter(func(w io.Writer) {
+		a.writeConnections(w)
+		chat := a.Twitch.Status()
+		fmt.Fprintf(w, "chatguard_chat_lines_total %d\n", chat.Lines)
+		fmt.Fprintf(w, "chatguard_chat_dropped_lines_total %d\n", chat.Dropped)
+		fmt.Fprintf(w, "chatguard_chat_reconnects_total %d\n", chat.Reconnects)
+		fmt.Fprintf(w, "chatguard_waiting_penalties %d\n", a.Bot.Waiting())
+		took := a.Bot.Durations()
+		took.LineToVerdict.Write(w, "chatguard_line_to_verdict_seconds")
+		took.VerdictToRequest.Write(w, "chatguard_verdict_to_request_seconds")
+		if client := a.Twitch.Helix(); client != nil {
+			client.Durations().Write(w, "chatguard_request_to_answer_seconds")
+		}
+	})
+}
+
+// writeConnections writes the state of the connections and of the token.
+func (a *App) writeConnections(w io.Writer) {
+	write := func(name string, value bool) {
+		number := 0
+		if value {
+			number = 1
+		}
+		fmt.Fprintf(w, "chatguard_%s %d\n", name, number)
+	}
+	write(`connected{connection="chat"}`, a.Twitch.Status().State == twitch.Connected)
+	if helix, ok := helixState(a.Twitch.Helix()); ok {
+		write(`connected{connection="helix"}`, !helix.State.IsTrouble())
+		fmt.Fprintf(w, "chatguard_helix_requests_remaining %d\n", a.Twitch.Helix().Left(0))
+	}
+	if a.Twitch.Tokens() == nil {
+		return
+	}
+	if token, ok := tokenState(a.Twitch); ok {
+		write("token_valid", token.State == live.Valid)
+	}
+	if known := a.Twitch.Tokens().Status(); !known.ExpiresAt.IsZero() {
+		write("token_renewable", known.Renewable)
+		fmt.Fprintf(w, "chatguard_token_expiry_timestamp_seconds %d\n", known.ExpiresAt.Unix())
+	}
+}
