@@ -20,7 +20,7 @@ func (a *App) registerBot() {
 		fmt.Fprintf(w, "chatguard_chat_lines_total %d\n", chat.Lines)
 		fmt.Fprintf(w, "chatguard_chat_dropped_lines_total %d\n", chat.Dropped)
 		fmt.Fprintf(w, "chatguard_chat_reconnects_total %d\n", chat.Reconnects)
-		fmt.Fprintf(w, "chatguard_waiting_penalties %d\n", a.Bot.Waiting())
+		fmt.Fprintf(w, "chatguard_pending_penalties %d\n", a.Bot.Pending())
 		took := a.Bot.Durations()
 		took.LineToVerdict.Write(w, "chatguard_line_to_verdict_seconds")
 		took.VerdictToRequest.Write(w, "chatguard_verdict_to_request_seconds")

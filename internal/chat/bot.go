@@ -230,13 +230,6 @@ func (b *Bot) queuePenalty(m *chatguard.Message, v *chatguard.Verdict) {
 	}
 }
 
-// Waiting returns the number of pending penalties.
-func (b *Bot) Waiting() int {
-	b.backlog.mu.Lock()
-	defer b.backlog.mu.Unlock()
-	return b.backlog.waiting
-}
-
 // requestsLeft returns how many requests can be sent now.
 func (b *Bot) requestsLeft() int {
 	if b.options.Moderator == nil {

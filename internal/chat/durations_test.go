@@ -19,12 +19,12 @@ func TestDurations(t *testing.T) {
 		s.sink.Messages(time.Now().Add(-3*time.Second), []chatguard.Message{first, second})
 		s.wait(2 * time.Second)
 		s.sink.Messages(time.Time{}, []chatguard.Message{message("b1", "b")}) // nobody knows when
-		if n := s.bot.Waiting(); n != 1 {
+		if n := s.bot.Pending(); n != 1 {
 			t.Errorf("%d penalties are pending", n)
 		}
 		s.platform.allow(1)
 		s.wait(time.Second)
-		if n := s.bot.Waiting(); n != 0 {
+		if n := s.bot.Pending(); n != 0 {
 			t.Errorf("%d penalties are pending after the request", n)
 		}
 		d := s.bot.Durations()

@@ -29,7 +29,7 @@ var families = map[string]family{
 	"chatguard_token_renewable":                   {"gauge", "Whether chatguard renews the bot's token by itself: 1, or 0 if it works until it expires."},
 	"chatguard_token_expiry_timestamp_seconds":    {"gauge", "When the bot's token expires, in seconds since 1970."},
 	"chatguard_helix_requests_remaining":          {"gauge", "Requests that can be sent to Twitch now without waiting."},
-	"chatguard_waiting_penalties":                 {"gauge", "Penalties that wait to be carried out."},
+	"chatguard_pending_penalties":                 {"gauge", "Penalties that are pending or in progress."},
 	"chatguard_chat_lines_total":                  {"counter", "Lines read from Twitch's chat, of any kind."},
 	"chatguard_chat_dropped_lines_total":          {"counter", "Chat lines that weren't judged, because judging was stuck."},
 	"chatguard_chat_reconnects_total":             {"counter", "Connections to Twitch's chat that were lost or failed."},
@@ -99,8 +99,8 @@ func familyOf(line string) string {
 	return name
 }
 
-// writeFamilies copies metrics in the exposition format, in which each family is in one piece. It writes
-// the family's type and help before its first line. It leaves out the families for which keep
+// writeFamilies copies metrics in the exposition format, in which each family is in one piece. It
+// writes the family's type and help before its first line. It leaves out the families for which keep
 // returns false.
 func writeFamilies(w io.Writer, text string, keep func(name string) bool) {
 	before := ""
