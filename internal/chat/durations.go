@@ -22,7 +22,7 @@ func newDurations() durations {
 	const ms = time.Millisecond
 	return durations{
 		verdicts: histogram.OfDurations(
-			10*time.Microsecond, 25*time.Microsecond, 50*time.Microsecond, 100*time.Microsecond, 250*time.Microsecond, 500*time.Microsecond,
+			10*time.Microsecond, 25*time.Microsecond, 50*time.Microsecond, 100*time.Microsecond, 150*time.Microsecond, 250*time.Microsecond, 500*time.Microsecond,
 			ms, 5*ms/2, 5*ms, 10*ms, 25*ms, 100*ms, time.Second, 5*time.Second,
 		),
 		requests: histogram.OfDurations(

@@ -125,6 +125,7 @@ func (h *probes) write(w io.Writer) {
 	writeFamilies(w, h.state(), func(string) bool { return true })
 	text.Reset()
 	metrics.WriteProcessMetrics(&text)
+	metrics.WriteFDMetrics(&text)
 	writeFamilies(w, text.String(), func(name string) bool { return families[name].kind != "" })
 }
 
