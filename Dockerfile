@@ -3,8 +3,8 @@
 #     docker build -t chatguard .
 #     docker run --rm -p 127.0.0.1:8080:8080 chatguard demo --listen 0.0.0.0:8080
 #
-# That builds the binary from this folder. With --target release, the image gets the binary BINARY
-# of the context, and nothing is compiled.
+# That builds the binary from this folder. With --target release, nothing is compiled: the image gets
+# the file BINARY of the context, which also needs the folder packaging/container/data.
 
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 WORKDIR /src
@@ -14,11 +14,6 @@ ARG TARGETARCH
 ARG VERSION=unknown
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     GOOS=$TARGETOS GOARCH=$TARGETARCH make build VERSION=$VERSION
-
-# WORKDIR is the only way to create a folder without a shell.
-FROM scratch AS folders
-WORKDIR /data
-WORKDIR /tmp
 
 FROM scratch AS image
 ARG VERSION=unknown
@@ -30,10 +25,9 @@ LABEL org.opencontainers.image.title="chatguard" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
-# The configuration, the database and the tokens are in /data. The demo writes to /tmp.
-COPY --from=folders --chown=65532:65532 /data /data
-COPY --from=folders --chown=65532:65532 --chmod=1777 /tmp /tmp
-ENV PATH=/
+COPY --chown=65532:65532 packaging/container/data /data
+# The only folder that can be written to is /data, also for the demo's temporary files.
+ENV PATH=/ TMPDIR=/data
 USER 65532:65532
 WORKDIR /data
 VOLUME /data

@@ -11,6 +11,7 @@ while read -r program packages; do
 done <<'LIST'
 podman podman crun netavark aardvark-dns
 buildah buildah
+docker-compose docker-compose
 wine wine wine64
 promtool prometheus
 caddy caddy
