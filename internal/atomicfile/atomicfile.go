@@ -87,3 +87,16 @@ func SyncFolder(name string) error {
 	}
 	return errors.Join(folder.Sync(), folder.Close())
 }
+
+// GiveToFolderOwner gives a new file at path to the owner of its folder, if root runs this process.
+// A service that runs as another user can then use what root created.
+func GiveToFolderOwner(file *os.File, path string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	folder, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return GiveTo(file, folder)
+}

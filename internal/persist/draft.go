@@ -18,6 +18,10 @@ import (
 // suffix, because a new draft removes an existing file of the same name.
 const PartSuffix = ".chatguard-part"
 
+// RestoringSuffix is the suffix of the file that marks a restore of the database as begun. Package
+// restore writes it.
+const RestoringSuffix = ".restoring"
+
 // Draft is a file that is being written. Until it is complete, it has its target's name with
 // PartSuffix appended. Call Publish or Discard when done.
 type Draft struct {
@@ -37,7 +41,7 @@ type Draft struct {
 func newDraft(target string, replace bool, database ...string) (*Draft, error) {
 	target, err := realFolder(target)
 	if err != nil {
-		return nil, cantWriteFile(target, err)
+		return nil, WriteError(target, err)
 	}
 	d := &Draft{Target: target, part: target + PartSuffix, replace: replace}
 	for _, name := range database {
@@ -51,17 +55,17 @@ func newDraft(target string, replace bool, database ...string) (*Draft, error) {
 	// A killed process may have left a part; remove it. The new file is private from its first
 	// byte.
 	if err := d.remove(); err != nil {
-		return nil, cantWriteFile(target, err)
+		return nil, WriteError(target, err)
 	}
 	if d.file, err = os.OpenFile(d.part, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
-		return nil, cantWriteFile(target, err)
+		return nil, WriteError(target, err)
 	}
 	return d, nil
 }
 
 // fileSuffixes are the suffixes of a database's files: SQLite's, ours, and those of `chatguard
 // login`.
-var fileSuffixes = []string{"", "-wal", "-shm", "-journal", ".lock", ".token", ".token.lock"}
+var fileSuffixes = []string{"", "-wal", "-shm", "-journal", ".lock", ".token", ".token.lock", RestoringSuffix}
 
 // checkDatabaseFiles returns an error if the target would overwrite the database or a file that
 // belongs to it.
@@ -92,7 +96,7 @@ func (d *Draft) checkTarget() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return cantWriteFile(d.Target, err)
+		return WriteError(d.Target, err)
 	case info.Mode()&fs.ModeSymlink != 0:
 		return fmt.Errorf("%s: name that file itself, or another", describeLink(d.Target))
 	case !info.Mode().IsRegular():
@@ -123,11 +127,11 @@ func (e *ExistsError) Error() string {
 // bytes.
 func (d *Draft) Publish() (size int64, err error) {
 	if err := d.file.Sync(); err != nil {
-		return 0, cantWriteFile(d.Target, err)
+		return 0, WriteError(d.Target, err)
 	}
 	info, err := d.file.Stat()
 	if err != nil {
-		return 0, cantWriteFile(d.Target, err)
+		return 0, WriteError(d.Target, err)
 	}
 	if !d.isOurs() {
 		return 0, fmt.Errorf("%s is being written by another process: wait for it to finish, or name another file", d.Target)
@@ -136,7 +140,7 @@ func (d *Draft) Publish() (size int64, err error) {
 		return 0, err // the target has appeared in the meantime
 	}
 	if err := errors.Join(d.file.Close(), os.Rename(d.part, d.Target), atomicfile.SyncFolder(filepath.Dir(d.Target))); err != nil {
-		return 0, cantWriteFile(d.Target, err)
+		return 0, WriteError(d.Target, err)
 	}
 	d.over = true
 	return info.Size(), nil
@@ -191,9 +195,9 @@ func (d *Draft) explain(path string, err error) error {
 	return Explain(path, err)
 }
 
-// cantWriteFile returns an error that says why a file other than a database can't be written, and
+// WriteError returns an error that says why a file other than a database can't be written, and
 // how to fix it.
-func cantWriteFile(target string, err error) error {
+func WriteError(target string, err error) error {
 	reason := err
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		reason = failed.Err // without the part's name, which would confuse
@@ -211,7 +215,7 @@ func cantWriteFile(target string, err error) error {
 func (d *Draft) Write(data []byte) (int, error) {
 	n, err := d.file.Write(data)
 	if err != nil {
-		err = cantWriteFile(d.Target, err)
+		err = WriteError(d.Target, err)
 	}
 	return n, err
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/chatguard/chatguard/internal/atomicfile"
 )
 
 // OwnedError says that another process owns the database.
@@ -135,7 +137,7 @@ func createLockFile(name string) error {
 		return err
 	}
 	_, err = f.WriteString(" ")
-	return errors.Join(err, f.Close())
+	return errors.Join(err, atomicfile.GiveToFolderOwner(f, name), f.Close())
 }
 
 func writePID(name string) error {

@@ -31,6 +31,9 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkRestored(path); err != nil {
+		return nil, errors.Join(err, lock.release())
+	}
 	db, err := openOwned(ctx, path, steps)
 	if err != nil {
 		return nil, errors.Join(err, lock.release())

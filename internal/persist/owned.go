@@ -32,6 +32,9 @@ func Own(ctx context.Context, path string, do func(*Owned) error) error {
 	if err != nil {
 		return err
 	}
+	if err := checkRestored(path); err != nil {
+		return errors.Join(err, lock.release())
+	}
 	_, err = os.Lstat(path)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	db, err := openOwned(ctx, path, steps)

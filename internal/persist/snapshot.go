@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"os"
 )
 
 // Snapshot is a read-only view of a database, for long reads, whether or not a process owns the
@@ -84,18 +85,43 @@ func (s *Snapshot) Copy(ctx context.Context, target string, replace bool, began 
 		return "", 0, err
 	}
 	defer d.Discard()
+	if err := s.copyInto(ctx, d, began); err != nil {
+		return "", 0, err
+	}
+	size, err = d.Publish()
+	return d.Target, size, err
+}
+
+// Temporary writes a copy of the database to a temporary file beside it, and calls use with the
+// file. Then it removes the file. If began isn't nil, Temporary calls it as Copy does.
+func (s *Snapshot) Temporary(ctx context.Context, began func(part string), use func(*os.File) error) error {
+	d, err := s.NewDraft(s.Path+".copying", true)
+	if err != nil {
+		return err
+	}
+	defer d.Discard()
+	if err := s.copyInto(ctx, d, began); err != nil {
+		return err
+	}
+	if !d.isOurs() {
+		return fmt.Errorf("another process is copying %s: wait for it to finish", s.Path)
+	}
+	return use(d.file)
+}
+
+// copyInto writes a copy of the database to a draft, and checks that it can be read.
+func (s *Snapshot) copyInto(ctx context.Context, d *Draft, began func(part string)) error {
 	if began != nil {
 		began(d.part)
 	}
 	if _, err := s.DB.ExecContext(ctx, "VACUUM INTO ?", d.part); err != nil {
-		return "", 0, d.explain(s.Path, err)
+		return d.explain(s.Path, err)
 	}
 	switch _, err := inspect(ctx, d.part, s.newest); {
 	case ctx.Err() != nil:
-		return "", 0, ctx.Err()
+		return ctx.Err()
 	case err != nil:
-		return "", 0, fmt.Errorf("%s can't be read back: check the disk, or name a file on another disk: %w", d.Target, err)
+		return fmt.Errorf("%s can't be read back: check the disk, or name a file on another disk: %w", d.Target, err)
 	}
-	size, err = d.Publish()
-	return d.Target, size, err
+	return nil
 }

@@ -62,6 +62,7 @@ type Copy struct {
 	Rows  int64     // rows of an Export
 	Bytes int64     // size of the file
 	At    time.Time // the file has everything stored by then
+	Files []string  // of a complete backup: the names of the files in it
 }
 
 // Backup writes the whole database at path, as of one moment, to the file target. The copy is a
