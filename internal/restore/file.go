@@ -1,0 +1,155 @@
+package restore
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/chatguard/chatguard/internal/atomicfile"
+	"github.com/chatguard/chatguard/internal/persist"
+)
+
+// file is a new file and its place.
+type file struct {
+	target     string // where it belongs
+	staged     string // where it is until then
+	kept       string // where the file goes that was there before
+	isDatabase bool
+	written    bool
+}
+
+// write writes the new file beside its place. It gets the owner of the file that it will replace,
+// if this user may do so. A configuration also gets that file's mode, everything else mode.
+func (f *file) write(contents io.Reader, mode fs.FileMode) error {
+	// A killed process may have left one.
+	if err := os.Remove(f.staged); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return persist.WriteError(f.target, err)
+	}
+	out, err := os.OpenFile(f.staged, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return persist.WriteError(f.target, err)
+	}
+	f.written = true
+	if _, err := io.Copy(targetWriter{out, f.target}, contents); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	if err := errors.Join(f.prepare(out, mode), out.Sync(), out.Close()); err != nil {
+		return persist.WriteError(f.target, err)
+	}
+	return nil
+}
+
+// prepare sets owner and mode of the new file.
+func (f *file) prepare(out *os.File, mode fs.FileMode) error {
+	there, err := os.Stat(f.target)
+	switch {
+	case err != nil:
+		err = atomicfile.GiveToFolderOwner(out, f.target)
+	case os.Geteuid() == 0:
+		err = atomicfile.GiveTo(out, there)
+	}
+	if err != nil || mode == 0o600 {
+		return err
+	}
+	if there != nil {
+		mode = there.Mode().Perm()
+	}
+	return out.Chmod(mode)
+}
+
+// targetWriter writes to a file. Its errors name the target and the fix.
+type targetWriter struct {
+	io.Writer
+	target string
+}
+
+func (w targetWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil {
+		err = persist.WriteError(w.target, err)
+	}
+	return n, err
+}
+
+// logSuffixes are the suffixes of logs that SQLite may leave beside a database. A new database must
+// not get the old one's log.
+var logSuffixes = []string{"-wal", "-journal"}
+
+// place moves the new file to its place, and what was there to f.kept. It continues what a killed
+// process began.
+func (f *file) place() error {
+	if _, err := os.Lstat(f.staged); errors.Is(err, fs.ErrNotExist) {
+		return nil // done
+	}
+	if f.isDatabase {
+		for _, suffix := range logSuffixes {
+			if err := renameIfExists(f.target+suffix, f.kept+suffix); err != nil {
+				return err
+			}
+		}
+		if err := os.Remove(f.target + "-shm"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	reached("logs of " + f.target)
+	if err := f.keep(); err != nil {
+		return err
+	}
+	reached("kept " + f.target)
+	if err := os.Rename(f.staged, f.target); err != nil {
+		return err
+	}
+	reached("placed " + f.target)
+	return nil
+}
+
+// keep gives the old file a second name. Then the new file can replace it in one step. Some file
+// systems have no second names: there, keep renames a database and copies other files.
+func (f *file) keep() error {
+	if _, err := os.Lstat(f.kept); err == nil {
+		return nil
+	}
+	err := os.Link(f.target, f.kept)
+	switch {
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		return nil
+	case f.isDatabase:
+		return os.Rename(f.target, f.kept)
+	}
+	data, err := os.ReadFile(f.target)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(f.kept, data, nil)
+}
+
+// putBack undoes place, even if place did only a part.
+func (f *file) putBack() error {
+	_, staged := os.Lstat(f.staged)
+	_, kept := os.Lstat(f.kept)
+	_, there := os.Lstat(f.target)
+	var err error
+	switch isPlaced := staged != nil; {
+	case kept == nil && (isPlaced || there != nil):
+		err = os.Rename(f.kept, f.target)
+	case kept == nil:
+		err = os.Remove(f.kept) // a second name of f.target
+	case isPlaced:
+		err = os.Remove(f.target) // there was none before
+	}
+	if err != nil || !f.isDatabase {
+		return err
+	}
+	for _, suffix := range logSuffixes {
+		err = errors.Join(err, renameIfExists(f.kept+suffix, f.target+suffix))
+	}
+	return err
+}
+
+func renameIfExists(from, to string) error {
+	if err := os.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

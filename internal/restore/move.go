@@ -1,0 +1,210 @@
+package restore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/chatguard/chatguard/internal/atomicfile"
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/transfer"
+)
+
+// The parts of an installation, in the order of the move. The configuration says where the database
+// is, and the marker is beside the database. So the configuration is first: whichever configuration
+// a process finds, it either finds the marker, too, or everything as it was.
+const (
+	configurationPart = iota
+	databasePart
+	loginPart
+	parts
+)
+
+// keptSuffix is the suffix of what was there before.
+const keptSuffix = ".before-restore"
+
+// move moves new files into their places.
+type move struct {
+	files  [parts]*file
+	marker string
+	over   bool // nothing to discard
+}
+
+// marker is the content of the marker. It has no paths, because root may finish what another user
+// began: that user must not decide which files root moves.
+type marker struct {
+	Suffix string `json:"kept_suffix"`
+	Parts  []int  `json:"parts"`
+}
+
+func newMove(places transfer.Installation) *move {
+	m := &move{marker: places.Database + persist.RestoringSuffix}
+	for part, target := range []string{configurationPart: realFile(places.Configuration), databasePart: places.Database, loginPart: realFile(places.Login)} {
+		m.files[part] = &file{target: target, staged: target + persist.PartSuffix, isDatabase: part == databasePart}
+	}
+	return m
+}
+
+func (m *move) file(part int) *file { return m.files[part] }
+
+// commit moves the files that were written.
+func (m *move) commit() error {
+	mark := marker{Suffix: m.freeSuffix()}
+	for part, f := range m.files {
+		if f.written {
+			mark.Parts = append(mark.Parts, part)
+			if err := atomicfile.SyncFolder(filepath.Dir(f.target)); err != nil {
+				return persist.WriteError(f.target, err)
+			}
+		}
+	}
+	reached("staged")
+	data, err := json.Marshal(mark)
+	if err == nil {
+		err = atomicfile.Write(m.marker, data, func(f *os.File) error { return atomicfile.GiveToFolderOwner(f, m.marker) })
+	}
+	if err != nil {
+		os.Remove(m.marker)
+		return persist.WriteError(m.marker, err)
+	}
+	reached("marked")
+	m.over = true // from now on, the staged files belong to the marker
+	return m.apply(mark)
+}
+
+// freeSuffix returns a suffix that no file has yet: .before-restore, .before-restore.2 and so on.
+func (m *move) freeSuffix() string {
+	suffix := keptSuffix
+	for n := 2; ; n++ {
+		taken := false
+		for _, f := range m.files {
+			_, err := os.Lstat(f.target + suffix)
+			taken = taken || !errors.Is(err, fs.ErrNotExist)
+		}
+		if !taken {
+			return suffix
+		}
+		suffix = fmt.Sprintf("%s.%d", keptSuffix, n)
+	}
+}
+
+// apply does what the marker says, as far as it isn't done yet. If it can't, it undoes everything.
+func (m *move) apply(mark marker) error {
+	for _, part := range mark.Parts {
+		f := m.files[part]
+		f.kept = f.target + mark.Suffix
+		if err := f.place(); err != nil {
+			return m.undo(mark, fmt.Errorf("%s can't be replaced (%w)", f.target, cause(err)))
+		}
+	}
+	for _, part := range mark.Parts {
+		if err := atomicfile.SyncFolder(filepath.Dir(m.files[part].target)); err != nil {
+			return persist.WriteError(m.files[part].target, err)
+		}
+	}
+	reached("moved")
+	if err := os.Remove(m.marker); err != nil {
+		return persist.WriteError(m.marker, err)
+	}
+	return atomicfile.SyncFolder(filepath.Dir(m.marker))
+}
+
+// undo puts everything back that was there before the move, which failed.
+func (m *move) undo(mark marker, failed error) error {
+	for _, part := range mark.Parts {
+		f := m.files[part]
+		f.kept = f.target + mark.Suffix
+		if err := f.putBack(); err != nil {
+			return fmt.Errorf("%w, and %s can't be put back (%w): repeat the restore when they can be written", failed, f.target, cause(err))
+		}
+		os.Remove(f.staged) // the next restore replaces it
+	}
+	if err := os.Remove(m.marker); err != nil {
+		return persist.WriteError(m.marker, err)
+	}
+	return fmt.Errorf("%w: nothing was restored; close other programs that use the file, and make its folder writable", failed)
+}
+
+// discard removes the new files unless they were moved.
+func (m *move) discard() {
+	if m.over {
+		return
+	}
+	for _, f := range m.files {
+		if f.written {
+			os.Remove(f.staged) // the next restore replaces it
+		}
+	}
+}
+
+// keptFiles returns the files that were there before.
+func (m *move) keptFiles() (kept []string) {
+	for _, f := range m.files {
+		if _, err := os.Lstat(f.kept); f.kept != "" && err == nil {
+			kept = append(kept, f.kept)
+		}
+	}
+	return kept
+}
+
+// reached is called at each step of a restore. A test replaces it.
+var reached = func(step string) {}
+
+// Finish completes a restore that was interrupted after its files were written, and reports whether
+// there was one. places are the present installation's.
+func Finish(places transfer.Installation) (finished bool, err error) {
+	if _, restoring := persist.IsRestoring(places.Database); !restoring {
+		return false, nil
+	}
+	held, err := persist.Hold(places.Database)
+	if err != nil {
+		return false, err
+	}
+	places.Database = held.Path
+	return true, errors.Join(finishHeld(held, places), held.Release())
+}
+
+// finishHeld is Finish for a database that is held.
+func finishHeld(held *persist.Held, places transfer.Installation) error {
+	name, restoring := persist.IsRestoring(held.Path)
+	if !restoring {
+		return nil
+	}
+	var mark marker
+	data, err := readMarker(name)
+	if err == nil {
+		err = json.Unmarshal(data, &mark)
+	}
+	if err == nil {
+		err = mark.check()
+	}
+	if err != nil {
+		return fmt.Errorf("%s, which an interrupted restore left, can't be read (%w): run this as the user who restored", name, cause(err))
+	}
+	return newMove(places).apply(mark)
+}
+
+func (m marker) check() error {
+	for _, part := range m.Parts {
+		if part < 0 || part >= parts {
+			return errors.New("unknown part")
+		}
+	}
+	if m.Suffix == "" || filepath.Base("x"+m.Suffix) != "x"+m.Suffix {
+		return errors.New("no suffix")
+	}
+	return nil
+}
+
+func readMarker(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 1<<12))
+}
