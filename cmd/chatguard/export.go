@@ -26,7 +26,7 @@ beside a running chatguard's database only grows.`,
 	}, planExport)
 }
 
-func planExport(j transferJob) transferWork {
+func planExport(j transferJob) (transferWork, error) {
 	work := transferWork{
 		state:      func() string { return "exported " + rowCount(j.opts.Progress.Rows()) },
 		unfinished: notWrittenMessage(j.file),
@@ -42,5 +42,5 @@ func planExport(j transferJob) transferWork {
 			return "", err
 		}
 	}
-	return work
+	return work, nil
 }

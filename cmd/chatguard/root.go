@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/restore"
 )
 
 // defaultConfig is the configuration that commands look for in the current folder.
@@ -47,7 +48,7 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(), newDemoCommand(), newLabCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newStatusCommand(), newSigninCommand(), newTokenCommand(), newReplayCommand(), newResetsCommand())
 	root.AddCommand(newNodesCommand(), newSharedCommand())
-	root.AddCommand(newPolicyCommand(), newBackupCommand(), newExportCommand(), newImportCommand(), newLicensesCommand(), newVersionCommand())
+	root.AddCommand(newPolicyCommand(), newBackupCommand(), newRestoreCommand(), newExportCommand(), newImportCommand(), newLicensesCommand(), newVersionCommand())
 	refuseUnknownShells(root)
 	return root
 }
@@ -126,8 +127,21 @@ func addConfigFlag(cmd *cobra.Command, path *string) {
 }
 
 // loadConfig reads the configuration at path. If path is the default one and there is no such file,
-// the environment alone may be the configuration, as in a container.
+// the environment alone may be the configuration, as in a container. If a restore was interrupted,
+// loadConfig first completes it.
 func loadConfig(path string) (config.Config, error) {
+	cfg, err := readConfig(path)
+	if err != nil {
+		return cfg, err
+	}
+	finished, err := restore.Finish(installationOf(cfg))
+	if err != nil || !finished {
+		return cfg, err
+	}
+	return readConfig(path)
+}
+
+func readConfig(path string) (config.Config, error) {
 	if isDefaultMissing(path) && isInEnvironment() {
 		return config.Parse(path, nil, os.LookupEnv)
 	}

@@ -16,7 +16,7 @@ import (
 type transferJob struct {
 	cmd  *cobra.Command
 	cfg  config.Config
-	file string
+	file string // empty if a flag names a folder
 	opts *transfer.Options
 }
 
@@ -37,7 +37,11 @@ func transferCommand(cmd *cobra.Command, opts *transfer.Options, plan func(trans
 		if err != nil {
 			return err
 		}
-		work, err := plan(transferJob{cmd, cfg, files[0], opts})
+		job := transferJob{cmd: cmd, cfg: cfg, opts: opts}
+		if len(files) > 0 {
+			job.file = files[0]
+		}
+		work, err := plan(job)
 		if err != nil {
 			return err
 		}
@@ -57,14 +61,14 @@ func transferCommand(cmd *cobra.Command, opts *transfer.Options, plan func(trans
 }
 
 // writeCommand returns a transferCommand that writes FILE.
-func writeCommand(cmd *cobra.Command, plan func(transferJob) transferWork) *cobra.Command {
+func writeCommand(cmd *cobra.Command, plan func(transferJob) (transferWork, error)) *cobra.Command {
 	var opts transfer.Options
 	cmd.Flags().BoolVar(&opts.Force, "force", false, "replace FILE if it exists")
 	return transferCommand(cmd, &opts, func(j transferJob) (transferWork, error) {
 		if isSameFile(j.file, j.cfg.Path) {
 			return transferWork{}, fmt.Errorf("%s would overwrite the configuration %s: name another file", j.file, j.cfg.Path)
 		}
-		return plan(j), nil
+		return plan(j)
 	})
 }
 

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// backupFolder is a folder for backups whose names have the time. The zero value is none.
+type backupFolder struct {
+	path string
+	keep int // how many to keep of a kind; 0 means all
+}
+
+// nameOfBackup matches the names of backups in a folder. Their order is that of their times.
+var nameOfBackup = regexp.MustCompile(`^chatguard-[0-9]{8}T[0-9]{6}Z(\.db|\.age)$`)
+
+// next returns the path of a backup that is made now.
+func (f backupFolder) next(now time.Time, ending string) string {
+	return filepath.Join(f.path, "chatguard-"+now.UTC().Format("20060102T150405Z")+ending)
+}
+
+// removeOld removes the oldest backups with an ending, and returns a report.
+func (f backupFolder) removeOld(ending string) (report string, err error) {
+	if f.keep == 0 {
+		return "", nil
+	}
+	entries, err := os.ReadDir(f.path) // sorted by name
+	if err != nil {
+		return "", fmt.Errorf("the backup was written, but old ones in %s can't be listed: %w", f.path, err)
+	}
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {
+		kind := nameOfBackup.FindStringSubmatch(e.Name())
+		return kind == nil || kind[1] != ending || !e.Type().IsRegular()
+	})
+	for _, old := range entries[:max(0, len(entries)-f.keep)] {
+		name := filepath.Join(f.path, old.Name())
+		if err := os.Remove(name); err != nil {
+			return "", fmt.Errorf("the backup was written, but an old one can't be removed: %w", err)
+		}
+		report += "Removed " + name + "\n"
+	}
+	return report, nil
+}
