@@ -1,4 +1,4 @@
-.PHONY: build quick test race race-limits browser plain test-bench test-wschat test-recipes test-shared test-proxies test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
+.PHONY: build release quick test race race-limits browser plain test-bench test-wschat test-recipes test-shared test-proxies test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
 
 # What `chatguard version` prints: the last tag, and the commit if there were others since; the commit
 # and its date.
@@ -12,6 +12,11 @@ STAMP := -X main.stampedVersion=$(VERSION) -X main.stampedCommit=$(COMMIT) -X ma
 build:
 	go run ./web/pack
 	CGO_ENABLED=0 go build -trimpath -tags packed -ldflags "-s -w $(STAMP)" -o chatguard ./cmd/chatguard
+
+# Archives, packages, lists of parts and checksums for all systems, in the folder dist: a snapshot,
+# or the release of the tag if there is one on this commit. PUBLISH=yes uploads the release of a tag.
+release:
+	@PUBLISH=$(PUBLISH) sh scripts/release.sh
 
 # Run this on every save: no browser, no race detector, fewer random cases (-short). The packages
 # that take longest start first.
@@ -101,6 +106,7 @@ check:
 	@unformatted=$$(gofmt -l .) && { [ -z "$$unformatted" ] || { echo "not formatted (gofmt -w): $$unformatted"; exit 1; }; }
 	go vet ./...
 	go vet -tags browser,clocksteps,deploy,proxy ./...
+	go vet -tags generate ./cmd/chatguard
 	go mod tidy -diff
 	go -C bench vet ./...
 	go -C bench mod tidy -diff

@@ -19,6 +19,10 @@ nginx nginx-light
 mmdebstrap mmdebstrap
 systemd-analyze systemd
 age age
+lintian lintian
+rpm rpm
+mandoc mandoc
+qemu-aarch64-static qemu-user-static
 LIST
 
 [ -n "$missing" ] || exit 0
