@@ -119,7 +119,7 @@ func (s *Store) problem(err error) (line string, lasting bool) {
 	case code != "" && strings.Contains(err.Error(), "DB index"):
 		line, lasting = fmt.Sprintf("the server has no database %d: set a smaller number after the / of the URL", s.address.database), true
 	case code != "":
-		line = "the server refuses: " + printable(err.Error())
+		line = "the server refuses: " + printable(s.withoutPasswords(err.Error()))
 	case errors.As(err, &certificate):
 		line, lasting = fmt.Sprintf("the server's certificate isn't accepted (%v): set Options.TLS.RootCAs", certificate.Err), true
 	case errors.As(err, &alert) && alert.Op == "remote error":
@@ -140,6 +140,17 @@ func (s *Store) problem(err error) (line string, lasting bool) {
 		line = s.reason(err)
 	}
 	return s.where + ": " + line, lasting
+}
+
+// withoutPasswords returns a server's text without the passwords. Some servers repeat a command that
+// they don't know, and its arguments.
+func (s *Store) withoutPasswords(text string) string {
+	for _, password := range []string{s.options.Password, s.options.SentinelPassword} {
+		if password != "" {
+			text = strings.ReplaceAll(text, password, "…")
+		}
+	}
+	return text
 }
 
 // wantsCertificate reports whether an error may be the server's answer to a missing certificate.

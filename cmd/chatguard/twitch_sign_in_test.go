@@ -71,10 +71,16 @@ func newBrowser(s *scene) browser {
 // ask sends a request, and returns the answer's text.
 func (b browser) ask(method, path string) string {
 	b.Helper()
+	_, text := b.sendBy(b.client, b.request(method, path))
+	return text
+}
+
+// request returns a request to the dashboard.
+func (b browser) request(method, path string) *http.Request {
+	b.Helper()
 	request, err := http.NewRequestWithContext(b.Context(), method, b.bot.address+path, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, text := b.sendBy(b.client, request)
-	return text
+	return request
 }
