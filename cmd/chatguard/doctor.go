@@ -15,6 +15,7 @@ import (
 
 func newDoctorCommand() *cobra.Command {
 	var path string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that chatguard needs, and say what is wrong and how to fix it",
@@ -26,7 +27,13 @@ store: its rights, version, settings, speed and clock, and the other nodes.
 Each line says ok, note or problem. The line below a problem says how to fix it. The doctor can run while chatguard
 runs, and doesn't affect it. It creates and deletes a file next to the database to check that the folder is writable.
 
-The exit code is 0 if there is no problem, 1 if there are problems, and 2 if the configuration can't be read.`,
+With --json, prints one object at the end: version, ok, notes and problems (how many there are), and findings, each with
+check, state, found and fix.
+
+The exit code is 0 if there is no problem, 1 if there are problems, and 2 if the configuration can't be read; then nothing
+is checked.`,
+		Example: `  chatguard doctor
+  chatguard doctor --json | jq -r '.findings[] | select(.state == "problem") | .found, .fix'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(path)
@@ -37,16 +44,53 @@ The exit code is 0 if there is no problem, 1 if there are problems, and 2 if the
 			defer stop()
 			d := doctor.New(cfg, nil)
 			d.Version = build().Version
+			if asJSON {
+				return examineJSON(ctx, d, cmd.OutOrStdout())
+			}
 			return examine(ctx, d, cmd.OutOrStdout())
 		},
 	}
 	addConfigFlag(cmd, &path)
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 // examine runs all checks of a doctor, and prints each finding at once.
 func examine(ctx context.Context, d *doctor.Doctor, out io.Writer) error {
 	return d.Run(ctx, func(check string, f doctor.Finding) error { return printFinding(out, check, f) })
+}
+
+// examination is the JSON form of a doctor's report. Its keys are documented in docs/deploy.md.
+type examination struct {
+	Version  string    `json:"version"`
+	OK       int       `json:"ok"`
+	Notes    int       `json:"notes"`
+	Problems int       `json:"problems"`
+	Findings []finding `json:"findings"`
+}
+
+// finding is a doctor.Finding with the name of its check.
+type finding struct {
+	Check string `json:"check"`
+	State string `json:"state"`
+	Found string `json:"found"`
+	Fix   string `json:"fix"` // empty if there is nothing to fix
+}
+
+// examineJSON runs all checks of a doctor, and then prints all findings as one object. It prints
+// nothing if it is stopped.
+func examineJSON(ctx context.Context, d *doctor.Doctor, out io.Writer) error {
+	e := examination{Version: d.Version, Findings: []finding{}}
+	counts := map[string]*int{doctor.OK: &e.OK, doctor.Note: &e.Notes, doctor.Problem: &e.Problems}
+	err := d.Run(ctx, func(check string, f doctor.Finding) error {
+		*counts[f.State]++
+		e.Findings = append(e.Findings, finding{check, f.State, f.Found, f.Fix})
+		return nil
+	})
+	if ctx.Err() != nil {
+		return err
+	}
+	return cmp.Or(printJSON(out, e), err)
 }
 
 // Column widths.
