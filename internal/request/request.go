@@ -1,9 +1,10 @@
 // Package request lets a command send requests to the chatguard that owns a database.
 //
-// The command creates a file next to the database and sends a signal. It then waits for another
-// file there with the outcome. Only their owner can read the files, and only users with write
-// access to that folder can create them. The package knows what is requested, but not how it is
-// done. A question, which changes nothing, needs no signal: the process looks for questions.
+// The command creates a file next to the database and sends a signal; on Windows it sets an event.
+// It then waits for another file there with the outcome. Only their owner can read the files, and
+// only users with write access to that folder can create them. The package knows what is requested,
+// but not how it is done. A question, which changes nothing, needs no signal: the process looks for
+// questions.
 package request
 
 import (

@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// ByHand says how a person has a chatguard without a database load its configuration.
+const ByHand = "send SIGHUP yourself to one that runs with --no-database"
+
 // notify tells a process by a signal that a request is pending.
 func notify(pid int) error { return syscall.Kill(pid, syscall.SIGHUP) }
 
