@@ -52,7 +52,7 @@ func replace(path string, data []byte, prepare func(*os.File) error) error {
 		err = prepare(draft)
 	}
 	if err = errors.Join(err, draft.Close()); err == nil {
-		err = os.Rename(draft.Name(), path)
+		err = Rename(draft.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(draft.Name()))

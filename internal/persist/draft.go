@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -139,7 +138,7 @@ func (d *Draft) Publish() (size int64, err error) {
 	if err := d.checkTarget(); err != nil {
 		return 0, err // the target has appeared in the meantime
 	}
-	if err := errors.Join(d.file.Close(), os.Rename(d.part, d.Target), atomicfile.SyncFolder(filepath.Dir(d.Target))); err != nil {
+	if err := errors.Join(d.file.Close(), atomicfile.Rename(d.part, d.Target), atomicfile.SyncFolder(filepath.Dir(d.Target))); err != nil {
 		return 0, WriteError(d.Target, err)
 	}
 	d.over = true
@@ -203,7 +202,7 @@ func WriteError(target string, err error) error {
 		reason = failed.Err // without the part's name, which would confuse
 	}
 	switch {
-	case errors.Is(err, syscall.ENOSPC):
+	case isDiskFull(err):
 		return fmt.Errorf("%s: %s", target, diskFull)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: its folder doesn't exist: create it, or name another file", target)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -86,9 +87,23 @@ func problemIn(err error) string {
 	return err.Error()
 }
 
+// Windows' equivalents of syscall.ENOSPC. The numbers mean other errors elsewhere.
+const (
+	windowsHandleDiskFull = syscall.Errno(39)
+	windowsDiskFull       = syscall.Errno(112)
+)
+
+// isDiskFull reports whether an error of the system means that the disk is full.
+func isDiskFull(err error) bool {
+	if runtime.GOOS == "windows" {
+		return errors.Is(err, windowsDiskFull) || errors.Is(err, windowsHandleDiskFull)
+	}
+	return errors.Is(err, syscall.ENOSPC)
+}
+
 // unwritableError returns the error for a path where no file can be created or opened.
 func unwritableError(path string, err error) error {
-	if errors.Is(err, syscall.ENOSPC) {
+	if isDiskFull(err) {
 		return &databaseError{path: path, problem: diskFull, err: err}
 	}
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,6 +19,10 @@ import (
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
+// windowsReset is the Windows equivalent of syscall.ECONNRESET. Other systems have no error of this
+// number.
+const windowsReset = syscall.Errno(10054)
+
 const (
 	tryTime    = 10 * time.Second // usual timeout of a request
 	dialTime   = 5 * time.Second  // of connecting
@@ -149,7 +153,7 @@ func (c *client) unanswered(h Hook, err error) outcome {
 		o.reason = fmt.Sprintf("the server didn't answer within %s", c.timeout)
 	case errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(x509.HostnameError)):
 		o.reason = "the server's certificate isn't valid: " + hostile.Detail(hostile.Visible(err.Error()))
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, windowsReset):
 		o.reason = "the server closed the connection without an answer"
 	case errors.As(err, &unknown):
 		o.reason = "the name " + h.Address.Host() + " can't be looked up now"

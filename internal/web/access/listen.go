@@ -11,9 +11,12 @@ import (
 // ErrInUse is the error for an address that another program uses.
 var ErrInUse = errors.New("is in use by another program")
 
-// windowsInUse is the Windows equivalent of syscall.EADDRINUSE. Other systems have no error of this
-// number.
-const windowsInUse = syscall.Errno(10048)
+// Windows' equivalents of syscall.EADDRINUSE and syscall.EACCES. Other systems have no errors of
+// these numbers.
+const (
+	windowsInUse    = syscall.Errno(10048)
+	windowsReserved = syscall.Errno(10013) // Windows reserves ranges of ports for virtual machines
+)
 
 // Open listens at the Site's address, with TLS if it has a certificate. Connections beyond the
 // limits are closed at once. The error is one line that names the address and the fix.
@@ -28,6 +31,8 @@ func (s Site) Open() (net.Listener, error) {
 		return nil, fmt.Errorf("%s %w: stop that one, or set [web] listen to another port", s.Listen, ErrInUse)
 	case errors.Is(err, syscall.EACCES):
 		return nil, fmt.Errorf("%s needs more rights than this user has: set [web] listen to a port above 1023", s.Listen)
+	case errors.Is(err, windowsReserved):
+		return nil, fmt.Errorf("%s is reserved by Windows or another program: set [web] listen to another port", s.Listen)
 	case err != nil:
 		return nil, fmt.Errorf("[web] listen: %w", err)
 	}
