@@ -8,13 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/chatguard/chatguard/internal/atomicfile"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/fileaccess"
 )
 
 // record is the content of a token file.
@@ -125,9 +125,9 @@ func CheckFile(path string) error {
 	if _, _, err := (file{path}).read(); err != nil {
 		return err
 	}
-	info, err := os.Stat(path)
-	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("token file %s can be read by other users of this machine: chmod 600 %s", path, path)
+	others, err := fileaccess.OfOthers(path)
+	if err == nil && others.Any() {
+		return fmt.Errorf("token file %s can be %s by other users of this machine: %s", path, others.Verb(), fileaccess.Fix(path))
 	}
 	return nil // a missing file is fine
 }

@@ -1,0 +1,21 @@
+// Package fileaccess finds out whether other users of this machine can read or change a file. It
+// must not know what the files contain.
+package fileaccess
+
+// Access is what other users of this machine may do with files, besides their owner, root,
+// administrators and the system.
+type Access struct{ Read, Write bool }
+
+// Any reports whether other users may do anything.
+func (a Access) Any() bool { return a.Read || a.Write }
+
+// Verb says in the passive what other users may do with the files: "read", "changed" or both.
+func (a Access) Verb() string {
+	switch {
+	case a.Read && a.Write:
+		return "read and changed"
+	case a.Write:
+		return "changed"
+	}
+	return "read"
+}
