@@ -32,9 +32,10 @@ type database struct {
 
 // writerPragmas and readerPragmas keep the caches small, because the bot's memory matters more than
 // re-reading pages that the operating system has cached anyway. The log is truncated after each
-// checkpoint, so that one large flush doesn't leave a large file behind.
+// checkpoint, so that one large flush doesn't leave a large file behind. fullfsync concerns macOS,
+// where an ordinary sync leaves data in the disk's cache.
 var writerPragmas = []string{
-	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-1024)", "journal_size_limit(4194304)",
+	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(ON)", "foreign_keys(ON)", "cache_size(-1024)", "journal_size_limit(4194304)",
 }
 
 var readerPragmas = []string{"busy_timeout(5000)", "query_only(ON)", "cache_size(-256)"}
