@@ -4,12 +4,18 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/inconshreveable/mousetrap"
+	"github.com/spf13/cobra"
 
 	// Certificates of public authorities, for systems that have none, such as a container image.
 	_ "golang.org/x/crypto/x509roots/fallback"
@@ -24,7 +30,18 @@ const (
 )
 
 func main() {
-	os.Exit(execute(context.Background(), os.Args[1:]))
+	code := execute(context.Background(), os.Args[1:])
+	if code != 0 && mousetrap.StartedByExplorer() {
+		keepWindow(os.Stdin, os.Stderr)
+	}
+	os.Exit(code)
+}
+
+// keepWindow waits until a person has read the error. On Windows, the window of a program that was
+// started by a double-click closes when the program ends.
+func keepWindow(in io.Reader, out io.Writer) {
+	fmt.Fprintln(out, "\nPress Enter to close this window.")
+	bufio.NewReader(in).ReadString('\n') // at the end of the input nobody can press Enter
 }
 
 // secondSignal is the minimum time between two signals for the second one to end the process at
@@ -46,6 +63,7 @@ func newStopContext(ctx context.Context, length time.Duration) (context.Context,
 
 // execute runs a command line and returns the exit code. It prints an error as one line.
 func execute(ctx context.Context, args []string) int {
+	cobra.MousetrapHelpText = "" // a double-click on Windows is as good as a command
 	root := newRootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
