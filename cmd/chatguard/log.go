@@ -32,6 +32,7 @@ func newLogHandler(out io.Writer, format string, level slog.Leveler, toJournal b
 	}
 	var h slog.Handler = slog.NewTextHandler(out, options)
 	if format == config.LogJSON {
+		options.ReplaceAttr = durationsAsText
 		h = slog.NewJSONHandler(out, options)
 	}
 	if toJournal {
@@ -44,6 +45,14 @@ func newLogHandler(out io.Writer, format string, level slog.Leveler, toJournal b
 func dropTime(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.TimeKey {
 		return slog.Attr{}
+	}
+	return a
+}
+
+// durationsAsText writes a duration as "1.5s", as the text format does, instead of nanoseconds.
+func durationsAsText(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
 	}
 	return a
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/config"
 )
@@ -17,14 +18,14 @@ func TestLog_Forms(t *testing.T) {
 		toJournal bool
 		want      string // of which the time is cut out
 	}{
-		{config.LogText, false, "time=… level=INFO msg=\"one line\" part=test text=\"a\\nb\" in.n=1\n"},
-		{config.LogJSON, false, `{"time":…,"level":"INFO","msg":"one line","part":"test","text":"a\nb","in":{"n":1}}` + "\n"},
-		{config.LogText, true, "<6>level=INFO msg=\"one line\" part=test text=\"a\\nb\" in.n=1\n"},
-		{config.LogJSON, true, `<6>{"time":…,"level":"INFO","msg":"one line","part":"test","text":"a\nb","in":{"n":1}}` + "\n"},
+		{config.LogText, false, "time=… level=INFO msg=\"one line\" part=test text=\"a\\nb\" in.n=1 in.took=1.5s\n"},
+		{config.LogJSON, false, `{"time":…,"level":"INFO","msg":"one line","part":"test","text":"a\nb","in":{"n":1,"took":"1.5s"}}` + "\n"},
+		{config.LogText, true, "<6>level=INFO msg=\"one line\" part=test text=\"a\\nb\" in.n=1 in.took=1.5s\n"},
+		{config.LogJSON, true, `<6>{"time":…,"level":"INFO","msg":"one line","part":"test","text":"a\nb","in":{"n":1,"took":"1.5s"}}` + "\n"},
 	} {
 		var out strings.Builder
 		log := slog.New(newLogHandler(&out, c.format, slog.LevelInfo, c.toJournal)).With("part", "test", "text", "a\nb").WithGroup("in")
-		log.Info("one line", "n", 1)
+		log.Info("one line", "n", 1, "took", 1500*time.Millisecond)
 		log.Debug("not logged")
 		got := out.String()
 		for _, begin := range []string{"time=", `"time":`} {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,10 @@ func printStatus(out io.Writer, s request.Status) {
 			detail = ": " + c.Detail
 		}
 		line(strings.ToLower(c.Name), "%s%s", c.State, detail)
+	}
+	isToken := func(c request.Connection) bool { return c.Name == "Token" }
+	if f.TokenState != "unneeded" && !slices.ContainsFunc(f.Connections, isToken) {
+		line("token", "%s", f.TokenState)
 	}
 	line("throttled", "%s now", count(int64(f.ThrottledUsers), "user"))
 	line("messages", "%d in the last minute, %.1f per second now", f.MessagesLastMinute, f.MessagesPerSecond)
