@@ -4,11 +4,16 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 	"unsafe"
+
+	"golang.org/x/term"
 
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/doctor"
@@ -144,5 +149,82 @@ func TestIsTerminal_NullDevice(t *testing.T) {
 	defer null.Close()
 	if isTerminal(null) {
 		t.Error("the null device is a terminal")
+	}
+}
+
+// passphraseTerminal runs a command in a terminal, and types answers to its questions. It returns
+// all that the terminal showed. An empty answer is an interrupt.
+func passphraseTerminal(t *testing.T, command *exec.Cmd, dialog ...[2]string) (shown string, code int) {
+	t.Helper()
+	terminal, screen := openTerminal(t)
+	before, err := term.GetState(int(terminal.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stdin, command.Stdout, command.Stderr = terminal, terminal, terminal
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { command.Process.Kill() })
+	for _, d := range dialog {
+		for !strings.HasSuffix(shown, d[0]) {
+			text := make([]byte, 1)
+			if _, err := screen.Read(text); err != nil {
+				t.Fatalf("%v after %q", err, shown)
+			}
+			shown += string(text)
+		}
+		waitUntil(t, func() bool { // the question comes before the terminal is told to be silent
+			now, err := term.GetState(int(terminal.Fd()))
+			return err == nil && !reflect.DeepEqual(now, before)
+		})
+		if d[1] == "" {
+			command.Process.Signal(os.Interrupt)
+		} else if _, err := screen.WriteString(d[1] + "\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command.Wait()
+	fmt.Fprint(terminal, "END")
+	for !strings.HasSuffix(shown, "END") {
+		text := make([]byte, 1)
+		if _, err := screen.Read(text); err != nil {
+			t.Fatalf("%v after %q", err, shown)
+		}
+		shown += string(text)
+	}
+	if after, err := term.GetState(int(terminal.Fd())); err != nil || !reflect.DeepEqual(after, before) {
+		t.Errorf("the terminal has another state than before: %v", err)
+	}
+	return shown, command.ProcessState.ExitCode()
+}
+
+// TestPassphrase_InTerminal checks that a passphrase isn't shown, and that the terminal shows again
+// what people type, also after an interrupt.
+func TestPassphrase_InTerminal(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	s.stop()
+	file := filepath.Join(t.TempDir(), "backup.age")
+	const first, again = "Passphrase: ", "The same again: "
+	backup := func() *exec.Cmd { return s.chatguard("backup", "--encrypt", file) }
+	for _, c := range []struct {
+		command *exec.Cmd
+		dialog  [][2]string
+		code    int
+		want    string
+	}{
+		{backup(), [][2]string{{first, "secret"}, {again, "secrex"}}, exitFailed, "the two passphrases differ: run this again"},
+		{backup(), [][2]string{{first, ""}}, exitFailed, "stopped: nothing was changed"},
+		{backup(), [][2]string{{first, "secret"}, {again, ""}}, exitFailed, "stopped: nothing was changed"},
+		{backup(), [][2]string{{first, "secret"}, {again, "secret"}}, 0, "Wrote " + file},
+		{s.chatguard("restore", file), [][2]string{{first, "secrex"}}, exitFailed, "the passphrase doesn't fit"},
+		{s.chatguard("restore", file), [][2]string{{first, "secret"}}, 0, "Restored the database"},
+	} {
+		shown, code := passphraseTerminal(t, c.command, c.dialog...)
+		if code != c.code || !strings.Contains(shown, c.want) || strings.Contains(shown, "secre") {
+			t.Errorf("exit code %d, want %d with %q; the terminal shows\n%s", code, c.code, c.want, shown)
+		}
 	}
 }

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// encryptedBackup makes an encrypted backup and returns its path.
+func (s *scene) encryptedBackup() string {
+	s.Helper()
+	file := filepath.Join(s.TempDir(), "backup.age")
+	s.run("backup", "--encrypt", file)
+	return file
+}
+
+// TestRestore_MoveToAnotherMachine makes an encrypted backup of a running chatguard, and restores
+// it in an empty folder. There, chatguard needs no environment to continue.
+func TestRestore_MoveToAnotherMachine(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.env = append(s.env, passphraseVariable+"=secret")
+	s.start()
+	s.exhaustLimit("anna")
+	waitUntil(t, func() bool { return len(s.export().timeline) == 4 })
+	file := s.encryptedBackup()
+	want := fmt.Sprintf("database %s is in use by process %d: stop that first, or set another database", s.database(), s.bot.Process.Pid)
+	if line := s.checkRefused("restore", file); line != want {
+		t.Errorf("restore says %q, want %q", line, want)
+	}
+	s.sayExcess("anna") // the running chatguard still works
+	s.stop()
+
+	there := s.move()
+	if err := os.Remove(there.configuration); err != nil {
+		t.Fatal(err)
+	}
+	there.run("restore", file)
+	for _, name := range []string{there.database(), there.database() + ".token"} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	there.env = []string{"CHATGUARD_WEB_TOKEN=" + webToken, "CHATGUARD_FLUSH_INTERVAL=20ms"}
+	there.start()
+	there.sayExcess("anna")
+	there.sayAllowed("berta")
+	there.stop()
+}
+
+// TestRestore_AfterKill restores over the database of a killed chatguard, whose log has data. What
+// was there before is complete, and can be restored itself.
+func TestRestore_AfterKill(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	s.run("backup", copied)
+	s.exhaustLimit("anna")
+	waitUntil(t, func() bool { return len(s.export().timeline) == 4 })
+	s.kill()
+	if log, err := os.Stat(s.database() + "-wal"); err != nil || log.Size() == 0 {
+		t.Fatalf("the log has no data: %v, %v", log, err)
+	}
+	printed := s.run("restore", copied)
+	kept := s.database() + ".before-restore"
+	if !strings.Contains(printed, "What was there before is in "+kept+"\n") {
+		t.Errorf("restore says %q", printed)
+	}
+	if r := s.export(); len(r.timeline) != 0 {
+		t.Errorf("the restored database has %d messages", len(r.timeline))
+	}
+	s.run("restore", kept)
+	if r := s.export(); len(r.timeline) != 4 || len(r.journal) != 1 {
+		t.Errorf("what was there before has %d messages", len(r.timeline))
+	}
+	s.start()
+	s.sayExcess("anna")
+	s.stop()
+}
+
+// TestRestore_DamagedDatabase restores over a damaged database, which chatguard refuses.
+func TestRestore_DamagedDatabase(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	s.exhaustLimit("anna")
+	s.stop()
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	s.run("backup", copied)
+	s.overwrite(0, []byte("damaged"))
+	s.checkRefused("run")
+	s.run("restore", copied)
+	s.start()
+	s.sayExcess("anna")
+	s.stop()
+}
+
+// TestRestore_Killed kills a restore once it has made a file. The next command finds the old
+// database or the new one, and no half of either. The tests of package restore kill it at each step.
+func TestRestore_Killed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	s.run("backup", copied)
+	s.exhaustLimit("anna")
+	s.stop()
+	whole := filepath.Join(t.TempDir(), "whole.db")
+	s.run("backup", whole)
+	for _, suffix := range []string{".chatguard-part", ".restoring", ".before-restore"} {
+		s.run("restore", whole)
+		if err := os.Remove(s.database() + ".before-restore"); err != nil {
+			t.Fatal(err)
+		}
+		killAtFile(t, s.chatguard("restore", copied), s.database()+suffix)
+		if r := s.export(); len(r.timeline) != 0 && len(r.timeline) != 4 {
+			t.Errorf("killed at %s: there are %d messages", suffix, len(r.timeline))
+		}
+		if _, err := os.Stat(s.database() + ".restoring"); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("killed at %s: the marker is left, %v", suffix, err)
+		}
+		if err := os.Remove(s.database() + ".before-restore"); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// killAtFile runs a command and kills it when a file appears, unless it ends before.
+func killAtFile(t *testing.T, command *exec.Cmd, file string) {
+	t.Helper()
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		command.Wait()
+	}()
+	for {
+		select {
+		case <-ended:
+			return
+		default:
+		}
+		if _, err := os.Stat(file); err == nil {
+			command.Process.Kill()
+			<-ended
+			return
+		}
+	}
+}

@@ -1,0 +1,105 @@
+//go:build deploy
+
+package packaging
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestBackup_Age decrypts an encrypted backup without chatguard: with age, which asks at a
+// terminal, and tar.
+func TestBackup_Age(t *testing.T) {
+	folder := t.TempDir()
+	chatguard := filepath.Join(unpacked(t, "linux", runtime.GOARCH), "chatguard")
+	for name, contents := range map[string]string{
+		"chatguard.toml":     "timezone = \"UTC\"\n",
+		"chatguard.db.token": "{}",
+		"passphrase":         "secret\n",
+		"rows.jsonl": `{"kind":"chatguard-export","format":1,"at":"2026-03-14T20:00:00Z"}
+{"kind":"channel","id":"1","login":"gardenhour"}
+{"kind":"end","lines":3}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(contents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, args ...string) string {
+		t.Helper()
+		command := exec.Command(name, args...)
+		command.Dir = folder
+		return output(t, command)
+	}
+	run(chatguard, "import", "rows.jsonl")
+	run(chatguard, "backup", "--encrypt", "--passphrase-file", "passphrase", "backup.age")
+
+	age := exec.Command("age", "--decrypt", "--output", "backup.tar", "backup.age")
+	age.Dir = folder
+	answerInTerminal(t, age, "secret")
+
+	names := strings.Fields(run("tar", "-tf", "backup.tar"))
+	if got, want := fmt.Sprint(names), "[chatguard.toml chatguard.db.token chatguard.db]"; got != want {
+		t.Errorf("the archive has %s, want %s", got, want)
+	}
+	elsewhere := filepath.Join(folder, "elsewhere")
+	if err := os.Mkdir(elsewhere, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run("tar", "-C", elsewhere, "-xf", "backup.tar")
+	export := exec.Command(chatguard, "export", "-")
+	export.Dir = elsewhere
+	if text := output(t, export); !strings.Contains(text, `"login":"gardenhour"`) {
+		t.Errorf("the database in the archive has\n%s", text)
+	}
+}
+
+// answerInTerminal runs a command that asks in its terminal, and answers the first question.
+func answerInTerminal(t *testing.T, command *exec.Cmd, answer string) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Close()
+	if err := unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close()
+	command.Stdin, command.Stdout, command.Stderr = terminal, terminal, terminal
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { command.Process.Kill() })
+	shown := ""
+	for !strings.Contains(shown, "passphrase") || !strings.HasSuffix(shown, ": ") {
+		text := make([]byte, 1)
+		if _, err := screen.Read(text); err != nil {
+			t.Fatalf("%v after %q", err, shown)
+		}
+		shown += string(text)
+	}
+	if _, err := screen.WriteString(answer + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Wait(); err != nil {
+		t.Fatalf("%v after %q", err, shown)
+	}
+}
