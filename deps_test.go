@@ -54,7 +54,7 @@ func TestArrows(t *testing.T) {
 		"internal/language":               {"web/static"},
 		"internal/recent":                 {},
 		"internal/journal":                {"root", "internal/hostile"},
-		"internal/chat":                   {"root", "internal/clock", "internal/histogram", "internal/hostile", "internal/journal", "internal/language", "internal/recent"},
+		"internal/chat":                   {"root", "internal/clock", "internal/histogram", "internal/hostile", "internal/journal", "internal/language", "internal/recent", "internal/watchdog"},
 		"internal/clock":                  {},
 		"internal/control":                {"root", "internal/auth", "internal/clock", "internal/hostile", "internal/journal", "internal/language"},
 		"internal/chat/twitch":            {"root", "internal/chat", "internal/clock", "internal/hostile"},
@@ -67,7 +67,7 @@ func TestArrows(t *testing.T) {
 		"internal/chat/twitch/person":     {"internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/token"},
 		"internal/chat/twitch/twitchtest": {"root", "internal/chat", "internal/chat/faketwitch"},
 		"internal/chat/twitchbot":         {"root", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/eventsub", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/clock", "internal/config", "internal/journal"},
-		"internal/persist":                {"root", "internal/auth", "internal/atomicfile", "internal/fileaccess", "internal/hostile", "internal/journal"},
+		"internal/persist":                {"root", "internal/auth", "internal/atomicfile", "internal/fileaccess", "internal/hostile", "internal/journal", "internal/watchdog"},
 		"internal/persist/transfer":       {"root", "internal/archive", "internal/hostile", "internal/journal", "internal/persist"},
 		"internal/persist/persisttest":    {"root"},
 		"internal/restore":                {"internal/archive", "internal/atomicfile", "internal/persist", "internal/persist/transfer"},
@@ -93,7 +93,9 @@ func TestArrows(t *testing.T) {
 		"sqlitestore":                     {"root", "internal/host", "internal/persist"},
 		"dashboard":                       {"root", "internal/auth", "internal/config", "internal/host", "internal/persist", "internal/web", "internal/web/access", "internal/web/live"},
 		"internal/browsertest":            {},
-		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/hostile", "internal/journal", "internal/lab", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/restore", "internal/simulate", "internal/web", "internal/web/access", "redisstore", "web/static"},
+		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/hostile", "internal/journal", "internal/lab", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/restore", "internal/simulate", "internal/systemd", "internal/web", "internal/web/access", "redisstore", "web/static"},
+		"internal/systemd":                {"internal/hostile"},
+		"internal/watchdog":               {},
 		"web/static":                      {},
 		"web/pack":                        {"internal/atomicfile", "web/static"},
 	}
@@ -114,7 +116,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "internal/limits", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat"} {
+	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "internal/limits", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

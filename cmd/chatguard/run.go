@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -12,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/request"
+	"github.com/chatguard/chatguard/internal/systemd"
 	"github.com/chatguard/chatguard/internal/web/access"
 )
 
@@ -29,6 +32,9 @@ Without one, and in channels where it is not a moderator, chatguard only observe
 while it runs takes effect.
 
 SIGHUP or ` + "`chatguard reload`" + ` applies changes in the configuration. SIGTERM or Ctrl-C ends it.
+
+As a service of systemd (Type=notify) it reports its start, reloads and state, feeds the watchdog, and serves the dashboard
+at the address of the socket unit, if there is one, instead of ` + "`web.listen`" + `.
 
 While the database is failing (disk full, locked, damaged), moderation continues in memory, the dashboard says so, and
 pending data is written once the database recovers. A database that can't be opened is left as it is; --no-database runs
@@ -51,7 +57,20 @@ type runOptions struct {
 
 // runFrom moderates according to the configuration at path until a signal ends it.
 func runFrom(cmd *cobra.Command, path string, o runOptions) error {
-	cfg, err := loadConfig(path)
+	s := newService()
+	defer s.close()
+	err := s.run(cmd, path, o)
+	s.notifier.Failed(err)
+	return err
+}
+
+// run is runFrom for a process that systemd may have started.
+func (s *service) run(cmd *cobra.Command, path string, o runOptions) error {
+	if err := s.accept(); err != nil {
+		return err
+	}
+	load := func() (config.Config, error) { return s.load(path) }
+	cfg, err := load()
 	if err != nil {
 		return err
 	}
@@ -64,11 +83,9 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 	if err := cmp.Or(cfg.CheckServed(), cfg.CheckWebhooks(), app.CheckReady(cfg)); err != nil {
 		return err
 	}
-	log, level := newLog(cfg.Log)
-	a, err := app.Open(cmd.Context(), app.Options{Config: cfg, Log: log, Level: level, Build: build()})
-	if errors.Is(err, access.ErrInUse) && !o.noDatabase {
-		// usually chatguard itself has the address
-		err = cmp.Or(persist.CheckOwner(cfg.Database), err)
+	a, err := s.open(cmd.Context(), cfg)
+	if errors.Is(err, access.ErrInUse) {
+		err = explainInUse(cmd.Context(), cfg, err)
 	}
 	if err != nil {
 		return err
@@ -85,7 +102,23 @@ func runFrom(cmd *cobra.Command, path string, o runOptions) error {
 			return err
 		}
 	}
-	return serve(ctx, a, func() (config.Config, error) { return loadConfig(path) })
+	defer s.supervise(ctx, a)()
+	return serve(ctx, a, load)
+}
+
+// explainInUse names the program that uses the dashboard's address, if it is known. Usually it is
+// chatguard itself.
+func explainInUse(ctx context.Context, cfg config.Config, err error) error {
+	if !cfg.NoDatabase {
+		if owned := persist.CheckOwner(cfg.Database); owned != nil {
+			return owned
+		}
+	}
+	if unit := systemd.SocketUnit(ctx, cfg.Web.Listen); unit != "" {
+		return fmt.Errorf("%s is in use by systemd, for %s: run `systemctl start %s`, or stop %[2]s, or set [web] listen to another port",
+			cfg.Web.Listen, unit, strings.TrimSuffix(unit, ".socket"))
+	}
+	return err
 }
 
 // serve runs an App until the context ends. Requests of other processes reload the configuration.

@@ -5,6 +5,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -62,6 +63,8 @@ type App struct {
 	directory *directory
 	site      access.Site
 	dial      twitchbot.Dialer
+	started   func()
+	reloading func() (done func())
 	listener  net.Listener
 	address   string // the listener's
 }
@@ -79,11 +82,16 @@ type Options struct {
 	Pages    Pages            // of Twitch; empty fields mean the real ones
 	Dial     twitchbot.Dialer // connects to Twitch; nil means the machine's network
 	Listener net.Listener     // the dashboard's; nil listens at the configured address
+
+	// Started is called when Run has started all parts. Reloading is called when a reload begins,
+	// and the function that it returns when the reload is over. Nil means that nobody needs to know.
+	Started   func()
+	Reloading func() (done func())
 }
 
 // Open opens the database, restores its content, and listens. Close the App when done.
 func Open(ctx context.Context, o Options) (*App, error) {
-	a := &App{Config: o.Config, pages: o.Pages.Real(), began: time.Now(), log: o.Log, level: o.Level, metrics: metrics.NewSet(), version: o.Build.Version, dial: o.Dial, listener: o.Listener}
+	a := &App{Config: o.Config, pages: o.Pages.Real(), began: time.Now(), log: o.Log, level: o.Level, metrics: metrics.NewSet(), version: o.Build.Version, dial: o.Dial, started: o.Started, reloading: o.Reloading, listener: o.Listener}
 	a.metrics.NewGauge(o.Build.metric(), func() float64 { return 1 })
 	if err := a.open(ctx); err != nil {
 		a.Close()
@@ -154,6 +162,9 @@ func (a *App) Run(ctx context.Context) error {
 	serving.Go(func() error { return a.Webhooks.Run(ctx) })
 	serving.Go(func() error { return a.reporter.run(ctx) })
 	serving.Go(func() error { return a.answerQuestions(ctx) })
+	if a.started != nil {
+		a.started()
+	}
 	err := serving.Wait()
 	a.reporter.reportBans(writing) // the next process sends them
 	if a.Twitch.Tokens() != nil {
@@ -161,6 +172,13 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	stopWriting() // nothing is judged or reported after this
 	return errors.Join(err, <-written, <-shared)
+}
+
+// Stuck returns what the App has been doing for longer than limit, although it waits for no disk and
+// no network, or "".
+func (a *App) Stuck(limit time.Duration) string {
+	now := time.Now()
+	return cmp.Or(a.Bot.Stuck(now, limit), a.Host.Store.Stuck(now, limit))
 }
 
 // Close closes the database and everything else that is open.

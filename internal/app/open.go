@@ -164,7 +164,7 @@ func (a *App) notices(channelID string) chat.Notices {
 func (a *App) openWeb(ctx context.Context) (err error) {
 	store := a.Host.Store
 	a.registerBot()
-	shown := &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot, a.standby}
+	shown := a.status()
 	options := web.Options{
 		Site: a.site, Guard: a.Guard, Store: store, Sessions: store.Tokens, Grants: store.Tokens, Record: store.Record, WrongCode: persist.ErrCode, Metrics: a.metrics, Log: a.log,
 		Policies:    a.Host.Policies,

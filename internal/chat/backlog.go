@@ -125,7 +125,9 @@ func (b *backlog) run(acting context.Context) {
 			b.abandon("chatguard stopped")
 			return
 		}
+		choosing := b.bot.choosing.Begin(time.Now())
 		s, done := b.next(b.bot.requests())
+		b.bot.choosing.End(choosing)
 		if done {
 			return
 		}

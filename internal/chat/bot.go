@@ -13,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/recent"
+	"github.com/chatguard/chatguard/internal/watchdog"
 )
 
 // Options configure a Bot. Guard and Source are required.
@@ -75,6 +76,8 @@ type Bot struct {
 	verdicts  sync.Pool                    // of *[]chatguard.Verdict, for a batch each
 	counts    counts
 	durations durations
+	judging   watchdog.Work
+	choosing  watchdog.Work // of the next penalty
 }
 
 // New returns a Bot.
@@ -94,6 +97,7 @@ func New(o Options) *Bot {
 	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	b := &Bot{options: o, steady: clock.Monotonic(), received: recent.Map[string, struct{}]{Size: maxRepeats}, durations: newDurations()}
+	b.judging.Name, b.choosing.Name = "judging messages", "choosing the next penalty"
 	b.backlog, b.slowModes, b.announcer = newBacklog(b), newSlowModes(b), newAnnouncer(b)
 	b.commands = &commands{bot: b, queues: map[string]*commandQueue{}}
 	b.notices = newNotices(b.steady)
@@ -132,6 +136,12 @@ func (b *Bot) Forgive(channelID, userID string, first, last chatguard.EntryID) (
 	return b.backlog.pardon(channelID, userID, first, last)
 }
 
+// Stuck returns what the Bot has been doing for longer than limit, although it needs no network for
+// it, or "". Waiting for messages, for Twitch's answers and for its request limit doesn't count.
+func (b *Bot) Stuck(now time.Time, limit time.Duration) string {
+	return cmp.Or(b.judging.Stuck(now, limit), b.choosing.Stuck(now, limit))
+}
+
 // Slowed returns the channels in which the Bot has turned on slow mode, by ID, with their delays.
 // The caller must not change the map.
 func (b *Bot) Slowed() map[string]time.Duration {
@@ -161,6 +171,7 @@ func (s sink) Removed(r Removal) {
 // receive judges messages that arrived together, then queues penalties and commands. acting is the
 // context for answering the commands, and read is when the messages were read.
 func (b *Bot) receive(ctx, acting context.Context, read time.Time, messages []chatguard.Message) {
+	defer b.judging.End(b.judging.Begin(time.Now()))
 	messages = b.ownMessages(messages)
 	pooled, ok := b.verdicts.Get().(*[]chatguard.Verdict)
 	if !ok {

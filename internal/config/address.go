@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -82,12 +83,29 @@ func (w Web) CheckListen() error {
 // CheckServed returns an error if the configuration would admit other machines without a password.
 // Only a command that serves the dashboard calls it: other commands need not know the password.
 func (c *Config) CheckServed() error {
-	at := place{"web", "token"}
-	if isLoopback(c.Web.Listen) || c.Web.Token != "" {
+	if err := c.Web.checkToken(); err != nil {
+		return &Error{File: c.Path, Key: "web.listen", Problem: err.Error()}
+	}
+	return nil
+}
+
+// SetListen replaces the address of the dashboard by that of a listener which another program
+// provides, who. It returns an error for the addresses that would be refused in the configuration
+// of a command that serves the dashboard.
+func (c *Config) SetListen(address, who string) error {
+	c.Web.Listen = address
+	if err := cmp.Or(c.Web.CheckListen(), c.Web.checkToken()); err != nil {
+		return &Error{Key: who, Problem: err.Error()}
+	}
+	return nil
+}
+
+// checkToken returns an error if other machines can reach the dashboard, and it has no password.
+func (w Web) checkToken() error {
+	if isLoopback(w.Listen) || w.Token != "" {
 		return nil
 	}
-	return &Error{File: c.Path, Key: "web.listen", Problem: fmt.Sprintf(
-		"%s is open to other machines: set %s to a long random text, or listen on 127.0.0.1", c.Web.Listen, variable(at))}
+	return fmt.Errorf("%s is open to other machines: set %s to a long random text, or listen on 127.0.0.1", w.Listen, variable(place{"web", "token"}))
 }
 
 // isLoopback reports whether an address, with or without a port, belongs to this machine only.

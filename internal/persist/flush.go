@@ -63,6 +63,18 @@ func (s *Store) runTurn(ctx context.Context, guard *chatguard.Guard) {
 	guard.State().SetDegraded(err != nil)
 }
 
+// Stuck returns a text if a flush has taken longer than limit without using the database, or "". The
+// database doesn't count: it may be slow, locked or on a disk that doesn't answer, and then a new
+// process couldn't open it either.
+func (s *Store) Stuck(now time.Time, limit time.Duration) string { return s.flushing.Stuck(now, limit) }
+
+// inDatabase calls do during a flush. Its time doesn't count for Stuck.
+func (s *Store) inDatabase(do func() error) error {
+	s.flushing.End(0) // there is only one flush at a time
+	defer func() { s.flushing.Begin(time.Now()) }()
+	return do()
+}
+
 // finish writes everything, and waits if another program keeps the database locked.
 func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	began := time.Now()
@@ -101,14 +113,15 @@ func (s *Store) flushAndReport(ctx context.Context, guard *chatguard.Guard) (wri
 // flush writes all changes in one transaction, or leaves them for the next flush. It returns how
 // many rows it wrote.
 func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int, err error) {
-	if err := s.recoverFile(ctx, guard); err != nil {
+	defer s.flushing.End(s.flushing.Begin(time.Now()))
+	if err := s.inDatabase(func() error { return s.recoverFile(ctx, guard) }); err != nil {
 		return 0, err
 	}
 	// Take people's changes first, then the state that depends on them.
 	p := pending{changes: s.changes.peek(), notes: s.notes.peek(), webhooks: s.webhooks.peek(), tokens: s.Tokens.queue.peek(), records: s.queue.take(), interrupted: s.interrupted}
 	batch := guard.State().Dirty()
 	p.state = slices.AppendSeq(make([]chatguard.StateRow, 0, batch.Len()), batch.Rows())
-	if err := s.write(ctx, &p); err != nil {
+	if err := s.inDatabase(func() error { return s.write(ctx, &p) }); err != nil {
 		batch.Release()
 		s.queue.putBack(p.records)
 		s.damaged = problemIn(err) == damaged

@@ -63,6 +63,7 @@ func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
 	s.queue.number = now.Unix()
 	s.sweeper = &sweeper{db: db, opts: &s.opts, wanted: s.commits.wake}
 	s.health.start(now)
+	s.flushing.Name = "preparing a flush"
 	if err := s.changes.load(ctx, db); err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/watchdog"
 )
 
 // Options are the optional settings of a Store. A nil *Options is the same as the zero value.
@@ -70,6 +71,7 @@ type Store struct {
 	webhooks webhookQueue
 	commits  *commits
 	health   healthRecord
+	flushing watchdog.Work
 	figures  figures
 
 	restored atomic.Bool

@@ -36,15 +36,30 @@ func (s Site) Open() (net.Listener, error) {
 	case err != nil:
 		return nil, fmt.Errorf("[web] listen: %w", err)
 	}
-	bounded := boundedListener{listener.(*net.TCPListener), newConnections(s)}
+	return s.protect(listener.(*net.TCPListener), certificate), nil
+}
+
+// OpenOn does what Open does with a listener that another program opened. Set Listen to its address
+// before. If it returns an error, it has closed the listener.
+func (s Site) OpenOn(listener *net.TCPListener) (net.Listener, error) {
+	certificate, err := s.loadCertificate()
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return s.protect(listener, certificate), nil
+}
+
+// protect limits the connections of a listener, and encrypts them if there is a certificate.
+func (s Site) protect(listener *net.TCPListener, certificate *tls.Certificate) net.Listener {
+	bounded := boundedListener{listener, newConnections(s)}
 	if certificate == nil {
-		return bounded, nil
+		return bounded
 	}
 	return tls.NewListener(bounded, &tls.Config{
 		Certificates: []tls.Certificate{*certificate},
 		MinVersion:   tls.VersionTLS12,
 		NextProtos:   []string{"http/1.1"}, // WebSockets need it
-	}), nil
+	})
 }
 
 func (s Site) loadCertificate() (*tls.Certificate, error) {
