@@ -17,6 +17,7 @@ promtool prometheus
 caddy caddy
 nginx nginx-light
 mmdebstrap mmdebstrap
+systemd-nspawn systemd-container
 systemd-analyze systemd
 age age
 lintian lintian
