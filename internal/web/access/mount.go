@@ -16,9 +16,10 @@ func (s Site) StripMount(next http.Handler, serves func(name string) bool) http.
 	if first == "" {
 		return next
 	}
+	ambiguous := serves(first)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.EscapedPath()
-		if rest, ok := strings.CutPrefix(path, mount); ok && !serves(first) && (rest == "" || rest[0] == '/') {
+		if rest, ok := strings.CutPrefix(path, mount); ok && !ambiguous && (rest == "" || rest[0] == '/') {
 			path = rest
 		}
 		if path == "" {
