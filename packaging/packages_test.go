@@ -66,7 +66,7 @@ func TestDeb_Content(t *testing.T) {
 // TestDeb_Lintian checks the package against Debian's policy.
 func TestDeb_Lintian(t *testing.T) {
 	deb := released(t, "chatguard_*_linux_amd64.deb")
-	out, err := exec.Command("lintian", "--allow-root", "--fail-on", "error,warning", "--display-info", "--info", deb).CombinedOutput()
+	out, err := exec.Command("lintian", "--allow-root", "--fail-on", "error,warning", "--display-info", deb).CombinedOutput()
 	if err != nil {
 		t.Errorf("lintian: %v\n%s", err, out)
 	}

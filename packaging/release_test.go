@@ -4,6 +4,7 @@ package packaging
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"debug/elf"
 	"debug/macho"
@@ -157,11 +158,32 @@ func TestRelease_Runs(t *testing.T) {
 			if version.Version != "v"+built.Version || version.Commit != built.Commit || version.Date == "" || version.Platform != "linux/"+run[0] {
 				t.Errorf("version says %s, want version v%s and commit %s", said, built.Version, built.Commit)
 			}
-			demo := exec.Command(command[0], append(command[1:], "demo", "--for", "3s", "--listen", "127.0.0.1:0")...)
-			if said := output(t, demo); !strings.Contains(said, "http://127.0.0.1:") {
-				t.Errorf("demo prints no address:\n%s", said)
-			}
+			runDemo(t, exec.Command(command[0], append(command[1:], "demo", "--no-browser", "--listen", "127.0.0.1:0")...))
 		})
+	}
+}
+
+// runDemo starts the demo, and stops it once the dashboard is served.
+func runDemo(t *testing.T, demo *exec.Cmd) {
+	t.Helper()
+	out, err := demo.StdoutPipe()
+	if err == nil {
+		err = demo.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := false
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if !served && strings.Contains(lines.Text(), "http://127.0.0.1:") {
+			served = true
+			if err := demo.Process.Signal(os.Interrupt); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := demo.Wait(); err != nil || !served {
+		t.Errorf("demo ended with %v; served: %v", err, served)
 	}
 }
 
@@ -205,7 +227,7 @@ func TestRelease_ManPages(t *testing.T) {
 		t.Fatalf("%d pages: %v", len(pages), err)
 	}
 	output(t, exec.Command("mandoc", append([]string{"-T", "lint", "-W", "error"}, pages...)...))
-	shown := output(t, exec.Command("mandoc", "-T", "ascii", filepath.Join(folder, "man/chatguard-version.1")))
+	shown := output(t, exec.Command("mandoc", "-T", "html", filepath.Join(folder, "man/chatguard-version.1")))
 	if !strings.Contains(shown, "Print the version") || !strings.Contains(shown, "--json") {
 		t.Errorf("the page of version is\n%s", shown)
 	}

@@ -3,9 +3,11 @@
 # user stays, too, because files of other folders may belong to it.
 set -e
 
-if [ "$1" = purge ]; then
-	rm -rf /var/lib/chatguard
-fi
-if [ -d /run/systemd/system ]; then
-	systemctl daemon-reload
-fi
+case "$1" in
+remove | 0)
+	if [ -d /run/systemd/system ]; then
+		systemctl daemon-reload
+	fi
+	;;
+purge) rm -rf /var/lib/chatguard ;;
+esac
