@@ -30,10 +30,14 @@ func TestOwner_AnotherUserIsNamed(t *testing.T) {
 	if out, _, code := other.runWithInput("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  database       "+inUse+"\n                        "+fix+"\n") {
 		t.Errorf("the doctor ends with %d, and says\n%s\nwant %s", code, out, inUse)
 	}
-	for _, command := range []string{"run", "reload", "status"} {
+	for _, command := range []string{"run", "reload"} {
 		if line := other.forTest(t).checkRefused(command); line != inUse+": "+fix {
 			t.Errorf("%s says %s, want %s", command, line, inUse)
 		}
+	}
+	want := fmt.Sprintf("chatguard (process %d) uses the database %s as the user %s: run this as %[3]s or root", s.bot.Process.Pid, s.database(), me.Username)
+	if line := other.forTest(t).checkRefused("status"); line != want {
+		t.Errorf("status says %s, want %s", line, want)
 	}
 	s.stop()
 }
