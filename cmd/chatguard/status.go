@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -40,7 +41,8 @@ With --address, asks any chatguard over HTTP whether it works, without a configu
 demo, or one on another machine. A certificate on this machine may have another name. If there is no configuration, the
 address is http://127.0.0.1:8080.
 
-With --health, says nothing, and asks only whether the process answers. Use that to decide about a restart.
+With --health, says nothing, and asks only whether the process answers, even if the configuration has a mistake by now. Use
+that to decide about a restart.
 
 The exit code is
   0  if everything works; with --health, if the process answers
@@ -107,13 +109,20 @@ func askStatus(ctx context.Context, o statusOptions) (s request.Status, err erro
 	if o.address != "" {
 		return askDashboard(ctx, o)
 	}
-	cfg, err := loadConfig(o.config)
-	if err != nil {
-		return s, err
+	cfg, err := readConfig(o.config)
+	database := cfg.Database
+	if err != nil && o.health {
+		database = config.DatabaseOf(o.config, os.LookupEnv)
 	}
 	var owned *persist.OwnedError
-	if !errors.As(persist.CheckOwner(cfg.Database), &owned) {
-		err := fmt.Errorf("no chatguard uses the database %s: start it with `chatguard run`, or ask one that runs with --no-database by --address", cfg.Database)
+	if database != "" {
+		errors.As(persist.CheckOwner(database), &owned)
+	}
+	switch {
+	case owned == nil && err != nil:
+		return s, err
+	case owned == nil:
+		err = fmt.Errorf("no chatguard uses the database %s: start it with `chatguard run`, or ask one that runs with --no-database by --address", database)
 		return failedStatus(request.NotRunning, err), err
 	}
 	s, err = request.AskStatus(ctx, owned, time.Duration(o.timeout))

@@ -54,6 +54,22 @@ func TestStatus_OfRunning(t *testing.T) {
 	if out := s.run("status", "--health"); out != "" {
 		t.Errorf("the health is %q", out)
 	}
+	for _, mistake := range []string{"[twitch", `burst = 3`} {
+		whole, err := os.ReadFile(s.configuration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.configure(mistake, "mistake = 3")
+		if _, complaint, code := s.runWithInput("", "status", "--health"); code != 0 {
+			t.Errorf("with a mistake in the configuration: %d: %s", code, complaint)
+		}
+		if _, _, code := s.runWithInput("", "status"); code != exitUsage {
+			t.Errorf("with a mistake in the configuration, the status ends with %d", code)
+		}
+		if err := os.WriteFile(s.configuration, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s.stop()
 	if left, err := os.ReadDir(strings.TrimSuffix(s.database(), "/chatguard.db")); err != nil || slices.ContainsFunc(left, func(e os.DirEntry) bool {
 		return strings.Contains(e.Name(), ".question-") || strings.Contains(e.Name(), ".outcome-")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -228,6 +229,26 @@ func Load(path string, env func(string) (string, bool)) (Config, error) {
 		return Config{}, &Error{File: path, Problem: "can't be read: " + err.Error()}
 	}
 	return Parse(path, data, env)
+}
+
+// DatabaseOf returns the path of the database that the configuration at path names, even if the
+// configuration has mistakes elsewhere. If it can't be read at all, that is the default.
+func DatabaseOf(path string, env func(string) (string, bool)) string {
+	database := Default().Database
+	if data, err := os.ReadFile(path); err == nil {
+		if tree, err := parse(data); err == nil {
+			if named, ok := tree["database"].(string); ok && named != "" {
+				database = named
+			}
+		}
+	}
+	if named, _ := env(variable(place{"database"})); named != "" {
+		database = named
+	}
+	if filepath.IsAbs(database) {
+		return database
+	}
+	return filepath.Join(filepath.Dir(path), database)
 }
 
 // Parse parses the contents of the file called name and applies the environment over it. A value

@@ -259,3 +259,22 @@ func TestConfig_Fail(t *testing.T) {
 		}
 	}
 }
+
+// TestDatabaseOf checks that the path of the database is known whatever else is wrong.
+func TestDatabaseOf(t *testing.T) {
+	folder := t.TempDir()
+	for contents, want := range map[string]string{
+		"":                                  "chatguard.db",
+		"database = \"a.db\"\ntimezoen = 1": "a.db",
+		"database = \"a.db\"\n[twitch":      "chatguard.db", // nothing can be read
+		"database = 7":                      "chatguard.db",
+	} {
+		path := filepath.Join(folder, "chatguard.toml")
+		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		assertEqual(t, contents, DatabaseOf(path, variables{}.lookup), filepath.Join(folder, want))
+		assertEqual(t, contents, DatabaseOf(path, variables{"CHATGUARD_DATABASE": "b.db"}.lookup), filepath.Join(folder, "b.db"))
+	}
+	assertEqual(t, "without a file", DatabaseOf(filepath.Join(folder, "no.toml"), variables{}.lookup), filepath.Join(folder, "chatguard.db"))
+}
