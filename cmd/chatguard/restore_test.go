@@ -130,6 +130,30 @@ func TestRestore_Killed(t *testing.T) {
 	}
 }
 
+// TestRestore_Completed checks that any command completes a restore that was interrupted after its
+// files were written.
+func TestRestore_Completed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	s.run("backup", s.database()+".chatguard-part") // as restore writes it
+	s.exhaustLimit("anna")
+	s.stop()
+	marker := s.database() + ".restoring"
+	if err := os.WriteFile(marker, []byte(`{"kept_suffix":".before-restore","parts":[1]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.export(); len(r.timeline) != 0 {
+		t.Errorf("there are %d messages", len(r.timeline))
+	}
+	if _, err := os.Stat(marker); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the marker is left: %v", err)
+	}
+	if _, err := os.Stat(s.database() + ".before-restore"); err != nil {
+		t.Error(err)
+	}
+}
+
 // killAtFile runs a command and kills it when a file appears, unless it ends before.
 func killAtFile(t *testing.T, command *exec.Cmd, file string) {
 	t.Helper()

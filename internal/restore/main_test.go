@@ -19,8 +19,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	persisttest.Main(m, map[string]func(ctx context.Context, path string) error{"restore": restoreUntilKilled})
+	persisttest.Main(m, childRoles)
 }
+
+var childRoles = map[string]func(ctx context.Context, path string) error{"restore": restoreUntilKilled}
+
+// backupVariable is the environment variable with the backup that a child restores.
+const backupVariable = "CHATGUARD_RESTORE_BACKUP"
 
 var ctx = context.Background()
 

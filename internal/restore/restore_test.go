@@ -284,6 +284,42 @@ func TestFinish_Damaged(t *testing.T) {
 	}
 }
 
+// A log that couldn't be emptied moves together with its database.
+func TestMove_Logs(t *testing.T) {
+	t.Parallel()
+	in := newInstallation(t)
+	path := in.places().Database
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+		persisttest.Must(t, os.WriteFile(path+suffix, []byte(suffix), 0o600))
+	}
+	m := newMove(in.places())
+	persisttest.Must(t, m.file(databasePart).write(bytes.NewReader(in.now[databasePart]), 0o600))
+	persisttest.Must(t, m.commit())
+	in.wantFiles(t, map[string][]byte{
+		"chatguard.toml": in.old[configurationPart], "chatguard.db.token": in.old[loginPart],
+		"chatguard.db": in.now[databasePart], "chatguard.db.before-restore": in.old[databasePart],
+		"chatguard.db.before-restore-wal": []byte("-wal"), "chatguard.db.before-restore-journal": []byte("-journal"),
+	})
+}
+
+// A restore completes an earlier one that was interrupted, before it begins.
+func TestRun_AfterInterrupted(t *testing.T) {
+	t.Parallel()
+	in := newInstallation(t)
+	path := in.places().Database
+	between := newDatabase(t, filepath.Join(t.TempDir(), "db"), "between")
+	persisttest.Must(t, os.WriteFile(path+persist.PartSuffix, between, 0o600))
+	persisttest.Must(t, os.WriteFile(path+persist.RestoringSuffix, []byte(`{"kept_suffix":".before-restore","parts":[1]}`), 0o600))
+	opts := in.options()
+	opts.OnlyDatabase = true
+	_, err := Run(ctx, in.backup, opts)
+	persisttest.Must(t, err)
+	in.wantFiles(t, map[string][]byte{
+		"chatguard.toml": in.old[configurationPart], "chatguard.db.token": in.old[loginPart],
+		"chatguard.db": in.now[databasePart], "chatguard.db.before-restore": in.old[databasePart], "chatguard.db.before-restore.2": between,
+	})
+}
+
 // steps are the steps of a restore of an installation at which a test kills it.
 func steps(in *installation) (before, after []string) {
 	after = []string{"marked"}
@@ -296,7 +332,7 @@ func steps(in *installation) (before, after []string) {
 // restoreUntilKilled restores into the folder of path. It prints each step, and waits for a line
 // after it.
 func restoreUntilKilled(ctx context.Context, path string) error {
-	in := &installation{folder: filepath.Dir(path), backup: os.Getenv("CHATGUARD_RESTORE_BACKUP")}
+	in := &installation{folder: filepath.Dir(path), backup: os.Getenv(backupVariable)}
 	reached = func(step string) {
 		os.Stdout.WriteString(step + "\n")
 		os.Stdin.Read(make([]byte, 1))
@@ -316,7 +352,7 @@ func TestRun_Killed(t *testing.T) {
 			in := newInstallation(t)
 			before, after := steps(in)
 			step := append(before, after...)[i]
-			c := persisttest.StartChild(t, "restore", in.places().Database, "CHATGUARD_RESTORE_BACKUP="+in.backup)
+			c := persisttest.StartChild(t, "restore", in.places().Database, backupVariable+"="+in.backup)
 			for at := c.Next(t); at != step; {
 				at = c.Tell(t, "")
 			}
