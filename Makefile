@@ -95,6 +95,7 @@ test-shared:
 test-deploy:
 	sh scripts/prepare-deploy.sh
 	go test -count=1 -timeout 60m -tags deploy ./packaging/...
+	go -C packaging/monitoring/schema test -count=1 .
 
 # Many kills, storms and random sequences, and each fuzz target for a minute. It takes hours.
 test-long:
@@ -113,6 +114,7 @@ check:
 	go -C examples/wschat vet -tags browser ./...
 	go -C examples/wschat mod tidy -diff
 	go -C examples/cluster vet -tags browser,caddy ./...
+	go -C packaging/monitoring/schema mod tidy -diff
 	for recipe in $(RECIPES); do go -C $$recipe mod tidy -diff || exit 1; done
 
 # The dashboard's modules: their types, and the tests that need no browser.
