@@ -1,7 +1,5 @@
 //go:build deploy
 
-// Package monitoring checks what Prometheus and Grafana make of chatguard: a real Prometheus reads
-// the metrics of a running chatguard.
 package monitoring
 
 import (
