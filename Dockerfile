@@ -12,12 +12,13 @@ COPY . .
 ARG TARGETOS
 ARG TARGETARCH
 ARG VERSION=unknown
+ARG REVISION
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    GOOS=$TARGETOS GOARCH=$TARGETARCH make build VERSION=$VERSION
+    GOOS=$TARGETOS GOARCH=$TARGETARCH make build VERSION=$VERSION COMMIT=$REVISION
 
 FROM scratch AS image
 ARG VERSION=unknown
-ARG REVISION=unknown
+ARG REVISION
 LABEL org.opencontainers.image.title="chatguard" \
       org.opencontainers.image.description="Gives every chatter a fair share of the conversation" \
       org.opencontainers.image.source="https://github.com/chatguard/chatguard" \

@@ -10,7 +10,7 @@ STAMP := -X main.stampedVersion=$(VERSION) -X main.stampedCommit=$(COMMIT) -X ma
 # The binary, for this machine, without the tables that only debuggers need, and with the dashboard's
 # files compressed.
 build:
-	go run ./web/pack
+	GOOS= GOARCH= go run ./web/pack
 	CGO_ENABLED=0 go build -trimpath -tags packed -ldflags "-s -w $(STAMP)" -o chatguard ./cmd/chatguard
 
 # Archives, packages, lists of parts and checksums for all systems, in the folder dist: a snapshot,

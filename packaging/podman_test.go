@@ -24,11 +24,10 @@ func newPodman(t *testing.T) *podman {
 	t.Helper()
 	p := &podman{t, t.TempDir()}
 	context := t.TempDir()
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(context, "chatguard"), "../cmd/chatguard")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
+	if out, err := exec.Command("make", "-C", "..", "build").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	copyFile(t, "../chatguard", filepath.Join(context, "chatguard"), 0o755)
 	copyFile(t, "container/data/README", filepath.Join(context, "packaging/container/data/README"), 0o644)
 	p.must("build", "--isolation", "chroot", "--format", "docker", "--target", "release", "--build-arg", "VERSION=1.2.3",
 		"--file", "../Dockerfile", "--tag", "chatguard", context)
