@@ -32,6 +32,10 @@ if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1; then
 		if { $as_root apt-get update && {
 			apt-cache show chromium-headless-shell >/dev/null 2>&1 || missing=$(echo "$missing" | sed 's/chromium-headless-shell/chromium/')
 		} && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
+			# Debian starts installed proxies on port 80. The tests start their own.
+			for proxy in caddy nginx; do
+				case "$missing" in *" $proxy"*) [ ! -d /run/systemd/system ] || $as_root systemctl disable --now --quiet $proxy >&2 ;; esac
+			done
 			missing=""
 		else
 			tail -n 20 "$log" >&2
