@@ -51,8 +51,8 @@ func TestGitignore_WrittenFiles(t *testing.T) {
 	p.Wait()
 	inUse := []string{"chatguard.db", "chatguard.db-wal", "chatguard.db-shm", "chatguard.db.lock", "chatguard.db.token", "chatguard.db.token.lock"}
 	written := listFiles(t, folder)
-	for _, name := range []string{ // left by a crash, a migration, an import and builds
-		"chatguard.db.v1", "chatguard.db.before-import", "chatguard.db.before-import.2", "chatguard-backup.db.chatguard-part", "chatguard-backup.db.chatguard-part-journal", "chatguard.jsonl.gz.chatguard-part",
+	for _, name := range []string{ // left by a crash, a migration, an import, a restore and builds
+		"chatguard.db.v1", "chatguard.db.before-import", "chatguard.db.before-import.2", "chatguard.db.before-restore", "chatguard.db.restoring", "chatguard.toml.before-restore", "chatguard.db.copying.chatguard-part", "backup.age", "chatguard-backup.db.chatguard-part", "chatguard-backup.db.chatguard-part-journal", "chatguard.jsonl.gz.chatguard-part",
 		"chatguard.db.token.123.new", "chatguard.toml.123.new", "chatguard", "chatguard.exe", "dist/chatguard_linux_amd64.tar.gz", "chatguard.test", "testdata/rapid/TestX/TestX.fail",
 		"internal/x/testdata/rapid/TestX/TestX.fail", "bench/testdata/rapid/TestX/TestX.fail", "examples/x/testdata/rapid/TestX/TestX.fail",
 	} {
