@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds a release into the folder dist, or into $DIST: a snapshot, or the release of the tag if HEAD
-# has one. It needs Go, git and make. With PUBLISH=yes, it uploads the release of a tag to GitHub,
-# which needs GITHUB_TOKEN.
+# Builds a release into the folder dist, or into $DIST: a snapshot, or the release of the tag if
+# HEAD has one. It needs Go, git and make. With PUBLISH=yes, it uploads the release of a tag to
+# GitHub, which needs GITHUB_TOKEN.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,8 @@ PATH=$GOBIN:$PATH
 
 # Without a remote, GoReleaser would take no commit as the source of a snapshot.
 if ! git remote get-url origin >/dev/null 2>&1; then
-	export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/chatguard/chatguard
+	export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url
+	export GIT_CONFIG_VALUE_0=https://github.com/chatguard/chatguard
 fi
 
 config=.goreleaser.yaml

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs after the files are installed. dpkg passes "configure" and, at an upgrade, the old version; rpm
-# passes how many versions are installed.
+# Runs after the files are installed. dpkg passes "configure" and, at an upgrade, the old version.
+# rpm passes how many versions are installed.
 set -e
 
 case "$1" in
@@ -14,7 +14,8 @@ if ! getent passwd chatguard >/dev/null; then
 	if command -v systemd-sysusers >/dev/null; then
 		systemd-sysusers chatguard.conf
 	else
-		useradd --system --user-group --home-dir /var/lib/chatguard --no-create-home --shell /usr/sbin/nologin chatguard
+		useradd --system --user-group --home-dir /var/lib/chatguard --no-create-home \
+			--shell /usr/sbin/nologin chatguard
 	fi
 fi
 # `chatguard login` may need the folder before the service has started once.
@@ -26,5 +27,6 @@ if [ -d /run/systemd/system ]; then
 	[ -z "$upgrade" ] || systemctl try-restart chatguard.service
 fi
 if [ -z "$upgrade" ]; then
-	echo "chatguard: name your channel in /etc/chatguard/chatguard.toml, then run: systemctl enable --now chatguard"
+	echo "chatguard: name your channel in /etc/chatguard/chatguard.toml."
+	echo "Then run: systemctl enable --now chatguard"
 fi

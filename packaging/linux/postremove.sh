@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs after the files are removed. The database and its backups stay, unless dpkg passes "purge". The
-# user stays, too, because files of other folders may belong to it.
+# Runs after the files are removed. The database and its backups stay, unless dpkg passes "purge".
+# The user stays, too, because files of other folders may belong to it.
 set -e
 
 case "$1" in
