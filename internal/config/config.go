@@ -222,6 +222,9 @@ func Load(path string, env func(string) (string, bool)) (Config, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return Config{}, &Error{File: path, Problem: "there is no such file: name another with --config, or write one with `chatguard init`"}
 	}
+	if info, failed := os.Stat(path); err != nil && failed == nil && info.IsDir() {
+		return Config{}, &Error{File: path, Problem: "is a folder: name the file in it"} // systems word this differently
+	}
 	if err != nil {
 		if cause := (*fs.PathError)(nil); errors.As(err, &cause) {
 			err = cause.Err // the Error already has the path

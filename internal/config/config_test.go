@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,7 +58,8 @@ func TestParse_DesignSample(t *testing.T) {
 }
 
 func TestParse_EveryValue(t *testing.T) {
-	got := mustParse(t, "/etc/chatguard/chatguard.toml", `
+	secret := filepath.VolumeName(t.TempDir()) + "/secret" // absolute on Windows, too
+	got := mustParse(t, "/etc/chatguard/chatguard.toml", strings.ReplaceAll(`
 		database = "data/chat.db"
 		timezone = "Asia/Kolkata"
 		flush_interval = "250ms"
@@ -126,7 +128,7 @@ func TestParse_EveryValue(t *testing.T) {
 		ladder = ["timeout refill", "ban"]
 		strike_every = "0s"
 		forget_after = "0s"
-	`, nil)
+	`, "/secret", secret), nil)
 	want := Config{
 		Path:          "/etc/chatguard/chatguard.toml",
 		Database:      filepath.FromSlash("/etc/chatguard/data/chat.db"),
@@ -150,14 +152,14 @@ func TestParse_EveryValue(t *testing.T) {
 		Shared: Shared{
 			Mode: ShareExact, URL: "rediss://chat@cache.internal:6380/1", Namespace: "chat-2", Node: "a.example", Timeout: 50 * time.Millisecond,
 			Interval: time.Second, Replicas: 1, Placement: PlaceTogether, Insecure: true,
-			TLSCA: filepath.FromSlash("/etc/chatguard/ca.pem"), TLSCert: filepath.FromSlash("/etc/chatguard/client.pem"), TLSKey: "/secret/client.pem",
+			TLSCA: filepath.FromSlash("/etc/chatguard/ca.pem"), TLSCert: filepath.FromSlash("/etc/chatguard/client.pem"), TLSKey: secret + "/client.pem",
 		},
 		Notices: Notices{Text: "@{name}, wait {wait} ({limit})", Cooldown: 90 * time.Second, Language: "en"},
 		Raid:    Raid{Lasts: time.Hour, Burst: 7, Refill: time.Second, FirstTimerBurst: 2, FirstTimerRefill: 5 * time.Second},
 		Web: Web{
 			Listen:         "localhost:0",
 			TLSCert:        filepath.FromSlash("/etc/chatguard/cert.pem"),
-			TLSKey:         "/secret/key.pem",
+			TLSKey:         secret + "/key.pem",
 			PublicURL:      "https://example.com/chat",
 			TrustedProxies: []Proxy{{netip.MustParsePrefix("10.0.0.7/32")}, {netip.MustParsePrefix("192.168.0.0/16")}},
 			Insecure:       true,
@@ -238,7 +240,7 @@ func TestLoad_Unreadable(t *testing.T) {
 	_, err := Load(missing, os.LookupEnv)
 	assertEqual(t, "missing", problem(t, err), missing+": there is no such file: name another with --config, or write one with `chatguard init`")
 	_, err = Load(dir, os.LookupEnv)
-	assertEqual(t, "folder", problem(t, err), dir+": can't be read: is a directory")
+	assertEqual(t, "folder", problem(t, err), dir+": is a folder: name the file in it")
 }
 
 // TestConfig_Fail checks that an error that only the use of a value shows names its line, or the
