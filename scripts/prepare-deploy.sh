@@ -13,6 +13,7 @@ podman podman crun netavark aardvark-dns
 buildah buildah
 docker-compose docker-compose
 wine wine wine64
+x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64
 promtool prometheus
 caddy caddy
 nginx nginx-light
