@@ -1,7 +1,9 @@
 package chat
 
 import (
+	"fmt"
 	"log/slog"
+	"strconv"
 	"testing"
 	"time"
 
@@ -55,4 +57,29 @@ func sumOf(counts []int64) (sum int64) {
 		sum += n
 	}
 	return sum
+}
+
+// BenchmarkDurations judges messages of many users in batches, without and with measuring; an
+// operation is a message.
+func BenchmarkDurations(b *testing.B) {
+	for _, size := range []int{1, 16} {
+		for name, read := range map[string]func() time.Time{"unmeasured": func() time.Time { return time.Time{} }, "measured": time.Now} {
+			b.Run(fmt.Sprintf("%d/%s", size, name), func(b *testing.B) {
+				guard, err := chatguard.New(enforcePolicy("delete"), nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				bot, batch := New(Options{Guard: guard}), make([]chatguard.Message, size)
+				at := monday
+				for n := 0; n < b.N; n += size {
+					at = at.Add(time.Millisecond)
+					for i := range batch {
+						batch[i] = message("", strconv.Itoa((n+i)%100_000))
+						batch[i].SentAt = at
+					}
+					bot.receive(b.Context(), b.Context(), read(), batch)
+				}
+			})
+		}
+	}
 }
