@@ -29,9 +29,10 @@ import (
 type files map[string]file
 
 type file struct {
-	kind           string
-	plain, gzipped []byte
-	tag            string // ETag of the content
+	kind    string
+	plain   []byte
+	gzipped func() []byte // compressed at the first call, so that the start doesn't wait for it
+	tag     string        // ETag of the content
 
 	// translations are the forms of a document, by language. They are nil for other files.
 	translations map[string]file
@@ -47,7 +48,7 @@ var kinds = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// newFiles returns the embedded files, compressed once.
+// newFiles returns the embedded files, read once.
 var newFiles = sync.OnceValues(func() (files, error) {
 	all := files{}
 	err := fs.WalkDir(static.Files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -63,16 +64,14 @@ var newFiles = sync.OnceValues(func() (files, error) {
 			notice := noticeOf(name, content)
 			content = append(notice, stripComments(content[len(notice):])...)
 		}
-		all[name], err = newFile(kind, content)
-		return err
+		all[name] = newFile(kind, content)
+		return nil
 	})
-	for _, document := range documents {
-		if err == nil {
-			all[document], err = newDocument(all, document)
-		}
-	}
 	if err != nil {
 		return nil, fmt.Errorf("web: embedded files: %w", err)
+	}
+	for _, document := range documents {
+		all[document] = newDocument(all, document)
 	}
 	all[""], all["lab"], all["overlay"], all[viewerPage] = all[indexFile], all[labFile], all[overlayFile], all[viewerFile]
 	return all, nil
@@ -142,12 +141,10 @@ var documents = []string{indexFile, labFile, overlayFile, viewerFile}
 const preloadsHere = "  <!-- modulepreload -->\n"
 
 // newDocument returns a document with its translations.
-func newDocument(all files, name string) (document file, err error) {
+func newDocument(all files, name string) (document file) {
 	translations := map[string]file{}
 	for _, tag := range language.All {
-		if translations[tag], err = newFile(kinds[".html"], translate(all, name, tag)); err != nil {
-			return document, err
-		}
+		translations[tag] = newFile(kinds[".html"], translate(all, name, tag))
 	}
 	document = translations[language.All[0]]
 	document.translations = translations
@@ -155,7 +152,7 @@ func newDocument(all files, name string) (document file, err error) {
 		sum := sha256.Sum256(found[1])
 		document.scripts += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	return document, nil
+	return document
 }
 
 // inlineScript matches a script in a document.
@@ -230,15 +227,16 @@ func modulesOf(all files, document string, imports *regexp.Regexp) []string {
 	return slices.Sorted(maps.Keys(needed))
 }
 
-func newFile(kind string, content []byte) (file, error) {
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
-	zip.Write(content) // writing to a buffer never fails
-	if err := zip.Close(); err != nil {
-		return file{}, err
-	}
+func newFile(kind string, content []byte) file {
+	gzipped := sync.OnceValue(func() []byte {
+		var packed bytes.Buffer
+		zip := gzip.NewWriter(&packed)
+		zip.Write(content) // writing to a buffer never fails
+		zip.Close()
+		return packed.Bytes()
+	})
 	sum := sha256.Sum256(content)
-	return file{kind: kind, plain: content, gzipped: packed.Bytes(), tag: hex.EncodeToString(sum[:8])}, nil
+	return file{kind: kind, plain: content, gzipped: gzipped, tag: hex.EncodeToString(sum[:8])}
 }
 
 func (f files) serve(w http.ResponseWriter, r *http.Request) error {
@@ -261,7 +259,7 @@ func (f files) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	content, tag := found.plain, found.tag
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		content, tag = found.gzipped, found.tag+"-gzip"
+		content, tag = found.gzipped(), found.tag+"-gzip"
 		header.Set("Content-Encoding", "gzip")
 	}
 	header.Set("Content-Type", found.kind)

@@ -105,13 +105,13 @@ func TestFiles_DocumentsAreSmall(t *testing.T) {
 			for _, found := range named.FindAllSubmatch(translation.plain, -1) {
 				needed[string(found[1])] = true
 			}
-			size := len(translation.gzipped)
+			size := len(translation.gzipped())
 			for name := range needed {
 				f, ok := all[name]
 				if !ok {
 					t.Errorf("%s in %s names %s, which doesn't exist", document, tag, name)
 				}
-				size += len(f.gzipped)
+				size += len(f.gzipped())
 			}
 			t.Logf("%s in %s: %d bytes gzip in %d files", document, tag, size, len(needed)+1)
 			if size > most {
