@@ -94,6 +94,7 @@ func checkRun(w *windows) {
 	if got, want := stateIn(w.chatguard("export", "-")), stateIn(w.linux("export", "-")); got != want || !strings.Contains(got, `"user_id":"check:7"`) {
 		w.Errorf("it exports\n%s\non Linux\n%s", got, want)
 	}
+	w.expect(0, "Restored the database", "restore", "copy.db")
 	if err := os.Chmod(filepath.Join(w.folder, "chatguard.db"), 0o644); err != nil {
 		w.Fatal(err)
 	}
