@@ -309,6 +309,8 @@ func TestService_BadSocket(t *testing.T) {
 			m := newManager(t)
 			_, configuration := startTwitch(t, "")
 			run := activate(configuration, c.file)
+			// The timeout only matters if a wrong socket is served.
+			defer time.AfterFunc(30*time.Second, func() { run.Process.Kill() }).Stop()
 			run.Env = append(os.Environ(), append([]string{asCommand + "=1", "NOTIFY_SOCKET=" + m.path, oneSocket, ourSocket}, c.env...)...)
 			out, err := run.CombinedOutput()
 			if string(out) != "chatguard: "+c.want+"\n" || run.ProcessState.ExitCode() != exitUsage {

@@ -51,6 +51,10 @@ func newManager(t *testing.T, log *slog.Logger, env ...string) (manager, *Notifi
 
 func (m manager) receive() string {
 	m.Helper()
+	// The timeout only matters if the program is broken.
+	if err := m.conn.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		m.Fatal(err)
+	}
 	text := make([]byte, 4096)
 	n, err := m.conn.Read(text)
 	if err != nil {
@@ -139,6 +143,7 @@ func TestSupervise_Stuck(t *testing.T) {
 	var problem atomic.Value
 	problem.Store("")
 	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
 	var supervising sync.WaitGroup
 	supervising.Go(func() {
 		n.Supervise(ctx, func() string { return "enforcing" }, func(limit time.Duration) string {
