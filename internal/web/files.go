@@ -30,13 +30,18 @@ type files map[string]file
 
 type file struct {
 	kind    string
-	plain   []byte
-	gzipped func() []byte // compressed at the first call, so that the start doesn't wait for it
-	tag     string        // ETag of the content
+	content func() fileContent // prepared at the first call, so that the start doesn't wait for it
 
 	// translations are the forms of a document, by language. They are nil for other files.
-	translations map[string]file
+	translations map[string]func() fileContent
 	scripts      string // sources of a document's inline scripts, for its content policy
+}
+
+// fileContent is what a file contains.
+type fileContent struct {
+	plain   []byte
+	gzipped func() []byte // compressed at the first call
+	tag     string        // ETag
 }
 
 // kinds maps the extensions of served files to content types; other embedded files, like licences,
@@ -48,7 +53,7 @@ var kinds = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// newFiles returns the embedded files, read once.
+// newFiles returns the embedded files.
 var newFiles = sync.OnceValues(func() (files, error) {
 	all := files{}
 	err := fs.WalkDir(static.Files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -56,15 +61,7 @@ var newFiles = sync.OnceValues(func() (files, error) {
 		if err != nil || entry.IsDir() || !served {
 			return err
 		}
-		content, err := fs.ReadFile(static.Files, name)
-		if err != nil {
-			return err
-		}
-		if path.Ext(name) == ".js" {
-			notice := noticeOf(name, content)
-			content = append(notice, stripComments(content[len(notice):])...)
-		}
-		all[name] = newFile(kind, content)
+		all[name] = file{kind: kind, content: sync.OnceValue(func() fileContent { return newContent(read(name)) })}
 		return nil
 	})
 	if err != nil {
@@ -76,6 +73,19 @@ var newFiles = sync.OnceValues(func() (files, error) {
 	all[""], all["lab"], all["overlay"], all[viewerPage] = all[indexFile], all[labFile], all[overlayFile], all[viewerFile]
 	return all, nil
 })
+
+// read returns what is served of an embedded file.
+func read(name string) []byte {
+	data, err := fs.ReadFile(static.Files, name)
+	if err != nil {
+		panic(err) // can't happen: the files are part of the binary
+	}
+	if path.Ext(name) == ".js" {
+		notice := noticeOf(name, data)
+		data = append(notice, stripComments(data[len(notice):])...)
+	}
+	return data
+}
 
 // without returns the files without those with some names.
 func (f files) without(names ...string) files {
@@ -141,14 +151,17 @@ var documents = []string{indexFile, labFile, overlayFile, viewerFile}
 const preloadsHere = "  <!-- modulepreload -->\n"
 
 // newDocument returns a document with its translations.
-func newDocument(all files, name string) (document file) {
-	translations := map[string]file{}
+func newDocument(all files, name string) file {
+	document := all[name]
+	source := document.content
+	modules := sync.OnceValue(func() []string { return firstModules(all, name) })
+	document.translations = map[string]func() fileContent{}
 	for _, tag := range language.All {
-		translations[tag] = newFile(kinds[".html"], translate(all, name, tag))
+		document.translations[tag] = sync.OnceValue(func() fileContent {
+			return newContent(translate(source().plain, slices.Concat(modules(), textModules(all, name, tag)), tag))
+		})
 	}
-	document = translations[language.All[0]]
-	document.translations = translations
-	for _, found := range inlineScript.FindAllSubmatch(document.plain, -1) {
+	for _, found := range inlineScript.FindAllSubmatch(source().plain, -1) {
 		sum := sha256.Sum256(found[1])
 		document.scripts += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
@@ -167,17 +180,17 @@ var textHere = regexp.MustCompile(`>\{([a-z-]+)\}<`)
 // translate returns a document that names its language, with its texts, and with a modulepreload
 // line for each module that it needs at first. Without these lines, a browser discovers the modules
 // one import after the other.
-func translate(all files, document, tag string) []byte {
+func translate(document []byte, modules []string, tag string) []byte {
 	var lines strings.Builder
-	for _, name := range append(firstModules(all, document), textModules(all, document, tag)...) {
+	for _, name := range modules {
 		fmt.Fprintf(&lines, "  <link rel=\"modulepreload\" href=\"%s\">\n", name)
 	}
-	content := bytes.Replace(all[document].plain, []byte(preloadsHere), []byte(lines.String()), 1)
-	content = textHere.ReplaceAllFunc(content, func(found []byte) []byte {
+	document = bytes.Replace(document, []byte(preloadsHere), []byte(lines.String()), 1)
+	document = textHere.ReplaceAllFunc(document, func(found []byte) []byte {
 		text := language.Document(tag).Text(string(bytes.Trim(found, "{}<>")), nil)
 		return []byte(">" + html.EscapeString(text) + "<")
 	})
-	return bytes.Replace(content, []byte(languageHere), []byte(`<html lang="`+tag+`">`), 1)
+	return bytes.Replace(document, []byte(languageHere), []byte(`<html lang="`+tag+`">`), 1)
 }
 
 // loadedTexts matches a call that loads texts.
@@ -186,8 +199,8 @@ var loadedTexts = regexp.MustCompile(`\bloadTexts\(([^)]*)\)`)
 // textModules returns the names of the modules with the texts that a document needs at first, in a
 // language.
 func textModules(all files, document, tag string) (names []string) {
-	for _, entry := range entryModule.FindAllSubmatch(all[document].plain, -1) {
-		for _, call := range loadedTexts.FindAllSubmatch(all[string(entry[1])].plain, -1) {
+	for _, entry := range entryModule.FindAllSubmatch(all[document].content().plain, -1) {
+		for _, call := range loadedTexts.FindAllSubmatch(all[string(entry[1])].content().plain, -1) {
 			for part := range strings.SplitSeq(string(call[1]), ",") {
 				names = append(names, "text/"+tag+"/"+strings.Trim(part, "\" \n")+".js")
 			}
@@ -217,26 +230,26 @@ func modulesOf(all files, document string, imports *regexp.Regexp) []string {
 			return
 		}
 		needed[name] = true
-		for _, found := range imports.FindAllSubmatch(all[name].plain, -1) {
+		for _, found := range imports.FindAllSubmatch(all[name].content().plain, -1) {
 			add(path.Join(path.Dir(name), string(found[1])))
 		}
 	}
-	for _, found := range entryModule.FindAllSubmatch(all[document].plain, -1) {
+	for _, found := range entryModule.FindAllSubmatch(all[document].content().plain, -1) {
 		add(string(found[1]))
 	}
 	return slices.Sorted(maps.Keys(needed))
 }
 
-func newFile(kind string, content []byte) file {
+func newContent(plain []byte) fileContent {
 	gzipped := sync.OnceValue(func() []byte {
 		var packed bytes.Buffer
 		zip := gzip.NewWriter(&packed)
-		zip.Write(content) // writing to a buffer never fails
+		zip.Write(plain) // writing to a buffer never fails
 		zip.Close()
 		return packed.Bytes()
 	})
-	sum := sha256.Sum256(content)
-	return file{kind: kind, plain: content, gzipped: gzipped, tag: hex.EncodeToString(sum[:8])}
+	sum := sha256.Sum256(plain)
+	return fileContent{plain: plain, gzipped: gzipped, tag: hex.EncodeToString(sum[:8])}
 }
 
 func (f files) serve(w http.ResponseWriter, r *http.Request) error {
@@ -253,18 +266,20 @@ func (f files) serve(w http.ResponseWriter, r *http.Request) error {
 	if found.scripts != "" {
 		header.Set("Content-Security-Policy", access.ContentPolicy+"; script-src 'self'"+found.scripts)
 	}
+	prepared := found.content
 	if found.translations != nil {
 		header.Set("Vary", "Accept-Encoding, Accept-Language, Cookie")
-		found = found.translations[language.Of(r)]
+		prepared = found.translations[language.Of(r)]
 	}
-	content, tag := found.plain, found.tag
+	served := prepared()
+	body, tag := served.plain, served.tag
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		content, tag = found.gzipped(), found.tag+"-gzip"
+		body, tag = served.gzipped(), served.tag+"-gzip"
 		header.Set("Content-Encoding", "gzip")
 	}
 	header.Set("Content-Type", found.kind)
 	header.Set("Cache-Control", "no-cache")
 	header.Set("ETag", `"`+tag+`"`)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 	return nil
 }

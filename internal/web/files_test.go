@@ -102,16 +102,16 @@ func TestFiles_DocumentsAreSmall(t *testing.T) {
 	for document, most := range map[string]int{indexFile: 150_000, labFile: 105_000, overlayFile: 15_000, viewerFile: 30_000} {
 		for tag, translation := range all[document].translations {
 			needed := map[string]bool{}
-			for _, found := range named.FindAllSubmatch(translation.plain, -1) {
+			for _, found := range named.FindAllSubmatch(translation().plain, -1) {
 				needed[string(found[1])] = true
 			}
-			size := len(translation.gzipped())
+			size := len(translation().gzipped())
 			for name := range needed {
 				f, ok := all[name]
 				if !ok {
 					t.Errorf("%s in %s names %s, which doesn't exist", document, tag, name)
 				}
-				size += len(f.gzipped())
+				size += len(f.content().gzipped())
 			}
 			t.Logf("%s in %s: %d bytes gzip in %d files", document, tag, size, len(needed)+1)
 			if size > most {
@@ -127,7 +127,7 @@ func TestFiles_NoticesOfLibraries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := string(all["vendor/uplot.js"].plain)
+	served := string(all["vendor/uplot.js"].content().plain)
 	if !strings.HasPrefix(served, "/**\n* Copyright (c) 2025, Leon Sorokin") || strings.Contains(served, "\n//") {
 		t.Errorf("served is %.300s", served)
 	}
@@ -151,7 +151,7 @@ func TestFiles_TextsOfDocuments(t *testing.T) {
 		var documents strings.Builder
 		for name, f := range all {
 			if f.translations != nil && name != "" {
-				documents.Write(f.translations[tag].plain)
+				documents.Write(f.translations[tag]().plain)
 			}
 		}
 		for name, text := range texts {
@@ -164,7 +164,7 @@ func TestFiles_TextsOfDocuments(t *testing.T) {
 		}
 	}
 	const noscript = "<noscript>JavaScript is off. Turn it on in your browser to use the Lab.</noscript>"
-	if lab := string(all[labFile].translations["en"].plain); !strings.Contains(lab, noscript) || !strings.Contains(lab, "<title>Lab – chatguard</title>") {
+	if lab := string(all[labFile].translations["en"]().plain); !strings.Contains(lab, noscript) || !strings.Contains(lab, "<title>Lab – chatguard</title>") {
 		t.Error(lab)
 	}
 }
@@ -174,7 +174,7 @@ func TestFiles_PreloadsOfFirstPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	index := string(all["index.html"].plain)
+	index := string(all["index.html"].translations["en"]().plain)
 	for name, isFirst := range map[string]bool{
 		"app/shell/main.js": true, "app/now/page.js": true, "app/core/state.js": true, "vendor/htm-preact.js": true,
 		"app/limits/page.js": false, "app/people/page.js": false, "app/records/audit-page.js": false, "app/shell/appearance.js": false,

@@ -110,7 +110,7 @@ var named = regexp.MustCompile(`(?:href|src)="([^"]+)"`)
 func labFiles(all files) files {
 	some := files{"": all[labFile], "lab": all[labFile], labFile: all[labFile]}
 	names := modulesOf(all, labFile, anyImport)
-	for _, found := range named.FindAllSubmatch(all[labFile].plain, -1) {
+	for _, found := range named.FindAllSubmatch(all[labFile].content().plain, -1) {
 		names = append(names, string(found[1]))
 	}
 	for _, tag := range language.All {

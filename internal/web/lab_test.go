@@ -217,9 +217,9 @@ func TestLabFiles(t *testing.T) {
 	}
 	some := labFiles(all)
 	for name, f := range some {
-		names := named.FindAllSubmatch(f.plain, -1)
+		names := named.FindAllSubmatch(f.content().plain, -1)
 		if path.Ext(name) == ".js" {
-			names = anyImport.FindAllSubmatch(f.plain, -1)
+			names = anyImport.FindAllSubmatch(f.content().plain, -1)
 		}
 		for _, found := range names {
 			if other := path.Join(path.Dir(name), string(found[1])); some[other].kind == "" {
@@ -231,7 +231,7 @@ func TestLabFiles(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "lab", "lab/main.js", "lab/engine.js", "style/lab.css", "favicon.svg", "app/core/api.js"} {
-		if len(some[name].plain) == 0 {
+		if f, ok := some[name]; !ok || len(f.content().plain) == 0 {
 			t.Errorf("%q isn't served", name)
 		}
 	}
