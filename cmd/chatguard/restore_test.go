@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // encryptedBackup makes an encrypted backup and returns its path.
@@ -113,20 +116,29 @@ func TestRestore_Killed(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "whole.db")
 	s.run("backup", whole)
 	for _, suffix := range []string{".chatguard-part", ".restoring", ".before-restore"} {
-		s.run("restore", whole)
-		if err := os.Remove(s.database() + ".before-restore"); err != nil {
-			t.Fatal(err)
+		for killed := false; !killed; { // a restore may end before its kill
+			s.run("restore", whole)
+			removeKept(t, s.database())
+			killed = killAtFile(t, s.chatguard("restore", copied), s.database()+suffix)
+			if !killed {
+				removeKept(t, s.database())
+			}
 		}
-		killAtFile(t, s.chatguard("restore", copied), s.database()+suffix)
 		if r := s.export(); len(r.timeline) != 0 && len(r.timeline) != 4 {
 			t.Errorf("killed at %s: there are %d messages", suffix, len(r.timeline))
 		}
 		if _, err := os.Stat(s.database() + ".restoring"); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("killed at %s: the marker is left, %v", suffix, err)
 		}
-		if err := os.Remove(s.database() + ".before-restore"); err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
+		removeKept(t, s.database())
+	}
+}
+
+// removeKept removes what a restore has kept, if anything.
+func removeKept(t *testing.T, database string) {
+	t.Helper()
+	if err := os.Remove(database + ".before-restore"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
 	}
 }
 
@@ -140,7 +152,15 @@ func TestRestore_Completed(t *testing.T) {
 	s.exhaustLimit("anna")
 	s.stop()
 	marker := s.database() + ".restoring"
-	if err := os.WriteFile(marker, []byte(`{"kept_suffix":".before-restore","parts":[1]}`), 0o600); err != nil {
+	staged, err := os.ReadFile(s.database() + ".chatguard-part")
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := filepath.EvalSymlinks(s.database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(marker, fmt.Appendf(nil, `{"kept_suffix":".before-restore","files":[{"part":1,"target":%q,"sha256":"%x"}]}`, target, sha256.Sum256(staged)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.export(); len(r.timeline) != 0 {
@@ -154,27 +174,33 @@ func TestRestore_Completed(t *testing.T) {
 	}
 }
 
-// killAtFile runs a command and kills it when a file appears, unless it ends before.
-func killAtFile(t *testing.T, command *exec.Cmd, file string) {
+// killAtFile runs a command and kills it when a file appears. It returns false if the command has
+// ended before, as it should.
+func killAtFile(t *testing.T, command *exec.Cmd, file string) (killed bool) {
 	t.Helper()
+	var said bytes.Buffer
+	command.Stderr = &said
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		command.Wait()
-	}()
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	look := time.NewTicker(100 * time.Microsecond)
+	defer look.Stop()
 	for {
+		var err error
 		select {
-		case <-ended:
-			return
-		default:
+		case err = <-ended:
+		case <-look.C:
+			if _, missing := os.Stat(file); missing != nil {
+				continue
+			}
+			command.Process.Kill() // fails if it has ended
+			err = <-ended
 		}
-		if _, err := os.Stat(file); err == nil {
-			command.Process.Kill()
-			<-ended
-			return
+		if err != nil && said.Len() > 0 {
+			t.Fatalf("%v: %s", err, &said)
 		}
+		return err != nil
 	}
 }

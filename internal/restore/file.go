@@ -1,6 +1,8 @@
 package restore
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -17,6 +19,7 @@ type file struct {
 	kept       string // where the file goes that was there before
 	isDatabase bool
 	written    bool
+	sum        string // SHA-256 of the new contents, in hex
 }
 
 // write writes the new file beside its place. It gets the owner of the file that it will replace,
@@ -31,9 +34,11 @@ func (f *file) write(contents io.Reader, mode fs.FileMode) error {
 		return persist.WriteError(f.target, err)
 	}
 	f.written = true
-	if _, err := io.Copy(targetWriter{out, f.target}, contents); err != nil {
+	sum := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(targetWriter{out, f.target}, sum), contents); err != nil {
 		return errors.Join(err, out.Close())
 	}
+	f.sum = hex.EncodeToString(sum.Sum(nil))
 	if err := errors.Join(f.prepare(out, mode), out.Sync(), out.Close()); err != nil {
 		return persist.WriteError(f.target, err)
 	}
@@ -76,11 +81,50 @@ func (w targetWriter) Write(p []byte) (int, error) {
 // not get the old one's log.
 var logSuffixes = []string{"-wal", "-journal"}
 
+// missingError means that a new file is neither staged nor in its place.
+type missingError struct{ staged string }
+
+func (e *missingError) Error() string { return e.staged + " is missing" }
+
+// check reports whether the new file is still to be moved. The error is a *missingError if the file
+// is neither staged nor in its place.
+func (f *file) check() (isStaged bool, err error) {
+	info, err := os.Lstat(f.staged)
+	if err == nil && info.Mode().IsRegular() {
+		return true, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	isPlaced, err := f.isPlaced()
+	if err == nil && !isPlaced {
+		err = &missingError{f.staged}
+	}
+	return false, err
+}
+
+// isPlaced reports whether the file in the place has the new contents.
+func (f *file) isPlaced() (bool, error) {
+	there, err := os.Open(f.target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer there.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, there); err != nil {
+		return false, err
+	}
+	return hex.EncodeToString(sum.Sum(nil)) == f.sum, nil
+}
+
 // place moves the new file to its place, and what was there to f.kept. It continues what a killed
 // process began.
 func (f *file) place() error {
-	if _, err := os.Lstat(f.staged); errors.Is(err, fs.ErrNotExist) {
-		return nil // done
+	if isStaged, err := f.check(); err != nil || !isStaged {
+		return err
 	}
 	if f.isDatabase {
 		for _, suffix := range logSuffixes {
@@ -130,13 +174,16 @@ func (f *file) putBack() error {
 	_, kept := os.Lstat(f.kept)
 	_, there := os.Lstat(f.target)
 	var err error
-	switch isPlaced := staged != nil; {
-	case kept == nil && (isPlaced || there != nil):
+	switch isMoved := staged != nil; {
+	case kept == nil && (isMoved || there != nil):
 		err = os.Rename(f.kept, f.target)
 	case kept == nil:
 		err = os.Remove(f.kept) // a second name of f.target
-	case isPlaced:
-		err = os.Remove(f.target) // there was none before
+	case isMoved: // there was none before, or it is already put back
+		var isPlaced bool
+		if isPlaced, err = f.isPlaced(); isPlaced {
+			err = os.Remove(f.target)
+		}
 	}
 	if err != nil || !f.isDatabase {
 		return err

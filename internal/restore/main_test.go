@@ -4,6 +4,9 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -36,6 +39,7 @@ type part struct {
 	name     string
 	contents []byte
 	at       time.Time
+	link     string // where a symbolic link leads; empty for a file
 }
 
 // seal returns an archive that is opened faster than a real one.
@@ -49,7 +53,11 @@ func seal(t *testing.T, files ...part) []byte {
 	persisttest.Must(t, err)
 	w := tar.NewWriter(sealed)
 	for _, f := range files {
-		persisttest.Must(t, w.WriteHeader(&tar.Header{Name: f.name, Mode: 0o640, Size: int64(len(f.contents)), ModTime: f.at, Format: tar.FormatPAX}))
+		header := tar.Header{Name: f.name, Mode: 0o640, Size: int64(len(f.contents)), ModTime: f.at, Format: tar.FormatPAX}
+		if f.link != "" {
+			header.Typeflag, header.Linkname = tar.TypeSymlink, f.link
+		}
+		persisttest.Must(t, w.WriteHeader(&header))
 		_, err := w.Write(f.contents)
 		persisttest.Must(t, err)
 	}
@@ -129,9 +137,9 @@ func login(token, user string) []byte {
 
 func (in *installation) parts() []part {
 	return []part{
-		{transfer.ConfigurationName, in.now[configurationPart], persisttest.Start},
-		{transfer.LoginName, in.now[loginPart], loginTimes.backup},
-		{transfer.DatabaseName, in.now[databasePart], persisttest.Start},
+		{name: transfer.ConfigurationName, contents: in.now[configurationPart], at: persisttest.Start},
+		{name: transfer.LoginName, contents: in.now[loginPart], at: loginTimes.backup},
+		{name: transfer.DatabaseName, contents: in.now[databasePart], at: persisttest.Start},
 	}
 }
 
@@ -148,6 +156,16 @@ func (in *installation) places() transfer.Installation {
 func (in *installation) names() [parts]string {
 	p := in.places()
 	return [parts]string{p.Configuration, p.Database, p.Login}
+}
+
+// mark writes the marker of a restore whose staged file is that of a part.
+func (in *installation) mark(t *testing.T, part int) {
+	t.Helper()
+	target := realFile(in.names()[part])
+	sum := sha256.Sum256(read(t, target+persist.PartSuffix))
+	data, err := json.Marshal(marker{keptSuffix, []markedFile{{part, target, hex.EncodeToString(sum[:])}}})
+	persisttest.Must(t, err)
+	persisttest.Must(t, os.WriteFile(in.places().Database+persist.RestoringSuffix, data, 0o600))
 }
 
 // options returns options for a restore of the installation.

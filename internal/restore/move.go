@@ -34,12 +34,23 @@ type move struct {
 	over   bool // nothing to discard
 }
 
-// marker is the content of the marker. It has no paths, because root may finish what another user
-// began: that user must not decide which files root moves.
+// marker is the content of the marker. Its paths are only compared with those of the present
+// installation, because root may finish what another user began: that user must not decide which
+// files root moves.
 type marker struct {
-	Suffix string `json:"kept_suffix"`
-	Parts  []int  `json:"parts"`
+	Suffix string       `json:"kept_suffix"`
+	Files  []markedFile `json:"files"`
 }
+
+// markedFile is a new file that a restore moves.
+type markedFile struct {
+	Part   int    `json:"part"`
+	Target string `json:"target"` // absolute, without symbolic links
+	SHA256 string `json:"sha256"` // of the new contents, in hex
+}
+
+// maxMarker is the maximum size of a marker.
+const maxMarker = 64 << 10
 
 func newMove(places transfer.Installation) *move {
 	m := &move{marker: places.Database + persist.RestoringSuffix}
@@ -56,7 +67,7 @@ func (m *move) commit() error {
 	mark := marker{Suffix: m.freeSuffix()}
 	for part, f := range m.files {
 		if f.written {
-			mark.Parts = append(mark.Parts, part)
+			mark.Files = append(mark.Files, markedFile{part, f.target, f.sum})
 			if err := atomicfile.SyncFolder(filepath.Dir(f.target)); err != nil {
 				return persist.WriteError(f.target, err)
 			}
@@ -94,16 +105,16 @@ func (m *move) freeSuffix() string {
 
 // apply does what the marker says, as far as it isn't done yet. If it can't, it undoes everything.
 func (m *move) apply(mark marker) error {
-	for _, part := range mark.Parts {
-		f := m.files[part]
+	for _, marked := range mark.Files {
+		f := m.files[marked.Part]
 		f.kept = f.target + mark.Suffix
 		if err := f.place(); err != nil {
 			return m.undo(mark, fmt.Errorf("%s can't be replaced (%w)", f.target, cause(err)))
 		}
 	}
-	for _, part := range mark.Parts {
-		if err := atomicfile.SyncFolder(filepath.Dir(m.files[part].target)); err != nil {
-			return persist.WriteError(m.files[part].target, err)
+	for _, marked := range mark.Files {
+		if err := atomicfile.SyncFolder(filepath.Dir(marked.Target)); err != nil {
+			return persist.WriteError(marked.Target, err)
 		}
 	}
 	reached("moved")
@@ -115,8 +126,8 @@ func (m *move) apply(mark marker) error {
 
 // undo puts everything back that was there before the move, which failed.
 func (m *move) undo(mark marker, failed error) error {
-	for _, part := range mark.Parts {
-		f := m.files[part]
+	for _, marked := range mark.Files {
+		f := m.files[marked.Part]
 		f.kept = f.target + mark.Suffix
 		if err := f.putBack(); err != nil {
 			return fmt.Errorf("%w, and %s can't be put back (%w): repeat the restore when they can be written", failed, f.target, cause(err))
@@ -160,6 +171,9 @@ func Finish(places transfer.Installation) (finished bool, err error) {
 	if _, restoring := persist.IsRestoring(places.Database); !restoring {
 		return false, nil
 	}
+	if err := checkLinks(places); err != nil {
+		return true, err
+	}
 	held, err := persist.Hold(places.Database)
 	if err != nil {
 		return false, err
@@ -185,14 +199,40 @@ func finishHeld(held *persist.Held, places transfer.Installation) error {
 	if err != nil {
 		return fmt.Errorf("%s, which an interrupted restore left, can't be read (%w): run this as the user who restored", name, cause(err))
 	}
-	return newMove(places).apply(mark)
+	return newMove(places).resume(mark)
+}
+
+// resume completes a move. Before it moves anything, it checks that this is possible. If it isn't,
+// the marker stays.
+func (m *move) resume(mark marker) error {
+	for _, marked := range mark.Files {
+		f := m.files[marked.Part]
+		if f.target != marked.Target {
+			return fmt.Errorf("an interrupted restore replaces %s, but here that file is %s: use the --config of that restore", marked.Target, f.target)
+		}
+		f.sum = marked.SHA256
+	}
+	for _, marked := range mark.Files {
+		f := m.files[marked.Part]
+		_, err := f.check()
+		switch {
+		case errors.As(err, new(*missingError)):
+			return fmt.Errorf("%s, which an interrupted restore wrote, is missing: put it back, or delete %s and restore again", f.staged, m.marker)
+		case err != nil:
+			return fmt.Errorf("%s, which an interrupted restore replaces, can't be read (%w): run this as the user who restored", f.target, cause(err))
+		}
+	}
+	return m.apply(mark)
 }
 
 func (m marker) check() error {
-	for _, part := range m.Parts {
-		if part < 0 || part >= parts {
+	for _, f := range m.Files {
+		if f.Part < 0 || f.Part >= parts {
 			return errors.New("unknown part")
 		}
+	}
+	if len(m.Files) == 0 {
+		return errors.New("no files")
 	}
 	if m.Suffix == "" || filepath.Base("x"+m.Suffix) != "x"+m.Suffix {
 		return errors.New("no suffix")
@@ -206,5 +246,5 @@ func readMarker(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, 1<<12))
+	return io.ReadAll(io.LimitReader(f, maxMarker))
 }

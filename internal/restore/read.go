@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"archive/tar"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -72,16 +73,18 @@ func (b *backup) openArchive(in io.Reader) error {
 		if err != nil {
 			return b.explain(err)
 		}
-		switch header.Name {
-		case transfer.DatabaseName:
+		switch {
+		case header.Typeflag != tar.TypeReg:
+			return fmt.Errorf("%s contains %q, which isn't a regular file: %s", b.name, header.Name, nameBackup)
+		case header.Name == transfer.DatabaseName:
 			b.database, b.end, b.outcome.At = r, func() error { return b.checkEnd(r) }, header.ModTime
 			return nil
-		case transfer.ConfigurationName:
+		case header.Name == transfer.ConfigurationName:
 			b.mode = 0o600 | header.FileInfo().Mode().Perm()&0o044
-			err = b.readSmall(r, &b.configuration)
-		case transfer.LoginName:
+			err = b.readSmall(r, header, &b.configuration)
+		case header.Name == transfer.LoginName:
 			b.loginAt = header.ModTime
-			err = b.readSmall(r, &b.login)
+			err = b.readSmall(r, header, &b.login)
 		default:
 			err = b.unknownFile(header.Name)
 		}
@@ -92,11 +95,14 @@ func (b *backup) openArchive(in io.Reader) error {
 }
 
 // readSmall reads a file into memory, unless only the database is restored.
-func (b *backup) readSmall(r io.Reader, into *[]byte) error {
+func (b *backup) readSmall(r io.Reader, header *tar.Header, into *[]byte) error {
 	if b.opts.OnlyDatabase {
 		return nil
 	}
-	data, err := io.ReadAll(io.LimitReader(r, maxSmallFile))
+	if header.Size > maxSmallFile {
+		return fmt.Errorf("%s contains a %s of more than %d MiB: restore without it with --only-database", b.name, header.Name, maxSmallFile>>20)
+	}
+	data, err := io.ReadAll(r)
 	*into = data
 	return err
 }

@@ -79,6 +79,9 @@ func Run(ctx context.Context, file string, opts Options) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, fmt.Errorf("the configuration in %s can't be used here: %w; restore without it with --only-database", file, err)
 	}
+	if err := checkLinks(places); err != nil {
+		return Outcome{}, err
+	}
 	held, err := persist.Hold(places.Database)
 	if err != nil {
 		return Outcome{}, err
@@ -200,10 +203,14 @@ func (r progressReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// realFile returns the file that a name leads to, so that a link to it stays a link.
+// realFile returns the file that a name leads to, so that a link to it stays a link. The result is
+// the same before and after the file is created.
 func realFile(name string) string {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		return real
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
+		return filepath.Join(folder, filepath.Base(name))
 	}
 	return name
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -184,6 +185,8 @@ func TestRun_Refused(t *testing.T) {
 		"archived: empty":           {seal(t, config, part{name: transfer.DatabaseName}), "is a database of another program"},
 		"archived: no database":     {seal(t, config), "contains no database"},
 		"archived: unknown":         {seal(t, part{name: "../../evil"}), `contains "../../evil", which this chatguard doesn't know: update chatguard`},
+		"archived: a link":          {seal(t, part{name: transfer.LoginName, link: "/etc/passwd"}), `contains "chatguard.db.token", which isn't a regular file`},
+		"archived: large login":     {seal(t, part{name: transfer.LoginName, contents: make([]byte, maxSmallFile+1)}), "contains a chatguard.db.token of more than 4 MiB: restore without it with --only-database"},
 		"archived: unknown at last": {seal(t, part{name: transfer.DatabaseName, contents: whole.now[databasePart]}, config), `contains "chatguard.toml", which`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -267,10 +270,88 @@ func TestRun_Links(t *testing.T) {
 	in.wantNew(t)
 }
 
+// TestFinish_AnotherConfiguration checks that a command with another configuration of the same
+// database moves nothing, and that one with the restore's configuration moves everything.
+func TestFinish_AnotherConfiguration(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"marked", "placed configuration", "moved"} {
+		in := newInstallation(t)
+		in.killAt(t, strings.Replace(step, "configuration", in.places().Configuration, 1))
+		names, err := os.ReadDir(in.folder)
+		persisttest.Must(t, err)
+		before := map[string][]byte{}
+		for _, name := range names {
+			if name.Name() == "chatguard.db.lock" {
+				continue // it names the last owner
+			}
+			before[name.Name()] = read(t, filepath.Join(in.folder, name.Name()))
+		}
+		places := in.places()
+		places.Configuration = filepath.Join(t.TempDir(), "other.toml")
+		finished, err := Finish(places)
+		if !finished {
+			t.Errorf("%s: the restore isn't noticed", step)
+		}
+		persisttest.WantError(t, err, "an interrupted restore replaces "+in.places().Configuration+", but here that file is "+places.Configuration+": use the --config of that restore")
+		in.wantFiles(t, before)
+		if finished, err := Finish(in.places()); !finished || err != nil {
+			t.Errorf("%s: finished %v, %v", step, finished, err)
+		}
+		in.wantNew(t)
+	}
+}
+
+// TestFinish_Missing checks that nothing is moved if a new file is missing, and that the marker stays
+// until the file is back.
+func TestFinish_Missing(t *testing.T) {
+	t.Parallel()
+	for part := range parts {
+		in := newInstallation(t)
+		in.killAt(t, "marked")
+		staged := in.names()[part] + persist.PartSuffix
+		away := filepath.Join(t.TempDir(), "away")
+		persisttest.Must(t, os.Rename(staged, away))
+		for range 2 {
+			finished, err := Finish(in.places())
+			if !finished {
+				t.Error("the restore isn't noticed")
+			}
+			persisttest.WantError(t, err, staged+", which an interrupted restore wrote, is missing: put it back, or delete "+in.places().Database+persist.RestoringSuffix+" and restore again")
+		}
+		for i, name := range in.names() {
+			if !bytes.Equal(read(t, name), in.old[i]) {
+				t.Errorf("%s has changed", name)
+			}
+		}
+		persisttest.Must(t, os.Rename(away, staged))
+		finished, err := Finish(in.places())
+		persisttest.Must(t, err)
+		if !finished {
+			t.Error("the restore isn't finished")
+		}
+		in.wantNew(t)
+	}
+}
+
+// A second putBack must not remove what the first one put back.
+func TestFile_PutBackTwice(t *testing.T) {
+	t.Parallel()
+	in := newInstallation(t)
+	m := newMove(in.places())
+	f := m.file(databasePart)
+	persisttest.Must(t, f.write(bytes.NewReader(in.now[databasePart]), 0o600))
+	f.kept = f.target + keptSuffix
+	persisttest.Must(t, f.place())
+	for range 2 {
+		persisttest.Must(t, f.putBack())
+		in.wantOld(t)
+	}
+}
+
 // TestFinish_Damaged checks that a marker decides nothing but how files are called.
 func TestFinish_Damaged(t *testing.T) {
 	t.Parallel()
-	for _, marker := range []string{"", "{", `{"kept_suffix":"/../x","parts":[1]}`, `{"kept_suffix":"","parts":[1]}`, `{"kept_suffix":".old","parts":[7]}`, `{"kept_suffix":".old","parts":[-1]}`} {
+	for _, marker := range []string{"", "{", `{"kept_suffix":"/../x","files":[{"part":1}]}`, `{"kept_suffix":"","files":[{"part":1}]}`, `{"kept_suffix":".old","files":[{"part":7}]}`, `{"kept_suffix":".old","files":[{"part":-1}]}`, `{"kept_suffix":".old"}`} {
 		in := newInstallation(t)
 		name := in.places().Database + persist.RestoringSuffix
 		persisttest.Must(t, os.WriteFile(name, []byte(marker), 0o600))
@@ -309,7 +390,7 @@ func TestRun_AfterInterrupted(t *testing.T) {
 	path := in.places().Database
 	between := newDatabase(t, filepath.Join(t.TempDir(), "db"), "between")
 	persisttest.Must(t, os.WriteFile(path+persist.PartSuffix, between, 0o600))
-	persisttest.Must(t, os.WriteFile(path+persist.RestoringSuffix, []byte(`{"kept_suffix":".before-restore","parts":[1]}`), 0o600))
+	in.mark(t, databasePart)
 	opts := in.options()
 	opts.OnlyDatabase = true
 	_, err := Run(ctx, in.backup, opts)
@@ -341,6 +422,16 @@ func restoreUntilKilled(ctx context.Context, path string) error {
 	return err
 }
 
+// killAt restores in a process, and kills it at a step.
+func (in *installation) killAt(t *testing.T, step string) {
+	t.Helper()
+	c := persisttest.StartChild(t, "restore", in.places().Database, backupVariable+"="+in.backup)
+	for at := c.Next(t); at != step; {
+		at = c.Tell(t, "")
+	}
+	c.Kill(t)
+}
+
 // TestRun_Killed kills a restore at each of its steps. Then everything is as before, or the next
 // command restores everything.
 func TestRun_Killed(t *testing.T) {
@@ -352,11 +443,7 @@ func TestRun_Killed(t *testing.T) {
 			in := newInstallation(t)
 			before, after := steps(in)
 			step := append(before, after...)[i]
-			c := persisttest.StartChild(t, "restore", in.places().Database, backupVariable+"="+in.backup)
-			for at := c.Next(t); at != step; {
-				at = c.Tell(t, "")
-			}
-			c.Kill(t)
+			in.killAt(t, step)
 			if i > 0 { // a program that doesn't know of restores must not open half of one
 				_, err := persist.Open(ctx, in.places().Database, nil)
 				persisttest.WantError(t, err, "a restore was interrupted: repeat it with `chatguard restore`")
