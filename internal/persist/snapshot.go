@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"time"
 )
 
 // Snapshot is a read-only view of a database, for long reads, whether or not a process owns the
@@ -92,10 +93,32 @@ func (s *Snapshot) Copy(ctx context.Context, target string, replace bool, began 
 	return d.Target, size, err
 }
 
+// temporarySuffix is the suffix of the file that Temporary writes, before PartSuffix.
+const temporarySuffix = ".copying"
+
+// abandonedAfter is for how long a temporary file is unchanged before it counts as abandoned. A
+// process that only reads its file needs less, even for a large one.
+const abandonedAfter = time.Hour
+
+// RemoveAbandoned removes the temporary file that a killed process may have left. A file that may
+// still be in use stays.
+func (s *Snapshot) RemoveAbandoned(now time.Time) error {
+	part := s.Path + temporarySuffix + PartSuffix
+	info, err := os.Lstat(part)
+	if err != nil || now.Sub(info.ModTime()) < abandonedAfter {
+		return nil
+	}
+	d := Draft{part: part}
+	if err := d.remove(); err != nil {
+		return fmt.Errorf("%s, which a killed backup left, can't be removed: make its folder writable for this user: %w", part, err)
+	}
+	return nil
+}
+
 // Temporary writes a copy of the database to a temporary file beside it, and calls use with the
 // file. Then it removes the file. If began isn't nil, Temporary calls it as Copy does.
 func (s *Snapshot) Temporary(ctx context.Context, began func(part string), use func(*os.File) error) error {
-	d, err := s.NewDraft(s.Path+".copying", true)
+	d, err := s.NewDraft(s.Path+temporarySuffix, true)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,14 @@ func Backup(ctx context.Context, path, target string, opts *Options) (Copy, erro
 	if src.IsEmpty() {
 		return Copy{}, persist.MissingError(src.Path)
 	}
-	return copyTo(ctx, src, target, opts.withDefaults())
+	made, err := copyTo(ctx, src, target, opts.withDefaults())
+	if err != nil {
+		return Copy{}, err
+	}
+	// The file of a killed BackupComplete isn't encrypted. This user may be unable to remove it, but
+	// may make backups.
+	_ = src.RemoveAbandoned(made.At)
+	return made, nil
 }
 
 // copyTo writes a copy to the file target.

@@ -299,6 +299,26 @@ func TestCopies_TwoToOneFile(t *testing.T) {
 	assertAlone(t, target)
 }
 
+// TestBackup_Abandoned checks that a backup removes the database that a killed encrypted backup
+// left, and leaves one alone that may be in use.
+func TestBackup_Abandoned(t *testing.T) {
+	t.Parallel()
+	path := newFilledDatabase(t)
+	left := path + ".copying" + persist.PartSuffix
+	for age, stays := range map[time.Duration]bool{59 * time.Minute: true, time.Hour: false} {
+		for _, name := range []string{left, left + "-journal"} {
+			persisttest.Must(t, os.WriteFile(name, nil, 0o600))
+			persisttest.Must(t, os.Chtimes(name, start.Add(-age), start.Add(-age)))
+		}
+		backUp(t, path)
+		for _, name := range []string{left, left + "-journal"} {
+			if _, err := os.Stat(name); (err == nil) != stays {
+				t.Errorf("%v old: %v", age, err)
+			}
+		}
+	}
+}
+
 func TestBackup_Stopped(t *testing.T) {
 	t.Parallel()
 	path, folder := newFilledDatabase(t), t.TempDir()
