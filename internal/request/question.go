@@ -38,7 +38,11 @@ func (e *NoAnswerError) Error() string {
 // owner may be any command that works on the database, or run in another container.
 func AskStatus(ctx context.Context, owned *persist.OwnedError, wait time.Duration) (s Status, err error) {
 	if owned.User != "" {
-		return s, fmt.Errorf("chatguard (process %d) uses the database %s as the user %s: run this as %[3]s or root", owned.PID, owned.Path, owned.User)
+		as := owned.User
+		if as != "root" {
+			as += " or root"
+		}
+		return s, fmt.Errorf("chatguard (process %d) uses the database %s as the user %s: run this as %s", owned.PID, owned.Path, owned.User, as)
 	}
 	asked, answered, err := send(owned.Path, questionName, Request{Do: Report})
 	if err != nil {

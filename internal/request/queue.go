@@ -2,6 +2,7 @@ package request
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,8 +35,11 @@ func (q Queue) take(part string) (waiting map[string]Request, failed error) {
 			continue // the file is still being written
 		}
 		var r Request
-		err := errors.Join(readPrivate(name, &r), os.Remove(name))
-		if err != nil {
+		read := readPrivate(name, &r)
+		if err := errors.Join(read, os.Remove(name)); err != nil {
+			if read != nil {
+				err = fmt.Errorf("the request in %s can't be read: run that command again, as the same user as chatguard or as root: %w", name, err)
+			}
 			failed = errors.Join(failed, err)
 			continue
 		}

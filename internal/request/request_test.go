@@ -45,7 +45,8 @@ func TestRequests_AreAnswered(t *testing.T) {
 		t.Errorf("the outcome is %v, %v", o, err)
 	}
 	writeFile(t, path+requestName+"C", "no request")
-	if asked, err := q.Take(); len(asked) != 0 || err == nil {
+	want := "the request in " + path + requestName + "C can't be read: run that command again, as the same user as chatguard or as root: "
+	if asked, err := q.Take(); len(asked) != 0 || err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("of what can't be read %v, %v", asked, err)
 	}
 	writeFile(t, path+requestName+"D", "from before the start")
@@ -108,9 +109,11 @@ func TestAskStatus_SendsNoSignal(t *testing.T) {
 	if left, err := filepath.Glob(path + "?*"); len(left) != 0 {
 		t.Errorf("left are %q, %v", left, err)
 	}
-	other := &persist.OwnedError{Path: path, PID: 1, User: "anna"}
-	if _, err := AskStatus(t.Context(), other, time.Hour); err == nil || !strings.HasSuffix(err.Error(), " as the user anna: run this as anna or root") {
-		t.Errorf("of another user's: %v", err)
+	for user, want := range map[string]string{"anna": " as the user anna: run this as anna or root", "root": " as the user root: run this as root"} {
+		other := &persist.OwnedError{Path: path, PID: 1, User: user}
+		if _, err := AskStatus(t.Context(), other, time.Hour); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("of another user's: %v", err)
+		}
 	}
 }
 
