@@ -50,7 +50,7 @@ The exit code is
   2  after wrong usage, or if the configuration can't be read
   3  if it isn't running
 
-For Nagios and its kin, in which 2 is critical and 3 is unknown, swap them: negate -u CRITICAL -c UNKNOWN chatguard status`,
+For Nagios and similar tools, in which 2 is critical and 3 is unknown, swap them: negate -u CRITICAL -c UNKNOWN chatguard status`,
 		Example: `  chatguard status
   chatguard status --json | jq .database_lag_seconds
   chatguard status --health --address http://127.0.0.1:8080`,

@@ -41,6 +41,9 @@ func TestStatus_OfRunning(t *testing.T) {
 		f.UptimeSeconds <= 0 || f.Version == "" || f.Address != "https://chat.example.org/guard/" || len(f.Connections) == 0 || !f.Connections[0].OK {
 		t.Errorf("the status is %+v, %+v", status, f)
 	}
+	if keys := decode[map[string]json.RawMessage](s, s.run("status", "--json")); string(keys["problems"]) != "[]" {
+		t.Errorf("the problems are %s, not an empty list", keys["problems"])
+	}
 	text := s.run("status")
 	for _, line := range []string{
 		"state       ok\n", fmt.Sprintf("process     %d, chatguard ", f.PID), "mode        enforces in gardenhour\n",
@@ -66,6 +69,7 @@ func TestStatus_OfRunning(t *testing.T) {
 		if _, _, code := s.runWithInput("", "status"); code != exitUsage {
 			t.Errorf("with a mistake in the configuration, the status ends with %d", code)
 		}
+		s.wantNoObject()
 		if err := os.WriteFile(s.configuration, whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -78,6 +82,16 @@ func TestStatus_OfRunning(t *testing.T) {
 	}
 	if status, code := s.status(); code != exitNotRunning || status.State != request.NotRunning || status.Figures != nil {
 		t.Errorf("after the stop: %d, %+v", code, status)
+	}
+}
+
+// wantNoObject checks that nothing is printed as JSON if the configuration can't be read.
+func (s *scene) wantNoObject() {
+	s.Helper()
+	for _, command := range []string{"status", "doctor"} {
+		if out, complaint, code := s.runWithInput("", command, "--json"); out != "" || complaint == "" || code != exitUsage {
+			s.Errorf("%s ends with %d, and prints %q and %q", command, code, out, complaint)
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func (a *App) processStatus() request.Status {
 			f.TokenState = string(token.State)
 		}
 	}
-	return request.Status{State: request.State(ready), Problems: slices.Concat([]string{}, problems), Figures: &f}
+	return request.Status{State: request.State(ready), Problems: append([]string{}, problems...), Figures: &f}
 }
 
 // channelModes returns the served channels with the mode of the policy in force. For a channel of
