@@ -26,13 +26,16 @@ func newLogHandler(out io.Writer, format string, level slog.Leveler, toJournal b
 	if toJournal {
 		severities = &severityWriter{out: out}
 		out = severities
-		if format == config.LogText {
-			options.ReplaceAttr = dropTime
-		}
+		options.ReplaceAttr = dropTime
 	}
 	var h slog.Handler = slog.NewTextHandler(out, options)
 	if format == config.LogJSON {
-		options.ReplaceAttr = durationsAsText
+		options.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
+			if toJournal {
+				a = dropTime(groups, a)
+			}
+			return durationsAsText(groups, a)
+		}
 		h = slog.NewJSONHandler(out, options)
 	}
 	if toJournal {

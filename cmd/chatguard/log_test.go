@@ -21,7 +21,7 @@ func TestLog_Forms(t *testing.T) {
 		{config.LogText, false, "time=… level=INFO msg=\"one line\" part=test text=\"a\\nb\" in.n=1 in.took=1.5s\n"},
 		{config.LogJSON, false, `{"time":…,"level":"INFO","msg":"one line","part":"test","text":"a\nb","in":{"n":1,"took":"1.5s"}}` + "\n"},
 		{config.LogText, true, "<6>level=INFO msg=\"one line\" part=test text=\"a\\nb\" in.n=1 in.took=1.5s\n"},
-		{config.LogJSON, true, `<6>{"time":…,"level":"INFO","msg":"one line","part":"test","text":"a\nb","in":{"n":1,"took":"1.5s"}}` + "\n"},
+		{config.LogJSON, true, `<6>{"level":"INFO","msg":"one line","part":"test","text":"a\nb","in":{"n":1,"took":"1.5s"}}` + "\n"},
 	} {
 		var out strings.Builder
 		log := slog.New(newLogHandler(&out, c.format, slog.LevelInfo, c.toJournal)).With("part", "test", "text", "a\nb").WithGroup("in")
