@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -105,12 +106,17 @@ func TestLogin_Refusals(t *testing.T) {
 	}
 }
 
+// Without a bot, the page asks and is refused each time, which is nothing to report in the log.
 func TestLogin_NoBot(t *testing.T) {
-	d := dash(t)
+	var logged lockedBuffer
+	d := dash(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&logged, nil)) })
 	for _, path := range []string{"/api/v1/login", "/api/v1/setup"} {
 		if a := d.do("GET", path, nil, asOwner); a.StatusCode != http.StatusNotImplemented {
 			t.Errorf("%s: %s: %s", path, a.Status, a.body)
 		}
+	}
+	if strings.Contains(logged.String(), "request refused") {
+		t.Errorf("logged: %s", logged.String())
 	}
 }
 

@@ -61,6 +61,28 @@ func TestNowPage_Accessible(t *testing.T) {
 	}
 }
 
+// TestNowPage_WaitFits checks that the wait of a row is never cut: the bar beside it is narrower then.
+func TestNowPage_WaitFits(t *testing.T) {
+	d := dash(t, addLimits(t, chatguard.Limit{Name: "hour", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour}))
+	w := d.open(1280, 900)
+	d.say(spammer, 1)
+	d.advance(27 * time.Second)
+	d.say(spammer, 1)
+	w.See(spammersRow)
+	for _, width := range []int64{360, 979, 980, 1280, 1359, 1360, 1679, 1680} {
+		w.Must(chromedp.EmulateViewport(width, 900))
+		w.See(fmt.Sprintf(`innerWidth === %d`, width))
+		cut := browsertest.Eval[string](w.Window, `(() => {
+			const cell = document.querySelector(".row .may-speak"), text = cell.querySelector(".left");
+			const isCut = text.scrollWidth > text.clientWidth || text.getBoundingClientRect().right > cell.getBoundingClientRect().right + 0.5;
+			return isCut ? text.innerText : "";
+		})()`)
+		if cut != "" {
+			t.Errorf("%d pixels: cut: %q", width, cut)
+		}
+	}
+}
+
 // openActivity opens the figures and the chart if they are folded.
 func (w *window) openActivity() {
 	w.Window.Helper()

@@ -91,7 +91,7 @@ func render(log *slog.Logger, w http.ResponseWriter, r *http.Request, err error)
 		p = New(http.StatusInternalServerError, "Something went wrong; chatguard's log has the details.").Because(err)
 	}
 	level := slog.LevelDebug
-	if p.Status >= http.StatusInternalServerError {
+	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusNotImplemented {
 		level = slog.LevelError
 	}
 	log.Log(r.Context(), level, "request refused", "method", r.Method, "path", r.URL.Path, "status", p.Status, "error", p.Error())
