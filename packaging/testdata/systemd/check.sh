@@ -66,15 +66,19 @@ refused systemctl restart chatguard
 sed -i 's/hall" "/hall/' "$config"
 
 echo "== the socket"
-systemctl start chatguard.socket
+systemctl start chatguard
+systemctl stop chatguard # systemd refuses the socket while the service runs
+systemctl enable --now chatguard.socket
 refused as_chatguard run 2>/tmp/by-hand
 grep -q '127.0.0.1:8080 is in use by systemd, for chatguard.socket: ' /tmp/by-hand
+systemctl start chatguard
 [ "$(page http://127.0.0.1:8080/)" = 200 ]
 [ "$(state ActiveState)" = active ]
 kill -KILL "$(state MainPID)"
 [ "$(page http://127.0.0.1:8080/)" = 200 ] # waits for the restart
 [ "$(state NRestarts)" = 1 ]
-systemctl stop chatguard.socket chatguard
+systemctl disable --now chatguard.socket
+systemctl stop chatguard
 
 echo "== a socket below 1024"
 override chatguard.socket '[Socket]' ListenStream= ListenStream=127.0.0.1:80
