@@ -23,7 +23,9 @@ var setups = []struct {
 }{
 	{"Caddy/root", startCaddy, "chat.example.org", "/", nil, browse},
 	{"Caddy/path", startCaddy, "www.example.org", "/guard/", nil, browse},
-	{"Caddy/path removed", startCaddy, "www.example.org", "/guard/", []string{"handle /guard/*", "handle_path /guard/*"}, noBrowser},
+	{"Caddy/path removed", startCaddy, "www.example.org", "/guard/", []string{
+		"handle @guard {", "redir /guard /guard/?{query}\n\thandle_path /guard/* {",
+	}, noBrowser},
 	{"nginx/root", startNginx, "chat.example.org", "/", nil, browse},
 	{"nginx/path", startNginx, "www.example.org", "/guard/", nil, browse},
 	{"nginx/path removed", startNginx, "www.example.org", "/guard/", []string{"proxy_pass http://chatguard;", "proxy_pass http://chatguard/;"}, noBrowser},
@@ -71,7 +73,11 @@ func (s *site) checkPage() {
 	s.expect(s.get("app/shell/main.js"), 200, "import")
 	s.expect(s.get("healthz"), 200, "ok")
 	s.expect(s.get("metrics"), 401, "")
-	s.expect(s.do("GET", strings.TrimSuffix(s.url, "/"), ""), 200, "<title>chatguard</title>")
+	bare := s.do("GET", strings.TrimSuffix(s.url, "/")+"?x=1", "")
+	s.expect(bare, 200, "<title>chatguard</title>")
+	if to := bare.Request.URL; to.RawQuery != "x=1" {
+		s.Errorf("without the slash: the query is lost: %s", to)
+	}
 	s.expect(s.do("GET", s.url+"nothing", ""), 404, "There is nothing here")
 	s.expect(s.do("POST", s.url+"api/v1/check", strings.Repeat(" ", 1<<20+1), "Content-Type", "application/json", "Authorization", "Bearer "+s.checks), 413, "/problem")
 	plain := s.do("GET", "http://"+s.plain+"/guard/", "", "Host", s.host)
