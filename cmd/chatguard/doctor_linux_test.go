@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"os/user"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -43,4 +46,75 @@ func TestOwner_AnotherUserIsNamed(t *testing.T) {
 		t.Errorf("status says %s, want %s", line, want)
 	}
 	s.stop()
+}
+
+// TestOwner_Hidden checks that a user who may not look into the database's folder isn't told that
+// no chatguard runs.
+func TestOwner_Hidden(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.makeReadable()
+	folder := filepath.Join(filepath.Dir(s.configuration), "private")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	database := filepath.Join(folder, "chatguard.db")
+	s.env = append(s.env, "CHATGUARD_DATABASE="+database)
+	s.start()
+	if os.Getuid() != 0 { // without root, make the folder unreadable instead
+		if err := os.Chmod(folder, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := me.Username
+	if who != "root" {
+		who += " or root"
+	}
+	dashboard, err := url.Parse(s.bot.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := s.withEnv(asNobody+"=1", "CHATGUARD_WEB_LISTEN="+dashboard.Host)
+	hidden := fmt.Sprintf("this user may not see who uses the database %s", database)
+	if line, want := other.forTest(t).checkRefused("status"), "chatguard can't be asked: "+hidden+": run this as "+who; line != want {
+		t.Errorf("status says %s, want %s", line, want)
+	}
+	out, _, code := other.runWithInput("", "doctor")
+	for _, want := range []string{
+		"problem  database       " + hidden + "\n                        run this as " + who + "\n",
+		"note     dashboard      " + dashboard.Host + " is in use, perhaps by the chatguard that uses the database: run this as " + who + "\n",
+	} {
+		if code != exitFailed || !strings.Contains(out, want) {
+			t.Errorf("the doctor ends with %d, and says\n%s\nwant %s", code, out, want)
+		}
+	}
+	if err := os.Chmod(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+}
+
+// TestDoctor_SocketUnitHoldsPort checks that the doctor knows the socket unit that has the port. The
+// only part of systemd is an imitation of systemctl.
+func TestDoctor_SocketUnitHoldsPort(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	folder, address := t.TempDir(), taken.Addr().String()
+	script := fmt.Sprintf("#!/bin/sh\nprintf 'ActiveState=active\\nListen=%s (Stream)\\n'\n", address)
+	if err := os.WriteFile(filepath.Join(folder, "systemctl"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := newScene(t, threeMessages).withEnv("CHATGUARD_WEB_LISTEN="+address, "PATH="+folder+":"+os.Getenv("PATH"))
+	out, _, _ := s.runWithInput("", "doctor")
+	if want := "ok       dashboard      systemd listens at " + address + ", by chatguard.socket, and passes that to chatguard's service\n"; !strings.Contains(out, want) {
+		t.Errorf("the doctor doesn't write\n%sbut\n%s", want, out)
+	}
 }

@@ -75,8 +75,9 @@ func (s *service) run(cmd *cobra.Command, path string, o runOptions) error {
 		return err
 	}
 	if o.noDatabase {
-		if err := persist.CheckOwner(cfg.Database); err != nil {
-			return err // otherwise two bots would act on each message
+		var owned *persist.OwnedError
+		if errors.As(persist.CheckOwner(cfg.Database), &owned) {
+			return owned // otherwise two bots would act on each message
 		}
 		cfg.NoDatabase = true
 	}
@@ -110,7 +111,8 @@ func (s *service) run(cmd *cobra.Command, path string, o runOptions) error {
 // chatguard itself.
 func explainInUse(ctx context.Context, cfg config.Config, err error) error {
 	if !cfg.NoDatabase {
-		if owned := persist.CheckOwner(cfg.Database); owned != nil {
+		var owned *persist.OwnedError
+		if errors.As(persist.CheckOwner(cfg.Database), &owned) {
 			return owned
 		}
 	}

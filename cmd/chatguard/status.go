@@ -115,12 +115,18 @@ func askStatus(ctx context.Context, o statusOptions) (s request.Status, err erro
 		database = config.DatabaseOf(o.config, os.LookupEnv)
 	}
 	var owned *persist.OwnedError
+	var hidden *persist.HiddenError
 	if database != "" {
-		errors.As(persist.CheckOwner(database), &owned)
+		unfree := persist.CheckOwner(database)
+		errors.As(unfree, &owned)
+		errors.As(unfree, &hidden)
 	}
 	switch {
 	case owned == nil && err != nil:
 		return s, err
+	case hidden != nil:
+		err = fmt.Errorf("chatguard can't be asked: %w", hidden)
+		return failedStatus(request.NoAnswer, err), err
 	case owned == nil:
 		err = fmt.Errorf("no chatguard uses the database %s: start it with `chatguard run`, or ask one that runs with --no-database by --address", database)
 		return failedStatus(request.NotRunning, err), err

@@ -33,7 +33,9 @@ type Doctor struct {
 	dial twitchbot.Dialer
 	// owner is the process that owns the database, most likely a running chatguard; nil if there is
 	// none.
-	owner   *persist.OwnedError
+	owner *persist.OwnedError
+	// hidden is why nobody can tell whether there is an owner; nil if that is known.
+	hidden  *persist.HiddenError
 	tokens  *token.Store
 	twitch  *twitchbot.Connection
 	entered chan struct{} // holds a value once a channel has been joined
@@ -49,7 +51,9 @@ type Doctor struct {
 // New returns a Doctor for a configuration. A nil dial means the machine's network.
 func New(cfg config.Config, dial twitchbot.Dialer) *Doctor {
 	d := &Doctor{cfg: cfg, Now: time.Now, dial: dial, entered: make(chan struct{}, 1), told: make(chan struct{}, 1)}
-	if errors.As(persist.CheckOwner(cfg.Database), &d.owner) {
+	owned := persist.CheckOwner(cfg.Database)
+	errors.As(owned, &d.hidden)
+	if errors.As(owned, &d.owner) {
 		// Check the token file's token, because the environment of the running chatguard may
 		// differ.
 		cfg.Twitch.Token, cfg.Twitch.RefreshToken = "", ""

@@ -23,6 +23,7 @@ import (
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/systemd"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/twitchsignin"
 )
@@ -138,6 +139,9 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 	path := d.cfg.Database
 	if d.owner != nil && d.owner.User != "" {
 		return []Finding{problemFrom(d.owner)}
+	}
+	if d.hidden != nil {
+		return []Finding{problemFrom(d.hidden)}
 	}
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -290,6 +294,12 @@ func (d *Doctor) checkAddress(ctx context.Context) Finding {
 		return problem("set listen, tls_cert and tls_key in [web] to what this machine has", "%v", err)
 	case d.owner != nil && answersAsChatguard(ctx, s):
 		return okFinding("%s is the dashboard of the running chatguard", s.Listen)
+	}
+	if unit := systemd.SocketUnit(ctx, s.Listen); unit != "" {
+		return okFinding("systemd listens at %s, by %s, and passes that to chatguard's service", s.Listen, unit)
+	}
+	if d.hidden != nil {
+		return noteFinding("%s is in use, perhaps by the chatguard that uses the database: run this as %s", s.Listen, d.hidden.Users())
 	}
 	return problemFrom(err)
 }

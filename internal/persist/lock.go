@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +38,28 @@ func (e *OwnedError) Error() string {
 		return fmt.Sprintf("database %s is in use by %s of the user %s: run this as %[3]s, or set another database", e.Path, owner, e.User)
 	}
 	return fmt.Sprintf("database %s is in use by %s: stop that first, or set another database", e.Path, owner)
+}
+
+// HiddenError says that this user may not find out whether a process owns the database.
+type HiddenError struct {
+	Path string
+	// User is the name of the user to whom the database or its folder belongs, or "".
+	User string
+}
+
+func (e *HiddenError) Error() string {
+	return fmt.Sprintf("this user may not see who uses the database %s: run this as %s", e.Path, e.Users())
+}
+
+// Users says which users may find it out.
+func (e *HiddenError) Users() string {
+	switch e.User {
+	case "":
+		return "the user that chatguard runs as"
+	case "root":
+		return e.User
+	}
+	return e.User + " or root"
 }
 
 // ownerLock is the ownership of a database: a lock on the file beside it. The operating system
@@ -86,15 +110,24 @@ func (l *ownerLock) tryLock() (locked bool, err error) {
 	return false, nil
 }
 
-// CheckOwner returns an *OwnedError if another process owns the database at path. It returns nil if
-// no process does, or if CheckOwner can't find out.
+// CheckOwner returns an *OwnedError if another process owns the database at path, and a
+// *HiddenError if this user lacks the permission to find out. It returns nil if no process does, or
+// if CheckOwner can't find out for another reason.
 func CheckOwner(path string) error {
+	named := path
 	path, err := realPath(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return hiddenError(named)
+	}
 	if err != nil {
 		return nil
 	}
 	name := path + ".lock"
-	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+	info, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrPermission) {
+		return hiddenError(path)
+	}
+	if err != nil || !info.Mode().IsRegular() {
 		return nil // the database never had an owner
 	}
 	lock := &ownerLock{file: flockFile(name)}
@@ -106,8 +139,29 @@ func CheckOwner(path string) error {
 		if user, pid, held := foreignLock(name); held {
 			return &OwnedError{Path: path, PID: pid, User: user}
 		}
+		if runtime.GOOS != "linux" { // only Linux has a list of locks
+			return hiddenError(name)
+		}
 	}
 	return lock.release()
+}
+
+// hiddenError returns the error for a database at path that this user may not see. It names the
+// owner of the innermost file or folder that the user may see.
+func hiddenError(path string) error {
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	for at := path; ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if err == nil {
+			user, _ := ownerOf(info)
+			return &HiddenError{Path: strings.TrimSuffix(path, ".lock"), User: user}
+		}
+		if at == filepath.Dir(at) {
+			return &HiddenError{Path: path}
+		}
+	}
 }
 
 // foreignDatabaseError returns the error for a database at path whose lock file this user may not

@@ -4,6 +4,7 @@ package persist
 
 import (
 	"bufio"
+	"io/fs"
 	"os"
 	"os/user"
 	"strconv"
@@ -22,12 +23,23 @@ func foreignLock(name string) (owner string, pid int, held bool) {
 	if !ok {
 		return "", 0, false
 	}
-	owner = strconv.FormatUint(uint64(stat.Uid), 10)
-	if known, err := user.LookupId(owner); err == nil {
-		owner = known.Username
-	}
+	owner, _ = ownerOf(info)
 	pid, held = findLockHolder(uint64(stat.Ino))
 	return owner, pid, held
+}
+
+// ownerOf returns the name or else the ID of the user to whom a file belongs, and whether that is
+// root. The name is empty if the system doesn't say.
+func ownerOf(info fs.FileInfo) (name string, isRoot bool) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", false
+	}
+	name = strconv.FormatUint(uint64(stat.Uid), 10)
+	if known, err := user.LookupId(name); err == nil {
+		name = known.Username
+	}
+	return name, stat.Uid == 0
 }
 
 // findLockHolder finds the holder of a lock on the file with that inode, in Linux's list of all

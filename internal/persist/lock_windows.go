@@ -1,4 +1,10 @@
 package persist
 
+import "io/fs"
+
 // foreignLock always returns zero values, because Windows has no list of locks.
 func foreignLock(string) (owner string, pid int, held bool) { return "", 0, false }
+
+// ownerOf always returns zero values: on Windows an error of permissions is no reason to suggest
+// another user.
+func ownerOf(fs.FileInfo) (name string, isRoot bool) { return "", false }
