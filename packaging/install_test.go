@@ -10,10 +10,15 @@ import (
 )
 
 // lifecycle installs, upgrades, removes and purges the package in a Debian of its own. A script
-// stands in for systemctl and writes down how it is called, because no systemd runs there.
+// stands in for systemctl, because no systemd runs there. It writes down how it is called, and fails
+// if its first argument is the one in /refused.
 const lifecycle = `set -ex
 mkdir -p /run/systemd/system
-printf '#!/bin/sh\necho "$@" >>/calls\n' >/usr/bin/systemctl
+cat >/usr/bin/systemctl <<'SH'
+#!/bin/sh
+echo "$@" >>/calls
+[ "$(cat /refused 2>/dev/null)" != "$1" ]
+SH
 chmod +x /usr/bin/systemctl
 called() {
 	printf '%s\n' "$@" | diff - /calls
@@ -34,9 +39,11 @@ code=0
 as_user chatguard run --config /etc/chatguard/chatguard.toml || code=$?
 [ "$code" = 2 ]
 # With a room of a chat server, it runs until it is told to stop.
-sed -i 's/^channels = \[\]  *# rooms.*/channels = ["lobby"]/; s/127.0.0.1:8080/127.0.0.1:0/' /etc/chatguard/chatguard.toml
+sed -i 's/^channels = \[\]  *# rooms.*/channels = ["lobby"]/; s/127.0.0.1:8080/127.0.0.1:0/' \
+	/etc/chatguard/chatguard.toml
 mkfifo /said
-setpriv --reuid chatguard --regid chatguard --clear-groups chatguard run --config /etc/chatguard/chatguard.toml >/said &
+setpriv --reuid chatguard --regid chatguard --clear-groups \
+	chatguard run --config /etc/chatguard/chatguard.toml >/said &
 exec 3</said
 read -r line <&3
 kill $!
@@ -49,9 +56,18 @@ called daemon-reload 'try-restart chatguard.service'
 grep -q lobby /etc/chatguard/chatguard.toml
 as_user chatguard token list --config /etc/chatguard/chatguard.toml | grep -q ^anna
 
+# The upgrade succeeds if the service doesn't start again, and says how to see why.
+echo try-restart >/refused
+dpkg -i /chatguard.deb >/upgrade 2>&1
+rm /refused
+called daemon-reload 'try-restart chatguard.service'
+grep -q 'systemctl status chatguard' /upgrade
+[ "$(dpkg-query --show --showformat '${db:Status-Status}' chatguard)" = installed ]
+
 # A removal stops everything, and keeps configuration and data.
 dpkg --remove chatguard
-called 'disable --now chatguard.service chatguard.socket chatguard-backup.timer' 'stop chatguard-backup.service' daemon-reload
+called 'disable --now chatguard.service chatguard.socket chatguard-backup.timer' \
+	'stop chatguard-backup.service' daemon-reload
 [ ! -e /usr/bin/chatguard ]
 grep -q lobby /etc/chatguard/chatguard.toml
 [ -s /var/lib/chatguard/chatguard.db ]
@@ -63,14 +79,16 @@ dpkg --purge chatguard
 [ ! -e /var/lib/chatguard ]
 `
 
-// TestDeb_Lifecycle checks what the package does when it is installed, upgraded, removed and purged.
+// TestDeb_Lifecycle checks what the package does when it is installed, upgraded, removed and
+// purged.
 func TestDeb_Lifecycle(t *testing.T) {
 	folder := t.TempDir()
-	copyFile(t, released(t, "chatguard_*_linux_amd64.deb"), filepath.Join(folder, "chatguard.deb"), 0o644)
+	deb := released(t, "chatguard_*_linux_amd64.deb")
+	copyFile(t, deb, filepath.Join(folder, "chatguard.deb"), 0o644)
 	if err := os.WriteFile(filepath.Join(folder, "lifecycle"), []byte(lifecycle), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	t.Log(output(t, exec.Command("mmdebstrap", "--format=null", "--variant=essential", "--include=passwd",
-		"--customize-hook=copy-in "+folder+"/chatguard.deb "+folder+"/lifecycle /",
+	t.Log(output(t, exec.Command("mmdebstrap", "--format=null", "--variant=essential",
+		"--include=passwd", "--customize-hook=copy-in "+folder+"/chatguard.deb "+folder+"/lifecycle /",
 		`--customize-hook=chroot "$1" sh /lifecycle`, "bookworm")))
 }

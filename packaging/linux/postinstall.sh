@@ -23,8 +23,11 @@ install -d -o chatguard -g chatguard -m 0700 /var/lib/chatguard
 
 if [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
-	# At an upgrade, what runs restarts. Nothing starts by itself.
-	[ -z "$upgrade" ] || systemctl try-restart chatguard.service
+	# At an upgrade, what runs restarts. Nothing starts by itself. A service that doesn't start again
+	# must not fail the upgrade: the package would stay half configured.
+	if [ -n "$upgrade" ] && ! systemctl try-restart chatguard.service; then
+		echo "chatguard: the service didn't start again. To see why: systemctl status chatguard" >&2
+	fi
 fi
 if [ -z "$upgrade" ]; then
 	echo "chatguard: name your channel in /etc/chatguard/chatguard.toml."
