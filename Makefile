@@ -105,12 +105,15 @@ test-long:
 	sh scripts/test-long.sh
 
 # Static checks: format, vet, module files. Tests that open a browser window have the build
-# constraint "browser".
+# constraint "browser". The dashboard's files in the form that releases have are tested, too.
 check:
 	@unformatted=$$(gofmt -l .) && { [ -z "$$unformatted" ] || { echo "not formatted (gofmt -w): $$unformatted"; exit 1; }; }
 	go vet ./...
 	go vet -tags browser,clocksteps,deploy,proxy ./...
 	go vet -tags generate ./cmd/chatguard
+	GOOS= GOARCH= go run ./web/pack
+	go vet -tags packed ./web/static
+	go test -tags packed ./web/static
 	go mod tidy -diff
 	go -C bench vet ./...
 	go -C bench mod tidy -diff
