@@ -23,7 +23,6 @@ var installed = []string{
 	"/usr/share/fish/vendor_completions.d/chatguard.fish",
 	"/usr/share/man/man1/chatguard.1.gz",
 	"/usr/share/man/man1/chatguard-run.1.gz",
-	"/usr/share/doc/chatguard/README.md",
 	"/usr/share/doc/chatguard/config.example.toml",
 	"/usr/share/doc/chatguard/changelog.gz",
 	"/usr/share/doc/chatguard/THIRD-PARTY-LICENSES.txt",

@@ -29,15 +29,18 @@ var platforms = []struct{ system, arch, archive string }{
 
 // archived returns files that the archive for a system holds.
 func archived(system string) []string {
-	files := []string{"README.md", "LICENSE", "CHANGELOG.md", "config.example.toml", "THIRD-PARTY-LICENSES.txt", "completions/chatguard.ps1"}
+	files := []string{"README.md", "LICENSE", "CHANGELOG.md", "config.example.toml",
+		"THIRD-PARTY-LICENSES.txt", "completions/chatguard.ps1"}
 	if system == "windows" {
 		return append(files, "chatguard.exe")
 	}
-	files = append(files, "chatguard", "man/chatguard.1.gz", "man/chatguard-run.1.gz", "completions/chatguard.bash", "completions/_chatguard", "completions/chatguard.fish")
-	if system == "linux" {
-		files = append(files, "systemd/chatguard.service", "systemd/chatguard.socket", "systemd/chatguard-backup.service", "systemd/chatguard-backup.timer")
+	files = append(files, "chatguard", "man/chatguard.1.gz", "man/chatguard-run.1.gz",
+		"completions/chatguard.bash", "completions/_chatguard", "completions/chatguard.fish")
+	if system == "darwin" {
+		return append(files, "launchd/com.github.chatguard.plist")
 	}
-	return files
+	return append(files, "systemd/chatguard.service", "systemd/chatguard.socket",
+		"systemd/chatguard-backup.service", "systemd/chatguard-backup.timer")
 }
 
 // TestRelease_Archives checks what the archives hold, and for which system and processor the
