@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -29,6 +30,9 @@ func TestImage(t *testing.T) {
 		{"size and labels", testImageSize}, {"demo", testImageDemo}, {"lab", testImageLab}, {"run", testImageRun},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(&podman{t, p.root}) })
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 {
+		t.Errorf("a container has changed %s: %+v, %v", os.DevNull, info, err)
 	}
 }
 

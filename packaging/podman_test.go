@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -19,30 +20,43 @@ type podman struct {
 	root string
 }
 
-// newPodman returns a podman with the image "chatguard", built from the Dockerfile and the binary.
+// newPodman returns a podman with the image "chatguard", built from the Dockerfile and the
+// release's program.
 func newPodman(t *testing.T) *podman {
 	t.Helper()
 	p := &podman{t, t.TempDir()}
-	context := t.TempDir()
-	if out, err := exec.Command("make", "-C", "..", "build").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := os.Mkdir(filepath.Join(p.root, "devices"), 0o700); err != nil {
+		t.Fatal(err)
 	}
-	copyFile(t, "../chatguard", filepath.Join(context, "chatguard"), 0o755)
-	copyFile(t, "container/data/README", filepath.Join(context, "packaging/container/data/README"), 0o644)
-	p.must("build", "--isolation", "chroot", "--format", "docker", "--target", "release", "--build-arg", "VERSION=1.2.3",
-		"--file", "../Dockerfile", "--tag", "chatguard", context)
+	context := t.TempDir()
+	program := filepath.Join(unpacked(t, "linux", runtime.GOARCH), "chatguard")
+	copyFile(t, program, filepath.Join(context, "chatguard"), 0o755)
+	const data = "container/data/README"
+	copyFile(t, data, filepath.Join(context, "packaging", data), 0o644)
+	p.must("build", "--isolation", "chroot", "--format", "docker", "--target", "release",
+		"--build-arg", "VERSION=1.2.3", "--file", "../Dockerfile", "--tag", "chatguard", context)
 	return p
 }
 
-// command returns a command of podman. crun refuses systems with both versions of control groups.
-// So on such a system podman doesn't see the second one.
+// enclosed runs a command with mounts of its own. crun gives the standard streams of a container to
+// the container's user, and most are /dev/null: so here, that is another file than this machine's.
+// crun refuses systems with both versions of control groups: so here, the second one isn't visible.
+const enclosed = `set -e
+mount -t tmpfs tmpfs "$0"
+mknod -m 666 "$0/null" c 1 3
+mount --bind "$0/null" /dev/null
+! mountpoint -q /sys/fs/cgroup/unified || umount /sys/fs/cgroup/unified
+exec "$@"`
+
+// command returns a command of podman, which needs root. The caller connects its output. Its input
+// is a pipe, and not this machine's /dev/null.
 func (p *podman) command(args ...string) *exec.Cmd {
-	args = append([]string{"podman", "--root", filepath.Join(p.root, "root"), "--runroot", filepath.Join(p.root, "run"), "--storage-driver", "vfs"}, args...)
-	const both = "/sys/fs/cgroup/unified"
-	if _, err := os.Stat(both); err == nil {
-		args = append([]string{"unshare", "--mount", "sh", "-c", "umount " + both + ` && exec "$@"`, "sh"}, args...)
-	}
-	return exec.Command(args[0], args[1:]...)
+	args = append([]string{"--mount", "sh", "-c", enclosed, filepath.Join(p.root, "devices"),
+		"podman", "--root", filepath.Join(p.root, "root"), "--runroot", filepath.Join(p.root, "run"),
+		"--storage-driver", "vfs"}, args...)
+	command := exec.Command("unshare", args...)
+	command.Stdin = strings.NewReader("")
+	return command
 }
 
 // must runs a command of podman and returns its output.
@@ -67,8 +81,9 @@ func (p *podman) refused(text string, args ...string) {
 // hardened are the options of each container: those of compose.yaml, and the network of this
 // machine. The limits are small, because podman would set higher ones than a sandbox allows.
 var hardened = []string{
-	"--read-only", "--read-only-tmpfs=false", "--cap-drop", "ALL", "--security-opt", "no-new-privileges",
-	"--network", "host", "--cgroups", "disabled", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024",
+	"--read-only", "--read-only-tmpfs=false", "--cap-drop", "ALL",
+	"--security-opt", "no-new-privileges", "--network", "host", "--cgroups", "disabled",
+	"--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024",
 }
 
 // runArguments returns the arguments that run a container of the image.
