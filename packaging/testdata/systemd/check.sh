@@ -1,12 +1,18 @@
 #!/bin/bash
-# Runs as root in a booted Debian with chatguard's units, and ends with "passed" if they do what they
-# should.
+# Runs as root in a booted Debian with chatguard's package, and ends with "passed" if its units do
+# what they should.
 set -euo pipefail
-trap 'echo "failed in line $LINENO"; systemctl status --no-pager --lines 30 chatguard chatguard.socket || true' ERR
+failed() {
+	echo "failed in line $1"
+	systemctl status --no-pager --lines 30 chatguard chatguard.socket || true
+}
+trap 'failed $LINENO' ERR
 
 config=/etc/chatguard/chatguard.toml
 state() { systemctl show --value --property "$1" "${2:-chatguard}"; }
-page() { curl --silent --show-error --max-time 30 --output /dev/null --write-out '%{http_code}' "$1"; }
+page() {
+	curl --silent --show-error --max-time 30 --output /dev/null --write-out '%{http_code}' "$1"
+}
 as_chatguard() { runuser -u chatguard -- chatguard "$@" --config "$config"; }
 refused() { # refused COMMAND…: the command must fail
 	if "$@"; then
@@ -30,7 +36,6 @@ override() { # override UNIT [LINE…]: replaces earlier overrides
 }
 
 echo "== start"
-install -d /etc/chatguard
 cat >"$config" <<'TOML'
 database = "/var/lib/chatguard/chatguard.db"
 
@@ -90,7 +95,8 @@ echo "== a socket open to other machines"
 override chatguard.socket '[Socket]' ListenStream= ListenStream=0.0.0.0:8080
 systemctl start chatguard.socket
 refused systemctl start chatguard
-[[ "$(state StatusText)" = "chatguard.socket: 0.0.0.0:8080 is open to other machines: set tls_cert "* ]]
+open="chatguard.socket: 0.0.0.0:8080 is open to other machines: set tls_cert "
+[[ "$(state StatusText)" = "$open"* ]]
 systemctl stop chatguard.socket
 override chatguard.socket
 
@@ -112,18 +118,22 @@ journalctl -u chatguard --output cat --priority warning | grep -q 'msg="twitch c
 refused ls /var/lib/systemd/coredump/* /var/lib/chatguard/core*
 
 echo "== the backup"
-override chatguard-backup.timer '[Timer]' OnCalendar= 'OnCalendar=*:*:*' RandomizedDelaySec=0 AccuracySec=1ms
-install -d -o chatguard -g chatguard -m 700 /var/lib/chatguard/backups
-for day in $(seq -w 1 20); do install -o chatguard -m 600 /dev/null "/var/lib/chatguard/backups/chatguard-202001${day}T040000Z.db"; done
-install -o chatguard -m 600 /dev/null /var/lib/chatguard/backups/mine.db
+override chatguard-backup.timer '[Timer]' OnCalendar= 'OnCalendar=*:*:*' RandomizedDelaySec=0 \
+	AccuracySec=1ms
+backups=/var/lib/chatguard/backups
+install -d -o chatguard -g chatguard -m 700 "$backups"
+for day in $(seq -w 1 20); do
+	install -o chatguard -m 600 /dev/null "$backups/chatguard-202001${day}T040000Z.db"
+done
+install -o chatguard -m 600 /dev/null "$backups/mine.db"
 systemctl start chatguard-backup.timer
 become 'cd /var/lib/chatguard/backups && ls chatguard-*.db | wc -l' 14
 systemctl stop chatguard-backup.timer
 become 'state ActiveState chatguard-backup.service' inactive
 [ "$(state Result chatguard-backup.service)" = success ]
-[ -f /var/lib/chatguard/backups/mine.db ]
+[ -f "$backups/mine.db" ]
 systemctl stop chatguard
-newest=$(find /var/lib/chatguard/backups -name 'chatguard-*.db' | sort | tail -n 1)
+newest=$(find "$backups" -name 'chatguard-*.db' | sort | tail -n 1)
 [ "$(stat -c '%U %a' "$newest")" = "chatguard 600" ]
 as_chatguard restore "$newest"
 systemctl start chatguard
