@@ -3,8 +3,8 @@
 #     docker build -t chatguard .
 #     docker run --rm -p 127.0.0.1:8080:8080 chatguard demo --listen 0.0.0.0:8080
 #
-# That builds the binary from this folder. With --target release, nothing is compiled: the image gets
-# the file BINARY of the context, which also needs the folder packaging/container/data.
+# That builds the binary from this folder. With --target release, nothing is compiled: the image
+# gets the file BINARY of the context, which also needs the folder packaging/container/data.
 
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 WORKDIR /src
@@ -27,7 +27,8 @@ LABEL org.opencontainers.image.title="chatguard" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
 COPY --chown=65532:65532 packaging/container/data /data
-# The only folder that can be written to is /data, also for the demo's temporary files.
+# The only folder that can be written to is /data, also for the demo's temporary files. A demo that
+# is killed leaves them in its volume. `docker run --rm` deletes a volume without a name.
 ENV PATH=/ TMPDIR=/data
 USER 65532:65532
 WORKDIR /data

@@ -10,8 +10,8 @@ import (
 )
 
 // lifecycle installs, upgrades, removes and purges the package in a Debian of its own. A script
-// stands in for systemctl, because no systemd runs there. It writes down how it is called, and fails
-// if its first argument is the one in /refused.
+// stands in for systemctl, because no systemd runs there. It writes down how it is called, and
+// fails if its first argument is the one in /refused.
 const lifecycle = `set -ex
 mkdir -p /run/systemd/system
 cat >/usr/bin/systemctl <<'SH'
