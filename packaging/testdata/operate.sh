@@ -1,7 +1,7 @@
 #!/bin/bash
-# The life of an installation on a machine without Go: start, sign in, back up, upgrade, restore, and
-# what the doctor says. The functions that install, upgrade and remove come from the file $1. It ends
-# with "passed" if all is well. No systemd runs here; TestUnits_Boot has one.
+# The life of an installation on a machine without Go: start, sign in, back up, upgrade, restore,
+# and what the doctor says. The functions that install, upgrade and remove come from the file $1. It
+# ends with "passed" if all is well. No systemd runs here; TestUnits_Boot has one.
 set -euo pipefail
 trap 'echo "failed in line $LINENO"' ERR
 # shellcheck source=/dev/null
@@ -22,8 +22,8 @@ end() { # stops chatguard, which ends without an error
 }
 ask() { # ask METHOD PATH BODY [HEADER…]: prints the answer's first line
 	exec 4<>"/dev/tcp/127.0.0.1/$port"
-	printf '%s %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n' \
-		"$1" "$2" "$port" "${#3}" >&4
+	printf '%s %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nConnection: close\r\n' "$1" "$2" "$port" >&4
+	printf 'Content-Type: application/json\r\nContent-Length: %d\r\n' "${#3}" >&4
 	[ $# = 3 ] || printf '%s\r\n' "${@:4}" >&4
 	printf '\r\n%s' "$3" >&4
 	head -n 1 <&4
@@ -46,7 +46,8 @@ link=$(chatguard signin --config "$config" | grep -o 'signin=[A-Za-z0-9_-]*')
 token=$(chatguard token make anna --role own --config "$config")
 server=$(chatguard token make server --role check --config "$config")
 [[ "$(ask GET /api/v1/channels '' "Authorization: Bearer $token")" = "HTTP/1.1 200"* ]]
-[[ "$(ask POST /api/v1/check '{"channel":"lobby","user_id":"1"}' "Authorization: Bearer $server")" = "HTTP/1.1 200"* ]]
+message='{"channel":"lobby","user_id":"1"}'
+[[ "$(ask POST /api/v1/check "$message" "Authorization: Bearer $server")" = "HTTP/1.1 200"* ]]
 
 echo "== status and doctor"
 chatguard status --config "$config"
@@ -55,7 +56,8 @@ chatguard doctor --json --config "$config"
 echo "== back up"
 printf 'a passphrase of five words' >"$folder/passphrase"
 chatguard backup --config "$config" "$folder/copy.db"
-chatguard backup --config "$config" --encrypt --passphrase-file "$folder/passphrase" "$folder/copy.age"
+chatguard backup --config "$config" --encrypt --passphrase-file "$folder/passphrase" \
+	"$folder/copy.age"
 
 echo "== upgrade"
 before=$(chatguard version)

@@ -1,4 +1,5 @@
-/* Programs of Go need ProcessPrng, which Wine 8 of Debian 12 lacks. This library has it, for tests. */
+/* Programs of Go need ProcessPrng, which Wine 8 of Debian 12 lacks. This library has it, for
+   tests. */
 #include <windows.h>
 
 BOOLEAN NTAPI SystemFunction036(PVOID, ULONG); /* RtlGenRandom */
