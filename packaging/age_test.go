@@ -47,7 +47,8 @@ func TestBackup_Age(t *testing.T) {
 	answerInTerminal(t, age, "secret")
 
 	names := strings.Fields(run("tar", "-tf", "backup.tar"))
-	if got, want := fmt.Sprint(names), "[chatguard.toml chatguard.db.token chatguard.db]"; got != want {
+	want := "[chatguard.toml chatguard.db.token chatguard.db]"
+	if got := fmt.Sprint(names); got != want {
 		t.Errorf("the archive has %s, want %s", got, want)
 	}
 	elsewhere := filepath.Join(folder, "elsewhere")

@@ -27,7 +27,8 @@ func TestImage(t *testing.T) {
 		name string
 		test func(p *podman)
 	}{
-		{"size and labels", testImageSize}, {"demo", testImageDemo}, {"lab", testImageLab}, {"run", testImageRun},
+		{"size and labels", testImageSize}, {"demo", testImageDemo},
+		{"lab", testImageLab}, {"run", testImageRun},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(&podman{t, p.root}) })
 	}
@@ -57,11 +58,13 @@ func testImageSize(p *podman) {
 		p.Fatal(err)
 	}
 	p.Logf("the image has %d bytes, compressed %d", size, packed)
-	if text := p.must("image", "inspect", "--format", "{{json .Labels}}", "chatguard"); !strings.Contains(text, `"org.opencontainers.image.version":"1.2.3"`) {
-		p.Errorf("the labels are %s", text)
+	labels := p.must("image", "inspect", "--format", "{{json .Labels}}", "chatguard")
+	if !strings.Contains(labels, `"org.opencontainers.image.version":"1.2.3"`) {
+		p.Errorf("the labels are %s", labels)
 	}
-	if text := p.must(runArguments([]string{"--rm"}, "version")...); !strings.Contains(text, "chatguard") {
-		p.Errorf("version prints %q", text)
+	version := p.must(runArguments([]string{"--rm"}, "version")...)
+	if !strings.Contains(version, "chatguard") {
+		p.Errorf("version prints %q", version)
 	}
 }
 
@@ -77,7 +80,8 @@ func (c *counter) Write(b []byte) (int, error) {
 // its link.
 func testImageDemo(p *podman) {
 	p.start("demo", nil, "demo", "--for", "8s", "--listen", "0.0.0.0:0")
-	link := regexp.MustCompile(`(http://127\.0\.0\.1:\d+/)#signin=(\w+)`).FindStringSubmatch(p.waitFor("demo", "Ctrl-C ends the demo", 1))
+	text := p.waitFor("demo", "Ctrl-C ends the demo", 1)
+	link := regexp.MustCompile(`(http://127\.0\.0\.1:\d+/)#signin=(\w+)`).FindStringSubmatch(text)
 	if link == nil {
 		p.Fatal("the demo printed no link")
 	}
@@ -98,20 +102,23 @@ func testImageDemo(p *podman) {
 
 func testImageLab(p *podman) {
 	p.start("lab", nil, "lab", "--listen", "0.0.0.0:0")
-	link := regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(p.waitFor("lab", "Ctrl-C ends the Lab", 1))
-	if status, text := answer(p.T, request(p.T, "GET", link, "")); status != http.StatusOK || !strings.Contains(text, "<title>") {
-		p.Errorf("the Lab answers %d %q", status, text)
+	text := p.waitFor("lab", "Ctrl-C ends the Lab", 1)
+	link := regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(text)
+	status, page := answer(p.T, request(p.T, "GET", link, ""))
+	if status != http.StatusOK || !strings.Contains(page, "<title>") {
+		p.Errorf("the Lab answers %d %q", status, page)
 	}
 }
 
 // testImageRun checks a chatguard that only the environment configures, with its data in a volume.
 func testImageRun(p *podman) {
-	address := "http://127.0.0.1:" + freePort(p.T) + "/"
+	port := freePort(p.T)
+	address := "http://127.0.0.1:" + port + "/"
 	options := []string{"--volume", "data:/data"}
 	for name, value := range map[string]string{
-		"CHECK_CHANNELS": "lobby", "POLICY_MODE": "enforce", "FLUSH_INTERVAL": "1s", "WEB_TOKEN": ownToken,
-		"WEB_LISTEN": "0.0.0.0" + address[len("http://127.0.0.1"):len(address)-1], "WEB_PUBLIC_URL": "https://chat.example.org",
-		"WEB_TRUSTED_PROXIES": "127.0.0.1",
+		"CHECK_CHANNELS": "lobby", "POLICY_MODE": "enforce", "FLUSH_INTERVAL": "1s",
+		"WEB_TOKEN": ownToken, "WEB_LISTEN": "0.0.0.0:" + port,
+		"WEB_PUBLIC_URL": "https://chat.example.org", "WEB_TRUSTED_PROXIES": "127.0.0.1",
 	} {
 		options = append(options, "--env", "CHATGUARD_"+name+"="+value)
 	}
@@ -148,8 +155,9 @@ func testImageRun(p *podman) {
 	}
 	p.must("start", "run")
 	p.awaitHealth(3)
-	if text := p.must("exec", "run", "chatguard", "export", "-"); strings.Count(text, `"user_id":"check:7"`) == 0 {
-		p.Errorf("after a restart the database has nothing about the user\n%s", text)
+	export := p.must("exec", "run", "chatguard", "export", "-")
+	if !strings.Contains(export, `"user_id":"check:7"`) {
+		p.Errorf("after a restart the database has nothing about the user\n%s", export)
 	}
 }
 
@@ -166,11 +174,15 @@ func (p *podman) awaitHealth(start int) {
 // checkUnprivileged checks what the kernel says about the container's process.
 func (p *podman) checkUnprivileged() {
 	p.Helper()
-	status, err := os.ReadFile("/proc/" + p.must("inspect", "--format", "{{.State.Pid}}", "run") + "/status")
+	pid := p.must("inspect", "--format", "{{.State.Pid}}", "run")
+	status, err := os.ReadFile("/proc/" + pid + "/status")
 	if err != nil {
 		p.Fatal(err)
 	}
-	for _, line := range []string{"Uid:\t65532\t65532", "Gid:\t65532\t65532", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1"} {
+	for _, line := range []string{
+		"Uid:\t65532\t65532", "Gid:\t65532\t65532",
+		"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1",
+	} {
 		if !strings.Contains(string(status), "\n"+line) {
 			p.Errorf("the process lacks %q:\n%s", line, status)
 		}
@@ -229,7 +241,8 @@ func TestCompose(t *testing.T) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	for line, times := range map[string]int{
-		"    read_only: true": 2, "    cap_drop:\n    - ALL": 2, "    - no-new-privileges:true": 2, "    restart: unless-stopped": 2,
+		"    read_only: true": 2, "    cap_drop:\n    - ALL": 2,
+		"    - no-new-privileges:true": 2, "    restart: unless-stopped": 2,
 		"CHATGUARD_WEB_PUBLIC_URL: https://chat.example.org": 1,
 	} {
 		if n := strings.Count(text, line); n != times {
@@ -239,7 +252,8 @@ func TestCompose(t *testing.T) {
 	if text, err := config("DOMAIN="); err == nil || !strings.Contains(text, "set it in .env") {
 		t.Errorf("without a domain: %v\n%s", err, text)
 	}
-	caddy := exec.Command("caddy", "validate", "--config", "container/Caddyfile", "--adapter", "caddyfile")
+	caddy := exec.Command("caddy", "validate", "--config", "container/Caddyfile",
+		"--adapter", "caddyfile")
 	caddy.Env = append(os.Environ(), "DOMAIN=chat.example.org")
 	if out, err := caddy.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -23,7 +23,8 @@ folder=/var/lib/chatguard
 chatguard() { setpriv --reuid chatguard --regid chatguard --clear-groups /usr/bin/chatguard "$@"; }
 install() {
 	dpkg --install /first.deb
-	sed -i "s/^channels = \[\]  *# rooms.*/channels = [\"lobby\"]/; s/127.0.0.1:8080/127.0.0.1:$port/" "$config"
+	sed -i "s/^channels = \[\]  *# rooms.*/channels = [\"lobby\"]/" "$config"
+	sed -i "s/127.0.0.1:8080/127.0.0.1:$port/" "$config"
 }
 upgrade() { dpkg --install /next.deb; }
 remove() {
@@ -54,7 +55,8 @@ func TestDeb_Operation(t *testing.T) {
 	content := filepath.Join(folder, "content")
 	output(t, exec.Command("dpkg-deb", "--raw-extract", first, content))
 	buildNext(t, filepath.Join(content, "usr/bin/chatguard"))
-	output(t, exec.Command("sed", "--in-place", "s/^Version: .*/Version: "+nextVersion+"/", filepath.Join(content, "DEBIAN/control")))
+	output(t, exec.Command("sed", "--in-place", "s/^Version: .*/Version: "+nextVersion+"/",
+		filepath.Join(content, "DEBIAN/control")))
 	if err := os.Remove(filepath.Join(content, "DEBIAN/md5sums")); err != nil {
 		t.Fatal(err)
 	}
@@ -63,18 +65,20 @@ func TestDeb_Operation(t *testing.T) {
 	operate(t, byPackage, "root", map[string]string{"first.deb": first, "next.deb": next})
 }
 
-// TestArchive_Operation runs testdata/operate.sh with the archive, in a Debian without Go, by a user
-// who isn't root.
+// TestArchive_Operation runs testdata/operate.sh with the archive, in a Debian without Go, by a
+// user who isn't root.
 func TestArchive_Operation(t *testing.T) {
 	next := filepath.Join(t.TempDir(), "next")
 	buildNext(t, next)
-	operate(t, byArchive, "somebody", map[string]string{"first.tar.gz": released(t, "chatguard_*_linux_amd64.tar.gz"), "next": next})
+	first := released(t, "chatguard_*_linux_amd64.tar.gz")
+	operate(t, byArchive, "somebody", map[string]string{"first.tar.gz": first, "next": next})
 }
 
 // buildNext builds a binary of nextVersion.
 func buildNext(t *testing.T, path string) {
 	t.Helper()
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X main.stampedVersion=v"+nextVersion, "-o", path, "../cmd/chatguard")
+	build := exec.Command("go", "build", "-trimpath",
+		"-ldflags", "-s -w -X main.stampedVersion=v"+nextVersion, "-o", path, "../cmd/chatguard")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	output(t, build)
 }
@@ -91,7 +95,8 @@ func operate(t *testing.T, functions, user string, files map[string]string) {
 	if err := os.WriteFile(filepath.Join(folder, "functions"), []byte(functions), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	said := output(t, exec.Command("mmdebstrap", "--format=null", "--variant=essential", "--include=passwd", "--customize-hook=sync-in "+folder+" /",
+	said := output(t, exec.Command("mmdebstrap", "--format=null", "--variant=essential",
+		"--include=passwd", "--customize-hook=sync-in "+folder+" /",
 		`--customize-hook=chroot "$1" useradd --create-home --uid 1000 somebody`,
 		`--customize-hook=chroot "$1" setpriv --reuid `+user+` --regid `+user+` --init-groups `+
 			`env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin bash /operate.sh /functions`, "bookworm"))

@@ -35,7 +35,8 @@ var configured = []string{"/etc/chatguard/chatguard.toml", "/etc/chatguard/envir
 func TestDeb_Content(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		deb := released(t, "chatguard_*_linux_"+arch+".deb")
-		if said := output(t, exec.Command("dpkg-deb", "--field", deb, "Architecture")); strings.TrimSpace(said) != arch {
+		said := output(t, exec.Command("dpkg-deb", "--field", deb, "Architecture"))
+		if strings.TrimSpace(said) != arch {
 			t.Errorf("%s is for %s", deb, said)
 		}
 		modes := map[string]string{}
@@ -43,7 +44,8 @@ func TestDeb_Content(t *testing.T) {
 			fields := strings.Fields(line) // mode, owner, size, date, time, name
 			modes[strings.TrimPrefix(fields[5], ".")] = fields[0] + " " + fields[1]
 		}
-		for _, path := range append(slices.Clone(installed), "/usr/share/zsh/vendor-completions/_chatguard", "/usr/share/doc/chatguard/copyright") {
+		for _, path := range append(slices.Clone(installed),
+			"/usr/share/zsh/vendor-completions/_chatguard", "/usr/share/doc/chatguard/copyright") {
 			want := "-rw-r--r-- root/root"
 			switch path {
 			case "/usr/bin/chatguard":
@@ -55,8 +57,9 @@ func TestDeb_Content(t *testing.T) {
 				t.Errorf("%s: %s is %q, want %q", deb, path, modes[path], want)
 			}
 		}
-		if said := strings.Fields(output(t, exec.Command("dpkg-deb", "--info", deb, "conffiles"))); !slices.Equal(said, configured) {
-			t.Errorf("the configuration files of %s are %q", deb, said)
+		conffiles := strings.Fields(output(t, exec.Command("dpkg-deb", "--info", deb, "conffiles")))
+		if !slices.Equal(conffiles, configured) {
+			t.Errorf("the configuration files of %s are %q", deb, conffiles)
 		}
 		t.Logf("%s: %.1f MB", arch, float64(size(t, deb))/1e6)
 	}
@@ -65,7 +68,9 @@ func TestDeb_Content(t *testing.T) {
 // TestDeb_Lintian checks the package against Debian's policy.
 func TestDeb_Lintian(t *testing.T) {
 	deb := released(t, "chatguard_*_linux_amd64.deb")
-	out, err := exec.Command("lintian", "--allow-root", "--fail-on", "error,warning", "--display-info", deb).CombinedOutput()
+	lintian := exec.Command("lintian", "--allow-root", "--fail-on", "error,warning",
+		"--display-info", deb)
+	out, err := lintian.CombinedOutput()
 	if err != nil {
 		t.Errorf("lintian: %v\n%s", err, out)
 	}
@@ -80,12 +85,14 @@ func TestRPM_Content(t *testing.T) {
 			t.Errorf("%s is for %s", rpm, said)
 		}
 		files := strings.Fields(output(t, exec.Command("rpm", "-qlp", rpm)))
-		for _, path := range append(slices.Clone(installed), "/usr/share/zsh/site-functions/_chatguard", "/usr/share/licenses/chatguard/LICENSE") {
+		for _, path := range append(slices.Clone(installed),
+			"/usr/share/zsh/site-functions/_chatguard", "/usr/share/licenses/chatguard/LICENSE") {
 			if !slices.Contains(files, path) {
 				t.Errorf("no %s in %s: %q", path, rpm, files)
 			}
 		}
-		if said := strings.Fields(output(t, exec.Command("rpm", "-qp", "--configfiles", rpm))); !slices.Equal(said, configured) {
+		said := strings.Fields(output(t, exec.Command("rpm", "-qp", "--configfiles", rpm)))
+		if !slices.Equal(said, configured) {
 			t.Errorf("the configuration files of %s are %q", rpm, said)
 		}
 		t.Logf("%s: %.1f MB", arch, float64(size(t, rpm))/1e6)

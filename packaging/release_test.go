@@ -56,11 +56,16 @@ func TestRelease_Archives(t *testing.T) {
 					t.Errorf("no %s in %q", folder+name, names)
 				}
 			}
-			program := extract(t, archive, folder+map[bool]string{false: "chatguard", true: "chatguard.exe"}[p.system == "windows"])
+			name := "chatguard"
+			if p.system == "windows" {
+				name = "chatguard.exe"
+			}
+			program := extract(t, archive, folder+name)
 			if system, arch := target(program); system != p.system || arch != p.arch {
 				t.Errorf("the program is for %s/%s", system, arch)
 			}
-			t.Logf("program %.1f MB, archive %.1f MB", float64(len(program))/1e6, float64(size(t, archive))/1e6)
+			t.Logf("program %.1f MB, archive %.1f MB",
+				float64(len(program))/1e6, float64(size(t, archive))/1e6)
 		})
 	}
 }
@@ -115,7 +120,9 @@ func target(program []byte) (system, arch string) {
 		return "darwin", map[macho.Cpu]string{macho.CpuAmd64: "amd64", macho.CpuArm64: "arm64"}[f.Cpu]
 	}
 	if f, err := pe.NewFile(r); err == nil {
-		return "windows", map[uint16]string{pe.IMAGE_FILE_MACHINE_AMD64: "amd64", pe.IMAGE_FILE_MACHINE_ARM64: "arm64"}[f.Machine]
+		return "windows", map[uint16]string{
+			pe.IMAGE_FILE_MACHINE_AMD64: "amd64", pe.IMAGE_FILE_MACHINE_ARM64: "arm64",
+		}[f.Machine]
 	}
 	return "", ""
 }
@@ -137,7 +144,8 @@ func TestRelease_Checksums(t *testing.T) {
 	checked := output(t, check)
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(sums), "chatguard_*.*"))
 	if err != nil || len(files) != 6+4+6 {
-		t.Fatalf("the release has %d files, want 6 archives, 4 packages and 6 SBOMs (%v)", len(files), err)
+		t.Fatalf("the release has %d files, want 6 archives, 4 packages and 6 SBOMs (%v)",
+			len(files), err)
 	}
 	for _, path := range files {
 		if !strings.Contains(checked, filepath.Base(path)+": OK\n") {
@@ -158,10 +166,12 @@ func TestRelease_Runs(t *testing.T) {
 			if err := json.Unmarshal([]byte(said), &version); err != nil {
 				t.Fatalf("%s: %v", said, err)
 			}
-			if version.Version != "v"+built.Version || version.Commit != built.Commit || version.Date == "" || version.Platform != "linux/"+run[0] {
+			if version.Version != "v"+built.Version || version.Commit != built.Commit ||
+				version.Date == "" || version.Platform != "linux/"+run[0] {
 				t.Errorf("version says %s, want version v%s and commit %s", said, built.Version, built.Commit)
 			}
-			runDemo(t, exec.Command(command[0], append(command[1:], "demo", "--no-browser", "--listen", "127.0.0.1:0")...))
+			runDemo(t, exec.Command(command[0],
+				append(command[1:], "demo", "--no-browser", "--listen", "127.0.0.1:0")...))
 		})
 	}
 }
@@ -209,8 +219,9 @@ func TestRelease_SBOM(t *testing.T) {
 		for _, c := range bom.Components {
 			parts[c.Name] = c.Version
 		}
-		if bom.BOMFormat != "CycloneDX" || bom.Metadata.Component.Name != "github.com/chatguard/chatguard" {
-			t.Errorf("%s is of %q in the format %q", path, bom.Metadata.Component.Name, bom.BOMFormat)
+		name := bom.Metadata.Component.Name
+		if bom.BOMFormat != "CycloneDX" || name != "github.com/chatguard/chatguard" {
+			t.Errorf("%s is of %q in the format %q", path, name, bom.BOMFormat)
 		}
 		for _, name := range []string{"modernc.org/sqlite", "github.com/spf13/cobra", "std"} {
 			if parts[name] == "" {
@@ -230,7 +241,8 @@ func TestRelease_ManPages(t *testing.T) {
 		t.Fatalf("%d pages: %v", len(pages), err)
 	}
 	output(t, exec.Command("mandoc", append([]string{"-T", "lint", "-W", "error"}, pages...)...))
-	shown := output(t, exec.Command("mandoc", "-T", "html", filepath.Join(folder, "man/chatguard-version.1")))
+	page := filepath.Join(folder, "man/chatguard-version.1")
+	shown := output(t, exec.Command("mandoc", "-T", "html", page))
 	if !strings.Contains(shown, "Print the version") || !strings.Contains(shown, "--json") {
 		t.Errorf("the page of version is\n%s", shown)
 	}
@@ -243,7 +255,8 @@ func TestRelease_Starter(t *testing.T) {
 	run := exec.Command(filepath.Join(folder, "chatguard"), "run", "--config", "linux/starter.toml")
 	out, err := run.CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), "twitch.channels: is empty") {
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 ||
+		!strings.Contains(string(out), "twitch.channels: is empty") {
 		t.Errorf("run ended with %v and said\n%s", err, out)
 	}
 }

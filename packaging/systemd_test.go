@@ -13,7 +13,9 @@ import (
 )
 
 // units are the units in the folder systemd.
-var units = []string{"chatguard.service", "chatguard.socket", "chatguard-backup.service", "chatguard-backup.timer"}
+var units = []string{
+	"chatguard.service", "chatguard.socket", "chatguard-backup.service", "chatguard-backup.timer",
+}
 
 // systemdRoot returns a folder that systemd-analyze accepts as a system: it has chatguard, a shell,
 // our units, and the targets of this machine.
@@ -53,7 +55,8 @@ func copyFile(t *testing.T, from, to string, mode os.FileMode) {
 
 // TestUnits_Verify checks that systemd accepts the units without a warning.
 func TestUnits_Verify(t *testing.T) {
-	verify := exec.Command("systemd-analyze", append([]string{"verify", "--root=" + systemdRoot(t)}, units...)...)
+	args := append([]string{"verify", "--root=" + systemdRoot(t)}, units...)
+	verify := exec.Command("systemd-analyze", args...)
 	if out, err := verify.CombinedOutput(); err != nil || len(out) != 0 {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
@@ -65,15 +68,19 @@ var exposure = regexp.MustCompile(`Overall exposure level for \S+: (\S+)`)
 // TestUnits_Security checks how much systemd takes away from the services.
 func TestUnits_Security(t *testing.T) {
 	root := systemdRoot(t)
-	for unit, most := range map[string]float64{"chatguard.service": 1.2, "chatguard-backup.service": 0.5} {
-		out, err := exec.Command("systemd-analyze", "security", "--no-pager", "--offline=true", "--root="+root, unit).CombinedOutput()
+	for unit, most := range map[string]float64{
+		"chatguard.service": 1.2, "chatguard-backup.service": 0.5,
+	} {
+		out, err := exec.Command("systemd-analyze", "security", "--no-pager", "--offline=true",
+			"--root="+root, unit).CombinedOutput()
 		found := exposure.FindSubmatch(out)
 		if err != nil || found == nil {
 			t.Fatalf("systemd-analyze security: %v\n%s", err, out)
 		}
 		t.Logf("exposure of %s: %s", unit, found[1])
 		if score, err := strconv.ParseFloat(string(found[1]), 64); err != nil || score > most {
-			t.Errorf("%s: exposure %s, want at most %.1f; what is left:\n%s", unit, found[1], most, remaining(string(out)))
+			t.Errorf("%s: exposure %s, want at most %.1f; what is left:\n%s",
+				unit, found[1], most, remaining(string(out)))
 		}
 	}
 }

@@ -18,7 +18,8 @@ func TestWindows(t *testing.T) {
 		name string
 		run  func(*windows)
 	}{
-		{"commands", checkCommands}, {"run", checkRun}, {"demo", checkDemo}, {"double-click", checkDoubleClick}, {"packages", checkPackages},
+		{"commands", checkCommands}, {"run", checkRun}, {"demo", checkDemo},
+		{"double-click", checkDoubleClick}, {"packages", checkPackages},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			sub := *w
@@ -37,7 +38,8 @@ func checkCommands(w *windows) {
 	for _, args := range [][]string{
 		{"replay", "--json", "chat.jsonl"},
 		{"replay", "--decisions", "chat.jsonl"},
-		{"resets", "--timezone", "Europe/Berlin", "--reset-at", "02:30", "--from", "2026-03-28", "--days", "3"}, // Windows has no such zones
+		{"resets", "--timezone", "Europe/Berlin", // Windows has no such zones
+			"--reset-at", "02:30", "--from", "2026-03-28", "--days", "3"},
 		{"licenses"},
 		{"help", "run"},
 	} {
@@ -46,7 +48,8 @@ func checkCommands(w *windows) {
 		}
 	}
 	w.write("path.toml", "database = \"C:\\chat\\chatguard.db\"\n")
-	if text, err := w.try(w.command("chatguard.exe", "doctor", "--config", "path.toml")); err == nil || !strings.Contains(text, `between double quotes, write \ as / or as \\`) {
+	text, err := w.try(w.command("chatguard.exe", "doctor", "--config", "path.toml"))
+	if err == nil || !strings.Contains(text, `between double quotes, write \ as / or as \\`) {
 		w.Errorf("a path with backslashes: %v\n%s", err, text)
 	}
 }
@@ -57,7 +60,8 @@ func recordedChat() string {
 	for second := range 60 {
 		for user, every := range []int{1, 7, 20} {
 			if second%every == 0 {
-				fmt.Fprintf(&b, "{\"at\":\"2026-03-14T20:00:%02dZ\",\"channel\":\"room\",\"user_id\":\"%d\",\"login\":\"user%[2]d\"}\n", second, user)
+				fmt.Fprintf(&b, `{"at":"2026-03-14T20:00:%02dZ","channel":"room",`+
+					`"user_id":"%d","login":"user%[2]d"}`+"\n", second, user)
 			}
 		}
 	}
@@ -68,19 +72,22 @@ func recordedChat() string {
 // written, which the Linux binary can read.
 func checkRun(w *windows) {
 	w.chatguard("init", "--check", "room", "--timezone", "Asia/Tokyo")
-	w.write("chatguard.toml", strings.Replace(w.read("chatguard.toml"), `"observe"`, `"enforce"`, 1)+"\n[web]\nlisten = \"127.0.0.1:0\"\n")
+	configuration := strings.Replace(w.read("chatguard.toml"), `"observe"`, `"enforce"`, 1)
+	w.write("chatguard.toml", configuration+"\n[web]\nlisten = \"127.0.0.1:0\"\n")
 	p, address := w.start("Dashboard: ", "run")
 	token := strings.TrimSpace(w.chatguard("token", "make", "server", "--role", "check"))
-	for i, want := range []string{`"allowed":true`, `"allowed":true`, `"allowed":true`, `"allowed":false`} {
-		answer, _ := w.ask("POST", address+"api/v1/check", `{"channel":"room","user_id":"7","login":"anna"}`, "Authorization: Bearer "+token)
-		if !strings.Contains(answer, want) {
+	const message = `{"channel":"room","user_id":"7","login":"anna"}`
+	for i, allowed := range []bool{true, true, true, false} {
+		answer, _ := w.ask("POST", address+"api/v1/check", message, "Authorization: Bearer "+token)
+		if want := fmt.Sprintf(`"allowed":%t`, allowed); !strings.Contains(answer, want) {
 			w.Errorf("check %d says %s, want %s", i+1, answer, want)
 		}
 	}
 	w.expect(0, "state       ok", "status")
 	w.expect(1, "is in use by process", "run")
 	w.expect(0, "chatguard.db, in use by process", "doctor")
-	w.write("chatguard.toml", strings.Replace(w.read("chatguard.toml"), `refill = "4s"`, `refill = "5s"`, 1))
+	configuration = strings.Replace(w.read("chatguard.toml"), `refill = "4s"`, `refill = "5s"`, 1)
+	w.write("chatguard.toml", configuration)
 	w.expect(0, "loaded chatguard.toml: changed limit", "reload")
 	w.expect(0, "nothing has changed", "reload")
 	w.expect(0, "Wrote ", "backup", "copy.db")
@@ -91,7 +98,8 @@ func checkRun(w *windows) {
 		w.Error("after Ctrl-C the log isn't merged into the database")
 	}
 	w.expect(3, "", "status")
-	if got, want := stateIn(w.chatguard("export", "-")), stateIn(w.linux("export", "-")); got != want || !strings.Contains(got, `"user_id":"check:7"`) {
+	got, want := stateIn(w.chatguard("export", "-")), stateIn(w.linux("export", "-"))
+	if got != want || !strings.Contains(got, `"user_id":"check:7"`) {
 		w.Errorf("it exports\n%s\non Linux\n%s", got, want)
 	}
 	w.expect(0, "Restored the database", "restore", "copy.db")
@@ -122,10 +130,13 @@ func checkDemo(w *windows) {
 	if cookie == "" {
 		w.Fatalf("signing in: %s", answer)
 	}
-	if status, _ := w.ask("GET", address+"api/v1/status", "", "Cookie: "+cookie); !strings.Contains(status, `"name":"owner"`) {
+	status, _ := w.ask("GET", address+"api/v1/status", "", "Cookie: "+cookie)
+	if !strings.Contains(status, `"name":"owner"`) {
 		w.Errorf("signed in as %.300s", status)
 	}
-	if summary, err := w.interrupt(p); !strings.Contains(summary, "messages") || err != nil && !strings.Contains(p.log.String(), noRemoval) {
+	summary, err := w.interrupt(p)
+	if !strings.Contains(summary, "messages") ||
+		err != nil && !strings.Contains(p.log.String(), noRemoval) {
 		w.Errorf("the demo ends with %v and says\n%s%s", err, summary, p.log)
 	}
 }
@@ -140,7 +151,8 @@ func checkDoubleClick(w *windows) {
 	c := w.command("explorer.exe", `.\chatguard.exe`)
 	c.Stdin = strings.NewReader("\n\n\n") // no channel, no room, and Enter
 	text, err := w.try(c)
-	if err == nil || !strings.Contains(text, "Twitch channel") || !strings.HasSuffix(strings.TrimSpace(text), "Press Enter to close this window.") {
+	if err == nil || !strings.Contains(text, "Twitch channel") ||
+		!strings.HasSuffix(strings.TrimSpace(text), "Press Enter to close this window.") {
 		w.Errorf("a double-click: %v\n%s", err, text)
 	}
 	c = w.command("chatguard.exe")
@@ -168,12 +180,16 @@ var packages = map[string][]string{
 		"TestRewrite",    // root may write to any file
 	},
 	"../internal/persist": {
-		"TestOpen_DanglingLink", "TestLockFile_Link", "TestDraft_LinkAppearsDuringCopy", "TestOpen_OneOwner", // symbolic links
-		"TestCheckMode", "TestOpen_ReadableByOthers", "TestMigrate_EntriesOfVersion1", // modes of Unix
+		// Symbolic links.
+		"TestOpen_DanglingLink", "TestLockFile_Link", "TestDraft_LinkAppearsDuringCopy",
+		"TestOpen_OneOwner",
+		// Modes of Unix.
+		"TestCheckMode", "TestOpen_ReadableByOthers", "TestMigrate_EntriesOfVersion1",
 		"TestOpen_StrangeFileNames", // Windows refuses them
 		// Windows doesn't let go of an open file's name.
-		"TestRestart_ReplacedFile", "TestRescue_MisplacedFile", "^TestSettings_PendingWhileFailing$/replaced",
-		"^TestChanges_PendingWhileFailing$/replaced", "^TestFailure_VisibleAndPasses$/replaced", "^TestTimeline_KeepsOrder$/replaced",
+		"TestRestart_ReplacedFile", "TestRescue_MisplacedFile",
+		"^TestSettings_PendingWhileFailing$/replaced", "^TestChanges_PendingWhileFailing$/replaced",
+		"^TestFailure_VisibleAndPasses$/replaced", "^TestTimeline_KeepsOrder$/replaced",
 	},
 }
 
@@ -182,10 +198,12 @@ func checkPackages(w *windows) {
 	for name, skipped := range packages {
 		program := strings.ReplaceAll(strings.TrimPrefix(name, "../"), "/", "-") + ".test.exe"
 		w.goBuild("windows", program, "test", "-c", name)
-		c := w.command(filepath.Join(w.folder, program), "-test.short", "-test.timeout=10m", "-test.skip="+strings.Join(skipped, "|"))
+		c := w.command(filepath.Join(w.folder, program), "-test.short", "-test.timeout=10m",
+			"-test.skip="+strings.Join(skipped, "|"))
 		c.Dir = w.source(name)
 		text, err := w.try(c)
-		if failures := realFailures(text); failures != "" || err != nil && !strings.Contains(text, noRemoval) {
+		failures := realFailures(text)
+		if failures != "" || err != nil && !strings.Contains(text, noRemoval) {
 			w.Errorf("%s: %v\n%s", name, err, failures)
 		}
 	}
@@ -201,7 +219,8 @@ func realFailures(text string) (failures string) {
 		line = strings.TrimRight(line, "\r\n")
 		switch word := strings.TrimSpace(line); {
 		case strings.Contains(word, "TempDir RemoveAll cleanup") && strings.HasSuffix(word, noRemoval):
-		case strings.HasPrefix(word, "--- FAIL:"), word == "FAIL", word == "PASS", word == "", logged.MatchString(word):
+		case strings.HasPrefix(word, "--- FAIL:"), word == "FAIL", word == "PASS", word == "",
+			logged.MatchString(word):
 		default:
 			failures += line + "\n"
 		}

@@ -30,11 +30,14 @@ func startWindows(t *testing.T) *windows {
 		t.Fatal(err)
 	}
 	prefix := filepath.Join(home, "prefix")
-	w.env = append(os.Environ(), "HOME="+home, "WINEPREFIX="+prefix, "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree=;mshtml=", "DISPLAY=", "WAYLAND_DISPLAY=", "TZ=UTC")
-	t.Cleanup(func() { w.try(exec.Command("wineserver", "-k")) }) // it fails if Wine has ended by itself
+	w.env = append(os.Environ(), "HOME="+home, "WINEPREFIX="+prefix, "WINEDEBUG=-all",
+		"WINEDLLOVERRIDES=mscoree=;mshtml=", "DISPLAY=", "WAYLAND_DISPLAY=", "TZ=UTC")
+	// This fails if Wine has ended by itself.
+	t.Cleanup(func() { w.try(exec.Command("wineserver", "-k")) })
 	w.output(exec.Command("wineboot", "--init"))
 	library := filepath.Join(prefix, "drive_c/windows/system32/bcryptprimitives.dll")
-	w.output(exec.Command("x86_64-w64-mingw32-gcc", "-shared", "-o", library, w.source("wine/bcryptprimitives.c"), "-ladvapi32"))
+	w.output(exec.Command("x86_64-w64-mingw32-gcc", "-shared", "-o", library,
+		w.source("wine/bcryptprimitives.c"), "-ladvapi32"))
 	w.goBuild("windows", "chatguard.exe", "build", "-trimpath", "-ldflags=-s -w", "../cmd/chatguard")
 	w.goBuild("linux", "chatguard", "build", "-trimpath", "-ldflags=-s -w", "../cmd/chatguard")
 	return w
@@ -53,7 +56,8 @@ func (w *windows) source(name string) string {
 // goBuild runs a command of Go that writes a program to w.folder.
 func (w *windows) goBuild(system, name, command string, args ...string) {
 	w.Helper()
-	build := exec.Command("go", slices.Concat([]string{command, "-o", filepath.Join(w.folder, name)}, args)...)
+	args = slices.Concat([]string{command, "-o", filepath.Join(w.folder, name)}, args)
+	build := exec.Command("go", args...)
 	build.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		w.Fatalf("%v: %v\n%s", build, err, out)
@@ -63,7 +67,8 @@ func (w *windows) goBuild(system, name, command string, args ...string) {
 // command returns a command that runs a Windows program of w.folder. Its files are private, as
 // those in the profile of a user of Windows.
 func (w *windows) command(program string, args ...string) *exec.Cmd {
-	c := exec.Command("sh", slices.Concat([]string{"-c", `umask 077 && exec wine "$@"`, "sh", program}, args)...)
+	args = slices.Concat([]string{"-c", `umask 077 && exec wine "$@"`, "sh", program}, args)
+	c := exec.Command("sh", args...)
 	c.Dir, c.Env = w.folder, w.env
 	return c
 }
@@ -152,7 +157,8 @@ func (w *windows) expect(code int, want string, args ...string) {
 	w.Helper()
 	c := w.command("chatguard.exe", args...)
 	if text, _ := w.try(c); c.ProcessState.ExitCode() != code || !strings.Contains(text, want) {
-		w.Errorf("%q ends with %d, want %d with %q:\n%s", args, c.ProcessState.ExitCode(), code, want, text)
+		w.Errorf("%q ends with %d, want %d with %q:\n%s",
+			args, c.ProcessState.ExitCode(), code, want, text)
 	}
 }
 

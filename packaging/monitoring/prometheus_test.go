@@ -27,7 +27,8 @@ const patience = 2 * time.Minute
 func buildChatguard(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "chatguard")
-	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/chatguard").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", path, "../../cmd/chatguard")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return path
@@ -124,8 +125,10 @@ type prometheus struct {
 func startPrometheus(t *testing.T, configuration string) *prometheus {
 	t.Helper()
 	folder := t.TempDir()
-	configuration = regexp.MustCompile(`_interval: 15s`).ReplaceAllString(configuration, "_interval: 1s")
-	for name, content := range map[string]string{"prometheus.yml": configuration, "alerts.yml": readFile(t, "alerts.yml")} {
+	for name, content := range map[string]string{
+		"prometheus.yml": strings.ReplaceAll(configuration, "_interval: 15s", "_interval: 1s"),
+		"alerts.yml":     readFile(t, "alerts.yml"),
+	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -133,9 +136,12 @@ func startPrometheus(t *testing.T, configuration string) *prometheus {
 	file := filepath.Join(folder, "prometheus.yml")
 	promtool(t, "", "check", "config", "--lint=all", "--lint-fatal", file)
 	address := start(t, `msg="Listening on" address=(\S+)`, exec.Command("prometheus",
-		"--config.file="+file, "--storage.tsdb.path="+filepath.Join(folder, "data"), "--web.listen-address=127.0.0.1:0"))
+		"--config.file="+file, "--storage.tsdb.path="+filepath.Join(folder, "data"),
+		"--web.listen-address=127.0.0.1:0"))
 	p := &prometheus{t, "http://" + address}
-	p.until("Prometheus is ready", func() bool { return status(t, p.address+"/-/ready") == http.StatusOK })
+	p.until("Prometheus is ready", func() bool {
+		return status(t, p.address+"/-/ready") == http.StatusOK
+	})
 	return p
 }
 
@@ -169,7 +175,8 @@ func (p *prometheus) ask(path string, into any) {
 		Status string
 		Data   any
 	}{Data: into}
-	if err := json.Unmarshal([]byte(get(p.T, p.address+"/api/v1/"+path)), &answer); err != nil || answer.Status != "success" {
+	err := json.Unmarshal([]byte(get(p.T, p.address+"/api/v1/"+path)), &answer)
+	if err != nil || answer.Status != "success" {
 		p.Fatalf("%s: %s, %v", path, answer.Status, err)
 	}
 }
@@ -240,8 +247,11 @@ var comparison = regexp.MustCompile(` (==|<|>) .*$`)
 // TestPrometheus lets Prometheus read the demo's metrics, and asks it everything that the dashboard
 // and the alerts ask.
 func TestPrometheus(t *testing.T) {
-	demo := start(t, `Dashboard: (http://\S+?)/`, exec.Command(buildChatguard(t), "demo", "--listen", "127.0.0.1:0", "--raid-every", "10s"))
-	p := startPrometheus(t, strings.ReplaceAll(readFile(t, "prometheus.yml"), "127.0.0.1:8080", strings.TrimPrefix(demo, "http://")))
+	demo := start(t, `Dashboard: (http://\S+?)/`, exec.Command(buildChatguard(t),
+		"demo", "--listen", "127.0.0.1:0", "--raid-every", "10s"))
+	server := strings.TrimPrefix(demo, "http://")
+	configuration := strings.ReplaceAll(readFile(t, "prometheus.yml"), "127.0.0.1:8080", server)
+	p := startPrometheus(t, configuration)
 	expressions := dashboardExpressions(t)
 	loaded := p.loadedRules()
 	for _, rule := range loaded.Groups[0].Rules {
@@ -250,7 +260,8 @@ func TestPrometheus(t *testing.T) {
 		}
 		expressions[comparison.ReplaceAllString(rule.Query, "")] = rule.Name
 	}
-	if want := strings.Count(readFile(t, "alerts.yml"), "- alert: "); len(loaded.Groups[0].Rules) != want {
+	want := strings.Count(readFile(t, "alerts.yml"), "- alert: ")
+	if len(loaded.Groups[0].Rules) != want {
 		t.Errorf("Prometheus has %d alerts, want %d", len(loaded.Groups[0].Rules), want)
 	}
 	for expression := range expressions {
@@ -267,7 +278,8 @@ func TestPrometheus(t *testing.T) {
 		t.Errorf("%d alerts fire in the demo", n)
 	}
 	var channels []string
-	if p.ask("label/channel/values?match[]=chatguard_messages_total", &channels); fmt.Sprint(channels) != "[gardenhour teahouse]" {
+	p.ask("label/channel/values?match[]=chatguard_messages_total", &channels)
+	if fmt.Sprint(channels) != "[gardenhour teahouse]" {
 		t.Errorf("channels %q", channels)
 	}
 	promtool(t, get(t, demo+"/metrics"), "check", "metrics")
@@ -321,7 +333,13 @@ var commented = regexp.MustCompile(`(?m)^  #(- |  )`)
 func TestPrometheus_Token(t *testing.T) {
 	binary, folder, server := buildChatguard(t), t.TempDir(), freeAddress(t)
 	configuration, token := filepath.Join(folder, "chatguard.toml"), filepath.Join(folder, "token")
-	if err := os.WriteFile(configuration, fmt.Appendf(nil, "[check]\nchannels = [\"hall\"]\n[web]\nlisten = %q\npublic_url = \"https://chat.example.org\"\n", server), 0o600); err != nil {
+	content := fmt.Appendf(nil, `[check]
+channels = ["hall"]
+[web]
+listen = %q
+public_url = "https://chat.example.org"
+`, server)
+	if err := os.WriteFile(configuration, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run := func(args ...string) *exec.Cmd {
@@ -341,7 +359,12 @@ func TestPrometheus_Token(t *testing.T) {
 		t.Errorf("without a token: status %d", got)
 	}
 	file := commented.ReplaceAllString(readFile(t, "prometheus.yml"), "  $1")
-	file = strings.NewReplacer("scheme: https", "scheme: http", "chat.example.org", server, "/etc/prometheus/chatguard.token", token, "127.0.0.1:8080", server).Replace(file)
+	file = strings.NewReplacer("scheme: https", "scheme: http", "chat.example.org", server,
+		"/etc/prometheus/chatguard.token", token, "127.0.0.1:8080", server).Replace(file)
 	p := startPrometheus(t, file)
-	p.waitFor(map[string]string{`up{job="chatguard-remote"} == 1`: "the job with a token", `up{job="chatguard"} == 0`: "the job without one", "chatguard_build_info": "the job with a token"})
+	p.waitFor(map[string]string{
+		`up{job="chatguard-remote"} == 1`: "the job with a token",
+		`up{job="chatguard"} == 0`:        "the job without one",
+		"chatguard_build_info":            "the job with a token",
+	})
 }

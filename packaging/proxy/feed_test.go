@@ -36,7 +36,8 @@ func (s *site) checkFeed() {
 	defer conn.CloseNow()
 	conn.SetReadLimit(1 << 20)
 	s.readUntil(conn, `"type":"snapshot"`)
-	s.expect(s.do("POST", s.url+"api/v1/channels/check:lobby/raid", "", "Cookie", s.cookie.String(), "Origin", s.origin), 200, "")
+	s.expect(s.do("POST", s.url+"api/v1/channels/check:lobby/raid", "",
+		"Cookie", s.cookie.String(), "Origin", s.origin), 200, "")
 	s.readUntil(conn, `"raid_until"`)
 }
 

@@ -33,16 +33,19 @@ func startCaddy(t *testing.T, s *site) {
 	}
 	_, port, _ := net.SplitHostPort(s.proxy)
 	_, plain, _ := net.SplitHostPort(s.plain)
-	text = fmt.Sprintf("{\n\tadmin off\n\thttps_port %s\n\thttp_port %s\n\tdefault_bind %s\n}\n", port, plain, loopback) + text
+	text = fmt.Sprintf("{\n\tadmin off\n\thttps_port %s\n\thttp_port %s\n\tdefault_bind %s\n}\n",
+		port, plain, loopback) + text
 	path := s.write("Caddyfile", text)
-	command := exec.CommandContext(t.Context(), "caddy", "run", "--config", path, "--adapter", "caddyfile")
+	command := exec.CommandContext(t.Context(), "caddy", "run", "--config", path,
+		"--adapter", "caddyfile")
 	command.Env = append(os.Environ(), "XDG_CONFIG_HOME="+s.folder, "XDG_DATA_HOME="+s.folder)
 	startProgram(t, command, "serving initial configuration")
 }
 
 // startNginx starts nginx with the nginx.conf of this folder as the configuration of a site.
 func startNginx(t *testing.T, s *site) {
-	text := s.configuration("nginx.conf", "127.0.0.1:8080", s.upstream, "listen 443 ", "listen "+s.proxy+" ", "listen 80;", "listen "+s.plain+";")
+	text := s.configuration("nginx.conf", "127.0.0.1:8080", s.upstream,
+		"listen 443 ", "listen "+s.proxy+" ", "listen 80;", "listen "+s.plain+";")
 	for _, host := range []string{"chat.example.org", "www.example.org"} {
 		text = change(t, text, "/etc/ssl/"+host+".pem", s.certificate)
 		text = change(t, text, "/etc/ssl/private/"+host+".key", s.key)
@@ -51,19 +54,23 @@ func startNginx(t *testing.T, s *site) {
 	if os.Getuid() == 0 {
 		main.WriteString("user root;\n") // others can't enter the folder
 	}
-	fmt.Fprintf(&main, "daemon off;\nworker_processes 1;\nerror_log stderr notice;\npid %s/pid;\nevents {}\nhttp {\naccess_log off;\n", s.folder)
+	main.WriteString("daemon off;\nworker_processes 1;\nerror_log stderr notice;\n")
+	fmt.Fprintf(&main, "pid %s/pid;\nevents {}\nhttp {\naccess_log off;\n", s.folder)
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		fmt.Fprintf(&main, "%s_temp_path %s/%s;\n", kind, s.folder, kind)
 	}
 	fmt.Fprintf(&main, "include %s;\n}\n", s.write("site.conf", text))
-	command := exec.CommandContext(t.Context(), "nginx", "-e", "stderr", "-p", s.folder, "-c", s.write("main.conf", main.String()))
+	command := exec.CommandContext(t.Context(), "nginx", "-e", "stderr", "-p", s.folder,
+		"-c", s.write("main.conf", main.String()))
 	startProgram(t, command, "start worker process ")
 }
 
 // startProgram starts a program, which stops with the test, and waits until it has printed a text.
 // It returns the line with that text, and a func that returns everything that the program has
 // printed.
-func startProgram(t *testing.T, command *exec.Cmd, ready string) (line string, printed func() string) {
+func startProgram(
+	t *testing.T, command *exec.Cmd, ready string,
+) (line string, printed func() string) {
 	t.Helper()
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	command.WaitDelay = 10 * time.Second
@@ -117,8 +124,9 @@ func newCertificate(t testing.TB, certificate, key string) *x509.Certificate {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "example.org"}, DNSNames: []string{"*.example.org"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "example.org"},
+		DNSNames: []string{"*.example.org"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
@@ -128,7 +136,10 @@ func newCertificate(t testing.TB, certificate, key string) *x509.Certificate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for path, block := range map[string]*pem.Block{
+		certificate: {Type: "CERTIFICATE", Bytes: der},
+		key:         {Type: "PRIVATE KEY", Bytes: secret},
+	} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}

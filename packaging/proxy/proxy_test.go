@@ -28,9 +28,12 @@ var setups = []struct {
 	}, noBrowser},
 	{"nginx/root", startNginx, "chat.example.org", "/", nil, browse},
 	{"nginx/path", startNginx, "www.example.org", "/guard/", nil, browse},
-	{"nginx/path removed", startNginx, "www.example.org", "/guard/", []string{"proxy_pass http://chatguard;", "proxy_pass http://chatguard/;"}, noBrowser},
+	{"nginx/path removed", startNginx, "www.example.org", "/guard/", []string{
+		"proxy_pass http://chatguard;", "proxy_pass http://chatguard/;",
+	}, noBrowser},
 	{"nginx/path replaced by a slash", startNginx, "www.example.org", "/guard/", []string{
-		"proxy_pass http://chatguard;", "proxy_pass http://chatguard/;", "location /guard/ {", "location /guard {",
+		"proxy_pass http://chatguard;", "proxy_pass http://chatguard/;",
+		"location /guard/ {", "location /guard {",
 	}, noBrowser},
 }
 
@@ -79,9 +82,11 @@ func (s *site) checkPage() {
 		s.Errorf("without the slash: the query is lost: %s", to)
 	}
 	s.expect(s.do("GET", s.url+"nothing", ""), 404, "There is nothing here")
-	s.expect(s.do("POST", s.url+"api/v1/check", strings.Repeat(" ", 1<<20+1), "Content-Type", "application/json", "Authorization", "Bearer "+s.checks), 413, "/problem")
+	s.expect(s.do("POST", s.url+"api/v1/check", strings.Repeat(" ", 1<<20+1),
+		"Content-Type", "application/json", "Authorization", "Bearer "+s.checks), 413, "/problem")
 	plain := s.do("GET", "http://"+s.plain+"/guard/", "", "Host", s.host)
-	if to := plain.Header.Get("Location"); plain.StatusCode/100 != 3 || !strings.HasPrefix(to, "https://"+s.host) {
+	to := plain.Header.Get("Location")
+	if plain.StatusCode/100 != 3 || !strings.HasPrefix(to, "https://"+s.host) {
 		s.Errorf("plain HTTP: %s to %q", plain.Status, to)
 	}
 }
@@ -94,14 +99,16 @@ func (s *site) checkSession() {
 	if !ok {
 		s.Fatalf("the link is %s", link)
 	}
-	signedIn := s.do("POST", s.url+"api/v1/session", fmt.Sprintf(`{"code":%q}`, code), "Content-Type", "application/json", "Origin", s.origin)
+	signedIn := s.do("POST", s.url+"api/v1/session", fmt.Sprintf(`{"code":%q}`, code),
+		"Content-Type", "application/json", "Origin", s.origin)
 	s.expect(signedIn, 200, `"own"`)
 	if len(signedIn.Cookies()) != 1 {
 		s.Fatalf("cookies: %v", signedIn.Cookies())
 	}
 	s.cookie = signedIn.Cookies()[0]
 	path := "/" + strings.Trim(s.path, "/")
-	if c := s.cookie; !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != path {
+	c := s.cookie
+	if !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != path {
 		s.Errorf("cookie %v", c)
 	}
 	s.expect(s.get("api/v1/channels"), 401, "")
@@ -113,11 +120,13 @@ func (s *site) checkSession() {
 func (s *site) checkOtherSites() {
 	s.Helper()
 	pause := func(origin, site string) *answer {
-		return s.do("POST", s.url+"api/v1/channels/check:lobby/pause", "", "Cookie", s.cookie.String(), "Origin", origin, "Sec-Fetch-Site", site)
+		return s.do("POST", s.url+"api/v1/channels/check:lobby/pause", "",
+			"Cookie", s.cookie.String(), "Origin", origin, "Sec-Fetch-Site", site)
 	}
 	s.expect(pause("https://evil.example", "cross-site"), 403, "another site")
 	s.expect(pause(s.origin, "same-origin"), 200, "")
-	resume := s.do("POST", s.url+"api/v1/channels/check:lobby/resume", "", "Cookie", s.cookie.String(), "Origin", s.origin)
+	resume := s.do("POST", s.url+"api/v1/channels/check:lobby/resume", "",
+		"Cookie", s.cookie.String(), "Origin", s.origin)
 	s.expect(resume, 200, "")
 }
 
@@ -129,7 +138,8 @@ func (s *site) checkAddresses() {
 	guess := func(from, claims string) *answer {
 		guesses++
 		s.from(from)
-		return s.get("api/v1/channels", "Authorization", fmt.Sprintf("Bearer wrong-%d", guesses), "X-Forwarded-For", claims)
+		return s.get("api/v1/channels",
+			"Authorization", fmt.Sprintf("Bearer wrong-%d", guesses), "X-Forwarded-For", claims)
 	}
 	for range 5 {
 		s.expect(guess("127.0.0.2", "192.0.2.1"), 401, "")

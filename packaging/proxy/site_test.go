@@ -43,7 +43,8 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(folder)
 	defer browsertest.Stop()
 	binary = filepath.Join(folder, "chatguard")
-	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", binary, "../../cmd/chatguard").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", binary, "../../cmd/chatguard")
+	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1
 	}
@@ -76,8 +77,10 @@ func newSite(t *testing.T, host, path string) *site {
 	t.Helper()
 	folder := t.TempDir()
 	s := &site{
-		TB: t, host: host, path: path, folder: folder, upstream: freeAddress(t), proxy: freeAddress(t), plain: freeAddress(t),
-		certificate: filepath.Join(folder, "cert.pem"), key: filepath.Join(folder, "key.pem"), roots: x509.NewCertPool(),
+		TB: t, host: host, path: path, folder: folder,
+		upstream: freeAddress(t), proxy: freeAddress(t), plain: freeAddress(t),
+		certificate: filepath.Join(folder, "cert.pem"), key: filepath.Join(folder, "key.pem"),
+		roots: x509.NewCertPool(),
 	}
 	s.roots.AddCert(newCertificate(t, s.certificate, s.key))
 	_, port, _ := net.SplitHostPort(s.proxy)
@@ -93,7 +96,8 @@ public_url = %q
 trusted_proxies = ["127.0.0.1"]
 `, s.upstream, s.url))
 	command := exec.CommandContext(t.Context(), binary, "run", "--config", configuration)
-	command.Env = append(os.Environ(), "CHATGUARD_WEB_TOKEN=a-token-of-the-owner") // guesses at it are limited
+	// Guesses at the token are limited.
+	command.Env = append(os.Environ(), "CHATGUARD_WEB_TOKEN=a-token-of-the-owner")
 	_, s.log = startProgram(t, command, "Dashboard: ")
 	s.checks = s.chatguard("token", "make", "server", "--role", "check")
 	return s
@@ -113,7 +117,8 @@ func freeAddress(t *testing.T) string {
 // chatguard runs a command beside the running chatguard, and returns what it prints.
 func (s *site) chatguard(args ...string) string {
 	s.Helper()
-	command := exec.CommandContext(s.Context(), binary, append(args, "--config", filepath.Join(s.folder, "chatguard.toml"))...)
+	args = append(args, "--config", filepath.Join(s.folder, "chatguard.toml"))
+	command := exec.CommandContext(s.Context(), binary, args...)
 	out, err := command.Output()
 	if err != nil {
 		s.Fatalf("chatguard %s: %v", strings.Join(args, " "), err)
@@ -197,12 +202,13 @@ func (s *site) do(method, address, body string, headers ...string) *answer {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	r.Host = r.Header.Get("Host")
-	client := &http.Client{Transport: s.transport, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+	redirect := func(_ *http.Request, via []*http.Request) error {
 		if via[0].URL.Scheme == "http" {
 			return http.ErrUseLastResponse
 		}
 		return nil
-	}}
+	}
+	client := &http.Client{Transport: s.transport, CheckRedirect: redirect}
 	response, err := client.Do(r)
 	if err != nil {
 		s.Fatal(err)
@@ -219,6 +225,7 @@ func (s *site) do(method, address, body string, headers ...string) *answer {
 func (s *site) expect(a *answer, status int, text string) {
 	s.Helper()
 	if a.StatusCode != status || !strings.Contains(a.Header.Get("Content-Type")+a.body, text) {
-		s.Errorf("%s %s: %s %s, want %d %s", a.Request.Method, a.Request.URL, a.Status, a.body, status, text)
+		s.Errorf("%s %s: %s %s, want %d %s",
+			a.Request.Method, a.Request.URL, a.Status, a.body, status, text)
 	}
 }

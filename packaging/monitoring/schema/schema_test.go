@@ -1,5 +1,5 @@
-// Package schema checks the dashboard for Grafana against Grafana's own types. It is a module of its
-// own, because the types are large.
+// Package schema checks the dashboard for Grafana against Grafana's own types. It is a module of
+// its own, because the types are large.
 package schema
 
 import (
@@ -19,7 +19,8 @@ func TestDashboard_Schema(t *testing.T) {
 		t.Fatal(err)
 	}
 	var d dashboard.Dashboard
-	if err := d.UnmarshalJSONStrict(content); err != nil && err.Error() != "" { // an empty list is no nil
+	// An empty list of errors is no nil.
+	if err := d.UnmarshalJSONStrict(content); err != nil && err.Error() != "" {
 		t.Error(err)
 	}
 	if err := d.Validate(); err != nil {
