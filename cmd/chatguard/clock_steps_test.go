@@ -32,7 +32,7 @@ var (
 
 // steppedBy is the environment variable that names the file with the offset of the wall clock in
 // seconds.
-const steppedBy = "CHATGUARD_TEST_CLOCK"
+const steppedBy = "TEST_CLOCK"
 
 // clockStep is the code added to package time.
 const clockStep = `package time

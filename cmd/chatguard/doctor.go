@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
-func newDoctorCommand() *cobra.Command {
+func newDoctorCommand(files packagedFiles) *cobra.Command {
 	var path string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -30,20 +31,28 @@ runs, and doesn't affect it. It creates and deletes a file next to the database 
 With --json, prints one object at the end: version, ok, notes and problems (how many there are), and findings, each with
 check, state, found and fix.
 
+For the packaged service's configuration, the checks use the variables in /etc/chatguard/environment, if this user may read
+that file. If chatguard runs, the doctor also asks it for its problems, as "chatguard status" does.
+
 The exit code is 0 if there is no problem, 1 if there are problems, and 2 if the configuration can't be read; then nothing
-is checked.`,
+else is checked.`,
 		Example: `  chatguard doctor
   chatguard doctor --json | jq -r '.findings[] | select(.state == "problem") | .found, .fix'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(path)
+			environment, lookup := files.environmentFor(path)
+			cfg, err := loadConfigWith(path, lookup)
+			if err != nil && asJSON {
+				f := finding{"configuration", doctor.Problem, err.Error(), "correct that first: nothing else was checked"}
+				err = errors.Join(err, printJSON(cmd.OutOrStdout(), examination{Version: build().Version, Problems: 1, Findings: []finding{f}}))
+			}
 			if err != nil {
 				return err
 			}
 			ctx, stop := newStopContext(cmd.Context(), 0)
 			defer stop()
 			d := doctor.New(cfg, nil)
-			d.Version = build().Version
+			d.Version, d.Environment = build().Version, environment
 			if asJSON {
 				return examineJSON(ctx, d, cmd.OutOrStdout())
 			}

@@ -35,7 +35,7 @@ func TestDoctor_WhileChatguardRuns(t *testing.T) {
 	other := s.withEnv("CHATGUARD_WEB_LISTEN="+dashboard.Host, "CHATGUARD_TWITCH_TOKEN=another", "CHATGUARD_TWITCH_TOKN=another")
 	out := other.run("doctor")
 	for _, want := range []string{
-		"note     environment    CHATGUARD_TWITCH_TOKN is set but isn't a known key, so it has no effect\n",
+		"note     environment    CHATGUARD_TWITCH_TOKN is set but isn't a known key, so it has no effect: did you mean CHATGUARD_TWITCH_TOKEN?\n",
 		"ok       environment    variables that override the file: CHATGUARD_FLUSH_INTERVAL, CHATGUARD_TWITCH_CLIENT_ID, CHATGUARD_TWITCH_REFRESH_TOKEN, CHATGUARD_TWITCH_TOKEN, " +
 			"CHATGUARD_WEB_LISTEN, CHATGUARD_WEB_TOKEN\n",
 		fmt.Sprintf("ok       database       %s, in use by process %d\n", s.database(), s.bot.Process.Pid),

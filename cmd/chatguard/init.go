@@ -30,7 +30,7 @@ observes, and says what comes next.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return initialise(cmd, path, answers) },
 	}
-	addConfigFlag(cmd, &path)
+	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "path of the new configuration")
 	cmd.Flags().StringVar(&answers.Channel, "channel", "", "the Twitch channel to moderate, instead of asking")
 	cmd.Flags().StringVar(&answers.Room, "check", "", "the room ID of your own chat, instead of asking")
 	cmd.Flags().StringVar(&answers.Timezone, "timezone", "", "the channel's time zone (IANA name), instead of asking")

@@ -20,14 +20,14 @@ import (
 )
 
 // asCommand is the environment variable that makes the test binary behave as chatguard.
-const asCommand = "CHATGUARD_TEST_AS_COMMAND"
+const asCommand = "TEST_AS_CHATGUARD"
 
 // becomeNobody drops root privileges, if there are any.
 var becomeNobody = func() error { return nil }
 
 // asNobody is the environment variable that makes the test binary behave as chatguard run by an
 // unprivileged user.
-const asNobody = "CHATGUARD_TEST_AS_NOBODY"
+const asNobody = "TEST_AS_NOBODY"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {

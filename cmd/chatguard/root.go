@@ -16,7 +16,10 @@ import (
 // defaultConfig is the configuration that commands look for in the current folder.
 const defaultConfig = "chatguard.toml"
 
-func newRootCommand() *cobra.Command {
+func newRootCommand() *cobra.Command { return newRootCommandFor(filesOfPackage()) }
+
+// newRootCommandFor returns the command line for a machine on which the package has these files.
+func newRootCommandFor(files packagedFiles) *cobra.Command {
 	noBrowser := false
 	root := &cobra.Command{
 		Use:   "chatguard",
@@ -46,10 +49,11 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	root.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the link, and don't open the browser")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(), newDemoCommand(), newLabCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newStatusCommand(), newSigninCommand(), newTokenCommand(), newReplayCommand(), newResetsCommand())
+	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(files), newDemoCommand(), newLabCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newStatusCommand(), newSigninCommand(), newTokenCommand(), newReplayCommand(), newResetsCommand())
 	root.AddCommand(newNodesCommand(), newSharedCommand())
 	root.AddCommand(newPolicyCommand(), newBackupCommand(), newRestoreCommand(), newExportCommand(), newImportCommand(), newLicensesCommand(), newVersionCommand())
 	refuseUnknownShells(root)
+	useDefaultConfig(root.Commands(), files.findConfig(os.Getenv))
 	return root
 }
 
@@ -123,14 +127,17 @@ func oneArgument(word, what string) cobra.PositionalArgs {
 }
 
 func addConfigFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVarP(path, "config", "c", defaultConfig, "path of the configuration")
+	cmd.Flags().StringVarP(path, "config", "c", defaultConfig, "path of the configuration; without a chatguard.toml here and on Linux, /etc/chatguard/chatguard.toml (or set CHATGUARD_CONFIG)")
 }
 
 // loadConfig reads the configuration at path. If path is the default one and there is no such file,
 // the environment alone may be the configuration, as in a container. If a restore was interrupted,
 // loadConfig first completes it.
-func loadConfig(path string) (config.Config, error) {
-	cfg, err := readConfig(path)
+func loadConfig(path string) (config.Config, error) { return loadConfigWith(path, os.LookupEnv) }
+
+// loadConfigWith is loadConfig with another environment.
+func loadConfigWith(path string, env func(string) (string, bool)) (config.Config, error) {
+	cfg, err := readConfigWith(path, env)
 	if err != nil {
 		return cfg, err
 	}
@@ -138,14 +145,16 @@ func loadConfig(path string) (config.Config, error) {
 	if err != nil || !finished {
 		return cfg, err
 	}
-	return readConfig(path)
+	return readConfigWith(path, env)
 }
 
-func readConfig(path string) (config.Config, error) {
+func readConfig(path string) (config.Config, error) { return readConfigWith(path, os.LookupEnv) }
+
+func readConfigWith(path string, env func(string) (string, bool)) (config.Config, error) {
 	if isDefaultMissing(path) && isInEnvironment() {
-		return config.Parse(path, nil, os.LookupEnv)
+		return config.Parse(path, nil, env)
 	}
-	return config.Load(path, os.LookupEnv)
+	return config.Load(path, env)
 }
 
 // hasConfig reports whether there is a configuration for loadConfig. It returns true if path was
@@ -168,7 +177,7 @@ func isInEnvironment() bool {
 // loadConfigIfAny reads the configuration if the command line names it or the file exists.
 // Otherwise it returns the defaults with the values from the environment.
 func loadConfigIfAny(cmd *cobra.Command, path string) (config.Config, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !cmd.Flags().Changed("config") {
+	if isDefaultMissing(path) && !cmd.Flags().Changed("config") {
 		return config.Parse(path, nil, os.LookupEnv)
 	}
 	return loadConfig(path)

@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"net"
+	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/systemd"
 )
 
@@ -58,6 +62,7 @@ func (s *service) load(path string) (config.Config, error) {
 func (s *service) open(ctx context.Context, cfg config.Config) (*app.App, error) {
 	log, level := newLog(cfg.Log)
 	s.notifier.LogTo(log)
+	warnOfVariables(log, cfg, os.Environ())
 	s.starting = s.notifier.Extend(longestStart)
 	s.notifier.Status("starting")
 	o := app.Options{Config: cfg, Log: log, Level: level, Build: build(), Started: s.started, Reloading: s.reloading}
@@ -68,6 +73,26 @@ func (s *service) open(ctx context.Context, cfg config.Config) (*app.App, error)
 		}
 	}
 	return app.Open(ctx, o)
+}
+
+// warnOfVariables writes one line about variables of the environment that have no effect.
+func warnOfVariables(log *slog.Logger, cfg config.Config, environment []string) {
+	var names, texts []string
+	for _, variable := range environment {
+		name, _, _ := strings.Cut(variable, "=")
+		names = append(names, name)
+	}
+	_, unknown := cfg.Variables(names)
+	for _, v := range unknown {
+		text := hostile.Printable(v.Name)
+		if v.Near != "" {
+			text += " (did you mean " + v.Near + "?)"
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) > 0 {
+		log.Warn("environment variables have no effect, because they aren't known", "variables", strings.Join(texts, ", "))
+	}
 }
 
 // started tells systemd that the App runs.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,4 +75,56 @@ func valueOf(text string, kind reflect.Kind) any {
 		return list
 	}
 	return text
+}
+
+// otherVariables belong to the command or to other programs of this project: the examples of
+// clients.
+var otherVariables = []string{"CHATGUARD_CONFIG", "CHATGUARD_BACKUP_PASSPHRASE", "CHATGUARD_TOKEN", "CHATGUARD_URL"}
+
+// variablePrefix begins the names of all variables.
+const variablePrefix = "CHATGUARD_"
+
+// UnknownVariable is an environment variable that looks like one of the configuration's but has no
+// effect.
+type UnknownVariable struct {
+	Name string
+	Near string // the known variable that is probably meant, or ""
+}
+
+// Variables returns those names of environment variables that override the configuration's file, in
+// order, and those that belong to no key.
+func (c *Config) Variables(names []string) (set []string, unknown []UnknownVariable) {
+	var known []string
+	Parse(c.Path, nil, func(name string) (string, bool) { // without a file there is no mistake
+		known = append(known, name)
+		return "", false
+	})
+	for _, w := range c.Webhooks {
+		known = append(known, w.variable("url"), w.variable("secret"))
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		switch {
+		case !strings.HasPrefix(name, variablePrefix), slices.Contains(otherVariables, name):
+		case slices.Contains(known, name):
+			set = append(set, name)
+		default:
+			unknown = append(unknown, UnknownVariable{name, nearestVariable(name, known)})
+		}
+	}
+	return set, unknown
+}
+
+// nearestVariable returns the known variable with the most similar name, or "".
+func nearestVariable(name string, known []string) string {
+	var short []string
+	for _, k := range known {
+		short = append(short, strings.TrimPrefix(k, variablePrefix))
+	}
+	near := nearestName(strings.TrimPrefix(name, variablePrefix), short)
+	if near == "" {
+		return ""
+	}
+	return variablePrefix + near
 }

@@ -29,6 +29,10 @@ type Doctor struct {
 	Now     func() time.Time // this machine's clock
 	Version string           // of chatguard, compared with the other nodes'; empty means that of the module
 
+	// Environment is the file of the service with more variables than this process has. Its Path is
+	// empty if there is none. New gets a configuration in which its values count already.
+	Environment EnvironmentFile
+
 	cfg  config.Config
 	dial twitchbot.Dialer
 	// owner is the process that owns the database, most likely a running chatguard; nil if there is
@@ -68,6 +72,16 @@ func New(cfg config.Config, dial twitchbot.Dialer) *Doctor {
 	return d
 }
 
+// EnvironmentFile is a file from which the service gets environment variables.
+type EnvironmentFile struct {
+	Path  string
+	Names []string // of its variables
+	Err   error    // why it can't be read
+}
+
+// isElsewhere reports whether chatguard may have other environment variables than the doctor.
+func (d *Doctor) isElsewhere() bool { return d.owner != nil || d.Environment.Err != nil }
+
 // wake wakes the check that receives from a Go channel with a buffer. It never blocks.
 func wake(to chan<- struct{}) {
 	select {
@@ -90,6 +104,7 @@ func (d *Doctor) checks() []check {
 		{"memory", d.checkMemory},
 		{"environment", d.checkEnvironment},
 		{"database", d.checkDatabase},
+		{"process", d.checkProcess},
 		{"zone", d.checkZones},
 		{"dashboard", d.checkDashboard},
 	}

@@ -16,13 +16,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
-	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/systemd"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/twitchsignin"
@@ -39,7 +40,7 @@ func (d *Doctor) checkConfiguration(context.Context) (list []Finding) {
 		}
 		list = append(list, okFinding("%s: %ss in %s", d.cfg.Path, d.cfg.Policy.Mode, strings.Join(names, ", ")))
 	}
-	if err := d.cfg.CheckWebhooks(); err != nil && d.owner == nil {
+	if err := d.cfg.CheckWebhooks(); err != nil && !d.isElsewhere() {
 		// A running process may have addresses and secrets from another environment.
 		list = append(list, problemFrom(err))
 	}
@@ -106,33 +107,51 @@ func (d *Doctor) holdingLimits() (names []string) {
 	return names
 }
 
-// clientVariables are the variables that examples/check sets for its clients.
-var clientVariables = []string{"CHATGUARD_TOKEN", "CHATGUARD_URL"}
-
 // checkEnvironment looks for variables that look like the configuration's but have no effect.
 func (d *Doctor) checkEnvironment(context.Context) (list []Finding) {
-	var known, set []string
-	_, err := config.Parse(d.cfg.Path, nil, func(name string) (string, bool) {
-		known = append(known, name)
-		return "", false
-	})
-	if err != nil {
-		return []Finding{problemFrom(err)}
-	}
+	names := slices.Clone(d.Environment.Names)
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
-		switch {
-		case !strings.HasPrefix(name, "CHATGUARD_"):
-		case slices.Contains(known, name):
-			set = append(set, name)
-		case slices.Contains(clientVariables, name):
-		default:
-			list = append(list, noteFinding("%s is set but isn't a known key, so it has no effect", hostile.Printable(name)))
-		}
+		names = append(names, name)
 	}
-	slices.Sort(set)
+	set, unknown := d.cfg.Variables(names)
+	for _, v := range unknown {
+		fix := ""
+		if v.Near != "" {
+			fix = ": did you mean " + v.Near + "?"
+		}
+		list = append(list, noteFinding("%s is set but isn't a known key, so it has no effect%s", hostile.Printable(v.Name), fix))
+	}
+	switch file := d.Environment; {
+	case file.Err != nil:
+		list = append(list, noteFinding("not seen: the variables of the service in %s (%v); to check with them, run this as root", file.Path, reasonOf(file.Err)))
+	case file.Path != "":
+		list = append(list, okFinding("the variables of the service in %s were used", file.Path))
+	}
 	return append(list, okFinding("variables that override the file: %s", cmp.Or(strings.Join(set, ", "), "nothing")))
 }
+
+// checkProcess asks the process that owns the database for its problems. Another command may own
+// the database, too; it doesn't answer.
+func (d *Doctor) checkProcess(ctx context.Context) (list []Finding) {
+	if d.owner == nil || d.owner.User != "" {
+		return nil // checkDatabase has said it
+	}
+	s, err := request.AskStatus(ctx, d.owner, answerTime)
+	if err != nil {
+		return []Finding{noteFinding("not asked for its problems: %v", err)}
+	}
+	for _, text := range s.Problems {
+		list = append(list, problem("correct that; `chatguard status` shows whether it is over", "the running chatguard says: %s", text))
+	}
+	if len(list) == 0 {
+		list = append(list, okFinding("the running chatguard says that everything works"))
+	}
+	return list
+}
+
+// answerTime is how long checkProcess waits for an answer.
+const answerTime = 3 * time.Second
 
 // checkDatabase checks whether the database is intact and can be opened, and which process uses it.
 func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
@@ -203,8 +222,15 @@ func tryFolder(path string) error {
 	if err != nil {
 		return fmt.Errorf("its folder %s can't be written (%w)", folder, reasonOf(err))
 	}
-	return errors.Join(file.Close(), os.Remove(file.Name()))
+	_, err = file.Write(make([]byte, triedBytes)) // fails on a full disk
+	if err = errors.Join(err, file.Close(), os.Remove(file.Name())); err != nil {
+		return fmt.Errorf("no file can be written in its folder %s (%w)", folder, reasonOf(err))
+	}
+	return nil
 }
+
+// triedBytes is how much tryFolder writes.
+const triedBytes = 64 << 10
 
 // reasonOf returns why a file can't be used, without its name.
 func reasonOf(err error) error {
@@ -266,8 +292,8 @@ func (d *Doctor) checkSignIn() (list []Finding) {
 func (d *Doctor) signInFinding(who, nobody string, obstacle *twitchsignin.Obstacle) Finding {
 	redirect := app.SignInRedirect(d.cfg)
 	switch {
-	case obstacle != nil && d.owner != nil && d.cfg.Twitch.ClientSecret == "":
-		return noteFinding("the sign-in with Twitch isn't checked: the running chatguard may have a client secret from another environment")
+	case obstacle != nil && d.isElsewhere() && d.cfg.Twitch.ClientSecret == "":
+		return noteFinding("the sign-in with Twitch isn't checked: chatguard may have a client secret from another environment")
 	case obstacle != nil:
 		return problem(obstacle.Fix, "%s can sign in with Twitch: %s", nobody, obstacle.Problem)
 	case redirect == "":
@@ -277,7 +303,7 @@ func (d *Doctor) signInFinding(who, nobody string, obstacle *twitchsignin.Obstac
 }
 
 func (d *Doctor) checkAddress(ctx context.Context) Finding {
-	if err := d.cfg.CheckServed(); err != nil && d.owner == nil {
+	if err := d.cfg.CheckServed(); err != nil && !d.isElsewhere() {
 		// A running process may have a password from another environment.
 		return problemFrom(err)
 	}
