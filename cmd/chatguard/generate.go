@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +20,7 @@ import (
 )
 
 // init makes `go run -tags generate ./cmd/chatguard FOLDER VERSION` write what a release has besides
-// the binary: man pages, shell completions, licences and changelogs. It runs at the module's root. It
+// the binary: man pages, shell completions, licences, changelogs and a README. It runs at the module's root. It
 // is not a command of its own, because the binary would then contain what makes man pages.
 func init() {
 	if len(os.Args) != 3 {
@@ -48,7 +50,7 @@ func (g generator) generate() error {
 	if err := os.RemoveAll(g.folder); err != nil {
 		return err
 	}
-	for _, part := range []func(*cobra.Command) error{g.writeManPages, g.writeCompletions, g.writeLicenses, g.writeChangelogs} {
+	for _, part := range []func(*cobra.Command) error{g.writeManPages, g.writeCompletions, g.writeLicenses, g.writeChangelogs, g.writeReadme} {
 		if err := part(newRootCommand()); err != nil {
 			return err
 		}
@@ -63,33 +65,109 @@ func (g generator) writeManPages(root *cobra.Command) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	header := &doc.GenManHeader{Section: "1", Source: "chatguard " + g.version, Manual: "chatguard", Date: &g.date}
-	if err := doc.GenManTree(root, header, folder); err != nil {
-		return err
-	}
-	return compressAll(folder)
+	return g.writeManPage(root, folder)
 }
 
-// compressAll replaces every file in a folder by its compressed form.
-func compressAll(folder string) error {
-	pages, err := os.ReadDir(folder)
-	if err != nil {
+// writeManPage writes the page of a command, and those of its commands.
+func (g generator) writeManPage(cmd *cobra.Command, folder string) error {
+	cmd.InitDefaultHelpFlag()
+	cmd.Flags().Lookup("help").Hidden = true // every command has it
+	release, _, _ := strings.Cut(g.version, "-")
+	header := &doc.GenManHeader{Section: "1", Source: "chatguard " + release, Manual: "chatguard", Date: &g.date}
+	var page bytes.Buffer
+	if err := doc.GenMan(cmd, header, &page); err != nil {
 		return err
 	}
-	for _, page := range pages {
-		path := filepath.Join(folder, page.Name())
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		if err := writeCompressed(path+".gz", content); err != nil {
-			return err
-		}
-		if err := os.Remove(path); err != nil {
+	text := strings.ReplaceAll(page.String(), "[=false]", "")
+	text, _, _ = strings.Cut(text, ".SH SEE ALSO")
+	if err := writeCompressed(filepath.Join(folder, manName(cmd)+".1.gz"), []byte(text+moreOfPage(cmd))); err != nil {
+		return err
+	}
+	for _, child := range documented(cmd) {
+		if err := g.writeManPage(child, folder); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// moreOfPage returns what follows the options and examples: the command's own commands, files,
+// environment, exit status, and related pages.
+func moreOfPage(cmd *cobra.Command) string {
+	var b strings.Builder
+	if children := documented(cmd); len(children) > 0 {
+		b.WriteString(".SH COMMANDS\n")
+		for _, child := range children {
+			fmt.Fprintf(&b, ".TP\n\\fB%s\\fP(1)\n%s\n", manName(child), strings.ReplaceAll(child.Short, `\`, `\e`))
+		}
+	}
+	if !cmd.HasParent() || cmd.Name() == "run" {
+		b.WriteString(filesAndMore)
+	}
+	b.WriteString(".SH SEE ALSO\n")
+	if cmd.HasParent() {
+		fmt.Fprintf(&b, "\\fB%s\\fP(1),\n", manName(cmd.Parent()))
+	}
+	b.WriteString("https://github.com/chatguard/chatguard/tree/main/docs\n")
+	return b.String()
+}
+
+// filesAndMore are the sections that chatguard(1) and chatguard-run(1) have in common.
+const filesAndMore = `.SH EXIT STATUS
+.TP
+0
+Done. \fBchatguard run\fP also ends with 0 after SIGTERM or SIGINT.
+.TP
+1
+It failed, and a line on standard error says why; or \fBchatguard doctor\fP or \fBchatguard status\fP has found a problem.
+.TP
+2
+The command line or the configuration is wrong. systemd doesn't restart chatguard then.
+.TP
+3
+\fBchatguard status\fP: chatguard isn't running.
+.SH ENVIRONMENT
+Each key of the configuration outside limits, channels and webhooks has a variable, which wins over the file:
+CHATGUARD_TWITCH_CHANNELS is \fIchannels\fP in \fI[twitch]\fP. These are secrets and belong here, or in /etc/chatguard/environment:
+.TP
+CHATGUARD_WEB_TOKEN
+The owner's token for the dashboard.
+.TP
+CHATGUARD_TWITCH_TOKEN
+An access token of the bot's account, instead of \fBchatguard login\fP.
+.TP
+CHATGUARD_TWITCH_CLIENT_SECRET
+The secret of a Twitch application that has one.
+.TP
+CHATGUARD_SHARED_PASSWORD
+The password of the Valkey or Redis over which nodes share limits.
+.TP
+CHATGUARD_BACKUP_PASSPHRASE
+The passphrase of encrypted backups.
+.SH FILES
+.TP
+chatguard.toml
+The configuration, in the current folder. The service of the packages has /etc/chatguard/chatguard.toml. The file
+config.example.toml, in /usr/share/doc/chatguard or in the archive, shows every key with its default.
+.TP
+chatguard.db
+The database, beside the configuration. The packages have /var/lib/chatguard/chatguard.db.
+.TP
+chatguard.db.token
+The bot's login, beside the database.
+.TP
+/etc/chatguard/environment
+Variables of the service, each NAME=value.
+`
+
+// manName returns the name of a command's page.
+func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+
+// documented returns the commands of a command that have pages.
+func documented(cmd *cobra.Command) []*cobra.Command {
+	return slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool {
+		return !c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand()
+	})
 }
 
 // writeCompletions writes the scripts under the names under which shells look for them.
@@ -145,6 +223,17 @@ func (g generator) writeChangelogs(*cobra.Command) error {
 		writeCompressed(filepath.Join(g.folder, "changelog.gz"), changes),
 		writeCompressed(filepath.Join(g.folder, "changelog.Debian.gz"), ofDebian),
 	)
+}
+
+// writeReadme writes the README for archives, which have no other pages: its links lead to GitHub.
+func (g generator) writeReadme(*cobra.Command) error {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		return err
+	}
+	relative := regexp.MustCompile(`\]\(([^:()#]+[^:()]*)\)`)
+	text = relative.ReplaceAll(text, []byte("](https://github.com/chatguard/chatguard/blob/main/$1)"))
+	return os.WriteFile(filepath.Join(g.folder, "README.md"), text, 0o644)
 }
 
 // writeCompressed writes a file as Debian wants it: as small as possible, and without a time.
