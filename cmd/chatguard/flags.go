@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
@@ -53,6 +55,16 @@ func (r *role) Set(text string) error {
 	}
 	r.Access = auth.Access(text)
 	return nil
+}
+
+// addRoleFlag adds the flag --role, with its values for completion.
+func addRoleFlag(cmd *cobra.Command, r *role) {
+	cmd.Flags().Var(r, "role", r.usage())
+	var values []string
+	for _, known := range r.known {
+		values = append(values, string(known)+"\t"+roleWords[known])
+	}
+	cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
 }
 
 func (r *role) names() string {

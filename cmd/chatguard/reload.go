@@ -31,7 +31,7 @@ nothing has changed, and the exit code is 1. Live changes by moderators are kept
 			}
 			var owned *persist.OwnedError
 			if !errors.As(persist.CheckOwner(cfg.Database), &owned) {
-				return fmt.Errorf("no chatguard owns the database %s; %s", cfg.Database, request.ByHand)
+				return fmt.Errorf("no chatguard uses the database %s: start it with `chatguard run`; or %s", cfg.Database, request.ByHand)
 			}
 			lines, err := request.Ask(cmd.Context(), owned, request.Request{Do: request.Reload})
 			if err != nil {

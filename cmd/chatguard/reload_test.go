@@ -287,7 +287,7 @@ func TestReload_KeepsLiveChanges(t *testing.T) {
 func TestReload_WithoutBot(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
-	want := "no chatguard owns the database " + s.database() + "; send SIGHUP yourself to one that runs with --no-database"
+	want := "no chatguard uses the database " + s.database() + ": start it with `chatguard run`; or send SIGHUP yourself to one that runs with --no-database"
 	if got := s.checkRefused("reload"); got != want {
 		t.Errorf("before: %s", got)
 	}

@@ -42,7 +42,7 @@ The history of changes shows the name. "chatguard token revoke" with that name s
 	}
 	addConfigFlag(cmd, &path)
 	cmd.Flags().StringVar(&name, "name", auth.OwnerName, "who the link is for")
-	cmd.Flags().Var(&as, "role", as.usage())
+	addRoleFlag(cmd, &as)
 	return cmd
 }
 

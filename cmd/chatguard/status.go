@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,13 +23,15 @@ const exitNotRunning = 3
 type statusOptions struct {
 	config  string
 	address string // of a dashboard; empty asks the owner of the configuration's database
-	health  bool   // only whether it answers
-	json    bool
-	timeout duration
+	// fallback is the address that is asked without a configuration.
+	fallback string
+	health   bool // only whether it answers
+	json     bool
+	timeout  duration
 }
 
 func newStatusCommand() *cobra.Command {
-	o := statusOptions{timeout: duration(5 * time.Second)}
+	o := statusOptions{fallback: "http://" + config.Default().Web.Listen, timeout: duration(5 * time.Second)}
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show how a running chatguard is",
@@ -64,7 +65,7 @@ For Nagios and similar tools, in which 2 is critical and 3 is unknown, swap them
 			}
 			ctx, stop := context.WithTimeout(cmd.Context(), time.Duration(o.timeout)+time.Second)
 			defer stop()
-			return showStatus(ctx, cmd.OutOrStdout(), o)
+			return showStatus(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), o)
 		},
 	}
 	addConfigFlag(cmd, &o.config)
@@ -75,13 +76,17 @@ For Nagios and similar tools, in which 2 is critical and 3 is unknown, swap them
 	return cmd
 }
 
-// showStatus prints the status of a chatguard. The error has the exit code of the command.
-func showStatus(ctx context.Context, out io.Writer, o statusOptions) error {
+// showStatus prints the status of a chatguard. The error has the exit code of the command. complaints
+// is for what doesn't belong in JSON.
+func showStatus(ctx context.Context, out, complaints io.Writer, o statusOptions) error {
 	s, err := askStatus(ctx, o)
 	if s.State == "" {
 		return err
 	}
 	answered := s.State != request.NoAnswer && s.State != request.NotRunning
+	if o.isLost() && answered && !o.health {
+		printLine(complaints, "There is no %s here, so this is what answers at %s.", o.config, o.fallback)
+	}
 	switch {
 	case o.health && answered:
 		return nil
@@ -95,7 +100,7 @@ func showStatus(ctx context.Context, out io.Writer, o statusOptions) error {
 		return &exitError{err, exitNotRunning}
 	}
 	if err == nil && s.State != request.OK {
-		err = fmt.Errorf("chatguard runs, but not everything works: %s", strings.Join(s.Problems, "; "))
+		err = fmt.Errorf("chatguard runs, but not everything works: %s", count(int64(len(s.Problems)), "problem"))
 	}
 	return err
 }
@@ -103,8 +108,13 @@ func showStatus(ctx context.Context, out io.Writer, o statusOptions) error {
 // askStatus asks the chatguard that the options name. If it doesn't answer, the status says so, and
 // the error says why. An error without a state means that nothing could be asked.
 func askStatus(ctx context.Context, o statusOptions) (s request.Status, err error) {
-	if o.address == "" && !hasConfig(o.config) {
-		o.address = "http://" + config.Default().Web.Listen // that of the demo
+	if o.isLost() {
+		o.address = o.fallback
+		if s, err = askDashboard(ctx, o); err != nil {
+			err = fmt.Errorf("there is no %s here, and %w", o.config, err)
+			s = failedStatus(s.State, err)
+		}
+		return s, err
 	}
 	if o.address != "" {
 		return askDashboard(ctx, o)
@@ -133,9 +143,22 @@ func askStatus(ctx context.Context, o statusOptions) (s request.Status, err erro
 	}
 	s, err = request.AskStatus(ctx, owned, time.Duration(o.timeout))
 	if err != nil {
+		err = explainDiskFull(owned, err)
 		s = failedStatus(request.NoAnswer, err)
 	}
 	return s, err
+}
+
+// isLost reports whether neither an address nor a configuration says whom to ask.
+func (o statusOptions) isLost() bool { return o.address == "" && !hasConfig(o.config) }
+
+// explainDiskFull explains why the owner of a database can't be asked if the disk is full, because a
+// question is a file.
+func explainDiskFull(owned *persist.OwnedError, err error) error {
+	if !persist.IsDiskFull(err) {
+		return err
+	}
+	return fmt.Errorf("chatguard (process %d) can't be asked, because the disk of %s is full: free some space", owned.PID, owned.Path)
 }
 
 // failedStatus returns the status of a chatguard that has told nothing.

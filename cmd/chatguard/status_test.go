@@ -1,15 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/request"
 )
 
@@ -69,7 +74,7 @@ func TestStatus_OfRunning(t *testing.T) {
 		if _, _, code := s.runWithInput("", "status"); code != exitUsage {
 			t.Errorf("with a mistake in the configuration, the status ends with %d", code)
 		}
-		s.wantNoObject()
+		s.checkMistake()
 		if err := os.WriteFile(s.configuration, whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -85,13 +90,17 @@ func TestStatus_OfRunning(t *testing.T) {
 	}
 }
 
-// wantNoObject checks that nothing is printed as JSON if the configuration can't be read.
-func (s *scene) wantNoObject() {
+// checkMistake checks that with a mistake in the configuration, the status prints no object as JSON,
+// and the doctor prints one with the mistake.
+func (s *scene) checkMistake() {
 	s.Helper()
-	for _, command := range []string{"status", "doctor"} {
-		if out, complaint, code := s.runWithInput("", command, "--json"); out != "" || complaint == "" || code != exitUsage {
-			s.Errorf("%s ends with %d, and prints %q and %q", command, code, out, complaint)
-		}
+	if out, complaint, code := s.runWithInput("", "status", "--json"); out != "" || complaint == "" || code != exitUsage {
+		s.Errorf("the status ends with %d, and prints %q and %q", code, out, complaint)
+	}
+	out, complaint, code := s.runWithInput("", "doctor", "--json")
+	if e := decode[examination](s, out); code != exitUsage || complaint == "" || e.Problems != 1 || len(e.Findings) != 1 ||
+		"chatguard: "+e.Findings[0].Found+"\n" != complaint {
+		s.Errorf("the doctor ends with %d, and prints %q and %q", code, out, complaint)
 	}
 }
 
@@ -110,7 +119,7 @@ func TestStatus_OfTrouble(t *testing.T) {
 		t.Errorf("the status is %d, %+v, %+v", code, status, status.Figures)
 	}
 	out, complaint, code := s.runWithInput("", "status")
-	if code != exitFailed || !strings.Contains(out, "state       unavailable\nproblem     "+lockedReason) || !strings.HasPrefix(complaint, "chatguard: chatguard runs, but not everything works: "+lockedReason) || strings.Count(complaint, "\n") != 1 {
+	if code != exitFailed || !strings.Contains(out, "state       unavailable\nproblem     "+lockedReason) || complaint != "chatguard: chatguard runs, but not everything works: 1 problem\n" {
 		t.Errorf("%d: %s%s", code, out, complaint)
 	}
 	if out, complaint, code := s.runWithInput("", "status", "--health"); code != 0 || out+complaint != "" {
@@ -190,5 +199,50 @@ func TestStatus_DocumentedForm(t *testing.T) {
 		if !strings.Contains(string(page), "| `"+key+"` |") {
 			t.Errorf("docs/deploy.md has no row for %s", key)
 		}
+	}
+}
+
+// TestStatus_DiskFull checks that a question that can't be written names the fix.
+func TestStatus_DiskFull(t *testing.T) {
+	t.Parallel()
+	owned := &persist.OwnedError{Path: "/data/chatguard.db", PID: 4}
+	full := fmt.Errorf("can't be asked: %w", &os.PathError{Op: "write", Path: "/data/x", Err: syscall.ENOSPC})
+	if got, want := explainDiskFull(owned, full).Error(), "chatguard (process 4) can't be asked, because the disk of /data/chatguard.db is full: free some space"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if other := errors.New("other"); explainDiskFull(owned, other) != other {
+		t.Error("another error is changed")
+	}
+}
+
+// TestStatus_WithoutConfiguration checks that the status of an address that nobody named says so.
+func TestStatus_WithoutConfiguration(t *testing.T) {
+	t.Chdir(t.TempDir())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"status":"ok"}`) }))
+	defer server.Close()
+	ask := func(o statusOptions) (out, complaint string, err error) {
+		var printed, said bytes.Buffer
+		o.config, o.fallback, o.timeout = defaultConfig, server.URL, duration(time.Minute)
+		err = showStatus(t.Context(), &printed, &said, o)
+		return printed.String(), said.String(), err
+	}
+	want := "There is no chatguard.toml here, so this is what answers at " + server.URL + ".\n"
+	if out, complaint, err := ask(statusOptions{}); out != "state       ok\n" || complaint != want || err != nil {
+		t.Errorf("%s%s%v, want %s", out, complaint, err, want)
+	}
+	if out, complaint, err := ask(statusOptions{json: true}); decode[request.Status](t, out).State != request.OK || complaint != want || err != nil {
+		t.Errorf("as JSON: %s%s%v", out, complaint, err)
+	}
+	if out, complaint, err := ask(statusOptions{health: true}); out+complaint != "" || err != nil {
+		t.Errorf("health: %s%s%v", out, complaint, err)
+	}
+	if _, complaint, err := ask(statusOptions{address: server.URL}); complaint != "" || err != nil {
+		t.Errorf("with an address: %s%v", complaint, err)
+	}
+	server.Close()
+	var coded *exitError
+	if _, complaint, err := ask(statusOptions{}); complaint != "" || !errors.As(err, &coded) || coded.code != exitNotRunning ||
+		!strings.HasPrefix(err.Error(), "there is no chatguard.toml here, and nothing listens at "+server.URL+": ") {
+		t.Errorf("after the end: %s%v", complaint, err)
 	}
 }

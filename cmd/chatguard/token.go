@@ -74,7 +74,7 @@ The history of changes shows the name. A name has one token at a time; "owner" h
 		},
 	}
 	addConfigFlag(cmd, &path)
-	cmd.Flags().Var(&as, "role", as.usage())
+	addRoleFlag(cmd, &as)
 	cmd.Flags().Var(&expires, "expires", "expire after this time, such as 90d (default: valid until revoked)")
 	return cmd
 }

@@ -52,12 +52,30 @@ func syntaxError(file string, data []byte, err error) error {
 	if errors.As(err, &cause) {
 		e.Line, e.Problem = cause.Position.Line, "not TOML: "+oneLine(cause.Message)
 	}
+	var line []byte
 	lines := bytes.Split(data, []byte("\n"))
-	if i := e.Line - 1; i >= 0 && i < len(lines) && bytes.ContainsRune(lines[i], '\\') {
+	if i := e.Line - 1; i >= 0 && i < len(lines) {
+		line = lines[i]
+	}
+	switch variable := variableLine.FindSubmatch(line); {
+	case variable != nil:
+		e.Key, e.Problem = string(variable[1]), belongsInEnvironment // don't show its value
+	case bytes.ContainsRune(line, '\\'):
 		e.Problem += ` (between double quotes, write \ as / or as \\)`
+	case bareWord.MatchString(cause.Message):
+		e.Problem += ": put quotes around it"
 	}
 	return e
 }
+
+// variableLine matches a line that sets an environment variable of chatguard.
+var variableLine = regexp.MustCompile(`^\s*(?:export\s+)?"?(` + variablePrefix + `[A-Z0-9_]+)`)
+
+// bareWord matches the parser's error for a text without quotes.
+var bareWord = regexp.MustCompile(`^expected value but found "\pL`)
+
+// belongsInEnvironment is the fix for an environment variable in the file.
+const belongsInEnvironment = "belongs in the environment: the packaged service reads /etc/chatguard/environment"
 
 // maxProblem is the maximum number of characters shown of another package's error.
 const maxProblem = 1000

@@ -10,6 +10,9 @@ import (
 // unknownKey returns the error for a key that the table does not have.
 func (r *reader) unknownKey(table place, key string, known []string) error {
 	at := table.child(key)
+	if strings.HasPrefix(key, variablePrefix) {
+		return &Error{File: r.file, Line: at.line(r.data), Key: key, Problem: belongsInEnvironment}
+	}
 	return &Error{
 		File: r.file, Line: at.line(r.data), Key: table.describe(r.tree),
 		Problem: fmt.Sprintf("unknown key %q (%s)", key, suggest(at, known)),

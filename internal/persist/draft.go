@@ -202,7 +202,7 @@ func WriteError(target string, err error) error {
 		reason = failed.Err // without the part's name, which would confuse
 	}
 	switch {
-	case isDiskFull(err):
+	case IsDiskFull(err):
 		return fmt.Errorf("%s: %s", target, diskFull)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: its folder doesn't exist: create it, or name another file", target)

@@ -93,8 +93,8 @@ const (
 	windowsDiskFull       = syscall.Errno(112)
 )
 
-// isDiskFull reports whether an error of the system means that the disk is full.
-func isDiskFull(err error) bool {
+// IsDiskFull reports whether an error of the system means that the disk is full.
+func IsDiskFull(err error) bool {
 	if runtime.GOOS == "windows" {
 		return errors.Is(err, windowsDiskFull) || errors.Is(err, windowsHandleDiskFull)
 	}
@@ -103,7 +103,7 @@ func isDiskFull(err error) bool {
 
 // unwritableError returns the error for a path where no file can be created or opened.
 func unwritableError(path string, err error) error {
-	if isDiskFull(err) {
+	if IsDiskFull(err) {
 		return &databaseError{path: path, problem: diskFull, err: err}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
