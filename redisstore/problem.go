@@ -142,8 +142,8 @@ func (s *Store) problem(err error) (line string, lasting bool) {
 	return s.where + ": " + line, lasting
 }
 
-// withoutPasswords returns a server's text without the passwords. Some servers repeat a command that
-// they don't know, and its arguments.
+// withoutPasswords returns a server's text without the passwords. Some servers repeat a command
+// that they don't know, and its arguments.
 func (s *Store) withoutPasswords(text string) string {
 	for _, password := range []string{s.options.Password, s.options.SentinelPassword} {
 		if password != "" {

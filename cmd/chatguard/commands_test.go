@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestCommands_Documented checks that docs/commands.md has a row for each command, and for no other.
+// TestCommands_Documented checks that docs/commands.md has a row for each command, and for no
+// other.
 func TestCommands_Documented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/commands.md")

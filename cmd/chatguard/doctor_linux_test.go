@@ -98,8 +98,8 @@ func TestOwner_Hidden(t *testing.T) {
 	s.stop()
 }
 
-// TestDoctor_SocketUnitHoldsPort checks that the doctor knows the socket unit that has the port. The
-// only part of systemd is an imitation of systemctl.
+// TestDoctor_SocketUnitHoldsPort checks that the doctor knows the socket unit that has the port.
+// The only part of systemd is an imitation of systemctl.
 func TestDoctor_SocketUnitHoldsPort(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

@@ -19,9 +19,10 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// init makes `go run -tags generate ./cmd/chatguard FOLDER VERSION` write what a release has besides
-// the binary: man pages, shell completions, licences, changelogs and a README. It runs at the module's root. It
-// is not a command of its own, because the binary would then contain what makes man pages.
+// init makes `go run -tags generate ./cmd/chatguard FOLDER VERSION` write what a release has
+// besides the binary: man pages, shell completions, licences, changelogs and a README. It runs at
+// the module's root. It is not a command of its own, because the binary would then contain what
+// makes man pages.
 func init() {
 	if len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "usage: go run -tags generate ./cmd/chatguard FOLDER VERSION")

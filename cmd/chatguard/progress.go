@@ -12,8 +12,8 @@ import (
 )
 
 // runLongWork runs work until it is done or a signal ends its context. It prints the progress on
-// standard error, as showProgress does at one tick per second. state returns the progress and runs concurrently
-// with work. If a signal stops the work, the error contains unfinished.
+// standard error, as showProgress does at one tick per second. state returns the progress and runs
+// concurrently with work. If a signal stops the work, the error contains unfinished.
 func runLongWork(cmd *cobra.Command, state func() string, unfinished string, work func(context.Context) error) error {
 	ctx, stop := newStopContext(cmd.Context(), 0)
 	defer stop()

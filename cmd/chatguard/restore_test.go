@@ -104,7 +104,8 @@ func TestRestore_DamagedDatabase(t *testing.T) {
 }
 
 // TestRestore_Killed kills a restore once it has made a file. The next command finds the old
-// database or the new one, and no half of either. The tests of package restore kill it at each step.
+// database or the new one, and no half of either. The tests of package restore kill it at each
+// step.
 func TestRestore_Killed(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)

@@ -76,8 +76,8 @@ For Nagios and similar tools, in which 2 is critical and 3 is unknown, swap them
 	return cmd
 }
 
-// showStatus prints the status of a chatguard. The error has the exit code of the command. complaints
-// is for what doesn't belong in JSON.
+// showStatus prints the status of a chatguard. The error has the exit code of the command.
+// complaints is for what doesn't belong in JSON.
 func showStatus(ctx context.Context, out, complaints io.Writer, o statusOptions) error {
 	s, err := askStatus(ctx, o)
 	if s.State == "" {
@@ -152,8 +152,8 @@ func askStatus(ctx context.Context, o statusOptions) (s request.Status, err erro
 // isLost reports whether neither an address nor a configuration says whom to ask.
 func (o statusOptions) isLost() bool { return o.address == "" && !hasConfig(o.config) }
 
-// explainDiskFull explains why the owner of a database can't be asked if the disk is full, because a
-// question is a file.
+// explainDiskFull explains why the owner of a database can't be asked if the disk is full, because
+// a question is a file.
 func explainDiskFull(owned *persist.OwnedError, err error) error {
 	if !persist.IsDiskFull(err) {
 		return err

@@ -90,8 +90,8 @@ func TestStatus_OfRunning(t *testing.T) {
 	}
 }
 
-// checkMistake checks that with a mistake in the configuration, the status prints no object as JSON,
-// and the doctor prints one with the mistake.
+// checkMistake checks that with a mistake in the configuration, the status prints no object as
+// JSON, and the doctor prints one with the mistake.
 func (s *scene) checkMistake() {
 	s.Helper()
 	if out, complaint, code := s.runWithInput("", "status", "--json"); out != "" || complaint == "" || code != exitUsage {

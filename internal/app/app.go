@@ -84,7 +84,8 @@ type Options struct {
 	Listener net.Listener     // the dashboard's; nil listens at the configured address
 
 	// Started is called when Run has started all parts. Reloading is called when a reload begins,
-	// and the function that it returns when the reload is over. Nil means that nobody needs to know.
+	// and the function that it returns when the reload is over. Nil means that nobody needs to
+	// know.
 	Started   func()
 	Reloading func() (done func())
 }
@@ -174,8 +175,8 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(err, <-written, <-shared)
 }
 
-// Stuck returns what the App has been doing for longer than limit, although it waits for no disk and
-// no network, or "".
+// Stuck returns what the App has been doing for longer than limit, although it waits for no disk
+// and no network, or "".
 func (a *App) Stuck(limit time.Duration) string {
 	now := time.Now()
 	return cmp.Or(a.Bot.Stuck(now, limit), a.Host.Store.Stuck(now, limit))

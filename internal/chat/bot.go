@@ -136,8 +136,9 @@ func (b *Bot) Forgive(channelID, userID string, first, last chatguard.EntryID) (
 	return b.backlog.pardon(channelID, userID, first, last)
 }
 
-// Stuck returns what the Bot has been doing for longer than limit, although it needs no network for
-// it, or "". Waiting for messages, for Twitch's answers and for its request limit doesn't count.
+// Stuck returns what the Bot has been doing for longer than limit, or "". Waiting for messages, for
+// Twitch's answers and for its request limit doesn't count. Judging a message may wait for a store
+// that nodes share, but only up to the store's timeout, so limit must be longer than that.
 func (b *Bot) Stuck(now time.Time, limit time.Duration) string {
 	return cmp.Or(b.judging.Stuck(now, limit), b.choosing.Stuck(now, limit))
 }

@@ -28,8 +28,8 @@ func runBot(t *testing.T, b *Bot) (stop func()) {
 	}
 }
 
-// TestStuck_Judging checks that a message whose judging doesn't end is noticed, and that waiting for
-// messages isn't.
+// TestStuck_Judging checks that a message whose judging doesn't end is noticed, and that waiting
+// for messages isn't.
 func TestStuck_Judging(t *testing.T) {
 	guard, err := chatguard.New(enforcePolicy("delete"), nil)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package histogram counts values in buckets, for Prometheus. It knows nothing about what the values
-// are.
+// Package histogram counts values in buckets, for Prometheus. It knows nothing about what the
+// values are.
 package histogram
 
 import (

@@ -12,9 +12,9 @@ import (
 // diskRows is the number of users and messages whose size is measured.
 const diskRows = 100_000
 
-// BenchmarkDiskUse measures how many bytes of the database a user, a message and a throttled message
-// of a channel take. IDs, names and texts are as long as usual on Twitch. Each user writes once, so
-// each user has one quarter of an hour.
+// BenchmarkDiskUse measures how many bytes of the database a user, a message and a throttled
+// message of a channel take. IDs, names and texts are as long as usual on Twitch. Each user writes
+// once, so each user has one quarter of an hour.
 func BenchmarkDiskUse(b *testing.B) {
 	for b.Loop() {
 		now := start

@@ -68,8 +68,8 @@ func writeFile(t *testing.T, name, contents string) {
 	}
 }
 
-// TestAsk_AnotherContainer checks that Ask doesn't notify its own process if the owner is in another
-// container, where it has the same PID.
+// TestAsk_AnotherContainer checks that Ask doesn't notify its own process if the owner is in
+// another container, where it has the same PID.
 func TestAsk_AnotherContainer(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "chatguard.db")

@@ -13,8 +13,8 @@ import (
 const ByHand = "restart one that runs with --no-database"
 
 // eventName returns the name of the event that notifies a process. Windows has no SIGHUP. The name
-// is global, so that a command in a window reaches a scheduled task or a service. Only the process's
-// user, administrators and the system may signal the event.
+// is global, so that a command in a window reaches a scheduled task or a service. Only the
+// process's user, administrators and the system may signal the event.
 func eventName(pid int) (*uint16, error) {
 	return windows.UTF16PtrFromString(fmt.Sprintf(`Global\chatguard-request-%d`, pid))
 }

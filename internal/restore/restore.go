@@ -25,7 +25,8 @@ import (
 
 // Options configure Run.
 type Options struct {
-	// Passphrase returns the passphrase of an encrypted backup. It is called for such a backup only.
+	// Passphrase returns the passphrase of an encrypted backup. It is called for such a backup
+	// only.
 	Passphrase func() (string, error)
 	// Places returns where the files belong. configuration is what the configuration will contain;
 	// nil means that it stays as it is.

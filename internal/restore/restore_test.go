@@ -301,8 +301,8 @@ func TestFinish_AnotherConfiguration(t *testing.T) {
 	}
 }
 
-// TestFinish_Missing checks that nothing is moved if a new file is missing, and that the marker stays
-// until the file is back.
+// TestFinish_Missing checks that nothing is moved if a new file is missing, and that the marker
+// stays until the file is back.
 func TestFinish_Missing(t *testing.T) {
 	t.Parallel()
 	for part := range parts {

@@ -43,8 +43,8 @@ func (w *Work) End(number int) {
 	w.began[number] = time.Time{}
 }
 
-// Stuck returns a text that names the work if a piece of it has taken longer than limit. Otherwise it
-// returns "".
+// Stuck returns a text that names the work if a piece of it has taken longer than limit. Otherwise
+// it returns "".
 func (w *Work) Stuck(now time.Time, limit time.Duration) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

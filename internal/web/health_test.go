@@ -200,8 +200,8 @@ func TestMetrics_AnyChannelID(t *testing.T) {
 	}
 }
 
-// The label channel is the login. A renamed channel keeps its ID and its counters, and channels of the
-// same name stay apart.
+// The label channel is the login. A renamed channel keeps its ID and its counters, and channels of
+// the same name stay apart.
 func TestMetrics_ChannelNames(t *testing.T) {
 	var login atomic.Value
 	login.Store("before")

@@ -100,8 +100,8 @@ func familyOf(line string) string {
 }
 
 // writeFamilies copies metrics in the exposition format, in which each family is in one piece. It
-// writes the family's type and help before its first line. It leaves out the families for which keep
-// returns false.
+// writes the family's type and help before its first line. It leaves out the families for which
+// keep returns false.
 func writeFamilies(w io.Writer, text string, keep func(name string) bool) {
 	before := ""
 	for line := range strings.Lines(text) {

@@ -61,7 +61,8 @@ func TestNowPage_Accessible(t *testing.T) {
 	}
 }
 
-// TestNowPage_WaitFits checks that the wait of a row is never cut: the bar beside it is narrower then.
+// TestNowPage_WaitFits checks that the wait of a row is never cut: the bar beside it is narrower
+// then.
 func TestNowPage_WaitFits(t *testing.T) {
 	d := dash(t, addLimits(t, chatguard.Limit{Name: "hour", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour}))
 	w := d.open(1280, 900)

@@ -24,9 +24,10 @@ func NewDelivery(r *Report, sink chat.Sink, chatTime *clock.Chat) *Delivery {
 	return &Delivery{report: r, sink: sink, time: chatTime}
 }
 
-// Add adds a message that was read at a time of this machine's clock. The message is judged by Twitch's timestamp, however late it arrives. Neither
-// this machine's clock nor a pause of this process therefore changes who is throttled. A message
-// without a valid timestamp gets the current time.
+// Add adds a message that was read at a time of this machine's clock. The message is judged by
+// Twitch's timestamp, however late it arrives. Neither this machine's clock nor a pause of this
+// process therefore changes who is throttled. A message without a valid timestamp gets the current
+// time.
 func (d *Delivery) Add(m chatguard.Message, read time.Time) {
 	if m.SentAt.IsZero() || errors.Is(m.Validate(), chatguard.ErrTime) {
 		m.SentAt = d.time.Now()

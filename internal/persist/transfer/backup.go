@@ -82,8 +82,8 @@ func Backup(ctx context.Context, path, target string, opts *Options) (Copy, erro
 	if err != nil {
 		return Copy{}, err
 	}
-	// The file of a killed BackupComplete isn't encrypted. This user may be unable to remove it, but
-	// may make backups.
+	// The file of a killed BackupComplete isn't encrypted. This user may be unable to remove it,
+	// but may make backups.
 	_ = src.RemoveAbandoned(made.At)
 	return made, nil
 }

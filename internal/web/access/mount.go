@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// StripMount returns a handler that removes the mount path from a request's path, if it is there. So
-// a proxy may remove the mount path or leave it. Without the trailing slash, the mount path leads to
-// the one with it. serves reports whether the first part of a path, such as "api", is one that next
-// serves. If it is the first part of the mount path, too, only the proxy can remove the mount path.
+// StripMount returns a handler that removes the mount path from a request's path, if it is there.
+// So a proxy may remove the mount path or leave it. Without the trailing slash, the mount path
+// leads to the one with it. serves reports whether the first part of a path, such as "api", is one
+// that next serves. If it is the first part of the mount path, too, only the proxy can remove the
+// mount path.
 func (s Site) StripMount(next http.Handler, serves func(name string) bool) http.Handler {
 	mount := s.mount()
 	first, _, _ := strings.Cut(mount[1:], "/")

@@ -39,8 +39,8 @@ func (h *Client) durations() *histogram.Histogram {
 	return h.measuring.durations
 }
 
-// Durations returns the times from sending a request to Twitch's complete answer. They don't include
-// requests without an answer.
+// Durations returns the times from sending a request to Twitch's complete answer. They don't
+// include requests without an answer.
 func (h *Client) Durations() histogram.Counts { return h.durations().Counts() }
 
 // send sends a request once. It returns an error if the exchange did not complete. The error never
