@@ -39,6 +39,7 @@ func TestDoctor_WhileChatguardRuns(t *testing.T) {
 		"ok       environment    variables that override the file: CHATGUARD_FLUSH_INTERVAL, CHATGUARD_TWITCH_CLIENT_ID, CHATGUARD_TWITCH_REFRESH_TOKEN, CHATGUARD_TWITCH_TOKEN, " +
 			"CHATGUARD_WEB_LISTEN, CHATGUARD_WEB_TOKEN\n",
 		fmt.Sprintf("ok       database       %s, in use by process %d\n", s.database(), s.bot.Process.Pid),
+		"ok       process        the running chatguard says that everything works\n",
 		"ok       dashboard      " + dashboard.Host + " is the dashboard of the running chatguard\n",
 		"ok       token          that of chatguard_bot, good until ",
 	} {

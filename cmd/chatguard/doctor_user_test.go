@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/chatguard/chatguard/internal/config"
 )
 
 // nobodysID is the ID of a user without any permissions.
@@ -60,5 +64,64 @@ func TestDoctor_TriesFolder(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(folder, "*.doctor")); len(left) > 0 || err != nil {
 		t.Errorf("the doctor leaves %q, %v", left, err)
+	}
+}
+
+// TestRun_RefuseRoot checks that root creates no database that the folder's owner can't use.
+func TestRun_RefuseRoot(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	cfg := config.Config{Database: filepath.Join(folder, "chatguard.db")}
+	owner := strconv.Itoa(os.Getuid())
+	if os.Getuid() == 0 {
+		if err := refuseRoot(cfg, true); err != nil {
+			t.Errorf("in root's own folder: %v", err)
+		}
+		owner = strconv.Itoa(nobodysID)
+		if err := os.Chown(folder, nobodysID, nobodysID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known, err := user.LookupId(owner); err == nil {
+		owner = known.Username
+	}
+	err := refuseRoot(cfg, true)
+	if want := "run `sudo -u " + owner + " chatguard run`, or `systemctl start chatguard`"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if err := refuseRoot(cfg, false); err != nil {
+		t.Errorf("another user: %v", err)
+	}
+	without := cfg
+	without.NoDatabase = true
+	if err := refuseRoot(without, true); err != nil {
+		t.Errorf("without a database: %v", err)
+	}
+	if err := os.WriteFile(cfg.Database, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := refuseRoot(cfg, true); err != nil {
+		t.Errorf("a database that exists: %v", err)
+	}
+}
+
+// TestRun_ByRoot checks that such a start creates nothing.
+func TestRun_ByRoot(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	folder := filepath.Dir(s.configuration)
+	if os.Getuid() != 0 { // a user's own start isn't refused
+		s.start()
+		s.stop()
+		return
+	}
+	if err := os.Chown(folder, nobodysID, nobodysID); err != nil {
+		t.Fatal(err)
+	}
+	if line := s.checkRefused("run"); !strings.HasPrefix(line, "root would create the database "+s.database()) {
+		t.Errorf("run says %s", line)
+	}
+	if left, err := filepath.Glob(s.database() + "*"); len(left) > 0 || err != nil {
+		t.Errorf("left are %q, %v", left, err)
 	}
 }

@@ -145,10 +145,14 @@ The password of the Valkey or Redis over which nodes share limits.
 .TP
 CHATGUARD_BACKUP_PASSPHRASE
 The passphrase of encrypted backups.
+.TP
+CHATGUARD_CONFIG
+The file that commands use without \fB--config\fP.
 .SH FILES
 .TP
 chatguard.toml
-The configuration, in the current folder. The service of the packages has /etc/chatguard/chatguard.toml. The file
+The configuration, in the current folder. If it isn't there, commands use /etc/chatguard/chatguard.toml, that of the
+packages' service. The file
 config.example.toml, in /usr/share/doc/chatguard or in the archive, shows every key with its default.
 .TP
 chatguard.db

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 
@@ -84,6 +85,9 @@ func (s *service) run(cmd *cobra.Command, path string, o runOptions) error {
 	if err := cmp.Or(cfg.CheckServed(), cfg.CheckWebhooks(), app.CheckReady(cfg)); err != nil {
 		return err
 	}
+	if err := refuseRoot(cfg, os.Geteuid() == 0); err != nil {
+		return err
+	}
 	a, err := s.open(cmd.Context(), cfg)
 	if errors.Is(err, access.ErrInUse) {
 		err = explainInUse(cmd.Context(), cfg, err)
@@ -105,6 +109,20 @@ func (s *service) run(cmd *cobra.Command, path string, o runOptions) error {
 	}
 	defer s.supervise(ctx, a)()
 	return serve(ctx, a, load)
+}
+
+// refuseRoot returns an error if root would create the database for another user, who then couldn't
+// use it. It happens if an administrator starts the service's chatguard by hand.
+func refuseRoot(cfg config.Config, isRoot bool) error {
+	if !isRoot || cfg.NoDatabase {
+		return nil
+	}
+	user := persist.ForeignFolder(cfg.Database)
+	if user == "" {
+		return nil
+	}
+	return fmt.Errorf("root would create the database %s, which the user %s, who owns the folder, then can't use: run `sudo -u %[2]s chatguard run`, or `systemctl start chatguard`",
+		cfg.Database, user)
 }
 
 // explainInUse names the program that uses the dashboard's address, if it is known. Usually it is

@@ -122,6 +122,9 @@ func TestStatus_OfTrouble(t *testing.T) {
 	if code != exitFailed || !strings.Contains(out, "state       unavailable\nproblem     "+lockedReason) || complaint != "chatguard: chatguard runs, but not everything works: 1 problem\n" {
 		t.Errorf("%d: %s%s", code, out, complaint)
 	}
+	if out, _, code := s.runWithInput("", "doctor"); code != exitFailed || !strings.Contains(out, "problem  process        the running chatguard says: "+lockedReason) {
+		t.Errorf("the doctor ends with %d, and says\n%s", code, out)
+	}
 	if out, complaint, code := s.runWithInput("", "status", "--health"); code != 0 || out+complaint != "" {
 		t.Errorf("health: %d %s%s", code, out, complaint)
 	}

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
@@ -137,7 +136,7 @@ func (d *Doctor) checkProcess(ctx context.Context) (list []Finding) {
 	if d.owner == nil || d.owner.User != "" {
 		return nil // checkDatabase has said it
 	}
-	s, err := request.AskStatus(ctx, d.owner, answerTime)
+	s, err := request.AskStatus(ctx, d.owner, patience)
 	if err != nil {
 		return []Finding{noteFinding("not asked for its problems: %v", err)}
 	}
@@ -149,9 +148,6 @@ func (d *Doctor) checkProcess(ctx context.Context) (list []Finding) {
 	}
 	return list
 }
-
-// answerTime is how long checkProcess waits for an answer.
-const answerTime = 3 * time.Second
 
 // checkDatabase checks whether the database is intact and can be opened, and which process uses it.
 func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {

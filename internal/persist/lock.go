@@ -164,6 +164,28 @@ func hiddenError(path string) error {
 	}
 }
 
+// ForeignFolder returns the name of the user to whom the database's folder belongs, if root would
+// create the database at path there. That user then couldn't open it. Otherwise, ForeignFolder
+// returns "".
+func ForeignFolder(path string) (user string) {
+	path, err := realPath(path)
+	if err != nil {
+		return ""
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	folder, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	user, isRoot := ownerOf(folder)
+	if isRoot {
+		return ""
+	}
+	return user
+}
+
 // foreignDatabaseError returns the error for a database at path whose lock file this user may not
 // open.
 func foreignDatabaseError(path string, err error) error {
