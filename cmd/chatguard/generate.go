@@ -129,7 +129,7 @@ The command line or the configuration is wrong. systemd doesn't restart chatguar
 \fBchatguard status\fP: chatguard isn't running.
 .SH ENVIRONMENT
 Each key of the configuration outside limits, channels and webhooks has a variable, which wins over the file:
-CHATGUARD_TWITCH_CHANNELS is \fIchannels\fP in \fI[twitch]\fP. These are secrets and belong here, or in /etc/chatguard/environment:
+CHATGUARD_TWITCH_CHANNELS is \fIchannels\fP in \fI[twitch]\fP. Secrets belong in variables too, which the service reads from /etc/chatguard/environment:
 .TP
 CHATGUARD_WEB_TOKEN
 The owner's token for the dashboard.
