@@ -22,7 +22,7 @@ ARG REVISION
 LABEL org.opencontainers.image.title="chatguard" \
       org.opencontainers.image.description="Gives every chatter a fair share of the conversation" \
       org.opencontainers.image.source="https://github.com/chatguard/chatguard" \
-      org.opencontainers.image.documentation="https://github.com/chatguard/chatguard/blob/main/docs/deploy.md" \
+      org.opencontainers.image.documentation="https://github.com/chatguard/chatguard/blob/main/docs/container.md" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
