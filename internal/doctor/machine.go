@@ -137,6 +137,9 @@ func (d *Doctor) checkProcess(ctx context.Context) (list []Finding) {
 		return nil // checkDatabase has said it
 	}
 	s, err := request.AskStatus(ctx, d.owner, patience)
+	if persist.IsDiskFull(err) {
+		err = errors.New("a question needs a file, and the disk is full") // checkDatabase has the fix
+	}
 	if err != nil {
 		return []Finding{noteFinding("not asked for its problems: %v", err)}
 	}
@@ -164,7 +167,7 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 			return []Finding{problem("create that folder, or set another database", "%s can't be created: its folder doesn't exist", path)}
 		}
 		if err := tryFolder(path); err != nil {
-			return []Finding{problem(folderFix, "%s can't be created: %v", path, err)}
+			return []Finding{problem(folderFix(err), "%s can't be created: %v", path, err)}
 		}
 		return []Finding{noteFinding("%s doesn't exist yet: `chatguard run` creates it", path)}
 	case err != nil:
@@ -187,7 +190,7 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 		return []Finding{problemFrom(err)}
 	}
 	if err := tryFolder(path); err != nil {
-		return []Finding{problem(folderFix, "%s can't be written: SQLite keeps other files beside it, and %v", path, err)}
+		return []Finding{problem(folderFix(err), "%s can't be written: SQLite keeps other files beside it, and %v", path, err)}
 	}
 	if err := persist.CheckMode(path); err != nil {
 		list = append(list, problemFrom(err))
@@ -205,8 +208,13 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 	return append(list, okFinding("%s, %s", path, usedBy))
 }
 
-// folderFix is what to do if no file can be created in a folder.
-const folderFix = "make the folder writable for this user, or set another database"
+// folderFix returns what to do if no file can be created in a folder, or none can be written.
+func folderFix(err error) string {
+	if persist.IsDiskFull(err) {
+		return "free some space"
+	}
+	return "make the folder writable for this user, or set another database"
+}
 
 // tryFolder creates and deletes a file in the database's folder.
 func tryFolder(path string) error {
