@@ -10,11 +10,9 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/request"
 )
 
@@ -202,19 +200,6 @@ func TestStatus_DocumentedForm(t *testing.T) {
 		if !strings.Contains(string(page), "| `"+key+"` |") {
 			t.Errorf("docs/deploy.md has no row for %s", key)
 		}
-	}
-}
-
-// TestStatus_DiskFull checks that a question that can't be written names the fix.
-func TestStatus_DiskFull(t *testing.T) {
-	t.Parallel()
-	owned := &persist.OwnedError{Path: "/data/chatguard.db", PID: 4}
-	full := fmt.Errorf("can't be asked: %w", &os.PathError{Op: "write", Path: "/data/x", Err: syscall.ENOSPC})
-	if got, want := explainDiskFull(owned, full).Error(), "chatguard (process 4) can't be asked, because the disk of /data/chatguard.db is full: free some space"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	if other := errors.New("other"); explainDiskFull(owned, other) != other {
-		t.Error("another error is changed")
 	}
 }
 
