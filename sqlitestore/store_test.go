@@ -67,11 +67,11 @@ func TestOpen_Errors(t *testing.T) {
 		guard *chatguard.Guard
 		opts  sqlitestore.Options
 	}{
-		"sqlitestore: the Guard is missing: create one with chatguard.New":           {guard: nil},
-		"sqlitestore: database " + path + " is in use by process":                    {path, newGuard(t), sqlitestore.Options{}},
-		"sqlitestore: database " + damaged + ": it is damaged":                       {damaged, newGuard(t), sqlitestore.Options{}},
-		"sqlitestore: FlushInterval is -1s: set it to 0 for the default, or higher":  {guard: newGuard(t), opts: sqlitestore.Options{FlushInterval: -time.Second}},
-		"sqlitestore: Retention is -24h0m0s: set it to 0 for the default, or higher": {guard: newGuard(t), opts: sqlitestore.Options{Retention: -24 * time.Hour}},
+		"sqlitestore: the Guard is missing: create one with chatguard.New":            {guard: nil},
+		"sqlitestore: database " + path + " is in use by another container, or twice": {path, newGuard(t), sqlitestore.Options{}},
+		"sqlitestore: database " + damaged + ": it is damaged":                        {damaged, newGuard(t), sqlitestore.Options{}},
+		"sqlitestore: FlushInterval is -1s: set it to 0 for the default, or higher":   {guard: newGuard(t), opts: sqlitestore.Options{FlushInterval: -time.Second}},
+		"sqlitestore: Retention is -24h0m0s: set it to 0 for the default, or higher":  {guard: newGuard(t), opts: sqlitestore.Options{Retention: -24 * time.Hour}},
 	} {
 		if _, err := sqlitestore.Open(t.Context(), test.path, test.guard, &test.opts); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
