@@ -1,7 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -41,13 +43,17 @@ func (a *App) report(o journal.Outcome) {
 	}
 }
 
-// reportBans reports the bans since the last call, in one event for each channel, or in several if
-// they are many.
+// reportBans reports the bans since the last call, in the order of their times, in one event for
+// each channel, or in several if they are many. Requests to Twitch run side by side, so bans of the
+// same moment come in any order: their messages decide.
 func (r *reporter) reportBans(ctx context.Context) {
 	r.mu.Lock()
 	bans := r.bans
 	r.bans = nil
 	r.mu.Unlock()
+	slices.SortStableFunc(bans, func(a, b ban) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.entry, b.entry))
+	})
 	byChannel, order := map[string][]webhook.BannedUser{}, []string{}
 	for _, b := range bans {
 		channelID, user := r.describeBan(ctx, b)
