@@ -50,6 +50,9 @@ func (s *helixServer) SetHelixFaults(decide func(Request) (Fault, bool)) {
 
 // stall delays an answer until the delay is over or the client leaves.
 func (f Fault) stall(client context.Context) {
+	if f.Delay <= 0 {
+		return
+	}
 	timer := time.NewTimer(f.Delay)
 	defer timer.Stop()
 	select {
