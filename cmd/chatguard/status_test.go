@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,14 +163,17 @@ func TestStatus_OverHTTP(t *testing.T) {
 		t.Errorf("after the stop: %d: %s%s", code, out, complaint)
 	}
 
-	answer, status := `{"status":"unavailable"}`, http.StatusServiceUnavailable
+	var isOther atomic.Bool // the server isn't chatguard
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/guard/healthz" {
+		switch {
+		case isOther.Load():
+			fmt.Fprint(w, "<html>")
+		case r.URL.Path == "/guard/healthz":
 			fmt.Fprint(w, `{"status":"ok"}`)
-			return
+		default:
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, `{"status":"unavailable"}`)
 		}
-		w.WriteHeader(status)
-		fmt.Fprint(w, answer)
 	}))
 	defer server.Close()
 	out, complaint, code := askAddress(t, server.URL+"/guard/", "--json")
@@ -179,7 +183,7 @@ func TestStatus_OverHTTP(t *testing.T) {
 	if out, complaint, code := askAddress(t, server.URL+"/guard/", "--health"); code != 0 {
 		t.Errorf("unavailable, but healthy: %d: %s%s", code, out, complaint)
 	}
-	answer, status = "<html>", http.StatusOK
+	isOther.Store(true)
 	if out, complaint, code := askAddress(t, server.URL+"/guard/"); code != exitFailed || !strings.Contains(complaint, "not as chatguard does") {
 		t.Errorf("another server: %d: %s%s", code, out, complaint)
 	}
