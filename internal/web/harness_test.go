@@ -97,7 +97,8 @@ func (d *dashboard) begin() {
 	d.Helper()
 	base := config.DefaultPolicy()
 	base.Mode, base.Limits[0].Refill = chatguard.Enforce, 10*time.Minute
-	d.store = openStore(d.TB, d.database, &persist.Options{Now: d.now, Logger: quiet})
+	// Only flush writes pending messages, after the first flush.
+	d.store = openStore(d.TB, d.database, &persist.Options{FlushInterval: time.Hour, Now: d.now, Logger: quiet})
 	var err error
 	guarding := &chatguard.Options{Now: d.now, Observer: d.observe}
 	if s := d.shared; s != nil {
@@ -310,9 +311,11 @@ func (d *dashboard) say(user chatguard.User, times int) (last chatguard.Verdict)
 
 // recordPast records messages of a user at those times, as if they were sent before the Server
 // started. They are in the database and the Guard, but neither in the counters nor on the board.
-// Call recordPast in the order of the times, and before anyone writes now.
+// They stay pending until a change is saved or the test calls flush. Call recordPast in the order of
+// the times, and before anyone writes now.
 func (d *dashboard) recordPast(user chatguard.User, times ...time.Time) {
 	d.Helper()
+	d.flush() // the first flush may not have begun
 	d.setRecalling(true)
 	defer d.setRecalling(false)
 	for _, at := range times {
