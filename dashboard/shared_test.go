@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/dashboard"
 	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/redisstore"
 )
 
@@ -67,7 +68,7 @@ func TestShared_Nodes(t *testing.T) {
 		return a
 	}
 	var a answer
-	eventually(t, func() bool { a = ask(); return len(a.Nodes) == 2 && a.Up })
+	waittest.Until(t, func() bool { a = ask(); return len(a.Nodes) == 2 && a.Up })
 	if a.Mode != "exact" || !strings.HasPrefix(a.Server, "redis ") || a.Swaps == 0 {
 		t.Errorf("%+v", a)
 	}
@@ -78,8 +79,8 @@ func TestShared_Nodes(t *testing.T) {
 		t.Errorf("status: %s", status)
 	}
 	server.Kill()
-	eventually(t, func() bool { return strings.Contains(s.ask("GET", "/api/v1/status", "anna", "", 200), `"up":false`) })
-	eventually(t, func() bool { a = ask(); return !a.Up && len(a.Nodes) == 1 && a.Nodes[0].Self })
+	waittest.Until(t, func() bool { return strings.Contains(s.ask("GET", "/api/v1/status", "anna", "", 200), `"up":false`) })
+	waittest.Until(t, func() bool { a = ask(); return !a.Up && len(a.Nodes) == 1 && a.Nodes[0].Self })
 }
 
 // The nodes that a synchronised Guard can't list are shown as a fault; without Nodes there are
@@ -96,13 +97,4 @@ func TestShared_Synchronised(t *testing.T) {
 	shared.Nodes = func(context.Context) ([]dashboard.Node, error) { return nil, context.DeadlineExceeded }
 	s = newSite(t, newGuard(t), dashboard.Options{Shared: &shared})
 	s.ask("GET", "/api/v1/nodes", "anna", "", 503)
-}
-
-func eventually(t *testing.T, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("not within 30 s")
-		}
-	}
 }

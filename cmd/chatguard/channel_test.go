@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // ownPolicy returns a policy that differs from the demo's in a limit that only it has: one message
@@ -68,7 +69,7 @@ func TestOwnPolicy_Applies(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			waitUntil(t, func() bool { return a.Bot.Counts().Messages == 4 })
+			waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 4 })
 			if n := a.Bot.Counts(); n.Throttled+n.Observed != 1 {
 				t.Errorf("%+v, want one message beyond the limit that only #%s has", n, demoChannel)
 			}
@@ -96,7 +97,7 @@ func TestOwnPolicy_RestartKeepsUsage(t *testing.T) {
 		want = append(want, say(t, server, "anna", "", "hello again"))
 		waitForDeletes(t, server, want)
 		var entries []journal.Entry
-		waitUntil(t, func() bool {
+		waittest.Until(t, func() bool {
 			var err error
 			if entries, err = a.Host.Store.Entries(t.Context(), journal.EntryFilter{ChannelID: server.UserID(demoChannel), N: 2}); err != nil {
 				t.Fatal(err)
@@ -136,7 +137,7 @@ func TestOwnPolicy_LiveChanges(t *testing.T) {
 	if p := a.Guard.ChannelPolicy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 2 {
 		t.Errorf("after a restart the limits are %+v", p.Limits)
 	}
-	waitUntil(t, func() bool { return len(a.Web.Channels()) == 1 })
+	waittest.Until(t, func() bool { return len(a.Web.Channels()) == 1 })
 	request := httptest.NewRequest("DELETE", "http://127.0.0.1/api/v1/channels/"+id+"/policy", nil)
 	request.Header.Set("Authorization", "Bearer "+string(c.Web.Token))
 	answer := httptest.NewRecorder()
@@ -164,7 +165,7 @@ func TestOwnPolicy_LateChannelID(t *testing.T) {
 	for i := range 2 {
 		a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 		say(t, server, "anna", "", "hello")
-		waitUntil(t, func() bool { return a.Bot.Counts().Messages == 1 })
+		waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 1 })
 		if p := a.Guard.ChannelPolicy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 1+i {
 			t.Errorf("start %d: the limits are %+v", i, p.Limits)
 		}

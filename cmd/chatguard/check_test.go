@@ -18,6 +18,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/doctor"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -170,7 +171,7 @@ func TestRooms_ServedWithoutTwitch(t *testing.T) {
 
 	write(strings.Replace(strings.Replace(roomsConfig, "burst = 1", "burst = 2", 1), `["Lobby"]`, `["Lobby", "attic"]`, 1) + elsewhere + table("hall", 1))
 	runBeside(t, s.configuration, "reload")
-	waitUntil(t, func() bool { return strings.Contains(s.log(), "loaded the configuration") })
+	waittest.Until(t, func() bool { return strings.Contains(s.log(), "loaded the configuration") })
 	s.checkChannels("Lobby attic cellar hall")
 	for channel, passes := range map[string]int{"Lobby": 2, "cellar": 3, "attic": 3, "hall": 1} {
 		for range passes {
@@ -197,7 +198,7 @@ func TestRooms_TwitchChannelsListedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	say(t, server, "anna", "", "hello")
-	waitUntil(t, func() bool { return a.Bot.Counts().Messages == 1 })
+	waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 1 })
 	twitchs := server.UserID(demoChannel)
 	for _, room := range []string{"hall", "lobby", twitchs} {
 		if status, answer := post(t, a, "check", fmt.Sprintf(`{"channel":%q,"user_id":"7"}`, room)); status != http.StatusOK {
@@ -252,7 +253,7 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 	if _, err := a.Reload(c); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		return slices.ContainsFunc(a.Web.Channels(), func(c live.Channel) bool { return c.ID == later })
 	})
 	for range 2 {
@@ -261,7 +262,7 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 	if _, err := server.Say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"}); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool { return a.Bot.Counts().Messages == 3 })
+	waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 3 })
 	if n := a.Bot.Counts().Throttled; n != 0 {
 		t.Errorf("%d of three messages are throttled", n)
 	}
@@ -292,7 +293,7 @@ func TestRooms_MayDrop(t *testing.T) {
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
 	say(t, server, "anna", "", "hello")
-	waitUntil(t, func() bool { return a.Bot.Counts().Messages == 1 })
+	waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 1 })
 	if p := a.Guard.ChannelPolicy("check:lobby"); p.Mode != chatguard.Enforce || p.Penalties.Ladder[0].Action != chatguard.Drop {
 		t.Errorf("%+v", p)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // withEnv returns the same scene with additional environment variables.
@@ -98,7 +99,7 @@ func TestDoctor_Stopped(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		return slices.ContainsFunc(s.twitch.Requests(), func(r faketwitch.Request) bool { return r.Path == "/oauth2/validate" })
 	})
 	if err := c.Process.Signal(os.Interrupt); err != nil {

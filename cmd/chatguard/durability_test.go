@@ -13,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // chatter runs a crowd until hush is called: regulars who keep writing, guests who come once, and a
@@ -53,7 +54,7 @@ func TestRun_StopLosesNothing(t *testing.T) {
 	s.env = append(s.env, "CHATGUARD_FLUSH_INTERVAL=1h")
 	s.start()
 	hush := s.chatter()
-	waitUntil(t, func() bool { return s.twitch.Deleted() > 0 })
+	waittest.Until(t, func() bool { return s.twitch.Deleted() > 0 })
 	s.stop()
 	hush()
 
@@ -109,7 +110,7 @@ func TestRun_KillLosesAMoment(t *testing.T) {
 	s.twitch.FailNext(faketwitch.Fault{Status: http.StatusTooManyRequests, Header: http.Header{"Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {inAMinute}}})
 	s.say("anna")
 	hush := s.chatter()
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		r := s.export()
 		return r.resultCounts()[journal.Pending] > 100
 	})
@@ -126,7 +127,7 @@ func TestRun_KillLosesAMoment(t *testing.T) {
 		}
 	}
 	var after record
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		after = s.export()
 		return after.resultCounts()[journal.Pending] == 0
 	})
@@ -163,7 +164,7 @@ func TestMetrics_StoreFigures(t *testing.T) {
 		"size_bytes":                           4096,
 		"lag_seconds":                          0,
 	} {
-		waitUntil(t, func() bool { return s.metric(name) >= least })
+		waittest.Until(t, func() bool { return s.metric(name) >= least })
 	}
 	for _, name := range []string{`records_dropped_total{table="timeline"}`, `records_dropped_total{table="journal"}`, "errors_total"} {
 		if n := s.metric(name); n != 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // checkNotReady checks that /readyz answers 503, with the reason for the owner and without it for
@@ -27,7 +28,7 @@ func (s *scene) checkNotReady(reason string) {
 // waitForReadyz waits until /readyz answers with a status.
 func (s *scene) waitForReadyz(want int) {
 	s.Helper()
-	waitUntil(s.T, func() bool {
+	waittest.Until(s.T, func() bool {
 		answer, _ := s.ask("GET", "readyz", "")
 		return answer.StatusCode == want
 	})
@@ -60,7 +61,7 @@ func TestRun_LockedDatabase(t *testing.T) {
 	s := newScene(t, threeMessages)
 	s.start()
 	s.sayAllowed("anna")
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		return s.databaseStatus().Queued == 0 && s.metric(`rows_written_total{table="timeline"}`) == 1
 	})
 	release := s.lock()
@@ -87,7 +88,7 @@ func TestRun_LockedDatabase(t *testing.T) {
 
 	release()
 	s.waitForReadyz(http.StatusOK)
-	waitUntil(t, func() bool { return s.databaseStatus().Queued == 0 })
+	waittest.Until(t, func() bool { return s.databaseStatus().Queued == 0 })
 	if r := s.export(); len(r.revisions) != 2 || r.audits != 2 || len(r.timeline) != 5 || len(r.journal) != 2 || r.resultCounts()[journal.Done] != 2 {
 		t.Errorf("written is %+v", r)
 	}
@@ -130,7 +131,7 @@ func TestRun_StartsWithLockedDatabase(t *testing.T) {
 
 	release()
 	s.waitForReadyz(http.StatusOK)
-	waitUntil(t, func() bool { return s.databaseStatus().Queued == 0 })
+	waittest.Until(t, func() bool { return s.databaseStatus().Queued == 0 })
 	s.stop()
 	s.start()
 	if name := s.signedInName(cookie); name != auth.OwnerName {

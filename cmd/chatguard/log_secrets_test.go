@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // output is what a process has written so far. It is safe for concurrent use.
@@ -45,7 +46,7 @@ func (s *scene) startPiped() *output {
 		s.Fatal(err)
 	}
 	s.Cleanup(func() { s.bot.Process.Kill() })
-	waitUntil(s.T, func() bool {
+	waittest.Until(s.T, func() bool {
 		_, after, ok := strings.Cut(out.String(), "Dashboard: ")
 		address, _, whole := strings.Cut(after, "\n")
 		s.bot.address = address
@@ -127,7 +128,7 @@ allow_private = true
 			t.Logf("the output is\n%s", out)
 		}
 	})
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		_, text := s.ask("GET", "api/v1/channels", "")
 		return strings.Contains(text, "gardenhour")
 	})
@@ -138,7 +139,7 @@ allow_private = true
 func awaitOutput(t *testing.T, out *output, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		waitUntil(t, func() bool { return strings.Contains(out.String(), text) })
+		waittest.Until(t, func() bool { return strings.Contains(out.String(), text) })
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // twitchKey is the key under which a script stores its scriptTwitch.
@@ -167,7 +168,7 @@ func TestRun_LoadsNewLogin(t *testing.T) {
 	s.exhaustLimit("anna")
 	s.twitch.Revoke()
 	s.say("anna")
-	waitUntil(t, func() bool { return strings.Contains(s.bot.log(), "chatguard login") })
+	waittest.Until(t, func() bool { return strings.Contains(s.bot.log(), "chatguard login") })
 
 	approved := make(chan error, 1)
 	go func() {
@@ -180,7 +181,7 @@ func TestRun_LoadsNewLogin(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	before := s.twitch.Deleted()
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		s.say("anna")
 		return s.twitch.Deleted() > before
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // asCommand is the environment variable that makes the test binary behave as chatguard.
@@ -262,7 +263,7 @@ ladder = ["delete"]
 // ones.
 func waitForDeletes(t *testing.T, server *faketwitch.Server, want []string) {
 	t.Helper()
-	waitUntil(t, func() bool { return server.Deleted() >= len(want) })
+	waittest.Until(t, func() bool { return server.Deleted() >= len(want) })
 	var got []string
 	for _, d := range server.Deletes() {
 		got = append(got, d.Message.ID)

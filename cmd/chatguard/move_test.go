@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // move returns the same scene on another machine, which has only the configuration.
@@ -30,7 +32,7 @@ func TestCopies_WhileChatguardRuns(t *testing.T) {
 	s := newScene(t, threeMessages)
 	s.start()
 	s.exhaustLimit("anna")
-	waitUntil(t, func() bool { return len(s.export().timeline) == 4 })
+	waittest.Until(t, func() bool { return len(s.export().timeline) == 4 })
 	folder := t.TempDir()
 	lines, copied := filepath.Join(folder, "chatguard.jsonl"), filepath.Join(folder, "copy.db")
 	s.run("export", lines)

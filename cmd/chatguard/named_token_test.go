@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // runBeside runs a chatguard command while another chatguard runs with that configuration. It
@@ -90,7 +92,7 @@ func TestTokenRevoke_EndsSessions(t *testing.T) {
 		t.Errorf("the live feed ends with %d, %v", code, err)
 	}
 	for header, value := range map[string]string{"Cookie": cookie, "Authorization": bearer} {
-		waitUntil(t, func() bool {
+		waittest.Until(t, func() bool {
 			answer, _ := sendRequest(t, "GET", api+"status", "", header, value)
 			return answer.StatusCode == http.StatusUnauthorized
 		})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // The log messages with which a reload ends.
@@ -28,7 +29,7 @@ func (s *scene) awaitLog(words string, something func()) (line string) {
 	s.Helper()
 	before := strings.Count(s.bot.log(), words)
 	something()
-	waitUntil(s.T, func() bool { return strings.Count(s.bot.log(), words) > before })
+	waittest.Until(s.T, func() bool { return strings.Count(s.bot.log(), words) > before })
 	log := s.bot.log()
 	start := strings.LastIndex(log, words)
 	line, _, _ = strings.Cut(log[start:], "\n")
@@ -134,7 +135,7 @@ func TestReload_ChannelsJoinAndLeave(t *testing.T) {
 	go talk("late")
 	s.configure(`channels = ["gardenhour", "teatime"]`, `channels = ["gardenhour"]`)
 	s.reload()
-	waitUntil(t, func() bool { return strings.Contains(s.chatLines(), "PART #teatime\n") })
+	waittest.Until(t, func() bool { return strings.Contains(s.chatLines(), "PART #teatime\n") })
 	if err := <-said; err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +258,7 @@ func TestReload_KeepsLiveChanges(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		_, text := s.ask("GET", "api/v1/channels", "")
 		return strings.Contains(text, "gardenhour")
 	})

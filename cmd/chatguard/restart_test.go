@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // configure edits the configuration file.
@@ -100,7 +101,7 @@ refill = "10h"
 	s.env = append(s.env, "CHATGUARD_TWITCH_TOKEN=")
 	spoken := func(n int) (r record) {
 		t.Helper()
-		waitUntil(t, func() bool {
+		waittest.Until(t, func() bool {
 			r = s.export()
 			return len(r.timeline) == n
 		})

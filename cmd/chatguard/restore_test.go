@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // encryptedBackup makes an encrypted backup and returns its path.
@@ -29,7 +31,7 @@ func TestRestore_MoveToAnotherMachine(t *testing.T) {
 	s.env = append(s.env, passphraseVariable+"=secret")
 	s.start()
 	s.exhaustLimit("anna")
-	waitUntil(t, func() bool { return len(s.export().timeline) == 4 })
+	waittest.Until(t, func() bool { return len(s.export().timeline) == 4 })
 	file := s.encryptedBackup()
 	want := fmt.Sprintf("database %s is in use by process %d: stop that first, or set another database", s.database(), s.bot.Process.Pid)
 	if line := s.checkRefused("restore", file); line != want {
@@ -64,7 +66,7 @@ func TestRestore_AfterKill(t *testing.T) {
 	copied := filepath.Join(t.TempDir(), "copy.db")
 	s.run("backup", copied)
 	s.exhaustLimit("anna")
-	waitUntil(t, func() bool { return len(s.export().timeline) == 4 })
+	waittest.Until(t, func() bool { return len(s.export().timeline) == 4 })
 	s.kill()
 	if log, err := os.Stat(s.database() + "-wal"); err != nil || log.Size() == 0 {
 		t.Fatalf("the log has no data: %v, %v", log, err)

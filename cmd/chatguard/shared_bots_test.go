@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // twoChannels is two bots in the same two channels.
@@ -91,7 +92,7 @@ func (c *twoChannels) checkDeleted() {
 		return ids
 	}
 	slices.Sort(c.want)
-	waitUntil(c.T, func() bool { return len(deleted()) >= len(c.want) })
+	waittest.Until(c.T, func() bool { return len(deleted()) >= len(c.want) })
 	if got := deleted(); !slices.Equal(got, c.want) {
 		c.Errorf("deleted %v, want %v", got, c.want)
 	}
@@ -112,7 +113,7 @@ func TestShared_TwoBotsInTwoChannels(t *testing.T) {
 	}
 	if !*whole {
 		c.bots[0].stop(t)
-		waitUntil(t, func() bool { return c.bots[1].leads() == len(channelNames) })
+		waittest.Until(t, func() bool { return c.bots[1].leads() == len(channelNames) })
 		c.flood("anna", 3, 0)
 		c.checkDeleted()
 		c.bots[1].stop(t)
@@ -123,7 +124,7 @@ func TestShared_TwoBotsInTwoChannels(t *testing.T) {
 	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool { return second.leads() == len(channelNames) })
+	waittest.Until(t, func() bool { return second.leads() == len(channelNames) })
 	c.flood("anna", 4, 0)
 	c.checkDeleted()
 	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
@@ -135,7 +136,7 @@ func TestShared_TwoBotsInTwoChannels(t *testing.T) {
 	if err := second.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool { return first.leads() == before+len(channelNames) })
+	waittest.Until(t, func() bool { return first.leads() == before+len(channelNames) })
 	c.flood("anna", 4, 0)
 	c.checkDeleted()
 	first.stop(t)
@@ -195,7 +196,7 @@ func (b *twoBots) deleted() (ids []string) {
 // waitDeleted waits until a message is deleted.
 func (b *twoBots) waitDeleted(id string) {
 	b.Helper()
-	waitUntil(b.T, func() bool { return slices.Contains(b.deleted(), id) })
+	waittest.Until(b.T, func() bool { return slices.Contains(b.deleted(), id) })
 }
 
 // checkStandby waits until both bots say which of them acts.
@@ -206,13 +207,13 @@ func (b *twoBots) checkStandby(leader, standby *process, name string) {
 		return text
 	}
 	state := fmt.Sprintf(`{"name":"#gardenhour","state":"standby","detail":"node %s acts in it"}`, name)
-	waitUntil(b.T, func() bool { return strings.Contains(get(standby, "api/v1/status"), state) })
+	waittest.Until(b.T, func() bool { return strings.Contains(get(standby, "api/v1/status"), state) })
 	if text := get(leader, "api/v1/status"); strings.Contains(text, "standby") {
 		b.Errorf("the leader says %s", text)
 	}
 	for number, bot := range []*process{standby, leader} {
 		metric := fmt.Sprintf("chatguard_shared_leader{channel=\"gardenhour\",channel_id=%q} %d\n", b.twitch.UserID("gardenhour"), number)
-		waitUntil(b.T, func() bool { return strings.Contains(get(bot, "metrics"), metric) })
+		waittest.Until(b.T, func() bool { return strings.Contains(get(bot, "metrics"), metric) })
 	}
 }
 
@@ -233,7 +234,7 @@ func TestShared_TwoBots(t *testing.T) {
 	if err := leader.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool { return standby.leads() == 1 })
+	waittest.Until(t, func() bool { return standby.leads() == 1 })
 	b.waitDeleted(b.say())
 	if err := leader.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -242,7 +243,7 @@ func TestShared_TwoBots(t *testing.T) {
 	if err := standby.Process.Kill(); err != nil { // it leads now
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool { return leader.leads() == 2 })
+	waittest.Until(t, func() bool { return leader.leads() == 2 })
 	b.waitDeleted(b.say())
 	ids := b.deleted()
 	if slices.Sort(ids); len(ids) != len(slices.Compact(slices.Clone(ids))) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/redisstore"
 )
 
@@ -111,7 +112,7 @@ func TestShared_Commands(t *testing.T) {
 	other.check("hall", "anna", http.StatusTooManyRequests)
 	other.check("hall", "bob", http.StatusOK)
 	var list struct{ Nodes []redisstore.Node }
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		r := runShared(t, configuration, storePassword, "nodes", "--json")
 		return json.Unmarshal([]byte(r.out), &list) == nil && len(list.Nodes) == 1
 	})
@@ -137,7 +138,7 @@ func TestShared_Commands(t *testing.T) {
 	if r := runShared(t, configuration, storePassword, "shared", "forget", "check:nobody"); r.complaint != "chatguard: the shared store has no rows of check:nobody\n" || r.code != exitFailed {
 		t.Errorf("%+v", r)
 	}
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		answer, _ := sendRequest(t, "POST", other.address+"api/v1/check", `{"channel":"hall","user_id":"anna"}`, "Authorization", other.server)
 		return answer.StatusCode == http.StatusOK
 	})

@@ -18,6 +18,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/checkclient"
 	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web"
 )
 
@@ -174,7 +175,7 @@ func TestShared_Overshoot(t *testing.T) {
 					both.Wait()
 					allowed += passed[0] + passed[1]
 					for i := range nodes {
-						waitUntil(t, func() bool { return passed[i] == 0 || nodes[i].swaps() > swaps[i] })
+						waittest.Until(t, func() bool { return passed[i] == 0 || nodes[i].swaps() > swaps[i] })
 					}
 					more = passed != [2]int{}
 				}
@@ -187,11 +188,11 @@ func TestShared_Overshoot(t *testing.T) {
 					t.Errorf("only %d messages are allowed", allowed)
 				}
 				if over > 0 {
-					waitUntil(t, func() bool { return overdrawn()-before >= float64(over) })
+					waittest.Until(t, func() bool { return overdrawn()-before >= float64(over) })
 					if got := overdrawn() - before; got != float64(over) {
 						t.Errorf("the metric says that %v messages exceeded the limit, and %d did", got, over)
 					}
-					waitUntil(t, func() bool {
+					waittest.Until(t, func() bool {
 						var lists [2]web.Nodes
 						nodes[0].sendAsOwner("GET", "nodes", &lists[0])
 						nodes[1].sendAsOwner("GET", "nodes", &lists[1])
@@ -256,7 +257,7 @@ func (m *monitor) commands(t *testing.T) (list []string) {
 	if _, err := fmt.Fprintf(c, "ECHO %s\r\n", marker); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		list = slices.Clone(m.lines)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
@@ -67,7 +68,7 @@ func TestShared_TwoNodes(t *testing.T) {
 	server := redistest.Start(t)
 	nodes := startSharedRooms(t, server, patience)
 	var list web.Nodes
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		nodes[0].sendAsOwner("GET", "nodes", &list)
 		return len(list.Nodes) == 2
 	})
@@ -83,9 +84,9 @@ func TestShared_TwoNodes(t *testing.T) {
 		}
 	}
 	nodes[0].turn("pause", http.StatusOK)
-	waitUntil(t, func() bool { status, _ := nodes[1].verdict("anna"); return status == http.StatusOK })
+	waittest.Until(t, func() bool { status, _ := nodes[1].verdict("anna"); return status == http.StatusOK })
 	nodes[0].turn("resume", http.StatusOK)
-	waitUntil(t, func() bool { status, _ := nodes[1].verdict("anna"); return status == http.StatusTooManyRequests })
+	waittest.Until(t, func() bool { status, _ := nodes[1].verdict("anna"); return status == http.StatusTooManyRequests })
 	for _, name := range []string{
 		"chatguard_shared_up 1", "chatguard_shared_nodes 2", "chatguard_shared_apart_messages_total",
 		"# TYPE chatguard_shared_exchanged_rows_total counter\nchatguard_shared_exchanged_rows_total ", "# TYPE chatguard_shared_lost_rows_total counter\nchatguard_shared_lost_rows_total 0\n",
@@ -94,7 +95,7 @@ func TestShared_TwoNodes(t *testing.T) {
 		"# TYPE chatguard_shared_swap_duration_seconds histogram\nchatguard_shared_swap_duration_seconds_bucket{le=\"0.0001\"} ",
 		"chatguard_shared_swap_duration_seconds_sum ", "chatguard_shared_exchange_duration_seconds_count ", `chatguard_shared_exchange_rows_bucket{le="+Inf"} `,
 	} {
-		waitUntil(t, func() bool { return strings.Contains(nodes[0].metrics(), name) })
+		waittest.Until(t, func() bool { return strings.Contains(nodes[0].metrics(), name) })
 	}
 	for _, n := range nodes {
 		n.stop(t)
@@ -116,12 +117,12 @@ func TestShared_StoreAway(t *testing.T) {
 	server := redistest.Start(t)
 	nodes := startSharedRooms(t, server, impatience)
 	for _, n := range nodes {
-		waitUntil(t, func() bool { status, _ := n.verdict("anna"); return status == http.StatusTooManyRequests })
+		waittest.Until(t, func() bool { status, _ := n.verdict("anna"); return status == http.StatusTooManyRequests })
 	}
 	server.Kill()
 	for _, n := range nodes {
-		waitUntil(t, func() bool { _, degraded := n.verdict("carl"); return degraded })
-		waitUntil(t, func() bool {
+		waittest.Until(t, func() bool { _, degraded := n.verdict("carl"); return degraded })
+		waittest.Until(t, func() bool {
 			answer, text := sendRequest(t, "GET", n.address+"readyz", "", "Authorization", "Bearer "+webToken)
 			return answer.StatusCode == http.StatusOK && strings.Contains(text, "shared store: away since")
 		})
@@ -132,7 +133,7 @@ func TestShared_StoreAway(t *testing.T) {
 	nodes[0].turn("pause", http.StatusServiceUnavailable)
 	server.Start()
 	for _, n := range nodes {
-		waitUntil(t, func() bool { _, degraded := n.verdict("carl"); return !degraded })
+		waittest.Until(t, func() bool { _, degraded := n.verdict("carl"); return !degraded })
 		if status, _ := n.verdict("anna"); status != http.StatusTooManyRequests {
 			t.Errorf("anna after the store came back empty: %d", status)
 		}
@@ -149,7 +150,7 @@ func TestShared_MemoryFull(t *testing.T) {
 	node := startSharedRooms(t, server, patience)[0]
 	get := func(path, want string) {
 		t.Helper()
-		waitUntil(t, func() bool {
+		waittest.Until(t, func() bool {
 			node.verdict("anna")
 			answer, text := sendRequest(t, "GET", node.address+path, "", "Authorization", "Bearer "+webToken)
 			return answer.StatusCode == http.StatusOK && strings.Contains(text, want)
@@ -215,7 +216,7 @@ func TestShared_ChangesKnownAtStart(t *testing.T) {
 	first := startNode("first")
 	first.turn("pause", http.StatusOK)
 	later := startNode("later")
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		var got struct{ Channels []live.Channel }
 		later.sendAsOwner("GET", "channels", &got)
 		return slices.ContainsFunc(got.Channels, func(c live.Channel) bool { return c.ID == app.RoomID("hall") && c.PausedBy != "" })

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/request"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // status asks the bot for its status as JSON, and returns it with the exit code.
@@ -33,7 +34,7 @@ func TestStatus_OfRunning(t *testing.T) {
 	s.start()
 	s.exhaustLimit("anna")
 	var status request.Status
-	waitUntil(t, func() (ok bool) {
+	waittest.Until(t, func() (ok bool) {
 		got, code := s.status()
 		status = got
 		return code == 0 && got.WaitingRecords == 0 && got.PendingActs == 0 && got.MessagesLastMinute == 4
@@ -128,7 +129,7 @@ func TestStatus_OfTrouble(t *testing.T) {
 		t.Errorf("health: %d %s%s", code, out, complaint)
 	}
 	release()
-	waitUntil(t, func() bool { _, code := s.status(); return code == 0 })
+	waittest.Until(t, func() bool { _, code := s.status(); return code == 0 })
 	s.stop()
 }
 

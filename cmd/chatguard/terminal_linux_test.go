@@ -17,6 +17,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/doctor"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // openTerminal returns a terminal for a process, and its screen.
@@ -174,7 +175,7 @@ func passphraseTerminal(t *testing.T, command *exec.Cmd, dialog ...[2]string) (s
 			}
 			shown += string(text)
 		}
-		waitUntil(t, func() bool { // the question comes before the terminal is told to be silent
+		waittest.Until(t, func() bool { // the question comes before the terminal is told to be silent
 			now, err := term.GetState(int(terminal.Fd()))
 			return err == nil && !reflect.DeepEqual(now, before)
 		})

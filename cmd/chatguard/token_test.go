@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -62,7 +63,7 @@ func (s *scene) token() live.Connection {
 // waitForMessages waits until a user has n messages in the timeline.
 func (s *scene) waitForMessages(login string, n int) (r record) {
 	s.Helper()
-	waitUntil(s.T, func() bool {
+	waittest.Until(s.T, func() bool {
 		r = s.export()
 		return r.messageCounts()[login] == n
 	})
@@ -73,12 +74,12 @@ func (s *scene) waitForMessages(login string, n int) (r record) {
 func (s *scene) waitForActions(login string) {
 	s.Helper()
 	before := s.twitch.Deleted()
-	waitUntil(s.T, func() bool {
+	waittest.Until(s.T, func() bool {
 		s.say(login)
 		return s.twitch.Deleted() > before
 	})
 	last := s.say(login)
-	waitUntil(s.T, func() bool {
+	waittest.Until(s.T, func() bool {
 		deletes := s.twitch.Deletes()
 		return deletes[len(deletes)-1].Message.ID == last
 	})
@@ -97,7 +98,7 @@ func TestToken_Revoked(t *testing.T) {
 	}
 	s.twitch.Revoke()
 	s.say("anna") // this reveals the revocation
-	waitUntil(t, func() bool { status, _ := s.readiness(); return status != http.StatusOK })
+	waittest.Until(t, func() bool { status, _ := s.readiness(); return status != http.StatusOK })
 	status, reasons := s.readiness()
 	if status != http.StatusServiceUnavailable || len(reasons) != 1 || !strings.HasPrefix(reasons[0], "Token: "+string(live.Refused)+": ") || !strings.Contains(reasons[0], "run `chatguard login`") {
 		t.Errorf("/readyz answers %d %q", status, reasons)
@@ -110,7 +111,7 @@ func TestToken_Revoked(t *testing.T) {
 	}
 
 	s.twitch.Disconnect()
-	waitUntil(t, func() bool { return strings.Contains(s.chatLines(), "NICK justinfan") })
+	waittest.Until(t, func() bool { return strings.Contains(s.chatLines(), "NICK justinfan") })
 	if err := s.twitch.WaitJoined(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -123,8 +124,8 @@ func TestToken_Revoked(t *testing.T) {
 	}
 
 	s.logIn()
-	waitUntil(t, func() bool { status, _ := s.readiness(); return status == http.StatusOK })
-	waitUntil(t, func() bool { return s.token().State == live.Valid }) // the bot first checks it
+	waittest.Until(t, func() bool { status, _ := s.readiness(); return status == http.StatusOK })
+	waittest.Until(t, func() bool { return s.token().State == live.Valid }) // the bot first checks it
 	if c := s.token(); c.Detail != "" {
 		t.Errorf("after the login the dashboard says %+v", c)
 	}
@@ -151,7 +152,7 @@ func TestToken_FirstLogin(t *testing.T) {
 	if status, reasons := s.readiness(); status != http.StatusOK {
 		t.Errorf("where only reading is wanted /readyz answers %d %q", status, reasons)
 	}
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		_, text := s.ask("GET", "api/v1/channels", "")
 		return strings.Contains(text, "gardenhour")
 	})
@@ -164,7 +165,7 @@ func TestToken_FirstLogin(t *testing.T) {
 	}
 	s.waitForMessages("anna", 4)
 	s.logIn()
-	waitUntil(t, func() bool { status, _ := s.readiness(); return status == http.StatusOK })
+	waittest.Until(t, func() bool { status, _ := s.readiness(); return status == http.StatusOK })
 	s.waitForActions("anna")
 	s.stop()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/twitchsignin"
 )
@@ -28,14 +29,14 @@ func TestRun_TwitchSignIn(t *testing.T) {
 			s.env = append(s.env, "CHATGUARD_WEB_TWITCH_SIGN_IN=true", "CHATGUARD_TWITCH_CLIENT_ID="+s.twitch.ClientID(),
 				"CHATGUARD_TWITCH_TRANSPORT="+transport, "CHATGUARD_TWITCH_EVENTSUB_URL="+s.twitch.EventSubURL())
 			s.bot = startCommand(s, s.chatguard("run"), s.env...)
-			waitUntil(t, func() bool {
+			waittest.Until(t, func() bool {
 				_, text := s.ask("GET", "api/v1/channels", "")
 				return strings.Contains(text, "gardenhour") && (transport == "irc" || s.twitch.EventSubscriptions("channel.moderate") == 1)
 			})
 			b := newBrowser(s)
 			d := decode[twitchsignin.Device](t, b.ask("POST", "api/v1/session/device"))
 			s.twitch.ApproveAs(d.UserCode, "anna")
-			waitUntil(t, func() bool {
+			waittest.Until(t, func() bool {
 				return strings.Contains(b.ask("GET", "api/v1/session/device"), string(twitchsignin.DeviceDone))
 			})
 			who := decode[access.SignedInAs](t, b.ask("GET", "api/v1/session"))
@@ -47,7 +48,7 @@ func TestRun_TwitchSignIn(t *testing.T) {
 			}
 			s.twitch.SetModerator("gardenhour", "anna", false)
 			dismiss(s)
-			waitUntil(t, func() bool { return strings.Contains(b.ask("GET", "api/v1/session"), "Sign in first") })
+			waittest.Until(t, func() bool { return strings.Contains(b.ask("GET", "api/v1/session"), "Sign in first") })
 			s.stop()
 		})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // TestRun_EnforceWithoutToken checks that chatguard observes, says so everywhere, and enforces as
@@ -29,7 +30,7 @@ func TestRun_EnforceWithoutToken(t *testing.T) {
 		answer, text := s.ask("GET", "readyz", "")
 		return answer.StatusCode, text
 	}
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		status, text := ready()
 		return status == http.StatusServiceUnavailable && strings.Contains(text, "Token: missing: "+why)
 	})
@@ -53,13 +54,13 @@ func TestRun_EnforceWithoutToken(t *testing.T) {
 	if err := <-approved; err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		if _, err := s.twitch.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
 			t.Fatal(err)
 		}
 		return s.twitch.Deleted() > 0
 	})
-	waitUntil(t, func() bool { status, _ := ready(); return status == http.StatusOK })
+	waittest.Until(t, func() bool { status, _ := ready(); return status == http.StatusOK })
 	s.stop()
 }
 

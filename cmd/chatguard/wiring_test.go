@@ -25,6 +25,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -127,16 +128,16 @@ func TestRun_BotNotModerator(t *testing.T) {
 	c.Policy.Limits[0].Refill = time.Hour
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
-	waitUntil(t, func() bool { return a.Twitch.Moderates(server.UserID(demoChannel)) })
+	waittest.Until(t, func() bool { return a.Twitch.Moderates(server.UserID(demoChannel)) })
 	server.SetBotModerator(demoChannel, false)
 	for range 4 {
 		say(t, server, "anna", "", "hello")
 	}
-	waitUntil(t, func() bool { return a.Bot.Counts().Failed == 1 })
+	waittest.Until(t, func() bool { return a.Bot.Counts().Failed == 1 })
 	want := live.Connection{Channel: server.UserID(demoChannel), Name: "#" + demoChannel, State: live.Observing, Detail: "type /mod " + server.BotLogin() + " in the chat of " + demoChannel}
-	waitUntil(t, func() bool { return slices.Contains(a.Web.Connections(), want) })
+	waittest.Until(t, func() bool { return slices.Contains(a.Web.Connections(), want) })
 	say(t, server, "anna", "", "and another")
-	waitUntil(t, func() bool { return a.Bot.Counts().Observed == 1 })
+	waittest.Until(t, func() bool { return a.Bot.Counts().Observed == 1 })
 }
 
 // TestRun_ReadsWithoutToken checks that the bot still reads after the chat has refused its token.
@@ -147,21 +148,21 @@ func TestRun_ReadsWithoutToken(t *testing.T) {
 	c.Policy.Limits[0].Refill = time.Hour
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
-	waitUntil(t, func() bool { return a.Twitch.Moderates(server.UserID(demoChannel)) })
+	waittest.Until(t, func() bool { return a.Twitch.Moderates(server.UserID(demoChannel)) })
 	server.Revoke()
 	for range 4 {
 		say(t, server, "anna", "", "hello")
 	}
-	waitUntil(t, func() bool { return a.Bot.Counts().Failed == 1 })
+	waittest.Until(t, func() bool { return a.Bot.Counts().Failed == 1 })
 	server.Disconnect()
-	waitUntil(t, func() bool {
+	waittest.Until(t, func() bool {
 		return slices.ContainsFunc(server.Received(), func(r faketwitch.Received) bool { return strings.HasPrefix(r.Line, "NICK justinfan") })
 	})
 	if err := server.WaitJoined(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	say(t, server, "anna", "", "and another")
-	waitUntil(t, func() bool { return a.Bot.Counts().Observed == 1 })
+	waittest.Until(t, func() bool { return a.Bot.Counts().Observed == 1 })
 	list := a.Web.Connections()
 	if len(list) < 2 || list[1].Name != "Token" || list[1].State != live.Refused || !strings.Contains(list[1].Detail, "`chatguard login`") {
 		t.Errorf("%+v", list)
@@ -202,22 +203,6 @@ func saveRevision(t *testing.T, a *app.App, revision journal.Revision) {
 	_, _, err := a.Host.Store.SaveRevision(ended, revision) // does not wait
 	if err := errors.Join(err, a.Host.Store.Run(ended, a.Guard)); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// waitUntil waits for a condition. Its timeout only matters if the program is broken.
-func waitUntil(t *testing.T, ok func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	look := time.NewTicker(time.Millisecond)
-	defer look.Stop()
-	for !ok() {
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			t.Fatal("timed out")
-		}
 	}
 }
 

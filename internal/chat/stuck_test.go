@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // stuckAfter returns what the Bot would have been doing for longer than half a minute, a minute
@@ -67,29 +68,13 @@ func TestStuck_Choosing(t *testing.T) {
 	m.mu.Lock()
 	b := New(Options{Guard: guard, Moderator: m, Now: func() time.Time { return monday }, Source: script{batches: [][]chatguard.Message{{message("a1", "7"), message("a2", "7")}}}})
 	stop := runBot(t, b)
-	awaitCondition(t, func() bool { return strings.HasPrefix(stuckAfter(b), "choosing the next penalty has taken ") })
+	waittest.Until(t, func() bool { return strings.HasPrefix(stuckAfter(b), "choosing the next penalty has taken ") })
 	m.mu.Unlock()
-	awaitCondition(t, func() bool {
+	waittest.Until(t, func() bool {
 		b.backlog.mu.Lock()
 		defer b.backlog.mu.Unlock()
 		return len(b.backlog.underWay) == 1 && stuckAfter(b) == ""
 	})
 	close(m.block)
 	stop()
-}
-
-// awaitCondition waits until ok returns true. Its timeout only matters if the program is broken.
-func awaitCondition(t *testing.T, ok func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	look := time.NewTicker(time.Millisecond)
-	defer look.Stop()
-	for !ok() {
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			t.Fatal("timed out")
-		}
-	}
 }

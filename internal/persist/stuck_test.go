@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // runInTest runs the store without a second flush until stop is called.
@@ -25,34 +27,18 @@ func runInTest(t *testing.T, s *Store) (stop func()) {
 // stuckAfter returns what would have taken longer than half a minute, a minute from now.
 func stuckAfter(s *Store) string { return s.Stuck(time.Now().Add(time.Minute), time.Minute/2) }
 
-// awaitCondition waits until ok returns true. Its timeout only matters if the program is broken.
-func awaitCondition(t *testing.T, ok func() bool) {
-	t.Helper()
-	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	look := time.NewTicker(time.Millisecond)
-	defer look.Stop()
-	for !ok() {
-		select {
-		case <-look.C:
-		case <-limited.Done():
-			t.Fatal("timed out")
-		}
-	}
-}
-
 // TestStuck_Lock checks that a flush is noticed that waits for a lock of this process.
 func TestStuck_Lock(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
 	s.notes.mu.Lock()
 	stop := runInTest(t, s)
-	awaitCondition(t, func() bool { return stuckAfter(s) != "" })
+	waittest.Until(t, func() bool { return stuckAfter(s) != "" })
 	if got := stuckAfter(s); !strings.HasPrefix(got, "preparing a flush has taken ") {
 		t.Errorf("it says %q", got)
 	}
 	s.notes.mu.Unlock()
-	awaitCondition(t, func() bool { return stuckAfter(s) == "" && !s.Health().LastFlush.IsZero() })
+	waittest.Until(t, func() bool { return stuckAfter(s) == "" && !s.Health().LastFlush.IsZero() })
 	stop()
 }
 
@@ -64,7 +50,7 @@ func TestStuck_DatabaseDoesNotCount(t *testing.T) {
 	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
 	unlock := lock(t, path)
 	stop := runInTest(t, s)
-	awaitCondition(t, func() bool { return s.db.writer.Stats().InUse == 1 })
+	waittest.Until(t, func() bool { return s.db.writer.Stats().InUse == 1 })
 	if got := stuckAfter(s); got != "" {
 		t.Errorf("it says %q", got)
 	}
