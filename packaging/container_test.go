@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/chatguard/chatguard/internal/programtest"
 )
 
 // maxImage is the maximum size in bytes of the image, unpacked.
@@ -112,7 +114,7 @@ func testImageLab(p *podman) {
 
 // testImageRun checks a chatguard that only the environment configures, with its data in a volume.
 func testImageRun(p *podman) {
-	port := freePort(p.T)
+	port := fmt.Sprint(programtest.FreeAddress(p).Port)
 	address := "http://127.0.0.1:" + port + "/"
 	options := []string{"--volume", "data:/data"}
 	for name, value := range map[string]string{

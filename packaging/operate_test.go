@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/chatguard/chatguard/internal/programtest"
 )
 
 // nextVersion is a version above that of every release.
@@ -91,7 +93,7 @@ func operate(t *testing.T, functions, user string, files map[string]string) {
 		copyFile(t, path, filepath.Join(folder, name), 0o755)
 	}
 	copyFile(t, "testdata/operate.sh", filepath.Join(folder, "operate.sh"), 0o755)
-	functions = fmt.Sprintf("port=%s\n", freePort(t)) + functions
+	functions = fmt.Sprintf("port=%d\n", programtest.FreeAddress(t).Port) + functions
 	if err := os.WriteFile(filepath.Join(folder, "functions"), []byte(functions), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/programtest"
 )
 
 // startClusterOfOne starts a primary that has all slots.
 func startClusterOfOne(t *testing.T) *redisServer {
 	t.Helper()
-	r := startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", fmt.Sprint(redistest.FreePort(t)))
+	r := startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", fmt.Sprint(programtest.FreeAddress(t).Port))
 	r.must("CONFIG", "SET", "cluster-announce-ip", "127.0.0.1")
 	r.must("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
 	eventually(t, "the Cluster is complete", func() bool {
@@ -28,7 +28,7 @@ func startCluster(t *testing.T) []*redisServer {
 	t.Helper()
 	servers := make([]*redisServer, 3)
 	for i := range servers {
-		servers[i] = startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "5000", "--cluster-port", fmt.Sprint(redistest.FreePort(t)))
+		servers[i] = startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "5000", "--cluster-port", fmt.Sprint(programtest.FreeAddress(t).Port))
 	}
 	bounds := []int{0, 5461, 10923, 16384}
 	for i, r := range servers {

@@ -8,14 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chatguard/chatguard/internal/programtest"
 	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // TestShared_ClusterPlacement checks that a policy whose rows the placement spreads over a Cluster
 // is refused with the fix: at the start, by doctor, by a reload, and on the dashboard.
 func TestShared_ClusterPlacement(t *testing.T) {
 	t.Parallel()
-	server := redistest.Start(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", fmt.Sprint(redistest.FreePort(t)))
+	server := redistest.Start(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", fmt.Sprint(programtest.FreeAddress(t).Port))
 	sendCommand(t, server, "CONFIG SET cluster-announce-ip 127.0.0.1")
 	sendCommand(t, server, "CLUSTER ADDSLOTSRANGE 0 16383")
 	table := func(placement string) string {
@@ -39,7 +41,7 @@ func TestShared_ClusterPlacement(t *testing.T) {
 	wantShared := func(user string) {
 		t.Helper()
 		// The Cluster needs a moment.
-		waitUntil(t, func() bool { _, degraded := s.verdict(user); return !degraded })
+		waittest.Until(t, func() bool { _, degraded := s.verdict(user); return !degraded })
 	}
 	wantShared("anna")
 	policy := s.address + "api/v1/channels/check:hall/policy"

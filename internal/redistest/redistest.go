@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/programtest"
 )
 
 // Server is a redis-server on the loopback interface.
@@ -36,21 +38,10 @@ func StartBinary(t testing.TB, binary string, args ...string) *Server {
 	if err != nil {
 		t.Fatalf("%v: run scripts/prepare.sh", err)
 	}
-	s := &Server{Port: FreePort(t), Args: args, t: t, binary: path, dir: t.TempDir()}
+	s := &Server{Port: programtest.FreeAddress(t).Port, Args: args, t: t, binary: path, dir: t.TempDir()}
 	t.Cleanup(s.Kill)
 	s.Start()
 	return s
-}
-
-// FreePort returns a port of the loopback interface that nobody uses.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // Start starts the server again on the same port, after Kill.

@@ -3,11 +3,9 @@
 package monitoring
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,9 +13,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/programtest"
 )
 
 // patience is the maximum time for a program to do something.
@@ -32,51 +31,6 @@ func buildChatguard(t *testing.T) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return path
-}
-
-// start starts a program that runs until the end of the test. It returns the first text that a
-// pattern's group finds in the program's output.
-func start(t *testing.T, pattern string, cmd *exec.Cmd) string {
-	t.Helper()
-	out, write := io.Pipe()
-	cmd.Stdout, cmd.Stderr = write, write
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() {
-		ended <- cmd.Wait()
-		write.Close()
-	}()
-	t.Cleanup(func() {
-		cmd.Process.Signal(syscall.SIGTERM)
-		<-ended
-	})
-	found := make(chan string, 1)
-	go func() {
-		defer close(found)
-		wanted, all := regexp.MustCompile(pattern), ""
-		lines := bufio.NewScanner(out)
-		for lines.Scan() {
-			all += lines.Text() + "\n"
-			if text := wanted.FindStringSubmatch(lines.Text()); text != nil {
-				found <- text[1]
-				io.Copy(io.Discard, out)
-				return
-			}
-		}
-		t.Errorf("%s says\n%s", cmd, all)
-	}()
-	select {
-	case text, ok := <-found:
-		if !ok {
-			t.FailNow()
-		}
-		return text
-	case <-time.After(patience):
-		t.Fatalf("%s: no %s", cmd, pattern)
-	}
-	return ""
 }
 
 // promtool runs promtool, which must have no complaints.
@@ -135,10 +89,10 @@ func startPrometheus(t *testing.T, configuration string) *prometheus {
 	}
 	file := filepath.Join(folder, "prometheus.yml")
 	promtool(t, "", "check", "config", "--lint=all", "--lint-fatal", file)
-	address := start(t, `msg="Listening on" address=(\S+)`, exec.Command("prometheus",
-		"--config.file="+file, "--storage.tsdb.path="+filepath.Join(folder, "data"),
-		"--web.listen-address=127.0.0.1:0"))
-	p := &prometheus{t, "http://" + address}
+	started := programtest.Start(t, exec.Command("prometheus", "--config.file="+file,
+		"--storage.tsdb.path="+filepath.Join(folder, "data"),
+		"--web.listen-address=127.0.0.1:0"), `msg="Listening on" address=(\S+)`)
+	p := &prometheus{t, "http://" + started.Found}
 	p.until("Prometheus is ready", func() bool {
 		return status(t, p.address+"/-/ready") == http.StatusOK
 	})
@@ -247,8 +201,8 @@ var comparison = regexp.MustCompile(` (==|<|>) .*$`)
 // TestPrometheus lets Prometheus read the demo's metrics, and asks it everything that the dashboard
 // and the alerts ask.
 func TestPrometheus(t *testing.T) {
-	demo := start(t, `Dashboard: (http://\S+?)/`, exec.Command(buildChatguard(t),
-		"demo", "--listen", "127.0.0.1:0", "--raid-every", "10s"))
+	demo := programtest.Start(t, exec.Command(buildChatguard(t), "demo", "--listen", "127.0.0.1:0",
+		"--raid-every", "10s"), `Dashboard: (http://\S+?)/`).Found
 	server := strings.TrimPrefix(demo, "http://")
 	configuration := strings.ReplaceAll(readFile(t, "prometheus.yml"), "127.0.0.1:8080", server)
 	p := startPrometheus(t, configuration)
@@ -315,23 +269,12 @@ func dashboardExpressions(t *testing.T) map[string]string {
 	return expressions
 }
 
-// freeAddress returns an address on which nobody listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // commented matches lines of the second job in prometheus.yml.
 var commented = regexp.MustCompile(`(?m)^  #(- |  )`)
 
 // TestPrometheus_Token uses the job with a token. Without the token, chatguard refuses.
 func TestPrometheus_Token(t *testing.T) {
-	binary, folder, server := buildChatguard(t), t.TempDir(), freeAddress(t)
+	binary, folder, server := buildChatguard(t), t.TempDir(), programtest.FreeAddress(t).String()
 	configuration, token := filepath.Join(folder, "chatguard.toml"), filepath.Join(folder, "token")
 	content := fmt.Appendf(nil, `[check]
 channels = ["hall"]
@@ -347,7 +290,7 @@ public_url = "https://chat.example.org"
 		cmd.Dir = folder
 		return cmd
 	}
-	start(t, `(Dashboard): https://chat.example.org/`, run("run"))
+	programtest.Start(t, run("run"), "Dashboard: https://chat.example.org/")
 	made, err := run("token", "make", "prometheus", "--role", "view").Output()
 	if err == nil {
 		err = os.WriteFile(token, made, 0o600)

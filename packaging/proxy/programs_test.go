@@ -3,7 +3,6 @@
 package proxy
 
 import (
-	"bufio"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -11,17 +10,15 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
-	"io"
 	"math/big"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/programtest"
 )
 
 // startCaddy starts Caddy with the Caddyfile of this folder.
@@ -36,10 +33,10 @@ func startCaddy(t *testing.T, s *site) {
 	text = fmt.Sprintf("{\n\tadmin off\n\thttps_port %s\n\thttp_port %s\n\tdefault_bind %s\n}\n",
 		port, plain, loopback) + text
 	path := s.write("Caddyfile", text)
-	command := exec.CommandContext(t.Context(), "caddy", "run", "--config", path,
+	command := exec.Command("caddy", "run", "--config", path,
 		"--adapter", "caddyfile")
 	command.Env = append(os.Environ(), "XDG_CONFIG_HOME="+s.folder, "XDG_DATA_HOME="+s.folder)
-	startProgram(t, command, "serving initial configuration")
+	programtest.Start(t, command, "serving initial configuration")
 }
 
 // startNginx starts nginx with the nginx.conf of this folder as the configuration of a site.
@@ -60,51 +57,9 @@ func startNginx(t *testing.T, s *site) {
 		fmt.Fprintf(&main, "%s_temp_path %s/%s;\n", kind, s.folder, kind)
 	}
 	fmt.Fprintf(&main, "include %s;\n}\n", s.write("site.conf", text))
-	command := exec.CommandContext(t.Context(), "nginx", "-e", "stderr", "-p", s.folder,
+	command := exec.Command("nginx", "-e", "stderr", "-p", s.folder,
 		"-c", s.write("main.conf", main.String()))
-	startProgram(t, command, "start worker process ")
-}
-
-// startProgram starts a program, which stops with the test, and waits until it has printed a text.
-// It returns the line with that text, and a func that returns everything that the program has
-// printed.
-func startProgram(
-	t *testing.T, command *exec.Cmd, ready string,
-) (line string, printed func() string) {
-	t.Helper()
-	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
-	command.WaitDelay = 10 * time.Second
-	out, in := io.Pipe()
-	command.Stdout, command.Stderr = in, in
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var mu sync.Mutex
-	var all strings.Builder
-	printed = func() string { mu.Lock(); defer mu.Unlock(); return all.String() }
-	found, done := make(chan string, 1), make(chan struct{})
-	go func() {
-		defer close(done)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			mu.Lock()
-			all.WriteString(lines.Text() + "\n")
-			mu.Unlock()
-			if strings.Contains(lines.Text(), ready) {
-				select {
-				case found <- lines.Text():
-				default:
-				}
-			}
-		}
-	}()
-	go func() { command.Wait(); in.Close() }()
-	t.Cleanup(func() { <-done })
-	select {
-	case line = <-found:
-	case <-done:
-		t.Fatalf("%s ended:\n%s", filepath.Base(command.Path), printed())
-	}
-	return line, printed
+	programtest.Start(t, command, "start worker process ")
 }
 
 // change replaces a text, which must be there.

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/programtest"
 )
 
 // binary is the path of chatguard.
@@ -95,10 +96,10 @@ listen = %q
 public_url = %q
 trusted_proxies = ["127.0.0.1"]
 `, s.upstream, s.url))
-	command := exec.CommandContext(t.Context(), binary, "run", "--config", configuration)
+	command := exec.Command(binary, "run", "--config", configuration)
 	// Guesses at the token are limited.
 	command.Env = append(os.Environ(), "CHATGUARD_WEB_TOKEN=a-token-of-the-owner")
-	_, s.log = startProgram(t, command, "Dashboard: ")
+	s.log = programtest.Start(t, command, "Dashboard: ").Output
 	s.checks = s.chatguard("token", "make", "server", "--role", "check")
 	return s
 }
