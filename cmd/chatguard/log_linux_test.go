@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // runLogged runs `chatguard run` with a log file and the value of JOURNAL_STREAM that it makes of
@@ -30,18 +32,19 @@ func (s *scene) runLogged(stream func(device, inode uint64) string) string {
 		s.Fatal(err)
 	}
 	defer c.Process.Kill()
-	if err := s.twitch.WaitJoined(s.Context(), 1); err != nil {
-		s.Fatal(err)
+	read := func() string {
+		text, err := os.ReadFile(file.Name())
+		if err != nil {
+			s.Fatal(err)
+		}
+		return string(text)
 	}
+	waittest.Until(s, func() bool { return strings.Contains(read(), "twitch chat connected") })
 	c.Process.Signal(syscall.SIGTERM)
 	if err := c.Wait(); err != nil {
 		s.Error(err)
 	}
-	text, err := os.ReadFile(file.Name())
-	if err != nil {
-		s.Fatal(err)
-	}
-	return string(text)
+	return read()
 }
 
 // TestRun_LogToJournal checks that lines have severities and no time only if standard error is the
