@@ -40,6 +40,7 @@ func (o *demoOutput) Write(p []byte) (int, error) {
 
 // TestDemo_AddsUp checks the whole demo with its summary. The input requests a raid.
 func TestDemo_AddsUp(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out := &demoOutput{begun: func() { time.AfterFunc(8*time.Second, cancel) }}

@@ -220,6 +220,9 @@ func (b *twoBots) checkStandby(leader, standby *process, name string) {
 // Of two bots in a channel, one acts. After it is killed, the other acts; after it was suspended
 // and resumes, it deletes nothing.
 func TestShared_TwoBots(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits half a minute for leases to end")
+	}
 	t.Parallel()
 	b := startTwoBots(t)
 	for range 3 {
