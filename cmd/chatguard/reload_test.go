@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
@@ -248,6 +249,31 @@ func TestReload_SaysWhatCameOfIt(t *testing.T) {
 	}
 	if left, err := filepath.Glob(s.database() + ".[ro]*"); len(left) != 0 || err != nil {
 		t.Errorf("left are %q, %v", left, err)
+	}
+	s.stop()
+}
+
+// TestReload_WhileStarting asks a chatguard that has its database and still waits for Twitch's
+// answer. It answers once it has started. An unhandled signal would end it.
+func TestReload_WhileStarting(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, threeMessages+"[channel.gardenhour.policy]\nmode = \"observe\"\n")
+	asked, answer := make(chan bool, 100), make(chan bool)
+	s.twitch.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
+		asked <- true
+		<-answer
+		return faketwitch.Fault{Status: faketwitch.AsAsked}, true
+	})
+	reloaded := make(chan string, 1)
+	go func() {
+		<-asked
+		out, err := s.chatguard("reload").CombinedOutput()
+		reloaded <- fmt.Sprint(string(out), err)
+	}()
+	time.AfterFunc(time.Second, func() { close(answer) })
+	s.start()
+	if out := <-reloaded; !strings.HasSuffix(out, ": nothing has changed\n<nil>") {
+		t.Errorf("reload prints %s", out)
 	}
 	s.stop()
 }

@@ -88,6 +88,9 @@ func (s *service) run(cmd *cobra.Command, path string, o runOptions) error {
 	if err := refuseRoot(cfg, os.Geteuid() == 0); err != nil {
 		return err
 	}
+	// Without this, a reload while chatguard starts would end it.
+	notified, ignore := request.Notifications()
+	defer ignore()
 	a, err := s.open(cmd.Context(), cfg)
 	if errors.Is(err, access.ErrInUse) {
 		err = explainInUse(cmd.Context(), cfg, err)
@@ -108,7 +111,7 @@ func (s *service) run(cmd *cobra.Command, path string, o runOptions) error {
 		}
 	}
 	defer s.supervise(ctx, a)()
-	return serve(ctx, a, load)
+	return serve(ctx, a, notified, load)
 }
 
 // refuseRoot returns an error if root would create the database for another user, who then couldn't
@@ -141,10 +144,9 @@ func explainInUse(ctx context.Context, cfg config.Config, err error) error {
 	return err
 }
 
-// serve runs an App until the context ends. Requests of other processes reload the configuration.
-func serve(ctx context.Context, a *app.App, load func() (config.Config, error)) error {
-	notified, ignore := request.Notifications()
-	defer ignore()
+// serve runs an App until the context ends. Requests of other processes, which notified announces,
+// reload the configuration.
+func serve(ctx context.Context, a *app.App, notified <-chan os.Signal, load func() (config.Config, error)) error {
 	ctx, stop := context.WithCancel(ctx)
 	var reloading sync.WaitGroup
 	defer reloading.Wait()

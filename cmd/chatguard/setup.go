@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
 )
@@ -169,5 +170,7 @@ func setUp(cmd *cobra.Command, o runOptions) (err error) {
 		return err
 	}
 	defer a.Close()
-	return serve(ctx, a, load)
+	notified, ignore := request.Notifications()
+	defer ignore()
+	return serve(ctx, a, notified, load)
 }

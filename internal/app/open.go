@@ -89,6 +89,10 @@ const maxStreams = 1000
 
 // restore makes the Guard continue where the last process ended.
 func (a *App) restore(ctx context.Context) error {
+	// Requests that arrive from now on are for this process.
+	if err := (request.Queue{Path: a.Host.Store.Path()}).Forget(); err != nil {
+		a.log.Warn("old requests can't be deleted", "error", err)
+	}
 	if tokens := a.Twitch.Tokens(); tokens != nil {
 		if err := tokens.Load(ctx); err != nil {
 			return err
@@ -120,9 +124,6 @@ func (a *App) restore(ctx context.Context) error {
 	case stats.Rows > 0:
 		values = append(values, "rows", stats.Rows, "took", time.Since(began).Round(time.Millisecond))
 		a.log.Info("restored the state of the last process", values...)
-	}
-	if err := (request.Queue{Path: a.Host.Store.Path()}).Forget(); err != nil {
-		a.log.Warn("old requests can't be deleted", "error", err)
 	}
 	return nil
 }
