@@ -175,7 +175,8 @@ func passphraseTerminal(t *testing.T, command *exec.Cmd, dialog ...[2]string) (s
 			}
 			shown += string(text)
 		}
-		waittest.Until(t, func() bool { // the question comes before the terminal is told to be silent
+		// The question comes before the terminal is told to be silent.
+		waittest.Until(t, func() bool {
 			now, err := term.GetState(int(terminal.Fd()))
 			return err == nil && !reflect.DeepEqual(now, before)
 		})

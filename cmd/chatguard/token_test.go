@@ -125,7 +125,8 @@ func TestToken_Revoked(t *testing.T) {
 
 	s.logIn()
 	waittest.Until(t, func() bool { status, _ := s.readiness(); return status == http.StatusOK })
-	waittest.Until(t, func() bool { return s.token().State == live.Valid }) // the bot first checks it
+	// The bot first checks it.
+	waittest.Until(t, func() bool { return s.token().State == live.Valid })
 	if c := s.token(); c.Detail != "" {
 		t.Errorf("after the login the dashboard says %+v", c)
 	}

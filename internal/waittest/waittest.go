@@ -10,7 +10,7 @@ import (
 // patience is how long a condition may take. It only matters if the program is broken.
 const patience = 30 * time.Second
 
-// Until waits until holds returns true. It calls holds about every millisecond. If that takes longer
+// Until waits until holds returns true. It calls holds about every millisecond. If that takes more
 // than half a minute, or the test ends, Until fails the test.
 func Until(t testing.TB, holds func() bool) {
 	t.Helper()

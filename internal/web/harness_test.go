@@ -311,8 +311,8 @@ func (d *dashboard) say(user chatguard.User, times int) (last chatguard.Verdict)
 
 // recordPast records messages of a user at those times, as if they were sent before the Server
 // started. They are in the database and the Guard, but neither in the counters nor on the board.
-// They stay pending until a change is saved or the test calls flush. Call recordPast in the order of
-// the times, and before anyone writes now.
+// They stay pending until a change is saved or the test calls flush. Call recordPast in the order
+// of the times, and before anyone writes now.
 func (d *dashboard) recordPast(user chatguard.User, times ...time.Time) {
 	d.Helper()
 	d.flush() // the first flush may not have begun
