@@ -280,16 +280,22 @@ func (l *Leadership) giveUp(err error) error {
 	return err
 }
 
-// release frees the lease, so that another node can take it.
+// release frees the lease, so that another node can take it. The end of Run's context may have cut
+// off a renewal whose reply is then lost. The first attempt learns what it has stored.
 func (l *Leadership) release(ctx context.Context) error {
 	s, lead := l.store, l.lead
 	var err error
 	if fence, _, parsed := parseLed(l.led); parsed == nil && l.led != "" {
-		err = l.storeJudged(ctx, fence, 0)
+		if err = l.storeJudged(ctx, fence, 0); errors.Is(err, errLostReply) {
+			err = l.storeJudged(ctx, fence, 0)
+		}
 	}
 	l.giveUp(nil)
 	l.settle()
-	_, _, released := s.compareAndSet(ctx, s.keys.lead(l.name), lead, "", 0)
+	stored, done, released := s.compareAndSet(ctx, s.keys.lead(l.name), lead, "", 0)
+	if released == nil && !done && strings.HasPrefix(stored, l.holder) {
+		_, _, released = s.compareAndSet(ctx, s.keys.lead(l.name), stored, "", 0)
+	}
 	return errors.Join(err, released)
 }
 

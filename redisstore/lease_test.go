@@ -52,6 +52,34 @@ func TestLead(t *testing.T) {
 	}
 }
 
+// TestLead_StopsDuringRenewal checks that the successor leads at once, and judges from where the
+// leader stopped, if the leader's last renewal was stored and its replies were lost.
+func TestLead_StopsDuringRenewal(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	leader, successor := open(t, r.URL(), Options{Node: "a"}).Lead("x"), open(t, r.URL(), Options{Node: "b"}).Lead("x")
+	leader.times, successor.times = patientLease, patientLease
+	judged := time.UnixMilli(1_700_000_000_123)
+	step := func(l *Leadership) {
+		t.Helper()
+		if err := l.step(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step(leader)
+	lead, led := leader.lead, leader.led
+	leader.SetJudgedUntil(judged)
+	step(leader)
+	leader.lead, leader.led = lead, led // as if the replies were lost
+	if err := leader.release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	step(successor)
+	if fence, _, ok := successor.Leading(); !ok || fence != 2 || !successor.JudgedUntil().Equal(judged) {
+		t.Errorf("leads: %v, fence %d, judged until %s, want %s", ok, fence, successor.JudgedUntil(), judged)
+	}
+}
+
 // TestLead_Paused checks that another node leads after a leader's lease has expired, and not while
 // the leader still acts.
 func TestLead_Paused(t *testing.T) {
