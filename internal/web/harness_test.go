@@ -71,7 +71,19 @@ func dash(t testing.TB, adjust ...func(*Options)) *dashboard {
 func dashSharing(t testing.TB, shared *sharedStore, adjust ...func(*Options)) *dashboard {
 	t.Helper()
 	runParallel(t)
-	d := &dashboard{tested: tested{t}, client: &http.Client{Transport: &http.Transport{}}, database: newDatabase(t), shared: shared, adjust: adjust}
+	return run(t, &dashboard{shared: shared, adjust: adjust})
+}
+
+// dashAt is dash with a clock that stands still; only advance moves it.
+func dashAt(t testing.TB, now time.Time, adjust ...func(*Options)) *dashboard {
+	t.Helper()
+	runParallel(t)
+	return run(t, &dashboard{stopped: now, adjust: adjust})
+}
+
+// run runs a dashboard until the test ends.
+func run(t testing.TB, d *dashboard) *dashboard {
+	d.tested, d.client, d.database = tested{t}, &http.Client{Transport: &http.Transport{}}, newDatabase(t)
 	d.begin()
 	t.Cleanup(d.end)
 	return d

@@ -1,0 +1,72 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/web/live"
+)
+
+var updateAnswers = flag.Bool("update-answers", false, "write the answers with which the tests of the pages begin")
+
+// answersOfTests has what the pages of web/test get from their server, unless a test says otherwise.
+const answersOfTests = "../../web/testing/answers.json"
+
+// changing matches names that differ from run to run.
+var changing = regexp.MustCompile(`"(feed|message_id|id|session)":"[^"]{16,}"`)
+
+// TestAnswers_OfPages checks that the tests of the pages begin with real answers: those about one
+// channel in which one of two users has written too much.
+func TestAnswers_OfPages(t *testing.T) {
+	d := dashAt(t, time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC))
+	d.say(spammer, 5)
+	d.say(chatguard.User{ID: "43", Login: "anna", DisplayName: "Anna"}, 2)
+	d.flush()
+	session := d.signIn(map[string]string{"token": token})
+	cookie := addCookie(session)
+	answers := map[string]any{"frame": d.listenWith("Cookie", session.String(), "").next(live.SnapshotFrame)}
+	for _, path := range []string{
+		"/access", "/audit?channel=7", "/channels", "/channels/7/overrides", "/channels/7/policy", "/channels/7/policy/revisions",
+		"/channels/7/settings", "/channels/7/summary", "/channels/7/top", "/channels/7/users/42", "/channels/7/users/42/notes",
+		"/channels/7/users/43", "/channels/7/users/43/notes", "/journal?channel=7", "/overlay?channel=7", "/session",
+		"/sign-in", "/users?channel=7&q=spam",
+	} {
+		a := d.do("GET", "/api/v1"+path, nil, cookie)
+		if a.StatusCode != http.StatusOK {
+			t.Errorf("GET %s: %s: %s", path, a.Status, a.body)
+		}
+		name, _, _ := strings.Cut(path, "?")
+		answers["GET "+name] = json.RawMessage(a.body)
+	}
+	answers["POST /channels/7/preview"] = json.RawMessage(d.try(func(p *chatguard.Policy) { p.Limits[0].Burst = 2 }).body)
+	var text []byte
+	for _, name := range slices.Sorted(maps.Keys(answers)) {
+		answer, err := json.Marshal(answers[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = fmt.Appendf(text, ",\n%q: %s", name, answer)
+	}
+	text = append(changing.ReplaceAll(text, []byte(`"$1":"random"`)), "\n}\n"...)
+	text[0] = '{'
+	if *updateAnswers {
+		if err := os.WriteFile(answersOfTests, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known, err := os.ReadFile(answersOfTests)
+	if err != nil || !bytes.Equal(known, text) {
+		t.Errorf("%s is out of date (%v); run go test ./internal/web -run TestAnswers -update-answers", answersOfTests, err)
+	}
+}
