@@ -1,4 +1,4 @@
-.PHONY: build release quick test race race-limits browser plain test-bench test-wschat test-recipes test-shared test-proxies test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
+.PHONY: build release quick test race browser plain recipes test-flaky test-shared test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
 
 # What `chatguard version` prints: the last tag, and the commit if there were others since; the commit
 # and its date.
@@ -18,64 +18,80 @@ build:
 release:
 	@PUBLISH=$(PUBLISH) sh scripts/release.sh
 
+# A build has no path of this folder in it, so another checkout finds it in Go's build cache. Without
+# cgo, tests run what `make build` builds, and Go compiles SQLite once for both.
+export GOFLAGS := $(GOFLAGS) -trimpath
+export CGO_ENABLED := 0
+
+# The race detector needs cgo. It does not check SQLite and scrypt. SQLite is C translated to Go,
+# uses one thread for each connection, and takes five times as long with the race detector. scrypt,
+# which encrypts backups, uses one goroutine and is slow on purpose.
+RACE := CGO_ENABLED=1 $(GOTEST) -race -gcflags=modernc.org/...=-race=false -gcflags=golang.org/x/crypto/...=-race=false
+
+# Runs go test, and a failed test once more. `make check` vets all packages, so go test needn't.
+GOTEST = $(TESTRUN) $(LATER) -vet=off
+TESTRUN := $(CURDIR)/build/testrun
+FAILED := $(CURDIR)/build/failed-tests
+
+build/testrun: $(wildcard scripts/testrun/*.go)
+	go build -o $@ ./scripts/testrun
+
 # Run this on every save: no browser, no race detector, fewer random cases (-short). The packages
 # that take longest start first.
-quick:
-	go test -short -parallel 8 $(FIRST) ./...
-	go -C bench test -short ./...
-	go -C examples/wschat test -short ./...
+quick: build/testrun web/node_modules
+	$(GOTEST) -short -parallel 8 -- $(FIRST) ./...
+	cd bench && $(GOTEST) -short -- ./...
+	cd examples/wschat && $(GOTEST) -short -- ./...
 	cd web && npm test --silent
 
-# All checks and tests. Installs what the tests need, if possible. Runs three jobs at a time; if one
-# fails, the others still run.
-test: check
+# All checks and tests. Installs what the tests need, if possible. Runs three jobs at a time, those
+# that take longest first, and prints the output of each when it ends. If one fails, the others
+# still run. A failed test runs once more at the end, alone; the last lines list the flaky tests.
+test: build/testrun
 	sh scripts/prepare.sh
-	@$(MAKE) --no-print-directory --keep-going --jobs=3 race browser plain race-limits check-web test-bench test-wschat test-recipes test-proxies
+	@rm -f $(FAILED)
+	@failed=; $(MAKE) --no-print-directory --keep-going --jobs=3 --output-sync=target LATER="-later $(FAILED)" $(JOBS) || failed=1; \
+	$(TESTRUN) -again $(FAILED) && [ -z "$$failed" ] && echo "all passed"
+
+JOBS := race browser plain recipes check check-web
 
 # These packages take longest.
-FIRST := ./cmd/chatguard ./internal/app ./internal/persist ./internal/web
-
-# The race detector does not check SQLite and scrypt. SQLite is C translated to Go, uses one thread
-# for each connection, and takes five times as long with the race detector. scrypt, which encrypts
-# backups, uses one goroutine and is slow on purpose.
-RACE := -race -gcflags=modernc.org/...=-race=false -gcflags=golang.org/x/crypto/...=-race=false
+FIRST := ./internal/web ./cmd/chatguard ./internal/app ./internal/persist
 
 # Tests of everything concurrent, with the race detector.
-race:
-	go test $(RACE) -parallel 8 -timeout 15m $(FIRST) $$(sh scripts/packages.sh concurrent | grep -v '/internal/limits$$')
+race: build/testrun
+	$(RACE) -parallel 8 -timeout 15m -- $(FIRST) $$(sh scripts/packages.sh concurrent)
 
-# The random sequences of internal/limits use one goroutine. Fewer of them run with the race
-# detector; plain runs all of them.
-race-limits:
-	go test $(RACE) -short -timeout 15m ./internal/limits
+# The other tests of these packages: those that open a browser window, and those in which the race
+# detector finds nothing. They mostly wait for the browser, so more of them run at once than there
+# are cores.
+browser: build/testrun
+	$(GOTEST) -tags browser -parallel 4 -timeout 30m -run "$$(sh scripts/unraced.sh tests)" -- $$(sh scripts/unraced.sh packages)
 
-# Tests that open a browser window.
-browser:
-	sh scripts/browser.sh . examples/wschat examples/cluster
+# Tests of packages that start no goroutine, in which the race detector finds nothing; and chatguard
+# behind Caddy and nginx.
+plain: build/testrun
+	$(GOTEST) -tags proxy -- $$(sh scripts/packages.sh sequential) ./packaging/proxy
+	cd bench && $(GOTEST) -- ./...
 
-# Tests of packages that start no goroutine, in which the race detector finds nothing.
-plain:
-	go test ./internal/limits $$(sh scripts/packages.sh sequential)
+# The examples. Each is a module of its own, some with large dependencies, which compile in about
+# half the time without inlining. The tag nomsgpack makes gin leave out a codec that takes as long as
+# all its other dependencies. The race detector stops at 8,128 goroutines; a chat of 10,000 users has
+# more.
+RECIPES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
+RECIPEFLAGS := -vet=all -tags nomsgpack,browser -gcflags=github.com/...=-l -gcflags=github.com/chatguard/...= -gcflags=google.golang.org/...=-l -gcflags=go.opentelemetry.io/...=-l
 
-test-bench:
-	go -C bench test ./...
+recipes: build/testrun
+	@failed=; for recipe in $(RECIPES); do (cd $$recipe && $(TESTRUN) $(LATER) $(RECIPEFLAGS) -- ./...) || failed=1; done; [ -z "$$failed" ]
 
-# Without the race detector, which stops at 8,128 goroutines: a chat of 10,000 users has more.
-test-wschat:
-	go -C examples/wschat test ./...
+# Looks for tests that depend on the machine: runs those of packages that keep time N times, beside
+# two busy loops, and prints how often each package failed. It ends after TIME at the latest.
+N := 20
+TIME := 60m
+TIMING := ./checkclient ./cmd/chatguard ./dashboard ./internal/app ./internal/chat/... ./internal/control ./internal/restore ./internal/systemd ./internal/web/... ./internal/webhook ./redisstore .
 
-# The examples for frameworks and metrics. Each is a module of its own, whose dependencies are
-# large. Without inlining, the dependencies compile in about half the time. The tag makes gin leave
-# out a codec that takes as long as all its other dependencies.
-RECIPES := $(filter-out examples/wschat,$(patsubst %/go.mod,%,$(wildcard examples/*/go.mod)))
-RECIPEFLAGS := -vet=all -tags nomsgpack -gcflags=github.com/...=-l -gcflags=github.com/chatguard/...= -gcflags=google.golang.org/...=-l -gcflags=go.opentelemetry.io/...=-l
-
-test-recipes:
-	@for recipe in $(RECIPES); do go -C $$recipe test $(RECIPEFLAGS) ./... || failed=1; done; [ -z "$$failed" ]
-
-# The configurations of Caddy and nginx, with chatguard behind them.
-test-proxies:
-	go test -tags proxy -parallel 8 ./packaging/proxy
+test-flaky: build/testrun
+	$(TESTRUN) -rates $(N) -within $(TIME) -- $(TIMING)
 
 # What several nodes allow together on a real redis-server, and on a valkey-server if there is one
 # in PATH or in CHATGUARD_VALKEY_SERVER. It prints each test with its figures. The same tests are
@@ -105,28 +121,26 @@ test-deploy:
 test-long:
 	sh scripts/test-long.sh
 
-# Static checks: format, vet, module files. Tests that open a browser window have the build
-# constraint "browser". The dashboard's files in the form that releases have are tested, too.
+# Static checks: format, vet, module files. The dashboard's files in the form that releases have are
+# tested, too.
 check:
 	@unformatted=$$(gofmt -l .) && { [ -z "$$unformatted" ] || { echo "not formatted (gofmt -w): $$unformatted"; exit 1; }; }
-	go vet ./...
-	go vet -tags browser,clocksteps,deploy,proxy ./...
-	go vet -tags generate ./cmd/chatguard
+	go vet -tags browser,clocksteps,deploy,generate,proxy ./...
 	GOOS= GOARCH= go run ./web/pack
-	go vet -tags packed ./web/static
 	go test -tags packed ./web/static
 	go mod tidy -diff
 	go -C bench vet ./...
-	go -C bench mod tidy -diff
-	go -C examples/wschat vet -tags browser ./...
-	go -C examples/wschat mod tidy -diff
 	go -C examples/cluster vet -tags browser,caddy ./...
-	go -C packaging/monitoring/schema mod tidy -diff
-	for recipe in $(RECIPES); do go -C $$recipe mod tidy -diff || exit 1; done
+	for module in bench packaging/monitoring/schema $(RECIPES); do go -C $$module mod tidy -diff || exit 1; done
 
 # The dashboard's modules: their types, and the tests that need no browser.
-check-web:
+check-web: web/node_modules
 	cd web && npm run --silent check && npm test --silent
+
+# Tools of the dashboard's tests, in the versions of web/package-lock.json.
+web/node_modules: web/package-lock.json
+	cd web && npm ci --no-audit --no-fund --loglevel error
+	@touch $@
 
 # Benchmarks for every figure in the documentation.
 bench:

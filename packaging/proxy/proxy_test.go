@@ -2,7 +2,7 @@
 
 // Package proxy checks the configurations of Caddy and nginx in this folder. The tests start the
 // real proxies, which Debian's packages provide, with the real chatguard behind them. `make
-// test-proxies` runs them.
+// plain` runs them.
 package proxy
 
 import (

@@ -1,0 +1,282 @@
+// Command testrun runs `go test` so that a red run means a fault of the product.
+//
+//	testrun [-later FILE] FLAG... -- PACKAGE...
+//	testrun -again FILE
+//	testrun -rates N -within DURATION -- PACKAGE...
+//
+// It prints a line for each package, the output of the tests that failed, whole and together, and
+// the processor time. A test that failed runs once more, alone. If it passes then, the run goes on,
+// and ends with a list of the flaky tests. If it fails again, the run fails.
+//
+// With -later, failed tests are written to FILE instead, and testrun -again FILE runs them: after
+// all other jobs, when nothing else uses the machine. A package that does not compile fails at once.
+//
+// With -rates, it looks for tests that depend on the machine: see rates.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	var err error
+	switch args := os.Args[1:]; {
+	case len(args) == 2 && args[0] == "-again":
+		err = runAgain(args[1])
+	case len(args) > 2 && args[0] == "-later":
+		err = runFirst(args[2:], args[1])
+	case len(args) > 5 && args[0] == "-rates" && args[2] == "-within" && args[4] == "--":
+		err = rates(args[1], args[3], args[5:])
+	default:
+		err = runFirst(args, "")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testrun:", err)
+		os.Exit(1)
+	}
+}
+
+// failure is a test that failed, or a package of which no single test did: it ended early, or its
+// tests took too long.
+type failure struct {
+	Folder  string   // where go test ran
+	Cgo     string   // CGO_ENABLED
+	Flags   []string // of go test
+	Package string
+	Test    string // empty for the whole package
+	First   string // the place and the time of the first failure
+}
+
+func (f failure) String() string {
+	test := f.Test
+	if test == "" {
+		test = "all tests"
+	}
+	return fmt.Sprintf("%s (%s), first failure at %s", test, f.Package, f.First)
+}
+
+// runFirst runs the tests of packages, and runs those that failed again, now or later.
+func runFirst(args []string, later string) error {
+	split := slices.Index(args, "--")
+	if split < 0 {
+		return errors.New("write -- between the flags of go test and the packages")
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	failures, err := goTest(run{folder: folder, cgo: os.Getenv("CGO_ENABLED"), flags: args[:split]}, args[split+1:])
+	switch {
+	case err != nil || len(failures) == 0:
+		return err
+	case later != "":
+		return appendTo(later, failures)
+	}
+	return again(failures)
+}
+
+func appendTo(file string, failures []failure) error {
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	for _, failed := range failures {
+		if err := json.NewEncoder(f).Encode(failed); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	return f.Close()
+}
+
+// runAgain runs the failed tests of a file once more. No file means that none failed.
+func runAgain(file string) error {
+	f, err := os.Open(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var failures []failure
+	for decoder := json.NewDecoder(f); ; {
+		var failed failure
+		if err := decoder.Decode(&failed); err == io.EOF {
+			return again(failures)
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		failures = append(failures, failed)
+	}
+}
+
+// again runs failed tests alone, one after another, and lists those that pass now.
+func again(failures []failure) error {
+	var flaky, failed []failure
+	for _, f := range failures {
+		flags := append(slices.Clone(f.Flags), "-count=1")
+		if f.Test != "" {
+			flags = append(flags, "-run", "^"+regexp.QuoteMeta(f.Test)+"$")
+		}
+		fmt.Printf("once more, alone: %s\n", f)
+		still, err := goTest(run{folder: f.Folder, cgo: f.Cgo, flags: flags}, []string{f.Package})
+		if err != nil {
+			return err
+		}
+		if len(still) > 0 {
+			failed = append(failed, f)
+		} else {
+			flaky = append(flaky, f)
+		}
+	}
+	for _, f := range flaky {
+		fmt.Printf("flaky: %s\n", f)
+	}
+	for _, f := range failed {
+		fmt.Printf("failed twice: %s\n", f)
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("%d tests failed twice", len(failed))
+	}
+	return nil
+}
+
+// event is an event of `go test -json`; see `go doc test2json`.
+type event struct {
+	Time        time.Time
+	Action      string
+	ImportPath  string
+	Package     string
+	Test        string
+	Elapsed     float64 // seconds
+	Output      string
+	FailedBuild string
+}
+
+// run is one run of go test, and what it has reported.
+type run struct {
+	folder   string
+	cgo      string // CGO_ENABLED; empty is Go's default
+	flags    []string
+	outputs  map[string][]string // the output of the tests that run, by package and test
+	failures []failure
+	broken   bool // a package does not compile
+}
+
+// goTest runs go test, and prints what a person wants to know. It returns the tests that failed, and
+// an error if a package does not compile or go test itself fails.
+func goTest(r run, packages []string) ([]failure, error) {
+	began := time.Now()
+	r.outputs = map[string][]string{}
+	cmd := exec.Command("go", slices.Concat([]string{"test", "-json"}, r.flags, packages)...)
+	cmd.Dir, cmd.Stderr = r.folder, os.Stderr
+	cmd.Env = append(os.Environ(), "CGO_ENABLED="+r.cgo)
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	for lines := bufio.NewReader(output); err == nil; {
+		var line string
+		if line, err = lines.ReadString('\n'); line != "" {
+			r.read(line)
+		}
+	}
+	err = cmd.Wait()
+	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	fmt.Printf("%.0f s of processor time in %.0f s\n", used.Seconds(), time.Since(began).Seconds())
+	switch {
+	case r.broken:
+		return nil, errors.New("packages do not compile")
+	case err != nil && len(r.failures) == 0:
+		return nil, err
+	}
+	return r.failures, nil
+}
+
+func (r *run) read(line string) {
+	var e event
+	if json.Unmarshal([]byte(line), &e) != nil { // not an event: go's own words
+		fmt.Print(line)
+		return
+	}
+	test, _, _ := strings.Cut(e.Test, "/")
+	key := e.Package + " " + test // ends with a space for the package
+	switch e.Action {
+	case "build-output":
+		fmt.Print(e.Output)
+	case "output":
+		r.outputs[key] = append(r.outputs[key], e.Output)
+	case "pass", "skip":
+		if e.Test == "" {
+			r.printResult(key)
+		} else if e.Test == test {
+			delete(r.outputs, key)
+		}
+	case "fail":
+		if e.FailedBuild != "" {
+			r.broken = true
+		} else if e.Test == test {
+			r.fail(e, key)
+		}
+	}
+}
+
+// printResult prints the last line of a package that passed, such as "ok … 1.2s".
+func (r *run) printResult(key string) {
+	for _, line := range r.outputs[key] {
+		if strings.HasPrefix(line, "ok ") {
+			fmt.Print(line)
+		}
+	}
+	delete(r.outputs, key)
+}
+
+// fail prints the output of a failed test, and remembers the failure. If a package fails, it prints
+// the output of the tests that have not ended, and remembers only a failure of no test.
+func (r *run) fail(e event, key string) {
+	keys := []string{key}
+	if e.Test == "" {
+		for _, other := range slices.Sorted(maps.Keys(r.outputs)) {
+			if strings.HasPrefix(other, key) && other != key {
+				keys = append(keys, other)
+			}
+		}
+		slices.Reverse(keys) // the package's own last
+	}
+	var output []string
+	for _, key := range keys {
+		output = append(output, r.outputs[key]...)
+		delete(r.outputs, key)
+	}
+	fmt.Print(strings.Join(output, ""))
+	ofPackage := func(f failure) bool { return f.Package == e.Package }
+	if e.Test == "" && slices.ContainsFunc(r.failures, ofPackage) {
+		return
+	}
+	r.failures = append(r.failures, failure{r.folder, r.cgo, r.flags, e.Package, e.Test, firstPlace(output, e.Time)})
+}
+
+var place = regexp.MustCompile(`\b\w+\.go:\d+`)
+
+// firstPlace returns where and when a test failed.
+func firstPlace(output []string, at time.Time) string {
+	where := place.FindString(strings.Join(output, ""))
+	if where == "" {
+		where = "no line that it named"
+	}
+	return where + ", " + at.Format(time.TimeOnly)
+}
