@@ -1,19 +1,21 @@
 #!/bin/sh
 # Checks that everything the tests need is installed: a C compiler (for the race detector), Chromium
-# and TypeScript (for the dashboard's tests), the languages of the examples, a Redis server (for
-# limits that several nodes share), and the proxies Caddy and nginx. If something is missing, the
-# script installs Debian's packages. If it has no permission to do so, it says what is missing and
-# fails.
+# and Node.js (for the dashboard's tests), the languages of the examples, a Redis server (for limits
+# that several nodes share), and the proxies Caddy and nginx. If something is missing, the script
+# installs Debian's packages. If it has no permission to do so, it says what is missing and fails.
 set -eu
 
 missing=""
 command -v "${CC:-cc}" >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
 browser=""
-for name in chromium-headless-shell chromium chromium-browser google-chrome; do
+for name in chromium chromium-browser google-chrome; do
 	command -v "$name" >/dev/null 2>&1 && browser=$name
 done
-# The headless browser needs only a fraction of the processor time.
-[ -n "$browser" ] || missing="$missing chromium-headless-shell"
+better=""
+if ! command -v chromium-headless-shell >/dev/null 2>&1; then
+	# It needs half the processor time of a whole Chromium. If there is one, the tests don't need more.
+	if [ -n "$browser" ]; then better=" chromium-headless-shell"; else missing="$missing chromium-headless-shell"; fi
+fi
 command -v python3 >/dev/null 2>&1 || missing="$missing python3"
 command -v node >/dev/null 2>&1 || missing="$missing nodejs"
 command -v npm >/dev/null 2>&1 || missing="$missing npm"
@@ -22,10 +24,11 @@ command -v redis-server >/dev/null 2>&1 || missing="$missing redis-server"
 command -v caddy >/dev/null 2>&1 || missing="$missing caddy"
 PATH=$PATH:/usr/sbin command -v nginx >/dev/null 2>&1 || missing="$missing nginx-light"
 
-if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1; then
+if [ -n "$missing$better" ] && command -v apt-get >/dev/null 2>&1; then
 	as_root=""
 	[ "$(id -u)" = 0 ] || as_root="sudo -n"
 	if [ -z "$as_root" ] || $as_root true 2>/dev/null; then
+		missing=$missing$better
 		echo "installing$missing" >&2
 		log=$(mktemp)
 		# shellcheck disable=SC2086 # both are lists of words
@@ -39,6 +42,7 @@ if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1; then
 			missing=""
 		else
 			tail -n 20 "$log" >&2
+			missing=${missing%"$better"}
 		fi
 		rm -f "$log"
 	fi
@@ -47,7 +51,3 @@ if [ -n "$missing" ]; then
 	echo "The tests need$missing, which can't be installed from here. On Debian and Ubuntu: sudo apt-get install$missing" >&2
 	exit 1
 fi
-
-# Install the tools that check the dashboard, in the versions of web/package-lock.json.
-cd "$(dirname "$0")/../web"
-[ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel error >&2
