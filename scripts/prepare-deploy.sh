@@ -32,7 +32,7 @@ as_root=""
 [ "$(id -u)" = 0 ] || as_root="sudo -n"
 echo "installing$missing" >&2
 # shellcheck disable=SC2086 # both are lists of words
-$as_root apt-get update -qq && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null || {
+if ! { $as_root apt-get update -qq && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null; }; then
 	echo "The tests need$missing, which can't be installed from here. On Debian and Ubuntu: sudo apt-get install$missing" >&2
 	exit 1
-}
+fi

@@ -3,7 +3,7 @@
 # sequences, and each fuzz target for a minute. It takes hours, continues after a failure, and fails
 # at the end.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 
 failed=0
 run() {
@@ -23,11 +23,5 @@ race="-race -gcflags=modernc.org/...=-race=false"
 	run go test $race -timeout 0 ./internal/limits
 }
 
-for module in . bench examples/wschat; do
-	for package in $(go -C "$module" list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...); do
-		for target in $(go -C "$module" test -list '^Fuzz' "$package" | grep '^Fuzz'); do
-			run go -C "$module" test -run '^$' -fuzz "^$target\$" -fuzztime 1m "$package"
-		done
-	done
-done
+run sh scripts/fuzz.sh 1m
 exit "$failed"

@@ -2,6 +2,7 @@
 # The life of an installation on a machine without Go: start, sign in, back up, upgrade, restore,
 # and what the doctor says. The functions that install, upgrade and remove come from the file $1. It
 # ends with "passed" if all is well. No systemd runs here; TestUnits_Boot has one.
+# shellcheck disable=SC2154 # the file sets config, folder and port
 set -euo pipefail
 failed() { # also ends chatguard, for which the test would wait
 	echo "failed in line $1"

@@ -105,7 +105,9 @@ override chatguard.service '[Service]' WatchdogSec=2s RestartSec=0
 systemctl start chatguard
 fed() { state WatchdogTimestampMonotonic; }
 for _ in 1 2 3; do
+	# shellcheck disable=SC2034 # become uses it
 	last=$(fed)
+	# shellcheck disable=SC2016 # become evaluates it
 	become '[ "$(fed)" = "$last" ] || echo fed' fed
 done
 [ "$(state NRestarts)" = 0 ]
