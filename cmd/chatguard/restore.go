@@ -50,7 +50,6 @@ type restoring struct {
 	file         string
 	onlyDatabase bool
 	passphrase   passphrase
-	asked        bool // for the passphrase, which only an encrypted backup needs
 }
 
 func (r *restoring) run() error {

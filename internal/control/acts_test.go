@@ -85,7 +85,7 @@ func TestActs_CarriedOutOnce(t *testing.T) {
 			}
 			d.store.audits = nil
 			done, err := d.TimeOut(d.Context(), anna, 89*time.Second+1, "spam", false)
-			if s := done.Silence; err != nil || !done.Saved || s == nil || s.Until.Sub(time.Now()) != 90*time.Second || s.By != "berta" || done.Former != nil {
+			if s := done.Silence; err != nil || !done.Saved || s == nil || time.Until(s.Until) != 90*time.Second || s.By != "berta" || done.Former != nil {
 				t.Errorf("%s: timed out: %+v, %v", name, done, err)
 			}
 			if detail := d.store.detail.(map[string]any); detail["length"] != "1m30s" || detail["reason"] != "spam" {

@@ -164,7 +164,7 @@ func (s *pastScene) checkChanges(t *testing.T) {
 func (s *pastScene) checkTimeouts(t *testing.T) {
 	checked := 0
 	for _, e := range s.entries(First) {
-		left := e.Outcome.At.Add(e.Penalty.Duration).Sub(time.Now())
+		left := time.Until(e.Outcome.At.Add(e.Penalty.Duration))
 		if e.Outcome.Action != chatguard.Timeout || e.Outcome.Result != journal.Done || left < time.Minute {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -25,14 +24,7 @@ type Holder struct {
 	Links     int       `json:"links"`               // unused sign-in links
 }
 
-// TakenError says that a name already has a token.
-type TakenError struct{ Name string }
-
-func (e TakenError) Error() string {
-	return fmt.Sprintf("%q already has a token: revoke it with `chatguard token revoke`, or choose another name", e.Name)
-}
-
-// NewToken creates a named token that is valid for ttl; 0 means until it is revoked. It returns a
+// NewToken creates a named token that is valid for ttl; 0 means until it is revoked. It returns
 // auth.TakenError if the name already has a token, and an error if the database is failing.
 func (t *Tokens) NewToken(ctx context.Context, who auth.Identity, ttl time.Duration) (token string, err error) {
 	token = rand.Text()

@@ -75,7 +75,7 @@ func TestCheckSecret(t *testing.T) {
 			t.Errorf("%s: %v", string(text), err)
 		}
 	}
-	if NewSecret() == NewSecret() || NewSecret().String() != "hidden" {
+	if first, second := NewSecret(), NewSecret(); first == second || first.String() != "hidden" {
 		t.Error("secrets aren't random, or are shown")
 	}
 }

@@ -36,10 +36,7 @@ func (a reply) encode() []byte {
 	return body
 }
 
-// write sends the answer. Status 0 closes the connection instead.
-func (a reply) write(w http.ResponseWriter) { a.deliver(w, false) }
-
-// deliver sends the answer. If cut is set, it sends the first half of the body and then cuts the
+// deliver sends the answer. Status 0 closes the connection instead. If cut is set, it sends the first half of the body and then cuts the
 // connection. If cut is set and there is no body, it sends nothing.
 func (a reply) deliver(w http.ResponseWriter, cut bool) {
 	if a.status == 0 || cut && a.body == nil {
