@@ -201,10 +201,10 @@ func (t *tallies) busy() map[string]float64 {
 }
 
 // lastSeconds returns the counts of the last completed seconds; seconds is their number.
-func (c *tally) lastSeconds(seconds int) count {
-	end, start := c.seconds[c.ticks%len(c.seconds)], count{}
-	if c.ticks > seconds {
-		start = c.seconds[(c.ticks-seconds)%len(c.seconds)]
+func (t *tally) lastSeconds(seconds int) count {
+	end, start := t.seconds[t.ticks%len(t.seconds)], count{}
+	if t.ticks > seconds {
+		start = t.seconds[(t.ticks-seconds)%len(t.seconds)]
 	}
 	return count{end.messages - start.messages, end.throttled - start.throttled, end.observed - start.observed, end.low - start.low}
 }
