@@ -19,7 +19,7 @@ const connectTimeout = time.Second
 // server is what is known about the server.
 type server struct {
 	name    string // "valkey 8.1.1"
-	runID   string // changes when the server restarts; empty if this node may not know
+	runID   string // changes when the server restarts; empty if it isn't known
 	epoch   string // changes when the data was lost
 	ifEqual bool   // SET has IFEQ
 	made    int64  // how many connections were made when this was found out
@@ -103,9 +103,20 @@ func (s *Store) examine(ctx context.Context) error {
 		return err
 	}
 	found.runID = s.runID(ctx)
+	if known := s.server.Load(); found.runID == "" && known != nil && known.epoch == found.epoch {
+		found.runID = known.runID
+	}
 	s.lookAtEviction(ctx)
 	s.server.Store(found)
+	s.registry.compared.CompareAndSwap(nil, found)
 	return nil
+}
+
+// differs reports whether the server has restarted, lost its data or was replaced since it was
+// known as before. An unknown run ID says nothing.
+func (now *server) differs(before *server) bool {
+	restarted := now.runID != "" && before.runID != "" && now.runID != before.runID
+	return restarted || now.epoch != before.epoch
 }
 
 // otherFormat is the error of a namespace whose data has another format than this node's.
@@ -184,8 +195,8 @@ func atLeast(version string, major, minor int) bool {
 	return err1 == nil && err2 == nil && (x > major || x == major && y >= minor)
 }
 
-// runID returns the server's run ID, or nothing if the user has no right to INFO or the nodes of a
-// Cluster have different ones.
+// runID returns the server's run ID. It is empty if INFO is refused or isn't answered, and in a
+// Cluster, whose nodes have different ones.
 func (s *Store) runID(ctx context.Context) string {
 	if s.address.kind == cluster {
 		return ""

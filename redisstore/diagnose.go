@@ -175,6 +175,10 @@ func (s *Store) findServerSettings(ctx context.Context) []Finding {
 	if err == nil {
 		persistence, err = results[1].ToString()
 	}
+	if err != nil && replyCode(err) != "NOPERM" {
+		problem, _ := s.problem(err)
+		return []Finding{{Warning, "eviction", "eviction and persistence weren't checked: " + problem, "run it again"}}
+	}
 	if err != nil {
 		return []Finding{{Warning, "eviction", "the user has no right to INFO, so eviction and persistence aren't checked", "ACL SETUSER … +info, or set maxmemory-policy to noeviction"}}
 	}
@@ -268,7 +272,7 @@ func (s *Store) findNodes(ctx context.Context) []Finding {
 	var findings []Finding
 	for _, node := range nodes {
 		f := Finding{Name: "node " + printable(node.Name), Text: strings.TrimSpace(fmt.Sprintf("%s %s, since %s", printable(node.Version), printable(node.Mode), node.Started.UTC().Format(time.DateTime)))}
-		if node.Version != s.options.Version {
+		if node.Version != "" && s.options.Version != "" && node.Version != s.options.Version {
 			f.Level, f.Text, f.Fix = Warning, f.Text+", another version than this node's "+s.options.Version, "finish the update"
 		}
 		if !slices.Contains(node.Formats, rowFormat()) && len(node.Formats) > 0 {

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -49,12 +50,17 @@ func TestDiagnose(t *testing.T) {
 	if f := found(t, s, "node other"); f.Level != Warning || !strings.Contains(f.Text, "another version") {
 		t.Errorf("%+v", f)
 	}
-	record, err := json.Marshal(Node{Name: "later", Version: "v1", Formats: []int{9}})
-	if err != nil {
-		t.Fatal(err)
+	for _, node := range []Node{{Name: "later", Version: "v1", Formats: []int{9}}, {Name: "unknown"}} {
+		record, err := json.Marshal(node)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.must("SET", "cg1:node:"+node.Name, string(record))
+		r.must("SADD", "cg1:nodes", node.Name)
 	}
-	r.must("SET", "cg1:node:later", string(record))
-	r.must("SADD", "cg1:nodes", "later")
+	if f := found(t, s, "node unknown"); f.Level != OK {
+		t.Errorf("a node whose version isn't known: %+v", f)
+	}
 	if f := found(t, s, "node later"); f.Level != Warning || !strings.Contains(f.Text, fmt.Sprintf("doesn't read rows of format %d", rowFormat())) || f.Fix == "" {
 		t.Errorf("%+v", f)
 	}
@@ -83,6 +89,11 @@ func TestDiagnose_Server(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if f := findEviction(""); f.Level != Warning {
+		t.Errorf("%+v", f)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if f := s.findServerSettings(ended)[0]; f.Level != Warning || !strings.Contains(f.Text, "weren't checked: ") || strings.Contains(f.Text, "right") {
 		t.Errorf("%+v", f)
 	}
 	s.clock.set(reading{at: s.since(), target: int64(time.Hour)})

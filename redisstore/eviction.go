@@ -20,8 +20,8 @@ func evictionText(policy string) string {
 	return "the server evicts rows when its memory is full, and users get new allowances: maxmemory-policy is " + printable(policy)
 }
 
-// lookAtEviction notes for Health whether the server evicts rows. It notes nothing if this node has
-// no right to INFO, or the server has no maxmemory.
+// lookAtEviction notes for Health whether the server evicts rows. What was noted before stays if
+// INFO is refused or isn't answered.
 func (s *Store) lookAtEviction(ctx context.Context) {
 	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Info().Section("memory").Build()}
@@ -30,8 +30,11 @@ func (s *Store) lookAtEviction(ctx context.Context) {
 		return
 	}
 	memory, err := results[0].ToString()
+	if err != nil {
+		return
+	}
 	policy := infoField(memory, "maxmemory_policy")
-	if err != nil || !evicts(policy) || strings.Trim(infoField(memory, "maxmemory"), "0") == "" {
+	if !evicts(policy) || strings.Trim(infoField(memory, "maxmemory"), "0") == "" {
 		s.evicting.Store(nil)
 		return
 	}

@@ -28,6 +28,11 @@ func TestHealth_Evicts(t *testing.T) {
 	if f := found(t, s, "eviction"); !strings.HasPrefix(s.Health().Problem, f.Text+": "+f.Fix) {
 		t.Errorf("Diagnose has other words: %+v", f)
 	}
+	r.must("ACL", "SETUSER", "default", "-info")
+	if s.lookAtEviction(t.Context()); !strings.Contains(s.Health().Problem, want) {
+		t.Errorf("a refused INFO hides the problem: %+v", s.Health())
+	}
+	r.must("ACL", "SETUSER", "default", "+info")
 	run(t, s, &fakeGuard{})
 	eventually(t, "it is logged", func() bool { return strings.Contains(log.String(), want) })
 	r.must("CONFIG", "SET", "maxmemory-policy", "volatile-ttl")

@@ -49,6 +49,8 @@ type registry struct {
 
 	namesakes map[string]int64 // when instances with this node's name were first seen; only for Run
 
+	compared atomic.Pointer[server] // the server of the last heartbeat; before one, the first server
+
 	refusing atomic.Pointer[string] // why the server refuses to list this node; nil if it doesn't
 
 	otherPolicy atomic.Pointer[string] // the name of a node with another policy; nil if there is none
@@ -149,10 +151,11 @@ func (s *Store) heartbeat(ctx context.Context, guard Guard) error {
 	ctx, cancel := withTimeout(ctx, max(s.options.Timeout, heartbeatEvery/2))
 	defer cancel()
 	if known := s.server.Load(); known.made != s.conns.made.Load() {
-		if err := s.reexamine(ctx, guard, known); err != nil {
-			return err
+		if err := s.examine(ctx); err != nil {
+			return s.notListed(ctx, err)
 		}
 	}
+	s.compareServers(guard)
 	record, err := json.Marshal(s.self(guard))
 	if err != nil {
 		return fmt.Errorf("describe this node: %w", err)
@@ -174,9 +177,10 @@ func (s *Store) heartbeat(ctx context.Context, guard Guard) error {
 	}
 	s.registry.refusing.Store(nil)
 	if epoch, _ := results[2].ToString(); epoch != s.server.Load().epoch {
-		if err := s.reexamine(ctx, guard, s.server.Load()); err != nil {
-			return err
+		if err := s.examine(ctx); err != nil {
+			return s.notListed(ctx, err)
 		}
+		s.compareServers(guard)
 	}
 	return s.lookAround(ctx, guard)
 }
@@ -215,22 +219,20 @@ func (s *Store) findNamesake(nodes []Node) {
 	r.namesake.Store(found)
 }
 
-// reexamine looks at the server again. If it has lost data, or isn't the same, the Guard forgets
-// what it has seen.
-func (s *Store) reexamine(ctx context.Context, guard Guard, before *server) error {
-	if err := s.examine(ctx); err != nil {
-		return s.notListed(ctx, err)
+// compareServers makes the Guard look at all rows again, and restore those that it remembers, if the
+// server has lost data or isn't the same since the last heartbeat.
+func (s *Store) compareServers(guard Guard) {
+	now := s.server.Load()
+	if !now.differs(s.registry.compared.Swap(now)) {
+		return
 	}
-	if now := s.server.Load(); now.epoch != before.epoch || now.runID != before.runID {
-		s.options.Logger.Warn("redisstore: the server has restarted or was replaced", "address", s.where)
-		s.forgetAll(guard)
-		guard.Heal()
-		select {
-		case s.relisten <- struct{}{}:
-		default: // listen knows already
-		}
+	s.options.Logger.Warn("redisstore: the server has restarted or was replaced", "address", s.where)
+	s.forgetAll(guard)
+	guard.Heal()
+	select {
+	case s.relisten <- struct{}{}:
+	default: // listen knows already
 	}
-	return nil
 }
 
 // lookAround notes how many nodes there are, how wrong their clocks may be, and whether one has

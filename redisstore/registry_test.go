@@ -2,12 +2,14 @@ package redisstore
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/internal/redistest"
 )
 
 func TestNodes(t *testing.T) {
@@ -94,6 +96,80 @@ func TestNodes_Policies(t *testing.T) {
 	eventually(t, "the policies are the same", func() bool {
 		return a.Health().Problem == "" && b.Health().Problem == "" && c.Health().Problem == ""
 	})
+}
+
+// TestRegistry_Restart checks that a node notices a server that has restarted, and that a refused
+// INFO isn't taken for a restart and doesn't hide one.
+func TestRegistry_Restart(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	var log redistest.Output
+	guard := &fakeGuard{}
+	s := open(t, r.URL(), Options{Logger: logTo(&log)})
+	epoch := s.server.Load().epoch
+	restarts := 0
+	// after checks what is noticed when the node has looked at the server over a new connection.
+	after := func(what string, restarted bool) {
+		t.Helper()
+		before := s.server.Load()
+		eventually(t, what+": the node looks at the server", func() bool {
+			return s.heartbeat(t.Context(), guard) == nil && s.server.Load() != before
+		})
+		if restarted {
+			restarts++
+		}
+		warnings := strings.Count(log.String(), "has restarted or was replaced")
+		if warnings != restarts || guard.count(allRows) != restarts || guard.offered != restarts {
+			t.Errorf("%s: %d warnings, all rows are invalidated %d times and healed %d times, want %d", what, warnings, guard.count(allRows), guard.offered, restarts)
+		}
+	}
+	cut := func() { r.must("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes") }
+	restart := func(rights string) {
+		r.Kill()
+		r.Start()
+		r.must("ACL", "SETUSER", "default", rights)
+		r.must("SET", "cg1:format", "1") // as if the data was kept
+		r.must("SET", "cg1:epoch", epoch)
+	}
+	cut()
+	after("the connection is cut", false)
+	r.must("ACL", "SETUSER", "default", "-info")
+	cut()
+	after("INFO is refused", false)
+	r.must("ACL", "SETUSER", "default", "+info")
+	cut()
+	after("INFO is permitted again", false)
+	restart("+info")
+	after("the server has restarted", true)
+	restart("-info")
+	after("the server has restarted, and INFO is refused", false)
+	r.must("ACL", "SETUSER", "default", "+info")
+	cut()
+	after("the restart shows at last", true)
+	r.must("ACL", "SETUSER", "default", "-info")
+	r.must("DEL", "cg1:epoch")
+	after("the data was lost, and INFO is refused", true)
+	r.must("ACL", "SETUSER", "default", "+info")
+	cut()
+	after("the new data's server has a run ID", false)
+}
+
+// TestRegistry_RestartWhileAway checks that a restart is noticed that the store was away for.
+func TestRegistry_RestartWhileAway(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	s := open(t, r.URL(), Options{})
+	guard := &fakeGuard{}
+	r.Kill()
+	s.goAway(errors.New("the server was killed"))
+	r.Start()
+	eventually(t, "the store is back", func() bool { s.probe(); return s.Health().Up })
+	if err := s.heartbeat(t.Context(), guard); err != nil {
+		t.Fatal(err)
+	}
+	if guard.count(allRows) != 1 || guard.offered != 1 {
+		t.Errorf("all rows are invalidated %d times and healed %d times, want once", guard.count(allRows), guard.offered)
+	}
 }
 
 func TestRegistry_ComparePolicies(t *testing.T) {
