@@ -106,6 +106,7 @@ func (s *Store) askAnyway(ctx context.Context, build func(rueidis.Builder) []rue
 			cause = err
 		}
 		if !pause(ctx, attempt) {
+			cause = withWait(ctx, cause)
 			s.failed(ctx, began, cause)
 			return nil, cause
 		}
@@ -130,7 +131,7 @@ func (s *Store) failed(ctx context.Context, began int64, cause error) {
 // the time of this package for the answer was over, and without another problem.
 func interrupted(ctx context.Context, cause error) bool {
 	ended := cause == nil || cause == context.Canceled || cause == context.DeadlineExceeded || errors.Is(cause, errNotSent)
-	return ended && ctx.Err() != nil && context.Cause(ctx) != errNoAnswer
+	return ended && ctx.Err() != nil && timedOut(ctx) == nil
 }
 
 // firstPassing returns the first error that asking again may cure.

@@ -67,7 +67,7 @@ func TestBreaker_ShortDeadlines(t *testing.T) {
 		return !s.Health().Up
 	})
 	t.Logf("away after %v, with a timeout of %v: %s", time.Since(stopped), timeout, s.Health().Problem)
-	if h := s.Health(); !strings.Contains(h.Problem, "no answer within "+timeout.String()) {
+	if h := s.Health(); !strings.Contains(h.Problem, "no answer within "+(2*timeout).String()) {
 		t.Error(h.Problem)
 	}
 	r.Signal(syscall.SIGCONT)

@@ -56,8 +56,7 @@ func (s *Store) apply(ctx context.Context, changes []*change) (took int64) {
 			break
 		}
 	}
-	cause := pending[0].cause
-	s.failed(ctx, began, cause)
+	s.failed(ctx, began, withWait(ctx, pending[0].cause))
 	for _, c := range pending {
 		c.err = s.unknown(ctx, c)
 	}
@@ -271,6 +270,7 @@ func (s *Store) unknown(ctx context.Context, c *change) error {
 	if cause == nil {
 		cause = ctx.Err()
 	}
+	cause = withWait(ctx, cause)
 	if interrupted(ctx, cause) {
 		ended := context.Cause(ctx)
 		return away(fmt.Sprintf("%s: the call ended before its answer: %v", s.where, ended), ended)

@@ -13,8 +13,12 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// connectTimeout is how long making a connection, or a first look at the server, may take.
-const connectTimeout = time.Second
+// minConnectTimeout is how long making a connection may take at least.
+const minConnectTimeout = time.Second
+
+// connectTimeout is how long making a connection, or a first look at the server, may take. A
+// connection without any answer for so long is closed.
+func (o *Options) connectTimeout() time.Duration { return max(minConnectTimeout, o.Timeout) }
 
 // server is what is known about the server.
 type server struct {
@@ -38,17 +42,18 @@ func (s *Store) connect(ctx context.Context) error {
 		}
 		s.client.Store(&client)
 	}
-	ctx, cancel := withTimeout(ctx, connectTimeout)
+	ctx, cancel := withTimeout(ctx, s.options.connectTimeout())
 	defer cancel()
-	if err := s.examine(ctx); err != nil {
-		return err
+	err := s.examine(ctx)
+	if err == nil {
+		err = s.measureOnce(ctx)
 	}
-	return s.measureOnce(ctx)
+	return withWait(ctx, err)
 }
 
 func (s *Store) clientOption() rueidis.ClientOption {
 	o := &s.options
-	dialer := net.Dialer{Timeout: connectTimeout, KeepAlive: time.Second}
+	dialer := net.Dialer{Timeout: o.connectTimeout(), KeepAlive: time.Second}
 	return rueidis.ClientOption{
 		InitAddress: s.address.hosts, Username: o.Username, Password: o.Password, SelectDB: s.address.database,
 		TLSConfig: o.TLS, Dialer: dialer, DialCtxFn: s.dial,
@@ -58,7 +63,7 @@ func (s *Store) clientOption() rueidis.ClientOption {
 			TLSConfig: o.TLS, Dialer: dialer, TopologyRefreshInterval: 5 * time.Second,
 		},
 		ClusterOption:    rueidis.ClusterOption{ShardsRefreshInterval: 5 * time.Second, MaxMovedRedirections: 5},
-		ConnWriteTimeout: time.Second, RingScaleEachConn: queueScale, BlockingPoolSize: 16,
+		ConnWriteTimeout: o.connectTimeout(), RingScaleEachConn: queueScale, BlockingPoolSize: 16,
 		ReadBufferEachConn: 64 << 10, WriteBufferEachConn: 64 << 10,
 		// Retries are ours, and the cache is the Guard's. A call that isn't pipelined would wait
 		// for the connection and not for its context.

@@ -102,10 +102,13 @@ func (s *Store) dial(ctx context.Context, host string, dialer *net.Dialer, confi
 		s.conns.pastSentinels.Store(true)
 	}
 	caller := ctx
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	ctx, cancel := withTimeout(ctx, s.options.connectTimeout())
 	defer cancel()
-	raw, err := dialer.DialContext(ctx, "tcp", host)
+	raw, err := s.dialTCP(dialer, ctx, "tcp", host)
 	if err != nil {
+		if late := timedOut(ctx); late != nil && isTimeout(err) {
+			err = fmt.Errorf("%w: %w", late, err)
+		}
 		return nil, unmade(caller, err)
 	}
 	c := s.conns.add(raw)

@@ -2,17 +2,42 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
 
-// errNoAnswer is why a context of this package has ended: the server had enough time for an answer.
-// A context that ends for another reason says nothing about the server.
-var errNoAnswer = fmt.Errorf("no answer in time: %w", context.DeadlineExceeded)
+// noAnswer is why a context of this package has ended: the server had enough time for an answer. A
+// context that ends for another reason says nothing about the server.
+type noAnswer struct{ waited time.Duration }
 
-// withTimeout is context.WithTimeout, with errNoAnswer as the cause.
+// Error implements error.
+func (e *noAnswer) Error() string { return fmt.Sprintf("no answer within %s", e.waited) }
+
+// Unwrap returns context.DeadlineExceeded.
+func (e *noAnswer) Unwrap() error { return context.DeadlineExceeded }
+
+// withTimeout is context.WithTimeout, with a noAnswer as the cause.
 func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, d, errNoAnswer)
+	return context.WithTimeoutCause(ctx, d, &noAnswer{d})
+}
+
+// timedOut returns the noAnswer that has ended ctx, or nil.
+func timedOut(ctx context.Context) *noAnswer {
+	var late *noAnswer
+	if errors.As(context.Cause(ctx), &late) {
+		return late
+	}
+	return nil
+}
+
+// withWait returns the cause of a call that has failed, or how long it has waited in vain if its
+// cause is only that ctx has ended.
+func withWait(ctx context.Context, cause error) error {
+	if late := timedOut(ctx); late != nil && (cause == nil || cause == context.DeadlineExceeded || cause == errNotSent) {
+		return late
+	}
+	return cause
 }
 
 // deadline is a context for all calls that begin within deadlineFor, and can't end earlier. A timer

@@ -64,7 +64,7 @@ func (s *Store) Diagnose(ctx context.Context) []Finding {
 }
 
 func (s *Store) findReachable(ctx context.Context) Finding {
-	ctx, cancel := withTimeout(ctx, max(connectTimeout, s.options.Timeout))
+	ctx, cancel := withTimeout(ctx, s.options.connectTimeout())
 	defer cancel()
 	err := s.pingNow(ctx)
 	if err == nil {

@@ -25,7 +25,7 @@ func (s *Store) readDocument(ctx context.Context, name string) (string, error) {
 	if err := s.ready(); err != nil {
 		return "", err
 	}
-	ctx, cancel := withTimeout(ctx, listTimeout)
+	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
 	defer cancel()
 	texts, err := s.readAll(ctx, []string{name}, s.keys.policy)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Store) Revisions(ctx context.Context, names []string) (map[string]int64
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := withTimeout(ctx, listTimeout)
+	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
 	defer cancel()
 	texts, err := s.readAll(ctx, names, s.keys.policy)
 	if err != nil {

@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -59,16 +58,17 @@ func (s *Store) reason(err error) string {
 	var name *net.DNSError
 	var op *net.OpError
 	var call *os.SyscallError
+	var late *noAnswer
 	var text string
 	switch {
+	case errors.As(err, &late):
+		text = late.Error()
 	case errors.As(err, &name) && name.IsNotFound:
 		return fmt.Sprintf("no such host %s: correct the host in the URL, or the DNS", name.Name)
 	case errors.As(err, &call):
 		text = call.Err.Error()
 	case errors.As(err, &op):
 		text = op.Err.Error()
-	case errors.Is(err, context.DeadlineExceeded):
-		text = "no answer in time"
 	default:
 		text = strings.ReplaceAll(err.Error(), s.where+": ", "")
 	}

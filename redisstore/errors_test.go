@@ -72,7 +72,7 @@ func TestOpen_RefusedWithFix(t *testing.T) {
 // TestOpen_NoTLS checks that a port without TLS is named as a possible cause.
 func TestOpen_NoTLS(t *testing.T) {
 	t.Parallel()
-	s := open(t, "rediss://"+startIdle(t), Options{})
+	s := open(t, "rediss://"+startIdle(t), Options{Timeout: time.Second})
 	if p := s.Health().Problem; !strings.Contains(p, "does this port speak TLS?") || strings.Count(p, "127.0.0.1") != 1 {
 		t.Error(p)
 	}

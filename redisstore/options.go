@@ -52,7 +52,8 @@ type Options struct {
 
 	// Timeout is how long a call waits for the server, including all repetitions. Without any
 	// answer for twice as long, the store is away: calls then fail at once, until the server
-	// answers again. It is from 1 ms to 10 s. 0 means 100 ms.
+	// answers again. Making a connection may take as long, but at least 1 s. It is from 1 ms to
+	// 10 s. 0 means 100 ms.
 	Timeout time.Duration
 	// Interval is the time between two calls of Guard.Exchange by Run. It is from 20 ms to 1 min.
 	// 0 means 500 ms.

@@ -105,6 +105,7 @@ func (s *Store) problem(err error) (line string, lasting bool) {
 	var alert *net.OpError
 	var record tls.RecordHeaderError
 	var notMade *dialError
+	var late *noAnswer
 	var ours *storeError
 	if errors.As(err, &ours) {
 		return ours.text, false
@@ -134,8 +135,10 @@ func (s *Store) problem(err error) (line string, lasting bool) {
 		line = "no answer to the TLS handshake: does this port speak TLS? If not, write another port, or redis://"
 	case errors.As(err, &notMade):
 		line = s.reason(err)
-	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
-		line = fmt.Sprintf("no answer within %s: is the server running and reachable?", s.options.Timeout)
+	case errors.As(err, &late):
+		line = late.Error() + ": is the server running and reachable?"
+	case errors.Is(err, context.DeadlineExceeded), isTimeout(err): // of a connection
+		line = fmt.Sprintf("no answer within %s: is the server running and reachable?", s.options.connectTimeout())
 	default:
 		line = s.reason(err)
 	}

@@ -67,7 +67,7 @@ func (s *Store) Nodes(ctx context.Context) ([]Node, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := withTimeout(ctx, listTimeout)
+	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
 	defer cancel()
 	nodes, _, err := s.readNodes(ctx)
 	return nodes, err

@@ -63,7 +63,7 @@ func (s *Store) lookAtReplicas(ctx context.Context, misses int) int {
 
 // countReplicas makes a write, and returns how many replicas confirm it.
 func (s *Store) countReplicas(ctx context.Context) (confirmed int64, err error) {
-	ctx, cancel := withTimeout(ctx, max(connectTimeout, s.options.Timeout))
+	ctx, cancel := withTimeout(ctx, s.options.connectTimeout())
 	defer cancel()
 	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{

@@ -76,7 +76,7 @@ func (s *Store) scanNode(ctx context.Context, node rueidis.Client, userID string
 
 // scan returns some of a node's keys, from a cursor on.
 func (s *Store) scan(ctx context.Context, node rueidis.Client, cursor uint64) (rueidis.ScanEntry, error) {
-	ctx, cancel := withTimeout(ctx, listTimeout)
+	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
 	defer cancel()
 	entry, err := node.Do(ctx, node.B().Scan().Cursor(cursor).Match(s.keys.namespace+":{*").Count(scanCount).Build()).AsScanEntry()
 	switch {
@@ -91,7 +91,7 @@ func (s *Store) scan(ctx context.Context, node rueidis.Client, cursor uint64) (r
 }
 
 func (s *Store) readRows(ctx context.Context, keys []string) ([]string, error) {
-	ctx, cancel := withTimeout(ctx, listTimeout)
+	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
 	defer cancel()
 	return s.readAll(ctx, keys, func(key string) string { return key })
 }

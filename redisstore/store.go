@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,6 +37,7 @@ type Store struct {
 	started  time.Time
 
 	client  atomic.Pointer[rueidis.Client] // nil until the server was reached once
+	dialTCP func(d *net.Dialer, ctx context.Context, network, address string) (net.Conn, error)
 	conns   conns
 	breaker breaker
 	calls   chan struct{} // has an element for each call being sent
@@ -137,7 +139,7 @@ func newStore(url string, opts *Options) (*Store, error) {
 	s := &Store{
 		options: o, address: a, where: strings.Join(a.hosts, ","),
 		keys:     keys{namespace: o.Namespace, placement: o.Placement},
-		instance: rand.Text(), started: time.Now(),
+		instance: rand.Text(), started: time.Now(), dialTCP: (*net.Dialer).DialContext,
 		calls: make(chan struct{}, maxCalls), wentAway: make(chan struct{}, 1), relisten: make(chan struct{}, 1), changes: make(chan string, maxChanges),
 	}
 	s.breaker.limit = int64(2 * o.Timeout)

@@ -198,7 +198,7 @@ func (s *Store) Overrides(ctx context.Context, channelID string) ([]string, erro
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := withTimeout(ctx, listTimeout)
+	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
 	defer cancel()
 	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Smembers().Key(s.keys.own(channelID)).Build()}
@@ -214,4 +214,4 @@ func (s *Store) Overrides(ctx context.Context, channelID string) ([]string, erro
 }
 
 // listTimeout is how long reading a list may take: it can be much longer than one row.
-const listTimeout = 5 * time.Second
+func (o *Options) listTimeout() time.Duration { return max(5*time.Second, o.Timeout) }
