@@ -57,7 +57,11 @@ func TestBreaker_ShortDeadlines(t *testing.T) {
 	r := startRedis(t)
 	const timeout = 100 * time.Millisecond
 	s := open(t, r.URL(), Options{Timeout: timeout})
-	check(t, s, one("a", "", "1"), true)
+	eventually(t, "the server answers", func() bool {
+		swap := one("a", "", "1")
+		s.Swap(t.Context(), []*chatguard.Swap{swap})
+		return swap.Done
+	})
 	r.Signal(syscall.SIGSTOP)
 	stopped := time.Now()
 	eventually(t, "the store is away", func() bool {

@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/programtest"
 )
 
 // startClusterOfOne starts a primary that has all slots.
 func startClusterOfOne(t *testing.T) *redisServer {
 	t.Helper()
-	r := startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", fmt.Sprint(programtest.FreeAddress(t).Port))
+	r := startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf")
 	r.must("CONFIG", "SET", "cluster-announce-ip", "127.0.0.1")
 	r.must("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
 	eventually(t, "the Cluster is complete", func() bool {
@@ -28,7 +27,7 @@ func startCluster(t *testing.T) []*redisServer {
 	t.Helper()
 	servers := make([]*redisServer, 3)
 	for i := range servers {
-		servers[i] = startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "5000", "--cluster-port", fmt.Sprint(programtest.FreeAddress(t).Port))
+		servers[i] = startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "5000")
 	}
 	bounds := []int{0, 5461, 10923, 16384}
 	for i, r := range servers {
@@ -39,7 +38,7 @@ func startCluster(t *testing.T) []*redisServer {
 		}
 	}
 	for _, r := range servers[1:] {
-		r.must("CLUSTER", "MEET", "127.0.0.1", fmt.Sprint(servers[0].Port), servers[0].argument("--cluster-port"))
+		r.must("CLUSTER", "MEET", "127.0.0.1", fmt.Sprint(servers[0].Port))
 	}
 	eventually(t, "the Cluster is complete", func() bool {
 		for _, r := range servers {
@@ -57,7 +56,7 @@ func TestCluster(t *testing.T) {
 	t.Parallel()
 	servers := startCluster(t)
 	url := "redis+cluster://" + servers[0].Addr() + "," + servers[1].Addr()
-	if _, err := Open(t.Context(), servers[0].URL(), &Options{Logger: quiet()}); err == nil || !strings.Contains(err.Error(), "write redis+cluster://") {
+	if err := openRefused(t, servers[0].URL(), Options{}); !strings.Contains(err.Error(), "write redis+cluster://") {
 		t.Error(err)
 	}
 	a, b := open(t, url, Options{Node: "a"}), open(t, url, Options{Node: "b"})
@@ -174,7 +173,7 @@ func TestSentinel(t *testing.T) {
 		return strings.Contains(second.text("INFO", "replication"), "master_link_status:up")
 	})
 	watcher := startSentinel(t, first)
-	s := open(t, "redis+sentinel://"+watcher.Addr()+"/main", Options{Replicas: 1, Timeout: 2 * time.Second})
+	s := open(t, "redis+sentinel://"+watcher.Addr()+"/main", Options{Replicas: 1})
 	guard := &fakeGuard{}
 	run(t, s, guard)
 	eventually(t, "the node subscribes", func() bool { return guard.count(allRows) > 0 && s.Health().Nodes == 1 })

@@ -38,37 +38,6 @@ func answerAll(t *testing.T, text string) (address string) {
 	return l.Addr().String()
 }
 
-// TestOpen_RefusedWithFix checks that mistakes that last are refused, with what to do.
-func TestOpen_RefusedWithFix(t *testing.T) {
-	t.Parallel()
-	r := startRedis(t, "--requirepass", "s3cret")
-	plain := startRedis(t)
-	plain.must("SET", "user:format", "1")
-	plain.must("SET", "other:format", "hello")
-	plain.must("SET", "later:format", "2")
-	for name, test := range map[string]struct {
-		url  string
-		opts Options
-		want string
-	}{
-		"password":      {"redis://:wr0ng@" + r.Addr(), Options{}, "the user name or password is wrong: correct Options.Username and Options.Password"},
-		"database":      {plain.URL() + "/99", Options{}, "the server has no database 99: set a smaller number after the / of the URL"},
-		"other program": {"redis://" + answerAll(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), Options{}, "the server doesn't speak the protocol of Redis: correct the host or port"},
-		"foreign":       {plain.URL(), Options{Namespace: "other"}, "another program uses keys that begin with other: set another namespace"},
-		"placement":     {plain.URL(), Options{Namespace: "user", Placement: PlaceTogether}, "the rows of namespace user are placed by PlaceByUser, and this node has PlaceTogether: use the same"},
-		"later":         {plain.URL(), Options{Namespace: "later"}, `the namespace later has data of format "2", and this node has "1": use the same version`},
-	} {
-		test.opts.Logger, test.opts.Timeout = quiet(), 5*time.Second
-		s, err := Open(t.Context(), test.url, &test.opts)
-		if err == nil {
-			t.Errorf("%s: no error, but %s", name, s.Health().Problem)
-			s.Close()
-		} else if !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "wr0ng") {
-			t.Errorf("%s: %v\nwant %s", name, err, test.want)
-		}
-	}
-}
-
 // TestOpen_NoTLS checks that a port without TLS is named as a possible cause.
 func TestOpen_NoTLS(t *testing.T) {
 	t.Parallel()

@@ -2,15 +2,12 @@ package redisstore_test
 
 import (
 	"context"
-	"fmt"
 	"log"
 	"log/slog"
-	"net"
 	"os"
-	"os/exec"
-	"syscall"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/redisstore"
 )
 
@@ -21,27 +18,11 @@ var quiet = slog.New(slog.DiscardHandler)
 
 // startServer starts a redis-server for an example.
 func startServer(args ...string) (url string, stop func()) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	server, err := redistest.StartForExample(os.TempDir(), args...)
 	if err != nil {
 		log.Fatal(err)
 	}
-	address := listener.Addr().(*net.TCPAddr)
-	if err := listener.Close(); err != nil {
-		log.Fatal(err)
-	}
-	server := exec.Command("redis-server", append(args, "--port", fmt.Sprint(address.Port), "--bind", "127.0.0.1", "--save", "", "--dir", os.TempDir())...)
-	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := server.Start(); err != nil {
-		log.Fatalf("%v: run scripts/prepare.sh", err)
-	}
-	waitUntil(func() bool {
-		conn, err := net.Dial("tcp", address.String())
-		return err == nil && conn.Close() == nil
-	})
-	return "redis://" + address.String(), func() {
-		server.Process.Kill()
-		server.Wait() // it was killed
-	}
+	return server.URL(), server.Kill
 }
 
 // runUntilListed starts Run, and waits until the other nodes see this one.

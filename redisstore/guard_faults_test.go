@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"syscall"
@@ -91,12 +92,9 @@ func TestGuards_JoinAndLeave(t *testing.T) {
 	}
 }
 
-// notice sends messages until the node knows that the server doesn't answer.
-func (n node) notice(t *testing.T, at time.Time) {
-	for n.store.Health().Up {
-		n.check(t, "somebody", at)
-	}
-}
+// errServerGone is why a test declares a server away. TestBreaker_ServerKilled and
+// TestBreaker_ServerStopped check that a node notices it.
+var errServerGone = errors.New("the server is gone")
 
 // While the server is gone, nodes decide on their own, without waiting for it. What they allow is
 // paid back.
@@ -115,11 +113,9 @@ func TestGuards_ServerGone(t *testing.T) {
 				n.check(t, "7", at)
 			}
 			c.leave(r)
-			var noticing sync.WaitGroup
 			for _, n := range nodes {
-				noticing.Go(func() { n.notice(t, at) })
+				n.store.goAway(errServerGone)
 			}
-			noticing.Wait()
 			at = at.Add(time.Hour) // their bursts are whole again
 			allowed := 0
 			for _, n := range nodes {
@@ -218,7 +214,7 @@ func TestGuards_OneCutOff(t *testing.T) {
 		t.Fatalf("%d of 2 are allowed", a+b)
 	}
 	way.close()
-	far.notice(t, at)
+	far.store.goAway(errServerGone)
 	allowed := 2
 	for round := range 5 {
 		at = at.Add(refill)

@@ -20,6 +20,7 @@ func TestOpen_Refused(t *testing.T) {
 	locked := startRedis(t, "--requirepass", "s3cret")
 	future := startRedis(t)
 	future.must("SET", "cg1:format", "2")
+	future.must("SET", "user:format", "1")
 	future.must("SET", "odd:format", strings.Repeat("x\n", 100))
 	future.must("SADD", "wrong:format", "1")
 	for name, test := range map[string]struct {
@@ -28,14 +29,17 @@ func TestOpen_Refused(t *testing.T) {
 		want string
 	}{
 		"no password":      {locked.URL(), Options{}, "asks for a password: set Options.Password"},
-		"wrong password":   {locked.URL(), Options{Password: "wr0ng"}, "the user name or password is wrong"},
+		"wrong password":   {locked.URL(), Options{Password: "wr0ng"}, "the user name or password is wrong: correct Options.Username and Options.Password"},
 		"wrong in the URL": {"redis://:wr0ng@" + locked.Addr(), Options{}, "the user name or password is wrong"},
 		"wrong user":       {"redis://bob:wr0ng@" + locked.Addr(), Options{}, "the user name or password is wrong"},
 		"user alone":       {"redis://bob@" + locked.Addr(), Options{}, `the user "bob" has no password`},
-		"newer format":     {future.URL(), Options{}, `the namespace cg1 has data of format "2"`},
+		"other program":    {"redis://" + answerAll(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), Options{}, "the server doesn't speak the protocol of Redis: correct the host or port"},
+		"no such database": {future.URL() + "/99", Options{}, "the server has no database 99: set a smaller number after the / of the URL"},
+		"newer format":     {future.URL(), Options{}, `the namespace cg1 has data of format "2", and this node has "1": use the same version`},
 		"odd format":       {future.URL(), Options{Namespace: "odd"}, "another program uses keys that begin with odd: set another namespace"},
 		"other type":       {future.URL(), Options{Namespace: "wrong"}, "another program uses keys that begin with wrong"},
-		"placement":        {future.URL(), Options{Placement: PlaceTogether}, `and this node has "1 together"`},
+		"later placement":  {future.URL(), Options{Placement: PlaceTogether}, `and this node has "1 together"`},
+		"placement":        {future.URL(), Options{Namespace: "user", Placement: PlaceTogether}, "the rows of namespace user are placed by PlaceByUser, and this node has PlaceTogether: use the same"},
 		"old server":       {"redis://" + oldServer(t), Options{}, "older than 6.2"},
 		"older server":     {"redis://" + fakeHello(t, "6.0.16", "standalone"), Options{}, "has version 6.0.16"},
 		"odd version":      {"redis://" + fakeHello(t, "new", "standalone"), Options{}, "has version new"},
@@ -63,14 +67,7 @@ func TestOpen_Refused(t *testing.T) {
 		"Timeout":          {future.URL(), Options{Timeout: -1}, "Timeout is -1ns"},
 		"Replicas":         {future.URL(), Options{Replicas: -1}, "Replicas is -1"},
 	} {
-		test.opts.Logger = quiet()
-		s, err := Open(t.Context(), test.url, &test.opts)
-		if err == nil {
-			s.Close()
-			t.Errorf("%s: no error", name)
-			continue
-		}
-		text := err.Error()
+		text := openRefused(t, test.url, test.opts).Error()
 		if !strings.HasPrefix(text, "redisstore: ") || !strings.Contains(text, test.want) || strings.Contains(text, "\n") {
 			t.Errorf("%s: %s\nwant %s", name, text, test.want)
 		}
@@ -159,7 +156,7 @@ func TestOpen_MinimalRights(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	// Outside of the namespace it has no rights.
-	if _, err := Open(t.Context(), url, &Options{Namespace: "other", Logger: quiet()}); err == nil || !strings.Contains(err.Error(), "lacks rights") {
+	if err := openRefused(t, url, Options{Namespace: "other"}); !strings.Contains(err.Error(), "lacks rights") {
 		t.Error(err)
 	}
 }
@@ -184,11 +181,11 @@ func TestSwap_Refused(t *testing.T) {
 			r := startRedis(t)
 			stand := withIfEqual(t, r)
 			for _, url := range []string{r.URL(), "redis://" + stand} {
-				s := open(t, url, Options{Timeout: 500 * time.Millisecond})
+				s := open(t, url, Options{})
 				check(t, s, one("a"+url[len(url)-2:], "", "1"), true)
 				defer func() {
 					swap := one("a", "1", "2")
-					s.Swap(t.Context(), []*chatguard.Swap{swap})
+					s.Swap(untilRepeated(t, s), []*chatguard.Swap{swap})
 					if swap.Done || swap.Err == nil || !strings.Contains(swap.Err.Error(), test.want) || errors.Is(swap.Err, chatguard.ErrAway) != test.away {
 						t.Errorf("done %t, error %v, want %s", swap.Done, swap.Err, test.want)
 					}
@@ -201,6 +198,21 @@ func TestSwap_Refused(t *testing.T) {
 			test.harm(r)
 		})
 	}
+}
+
+// untilRepeated returns a context that ends when a swap was repeated a few times.
+func untilRepeated(t *testing.T, s *Store) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	before := s.stats.repeated.Load()
+	go func() {
+		defer cancel()
+		look := time.NewTicker(time.Millisecond)
+		defer look.Stop()
+		for ctx.Err() == nil && s.stats.repeated.Load() < before+3 {
+			<-look.C
+		}
+	}()
+	return ctx
 }
 
 // TestOpen_ContextEnded checks that Open returns when its context ends, although the server accepts

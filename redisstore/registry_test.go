@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -38,7 +37,7 @@ func TestNodes(t *testing.T) {
 	eventually(t, "Health counts the nodes", func() bool { return a.Health().Nodes == 2 })
 	stop()
 	eventually(t, "the other notices the end", func() bool { return b.Health().Nodes == 1 })
-	// A node that has crashed, one whose record can't be read, and one with the same name.
+	// A node that has crashed, and one whose record can't be read.
 	r.must("SET", "cg1:node:odd", "{")
 	r.must("SADD", "cg1:nodes", "crashed", "odd")
 	eventually(t, "the crashed node is removed", func() bool {
@@ -51,11 +50,6 @@ func TestNodes(t *testing.T) {
 	if h := b.Health(); h.Problem != "" {
 		t.Error(h.Problem)
 	}
-	c := open(t, r.URL(), Options{Node: "b.c"})
-	run(t, c, &fakeGuard{})
-	eventually(t, "two nodes with the same name say so", func() bool {
-		return strings.Contains(b.Health().Problem, "another node is named b.c") && strings.Contains(c.Health().Problem, "another node is named b.c")
-	})
 }
 
 // TestClock_Apart checks that nodes use the largest error that any of them reports.
@@ -161,7 +155,7 @@ func TestRegistry_RestartWhileAway(t *testing.T) {
 	s := open(t, r.URL(), Options{})
 	guard := &fakeGuard{}
 	r.Kill()
-	s.goAway(errors.New("the server was killed"))
+	s.goAway(errServerGone)
 	r.Start()
 	eventually(t, "the store is back", func() bool { s.probe(); return s.Health().Up })
 	if err := s.heartbeat(t.Context(), guard); err != nil {

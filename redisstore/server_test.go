@@ -1,7 +1,9 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -52,11 +54,6 @@ func startSentinel(t testing.TB, primary *redisServer, lines ...string) *redisSe
 func startServer(t testing.TB, binary string, args ...string) *redisServer {
 	t.Helper()
 	return &redisServer{redistest.StartBinary(t, binary, args...), t}
-}
-
-// argument returns the value after an argument of the server.
-func (r *redisServer) argument(name string) string {
-	return r.Args[slices.Index(r.Args, name)+1]
 }
 
 // client connects to the server.
@@ -114,12 +111,14 @@ func eventually(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// open opens a store with a timeout that a busy machine keeps, and closes it with the test.
+// patience is a timeout that a busy machine keeps. Only calls that a test wants to fail have a
+// shorter one.
+const patience = maxTimeout
+
+// open opens a store, by default with patience, and closes it with the test.
 func open(t testing.TB, url string, opts Options) *Store {
 	t.Helper()
-	if opts.Timeout == 0 {
-		opts.Timeout = 5 * time.Second
-	}
+	opts.Timeout = cmp.Or(opts.Timeout, patience)
 	if opts.Logger == nil {
 		opts.Logger = quiet()
 	}
@@ -129,6 +128,19 @@ func open(t testing.TB, url string, opts Options) *Store {
 	}
 	t.Cleanup(func() { s.Close() }) // some tests have closed it
 	return s
+}
+
+// openRefused returns the error of Open, which it must have, with patience by default.
+func openRefused(t testing.TB, url string, opts Options) error {
+	t.Helper()
+	opts.Timeout, opts.Logger = cmp.Or(opts.Timeout, patience), quiet()
+	s, err := Open(t.Context(), url, &opts)
+	if err == nil {
+		t.Errorf("%s isn't refused: %+v", url, s.Health())
+		s.Close()
+		return errors.New("not refused")
+	}
+	return err
 }
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -18,7 +18,7 @@ func (h Histogram) total() (n int64) {
 func TestStats(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	s := open(t, r.URL(), Options{Timeout: time.Second, Interval: 20 * time.Millisecond})
+	s := open(t, r.URL(), Options{Interval: 20 * time.Millisecond})
 	if got := s.Stats(); got.Swaps.total() != 0 || got.Exchanges.total() != 0 || got.Failed != 0 || got.Repeated != 0 {
 		t.Errorf("at the start: %+v", got)
 	}
@@ -52,7 +52,7 @@ func TestStats(t *testing.T) {
 	}
 	stop()
 	r.Kill()
-	awayAfter(t, s)
+	s.goAway(errServerGone)
 	failed := s.Stats().Failed
 	swaps := s.Stats().Swaps.total()
 	s.Swap(t.Context(), []*chatguard.Swap{one("a", "", "1"), one("b", "", "1")})

@@ -95,7 +95,7 @@ func TestOpen_TLS(t *testing.T) {
 		"no certificate":    {&tls.Config{RootCAs: roots}, "set Options.TLS.Certificates"},
 	} {
 		var text string
-		other, err := Open(t.Context(), url, &Options{TLS: test.config, Logger: quiet()})
+		other, err := Open(t.Context(), url, &Options{TLS: test.config, Logger: quiet(), Timeout: patience})
 		if err == nil { // the server's alert was lost
 			text = other.Health().Problem
 			other.Close()

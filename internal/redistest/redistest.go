@@ -2,16 +2,19 @@
 package redistest
 
 import (
+	"errors"
 	"fmt"
-	"net"
+	"math/rand/v2"
 	"os/exec"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/chatguard/chatguard/internal/programtest"
 )
+
+// patience is how long a server may take to start. It only matters if the server is broken.
+const patience = time.Minute
 
 // Server is a redis-server on the loopback interface.
 type Server struct {
@@ -22,6 +25,7 @@ type Server struct {
 	binary string
 	dir    string
 	cmd    *exec.Cmd
+	ended  chan struct{} // closed when the process has ended
 	log    Output
 }
 
@@ -34,19 +38,51 @@ func Start(t testing.TB, args ...string) *Server {
 // StartBinary starts a server with just these arguments, and the port and the folder.
 func StartBinary(t testing.TB, binary string, args ...string) *Server {
 	t.Helper()
+	s, err := launch(binary, t.TempDir(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.t = t
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// StartForExample is Start for an example, which must call Kill at its end. The folder is not that
+// of a test.
+func StartForExample(folder string, args ...string) (*Server, error) {
+	return launch("redis-server", folder, append([]string{"--save", ""}, args...)...)
+}
+
+// errPortTaken means that the server found its port taken.
+var errPortTaken = errors.New("the port is taken")
+
+// launch starts a server on a port that is free, and stays so while the server is killed: the
+// system gives neither these ports nor those of a Cluster's bus, which are higher by 10,000, to
+// connections or to listeners without a port.
+func launch(binary, folder string, args ...string) (*Server, error) {
 	path, err := exec.LookPath(binary)
 	if err != nil {
-		t.Fatalf("%v: run scripts/prepare.sh", err)
+		return nil, fmt.Errorf("%w: run scripts/prepare.sh", err)
 	}
-	s := &Server{Port: programtest.FreeAddress(t).Port, Args: args, t: t, binary: path, dir: t.TempDir()}
-	t.Cleanup(s.Kill)
-	s.Start()
-	return s
+	s := &Server{Args: args, binary: path, dir: folder}
+	for {
+		s.Port = 10_000 + rand.IntN(11_000)
+		if err := s.start(); !errors.Is(err, errPortTaken) {
+			return s, err
+		}
+	}
 }
 
 // Start starts the server again on the same port, after Kill.
 func (s *Server) Start() {
 	s.t.Helper()
+	if err := s.start(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// start starts the process, and waits until it accepts connections.
+func (s *Server) start() error {
 	args := slices.Clone(s.Args)
 	for i := range args {
 		if args[i] == "PORT" {
@@ -56,29 +92,45 @@ func (s *Server) Start() {
 	if !slices.Contains(args, "--port") {
 		args = append(args, "--port", fmt.Sprint(s.Port))
 	}
-	args = append(args, "--bind", "127.0.0.1", "--dir", s.dir, "--daemonize", "no")
-	s.cmd = exec.Command(s.binary, args...)
+	args = append(args, "--bind", "127.0.0.1", "--dir", s.dir, "--daemonize", "no", "--logfile", "")
+	before := len(s.log.String())
+	s.cmd, s.ended = exec.Command(s.binary, args...), make(chan struct{})
 	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
 	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
+		return err
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		c, err := net.DialTimeout("tcp", s.Addr(), time.Second)
-		if err == nil {
-			c.Close()
-			return
+	go func(cmd *exec.Cmd, ended chan struct{}) {
+		defer close(ended)
+		cmd.Wait() // it is killed, or its log says why it has ended
+	}(s.cmd, s.ended)
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	tooLong := time.After(patience)
+	for {
+		text := s.log.String()[before:]
+		if strings.Contains(text, "eady to accept connections") || strings.Contains(text, "+monitor master") { // a Sentinel
+			return nil
 		}
-		if time.Now().After(end) {
-			s.t.Fatalf("%s %v doesn't accept connections: %v\n%s", s.binary, args, err, s.log.String())
+		select {
+		case <-look.C:
+			continue
+		case <-s.ended:
+			if text = s.log.String()[before:]; strings.Contains(text, "Address already in use") {
+				return errPortTaken
+			}
+			return fmt.Errorf("%s %v has ended:\n%s", s.binary, args, text)
+		case <-tooLong:
+			s.Kill()
+			return fmt.Errorf("%s %v doesn't accept connections:\n%s", s.binary, args, text)
 		}
 	}
 }
 
 // Kill ends the server, as a crash does.
 func (s *Server) Kill() {
-	if s.cmd != nil && s.cmd.Process != nil {
-		s.cmd.Process.Kill()
-		s.cmd.Wait()
+	if s.cmd != nil {
+		s.cmd.Process.Kill() // fails if it has ended
+		<-s.ended
 		s.cmd = nil
 	}
 }
