@@ -95,7 +95,7 @@ func TestClient_CheckAll_Errors(t *testing.T) {
 // verdicts don't allow anything.
 func TestClient_CheckAll_Stops(t *testing.T) {
 	s, client := serve(t, burst)
-	wrong, err := checkclient.New(s.URL, "wrong", nil)
+	wrong, err := checkclient.New(s.URL, "wrong", &checkclient.Options{Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestClient_CheckAll_FailsOpen(t *testing.T) {
 	defer s.Close()
 	for _, closed := range []bool{false, true} {
 		requests := 0
-		client := newClient(t, s.URL, &checkclient.Options{FailClosed: closed, Transport: transport(func(r *http.Request) (*http.Response, error) {
+		client := newClient(t, s.URL, &checkclient.Options{FailClosed: closed, Timeout: patience, Transport: transport(func(r *http.Request) (*http.Response, error) {
 			if requests++; requests > 1 {
 				return nil, errors.New("the network is down")
 			}

@@ -176,7 +176,7 @@ func TestClient_Names(t *testing.T) {
 	}
 	defer s.Close()
 	var sent string
-	client := newClient(t, s.URL, &checkclient.Options{Transport: transport(func(r *http.Request) (*http.Response, error) {
+	client := newClient(t, s.URL, &checkclient.Options{Timeout: patience, Transport: transport(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
 		sent = string(body)
 		r.Body = io.NopCloser(strings.NewReader(sent))

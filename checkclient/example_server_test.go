@@ -16,6 +16,9 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
+// patience is a timeout that a busy machine keeps. The default suits a program.
+const patience = time.Minute
+
 const token = "token-of-a-chat-server"
 
 // server is chatguard's real handler of the checks, on a loopback port.

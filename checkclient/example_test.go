@@ -22,7 +22,7 @@ func ExampleClient() {
 	}
 	defer chat.Close()
 
-	client, err := checkclient.New(chat.URL, token, nil) // one for the whole program
+	client, err := checkclient.New(chat.URL, token, &checkclient.Options{Timeout: patience}) // one for the whole program
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func ExampleError() {
 	}
 	defer chat.Close()
 
-	client, err := checkclient.New(chat.URL, "a-revoked-token", nil)
+	client, err := checkclient.New(chat.URL, "a-revoked-token", &checkclient.Options{Timeout: patience})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func ExampleClient_CheckUpTo() {
 	}
 	defer chat.Close()
 
-	client, err := checkclient.New(chat.URL, token, nil)
+	client, err := checkclient.New(chat.URL, token, &checkclient.Options{Timeout: patience})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func ExampleClient_CheckAll() {
 	}
 	defer chat.Close()
 
-	client, err := checkclient.New(chat.URL, token, nil)
+	client, err := checkclient.New(chat.URL, token, &checkclient.Options{Timeout: patience})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -65,12 +66,7 @@ func TestClient_FailsOpen_NoServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer hung.Close()
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone.Close()
-	for _, address := range []string{hung.Addr().String(), gone.Addr().String()} {
+	for _, address := range []string{hung.Addr().String(), "127.0.0.1:1"} {
 		wantUnchecked(t, newClient(t, "http://"+address, &checkclient.Options{Timeout: 50 * time.Millisecond}))
 		client := newClient(t, "http://"+address, &checkclient.Options{Timeout: 50 * time.Millisecond, FailClosed: true})
 		if v, err := client.Check(t.Context(), from("1")); !errors.Is(err, checkclient.ErrUnavailable) || v.Allowed {
@@ -154,7 +150,7 @@ func TestClient_Mistakes(t *testing.T) {
 func TestClient_WrongTokenOrPath(t *testing.T) {
 	s, _ := serve(t, burst)
 	for url, wrong := range map[string]string{s.URL: "wrong", s.URL + "/api/v1": token} {
-		client, err := checkclient.New(url, wrong, nil)
+		client, err := checkclient.New(url, wrong, &checkclient.Options{Timeout: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,35 +164,37 @@ func TestClient_WrongTokenOrPath(t *testing.T) {
 // If the caller's context ends, Check returns its error. That says nothing about chatguard, so the
 // Client doesn't pause.
 func TestClient_Context(t *testing.T) {
-	asked := make(chan bool, 10)
-	client := newClient(t, "http://localhost", &checkclient.Options{Timeout: time.Hour, MaxFailures: 1, Transport: transport(func(r *http.Request) (*http.Response, error) {
-		asked <- true
-		<-r.Context().Done()
-		return nil, r.Context().Err()
-	})})
-	for range 2 {
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			<-asked
+	synctest.Test(t, func(t *testing.T) {
+		asked := make(chan bool, 10)
+		client := newClient(t, "http://localhost", &checkclient.Options{Timeout: time.Hour, MaxFailures: 1, Transport: transport(func(r *http.Request) (*http.Response, error) {
+			asked <- true
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})})
+		for range 2 {
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				<-asked
+				cancel()
+			}()
+			if v, err := client.Check(ctx, from("1")); !errors.Is(err, context.Canceled) || v.Allowed {
+				t.Errorf("cancelled: %v, %v", v, err)
+			}
+			if v, err := client.Check(ctx, from("1")); !errors.Is(err, context.Canceled) || v.Allowed {
+				t.Errorf("cancelled before: %v, %v", v, err)
+			}
+		}
+		for range 3 {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+			if v, err := client.Check(ctx, from("1")); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, checkclient.ErrUnavailable) || v != (chatguard.Verdict{}) {
+				t.Errorf("deadline: %v, %v", v, err)
+			}
 			cancel()
-		}()
-		if v, err := client.Check(ctx, from("1")); !errors.Is(err, context.Canceled) || v.Allowed {
-			t.Errorf("cancelled: %v, %v", v, err)
 		}
-		if v, err := client.Check(ctx, from("1")); !errors.Is(err, context.Canceled) || v.Allowed {
-			t.Errorf("cancelled before: %v, %v", v, err)
+		if len(asked) != 3 {
+			t.Errorf("%d requests with a deadline, want 3", len(asked))
 		}
-	}
-	for range 3 {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
-		if v, err := client.Check(ctx, from("1")); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, checkclient.ErrUnavailable) || v != (chatguard.Verdict{}) {
-			t.Errorf("deadline: %v, %v", v, err)
-		}
-		cancel()
-	}
-	if len(asked) != 3 {
-		t.Errorf("%d requests with a deadline, want 3", len(asked))
-	}
+	})
 }
 
 // The log says what a server answers instead of a verdict.
@@ -220,7 +218,7 @@ func TestClient_Logs(t *testing.T) {
 	var log bytes.Buffer
 	down := true
 	client := newClient(t, s.URL, &checkclient.Options{
-		Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: s.clock.Now, Pause: time.Second, MaxFailures: 2,
+		Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: s.clock.Now, Pause: time.Second, MaxFailures: 2, Timeout: patience,
 		Transport: transport(func(r *http.Request) (*http.Response, error) {
 			if down {
 				return nil, errors.New("the network is down")

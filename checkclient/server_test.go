@@ -1,6 +1,7 @@
 package checkclient_test
 
 import (
+	"cmp"
 	"log/slog"
 	"os"
 	"testing"
@@ -33,12 +34,13 @@ func serve(t *testing.T, limits ...chatguard.Limit) (*server, *checkclient.Clien
 	return s, newClient(t, s.URL, nil)
 }
 
-// newClient returns a Client that logs to the test, unless opts says otherwise.
+// newClient returns a Client that logs to the test, and has patience with real servers, unless opts
+// says otherwise.
 func newClient(t *testing.T, url string, opts *checkclient.Options) *checkclient.Client {
 	t.Helper()
-	var own checkclient.Options
-	if opts != nil {
-		own = *opts
+	own := *cmp.Or(opts, &checkclient.Options{})
+	if own.Transport == nil { // a real server
+		own.Timeout = cmp.Or(own.Timeout, patience)
 	}
 	if own.Logger == nil {
 		own.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))

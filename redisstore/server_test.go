@@ -22,8 +22,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// A client of a Cluster waits for a second before it looks at the shards again, even if closed.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*call).DelayDo.func1"))
+	// A client of a Cluster waits for a second before it looks at the shards again, and for five
+	// before it closes connections to former shards, even if closed.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*call).DelayDo.func1"),
+		goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"))
 }
 
 // redisServer is a server with a client for the test's own questions.

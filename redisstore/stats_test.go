@@ -46,7 +46,8 @@ func TestStats(t *testing.T) {
 	for _, user := range []string{"1", "2", "3"} {
 		n.check(t, user, time.Now())
 	}
-	eventually(t, "the rows are exchanged", func() bool { return s.Stats().ExchangeRows.Sum == 3 })
+	// All rows are compared once more when the node subscribes.
+	eventually(t, "the rows are exchanged", func() bool { return s.Stats().ExchangeRows.Sum >= 3 })
 	if got := s.Stats(); got.Exchanges.total() < 1 || got.ExchangeRows.Counts[0] == got.ExchangeRows.total() {
 		t.Errorf("%+v", got)
 	}
