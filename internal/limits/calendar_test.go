@@ -10,12 +10,12 @@ import (
 // boundaryByScan follows the definition of a boundary literally: the first minute whose local clock
 // shows the date at reset or later.
 func boundaryByScan(location *time.Location, date time.Time, reset time.Duration) time.Time {
-	wanted := date.Add(reset).Format("2006-01-02 15:04")
-	t := date.Add(reset - 26*time.Hour)
-	for t.In(location).Format("2006-01-02 15:04") < wanted {
-		t = t.Add(time.Minute)
+	wanted := date.Add(reset).Unix()
+	for t := date.Add(reset - 26*time.Hour); ; t = t.Add(time.Minute) {
+		if _, offset := t.In(location).Zone(); t.Unix()+int64(offset) >= wanted {
+			return t
+		}
 	}
-	return t
 }
 
 // hardZones are zones with difficult days: skipped and repeated midnights, half-hour changes,

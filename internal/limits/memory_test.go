@@ -1,3 +1,5 @@
+//go:build !race
+
 package limits
 
 import (
@@ -7,11 +9,6 @@ import (
 	"testing"
 	"time"
 )
-
-// memoryFor returns how many bytes that many users with numeric IDs take.
-func (s *Set) memoryFor(users int64) int64 {
-	return (users + spareRows*shardsFor(users)) * userBytes(s.width)
-}
 
 // heap returns the number of bytes in use.
 func heap() int64 {
@@ -59,7 +56,7 @@ func TestMemory_Bounded(t *testing.T) {
 				// far more than the first slots of all shards
 				memory := max(8<<20, 4*set.memoryFor(8*shardCount))
 				if testing.Short() {
-					memory = max(8<<20, memory/4) // with the race detector, copying rows takes a minute
+					memory = max(8<<20, memory/4)
 				}
 				table := NewTable(set, memory, new(Dropped))
 				before := heap()

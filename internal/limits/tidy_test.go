@@ -132,6 +132,11 @@ func TestTidy_KeepsPinnedUntilStored(t *testing.T) {
 	}
 }
 
+// memoryFor returns how many bytes that many users with numeric IDs take.
+func (s *Set) memoryFor(users int64) int64 {
+	return (users + spareRows*shardsFor(users)) * userBytes(s.width)
+}
+
 // fullTable returns a full table with 7 users of one shard, who last spent at seconds 1 to 7, and
 // more IDs.
 func fullTable(t *testing.T) (table *Table, users []string) {
