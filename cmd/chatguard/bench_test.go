@@ -35,9 +35,7 @@ func benchAppBy(b *testing.B, server *faketwitch.Server, c config.Config) (a *ap
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
-	if err := server.WaitJoined(b.Context(), 1); err != nil {
-		b.Fatal(err)
-	}
+	awaitJoined(b, server, 1)
 	return a, func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -200,9 +198,7 @@ func BenchmarkIdleMemory(b *testing.B) {
 	server, configuration := startTwitch(b, "")
 	for b.Loop() {
 		p := startBinary(b, path, configuration)
-		if err := server.WaitJoined(b.Context(), 1); err != nil {
-			b.Fatal(err)
-		}
+		awaitJoined(b, server, 1)
 		time.Sleep(5 * time.Second)
 		b.ReportMetric(p.residentMemory(b), "MiB-resident")
 		b.ReportMetric(0, "ns/op")

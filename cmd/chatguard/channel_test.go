@@ -60,9 +60,7 @@ func TestOwnPolicy_Applies(t *testing.T) {
 			c.Channels = map[string]chatguard.Policy{key: ownPolicy(c)}
 			a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 			defer stop()
-			if err := server.WaitJoined(t.Context(), 2); err != nil {
-				t.Fatal(err)
-			}
+			awaitJoined(t, server, 2)
 			for range 2 {
 				say(t, server, "anna", "", "hello")
 				if _, err := server.Say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"}); err != nil {

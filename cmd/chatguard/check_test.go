@@ -194,9 +194,7 @@ func TestRooms_TwitchChannelsListedOnce(t *testing.T) {
 	c.Channels = map[string]chatguard.Policy{"hall": ownPolicy(c)}
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
-	if err := server.WaitJoined(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	awaitJoined(t, server, 1)
 	say(t, server, "anna", "", "hello")
 	waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 1 })
 	twitchs := server.UserID(demoChannel)

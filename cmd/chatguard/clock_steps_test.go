@@ -133,9 +133,7 @@ func newEvening(t *testing.T, binary string) *evening {
 	e := &evening{scene: newScene(t, "[policy]\nmode = \"enforce\"\n\n[penalties]\nladder = [\"delete\"]\n"), clock: filepath.Join(t.TempDir(), "clock")}
 	e.set(0)
 	e.bot = startBinary(t, binary, e.configuration, append(e.env, steppedBy+"="+e.clock)...)
-	if err := e.twitch.WaitJoined(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	awaitJoined(t, e.twitch, 1)
 	ctx, hush := context.WithCancel(t.Context())
 	e.hush = hush
 	for login, every := range writers {

@@ -67,9 +67,7 @@ func startDashboard(t *testing.T, server *faketwitch.Server, c config.Config, wi
 			t.Error(err)
 		}
 	})
-	if err := server.WaitJoined(t.Context(), len(c.Twitch.Channels)); err != nil {
-		t.Fatal(err)
-	}
+	awaitJoined(t, server, len(c.Twitch.Channels))
 	d := &dashboard{browsertest.Open(t, width, height), server, a, nil}
 	d.Must(chromedp.Navigate(strings.Fields(printed.String())[1]))
 	d.See(`document.querySelector(".figures dd") && document.querySelector(".figures dd").textContent !== "–"`)

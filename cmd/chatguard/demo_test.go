@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/demo"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // demoChannel is the channel of most tests.
@@ -25,27 +28,44 @@ func demoConfig(server *faketwitch.Server, folder, listen string) config.Config 
 	return c
 }
 
-// demoOutput calls begun when the demo says how to end it.
+// demoOutput calls begun with the last line of the demo's introduction.
 type demoOutput struct {
 	strings.Builder
-	begun func()
+	begun func(line string)
 }
 
 func (o *demoOutput) Write(p []byte) (int, error) {
-	if strings.Contains(string(p), "Ctrl-C ends the demo") {
-		o.begun()
+	if strings.Contains(string(p), "  curl ") {
+		o.begun(string(p))
 	}
 	return o.Builder.Write(p)
 }
 
-// TestDemo_AddsUp checks the whole demo with its summary. The input requests a raid.
+// introduction matches the example with which the demo's introduction ends: a token, and the
+// address of the dashboard.
+var introduction = regexp.MustCompile(`"Authorization: (Bearer \w+)" "(\S+/)api/`)
+
+// TestDemo_AddsUp checks the whole demo with its summary. The input requests a raid. The demo ends
+// once a throttled message has been deleted.
 func TestDemo_AddsUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	out := &demoOutput{begun: func() { time.AfterFunc(8*time.Second, cancel) }}
+	var ending sync.WaitGroup
+	out := &demoOutput{begun: func(line string) {
+		shown := introduction.FindStringSubmatch(line)
+		ending.Go(func() {
+			defer cancel()
+			waittest.Until(t, func() bool {
+				_, metrics := sendRequest(t, "GET", shown[2]+"metrics", "", "Authorization", shown[1])
+				return strings.Contains(metrics, `chatguard_outcomes_total{action="delete",result="done"}`)
+			})
+		})
+	}}
 	o := demoOptions{listen: "127.0.0.1:0", seed: 3, raidEvery: duration(time.Hour)}
-	if err := runDemo(ctx, o, strings.NewReader("\n\n"), out); err != nil {
+	err := runDemo(ctx, o, strings.NewReader("\n\n"), out)
+	ending.Wait()
+	if err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	var throttled, deleted, failed int
@@ -65,7 +85,7 @@ func TestDemo_OtherMachines(t *testing.T) {
 	t.Parallel()
 	for listen, open := range map[string]bool{"0.0.0.0:0": true, "127.0.0.1:0": false} {
 		ctx, cancel := context.WithCancel(t.Context())
-		out := &demoOutput{begun: cancel}
+		out := &demoOutput{begun: func(string) { cancel() }}
 		if err := runDemo(ctx, demoOptions{listen: listen, seed: 3, raidEvery: duration(time.Hour)}, strings.NewReader(""), out); err != nil {
 			t.Fatalf("%s: %v\n%s", listen, err, out.String())
 		}

@@ -30,8 +30,8 @@ func TestGitignore_WrittenFiles(t *testing.T) {
 	}
 	command := func(in string, args ...string) {
 		t.Helper()
-		c := exec.Command(os.Args[0], args...)
-		c.Dir, c.Env = filepath.Join(folder, in), append(os.Environ(), asCommand+"=1")
+		c := commandLine(t, args...)
+		c.Dir = filepath.Join(folder, in)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("chatguard %s: %v\n%s", args, err, out)
 		}

@@ -26,25 +26,16 @@ func (s *scene) runLogged(stream func(device, inode uint64) string) string {
 		s.Fatal(err)
 	}
 	stat := info.Sys().(*syscall.Stat_t)
-	c := s.withEnv("JOURNAL_STREAM=" + stream(stat.Dev, stat.Ino)).chatguard("run")
+	c := s.withEnv("JOURNAL_STREAM=" + stream(stat.Dev, stat.Ino)).runCommand()
 	c.Stderr = file
 	if err := c.Start(); err != nil {
 		s.Fatal(err)
 	}
 	defer c.Process.Kill()
-	read := func() string {
-		text, err := os.ReadFile(file.Name())
-		if err != nil {
-			s.Fatal(err)
-		}
-		return string(text)
-	}
-	waittest.Until(s, func() bool { return strings.Contains(read(), "twitch chat connected") })
-	c.Process.Signal(syscall.SIGTERM)
-	if err := c.Wait(); err != nil {
-		s.Error(err)
-	}
-	return read()
+	bot := &process{Cmd: c, logs: file.Name()}
+	waittest.Until(s, func() bool { return strings.Contains(bot.log(), "twitch chat connected") })
+	bot.stop(s)
+	return bot.log()
 }
 
 // TestRun_LogToJournal checks that lines have severities and no time only if standard error is the

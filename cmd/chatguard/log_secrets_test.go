@@ -40,7 +40,7 @@ func (o *output) String() string {
 func (s *scene) startPiped() *output {
 	s.Helper()
 	out := new(output)
-	s.bot = &process{Cmd: s.chatguard("run"), logs: os.DevNull}
+	s.bot = &process{Cmd: s.runCommand(), logs: os.DevNull}
 	s.bot.Stdout, s.bot.Stderr = out, out
 	if err := s.bot.Start(); err != nil {
 		s.Fatal(err)
@@ -52,9 +52,7 @@ func (s *scene) startPiped() *output {
 		s.bot.address = address
 		return ok && whole
 	})
-	if err := s.twitch.WaitJoined(s.Context(), 1); err != nil {
-		s.Fatal(err)
-	}
+	awaitJoined(s, s.twitch, 1)
 	return out
 }
 
@@ -177,8 +175,8 @@ func TestRun_LogsNoSecrets(t *testing.T) {
 	s, out, secrets := startNoisy(t, "", "CHATGUARD_WEB_TWITCH_SIGN_IN=true")
 	_, code, _ := strings.Cut(strings.TrimSpace(s.run("signin")), "#signin=")
 	secrets["a sign-in code"], secrets["a session"] = code, s.signIn(fmt.Sprintf(`{"code":%q}`, code))
-	s.bot.address = strings.Replace(s.bot.address, "127.0.0.1", "localhost", 1) // Twitch sends people back there
 	b := newBrowser(s)
+	b.host = "localhost" // Twitch sends people back there
 	state := b.beginSignIn()
 	secrets["a sign-in's state"] = state
 	named := strings.Fields(s.run("token", "make", "game", "--role", "check"))[0]

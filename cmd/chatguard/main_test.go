@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -31,6 +33,7 @@ var becomeNobody = func() error { return nil }
 const asNobody = "TEST_AS_NOBODY"
 
 func TestMain(m *testing.M) {
+	http.DefaultClient.Timeout = maxWait
 	if os.Getenv(asCommand) != "" {
 		if os.Getenv(asNobody) != "" {
 			if err := becomeNobody(); err != nil {
@@ -85,6 +88,19 @@ func twitchLog() (string, error) {
 	return filepath.Join(strings.TrimSpace(string(folder)), "test_resources", "channel.txt.gz"), err
 }
 
+// maxWait is how long a process may take to start, to stop, or to carry out a command. It only
+// matters if chatguard is broken.
+const maxWait = 2 * time.Minute
+
+// commandLine returns a command line of chatguard that ends by itself.
+func commandLine(t testing.TB, args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, os.Args[0], args...)
+	c.Env = append(os.Environ(), asCommand+"=1")
+	return c
+}
+
 // process is a running chatguard.
 type process struct {
 	*exec.Cmd
@@ -113,7 +129,7 @@ func startCommand(t testing.TB, command *exec.Cmd, env ...string) *process {
 	}
 	defer logs.Close()
 	p := &process{Cmd: command, logs: logs.Name()}
-	p.Env = append(append(os.Environ(), asCommand+"=1"), env...)
+	p.Env = append(append(p.Environ(), asCommand+"=1"), env...)
 	p.Stderr = logs
 	out, err := p.StdoutPipe()
 	if err != nil {
@@ -128,6 +144,7 @@ func startCommand(t testing.TB, command *exec.Cmd, env ...string) *process {
 			t.Logf("chatguard's log:\n%s", p.log())
 		}
 	})
+	defer time.AfterFunc(maxWait, func() { p.Process.Kill() }).Stop()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if address, ok := strings.CutPrefix(lines.Text(), "Dashboard: "); ok {
@@ -141,6 +158,12 @@ func startCommand(t testing.TB, command *exec.Cmd, env ...string) *process {
 	return nil
 }
 
+// Wait waits until the process ends, and kills it if it doesn't.
+func (p *process) Wait() error {
+	defer time.AfterFunc(maxWait, func() { p.Process.Kill() }).Stop()
+	return p.Cmd.Wait()
+}
+
 // stop ends the process with SIGTERM and checks that it ends without an error.
 func (p *process) stop(t testing.TB) {
 	t.Helper()
@@ -148,7 +171,7 @@ func (p *process) stop(t testing.TB) {
 		t.Fatal(err)
 	}
 	if err := p.Wait(); err != nil {
-		t.Fatalf("chatguard ended with %v\n%s", err, p.log())
+		t.Fatalf("after SIGTERM, chatguard ended with %v\n%s", err, p.log())
 	}
 }
 
@@ -205,6 +228,16 @@ listen = "127.0.0.1:0"
 	return server, configuration
 }
 
+// awaitJoined waits until bots have joined so many channels in all.
+func awaitJoined(t testing.TB, server *faketwitch.Server, channels int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
+	defer cancel()
+	if err := server.WaitJoined(ctx, channels); err != nil {
+		t.Fatalf("waiting for %d joined channels: %v", channels, err)
+	}
+}
+
 // say sends a message from a user once somebody is listening.
 func say(t testing.TB, server *faketwitch.Server, login, badges, text string) (messageID string) {
 	t.Helper()
@@ -231,15 +264,9 @@ messages = 3
 ladder = ["delete"]
 `)
 	token := "CHATGUARD_TWITCH_TOKEN=" + server.Token()
-	joined := func() {
-		t.Helper()
-		if err := server.WaitJoined(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
-	}
 	var want []string
 	p := start(t, configuration, token)
-	joined()
+	awaitJoined(t, server, 1)
 	for i := range 5 {
 		id := say(t, server, "anna", "", fmt.Sprint("hello ", i))
 		if i >= 3 {
@@ -253,7 +280,7 @@ ladder = ["delete"]
 	p.stop(t)
 
 	p = start(t, configuration, token)
-	joined()
+	awaitJoined(t, server, 1)
 	want = append(want, say(t, server, "anna", "", "and again"))
 	waitForDeletes(t, server, want)
 	p.stop(t)

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 
@@ -21,9 +18,7 @@ import (
 // returns the command's output.
 func runBeside(t *testing.T, configuration string, args ...string) string {
 	t.Helper()
-	command := exec.Command(os.Args[0], append(args, "--config", configuration)...)
-	command.Env = append(os.Environ(), asCommand+"=1")
-	out, err := command.Output()
+	out, err := commandLine(t, append(args, "--config", configuration)...).Output()
 	if err != nil {
 		t.Fatalf("%s: %v", args, err)
 	}
@@ -73,7 +68,7 @@ func TestTokenRevoke_EndsSessions(t *testing.T) {
 	if answer, text := sendRequest(t, "GET", api+"status", "", "Authorization", bearer); answer.StatusCode != http.StatusOK {
 		t.Errorf("the token: %s %s", answer.Status, text)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	feed, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(api, "http")+"live", &websocket.DialOptions{HTTPHeader: http.Header{"Cookie": {cookie}}})
 	if err != nil {

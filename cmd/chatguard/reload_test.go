@@ -94,9 +94,7 @@ func TestReload_LimitsApply(t *testing.T) {
 	s.awaitLog(tookUp, func() { s.signal(syscall.SIGHUP) })
 	s.sayAllowed("berta")
 	s.sayExcess("berta")
-	if err := s.twitch.WaitJoined(t.Context(), 2); err != nil {
-		t.Fatal(err)
-	}
+	awaitJoined(t, s.twitch, 2)
 	s.sayIn("teatime", "berta")
 	s.deleted = append(s.deleted, s.sayIn("teatime", "berta"))
 	waitForDeletes(t, s.twitch, s.deleted)
@@ -125,9 +123,7 @@ func TestReload_ChannelsJoinAndLeave(t *testing.T) {
 	go talk("early")
 	s.configure(`channels = ["gardenhour"]`, `channels = ["gardenhour", "teatime"]`)
 	s.reload()
-	if err := s.twitch.WaitJoined(t.Context(), 2); err != nil {
-		t.Fatal(err)
-	}
+	awaitJoined(t, s.twitch, 2)
 	s.sayIn("teatime", "anna")
 	if err := <-said; err != nil {
 		t.Fatal(err)

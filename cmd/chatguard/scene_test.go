@@ -71,10 +71,8 @@ func (s *scene) database() string {
 // start runs chatguard and waits until it reads the chat.
 func (s *scene) start(flags ...string) {
 	s.Helper()
-	s.bot = startCommand(s, s.chatguard(append([]string{"run"}, flags...)...), s.env...)
-	if err := s.twitch.WaitJoined(s.Context(), 1); err != nil {
-		s.Fatal(err)
-	}
+	s.bot = startCommand(s, s.runCommand(flags...))
+	awaitJoined(s, s.twitch, 1)
 }
 
 func (s *scene) stop() {
@@ -93,9 +91,16 @@ func (s *scene) kill() {
 	}
 }
 
-// chatguard returns a command line with the scene's configuration.
+// chatguard returns a command line with the scene's configuration that ends by itself.
 func (s *scene) chatguard(args ...string) *exec.Cmd {
-	c := exec.Command(os.Args[0], append(args, "--config", s.configuration)...)
+	c := commandLine(s, append(args, "--config", s.configuration)...)
+	c.Env = append(c.Env, s.env...)
+	return c
+}
+
+// runCommand returns the command line of a chatguard that runs until it is stopped.
+func (s *scene) runCommand(flags ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0], append([]string{"run", "--config", s.configuration}, flags...)...)
 	c.Env = slices.Concat(os.Environ(), []string{asCommand + "=1"}, s.env)
 	return c
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -11,88 +12,36 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/chatguard/chatguard/internal/systemd/systemdtest"
 )
 
-// manager is the side of systemd: the socket at which it receives notifications.
-type manager struct {
-	*testing.T
-	conn *net.UnixConn
-	path string
-	got  []string // every assignment received so far
-}
-
-func newManager(t *testing.T) *manager {
+// newManager returns a systemd that waits for notifications at a path.
+func newManager(t *testing.T) (m *systemdtest.Manager, path string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "notify")
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := raw.Control(func(fd uintptr) {
-		err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1)
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return &manager{T: t, conn: conn, path: path}
+	path = filepath.Join(t.TempDir(), "notify")
+	return systemdtest.Listen(t, path), path
 }
 
-// receive returns the assignments of the next notification, and the sender.
-func (m *manager) receive() (assignments []string, pid int) {
-	m.Helper()
-	// The timeout only matters if the program is broken.
-	if err := m.conn.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		m.Fatal(err)
-	}
-	text, beside := make([]byte, 4096), make([]byte, 128)
-	n, besides, _, _, err := m.conn.ReadMsgUnix(text, beside)
-	if err != nil {
-		m.Fatalf("%v; received so far: %q", err, m.got)
-	}
-	messages, err := syscall.ParseSocketControlMessage(beside[:besides])
-	if err != nil || len(messages) != 1 {
-		m.Fatalf("%d credentials, %v", len(messages), err)
-	}
-	sender, err := syscall.ParseUnixCredentials(&messages[0])
-	if err != nil {
-		m.Fatal(err)
-	}
-	assignments = strings.Split(string(text[:n]), "\n")
-	m.got = append(m.got, assignments...)
-	return assignments, int(sender.Pid)
-}
-
-// await waits for a notification that begins with an assignment, and returns its other assignments.
-func (m *manager) await(p *process, begin string) (others []string) {
-	m.Helper()
-	for {
-		assignments, pid := m.receive()
-		if pid != p.Process.Pid {
-			m.Errorf("%q comes from process %d, want %d", assignments, pid, p.Process.Pid)
-		}
-		if assignments[0] == begin {
-			return assignments[1:]
-		}
-	}
-}
-
-// reloaded waits until the process has told that a reload began, and that it is over.
-func (m *manager) reloaded(p *process) {
-	m.Helper()
+// awaitReload waits until systemd is told that a reload began, and that it is over.
+func awaitReload(t *testing.T, m *systemdtest.Manager) {
+	t.Helper()
 	var usec int64
-	others := m.await(p, "RELOADING=1")
-	if len(others) != 1 {
-		m.Fatalf("RELOADING=1 comes with %q", others)
+	told := m.Await("RELOADING=1").Text
+	if _, err := fmt.Sscanf(told, "RELOADING=1\nMONOTONIC_USEC=%d", &usec); err != nil || usec <= 0 {
+		t.Errorf("systemd is told %q, %v", told, err)
 	}
-	if _, err := fmt.Sscanf(others[0], "MONOTONIC_USEC=%d", &usec); err != nil || usec <= 0 {
-		m.Errorf("RELOADING=1 comes with %q, %v", others, err)
+	m.Await("READY=1")
+}
+
+// checkSender checks that all notifications come from a process.
+func checkSender(t *testing.T, m *systemdtest.Manager, pid int) {
+	t.Helper()
+	for _, n := range m.Received() {
+		if n.PID != pid {
+			t.Errorf("%q comes from process %d, want %d", n.Text, n.PID, pid)
+		}
 	}
-	m.await(p, "READY=1")
 }
 
 // fetchPage checks that the dashboard answers.
@@ -111,48 +60,42 @@ func fetchPage(t *testing.T, address string) {
 // TestService_Notifies checks what systemd learns in a service's life.
 func TestService_Notifies(t *testing.T) {
 	t.Parallel()
-	m := newManager(t)
+	m, path := newManager(t)
 	_, configuration := startTwitch(t, "")
-	p := start(t, configuration, "NOTIFY_SOCKET="+m.path, "WATCHDOG_USEC=200000")
-	m.await(p, "EXTEND_TIMEOUT_USEC=30000000")
-	m.await(p, "READY=1")
+	p := start(t, configuration, "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=200000")
+	m.Await("EXTEND_TIMEOUT_USEC=30000000")
+	m.Await("READY=1")
 	fetchPage(t, p.address)
-	m.await(p, "WATCHDOG=1")
-	m.await(p, "STATUS=observing in 1 channel")
+	m.Await("STATUS=observing in 1 channel")
+	m.Await("WATCHDOG=1")
 
 	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	m.reloaded(p)
-	reload := exec.Command(os.Args[0], "reload", "--config", configuration)
-	reload.Env = append(os.Environ(), asCommand+"=1")
-	if out, err := reload.CombinedOutput(); err != nil {
+	awaitReload(t, m)
+	if out, err := commandLine(t, "reload", "--config", configuration).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	m.reloaded(p)
-	m.await(p, "WATCHDOG=1")
+	awaitReload(t, m)
+	m.Await("WATCHDOG=1")
 
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	m.await(p, "STOPPING=1")
-	m.await(p, "EXTEND_TIMEOUT_USEC=30000000")
-	if err := p.Wait(); err != nil {
-		t.Error(err)
-	}
+	p.stop(t)
+	m.Await("STOPPING=1")
+	m.Await("EXTEND_TIMEOUT_USEC=30000000")
+	checkSender(t, m, p.Process.Pid)
 }
 
 // TestService_StatusNamesTrouble checks that the status says why an enforcing policy only observes.
 func TestService_StatusNamesTrouble(t *testing.T) {
 	t.Parallel()
-	m := newManager(t)
+	m, path := newManager(t)
 	_, configuration := startTwitch(t, "[policy]\nmode = \"enforce\"\n")
-	p := start(t, configuration, "NOTIFY_SOCKET="+m.path)
-	m.await(p, "STATUS=observing in 1 channel; Token missing")
+	p := start(t, configuration, "NOTIFY_SOCKET="+path)
+	m.Await("STATUS=observing in 1 channel; Token missing")
 	p.stop(t)
-	for _, got := range m.got {
-		if strings.HasPrefix(got, "WATCHDOG") {
-			t.Errorf("without a watchdog, systemd is told %s", got)
+	for _, n := range m.Received() {
+		if strings.HasPrefix(n.Text, "WATCHDOG") {
+			t.Errorf("without a watchdog, systemd is told %s", n.Text)
 		}
 	}
 }
@@ -169,11 +112,13 @@ func TestService_NobodyListens(t *testing.T) {
 	}
 }
 
-// activate returns the command that runs chatguard with a file as systemd's only socket.
-func activate(configuration string, file *os.File) *exec.Cmd {
+// activate returns the command that runs chatguard with a file as systemd's only socket, until the
+// context ends.
+func activate(ctx context.Context, configuration string, file *os.File) *exec.Cmd {
 	// LISTEN_PID is the number of the process, which exec keeps.
-	command := exec.Command("sh", "-c", `LISTEN_PID=$$ exec "$0" "$@"`, os.Args[0], "run", "--config", configuration)
+	command := exec.CommandContext(ctx, "sh", "-c", `LISTEN_PID=$$ exec "$0" "$@"`, os.Args[0], "run", "--config", configuration)
 	command.ExtraFiles = []*os.File{file}
+	command.Env = append(os.Environ(), asCommand+"=1", oneSocket, ourSocket)
 	return command
 }
 
@@ -201,14 +146,12 @@ func TestService_SocketActivation(t *testing.T) {
 	for range 2 {
 		answered := make(chan struct{})
 		go func() { defer close(answered); fetchPage(t, address) }() // maybe before the start
-		p := startCommand(t, activate(configuration, file), oneSocket, ourSocket)
+		p := startCommand(t, activate(t.Context(), configuration, file))
 		if p.address != address {
 			t.Errorf("the dashboard is at %s, want %s", p.address, address)
 		}
 		<-answered
-		reload := exec.Command(os.Args[0], "reload", "--config", configuration)
-		reload.Env = append(os.Environ(), asCommand+"=1")
-		if out, err := reload.Output(); err != nil || !strings.HasSuffix(string(out), ": nothing has changed\n") {
+		if out, err := commandLine(t, "reload", "--config", configuration).Output(); err != nil || !strings.HasSuffix(string(out), ": nothing has changed\n") {
 			t.Errorf("reload says %q, %v", out, err)
 		}
 		p.stop(t)
@@ -306,17 +249,18 @@ func TestService_BadSocket(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := newManager(t)
+			m, path := newManager(t)
 			_, configuration := startTwitch(t, "")
-			run := activate(configuration, c.file)
-			// The timeout only matters if a wrong socket is served.
-			defer time.AfterFunc(30*time.Second, func() { run.Process.Kill() }).Stop()
-			run.Env = append(os.Environ(), append([]string{asCommand + "=1", "NOTIFY_SOCKET=" + m.path, oneSocket, ourSocket}, c.env...)...)
+			ctx, cancel := context.WithTimeout(t.Context(), maxWait)
+			defer cancel()
+			run := activate(ctx, configuration, c.file)
+			run.Env = append(append(run.Env, "NOTIFY_SOCKET="+path), c.env...)
 			out, err := run.CombinedOutput()
 			if string(out) != "chatguard: "+c.want+"\n" || run.ProcessState.ExitCode() != exitUsage {
 				t.Errorf("%v: %swant %s", err, out, c.want)
 			}
-			m.await(&process{Cmd: run}, "STATUS="+c.want)
+			m.Await("STATUS=" + c.want)
+			checkSender(t, m, run.Process.Pid)
 		})
 	}
 }
@@ -341,8 +285,8 @@ func TestService_SocketUnitHoldsPort(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, configuration := startTwitch(t, "")
-		run := exec.Command(os.Args[0], "run", "--config", configuration)
-		run.Env = append(os.Environ(), asCommand+"=1", "CHATGUARD_WEB_LISTEN="+address, "PATH="+folder+":"+os.Getenv("PATH"))
+		run := commandLine(t, "run", "--config", configuration)
+		run.Env = append(run.Env, "CHATGUARD_WEB_LISTEN="+address, "PATH="+folder+":"+os.Getenv("PATH"))
 		out, err := run.CombinedOutput()
 		if string(out) != want || run.ProcessState.ExitCode() != exitFailed {
 			t.Errorf("%s: %v: %s, want %s", state, err, out, want)

@@ -49,11 +49,9 @@ func startTwoChannels(t *testing.T) *twoChannels {
 		if err := os.WriteFile(s.configuration, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c.bots = append(c.bots, startCommand(t, s.chatguard("run"), "CHATGUARD_TWITCH_TOKEN="+server.Token(), "CHATGUARD_WEB_TOKEN="+webToken))
+		c.bots = append(c.bots, startCommand(t, s.runCommand(), "CHATGUARD_TWITCH_TOKEN="+server.Token(), "CHATGUARD_WEB_TOKEN="+webToken))
 	}
-	if err := server.WaitJoined(t.Context(), 2*len(channelNames)); err != nil {
-		t.Fatal(err)
-	}
+	awaitJoined(t, server, 2*len(channelNames))
 	return c
 }
 
@@ -166,11 +164,9 @@ func startTwoBots(t *testing.T) *twoBots {
 	}
 	b := &twoBots{
 		T: t, twitch: first.twitch, said: map[string]bool{},
-		first: startCommand(t, first.chatguard("run"), first.env...), second: startCommand(t, second.chatguard("run"), second.env...),
+		first: startCommand(t, first.runCommand()), second: startCommand(t, second.runCommand()),
 	}
-	if err := b.twitch.WaitJoined(t.Context(), 2); err != nil {
-		t.Fatal(err)
-	}
+	awaitJoined(t, b.twitch, 2)
 	return b
 }
 

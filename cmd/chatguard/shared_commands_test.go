@@ -29,8 +29,8 @@ const storePassword = "rosebud-1941"
 // runShared runs a command line with the store's password, and checks that it prints none.
 func runShared(t *testing.T, configuration, password string, args ...string) (r sharedRun) {
 	t.Helper()
-	command := exec.Command(os.Args[0], append(args, "--config", configuration)...)
-	command.Env = append(os.Environ(), asCommand+"=1", "CHATGUARD_SHARED_PASSWORD="+password)
+	command := commandLine(t, append(args, "--config", configuration)...)
+	command.Env = append(command.Env, "CHATGUARD_SHARED_PASSWORD="+password)
 	var complaints strings.Builder
 	command.Stderr = &complaints
 	out, err := command.Output()

@@ -28,10 +28,21 @@ func openTerminal(t *testing.T) (terminal, screen *os.File) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { screen.Close() })
+	if err := screen.SetReadDeadline(time.Now().Add(maxWait)); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := screen.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var unlock, number int32
 	for request, value := range map[uintptr]*int32{syscall.TIOCSPTLCK: &unlock, syscall.TIOCGPTN: &number} {
-		if _, _, failed := syscall.Syscall(syscall.SYS_IOCTL, screen.Fd(), request, uintptr(unsafe.Pointer(value))); failed != 0 {
-			t.Fatal(failed)
+		if err := raw.Control(func(fd uintptr) { // Fd would end the deadline
+			if _, _, failed := syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(unsafe.Pointer(value))); failed != 0 {
+				t.Fatal(failed)
+			}
+		}); err != nil {
+			t.Fatal(err)
 		}
 	}
 	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -49,7 +60,7 @@ func TestSigninLink_TerminalOnly(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--no-database"}} {
 		s := newScene(t, threeMessages)
 		terminal, screen := openTerminal(t)
-		run := s.chatguard(append([]string{"run"}, flags...)...)
+		run := s.runCommand(flags...)
 		run.Stdout = terminal
 		if err := run.Start(); err != nil {
 			t.Fatal(err)
@@ -186,7 +197,7 @@ func passphraseTerminal(t *testing.T, command *exec.Cmd, dialog ...[2]string) (s
 			t.Fatal(err)
 		}
 	}
-	command.Wait()
+	command.Wait() // its exit code is the result
 	fmt.Fprint(terminal, "END")
 	for !strings.HasSuffix(shown, "END") {
 		text := make([]byte, 1)

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,8 +81,8 @@ func TestTerminal_HostileTexts(t *testing.T) {
 		{"no", []string{"backup", filepath.Join(folder, "no"+escapes+"folder", "file")}},
 		{"no", []string{"backup", filepath.Join(folder, "no"+escapes+"file")}},
 	} {
-		command := exec.Command(os.Args[0], test.args...)
-		command.Dir, command.Env = folder, append(os.Environ(), asCommand+"=1")
+		command := commandLine(t, test.args...)
+		command.Dir = folder
 		output, _ := command.CombinedOutput() // some must fail
 		if !strings.Contains(string(output), test.says) {
 			t.Errorf("%q prints %q, want %q", test.args, output, test.says)

@@ -112,9 +112,7 @@ func TestToken_Revoked(t *testing.T) {
 
 	s.twitch.Disconnect()
 	waittest.Until(t, func() bool { return strings.Contains(s.chatLines(), "NICK justinfan") })
-	if err := s.twitch.WaitJoined(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	awaitJoined(t, s.twitch, 1)
 	for range 5 {
 		s.say("berta")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"strings"
@@ -28,7 +29,7 @@ func TestRun_TwitchSignIn(t *testing.T) {
 			s.twitch.SetDeviceTimes(30*time.Minute, time.Second)
 			s.env = append(s.env, "CHATGUARD_WEB_TWITCH_SIGN_IN=true", "CHATGUARD_TWITCH_CLIENT_ID="+s.twitch.ClientID(),
 				"CHATGUARD_TWITCH_TRANSPORT="+transport, "CHATGUARD_TWITCH_EVENTSUB_URL="+s.twitch.EventSubURL())
-			s.bot = startCommand(s, s.chatguard("run"), s.env...)
+			s.bot = startCommand(s, s.runCommand())
 			waittest.Until(t, func() bool {
 				_, text := s.ask("GET", "api/v1/channels", "")
 				return strings.Contains(text, "gardenhour") && (transport == "irc" || s.twitch.EventSubscriptions("channel.moderate") == 1)
@@ -58,6 +59,7 @@ func TestRun_TwitchSignIn(t *testing.T) {
 type browser struct {
 	*scene
 	client *http.Client
+	host   string // name of the dashboard's host; "" means its IP address
 }
 
 func newBrowser(s *scene) browser {
@@ -66,7 +68,7 @@ func newBrowser(s *scene) browser {
 	if err != nil {
 		s.Fatal(err)
 	}
-	return browser{s, &http.Client{Jar: jar}}
+	return browser{scene: s, client: &http.Client{Jar: jar, Timeout: maxWait}}
 }
 
 // ask sends a request, and returns the answer's text.
@@ -82,6 +84,9 @@ func (b browser) request(method, path string) *http.Request {
 	request, err := http.NewRequestWithContext(b.Context(), method, b.bot.address+path, nil)
 	if err != nil {
 		b.Fatal(err)
+	}
+	if b.host != "" {
+		request.Host = net.JoinHostPort(b.host, request.URL.Port())
 	}
 	return request
 }

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,9 +49,7 @@ func runApp(t *testing.T, server *faketwitch.Server, c config.Config, log *slog.
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
-	if err := server.WaitJoined(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	awaitJoined(t, server, 1)
 	return a, func() {
 		t.Helper()
 		cancel()
@@ -158,9 +155,7 @@ func TestRun_ReadsWithoutToken(t *testing.T) {
 	waittest.Until(t, func() bool {
 		return slices.ContainsFunc(server.Received(), func(r faketwitch.Received) bool { return strings.HasPrefix(r.Line, "NICK justinfan") })
 	})
-	if err := server.WaitJoined(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	awaitJoined(t, server, 1)
 	say(t, server, "anna", "", "and another")
 	waittest.Until(t, func() bool { return a.Bot.Counts().Observed == 1 })
 	list := a.Web.Connections()
@@ -218,9 +213,7 @@ func TestWatch(t *testing.T) {
 		write.Close()
 		ended <- err
 	}()
-	if err := server.WaitJoined(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	awaitJoined(t, server, 1)
 	for range 4 {
 		say(t, server, "anna", "", "hello")
 	}
@@ -246,13 +239,7 @@ func TestSignin_WhileChatguardRuns(t *testing.T) {
 	_, configuration := startTwitch(t, "")
 	p := start(t, configuration)
 	defer p.stop(t)
-	signin := exec.Command(os.Args[0], "signin", "--name", "berta", "--config", configuration)
-	signin.Env = append(os.Environ(), asCommand+"=1")
-	link, err := signin.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, code, _ := strings.Cut(strings.TrimSpace(string(link)), "#signin=")
+	_, code, _ := strings.Cut(runBeside(t, configuration, "signin", "--name", "berta"), "#signin=")
 	answer, err := http.Post(p.address+"api/v1/session", "application/json", strings.NewReader(fmt.Sprintf(`{"code":%q}`, code)))
 	if err != nil {
 		t.Fatal(err)
@@ -271,8 +258,8 @@ func TestRun_PortInUse(t *testing.T) {
 	defer taken.Close()
 	address := taken.Addr().String()
 	_, configuration := startTwitch(t, "")
-	run := exec.Command(os.Args[0], "run", "--config", configuration)
-	run.Env = append(os.Environ(), asCommand+"=1", "CHATGUARD_WEB_LISTEN="+address)
+	run := commandLine(t, "run", "--config", configuration)
+	run.Env = append(run.Env, "CHATGUARD_WEB_LISTEN="+address)
 	out, err := run.CombinedOutput()
 	want := "chatguard: " + address + " is in use by another program: stop that one, or set [web] listen to another port\n"
 	if string(out) != want || run.ProcessState.ExitCode() != exitFailed {
@@ -287,8 +274,7 @@ func TestRun_SecondOwnerRefused(t *testing.T) {
 	_, configuration := startTwitch(t, "")
 	first := start(t, configuration)
 	defer first.stop(t)
-	second := exec.Command(os.Args[0], "run", "--config", configuration)
-	second.Env = append(os.Environ(), asCommand+"=1")
+	second := commandLine(t, "run", "--config", configuration)
 	out, _ := second.CombinedOutput()
 	if want := fmt.Sprintf("in use by process %d", first.Process.Pid); !strings.Contains(string(out), want) || second.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("%s, want %q", out, want)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
-	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -16,25 +15,20 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/chatguard/chatguard/internal/systemd/systemdtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // manager receives notifications at an abstract socket, as some containers do.
-type manager struct {
-	*testing.T
-	conn *net.UnixConn
-}
+type manager struct{ *systemdtest.Manager }
 
 // newManager sets the environment as systemd does, and returns the Notifier of this process.
 func newManager(t *testing.T, log *slog.Logger, env ...string) (manager, *Notifier) {
 	t.Helper()
 	name := "@chatguard-test-" + rand.Text()
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
+	m := manager{systemdtest.Listen(t, name)}
 	for _, setting := range append([]string{"NOTIFY_SOCKET=" + name}, env...) {
 		key, value, _ := strings.Cut(setting, "=")
 		t.Setenv(key, value)
@@ -46,26 +40,12 @@ func newManager(t *testing.T, log *slog.Logger, env ...string) (manager, *Notifi
 			t.Errorf("children inherit %s=%s", variable, value)
 		}
 	}
-	return manager{t, conn}, n
-}
-
-func (m manager) receive() string {
-	m.Helper()
-	// The timeout only matters if the program is broken.
-	if err := m.conn.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		m.Fatal(err)
-	}
-	text := make([]byte, 4096)
-	n, err := m.conn.Read(text)
-	if err != nil {
-		m.Fatal(err)
-	}
-	return string(text[:n])
+	return m, n
 }
 
 func (m manager) want(want string) {
 	m.Helper()
-	if got := m.receive(); got != want {
+	if got := m.Next().Text; got != want {
 		m.Errorf("systemd is told %q, want %q", got, want)
 	}
 }
@@ -85,7 +65,7 @@ func TestNotifier_Notifications(t *testing.T) {
 	m.want("STATUS=open chatguard.db: permission denied\nERRNO=" + strconv.Itoa(int(syscall.EACCES)))
 	before := monotonic()
 	n.Reloading()
-	usec, ok := strings.CutPrefix(m.receive(), "RELOADING=1\nMONOTONIC_USEC=")
+	usec, ok := strings.CutPrefix(m.Next().Text, "RELOADING=1\nMONOTONIC_USEC=")
 	if at, err := strconv.ParseInt(usec, 10, 64); !ok || err != nil || at < before.Microseconds() || at > monotonic().Microseconds() {
 		t.Errorf("the reload begins at %q, %v", usec, err)
 	}
@@ -156,11 +136,7 @@ func TestSupervise_Stuck(t *testing.T) {
 	m.want("STATUS=enforcing")
 	m.want("WATCHDOG=1")
 	problem.Store("judging messages has taken 31s so far")
-	for got := "WATCHDOG=1"; got != "STATUS=stuck: judging messages has taken 31s so far"; got = m.receive() {
-		if got != "WATCHDOG=1" {
-			t.Fatalf("systemd is told %q", got)
-		}
-	}
+	m.Await("STATUS=stuck: judging messages has taken 31s so far")
 	problem.Store("it still is")
 	m.want("STATUS=stuck: it still is") // and no pulse before
 	problem.Store("")

@@ -3,15 +3,19 @@ package waittest
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
 
 // patience is how long a condition may take. It only matters if the program is broken.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // Until waits until holds returns true. It calls holds about every millisecond. If that takes more
-// than half a minute, or the test ends, Until fails the test.
+// than a minute, or the test ends, Until fails the test and prints the call.
 func Until(t testing.TB, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -22,7 +26,28 @@ func Until(t testing.TB, holds func() bool) {
 		select {
 		case <-look.C:
 		case <-ctx.Done():
-			t.Fatal("timed out")
+			t.Fatalf("waited in vain: %s", callText(2))
 		}
 	}
+}
+
+// longest is how many lines of a call are printed.
+const longest = 12
+
+// callText returns the source of the statement that called a function, skip callers up. It returns
+// the name of the file if the test isn't in its package's folder.
+func callText(skip int) string {
+	_, file, number, _ := runtime.Caller(skip)
+	source, err := os.ReadFile(filepath.Base(file))
+	lines := strings.Split(string(source), "\n")
+	if err != nil || number > len(lines) {
+		return file
+	}
+	lines = lines[number-1:]
+	end := lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], "\t"))] + "})"
+	n := 1
+	for strings.HasSuffix(lines[0], "{") && n < min(longest, len(lines)) && lines[n-1] != end {
+		n++
+	}
+	return strings.Join(lines[:n], "\n")
 }
