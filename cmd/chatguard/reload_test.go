@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
@@ -250,7 +249,8 @@ func TestReload_SaysWhatCameOfIt(t *testing.T) {
 }
 
 // TestReload_WhileStarting asks a chatguard that has its database and still waits for Twitch's
-// answer. It answers once it has started. An unhandled signal would end it.
+// answer, which comes once the reload has been requested. It answers once it has started. An
+// unhandled signal would end it.
 func TestReload_WhileStarting(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, threeMessages+"[channel.gardenhour.policy]\nmode = \"observe\"\n")
@@ -266,7 +266,13 @@ func TestReload_WhileStarting(t *testing.T) {
 		out, err := s.chatguard("reload").CombinedOutput()
 		reloaded <- fmt.Sprint(string(out), err)
 	}()
-	time.AfterFunc(time.Second, func() { close(answer) })
+	go func() {
+		defer close(answer)
+		waittest.Until(t, func() bool {
+			requests, err := filepath.Glob(s.database() + ".request-*")
+			return len(requests) > 0 || err != nil
+		})
+	}()
 	s.start()
 	if out := <-reloaded; !strings.HasSuffix(out, ": nothing has changed\n<nil>") {
 		t.Errorf("reload prints %s", out)

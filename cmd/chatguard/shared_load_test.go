@@ -76,17 +76,19 @@ func (s *roomServer) client() *checkclient.Client {
 // metric returns the value of a metric, with its labels.
 func (s *roomServer) metric(name string) float64 {
 	s.Helper()
-	for line := range strings.Lines(s.metrics()) {
-		if text, ok := strings.CutPrefix(line, name+" "); ok {
-			value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-			if err != nil {
-				s.Fatal(err)
-			}
-			return value
-		}
+	return findMetric(s.T, s.metrics(), name)
+}
+
+// findMetric returns the value that metrics have for a name with its labels.
+func findMetric(t *testing.T, metrics, name string) float64 {
+	t.Helper()
+	_, after, found := strings.Cut("\n"+metrics, "\n"+name+" ")
+	text, _, _ := strings.Cut(after, "\n")
+	value, err := strconv.ParseFloat(text, 64)
+	if !found || err != nil {
+		t.Fatalf("%s: %v, in\n%s", name, err, metrics)
 	}
-	s.Fatalf("there is no metric %s", name)
-	return 0
+	return value
 }
 
 // hammer sends messages of each user to all nodes in turn, from many goroutines at the same time.
