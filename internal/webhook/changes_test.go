@@ -136,7 +136,7 @@ func TestRemove_InProgress(t *testing.T) {
 	b.mu.Unlock()
 	b.Send(pauseBy("first"))
 	b.Send(pauseBy("second"))
-	<-s.requests
+	s.next()
 	_, err := b.Remove(t.Context(), "own", "owner")
 	must(t, err)
 	close(release)
@@ -153,7 +153,7 @@ func TestDiscard(t *testing.T) {
 	s.answersStatus(http.StatusBadRequest)
 	b := begin(t, to(s))
 	b.Send(pauseBy("anna"))
-	<-s.requests
+	s.next()
 	b.settled(hookID)
 	d := b.dead(hookID)[0]
 	if d.Event != Pause || d.Channel != "somechannel" || !d.At.Equal(b.clock.Now()) || !d.DeadAt.Equal(b.clock.Now()) {
@@ -173,12 +173,12 @@ func TestTest(t *testing.T) {
 	s.answersStatus(http.StatusBadGateway)
 	b := begin(t, to(s))
 	b.Send(pauseBy("anna"))
-	<-s.requests
+	s.next()
 	b.settled(hookID)
 	before := b.status(hookID).NextAt
 	done, err := b.Test(t.Context(), hookID, "owner")
 	must(t, err)
-	<-s.requests
+	s.next()
 	if done.Delivered || done.Status != http.StatusBadGateway || done.Problem == "" || !done.Hook.NextAt.Equal(before) || done.Hook.Waiting != 1 {
 		t.Errorf("%+v", done)
 	}
@@ -189,11 +189,11 @@ func TestTest(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	var e Event
-	must(t, json.Unmarshal((<-s.requests).body, &e))
+	must(t, json.Unmarshal(s.next().body, &e))
 	if e.Kind != Test || !e.Test {
 		t.Errorf("%+v", e)
 	}
-	if by := author(t, <-s.requests); by != "anna" {
+	if by := author(t, s.next()); by != "anna" {
 		t.Error(by)
 	}
 	if b.clock.Now().Sub(before) > time.Second {

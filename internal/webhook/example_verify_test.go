@@ -45,7 +45,7 @@ func TestVerify_OfTheDocumentation(t *testing.T) {
 	if o := c.send(t.Context(), h, &Event{ID: "msg_1", Kind: Test}); o.fate != delivered {
 		t.Fatalf("%+v", o)
 	}
-	r := <-s.requests
+	r := s.next()
 	if err := verify(string(h.Secret), r.header, r.body); err != nil {
 		t.Error(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -24,6 +25,10 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var must = persisttest.Must
+
+// patience is how long a request or a pause may take to come. It only matters if the Sender is
+// broken.
+const patience = time.Minute
 
 // fakeClock is a clock that only tests move.
 type fakeClock struct {
@@ -64,9 +69,19 @@ func (c *fakeClock) After(d time.Duration) <-chan time.Time {
 // skipPause waits until a hook pauses, moves the clock to the end of the pause, and returns how
 // long it was.
 func (c *fakeClock) skipPause() time.Duration {
+	expired := false
+	defer time.AfterFunc(patience, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		expired = true
+		c.moved.Broadcast()
+	}).Stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
+		if expired {
+			panic(fmt.Sprintf("no hook pauses; the timers are %v", c.timers))
+		}
 		i := slices.IndexFunc(c.timers, func(t timer) bool { return t.length != pruneEvery })
 		if i < 0 {
 			c.moved.Wait()
@@ -106,6 +121,7 @@ type request struct {
 // server is a receiver of webhooks on loopback.
 type server struct {
 	*httptest.Server
+	t        testing.TB
 	requests chan request
 
 	mu     sync.Mutex
@@ -115,7 +131,7 @@ type server struct {
 // serve starts a server that answers 204 at first.
 func serve(t testing.TB) *server {
 	t.Helper()
-	s := &server{requests: make(chan request, 1000)}
+	s := &server{t: t, requests: make(chan request, 1000)}
 	s.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -130,6 +146,18 @@ func serve(t testing.TB) *server {
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// next waits for the next request.
+func (s *server) next() request {
+	s.t.Helper()
+	select {
+	case r := <-s.requests:
+		return r
+	case <-time.After(patience):
+		s.t.Fatal("no request comes")
+		return request{}
+	}
 }
 
 func (s *server) answers(h http.HandlerFunc) {

@@ -46,7 +46,7 @@ func TestSend_OnlyWhatIsWanted(t *testing.T) {
 	} {
 		b.Send(c.event)
 		for range c.want {
-			<-s.requests
+			s.next()
 		}
 		for _, id := range []string{all.ID, limited.ID, elsewhere.ID} {
 			b.settled(id)
@@ -69,7 +69,7 @@ func TestRetry(t *testing.T) {
 	b.Send(pauseBy("second"))
 	total := time.Duration(0)
 	for i, want := range []time.Duration{5 * time.Second, 20 * time.Second, 80 * time.Second, 320 * time.Second, 1280 * time.Second, 1800 * time.Second, 1800 * time.Second, 1800 * time.Second, 1800 * time.Second} {
-		if by := author(t, <-s.requests); by != "first" {
+		if by := author(t, s.next()); by != "first" {
 			t.Fatalf("try %d is of %s", i+1, by)
 		}
 		b.settled(hookID)
@@ -81,7 +81,7 @@ func TestRetry(t *testing.T) {
 			t.Errorf("pause %d lasts %s, want about %s", i+1, got, want)
 		}
 	}
-	if by := author(t, <-s.requests); by != "first" {
+	if by := author(t, s.next()); by != "first" {
 		t.Errorf("the last try is of %s", by)
 	}
 	b.settled(hookID)
@@ -93,13 +93,13 @@ func TestRetry(t *testing.T) {
 	if got := b.clock.skipPause(); got < 20*time.Minute {
 		t.Errorf("the next delivery follows after %s", got)
 	}
-	if by := author(t, <-s.requests); by != "second" {
+	if by := author(t, s.next()); by != "second" {
 		t.Errorf("then comes %s", by)
 	}
 	s.answersStatus(http.StatusOK)
 	b.settled(hookID)
 	b.clock.skipPause()
-	if by := author(t, <-s.requests); by != "second" {
+	if by := author(t, s.next()); by != "second" {
 		t.Errorf("then comes %s", by)
 	}
 	b.settled(hookID)
@@ -122,7 +122,7 @@ func TestRetry_OrderKept(t *testing.T) {
 	}
 	var got []string
 	for try := 1; len(got) < 8; try++ {
-		got = append(got, author(t, <-s.requests))
+		got = append(got, author(t, s.next()))
 		if try <= 3 || try == 5 {
 			b.clock.skipPause()
 		}
@@ -148,13 +148,13 @@ func TestSend_HangingServer(t *testing.T) {
 	b := begin(t, to(hanging), other)
 	b.client.timeout = 50 * time.Millisecond
 	b.Send(pauseBy("anna"))
-	<-fine.requests
-	<-hanging.requests
+	fine.next()
+	hanging.next()
 	b.clock.skipPause()
 	if st := b.status(hookID); st.Failure != "the server didn't answer within 50ms" || st.Waiting != 1 {
 		t.Errorf("%+v", st)
 	}
-	<-hanging.requests
+	hanging.next()
 }
 
 // While one delivery is in progress, up to 255 others wait. For more, the oldest become dead
@@ -168,7 +168,7 @@ func TestSend_QueueFull(t *testing.T) {
 	for i := range MaxWaiting + more {
 		b.Send(pauseBy(strconv.Itoa(i)))
 		if i == 0 {
-			<-s.requests
+			s.next()
 		}
 	}
 	if st := b.status(hookID); st.Waiting != MaxWaiting || st.Dead != more {
@@ -181,7 +181,7 @@ func TestSend_QueueFull(t *testing.T) {
 	}
 	close(release)
 	for i := range MaxWaiting - 1 {
-		if got, want := author(t, <-s.requests), strconv.Itoa(more+1+i); got != want {
+		if got, want := author(t, s.next()), strconv.Itoa(more+1+i); got != want {
 			t.Fatalf("%s instead of %s", got, want)
 		}
 	}
@@ -194,7 +194,7 @@ func TestDeadLetters_Bounded(t *testing.T) {
 	for i := range MaxDead + 5 {
 		b.Send(pauseBy(strconv.Itoa(i)))
 		if i == 0 {
-			<-s.requests
+			s.next()
 			b.settled(hookID)
 		}
 	}
@@ -229,7 +229,7 @@ func TestSend_Gone(t *testing.T) {
 			b := begin(t, to(s, c.format))
 			b.Send(pauseBy("first"))
 			b.Send(pauseBy("second"))
-			<-s.requests
+			s.next()
 			b.settled(hookID)
 			st := b.status(hookID)
 			if (st.Off != "") != c.isOff || !strings.Contains(st.Failure, strconv.Itoa(c.status)) {
@@ -256,10 +256,10 @@ func TestSend_Gone(t *testing.T) {
 			if done, err := b.Test(t.Context(), hookID, "owner"); err != nil || !done.Delivered || done.Hook.Off != "" {
 				t.Errorf("%+v, %v", done, err)
 			}
-			<-s.requests
+			s.next()
 			_, err := b.Resend(t.Context(), hookID, b.dead(hookID)[2].ID, "owner")
 			must(t, err)
-			<-s.requests
+			s.next()
 			b.settled(hookID)
 			if st = b.status(hookID); st.Dead != 2 || st.Waiting != 0 {
 				t.Errorf("%+v", st)
@@ -274,7 +274,7 @@ func TestSetConfigured_AddressChanged(t *testing.T) {
 	s.answersStatus(http.StatusGone)
 	b := begin(t, to(s))
 	b.Send(pauseBy("anna"))
-	<-s.requests
+	s.next()
 	b.settled(hookID)
 	other := to(s)
 	other.Address += "2"
@@ -291,14 +291,14 @@ func TestSetConfigured_AddressChangedInProgress(t *testing.T) {
 	s.answers(func(w http.ResponseWriter, _ *http.Request) { <-release; w.WriteHeader(http.StatusGone) })
 	b := begin(t, to(s))
 	b.Send(pauseBy("anna"))
-	former := <-s.requests
+	former := s.next()
 	s.answersStatus(http.StatusNoContent)
 	other := to(s)
 	other.Address += "2"
 	b.SetConfigured([]Hook{other})
 	close(release)
 	b.clock.skipPause()
-	if r := <-s.requests; r.path != former.path+"2" || author(t, r) != "anna" {
+	if r := s.next(); r.path != former.path+"2" || author(t, r) != "anna" {
 		t.Errorf("%s has received %s", r.path, r.body)
 	}
 	b.settled(hookID)
@@ -315,14 +315,14 @@ func TestSend_Refused(t *testing.T) {
 		b := begin(t, to(s))
 		b.Send(pauseBy("first"))
 		b.Send(pauseBy("second"))
-		<-s.requests
+		s.next()
 		s.answersStatus(http.StatusOK)
 		b.settled(hookID)
 		if dead := b.dead(hookID); len(dead) != 1 || dead[0].Tries != 1 || !strings.Contains(dead[0].Reason, strconv.Itoa(status)) {
 			t.Errorf("%d: %+v", status, dead)
 		}
 		b.clock.skipPause()
-		if by := author(t, <-s.requests); by != "second" {
+		if by := author(t, s.next()); by != "second" {
 			t.Errorf("%d: then comes %s", status, by)
 		}
 	}
@@ -345,7 +345,7 @@ func TestSend_Redirect(t *testing.T) {
 		})
 		b := begin(t, to(s))
 		b.Send(pauseBy("anna"))
-		<-s.requests
+		s.next()
 		b.settled(hookID)
 		dead := b.dead(hookID)
 		if len(dead) != 1 || dead[0].Tries != 1 || !strings.Contains(dead[0].Reason, want) || strings.Contains(dead[0].Reason, "secret") || strings.ContainsAny(dead[0].Reason, "\u202e\u0007") {
@@ -412,7 +412,7 @@ func TestSend_TooManyRequests(t *testing.T) {
 	})
 	b := begin(t, to(s, Discord))
 	b.Send(pauseBy("anna"))
-	<-s.requests
+	s.next()
 	if got := b.clock.skipPause(); got != 2*time.Minute {
 		t.Errorf("paused for %s", got)
 	}
@@ -423,13 +423,13 @@ func TestSend_TooManyRequests(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	b.settled(hookID)
-	<-s.requests
+	s.next()
 	b.settled(hookID)
 	b.Send(pauseBy("berta"))
 	if got := b.clock.skipPause(); got != 1500*time.Millisecond {
 		t.Errorf("paused for %s", got)
 	}
-	<-s.requests
+	s.next()
 }
 
 func TestSend_ConnectionClosed(t *testing.T) {
@@ -492,7 +492,7 @@ func TestRestart(t *testing.T) {
 	for i := range 3 {
 		b.Send(pauseBy(strconv.Itoa(i)))
 	}
-	first, _ := wantSigned(t, <-s.requests)
+	first, _ := wantSigned(t, s.next())
 	b.settled(hookID)
 	s.answersStatus(http.StatusOK)
 	b.restart(to(s))
@@ -503,7 +503,7 @@ func TestRestart(t *testing.T) {
 		t.Errorf("paused for %s", got)
 	}
 	for i := range 3 {
-		r := <-s.requests
+		r := s.next()
 		if id, _ := wantSigned(t, r); author(t, r) != strconv.Itoa(i) || (id == first) != (i == 0) {
 			t.Errorf("delivery %d is %s of %s", i, id, author(t, r))
 		}
@@ -521,14 +521,14 @@ func TestRestart_ClockSetBack(t *testing.T) {
 	s.answersStatus(http.StatusBadGateway)
 	b := begin(t, to(s))
 	b.Send(pauseBy("anna"))
-	<-s.requests
+	s.next()
 	b.settled(hookID)
 	b.stop()
 	b.clock.advance(-1000 * time.Hour)
 	b.start(nil, to(s))
 	b.settled(hookID)
 	b.clock.advance(mostWait)
-	<-s.requests
+	s.next()
 }
 
 // While the database can't be written, deliveries wait in memory, and are written later.
@@ -544,7 +544,7 @@ func TestSend_DatabaseLocked(t *testing.T) {
 	_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
 	must(t, err)
 	b.Send(pauseBy("anna"))
-	<-s.requests
+	s.next()
 	b.settled(hookID)
 	_, err = conn.ExecContext(t.Context(), "COMMIT")
 	must(t, errors.Join(err, conn.Close()))
@@ -560,7 +560,7 @@ func TestSetConfigured_Absent(t *testing.T) {
 	s.answersStatus(http.StatusBadGateway)
 	b := begin(t, to(s))
 	b.Send(pauseBy("anna"))
-	<-s.requests
+	s.next()
 	b.SetConfigured(nil)
 	if list := b.List(); len(list) > 0 || b.Wants(Pause) {
 		t.Errorf("%+v", list)
@@ -573,7 +573,7 @@ func TestSetConfigured_Absent(t *testing.T) {
 	s.answersStatus(http.StatusOK)
 	b.SetConfigured([]Hook{to(s)})
 	b.clock.advance(mostWait)
-	if by := author(t, <-s.requests); by != "anna" {
+	if by := author(t, s.next()); by != "anna" {
 		t.Error(by)
 	}
 	b.settled(hookID)
@@ -592,11 +592,11 @@ func TestRetry_TooOld(t *testing.T) {
 	s.answersStatus(http.StatusBadGateway)
 	b := begin(t, to(s))
 	b.Send(pauseBy("old"))
-	<-s.requests
+	s.next()
 	b.Send(pauseBy("waiting"))
 	b.settled(hookID)
 	b.clock.advance(25 * time.Hour)
-	<-s.requests
+	s.next()
 	b.settled(hookID)
 	if dead := b.dead(hookID); len(dead) != 2 || dead[0].Reason != "the server answered 502 Bad Gateway" || dead[0].Tries != 0 || dead[1].Tries != 2 {
 		t.Errorf("%+v", dead)
@@ -631,7 +631,7 @@ func TestLog_NoAddress(t *testing.T) {
 	s.answersStatus(http.StatusGone)
 	b := begin(t, to(s))
 	b.Send(pauseBy("anna"))
-	<-s.requests
+	s.next()
 	b.settled(hookID)
 	s.Close()
 	if done, err := b.Test(t.Context(), hookID, "owner"); err != nil || done.Delivered || done.Problem != "the server can't be reached: connect: connection refused" {
@@ -654,7 +654,7 @@ func TestTest_BusyHook(t *testing.T) {
 	s.answers(func(http.ResponseWriter, *http.Request) { <-release })
 	b := begin(t, to(s))
 	b.Send(pauseBy("anna"))
-	<-s.requests
+	s.next()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := b.Test(ctx, hookID, "owner"); !errors.Is(err, ErrBusy) {

@@ -44,11 +44,11 @@ func TestSend_Signed(t *testing.T) {
 	s.answersStatus(http.StatusInternalServerError)
 	b := begin(t, to(s))
 	b.Send(pauseBy("berta"))
-	first := <-s.requests
+	first := s.next()
 	id, stamp := wantSigned(t, first)
 	s.answersStatus(http.StatusOK)
 	b.clock.skipPause()
-	second := <-s.requests
+	second := s.next()
 	again, later := wantSigned(t, second)
 	if id != again || string(first.body) != string(second.body) || stamp == later || !strings.HasPrefix(id, "msg_") {
 		t.Errorf("%s at %s: %s\n%s at %s: %s", id, stamp, first.body, again, later, second.body)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // futureMessages returns what a crowd writes within a duration.
@@ -217,9 +219,7 @@ func TestCrowd_Runs(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- crowd.Run(ctx, s) }()
-	for s.Said() < 100 {
-		<-time.After(time.Millisecond)
-	}
+	waittest.Until(t, func() bool { return s.Said() >= 100 })
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
