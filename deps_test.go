@@ -94,6 +94,7 @@ func TestArrows(t *testing.T) {
 		"dashboard":                       {"root", "internal/auth", "internal/config", "internal/host", "internal/persist", "internal/web", "internal/web/access", "internal/web/live"},
 		"internal/browsertest":            {},
 		"internal/programtest":            {},
+		"internal/turntest":               {},
 		"internal/waittest":               {},
 		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/hostile", "internal/journal", "internal/lab", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/restore", "internal/simulate", "internal/systemd", "internal/web", "internal/web/access", "redisstore", "web/static"},
 		"internal/systemd":                {"internal/hostile"},

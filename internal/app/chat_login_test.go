@@ -12,7 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 	"github.com/chatguard/chatguard/internal/chat/twitchbot"
-	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/turntest"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -57,7 +57,7 @@ func (s *simulation) logInAs(account string) {
 // doesn't renew the token in a loop.
 func TestChatLogin_GoodTokenRefused(t *testing.T) {
 	t.Parallel()
-	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket} {
+	for _, transport := range turntest.Choose(t, t.Name(), overIRC) {
 		synctest.Test(t, func(t *testing.T) {
 			c := oneMessageConfig(transport)
 			scopes := slices.DeleteFunc(token.ScopeNames(), func(name string) bool { return name == "chat:read" })
@@ -89,7 +89,7 @@ func TestChatLogin_GoodTokenRefused(t *testing.T) {
 // again once it accepts the bot.
 func TestChatLogin_EverybodyRefused(t *testing.T) {
 	t.Parallel()
-	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket} {
+	for _, transport := range turntest.Choose(t, t.Name(), overIRC) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSimulation(t, oneMessageConfig(transport), faketwitch.Options{Channels: []string{"gardenhour"}})
 			s.start()

@@ -13,19 +13,20 @@ import (
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
-// TestChatScripts runs the scripts in testdata/chat over every transport: messages in a chat, and
-// what the bot does about them. LANGUAGE.md there describes the syntax.
+// TestChatScripts runs the scripts in testdata/chat: messages in a chat, and what the bot does
+// about them. LANGUAGE.md there describes the syntax. The transports take turns.
 func TestChatScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/chat/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts in testdata/chat: %v", err)
 	}
 	for _, file := range files {
-		script := readChatScript(t, file)
-		for _, transport := range script.transports {
-			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+transport, func(t *testing.T) {
+		script, name := readChatScript(t, file), strings.TrimSuffix(filepath.Base(file), ".txt")
+		for _, transport := range turntest.Choose(t, name, script.transports) {
+			t.Run(name+"/"+transport, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) { script.play(t, transport) })
 			})
@@ -67,7 +68,7 @@ func readChatScript(t *testing.T, file string) *chatScript {
 	if !ok {
 		t.Fatalf("%s: no line --- between configuration and events", file)
 	}
-	s := &chatScript{file: file, transports: []string{config.TransportIRC, config.TransportIRCWebSocket, config.TransportEventSub}}
+	s := &chatScript{file: file, transports: transports}
 	if s.config, err = config.Parse(file, head, nil); err != nil {
 		t.Fatal(err)
 	}

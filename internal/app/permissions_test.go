@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/turntest"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -25,12 +26,12 @@ func oneMessageConfig(transport string) config.Config {
 	return c
 }
 
-// testEachTransport runs a test in simulated time with a Twitch that has one channel, once for each
-// transport.
+// testEachTransport runs a test in simulated time with a Twitch that has one channel. The
+// transports take turns.
 func testEachTransport(t *testing.T, o faketwitch.Options, test func(*simulation)) {
 	t.Helper()
 	o.Channels = []string{"gardenhour"}
-	for _, transport := range []string{config.TransportIRC, config.TransportIRCWebSocket, config.TransportEventSub} {
+	for _, transport := range turntest.Choose(t, t.Name(), transports) {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { test(newSimulation(t, oneMessageConfig(transport), o)) })

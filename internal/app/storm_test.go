@@ -19,25 +19,22 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 var (
-	storms    = flag.Int("storms", 4, "number of storms in TestStorm_ManyFaults; with -short at most 1")
+	storms    = flag.Int("storms", 2, "number of storms in TestStorm_ManyFaults; with -short at most 1")
 	stormSeed = flag.Uint64("storm-seed", 0, "run only the storm with this seed")
 )
 
 // transports are all transports for chat.
 var transports = []string{config.TransportIRC, config.TransportIRCWebSocket, config.TransportEventSub}
 
-// TestStorm_EachFault checks what the bot guarantees while any one thing goes wrong, over each
-// transport, or over one of them with -short.
+// TestStorm_EachFault checks what the bot guarantees while any one thing goes wrong. The transports
+// take turns.
 func TestStorm_EachFault(t *testing.T) {
-	for i, f := range append([]fault{{name: "fair weather"}}, faults...) {
-		over := f.transports()
-		if testing.Short() {
-			over = over[i%len(over):][:1]
-		}
-		for _, transport := range over {
+	for _, f := range append([]fault{{name: "fair weather"}}, faults...) {
+		for _, transport := range turntest.Choose(t, f.name, f.transports()) {
 			t.Run(f.name+"/"+transport, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) { newStorm(t, 1, transport, f).run() })

@@ -1,0 +1,58 @@
+// Package turntest lets tests take turns: of several cases that are nearly alike, each commit runs
+// one. A test package that uses it has the flag -turn.
+package turntest
+
+import (
+	"flag"
+	"hash/fnv"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// all is the turn that has every case.
+const all = "all"
+
+var chosen = flag.String("turn", "", `which cases tests run that take turns: those of this text, or "all"; the default is the commit's hash`)
+
+// turn returns what decides whose turn it is.
+var turn = sync.OnceValue(func() string {
+	if *chosen != "" {
+		return *chosen
+	}
+	commit, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
+	if err != nil {
+		return "no-commit" // as in an unpacked archive
+	}
+	return strings.TrimSpace(string(commit))
+})
+
+// Choose returns the case whose turn it is, or all cases with -turn all. Each name has turns of its
+// own. The test's log shows the choice, with the flag that repeats it.
+func Choose[T any](t testing.TB, name string, cases []T) []T {
+	t.Helper()
+	if turn() == all || len(cases) < 2 {
+		return cases
+	}
+	i := index(turn(), name, len(cases))
+	t.Logf("-turn %s: %s is %v", turn(), name, cases[i])
+	return cases[i : i+1]
+}
+
+// index returns a number below n that a turn and a name decide.
+func index(turn, name string, n int) int {
+	sum := fnv.New64a()
+	sum.Write([]byte(turn + "\x00" + name))
+	return int(mix(sum.Sum64()) % uint64(n))
+}
+
+// mix makes all bits depend on all bits (the finalizer of MurmurHash3). Without it, hashes of names
+// that end alike have like remainders.
+func mix(h uint64) uint64 {
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd
+	h ^= h >> 33
+	h *= 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}

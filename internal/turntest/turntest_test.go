@@ -1,0 +1,50 @@
+package turntest
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestIndex checks that every case of every test has its turn.
+func TestIndex(t *testing.T) {
+	for _, name := range []string{"flood", "ladder", "400"} {
+		turns := make([]int, 3)
+		for commit := range 300 {
+			turns[index(fmt.Sprintf("%012x", commit), name, len(turns))]++
+		}
+		for i, n := range turns {
+			if n < 60 {
+				t.Errorf("%s: case %d has %d of 300 turns", name, i, n)
+			}
+		}
+	}
+	same := 0
+	for commit := range 300 {
+		turn := fmt.Sprintf("%012x", commit)
+		if index(turn, "flood", 3) == index(turn, "ladder", 3) {
+			same++
+		}
+	}
+	if same > 150 {
+		t.Errorf("two tests choose the same case in %d of 300 turns", same)
+	}
+}
+
+// TestChoose checks that a turn has one case, and that "all" has every case.
+func TestChoose(t *testing.T) {
+	former := turn
+	defer func() { turn = former }()
+	cases := []string{"a", "b", "c"}
+	turn = func() string { return "4f1e" }
+	first := Choose(t, "flood", cases)
+	if again := Choose(t, "flood", cases); len(first) != 1 || first[0] != again[0] {
+		t.Errorf("chosen are %v and %v", first, again)
+	}
+	if got := Choose(t, "flood", cases[:1]); len(got) != 1 {
+		t.Errorf("of one case, %v are chosen", got)
+	}
+	turn = func() string { return all }
+	if got := Choose(t, "flood", cases); len(got) != 3 {
+		t.Errorf("of all, %v are chosen", got)
+	}
+}
