@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -73,19 +75,6 @@ func TestDoctor_AnotherProgramAtAddress(t *testing.T) {
 		t.Errorf("it complains %q", complaint)
 	}
 	s.stop()
-}
-
-// checkExit runs a command that must end with an exit code, and returns its standard output and
-// error.
-func (s *scene) checkExit(code int, args ...string) (out, complaint string) {
-	s.Helper()
-	c := s.chatguard(args...)
-	var printed, said bytes.Buffer
-	c.Stdout, c.Stderr = &printed, &said
-	if err := c.Run(); c.ProcessState.ExitCode() != code {
-		s.Fatalf("chatguard %s: %v, want exit code %d: %s", args[0], err, code, &said)
-	}
-	return printed.String(), said.String()
 }
 
 // TestDoctor_Stopped checks that the doctor can be stopped while it waits for Twitch.

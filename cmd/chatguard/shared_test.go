@@ -3,10 +3,12 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -223,4 +225,42 @@ func TestShared_ChangesKnownAtStart(t *testing.T) {
 	})
 	first.stop(t)
 	later.stop(t)
+}
+
+// sharedRun is the outcome of a command line.
+type sharedRun struct {
+	out, complaint string
+	code           int
+}
+
+// storePassword is the store's password in these tests, which no output may contain.
+const storePassword = "rosebud-1941"
+
+// runShared runs a command line with the store's password, and checks that it prints none.
+func runShared(t *testing.T, configuration, password string, args ...string) (r sharedRun) {
+	t.Helper()
+	command := commandLine(t, append(args, "--config", configuration)...)
+	command.Env = append(command.Env, "CHATGUARD_SHARED_PASSWORD="+password)
+	var complaints strings.Builder
+	command.Stderr = &complaints
+	out, err := command.Output()
+	if failed := (*exec.ExitError)(nil); err != nil && !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	r = sharedRun{string(out), complaints.String(), command.ProcessState.ExitCode()}
+	for _, secret := range []string{storePassword, password} {
+		if secret != "" && strings.Contains(r.out+r.complaint, secret) {
+			t.Errorf("%v prints the password: %+v", args, r)
+		}
+	}
+	return r
+}
+
+// writeRooms writes a configuration for rooms with more tables, and returns its path.
+func writeRooms(t *testing.T, path, more string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(roomsConfig+more), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -24,8 +24,8 @@ func newLoginScene(t *testing.T, more string) *scene {
 	return s
 }
 
-// logIn runs a login and approves it in the browser.
-func (s *scene) logIn() {
+// logIn runs a login, approves it in the browser, and returns the output.
+func (s *scene) logIn() (out string) {
 	s.Helper()
 	approved := make(chan error, 1)
 	go func() {
@@ -35,10 +35,11 @@ func (s *scene) logIn() {
 		}
 		approved <- err
 	}()
-	s.run("login")
+	out = s.run("login")
 	if err := <-approved; err != nil {
 		s.Fatal(err)
 	}
+	return out
 }
 
 // readiness returns the answer of /readyz and the reasons that it gives to its owner.
@@ -110,6 +111,10 @@ func TestToken_Revoked(t *testing.T) {
 		t.Errorf("the dashboard says %+v", c)
 	}
 
+	if !strings.Contains(s.bot.log(), "chatguard login") {
+		t.Errorf("the log says\n%s", s.bot.log())
+	}
+
 	s.twitch.Disconnect()
 	waittest.Until(t, func() bool { return strings.Contains(s.chatLines(), "NICK justinfan") })
 	awaitJoined(t, s.twitch, 1)
@@ -121,7 +126,9 @@ func TestToken_Revoked(t *testing.T) {
 		t.Errorf("%d messages were observed, %d deleted; outcomes %v", n, s.twitch.Deleted(), r.resultCounts())
 	}
 
-	s.logIn()
+	if out := s.logIn(); !strings.Contains(out, "The running chatguard uses this login within seconds.") {
+		t.Errorf("login prints %s", out)
+	}
 	waittest.Until(t, func() bool { status, _ := s.readiness(); return status == http.StatusOK })
 	// The bot first checks it.
 	waittest.Until(t, func() bool { return s.token().State == live.Valid })
