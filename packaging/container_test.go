@@ -138,6 +138,9 @@ func testImageRun(p *podman) {
 	}
 	p.must("exec", "run", "chatguard", "token", "make", "kept", "--role", "view")
 	p.must("exec", "run", "chatguard", "reload")
+	for range 2 { // as docs/container.md says, in a volume without that folder
+		p.must("exec", "run", "chatguard", "backup", "--folder", "/data/backups", "--keep", "14", "--force")
+	}
 
 	// A second container with the same data, in which both processes have the same PID.
 	second := append(options, "--rm", "--env", "CHATGUARD_WEB_LISTEN=127.0.0.1:0")

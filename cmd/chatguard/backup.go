@@ -24,7 +24,8 @@ FILE contains chat text, sign-ins and the secrets of webhooks, so only its owner
 contains the bot's login and the configuration, and nobody can read it without the passphrase. That comes from
 --passphrase-file, from ` + passphraseVariable + `, or from you. FILE is a tar in the age format.
 
-With --folder instead of FILE, the file gets a name with the time. --keep then removes older ones.`,
+With --folder instead of FILE, the file gets a name with the time. A folder that doesn't exist is created, for this user
+only. --keep then removes older files.`,
 		Example: `  chatguard backup chatguard-backup.db
   chatguard backup --encrypt chatguard-backup.age
   chatguard backup --folder /var/backups/chatguard --keep 14`,
@@ -97,6 +98,9 @@ func (b *backup) plan(j transferJob) (transferWork, error) {
 		state:      func() string { return "copied " + byteCount(j.opts.Progress.Bytes()) },
 		unfinished: notWrittenMessage(target),
 		do: func(ctx context.Context) (string, error) {
+			if err := b.folder.create(j.cfg.Database); err != nil {
+				return "", err
+			}
 			made, err := copyTo(ctx, target)
 			if err != nil {
 				return "", err

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,6 +23,20 @@ var nameOfBackup = regexp.MustCompile(`^chatguard-[0-9]{8}T[0-9]{6}Z(\.db|\.age)
 // next returns the path of a backup that is made now.
 func (f backupFolder) next(now time.Time, ending string) string {
 	return filepath.Join(f.path, "chatguard-"+now.UTC().Format("20060102T150405Z")+ending)
+}
+
+// create creates the folder and its parents, for this user only, if there is a database to copy.
+func (f backupFolder) create(database string) error {
+	if f.path == "" {
+		return nil
+	}
+	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
+		return nil // the backup is refused
+	}
+	if err := os.MkdirAll(f.path, 0o700); err != nil {
+		return fmt.Errorf("the folder for backups can't be created: %w", err)
+	}
+	return nil
 }
 
 // removeOld removes the oldest backups with an ending, and returns a report.
