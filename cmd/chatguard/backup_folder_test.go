@@ -22,9 +22,7 @@ func TestBackup_DocumentedFolders(t *testing.T) {
 	s.stop()
 	for _, page := range []string{"backup.md", "container.md"} {
 		text, err := os.ReadFile(filepath.Join("../../docs", page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		command := documentedBackup.FindStringSubmatch(string(text))
 		if command == nil {
 			t.Errorf("docs/%s has no backup in a folder", page)

@@ -38,9 +38,7 @@ func BenchmarkChannels(b *testing.B) {
 				if transport == config.TransportEventSub {
 					wait, n = server.WaitSubscribed, 2*busyChannels
 				}
-				if err := wait(b.Context(), n); err != nil {
-					b.Fatal(err)
-				}
+				must(b, wait(b.Context(), n))
 				talk := func(seconds int) {
 					repeat(seconds*busyChannels*busyRate, busyChannels*busyRate, func(i int) { busyLine(b, server, i) })
 				}
@@ -115,21 +113,15 @@ func (p *process) catchUp(b *testing.B, n int) {
 func (p *process) metricSum(b *testing.B, name string) (sum float64) {
 	b.Helper()
 	answer, err := http.Get(p.address + "metrics")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	for line := range strings.Lines(string(text)) {
 		metric, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if bare, _, _ := strings.Cut(metric, "{"); bare == name {
 			n, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			sum += n
 		}
 	}

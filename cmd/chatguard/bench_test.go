@@ -29,9 +29,7 @@ func benchApp(b *testing.B, server *faketwitch.Server) (a *app.App, stop func())
 func benchAppBy(b *testing.B, server *faketwitch.Server, c config.Config) (a *app.App, stop func()) {
 	b.Helper()
 	a, err := app.Open(b.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
@@ -48,9 +46,7 @@ func benchAppBy(b *testing.B, server *faketwitch.Server, c config.Config) (a *ap
 func benchServer(b *testing.B) *faketwitch.Server {
 	b.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.Cleanup(func() { server.Close() })
 	return server
 }
@@ -83,9 +79,7 @@ func BenchmarkLineToDelete(b *testing.B) {
 			}
 			began := time.Now()
 			id, err := server.Say(faketwitch.Line{Channel: demoChannel, Login: login, Text: "hello"})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			said[id] = began
 		})
 		stop()
@@ -118,9 +112,7 @@ func BenchmarkFlood(b *testing.B) {
 		var text bytes.Buffer
 		for i := range chunk {
 			_, raw, err := server.Render(faketwitch.Line{Channel: demoChannel, Login: fmt.Sprint("chatter", c*chunk+i), Text: "a line of the flood"})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			text.WriteString(raw + "\r\n")
 		}
 		chunks = append(chunks, text.Bytes())
@@ -177,15 +169,11 @@ func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		p := startBinary(b, path, configuration)
 		response, err := http.Get(p.address)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		_, err = io.Copy(io.Discard, response.Body)
 		response.Body.Close()
 		b.StopTimer()
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		p.stop(b)
 		b.StartTimer()
 	}

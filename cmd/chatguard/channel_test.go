@@ -31,9 +31,7 @@ func ownPolicy(c config.Config) chatguard.Policy {
 func startDemoTwitch(t *testing.T) *faketwitch.Server {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel, "teatime"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
@@ -184,9 +182,7 @@ func TestOwnPolicy_UnknownChannelWarns(t *testing.T) {
 	c.Channels = map[string]chatguard.Policy{"gardenhuor": c.Policy, demoChannel: c.Policy, "12345": c.Policy}
 	var log bytes.Buffer
 	a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer a.Close()
 	if text := log.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "table=[channel.gardenhuor]") {
 		t.Errorf("the log says\n%s", text)
@@ -204,9 +200,7 @@ func TestOwnPolicy_LiveChangeNoLongerFits(t *testing.T) {
 	for i := range 2 {
 		var log bytes.Buffer
 		a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if p := a.Guard.ChannelPolicy(id); p.Limits[1].Messages != 300 {
 			t.Errorf("start %d: the limits are %+v", i, p.Limits)
 		}

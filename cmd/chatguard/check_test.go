@@ -106,9 +106,7 @@ func TestRooms_ServedWithoutTwitch(t *testing.T) {
 	s := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: "a-long-token-of-the-owner"}
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(s.configuration, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(s.configuration, []byte(text), 0o600))
 	}
 	twitch := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("Twitch is asked for %s", r.URL) }))
 	defer twitch.Close()
@@ -312,9 +310,7 @@ func TestRooms_ServedBeyondTheList(t *testing.T) {
 	c.Check.Channels = []string{"lobby"}
 	c.Channels = map[string]chatguard.Policy{"room1003": ownPolicy(c)}
 	a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer a.Close()
 	for from := 0; from < 1004; from += 502 {
 		var batch []string

@@ -20,9 +20,7 @@ const (
 func keepID(t *testing.T, path string) string {
 	t.Helper()
 	var out strings.Builder
-	if err := (&clientIDForm{out: &out, path: path}).keep("abcdefgh"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (&clientIDForm{out: &out, path: path}).keep("abcdefgh"))
 	return out.String()
 }
 
@@ -32,16 +30,10 @@ func TestClientIDForm_Keeps(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	path, link := filepath.Join(folder, "mine.toml"), filepath.Join(folder, "link.toml")
-	if err := os.WriteFile(path, []byte(withoutID), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("mine.toml", link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(withoutID), 0o640))
+	must(t, os.Symlink("mine.toml", link))
 	before, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer before.Close()
 	if out := keepID(t, link); out != "\nSaved it in "+link+".\n\n" {
 		t.Errorf("it says %q", out)
@@ -69,9 +61,7 @@ func TestClientIDForm_CannotKeep(t *testing.T) {
 	t.Parallel()
 	// the name is so long that no longer one can be created next to it
 	path := filepath.Join(t.TempDir(), strings.Repeat("long", 61)+".toml")
-	if err := os.WriteFile(path, []byte(withoutID), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(withoutID), 0o600))
 	out := keepID(t, path)
 	if !strings.Contains(out, "no new file can be created in its folder") || !strings.Contains(out, `Until it has client_id = "abcdefgh" in [twitch]`) {
 		t.Errorf("it says %q", out)

@@ -78,14 +78,10 @@ func init() {
 func buildStepped(t *testing.T) string {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	source, folder := filepath.Join(strings.TrimSpace(string(root)), "src", "time"), t.TempDir()
 	now, err := os.ReadFile(filepath.Join(source, "time.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const reads = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
 	if strings.Count(string(now), reads) != 1 {
 		t.Fatal("time.Now of this Go reads the clock in another way: change the test")
@@ -94,17 +90,11 @@ func buildStepped(t *testing.T) string {
 	replace := map[string]string{}
 	for name, text := range map[string]string{"time.go": patched, "stepped.go": clockStep} {
 		replace[filepath.Join(source, name)] = filepath.Join(folder, name)
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "overlay.json"), overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(folder, "overlay.json"), overlay, 0o600))
 	path := filepath.Join(folder, "chatguard")
 	build := exec.Command("go", "build", "-overlay", filepath.Join(folder, "overlay.json"), "-o", path, ".")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -163,12 +153,8 @@ func newEvening(t *testing.T, binary string) *evening {
 func (e *evening) set(off time.Duration) {
 	e.Helper()
 	next := e.clock + ".next"
-	if err := os.WriteFile(next, []byte(strconv.Itoa(int(off.Seconds()))), 0o600); err != nil {
-		e.Fatal(err)
-	}
-	if err := os.Rename(next, e.clock); err != nil {
-		e.Fatal(err)
-	}
+	must(e, os.WriteFile(next, []byte(strconv.Itoa(int(off.Seconds()))), 0o600))
+	must(e, os.Rename(next, e.clock))
 }
 
 // stall stops the bot's process for a time. While it is stopped, stall sets the offset of its
@@ -176,9 +162,7 @@ func (e *evening) set(off time.Duration) {
 func (e *evening) stall(length, off time.Duration) {
 	e.Helper()
 	signal := func(s syscall.Signal) {
-		if err := e.bot.Process.Signal(s); err != nil {
-			e.Fatal(err)
-		}
+		must(e, e.bot.Process.Signal(s))
 	}
 	signal(syscall.SIGSTOP)
 	<-time.After(length / 2)
@@ -231,24 +215,16 @@ type outcomes struct {
 func (e *evening) outcomes() (all []outcomes) {
 	e.Helper()
 	db, err := sql.Open("sqlite", e.database())
-	if err != nil {
-		e.Fatal(err)
-	}
+	must(e, err)
 	defer db.Close()
 	rows, err := db.Query(`SELECT login, outcome_result, outcome_reason, count(*) FROM journal GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`)
-	if err != nil {
-		e.Fatal(err)
-	}
+	must(e, err)
 	for rows.Next() {
 		var o outcomes
-		if err := rows.Scan(&o.login, &o.result, &o.reason, &o.count); err != nil {
-			e.Fatal(err)
-		}
+		must(e, rows.Scan(&o.login, &o.result, &o.reason, &o.count))
 		all = append(all, o)
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		e.Fatal(err)
-	}
+	must(e, errors.Join(rows.Err(), rows.Close()))
 	return all
 }
 
@@ -272,9 +248,7 @@ func TestStalls(t *testing.T) {
 	binary := buildStepped(t)
 	for _, length := range strings.Split(*stalls, ",") {
 		stall, err := time.ParseDuration(length)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, off := range []time.Duration{0, -2 * time.Hour} {
 			t.Run(fmt.Sprintf("%s, clock %s off", length, off), func(t *testing.T) {
 				t.Parallel()

@@ -14,9 +14,7 @@ import (
 func TestCommands_Documented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/commands.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var rows, commands []string
 	for _, row := range regexp.MustCompile("(?m)^\\| `chatguard ([a-z]+)").FindAllSubmatch(page, -1) {
 		rows = append(rows, string(row[1]))

@@ -33,9 +33,7 @@ type dashboard struct {
 func openDashboard(t *testing.T, width, height int64, adjust ...func(*config.Config)) *dashboard {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	for _, f := range adjust {
 		f(&c)
@@ -47,13 +45,9 @@ func openDashboard(t *testing.T, width, height int64, adjust ...func(*config.Con
 func startDashboard(t *testing.T, server *faketwitch.Server, c config.Config, width, height int64) *dashboard {
 	t.Helper()
 	a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var printed strings.Builder
-	if err := printLink(t.Context(), a, &printed); err != nil {
-		t.Fatal(err)
-	}
+	must(t, printLink(t.Context(), a, &printed))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()

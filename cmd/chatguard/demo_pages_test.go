@@ -139,9 +139,7 @@ func (d *dashboard) signInViewer(login string) {
 func openDemo(t *testing.T) *dashboard {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{Channels: demo.Channels, ClientSecret: demoSecret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := simulatedConfig(server, t.TempDir(), "127.0.0.1:0")
 	demo.SetChannels(&c)
 	c.Web.ViewerPage, c.Twitch.ClientSecret = true, demoSecret
@@ -228,9 +226,7 @@ func documentName(state string, s size, scheme string) string {
 
 func (d *dashboard) save(path string, picture []byte) {
 	d.Helper()
-	if err := os.WriteFile(path, picture, 0o644); err != nil {
-		d.Fatal(err)
-	}
+	must(d, os.WriteFile(path, picture, 0o644))
 }
 
 // resize changes the window, and waits until the page has drawn itself in its new size.
@@ -285,9 +281,7 @@ func (d *dashboard) closeDialog() {
 func (d *dashboard) lastTimedOut() string {
 	d.Helper()
 	entries, err := d.app.Host.Store.Entries(d.Context(), journal.EntryFilter{ChannelID: d.twitch.UserID(demo.First), N: 5000})
-	if err != nil {
-		d.Fatal(err)
-	}
+	must(d, err)
 	i := slices.IndexFunc(entries, func(e journal.Entry) bool { return e.Penalty.Duration == 10*time.Minute })
 	if i < 0 {
 		d.Fatal("nobody was timed out")

@@ -21,14 +21,10 @@ func TestOwner_AnotherUserIsNamed(t *testing.T) {
 	s.makeReadable()
 	s.start()
 	if os.Getuid() != 0 { // without root, make the lock unreadable instead
-		if err := os.Chmod(s.database()+".lock", 0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(s.database()+".lock", 0))
 	}
 	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	inUse := fmt.Sprintf("database %s is in use by process %d of the user %s", s.database(), s.bot.Process.Pid, me.Username)
 	fix := fmt.Sprintf("run this as %s, or set another database", me.Username)
 	other := s.withEnv(asNobody + "=1")
@@ -57,29 +53,21 @@ func TestOwner_Hidden(t *testing.T) {
 	s := newScene(t, threeMessages)
 	s.makeReadable()
 	folder := filepath.Join(filepath.Dir(s.configuration), "private")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(folder, 0o700))
 	database := filepath.Join(folder, "chatguard.db")
 	s.env = append(s.env, "CHATGUARD_DATABASE="+database)
 	s.start()
 	if os.Getuid() != 0 { // without root, make the folder unreadable instead
-		if err := os.Chmod(folder, 0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(folder, 0))
 	}
 	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	who := me.Username
 	if who != "root" {
 		who += " or root"
 	}
 	dashboard, err := url.Parse(s.bot.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other := s.withEnv(asNobody+"=1", "CHATGUARD_WEB_LISTEN="+dashboard.Host)
 	hidden := fmt.Sprintf("this user may not see who uses the database %s", database)
 	if line, want := other.forTest(t).checkRefused("status"), "chatguard can't be asked: "+hidden+": run this as "+who; line != want {
@@ -94,9 +82,7 @@ func TestOwner_Hidden(t *testing.T) {
 			t.Errorf("the doctor ends with %d, and says\n%s\nwant %s", code, out, want)
 		}
 	}
-	if err := os.Chmod(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(folder, 0o700))
 	s.stop()
 }
 
@@ -105,15 +91,11 @@ func TestOwner_Hidden(t *testing.T) {
 func TestDoctor_SocketUnitHoldsPort(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer taken.Close()
 	folder, address := t.TempDir(), taken.Addr().String()
 	script := fmt.Sprintf("#!/bin/sh\nprintf 'ActiveState=active\\nListen=%s (Stream)\\n'\n", address)
-	if err := os.WriteFile(filepath.Join(folder, "systemctl"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "systemctl"), []byte(script), 0o700))
 	s := newScene(t, threeMessages).withEnv("CHATGUARD_WEB_LISTEN="+address, "PATH="+folder+":"+os.Getenv("PATH"))
 	out, _, _ := s.runWithInput("", "doctor")
 	if want := "ok       dashboard      systemd listens at " + address + ", by chatguard.socket, and passes that to chatguard's service\n"; !strings.Contains(out, want) {

@@ -32,9 +32,7 @@ func TestDoctor_WhileChatguardRuns(t *testing.T) {
 	s.start()
 	s.exhaustLimit("anna")
 	dashboard, err := url.Parse(s.bot.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other := s.withEnv("CHATGUARD_WEB_LISTEN="+dashboard.Host, "CHATGUARD_TWITCH_TOKEN=another", "CHATGUARD_TWITCH_TOKN=another")
 	out := other.run("doctor")
 	for _, want := range []string{
@@ -64,9 +62,7 @@ func TestDoctor_AnotherProgramAtAddress(t *testing.T) {
 	s := newScene(t, threeMessages)
 	s.start()
 	taken, err := url.Parse(s.twitch.HelixURL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, complaint := s.withEnv("CHATGUARD_WEB_LISTEN="+taken.Host).checkExit(exitFailed, "doctor")
 	if want := "problem  dashboard      " + taken.Host + " is in use by another program\n"; !strings.Contains(out, want) {
 		t.Errorf("the doctor doesn't write\n%sbut\n%s", want, out)
@@ -85,15 +81,11 @@ func TestDoctor_Stopped(t *testing.T) {
 	c := s.chatguard("doctor")
 	var complaint bytes.Buffer
 	c.Stderr = &complaint
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Start())
 	waittest.Until(t, func() bool {
 		return slices.ContainsFunc(s.twitch.Requests(), func(r faketwitch.Request) bool { return r.Path == "/oauth2/validate" })
 	})
-	if err := c.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Process.Signal(os.Interrupt))
 	if err := c.Wait(); c.ProcessState.ExitCode() != exitFailed || complaint.String() != "chatguard: stopped: not everything was checked\n" {
 		t.Errorf("%v: %s", err, &complaint)
 	}

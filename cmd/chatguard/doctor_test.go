@@ -38,9 +38,7 @@ func newPatient(t *testing.T, o faketwitch.Options) *patient {
 	t.Helper()
 	o.InMemory, o.Channels = true, []string{demoChannel, "teatime"}
 	server, err := faketwitch.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { server.Close() })
 	p := &patient{T: t, server: server, config: demoConfig(server, t.TempDir(), "127.0.0.1:0"), now: time.Now}
 	p.config.Path, p.config.Twitch.Channels = "chatguard.toml", []string{demoChannel, "teatime"}
@@ -87,35 +85,27 @@ func (p *patient) folder() string { return filepath.Dir(p.config.Database) }
 func (p *patient) listen() string {
 	p.Helper()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	p.Cleanup(func() { taken.Close() })
 	return taken.Addr().String()
 }
 
 func (p *patient) write(name, contents string, mode os.FileMode) {
 	p.Helper()
-	if err := os.WriteFile(filepath.Join(p.folder(), name), []byte(contents), mode); err != nil {
-		p.Fatal(err)
-	}
+	must(p, os.WriteFile(filepath.Join(p.folder(), name), []byte(contents), mode))
 }
 
 // runOnce runs chatguard and ends it, so that its database and its token file exist.
 func (p *patient) runOnce() {
 	p.Helper()
 	a, err := app.Open(p.Context(), app.Options{Config: p.config, Log: slog.New(slog.DiscardHandler), Dial: p.server.Dial, Listener: apptest.NewListener()})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	ctx, stop := context.WithCancel(p.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
 	err = p.server.WaitJoined(ctx, 1)
 	stop()
-	if err := errors.Join(err, <-ended); err != nil {
-		p.Fatal(err)
-	}
+	must(p, errors.Join(err, <-ended))
 	a.Close()
 }
 
@@ -217,9 +207,7 @@ problem  database       database FOLDER/chatguard.db: it is damaged, or not a da
 		"a damaged page": {func(p *patient) {
 			p.runOnce()
 			contents, err := os.ReadFile(p.config.Database)
-			if err != nil {
-				p.Fatal(err)
-			}
+			must(p, err)
 			p.write("chatguard.db", string(contents[:3*4096])+strings.Repeat("spoilt ", 4096/7)+string(contents[3*4096+4096/7*7:]), 0o600)
 		}, `
 problem  database       database FOLDER/chatguard.db: it is damaged, or not a database…
@@ -238,9 +226,7 @@ problem  database       database FOLDER/chatguard.db was written by a newer chat
                         update chatguard, or set another database`},
 		"a folder as a database": {func(p *patient) {
 			p.config.Database = filepath.Join(p.folder(), "folder.db")
-			if err := os.Mkdir(p.config.Database, 0o700); err != nil {
-				p.Fatal(err)
-			}
+			must(p, os.Mkdir(p.config.Database, 0o700))
 		}, `
 problem  database       FOLDER/folder.db is not a file
                         set another database`},
@@ -288,18 +274,14 @@ problem  clock          this machine's clock is …s behind Twitch's
                         set this machine's clock from the network (NTP)`},
 		"a database for everybody": {func(p *patient) {
 			p.runOnce()
-			if err := os.Chmod(p.config.Database, 0o666); err != nil {
-				p.Fatal(err)
-			}
+			must(p, os.Chmod(p.config.Database, 0o666))
 		}, `
 problem  database       database FOLDER/chatguard.db can be read and changed by other users of this machine
                         chmod 600 FOLDER/chatguard.db
 ok       database       FOLDER/chatguard.db, not in use`},
 		"a token for everybody": {func(p *patient) {
 			p.runOnce()
-			if err := os.Chmod(p.config.TokenFile(), 0o644); err != nil {
-				p.Fatal(err)
-			}
+			must(p, os.Chmod(p.config.TokenFile(), 0o644))
 		}, `
 problem  token file     token file TOKENFILE can be read by other users of this machine
                         chmod 600 TOKENFILE

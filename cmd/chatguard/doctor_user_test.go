@@ -34,9 +34,7 @@ func (s *scene) makeReadable() {
 	s.Helper()
 	folder := filepath.Dir(s.configuration)
 	for name, mode := range map[string]os.FileMode{filepath.Dir(folder): 0o755, folder: 0o755, s.configuration: 0o644} {
-		if err := os.Chmod(name, mode); err != nil {
-			s.Fatal(err)
-		}
+		must(s, os.Chmod(name, mode))
 	}
 }
 
@@ -47,9 +45,7 @@ func TestDoctor_TriesFolder(t *testing.T) {
 	s := newScene(t, threeMessages)
 	s.makeReadable()
 	folder := filepath.Dir(s.configuration)
-	if err := os.Chmod(folder, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(folder, 0o555))
 	t.Cleanup(func() { os.Chmod(folder, 0o755) })
 	out, _, code := s.withEnv(asNobody+"=1").runWithInput("", "doctor")
 	want := fmt.Sprintf("problem  database       %s can't be created: its folder %s can't be written (permission denied)\n"+
@@ -57,9 +53,7 @@ func TestDoctor_TriesFolder(t *testing.T) {
 	if code != exitFailed || !strings.Contains(out, want) {
 		t.Errorf("the doctor ends with %d, and says\n%s\nwant\n%s", code, out, want)
 	}
-	if err := os.Chmod(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(folder, 0o755))
 	if out, _, _ := s.runWithInput("", "doctor"); !strings.Contains(out, "note     database       "+s.database()+" doesn't exist yet: `chatguard run` creates it\n") {
 		t.Errorf("in a folder that takes files the doctor says\n%s", out)
 	}
@@ -79,9 +73,7 @@ func TestRun_RefuseRoot(t *testing.T) {
 			t.Errorf("in root's own folder: %v", err)
 		}
 		owner = strconv.Itoa(nobodysID)
-		if err := os.Chown(folder, nobodysID, nobodysID); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chown(folder, nobodysID, nobodysID))
 	}
 	if known, err := user.LookupId(owner); err == nil {
 		owner = known.Username
@@ -98,9 +90,7 @@ func TestRun_RefuseRoot(t *testing.T) {
 	if err := refuseRoot(without, true); err != nil {
 		t.Errorf("without a database: %v", err)
 	}
-	if err := os.WriteFile(cfg.Database, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(cfg.Database, nil, 0o600))
 	if err := refuseRoot(cfg, true); err != nil {
 		t.Errorf("a database that exists: %v", err)
 	}
@@ -116,9 +106,7 @@ func TestRun_ByRoot(t *testing.T) {
 		s.stop()
 		return
 	}
-	if err := os.Chown(folder, nobodysID, nobodysID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chown(folder, nobodysID, nobodysID))
 	if line := s.checkRefused("run"); !strings.HasPrefix(line, "root would create the database "+s.database()) {
 		t.Errorf("run says %s", line)
 	}

@@ -32,9 +32,7 @@ type firstEvening struct {
 func beginEvening(t *testing.T, width, height int64) *firstEvening {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server.SetDeviceTimes(30*time.Minute, time.Second)
 	e := &firstEvening{twitch: server, folder: t.TempDir()}
 	s := newDemoSetup(server, filepath.Join(e.folder, defaultConfig), "127.0.0.1:0", io.Discard)
@@ -104,9 +102,7 @@ func (e *firstEvening) look(name string) {
 	e.Helper()
 	e.Accessible()
 	if *screenshots != "" {
-		if err := os.WriteFile(filepath.Join(*screenshots, "start-"+name+".png"), e.Picture(), 0o644); err != nil {
-			e.Fatal(err)
-		}
+		must(e, os.WriteFile(filepath.Join(*screenshots, "start-"+name+".png"), e.Picture(), 0o644))
 	}
 }
 

@@ -18,17 +18,11 @@ func TestGitignore_WrittenFiles(t *testing.T) {
 	server, configuration := startTwitch(t, "")
 	folder := filepath.Dir(configuration)
 	rules, err := os.ReadFile("../../.gitignore")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	write := func(name string, contents []byte) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), contents, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700))
+		must(t, os.WriteFile(filepath.Join(folder, name), contents, 0o600))
 	}
 	command := func(in string, args ...string) {
 		t.Helper()
@@ -98,9 +92,7 @@ func listFiles(t testing.TB, folder string) (names []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return names
 }
 

@@ -20,16 +20,12 @@ var heading = regexp.MustCompile(`(?m)^==== (\S+ v\S+)(?: \(([a-z,]+)\))?$`)
 // the same versions.
 func TestLicenses_Modules(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	built := slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool { return line == "" })
 	slices.Sort(built)
 	built = slices.Compact(built)
 	file, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var printed []string
 	for _, m := range heading.FindAllStringSubmatch(moduleLicenses, -1) {
 		if !strings.Contains(string(file), m[1]) { // go list needs a download for other systems
@@ -49,9 +45,7 @@ func TestLicenses_Modules(t *testing.T) {
 // dashboard has one.
 func TestLicenses_Text(t *testing.T) {
 	var out strings.Builder
-	if err := printLicenses(&out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, printLicenses(&out))
 	sections := strings.Split(out.String(), "==== ")[1:]
 	for _, section := range sections {
 		title, text, _ := strings.Cut(section, "\n")
@@ -65,9 +59,7 @@ func TestLicenses_Text(t *testing.T) {
 		}
 	}
 	vendored, err := os.ReadDir("../../web/static/vendor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, file := range vendored {
 		if name := strings.TrimPrefix(file.Name(), "LICENSE-"); name != file.Name() && !strings.Contains(out.String(), "==== "+name+", in the dashboard") {
 			t.Errorf("%s isn't printed", file.Name())

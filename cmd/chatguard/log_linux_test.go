@@ -19,20 +19,14 @@ import (
 func (s *scene) runLogged(stream func(device, inode uint64) string) string {
 	s.Helper()
 	file, err := os.Create(filepath.Join(s.TempDir(), "log"))
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	defer file.Close()
 	info, err := file.Stat()
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	stat := info.Sys().(*syscall.Stat_t)
 	c := s.withEnv("JOURNAL_STREAM=" + stream(stat.Dev, stat.Ino)).runCommand()
 	c.Stderr = file
-	if err := c.Start(); err != nil {
-		s.Fatal(err)
-	}
+	must(s, c.Start())
 	defer c.Process.Kill()
 	bot := &process{Cmd: c, logs: file.Name()}
 	waittest.Until(s, func() bool { return strings.Contains(bot.log(), "twitch chat connected") })

@@ -42,9 +42,7 @@ func (s *scene) startPiped() *output {
 	out := new(output)
 	s.bot = &process{Cmd: s.runCommand(), logs: os.DevNull}
 	s.bot.Stdout, s.bot.Stderr = out, out
-	if err := s.bot.Start(); err != nil {
-		s.Fatal(err)
-	}
+	must(s, s.bot.Start())
 	s.Cleanup(func() { s.bot.Process.Kill() })
 	waittest.Until(s.T, func() bool {
 		_, after, ok := strings.Cut(out.String(), "Dashboard: ")
@@ -61,9 +59,7 @@ func (s *scene) startPiped() *output {
 func startEcho(t *testing.T) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {

@@ -20,6 +20,14 @@ import (
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
+// must fails the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // asCommand is the environment variable that makes the test binary behave as chatguard.
 const asCommand = "TEST_AS_CHATGUARD"
 
@@ -90,20 +98,14 @@ func startBinary(t testing.TB, path, configuration string, env ...string) *proce
 func startCommand(t testing.TB, command *exec.Cmd, env ...string) *process {
 	t.Helper()
 	logs, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer logs.Close()
 	p := &process{Cmd: command, logs: logs.Name()}
 	p.Env = append(append(p.Environ(), asCommand+"=1"), env...)
 	p.Stderr = logs
 	out, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, p.Start())
 	t.Cleanup(func() {
 		p.Process.Kill()
 		if t.Failed() {
@@ -133,9 +135,7 @@ func (p *process) Wait() error {
 // stop ends the process with SIGTERM and checks that it ends without an error.
 func (p *process) stop(t testing.TB) {
 	t.Helper()
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Process.Signal(syscall.SIGTERM))
 	if err := p.Wait(); err != nil {
 		t.Fatalf("after SIGTERM, chatguard ended with %v\n%s", err, p.log())
 	}
@@ -145,9 +145,7 @@ func (p *process) stop(t testing.TB) {
 func (p *process) residentMemory(t testing.TB) (mib float64) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, line, _ := strings.Cut(string(status), "VmRSS:")
 	var kib float64
 	if _, err := fmt.Sscan(line, &kib); err != nil {
@@ -168,9 +166,7 @@ func (p *process) log() string {
 func startTwitch(t testing.TB, more string) (server *faketwitch.Server, configuration string) {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{"gardenhour"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
@@ -188,9 +184,7 @@ auth_url = %q
 [web]
 listen = "127.0.0.1:0"
 %s`, server.IRCAddress(), server.HelixURL(), server.AuthURL(), more)
-	if err := os.WriteFile(configuration, []byte(contents), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(configuration, []byte(contents), 0o600))
 	return server, configuration
 }
 
@@ -208,9 +202,7 @@ func awaitJoined(t testing.TB, server *faketwitch.Server, channels int) {
 func say(t testing.TB, server *faketwitch.Server, login, badges, text string) (messageID string) {
 	t.Helper()
 	id, err := server.Say(faketwitch.Line{Channel: "gardenhour", Login: login, Badges: badges, Text: text})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return id
 }
 
@@ -270,9 +262,7 @@ func TestRun_ServesDashboard(t *testing.T) {
 	_, configuration := startTwitch(t, "")
 	p := start(t, configuration)
 	response, err := http.Get(p.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer response.Body.Close()
 	page, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(page), "chatguard") {

@@ -16,14 +16,10 @@ import (
 func (s *scene) move() *scene {
 	s.Helper()
 	contents, err := os.ReadFile(s.configuration)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	other := s.forTest(s.T)
 	other.configuration = filepath.Join(s.TempDir(), "chatguard.toml")
-	if err := os.WriteFile(other.configuration, contents, 0o600); err != nil {
-		s.Fatal(err)
-	}
+	must(s, os.WriteFile(other.configuration, contents, 0o600))
 	return other
 }
 
@@ -51,9 +47,7 @@ func TestCopies_WhileChatguardRuns(t *testing.T) {
 	for name, put := range map[string]func(there *scene){
 		"export": func(there *scene) { there.run("import", lines) },
 		"backup": func(there *scene) {
-			if err := os.Rename(copied, there.database()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Rename(copied, there.database()))
 		},
 	} {
 		there := s.move()

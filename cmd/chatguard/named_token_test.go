@@ -29,20 +29,14 @@ func runBeside(t *testing.T, configuration string, args ...string) string {
 func sendRequest(t *testing.T, method, address, body, header, value string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequest(method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(header, value)
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return answer, string(text)
 }
 
@@ -71,9 +65,7 @@ func TestTokenRevoke_EndsSessions(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	feed, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(api, "http")+"live", &websocket.DialOptions{HTTPHeader: http.Header{"Cookie": {cookie}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer feed.CloseNow()
 	feed.SetReadLimit(-1)
 

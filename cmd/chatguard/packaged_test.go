@@ -18,9 +18,7 @@ import (
 // TestPackagedFiles_FindConfig checks which configuration counts without --config.
 func TestPackagedFiles_FindConfig(t *testing.T) {
 	installed := filepath.Join(t.TempDir(), "chatguard.toml")
-	if err := os.WriteFile(installed, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(installed, nil, 0o600))
 	t.Chdir(t.TempDir())
 	named := ""
 	env := func(name string) string {
@@ -38,9 +36,7 @@ func TestPackagedFiles_FindConfig(t *testing.T) {
 	check("without a package", packagedFiles{}, "chatguard.toml")
 	check("without its file", packagedFiles{config: installed + ".not"}, "chatguard.toml")
 	check("with the package", packagedFiles{config: installed}, installed)
-	if err := os.WriteFile("chatguard.toml", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile("chatguard.toml", nil, 0o600))
 	check("with a file here", packagedFiles{config: installed}, "chatguard.toml")
 	named = "other.toml"
 	check("with the variable", packagedFiles{config: installed}, "other.toml")
@@ -50,9 +46,7 @@ func TestPackagedFiles_FindConfig(t *testing.T) {
 // don't work with an existing one.
 func TestPackagedFiles_OfCommands(t *testing.T) {
 	installed := filepath.Join(t.TempDir(), "chatguard.toml")
-	if err := os.WriteFile(installed, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(installed, nil, 0o600))
 	t.Chdir(t.TempDir())
 	var check func(commands []*cobra.Command)
 	seen := 0
@@ -85,9 +79,7 @@ func TestDoctor_EnvironmentFile(t *testing.T) {
 	files := packagedFiles{filepath.Join(folder, "chatguard.toml"), filepath.Join(folder, "environment")}
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	write(files.config, "[check]\nchannels = [\"lobby\"]\n[web]\nlisten = \"0.0.0.0:0\"\ninsecure = true\n")
 	examined := func() (string, error) {
@@ -117,9 +109,7 @@ func TestDoctor_EnvironmentFile(t *testing.T) {
 	if strings.Contains(out, "0123456789abcdef") {
 		t.Errorf("the secret is in\n%s", out)
 	}
-	if err := os.Remove(files.environment); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(files.environment))
 	if err := os.Mkdir(files.environment, 0o700); err != nil { // which nobody can read as a file
 		t.Fatal(err)
 	}
@@ -132,9 +122,7 @@ func TestDoctor_EnvironmentFile(t *testing.T) {
 func TestRun_WarnsOfUnknownVariables(t *testing.T) {
 	t.Parallel()
 	cfg, err := config.Parse("chatguard.toml", []byte("[[webhook]]\nname = \"team\"\nformat = \"discord\"\nevents = [\"ban\"]\n"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	warnOfVariables(log, cfg, []string{"CHATGUARD_WEB_TOKEN=a", "CHATGUARD_WEBHOOK_TEAM_URL=b", "CHATGUARD_CONFIG=c", "CHATGUARD_URL=d", "HOME=e"})

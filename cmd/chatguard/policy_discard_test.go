@@ -41,9 +41,7 @@ func (s *scene) storeRaw(number int, policy, changes string) {
 func marshal(t *testing.T, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 

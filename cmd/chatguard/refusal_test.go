@@ -17,17 +17,13 @@ import (
 func (s *scene) contents() []byte {
 	s.Helper()
 	data, err := os.ReadFile(s.database())
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	return data
 }
 
 func (s *scene) write(contents []byte) {
 	s.Helper()
-	if err := os.WriteFile(s.database(), contents, 0o600); err != nil {
-		s.Fatal(err)
-	}
+	must(s, os.WriteFile(s.database(), contents, 0o600))
 }
 
 // overwrite writes over the database's bytes from an offset on.

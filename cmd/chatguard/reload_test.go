@@ -50,18 +50,14 @@ func (s *scene) reload() {
 // signal sends a signal to the bot.
 func (s *scene) signal(sig syscall.Signal) {
 	s.Helper()
-	if err := s.bot.Process.Signal(sig); err != nil {
-		s.Fatal(err)
-	}
+	must(s, s.bot.Process.Signal(sig))
 }
 
 // sayIn sends a message from a user to a channel.
 func (s *scene) sayIn(channel, login string) (messageID string) {
 	s.Helper()
 	id, err := s.twitch.Say(faketwitch.Line{Channel: channel, Login: login, Text: "hello"})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	return id
 }
 
@@ -124,17 +120,13 @@ func TestReload_ChannelsJoinAndLeave(t *testing.T) {
 	s.reload()
 	awaitJoined(t, s.twitch, 2)
 	s.sayIn("teatime", "anna")
-	if err := <-said; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-said)
 
 	go talk("late")
 	s.configure(`channels = ["gardenhour", "teatime"]`, `channels = ["gardenhour"]`)
 	s.reload()
 	waittest.Until(t, func() bool { return strings.Contains(s.chatLines(), "PART #teatime\n") })
-	if err := <-said; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-said)
 	s.sayIn("teatime", "anna") // the bot has left and does not read it
 	s.exhaustLimit("anna")
 	s.stop()

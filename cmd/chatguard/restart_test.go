@@ -15,16 +15,12 @@ import (
 func (s *scene) configure(from, to string) {
 	s.Helper()
 	contents, err := os.ReadFile(s.configuration)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	changed := strings.Replace(string(contents), from, to, 1)
 	if changed == string(contents) {
 		s.Fatalf("%q isn't in\n%s", from, contents)
 	}
-	if err := os.WriteFile(s.configuration, []byte(changed), 0o600); err != nil {
-		s.Fatal(err)
-	}
+	must(s, os.WriteFile(s.configuration, []byte(changed), 0o600))
 }
 
 // TestRestart_KeepsUsageUnderNewConfig checks that a restart keeps the usage of the day, even if

@@ -43,9 +43,7 @@ func TestRestore_MoveToAnotherMachine(t *testing.T) {
 	s.stop()
 
 	there := s.move()
-	if err := os.Remove(there.configuration); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(there.configuration))
 	there.run("restore", file)
 	for _, name := range []string{there.database(), there.database() + ".token"} {
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
@@ -158,16 +156,10 @@ func TestRestore_Completed(t *testing.T) {
 	s.stop()
 	marker := s.database() + ".restoring"
 	staged, err := os.ReadFile(s.database() + ".chatguard-part")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	target, err := filepath.EvalSymlinks(s.database())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(marker, fmt.Appendf(nil, `{"kept_suffix":".before-restore","files":[{"part":1,"target":%q,"sha256":"%x"}]}`, target, sha256.Sum256(staged)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(marker, fmt.Appendf(nil, `{"kept_suffix":".before-restore","files":[{"part":1,"target":%q,"sha256":"%x"}]}`, target, sha256.Sum256(staged)), 0o600))
 	if r := s.export(); len(r.timeline) != 0 {
 		t.Errorf("there are %d messages", len(r.timeline))
 	}
@@ -185,9 +177,7 @@ func killAtFile(t *testing.T, command *exec.Cmd, file string) (killed bool) {
 	t.Helper()
 	var said bytes.Buffer
 	command.Stderr = &said
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, command.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
 	look := time.NewTicker(100 * time.Microsecond)

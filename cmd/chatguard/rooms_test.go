@@ -22,9 +22,7 @@ func TestRooms_PrintedWithMode(t *testing.T) {
 	said := func() string {
 		t.Helper()
 		a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer a.Close()
 		var out strings.Builder
 		if err := printRooms(a, &out); err != nil {

@@ -84,9 +84,7 @@ func (s *scene) stop() {
 // kill ends the bot with SIGKILL.
 func (s *scene) kill() {
 	s.Helper()
-	if err := s.bot.Process.Kill(); err != nil {
-		s.Fatal(err)
-	}
+	must(s, s.bot.Process.Kill())
 	if err := s.bot.Wait(); err == nil {
 		s.Fatal("chatguard ended by itself")
 	}
@@ -201,9 +199,7 @@ func (s *scene) forgetDeletes() {
 func (s *scene) ask(method, path, body string, fields ...string) (*http.Response, string) {
 	s.Helper()
 	request, err := http.NewRequestWithContext(s.Context(), method, s.bot.address+path, strings.NewReader(body))
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	for _, field := range append([]string{"Authorization: Bearer " + webToken}, fields...) {
 		name, value, _ := strings.Cut(field, ": ")
 		request.Header.Set(name, value)
@@ -219,14 +215,10 @@ func (s *scene) send(request *http.Request) (*http.Response, string) {
 func (s *scene) sendBy(client *http.Client, request *http.Request) (*http.Response, string) {
 	s.Helper()
 	answer, err := client.Do(request)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	return answer, string(text)
 }
 
@@ -239,9 +231,7 @@ func (s *scene) change(edit func(*chatguard.Policy)) (saved bool) {
 	policy := decode[chatguard.Policy](s, text)
 	edit(&policy)
 	body, err := json.Marshal(policy)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	answer, text = s.ask("PUT", path, string(body), "Content-Type: application/json", "If-Match: "+answer.Header.Get("ETag"))
 	if answer.StatusCode != http.StatusOK || !strings.Contains(text, `"saved":`) {
 		s.Fatalf("changing the policy: %s %s", answer.Status, text)
@@ -270,33 +260,25 @@ func alterDatabase(t *testing.T, path, statement string) {
 		_, err = db.ExecContext(t.Context(), statement)
 		err = errors.Join(err, db.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // lock takes the database's write lock, as another program could, until release is called.
 func (s *scene) lock() (release func()) {
 	s.Helper()
 	db, err := sql.Open("sqlite", fmt.Sprintf("file:%s?_pragma=busy_timeout(5000)", s.database()))
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	s.Cleanup(func() { db.Close() })
 	other, err := db.Conn(s.Context())
 	if err == nil {
 		_, err = other.ExecContext(s.Context(), "BEGIN IMMEDIATE")
 	}
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	return func() {
 		s.Helper()
 		if _, err := other.ExecContext(context.Background(), "ROLLBACK"); err != nil {
 			s.Fatal(err)
 		}
-		if err := errors.Join(other.Close(), db.Close()); err != nil {
-			s.Fatal(err)
-		}
+		must(s, errors.Join(other.Close(), db.Close()))
 	}
 }

@@ -48,9 +48,7 @@ func checkSender(t *testing.T, m *systemdtest.Manager, pid int) {
 func fetchPage(t *testing.T, address string) {
 	t.Helper()
 	answer, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer answer.Body.Close()
 	if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK {
 		t.Errorf("%s answers %s, %v", address, answer.Status, err)
@@ -69,9 +67,7 @@ func TestService_Notifies(t *testing.T) {
 	m.Await("STATUS=observing in 1 channel")
 	m.Await("WATCHDOG=1")
 
-	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Process.Signal(syscall.SIGHUP))
 	awaitReload(t, m)
 	if out, err := commandLine(t, "reload", "--config", configuration).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -132,14 +128,10 @@ const (
 func TestService_SocketActivation(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close()
 	file, err := listener.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	address := "http://" + listener.Addr().String() + "/"
 	_, configuration := startTwitch(t, "")
@@ -165,30 +157,22 @@ func socketFile(t *testing.T, network, address string) *os.File {
 	switch network {
 	case "udp":
 		conn, err := net.ListenPacket(network, address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer conn.Close()
 		socket = conn.(*net.UDPConn)
 	case "unix":
 		listener, err := net.Listen(network, address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer listener.Close()
 		socket = listener.(*net.UnixListener)
 	default:
 		listener, err := net.Listen(network, address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer listener.Close()
 		socket = listener.(*net.TCPListener)
 	}
 	file, err := socket.File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { file.Close() })
 	return file
 }
@@ -197,19 +181,13 @@ func socketFile(t *testing.T, network, address string) *os.File {
 func connectionFile(t *testing.T) *os.File {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close()
 	conn, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	file, err := conn.(*net.TCPConn).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { file.Close() })
 	return file
 }
@@ -221,15 +199,11 @@ func TestService_BadSocket(t *testing.T) {
 	open := socketFile(t, "tcp4", "0.0.0.0:0")
 	port := func(f *os.File) int {
 		bound, err := syscall.Getsockname(int(f.Fd()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return bound.(*syscall.SockaddrInet4).Port
 	}(open)
 	text, err := os.Open("service_linux_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer text.Close()
 	loopback := socketFile(t, "tcp4", "127.0.0.1:0")
 	for name, c := range map[string]struct {
@@ -270,9 +244,7 @@ func TestService_BadSocket(t *testing.T) {
 func TestService_SocketUnitHoldsPort(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer taken.Close()
 	address := taken.Addr().String()
 	for state, want := range map[string]string{
@@ -281,9 +253,7 @@ func TestService_SocketUnitHoldsPort(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		script := fmt.Sprintf("#!/bin/sh\nprintf 'ActiveState=%s\\nListen=[::1]:8080 (Stream)\\nListen=%s (Stream)\\n'\n", state, address)
-		if err := os.WriteFile(filepath.Join(folder, "systemctl"), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(folder, "systemctl"), []byte(script), 0o700))
 		_, configuration := startTwitch(t, "")
 		run := commandLine(t, "run", "--config", configuration)
 		run.Env = append(run.Env, "CHATGUARD_WEB_LISTEN="+address, "PATH="+folder+":"+os.Getenv("PATH"))

@@ -17,15 +17,11 @@ import (
 func newTestSetup(t *testing.T) *setup {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { server.Close() })
 	s := newDemoSetup(server, filepath.Join(t.TempDir(), defaultConfig), "127.0.0.1:0", io.Discard)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.listener = listener.(interruptible)
 	t.Cleanup(func() { s.close() })
 	return s
@@ -33,9 +29,7 @@ func newTestSetup(t *testing.T) *setup {
 
 func TestSetup_NeverOverwrites(t *testing.T) {
 	s := newTestSetup(t)
-	if err := os.WriteFile(s.path, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(s.path, []byte("mine"), 0o600))
 	_, err := s.create(t.Context(), web.Answers{Channel: "gardenhour", Timezone: "UTC"})
 	if data, _ := os.ReadFile(s.path); err == nil || string(data) != "mine" {
 		t.Errorf("%v; the file is %s", err, data)
@@ -64,9 +58,7 @@ func TestSetup_WrongAnswers(t *testing.T) {
 func TestSetup_FailedStart(t *testing.T) {
 	s := newTestSetup(t)
 	folder := filepath.Join(filepath.Dir(s.path), "chatguard.db")
-	if err := os.MkdirAll(filepath.Join(folder, "in the way"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(folder, "in the way"), 0o700))
 	answers := web.Answers{Channel: "gardenhour", Timezone: "UTC"}
 	if _, err := s.create(t.Context(), answers); err == nil {
 		t.Fatal("it started")
@@ -74,9 +66,7 @@ func TestSetup_FailedStart(t *testing.T) {
 	if _, err := os.Stat(s.path); err == nil {
 		t.Error("there is a configuration")
 	}
-	if err := os.RemoveAll(folder); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(folder))
 	code, err := s.create(t.Context(), answers)
 	if code == "" || err != nil {
 		t.Fatalf("corrected: %q, %v", code, err)
@@ -137,9 +127,7 @@ func TestBrowser_Opener(t *testing.T) {
 // TestLent_NextServer checks that a connection that comes between two servers waits for the second.
 func TestLent_NextServer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close()
 	first := lend(listener.(interruptible))
 	first.Close()
@@ -147,13 +135,9 @@ func TestLent_NextServer(t *testing.T) {
 		t.Errorf("closed: %v", err)
 	}
 	caller, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer caller.Close()
 	conn, err := lend(listener.(interruptible)).Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	conn.Close()
 }

@@ -33,9 +33,7 @@ func startTwoChannels(t *testing.T) *twoChannels {
 	t.Helper()
 	redis := redistest.Start(t)
 	server, err := faketwitch.Start(faketwitch.Options{Channels: channelNames})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
@@ -46,9 +44,7 @@ func startTwoChannels(t *testing.T) *twoChannels {
 		s := &scene{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml")}
 		text := fmt.Sprintf("[twitch]\nchannels = [%q, %q]\nirc_address = %q\nirc_tls = false\nhelix_url = %q\nauth_url = %q\n[web]\nlisten = \"127.0.0.1:0\"\n%s%s",
 			channelNames[0], channelNames[1], server.IRCAddress(), server.HelixURL(), server.AuthURL(), threeMessages, sharedTable(redis, fmt.Sprint("bot-", i)))
-		if err := os.WriteFile(s.configuration, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(s.configuration, []byte(text), 0o600))
 		c.bots = append(c.bots, startCommand(t, s.runCommand(), "CHATGUARD_TWITCH_TOKEN="+server.Token(), "CHATGUARD_WEB_TOKEN="+webToken))
 	}
 	awaitJoined(t, server, 2*len(channelNames))
@@ -119,21 +115,15 @@ func TestShared_TwoBotsInTwoChannels(t *testing.T) {
 		return
 	}
 	first, second := c.bots[0], c.bots[1]
-	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Process.Signal(syscall.SIGSTOP))
 	waittest.Until(t, func() bool { return second.leads() == len(channelNames) })
 	c.flood("anna", 4, 0)
 	c.checkDeleted()
-	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Process.Signal(syscall.SIGCONT))
 	c.flood("anna", 4, 0)
 	c.checkDeleted()
 	before := first.leads()
-	if err := second.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, second.Process.Kill())
 	waittest.Until(t, func() bool { return first.leads() == before+len(channelNames) })
 	c.flood("anna", 4, 0)
 	c.checkDeleted()
@@ -156,12 +146,8 @@ func startTwoBots(t *testing.T) *twoBots {
 	second := *first
 	second.configuration = filepath.Join(t.TempDir(), "chatguard.toml")
 	text, err := os.ReadFile(first.configuration)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(second.configuration, []byte(strings.Replace(string(text), `"first"`, `"second"`, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(second.configuration, []byte(strings.Replace(string(text), `"first"`, `"second"`, 1)), 0o600))
 	b := &twoBots{
 		T: t, twitch: first.twitch, said: map[string]bool{},
 		first: startCommand(t, first.runCommand()), second: startCommand(t, second.runCommand()),
@@ -174,9 +160,7 @@ func startTwoBots(t *testing.T) *twoBots {
 func (b *twoBots) say() string {
 	b.Helper()
 	id, err := b.twitch.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.said[id] = true
 	return id
 }
@@ -230,14 +214,10 @@ func TestShared_TwoBots(t *testing.T) {
 		leader, standby, name = standby, leader, "second"
 	}
 	b.checkStandby(leader, standby, name)
-	if err := leader.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must(t, leader.Process.Signal(syscall.SIGSTOP))
 	waittest.Until(t, func() bool { return standby.leads() == 1 })
 	b.waitDeleted(b.say())
-	if err := leader.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must(t, leader.Process.Signal(syscall.SIGCONT))
 	b.waitDeleted(b.say())
 	if err := standby.Process.Kill(); err != nil { // it leads now
 		t.Fatal(err)

@@ -49,14 +49,10 @@ func TestShared_ClusterPlacement(t *testing.T) {
 	const room = `"limits":[{"name":"room","per":"channel","algorithm":"token-bucket","burst":9,"refill":"1s"},`
 	for body, want := range map[string]int{inForce: http.StatusOK, strings.Replace(inForce, `"limits":[`, room, 1): http.StatusUnprocessableEntity} {
 		r, err := http.NewRequest("PUT", policy, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + webToken}, "If-Match": {"*"}}
 		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if err != nil || answer.StatusCode != want || want != http.StatusOK && !strings.Contains(strings.ReplaceAll(string(text), `\"`, `"`), fix) {

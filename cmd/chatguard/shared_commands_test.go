@@ -144,9 +144,7 @@ func TestShared_Refused(t *testing.T) {
 		for _, args := range [][]string{{"run"}, {"nodes"}, {"shared", "seed"}, {"shared", "export"}} {
 			if args[0] == "shared" && args[1] == "seed" {
 				// It needs a database before it looks at the store.
-				if err := os.WriteFile(filepath.Join(filepath.Dir(configuration), "chatguard.db"), nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(filepath.Join(filepath.Dir(configuration), "chatguard.db"), nil, 0o600))
 			}
 			r := runShared(t, configuration, c.password, args...)
 			lines := strings.Split(strings.TrimSpace(r.complaint), "\n")
@@ -183,9 +181,7 @@ func TestShared_Shares(t *testing.T) {
 	const lobby = "[[channel.lobby.limit]]\nname = \"slow\"\nalgorithm = \"token-bucket\"\nburst = 2\nrefill = \"1h\"\n"
 	write := func(burst int, table string) {
 		text := strings.Replace(roomsConfig[:strings.Index(roomsConfig, "[[channel.lobby")], "burst = 3", fmt.Sprint("burst = ", burst), 1)
-		if err := os.WriteFile(configuration, []byte(text+lobby+table), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(configuration, []byte(text+lobby+table), 0o600))
 	}
 	const half = "[shared]\nmode = \"shares\"\nshare = 0.5\n"
 	write(5, half)

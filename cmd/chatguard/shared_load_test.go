@@ -49,9 +49,7 @@ func startRooms(t *testing.T, configuration string, tables []string, run func(i 
 	t.Helper()
 	for i, table := range tables {
 		s := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: webToken}
-		if err := os.WriteFile(s.configuration, []byte(configuration+table), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(s.configuration, []byte(configuration+table), 0o600))
 		if run != nil {
 			s.server, s.process = "Bearer "+webToken, run(i, s.configuration)
 		} else {
@@ -66,9 +64,7 @@ func startRooms(t *testing.T, configuration string, tables []string, run func(i 
 func (s *roomServer) client() *checkclient.Client {
 	s.Helper()
 	c, err := checkclient.New(strings.TrimRight(s.address, "/"), strings.TrimPrefix(s.server, "Bearer "), &checkclient.Options{FailClosed: true, Timeout: time.Minute})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s.T, err)
 	s.Cleanup(c.CloseIdleConnections)
 	return c
 }
@@ -223,9 +219,7 @@ type monitor struct {
 func startMonitor(t *testing.T, server *redistest.Server) *monitor {
 	t.Helper()
 	c, err := net.Dial("tcp", server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := &monitor{server: server}
 	var reader sync.WaitGroup
 	t.Cleanup(func() { c.Close(); reader.Wait() })
@@ -252,9 +246,7 @@ func (m *monitor) commands(t *testing.T) (list []string) {
 	t.Helper()
 	marker := "marker-" + strconv.FormatInt(time.Now().UnixNano(), 10)
 	c, err := net.Dial("tcp", m.server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	if _, err := fmt.Fprintf(c, "ECHO %s\r\n", marker); err != nil {
 		t.Fatal(err)

@@ -43,9 +43,7 @@ func startSharedRooms(t *testing.T, server *redistest.Server, timeout time.Durat
 	t.Helper()
 	for i := range 2 {
 		s := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: webToken}
-		if err := os.WriteFile(s.configuration, []byte(roomsConfig+sharedTableWith(server, fmt.Sprint("node-", i), timeout)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(s.configuration, []byte(roomsConfig+sharedTableWith(server, fmt.Sprint("node-", i), timeout)), 0o600))
 		s.start()
 		nodes = append(nodes, s)
 	}
@@ -169,9 +167,7 @@ func TestShared_MemoryFull(t *testing.T) {
 func sendCommand(t *testing.T, server *redistest.Server, command string) {
 	t.Helper()
 	c, err := net.Dial("tcp", server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	if _, err := fmt.Fprintf(c, "%s\r\n", command); err != nil {
 		t.Fatal(err)
@@ -209,9 +205,7 @@ func TestShared_ChangesKnownAtStart(t *testing.T) {
 	startNode := func(name string) *roomServer {
 		s := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: webToken}
 		rooms := strings.Replace(roomsConfig, `["Lobby"]`, `["Lobby", "hall"]`, 1)
-		if err := os.WriteFile(s.configuration, []byte(rooms+sharedTable(server, name)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(s.configuration, []byte(rooms+sharedTable(server, name)), 0o600))
 		s.start()
 		return s
 	}
@@ -259,8 +253,6 @@ func runShared(t *testing.T, configuration, password string, args ...string) (r 
 // writeRooms writes a configuration for rooms with more tables, and returns its path.
 func writeRooms(t *testing.T, path, more string) string {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(roomsConfig+more), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(roomsConfig+more), 0o600))
 	return path
 }

@@ -66,9 +66,7 @@ func TestStatus_OfRunning(t *testing.T) {
 	}
 	for _, mistake := range []string{"[twitch", `burst = 3`} {
 		whole, err := os.ReadFile(s.configuration)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.configure(mistake, "mistake = 3")
 		if _, complaint, code := s.runWithInput("", "status", "--health"); code != 0 {
 			t.Errorf("with a mistake in the configuration: %d: %s", code, complaint)
@@ -77,9 +75,7 @@ func TestStatus_OfRunning(t *testing.T) {
 			t.Errorf("with a mistake in the configuration, the status ends with %d", code)
 		}
 		s.checkMistake()
-		if err := os.WriteFile(s.configuration, whole, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(s.configuration, whole, 0o600))
 	}
 	s.stop()
 	if left, err := os.ReadDir(strings.TrimSuffix(s.database(), "/chatguard.db")); err != nil || slices.ContainsFunc(left, func(e os.DirEntry) bool {
@@ -196,13 +192,9 @@ func TestStatus_OverHTTP(t *testing.T) {
 func TestStatus_DocumentedForm(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(request.Status{Figures: &request.Figures{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page, err := os.ReadFile("../../docs/deploy.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for key := range decode[map[string]any](t, string(text)) {
 		if !strings.Contains(string(page), "| `"+key+"` |") {
 			t.Errorf("docs/deploy.md has no row for %s", key)

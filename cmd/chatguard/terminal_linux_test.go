@@ -26,17 +26,11 @@ import (
 func openTerminal(t *testing.T) (terminal, screen *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { screen.Close() })
-	if err := screen.SetReadDeadline(time.Now().Add(maxWait)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, screen.SetReadDeadline(time.Now().Add(maxWait)))
 	raw, err := screen.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var unlock, number int32
 	for request, value := range map[uintptr]*int32{syscall.TIOCSPTLCK: &unlock, syscall.TIOCGPTN: &number} {
 		if err := raw.Control(func(fd uintptr) { // Fd would end the deadline
@@ -48,9 +42,7 @@ func openTerminal(t *testing.T) (terminal, screen *os.File) {
 		}
 	}
 	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { terminal.Close() })
 	return terminal, screen
 }
@@ -64,9 +56,7 @@ func TestSigninLink_TerminalOnly(t *testing.T) {
 		terminal, screen := openTerminal(t)
 		run := s.runCommand(flags...)
 		run.Stdout = terminal
-		if err := run.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, run.Start())
 		t.Cleanup(func() { run.Process.Kill() })
 		s.bot = &process{Cmd: run}
 		code := ""
@@ -94,9 +84,7 @@ func TestDoctor_Colors(t *testing.T) {
 		t.Setenv("NO_COLOR", noColor)
 		t.Setenv("TERM", "xterm")
 		terminal, screen := openTerminal(t)
-		if err := printFinding(terminal, "clock", doctor.Finding{State: doctor.Problem, Found: "it is late"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, printFinding(terminal, "clock", doctor.Finding{State: doctor.Problem, Found: "it is late"}))
 		line, err := bufio.NewReader(screen).ReadString('\n')
 		if err != nil || !strings.HasPrefix(line, want) {
 			t.Errorf("NO_COLOR=%q: %q, %v, want %q", noColor, line, err, want)
@@ -144,9 +132,7 @@ func TestDoctor_TerminalWidth(t *testing.T) {
 	for columns, want := range map[uint16]int{0: 100, 20: 60, 80: 80, 300: 120} {
 		terminal, screen := openTerminal(t)
 		setWidth(t, terminal, columns)
-		if err := printFinding(terminal, "clock", doctor.Finding{State: doctor.OK, Found: text}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, printFinding(terminal, "clock", doctor.Finding{State: doctor.OK, Found: text}))
 		line, err := bufio.NewReader(screen).ReadString('\n')
 		if n := len(strings.TrimSpace(line)); err != nil || n > want || n <= want-len(" word") {
 			t.Errorf("%d columns: a line of %d, %v, want at most %d", columns, n, err, want)
@@ -157,9 +143,7 @@ func TestDoctor_TerminalWidth(t *testing.T) {
 // TestIsTerminal_NullDevice checks that the null device is no terminal, so that nothing asks it.
 func TestIsTerminal_NullDevice(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer null.Close()
 	if isTerminal(null) {
 		t.Error("the null device is a terminal")
@@ -172,13 +156,9 @@ func passphraseTerminal(t *testing.T, command *exec.Cmd, dialog ...[2]string) (s
 	t.Helper()
 	terminal, screen := openTerminal(t)
 	before, err := term.GetState(int(terminal.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	command.Stdin, command.Stdout, command.Stderr = terminal, terminal, terminal
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, command.Start())
 	t.Cleanup(func() { command.Process.Kill() })
 	for _, d := range dialog {
 		for !strings.HasSuffix(shown, d[0]) {

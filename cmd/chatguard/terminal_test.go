@@ -36,24 +36,18 @@ func TestTerminal_HostileTexts(t *testing.T) {
 	write := func(name, contents string) string {
 		t.Helper()
 		name = filepath.Join(folder, name)
-		if err := os.WriteFile(name, []byte(contents), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(contents), 0o600))
 		return name
 	}
 	quoted := func(text string) string {
 		t.Helper()
 		data, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(data)
 	}
 	write("chatguard.toml", "[twitch]\nchannels = [\"gardenhour\"]\n")
 	policy, err := json.Marshal(config.DefaultPolicy())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const at = `"at":"2026-01-01T00:00:00Z"`
 	changes := write("changes.jsonl", `{"kind":"chatguard-export","format":5,`+at+`}
 {"kind":"revision","channel":"1","number":1,"author":`+quoted("anna"+escapes)+`,`+at+`,"policy":`+string(policy)+`,"changes":[{"key":`+quoted("limit.few"+escapes+"\nnext.burst")+`,"from":null,"to":`+quoted("many"+escapes)+`},{"key":"timezone","from":"UTC","to":"Asia/Tokyo"}]}

@@ -36,9 +36,7 @@ func (s *scene) logIn() (out string) {
 		approved <- err
 	}()
 	out = s.run("login")
-	if err := <-approved; err != nil {
-		s.Fatal(err)
-	}
+	must(s, <-approved)
 	return out
 }
 

@@ -65,9 +65,7 @@ type browser struct {
 func newBrowser(s *scene) browser {
 	s.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	return browser{scene: s, client: &http.Client{Jar: jar, Timeout: maxWait}}
 }
 
@@ -82,9 +80,7 @@ func (b browser) ask(method, path string) string {
 func (b browser) request(method, path string) *http.Request {
 	b.Helper()
 	request, err := http.NewRequestWithContext(b.Context(), method, b.bot.address+path, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	if b.host != "" {
 		request.Host = net.JoinHostPort(b.host, request.URL.Port())
 	}

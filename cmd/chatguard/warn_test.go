@@ -51,9 +51,7 @@ func TestRun_EnforceWithoutToken(t *testing.T) {
 		approved <- err
 	}()
 	s.run("login")
-	if err := <-approved; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-approved)
 	waittest.Until(t, func() bool {
 		if _, err := s.twitch.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
 			t.Fatal(err)

@@ -32,9 +32,7 @@ import (
 func demoTwitch(t *testing.T) *faketwitch.Server {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { server.Close() })
 	return server
 }
@@ -43,9 +41,7 @@ func demoTwitch(t *testing.T) *faketwitch.Server {
 func runApp(t *testing.T, server *faketwitch.Server, c config.Config, log *slog.Logger) (a *app.App, stop func()) {
 	t.Helper()
 	a, err := app.Open(t.Context(), app.Options{Config: c, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
@@ -112,9 +108,7 @@ func getJSON(t *testing.T, a *app.App, path string, into any) {
 	if answer.Code != http.StatusOK {
 		t.Fatalf("%s: %s", path, answer.Body)
 	}
-	if err := json.Unmarshal(answer.Body.Bytes(), into); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(answer.Body.Bytes(), into))
 }
 
 // TestRun_BotNotModerator checks that the channel observes, and that the dashboard says how to make
@@ -178,9 +172,7 @@ func TestRun_EnforcesNothingWithoutToken(t *testing.T) {
 	enforcing.Mode = chatguard.Enforce
 	for i, want := range []chatguard.Mode{chatguard.Observe, chatguard.Enforce} {
 		a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a.Twitch.Enter(demoChannel, "100")
 		if stated, inForce := a.Guard.ChannelPolicy("100").Mode, a.Guard.InForce("100").Mode; stated != want || inForce != chatguard.Observe {
 			t.Errorf("start %d: stated %s, in force %s", i, stated, inForce)
@@ -196,9 +188,7 @@ func saveRevision(t *testing.T, a *app.App, revision journal.Revision) {
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	_, _, err := a.Host.Store.SaveRevision(ended, revision) // does not wait
-	if err := errors.Join(err, a.Host.Store.Run(ended, a.Guard)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, a.Host.Store.Run(ended, a.Guard)))
 }
 
 func TestWatch(t *testing.T) {
@@ -241,9 +231,7 @@ func TestSignin_WhileChatguardRuns(t *testing.T) {
 	defer p.stop(t)
 	_, code, _ := strings.Cut(runBeside(t, configuration, "signin", "--name", "berta"), "#signin=")
 	answer, err := http.Post(p.address+"api/v1/session", "application/json", strings.NewReader(fmt.Sprintf(`{"code":%q}`, code)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer answer.Body.Close()
 	if body, err := io.ReadAll(answer.Body); answer.StatusCode != http.StatusOK || !strings.Contains(string(body), "berta") {
 		t.Errorf("the link signs in as %s, %s, %v", answer.Status, body, err)
@@ -252,9 +240,7 @@ func TestSignin_WhileChatguardRuns(t *testing.T) {
 
 func TestRun_PortInUse(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer taken.Close()
 	address := taken.Addr().String()
 	_, configuration := startTwitch(t, "")
@@ -287,14 +273,10 @@ func TestMemoryPerTable_IsTheGuards(t *testing.T) {
 	c := config.Default()
 	c.Database, c.Web.Listen, c.MemoryPerTable = filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0", 1<<20
 	a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer a.Close()
 	fit, err := c.Policy.Capacity(1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range fit.Users + 1000 {
 		m := chatguard.Message{ChannelID: "1", User: chatguard.User{ID: fmt.Sprint(1_000_000 + i)}, SentAt: time.Unix(1, 0)}
 		if _, err := a.Guard.Check(t.Context(), m); err != nil {
