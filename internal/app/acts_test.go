@@ -49,9 +49,7 @@ func TestActs_ReachTwitch(t *testing.T) {
 			s.Fatal("anna can't write at first")
 		}
 		anna := s.targetOf("anna")
-		if err := s.timeOutAnna(); err != nil {
-			s.Fatal(err)
-		}
+		must(s, s.timeOutAnna())
 		s.advance(time.Second)
 		if s.maySay("anna") {
 			s.Error("anna can write during the timeout")

@@ -36,14 +36,10 @@ func (s *simulation) logInAs(account string) {
 	defer client.CloseIdleConnections()
 	d := &token.DeviceLogin{AuthURL: s.server.AuthURL(), ClientID: s.server.ClientID(), HTTP: client}
 	code, err := d.Begin(s.Context())
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	s.server.ApproveAs(code.UserCode, account)
 	pair, err := d.Wait(s.Context(), code)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	tokens := twitchbot.TokensOf(s.config, slog.New(slog.NewTextHandler(&s.log, nil)))
 	tokens.HTTP = client
 	defer tokens.Close()

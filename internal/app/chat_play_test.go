@@ -267,14 +267,10 @@ func (p *play) logIn() {
 	defer client.CloseIdleConnections()
 	device := token.DeviceLogin{AuthURL: p.config.Twitch.AuthURL, ClientID: p.config.Twitch.ClientID, HTTP: client}
 	code, err := device.Begin(ctx)
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	p.server.Approve(code.UserCode)
 	pair, err := device.Wait(ctx, code)
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	tokens := twitchbot.TokensOf(p.config, nil)
 	tokens.HTTP = client
 	defer tokens.Close()
@@ -324,9 +320,7 @@ func (p *play) compareJournal() {
 	says := map[string]string{}
 	for _, c := range p.bot.Web.Channels() {
 		entries, err := p.bot.Host.Store.Entries(context.Background(), journal.EntryFilter{ChannelID: c.ID, N: 1_000_000})
-		if err != nil {
-			p.Fatal(err)
-		}
+		must(p, err)
 		for _, e := range entries {
 			says[e.MessageID] = strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Outcome.Action, e.Outcome.Result, quote(e.Outcome.Reason)))
 			if e.Outcome.Result == journal.Pending {

@@ -61,9 +61,7 @@ var (
 func readChatScript(t *testing.T, file string) *chatScript {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	head, body, ok := bytes.Cut(data, []byte("\n---\n"))
 	if !ok {
 		t.Fatalf("%s: no line --- between configuration and events", file)

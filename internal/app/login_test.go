@@ -65,9 +65,7 @@ func (s *simulation) login() web.Login { s.Helper(); return s.readLogin(s.ask("G
 
 func (s *simulation) readLogin(w *httptest.ResponseRecorder) (login web.Login) {
 	s.Helper()
-	if err := json.Unmarshal(w.Body.Bytes(), &login); err != nil {
-		s.Fatal(err)
-	}
+	must(s, json.Unmarshal(w.Body.Bytes(), &login))
 	return login
 }
 
@@ -77,9 +75,7 @@ func (s *simulation) setup() (setup struct {
 	Done bool
 }) {
 	s.Helper()
-	if err := json.Unmarshal(s.ask("GET", "/setup", "").Body.Bytes(), &setup); err != nil {
-		s.Fatal(err)
-	}
+	must(s, json.Unmarshal(s.ask("GET", "/setup", "").Body.Bytes(), &setup))
 	return setup
 }
 
@@ -125,9 +121,7 @@ func TestLogin_FromTheDashboard(t *testing.T) {
 func (s *simulation) checkLoginRecorded(account string) {
 	s.Helper()
 	list, err := s.bot.Host.Store.Audits(s.Context(), journal.AuditFilter{N: 10})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	i := slices.IndexFunc(list, func(a journal.Audit) bool { return a.Action == journal.BotConnected })
 	if i < 0 {
 		s.Fatalf("the audit is %+v", list)
@@ -229,9 +223,7 @@ func TestLogin_ClientID(t *testing.T) {
 	}, func(s *simulation) {
 		s.config.Twitch.ClientID = ""
 		s.config.Path = filepath.Join(s.TempDir(), "chatguard.toml")
-		if err := os.WriteFile(s.config.Path, []byte("[twitch]\nchannels = [\"gardenhour\"]\n"), 0o600); err != nil {
-			s.Fatal(err)
-		}
+		must(s, os.WriteFile(s.config.Path, []byte("[twitch]\nchannels = [\"gardenhour\"]\n"), 0o600))
 	})
 }
 
@@ -250,9 +242,7 @@ func TestLogin_OtherClientID(t *testing.T) {
 	}, func(s *simulation) {
 		s.config.Twitch.ClientID = "nobodysapp1"
 		s.config.Path = filepath.Join(s.TempDir(), "chatguard.toml")
-		if err := os.WriteFile(s.config.Path, []byte("[twitch]\nchannels = [\"gardenhour\"]\nclient_id = \"nobodysapp1\"\n"), 0o600); err != nil {
-			s.Fatal(err)
-		}
+		must(s, os.WriteFile(s.config.Path, []byte("[twitch]\nchannels = [\"gardenhour\"]\nclient_id = \"nobodysapp1\"\n"), 0o600))
 	})
 }
 

@@ -18,6 +18,14 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 )
 
+// must fails the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // simulation is a whole chatguard with a fake Twitch, in a bubble of simulated time. An hour there
 // takes a moment, and only the test makes time pass.
 type simulation struct {
@@ -40,9 +48,7 @@ func newSimulation(t testing.TB, c config.Config, o faketwitch.Options) *simulat
 	t.Helper()
 	o.InMemory = true
 	server, err := faketwitch.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { server.Close() })
 	c.FlushInterval = 10 * time.Second // flushing often over simulated hours is slow
 	c.Database = filepath.Join(t.TempDir(), "chatguard.db")
@@ -62,9 +68,7 @@ func (s *simulation) start() {
 		return s.dial(ctx, network, address)
 	}
 	bot, err := app.Open(context.Background(), app.Options{Config: s.config, Log: log, Dial: dial, Listener: apptest.NewListener()})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- bot.Run(ctx) }()

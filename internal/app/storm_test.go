@@ -264,9 +264,7 @@ func (s *storm) checkRecovery() {
 func (s *storm) readJournal() {
 	for _, channel := range stormChannels {
 		entries, err := s.bot.Host.Store.Entries(context.Background(), journal.EntryFilter{ChannelID: s.server.UserID(channel), N: 1_000_000})
-		if err != nil {
-			s.Fatal(err)
-		}
+		must(s, err)
 		s.entries = append(s.entries, entries...)
 	}
 }

@@ -50,12 +50,8 @@ func (s *simulation) signIn(login string) []*http.Cookie {
 	s.server.RegisterRedirect(s.bot.SignInRedirect())
 	begun := s.browse("/signin/twitch", nil)
 	back, err := s.server.Authorize(begun.Header.Get("Location"), login)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	to, err := url.Parse(back)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	return s.browse(to.RequestURI(), begun.Cookies()).Cookies()
 }

@@ -29,9 +29,7 @@ func withWebhook(c config.Config) config.Config {
 func (s *simulation) wantEvents(want ...string) {
 	s.Helper()
 	waiting, dead, err := s.bot.Webhooks.Deliveries(webhook.ConfiguredID("test"))
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	slices.Reverse(dead)
 	got := slices.Concat(dead, waiting)
 	texts := []string{}
@@ -67,33 +65,31 @@ func TestWebhooks_Changes(t *testing.T) {
 		s.advance(time.Minute)
 		s.wantEvents()
 		controls, channel := s.bot.Host.Controls, s.server.UserID("gardenhour")
-		must := func(_ bool, err error) {
+		did := func(_ bool, err error) {
 			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		}
-		must(controls.Pause(t.Context(), channel, "berta"))
-		must(controls.Resume(t.Context(), channel, "twitch:carl"))
+		did(controls.Pause(t.Context(), channel, "berta"))
+		did(controls.Resume(t.Context(), channel, "twitch:carl"))
 		s.wantEvents("pause: #gardenhour: Paused. berta paused", "pause: #gardenhour: Resumed. carl resumed")
 
 		_, _, err := controls.StartRaid(t.Context(), channel, "berta", time.Minute)
-		must(false, err)
+		must(t, err)
 		s.advance(2 * time.Minute)
 		_, _, err = controls.StartRaid(t.Context(), channel, "berta", time.Minute)
-		must(false, err)
-		must(controls.EndRaid(t.Context(), channel, "carl"))
+		must(t, err)
+		did(controls.EndRaid(t.Context(), channel, "carl"))
 		s.wantEvents("raid: Raid mode is on. berta started", "raid: It ended by itself.", "raid: berta started", "raid: carl ended")
 
-		must(controls.SetMode(t.Context(), channel, "berta", chatguard.Observe))
-		must(controls.SetMode(t.Context(), channel, "berta", chatguard.Observe)) // nothing differs
+		did(controls.SetMode(t.Context(), channel, "berta", chatguard.Observe))
+		did(controls.SetMode(t.Context(), channel, "berta", chatguard.Observe)) // nothing differs
 		s.wantEvents("limits: #gardenhour: The limits have changed. berta changed the limits (revision 1). The limits only observe. mode: enforce → observe")
 
 		changed := s.config
 		changed.Policy = changed.Policy.Clone()
 		changed.Policy.Limits[0].Burst = 7
 		_, err = s.bot.Reload(changed)
-		must(false, err)
+		must(t, err)
 		s.wantEvents("limits: The limits have changed. The configuration was loaded again. The limits are enforced. limit.one.burst: 1 → 7")
 
 		if _, err := controls.Ban(t.Context(), s.targetOf("anna"), "links"); err != nil {

@@ -261,9 +261,7 @@ func TestCommands_ModeratorsFirst(t *testing.T) {
 	testWithBot(t, Options{Answer: answer}, func(s *stage) {
 		p := s.guard.ChannelPolicy("1")
 		p.Exempt = nil
-		if err := s.guard.At(time.Now()).SetChannelPolicy("1", p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.guard.At(time.Now()).SetChannelPolicy("1", p))
 		elsewhere := message("elsewhere", "9", chatguard.Moderator)
 		elsewhere.ChannelID, elsewhere.Text = "2", "!chatguard exempt @x 5m"
 		batch := []chatguard.Message{elsewhere}

@@ -48,9 +48,7 @@ func testWithBot(t *testing.T, o Options, play func(*stage), ladder ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		guard, err := chatguard.New(enforcePolicy(ladder...), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s := &stage{T: t, guard: guard, platform: &recorder{}, settings: map[string]string{}}
 		o.Guard, o.Source, o.Moderator, o.Settings = guard, s, s.platform, s
 		o.Report = func(out journal.Outcome) {
@@ -336,9 +334,7 @@ func TestBot_RepeatsCountOnce(t *testing.T) {
 		}
 	}, "delete")
 	guard, err := chatguard.New(config.DefaultPolicy(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := New(Options{Guard: guard})
 	for n := range 3 * maxRepeats {
 		if id := fmt.Sprint(n); b.isRepeat(id) || !b.isRepeat(id) {

@@ -16,6 +16,14 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
+// must fails the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
@@ -154,9 +162,7 @@ func (r *recorder) Ban(ctx context.Context, m chatguard.Message, reason string) 
 func play(t *testing.T, o Options, policy chatguard.Policy, batches ...[]chatguard.Message) ([]journal.Outcome, *Bot) {
 	t.Helper()
 	guard, err := chatguard.New(policy, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var mu sync.Mutex
@@ -169,9 +175,7 @@ func play(t *testing.T, o Options, policy chatguard.Policy, batches ...[]chatgua
 		outcomes = append(outcomes, out)
 	}
 	bot := New(o)
-	if err := bot.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, bot.Run(ctx))
 	slices.SortFunc(outcomes, func(a, b journal.Outcome) int { return int(a.Entry - b.Entry) })
 	return outcomes, bot
 }
@@ -292,14 +296,10 @@ func TestBot_ChannelsAreIndependent(t *testing.T) {
 	}
 	m := stuckModerator{&recorder{block: make(chan struct{})}, "1"}
 	guard, err := chatguard.New(enforcePolicy("delete"), &chatguard.Options{Now: func() time.Time { return monday }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	source := script{batches: [][]chatguard.Message{batch}, end: func() { <-m.block; cancel() }}
-	if err := New(Options{Guard: guard, Moderator: m, Source: source, Grace: time.Nanosecond}).Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, New(Options{Guard: guard, Moderator: m, Source: source, Grace: time.Nanosecond}).Run(ctx))
 }
 
 func TestBot_StopEndsPending(t *testing.T) {
@@ -316,9 +316,7 @@ func TestBot_StopEndsPending(t *testing.T) {
 
 func TestBot_SourceError(t *testing.T) {
 	guard, err := chatguard.New(enforcePolicy("delete"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := errors.New("login refused")
 	if err := New(Options{Guard: guard, Source: script{err: want}}).Run(t.Context()); !errors.Is(err, want) {
 		t.Errorf("error %v", err)

@@ -66,9 +66,7 @@ func BenchmarkDurations(b *testing.B) {
 		for name, read := range map[string]func() time.Time{"unmeasured": func() time.Time { return time.Time{} }, "measured": time.Now} {
 			b.Run(fmt.Sprintf("%d/%s", size, name), func(b *testing.B) {
 				guard, err := chatguard.New(enforcePolicy("delete"), nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				must(b, err)
 				bot, batch := New(Options{Guard: guard}), make([]chatguard.Message, size)
 				at := monday
 				for n := 0; n < b.N; n += size {

@@ -33,9 +33,7 @@ func runBot(t *testing.T, b *Bot) (stop func()) {
 // for messages isn't.
 func TestStuck_Judging(t *testing.T) {
 	guard, err := chatguard.New(enforcePolicy("delete"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	began, release, delivered := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	guard.AddObserver(func(chatguard.Message, chatguard.Verdict) { close(began); <-release })
 	b := New(Options{Guard: guard, Source: script{
@@ -61,9 +59,7 @@ func TestStuck_Judging(t *testing.T) {
 // and that one that never answers a request isn't.
 func TestStuck_Choosing(t *testing.T) {
 	guard, err := chatguard.New(enforcePolicy("delete"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := &recorder{block: make(chan struct{})}
 	m.mu.Lock()
 	b := New(Options{Guard: guard, Moderator: m, Now: func() time.Time { return monday }, Source: script{batches: [][]chatguard.Message{{message("a1", "7"), message("a2", "7")}}}})

@@ -16,9 +16,7 @@ func receivedTexts(t *testing.T, d Delivery, n int) (got []string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, Options{Channels: []string{"room"}, InMemory: true})
 		reader := dial(t, s, append(anonymous, "JOIN #room")...)
-		if err := s.WaitJoined(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.WaitJoined(t.Context(), 1))
 		reader.readUntil("ROOMSTATE")
 		read := make(chan struct{})
 		go func() {
@@ -94,9 +92,7 @@ func TestDelivery_Late(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, Options{Channels: []string{"room"}, InMemory: true})
 		reader := dial(t, s, append(anonymous, "JOIN #room")...)
-		if err := s.WaitJoined(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.WaitJoined(t.Context(), 1))
 		s.SetDelivery(Delivery{Late: 1, LateBy: 3 * time.Second})
 		began := time.Now()
 		if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"}); err != nil {
@@ -133,15 +129,11 @@ func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, Options{Channels: []string{"room"}, InMemory: true})
 		old := dial(t, s, append(anonymous, "JOIN #room")...)
-		if err := s.WaitJoined(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.WaitJoined(t.Context(), 1))
 		old.readUntil("ROOMSTATE")
 		s.Stall()
 		fresh := dial(t, s, append(anonymous, "JOIN #room")...)
-		if err := s.WaitJoined(t.Context(), 2); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.WaitJoined(t.Context(), 2))
 		fmt.Fprint(old.conn, "PING :there\r\n")
 		if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"}); err != nil {
 			t.Fatal(err)
@@ -149,9 +141,7 @@ func TestStall(t *testing.T) {
 		if fresh.readUntil("PRIVMSG") == "" {
 			t.Error("a connection made later is silent, too")
 		}
-		if err := old.conn.SetReadDeadline(time.Now().Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, old.conn.SetReadDeadline(time.Now().Add(time.Hour)))
 		began := time.Now()
 		if old.lines.Scan() || time.Since(began) != time.Hour {
 			t.Errorf("after %v: %q", time.Since(began), old.lines.Text())

@@ -55,9 +55,7 @@ func listen(t *testing.T, s *Server, address string) *listener {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DialContext: s.Dial}}
 	conn, _, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{HTTPClient: client})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.CloseNow() })
 	return &listener{t, conn}
 }
@@ -115,9 +113,7 @@ func TestEventSub_Session(t *testing.T) {
 			t.Fatalf("subscribing: %d", got)
 		}
 		id, err := s.Say(Line{Channel: "gardenhour", Login: "anna", DisplayName: "Anna", Badges: "vip/1", Text: "hello", Source: "7"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		f := l.expect("notification")
 		e := f.Payload.Event
 		if e["message_id"] != id || e["chatter_user_name"] != "Anna" || e["broadcaster_user_id"] != room || e["source_broadcaster_user_id"] != "7" ||
@@ -374,9 +370,7 @@ func TestEventSub_Moderation(t *testing.T) {
 			t.Fatal(got)
 		}
 		id, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.RemoveMessage(id)
 		s.Silence("gardenhour", "anna", time.Minute)
 		s.Silence("gardenhour", "anna", 0)

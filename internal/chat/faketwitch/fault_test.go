@@ -14,9 +14,7 @@ import (
 func fetch(t *testing.T, s *Server, client *http.Client) (status int, body string, err error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", s.HelixURL()+"/users", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Header.Set("Authorization", "Bearer "+s.Token())
 	req.Header.Set("Client-Id", s.ClientID())
 	resp, err := client.Do(req)
@@ -78,9 +76,7 @@ func TestFault_CutAnswer(t *testing.T) {
 	s := start(t, Options{Channels: []string{"room"}})
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	_, whole, err := fetch(t, s, client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.FailNext(Fault{Status: AsAsked, Cut: true}, Fault{Status: 500, Cut: true})
 	status, half, err := fetch(t, s, client)
 	if status != 200 || !errors.Is(err, io.ErrUnexpectedEOF) || half == "" || half == whole || !strings.HasPrefix(whole, half) {

@@ -38,9 +38,7 @@ func (st *stage) send(room, text string) (status int, dropped string) {
 func TestSend(t *testing.T) {
 	st := newStage(t)
 	reader := dial(t, st.Server, append(anonymous, "JOIN #room")...)
-	if err := st.WaitJoined(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.WaitJoined(t.Context(), 1))
 	for text, want := range map[string]int{"": 400, "two\nlines": 400, strings.Repeat("ä", 501): 422, strings.Repeat("ä", 500): 200} {
 		if got, _ := st.send(st.room, text); got != want {
 			t.Errorf("%.20q: %d, want %d", text, got, want)

@@ -14,15 +14,11 @@ func dialSocket(t *testing.T, s *Server, hello ...string) *websocket.Conn {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DialContext: s.Dial, DisableKeepAlives: true}}
 	conn, _, err := websocket.Dial(t.Context(), s.IRCWebSocketURL(), &websocket.DialOptions{HTTPClient: client})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.CloseNow() })
 	conn.SetReadLimit(1 << 20)
 	for _, line := range hello {
-		if err := conn.Write(t.Context(), websocket.MessageText, []byte(line+"\r\n")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conn.Write(t.Context(), websocket.MessageText, []byte(line+"\r\n")))
 	}
 	return conn
 }

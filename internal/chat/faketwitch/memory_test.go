@@ -27,15 +27,11 @@ func TestMemory_HTTP(t *testing.T) {
 		defer client.CloseIdleConnections()
 		for range 2 { // the second over the same connection
 			req, err := http.NewRequestWithContext(t.Context(), "GET", s.HelixURL()+"/users", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			req.Header.Set("Authorization", "Bearer "+s.Token())
 			req.Header.Set("Client-Id", s.ClientID())
 			resp, err := client.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			body, err := io.ReadAll(resp.Body)
 			if err != nil || resp.StatusCode != 200 || !strings.Contains(string(body), s.BotLogin()) {
 				t.Errorf("%d %s, %v", resp.StatusCode, body, err)
@@ -65,9 +61,7 @@ func TestMemory_Chat(t *testing.T) {
 			t.Error("heard nothing")
 		}
 		began := time.Now()
-		if err := c.conn.SetReadDeadline(began.Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.conn.SetReadDeadline(began.Add(time.Hour)))
 		if _, err := c.conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != time.Hour {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
@@ -84,15 +78,11 @@ func TestMemory_Conn(t *testing.T) {
 			stuck <- n
 		}()
 		synctest.Wait() // the write waits for a reader
-		if err := here.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, here.SetWriteDeadline(time.Now().Add(time.Second)))
 		if n := <-stuck; n != inFlight {
 			t.Errorf("wrote %d bytes with nobody reading, want %d", n, inFlight)
 		}
-		if err := here.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, here.Close())
 		if rest, err := io.ReadAll(there); err != nil || len(rest) != inFlight {
 			t.Errorf("read %d bytes after the other end closed, %v", len(rest), err)
 		}

@@ -12,9 +12,7 @@ import (
 func TestRemoval_Announced(t *testing.T) {
 	st := newStage(t)
 	reader, elsewhere := dial(t, st.Server, append(anonymous, "JOIN #room")...), dial(t, st.Server, anonymous...)
-	if err := st.WaitJoined(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.WaitJoined(t.Context(), 1))
 	chat, bans, ann := "/moderation/chat"+st.where+"&message_id=", "/moderation/bans"+st.where, st.UserID("ann")
 	delete := "@login=ann;room-id=;target-msg-id=%s;tmi-sent-ts=1772395200000 :tmi.twitch.tv CLEARMSG #room :hi"
 	timeout := "@ban-duration=60;room-id=" + st.room + ";target-user-id=" + ann + ";tmi-sent-ts=1772395200000 :tmi.twitch.tv CLEARCHAT #room :ann"

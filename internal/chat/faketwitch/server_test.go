@@ -14,14 +14,20 @@ import (
 	"go.uber.org/goleak"
 )
 
+// must fails the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func start(t *testing.T, opts Options) *Server {
 	t.Helper()
 	s, err := Start(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -40,9 +46,7 @@ type chatter struct {
 func dial(t *testing.T, s *Server, hello ...string) *chatter {
 	t.Helper()
 	conn, err := s.Dial(t.Context(), "tcp", s.IRCAddress())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	c := &chatter{t: t, conn: conn, lines: bufio.NewScanner(conn)}
 	for _, line := range hello {
@@ -93,13 +97,9 @@ func TestSay(t *testing.T) {
 	s := start(t, Options{Channels: []string{"room", "den"}, Now: func() time.Time { return now }})
 	tagged := dial(t, s, append(anonymous, "JOIN #room")...)
 	plain := dial(t, s, "NICK justinfan1", "JOIN #room,#den")
-	if err := s.WaitJoined(t.Context(), 3); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.WaitJoined(t.Context(), 3))
 	id, err := s.Say(Line{Channel: "room", Login: "ann", DisplayName: "An; n", Badges: "moderator/1", Text: "hi : there", First: true, Source: "7"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := "@badge-info=;badges=moderator/1;color=#DAA520;display-name=An\\:\\sn;emotes=;first-msg=1;flags=;id=" + id + ";mod=1;returning-chatter=0;room-id=" +
 		s.UserID("room") + ";source-badges=moderator/1;source-id=source-of-" + id + ";source-room-id=7;subscriber=0;tmi-sent-ts=1772395200000;turbo=0;user-id=" +
 		s.UserID("ann") + ";user-type= :ann!ann@ann.tmi.twitch.tv PRIVMSG #room :hi : there"
@@ -132,9 +132,7 @@ func TestSay(t *testing.T) {
 func ask(t *testing.T, s *Server, method, path, body string, change ...func(*http.Request)) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.HelixURL()+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Header.Set("Authorization", "Bearer "+s.Token())
 	req.Header.Set("Client-Id", s.ClientID())
 	for _, f := range change {
@@ -147,9 +145,7 @@ func ask(t *testing.T, s *Server, method, path, body string, change ...func(*htt
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return resp.StatusCode, string(answer)
 }
 

@@ -20,9 +20,7 @@ func BenchmarkEventSubFrame(b *testing.B) {
 		`"channel_points_custom_reward_id":null,"channel_points_animation_id":null,"source_broadcaster_user_login":null,"source_badges":null,`+
 		`"padding":"`+strings.Repeat("x", 500)+`"`)
 	e := &Conn{rooms: map[string]string{"10": "gardenhour"}}
-	if err := e.report.Begin([]string{"gardenhour"}, clock.Clock{}, nil); err != nil {
-		b.Fatal(err)
-	}
+	must(b, e.report.Begin([]string{"gardenhour"}, clock.Clock{}, nil))
 	got := 0
 	d := twitch.NewDelivery(&e.report, twitchtest.MessagesTo(func(messages []chatguard.Message) { got += len(messages) }), e.chatTime())
 	text := []byte(notification("f1", helix.KindChat, "10", event))
@@ -31,9 +29,7 @@ func BenchmarkEventSubFrame(b *testing.B) {
 	for b.Loop() {
 		e.seen = recent.Map[string, struct{}]{}
 		frame, err := readFrame(text)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		e.read(d, arrival{time.Now(), time.Now(), frame})
 		d.Flush()
 	}

@@ -168,9 +168,7 @@ func TestEventSub_Backoff(t *testing.T) {
 		"no address":      func(st *eventStage) { st.events.URL = "::" },
 	} {
 		testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
-			if err := st.stop(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, st.stop())
 			spoil(st)
 			var mu sync.Mutex
 			var delays []time.Duration

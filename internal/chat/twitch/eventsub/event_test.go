@@ -336,9 +336,7 @@ func FuzzEventSubFrame(f *testing.F) {
 			return
 		}
 		e := &Conn{UserID: func() string { return "1" }, rooms: map[string]string{"10": "gardenhour"}}
-		if err := e.report.Begin([]string{"gardenhour"}, clock.Clock{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.report.Begin([]string{"gardenhour"}, clock.Clock{}, nil))
 		out := &checkedSink{t: t}
 		d := twitch.NewDelivery(&e.report, out, e.chatTime())
 		e.read(d, arrival{at, at, frame})

@@ -42,9 +42,7 @@ func testEventStage(t *testing.T, opts faketwitch.Options, test func(t *testing.
 	synctest.Test(t, func(t *testing.T) {
 		opts.InMemory = true
 		srv, err := faketwitch.Start(opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		client := &http.Client{Transport: &http.Transport{DialContext: srv.Dial}}
 		st := &eventStage{Server: srv, t: t}
 		st.events = &Conn{

@@ -26,9 +26,7 @@ func TestEventSub_Removals(t *testing.T) {
 		st.Silence("gardenhour", "berta", 0)
 		st.Clear("gardenhour")
 		bot := helix.Moderator{Helix: st.events.Helix, UserID: st.BotID}
-		if err := bot.Ban(t.Context(), chatguard.Message{ChannelID: garden, User: chatguard.User{ID: "4711"}}, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, bot.Ban(t.Context(), chatguard.Message{ChannelID: garden, User: chatguard.User{ID: "4711"}}, ""))
 		synctest.Wait()
 		want := []chat.Removal{
 			{ChannelID: garden, MessageID: id, UserID: st.UserID("anna"), By: "gardenhour", At: now},

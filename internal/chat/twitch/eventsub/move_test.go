@@ -162,9 +162,7 @@ func TestEventSub_LostDuringReconnect(t *testing.T) {
 		synctest.Wait()
 		st.DropEventSub()
 		synctest.Wait()
-		if err := st.events.SetChannels([]string{"gardenhour", "teatime"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, st.events.SetChannels([]string{"gardenhour", "teatime"}))
 		advance(5 * time.Second)
 		s := st.events.Status()
 		if s.Reconnects != 0 || st.EventSubConnections() != 2 || !s.Channels[0].Joined || !s.Channels[1].Joined || st.EventSubscriptions("") != 4 {

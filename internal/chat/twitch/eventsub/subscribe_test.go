@@ -88,9 +88,7 @@ func TestEventSub_TooManyChannels(t *testing.T) {
 func TestEventSub_SetChannels(t *testing.T) {
 	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime", "den"}}, func(t *testing.T, st *eventStage) {
 		st.takeNotes()
-		if err := st.events.SetChannels([]string{"#Den", "attic"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, st.events.SetChannels([]string{"#Den", "attic"}))
 		st.AddChannel("attic")
 		synctest.Wait()
 		for _, channel := range []string{"gardenhour", "teatime", "den", "attic"} {
@@ -122,9 +120,7 @@ func TestEventSub_CannotLeave(t *testing.T) {
 		})
 		set := func(channels ...string) {
 			t.Helper()
-			if err := st.events.SetChannels(channels); err != nil {
-				t.Fatal(err)
-			}
+			must(t, st.events.SetChannels(channels))
 			advance(time.Second)
 			st.takeNotes()
 		}
@@ -150,9 +146,7 @@ func TestEventSub_CannotLeave(t *testing.T) {
 // keep working. Once it exists, it is read.
 func TestEventSub_UnknownChannel(t *testing.T) {
 	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
-		if err := st.events.SetChannels([]string{"nowhere", "gardenhour"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, st.events.SetChannels([]string{"nowhere", "gardenhour"}))
 		synctest.Wait()
 		s := st.events.Status()
 		if c := s.Channels[0]; c.Joined || c.Problem != noSuchChannel || !strings.Contains(s.Detail, "#nowhere") || !s.Channels[1].Joined {

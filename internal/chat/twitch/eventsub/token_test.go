@@ -68,9 +68,7 @@ func TestEventSub_TokenRefusedForAWhile(t *testing.T) {
 // within a minute.
 func TestEventSub_OtherUser(t *testing.T) {
 	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
-		if err := st.stop(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, st.stop())
 		var who atomic.Value
 		who.Store(st.BotID())
 		st.events.UserID = func() string { return who.Load().(string) }
@@ -173,9 +171,7 @@ func (st *eventStage) logIn(as string) *string {
 // TestEventSub_TokenRenewed checks that a refused token is replaced and reading continues.
 func TestEventSub_TokenRenewed(t *testing.T) {
 	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
-		if err := st.stop(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, st.stop())
 		token := "outdated"
 		st.events.Helix.Token = func(context.Context) (string, error) { return token, nil }
 		st.events.Helix.Refused = func(context.Context, string) error {

@@ -23,9 +23,7 @@ func startInMemory(t *testing.T, opts faketwitch.Options) (*faketwitch.Server, *
 	t.Helper()
 	opts.InMemory = true
 	srv, err := faketwitch.Start(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h := &Client{
 		BaseURL: srv.HelixURL(), ClientID: srv.ClientID, Token: twitchtest.TokenOf(srv.Token()),
 		HTTP: &http.Client{Transport: &http.Transport{DialContext: srv.Dial, MaxIdleConnsPerHost: api.MaxIdleConns}, Timeout: api.Timeout},
@@ -93,9 +91,7 @@ func TestBudget_Steps(t *testing.T) {
 		h.Clock.SleepFunc = func(_ context.Context, d time.Duration) error { return waitError(d) }
 		for n, s := range steps {
 			now = start.Add(s.at)
-			if err := h.noteBudget(t.Context(), api.Answer{Header: s.told}, 1); err != nil {
-				t.Fatal(err)
-			}
+			must(t, h.noteBudget(t.Context(), api.Answer{Header: s.told}, 1))
 			ok, wait := 0, waitError(0)
 			for range s.asked {
 				if err := h.waitForBudget(t.Context(), request{sending: sending{essential: s.essential}}); err == nil {
@@ -159,9 +155,7 @@ func TestLeft_Within(t *testing.T) {
 	} {
 		now := twitchtest.NewSleeps().Now()
 		h := &Client{Clock: clock.Clock{NowFunc: func() time.Time { return now }}}
-		if err := h.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, c.told)}, 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, c.told)}, 1))
 		h.budget.hold(now.Add(c.held))
 		if got := h.Left(c.within); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
@@ -205,9 +199,7 @@ func TestBudget_Burst(t *testing.T) {
 func TestBudget_OrderOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, h := startInMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})
-		if err := h.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, reserve)}, 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, reserve)}, 1))
 		room := Room{srv.UserID("gardenhour"), srv.BotID()}
 		var all sync.WaitGroup
 		leaving, leave := context.WithCancel(t.Context())

@@ -120,9 +120,7 @@ func TestHelix_BudgetEmpty(t *testing.T) {
 	} {
 		// this server adds no budget headers of its own
 		srv, err := faketwitch.Start(faketwitch.Options{HelixBudget: -1, Channels: []string{"room"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer srv.Close()
 		h, sleeps := newHelix(t, srv)
 		ask := func() error { // an essential request, so it waits for nothing else
@@ -228,9 +226,7 @@ func TestHelix_ReusesConnections(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	h, _ := newHelix(t, srv)
 	for range 20 {
-		if err := h.DeleteMessage(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "unknown"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.DeleteMessage(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "unknown"))
 		if _, err := h.Users(t.Context(), "ann"); err != nil {
 			t.Fatal(err)
 		}

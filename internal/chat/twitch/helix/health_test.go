@@ -52,9 +52,7 @@ func TestHelix_Health(t *testing.T) {
 		t.Errorf("after refusals about one channel: %+v", got)
 	}
 	ask(statusFaults(500, 500, 500, 500, 503)...)
-	if err := sleeps.Sleep(t.Context(), failureTime+1); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sleeps.Sleep(t.Context(), failureTime+1))
 	if got := h.Health(); got != (Health{Answered: true}) {
 		t.Errorf("a minute after errors: %+v", got)
 	}

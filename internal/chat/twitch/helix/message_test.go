@@ -121,9 +121,7 @@ func TestSay_TimesOut(t *testing.T) {
 func TestSay_Dropped(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
 	moderator, msg := newModerator(t, srv)
-	if err := moderator.Say(t.Context(), msg.ChannelID, "hello", ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, moderator.Say(t.Context(), msg.ChannelID, "hello", ""))
 	err := moderator.Say(t.Context(), msg.ChannelID, "hello", "")
 	if !errors.Is(err, ErrDropped) || !strings.Contains(err.Error(), "msg_duplicate") || !strings.Contains(err.Error(), "identical") {
 		t.Error(err)

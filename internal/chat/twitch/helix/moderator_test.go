@@ -33,18 +33,14 @@ func TestModerator_TimeoutsDoNotShrink(t *testing.T) {
 	} {
 		srv := twitchtest.Start(t, "room")
 		moderator, msg := newModerator(t, srv)
-		if err := moderator.Timeout(t.Context(), msg, c.first, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, moderator.Timeout(t.Context(), msg, c.first, ""))
 		start := moderator.Helix.now()
 		moderator.Helix.Clock.NowFunc = func() time.Time { return start.Add(c.after) }
 		msg.SentAt = start.Add(c.sent)
 		if c.otherUser {
 			msg.User.ID = "5"
 		}
-		if err := moderator.Timeout(t.Context(), msg, c.second, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, moderator.Timeout(t.Context(), msg, c.second, ""))
 		if got := len(srv.Bans()) == 2; got != c.sent2 {
 			t.Errorf("%s: second timeout sent: %v, want %v", c.name, got, c.sent2)
 		}
@@ -64,13 +60,9 @@ func TestModerator_TimeoutBeginsWhenGiven(t *testing.T) {
 	}
 	msg.SentAt = waited
 	srv.FailNext(statusFaults(503)...)
-	if err := moderator.Timeout(t.Context(), msg, 10*time.Minute, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, moderator.Timeout(t.Context(), msg, 10*time.Minute, ""))
 	msg.SentAt = msg.SentAt.Add(10 * time.Second)
-	if err := moderator.Timeout(t.Context(), msg, 30*time.Second, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, moderator.Timeout(t.Context(), msg, 30*time.Second, ""))
 	if n := len(srv.Bans()); n != 1 {
 		t.Errorf("%d timeouts, want the longer one alone", n)
 	}

@@ -115,9 +115,7 @@ func TestHelix_OtherUsersToken(t *testing.T) {
 // that no other token is requested.
 func TestHelix_MissingScope(t *testing.T) {
 	srv, err := faketwitch.Start(faketwitch.Options{Channels: []string{"room"}, Scopes: []string{"chat:read"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer srv.Close()
 	h, _ := newHelix(t, srv)
 	h.Refused = func(context.Context, string) error {

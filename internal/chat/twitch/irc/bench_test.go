@@ -80,9 +80,7 @@ func BenchmarkLineToDelete(b *testing.B) {
 		twitchtest.Say(b, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: text})
 	}
 	twitchtest.Eventually(b, "all deletes", func() bool { return srv.Deleted() == said/20 })
-	if err := stop(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, stop())
 	close(throttled)
 	<-acting
 
@@ -120,9 +118,7 @@ func BenchmarkFlood(b *testing.B) {
 		b.Errorf("%d lines dropped", s.Dropped)
 	}
 	b.ReportMetric(float64(sent)/b.Elapsed().Seconds(), "lines/s")
-	if err := stop(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, stop())
 	runtime.GC()
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)

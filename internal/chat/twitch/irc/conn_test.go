@@ -173,9 +173,7 @@ func delays(t *testing.T, i *Conn, n int) []time.Duration {
 // connection or accepts and closes it at once.
 func TestIRC_Backoff(t *testing.T) {
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	gone.Close()
 	srv := twitchtest.Start(t, "room")
 	srv.HangUp(1000)
@@ -226,9 +224,7 @@ func TestIRC_HealthyAgain(t *testing.T) {
 			gate.Open <- struct{}{}
 		}
 		waitJoined(t, irc)
-		if err := sleeps.Sleep(context.Background(), c.lasted); err != nil {
-			t.Fatal(err)
-		}
+		must(t, sleeps.Sleep(context.Background(), c.lasted))
 		srv.Disconnect()
 		if d := <-gate.Asked; d < c.least || d > 2*c.least {
 			t.Errorf("after %v of health it waits %v, want %v to %v", c.lasted, d, c.least, 2*c.least)

@@ -176,12 +176,8 @@ func TestJoin_Pacing(t *testing.T) {
 		twitchtest.Say(t, srv, faketwitch.Line{Channel: "room0", Login: "anna", Text: "hello"})
 		srv.SendRaw("PING :are you there")
 		synctest.Wait()
-		if err := irc.SetChannels(logins[:44]); err != nil {
-			t.Fatal(err)
-		}
-		if err := irc.SetChannels(logins[1:44]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, irc.SetChannels(logins[:44]))
+		must(t, irc.SetChannels(logins[1:44]))
 		synctest.Wait()
 		parts := linesWith(srv, "PART")
 		if len(in.All()) != 1 || twitchtest.Received(srv, "PONG :are you there") != 1 || len(parts) != 1 || parts[0].Line != "#room0" {
@@ -199,13 +195,9 @@ func TestJoin_Pacing(t *testing.T) {
 func TestSetChannels(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room", "den", "attic"}, func(t *testing.T, srv *faketwitch.Server) {
 		irc := &Conn{Channels: []string{"nowhere"}}
-		if err := irc.SetChannels([]string{"#Room", "den"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, irc.SetChannels([]string{"#Room", "den"}))
 		in := connect(t, srv, irc)
-		if err := irc.SetChannels([]string{"attic", "room"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, irc.SetChannels([]string{"attic", "room"}))
 		late := "@id=late;user-id=5;room-id=" + srv.UserID("den") + " :anna!anna@a PRIVMSG #den :still on its way"
 		srv.SendRaw(late)
 		waitJoined(t, irc)
@@ -243,9 +235,7 @@ func TestJoin_AfterLeave(t *testing.T) {
 		irc := &Conn{Channels: []string{"room", "den"}}
 		in := connect(t, srv, irc)
 		for n, logins := range [][]string{{"room"}, {"room", "den"}, {"room"}, {"den", "room"}} {
-			if err := irc.SetChannels(logins); err != nil {
-				t.Fatal(err)
-			}
+			must(t, irc.SetChannels(logins))
 			synctest.Wait()
 			twitchtest.Say(t, srv, faketwitch.Line{Channel: "den", Login: "anna", Text: "hello"})
 			synctest.Wait()
@@ -257,9 +247,7 @@ func TestJoin_AfterLeave(t *testing.T) {
 		// The channel is wanted again before the session notices the change, so nothing happens.
 		before := len(srv.Received())
 		for _, logins := range [][]string{{"room"}, {"room", "den"}} {
-			if err := irc.SetChannels(logins); err != nil {
-				t.Fatal(err)
-			}
+			must(t, irc.SetChannels(logins))
 		}
 		waitJoined(t, irc)
 		synctest.Wait()
@@ -355,9 +343,7 @@ func TestJoin_ConcurrentSetChannels(t *testing.T) {
 			})
 		}
 		changing.Wait()
-		if err := irc.SetChannels(logins[2:8]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, irc.SetChannels(logins[2:8]))
 		twitchtest.Pass(5 * time.Minute)
 		s := irc.Status()
 		if len(s.Channels) != 6 || slices.ContainsFunc(s.Channels, func(c twitch.Channel) bool { return !c.Joined }) {

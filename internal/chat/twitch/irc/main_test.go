@@ -17,6 +17,8 @@ var _ chat.Source = (*Conn)(nil)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+var must = twitchtest.Must
+
 // run runs i until the test ends or stop is called. stop returns Run's error.
 func run(t testing.TB, i *Conn, deliver func([]chatguard.Message)) (stop func() error) {
 	t.Helper()

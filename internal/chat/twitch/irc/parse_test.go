@@ -202,18 +202,12 @@ func TestParse_Skips(t *testing.T) {
 // data.
 func TestParse_RealLog(t *testing.T) {
 	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gempir/go-twitch-irc/v4").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file, err := os.Open(filepath.Join(strings.TrimSpace(string(module)), "test_resources", "channel.txt.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	plain, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	users, messages, earlier, last := map[string]bool{}, 0, 0, time.Time{}
 	lines := bufio.NewScanner(plain)
 	for lines.Scan() {
@@ -231,9 +225,7 @@ func TestParse_RealLog(t *testing.T) {
 		}
 		last = m.SentAt
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, lines.Err())
 	if messages != 4933 || len(users) != 1208 || earlier != 681 {
 		t.Errorf("%d messages of %d users, %d of them earlier than the one before; want 4933, 1208, 681", messages, len(users), earlier)
 	}

@@ -122,9 +122,7 @@ func TestParseRemoval(t *testing.T) {
 	// These lines make go-twitch-irc's parser panic, or would mean that a whole chat was cleared.
 	for _, text := range []string{"CLEARCHAT", "CLEARCHAT #room", "@target-user-id=5 CLEARCHAT", "@target-msg-id=m1 CLEARMSG", "CLEARMSG"} {
 		line, err := split(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r, err := parseRemoval(line, ""); !errors.As(err, new(twitch.SkipReason)) {
 			t.Errorf("%s: %+v, %v", text, r, err)
 		}

@@ -58,9 +58,7 @@ func TestIRC_BadLines(t *testing.T) {
 // connection. It covers connections with and without TLS.
 func TestIRC_Silence(t *testing.T) {
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	encrypted, trusting := listenTLS(t)
 	for name, c := range map[string]struct {
 		listener net.Listener
@@ -73,9 +71,7 @@ func TestIRC_Silence(t *testing.T) {
 		}
 		run(t, irc, func([]chatguard.Message) {})
 		conn, err := c.listener.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		fmt.Fprint(conn, ":x 001 y :welcome\r\n")
 		lines, pings := bufio.NewScanner(conn), 0
 		for lines.Scan() {
@@ -100,9 +96,7 @@ func listenTLS(t *testing.T) (net.Listener, *tls.Config) {
 	https := httptest.NewTLSServer(http.NotFoundHandler())
 	defer https.Close()
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: https.TLS.Certificates})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	roots := x509.NewCertPool()
 	roots.AddCert(https.Certificate())
 	return listener, &tls.Config{RootCAs: roots}
@@ -166,15 +160,11 @@ func TestStatus_Concurrent(t *testing.T) {
 func TestIRC_LenientWelcome(t *testing.T) {
 	for _, welcome := range []string{":x 001 y :hi", ":x 376 y :>", ":x GLOBALUSERSTATE", "@room-id=7 :x ROOMSTATE #room"} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		irc := &Conn{Channels: []string{"room"}, Address: listener.Addr().String()}
 		stop := run(t, irc, func([]chatguard.Message) {})
 		conn, err := listener.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		fmt.Fprint(conn, welcome+"\n")
 		twitchtest.Eventually(t, welcome, func() bool { return irc.Status().State == twitch.Connected })
 		if err := stop(); err != nil {
@@ -200,17 +190,13 @@ func TestIRC_ReconnectInOneRead(t *testing.T) {
 // and reported.
 func TestIRC_NoTags(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close()
 	gate := twitchtest.NewGate()
 	irc := &Conn{Channels: []string{"room"}, Address: listener.Addr().String(), Clock: clock.Clock{SleepFunc: gate.Sleep}}
 	run(t, irc, func([]chatguard.Message) {})
 	conn, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	fmt.Fprint(conn, ":x CAP * NAK :twitch.tv/tags twitch.tv/commands\r\n")
 	<-gate.Asked
@@ -228,9 +214,7 @@ func TestIRC_UnknownChannel(t *testing.T) {
 	if c := irc.Status().Channels[0]; c.Joined || !strings.Contains(c.Problem, "does not exist") {
 		t.Errorf("channel %+v", c)
 	}
-	if err := srv.WaitJoined(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	must(t, srv.WaitJoined(t.Context(), 1))
 	twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: "hi"})
 	in.Wait(t, 1)
 }

@@ -261,9 +261,7 @@ func socketPair(f *testing.F) (server, client *websocket.Conn) {
 		<-done
 	}))
 	client, _, err := websocket.Dial(f.Context(), srv.URL, &websocket.DialOptions{HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	server = <-accepted
 	f.Cleanup(func() {
 		client.CloseNow()
@@ -286,15 +284,11 @@ func sendOverSocket(t *testing.T, server *websocket.Conn, over *lineReader, stre
 		sent <- err
 	}()
 	for len(got) < n {
-		if err := over.fill(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, over.fill())
 		for line, ok := over.next(); ok; line, ok = over.next() {
 			got = append(got, line)
 		}
 	}
-	if err := <-sent; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-sent)
 	return got
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 )
 
+var must = twitchtest.Must
+
 // scene is an application at a fake Twitch with the channels garden and tea.
 type scene struct {
 	*testing.T
@@ -31,9 +33,7 @@ const redirect = "https://chat.example.org/signin/twitch/callback"
 func newScene(t *testing.T) *scene {
 	sleeps := twitchtest.NewSleeps()
 	srv, err := faketwitch.Start(faketwitch.Options{Channels: []string{"garden", "tea"}, ClientSecret: "fake0secret", Now: sleeps.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	srv.RegisterRedirect(redirect)
 	srv.SetModerator("garden", "anna", true)
 	client := api.NewClient()
@@ -56,22 +56,16 @@ func authorization() token.Authorization {
 func (s *scene) code(login string, of token.Authorization) string {
 	s.Helper()
 	back, err := s.srv.Authorize(s.Page(of), login)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	u, err := url.Parse(back)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	return u.Query().Get("code")
 }
 
 func (s *scene) meet(login string) *Person {
 	s.Helper()
 	pair, err := s.Redeem(s.Context(), s.code(login, authorization()), authorization())
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	p := s.New(pair, ModeratorScopes)
 	if a, err := p.Identify(s.Context()); err != nil || a != (Account{s.srv.UserID(login), login}) {
 		s.Fatalf("%+v, %v", a, err)
@@ -173,9 +167,7 @@ func TestIdentify_Refused(t *testing.T) {
 	} {
 		s := newScene(t)
 		pair, err := s.Redeem(t.Context(), s.code("anna", authorization()), authorization())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.srv.FailNextAuth(faketwitch.Fault{Status: 200, Body: c.body})
 		if _, err := s.New(pair, ModeratorScopes).Identify(t.Context()); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
@@ -257,9 +249,7 @@ func TestPerson_Device(t *testing.T) {
 	s := newScene(t)
 	d := s.Device(ModeratorScopes)
 	code, err := d.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, pending, err := d.Poll(t.Context(), code); !pending || err != nil {
 		t.Errorf("at first: %v, %v", pending, err)
 	}

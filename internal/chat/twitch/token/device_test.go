@@ -22,9 +22,7 @@ func deviceLogin(t *testing.T, meanwhile func(srv *faketwitch.Server, poll int))
 	t.Helper()
 	sleeps := twitchtest.NewSleeps()
 	srv, err := faketwitch.Start(faketwitch.Options{Now: sleeps.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { srv.Close() })
 	d := &DeviceLogin{AuthURL: srv.AuthURL(), ClientID: srv.ClientID(), Clock: clock.Clock{NowFunc: sleeps.Now}}
 	d.Clock.SleepFunc = func(ctx context.Context, length time.Duration) error {
@@ -40,9 +38,7 @@ func deviceLogin(t *testing.T, meanwhile func(srv *faketwitch.Server, poll int))
 func begin(t *testing.T, d *DeviceLogin) DeviceCode {
 	t.Helper()
 	code, err := d.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return code
 }
 

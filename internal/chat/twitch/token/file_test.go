@@ -104,9 +104,7 @@ func TestTokenFile_Unwritable(t *testing.T) {
 	if got := k.token(); got == k.srv.Token() || k.srv.Refreshes() != 1 {
 		t.Errorf("%s after %d renewals", got, k.srv.Refreshes())
 	}
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(folder, 0o700))
 	k.advance(reloadEvery)
 	k.checkState(Good, "")
 	if k.fileContent().Access != k.token() || k.mode() != 0o600 {
@@ -130,12 +128,8 @@ func TestTokens_WithoutFile(t *testing.T) {
 func TestTokenFile_KeepsLink(t *testing.T) {
 	k := newTokenKeeper(t)
 	elsewhere := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(elsewhere, []byte(`{"access_token": "old"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(elsewhere, k.File); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(elsewhere, []byte(`{"access_token": "old"}`), 0o644))
+	must(t, os.Symlink(elsewhere, k.File))
 	k.advance(0)
 	target, err := os.Readlink(k.File)
 	if err != nil || target != elsewhere || k.fileContent().Access != k.srv.Token() || k.mode() != 0o600 {
@@ -203,9 +197,7 @@ func TestTokenFile_WaitsForLock(t *testing.T) {
 	k := newTokenKeeper(t)
 	k.advance(0)
 	unlock, err := k.file().lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := k.file().lock(ctx); err == nil {
@@ -218,9 +210,7 @@ func TestTokenFile_WaitsForLock(t *testing.T) {
 	if k.srv.Refreshes() != 0 {
 		t.Error("renewed under another's lock")
 	}
-	if err := unlock(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unlock())
 	if err := <-refused; err != nil || k.srv.Refreshes() != 1 {
 		t.Errorf("%v, %d renewals", err, k.srv.Refreshes())
 	}

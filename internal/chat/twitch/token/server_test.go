@@ -16,9 +16,7 @@ func TestValidate(t *testing.T) {
 	s := authServer{url: srv.AuthURL(), client: api.NewClient(), now: time.Now}
 	defer s.client.CloseIdleConnections()
 	got, err := s.validate(t.Context(), srv.Token())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got.UserID != srv.BotID() || got.Login != srv.BotLogin() || got.ClientID != srv.ClientID() || got.ExpiresIn != 4*time.Hour ||
 		!slices.Contains(got.Scopes, "moderator:manage:chat_messages") {
 		t.Errorf("%+v", got)

@@ -39,9 +39,7 @@ func newTokenKeeperFor(t *testing.T, life time.Duration) *tokenKeeper {
 	t.Helper()
 	clock := twitchtest.NewSleeps()
 	srv, err := faketwitch.Start(faketwitch.Options{Now: clock.Now, Scopes: ScopeNames(), TokenLife: life})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { srv.Close() })
 	k := &tokenKeeper{t: t, srv: srv, clock: clock}
 	k.Store = k.newProcess(filepath.Join(t.TempDir(), "chatguard.db.token"))
@@ -319,9 +317,7 @@ func TestTokens_ClientSecret(t *testing.T) {
 	for secret, want := range map[string]error{"right0secret": nil, "wrong0secret": ErrSecret, "": ErrSecret} {
 		k := newTokenKeeper(t)
 		srv, err := faketwitch.Start(faketwitch.Options{Now: k.clock.Now, ClientSecret: "right0secret"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer srv.Close()
 		k.AuthURL, k.ClientSecret = srv.AuthURL(), secret
 		k.advance(0)

@@ -15,13 +15,19 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 )
 
+// Must fails the test if there is an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Start starts a fake Twitch with these channels.
 func Start(t testing.TB, channels ...string) *faketwitch.Server {
 	t.Helper()
 	srv, err := faketwitch.Start(faketwitch.Options{Channels: channels})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() {
 		if err := srv.Close(); err != nil {
 			t.Error(err)
@@ -34,9 +40,7 @@ func Start(t testing.TB, channels ...string) *faketwitch.Server {
 func Say(t testing.TB, srv *faketwitch.Server, l faketwitch.Line) string {
 	t.Helper()
 	id, err := srv.Say(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return id
 }
 
@@ -81,9 +85,7 @@ func Bubble(t *testing.T, channels []string, test func(*testing.T, *faketwitch.S
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		srv, err := faketwitch.Start(faketwitch.Options{Channels: channels, InMemory: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		t.Cleanup(func() {
 			if err := srv.Close(); err != nil {
 				t.Error(err)
