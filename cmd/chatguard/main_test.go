@@ -257,16 +257,3 @@ func waitForDeletes(t *testing.T, server *faketwitch.Server, want []string) {
 		t.Fatalf("deleted %v, want %v; cleared %v", got, want, server.Clears())
 	}
 }
-
-func TestRun_ServesDashboard(t *testing.T) {
-	_, configuration := startTwitch(t, "")
-	p := start(t, configuration)
-	response, err := http.Get(p.address)
-	must(t, err)
-	defer response.Body.Close()
-	page, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(page), "chatguard") {
-		t.Errorf("the page: %s, %v\n%s", response.Status, err, page)
-	}
-	p.stop(t)
-}

@@ -261,5 +261,8 @@ func TestService_SocketUnitHoldsPort(t *testing.T) {
 		if string(out) != want || run.ProcessState.ExitCode() != exitFailed {
 			t.Errorf("%s: %v: %s, want %s", state, err, out, want)
 		}
+		if _, err := os.Stat(filepath.Join(filepath.Dir(configuration), "chatguard.db")); err == nil {
+			t.Error("a database was made for nothing")
+		}
 	}
 }

@@ -8,12 +8,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +21,6 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/waittest"
-	"github.com/chatguard/chatguard/internal/web/live"
 )
 
 // demoTwitch starts a fake Twitch with the demo's channel. It ends with the test.
@@ -111,58 +106,6 @@ func getJSON(t *testing.T, a *app.App, path string, into any) {
 	must(t, json.Unmarshal(answer.Body.Bytes(), into))
 }
 
-// TestRun_BotNotModerator checks that the channel observes, and that the dashboard says how to make
-// the bot a moderator.
-func TestRun_BotNotModerator(t *testing.T) {
-	server := demoTwitch(t)
-	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
-	c.Policy.Limits[0].Refill = time.Hour
-	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
-	defer stop()
-	waittest.Until(t, func() bool { return a.Twitch.Moderates(server.UserID(demoChannel)) })
-	server.SetBotModerator(demoChannel, false)
-	for range 4 {
-		say(t, server, "anna", "", "hello")
-	}
-	waittest.Until(t, func() bool { return a.Bot.Counts().Failed == 1 })
-	want := live.Connection{Channel: server.UserID(demoChannel), Name: "#" + demoChannel, State: live.Observing, Detail: "type /mod " + server.BotLogin() + " in the chat of " + demoChannel}
-	waittest.Until(t, func() bool { return slices.Contains(a.Web.Connections(), want) })
-	say(t, server, "anna", "", "and another")
-	waittest.Until(t, func() bool { return a.Bot.Counts().Observed == 1 })
-}
-
-// TestRun_ReadsWithoutToken checks that the bot still reads after the chat has refused its token.
-// The dashboard says what to do, and the bot acts on nobody.
-func TestRun_ReadsWithoutToken(t *testing.T) {
-	server := demoTwitch(t)
-	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
-	c.Policy.Limits[0].Refill = time.Hour
-	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
-	defer stop()
-	waittest.Until(t, func() bool { return a.Twitch.Moderates(server.UserID(demoChannel)) })
-	server.Revoke()
-	for range 4 {
-		say(t, server, "anna", "", "hello")
-	}
-	waittest.Until(t, func() bool { return a.Bot.Counts().Failed == 1 })
-	server.Disconnect()
-	waittest.Until(t, func() bool {
-		return slices.ContainsFunc(server.Received(), func(r faketwitch.Received) bool { return strings.HasPrefix(r.Line, "NICK justinfan") })
-	})
-	awaitJoined(t, server, 1)
-	say(t, server, "anna", "", "and another")
-	waittest.Until(t, func() bool { return a.Bot.Counts().Observed == 1 })
-	list := a.Web.Connections()
-	if len(list) < 2 || list[1].Name != "Token" || list[1].State != live.Refused || !strings.Contains(list[1].Detail, "`chatguard login`") {
-		t.Errorf("%+v", list)
-	}
-	answer := httptest.NewRecorder()
-	a.Web.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "http://127.0.0.1/readyz", nil))
-	if answer.Code != http.StatusServiceUnavailable {
-		t.Errorf("/readyz answers %d", answer.Code)
-	}
-}
-
 // TestRun_EnforcesNothingWithoutToken checks that a channel observes without a token, even if a
 // stored live change sets it to enforce.
 func TestRun_EnforcesNothingWithoutToken(t *testing.T) {
@@ -235,35 +178,6 @@ func TestSignin_WhileChatguardRuns(t *testing.T) {
 	defer answer.Body.Close()
 	if body, err := io.ReadAll(answer.Body); answer.StatusCode != http.StatusOK || !strings.Contains(string(body), "berta") {
 		t.Errorf("the link signs in as %s, %s, %v", answer.Status, body, err)
-	}
-}
-
-func TestRun_PortInUse(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer taken.Close()
-	address := taken.Addr().String()
-	_, configuration := startTwitch(t, "")
-	run := commandLine(t, "run", "--config", configuration)
-	run.Env = append(run.Env, "CHATGUARD_WEB_LISTEN="+address)
-	out, err := run.CombinedOutput()
-	want := "chatguard: " + address + " is in use by another program: stop that one, or set [web] listen to another port\n"
-	if string(out) != want || run.ProcessState.ExitCode() != exitFailed {
-		t.Errorf("%v: %s, want %s", err, out, want)
-	}
-	if _, err := os.Stat(filepath.Join(filepath.Dir(configuration), "chatguard.db")); err == nil {
-		t.Error("a database was made for nothing")
-	}
-}
-
-func TestRun_SecondOwnerRefused(t *testing.T) {
-	_, configuration := startTwitch(t, "")
-	first := start(t, configuration)
-	defer first.stop(t)
-	second := commandLine(t, "run", "--config", configuration)
-	out, _ := second.CombinedOutput()
-	if want := fmt.Sprintf("in use by process %d", first.Process.Pid); !strings.Contains(string(out), want) || second.ProcessState.ExitCode() != exitFailed {
-		t.Errorf("%s, want %q", out, want)
 	}
 }
 

@@ -85,31 +85,6 @@ func TestPermissions_BecomingModerator(t *testing.T) {
 	})
 }
 
-// TestPermissions_LosingModerator checks that the bot notices that it is no longer a moderator, at
-// the latest when Twitch refuses an action. The bot also notices when it becomes a moderator again.
-func TestPermissions_LosingModerator(t *testing.T) {
-	t.Parallel()
-	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
-		s.start()
-		if !s.provokeDelete() {
-			s.Error("as a moderator it doesn't act")
-		}
-		s.server.SetBotModerator("gardenhour", false)
-		s.provokeDelete() // Twitch refuses it
-		s.checkFix(true)
-		failed := s.bot.Bot.Counts().Failed
-		if s.provokeDelete() || s.bot.Bot.Counts().Failed != failed {
-			s.Errorf("refused once, it tries again: %+v", s.bot.Bot.Counts())
-		}
-		s.server.SetBotModerator("gardenhour", true)
-		s.advance(time.Minute)
-		if !s.provokeDelete() {
-			s.Error("a minute later it doesn't act yet")
-		}
-		s.checkFix(false)
-	})
-}
-
 // TestPermissions_TwitchCannotBeAsked checks that if Twitch can't be asked who is a moderator, the
 // known state applies and Twitch is asked again.
 func TestPermissions_TwitchCannotBeAsked(t *testing.T) {
