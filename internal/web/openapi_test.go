@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -30,10 +31,10 @@ import (
 type contract struct {
 	paths   map[string]map[string]*operation
 	mux     *http.ServeMux // finds the path of a request
-	schemas json.RawMessage
+	schemas map[string]json.RawMessage
 
 	mu       sync.Mutex
-	resolved map[string]*jsonschema.Resolved // by their JSON
+	resolved map[any]*jsonschema.Resolved // by reference or, without one, by schema
 }
 
 var theContract = sync.OnceValues(func() (*contract, error) {
@@ -46,13 +47,13 @@ var theContract = sync.OnceValues(func() (*contract, error) {
 	var read struct {
 		Paths      map[string]map[string]*operation `json:"paths"`
 		Components struct {
-			Schemas json.RawMessage `json:"schemas"`
+			Schemas map[string]json.RawMessage `json:"schemas"`
 		} `json:"components"`
 	}
 	if err := json.Unmarshal(data, &read); err != nil {
 		return nil, err
 	}
-	c := &contract{paths: read.Paths, schemas: read.Components.Schemas, mux: http.NewServeMux(), resolved: map[string]*jsonschema.Resolved{}}
+	c := &contract{paths: read.Paths, schemas: read.Components.Schemas, mux: http.NewServeMux(), resolved: map[any]*jsonschema.Resolved{}}
 	for path, methods := range c.paths {
 		for method := range methods {
 			c.mux.HandleFunc(addPrefix(strings.ToUpper(method)+" "+path), func(http.ResponseWriter, *http.Request) {})
@@ -70,28 +71,58 @@ func (c *contract) operation(r *http.Request) *operation {
 
 // validate returns an error if JSON violates a schema. The error says how.
 func (c *contract) validate(schema *jsonschema.Schema, data []byte) error {
-	text, err := json.Marshal(schema)
+	resolved, err := c.resolve(schema)
 	if err != nil {
 		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	resolved := c.resolved[string(text)]
-	if resolved == nil {
-		var root jsonschema.Schema
-		if err := json.Unmarshal(fmt.Appendf(nil, `{"$defs": %s, "allOf": [%s]}`, c.schemas, text), &root); err != nil {
-			return err
-		}
-		if resolved, err = root.Resolve(nil); err != nil {
-			return err
-		}
-		c.resolved[string(text)] = resolved
 	}
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
 		return err
 	}
 	return resolved.Validate(value)
+}
+
+// resolve prepares a schema of the document for validation, once.
+func (c *contract) resolve(schema *jsonschema.Schema) (*jsonschema.Resolved, error) {
+	key := any(schema)
+	if schema.Ref != "" {
+		key = schema.Ref
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if resolved := c.resolved[key]; resolved != nil {
+		return resolved, nil
+	}
+	text, err := json.Marshal(schema)
+	if err != nil {
+		return nil, err
+	}
+	named := map[string]json.RawMessage{}
+	c.addNamed(named, text)
+	data, err := json.Marshal(map[string]any{"$defs": named, "allOf": []json.RawMessage{text}})
+	if err != nil {
+		return nil, err
+	}
+	var root jsonschema.Schema
+	if err := json.Unmarshal(data, &root); err != nil {
+		return nil, err
+	}
+	c.resolved[key], err = root.Resolve(nil)
+	return c.resolved[key], err
+}
+
+// anyReference finds the names of schemas in a schema's JSON.
+var anyReference = regexp.MustCompile(`"#/\$defs/([^"]+)"`)
+
+// addNamed adds all schemas that a schema's JSON refers to.
+func (c *contract) addNamed(named map[string]json.RawMessage, text []byte) {
+	for _, found := range anyReference.FindAllSubmatch(text, -1) {
+		name := string(found[1])
+		if schema, ok := c.schemas[name]; ok && named[name] == nil {
+			named[name] = schema
+			c.addNamed(named, schema)
+		}
+	}
 }
 
 // check fails the test if a request or its answer differs from the document.
