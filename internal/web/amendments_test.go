@@ -1,3 +1,5 @@
+//go:build !race
+
 package web
 
 import (
@@ -15,9 +17,6 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
-
-// spammerPath is the API path of the spammer.
-const spammerPath = channelPath + "/users/42"
 
 // An amended user leaves the board at once, and the feed says so.
 func TestAmendments_UserLeavesBoard(t *testing.T) {

@@ -1,3 +1,5 @@
+//go:build !race
+
 package web
 
 import (
@@ -10,9 +12,6 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/web/check"
 )
-
-// setCheckSpace adds the prefix "check:" to the IDs that servers send, as the command does.
-func setCheckSpace(o *Options) { o.CheckSpace = "check:" }
 
 // Channels and users that servers ask about share no allowance with other channels and users that
 // have the same IDs. This also holds for limits across all channels.

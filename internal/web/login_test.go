@@ -1,7 +1,8 @@
+//go:build !race
+
 package web
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -14,33 +15,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// fakeLogin is a bot's login that the test controls.
-type fakeLogin struct {
-	clientID, author string
-	login            Login
-	err              error
-	canceled         int
-}
-
-func (f *fakeLogin) Begin(_ context.Context, clientID, author string) (Login, error) {
-	f.clientID, f.author = clientID, author
-	return f.login, f.err
-}
-func (f *fakeLogin) Login() Login { return f.login }
-func (f *fakeLogin) Cancel()      { f.canceled++ }
-
 // withLogin adds a bot's login to a dashboard.
 func withLogin(f *fakeLogin) func(*Options) { return func(o *Options) { o.Login = f } }
-
-// as adds a session of somebody with this access to a request.
-func (d *dashboard) as(access auth.Access) func(*http.Request) {
-	d.Helper()
-	code, err := d.store.Tokens.NewSignInCode(d.Context(), auth.Identity{Name: "some " + string(access), Access: access}, 0)
-	if err != nil {
-		d.Fatal(err)
-	}
-	return addCookie(d.signIn(map[string]string{"code": code}))
-}
 
 func TestLogin_Begin(t *testing.T) {
 	f := &fakeLogin{login: Login{

@@ -1,3 +1,5 @@
+//go:build !race
+
 package web
 
 import (
@@ -54,9 +56,6 @@ var sentHeaders = map[string]string{
 	"X-RateLimit-Remaining": "Messages that this limit still allows.",
 	"X-RateLimit-Reset":     "The Unix time when its whole quota is available again.",
 }
-
-// rateHeaders are the headers of a verdict, if there are limits and the author is not exempt.
-var rateHeaders = []string{"RateLimit-Policy", "RateLimit", "X-RateLimit-Resource", "X-RateLimit-Limit", "X-RateLimit-Used", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 
 // framesSent describes the messages of a live feed.
 const framesSent = "The connection is a WebSocket, and each text message is a Frame. First comes a snapshot, or with feed and after the frames " +

@@ -1,8 +1,9 @@
+//go:build !race
+
 package web
 
 import (
 	"reflect"
-	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
@@ -234,35 +235,4 @@ var documented = map[string]about{
 	"POST /check/refund": {
 		says:  "Give back what a message spent that was allowed but not shown: send its verdict, whose other fields are ignored.",
 		reads: typeOf[refundForm]()},
-}
-
-// checkForm is a message as POST /check documents it.
-type checkForm struct {
-	Channel     string          `json:"channel" jsonschema:"The ID of the room, up to 250 bytes. Limits count per channel."`
-	UserID      string          `json:"user_id" jsonschema:"The author's ID, up to 250 bytes. It must never change for an account."`
-	ID          string          `json:"id,omitempty" jsonschema:"The message's ID for the journal, up to 256 bytes."`
-	Login       string          `json:"login,omitempty" jsonschema:"The author's name for the dashboard, up to 200 bytes."`
-	DisplayName string          `json:"display_name,omitempty" jsonschema:"The name as shown, up to 200 bytes."`
-	Roles       chatguard.Roles `json:"roles,omitempty" jsonschema:"The author's roles in this channel."`
-	Text        string          `json:"text,omitempty" jsonschema:"For the journal, up to 8192 bytes; limits ignore it."`
-	Cost        int             `json:"cost,omitempty" jsonschema:"How many messages it counts as. Default: 1."`
-	At          checkedTime     `json:"at,omitzero" jsonschema:"When it was sent: RFC 3339, or milliseconds since 1970. Default: now. More than a minute ago counts as a minute ago."`
-	UpTo        bool            `json:"up_to,omitempty" jsonschema:"Spend as much of the cost as the limits allow. The verdict's taken says how much that is."`
-}
-
-// checkedTime is a time in either of its two forms.
-type checkedTime any
-
-// batchForm is what POST /check/batch documents.
-type batchForm struct {
-	Messages []checkForm `json:"messages" jsonschema:"Up to 1000 messages, judged in order."`
-}
-
-// refundForm is what POST /check/refund documents.
-type refundForm struct {
-	Channel string    `json:"channel"`
-	UserID  string    `json:"user_id"`
-	At      time.Time `json:"at" jsonschema:"The verdict's time."`
-	Spent   int       `json:"spent,omitempty" jsonschema:"How much to give back. Default, if the rest of the verdict is there: 0."`
-	LateNS  int64     `json:"late_ns,omitempty" jsonschema:"The verdict's."`
 }

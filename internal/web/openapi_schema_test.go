@@ -1,3 +1,5 @@
+//go:build !race
+
 package web
 
 import (
@@ -33,36 +35,6 @@ var components = map[string]reflect.Type{
 	"Note": typeOf[journal.Note](), "Person": typeOf[foundUser](), "Policy": typeOf[chatguard.Policy](), "PreviewOutcome": typeOf[simulate.Outcome](), "Problem": typeOf[problem.Problem](),
 	"Said": typeOf[live.Said](), "Settings": typeOf[control.Settings](), "Silence": typeOf[journal.Silence](),
 	"Throttled": typeOf[live.Throttled](), "UserOverride": typeOf[chatguard.UserOverride](), "Verdict": typeOf[verdict](),
-}
-
-// verdict is the JSON form of chatguard.Verdict.
-type verdict struct {
-	At           time.Time          `json:"at"`
-	Channel      string             `json:"channel"`
-	UserID       string             `json:"user_id"`
-	Allowed      bool               `json:"allowed"`
-	Limit        string             `json:"limit"`
-	Remaining    *int               `json:"remaining"`
-	RetryAfterMS *int64             `json:"retry_after_ms"`
-	DelayMS      int64              `json:"delay_ms"`
-	ResetAt      *time.Time         `json:"reset_at"`
-	Never        bool               `json:"never"`
-	Observed     bool               `json:"observed"`
-	Penalty      chatguard.Penalty  `json:"penalty"`
-	WouldBe      chatguard.Penalty  `json:"would_be,omitempty"`
-	Tightest     string             `json:"tightest,omitempty"`
-	Exempt       bool               `json:"exempt,omitempty"`
-	Degraded     bool               `json:"degraded,omitempty"`
-	Priority     chatguard.Priority `json:"priority,omitempty"`
-	Entry        chatguard.EntryID  `json:"entry,omitempty"`
-	Strikes      int                `json:"strikes,omitempty"`
-	NewStrike    bool               `json:"new_strike,omitempty"`
-	Spent        int                `json:"spent,omitempty"`
-	Roles        chatguard.Roles    `json:"roles,omitempty"`
-	LateNS       int64              `json:"late_ns,omitempty"`
-	Counted      int                `json:"counted,omitempty"`
-	Series       uint8              `json:"series,omitempty"`
-	Taken        int                `json:"taken,omitempty" jsonschema:"For a message with up_to: how much of its cost may be shown."`
 }
 
 // labStep is the JSON form of lab.Step.

@@ -1,3 +1,5 @@
+//go:build !race
+
 package web
 
 // meanings maps the names of properties to descriptions. It contains only names that do not explain

@@ -2,9 +2,11 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -208,4 +210,55 @@ func TestStatus_PerChannel(t *testing.T) {
 			t.Errorf("channel %q has %d throttled users", channel, n)
 		}
 	}
+}
+
+func TestPolicy_ConcurrentChangesOneWins(t *testing.T) {
+	d := dash(t)
+	decode[control.Revised](t, d.put(burst(5)))
+	policy := d.guard.ChannelPolicy(channelID)
+	tag := setHeader("If-Match", control.Tag(policy))
+	policy.Limits[0].Burst = 8
+	requests := []func() answer{
+		func() answer { return d.do("PUT", policyPath, policy, asOwner, tag) },
+		func() answer { return d.do("DELETE", policyPath, nil, asOwner, tag) },
+		func() answer { return d.do("POST", policyPath+"/revert", map[string]any{"revision": 0}, asOwner, tag) },
+	}
+	answers := make([]answer, 4*len(requests))
+	var all sync.WaitGroup
+	for i := range answers {
+		all.Go(func() { answers[i] = requests[i%len(requests)]() })
+	}
+	all.Wait()
+	made := 0
+	for _, a := range answers {
+		switch a.StatusCode {
+		case http.StatusOK:
+			made++
+		case http.StatusPreconditionFailed:
+		default:
+			t.Errorf("%s %s", a.Status, a.body)
+		}
+	}
+	if made != 1 || len(d.history()) != 2 {
+		t.Errorf("%d changes were made; history: %q", made, d.history())
+	}
+}
+
+// history returns the policy's revisions as text, newest first.
+func (d *dashboard) history() (lines []string) {
+	d.Helper()
+	for _, r := range decode[map[string][]control.PastRevision](d, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"] {
+		line := fmt.Sprintf("%d %s", r.Number, r.Author)
+		for _, c := range r.Difference {
+			line += fmt.Sprintf(" %s %v>%v", c.Key, c.From, c.To)
+		}
+		if r.Discarded {
+			line += " discarded"
+		}
+		if !r.Saved {
+			line += " unsaved"
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }

@@ -1,27 +1,19 @@
+//go:build !race
+
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
-
-// policyPath is the API path of the tests' channel's policy.
-const policyPath = "/api/v1/channels/" + channelID + "/policy"
-
-// setHeader returns a function that sets one header of a request.
-func setHeader(name, value string) func(*http.Request) {
-	return func(r *http.Request) { r.Header.Set(name, value) }
-}
-
-func setHost(name string) func(*http.Request) {
-	return func(r *http.Request) { r.Host = name }
-}
 
 func TestRequests_Refused(t *testing.T) {
 	policy := config.DefaultPolicy()
@@ -114,5 +106,39 @@ func TestRoutes_WrongMethod(t *testing.T) {
 		if a := d.do("PATCH", "/api/v1"+path, nil, asOwner); a.StatusCode != http.StatusMethodNotAllowed || a.Header.Get("Allow") != allowed {
 			t.Errorf("%s: %s, Allow %q", path, a.Status, a.Header.Get("Allow"))
 		}
+	}
+}
+
+// Each route of the API refuses callers without the access that it needs, and no others.
+func TestRoutes_NeedAccess(t *testing.T) {
+	d := dash(t)
+	holders := map[auth.Access]string{auth.Own: token}
+	for _, access := range []auth.Access{auth.View, auth.Help, auth.Moderate, auth.ModerateNotices, auth.Check, auth.Overlay} {
+		holders[access] = d.newToken(access)
+	}
+	fill := strings.NewReplacer("{channel}", channelID, "{id}", "41", "{entry}", "1")
+	for _, route := range d.server.api() {
+		method, path, _ := strings.Cut(route.pattern, " ")
+		path = "/api/v1" + fill.Replace(path)
+		repair := "Sign in first"
+		if route.needs == auth.Check {
+			repair = `"chatguard token make NAME --role check\" makes one`
+		}
+		if a := d.do(method, path, nil); a.StatusCode != http.StatusUnauthorized || !strings.Contains(string(a.body), repair) {
+			t.Errorf("%s without a token: %s %s", route.pattern, a.Status, a.body)
+		}
+		for access, bearer := range holders {
+			a := d.do(method, path, nil, setBearer(bearer))
+			refused := a.StatusCode == http.StatusUnauthorized || a.StatusCode == http.StatusForbidden
+			if may := access.Allows(route.needs); may == refused {
+				t.Errorf("%s for one who may %s: %s %s", route.pattern, access, a.Status, a.body)
+			}
+			if refused && !strings.Contains(string(a.body), fmt.Sprintf("may-%s has %[1]s access; this needs %s access", access, route.needs)) {
+				t.Errorf("%s for one who may %s: %s", route.pattern, access, a.body)
+			}
+		}
+	}
+	if p := d.guard.ChannelPolicy(channelID); control.Tag(p) != control.Tag(d.opts.Policies.Base(channelID)) {
+		t.Error("a request without a body changed the policy")
 	}
 }

@@ -1,3 +1,5 @@
+//go:build !race
+
 package web
 
 import (
@@ -5,7 +7,6 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,15 +14,6 @@ import (
 
 	"github.com/chatguard/chatguard/internal/web/access"
 )
-
-// parseURL parses a valid URL.
-func parseURL(address string) *url.URL {
-	u, err := url.Parse(address)
-	if err != nil {
-		panic(err)
-	}
-	return u
-}
 
 func TestSite_TLS(t *testing.T) {
 	borrowed := httptest.NewTLSServer(nil)

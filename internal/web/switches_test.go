@@ -133,15 +133,6 @@ func TestSwitches_Refused(t *testing.T) {
 	}
 }
 
-// wantProblem fails the test unless the answer is a problem with that status and text.
-func (d *dashboard) wantProblem(name, method, path string, body any, adjust []func(*http.Request), status int, says string) {
-	d.Helper()
-	a := d.do(method, path, body, adjust...)
-	if a.StatusCode != status || !strings.Contains(string(a.body), says) || a.Header.Get("Content-Type") != "application/problem+json" {
-		d.Errorf("%s: %s %s %v: %s %s, want %d and %s", name, method, path, body, a.Status, a.body, status, says)
-	}
-}
-
 func TestSwitches_InForceBeforeSaved(t *testing.T) {
 	d := dash(t)
 	d.breakDatabase(time.Minute)

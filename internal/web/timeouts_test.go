@@ -1,13 +1,12 @@
+//go:build !race
+
 package web
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,68 +14,6 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
-
-// actsChat is a chat in which people act. It serves every channel but those of other chats.
-type actsChat struct {
-	mu       sync.Mutex
-	silences map[string]journal.Silence // by user ID
-	given    []string                   // the acts in order
-	refusal  error                      // of the next acts; nil if they succeed
-}
-
-// acts returns the acts of the chat.
-func (c *actsChat) acts(now func() time.Time) control.Acts {
-	c.silences = map[string]journal.Silence{}
-	return control.Acts{
-		Serves: func(channelID string) bool { return !strings.HasPrefix(channelID, "check:") },
-		Silence: func(_, userID string) (journal.Silence, bool) {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			s, ok := c.silences[userID]
-			return s, ok && s.IsInForce(now())
-		},
-		TimeOut: func(_ context.Context, t journal.Target, length time.Duration, reason string) error {
-			return c.give(t, journal.Silence{Until: now().Add(length), By: t.Author}, fmt.Sprintf("timeout %s %s", length, reason))
-		},
-		Ban: func(_ context.Context, t journal.Target, reason string) error {
-			return c.give(t, journal.Silence{Banned: true, By: t.Author}, "ban "+reason)
-		},
-		Lift: func(_ context.Context, t journal.Target) error { return c.give(t, journal.Silence{}, "lift") },
-	}
-}
-
-// give gives a silence to a user, or ends it if it is zero.
-func (c *actsChat) give(t journal.Target, s journal.Silence, what string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.refusal != nil {
-		return c.refusal
-	}
-	c.silences[t.UserID] = s
-	c.given = append(c.given, strings.TrimSpace(what)+" of "+t.UserID)
-	return nil
-}
-
-// refuse makes the chat refuse acts with an error; nil makes it accept them again.
-func (c *actsChat) refuse(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.refusal = err
-}
-
-// silence gives a user a silence in somebody else's name.
-func (c *actsChat) silence(userID string, s journal.Silence) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.silences[userID] = s
-}
-
-// list returns the acts so far.
-func (c *actsChat) list() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.given)
-}
 
 // act sends a request about the spammer's timeout or ban, and fails the test unless it succeeds.
 func (d *dashboard) act(method, what string, body any) acted {

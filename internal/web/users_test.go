@@ -1,9 +1,10 @@
+//go:build !race
+
 package web
 
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,9 +14,6 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
-
-// owned adjusts a request to be the owner's.
-var owned = []func(*http.Request){asOwner}
 
 // long is longer than any ID or name.
 var long = strings.Repeat("x", problem.MaxText+1)

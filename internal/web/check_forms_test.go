@@ -1,0 +1,71 @@
+package web
+
+import (
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// checkForm is a message as POST /check documents it.
+type checkForm struct {
+	Channel     string          `json:"channel" jsonschema:"The ID of the room, up to 250 bytes. Limits count per channel."`
+	UserID      string          `json:"user_id" jsonschema:"The author's ID, up to 250 bytes. It must never change for an account."`
+	ID          string          `json:"id,omitempty" jsonschema:"The message's ID for the journal, up to 256 bytes."`
+	Login       string          `json:"login,omitempty" jsonschema:"The author's name for the dashboard, up to 200 bytes."`
+	DisplayName string          `json:"display_name,omitempty" jsonschema:"The name as shown, up to 200 bytes."`
+	Roles       chatguard.Roles `json:"roles,omitempty" jsonschema:"The author's roles in this channel."`
+	Text        string          `json:"text,omitempty" jsonschema:"For the journal, up to 8192 bytes; limits ignore it."`
+	Cost        int             `json:"cost,omitempty" jsonschema:"How many messages it counts as. Default: 1."`
+	At          checkedTime     `json:"at,omitzero" jsonschema:"When it was sent: RFC 3339, or milliseconds since 1970. Default: now. More than a minute ago counts as a minute ago."`
+	UpTo        bool            `json:"up_to,omitempty" jsonschema:"Spend as much of the cost as the limits allow. The verdict's taken says how much that is."`
+}
+
+// checkedTime is a time in either of its two forms.
+type checkedTime any
+
+// batchForm is what POST /check/batch documents.
+type batchForm struct {
+	Messages []checkForm `json:"messages" jsonschema:"Up to 1000 messages, judged in order."`
+}
+
+// refundForm is what POST /check/refund documents.
+type refundForm struct {
+	Channel string    `json:"channel"`
+	UserID  string    `json:"user_id"`
+	At      time.Time `json:"at" jsonschema:"The verdict's time."`
+	Spent   int       `json:"spent,omitempty" jsonschema:"How much to give back. Default, if the rest of the verdict is there: 0."`
+	LateNS  int64     `json:"late_ns,omitempty" jsonschema:"The verdict's."`
+}
+
+// rateHeaders are the headers of a verdict, if there are limits and the author is not exempt.
+var rateHeaders = []string{"RateLimit-Policy", "RateLimit", "X-RateLimit-Resource", "X-RateLimit-Limit", "X-RateLimit-Used", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+
+// verdict is the JSON form of chatguard.Verdict.
+type verdict struct {
+	At           time.Time          `json:"at"`
+	Channel      string             `json:"channel"`
+	UserID       string             `json:"user_id"`
+	Allowed      bool               `json:"allowed"`
+	Limit        string             `json:"limit"`
+	Remaining    *int               `json:"remaining"`
+	RetryAfterMS *int64             `json:"retry_after_ms"`
+	DelayMS      int64              `json:"delay_ms"`
+	ResetAt      *time.Time         `json:"reset_at"`
+	Never        bool               `json:"never"`
+	Observed     bool               `json:"observed"`
+	Penalty      chatguard.Penalty  `json:"penalty"`
+	WouldBe      chatguard.Penalty  `json:"would_be,omitempty"`
+	Tightest     string             `json:"tightest,omitempty"`
+	Exempt       bool               `json:"exempt,omitempty"`
+	Degraded     bool               `json:"degraded,omitempty"`
+	Priority     chatguard.Priority `json:"priority,omitempty"`
+	Entry        chatguard.EntryID  `json:"entry,omitempty"`
+	Strikes      int                `json:"strikes,omitempty"`
+	NewStrike    bool               `json:"new_strike,omitempty"`
+	Spent        int                `json:"spent,omitempty"`
+	Roles        chatguard.Roles    `json:"roles,omitempty"`
+	LateNS       int64              `json:"late_ns,omitempty"`
+	Counted      int                `json:"counted,omitempty"`
+	Series       uint8              `json:"series,omitempty"`
+	Taken        int                `json:"taken,omitempty" jsonschema:"For a message with up_to: how much of its cost may be shown."`
+}
