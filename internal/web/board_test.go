@@ -35,7 +35,7 @@ func TestBoard_NeverAllowedMaySpeakAtIsNull(t *testing.T) {
 	}
 	var frame []byte
 	for !strings.Contains(string(frame), `"users":[{`) {
-		if _, frame, err = l.conn.Read(l.ctx); err != nil {
+		if _, frame, err = l.conn.Read(l.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

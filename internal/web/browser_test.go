@@ -4,6 +4,7 @@ package web
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/browsertest"
 )
 
-func init() { stopBrowser = browsertest.Stop }
+func init() { stopBrowser, clockStart = browsertest.Stop, time.Time{} }
 
 // window is a browser window that shows a dashboard.
 type window struct {

@@ -23,7 +23,7 @@ func TestLive_FeedsOfOneHolder(t *testing.T) {
 	}
 	wantClosed := func(l *listener, code websocket.StatusCode, reason string) {
 		t.Helper()
-		_, _, err := l.conn.Read(l.ctx)
+		_, _, err := l.conn.Read(l.Context())
 		var closed websocket.CloseError
 		if !errors.As(err, &closed) || closed.Code != code || closed.Reason != reason {
 			t.Errorf("%v", err)
@@ -35,7 +35,7 @@ func TestLive_FeedsOfOneHolder(t *testing.T) {
 	feeds[0].conn.Close(websocket.StatusNormalClosure, "")
 	for open := false; !open; { // the server notices it eventually
 		l := d.listenWith("Authorization", overlay, "")
-		_, _, err := l.conn.Read(l.ctx)
+		_, _, err := l.conn.Read(l.Context())
 		open = err == nil
 	}
 }

@@ -71,7 +71,11 @@ func dash(t testing.TB, adjust ...func(*Options)) *dashboard {
 func dashSharing(t testing.TB, shared *sharedStore, adjust ...func(*Options)) *dashboard {
 	t.Helper()
 	runParallel(t)
-	return run(t, &dashboard{shared: shared, adjust: adjust})
+	d := &dashboard{shared: shared, adjust: adjust}
+	if !clockStart.IsZero() {
+		d.ahead = time.Until(clockStart)
+	}
+	return run(t, d)
 }
 
 // dashAt is dash with a clock that stands still; only advance moves it.
@@ -88,6 +92,10 @@ func run(t testing.TB, d *dashboard) *dashboard {
 	t.Cleanup(d.end)
 	return d
 }
+
+// clockStart is when a dashboard begins, so that no test depends on the time of day. If it is zero,
+// it begins at the real time, as the browser's page does.
+var clockStart = time.Date(2026, 3, 5, 20, 7, 30, 0, time.UTC)
 
 // runParallel makes a test run in parallel, because it mostly waits for a page.
 func runParallel(t testing.TB) {

@@ -257,7 +257,7 @@ func TestOpenAPI_Frames(t *testing.T) {
 	d.say(spammer, 4)
 	d.put(burst(9))
 	for len(want) > 0 {
-		_, data, err := l.conn.Read(l.ctx)
+		_, data, err := l.conn.Read(l.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
