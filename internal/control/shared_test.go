@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -100,46 +101,52 @@ func (n sharedNode) runShared() {
 	})
 }
 
-func (n sharedNode) eventually(what string, is func() bool) {
+// want lets all goroutines of the test go on until they wait, and fails the test unless is returns
+// true then.
+func (n sharedNode) want(what string, is func() bool) {
 	n.Helper()
-	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			n.Fatalf("not within 30 s: %s", what)
-		}
+	if synctest.Wait(); !is() {
+		n.Errorf("not so: %s", what)
 	}
 }
 
 func (n sharedNode) burst() int { return n.office.guard.ChannelPolicy(channel).Limits[0].Burst }
 
 func TestShared_PolicyReachesOtherNodes(t *testing.T) {
-	_, nodes := newSharedNodes(t, 2)
-	a, b := nodes[0], nodes[1]
-	b.runShared()
-	a.mustRevise(5)
-	b.docs.changes <- policyDocument + channel
-	b.eventually("the policy is in force on the other node", func() bool { return b.burst() == 5 })
-	if list := b.LiveChanges(); len(list) != 1 || list[0].Author != "berta" {
-		t.Errorf("live changes on the other node: %+v", list)
-	}
-	b.start(func(o *PolicyOptions) { o.Documents = nil })
-	b.wantBurst(5) // it starts without the other nodes, too
-	if _, err := a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"}); err != nil {
-		t.Fatal(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		_, nodes := newSharedNodes(t, 2)
+		a, b := nodes[0], nodes[1]
+		b.runShared()
+		a.mustRevise(5)
+		b.docs.changes <- policyDocument + channel
+		b.want("the policy is in force on the other node", func() bool { return b.burst() == 5 })
+		if list := b.LiveChanges(); len(list) != 1 || list[0].Author != "berta" {
+			t.Errorf("live changes on the other node: %+v", list)
+		}
+		b.start(func(o *PolicyOptions) { o.Documents = nil })
+		b.wantBurst(5) // it starts without the other nodes, too
+		if _, err := a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"}); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // A node that misses a notice looks at the revisions each second.
 func TestShared_PolicyWithoutNotice(t *testing.T) {
-	_, nodes := newSharedNodes(t, 2)
-	a, b := nodes[0], nodes[1]
-	b.mustRevise(4) // so it knows the channel
-	b.runShared()
-	a.mustRevise(5)
-	b.eventually("the policy is in force on the other node", func() bool { return b.burst() == 5 })
-	if _, err := a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"}); err != nil {
-		t.Fatal(err)
-	}
-	b.eventually("the configuration's policy is in force on the other node", func() bool { return b.burst() == 3 })
+	synctest.Test(t, func(t *testing.T) {
+		_, nodes := newSharedNodes(t, 2)
+		a, b := nodes[0], nodes[1]
+		b.mustRevise(4) // so it knows the channel
+		b.runShared()
+		a.mustRevise(5)
+		time.Sleep(time.Second)
+		b.want("the policy is in force on the other node", func() bool { return b.burst() == 5 })
+		if _, err := a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		b.want("the configuration's policy is in force on the other node", func() bool { return b.burst() == 3 })
+	})
 }
 
 // Two people on two nodes don't overwrite each other.
@@ -286,40 +293,42 @@ func TestShared_LaterNode(t *testing.T) {
 }
 
 func TestShared_Switches(t *testing.T) {
-	_, nodes := newSharedNodes(t, 2)
-	a, b := nodes[0], nodes[1]
-	madeThere := &made{}
-	b.Policies.Watch(madeThere.watch)
-	b.runShared()
-	if _, err := a.Pause(t.Context(), channel, "berta"); err != nil {
-		t.Fatal(err)
-	}
-	b.docs.changes <- switchesDocument + channel
-	b.eventually("the other node is paused", func() bool { return b.Controls.Switches(channel).PausedBy == "berta" })
-	until, _, err := b.StartRaid(t.Context(), channel, "carl", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.Resume(t.Context(), channel, "berta"); err != nil { // it learns of the raid first
-		t.Fatal(err)
-	}
-	if s := a.Controls.Switches(channel); s.PausedBy != "" || !s.RaidUntil.Equal(until) {
-		t.Errorf("after the pause: %+v, want the raid that the other node has started", s)
-	}
-	b.docs.changes <- switchesDocument + channel
-	b.eventually("the other node resumes", func() bool {
-		return b.Controls.Switches(channel).PausedBy == "" && b.Controls.Switches(channel).RaidUntil.Equal(until)
+	synctest.Test(t, func(t *testing.T) {
+		_, nodes := newSharedNodes(t, 2)
+		a, b := nodes[0], nodes[1]
+		madeThere := &made{}
+		b.Policies.Watch(madeThere.watch)
+		b.runShared()
+		if _, err := a.Pause(t.Context(), channel, "berta"); err != nil {
+			t.Fatal(err)
+		}
+		b.docs.changes <- switchesDocument + channel
+		b.want("the other node is paused", func() bool { return b.Controls.Switches(channel).PausedBy == "berta" })
+		until, _, err := b.StartRaid(t.Context(), channel, "carl", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Resume(t.Context(), channel, "berta"); err != nil { // it learns of the raid first
+			t.Fatal(err)
+		}
+		if s := a.Controls.Switches(channel); s.PausedBy != "" || !s.RaidUntil.Equal(until) {
+			t.Errorf("after the pause: %+v, want the raid that the other node has started", s)
+		}
+		b.docs.changes <- switchesDocument + channel
+		b.want("the other node resumes", func() bool {
+			return b.Controls.Switches(channel).PausedBy == "" && b.Controls.Switches(channel).RaidUntil.Equal(until)
+		})
+		if _, err := b.EndRaid(t.Context(), channel, "carl"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.followSwitches(t.Context(), channel); err != nil || !a.Controls.Switches(channel).RaidUntil.IsZero() {
+			t.Errorf("after the end of the raid: %+v, %v", a.Controls.Switches(channel), err)
+		}
+		if got := b.office.store.setting(channel + " " + pauseSetting); got != "" {
+			t.Errorf("the node has stored %q", got)
+		}
+		madeThere.want(t, "raid by carl", "raid by carl") // not what the other node did
 	})
-	if _, err := b.EndRaid(t.Context(), channel, "carl"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.followSwitches(t.Context(), channel); err != nil || !a.Controls.Switches(channel).RaidUntil.IsZero() {
-		t.Errorf("after the end of the raid: %+v, %v", a.Controls.Switches(channel), err)
-	}
-	if got := b.office.store.setting(channel + " " + pauseSetting); got != "" {
-		t.Errorf("the node has stored %q", got)
-	}
-	madeThere.want(t, "raid by carl", "raid by carl") // not what the other node did
 }
 
 func TestShared_UnreadableDocument(t *testing.T) {

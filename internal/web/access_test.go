@@ -243,6 +243,7 @@ func TestAttempts_IPv6Block(t *testing.T) {
 // A program keeps sending a token after it was revoked; others at its address can still sign in.
 func TestAttempts_RevokedTokenBlocksNobody(t *testing.T) {
 	d := dash(t)
+	d.stopClock()
 	revoked := setBearer("revoked")
 	for i := range 100 {
 		if a := d.do("GET", "/api/v1/status", nil, revoked); a.StatusCode != http.StatusUnauthorized {
@@ -271,6 +272,7 @@ func TestAttempts_RevokedTokenBlocksNobody(t *testing.T) {
 
 func TestAttempts_ForwardedAddressNotTrusted(t *testing.T) {
 	d := dash(t)
+	d.stopClock()
 	for i := range 6 {
 		want := http.StatusUnauthorized
 		if i == 5 {

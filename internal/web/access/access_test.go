@@ -33,7 +33,7 @@ func newAuthenticator(t *testing.T, now func() time.Time) *Authenticator {
 
 func TestAttempts_Parallel(t *testing.T) {
 	var refused, compared atomic.Int32
-	authenticator := newAuthenticator(t, time.Now)
+	authenticator := newAuthenticator(t, func() time.Time { return noon })
 	a, wrong := authenticator.signIns, authenticator.errToken()
 	var guesses sync.WaitGroup
 	for i := range 100 {
@@ -75,7 +75,7 @@ func TestSessions_OwnersBounded(t *testing.T) {
 
 // Any number of requests may use the right token from one address at once; all are accepted.
 func TestAttempts_RightInParallel(t *testing.T) {
-	a := newAuthenticator(t, time.Now)
+	a := newAuthenticator(t, func() time.Time { return noon })
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
