@@ -44,12 +44,8 @@ func TestAccess_CheckTokenSeesNothing(t *testing.T) {
 	d.breakDatabase(time.Minute)
 	checks, views := setBearer(d.newToken(auth.Check)), setBearer(d.newToken(auth.View))
 	viaProxy := setHeader("X-Forwarded-For", "192.0.2.1")
-	if a := d.do("GET", "/metrics", nil, viaProxy, checks); a.StatusCode != http.StatusForbidden {
-		t.Errorf("the metrics: %s", a.Status)
-	}
-	if a := d.do("GET", "/metrics", nil, viaProxy, views); a.StatusCode != http.StatusOK {
-		t.Errorf("the metrics for one who views: %s", a.Status)
-	}
+	d.wantStatus("the metrics", http.StatusForbidden, "GET", "/metrics", nil, viaProxy, checks)
+	d.wantStatus("the metrics for one who views", http.StatusOK, "GET", "/metrics", nil, viaProxy, views)
 	if a := d.do("GET", "/readyz", nil, checks); a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "database") {
 		t.Errorf("why it isn't ready: %s %s", a.Status, a.body)
 	}
@@ -65,15 +61,9 @@ func TestSignIn_Token(t *testing.T) {
 	if me := decode[access.SignedInAs](t, d.do("GET", "/api/v1/session", nil, addCookie(c))); !reflect.DeepEqual(me, want) {
 		t.Errorf("signed in as %+v", me)
 	}
-	if a := d.do("POST", "/api/v1/channels/"+channelID+"/pause", nil, addCookie(c)); a.StatusCode != http.StatusForbidden {
-		t.Errorf("pausing: %s", a.Status)
-	}
-	if a := d.do("DELETE", "/api/v1/session", nil, addCookie(c)); a.StatusCode != http.StatusNoContent {
-		t.Errorf("signing out: %s", a.Status)
-	}
-	if a := d.do("GET", "/api/v1/session", nil, addCookie(c)); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("signed out: %s", a.Status)
-	}
+	d.wantStatus("pausing", http.StatusForbidden, "POST", "/api/v1/channels/"+channelID+"/pause", nil, addCookie(c))
+	d.wantStatus("signing out", http.StatusNoContent, "DELETE", "/api/v1/session", nil, addCookie(c))
+	d.wantStatus("signed out", http.StatusUnauthorized, "GET", "/api/v1/session", nil, addCookie(c))
 	if a := d.do("POST", "/api/v1/session", map[string]string{"token": "no such token"}); a.StatusCode != http.StatusUnauthorized || !strings.Contains(string(a.body), "unknown, was revoked or has expired") {
 		t.Errorf("a wrong token: %s %s", a.Status, a.body)
 	}
@@ -122,9 +112,7 @@ func TestAccess_RevokedElsewhere(t *testing.T) {
 		}
 	}
 	for _, as := range []func(*http.Request){addCookie(c), setBearer(made)} {
-		if a := d.do("GET", "/api/v1/status", nil, as); a.StatusCode != http.StatusUnauthorized {
-			t.Errorf("revoked, and then %s", a.Status)
-		}
+		d.wantStatus("revoked", http.StatusUnauthorized, "GET", "/api/v1/status", nil, as)
 	}
 	d.say(spammer, 4)
 	other.next(live.ThrottledFrame) // other feeds stay open
@@ -168,17 +156,13 @@ func TestAttempts_OnlySiteToken(t *testing.T) {
 		code := fmt.Sprint("code", i)
 		d.store.addCode(code, "anna")
 		c := d.signIn(map[string]string{"code": code})
-		if a := d.do("GET", "/api/v1/session", nil, addCookie(c)); a.StatusCode != http.StatusOK {
-			t.Errorf("signed in with a link: %s", a.Status)
-		}
+		d.wantStatus("signed in with a link", http.StatusOK, "GET", "/api/v1/session", nil, addCookie(c))
 	}
 	check := d.do("POST", "/api/v1/check", map[string]string{"channel": "lobby", "user_id": "1"}, setBearer(d.newToken(auth.Check)))
 	if check.StatusCode != http.StatusOK {
 		t.Errorf("a fresh token that may check: %s", check.Status)
 	}
-	if a := d.do("GET", "/api/v1/session", nil, addCookie(before)); a.StatusCode != http.StatusOK {
-		t.Errorf("the owner's session: %s", a.Status)
-	}
+	d.wantStatus("the owner's session", http.StatusOK, "GET", "/api/v1/session", nil, addCookie(before))
 	for what, a := range map[string]answer{"a program": asks(token), "a person": signsIn(token)} {
 		if a.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(a.body), "a named token or a link") {
 			t.Errorf("%s with the Site's token: %s %s", what, a.Status, a.body)
@@ -194,9 +178,7 @@ func TestAttempts_OnlySiteToken(t *testing.T) {
 func TestAttempts_NoSiteToken(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Site.Token = "" })
 	for i := range 20 {
-		if a := d.do("POST", "/api/v1/session", map[string]string{"token": fmt.Sprint("guess", i)}); a.StatusCode != http.StatusUnauthorized {
-			t.Errorf("guess %d: %s", i+1, a.Status)
-		}
+		d.wantStatus(fmt.Sprintf("guess %d", i+1), http.StatusUnauthorized, "POST", "/api/v1/session", map[string]string{"token": fmt.Sprint("guess", i)})
 	}
 }
 
@@ -251,9 +233,7 @@ func TestAttempts_RevokedTokenBlocksNobody(t *testing.T) {
 		}
 	}
 	for i := range access.AttemptBurst - 2 { // leaves one attempt
-		if a := d.do("GET", "/api/v1/status", nil, setBearer(fmt.Sprint("guess", i))); a.StatusCode != http.StatusUnauthorized {
-			t.Errorf("guess %d: %s", i+1, a.Status)
-		}
+		d.wantStatus(fmt.Sprintf("guess %d", i+1), http.StatusUnauthorized, "GET", "/api/v1/status", nil, setBearer(fmt.Sprint("guess", i)))
 	}
 	decode[live.Status](t, d.do("GET", "/api/v1/status", nil, setBearer(d.newToken(auth.View))))
 	decode[live.Status](t, d.do("GET", "/api/v1/status", nil, setHeader("Authorization", "bearer  "+token)))
@@ -265,9 +245,7 @@ func TestAttempts_RevokedTokenBlocksNobody(t *testing.T) {
 	}
 	d.signIn(map[string]string{"token": token})
 	d.advance(access.RejectedTime)
-	if a := d.do("GET", "/api/v1/status", nil, revoked); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("later: %s", a.Status)
-	}
+	d.wantStatus("later", http.StatusUnauthorized, "GET", "/api/v1/status", nil, revoked)
 }
 
 func TestAttempts_ForwardedAddressNotTrusted(t *testing.T) {
@@ -278,9 +256,7 @@ func TestAttempts_ForwardedAddressNotTrusted(t *testing.T) {
 		if i == 5 {
 			want = http.StatusTooManyRequests
 		}
-		if a := d.do("GET", "/api/v1/status", nil, setBearer(fmt.Sprint("guess", i)), setHeader("X-Forwarded-For", fmt.Sprintf("192.0.2.%d", i))); a.StatusCode != want {
-			t.Errorf("guess %d: %s", i+1, a.Status)
-		}
+		d.wantStatus(fmt.Sprintf("guess %d", i+1), want, "GET", "/api/v1/status", nil, setBearer(fmt.Sprint("guess", i)), setHeader("X-Forwarded-For", fmt.Sprintf("192.0.2.%d", i)))
 	}
 }
 
@@ -296,9 +272,7 @@ func TestAccess_StoreInTrouble(t *testing.T) {
 		}
 	}
 	for name, as := range map[string]func(*http.Request){"token": asOwner, "session": owners} {
-		if a := d.do("GET", "/api/v1/status", nil, as); a.StatusCode != http.StatusOK {
-			t.Errorf("the owner's %s: %s", name, a.Status)
-		}
+		d.wantStatus(fmt.Sprintf("the owner's %s", name), http.StatusOK, "GET", "/api/v1/status", nil, as)
 	}
 	d.store.failLookups(nil)
 	for _, as := range []func(*http.Request){good, session} {

@@ -38,7 +38,5 @@ func TestAlgorithms(t *testing.T) {
 	if err != nil || !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%s is outdated (%v); run go test ./internal/web -run TestAlgorithms -update-algorithms", algorithmsOfTests, err)
 	}
-	if a := d.do("GET", "/api/v1/algorithms", nil, setBearer(d.newToken(auth.Check))); a.StatusCode != http.StatusForbidden {
-		t.Errorf("a token for checks: %s", a.Status)
-	}
+	d.wantStatus("a token for checks", http.StatusForbidden, "GET", "/api/v1/algorithms", nil, setBearer(d.newToken(auth.Check)))
 }

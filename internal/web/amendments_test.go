@@ -236,9 +236,7 @@ func TestOverride_HelpersChangeExemption(t *testing.T) {
 			t.Errorf("%s: %s %s", name, a.Status, a.body)
 		}
 	}
-	if a := d.do("DELETE", path, nil, helper); a.StatusCode != http.StatusForbidden {
-		t.Errorf("no override: %s %s", a.Status, a.body)
-	}
+	d.wantStatus("no override", http.StatusForbidden, "DELETE", path, nil, helper)
 	if own := maps.Collect(d.guard.UserOverrides(channelID))[berta.ID]; own.Timezone != numbers.Timezone || own.Exempt != numbers.Exempt {
 		t.Errorf("the override is %+v", own)
 	}

@@ -187,9 +187,7 @@ func TestThrottled_Within(t *testing.T) {
 		t.Errorf("10 minutes later: %v", got)
 	}
 	for _, wrong := range []string{"0", "601", "10m"} {
-		if a := d.do("GET", "/api/v1/throttled?within="+wrong, nil, asOwner); a.StatusCode != http.StatusUnprocessableEntity {
-			t.Errorf("within=%s: %s", wrong, a.Status)
-		}
+		d.wantStatus(fmt.Sprintf("within=%s", wrong), http.StatusUnprocessableEntity, "GET", "/api/v1/throttled?within="+wrong, nil, asOwner)
 	}
 }
 

@@ -105,9 +105,7 @@ func TestCheckRefund_Bounded(t *testing.T) {
 	d, asServer := runLobby(t, setCheckSpace)
 	v := d.say(chatguard.User{ID: "41"}, 3)
 	foreign := refundForm{Channel: channelID, UserID: "41", At: v.At, Spent: 3}
-	if a := d.do("POST", "/api/v1/check/refund", foreign, asServer); a.StatusCode != http.StatusNoContent {
-		t.Errorf("%s %s", a.Status, a.body)
-	}
+	d.wantStatus("/api/v1/check/refund", http.StatusNoContent, "POST", "/api/v1/check/refund", foreign, asServer)
 	if v := d.say(chatguard.User{ID: "41"}, 1); v.Allowed {
 		t.Errorf("the user of the other chat: %+v", v)
 	}
@@ -118,7 +116,5 @@ func TestCheckRefund_Bounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := d.do("POST", "/api/v1/check/refund", foreign, setBearer(viewer)); a.StatusCode != http.StatusForbidden {
-		t.Errorf("%s %s", a.Status, a.body)
-	}
+	d.wantStatus("/api/v1/check/refund", http.StatusForbidden, "POST", "/api/v1/check/refund", foreign, setBearer(viewer))
 }

@@ -321,7 +321,5 @@ func TestCheck_RevokedToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.advance(5 * time.Second)
-	if a := d.do("POST", "/api/v1/check", said, asServer); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("%s %s", a.Status, a.body)
-	}
+	d.wantStatus("/api/v1/check", http.StatusUnauthorized, "POST", "/api/v1/check", said, asServer)
 }

@@ -50,7 +50,5 @@ func TestFileName_Portable(t *testing.T) {
 
 func TestExportPolicy_Refused(t *testing.T) {
 	d := dash(t)
-	if a := d.do("GET", policyPath+"/export", nil, asOwner); a.StatusCode != http.StatusNotImplemented {
-		t.Errorf("%s %s", a.Status, a.body)
-	}
+	d.wantStatus(policyPath+"/export", http.StatusNotImplemented, "GET", policyPath+"/export", nil, asOwner)
 }

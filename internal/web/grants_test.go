@@ -65,15 +65,11 @@ func TestGrants_TokenMadeUsedEnded(t *testing.T) {
 			t.Errorf("the feed of the %s ends with %d", name, code)
 		}
 	}
-	if a := d.do("GET", "/api/v1/session", nil, setBearer(made.Token)); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("the ended token: %s", a.Status)
-	}
+	d.wantStatus("the ended token", http.StatusUnauthorized, "GET", "/api/v1/session", nil, setBearer(made.Token))
 	if a := d.newestAudit(); a.Action != journal.TokenEnded {
 		t.Errorf("recorded %+v", a)
 	}
-	if a := d.do("DELETE", "/api/v1/tokens/anna", nil, asOwner); a.StatusCode != http.StatusNotFound {
-		t.Errorf("ended again: %s", a.Status)
-	}
+	d.wantStatus("ended again", http.StatusNotFound, "DELETE", "/api/v1/tokens/anna", nil, asOwner)
 }
 
 func TestGrants_LinkMadeUsedEnded(t *testing.T) {
@@ -98,18 +94,10 @@ func TestGrants_LinkMadeUsedEnded(t *testing.T) {
 	if a := d.newestAudit(); a.Action != journal.LinkMade || strings.Contains(fmt.Sprint(a.Detail), unused) {
 		t.Errorf("recorded %+v", a)
 	}
-	if a := d.do("DELETE", "/api/v1/links/"+all.Links[0].ID, nil, asOwner); a.StatusCode != http.StatusNoContent {
-		t.Errorf("ending the link: %s %s", a.Status, a.body)
-	}
-	if a := d.do("POST", "/api/v1/session", map[string]string{"code": unused}); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("the ended link: %s", a.Status)
-	}
-	if a := d.do("DELETE", "/api/v1/sessions/"+all.Sessions[0].ID, nil, asOwner); a.StatusCode != http.StatusNoContent {
-		t.Errorf("ending the session: %s %s", a.Status, a.body)
-	}
-	if a := d.do("GET", "/api/v1/session", nil, addCookie(cookie)); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("the ended session: %s", a.Status)
-	}
+	d.wantStatus("ending the link", http.StatusNoContent, "DELETE", "/api/v1/links/"+all.Links[0].ID, nil, asOwner)
+	d.wantStatus("the ended link", http.StatusUnauthorized, "POST", "/api/v1/session", map[string]string{"code": unused})
+	d.wantStatus("ending the session", http.StatusNoContent, "DELETE", "/api/v1/sessions/"+all.Sessions[0].ID, nil, asOwner)
+	d.wantStatus("the ended session", http.StatusUnauthorized, "GET", "/api/v1/session", nil, addCookie(cookie))
 	if a := d.newestAudit(); a.Action != journal.SessionEnded || !strings.Contains(fmt.Sprint(a.Detail), "name:anna") {
 		t.Errorf("recorded %+v", a)
 	}
@@ -129,18 +117,12 @@ func TestGrants_EverySessionCanBeEnded(t *testing.T) {
 	for name, cookie := range map[string]*http.Cookie{"owner": other, "member": member} {
 		feed := d.listenWith("Cookie", cookie.String(), "")
 		feed.next(live.SnapshotFrame)
-		if a := d.do("DELETE", "/api/v1/sessions/"+access.SessionID(cookie.Value), nil, addCookie(owner)); a.StatusCode != http.StatusNoContent {
-			t.Errorf("ending that of the %s: %s %s", name, a.Status, a.body)
-		}
+		d.wantStatus(fmt.Sprintf("ending that of the %s", name), http.StatusNoContent, "DELETE", "/api/v1/sessions/"+access.SessionID(cookie.Value), nil, addCookie(owner))
 		if code := feed.waitClosed(); code != live.SignedOut {
 			t.Errorf("the feed of the %s ends with %d", name, code)
 		}
-		if a := d.do("GET", "/api/v1/session", nil, addCookie(cookie)); a.StatusCode != http.StatusUnauthorized {
-			t.Errorf("the %s afterwards: %s", name, a.Status)
-		}
-		if a := d.do("DELETE", "/api/v1/sessions/"+access.SessionID(cookie.Value), nil, addCookie(owner)); a.StatusCode != http.StatusNotFound {
-			t.Errorf("ending that of the %s again: %s", name, a.Status)
-		}
+		d.wantStatus(fmt.Sprintf("the %s afterwards", name), http.StatusUnauthorized, "GET", "/api/v1/session", nil, addCookie(cookie))
+		d.wantStatus(fmt.Sprintf("ending that of the %s again", name), http.StatusNotFound, "DELETE", "/api/v1/sessions/"+access.SessionID(cookie.Value), nil, addCookie(owner))
 	}
 	if all := decode[shownGrants](t, d.do("GET", "/api/v1/access", nil, addCookie(owner))); len(all.Sessions) != 1 {
 		t.Errorf("left %+v", all.Sessions)
@@ -164,18 +146,12 @@ func TestGrants_Refused(t *testing.T) {
 		"expires at once": {Name: "anna", Role: auth.View, Expires: "0s"},
 		"expires late":    {Name: "anna", Role: auth.View, Expires: "4000d"},
 	} {
-		if a := d.do("POST", "/api/v1/tokens", wanted, asOwner); a.StatusCode != http.StatusUnprocessableEntity {
-			t.Errorf("%s: %s %s", name, a.Status, a.body)
-		}
+		d.wantStatus(name, http.StatusUnprocessableEntity, "POST", "/api/v1/tokens", wanted, asOwner)
 	}
 	for _, role := range []auth.Access{auth.Check, auth.Overlay, auth.ModerateNotices, auth.Any} {
-		if a := d.do("POST", "/api/v1/links", linkWanted{"anna", role}, asOwner); a.StatusCode != http.StatusUnprocessableEntity {
-			t.Errorf("a link with the role %q: %s %s", role, a.Status, a.body)
-		}
+		d.wantStatus(fmt.Sprintf("a link with the role %q", role), http.StatusUnprocessableEntity, "POST", "/api/v1/links", linkWanted{"anna", role}, asOwner)
 	}
-	if a := d.do("POST", "/api/v1/links", linkWanted{"owner", auth.Own}, asOwner); a.StatusCode != http.StatusUnprocessableEntity {
-		t.Errorf("a link with which somebody else is the owner: %s %s", a.Status, a.body)
-	}
+	d.wantStatus("a link with which somebody else is the owner", http.StatusUnprocessableEntity, "POST", "/api/v1/links", linkWanted{"owner", auth.Own}, asOwner)
 	if all := d.listGrants(); len(all.Tokens)+len(all.Links) != 0 {
 		t.Errorf("made %+v", all)
 	}
@@ -218,12 +194,8 @@ func TestGrants_NeedAllChannels(t *testing.T) {
 		members, addMembers := withMembers()
 		d := dash(t, c.adjust, addMembers)
 		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: map[string]auth.Access{channelID: auth.Own}}))
-		if a := d.do("GET", "/api/v1/access", nil, as); a.StatusCode != c.want {
-			t.Errorf("the list: %s %s", a.Status, a.body)
-		}
-		if a := d.do("POST", "/api/v1/tokens", tokenWanted{Name: "x", Role: auth.Own}, as); a.StatusCode != c.want {
-			t.Errorf("a token: %s %s", a.Status, a.body)
-		}
+		d.wantStatus("the list", c.want, "GET", "/api/v1/access", nil, as)
+		d.wantStatus("a token", c.want, "POST", "/api/v1/tokens", tokenWanted{Name: "x", Role: auth.Own}, as)
 		visible := decode[auditPage](t, d.do("GET", "/api/v1/audit?channel="+channelID, nil, as)).Changes
 		if seen := slices.ContainsFunc(visible, func(a shownAudit) bool { return a.Action == journal.TokenMade }); seen != (c.want == http.StatusOK) {
 			t.Errorf("the audit has %+v", visible)
@@ -250,7 +222,5 @@ func TestGrants_StoreInTrouble(t *testing.T) {
 // A mounted dashboard has no tokens and sessions of its own.
 func TestGrants_Mounted(t *testing.T) {
 	d := dash(t, mountInSite, func(o *Options) { o.Grants = nil })
-	if a := d.do("GET", "/api/v1/access", nil, setHeader("Who", "anna")); a.StatusCode != http.StatusNotFound {
-		t.Errorf("%s %s", a.Status, a.body)
-	}
+	d.wantStatus("/api/v1/access", http.StatusNotFound, "GET", "/api/v1/access", nil, setHeader("Who", "anna"))
 }

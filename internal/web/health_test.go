@@ -3,6 +3,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -19,9 +20,7 @@ import (
 func TestReady(t *testing.T) {
 	d := dash(t)
 	for _, path := range []string{"/healthz", "/readyz", "/api/v1/healthz", "/api/v1/readyz"} {
-		if a := d.do("GET", path, nil); a.StatusCode != http.StatusOK {
-			t.Errorf("%s: %s", path, a.Status)
-		}
+		d.wantStatus(path, http.StatusOK, "GET", path, nil)
 	}
 }
 
@@ -39,9 +38,7 @@ func TestReady_ReasonsOnlySignedIn(t *testing.T) {
 	if want := `{"reasons":["Twitch: disconnected: no route","database: failing: disk full"],"status":"unavailable"}`; strings.TrimSpace(string(a.body)) != want {
 		t.Errorf("for the owner: %s", a.body)
 	}
-	if a := d.do("GET", "/healthz", nil); a.StatusCode != http.StatusOK {
-		t.Errorf("healthz: %s", a.Status)
-	}
+	d.wantStatus("healthz", http.StatusOK, "GET", "/healthz", nil)
 }
 
 // A failing Helix makes the server not ready. A Helix that has not been asked yet does not, and is
@@ -71,9 +68,7 @@ func TestReady_DatabaseFailing(t *testing.T) {
 	d := dash(t)
 	for state, want := range map[journal.DatabaseState]int{journal.DatabaseOK: 200, journal.DatabaseFailing: 503, journal.DatabaseOff: 200} {
 		d.store.setState(journal.Database{State: state, Since: d.now(), Dropped: 1})
-		if a := d.do("GET", "/readyz", nil); a.StatusCode != want {
-			t.Errorf("%s: %s", state, a.Status)
-		}
+		d.wantStatus(string(state), want, "GET", "/readyz", nil)
 	}
 }
 
@@ -110,31 +105,21 @@ func TestMetrics_PublicURL(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Site.PublicURL = parseURL("https://chat.example.org/guard/") })
 	for _, name := range []string{"chat.example.org", "127.0.0.1:8080", "localhost"} {
 		// a proxy may ask for any of these hosts
-		if a := d.do("GET", "/metrics", nil, setHost(name)); a.StatusCode != http.StatusUnauthorized {
-			t.Errorf("at %s: %s", name, a.Status)
-		}
-		if a := d.do("GET", "/metrics", nil, setHost(name), asOwner); a.StatusCode != http.StatusOK {
-			t.Errorf("at %s, for the owner: %s", name, a.Status)
-		}
+		d.wantStatus(fmt.Sprintf("at %s", name), http.StatusUnauthorized, "GET", "/metrics", nil, setHost(name))
+		d.wantStatus(fmt.Sprintf("at %s, for the owner", name), http.StatusOK, "GET", "/metrics", nil, setHost(name), asOwner)
 	}
 }
 
 func TestMetrics_Proxied(t *testing.T) {
 	d := dash(t)
-	if a := d.do("GET", "/metrics", nil); a.StatusCode != http.StatusOK {
-		t.Errorf("from this machine: %s", a.Status)
-	}
+	d.wantStatus("from this machine", http.StatusOK, "GET", "/metrics", nil)
 	for _, name := range []string{
 		"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "X-Real-IP", "Via", "CF-Connecting-IP", "CF-Ray", "True-Client-IP",
 	} {
 		for _, value := range []string{"192.0.2.1", ""} {
-			if a := d.do("GET", "/metrics", nil, setHeader(name, value)); a.StatusCode != http.StatusUnauthorized {
-				t.Errorf("with %s: %q: %s", name, value, a.Status)
-			}
+			d.wantStatus(fmt.Sprintf("with %s: %q", name, value), http.StatusUnauthorized, "GET", "/metrics", nil, setHeader(name, value))
 		}
-		if a := d.do("GET", "/metrics", nil, setHeader(name, "192.0.2.1"), asOwner); a.StatusCode != http.StatusOK {
-			t.Errorf("with %s, for the owner: %s", name, a.Status)
-		}
+		d.wantStatus(fmt.Sprintf("with %s, for the owner", name), http.StatusOK, "GET", "/metrics", nil, setHeader(name, "192.0.2.1"), asOwner)
 	}
 }
 

@@ -129,9 +129,7 @@ func TestLab_Offer(t *testing.T) {
 	if got, want := decode[labOffer](t, a), (labOffer{true, []labChannel{{channelID, "somechannel"}}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%s %+v, want %+v", a.Status, got, want)
 	}
-	if a := d.do("GET", "/api/v1/lab", nil); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("signed out: %s", a.Status)
-	}
+	d.wantStatus("signed out", http.StatusUnauthorized, "GET", "/api/v1/lab", nil)
 }
 
 // evening returns recorded messages of two channels, years ago: in the first, anna writes each

@@ -87,9 +87,7 @@ func TestLogin_NoBot(t *testing.T) {
 	var logged lockedBuffer
 	d := dash(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&logged, nil)) })
 	for _, path := range []string{"/api/v1/login", "/api/v1/setup"} {
-		if a := d.do("GET", path, nil, asOwner); a.StatusCode != http.StatusNotImplemented {
-			t.Errorf("%s: %s: %s", path, a.Status, a.body)
-		}
+		d.wantStatus(path, http.StatusNotImplemented, "GET", path, nil, asOwner)
 	}
 	if strings.Contains(logged.String(), "request refused") {
 		t.Errorf("logged: %s", logged.String())
@@ -146,10 +144,6 @@ func TestSetup_Steps(t *testing.T) {
 
 func TestSetup_OnlyModerators(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Setup = func(string) (BotSetup, bool) { return BotSetup{}, true } })
-	if a := d.do("GET", "/api/v1/setup", nil, d.as(auth.View)); a.StatusCode != http.StatusForbidden {
-		t.Errorf("%s: %s", a.Status, a.body)
-	}
-	if a := d.do("GET", "/api/v1/setup?channel=nobodys", nil, asOwner); a.StatusCode != http.StatusNotFound {
-		t.Errorf("%s: %s", a.Status, a.body)
-	}
+	d.wantStatus("/api/v1/setup", http.StatusForbidden, "GET", "/api/v1/setup", nil, d.as(auth.View))
+	d.wantStatus("/api/v1/setup?channel=nobodys", http.StatusNotFound, "GET", "/api/v1/setup?channel=nobodys", nil, asOwner)
 }

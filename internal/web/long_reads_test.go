@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"testing"
@@ -119,9 +120,7 @@ func TestLongReads_EveryScan(t *testing.T) {
 		if refused := a.StatusCode == http.StatusTooManyRequests && a.Header.Get("Retry-After") == "2"; refused != long {
 			t.Errorf("%s: %s, Retry-After %q", path, a.Status, a.Header.Get("Retry-After"))
 		}
-		if a := d.do("GET", "/api/v1"+path, nil, other); a.StatusCode != http.StatusOK {
-			t.Errorf("%s for another: %s", path, a.Status)
-		}
+		d.wantStatus(fmt.Sprintf("%s for another", path), http.StatusOK, "GET", "/api/v1"+path, nil, other)
 	}
 	if a := d.try(burst(2)); a.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("a preview: %s", a.Status)

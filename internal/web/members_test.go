@@ -195,9 +195,7 @@ func TestMembers_Session(t *testing.T) {
 	if a := d.do("DELETE", "/api/v1/session", nil, as); a.StatusCode != http.StatusNoContent || len(members.sessions) != 0 {
 		t.Errorf("signing out: %s, %v", a.Status, members.sessions)
 	}
-	if a := d.do("GET", "/api/v1/session", nil, as); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("signed out: %s", a.Status)
-	}
+	d.wantStatus("signed out", http.StatusUnauthorized, "GET", "/api/v1/session", nil, as)
 }
 
 // fakeLogin is a bot's login that the test controls.

@@ -63,13 +63,9 @@ func TestMessages_Around(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]int{"": 200, "?user=43&n=21": 422, "?entry=x": 422, "?text=x": 422} {
-		if a := d.do("GET", path+query, nil, asOwner); a.StatusCode != want {
-			t.Errorf("%s: %s", query, a.Status)
-		}
+		d.wantStatus(query, want, "GET", path+query, nil, asOwner)
 	}
-	if a := d.do("GET", "/api/v1/channels/other/messages?user=43", nil, asOwner); a.StatusCode != http.StatusNotFound {
-		t.Errorf("another channel: %s", a.Status)
-	}
+	d.wantStatus("another channel", http.StatusNotFound, "GET", "/api/v1/channels/other/messages?user=43", nil, asOwner)
 	d.advance(live.Recent)
 	if got := around(t, d.do("GET", path+"?user=44", nil, asOwner)); got != "" {
 		t.Errorf("10 minutes later: %q", got)

@@ -55,9 +55,7 @@ func TestNodes_Answer(t *testing.T) {
 			t.Errorf("%s\nlacks %s", a.body, want)
 		}
 	}
-	if a := d.do("GET", "/api/v1/nodes?channel=7", nil, asOwner); a.StatusCode != http.StatusUnprocessableEntity {
-		t.Errorf("with a parameter: %s", a.Status)
-	}
+	d.wantStatus("with a parameter", http.StatusUnprocessableEntity, "GET", "/api/v1/nodes?channel=7", nil, asOwner)
 }
 
 // While the store is away, this node is listed as it was last known.
@@ -83,13 +81,9 @@ func TestNodes_Away(t *testing.T) {
 func TestNodes_Rights(t *testing.T) {
 	d := dash(t)
 	for access, want := range map[auth.Access]int{auth.View: 200, auth.Moderate: 200, auth.Own: 200, auth.Check: 403} {
-		if a := d.do("GET", "/api/v1/nodes", nil, setBearer(d.newToken(access))); a.StatusCode != want {
-			t.Errorf("%s: %s", access, a.Status)
-		}
+		d.wantStatus(string(access), want, "GET", "/api/v1/nodes", nil, setBearer(d.newToken(access)))
 	}
-	if a := d.do("GET", "/api/v1/nodes", nil); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("signed out: %s", a.Status)
-	}
+	d.wantStatus("signed out", http.StatusUnauthorized, "GET", "/api/v1/nodes", nil)
 }
 
 // However many dashboards ask, the shared store is asked once per second. A caller that goes away

@@ -118,13 +118,9 @@ func TestOverlay_Unchanged(t *testing.T) {
 func TestOverlay_Refused(t *testing.T) {
 	d := dash(t)
 	for path, status := range map[string]int{"/api/v1/overlay?channel=8": http.StatusNotFound, "/api/v1/overlay?size=40": http.StatusUnprocessableEntity} {
-		if a := d.do("GET", path, nil, asOwner); a.StatusCode != status {
-			t.Errorf("%s: %s %s", path, a.Status, a.body)
-		}
+		d.wantStatus(path, status, "GET", path, nil, asOwner)
 	}
-	if a := d.do("GET", "/api/v1/overlay", nil); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without a token: %s", a.Status)
-	}
+	d.wantStatus("without a token", http.StatusUnauthorized, "GET", "/api/v1/overlay", nil)
 }
 
 // A token for the overlay opens nothing else, as TestRoutes_NeedAccess shows for the API.
@@ -132,16 +128,12 @@ func TestOverlay_TokenOpensNothingElse(t *testing.T) {
 	d := dash(t)
 	secret := d.newToken(auth.Overlay)
 	only := setBearer(secret)
-	if a := d.do("GET", "/api/v1/overlay", nil, only); a.StatusCode != http.StatusOK {
-		t.Errorf("the overlay: %s", a.Status)
-	}
+	d.wantStatus("the overlay", http.StatusOK, "GET", "/api/v1/overlay", nil, only)
 	if a := d.do("POST", "/api/v1/session", map[string]string{"token": secret}); a.StatusCode != http.StatusForbidden || len(a.Cookies()) > 0 {
 		t.Errorf("signing in: %s %s", a.Status, a.body)
 	}
 	viaProxy := setHeader("X-Forwarded-For", "192.0.2.1")
-	if a := d.do("GET", "/metrics", nil, viaProxy, only); a.StatusCode != http.StatusForbidden {
-		t.Errorf("the metrics: %s", a.Status)
-	}
+	d.wantStatus("the metrics", http.StatusForbidden, "GET", "/metrics", nil, viaProxy, only)
 	if _, _, err := d.dial(channelID, http.Header{"Authorization": {"Bearer " + secret}}, ""); err == nil {
 		t.Error("the live feed opens")
 	}

@@ -75,9 +75,7 @@ func TestPolicy_DeleteRestoresConfiguration(t *testing.T) {
 	d := dash(t)
 	base := control.Tag(d.guard.ChannelPolicy(channelID))
 	decode[journal.Revision](t, d.put(burst(9)))
-	if a := d.do("DELETE", policyPath, nil, asOwner, setHeader("If-Match", base)); a.StatusCode != http.StatusPreconditionFailed {
-		t.Errorf("with a stale If-Match: %s", a.Status)
-	}
+	d.wantStatus("with a stale If-Match", http.StatusPreconditionFailed, "DELETE", policyPath, nil, asOwner, setHeader("If-Match", base))
 	if r := decode[journal.Revision](t, d.do("DELETE", policyPath, nil, asOwner)); r.Number != 2 {
 		t.Errorf("revision %+v", r)
 	}

@@ -173,9 +173,7 @@ func TestPreview_InvalidCandidate(t *testing.T) {
 			t.Errorf("%s: %s %s", name, a.Status, a.body)
 		}
 	}
-	if a := d.do("POST", "/api/v1/channels/8/preview", map[string]any{"policy": d.guard.ChannelPolicy(channelID)}, asOwner); a.StatusCode != http.StatusNotFound {
-		t.Errorf("of an unknown channel: %s %s", a.Status, a.body)
-	}
+	d.wantStatus("of an unknown channel", http.StatusNotFound, "POST", "/api/v1/channels/8/preview", map[string]any{"policy": d.guard.ChannelPolicy(channelID)}, asOwner)
 }
 
 func TestPreview_StoreInTrouble(t *testing.T) {

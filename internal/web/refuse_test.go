@@ -93,9 +93,7 @@ func TestQuery_UnknownChannel(t *testing.T) {
 		d.wantProblem(path, "GET", "/api/v1"+path+"?channel=99", nil, owned, 404, `There is no channel with the ID \"99\" here.`)
 	}
 	none.Store(true) // as if Twitch had not reported the channels yet
-	if a := d.do("GET", "/api/v1/journal?channel="+channelID, nil, asOwner); a.StatusCode != http.StatusOK {
-		t.Errorf("before any channel is known: %s %s", a.Status, a.body)
-	}
+	d.wantStatus("before any channel is known", http.StatusOK, "GET", "/api/v1/journal?channel="+channelID, nil, asOwner)
 }
 
 func TestRoutes_WrongMethod(t *testing.T) {

@@ -45,6 +45,14 @@ func (d *dashboard) wantProblem(name, method, path string, body any, adjust []fu
 	}
 }
 
+// wantStatus fails the test unless the answer to a request has that status.
+func (d *dashboard) wantStatus(what string, status int, method, path string, body any, adjust ...func(*http.Request)) {
+	d.Helper()
+	if a := d.do(method, path, body, adjust...); a.StatusCode != status {
+		d.Errorf("%s: %s %s: %s %s, want %d", what, method, path, a.Status, a.body, status)
+	}
+}
+
 // parseURL parses a valid URL.
 func parseURL(address string) *url.URL {
 	u, err := url.Parse(address)

@@ -130,9 +130,7 @@ func TestScope_Probes(t *testing.T) {
 		{map[string]auth.Access{}, http.StatusForbidden, false},
 	} {
 		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: c.channels}))
-		if a := d.do("GET", "/metrics", nil, viaProxy, as); a.StatusCode != c.metrics {
-			t.Errorf("%v: the metrics: %s", c.channels, a.Status)
-		}
+		d.wantStatus(fmt.Sprintf("%v: the metrics", c.channels), c.metrics, "GET", "/metrics", nil, viaProxy, as)
 		if a := d.do("GET", "/readyz", nil, as); strings.Contains(string(a.body), "reasons") != c.reasons {
 			t.Errorf("%v: readiness: %s", c.channels, a.body)
 		}
@@ -154,12 +152,8 @@ func TestScope_AllChannels(t *testing.T) {
 		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.Own}, 200, 200},
 	} {
 		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: c.rights}))
-		if a := d.do("GET", "/api/v1/nodes", nil, as); a.StatusCode != c.nodes {
-			t.Errorf("%v: the nodes: %s %s", c.rights, a.Status, a.body)
-		}
-		if a := d.do("GET", "/api/v1/login", nil, as); a.StatusCode != c.login {
-			t.Errorf("%v: the login: %s %s", c.rights, a.Status, a.body)
-		}
+		d.wantStatus(fmt.Sprintf("%v: the nodes", c.rights), c.nodes, "GET", "/api/v1/nodes", nil, as)
+		d.wantStatus(fmt.Sprintf("%v: the login", c.rights), c.login, "GET", "/api/v1/login", nil, as)
 	}
 }
 
@@ -172,16 +166,10 @@ func TestScope_UnknownChannel(t *testing.T) {
 	as := addCookie(d.startMember(members, auth.Identity{
 		Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: map[string]auth.Access{channelID: auth.Own},
 	}))
-	if a := d.do("POST", "/api/v1/links", json.RawMessage(`{"name": "clara", "role": "own"}`), as); a.StatusCode != http.StatusForbidden {
-		t.Errorf("a link to everything: %s %s", a.Status, a.body)
-	}
-	if a := d.do("GET", "/api/v1/status?channel="+channelID, nil, as); a.StatusCode != http.StatusOK {
-		t.Errorf("the own channel: %s %s", a.Status, a.body)
-	}
+	d.wantStatus("a link to everything", http.StatusForbidden, "POST", "/api/v1/links", json.RawMessage(`{"name": "clara", "role": "own"}`), as)
+	d.wantStatus("the own channel", http.StatusOK, "GET", "/api/v1/status?channel="+channelID, nil, as)
 	known.Store(true)
-	if a := d.do("GET", "/api/v1/login", nil, as); a.StatusCode != http.StatusOK {
-		t.Errorf("once all are known: %s %s", a.Status, a.body)
-	}
+	d.wantStatus("once all are known", http.StatusOK, "GET", "/api/v1/login", nil, as)
 }
 
 // A grant in a limit across all channels changes what a user may do in channels that are invisible to
@@ -202,9 +190,7 @@ func TestScope_GrantEverywhere(t *testing.T) {
 		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.Help}, everywhere.Name, http.StatusOK},
 	} {
 		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: c.rights}))
-		if a := d.do("POST", path, json.RawMessage(`{"limit": "`+c.limit+`", "messages": 5}`), as); a.StatusCode != c.want {
-			t.Errorf("%v: %d more messages of %s: %s %s", c.rights, 5, c.limit, a.Status, a.body)
-		}
+		d.wantStatus(fmt.Sprintf("%v: %d more messages of %s", c.rights, 5, c.limit), c.want, "POST", path, json.RawMessage(`{"limit": "`+c.limit+`", "messages": 5}`), as)
 	}
 }
 
@@ -250,9 +236,7 @@ func TestSettings_NeedAccess(t *testing.T) {
 		}
 	}
 	decode[settingsSaved](t, d.do("PUT", channelPath+"/settings", notifying, asOwner, setHeader("If-Match", "*")))
-	if a := d.do("DELETE", channelPath+"/settings", nil, holders[auth.Moderate], setHeader("If-Match", "*")); a.StatusCode != http.StatusForbidden {
-		t.Errorf("a moderator restores the configuration's notices: %s %s", a.Status, a.body)
-	}
+	d.wantStatus("a moderator restores the configuration's notices", http.StatusForbidden, "DELETE", channelPath+"/settings", nil, holders[auth.Moderate], setHeader("If-Match", "*"))
 	decode[settingsSaved](t, d.do("PUT", channelPath+"/settings", raiding, asOwner, setHeader("If-Match", "*")))
 	decode[settingsSaved](t, d.do("DELETE", channelPath+"/settings", nil, holders[auth.Moderate], setHeader("If-Match", "*")))
 }

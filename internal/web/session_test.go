@@ -32,24 +32,18 @@ func TestSignIn_CodeWorksOnce(t *testing.T) {
 	if name := decode[map[string]any](t, d.do("GET", "/api/v1/status", nil, addCookie(c)))["name"]; name != "anna" {
 		t.Errorf("signed in as %v", name)
 	}
-	if a := d.do("POST", "/api/v1/session", map[string]string{"code": "good-code"}); a.StatusCode != 401 {
-		t.Errorf("the code a second time: %s", a.Status)
-	}
+	d.wantStatus("the code a second time", 401, "POST", "/api/v1/session", map[string]string{"code": "good-code"})
 }
 
 func TestSignOut_EndsSession(t *testing.T) {
 	for name, secret := range map[string]map[string]string{"code": {"code": "good-code"}, "token": {"token": token}} {
 		d := dash(t)
 		c := d.signIn(secret)
-		if a := d.do("GET", "/api/v1/status", nil, addCookie(c)); a.StatusCode != 200 {
-			t.Errorf("%s: signed in, and then %s", name, a.Status)
-		}
+		d.wantStatus(fmt.Sprintf("%s: signed in, and then ", name), 200, "GET", "/api/v1/status", nil, addCookie(c))
 		if a := d.do("DELETE", "/api/v1/session", nil, addCookie(c)); a.StatusCode != 204 || a.Cookies()[0].MaxAge >= 0 {
 			t.Errorf("%s: signing out: %s %v", name, a.Status, a.Cookies())
 		}
-		if a := d.do("GET", "/api/v1/status", nil, addCookie(c)); a.StatusCode != 401 {
-			t.Errorf("%s: signed out, and then %s", name, a.Status)
-		}
+		d.wantStatus(fmt.Sprintf("%s: signed out, and then ", name), 401, "GET", "/api/v1/status", nil, addCookie(c))
 	}
 }
 
@@ -57,9 +51,7 @@ func TestSignOut_OwnerWithoutStore(t *testing.T) {
 	d := dash(t)
 	c := d.signIn(map[string]string{"token": token})
 	d.store.failChanges(errors.New("too much waits"))
-	if a := d.do("DELETE", "/api/v1/session", nil, addCookie(c)); a.StatusCode != 204 {
-		t.Errorf("%s %s", a.Status, a.body)
-	}
+	d.wantStatus("/api/v1/session", 204, "DELETE", "/api/v1/session", nil, addCookie(c))
 }
 
 func TestCookie_PathAndTLS(t *testing.T) {
@@ -79,12 +71,8 @@ func TestCookie_HostPrefix(t *testing.T) {
 		t.Errorf("cookie %v", c)
 	}
 	laidOver := &http.Cookie{Name: "chatguard", Value: d.signIn(map[string]string{"token": token}).Value}
-	if a := d.do("GET", "/api/v1/session", nil, public, addCookie(laidOver)); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("another host's cookie: %s", a.Status)
-	}
-	if a := d.do("GET", "/api/v1/session", nil, public, addCookie(laidOver), addCookie(c)); a.StatusCode != http.StatusOK {
-		t.Errorf("signed in: %s", a.Status)
-	}
+	d.wantStatus("another host's cookie", http.StatusUnauthorized, "GET", "/api/v1/session", nil, public, addCookie(laidOver))
+	d.wantStatus("signed in", http.StatusOK, "GET", "/api/v1/session", nil, public, addCookie(laidOver), addCookie(c))
 	if a := d.do("DELETE", "/api/v1/session", nil, public, addCookie(c)); a.StatusCode != http.StatusNoContent || a.Cookies()[0].Name != c.Name {
 		t.Errorf("signing out: %s %v", a.Status, a.Cookies())
 	}

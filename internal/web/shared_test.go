@@ -99,9 +99,7 @@ func TestShared_ChangesWhileAway(t *testing.T) {
 		d.wantProblem(change.path, change.method, change.path, change.body, owned, http.StatusServiceUnavailable, "The shared store doesn't answer")
 	}
 	s.setState(true, d.now(), "")
-	if a := d.do("POST", user+"/grant", map[string]any{"messages": 5, "limit": "burst"}, asOwner); a.StatusCode != http.StatusOK {
-		t.Errorf("when the store is back: %s %s", a.Status, a.body)
-	}
+	d.wantStatus("when the store is back", http.StatusOK, "POST", user+"/grant", map[string]any{"messages": 5, "limit": "burst"}, asOwner)
 }
 
 func TestShared_Status(t *testing.T) {
@@ -147,8 +145,6 @@ func TestShared_Off(t *testing.T) {
 		if a := d.do("GET", "/api/v1/status", nil, asOwner); bytes.Contains(a.body, []byte(`"shared"`)) {
 			t.Errorf("%s: %s", name, a.body)
 		}
-		if a := d.do("GET", "/readyz", nil); a.StatusCode != http.StatusOK {
-			t.Errorf("%s: %s", name, a.Status)
-		}
+		d.wantStatus(name, http.StatusOK, "GET", "/readyz", nil)
 	}
 }

@@ -60,9 +60,7 @@ func TestTop_DayAndStream(t *testing.T) {
 		t.Errorf("today: %+v", got)
 	}
 	for _, since := range []string{"week", d.now().Add(time.Hour).UTC().Format(time.RFC3339)} {
-		if a := d.do("GET", "/api/v1/channels/"+channelID+"/top?since="+since, nil, asOwner); a.StatusCode != http.StatusBadRequest {
-			t.Errorf("%s: %s %s", since, a.Status, a.body)
-		}
+		d.wantStatus(since, http.StatusBadRequest, "GET", "/api/v1/channels/"+channelID+"/top?since="+since, nil, asOwner)
 	}
 }
 

@@ -198,8 +198,6 @@ func TestSwitchPage_NoticesAreNoTrouble(t *testing.T) {
 		d := dash(t, func(o *Options) {
 			o.Connections = func() []live.Connection { return []live.Connection{{Name: "#gardenhour", State: state}} }
 		})
-		if a := d.do("GET", "/readyz", nil); a.StatusCode != status {
-			t.Errorf("%s: %s", state, a.Status)
-		}
+		d.wantStatus(string(state), status, "GET", "/readyz", nil)
 	}
 }

@@ -647,13 +647,9 @@ func TestTwitchSignIn_Off(t *testing.T) {
 			t.Errorf("%s: %s %s", name, a.Status, a.body)
 		}
 		for _, path := range []string{"/signin/twitch", "/signin/twitch/callback?code=x&state=y", "/api/v1/session/device"} {
-			if a := d.do("GET", path, nil); a.StatusCode != http.StatusNotFound {
-				t.Errorf("%s: %s: %s", name, path, a.Status)
-			}
+			d.wantStatus(fmt.Sprintf("%s: %s", name, path), http.StatusNotFound, "GET", path, nil)
 		}
-		if a := d.do("POST", "/api/v1/session/device", nil); a.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %s", name, a.Status)
-		}
+		d.wantStatus(name, http.StatusNotFound, "POST", "/api/v1/session/device", nil)
 	}
 }
 

@@ -236,26 +236,18 @@ func TestViewer_DatabaseFails(t *testing.T) {
 func TestViewer_SessionsApart(t *testing.T) {
 	d := dash(t, showViewers)
 	moderators, viewers := d.signIn(map[string]string{"code": "good-code"}), d.viewerCookie(viewerOf(spammer))
-	if a := d.do("GET", "/api/v1/viewer", nil, addCookie(moderators)); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("a moderator as a viewer: %s", a.Status)
-	}
-	if a := d.do("GET", "/api/v1/viewer", nil, asOwner); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("the owner as a viewer: %s", a.Status)
-	}
+	d.wantStatus("a moderator as a viewer", http.StatusUnauthorized, "GET", "/api/v1/viewer", nil, addCookie(moderators))
+	d.wantStatus("the owner as a viewer", http.StatusUnauthorized, "GET", "/api/v1/viewer", nil, asOwner)
 	renamed, swapped := *viewers, *moderators
 	renamed.Name, swapped.Name = moderators.Name, viewers.Name
 	for _, c := range []*http.Cookie{viewers, &renamed} {
 		for _, r := range d.server.api() {
 			method, path, _ := strings.Cut(r.pattern, " ")
 			path = strings.NewReplacer("{channel}", channelID, "{id}", "42", "{entry}", "1").Replace("/api/v1" + path)
-			if a := d.do(method, path, nil, addCookie(c)); a.StatusCode != http.StatusUnauthorized {
-				t.Errorf("%s with a viewer's cookie: %s", r.pattern, a.Status)
-			}
+			d.wantStatus(fmt.Sprintf("%s with a viewer's cookie", r.pattern), http.StatusUnauthorized, method, path, nil, addCookie(c))
 		}
 	}
-	if a := d.do("GET", "/api/v1/viewer", nil, addCookie(&swapped)); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("a moderator's session in a viewer's cookie: %s", a.Status)
-	}
+	d.wantStatus("a moderator's session in a viewer's cookie", http.StatusUnauthorized, "GET", "/api/v1/viewer", nil, addCookie(&swapped))
 	if a := d.do("DELETE", "/api/v1/viewer", nil, addCookie(viewers)); a.StatusCode != http.StatusNoContent || len(a.Cookies()) != 1 || a.Cookies()[0].MaxAge >= 0 {
 		t.Errorf("signing out: %s %v", a.Status, a.Cookies())
 	}
@@ -272,13 +264,9 @@ func TestViewer_LimitPerViewer(t *testing.T) {
 		}
 	}
 	other := viewerOf(chatguard.User{ID: "43"})
-	if a := d.do("GET", "/api/v1/viewer", nil, d.asViewer(other), setHeader("X-Forwarded-For", "192.0.2.1")); a.StatusCode != http.StatusOK {
-		t.Errorf("another viewer: %s", a.Status)
-	}
+	d.wantStatus("another viewer", http.StatusOK, "GET", "/api/v1/viewer", nil, d.asViewer(other), setHeader("X-Forwarded-For", "192.0.2.1"))
 	d.advance(viewerRefill)
-	if a := d.do("GET", "/api/v1/viewer", nil, v); a.StatusCode != http.StatusOK {
-		t.Errorf("later: %s", a.Status)
-	}
+	d.wantStatus("later", http.StatusOK, "GET", "/api/v1/viewer", nil, v)
 }
 
 // An address is limited whether or not its cookies are valid.
@@ -294,9 +282,7 @@ func TestViewer_LimitPerAddress(t *testing.T) {
 	if a := d.do("GET", "/api/v1/viewer", nil, from, d.asViewer(viewerOf(spammer))); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") != "1" {
 		t.Errorf("%s, Retry-After %s", a.Status, a.Header.Get("Retry-After"))
 	}
-	if a := d.do("GET", "/api/v1/viewer", nil, setHeader("X-Forwarded-For", "192.0.2.2"), d.asViewer(viewerOf(spammer))); a.StatusCode != http.StatusOK {
-		t.Errorf("from another address: %s", a.Status)
-	}
+	d.wantStatus("from another address", http.StatusOK, "GET", "/api/v1/viewer", nil, setHeader("X-Forwarded-For", "192.0.2.2"), d.asViewer(viewerOf(spammer)))
 }
 
 // Viewers without a proxy don't hold the connections that moderators need.
@@ -318,9 +304,7 @@ func TestViewer_Channels(t *testing.T) {
 	})
 	v := d.asViewer(viewerOf(spammer))
 	for query, want := range map[string]int{"?channel=SomeChannel": 200, "?channel=tea": 200, "?channel=lobby": 404, "?channel=7": 404, "": 200, "?channel=x&user=43": 422} {
-		if a := d.do("GET", "/api/v1/viewer"+query, nil, v); a.StatusCode != want {
-			t.Errorf("%s: %s %s", query, a.Status, a.body)
-		}
+		d.wantStatus(query, want, "GET", "/api/v1/viewer"+query, nil, v)
 	}
 }
 
@@ -342,9 +326,7 @@ func TestViewer_Off(t *testing.T) {
 	} {
 		d := dash(t, adjust)
 		for _, path := range []string{"/viewer", "/viewer.html", "/viewer/somechannel", "/api/v1/viewer"} {
-			if a := d.do("GET", path, nil); a.StatusCode != http.StatusNotFound {
-				t.Errorf("%s: %s: %s", name, path, a.Status)
-			}
+			d.wantStatus(fmt.Sprintf("%s: %s", name, path), http.StatusNotFound, "GET", path, nil)
 		}
 	}
 	if a := dash(t, showViewers).do("GET", "/viewer", nil); a.StatusCode != http.StatusOK || !strings.Contains(string(a.body), "viewers/main.js") {

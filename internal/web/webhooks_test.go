@@ -140,9 +140,7 @@ func TestWebhooks_Refused(t *testing.T) {
 			t.Errorf("%s %s: %s %s", c.method, c.path, a.Status, a.body)
 		}
 		for _, access := range []auth.Access{auth.View, auth.Moderate} {
-			if a := d.do(c.method, "/api/v1"+c.path, c.body, d.as(access)); a.StatusCode != http.StatusForbidden {
-				t.Errorf("%s %s with %s: %s", c.method, c.path, access, a.Status)
-			}
+			d.wantStatus(fmt.Sprintf("%s %s with %s", c.method, c.path, access), http.StatusForbidden, c.method, "/api/v1"+c.path, c.body, d.as(access))
 		}
 	}
 	if a := dash(t).do("GET", "/api/v1/webhooks", nil, asOwner); a.StatusCode != http.StatusNotImplemented {
@@ -172,9 +170,7 @@ func TestWebhooks_TestAndDeadLetters(t *testing.T) {
 	if tested := decode[map[string]any](t, d.do("POST", path+"/test", nil, asOwner)); tested["delivered"] != true {
 		t.Errorf("%v", tested)
 	}
-	if a := d.do("POST", retry, nil, asOwner); a.StatusCode != http.StatusOK {
-		t.Errorf("%s %s", a.Status, a.body)
-	}
+	d.wantStatus(retry, http.StatusOK, "POST", retry, nil, asOwner)
 	for r.requests.Load() < 4 {
 		time.Sleep(time.Millisecond) // the queue's goroutine sends it
 	}
@@ -184,7 +180,5 @@ func TestWebhooks_TestAndDeadLetters(t *testing.T) {
 		}
 	}
 	number = d.bury(r, "config:file")
-	if a := d.do("DELETE", fmt.Sprintf("%s/deliveries/%d", path, number), nil, asOwner); a.StatusCode != http.StatusOK {
-		t.Errorf("%s %s", a.Status, a.body)
-	}
+	d.wantStatus(fmt.Sprintf("%s/deliveries/%d", path, number), http.StatusOK, "DELETE", fmt.Sprintf("%s/deliveries/%d", path, number), nil, asOwner)
 }
