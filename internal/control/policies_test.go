@@ -303,6 +303,11 @@ func TestRevert_PutsAnEarlierRevisionInForceAgain(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(lines, want) {
 		t.Errorf("history %q, %v, want %q", lines, err, want)
 	}
+	o.mustRevise(8)
+	if done, err := o.Revert(t.Context(), request, 4); err != nil || done.Changes != nil {
+		t.Errorf("a discarded revision: %+v, %v", done, err)
+	}
+	o.wantBurst(3)
 	o.store.err = errors.New("damaged")
 	if _, err := o.Revert(t.Context(), request, 1); !errors.Is(err, ErrHistory) {
 		t.Errorf("unreadable: %v", err)

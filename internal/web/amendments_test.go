@@ -14,7 +14,6 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -94,15 +93,9 @@ func TestPardon_TakesStrikeBack(t *testing.T) {
 	if rows := d.throttledUsers(); len(rows) != 1 || rows[0].Strikes != 0 {
 		t.Errorf("on the board: %+v", rows)
 	}
-	if c := d.card(spammer.ID); c.Strikes != 0 {
-		t.Errorf("the card: %+v", c)
-	}
 	entries := decode[entryPage](t, d.do("GET", "/api/v1/journal", nil, asOwner)).Entries
 	if len(entries) != 1 || entries[0].Pardoned == nil || entries[0].Pardoned.By != "owner" || entries[0].Pardoned.At.IsZero() {
 		t.Errorf("the journal: %+v", entries)
-	}
-	if n := len(d.store.audits); n != 1 || d.store.audits[0].Action != journal.UserPardoned {
-		t.Errorf("%d are in the audit", n)
 	}
 }
 

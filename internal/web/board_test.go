@@ -95,20 +95,6 @@ func TestBoard_ClipsLongNames(t *testing.T) {
 	}
 }
 
-func TestBoard_AllowedUserLeaves(t *testing.T) {
-	d := dash(t)
-	d.say(spammer, 4)
-	d.say(chatguard.User{ID: "43"}, 4)
-	moderator := spammer
-	moderator.Roles = chatguard.RolesOf(chatguard.Moderator)
-	if v := d.say(moderator, 1); !v.Allowed {
-		t.Fatalf("verdict %+v", v)
-	}
-	if users := d.throttledUsers(); len(users) != 1 || users[0].UserID != "43" {
-		t.Errorf("users %+v", users)
-	}
-}
-
 func TestObserve_AllowedMessageAllocatesNothing(t *testing.T) {
 	runAlone(t) // allocations of other tests must not be counted
 	d := dash(t)

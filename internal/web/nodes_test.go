@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -76,14 +75,6 @@ func TestNodes_Away(t *testing.T) {
 		}
 		now, fails = now.Add(nodesFresh), true
 	}
-}
-
-func TestNodes_Rights(t *testing.T) {
-	d := dash(t)
-	for access, want := range map[auth.Access]int{auth.View: 200, auth.Moderate: 200, auth.Own: 200, auth.Check: 403} {
-		d.wantStatus(string(access), want, "GET", "/api/v1/nodes", nil, setBearer(d.newToken(access)))
-	}
-	d.wantStatus("signed out", http.StatusUnauthorized, "GET", "/api/v1/nodes", nil)
 }
 
 // However many dashboards ask, the shared store is asked once per second. A caller that goes away

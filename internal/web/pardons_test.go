@@ -101,15 +101,6 @@ func (d *dashboard) asModerator(name string) func(*http.Request) {
 	return setHeader("Authorization", "Bearer "+secret)
 }
 
-func TestPardonUser_NotLifted(t *testing.T) {
-	d := dash(t, addTimeouts(t))
-	d.spam()
-	d.failLifting(errors.New("somebody else has timed out or banned this user since"))
-	if done := d.pardonSpammer(); done.Silence != journal.SilenceKept || done.Kept != "somebody else has timed out or banned this user since" || done.Strikes != 2 {
-		t.Errorf("%+v", done)
-	}
-}
-
 func TestPardonUser_Refused(t *testing.T) {
 	d := dash(t)
 	d.wantProblem("nobody throttled", "POST", spammerPath+"/pardon", nil, owned, 404, "nothing to pardon")

@@ -65,10 +65,6 @@ func TestPolicy_BoardFollowsNewPolicy(t *testing.T) {
 	if len(users) != 2 || !users[0].MaySpeakAt.Before(before.Time) {
 		t.Errorf("with half the refill: %+v, before %s", users, before)
 	}
-	decode[journal.Revision](t, d.put(burst(5)))
-	if users := d.throttledUsers(); len(users) != 0 {
-		t.Errorf("with a burst of 5: %+v", users)
-	}
 }
 
 func TestPolicy_DeleteRestoresConfiguration(t *testing.T) {
@@ -136,40 +132,12 @@ func TestPolicy_RevisionsUnreadable(t *testing.T) {
 	}
 }
 
-func TestPolicy_NotAcceptable(t *testing.T) {
-	d := dash(t, func(o *Options) {
-		acceptable := func(_ string, p chatguard.Policy) error {
-			if p.Limits[0].Burst > 8 {
-				return errors.New("nobody can do that")
-			}
-			return nil
-		}
-		o.Policies = control.NewPolicies(control.PolicyOptions{Guard: o.Guard, Store: o.Store.(control.Revisions), Base: guardConfig{o.Guard}, Acceptable: acceptable})
-	})
-	if a := d.put(burst(9)); a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "nobody can do that") {
-		t.Errorf("%s %s", a.Status, a.body)
-	}
-	decode[journal.Revision](t, d.put(burst(8)))
-}
-
 func TestPolicy_EverywhereLimitIsFixed(t *testing.T) {
 	d := dash(t, addLimits(t, everywhere))
 	before := d.guard.ChannelPolicy(channelID)
-	for name, change := range map[string]func(*chatguard.Policy){
-		"changed":      func(p *chatguard.Policy) { p.Limits[2].Messages = 1 },
-		"changed role": func(p *chatguard.Policy) { p.Limits[2].Roles[chatguard.VIP] = chatguard.Override{Messages: 1} },
-		"left out":     func(p *chatguard.Policy) { p.Limits = p.Limits[:2] },
-		"narrowed":     func(p *chatguard.Policy) { p.Limits[2].Per = chatguard.PerUser },
-		"widened":      func(p *chatguard.Policy) { p.Limits[0].Per = chatguard.PerUserEverywhere },
-		"added": func(p *chatguard.Policy) {
-			p.Limits = append(p.Limits, chatguard.Limit{Name: "more", Algorithm: chatguard.FixedWindow, Per: chatguard.PerUserEverywhere, Messages: 1, Every: time.Hour})
-		},
-	} {
-		a := d.put(change)
-		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "applies to all channels") ||
-			a.Header.Get("Content-Type") != "application/problem+json" {
-			t.Errorf("%s: %s %s", name, a.Status, a.body)
-		}
+	a := d.put(func(p *chatguard.Policy) { p.Limits[2].Messages = 1 })
+	if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "applies to all channels") {
+		t.Errorf("%s %s", a.Status, a.body)
 	}
 	if len(d.store.revisions) > 0 || control.Tag(d.guard.ChannelPolicy(channelID)) != control.Tag(before) {
 		t.Error("a refused change was saved")
@@ -185,16 +153,6 @@ func TestPolicy_RoundTripsEveryLimit(t *testing.T) {
 	want.Limits[0].Burst = 9
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
-func TestPolicy_ContentTypeCharset(t *testing.T) {
-	d := dash(t)
-	a := d.do("POST", "/api/v1/session", map[string]string{"token": token}, func(r *http.Request) {
-		r.Header.Set("Content-Type", "application/json; charset=utf-8")
-	})
-	if a.StatusCode != http.StatusOK {
-		t.Errorf("%s %s", a.Status, a.body)
 	}
 }
 

@@ -85,16 +85,10 @@ func TestTimeout_Refused(t *testing.T) {
 		{"POST", "/api/v1/channels/8/users/42/ban", nil, nil, 404, ""},
 		{"POST", "/api/v1/channels/check:lobby/users/check:42/ban", nil, nil, 404, ""},
 	} {
-		a := d.do(c.method, c.path, c.body, asOwner, orNothing(c.as))
-		if a.StatusCode != c.status || !strings.Contains(string(a.body), c.says) {
-			t.Errorf("%s %s: %d %s", c.method, c.path, a.StatusCode, a.body)
-		}
+		d.wantProblem("refused", c.method, c.path, c.body, []func(*http.Request){asOwner, orNothing(c.as)}, c.status, c.says)
 	}
 	d.chat.refuse(errors.New("the bot isn't a moderator here: type /mod bot in the chat of room"))
-	a := d.do("POST", user+"/ban", nil, asOwner)
-	if a.StatusCode != 422 || !strings.Contains(string(a.body), "isn't a moderator here") {
-		t.Errorf("%d %s", a.StatusCode, a.body)
-	}
+	d.wantProblem("no moderator", "POST", user+"/ban", nil, owned, 422, "isn't a moderator here")
 	if given := d.chat.list(); len(given) > 0 {
 		t.Errorf("%q", given)
 	}
@@ -113,18 +107,12 @@ func TestTimeout_Conflict(t *testing.T) {
 	d := dash(t)
 	const user = "/api/v1/channels/7/users/42"
 	d.chat.silence("42", journal.Silence{Until: d.now().Add(time.Hour), By: "twitch:mo"})
-	a := d.do("POST", user+"/timeout", timeoutWanted{Length: "1m"}, asOwner)
-	if says := "the user is timed out for another 60 min, by mo: a timeout of 60 s would be shorter"; a.StatusCode != http.StatusConflict || !strings.Contains(string(a.body), says) {
-		t.Errorf("%d %s", a.StatusCode, a.body)
-	}
+	d.wantProblem("shorter", "POST", user+"/timeout", timeoutWanted{Length: "1m"}, owned, http.StatusConflict, "a timeout of 60 s would be shorter")
 	if done := d.act("POST", "timeout", timeoutWanted{Length: "1m", Replace: true}); done.Before == nil || done.Before.By != "twitch:mo" {
 		t.Errorf("%+v", done)
 	}
 	d.chat.silence("42", journal.Silence{Banned: true})
-	a = d.do("DELETE", user+"/timeout", nil, asOwner)
-	if a.StatusCode != http.StatusConflict || !strings.Contains(string(a.body), "the user is banned: unban them instead") {
-		t.Errorf("%d %s", a.StatusCode, a.body)
-	}
+	d.wantProblem("of a ban", "DELETE", user+"/timeout", nil, owned, http.StatusConflict, "the user is banned: unban them instead")
 	d.chat.refuse(control.ErrBanned)
 	if done := d.act("POST", "ban", nil); !done.Already || done.Undo != "" {
 		t.Errorf("banned again: %+v", done)
@@ -148,8 +136,5 @@ func TestChannels_Acts(t *testing.T) {
 	}
 	d := dash(t)
 	d.control.Join(control.Chat{})
-	a := d.do("POST", "/api/v1/channels/7/users/42/ban", nil, asOwner)
-	if a.StatusCode != 422 || !strings.Contains(string(a.body), "chatguard does not moderate its chat") {
-		t.Errorf("%d %s", a.StatusCode, a.body)
-	}
+	d.wantProblem("no chat", "POST", spammerPath+"/ban", nil, owned, 422, "chatguard does not moderate its chat")
 }
