@@ -62,15 +62,15 @@ FIRST := ./internal/web ./cmd/chatguard ./internal/app ./internal/persist
 race: build/testrun
 	$(RACE) -parallel 8 -timeout 15m -- $(FIRST) $$(sh scripts/packages.sh concurrent)
 
-# The other tests of these packages: those that open a browser window, and those in which the race
-# detector finds nothing. They mostly wait for the browser, so more of them run at once than there
+# Tests that open a browser window. They mostly wait for it, so more of them run at once than there
 # are cores.
 browser: build/testrun
-	$(GOTEST) -tags browser -parallel 4 -timeout 30m -run "$$(sh scripts/unraced.sh tests)" -- $$(sh scripts/unraced.sh packages)
+	$(GOTEST) -tags browser -parallel 4 -timeout 30m -run "$$(sh scripts/constrained.sh browser tests)" -- $$(sh scripts/constrained.sh browser packages)
 
-# Tests of packages that start no goroutine, in which the race detector finds nothing; and chatguard
-# behind Caddy and nginx.
+# Tests in which the race detector finds nothing: those of packages that start no goroutine, and of
+# files that say so. Also chatguard behind Caddy and nginx.
 plain: build/testrun
+	$(GOTEST) -parallel 8 -run "$$(sh scripts/constrained.sh '!race' tests)" -- $$(sh scripts/constrained.sh '!race' packages)
 	$(GOTEST) -tags proxy -- $$(sh scripts/packages.sh sequential) ./packaging/proxy
 	cd bench && $(GOTEST) -- ./...
 
