@@ -1,7 +1,6 @@
 package chatguard
 
 import (
-	"fmt"
 	"testing"
 	"time"
 )
@@ -23,25 +22,6 @@ func logPolicy(messages int, per Scope) Policy {
 	p := observingPolicy()
 	p.Limits = []Limit{{Name: "log", Algorithm: SlidingLog, Messages: messages, Every: time.Hour, Per: per}}
 	return p
-}
-
-func TestMemory_PolicyWithWiderRows(t *testing.T) {
-	const memory = 32 << 20
-	g, err := New(observingPolicy(), &Options{MaxMemory: memory})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 20_000 {
-		mustCheck(t, g, messageFrom(fmt.Sprint(1_000_000+i), 0))
-	}
-	wide := logPolicy(300, PerUser)
-	if err := g.At(monday).SetPolicy(wide); err != nil {
-		t.Fatal(err)
-	}
-	fit, err := wide.Capacity(memory)
-	if m := g.Memory(); err != nil || int64(m.Users) > fit.Users*105/100 || int64(m.Users) < fit.Users*98/100 || m.Evicted != int64(20_000-m.Users) {
-		t.Errorf("after a change to longer rows: %+v, want %+v; %v", m, fit, err)
-	}
 }
 
 func TestPolicy_Capacity(t *testing.T) {

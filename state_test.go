@@ -62,23 +62,6 @@ func TestForgotten_UnreadableRows(t *testing.T) {
 	}
 }
 
-func TestRestore_SkipsForgotten(t *testing.T) {
-	g := newEnforcingGuard(t, nil, nil)
-	mustCheck(t, g, messageFrom("7", 0))
-	rows := dirtyRows(g)
-	for at, want := range map[time.Duration]int{12 * time.Hour: 1, 12*time.Hour + time.Minute: 0} {
-		again := newEnforcingGuard(t, nil, nil)
-		for _, row := range rows {
-			if err := again.State().Restore(row, monday.Add(at)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := again.Memory().Users; got != want {
-			t.Errorf("after %s %d users come back, want %d", at, got, want)
-		}
-	}
-}
-
 func TestSetDegraded_Verdicts(t *testing.T) {
 	g, ctx := newEnforcingGuard(t, nil, nil), context.Background()
 	for _, degraded := range []bool{false, true, true, false} {
@@ -126,37 +109,6 @@ func TestDirty_RowsOfAllTables(t *testing.T) {
 	for i, row := range rows {
 		if string(row.Data) != kept[i] {
 			t.Errorf("row %+v has changed under its holder", row)
-		}
-	}
-}
-
-// A channel's own policy may not be in force yet, and strikes may count for longer under that
-// policy.
-func TestForgotten_StrikesOfUnknownChannel(t *testing.T) {
-	g := newEnforcingGuard(t, nil, nil)
-	costly := messageFrom("7", 0)
-	costly.Cost = 4
-	mustCheck(t, g, costly)
-	var strikes StateRow
-	for _, row := range dirtyRows(g) {
-		if row.Limit == "" {
-			strikes = row
-		}
-	}
-	lapse := monday.Add(30 * time.Minute)
-	stranger := strikes
-	stranger.ChannelID = "2"
-	for _, step := range []struct {
-		row  StateRow
-		at   time.Time
-		over bool
-	}{
-		{strikes, lapse, true},
-		{stranger, lapse.Add(unmetStays - 1), false},
-		{stranger, lapse.Add(unmetStays), true},
-	} {
-		if over, err := g.State().Forgotten(step.row, step.at); over != step.over || err != nil {
-			t.Errorf("channel %s at %v: forgotten is %v, %v", step.row.ChannelID, step.at, over, err)
 		}
 	}
 }

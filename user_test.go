@@ -287,23 +287,6 @@ func TestPardon_RefundsCounted(t *testing.T) {
 	}
 }
 
-func TestPardon_LapsedStrike(t *testing.T) {
-	g := newEnforcingGuard(t, func(p *Policy) {
-		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: 100 * time.Hour}}
-	}, nil)
-	mustCheck(t, g, messageFrom("7", 0))
-	lapsed := mustCheck(t, g, messageFrom("7", 1))
-	for _, at := range []float64{1860, 1920, 1980} {
-		mustCheck(t, g, messageFrom("7", at))
-	}
-	if _, err := g.At(monday.Add(33 * time.Minute)).Pardon(lapsed); err != nil {
-		t.Fatal(err)
-	}
-	if e, _ := g.Explain(messageFrom("7", 1980)); e.Strikes != 3 {
-		t.Errorf("%d strikes are left of 3 that are newer than the pardoned one", e.Strikes)
-	}
-}
-
 func TestTake(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	m := messageFrom("7", 0)
@@ -384,24 +367,5 @@ func TestExplain(t *testing.T) {
 	newcomer, err := g.Explain(inChannel("9", messageFrom("8", 0)))
 	if err != nil || !newcomer.Verdict.Allowed || newcomer.Limits[0].Used != 0 {
 		t.Errorf("a newcomer: %+v, %v", newcomer, err)
-	}
-}
-
-func TestPenalty_ShorterTimeoutKeepsLonger(t *testing.T) {
-	g := newEnforcingGuard(t, func(p *Policy) {
-		p.Limits = []Limit{{Name: "once", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour}}
-		p.Penalties.Ladder = []Penalty{{Action: Timeout, Duration: 30 * time.Second}, {Action: Timeout, Duration: 10 * time.Minute}}
-	}, nil)
-	mustCheck(t, g, messageFrom("7", 0))
-	for _, step := range []struct {
-		at   float64
-		want string
-	}{
-		{0, "timeout 30s"}, {10, "timeout 10m"}, {11, "delete"}, {19, "delete"}, {20, "timeout 10m"}, {600, "timeout 10m"},
-		{601, "delete"}, {608, "delete"}, {609, "delete"}, {611, "timeout 10m"},
-	} {
-		if v := mustCheck(t, g, messageFrom("7", step.at)); v.Penalty.String() != step.want {
-			t.Errorf("at %v s: %s, want %s", step.at, v.Penalty, step.want)
-		}
 	}
 }

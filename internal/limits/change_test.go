@@ -81,11 +81,7 @@ func TestChange_PracticeStrikesLapse(t *testing.T) {
 			t.Errorf("%+v: %d strikes after a change", test, got)
 		}
 		restarted := NewTable(sets[test.after], 1<<30, new(Dropped))
-		for _, row := range stored.Rows {
-			if err := restarted.Restore(row, nanos(2)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		restarted.mustRestore(t, stored.Rows, nanos(2))
 		if got := strikes(restarted, 20); got != test.want {
 			t.Errorf("%+v: %d strikes after a restart", test, got)
 		}
@@ -115,11 +111,7 @@ func TestChange_KeepsUsageOfRoles(t *testing.T) {
 			t.Errorf("after a change: all five in %v s, want %v s", got, test.want)
 		}
 		restarted := newTable(t, test.limit)
-		for _, row := range stored.Rows {
-			if err := restarted.Restore(row, nanos(0)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		restarted.mustRestore(t, stored.Rows, nanos(0))
 		if got := wait(restarted, 0); got != test.want {
 			t.Errorf("after a restart: all five in %v s, want %v s", got, test.want)
 		}
@@ -203,11 +195,7 @@ func TestChange_EveryAlgorithmKeepsUsage(t *testing.T) {
 			live.mustChange(t, test.at, test.changed)
 			run(t, live, test.after)
 			restarted := newTable(t, test.changed)
-			for _, row := range stored {
-				if err := restarted.Restore(row, nanos(test.at)); err != nil {
-					t.Fatal(err)
-				}
-			}
+			restarted.mustRestore(t, stored, nanos(test.at))
 			run(t, restarted, test.after)
 		})
 	}

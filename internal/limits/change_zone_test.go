@@ -56,11 +56,7 @@ func TestZoneChange_RestartsGainNothing(t *testing.T) {
 			sent++
 		}
 		next := newTable(t, dailyLimit(messages, zones[(i+1)%len(zones)], ""))
-		for _, row := range table.allDirty().Rows {
-			if err := next.Restore(row, nanos(at)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		next.mustRestore(t, table.allDirty().Rows, nanos(at))
 		next.DirtyAll() // so that the next restart gets all rows
 		table = next
 	}

@@ -198,11 +198,7 @@ func TestPardon_RememberedAfterRestart(t *testing.T) {
 	first.Pardon("7", offence, nanos(6))
 	second := newTableWithStrikes(t, strikes, bucket(3, time.Second))
 	rows := rowsOf(first.allDirty())
-	for _, row := range rows {
-		if err := second.Restore(row, nanos(30*day)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	second.mustRestore(t, rows, nanos(30*day))
 	second.allDirty().Confirm()
 	for _, row := range rows {
 		if got, want := second.forgets(t, row, nanos(30*day)), row.Limit == "burst"; got != want {

@@ -195,11 +195,7 @@ func (g *growing) finish() {
 		rows = append(rows, row)
 	}
 	slices.SortFunc(rows, func(a, b StateRow) int { return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Limit, b.Limit)) })
-	for _, row := range rows {
-		if err := restored.Restore(row, g.now); err != nil {
-			g.rt.Fatal(err)
-		}
-	}
+	restored.mustRestore(g.rt, rows, g.now)
 	for _, user := range g.users {
 		q := Request{At: g.now, Cost: 2}
 		want := g.alone[user].Peek(user, &q)

@@ -121,11 +121,7 @@ func TestMemory_Restored(t *testing.T) {
 	for i := range 20_000 {
 		full.judge(strconv.Itoa(i), Request{At: nanos(float64(i)), Cost: 1})
 	}
-	for _, row := range full.allDirty().Rows {
-		if err := small.Restore(row, nanos(20_000)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	small.mustRestore(t, full.allDirty().Rows, nanos(20_000))
 	if n := small.Users(); n < 5000*98/100 || n > 5000+shardCount {
 		t.Errorf("%d users are restored, want 5000", n)
 	}

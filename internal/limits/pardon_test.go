@@ -196,11 +196,7 @@ func TestPardonAll_RememberedAfterRestart(t *testing.T) {
 	first.PardonAll("7", offences, nanos(40))
 	first.send(60, 1)
 	second := newTableWithStrikes(t, Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute}, bucket(1, time.Hour), window("fixed-window", 50, time.Hour).withCountThrottled())
-	for _, row := range rowsOf(first.allDirty()) {
-		if err := second.Restore(row, nanos(61)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	second.mustRestore(t, rowsOf(first.allDirty()), nanos(61))
 	if second.PardonAll("7", offences, nanos(62)) != nil || second.standing(62).Strikes != 1 {
 		t.Errorf("%+v", second.standing(62))
 	}

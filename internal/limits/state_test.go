@@ -3,6 +3,7 @@ package limits
 import (
 	"encoding/binary"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -45,11 +46,7 @@ func TestRestore_DecidesAlike(t *testing.T) {
 		for range rapid.IntRange(0, 50).Draw(rt, "before") {
 			first.judge(message())
 		}
-		for _, row := range first.allDirty().Rows {
-			if err := second.Restore(row, nanos(at)); err != nil {
-				rt.Fatal(err)
-			}
-		}
+		second.mustRestore(rt, first.allDirty().Rows, nanos(at))
 		// Usage that has expired at the restart is forgotten, even if the clock jumps back
 		// afterwards.
 		late = late[:1]
@@ -71,11 +68,7 @@ func TestRestore_EveryAlgorithm(t *testing.T) {
 		t.Fatalf("%d rows, want one for each limit", len(rows))
 	}
 	second := newTable(t, sevenLimits()...)
-	for _, row := range rows {
-		if err := second.Restore(row, nanos(3)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	second.mustRestore(t, rows, nanos(3))
 	for i, want := range []float64{9, 9, 60, day, 61, 120, 62} { // when all usage has expired
 		limit := sevenLimits()[i].Name
 		if l := second.level(t, 3, limit); l.Used != 2 || l.ResetAt != nanos(want) {
@@ -94,11 +87,7 @@ func TestRestore_Standing(t *testing.T) {
 	first.send(5, 1)
 	first.send(15, 1)
 	second := newTableWithStrikes(t, strikes, bucket(1, time.Hour))
-	for _, row := range first.allDirty().Rows {
-		if err := second.Restore(row, nanos(20)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	second.mustRestore(t, first.allDirty().Rows, nanos(20))
 	if s := second.standing(20); s.Strikes != 2 || s.LapseAt != nanos(15+1800) || s.SilentUntil != nanos(615) {
 		t.Errorf("%+v, want two strikes, the last at 15 s, and silence until 615 s", s)
 	}
@@ -132,13 +121,18 @@ func TestDirty_PardonAndReset(t *testing.T) {
 		change(first)
 		store()
 		second := newTable(t, bucket(3, time.Hour))
-		for _, row := range stored {
-			if err := second.Restore(row, nanos(2)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		second.mustRestore(t, slices.Collect(maps.Values(stored)), nanos(2))
 		if s := second.standing(2); s.Strikes != 0 {
 			t.Errorf("%s: %d strikes after a restart", name, s.Strikes)
+		}
+	}
+}
+
+// mustRestore restores rows as a store does after a restart.
+func (t *Table) mustRestore(tb interface{ Fatal(...any) }, rows []StateRow, at int64) {
+	for _, row := range rows {
+		if err := t.Restore(row, at); err != nil {
+			tb.Fatal(err)
 		}
 	}
 }
@@ -157,11 +151,7 @@ func TestRestore_OtherParameters(t *testing.T) {
 	first := newTable(t, bucket(3, 4*time.Second), dailyLimit(10, "UTC", ""))
 	run(t, first, []step{{at: 0, n: 3, ok: true}})
 	second := newTable(t, bucket(3, 10*time.Second), dailyLimit(10, "Europe/Berlin", ""))
-	for _, row := range first.allDirty().Rows {
-		if err := second.Restore(row, nanos(2)); err != nil { // half a token has returned
-			t.Fatal(err)
-		}
-	}
+	second.mustRestore(t, first.allDirty().Rows, nanos(2))
 	run(t, second, []step{{at: 2, retry: 5}, {at: 7, ok: true}, {at: 82800, n: 3, ok: true}, {at: 82831, n: 3, ok: true}, {at: 83000, retry: 3400}})
 	if rows := second.allDirty().Rows; len(rows) < 2 {
 		t.Errorf("a converted row isn't dirty: %v", rows)
@@ -174,11 +164,7 @@ func TestRestore_OtherAlgorithmStartsFresh(t *testing.T) {
 	other := dailyLimit(1, "UTC", "")
 	other.Name = "burst"
 	second := newTable(t, other)
-	for _, row := range first.allDirty().Rows {
-		if err := second.Restore(row, nanos(0)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	second.mustRestore(t, first.allDirty().Rows, nanos(0))
 	run(t, second, []step{{at: 0, ok: true}})
 }
 

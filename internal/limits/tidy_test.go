@@ -311,11 +311,7 @@ func TestRestore_AsFullAsAnother(t *testing.T) {
 		grown.judge(strconv.Itoa(1_000_000+i), Request{At: nanos(0), Cost: 1})
 	}
 	restored := newTable(t, bucket(3, time.Hour))
-	for _, row := range grown.allDirty().Rows {
-		if err := restored.Restore(row, nanos(1)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	restored.mustRestore(t, grown.allDirty().Rows, nanos(1))
 	restored.allDirty().Confirm()
 	for range 2 { // then it grows like any other
 		restored.forEach(func(s *shard) {
