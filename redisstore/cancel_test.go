@@ -57,11 +57,7 @@ func TestBreaker_ShortDeadlines(t *testing.T) {
 	r := startRedis(t)
 	const timeout = 100 * time.Millisecond
 	s := open(t, r.URL(), Options{Timeout: timeout})
-	eventually(t, "the server answers", func() bool {
-		swap := one("a", "", "1")
-		s.Swap(t.Context(), []*chatguard.Swap{swap})
-		return swap.Done
-	})
+	awaitServer(t, s)
 	r.Signal(syscall.SIGSTOP)
 	stopped := time.Now()
 	eventually(t, "the store is away", func() bool {
@@ -75,9 +71,5 @@ func TestBreaker_ShortDeadlines(t *testing.T) {
 		t.Error(h.Problem)
 	}
 	r.Signal(syscall.SIGCONT)
-	eventually(t, "the server is back", func() bool {
-		swap := one("back", "", "1")
-		s.Swap(t.Context(), []*chatguard.Swap{swap})
-		return swap.Done
-	})
+	awaitServer(t, s)
 }

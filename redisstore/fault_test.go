@@ -89,11 +89,7 @@ func TestSwap_Pause(t *testing.T) {
 	const timeout = time.Second
 	s := open(t, r.URL(), Options{Timeout: timeout})
 	eventually(t, "a call ends in time", func() bool {
-		eventually(t, "the server answers", func() bool {
-			again := one("b", "", "1")
-			s.Swap(t.Context(), []*chatguard.Swap{again})
-			return again.Done
-		})
+		awaitServer(t, s)
 		r.Signal(syscall.SIGSTOP)
 		defer r.Signal(syscall.SIGCONT)
 		began := time.Now()
@@ -116,6 +112,25 @@ func TestSwap_Pause(t *testing.T) {
 	})
 }
 
+// awaitServer calls Swap until the server answers.
+func awaitServer(t *testing.T, s *Store) {
+	t.Helper()
+	eventually(t, "the server answers", func() bool {
+		look := one("nobody", "", "")
+		s.Swap(t.Context(), []*chatguard.Swap{look})
+		return look.Done
+	})
+}
+
+// checkAway checks that a swap fails because the store is away.
+func checkAway(t *testing.T, s *Store) {
+	t.Helper()
+	swap := one("a", "", "1")
+	if s.Swap(t.Context(), []*chatguard.Swap{swap}); !errors.Is(swap.Err, chatguard.ErrAway) {
+		t.Error(swap.Err)
+	}
+}
+
 // awayAfter calls Swap until the store is away.
 func awayAfter(t *testing.T, s *Store) {
 	t.Helper()
@@ -136,20 +151,12 @@ func TestBreaker_ServerKilled(t *testing.T) {
 	if h.Problem == "" || !strings.Contains(h.Problem, r.Addr()) || h.Since.IsZero() {
 		t.Errorf("%+v", h)
 	}
-	swap := one("a", "", "1")
-	s.Swap(t.Context(), []*chatguard.Swap{swap})
-	if !errors.Is(swap.Err, chatguard.ErrAway) {
-		t.Error(swap.Err)
-	}
+	checkAway(t, s)
 	if _, err := s.Overrides(t.Context(), "lobby"); !errors.Is(err, chatguard.ErrAway) {
 		t.Error(err)
 	}
 	r.Start()
-	eventually(t, "Swap notices that the server is back", func() bool { // without Run
-		again := one("a", "", "1")
-		s.Swap(t.Context(), []*chatguard.Swap{again})
-		return again.Done
-	})
+	awaitServer(t, s) // without Run
 	if h := s.Health(); !h.Up || h.Problem != "" {
 		t.Errorf("%+v", h)
 	}
@@ -184,11 +191,7 @@ func TestBreaker_ServerStopped(t *testing.T) {
 		t.Errorf("%d goroutines for %d callers", most.Load(), callers)
 	}
 	r.Signal(syscall.SIGCONT)
-	eventually(t, "the server is back", func() bool {
-		swap := one("back", "", "1")
-		s.Swap(t.Context(), []*chatguard.Swap{swap})
-		return swap.Done
-	})
+	awaitServer(t, s)
 }
 
 // TestBreaker_OpenWithoutServer checks that a node starts without the server, and finds it later.
@@ -200,11 +203,7 @@ func TestBreaker_OpenWithoutServer(t *testing.T) {
 	if h := s.Health(); h.Up || !strings.Contains(h.Problem, r.Addr()) || h.Skew != time.Second {
 		t.Errorf("%+v", h)
 	}
-	swap := one("a", "", "1")
-	s.Swap(t.Context(), []*chatguard.Swap{swap})
-	if !errors.Is(swap.Err, chatguard.ErrAway) {
-		t.Error(swap.Err)
-	}
+	checkAway(t, s)
 	guard := &fakeGuard{}
 	run(t, s, guard)
 	r.Start()

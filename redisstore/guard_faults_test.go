@@ -33,14 +33,13 @@ func disturb(do func(), every time.Duration) (stop func()) {
 	}
 }
 
-// Lost scripts, killed connections and a reload change nothing, and nothing is degraded.
+// Killed connections and a reload change nothing, and nothing is degraded.
 func TestGuards_Disturbed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		command []string
 		every   time.Duration
 	}{
-		"SCRIPT FLUSH": {[]string{"SCRIPT", "FLUSH"}, 20 * time.Millisecond},
 		"CLIENT KILL":  {[]string{"CLIENT", "KILL", "TYPE", "normal"}, 40 * time.Millisecond},
 		"DEBUG RELOAD": {[]string{"DEBUG", "RELOAD"}, 100 * time.Millisecond},
 	} {

@@ -64,7 +64,6 @@ func TestOpen_Refused(t *testing.T) {
 		"Cluster replicas": {"redis+cluster://127.0.0.1", Options{Replicas: 1}, "Options.Replicas"},
 		"namespace":        {future.URL(), Options{Namespace: "a{b}"}, `the namespace "a{b}"`},
 		"Placement":        {future.URL(), Options{Placement: 7}, "the Placement 7"},
-		"Timeout":          {future.URL(), Options{Timeout: -1}, "Timeout is -1ns"},
 		"Replicas":         {future.URL(), Options{Replicas: -1}, "Replicas is -1"},
 	} {
 		text := openRefused(t, test.url, test.opts).Error()
@@ -241,11 +240,7 @@ func TestClose(t *testing.T) {
 	if err := s.Close(); err == nil {
 		t.Error("closed twice without an error")
 	}
-	swap := one("a", "", "1")
-	s.Swap(t.Context(), []*chatguard.Swap{swap})
-	if !errors.Is(swap.Err, chatguard.ErrAway) {
-		t.Error(swap.Err)
-	}
+	checkAway(t, s)
 	if h := s.Health(); h.Up || h.Problem == "" {
 		t.Errorf("%+v", h)
 	}
