@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/rueidis"
+
 	"github.com/chatguard/chatguard"
 )
 
@@ -40,9 +42,15 @@ func startCluster(t *testing.T) []*redisServer {
 	for _, r := range servers[1:] {
 		r.must("CLUSTER", "MEET", "127.0.0.1", fmt.Sprint(servers[0].Port))
 	}
+	var clients []rueidis.Client
+	for _, r := range servers {
+		client := r.client()
+		defer client.Close()
+		clients = append(clients, client)
+	}
 	eventually(t, "the Cluster is complete", func() bool {
-		for _, r := range servers {
-			info := mustString(t, r.must("CLUSTER", "INFO"))
+		for _, client := range clients {
+			info := mustString(t, client.Do(t.Context(), client.B().ClusterInfo().Build()))
 			if !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, "cluster_known_nodes:3") {
 				return false
 			}
