@@ -54,7 +54,7 @@ func TestMemory_Bounded(t *testing.T) {
 			t.Run(limit.Name+" "+prefix, func(t *testing.T) {
 				set := compileSets(t, Strikes{}, limit)[PerUser]
 				// far more than the first slots of all shards
-				memory := max(8<<20, 4*set.memoryFor(8*shardCount))
+				memory := max(8<<20, 2*set.memoryFor(8*shardCount))
 				if testing.Short() {
 					memory = max(8<<20, memory/4)
 				}
