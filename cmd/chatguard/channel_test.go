@@ -147,32 +147,6 @@ func TestOwnPolicy_LiveChanges(t *testing.T) {
 	}
 }
 
-// TestOwnPolicy_LateChannelID checks that live changes apply on top of the channel's own policy
-// even if its ID could not be looked up at the start.
-func TestOwnPolicy_LateChannelID(t *testing.T) {
-	server := startDemoTwitch(t)
-	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
-	c.Twitch.Token, c.Policy.Mode = "", chatguard.Observe
-	own := ownPolicy(c)
-	c.Channels = map[string]chatguard.Policy{demoChannel: own}
-	id := server.UserID(demoChannel)
-	live := own.Clone()
-	live.Limits[2].Burst = 2
-	for i := range 2 {
-		a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
-		say(t, server, "anna", "", "hello")
-		waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 1 })
-		if p := a.Guard.ChannelPolicy(id); len(p.Limits) != 3 || p.Limits[2].Burst != 1+i {
-			t.Errorf("start %d: the limits are %+v", i, p.Limits)
-		}
-		revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: control.Diff(own, live)}
-		if _, saved, err := a.Host.Store.SaveRevision(t.Context(), revision); !saved || err != nil {
-			t.Fatalf("saved %v, %v", saved, err)
-		}
-		stop()
-	}
-}
-
 // TestOwnPolicy_UnknownChannelWarns checks that chatguard warns of a table for an unknown channel,
 // and starts nevertheless.
 func TestOwnPolicy_UnknownChannelWarns(t *testing.T) {
@@ -186,30 +160,5 @@ func TestOwnPolicy_UnknownChannelWarns(t *testing.T) {
 	defer a.Close()
 	if text := log.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "table=[channel.gardenhuor]") {
 		t.Errorf("the log says\n%s", text)
-	}
-}
-
-// TestOwnPolicy_LiveChangeNoLongerFits checks that a live change of a limit in one channel is
-// dropped if the configuration makes that limit apply everywhere.
-func TestOwnPolicy_LiveChangeNoLongerFits(t *testing.T) {
-	server := startDemoTwitch(t)
-	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
-	id := server.UserID(demoChannel)
-	live := c.Policy.Clone()
-	live.Limits[1].Messages = 5
-	for i := range 2 {
-		var log bytes.Buffer
-		a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.NewTextHandler(&log, nil))})
-		must(t, err)
-		if p := a.Guard.ChannelPolicy(id); p.Limits[1].Messages != 300 {
-			t.Errorf("start %d: the limits are %+v", i, p.Limits)
-		}
-		if said := strings.Contains(log.String(), "no longer fits"); said != (i == 1) {
-			t.Errorf("start %d: the log says\n%s", i, log.String())
-		}
-		revision := journal.Revision{ChannelID: id, Author: "berta", At: time.Now(), Policy: live, Changes: control.Diff(c.Policy, live)}
-		saveRevision(t, a, revision)
-		a.Close()
-		c.Policy.Limits[1].Per = chatguard.PerUserEverywhere
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/waittest"
@@ -144,34 +143,6 @@ func (s *scene) chatLines() string {
 		b.WriteString(r.Line + "\n")
 	}
 	return b.String()
-}
-
-// TestToken_FirstLogin checks that a bot that observes without a token can enforce after a login,
-// without a restart.
-func TestToken_FirstLogin(t *testing.T) {
-	t.Parallel()
-	s := newLoginScene(t, strings.Replace(threeMessages, "enforce", "observe", 1))
-	s.env = append(s.env, "CHATGUARD_TWITCH_TOKEN=", "CHATGUARD_TWITCH_REFRESH_TOKEN=")
-	s.start()
-	if status, reasons := s.readiness(); status != http.StatusOK {
-		t.Errorf("where only reading is wanted /readyz answers %d %q", status, reasons)
-	}
-	waittest.Until(t, func() bool {
-		_, text := s.ask("GET", "api/v1/channels", "")
-		return strings.Contains(text, "gardenhour")
-	})
-	s.change(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce })
-	if status, reasons := s.readiness(); status != http.StatusServiceUnavailable || !strings.Contains(strings.Join(reasons, "\n"), "Run `chatguard login`") {
-		t.Errorf("where a token is missed /readyz answers %d %q", status, reasons)
-	}
-	for range 4 {
-		s.say("anna")
-	}
-	s.waitForMessages("anna", 4)
-	s.logIn()
-	waittest.Until(t, func() bool { status, _ := s.readiness(); return status == http.StatusOK })
-	s.waitForActions("anna")
-	s.stop()
 }
 
 // TestToken_RenewedOutlivesProcess checks that the next start uses the file's token, because the

@@ -4,10 +4,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
-	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
@@ -16,9 +15,8 @@ import (
 func TestRun_EnforceWithoutToken(t *testing.T) {
 	t.Parallel()
 	const why = "Not enforcing yet: the bot has no token. Run `chatguard login`."
-	s := newScene(t, threeMessages)
-	s.env = append(s.env, "CHATGUARD_TWITCH_TOKEN=", "CHATGUARD_TWITCH_CLIENT_ID="+s.twitch.ClientID())
-	s.twitch.SetDeviceTimes(30*time.Minute, time.Second)
+	s := newLoginScene(t, threeMessages)
+	s.env = append(s.env, "CHATGUARD_TWITCH_TOKEN=", "CHATGUARD_TWITCH_REFRESH_TOKEN=")
 	s.start()
 	for range 5 {
 		s.sayAllowed("anna")
@@ -26,14 +24,18 @@ func TestRun_EnforceWithoutToken(t *testing.T) {
 	if log := s.bot.log(); !strings.Contains(log, `level=WARN msg="`+why+`"`) {
 		t.Errorf("the log says\n%s", log)
 	}
-	ready := func() (int, string) {
-		answer, text := s.ask("GET", "readyz", "")
-		return answer.StatusCode, text
+	awaitReadiness := func(want int, reason string) {
+		t.Helper()
+		waittest.Until(t, func() bool {
+			status, reasons := s.readiness()
+			return status == want && strings.Contains(strings.Join(reasons, "\n"), reason)
+		})
 	}
-	waittest.Until(t, func() bool {
-		status, text := ready()
-		return status == http.StatusServiceUnavailable && strings.Contains(text, "Token: missing: "+why)
-	})
+	awaitReadiness(http.StatusServiceUnavailable, "Token: missing: "+why)
+	s.change(func(p *chatguard.Policy) { p.Mode = chatguard.Observe })
+	awaitReadiness(http.StatusOK, "") // for reading, no token is needed
+	s.change(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce })
+	awaitReadiness(http.StatusServiceUnavailable, "Token: missing: "+why)
 	if _, text := s.ask("GET", "api/v1/status", ""); !strings.Contains(text, `{"name":"Token","state":"missing",`) || !strings.Contains(text, `"detail":"`+why+`"`) {
 		t.Errorf("the status says %s", text)
 	}
@@ -44,21 +46,9 @@ func TestRun_EnforceWithoutToken(t *testing.T) {
 		t.Errorf("%d messages were deleted", n)
 	}
 
-	approved := make(chan error, 1)
-	go func() {
-		code, err := s.twitch.WaitLogin(t.Context())
-		s.twitch.Approve(code)
-		approved <- err
-	}()
-	s.run("login")
-	must(t, <-approved)
-	waittest.Until(t, func() bool {
-		if _, err := s.twitch.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
-			t.Fatal(err)
-		}
-		return s.twitch.Deleted() > 0
-	})
-	waittest.Until(t, func() bool { status, _ := ready(); return status == http.StatusOK })
+	s.logIn()
+	s.waitForActions("anna")
+	awaitReadiness(http.StatusOK, "")
 	s.stop()
 }
 
