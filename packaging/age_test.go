@@ -29,9 +29,7 @@ func TestBackup_Age(t *testing.T) {
 {"kind":"end","lines":3}
 `,
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(contents), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(folder, name), []byte(contents), 0o600))
 	}
 	run := func(name string, args ...string) string {
 		t.Helper()
@@ -52,9 +50,7 @@ func TestBackup_Age(t *testing.T) {
 		t.Errorf("the archive has %s, want %s", got, want)
 	}
 	elsewhere := filepath.Join(folder, "elsewhere")
-	if err := os.Mkdir(elsewhere, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(elsewhere, 0o700))
 	run("tar", "-C", elsewhere, "-xf", "backup.tar")
 	export := exec.Command(chatguard, "export", "-")
 	export.Dir = elsewhere
@@ -67,27 +63,17 @@ func TestBackup_Age(t *testing.T) {
 func answerInTerminal(t *testing.T, command *exec.Cmd, answer string) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer screen.Close()
-	if err := unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
 	number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer terminal.Close()
 	command.Stdin, command.Stdout, command.Stderr = terminal, terminal, terminal
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, command.Start())
 	t.Cleanup(func() { command.Process.Kill() })
 	shown := ""
 	for !strings.Contains(shown, "passphrase") || !strings.HasSuffix(shown, ": ") {

@@ -47,18 +47,14 @@ func testImageSize(p *podman) {
 	layers := filepath.Join(p.root, "image.tar")
 	p.must("save", "--output", layers, "chatguard")
 	file, err := os.Open(layers)
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	defer file.Close()
 	var packed counter
 	zip := gzip.NewWriter(&packed)
 	if _, err := io.Copy(zip, file); err != nil {
 		p.Fatal(err)
 	}
-	if err := zip.Close(); err != nil {
-		p.Fatal(err)
-	}
+	must(p, zip.Close())
 	p.Logf("the image has %d bytes, compressed %d", size, packed)
 	labels := p.must("image", "inspect", "--format", "{{json .Labels}}", "chatguard")
 	if !strings.Contains(labels, `"org.opencontainers.image.version":"1.2.3"`) {
@@ -181,9 +177,7 @@ func (p *podman) checkUnprivileged() {
 	p.Helper()
 	pid := p.must("inspect", "--format", "{{.State.Pid}}", "run")
 	status, err := os.ReadFile("/proc/" + pid + "/status")
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	for _, line := range []string{
 		"Uid:\t65532\t65532", "Gid:\t65532\t65532",
 		"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1",
@@ -208,23 +202,17 @@ func check(t *testing.T, address string) (status int, text string) {
 func request(t *testing.T, method, address, body string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
 func answer(t *testing.T, r *http.Request) (status int, text string) {
 	t.Helper()
 	a, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer a.Body.Close()
 	body, err := io.ReadAll(a.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return a.StatusCode, string(body)
 }
 

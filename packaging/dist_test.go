@@ -12,6 +12,14 @@ import (
 	"testing"
 )
 
+// must fails the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // dist returns the folder with a release of the working tree: archives, packages, and what else
 // `make release` builds. It is built once. For work on one test, CHATGUARD_DIST names the folder of
 // an earlier build, such as build/dist.
@@ -36,9 +44,7 @@ var dist = sync.OnceValues(func() (string, error) {
 func released(t *testing.T, pattern string) string {
 	t.Helper()
 	folder, err := dist()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found, err := filepath.Glob(filepath.Join(folder, pattern))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("the release has %d files like %s, want 1 (%v)", len(found), pattern, err)

@@ -11,9 +11,7 @@ import (
 func patterns(t *testing.T, name string) (list []string) {
 	t.Helper()
 	contents, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for line := range strings.Lines(string(contents)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			list = append(list, line)

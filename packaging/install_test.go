@@ -85,9 +85,7 @@ func TestDeb_Lifecycle(t *testing.T) {
 	folder := t.TempDir()
 	deb := released(t, "chatguard_*_linux_amd64.deb")
 	copyFile(t, deb, filepath.Join(folder, "chatguard.deb"), 0o644)
-	if err := os.WriteFile(filepath.Join(folder, "lifecycle"), []byte(lifecycle), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "lifecycle"), []byte(lifecycle), 0o644))
 	t.Log(output(t, exec.Command("mmdebstrap", "--format=null", "--variant=essential",
 		"--include=passwd", "--customize-hook=copy-in "+folder+"/chatguard.deb "+folder+"/lifecycle /",
 		`--customize-hook=chroot "$1" sh /lifecycle`, "bookworm")))

@@ -15,9 +15,7 @@ import (
 // in the folder of its files. Only macOS has launchd.
 func TestLaunchd(t *testing.T) {
 	file, err := os.Open("launchd/com.github.chatguard.plist")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	var words []string
 	for decoder := xml.NewDecoder(file); ; {
@@ -25,9 +23,7 @@ func TestLaunchd(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch token := token.(type) {
 		case xml.CharData:
 			words = append(words, strings.Fields(string(token))...)

@@ -59,9 +59,7 @@ func TestDeb_Operation(t *testing.T) {
 	buildNext(t, filepath.Join(content, "usr/bin/chatguard"))
 	output(t, exec.Command("sed", "--in-place", "s/^Version: .*/Version: "+nextVersion+"/",
 		filepath.Join(content, "DEBIAN/control")))
-	if err := os.Remove(filepath.Join(content, "DEBIAN/md5sums")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(content, "DEBIAN/md5sums")))
 	next := filepath.Join(folder, "next.deb")
 	output(t, exec.Command("dpkg-deb", "--root-owner-group", "--build", content, next))
 	operate(t, byPackage, "root", map[string]string{"first.deb": first, "next.deb": next})
@@ -94,9 +92,7 @@ func operate(t *testing.T, functions, user string, files map[string]string) {
 	}
 	copyFile(t, "testdata/operate.sh", filepath.Join(folder, "operate.sh"), 0o755)
 	functions = fmt.Sprintf("port=%d\n", programtest.FreeAddress(t).Port) + functions
-	if err := os.WriteFile(filepath.Join(folder, "functions"), []byte(functions), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "functions"), []byte(functions), 0o644))
 	said := output(t, exec.Command("mmdebstrap", "--format=null", "--variant=essential",
 		"--include=passwd", "--customize-hook=sync-in "+folder+" /",
 		`--customize-hook=chroot "$1" useradd --create-home --uid 1000 somebody`,

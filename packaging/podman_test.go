@@ -24,9 +24,7 @@ type podman struct {
 func newPodman(t *testing.T) *podman {
 	t.Helper()
 	p := &podman{t, t.TempDir()}
-	if err := os.Mkdir(filepath.Join(p.root, "devices"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(p.root, "devices"), 0o700))
 	context := t.TempDir()
 	program := filepath.Join(unpacked(t, "linux", runtime.GOARCH), "chatguard")
 	copyFile(t, program, filepath.Join(context, "chatguard"), 0o755)
@@ -134,9 +132,7 @@ func (p *podman) waitFor(name, text string, times int) string {
 	out := &signals{news: make(chan struct{}, 1)}
 	follow := p.command("logs", "--follow", name)
 	follow.Stdout, follow.Stderr = out, out
-	if err := follow.Start(); err != nil {
-		p.Fatal(err)
-	}
+	must(p, follow.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- follow.Wait() }()
 	for {

@@ -77,9 +77,7 @@ func list(t *testing.T, path string) (names []string) {
 		return strings.Fields(output(t, exec.Command("tar", "-tzf", path)))
 	}
 	archive, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer archive.Close()
 	for _, file := range archive.File {
 		names = append(names, file.Name)
@@ -94,19 +92,13 @@ func extract(t *testing.T, path, name string) []byte {
 		return []byte(output(t, exec.Command("tar", "-xzOf", path, name)))
 	}
 	archive, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer archive.Close()
 	file, err := archive.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	content, err := io.ReadAll(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return content
 }
 
@@ -130,9 +122,7 @@ func target(program []byte) (system, arch string) {
 func size(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return info.Size()
 }
 
@@ -183,9 +173,7 @@ func runDemo(t *testing.T, demo *exec.Cmd) {
 	if err == nil {
 		err = demo.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	served := false
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if !served && strings.Contains(lines.Text(), "http://127.0.0.1:") {

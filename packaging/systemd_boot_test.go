@@ -27,12 +27,8 @@ func TestUnits_Boot(t *testing.T) {
 	copyFile(t, "testdata/systemd/check.sh", filepath.Join(root, "check.sh"), 0o755)
 	copyFile(t, "testdata/systemd/check.service", filepath.Join(system, "check.service"), 0o644)
 	wants := filepath.Join(system, "multi-user.target.wants")
-	if err := os.MkdirAll(wants, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("../check.service", filepath.Join(wants, "check.service")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(wants, 0o755))
+	must(t, os.Symlink("../check.service", filepath.Join(wants, "check.service")))
 
 	boot := exec.CommandContext(ctx, "systemd-nspawn", "--quiet", "--boot", "--register=no",
 		"--keep-unit", "--private-network", "--console=pipe", "--directory="+root)

@@ -48,9 +48,7 @@ func copyFile(t *testing.T, from, to string, mode os.FileMode) {
 	if err == nil {
 		err = os.WriteFile(to, contents, mode)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // TestUnits_Verify checks that systemd accepts the units without a warning.

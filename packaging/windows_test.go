@@ -103,9 +103,7 @@ func checkRun(w *windows) {
 		w.Errorf("it exports\n%s\non Linux\n%s", got, want)
 	}
 	w.expect(0, "Restored the database", "restore", "copy.db")
-	if err := os.Chmod(filepath.Join(w.folder, "chatguard.db"), 0o644); err != nil {
-		w.Fatal(err)
-	}
+	must(w, os.Chmod(filepath.Join(w.folder, "chatguard.db"), 0o644))
 	w.expect(1, `chatguard.db can be read by other users of this machine`, "doctor")
 	w.expect(1, `chat guard" /inheritance:r /grant "`, "doctor")
 }
@@ -145,9 +143,7 @@ func checkDemo(w *windows) {
 // error, and that they aren't told to use a command line.
 func checkDoubleClick(w *windows) {
 	w.goBuild("windows", "explorer.exe", "build", w.source("testdata/explorer.go"))
-	if err := os.Remove(filepath.Join(w.folder, "chatguard.toml")); err != nil {
-		w.Fatal(err)
-	}
+	must(w, os.Remove(filepath.Join(w.folder, "chatguard.toml")))
 	c := w.command("explorer.exe", `.\chatguard.exe`)
 	c.Stdin = strings.NewReader("\n\n\n") // no channel, no room, and Enter
 	text, err := w.try(c)

@@ -26,9 +26,7 @@ func startWindows(t *testing.T) *windows {
 	t.Helper()
 	home := t.TempDir()
 	w := &windows{T: t, folder: filepath.Join(home, "chat guard")}
-	if err := os.Mkdir(w.folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(w.folder, 0o700))
 	prefix := filepath.Join(home, "prefix")
 	w.env = append(os.Environ(), "HOME="+home, "WINEPREFIX="+prefix, "WINEDEBUG=-all",
 		"WINEDLLOVERRIDES=mscoree=;mshtml=", "DISPLAY=", "WAYLAND_DISPLAY=", "TZ=UTC")
@@ -47,9 +45,7 @@ func startWindows(t *testing.T) *windows {
 func (w *windows) source(name string) string {
 	w.Helper()
 	path, err := filepath.Abs(name)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	return path
 }
 
@@ -123,13 +119,9 @@ func (w *windows) start(line string, args ...string) (p *started, rest string) {
 	w.Helper()
 	p = &started{Cmd: w.command("chatguard.exe", args...), log: &strings.Builder{}}
 	out, err := p.StdoutPipe()
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	p.Stderr = p.log
-	if err := p.Start(); err != nil {
-		w.Fatal(err)
-	}
+	must(w, p.Start())
 	w.Cleanup(func() { p.Process.Kill() })
 	for p.lines = bufio.NewScanner(out); p.lines.Scan(); {
 		if rest, ok := strings.CutPrefix(p.lines.Text(), line); ok {
@@ -143,9 +135,7 @@ func (w *windows) start(line string, args ...string) (p *started, rest string) {
 // interrupt presses Ctrl-C, which Wine makes of the signal. It returns the rest of the output.
 func (w *windows) interrupt(p *started) (rest string, err error) {
 	w.Helper()
-	if err := p.Process.Signal(os.Interrupt); err != nil {
-		w.Fatal(err)
-	}
+	must(w, p.Process.Signal(os.Interrupt))
 	for p.lines.Scan() {
 		rest += p.lines.Text() + "\n"
 	}
@@ -167,23 +157,17 @@ func (w *windows) expect(code int, want string, args ...string) {
 func (w *windows) ask(method, url, body string, headers ...string) (answer, cookie string) {
 	w.Helper()
 	request, err := http.NewRequestWithContext(w.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	request.Header.Set("Content-Type", "application/json")
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
 		request.Header.Set(name, value)
 	}
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	for _, c := range response.Cookies() {
 		cookie = c.Name + "=" + c.Value
 	}
@@ -193,16 +177,12 @@ func (w *windows) ask(method, url, body string, headers ...string) (answer, cook
 // write writes a file in w.folder.
 func (w *windows) write(name, contents string) {
 	w.Helper()
-	if err := os.WriteFile(filepath.Join(w.folder, name), []byte(contents), 0o600); err != nil {
-		w.Fatal(err)
-	}
+	must(w, os.WriteFile(filepath.Join(w.folder, name), []byte(contents), 0o600))
 }
 
 func (w *windows) read(name string) string {
 	w.Helper()
 	contents, err := os.ReadFile(filepath.Join(w.folder, name))
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	return string(contents)
 }

@@ -28,24 +28,12 @@ func ownPolicy(c config.Config) chatguard.Policy {
 	return p
 }
 
-func startDemoTwitch(t *testing.T) *faketwitch.Server {
-	t.Helper()
-	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel, "teatime"}})
-	must(t, err)
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return server
-}
-
 // TestOwnPolicy_Applies checks that a channel's own policy applies from its first message, only in
 // that channel, whichever name its table uses.
 func TestOwnPolicy_Applies(t *testing.T) {
 	for _, name := range []string{"login", "ID", "login of an anonymous reader"} {
 		t.Run(name, func(t *testing.T) {
-			server := startDemoTwitch(t)
+			server := serveTwitch(t, demoChannel, "teatime")
 			c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 			c.Twitch.Channels = append(c.Twitch.Channels, "teatime")
 			key := demoChannel
@@ -79,7 +67,7 @@ func TestOwnPolicy_Applies(t *testing.T) {
 // TestOwnPolicy_RestartKeepsUsage checks that a restart keeps the usage of a channel's own limits.
 // It also keeps users' strikes, even if only that channel's policy enforces.
 func TestOwnPolicy_RestartKeepsUsage(t *testing.T) {
-	server := startDemoTwitch(t)
+	server := serveTwitch(t, demoChannel, "teatime")
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Channels = map[string]chatguard.Policy{demoChannel: ownPolicy(c)}
 	c.Policy.Mode = chatguard.Observe
@@ -110,7 +98,7 @@ func TestOwnPolicy_RestartKeepsUsage(t *testing.T) {
 // TestOwnPolicy_LiveChanges checks live changes in a channel with its own policy. They are compared
 // with that policy, apply on top of it after a restart, and revert to it.
 func TestOwnPolicy_LiveChanges(t *testing.T) {
-	server := startDemoTwitch(t)
+	server := serveTwitch(t, demoChannel, "teatime")
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Web.Token = "0123456789abcdef"
 	own := ownPolicy(c)
@@ -150,7 +138,7 @@ func TestOwnPolicy_LiveChanges(t *testing.T) {
 // TestOwnPolicy_UnknownChannelWarns checks that chatguard warns of a table for an unknown channel,
 // and starts nevertheless.
 func TestOwnPolicy_UnknownChannelWarns(t *testing.T) {
-	server := startDemoTwitch(t)
+	server := serveTwitch(t, demoChannel, "teatime")
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Path = "chatguard.toml"
 	c.Channels = map[string]chatguard.Policy{"gardenhuor": c.Policy, demoChannel: c.Policy, "12345": c.Policy}

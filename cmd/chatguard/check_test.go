@@ -186,7 +186,7 @@ func TestRooms_ServedWithoutTwitch(t *testing.T) {
 // TestRooms_TwitchChannelsListedOnce checks that Twitch's channels are listed once, next to those
 // that servers ask about.
 func TestRooms_TwitchChannelsListedOnce(t *testing.T) {
-	server := startDemoTwitch(t)
+	server := serveTwitch(t, demoChannel, "teatime")
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Check.Channels = []string{"lobby"}
 	c.Channels = map[string]chatguard.Policy{"hall": ownPolicy(c)}
@@ -228,7 +228,7 @@ func post(t *testing.T, a *app.App, path, body string) (status int, answer strin
 // and user spends none of their allowances. This is also true for limits across all channels, and
 // for Twitch channels that are added later.
 func TestRooms_ShareNothingWithTwitch(t *testing.T) {
-	server := startDemoTwitch(t)
+	server := serveTwitch(t, demoChannel, "teatime")
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Policy.Limits = append(c.Policy.Limits, chatguard.Limit{
 		Name: "everywhere", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 3, Every: time.Hour,
@@ -273,7 +273,7 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 // TestRooms_MayDrop checks that a room may use "drop", even if there are also Twitch channels,
 // which can't use it.
 func TestRooms_MayDrop(t *testing.T) {
-	server := startDemoTwitch(t)
+	server := serveTwitch(t, demoChannel, "teatime")
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Check.Channels = []string{"lobby"}
 	drops := c.Policy.Clone()
@@ -283,9 +283,7 @@ func TestRooms_MayDrop(t *testing.T) {
 		t.Errorf("in Twitch's channel: %v", err)
 	}
 	c.Channels = map[string]chatguard.Policy{"lobby": drops}
-	if err := app.CheckReady(c); err != nil {
-		t.Error(err)
-	}
+	must(t, app.CheckReady(c))
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
 	say(t, server, "anna", "", "hello")
@@ -293,9 +291,7 @@ func TestRooms_MayDrop(t *testing.T) {
 	if p := a.Guard.ChannelPolicy("check:lobby"); p.Mode != chatguard.Enforce || p.Penalties.Ladder[0].Action != chatguard.Drop {
 		t.Errorf("%+v", p)
 	}
-	if err := a.Host.Policies.Validate("check:lobby", drops); err != nil {
-		t.Error(err)
-	}
+	must(t, a.Host.Policies.Validate("check:lobby", drops))
 	if err := a.Host.Policies.Validate(server.UserID(demoChannel), drops); err == nil {
 		t.Error("Twitch's channel drops")
 	}

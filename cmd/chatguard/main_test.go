@@ -162,16 +162,23 @@ func (p *process) log() string {
 	return string(text)
 }
 
-// startTwitch runs a fake Twitch and writes a configuration for it.
-func startTwitch(t testing.TB, more string) (server *faketwitch.Server, configuration string) {
+// serveTwitch runs a fake Twitch with channels until the end of the test.
+func serveTwitch(t testing.TB, channels ...string) *faketwitch.Server {
 	t.Helper()
-	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{"gardenhour"}})
+	server, err := faketwitch.Start(faketwitch.Options{Channels: channels})
 	must(t, err)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	return server
+}
+
+// startTwitch runs a fake Twitch and writes a configuration for it.
+func startTwitch(t testing.TB, more string) (server *faketwitch.Server, configuration string) {
+	t.Helper()
+	server = serveTwitch(t, "gardenhour")
 	configuration = filepath.Join(t.TempDir(), "chatguard.toml")
 	contents := fmt.Sprintf(`
 [twitch]

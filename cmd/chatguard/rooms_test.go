@@ -25,9 +25,7 @@ func TestRooms_PrintedWithMode(t *testing.T) {
 		must(t, err)
 		defer a.Close()
 		var out strings.Builder
-		if err := printRooms(a, &out); err != nil {
-			t.Error(err)
-		}
+		must(t, printRooms(a, &out))
 		return strings.ReplaceAll(out.String(), strings.Trim(strings.TrimPrefix(a.Address(), "http://"), "/"), "ADDRESS")
 	}
 	own := c.Policy.Clone()

@@ -32,13 +32,7 @@ var channelNames = []string{"gardenhour", "nightwatch"}
 func startTwoChannels(t *testing.T) *twoChannels {
 	t.Helper()
 	redis := redistest.Start(t)
-	server, err := faketwitch.Start(faketwitch.Options{Channels: channelNames})
-	must(t, err)
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := serveTwitch(t, channelNames...)
 	c := &twoChannels{T: t, redis: redis, twitch: server}
 	for i := range 2 {
 		s := &scene{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml")}

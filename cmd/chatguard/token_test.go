@@ -160,9 +160,7 @@ func TestToken_RenewedOutlivesProcess(t *testing.T) {
 		}
 	}
 	file := s.database() + ".token"
-	if err := token.CheckFile(file); err != nil {
-		t.Error(err)
-	}
+	must(t, token.CheckFile(file))
 	if contents, err := os.ReadFile(file); err != nil || slices.ContainsFunc([]string{s.twitch.Token(), s.twitch.RefreshToken()}, func(old string) bool { return strings.Contains(string(contents), old) }) {
 		t.Errorf("%v; the file holds a token that Twitch no longer takes", err)
 	}

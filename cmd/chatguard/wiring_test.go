@@ -23,15 +23,6 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// demoTwitch starts a fake Twitch with the demo's channel. It ends with the test.
-func demoTwitch(t *testing.T) *faketwitch.Server {
-	t.Helper()
-	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
-	must(t, err)
-	t.Cleanup(func() { server.Close() })
-	return server
-}
-
 // runApp runs an app until stop is called. stop waits until everything is written.
 func runApp(t *testing.T, server *faketwitch.Server, c config.Config, log *slog.Logger) (a *app.App, stop func()) {
 	t.Helper()
@@ -54,7 +45,7 @@ func runApp(t *testing.T, server *faketwitch.Server, c config.Config, log *slog.
 // TestRestart_Keeps checks that a restart keeps the journal with outcomes, live changes, and
 // throttled users.
 func TestRestart_Keeps(t *testing.T) {
-	server := demoTwitch(t)
+	server := serveTwitch(t, demoChannel)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Web.Token = "0123456789abcdef"
 	c.Policy.Limits[0].Refill = time.Hour
@@ -135,7 +126,7 @@ func saveRevision(t *testing.T, a *app.App, revision journal.Revision) {
 }
 
 func TestWatch(t *testing.T) {
-	server := demoTwitch(t)
+	server := serveTwitch(t, demoChannel)
 	c := demoConfig(server, t.TempDir(), "")
 	c.Twitch.Token = ""
 	read, write := io.Pipe()
@@ -160,9 +151,7 @@ func TestWatch(t *testing.T) {
 	if err != nil || string(rest) != "4 messages, 0 of them exempt; 1 would have been throttled\n" {
 		t.Errorf("at its end %q, %v", rest, err)
 	}
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must(t, <-ended)
 	if asked := server.Requests(); len(asked) != 0 {
 		t.Errorf("watch asked %v", asked)
 	}

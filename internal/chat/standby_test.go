@@ -153,9 +153,7 @@ func runStandby(t *testing.T, test func(s *standbyTest)) {
 		go func() { ended <- s.Source(s.source).Run(ctx, s.sink) }()
 		test(s)
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		must(t, <-ended)
 		s.Close()
 		for id, l := range s.leases {
 			if l.running {

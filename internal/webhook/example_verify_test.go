@@ -46,9 +46,7 @@ func TestVerify_OfTheDocumentation(t *testing.T) {
 		t.Fatalf("%+v", o)
 	}
 	r := s.next()
-	if err := verify(string(h.Secret), r.header, r.body); err != nil {
-		t.Error(err)
-	}
+	must(t, verify(string(h.Secret), r.header, r.body))
 	changed := func(name, value string) http.Header {
 		header := r.header.Clone()
 		header.Set(name, value)

@@ -30,9 +30,7 @@ func (s *site) checkFeed() {
 		s.Errorf("the feed of another site's page: %v", err)
 	}
 	conn, err := dial(s.origin)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	defer conn.CloseNow()
 	conn.SetReadLimit(1 << 20)
 	s.readUntil(conn, `"type":"snapshot"`)

@@ -12,6 +12,14 @@ import (
 	"testing"
 )
 
+// must fails the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // setups are what the configurations offer, and changes to them that people make.
 var setups = []struct {
 	name    string

@@ -108,9 +108,7 @@ trusted_proxies = ["127.0.0.1"]
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", loopback+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close()
 	return listener.Addr().String()
 }
@@ -132,9 +130,7 @@ func (s *site) chatguard(args ...string) string {
 func (s *site) configuration(name string, changes ...string) string {
 	s.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	changes = append(changes, s.changes...)
 	for i := 0; i < len(changes); i += 2 {
 		text = []byte(change(s.TB, string(text), changes[i], changes[i+1]))
@@ -146,9 +142,7 @@ func (s *site) configuration(name string, changes ...string) string {
 func (s *site) write(name, text string) string {
 	s.Helper()
 	path := filepath.Join(s.folder, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		s.Fatal(err)
-	}
+	must(s, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -196,9 +190,7 @@ func (s *site) get(below string, headers ...string) *answer {
 func (s *site) do(method, address, body string, headers ...string) *answer {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
@@ -211,14 +203,10 @@ func (s *site) do(method, address, body string, headers ...string) *answer {
 	}
 	client := &http.Client{Transport: s.transport, CheckRedirect: redirect}
 	response, err := client.Do(r)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	return &answer{response, string(text)}
 }
 

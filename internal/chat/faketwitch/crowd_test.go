@@ -207,9 +207,7 @@ func TestCrowd_Raid(t *testing.T) {
 			t.Errorf("%d new users, want 20", visitors())
 		}
 		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		must(t, <-ended)
 	})
 }
 
@@ -221,9 +219,7 @@ func TestCrowd_Runs(t *testing.T) {
 	go func() { ended <- crowd.Run(ctx, s) }()
 	waittest.Until(t, func() bool { return s.Said() >= 100 })
 	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must(t, <-ended)
 	if crowd.Sent() != s.Said() {
 		t.Errorf("counts %d, said %d", crowd.Sent(), s.Said())
 	}
@@ -255,8 +251,6 @@ func TestCrowd_Continues(t *testing.T) {
 			t.Error("nobody speaks any more")
 		}
 		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		must(t, <-ended)
 	})
 }

@@ -404,9 +404,7 @@ func TestEventSub_Waits(t *testing.T) {
 	if got := subscribe(t, s, subscriptionRequest(chatMessage, "1", s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
 		t.Fatal(got)
 	}
-	if err := <-waited; err != nil {
-		t.Error(err)
-	}
+	must(t, <-waited)
 	cancel()
 	if err := s.WaitSubscribed(ctx, 2); !errors.Is(err, context.Canceled) {
 		t.Error(err)

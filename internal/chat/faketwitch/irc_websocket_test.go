@@ -78,9 +78,7 @@ func TestIRCOverWebSocket(t *testing.T) {
 	if _, _, err := conn.Read(t.Context()); err == nil {
 		t.Error("still connected")
 	}
-	if err := s.WaitJoined(t.Context(), 0); err != nil {
-		t.Error(err)
-	}
+	must(t, s.WaitJoined(t.Context(), 0))
 }
 
 func TestFirstMessage(t *testing.T) {

@@ -111,9 +111,7 @@ func TestMemory_Dial(t *testing.T) {
 	if _, err := m.dial(ctx, l.Addr().String()); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := errors.Join(l.Close(), l.Close()); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(l.Close(), l.Close()))
 	if _, err := m.dial(t.Context(), l.Addr().String()); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
 	}

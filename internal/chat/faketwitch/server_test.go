@@ -123,9 +123,7 @@ func TestSay(t *testing.T) {
 	if tagged.readUntil("anything else") != "" {
 		t.Error("still connected")
 	}
-	if err := s.WaitJoined(t.Context(), 0); err != nil {
-		t.Error(err)
-	}
+	must(t, s.WaitJoined(t.Context(), 0))
 }
 
 // ask sends a request as the bot, and returns the status and the body.

@@ -87,9 +87,7 @@ func TestEventSub_AgreesWithIRC(t *testing.T) {
 				t.Errorf("over EventSub %+v\nover IRC      %+v", overEventSub[n], want)
 			}
 		}
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		must(t, stop())
 	})
 }
 

@@ -126,9 +126,7 @@ func TestTimeOut_Bounds(t *testing.T) {
 	h, _ := newHelix(t, srv)
 	room := Room{BroadcasterID: srv.UserID("room"), ModeratorID: srv.BotID()}
 	for _, length := range []time.Duration{time.Second, 14 * 24 * time.Hour} {
-		if err := h.timeOut(t.Context(), room, "5", length, "", sending{}); err != nil {
-			t.Error(err)
-		}
+		must(t, h.timeOut(t.Context(), room, "5", length, "", sending{}))
 	}
 	if got := srv.Bans(); len(got) != 2 || got[0].Length != time.Second || got[1].Length != 1_209_600*time.Second {
 		t.Errorf("%+v", got)
@@ -142,9 +140,7 @@ func TestModeration_ReasonIsCut(t *testing.T) {
 	for _, err := range []error{
 		moderator.Warn(t.Context(), msg, long), moderator.Timeout(t.Context(), msg, time.Minute, long), moderator.Ban(t.Context(), msg, long),
 	} {
-		if err != nil {
-			t.Error(err)
-		}
+		must(t, err)
 	}
 	for _, given := range append(srv.Warnings(), srv.Bans()...) {
 		if given.Reason != long[:2*maxReason] {

@@ -90,9 +90,7 @@ func TestModerator_LiftedTimeout(t *testing.T) {
 		moderator.Timeout(t.Context(), msg, 10*time.Minute, ""), moderator.Lift(t.Context(), msg.ChannelID, msg.User.ID),
 		moderator.Timeout(t.Context(), msg, 30*time.Second, ""),
 	} {
-		if err != nil {
-			t.Error(err)
-		}
+		must(t, err)
 	}
 	if n := len(srv.Bans()); n != 2 {
 		t.Errorf("%d timeouts given, want 2", n)

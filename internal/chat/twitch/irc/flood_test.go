@@ -114,8 +114,6 @@ func TestIRC_CancelInFlood(t *testing.T) {
 	}()
 	twitchtest.Eventually(t, "the flood to arrive", func() bool { return irc.Status().Lines > 1000 })
 	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must(t, <-ended)
 	<-flooding
 }

@@ -119,9 +119,7 @@ func TestJoin_DelayedLines(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 		}
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		must(t, stop())
 		synctest.Wait()
 	})
 }
@@ -349,8 +347,6 @@ func TestJoin_ConcurrentSetChannels(t *testing.T) {
 		if len(s.Channels) != 6 || slices.ContainsFunc(s.Channels, func(c twitch.Channel) bool { return !c.Joined }) {
 			t.Errorf("channels %+v", s.Channels)
 		}
-		if err := srv.WaitJoined(t.Context(), 6); err != nil {
-			t.Error(err)
-		}
+		must(t, srv.WaitJoined(t.Context(), 6))
 	})
 }

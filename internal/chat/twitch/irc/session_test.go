@@ -167,9 +167,7 @@ func TestIRC_LenientWelcome(t *testing.T) {
 		must(t, err)
 		fmt.Fprint(conn, welcome+"\n")
 		twitchtest.Eventually(t, welcome, func() bool { return irc.Status().State == twitch.Connected })
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		must(t, stop())
 		conn.Close()
 		listener.Close()
 	}

@@ -170,9 +170,7 @@ func TestSocket_Messages(t *testing.T) {
 			t.Fatalf("message %d is %q", n, m.Text)
 		}
 	}
-	if err := stop(); err != nil {
-		t.Error(err)
-	}
+	must(t, stop())
 
 	long := &Conn{Channels: []string{"room"}, WebSocketURL: scriptSocket(t, ":x 001 y :hi\r\n", strings.Repeat("a", maxSocketMessage+1))}
 	delays(t, long, 1)

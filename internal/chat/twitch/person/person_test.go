@@ -232,9 +232,7 @@ func TestPerson_Leave(t *testing.T) {
 	s := newScene(t)
 	p := s.meet("anna")
 	for range 2 {
-		if err := p.Leave(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must(t, p.Leave(t.Context()))
 	}
 	if n := s.srv.Tokens("anna"); n != 0 {
 		t.Errorf("%d tokens are left", n)

@@ -39,9 +39,7 @@ func TestTokenFile_Private(t *testing.T) {
 	if k.mode() != 0o600 {
 		t.Errorf("mode %o", k.mode())
 	}
-	if err := CheckFile(k.File); err != nil {
-		t.Error(err)
-	}
+	must(t, CheckFile(k.File))
 	if err := CheckFile(k.File + "s"); err != nil {
 		t.Errorf("where there is none: %v", err)
 	}
