@@ -103,7 +103,7 @@ func TestReload_ChannelsJoinAndLeave(t *testing.T) {
 	s := newScene(t, threeMessages)
 	s.twitch.AddChannel("teatime")
 	s.start()
-	const guests = 2000
+	const guests = 500
 	said := make(chan error, 1)
 	talk := func(part string) {
 		for i := range guests {
@@ -127,6 +127,11 @@ func TestReload_ChannelsJoinAndLeave(t *testing.T) {
 	s.reload()
 	waittest.Until(t, func() bool { return strings.Contains(s.chatLines(), "PART #teatime\n") })
 	must(t, <-said)
+	read := fmt.Sprintf("\nchatguard_messages_total{channel=\"gardenhour\",channel_id=%q} %d\n", s.twitch.UserID("gardenhour"), 2*guests)
+	waittest.Until(t, func() bool { // what follows is soon read, and so isn't too late for a penalty
+		_, metrics := s.ask("GET", "metrics", "")
+		return strings.Contains(metrics, read)
+	})
 	s.sayIn("teatime", "anna") // the bot has left and does not read it
 	s.exhaustLimit("anna")
 	s.stop()
