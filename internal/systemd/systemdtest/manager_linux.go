@@ -125,7 +125,7 @@ func (m *Manager) await(what string, is func(text string) bool) Notification {
 		select {
 		case <-m.next:
 		case <-expired.C:
-			m.Fatalf("systemd isn't told %s within %s; it is told %q", what, patience, m.Received())
+			m.Fatalf("systemd isn't told %s within %s; it is told %+v", what, patience, m.Received())
 		}
 	}
 }
