@@ -12,14 +12,6 @@ import (
 	"testing"
 )
 
-// must fails the test if there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // dist returns the folder with a release of the working tree: archives, packages, and what else
 // `make release` builds. It is built once. For work on one test, CHATGUARD_DIST names the folder of
 // an earlier build, such as build/dist.
