@@ -21,6 +21,8 @@ type database struct {
 	path   string // as shown to people
 	writer *sql.DB
 	reader *sql.DB
+	// statements are those that query has run on reader.
+	statements statements
 	// lookUps is a separate reader for tokens and sessions, so that long reads don't delay them.
 	lookUps *sql.DB
 	file    os.FileInfo // of the opened file; nil in memory
@@ -117,7 +119,7 @@ func dataSource(path, mode string, pragmas []string) string {
 // query runs a statement and calls the function each for every row. each scans the row.
 func (db *database) query(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) (err error) {
 	defer func() { err = Explain(db.path, err) }()
-	rows, err := db.reader.QueryContext(ctx, statement, args...)
+	rows, err := db.statements.query(ctx, db.reader, statement, args)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,144 @@
+package persist
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// read returns the only number that a statement finds.
+func (db *database) read(t testing.TB, statement string, args ...any) (n int) {
+	t.Helper()
+	must(t, db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&n) }, statement, args...))
+	return n
+}
+
+// A kept statement sees what was written since, also to the schema, and survives its connection.
+func TestQuery_Kept(t *testing.T) {
+	t.Parallel()
+	memory, err := OpenMemory(ctx, &Options{Now: at(start), Logger: quiet})
+	must(t, err)
+	for name, s := range map[string]*Store{"file": open(t, databasePath(t), nil), "memory": memory} {
+		const statement = "SELECT count(*) FROM thing WHERE size >= ?"
+		for range 2 {
+			if err := s.db.query(ctx, nil, statement, 1); err == nil {
+				t.Errorf("%s: read a table that doesn't exist", name)
+			}
+		}
+		s.exec(t, "CREATE TABLE thing (size INTEGER)")
+		for i, change := range []func(){
+			func() { s.exec(t, "INSERT INTO thing VALUES (1)") },
+			s.db.reconnect,
+			func() { s.exec(t, "ALTER TABLE thing ADD COLUMN name TEXT") },
+			func() { s.exec(t, "CREATE INDEX thing_size ON thing (size)") },
+			func() {
+				s.exec(t, "DROP TABLE thing")
+				s.exec(t, "CREATE TABLE thing (name TEXT, size INTEGER)")
+				s.exec(t, "INSERT INTO thing VALUES ('a', 2)")
+			},
+		} {
+			change()
+			if small, none := s.db.read(t, statement, 1), s.db.read(t, statement, 3); small != 1 || none != 0 {
+				t.Errorf("%s: after change %d: %d and %d rows", name, i, small, none)
+			}
+		}
+		s.db.read(t, "SELECT count(*) FROM sqlite_schema WHERE name LIKE ?", "thing%")
+		must(t, s.Close())
+		if err := s.db.query(ctx, nil, statement, 1); err == nil {
+			t.Errorf("%s: read a closed database", name)
+		}
+	}
+}
+
+// A read that ends early, or is canceled, leaves its statement fit for the next one.
+func TestQuery_EndsEarly(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	const statement = "SELECT value FROM json_each(?)"
+	enough := errors.New("enough")
+	for range 10 {
+		if err := s.db.query(ctx, func(*sql.Rows) error { return enough }, statement, "[1,2,3]"); !errors.Is(err, enough) {
+			t.Error(err)
+		}
+		canceled, cancel := context.WithCancel(ctx)
+		err := s.db.query(canceled, func(*sql.Rows) error { cancel(); return nil }, statement, "[1,2,3]")
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if n := s.db.read(t, statement, "[7]"); n != 7 {
+			t.Errorf("read %d", n)
+		}
+	}
+	s.exec(t, "CREATE TABLE thing (size INTEGER)")
+	var busy, pages, copied int
+	must(t, s.db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &copied))
+	if busy != 0 {
+		t.Error("a read has left its transaction open")
+	}
+}
+
+// Many goroutines read with few statements, each of which some use for the first time together, and
+// within one another.
+func TestQuery_Concurrent(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			for i := range 40 {
+				statement := fmt.Sprintf("SELECT value + %d FROM json_each(?)", i/4)
+				err := s.db.query(ctx, func(rows *sql.Rows) error {
+					var n int
+					if err := rows.Scan(&n); err != nil || n != g+i/4 {
+						t.Errorf("read %d, %v; want %d", n, err, g+i/4)
+					}
+					return nil
+				}, statement, fmt.Sprintf("[%d,%[1]d]", g))
+				if err != nil {
+					t.Error(err)
+				}
+				if g == 0 && i%10 == 0 {
+					s.db.reconnect()
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// A filter has many forms, so the number of kept statements is bounded.
+func TestQuery_Bound(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	for i := range 2 * maxStatements {
+		if n := s.db.read(t, fmt.Sprintf("SELECT %d", i)); n != i {
+			t.Errorf("read %d, want %d", n, i)
+		}
+	}
+	if n := len(s.db.statements.kept); n != maxStatements {
+		t.Errorf("keeps %d statements", n)
+	}
+}
+
+// BenchmarkCard reads what the card of a user shows.
+func BenchmarkCard(b *testing.B) {
+	s := open(b, databasePath(b), nil)
+	g := guardOf(b, s, policy())
+	for i := range 500 {
+		s.observeMessage("1", userID(i%100), fmt.Sprint("login", i%100), start.Add(time.Duration(i)*time.Second), i+1)
+	}
+	s.mustFlush(b, g)
+	user := userID(7)
+	for b.Loop() {
+		_, _, err := s.Person(ctx, "1", user)
+		must(b, err)
+		must(b, errorOf(s.QuarterHours(ctx, "1", user, start)))
+		must(b, errorOf(s.Entries(ctx, journal.EntryFilter{ChannelID: "1", UserID: user, N: 20})))
+	}
+}
