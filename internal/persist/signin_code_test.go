@@ -1,13 +1,11 @@
 package persist
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -40,15 +38,8 @@ func TestSignIn_BesideOwner(t *testing.T) {
 	s := open(t, path, &Options{})
 	other := startChild(t, "signin", path)
 	code := other.Next(t)
-	session, who, err := s.Tokens.RedeemCode(ctx, code)
-	must(t, err)
-	if !reflect.DeepEqual(who, ada) {
-		t.Errorf("signed in as %v", who)
-	}
-	wantSession(t, s.Tokens, session, "Ada")
-	if _, _, err := s.Tokens.RedeemCode(ctx, code); !errors.Is(err, ErrCode) {
-		t.Errorf("the second time: %v", err)
-	}
+	mustRedeem(t, s.Tokens, code)
+	wantNoCode(t, s.Tokens, code)
 	other.Kill(t)
 }
 
@@ -91,6 +82,13 @@ func wantSession(t *testing.T, tokens *Tokens, session, want string) {
 	}
 }
 
+func wantSessions(t *testing.T, tokens *Tokens, sessions []string, want string) {
+	t.Helper()
+	for _, session := range sessions {
+		wantSession(t, tokens, session, want)
+	}
+}
+
 // signIn signs Ada in and returns her session.
 func signIn(t *testing.T, tokens *Tokens) string {
 	t.Helper()
@@ -99,24 +97,6 @@ func signIn(t *testing.T, tokens *Tokens) string {
 	session, _, err := tokens.RedeemCode(ctx, code)
 	must(t, err)
 	return session
-}
-
-func TestSignIn_Expires(t *testing.T) {
-	t.Parallel()
-	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	code, err := s.Tokens.NewSignInCode(ctx, ada, 0)
-	must(t, err)
-	session := signIn(t, s.Tokens)
-
-	now = start.Add(SignInTime)
-	if _, _, err := s.Tokens.RedeemCode(ctx, code); !errors.Is(err, ErrCode) {
-		t.Errorf("a code after its time: %v", err)
-	}
-	now = start.Add(SessionTime - time.Second)
-	wantSession(t, s.Tokens, session, "Ada")
-	now = start.Add(SessionTime) // cached, but expired
-	wantSession(t, s.Tokens, session, "")
 }
 
 func TestEndSession_Ends(t *testing.T) {
@@ -129,6 +109,9 @@ func TestEndSession_Ends(t *testing.T) {
 	must(t, s.Tokens.EndSession(ctx, session))
 	wantSession(t, s.Tokens, session, "")
 	must(t, s.Tokens.EndSession(ctx, session))
+	code := newCode(t, s.Tokens)
+	must(t, s.Tokens.EndSession(ctx, code)) // it is no session
+	mustRedeem(t, s.Tokens, code)
 
 	session = signIn(t, s.Tokens)
 	wantSession(t, s.Tokens, session, "Ada")
@@ -138,32 +121,4 @@ func TestEndSession_Ends(t *testing.T) {
 	must(t, beside.EndSession(ctx, session))
 	now = now.Add(tokenWait)
 	wantSession(t, s.Tokens, session, "")
-}
-
-func TestSession_CodeIsNone(t *testing.T) {
-	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	code, err := s.Tokens.NewSignInCode(ctx, ada, 0)
-	must(t, err)
-	wantSession(t, s.Tokens, code, "")
-	must(t, s.Tokens.EndSession(ctx, code))
-	if _, _, err := s.Tokens.RedeemCode(ctx, signIn(t, s.Tokens)); !errors.Is(err, ErrCode) {
-		t.Errorf("a session as a code: %v", err)
-	}
-	_, _, err = s.Tokens.RedeemCode(ctx, code)
-	must(t, err)
-}
-
-func TestTokens_NoSecretStored(t *testing.T) {
-	t.Parallel()
-	path := databasePath(t)
-	s := open(t, path, nil)
-	code, err := s.Tokens.NewSignInCode(ctx, ada, 0)
-	must(t, err)
-	session := signIn(t, s.Tokens)
-	for _, data := range snapshot(t, path) {
-		if bytes.Contains(data, []byte(code)) || bytes.Contains(data, []byte(session)) {
-			t.Error("a code or session can be read from the database")
-		}
-	}
 }

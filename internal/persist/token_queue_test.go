@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -86,19 +87,92 @@ func wantNoCode(t *testing.T, tokens *Tokens, code string) {
 	}
 }
 
-func TestUnsaved_StoredCodeSignsInOnce(t *testing.T) {
+// Codes sign in once, and sessions stay valid until they end, whether they were made before the
+// failure or during it.
+func TestUnsaved_SignIns(t *testing.T) {
 	t.Parallel()
-	var code, session string
+	var spare, spareSession string // a code that is used after the failure, and its session
+	var codes, sessions, ended []string
 	testWhileFailing(t,
-		func(t *testing.T, s *Store) { code = newCode(t, s.Tokens) },
 		func(t *testing.T, s *Store) {
-			session = mustRedeem(t, s.Tokens, code)
-			wantNoCode(t, s.Tokens, code)
+			codes, spareSession = []string{newCode(t, s.Tokens), newCode(t, s.Tokens)}, ""
+			sessions, ended = []string{signIn(t, s.Tokens)}, []string{signIn(t, s.Tokens)}
+			wantSessions(t, s.Tokens, append(sessions, ended...), "Ada") // they are cached
+			sessions, ended = append(sessions, signIn(t, s.Tokens)), append(ended, signIn(t, s.Tokens))
+		},
+		func(t *testing.T, s *Store) {
+			codes, spare = append(codes, newCode(t, s.Tokens), newCode(t, s.Tokens)), newCode(t, s.Tokens)
+			for i, code := range codes {
+				which := []*[]string{&sessions, &ended}[i%2]
+				*which = append(*which, mustRedeem(t, s.Tokens, code))
+				wantNoCode(t, s.Tokens, code)
+			}
+			ended = append(ended, "none")
+			for _, session := range ended {
+				must(t, s.Tokens.EndSession(ctx, session))
+				wantSession(t, s.Tokens, session, "")
+				must(t, s.Tokens.EndSession(ctx, session))
+			}
+			wantSessions(t, s.Tokens, sessions, "Ada")
 		},
 		func(t *testing.T, tokens *Tokens) {
-			wantNoCode(t, tokens, code)
-			wantSession(t, tokens, session, "Ada")
+			if spareSession == "" {
+				spareSession = mustRedeem(t, tokens, spare)
+			}
+			for _, code := range append(codes, spare) {
+				wantNoCode(t, tokens, code)
+			}
+			wantSessions(t, tokens, append(sessions, spareSession), "Ada")
+			wantSessions(t, tokens, ended, "")
 		})
+}
+
+// Tokens behave alike in a healthy database, in a failing one, and in one that was repaired.
+func TestTokens_AnyHealth(t *testing.T) {
+	t.Parallel()
+	harms := maps.Clone(tokenFailures)
+	harms["healthy"] = func(*testing.T, *Store) func() { return func() {} }
+	for name, harm := range harms {
+		t.Run(name, func(t *testing.T) {
+			path, now := databasePath(t), start
+			s := open(t, path, &Options{Now: func() time.Time { return now }})
+			g := guardOf(t, s, policy())
+			before, session := newCode(t, s.Tokens), signIn(t, s.Tokens)
+			repair := harm(t, s)
+			during, other := newCode(t, s.Tokens), signIn(t, s.Tokens)
+
+			// A session is no code, and a code is no session.
+			for _, none := range []string{session, other, "none"} {
+				wantNoCode(t, s.Tokens, none)
+			}
+			wantSessions(t, s.Tokens, []string{before, during}, "")
+			mustRedeem(t, s.Tokens, before)
+			mustRedeem(t, s.Tokens, during)
+
+			before, during = newCode(t, s.Tokens), newCode(t, s.Tokens)
+			now = start.Add(SignInTime)
+			wantNoCode(t, s.Tokens, before)
+			wantNoCode(t, s.Tokens, during)
+			now = start.Add(SessionTime - 1)
+			wantSessions(t, s.Tokens, []string{session, other}, "Ada")
+			now = start.Add(SessionTime) // cached, but expired
+			wantSessions(t, s.Tokens, []string{session, other}, "")
+
+			repair()
+			during, other = newCode(t, s.Tokens), signIn(t, s.Tokens)
+			s.runTurn(ctx, g)
+			if n := s.countRows(t, "token"); n != 2 {
+				t.Errorf("%d tokens, want the last code and session", n)
+			}
+			for _, data := range snapshot(t, path) {
+				for _, secret := range []string{during, other} {
+					if bytes.Contains(data, []byte(secret)) {
+						t.Error("a code or session can be read from the database")
+					}
+				}
+			}
+		})
+	}
 }
 
 // If the database is locked and the store hasn't noticed it yet, a user who signs in waits only for
@@ -113,116 +187,6 @@ func TestUnsaved_LockWaitIsBounded(t *testing.T) {
 	mustRedeem(t, s.Tokens, code)
 	wantNoCode(t, s.Tokens, code)
 	mustBeginSession(t, s.Tokens, token, anna)
-}
-
-func TestUnsaved_NewCodeSignsInOnce(t *testing.T) {
-	t.Parallel()
-	var code, session string
-	testWhileFailing(t,
-		func(*testing.T, *Store) {},
-		func(t *testing.T, s *Store) {
-			code = newCode(t, s.Tokens)
-			session = mustRedeem(t, s.Tokens, code)
-			wantNoCode(t, s.Tokens, code)
-		},
-		func(t *testing.T, tokens *Tokens) {
-			wantNoCode(t, tokens, code)
-			wantSession(t, tokens, session, "Ada")
-		})
-}
-
-func TestUnsaved_NewCodeSignsInAfterwards(t *testing.T) {
-	t.Parallel()
-	var code, session string
-	testWhileFailing(t,
-		func(*testing.T, *Store) {},
-		func(t *testing.T, s *Store) { code, session = newCode(t, s.Tokens), "" },
-		func(t *testing.T, tokens *Tokens) {
-			if session == "" {
-				session = mustRedeem(t, tokens, code)
-			}
-			wantNoCode(t, tokens, code)
-			wantSession(t, tokens, session, "Ada")
-		})
-}
-
-func TestUnsaved_EndedSession(t *testing.T) {
-	t.Parallel()
-	var before, during, code string
-	testWhileFailing(t,
-		func(t *testing.T, s *Store) {
-			before, code = signIn(t, s.Tokens), newCode(t, s.Tokens)
-			wantSession(t, s.Tokens, before, "Ada") // it is cached
-		},
-		func(t *testing.T, s *Store) {
-			during = signIn(t, s.Tokens)
-			for _, session := range []string{before, during, mustRedeem(t, s.Tokens, code), "none"} {
-				must(t, s.Tokens.EndSession(ctx, session))
-				wantSession(t, s.Tokens, session, "")
-				must(t, s.Tokens.EndSession(ctx, session))
-			}
-		},
-		func(t *testing.T, tokens *Tokens) {
-			for _, session := range []string{before, during} {
-				wantSession(t, tokens, session, "")
-			}
-			wantNoCode(t, tokens, code)
-		})
-}
-
-func TestUnsaved_OtherSessionsStayValid(t *testing.T) {
-	t.Parallel()
-	var session, unread string
-	testWhileFailing(t,
-		func(t *testing.T, s *Store) {
-			session, unread = signIn(t, s.Tokens), signIn(t, s.Tokens)
-			wantSession(t, s.Tokens, session, "Ada")
-		},
-		func(t *testing.T, s *Store) {
-			signIn(t, s.Tokens)
-			must(t, s.Tokens.EndSession(ctx, signIn(t, s.Tokens)))
-			wantSession(t, s.Tokens, session, "Ada")
-			wantSession(t, s.Tokens, unread, "Ada")
-		},
-		func(t *testing.T, tokens *Tokens) {
-			wantSession(t, tokens, session, "Ada")
-			wantSession(t, tokens, unread, "Ada")
-		})
-}
-
-func TestUnsaved_Expires(t *testing.T) {
-	t.Parallel()
-	for name, harm := range tokenFailures {
-		t.Run(name, func(t *testing.T) {
-			now := start
-			s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-			before := newCode(t, s.Tokens)
-			defer harm(t, s)()
-			during, session := newCode(t, s.Tokens), signIn(t, s.Tokens)
-			now = start.Add(SignInTime)
-			wantNoCode(t, s.Tokens, before)
-			wantNoCode(t, s.Tokens, during)
-			now = start.Add(SessionTime - 1)
-			wantSession(t, s.Tokens, session, "Ada")
-			now = start.Add(SessionTime)
-			wantSession(t, s.Tokens, session, "")
-		})
-	}
-}
-
-func TestUnsaved_CodeIsNoSession(t *testing.T) {
-	t.Parallel()
-	for name, harm := range tokenFailures {
-		t.Run(name, func(t *testing.T) {
-			s := open(t, databasePath(t), nil)
-			session := signIn(t, s.Tokens)
-			defer harm(t, s)()
-			for _, none := range []string{session, signIn(t, s.Tokens), "none"} {
-				wantNoCode(t, s.Tokens, none)
-			}
-			wantSession(t, s.Tokens, newCode(t, s.Tokens), "")
-		})
-	}
 }
 
 // redeemAll lets 20 people redeem a code at the same time, and returns how many succeeded.
@@ -364,29 +328,6 @@ func TestUnsaved_CancelledSignIn(t *testing.T) {
 	}
 	wantSession(t, s.Tokens, session, "Ada")
 	mustRedeem(t, s.Tokens, code)
-}
-
-func TestUnsaved_WrittenWithoutSecret(t *testing.T) {
-	t.Parallel()
-	for name, harm := range tokenFailures {
-		t.Run(name, func(t *testing.T) {
-			path := databasePath(t)
-			s := open(t, path, nil)
-			g := guardOf(t, s, policy())
-			repair := harm(t, s)
-			code, session := newCode(t, s.Tokens), signIn(t, s.Tokens)
-			repair()
-			s.runTurn(ctx, g)
-			if n := s.countRows(t, "token"); n != 2 {
-				t.Errorf("%d tokens, want the code and the session", n)
-			}
-			for _, data := range snapshot(t, path) {
-				if bytes.Contains(data, []byte(code)) || bytes.Contains(data, []byte(session)) {
-					t.Error("a code or session can be read from the database")
-				}
-			}
-		})
-	}
 }
 
 // A session that ends during a look-up doesn't come back.
