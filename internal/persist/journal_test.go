@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -61,30 +60,6 @@ func TestJournal_Outcomes(t *testing.T) {
 	wantEntries(t, second)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 1}))
 	wantEntries(t, third)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c2", N: 10}))
 	wantEntries(t)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c3", N: 10}))
-}
-
-func TestJournal_AllowedMakesNoEntry(t *testing.T) {
-	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
-	say(t, g, "u", start)
-	s.mustFlush(t, g)
-	wantEntries(t)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}))
-}
-
-func TestJournal_ObservedMakesEntry(t *testing.T) {
-	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, config.DefaultPolicy())
-	for range 4 {
-		say(t, g, "u", start)
-	}
-	s.mustFlush(t, g)
-	entries, err := s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10})
-	must(t, err)
-	if len(entries) != 1 || entries[0].Outcome.Result != journal.Observed || entries[0].Penalty.Action != chatguard.Delete {
-		t.Errorf("%+v", entries)
-	}
 }
 
 // newInterruptedDatabase returns the path of a database with an entry that was acted on, 1, and one

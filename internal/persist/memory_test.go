@@ -95,9 +95,13 @@ func TestMemory_SavesNoChange(t *testing.T) {
 	if saved, err := s.Record(ctx, journal.Audit{At: start, Author: "Ada", Action: journal.UserGranted}); saved || err != nil {
 		t.Errorf("audit: saved %v, %v", saved, err)
 	}
+	if saved, err := s.SaveSetting(ctx, "1", "paused", "yes"); saved || err != nil {
+		t.Errorf("setting: saved %v, %v", saved, err)
+	}
 	wantRevisions(t, second, first)(s.Revisions(ctx, "c1"))
 	stop()
 	wantRevisions(t, second, first)(s.Revisions(ctx, "c1"))
+	wantSettings(t, s, "map[1:map[paused:yes]]")
 	wantRevisions(t)(s.CurrentRevisions(ctx))
 	if n := s.countRows(t, "audit"); n != 3 {
 		t.Errorf("%d audits, want 3", n)

@@ -263,6 +263,31 @@ func TestOpen_DamagedRefused(t *testing.T) {
 	}
 }
 
+// A database of a newer version or of another program is refused, also by OpenTokens, which creates
+// none. Open fills an empty file.
+func TestOpen_OthersRefused(t *testing.T) {
+	t.Parallel()
+	for statement, want := range map[string]string{
+		"PRAGMA application_id = 0; PRAGMA user_version = 0": "another program", "PRAGMA user_version = 99": "written by a newer chatguard",
+	} {
+		path := databasePath(t)
+		s := open(t, path, nil)
+		s.exec(t, statement)
+		must(t, s.Close())
+		assertRefused(t, path, want)
+		_, err := OpenTokens(ctx, path, nil)
+		wantError(t, err, want, path)
+	}
+	path := databasePath(t)
+	_, err := OpenTokens(ctx, path, nil)
+	wantError(t, err, path, "doesn't exist", "chatguard run")
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a database was made: %v", err)
+	}
+	must(t, os.WriteFile(path, nil, 0o600))
+	open(t, path, nil)
+}
+
 // A killed process leaves a log, whose contents must not be merged into a damaged database.
 func TestOpen_DamagedKeepsLog(t *testing.T) {
 	t.Parallel()
@@ -279,48 +304,6 @@ func TestOpen_DamagedKeepsLog(t *testing.T) {
 
 	overwrite(t, killed, 12*4096, 4096)
 	assertRefused(t, killed, "damaged", foreignLog)
-}
-
-func TestOpen_NewerRefused(t *testing.T) {
-	t.Parallel()
-	path := databasePath(t)
-	s := open(t, path, nil)
-	s.exec(t, "PRAGMA user_version = 99")
-	must(t, s.Close())
-	assertRefused(t, path, "newer chatguard", "version 99")
-	_, err := OpenTokens(ctx, path, nil)
-	wantError(t, err, "newer chatguard", path)
-}
-
-func TestOpen_ForeignRefused(t *testing.T) {
-	t.Parallel()
-	path := databasePath(t)
-	must(t, createFile(path))
-	db, err := openDatabase(path)
-	must(t, err)
-	_, err = db.writer.ExecContext(ctx, "CREATE TABLE theirs (id INTEGER)")
-	must(t, err)
-	must(t, db.close())
-	assertRefused(t, path, "another program")
-	_, err = OpenTokens(ctx, path, nil)
-	wantError(t, err, path, "another program")
-}
-
-func TestOpenTokens_MissingDatabase(t *testing.T) {
-	t.Parallel()
-	path := databasePath(t)
-	_, err := OpenTokens(ctx, path, nil)
-	wantError(t, err, path, "doesn't exist", "chatguard run")
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a database was made: %v", err)
-	}
-}
-
-func TestOpen_EmptyFile(t *testing.T) {
-	t.Parallel()
-	path := databasePath(t)
-	must(t, os.WriteFile(path, nil, 0o600))
-	open(t, path, nil)
 }
 
 func TestCheckOwner(t *testing.T) {

@@ -258,27 +258,6 @@ func TestRetention_WaitsForItsTime(t *testing.T) {
 	}
 }
 
-func TestRetention_ExpiredSignIns(t *testing.T) {
-	t.Parallel()
-	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	g := guardOf(t, s, policy())
-	session := signIn(t, s.Tokens)
-	_, err := s.Tokens.NewSignInCode(ctx, ada, 0)
-	must(t, err)
-	now = start.Add(SignInTime)
-	s.runTurn(ctx, g)
-	wantSession(t, s.Tokens, session, "Ada")
-	if n := s.countRows(t, "token"); n != 1 {
-		t.Errorf("%d tokens, want the session", n)
-	}
-	now = start.Add(SessionTime)
-	s.runTurn(ctx, g)
-	if n := s.countRows(t, "token"); n != 0 {
-		t.Errorf("%d tokens", n)
-	}
-}
-
 // Every six hours 30 new users send one message too many. What they leave behind is deleted as fast
 // as new rows arrive.
 func TestRetention_FileStopsGrowing(t *testing.T) {

@@ -132,10 +132,19 @@ func TestChanges_PendingWhileFailing(t *testing.T) {
 			path := newFilledDatabase(t)
 			s := open(t, path, nil)
 			g := guardOf(t, s, policy())
+			for _, name := range []string{"raid", "slow"} {
+				must(t, s.changes.addSetting(settingKey{"c9", name}, "old"))
+			}
 			s.runTurn(ctx, g)
 			repair := failure.harm(t, s)
 			s.Observe(throttledMessage(1, "c1", "x", time.Second)) // something to write, so a flush fails
 			s.runTurn(ctx, g)
+			for _, set := range [][2]string{{"paused", "on"}, {"paused", "off"}, {"slow", ""}} { // the last one counts
+				if saved, err := s.SaveSetting(ctx, "c9", set[0], set[1]); saved || err != nil {
+					t.Errorf("saved %v, %v", saved, err)
+				}
+			}
+			const settings = "map[c9:map[paused:off raid:old]]"
 			var want []journal.Revision
 			for burst := 1; burst <= 3; burst++ {
 				r, saved, err := s.SaveRevision(ctx, revision("c9", burst))
@@ -152,6 +161,7 @@ func TestChanges_PendingWhileFailing(t *testing.T) {
 			s.runTurn(ctx, g)
 			if failure.problem != damaged { // a damaged database can't be read
 				wantRevisions(t, want...)(s.Revisions(ctx, "c9"))
+				wantSettings(t, s, settings)
 			}
 			repair()
 			s.runTurn(ctx, g)
@@ -160,6 +170,7 @@ func TestChanges_PendingWhileFailing(t *testing.T) {
 
 			s = open(t, path, nil)
 			wantRevisions(t, want...)(s.Revisions(ctx, "c9"))
+			wantSettings(t, s, settings)
 			if n := s.count(t, "SELECT count(*) FROM audit WHERE id = 4 AND action = 'grant' AND user_id = '7' AND detail = '5'"); n != 1 {
 				t.Error("the audit of the grant is missing")
 			}

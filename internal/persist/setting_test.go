@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
-
-	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // saveSetting saves a setting, which must then be stored.
@@ -55,40 +53,6 @@ func TestSettings_RoundTrip(t *testing.T) {
 	wantSettings(t, open(t, path, nil), "map[2:map[slow:\xff\x00]]")
 }
 
-func TestSettings_PendingWhileFailing(t *testing.T) {
-	t.Parallel()
-	for name, failure := range failures {
-		t.Run(name, func(t *testing.T) {
-			path := newFilledDatabase(t)
-			s := open(t, path, nil)
-			g := guardOf(t, s, policy())
-			for _, name := range []string{"raid", "slow"} {
-				must(t, s.changes.addSetting(settingKey{"1", name}, "old"))
-			}
-			s.runTurn(ctx, g)
-			repair := failure.harm(t, s)
-			s.Observe(throttledMessage(1, "c1", "x", time.Second)) // something to write, so a flush fails
-			s.runTurn(ctx, g)
-			for _, value := range []string{"on", "off"} { // the last one counts
-				if saved, err := s.SaveSetting(ctx, "1", "paused", value); saved || err != nil {
-					t.Errorf("saved %v, %v", saved, err)
-				}
-			}
-			if saved, err := s.SaveSetting(ctx, "1", "slow", ""); saved || err != nil {
-				t.Errorf("saved %v, %v", saved, err)
-			}
-			s.runTurn(ctx, g)
-			if failure.problem != damaged { // a damaged database can't be read
-				wantSettings(t, s, "map[1:map[paused:off raid:old]]")
-			}
-			repair()
-			s.runTurn(ctx, g)
-			must(t, s.Close())
-			wantSettings(t, open(t, path, nil), "map[1:map[paused:off raid:old]]")
-		})
-	}
-}
-
 func TestSettings_TooManyRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
@@ -112,35 +76,6 @@ func TestSettings_TooManyRefused(t *testing.T) {
 	if err != nil || len(settings) != maxChanges+1 || settings["7"]["paused"] != "no" || settings["another"]["paused"] != "yes" {
 		t.Errorf("%d settings, %v, %v", len(settings), settings["7"], err)
 	}
-}
-
-// A value set while another is being written is written by the next flush.
-func TestSettings_ChangedDuringWrite(t *testing.T) {
-	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
-	for _, next := range []string{"second", ""} {
-		must(t, s.changes.addSetting(settingKey{"1", "slow"}, "first"))
-		written := s.changes.peek()
-		must(t, s.changes.addSetting(settingKey{"1", "slow"}, next))
-		s.changes.removeStored(written)
-		s.mustFlush(t, g)
-		if settings, err := s.Settings(ctx); err != nil || settings["1"]["slow"] != next {
-			t.Errorf("%v, %v, want %q", settings, err, next)
-		}
-	}
-}
-
-func TestSettings_InMemory(t *testing.T) {
-	s := openInMemory(t, nil)
-	startRun(t, s, guardOf(t, s, policy()))
-	if saved, err := s.SaveSetting(ctx, "1", "paused", "yes"); saved || err != nil {
-		t.Errorf("saved %v, %v", saved, err)
-	}
-	if saved, err := s.Record(ctx, journal.Audit{At: start, Action: journal.ChannelPaused, ChannelID: "1"}); saved || err != nil {
-		t.Errorf("saved %v, %v", saved, err)
-	}
-	wantSettings(t, s, "map[1:map[paused:yes]]")
 }
 
 // A setting always has the value that it was last set to. The test saves, writes and reads settings
