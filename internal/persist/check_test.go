@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,40 +41,5 @@ func TestCheck_ChangesNothing(t *testing.T) {
 	defer s.Close()
 	if outdated, err := Check(ctx, path); outdated || err != nil {
 		t.Errorf("beside its owner: outdated %v, %v", outdated, err)
-	}
-}
-
-// Check refuses what Open refuses, and a missing file.
-func TestCheck_RefusesWhatOpenRefuses(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		path  func() string
-		parts []string
-	}{
-		"none": {func() string { return databasePath(t) }, []string{"doesn't exist"}},
-		"newer": {func() string {
-			path := newFilledDatabase(t)
-			alter(t, path, "PRAGMA user_version = 99")
-			return path
-		}, []string{"newer chatguard"}},
-		"another program's": {func() string {
-			path := newFilledDatabase(t)
-			alter(t, path, "PRAGMA application_id = 7")
-			return path
-		}, []string{"another program"}},
-		"a damaged page": {func() string {
-			path := newFilledDatabase(t)
-			overwrite(t, path, 3*4096, 4096)
-			return path
-		}, []string{"damaged", "backup"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := c.path()
-			_, err := Check(ctx, path)
-			wantError(t, err, append(c.parts, path)...)
-			if _, err := os.Stat(path); name == "none" && !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("a file was made: %v", err)
-			}
-		})
 	}
 }

@@ -241,46 +241,52 @@ func fill(t *testing.T, path string) {
 	must(t, s.Close())
 }
 
-func TestOpen_DamagedRefused(t *testing.T) {
+// A database that is damaged, newer, or another program's is refused and stays as it is.
+func TestOpen_Refused(t *testing.T) {
 	t.Parallel()
-	for name, harm := range map[string]func(t *testing.T, path string){
-		"header": func(t *testing.T, path string) { overwrite(t, path, 0, 100) },
-		"page":   func(t *testing.T, path string) { overwrite(t, path, 12*4096, 4096) },
-		"text": func(t *testing.T, path string) {
+	type parts = []string
+	for name, test := range map[string]struct {
+		harm func(t *testing.T, path string)
+		want parts
+	}{
+		"damaged header": {func(t *testing.T, path string) { overwrite(t, path, 0, 100) }, parts{"damaged", "backup"}},
+		"damaged page":   {func(t *testing.T, path string) { overwrite(t, path, 12*4096, 4096) }, parts{"damaged", "backup"}},
+		"text": {func(t *testing.T, path string) {
 			must(t, os.WriteFile(path, []byte("this is no database, and never was one"), 0o600))
-		},
-		"half": func(t *testing.T, path string) {
+		}, parts{"damaged", "backup"}},
+		"half": {func(t *testing.T, path string) {
 			info, err := os.Stat(path)
 			must(t, err)
 			must(t, os.Truncate(path, info.Size()/2))
-		},
+		}, parts{"damaged", "backup"}},
+		"newer":             {func(t *testing.T, path string) { alter(t, path, "PRAGMA user_version = 99") }, parts{"newer chatguard", "version 99"}},
+		"another program's": {func(t *testing.T, path string) { alter(t, path, "PRAGMA application_id = 7") }, parts{"another program"}},
+		"another program's without a name": {func(t *testing.T, path string) {
+			alter(t, path, "PRAGMA application_id = 0; PRAGMA user_version = 0")
+		}, parts{"another program"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := newFilledDatabase(t)
-			harm(t, path)
-			assertRefused(t, path, "damaged", "backup")
+			test.harm(t, path)
+			assertRefused(t, path, test.want...)
+			_, err := Check(ctx, path)
+			wantError(t, err, append(test.want, path)...)
+			if test.want[0] != "damaged" { // which a token's reader notices when it reads
+				_, err := OpenTokens(ctx, path, nil)
+				wantError(t, err, append(test.want, path)...)
+			}
 		})
 	}
 }
 
-// A database of a newer version or of another program is refused, also by OpenTokens, which creates
-// none. Open fills an empty file.
-func TestOpen_OthersRefused(t *testing.T) {
+// Only Open creates a database, also from an empty file.
+func TestOpen_Creates(t *testing.T) {
 	t.Parallel()
-	for statement, want := range map[string]string{
-		"PRAGMA application_id = 0; PRAGMA user_version = 0": "another program", "PRAGMA user_version = 99": "written by a newer chatguard",
-	} {
-		path := databasePath(t)
-		s := open(t, path, nil)
-		s.exec(t, statement)
-		must(t, s.Close())
-		assertRefused(t, path, want)
-		_, err := OpenTokens(ctx, path, nil)
-		wantError(t, err, want, path)
-	}
 	path := databasePath(t)
 	_, err := OpenTokens(ctx, path, nil)
 	wantError(t, err, path, "doesn't exist", "chatguard run")
+	_, err = Check(ctx, path)
+	wantError(t, err, path, "doesn't exist")
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a database was made: %v", err)
 	}
