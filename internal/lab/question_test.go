@@ -15,16 +15,17 @@ func TestQuestion_Refused(t *testing.T) {
 	const lanes = `"lanes": [{"limits": [{"algorithm": "sliding-log", "messages": 1024, "every": "60s"}]}]`
 	lane := func(limits string) string { return `{"lanes": [{"limits": []}, {"limits": [` + limits + `]}]}` }
 	for text, want := range map[string]string{
-		`{}`:                          "there are no lanes: send 1 to 8, each with its limits",
-		`{"lanes": [{}, null]}`:       "lane 2: it is null instead of an object",
-		`{"lanes": [{"names": "a"}]}`: `lane 1: unknown key "names"`,
-		`{"lanes": [{"limits": {}}]}`: "lane 1: limits has the wrong kind of value (object)",
-		lane(strings.Repeat(`{"algorithm": "token-bucket"},`, 8) + `{}`):                "lane 2: it has 9 limits: use 8 or fewer",
-		lane(`{"algorithm": "token-bucket", "burst": "3"}`):                             `lane 2: limit "token-bucket": burst has the wrong kind of value (string)`,
-		lane(`{"name": "b", "algorithm": "token-bucket", "burst": 3, "refill": "4"}`):   `lane 2: limit "b": "4" is not a duration (want 4s, 30m, 24h, 30d)`,
-		lane(`{"name": "b", "algorithm": "token-bucket", "burst": 3, "refill": "-4s"}`): `lane 2: limit "b": refill is -4s, want more than 0s`,
-		lane(`{"burst": 3}`): `lane 2: limit "1": unknown algorithm "" (known: token-bucket, leaky-bucket, fixed-window, daily-window, user-window, sliding-window, sliding-log, cascade)`,
-		lane(`{"name": "a b", "algorithm": "token-bucket", "burst": 3, "refill": "4s"}`):                                                                                  `lane 2: limit "a b": a name is up to 64 letters, digits, - and _`,
+		`{}`: "there are no lanes: send 1 to 8, each with its limits",
+		`{"lanes": [` + strings.Repeat(`{"limits": []},`, 8) + `{"limits": []}]}`: "there are 9 lanes: send 1 to 8",
+		`{"lanes": [{}, null]}`:                                                          "lane 2: it is null instead of an object",
+		`{"lanes": [{"names": "a"}]}`:                                                    `lane 1: unknown key "names"`,
+		`{"lanes": [{"limits": {}}]}`:                                                    "lane 1: limits has the wrong kind of value (object)",
+		lane(strings.Repeat(`{"algorithm": "token-bucket"},`, 8) + `{}`):                 "lane 2: it has 9 limits: use 8 or fewer",
+		lane(`{"algorithm": "token-bucket", "burst": "3"}`):                              `lane 2: limit "token-bucket": burst has the wrong kind of value (string)`,
+		lane(`{"name": "b", "algorithm": "token-bucket", "burst": 3, "refill": "4"}`):    `lane 2: limit "b": "4" is not a duration (want 4s, 30m, 24h, 30d)`,
+		lane(`{"name": "b", "algorithm": "token-bucket", "burst": 3, "refill": "-4s"}`):  `lane 2: limit "b": refill is -4s, want more than 0s`,
+		lane(`{"burst": 3}`):                                                             `lane 2: limit "1": unknown algorithm "" (known: token-bucket, leaky-bucket, fixed-window, daily-window, user-window, sliding-window, sliding-log, cascade)`,
+		lane(`{"name": "a b", "algorithm": "token-bucket", "burst": 3, "refill": "4s"}`): `lane 2: limit "a b": a name is up to 64 letters, digits, - and _`,
 		lane(strings.Repeat(`{"name": "b", "algorithm": "token-bucket", "burst": 3, "refill": "4s"},`, 2) + `{"algorithm": "sliding-log", "messages": 9, "every": "1s"}`): `lane 2: limit "b": another limit has this name`,
 		`{` + lanes + `, "timezone": "Mars/Olympus"}`:                                                                           `timezone: unknown timezone "Mars/Olympus" (want an IANA name such as Europe/Berlin)`,
 		`{` + lanes + `, "messages": [{"at": 1, "user_id": "a"}], "traffic": {"kind": "steady"}}`:                               "there are messages and traffic: send only one of them",
@@ -80,7 +81,29 @@ func TestQuestion_Unreadable(t *testing.T) {
 	}
 }
 
-// Long queues in many limits make pictures that are larger than their messages.
+// Programs in Go have the same bounds as JSON.
+func TestRun_TooMuch(t *testing.T) {
+	limits := make([]chatguard.Limit, MaxLimits+1)
+	for want, q := range map[string]Question{
+		"lane 1: it has 9 limits: use 8 or fewer":       {Lanes: []Lane{{Limits: limits}}},
+		"there are 20001 messages: send 20000 or fewer": {Lanes: []Lane{{}}, Messages: make([]Message, MaxMessages+1)},
+	} {
+		if _, err := Run(t.Context(), q); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// A picture of a long queue shows only when its first messages leave.
+func TestAppendPicture_LongQueue(t *testing.T) {
+	s := chatguard.LimitStatus{Algorithm: chatguard.LeakyBucket}
+	s.Picture.Waiting = 100
+	var got struct{ Leaves []float64 }
+	if err := json.Unmarshal(appendPicture(nil, &s, time.Second), &got); err != nil || len(got.Leaves) != maxLeaves {
+		t.Errorf("%d leave, %v", len(got.Leaves), err)
+	}
+}
+
 func TestQuestion_TooManyMessages(t *testing.T) {
 	var q Question
 	err := json.Unmarshal([]byte(`{"lanes": [{"limits": []}], "messages": [`+manyUsers(MaxMessages+1)+`]}`), &q)
@@ -89,6 +112,7 @@ func TestQuestion_TooManyMessages(t *testing.T) {
 	}
 }
 
+// Long queues in many limits make pictures that are larger than their messages.
 func TestQuestion_TooManyPictures(t *testing.T) {
 	q := Question{Lanes: make([]Lane, MaxLanes), Traffic: &Traffic{Kind: Steady, Every: Duration(time.Second), For: Duration(time.Hour)}}
 	for i := range q.Lanes {
