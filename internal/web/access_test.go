@@ -182,17 +182,6 @@ func TestAttempts_NoSiteToken(t *testing.T) {
 	}
 }
 
-// The right token uses up no attempts, however often it is sent.
-func TestAttempts_RightTokenIsFree(t *testing.T) {
-	d := dash(t)
-	d.stopClock()
-	for i := range 3 * access.AttemptBurst {
-		if a := d.do("GET", "/api/v1/session", nil, asOwner); a.StatusCode != http.StatusOK {
-			t.Fatalf("time %d: %s", i+1, a.Status)
-		}
-	}
-}
-
 func TestAttempts_IPv6Block(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	d.stopClock()

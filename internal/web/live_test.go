@@ -163,16 +163,6 @@ func TestLive_Saved(t *testing.T) {
 	}
 }
 
-func TestLive_RevokedSessionEndsFeed(t *testing.T) {
-	d := dash(t)
-	l := d.listen()
-	l.next(live.SnapshotFrame)
-	d.store.revoke()
-	if code := l.waitClosed(); code != live.SignedOut {
-		t.Errorf("closed with %d", code)
-	}
-}
-
 func TestLive_StopEndsFeed(t *testing.T) {
 	d := dash(t)
 	l := d.listen()
@@ -193,14 +183,5 @@ func TestLive_OtherOriginRefused(t *testing.T) {
 	}
 	if response.StatusCode != http.StatusForbidden {
 		t.Errorf("refused with %s", response.Status)
-	}
-}
-
-func TestLive_Channels(t *testing.T) {
-	l := dash(t).listen()
-	for _, fr := range []live.Frame{l.next(live.SnapshotFrame), l.next(live.StatusFrame)} {
-		if len(fr.Channels) != 1 || fr.Channels[0].ID != channelID {
-			t.Errorf("frame %+v", fr)
-		}
 	}
 }

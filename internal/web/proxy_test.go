@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/netip"
-	"strings"
 	"testing"
 )
 
@@ -50,22 +49,4 @@ func startProxy(t *testing.T, serve func(http.Handler) *httptest.Server, address
 	proxy := serve(mux)
 	t.Cleanup(proxy.Close)
 	return proxy
-}
-
-func TestProxyPage_SecureCookies(t *testing.T) {
-	d, proxy := runBehindProxy(t, httptest.NewTLSServer)
-	response, err := proxy.Client().Post(proxy.URL+"/chat/guard/api/v1/session", "application/json", strings.NewReader(`{"code":"good-code"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	if len(response.Cookies()) != 1 {
-		t.Fatalf("signing in through the proxy: %s", response.Status)
-	}
-	if c := response.Cookies()[0]; !c.Secure || c.Path != "/chat/guard" || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
-		t.Errorf("cookie %v", c)
-	}
-	if link := d.opts.Site.Link("", "c"); link != proxy.URL+"/chat/guard/#signin=c" {
-		t.Errorf("link %s", link)
-	}
 }

@@ -39,11 +39,11 @@ func TestSignOut_EndsSession(t *testing.T) {
 	for name, secret := range map[string]map[string]string{"code": {"code": "good-code"}, "token": {"token": token}} {
 		d := dash(t)
 		c := d.signIn(secret)
-		d.wantStatus(fmt.Sprintf("%s: signed in, and then ", name), 200, "GET", "/api/v1/status", nil, addCookie(c))
+		d.wantStatus(name+": signed in", 200, "GET", "/api/v1/status", nil, addCookie(c))
 		if a := d.do("DELETE", "/api/v1/session", nil, addCookie(c)); a.StatusCode != 204 || a.Cookies()[0].MaxAge >= 0 {
 			t.Errorf("%s: signing out: %s %v", name, a.Status, a.Cookies())
 		}
-		d.wantStatus(fmt.Sprintf("%s: signed out, and then ", name), 401, "GET", "/api/v1/status", nil, addCookie(c))
+		d.wantStatus(name+": signed out", 401, "GET", "/api/v1/status", nil, addCookie(c))
 	}
 }
 
