@@ -371,6 +371,23 @@ func TestSessions_Bounded(t *testing.T) {
 	})
 }
 
+// TestMembers_FewQuestionsAtOnce checks that only so many questions to Twitch are in progress.
+func TestMembers_FewQuestionsAtOnce(t *testing.T) {
+	testScene(t, func(t *testing.T, s *scene) {
+		answer := make(chan struct{})
+		for n := range mostAsking + 1 {
+			if begun := s.members.start(func(context.Context) { <-answer }); begun != (n < mostAsking) {
+				t.Errorf("question %d: begun %v", n+1, begun)
+			}
+		}
+		close(answer)
+		synctest.Wait()
+		if !s.members.start(func(context.Context) {}) {
+			t.Error("none can begin after the answers")
+		}
+	})
+}
+
 // TestSessions_Idle checks that a session ends that nobody uses for a week, and that any session
 // ends after a month.
 func TestSessions_Idle(t *testing.T) {
