@@ -116,7 +116,7 @@ export async function see(condition) {
     if (waited >= patience) break;
     await clock.advance(step);
   }
-  assert.fail(`never seen: ${condition}\n${problem ?? ""}\nthe page: ${text("body")}`);
+  assert.fail(`never seen: ${condition}\n${[problem, ...server.faults].filter(Boolean).join("\n")}\nthe page: ${text("body")}`);
 }
 
 const element = (of) => (typeof of === "string" ? document.querySelector(of) : of);

@@ -15,7 +15,7 @@ const usual = {
   "POST /session": recorded["GET /session"],
 };
 
-/** @type {{method: string, path: string, query: Record<string, string>, body: any, headers: Headers}[]} */
+/** @type {{method: string, path: string, query: Record<string, string>, body: any, headers: Headers, signal?: AbortSignal}[]} */
 export const requests = []; // of the pages, in their order
 
 /** @type {Map<string, any>} */
@@ -60,7 +60,7 @@ class Tagged {
 globalThis.fetch = async (address, { method = "GET", body, headers = {}, signal } = {}) => {
   const url = new URL(address, document.baseURI);
   const path = decodeURI(url.pathname.replace(/^.*\/api\/v1/, ""));
-  const request = { method, path, query: Object.fromEntries(url.searchParams), body: body && JSON.parse(body), headers: new Headers(headers) };
+  const request = { method, path, query: Object.fromEntries(url.searchParams), body: body && JSON.parse(body), headers: new Headers(headers), signal };
   requests.push(request);
   const operation = operationOf(method, path);
   if (request.body) check(operation.requestBody.content["application/json"].schema, request.body, `${method} ${path}: body`);
@@ -69,7 +69,7 @@ globalThis.fetch = async (address, { method = "GET", body, headers = {}, signal 
   const known = answers.get(name);
   let found = typeof known === "function" ? await known(request) : known;
   signal?.throwIfAborted();
-  let status = 200, tag = "";
+  let status = 200, tag = "", write = JSON.stringify;
   if (found instanceof Tagged) ({ tag, body: found } = found);
   if (found instanceof Refusal) {
     if (found.status === 0) throw new TypeError("no answer");
@@ -77,9 +77,11 @@ globalThis.fetch = async (address, { method = "GET", body, headers = {}, signal 
   } else if (found === undefined || found === null) {
     return new Response(null, { status: 204 });
   } else {
-    check(Object.values(operation.responses["200"].content)[0].schema, found, name);
+    const [[type, { schema }]] = Object.entries(operation.responses["200"].content);
+    if (type !== "application/json") write = String;
+    check(schema, found, name);
   }
-  return new Response(JSON.stringify(found), { status, headers: tag ? { ETag: tag } : {} });
+  return new Response(write(found), { status, headers: tag ? { ETag: tag } : {} });
 };
 
 /** @type {string[]} */
@@ -117,7 +119,7 @@ function problemOf(schema, value, where) {
   if (!types.includes(type) && !(type === "integer" && types.includes("number"))) return `${where} is of type ${type}, not ${types}`;
   if (schema.enum && !schema.enum.includes(value)) return `${where} is ${JSON.stringify(value)}, not one of ${schema.enum}`;
   if (value < schema.minimum || value > schema.maximum) return `${where} is ${value}`;
-  if (type === "array") return value.map((item, i) => problemOf(schema.items, item, `${where}[${i}]`)).find(Boolean) ?? "";
+  if (type === "array") return !schema.items ? "" : value.map((item, i) => problemOf(schema.items, item, `${where}[${i}]`)).find(Boolean) ?? "";
   if (type !== "object") return "";
   const { properties = {}, required = [], additionalProperties: others } = schema;
   for (const name of required) if (value[name] === undefined) return `${where}.${name} is missing`;
@@ -137,8 +139,9 @@ export const feeds = new Set(); // the open feeds of the pages
 class Feed {
   constructor(address) {
     this.address = String(address);
+    this.channel = new URL(address).searchParams.get("channel");
     feeds.add(this);
-    queueMicrotask(() => feeds.has(this) && this.send(answers.get("frame")));
+    queueMicrotask(() => feeds.has(this) && this.send(answers.get(`frame ${this.channel}`) ?? answers.get("frame")));
   }
   send(frame) {
     if (!frame) return;
@@ -153,11 +156,12 @@ globalThis.WebSocket = Feed;
 
 let sent = 0;
 
-// send sends a frame to the pages: a snapshot's frame with what the test changes.
+// send sends a frame to the pages that follow its channel: a snapshot's frame with what the test
+// changes.
 export function send(frame) {
   const { seq, channel } = usual.frame;
-  const now = new Date().toISOString();
-  for (const feed of feeds) feed.send({ seq: seq + ++sent, now, channel, ...frame });
+  const whole = { seq: seq + ++sent, now: new Date().toISOString(), channel, ...frame };
+  for (const feed of feeds) if ([whole.channel, ""].includes(feed.channel)) feed.send(whole);
 }
 
 // hangUp ends the feeds, as a server that stops or refuses.
