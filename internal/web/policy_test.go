@@ -218,3 +218,13 @@ func (d *dashboard) history() (lines []string) {
 	}
 	return lines
 }
+
+// A policy without limits, exempt roles and penalties has empty lists, which the dashboard can
+// read.
+func TestPolicy_EmptyLists(t *testing.T) {
+	d := dash(t)
+	d.put(func(p *chatguard.Policy) { p.Limits, p.Exempt, p.Penalties.Ladder = nil, nil, nil })
+	if a := d.do("GET", policyPath, nil, asOwner); a.StatusCode != http.StatusOK || strings.Contains(string(a.body), "null") {
+		t.Errorf("%s %s", a.Status, a.body)
+	}
+}

@@ -1,17 +1,408 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { open, see, text, write } from "../testing/page.js";
+import { all, answer, click, find, goTo, pick, press, refuse, requests, see, send, text, texts, usualAnswer, write } from "../testing/page.js";
+import { isIdle, openLimits, save, serveLimits } from "../testing/limits.js";
 
-test("limits: a rule follows its numbers", async () => {
-  await open("limits");
+const everywhere = { name: "total", algorithm: "user-window", messages: 1000, every: "24h", per: "user-everywhere", roles: { vip: { messages: 2000 } } };
+
+// everyAlgorithm has limits of the algorithms that the usual limits lack, with every setting that a
+// limit can have.
+const everyAlgorithm = [
+  { name: "slow", algorithm: "leaky-bucket", every: "1.5s", queue: 3, roles: { subscriber: { queue: 9 }, vip: {} } },
+  { name: "unqueued", algorithm: "leaky-bucket", every: "1h30m", mode: "observe" },
+  { name: "crowd", algorithm: "fixed-window", per: "channel", messages: 600, every: "1m" },
+  { name: "evening", algorithm: "user-window", messages: 100, every: "12h", count_throttled: true },
+  { name: "month", algorithm: "sliding-window", messages: 6_000_000, every: "720h", mode: "observe" },
+  { name: "exact", algorithm: "sliding-log", messages: 20, every: "1m30s" },
+  everywhere,
+];
+
+const add = (...limits) => (policy) => policy.limits.push(...structuredClone(limits));
+const hasFocus = (id) => () => document.activeElement.id === id;
+const card = (name) => all(".limit").find((one) => text(one.querySelector("legend bdi")) === name);
+const names = () => texts(".limit .name").join(" ");
+
+// described is what a card says: its title, its fields, what is ticked, and its notes.
+function described(name) {
+  const of = (selector) => [...card(name).querySelectorAll(selector)];
+  const fields = of(".fields .field:has(.unit), .role-row .field").filter((field) => !field.closest("details"));
+  return [
+    `${text(of(".rule")[0])} ${of(".labels > *").map(text).join(" ")}`, ...fields.map((field) => `${text(field.querySelector("label"))} [${field.querySelector("input").value}] ${text(field.querySelector(".unit"))}`.trim()),
+    ...of(".choice").filter((one) => one.querySelector("input").checked).map((one) => `[x] ${text(one)}`), ...of("fieldset.limit > p:not(.overrides)").map(text),
+  ];
+}
+
+test("limits: every limit in words", async () => {
+  serveLimits(add(...everyAlgorithm));
+  await openLimits();
+  const wanted = {
+    burst: ["3 messages, then one every 10 minutes burst token bucket per user", "Messages at once [3] messages", "Then one more every [10 minutes]",
+      "Long-term rate: 6 per hour. A full burst of 3 refills in 30 minutes."],
+    daily: ["300 messages a day, until midnight UTC daily daily window per user", "Messages per day [300] messages", "Day ends at [00:00]", "Time zone []"],
+    slow: ["One message every 1.5 seconds, with 3 more waiting slow leaky bucket per user", "One message every [1.5 seconds]", "Queue size [3] messages",
+      "Queue size, subscriber [9] messages", "Queue size, vip [] messages",
+      "Long-term rate: 40 per minute. If 4 arrive at once, the last waits 4.5 seconds. On Twitch, messages are never delayed, only throttled when the queue is full."],
+    unqueued: ["One message every 1 hour 30 minutes unqueued leaky bucket per user", "One message every [1 hour 30 minutes]", "Queue size [0] messages",
+      "[x] Observe only Reports messages over this limit, but throttles nobody.",
+      "Long-term rate: 16 per day. A message less than 1 hour 30 minutes after the previous one is throttled."],
+    crowd: ["600 messages every minute by the clock crowd fixed window shared by everyone", "Messages per window [600] messages", "Window length [1 minute]",
+      "Long-term rate: 600 per minute. Windows follow the UTC clock. Up to 1,200 messages can pass in a row when one window ends and the next begins.",
+      "Messages over this limit are removed without a strike."],
+    evening: ["100 messages in 12 hours, from the first one on evening user window per user", "Messages per window [100] messages", "Window length [12 hours]",
+      "[x] Throttled messages also count Users who keep writing while throttled wait longer.",
+      "Long-term rate: 200 per day. A window begins with its first message and resets 12 hours later."],
+    month: ["About 6,000,000 messages in any 30 days month sliding window per user", "Messages per window [6000000] messages", "Window length [30 days]",
+      "[x] Observe only Reports messages over this limit, but throttles nobody.",
+      "Long-term rate: 200,000 per day. Estimated: the messages of the previous window are assumed to be evenly spread."],
+    exact: ["20 messages in any 1 minute 30 seconds exact sliding log per user", "Messages per window [20] messages", "Window length [1 minute 30 seconds]",
+      "Long-term rate: 800 per hour. Each message counts for exactly 1 minute 30 seconds."],
+    total: ["1,000 messages in 1 day, from the first one on total user window per user, across all channels", "Messages per window [1000] messages", "Window length [1 day]",
+      "Messages per window, vip [2000] messages", "Long-term rate: 1,000 per day. A window begins with its first message and resets 1 day later.",
+      "Applies across all channels. Change it in the configuration file."],
+  };
+  for (const [name, lines] of Object.entries(wanted)) assert.deepEqual(described(name), lines);
+  assert.equal(text(".role-row[aria-label=subscriber] .role-rule"), "Subscribers: one message every 1.5 seconds, with 9 more waiting");
+  assert.ok(find("#messages-8").readOnly && !find("#remove-8") && !find("#role-8"), "a limit across all channels can't be changed");
+});
+
+test("limits: every number can be changed, and the others stay to the letter", async () => {
+  const kept = serveLimits(add(...everyAlgorithm));
+  kept.policy.limits[3].every = "2400h0m0.000000001s"; // more digits than a JavaScript number holds
+  const wanted = structuredClone(kept.policy);
+  await openLimits();
+  const typed = { "#refill-0": "0.5", "#queue-2": "0", "#queue-2-vip": "0", "#queue-3": "1", "#messages-4": "700", "#every-5": "1h", "#messages-6": "5", "#every-7": "60", "#messages-7": "1024" };
+  for (const [field, value] of Object.entries(typed)) await write(field, value);
+  await save();
+  Object.assign(wanted.limits[0], { refill: "500ms" });
+  Object.assign(wanted.limits[2], { queue: 0, roles: { subscriber: { queue: 9 }, vip: { queue: 0 } } });
+  Object.assign(wanted.limits[3], { queue: 1 });
+  Object.assign(wanted.limits[4], { messages: 700 });
+  Object.assign(wanted.limits[5], { every: "1h" });
+  Object.assign(wanted.limits[6], { messages: 5 });
+  Object.assign(wanted.limits[7], { messages: 1024, every: "1m" });
+  assert.deepEqual(kept.policy, wanted);
+});
+
+test("limits: a rule follows its numbers, and a wrong one can't be saved", async () => {
+  const kept = serveLimits();
+  await openLimits();
   await write("#burst-0", "1");
   await see(() => text(".limit .rule") === "One message every 10 minutes");
   await write("#burst-0", "0");
-  await see(() => text(".limit .rule") === "Fix the highlighted field.");
+  await see(() => text(".limit .rule") === "Fix the highlighted field." && text("#burst-0-error") === "Enter a whole number, 1 or more." && text(".finish .bad") === "Fix 1 field above.");
+  assert.equal(find("#save").getAttribute("aria-disabled"), "true");
+  await click(".discard");
+  await see(() => find("#burst-0").value === "3" && !find(".columns [aria-invalid=true]"));
+  await click("input[value=observe]");
+  await see(() => text("#save") === "Save and observe" && text(".effect") === "Nobody is throttled; the journal shows who would be.");
+  await save();
+  assert.equal(kept.policy.mode, "observe");
+  await see(() => text("header").includes("Observing"));
+  await click("input[value=enforce]");
+  await see(() => text("#save") === "Save and enforce");
 });
 
-test("now: a throttled user has a row", async () => {
-  await open();
-  await see(() => text(".row").includes("Spammer"));
-  assert.equal(text(".may-speak .left"), "writes again in 10 min");
+test("limits: durations as people type them", async () => {
+  const kept = serveLimits();
+  await openLimits();
+  assert.equal(find("#refill-0").value, "10 minutes");
+  await write("#refill-0", "1h30", { leave: false });
+  await see(() => text("#refill-0-unit") === "= 1 hour 30 minutes");
+  await write("#refill-0", "soon");
+  await see(() => text("#refill-0-error") === "Enter a length of time, such as 30m, 1h30 or 90 seconds." && find("#refill-0").value === "soon");
+  await write("#refill-0", "90");
+  await see(() => find("#refill-0").value === "1 minute 30 seconds" && text("#refill-0-unit") === "");
+  await write("#forget_after", "0", { leave: false });
+  await see(() => text("#forget_after-unit") === "= never");
+  await write("#forget_after", "2d");
+  await write("#rung-4", "15d");
+  await see(() => text("#rung-4-error") === "Enter at most 14 days.");
+  await write("#rung-4", "15m");
+  await see(() => find("#rung-4").value === "15 minutes");
+  await save();
+  const { limits, penalties } = kept.policy;
+  assert.deepEqual([limits[0].refill, penalties.forget_after, penalties.ladder.at(-1)], ["1m30s", "48h", "timeout 15m"]);
+  await write("#refill-0", "1.5 min"); // the same
+  await see(() => isIdle() && find("#refill-0").value === "1 minute 30 seconds");
+});
+
+test("limits: the end of a day, and time zones", async () => {
+  const kept = serveLimits();
+  await openLimits();
+  for (const [field, wrong] of [["reset_at-1", "24:00"], ["timezone-1", "Europe/Nowhere"], ["zone", "there"]]) await write(`#${field}`, wrong);
+  await see(() => all(".columns [aria-invalid=true]").length === 3);
+  for (const [field, right] of [["reset_at-1", "04:30"], ["timezone-1", "America/New_York"], ["zone", "Europe/Berlin"]]) await write(`#${field}`, right);
+  await see(() => text(card("daily")).includes("300 messages a day, until 04:30 in America/New_York"));
+  await save();
+  assert.deepEqual([kept.policy.limits[1].reset_at, kept.policy.limits[1].timezone, kept.policy.timezone], ["04:30", "America/New_York", "Europe/Berlin"]);
+});
+
+test("limits: numbers of roles", async () => {
+  const kept = serveLimits();
+  await openLimits();
+  await pick("#role-0", "vip");
+  await see(hasFocus("burst-0-vip"));
+  await write("#burst-0-vip", "0");
+  await see(() => text("#burst-0-vip-error") === "Enter a whole number, 1 or more. Leave empty to inherit.");
+  await write("#burst-0-vip", "5");
+  await write("#refill-0-vip", "2.5s");
+  await see(() => text(".role-row[aria-label=vip] .role-rule") === "VIPs: 5 messages, then one every 2.5 seconds");
+  await pick("#role-0", "first_timer");
+  await save();
+  assert.deepEqual(kept.policy.limits[0].roles, { vip: { burst: 5, refill: "2.5s" }, first_timer: {} });
+  await write("#refill-0-vip", ""); // same as everyone's
+  await click(`button[aria-label="Remove first timer from burst"]`);
+  await see(hasFocus("role-0"));
+  await save();
+  assert.deepEqual(kept.policy.limits[0].roles, { vip: { burst: 5 } });
+});
+
+test("limits: numbers of an exempt role do nothing", async () => {
+  serveLimits();
+  await openLimits();
+  assert.ok(text("#role-0 option[value=moderator]") === "moderator (exempt)" && !find("#role-0 option[value=everyone]"));
+  await pick("#role-0", "moderator");
+  await write("#burst-0-moderator", "50");
+  await see(() => text(".role-row").includes("Moderators are exempt: these numbers do nothing."));
+  await click(".useless button");
+  await see(hasFocus("exempt-moderator"));
+  await click("#exempt-moderator");
+  await see(() => text(".role-row").includes("Moderators: 50 messages, then one every 10 minutes") && !find(".useless"));
+});
+
+test("limits: add and remove", async () => {
+  const kept = serveLimits();
+  await openLimits();
+  await click("#add-limit");
+  await click(".chooser button[value=sliding-log]");
+  await see(hasFocus("name-2"));
+  await write("#name-2", "burst");
+  await see(() => text("#name-2-error") === "Another limit has this name. Enter a different one." && find("#save").getAttribute("aria-disabled") === "true");
+  await write("#name-2", "teatime");
+  await write("#messages-2", "7");
+  await pick("#per-2", "channel");
+  await click("#observes-2");
+  await click("#counts-2");
+  await save();
+  assert.deepEqual(kept.policy.limits[2], { name: "teatime", algorithm: "sliding-log", per: "channel", messages: 7, every: "30s", mode: "observe", count_throttled: true });
+  await click("#remove-0");
+  await see(hasFocus("keep-0"));
+  assert.equal(text(".removed p"), "Saving removes burst and clears everyone’s usage of it.");
+  await click("#keep-0");
+  await see(() => find("#burst-0") && isIdle());
+  await click("#remove-0");
+  await save();
+  assert.equal(names(), "daily teatime");
+  await click("#add-limit");
+  await click(".chooser button[value=token-bucket]");
+  await click("#remove-2"); // never saved
+  await see(() => hasFocus("add-limit")() && !find("#name-2") && isIdle());
+});
+
+test("limits: one of every algorithm can be added", async () => {
+  const kept = serveLimits();
+  await openLimits();
+  await click("#add-limit");
+  const kinds = all(".chooser li button").map((one) => one.value);
+  await press("Escape");
+  await see(() => !find(".chooser li") && hasFocus("add-limit")());
+  for (const [i, kind] of kinds.entries()) {
+    await click("#add-limit");
+    await click(`.chooser button[value=${kind}]`);
+    await see(hasFocus(`name-${i + 2}`));
+  }
+  await save();
+  assert.deepEqual(kept.policy.limits.slice(2).map(({ algorithm }) => algorithm).sort(), usualAnswer("GET /algorithms").algorithms.map(({ name }) => name).sort());
+});
+
+test("limits: renamed, or with another algorithm, usage starts again", async () => {
+  const kept = serveLimits();
+  answer("GET /channels/7/overrides", { users: [{ user_id: "51", login: "clara", override: { limits: { burst: { burst: 9 } } } }] });
+  await openLimits();
+  await see(() => find(".overrides a"));
+  await write("#name-0", "daily");
+  await see(() => text("#name-0-error") === "Another limit has this name. Enter a different one.");
+  await write("#name-0", "flood");
+  await see(() => text(".starts-over") === "Usage starts again when you save: everyone gets the full allowance of this limit. It was “burst” before. Custom limits of 1 user in “burst” will no longer apply.");
+  await save();
+  assert.deepEqual(kept.policy.limits.map(({ name, burst }) => `${name} ${burst}`), ["flood 3", "daily undefined"]);
+  await pick("#algorithm-0", "sliding-log");
+  await see(() => find("#messages-0").value === "3" && find("#every-0").value === "30 minutes" && text(".starts-over") === "Usage starts again when you save: everyone gets the full allowance of this limit.");
+  await pick("#algorithm-0", "token-bucket");
+  await see(() => isIdle() && !find(".starts-over"));
+  await pick("#algorithm-0", "sliding-log");
+  await pick("#per-0", "channel");
+  await save();
+  assert.deepEqual(kept.policy.limits[0], { name: "flood", algorithm: "sliding-log", per: "channel", messages: 3, every: "30m" });
+});
+
+test("limits: their order changes around a limit of all channels", async () => {
+  const kept = serveLimits(add(everywhere, everyAlgorithm[5]));
+  await openLimits();
+  assert.equal(names(), "burst daily total exact");
+  await click("#limit-3-up");
+  await see(() => names() === "burst exact total daily" && hasFocus("limit-1-up")());
+  await click("#limit-1-up");
+  await see(() => names() === "exact burst total daily" && hasFocus("limit-0-down")());
+  await save();
+  assert.deepEqual(kept.policy.limits.map(({ name }) => name), ["exact", "burst", "total", "daily"]);
+  await click(".note button"); // undo
+  await see(() => names() === "burst daily total exact");
+});
+
+test("limits: penalties and exempt roles", async () => {
+  const kept = serveLimits();
+  await openLimits();
+  assert.equal(text(".steps"), "delete→delete→warn→30 s→10 min");
+  await click("#rung-2-up");
+  await see(hasFocus("rung-1-up"));
+  await click("#rung-1-up"); // to the top
+  await see(hasFocus("rung-0-action"));
+  await click("#add-rung");
+  await see(hasFocus("rung-5-action"));
+  await write("#rung-5", "1h");
+  await pick("#rung-3-action", "timeout refill");
+  await write("#strike_every", "20");
+  await click("#exempt-moderator");
+  await click("#exempt-vip");
+  await save();
+  assert.deepEqual(kept.policy.penalties, { ladder: ["warn", "delete", "delete", "timeout refill", "timeout 10m", "timeout 1h"], strike_every: "20s", forget_after: "30m" });
+  assert.deepEqual(kept.policy.exempt.sort(), ["broadcaster", "lead_moderator", "vip"]);
+});
+
+test("limits: presets fill the form, and are undone", async () => {
+  const kept = serveLimits(), before = structuredClone(kept.policy);
+  await openLimits();
+  await write("#burst-0", "4");
+  for (const id of ["gentle", "busy", "raid-proof", "subscribers-first"]) {
+    await click(`#preset-${id}`);
+    await see(() => find(`#preset-${id}`).getAttribute("aria-pressed") === "true" &&
+      text(".presets > [role=status]") === `${text(`#preset-${id} strong`)} has filled the limits and penalties. Nothing changes until you save.`);
+    assert.deepEqual(kept.policy, before);
+  }
+  assert.equal(text(".role-row[aria-label=vip] .role-rule"), "VIPs: 5 messages, then one every 3 seconds");
+  await click("#undo-preset");
+  await see(() => hasFocus("preset-subscribers-first")() && find("#burst-0").value === "4" && !find("#undo-preset"));
+  await click("#preset-raid-proof");
+  await see(() => find("#undo-preset"));
+  await write("#burst-0", "9"); // then undoing the preset would undo this, too
+  await see(() => !find("#undo-preset"));
+  await click(".discard");
+  await see(() => find("#burst-0").value === "3" && all(".limit").length === 2 && isIdle());
+});
+
+test("limits: a known limit fills the limits, and keeps the penalties", async () => {
+  const kept = serveLimits(), { penalties } = structuredClone(kept.policy);
+  await openLimits();
+  await click("#preset-rapidity");
+  await see(() => text(".presets > [role=status]") === "Rapidity: five windows has filled the limits. Nothing changes until you save." && all(".limit:not(.removed)").length === 5);
+  assert.match(text("#preset-rapidity"), /80 bytes of state per user/);
+  await save();
+  assert.deepEqual(kept.policy.limits[4], { name: "month", algorithm: "user-window", messages: 6_000_000, every: "720h" });
+  assert.deepEqual([kept.policy.limits.length, kept.policy.penalties], [5, penalties]);
+});
+
+test("limits: after a change, presets are folded away", async () => {
+  serveLimits().change((policy) => (policy.limits[0].burst = 5));
+  await openLimits();
+  assert.equal(find(".presets"), null);
+  await click("#choose-preset");
+  await see(() => all(".presets > ul button").length === 4);
+});
+
+test("limits: fields are those that the API lists, also of an unknown algorithm", async () => {
+  const { algorithms } = usualAnswer("GET /algorithms");
+  algorithms[0].parameters[0].most = 7;
+  algorithms.push({ ...algorithms[0], name: "new-one", parameters: [{ ...algorithms[0].parameters[0], name: "big_steps", kind: "count", least: 2, most: 9, suggested: 4 }] });
+  answer("GET /algorithms", { algorithms });
+  serveLimits();
+  await openLimits();
+  await write("#burst-0", "8");
+  await see(() => text("#burst-0-error") === "Enter at most 7.");
+  await write("#burst-0", "7");
+  await see(() => text("#burst-0-error") === "");
+  await click("#add-limit");
+  await click(".chooser button[value=new-one]");
+  await see(() => find("#big_steps-2")?.value === "4" && text("label[for=big_steps-2]") === "Big steps");
+  await write("#big_steps-2", "1");
+  await see(() => text("#big_steps-2-error") === "Enter a whole number, 2 or more.");
+});
+
+test("limits: a reserve, and a cascade", async () => {
+  const kept = serveLimits();
+  await openLimits();
+  await write("#reserve-0", "2");
+  await see(() => text(".limit .rule") === "3 messages, then one every 10 minutes; keeps 2 for normal priority");
+  await click("#add-limit");
+  await click(".chooser button[value=cascade]");
+  await write("#extra_refill-2", "30s");
+  await see(() => text(card("cascade").querySelector(".rule")) === "3 messages, then one every 4 seconds; at low priority 2 more, then one every 30 seconds");
+  await save();
+  assert.deepEqual([kept.policy.limits[0].reserve, kept.policy.limits[2]], [2, { name: "cascade", algorithm: "cascade", burst: 3, refill: "4s", extra_burst: 2, extra_refill: "30s" }]);
+  assert.ok(find("details.rare").open);
+});
+
+test("limits: numbers from the Lab fill the draft", async () => {
+  const kept = serveLimits();
+  await openLimits(`?try=${encodeURIComponent("burst:burst=2,refill=6s,rate=9;slow:sliding-log,messages=5,every=30s")}`);
+  await see(() => find("#burst-0")?.value === "2" && find("#refill-0").value === "6 seconds" && find("#messages-2").value === "5" && location.hash === "#/limits");
+  assert.equal(text(".tried > div"), "Numbers from the Lab: filled in burst, added slow. Nothing changes until you save. Not filled in: burst: “rate” is not a number of a token bucket.");
+  assert.equal(kept.policy.limits[0].burst, 3);
+  await click("#dismiss-tried");
+  await see(() => !find(".tried") && find("#burst-0").value === "2");
+  await save();
+  assert.deepEqual(kept.policy.limits.map(({ name }) => name), ["burst", "daily", "slow"]);
+  await goTo(`limits?try=${encodeURIComponent("<img src=x>:token-bucket")}`);
+  await see(() => text(".tried") === "Not filled in: “<img src=x>:token-bucket” names no limit." && isIdle());
+});
+
+test("limits: whoever may only look changes nothing", async () => {
+  serveLimits(add(...everyAlgorithm));
+  answer("GET /session", { ...usualAnswer("GET /session"), access: "view", all: "view" });
+  answer("POST /session", { ...usualAnswer("GET /session"), access: "view", all: "view" });
+  await openLimits(`?try=${encodeURIComponent("burst:burst=2")}`);
+  await see(() => text(".tried").includes("Not filled in: Your access does not allow changing limits.") && find("#burst-0").value === "3");
+  await click("#dismiss-tried");
+  await see(() => !find(".tried") && text(".preview .verdict").startsWith("These limits") && text(".origin").includes("Enforced."));
+  find(".history").open = true;
+  await see(() => text(".history").includes("No changes yet. The limits are those of the configuration file."));
+  const controls = all("main button, main select, main input").filter((one) => one.localName !== "input" || !(one.readOnly || one.disabled));
+  assert.deepEqual(controls.map(text), ["Copy", "Show details"]);
+  assert.ok(find("#try-0") && find("nav a[href=lab]"));
+  assert.match(text(card("unqueued")), /Observe only: reports messages over the limit, but throttles nobody\./);
+  assert.match(text(card("evening")), /Throttled messages also count\./);
+});
+
+test("limits: the link to the Lab has the limit in force and, if it differs, the draft", async () => {
+  serveLimits();
+  await openLimits();
+  const lane = "burst:token-bucket,burst=3,refill=10m", traffic = "&traffic=recorded,channel=7,for=10m";
+  assert.equal(find("#try-0").getAttribute("href"), `lab#lanes=${lane}${traffic}`);
+  await write("#burst-0", "5");
+  await see(() => find("#try-0").getAttribute("href") === `lab#lanes=${lane};burst:token-bucket,burst=5,refill=10m${traffic}`);
+});
+
+test("limits: users with custom limits are named", async () => {
+  serveLimits();
+  const hostile = `<img src=x onerror="document.title='broken'">`;
+  answer("GET /channels/7/overrides", { users: [["51", "clara"], ["52", hostile]].map(([user_id, login]) => ({ user_id, login, override: { limits: { burst: { burst: 1200, refill: "1m" } } } })) });
+  await openLimits();
+  await see(() => text(".overrides") === `Custom limits: clara 1,200, one every 1 minute, ${hostile} 1,200, one every 1 minute`);
+  assert.ok(find(".overrides a[href='#/people?user=51']") && !find(".overrides img"));
+});
+
+test("limits: none at all", async () => {
+  serveLimits((policy) => Object.assign(policy, { limits: [], exempt: [], penalties: { ...policy.penalties, ladder: [] } }));
+  await openLimits();
+  await see(() => text(".rules .none") === "No limits: nobody is throttled.");
+});
+
+test("limits: why chatguard doesn't enforce yet", async () => {
+  serveLimits();
+  const { status, policy, ...frame } = usualAnswer("frame");
+  const detail = "Not enforcing yet: the bot has no token. Run `chatguard login`.";
+  answer("frame 7", { ...frame, status: { ...status, connections: [{ name: "Token", state: "missing", detail }] }, policy: { ...policy, etag: '"0"', in_force: "observe" } });
+  await openLimits();
+  await see(() => text(".effect") === "Messages over the limits are throttled. Not enforcing yet: the bot has no token. Run chatguard login.");
+  assert.equal(text(".effect code"), "chatguard login");
 });
