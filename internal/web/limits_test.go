@@ -172,7 +172,9 @@ func TestLimitsPage_KeepsFocus(t *testing.T) {
 	decode[control.Revised](t, d.put(burst(5)))
 	w.openLimits()
 	w.openHistory()
-	isSaved := func(burst string) string { return `document.querySelector(".note.good") && ` + isIdle + "&&" + hasBurst(burst) }
+	isSaved := func(burst string) string {
+		return `document.querySelector(".note.good") && ` + isIdle + "&&" + hasBurst(burst)
+	}
 	w.Write("#burst-0", "7")
 	w.pressEnter("#save", isSaved("7"))
 	w.pressEnter(".note button", isSaved("5")) // undo

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { all, answer, click, find, goTo, pick, press, refuse, requests, see, send, text, texts, usualAnswer, write } from "../testing/page.js";
+import { all, answer, click, find, goTo, open, pick, press, refuse, requests, see, send, text, texts, usualAnswer, write } from "../testing/page.js";
 import { isIdle, openLimits, save, serveLimits } from "../testing/limits.js";
 
 const everywhere = { name: "total", algorithm: "user-window", messages: 1000, every: "24h", per: "user-everywhere", roles: { vip: { messages: 2000 } } };
@@ -405,4 +405,50 @@ test("limits: why chatguard doesn't enforce yet", async () => {
   await openLimits();
   await see(() => text(".effect") === "Messages over the limits are throttled. Not enforcing yet: the bot has no token. Run chatguard login.");
   assert.equal(text(".effect code"), "chatguard login");
+});
+
+// A room has 20 messages a day. Three days ago 5 of them were written, yesterday 2, and today 1.
+const room = { name: "room", algorithm: "daily-window", per: "channel", messages: 20, reset_at: "00:00", timezone: "UTC" };
+const server = { ...room, name: "server", per: "everywhere" };
+const week = {
+  limit: "room", capacity: 20, from: "2026-10-27T12:00:00Z", until: "2026-11-03T12:00:00Z",
+  points: [["10-31T12:00", 18], ["10-31T13:00", 16], ["10-31T14:00", 15], ["11-01T00:00", 20], ["11-02T12:00", 19], ["11-02T13:00", 18], ["11-03T00:00", 20], ["11-03T12:00", 19]]
+    .map(([at, remaining]) => ({ at: `2026-${at}:00Z`, remaining })),
+};
+const isDrawn = () => find(".chart").getAttribute("aria-label") === "Messages left for everyone in room" &&
+  text(".chart figcaption").startsWith("room: 19 of 20 messages left now. Fewest this week: 15 at ");
+
+test("limits: the week of a limit that everyone shares", async () => {
+  serveLimits(add(room, server));
+  answer("GET /channels/7/week", week);
+  await openLimits();
+  assert.deepEqual(all("details.week").map((one) => text(one.closest(".limit").querySelector(".name"))), ["room", "server"]);
+  assert.ok(!find(".chart") && !requests.some(({ path }) => path.endsWith("/week")), "before it is opened");
+  find(".week").open = true;
+  await see(isDrawn);
+  assert.deepEqual(requests.find(({ path }) => path.endsWith("/week")).query, { limit: "room" });
+  find(".chart details").open = true;
+  await see(() => find(".chart tbody td"));
+  assert.equal(texts(".chart tbody td").join(), "18,15,20,20,20,20,20,20,19,18,20,20,19");
+  find(".week").open = false;
+  await see(() => !find(".chart"));
+  answer("GET /channels/7/week", refuse(503, "The week can't be read now: the database is failing."));
+  find(".week").open = true;
+  await see(() => isDrawn() && text(".week [role=alert]") === "The week can't be read now: the database is failing.");
+});
+
+test("card: the week of a limit that everyone shares", async () => {
+  const card = usualAnswer("GET /channels/7/users/42");
+  card.limits.push(...[room, server].map(({ name, per }) => ({ ...card.limits[1], name, per, capacity: 20, remaining: 19 })));
+  answer("GET /channels/7/users/42", card);
+  answer("GET /channels/7/users/42/week", { ...week, limit: "daily" });
+  answer("GET /channels/7/week", week);
+  await open("people?user=42");
+  await see(() => find("#week ~ label option"));
+  assert.deepEqual(texts("#week ~ label option"), ["burst", "daily", "room, shared by everyone", "server, shared by everyone, across all channels"]);
+  await pick("#week ~ label select", "room");
+  await see(isDrawn);
+  card.limits.splice(0, 2);
+  await open("people?user=42");
+  await see(isDrawn);
 });

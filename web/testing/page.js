@@ -22,7 +22,7 @@ const global = [
 ];
 for (const name of global) Object.defineProperty(globalThis, name, { value: window[name], configurable: true, writable: true });
 for (const name of ["removeEventListener", "dispatchEvent", "matchMedia", "getComputedStyle"]) globalThis[name] = window[name].bind(window);
-Object.assign(globalThis, { window, innerWidth: 1400, innerHeight: 900, devicePixelRatio: 1, requestIdleCallback: (run) => setTimeout(run, 1) });
+Object.assign(globalThis, { window, innerWidth: 1400, innerHeight: 900, scrollX: 0, scrollY: 0, scrollTo: () => {}, devicePixelRatio: 1, requestIdleCallback: (run) => setTimeout(run, 1) });
 
 // In a browser, only a new fragment fires hashchange; here pushState and replaceState do so, too.
 let written = "";

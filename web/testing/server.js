@@ -141,7 +141,8 @@ class Feed {
     this.address = String(address);
     this.channel = new URL(address).searchParams.get("channel");
     feeds.add(this);
-    queueMicrotask(() => feeds.has(this) && this.send(answers.get(`frame ${this.channel}`) ?? answers.get("frame")));
+    const frame = answers.get(`frame ${this.channel}`) ?? answers.get("frame");
+    queueMicrotask(() => feeds.has(this) && this.send(frame && { ...frame, now: new Date().toISOString() }));
   }
   send(frame) {
     if (!frame) return;
