@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { isAway, newState, next } from "../static/overlay/follow.js";
 import { parse, print, styleOf, usualLooks } from "../static/overlay/looks.js";
-import { Overlay, namesOf } from "../static/overlay/view.js";
+import { Overlay, OverlayPage, namesOf } from "../static/overlay/view.js";
 import { loadTexts } from "../static/text/text.js";
 import { viewText } from "../view-text.js";
 
@@ -64,6 +64,23 @@ test("view: what is said", () => {
   assert.equal(said({ raid_until: "2026-03-01T20:04:37Z" }), "Raid mode 4:322 throttled");
   assert.equal(said({ raid_until: "2026-03-01T22:00:06.5Z" }, { show: ["raid"] }), "Raid mode 2:00:02");
   assert.equal(said({ raid_until: at }, { show: ["raid"] }), "");
+});
+
+test("page: what is wrong with its address", () => {
+  const page = (/** @type {any} */ more, query = "") =>
+    viewText(OverlayPage({ shown: null, refusal: null, isAway: false, address: parse(query), now, ...more })).trim().replace(/\s+/g, " ");
+  assert.equal(page({}), "");
+  assert.equal(page({ shown: shown() }), "2 throttled");
+  assert.equal(page({ shown: shown() }, "size=9&position=bottom"),
+    "2 throttledsize=9 can’t be used: use a number from 16 to 120.position=bottom can’t be used: use one of top-left, top-center, top-right, middle-left, middle-center, middle-right, bottom-left, bottom-center, bottom-right.");
+  assert.match(page({}, "colour=red"), /^There is no setting colour\. The settings are size, color, /);
+  const refusals = {
+    "no-token": "The address has no token. The page Admin makes an address with one.",
+    revoked: "The token was revoked or has expired. The page Admin makes a new address.",
+    forbidden: "This token can’t be used for the overlay of this channel.",
+    "no-channel": "This channel isn’t served here.",
+  };
+  for (const [refusal, says] of Object.entries(refusals)) assert.equal(page({ refusal }), says);
 });
 
 test("follow: once per second, and less often without an answer", () => {

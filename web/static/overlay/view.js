@@ -4,7 +4,31 @@
 import { t } from "../text/text.js";
 import { html } from "../vendor/htm-preact.js";
 import { styleOf } from "./looks.js";
-/** @import { Looks } from "./looks.js" */
+/** @import { Refusal } from "./follow.js" */
+/** @import { Looks, parse } from "./looks.js" */
+
+// OverlayPage shows a channel, what is wrong with the page's address, and whether chatguard is away.
+/**
+ * @param {{shown: Api.getOverlay | null, refusal: Refusal | null, isAway: boolean, address: ReturnType<typeof parse>, now: number}} props
+ */
+export function OverlayPage({ shown, refusal, isAway, address: { looks, problems }, now }) {
+  const notes = refusal ? [...problems, refusalText(refusal)] : problems;
+  return html`
+    ${shown && html`<${Overlay} shown=${shown} looks=${looks} now=${now} />`}
+    ${notes.length > 0 && html`<div class="overlay-notes" role="status">${notes.map((note) => html`<p dir="auto">${note}</p>`)}</div>`}
+    ${isAway && html`<div class="overlay-dot"></div>`}
+  `;
+}
+
+/** @param {Refusal} refusal */
+function refusalText(refusal) {
+  switch (refusal) {
+    case "no-token": return t("overlay.no-token");
+    case "revoked": return t("overlay.revoked");
+    case "forbidden": return t("overlay.forbidden");
+    case "no-channel": return t("overlay.no-channel");
+  }
+}
 
 // Overlay shows a channel in a box that fills its parent. now is chatguard's time, in ms.
 /** @param {{shown: Api.getOverlay, looks: Looks, now: number}} props */
