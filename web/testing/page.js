@@ -18,7 +18,7 @@ window.document.write(readFileSync(new URL("../static/index.html", import.meta.u
 
 const global = [
   "document", "location", "history", "navigator", "localStorage", "sessionStorage", "Event", "CustomEvent", "KeyboardEvent", "MouseEvent",
-  "InputEvent", "Node", "Element", "HTMLElement", "HTMLInputElement", "HTMLDetailsElement", "HTMLDialogElement", "Image", "CSS", "MutationObserver",
+  "InputEvent", "FormData", "Node", "Element", "HTMLElement", "HTMLInputElement", "HTMLDetailsElement", "HTMLDialogElement", "Image", "CSS", "MutationObserver",
 ];
 for (const name of global) Object.defineProperty(globalThis, name, { value: window[name], configurable: true, writable: true });
 for (const name of ["removeEventListener", "dispatchEvent", "matchMedia", "getComputedStyle"]) globalThis[name] = window[name].bind(window);
@@ -47,6 +47,7 @@ globalThis.ResizeObserver = globalThis.IntersectionObserver = class {
   unobserve() {}
   disconnect() {}
 };
+window.HTMLElement.prototype.showPopover = window.HTMLElement.prototype.hidePopover = () => {};
 const pen = new Proxy({}, { get: (_, name) => (name === "measureText" ? () => ({ width: 0 }) : () => pen), set: () => true });
 window.HTMLCanvasElement.prototype.getContext = () => pen;
 globalThis.Path2D = class {
