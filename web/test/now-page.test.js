@@ -166,6 +166,7 @@ test("switches: pause and resume", async () => {
   await goTo("limits"); // the stated policy is edited
   await see(() => find("input[value=enforce]").checked && text(".effect").includes("Not enforcing right now"));
   await goTo("now");
+  await see(() => find("#pause"));
   find("#pause").dispatchEvent(new MouseEvent("click", { bubbles: true, detail: 2 })); // the second click of a double click
   await click("#pause");
   sendChannel({});
