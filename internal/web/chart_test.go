@@ -5,15 +5,11 @@ package web
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/chatguard/chatguard/internal/browsertest"
-	"github.com/chatguard/chatguard/internal/web/live"
 )
 
 // served is a script that answers the page's requests for the rates with a test's data. The data is
@@ -58,90 +54,6 @@ func (w *window) chooseSpan(name string) {
 	w.See(button + `.ariaPressed === "true"`)
 }
 
-func TestChart_Summary(t *testing.T) {
-	w := dash(t).open(1600, 900)
-	w.setRates(testRates)
-	w.chooseSpan("Day")
-	w.See(elementHasText(caption, "No data for the last day yet."))
-	w.chooseSpan("Hour")
-	w.See(elementHasText(caption, ": 694 messages, 6 throttled, 4 would have been throttled. Busiest minute: 166 messages at "))
-	w.See(`document.querySelector('.chart [role=img]').ariaLabel === "Messages and throttled messages. " + ` + caption + `.innerText`)
-	w.Accessible()
-
-	w.Click(".chart summary")
-	w.See(`document.querySelectorAll(".chart thead th").length === 4`)
-	cells := browsertest.Eval[[]string](w.Window, `[...document.querySelectorAll(".chart td")].map((e) => e.innerText)`)
-	known, busy := 0, 0
-	for _, c := range cells {
-		if c != "unknown" {
-			known++
-		}
-		if n, err := strconv.Atoi(c); err == nil && n > 155 { // the peak, and one message in each other step
-			busy++
-		}
-	}
-	if rows := len(cells) / 3; rows < 9 || rows > 10 || known != len(cells) || busy != 1 { // without the unknown quarter
-		t.Errorf("%d rows, %d known cells, %d with the peak: %q", rows, known, busy, cells)
-	}
-}
-
-// An open table stays open when the first message that is only observed adds a curve.
-func TestChart_TableStaysOpen(t *testing.T) {
-	w := dash(t).open(1600, 900)
-	columns := func(n int) string {
-		return fmt.Sprintf(`document.querySelectorAll(".chart thead th").length === %d`, n)
-	}
-	w.setRates(testRates + "rates.hour.observed.fill(0);")
-	w.chooseSpan("Day")
-	w.chooseSpan("Hour")
-	w.See(elementHasText(caption, ": 694 messages, 10 throttled. "))
-	w.Click(".chart summary")
-	w.See(columns(3))
-	w.Must(chromedp.Evaluate[chromedp.Void](testRates))
-	w.See(elementHasText(caption, ", 4 would have been throttled") + "&&" + columns(4) + "&&" + countInk("--sev-observed") + "> 0")
-}
-
-// The answer to an older request does not replace a newer answer, even if the older answer arrives
-// last.
-func TestChart_LateAnswerIgnored(t *testing.T) {
-	w := dash(t).open(1600, 900)
-	w.setRates(testRates)
-	w.chooseSpan("Day")
-	w.Must(chromedp.Evaluate[chromedp.Void](`{
-		const later = fetch, late = new Promise((answer) => (window.answer = answer));
-		window.fetch = (address, options) => {
-			if (!/span=hour/.test(address)) return later(address, options);
-			window.fetch = later;
-			return late;
-		};
-	}`))
-	w.chooseSpan("Hour")
-	w.chooseSpan("Day")
-	w.chooseSpan("Hour")
-	w.See(elementHasText(caption, "694 messages"))
-	w.Must(chromedp.Evaluate[chromedp.Void](`answer(Response.json(rates.day)); setTimeout(() => (window.answered = true), 200);`))
-	w.See("window.answered")
-	if shown := browsertest.Eval[string](w.Window, caption+".innerText"); !strings.Contains(shown, "694 messages") {
-		t.Errorf("after the first answer it says %q", shown)
-	}
-}
-
-func TestChart_PointerNamesMoment(t *testing.T) {
-	w := dash(t).open(1600, 900)
-	w.setRates(testRates)
-	w.chooseSpan("Day")
-	w.chooseSpan("Hour")
-	w.See(elementHasText(caption, "694 messages"))
-	w.Must(chromedp.Evaluate[chromedp.Void](`{
-		const over = document.querySelector(".u-over"), { left, top, width } = over.getBoundingClientRect();
-		const from = Date.parse(rates.hour.from) / 1000, minute = (seconds) => Math.floor((from + seconds) / 60) * 60;
-		const place = (minute(2400) + 30 - minute(900)) / (minute(3600) - minute(900));
-		over.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: left + width * place, clientY: top + 20 }));
-	}`))
-	legend := `document.querySelector(".legend")`
-	w.See(elementHasText(legend, "throttled 6") + "&&" + elementHasText(legend, "would be throttled 4") + `&& document.querySelector(".legend time")`)
-}
-
 // countInk returns a script that counts the pixels of the plots with the colour of a custom
 // property.
 func countInk(property string) string {
@@ -159,19 +71,36 @@ func countInk(property string) string {
 	})()`, property)
 }
 
-func TestChart_DarkMode(t *testing.T) {
+// TestChart_Drawn points at the chart, and checks its colours, its width and that one known value,
+// which makes no line, is drawn.
+func TestChart_Drawn(t *testing.T) {
 	w := dash(t).open(1600, 900)
 	w.setRates(testRates)
 	w.chooseSpan("Day")
 	w.chooseSpan("Hour")
-	w.See(elementHasText(caption, "694 messages"))
-	// so that nothing else redraws it
-	w.Must(chromedp.Evaluate[chromedp.Void]("window.silent = true"))
+	w.See(elementHasText(caption, "694 messages") + "&&" + countInk("--sev-observed") + "> 0")
+	w.Must(chromedp.Evaluate[chromedp.Void](`{
+		const over = document.querySelector(".u-over"), { left, top, width } = over.getBoundingClientRect();
+		const from = Date.parse(rates.hour.from) / 1000, minute = (seconds) => Math.floor((from + seconds) / 60) * 60;
+		const place = (minute(2400) + 30 - minute(900)) / (minute(3600) - minute(900));
+		over.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: left + width * place, clientY: top + 20 }));
+	}`))
+	legend := `document.querySelector(".legend")`
+	w.See(elementHasText(legend, "throttled 6") + "&&" + elementHasText(legend, "would be throttled 4") + `&& document.querySelector(".legend time")`)
+
+	w.Must(chromedp.Evaluate[chromedp.Void]("window.silent = true")) // so that nothing else redraws it
 	for _, scheme := range []string{"light", "dark", "light"} {
 		w.Prefer(map[string]string{"prefers-color-scheme": scheme})
 		w.See(countInk("--series-messages") + " > 100 &&" + countInk("--hairline") + " > 100")
 	}
 	w.Must(chromedp.EmulateViewport(360, 800))
+	w.See("innerWidth === 360")
+	w.openActivity()
+	w.Must(chromedp.Evaluate[chromedp.Void](`window.silent = false;` + testRates + `rates.hour.messages.fill(null); rates.hour.messages[719] = 13;
+		rates.hour.throttled.fill(null); rates.hour.throttled[719] = 0; rates.hour.observed.fill(null); rates.hour.observed[719] = 0; rates.hour.peak = undefined;`))
+	w.chooseSpan("Day")
+	w.chooseSpan("Hour")
+	w.See(elementHasText(caption, ": 13 messages, 0 throttled.") + "&&" + countInk("--series-messages") + " > 20")
 	w.See(`[...document.querySelectorAll(".chart canvas")].every((e) => e.getBoundingClientRect().width <= 328)`)
 	w.wantNoOverflow()
 }
@@ -182,6 +111,10 @@ func TestChart_NoLayoutShift(t *testing.T) {
 	showDay := func(w *window) { w.Click(".spans button:nth-child(3)") }
 	showCard := func(w *window) { w.visit("#/people?user=" + gardenhour.ID) }
 	drawn, refused := `document.querySelector(".chart canvas")`, hasText("The database is failing.")
+	d := dash(t)
+	d.say(gardenhour, 4)
+	d.flush()
+	w := d.open(1400, 900)
 	for name, c := range map[string]struct {
 		width    int64
 		requests string
@@ -198,84 +131,21 @@ func TestChart_NoLayoutShift(t *testing.T) {
 		"week":            {1400, "GET .*/week", showCard, ".person .entry", 0, drawn, 0},
 		"week refused":    {1400, "GET .*/week", showCard, ".person .entry", 503, refused, 40},
 	} {
-		t.Run(name, func(t *testing.T) {
-			d := dash(t)
-			d.say(gardenhour, 4)
-			d.flush()
-			w := d.open(c.width, 900)
-			w.openActivity()
-			w.See(`document.querySelector(".chart canvas")`)
-			w.delayRequests(c.requests, c.status)
-			c.ask(w)
-			place := fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().top - document.querySelector(".chart").getBoundingClientRect().top`, c.below)
-			w.See(place + `> 0 && document.querySelector(".to-come") && window.isHolding`)
-			before := browsertest.Eval[float64](w.Window, place)
-			w.releaseRequests()
-			w.See(c.then)
-			if after := browsertest.Eval[float64](w.Window, place); math.Abs(after-before) > c.most {
-				t.Errorf("it was %g px below, and is %g", before, after)
-			}
-		})
-	}
-}
-
-func TestChart_CountsMessages(t *testing.T) {
-	d := dash(t)
-	rates := func() live.RatesOver {
-		return decode[live.RatesOver](t, d.do("GET", "/api/v1/rates", nil, asOwner))
-	}
-	step := func() {
-		before, now := rates(), d.now()
-		length := time.Duration(before.StepSeconds) * time.Second
-		d.advance(now.Truncate(length).Add(length).Sub(now)) // to the start of the next one
-		for rates().From.Equal(before.From) {
-			// the server counts every second
+		w.Must(chromedp.EmulateViewport(c.width, 900))
+		w.visit("#/now")
+		w.Must(chromedp.Reload())
+		w.See(`document.querySelector(".list-bar")`)
+		w.openActivity()
+		w.See(`document.querySelector(".chart canvas")`)
+		w.delayRequests(c.requests, c.status)
+		c.ask(w)
+		place := fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().top - document.querySelector(".chart").getBoundingClientRect().top`, c.below)
+		w.See(place + `> 0 && document.querySelector(".to-come") && window.isHolding`)
+		before := browsertest.Eval[float64](w.Window, place)
+		w.releaseRequests()
+		w.See(c.then)
+		if after := browsertest.Eval[float64](w.Window, place); math.Abs(after-before) > c.most {
+			t.Errorf("%s: it was %g px below, and is %g", name, before, after)
 		}
 	}
-	step() // the first step's earlier messages are unknown
-	step()
-	w := d.open(360, 800)
-	w.openActivity()
-	w.See(elementHasText(caption, "No messages since "))
-	d.say(spammer, 5)
-	step()
-	w.See(elementHasText(caption, "5 messages, 2 throttled.")) // fetched again automatically
-	w.wantNoOverflow()
-}
-
-// One known value is drawn, although it makes no line.
-func TestChart_SingleValue(t *testing.T) {
-	w := dash(t).open(390, 844)
-	w.openActivity()
-	w.setRates(testRates + "rates.hour.messages.fill(null); rates.hour.messages[719] = 13; rates.hour.throttled.fill(null); rates.hour.throttled[719] = 0;" +
-		"rates.hour.observed.fill(null); rates.hour.observed[719] = 0; rates.hour.peak = undefined;")
-	w.chooseSpan("Day")
-	w.chooseSpan("Hour")
-	w.See(elementHasText(caption, ": 13 messages, 0 throttled.") + "&&" + countInk("--series-messages") + " > 20")
-	w.wantNoOverflow()
-}
-
-// The range of the stream is offered while the channel is live.
-func TestChart_StreamSpan(t *testing.T) {
-	isLive := false
-	d := dash(t, func(o *Options) {
-		channels := o.Channels
-		o.Channels = func() []live.Channel {
-			list := channels()
-			list[0].StreamsKnown = true
-			if isLive {
-				list[0].LiveSince = list[0].LiveSince.AddDate(2020, 0, 0)
-			}
-			return list
-		}
-	})
-	d.say(gardenhour, 2)
-	w := d.open(1600, 900)
-	stream := `document.querySelector(".spans button:nth-child(4)")`
-	w.See(stream + `.disabled && ` + stream + `.title.includes("live")`)
-	isLive = true
-	w = d.openAgain(1600, 900)
-	w.chooseSpan("Stream")
-	w.See(`document.querySelector(".chart figcaption")`)
-	w.Accessible()
 }

@@ -51,14 +51,14 @@ func TestProxyPage_NoSlash(t *testing.T) {
 	removes.Handle("/guard/", http.StripPrefix("/guard", to))
 	// The browser asks for the page's files there, until it moves to the slash.
 	removes.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	w := browsertest.Open(t, 1400, 900)
 	for name, handler := range map[string]http.Handler{"left": leaves, "removed": removes} {
 		proxy := httptest.NewServer(handler)
 		defer proxy.Close()
 		d = dash(t, trustProxy(proxy.URL+"/guard"))
-		w := &window{browsertest.Open(t, 1400, 900), d}
 		w.Must(chromedp.Navigate(proxy.URL + "/guard#signin=good-code"))
 		w.See(`/\d/.test(document.querySelector(".figures dd")?.textContent)`)
-		if at := browsertest.Eval[string](w.Window, "location.pathname"); at != "/guard/" {
+		if at := browsertest.Eval[string](w, "location.pathname"); at != "/guard/" {
 			t.Errorf("%s: the page is at %s", name, at)
 		}
 	}

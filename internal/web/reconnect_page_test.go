@@ -7,13 +7,11 @@ import (
 	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/web/live"
 )
 
 // wire connects a browser to a dashboard and can be cut.
@@ -145,25 +143,4 @@ func TestReconnect_MissesNothing(t *testing.T) {
 	if n := wire.snapshotsSent() - before; n != 1 {
 		t.Errorf("after a restart it took %d snapshots", n)
 	}
-}
-
-func TestReconnect_ChannelGone(t *testing.T) {
-	var gone atomic.Bool
-	d := dash(t, func(o *Options) {
-		o.Channels = func() []live.Channel {
-			all := []live.Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}}
-			if gone.Load() {
-				return all[:1]
-			}
-			return all
-		}
-	})
-	w := d.open(1400, 900)
-	w.Must(chromedp.Evaluate[chromedp.Void](`location.hash = "#/now?channel=8"`))
-	w.See(`document.querySelector("select")?.value === "8"`)
-	gone.Store(true)
-	d.restart()
-	w.See(isBack + "&&" + hasText("Nobody is throttled"))
-	d.say(spammer, 4)
-	w.See(hasRows("Spammer", 1))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -61,6 +62,22 @@ func TestTop_DayAndStream(t *testing.T) {
 	}
 	for _, since := range []string{"week", d.now().Add(time.Hour).UTC().Format(time.RFC3339)} {
 		d.wantStatus(since, http.StatusBadRequest, "GET", "/api/v1/channels/"+channelID+"/top?since="+since, nil, asOwner)
+	}
+}
+
+// TestTop_CountsObserved checks that the sum counts the same messages as the list, after a channel
+// that only observed has begun to enforce.
+func TestTop_CountsObserved(t *testing.T) {
+	d := dashAt(t, noon)
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	d.say(spammer, 5)
+	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce }))
+	d.say(spammer, 3)
+	d.flush()
+	d.advance(time.Second)
+	got := decode[topUsers](t, d.do("GET", "/api/v1/channels/"+channelID+"/top?since=day", nil, asOwner)).Throttled
+	if got.Messages != 3 || got.Observed != 2 || len(got.Top) != 1 || got.Top[0].Throttled != 3 || got.Top[0].Observed != 2 {
+		t.Errorf("%+v", got)
 	}
 }
 
