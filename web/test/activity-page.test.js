@@ -48,10 +48,13 @@ test("chart: figures in words and in a table", async () => {
 
 test("chart: a late answer doesn't replace a newer one", async () => {
   await open();
+  answer("GET /rates", unknown);
   await press("Day");
+  await see(() => caption() === "No data for the last day yet.");
   let late;
   answer("GET /rates", () => new Promise((done) => (late = done)));
   await press("Hour");
+  await see(() => late);
   answer("GET /rates", ({ query: { span } }) => (span === "day" ? unknown : rates()));
   await press("Day");
   await press("Hour");

@@ -30,7 +30,7 @@ test("shared store: its note", async () => {
   await open();
   sendStatus({ shared: { mode: "exact", up: true } });
   await see(() => text(".shared-note") === "" && states("good").includes("Shared store ok"));
-  sendStatus({ shared: { mode: "exact", up: false, since: "2026-01-05T14:02:00Z", problem: "10.0.0.9:6379 refuses connections: start the server, or correct `url`" } });
+  sendStatus({ shared: { mode: "exact", up: false, refusing: true, since: "2026-01-05T14:02:00Z", problem: "10.0.0.9:6379 refuses connections: start the server, or correct `url`" } });
   await see(() => text(".shared-note [role=status]") === `The shared store is away since Mon 5 Jan, 14:02. ${away} it is back.`);
   assert.equal(text(".shared-note .muted"), "10.0.0.9:6379 refuses connections: start the server, or correct url");
   assert.equal(text(".shared-note code"), "url");

@@ -117,9 +117,10 @@ test("channels: one of several, in the address", async () => {
 
   answer("GET /channels", { channels: [channel] }); // the second is no longer served
   answer("frame", { ...frame("7"), channels: [channel] });
+  await goTo("now?channel=8");
   hangUp();
-  await goTo("now");
   await see(() => find(".row") && text("header .channel") === "#somechannel");
+  assert.deepEqual([...feeds].map(({ address }) => new URL(address).searchParams.get("channel")), ["7"]);
 });
 
 test("feed: too many are open", async () => {
