@@ -22,6 +22,7 @@ import (
 // Twitch. It counts what the person has to do.
 type firstEvening struct {
 	*browsertest.Window
+	tab          *browsertest.Window // where links lead; nil before the first
 	twitch       *faketwitch.Server
 	folder       string
 	clicks, keys int
@@ -86,9 +87,11 @@ func (e *firstEvening) write(field, text string) {
 func (e *firstEvening) visit(link, button string) {
 	e.Helper()
 	e.clicks += 2
-	tab := browsertest.Open(e.TB, 900, 800)
-	tab.Must(chromedp.Navigate(browsertest.Eval[string](e.Window, fmt.Sprintf("document.querySelector(%q).href", link))))
-	tab.Press(button)
+	if e.tab == nil {
+		e.tab = browsertest.Open(e.TB, 900, 800)
+	}
+	e.tab.Must(chromedp.Navigate(browsertest.Eval[string](e.Window, fmt.Sprintf("document.querySelector(%q).href", link))))
+	e.tab.Press(button)
 }
 
 // step waits until a step of the checklist has a state.
@@ -101,6 +104,11 @@ func (e *firstEvening) step(name, state string) {
 func (e *firstEvening) look(name string) {
 	e.Helper()
 	e.Accessible()
+	e.photograph(name)
+}
+
+func (e *firstEvening) photograph(name string) {
+	e.Helper()
 	if *screenshots != "" {
 		must(e, os.WriteFile(filepath.Join(*screenshots, "start-"+name+".png"), e.Picture(), 0o644))
 	}
@@ -170,18 +178,18 @@ func TestFirstEvening_Phone(t *testing.T) {
 	const fits = `document.documentElement.scrollWidth <= innerWidth`
 	e.See(`document.querySelector("#begin")`)
 	e.See(fits)
-	e.look("setup-phone")
+	e.photograph("setup-phone")
 	e.write("#channel", "gardenhour")
 	e.press("#begin")
 	e.step("connect", "todo")
 	e.See(fits)
-	e.look("checklist-phone")
+	e.photograph("checklist-phone")
 	e.press("#connect")
 	e.See(`document.querySelector("#client-id")`)
 	e.See(fits)
-	e.look("client-id-phone")
+	e.photograph("client-id-phone")
 	e.write("#client-id", e.twitch.ClientID()+"\r")
 	e.See(`document.querySelector(".qr path")`)
 	e.See(fits)
-	e.look("code-phone")
+	e.photograph("code-phone")
 }

@@ -23,6 +23,7 @@ func says(selector, text string) string {
 	return `document.querySelector("` + selector + `")?.textContent.includes("` + text + `")`
 }
 
+// TestPage sends messages and stops a node. The page fits a phone, in dark colours too.
 func TestPage(t *testing.T) {
 	policy := slow()
 	if *screenshot != "" {
@@ -46,6 +47,12 @@ func TestPage(t *testing.T) {
 	w.Write("#text", "still here\r")
 	w.See(says("#sum", "10 sent: 3 allowed, 7 throttled."))
 	w.Accessible()
+	w.Must(chromedp.EmulateViewport(360, 640))
+	w.Prefer(map[string]string{"prefers-color-scheme": "dark"})
+	w.See("document.documentElement.scrollWidth <= 360")
+	w.Accessible()
+	w.Must(chromedp.EmulateViewport(800, 840))
+	w.Prefer(map[string]string{"prefers-color-scheme": "light"})
 	if *screenshot != "" {
 		if err := os.WriteFile(*screenshot, w.Picture(), 0o644); err != nil {
 			t.Error(err)
@@ -59,19 +66,4 @@ func TestPage(t *testing.T) {
 	w.See(says("#meaning", "limits of its own"))
 	w.Click("#nine")
 	w.See(says("#sum", "9 sent: 9 allowed, 0 throttled."))
-}
-
-// The page fits a phone, in dark colours too.
-func TestPage_Phone(t *testing.T) {
-	_, front := startThree(t, "exact", slow())
-	w := browsertest.Open(t, 360, 640)
-	w.Prefer(map[string]string{"prefers-color-scheme": "dark"})
-	w.Must(chromedp.Navigate(front + "/"))
-	w.See(says("#nodes article:nth-child(3) .status", "running"))
-	w.Click("#nine")
-	w.See(says("#sum", "9 sent: 3 allowed, 6 throttled."))
-	if wide := browsertest.Eval[int](w, "document.documentElement.scrollWidth"); wide > 360 {
-		t.Errorf("the page is %d px wide", wide)
-	}
-	w.Accessible()
 }
