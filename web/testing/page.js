@@ -21,7 +21,7 @@ const global = [
   "InputEvent", "FormData", "Node", "Element", "HTMLElement", "HTMLInputElement", "HTMLDetailsElement", "HTMLDialogElement", "Image", "CSS", "MutationObserver",
 ];
 for (const name of global) Object.defineProperty(globalThis, name, { value: window[name], configurable: true, writable: true });
-for (const name of ["removeEventListener", "dispatchEvent", "matchMedia", "getComputedStyle"]) globalThis[name] = window[name].bind(window);
+for (const name of ["removeEventListener", "matchMedia", "getComputedStyle"]) globalThis[name] = window[name].bind(window);
 Object.assign(globalThis, { window, innerWidth: 1400, innerHeight: 900, scrollX: 0, scrollY: 0, scrollTo: () => {}, devicePixelRatio: 1, requestIdleCallback: (run) => setTimeout(run, 1) });
 
 // In a browser, only a new fragment fires hashchange; here pushState and replaceState do so, too.
@@ -35,10 +35,12 @@ for (const name of ["pushState", "replaceState"]) {
 }
 globalThis.addEventListener = (type, listen, ...of) =>
   window.addEventListener(type, type !== "hashchange" ? listen : (event) => {
-    if (location.href === written) return;
-    written = "";
+    if (event !== fired && location.href === written) return;
+    if (event !== fired) written = "";
     listen(event);
   }, ...of);
+let fired; // by a page itself
+globalThis.dispatchEvent = (event) => window.dispatchEvent((fired = event));
 
 // Nothing is laid out or drawn. Lists still need the height of their rows.
 for (const row of ["--row", "--user-row"]) document.documentElement.style.setProperty(row, "40px");
