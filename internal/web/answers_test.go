@@ -49,6 +49,7 @@ func TestAnswers_OfPages(t *testing.T) {
 		name, _, _ := strings.Cut(path, "?")
 		answers["GET "+name] = json.RawMessage(a.body)
 	}
+	answers["every change"] = json.RawMessage(d.changeAll().do("GET", "/api/v1/audit?channel=7", nil, asOwner).body)
 	answers["POST /channels/7/preview"] = json.RawMessage(d.try(func(p *chatguard.Policy) { p.Limits[0].Burst = 2 }).body)
 	var text []byte
 	for _, name := range slices.Sorted(maps.Keys(answers)) {
@@ -69,4 +70,44 @@ func TestAnswers_OfPages(t *testing.T) {
 	if err != nil || !bytes.Equal(known, text) {
 		t.Errorf("%s is out of date (%v); run go test ./internal/web -run TestAnswers -update-answers", answersOfTests, err)
 	}
+}
+
+// changeAll makes one change of each kind in another dashboard, which it returns.
+func (d *dashboard) changeAll() *dashboard {
+	d.Helper()
+	d = dashAt(d.TB, d.now())
+	entry := d.say(spammer, 4).EntryID
+	d.flush()
+	pardon := d.pardonSpammer().ID
+	user := channelPath + "/users/42"
+	own := chatguard.UserOverride{Exempt: chatguard.NeverExempt, Timezone: "Asia/Tokyo", Limits: map[string]chatguard.Override{"burst": {Burst: 9, Refill: 2 * time.Second}}}
+	for _, change := range []struct {
+		method, path string
+		body         any
+	}{
+		{"DELETE", fmt.Sprintf("%s/pardon/%d", user, pardon), nil},
+		{"POST", user + "/grant", map[string]any{"limit": "daily", "messages": 10}},
+		{"POST", fmt.Sprintf("/api/v1/journal/%d/pardon", entry), nil},
+		{"POST", user + "/reset", nil},
+		{"POST", user + "/exempt", map[string]any{"for": "1h"}},
+		{"POST", user + "/exempt", nil},
+		{"PUT", user + "/override", own},
+		{"POST", user + "/timeout", timeoutWanted{Length: "10m", Reason: "spam"}},
+		{"DELETE", user + "/timeout", nil},
+		{"POST", user + "/ban", nil},
+		{"POST", user + "/notes", map[string]any{"text": "rude"}},
+		{"DELETE", user + "/notes/1", nil},
+		{"POST", channelPath + "/pause", nil},
+		{"POST", channelPath + "/raid", map[string]any{"for": "10m"}},
+		{"DELETE", channelPath + "/raid", nil},
+		{"POST", "/api/v1/tokens", map[string]any{"name": "berta", "role": "help"}},
+		{"DELETE", "/api/v1/tokens/berta", nil},
+	} {
+		if a := d.do(change.method, change.path, change.body, asOwner, setHeader("If-Match", "*")); a.StatusCode >= 300 {
+			d.Errorf("%s %s: %s %s", change.method, change.path, a.Status, a.body)
+		}
+	}
+	d.put(burst(7))
+	d.flush()
+	return d
 }

@@ -4,9 +4,7 @@ package web
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
 )
 
@@ -48,22 +45,20 @@ func (w *window) visit(fragment string) {
 	w.waitForPage(page)
 }
 
+// inBothSchemes checks a page on a phone in light colours, then in a wide window in dark ones.
+func (w *window) inBothSchemes(check func()) {
+	w.Window.Helper()
+	w.Must(chromedp.EmulateViewport(360, 900))
+	w.Prefer(map[string]string{"prefers-color-scheme": "light"})
+	check()
+	w.Must(chromedp.EmulateViewport(1600, 900))
+	w.Prefer(map[string]string{"prefers-color-scheme": "dark"})
+	check()
+}
+
 // hasPeople returns a script that is true if the search shows exactly these users.
 func hasPeople(logins ...string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".found .name")].map((name) => name.textContent).join() === %q`, strings.Join(logins, ","))
-}
-
-func TestPeoplePage_MoreFound(t *testing.T) {
-	d := dash(t)
-	for i := range mostFound + 1 {
-		d.say(chatguard.User{ID: fmt.Sprint(100 + i), Login: fmt.Sprint("owl_", i)}, 1)
-	}
-	w := d.open(1400, 900)
-	w.goTo("people")
-	w.Write("#find", "owl")
-	w.See(hasText("The 20 best matches:"))
-	w.Write("#find", "owl_2")
-	w.See(hasText("2 users:"))
 }
 
 func TestPeoplePage_FindByKeyboard(t *testing.T) {
@@ -74,15 +69,8 @@ func TestPeoplePage_FindByKeyboard(t *testing.T) {
 	d.flush()
 	w := d.open(1400, 900)
 	w.goTo("people")
-	w.See(hasPeople("teahouse", "gatekeeper", "gardenhour") + "&&" + hasText("Recently active:"))
+	w.See(hasPeople("teahouse", "gatekeeper", "gardenhour"))
 	w.TypeIn("#find", "ga")
-	w.See(hasText("2 users:"))
-	w.TypeIn("#find", "r")
-	w.See(hasPeople("gardenhour"))
-	w.Type(kb.Enter)
-	w.See(`location.hash === "#/people?user=71" && document.querySelector(".person h2")?.textContent === "gardenhour"`)
-
-	w.Write("#find", "ga")
 	w.See(`document.querySelectorAll(".found a").length === 2`)
 	w.Type(kb.ArrowDown + kb.ArrowDown)
 	w.See(`document.activeElement === document.querySelectorAll(".found a")[1]`)
@@ -91,46 +79,9 @@ func TestPeoplePage_FindByKeyboard(t *testing.T) {
 	w.See(fmt.Sprintf(`document.querySelector(".person h2 bdi")?.textContent === %q`, second))
 	w.Type(kb.ArrowUp + kb.ArrowUp)
 	w.See(`document.activeElement.id === "find"`)
-
 	w.Write("#find", "")
-	w.Type("gatek" + kb.Enter) // typed before the search starts
-	w.See(`document.querySelector(".person h2")?.textContent === "gatekeeper"`)
-	w.Write("#find", "72")
-	w.See(hasPeople("teahouse"))
-	w.Write("#find", "<b>nobody</b>")
-	w.See(hasPeople() + "&&" + hasText("No user matches “<b>nobody</b>” (name, login or ID)."))
-}
-
-func TestPeoplePage_SearchFails(t *testing.T) {
-	d := dash(t)
-	w := d.open(1400, 900)
-	d.say(gardenhour, 4)
-	d.store.failReads(errors.New("disk I/O error"))
-	w.goTo("people")
-	w.See(`document.querySelector(".search .error")?.textContent.includes("the database is failing")`)
-	d.store.failReads(nil)
-	w.Write("#find", "garden")
-	w.See(hasPeople("gardenhour") + `&& !document.querySelector(".search .error")`)
-}
-
-func TestPeoplePage_UnknownID(t *testing.T) {
-	w := dash(t).open(1400, 900)
-	w.visit("#/people?user=<i>999</i>")
-	w.See(hasText("ID <i>999</i> · no messages recorded here"))
-	w.See(hasText("No messages recorded in this channel yet"))
-}
-
-func TestPeoplePage_ViewersCannotChange(t *testing.T) {
-	d := dash(t)
-	d.say(gardenhour, 4)
-	d.flush()
-	w := d.openAs("clara", auth.View, 1400, 900)
-	w.seePerson(gardenhour)
-	w.See(hasReason("throttled by the limit “burst”") + `&& document.querySelectorAll(".person .entry").length === 1`)
-	w.Accessible()
-	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".amends, .pardon button, .person form").length`); n != 0 {
-		t.Errorf("a viewer's page has %d controls that change a user", n)
-	}
+	w.Type("teah" + kb.Enter) // typed before the search starts
+	w.See(`location.hash === "#/people?user=72" && document.querySelector(".person h2")?.textContent === "teahouse"`)
 }
 
 func TestPeoplePage_HostileNames(t *testing.T) {
@@ -139,19 +90,19 @@ func TestPeoplePage_HostileNames(t *testing.T) {
 		d.say(chatguard.User{ID: fmt.Sprintf("<u>%d</u>", i), Login: name, DisplayName: name}, 4)
 	}
 	d.flush()
-	for _, width := range []int64{360, 1600} {
-		d.store.addCode("code", "anna")
-		w := d.openWith("code", width, 900)
-		w.goTo("people")
-		w.See(fmt.Sprintf(`document.querySelectorAll(".found a").length === %d`, len(hostileNames)))
+	w := d.open(360, 900)
+	w.goTo("people")
+	w.See(fmt.Sprintf(`document.querySelectorAll(".found a").length === %d`, len(hostileNames)))
+	w.wantNoOverflow()
+	for i := range hostileNames {
+		w.visit(fmt.Sprintf("#/people?user=%%3Cu%%3E%d%%3C%%2Fu%%3E", i))
+		w.See(fmt.Sprintf(`document.querySelector(".person .muted")?.textContent.startsWith("ID <u>%d</u>") && document.querySelector(".person .entry")`, i))
 		w.wantNoOverflow()
-		for i := range hostileNames {
-			w.visit(fmt.Sprintf("#/people?user=%%3Cu%%3E%d%%3C%%2Fu%%3E", i))
-			w.See(fmt.Sprintf(`document.querySelector(".person .muted")?.textContent.startsWith("ID <u>%d</u>")`, i) + "&&" + hasReason("is throttled by the limit “burst”"))
-			w.wantNoOverflow()
-		}
-		w.wantUnharmed()
+		w.Must(chromedp.EmulateViewport(1600, 900))
+		w.wantNoOverflow()
+		w.Must(chromedp.EmulateViewport(360, 900))
 	}
+	w.wantUnharmed()
 }
 
 // hostileNames are names and texts that would have an effect in a careless page.
@@ -186,47 +137,32 @@ func TestPeoplePage_OnlyListScrolls(t *testing.T) {
 	w.See(`document.documentElement.scrollHeight <= innerHeight && document.querySelector(".found").scrollHeight > document.querySelector(".found").clientHeight`)
 }
 
+// The page, the card and its forms are accessible and fit a phone. What the forms ask for happens.
 func TestPeoplePage_Accessible(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	d.say(teahouse, 1)
-	d.flush()
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{360, 1600} {
-			d.store.addCode("code", "anna")
-			w := d.openWith("code", width, 900)
-			w.Prefer(map[string]string{"prefers-color-scheme": scheme})
-			w.goTo("people")
-			w.See(hasPeople("teahouse", "gardenhour"))
-			w.Accessible()
-			w.wantNoOverflow()
-			w.seePerson(gardenhour)
-			w.See(`document.querySelector(".chart canvas")`)
-			w.Accessible()
-			w.wantNoOverflow()
-		}
+	w := d.openCard(gardenhour)
+	w.See(`document.querySelector(".chart canvas")`)
+	w.inBothSchemes(func() {
+		w.Accessible()
+		w.wantNoOverflow()
+	})
+	w.Must(chromedp.EmulateViewport(360, 900))
+	for _, form := range []string{"timeout", "ban", "exempt", "reset", "override"} {
+		w.Click("#amend-" + form)
+		w.See(`document.querySelector("form.amend").contains(document.activeElement)`)
+		w.wantNoOverflow()
 	}
-}
-
-// Notes are added, found and deleted without leaving the page.
-func TestPeoplePage_Notes(t *testing.T) {
-	d := dash(t)
-	d.say(localised, 1)
-	d.say(teahouse, 1)
-	w := d.openCard(localised)
-	w.See(`document.querySelector(".person h2 .login")?.textContent === "nagai"`)
-	w.Write("#new-note", "Speaks <b>Japanese</b>.")
-	w.Click(".new-note button")
-	w.See(`document.querySelector(".note-text")?.textContent === "Speaks <b>Japanese</b>." && document.querySelector("#new-note").value === ""`)
-	w.Click(".search .tabs button:last-child")
-	w.See(`document.querySelectorAll(".found a").length === 1 && document.querySelector(".found .name bdi").textContent === "長い" && document.querySelector(".found .noted")`)
-	if browsertest.Eval[int](w.Window, `document.querySelectorAll(".notes b").length`) != 0 {
-		t.Error("the note created an element")
+	w.Write("#own-burst-burst", "0")
+	w.See(`document.querySelector("#own-burst-burst-error").textContent !== ""`)
+	w.Accessible()
+	w.Click("#amend-grant")
+	w.pickOption("#grant-limit", "burst")
+	w.Write("#grant-messages", "2"+kb.Enter)
+	w.See(`!document.querySelector(".amend") && document.querySelector(".amends .note") && document.activeElement.id === "amend-grant"`)
+	w.wantNoOverflow()
+	if v := d.say(gardenhour, 2); !v.Allowed {
+		t.Error("2 messages are granted, and the second is throttled")
 	}
-	w.Click(".notes .icon-only")
-	w.See(hasText("Delete this note?"))
-	w.Click(".notes .buttons button")
-	w.See(`!document.querySelector(".note-text")`)
-	w.visit("#/audit?name=" + url.QueryEscape("長"))
-	w.See(hasAudits(2, "deleted a note 長い"))
 }

@@ -39,7 +39,7 @@ const changes = (request, more, body = {}) => answer(request, () => {
 test("people: the search says what it found", async () => {
   const owls = Array.from({ length: 20 }, (_, i) => person(`${100 + i}`, `owl_${i}`));
   answer("GET /users", ({ query: { q, noted } }) => {
-    if (noted) return { users: q === "" ? owls.slice(0, 1) : [] };
+    if (noted) return { users: q === "" ? [{ ...owls[0], notes: 2 }] : [] };
     return q === "" ? { users: owls.slice(0, 2) } : q === "owl" ? { users: owls, more: true } : { users: owls.filter(({ login }) => login.includes(q)) };
   });
   await open("people");
@@ -56,7 +56,7 @@ test("people: the search says what it found", async () => {
   await click(button("With notes"));
   await see(() => text(".search .summary") === "No user matches “<b>nobody</b>” (name, login or ID).");
   await write("#find", "");
-  await see(() => found() === "owl_0");
+  await see(() => found() === "owl_0" && find(".found .noted").title === "2 notes");
   answer("GET /users", refuse(503, "the database is failing"));
   await write("#find", "ow");
   await see(() => text(".search .error") === "the database is failing");
@@ -132,6 +132,18 @@ test("card: the user’s own time zone and numbers", async () => {
   assert.match(line("daily"), /3 of 50 used.*GMT\+9.*custom numbers/);
   assert.match(about(), /Custom limits time zone Asia\/Tokyo; daily: 50 messages/);
   for (const place of [".identity .muted", ".entry time"]) assert.match(text(`.person ${place}`), /\d\d:\d\d:\d\d$/); // the channel's zone
+});
+
+test("card: the week of a limit", async () => {
+  const points = Array.from({ length: 13 }, (_, i) => ({ at: new Date(Date.parse(week.from) + (i + 1) * 43_000_000).toISOString(), remaining: 300 - i }));
+  answer(`GET ${spammer}/week`, ({ query: { limit } }) => ({ ...week, limit: limit ?? "daily", points }));
+  await openCard();
+  await see(() => about().includes("daily: 297 of 300 messages left now. Fewest this week: 288 at Mon 2 Nov, 23:16:40."));
+  await pick("#week ~ label select", "burst");
+  await see(() => find(".chart").getAttribute("aria-label") === "Messages left in burst");
+  assert.equal(requests.findLast(({ path }) => path.endsWith("/week")).query.limit, "burst");
+  await click(".chart summary");
+  await see(() => all(".chart tbody tr").length > 10);
 });
 
 for (const [access, timeout, grant, override] of [["view", false, false, false], ["help", false, true, false], ["moderate", true, true, true]]) {
