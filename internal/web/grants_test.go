@@ -56,6 +56,9 @@ func TestGrants_TokenMadeUsedEnded(t *testing.T) {
 	if len(all.Sessions) != 1 || all.Sessions[0].ID != access.SessionID(cookie.Value) || all.Sessions[0].Author() != "token:anna" || all.Sessions[0].Used.IsZero() || all.Session != "" {
 		t.Errorf("sessions %+v", all)
 	}
+	if strings.Contains(all.Sessions[0].ID, cookie.Value) {
+		t.Error("the ID of a session contains its secret")
+	}
 	ended := decode[auth.Revoked](t, d.do("DELETE", "/api/v1/tokens/anna", nil, asOwner))
 	if ended != (auth.Revoked{Tokens: 1, Sessions: 1}) {
 		t.Errorf("ended %+v", ended)

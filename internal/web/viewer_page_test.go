@@ -29,48 +29,38 @@ func (d *dashboard) openViewer(v auth.Viewer, width, height int64) *browsertest.
 	return w
 }
 
-const viewerState = `document.querySelector(".viewer .state").innerText`
-
-func TestViewerPage_WaitsAndIsFree(t *testing.T) {
+// The page counts down and follows what happens, also while chatguard restarts. A hostile name and a
+// narrow window don't break it.
+func TestViewerPage_Follows(t *testing.T) {
 	d := dash(t, showViewers)
-	w := d.openViewer(viewerOf(spammer), 1400, 900)
-	w.See(viewerState + ` === "You may write now."`)
-	w.See(`document.querySelector("h1").innerText === "Your messages in somechannel" && document.querySelectorAll(".limits li").length === 2`)
+	w := d.openViewer(auth.Viewer{ID: spammer.ID, Login: "spammer", DisplayName: "\u202e<b>" + fmt.Sprintf("%0150d", 0)}, 320, 640)
+	w.See(`document.querySelector(".state.is-free") && document.querySelectorAll(".limits li").length === 2`)
 	last := d.say(spammer, 4)
-	w.See(`/^You may write again in\s+(10:00|9:\d\d)$/.test(` + viewerState + `)`)
 	kolkata, err := time.LoadLocation("Asia/Kolkata")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.See(fmt.Sprintf(`document.querySelector(".viewer .card").innerText.includes("That is at %s.")`, last.MaySpeakAt().In(kolkata).Format("15:04:05")))
-	w.See(`document.querySelector(".viewer .card").innerText.includes("You have used up the limit burst: 3 messages at once, then one more every 10 minutes.")`)
-	w.See(`document.querySelector(".limits li").innerText.includes("0 of 3 left") && document.querySelectorAll(".limits li")[1].innerText.includes("297 of 300 left")`)
-	w.See(`document.querySelector("footer").innerText.includes("Signed in as Spammer") && document.querySelector("footer").innerText.includes("Times are in Asia/Calcutta.")`)
+	w.See(fmt.Sprintf(`document.querySelector(".viewer .card").innerText.includes(%q)`, last.MaySpeakAt().In(kolkata).Format("15:04:05")))
 	for _, scheme := range []string{"light", "dark"} {
 		w.Prefer(map[string]string{"prefers-color-scheme": scheme})
 		w.See(fmt.Sprintf(`document.documentElement.dataset.theme === %q`, scheme))
 		w.Accessible()
+	}
+	if wide := browsertest.Eval[int](w, `document.documentElement.scrollWidth`); wide > 320 {
+		t.Errorf("the page is %d px wide", wide)
 	}
 	first := browsertest.Eval[string](w, `document.querySelector(".countdown").innerText`)
 	w.See(fmt.Sprintf(`document.querySelector(".countdown").innerText !== %q`, first))
 	if err := d.guard.Reset(chatguard.Key{ChannelID: channelID, UserID: spammer.ID}); err != nil {
 		t.Fatal(err)
 	}
-	w.See(viewerState + ` === "You may write now."`)
-	w.See(`document.querySelector("[aria-live]").innerText === "You may write now."`)
-}
-
-// A hostile name and a narrow window don't break the page.
-func TestViewerPage_Phone(t *testing.T) {
-	d := dash(t, showViewers)
-	d.do("POST", "/api/v1/channels/7/users/42/timeout", map[string]string{"length": "2d"}, asOwner)
-	w := d.openViewer(auth.Viewer{ID: spammer.ID, Login: "spammer", DisplayName: "\u202e<b>" + fmt.Sprintf("%0150d", 0)}, 320, 640)
-	w.See(`document.querySelector(".countdown").innerText.startsWith("47:59:") || document.querySelector(".countdown").innerText === "48:00:00"`)
-	w.See(`document.querySelector(".card").innerText.includes("You are timed out until")`)
-	if wide := browsertest.Eval[int](w, `document.documentElement.scrollWidth`); wide > 320 {
-		t.Errorf("the page is %d px wide", wide)
-	}
-	w.Accessible()
+	w.See(`document.querySelector(".state.is-free") && document.querySelector("[aria-live]").innerText === document.querySelector(".state").innerText`)
+	sessions := d.server.viewers.sessions
+	d.stop()
+	w.See(`document.querySelector("[role=status]")?.innerText === "chatguard doesn’t answer. Trying again."`)
+	d.start(d.opts)
+	d.server.viewers.sessions = sessions // otherwise the viewer would have to sign in again
+	w.See(`!document.querySelector("[role=status]") && document.querySelector(".state.is-free")`)
 }
 
 func TestViewerPage_SignInAndOut(t *testing.T) {
@@ -89,30 +79,4 @@ func TestViewerPage_SignInAndOut(t *testing.T) {
 		chromedp.Navigate("http://"+s.address+"/viewer"),
 	)
 	w.See(`document.querySelector("h1").innerText === "Your messages in somechannel"`)
-}
-
-func TestViewerPage_NoSignIn(t *testing.T) {
-	d := dash(t, showViewers)
-	w := browsertest.Open(t, 1400, 900)
-	w.Must(chromedp.Navigate("http://" + d.address + "/viewer"))
-	w.See(`document.querySelector(".card").innerText === "Signing in with Twitch isn’t set up here."`)
-}
-
-func TestViewerPage_UnknownChannel(t *testing.T) {
-	d := dash(t, showViewers)
-	w := d.openViewer(viewerOf(spammer), 1400, 900)
-	w.Must(chromedp.Navigate("http://" + d.address + "/viewer/elsewhere"))
-	w.See(viewerState + ` === 'There is no channel "elsewhere" here.'`)
-}
-
-// Without an answer, the page says so and goes on by itself.
-func TestViewerPage_Away(t *testing.T) {
-	d := dash(t, showViewers)
-	w := d.openViewer(viewerOf(spammer), 1400, 900)
-	sessions := d.server.viewers.sessions
-	d.stop()
-	w.See(`document.querySelector("[role=status]")?.innerText === "chatguard doesn’t answer. Trying again."`)
-	d.start(d.opts)
-	d.server.viewers.sessions = sessions // otherwise the viewer would have to sign in again
-	w.See(`!document.querySelector("[role=status]") && ` + viewerState + ` === "You may write now."`)
 }

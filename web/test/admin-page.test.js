@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test, { beforeEach } from "node:test";
-import { all, answer, button, click, find, open, pick, refuse, requests, see, send, text, texts, usualAnswer, withTag, write } from "../testing/page.js";
+import { all, answer, button, click, find, hangUp, open, pick, refuse, requests, see, text, usualAnswer, withTag, write } from "../testing/page.js";
 
 const access = usualAnswer("GET /access");
 const [own] = access.sessions;
@@ -68,8 +68,8 @@ test("admin: a link is made, and sessions are ended", async () => {
   await write("#access-name", "clara", { leave: false });
   await click("#access-make");
   await see(() => text("#new-secret-title") === "Sign-in link for clara" && text(".new-secret code") === "http://chat.example/#signin=code");
-  await see(() => shows("Unused sign-in links") && shows("Signed in by a link 12:00:00. Channels: #somechannel, 9.") && shows("Not used yet."));
-  await click('[aria-label="End the sign-in link for clara"]');
+  await see(() => shows("Unused sign-in links") && shows("Signed in by a link, 12:00:00. Channels: #somechannel, 9. Ends Thu 3 Dec, 12:00:00. Not used since chatguard started."));
+  await click('[aria-label="End the link for clara"]');
   await click(".grants .danger");
   await see(() => text(".grants .error") === "the database is failing");
   await click(button("Keep"));
@@ -109,10 +109,15 @@ test("admin: what moderators may do", async () => {
 });
 
 test("admin: an owner of one channel", async () => {
-  answer("frame", usualAnswer("frame"));
   await openAdmin({ all: undefined, channels: { 7: "own" } });
   await see(() => shows("need own access to all channels") && shows("Moderators who sign in with Twitch"));
   assert.ok(!find(".card.access, .webhooks"));
+  answer("GET /session", { ...usualAnswer("GET /session"), access: "view", all: undefined, channels: { 7: "view" } });
+  hangUp();
+  await see(() => shows("This page needs own access to the channel.") && !find('nav a[href^="#/admin"]'));
+  answer("GET /session", refuse(401, "Sign in first."));
+  hangUp();
+  await see(() => text("h1") === "Sign in to chatguard");
 });
 
 for (const [role, { acts = false, pauses = false, notices = false, owns = false }] of Object.entries({
@@ -186,7 +191,10 @@ test("webhooks: tested, and what was given up is sent again", async () => {
   answer("POST /webhooks/1/test", { delivered: false, problem: "the server answered 500 Internal Server Error", took_ms: 4, webhook: { ...hook, ...off } });
   await click(".webhook .test");
   await see(() => text(".webhook").includes("The test failed: the server answered 500 Internal Server Error."));
-  changesHook("POST /webhooks/1/test", [{ dead: 1, success_at: own.begun }], { delivered: true, took_ms: 4, webhook: hook, saved: undefined });
+  answer("POST /webhooks/1/test", () => {
+    hooks({ dead: 1, success_at: own.begun });
+    return { delivered: true, took_ms: 4, webhook: hook };
+  });
   await click(".webhook .test");
   await see(() => text(".webhook").includes("The test arrived after") && text(".webhook").includes("works"));
   await click(".webhook .letters");
@@ -202,7 +210,7 @@ const raid = settings.settings.raid;
 test("settings: raid mode and notices are edited and restored", async () => {
   answer("GET /channels/7/settings", withTag('"one"', settings));
   await open("limits");
-  await see(() => find("#raid-channel_burst")?.value === "20" && text(".settings").includes("Raid mode starts by hand only"));
+  await see(() => find("#raid-channel_burst")?.value === "20" && text(".settings").includes("With 0, raid mode starts only when a moderator starts it."));
   await write("#raid-lasts", "1800");
   await write("#raid-start_rate", "50");
   await write("#notice-text", "@{name}, next message in {wait}");
@@ -211,8 +219,8 @@ test("settings: raid mode and notices are edited and restored", async () => {
   await click("#save-settings");
   await see(() => text(".settings [role=status]") === "Saved. In force from now on.");
   assert.deepEqual([sent().body, sent().headers.get("If-Match")],
-    [{ raid: { ...raid, lasts: "1800s", start_rate: 50 }, notices: { text: "@{name}, next message in {wait}", cooldown: "1m0s", language: "en" } }, '"one"']);
-  for (const [typed, error] of [["/ban {name}", "A message that begins with “/” is a chat command."], ["@{who}", "Use only the placeholders {name}, {wait}, {limit}."], ["x".repeat(401), "Shorten the text to 400 characters."]]) {
+    [{ raid: { ...raid, lasts: "30m", start_rate: 50 }, notices: { text: "@{name}, next message in {wait}", cooldown: "1m0s", language: "en" } }, '"one"']);
+  for (const [typed, error] of [["/ban {name}", "A message that begins with “/” is a chat command."], ["@{who}", "Use only the placeholders {name}, {wait}, {limit}."], ["x".repeat(401), "Enter at most 400 characters."]]) {
     await write("#notice-text", typed);
     await see(() => text("#notice-text-error").startsWith(error) && find("#save-settings").getAttribute("aria-disabled") === "true");
   }

@@ -5,7 +5,7 @@ import { loadTexts } from "../static/text/text.js";
 import { viewText } from "../view-text.js";
 
 process.env.TZ = "Europe/Berlin"; // before the formats of times are made
-const { isFree, Standing, stateText } = await import("../static/viewers/view.js");
+const { Foot, isFree, SignIn, Standing, stateText } = await import("../static/viewers/view.js");
 const { countdownText, lengthText, timeText } = await import("../static/viewers/words.js");
 await loadTexts("viewer");
 
@@ -57,6 +57,17 @@ test("viewers: what is said", () => {
   assert.match(said(standing({ raid_until: later(600) })), /Raid mode is on until 21:10:00/);
   assert.doesNotMatch(said(standing({ raid_until: later(-1) })), /Raid/);
   assert.equal(stateText(held(), now), "You may write again at 21:00:12. You have used up the limit burst: 3 messages at once, then one more every 4 seconds.");
+});
+
+test("viewers: who is signed in, and who can sign in", () => {
+  assert.equal(viewText(Foot({ name: "Spammer", signOut() {} })).replace(/\s+/g, " ").trim(), "Signed in as SpammerSign outOnly you see this. Times are in Europe/Berlin.");
+  const about = "Sign in with Twitch to see when you may write again, and what is left for you. Twitch only tells who you are, and nothing is stored.";
+  const offer = (canSignIn) => viewText(SignIn({ canSignIn })).replace(/\s+/g, " ").trim();
+  assert.deepEqual([false, null, true].map(offer), [
+    "When may you write again?Signing in with Twitch isn’t set up here.",
+    `When may you write again?${about}`,
+    `When may you write again?${about}Sign in with Twitch`,
+  ]);
 });
 
 test("viewers: every algorithm has a rule", () => {

@@ -91,7 +91,7 @@ afterEach(async () => {
 // "people?user=42". A test gives the server other answers before that.
 export async function open(page = "now") {
   location.hash = "#signin=code";
-  await see(() => state.session === "in" && find("main h1") && state.feed.state !== "connecting");
+  await see(() => state.session === "in" && find("main h1") && !find("main.sign-in") && state.feed.state !== "connecting");
   await goTo(page);
 }
 
