@@ -123,6 +123,8 @@ test("card: follows the next change, and says why it can’t be loaded", async (
   await see(() => text(".person .error").startsWith("the database is failing") && find(".person .stale .why"));
   answer(`GET ${spammer}`, { ...usual, entries: [], entries_unavailable: true, last_seen: undefined });
   await see(() => !find(".person .stale") && about().includes("ID 42 · login and roles unavailable"));
+  answer(`GET ${spammer}`, refuse(404, "The channel has no user 42."));
+  await see(() => about() === "The channel has no user 42.");
 });
 
 test("card: the user’s own time zone and numbers", async () => {

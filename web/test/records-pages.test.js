@@ -15,7 +15,7 @@ const isNow = (...rows) => answer("GET /journal", { entries: rows, more: false }
 async function openAs(access, page) {
   answer("GET /session", { ...usualAnswer("GET /session"), access, all: access });
   await open(page);
-  await see(() => find(".more, .none"));
+  await see(() => find(".entry, .audit, .none"));
 }
 
 test("journal: filters in the address bar", async () => {
@@ -41,7 +41,7 @@ test("journal: filters in the address bar", async () => {
     await pick(`#filter-${name}`, value);
     await see(() => location.hash === `#/journal?${hash}` && asked("/journal")[name] === value);
   }
-  assert.equal(find(".export[download]").getAttribute("href"), "api/v1/journal?channel=7&limit=daily&action=delete&result=done&format=csv");
+  await see(() => find(".export[download]").getAttribute("href") === "api/v1/journal?channel=7&limit=daily&action=delete&result=done&format=csv");
 
   isNow(entry(72, "teahouse"));
   await goTo("journal?user=72&action=delete&limit=gone"); // as from a link that somebody sent
@@ -164,13 +164,13 @@ test("audit: what a change was", async () => {
 test("audit: filters in the address bar", async () => {
   answer("GET /audit", { changes: [], more: false });
   await openAs("view", "audit");
-  assert.equal(text(".none"), "No changes yet. Pardons, changed limits and notes are listed here with their author.");
+  await see(() => text(".none") === "No changes yet. Pardons, changed limits and notes are listed here with their author.");
   await pick("#filter-action", "policy");
   await write("#filter-author", "berta");
   await write("#filter-name", "GardenHour");
   await see(() => location.hash === "#/audit?author=berta&action=policy&name=GardenHour" && asked("/audit").name && text(".none") === "No changes match these filters.");
   assert.deepEqual(asked("/audit"), { channel: "7", author: "berta", action: "policy", name: "GardenHour", n: "100" });
-  assert.equal(find(".export[download]").getAttribute("href"), "api/v1/audit?channel=7&author=berta&action=policy&name=GardenHour&format=csv");
+  await see(() => find(".export[download]").getAttribute("href") === "api/v1/audit?channel=7&author=berta&action=policy&name=GardenHour&format=csv");
   await pick("#filter-action", "");
   await see(() => location.hash === "#/audit?author=berta&name=GardenHour");
   answer("GET /audit", { changes: everyChange.changes.filter(({ action }) => action === "reset"), more: false });

@@ -61,6 +61,7 @@ globalThis.Path2D = class {
 server.restart();
 server.answer("GET /session", server.refuse(401, "Sign in first."));
 const { state, update } = await import("../static/app/core/state.js");
+window.addEventListener("error", ({ message }) => server.faults.push(message));
 const initial = structuredClone(state);
 const { loadTexts } = await import("../static/text/text.js");
 await loadTexts("admin", "device", "entries", "lab", "limits", "now", "overlay", "people", "records", "rules", "shell", "start", "viewer", "webhooks", "widgets", "words");
@@ -84,7 +85,7 @@ afterEach(async () => {
   clock.restart();
   const faults = server.faults.splice(0);
   server.restart();
-  assert.deepEqual(faults, [], "answers or requests that openapi.json doesn't know");
+  assert.deepEqual(faults, [], "errors of the page, or answers and requests that openapi.json doesn't know");
 });
 
 // open opens the dashboard as a person who signs in, at a page such as "limits" or
