@@ -21,6 +21,7 @@ command -v node >/dev/null 2>&1 || missing="$missing nodejs"
 command -v npm >/dev/null 2>&1 || missing="$missing npm"
 command -v curl >/dev/null 2>&1 || missing="$missing curl"
 command -v redis-server >/dev/null 2>&1 || missing="$missing redis-server"
+command -v shellcheck >/dev/null 2>&1 || missing="$missing shellcheck"
 command -v caddy >/dev/null 2>&1 || missing="$missing caddy"
 PATH=$PATH:/usr/sbin command -v nginx >/dev/null 2>&1 || missing="$missing nginx-light"
 

@@ -92,7 +92,7 @@ func TestPages_Commands(t *testing.T) {
 }
 
 // documentedCommand matches a line of a page's code that runs chatguard, or that calls its API.
-var documentedCommand = regexp.MustCompile(`^ {4,}((\./)?chatguard(-new)?|curl|sudo( -u chatguard)? chatguard|docker (exec|run|compose (exec|run)) .*|`+
+var documentedCommand = regexp.MustCompile(`^ {4,}((\./)?chatguard(-new)?|curl|sudo( -u chatguard)? chatguard|docker (exec|run|compose (exec|run)) .*|` +
 	`negate .* chatguard|export .*\(\./chatguard|go run \./cmd/chatguard|token=…|api=http\S*)\s`)
 
 // documentedCommands returns the commands of a page that can be run, and marks what it has used of

@@ -7,15 +7,12 @@ import (
 	"html"
 	"io/fs"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/web/static"
 )
-
-func request(method, target string) *http.Request { return httptest.NewRequest(method, target, nil) }
 
 func TestFiles_Revalidated(t *testing.T) {
 	d := dash(t)

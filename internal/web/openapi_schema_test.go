@@ -69,7 +69,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[chatguard.ParameterKind](): nameSchema([]chatguard.ParameterKind{chatguard.CountParameter, chatguard.DurationParameter, chatguard.ZoneParameter, chatguard.ClockParameter}),
 		typeOf[auth.Access]():             nameSchema(append(auth.Ladder(), auth.Check, auth.Overlay)),
 		typeOf[auth.Origin]():             nameSchema(auth.Origins()),
-		typeOf[viewerReason]():            nameSchema(viewerReasons),
+		typeOf[viewerReason]():            nameSchema([]viewerReason{heldByLimit, heldByBusy, heldByTimeout, heldByBan}),
 		typeOf[journal.Result]():          nameSchema(journal.Results),
 		typeOf[journal.SilenceResult]():   nameSchema(journal.SilenceResults),
 		typeOf[journal.AuditAction]():     nameSchema(journal.AuditActions),

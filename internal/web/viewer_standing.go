@@ -20,8 +20,6 @@ const (
 	heldByBan     viewerReason = "ban"
 )
 
-var viewerReasons = []viewerReason{heldByLimit, heldByBusy, heldByTimeout, heldByBan}
-
 // viewerStanding is what a viewer may know about themselves. It has nothing about others: of limits
 // that everyone shares, only whether they are full.
 type viewerStanding struct {
