@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answer, button, click, find, goTo, hangUp, open, pick, press, refuse, requests, see, text, texts, usualAnswer, write } from "../testing/page.js";
+import { answer, button, click, find, goTo, hangUp, pick, press, refuse, requests, see, text, texts, usualAnswer, write } from "../testing/page.js";
 import { isIdle, openLimits, save, serveLimits } from "../testing/limits.js";
 
 const teatime = { name: "teatime", algorithm: "sliding-log", messages: 5, every: "1m" };
@@ -227,13 +227,16 @@ test("history: nothing is restored over a draft", async () => {
   await see(() => text(".history").includes("To restore a revision, first save or discard your changes.") && !find(".revisions button, .to-file"));
 });
 
-test("history: a revision that isn't saved yet, and ten at first", async () => {
+test("history: revisions that are not saved yet or change nothing, and ten at first", async () => {
   const kept = serveLimits();
   for (let n = 0; n < 12; n++) kept.change((policy) => (policy.limits[0].burst = 10 + n));
   kept.revisions[0].saved = false;
+  kept.revisions[1].difference = [];
+  Object.assign(kept.revisions[2], { difference: [], discarded: true });
   await openLimits();
   await openHistory();
   assert.match(revisions()[0], /^12 owner TIME in force not saved yet/);
+  assert.deepEqual(revisions().slice(1, 3), ["11 owner TIME No difference. Restore", "10 owner TIME Restored from the configuration file. Restore"]);
   assert.equal(revisions().length, 10);
   await click(button("Show all 12"));
   await see(() => revisions().length === 12);
@@ -258,7 +261,7 @@ test("history: limits are exported and copied", async () => {
 
 test("preview: today, and a change beside it", async () => {
   serveLimits();
-  const usual = usualAnswer("POST /channels/7/preview");
+  const usual = previewOf(({ candidate }) => (candidate.by_limit = { burst: 2, daily: 1 }));
   answer("POST /channels/7/preview", ({ body }) => (body.policy.limits[0].burst === 3 ? { ...usual, candidate: usual.in_force, changed: [] } : usual));
   await openLimits();
   await see(() => headline() === "These limits would have throttled 2 messages from 1 user.");
@@ -267,7 +270,7 @@ test("preview: today, and a change beside it", async () => {
   await write("#burst-0", "2");
   await see(() => headline() === "The change would have throttled 1 more message.");
   assert.deepEqual(requests.at(-1).body.policy.limits[0].burst, 2);
-  assert.deepEqual(figures(), ["Messages throttled 3 +1 2 now", "Users throttled 1 same 1 now", "Messages throttled, by limit", "burst 2 3 +1", "Penalties", "deleted 2 3 +1", "spammer 2 3 +1"]);
+  assert.deepEqual(figures(), ["Messages throttled 3 +1 2 now", "Users throttled 1 same 1 now", "Messages throttled, by limit", "burst 2 2 same", "daily 0 1 +1", "Penalties", "deleted 2 3 +1", "spammer 2 3 +1"]);
   assert.match(text(".preview .basis"), /^Based on 7 messages from 2 users /);
   assert.ok(find(".changed a[href='#/people?user=42']"));
 });

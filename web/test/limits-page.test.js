@@ -221,7 +221,7 @@ test("limits: renamed, or with another algorithm, usage starts again", async () 
   await openLimits();
   await see(() => find(".overrides a"));
   await write("#name-0", "daily");
-  await see(() => text("#name-0-error") === "Another limit has this name. Enter a different one.");
+  await see(() => text("#name-0-error") === "Another limit has this name. Enter a different one." && find(".kind").open);
   await write("#name-0", "flood");
   await see(() => text(".starts-over") === "Usage starts again when you save: everyone gets the full allowance of this limit. It was “burst” before. Custom limits of 1 user in “burst” will no longer apply.");
   await save();
@@ -357,7 +357,7 @@ test("limits: numbers from the Lab fill the draft", async () => {
 });
 
 test("limits: whoever may only look changes nothing", async () => {
-  serveLimits(add(...everyAlgorithm));
+  serveLimits(add(...everyAlgorithm, { name: "sliced", algorithm: "sliding-window", messages: 60, every: "1m", slices: 6 }));
   answer("GET /session", { ...usualAnswer("GET /session"), access: "view", all: "view" });
   answer("POST /session", { ...usualAnswer("GET /session"), access: "view", all: "view" });
   await openLimits(`?try=${encodeURIComponent("burst:burst=2")}`);
@@ -371,6 +371,7 @@ test("limits: whoever may only look changes nothing", async () => {
   assert.ok(find("#try-0") && find("nav a[href=lab]"));
   assert.match(text(card("unqueued")), /Observe only: reports messages over the limit, but throttles nobody\./);
   assert.match(text(card("evening")), /Throttled messages also count\./);
+  assert.ok(card("sliced").querySelector("details.rare").open && !card("month").querySelector("details.rare"), "rare numbers are shown if they count");
 });
 
 test("limits: the link to the Lab has the limit in force and, if it differs, the draft", async () => {
