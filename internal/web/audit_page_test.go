@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -24,12 +26,12 @@ func TestAuditPage_Accessible(t *testing.T) {
 	}
 	d.put(burst(7))
 	d.flush()
-	w := d.open(360, 900)
-	w.inBothSchemes(func() {
-		w.visit("#/audit")
-		w.See(fmt.Sprintf(`document.querySelectorAll(".audit").length === %d`, len(hostileNames)+1))
-		w.Accessible()
-	})
-
+	w := d.open(1600, 900)
+	w.visit("#/audit")
+	w.See(fmt.Sprintf(`document.querySelectorAll(".audit").length === %d`, len(hostileNames)+1))
+	w.wantNoOverflow()
+	w.Must(chromedp.EmulateViewport(360, 900))
+	w.Accessible()
+	w.wantNoOverflow()
 	w.wantUnharmed()
 }

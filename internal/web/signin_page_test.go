@@ -35,5 +35,4 @@ func TestSignInPage_Token(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.See(`document.querySelector(".sign-in .banner")`)
-	w.Accessible()
 }
