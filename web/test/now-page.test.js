@@ -78,6 +78,7 @@ test("now: while the connection is lost, nothing is said about the present", asy
   hangUp();
   await advance(8000);
   await goTo("people"); // and back, so that everything is drawn again
+  await see(() => find("#find"));
   await goTo("now");
   await see(() => find(row(42)));
   assert.ok(find(".users.stale"), "by the browser's clock alone, the user may write again");
@@ -86,7 +87,7 @@ test("now: while the connection is lost, nothing is said about the present", asy
 test("now: who may write again stays in the second tab", async () => {
   const berta = user(43, { login: "berta", color: "#0000ff", roles: ["vip", "subscriber"] });
   await openWith(berta);
-  await see(() => tabs() === "1/1");
+  await see(() => tabs() === "1/1" && find(row(43)));
   assert.equal(text(`${row(43)} .who`), "vip: subscriber: berta");
   assert.match(find(`${row(43)} .name`).style.color, /./);
   sendUsers({ ...berta, held: false });
@@ -201,7 +202,7 @@ test("switches: what a restart would undo, and what failed", async () => {
   await click("#pause");
   await click("#raid");
   await see(() => text("#pause-unsaved") === "In force, but not saved yet: a restart now would undo it.");
-  assert.equal(text("#raid-problem"), "Nothing was changed: the database is failing.");
+  await see(() => text("#raid-problem") === "Nothing was changed: the database is failing.");
   assert.ok(!find("#raid-unsaved") && !find("#pause-problem"));
   await press("Escape");
   await see(() => !find("#raid-problem") && find("#pause-unsaved"));
