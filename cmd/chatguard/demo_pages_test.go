@@ -175,6 +175,9 @@ func TestDemo_Pages(t *testing.T) {
 		s.show(d)
 		d.Must(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
 		d.photograph(s.name)
+		if s.name == "teahouse" {
+			continue // the page Now of another channel
+		}
 		d.resize(sizes[1])
 		d.prefer("light")
 		d.Accessible()
