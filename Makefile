@@ -75,15 +75,18 @@ plain: build/testrun
 	$(GOTEST) -tags proxy -- $$(sh scripts/packages.sh sequential) ./packaging/proxy
 	cd bench && $(GOTEST) -- ./...
 
-# The examples. Each is a module of its own, some with large dependencies, which compile in about
-# half the time without inlining. The tag nomsgpack makes gin leave out a codec that takes as long as
-# all its other dependencies. The race detector stops at 8,128 goroutines; a chat of 10,000 users has
-# more.
+# The examples, each a module of its own: first the two whose packages the other jobs compile, too.
+# The dependencies of the others are large; without inlining they compile in about half the time. The
+# tag nomsgpack makes gin leave out a codec that takes as long as all its other dependencies. The
+# race detector stops at 8,128 goroutines; a chat of 10,000 users has more.
 RECIPES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
-RECIPEFLAGS := -vet=all -tags nomsgpack,browser -gcflags=github.com/...=-l -gcflags=github.com/chatguard/...= -gcflags=google.golang.org/...=-l -gcflags=go.opentelemetry.io/...=-l
+LARGE := $(filter-out examples/wschat examples/cluster,$(RECIPES))
+LARGEFLAGS := -vet=all -tags nomsgpack -gcflags=github.com/...=-l -gcflags=github.com/chatguard/...= -gcflags=google.golang.org/...=-l -gcflags=go.opentelemetry.io/...=-l
 
 recipes: build/testrun
-	@failed=; for recipe in $(RECIPES); do (cd $$recipe && $(TESTRUN) $(LATER) $(RECIPEFLAGS) -- ./...) || failed=1; done; [ -z "$$failed" ]
+	@failed=; test() { (cd $$1 && shift && $(TESTRUN) $(LATER) "$$@" -- ./...) || failed=1; }; \
+	for recipe in examples/wschat examples/cluster; do test $$recipe -vet=all -tags browser; done; \
+	for recipe in $(LARGE); do test $$recipe $(LARGEFLAGS); done; [ -z "$$failed" ]
 
 # Looks for tests that depend on the machine: runs those of packages that keep time N times, beside
 # two busy loops, and prints how often each package failed. It ends after TIME at the latest.
