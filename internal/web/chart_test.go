@@ -94,7 +94,7 @@ func TestChart_Drawn(t *testing.T) {
 		w.See(countInk("--series-messages") + " > 100 &&" + countInk("--hairline") + " > 100")
 	}
 	w.Must(chromedp.EmulateViewport(360, 800))
-	w.See("innerWidth === 360")
+	w.See(`document.querySelector(".folded")`)
 	w.openActivity()
 	w.Must(chromedp.Evaluate[chromedp.Void](`window.silent = false;` + testRates + `rates.hour.messages.fill(null); rates.hour.messages[719] = 13;
 		rates.hour.throttled.fill(null); rates.hour.throttled[719] = 0; rates.hour.observed.fill(null); rates.hour.observed[719] = 0; rates.hour.peak = undefined;`))
