@@ -156,6 +156,16 @@ func TestPolicy_RoundTripsEveryLimit(t *testing.T) {
 	}
 }
 
+func TestPolicy_PerChannel(t *testing.T) {
+	d := dash(t, func(o *Options) {
+		o.Channels = func() []live.Channel { return []live.Channel{{ID: channelID}, {ID: "8"}} }
+	})
+	d.put(burst(9))
+	if here, there := d.guard.ChannelPolicy(channelID).Limits[0].Burst, d.guard.ChannelPolicy("8").Limits[0].Burst; here != 9 || there != 3 {
+		t.Errorf("bursts are %d and %d", here, there)
+	}
+}
+
 func TestStatus_PerChannel(t *testing.T) {
 	d := dash(t, func(o *Options) {
 		o.Channels = func() []live.Channel { return []live.Channel{{ID: channelID}, {ID: "8"}} }
