@@ -20,7 +20,7 @@ race="-race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/lib
 	run go test $race -timeout 0 -run Kill $(packages 'flag.Int("kills"') -kills 200
 	run go test $race -timeout 0 -run TestStorm_ $(packages 'flag.Int("storms"') -storms 50
 	run go test -timeout 0 $(packages '"pgregory.net/rapid"') -rapid.checks 10000
-	run go test $race -timeout 0 ./internal/limits
+	run go test $race -timeout 0 ./internal/app -turn all
 }
 
 # What staticcheck finds in tests, which takes a minute after each change.
