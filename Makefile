@@ -23,6 +23,9 @@ release:
 export GOFLAGS := $(GOFLAGS) -trimpath
 export CGO_ENABLED := 0
 
+# Some tests take turns; see internal/turntest.
+export CHATGUARD_TURN := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+
 # The race detector needs cgo. It does not check scrypt and the part of SQLite that is C translated
 # to Go. SQLite uses one thread for each connection, and takes five times as long with the race
 # detector; scrypt, which encrypts backups, uses one goroutine and is slow on purpose. A package that
@@ -50,6 +53,7 @@ quick: build/testrun web/node_modules
 # still run. A failed test runs once more at the end, alone; the last lines list the flaky tests.
 test: build/testrun
 	sh scripts/prepare.sh
+	@echo "tests that take turns: CHATGUARD_TURN=$(CHATGUARD_TURN)"
 	@rm -f $(FAILED)
 	@failed=; $(MAKE) --no-print-directory --keep-going --jobs=3 --output-sync=target LATER="-later $(FAILED)" $(JOBS) || failed=1; \
 	$(TESTRUN) -again $(FAILED) && [ -z "$$failed" ] && echo "all passed"
@@ -61,18 +65,21 @@ FIRST := ./internal/web ./cmd/chatguard ./internal/app ./internal/persist
 
 # Tests of everything concurrent, with the race detector.
 race: build/testrun
-	$(RACE) -parallel 8 -timeout 15m -- $(FIRST) $$(sh scripts/packages.sh concurrent)
+	@packages=$$(sh scripts/packages.sh concurrent) && $(RACE) -parallel 8 -timeout 15m -- $(FIRST) $$packages
 
 # Tests that open a browser window. They mostly wait for it, so more of them run at once than there
 # are cores.
 browser: build/testrun
-	$(GOTEST) -tags browser -parallel 4 -timeout 30m -run "$$(sh scripts/constrained.sh browser tests)" -- $$(sh scripts/constrained.sh browser packages)
+	@tests=$$(sh scripts/constrained.sh browser tests) && packages=$$(sh scripts/constrained.sh browser packages) && \
+	$(GOTEST) -tags browser -parallel 4 -timeout 30m -run "$$tests" -- $$packages
 
-# Tests in which the race detector finds nothing: those of packages that start no goroutine, and of
-# files that say so. Also chatguard behind Caddy and nginx.
+# Tests in which the race detector finds nothing: those of files that say so, of internal/limits
+# (where fewer random sequences run with it), and of packages that start no goroutine. Also chatguard
+# behind Caddy and nginx.
 plain: build/testrun
-	$(GOTEST) -parallel 8 -run "$$(sh scripts/constrained.sh '!race' tests)" -- $$(sh scripts/constrained.sh '!race' packages)
-	$(GOTEST) -tags proxy -- $$(sh scripts/packages.sh sequential) ./packaging/proxy
+	@tests=$$(sh scripts/constrained.sh '!race' tests) && packages=$$(sh scripts/constrained.sh '!race' packages | grep -v /internal/limits) && \
+	$(GOTEST) -parallel 8 -run "$$tests" -- $$packages
+	@packages=$$(sh scripts/packages.sh sequential) && $(GOTEST) -tags proxy -- ./internal/limits $$packages ./packaging/proxy
 	cd bench && $(GOTEST) -- ./...
 
 # The examples, each a module of its own: first the two whose packages the other jobs compile, too.
@@ -107,7 +114,7 @@ test-shared:
 	go test -count=1 -v -run '^Test(Row|EmptyRow|ReadRow|DescribeRow|Writes|Spend|TakeUnsent|Adopt)' ./internal/limits
 	go test -count=1 -v -run '^Test(Shared|Standby|Nodes_|Command_SharedStoreAway|Bot_ChannelsAtOnce|Metrics_Leader)' ./internal/control ./internal/chat ./internal/web ./dashboard
 	go test -count=1 -v -run '^Test(Shared|Part|Parse_SharedPassword)' ./internal/config ./internal/app
-	go test -count=1 -v -tags browser -run '^Test(NodesPage|SharedPage)' ./internal/web
+	go test -count=1 -v -tags browser -run '^TestNodesPage' ./internal/web
 	go test -count=1 -v -tags clocksteps -run '^TestShared' ./cmd/chatguard -whole
 	go -C examples/cluster test -count=1 -v .
 
@@ -122,7 +129,8 @@ test-deploy:
 	go -C packaging/monitoring/schema test -count=1 .
 
 # Many kills, storms and random sequences, and each fuzz target for a minute. It takes hours.
-test-long:
+test-long: web/node_modules
+	sh scripts/prepare.sh
 	sh scripts/test-long.sh
 
 # Static checks: format, vet, staticcheck, scripts, workflows, module files. The dashboard's files in

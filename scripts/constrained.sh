@@ -5,8 +5,9 @@
 # that the race detector runs otherwise.
 set -eu
 
-# shellcheck disable=SC2046 # a list of folders
-files=$(CGO_ENABLED=1 go list -race -f '{{range .IgnoredGoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}' $(sh scripts/packages.sh concurrent) |
+packages=$(sh scripts/packages.sh concurrent)
+# shellcheck disable=SC2086 # a list of folders
+files=$(CGO_ENABLED=1 go list -race -f '{{range .IgnoredGoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}' $packages |
 	grep '_test\.go$' | xargs grep -lE "^//go:build (.* )?$1( |\$)")
 case $2 in
 packages) echo "$files" | sed 's|/[^/]*$||' | sort -u ;;

@@ -3,7 +3,8 @@
 # packages.sh sequential prints the folders of all other packages.
 set -eu
 
-for package in $(go list -f '{{.Dir}}' ./...); do
+packages=$(go list -f '{{.Dir}}' ./...)
+for package in $packages; do
 	kind=sequential
 	if grep -qE 'go func|\.Go\(|AfterFunc|http\.Server\{|"sync["/]|/x/sync/' "$package"/*.go; then
 		kind=concurrent

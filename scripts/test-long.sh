@@ -14,13 +14,13 @@ run() {
 # packages prints the packages whose test files contain the given text.
 packages() { git grep -lF "$1" -- '*_test.go' | sed 's|/[^/]*$||; s|^|./|' | sort -u; }
 
-race="-race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false"
+race="env CGO_ENABLED=1 go test -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false -gcflags=golang.org/x/crypto/...=-race=false"
 # shellcheck disable=SC2086,SC2046 # lists of words
 {
-	run go test $race -timeout 0 -run Kill $(packages 'flag.Int("kills"') -kills 200
-	run go test $race -timeout 0 -run TestStorm_ $(packages 'flag.Int("storms"') -storms 50
+	run $race -timeout 0 -run Kill $(packages 'flag.Int("kills"') -kills 200
+	run $race -timeout 0 -run TestStorm_ $(packages 'flag.Int("storms"') -storms 50
 	run go test -timeout 0 $(packages '"pgregory.net/rapid"') -rapid.checks 10000
-	run go test $race -timeout 0 ./internal/app -turn all
+	run $race -timeout 0 ./internal/app -turn all
 }
 
 # What staticcheck finds in tests, which takes a minute after each change.

@@ -6,10 +6,12 @@
 //
 // It prints a line for each package, the output of the tests that failed, whole and together, and
 // the processor time. A test that failed runs once more, alone. If it passes then, the run goes on,
-// and ends with a list of the flaky tests. If it fails again, the run fails.
+// and ends with a list of the flaky tests. If it fails again, the run fails. If a package ended
+// before all its tests had run, all of them run again. A data race is never the machine's fault: it
+// fails the run at once, as does a package that does not compile.
 //
 // With -later, failed tests are written to FILE instead, and testrun -again FILE runs them: after
-// all other jobs, when nothing else uses the machine. A package that does not compile fails at once.
+// all other jobs, when nothing else uses the machine.
 //
 // With -rates, it looks for tests that depend on the machine: see rates.
 package main
@@ -172,6 +174,7 @@ type run struct {
 	outputs  map[string][]string // the output of the tests that run, by package and test
 	failures []failure
 	broken   bool // a package does not compile
+	racy     bool // the race detector has found something
 }
 
 // goTest runs go test, and prints what a person wants to know. It returns the tests that failed, and
@@ -201,6 +204,8 @@ func goTest(r run, packages []string) ([]failure, error) {
 	switch {
 	case r.broken:
 		return nil, errors.New("packages do not compile")
+	case r.racy:
+		return nil, errors.New("data races")
 	case err != nil && len(r.failures) == 0:
 		return nil, err
 	}
@@ -246,7 +251,8 @@ func (r *run) printResult(key string) {
 }
 
 // fail prints the output of a failed test, and remembers the failure. If a package fails, it prints
-// the output of the tests that have not ended, and remembers only a failure of no test.
+// the output of the tests that have not ended. If all tests have run and some have failed, that
+// failure is known; otherwise it remembers the whole package.
 func (r *run) fail(e event, key string) {
 	keys := []string{key}
 	if e.Test == "" {
@@ -262,10 +268,15 @@ func (r *run) fail(e event, key string) {
 		output = append(output, r.outputs[key]...)
 		delete(r.outputs, key)
 	}
-	fmt.Print(strings.Join(output, ""))
+	said := strings.Join(output, "")
+	fmt.Print(said)
+	r.racy = r.racy || strings.Contains(said, "WARNING: DATA RACE")
 	ofPackage := func(f failure) bool { return f.Package == e.Package }
 	if e.Test == "" && slices.ContainsFunc(r.failures, ofPackage) {
-		return
+		if len(keys) == 1 && slices.Contains(output, "FAIL\n") {
+			return // all tests have run
+		}
+		r.failures = slices.DeleteFunc(r.failures, ofPackage)
 	}
 	r.failures = append(r.failures, failure{r.folder, r.cgo, r.flags, e.Package, e.Test, firstPlace(output, e.Time)})
 }

@@ -15,7 +15,7 @@ globalThis.Date = class extends RealDate {
   }
   static now = () => time;
 };
-performance.now = () => time - began;
+Object.defineProperty(performance, "now", { value: () => time - began });
 
 const start = (repeats) => (run, ms = 0, ...args) => {
   timers.set(++last, { at: time + Math.max(ms, 1), every: repeats ? Math.max(ms, 1) : 0, run: () => run(...args) });
