@@ -10,6 +10,7 @@ import { nameOf, update } from "../core/state.js";
 import { Copy } from "../widgets/copy.js";
 import { Icon } from "../widgets/icon.js";
 import { authorName } from "../words/author.js";
+import { dayFormat } from "../words/time.js";
 /** @import { State } from "../core/state.js" */
 
 /** @typedef {{channel: string, body: Api.getChannelsSummary | null, problem: string}} Summaries */
@@ -69,7 +70,7 @@ const names = (changes) => commas([...new Set(changes.map(({ author }) => author
 const time = (at, timeZone) => new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", timeZone }).format(Date.parse(at));
 
 /** @param {string} at @param {string} timeZone */
-const dayName = (at, timeZone) => new Intl.DateTimeFormat(locale, { weekday: "short", day: "numeric", month: "short", timeZone }).format(Date.parse(at));
+const dayName = (at, timeZone) => dayFormat(timeZone).format(Date.parse(at));
 
 // sentence sums a period up: "Last stream, Sat 14 Nov 20:00–23:10 (UTC): 37 people held back, 3
 // timed out, 2 pardoned. At the limits in force, it would be 31."

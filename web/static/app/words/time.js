@@ -9,8 +9,15 @@ import { lengthText, nanoseconds } from "./lengths.js";
 // Times are in the channel's time zone, which the page's head names once. So only times in another
 // zone say theirs.
 
-/** @type {Intl.DateTimeFormatOptions} */
-const dayParts = { weekday: "short", day: "numeric", month: "short" };
+// dayFormat returns a format of days: "Tue 4 Nov". In English, only some browsers write a comma after
+// the weekday.
+/** @param {string} [timeZone] */
+export function dayFormat(timeZone) {
+  const written = new Intl.DateTimeFormat(locale, { weekday: "short", day: "numeric", month: "short", timeZone });
+  /** @param {number} ms */
+  const format = (ms) => (locale === "en-GB" ? written.format(ms).replace(",", "") : written.format(ms));
+  return { format };
+}
 
 const formats = new Map(); // creating them is slow
 
@@ -31,7 +38,7 @@ function formatsIn(timeZone, isNamed) {
     const format = (parts) => new Intl.DateTimeFormat(locale, { ...parts, timeZone: timeZone || undefined });
     const clockParts = /** @type {Intl.DateTimeFormatOptions} */ ({ hour: "2-digit", minute: "2-digit", ...(isNamed && { timeZoneName: "short" }) });
     try {
-      formats.set(key, { minute: format(clockParts), second: format({ ...clockParts, second: "2-digit" }), day: format(dayParts) });
+      formats.set(key, { minute: format(clockParts), second: format({ ...clockParts, second: "2-digit" }), day: dayFormat(timeZone || undefined) });
     } catch {
       return formatsIn("", false);
     }
