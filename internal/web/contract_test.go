@@ -1,5 +1,3 @@
-//go:build !race
-
 package web
 
 import (
@@ -28,6 +26,44 @@ type contract struct {
 
 	mu       sync.Mutex
 	resolved map[any]*jsonschema.Resolved // by reference or, without one, by schema
+}
+
+// operation is a method of a path.
+type operation struct {
+	OperationID string                `json:"operationId"`
+	Summary     string                `json:"summary"`
+	Description string                `json:"description,omitempty"`
+	Security    []map[string][]string `json:"security,omitempty"`
+	Parameters  []parameter           `json:"parameters,omitempty"`
+	RequestBody *content              `json:"requestBody,omitempty"`
+	Responses   map[string]content    `json:"responses"`
+}
+
+// content is the body of a request or an answer.
+type content struct {
+	Description string                `json:"description,omitempty"`
+	Required    bool                  `json:"required,omitempty"`
+	Headers     map[string]headerSent `json:"headers,omitempty"`
+	Content     map[string]media      `json:"content,omitempty"`
+}
+
+// headerSent is a header of an answer.
+type headerSent struct {
+	Description string             `json:"description"`
+	Schema      *jsonschema.Schema `json:"schema"`
+}
+
+type media struct {
+	Schema *jsonschema.Schema `json:"schema"`
+}
+
+// parameter is a part of a request besides its body.
+type parameter struct {
+	Name        string             `json:"name"`
+	In          string             `json:"in"` // path, query or header
+	Description string             `json:"description"`
+	Required    bool               `json:"required,omitempty"`
+	Schema      *jsonschema.Schema `json:"schema"`
 }
 
 var theContract = sync.OnceValues(func() (*contract, error) {

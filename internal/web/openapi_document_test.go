@@ -48,35 +48,6 @@ type parts struct {
 	Schemas         map[string]*jsonschema.Schema `json:"schemas"`
 }
 
-// operation is a method of a path.
-type operation struct {
-	OperationID string                `json:"operationId"`
-	Summary     string                `json:"summary"`
-	Description string                `json:"description,omitempty"`
-	Security    []map[string][]string `json:"security,omitempty"`
-	Parameters  []parameter           `json:"parameters,omitempty"`
-	RequestBody *content              `json:"requestBody,omitempty"`
-	Responses   map[string]content    `json:"responses"`
-}
-
-// content is the body of a request or an answer.
-type content struct {
-	Description string                `json:"description,omitempty"`
-	Required    bool                  `json:"required,omitempty"`
-	Headers     map[string]headerSent `json:"headers,omitempty"`
-	Content     map[string]media      `json:"content,omitempty"`
-}
-
-// headerSent is a header of an answer.
-type headerSent struct {
-	Description string             `json:"description"`
-	Schema      *jsonschema.Schema `json:"schema"`
-}
-
-type media struct {
-	Schema *jsonschema.Schema `json:"schema"`
-}
-
 // describe builds the document from the tables of routes.
 func (s *Server) describe() (*document, error) {
 	types := newSchemas()

@@ -11,15 +11,6 @@ import (
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// parameter is a part of a request besides its body.
-type parameter struct {
-	Name        string             `json:"name"`
-	In          string             `json:"in"` // path, query or header
-	Description string             `json:"description"`
-	Required    bool               `json:"required,omitempty"`
-	Schema      *jsonschema.Schema `json:"schema"`
-}
-
 // params returns query parameters.
 func params(all ...parameter) []parameter {
 	for i := range all {

@@ -244,7 +244,7 @@ func (d *dashboard) wantNoNull(name string, adjust func(*http.Request)) {
 	}
 }
 
-// The document describes the frames of the live feed, which contract.holds never sees.
+// The document describes the frames of the live feed, which checkContract never sees.
 func TestOpenAPI_Frames(t *testing.T) {
 	c, err := theContract()
 	if err != nil {
