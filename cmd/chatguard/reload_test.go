@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -239,18 +240,21 @@ func TestReload_WhileStarting(t *testing.T) {
 		return faketwitch.Fault{Status: faketwitch.AsAsked}, true
 	})
 	reloaded := make(chan string, 1)
-	go func() {
-		<-asked
+	var others sync.WaitGroup
+	t.Cleanup(others.Wait) // if the test fails early, its context has ended by then
+	others.Go(func() {
+		defer close(reloaded)
+		waittest.Until(t, func() bool { return len(asked) > 0 })
 		out, err := s.chatguard("reload").CombinedOutput()
 		reloaded <- fmt.Sprint(string(out), err)
-	}()
-	go func() {
+	})
+	others.Go(func() {
 		defer close(answer)
 		waittest.Until(t, func() bool {
 			requests, err := filepath.Glob(s.database() + ".request-*")
 			return len(requests) > 0 || err != nil
 		})
-	}()
+	})
 	s.start()
 	if out := <-reloaded; !strings.HasSuffix(out, ": nothing has changed\n<nil>") {
 		t.Errorf("reload prints %s", out)
