@@ -31,7 +31,8 @@ func judge(t *testing.T, limit chatguard.Limit, n, cost int) (v chatguard.Verdic
 	return v
 }
 
-// Prepared verdicts look like a Guard's, except for journal entry, strikes and the time of the reset.
+// Prepared verdicts look like a Guard's, except for journal entry, strikes and the time of the
+// reset.
 func TestVerdicts_LikeReal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		burst := chatguard.TokenBucketLimit("burst", 1, 4*time.Second)

@@ -50,7 +50,8 @@ func TestConnect_Timeout(t *testing.T) {
 	}
 }
 
-// answering returns a connection to a server that reads all commands, and answers only the first ones.
+// answering returns a connection to a server that reads all commands, and answers only the first
+// ones.
 func answering(replies ...string) net.Conn {
 	client, server := net.Pipe()
 	go func() {

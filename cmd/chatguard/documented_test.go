@@ -42,8 +42,8 @@ var prepared = []struct {
 	{`curl -H "Authorization: Bearer $token" -X DELETE "$api/channels/12345/users/67/pardon/$id"`, `id=$(grep -o '"id":[0-9]*' printed | cut -d : -f 2)`, false},
 }
 
-// shell has stand-ins for what a documented command begins with. They run chatguard and nothing else.
-// curl fails if the answer is an error.
+// shell has stand-ins for what a documented command begins with. They run chatguard and nothing
+// else. curl fails if the answer is an error.
 const shell = `set -ea
 . ./variables
 chatguard() { ./chatguard "$@"; }

@@ -55,8 +55,8 @@ func (s *statements) find(text string) (kept *sql.Stmt, hasRoom bool) {
 	return s.kept[text], len(s.kept) < maxStatements
 }
 
-// keep keeps a statement, unless another goroutine has kept one with the same text or has used up the
-// room. It returns the one that is kept, or nil.
+// keep keeps a statement, unless another goroutine has kept one with the same text or has used up
+// the room. It returns the one that is kept, or nil.
 func (s *statements) keep(text string, added *sql.Stmt) *sql.Stmt {
 	s.mu.Lock()
 	defer s.mu.Unlock()

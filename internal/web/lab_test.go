@@ -21,8 +21,8 @@ import (
 	"github.com/chatguard/chatguard/internal/web/access"
 )
 
-// labSite returns a LabSite with recorded traffic, which may be nil. Its clock stands still until the
-// returned func advances it.
+// labSite returns a LabSite with recorded traffic, which may be nil. Its clock stands still until
+// the returned func advances it.
 func labSite(t testing.TB, recorded *simulate.Recordings) (site http.Handler, advance func(time.Duration)) {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -172,8 +172,8 @@ func TestScope_UnknownChannel(t *testing.T) {
 	d.wantStatus("once all are known", http.StatusOK, "GET", "/api/v1/login", nil, as)
 }
 
-// A grant in a limit across all channels changes what a user may do in channels that are invisible to
-// a moderator of one.
+// A grant in a limit across all channels changes what a user may do in channels that are invisible
+// to a moderator of one.
 func TestScope_GrantEverywhere(t *testing.T) {
 	members, addMembers := withMembers()
 	d := dash(t, twoChannels, addMembers, addLimits(t, everywhere))

@@ -36,8 +36,9 @@ func (a reply) encode() []byte {
 	return body
 }
 
-// deliver sends the answer. Status 0 closes the connection instead. If cut is set, it sends the first half of the body and then cuts the
-// connection. If cut is set and there is no body, it sends nothing.
+// deliver sends the answer. Status 0 closes the connection instead. If cut is set, it sends the
+// first half of the body and then cuts the connection. If cut is set and there is no body, it sends
+// nothing.
 func (a reply) deliver(w http.ResponseWriter, cut bool) {
 	if a.status == 0 || cut && a.body == nil {
 		panic(http.ErrAbortHandler)

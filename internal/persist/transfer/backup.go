@@ -1,5 +1,5 @@
-// Package transfer copies a whole database: to a backup, to an export of JSON lines, and back from an
-// export. Each copy is complete or doesn't exist. Package restore goes back to a backup.
+// Package transfer copies a whole database: to a backup, to an export of JSON lines, and back from
+// an export. Each copy is complete or doesn't exist. Package restore goes back to a backup.
 package transfer
 
 import (
