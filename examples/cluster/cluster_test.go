@@ -252,6 +252,15 @@ func waitUntilBalanced(t *testing.T, front string) {
 // The command starts everything and ends it.
 func TestRun(t *testing.T) { testRun(t, settings{listen: "127.0.0.1:0"}) }
 
+// Caddy balances over the nodes as the Caddyfile says. It must be installed.
+func TestRun_Caddy(t *testing.T) {
+	address, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testRun(t, settings{listen: address, caddy: true})
+}
+
 func testRun(t *testing.T, s settings) {
 	t.Helper()
 	s.policy, s.share, s.nodes, s.timeout = slow(), "exact", 3, 10*time.Second

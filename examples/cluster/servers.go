@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -41,13 +42,17 @@ func startCaddy(ctx context.Context, listen, page string, nodes []string) (stop 
 	return func() error { return errors.Join(end(), os.RemoveAll(folder)) }, nil
 }
 
-// freeAddress returns an address of the loopback interface that nobody uses.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+// freeAddress returns an address of the loopback interface that nobody uses. The system gives ports
+// from this range neither to connections nor to listeners without a port.
+func freeAddress() (address string, err error) {
+	for range 100 {
+		var listener net.Listener
+		address = fmt.Sprint("127.0.0.1:", 11_000+rand.IntN(10_000))
+		if listener, err = net.Listen("tcp", address); err == nil {
+			return address, listener.Close()
+		}
 	}
-	return listener.Addr().String(), listener.Close()
+	return "", err
 }
 
 // startServer starts a program and waits until it accepts connections. The returned function ends
