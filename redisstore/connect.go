@@ -26,8 +26,11 @@ type server struct {
 	runID   string // changes when the server restarts; empty if it isn't known
 	epoch   string // changes when the data was lost
 	ifEqual bool   // SET has IFEQ
-	made    int64  // how many connections were made when this was found out
+	made    int64  // how many connections were made when this was found out, or lookAgain
 }
+
+// lookAgain makes the next heartbeat examine the server over the same connection.
+const lookAgain = -1
 
 // connect makes a client if there is none, and finds out whether and how the server can be used.
 func (s *Store) connect(ctx context.Context) error {
@@ -107,7 +110,9 @@ func (s *Store) examine(ctx context.Context) error {
 	if found.epoch, err = stored(results[2], epoch); err != nil {
 		return err
 	}
-	found.runID = s.runID(ctx)
+	if found.runID, err = s.runID(ctx); err != nil {
+		found.made = lookAgain
+	}
 	if known := s.server.Load(); found.runID == "" && known != nil && known.epoch == found.epoch {
 		found.runID = known.runID
 	}
@@ -200,23 +205,20 @@ func atLeast(version string, major, minor int) bool {
 	return err1 == nil && err2 == nil && (x > major || x == major && y >= minor)
 }
 
-// runID returns the server's run ID. It is empty if INFO is refused or isn't answered, and in a
-// Cluster, whose nodes have different ones.
-func (s *Store) runID(ctx context.Context) string {
+// runID returns the server's run ID, or an error if INFO isn't answered. The ID is empty if INFO is
+// refused, and in a Cluster, whose nodes have different ones.
+func (s *Store) runID(ctx context.Context) (string, error) {
 	if s.address.kind == cluster {
-		return ""
+		return "", nil
 	}
 	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Info().Section("server").Build()}
 	})
 	if err != nil {
-		return ""
+		return "", err
 	}
-	text, err := results[0].ToString()
-	if err != nil {
-		return ""
-	}
-	return infoField(text, "run_id")
+	text, _ := results[0].ToString() // an error is a refusal
+	return infoField(text, "run_id"), nil
 }
 
 // infoField returns a field of a reply to INFO.

@@ -1,9 +1,11 @@
 package redisstore
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -146,6 +148,50 @@ func TestRegistry_Restart(t *testing.T) {
 	r.must("ACL", "SETUSER", "default", "+info")
 	cut()
 	after("the new data's server has a run ID", false)
+}
+
+// TestRegistry_RestartLateInfo checks that a node looks for a restart again, over the same
+// connection, if INFO wasn't answered.
+func TestRegistry_RestartLateInfo(t *testing.T) {
+	t.Parallel()
+	r := startRedis(t)
+	var loading atomic.Pointer[context.CancelFunc] // called at INFO, which then has no answer
+	address := proxy(t, r.Addr(), func(args []string) ([]string, string) {
+		if end := loading.Load(); end != nil && args[0] == "INFO" {
+			(*end)()
+			return nil, "-LOADING the dataset\r\n"
+		}
+		return args, ""
+	})
+	s := open(t, "redis://"+address, Options{})
+	guard := &fakeGuard{}
+	before := s.server.Load()
+	r.Kill()
+	r.Start()
+	r.must("SET", "cg1:format", "1") // as if the data was kept
+	r.must("SET", "cg1:epoch", before.epoch)
+	awaitServer(t, s) // over a new connection
+	ctx, cancel := context.WithCancel(t.Context())
+	loading.Store(&cancel)
+	eventually(t, "the node looks at the server, without INFO", func() bool {
+		s.heartbeat(ctx, guard)
+		return s.server.Load() != before
+	})
+	if guard.offered != 0 {
+		t.Errorf("healed %d times, although the restart isn't known", guard.offered)
+	}
+	loading.Store(nil)
+	made := s.conns.made.Load()
+	if err := s.heartbeat(t.Context(), guard); err != nil || s.conns.made.Load() != made {
+		t.Errorf("%v, %d connections, want %d", err, s.conns.made.Load(), made)
+	}
+	if guard.count(allRows) != 1 || guard.offered != 1 {
+		t.Errorf("all rows are invalidated %d times and healed %d times, want once", guard.count(allRows), guard.offered)
+	}
+	looked := s.server.Load()
+	if err := s.heartbeat(t.Context(), guard); err != nil || s.server.Load() != looked {
+		t.Errorf("%v, or the node looks at the server again although nothing is new", err)
+	}
 }
 
 // TestRegistry_RestartWhileAway checks that a restart is noticed that the store was away for.
