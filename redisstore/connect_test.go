@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,6 +21,11 @@ func TestConnect_Timeout(t *testing.T) {
 			<-ctx.Done()
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: ctx.Err()}
 		},
+		"no connection, and the socket's timer is first": func(ctx context.Context) (net.Conn, error) {
+			end, _ := ctx.Deadline()
+			time.Sleep(time.Until(end))
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}
+		},
 		"no answer to the greeting": func(context.Context) (net.Conn, error) {
 			return answering(), nil
 		},
@@ -27,7 +33,9 @@ func TestConnect_Timeout(t *testing.T) {
 			return answering(hello), nil
 		},
 	} {
-		for timeout, want := range map[time.Duration]time.Duration{100 * time.Millisecond: time.Second, 5 * time.Second: 5 * time.Second} {
+		for timeout, want := range map[time.Duration]time.Duration{
+			100 * time.Millisecond: time.Second, 5 * time.Second: 5 * time.Second,
+		} {
 			t.Run(name+" "+timeout.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s, err := newStore("redis://127.0.0.1", &Options{Timeout: timeout, Logger: quiet()})

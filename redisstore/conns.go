@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // conns are the open connections. The client can't be asked to give up a connection whose server
@@ -106,6 +107,9 @@ func (s *Store) dial(ctx context.Context, host string, dialer *net.Dialer, confi
 	defer cancel()
 	raw, err := s.dialTCP(dialer, ctx, "tcp", host)
 	if err != nil {
+		if end, _ := ctx.Deadline(); isTimeout(err) && !time.Now().Before(end) {
+			<-ctx.Done() // the socket has the same deadline, and its timer was first
+		}
 		if late := timedOut(ctx); late != nil && isTimeout(err) {
 			err = fmt.Errorf("%w: %w", late, err)
 		}

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -69,6 +70,8 @@ func (s *Store) reason(err error) string {
 		text = call.Err.Error()
 	case errors.As(err, &op):
 		text = op.Err.Error()
+	case errors.Is(err, context.DeadlineExceeded):
+		text = "no answer in time"
 	default:
 		text = strings.ReplaceAll(err.Error(), s.where+": ", "")
 	}

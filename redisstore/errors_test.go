@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -75,6 +76,17 @@ func TestErrors_NoSuchHost(t *testing.T) {
 	err := &dialError{&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Name: "nosuch.invalid", Server: "10.0.0.1:53", IsNotFound: true}}}
 	problem, lasting := s.problem(err)
 	if want := "127.0.0.1:1: no such host nosuch.invalid: correct the host in the URL, or the DNS"; problem != want || lasting {
+		t.Error(problem, lasting)
+	}
+}
+
+// TestErrors_NoAnswer checks that a deadline that has passed has plain words, also if it is wrapped.
+func TestErrors_NoAnswer(t *testing.T) {
+	t.Parallel()
+	s := open(t, "redis://127.0.0.1:1", Options{})
+	err := unmade(t.Context(), fmt.Errorf("%w: %w", errNotSent, context.DeadlineExceeded))
+	const want = "127.0.0.1:1: no answer in time: is the server running and reachable?"
+	if problem, lasting := s.problem(err); problem != want || lasting {
 		t.Error(problem, lasting)
 	}
 }
