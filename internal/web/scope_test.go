@@ -137,23 +137,29 @@ func TestScope_Probes(t *testing.T) {
 	}
 }
 
-// A person with rights in all channels may do what is about all of them, as far as in the channel
-// with the least rights.
+// A person with rights in all channels may do what is about all of them, and see changes of the whole
+// installation, as far as in the channel with the least rights.
 func TestScope_AllChannels(t *testing.T) {
 	members, addMembers := withMembers()
 	d := dash(t, twoChannels, addMembers)
+	d.wantStatus("a token", http.StatusOK, "POST", "/api/v1/tokens", json.RawMessage(`{"name": "berta", "role": "view"}`), asOwner)
 	for _, c := range []struct {
-		rights map[string]auth.Access
-		nodes  int
-		login  int
+		rights  map[string]auth.Access
+		nodes   int
+		changes int
+		login   int
 	}{
-		{map[string]auth.Access{channelID: auth.Own}, 403, 403},
-		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.View}, 200, 403},
-		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.Own}, 200, 200},
+		{map[string]auth.Access{channelID: auth.Own}, 403, 0, 403},
+		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.View}, 200, 1, 403},
+		{map[string]auth.Access{channelID: auth.View, hiddenID: auth.Own}, 200, 1, 403},
+		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.Own}, 200, 1, 200},
 	} {
 		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: c.rights}))
 		d.wantStatus(fmt.Sprintf("%v: the nodes", c.rights), c.nodes, "GET", "/api/v1/nodes", nil, as)
 		d.wantStatus(fmt.Sprintf("%v: the login", c.rights), c.login, "GET", "/api/v1/login", nil, as)
+		if page := decode[auditPage](t, d.do("GET", "/api/v1/audit?channel="+channelID, nil, as)); len(page.Changes) != c.changes {
+			t.Errorf("%v: shown are the changes %+v, want %d", c.rights, page.Changes, c.changes)
+		}
 	}
 }
 
