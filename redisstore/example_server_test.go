@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/redisstore"
 )
 
@@ -43,9 +44,7 @@ func runUntilListed(store *redisstore.Store, guard redisstore.Guard) (stop func(
 }
 
 func waitUntil(is func() bool) {
-	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			log.Fatal("an example waits in vain")
-		}
+	if !waittest.Poll(context.Background(), 5*time.Millisecond, is) {
+		log.Fatal("an example waits in vain")
 	}
 }

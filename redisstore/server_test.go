@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 func TestMain(m *testing.M) {
@@ -103,13 +104,12 @@ func (r *redisServer) must(args ...string) rueidis.RedisResult {
 	return result
 }
 
-// eventually waits until something is true.
+// eventually waits until something is true. It looks less often than waittest.Until, because many
+// tests ask a server.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within 30 s: %s", what)
-		}
+	if !waittest.Poll(t.Context(), 5*time.Millisecond, is) {
+		t.Fatalf("waited in vain: %s", what)
 	}
 }
 

@@ -18,17 +18,26 @@ const patience = time.Minute
 // than a minute, or the test ends, Until fails the test and prints the call.
 func Until(t testing.TB, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	if !Poll(t.Context(), time.Millisecond, holds) {
+		t.Fatalf("waited in vain: %s", callText(2))
+	}
+}
+
+// Poll calls holds at this interval until it returns true. It returns false if that takes more than
+// a minute, or if ctx ends.
+func Poll(ctx context.Context, interval time.Duration, holds func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	look := time.NewTicker(time.Millisecond)
+	look := time.NewTicker(interval)
 	defer look.Stop()
 	for !holds() {
 		select {
 		case <-look.C:
 		case <-ctx.Done():
-			t.Fatalf("waited in vain: %s", callText(2))
+			return false
 		}
 	}
+	return true
 }
 
 // longest is how many lines of a call are printed.
