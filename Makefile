@@ -146,7 +146,6 @@ check:
 	go test -tags packed ./web/static
 	go mod tidy -diff
 	go -C bench vet ./...
-	go -C examples/cluster vet -tags browser,caddy ./...
 	for module in bench packaging/monitoring/schema $(RECIPES); do go -C $$module mod tidy -diff || exit 1; done
 
 # The dashboard's modules: their types, and the tests that need no browser.
