@@ -1,6 +1,6 @@
 // Command mutants shows whether the tests notice faults. It puts small faults into the product, one
 // at a time, as mutants.txt describes them. A test must fail for each. Run it in the module's
-// folder, after scripts/prepare.sh:
+// folder, after scripts/prepare.sh and make web/node_modules:
 //
 //	go run ./scripts/mutants                         # all, as make test-long does
 //	go run ./scripts/mutants -only '^7 |/now/' -j 2  # one and those of a folder, two at a time
@@ -10,8 +10,8 @@
 // compile, or no longer fits its file.
 //
 // The cheapest tests run first, until one fails. For a Go file, these are its package's, then those
-// of packages that may use it. For web/static, these are Node's, then the browser's. A failed test
-// counts if it fails again alone, and passes without the mutant. The working tree never changes: Go
+// of packages that may use it. For web/static, these are Node's, then the browser's. A failed Go
+// test counts if it fails again alone, and passes without the mutant. The working tree never changes: Go
 // files are replaced with -overlay, and the tests of web/static read a copy.
 package main
 
