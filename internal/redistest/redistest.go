@@ -94,15 +94,17 @@ func (s *Server) start() error {
 	}
 	args = append(args, "--bind", "127.0.0.1", "--dir", s.dir, "--daemonize", "no", "--logfile", "")
 	before := len(s.log.String())
-	s.cmd, s.ended = exec.Command(s.binary, args...), make(chan struct{})
-	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
-	if err := s.cmd.Start(); err != nil {
+	cmd, ended := exec.Command(s.binary, args...), make(chan struct{})
+	cmd.Stdout, cmd.Stderr = &s.log, &s.log
+	cmd.SysProcAttr = endWithParent()
+	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func(cmd *exec.Cmd, ended chan struct{}) {
+	s.cmd, s.ended = cmd, ended
+	go func() {
 		defer close(ended)
 		cmd.Wait() // it is killed, or its log says why it has ended
-	}(s.cmd, s.ended)
+	}()
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
 	tooLong := time.After(patience)
@@ -114,7 +116,7 @@ func (s *Server) start() error {
 		select {
 		case <-look.C:
 			continue
-		case <-s.ended:
+		case <-ended:
 			if text = s.log.String()[before:]; strings.Contains(text, "Address already in use") {
 				return errPortTaken
 			}
