@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -43,6 +44,18 @@ type fakeShared struct {
 	// after is called after a swap has reached the server. If it returns an error, the reply is
 	// lost.
 	after func() error
+}
+
+// seeded returns a function like rand.IntN that returns the same numbers for the same seed. It is
+// safe for concurrent use.
+func seeded(seed, stream uint64) func(n int) int {
+	var mu sync.Mutex
+	random := rand.New(rand.NewPCG(seed, stream))
+	return func(n int) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return random.IntN(n)
+	}
 }
 
 // connect returns a node's connection, and a Guard that uses it.

@@ -3,7 +3,6 @@ package chatguard_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -68,23 +67,24 @@ func linearHistory(t *testing.T, policy chatguard.Policy, seed uint64, ahead, sk
 			clock := func() time.Time { return time.Now().Add(offset) }
 			node, guard := server.connect(policy, clock)
 			node.skew = skew
+			delay := seeded(seed, uint64(100+n))
 			node.before = func(context.Context) error {
-				time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
+				time.Sleep(time.Duration(delay(3)) * time.Millisecond)
 				return nil
 			}
 			node.after = func() error {
-				time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
+				time.Sleep(time.Duration(delay(3)) * time.Millisecond)
 				return nil
 			}
 			guards = append(guards, guard)
 			for k := range 3 {
 				client := 3*n + k
-				random := rand.New(rand.NewPCG(seed, uint64(client)))
+				random := seeded(seed, uint64(client))
 				wg.Go(func() {
 					for range 40 {
-						time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond)
+						time.Sleep(time.Duration(random(30)) * time.Millisecond)
 						at := clock()
-						in := linearInput{at.UnixNano(), []int64{1, 1, 1, 2}[random.IntN(4)]}
+						in := linearInput{at.UnixNano(), []int64{1, 1, 1, 2}[random(4)]}
 						call := events.Add(1)
 						v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}, Cost: int(in.cost), SentAt: at})
 						end := events.Add(1)
@@ -146,8 +146,9 @@ func TestShared_Linearizable(t *testing.T) {
 				switch porcupine.CheckOperationsTimeout(model, history, time.Minute) {
 				case porcupine.Illegal:
 					wrong++
+					t.Logf("the history with seed %d is wrong", seed)
 				case porcupine.Unknown:
-					t.Fatalf("history %d takes too long to check", seed)
+					t.Fatalf("the history with seed %d takes too long to check", seed)
 				}
 			}
 			if fromMemory == 0 && !c.wrong {

@@ -2,7 +2,6 @@ package chatguard_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -69,11 +68,12 @@ func TestShared_NeverTooManyOrTooFew(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, lossy %v", name, lossy), func(t *testing.T) {
 				server := newFakeServer()
 				var guards []*chatguard.Guard
-				for range 3 {
+				for n := range 3 {
 					node, guard := server.connect(policy, func() time.Time { return sharedStart })
 					if lossy {
+						random := seeded(1, uint64(n))
 						node.after = func() error {
-							if rand.IntN(10) == 0 {
+							if random(10) == 0 {
 								return errReplyLost
 							}
 							return nil
