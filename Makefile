@@ -24,7 +24,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 export CGO_ENABLED := 0
 
 # Some tests take turns; see internal/turntest.
-export CHATGUARD_TURN := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+export TEST_TURN := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 
 # The race detector needs cgo. It does not check scrypt and the part of SQLite that is C translated
 # to Go. SQLite uses one thread for each connection, and takes five times as long with the race
@@ -53,7 +53,7 @@ quick: build/testrun web/node_modules
 # still run. A failed test runs once more at the end, alone; the last lines list the flaky tests.
 test: build/testrun
 	sh scripts/prepare.sh
-	@echo "tests that take turns: CHATGUARD_TURN=$(CHATGUARD_TURN)"
+	@echo "tests that take turns: TEST_TURN=$(TEST_TURN)"
 	@rm -f $(FAILED)
 	@failed=; $(MAKE) --no-print-directory --keep-going --jobs=3 --output-sync=target LATER="-later $(FAILED)" $(JOBS) || failed=1; \
 	$(TESTRUN) -again $(FAILED) && [ -z "$$failed" ] && echo "all passed"

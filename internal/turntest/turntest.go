@@ -16,11 +16,11 @@ import (
 // all is the turn that has every case.
 const all = "all"
 
-var chosen = flag.String("turn", "", `which cases tests run that take turns: those of this text, or "all"; the default is CHATGUARD_TURN or the commit's hash`)
+var chosen = flag.String("turn", "", `which cases tests run that take turns: those of this text, or "all"; the default is TEST_TURN or the commit's hash`)
 
 // turn returns what decides whose turn it is.
 var turn = sync.OnceValue(func() string {
-	if turn := cmp.Or(*chosen, os.Getenv("CHATGUARD_TURN")); turn != "" {
+	if turn := cmp.Or(*chosen, os.Getenv("TEST_TURN")); turn != "" {
 		return turn // go test knows of the variable, and repeats tests if it changes
 	}
 	commit, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
