@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// jobs say, for the modules with tests and for each build constraint of test files, in which folders
-// such tests may be, which targets of the Makefile run them there, and how.
+// jobs say, for the modules with tests and for each build constraint of test files, in which
+// folders such tests may be, which targets of the Makefile run them there, and how.
 var jobs = map[string]struct{ folders, targets, how string }{
 	"module":     {`^(\.|examples/\w+|bench|packaging/monitoring/schema)$`, "race plain recipes test-deploy", ""},
 	"!race":      {`^(\.|cmd/.*|internal/.*)$`, "plain", "constrained.sh '!race' tests"},

@@ -211,6 +211,8 @@ func (s *Store) runID(ctx context.Context) (string, error) {
 	if s.address.kind == cluster {
 		return "", nil
 	}
+	ctx, cancel := withTimeout(ctx, heartbeatEvery/4) // the rest of a heartbeat needs time, too
+	defer cancel()
 	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Info().Section("server").Build()}
 	})

@@ -80,7 +80,8 @@ func TestErrors_NoSuchHost(t *testing.T) {
 	}
 }
 
-// TestErrors_NoAnswer checks that a deadline that has passed has plain words, also if it is wrapped.
+// TestErrors_NoAnswer checks that a deadline that has passed has plain words, also if it is
+// wrapped.
 func TestErrors_NoAnswer(t *testing.T) {
 	t.Parallel()
 	s := open(t, "redis://127.0.0.1:1", Options{})

@@ -163,7 +163,7 @@ func TestRegistry_RestartLateInfo(t *testing.T) {
 		}
 		return args, ""
 	})
-	s := open(t, "redis://"+address, Options{})
+	s := open(t, "redis://"+address, Options{Timeout: patience})
 	guard := &fakeGuard{}
 	before := s.server.Load()
 	r.Kill()

@@ -234,7 +234,7 @@ func TestCluster_OtherSite(t *testing.T) {
 // succession reach a node.
 func waitUntilBalanced(t *testing.T, front string) {
 	t.Helper()
-	end := time.Now().Add(30 * time.Second)
+	end := time.Now().Add(time.Minute)
 	for reached := 0; reached < 10; reached++ {
 		if time.Now().After(end) {
 			t.Fatal("messages still go to the node that is stopped")

@@ -16,8 +16,9 @@ type Shared struct {
 	URL       string `toml:"url"`
 	Namespace string `toml:"namespace"` // prefix of every key in the store
 	// Node is the name of this node. Empty means the host's name and a random part.
-	Node     string        `toml:"node"`
-	Timeout  time.Duration `toml:"timeout"`  // maximum time that a message waits for the store; connecting may take 1 s
+	Node string `toml:"node"`
+	// Timeout is the maximum time that a message waits for the store. Connecting gets at least 1 s.
+	Timeout  time.Duration `toml:"timeout"`
 	Interval time.Duration `toml:"interval"` // time between two exchanges with the store
 	// Share is this node's part of every limit with ShareShares: above 0, up to 1.
 	Share     float64 `toml:"share"`

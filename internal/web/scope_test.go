@@ -137,8 +137,8 @@ func TestScope_Probes(t *testing.T) {
 	}
 }
 
-// A person with rights in all channels may do what is about all of them, and see changes of the whole
-// installation, as far as in the channel with the least rights.
+// A person with rights in all channels may do what is about all of them, and see changes of the
+// whole installation, as far as in the channel with the least rights.
 func TestScope_AllChannels(t *testing.T) {
 	members, addMembers := withMembers()
 	d := dash(t, twoChannels, addMembers)

@@ -11,8 +11,8 @@
 //
 // The cheapest tests run first, until one fails. For a Go file, these are its package's, then those
 // of packages that may use it. For web/static, these are Node's, then the browser's. A failed Go
-// test counts if it fails again alone, and passes without the mutant. The working tree never changes: Go
-// files are replaced with -overlay, and the tests of web/static read a copy.
+// test counts if it fails again alone, and passes without the mutant. The working tree never
+// changes: Go files are replaced with -overlay, and the tests of web/static read a copy.
 package main
 
 import (

@@ -8,7 +8,7 @@
 // the processor time. A test that failed runs once more, alone. If it passes then, the run goes on,
 // and ends with a list of the flaky tests. If it fails again, the run fails. If a package ended
 // before all its tests had run, all of them run again. A data race is never the machine's fault: it
-// fails the run at once, as does a package that does not compile.
+// fails the run, as does a package that does not compile, and nothing of it runs again.
 //
 // With -later, failed tests are written to FILE instead, and testrun -again FILE runs them: after
 // all other jobs, when nothing else uses the machine.
@@ -49,8 +49,8 @@ func main() {
 	}
 }
 
-// failure is a test that failed, or a package of which no single test did: it ended early, or its
-// tests took too long.
+// failure is a test that failed, or a package that ended before all its tests had run, or that failed
+// without a test.
 type failure struct {
 	Folder  string   // where go test ran
 	Cgo     string   // CGO_ENABLED
@@ -126,6 +126,7 @@ func runAgain(file string) error {
 // again runs failed tests alone, one after another, and lists those that pass now.
 func again(failures []failure) error {
 	var flaky, failed []failure
+	var problems error
 	for _, f := range failures {
 		flags := append(slices.Clone(f.Flags), "-count=1")
 		if f.Test != "" {
@@ -133,10 +134,8 @@ func again(failures []failure) error {
 		}
 		fmt.Printf("once more, alone: %s\n", f)
 		still, err := goTest(run{folder: f.Folder, cgo: f.Cgo, flags: flags}, []string{f.Package})
-		if err != nil {
-			return err
-		}
-		if len(still) > 0 {
+		problems = errors.Join(problems, err)
+		if err != nil || len(still) > 0 {
 			failed = append(failed, f)
 		} else {
 			flaky = append(flaky, f)
@@ -149,7 +148,7 @@ func again(failures []failure) error {
 		fmt.Printf("failed twice: %s\n", f)
 	}
 	if len(failed) > 0 {
-		return fmt.Errorf("%d tests failed twice", len(failed))
+		return errors.Join(problems, fmt.Errorf("%d tests failed twice", len(failed)))
 	}
 	return nil
 }
@@ -178,7 +177,7 @@ type run struct {
 }
 
 // goTest runs go test, and prints what a person wants to know. It returns the tests that failed, and
-// an error if a package does not compile or go test itself fails.
+// an error if a package does not compile, has a data race, or go test itself fails.
 func goTest(r run, packages []string) ([]failure, error) {
 	began := time.Now()
 	r.outputs = map[string][]string{}
@@ -225,10 +224,12 @@ func (r *run) read(line string) {
 		fmt.Print(e.Output)
 	case "output":
 		r.outputs[key] = append(r.outputs[key], e.Output)
+		r.racy = r.racy || race.MatchString(e.Output)
 	case "pass", "skip":
 		if e.Test == "" {
 			r.printResult(key)
 		} else if e.Test == test {
+			r.printRace(key)
 			delete(r.outputs, key)
 		}
 	case "fail":
@@ -250,6 +251,17 @@ func (r *run) printResult(key string) {
 	delete(r.outputs, key)
 }
 
+// race matches what Go says of a data race. The race detector's own words may be in the output of
+// another test than the one that fails.
+var race = regexp.MustCompile(`WARNING: DATA RACE|race detected during execution|fatal error: concurrent map`)
+
+// printRace prints the output of a test that passed if a data race is described there.
+func (r *run) printRace(key string) {
+	if output := strings.Join(r.outputs[key], ""); race.MatchString(output) {
+		fmt.Print(output)
+	}
+}
+
 // fail prints the output of a failed test, and remembers the failure. If a package fails, it prints
 // the output of the tests that have not ended. If all tests have run and some have failed, that
 // failure is known; otherwise it remembers the whole package.
@@ -268,9 +280,7 @@ func (r *run) fail(e event, key string) {
 		output = append(output, r.outputs[key]...)
 		delete(r.outputs, key)
 	}
-	said := strings.Join(output, "")
-	fmt.Print(said)
-	r.racy = r.racy || strings.Contains(said, "WARNING: DATA RACE")
+	fmt.Print(strings.Join(output, ""))
 	ofPackage := func(f failure) bool { return f.Package == e.Package }
 	if e.Test == "" && slices.ContainsFunc(r.failures, ofPackage) {
 		if len(keys) == 1 && slices.Contains(output, "FAIL\n") {

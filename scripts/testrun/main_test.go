@@ -21,14 +21,19 @@ func TestRun_Read(t *testing.T) {
 		racy   bool
 		broken bool
 	}{
-		"passes":               {start + `{"Action":"pass","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"p"}`, "", false, false},
-		"a test":               {start + fails("TestA") + end("FAIL\n"), "TestA", false, false},
-		"a part of a test":     {start + fails("TestA/part") + fails("TestA") + end("FAIL\n"), "TestA", false, false},
-		"two tests":            {fails("TestA") + fails("TestB") + end("FAIL\n"), "TestA TestB", false, false},
-		"a panic":              {fails("TestA") + end("FAIL\tp\t0.1s\n"), "all tests", false, false},
-		"a test never ended":   {fails("TestA") + `{"Action":"output","Package":"p","Test":"TestB","Output":"panic: test timed out"}` + "\n" + end("FAIL\n"), "all tests", false, false},
-		"after the tests":      {end("FAIL\n"), "all tests", false, false},
-		"a data race":          {`{"Action":"output","Package":"p","Test":"TestA","Output":"WARNING: DATA RACE\n"}` + "\n" + fails("TestA") + end("FAIL\n"), "TestA", true, false},
+		"passes":             {start + `{"Action":"pass","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"p"}`, "", false, false},
+		"a test":             {start + fails("TestA") + end("FAIL\n"), "TestA", false, false},
+		"a part of a test":   {start + fails("TestA/part") + fails("TestA") + end("FAIL\n"), "TestA", false, false},
+		"two tests":          {fails("TestA") + fails("TestB") + end("FAIL\n"), "TestA TestB", false, false},
+		"a panic":            {fails("TestA") + end("FAIL\tp\t0.1s\n"), "all tests", false, false},
+		"a test never ended": {fails("TestA") + `{"Action":"output","Package":"p","Test":"TestB","Output":"panic: test timed out"}` + "\n" + end("FAIL\n"), "all tests", false, false},
+		"after the tests":    {end("FAIL\n"), "all tests", false, false},
+		"a data race":        {`{"Action":"output","Package":"p","Test":"TestA","Output":"WARNING: DATA RACE\n"}` + "\n" + fails("TestA") + end("FAIL\n"), "TestA", true, false},
+		"one that passes has its words": {
+			`{"Action":"output","Package":"p","Test":"TestB","Output":"WARNING: DATA RACE\n"}` + "\n" +
+				`{"Action":"output","Package":"p","Test":"TestA","Output":"race detected during execution of test\n"}` + "\n" +
+				`{"Action":"pass","Package":"p","Test":"TestB"}` + "\n" + fails("TestA") + end("FAIL\n"), "TestA", true, false,
+		},
 		"it does not compile":  {`{"Action":"fail","Package":"p","FailedBuild":"p [p.test]"}`, "", false, true},
 		"words of go, no JSON": {"go: downloading something", "", false, false},
 	} {

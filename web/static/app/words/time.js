@@ -9,8 +9,8 @@ import { lengthText, nanoseconds } from "./lengths.js";
 // Times are in the channel's time zone, which the page's head names once. So only times in another
 // zone say theirs.
 
-// dayFormat returns a format of days: "Tue 4 Nov". In English, only some browsers write a comma after
-// the weekday.
+// dayFormat returns a format of days: "Tue 4 Nov". In English, only some browsers write a comma
+// after the weekday.
 /** @param {string} [timeZone] */
 export function dayFormat(timeZone) {
   const written = new Intl.DateTimeFormat(locale, { weekday: "short", day: "numeric", month: "short", timeZone });
