@@ -96,7 +96,8 @@ func openMemory() (*database, error) {
 		return nil, errors.Join(err, writer.Close())
 	}
 	limitReaders(reader)
-	lookUps, err := sql.Open("sqlite", dataSource(name, "rw", lookUpPragmas)+inMemory)
+	// No other program can lock it, so a look-up may wait as long as other reads.
+	lookUps, err := sql.Open("sqlite", dataSource(name, "rw", readerPragmas)+inMemory)
 	if err != nil {
 		return nil, errors.Join(err, writer.Close(), reader.Close())
 	}

@@ -2,7 +2,6 @@ package persist
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -151,8 +150,8 @@ func TestMemory_ReadDuringWrite(t *testing.T) {
 				_, errEntries := s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 100})
 				_, errThrottled := s.Throttled(ctx, start)
 				_, _, errSession := s.Tokens.Session(ctx, "none")
-				if err := errors.Join(errEntries, errThrottled, errSession); err != nil {
-					t.Error(err)
+				if errEntries != nil || errThrottled != nil || errSession != nil {
+					t.Errorf("entries: %v, throttled: %v, session: %v", errEntries, errThrottled, errSession)
 					return
 				}
 			}
