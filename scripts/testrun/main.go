@@ -170,6 +170,7 @@ type run struct {
 	folder   string
 	cgo      string // CGO_ENABLED; empty is Go's default
 	flags    []string
+	out      io.Writer
 	outputs  map[string][]string // the output of the tests that run, by package and test
 	failures []failure
 	broken   bool // a package does not compile
@@ -180,7 +181,7 @@ type run struct {
 // an error if a package does not compile, has a data race, or go test itself fails.
 func goTest(r run, packages []string) ([]failure, error) {
 	began := time.Now()
-	r.outputs = map[string][]string{}
+	r.out, r.outputs = os.Stdout, map[string][]string{}
 	cmd := exec.Command("go", slices.Concat([]string{"test", "-json"}, r.flags, packages)...)
 	cmd.Dir, cmd.Stderr = r.folder, os.Stderr
 	cmd.Env = append(os.Environ(), "CGO_ENABLED="+r.cgo)
@@ -214,14 +215,14 @@ func goTest(r run, packages []string) ([]failure, error) {
 func (r *run) read(line string) {
 	var e event
 	if json.Unmarshal([]byte(line), &e) != nil { // not an event: go's own words
-		fmt.Print(line)
+		fmt.Fprint(r.out, line)
 		return
 	}
 	test, _, _ := strings.Cut(e.Test, "/")
 	key := e.Package + " " + test // ends with a space for the package
 	switch e.Action {
 	case "build-output":
-		fmt.Print(e.Output)
+		fmt.Fprint(r.out, e.Output)
 	case "output":
 		r.outputs[key] = append(r.outputs[key], e.Output)
 		r.racy = r.racy || race.MatchString(e.Output)
@@ -245,7 +246,7 @@ func (r *run) read(line string) {
 func (r *run) printResult(key string) {
 	for _, line := range r.outputs[key] {
 		if strings.HasPrefix(line, "ok ") {
-			fmt.Print(line)
+			fmt.Fprint(r.out, line)
 		}
 	}
 	delete(r.outputs, key)
@@ -258,7 +259,7 @@ var race = regexp.MustCompile(`WARNING: DATA RACE|race detected during execution
 // printRace prints the output of a test that passed if a data race is described there.
 func (r *run) printRace(key string) {
 	if output := strings.Join(r.outputs[key], ""); race.MatchString(output) {
-		fmt.Print(output)
+		fmt.Fprint(r.out, output)
 	}
 }
 
@@ -280,7 +281,7 @@ func (r *run) fail(e event, key string) {
 		output = append(output, r.outputs[key]...)
 		delete(r.outputs, key)
 	}
-	fmt.Print(strings.Join(output, ""))
+	fmt.Fprint(r.out, strings.Join(output, ""))
 	ofPackage := func(f failure) bool { return f.Package == e.Package }
 	if e.Test == "" && slices.ContainsFunc(r.failures, ofPackage) {
 		if len(keys) == 1 && slices.Contains(output, "FAIL\n") {

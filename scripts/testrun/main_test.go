@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 )
@@ -37,7 +38,7 @@ func TestRun_Read(t *testing.T) {
 		"it does not compile":  {`{"Action":"fail","Package":"p","FailedBuild":"p [p.test]"}`, "", false, true},
 		"words of go, no JSON": {"go: downloading something", "", false, false},
 	} {
-		r := run{outputs: map[string][]string{}}
+		r := run{out: io.Discard, outputs: map[string][]string{}}
 		for line := range strings.Lines(c.events) {
 			r.read(line)
 		}
