@@ -13,7 +13,7 @@ const maxStatements = 64
 // statements keeps prepared statements by their text, because parsing one takes longer than most
 // reads. The zero value keeps nothing yet. It is safe for concurrent use. The pool prepares a kept
 // statement again for each connection that it opens, and forgets those of connections that it
-// closes. So statements need no close of their own.
+// closes. So nothing closes a kept statement.
 type statements struct {
 	mu   sync.Mutex
 	kept map[string]*sql.Stmt

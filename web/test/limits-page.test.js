@@ -356,7 +356,7 @@ test("limits: numbers from the Lab fill the draft", async () => {
   await see(() => text(".tried") === "Not filled in: “<img src=x>:token-bucket” names no limit." && isIdle());
 });
 
-test("limits: whoever may only look changes nothing", async () => {
+test("limits: a user with view access changes nothing", async () => {
   serveLimits(add(...everyAlgorithm, { name: "sliced", algorithm: "sliding-window", messages: 60, every: "1m", slices: 6 }));
   answer("GET /session", { ...usualAnswer("GET /session"), access: "view", all: "view" });
   answer("POST /session", { ...usualAnswer("GET /session"), access: "view", all: "view" });
