@@ -68,4 +68,7 @@ export function Tick({ id, checked, fixed, onChange, children }) {
   `;
 }
 
-export const Zones = () => html`<datalist id="zones">${Intl.supportedValuesOf("timeZone").map((zone) => html`<option value=${zone} />`)}</datalist>`;
+let zones; // made once: there are more than 400
+
+// Zones are the suggestions of a field for a time zone, whose list is "zones".
+export const Zones = () => (zones ??= html`<datalist id="zones">${Intl.supportedValuesOf("timeZone").map((zone) => html`<option value=${zone} />`)}</datalist>`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test, { beforeEach } from "node:test";
-import { all, answer, button, click, find, goTo, open, pick, press, refuse, requests, see, text, texts, usualAnswer, write } from "../testing/page.js";
+import { all, answer, button, click, find, goTo, open, pick, press, refuse, requests, see, text, texts, usualAnswer, write } from "../../testing/page.js";
 
 const spammer = "/channels/7/users/42";
 const usual = usualAnswer(`GET ${spammer}`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { advance, all, answer, button, click, find, goTo, hangUp, open, pick, press, refuse, requests, see, send, state, text, texts, usualAnswer } from "../testing/page.js";
+import { advance, all, answer, button, click, find, goTo, hangUp, open, pick, press, refuse, requests, see, send, state, text, texts, usualAnswer } from "../../testing/page.js";
 
 const { users: [spammer], status: usualStatus } = usualAnswer("frame");
 

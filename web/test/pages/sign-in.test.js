@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answer, button, click, find, hangUp, open, refuse, requests, see, state, text, usualAnswer, write } from "../testing/page.js";
+import { answer, button, click, find, hangUp, open, refuse, requests, see, state, text, usualAnswer, write } from "../../testing/page.js";
 
 const sent = () => requests.findLast(({ method }) => method !== "GET");
 const twitch = "Signed out: Twitch does not confirm any longer that you moderate here. Sign in again.";

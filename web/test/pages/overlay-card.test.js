@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { all, answer, click, find, open, pick, requests, see, text, usualAnswer, write } from "../testing/page.js";
+import { all, answer, click, find, open, pick, requests, see, text, usualAnswer, write } from "../../testing/page.js";
 
 test("overlay card: makes an address with the chosen looks", async () => {
   answer("GET /overlay", { ...usualAnswer("GET /overlay"), users: [] });

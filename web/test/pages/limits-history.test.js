@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answer, button, click, find, goTo, hangUp, pick, press, refuse, requests, see, text, texts, usualAnswer, write } from "../testing/page.js";
-import { isIdle, openLimits, save, serveLimits } from "../testing/limits.js";
+import { answer, button, click, find, goTo, hangUp, pick, press, refuse, requests, see, text, texts, usualAnswer, write } from "../../testing/page.js";
+import { isIdle, openLimits, save, serveLimits } from "../../testing/limits.js";
 
 const teatime = { name: "teatime", algorithm: "sliding-log", messages: 5, every: "1m" };
 const headline = () => text(".preview .verdict");

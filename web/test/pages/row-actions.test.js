@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { advance, all, answer, button, click, find, open, press, refuse, requests, see, send, text, texts, usualAnswer, write } from "../testing/page.js";
+import { advance, all, answer, button, click, find, open, press, refuse, requests, see, send, text, texts, usualAnswer, write } from "../../testing/page.js";
 
 const spammer = "/channels/7/users/42";
 const card = usualAnswer(`GET ${spammer}`);

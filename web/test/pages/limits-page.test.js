@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { all, answer, click, find, goTo, open, pick, press, refuse, requests, see, send, text, texts, usualAnswer, write } from "../testing/page.js";
-import { isIdle, openLimits, save, serveLimits } from "../testing/limits.js";
+import { all, answer, click, find, goTo, open, pick, press, refuse, requests, see, send, text, texts, usualAnswer, write } from "../../testing/page.js";
+import { isIdle, openLimits, save, serveLimits } from "../../testing/limits.js";
 
 const everywhere = { name: "total", algorithm: "user-window", messages: 1000, every: "24h", per: "user-everywhere", roles: { vip: { messages: 2000 } } };
 

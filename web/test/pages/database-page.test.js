@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answer, click, find, open, press, refuse, requests, see, send, text, texts, usualAnswer, withTag, write } from "../testing/page.js";
+import { answer, click, find, open, press, refuse, requests, see, send, text, texts, usualAnswer, withTag, write } from "../../testing/page.js";
 
 const { status: usualStatus, policy: usualPolicy } = usualAnswer("frame");
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test, { beforeEach } from "node:test";
-import { all, answer, button, click, find, hangUp, open, pick, refuse, requests, see, text, usualAnswer, withTag, write } from "../testing/page.js";
+import { all, answer, button, click, find, hangUp, open, pick, refuse, requests, see, text, usualAnswer, withTag, write } from "../../testing/page.js";
 
 const access = usualAnswer("GET /access");
 const [own] = access.sessions;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { advance, all, answer, button, click, find, goTo, open, refuse, requests, see, send, text, texts, usualAnswer } from "../testing/page.js";
+import { advance, all, answer, button, click, find, goTo, open, refuse, requests, see, send, text, texts, usualAnswer } from "../../testing/page.js";
 
 const noon = Date.parse("2026-11-03T12:00:00Z");
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { all, answer, button, click, find, goTo, open, pick, refuse, requests, see, text, texts, usualAnswer, write } from "../testing/page.js";
+import { all, answer, button, click, find, goTo, open, pick, refuse, requests, see, text, texts, usualAnswer, write } from "../../testing/page.js";
 
 const [usual] = usualAnswer("GET /journal").entries;
 const everyChange = usualAnswer("every change");

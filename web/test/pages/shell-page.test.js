@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { advance, all, answer, button, click, find, goTo, hangUp, open, press, refuse, requests, see, send, state, text, texts, usualAnswer, withTag, write } from "../testing/page.js";
-import { feeds } from "../testing/server.js";
+import { advance, all, answer, button, click, find, goTo, hangUp, open, press, refuse, requests, see, send, state, text, texts, usualAnswer, withTag, write } from "../../testing/page.js";
+import { feeds } from "../../testing/server.js";
 
 const { status: usualStatus, policy: usualPolicy, users: [spammer] } = usualAnswer("frame");
 const [channel] = usualAnswer("GET /channels").channels;
