@@ -1,4 +1,4 @@
-.PHONY: build release quick test race browser plain recipes test-flaky test-shared test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
+.PHONY: build release quick quick-go quick-web test race browser plain recipes test-flaky test-shared test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
 
 # What `chatguard version` prints: the last tag, and the commit if there were others since; the commit
 # and its date.
@@ -40,13 +40,18 @@ FAILED := $(CURDIR)/build/failed-tests
 build/testrun: $(wildcard scripts/testrun/*.go)
 	go build -o $@ ./scripts/testrun
 
-# Run this on every save: no browser, no race detector, fewer random cases (-short). The packages
-# that take longest start first.
+# Run this on every save. Without a browser and the race detector, and with -short: a quarter of the
+# scripts and storms, fewer random cases, and no test that mostly waits or runs programs for seconds.
 quick: build/testrun web/node_modules
-	$(GOTEST) -short -parallel 8 -- $(FIRST) ./...
-	cd bench && $(GOTEST) -short -- ./...
-	cd examples/wschat && $(GOTEST) -short -- ./...
-	cd web && npm test --silent
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target quick-go quick-web
+
+# The packages that take longest start first.
+quick-go: build/testrun
+	@failed=; $(GOTEST) -short -parallel 8 -- $(FIRST) ./... || failed=1; \
+	for module in bench examples/wschat; do (cd $$module && $(GOTEST) -short -- ./...) || failed=1; done; [ -z "$$failed" ]
+
+quick-web: web/node_modules
+	@cd web && npm test --silent
 
 # All checks and tests. Installs what the tests need, if possible. Runs three jobs at a time, those
 # that take longest first, and prints the output of each when it ends. If one fails, the others

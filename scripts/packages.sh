@@ -1,12 +1,13 @@
 #!/bin/sh
-# packages.sh concurrent prints the folders of the packages that use goroutines or locks.
+# packages.sh concurrent prints the folders of the packages that start goroutines or have locks, in
+# their tests, too.
 # packages.sh sequential prints the folders of all other packages.
 set -eu
 
 packages=$(go list -f '{{.Dir}}' ./...)
 for package in $packages; do
 	kind=sequential
-	if grep -qE 'go func|\.Go\(|AfterFunc|http\.Server\{|"sync["/]|/x/sync/' "$package"/*.go; then
+	if grep -qE 'go func|\.Go\(|AfterFunc|http\.Server\{|sync\.[A-NP-Z]|/x/sync/' "$package"/*.go; then
 		kind=concurrent
 	fi
 	[ "$kind" != "$1" ] || echo "$package"

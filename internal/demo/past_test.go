@@ -1,3 +1,5 @@
+//go:build !race
+
 package demo
 
 import (
@@ -7,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -57,23 +60,41 @@ func (s *pastScene) entries(channel string) []journal.Entry {
 }
 
 // TestMakePast checks that the demo begins with something of everything that the dashboard can
-// show.
+// show, and that a seed always gives the same past.
 func TestMakePast(t *testing.T) {
-	s := makeScene(t, 1, time.Now())
-	t.Run("ladder", s.checkLadder)
-	t.Run("observing", s.checkObserving)
-	t.Run("rates", s.checkRates)
-	t.Run("changes", s.checkChanges)
-	t.Run("timeouts", s.checkTimeouts)
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(20*time.Hour + 7*time.Minute) // to an evening
+		start := time.Now()
+		s := makeScene(t, 1, start)
+		s.checkLadder()
+		s.checkObserving()
+		s.checkRates()
+		s.checkChanges()
+		s.checkTimeouts()
+		if testing.Short() {
+			return
+		}
+		again, other := makeScene(t, 1, start), makeScene(t, 2, start)
+		for _, channel := range Channels {
+			entries := s.entries(channel)
+			if !slices.Equal(entries, again.entries(channel)) {
+				t.Errorf("#%s: the same seed gives another journal", channel)
+			}
+			if slices.Equal(entries, other.entries(channel)) {
+				t.Errorf("#%s: another seed gives the same journal", channel)
+			}
+		}
+	})
 }
 
 // checkLadder checks that somebody has been on each rung in the last ten minutes, and that one
 // penalty has failed.
-func (s *pastScene) checkLadder(t *testing.T) {
+func (s *pastScene) checkLadder() {
+	s.Helper()
 	recent, scripts, longest := map[string]int{}, map[bool]int{}, time.Duration(0)
 	for _, e := range s.entries(First) {
 		if e.Text == "" || e.Login == "" {
-			t.Fatalf("an entry without text or login: %+v", e)
+			s.Fatalf("an entry without text or login: %+v", e)
 		}
 		scripts[e.DisplayName[0] < 0x80]++
 		longest = max(longest, s.start.Sub(e.At))
@@ -84,32 +105,34 @@ func (s *pastScene) checkLadder(t *testing.T) {
 	}
 	for _, want := range []string{"delete done", "warn done", "timeout 30s done", "timeout 10m done", "failed"} {
 		if recent[want] == 0 {
-			t.Errorf("no %q in the last ten minutes, but %v", want, recent)
+			s.Errorf("no %q in the last ten minutes, but %v", want, recent)
 		}
 	}
 	if scripts[true] == 0 || scripts[false] == 0 || longest < lastStreamOver {
-		t.Errorf("names by script %v; oldest entry %s ago", scripts, longest)
+		s.Errorf("names by script %v; oldest entry %s ago", scripts, longest)
 	}
 }
 
-func (s *pastScene) checkObserving(t *testing.T) {
+func (s *pastScene) checkObserving() {
+	s.Helper()
 	entries := s.entries(Second)
 	for _, e := range entries {
 		if e.Outcome.Result != journal.Observed {
-			t.Fatalf("an outcome in the channel that observes: %+v", e)
+			s.Fatalf("an outcome in the channel that observes: %+v", e)
 		}
 	}
 	if len(entries) < 50 {
-		t.Errorf("%d entries in the channel that observes", len(entries))
+		s.Errorf("%d entries in the channel that observes", len(entries))
 	}
 }
 
 // checkRates checks that the charts are full: messages in every minute of the stream, and in most
 // hours before it.
-func (s *pastScene) checkRates(t *testing.T) {
+func (s *pastScene) checkRates() {
+	s.Helper()
 	minutes, throttled := map[string]map[time.Time]uint32{}, uint32(0)
 	hours := map[time.Time]bool{}
-	err := s.Minutes(t.Context(), s.start.Add(-pastBegan), s.start, func(m journal.Minute) error {
+	err := s.Minutes(s.Context(), s.start.Add(-pastBegan), s.start, func(m journal.Minute) error {
 		if minutes[m.ChannelID] == nil {
 			minutes[m.ChannelID] = map[time.Time]uint32{}
 		}
@@ -119,29 +142,30 @@ func (s *pastScene) checkRates(t *testing.T) {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
 	for _, channel := range Channels {
 		for back := 2 * time.Minute; back < liveSince; back += time.Minute {
 			if at := s.start.Add(-back).UTC().Truncate(time.Minute); minutes[s.server.UserID(channel)][at] == 0 {
-				t.Errorf("#%s: no message %s before the start", channel, back)
+				s.Errorf("#%s: no message %s before the start", channel, back)
 			}
 		}
 	}
-	streams, err := s.Streams(t.Context(), s.server.UserID(First), 9)
+	streams, err := s.Streams(s.Context(), s.server.UserID(First), 9)
 	if err != nil || len(streams) != 2 || streams[0].Ended || !streams[1].Ended {
-		t.Errorf("streams %+v, %v", streams, err)
+		s.Errorf("streams %+v, %v", streams, err)
 	}
 	if len(hours) < 36 || throttled < 500 {
-		t.Errorf("messages in %d hours, %d throttled", len(hours), throttled)
+		s.Errorf("messages in %d hours, %d throttled", len(hours), throttled)
 	}
 }
 
 // checkChanges checks the audit, and what the changes have left behind.
-func (s *pastScene) checkChanges(t *testing.T) {
-	audits, err := s.Audits(t.Context(), journal.AuditFilter{N: 100})
+func (s *pastScene) checkChanges() {
+	s.Helper()
+	audits, err := s.Audits(s.Context(), journal.AuditFilter{N: 100})
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
 	n := map[journal.AuditAction]int{}
 	for _, a := range audits {
@@ -152,16 +176,17 @@ func (s *pastScene) checkChanges(t *testing.T) {
 		journal.UserExempted: 1, journal.UserOverridden: 6, journal.UserPardoned: 1,
 	}
 	if !maps.Equal(n, want) {
-		t.Errorf("changes %v, want %v", n, want)
+		s.Errorf("changes %v, want %v", n, want)
 	}
-	revisions, err := s.Revisions(t.Context(), s.server.UserID(First))
+	revisions, err := s.Revisions(s.Context(), s.server.UserID(First))
 	if err != nil || len(revisions) != 2 || revisions[0].Author == revisions[1].Author {
-		t.Errorf("revisions %+v, %v", revisions, err)
+		s.Errorf("revisions %+v, %v", revisions, err)
 	}
 }
 
 // checkTimeouts checks that the simulated Twitch knows who is still timed out.
-func (s *pastScene) checkTimeouts(t *testing.T) {
+func (s *pastScene) checkTimeouts() {
+	s.Helper()
 	checked := 0
 	for _, e := range s.entries(First) {
 		left := time.Until(e.Outcome.At.Add(e.Penalty.Duration))
@@ -170,25 +195,10 @@ func (s *pastScene) checkTimeouts(t *testing.T) {
 		}
 		checked++
 		if _, err := s.server.Say(faketwitch.Line{Channel: First, Login: e.Login, Text: "hello"}); err == nil {
-			t.Errorf("%s may write, but is timed out for %s", e.Login, left)
+			s.Errorf("%s may write, but is timed out for %s", e.Login, left)
 		}
 	}
 	if checked == 0 {
-		t.Error("nobody is timed out")
-	}
-}
-
-// TestMakePast_Deterministic checks that a seed always gives the same past.
-func TestMakePast_Deterministic(t *testing.T) {
-	start := time.Now()
-	one, again, other := makeScene(t, 1, start), makeScene(t, 1, start), makeScene(t, 2, start)
-	for _, channel := range Channels {
-		entries := one.entries(channel)
-		if !slices.Equal(entries, again.entries(channel)) {
-			t.Errorf("#%s: the same seed gives another journal", channel)
-		}
-		if slices.Equal(entries, other.entries(channel)) {
-			t.Errorf("#%s: another seed gives the same journal", channel)
-		}
+		s.Error("nobody is timed out")
 	}
 }

@@ -1,5 +1,5 @@
 // Package turntest lets tests take turns: of several cases that are nearly alike, each commit runs
-// one. A test package that uses it has the flag -turn.
+// one; with -short, it runs a part of many cases. A test package that uses it has the flag -turn.
 package turntest
 
 import (
@@ -40,6 +40,19 @@ func Choose[T any](t testing.TB, name string, cases []T) []T {
 	i := index(turn(), name, len(cases))
 	t.Logf("-turn %s: %s is %v", turn(), name, cases[i])
 	return cases[i : i+1]
+}
+
+// Sample returns one of n cases with -short, and all without. Each commit has other cases.
+func Sample[T any](t testing.TB, n int, cases []T) (sample []T) {
+	t.Helper()
+	if !testing.Short() || turn() == all {
+		return cases
+	}
+	for i := index(turn(), t.Name(), n); i < len(cases); i += n {
+		sample = append(sample, cases[i])
+	}
+	t.Logf("-turn %s: %d of %d cases, because of -short", turn(), len(sample), len(cases))
+	return sample
 }
 
 // index returns a number below n that a turn and a name decide.
