@@ -17,7 +17,8 @@ if ! command -v chromium-headless-shell >/dev/null 2>&1; then
 	if [ -n "$browser" ]; then better=" chromium-headless-shell"; else missing="$missing chromium-headless-shell"; fi
 fi
 command -v python3 >/dev/null 2>&1 || missing="$missing python3"
-command -v node >/dev/null 2>&1 || missing="$missing nodejs"
+# The pages' tests need Node.js 18.19 (Debian 12), for node --test.
+node -e 'const [major, minor] = process.versions.node.split("."); process.exit(Number(major * 100 + Number(minor) < 1819))' >/dev/null 2>&1 || missing="$missing nodejs"
 command -v npm >/dev/null 2>&1 || missing="$missing npm"
 command -v curl >/dev/null 2>&1 || missing="$missing curl"
 command -v redis-server >/dev/null 2>&1 || missing="$missing redis-server"
