@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/language"
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 // inLanguage loads the page again in a language.
@@ -38,11 +39,11 @@ const cutTexts = `[...document.querySelectorAll("body *")].filter((e) => {
 	return (box.right > innerWidth + 1 && !shortens(e.parentElement)) || isCut;
 }).map((e) => e.tagName.toLowerCase() + "." + e.className + ": " + e.innerText?.slice(0, 60))`
 
-// TestDemo_Languages shows every page of the demo on a phone, in every language. Nothing may be
-// wider than the window, and no text may be cut. The flag -pages makes pictures.
+// TestDemo_Languages shows every page of the demo on a phone. Nothing may be wider than the window,
+// and no text may be cut. The languages take turns. The flag -pages makes pictures.
 func TestDemo_Languages(t *testing.T) {
 	d := openDemo(t)
-	for _, tag := range language.All {
+	for _, tag := range turntest.Choose(t, t.Name(), language.All) {
 		t.Run(tag, func(t *testing.T) {
 			d.inLanguage(tag)
 			d.resize(sizes[0])
