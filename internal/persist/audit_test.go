@@ -13,8 +13,7 @@ import (
 // pending.
 func TestAudits(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	var all []journal.Audit
 	record := func(author string, action journal.AuditAction, channelID, userID string, detail any) {
 		a := journal.Audit{At: start, Author: author, Action: action, ChannelID: channelID, UserID: userID, Detail: detail}
@@ -72,8 +71,7 @@ func TestAudits(t *testing.T) {
 // Pardons, and the changes that undid them, are found by their entries, whether stored or pending.
 func TestAudits_PardonsByEntry(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	add := func(action journal.AuditAction, user string, detail any) {
 		must(t, s.changes.addAudit(journal.Audit{At: start, Author: "anna", Action: action, ChannelID: "1", UserID: user, Detail: detail}))
 	}
@@ -90,9 +88,7 @@ func TestAudits_PardonsByEntry(t *testing.T) {
 			s.mustFlush(t, g)
 		}
 	}
-	if n := s.count(t, "SELECT count(*) FROM audit"); n != 8 {
-		t.Fatalf("%d are stored", n)
-	}
+	s.wantRows(t, "audit", 8)
 	wanted := []journal.EntryKey{{ID: 10, ChannelID: "1", UserID: "7"}, {ID: 11, ChannelID: "1", UserID: "7"}, {ID: 14, ChannelID: "1", UserID: "7"}, {ID: 16, ChannelID: "2", UserID: "7"}}
 	got, err := s.Audits(ctx, journal.AuditFilter{Pardoned: wanted, N: 99})
 	var ids []int64

@@ -15,8 +15,7 @@ import (
 func newRecordedStore(b *testing.B, messages int) *Store {
 	b.Helper()
 	now := start
-	s := open(b, databasePath(b), &Options{QueueSize: 2 * messages, Now: func() time.Time { return now }})
-	g := guardOf(b, s, policy())
+	s, g := openWithGuard(b, &Options{QueueSize: 2 * messages, Now: func() time.Time { return now }})
 	for i := range messages {
 		id := 0
 		if i%5 == 0 {

@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"time"
@@ -24,16 +23,12 @@ func TestCommit_FailingFlush(t *testing.T) {
 			t.Errorf("revision %d: saved %v, %v", r.Number, saved, err)
 		}
 	}
-	if h := s.Health(); h.State != Failing || h.Problem != diskFull {
-		t.Errorf("%+v", h)
-	}
+	s.wantHealth(t, Failing, diskFull)
 	repair()
 	stop()
 	must(t, s.Close())
 	s = open(t, path, nil)
-	if n := s.countRows(t, "revision"); n != 3 {
-		t.Errorf("%d of 3 revisions", n)
-	}
+	s.wantRows(t, "revision", 3)
 	startRun(t, s, guardOf(t, s, policy()))
 	if r := saveRevision(t, s, revision("c1", 4)); r.Number != 4 {
 		t.Errorf("after a restart number %d", r.Number)
@@ -44,8 +39,7 @@ func TestCommit_FailingFlush(t *testing.T) {
 // the Guard.
 func TestCommit_IncludesGuard(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{FlushInterval: time.Hour, Now: at(start)})
 	startRun(t, s, g)
 	for _, user := range []string{"1", "2", "3"} {
 		_, err := g.At(start).Grant(chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
@@ -95,21 +89,5 @@ func TestCommit_WhenRunEnds(t *testing.T) {
 			}
 		}
 		must(t, s.Close())
-	}
-}
-
-func TestCommit_ContextEnds(t *testing.T) {
-	t.Parallel()
-	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
-	g := guardOf(t, s, policy())
-	ended, cancel := context.WithCancel(ctx)
-	cancel()
-	r, saved, err := s.SaveRevision(ended, revision("c1", 5)) // nothing is written yet
-	if saved || err != nil || r.Number != 1 {
-		t.Errorf("revision %d: saved %v, %v", r.Number, saved, err)
-	}
-	s.mustFlush(t, g)
-	if n := s.countRows(t, "revision"); n != 1 {
-		t.Error("the revision isn't written, although nobody took it back")
 	}
 }

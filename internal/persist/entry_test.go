@@ -25,8 +25,7 @@ func wantEntry(t *testing.T, when string, want *journal.Entry) func(journal.Entr
 // written, or stored.
 func TestEntry_QueuedWritingOrStored(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	want := journal.NewEntry(throttledMessage(1, "c1", "u1", time.Second))
 	check := func(when string) {
 		t.Helper()
@@ -39,6 +38,7 @@ func TestEntry_QueuedWritingOrStored(t *testing.T) {
 	}
 	wantEntry(t, "before it is made", nil)(s.Entry(ctx, 1))
 	wantEntry(t, "before it is made", nil)(lastEntry(ctx, s, "c1", "u1"))
+	s.Report(outcome(9, journal.Done, "")) // of no entry
 
 	s.Observe(throttledMessage(1, "c1", "u1", time.Second))
 	check("while it waits")
@@ -77,31 +77,10 @@ func lastEntry(ctx context.Context, s *Store, channelID, userID string) (journal
 	return entries[0], true, err
 }
 
-func TestEntry_FailingDatabase(t *testing.T) {
-	t.Parallel()
-	s := open(t, newFilledDatabase(t), nil)
-	g := guardOf(t, s, policy())
-	failures["damaged page"].harm(t, s)
-	s.Observe(throttledMessage(9001, "c1", "new", time.Second))
-	s.runTurn(ctx, g)
-	want := journal.NewEntry(throttledMessage(9001, "c1", "new", time.Second))
-	wantEntry(t, "what waits", &want)(s.Entry(ctx, 9001))
-	if _, ok, err := s.Entry(ctx, 1); ok || !isDatabaseError(err) {
-		t.Errorf("found %v, %v", ok, err)
-	}
-	if _, ok, err := lastEntry(ctx, s, "c1", "u"); ok || !isDatabaseError(err) {
-		t.Errorf("found %v, %v", ok, err)
-	}
-	if _, ok, err := s.UserByLogin(ctx, "c1", "u"); ok || !isDatabaseError(err) {
-		t.Errorf("found %v, %v", ok, err)
-	}
-}
-
 // During continuous flushes, everything that was observed can be found at any time.
 func TestEntry_FoundDuringFlushes(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	flushed := make(chan struct{})
 	defer func() { <-flushed }()
 	go func() {

@@ -2,7 +2,6 @@ package persist
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -101,9 +100,7 @@ func TestFailure_VisibleAndPasses(t *testing.T) {
 
 			again := open(t, path, nil)
 			assertSame(t, g, guardOf(t, again, policy()), "0", "new0", "new299")
-			if n := again.count(t, "SELECT count(*) FROM journal WHERE user_id = 'x'"); n != 3 {
-				t.Errorf("%d of 3 entries", n)
-			}
+			again.wantCount(t, 3, "SELECT count(*) FROM journal WHERE user_id = 'x'")
 		})
 	}
 }
@@ -115,9 +112,7 @@ func TestFlush_LastFailureIsAnError(t *testing.T) {
 	g := guardOf(t, s, policy())
 	s.Observe(throttledMessage(1, "c1", "u", time.Second))
 	failures["disk full"].harm(t, s)
-	ended, stop := context.WithCancel(ctx)
-	stop()
-	wantError(t, s.Run(ended, g), "lost", path, diskFull)
+	wantError(t, s.Run(endedContext, g), "lost", path, diskFull)
 }
 
 // If the file is deleted, moved or replaced while chatguard runs, neither its contents nor later
@@ -147,13 +142,9 @@ func TestRescue_MisplacedFile(t *testing.T) {
 			before, _ := os.ReadFile(path) // none, or the other file
 			say(t, g, "after", start)
 			s.runTurn(ctx, g)
-			if h := s.Health(); h.State != Failing || h.Problem != test.problem {
-				t.Errorf("%+v", h)
-			}
+			s.wantHealth(t, Failing, test.problem)
 			session := signIn(t, s.Tokens)
-			ended, stop := context.WithCancel(ctx)
-			stop()
-			wantError(t, s.Run(ended, g), path+".rescued")
+			wantError(t, s.Run(endedContext, g), path+".rescued")
 			must(t, s.Close())
 			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 				t.Error("the file in its place has changed")
@@ -166,9 +157,7 @@ func TestRescue_MisplacedFile(t *testing.T) {
 			g.State().SetDegraded(false)
 			assertSame(t, g, guardOf(t, again, policy()), "0", "499", "in the log", "after")
 			wantSession(t, again.Tokens, session, "Ada")
-			if n := again.count(t, "SELECT count(*) FROM journal"); n != 500 {
-				t.Errorf("%d of 500 entries", n)
-			}
+			again.wantRows(t, "journal", 500)
 		})
 	}
 }
@@ -191,49 +180,12 @@ func TestFailure_BackupOverDamagedFile(t *testing.T) {
 		say(t, g, fmt.Sprint("new", i), start)
 	}
 	s.runTurn(ctx, g)
-	if h := s.Health(); h.Problem != damaged {
-		t.Fatalf("%+v", h)
-	}
+	s.wantHealth(t, Failing, damaged)
 	must(t, os.WriteFile(path, backup, 0o600))
 	s.runTurn(ctx, g)
-	if h := s.Health(); h.State != OK {
-		t.Fatalf("%+v", h)
-	}
+	s.wantHealth(t, OK, "")
 	must(t, s.Close())
 	assertSame(t, g, guardOf(t, open(t, path, nil), policy()), "7", "8", "new0", "new299")
-}
-
-// If the file is replaced by a backup while chatguard runs, chatguard has the backup's contents
-// after a restart. It doesn't use the log of the old file.
-func TestRestart_ReplacedFile(t *testing.T) {
-	t.Parallel()
-	path := databasePath(t)
-	s := open(t, path, nil)
-	g := guardOf(t, s, policy())
-	say(t, g, "old", start)
-	s.runTurn(ctx, g)
-	backup := path + ".backup"
-	src, err := OpenSnapshot(ctx, path)
-	must(t, err)
-	_, _, err = src.Copy(ctx, backup, false, nil)
-	must(t, errors.Join(err, src.Close()))
-	for i := range 500 {
-		say(t, g, fmt.Sprint("new", i), start)
-	}
-	s.runTurn(ctx, g)
-	must(t, os.Rename(backup, path))
-	say(t, g, "newer", start)
-	ended, stop := context.WithCancel(ctx)
-	stop()
-	wantError(t, s.Run(ended, g), path+".rescued")
-	must(t, s.Close())
-
-	for name, want := range map[string]int{path: 1, path + ".rescued": 502} {
-		again := open(t, name, nil)
-		if n := again.count(t, "SELECT count(DISTINCT user_id) FROM state"); n != want {
-			t.Errorf("%d users in %s, want %d", n, name, want)
-		}
-	}
 }
 
 func TestFlush_LastWaitsForLock(t *testing.T) {
@@ -243,32 +195,23 @@ func TestFlush_LastWaitsForLock(t *testing.T) {
 	g := guardOf(t, s, policy())
 	say(t, g, "u", start)
 	unlock := failures["locked"].harm(t, s)
-	ended, stop := context.WithCancel(ctx)
-	stop()
 	ran := make(chan error)
-	go func() { ran <- s.Run(ended, g) }()
+	go func() { ran <- s.Run(endedContext, g) }()
 	for s.figures.errors.Get() < 3 { // the store has tried, and retries
 		runtime.Gosched()
 	}
 	unlock()
 	must(t, <-ran)
-	if n := s.count(t, "SELECT count(*) FROM state"); n != 2 {
-		t.Errorf("%d rows, want one for each limit", n)
-	}
+	s.wantRows(t, "state", 2)
 }
 
 func TestRetention_FailureIsReported(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	repair := failures["locked"].harm(t, s)
 	s.runTurn(ctx, g)
-	if h := s.Health(); h.State != Failing || h.Problem != lockedByOther {
-		t.Fatalf("%+v", h)
-	}
+	s.wantHealth(t, Failing, lockedByOther)
 	repair()
 	s.runTurn(ctx, g)
-	if h := s.Health(); h.State != OK {
-		t.Errorf("%+v", h)
-	}
+	s.wantHealth(t, OK, "")
 }

@@ -7,50 +7,12 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/journal"
 )
-
-func TestFlush_LastLosesNothing(t *testing.T) {
-	t.Parallel()
-	path := databasePath(t)
-	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
-	g := guardOf(t, s, policy())
-	end, stop := context.WithCancel(ctx)
-	ran := make(chan error)
-	go func() { ran <- s.Run(end, g) }()
-
-	var senders sync.WaitGroup
-	for sender := range 4 {
-		senders.Go(func() {
-			for i := range 300 {
-				v := say(t, g, fmt.Sprint(sender, "-", i%100), start)
-				if v.EntryID != 0 {
-					s.Report(journal.Outcome{Entry: v.EntryID, At: start, Action: chatguard.Delete, Result: journal.Done})
-				}
-			}
-		})
-	}
-	for range 5 {
-		say(t, g, "last", start)
-	}
-	senders.Wait()
-	stop()
-	must(t, <-ran)
-	must(t, s.Close())
-
-	again := open(t, path, nil)
-	fresh := guardOf(t, again, policy())
-	assertSame(t, g, fresh, "last", "0-0", "3-99")
-	if n := again.count(t, "SELECT count(*) FROM journal"); n != 2 {
-		t.Errorf("%d entries, want the 2 of the last user", n)
-	}
-}
 
 func TestFlush_StartsEveryInterval(t *testing.T) {
 	t.Parallel()
@@ -125,16 +87,11 @@ func TestFlush_IdleWritesNothing(t *testing.T) {
 func TestFlush_EndedContextSaves(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := open(t, databasePath(t), &Options{Now: at(start), Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: at(start), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	say(t, g, "u", start)
-	ended, stop := context.WithCancel(ctx)
-	stop()
-	must(t, s.Run(ended, g))
+	must(t, s.Run(endedContext, g))
 	if log.Len() != 0 {
 		t.Errorf("logged %s", &log)
 	}
-	if n := s.count(t, "SELECT count(*) FROM state"); n != 2 {
-		t.Errorf("%d rows, want one for each limit", n)
-	}
+	s.wantRows(t, "state", 2)
 }

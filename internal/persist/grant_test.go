@@ -2,13 +2,14 @@ package persist
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
 )
 
-func TestGrants_List(t *testing.T) {
+func TestTokens_Lists(t *testing.T) {
 	t.Parallel()
 	now := start
 	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
@@ -19,6 +20,7 @@ func TestGrants_List(t *testing.T) {
 	session := mustBeginSession(t, s.Tokens, token, berta)
 	now = start.Add(2 * time.Minute)
 	later := mustBeginSession(t, s.Tokens, token, berta)
+	must(t, s.Tokens.EndSession(ctx, mustBeginSession(t, s.Tokens, token, berta)))
 	code := newCode(t, s.Tokens)
 	g, err := s.Tokens.Grants(ctx)
 	must(t, err)
@@ -36,6 +38,32 @@ func TestGrants_List(t *testing.T) {
 	if !reflect.DeepEqual(g, want) {
 		t.Errorf("listed %+v, want %+v", g, want)
 	}
+	holders, err := s.Tokens.Holders(ctx)
+	must(t, err)
+	wantHolders := []Holder{
+		{ada, time.Time{}, time.Time{}, 0, 1},
+		{anna, start.Add(time.Minute), start.Add(61 * time.Minute), 0, 0},
+		{berta, start, time.Time{}, 2, 0},
+	}
+	if !reflect.DeepEqual(holders, wantHolders) {
+		t.Errorf("the holders are %+v, want %+v", holders, wantHolders)
+	}
+	names, err := s.Tokens.Names(ctx)
+	must(t, err)
+	if want := []string{"Ada", "anna", "berta"}; !slices.Equal(names, want) {
+		t.Errorf("names %q, want %q", names, want)
+	}
+}
+
+// wantEnded returns a check for the results of ending a session or a code: it was the one of name, or
+// there was none if name is empty.
+func wantEnded(t *testing.T, name string) func(auth.Identity, bool, error) {
+	return func(who auth.Identity, ended bool, err error) {
+		t.Helper()
+		if who.Name != name || ended != (name != "") || err != nil {
+			t.Errorf("ended %v of %v, %v; want %q", ended, who, err, name)
+		}
+	}
 }
 
 // A session and a code end by their IDs, but not by those of the other kind.
@@ -44,28 +72,15 @@ func TestGrants_EndByID(t *testing.T) {
 	s := open(t, databasePath(t), nil)
 	session, other, code := signIn(t, s.Tokens), signIn(t, s.Tokens), newCode(t, s.Tokens)
 	sessionID, codeID := hashToken(session).id(), hashToken(code).id()
-	if _, ok, err := s.Tokens.EndSessionByID(ctx, codeID); ok || err != nil {
-		t.Errorf("a code ends as a session: %v, %v", ok, err)
+	for _, id := range []string{codeID, "", sessionID[:8], "' OR 1"} {
+		wantEnded(t, "")(s.Tokens.EndSessionByID(ctx, id))
 	}
-	if _, ok, err := s.Tokens.EndLink(ctx, sessionID); ok || err != nil {
-		t.Errorf("a session ends as a code: %v, %v", ok, err)
-	}
-	for _, id := range []string{"", sessionID[:8], "' OR 1"} {
-		if _, ok, err := s.Tokens.EndSessionByID(ctx, id); ok || err != nil {
-			t.Errorf("%q ends a session: %v, %v", id, ok, err)
-		}
-	}
-	if who, ok, err := s.Tokens.EndSessionByID(ctx, sessionID); !ok || err != nil || who.Name != "Ada" {
-		t.Errorf("the session: %v, %v, %v", who, ok, err)
-	}
+	wantEnded(t, "")(s.Tokens.EndLink(ctx, sessionID))
+	wantEnded(t, "Ada")(s.Tokens.EndSessionByID(ctx, sessionID))
 	wantSession(t, s.Tokens, session, "")
 	wantSession(t, s.Tokens, other, "Ada")
-	if _, ok, err := s.Tokens.EndSessionByID(ctx, sessionID); ok || err != nil {
-		t.Errorf("again: %v, %v", ok, err)
-	}
-	if who, ok, err := s.Tokens.EndLink(ctx, codeID); !ok || err != nil || who.Name != "Ada" {
-		t.Errorf("the code: %v, %v, %v", who, ok, err)
-	}
+	wantEnded(t, "")(s.Tokens.EndSessionByID(ctx, sessionID)) // again
+	wantEnded(t, "Ada")(s.Tokens.EndLink(ctx, codeID))
 	wantNoCode(t, s.Tokens, code)
 }
 
@@ -78,9 +93,7 @@ func TestGrants_WhileFailing(t *testing.T) {
 		stored, ended = signIn(t, s.Tokens), signIn(t, s.Tokens)
 	}, func(t *testing.T, s *Store) {
 		pending = signIn(t, s.Tokens)
-		if _, ok, err := s.Tokens.EndSessionByID(ctx, hashToken(ended).id()); !ok || err != nil {
-			t.Errorf("ending a session: %v, %v", ok, err)
-		}
+		wantEnded(t, "Ada")(s.Tokens.EndSessionByID(ctx, hashToken(ended).id()))
 		g, err := s.Tokens.Grants(ctx)
 		must(t, err)
 		if len(g.Sessions) != 2 {

@@ -38,30 +38,6 @@ func wantEntries(t *testing.T, want ...journal.Entry) func([]journal.Entry, erro
 	}
 }
 
-func TestJournal_Outcomes(t *testing.T) {
-	t.Parallel()
-	path := databasePath(t)
-	s := open(t, path, nil)
-	g := guardOf(t, s, policy())
-	s.Observe(throttledMessage(1, "c1", "u1", time.Second))
-	s.Observe(throttledMessage(2, "c1", "u2", time.Second))
-	s.Observe(throttledMessage(3, "c2", "u1", time.Second))
-	s.Report(outcome(1, journal.Done, "")) // of an entry in the queue
-	s.Report(outcome(9, journal.Done, "")) // of no entry
-	s.mustFlush(t, g)
-	s.Report(outcome(2, journal.Failed, "no rights")) // of a stored entry
-	s.Report(outcome(2, journal.Skipped, "late"))     // the last one counts
-	s.mustFlush(t, g)
-
-	first, second, third := journal.NewEntry(throttledMessage(1, "c1", "u1", time.Second)), journal.NewEntry(throttledMessage(2, "c1", "u2", time.Second)),
-		journal.NewEntry(throttledMessage(3, "c2", "u1", time.Second))
-	first.Outcome, second.Outcome = outcome(1, journal.Done, ""), outcome(2, journal.Skipped, "late")
-	wantEntries(t, second, first)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}))
-	wantEntries(t, second)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 1}))
-	wantEntries(t, third)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c2", N: 10}))
-	wantEntries(t)(s.Entries(ctx, journal.EntryFilter{ChannelID: "c3", N: 10}))
-}
-
 // newInterruptedDatabase returns the path of a database with an entry that was acted on, 1, and one
 // that wasn't, 2.
 func newInterruptedDatabase(t *testing.T) string {
@@ -133,8 +109,7 @@ func TestJournal_IDsContinue(t *testing.T) {
 
 func TestThrottled_StillWaiting(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	s.Observe(throttledMessage(1, "c1", "until midnight", 4*time.Hour))
 	s.Observe(throttledMessage(2, "c1", "until midnight", 4*time.Hour))
 	s.Observe(throttledMessage(3, "c2", "until midnight", 3*time.Hour))
@@ -151,35 +126,10 @@ func TestThrottled_StillWaiting(t *testing.T) {
 	wantEntries(t, never)(s.Throttled(ctx, start.Add(4*time.Hour)))
 }
 
-func TestQueue_DropsOldest(t *testing.T) {
-	t.Parallel()
-	s := open(t, databasePath(t), &Options{QueueSize: 4, Now: at(start)})
-	g := guardOf(t, s, policy())
-	repair := failures["disk full"].harm(t, s)
-	for id := 1; id <= 5; id++ {
-		s.Observe(throttledMessage(id, "c1", fmt.Sprint("u", id), time.Second))
-		s.runTurn(ctx, g)
-		s.Report(outcome(id, journal.Done, ""))
-	}
-	dropped := Dropped{Timeline: 5, Journal: 2}
-	if h := s.Health(); h.Dropped != dropped || h.Waiting != 4 {
-		t.Errorf("%+v", h)
-	}
-	repair()
-	s.runTurn(ctx, g)
-	if n := s.count(t, "SELECT count(*) FROM journal WHERE id > 2 AND outcome_result = 'done'"); n != 3 {
-		t.Errorf("%d of the 3 newest entries with their outcomes", n)
-	}
-	if h := s.Health(); h.Dropped != dropped || h.Waiting != 0 {
-		t.Errorf("%+v", h)
-	}
-}
-
 // All texts that chat sends are stored and returned unchanged, byte by byte.
 func TestJournal_RoundTrip(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	id := chatguard.EntryID(0)
 	rapid.Check(t, func(t *rapid.T) {
 		id++

@@ -2,6 +2,7 @@ package persist
 
 import (
 	"context"
+	"database/sql"
 	"log/slog"
 	"testing"
 	"time"
@@ -42,6 +43,13 @@ var (
 	quiet = slog.New(slog.DiscardHandler)
 )
 
+// endedContext is a context that has ended.
+var endedContext = func() context.Context {
+	ended, end := context.WithCancel(ctx)
+	end()
+	return ended
+}()
+
 // open opens a store. The end of the test closes it, if it is still open.
 func open(t testing.TB, path string, opts *Options) *Store {
 	t.Helper()
@@ -55,6 +63,13 @@ func open(t testing.TB, path string, opts *Options) *Store {
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+// openWithGuard opens a store in a new file, and returns it with a Guard whose verdicts it observes.
+func openWithGuard(t testing.TB, opts *Options) (*Store, *chatguard.Guard) {
+	t.Helper()
+	s := open(t, databasePath(t), opts)
+	return s, guardOf(t, s, policy())
 }
 
 // guardOf returns a Guard with the stored state, whose verdicts the store observes.
@@ -117,6 +132,45 @@ func (s *Store) exec(t testing.TB, statement string, args ...any) {
 func (s *Store) count(t testing.TB, query string, args ...any) (n int) {
 	t.Helper()
 	return s.db.count(t, query, args...)
+}
+
+// texts returns the texts that a query finds.
+func (db *database) texts(t testing.TB, query string) (found []string) {
+	t.Helper()
+	must(t, db.query(ctx, func(rows *sql.Rows) error {
+		var text string
+		err := rows.Scan(&text)
+		found = append(found, text)
+		return err
+	}, query))
+	return found
+}
+
+// wantCount fails the test unless a query finds this number.
+func (s *Store) wantCount(t testing.TB, want int, query string, args ...any) {
+	t.Helper()
+	if n := s.count(t, query, args...); n != want {
+		t.Errorf("%s, %.100q: %d, want %d", query, args, n, want)
+	}
+}
+
+// countRows returns how many records a table has.
+func (s *Store) countRows(t testing.TB, table string) int {
+	t.Helper()
+	return s.count(t, "SELECT count(*) FROM "+table)
+}
+
+func (s *Store) wantRows(t testing.TB, table string, want int) {
+	t.Helper()
+	s.wantCount(t, want, "SELECT count(*) FROM "+table)
+}
+
+// wantHealth fails the test unless the store is in this state, with this problem.
+func (s *Store) wantHealth(t testing.TB, state State, problem string) {
+	t.Helper()
+	if h := s.Health(); h.State != state || h.Problem != problem {
+		t.Errorf("%+v, want %s %q", h, state, problem)
+	}
 }
 
 func (db *database) count(t testing.TB, query string, args ...any) (n int) {

@@ -65,9 +65,7 @@ func TestMemory_KeepsWhatAFileDoes(t *testing.T) {
 	if logins, err := s.Channels(ctx); err != nil || logins["c1"] != "gardenhour" {
 		t.Errorf("channels %v, %v", logins, err)
 	}
-	if n := s.countRows(t, "timeline"); n != 5 {
-		t.Errorf("the timeline has %d messages, want 5", n)
-	}
+	s.wantRows(t, "timeline", 5)
 	if h := s.Health(); h.State != OK || h.Waiting != 0 || !h.LastFlush.Equal(start) {
 		t.Errorf("%+v", h)
 	}
@@ -102,9 +100,7 @@ func TestMemory_SavesNoChange(t *testing.T) {
 	wantRevisions(t, second, first)(s.Revisions(ctx, "c1"))
 	wantSettings(t, s, "map[1:map[paused:yes]]")
 	wantRevisions(t)(s.CurrentRevisions(ctx))
-	if n := s.countRows(t, "audit"); n != 3 {
-		t.Errorf("%d audits, want 3", n)
-	}
+	s.wantRows(t, "audit", 3)
 }
 
 func TestMemory_DeletesExpired(t *testing.T) {
@@ -119,9 +115,7 @@ func TestMemory_DeletesExpired(t *testing.T) {
 	now = start.Add(2 * auditTime)
 	s.runTurn(ctx, g)
 	for table, want := range map[string]int{"journal": 0, "timeline": 0, "token": 0, "audit": 0, "revision": 1, "state": 0} {
-		if n := s.countRows(t, table); n != want {
-			t.Errorf("%s: %d records are left, want %d", table, n, want)
-		}
+		s.wantRows(t, table, want)
 	}
 }
 
@@ -160,9 +154,7 @@ func TestMemory_ReadDuringWrite(t *testing.T) {
 	for id := 1; id <= 200; id++ {
 		s.Observe(throttledMessage(id, "c1", fmt.Sprint(id), time.Second))
 		s.runTurn(ctx, g)
-		if h := s.Health(); h.State != OK {
-			t.Fatalf("%+v", h)
-		}
+		s.wantHealth(t, OK, "")
 	}
 	end()
 	reading.Wait()
@@ -223,7 +215,5 @@ func TestMemory_DropsOldest(t *testing.T) {
 	if _, ok, err := s.Entry(ctx, chatguard.EntryID(id)); !ok || err != nil {
 		t.Errorf("the newest is gone, %v", err)
 	}
-	if h := s.Health(); h.State != OK {
-		t.Errorf("%+v", h)
-	}
+	s.wantHealth(t, OK, "")
 }

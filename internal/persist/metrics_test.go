@@ -35,8 +35,7 @@ func figuresIn(t *testing.T, set *metrics.Set) map[string]float64 {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	now, set := start, metrics.NewSet()
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }, Metrics: set, QueueSize: 5})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }, Metrics: set, QueueSize: 5})
 	want := map[string]float64{
 		`chatguard_database_rows_written_total{table="state"}`:       0,
 		`chatguard_database_rows_written_total{table="journal"}`:     0,
@@ -132,37 +131,9 @@ func TestMetrics(t *testing.T) {
 	check("after the failure")
 }
 
-// Neither rows of a failed flush nor changes during a write are counted twice.
-func TestMetrics_MatchTables(t *testing.T) {
-	t.Parallel()
-	set := metrics.NewSet()
-	s := open(t, databasePath(t), &Options{Now: at(start), Metrics: set})
-	g := guardOf(t, s, policy())
-	for round := range 5 {
-		repair := func() {}
-		if round%2 == 1 {
-			repair = failures["locked"].harm(t, s)
-		}
-		for user := range 10 {
-			say(t, g, strconv.Itoa(round*10+user), start)
-		}
-		m, v := throttledMessage(round+1, "c1", "x", time.Second)
-		s.Observe(m, v)
-		s.runTurn(ctx, g)
-		repair()
-	}
-	got := figuresIn(t, set)
-	for _, table := range []string{"state", "journal", "timeline"} {
-		if written := got[`chatguard_database_rows_written_total{table="`+table+`"}`]; written != float64(s.countRows(t, table)) {
-			t.Errorf("%s: %v rows written, the table has %d", table, written, s.countRows(t, table))
-		}
-	}
-}
-
 func TestSize_IncludesLog(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	before := s.Size()
 	s.Observe(throttledMessage(1, "c1", "u", time.Second))
 	s.Observe(message("u", start), chatguard.Verdict{At: start})

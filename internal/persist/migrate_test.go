@@ -29,17 +29,8 @@ func appendMigration(t *testing.T, script string) []string {
 // schema returns a database's full schema.
 func (db *database) schema(t *testing.T) string {
 	t.Helper()
-	rows, err := db.reader.QueryContext(ctx, "SELECT type || ' ' || name || ': ' || ifnull(sql, '') FROM sqlite_schema ORDER BY type, name")
-	must(t, err)
-	defer rows.Close()
-	lines := []string{fmt.Sprint("version ", db.count(t, "PRAGMA user_version"), ", application ", db.count(t, "PRAGMA application_id"))}
-	for rows.Next() {
-		var line string
-		must(t, rows.Scan(&line))
-		lines = append(lines, line)
-	}
-	must(t, rows.Err())
-	return strings.Join(lines, "\n")
+	lines := db.texts(t, "SELECT type || ' ' || name || ': ' || ifnull(sql, '') FROM sqlite_schema ORDER BY type, name")
+	return fmt.Sprintf("version %d, application %d\n%s", db.count(t, "PRAGMA user_version"), db.count(t, "PRAGMA application_id"), strings.Join(lines, "\n"))
 }
 
 // openMigrated opens the database at path, and migrates it to the version after all steps.
@@ -49,6 +40,18 @@ func openMigrated(t *testing.T, path string, steps []string) *database {
 	must(t, err)
 	t.Cleanup(func() { db.close() })
 	return db
+}
+
+// newOldDatabase returns the path of a database of an earlier version, after a statement.
+func newOldDatabase(t *testing.T, version int, statement string, args ...any) (path string) {
+	t.Helper()
+	path = databasePath(t)
+	steps, err := readMigrations(migrationFiles)
+	must(t, err)
+	old := openMigrated(t, path, steps[:version])
+	_, err = old.writer.ExecContext(ctx, statement, args...)
+	must(t, errors.Join(err, old.close()))
+	return path
 }
 
 func TestMigrate_SchemaEqualsFreshOne(t *testing.T) {
@@ -79,13 +82,9 @@ func TestMigrate_SchemaEqualsFreshOne(t *testing.T) {
 // Data written by version 1 keeps its meaning.
 func TestMigrate_EntriesOfVersion1(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
-	steps, err := readMigrations(migrationFiles)
-	must(t, err)
-	old := openMigrated(t, path, steps[:1])
-	_, err = old.writer.ExecContext(ctx, `INSERT INTO journal VALUES
+	path := newOldDatabase(t, 1, `INSERT INTO journal VALUES
 		(7, 0, 'c1', 'u1', 'anna', 'Anna', 'm', 'hello', 'burst', 1000000000, 2000000000, 2, 'timeout 30s', 3000000000, 'timeout', 'done', '')`)
-	must(t, errors.Join(err, old.close(), os.Chmod(path, 0o644)))
+	must(t, os.Chmod(path, 0o644))
 	var log bytes.Buffer
 	s := open(t, path, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: at(start)})
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
@@ -183,10 +182,7 @@ func TestMigrate_NumberedWithoutGaps(t *testing.T) {
 
 func TestMigrate_OwnerOnly(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
-	steps, err := readMigrations(migrationFiles)
-	must(t, err)
-	must(t, openMigrated(t, path, steps[:1]).close())
-	_, err = OpenTokens(ctx, path, nil)
+	path := newOldDatabase(t, 1, "")
+	_, err := OpenTokens(ctx, path, nil)
 	wantError(t, err, path, "older version", "chatguard run")
 }

@@ -80,8 +80,7 @@ func TestNotes_Bounded(t *testing.T) {
 func TestFindNoted(t *testing.T) {
 	t.Parallel()
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
 	s.observeMessage("1", "7", "anna", start, 0)
 	s.observeMessage("1", "8", "berta", start.Add(time.Second), 0)
 	s.observeMessage("1", "9", "joanna", start.Add(2*time.Second), 0)
@@ -94,18 +93,8 @@ func TestFindNoted(t *testing.T) {
 		s.sweeper.at = time.Time{}
 		s.runTurn(ctx, g)
 	}
-	if n := s.countRows(t, "person"); n != 2 {
-		t.Errorf("%d people are left", n)
-	}
-	for text, want := range map[string]string{"": "[9 7 5]", "an": "[7 9]", "5": "[5]", "berta": "[]"} {
-		found, err := s.FindNoted(ctx, "1", text, 9)
-		must(t, err)
-		ids := []string{}
-		for _, p := range found {
-			ids = append(ids, p.UserID)
-		}
-		if got := fmt.Sprint(ids); got != want {
-			t.Errorf("%q finds %s, want %s", text, got, want)
-		}
+	s.wantRows(t, "person", 2)
+	for text, want := range map[string]string{"": "9 7 5", "an": "7 9", "5": "5", "berta": ""} {
+		wantPeople(t, text, want)(s.FindNoted(ctx, "1", text, 9))
 	}
 }

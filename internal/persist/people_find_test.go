@@ -1,9 +1,7 @@
 package persist
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -25,8 +23,7 @@ var named = []chatguard.User{
 func TestFindPeople_Names(t *testing.T) {
 	t.Parallel()
 	now := start.Add(time.Minute)
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
 	for i, user := range named {
 		at := start.Add(-time.Duration(i) * time.Second)
 		s.Observe(chatguard.Message{ChannelID: "1", User: user, SentAt: at}, chatguard.Verdict{At: at, ChannelID: "1", UserID: user.ID, Allowed: true})
@@ -38,15 +35,7 @@ func TestFindPeople_Names(t *testing.T) {
 			"wide": "3", "ｗｉｄｅ": "3", "load": "3", "ガム": "4", "ｶﾞ": "4", "olaf": "5", "ÖL": "5", "öLAF": "5",
 			"ghost": "6", "hid": "6", "tinyc": "7", "CRICKET": "7", "\u200b": "", "nobody": "", "%": "", "7": "7",
 		} {
-			people, err := s.FindPeople(ctx, "1", text, 9)
-			must(t, err)
-			var ids []string
-			for _, p := range people {
-				ids = append(ids, p.UserID)
-			}
-			if got := strings.Join(ids, " "); got != want {
-				t.Errorf("%s: %q finds %s, want %s", when, text, got, want)
-			}
+			wantPeople(t, when+": "+text, want)(s.FindPeople(ctx, "1", text, 9))
 		}
 	}
 	check("pending")
@@ -68,41 +57,26 @@ func TestFindPeople_Many(t *testing.T) {
 	s := open(t, databasePath(t), &Options{Now: at(start)})
 	s.exec(t, `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 2 * ?1)
 		INSERT INTO person (channel_id, user_id, login, roles, last_seen, display_name, name_key) SELECT '1', 'id' || i, 'login' || i, 0, i, '長' || i, '長' || i FROM n`, fewMatches)
-	last := fmt.Sprintf("[login%d login%d]", 2*fewMatches, 2*fewMatches-1)
-	for text, want := range map[string]string{"": last, "login": last, "LOG": last, "ogin": last, "長": last, "login1234": "[login1234]", "長1234": "[login1234]", "9999": "[login9999]"} {
-		people, err := s.FindPeople(ctx, "1", text, 2)
-		must(t, err)
-		logins := []string{}
-		for _, p := range people {
-			logins = append(logins, p.Login)
-		}
-		if got := fmt.Sprint(logins); got != want {
-			t.Errorf("%q finds %s, want %s", text, got, want)
-		}
+	last := fmt.Sprintf("id%d id%d", 2*fewMatches, 2*fewMatches-1)
+	for text, want := range map[string]string{"": last, "login": last, "LOG": last, "ogin": last, "長": last, "login1234": "id1234", "長1234": "id1234", "9999": "id9999"} {
+		wantPeople(t, text, want)(s.FindPeople(ctx, "1", text, 2))
 	}
 }
 
 // The journal of an older database has the names of the people in it.
 func TestMigrate_NamesOfVersion6(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
-	steps, err := readMigrations(migrationFiles)
-	must(t, err)
-	old := openMigrated(t, path, steps[:6])
-	_, err = old.writer.ExecContext(ctx, `INSERT INTO person VALUES ('c1', '1', 'nagai', 0, 1), ('c1', '2', 'renamed', 0, 1), ('c1', '3', 'anna', 0, 1), ('c1', '4', 'Ölaf', 0, 1);
+	path := newOldDatabase(t, 6, `INSERT INTO person VALUES ('c1', '1', 'nagai', 0, 1), ('c1', '2', 'renamed', 0, 1), ('c1', '3', 'anna', 0, 1), ('c1', '4', 'Ölaf', 0, 1);
 		INSERT INTO journal SELECT id, 1, 'c1', user, login, name, '', '', 'burst', NULL, NULL, 1, 'delete', 1, 'delete', 'done', '', 1, 0, 0, 0, 0 FROM (
 			SELECT 1 AS id, '1' AS user, 'nagai' AS login, '短い' AS name UNION ALL SELECT 2, '1', 'nagai', '長い'
 			UNION ALL SELECT 3, '2', 'former', 'Former' UNION ALL SELECT 4, '3', 'anna', 'anna')`)
-	must(t, errors.Join(err, old.close()))
 	s := open(t, path, &Options{Now: at(start)})
 	people, err := s.People(ctx, "c1", []string{"1", "2", "3", "4"})
 	if err != nil || people["1"].DisplayName != "長い" || people["2"].DisplayName != "" || people["3"].DisplayName != "" {
 		t.Errorf("%+v, %v", people, err)
 	}
 	for text, want := range map[string]string{"長": "1", "olaf": "4"} {
-		if found, err := s.FindPeople(ctx, "c1", text, 9); err != nil || len(found) != 1 || found[0].UserID != want {
-			t.Errorf("%s finds %+v, %v", text, found, err)
-		}
+		wantPeople(t, text, want)(s.FindPeople(ctx, "c1", text, 9))
 	}
 }
 

@@ -2,16 +2,33 @@ package persist
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // observeMessage makes the store observe a message, which is throttled if id isn't 0.
 func (s *Store) observeMessage(channelID, userID, login string, at time.Time, id int) {
 	m := chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: userID, Login: login}, SentAt: at}
 	s.Observe(m, chatguard.Verdict{At: at, ChannelID: channelID, UserID: userID, Allowed: id == 0, EntryID: chatguard.EntryID(id)})
+}
+
+// wantPeople returns a check for the results of a search: the IDs of the users, in their order.
+func wantPeople(t *testing.T, when, want string) func([]journal.Person, error) {
+	return func(people []journal.Person, err error) {
+		t.Helper()
+		must(t, err)
+		var ids []string
+		for _, p := range people {
+			ids = append(ids, p.UserID)
+		}
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("%s finds %q, want %q", when, got, want)
+		}
+	}
 }
 
 func wantUser(t *testing.T, s *Store, when, channelID, login, want string) {
@@ -23,8 +40,7 @@ func wantUser(t *testing.T, s *Store, when, channelID, login, want string) {
 
 func TestUserByLogin(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	wantUser(t, s, "before anybody spoke", "1", "anna", "")
 	s.observeMessage("1", "7", "anna", start, 0)
 	s.observeMessage("1", "8", "berta", start, 0)
@@ -51,8 +67,7 @@ func TestUserByLogin(t *testing.T) {
 // The timeline is deleted sooner than the journal, so some users are found only in the journal.
 func TestUserByLogin_InJournal(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	s.observeMessage("1", "7", "anna", start, 1)
 	s.observeMessage("1", "8", "anna", start.Add(time.Second), 2)
 	s.observeMessage("2", "9", "anna", start.Add(time.Minute), 3)
@@ -72,8 +87,7 @@ func TestUserByLogin_InJournal(t *testing.T) {
 func TestUserByLogin_OutlivesTimeline(t *testing.T) {
 	t.Parallel()
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
 	s.observeMessage("1", "7", "anna", start, 0)
 	s.observeMessage("1", "8", "Anna", start, 0)
 	s.observeMessage("1", "9", "berta", start, 0)
@@ -98,8 +112,7 @@ func TestUserByLogin_OutlivesTimeline(t *testing.T) {
 
 // BenchmarkUserByLogin looks up a user who isn't among 200,000 messages, 10,000 of them throttled.
 func BenchmarkUserByLogin(b *testing.B) {
-	s := open(b, databasePath(b), &Options{QueueSize: 1_000_000, Now: at(start)})
-	g := guardOf(b, s, policy())
+	s, g := openWithGuard(b, &Options{QueueSize: 1_000_000, Now: at(start)})
 	for i := range 200_000 {
 		id := 0
 		if i%20 == 0 {

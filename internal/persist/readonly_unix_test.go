@@ -89,9 +89,7 @@ func TestReadOnly_FileWrittenLater(t *testing.T) {
 	}
 	c.Kill(t)
 	s := open(t, path, nil)
-	if n := s.count(t, "SELECT count(DISTINCT user_id) FROM state WHERE user_id LIKE 'new%'"); n != 4 {
-		t.Errorf("%d of 4 users are stored", n)
-	}
+	s.wantCount(t, 4, "SELECT count(DISTINCT user_id) FROM state WHERE user_id LIKE 'new%'")
 }
 
 func TestReadOnly_Folder(t *testing.T) {

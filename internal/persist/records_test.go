@@ -325,8 +325,7 @@ func TestRecords_MatchHistory(t *testing.T) {
 // many minutes.
 func newLargeStore(t *testing.T) *Store {
 	t.Helper()
-	s := open(t, databasePath(t), &Options{Now: at(start)})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: at(start)})
 	for i := range 2 * timelineBatch {
 		s.observeMessage("1", fmt.Sprint(i), "anna", start.Add(time.Duration(i)*time.Minute), 0)
 	}
@@ -390,14 +389,30 @@ func TestTimeline_ReadDuringWrite(t *testing.T) {
 	}
 }
 
+// While the database can't be read, what is pending is found, and everything else is an error.
 func TestRecords_FailingDatabase(t *testing.T) {
 	t.Parallel()
 	s := open(t, newFilledDatabase(t), nil)
+	g := guardOf(t, s, policy())
 	failures["damaged page"].harm(t, s)
+	s.Observe(throttledMessage(9001, "c1", "new", time.Second))
+	s.runTurn(ctx, g)
+	want := journal.NewEntry(throttledMessage(9001, "c1", "new", time.Second))
+	wantEntry(t, "what waits", &want)(s.Entry(ctx, 9001))
+	_, foundEntry, errEntry := s.Entry(ctx, 1)
+	_, foundUser, errUser := s.UserByLogin(ctx, "c1", "u")
+	if foundEntry || foundUser {
+		t.Errorf("found an entry %v, a user %v", foundEntry, foundUser)
+	}
 	_, errEntries := s.Entries(ctx, journal.EntryFilter{N: 1000})
+	_, errOfUser := s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", UserID: "u", N: 1})
+	_, errStreams := s.Streams(ctx, "c1", 1)
 	errTimeline := s.Timeline(ctx, "c1", start, func([]journal.TimelineMessage) error { return nil })
 	errMinutes := s.Minutes(ctx, start, start.Add(48*time.Hour), func(journal.Minute) error { return nil })
-	for name, err := range map[string]error{"entries": errEntries, "timeline": errTimeline, "minutes": errMinutes} {
+	for name, err := range map[string]error{
+		"an entry": errEntry, "a user": errUser, "entries": errEntries, "a user's entries": errOfUser, "streams": errStreams,
+		"timeline": errTimeline, "minutes": errMinutes,
+	} {
 		if !isDatabaseError(err) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -71,12 +71,8 @@ func TestRevisions_RoundTrip(t *testing.T) {
 	if third := saveRevision(t, s, revision("c1", 5)); third.Number != 3 {
 		t.Errorf("after a restart number %d", third.Number)
 	}
-	if n := s.count(t, `SELECT count(*) FROM audit WHERE action = 'policy' AND channel_id = 'c1' AND user_id = '' AND detail LIKE '{"revision":_}'`); n != 3 {
-		t.Errorf("%d of 3 audits", n)
-	}
-	if n := s.count(t, "SELECT max(id) FROM audit"); n != 4 {
-		t.Errorf("the last audit is %d, want 4", n)
-	}
+	s.wantCount(t, 3, `SELECT count(*) FROM audit WHERE action = 'policy' AND channel_id = 'c1' AND user_id = '' AND detail LIKE '{"revision":_}'`)
+	s.wantCount(t, 4, "SELECT max(id) FROM audit")
 }
 
 func wantRevisions(t *testing.T, want ...journal.Revision) func([]journal.Revision, error) {
@@ -102,9 +98,7 @@ func TestRevisions_ConcurrentNumbers(t *testing.T) {
 		})
 	}
 	authors.Wait()
-	if n := s.count(t, "SELECT count(*) FROM revision WHERE number BETWEEN 1 AND 10"); n != 10 {
-		t.Errorf("%d of 10 revisions", n)
-	}
+	s.wantCount(t, 10, "SELECT count(*) FROM revision WHERE number BETWEEN 1 AND 10")
 }
 
 func TestDiscardRevisions_KeepsHistory(t *testing.T) {
@@ -171,9 +165,7 @@ func TestChanges_PendingWhileFailing(t *testing.T) {
 			s = open(t, path, nil)
 			wantRevisions(t, want...)(s.Revisions(ctx, "c9"))
 			wantSettings(t, s, settings)
-			if n := s.count(t, "SELECT count(*) FROM audit WHERE id = 4 AND action = 'grant' AND user_id = '7' AND detail = '5'"); n != 1 {
-				t.Error("the audit of the grant is missing")
-			}
+			s.wantCount(t, 1, "SELECT count(*) FROM audit WHERE id = 4 AND action = 'grant' AND user_id = '7' AND detail = '5'")
 			if logins, err := s.Channels(ctx); err != nil || logins["c9"] != "gardenhour" {
 				t.Errorf("channels %v, %v", logins, err)
 			}
@@ -183,8 +175,7 @@ func TestChanges_PendingWhileFailing(t *testing.T) {
 
 func TestChanges_TooManyRefused(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	small := journal.Revision{ChannelID: "c1", Author: "Ada", At: start, Policy: policy()}
 	repair := failures["disk full"].harm(t, s)
 	s.Observe(throttledMessage(1, "c1", "x", time.Second))
@@ -201,9 +192,7 @@ func TestChanges_TooManyRefused(t *testing.T) {
 	}
 	repair()
 	s.runTurn(ctx, g)
-	if n := s.count(t, "SELECT max(number) FROM revision"); n != maxChanges {
-		t.Errorf("revision %d is the last, want %d", n, maxChanges)
-	}
+	s.wantCount(t, maxChanges, "SELECT max(number) FROM revision")
 	startRun(t, s, g)
 	saveRevision(t, s, revision("c1", 1))
 }
@@ -217,17 +206,14 @@ func TestCommit_AfterEnd(t *testing.T) {
 		t.Errorf("saved %v, %v", saved, err)
 	}
 	late := open(t, databasePath(t), nil)
-	ended, cancel := context.WithCancel(ctx)
-	cancel()
-	if saved, err := late.Record(ended, journal.Audit{}); saved || err != nil {
+	if saved, err := late.Record(endedContext, journal.Audit{}); saved || err != nil {
 		t.Errorf("before Run: saved %v, %v", saved, err)
 	}
 }
 
 func TestChannels_LastLogin(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	for _, step := range []struct{ id, login, want string }{
 		{"1", "gardenhour", "map[1:gardenhour]"},
 		{"2", "other", "map[1:gardenhour 2:other]"},

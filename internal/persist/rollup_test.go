@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -19,16 +18,13 @@ func wantRolledUp(t *testing.T, s *Store) {
 	if in != of {
 		t.Errorf("%d in quarters of an hour, of %d", in, of)
 	}
-	if n := s.count(t, "SELECT count(*) FROM (SELECT DISTINCT channel_id, user_id "+upTo+" EXCEPT SELECT channel_id, user_id FROM person)"); n != 0 {
-		t.Errorf("%d people are missing", n)
-	}
+	s.wantCount(t, 0, "SELECT count(*) FROM (SELECT DISTINCT channel_id, user_id "+upTo+" EXCEPT SELECT channel_id, user_id FROM person)")
 }
 
 func TestRollUp_Steps(t *testing.T) {
 	t.Parallel()
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
 	for i := range 2*rollStep + 7 {
 		s.observeMessage([]string{"a", "b"}[i%2], fmt.Sprint(i%10), "anna", start, 0)
 	}
@@ -83,9 +79,7 @@ func TestRollUp_BeforeDeletion(t *testing.T) {
 		}
 		s.runTurn(ctx, g)
 	}
-	if n := s.count(t, "SELECT sum(spent) FROM quarter_hour"); n != messages {
-		t.Errorf("%d of %d messages are rolled up", n, messages)
-	}
+	s.wantCount(t, messages, "SELECT sum(spent) FROM quarter_hour")
 }
 
 // Late messages are rolled up too, even if the timeline deletes them at once or the clock was set
@@ -93,8 +87,7 @@ func TestRollUp_BeforeDeletion(t *testing.T) {
 func TestRollUp_LateMessages(t *testing.T) {
 	t.Parallel()
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
 	sweep := func() {
 		s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
 		s.runTurn(ctx, g)
@@ -110,9 +103,7 @@ func TestRollUp_LateMessages(t *testing.T) {
 	now = start.Add(-24 * time.Hour)
 	s.observeMessage("1", "7", "anna", now, 0)
 	sweep()
-	if n := s.count(t, "SELECT sum(spent) FROM quarter_hour WHERE channel_id = '1'"); n != 4 {
-		t.Errorf("%d of 4 messages are rolled up", n)
-	}
+	s.wantCount(t, 4, "SELECT sum(spent) FROM quarter_hour WHERE channel_id = '1'")
 	p, ok, err := s.Person(ctx, "1", "7")
 	if want := (journal.Person{UserID: "7", Login: "anna", LastSeen: start}); err != nil || !ok || p != want {
 		t.Errorf("got %+v, %v, %v", p, ok, err)
@@ -132,18 +123,11 @@ func TestRollUp_LateMessages(t *testing.T) {
 // journal provides the people.
 func TestRollUp_TimelineOfVersion3(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
-	steps, err := readMigrations(migrationFiles)
-	must(t, err)
-	old := openMigrated(t, path, steps[:3])
-	_, err = old.writer.ExecContext(ctx, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
-		INSERT INTO timeline SELECT 'c1', ?1 + i, i, 'u' || (i % 2), 'anna' || (i % 2), 8, 2 FROM n`, start.UnixNano())
-	must(t, err)
-	_, err = old.writer.ExecContext(ctx, `INSERT INTO journal VALUES
+	path := newOldDatabase(t, 3, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+		INSERT INTO timeline SELECT 'c1', ?1 + i, i, 'u' || (i % 2), 'anna' || (i % 2), 8, 2 FROM n;
+		INSERT INTO journal VALUES
 		(1, ?1, 'c1', 'u9', 'clara', '', '', '', 'burst', NULL, NULL, 1, 'delete', ?1, 'delete', 'done', '', 1, 0, 0, 0, 0),
 		(2, ?1 + 1, 'c1', 'u1', 'old', '', '', '', 'burst', NULL, NULL, 1, 'delete', ?1, 'delete', 'done', '', 2, 0, 0, 0, 0)`, start.UnixNano())
-	must(t, errors.Join(err, old.close()))
-
 	s := open(t, path, &Options{Now: at(start.Add(time.Hour))})
 	g := guardOf(t, s, policy())
 	check := func(when string) {
@@ -167,31 +151,25 @@ func TestRollUp_TimelineOfVersion3(t *testing.T) {
 	s.runTurn(ctx, g)
 	check("rolled up")
 	wantRolledUp(t, s)
-	if n := s.count(t, "SELECT sum(spent) FROM quarter_hour"); n != 12_000 {
-		t.Errorf("%d", n)
-	}
+	s.wantCount(t, 12_000, "SELECT sum(spent) FROM quarter_hour")
 }
 
 // A caller that waits for a flush waits for at most one step.
 func TestRollUp_WaitingCallersFirst(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), &Options{Now: at(start.Add(time.Hour))})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: at(start.Add(time.Hour))})
 	for range 4 * rollStep {
 		s.observeMessage("1", "7", "anna", start, 0)
 	}
 	s.commits.add()
 	s.runTurn(ctx, g)
-	if n := s.countRows(t, "quarter_hour"); n != 0 {
-		t.Error("rolled up while somebody waits")
-	}
+	s.wantRows(t, "quarter_hour", 0)
 }
 
 // Extremely large costs add up to a number that the database accepts.
 func TestRollUp_AnyCost(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), &Options{Now: at(start.Add(time.Hour))})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: at(start.Add(time.Hour))})
 	for range 3 {
 		s.Observe(chatguard.Message{ChannelID: "1", User: chatguard.User{ID: "7"}, Cost: 1<<63 - 1}, chatguard.Verdict{At: start, Allowed: true})
 	}
@@ -202,7 +180,5 @@ func TestRollUp_AnyCost(t *testing.T) {
 		}
 		s.runTurn(ctx, g)
 	}
-	if h := s.Health(); h.State != OK {
-		t.Errorf("%+v", h)
-	}
+	s.wantHealth(t, OK, "")
 }

@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -55,22 +54,19 @@ func TestSettings_RoundTrip(t *testing.T) {
 
 func TestSettings_TooManyRefused(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
-	ended, cancel := context.WithCancel(ctx)
-	cancel() // nothing is written yet
+	s, g := openWithGuard(t, nil)
 	for n := range maxChanges {
-		_, err := s.SaveSetting(ended, fmt.Sprint(n), "paused", "yes")
+		_, err := s.SaveSetting(endedContext, fmt.Sprint(n), "paused", "yes")
 		must(t, err)
 	}
-	_, err := s.SaveSetting(ended, "another", "paused", "yes")
+	_, err := s.SaveSetting(endedContext, "another", "paused", "yes")
 	if wantError(t, err, `setting "paused" of channel another`, "1000 changes are already pending"); !errors.Is(err, ErrTooMany) {
 		t.Errorf("got %v", err)
 	}
-	_, err = s.SaveSetting(ended, "7", "paused", "no") // it is already pending
+	_, err = s.SaveSetting(endedContext, "7", "paused", "no") // it is already pending
 	must(t, err)
 	s.mustFlush(t, g)
-	_, err = s.SaveSetting(ended, "another", "paused", "yes")
+	_, err = s.SaveSetting(endedContext, "another", "paused", "yes")
 	must(t, err)
 	settings, err := s.Settings(ctx)
 	if err != nil || len(settings) != maxChanges+1 || settings["7"]["paused"] != "no" || settings["another"]["paused"] != "yes" {

@@ -13,19 +13,9 @@ import (
 )
 
 // storedKeys returns the keys of the state.
-func storedKeys(t *testing.T, s *Store) (keys []string) {
+func storedKeys(t *testing.T, s *Store) []string {
 	t.Helper()
-	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id || '/' || user_id || '/' || limit_name FROM state")
-	must(t, err)
-	defer rows.Close()
-	for rows.Next() {
-		var key string
-		must(t, rows.Scan(&key))
-		keys = append(keys, key)
-	}
-	must(t, rows.Err())
-	slices.Sort(keys)
-	return keys
+	return slices.Sorted(slices.Values(s.db.texts(t, "SELECT channel_id || '/' || user_id || '/' || limit_name FROM state")))
 }
 
 // walk lets the store go through the whole state table. It returns the number of turns, and the
@@ -35,9 +25,7 @@ func walk(t *testing.T, s *Store, g *chatguard.Guard) (turns, most int) {
 	for s.sweeper.idle = (idleWalk{}); s.sweeper.idle.at.IsZero(); turns++ {
 		before := s.countRows(t, "state")
 		s.runTurn(ctx, g)
-		if h := s.Health(); h.State != OK {
-			t.Fatalf("%+v", h)
-		}
+		s.wantHealth(t, OK, "")
 		most = max(most, before-s.countRows(t, "state"))
 	}
 	return turns, most
@@ -227,8 +215,7 @@ func TestIdleWalk_DeletesADayLater(t *testing.T) {
 func TestIdleWalk_KeepsUnreadableState(t *testing.T) {
 	t.Parallel()
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
 	for _, user := range []string{"1", "2", "3"} {
 		say(t, g, user, start)
 	}
@@ -243,12 +230,11 @@ func TestIdleWalk_KeepsUnreadableState(t *testing.T) {
 	}
 }
 
-// The walk checks one step of rows per turn, whatever it finds, and pauses at the end of the table.
+// The walk checks one step of rows per turn, whatever it finds.
 func TestIdleWalk_Steps(t *testing.T) {
 	t.Parallel()
 	now := start.Add(-72 * time.Hour)
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
 	const each = 700
 	users := func(kind string, do func(user string)) {
 		for i := range each {
@@ -297,28 +283,12 @@ func TestIdleWalk_Steps(t *testing.T) {
 	if fmt.Sprint(left) != fmt.Sprint(want) {
 		t.Errorf("left are\n%v, want\n%v", left, want)
 	}
-
-	s.exec(t, "DELETE FROM state WHERE user_id NOT LIKE '% yesterday'")
-	// This is 24 h after the end of that day.
-	now = start.Add(4*time.Hour + 1)
-	s.sweeper.idle.at = now.Add(idleInterval)
-	now = now.Add(idleInterval - 1)
-	s.runTurn(ctx, g)
-	if n := s.countRows(t, "state"); n != each {
-		t.Errorf("%d rows are left while the walk rests, want %d", n, each)
-	}
-	now = now.Add(1)
-	s.runTurn(ctx, g)
-	if n := s.countRows(t, "state"); n != 0 {
-		t.Errorf("%d rows are left after the rest", n)
-	}
 }
 
 func TestIdleWalk_RestsForAnHour(t *testing.T) {
 	t.Parallel()
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
 	say(t, g, "u", start)
 	now = start.Add(forEver)
 	s.runTurn(ctx, g)
@@ -394,8 +364,7 @@ func TestIdleWalk_ActiveUsersStayStored(t *testing.T) {
 func TestIdleWalk_RetriesFailedStep(t *testing.T) {
 	t.Parallel()
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
 	for user := range sweepStep { // 2 rows each
 		say(t, g, fmt.Sprint(user), start)
 	}
@@ -404,13 +373,9 @@ func TestIdleWalk_RetriesFailedStep(t *testing.T) {
 	for _, left := range []int{sweepStep, 0} {
 		repair := failures["locked"].harm(t, s)
 		s.runTurn(ctx, g)
-		if h := s.Health(); h.State != Failing || h.Problem != lockedByOther {
-			t.Errorf("%+v", h)
-		}
+		s.wantHealth(t, Failing, lockedByOther)
 		repair()
 		s.runTurn(ctx, g)
-		if n := s.countRows(t, "state"); n != left {
-			t.Errorf("%d rows are left, want %d", n, left)
-		}
+		s.wantRows(t, "state", left)
 	}
 }

@@ -128,8 +128,7 @@ func TestQuery_Bound(t *testing.T) {
 
 // BenchmarkCard reads what the card of a user shows.
 func BenchmarkCard(b *testing.B) {
-	s := open(b, databasePath(b), nil)
-	g := guardOf(b, s, policy())
+	s, g := openWithGuard(b, nil)
 	for i := range 500 {
 		s.observeMessage("1", userID(i%100), fmt.Sprint("login", i%100), start.Add(time.Duration(i)*time.Second), i+1)
 	}

@@ -23,8 +23,7 @@ func (s *Store) observeEntry(id int, user string, second int, action chatguard.A
 
 func TestThrottling_CountsByUser(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	want := journal.Throttling{
 		Users: 3, Messages: 6, ObservedUsers: 2, Observed: 2, TimedOut: 2, Banned: 1,
 		Top: []journal.UserThrottling{

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"reflect"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -45,9 +44,7 @@ func testWhileFailing(t *testing.T, before, during func(t *testing.T, s *Store),
 			}
 			repair()
 			s.runTurn(ctx, g)
-			if h := s.Health(); h.State != OK {
-				t.Fatalf("%+v", h)
-			}
+			s.wantHealth(t, OK, "")
 			if n := len(s.Tokens.queue.peek()); n != 0 {
 				t.Errorf("%d tokens still wait", n)
 			}
@@ -161,9 +158,7 @@ func TestTokens_AnyHealth(t *testing.T) {
 			repair()
 			during, other = newCode(t, s.Tokens), signIn(t, s.Tokens)
 			s.runTurn(ctx, g)
-			if n := s.countRows(t, "token"); n != 2 {
-				t.Errorf("%d tokens, want the last code and session", n)
-			}
+			s.wantRows(t, "token", 2)
 			for _, data := range snapshot(t, path) {
 				for _, secret := range []string{during, other} {
 					if bytes.Contains(data, []byte(secret)) {
@@ -189,26 +184,6 @@ func TestUnsaved_LockWaitIsBounded(t *testing.T) {
 	mustBeginSession(t, s.Tokens, token, anna)
 }
 
-// redeemAll lets 20 people redeem a code at the same time, and returns how many succeeded.
-func redeemAll(t *testing.T, s *Store, code string) int32 {
-	t.Helper()
-	var won atomic.Int32
-	var redeemers sync.WaitGroup
-	for range 20 {
-		redeemers.Go(func() {
-			switch session, _, err := s.Tokens.RedeemCode(ctx, code); {
-			case err == nil:
-				won.Add(1)
-				wantSession(t, s.Tokens, session, "Ada")
-			case !errors.Is(err, ErrCode):
-				t.Error(err)
-			}
-		})
-	}
-	redeemers.Wait()
-	return won.Load()
-}
-
 func TestUnsaved_OneRedeems(t *testing.T) {
 	t.Parallel()
 	for name, harm := range tokenFailures {
@@ -217,7 +192,7 @@ func TestUnsaved_OneRedeems(t *testing.T) {
 			before := newCode(t, s.Tokens)
 			defer harm(t, s)()
 			for when, code := range map[string]string{"before": before, "during": newCode(t, s.Tokens)} {
-				if won := redeemAll(t, s, code); won != 1 {
+				if won := redeemAll(t, code, s.Tokens); won != 1 {
 					t.Errorf("code made %s: %d won", when, won)
 				}
 			}
@@ -231,8 +206,7 @@ func TestUnsaved_OneRedeemsDuringRecovery(t *testing.T) {
 	t.Parallel()
 	for name, harm := range tokenFailures {
 		t.Run(name, func(t *testing.T) {
-			s := open(t, databasePath(t), nil)
-			g := guardOf(t, s, policy())
+			s, g := openWithGuard(t, nil)
 			for i := range 30 {
 				code := ""
 				if i%2 == 0 {
@@ -247,7 +221,7 @@ func TestUnsaved_OneRedeemsDuringRecovery(t *testing.T) {
 					repair()
 					s.runTurn(ctx, g)
 				})
-				if won := redeemAll(t, s, code); won != 1 {
+				if won := redeemAll(t, code, s.Tokens); won != 1 {
 					t.Errorf("round %d: %d won", i, won)
 				}
 				mending.Wait()
@@ -260,8 +234,7 @@ func TestUnsaved_OneRedeemsDuringRecovery(t *testing.T) {
 // change.
 func TestUnsaved_ChangedDuringFlush(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, nil)
 	repair := tokenFailures["locked"](t, s)
 	code, session := newCode(t, s.Tokens), signIn(t, s.Tokens)
 	repair()
@@ -276,9 +249,7 @@ func TestUnsaved_ChangedDuringFlush(t *testing.T) {
 		wantSession(t, s.Tokens, other, "Ada")
 		s.runTurn(ctx, g)
 	}
-	if n := s.countRows(t, "token"); n != 1 {
-		t.Errorf("%d tokens, want the session", n)
-	}
+	s.wantRows(t, "token", 1)
 }
 
 func TestTokens_BesideOwnerFail(t *testing.T) {
@@ -288,11 +259,9 @@ func TestTokens_BesideOwnerFail(t *testing.T) {
 			path := databasePath(t)
 			s := open(t, path, nil)
 			session, code := signIn(t, s.Tokens), newCode(t, s.Tokens)
-			beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
-			must(t, err)
-			defer beside.Close()
+			beside := openSecond(t, path, at(start))
 			repair := harm(t, &Store{Tokens: beside, db: beside.db})
-			_, err = beside.NewSignInCode(ctx, ada, 0)
+			_, err := beside.NewSignInCode(ctx, ada, 0)
 			wantError(t, err, "database "+path)
 			_, _, err = beside.RedeemCode(ctx, code)
 			wantError(t, err, "database "+path)
@@ -312,15 +281,13 @@ func TestUnsaved_CancelledSignIn(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
 	session, code := signIn(t, s.Tokens), newCode(t, s.Tokens)
-	ended, cancel := context.WithCancel(ctx)
-	cancel()
-	if _, err := s.Tokens.NewSignInCode(ended, ada, 0); !errors.Is(err, context.Canceled) {
+	if _, err := s.Tokens.NewSignInCode(endedContext, ada, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("a code: %v", err)
 	}
-	if _, _, err := s.Tokens.RedeemCode(ended, code); !errors.Is(err, context.Canceled) {
+	if _, _, err := s.Tokens.RedeemCode(endedContext, code); !errors.Is(err, context.Canceled) {
 		t.Errorf("redeeming: %v", err)
 	}
-	if err := s.Tokens.EndSession(ended, session); !errors.Is(err, context.Canceled) {
+	if err := s.Tokens.EndSession(endedContext, session); !errors.Is(err, context.Canceled) {
 		t.Errorf("ending: %v", err)
 	}
 	if n := len(s.Tokens.queue.peek()); n != 0 {

@@ -101,9 +101,7 @@ func TestTokenTable_StuckRead(t *testing.T) {
 	now = now.Add(tokenWait - 1)
 	wantToken(t, s.Tokens, token, anna)
 	now = now.Add(1)
-	ended, stop := context.WithCancel(ctx)
-	stop()
-	if _, ok, err := s.Tokens.Token(ended, token); ok || !errors.Is(err, context.Canceled) || isDatabaseError(err) {
+	if _, ok, err := s.Tokens.Token(endedContext, token); ok || !errors.Is(err, context.Canceled) || isDatabaseError(err) {
 		t.Errorf("after %v: %v, %v", tokenWait, ok, err)
 	}
 }
@@ -228,8 +226,7 @@ func TestSessions_NewestKeptWhileFailing(t *testing.T) {
 	t.Parallel()
 	var sessions []string
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	g := guardOf(t, s, policy())
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
 	token := mustNewToken(t, s.Tokens, anna, 0)
 	repair := tokenFailures["disk full"](t, s)
 	for range 53 {
@@ -267,7 +264,5 @@ func TestSessions_OlderVersionsAreBounded(t *testing.T) {
 	wantNewest(t, s.Tokens, sessions, 50)
 	mustBeginSession(t, s.Tokens, token, anna)
 	wantNewest(t, s.Tokens, sessions, 49)
-	if n := s.countRows(t, "token"); n != 51 {
-		t.Errorf("%d rows, want the token and 50 sessions", n)
-	}
+	s.wantRows(t, "token", 51)
 }

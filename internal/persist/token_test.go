@@ -56,9 +56,7 @@ func TestToken_Holder(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, nil)
-	beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
-	must(t, err)
-	defer beside.Close()
+	beside := openSecond(t, path, at(start))
 	token := mustNewToken(t, beside, anna, 0)
 	wantToken(t, s.Tokens, token, anna)
 	session := mustBeginSession(t, s.Tokens, token, anna)
@@ -111,9 +109,7 @@ func TestRevoke_BesideOwner(t *testing.T) {
 	path, now := databasePath(t), start
 	opts := &Options{Now: func() time.Time { return now }}
 	s := open(t, path, opts)
-	beside, err := OpenTokens(ctx, path, opts)
-	must(t, err)
-	defer beside.Close()
+	beside := openSecond(t, path, opts.Now)
 	token, other := mustNewToken(t, s.Tokens, anna, 0), mustNewToken(t, s.Tokens, berta, 0)
 	code, err := s.Tokens.NewSignInCode(ctx, anna, 0)
 	must(t, err)
@@ -142,45 +138,12 @@ func TestRevoke_BesideOwner(t *testing.T) {
 	mustBeginSession(t, s.Tokens, mustNewToken(t, beside, anna, 0), anna) // the name is free again
 }
 
-func TestEntrants_List(t *testing.T) {
-	t.Parallel()
-	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
-	token := mustNewToken(t, s.Tokens, berta, 0)
-	now = start.Add(time.Minute)
-	mustNewToken(t, s.Tokens, anna, time.Hour)
-	expired := auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromToken}
-	mustNewToken(t, s.Tokens, expired, time.Second)
-	now = start.Add(2 * time.Minute)
-	mustBeginSession(t, s.Tokens, token, berta)
-	must(t, s.Tokens.EndSession(ctx, mustBeginSession(t, s.Tokens, token, berta)))
-	signIn(t, s.Tokens)
-	newCode(t, s.Tokens)
-	list, err := s.Tokens.Holders(ctx)
-	must(t, err)
-	want := []Holder{
-		{ada, time.Time{}, time.Time{}, 1, 1},
-		{anna, start.Add(time.Minute), start.Add(61 * time.Minute), 0, 0},
-		{berta, start, time.Time{}, 1, 0},
-	}
-	if !reflect.DeepEqual(list, want) {
-		t.Errorf("listed %+v, want %+v", list, want)
-	}
-	names, err := s.Tokens.Names(ctx)
-	must(t, err)
-	if want := []string{"Ada", "anna", "berta"}; !reflect.DeepEqual(names, want) {
-		t.Errorf("names %q, want %q", names, want)
-	}
-}
-
 // Between reading the token and writing the session, another process revokes the token.
 func TestBeginSession_RevokedMeanwhile(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)
 	s := open(t, path, nil)
-	beside, err := OpenTokens(ctx, path, &Options{Now: at(start)})
-	must(t, err)
-	defer beside.Close()
+	beside := openSecond(t, path, at(start))
 	token := mustNewToken(t, s.Tokens, anna, 0)
 	begun := make(chan string, 1)
 	must(t, beside.db.write(ctx, func(tx *sql.Tx) error {
@@ -256,9 +219,7 @@ func TestRevoke_PendingNotWritten(t *testing.T) {
 	s.runTurn(ctx, g)
 	repair()
 	now = now.Add(time.Second)
-	beside, err := OpenTokens(ctx, path, opts)
-	must(t, err)
-	defer beside.Close()
+	beside := openSecond(t, path, opts.Now)
 	_, err = beside.Revoke(ctx, "anna")
 	must(t, err)
 	s.runTurn(ctx, g)
