@@ -44,13 +44,8 @@ func TestCommit_IncludesGuard(t *testing.T) {
 	for _, user := range []string{"1", "2", "3"} {
 		_, err := g.At(start).Grant(chatguard.Key{ChannelID: "c1", UserID: user}, "daily", 5)
 		must(t, err)
-		saved, err := s.Record(ctx, journal.Audit{At: start, Action: journal.UserGranted, ChannelID: "c1", UserID: user})
-		if !saved || err != nil {
-			t.Errorf("saved %v, %v", saved, err)
-		}
-		if n := s.count(t, "SELECT count(*) FROM state WHERE user_id = ? AND limit_name = '+'", user); n != 1 {
-			t.Errorf("the grant of %s isn't stored", user)
-		}
+		wantSaved(t, true)(s.Record(ctx, journal.Audit{At: start, Action: journal.UserGranted, ChannelID: "c1", UserID: user}))
+		s.wantCount(t, 1, "SELECT count(*) FROM state WHERE user_id = ? AND limit_name = '+'", user)
 	}
 }
 

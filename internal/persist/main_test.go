@@ -16,9 +16,8 @@ func TestMain(m *testing.M) {
 }
 
 var childRoles = map[string]func(ctx context.Context, path string) error{
-	"own":    ownUntilKilled,
-	"live":   liveUntilKilled,
-	"signin": printSignInCode,
+	"own":  ownUntilKilled,
+	"live": liveUntilKilled,
 }
 
 // The names that every test of the package uses.

@@ -89,12 +89,8 @@ func TestMemory_SavesNoChange(t *testing.T) {
 	if saved || err != nil || second.Number != 2 {
 		t.Errorf("revision %d: saved %v, %v", second.Number, saved, err)
 	}
-	if saved, err := s.Record(ctx, journal.Audit{At: start, Author: "Ada", Action: journal.UserGranted}); saved || err != nil {
-		t.Errorf("audit: saved %v, %v", saved, err)
-	}
-	if saved, err := s.SaveSetting(ctx, "1", "paused", "yes"); saved || err != nil {
-		t.Errorf("setting: saved %v, %v", saved, err)
-	}
+	wantSaved(t, false)(s.Record(ctx, journal.Audit{At: start, Author: "Ada", Action: journal.UserGranted}))
+	wantSaved(t, false)(s.SaveSetting(ctx, "1", "paused", "yes"))
 	wantRevisions(t, second, first)(s.Revisions(ctx, "c1"))
 	stop()
 	wantRevisions(t, second, first)(s.Revisions(ctx, "c1"))

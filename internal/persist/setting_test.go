@@ -13,9 +13,7 @@ import (
 // saveSetting saves a setting, which must then be stored.
 func saveSetting(t *testing.T, s *Store, channelID, name, value string) {
 	t.Helper()
-	if saved, err := s.SaveSetting(ctx, channelID, name, value); !saved || err != nil {
-		t.Errorf("setting %s of %s: saved %v, %v", name, channelID, saved, err)
-	}
+	wantSaved(t, true)(s.SaveSetting(ctx, channelID, name, value))
 }
 
 func wantSettings(t *testing.T, s *Store, want string) {

@@ -1,11 +1,7 @@
 package persist
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,32 +12,6 @@ import (
 
 // ada is the person who signs in.
 var ada = auth.Identity{Name: "Ada", Access: auth.Moderate, From: auth.FromLink}
-
-func printSignInCode(ctx context.Context, path string) error {
-	tokens, err := OpenTokens(ctx, path, nil)
-	if err != nil {
-		return err
-	}
-	defer tokens.Close()
-	code, err := tokens.NewSignInCode(ctx, ada, 0)
-	fmt.Println(code)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, os.Stdin)
-	return err
-}
-
-func TestSignIn_BesideOwner(t *testing.T) {
-	t.Parallel()
-	path := databasePath(t)
-	s := open(t, path, &Options{})
-	other := startChild(t, "signin", path)
-	code := other.Next(t)
-	mustRedeem(t, s.Tokens, code)
-	wantNoCode(t, s.Tokens, code)
-	other.Kill(t)
-}
 
 // redeemAll lets 20 people redeem a code at the same time, in turns with each of the tokens, and
 // returns how many succeeded.

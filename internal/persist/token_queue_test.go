@@ -184,22 +184,6 @@ func TestUnsaved_LockWaitIsBounded(t *testing.T) {
 	mustBeginSession(t, s.Tokens, token, anna)
 }
 
-func TestUnsaved_OneRedeems(t *testing.T) {
-	t.Parallel()
-	for name, harm := range tokenFailures {
-		t.Run(name, func(t *testing.T) {
-			s := open(t, databasePath(t), nil)
-			before := newCode(t, s.Tokens)
-			defer harm(t, s)()
-			for when, code := range map[string]string{"before": before, "during": newCode(t, s.Tokens)} {
-				if won := redeemAll(t, code, s.Tokens); won != 1 {
-					t.Errorf("code made %s: %d won", when, won)
-				}
-			}
-		})
-	}
-}
-
 // Exactly one of several people redeems a code, even if the database recovers and a flush runs in
 // the meantime.
 func TestUnsaved_OneRedeemsDuringRecovery(t *testing.T) {
