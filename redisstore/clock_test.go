@@ -130,12 +130,3 @@ func TestClock_Server(t *testing.T) {
 		t.Errorf("Clock allocates %v times", n)
 	}
 }
-
-func BenchmarkClock(b *testing.B) {
-	s := &Store{}
-	s.clock.start(time.Now())
-	s.clock.set(reading{target: 1e6})
-	for b.Loop() {
-		s.Clock()
-	}
-}

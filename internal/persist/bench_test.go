@@ -158,33 +158,3 @@ func BenchmarkOpen(b *testing.B) {
 		}
 	})
 }
-
-// BenchmarkObserve measures what the store adds to a decision.
-func BenchmarkObserve(b *testing.B) {
-	s := open(b, databasePath(b), nil)
-	m, v := throttledMessage(1, "c1", "u", time.Second)
-	b.Run("throttled", func(b *testing.B) {
-		for b.Loop() {
-			s.Observe(m, v)
-		}
-	})
-	v.EntryID = 0
-	b.Run("allowed", func(b *testing.B) {
-		for b.Loop() {
-			s.Observe(m, v)
-		}
-	})
-}
-
-// BenchmarkSession looks up the holder of a session, as each request does.
-func BenchmarkSession(b *testing.B) {
-	s := open(b, databasePath(b), nil)
-	code, err := s.Tokens.NewSignInCode(ctx, ada, 0)
-	must(b, err)
-	session, _, err := s.Tokens.RedeemCode(ctx, code)
-	must(b, err)
-	for b.Loop() {
-		_, _, err := s.Tokens.Session(ctx, session)
-		must(b, err)
-	}
-}

@@ -79,19 +79,3 @@ func TestMigrate_NamesOfVersion6(t *testing.T) {
 		wantPeople(t, text, want)(s.FindPeople(ctx, "c1", text, 9))
 	}
 }
-
-// BenchmarkFindPeople searches a million people, every tenth with a name in another script.
-func BenchmarkFindPeople(b *testing.B) {
-	s := open(b, databasePath(b), &Options{Now: at(start)})
-	s.exec(b, `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999999)
-		INSERT INTO person (channel_id, user_id, login, roles, last_seen, display_name, name_key)
-		SELECT '1', i, 'login' || i, 0, i * 1000000, iif(i % 10 = 0, '長い' || i, ''), iif(i % 10 = 0, '長い' || i, '') FROM n`)
-	for name, text := range map[string]string{"last seen": "", "begins": "login1234", "all begin": "login", "nobody": "nobody", "named": "長い1234", "all named": "長", "within": "い1234"} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				_, err := s.FindPeople(ctx, "1", text, 20)
-				must(b, err)
-			}
-		})
-	}
-}

@@ -109,20 +109,3 @@ func TestUserByLogin_OutlivesTimeline(t *testing.T) {
 	s.runTurn(ctx, g)
 	wantUser(t, s, "not seen for 35 days", "1", "berta", "")
 }
-
-// BenchmarkUserByLogin looks up a user who isn't among 200,000 messages, 10,000 of them throttled.
-func BenchmarkUserByLogin(b *testing.B) {
-	s, g := openWithGuard(b, &Options{QueueSize: 1_000_000, Now: at(start)})
-	for i := range 200_000 {
-		id := 0
-		if i%20 == 0 {
-			id = i + 1
-		}
-		s.observeMessage("1", userID(i%5000), fmt.Sprint("login", i%5000), start.Add(time.Duration(i)*time.Millisecond), id)
-	}
-	s.mustFlush(b, g)
-	for b.Loop() {
-		_, _, err := s.UserByLogin(ctx, "1", "nobody")
-		must(b, err)
-	}
-}

@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // read returns the only number that a statement finds.
@@ -123,21 +120,5 @@ func TestQuery_Bound(t *testing.T) {
 	}
 	if n := len(s.db.statements.kept); n != maxStatements {
 		t.Errorf("keeps %d statements", n)
-	}
-}
-
-// BenchmarkCard reads what the card of a user shows.
-func BenchmarkCard(b *testing.B) {
-	s, g := openWithGuard(b, nil)
-	for i := range 500 {
-		s.observeMessage("1", userID(i%100), fmt.Sprint("login", i%100), start.Add(time.Duration(i)*time.Second), i+1)
-	}
-	s.mustFlush(b, g)
-	user := userID(7)
-	for b.Loop() {
-		_, _, err := s.Person(ctx, "1", user)
-		must(b, err)
-		must(b, errorOf(s.QuarterHours(ctx, "1", user, start)))
-		must(b, errorOf(s.Entries(ctx, journal.EntryFilter{ChannelID: "1", UserID: user, N: 20})))
 	}
 }

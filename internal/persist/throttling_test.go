@@ -72,19 +72,3 @@ func TestThrottling_UsesIndex(t *testing.T) {
 		t.Errorf("%s, want %s", plan, want)
 	}
 }
-
-// BenchmarkThrottling sums up a day of a journal with 1,000,000 entries of 30 days.
-func BenchmarkThrottling(b *testing.B) {
-	s := open(b, databasePath(b), nil)
-	s.exec(b, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
-		INSERT INTO journal SELECT i, ?1 + i * 2592000000, 'c1', i * 7919 % 5000, 'login', 'name', 'm', 'a message of some length', 'burst', 0, 0, 1, 'delete',
-			0, 'delete', 'done', '', 1, 0, 0, 0, 0, 0 FROM n`, start.UnixNano())
-	from := start.Add(20 * 24 * time.Hour)
-	for b.Loop() {
-		sum, err := s.Throttling(ctx, "c1", from, from.Add(24*time.Hour), 10)
-		must(b, err)
-		if len(sum.Top) != 10 {
-			b.Fatalf("%+v", sum)
-		}
-	}
-}
