@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/redis/rueidis"
 
@@ -35,9 +34,7 @@ func startCluster(t *testing.T) []*redisServer {
 	for i, r := range servers {
 		r.must("CLUSTER", "ADDSLOTSRANGE", fmt.Sprint(bounds[i]), fmt.Sprint(bounds[i+1]-1))
 		r.must("CONFIG", "SET", "cluster-announce-ip", "127.0.0.1")
-		if err := r.do("CLUSTER", "SET-CONFIG-EPOCH", fmt.Sprint(i+1)).Error(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.do("CLUSTER", "SET-CONFIG-EPOCH", fmt.Sprint(i+1)).Error())
 	}
 	for _, r := range servers[1:] {
 		r.must("CLUSTER", "MEET", "127.0.0.1", fmt.Sprint(servers[0].Port))
@@ -96,22 +93,17 @@ func TestCluster(t *testing.T) {
 	swap.Notify, swap.Rows[0].HasOverride = true, true
 	check(t, a, swap, true)
 	eventually(t, "the notice arrives", func() bool { return gb.count("lobby/user1") == 1 })
-	if err := a.SetDocument(t.Context(), "x", []byte("1"), 0); err != nil {
-		t.Error(err)
-	}
+	must(t, a.SetDocument(t.Context(), "x", []byte("1"), 0))
 	if revisions, err := b.Revisions(t.Context(), []string{"x", "y", "z"}); err != nil || revisions["x"] != 1 || revisions["y"] != 0 {
 		t.Error(revisions, err)
 	}
-	if err := a.Lead("x").step(t.Context(), time.Now()); err != nil {
-		t.Error(err)
-	}
+	step(t, a.Lead("x"))
 	for _, f := range a.Diagnose(t.Context()) {
 		if f.Level == Problem {
 			t.Errorf("%+v", f)
 		}
 	}
-	both := &chatguard.Swap{Rows: []chatguard.SharedRow{row("lobby", "a", "", "1"), row("lobby", "", "", "2")}}
-	a.Swap(t.Context(), []*chatguard.Swap{both})
+	both := attempt(t, a, &chatguard.Swap{Rows: []chatguard.SharedRow{row("lobby", "a", "", "1"), row("lobby", "", "", "2")}})
 	if both.Done || both.Err == nil || !strings.Contains(both.Err.Error(), "set Options.Placement") {
 		t.Error(both.Err)
 	}
@@ -133,9 +125,7 @@ func moveSlot(t *testing.T, servers []*redisServer, s *Store) {
 	t.Helper()
 	key, _ := s.keys.row(&chatguard.SharedRow{ChannelID: "lobby", UserID: "mover"})
 	slot, err := servers[0].must("CLUSTER", "KEYSLOT", key).AsInt64()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	from := servers[min(2, slot/5462)]
 	to := servers[(min(2, slot/5462)+1)%3]
 	seen := ""
@@ -199,8 +189,7 @@ func TestSentinel(t *testing.T) {
 			return false
 		}
 		tries++
-		swap := one(fmt.Sprint("b", tries), "", "1")
-		s.Swap(t.Context(), []*chatguard.Swap{swap})
+		swap := attempt(t, s, one(fmt.Sprint("b", tries), "", "1"))
 		return swap.Done && second.text("GET", fmt.Sprintf("cg1:{u:b%d}:c:lobby", tries)) == "1"
 	})
 	check(t, s, one("a", "1", "2"), true)

@@ -39,9 +39,7 @@ func TestConnect_Timeout(t *testing.T) {
 			t.Run(name+" "+timeout.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s, err := newStore("redis://127.0.0.1", &Options{Timeout: timeout, Logger: quiet()})
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					s.dialTCP = func(_ *net.Dialer, ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
 					began := time.Now()
 					problem, lasting := s.problem(s.connect(t.Context()))

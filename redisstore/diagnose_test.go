@@ -21,6 +21,22 @@ func found(t *testing.T, s *Store, name string) Finding {
 	return findings[i]
 }
 
+// wantFinding fails the test unless the finding with a name has this level and this text. It must
+// have a fix unless it is OK.
+func wantFinding(t *testing.T, s *Store, name string, level Level, text string) Finding {
+	t.Helper()
+	f := found(t, s, name)
+	checkFinding(t, f, level, text)
+	return f
+}
+
+func checkFinding(t *testing.T, f Finding, level Level, text string) {
+	t.Helper()
+	if f.Level != level || !strings.Contains(f.Text, text) || (f.Fix == "") != (level == OK) {
+		t.Errorf("%+v, want %v: %s", f, level, text)
+	}
+}
+
 func TestDiagnose(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
@@ -47,23 +63,15 @@ func TestDiagnose(t *testing.T) {
 	other := open(t, r.URL(), Options{Node: "other", Version: "v2"})
 	run(t, other, &fakeGuard{})
 	eventually(t, "the node is listed", func() bool { return other.Health().Nodes == 1 })
-	if f := found(t, s, "node other"); f.Level != Warning || !strings.Contains(f.Text, "another version") {
-		t.Errorf("%+v", f)
-	}
+	wantFinding(t, s, "node other", Warning, "another version")
 	for _, node := range []Node{{Name: "later", Version: "v1", Formats: []int{9}}, {Name: "unknown"}} {
 		record, err := json.Marshal(node)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.must("SET", "cg1:node:"+node.Name, string(record))
 		r.must("SADD", "cg1:nodes", node.Name)
 	}
-	if f := found(t, s, "node unknown"); f.Level != OK {
-		t.Errorf("a node whose version isn't known: %+v", f)
-	}
-	if f := found(t, s, "node later"); f.Level != Warning || !strings.Contains(f.Text, fmt.Sprintf("doesn't read rows of format %d", rowFormat())) || f.Fix == "" {
-		t.Errorf("%+v", f)
-	}
+	wantFinding(t, s, "node unknown", OK, "")
+	wantFinding(t, s, "node later", Warning, fmt.Sprintf("doesn't read rows of format %d", rowFormat()))
 }
 
 func TestDiagnose_Server(t *testing.T) {
@@ -74,36 +82,24 @@ func TestDiagnose_Server(t *testing.T) {
 		"noeviction": OK, "volatile-ttl": OK, "volatile-lru": Warning, "volatile-random": Warning, "allkeys-lru": Problem, "allkeys-random": Problem,
 	} {
 		r.must("CONFIG", "SET", "maxmemory-policy", policy)
-		if f := found(t, s, "eviction"); f.Level != level || (f.Fix == "") != (level == OK) || !strings.Contains(f.Text, policy) {
-			t.Errorf("%s: %+v", policy, f)
-		}
+		wantFinding(t, s, "eviction", level, policy)
 	}
 	r.must("CONFIG", "SET", "appendonly", "yes")
-	if f := found(t, s, "persistence"); !strings.HasPrefix(f.Text, "append-only file: ") || f.Level != OK {
+	if f := wantFinding(t, s, "persistence", OK, ""); !strings.HasPrefix(f.Text, "append-only file: ") {
 		t.Errorf("%+v", f)
 	}
-	if f := findPersistence("aof_enabled:0\r\nrdb_last_bgsave_status:ok\r\n"); !strings.HasPrefix(f.Text, "no append-only file: a crash of the server loses everything since its last snapshot") || f.Level != OK {
-		t.Errorf("%+v", f)
-	}
-	if f := findPersistence("aof_enabled:0\r\nrdb_last_bgsave_status:err\r\n"); f.Level != Warning || f.Fix == "" {
-		t.Errorf("%+v", f)
-	}
-	if f := findEviction(""); f.Level != Warning {
-		t.Errorf("%+v", f)
-	}
+	checkFinding(t, findPersistence("aof_enabled:0\r\nrdb_last_bgsave_status:ok\r\n"), OK, "no append-only file: a crash of the server loses everything since its last snapshot")
+	checkFinding(t, findPersistence("aof_enabled:0\r\nrdb_last_bgsave_status:err\r\n"), Warning, "")
+	checkFinding(t, findEviction(""), Warning, "")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if f := s.findServerSettings(ended)[0]; f.Level != Warning || !strings.Contains(f.Text, "weren't checked: ") || strings.Contains(f.Text, "right") {
 		t.Errorf("%+v", f)
 	}
 	s.clock.set(reading{at: s.since(), target: int64(time.Hour)})
-	if f := s.findClock(); f.Level != Warning || !strings.Contains(f.Text, "1h0m0s ahead") {
-		t.Errorf("%+v", f)
-	}
+	checkFinding(t, s.findClock(), Warning, "1h0m0s ahead")
 	s.clock.set(reading{at: s.since(), target: -int64(time.Microsecond)})
-	if f := s.findClock(); f.Level != OK || !strings.Contains(f.Text, "the server's clock is 1 µs behind this machine's") {
-		t.Errorf("%+v", f)
-	}
+	checkFinding(t, s.findClock(), OK, "the server's clock is 1 µs behind this machine's")
 }
 
 // TestDiagnose_Rights checks that missing rights are named, and INFO isn't necessary.
@@ -112,17 +108,14 @@ func TestDiagnose_Rights(t *testing.T) {
 	r := startRedis(t)
 	r.must("ACL", "SETUSER", "bob", "on", ">s3cret", "~cg1:*", "&cg1:*", "+@all", "-info", "-srem", "-publish")
 	s := open(t, "redis://bob:s3cret@"+r.Addr(), Options{})
-	f := found(t, s, "rights")
-	if f.Level != Problem || !strings.Contains(f.Text, `"bob" lacks rights: +publish +srem`) || !strings.HasPrefix(f.Fix, "ACL SETUSER bob +publish +srem ~cg1:*") {
+	if f := wantFinding(t, s, "rights", Problem, `"bob" lacks rights: +publish +srem`); !strings.HasPrefix(f.Fix, "ACL SETUSER bob +publish +srem ~cg1:*") {
 		t.Errorf("%+v", f)
 	}
-	if f := found(t, s, "eviction"); f.Level != Warning || !strings.Contains(f.Fix, "+info") {
+	if f := wantFinding(t, s, "eviction", Warning, ""); !strings.Contains(f.Fix, "+info") {
 		t.Errorf("%+v", f)
 	}
 	r.must("ACL", "SETUSER", "bob", "-eval", "-evalsha")
-	if f := found(t, s, "latency"); f.Level != Problem {
-		t.Errorf("%+v", f)
-	}
+	wantFinding(t, s, "latency", Problem, "")
 	for _, f := range s.Diagnose(t.Context()) {
 		if strings.Contains(f.Text+f.Fix, "s3cret") {
 			t.Errorf("a finding has the password: %+v", f)
@@ -145,9 +138,7 @@ func TestDiagnose_Away(t *testing.T) {
 	check()
 	r.Start()
 	eventually(t, "the server is back", func() bool { s.probe(); return s.Health().Up })
-	if f := found(t, s, "reachable"); f.Level != OK {
-		t.Errorf("%+v", f)
-	}
+	wantFinding(t, s, "reachable", OK, "")
 	r.Kill()
 	check()
 }

@@ -20,9 +20,7 @@ func TestDocuments(t *testing.T) {
 		t.Error(data, revision, err)
 	}
 	for i, data := range []string{"one", "", "three 3 \x00"} {
-		if err := a.SetDocument(t.Context(), "lob by", []byte(data), int64(i)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.SetDocument(t.Context(), "lob by", []byte(data), int64(i)))
 		got, revision, err := b.Document(t.Context(), "lob by")
 		if string(got) != data || revision != int64(i+1) || err != nil {
 			t.Errorf("%q, %d, %v", got, revision, err)

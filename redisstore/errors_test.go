@@ -17,26 +17,11 @@ import (
 // answerAll starts a server that answers each line with the same text.
 func answerAll(t *testing.T, text string) (address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	t.Cleanup(func() { l.Close(); <-done })
-	go func() {
-		defer close(done)
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			if _, err := bufio.NewReader(c).ReadString('\n'); err == nil {
-				_, _ = c.Write([]byte(text)) // the client may be gone
-			}
-			c.Close()
+	return accept(t, func(c net.Conn) {
+		if _, err := bufio.NewReader(c).ReadString('\n'); err == nil {
+			_, _ = c.Write([]byte(text)) // the client may be gone
 		}
-	}()
-	return l.Addr().String()
+	})
 }
 
 // TestOpen_NoTLS checks that a port without TLS is named as a possible cause.
@@ -56,8 +41,7 @@ func TestErrors_OneAddress(t *testing.T) {
 	const want = "redisstore: 127.0.0.1:1: connection refused: is the server running and reachable?"
 	_, err := s.Nodes(t.Context())
 	_, _, err2 := s.Document(t.Context(), "x")
-	swap := one("a", "", "1")
-	s.Swap(t.Context(), []*chatguard.Swap{swap})
+	swap := attempt(t, s, one("a", "", "1"))
 	for _, err := range []error{err, err2, swap.Err, s.unknown(t.Context(), &change{cause: swap.Err})} {
 		if err == nil || err.Error() != want || !errors.Is(err, chatguard.ErrAway) {
 			t.Error(err)
@@ -70,25 +54,18 @@ func TestErrors_OneAddress(t *testing.T) {
 	}
 }
 
-func TestErrors_NoSuchHost(t *testing.T) {
+// TestErrors_PlainWords checks that errors of a call and of a connection are told in plain words.
+func TestErrors_PlainWords(t *testing.T) {
 	t.Parallel()
 	s := open(t, "redis://127.0.0.1:1", Options{})
-	err := &dialError{&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Name: "nosuch.invalid", Server: "10.0.0.1:53", IsNotFound: true}}}
-	problem, lasting := s.problem(err)
-	if want := "127.0.0.1:1: no such host nosuch.invalid: correct the host in the URL, or the DNS"; problem != want || lasting {
-		t.Error(problem, lasting)
-	}
-}
-
-// TestErrors_NoAnswer checks that a deadline that has passed has plain words, also if it is
-// wrapped.
-func TestErrors_NoAnswer(t *testing.T) {
-	t.Parallel()
-	s := open(t, "redis://127.0.0.1:1", Options{})
-	err := unmade(t.Context(), fmt.Errorf("%w: %w", errNotSent, context.DeadlineExceeded))
-	const want = "127.0.0.1:1: no answer in time: is the server running and reachable?"
-	if problem, lasting := s.problem(err); problem != want || lasting {
-		t.Error(problem, lasting)
+	noHost := &net.DNSError{Name: "nosuch.invalid", Server: "10.0.0.1:53", IsNotFound: true}
+	for want, err := range map[string]error{
+		"no such host nosuch.invalid: correct the host in the URL, or the DNS": &dialError{&net.OpError{Op: "dial", Net: "tcp", Err: noHost}},
+		"no answer in time: is the server running and reachable?":              unmade(t.Context(), fmt.Errorf("%w: %w", errNotSent, context.DeadlineExceeded)),
+	} {
+		if problem, lasting := s.problem(err); problem != "127.0.0.1:1: "+want || lasting {
+			t.Errorf("%s (lasting: %t), want %s", problem, lasting, want)
+		}
 	}
 }
 

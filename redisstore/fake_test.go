@@ -50,14 +50,20 @@ func withIfEqual(t testing.TB, r *redisServer) string {
 	})
 }
 
-// proxy forwards commands to a server after edit has changed or answered them, and its replies
-// unchanged. An answer must not be mixed with forwarded commands in one flush.
-func proxy(t testing.TB, to string, edit func(args []string) (forward []string, answer string)) string {
+// listen listens until the test ends.
+func listen(t testing.TB) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// accept calls serve for each connection to the returned address. The connection ends with the call
+// or the test, which waits for all calls.
+func accept(t testing.TB, serve func(net.Conn)) (address string) {
+	t.Helper()
+	l := listen(t)
 	var all sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(func() {
@@ -75,32 +81,43 @@ func proxy(t testing.TB, to string, edit func(args []string) (forward []string, 
 				defer in.Close()
 				stop := context.AfterFunc(ctx, func() { in.Close() })
 				defer stop()
-				out, err := net.Dial("tcp", to)
-				if err != nil {
-					return
-				}
-				defer out.Close()
-				all.Go(func() {
-					io.Copy(in, out)
-					in.Close()
-				})
-				reader := bufio.NewReader(in)
-				for {
-					args, err := readCommand(reader)
-					if err != nil {
-						return
-					}
-					forward, answer := edit(args)
-					if answer != "" {
-						io.WriteString(in, answer)
-					} else if _, err := io.WriteString(out, command(forward)); err != nil {
-						return
-					}
-				}
+				serve(in)
 			})
 		}
 	})
 	return l.Addr().String()
+}
+
+// proxy forwards commands to a server after edit has changed or answered them, and its replies
+// unchanged. An answer must not be mixed with forwarded commands in one flush.
+func proxy(t testing.TB, to string, edit func(args []string) (forward []string, answer string)) string {
+	t.Helper()
+	return accept(t, func(in net.Conn) {
+		out, err := net.Dial("tcp", to)
+		if err != nil {
+			return
+		}
+		var back sync.WaitGroup
+		defer back.Wait()
+		defer out.Close()
+		back.Go(func() {
+			io.Copy(in, out)
+			in.Close()
+		})
+		reader := bufio.NewReader(in)
+		for {
+			args, err := readCommand(reader)
+			if err != nil {
+				return
+			}
+			forward, answer := edit(args)
+			if answer != "" {
+				io.WriteString(in, answer)
+			} else if _, err := io.WriteString(out, command(forward)); err != nil {
+				return
+			}
+		}
+	})
 }
 
 func readCommand(r *bufio.Reader) ([]string, error) {
@@ -151,12 +168,7 @@ func serve(t testing.TB, answer func(args []string) string) string {
 // startIdle returns the address of a server that never sends anything.
 func startIdle(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	return l.Addr().String()
+	return listen(t).Addr().String()
 }
 
 // oldServer answers like a server that doesn't know HELLO.
@@ -189,39 +201,23 @@ type gate struct {
 // startGate starts an open gate.
 func startGate(t testing.TB, to string) *gate {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &gate{addr: l.Addr().String(), conns: map[net.Conn]struct{}{}}
-	var all sync.WaitGroup
-	t.Cleanup(func() {
-		l.Close()
-		g.close()
-		all.Wait()
-	})
-	all.Go(func() {
-		for {
-			in, err := l.Accept()
-			if err != nil {
-				return
-			}
-			out, err := net.Dial("tcp", to)
-			if err != nil || !g.add(in, out) {
-				in.Close()
-				if err == nil {
-					out.Close()
-				}
-				continue
-			}
-			for _, way := range [][2]net.Conn{{in, out}, {out, in}} {
-				all.Go(func() {
-					io.Copy(way[0], way[1])
-					in.Close()
-					out.Close()
-				})
-			}
+	g := &gate{conns: map[net.Conn]struct{}{}}
+	g.addr = accept(t, func(in net.Conn) {
+		out, err := net.Dial("tcp", to)
+		if err != nil {
+			return
 		}
+		var back sync.WaitGroup
+		defer back.Wait()
+		defer out.Close()
+		if !g.add(in, out) {
+			return
+		}
+		back.Go(func() {
+			io.Copy(in, out)
+			in.Close()
+		})
+		io.Copy(out, in)
 	})
 	return g
 }

@@ -93,8 +93,7 @@ func TestSwap_Pause(t *testing.T) {
 		r.Signal(syscall.SIGSTOP)
 		defer r.Signal(syscall.SIGCONT)
 		began := time.Now()
-		swap := one("a", "1", "2")
-		s.Swap(t.Context(), []*chatguard.Swap{swap})
+		swap := attempt(t, s, one("a", "1", "2"))
 		out, took := s.breaker.away.Load(), time.Since(began)
 		silent := s.since() - s.breaker.answered.Load()
 		if swap.Done || !errors.Is(swap.Err, chatguard.ErrAway) {
@@ -117,8 +116,7 @@ func TestSwap_Pause(t *testing.T) {
 func awaitServer(t *testing.T, s *Store) {
 	t.Helper()
 	eventually(t, "the server answers", func() bool {
-		look := one("nobody", "", "")
-		s.Swap(t.Context(), []*chatguard.Swap{look})
+		look := attempt(t, s, one("nobody", "", ""))
 		return look.Done
 	})
 }
@@ -126,9 +124,8 @@ func awaitServer(t *testing.T, s *Store) {
 // checkAway checks that a swap fails because the store is away.
 func checkAway(t *testing.T, s *Store) {
 	t.Helper()
-	swap := one("a", "", "1")
-	if s.Swap(t.Context(), []*chatguard.Swap{swap}); !errors.Is(swap.Err, chatguard.ErrAway) {
-		t.Error(swap.Err)
+	if err := attempt(t, s, one("a", "", "1")).Err; !errors.Is(err, chatguard.ErrAway) {
+		t.Error(err)
 	}
 }
 
@@ -136,8 +133,7 @@ func checkAway(t *testing.T, s *Store) {
 func awayAfter(t *testing.T, s *Store) {
 	t.Helper()
 	eventually(t, "the store is away", func() bool {
-		swap := one("x", "no such row", "1")
-		s.Swap(t.Context(), []*chatguard.Swap{swap})
+		attempt(t, s, one("x", "no such row", "1"))
 		return !s.Health().Up
 	})
 }

@@ -39,17 +39,13 @@ func TestGuards_Changes(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		eventually(t, name+" is in force on the other node", func() bool { return b.check(t, "7", at).Allowed })
-		if err := a.SetUserOverride(key, chatguard.UserOverride{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.SetUserOverride(key, chatguard.UserOverride{}))
 	}
 	v := throttled()
 	if v.EntryID == 0 {
 		t.Fatal("the refusal has no entry ID")
 	}
-	if err := a.SetUserOverride(key, chatguard.UserOverride{Timezone: "Asia/Tokyo"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.SetUserOverride(key, chatguard.UserOverride{Timezone: "Asia/Tokyo"}))
 	found := false
 	for user, o := range b.UserOverrides("lobby") {
 		found = found || user == "7" && o.Timezone == "Asia/Tokyo"
@@ -67,9 +63,7 @@ func TestGuards_Deleted(t *testing.T) {
 	policy := enforced(chatguard.Limit{Name: "hours", Algorithm: chatguard.TokenBucket, Burst: 3, Refill: time.Hour})
 	s := open(t, r.URL(), Options{}) // without Run it gets no notices
 	g, err := chatguard.New(policy, &chatguard.Options{Shared: s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	deaf := node{Guard: g, store: s}
 	hearing := startNodes(t, r.URL(), 1, policy, Options{}, chatguard.ShareExact)[0]
 	at := time.Now()
@@ -77,14 +71,10 @@ func TestGuards_Deleted(t *testing.T) {
 		deaf.check(t, "7", at)
 	}
 	hearing.check(t, "7", at.Add(-time.Second)) // a node that has seen an earlier row
-	if err := hearing.SetUserOverride(chatguard.Key{ChannelID: "lobby", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hearing.SetUserOverride(chatguard.Key{ChannelID: "lobby", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}))
 	key := "cg1:{u:7}:c:lobby"
 	before, err := r.must("PEXPIRETIME", key).AsInt64()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for user, want := range map[string]int{"7": 1, "8": 1, "nobody": 0} {
 		if deleted, err := hearing.store.Delete(t.Context(), user); deleted != want || err != nil {
 			t.Errorf("%d rows of %s are deleted, %v, want %d", deleted, user, err, want)
@@ -126,16 +116,12 @@ func TestGuards_DeletedSynchronised(t *testing.T) {
 	}
 	explain := func(n node) chatguard.Explanation {
 		e, err := n.Explain(chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "7"}, SentAt: at})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return e
 	}
 	eventually(t, "the row is stored", func() bool {
 		deleted, err := nodes[1].store.Delete(t.Context(), "7")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return deleted == 1
 	})
 	eventually(t, "the node has forgotten the user", func() bool {

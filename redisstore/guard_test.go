@@ -26,9 +26,7 @@ func startNodes(t testing.TB, url string, n int, policy chatguard.Policy, opts O
 	for range n {
 		s := open(t, url, opts)
 		g, err := chatguard.New(policy, &chatguard.Options{Shared: s, ShareMode: mode})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		stop := run(t, s, g)
 		nodes = append(nodes, node{g, s, func() { stop(); s.Close() }})
 	}
@@ -61,13 +59,12 @@ func enforced(limits ...chatguard.Limit) chatguard.Policy {
 	return p
 }
 
-func alone(t testing.TB, policy chatguard.Policy) *chatguard.Guard {
+// alone returns a node that shares nothing.
+func alone(t testing.TB, policy chatguard.Policy) node {
 	t.Helper()
 	g, err := chatguard.New(policy, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	must(t, err)
+	return node{Guard: g}
 }
 
 func (n node) check(t testing.TB, user string, at time.Time) chatguard.Verdict {
@@ -77,6 +74,20 @@ func (n node) check(t testing.TB, user string, at time.Time) chatguard.Verdict {
 		t.Error(err)
 	}
 	return v
+}
+
+// allows sends messages of each user through one node, all at the same time, and returns how many
+// are allowed.
+func (n node) allows(t testing.TB, users, each int, at time.Time) (allowed int64) {
+	t.Helper()
+	for u := range users {
+		for range each {
+			if n.check(t, strconv.Itoa(u), at).Allowed {
+				allowed++
+			}
+		}
+	}
+	return allowed
 }
 
 // hammer sends messages of each user through random nodes, all at the same time, from many

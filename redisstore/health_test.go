@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/redistest"
 )
 
@@ -22,8 +21,7 @@ func TestHealth_Refusing(t *testing.T) {
 		check(t, s, one("a", "", "1"), true)
 		refusing(false)
 		r.must("CONFIG", "SET", "maxmemory", "1")
-		refused := one("a", "1", "2")
-		if s.Swap(t.Context(), []*chatguard.Swap{refused}); refused.Err == nil {
+		if attempt(t, s, one("a", "1", "2")).Err == nil {
 			t.Fatal("the swap isn't refused")
 		}
 		refusing(true)

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/redistest"
 )
 
@@ -60,7 +59,7 @@ func TestNodes_SameName(t *testing.T) {
 	if nodes, err := stores[0].Nodes(t.Context()); err != nil || len(nodes) != 2 || nodes[0].Self == nodes[1].Self {
 		t.Errorf("%+v, %v", nodes, err)
 	}
-	if f := found(t, stores[0], "node chat-1"); f.Level != Warning || !strings.Contains(f.Text, "another node has the same name") || f.Fix != "set another Options.Node" {
+	if f := wantFinding(t, stores[0], "node chat-1", Warning, "another node has the same name"); f.Fix != "set another Options.Node" {
 		t.Errorf("%+v", f)
 	}
 	for i, s := range stores {
@@ -99,9 +98,7 @@ func TestReplicas_Missing(t *testing.T) {
 	r := startRedis(t, "--repl-diskless-sync-delay", "0")
 	var log redistest.Output
 	s := open(t, r.URL(), Options{Replicas: 1, Logger: logTo(&log)})
-	if f := found(t, s, "replicas"); f.Level != Warning || !strings.HasPrefix(f.Text, "0 of 1 replicas confirm swaps") || f.Fix == "" {
-		t.Errorf("%+v", f)
-	}
+	wantFinding(t, s, "replicas", Warning, "0 of 1 replicas confirm swaps")
 	if f := found(t, s, "latency"); f.Level == Problem {
 		t.Errorf("%+v", f)
 	}
@@ -119,9 +116,7 @@ func TestReplicas_Missing(t *testing.T) {
 	startRedis(t, "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1 "+fmt.Sprint(r.Port))
 	eventually(t, "the replica confirms", func() bool { return s.Health().Problem == "" && s.waitsForReplicas() })
 	check(t, s, one("a", "", "1"), true)
-	if f := found(t, s, "replicas"); f.Level != OK || f.Fix != "" {
-		t.Errorf("%+v", f)
-	}
+	wantFinding(t, s, "replicas", OK, "")
 }
 
 // TestHealth_ForeignKey checks that a key of another program is named, also after other swaps.
@@ -130,8 +125,7 @@ func TestHealth_ForeignKey(t *testing.T) {
 	r := startRedis(t)
 	s := open(t, r.URL(), Options{})
 	r.must("HSET", "cg1:{u:a}:c:lobby", "a", "b")
-	swap := one("a", "", "1")
-	if s.Swap(t.Context(), []*chatguard.Swap{swap}); swap.Err == nil {
+	if attempt(t, s, one("a", "", "1")).Err == nil {
 		t.Fatal("the swap isn't refused")
 	}
 	const want = "another program uses keys that begin with cg1: set another namespace"

@@ -1,11 +1,32 @@
 package redisstore
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 )
+
+// step takes one step of a Leadership.
+func step(t *testing.T, l *Leadership) {
+	t.Helper()
+	must(t, l.step(t.Context(), time.Now()))
+}
+
+// stepLosesReply takes a step, which must find that the reply to an earlier one was lost.
+func stepLosesReply(t *testing.T, l *Leadership) {
+	t.Helper()
+	if err := l.step(t.Context(), time.Now()); !errors.Is(err, errLostReply) {
+		t.Error(err)
+	}
+}
+
+// wantFence fails the test unless the node leads with this fencing number.
+func wantFence(t *testing.T, l *Leadership, want int64) {
+	t.Helper()
+	if fence, _, ok := l.Leading(); !ok || fence != want {
+		t.Errorf("leads %v, fence %d, want %d", ok, fence, want)
+	}
+}
 
 // TestLead checks how a lease changes hands by its release.
 func TestLead(t *testing.T) {
@@ -13,17 +34,8 @@ func TestLead(t *testing.T) {
 	r := startRedis(t)
 	a, b := open(t, r.URL(), Options{Node: "a"}), open(t, r.URL(), Options{Node: "b"})
 	lead := func(s *Store) (*Leadership, func()) {
-		l := s.Lead("lobby 1")
-		l.times = patientLease
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- l.Run(ctx) }()
-		return l, func() {
-			cancel()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		}
+		n := runLeads(t, s, patientLease, "lobby 1")
+		return n.leaderships[0], n.stop
 	}
 	la, stopA := lead(a)
 	eventually(t, "a leads", func() bool { _, _, ok := la.Leading(); return ok })
@@ -33,8 +45,7 @@ func TestLead(t *testing.T) {
 	if !la.JudgedUntil().IsZero() {
 		t.Error(la.JudgedUntil())
 	}
-	lb, stopB := lead(b)
-	defer stopB()
+	lb, _ := lead(b)
 	judged := time.UnixMilli(1_700_000_000_123)
 	la.SetJudgedUntil(judged)
 	renewed := mustString(t, r.must("GET", "cg1:lead:lobby%201"))
@@ -60,21 +71,13 @@ func TestLead_StopsDuringRenewal(t *testing.T) {
 	leader, successor := open(t, r.URL(), Options{Node: "a"}).Lead("x"), open(t, r.URL(), Options{Node: "b"}).Lead("x")
 	leader.times, successor.times = patientLease, patientLease
 	judged := time.UnixMilli(1_700_000_000_123)
-	step := func(l *Leadership) {
-		t.Helper()
-		if err := l.step(t.Context(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	step(leader)
+	step(t, leader)
 	lead, led := leader.lead, leader.led
 	leader.SetJudgedUntil(judged)
-	step(leader)
+	step(t, leader)
 	leader.lead, leader.led = lead, led // as if the replies were lost
-	if err := leader.release(t.Context()); err != nil {
-		t.Error(err)
-	}
-	step(successor)
+	must(t, leader.release(t.Context()))
+	step(t, successor)
 	if fence, _, ok := successor.Leading(); !ok || fence != 2 || !successor.JudgedUntil().Equal(judged) {
 		t.Errorf("leads: %v, fence %d, judged until %s, want %s", ok, fence, successor.JudgedUntil(), judged)
 	}
@@ -89,9 +92,7 @@ func TestLead_Paused(t *testing.T) {
 	paused.times = leaseTimes{expires: 1500 * time.Millisecond, held: time.Second}
 	successor.times = patientLease
 	leads := func(l *Leadership) (fence int64, until time.Time, ok bool) {
-		if err := l.step(t.Context(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		step(t, l)
 		return l.Leading()
 	}
 	var first, second int64
@@ -122,16 +123,12 @@ func TestLead_JudgedUntil(t *testing.T) {
 		t.Helper()
 		r.must("DEL", "cg1:lead:x") // it expires
 		l := s.Lead("x")
-		if err := l.step(t.Context(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		step(t, l)
 		return l.JudgedUntil()
 	}
 	l := s.Lead("x")
 	l.SetJudgedUntil(noon) // before it leads
-	if err := l.step(t.Context(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	step(t, l)
 	if got := successor(); !got.Equal(noon.Add(usualLease.held)) {
 		t.Errorf("after the beginning: %s", got)
 	}
@@ -139,19 +136,13 @@ func TestLead_JudgedUntil(t *testing.T) {
 	l = s.Lead("x")
 	for _, judged := range []time.Time{{}, noon.Add(time.Hour)} {
 		l.SetJudgedUntil(judged)
-		if err := l.step(t.Context(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		step(t, l)
 	}
 	// The reply to an attempt to store it is lost.
 	r.must("SET", "cg1:led:x", formatLed(3, noon.UnixMilli()))
 	l.SetJudgedUntil(noon.Add(2 * time.Hour))
-	if err := l.step(t.Context(), time.Now()); !errors.Is(err, errLostReply) {
-		t.Error(err)
-	}
-	if err := l.step(t.Context(), time.Now()); err != nil {
-		t.Error(err)
-	}
+	stepLosesReply(t, l)
+	step(t, l)
 	if _, _, ok := l.Leading(); !ok {
 		t.Error("it doesn't lead")
 	}
@@ -166,50 +157,33 @@ func TestLead_LostReply(t *testing.T) {
 	r := startRedis(t)
 	s := open(t, r.URL(), Options{})
 	l := s.Lead("x")
-	if err := l.step(t.Context(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	step(t, l)
 	r.must("SET", "cg1:lead:x", l.record(), "PX", "15000")
-	if err := l.step(t.Context(), time.Now()); !errors.Is(err, errLostReply) {
-		t.Error(err)
-	}
-	if err := l.step(t.Context(), time.Now()); err != nil {
-		t.Error(err)
-	}
-	if fence, _, ok := l.Leading(); !ok || fence != 1 {
-		t.Error(fence, ok)
-	}
+	stepLosesReply(t, l)
+	step(t, l)
+	wantFence(t, l, 1)
 	// The same when it takes the lease.
 	l = s.Lead("y")
 	r.must("SET", "cg1:lead:y", l.record(), "PX", "15000")
-	if err := l.step(t.Context(), time.Now()); !errors.Is(err, errLostReply) {
-		t.Error(err)
-	}
+	stepLosesReply(t, l)
 	if _, _, ok := l.Leading(); ok {
 		t.Error("leads for an unknown time")
 	}
-	if err := l.step(t.Context(), time.Now()); err != nil {
-		t.Error(err)
-	}
-	if fence, _, ok := l.Leading(); !ok || fence != 1 {
-		t.Error(fence, ok)
-	}
+	step(t, l)
+	wantFence(t, l, 1)
 	// A node that is paused between the two steps of taking a lease.
 	slow, quick := s.Lead("z"), s.Lead("z")
 	r.must("SET", "cg1:led:z", "4 5")
 	slow.lead, slow.led = slow.record(), "3 5"
-	if err := slow.storeJudged(t.Context(), 4, 0); err != nil {
-		t.Error(err)
-	}
+	must(t, slow.storeJudged(t.Context(), 4, 0))
 	slow.SetJudgedUntil(time.Now())
 	if err := slow.storeJudged(t.Context(), 4, 0); err == nil {
 		t.Error("a former leader stores how far it has judged")
 	}
-	if err := quick.step(t.Context(), time.Now()); err != nil {
-		t.Error(err)
-	}
-	if fence, _, ok := quick.Leading(); !ok || fence != 5 || quick.JudgedUntil().UnixMilli() != 5 {
-		t.Error(fence, ok, quick.JudgedUntil())
+	step(t, quick)
+	wantFence(t, quick, 5)
+	if judged := quick.JudgedUntil().UnixMilli(); judged != 5 {
+		t.Errorf("judged until %d", judged)
 	}
 	r.must("SET", "cg1:led:w", "odd")
 	if err := s.Lead("w").step(t.Context(), time.Now()); err == nil {

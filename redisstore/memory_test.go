@@ -21,9 +21,7 @@ func (r *redisServer) number(section, field string) int {
 	for line := range strings.Lines(mustString(r.t, r.must("INFO", section))) {
 		if text, ok := strings.CutPrefix(line, field+":"); ok {
 			n, err := strconv.Atoi(strings.TrimSpace(text))
-			if err != nil {
-				r.t.Fatal(err)
-			}
+			must(r.t, err)
 			return n
 		}
 	}

@@ -18,9 +18,7 @@ func TestNumber_AllTaken(t *testing.T) {
 	r.must(args...)
 	renew := func() {
 		t.Helper()
-		if err := s.renewNumber(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.renewNumber(t.Context()))
 	}
 	renew()
 	if n, ok := s.Number(); ok {

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -115,7 +114,7 @@ func TestOpen_PasswordChanged(t *testing.T) {
 	r.Args = append(r.Args, "--requirepass", "s3cret")
 	r.Start()
 	eventually(t, "Health names the problem", func() bool {
-		s.Swap(t.Context(), []*chatguard.Swap{one("a", "", "1")})
+		attempt(t, s, one("a", "", "1"))
 		return strings.Contains(s.Health().Problem, "asks for a password")
 	})
 }
@@ -142,12 +141,9 @@ func TestOpen_MinimalRights(t *testing.T) {
 	if users, err := b.Overrides(t.Context(), "lobby"); err != nil || len(users) != 1 {
 		t.Error(users, err)
 	}
-	if err := a.SetDocument(t.Context(), "lobby", []byte("{}"), 0); err != nil {
-		t.Error(err)
-	}
-	if _, err := b.Revisions(t.Context(), []string{"lobby", "other"}); err != nil {
-		t.Error(err)
-	}
+	must(t, a.SetDocument(t.Context(), "lobby", []byte("{}"), 0))
+	_, err := b.Revisions(t.Context(), []string{"lobby", "other"})
+	must(t, err)
 	if _, ok := a.Number(); !ok {
 		t.Error("no number")
 	}
@@ -218,14 +214,9 @@ func untilRepeated(t *testing.T, s *Store) context.Context {
 // the connection and doesn't answer.
 func TestOpen_ContextEnded(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := Open(ctx, "redis://"+l.Addr().String(), &Options{Logger: quiet()}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := Open(ctx, "redis://"+startIdle(t), &Options{Logger: quiet()}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }
@@ -234,9 +225,7 @@ func TestClose(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
 	s := open(t, r.URL(), Options{})
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if err := s.Close(); err == nil {
 		t.Error("closed twice without an error")
 	}

@@ -52,9 +52,7 @@ func TestCluster_PlacementFor(t *testing.T) {
 	for placement, degraded := range map[Placement]bool{PlaceByUser: true, PlacementFor(policy): false} {
 		s := open(t, "redis+cluster://"+r.Addr(), Options{Placement: placement, Namespace: placement.name()})
 		guard, err := chatguard.New(policy, &chatguard.Options{Shared: s})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}})
 		if err != nil || !v.Allowed || v.Degraded != degraded {
 			t.Errorf("%s: %+v, %v", placement.name(), v, err)

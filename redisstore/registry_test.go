@@ -79,12 +79,8 @@ func TestNodes_Policies(t *testing.T) {
 		return strings.Contains(a.Health().Problem, "node b has another policy than this node") &&
 			strings.Contains(b.Health().Problem, "node a has another policy") && strings.Contains(c.Health().Problem, "node b has another policy")
 	})
-	if f := found(t, c, "node a"); f.Level != OK {
-		t.Errorf("%+v", f)
-	}
-	if f := found(t, c, "node b"); f.Level != Warning || !strings.Contains(f.Text, "another policy than node a's") || f.Fix == "" {
-		t.Errorf("%+v", f)
-	}
+	wantFinding(t, c, "node a", OK, "")
+	wantFinding(t, c, "node b", Warning, "another policy than node a's")
 	if nodes, err := c.Nodes(t.Context()); err != nil || len(nodes) != 3 || nodes[1].Policy != "2" {
 		t.Errorf("%+v, %v", nodes, err)
 	}
@@ -204,9 +200,7 @@ func TestRegistry_RestartWhileAway(t *testing.T) {
 	s.goAway(errServerGone)
 	r.Start()
 	eventually(t, "the store is back", func() bool { s.probe(); return s.Health().Up })
-	if err := s.heartbeat(t.Context(), guard); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.heartbeat(t.Context(), guard))
 	if guard.count(allRows) != 1 || guard.offered != 1 {
 		t.Errorf("all rows are invalidated %d times and healed %d times, want once", guard.count(allRows), guard.offered)
 	}

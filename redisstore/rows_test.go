@@ -50,9 +50,7 @@ func TestRows(t *testing.T) {
 		}
 	}
 	for row, err := range s.Rows(ctx, "") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		name := row.ChannelID + "/" + row.UserID + "/" + string(row.Now)
 		if !want[name] {
 			t.Errorf("unexpected or twice: %s", name)
@@ -67,9 +65,7 @@ func TestRows(t *testing.T) {
 	eventually(t, "the other node is told", func() bool {
 		server.must("SET", "cg1:{u:user%207}:c:c0", "again")
 		deleted, err := s.Delete(ctx, "user 7")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return deleted > 0 && guard.count("c0/user 7") > 0
 	})
 	for row, err := range s.Rows(ctx, "user 7") {

@@ -48,9 +48,7 @@ func startSentinel(t testing.TB, primary *redisServer, lines ...string) *redisSe
 	file := filepath.Join(t.TempDir(), "sentinel.conf")
 	text := fmt.Sprintf("sentinel monitor main 127.0.0.1 %d 1\nsentinel down-after-milliseconds main 1000\nsentinel failover-timeout main 5000\n", primary.Port)
 	text += strings.Join(lines, "\n") + "\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(text), 0o600))
 	return startServer(t, "redis-server", file, "--sentinel")
 }
 
@@ -63,9 +61,7 @@ func startServer(t testing.TB, binary string, args ...string) *redisServer {
 func (r *redisServer) client() rueidis.Client {
 	r.t.Helper()
 	client, err := r.connect()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	return client
 }
 
@@ -125,9 +121,7 @@ func open(t testing.TB, url string, opts Options) *Store {
 		opts.Logger = quiet()
 	}
 	s, err := Open(context.Background(), url, &opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() }) // some tests have closed it
 	return s
 }
@@ -248,12 +242,17 @@ func TestBinaries(t *testing.T) {
 	}
 }
 
-func mustString(t testing.TB, result rueidis.RedisResult) string {
+func must(t testing.TB, err error) {
 	t.Helper()
-	text, err := result.ToString()
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func mustString(t testing.TB, result rueidis.RedisResult) string {
+	t.Helper()
+	text, err := result.ToString()
+	must(t, err)
 	return text
 }
 

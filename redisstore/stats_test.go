@@ -23,7 +23,7 @@ func TestStats(t *testing.T) {
 		t.Errorf("at the start: %+v", got)
 	}
 	check(t, s, one("a", "", "1"), true)
-	s.Swap(t.Context(), []*chatguard.Swap{one("a", "", "2")}) // a conflict
+	attempt(t, s, one("a", "", "2")) // a conflict
 	got := s.Stats()
 	if got.Swaps.total() != 2 || got.Swaps.Sum <= 0 || got.Failed != 0 {
 		t.Errorf("%+v", got)
@@ -34,13 +34,11 @@ func TestStats(t *testing.T) {
 	if got := s.Stats(); got.Repeated == before {
 		t.Errorf("a lost script isn't repeated: %+v", got)
 	}
-	if s.Swap(t.Context(), []*chatguard.Swap{{}}); s.Stats().Failed != 1 {
+	if attempt(t, s, &chatguard.Swap{}); s.Stats().Failed != 1 {
 		t.Errorf("a swap without rows isn't counted: %+v", s.Stats())
 	}
 	g, err := chatguard.New(enforced(), &chatguard.Options{Shared: s, ShareMode: chatguard.ShareSynchronised})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stop := run(t, s, g)
 	n := node{Guard: g, store: s}
 	for _, user := range []string{"1", "2", "3"} {

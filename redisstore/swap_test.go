@@ -30,10 +30,16 @@ func row(channel, user, was, is string) chatguard.SharedRow {
 	return r
 }
 
+// attempt makes a swap, and returns it with its outcome.
+func attempt(t testing.TB, s *Store, swap *chatguard.Swap) *chatguard.Swap {
+	s.Swap(t.Context(), []*chatguard.Swap{swap})
+	return swap
+}
+
 // check swaps, and checks the outcome: done, or the rows that are stored.
 func check(t *testing.T, s *Store, swap *chatguard.Swap, done bool, now ...string) {
 	t.Helper()
-	s.Swap(t.Context(), []*chatguard.Swap{swap})
+	attempt(t, s, swap)
 	if swap.Err != nil || swap.Done != done {
 		t.Fatalf("done %t, error %v, now %q; want done %t", swap.Done, swap.Err, swap.Rows[0].Now, done)
 	}
@@ -135,9 +141,7 @@ func TestSwap_Expiry(t *testing.T) {
 		// expires returns how long after the beginning a key expires, in ms.
 		expires := func(key string) int64 {
 			ms, err := r.must("PEXPIRETIME", key).AsInt64()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if ms < 0 { // never
 				return ms
 			}
@@ -168,18 +172,6 @@ func TestSwap_Expiry(t *testing.T) {
 			t.Errorf("expire in %d and %d ms", a, b)
 		}
 	})
-}
-
-func TestSwap_ScriptFlushed(t *testing.T) {
-	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{})
-	last := ""
-	for _, next := range []string{"1", "2", "3"} {
-		r.must("SCRIPT", "FLUSH")
-		check(t, s, one("a", last, next), true)
-		last = next
-	}
 }
 
 // TestSwap_ContextEnded checks that a call whose context has ended isn't sent.
@@ -220,8 +212,7 @@ func TestOverrides(t *testing.T) {
 		r.must("SET", "cg1:own:lobby", "no set")
 		swap = one("d", "", "1")
 		swap.Rows[0].HasOverride = true
-		s.Swap(t.Context(), []*chatguard.Swap{swap})
-		if swap.Done || swap.Err == nil {
+		if attempt(t, s, swap); swap.Done || swap.Err == nil {
 			t.Error("a row was stored that Overrides doesn't list")
 		}
 	})

@@ -35,9 +35,7 @@ func newAuthority(t *testing.T) *authority {
 func (a *authority) issue(name string, hosts []net.IP) tls.Certificate {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: hosts,
@@ -48,22 +46,16 @@ func (a *authority) issue(name string, hosts []net.IP) tls.Certificate {
 		a.cert, a.key = template, key
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, err)
 	if a.cert == template {
 		if a.cert, err = x509.ParseCertificate(der); err != nil {
 			a.t.Fatal(err)
 		}
 	}
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, err)
 	for suffix, block := range map[string]*pem.Block{".crt": {Type: "CERTIFICATE", Bytes: der}, ".key": {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(a.file(name+suffix), pem.EncodeToMemory(block), 0o600); err != nil {
-			a.t.Fatal(err)
-		}
+		must(a.t, os.WriteFile(a.file(name+suffix), pem.EncodeToMemory(block), 0o600))
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
@@ -83,9 +75,7 @@ func TestOpen_TLS(t *testing.T) {
 	check(t, s, one("a", "", "1"), true)
 	run(t, s, &fakeGuard{})
 	eventually(t, "the node is listed", func() bool { return s.Health().Nodes == 1 })
-	if f := s.findEncryption(); f.Level != OK || !strings.Contains(f.Text, "is encrypted") {
-		t.Errorf("%+v", f)
-	}
+	checkFinding(t, s.findEncryption(), OK, "is encrypted")
 	for name, test := range map[string]struct {
 		config *tls.Config
 		want   string
