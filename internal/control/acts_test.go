@@ -80,9 +80,7 @@ func TestActs_CarriedOutOnce(t *testing.T) {
 		"held":   func(d *harness) error { return d.Hold(channel, "no moderator") },
 	} {
 		inActs(t, func(d *harness, f *fakeChat) {
-			if err := prepare(d); err != nil {
-				t.Fatal(err)
-			}
+			must(t, prepare(d))
 			d.store.audits = nil
 			done, err := d.TimeOut(d.Context(), anna, 89*time.Second+1, "spam", false)
 			if s := done.Silence; err != nil || !done.Saved || s == nil || time.Until(s.Until) != 90*time.Second || s.By != "berta" || done.Former != nil {
@@ -207,22 +205,16 @@ func TestSilence_FromRecords(t *testing.T) {
 		want("at first", "", false)
 		d.spam(2, time.Second)
 		want("timed out by chatguard", journal.ProgramAuthor, false)
-		if _, err := d.Ban(d.Context(), anna, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(d.Ban(d.Context(), anna, "")))
 		time.Sleep(time.Second)
 		want("banned", "berta", true)
-		if _, err := d.LiftBan(d.Context(), anna); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(d.LiftBan(d.Context(), anna)))
 		want("lifted", "", false)
 		if _, liftedAt := d.Silence(d.Context(), anna); !liftedAt.Equal(time.Now()) {
 			t.Errorf("lifted at %v", liftedAt)
 		}
 		time.Sleep(time.Minute)
-		if _, err := d.TimeOut(d.Context(), anna, time.Minute, "", false); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(d.TimeOut(d.Context(), anna, time.Minute, "", false)))
 		want("timed out", "berta", false)
 		time.Sleep(time.Minute)
 		want("over", "", false)

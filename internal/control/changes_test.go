@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -61,6 +62,27 @@ func TestApply_LeavesOutOnlyWhatDoesNotFit(t *testing.T) {
 	}
 }
 
+func wantChanges(t *testing.T, changes []journal.Change, want []string) {
+	t.Helper()
+	var got []string
+	for _, c := range changes {
+		got = append(got, fmt.Sprintf("%s: %v -> %v", c.Key, c.From, c.To))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// wantApplied fails the test unless the changes, as made and as stored, turn base into want.
+func wantApplied(t *testing.T, base chatguard.Policy, changes []journal.Change, want chatguard.Policy) {
+	t.Helper()
+	for _, list := range [][]journal.Change{changes, restored(t, changes)} {
+		if got, left := applyAll(base, list); left != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("applied: %+v, left %v\nwant %+v", got, left, want)
+		}
+	}
+}
+
 func TestDiffAndApply(t *testing.T) {
 	base := config.DefaultPolicy()
 	changed := base.Clone()
@@ -84,22 +106,12 @@ func TestDiffAndApply(t *testing.T) {
 		"mode: observe -> enforce",
 		"penalties.ladder: [delete delete warn timeout 30s timeout 10m] -> [delete]",
 	}
-	var got []string
-	for _, c := range changes {
-		got = append(got, fmt.Sprintf("%s: %v -> %v", c.Key, c.From, c.To))
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
-	}
+	wantChanges(t, changes, want)
 	if len(Diff(base, base.Clone())) != 0 {
 		t.Error("a policy differs from itself")
 	}
 
-	for _, list := range [][]journal.Change{changes, restored(t, changes)} {
-		if back, left := applyAll(base, list); left != nil || !reflect.DeepEqual(back, changed) {
-			t.Errorf("applied: %+v, left %v\nwant %+v", back, left, changed)
-		}
-	}
+	wantApplied(t, base, changes, changed)
 }
 
 func TestApply_FollowsConfiguration(t *testing.T) {
@@ -127,9 +139,7 @@ func restored(t *testing.T, changes []journal.Change) (back []journal.Change) {
 	if err == nil {
 		err = json.Unmarshal(data, &back)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return back
 }
 
@@ -188,23 +198,9 @@ func TestDiff_RoundTripsEveryKey(t *testing.T) {
 		"limit.slow.roles.subscriber.queue: <nil> -> 1",
 		"limit.slow.roles.vip.queue: 5 -> 7",
 	}
-	var got []string
-	for _, c := range changes {
-		got = append(got, fmt.Sprintf("%s: %v -> %v", c.Key, c.From, c.To))
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
-	}
-	for _, list := range [][]journal.Change{changes, restored(t, changes)} {
-		if there, left := applyAll(base, list); left != nil || !reflect.DeepEqual(there, changed) {
-			t.Errorf("there: %+v, left %v\nwant %+v", there, left, changed)
-		}
-	}
-	for _, list := range [][]journal.Change{Diff(changed, base), restored(t, Diff(changed, base))} {
-		if back, left := applyAll(changed, list); left != nil || !reflect.DeepEqual(back, base) {
-			t.Errorf("back: %+v, left %v\nwant %+v", back, left, base)
-		}
-	}
+	wantChanges(t, changes, want)
+	wantApplied(t, base, changes, changed)
+	wantApplied(t, changed, Diff(changed, base), base)
 }
 
 func TestApply_EverywhereLimitFollowsConfiguration(t *testing.T) {

@@ -25,10 +25,7 @@ func TestNote(t *testing.T) {
 		if _, _, err := d.DeleteNote(d.Context(), deleter, n.ID); !errors.Is(err, ErrNoNote) {
 			t.Errorf("a second time: %v", err)
 		}
-		want := fmt.Sprintf("[%s note %s by berta %s delete_note %s by carol]", channel, anna.UserID, channel, anna.UserID)
-		if got := fmt.Sprint(d.store.audits); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		d.wantAudits("1 note id of anna by berta", "1 delete_note id of anna by carol")
 		if detail := fmt.Sprint(d.store.detail); !strings.Contains(detail, "by:berta") || !strings.Contains(detail, "Posts links.") {
 			t.Errorf("the audit says %s", detail)
 		}

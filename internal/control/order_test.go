@@ -2,7 +2,6 @@ package control
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -55,11 +54,7 @@ func TestDiff_Order(t *testing.T) {
 		if strings.HasPrefix(c.to, "all") {
 			continue
 		}
-		for _, list := range [][]journal.Change{changes, restored(t, changes)} {
-			if there, left := applyAll(from, list); left != nil || !reflect.DeepEqual(there, to) {
-				t.Errorf("%s to %s: applied: %s, left %v", c.from, c.to, order(there), left)
-			}
-		}
+		wantApplied(t, from, changes, to)
 	}
 }
 
@@ -110,20 +105,14 @@ func TestRevise_Order(t *testing.T) {
 	wantOrder("restarted", "daily burst")
 	next := bursting(4)
 	next.Limits = append(next.Limits, chatguard.DailyWindowLimit("third", 9))
-	if err := o.Reload(&file{all: next}, func() error { return nil }); err != nil {
-		t.Error(err)
-	}
+	must(t, o.Reload(&file{all: next}, func() error { return nil }))
 	wantOrder("reloaded", "daily burst third")
 	if got := fmt.Sprint(o.Difference(channel)); got != "[{order [burst daily third] [daily burst third]}]" {
 		t.Errorf("differences %s", got)
 	}
-	if _, err := o.Discard(t.Context(), request); err != nil {
-		t.Error(err)
-	}
+	must(t, errorOf(o.Discard(t.Context(), request)))
 	wantOrder("discarded", "burst daily third")
-	if _, err := o.Revert(t.Context(), request, 1); err != nil {
-		t.Error(err)
-	}
+	must(t, errorOf(o.Revert(t.Context(), request, 1)))
 	wantOrder("reverted", "daily burst")
 	past, err := o.History(t.Context(), channel)
 	if err != nil || len(past) != 3 || fmt.Sprint(past[2].Difference) != want || fmt.Sprint(past[1].Difference) != "[{order [daily burst] [burst daily]}]" {
@@ -134,9 +123,7 @@ func TestRevise_Order(t *testing.T) {
 // A program's limits that count in all channels don't look like a change of the order.
 func TestDifference_OrderOfProgram(t *testing.T) {
 	o := newOffice(t, givenByProgram)
-	if err := o.guard.SetPolicy(limited("burst all daily")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, o.guard.SetPolicy(limited("burst all daily")))
 	_, err := o.Revise(t.Context(), Request{ChannelID: channel}, func(p chatguard.Policy) (chatguard.Policy, error) {
 		p.Limits[0].Messages = 7
 		return p, nil

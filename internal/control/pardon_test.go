@@ -54,9 +54,10 @@ func TestPardonUser(t *testing.T) {
 		if done.Messages != 14 || done.Strikes != 2 || done.StrikesLeft != 0 || done.Silence != journal.SilenceLifted || done.Deleted != 14 || done.Again || done.By != "berta" {
 			t.Errorf("%+v", done)
 		}
-		if !slices.Equal(d.lifted, []string{"1 id of anna"}) || !slices.Equal(d.store.audits, []string{"1 pardon id of anna by berta"}) {
-			t.Errorf("lifted %q, audit %q", d.lifted, d.store.audits)
+		if !slices.Equal(d.lifted, []string{"1 id of anna"}) {
+			t.Errorf("lifted %q", d.lifted)
 		}
+		d.wantAudits("1 pardon id of anna by berta")
 		other := anna
 		other.Author = "carla"
 		again, saved, err := d.PardonUser(d.Context(), other)
@@ -121,9 +122,7 @@ func TestPardonUser_RunBegins(t *testing.T) {
 		"soon after":              {func(d *harness) { d.spam(3, time.Second); d.allow(); time.Sleep(8 * time.Second) }, 4, 0},
 		"a reset": {func(d *harness) {
 			d.spam(3, time.Second)
-			if _, err := d.Reset(d.Context(), anna); err != nil {
-				d.Fatal(err)
-			}
+			must(d, errorOf(d.Reset(d.Context(), anna)))
 			d.say("anna")
 		}, 2, 0},
 	} {
@@ -172,9 +171,7 @@ func TestUnpardon(t *testing.T) {
 			}
 			d.standing("undone", 2, true)
 		}
-		if want := []string{"1 pardon id of anna by berta", "1 unpardon id of anna by berta"}; !slices.Equal(d.store.audits, want) {
-			t.Errorf("audit %q", d.store.audits)
-		}
+		d.wantAudits("1 pardon id of anna by berta", "1 unpardon id of anna by berta")
 		next := d.pardonAnna()
 		if next.ID == done.ID || next.Again || next.Strikes != 2 {
 			t.Errorf("pardoned again: %+v", next)
@@ -196,9 +193,7 @@ func TestUnpardon_Refused(t *testing.T) {
 	}{
 		"another strike": {func(d *harness) { d.say("anna") }, chatguard.ErrPardonStale},
 		"a reset": {func(d *harness) {
-			if _, err := d.Reset(d.Context(), anna); err != nil {
-				d.Fatal(err)
-			}
+			must(d, errorOf(d.Reset(d.Context(), anna)))
 		}, ErrNoUndo},
 		"too late":  {func(d *harness) { time.Sleep(undoable) }, ErrNoUndo},
 		"a restart": {func(d *harness) { d.start(Raid{}) }, ErrNoUndo},

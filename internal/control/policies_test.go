@@ -85,7 +85,7 @@ type office struct {
 
 func newOffice(t *testing.T, adjust ...func(*PolicyOptions)) *office {
 	t.Helper()
-	o := &office{T: t, file: &file{all: bursting(3)}, store: &memory{}}
+	o := &office{T: t, file: &file{all: bursting(3)}, store: &memory{settings: map[string]string{}}}
 	o.start(adjust...)
 	return o
 }
@@ -103,9 +103,7 @@ func (o *office) start(adjust ...func(*PolicyOptions)) {
 		f(&opts)
 	}
 	o.Policies, o.follower = NewPolicies(opts), &follower{}
-	if err := o.Restore(o.Context()); err != nil {
-		o.Fatal(err)
-	}
+	must(o, o.Restore(o.Context()))
 	o.Follow(o.follower)
 }
 
@@ -123,10 +121,16 @@ func (o *office) revise(burst int, match ...string) (Revised, error) {
 func (o *office) mustRevise(burst int) Revised {
 	o.Helper()
 	done, err := o.revise(burst)
-	if err != nil {
-		o.Fatal(err)
-	}
+	must(o, err)
 	return done
+}
+
+// wantTold fails the test unless these are the notifications that followers got.
+func (o *office) wantTold(want ...string) {
+	o.Helper()
+	if !slices.Equal(o.follower.told, want) {
+		o.Errorf("told %q, want %q", o.follower.told, want)
+	}
 }
 
 func (o *office) wantBurst(want int) {
@@ -154,9 +158,7 @@ func TestRevise_KeepsThenPutsInForceThenNotifies(t *testing.T) {
 		t.Errorf("revised as %+v", done)
 	}
 	o.wantBurst(7)
-	if want := []string{"revised 1 1 by berta", "revised 1 2 by berta"}; !slices.Equal(o.follower.told, want) {
-		t.Errorf("told %q, want each once", o.follower.told)
-	}
+	o.wantTold("revised 1 1 by berta", "revised 1 2 by berta")
 	o.start()
 	o.wantBurst(7)
 	if want := "channel=1 revision=2 author=berta key=limit.burst.burst value=7 configured=3"; strings.Count(o.log.String(), want) != 1 {
@@ -167,9 +169,7 @@ func TestRevise_KeepsThenPutsInForceThenNotifies(t *testing.T) {
 func TestRevise_RefusesAnotherPolicyThanWasSeen(t *testing.T) {
 	o := newOffice(t)
 	seen := Tag(o.guard.ChannelPolicy(channel))
-	if _, err := o.revise(5, "another", seen); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(o.revise(5, "another", seen)))
 	for name, act := range map[string]func(Request) (Revised, error){
 		"revise":  func(r Request) (Revised, error) { return o.revise(9, r.Match...) },
 		"discard": func(r Request) (Revised, error) { return o.Discard(t.Context(), r) },
@@ -336,12 +336,8 @@ func TestReload_LiveChangesStay(t *testing.T) {
 	if len(live) != 1 || live[0].Author != "berta" || live[0].Number != 1 || fmt.Sprint(live[0].Difference) != "[{limit.burst.burst 4 5}]" {
 		t.Errorf("changed live: %+v", live)
 	}
-	if want := []string{"revised 1 1 by berta", "reloaded"}; !slices.Equal(o.follower.told, want) {
-		t.Errorf("told %q, want %q", o.follower.told, want)
-	}
-	if _, err := o.Discard(t.Context(), Request{ChannelID: channel}); err != nil {
-		t.Error(err)
-	}
+	o.wantTold("revised 1 1 by berta", "reloaded")
+	must(t, errorOf(o.Discard(t.Context(), Request{ChannelID: channel})))
 	o.wantBurst(4)
 }
 
@@ -378,15 +374,14 @@ func TestReload_UnsavedChangesStay(t *testing.T) {
 		t.Errorf("saved: %+v", done)
 	}
 	o.store.err = errors.New("can't be read")
-	if err := o.Reload(&file{all: bursting(4)}, func() error { return nil }); err != nil {
-		t.Error(err)
-	}
+	must(t, o.Reload(&file{all: bursting(4)}, func() error { return nil }))
 	o.wantBurst(5)
 	for range 2 {
 		o.settle(func() journal.Database { return journal.Database{State: journal.DatabaseOK} })
 	}
-	if want := []string{"revised 1 1 by berta", "reloaded", "saved 1"}; !slices.Equal(o.follower.told, want) || !o.IsSaved(channel) {
-		t.Errorf("told %q, want %q", o.follower.told, want)
+	o.wantTold("revised 1 1 by berta", "reloaded", "saved 1")
+	if !o.IsSaved(channel) {
+		t.Error("the change still counts as unsaved")
 	}
 }
 
@@ -427,9 +422,7 @@ func TestRestore_ARevisionThatNoLongerFits(t *testing.T) {
 		p.Limits[0].Burst, p.Limits[1].Messages = 5, 7
 		return p, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o.file.all.Limits = o.file.all.Limits[:1]
 	o.start()
 	o.wantBurst(5)
@@ -487,9 +480,7 @@ func TestLiveChanges_AreInForce(t *testing.T) {
 	refused := errors.New("nobody can do that")
 	t.Run("unacceptable", func(t *testing.T) {
 		o := newOffice(t)
-		if _, err := o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, enforce); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, enforce)))
 		o.start(func(o *PolicyOptions) { o.Acceptable = func(string, chatguard.Policy) error { return refused } })
 		live := o.LiveChanges()
 		if len(live) != 1 || live[0].Unacceptable != refused || fmt.Sprint(live[0].Difference) != "[{limit.burst.burst 3 5}]" ||
@@ -500,20 +491,15 @@ func TestLiveChanges_AreInForce(t *testing.T) {
 	t.Run("refused by the Guard", func(t *testing.T) {
 		o := newOffice(t)
 		o.mustRevise(5)
-		err := o.guard.At(
-
-			time.Now()).SetOverlay(channel, func(p chatguard.Policy) chatguard.Policy {
+		err := o.guard.At(time.Now()).SetOverlay(channel, func(p chatguard.Policy) chatguard.Policy {
 			if p.Limits[0].Burst == 5 && p.Limits[1].Messages == 500 {
 				p.Limits[0].Burst = -1
 			}
 			return p
 		})
-
 		next := &file{all: bursting(4)}
 		next.all.Limits[1].Messages = 500
-		if err := errors.Join(err, o.Reload(next, func() error { return nil })); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(err, o.Reload(next, func() error { return nil })))
 		o.wantBurst(4)
 		live, left := o.LiveChanges(), o.LeftOut()
 		if len(live) != 1 || len(live[0].Difference) > 0 || len(left) != 1 || left[0].Problem == nil {
@@ -530,9 +516,7 @@ func TestEnter_PutsTheLastRevisionInForce(t *testing.T) {
 	own := bursting(3)
 	own.Limits[1].Messages = 70
 	o.file.own = map[string]chatguard.Policy{channel: own}
-	if err := o.Enter(channel); err != nil {
-		t.Fatal(err)
-	}
+	must(t, o.Enter(channel))
 	o.wantBurst(5)
 	if n := o.guard.ChannelPolicy(channel).Limits[1].Messages; n != 70 {
 		t.Errorf("the daily limit is %d", n)
@@ -546,7 +530,6 @@ func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 	o.file.all.Mode = chatguard.Enforce
 	o.start()
 	controls := New(Options{Policies: o.Policies, Store: o.store})
-	o.store.settings = map[string]string{}
 	if saved, err := controls.Pause(t.Context(), channel, "anna"); !saved || err != nil {
 		t.Fatalf("saved %v, %v", saved, err)
 	}
@@ -556,9 +539,7 @@ func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 	if stated, inForce := o.guard.ChannelPolicy(channel), o.guard.InForce(channel); stated.Mode != chatguard.Enforce || inForce.Mode != chatguard.Observe || inForce.Limits[0].Burst != 5 {
 		t.Errorf("stated %+v, in force %+v", stated, inForce)
 	}
-	if want := []string{"changed 1", "revised 1 1 by berta"}; !slices.Equal(o.follower.told, want) {
-		t.Errorf("told %q, want %q", o.follower.told, want)
-	}
+	o.wantTold("changed 1", "revised 1 1 by berta")
 	if saved, err := controls.SetMode(context.Background(), channel, "anna", chatguard.Observe); !saved || err != nil {
 		t.Errorf("saved %v, %v", saved, err)
 	}
@@ -571,7 +552,6 @@ func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 func TestPause_Log(t *testing.T) {
 	o := newOffice(t)
 	o.start()
-	o.store.settings = map[string]string{}
 	controls := New(Options{Policies: o.Policies, Store: o.store})
 	for _, c := range []struct {
 		turn func(context.Context, string, string) (bool, error)
@@ -591,16 +571,14 @@ func TestPause_Log(t *testing.T) {
 // change in progress.
 func TestPause_DuringPolicyChange(t *testing.T) {
 	o := newOffice(t)
-	o.store.settings = map[string]string{}
 	controls := New(Options{Policies: o.Policies, Store: o.store})
 	_, err := o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
 		o.wantChanging()
 		_, err := controls.Pause(t.Context(), channel, "anna")
 		return p, err
 	})
-	if want := []string{"changed 1", "revised 1 1 by berta"}; err != nil || !slices.Equal(o.follower.told, want) {
-		t.Errorf("%v, told %q, want %q", err, o.follower.told, want)
-	}
+	must(t, err)
+	o.wantTold("changed 1", "revised 1 1 by berta")
 }
 
 // TestBase_GivenByTheProgram checks that the base is the policy that the program last gave to the
@@ -611,21 +589,15 @@ func TestBase_GivenByTheProgram(t *testing.T) {
 	if n := o.Base(channel).Limits[0].Burst; n != 3 {
 		t.Errorf("the base has a burst of %d", n)
 	}
-	if err := o.guard.At(time.Now()).SetPolicy(bursting(4)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, o.guard.At(time.Now()).SetPolicy(bursting(4)))
 	if n := o.Base(channel).Limits[0].Burst; n != 4 {
 		t.Errorf("after a change for all channels the base has a burst of %d", n)
 	}
-	if err := o.guard.At(time.Now()).SetChannelPolicy(channel, bursting(6)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, o.guard.At(time.Now()).SetChannelPolicy(channel, bursting(6)))
 	if n := o.Base(channel).Limits[0].Burst; n != 6 {
 		t.Errorf("after a change for the channel the base has a burst of %d", n)
 	}
 	o.mustRevise(7)
-	if _, err := o.Discard(t.Context(), Request{ChannelID: channel}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(o.Discard(t.Context(), Request{ChannelID: channel})))
 	o.wantBurst(6)
 }

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"sync/atomic"
@@ -33,9 +32,7 @@ func (d *harness) lastAudit() string {
 
 func TestSettings_AsText(t *testing.T) {
 	text, err := json.Marshal(quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const want = `{"raid":{"lasts":"1m0s","start_rate":0,"channel_burst":2,"channel_refill":"1h0m0s","first_timer_burst":0,"first_timer_refill":"0s"},` +
 		`"notices":{"text":"@{name}, slower","cooldown":"1h0m0s","language":""}}`
 	if string(text) != want {
@@ -53,9 +50,7 @@ func TestSettings_AsText(t *testing.T) {
 func TestSettings_ChangedAndBack(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		base, _ := d.Settings(channel)
-		if err := d.setSettings(&quick); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.setSettings(&quick))
 		if got, isChanged := d.Settings(channel); got != quick || !isChanged {
 			t.Errorf("settings %+v, changed %v", got, isChanged)
 		}
@@ -66,9 +61,7 @@ func TestSettings_ChangedAndBack(t *testing.T) {
 		if err := d.setSettings(&base, Tag(base)); !errors.Is(err, ErrStale) {
 			t.Errorf("replacing settings that nobody has any more: %v", err)
 		}
-		if err := d.setSettings(nil, Tag(quick)); err != nil {
-			t.Error(err)
-		}
+		must(t, d.setSettings(nil, Tag(quick)))
 		if got, isChanged := d.Settings(channel); got != base || isChanged || d.store.setting(channel+" "+settingsSetting) != "" {
 			t.Errorf("back to %+v, changed %v, stored %q", got, isChanged, d.store.setting(channel+" "+settingsSetting))
 		}
@@ -82,19 +75,13 @@ func TestSettings_ChangedAndBack(t *testing.T) {
 func TestSettings_RaidGoesOnWithThem(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		d.command("!chatguard raid on", "Raid mode is on for 10 min.")
-		if err := d.setSettings(&quick); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.setSettings(&quick))
 		d.passes("anna", true)
 		d.passes("berta", true)
 		d.passes("carla", false) // the shared burst is used up
-		if err := d.SetBase(Settings{Raid: Raid{Burst: 100, Refill: Duration(time.Second)}}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.SetBase(Settings{Raid: Raid{Burst: 100, Refill: Duration(time.Second)}}))
 		d.passes("dora", false) // the channel has its own settings
-		if err := d.setSettings(nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.setSettings(nil))
 		d.passes("emma", true)
 	})
 }
@@ -102,9 +89,7 @@ func TestSettings_RaidGoesOnWithThem(t *testing.T) {
 func TestSettings_SurviveRestart(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		stored, err := json.Marshal(quick)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for value, want := range map[string]Settings{string(stored): quick, "": {}, "{": {}, `{"raid":{"lasts":"soon"}}`: {}} {
 			d.kept = map[string]map[string]string{channel: {settingsSetting: value}}
 			d.start(Raid{})
@@ -158,10 +143,7 @@ func TestRaid_StartsByItself(t *testing.T) {
 			asked.Add(1)
 			return map[string]float64{channel: perSecond.Load().(float64), "quiet": 1, "": 500}
 		})
-		ctx, cancel := context.WithCancel(d.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- d.Controls.Run(ctx) }()
-		defer func() { cancel(); <-ended }()
+		d.runControls()
 		isOn := func(when string, want bool) {
 			t.Helper()
 			time.Sleep(2 * time.Second)
@@ -189,12 +171,8 @@ func TestRaid_StartsByItself(t *testing.T) {
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
 		perSecond.Store(50.0)
 		isOn("paused", false)
-		if err := d.setSettings(&quick); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.SetBase(Settings{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.setSettings(&quick))
+		must(t, d.SetBase(Settings{}))
 		time.Sleep(2 * time.Second)
 		before := asked.Load()
 		isOn("no channel starts by itself", false)

@@ -79,7 +79,6 @@ func newSharedNodes(t *testing.T, n int) (all *documents, nodes []sharedNode) {
 	for range n {
 		docs := &nodeDocuments{all, make(chan string, 10)}
 		o := newOffice(t, func(o *PolicyOptions) { o.Documents = docs })
-		o.store.settings = map[string]string{}
 		controls := New(Options{Policies: o.Policies, Store: o.store})
 		nodes = append(nodes, sharedNode{o, controls, docs})
 	}
@@ -110,6 +109,14 @@ func (n sharedNode) want(what string, is func() bool) {
 	}
 }
 
+// wantPaused fails the test unless the node's channel is paused by this person.
+func (n sharedNode) wantPaused(channelID, by string) {
+	n.Helper()
+	if got := n.Controls.Switches(channelID).PausedBy; got != by {
+		n.Errorf("paused by %q, want %q", got, by)
+	}
+}
+
 func (n sharedNode) burst() int { return n.office.guard.ChannelPolicy(channel).Limits[0].Burst }
 
 func TestShared_PolicyReachesOtherNodes(t *testing.T) {
@@ -125,9 +132,7 @@ func TestShared_PolicyReachesOtherNodes(t *testing.T) {
 		}
 		b.start(func(o *PolicyOptions) { o.Documents = nil })
 		b.wantBurst(5) // it starts without the other nodes, too
-		if _, err := a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"})))
 	})
 }
 
@@ -141,9 +146,7 @@ func TestShared_PolicyWithoutNotice(t *testing.T) {
 		a.mustRevise(5)
 		time.Sleep(time.Second)
 		b.want("the policy is in force on the other node", func() bool { return b.burst() == 5 })
-		if _, err := a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"})))
 		time.Sleep(time.Second)
 		b.want("the configuration's policy is in force on the other node", func() bool { return b.burst() == 3 })
 	})
@@ -182,9 +185,7 @@ func TestShared_StoreAway(t *testing.T) {
 	if _, err := a.Pause(t.Context(), channel, "berta"); !errors.Is(err, chatguard.ErrAway) {
 		t.Errorf("a pause while the store is away: %v", err)
 	}
-	if a.Controls.Switches(channel).PausedBy != "" {
-		t.Error("the channel is paused")
-	}
+	a.wantPaused(channel, "")
 }
 
 // The database of the node fails after the other nodes know: the change is in force.
@@ -206,17 +207,13 @@ func TestShared_FirstNodeShares(t *testing.T) {
 	a.start(func(o *PolicyOptions) { o.Documents = nil })
 	a.mustRevise(5)
 	a.start(func(o *PolicyOptions) { o.Documents = a.docs })
-	if _, err := b.Discard(t.Context(), Request{ChannelID: "another", Author: "berta"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(b.Discard(t.Context(), Request{ChannelID: "another", Author: "berta"})))
 	controls := New(Options{Policies: a.office.Policies, Store: a.office.store})
 	if err := controls.turn(channel, func(s *Switches) { s.PausedBy = "berta" }); err != nil { // as a restart does
 		t.Fatal(err)
 	}
 	for range 2 { // the second time, there is nothing to do
-		if err := controls.followAll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, controls.followAll(t.Context()))
 	}
 	if p, s := all.revisions[policyDocument+channel], all.revisions[switchesDocument+channel]; p != 1 || s != 1 {
 		t.Fatalf("revisions of the policy and the switches: %d and %d, want 1", p, s)
@@ -225,9 +222,7 @@ func TestShared_FirstNodeShares(t *testing.T) {
 	b.mustRevise(7)
 	b.start(func(o *PolicyOptions) { o.Documents = b.docs })
 	controls = New(Options{Policies: b.office.Policies, Store: b.office.store})
-	if err := controls.followAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, controls.followAll(t.Context()))
 	b.wantBurst(5) // the first node's changes are in force
 	if got := controls.Switches(channel).PausedBy; got != "berta" {
 		t.Errorf("the other node is paused by %q, want berta", got)
@@ -242,24 +237,16 @@ func TestShared_BothNodesShareFirst(t *testing.T) {
 	all, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
 	for i, n := range nodes {
-		if err := n.turn(channel, func(s *Switches) { s.PausedBy = fmt.Sprint("node ", i) }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, n.turn(channel, func(s *Switches) { s.PausedBy = fmt.Sprint("node ", i) }))
 	}
 	a.Serve(channel)
 	b.Serve(channel)
 	all.before = func() {
-		if err := b.followAll(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must(t, b.followAll(t.Context()))
 	}
-	if err := a.followAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.followAll(t.Context()))
 	for _, n := range nodes {
-		if got := n.Controls.Switches(channel).PausedBy; got != "node 1" {
-			t.Errorf("paused by %q", got)
-		}
+		n.wantPaused(channel, "node 1")
 	}
 	if log := a.office.log.String(); strings.Contains(log, "can't be applied") {
 		t.Errorf("log:\n%s", log)
@@ -272,18 +259,12 @@ func TestShared_LaterNode(t *testing.T) {
 	_, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
 	const room = "room"
-	if _, err := a.Pause(t.Context(), room, "berta"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(a.Pause(t.Context(), room, "berta")))
 	for range 2 {
 		b.Serve(room)
 	}
-	if err := b.followAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.Controls.Switches(room).PausedBy; got != "berta" {
-		t.Errorf("paused by %q, want berta", got)
-	}
+	must(t, b.followAll(t.Context()))
+	b.wantPaused(room, "berta")
 	for i := range 2 * mostServed {
 		b.Serve(fmt.Sprint("room ", i))
 	}
@@ -299,15 +280,11 @@ func TestShared_Switches(t *testing.T) {
 		madeThere := &made{}
 		b.Policies.Watch(madeThere.watch)
 		b.runShared()
-		if _, err := a.Pause(t.Context(), channel, "berta"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(a.Pause(t.Context(), channel, "berta")))
 		b.docs.changes <- switchesDocument + channel
 		b.want("the other node is paused", func() bool { return b.Controls.Switches(channel).PausedBy == "berta" })
 		until, _, err := b.StartRaid(t.Context(), channel, "carl", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := a.Resume(t.Context(), channel, "berta"); err != nil { // it learns of the raid first
 			t.Fatal(err)
 		}
@@ -318,9 +295,7 @@ func TestShared_Switches(t *testing.T) {
 		b.want("the other node resumes", func() bool {
 			return b.Controls.Switches(channel).PausedBy == "" && b.Controls.Switches(channel).RaidUntil.Equal(until)
 		})
-		if _, err := b.EndRaid(t.Context(), channel, "carl"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(b.EndRaid(t.Context(), channel, "carl")))
 		if _, err := a.followSwitches(t.Context(), channel); err != nil || !a.Controls.Switches(channel).RaidUntil.IsZero() {
 			t.Errorf("after the end of the raid: %+v, %v", a.Controls.Switches(channel), err)
 		}
@@ -348,19 +323,13 @@ func TestShared_StoreLosesDocuments(t *testing.T) {
 	all, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
 	a.mustRevise(5)
-	if _, err := a.Pause(t.Context(), channel, "berta"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(a.Pause(t.Context(), channel, "berta")))
 	clear(all.data)
 	clear(all.revisions)
-	if err := a.followAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.followAll(t.Context()))
 	a.wantBurst(5)
 	b.followDocument(t.Context(), policyDocument+channel)
 	b.followDocument(t.Context(), switchesDocument+channel)
 	b.wantBurst(5)
-	if got := b.Controls.Switches(channel).PausedBy; got != "berta" {
-		t.Errorf("the other node is paused by %q, want berta", got)
-	}
+	b.wantPaused(channel, "berta")
 }

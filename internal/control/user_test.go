@@ -22,9 +22,7 @@ func TestGrant_OnlyOwnLimits(t *testing.T) {
 			{Name: "crowd", Algorithm: chatguard.DailyWindow, Per: chatguard.PerChannel, Messages: 9000},
 			{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 1, Every: time.Hour},
 		}, p.Limits...)
-		if err := d.guard.At(time.Now()).SetPolicy(p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.guard.At(time.Now()).SetPolicy(p))
 		for limit, want := range map[string]string{
 			"":      "daily",
 			"total": "total",
@@ -58,9 +56,7 @@ func TestAmended_CalledOnceInForce(t *testing.T) {
 			"exempt":   func() (bool, error) { return exempting(time.Hour)(d) },
 			"override": func() (bool, error) { return setting(own)(d) },
 		} {
-			if _, err := d.SetOverride(d.Context(), anna, nil, chatguard.UserOverride{}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errorOf(d.SetOverride(d.Context(), anna, nil, chatguard.UserOverride{})))
 			d.say("anna")
 			told = nil
 			if saved, err := amend(); !saved || err != nil || !slices.Equal(told, []string{"1 id of anna true"}) {
@@ -147,9 +143,7 @@ func TestExempt_PermanentHasNoEnd(t *testing.T) {
 			time.Hour: map[string]any{"until": time.Now().Add(time.Hour).UTC()},
 			0:         nil,
 		} {
-			if _, err := d.SetOverride(d.Context(), anna, nil, chatguard.UserOverride{}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errorOf(d.SetOverride(d.Context(), anna, nil, chatguard.UserOverride{})))
 			if _, err := d.Exempt(d.Context(), anna, nil, length); err != nil || !reflect.DeepEqual(d.store.detail, want) {
 				t.Errorf("exempt for %v: %v, %v; want %v", length, d.store.detail, err, want)
 			}
@@ -178,8 +172,6 @@ func TestSetOverride_RefusesAnotherThanWasSeen(t *testing.T) {
 				t.Error("somebody else may change overrides meanwhile")
 			}
 		}})
-		if _, err := d.SetOverride(d.Context(), anna, []string{Tag(first.Now)}, chatguard.UserOverride{}); err != nil {
-			t.Error(err)
-		}
+		must(t, errorOf(d.SetOverride(d.Context(), anna, []string{Tag(first.Now)}, chatguard.UserOverride{})))
 	})
 }

@@ -33,15 +33,10 @@ func TestWatch(t *testing.T) {
 		m := &made{}
 		d.policies.Watch(m.watch)
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
-		if _, err := d.SetMode(d.Context(), channel, "anna", chatguard.Observe); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := d.policies.Discard(d.Context(), Request{ChannelID: channel, Author: "anna"}); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := d.StartRaid(d.Context(), channel, "anna", time.Second); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(d.SetMode(d.Context(), channel, "anna", chatguard.Observe)))
+		must(t, errorOf(d.policies.Discard(d.Context(), Request{ChannelID: channel, Author: "anna"})))
+		_, _, err := d.StartRaid(d.Context(), channel, "anna", time.Second)
+		must(t, err)
 		time.Sleep(2 * time.Second)
 		d.endRaids(d.Context())
 		m.want(t, "pause by twitch:berta", "policy by anna, revision 1 with 1 changes", "discard by anna, revision 2 with 1 changes", "raid by anna", "raid by chatguard")
