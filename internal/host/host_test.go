@@ -22,6 +22,13 @@ const room = "room"
 
 var quiet = persist.Options{Logger: slog.New(slog.DiscardHandler)}
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // newGuard returns a Guard that allows each user one message an hour.
 func newGuard(t *testing.T) *chatguard.Guard {
 	t.Helper()
@@ -29,27 +36,21 @@ func newGuard(t *testing.T) *chatguard.Guard {
 	policy.Mode = chatguard.Enforce
 	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
 	guard, err := chatguard.New(policy, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return guard
 }
 
 func openFile(t *testing.T, path string) *Host {
 	t.Helper()
 	h, err := Open(t.Context(), path, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return h
 }
 
 func openMemory(t *testing.T) *Host {
 	t.Helper()
 	h, err := OpenMemory(t.Context(), quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { h.Close() })
 	return h
 }
@@ -61,9 +62,7 @@ func restore(t *testing.T, h *Host, guard *chatguard.Guard, o Options) {
 	if err == nil {
 		_, err = h.Restore(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // finish runs a Host whose program ends at once, and closes it.
@@ -71,20 +70,14 @@ func finish(t *testing.T, h *Host) {
 	t.Helper()
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := h.Run(ended); err != nil {
-		t.Error(err)
-	}
-	if err := h.Close(); err != nil {
-		t.Error(err)
-	}
+	must(t, h.Run(ended))
+	must(t, h.Close())
 }
 
 func say(t *testing.T, guard *chatguard.Guard) chatguard.Verdict {
 	t.Helper()
 	v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: room, User: chatguard.User{ID: "anna"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v
 }
 
@@ -174,9 +167,7 @@ func TestRestore_StateElsewhere(t *testing.T) {
 	finish(t, h)
 
 	h, guard = openFile(t, path), newGuard(t)
-	if err := h.Join(guard, Options{StateElsewhere: true}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Join(guard, Options{StateElsewhere: true}))
 	stats, err := h.Restore(t.Context())
 	if err != nil || stats.Rows != 0 {
 		t.Errorf("%d rows are restored, %v", stats.Rows, err)

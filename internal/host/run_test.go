@@ -38,9 +38,7 @@ func TestRun_NotifiesOfSavedPolicies(t *testing.T) {
 		if !h.Policies.IsSaved(room) {
 			t.Error("the policy still counts as unsaved")
 		}
-		if err := h.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, h.Close())
 	})
 }
 
@@ -68,9 +66,7 @@ func TestRun_LastCallerSaves(t *testing.T) {
 		if h.Store.Commit(t.Context()) {
 			t.Error("saved after Run")
 		}
-		if err := h.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, h.Close())
 	})
 }
 
@@ -83,9 +79,7 @@ func run(t *testing.T, h *Host) (end func()) {
 	return func() {
 		t.Helper()
 		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		must(t, <-done)
 	}
 }
 

@@ -24,9 +24,7 @@ func TestRequests_AreAnswered(t *testing.T) {
 	writeFile(t, path, "a database")
 	q := Queue{path}
 	for _, word := range []string{"A", "B"} {
-		if err := writePrivately(path+requestName+word, path, Request{Do: Discard, Channel: word}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, writePrivately(path+requestName+word, path, Request{Do: Discard, Channel: word}))
 	}
 	if info, err := os.Stat(path + requestName + "A"); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("a request is %v, %v", info.Mode(), err)
@@ -38,9 +36,7 @@ func TestRequests_AreAnswered(t *testing.T) {
 	if again, err := q.Take(); len(again) != 0 || err != nil {
 		t.Errorf("and again %v, %v", again, err)
 	}
-	if err := q.Answer(path+outcomeName+"B", Outcome{Lines: []string{"done"}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, q.Answer(path+outcomeName+"B", Outcome{Lines: []string{"done"}}))
 	if o, err := awaitOutcome(t.Context(), path+outcomeName+"B"); err != nil || fmt.Sprint(o.Lines)+o.Error != "[done]" {
 		t.Errorf("the outcome is %v, %v", o, err)
 	}
@@ -50,9 +46,7 @@ func TestRequests_AreAnswered(t *testing.T) {
 		t.Errorf("of what can't be read %v, %v", asked, err)
 	}
 	writeFile(t, path+requestName+"D", "from before the start")
-	if err := q.Forget(); err != nil {
-		t.Error(err)
-	}
+	must(t, q.Forget())
 	if left, err := filepath.Glob(path + "?*"); len(left) != 0 {
 		t.Errorf("left are %q, %v", left, err)
 	}
@@ -61,11 +55,16 @@ func TestRequests_AreAnswered(t *testing.T) {
 	}
 }
 
-func writeFile(t *testing.T, name, contents string) {
+func must(t testing.TB, err error) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(contents), 0o600); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func writeFile(t *testing.T, name, contents string) {
+	t.Helper()
+	must(t, os.WriteFile(name, []byte(contents), 0o600))
 }
 
 // TestAsk_AnotherContainer checks that Ask doesn't notify its own process if the owner is in
@@ -126,9 +125,7 @@ func TestAnswerQuestions(t *testing.T) {
 		writeFile(t, name, "{}")
 	}
 	long := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(path+outcomeName+"old", long, long); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(path+outcomeName+"old", long, long))
 	ctx, stop := context.WithCancel(t.Context())
 	var answering sync.WaitGroup
 	answering.Go(func() {
