@@ -23,7 +23,7 @@ import (
 func backUp(t testing.TB, path string) Copy {
 	t.Helper()
 	made, err := Backup(ctx, path, filepath.Join(t.TempDir(), "backup.db"), frozen)
-	persisttest.Must(t, err)
+	must(t, err)
 	return made
 }
 
@@ -34,10 +34,10 @@ func TestBackup_EqualsDatabase(t *testing.T) {
 	s := open(t, path)
 	g, _ := restoreGuard(t, s)
 	code, err := s.Tokens.NewSignInCode(ctx, ada, 0)
-	persisttest.Must(t, err)
+	must(t, err)
 	made := backUp(t, path) // while its owner runs
 	info, err := os.Stat(made.Path)
-	persisttest.Must(t, err)
+	must(t, err)
 	if made.Bytes != info.Size() || !made.At.Equal(start) {
 		t.Errorf("made %+v of %d bytes", made, info.Size())
 	}
@@ -45,7 +45,7 @@ func TestBackup_EqualsDatabase(t *testing.T) {
 	if got, want := dump(t, made.Path), dump(t, path); got != want {
 		t.Errorf("copied\n%.2000swant\n%.2000s", got, want)
 	}
-	persisttest.Must(t, s.Close())
+	must(t, s.Close())
 
 	again := open(t, made.Path)
 	copied, _ := restoreGuard(t, again)
@@ -57,7 +57,7 @@ func TestBackup_EqualsDatabase(t *testing.T) {
 
 func TestCopies_KilledOwner(t *testing.T) {
 	t.Parallel()
-	path := persisttest.DatabasePath(t)
+	path := databasePath(t)
 	c := persisttest.StartChild(t, "pairs", path)
 	waitForPairs(t, c, 20)
 	c.Kill(t)
@@ -65,14 +65,7 @@ func TestCopies_KilledOwner(t *testing.T) {
 	if len(before[1]) == 0 {
 		t.Fatal("there is no log to read")
 	}
-	a, b := countPairs(t, backUp(t, path).Path)
-	if a != b || a < 20 {
-		t.Errorf("copied %d and %d of 20 pairs or more", a, b)
-	}
-	a, b = exportedPairs(t, path)
-	if a != b || a < 20 {
-		t.Errorf("exported %d and %d of 20 pairs or more", a, b)
-	}
+	checkCopies(t, path, 20)
 	assertUntouched(t, path, before)
 }
 
@@ -104,37 +97,35 @@ func waitForPairs(t testing.TB, c *persisttest.Child, pairs int) {
 	t.Helper()
 	for n := 0; n < pairs; {
 		_, err := fmt.Sscanf(c.Next(t), "wrote %d", &n)
-		persisttest.Must(t, err)
+		must(t, err)
 	}
 }
 
-func countPairs(t testing.TB, path string) (a, b int) {
+// checkCopies fails the test unless a backup and an export have that many whole pairs or more.
+func checkCopies(t testing.TB, path string, pairs int) {
 	t.Helper()
-	src, err := persist.OpenSnapshot(ctx, path)
-	persisttest.Must(t, err)
+	src, err := persist.OpenSnapshot(ctx, backUp(t, path).Path)
+	must(t, err)
 	defer src.Close()
-	persisttest.Must(t, src.DB.QueryRow("SELECT (SELECT count(*) FROM state), (SELECT count(*) FROM channel)").Scan(&a, &b))
-	return a, b
-}
-
-func exportedPairs(t testing.TB, path string) (a, b int) {
-	t.Helper()
+	var a, b int
+	must(t, src.DB.QueryRow("SELECT (SELECT count(*) FROM state), (SELECT count(*) FROM channel)").Scan(&a, &b))
+	if a != b || a < pairs {
+		t.Errorf("copied %d and %d of %d pairs or more", a, b, pairs)
+	}
 	export := mustExport(t, path)
-	return bytes.Count(export, []byte(`"kind":"state"`)), bytes.Count(export, []byte(`"kind":"channel"`))
+	a, b = bytes.Count(export, []byte(`"kind":"state"`)), bytes.Count(export, []byte(`"kind":"channel"`))
+	if a != b || a < pairs {
+		t.Errorf("exported %d and %d of %d pairs or more", a, b, pairs)
+	}
 }
 
 func TestCopies_OneMomentBesideWriter(t *testing.T) {
 	t.Parallel()
-	path := persisttest.DatabasePath(t)
+	path := databasePath(t)
 	c := persisttest.StartChild(t, "pairs", path)
 	for pairs := 10; pairs <= 200; pairs += 38 { // if a lock is refused, child and test fail
 		waitForPairs(t, c, pairs)
-		if a, b := countPairs(t, backUp(t, path).Path); a != b || a < pairs {
-			t.Errorf("copied %d and %d of %d pairs or more", a, b, pairs)
-		}
-		if a, b := exportedPairs(t, path); a != b || a < pairs {
-			t.Errorf("exported %d and %d of %d pairs or more", a, b, pairs)
-		}
+		checkCopies(t, path, pairs)
 	}
 	c.Kill(t)
 }
@@ -150,11 +141,11 @@ func TestCopies_BadDatabaseRefused(t *testing.T) {
 		harm  func(path string)
 		parts []string
 	}{
-		"missing": {func(path string) { persisttest.Must(t, os.Remove(path)) }, []string{"doesn't exist", "chatguard run"}},
-		"empty":   {func(path string) { persisttest.Must(t, os.Truncate(path, 0)) }, []string{"chatguard run"}},
+		"missing": {func(path string) { must(t, os.Remove(path)) }, []string{"doesn't exist", "chatguard run"}},
+		"empty":   {func(path string) { must(t, os.Truncate(path, 0)) }, []string{"chatguard run"}},
 		"a folder": {func(path string) {
-			persisttest.Must(t, os.Remove(path))
-			persisttest.Must(t, os.Mkdir(path, 0o700))
+			must(t, os.Remove(path))
+			must(t, os.Mkdir(path, 0o700))
 		}, []string{"is not a file"}},
 		"damaged":   {func(path string) { persisttest.Overwrite(t, path, 4096, 8192) }, []string{"it is damaged, or not a database: put a backup in its place"}},
 		"no SQLite": {func(path string) { persisttest.Overwrite(t, path, 0, 100) }, []string{"it is damaged, or not a database: put a backup in its place"}},
@@ -168,7 +159,7 @@ func TestCopies_BadDatabaseRefused(t *testing.T) {
 				path, folder := newFilledDatabase(t), t.TempDir()
 				step.harm(path)
 				_, err := write(ctx, path, filepath.Join(folder, "copy"), nil)
-				persisttest.WantError(t, err, append(step.parts, path)...)
+				wantError(t, err, append(step.parts, path)...)
 				persisttest.AssertEmpty(t, folder)
 			})
 		}
@@ -179,11 +170,11 @@ func TestCopies_BadTargetRefused(t *testing.T) {
 	t.Parallel()
 	path := newFilledDatabase(t)
 	named := path + persist.PartSuffix // a possible name for a database
-	persisttest.Must(t, os.Rename(path, named))
+	must(t, os.Rename(path, named))
 	folder := t.TempDir()
 	link, hardLink, other := filepath.Join(folder, "link"), filepath.Join(folder, "hard"), filepath.Join(folder, "other")
 	elsewhere, toOther, toNothing := filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(folder, "to-other"), filepath.Join(folder, "to-nothing")
-	persisttest.Must(t, errors.Join(os.Symlink(named, link), os.Link(named, hardLink), os.WriteFile(other, []byte("theirs"), 0o600),
+	must(t, errors.Join(os.Symlink(named, link), os.Link(named, hardLink), os.WriteFile(other, []byte("theirs"), 0o600),
 		os.Symlink(other, toOther), os.Symlink(elsewhere, toNothing)))
 	const isLink = " is a symbolic link to "
 	before := persisttest.Snapshot(t, named)
@@ -214,7 +205,7 @@ func TestCopies_BadTargetRefused(t *testing.T) {
 		for kind, write := range copiers {
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				_, err := write(ctx, named, step.target, &Options{Force: step.force})
-				persisttest.WantError(t, err, step.parts...)
+				wantError(t, err, step.parts...)
 				assertUntouched(t, named, before)
 				if theirs, err := os.ReadFile(other); err != nil || string(theirs) != "theirs" {
 					t.Errorf("the other file holds %q, %v", theirs, err)
@@ -232,8 +223,8 @@ func TestCopies_BadTargetRefused(t *testing.T) {
 func TestCopies_LinkedDatabase(t *testing.T) {
 	t.Parallel()
 	link := filepath.Join(t.TempDir(), "link.db")
-	persisttest.Must(t, os.Symlink(newFilledDatabase(t), link))
-	persisttest.Must(t, os.WriteFile(link+".token", []byte("theirs"), 0o600))
+	must(t, os.Symlink(newFilledDatabase(t), link))
+	must(t, os.WriteFile(link+".token", []byte("theirs"), 0o600))
 	for kind, write := range copiers {
 		_, err := write(ctx, link, link+".token", &Options{Force: true})
 		if err == nil || !strings.Contains(err.Error(), "which belongs to the database") {
@@ -248,10 +239,10 @@ func TestCopies_ReplaceWithForce(t *testing.T) {
 	for kind, write := range copiers {
 		folder := t.TempDir()
 		target, link := filepath.Join(folder, "copy"), filepath.Join(t.TempDir(), "link")
-		persisttest.Must(t, errors.Join(os.WriteFile(target, []byte("old"), 0o644), os.WriteFile(target+persist.PartSuffix, []byte("half"), 0o644),
+		must(t, errors.Join(os.WriteFile(target, []byte("old"), 0o644), os.WriteFile(target+persist.PartSuffix, []byte("half"), 0o644),
 			os.WriteFile(target+persist.PartSuffix+"-journal", []byte("half"), 0o644), os.Symlink(folder, link)))
 		made, err := write(ctx, path, filepath.Join(link, "copy"), &Options{Force: true})
-		persisttest.Must(t, err)
+		must(t, err)
 		if made.Path != target {
 			t.Errorf("%s: wrote %s, want it in the folder that the link means: %s", kind, made.Path, target)
 		}
@@ -267,10 +258,10 @@ func TestCopies_KeepNeighbours(t *testing.T) {
 		// files that a download or an editor may leave
 		neighbours := []string{target + ".part", target + ".part-journal", target + ".tmp", target + "~"}
 		for _, name := range neighbours {
-			persisttest.Must(t, os.WriteFile(name, []byte("theirs"), 0o644))
+			must(t, os.WriteFile(name, []byte("theirs"), 0o644))
 		}
 		_, err := write(ctx, path, target, &Options{Force: true})
-		persisttest.Must(t, err)
+		must(t, err)
 		for _, name := range neighbours {
 			if theirs, err := os.ReadFile(name); err != nil || string(theirs) != "theirs" {
 				t.Errorf("%s: %s holds %q, %v", kind, name, theirs, err)
@@ -286,16 +277,16 @@ func TestCopies_TwoToOneFile(t *testing.T) {
 	first := &Options{Force: true}
 	first.Now = func() time.Time {
 		_, err := Backup(ctx, path, target, &Options{Force: true, Now: at(start)})
-		persisttest.Must(t, err)
+		must(t, err)
 		return start
 	}
 	_, err := Backup(ctx, path, target, first)
-	persisttest.WantError(t, err, target, "another process")
+	wantError(t, err, target, "another process")
 	if got, want := dump(t, target), dump(t, path); got != want {
 		t.Error("the second copy isn't whole")
 	}
 	_, err = Backup(ctx, path, target, &Options{Force: true})
-	persisttest.Must(t, err)
+	must(t, err)
 	assertAlone(t, target)
 }
 
@@ -307,8 +298,8 @@ func TestBackup_Abandoned(t *testing.T) {
 	left := path + ".copying" + persist.PartSuffix
 	for age, stays := range map[time.Duration]bool{59 * time.Minute: true, time.Hour: false} {
 		for _, name := range []string{left, left + "-journal"} {
-			persisttest.Must(t, os.WriteFile(name, nil, 0o600))
-			persisttest.Must(t, os.Chtimes(name, start.Add(-age), start.Add(-age)))
+			must(t, os.WriteFile(name, nil, 0o600))
+			must(t, os.Chtimes(name, start.Add(-age), start.Add(-age)))
 		}
 		backUp(t, path)
 		for _, name := range []string{left, left + "-journal"} {
@@ -331,8 +322,7 @@ func TestBackup_Stopped(t *testing.T) {
 }
 
 func BenchmarkBackup(b *testing.B) {
-	path := persisttest.DatabasePath(b)
-	fillLines(b, path, manyLines(b, benchRows))
+	path := newDatabase(b, manyLines(b, benchRows))
 	for b.Loop() {
 		backUp(b, path)
 	}

@@ -44,9 +44,15 @@ func fillLines(t rapid.TB, path string, lines []line) {
 			return nil
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+}
+
+// newDatabase returns the path of a new database with these lines.
+func newDatabase(t testing.TB, lines []line) (path string) {
+	t.Helper()
+	path = databasePath(t)
+	fillLines(t, path, lines)
+	return path
 }
 
 func kindOf(l line) *lineKind {
@@ -62,9 +68,7 @@ func kindOf(l line) *lineKind {
 func dump(t rapid.TB, path string) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	var all strings.Builder
 	for _, kind := range lineKinds {
@@ -73,20 +77,14 @@ func dump(t rapid.TB, path string) string {
 			quoted = append(quoted, "typeof("+c.name+") || ' ' || ifnull(hex("+c.name+"), '')")
 		}
 		rows, err := db.Query("SELECT " + strings.Join(quoted, " || ', ' || ") + " FROM " + kind.name + " ORDER BY " + kind.columnNames(kind.key))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer rows.Close()
 		for rows.Next() {
 			var row string
-			if err := rows.Scan(&row); err != nil {
-				t.Fatal(err)
-			}
+			must(t, rows.Scan(&row))
 			fmt.Fprintln(&all, kind.name, row)
 		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Err())
 	}
 	return all.String()
 }
@@ -94,9 +92,8 @@ func dump(t rapid.TB, path string) string {
 func mustExport(t rapid.TB, path string) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if _, err := Export(ctx, path, &out, frozen); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Export(ctx, path, &out, frozen)
+	must(t, err)
 	return out.Bytes()
 }
 
@@ -104,13 +101,10 @@ func mustExport(t rapid.TB, path string) []byte {
 func spentData(t rapid.TB) [][]byte {
 	t.Helper()
 	g, err := chatguard.New(persisttest.Policy(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range 4 { // the fourth is throttled: a strike
-		if _, err := g.Check(ctx, persisttest.Message("7", start)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := g.Check(ctx, persisttest.Message("7", start))
+		must(t, err)
 	}
 	var data [][]byte
 	for row := range g.State().Dirty().Rows() {
@@ -133,9 +127,7 @@ func oneOfEach(t rapid.TB) []line {
 	never := waits
 	never.ID, never.Outcome.Entry, never.MaySpeakAt, never.ResetAt, never.Outcome.Result = 42, 42, journal.OptionalTime{}, time.Time{}, journal.Pending
 	policyJSON, err := json.Marshal(persisttest.Policy())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	spoken := journal.TimelineMessage{At: nano, ChannelID: "c1", UserID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP, chatguard.Subscriber), Cost: 2}
 	return []line{
 		&stateLine{ChannelID: "", UserID: "7", Limit: "burst", Data: spentData(t)[0]},
@@ -185,9 +177,7 @@ func hostileLines(t *rapid.T, data [][]byte) (lines []line) {
 	}
 	for n := range count.Draw(t, "audits") {
 		detail, err := json.Marshal(map[string]any{text.Draw(t, "key"): text.Draw(t, "value")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a := journal.Audit{ID: int64(n) + 1, At: times.Draw(t, "at"), Author: text.Draw(t, "author"), Action: journal.AuditAction("a" + text.Draw(t, "action")), ChannelID: text.Draw(t, "channel"), UserID: text.Draw(t, "user")}
 		lines = append(lines, &auditLine{Audit: a, Detail: detail})
 	}
@@ -250,22 +240,19 @@ func checkRoundTrip(t rapid.TB, from, to string, lines []line) {
 
 func TestExport_RoundTrip(t *testing.T) {
 	t.Parallel()
-	checkRoundTrip(t, persisttest.DatabasePath(t), persisttest.DatabasePath(t), nil)
-	checkRoundTrip(t, persisttest.DatabasePath(t), persisttest.DatabasePath(t), oneOfEach(t))
+	checkRoundTrip(t, databasePath(t), databasePath(t), nil)
+	checkRoundTrip(t, databasePath(t), databasePath(t), oneOfEach(t))
 }
 
 func TestExport_HostileRoundTrip(t *testing.T) {
 	t.Parallel()
-	from, to, data := persisttest.DatabasePath(t), persisttest.DatabasePath(t), spentData(t)
+	from, to, data := databasePath(t), databasePath(t), spentData(t)
 	fillLines(t, from, nil)
 	empty, err := os.ReadFile(from) // creating a database takes longest
-	persisttest.Must(t, err)
+	must(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		for _, path := range []string{from, to} {
-			err := errors.Join(os.RemoveAll(path+"-wal"), os.RemoveAll(path+"-shm"), os.WriteFile(path, empty, 0o600))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(os.RemoveAll(path+"-wal"), os.RemoveAll(path+"-shm"), os.WriteFile(path, empty, 0o600)))
 		}
 		checkRoundTrip(t, from, to, hostileLines(t, data))
 	})
@@ -274,21 +261,20 @@ func TestExport_HostileRoundTrip(t *testing.T) {
 // Sign-ins and webhooks have secrets.
 func TestExport_EveryTableWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	path := persisttest.DatabasePath(t)
-	fillLines(t, path, nil)
+	path := newDatabase(t, nil)
 	src, err := persist.OpenSnapshot(ctx, path)
-	persisttest.Must(t, err)
+	must(t, err)
 	defer src.Close()
 	rows, err := src.DB.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT IN ('token', 'webhook', 'webhook_delivery')")
-	persisttest.Must(t, err)
+	must(t, err)
 	defer rows.Close()
 	var tables, kinds []string
 	for rows.Next() {
 		var name string
-		persisttest.Must(t, rows.Scan(&name))
+		must(t, rows.Scan(&name))
 		tables = append(tables, name)
 	}
-	persisttest.Must(t, rows.Err())
+	must(t, rows.Err())
 	for _, kind := range lineKinds {
 		kinds = append(kinds, kind.name)
 	}
@@ -301,8 +287,7 @@ func TestExport_EveryTableWithoutSecrets(t *testing.T) {
 
 func TestExport_MatchesDocumentation(t *testing.T) {
 	t.Parallel()
-	path := persisttest.DatabasePath(t)
-	fillLines(t, path, []line{
+	path := newDatabase(t, []line{
 		&entryLine{Entry: journal.Entry{ID: 1, At: start, UserID: "7", Text: "a\xffb <3", Cost: 1, Outcome: journal.Outcome{Entry: 1, At: start, Result: journal.Done}}},
 		&revisionLine{Revision: journal.Revision{ChannelID: "c1", Number: 1, Author: "anna", At: start}, Policy: []byte("null"), Changes: []byte("null")},
 		&channelLine{ID: "c1", Login: "gardenhour"},
@@ -330,8 +315,7 @@ func TestExport_MatchesDocumentation(t *testing.T) {
 
 func TestExportFile(t *testing.T) {
 	t.Parallel()
-	path := persisttest.DatabasePath(t)
-	fillLines(t, path, oneOfEach(t))
+	path := newDatabase(t, oneOfEach(t))
 	want := mustExport(t, path)
 	for name, read := range map[string]func(io.Reader) (io.Reader, error){
 		"plain.jsonl":     func(r io.Reader) (io.Reader, error) { return r, nil },
@@ -339,22 +323,22 @@ func TestExportFile(t *testing.T) {
 	} {
 		target := filepath.Join(t.TempDir(), name)
 		made, err := ExportFile(ctx, path, target, frozen)
-		persisttest.Must(t, err)
+		must(t, err)
 		data, err := os.ReadFile(target)
-		persisttest.Must(t, err)
+		must(t, err)
 		if made.Path != target || made.Bytes != int64(len(data)) || made.Rows != int64(len(oneOfEach(t))) || !made.At.Equal(start) {
 			t.Errorf("%s: %+v", name, made)
 		}
 		plain, err := read(bytes.NewReader(data))
-		persisttest.Must(t, err)
+		must(t, err)
 		if got, err := io.ReadAll(plain); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s holds\n%s%v", name, got, err)
 		}
 		assertAlone(t, target)
 
-		into := persisttest.DatabasePath(t)
+		into := databasePath(t)
 		_, err = Import(ctx, into, bytes.NewReader(data), name, nil)
-		persisttest.Must(t, err)
+		must(t, err)
 		if !bytes.Equal(mustExport(t, into), want) {
 			t.Errorf("%s: the import isn't what was exported", name)
 		}
@@ -365,12 +349,12 @@ func TestExportFile(t *testing.T) {
 func assertAlone(t *testing.T, file string) {
 	t.Helper()
 	info, err := os.Stat(file)
-	persisttest.Must(t, err)
+	must(t, err)
 	if mode := info.Mode().Perm(); mode != 0o600 {
 		t.Errorf("%s has mode %v", file, mode)
 	}
 	entries, err := os.ReadDir(filepath.Dir(file))
-	persisttest.Must(t, err)
+	must(t, err)
 	if len(entries) != 1 {
 		t.Errorf("beside it: %v", entries)
 	}
@@ -386,7 +370,7 @@ func (s stopsAfter) Write(data []byte) (int, error) {
 
 func TestExport_Stopped(t *testing.T) {
 	t.Parallel()
-	path := persisttest.DatabasePath(t)
+	path := databasePath(t)
 	var lines []line
 	for n := range 5000 {
 		lines = append(lines, &channelLine{ID: fmt.Sprint(n), Login: "gardenhour"})
@@ -400,9 +384,7 @@ func TestExport_Stopped(t *testing.T) {
 	if _, err := ExportFile(stopped, path, target, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if entries, err := os.ReadDir(filepath.Dir(target)); err != nil || len(entries) != 0 {
-		t.Errorf("left behind: %v, %v", entries, err)
-	}
+	persisttest.AssertEmpty(t, filepath.Dir(target))
 }
 
 type failingWriter struct{ err error }
@@ -411,8 +393,7 @@ func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
 
 func TestExport_FailingWriter(t *testing.T) {
 	t.Parallel()
-	path := persisttest.DatabasePath(t)
-	fillLines(t, path, oneOfEach(t))
+	path := newDatabase(t, oneOfEach(t))
 	want := errors.New("the other end is gone")
 	if _, err := Export(ctx, path, failingWriter{want}, nil); !errors.Is(err, want) {
 		t.Errorf("got %v", err)
@@ -421,11 +402,10 @@ func TestExport_FailingWriter(t *testing.T) {
 
 func TestExport_OlderVersionRefused(t *testing.T) {
 	t.Parallel()
-	path := persisttest.DatabasePath(t)
-	fillLines(t, path, nil)
+	path := newDatabase(t, nil)
 	persisttest.Alter(t, path, "PRAGMA user_version = 1")
 	_, err := Export(ctx, path, io.Discard, nil)
-	persisttest.WantError(t, err, path, "older version", "chatguard run")
+	wantError(t, err, path, "older version", "chatguard run")
 }
 
 func compress(t testing.TB, text string) string {
@@ -433,7 +413,7 @@ func compress(t testing.TB, text string) string {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
 	_, err := io.WriteString(w, text)
-	persisttest.Must(t, errors.Join(err, w.Close()))
+	must(t, errors.Join(err, w.Close()))
 	return out.String()
 }
 
@@ -443,7 +423,7 @@ func compressDamaged(t testing.TB, text string) string {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
 	_, err := io.WriteString(w, text[:len(text)/2])
-	persisttest.Must(t, errors.Join(err, w.Flush()))
+	must(t, errors.Join(err, w.Flush()))
 	return out.String() + strings.Repeat("\xff", 100) // no block begins like this
 }
 
@@ -451,11 +431,10 @@ func compressDamaged(t testing.TB, text string) string {
 const benchRows = 100_000
 
 func BenchmarkExport(b *testing.B) {
-	path := persisttest.DatabasePath(b)
-	fillLines(b, path, manyLines(b, benchRows))
+	path := newDatabase(b, manyLines(b, benchRows))
 	for b.Loop() {
 		_, err := Export(ctx, path, io.Discard, nil)
-		persisttest.Must(b, err)
+		must(b, err)
 	}
 	b.ReportMetric(benchRows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }

@@ -34,18 +34,17 @@ func copyToAFullDisk(ctx context.Context, path string) error {
 
 func TestCopies_FullDisk(t *testing.T) {
 	t.Parallel()
-	path := persisttest.DatabasePath(t)
-	fillLines(t, path, manyLines(t, 5000))
+	path := newDatabase(t, manyLines(t, 5000))
 	folder := filepath.Join(filepath.Dir(path), "target")
-	persisttest.Must(t, os.Mkdir(folder, 0o700))
+	must(t, os.Mkdir(folder, 0o700))
 	c := persisttest.StartChild(t, "full", path)
 	for _, kind := range []string{"backup", "export"} {
 		var line string
-		persisttest.Must(t, json.Unmarshal([]byte(c.Next(t)), &line))
+		must(t, json.Unmarshal([]byte(c.Next(t)), &line))
 		if target := filepath.Join(folder, kind); !strings.HasPrefix(line, target) || strings.Contains(line, "\n") {
 			t.Errorf("%s says %q, want one line about %s", kind, line, target)
 		}
 	}
-	persisttest.Must(t, c.Wait())
+	must(t, c.Wait())
 	persisttest.AssertEmpty(t, folder)
 }

@@ -32,14 +32,12 @@ func manyLines(t testing.TB, n int) []line {
 // exportOf returns an export of these lines.
 func exportOf(t testing.TB, lines []line) []byte {
 	t.Helper()
-	path := persisttest.DatabasePath(t)
-	fillLines(t, path, lines)
-	return mustExport(t, path)
+	return mustExport(t, newDatabase(t, lines))
 }
 
 func TestImport_ContinuesOldDatabase(t *testing.T) {
 	t.Parallel()
-	path, to := newFilledDatabase(t), persisttest.DatabasePath(t)
+	path, to := newFilledDatabase(t), databasePath(t)
 	s := open(t, path)
 	g, stats := restoreGuard(t, s)
 	last := stats.LastEntry + 1
@@ -50,7 +48,7 @@ func TestImport_ContinuesOldDatabase(t *testing.T) {
 	fillLines(t, path, oneOfEach(t)[4:6]) // revisions 1 and 2 of c1
 
 	_, err := Import(ctx, to, bytes.NewReader(mustExport(t, path)), "export", nil)
-	persisttest.Must(t, err)
+	must(t, err)
 	again := open(t, to)
 	copied, stats := restoreGuard(t, again)
 	if stats.LastEntry != last || stats.Interrupted != 1 || stats.Unreadable != 0 {
@@ -168,18 +166,17 @@ func TestImport_BadLinesRefused(t *testing.T) {
 			t.Parallel()
 			fresh := filepath.Join(t.TempDir(), "fresh.db")
 			_, err := Import(ctx, fresh, strings.NewReader(step.export), "there.jsonl", nil)
-			persisttest.WantError(t, err, step.parts...)
+			wantError(t, err, step.parts...)
 			for _, suffix := range []string{"", "-wal", "-shm"} {
 				if _, err := os.Stat(fresh + suffix); !errors.Is(err, os.ErrNotExist) {
 					t.Errorf("it left a database behind: fresh.db%s, %v", suffix, err)
 				}
 			}
 
-			path := persisttest.DatabasePath(t)
-			fillLines(t, path, manyLines(t, 3))
+			path := newDatabase(t, manyLines(t, 3))
 			before := persisttest.Snapshot(t, path)
 			_, err = Import(ctx, path, strings.NewReader(step.export), "there.jsonl", &Options{Replace: true})
-			persisttest.WantError(t, err, step.parts...)
+			wantError(t, err, step.parts...)
 			assertUntouched(t, path, before)
 			if _, err := os.Stat(path + ".before-import"); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("it left a copy behind: %v", err)
@@ -202,11 +199,10 @@ func TestImport_NonEmptyDatabaseRefused(t *testing.T) {
 	t.Parallel()
 	export := exportOf(t, manyLines(t, 2))
 	for _, l := range oneOfEach(t) {
-		path := persisttest.DatabasePath(t)
-		fillLines(t, path, []line{l})
+		path := newDatabase(t, []line{l})
 		before := persisttest.Snapshot(t, path)
 		_, err := Import(ctx, path, bytes.NewReader(export), "there.jsonl", nil)
-		persisttest.WantError(t, err, "database "+path+" isn't empty", "table "+kindOf(l).name, "--replace")
+		wantError(t, err, "database "+path+" isn't empty", "table "+kindOf(l).name, "--replace")
 		assertUntouched(t, path, before)
 	}
 }
@@ -214,7 +210,7 @@ func TestImport_NonEmptyDatabaseRefused(t *testing.T) {
 func TestImport_OwnedDatabaseRefused(t *testing.T) {
 	t.Parallel()
 	export := exportOf(t, manyLines(t, 2))
-	s := open(t, persisttest.DatabasePath(t))
+	s := open(t, databasePath(t))
 	var owned *persist.OwnedError
 	if _, err := Import(ctx, s.Path(), bytes.NewReader(export), "there.jsonl", nil); !errors.As(err, &owned) {
 		t.Errorf("got %v, want an OwnedError", err)
@@ -223,18 +219,18 @@ func TestImport_OwnedDatabaseRefused(t *testing.T) {
 
 func TestImport_ReplaceKeepsCopy(t *testing.T) {
 	t.Parallel()
-	path := persisttest.DatabasePath(t)
+	path := databasePath(t)
 	s := open(t, path)
 	code, err := s.Tokens.NewSignInCode(ctx, ada, 0)
-	persisttest.Must(t, err)
-	persisttest.Must(t, s.Close())
+	must(t, err)
+	must(t, s.Close())
 	fillLines(t, path, oneOfEach(t))
 	var kept []string
 	for n := 1; n <= 3; n++ {
 		before := dump(t, path)
 		fillOther := exportOf(t, manyLines(t, n))
 		imported, err := Import(ctx, path, bytes.NewReader(fillOther), "there.jsonl", &Options{Replace: true})
-		persisttest.Must(t, err)
+		must(t, err)
 		if got := mustExport(t, path); imported.Rows != int64(n) || imported.Path != path || !bytes.Equal(got, fillOther) {
 			t.Errorf("imported %+v:\n%s", imported, got)
 		}
@@ -291,8 +287,8 @@ func (l *longLines) line() []byte {
 func TestImport_FewLongLinesInMemory(t *testing.T) {
 	t.Parallel()
 	lines := &longLines{t: t, lines: 30}
-	imported, err := Import(ctx, persisttest.DatabasePath(t), lines, "there.jsonl", &Options{Progress: &lines.progress})
-	persisttest.Must(t, err)
+	imported, err := Import(ctx, databasePath(t), lines, "there.jsonl", &Options{Progress: &lines.progress})
+	must(t, err)
 	if imported.Rows != 30 {
 		t.Errorf("imported %+v", imported)
 	}
@@ -305,7 +301,7 @@ func TestImport_HighestNumbers(t *testing.T) {
 	lines[5].(*revisionLine).Number = maxRevision
 	lines[6].(*auditLine).ID = maxID
 	lines[8].(*timelineLine).Number = maxID
-	checkRoundTrip(t, persisttest.DatabasePath(t), persisttest.DatabasePath(t), lines)
+	checkRoundTrip(t, databasePath(t), databasePath(t), lines)
 }
 
 // stopsReading is a reader that stops the import when it is read.
@@ -322,8 +318,7 @@ func (s stopsReading) Read(data []byte) (int, error) {
 func TestImport_Stopped(t *testing.T) {
 	t.Parallel()
 	export := exportOf(t, manyLines(t, 10))
-	path := persisttest.DatabasePath(t)
-	fillLines(t, path, manyLines(t, 3))
+	path := newDatabase(t, manyLines(t, 3))
 	before := persisttest.Snapshot(t, path)
 	stopped, stop := context.WithCancel(ctx)
 	_, err := Import(stopped, path, stopsReading{bytes.NewReader(export), stop}, "there.jsonl", &Options{Replace: true})
@@ -339,7 +334,7 @@ func TestImport_StoppedInALine(t *testing.T) {
 	export := exportOf(t, manyLines(t, 10))
 	for _, length := range []int{20, len(export) / 2} {
 		stopped := io.MultiReader(bytes.NewReader(export[:length]), iotest.ErrReader(context.Canceled))
-		_, err := Import(ctx, persisttest.DatabasePath(t), stopped, "there.jsonl", nil)
+		_, err := Import(ctx, databasePath(t), stopped, "there.jsonl", nil)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("after %d bytes: %v", length, err)
 		}
@@ -380,21 +375,21 @@ func TestImport_KilledChangesNothing(t *testing.T) {
 		"into a new database":        {nil, end},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path, want := persisttest.DatabasePath(t), ""
+			path, want := databasePath(t), ""
 			if step.there != nil {
 				fillLines(t, path, step.there)
 				want = dump(t, path)
 			}
-			persisttest.Must(t, os.WriteFile(path+".jsonl", export[:step.read], 0o600))
+			must(t, os.WriteFile(path+".jsonl", export[:step.read], 0o600))
 			c := persisttest.StartChild(t, "import", path)
 			c.Next(t)
 			c.Kill(t)
-			persisttest.Must(t, open(t, path).Close())
+			must(t, open(t, path).Close())
 			if got := dump(t, path); got != want {
 				t.Errorf("there is\n%.2000swant\n%s", got, want)
 			}
 			_, err := Import(ctx, path, bytes.NewReader(export), "there.jsonl", &Options{Replace: true})
-			persisttest.Must(t, err)
+			must(t, err)
 			if !bytes.Equal(mustExport(t, path), export) {
 				t.Error("the second import isn't what was exported")
 			}
@@ -405,8 +400,8 @@ func TestImport_KilledChangesNothing(t *testing.T) {
 func BenchmarkImport(b *testing.B) {
 	export := exportOf(b, manyLines(b, benchRows))
 	for b.Loop() {
-		_, err := Import(ctx, persisttest.DatabasePath(b), bytes.NewReader(export), "there.jsonl", nil)
-		persisttest.Must(b, err)
+		_, err := Import(ctx, databasePath(b), bytes.NewReader(export), "there.jsonl", nil)
+		must(b, err)
 	}
 	b.ReportMetric(benchRows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
@@ -417,9 +412,9 @@ func TestImport_OlderExportPeople(t *testing.T) {
 	t.Parallel()
 	entry := oneOfEach(t)[2:3]
 	older := bytes.Replace(exportOf(t, entry), []byte(`"format":5`), []byte(`"format":2`), 1)
-	path := persisttest.DatabasePath(t)
+	path := databasePath(t)
 	_, err := Import(ctx, path, bytes.NewReader(older), "older", frozen)
-	persisttest.Must(t, err)
+	must(t, err)
 	s := open(t, path)
 	p, ok, err := s.Person(ctx, "c1", "7")
 	if err != nil || !ok || p.Login != "anna" || p.DisplayName != "Anna" || !p.LastSeen.Equal(entry[0].(*entryLine).At) {
@@ -430,9 +425,9 @@ func TestImport_OlderExportPeople(t *testing.T) {
 // Names and notes are where a search finds them after the import.
 func TestImport_NamesAndNotes(t *testing.T) {
 	t.Parallel()
-	path := persisttest.DatabasePath(t)
+	path := databasePath(t)
 	_, err := Import(ctx, path, bytes.NewReader(exportOf(t, oneOfEach(t))), "there.jsonl", frozen)
-	persisttest.Must(t, err)
+	must(t, err)
 	s := open(t, path)
 	people, err := s.FindPeople(ctx, "c1", "長", 9)
 	if err != nil || len(people) != 1 || people[0].DisplayName != "長い" {
