@@ -114,8 +114,7 @@ func TestClock_Contradicts(t *testing.T) {
 
 // TestClock_Server checks that nodes use the server's clock.
 func TestClock_Server(t *testing.T) {
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{})
+	_, s := startStore(t, Options{})
 	before := time.Now()
 	now, skew := s.Clock()
 	after := time.Now()

@@ -39,8 +39,7 @@ func checkFinding(t *testing.T, f Finding, level Level, text string) {
 
 func TestDiagnose(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{Node: "n", Version: "v1"})
+	r, s := startStore(t, Options{Node: "n", Version: "v1"})
 	stop := run(t, s, &fakeGuard{})
 	eventually(t, "the node is listed", func() bool { return s.Health().Nodes == 1 })
 	var names []string
@@ -76,8 +75,7 @@ func TestDiagnose(t *testing.T) {
 
 func TestDiagnose_Server(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{})
+	r, s := startStore(t, Options{})
 	for policy, level := range map[string]Level{
 		"noeviction": OK, "volatile-ttl": OK, "volatile-lru": Warning, "volatile-random": Warning, "allkeys-lru": Problem, "allkeys-random": Problem,
 	} {

@@ -140,8 +140,7 @@ func awayAfter(t *testing.T, s *Store) {
 
 func TestBreaker_ServerKilled(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{Timeout: 50 * time.Millisecond})
+	r, s := startStore(t, Options{Timeout: 50 * time.Millisecond})
 	r.Kill()
 	awayAfter(t, s)
 	h := s.Health()
@@ -163,8 +162,7 @@ func TestBreaker_ServerKilled(t *testing.T) {
 // is stopped, and that no goroutines stay.
 func TestBreaker_ServerStopped(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{Timeout: 200 * time.Millisecond})
+	r, s := startStore(t, Options{Timeout: 200 * time.Millisecond})
 	const callers = 4000
 	r.Signal(syscall.SIGSTOP)
 	var most atomic.Int64

@@ -122,8 +122,7 @@ func TestReplicas_Missing(t *testing.T) {
 // TestHealth_ForeignKey checks that a key of another program is named, also after other swaps.
 func TestHealth_ForeignKey(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{})
+	r, s := startStore(t, Options{})
 	r.must("HSET", "cg1:{u:a}:c:lobby", "a", "b")
 	if attempt(t, s, one("a", "", "1")).Err == nil {
 		t.Fatal("the swap isn't refused")

@@ -103,8 +103,7 @@ func TestLead_Part(t *testing.T) {
 // TestLead_Meet checks that a node that isn't alone gives the others time to notice it.
 func TestLead_Meet(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{})
+	_, s := startStore(t, Options{})
 	s.registry.nodes.Store(2)
 	times := patientLease
 	times.meet = 300 * time.Millisecond

@@ -116,8 +116,7 @@ func TestLead_Paused(t *testing.T) {
 // What an interrupted leader may have judged until it stopped leading is stored beforehand.
 func TestLead_JudgedUntil(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{})
+	r, s := startStore(t, Options{})
 	noon := time.UnixMilli(1_700_000_000_000)
 	successor := func() time.Time {
 		t.Helper()
@@ -154,8 +153,7 @@ func TestLead_JudgedUntil(t *testing.T) {
 // TestLead_LostReply checks that a node whose renewal succeeded without a reply goes on leading.
 func TestLead_LostReply(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{})
+	r, s := startStore(t, Options{})
 	l := s.Lead("x")
 	step(t, l)
 	r.must("SET", "cg1:lead:x", l.record(), "PX", "15000")

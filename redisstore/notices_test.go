@@ -36,8 +36,7 @@ func TestNotices(t *testing.T) {
 // data was lost or another server answers.
 func TestNotices_Gap(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{})
+	r, s := startStore(t, Options{})
 	guard := &fakeGuard{}
 	run(t, s, guard)
 	more := func(what string, harm func()) {

@@ -9,8 +9,7 @@ import (
 // TestNumber_AllTaken checks that nodes have different numbers, and get one when it is free again.
 func TestNumber_AllTaken(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{})
+	r, s := startStore(t, Options{})
 	args := []string{"MSET"}
 	for n := range 256 {
 		args = append(args, fmt.Sprint("cg1:number:", n), "other 1")

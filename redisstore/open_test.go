@@ -107,8 +107,7 @@ func TestOpen_Password(t *testing.T) {
 // never logs it.
 func TestOpen_PasswordChanged(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{Timeout: 300 * time.Millisecond})
+	r, s := startStore(t, Options{Timeout: 300 * time.Millisecond})
 	r.Kill()
 	awayAfter(t, s)
 	r.Args = append(r.Args, "--requirepass", "s3cret")
@@ -223,8 +222,7 @@ func TestOpen_ContextEnded(t *testing.T) {
 
 func TestClose(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{})
+	_, s := startStore(t, Options{})
 	must(t, s.Close())
 	if err := s.Close(); err == nil {
 		t.Error("closed twice without an error")

@@ -11,34 +11,29 @@ import (
 // for the node, and leaves no record of the node.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{Interval: 20 * time.Millisecond})
+	r, s := startStore(t, Options{Interval: 20 * time.Millisecond})
 	guard := &fakeGuard{}
 	if err := s.Run(t.Context(), nil); err == nil {
 		t.Error("no error without a Guard")
 	}
 	stop := run(t, s, guard)
-	eventually(t, "Run exchanges", func() bool { return guard.exchanges() > 3 })
+	eventually(t, "Run exchanges", func() bool { return guard.exchanges.Load() > 3 })
 	if err := s.Run(t.Context(), guard); err == nil {
 		t.Error("Run runs twice")
 	}
 	eventually(t, "the node has a number", func() bool { _, ok := s.Number(); return ok })
-	before := guard.exchanges()
+	before := guard.exchanges.Load()
 	stop()
-	if guard.exchanges() <= before {
+	if guard.exchanges.Load() <= before {
 		t.Error("Run doesn't exchange at its end")
 	}
 	if keys, err := r.must("KEYS", "cg1:n*").AsStrSlice(); err != nil || len(keys) != 0 {
 		t.Errorf("the node leaves %q, %v", keys, err)
 	}
-	failing := &failingGuard{}
+	failing := &awayGuard{err: errors.New("no")}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Run(ctx, failing); err == nil {
 		t.Error("the last exchange fails without an error")
 	}
 }
-
-type failingGuard struct{ fakeGuard }
-
-func (*failingGuard) Exchange(context.Context) error { return errors.New("no") }

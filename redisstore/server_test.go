@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,6 +127,13 @@ func open(t testing.TB, url string, opts Options) *Store {
 	return s
 }
 
+// startStore starts a server, and opens a store there.
+func startStore(t testing.TB, opts Options) (*redisServer, *Store) {
+	t.Helper()
+	r := startRedis(t)
+	return r, open(t, r.URL(), opts)
+}
+
 // openRefused returns the error of Open, which it must have, with patience by default.
 func openRefused(t testing.TB, url string, opts Options) error {
 	t.Helper()
@@ -145,9 +153,9 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 type fakeGuard struct {
 	mu        sync.Mutex
 	forgotten []string
-	exchanged int
-	offered   int
 	policy    string
+
+	exchanges, healed atomic.Int64
 }
 
 func (g *fakeGuard) PolicyHash() string {
@@ -173,23 +181,11 @@ const allRows = "all/rows"
 
 func (g *fakeGuard) InvalidateAll() { g.Invalidate("all", "rows") }
 
-func (g *fakeGuard) Heal() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.offered++
-}
+func (g *fakeGuard) Heal() { g.healed.Add(1) }
 
 func (g *fakeGuard) Exchange(context.Context) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.exchanged++
+	g.exchanges.Add(1)
 	return nil
-}
-
-func (g *fakeGuard) exchanges() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.exchanged
 }
 
 func (g *fakeGuard) count(row string) int {

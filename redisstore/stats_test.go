@@ -17,8 +17,7 @@ func (h Histogram) total() (n int64) {
 // TestStats checks that swaps, repetitions, failures and exchanges are counted.
 func TestStats(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{Interval: 20 * time.Millisecond})
+	r, s := startStore(t, Options{Interval: 20 * time.Millisecond})
 	if got := s.Stats(); got.Swaps.total() != 0 || got.Exchanges.total() != 0 || got.Failed != 0 || got.Repeated != 0 {
 		t.Errorf("at the start: %+v", got)
 	}

@@ -177,8 +177,7 @@ func TestSwap_Expiry(t *testing.T) {
 // TestSwap_ContextEnded checks that a call whose context has ended isn't sent.
 func TestSwap_ContextEnded(t *testing.T) {
 	t.Parallel()
-	r := startRedis(t)
-	s := open(t, r.URL(), Options{})
+	_, s := startStore(t, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	swap := one("a", "", "1")

@@ -2,7 +2,6 @@ package persist
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,9 +19,7 @@ func TestFlush_StartsEveryInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, path, &Options{FlushInterval: time.Second})
 		g := guardOf(t, s, policy())
-		end, stop := context.WithCancel(ctx)
-		ran := make(chan error)
-		go func() { ran <- s.Run(end, g) }()
+		stop := startRun(t, s, g)
 		for i := range 3 {
 			<-time.After(time.Second / 2) // half-way between two flushes
 			say(t, g, fmt.Sprint(i), time.Now())
@@ -36,7 +33,6 @@ func TestFlush_StartsEveryInterval(t *testing.T) {
 			}
 		}
 		stop()
-		must(t, <-ran)
 		must(t, s.Close())
 	})
 }

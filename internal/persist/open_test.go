@@ -43,12 +43,6 @@ func TestOpen_OneOwner(t *testing.T) {
 	}
 	wantError(t, err, path, fmt.Sprint("process ", first.Process.Pid))
 
-	link := filepath.Join(t.TempDir(), "link.db")
-	must(t, os.Symlink(path, link))
-	if _, err := Open(ctx, link, nil); !errors.As(err, &owned) {
-		t.Errorf("by a symbolic link: %v, want an OwnedError", err)
-	}
-
 	first.Kill(t)
 	must(t, CheckOwner(path))
 	s := open(t, path, nil)

@@ -69,24 +69,25 @@ func newChildDatabase(t *testing.T) string {
 	return path
 }
 
+func wantLine(t *testing.T, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("the child says %q, want %q", got, want)
+	}
+}
+
 func TestReadOnly_FileWrittenLater(t *testing.T) {
 	t.Parallel()
 	path := newChildDatabase(t)
 	must(t, os.Chmod(path, 0o444))
 	c := startChild(t, "nobody", path)
-	if line := c.Next(t); line != "restored 1500" {
-		t.Errorf("the child says %q", line)
-	}
+	wantLine(t, c.Next(t), "restored 1500")
 	for _, user := range []string{"new1", "new2"} {
-		if line := c.Tell(t, user); line != "failing "+cantWrite {
-			t.Errorf("the child says %q", line)
-		}
+		wantLine(t, c.Tell(t, user), "failing "+cantWrite)
 	}
 	must(t, os.Chmod(path, 0o644))
 	c.Tell(t, "new3") // finds that the log can't be written yet
-	if line := c.Tell(t, "new4"); line != "ok " {
-		t.Errorf("the child says %q", line)
-	}
+	wantLine(t, c.Tell(t, "new4"), "ok ")
 	c.Kill(t)
 	s := open(t, path, nil)
 	s.wantCount(t, 4, "SELECT count(DISTINCT user_id) FROM state WHERE user_id LIKE 'new%'")
@@ -110,16 +111,10 @@ func TestReadOnly_Folder(t *testing.T) {
 	first.Next(t)
 	first.Tell(t, "new1")
 	must(t, os.Chmod(folder, 0o555))
-	if line := first.Tell(t, "new2"); line != "ok " {
-		t.Errorf("while running: %q", line)
-	}
+	wantLine(t, first.Tell(t, "new2"), "ok ")
 	first.Kill(t)
 	second := startChild(t, "nobody", path)
-	if line := second.Next(t); line != "restored 1504" {
-		t.Errorf("after it was killed: %q", line)
-	}
-	if line := second.Tell(t, "new3"); line != "ok " {
-		t.Errorf("after it was killed: %q", line)
-	}
+	wantLine(t, second.Next(t), "restored 1504")
+	wantLine(t, second.Tell(t, "new3"), "ok ")
 	second.Kill(t)
 }

@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -175,6 +176,19 @@ func TestRetention_DeletesTwiceWhatIsWritten(t *testing.T) {
 	}
 }
 
+// plan returns the steps of a statement.
+func (db *database) plan(t *testing.T, statement string, args ...any) (steps []string) {
+	t.Helper()
+	must(t, db.query(ctx, func(rows *sql.Rows) error {
+		var id, parent, unused int
+		var step string
+		err := rows.Scan(&id, &parent, &unused, &step)
+		steps = append(steps, step)
+		return err
+	}, "EXPLAIN QUERY PLAN "+statement, args...))
+	return steps
+}
+
 // Expired records are found by an index, however large the table is, and deleted by key. Tokens and
 // revisions are few, so those tables are scanned.
 func TestRetention_UsesIndexes(t *testing.T) {
@@ -184,16 +198,7 @@ func TestRetention_UsesIndexes(t *testing.T) {
 	looked := map[string][]string{"timeline": {"SCAN rolled_up"}, "token": {"SCAN token"}, "revision": {"SCAN revision", "SCAN (subquery-1)"}}
 	for i, r := range retirement {
 		table := retiring[i].table // both lists have the same order
-		rows, err := s.db.reader.QueryContext(ctx, "EXPLAIN QUERY PLAN "+r.statement, 0, 0)
-		must(t, err)
-		var plan []string
-		for rows.Next() {
-			var id, parent, unused int
-			var detail string
-			must(t, rows.Scan(&id, &parent, &unused, &detail))
-			plan = append(plan, detail)
-		}
-		must(t, rows.Close())
+		plan := s.db.plan(t, r.statement, 0, 0)
 		if key := "SEARCH " + table + " USING "; len(plan) == 0 || !strings.HasPrefix(plan[0], key+"PRIMARY KEY") && !strings.HasPrefix(plan[0], key+"INTEGER PRIMARY KEY") {
 			t.Errorf("%s is deleted by another way: %q", table, plan)
 		}

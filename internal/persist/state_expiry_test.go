@@ -43,6 +43,15 @@ func changePenalties(change func(p *chatguard.Penalties)) chatguard.Policy {
 	return p
 }
 
+// speaks lets a user write messages at the start; the fourth is throttled.
+func speaks(times int) func(t *testing.T, g *chatguard.Guard) {
+	return func(t *testing.T, g *chatguard.Guard) {
+		for range times {
+			say(t, g, "u", start)
+		}
+	}
+}
+
 // idleCases are the states that users leave behind at the start, and how much later each row no
 // longer counts.
 var idleCases = map[string]struct {
@@ -54,36 +63,24 @@ var idleCases = map[string]struct {
 }{
 	"a message": {
 		policy: policy(),
-		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		live:   speaks(1),
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour},
 	},
 	"throttled": {
 		policy: policy(),
-		live: func(t *testing.T, g *chatguard.Guard) {
-			for range 4 {
-				say(t, g, "u", start)
-			}
-		},
+		live:   speaks(4),
 		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": 30 * time.Minute},
 	},
 	"silenced for longer than strikes count": {
 		policy: changePenalties(func(p *chatguard.Penalties) {
 			p.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 2 * time.Hour}}
 		}),
-		live: func(t *testing.T, g *chatguard.Guard) {
-			for range 4 {
-				say(t, g, "u", start)
-			}
-		},
+		live:   speaks(4),
 		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": 2 * time.Hour},
 	},
 	"strikes that never lapse": {
 		policy: changePenalties(func(p *chatguard.Penalties) { p.ForgetAfter = 0 }),
-		live: func(t *testing.T, g *chatguard.Guard) {
-			for range 4 {
-				say(t, g, "u", start)
-			}
-		},
+		live:   speaks(4),
 		counts: map[string]time.Duration{"c1/u/burst": 12 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/": forEver},
 	},
 	"an override": {
@@ -105,13 +102,13 @@ var idleCases = map[string]struct {
 	},
 	"a limit that is gone": {
 		policy: addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
-		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		live:   speaks(1),
 		change: func(g *chatguard.Guard) error { return g.At(start).SetPolicy(policy()) },
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1/u/long": 100 * time.Hour},
 	},
 	"a limit of another algorithm now": {
 		policy:    addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.UserWindow, Messages: 50, Every: 100 * time.Hour}),
-		live:      func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		live:      speaks(1),
 		onRestart: true, // or the Guard would restart counting at once
 		change: func(g *chatguard.Guard) error {
 			return g.At(start).SetPolicy(addLimit(chatguard.Limit{Name: "long", Algorithm: chatguard.SlidingLog, Messages: 50, Every: time.Hour}))
@@ -120,18 +117,18 @@ var idleCases = map[string]struct {
 	},
 	"per user everywhere": {
 		policy: addLimit(chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 30 * time.Hour}),
-		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		live:   speaks(1),
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "/u/total": 30 * time.Hour},
 	},
 	"per user everywhere, gone": {
 		policy: addLimit(chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 50, Every: 30 * time.Hour}),
-		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		live:   speaks(1),
 		change: func(g *chatguard.Guard) error { return g.At(start).SetPolicy(policy()) },
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "/u/total": 30 * time.Hour},
 	},
 	"shared by the channel": {
 		policy: addLimit(chatguard.Limit{Name: "crowd", Algorithm: chatguard.FixedWindow, Per: chatguard.PerChannel, Messages: 50, Every: 20 * time.Minute}),
-		live:   func(t *testing.T, g *chatguard.Guard) { say(t, g, "u", start) },
+		live:   speaks(1),
 		counts: map[string]time.Duration{"c1/u/burst": 4 * time.Second, "c1/u/daily": 4 * time.Hour, "c1//crowd": 20 * time.Minute},
 	},
 	"a channel with a policy of its own": {

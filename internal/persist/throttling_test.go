@@ -65,10 +65,8 @@ func TestThrottling_CountsByUser(t *testing.T) {
 func TestThrottling_UsesIndex(t *testing.T) {
 	t.Parallel()
 	s := open(t, databasePath(t), nil)
-	var id, parent, unused int
-	var plan string
-	must(t, s.db.reader.QueryRowContext(ctx, "EXPLAIN QUERY PLAN "+throttlingRows, "c1", 0, 1).Scan(&id, &parent, &unused, &plan))
-	if want := "SEARCH journal USING COVERING INDEX journal_throttling (channel_id=? AND at>? AND at<?)"; plan != want {
-		t.Errorf("%s, want %s", plan, want)
+	plan := s.db.plan(t, throttlingRows, "c1", 0, 1)
+	if want := "SEARCH journal USING COVERING INDEX journal_throttling (channel_id=? AND at>? AND at<?)"; plan[0] != want {
+		t.Errorf("%q, want %s", plan, want)
 	}
 }

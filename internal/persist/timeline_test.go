@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"database/sql"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,17 +18,12 @@ import (
 // timeline returns the stored timeline in table order.
 func timeline(t *testing.T, s *Store) (list []journal.TimelineMessage) {
 	t.Helper()
-	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id, at, user_id, login, roles, cost FROM timeline ORDER BY channel_id, at, number")
-	must(t, err)
-	defer rows.Close()
-	for rows.Next() {
+	must(t, s.db.query(ctx, func(rows *sql.Rows) error {
 		var m journal.TimelineMessage
-		var at int64
-		must(t, rows.Scan(&m.ChannelID, &at, &m.UserID, &m.Login, &m.Roles, &m.Cost))
-		m.At = timeAt(at)
+		err := rows.Scan(&m.ChannelID, TimeColumn{&m.At}, &m.UserID, &m.Login, &m.Roles, &m.Cost)
 		list = append(list, m)
-	}
-	must(t, rows.Err())
+		return err
+	}, "SELECT channel_id, at, user_id, login, roles, cost FROM timeline ORDER BY channel_id, at, number"))
 	return list
 }
 
@@ -70,16 +66,8 @@ func TestTimeline_EveryVerdict(t *testing.T) {
 	if got := timeline(t, s); !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v, want\n%+v", got, want)
 	}
-	columns := []string{}
-	rows, err := s.db.reader.QueryContext(ctx, "SELECT * FROM timeline")
-	must(t, err)
-	defer rows.Close()
-	names, err := rows.Columns()
-	must(t, err)
-	for _, name := range names {
-		columns = append(columns, "instr("+name+", '"+secret+"')")
-	}
-	s.wantCount(t, 0, "SELECT count(*) FROM timeline WHERE "+strings.Join(columns, " OR "))
+	hasText := s.db.texts(t, "SELECT 'instr(' || name || ', ''"+secret+"'')' FROM pragma_table_info('timeline')")
+	s.wantCount(t, 0, "SELECT count(*) FROM timeline WHERE "+strings.Join(hasText, " OR "))
 }
 
 // Messages without a time get the Guard's time. Messages that can't be judged, and checks that

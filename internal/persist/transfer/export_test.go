@@ -370,12 +370,7 @@ func (s stopsAfter) Write(data []byte) (int, error) {
 
 func TestExport_Stopped(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
-	var lines []line
-	for n := range 5000 {
-		lines = append(lines, &channelLine{ID: fmt.Sprint(n), Login: "gardenhour"})
-	}
-	fillLines(t, path, lines)
+	path := newDatabase(t, manyLines(t, 5000))
 	stopped, stop := context.WithCancel(ctx)
 	if _, err := Export(stopped, path, stopsAfter{stop}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
