@@ -6,60 +6,37 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/redis/rueidis"
-
 	"github.com/chatguard/chatguard"
 )
 
-// startClusterOfOne starts a primary that has all slots.
-func startClusterOfOne(t *testing.T) *redisServer {
+// startCluster starts primaries that share the slots.
+func startCluster(t *testing.T, n int) []*redisServer {
 	t.Helper()
-	r := startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf")
-	r.must("CONFIG", "SET", "cluster-announce-ip", "127.0.0.1")
-	r.must("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
-	eventually(t, "the Cluster is complete", func() bool {
-		return strings.Contains(mustString(t, r.must("CLUSTER", "INFO")), "cluster_state:ok")
-	})
-	return r
-}
-
-// startCluster starts three primaries that share the slots.
-func startCluster(t *testing.T) []*redisServer {
-	t.Helper()
-	servers := make([]*redisServer, 3)
+	servers := make([]*redisServer, n)
 	for i := range servers {
-		servers[i] = startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "5000")
-	}
-	bounds := []int{0, 5461, 10923, 16384}
-	for i, r := range servers {
-		r.must("CLUSTER", "ADDSLOTSRANGE", fmt.Sprint(bounds[i]), fmt.Sprint(bounds[i+1]-1))
+		r := startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "5000")
+		r.must("CLUSTER", "ADDSLOTSRANGE", fmt.Sprint((i*16384+n/2)/n), fmt.Sprint(((i+1)*16384+n/2)/n-1))
 		r.must("CONFIG", "SET", "cluster-announce-ip", "127.0.0.1")
 		must(t, r.do("CLUSTER", "SET-CONFIG-EPOCH", fmt.Sprint(i+1)).Error())
+		servers[i] = r
 	}
 	for _, r := range servers[1:] {
 		r.must("CLUSTER", "MEET", "127.0.0.1", fmt.Sprint(servers[0].Port))
 	}
-	var clients []rueidis.Client
 	for _, r := range servers {
 		client := r.client()
 		defer client.Close()
-		clients = append(clients, client)
-	}
-	eventually(t, "the Cluster is complete", func() bool {
-		for _, client := range clients {
+		eventually(t, "the Cluster is complete", func() bool {
 			info := mustString(t, client.Do(t.Context(), client.B().ClusterInfo().Build()))
-			if !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, "cluster_known_nodes:3") {
-				return false
-			}
-		}
-		return true
-	})
+			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, fmt.Sprint("cluster_known_nodes:", n))
+		})
+	}
 	return servers
 }
 
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	servers := startCluster(t)
+	servers := startCluster(t, 3)
 	url := "redis+cluster://" + servers[0].Addr() + "," + servers[1].Addr()
 	if err := openRefused(t, servers[0].URL(), Options{}); !strings.Contains(err.Error(), "write redis+cluster://") {
 		t.Error(err)

@@ -46,7 +46,7 @@ func TestPlacement(t *testing.T) {
 // a Cluster with the placement that PlacementFor returns, and that Health names any other one.
 func TestCluster_PlacementFor(t *testing.T) {
 	t.Parallel()
-	r := startClusterOfOne(t)
+	r := startCluster(t, 1)[0]
 	policy := chatguard.DefaultPolicy()
 	policy.Limits = append(policy.Limits, chatguard.Limit{Name: "room", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 9, Refill: 1e9})
 	for placement, degraded := range map[Placement]bool{PlaceByUser: true, PlacementFor(policy): false} {

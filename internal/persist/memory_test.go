@@ -99,22 +99,6 @@ func TestMemory_SavesNoChange(t *testing.T) {
 	s.wantRows(t, "audit", 3)
 }
 
-func TestMemory_DeletesExpired(t *testing.T) {
-	now := start
-	s := openInMemory(t, &Options{Now: func() time.Time { return now }})
-	g := guardOf(t, s, policy())
-	for _, kind := range retiring {
-		s.createRecords(t, kind.insert, 1, 10, start)
-	}
-	say(t, g, "u", start)
-	s.mustFlush(t, g)
-	now = start.Add(2 * auditTime)
-	s.runTurn(ctx, g)
-	for table, want := range map[string]int{"journal": 0, "timeline": 0, "token": 0, "audit": 0, "revision": 1, "state": 0} {
-		s.wantRows(t, table, want)
-	}
-}
-
 func TestMemory_TwoAreSeparate(t *testing.T) {
 	a, b := openInMemory(t, nil), openInMemory(t, nil)
 	code := newCode(t, a.Tokens)

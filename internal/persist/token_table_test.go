@@ -5,12 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // keepBusy takes every reading connection until the test ends, as long queries do.
@@ -109,20 +109,12 @@ func TestTokenTable_StuckRead(t *testing.T) {
 // Users known before a failure stay signed in; others are unknown.
 func TestTokenTable_FailureSignsNobodyOut(t *testing.T) {
 	t.Parallel()
-	path, now := databasePath(t), start
-	clock := func() time.Time { return now }
-	s := open(t, path, &Options{Now: clock})
+	now := start
+	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
 	known := mustNewToken(t, s.Tokens, anna, 0)
 	wantToken(t, s.Tokens, known, anna)
-	s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
-	whole, err := os.ReadFile(path)
-	must(t, err)
-	must(t, s.db.write(ctx, func(tx *sql.Tx) error { // so that it has to be read again
-		_, err := tx.Exec("INSERT INTO setting (channel_id, name, value) VALUES ('', 'x', '')")
-		return err
-	}))
-	s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
-	overwrite(t, path, 4096, int64(len(whole))-4096)
+	s.exec(t, "INSERT INTO setting (channel_id, name, value) VALUES ('', 'x', '')") // so that it has to be read again
+	repair := failures["damaged page"].harm(t, s)
 	for range 3 {
 		now = now.Add(24 * time.Hour)
 		wantToken(t, s.Tokens, known, anna)
@@ -135,7 +127,7 @@ func TestTokenTable_FailureSignsNobodyOut(t *testing.T) {
 			t.Errorf("%v, and the database was asked %d times more within a second", err, s.Tokens.table.began.Load()-began)
 		}
 	}
-	must(t, os.WriteFile(path, whole, 0o600))
+	repair()
 	now = now.Add(time.Second)
 	wantNoToken(t, s.Tokens, "unknown")
 	wantToken(t, s.Tokens, known, anna)
@@ -147,23 +139,15 @@ func TestTokenTable_Refresh(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)
 	s, beside := open(t, path, nil), openSecond(t, path, at(start))
-	ctx, stop := context.WithCancel(withTestTimeout(t))
+	ctx, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); s.Tokens.table.refresh(ctx) }()
 	has := func(token string) bool { return s.Tokens.table.read.Load().rows[hashToken(token)] != nil }
-	waitUntil := func(what string, reached func() bool) {
-		t.Helper()
-		for look := time.NewTicker(time.Millisecond); !reached(); <-look.C {
-			if ctx.Err() != nil {
-				t.Fatal(what)
-			}
-		}
-	}
 	token := mustNewToken(t, beside, anna, 0)
-	waitUntil("a new token isn't found", func() bool { return has(token) })
+	waittest.Until(t, func() bool { return has(token) })
 	_, err := beside.Revoke(ctx, anna.Name)
 	must(t, err)
-	waitUntil("a revoked token holds", func() bool { return !has(token) })
+	waittest.Until(t, func() bool { return !has(token) })
 	stop()
 	<-done
 }
