@@ -160,11 +160,6 @@ func command(args []string) string {
 	return b.String()
 }
 
-// serve answers commands as a server of another kind does.
-func serve(t testing.TB, answer func(args []string) string) string {
-	return proxy(t, startIdle(t), func(args []string) ([]string, string) { return nil, answer(args) })
-}
-
 // startIdle returns the address of a server that never sends anything.
 func startIdle(t testing.TB) string {
 	t.Helper()
@@ -173,21 +168,21 @@ func startIdle(t testing.TB) string {
 
 // oldServer answers like a server that doesn't know HELLO.
 func oldServer(t testing.TB) string {
-	return serve(t, func(args []string) string {
-		if args[0] != "HELLO" {
-			return "+OK\r\n"
-		}
-		return "-ERR unknown command `HELLO`, with args beginning with: \r\n"
-	})
+	return answerHello(t, "-ERR unknown command `HELLO`, with args beginning with: \r\n")
 }
 
 // fakeHello answers like a server of a version and mode.
 func fakeHello(t testing.TB, version, mode string) string {
-	return serve(t, func(args []string) string {
+	return answerHello(t, fmt.Sprintf("%%4\r\n+server\r\n+redis\r\n+version\r\n+%s\r\n+proto\r\n:3\r\n+mode\r\n+%s\r\n", version, mode))
+}
+
+// answerHello answers HELLO, and accepts all other commands.
+func answerHello(t testing.TB, answer string) string {
+	return proxy(t, startIdle(t), func(args []string) ([]string, string) {
 		if args[0] != "HELLO" {
-			return "+OK\r\n"
+			return nil, "+OK\r\n"
 		}
-		return fmt.Sprintf("%%4\r\n+server\r\n+redis\r\n+version\r\n+%s\r\n+proto\r\n:3\r\n+mode\r\n+%s\r\n", version, mode)
+		return nil, answer
 	})
 }
 

@@ -18,15 +18,9 @@ var memoryUsers = flag.Int("users", 10_000, "how many users the server has in Te
 // number returns a field of INFO.
 func (r *redisServer) number(section, field string) int {
 	r.t.Helper()
-	for line := range strings.Lines(mustString(r.t, r.must("INFO", section))) {
-		if text, ok := strings.CutPrefix(line, field+":"); ok {
-			n, err := strconv.Atoi(strings.TrimSpace(text))
-			must(r.t, err)
-			return n
-		}
-	}
-	r.t.Fatalf("INFO %s has no %s", section, field)
-	return 0
+	n, err := strconv.Atoi(r.info(section, field))
+	must(r.t, err)
+	return n
 }
 
 // TestGuards_Memory checks that what the server uses, with its table of keys, is at most 250 bytes

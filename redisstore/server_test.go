@@ -101,6 +101,17 @@ func (r *redisServer) must(args ...string) rueidis.RedisResult {
 	return result
 }
 
+// info returns a field of INFO, or "".
+func (r *redisServer) info(section, field string) string {
+	r.t.Helper()
+	for line := range strings.Lines(mustString(r.t, r.must("INFO", section))) {
+		if text, ok := strings.CutPrefix(line, field+":"); ok {
+			return strings.TrimSpace(text)
+		}
+	}
+	return ""
+}
+
 // eventually waits until something is true. It looks less often than waittest.Until, because many
 // tests ask a server.
 func eventually(t testing.TB, what string, is func() bool) {

@@ -109,26 +109,23 @@ func TestActs_Refused(t *testing.T) {
 		elsewhere := anna
 		elsewhere.ChannelID = "check:lobby"
 		long := strings.Repeat("a", maxReason+1)
-		for name, act := range map[string]func() error{
-			"no length":     func() error { _, err := d.TimeOut(d.Context(), anna, 0, "", false); return err },
-			"over 14 days":  func() error { _, err := d.TimeOut(d.Context(), anna, chatguard.MaxTimeout+1, "", false); return err },
-			"a long reason": func() error { _, err := d.Ban(d.Context(), anna, long); return err },
-			"a reason of two lines": func() error {
-				_, err := d.TimeOut(d.Context(), anna, time.Minute, "a\nb", false)
-				return err
-			},
-			"elsewhere":        func() error { _, err := d.Ban(d.Context(), elsewhere, ""); return err },
-			"lifted elsewhere": func() error { _, err := d.LiftBan(d.Context(), elsewhere); return err },
+		for name, err := range map[string]error{
+			"no length":             errorOf(d.TimeOut(d.Context(), anna, 0, "", false)),
+			"over 14 days":          errorOf(d.TimeOut(d.Context(), anna, chatguard.MaxTimeout+1, "", false)),
+			"a long reason":         errorOf(d.Ban(d.Context(), anna, long)),
+			"a reason of two lines": errorOf(d.TimeOut(d.Context(), anna, time.Minute, "a\nb", false)),
+			"elsewhere":             errorOf(d.Ban(d.Context(), elsewhere, "")),
+			"lifted elsewhere":      errorOf(d.LiftBan(d.Context(), elsewhere)),
 		} {
-			if err := act(); err == nil {
+			if err == nil {
 				t.Errorf("%s: no error", name)
 			}
 		}
 		f.refusal = errors.New("the bot is no moderator here")
-		if _, err := d.TimeOut(d.Context(), anna, time.Minute, "", false); !errors.Is(err, f.refusal) {
+		if err := errorOf(d.TimeOut(d.Context(), anna, time.Minute, "", false)); !errors.Is(err, f.refusal) {
 			t.Error(err)
 		}
-		if _, err := d.LiftTimeout(d.Context(), anna); !errors.Is(err, f.refusal) {
+		if err := errorOf(d.LiftTimeout(d.Context(), anna)); !errors.Is(err, f.refusal) {
 			t.Error(err)
 		}
 		d.wantGiven(f, nil, nil)

@@ -85,10 +85,7 @@ func TestApply_OrderRefused(t *testing.T) {
 func TestRevise_Order(t *testing.T) {
 	o := newOffice(t)
 	request := Request{ChannelID: channel, Author: "berta"}
-	turn := func(p chatguard.Policy) (chatguard.Policy, error) {
-		slices.Reverse(p.Limits)
-		return p, nil
-	}
+	turn := edited(func(p *chatguard.Policy) { slices.Reverse(p.Limits) })
 	const want = "[{order [burst daily] [daily burst]}]"
 	done, err := o.Revise(t.Context(), request, turn)
 	if err != nil || fmt.Sprint(done.Changes) != want || fmt.Sprint(done.Revision.Changes) != want {
@@ -124,10 +121,7 @@ func TestRevise_Order(t *testing.T) {
 func TestDifference_OrderOfProgram(t *testing.T) {
 	o := newOffice(t, givenByProgram)
 	must(t, o.guard.SetPolicy(limited("burst all daily")))
-	_, err := o.Revise(t.Context(), Request{ChannelID: channel}, func(p chatguard.Policy) (chatguard.Policy, error) {
-		p.Limits[0].Messages = 7
-		return p, nil
-	})
+	_, err := o.Revise(t.Context(), Request{ChannelID: channel}, edited(func(p *chatguard.Policy) { p.Limits[0].Messages = 7 }))
 	if got := fmt.Sprint(o.Difference(channel)); err != nil || got != "[{limit.burst.messages 300 7}]" {
 		t.Errorf("differences %s, %v", got, err)
 	}

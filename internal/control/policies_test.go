@@ -110,12 +110,17 @@ func (o *office) start(adjust ...func(*PolicyOptions)) {
 // givenByProgram removes the file: the program has given the Guard its policies.
 func givenByProgram(o *PolicyOptions) { o.Base = nil }
 
+// edited returns an edit for Revise.
+func edited(edit func(p *chatguard.Policy)) func(chatguard.Policy) (chatguard.Policy, error) {
+	return func(p chatguard.Policy) (chatguard.Policy, error) {
+		edit(&p)
+		return p, nil
+	}
+}
+
 // revise sets the burst of the test channel.
 func (o *office) revise(burst int, match ...string) (Revised, error) {
-	return o.Revise(o.Context(), Request{channel, "berta", match}, func(p chatguard.Policy) (chatguard.Policy, error) {
-		p.Limits[0].Burst = burst
-		return p, nil
-	})
+	return o.Revise(o.Context(), Request{channel, "berta", match}, edited(func(p *chatguard.Policy) { p.Limits[0].Burst = burst }))
 }
 
 func (o *office) mustRevise(burst int) Revised {
@@ -193,7 +198,7 @@ func TestRevise_AtOnceMakesAll(t *testing.T) {
 		all.Go(func() {
 			for range changes {
 				request := Request{ChannelID: channel, Author: fmt.Sprint("user", i)}
-				_, err := o.Revise(t.Context(), request, func(p chatguard.Policy) (chatguard.Policy, error) { p.Limits[0].Burst++; return p, nil })
+				_, err := o.Revise(t.Context(), request, edited(func(p *chatguard.Policy) { p.Limits[0].Burst++ }))
 				if err != nil {
 					t.Error(err)
 				}
@@ -418,11 +423,8 @@ func TestReload_RefusedGoesBack(t *testing.T) {
 // dropped.
 func TestRestore_ARevisionThatNoLongerFits(t *testing.T) {
 	o := newOffice(t)
-	_, err := o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
-		p.Limits[0].Burst, p.Limits[1].Messages = 5, 7
-		return p, nil
-	})
-	must(t, err)
+	fewer := edited(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[1].Messages = 5, 7 })
+	must(t, errorOf(o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, fewer)))
 	o.file.all.Limits = o.file.all.Limits[:1]
 	o.start()
 	o.wantBurst(5)
@@ -473,10 +475,7 @@ func TestRestore_AnUnacceptablePolicyObserves(t *testing.T) {
 
 // TestLiveChanges_AreInForce checks that LiveChanges names only what the Guard has.
 func TestLiveChanges_AreInForce(t *testing.T) {
-	enforce := func(p chatguard.Policy) (chatguard.Policy, error) {
-		p.Mode, p.Limits[0].Burst = chatguard.Enforce, 5
-		return p, nil
-	}
+	enforce := edited(func(p *chatguard.Policy) { p.Mode, p.Limits[0].Burst = chatguard.Enforce, 5 })
 	refused := errors.New("nobody can do that")
 	t.Run("unacceptable", func(t *testing.T) {
 		o := newOffice(t)

@@ -10,12 +10,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// saveSetting saves a setting, which must then be stored.
-func saveSetting(t *testing.T, s *Store, channelID, name, value string) {
-	t.Helper()
-	wantSaved(t, true)(s.SaveSetting(ctx, channelID, name, value))
-}
-
 func wantSettings(t *testing.T, s *Store, want string) {
 	t.Helper()
 	if got, err := s.Settings(ctx); err != nil || fmt.Sprint(got) != want {
@@ -39,7 +33,7 @@ func TestSettings_RoundTrip(t *testing.T) {
 		{"1", "slow", "", "map[1:map[paused:yes] 2:map[slow:\xff\x00]]"},
 		{"1", "paused", "", "map[2:map[slow:\xff\x00]]"},
 	} {
-		saveSetting(t, s, step.channelID, step.name, step.value)
+		wantSaved(t, true)(s.SaveSetting(ctx, step.channelID, step.name, step.value))
 		wantSettings(t, s, step.want)
 		if waiting := s.changes.peek(); !waiting.isEmpty() {
 			t.Errorf("what is stored still waits: %+v", waiting)
