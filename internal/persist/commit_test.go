@@ -33,6 +33,7 @@ func TestCommit_FailingFlush(t *testing.T) {
 	if r := saveRevision(t, s, revision("c1", 4)); r.Number != 4 {
 		t.Errorf("after a restart number %d", r.Number)
 	}
+	s.wantCount(t, 4, "SELECT max(id) FROM audit")
 }
 
 // Once a change is reported as saved, all earlier changes are in the database, including those in
