@@ -251,18 +251,21 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// FuzzParseURL checks that no error has the password.
+// FuzzParseURL checks that no error has the password, also where it doesn't belong.
 func FuzzParseURL(f *testing.F) {
 	f.Add("redis://", "user", "127.0.0.1")
 	f.Add("redis+sentinel://", "", "h/main")
+	f.Add("redis://", "u@127.0.0.1/0", "@x")
 	f.Add("", "", "")
 	f.Fuzz(func(t *testing.T, scheme, user, rest string) {
 		const password = "QjPkWzVx"
 		if strings.Contains(scheme+user+rest, password) {
 			return
 		}
-		if _, err := parseURL(scheme + user + ":" + password + "@" + rest); err != nil && strings.Contains(err.Error(), password) {
-			t.Error(err)
+		for before, after := range map[string]string{":": "@" + rest, "?password=": rest, "#password=": rest} {
+			if _, err := parseURL(scheme + user + before + password + after); err != nil && strings.Contains(err.Error(), password) {
+				t.Error(err)
+			}
 		}
 	})
 }

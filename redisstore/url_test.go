@@ -39,20 +39,3 @@ func TestParseURL_PasswordElsewhere(t *testing.T) {
 		}
 	}
 }
-
-// FuzzParseURL_Parameters checks that no error has what follows ? or #.
-func FuzzParseURL_Parameters(f *testing.F) {
-	f.Add("redis://127.0.0.1/0?password=", "")
-	f.Add("redis://u@127.0.0.1#", "@x")
-	f.Fuzz(func(t *testing.T, before, after string) {
-		const password = "QjPkWzVx"
-		for _, mark := range []string{"?", "#"} {
-			if strings.Contains(before+after, password) {
-				return
-			}
-			if _, err := parseURL(before + mark + "password=" + password + after); err != nil && strings.Contains(err.Error(), password) {
-				t.Error(err)
-			}
-		}
-	})
-}

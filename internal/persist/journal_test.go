@@ -28,8 +28,11 @@ func outcome(id int, result journal.Result, reason string) journal.Outcome {
 	return journal.Outcome{Entry: chatguard.EntryID(id), At: start.Add(time.Second), Action: chatguard.Timeout, Result: result, Reason: reason}
 }
 
-func wantEntries(t *testing.T, want ...journal.Entry) func([]journal.Entry, error) {
-	return func(got []journal.Entry, err error) {
+var wantEntries = wantList[journal.Entry]
+
+// wantList returns a check for the results of a method that returns a list.
+func wantList[T any](t *testing.T, want ...T) func([]T, error) {
+	return func(got []T, err error) {
 		t.Helper()
 		must(t, err)
 		if len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {

@@ -60,15 +60,7 @@ func saveRevision(t *testing.T, s *Store, r journal.Revision) journal.Revision {
 	return numbered
 }
 
-func wantRevisions(t *testing.T, want ...journal.Revision) func([]journal.Revision, error) {
-	return func(got []journal.Revision, err error) {
-		t.Helper()
-		must(t, err)
-		if len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
-			t.Errorf("got  %+v\nwant %+v", got, want)
-		}
-	}
-}
+var wantRevisions = wantList[journal.Revision]
 
 func TestRevisions_ConcurrentNumbers(t *testing.T) {
 	t.Parallel()
