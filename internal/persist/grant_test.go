@@ -55,8 +55,8 @@ func TestTokens_Lists(t *testing.T) {
 	}
 }
 
-// wantEnded returns a check for the results of ending a session or a code: it was the one of name, or
-// there was none if name is empty.
+// wantEnded returns a check for the results of ending a session or a code: it was the one of name,
+// or there was none if name is empty.
 func wantEnded(t *testing.T, name string) func(auth.Identity, bool, error) {
 	return func(who auth.Identity, ended bool, err error) {
 		t.Helper()

@@ -64,7 +64,8 @@ func open(t testing.TB, path string, opts *Options) *Store {
 	return s
 }
 
-// openWithGuard opens a store in a new file, and returns it with a Guard whose verdicts it observes.
+// openWithGuard opens a store in a new file, and returns it with a Guard whose verdicts it
+// observes.
 func openWithGuard(t testing.TB, opts *Options) (*Store, *chatguard.Guard) {
 	t.Helper()
 	s := open(t, databasePath(t), opts)
