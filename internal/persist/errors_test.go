@@ -202,7 +202,7 @@ func TestFlush_LastWaitsForLock(t *testing.T) {
 	}
 	unlock()
 	must(t, <-ran)
-	s.wantRows(t, "state", 2)
+	s.wantRows(t, "state", 2) // one for each limit
 }
 
 func TestRetention_FailureIsReported(t *testing.T) {

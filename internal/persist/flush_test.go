@@ -89,5 +89,5 @@ func TestFlush_EndedContextSaves(t *testing.T) {
 	if log.Len() != 0 {
 		t.Errorf("logged %s", &log)
 	}
-	s.wantRows(t, "state", 2)
+	s.wantRows(t, "state", 2) // one for each limit
 }

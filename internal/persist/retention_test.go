@@ -220,7 +220,7 @@ func TestRetention_WaitsForItsTime(t *testing.T) {
 	s.mustFlush(t, g)
 	s.exec(t, "UPDATE journal SET at = 0")
 	s.runTurn(ctx, g)
-	s.wantRows(t, "journal", 1)
+	s.wantRows(t, "journal", 1) // not before its time
 	now = start.Add(sweepInterval)
 	s.runTurn(ctx, g)
 	s.wantRows(t, "journal", 0)

@@ -158,7 +158,7 @@ func TestTokens_AnyHealth(t *testing.T) {
 			repair()
 			during, other = newCode(t, s.Tokens), signIn(t, s.Tokens)
 			s.runTurn(ctx, g)
-			s.wantRows(t, "token", 2)
+			s.wantRows(t, "token", 2) // the last code and session
 			for _, data := range snapshot(t, path) {
 				for _, secret := range []string{during, other} {
 					if bytes.Contains(data, []byte(secret)) {
@@ -233,7 +233,7 @@ func TestUnsaved_ChangedDuringFlush(t *testing.T) {
 		wantSession(t, s.Tokens, other, "Ada")
 		s.runTurn(ctx, g)
 	}
-	s.wantRows(t, "token", 1)
+	s.wantRows(t, "token", 1) // the session
 }
 
 func TestTokens_BesideOwnerFail(t *testing.T) {

@@ -248,5 +248,5 @@ func TestSessions_OlderVersionsAreBounded(t *testing.T) {
 	wantNewest(t, s.Tokens, sessions, 50)
 	mustBeginSession(t, s.Tokens, token, anna)
 	wantNewest(t, s.Tokens, sessions, 49)
-	s.wantRows(t, "token", 51)
+	s.wantRows(t, "token", 51) // the token and 50 sessions
 }
