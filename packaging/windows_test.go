@@ -178,13 +178,12 @@ var packages = map[string][]string{
 	"../internal/persist": {
 		// Symbolic links.
 		"TestOpen_DanglingLink", "TestLockFile_Link", "TestDraft_LinkAppearsDuringCopy",
-		"TestOpen_OneOwner",
 		// Modes of Unix.
 		"TestCheckMode", "TestOpen_ReadableByOthers", "TestMigrate_EntriesOfVersion1",
 		"TestOpen_StrangeFileNames", // Windows refuses them
 		// Windows doesn't let go of an open file's name.
-		"TestRestart_ReplacedFile", "TestRescue_MisplacedFile",
-		"^TestSettings_PendingWhileFailing$/replaced", "^TestChanges_PendingWhileFailing$/replaced",
+		"TestRescue_MisplacedFile",
+		"^TestChanges_PendingWhileFailing$/replaced",
 		"^TestFailure_VisibleAndPasses$/replaced", "^TestTimeline_KeepsOrder$/replaced",
 	},
 }

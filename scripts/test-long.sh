@@ -21,6 +21,7 @@ race="env CGO_ENABLED=1 go test -race -gcflags=modernc.org/sqlite/lib=-race=fals
 	run $race -timeout 0 -run TestStorm_ $(packages 'flag.Int("storms"') -storms 50
 	run go test -timeout 0 $(packages '"pgregory.net/rapid"') -rapid.checks 10000
 	run $race -timeout 0 ./internal/app -turn all
+	run go test -tags browser -timeout 0 -run TestDemo_Languages ./cmd/chatguard -turn all
 }
 
 # What staticcheck finds in tests, which takes a minute after each change.
