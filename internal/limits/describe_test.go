@@ -9,11 +9,7 @@ import (
 // TestDescribeRow checks the text of a row with everything, as `chatguard shared export` prints it,
 // and that every shorter row is an error.
 func TestDescribeRow(t *testing.T) {
-	sets, err := Compile([]Limit{bucket(3, 4*time.Second), dailyLimit(5, "Europe/Berlin", "04:00")}, Strikes{Every: time.Second, Forget: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := sets[PerUser]
+	set := compileSets(t, Strikes{Every: time.Second, Forget: time.Hour}, bucket(3, 4*time.Second), dailyLimit(5, "Europe/Berlin", "04:00"))[PerUser]
 	draft := NewDraft(set, nil, nanos(0))
 	draft.Spend(Spent{At: nanos(0), N: 2})
 	draft.Spend(Spent{At: nanos(0), N: 1})
@@ -24,9 +20,7 @@ func TestDescribeRow(t *testing.T) {
 	}
 	data := draft.Row(Stamp{Seq: 9, Writer: 7}, nanos(0)).Bytes()
 	text, err := DescribeRow(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	at := time.Unix(0, nanos(0)).UTC()
 	if text.Seq != 9 || text.Writer != 7 || !text.Last.Equal(at) || !text.Kept.IsZero() || text.Strikes == nil || text.Strikes.Count != 2 || !text.Strikes.At.Equal(at) {
 		t.Errorf("%+v", text)

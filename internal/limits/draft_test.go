@@ -213,18 +213,11 @@ func TestRow_KeepsForeignLimits(t *testing.T) {
 	one := mustSet(t, bucket(3, time.Minute))
 	d := NewDraft(both, nil, at)
 	d.Spend(Spent{At: at, N: 2})
-	row, err := ReadRow(one, 0, d.Row(Stamp{Seq: 1}, at).Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := mustRead(t, one, d.Row(Stamp{Seq: 1}, at).Bytes())
 	d = NewDraft(one, row, at)
 	d.Spend(Spent{At: at, N: 1})
-	row, err = ReadRow(both, 0, d.Row(Stamp{Seq: 2}, at).Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got Decision
-	JudgeDrafts([]*Draft{NewDraft(both, row, at)}, make([]map[string]int, 1), &Request{At: at + int64(3*time.Minute), Cost: 1}, &got)
+	row = mustRead(t, both, d.Row(Stamp{Seq: 2}, at).Bytes())
+	got := NewDraft(both, row, at).judge(at+int64(3*time.Minute), 1)
 	if got.Allowed || got.Limit.Name() != "fixed-window" {
 		t.Errorf("after a node without the limit has written: %+v, want it throttled by fixed-window", got)
 	}
@@ -232,11 +225,20 @@ func TestRow_KeepsForeignLimits(t *testing.T) {
 
 func mustSet(t *testing.T, limits ...Limit) *Set {
 	t.Helper()
-	sets, err := Compile(limits, Strikes{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sets[PerUser]
+	return compileSets(t, Strikes{}, limits...)[PerUser]
+}
+
+func mustRead(t *testing.T, set *Set, data []byte) *Row {
+	t.Helper()
+	row, err := ReadRow(set, 0, data)
+	must(t, err)
+	return row
+}
+
+// judge judges a message that uses only this row.
+func (d *Draft) judge(at, cost int64) (got Decision) {
+	JudgeDrafts([]*Draft{d}, make([]map[string]int, 1), &Request{At: at, Cost: cost}, &got)
+	return got
 }
 
 // What was spent elsewhere in excess is paid back in later windows.
@@ -256,17 +258,13 @@ func TestSpend_PaidBack(t *testing.T) {
 		for i, after := range c.after {
 			d := NewDraft(set, nil, nanos(0))
 			d.Spend(Spent{At: nanos(0), N: 3 + int64(i) + 1})
-			row, err := ReadRow(set, 0, d.Row(Stamp{}, nanos(0)).Bytes())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got Decision
-			JudgeDrafts([]*Draft{NewDraft(set, row, nanos(0))}, make([]map[string]int, 1), &Request{At: nanos(0), Cost: 1}, &got)
+			row := mustRead(t, set, d.Row(Stamp{}, nanos(0)).Bytes())
+			got := NewDraft(set, row, nanos(0)).judge(nanos(0), 1)
 			if got.Allowed || got.RetryAt != nanos(after) || got.Remaining != 0 {
 				t.Errorf("%s, %d too many: allowed %v, retry after %v s, want %v", c.limit.Name, i+1, got.Allowed, float64(got.RetryAt-nanos(0))/1e9, after)
 			}
 			for at, want := range map[int64]bool{nanos(after) - 1: false, nanos(after): true} {
-				JudgeDrafts([]*Draft{NewDraft(set, row, at)}, make([]map[string]int, 1), &Request{At: at, Cost: 1}, &got)
+				got := NewDraft(set, row, at).judge(at, 1)
 				if got.Allowed != want {
 					t.Errorf("%s, %d too many: allowed %v at %d ns after its turn", c.limit.Name, i+1, got.Allowed, at-nanos(after))
 				}
@@ -282,12 +280,8 @@ func TestSpend_LoweredLimitOwesNothing(t *testing.T) {
 		d := NewDraft(set, nil, nanos(0))
 		d.Spend(Spent{At: nanos(0), N: 6})
 		l.Messages = 2
-		row, err := ReadRow(mustSet(t, l), 0, d.Row(Stamp{}, nanos(0)).Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got Decision
-		JudgeDrafts([]*Draft{NewDraft(row.set, row, nanos(day))}, make([]map[string]int, 1), &Request{At: nanos(day), Cost: 2}, &got)
+		row := mustRead(t, mustSet(t, l), d.Row(Stamp{}, nanos(0)).Bytes())
+		got := NewDraft(row.set, row, nanos(day)).judge(nanos(day), 2)
 		if !got.Allowed {
 			t.Errorf("%s: throttled in the window after the limit was lowered", l.Name)
 		}
@@ -296,15 +290,10 @@ func TestSpend_LoweredLimitOwesNothing(t *testing.T) {
 
 // A message that another node tells of hours later counts, and leaves everything else as it is.
 func TestSpend_Late(t *testing.T) {
-	sets, err := Compile(sevenLimits(), Strikes{Every: time.Second, Forget: day * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := sets[PerUser]
+	set := compileSets(t, Strikes{Every: time.Second, Forget: day * time.Second}, sevenLimits()...)[PerUser]
 	for _, late := range []float64{59, 61, 3 * 3600, 30 * 3600} {
 		d := NewDraft(set, nil, nanos(0))
-		for got := (Decision{Allowed: true}); got.Allowed; {
-			JudgeDrafts([]*Draft{d}, make([]map[string]int, 1), &Request{At: nanos(0), Cost: 1}, &got)
+		for d.judge(nanos(0), 1).Allowed {
 		}
 		before := append([]uint64(nil), d.row...)
 		over := d.Spend(Spent{At: nanos(-late), N: 2})
@@ -366,7 +355,7 @@ func FuzzReadRow(f *testing.F) {
 		last := int64(row.words[wordLast])
 		for _, at := range []int64{last, last + 1e9, max(nanos(day), last)} {
 			d := NewDraft(set, row, at)
-			JudgeDrafts([]*Draft{d}, make([]map[string]int, 1), &Request{At: at, Cost: 1}, new(Decision))
+			d.judge(at, 1)
 			d.Spend(Spent{At: at, N: 5})
 			d.Reset()
 			if _, err := ReadRow(set, 0, d.Row(Stamp{Seq: row.writes.Seq}, at).Bytes()); err != nil {
@@ -384,10 +373,7 @@ func TestRow_LogUnderSmallerLimit(t *testing.T) {
 		data.Spend(Spent{At: at, N: 2})
 		bytes := data.Row(Stamp{Seq: 1}, at).Bytes()
 		for _, messages := range []int64{1, 2} {
-			row, err := ReadRow(mustSet(t, window("sliding-log", messages, time.Hour)), 0, bytes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			row := mustRead(t, mustSet(t, window("sliding-log", messages, time.Hour)), bytes)
 			bytes = NewDraft(row.set, row, at).Row(Stamp{Seq: 2}, at).Bytes()
 			if got := row.set.rules[0].state(row.words)[0]; got != 2 {
 				t.Errorf("at %d, %d messages allowed: %d in the log, want 2", at, messages, got)

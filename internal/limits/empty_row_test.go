@@ -9,11 +9,7 @@ import (
 // TestEmptyRow checks that an empty row is the next write of the row that it replaces, is kept for
 // as long, and judges like no row.
 func TestEmptyRow(t *testing.T) {
-	sets, err := Compile([]Limit{bucket(3, 4*time.Second), dailyLimit(5, "Europe/Berlin", "04:00")}, Strikes{Every: time.Second, Forget: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := sets[PerUser]
+	set := compileSets(t, Strikes{Every: time.Second, Forget: time.Hour}, bucket(3, 4*time.Second), dailyLimit(5, "Europe/Berlin", "04:00"))[PerUser]
 	at := nanos(0)
 	draft := NewDraft(set, nil, at)
 	draft.Spend(Spent{At: at, N: 3})
@@ -31,9 +27,7 @@ func TestEmptyRow(t *testing.T) {
 		t.Fatal(data, err)
 	}
 	empty, err := ReadRow(set, 0, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if w := empty.Writes(); w.Seq != 10 || w.Writer != 8 || empty.Until() != old.Until() || kept != old.Until() {
 		t.Errorf("writes %+v, until %d and %d, want %d", w, empty.Until(), kept, old.Until())
 	}
@@ -68,13 +62,9 @@ func TestEmptyRow_Transition(t *testing.T) {
 	old := NewDraft(set, nil, nanos(0))
 	old.Spend(Spent{At: nanos(0), N: 1})
 	data, _, err := EmptyRow(old.Row(Stamp{Seq: 1}, nanos(0)).Bytes(), 8, nanos(0), nanos(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	empty, err := ReadRow(set, nanos(0), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, want := NewDraft(set, empty, nanos(0)), NewDraft(set, nil, nanos(0)); !slices.Equal(got.row, want.row) {
 		t.Errorf("%v, want %v", got.row, want.row)
 	}

@@ -127,9 +127,7 @@ func TestExemption_Stored(t *testing.T) {
 	} {
 		table := newTable(t, bucket(3, time.Hour))
 		at := time.Unix(1767225600, 0).UnixNano()
-		if err := table.Restore(StateRow{User: "7", Limit: givenRow, Data: append([]byte{stateVersion, givenCode}, data...)}, at); err != nil {
-			t.Fatal(err)
-		}
+		must(t, table.Restore(StateRow{User: "7", Limit: givenRow, Data: append([]byte{stateVersion, givenCode}, data...)}, at))
 		if got := table.OwnOf("7", at); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", data, got, want)
 		}

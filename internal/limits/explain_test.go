@@ -48,18 +48,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestExplain_FullLimits(t *testing.T) {
-	table := newTable(t, sevenLimits()...)
-	run(t, table, []step{{at: 10, n: 3, ok: true}})
-	_, levels, _ := table.Explain("7", &Request{At: nanos(12), Cost: 1})
-	for i, next := range []float64{14, 14, 60, day, 70, 80, 70} {
-		// the sliding window: 3 × ⅔ + 1 = 3 at 80 s
-		if l := levels[i]; l.Used != 3 || l.Remaining != 0 || l.NextAt != nanos(next) {
-			t.Errorf("%s: %+v, want the next at %d", l.Limit.Name(), l, nanos(next))
-		}
-	}
-}
-
 func TestExplain_UnknownUser(t *testing.T) {
 	table := newTable(t, sevenLimits()...)
 	d, levels, s := table.Explain("7", &Request{At: nanos(10), Cost: 1})

@@ -46,9 +46,7 @@ func TestForgotten_LimitRows(t *testing.T) {
 		"somebody's own day": newTable(t, sevenLimits()...),
 	} {
 		if held == "somebody's own day" {
-			if err := table.SetOwn("8", Own{Timezone: "Asia/Tokyo"}, nanos(0)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, table.SetOwn("8", Own{Timezone: "Asia/Tokyo"}, nanos(0)))
 		}
 		for i, at := range []float64{5, 5, 60, day, 61, 120, 61} {
 			limit := sevenLimits()[i]
@@ -59,16 +57,6 @@ func TestForgotten_LimitRows(t *testing.T) {
 				t.Errorf("%s, %s: not forgotten just at %v s", held, limit.Name, at)
 			}
 		}
-	}
-}
-
-func TestForgotten_LaterUsageStays(t *testing.T) {
-	table := newTable(t, window("user-window", 3, time.Second))
-	table.send(100, 1)
-	table.Refund("7", Refund{At: nanos(100), N: 1}, nanos(100)) // nothing counts, but the last use was at 100 s
-	row := table.storedRow(t, "user-window")
-	if table.forgets(t, row, nanos(100)-1) || !table.forgets(t, row, nanos(100)) {
-		t.Error("not forgotten just when it was spent")
 	}
 }
 
@@ -166,9 +154,7 @@ func TestRestore_SkipsForgotten(t *testing.T) {
 		got := ""
 		for _, row := range rows {
 			before := second.dump("7")
-			if err := second.Restore(row, nanos(at)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, second.Restore(row, nanos(at)))
 			if !reflect.DeepEqual(before, second.dump("7")) {
 				got += row.Limit + " "
 			}

@@ -110,23 +110,6 @@ func TestUnpardon_Refused(t *testing.T) {
 	}
 }
 
-// Allowed messages don't prevent Unpardon if nothing was refunded.
-func TestUnpardon_AllowedMessage(t *testing.T) {
-	table := newTable(t, bucket(1, 4*time.Second))
-	table.send(0, 1)
-	d := table.send(0, 1)
-	taken := table.PardonAll("7", []Offence{offence(1, d, 0)}, nanos(1))
-	if d := table.send(5, 1); !d.Allowed {
-		t.Fatalf("%+v", d)
-	}
-	if !table.Unpardon("7", taken, nanos(6)) || table.standing(6).Strikes != 1 {
-		t.Errorf("%+v", table.standing(6))
-	}
-	if d := table.send(6, 1); d.Allowed {
-		t.Error("undoing a pardon has given a message back")
-	}
-}
-
 // After the pardon, the row is dropped, because it equals a new user's row. Unpardon adds the row
 // again.
 func TestUnpardon_Dropped(t *testing.T) {

@@ -184,9 +184,7 @@ func TestOwn_SurvivesRestart(t *testing.T) {
 	own := Own{Exemption: NotExempt, Timezone: "Asia/Tokyo", Numbers: map[string]Numbers{"burst": {Burst: 4, Refill: 2 * time.Hour}, "sliding-log": {Messages: 6}}}
 	for _, user := range []string{"7", "anna"} {
 		first := newTable(t, limits...)
-		if err := first.SetOwn(user, own, nanos(0)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, first.SetOwn(user, own, nanos(0)))
 		first.Grant(user, "burst", 2, nanos(0))
 		if d := first.judge(user, Request{At: nanos(0), Cost: 5, Exempt: true}); !d.Allowed {
 			// four and one granted
@@ -196,9 +194,7 @@ func TestOwn_SurvivesRestart(t *testing.T) {
 		first.Pardon(user, Offence{ID: 5, At: nanos(1), Counted: 9, NewStrike: true}, nanos(1))
 		second := newTable(t, limits...)
 		for _, row := range rowsOf(first.allDirty()) { // sorted by name, as from a store
-			if err := second.Restore(row, nanos(2)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, second.Restore(row, nanos(2)))
 		}
 		if got := second.OwnOf(user, nanos(2)); !reflect.DeepEqual(got, own) {
 			t.Errorf("%s has %+v, want %+v", user, got, own)

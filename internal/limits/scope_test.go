@@ -92,55 +92,6 @@ func TestScope_Shares(t *testing.T) {
 	}
 }
 
-func TestScope_WithoutLimits(t *testing.T) {
-	sets := compileSets(t, Strikes{}, bucket(1, time.Hour).withScope(PerChannel))
-	if sets[PerUser] == nil || sets[PerChannel] == nil || sets[PerUserEverywhere] != nil {
-		t.Fatalf("sets %v, want those of users and of channels", sets)
-	}
-	users, channel := NewTable(sets[PerUser], 1<<30, new(Dropped)), NewTable(sets[PerChannel], 1<<30, new(Dropped))
-	for _, want := range []bool{true, false} {
-		var d Decision
-		users.Judge("1", &Request{At: nanos(0), Cost: 1}, &d, Place{Table: channel, User: "c"})
-		if d.Allowed != want || d.Limit.Name() != "burst" || d.Shared == want {
-			t.Errorf("%+v, want allowed to be %v", d, want)
-		}
-	}
-}
-
-func TestScope_TiesNameFirstInPolicy(t *testing.T) {
-	for _, limits := range [][]Limit{
-		{bucket(1, time.Hour).withName("first").withScope(PerChannel), bucket(1, time.Hour), bucket(1, time.Hour).withName("e").withScope(PerUserEverywhere)},
-		{bucket(1, time.Hour).withName("first").withScope(PerUserEverywhere), bucket(1, time.Hour), bucket(1, time.Hour).withName("c").withScope(PerChannel)},
-		{bucket(1, time.Hour).withName("first"), bucket(1, time.Hour).withName("c").withScope(PerChannel), bucket(1, time.Hour).withName("e").withScope(PerUserEverywhere)},
-	} {
-		c := newChats(t, limits...)
-		if d := c.send("1", 0, 0); !d.Allowed || d.Limit.Name() != "first" {
-			t.Errorf("tightest is %s, want the first", d.Limit.Name())
-		}
-		if d := c.send("1", 0, 0); d.Allowed || d.Limit.Name() != "first" || d.Shared != (limits[0].Scope == PerChannel) {
-			t.Errorf("throttled by %s, want the first", d.Limit.Name())
-		}
-		if d := c.judge("1", 0, Request{At: nanos(0), Cost: 2}); d.RetryAt != Never || d.Limit.Name() != "first" {
-			t.Errorf("never by %s, want the first", d.Limit.Name())
-		}
-	}
-}
-
-func TestScope_EachRowKeepsItsLastUse(t *testing.T) {
-	c := newChats(t, bucket(1, time.Second), bucket(2, 4*time.Second).withName("all").withScope(PerChannel), bucket(9, time.Second).withName("e").withScope(PerUserEverywhere))
-	c.send("1", 0, 10)
-	c.send("2", 0, 10)
-	if d := c.send("3", 0, 5); d.Allowed || d.Limit.Name() != "all" || d.RetryAt != nanos(14) {
-		t.Errorf("a message late for the channel: %+v", d)
-	}
-	if d := c.send("3", 0, 14); !d.Allowed {
-		t.Errorf("not allowed at retry: %+v", d)
-	}
-	if d := c.send("4", 1, 5); !d.Allowed { // the other channel's time differs
-		t.Errorf("%+v", d)
-	}
-}
-
 func TestExemption_NotJudged(t *testing.T) {
 	c := newChats(t, bucket(1, time.Hour), bucket(1, time.Hour).withName("all").withScope(PerChannel), bucket(1, time.Hour).withName("e").withScope(PerUserEverywhere))
 	for _, spentBefore := range []bool{false, true} {
@@ -159,19 +110,6 @@ func TestExemption_NotJudged(t *testing.T) {
 	}
 	if used := c.usage("1", 0, 0); [3]int64(used) != [3]int64{1, 1, 1} {
 		t.Errorf("%v are used", used)
-	}
-}
-
-func TestScope_PeekChangesNothing(t *testing.T) {
-	c := newChats(t, bucket(1, time.Hour), bucket(1, time.Hour).withName("all").withScope(PerChannel), bucket(1, time.Hour).withName("e").withScope(PerUserEverywhere))
-	for range 3 {
-		if d := c.users[0].Peek("1", &Request{At: nanos(0), Cost: 1}, c.places("1", 0)...); !d.Allowed {
-			t.Fatalf("%+v", d)
-		}
-		c.usage("1", 0, 0)
-	}
-	if rows := c.users[0].Users() + c.channels[0].Users() + c.everywhere.Users(); rows != 0 {
-		t.Errorf("%d rows", rows)
 	}
 }
 

@@ -8,17 +8,11 @@ import (
 
 // That many users take at most the calculated bytes, and not much less.
 func TestSetBytes_BoundsTheRows(t *testing.T) {
-	log := Limit{Params: Params{Name: "log", Algorithm: "sliding-log", Messages: 100, Every: time.Minute}}
-	sets, err := Compile([]Limit{log}, Strikes{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := sets[PerUser]
+	set := mustSet(t, window("sliding-log", 100, time.Minute))
 	for _, users := range []int{1, 10, 300, 5000} {
 		table := NewTable(set, 1<<30, new(Dropped))
 		for user := range users {
-			var d Decision
-			table.Judge(strconv.Itoa(user), &Request{At: 1, Cost: 1}, &d)
+			table.judge(strconv.Itoa(user), Request{At: 1, Cost: 1})
 		}
 		taken := int64(0)
 		table.forEach(func(s *shard) { taken += int64(len(s.rows)) * 8 })

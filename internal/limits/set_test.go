@@ -2,29 +2,7 @@ package limits
 
 import (
 	"testing"
-	"time"
 )
-
-func TestRoles_OtherNumbers(t *testing.T) {
-	const subscriber, vip = 2, 3
-	limit := bucket(1, 4*time.Second)
-	limit.Roles = map[uint8]Numbers{
-		subscriber: {Burst: 2},
-		vip:        {Burst: 5, Refill: 2 * time.Second},
-	}
-	table := newTable(t, limit)
-	allowed := func(user string, roles uint8) (n int) {
-		for ; n < 10; n++ {
-			if d := table.judge(user, Request{At: nanos(0), Cost: 1, Roles: roles}); !d.Allowed {
-				break
-			}
-		}
-		return n
-	}
-	if got := [...]int{allowed("1", 0), allowed("2", 1<<subscriber), allowed("3", 1<<subscriber|1<<vip)}; got != [...]int{1, 2, 5} {
-		t.Errorf("allowed %v at once, want [1 2 5]", got)
-	}
-}
 
 func TestCompile_InvalidLimits(t *testing.T) {
 	for want, limits := range map[string][]Limit{

@@ -137,9 +137,7 @@ func TestNames_MovedAndCompacted(t *testing.T) {
 	long := strings.Repeat("ä", 100)
 	users := []string{"anna", "berta", "", long, long + "x", strings.Repeat("z", 127), strings.Repeat("z", 128), "0x7", "check:07"}
 	set := func(user string, burst int) {
-		if err := table.SetOwn(user, ownBurst(int64(burst)), nanos(0)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, table.SetOwn(user, ownBurst(int64(burst)), nanos(0)))
 	}
 	size := 0
 	for i, user := range users {

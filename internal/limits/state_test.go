@@ -80,22 +80,6 @@ func TestRestore_EveryAlgorithm(t *testing.T) {
 	}
 }
 
-func TestRestore_Standing(t *testing.T) {
-	strikes := Strikes{Every: 10 * time.Second, Forget: 30 * time.Minute, Ladder: []int64{600 * nanosPerSecond}}
-	first := newTableWithStrikes(t, strikes, bucket(1, time.Hour))
-	first.send(0, 1)
-	first.send(5, 1)
-	first.send(15, 1)
-	second := newTableWithStrikes(t, strikes, bucket(1, time.Hour))
-	second.mustRestore(t, first.allDirty().Rows, nanos(20))
-	if s := second.standing(20); s.Strikes != 2 || s.LapseAt != nanos(15+1800) || s.SilentUntil != nanos(615) {
-		t.Errorf("%+v, want two strikes, the last at 15 s, and silence until 615 s", s)
-	}
-	if d := second.send(24, 1); d.Strikes != 2 || d.NewStrike {
-		t.Errorf("%+v, want no strike within 10 s of the last", d)
-	}
-}
-
 func TestDirty_PardonAndReset(t *testing.T) {
 	for name, change := range map[string]func(*Table){
 		"reset": func(table *Table) { table.Reset("7") },
@@ -145,17 +129,6 @@ func equalDecisions(a, b Decision) bool {
 	a.Set, b.Set, a.Limit, b.Limit = nil, nil, nil, nil
 	a.Series, b.Series = 0, 0 // effectively random
 	return a == b
-}
-
-func TestRestore_OtherParameters(t *testing.T) {
-	first := newTable(t, bucket(3, 4*time.Second), dailyLimit(10, "UTC", ""))
-	run(t, first, []step{{at: 0, n: 3, ok: true}})
-	second := newTable(t, bucket(3, 10*time.Second), dailyLimit(10, "Europe/Berlin", ""))
-	second.mustRestore(t, first.allDirty().Rows, nanos(2))
-	run(t, second, []step{{at: 2, retry: 5}, {at: 7, ok: true}, {at: 82800, n: 3, ok: true}, {at: 82831, n: 3, ok: true}, {at: 83000, retry: 3400}})
-	if rows := second.allDirty().Rows; len(rows) < 2 {
-		t.Errorf("a converted row isn't dirty: %v", rows)
-	}
 }
 
 func TestRestore_OtherAlgorithmStartsFresh(t *testing.T) {
@@ -306,25 +279,6 @@ func FuzzRestore(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestRestore_AfterRefund(t *testing.T) {
-	limits := sevenLimits()
-	first := newTable(t, limits...)
-	first.send(50, 1)
-	first.send(50, 1)
-	first.Refund("7", Refund{At: nanos(50), N: 1}, nanos(65)) // another minute has begun
-	second := newTable(t, limits...)
-	for _, row := range rowsOf(first.allDirty()) {
-		if err := second.Restore(row, nanos(66)); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, l := range limits {
-		if got, want := second.usage(t, 66, l.Name), first.usage(t, 66, l.Name); got != want {
-			t.Errorf("%s: %d are used after a restart, want %d", l.Name, got, want)
-		}
-	}
 }
 
 func TestDirty_LongerSilence(t *testing.T) {

@@ -5,24 +5,6 @@ import (
 	"time"
 )
 
-func TestStrikes(t *testing.T) {
-	table := newTable(t, bucket(1, 1000*time.Hour))
-	table.judge("7", Request{At: nanos(0), Cost: 1})
-	for _, s := range []struct {
-		at      float64
-		strikes int
-		isNew   bool
-	}{
-		{1, 1, true}, {10.9, 1, false}, {11, 2, true}, {12, 2, false}, {11 + 1799.9, 3, true}, {11 + 1799.9 + 1800, 1, true},
-		{3000, 1, false}, {3009, 1, false}, {3010, 2, true}, // the clock has jumped back since
-	} {
-		d := table.judge("7", Request{At: nanos(s.at), Cost: 1})
-		if d.Allowed || d.Strikes != s.strikes || d.NewStrike != s.isNew {
-			t.Errorf("at %v s: %+v, want strike %d, new %v", s.at, d, s.strikes, s.isNew)
-		}
-	}
-}
-
 func TestStrikes_NeverForgotten(t *testing.T) {
 	table := newTableWithStrikes(t, Strikes{Every: 10 * time.Second}, bucket(1, 1000*time.Hour))
 	table.send(0, 1)
@@ -32,20 +14,6 @@ func TestStrikes_NeverForgotten(t *testing.T) {
 	}
 	if s := table.standing(2000 * hour); s.Strikes != 2 || s.LapseAt != Never {
 		t.Errorf("%+v, want 2 strikes that don't lapse", s)
-	}
-}
-
-func TestStrikes_LapseTogether(t *testing.T) {
-	table := newTable(t, bucket(1, 1000*time.Hour))
-	table.send(0, 1)
-	for i := range 3 {
-		table.send(float64(10*i), 1)
-	}
-	if s := table.standing(20 + 1799); s.Strikes != 3 || s.LapseAt != nanos(20+1800) {
-		t.Errorf("%+v, want 3 strikes until half an hour after the last", s)
-	}
-	if s := table.standing(20 + 1800); s.Strikes != 0 || s.LapseAt != 0 {
-		t.Errorf("%+v, want none", s)
 	}
 }
 
@@ -99,16 +67,6 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-func TestSilence_EqualMayReplace(t *testing.T) {
-	table := newTableWithStrikes(t, Strikes{Every: 10 * time.Second, Ladder: []int64{10 * nanosPerSecond}}, bucket(1, time.Hour))
-	table.send(0, 1)
-	for i, silenced := range []bool{false, false, false} {
-		if d := table.send(1, 1); d.Silenced != silenced {
-			t.Errorf("message %d: %+v", i, d)
-		}
-	}
-}
-
 func TestSilence_UntilRetry(t *testing.T) {
 	for _, test := range []struct {
 		refill time.Duration
@@ -156,30 +114,6 @@ func TestSilence_AfterJump(t *testing.T) {
 			if want := nanos(now) + 60*nanosPerSecond; d.Silenced || table.standing(now).SilentUntil > want {
 				t.Errorf("%v s back: the next penalty is replaced, until %d, want %d at most", back, table.standing(now).SilentUntil, want)
 			}
-		}
-	}
-}
-
-func TestStrikes_NotFromSharedLimits(t *testing.T) {
-	// Decisions by shared limits still report the strikes that a user already has.
-	sets := compileSets(t, Strikes{Every: 10 * time.Second}, bucket(2, time.Hour), bucket(3, 10*time.Hour).withName("all").withScope(PerChannel))
-	users, channel := NewTable(sets[PerUser], 1<<30, new(Dropped)), NewTable(sets[PerChannel], 1<<30, new(Dropped))
-	send := func(user string) (d Decision) {
-		users.Judge(user, &Request{At: nanos(0), Cost: 1}, &d, Place{Table: channel})
-		return d
-	}
-	send("1")
-	send("1")
-	if d := send("1"); d.Allowed || d.Shared || d.Strikes != 1 || !d.NewStrike {
-		t.Errorf("throttled by the user's own: %+v", d)
-	}
-	send("2")
-	for _, want := range []struct {
-		user    string
-		strikes int
-	}{{"2", 0}, {"3", 0}, {"1", 1}} {
-		if d := send(want.user); d.Allowed || !d.Shared || d.Strikes != want.strikes || d.NewStrike || d.Limit.Name() != "all" {
-			t.Errorf("user %s, throttled with everyone: %+v", want.user, d)
 		}
 	}
 }

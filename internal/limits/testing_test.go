@@ -25,14 +25,11 @@ const (
 
 func nanos(seconds float64) int64 { return epoch.UnixNano() + int64(seconds*1e9+0.5) }
 
-// instant returns the seconds from the beginning of the tests to a time in RFC 3339.
-func instant(t testing.TB, text string) float64 {
+func must(t testing.TB, err error) {
 	t.Helper()
-	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return at.Sub(epoch).Seconds()
 }
 
 // newTestSet compiles limits per user.
@@ -45,9 +42,7 @@ func newTestSet(limits []Limit, strikes Strikes) (*Set, error) {
 func compileSets(t testing.TB, strikes Strikes, limits ...Limit) Sets {
 	t.Helper()
 	sets, err := Compile(limits, strikes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return sets
 }
 
@@ -120,7 +115,6 @@ func (l Limit) withScope(scope Scope) Limit { l.Scope = scope; return l }
 func (l Limit) withSlices(n int64) Limit    { l.Slices = n; return l }
 func (l Limit) withObserves() Limit         { l.Observes = true; return l }
 func (l Limit) withCountThrottled() Limit   { l.CountThrottled = true; return l }
-func (l Limit) withReserve(n int64) Limit   { l.Reserve = n; return l }
 func (l Limit) withRole(bit uint8, n Numbers) Limit {
 	l.Roles = map[uint8]Numbers{bit: n}
 	return l
@@ -203,19 +197,5 @@ func run(t *testing.T, table *Table, steps []step) {
 		if then := table.Peek("7", &Request{At: d.RetryAt, Cost: q.Cost}); !then.Allowed {
 			t.Fatalf("step %d: not allowed at retry", i)
 		}
-	}
-}
-
-// scenario is a limit with the steps of one user.
-type scenario struct {
-	name  string
-	limit Limit
-	steps []step
-}
-
-func runAll(t *testing.T, scenarios []scenario) {
-	t.Helper()
-	for _, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) { run(t, newTable(t, s.limit), s.steps) })
 	}
 }

@@ -60,15 +60,11 @@ func TestTidy_KeepsOtherRows(t *testing.T) {
 		}, 10 + 2*hour},
 		{"a grant", func(_ *testing.T, table *Table, user string) { table.Grant(user, "burst", 1, nanos(0)) }, day},
 		{"something of their own", func(t *testing.T, table *Table, user string) {
-			if err := table.SetOwn(user, ownBurst(9), nanos(0)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, table.SetOwn(user, ownBurst(9), nanos(0)))
 		}, -1},
 		{"what was their own once", func(t *testing.T, table *Table, user string) {
 			for _, own := range []Own{ownBurst(9), {}} {
-				if err := table.SetOwn(user, own, nanos(0)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, table.SetOwn(user, own, nanos(0)))
 			}
 		}, 4},
 	} {
@@ -142,9 +138,7 @@ func (s *Set) memoryFor(users int64) int64 {
 func fullTable(t *testing.T) (table *Table, users []string) {
 	t.Helper()
 	set, err := newTestSet([]Limit{bucket(3, 1000*time.Hour)}, Strikes{Every: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	table = NewTable(set, set.memoryFor(7), new(Dropped))
 	users = table.sameShard(20, "1")
 	for i, user := range users[:7] {
@@ -196,9 +190,7 @@ func TestEvict_HeldGoLast(t *testing.T) {
 
 func TestEvict_KeepsOverrides(t *testing.T) {
 	table, users := fullTable(t)
-	if err := table.SetOwn(users[0], ownBurst(5), nanos(1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, table.SetOwn(users[0], ownBurst(5), nanos(1)))
 	table.allDirty().Confirm()
 	for i := range 13 {
 		// in the end all are held
@@ -229,9 +221,7 @@ func TestTidy_OneWrongClockDropsNobody(t *testing.T) {
 func TestTidy_InventedUsersAreBounded(t *testing.T) {
 	const most = 5000
 	set, err := newTestSet([]Limit{bucket(3, 1000*time.Hour)}, Strikes{Every: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, prefix := range []string{"", "anna"} {
 		memory := set.memoryFor(most)
 		if prefix != "" {
