@@ -32,15 +32,9 @@ func TestAPI(t *testing.T) {
 	}
 	golden := filepath.Join("testdata", "api.txt")
 	if *updateAPI {
-		if err := os.WriteFile(golden, []byte(strings.Join(now, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(golden, []byte(strings.Join(now, "\n")+"\n"), 0o644))
 	}
-	text, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	promised := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	promised := strings.Split(strings.TrimSuffix(readPage(t, golden), "\n"), "\n")
 	for _, line := range promised {
 		if !slices.Contains(now, line) {
 			t.Errorf("promised, and gone or changed: %s", line)
@@ -56,23 +50,16 @@ func TestAPI(t *testing.T) {
 // TestAPI_DocumentationMatches checks that every exported name on the pages that show code is in
 // testdata/api.txt.
 func TestAPI_DocumentationMatches(t *testing.T) {
-	api, err := os.ReadFile(filepath.Join("testdata", "api.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := readPage(t, filepath.Join("testdata", "api.txt"))
 	qualified := regexp.MustCompile(`\b(chatguard|httpguard|checkclient|chatguardtest|sqlitestore|dashboard)\.([A-Z]\w*)`)
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := qualified.FindAllSubmatch(text, -1)
+		found := qualified.FindAllStringSubmatch(readPage(t, page), -1)
 		if len(found) == 0 {
 			t.Errorf("%s shows no code", page)
 		}
 		for _, name := range found {
 			known := fmt.Sprintf(`(?m)^%s: \w+ (\(\*?\w+\) )?%s\b`, name[1], name[2])
-			if !regexp.MustCompile(known).Match(api) {
+			if !regexp.MustCompile(known).MatchString(api) {
 				t.Errorf("%s names %s, which there isn't", page, name[0])
 			}
 		}
@@ -81,17 +68,14 @@ func TestAPI_DocumentationMatches(t *testing.T) {
 
 // TestAPI_NoInternalTypes checks that a program outside this module can name every type in the API.
 func TestAPI_NoInternalTypes(t *testing.T) {
-	api, err := os.ReadFile(filepath.Join("testdata", "api.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := readPage(t, filepath.Join("testdata", "api.txt"))
 	folders, err := filepath.Glob("internal/*")
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no internal packages: %v", err)
 	}
 	for _, folder := range folders {
 		typed := regexp.MustCompile(`(?m)^\w+: (func|type) .*\b` + filepath.Base(folder) + `\.[A-Z].*`)
-		for _, line := range typed.FindAll(api, -1) {
+		for _, line := range typed.FindAllString(api, -1) {
 			t.Errorf("%s has a type of %s", line, folder)
 		}
 	}
@@ -109,9 +93,7 @@ func exportedLines(t *testing.T, dir string) (lines []string) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ast.FileExports(file)
 		for _, decl := range file.Decls {
 			for _, line := range declLines(decl) {

@@ -106,9 +106,7 @@ func TestGuard_CalmUserUnderClockSteps(t *testing.T) {
 						continue
 					}
 					v, err := g.Check(t.Context(), Message{ChannelID: "room", User: User{ID: user}})
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					if !v.Allowed {
 						throttled[user]++
 					}

@@ -15,9 +15,7 @@ func TestExplanation_JSON(t *testing.T) {
 	check := func(when string, m Message, want string) {
 		t.Helper()
 		e, err := g.Explain(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, err := json.Marshal(e)
 		var compact bytes.Buffer
 		if err != nil || json.Compact(&compact, []byte(want)) != nil || string(got) != compact.String() {
@@ -34,9 +32,7 @@ func TestExplanation_JSON(t *testing.T) {
 	for range 4 {
 		mustCheck(t, g, messageFrom("7", 0))
 	}
-	if err := g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"burst": {Refill: 8 * time.Second}}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"burst": {Refill: 8 * time.Second}}}))
 	check("struck", messageFrom("7", 1), `{
 		"verdict": {"at": "2026-01-05T12:00:01Z", "channel": "1", "user_id": "7", "allowed": false, "limit": "burst", "remaining": 0,
 			"retry_after_ms": 7000, "delay_ms": 0, "reset_at": "2026-01-05T12:00:24Z", "never": false, "observed": false, "penalty": "timeout 1m",

@@ -33,12 +33,8 @@ func TestForgetChannel(t *testing.T) {
 	own := g.Policy()
 	own.Mode = Observe
 	at := g.At(monday)
-	if err := at.SetChannelPolicy("1", own); err != nil {
-		t.Fatal(err)
-	}
-	if err := at.SetOverlay("1", func(p Policy) Policy { p.Limits = nil; return p }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, at.SetChannelPolicy("1", own))
+	must(t, at.SetOverlay("1", func(p Policy) Policy { p.Limits = nil; return p }))
 	batch := g.State().Dirty()
 	rows := slices.Collect(batch.Rows())
 	for _, room := range []string{"1", "never seen", ""} {
@@ -58,9 +54,7 @@ func TestForgetChannel(t *testing.T) {
 		t.Error("another room has been forgotten")
 	}
 	for _, row := range rows {
-		if err := g.State().Restore(row, monday); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.State().Restore(row, monday))
 	}
 	if n := g.channels.count; n != 2 {
 		t.Errorf("%d channels", n)
@@ -113,20 +107,12 @@ func TestIdleChannels_Kept(t *testing.T) {
 	g := newEnforcingGuard(t, soonRestored, &Options{Now: func() time.Time { return at }})
 	shared := g.Policy()
 	shared.Limits = append(shared.Limits, Limit{Name: "crowd", Algorithm: UserWindow, Messages: 9, Every: 1000 * time.Hour, Per: PerChannel})
-	must := func(errs ...error) {
-		t.Helper()
-		for _, err := range errs {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	must(g.SetPolicy(shared),
-		g.SetChannelPolicy("own policy", g.Policy()),
-		g.SetOverlay("overlay", func(p Policy) Policy { return p }),
-		g.SetUserOverride(Key{ChannelID: "override", UserID: "7"}, UserOverride{Exempt: AlwaysExempt}))
+	must(t, g.SetPolicy(shared))
+	must(t, g.SetChannelPolicy("own policy", g.Policy()))
+	must(t, g.SetOverlay("overlay", func(p Policy) Policy { return p }))
+	must(t, g.SetUserOverride(Key{ChannelID: "override", UserID: "7"}, UserOverride{Exempt: AlwaysExempt}))
 	_, err := g.Grant(Key{ChannelID: "grant", UserID: "7"}, "burst", 1)
-	must(err)
+	must(t, err)
 	mustCheck(t, g, roomMessage("crowd", "7", at))
 	for range 50 {
 		at = at.Add(20 * time.Minute)
@@ -235,18 +221,14 @@ func TestForgetChannel_WhileJudging(t *testing.T) {
 		"in a batch": func() Verdict {
 			messages := []Message{roomMessage("1", "8", monday), roomMessage("1", "7", time.Time{})}
 			verdicts := make([]Verdict, len(messages))
-			if err := g.CheckAll(context.Background(), messages, verdicts); err != nil {
-				t.Fatal(err)
-			}
+			must(t, g.CheckAll(context.Background(), messages, verdicts))
 			return verdicts[1]
 		},
 	} {
 		forget = false
 		own := g.Policy()
 		own.Penalties.StrikeEvery++
-		if err := g.SetChannelPolicy("1", own); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.SetChannelPolicy("1", own))
 		for range 3 {
 			check()
 		}
@@ -335,10 +317,7 @@ func TestChannels_MatchMap(t *testing.T) {
 // users' rows aren't in the channels.
 func TestSweep_SharedChannelsStayWhileInUse(t *testing.T) {
 	now := monday
-	g, err := New(DefaultPolicy(), &Options{Shared: sharedStub{func() time.Time { return now }}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mustNew(t, DefaultPolicy(), &Options{Shared: sharedStub{func() time.Time { return now }}})
 	const rooms = 200
 	first := make([]*channel, rooms)
 	for round := range 3 {

@@ -66,9 +66,7 @@ func TestHold_GuardClockBehind(t *testing.T) {
 			start := time.Now()
 			for n := range 3 {
 				v, err := g.Check(t.Context(), messageNow("anna"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if n < 2 {
 					continue // the third is held for two seconds
 				}
@@ -187,9 +185,7 @@ func TestHoldQueue_Panics(t *testing.T) {
 func placesTaken(t *testing.T, g *Guard) int {
 	t.Helper()
 	e, err := g.Explain(messageNow("7"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return e.Limits[0].Used
 }
 

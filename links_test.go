@@ -44,9 +44,7 @@ func TestPages_LinksLead(t *testing.T) {
 func readPage(t *testing.T, page string) string {
 	t.Helper()
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 

@@ -7,8 +7,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/types"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,17 +25,14 @@ func TestPages_GoCompiles(t *testing.T) {
 	c := newChecker(t)
 	block := regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
 	for _, page := range append(slices.Clone(pages), plainPage) {
-		text, err := os.ReadFile(filepath.FromSlash(page))
-		if err != nil {
-			t.Fatal(err)
-		}
-		blocks := block.FindAllSubmatchIndex(text, -1)
+		text := readPage(t, page)
+		blocks := block.FindAllStringSubmatchIndex(text, -1)
 		if len(blocks) == 0 {
 			t.Errorf("%s shows no Go", page)
 		}
 		for _, at := range blocks {
-			line := 1 + strings.Count(string(text[:at[2]]), "\n")
-			c.checkBlock(t, fmt.Sprintf("%s:%d", page, line), string(text[at[2]:at[3]]))
+			line := 1 + strings.Count(text[:at[2]], "\n")
+			c.checkBlock(t, fmt.Sprintf("%s:%d", page, line), text[at[2]:at[3]])
 		}
 	}
 }

@@ -50,10 +50,7 @@ func TestGuard_PolicyHashDefaults(t *testing.T) {
 		{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: 300, ResetAt: "00:00", Timezone: "UTC"},
 	} {
 		for _, zone := range []string{"", "UTC"} {
-			guard, err := chatguard.New(chatguard.Policy{Timezone: zone, Limits: []chatguard.Limit{daily}}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			guard := mustNew(t, chatguard.Policy{Timezone: zone, Limits: []chatguard.Limit{daily}}, nil)
 			hashes[guard.PolicyHash()] = true
 		}
 	}

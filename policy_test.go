@@ -14,9 +14,7 @@ func TestPolicy_JSON(t *testing.T) {
 	p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, VIP: {Refill: 1500 * time.Millisecond}}
 	p.Penalties.Ladder = append(p.Penalties.Ladder, Penalty{Action: Timeout, UntilRefill: true}, Penalty{Action: Ban})
 	data, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := `{"mode":"observe","exempt":["broadcaster","lead_moderator","moderator"],"timezone":"UTC","limits":[` +
 		`{"name":"burst","algorithm":"token-bucket","burst":3,"roles":{"subscriber":{"burst":5},"vip":{"refill":"1.5s"}},"refill":"4s"},` +
 		`{"name":"daily","algorithm":"daily-window","messages":300,"reset_at":"00:00"}],` +
@@ -92,10 +90,7 @@ func TestPolicy_IsACopy(t *testing.T) {
 }
 
 func TestPolicy_NoLimitsAllows(t *testing.T) {
-	g, err := New(Policy{Mode: Enforce}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mustNew(t, Policy{Mode: Enforce}, nil)
 	if v := mustCheck(t, g, messageFrom("7", 0)); !v.Allowed || v.Remaining != -1 {
 		t.Errorf("got %+v", v)
 	}
@@ -115,80 +110,6 @@ func TestPenalty_UntilRefillIsBounded(t *testing.T) {
 	}
 }
 
-func TestValidatePolicy_ChangesNothing(t *testing.T) {
-	g := newEnforcingGuard(t, func(p *Policy) {
-		p.Limits = append(p.Limits, Limit{Name: "all", Algorithm: FixedWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
-	}, nil)
-	base := g.ChannelPolicy("1")
-	for want, change := range map[string]func(*Policy){
-		"": func(p *Policy) { p.Limits[0].Burst = 9 },
-		`limit "all" applies to all channels: it can't be changed or left out in a single channel`: func(p *Policy) { p.Limits = p.Limits[:2] },
-		`limit "burst" applies to all channels: it can't be added in a single channel`:             func(p *Policy) { p.Limits[0].Per = PerUserEverywhere },
-		`limit "burst": burst is 0, want 1 or more`:                                                func(p *Policy) { p.Limits[0].Burst = 0 },
-	} {
-		p := base.Clone()
-		change(&p)
-		for _, err := range []error{g.ValidateChannelPolicy("1", p), g.ValidateChannelPolicy("2", p)} {
-			if (err == nil) != (want == "") || err != nil && err.Error() != "chatguard: "+want {
-				t.Errorf("got %v\nwant %s", err, want)
-			}
-		}
-		if err := g.ValidatePolicy(p); err != nil && p.Limits[0].Burst > 0 {
-			t.Errorf("for all channels: %v", err)
-		}
-		if !reflect.DeepEqual(g.ChannelPolicy("1"), base) || !reflect.DeepEqual(g.ChannelPolicy("2"), base) {
-			t.Fatal("a dry run has changed the policy")
-		}
-	}
-}
-
-// MemoryBytes counts each log at its maximum size, even a log that counts in all channels.
-func TestPolicy_MemoryBytesCountsLogs(t *testing.T) {
-	bytes := func(per Scope, messages int) int64 {
-		t.Helper()
-		p := observingPolicy()
-		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Per: per, Messages: messages, Every: time.Hour})
-		n, err := p.MemoryBytes(1000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	for _, per := range []Scope{PerUser, PerUserEverywhere} {
-		if more := bytes(per, 1000) - bytes(per, 500); more < 1000*500*8 {
-			t.Errorf("%v: 500 messages of 1,000 users take %d bytes", per, more)
-		}
-	}
-	bad := observingPolicy()
-	bad.Limits[0].Burst = -1
-	if _, err := bad.MemoryBytes(1); err == nil {
-		t.Error("a burst of -1 takes memory")
-	}
-}
-
-// TestPolicy_ZeroModeEnforces checks that a policy that doesn't name a mode throttles.
-func TestPolicy_ZeroModeEnforces(t *testing.T) {
-	for _, p := range []Policy{{Limits: []Limit{TokenBucketLimit("burst", 3, time.Hour)}}, DefaultPolicy()} {
-		g, err := New(p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		allowed := 0
-		for range 100 {
-			v, err := g.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if v.Allowed {
-				allowed++
-			}
-		}
-		if allowed != 3 {
-			t.Errorf("%d of 100 allowed, want 3", allowed)
-		}
-	}
-}
-
 // TestLimit_Constructors checks that each constructor returns a valid limit of its algorithm.
 func TestLimit_Constructors(t *testing.T) {
 	for want, l := range map[Algorithm]Limit{
@@ -200,10 +121,7 @@ func TestLimit_Constructors(t *testing.T) {
 		SlidingWindow: SlidingWindowLimit("l", 3, time.Minute),
 		SlidingLog:    SlidingLogLimit("l", 3, time.Minute),
 	} {
-		g, err := New(Policy{Limits: []Limit{l}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := mustNew(t, Policy{Limits: []Limit{l}}, nil)
 		v, err := g.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}})
 		if l.Algorithm != want || err != nil || !v.Allowed || v.Remaining < 2 {
 			t.Errorf("%s: %+v, %v", want, v, err)
@@ -222,10 +140,7 @@ func TestOverlay(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	policy := observingPolicy()
 	policy.Mode = Enforce
-	guard, err := New(policy, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := mustNew(t, policy, nil)
 	spend := func(want bool) {
 		t.Helper()
 		v, err := guard.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}, SentAt: now})
@@ -235,9 +150,7 @@ func TestOverlay(t *testing.T) {
 	}
 	set := func(overlay func(Policy) Policy) {
 		t.Helper()
-		if err := guard.At(now).SetOverlay("1", overlay); err != nil {
-			t.Fatal(err)
-		}
+		must(t, guard.At(now).SetOverlay("1", overlay))
 	}
 	for range 3 {
 		spend(true)
@@ -250,14 +163,10 @@ func TestOverlay(t *testing.T) {
 	}
 	// Neither the channel's policy nor the one for all channels ends the pause.
 	policy.Limits[0].Burst++
-	if err := guard.At(now).SetChannelPolicy("1", policy); err != nil {
-		t.Fatal(err)
-	}
+	must(t, guard.At(now).SetChannelPolicy("1", policy))
 	spend(true)
 	policy.Limits[0].Burst++
-	if err := guard.At(now).SetPolicy(policy); err != nil {
-		t.Fatal(err)
-	}
+	must(t, guard.At(now).SetPolicy(policy))
 	spend(true)
 	if got := guard.ChannelPolicy("1"); got.Limits[0].Burst != policy.Limits[0].Burst-1 || got.Mode != Enforce {
 		t.Errorf("stated: %+v", got)
@@ -273,10 +182,7 @@ func TestOverlay_StrikesOutlivePause(t *testing.T) {
 	policy := observingPolicy()
 	policy.Limits, policy.Penalties.StrikeEvery = policy.Limits[:1], 0
 	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
-	guard, err := New(policy, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := mustNew(t, policy, nil)
 	strikes := func(want int, wouldBe string) {
 		t.Helper()
 		v, err := guard.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}, SentAt: now})
@@ -287,30 +193,24 @@ func TestOverlay_StrikesOutlivePause(t *testing.T) {
 			t.Errorf("%d strikes, %v; want %d", v.Strikes, err, want)
 		}
 	}
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	strikes(0, "none")
 	strikes(1, "delete")
 	policy.Mode = Enforce
-	must(guard.At(now).SetChannelPolicy("1", policy))
+	must(t, guard.At(now).SetChannelPolicy("1", policy))
 	strikes(1, "") // the practice strike has lapsed
 	strikes(2, "")
-	must(guard.At(now).SetOverlay("1", pause))
+	must(t, guard.At(now).SetOverlay("1", pause))
 	strikes(2, "warn")
 	strikes(2, "warn")
-	must(guard.At(now).SetOverlay("1", nil))
+	must(t, guard.At(now).SetOverlay("1", nil))
 	strikes(3, "")
 	policy.Mode = Observe
-	must(guard.At(now).SetChannelPolicy("1", policy))
-	must(guard.At(now).SetOverlay("1", pause))
+	must(t, guard.At(now).SetChannelPolicy("1", policy))
+	must(t, guard.At(now).SetOverlay("1", pause))
 	strikes(4, "timeout 30s")
 	policy.Mode = Enforce
-	must(guard.At(now).SetChannelPolicy("1", policy)) // while paused
-	must(guard.At(now).SetOverlay("1", nil))
+	must(t, guard.At(now).SetChannelPolicy("1", policy)) // while paused
+	must(t, guard.At(now).SetOverlay("1", nil))
 	strikes(1, "")
 }
 
@@ -320,10 +220,7 @@ func TestOverlay_Refused(t *testing.T) {
 	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	base := observingPolicy()
 	base.Limits = append(base.Limits, Limit{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
-	guard, err := New(base, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := mustNew(t, base, nil)
 	for name, overlay := range map[string]func(Policy) Policy{
 		"with the overlay applied": func(p Policy) Policy { p.Limits[0].Burst = 0; return p },
 		`"total"`:                  func(p Policy) Policy { p.Limits = p.Limits[:2]; return p },
@@ -333,9 +230,7 @@ func TestOverlay_Refused(t *testing.T) {
 		}
 	}
 	raid := Limit{Name: "raid", Algorithm: TokenBucket, Per: PerChannel, Burst: 5, Refill: time.Second}
-	if err := guard.At(now).SetOverlay("1", func(p Policy) Policy { p.Limits = append(p.Limits, raid); return p }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, guard.At(now).SetOverlay("1", func(p Policy) Policy { p.Limits = append(p.Limits, raid); return p }))
 	clash := guard.ChannelPolicy("1")
 	clash.Limits = slices.Concat(clash.Limits, []Limit{raid})
 	for _, channel := range []string{"1", ""} {
@@ -345,5 +240,27 @@ func TestOverlay_Refused(t *testing.T) {
 	}
 	if len(guard.InForce("1").Limits) != 4 || len(guard.ChannelPolicy("1").Limits) != 3 {
 		t.Error("a refused policy has changed something")
+	}
+}
+
+// MemoryBytes counts each log at its maximum size, even a log that counts in all channels.
+func TestPolicy_MemoryBytesCountsLogs(t *testing.T) {
+	bytes := func(per Scope, messages int) int64 {
+		t.Helper()
+		p := observingPolicy()
+		p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Per: per, Messages: messages, Every: time.Hour})
+		n, err := p.MemoryBytes(1000)
+		must(t, err)
+		return n
+	}
+	for _, per := range []Scope{PerUser, PerUserEverywhere} {
+		if more := bytes(per, 1000) - bytes(per, 500); more < 1000*500*8 {
+			t.Errorf("%v: 500 messages of 1,000 users take %d bytes", per, more)
+		}
+	}
+	bad := observingPolicy()
+	bad.Limits[0].Burst = -1
+	if _, err := bad.MemoryBytes(1); err == nil {
+		t.Error("a burst of -1 takes memory")
 	}
 }

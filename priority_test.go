@@ -57,20 +57,9 @@ func TestCascade_Quota(t *testing.T) {
 	if got, want := g.Quotas(v).String(), `"burst";q=5;w=40`; got != want || v.Remaining != 4 || !v.ResetAt.Equal(monday.Add(4*time.Second)) {
 		t.Errorf("quota %s, want %s; verdict %+v", got, want, v)
 	}
-	if err := g.SetUserOverride(Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"burst": {ExtraBurst: 6, ExtraRefill: 10 * time.Second}}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.SetUserOverride(Key{ChannelID: "1", UserID: "7"}, UserOverride{Limits: map[string]Override{"burst": {ExtraBurst: 6, ExtraRefill: 10 * time.Second}}}))
 	if got, want := g.Quotas(v).String(), `"burst";q=9;w=60`; got != want {
 		t.Errorf("quota %s, want %s", got, want)
-	}
-}
-
-func TestCascade_Memory(t *testing.T) {
-	one := Policy{Limits: []Limit{newCascade()}}
-	two := Policy{Limits: []Limit{TokenBucketLimit("a", 3, time.Second), TokenBucketLimit("b", 2, time.Second)}}
-	got, err := one.MemoryBytes(1000)
-	if want, _ := two.MemoryBytes(1000); err != nil || got != want {
-		t.Errorf("%d bytes, %v, want those of two token-buckets, %d", got, err, want)
 	}
 }
 
@@ -84,9 +73,7 @@ func TestCascade_Refund(t *testing.T) {
 	}
 	at := g.At(monday)
 	for i, want := range []Priority{Low, Low, Normal} {
-		if err := at.Refund(verdicts[4-i]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, at.Refund(verdicts[4-i]))
 		if v, err := g.Peek(messageFrom("7", 0)); err != nil || !v.Allowed || v.Priority != want {
 			t.Errorf("after %d refunds: %+v, %v", i+1, v, err)
 		}
@@ -113,16 +100,12 @@ func TestCascade_Pardon(t *testing.T) {
 			t.Fatalf("after %d messages: %+v", sent, v)
 		}
 		before, err := g.Explain(messageFrom("7", 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if done, err := g.At(monday).Pardon(v); !done || err != nil {
 			t.Fatal(done, err)
 		}
 		after, err := g.Explain(messageFrom("7", 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		more := [2]float64{after.Limits[0].Picture.Tokens - before.Limits[0].Picture.Tokens, after.Limits[0].Picture.ExtraTokens - before.Limits[0].Picture.ExtraTokens}
 		if (want == Normal && more != [2]float64{2, 0}) || (want == Low && more != [2]float64{0, 2}) {
 			t.Errorf("after %d messages, a pardon gives back %v", sent, more)

@@ -22,9 +22,7 @@ func countAtOnce(t *testing.T, g *Guard, u User, at time.Time) (n int) {
 	t.Helper()
 	for ; ; n++ {
 		v, err := g.Check(context.Background(), Message{ChannelID: "1", User: u, SentAt: at})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !v.Allowed {
 			return n
 		}
@@ -47,16 +45,12 @@ func TestNoQueue(t *testing.T) {
 		t.Errorf("a subscriber's queue has %d places", got)
 	}
 	own := UserOverride{Limits: map[string]Override{"slow": {Queue: NoQueue}}}
-	if err := g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, own); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, own))
 	rows := dirtyRows(g)
 	slices.SortFunc(rows, func(a, b StateRow) int { return cmp.Compare(a.UserID+" "+a.Limit, b.UserID+" "+b.Limit) })
 	again := newEnforcingGuard(t, func(p *Policy) { *p = queuePolicy() }, nil)
 	for _, row := range rows {
-		if err := again.State().Restore(row, monday); err != nil {
-			t.Fatal(err)
-		}
+		must(t, again.State().Restore(row, monday))
 	}
 	for name, g := range map[string]*Guard{"before": g, "after": again} {
 		if o, err := g.UserOverride(Key{ChannelID: "1", UserID: "7"}); err != nil || o.Limits["slow"] != own.Limits["slow"] {

@@ -26,10 +26,7 @@ func seedPolicy() chatguard.Policy {
 func TestSeed(t *testing.T) {
 	ctx := context.Background()
 	start := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
-	alone, err := chatguard.New(seedPolicy(), &chatguard.Options{Now: func() time.Time { return start }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := mustNew(t, seedPolicy(), &chatguard.Options{Now: func() time.Time { return start }})
 	message := func(i int) chatguard.Message {
 		return chatguard.Message{ChannelID: fmt.Sprint("c", i%2), User: chatguard.User{ID: fmt.Sprint("user ", i%7)}, SentAt: start.Add(time.Duration(i) * 100 * time.Millisecond)}
 	}
@@ -39,22 +36,15 @@ func TestSeed(t *testing.T) {
 		}
 	}
 	key := chatguard.Key{ChannelID: "c1", UserID: "user 1"}
-	if err := alone.SetUserOverride(key, chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 20}}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, alone.SetUserOverride(key, chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 20}}}))
 	if _, err := alone.Grant(key, "daily", 7); err != nil {
 		t.Fatal(err)
 	}
 	store := &lockedRows{rows: map[string][]byte{}, own: map[string][]string{}, expiry: map[string]time.Time{}, now: start.Add(10 * time.Second)}
-	shared, err := chatguard.New(seedPolicy(), &chatguard.Options{Shared: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := mustNew(t, seedPolicy(), &chatguard.Options{Shared: store})
 	batch := alone.State().Dirty()
 	for row := range batch.Rows() {
-		if err := shared.State().Restore(row, start.Add(10*time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, shared.State().Restore(row, start.Add(10*time.Second)))
 	}
 	batch.Release()
 	planned, err := shared.State().Seed(ctx, true)
@@ -74,19 +64,12 @@ func TestSeed(t *testing.T) {
 	if err != nil || again.Written != 0 || again.Kept != planned.Written {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	other, err := chatguard.New(seedPolicy(), &chatguard.Options{Shared: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := mustNew(t, seedPolicy(), &chatguard.Options{Shared: store})
 	for i := 100; i < 300; i++ {
 		want, err := alone.Check(ctx, message(i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, err := other.Check(ctx, message(i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want.EntryID, got.EntryID = 0, 0
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 			t.Fatalf("message %d:\n got %+v\nwant %+v", i, got, want)
@@ -95,10 +78,7 @@ func TestSeed(t *testing.T) {
 }
 
 func TestSeed_Refused(t *testing.T) {
-	alone, err := chatguard.New(chatguard.DefaultPolicy(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := mustNew(t, chatguard.DefaultPolicy(), nil)
 	if _, err := alone.State().Seed(context.Background(), false); err == nil || err.Error() != "chatguard: the Guard has no shared store: set Options.Shared" {
 		t.Error(err)
 	}

@@ -25,10 +25,7 @@ func TestShared_DecidesAsOneGuard(t *testing.T) {
 				_, guard := server.connect(policy, clock)
 				guards = append(guards, guard)
 			}
-			alone, err := chatguard.New(policy, &chatguard.Options{Now: clock})
-			if err != nil {
-				t.Fatal(err)
-			}
+			alone := mustNew(t, policy, &chatguard.Options{Now: clock})
 			var last chatguard.Verdict
 			for i := range 6000 {
 				now = now.Add(time.Duration(random.IntN(3000)) * time.Millisecond)

@@ -81,9 +81,7 @@ func TestShared_ContextEnds(t *testing.T) {
 		})
 		wg.Wait()
 		time.Sleep(3 * time.Second)
-		if err := guard.Exchange(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, guard.Exchange(t.Context()))
 		if v, err := guard.Peek(m); err != nil || v.Remaining != 300-5 {
 			t.Errorf("%d messages remain (%v), want %d: four are spent, and the next", v.Remaining, err, 300-5)
 		}
@@ -93,18 +91,13 @@ func TestShared_ContextEnds(t *testing.T) {
 func TestShared_CheckAll(t *testing.T) {
 	server := newFakeServer()
 	_, guard := server.connect(sharedPolicy(), func() time.Time { return sharedStart })
-	alone, err := chatguard.New(sharedPolicy(), &chatguard.Options{Now: func() time.Time { return sharedStart }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := mustNew(t, sharedPolicy(), &chatguard.Options{Now: func() time.Time { return sharedStart }})
 	messages := make([]chatguard.Message, 100)
 	for i := range messages {
 		messages[i] = chatguard.Message{ChannelID: fmt.Sprint(i / 60), User: chatguard.User{ID: fmt.Sprint(i % 7)}}
 	}
 	got, want := make([]chatguard.Verdict, len(messages)), make([]chatguard.Verdict, len(messages))
-	if err := errors.Join(guard.CheckAll(t.Context(), messages, got), alone.CheckAll(t.Context(), messages, want)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(guard.CheckAll(t.Context(), messages, got), alone.CheckAll(t.Context(), messages, want)))
 	ids := map[chatguard.EntryID]bool{}
 	for i := range got {
 		if id := got[i].EntryID; id != 0 && ids[id] {

@@ -22,9 +22,7 @@ func TestSharing_ReasonsOnce(t *testing.T) {
 	}
 	checkAll := func() {
 		t.Helper()
-		if err := guard.CheckAll(t.Context(), messages, make([]chatguard.Verdict, len(messages))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, guard.CheckAll(t.Context(), messages, make([]chatguard.Verdict, len(messages))))
 	}
 	server.rows[[2]string{"c", "7"}] = []byte("not a row")
 	checkAll()
@@ -46,9 +44,7 @@ func TestUserOverrides_OfOtherNodes(t *testing.T) {
 	node, b := server.connect(dayOnly(), sharedNoon)
 	want := map[string]bool{}
 	for _, user := range []string{"7", "8", "9"} {
-		if err := a.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: user}, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: user}, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}))
 		want[user] = true
 	}
 	list := func() map[string]bool {
@@ -82,9 +78,7 @@ func TestShared_UnreadableAlone(t *testing.T) {
 		messages[i] = chatguard.Message{ChannelID: "c", User: chatguard.User{ID: fmt.Sprint(i)}}
 	}
 	verdicts := make([]chatguard.Verdict, len(messages))
-	if err := guard.CheckAll(t.Context(), messages, verdicts); err != nil {
-		t.Fatal(err)
-	}
+	must(t, guard.CheckAll(t.Context(), messages, verdicts))
 	for i, v := range verdicts {
 		if !v.Allowed || v.Degraded != (i == 7) {
 			t.Errorf("user %d: %+v", i, v)

@@ -65,9 +65,7 @@ func contextsEndTogether(t *testing.T, outcome error) {
 		}
 	}
 	node.before = nil
-	if err := guard.Exchange(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, guard.Exchange(t.Context()))
 	_, other := server.connect(dayOnly(), time.Now)
 	for user := range allowed {
 		if v := check(t, other, user); v.Allowed {
@@ -134,10 +132,7 @@ func TestShared_OwingRowsAreBounded(t *testing.T) {
 	server := newFakeServer()
 	node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute, away: true}
 	const most = 640
-	guard, err := chatguard.New(enforcedDefault(), &chatguard.Options{Shared: node, SharedRows: most})
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := mustNew(t, enforcedDefault(), &chatguard.Options{Shared: node, SharedRows: most})
 	const users = 5000
 	for i := range users {
 		check(t, guard, fmt.Sprint(i))
@@ -262,9 +257,7 @@ func TestShared_ManyChannelsWithoutAnswers(t *testing.T) {
 					t.Errorf("%d messages are allowed, want 3", allowed.Load())
 				}
 				node.before = nil
-				if err := guard.Exchange(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, guard.Exchange(t.Context()))
 				_, other := server.connect(policy, time.Now)
 				e, err := other.Explain(chatguard.Message{ChannelID: "0", User: chatguard.User{ID: "7"}})
 				if err != nil || e.Limits[1].Used != 3 {

@@ -28,10 +28,7 @@ func TestExchange_SharedFlight(t *testing.T) {
 	for _, policy := range []chatguard.Policy{dayOnly(), withRoom(dayOnly()), withServer(dayOnly())} {
 		for _, mode := range []chatguard.ShareMode{chatguard.ShareExact, chatguard.ShareSynchronised} {
 			node := &fakeShared{server: newFakeServer(), clock: func() time.Time { return sharedStart }, timeout: time.Minute, away: true}
-			guard, err := chatguard.New(policy, &chatguard.Options{Shared: node, ShareMode: mode})
-			if err != nil {
-				t.Fatal(err)
-			}
+			guard := mustNew(t, policy, &chatguard.Options{Shared: node, ShareMode: mode})
 			const users = 2000
 			for user := range users {
 				check(t, guard, fmt.Sprint(user))
@@ -86,10 +83,7 @@ func TestShared_ScopesChangeDuringSwap(t *testing.T) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			node := &slowRows{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}, swaps: map[chatguard.Key]int{}}
-			guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node, ShareMode: mode})
-			if err != nil {
-				t.Fatal(err)
-			}
+			guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node, ShareMode: mode})
 			var wg sync.WaitGroup
 			for range 2 {
 				wg.Go(func() {

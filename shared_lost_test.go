@@ -40,9 +40,7 @@ func TestShared_AwayThenPaidBack(t *testing.T) {
 	nodeA.setAway(false)
 	nodeB.setAway(false)
 	for _, g := range []*chatguard.Guard{a, b} {
-		if err := g.Exchange(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.Exchange(t.Context()))
 		if got := g.Sharing(); got.Owed != 0 {
 			t.Errorf("after the exchange: %+v, want nothing owed", got)
 		}
@@ -146,9 +144,7 @@ func TestShared_Heal(t *testing.T) {
 	rows := server.save()
 	server.lose()
 	guard.Heal()
-	if err := guard.Exchange(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, guard.Exchange(t.Context()))
 	if got := server.save(); !reflect.DeepEqual(got, rows) || guard.Sharing().Healed != 3 || guard.Sharing().Owed != 0 {
 		t.Errorf("the server has %d rows again, want the %d as they were (%+v)", len(got), len(rows), guard.Sharing())
 	}
@@ -170,9 +166,7 @@ func TestShared_ResetStays(t *testing.T) {
 		check(t, a, "7")
 	}
 	check(t, b, "7")
-	if err := a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}))
 	server.lose()
 	if v := check(t, b, "7"); !v.Allowed || v.Remaining != 2 {
 		t.Errorf("after a reset: %+v, want a new user's", v)

@@ -37,10 +37,7 @@ func TestShared_NoticeOfNoRow(t *testing.T) {
 	for _, mode := range []chatguard.ShareMode{chatguard.ShareExact, chatguard.ShareSynchronised} {
 		server := newFakeServer()
 		node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute}
-		guard, err := chatguard.New(enforcedDefault(), &chatguard.Options{Shared: node, ShareMode: mode})
-		if err != nil {
-			t.Fatal(err)
-		}
+		guard := mustNew(t, enforcedDefault(), &chatguard.Options{Shared: node, ShareMode: mode})
 		long := strings.Repeat("x", 1000)
 		guard.Invalidate(long, "7")
 		guard.Invalidate("c", long)

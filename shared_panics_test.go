@@ -29,10 +29,7 @@ func (p *panicking) Swap(ctx context.Context, swaps []*chatguard.Swap) {
 func TestShared_StorePanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}}
-		guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node})
-		if err != nil {
-			t.Fatal(err)
-		}
+		guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node})
 		for _, all := range []bool{false, true} {
 			node.panics = true
 			var wg sync.WaitGroup
@@ -69,10 +66,7 @@ func TestShared_StorePanicsWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: time.Now, timeout: time.Minute}}
 		node.before = func(context.Context) error { time.Sleep(10 * time.Second); return nil }
-		guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node})
-		if err != nil {
-			t.Fatal(err)
-		}
+		guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node})
 		var wg sync.WaitGroup
 		wg.Go(func() { check(t, guard, "7") })
 		synctest.Wait() // user 7 has a flight

@@ -44,10 +44,7 @@ func TestShared_PaybackIsNoticed(t *testing.T) {
 func TestShared_HealKeepsDebts(t *testing.T) {
 	server := newFakeServer()
 	node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute}
-	guard, err := chatguard.New(enforcedDefault(), &chatguard.Options{Shared: node, SharedRows: 1280})
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := mustNew(t, enforcedDefault(), &chatguard.Options{Shared: node, SharedRows: 1280})
 	for user := range 2000 {
 		check(t, guard, fmt.Sprint(user))
 	}
@@ -76,9 +73,7 @@ func TestSynchronised_DegradedWhileAway(t *testing.T) {
 			t.Errorf("away %v: %v", away, err)
 		}
 		var all [1]chatguard.Verdict
-		if err := guards[0].CheckAll(t.Context(), []chatguard.Message{m}, all[:]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, guards[0].CheckAll(t.Context(), []chatguard.Message{m}, all[:]))
 		if v := check(t, guards[0], "7"); v.Degraded != away || all[0].Degraded != away {
 			t.Errorf("away %v: %+v and %+v", away, v, all[0])
 		}
@@ -104,10 +99,7 @@ func TestSynchronised_InvalidateAllScopes(t *testing.T) {
 // A panic of the store during an exchange doesn't keep rows from the next one.
 func TestShared_PanicDuringExchange(t *testing.T) {
 	node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: func() time.Time { return sharedStart }, timeout: time.Minute}}
-	guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node})
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node})
 	node.setAway(true)
 	check(t, guard, "7")
 	node.setAway(false)
@@ -129,17 +121,12 @@ func TestShared_PanicDuringExchange(t *testing.T) {
 func TestSynchronised_EvictedIsLost(t *testing.T) {
 	server := newFakeServer()
 	node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute}
-	guard, err := chatguard.New(dayOnly(), &chatguard.Options{Shared: node, ShareMode: chatguard.ShareSynchronised, MaxMemory: 20_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node, ShareMode: chatguard.ShareSynchronised, MaxMemory: 20_000})
 	const users = 2000
 	for user := range users {
 		check(t, guard, fmt.Sprint(user))
 	}
-	if err := guard.Exchange(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, guard.Exchange(t.Context()))
 	if lost := guard.Sharing().Lost; lost == 0 || int64(len(server.rows))+lost != users {
 		t.Errorf("%d users are lost and %d are in the store, want %d together", lost, len(server.rows), users)
 	}
@@ -156,10 +143,7 @@ func TestShared_OneOfTwoRowsRefuses(t *testing.T) {
 	server := newFakeServer()
 	_, a := server.connect(policy, clock)
 	_, b := server.connect(policy, clock)
-	alone, err := chatguard.New(policy, &chatguard.Options{Now: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := mustNew(t, policy, &chatguard.Options{Now: clock})
 	for i, sent := range []struct {
 		on      *chatguard.Guard
 		channel string
@@ -222,9 +206,7 @@ func TestSynchronised_ResetStrikes(t *testing.T) {
 		exchange()
 		exchange()
 		now = now.Add(13 * time.Second)
-		if err := guards[1].Reset(m.Key()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, guards[1].Reset(m.Key()))
 		now = now.Add(100 * time.Millisecond)
 		send(t, guards[0], sends)
 		exchange()
@@ -247,10 +229,7 @@ func TestSynchronised_CountThrottled(t *testing.T) {
 	clock := func() time.Time { return now }
 	_, _, guards, exchange := synchronised(t, 1, policy, clock)
 	_, exact := newFakeServer().connect(policy, clock)
-	alone, err := chatguard.New(policy, &chatguard.Options{Now: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := mustNew(t, policy, &chatguard.Options{Now: clock})
 	for range 10 {
 		want := send(t, alone, 5)
 		if got := send(t, guards[0], 5); got != want {

@@ -89,17 +89,12 @@ func TestShared_NeverTooManyOrTooFew(t *testing.T) {
 				}
 				if !lossy {
 					// 3 of the burst and one for each further round; the room has room for 40.
-					fresh, err := chatguard.New(policy, nil)
-					if err != nil {
-						t.Fatal(err)
-					}
+					fresh := mustNew(t, policy, nil)
 					want := 0
 					for round := range 4 {
 						for i := range users * 4 {
 							v, err := fresh.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: fmt.Sprint(i % users)}, SentAt: sharedStart.Add(time.Duration(round) * 4 * time.Second)})
-							if err != nil {
-								t.Fatal(err)
-							}
+							must(t, err)
 							if v.Allowed {
 								want++
 							}
@@ -108,9 +103,7 @@ func TestShared_NeverTooManyOrTooFew(t *testing.T) {
 					got := 0
 					for u := range users {
 						e, err := guards[0].Explain(chatguard.Message{ChannelID: "c", User: chatguard.User{ID: fmt.Sprint(u)}, SentAt: at})
-						if err != nil {
-							t.Fatal(err)
-						}
+						must(t, err)
 						got += e.Limits[1].Used
 					}
 					if got != want {
@@ -122,12 +115,24 @@ func TestShared_NeverTooManyOrTooFew(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, g *chatguard.Guard, user string) chatguard.Verdict {
+func must(t *testing.T, err error) {
 	t.Helper()
-	v, err := g.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: user}})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func mustNew(t *testing.T, policy chatguard.Policy, opts *chatguard.Options) *chatguard.Guard {
+	t.Helper()
+	guard, err := chatguard.New(policy, opts)
+	must(t, err)
+	return guard
+}
+
+func check(t *testing.T, g *chatguard.Guard, user string) chatguard.Verdict {
+	t.Helper()
+	v, err := g.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: user}})
+	must(t, err)
 	return v
 }
 
@@ -166,9 +171,7 @@ func TestShared_SetPolicy(t *testing.T) {
 	slower := enforcedDefault()
 	slower.Limits[0].Refill = 8 * time.Second
 	for _, g := range []*chatguard.Guard{a, b} {
-		if err := g.SetPolicy(slower); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.SetPolicy(slower))
 	}
 	if v := check(t, b, "7"); v.Allowed || v.RetryAfter != 8*time.Second {
 		t.Errorf("after the refill was doubled: %+v", v)

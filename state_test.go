@@ -68,17 +68,11 @@ func TestSetDegraded_Verdicts(t *testing.T) {
 		g.State().SetDegraded(degraded)
 		v := mustCheck(t, g, messageFrom("7", 0))
 		peeked, err := g.Peek(messageFrom("7", 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, taken, err := g.CheckUpTo(ctx, messageFrom("7", 0, Moderator))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all := make([]Verdict, 2)
-		if err := g.CheckAll(ctx, []Message{messageFrom("7", 0), messageFrom("8", 0)}, all); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.CheckAll(ctx, []Message{messageFrom("7", 0), messageFrom("8", 0)}, all))
 		for name, v := range map[string]Verdict{"Check": v, "Peek": peeked, "Take": taken, "CheckAll": all[0], "CheckAll's last": all[1]} {
 			if v.Degraded != degraded {
 				t.Errorf("%s: degraded is %v, want %v", name, v.Degraded, degraded)

@@ -17,18 +17,13 @@ func synchronised(t *testing.T, n int, policy chatguard.Policy, clock func() tim
 	server = newFakeServer()
 	for i := range n {
 		node := &fakeShared{server: server, number: uint8(i), clock: clock, timeout: time.Minute}
-		guard, err := chatguard.New(policy, &chatguard.Options{Shared: node, ShareMode: chatguard.ShareSynchronised})
-		if err != nil {
-			t.Fatal(err)
-		}
+		guard := mustNew(t, policy, &chatguard.Options{Shared: node, ShareMode: chatguard.ShareSynchronised})
 		server.guards = append(server.guards, guard)
 		nodes, guards = append(nodes, node), append(guards, guard)
 	}
 	return server, nodes, guards, func() {
 		for _, g := range guards {
-			if err := g.Exchange(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, g.Exchange(t.Context()))
 		}
 	}
 }
@@ -59,9 +54,7 @@ func TestSynchronised_Exchange(t *testing.T) {
 	explain := func(g *chatguard.Guard, used int, wait time.Duration) {
 		t.Helper()
 		e, err := g.Explain(chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, l := range e.Limits {
 			if l.Used != used {
 				t.Errorf("%s: %d used, want %d", l.Name, l.Used, used)
@@ -98,9 +91,7 @@ func TestSynchronised_Changes(t *testing.T) {
 	if send(t, a, 1)+send(t, b, 1) != 0 {
 		t.Fatal("allowed although the burst is used up")
 	}
-	if err := a.Reset(key); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Reset(key))
 	if send(t, a, 1) != 1 {
 		t.Error("not allowed on the node that reset the user")
 	}
@@ -108,9 +99,7 @@ func TestSynchronised_Changes(t *testing.T) {
 	if got := send(t, b, 3); got != 2 {
 		t.Errorf("%d messages are allowed on the other node after the exchange, want 2", got)
 	}
-	if err := b.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}))
 	exchange()
 	if got := send(t, a, 5); got != 5 {
 		t.Errorf("%d of 5 messages of an exempt user are allowed on the other node", got)
@@ -128,21 +117,14 @@ func TestSynchronised_Changes(t *testing.T) {
 func TestSynchronised_LaterNode(t *testing.T) {
 	server, _, guards, exchange := synchronised(t, 1, enforcedDefault(), func() time.Time { return sharedStart })
 	o := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 9}}}
-	if err := guards[0].SetUserOverride(chatguard.Key{ChannelID: "c", UserID: "7"}, o); err != nil {
-		t.Fatal(err)
-	}
+	must(t, guards[0].SetUserOverride(chatguard.Key{ChannelID: "c", UserID: "7"}, o))
 	exchange()
-	later, err := chatguard.New(enforcedDefault(), &chatguard.Options{
+	later := mustNew(t, enforcedDefault(), &chatguard.Options{
 		Shared:    &fakeShared{server: server, number: 9, clock: func() time.Time { return sharedStart }, timeout: time.Minute},
 		ShareMode: chatguard.ShareSynchronised,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	check(t, later, "somebody else")
-	if err := later.Exchange(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, later.Exchange(t.Context()))
 	if got := send(t, later, 12); got != 9 {
 		t.Errorf("%d messages are allowed, want 9", got)
 	}
@@ -252,9 +234,7 @@ func TestSynchronised_ForgetChannel(t *testing.T) {
 	}
 	a.ForgetChannel("c")
 	key := chatguard.Key{ChannelID: "c", UserID: "8"}
-	if err := b.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.SetUserOverride(key, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}))
 	a.Exchange(t.Context())
 	a.ForgetChannel("c")
 	check(t, a, "9") // the channel is back
@@ -294,12 +274,8 @@ func TestSynchronised_NoticesMissed(t *testing.T) {
 	exchange()
 	exchange()
 	server.guards = nil // nobody is told
-	if err := a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}))
+	must(t, a.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}))
 	exchange()
 	if send(t, b, 1) != 0 || check(t, b, "8").Exempt {
 		t.Error("the changes are known without a notice: the test proves nothing")
@@ -328,9 +304,7 @@ func TestSynchronised_SpentDuringASwap(t *testing.T) {
 	nodes[0].setAway(true)
 	used := func() int {
 		e, err := g.Explain(chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return e.Limits[0].Used
 	}
 	if got := used(); got != 7 {

@@ -36,9 +36,7 @@ func TestUserOverride_Set(t *testing.T) {
 		{"a zone leaves the exemption", UserOverride{Timezone: "Asia/Tokyo"}, []Role{Moderator}, 20},
 		{"nothing", UserOverride{}, nil, 3},
 	} {
-		if err := g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: test.name}, test.override); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: test.name}, test.override))
 		if got := countPassed(test.name, test.roles...); got != test.want {
 			t.Errorf("%s: %d messages at once, want %d", test.name, got, test.want)
 		}
@@ -65,9 +63,7 @@ func TestUserOverride_ExemptUntil(t *testing.T) {
 	now := monday
 	g := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return now }})
 	o := UserOverride{Exempt: AlwaysExempt, ExemptUntil: monday.Add(10 * time.Minute), Timezone: "Asia/Tokyo"}
-	if err := g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, o); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "7"}, o))
 	const spelt = `{"exempt":"always","exempt_until":"2026-01-05T12:10:00Z","timezone":"Asia/Tokyo"}`
 	for _, step := range []struct {
 		at     float64
@@ -76,13 +72,9 @@ func TestUserOverride_ExemptUntil(t *testing.T) {
 	}{{0, true, spelt}, {599.9, true, spelt}, {600, false, `{"timezone":"Asia/Tokyo"}`}} {
 		now = monday.Add(time.Duration(step.at * float64(time.Second)))
 		e, err := g.Explain(messageFrom("7", step.at))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		current, err := g.UserOverride(Key{ChannelID: "1", UserID: "7"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if v := mustCheck(t, g, messageFrom("7", step.at)); v.Exempt != step.exempt || e.Verdict.Exempt != step.exempt {
 			t.Errorf("at %v s: exempt is %v, explained as %v", step.at, v.Exempt, e.Verdict.Exempt)
 		}
@@ -113,9 +105,7 @@ func TestUserOverrides_List(t *testing.T) {
 		if channel == "" {
 			key.Per = PerUserEverywhere
 		}
-		if err := g.At(at).SetUserOverride(key, o); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.At(at).SetUserOverride(key, o))
 	}
 	five, zone := UserOverride{Limits: map[string]Override{"burst": {Burst: 5}}}, UserOverride{Timezone: "Asia/Tokyo"}
 	ten := UserOverride{Limits: map[string]Override{"total": {Messages: 10}}}
@@ -177,32 +167,6 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-func TestGuard_RefundAndReset(t *testing.T) {
-	g := newEnforcingGuard(t, nil, nil)
-	for range 4 {
-		mustCheck(t, g, messageFrom("7", 0))
-	}
-	if err := g.At(monday).Refund(Verdict{ChannelID: "1", UserID: "7", At: monday, Spent: 1}); err != nil {
-		t.Fatal(err)
-	}
-	if v := mustCheck(t, g, messageFrom("7", 0)); !v.Allowed || v.Remaining != 0 {
-		t.Errorf("after a refund of one: %+v", v)
-	}
-	if v := mustCheck(t, g, messageFrom("7", 0)); v.Allowed {
-		t.Errorf("after a refund of one, a second passes: %+v", v)
-	}
-	if err := g.At(monday).Refund(Verdict{ChannelID: "1", UserID: "7", At: monday, Spent: 0}); err != nil {
-		t.Errorf("a refund of none: %v", err)
-	}
-	if err := g.At(monday).Reset(Key{ChannelID: "1", UserID: "7"}); err != nil {
-		t.Fatal(err)
-	}
-	e, err := g.Explain(messageFrom("7", 0))
-	if err != nil || e.Strikes != 0 || e.Limits[0].Used != 0 || e.Limits[1].Used != 0 {
-		t.Errorf("after a reset: %+v, error %v", e, err)
-	}
-}
-
 // countingLimit returns a limit that counts throttled messages.
 func countingLimit(name string, per Scope, messages int) Limit {
 	return Limit{Name: name, Algorithm: UserWindow, Per: per, Messages: messages, Every: time.Hour, CountThrottled: true}
@@ -212,9 +176,7 @@ func countingLimit(name string, per Scope, messages int) Limit {
 func usage(t *testing.T, g *Guard, m Message) (used []int) {
 	t.Helper()
 	e, err := g.Explain(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, l := range e.Limits {
 		used = append(used, l.Used)
 	}
@@ -318,54 +280,5 @@ func TestTake(t *testing.T) {
 	}
 	if _, _, err = g.CheckUpTo(context.Background(), Message{ChannelID: "1"}); !errors.Is(err, ErrNoUser) {
 		t.Errorf("without a user: %v", err)
-	}
-}
-
-func TestExplain(t *testing.T) {
-	g := newEnforcingGuard(t, func(p *Policy) {
-		p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 4}}
-		p.Limits = append(p.Limits, perChannelLimit(50), Limit{Name: "trial", Algorithm: SlidingLog, Messages: 9, Every: time.Minute, Mode: Observe})
-		p.Timezone = "Europe/Berlin"
-	}, nil)
-	for range 5 {
-		mustCheck(t, g, messageFrom("7", 0, VIP))
-	}
-	if _, err := g.At(monday).Grant(Key{ChannelID: "1", UserID: "7"}, "daily", 2); err != nil {
-		t.Fatal(err)
-	}
-	at := monday.Add(time.Second)
-	e, err := g.Explain(messageFrom("7", 1, VIP, Subscriber))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []LimitStatus{
-		{Name: "burst", Algorithm: TokenBucket, Used: 4, Capacity: 4, NextAt: at.Add(3 * time.Second), ResetAt: at.Add(15 * time.Second), Role: VIP, Picture: Picture{Tokens: 0.25}},
-		{Name: "daily", Algorithm: DailyWindow, Used: 4, Capacity: 300, Granted: 2, Remaining: 298, NextAt: at, ResetAt: monday.Add(11 * time.Hour), Role: Everyone,
-			Picture: Picture{From: monday.Add(-13 * time.Hour), Until: monday.Add(11 * time.Hour), Count: 4}},
-		{Name: "all", Algorithm: TokenBucket, Per: PerChannel, Used: 4, Capacity: 50, Remaining: 46, NextAt: at, ResetAt: monday.Add(4 * time.Hour), Role: Everyone,
-			Picture: Picture{Tokens: 50 - 14399.0/3600}},
-		{Name: "trial", Algorithm: SlidingLog, Observes: true, Used: 4, Capacity: 9, Remaining: 5, NextAt: at, ResetAt: monday.Add(time.Minute), Role: Everyone,
-			Picture: Picture{Times: 4, Oldest: monday}},
-	}
-	for i, l := range e.Limits {
-		if !reflect.DeepEqual(l, want[i]) {
-			t.Errorf("limit %d:\ngot  %+v\nwant %+v", i, l, want[i])
-		}
-	}
-	if e.Verdict.Allowed || e.Verdict.Limit != "burst" || e.Verdict.RetryAfter != 3*time.Second {
-		t.Errorf("verdict %+v", e.Verdict)
-	}
-	if e.Strikes != 1 || e.Rung != 1 || e.Next.Action != Delete || !e.LapseAt.Equal(monday.Add(30*time.Minute)) || !e.SilentUntil.IsZero() {
-		t.Errorf("standing %+v", e)
-	}
-	if again, err := g.Explain(messageFrom("7", 1, VIP, Subscriber)); err != nil || again.Verdict != e.Verdict {
-		t.Errorf("explaining changes something: %+v, %v", again, err)
-	}
-	if _, err := g.Explain(Message{}); !errors.Is(err, ErrNoChannel) {
-		t.Errorf("error %v", err)
-	}
-	newcomer, err := g.Explain(inChannel("9", messageFrom("8", 0)))
-	if err != nil || !newcomer.Verdict.Allowed || newcomer.Limits[0].Used != 0 {
-		t.Errorf("a newcomer: %+v, %v", newcomer, err)
 	}
 }

@@ -60,9 +60,7 @@ func TestVerdict_JSONMatchesEncodingJSON(t *testing.T) {
 		{Verdict{At: at, ChannelID: "a\"b\\c<d>&\u2028\x00", UserID: "é\xff\n"}, plainVerdict{At: utc, Channel: "a\"b\\c<d>&\u2028\x00", UserID: "é\xff\n", RetryAfterMS: n(0)}},
 	} {
 		want, err := json.Marshal(test.want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := test.v.AppendJSON([]byte("x")); string(got) != "x"+string(want) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
@@ -89,13 +87,9 @@ func TestVerdict_JSONComesBack(t *testing.T) {
 		} {
 			v := mustCheck(t, g, m)
 			data, err := json.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var back Verdict
-			if err := json.Unmarshal(data, &back); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(data, &back))
 			v.RetryAfter = (v.RetryAfter + time.Millisecond - 1).Truncate(time.Millisecond)
 			v.At, v.ResetAt, v.atNow = v.At.UTC(), v.ResetAt.UTC(), true
 			if !back.At.Equal(v.At) || !back.ResetAt.Equal(v.ResetAt) {

@@ -131,9 +131,7 @@ func TestReservation_Cancel(t *testing.T) {
 		t.Fatal(throttled, err)
 	}
 	for range 2 { // the second cancels nothing
-		if err := errors.Join(r.Cancel(), throttled.Cancel()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(r.Cancel(), throttled.Cancel()))
 	}
 	for i, used := range usage(t, g, messageNow("7")) {
 		if used != 1 {
@@ -153,9 +151,7 @@ func TestRefund_AmongOthers(t *testing.T) {
 	early := mustCheck(t, g, messageFrom("7", 0))
 	mustCheck(t, g, messageFrom("8", 2))
 	late := mustCheck(t, g, messageFrom("7", 1)) // counts at 2 in the channel's log
-	if err := errors.Join(g.At(monday.Add(3*time.Second)).Refund(late), g.At(monday.Add(3*time.Second)).Refund(early)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(g.At(monday.Add(3*time.Second)).Refund(late), g.At(monday.Add(3*time.Second)).Refund(early)))
 	if used := usage(t, g, messageFrom("9", 3)); used[0] != 1 {
 		t.Errorf("%d used, want 1", used[0])
 	}
@@ -185,9 +181,7 @@ func TestRefund_OtherRoles(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{abroad} }, nil)
 	cheap := mustCheck(t, g, messageFrom("7", 0, Subscriber))
 	mustCheck(t, g, inChannel("2", messageFrom("7", 0)))
-	if err := g.At(monday).Refund(cheap); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.At(monday).Refund(cheap))
 	e, err := g.Explain(messageFrom("7", 0))
 	if want := monday.Add(10 * time.Second); err != nil || !e.Limits[0].ResetAt.Equal(want) {
 		t.Errorf("all is restored at %s, want %s, %v", e.Limits[0].ResetAt, want, err)

@@ -57,9 +57,7 @@ func TestWrap_Holds(t *testing.T) {
 			heard = append(heard, time.Since(start))
 			return nil
 		})
-		if err := handle(t.Context(), messageNow("7")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, handle(t.Context(), messageNow("7")))
 		short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		if err := handle(short, messageNow("7")); err != context.DeadlineExceeded || time.Since(start) != 300*time.Millisecond {
@@ -93,9 +91,7 @@ func TestWrap_GivesBackHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newPacedGuard(t)
 		handle := g.Wrap(func(context.Context, Message) error { return nil })
-		if err := handle(t.Context(), messageNow("7")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, handle(t.Context(), messageNow("7")))
 		gone, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		if err := handle(gone, messageNow("7")); err != context.DeadlineExceeded || placesTaken(t, g) != 1 {

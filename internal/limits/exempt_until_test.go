@@ -11,30 +11,6 @@ func ownExemption(e Exemption, until float64) Own {
 	return Own{Exemption: e, ExemptUntil: nanos(until)}
 }
 
-func TestExemption_Ends(t *testing.T) {
-	for name, test := range map[string]struct {
-		own    Own
-		byRole bool
-		exempt map[float64]bool // by the message's time
-	}{
-		"always":                     {ownExemption(Exempt, 600), false, map[float64]bool{0: true, 600 - 1e-9: true, 600: false, 6000: false}},
-		"always, of a moderator":     {ownExemption(Exempt, 600), true, map[float64]bool{0: true, 600: true}},
-		"always, with numbers":       {Own{Exemption: Exempt, ExemptUntil: nanos(600), Numbers: ownBurst(3).Numbers}, true, map[float64]bool{0: true, 600: false}},
-		"never":                      {ownExemption(NotExempt, 600), false, map[float64]bool{0: false, 600: false}},
-		"never, of a moderator":      {ownExemption(NotExempt, 600), true, map[float64]bool{0: false, 600 - 1e-9: false, 600: true}},
-		"always, for good":           {Own{Exemption: Exempt}, false, map[float64]bool{0: true, 1e6: true}},
-		"always, the clock put back": {ownExemption(Exempt, 600), false, map[float64]bool{-3600: true}},
-	} {
-		for at, want := range test.exempt {
-			table := newTable(t, bucket(3, time.Hour))
-			table.mustSetOwn(t, 0, test.own)
-			if d := table.judge("7", Request{At: nanos(at), Cost: 1, Exempt: test.byRole}); d.Exempt != want {
-				t.Errorf("%s, at %v s: exempt is %v", name, at, d.Exempt)
-			}
-		}
-	}
-}
-
 // A late message counts at the time of its author's last message. An exemption that had ended by
 // that time doesn't apply to the late message.
 func TestExemption_LateMessage(t *testing.T) {
@@ -46,36 +22,6 @@ func TestExemption_LateMessage(t *testing.T) {
 	}{{9, true}, {10, false}, {9, false}, {-51, true}} { // so early that the clock must have jumped back
 		if d := table.judge("7", Request{At: nanos(step.at), Cost: 1}); d.Exempt != step.exempt {
 			t.Errorf("at %v s: exempt is %v", step.at, d.Exempt)
-		}
-	}
-}
-
-func TestExemption_RetryWhenItReturns(t *testing.T) {
-	for _, test := range []struct {
-		own    Own
-		byRole bool
-		cost   int64
-		retry  float64
-	}{
-		{ownExemption(NotExempt, 600), true, 3, 600},
-		{ownExemption(NotExempt, 600), true, 9, 600}, // waiting would never help
-		{ownExemption(NotExempt, 6000), true, 3, 3600},
-		{ownExemption(NotExempt, 600), false, 3, 3600},
-		{Own{Exemption: NotExempt}, true, 3, 3600},
-		{Own{Exemption: NotExempt, ExemptUntil: nanos(600), Numbers: ownBurst(3).Numbers}, true, 3, 3600},
-	} {
-		table := newTable(t, bucket(3, time.Hour))
-		table.mustSetOwn(t, 0, test.own)
-		q := Request{At: nanos(0), Cost: 1, Exempt: test.byRole}
-		table.judge("7", q)
-		q.Cost = test.cost
-		if d := table.judge("7", q); d.Allowed || d.RetryAt != nanos(test.retry) {
-			t.Errorf("%+v, cost %d: retry at %v, want %v s", test, test.cost, d.RetryAt-nanos(0), test.retry)
-		}
-		for at, want := range map[int64]bool{nanos(test.retry) - 1: false, nanos(test.retry): true} {
-			if q.At = at; table.Peek("7", &q).Allowed != want {
-				t.Errorf("%+v, cost %d: allowed is %v at %d", test, test.cost, !want, at)
-			}
 		}
 	}
 }

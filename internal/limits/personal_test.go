@@ -49,17 +49,6 @@ func TestOwn_BeatsRolesAndExemption(t *testing.T) {
 	}
 }
 
-func TestOwn_AffectsOneUser(t *testing.T) {
-	table := newTable(t, bucket(1, time.Hour))
-	table.mustSetOwn(t, 0, ownBurst(3))
-	for i, want := range []bool{true, false} {
-		if d := table.judge("8", Request{At: nanos(0), Cost: 1}); d.Allowed != want {
-			t.Errorf("message %d of another user: allowed is %v", i, d.Allowed)
-		}
-	}
-	run(t, table, []step{{at: 0, n: 3, ok: true}})
-}
-
 func TestOwn_KeepsUsage(t *testing.T) {
 	table := newTable(t, bucket(3, 4*time.Second))
 	run(t, table, []step{{at: 0, n: 2, ok: true}})

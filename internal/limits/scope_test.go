@@ -53,45 +53,6 @@ func (c *chats) usage(user string, channel int, at float64) (used []int64) {
 	return used
 }
 
-func TestScope_Shares(t *testing.T) {
-	c := newChats(t,
-		bucket(10, time.Hour).withName("all").withScope(PerChannel),
-		bucket(2, time.Hour),
-		bucket(3, 2*time.Hour).withName("everywhere").withScope(PerUserEverywhere),
-		bucket(5, time.Hour).withName("server").withScope(PerEverywhere),
-	)
-	for i, want := range []struct {
-		user    string
-		channel int
-		ok      bool
-		limit   string
-		used    [4]int64
-	}{
-		{"1", 0, true, "burst", [4]int64{1, 1, 1, 1}},
-		{"1", 0, true, "burst", [4]int64{2, 2, 2, 2}},
-		{"1", 0, false, "burst", [4]int64{2, 2, 2, 2}},
-		{"1", 1, true, "everywhere", [4]int64{1, 1, 3, 3}}, // another channel, the same user
-		{"1", 1, false, "everywhere", [4]int64{1, 1, 3, 3}},
-		{"2", 0, true, "burst", [4]int64{3, 1, 1, 4}},  // another user, the same channel
-		{"3", 1, true, "server", [4]int64{2, 1, 1, 5}}, // another user, another channel
-		{"4", 0, false, "server", [4]int64{3, 0, 0, 5}},
-	} {
-		d := c.send(want.user, want.channel, 0)
-		if d.Allowed != want.ok || d.Limit.Name() != want.limit {
-			t.Errorf("step %d: allowed is %v, limit %s; want %+v", i, d.Allowed, d.Limit.Name(), want)
-		}
-		if shared := want.limit == "server"; !d.Allowed && (d.Shared != shared || shared && d.NewStrike) {
-			t.Errorf("step %d: shared is %v, new strike %v", i, d.Shared, d.NewStrike)
-		}
-		if used := c.usage(want.user, want.channel, 0); [4]int64(used) != want.used {
-			t.Errorf("step %d: %v are used, want %v", i, used, want.used)
-		}
-	}
-	if d := c.send("1", 0, 0); !d.NewStrike && d.Strikes == 0 {
-		t.Errorf("no strike by the user's own limits: %+v", d)
-	}
-}
-
 func TestExemption_NotJudged(t *testing.T) {
 	c := newChats(t, bucket(1, time.Hour), bucket(1, time.Hour).withName("all").withScope(PerChannel), bucket(1, time.Hour).withName("e").withScope(PerUserEverywhere))
 	for _, spentBefore := range []bool{false, true} {
