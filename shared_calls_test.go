@@ -90,8 +90,8 @@ func TestShared_ContextEnds(t *testing.T) {
 
 func TestShared_CheckAll(t *testing.T) {
 	server := newFakeServer()
-	_, guard := server.connect(sharedPolicy(), func() time.Time { return sharedStart })
-	alone := mustNew(t, sharedPolicy(), &chatguard.Options{Now: func() time.Time { return sharedStart }})
+	_, guard := server.connect(sharedPolicy(), sharedNoon)
+	alone := mustNew(t, sharedPolicy(), &chatguard.Options{Now: sharedNoon})
 	messages := make([]chatguard.Message, 100)
 	for i := range messages {
 		messages[i] = chatguard.Message{ChannelID: fmt.Sprint(i / 60), User: chatguard.User{ID: fmt.Sprint(i % 7)}}

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"testing"
-	"time"
 
 	"github.com/chatguard/chatguard"
 )
-
-func sharedNoon() time.Time { return sharedStart }
 
 // A message that isn't decided by the store counts once, by the reason.
 func TestSharing_ReasonsOnce(t *testing.T) {

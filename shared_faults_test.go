@@ -106,7 +106,7 @@ func TestShared_TimeoutBoundsTheWait(t *testing.T) {
 // A row that can't be read doesn't keep others from being exchanged.
 func TestShared_ExchangePassesUnreadableRows(t *testing.T) {
 	server := newFakeServer()
-	node, guard := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
+	node, guard := server.connect(enforcedDefault(), sharedNoon)
 	node.setAway(true)
 	const users = 1000
 	for i := range users {
@@ -130,7 +130,7 @@ func TestShared_ExchangePassesUnreadableRows(t *testing.T) {
 // The number of rows in memory is bounded, also while none of them can be written.
 func TestShared_OwingRowsAreBounded(t *testing.T) {
 	server := newFakeServer()
-	node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute, away: true}
+	node := &fakeShared{server: server, clock: sharedNoon, timeout: time.Minute, away: true}
 	const most = 640
 	guard := mustNew(t, enforcedDefault(), &chatguard.Options{Shared: node, SharedRows: most})
 	const users = 5000
@@ -151,10 +151,9 @@ func TestShared_OwingRowsAreBounded(t *testing.T) {
 func TestShared_EditWithUnknownOutcome(t *testing.T) {
 	for _, others := range []int{0, 1, 8} {
 		server := newFakeServer()
-		clock := func() time.Time { return sharedStart }
-		node, guard := server.connect(dayOnly(), clock)
-		_, second := server.connect(dayOnly(), clock)
-		_, third := server.connect(dayOnly(), clock)
+		node, guard := server.connect(dayOnly(), sharedNoon)
+		_, second := server.connect(dayOnly(), sharedNoon)
+		_, third := server.connect(dayOnly(), sharedNoon)
 		check(t, guard, "7")
 		lost := true
 		node.after = func() error {

@@ -27,7 +27,7 @@ func withServer(p chatguard.Policy) chatguard.Policy {
 func TestExchange_SharedFlight(t *testing.T) {
 	for _, policy := range []chatguard.Policy{dayOnly(), withRoom(dayOnly()), withServer(dayOnly())} {
 		for _, mode := range []chatguard.ShareMode{chatguard.ShareExact, chatguard.ShareSynchronised} {
-			node := &fakeShared{server: newFakeServer(), clock: func() time.Time { return sharedStart }, timeout: time.Minute, away: true}
+			node := &fakeShared{server: newFakeServer(), clock: sharedNoon, timeout: time.Minute, away: true}
 			guard := mustNew(t, policy, &chatguard.Options{Shared: node, ShareMode: mode})
 			const users = 2000
 			for user := range users {

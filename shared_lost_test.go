@@ -74,8 +74,8 @@ func TestShared_LostReplies(t *testing.T) {
 			server := newFakeServer()
 			policy := enforcedDefault()
 			policy.Limits = policy.Limits[1:] // the day
-			node, guard := server.connect(policy, func() time.Time { return sharedStart })
-			_, other := server.connect(policy, func() time.Time { return sharedStart })
+			node, guard := server.connect(policy, sharedNoon)
+			_, other := server.connect(policy, sharedNoon)
 			if c.reaches {
 				node.after = func() error { return errReplyLost }
 			} else {
@@ -160,8 +160,8 @@ func TestShared_Heal(t *testing.T) {
 // its rows.
 func TestShared_ResetStays(t *testing.T) {
 	server := newFakeServer()
-	_, a := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
-	_, b := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
+	_, a := server.connect(enforcedDefault(), sharedNoon)
+	_, b := server.connect(enforcedDefault(), sharedNoon)
 	for range 3 {
 		check(t, a, "7")
 	}

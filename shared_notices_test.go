@@ -12,7 +12,7 @@ import (
 // lost.
 func TestShared_NoticeDuringASwap(t *testing.T) {
 	server := newFakeServer()
-	node, guard := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
+	node, guard := server.connect(enforcedDefault(), sharedNoon)
 	for range 3 {
 		check(t, guard, "7")
 	}
@@ -36,7 +36,7 @@ func TestShared_NoticeDuringASwap(t *testing.T) {
 func TestShared_NoticeOfNoRow(t *testing.T) {
 	for _, mode := range []chatguard.ShareMode{chatguard.ShareExact, chatguard.ShareSynchronised} {
 		server := newFakeServer()
-		node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute}
+		node := &fakeShared{server: server, clock: sharedNoon, timeout: time.Minute}
 		guard := mustNew(t, enforcedDefault(), &chatguard.Options{Shared: node, ShareMode: mode})
 		long := strings.Repeat("x", 1000)
 		guard.Invalidate(long, "7")

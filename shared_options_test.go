@@ -27,7 +27,7 @@ func TestShared_OptionsContradict(t *testing.T) {
 
 // Rows that the next exchange only looks at owe nothing.
 func TestSharing_OwedAfterHeal(t *testing.T) {
-	_, guard := newFakeServer().connect(enforcedDefault(), func() time.Time { return sharedStart })
+	_, guard := newFakeServer().connect(enforcedDefault(), sharedNoon)
 	for user := range 10 {
 		check(t, guard, fmt.Sprint(user))
 	}
@@ -47,7 +47,7 @@ func TestSharing_OwedAfterHeal(t *testing.T) {
 func TestSharing_ProblemEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer()
-		_, guard := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
+		_, guard := server.connect(enforcedDefault(), sharedNoon)
 		server.rows[[2]string{"c", "7"}] = []byte("not a row")
 		if v := check(t, guard, "7"); !v.Degraded || !strings.Contains(guard.Sharing().Problem, `user "7"`) {
 			t.Errorf("%+v, problem %q", v, guard.Sharing().Problem)

@@ -25,6 +25,14 @@ func (p *panicking) Swap(ctx context.Context, swaps []*chatguard.Swap) {
 	p.fakeShared.Swap(ctx, swaps)
 }
 
+// expectPanic recovers from a panic. It is deferred.
+func expectPanic(t *testing.T) {
+	t.Helper()
+	if recover() == nil {
+		t.Error("the panic is swallowed")
+	}
+}
+
 // A panic of the store, which a server may recover from, blocks nobody.
 func TestShared_StorePanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -34,11 +42,7 @@ func TestShared_StorePanics(t *testing.T) {
 			node.panics = true
 			var wg sync.WaitGroup
 			wg.Go(func() {
-				defer func() {
-					if recover() == nil {
-						t.Error("the panic is swallowed")
-					}
-				}()
+				defer expectPanic(t)
 				if m := (chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}); all {
 					guard.CheckAll(t.Context(), []chatguard.Message{m, m}, make([]chatguard.Verdict, 2))
 				} else {
@@ -72,11 +76,7 @@ func TestShared_StorePanicsWhileWaiting(t *testing.T) {
 		synctest.Wait() // user 7 has a flight
 		node.panics = true
 		wg.Go(func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("the panic is swallowed")
-				}
-			}()
+			defer expectPanic(t)
 			m := []chatguard.Message{{ChannelID: "c", User: chatguard.User{ID: "8"}}, {ChannelID: "c", User: chatguard.User{ID: "7"}}}
 			guard.CheckAll(t.Context(), m, make([]chatguard.Verdict, 2))
 		})
@@ -86,6 +86,25 @@ func TestShared_StorePanicsWhileWaiting(t *testing.T) {
 		v, err := guard.Check(ctx, chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}})
 		if err != nil || v.Degraded {
 			t.Errorf("after the panic: %+v, %v", v, err)
+		}
+	})
+}
+
+// A panic of the store during an exchange doesn't keep rows from the next one.
+func TestShared_PanicDuringExchange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: sharedNoon, timeout: time.Minute}}
+		guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node})
+		node.setAway(true)
+		check(t, guard, "7")
+		node.setAway(false)
+		node.panics = true
+		func() {
+			defer expectPanic(t)
+			guard.Exchange(t.Context())
+		}()
+		if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Owed != 0 {
+			t.Errorf("after the panic: %v, %+v", err, guard.Sharing())
 		}
 	})
 }

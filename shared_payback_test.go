@@ -43,7 +43,7 @@ func TestShared_PaybackIsNoticed(t *testing.T) {
 // A node that writes lost rows again keeps what it owes.
 func TestShared_HealKeepsDebts(t *testing.T) {
 	server := newFakeServer()
-	node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute}
+	node := &fakeShared{server: server, clock: sharedNoon, timeout: time.Minute}
 	guard := mustNew(t, enforcedDefault(), &chatguard.Options{Shared: node, SharedRows: 1280})
 	for user := range 2000 {
 		check(t, guard, fmt.Sprint(user))
@@ -64,7 +64,7 @@ func TestShared_HealKeepsDebts(t *testing.T) {
 
 // With ShareSynchronised, verdicts are Degraded from the first exchange that finds the store away.
 func TestSynchronised_DegradedWhileAway(t *testing.T) {
-	_, nodes, guards, _ := synchronised(t, 1, enforcedDefault(), func() time.Time { return sharedStart })
+	_, nodes, guards, _ := synchronised(t, 1, enforcedDefault(), sharedNoon)
 	m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}
 	for _, away := range []bool{true, false} {
 		check(t, guards[0], "7")
@@ -86,7 +86,7 @@ func TestSynchronised_InvalidateAllScopes(t *testing.T) {
 	for _, per := range []chatguard.Scope{chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere} {
 		policy.Limits = append(policy.Limits, chatguard.Limit{Name: per.String(), Per: per, Algorithm: chatguard.FixedWindow, Messages: 100, Every: time.Hour})
 	}
-	server, _, guards, exchange := synchronised(t, 1, policy, func() time.Time { return sharedStart })
+	server, _, guards, exchange := synchronised(t, 1, policy, sharedNoon)
 	check(t, guards[0], "7")
 	exchange()
 	guards[0].InvalidateAll()
@@ -96,31 +96,10 @@ func TestSynchronised_InvalidateAllScopes(t *testing.T) {
 	}
 }
 
-// A panic of the store during an exchange doesn't keep rows from the next one.
-func TestShared_PanicDuringExchange(t *testing.T) {
-	node := &panicking{fakeShared: &fakeShared{server: newFakeServer(), clock: func() time.Time { return sharedStart }, timeout: time.Minute}}
-	guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node})
-	node.setAway(true)
-	check(t, guard, "7")
-	node.setAway(false)
-	node.panics = true
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("the panic is swallowed")
-			}
-		}()
-		guard.Exchange(t.Context())
-	}()
-	if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Owed != 0 {
-		t.Errorf("after the panic: %v, %+v", err, guard.Sharing())
-	}
-}
-
 // Users that make room for others before an exchange are counted as lost.
 func TestSynchronised_EvictedIsLost(t *testing.T) {
 	server := newFakeServer()
-	node := &fakeShared{server: server, clock: func() time.Time { return sharedStart }, timeout: time.Minute}
+	node := &fakeShared{server: server, clock: sharedNoon, timeout: time.Minute}
 	guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node, ShareMode: chatguard.ShareSynchronised, MaxMemory: 20_000})
 	const users = 2000
 	for user := range users {
@@ -163,7 +142,7 @@ func TestShared_OneOfTwoRowsRefuses(t *testing.T) {
 // A message that was allowed without the store, which has no row of the user, can be refunded.
 func TestShared_RefundOwed(t *testing.T) {
 	for _, away := range []bool{false, true} {
-		node, guard := newFakeServer().connect(dayOnly(), func() time.Time { return sharedStart })
+		node, guard := newFakeServer().connect(dayOnly(), sharedNoon)
 		node.setAway(away)
 		v := check(t, guard, "7")
 		node.setAway(false)
@@ -179,8 +158,8 @@ func TestShared_RefundOwed(t *testing.T) {
 // A node that learns of a change, and then can't ask the store, goes on with what it knew.
 func TestShared_NoticeThenAway(t *testing.T) {
 	server := newFakeServer()
-	_, a := server.connect(dayOnly(), func() time.Time { return sharedStart })
-	node, b := server.connect(dayOnly(), func() time.Time { return sharedStart })
+	_, a := server.connect(dayOnly(), sharedNoon)
+	node, b := server.connect(dayOnly(), sharedNoon)
 	if got := send(t, b, 400); got != 300 {
 		t.Fatalf("%d messages are allowed, want 300", got)
 	}

@@ -11,6 +11,8 @@ import (
 
 var sharedStart = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
+func sharedNoon() time.Time { return sharedStart }
+
 // sharedPolicy has a limit of each scope, so that a decision uses four rows.
 func sharedPolicy() chatguard.Policy {
 	p := chatguard.DefaultPolicy()
@@ -69,7 +71,7 @@ func TestShared_NeverTooManyOrTooFew(t *testing.T) {
 				server := newFakeServer()
 				var guards []*chatguard.Guard
 				for n := range 3 {
-					node, guard := server.connect(policy, func() time.Time { return sharedStart })
+					node, guard := server.connect(policy, sharedNoon)
 					if lossy {
 						random := seeded(1, uint64(n))
 						node.after = func() error {
@@ -134,29 +136,6 @@ func check(t *testing.T, g *chatguard.Guard, user string) chatguard.Verdict {
 	v, err := g.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: user}})
 	must(t, err)
 	return v
-}
-
-// A row that can't be read is left alone.
-func TestShared_UnreadableRow(t *testing.T) {
-	for name, data := range map[string][]byte{"a later version": {9, 1, 2, 3}, "garbage": []byte("hello")} {
-		server := newFakeServer()
-		server.rows[[2]string{"c", "7"}] = data
-		_, guard := server.connect(enforcedDefault(), func() time.Time { return sharedStart })
-		for i := range 4 {
-			if v := check(t, guard, "7"); v.Allowed != (i < 3) || !v.Degraded {
-				t.Errorf("%s, message %d: allowed %v, degraded %v", name, i, v.Allowed, v.Degraded)
-			}
-		}
-		if v := check(t, guard, "8"); v.Degraded {
-			t.Errorf("%s: another user is degraded, too", name)
-		}
-		if got := server.rows[[2]string{"c", "7"}]; string(got) != string(data) {
-			t.Errorf("%s: the row is overwritten: %q", name, got)
-		}
-		if got := guard.Sharing(); got.Unreadable == 0 || got.Problem == "" {
-			t.Errorf("%s: %+v, want the problem named", name, got)
-		}
-	}
 }
 
 // A policy change converts rows as a single Guard does, and everyone sees it at the next message.

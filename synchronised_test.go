@@ -82,7 +82,7 @@ func TestSynchronised_Exchange(t *testing.T) {
 
 // What people change is in force on the node at once, and on the others after their next exchange.
 func TestSynchronised_Changes(t *testing.T) {
-	_, nodes, guards, exchange := synchronised(t, 2, enforcedDefault(), func() time.Time { return sharedStart })
+	_, nodes, guards, exchange := synchronised(t, 2, enforcedDefault(), sharedNoon)
 	a, b := guards[0], guards[1]
 	key := chatguard.Key{ChannelID: "c", UserID: "7"}
 	send(t, b, 1)
@@ -115,12 +115,12 @@ func TestSynchronised_Changes(t *testing.T) {
 
 // A node that starts later knows overrides before the user's first message.
 func TestSynchronised_LaterNode(t *testing.T) {
-	server, _, guards, exchange := synchronised(t, 1, enforcedDefault(), func() time.Time { return sharedStart })
+	server, _, guards, exchange := synchronised(t, 1, enforcedDefault(), sharedNoon)
 	o := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 9}}}
 	must(t, guards[0].SetUserOverride(chatguard.Key{ChannelID: "c", UserID: "7"}, o))
 	exchange()
 	later := mustNew(t, enforcedDefault(), &chatguard.Options{
-		Shared:    &fakeShared{server: server, number: 9, clock: func() time.Time { return sharedStart }, timeout: time.Minute},
+		Shared:    &fakeShared{server: server, number: 9, clock: sharedNoon, timeout: time.Minute},
 		ShareMode: chatguard.ShareSynchronised,
 	})
 	check(t, later, "somebody else")
@@ -134,7 +134,7 @@ func TestSynchronised_LaterNode(t *testing.T) {
 func TestSynchronised_LostReply(t *testing.T) {
 	policy := enforcedDefault()
 	policy.Limits = policy.Limits[1:]
-	_, nodes, guards, exchange := synchronised(t, 2, policy, func() time.Time { return sharedStart })
+	_, nodes, guards, exchange := synchronised(t, 2, policy, sharedNoon)
 	send(t, guards[0], 5)
 	nodes[0].after = func() error { return errReplyLost }
 	if err := guards[0].Exchange(t.Context()); err == nil {
@@ -218,7 +218,7 @@ func TestSynchronised_Bounds(t *testing.T) {
 // What was spent in a channel that is forgotten before the exchange is still exchanged, and its
 // overrides are looked for again when it comes back.
 func TestSynchronised_ForgetChannel(t *testing.T) {
-	_, _, guards, exchange := synchronised(t, 2, enforcedDefault(), func() time.Time { return sharedStart })
+	_, _, guards, exchange := synchronised(t, 2, enforcedDefault(), sharedNoon)
 	a, b := guards[0], guards[1]
 	if got := send(t, a, 3); got != 3 {
 		t.Fatalf("%d of 3 messages are allowed", got)
@@ -246,7 +246,7 @@ func TestSynchronised_ForgetChannel(t *testing.T) {
 
 // Exchanges at the same time share the work: each row is swapped once.
 func TestSynchronised_ExchangesTogether(t *testing.T) {
-	server, nodes, guards, _ := synchronised(t, 1, enforcedDefault(), func() time.Time { return sharedStart })
+	server, nodes, guards, _ := synchronised(t, 1, enforcedDefault(), sharedNoon)
 	nodes[0].before = func(context.Context) error { time.Sleep(time.Millisecond); return nil }
 	const users = 2000
 	for i := range users {
@@ -268,7 +268,7 @@ func TestSynchronised_ExchangesTogether(t *testing.T) {
 
 // After a gap in the notices, all rows are read again, and all overrides looked for.
 func TestSynchronised_NoticesMissed(t *testing.T) {
-	server, _, guards, exchange := synchronised(t, 2, enforcedDefault(), func() time.Time { return sharedStart })
+	server, _, guards, exchange := synchronised(t, 2, enforcedDefault(), sharedNoon)
 	a, b := guards[0], guards[1]
 	send(t, b, 4)
 	exchange()
@@ -290,7 +290,7 @@ func TestSynchronised_NoticesMissed(t *testing.T) {
 // A change by hand while messages pass doesn't hide them from the table, also if the store is away
 // from then on.
 func TestSynchronised_SpentDuringASwap(t *testing.T) {
-	_, nodes, guards, exchange := synchronised(t, 1, dayOnly(), func() time.Time { return sharedStart })
+	_, nodes, guards, exchange := synchronised(t, 1, dayOnly(), sharedNoon)
 	g := guards[0]
 	send(t, g, 2)
 	exchange()
@@ -319,7 +319,7 @@ func TestSynchronised_SpentDuringASwap(t *testing.T) {
 
 // A notice during a conflict makes the next exchange read the row again.
 func TestSynchronised_NoticeDuringAConflict(t *testing.T) {
-	_, nodes, guards, exchange := synchronised(t, 2, enforcedDefault(), func() time.Time { return sharedStart })
+	_, nodes, guards, exchange := synchronised(t, 2, enforcedDefault(), sharedNoon)
 	a, b := guards[0], guards[1]
 	key := chatguard.Key{ChannelID: "c", UserID: "7"}
 	send(t, b, 4)

@@ -85,17 +85,3 @@ func TestWrap_GivesBack(t *testing.T) {
 		}
 	}
 }
-
-// Wrap gives back what a message has spent if its sender goes away while it is held.
-func TestWrap_GivesBackHeld(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newPacedGuard(t)
-		handle := g.Wrap(func(context.Context, Message) error { return nil })
-		must(t, handle(t.Context(), messageNow("7")))
-		gone, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		if err := handle(gone, messageNow("7")); err != context.DeadlineExceeded || placesTaken(t, g) != 1 {
-			t.Errorf("error %v, %d places taken", err, placesTaken(t, g))
-		}
-	})
-}

@@ -20,12 +20,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func openStore(t *testing.T, path string, guard *chatguard.Guard) *sqlitestore.Store {
+func must(t *testing.T, err error) {
 	t.Helper()
-	store, err := sqlitestore.Open(t.Context(), path, guard, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func openStore(t *testing.T, path string, guard *chatguard.Guard) *sqlitestore.Store {
+	t.Helper()
+	store, err := sqlitestore.Open(t.Context(), path, guard, nil)
+	must(t, err)
 	t.Cleanup(func() { store.Close() }) // some tests have closed it
 	return store
 }
@@ -33,18 +38,14 @@ func openStore(t *testing.T, path string, guard *chatguard.Guard) *sqlitestore.S
 func newGuard(t *testing.T) *chatguard.Guard {
 	t.Helper()
 	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return guard
 }
 
 func say(t *testing.T, guard *chatguard.Guard) chatguard.Verdict {
 	t.Helper()
 	v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v
 }
 
@@ -58,9 +59,7 @@ func over(t *testing.T) context.Context {
 // TestOpen_Errors checks that every error names the package and, if there is one, the file.
 func TestOpen_Errors(t *testing.T) {
 	path, damaged := filepath.Join(t.TempDir(), "chat.db"), filepath.Join(t.TempDir(), "damaged.db")
-	if err := os.WriteFile(damaged, []byte("no database"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(damaged, []byte("no database"), 0o600))
 	openStore(t, path, newGuard(t))
 	for want, test := range map[string]struct {
 		path  string
@@ -83,9 +82,7 @@ func TestOpen_Errors(t *testing.T) {
 func TestOpen_FailedRestoreReleasesFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "chat.db")
 	store := openStore(t, path, newGuard(t))
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Close())
 	harm(t, path, "ALTER TABLE state RENAME COLUMN data TO bytes")
 	for range 2 { // the second would fail for another reason if the first kept the file
 		if _, err := sqlitestore.Open(t.Context(), path, newGuard(t), nil); err == nil || !strings.HasPrefix(err.Error(), "sqlitestore: ") || !strings.Contains(err.Error(), "data") {
@@ -100,9 +97,7 @@ func harm(t *testing.T, path, statement string) {
 	if err == nil {
 		_, err = db.ExecContext(t.Context(), statement)
 	}
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, db.Close()))
 }
 
 // TestRun_ReportsLoss checks the error of a last write that fails.
@@ -156,9 +151,7 @@ func TestHealth_Waiting(t *testing.T) {
 	if h := store.Health(); h.Failing || h.Waiting != 1 || !h.LastFlush.IsZero() {
 		t.Errorf("before Run: %+v", h)
 	}
-	if err := store.Run(over(t)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Run(over(t)))
 	if h := store.Health(); h.Failing || h.Waiting != 0 || h.LastFlush.IsZero() {
 		t.Errorf("after Run: %+v", h)
 	}
@@ -170,9 +163,7 @@ func TestOptions_TimesApply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		guard := newGuard(t)
 		store, err := sqlitestore.Open(t.Context(), path, guard, &sqlitestore.Options{FlushInterval: 10 * time.Minute, Retention: time.Hour})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ctx, end := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- store.Run(ctx) }()
@@ -206,9 +197,7 @@ func TestClose_WithoutRun(t *testing.T) {
 	for left := 2; left >= 0; left-- {
 		guard := newGuard(t)
 		store, err := sqlitestore.Open(t.Context(), path, guard, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		v, err := guard.Check(t.Context(), hello)
 		if err != nil || v.Remaining != left {
 			t.Errorf("%s, %v; want %d left", v, err, left)

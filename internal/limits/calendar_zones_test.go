@@ -88,9 +88,7 @@ func TestCalendar_AllZones(t *testing.T) {
 				clocks.Add(1)
 				for _, resetAt := range []string{"00:00", "00:30", "02:15", "03:00", "12:00", "23:30", "23:59"} {
 					calendar, err := NewCalendar("", resetAt)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					calendar.location = zone
 					starts := slices.Compact(startsByClock(clock, to, calendar.resetAt))
 					days.Add(compareDays(t, calendar, starts, clock))
@@ -155,9 +153,7 @@ func misdatedStarts(zone *time.Location, starts []int64) (n int64) {
 func allZones(t *testing.T) map[string]*time.Location {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	archive, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))
 	if err != nil {
 		t.Fatalf("Go's zones: %v", err)
@@ -172,9 +168,7 @@ func allZones(t *testing.T) map[string]*time.Location {
 			t.Error(err)
 		}
 		data, err := readZipped(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if seen[string(data)] {
 			continue
 		}
