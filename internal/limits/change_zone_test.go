@@ -19,3 +19,11 @@ func TestZoneChange_GainsNothing(t *testing.T) {
 		{at: day + 23*hour, n: 48, ok: true}, {at: day + 23*hour, retry: day},
 	})
 }
+
+func TestZoneChange_SingleMessage(t *testing.T) {
+	table := newTable(t, dailyLimit(1, "UTC", ""))
+	run(t, table, []step{{at: hour, ok: true}})
+	table.mustChange(t, 2*hour, dailyLimit(1, "UTC", "18:00"))
+	// for a single message, the transitional day has at least 24 h
+	run(t, table, []step{{at: 18 * hour, retry: 6 * hour}, {at: 24 * hour, ok: true}, {at: 24 * hour, retry: 42 * hour}})
+}

@@ -45,30 +45,7 @@ func TestPicture(t *testing.T) {
 
 // TestAlgorithms checks that each algorithm accepts the bounds that it states, and nothing beyond.
 func TestAlgorithms(t *testing.T) {
-	set := func(p *Params, name string, value int64) {
-		switch name {
-		case "burst":
-			p.Burst = value
-		case "refill":
-			p.Refill = time.Duration(value)
-		case "extra_burst":
-			p.ExtraBurst = value
-		case "extra_refill":
-			p.ExtraRefill = time.Duration(value)
-		case "queue":
-			p.Queue = value
-		case "messages":
-			p.Messages = value
-		case "every":
-			p.Every = time.Duration(value)
-		case "slices":
-			p.Slices = value
-		case "reserve":
-			p.Reserve = value
-		default:
-			t.Fatalf("%s is a number that this test doesn't know", name)
-		}
-	}
+	set := func(p *Params, name string, value int64) { paramField(p, name).SetInt(value) }
 	for _, a := range Algorithms() {
 		least := Params{Name: "x", Algorithm: a.Name}
 		suggested, roomy := least, least
