@@ -8,16 +8,15 @@ import (
 // The clock follows a step of the wall clock of up to a minute slowly, and never runs backwards. It
 // follows a larger step at once.
 func TestClock_Steps(t *testing.T) {
-	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	for _, step := range []time.Duration{0, 500 * time.Microsecond, time.Second, 20 * time.Second, time.Minute, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
 		for _, step := range []time.Duration{step, -step} {
 			var elapsed, ahead time.Duration
-			c := startClock(start, func() (wall, since time.Duration) { return elapsed + ahead, elapsed })
-			if got := c.now(); !got.Equal(start) {
+			c := startClock(monday, func() (wall, since time.Duration) { return elapsed + ahead, elapsed })
+			if got := c.now(); !got.Equal(monday) {
 				t.Fatalf("step %v: starts at %v", step, got)
 			}
 			elapsed, ahead = 10*time.Second, step
-			want := start.Add(elapsed)
+			want := monday.Add(elapsed)
 			if step.Abs() > clockJump {
 				want = want.Add(step)
 			}
@@ -33,7 +32,7 @@ func TestClock_Steps(t *testing.T) {
 				}
 				last = got
 			}
-			if off := last.Sub(start.Add(elapsed + step)).Abs(); off > clockTolerance {
+			if off := last.Sub(monday.Add(elapsed + step)).Abs(); off > clockTolerance {
 				t.Errorf("step %v: %v away from the wall clock after 20 minutes", step, off)
 			}
 		}
@@ -42,9 +41,8 @@ func TestClock_Steps(t *testing.T) {
 
 // A step that is undone while the clock follows it has no effect afterwards.
 func TestClock_ThereAndBack(t *testing.T) {
-	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	var elapsed, ahead time.Duration
-	c := startClock(start, func() (wall, since time.Duration) { return elapsed + ahead, elapsed })
+	c := startClock(monday, func() (wall, since time.Duration) { return elapsed + ahead, elapsed })
 	for _, s := range []struct{ at, ahead, want time.Duration }{
 		{at: 0, ahead: 0, want: 0},
 		{at: 10 * time.Second, ahead: -20 * time.Second, want: 10 * time.Second},
@@ -56,7 +54,7 @@ func TestClock_ThereAndBack(t *testing.T) {
 		{at: 62 * time.Second, ahead: 0, want: 62 * time.Second},
 	} {
 		elapsed, ahead = s.at, s.ahead
-		if got := c.now().Sub(start); got != s.want {
+		if got := c.now().Sub(monday); got != s.want {
 			t.Errorf("at %v with the wall clock %v ahead: %v, want %v", s.at, s.ahead, got, s.want)
 		}
 	}
@@ -65,21 +63,20 @@ func TestClock_ThereAndBack(t *testing.T) {
 // The clock reads the wall clock only from time to time, because most readings need only the
 // monotonic clock.
 func TestClock_ReadsWallClockSeldom(t *testing.T) {
-	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	var elapsed time.Duration
 	read := 0
-	c := startClock(start, func() (wall, since time.Duration) {
+	c := startClock(monday, func() (wall, since time.Duration) {
 		read++
 		return elapsed + 2*time.Hour, elapsed
 	})
 	c.elapsed = func() time.Duration { return elapsed }
 	for elapsed = 0; elapsed < clockCheck; elapsed += time.Millisecond {
-		if got := c.now(); !got.Equal(start.Add(elapsed)) || read > 0 {
+		if got := c.now(); !got.Equal(monday.Add(elapsed)) || read > 0 {
 			t.Fatalf("after %v: %v, with %d readings of the wall clock", elapsed, got, read)
 		}
 	}
 	for range 3 {
-		if got := c.now(); !got.Equal(start.Add(elapsed+2*time.Hour)) || read != 1 {
+		if got := c.now(); !got.Equal(monday.Add(elapsed+2*time.Hour)) || read != 1 {
 			t.Errorf("after %v: %v, with %d readings of the wall clock", elapsed, got, read)
 		}
 	}
@@ -88,11 +85,10 @@ func TestClock_ReadsWallClockSeldom(t *testing.T) {
 // A user who stays within the limit is never throttled, whatever the wall clock does. A user who
 // exceeds the limit is throttled.
 func TestGuard_CalmUserUnderClockSteps(t *testing.T) {
-	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	for _, step := range []time.Duration{20 * time.Second, 50 * time.Second, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
 		for _, step := range []time.Duration{step, -step} {
 			var elapsed, ahead time.Duration
-			c := startClock(start, func() (wall, since time.Duration) { return elapsed + ahead, elapsed })
+			c := startClock(monday, func() (wall, since time.Duration) { return elapsed + ahead, elapsed })
 			g := newEnforcingGuard(t, nil, &Options{Now: c.now})
 			c.jumpedBack = g.Rewind // as New does for its own clock
 			throttled := map[string]int{}

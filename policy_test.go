@@ -137,20 +137,19 @@ func pause(p Policy) Policy {
 // A pause lasts through every change of the policy. When the pause is removed, the stated policy is
 // in force again.
 func TestOverlay(t *testing.T) {
-	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	policy := observingPolicy()
 	policy.Mode = Enforce
 	guard := mustNew(t, policy, nil)
 	spend := func(want bool) {
 		t.Helper()
-		v, err := guard.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}, SentAt: now})
+		v, err := guard.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}, SentAt: monday})
 		if err != nil || v.Allowed != want {
 			t.Errorf("allowed %v, %v; want %v", v.Allowed, err, want)
 		}
 	}
 	set := func(overlay func(Policy) Policy) {
 		t.Helper()
-		must(t, guard.At(now).SetOverlay("1", overlay))
+		must(t, guard.At(monday).SetOverlay("1", overlay))
 	}
 	for range 3 {
 		spend(true)
@@ -163,10 +162,10 @@ func TestOverlay(t *testing.T) {
 	}
 	// Neither the channel's policy nor the one for all channels ends the pause.
 	policy.Limits[0].Burst++
-	must(t, guard.At(now).SetChannelPolicy("1", policy))
+	must(t, guard.At(monday).SetChannelPolicy("1", policy))
 	spend(true)
 	policy.Limits[0].Burst++
-	must(t, guard.At(now).SetPolicy(policy))
+	must(t, guard.At(monday).SetPolicy(policy))
 	spend(true)
 	if got := guard.ChannelPolicy("1"); got.Limits[0].Burst != policy.Limits[0].Burst-1 || got.Mode != Enforce {
 		t.Errorf("stated: %+v", got)
@@ -178,14 +177,13 @@ func TestOverlay(t *testing.T) {
 // Strikes from before a pause still count after it, and no strikes are given during it. Practice
 // strikes lapse as usual.
 func TestOverlay_StrikesOutlivePause(t *testing.T) {
-	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	policy := observingPolicy()
 	policy.Limits, policy.Penalties.StrikeEvery = policy.Limits[:1], 0
 	policy.Limits[0].Burst, policy.Limits[0].Refill = 1, time.Hour
 	guard := mustNew(t, policy, nil)
 	strikes := func(want int, wouldBe string) {
 		t.Helper()
-		v, err := guard.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}, SentAt: now})
+		v, err := guard.Check(t.Context(), Message{ChannelID: "1", User: User{ID: "7"}, SentAt: monday})
 		if would := v.WouldBe.String(); v.Observed && would != wouldBe {
 			t.Errorf("would be %s, want %s", would, wouldBe)
 		}
@@ -196,28 +194,27 @@ func TestOverlay_StrikesOutlivePause(t *testing.T) {
 	strikes(0, "none")
 	strikes(1, "delete")
 	policy.Mode = Enforce
-	must(t, guard.At(now).SetChannelPolicy("1", policy))
+	must(t, guard.At(monday).SetChannelPolicy("1", policy))
 	strikes(1, "") // the practice strike has lapsed
 	strikes(2, "")
-	must(t, guard.At(now).SetOverlay("1", pause))
+	must(t, guard.At(monday).SetOverlay("1", pause))
 	strikes(2, "warn")
 	strikes(2, "warn")
-	must(t, guard.At(now).SetOverlay("1", nil))
+	must(t, guard.At(monday).SetOverlay("1", nil))
 	strikes(3, "")
 	policy.Mode = Observe
-	must(t, guard.At(now).SetChannelPolicy("1", policy))
-	must(t, guard.At(now).SetOverlay("1", pause))
+	must(t, guard.At(monday).SetChannelPolicy("1", policy))
+	must(t, guard.At(monday).SetOverlay("1", pause))
 	strikes(4, "timeout 30s")
 	policy.Mode = Enforce
-	must(t, guard.At(now).SetChannelPolicy("1", policy)) // while paused
-	must(t, guard.At(now).SetOverlay("1", nil))
+	must(t, guard.At(monday).SetChannelPolicy("1", policy)) // while paused
+	must(t, guard.At(monday).SetOverlay("1", nil))
 	strikes(1, "")
 }
 
 // Setting an overlay that makes the current policy invalid changes nothing. While an overlay is
 // set, a new policy that it makes invalid is refused.
 func TestOverlay_Refused(t *testing.T) {
-	now := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	base := observingPolicy()
 	base.Limits = append(base.Limits, Limit{Name: "total", Algorithm: UserWindow, Per: PerUserEverywhere, Messages: 9, Every: time.Hour})
 	guard := mustNew(t, base, nil)
@@ -225,16 +222,16 @@ func TestOverlay_Refused(t *testing.T) {
 		"with the overlay applied": func(p Policy) Policy { p.Limits[0].Burst = 0; return p },
 		`"total"`:                  func(p Policy) Policy { p.Limits = p.Limits[:2]; return p },
 	} {
-		if err := guard.At(now).SetOverlay("1", overlay); err == nil || !strings.Contains(err.Error(), name) {
+		if err := guard.At(monday).SetOverlay("1", overlay); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	raid := Limit{Name: "raid", Algorithm: TokenBucket, Per: PerChannel, Burst: 5, Refill: time.Second}
-	must(t, guard.At(now).SetOverlay("1", func(p Policy) Policy { p.Limits = append(p.Limits, raid); return p }))
+	must(t, guard.At(monday).SetOverlay("1", func(p Policy) Policy { p.Limits = append(p.Limits, raid); return p }))
 	clash := guard.ChannelPolicy("1")
 	clash.Limits = slices.Concat(clash.Limits, []Limit{raid})
 	for _, channel := range []string{"1", ""} {
-		if guard.ValidateChannelPolicy(channel, clash) == nil || guard.At(now).SetChannelPolicy(channel, clash) == nil {
+		if guard.ValidateChannelPolicy(channel, clash) == nil || guard.At(monday).SetChannelPolicy(channel, clash) == nil {
 			t.Errorf("channel %q: a limit that the overlay adds, too, was taken", channel)
 		}
 	}

@@ -186,9 +186,7 @@ func TestShared_ClockSetBack(t *testing.T) {
 	server := newFakeServer()
 	now := sharedStart.Add(30 * time.Second)
 	_, guard := server.connect(enforcedDefault(), func() time.Time { return now })
-	for range 5 {
-		check(t, guard, "7")
-	}
+	send(t, guard, 5)
 	swaps := server.swaps
 	now = sharedStart
 	if check(t, guard, "7"); server.swaps == swaps {
@@ -202,9 +200,7 @@ func TestShared_FirstRefusalIsOneRoundTrip(t *testing.T) {
 	now := sharedStart
 	_, a := server.connect(enforcedDefault(), func() time.Time { return now })
 	_, b := server.connect(enforcedDefault(), func() time.Time { return now })
-	for range 4 {
-		check(t, a, "7")
-	}
+	send(t, a, 4)
 	swaps := server.swaps
 	if v := check(t, b, "7"); v.Allowed || v.Degraded {
 		t.Errorf("%+v, want a refusal by the row in the store", v)

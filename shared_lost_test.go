@@ -162,9 +162,7 @@ func TestShared_ResetStays(t *testing.T) {
 	server := newFakeServer()
 	_, a := server.connect(enforcedDefault(), sharedNoon)
 	_, b := server.connect(enforcedDefault(), sharedNoon)
-	for range 3 {
-		check(t, a, "7")
-	}
+	send(t, a, 3)
 	check(t, b, "7")
 	must(t, a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}))
 	server.lose()

@@ -13,9 +13,7 @@ import (
 func TestShared_NoticeDuringASwap(t *testing.T) {
 	server := newFakeServer()
 	node, guard := server.connect(enforcedDefault(), sharedNoon)
-	for range 3 {
-		check(t, guard, "7")
-	}
+	send(t, guard, 3)
 	node.after = func() error {
 		guard.Invalidate("c", "7")
 		return nil
@@ -62,9 +60,7 @@ func TestShared_NoticeDuringAConflict(t *testing.T) {
 		if known {
 			check(t, b, "7")
 		}
-		for range 4 {
-			check(t, a, "7")
-		}
+		send(t, a, 4)
 		node.after = onceThen(func() error { return a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}) })
 		check(t, b, "7")
 		now = now.Add(time.Second)

@@ -1,13 +1,10 @@
 package limits
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestZoneChange_GainsNothing(t *testing.T) {
 	// The UTC day continues to its end. Berlin's next midnight is 23 h after that, so 23/24 of the
 	// allowance apply to these 23 h.
-
 	table := newTable(t, dailyLimit(48, "UTC", ""))
 	run(t, table, []step{{at: 12 * hour, n: 48, ok: true}})
 	table.mustChange(t, 12*hour, dailyLimit(48, "Europe/Berlin", ""))

@@ -1,8 +1,6 @@
 package limits
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestCompile_InvalidLimits(t *testing.T) {
 	for want, limits := range map[string][]Limit{
