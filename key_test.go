@@ -283,15 +283,6 @@ func TestVerdict_DelayOnlyIfEnforced(t *testing.T) {
 	queue := func(p *Policy) {
 		p.Limits = []Limit{{Name: "slow", Algorithm: LeakyBucket, Every: time.Second, Queue: 2}}
 	}
-	g := newEnforcingGuard(t, queue, nil)
-	for i, want := range []time.Duration{0, time.Second, 2 * time.Second} {
-		if v := mustCheck(t, g, messageFrom("7", 0)); !v.Allowed || v.Delay != want {
-			t.Errorf("message %d: %+v, want a delay of %s", i, v, want)
-		}
-	}
-	if v := mustCheck(t, g, messageFrom("7", 0)); v.Allowed || v.RetryAfter != time.Second {
-		t.Errorf("the fourth: %+v", v)
-	}
 	watched := newEnforcingGuard(t, func(p *Policy) {
 		queue(p)
 		p.Limits = append(p.Limits, Limit{Name: "trial", Algorithm: TokenBucket, Burst: 1, Refill: time.Hour, Mode: Observe})

@@ -109,9 +109,7 @@ func TestShared_ExchangePassesUnreadableRows(t *testing.T) {
 	node, guard := server.connect(enforcedDefault(), sharedNoon)
 	node.setAway(true)
 	const users = 1000
-	for i := range users {
-		check(t, guard, fmt.Sprint(i))
-	}
+	checkEach(t, guard, users)
 	for _, user := range []string{"0", "500", "999"} {
 		server.rows[[2]string{"c", user}] = []byte("hello")
 	}
@@ -134,9 +132,7 @@ func TestShared_OwingRowsAreBounded(t *testing.T) {
 	const most = 640
 	guard := mustNew(t, enforcedDefault(), &chatguard.Options{Shared: node, SharedRows: most})
 	const users = 5000
-	for i := range users {
-		check(t, guard, fmt.Sprint(i))
-	}
+	checkEach(t, guard, users)
 	got := guard.Sharing()
 	if got.Rows > most || got.Owed != got.Rows || got.Lost != int64(users-got.Rows) {
 		t.Errorf("%+v, want at most %d rows, all of which owe, and the others counted as lost", got, most)

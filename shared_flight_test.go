@@ -2,7 +2,6 @@ package chatguard_test
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -30,9 +29,7 @@ func TestExchange_SharedFlight(t *testing.T) {
 			node := &fakeShared{server: newFakeServer(), clock: sharedNoon, timeout: time.Minute, away: true}
 			guard := mustNew(t, policy, &chatguard.Options{Shared: node, ShareMode: mode})
 			const users = 2000
-			for user := range users {
-				check(t, guard, fmt.Sprint(user))
-			}
+			checkEach(t, guard, users)
 			trips := 0
 			node.before = func(context.Context) error { trips++; return nil }
 			node.setAway(false)

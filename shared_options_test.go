@@ -1,7 +1,6 @@
 package chatguard_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,9 +27,7 @@ func TestShared_OptionsContradict(t *testing.T) {
 // Rows that the next exchange only looks at owe nothing.
 func TestSharing_OwedAfterHeal(t *testing.T) {
 	_, guard := newFakeServer().connect(enforcedDefault(), sharedNoon)
-	for user := range 10 {
-		check(t, guard, fmt.Sprint(user))
-	}
+	checkEach(t, guard, 10)
 	guard.Heal()
 	if s := guard.Sharing(); s.Owed != 0 || s.Rows != 10 {
 		t.Errorf("%+v, want 10 rows that owe nothing", s)

@@ -45,9 +45,7 @@ func TestShared_HealKeepsDebts(t *testing.T) {
 	server := newFakeServer()
 	node := &fakeShared{server: server, clock: sharedNoon, timeout: time.Minute}
 	guard := mustNew(t, enforcedDefault(), &chatguard.Options{Shared: node, SharedRows: 1280})
-	for user := range 2000 {
-		check(t, guard, fmt.Sprint(user))
-	}
+	checkEach(t, guard, 2000)
 	node.setAway(true)
 	for user := range 40 {
 		check(t, guard, fmt.Sprint("away ", user))
@@ -102,9 +100,7 @@ func TestSynchronised_EvictedIsLost(t *testing.T) {
 	node := &fakeShared{server: server, clock: sharedNoon, timeout: time.Minute}
 	guard := mustNew(t, dayOnly(), &chatguard.Options{Shared: node, ShareMode: chatguard.ShareSynchronised, MaxMemory: 20_000})
 	const users = 2000
-	for user := range users {
-		check(t, guard, fmt.Sprint(user))
-	}
+	checkEach(t, guard, users)
 	must(t, guard.Exchange(t.Context()))
 	if lost := guard.Sharing().Lost; lost == 0 || int64(len(server.rows))+lost != users {
 		t.Errorf("%d users are lost and %d are in the store, want %d together", lost, len(server.rows), users)

@@ -125,6 +125,14 @@ func mustNew(t *testing.T, policy chatguard.Policy, opts *chatguard.Options) *ch
 	return guard
 }
 
+// checkEach sends one message of each of that many users.
+func checkEach(t *testing.T, g *chatguard.Guard, users int) {
+	t.Helper()
+	for user := range users {
+		check(t, g, fmt.Sprint(user))
+	}
+}
+
 func check(t *testing.T, g *chatguard.Guard, user string) chatguard.Verdict {
 	t.Helper()
 	v, err := g.Check(t.Context(), chatguard.Message{ChannelID: "c", User: chatguard.User{ID: user}})

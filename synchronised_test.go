@@ -249,9 +249,7 @@ func TestSynchronised_ExchangesTogether(t *testing.T) {
 	server, nodes, guards, _ := synchronised(t, 1, enforcedDefault(), sharedNoon)
 	nodes[0].before = func(context.Context) error { time.Sleep(time.Millisecond); return nil }
 	const users = 2000
-	for i := range users {
-		check(t, guards[0], fmt.Sprint(i))
-	}
+	checkEach(t, guards[0], users)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {

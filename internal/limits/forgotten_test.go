@@ -76,17 +76,6 @@ func TestForgotten_DayOfAnotherCalendar(t *testing.T) {
 	}
 }
 
-func TestForgotten_DayOfOwnZone(t *testing.T) {
-	table := newTable(t, dailyLimit(3, "UTC", ""))
-	table.mustSetOwn(t, 0, Own{Timezone: "Asia/Tokyo"})
-	table.send(16*hour, 1) // now the transitional day ends at 39 h
-	table.send(40*hour, 1)
-	row := table.storedRow(t, "daily")
-	if end := 63 * hour; table.forgets(t, row, nanos(end)-1) || !table.forgets(t, row, nanos(end)) {
-		t.Error("not forgotten just at the user's midnight")
-	}
-}
-
 func TestForgotten_Standing(t *testing.T) {
 	const never = 1e6
 	ladder := []int64{0, 2 * 3600 * nanosPerSecond}

@@ -49,22 +49,6 @@ func TestOwn_BeatsRolesAndExemption(t *testing.T) {
 	}
 }
 
-func TestOwn_KeepsUsage(t *testing.T) {
-	table := newTable(t, bucket(3, 4*time.Second))
-	run(t, table, []step{{at: 0, n: 2, ok: true}})
-	table.mustSetOwn(t, 0, Own{Numbers: map[string]Numbers{"burst": {Burst: 5, Refill: 10 * time.Second}}})
-	// first 2 of 5 are used, then 5 of 5
-	run(t, table, []step{{at: 0, n: 4, retry: 10}, {at: 0, n: 3, ok: true}, {at: 0, retry: 10}})
-	// less capacity doesn't erase debt
-	table.mustSetOwn(t, 0, ownBurst(1))
-	run(t, table, []step{{at: 0, retry: 20}})
-	table.mustSetOwn(t, 0, Own{})
-	run(t, table, []step{{at: 0, retry: 12}, {at: 12, ok: true}})
-	if own := table.OwnOf("7", nanos(12)); !own.IsZero() {
-		t.Errorf("%+v", own)
-	}
-}
-
 func TestOwn_Log(t *testing.T) {
 	log := window("sliding-log", 2, time.Hour)
 	log.Roles = map[uint8]Numbers{3: {Messages: 5}}
