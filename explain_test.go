@@ -42,3 +42,15 @@ func TestExplanation_JSON(t *testing.T) {
 		"strikes": 1, "lapse_at": "2026-01-05T12:30:00Z", "silent_until": "2026-01-05T12:01:00Z", "rung": 1, "next": "ban",
 		"override": {"limits": {"burst": {"refill": "8s"}}}}`)
 }
+
+func TestExplain_RoleAndMode(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) {
+		p.Limits[0].Roles = map[Role]Override{VIP: {Burst: 4}}
+		p.Limits[1].Mode = Observe
+	}, nil)
+	e, err := g.Explain(messageFrom("7", 0, VIP, Subscriber))
+	must(t, err)
+	if burst, daily := e.Limits[0], e.Limits[1]; burst.Role != VIP || burst.Observes || daily.Role != Everyone || !daily.Observes {
+		t.Errorf("%+v", e.Limits)
+	}
+}

@@ -34,6 +34,7 @@ func TestRefund(t *testing.T) {
 			[]step{{at: 12, n: 2, retry: 0.5}, {at: 12, ok: true}}}, // 4 × 0.75 = 3
 		{"a sliding window's count from further back", sliding, []step{{at: 8, n: 2, ok: true}, {at: 25, n: 5, ok: true}}, refund{8, 2, 25}, []step{{at: 25, retry: 7}}},
 		{"of a log only what is of that time", log, []step{{at: 0, n: 2, ok: true}, {at: 4, ok: true}}, refund{4, 3, 5}, []step{{at: 5, ok: true}, {at: 5, retry: 5}}},
+		{"of a log what isn't there", log, []step{{at: 0, n: 2, ok: true}, {at: 4, ok: true}}, refund{1, 3, 5}, []step{{at: 5, retry: 5}}},
 		{"of a log what is over", log, []step{{at: 0, ok: true}, {at: 4, n: 2, ok: true}, {at: 10, ok: true}}, refund{0, 1, 10}, []step{{at: 10, retry: 4}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -89,3 +89,12 @@ func TestSlidingLog_NarrowerKeepsTimeZero(t *testing.T) {
 		t.Errorf("%d of 3 messages count", levels[0].Used)
 	}
 }
+
+func TestChange_AlgorithmStartsFresh(t *testing.T) {
+	table := newTable(t, bucket(3, time.Hour))
+	run(t, table, []step{{at: 0, n: 3, ok: true}})
+	table.mustChange(t, 0, window("fixed-window", 3, time.Hour).withName("burst"))
+	run(t, table, []step{{at: 0, n: 3, ok: true}, {at: 0, retry: hour}})
+	table.mustChange(t, 0, dailyLimit(3, "UTC", ""))
+	run(t, table, []step{{at: 0, n: 3, ok: true}})
+}
