@@ -254,7 +254,7 @@ func TestAccess_StoreInTrouble(t *testing.T) {
 	good := setBearer(d.newToken(auth.Moderate))
 	session := addCookie(d.signIn(map[string]string{"code": "good-code"}))
 	owners := addCookie(d.signIn(map[string]string{"token": token}))
-	d.store.failLookups(errors.New("locked: /secret/path"))
+	d.store.lookups.set(errors.New("locked: /secret/path"))
 	for name, as := range map[string]func(*http.Request){"token": good, "session": session} {
 		if a := d.do("GET", "/api/v1/status", nil, as); a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
 			t.Errorf("a %s that can't be looked up: %s %s", name, a.Status, a.body)
@@ -263,7 +263,7 @@ func TestAccess_StoreInTrouble(t *testing.T) {
 	for name, as := range map[string]func(*http.Request){"token": asOwner, "session": owners} {
 		d.wantStatus(fmt.Sprintf("the owner's %s", name), http.StatusOK, "GET", "/api/v1/status", nil, as)
 	}
-	d.store.failLookups(nil)
+	d.store.lookups.set(nil)
 	for _, as := range []func(*http.Request){good, session} {
 		decode[live.Status](t, d.do("GET", "/api/v1/status", nil, as))
 	}

@@ -202,9 +202,9 @@ func TestAmendments_StoreInTrouble(t *testing.T) {
 			t.Errorf("%s: %s", path, a.body)
 		}
 	}
-	d.store.failChanges(errors.New("disk full: /secret/path"))
+	d.store.changes.set(errors.New("disk full: /secret/path"))
 	d.wantProblem("not noted", "POST", spammerPath+"/reset", nil, owned, http.StatusServiceUnavailable, "done, but it is not recorded in the audit")
-	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.store.reads.set(errors.New("damaged: /secret/path"))
 	d.wantProblem("not read", "POST", "/api/v1/journal/"+fmt.Sprint(v.EntryID)+"/pardon", nil, owned, http.StatusServiceUnavailable, "the database is failing")
 }
 

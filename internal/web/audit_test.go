@@ -84,6 +84,6 @@ func TestAudit_Refused(t *testing.T) {
 	} {
 		d.wantProblem(query, "GET", "/api/v1/audit?"+query, nil, owned, 422, says)
 	}
-	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.store.reads.set(errors.New("damaged: /secret/path"))
 	d.wantProblem("in trouble", "GET", "/api/v1/audit?format=csv", nil, owned, 503, "The audit can't be read now: the database is failing.")
 }

@@ -210,7 +210,7 @@ func TestGrants_NeedAllChannels(t *testing.T) {
 func TestGrants_StoreInTrouble(t *testing.T) {
 	d := dash(t)
 	d.newToken(auth.View)
-	d.store.failLookups(errors.New("locked: /secret/path"))
+	d.store.lookups.set(errors.New("locked: /secret/path"))
 	for _, c := range []struct{ method, path string }{{"GET", "/access"}, {"POST", "/tokens"}, {"DELETE", "/tokens/may-view"}, {"DELETE", "/sessions/00"}, {"DELETE", "/links/00"}} {
 		var body any
 		if c.method == "POST" {

@@ -80,7 +80,7 @@ func TestJournal_Refused(t *testing.T) {
 	} {
 		d.wantProblem(query, "GET", "/api/v1/journal?"+query, nil, owned, 422, says)
 	}
-	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.store.reads.set(errors.New("damaged: /secret/path"))
 	for _, path := range []string{"/api/v1/journal", "/api/v1/journal?format=csv"} {
 		d.wantProblem("in trouble", "GET", path, nil, owned, 503, "The journal can't be read now: the database is failing.")
 	}

@@ -108,7 +108,7 @@ func TestPardonUser_Refused(t *testing.T) {
 		d.wantProblem("no such pardon", "DELETE", spammerPath+"/pardon/"+id, nil, owned, http.StatusConflict, "can't be undone any more")
 	}
 	d.say(spammer, 4)
-	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.store.reads.set(errors.New("damaged: /secret/path"))
 	d.wantProblem("not read", "POST", spammerPath+"/pardon", nil, owned, http.StatusServiceUnavailable, "the database is failing")
 }
 

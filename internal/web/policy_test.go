@@ -83,7 +83,7 @@ func TestPolicy_DeleteRestoresConfiguration(t *testing.T) {
 func TestPolicy_NotStoredNotChanged(t *testing.T) {
 	d := dash(t)
 	before := control.Tag(d.guard.ChannelPolicy(channelID))
-	d.store.failChanges(errors.New("disk full: /secret/path"))
+	d.store.changes.set(errors.New("disk full: /secret/path"))
 	for _, a := range []answer{d.put(burst(9)), d.do("DELETE", policyPath, nil, asOwner)} {
 		if a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
 			t.Errorf("%s %s", a.Status, a.body)
@@ -122,7 +122,7 @@ func TestPolicy_InForceBeforeSaved(t *testing.T) {
 
 func TestPolicy_RevisionsUnreadable(t *testing.T) {
 	d := dash(t)
-	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.store.reads.set(errors.New("damaged: /secret/path"))
 	a := d.do("GET", policyPath+"/revisions", nil, asOwner)
 	if a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "can't be read") || strings.Contains(string(a.body), "secret") {
 		t.Errorf("%s %s", a.Status, a.body)

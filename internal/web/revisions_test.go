@@ -102,7 +102,7 @@ func TestRevert_Refused(t *testing.T) {
 			t.Errorf("%s: %s %s", name, test.answer.Status, test.answer.body)
 		}
 	}
-	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.store.reads.set(errors.New("damaged: /secret/path"))
 	if a := d.revert(1); a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
 		t.Errorf("reverting to an unreadable revision: %s %s", a.Status, a.body)
 	}

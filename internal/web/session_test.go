@@ -50,7 +50,7 @@ func TestSignOut_EndsSession(t *testing.T) {
 func TestSignOut_OwnerWithoutStore(t *testing.T) {
 	d := dash(t)
 	c := d.signIn(map[string]string{"token": token})
-	d.store.failChanges(errors.New("too much waits"))
+	d.store.changes.set(errors.New("too much waits"))
 	d.wantStatus("/api/v1/session", 204, "DELETE", "/api/v1/session", nil, addCookie(c))
 }
 

@@ -23,14 +23,34 @@ type testStore struct {
 
 	mu sync.Mutex
 	// codes holds the user of each unused sign-in code, under the names that tests give the codes.
-	codes      map[string]auth.Identity
-	sessions   []string // started with codes
-	revisions  []journal.Revision
-	audits     []journal.Audit
-	health     journal.Database
-	refusing   error // the error of every change
-	unreadable error // the error of every read
-	holders    error // the error of looking up sessions and tokens
+	codes     map[string]auth.Identity
+	sessions  []string // started with codes
+	revisions []journal.Revision
+	audits    []journal.Audit
+	health    journal.Database
+
+	changes failure // of every change
+	lookups failure // of looking up sessions and tokens, as after a start with a failing database
+	reads   failure // of every other read
+}
+
+// failure is an error that a test switches on.
+type failure struct {
+	mu    sync.Mutex
+	cause error
+}
+
+// set makes operations fail with err from now on; with nil, they work again.
+func (f *failure) set(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.cause = err
+}
+
+func (f *failure) err() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.cause
 }
 
 // emptyDatabase is a database file without rows. Copying it is faster than creating one for each
@@ -132,49 +152,49 @@ func (s *testStore) RedeemCode(ctx context.Context, code string) (session string
 }
 
 func (s *testStore) Session(ctx context.Context, session string) (who auth.Identity, ok bool, err error) {
-	if err := s.lookupError(); err != nil {
+	if err := s.lookups.err(); err != nil {
 		return who, false, err
 	}
 	return s.Tokens.Session(ctx, session)
 }
 
 func (s *testStore) Token(ctx context.Context, token string) (who auth.Identity, ok bool, err error) {
-	if err := s.lookupError(); err != nil {
+	if err := s.lookups.err(); err != nil {
 		return who, false, err
 	}
 	return s.Tokens.Token(ctx, token)
 }
 
 func (s *testStore) EndSession(ctx context.Context, session string) error {
-	if err := s.changeError(); err != nil {
+	if err := s.changes.err(); err != nil {
 		return err
 	}
 	return s.Tokens.EndSession(ctx, session)
 }
 
 func (s *testStore) Grants(ctx context.Context) (auth.Grants, error) {
-	if err := s.lookupError(); err != nil {
+	if err := s.lookups.err(); err != nil {
 		return auth.Grants{}, err
 	}
 	return s.Tokens.Grants(ctx)
 }
 
 func (s *testStore) Revoke(ctx context.Context, name string) (auth.Revoked, error) {
-	if err := s.lookupError(); err != nil {
+	if err := s.lookups.err(); err != nil {
 		return auth.Revoked{}, err
 	}
 	return s.Tokens.Revoke(ctx, name)
 }
 
 func (s *testStore) EndSessionByID(ctx context.Context, id string) (who auth.Identity, ok bool, err error) {
-	if err := s.lookupError(); err != nil {
+	if err := s.lookups.err(); err != nil {
 		return who, false, err
 	}
 	return s.Tokens.EndSessionByID(ctx, id)
 }
 
 func (s *testStore) EndLink(ctx context.Context, id string) (who auth.Identity, ok bool, err error) {
-	if err := s.lookupError(); err != nil {
+	if err := s.lookups.err(); err != nil {
 		return who, false, err
 	}
 	return s.Tokens.EndLink(ctx, id)
@@ -202,47 +222,6 @@ func (s *testStore) database() journal.Database {
 	return s.health
 }
 
-// failChanges makes every change fail with err from now on; nil makes changes work again.
-func (s *testStore) failChanges(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refusing = err
-}
-
-func (s *testStore) changeError() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.refusing
-}
-
-// failLookups makes session and token look-ups fail with err, as after a start with a failing
-// database. With nil, they work again.
-func (s *testStore) failLookups(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.holders = err
-}
-
-func (s *testStore) lookupError() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.holders
-}
-
-// failReads makes all reads fail with err, except look-ups of sessions and tokens. With nil, reads
-// work again.
-func (s *testStore) failReads(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.unreadable = err
-}
-
-func (s *testStore) readError() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.unreadable
-}
-
 func (s *testStore) SaveRevision(ctx context.Context, r journal.Revision) (journal.Revision, bool, error) {
 	return s.saveRevision(r, func() (journal.Revision, bool, error) { return s.Store.SaveRevision(ctx, r) })
 }
@@ -252,7 +231,7 @@ func (s *testStore) DiscardRevisions(ctx context.Context, channel, author string
 }
 
 func (s *testStore) saveRevision(r journal.Revision, keep func() (journal.Revision, bool, error)) (journal.Revision, bool, error) {
-	if err := s.changeError(); err != nil {
+	if err := s.changes.err(); err != nil {
 		return r, false, err
 	}
 	r, saved, err := keep()
@@ -263,7 +242,7 @@ func (s *testStore) saveRevision(r journal.Revision, keep func() (journal.Revisi
 }
 
 func (s *testStore) Record(ctx context.Context, a journal.Audit) (saved bool, err error) {
-	if err := s.changeError(); err != nil {
+	if err := s.changes.err(); err != nil {
 		return false, err
 	}
 	saved, err = s.Store.Record(ctx, a)
@@ -274,7 +253,7 @@ func (s *testStore) Record(ctx context.Context, a journal.Audit) (saved bool, er
 }
 
 func (s *testStore) SaveSetting(ctx context.Context, channel, name, value string) (saved bool, err error) {
-	if err := s.changeError(); err != nil {
+	if err := s.changes.err(); err != nil {
 		return false, err
 	}
 	saved, err = s.Store.SaveSetting(ctx, channel, name, value)
@@ -286,77 +265,63 @@ func (s *testStore) Commit(ctx context.Context) (saved bool) {
 }
 
 func (s *testStore) Revisions(ctx context.Context, channel string) ([]journal.Revision, error) {
-	if err := s.readError(); err != nil {
+	if err := s.reads.err(); err != nil {
 		return nil, err
 	}
 	return s.Store.Revisions(ctx, channel)
 }
 
 func (s *testStore) Entry(ctx context.Context, id chatguard.EntryID) (journal.Entry, bool, error) {
-	if err := s.readError(); err != nil {
+	if err := s.reads.err(); err != nil {
 		return journal.Entry{}, false, err
 	}
 	return s.Store.Entry(ctx, id)
 }
 
 func (s *testStore) Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error) {
-	if err := s.readError(); err != nil {
+	if err := s.reads.err(); err != nil {
 		return nil, err
 	}
 	return s.Store.Entries(ctx, wanted)
 }
 
 func (s *testStore) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error) {
-	if err := s.readError(); err != nil {
+	if err := s.reads.err(); err != nil {
 		return nil, err
 	}
 	return s.Store.Audits(ctx, wanted)
 }
 
 func (s *testStore) FindPeople(ctx context.Context, channel, text string, n int) ([]journal.Person, error) {
-	if err := s.readError(); err != nil {
+	if err := s.reads.err(); err != nil {
 		return nil, err
 	}
 	return s.Store.FindPeople(ctx, channel, text, n)
 }
 
-func (s *testStore) FindNoted(ctx context.Context, channel, text string, n int) ([]journal.Person, error) {
-	if err := s.readError(); err != nil {
-		return nil, err
-	}
-	return s.Store.FindNoted(ctx, channel, text, n)
-}
-
 func (s *testStore) Person(ctx context.Context, channel, user string) (journal.Person, bool, error) {
-	if err := s.readError(); err != nil {
+	if err := s.reads.err(); err != nil {
 		return journal.Person{}, false, err
 	}
 	return s.Store.Person(ctx, channel, user)
 }
 
 func (s *testStore) People(ctx context.Context, channel string, users []string) (map[string]journal.Person, error) {
-	if err := s.readError(); err != nil {
+	if err := s.reads.err(); err != nil {
 		return nil, err
 	}
 	return s.Store.People(ctx, channel, users)
 }
 
 func (s *testStore) QuarterHours(ctx context.Context, channel, user string, since time.Time) ([]journal.QuarterHour, error) {
-	if err := s.readError(); err != nil {
+	if err := s.reads.err(); err != nil {
 		return nil, err
 	}
 	return s.Store.QuarterHours(ctx, channel, user, since)
 }
 
-func (s *testStore) Timeline(ctx context.Context, channel string, since time.Time, each func([]journal.TimelineMessage) error) error {
-	if err := s.readError(); err != nil {
-		return err
-	}
-	return s.Store.Timeline(ctx, channel, since, each)
-}
-
 func (s *testStore) Minutes(ctx context.Context, since, until time.Time, each func(journal.Minute) error) error {
-	if err := s.readError(); err != nil {
+	if err := s.reads.err(); err != nil {
 		return err
 	}
 	return s.Store.Minutes(ctx, since, until, each)

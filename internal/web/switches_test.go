@@ -130,7 +130,7 @@ func TestSwitches_InForceBeforeSaved(t *testing.T) {
 			t.Errorf("%s %s: %s", method, path, a.body)
 		}
 	}
-	d.store.failChanges(errors.New("disk full: /secret/path"))
+	d.store.changes.set(errors.New("disk full: /secret/path"))
 	for _, path := range []string{"/pause", "/raid"} {
 		a := d.do("POST", channelPath+path, nil, asOwner)
 		if a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "a restart would undo it") || strings.Contains(string(a.body), "secret") {

@@ -66,7 +66,7 @@ func TestUserCard_SaysWhy(t *testing.T) {
 		d.flush()
 	}
 
-	d.store.failReads(errors.New("damaged"))
+	d.store.reads.set(errors.New("damaged"))
 	c := d.card("85")
 	if !c.EntriesUnavailable || c.Verdict.Limit != "burst" || c.Login != "" || len(c.Entries) > 0 {
 		t.Errorf("in trouble: %+v", c)

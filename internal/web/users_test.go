@@ -47,7 +47,7 @@ func TestFindUsers(t *testing.T) {
 		t.Errorf("without a channel %d are found in the first one", n)
 	}
 	d.wantProblem("too long", "GET", "/api/v1/users?q="+long, nil, owned, 422, "256 bytes at most")
-	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.store.reads.set(errors.New("damaged: /secret/path"))
 	d.wantProblem("in trouble", "GET", "/api/v1/users", nil, owned, 503, "Users can't be searched now: the database is failing.")
 }
 
@@ -89,7 +89,7 @@ func TestGetOverrides(t *testing.T) {
 		}
 	}
 	is("listed", "berta")
-	d.store.failReads(errors.New("damaged"))
+	d.store.reads.set(errors.New("damaged"))
 	l := list()
 	if len(l) != 2 || l[0].UserID != berta.ID || l[0].Login != "" {
 		t.Errorf("in trouble: %+v", l)

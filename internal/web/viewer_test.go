@@ -226,7 +226,7 @@ func TestViewer_Switches(t *testing.T) {
 func TestViewer_DatabaseFails(t *testing.T) {
 	d := dash(t, showViewers)
 	d.say(spammer, 4)
-	d.store.failReads(fmt.Errorf("disk full"))
+	d.store.reads.set(fmt.Errorf("disk full"))
 	if s := d.standing(viewerOf(spammer)); s.MayWrite || s.Reason != heldByLimit {
 		t.Errorf("%+v", s)
 	}

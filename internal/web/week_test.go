@@ -40,7 +40,7 @@ func TestWeek_Route(t *testing.T) {
 		t.Errorf("of another limit: %+v", w)
 	}
 	d.wantProblem("no such limit", "GET", path+"/week?limit=other", nil, owned, 422, `no limit \"other\"`)
-	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.store.reads.set(errors.New("damaged: /secret/path"))
 	d.wantProblem("in trouble", "GET", path+"/week", nil, owned, 503, "The week can't be read now: the database is failing.")
 }
 
@@ -105,7 +105,7 @@ func TestWeek_Refused(t *testing.T) {
 	d.wantProblem("everyone's", "GET", user+"/week?limit=crowd", nil, owned, 422, `use GET /channels/{channel}/week?limit=crowd.`)
 	d.wantProblem("no such channel", "GET", "/api/v1/channels/9/week", nil, owned, 404, `There is no channel with the ID \"9\" here.`)
 	d.wantProblem("no such parameter", "GET", channelPath+"/week?limits=crowd", nil, owned, 422, `not \"limits\"`)
-	d.store.failReads(errors.New("damaged: /secret/path"))
+	d.store.reads.set(errors.New("damaged: /secret/path"))
 	d.wantProblem("in trouble", "GET", channelPath+"/week", nil, owned, 503, "The week can't be read now: the database is failing.")
 	d = dash(t)
 	d.wantProblem("none that is shared", "GET", channelPath+"/week", nil, owned, 422, `There is no limit that everyone shares in this channel; add one with per = \"channel\"`)
