@@ -52,13 +52,6 @@ func (w *window) waitForPage(page string) {
 	w.See(fmt.Sprintf(`document.querySelector("main h1")?.innerText.toLowerCase() === %q`, page))
 }
 
-// signOut presses "Sign out" in the menu of the signed-in user.
-func (w *window) signOut() {
-	w.Window.Helper()
-	w.Click(".account")
-	w.Click("#sign-out")
-}
-
 // openAgain opens another window and signs in as another user.
 func (d *dashboard) openAgain(width, height int64) *window {
 	d.Helper()

@@ -41,24 +41,6 @@ func TestSignInLink_SignsIn(t *testing.T) {
 	w.See(hasText("Nobody is throttled."))
 }
 
-// TestSignInLink_Used signs in with a token instead, by mouse and keyboard, and out again.
-func TestSignInLink_Used(t *testing.T) {
-	w := dash(t).openBlank(1400, 900)
-	w.Must(chromedp.Navigate("http://" + w.address + "/#signin=old-code"))
-	w.See(`document.querySelector("#token-error").innerText !== ""`)
-	if address := browsertest.Eval[string](w.Window, "location.hash"); strings.Contains(address, "old-code") {
-		t.Errorf("the address bar shows %s", address)
-	}
-	w.Write("#token", "wrong")
-	w.Press(".primary")
-	w.See(`document.querySelector("#token-error").innerText.includes("token")`)
-	w.Accessible()
-	w.Write("#token", token+kb.Enter)
-	w.See(hasText("Nobody is throttled."))
-	w.signOut()
-	w.See(hasText("chatguard signin"))
-}
-
 // wantNoOverflow fails the test if the page is wider than the window.
 func (w *window) wantNoOverflow() {
 	w.Helper()

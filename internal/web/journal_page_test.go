@@ -37,22 +37,6 @@ func TestJournalPage_Back(t *testing.T) {
 	w.See(`location.hash === "#/journal" && document.querySelector("#filter-name").value === "" && !document.querySelector("#only-failures").checked &&` + hasEntries(2, "hello everyone"))
 }
 
-func TestJournalPage_DrawsLazily(t *testing.T) {
-	d := dash(t)
-	for i := range 100 {
-		d.say(chatguard.User{ID: fmt.Sprint(1000 + i), Login: fmt.Sprintf("user_%d_", i)}, 4)
-	}
-	d.flush()
-	w := d.open(1400, 900)
-	w.goTo("journal")
-	w.See(hasEntries(1, "user_99_") + "&&" + hasEntries(0, "user_0_"))
-	w.Must(chromedp.Evaluate[chromedp.Void](`document.querySelector(".more").scrollIntoView()`))
-	w.See(hasEntries(1, "user_0_") + "&&" + hasEntries(0, "user_99_"))
-	if n := browsertest.Eval[int](w.Window, `document.querySelectorAll(".entry").length`); n > 60 {
-		t.Errorf("%d rows are drawn", n)
-	}
-}
-
 // A message's dialog has the focus, and returns it.
 func TestJournalPage_DialogFocus(t *testing.T) {
 	d := dash(t)

@@ -65,28 +65,6 @@ func hasBurst(burst string) string {
 	return `document.querySelector("#burst-0")?.value === "` + burst + `"`
 }
 
-func TestLimitsPage_LowerBurstThrottlesNext(t *testing.T) {
-	d := dash(t)
-	w := d.open(1400, 900)
-	if v := d.say(spammer, 2); !v.Allowed {
-		t.Fatal("2 of 3 messages, and throttled")
-	}
-	w.openLimits()
-	w.Write("#burst-0", "2")
-	w.save()
-	if v := d.say(spammer, 1); v.Allowed {
-		t.Error("with a burst of 2, the third message is allowed")
-	}
-	w.goTo("now")
-	w.See(hasRows("Spammer", 1))
-	w.goTo("limits")
-	w.Press(".note button") // undo
-	w.See(hasBurst("3"))
-	if burst := d.guard.ChannelPolicy(channelID).Limits[0].Burst; burst != 3 {
-		t.Errorf("after undoing, the burst is %d", burst)
-	}
-}
-
 // Every preset is a valid policy: it can be saved.
 func TestLimitsPage_PresetsAreValid(t *testing.T) {
 	d := dash(t)
