@@ -196,6 +196,7 @@ func TestAmendments_StoreInTrouble(t *testing.T) {
 	d.breakDatabase(time.Minute)
 	for path, body := range map[string]any{
 		"POST /grant": grantWanted{Messages: 5}, "POST /reset": nil, "POST /exempt": nil, "DELETE /override": nil, "PUT /override": chatguard.UserOverride{},
+		"POST /notes": noteWanted{Text: "x"},
 	} {
 		method, path, _ := strings.Cut(path, " ")
 		if a := d.do(method, spammerPath+path, body, asOwner); decode[amended](t, a).Saved || !strings.Contains(string(a.body), `"saved":false`) {

@@ -48,10 +48,10 @@ func TestCheck_SeparateSpace(t *testing.T) {
 func TestCheck_FindsUsersByPlainID(t *testing.T) {
 	d, asServer := runLobby(t, setCheckSpace)
 	for _, user := range []checkForm{{Channel: lobby, UserID: "41", Login: "anna"}, {Channel: lobby, UserID: "410"}} {
-		for range 3 {
-			d.check(user, http.StatusOK, asServer)
+		for i, status := range []int{http.StatusOK, http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
+			user.Text = fmt.Sprint("hi", i)
+			d.check(user, status, asServer)
 		}
-		d.check(user, http.StatusTooManyRequests, asServer)
 	}
 	room := "/api/v1/channels/check:lobby"
 	decode[amended](t, d.do("POST", room+"/users/check:410/grant", grantWanted{Messages: 2}, asOwner))
@@ -74,6 +74,9 @@ func TestCheck_FindsUsersByPlainID(t *testing.T) {
 	}
 	if c := decode[card](t, d.do("GET", room+"/users/check:410", nil, asOwner)); len(c.Entries) != 1 || c.Verdict.Limit != "burst" {
 		t.Errorf("the card: %+v", c)
+	}
+	if got := around(t, d.do("GET", room+"/messages?user=check:410&n=2", nil, asOwner)); got != "hi1 hi2 [hi3]" {
+		t.Errorf("messages %q", got)
 	}
 	decode[any](t, d.do("GET", room+"/policy", nil, asOwner))
 }

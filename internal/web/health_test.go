@@ -41,22 +41,24 @@ func TestReady_ReasonsOnlySignedIn(t *testing.T) {
 	d.wantStatus("healthz", http.StatusOK, "GET", "/healthz", nil)
 }
 
-// A failing Helix makes the server not ready. A Helix that has not been asked yet does not, and is
-// never reported as ok.
-func TestReady_Helix(t *testing.T) {
-	for state, want := range map[live.ConnectionState]string{
-		live.Unasked: `{"status":"ok"}`,
-		live.Ample:   `{"status":"ok"}`,
-		live.Low:     `{"status":"ok"}`,
-		live.Failing: `{"reasons":["Helix: failing: status 500"],"status":"unavailable"}`,
+// A connection in trouble makes the server not ready, and the reason names it. A Helix that has not
+// been asked yet is no trouble, and is never reported as ok; neither is a notice, such as a pause.
+func TestReady_Connections(t *testing.T) {
+	for state, isReady := range map[live.ConnectionState]bool{
+		live.Connected: true, live.Connecting: false, live.Disconnected: false, live.Observing: true, live.Paused: true, live.RaidMode: true,
+		live.Unasked: true, live.Ample: true, live.Low: true, live.Failing: false,
 	} {
 		d := dash(t, func(o *Options) {
 			o.Connections = func() []live.Connection {
 				return []live.Connection{{Name: "Helix", State: state, Detail: "status 500"}}
 			}
 		})
-		if a := d.do("GET", "/readyz", nil, asOwner); strings.TrimSpace(string(a.body)) != want {
-			t.Errorf("%s: %s", state, a.body)
+		want, status := `{"status":"ok"}`, http.StatusOK
+		if !isReady {
+			want, status = fmt.Sprintf(`{"reasons":["Helix: %s: status 500"],"status":"unavailable"}`, state), http.StatusServiceUnavailable
+		}
+		if a := d.do("GET", "/readyz", nil, asOwner); a.StatusCode != status || strings.TrimSpace(string(a.body)) != want {
+			t.Errorf("%s: %s %s", state, a.Status, a.body)
 		}
 		if a := d.do("GET", "/api/v1/status", nil, asOwner); !strings.Contains(string(a.body), `"state":"`+string(state)+`"`) {
 			t.Errorf("%s: %s", state, a.body)
@@ -123,8 +125,10 @@ func TestMetrics_Proxied(t *testing.T) {
 	}
 }
 
-func TestMetrics_CountVerdictsAndOutcomes(t *testing.T) {
-	d := dash(t)
+func TestMetrics_CountsAndStates(t *testing.T) {
+	d := dash(t, func(o *Options) {
+		o.Database = func() journal.Database { return journal.Database{State: journal.DatabaseFailing} }
+	})
 	v := d.say(spammer, 5)
 	d.server.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.Delete, Result: journal.Done})
 	a := d.do("GET", "/metrics", nil)
@@ -135,25 +139,14 @@ func TestMetrics_CountVerdictsAndOutcomes(t *testing.T) {
 		`chatguard_throttled_users 1`,
 		`chatguard_users 1`,
 		`chatguard_users_evicted_total 0`,
+		`chatguard_database_ok 0`,
+		`chatguard_channel_enforcing{channel="somechannel",channel_id="7"} 1`,
 	} {
 		if !strings.Contains(string(a.body), line+"\n") {
 			t.Errorf("no line %q in\n%s", line, a.body)
 		}
 	}
-}
-
-// TestMetrics_State checks the metrics of what an alert is about.
-func TestMetrics_State(t *testing.T) {
-	d := dash(t, func(o *Options) {
-		o.Database = func() journal.Database { return journal.Database{State: journal.DatabaseFailing} }
-	})
-	all := string(d.do("GET", "/metrics", nil).body)
-	for _, want := range []string{"database_ok 0", `channel_enforcing{channel="somechannel",channel_id="7"} 1`} {
-		if !strings.Contains(all, "\nchatguard_"+want+"\n") {
-			t.Errorf("no %s in\n%s", want, all)
-		}
-	}
-	if n := strings.Count(all, "\ngo_"); n > 12 {
+	if n := strings.Count(string(a.body), "\ngo_"); n > 12 {
 		t.Errorf("%d lines about Go", n)
 	}
 }

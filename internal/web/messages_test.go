@@ -72,17 +72,6 @@ func TestMessages_Around(t *testing.T) {
 	}
 }
 
-// A room of another chat's server has its messages, too.
-func TestMessages_AroundInRoom(t *testing.T) {
-	d := dash(t, func(o *Options) { o.CheckSpace = "check:" })
-	for i := range 5 {
-		d.do("POST", "/api/v1/check", map[string]string{"channel": "lobby", "user_id": "7", "text": fmt.Sprint("hi", i)}, asOwner)
-	}
-	if got := around(t, d.do("GET", "/api/v1/channels/check:lobby/messages?user=check:7&n=2", nil, asOwner)); got != "hi2 hi3 [hi4]" {
-		t.Errorf("messages %q", got)
-	}
-}
-
 // lockedBuffer is a buffer that is safe for concurrent use.
 type lockedBuffer struct {
 	mu sync.Mutex

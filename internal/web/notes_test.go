@@ -53,15 +53,6 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-func TestNotes_DatabaseFails(t *testing.T) {
-	d := dash(t)
-	d.store.setState(journal.Database{State: journal.DatabaseFailing})
-	added := decode[changedNote](t, d.do("POST", channelPath+"/users/91/notes", map[string]string{"text": "x"}, asOwner))
-	if added.Saved {
-		t.Error("saved in a failing database")
-	}
-}
-
 func TestJournal_ByName(t *testing.T) {
 	d := dash(t)
 	d.say(localised, 4)
@@ -80,15 +71,4 @@ func TestJournal_ByName(t *testing.T) {
 		}
 	}
 	d.wantProblem("without a channel", "GET", "/api/v1/journal?name=berta", nil, owned, http.StatusUnprocessableEntity, "add the parameter channel")
-}
-
-// A pardon in the audit shows the message that was pardoned.
-func TestAudit_PardonedMessage(t *testing.T) {
-	d := dash(t, addTimeouts(t))
-	d.spam()
-	done := d.pardonSpammer()
-	page := decode[auditPage](t, d.do("GET", "/api/v1/audit?channel="+channelID, nil, asOwner))
-	if m := page.Changes[0].Message; m == nil || m.Entry != done.Last || m.Text == "" {
-		t.Errorf("%+v", page.Changes[0])
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -121,20 +120,4 @@ func TestOverlay_Refused(t *testing.T) {
 		d.wantStatus(path, status, "GET", path, nil, asOwner)
 	}
 	d.wantStatus("without a token", http.StatusUnauthorized, "GET", "/api/v1/overlay", nil)
-}
-
-// A token for the overlay opens nothing else, as TestRoutes_NeedAccess shows for the API.
-func TestOverlay_TokenOpensNothingElse(t *testing.T) {
-	d := dash(t)
-	secret := d.newToken(auth.Overlay)
-	only := setBearer(secret)
-	d.wantStatus("the overlay", http.StatusOK, "GET", "/api/v1/overlay", nil, only)
-	if a := d.do("POST", "/api/v1/session", map[string]string{"token": secret}); a.StatusCode != http.StatusForbidden || len(a.Cookies()) > 0 {
-		t.Errorf("signing in: %s %s", a.Status, a.body)
-	}
-	viaProxy := setHeader("X-Forwarded-For", "192.0.2.1")
-	d.wantStatus("the metrics", http.StatusForbidden, "GET", "/metrics", nil, viaProxy, only)
-	if _, _, err := d.dial(channelID, http.Header{"Authorization": {"Bearer " + secret}}, ""); err == nil {
-		t.Error("the live feed opens")
-	}
 }

@@ -70,6 +70,10 @@ func TestPardonUser(t *testing.T) {
 		t.Errorf("the card: %+v", c)
 	}
 	d.wantPardoned("pardoned", 4)
+	page := decode[auditPage](t, d.do("GET", "/api/v1/audit?channel="+channelID, nil, asOwner))
+	if m := page.Changes[0].Message; m == nil || m.Entry != done.Last || m.Text == "" {
+		t.Errorf("the audit: %+v", page.Changes[0])
+	}
 	again := decode[pardonedUser](t, d.do("POST", spammerPath+"/pardon", nil, d.asModerator("berta")))
 	if !again.Again || again.By != "owner" || again.ID != done.ID || len(d.store.audits) != 1 {
 		t.Errorf("pardoned by a second moderator: %+v, audit %+v", again, d.store.audits)

@@ -67,19 +67,6 @@ func TestPolicy_BoardFollowsNewPolicy(t *testing.T) {
 	}
 }
 
-func TestPolicy_DeleteRestoresConfiguration(t *testing.T) {
-	d := dash(t)
-	base := control.Tag(d.guard.ChannelPolicy(channelID))
-	decode[journal.Revision](t, d.put(burst(9)))
-	d.wantStatus("with a stale If-Match", http.StatusPreconditionFailed, "DELETE", policyPath, nil, asOwner, setHeader("If-Match", base))
-	if r := decode[journal.Revision](t, d.do("DELETE", policyPath, nil, asOwner)); r.Number != 2 {
-		t.Errorf("revision %+v", r)
-	}
-	if control.Tag(d.guard.ChannelPolicy(channelID)) != base {
-		t.Error("the configuration's policy isn't in force")
-	}
-}
-
 func TestPolicy_NotStoredNotChanged(t *testing.T) {
 	d := dash(t)
 	before := control.Tag(d.guard.ChannelPolicy(channelID))
@@ -94,58 +81,6 @@ func TestPolicy_NotStoredNotChanged(t *testing.T) {
 	}
 }
 
-func TestPolicy_InForceBeforeSaved(t *testing.T) {
-	d := dash(t)
-	base := control.Tag(d.guard.ChannelPolicy(channelID))
-	d.breakDatabase(time.Minute)
-	if c := decode[control.Revised](t, d.put(burst(2))); c.Saved || c.Number != 1 || c.Author != auth.OwnerName {
-		t.Errorf("changed while the database fails: %+v", c)
-	}
-	if v := d.say(spammer, 3); v.Allowed {
-		t.Error("with a burst of 2, the third message is allowed")
-	}
-	if c := decode[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner)); c.Saved || c.Number != 2 || control.Tag(d.guard.ChannelPolicy(channelID)) != base {
-		t.Errorf("discarded while the database fails: %+v", c)
-	}
-	past := decode[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
-	if len(past) != 2 {
-		t.Errorf("revisions %+v", past)
-	}
-	d.repairDatabase()
-	if a := d.put(burst(5)); !decode[control.Revised](t, a).Saved || !strings.Contains(string(a.body), `"saved":true`) {
-		t.Errorf("changed while all is well: %s", a.body)
-	}
-	if c := decode[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner)); !c.Saved {
-		t.Errorf("discarded while all is well: %+v", c)
-	}
-}
-
-func TestPolicy_RevisionsUnreadable(t *testing.T) {
-	d := dash(t)
-	d.store.reads.set(errors.New("damaged: /secret/path"))
-	a := d.do("GET", policyPath+"/revisions", nil, asOwner)
-	if a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "can't be read") || strings.Contains(string(a.body), "secret") {
-		t.Errorf("%s %s", a.Status, a.body)
-	}
-	if c := decode[control.Revised](t, d.put(burst(9))); c.Number != 1 {
-		t.Errorf("changed all the same: %+v", c)
-	}
-}
-
-func TestPolicy_EverywhereLimitIsFixed(t *testing.T) {
-	d := dash(t, addLimits(t, everywhere))
-	before := d.guard.ChannelPolicy(channelID)
-	a := d.put(func(p *chatguard.Policy) { p.Limits[2].Messages = 1 })
-	if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(a.body), "applies to all channels") {
-		t.Errorf("%s %s", a.Status, a.body)
-	}
-	if len(d.store.revisions) > 0 || control.Tag(d.guard.ChannelPolicy(channelID)) != control.Tag(before) {
-		t.Error("a refused change was saved")
-	}
-	decode[journal.Revision](t, d.put(burst(9)))
-	decode[journal.Revision](t, d.do("DELETE", policyPath, nil, asOwner))
-}
-
 func TestPolicy_RoundTripsEveryLimit(t *testing.T) {
 	d := dash(t, addLimits(t, everyAlgorithm...))
 	decode[journal.Revision](t, d.put(burst(9)))
@@ -153,16 +88,6 @@ func TestPolicy_RoundTripsEveryLimit(t *testing.T) {
 	want.Limits[0].Burst = 9
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
-func TestPolicy_PerChannel(t *testing.T) {
-	d := dash(t, func(o *Options) {
-		o.Channels = func() []live.Channel { return []live.Channel{{ID: channelID}, {ID: "8"}} }
-	})
-	d.put(burst(9))
-	if here, there := d.guard.ChannelPolicy(channelID).Limits[0].Burst, d.guard.ChannelPolicy("8").Limits[0].Burst; here != 9 || there != 3 {
-		t.Errorf("bursts are %d and %d", here, there)
 	}
 }
 

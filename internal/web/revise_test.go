@@ -1,42 +1,12 @@
 package web
 
 import (
-	"context"
 	"testing"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
-	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
-
-// revise changes the policy of the tests' channel like a chat command.
-func (d *dashboard) revise(author string, change func(*chatguard.Policy) error) (saved bool, err error) {
-	request := control.Request{ChannelID: channelID, Author: author}
-	done, err := d.opts.Policies.Revise(context.Background(), request, func(p chatguard.Policy) (chatguard.Policy, error) {
-		err := change(&p)
-		return p, err
-	})
-	return done.Saved, err
-}
-
-func TestRevise_Command(t *testing.T) {
-	d := dash(t)
-	d.say(spammer, 4)
-	l := d.listen()
-	l.next(live.SnapshotFrame)
-	saved, err := d.revise("berta", func(p *chatguard.Policy) error { p.Limits[0].Burst = 5; return nil })
-	if err != nil || !saved || len(d.throttledUsers()) > 0 {
-		t.Errorf("saved %v, %v; throttled: %+v", saved, err, d.throttledUsers())
-	}
-	if fr := l.next(live.PolicyFrame); fr.Policy.Revision == nil || fr.Policy.Revision.Author != "berta" || fr.Policy.ETag != control.Tag(d.guard.ChannelPolicy(channelID)) {
-		t.Errorf("policy frame: %+v", fr.Policy)
-	}
-	past := decode[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
-	if len(past) != 1 || past[0].Author != "berta" || len(past[0].Changes) != 1 || past[0].Policy.Limits[0].Burst != 5 {
-		t.Errorf("kept as %+v", past)
-	}
-}
 
 // fixedConfig is a configuration that has this policy for all channels. If onRead is set, it is
 // called whenever the configuration is read.

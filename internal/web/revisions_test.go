@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/web/live"
@@ -30,32 +29,22 @@ func (d *dashboard) revert(number any) answer {
 	return d.do("POST", policyPath+"/revert", map[string]any{"revision": number}, asOwner, setHeader("If-Match", tag))
 }
 
-func TestRevisions_Differences(t *testing.T) {
-	d := dash(t)
-	d.wantHistory()
-	decode[control.Revised](t, d.put(burst(5)))
-	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 9, time.Minute }))
-	decode[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner))
-	decode[control.Revised](t, d.do("DELETE", policyPath, nil, asOwner))
-	decode[control.Revised](t, d.put(burst(4)))
-	d.wantHistory(
-		"5 owner limit.burst.burst 3>4",
-		"4 owner discarded",
-		"3 owner limit.burst.burst 9>3 limit.burst.refill 1m>10m discarded",
-		"2 owner limit.burst.burst 5>9 limit.burst.refill 10m>1m",
-		"1 owner limit.burst.burst 3>5",
-	)
-}
-
 func TestRevisions_Unsaved(t *testing.T) {
 	d := dash(t)
 	decode[control.Revised](t, d.put(burst(5)))
 	d.breakDatabase(time.Minute)
 	decode[control.Revised](t, d.put(burst(6)))
-	decode[control.Revised](t, d.put(burst(7)))
+	if a := d.put(burst(7)); decode[control.Revised](t, a).Saved || !strings.Contains(string(a.body), `"saved":false`) {
+		t.Errorf("changed while the database fails: %s", a.body)
+	}
+	if v := d.say(spammer, 8); v.Allowed {
+		t.Error("with a burst of 7, the eighth message is allowed")
+	}
 	d.wantHistory("3 owner limit.burst.burst 6>7 unsaved", "2 owner limit.burst.burst 5>6 unsaved", "1 owner limit.burst.burst 3>5")
 	d.repairDatabase()
-	decode[control.Revised](t, d.put(burst(8)))
+	if a := d.put(burst(8)); !decode[control.Revised](t, a).Saved {
+		t.Errorf("changed while all is well: %s", a.body)
+	}
 	d.wantHistory("4 owner limit.burst.burst 7>8", "3 owner limit.burst.burst 6>7", "2 owner limit.burst.burst 5>6", "1 owner limit.burst.burst 3>5")
 }
 
@@ -106,7 +95,11 @@ func TestRevert_Refused(t *testing.T) {
 	if a := d.revert(1); a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
 		t.Errorf("reverting to an unreadable revision: %s %s", a.Status, a.body)
 	}
+	d.wantProblem("a list that can't be read", "GET", policyPath+"/revisions", nil, owned, http.StatusServiceUnavailable, "can't be read")
 	if d.guard.ChannelPolicy(channelID).Limits[0].Burst != 9 {
 		t.Error("something has changed")
+	}
+	if c := decode[control.Revised](t, d.put(burst(5))); c.Number != 3 {
+		t.Errorf("changed all the same: %+v", c)
 	}
 }

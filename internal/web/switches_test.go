@@ -178,14 +178,3 @@ func TestSwitches_BoardFollowsRaid(t *testing.T) {
 		t.Errorf("one message an hour, and they may speak at %s, before at %s", fr.Users[0].MaySpeakAt, before)
 	}
 }
-
-func TestSwitchPage_NoticesAreNoTrouble(t *testing.T) {
-	for state, status := range map[live.ConnectionState]int{
-		live.Connected: 200, live.Observing: 200, live.Paused: 200, live.RaidMode: 200, live.Connecting: 503, live.Disconnected: 503,
-	} {
-		d := dash(t, func(o *Options) {
-			o.Connections = func() []live.Connection { return []live.Connection{{Name: "#gardenhour", State: state}} }
-		})
-		d.wantStatus(string(state), status, "GET", "/readyz", nil)
-	}
-}
