@@ -311,15 +311,3 @@ func TestCheck_ReusesConnection(t *testing.T) {
 		address = local
 	}
 }
-
-// A revoked check token stops working, although the Store is not asked about it for each message.
-func TestCheck_RevokedToken(t *testing.T) {
-	d, asServer := runLobby(t)
-	said := checkForm{Channel: lobby, UserID: "1"}
-	d.check(said, http.StatusOK, asServer)
-	if _, err := d.store.Revoke(t.Context(), "may-check"); err != nil {
-		t.Fatal(err)
-	}
-	d.advance(5 * time.Second)
-	d.wantStatus("/api/v1/check", http.StatusUnauthorized, "POST", "/api/v1/check", said, asServer)
-}

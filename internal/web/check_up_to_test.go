@@ -37,23 +37,6 @@ func TestCheck_UpTo(t *testing.T) {
 	d.wantRefused("/api/v1/check", `{"channel":"lobby","user_id":"1","up_to":5}`, 400, "up_to: want true or false, found a number.", asServer)
 }
 
-// If the policy observes, or if the author is exempt, the whole cost may be shown.
-func TestCheck_UpToOfUnlimited(t *testing.T) {
-	d, asServer := runLobby(t)
-	said := checkForm{Channel: lobby, UserID: "41", Cost: 5, UpTo: true}
-	moderator := said
-	moderator.Roles = chatguard.RolesOf(chatguard.Moderator)
-	if a, v := d.check(moderator, http.StatusOK, asServer); v.Taken != 5 || !v.Exempt {
-		t.Errorf("%s", a.body)
-	}
-	if err := d.guard.SetOverlay(lobby, func(p chatguard.Policy) chatguard.Policy { p.Mode = chatguard.Observe; return p }); err != nil {
-		t.Fatal(err)
-	}
-	if a, v := d.check(said, http.StatusOK, asServer); v.Taken != 5 {
-		t.Errorf("%s", a.body)
-	}
-}
-
 // The messages of a batch are judged in order, whichever of them have up_to.
 func TestCheckBatch_UpTo(t *testing.T) {
 	d, asServer := runLobby(t)

@@ -47,8 +47,3 @@ func TestFileName_Portable(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-func TestExportPolicy_Refused(t *testing.T) {
-	d := dash(t)
-	d.wantStatus(policyPath+"/export", http.StatusNotImplemented, "GET", policyPath+"/export", nil, asOwner)
-}

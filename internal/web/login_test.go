@@ -57,11 +57,12 @@ func TestLogin_Refusals(t *testing.T) {
 	}
 }
 
-// Without a bot, the page asks and is refused each time, which is nothing to report in the log.
-func TestLogin_NoBot(t *testing.T) {
+// Of what this program lacks, such as a bot, the page asks and is refused each time, which is nothing
+// to report in the log.
+func TestRoutes_NotImplemented(t *testing.T) {
 	var logged lockedBuffer
 	d := dash(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&logged, nil)) })
-	for _, path := range []string{"/api/v1/login", "/api/v1/setup"} {
+	for _, path := range []string{"/api/v1/login", "/api/v1/setup", "/api/v1/webhooks", policyPath + "/export"} {
 		d.wantStatus(path, http.StatusNotImplemented, "GET", path, nil, asOwner)
 	}
 	if strings.Contains(logged.String(), "request refused") {

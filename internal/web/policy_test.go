@@ -14,7 +14,6 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/web/live"
 )
 
 // put changes the policy of the tests' channel as the owner, starting from the one in force.
@@ -88,18 +87,6 @@ func TestPolicy_RoundTripsEveryLimit(t *testing.T) {
 	want.Limits[0].Burst = 9
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
-func TestStatus_PerChannel(t *testing.T) {
-	d := dash(t, func(o *Options) {
-		o.Channels = func() []live.Channel { return []live.Channel{{ID: channelID}, {ID: "8"}} }
-	})
-	d.say(spammer, 4)
-	for channel, want := range map[string]int{"": 1, channelID: 1, "8": 0} {
-		if n := decode[live.Status](t, d.do("GET", "/api/v1/status?channel="+channel, nil, asOwner)).ThrottledUsers; n != want {
-			t.Errorf("channel %q has %d throttled users", channel, n)
-		}
 	}
 }
 

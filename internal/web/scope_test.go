@@ -114,35 +114,21 @@ func TestScope_LabRecordings(t *testing.T) {
 	}
 }
 
-// The reasons for not being ready, and the metrics, may name any channel.
-func TestScope_Probes(t *testing.T) {
-	members, addMembers := withMembers()
-	d := dash(t, twoChannels, addMembers)
-	d.breakDatabase(time.Minute)
-	viaProxy := setHeader("X-Forwarded-For", "192.0.2.1")
-	for _, c := range []struct {
-		channels map[string]auth.Access
-		metrics  int
-		reasons  bool
-	}{
-		{map[string]auth.Access{channelID: auth.Own}, http.StatusForbidden, false},
-		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.View}, http.StatusOK, true},
-		{map[string]auth.Access{}, http.StatusForbidden, false},
-	} {
-		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: c.channels}))
-		d.wantStatus(fmt.Sprintf("%v: the metrics", c.channels), c.metrics, "GET", "/metrics", nil, viaProxy, as)
-		if a := d.do("GET", "/readyz", nil, as); strings.Contains(string(a.body), "reasons") != c.reasons {
-			t.Errorf("%v: readiness: %s", c.channels, a.body)
-		}
-	}
-}
-
-// A person with rights in all channels may do what is about all of them, and see changes of the
-// whole installation, as far as in the channel with the least rights.
+// A person with rights in all channels may do what is about all of them, and see the metrics, the
+// reasons for not being ready and changes of the whole installation, as far as in the channel with
+// the least rights.
 func TestScope_AllChannels(t *testing.T) {
 	members, addMembers := withMembers()
 	d := dash(t, twoChannels, addMembers)
 	d.wantStatus("a token", http.StatusOK, "POST", "/api/v1/tokens", json.RawMessage(`{"name": "berta", "role": "view"}`), asOwner)
+	d.breakDatabase(time.Minute)
+	wantProbes := func(rights map[string]auth.Access, as func(*http.Request), metrics int) {
+		t.Helper()
+		d.wantStatus(fmt.Sprintf("%v: the metrics", rights), metrics, "GET", "/metrics", nil, setHeader("X-Forwarded-For", "192.0.2.1"), as)
+		if a := d.do("GET", "/readyz", nil, as); strings.Contains(string(a.body), "reasons") != (metrics == http.StatusOK) {
+			t.Errorf("%v: readiness: %s", rights, a.body)
+		}
+	}
 	for _, c := range []struct {
 		rights  map[string]auth.Access
 		nodes   int
@@ -155,12 +141,15 @@ func TestScope_AllChannels(t *testing.T) {
 		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.Own}, 200, 1, 200},
 	} {
 		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: c.rights}))
+		wantProbes(c.rights, as, c.nodes)
 		d.wantStatus(fmt.Sprintf("%v: the nodes", c.rights), c.nodes, "GET", "/api/v1/nodes", nil, as)
 		d.wantStatus(fmt.Sprintf("%v: the login", c.rights), c.login, "GET", "/api/v1/login", nil, as)
 		if page := decode[auditPage](t, d.do("GET", "/api/v1/audit?channel="+channelID, nil, as)); len(page.Changes) != c.changes {
 			t.Errorf("%v: shown are the changes %+v, want %d", c.rights, page.Changes, c.changes)
 		}
 	}
+	none := map[string]auth.Access{}
+	wantProbes(none, addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: none})), http.StatusForbidden)
 }
 
 // Until all channels are known, a person has no rights that are about all of them: perhaps they have

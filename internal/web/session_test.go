@@ -42,14 +42,6 @@ func TestSignOut_OwnerWithoutStore(t *testing.T) {
 	d.wantStatus("/api/v1/session", 204, "DELETE", "/api/v1/session", nil, addCookie(c))
 }
 
-func TestCookie_PathAndTLS(t *testing.T) {
-	d := dash(t, func(o *Options) { o.Site.PublicURL = parseURL("https://chat.example.org/guard/") })
-	c := d.signIn(map[string]string{"token": token}, setHost("chat.example.org"))
-	if !c.Secure || c.Path != "/guard" || c.Name != "chatguard" {
-		t.Errorf("cookie %v", c)
-	}
-}
-
 // Only the host itself can set a cookie with that prefix, so no other host's cookie counts.
 func TestCookie_HostPrefix(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Site.PublicURL = parseURL("https://chat.example.org/") })

@@ -143,9 +143,6 @@ func TestWebhooks_Refused(t *testing.T) {
 			d.wantStatus(fmt.Sprintf("%s %s with %s", c.method, c.path, access), http.StatusForbidden, c.method, "/api/v1"+c.path, c.body, d.as(access))
 		}
 	}
-	if a := dash(t).do("GET", "/api/v1/webhooks", nil, asOwner); a.StatusCode != http.StatusNotImplemented {
-		t.Errorf("without webhooks: %s", a.Status)
-	}
 }
 
 func TestWebhooks_TestAndDeadLetters(t *testing.T) {
