@@ -341,19 +341,6 @@ func TestChat_PanicAffectsOneVisitor(t *testing.T) {
 	ben.wantLines("Ben: still here")
 }
 
-func TestServer_Goodbye(t *testing.T) {
-	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{})
-	anna := s.visit(t, "Anna", "main")
-	waitUntil(t, "Anna has come", func() bool { return s.members() == 1 })
-	stopped := make(chan struct{})
-	go func() { s.stop(); close(stopped) }()
-	_, _, err := anna.Read(t.Context())
-	if websocket.CloseStatus(err) != websocket.StatusGoingAway {
-		t.Errorf("the end was %v", err)
-	}
-	<-stopped
-}
-
 func TestServer_RefusesUnknownUser(t *testing.T) {
 	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{})
 	for _, name := range []string{"", "  ", "a\x00b", strings.Repeat("x", 33)} {
