@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -120,10 +119,7 @@ func emptyHandler(w http.ResponseWriter, r *http.Request) {
 func benchCheck(b *testing.B) (single, batch *benchServer) {
 	b.Helper()
 	d := dash(b, raiseLimits, setCheckSpace)
-	token, err := d.store.NewToken(context.Background(), auth.Identity{Name: "gameserver", Access: auth.Check}, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	token := d.newToken(auth.Check)
 	messages, batches := benchContents()
 	return newBenchServer(d.address, "/api/v1/check", token, messages), newBenchServer(d.address, "/api/v1/check/batch", token, batches)
 }

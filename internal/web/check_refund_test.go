@@ -112,9 +112,5 @@ func TestCheckRefund_Bounded(t *testing.T) {
 	if asked := d.server.Asked(); fmt.Sprint(asked) != "[check:"+channelID+"]" {
 		t.Errorf("%q have a place", asked)
 	}
-	viewer, err := d.store.NewToken(t.Context(), auth.Identity{Name: "viewer", Access: auth.Moderate}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.wantStatus("/api/v1/check/refund", http.StatusForbidden, "POST", "/api/v1/check/refund", foreign, setBearer(viewer))
+	d.wantStatus("/api/v1/check/refund", http.StatusForbidden, "POST", "/api/v1/check/refund", foreign, setBearer(d.newToken(auth.Moderate)))
 }

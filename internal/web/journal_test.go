@@ -3,12 +3,14 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,7 +103,7 @@ func TestJournal_Export(t *testing.T) {
 		t.Fatalf("%d rows below %q", len(rows)-1, rows[0])
 	}
 	ids := column(t, rows, "entry")
-	if !slices.IsSortedFunc(ids, func(a, b string) int { return -1 * compareNumbers(a, b) }) || len(slices.Compact(ids)) != many {
+	if !slices.IsSortedFunc(ids, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(b, a)) }) || len(slices.Compact(ids)) != many {
 		t.Error("the entries aren't each there once, the newest first")
 	}
 	last := rows[len(rows)-1:]
@@ -114,13 +116,6 @@ func TestJournal_Export(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-}
-
-func compareNumbers(a, b string) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	return slices.Compare([]byte(a), []byte(b))
 }
 
 // write lets a user write a text now.

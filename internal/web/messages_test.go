@@ -18,16 +18,6 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-// sayText lets a user write a message with a text now.
-func (d *dashboard) sayText(user chatguard.User, text string) chatguard.Verdict {
-	d.Helper()
-	v, err := d.guard.Check(d.Context(), chatguard.Message{ID: "m", ChannelID: channelID, User: user, Text: text, SentAt: d.now()})
-	if err != nil {
-		d.Fatal(err)
-	}
-	return v
-}
-
 // around returns the messages in an answer, with brackets around the one that was asked for.
 func around(t *testing.T, a answer) string {
 	t.Helper()
@@ -45,10 +35,10 @@ func TestMessages_Around(t *testing.T) {
 	d := dash(t)
 	var entry chatguard.EntryID
 	for i := range 4 {
-		d.sayText(chatguard.User{ID: "43"}, fmt.Sprint("other", i))
-		entry = d.sayText(spammer, fmt.Sprint("spam", i)).EntryID
+		d.write(chatguard.User{ID: "43"}, fmt.Sprint("other", i))
+		entry = d.write(spammer, fmt.Sprint("spam", i)).EntryID
 	}
-	d.sayText(chatguard.User{ID: "44"}, "last")
+	d.write(chatguard.User{ID: "44"}, "last")
 	const path = "/api/v1/channels/" + channelID + "/messages"
 	for query, want := range map[string]string{
 		fmt.Sprint("?n=2&entry=", entry):             "spam2 other3 [spam3] last",
@@ -92,9 +82,9 @@ func TestMessages_NeverWritten(t *testing.T) {
 		o.Log = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 	const secret, shown = "only-in-memory", "in-the-journal"
-	d.sayText(chatguard.User{ID: "43"}, secret)
+	d.write(chatguard.User{ID: "43"}, secret)
 	for range 4 {
-		d.sayText(spammer, shown)
+		d.write(spammer, shown)
 	}
 	if got := around(t, d.do("GET", "/api/v1/channels/"+channelID+"/messages?user=42&n=4", nil, asOwner)); !strings.Contains(got, secret) {
 		t.Fatalf("messages %q", got)

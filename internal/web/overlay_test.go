@@ -17,14 +17,6 @@ func (d *dashboard) overlay() live.Overlay {
 	return decode[live.Overlay](d, d.do("GET", "/api/v1/overlay?channel="+channelID, nil, asOwner))
 }
 
-// names returns the names that an overlay may show, the newest first.
-func names(o live.Overlay) (all []string) {
-	for _, u := range o.Users {
-		all = append(all, u.Name)
-	}
-	return all
-}
-
 func TestOverlay_ShowsNewestFirst(t *testing.T) {
 	d := dash(t)
 	d.stopClock()
@@ -91,7 +83,7 @@ func TestOverlay_Observing(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.say(spammer, 4)
-	if o := d.overlay(); !o.Observing || o.ThrottledUsers != 1 || names(o)[0] != "Spammer" {
+	if o := d.overlay(); !o.Observing || o.ThrottledUsers != 1 || o.Users[0].Name != "Spammer" {
 		t.Errorf("%+v", o)
 	}
 }

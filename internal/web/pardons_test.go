@@ -74,7 +74,7 @@ func TestPardonUser(t *testing.T) {
 	if m := page.Changes[0].Message; m == nil || m.Entry != done.Last || m.Text == "" {
 		t.Errorf("the audit: %+v", page.Changes[0])
 	}
-	again := decode[pardonedUser](t, d.do("POST", spammerPath+"/pardon", nil, d.asModerator("berta")))
+	again := decode[pardonedUser](t, d.do("POST", spammerPath+"/pardon", nil, setBearer(d.newToken(auth.Moderate))))
 	if !again.Again || again.By != "owner" || again.ID != done.ID || len(d.store.audits) != 1 {
 		t.Errorf("pardoned by a second moderator: %+v, audit %+v", again, d.store.audits)
 	}
@@ -93,16 +93,6 @@ func (d *dashboard) wantPardoned(when string, want int) {
 	if n != want {
 		d.Errorf("%s: the journal knows of %d pardoned entries, want %d", when, n, want)
 	}
-}
-
-// asModerator returns a function that adds a moderator's token to a request.
-func (d *dashboard) asModerator(name string) func(*http.Request) {
-	d.Helper()
-	secret, err := d.store.NewToken(d.Context(), auth.Identity{Name: name, Access: auth.Moderate}, 0)
-	if err != nil {
-		d.Fatal(err)
-	}
-	return setHeader("Authorization", "Bearer "+secret)
 }
 
 func TestPardonUser_Refused(t *testing.T) {

@@ -83,21 +83,19 @@ func TestSwitches_RaidLength(t *testing.T) {
 
 func TestSwitches_Refused(t *testing.T) {
 	d, none := dash(t), dash(t, func(o *Options) { o.Controls = nil })
-	owned := []func(*http.Request){asOwner}
 	length := func(text any) map[string]any { return map[string]any{"for": text} }
 	for _, path := range []string{"POST /pause", "POST /resume", "POST /raid", "DELETE /raid"} {
 		method, path, _ := strings.Cut(path, " ")
 		for name, test := range map[string]struct {
 			on      *dashboard
 			channel string
-			adjust  []func(*http.Request)
 			status  int
 			says    string
 		}{
-			"unknown channel": {d, "99", owned, 404, `\"99\"`},
-			"no switches":     {none, channelID, owned, 501, "Pause and raid mode are unavailable"},
+			"unknown channel": {d, "99", 404, `\"99\"`},
+			"no switches":     {none, channelID, 501, "Pause and raid mode are unavailable"},
 		} {
-			test.on.wantProblem(name, method, "/api/v1/channels/"+test.channel+path, nil, test.adjust, test.status, test.says)
+			test.on.wantProblem(name, method, "/api/v1/channels/"+test.channel+path, nil, owned, test.status, test.says)
 		}
 	}
 	for _, test := range []struct {
