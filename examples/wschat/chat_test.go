@@ -19,26 +19,11 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // patience is how long a test waits for something before it fails and says what it was waiting for.
 const patience = 30 * time.Second
-
-// waitUntil waits until a condition holds.
-func waitUntil(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for !holds() {
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			t.Fatalf("%s: not within %s", what, patience)
-		}
-	}
-}
 
 // members returns the number of members in all rooms.
 func (c *chat) members() (n int) {
@@ -199,7 +184,7 @@ func TestRoom_DeliversMessages(t *testing.T) {
 	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{})
 	defer s.stop()
 	anna, ben, carl := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main"), s.visit(t, "Carl", "music")
-	waitUntil(t, "all have come", func() bool { return s.members() == 3 })
+	waittest.Until(t, func() bool { return s.members() == 3 })
 	anna.say("hello")
 	anna.wantLines("Anna: hello")
 	ben.wantLines("Anna: hello")
@@ -215,7 +200,7 @@ func TestRoom_DeliversMessages(t *testing.T) {
 func TestChat_ThrottledAuthorIsNotified(t *testing.T) {
 	s := openChat(t, slowPolicy(), httpguard.SessionOptions{})
 	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
-	waitUntil(t, "all have come", func() bool { return s.members() == 2 })
+	waittest.Until(t, func() bool { return s.members() == 2 })
 	for _, text := range []string{"1", "2", "3", "4"} {
 		anna.say(text)
 	}
@@ -238,7 +223,7 @@ func slowCascade() chatguard.Policy {
 func TestCascade_MarksLowPriority(t *testing.T) {
 	s := openChat(t, slowCascade(), httpguard.SessionOptions{})
 	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
-	waitUntil(t, "all have come", func() bool { return s.members() == 2 })
+	waittest.Until(t, func() bool { return s.members() == 2 })
 	for n := range 6 {
 		anna.say(fmt.Sprint(n + 1))
 	}
@@ -266,7 +251,7 @@ func leakyPolicy(every time.Duration) chatguard.Policy {
 func TestHold_DeliversInTurn(t *testing.T) {
 	s := openChat(t, leakyPolicy(20*time.Millisecond), httpguard.SessionOptions{})
 	anna, ben := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main")
-	waitUntil(t, "all have come", func() bool { return s.members() == 2 })
+	waittest.Until(t, func() bool { return s.members() == 2 })
 	anna.say("1")
 	anna.say("2")
 	ben.wantLines("Anna: 1", "Anna: 2")
@@ -295,7 +280,7 @@ func TestHold_DroppedOnLeave(t *testing.T) {
 func TestChat_SlowReaderDelaysNobody(t *testing.T) {
 	s := openChat(t, chatguard.Policy{}, httpguard.SessionOptions{})
 	anna, ben, _ := s.visit(t, "Anna", "main"), s.visit(t, "Ben", "main"), s.visit(t, "Slow", "main")
-	waitUntil(t, "all have come", func() bool { return s.members() == 3 })
+	waittest.Until(t, func() bool { return s.members() == 3 })
 	text := strings.Repeat("x", mostText)
 	for n := 0; s.members() == 3; n++ {
 		if n == 1<<16 { // 128 MiB: more than any socket buffers
@@ -323,7 +308,7 @@ func TestChat_PanicAffectsOneVisitor(t *testing.T) {
 	ben := s.visit(t, "Ben", "main")
 	for range 2 {
 		var anna *visitor
-		waitUntil(t, "no connection of Anna is counted", func() bool {
+		waittest.Until(t, func() bool {
 			conn, _, err := websocket.Dial(t.Context(), addressOf(s.address, "panics", "Anna", "main"), nil)
 			if err != nil {
 				return false
@@ -362,7 +347,7 @@ func TestServer_RefusesUnknownUser(t *testing.T) {
 func TestServer_GoodbyeAfterFrame(t *testing.T) {
 	s := openChat(t, chatguard.Policy{}, httpguard.SessionOptions{})
 	anna, slow := s.visit(t, "Anna", "main"), s.visit(t, "Slow", "main")
-	waitUntil(t, "both have come", func() bool { return s.members() == 2 })
+	waittest.Until(t, func() bool { return s.members() == 2 })
 	text := strings.Repeat("x", mostText)
 	for s.longestOutbox() < outbox/4 {
 		anna.say(text)

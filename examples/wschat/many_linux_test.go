@@ -20,6 +20,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 const (
@@ -263,12 +264,12 @@ func TestServer_TenThousandConnections(t *testing.T) {
 	s := openChat(t, chatguard.DefaultPolicy(), httpguard.SessionOptions{MaxConnections: 1, MaxConnectionsPerAddress: 1})
 	c := newCrowd(t, s.address, processes)
 	c.do("join")
-	waitUntil(t, "all are there", func() bool { return s.members() == many })
+	waittest.Until(t, func() bool { return s.members() == many })
 	c.do("speak", "hear", "vanish")
-	waitUntil(t, "who vanished is gone", func() bool { return s.members() == many-many/10 })
+	waittest.Until(t, func() bool { return s.members() == many-many/10 })
 	c.do("speak", "hear")
 	c.end()
-	waitUntil(t, "all have gone", func() bool { return s.members() == 0 })
+	waittest.Until(t, func() bool { return s.members() == 0 })
 	s.visits.Wait()
 	again := newCrowd(t, s.address, 1)
 	again.do("join") // one client each; the first clients no longer count

@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 func init() { stopBrowser = browsertest.Stop }
@@ -120,7 +121,7 @@ func TestPage_FoldsLowPriority(t *testing.T) {
 	s := openPage(t, slowCascade())
 	anna, ben := openWindow(t, s.address, "Anna", 360, 260), openWindow(t, s.address, "Ben", 360, 320)
 	carl, dora := s.visit(t, hostile, "main"), s.visit(t, "Dora", "main")
-	waitUntil(t, "all have come", func() bool { return s.members() == 4 })
+	waittest.Until(t, func() bool { return s.members() == 4 })
 	for n, shown := range []string{"Anna1", "Anna2", "Anna3", "4", "5"} {
 		anna.Write("#text", fmt.Sprint(n+1, "\r"))
 		anna.See(pageShows(shown))
@@ -161,7 +162,7 @@ func TestPage_DropsOldest(t *testing.T) {
 		chatguard.CascadeLimit("burst", 1, 4*time.Hour, 600, 20*time.Hour),
 	}})
 	ben, carl := openWindow(t, s.address, "Ben", 1000, 640), s.visit(t, "Carl", "main")
-	waitUntil(t, "both have come", func() bool { return s.members() == 2 })
+	waittest.Until(t, func() bool { return s.members() == 2 })
 	carl.say("1")
 	carl.say("2")
 	ben.See(folds("1 more from Carl"))
