@@ -122,7 +122,7 @@ func TestRowActions_FitPhone(t *testing.T) {
 	w.act("menu")
 	w.See(question)
 	w.wantNoOverflow()
-	d.failLifting(errors.New("somebody else has timed out or banned this user since"))
+	d.lifting.set(errors.New("somebody else has timed out or banned this user since"))
 	w.choose("Pardon")
 	w.See(hasStrikes(0) + "&&" + question + `.querySelector("[role=status]")`)
 	w.wantNoOverflow()

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,12 +49,13 @@ type dashboard struct {
 	shared   *sharedStore // nil if the Guard is alone
 	adjust   []func(*Options)
 
-	mu        sync.Mutex
-	ahead     time.Duration // offset of the clock
-	stopped   time.Time     // when it was stopped; zero while it runs
-	recalling bool          // messages count as sent before the start
-	lifts     int           // number of timeouts lifted
-	unlifted  error         // the error of lifting a timeout, if any
+	recalling atomic.Bool  // messages count as sent before the start
+	lifts     atomic.Int32 // number of timeouts lifted
+	lifting   failure      // of lifting a timeout
+
+	mu      sync.Mutex
+	ahead   time.Duration // offset of the clock
+	stopped time.Time     // when it was stopped; zero while it runs
 }
 
 // tested is the test that a dashboard belongs to. A window embeds a dashboard and a test of its
@@ -180,26 +182,11 @@ func (f currentServer) Amended(channelID, userID string) { f.server.Amended(chan
 
 // lift ends a timeout on the platform.
 func (d *dashboard) lift(context.Context, string, string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.unlifted == nil {
-		d.lifts++
+	err := d.lifting.err()
+	if err == nil {
+		d.lifts.Add(1)
 	}
-	return d.unlifted
-}
-
-// failLifting makes lifting fail with err from now on; nil makes it work again.
-func (d *dashboard) failLifting(err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.unlifted = err
-}
-
-// liftCount returns how often a timeout was lifted.
-func (d *dashboard) liftCount() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.lifts
+	return err
 }
 
 // end does what the process does at its end.
@@ -224,7 +211,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // is running.
 func (d *dashboard) observe(m chatguard.Message, v chatguard.Verdict) {
 	d.store.Observe(m, v)
-	if !d.isRecalling() {
+	if !d.recalling.Load() {
 		d.server.Observe(m, v)
 	}
 }
@@ -336,8 +323,8 @@ func (d *dashboard) say(user chatguard.User, times int) (last chatguard.Verdict)
 func (d *dashboard) recordPast(user chatguard.User, times ...time.Time) {
 	d.Helper()
 	d.flush() // the first flush may not have begun
-	d.setRecalling(true)
-	defer d.setRecalling(false)
+	d.recalling.Store(true)
+	defer d.recalling.Store(false)
 	for _, at := range times {
 		d.sayAt(user, at)
 	}
@@ -352,18 +339,6 @@ func (d *dashboard) sayAt(user chatguard.User, at time.Time) chatguard.Verdict {
 		d.Fatal(err)
 	}
 	return v
-}
-
-func (d *dashboard) setRecalling(on bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.recalling = on
-}
-
-func (d *dashboard) isRecalling() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.recalling
 }
 
 // flush waits until everything is written.

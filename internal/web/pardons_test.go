@@ -60,8 +60,8 @@ func TestPardonUser(t *testing.T) {
 	if done.Held == nil || done.Held.Limit != "burst" || done.Held.MaySpeakAt.Before(d.now()) {
 		t.Errorf("held by %+v", done.Held)
 	}
-	if d.liftCount() != 1 {
-		t.Errorf("lifted %d times", d.liftCount())
+	if d.lifts.Load() != 1 {
+		t.Errorf("lifted %d times", d.lifts.Load())
 	}
 	if rows := d.throttledUsers(); len(rows) != 1 || rows[0].Strikes != 0 {
 		t.Errorf("on the board: %+v", rows)

@@ -3,7 +3,6 @@
 package web
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -19,22 +18,6 @@ var (
 	gardenhour = chatguard.User{ID: "71", Login: "gardenhour"}
 	teahouse   = chatguard.User{ID: "72", Login: "teahouse", Roles: chatguard.RolesOf(chatguard.Subscriber)}
 )
-
-// seePerson opens a user's card.
-func (w *window) seePerson(user chatguard.User) {
-	w.Window.Helper()
-	w.visit("#/people?user=" + user.ID)
-	w.See(fmt.Sprintf(`document.querySelector(".person h2 bdi")?.textContent === %q`, cmp.Or(user.DisplayName, user.Login)))
-}
-
-// openCard opens the card of a user in a new window, after everything pending is written.
-func (d *dashboard) openCard(user chatguard.User) *window {
-	d.Helper()
-	d.flush()
-	w := d.open(1400, 900)
-	w.seePerson(user)
-	return w
-}
 
 // visit writes a fragment into the address bar, and waits until that page is loaded.
 func (w *window) visit(fragment string) {
@@ -113,7 +96,10 @@ func TestPeoplePage_Accessible(t *testing.T) {
 	d := dash(t)
 	d.say(gardenhour, 4)
 	d.say(teahouse, 1)
-	w := d.openCard(gardenhour)
+	d.flush()
+	w := d.open(1400, 900)
+	w.visit("#/people?user=" + gardenhour.ID)
+	w.See(fmt.Sprintf(`document.querySelector(".person h2 bdi")?.textContent === %q`, gardenhour.Login))
 	w.See(`document.querySelector(".chart canvas")`)
 	w.inBothSchemes(func() {
 		w.Accessible()

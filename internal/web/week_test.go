@@ -87,8 +87,8 @@ func TestWeek_SharedLimit(t *testing.T) {
 // recordElsewhere records messages of a user in another channel, which are older than the start.
 func (d *dashboard) recordElsewhere(user chatguard.User, times ...time.Time) {
 	d.Helper()
-	d.setRecalling(true)
-	defer d.setRecalling(false)
+	d.recalling.Store(true)
+	defer d.recalling.Store(false)
 	for _, at := range times {
 		if _, err := d.guard.Check(d.Context(), chatguard.Message{ChannelID: "8", User: user, SentAt: at}); err != nil {
 			d.Fatal(err)
