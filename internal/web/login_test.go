@@ -117,8 +117,3 @@ func TestSetup_Steps(t *testing.T) {
 		t.Errorf("saw %+v", got.Seen)
 	}
 }
-
-func TestSetup_UnknownChannel(t *testing.T) {
-	d := dash(t, func(o *Options) { o.Setup = func(string) (BotSetup, bool) { return BotSetup{}, true } })
-	d.wantStatus("/api/v1/setup?channel=nobodys", http.StatusNotFound, "GET", "/api/v1/setup?channel=nobodys", nil, asOwner)
-}

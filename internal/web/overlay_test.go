@@ -105,11 +105,3 @@ func TestOverlay_Unchanged(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
-
-func TestOverlay_Refused(t *testing.T) {
-	d := dash(t)
-	for path, status := range map[string]int{"/api/v1/overlay?channel=8": http.StatusNotFound, "/api/v1/overlay?size=40": http.StatusUnprocessableEntity} {
-		d.wantStatus(path, status, "GET", path, nil, asOwner)
-	}
-	d.wantStatus("without a token", http.StatusUnauthorized, "GET", "/api/v1/overlay", nil)
-}

@@ -82,6 +82,7 @@ func TestRequests_Refused(t *testing.T) {
 func TestQuery_UnknownChannel(t *testing.T) {
 	var none atomic.Bool
 	d := dash(t, func(o *Options) {
+		o.Setup = func(string) (BotSetup, bool) { return BotSetup{}, true }
 		o.Channels = func() []live.Channel {
 			if none.Load() {
 				return nil
@@ -89,7 +90,7 @@ func TestQuery_UnknownChannel(t *testing.T) {
 			return []live.Channel{{ID: channelID, Login: "somechannel"}}
 		}
 	})
-	for _, path := range []string{"/throttled", "/status", "/rates", "/users", "/journal", "/audit", "/live"} {
+	for _, path := range []string{"/throttled", "/status", "/rates", "/users", "/journal", "/audit", "/live", "/overlay", "/setup"} {
 		d.wantProblem(path, "GET", "/api/v1"+path+"?channel=99", nil, owned, 404, `There is no channel with the ID \"99\" here.`)
 	}
 	none.Store(true) // as if Twitch had not reported the channels yet
