@@ -32,9 +32,7 @@ func TestClient_CheckAll_Splits(t *testing.T) {
 				messages = append(messages, m)
 			}
 			verdicts := make([]chatguard.Verdict, c.messages)
-			if err := client.CheckAll(t.Context(), messages, verdicts); err != nil {
-				t.Fatal(err)
-			}
+			must(t, client.CheckAll(t.Context(), messages, verdicts))
 			for i, v := range verdicts {
 				if v.Allowed != (i%5 < 3) || v.UserID != messages[i].User.ID {
 					t.Fatalf("%d: %v of %s", i, v, v.UserID)
@@ -96,9 +94,7 @@ func TestClient_CheckAll_Errors(t *testing.T) {
 func TestClient_CheckAll_Stops(t *testing.T) {
 	s, client := serve(t, burst)
 	wrong, err := checkclient.New(s.URL, "wrong", &checkclient.Options{Timeout: patience})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer wrong.CloseIdleConnections()
 	messages, verdicts := make([]chatguard.Message, 3000), make([]chatguard.Verdict, 3000)
 	for i := range messages {
@@ -120,9 +116,7 @@ func TestClient_CheckAll_Stops(t *testing.T) {
 // Once a batch isn't answered, the later messages go unchecked without another request.
 func TestClient_CheckAll_FailsOpen(t *testing.T) {
 	s, err := start(burst)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	for _, closed := range []bool{false, true} {
 		requests := 0

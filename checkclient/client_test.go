@@ -34,9 +34,7 @@ func TestClient_JudgesAsGuard(t *testing.T) {
 	daily := chatguard.DailyWindowLimit("daily", 20)
 	s, client := serve(t, burst, slow, daily)
 	guard, err := chatguard.New(s.guard.Policy(), &chatguard.Options{Now: s.clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	late := from("1")
 	late.SentAt = s.clock.Now().Add(-30 * time.Second)
 	whole := from("1")
@@ -50,9 +48,7 @@ func TestClient_JudgesAsGuard(t *testing.T) {
 		var got, want [3]string
 		for j, by := range []judge{client, local{guard}} {
 			record := func(v chatguard.Verdict, err error) string {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				return string(v.AppendJSON(nil))
 			}
 			into := []*[3]string{&got, &want}[j]
@@ -60,9 +56,7 @@ func TestClient_JudgesAsGuard(t *testing.T) {
 			into[0] = record(v, err)
 			taken, v, err := by.CheckUpTo(t.Context(), m)
 			into[1] = record(v, err) + fmt.Sprint(" taken ", taken)
-			if err := by.Refund(t.Context(), v); err != nil {
-				t.Fatal(err)
-			}
+			must(t, by.Refund(t.Context(), v))
 			all := []chatguard.Message{m, from("3")}
 			verdicts := make([]chatguard.Verdict, len(all))
 			err = by.CheckAll(t.Context(), all, verdicts)
@@ -171,9 +165,7 @@ func TestClient_LongID(t *testing.T) {
 // No name is a mistake, since users choose their names. chatguard gets as much of it as it accepts.
 func TestClient_Names(t *testing.T) {
 	s, err := start(burst)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	var sent string
 	client := newClient(t, s.URL, &checkclient.Options{Timeout: patience, Transport: transport(func(r *http.Request) (*http.Response, error) {

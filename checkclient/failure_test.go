@@ -62,9 +62,7 @@ func wantUnchecked(t *testing.T, client *checkclient.Client) {
 // Messages pass unchecked if chatguard can't be reached, or hangs.
 func TestClient_FailsOpen_NoServer(t *testing.T) {
 	hung, err := net.Listen("tcp", "127.0.0.1:0") // it never accepts
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer hung.Close()
 	for _, address := range []string{hung.Addr().String(), "127.0.0.1:1"} {
 		wantUnchecked(t, newClient(t, "http://"+address, &checkclient.Options{Timeout: 50 * time.Millisecond}))
@@ -151,9 +149,7 @@ func TestClient_WrongTokenOrPath(t *testing.T) {
 	s, _ := serve(t, burst)
 	for url, wrong := range map[string]string{s.URL: "wrong", s.URL + "/api/v1": token} {
 		client, err := checkclient.New(url, wrong, &checkclient.Options{Timeout: patience})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer client.CloseIdleConnections()
 		if v, err := client.Check(t.Context(), from("1")); !errors.As(err, new(*checkclient.Error)) || v.Allowed {
 			t.Errorf("%v, %v", v, err)
@@ -211,9 +207,7 @@ func TestClient_LogsDetail(t *testing.T) {
 // The log says once that chatguard fails and once that it answers again, at most once a minute.
 func TestClient_Logs(t *testing.T) {
 	s, err := start(burst)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	var log bytes.Buffer
 	down := true

@@ -13,6 +13,14 @@ import (
 	"github.com/chatguard/chatguard/checkclient"
 )
 
+// must fails the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestMain fails the tests if one of them left a goroutine.
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -27,9 +35,7 @@ func TestMain(m *testing.M) {
 func serve(t *testing.T, limits ...chatguard.Limit) (*server, *checkclient.Client) {
 	t.Helper()
 	s, err := start(limits...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(s.Close)
 	return s, newClient(t, s.URL, nil)
 }
@@ -46,9 +52,7 @@ func newClient(t *testing.T, url string, opts *checkclient.Options) *checkclient
 		own.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
 	}
 	c, err := checkclient.New(url, token, &own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(c.CloseIdleConnections)
 	return c
 }

@@ -83,9 +83,8 @@ func answerInTerminal(t *testing.T, command *exec.Cmd, answer string) {
 		}
 		shown += string(text)
 	}
-	if _, err := screen.WriteString(answer + "\n"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = screen.WriteString(answer + "\n")
+	must(t, err)
 	if err := command.Wait(); err != nil {
 		t.Fatalf("%v after %q", err, shown)
 	}

@@ -51,9 +51,8 @@ func testImageSize(p *podman) {
 	defer file.Close()
 	var packed counter
 	zip := gzip.NewWriter(&packed)
-	if _, err := io.Copy(zip, file); err != nil {
-		p.Fatal(err)
-	}
+	_, err = io.Copy(zip, file)
+	must(p, err)
 	must(p, zip.Close())
 	p.Logf("the image has %d bytes, compressed %d", size, packed)
 	labels := p.must("image", "inspect", "--format", "{{json .Labels}}", "chatguard")

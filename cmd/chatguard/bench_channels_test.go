@@ -90,9 +90,8 @@ func busyLine(b *testing.B, server *faketwitch.Server, i int) {
 	if i%busySpam == 0 {
 		channel, login = busyChannel(0), "spammer"
 	}
-	if _, err := server.Say(faketwitch.Line{Channel: channel, Login: login, Text: "hello there everyone, that jump was so close"}); err != nil {
-		b.Fatal(err)
-	}
+	_, err := server.Say(faketwitch.Line{Channel: channel, Login: login, Text: "hello there everyone, that jump was so close"})
+	must(b, err)
 }
 
 // The metrics for a process's processor time and for the number of messages it has read.

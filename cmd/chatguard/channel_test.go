@@ -49,9 +49,8 @@ func TestOwnPolicy_Applies(t *testing.T) {
 			awaitJoined(t, server, 2)
 			for range 2 {
 				say(t, server, "anna", "", "hello")
-				if _, err := server.Say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"}); err != nil {
-					t.Fatal(err)
-				}
+				_, err := server.Say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"})
+				must(t, err)
 			}
 			waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 4 })
 			if n := a.Bot.Counts(); n.Throttled+n.Observed != 1 {

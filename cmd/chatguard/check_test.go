@@ -246,18 +246,16 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 		}
 	}
 	c.Twitch.Channels = append(c.Twitch.Channels, "teatime")
-	if _, err := a.Reload(c); err != nil {
-		t.Fatal(err)
-	}
+	_, err := a.Reload(c)
+	must(t, err)
 	waittest.Until(t, func() bool {
 		return slices.ContainsFunc(a.Web.Channels(), func(c live.Channel) bool { return c.ID == later })
 	})
 	for range 2 {
 		say(t, server, "anna", "", "hello")
 	}
-	if _, err := server.Say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = server.Say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"})
+	must(t, err)
 	waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 3 })
 	if n := a.Bot.Counts().Throttled; n != 0 {
 		t.Errorf("%d of three messages are throttled", n)
@@ -330,9 +328,8 @@ func TestRooms_ServedBeyondTheList(t *testing.T) {
 	var page any
 	getJSON(t, a, "/api/v1/journal?channel=check:room1002", &page)
 	c.Channels = map[string]chatguard.Policy{"room1002": ownPolicy(c)}
-	if _, err := a.Reload(c); err != nil {
-		t.Fatal(err)
-	}
+	_, err = a.Reload(c)
+	must(t, err)
 	limits("room1002", 3)
 	limits("room1003", 2)
 	if n := len(a.Web.Channels()); n != 1001 {

@@ -71,9 +71,7 @@ curl() { command curl --fail --silent --show-error "$@"; }
 func TestPages_Commands(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pages = append(pages, "../../README.md")
 	used, commands := map[string]bool{}, map[string][]string{}
 	for _, page := range pages {
@@ -105,9 +103,7 @@ var documentedCommand = regexp.MustCompile(`^ {4,}((\./)?chatguard(-new)?|curl|s
 func documentedCommands(t *testing.T, page string, used map[string]bool) (commands []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var command string
 next:
 	for line := range strings.Lines(string(text)) {
@@ -146,21 +142,13 @@ func newReader(t *testing.T) *reader {
 	s := newScene(t, threeMessages+"\n[check]\nchannels = [\"lobby\"]\n")
 	r := &reader{scene: s, folder: filepath.Dir(s.configuration)}
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	repository, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	chat, err := twitchLog()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, target := range map[string]string{"chatguard": program, "chatguard-new": program, "chat.irc.gz": chat, "variables": os.DevNull} {
-		if err := os.Symlink(target, filepath.Join(r.folder, name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(target, filepath.Join(r.folder, name)))
 	}
 	r.env = append(r.env, "REPOSITORY="+repository, "CHATGUARD_BACKUP_PASSPHRASE=a passphrase of five words")
 	return r

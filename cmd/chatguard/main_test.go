@@ -148,9 +148,8 @@ func (p *process) residentMemory(t testing.TB) (mib float64) {
 	must(t, err)
 	_, line, _ := strings.Cut(string(status), "VmRSS:")
 	var kib float64
-	if _, err := fmt.Sscan(line, &kib); err != nil {
-		t.Fatal(err)
-	}
+	_, err = fmt.Sscan(line, &kib)
+	must(t, err)
 	return kib / 1024
 }
 

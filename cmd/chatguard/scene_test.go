@@ -276,9 +276,8 @@ func (s *scene) lock() (release func()) {
 	must(s, err)
 	return func() {
 		s.Helper()
-		if _, err := other.ExecContext(context.Background(), "ROLLBACK"); err != nil {
-			s.Fatal(err)
-		}
+		_, err := other.ExecContext(context.Background(), "ROLLBACK")
+		must(s, err)
 		must(s, errors.Join(other.Close(), db.Close()))
 	}
 }

@@ -83,9 +83,8 @@ func TestSetup_FailedStart(t *testing.T) {
 func TestSetup_Moved(t *testing.T) {
 	s := newTestSetup(t)
 	s.moved = true
-	if _, err := s.create(t.Context(), web.Answers{Channel: "gardenhour", Timezone: "UTC", ClientID: "abcdefgh"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.create(t.Context(), web.Answers{Channel: "gardenhour", Timezone: "UTC", ClientID: "abcdefgh"})
+	must(t, err)
 	s.app.Close()
 	c, err := s.load()
 	if err != nil || c.Web.Listen != s.listener.Addr().String() || c.Twitch.ClientID != "abcdefgh" {

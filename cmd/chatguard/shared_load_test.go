@@ -223,9 +223,8 @@ func startMonitor(t *testing.T, server *redistest.Server) *monitor {
 	m := &monitor{server: server}
 	var reader sync.WaitGroup
 	t.Cleanup(func() { c.Close(); reader.Wait() })
-	if _, err := c.Write([]byte("MONITOR\r\n")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = c.Write([]byte("MONITOR\r\n"))
+	must(t, err)
 	lines := bufio.NewScanner(c)
 	lines.Buffer(nil, 1<<20)
 	if !lines.Scan() || lines.Text() != "+OK" {
@@ -248,9 +247,8 @@ func (m *monitor) commands(t *testing.T) (list []string) {
 	c, err := net.Dial("tcp", m.server.Addr())
 	must(t, err)
 	defer c.Close()
-	if _, err := fmt.Fprintf(c, "ECHO %s\r\n", marker); err != nil {
-		t.Fatal(err)
-	}
+	_, err = fmt.Fprintf(c, "ECHO %s\r\n", marker)
+	must(t, err)
 	waittest.Until(t, func() bool {
 		m.mu.Lock()
 		defer m.mu.Unlock()

@@ -169,9 +169,8 @@ func sendCommand(t *testing.T, server *redistest.Server, command string) {
 	c, err := net.Dial("tcp", server.Addr())
 	must(t, err)
 	defer c.Close()
-	if _, err := fmt.Fprintf(c, "%s\r\n", command); err != nil {
-		t.Fatal(err)
-	}
+	_, err = fmt.Fprintf(c, "%s\r\n", command)
+	must(t, err)
 	if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || line != "+OK\r\n" {
 		t.Fatalf("%s: %q, %v", command, line, err)
 	}

@@ -43,9 +43,8 @@ func (s *simulation) logInAs(account string) {
 	tokens := twitchbot.TokensOf(s.config, slog.New(slog.NewTextHandler(&s.log, nil)))
 	tokens.HTTP = client
 	defer tokens.Close()
-	if _, err := tokens.Adopt(s.Context(), pair); err != nil {
-		s.Fatal(err)
-	}
+	_, err = tokens.Adopt(s.Context(), pair)
+	must(s, err)
 }
 
 // TestChatLogin_GoodTokenRefused checks what happens if the chat refuses a valid token. The bot
@@ -144,9 +143,8 @@ func TestChatLogin_RenewsTokenAtEnd(t *testing.T) {
 			return faketwitch.Fault{Status: faketwitch.AsAsked, After: true, Delay: 300 * time.Millisecond}, strings.HasPrefix(r.Path, "/helix/moderation/")
 		})
 		for range 20 {
-			if _, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
-				s.Fatal(err)
-			}
+			_, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+			must(s, err)
 		}
 		s.advance(100 * time.Millisecond)
 		s.server.ExpireTokens()

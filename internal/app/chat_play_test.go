@@ -274,9 +274,8 @@ func (p *play) logIn() {
 	tokens := twitchbot.TokensOf(p.config, nil)
 	tokens.HTTP = client
 	defer tokens.Close()
-	if _, err := tokens.Adopt(ctx, pair); err != nil {
-		p.Fatal(err)
-	}
+	_, err = tokens.Adopt(ctx, pair)
+	must(p, err)
 }
 
 func (p *play) reload(m []string) {

@@ -44,9 +44,8 @@ func (s *simulation) provokeDelete() bool {
 	s.Helper()
 	before := s.server.Deleted()
 	for range 2 { // the first time, one of them is allowed
-		if _, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
-			s.Fatal(err)
-		}
+		_, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+		must(s, err)
 	}
 	s.advance(time.Second)
 	return s.server.Deleted() > before

@@ -92,9 +92,8 @@ func TestWebhooks_Changes(t *testing.T) {
 		must(t, err)
 		s.wantEvents("limits: The limits have changed. The configuration was loaded again. The limits are enforced. limit.one.burst: 1 → 7")
 
-		if _, err := controls.Ban(t.Context(), s.targetOf("anna"), "links"); err != nil {
-			t.Fatal(err)
-		}
+		_, err = controls.Ban(t.Context(), s.targetOf("anna"), "links")
+		must(t, err)
 		s.advance(5 * time.Second)
 		s.wantEvents("ban: #gardenhour: Banned. ") // nobody has seen anna write: her ID stands for the name
 		if waiting, _, err := s.bot.Webhooks.Deliveries(webhook.ConfiguredID("test")); err != nil || !strings.HasSuffix(waiting[len(waiting)-1].Text, s.server.UserID("anna")+", by berta: links") {
@@ -125,9 +124,8 @@ func TestWebhooks_Bans(t *testing.T) {
 			t.Helper()
 			for _, login := range logins {
 				for range 2 {
-					if _, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: login, Text: "hello " + login}); err != nil {
-						t.Fatal(err)
-					}
+					_, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: login, Text: "hello " + login})
+					must(t, err)
 				}
 			}
 		}
@@ -184,9 +182,8 @@ func TestWebhooks_Summary(t *testing.T) {
 		s.server.SetLive("gardenhour", time.Now())
 		s.start()
 		for range 2 {
-			if _, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+			must(t, err)
 		}
 		s.advance(5 * time.Minute)
 		s.server.SetLive("gardenhour", time.Time{})

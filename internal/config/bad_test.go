@@ -17,9 +17,7 @@ func TestParse_BadFiles(t *testing.T) {
 		name := filepath.Base(path)
 		t.Run(name, func(t *testing.T) {
 			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			first, _, _ := strings.Cut(string(data), "\n")
 			want := strings.TrimPrefix(first, "# want: ")
 			_, err = Parse(name, data, nil)

@@ -149,9 +149,7 @@ func TestChannel_InheritsEverywhereLimit(t *testing.T) {
 		every = "1m"
 	`, nil)
 	g, err := chatguard.New(c.Policy, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	own := c.PolicyFor("a")
 	if err := g.At(time.Now()).SetChannelPolicy("1", own); err != nil || len(own.Limits) != 2 {
 		t.Errorf("%+v, %v", own, err)

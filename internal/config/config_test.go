@@ -16,9 +16,7 @@ import (
 func mustParse(t *testing.T, name, text string, env variables) Config {
 	t.Helper()
 	c, err := Parse(name, []byte(text), env.lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -45,9 +43,7 @@ func TestParse_EmptyFileIsDefault(t *testing.T) {
 // testdata/sample.toml is the file of DESIGN.md, section 7, verbatim.
 func TestParse_DesignSample(t *testing.T) {
 	got, err := Load("testdata/sample.toml", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := Default()
 	want.Path = "testdata/sample.toml"
 	want.Database = filepath.Join("testdata", "chatguard.db")
@@ -272,9 +268,7 @@ func TestDatabaseOf(t *testing.T) {
 		"database = 7":                      "chatguard.db",
 	} {
 		path := filepath.Join(folder, "chatguard.toml")
-		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(contents), 0o600))
 		assertEqual(t, contents, DatabaseOf(path, variables{}.lookup), filepath.Join(folder, want))
 		assertEqual(t, contents, DatabaseOf(path, variables{"CHATGUARD_DATABASE": "b.db"}.lookup), filepath.Join(folder, "b.db"))
 	}

@@ -102,9 +102,7 @@ func TestEnvironment_EachKind(t *testing.T) {
 func TestSecret_StaysSecret(t *testing.T) {
 	c := mustParse(t, "c.toml", "", variables{"CHATGUARD_TWITCH_TOKEN": "hunter2", "CHATGUARD_TWITCH_REFRESH_TOKEN": "hunter2", "CHATGUARD_TWITCH_CLIENT_SECRET": "hunter2", "CHATGUARD_WEB_TOKEN": "hunter2-and-again-hunter2"})
 	asJSON, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	assertEqual(t, "no secret", Secret("").String(), "unset")
 	for _, text := range []string{fmt.Sprintf("%v %+v", c, c), string(asJSON)} {
 		if strings.Contains(text, "hunter2") || !strings.Contains(text, "hidden") {

@@ -15,9 +15,7 @@ const exampleFile = "../../config.example.toml"
 func readExample(t *testing.T) []byte {
 	t.Helper()
 	data, err := os.ReadFile(exampleFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return data
 }
 
@@ -33,13 +31,10 @@ func TestExampleFile_ShowsDefaults(t *testing.T) {
 func TestExampleFile_HasEveryKey(t *testing.T) {
 	commented := regexp.MustCompile(`(?m)^( *)# (\[|[a-z_]+ = )`)
 	data := commented.ReplaceAll(readExample(t), []byte("$1$2"))
-	if _, err := Parse("config.example.toml", data, nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Parse("config.example.toml", data, nil)
+	must(t, err)
 	tree, err := parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found := map[string]bool{}
 	eachKeyOf(tree, "", func(key string) { found[key] = true })
 	c := Default()
@@ -116,9 +111,7 @@ func TestStarter_Loads(t *testing.T) {
 		{Starter{Room: own.Check.Channels[0], Timezone: "Europe/Berlin"}, own},
 	} {
 		data, err := c.starter.Write()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		assertEqual(t, "starter", mustParse(t, c.want.Path, string(data), nil), c.want)
 	}
 }

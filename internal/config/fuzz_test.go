@@ -10,14 +10,10 @@ import (
 // that exists.
 func FuzzParse(f *testing.F) {
 	paths, err := filepath.Glob("testdata/bad/*.toml")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	for _, path := range append(paths, "testdata/sample.toml", exampleFile) {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		f.Add(data, "a, b")
 	}
 	f.Add([]byte(withChannels), "UTC")

@@ -26,3 +26,11 @@ func problem(t *testing.T, err error) string {
 	}
 	return err.Error()
 }
+
+// must fails the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -25,18 +25,14 @@ func TestPart(t *testing.T) {
 	half.Limits[3].Messages = 5
 	before := whole.Clone()
 	got, err := Part(whole, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	assertEqual(t, "half", got, half)
 	assertEqual(t, "the whole afterwards", whole, before)
 	if err := got.Validate(); err != nil {
 		t.Error(err)
 	}
 	got, err = Part(whole, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	assertEqual(t, "all", got, whole)
 }
 
@@ -51,9 +47,7 @@ func TestPart_NeverAboveTheWhole(t *testing.T) {
 				chatguard.FixedWindowLimit("c", messages, time.Hour),
 			}}
 			part, err := Part(p, 1/float64(nodes))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			a, b, c := part.Limits[0], part.Limits[1], part.Limits[2]
 			if a.Burst*nodes > messages || (b.Queue+1)*nodes > messages+1 || c.Messages*nodes > messages || c.Every != time.Hour ||
 				a.Refill < time.Duration(nodes)*7*time.Millisecond || b.Every != a.Refill {
@@ -94,9 +88,7 @@ func TestShared_Part(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	got, err = Shared{Mode: ShareOff, Share: 0.5}.Part(c.Policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	assertEqual(t, "the policy in another mode", got, c.Policy)
 }
 

@@ -31,9 +31,7 @@ func TestWritePolicy_RoundTrip(t *testing.T) {
 	)
 	for name, policy := range map[string]chatguard.Policy{"the default": DefaultPolicy(), "everything": everything} {
 		written, err := WritePolicy(policy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		read := mustParse(t, "chatguard.toml", string(written), nil)
 		assertEqual(t, name+":\n"+string(written), read.Policy, policy)
 	}

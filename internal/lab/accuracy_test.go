@@ -16,9 +16,7 @@ import (
 func poisson(t *testing.T, perMinute float64, seed uint64, messages int64) *Accuracy {
 	t.Helper()
 	meter, err := NewAccuracyMeter(chatguard.SlidingWindowLimit("window", 50, time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var added atomic.Int64
 	if err := meter.AddPoisson(t.Context(), perMinute, seed, messages, &added); err != nil || added.Load() != messages {
 		t.Fatalf("%d messages, %v", added.Load(), err)
@@ -49,17 +47,13 @@ func TestAccuracy_Oracle(t *testing.T) {
 	for range 50 {
 		limit := chatguard.SlidingWindowLimit("window", 1+random.IntN(6), time.Duration(1+random.IntN(20))*time.Second)
 		meter, err := NewAccuracyMeter(limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want := newAccuracyOracle(limit)
 		at := start
 		for range 300 {
 			at = at.Add(time.Duration(random.IntN(3000)) * time.Millisecond)
 			user := strconv.Itoa(random.IntN(3))
-			if err := meter.Add(t.Context(), chatguard.Message{ChannelID: "1", User: chatguard.User{ID: user}, SentAt: at}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, meter.Add(t.Context(), chatguard.Message{ChannelID: "1", User: chatguard.User{ID: user}, SentAt: at}))
 			want.add(user, at.UnixNano())
 		}
 		got := meter.Result()
@@ -144,17 +138,13 @@ func (o *accuracyOracle) result() (a Accuracy) {
 // Five at the end of a window, and then what the estimate allows: 2 × 5 − 1 in a window's length.
 func TestAccuracy_SideBySide(t *testing.T) {
 	meter, err := NewAccuracyMeter(chatguard.SlidingWindowLimit("window", 5, 10*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, sent := range []struct {
 		after time.Duration
 		n     int
 	}{{9999 * time.Millisecond, 6}, {19990 * time.Millisecond, 5}} {
 		for range sent.n {
-			if err := meter.Add(t.Context(), chatguard.Message{ChannelID: "1", User: chatguard.User{ID: "7"}, SentAt: start.Add(sent.after)}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, meter.Add(t.Context(), chatguard.Message{ChannelID: "1", User: chatguard.User{ID: "7"}, SentAt: start.Add(sent.after)}))
 		}
 	}
 	want := SideBySide{BothAllow: 5, OnlyWindowAllows: 4, BothThrottle: 2, WindowThrottled: 2, LogThrottled: 6, MostLetPass: 9}
@@ -169,9 +159,7 @@ func TestNewAccuracyMeter_Refused(t *testing.T) {
 		"sliding-window messages=1025 every=60s": `lane 1: limit "sliding-window": accuracy compares with a sliding-log: messages is 1025, want 1024 or less`,
 	} {
 		limit, err := ParseLimit(text, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := NewAccuracyMeter(limit); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}

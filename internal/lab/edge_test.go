@@ -43,9 +43,7 @@ func TestRunEdge(t *testing.T) {
 		{"daily-window messages=300 timezone=Europe/Berlin", 24*time.Hour + 1, 900},
 	} {
 		limit, err := ParseLimit(test.limit, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, err := RunEdge(t.Context(), test.span, limit); err != nil || got != test.want {
 			t.Errorf("%s in %s: %d, want %d; %v", test.limit, test.span, got, test.want, err)
 		}
@@ -55,9 +53,7 @@ func TestRunEdge(t *testing.T) {
 func TestRunEdge_TooMany(t *testing.T) {
 	var wrong *Error
 	l, err := alone(3, chatguard.TokenBucketLimit("fast", 1, 2*time.Microsecond))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = l.edge(t.Context(), time.Minute, 1000)
 	if want := `lane 3: limit "fast": too many messages pass in 1m0s: use a shorter span`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
@@ -77,17 +73,11 @@ func TestRunEdge_Oracle(t *testing.T) {
 		"sliding-log messages=2 every=4us", "token-bucket burst=2 refill=3us", "leaky-bucket every=2us queue=1",
 	} {
 		limit, err := ParseLimit(text, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		l, err := alone(1, limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		guard, err := l.newGuard()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		most := make([]int, len(spans))
 		for schedule := range 19683 { // 3 to the 9th
 			left := leftBy(t, guard, schedule, tick)
@@ -111,9 +101,7 @@ func leftBy(t *testing.T, guard *chatguard.Guard, schedule int, tick time.Durati
 	for at := start; schedule > 0; schedule, at = schedule/3, at.Add(tick) {
 		for range schedule % 3 {
 			v, err := guard.Check(t.Context(), chatguard.Message{ChannelID: channelID, User: user, SentAt: at})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if v.Allowed {
 				left = append(left, at.Add(v.Delay).UnixNano())
 			}

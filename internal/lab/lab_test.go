@@ -12,6 +12,14 @@ import (
 	"testing"
 )
 
+// must fails the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // question reads a question's JSON.
 func question(t *testing.T, text string) Question {
 	t.Helper()
@@ -201,16 +209,12 @@ func TestAnswer_AppendJSON(t *testing.T) {
 	const text = `{"lanes": [{"limits": [{"algorithm": "token-bucket", "burst": 3, "refill": "4s"}, {"algorithm": "token-bucket", "burst": 9, "refill": "9s"}]}, {"limits": []}],
 		"accuracy": false, "edge": "60s", "traffic": {"kind": "poisson", "per_minute": 60, "users": 3, "seed": 9, "for": "1m"}}`
 	one, err := run(t, text).AppendJSON(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if two, _ := run(t, text).AppendJSON(nil); !bytes.Equal(one, two) {
 		t.Errorf("first %s\nthen  %s", one, two)
 	}
 	usual, err := json.Marshal(run(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got, want any
 	if json.Unmarshal(one, &got) != nil || json.Unmarshal(usual, &want) != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %s\nwant %s", one, usual)

@@ -14,9 +14,7 @@ import (
 func allowedAt(t *testing.T, q Question) (passed []bool) {
 	t.Helper()
 	a, err := Run(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, s := range a.Lanes[0].Steps {
 		passed = append(passed, s.Allowed)
 	}
@@ -67,9 +65,7 @@ func TestQuestion_NoSteps(t *testing.T) {
 		Accuracy: true, NoSteps: true,
 	}
 	a, err := Run(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(a.Messages) > 0 || len(a.Lanes[0].Steps) > 0 {
 		t.Errorf("%d messages and %d steps, want none", len(a.Messages), len(a.Lanes[0].Steps))
 	}

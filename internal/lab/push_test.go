@@ -44,9 +44,7 @@ func TestRunPush_Article(t *testing.T) {
 		{"sliding-log messages=1000 every=1s", []int{1000, 1000, 1000, 1000, 1000, 1000, 0, 1000, 1000, 1000, 1000}, 10 * time.Second, 1000, 1000},
 	} {
 		got, err := RunPush(t.Context(), Article(), ArticleLimits()[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if text := Text(ArticleLimits()[i]); text != want.limit {
 			t.Errorf("limit %d is %s, want %s", i, text, want.limit)
 		}

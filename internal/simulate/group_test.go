@@ -32,9 +32,7 @@ func TestJudge_GroupsOfUsers(t *testing.T) {
 		t.Fatal("nobody is throttled")
 	}
 	one, err := policy.MemoryBytes(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, budget := range []int64{one, 7 * one, 300 * one} {
 		got, err := judgeWithBudget(context.Background(), timeline, policy, own, budget)
 		if err != nil || !reflect.DeepEqual(got, want) {

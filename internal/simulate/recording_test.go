@@ -33,9 +33,7 @@ func parseNothing(line string) (chatguard.Message, bool, error) {
 func replay(t *testing.T, record io.Reader) (Summary, []string, []chatguard.Verdict) {
 	t.Helper()
 	guard, err := chatguard.New(config.DefaultPolicy(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var skipped []string
 	var verdicts []chatguard.Verdict
 	r := NewReplay(ReplayOptions{
@@ -45,9 +43,7 @@ func replay(t *testing.T, record io.Reader) (Summary, []string, []chatguard.Verd
 		},
 		Decided: func(v chatguard.Verdict) error { verdicts = append(verdicts, v); return nil },
 	})
-	if err := r.Read(context.Background(), "chat", record); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Read(context.Background(), "chat", record))
 	return r.Summary(), skipped, verdicts
 }
 
@@ -125,9 +121,7 @@ func TestRead_UnreadableLines(t *testing.T) {
 // judged.
 func TestEnter(t *testing.T) {
 	guard, err := chatguard.New(config.DefaultPolicy(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var seen []string
 	refused := 1
 	r := NewReplay(ReplayOptions{
@@ -147,9 +141,7 @@ func TestEnter(t *testing.T) {
 		fmt.Fprintf(&b, `{"at":1767614400000,"channel":%q,"user_id":"%d"}`+"\n", channel, i)
 	}
 	b.WriteString("mirrored\n")
-	if err := r.Read(t.Context(), "chat", strings.NewReader(b.String())); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Read(t.Context(), "chat", strings.NewReader(b.String())))
 	want := `[enter 1 0"} judge 1 judge 1 enter 2 2"} judge 2 judge 1 enter 3 4"} enter 3 5"} judge 3 judge 3]`
 	if got := fmt.Sprint(seen); got != want || r.Summary().Skipped != 1 {
 		t.Errorf("got  %s, skipped %d\nwant %s, skipped 1", got, r.Summary().Skipped, want)
@@ -177,9 +169,7 @@ func TestChannels_Bounded(t *testing.T) {
 
 func TestRead_FatalErrors(t *testing.T) {
 	guard, err := chatguard.New(config.DefaultPolicy(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	full := errors.New("disk full")
 	r := NewReplay(ReplayOptions{Guard: guard, Parse: parseNothing, Decided: func(chatguard.Verdict) error { return full }})
 	if err := r.Read(t.Context(), "chat", strings.NewReader(`{"at":1767614400000,"channel":"1","user_id":"7"}`)); err != full {

@@ -36,9 +36,7 @@ func TestRecordings_InOrderOfTime(t *testing.T) {
 		login   string
 	}{{"8", 1, "1", "anna"}, {"7", 5, "1", "anna"}, {"7", 0, "2", "berta"}, {"7", 5, "2", "berta"}, {"7", 3, "1", "ann"}} {
 		name := map[string]string{"7": "garden"}[m.channel]
-		if err := r.Add(chatguard.Message{ChannelID: m.channel, User: chatguard.User{ID: m.id, Login: m.login}, SentAt: start.Add(time.Duration(m.at) * time.Second)}, name); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Add(chatguard.Message{ChannelID: m.channel, User: chatguard.User{ID: m.id, Login: m.login}, SentAt: start.Add(time.Duration(m.at) * time.Second)}, name))
 	}
 	r.Sort()
 	if got, want := r.Channels(), []RecordedChannel{{"7", "garden", 4}, {"8", "", 1}}; !reflect.DeepEqual(got, want) {
@@ -100,9 +98,7 @@ func TestRecordings_ManyChannels(t *testing.T) {
 		return r.Add(chatguard.Message{ChannelID: fmt.Sprint(n), User: chatguard.User{ID: "1"}, SentAt: start}, "")
 	}
 	for n := range maxChannels {
-		if err := add(n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, add(n))
 	}
 	if err := add(maxChannels); err != errCrowd {
 		t.Errorf("error %v, want %v", err, errCrowd)
@@ -115,9 +111,7 @@ func TestRecordings_ManyChannels(t *testing.T) {
 func TestRecordings_Stop(t *testing.T) {
 	var r Recordings
 	for range 2*visitSize + 1 {
-		if err := r.Add(chatguard.Message{ChannelID: "7", User: chatguard.User{ID: "1"}, SentAt: start}, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Add(chatguard.Message{ChannelID: "7", User: chatguard.User{ID: "1"}, SentAt: start}, ""))
 	}
 	calls, enough := 0, errors.New("enough")
 	err := r.Timeline(t.Context(), "7", time.Time{}, func([]journal.TimelineMessage) error { calls++; return enough })

@@ -13,6 +13,14 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
+// must fails the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 var start = time.Date(2026, 3, 1, 18, 0, 0, 0, time.UTC)
 
 // message returns a message of anna (1), berta (2), clara (3) …, the given number of seconds after
@@ -45,9 +53,7 @@ func policyOf(limits ...chatguard.Limit) chatguard.Policy {
 func mustJudge(t *testing.T, timeline *Timeline, policy chatguard.Policy, own Overrides) *Outcome {
 	t.Helper()
 	o, err := Judge(context.Background(), timeline, policy, own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return o
 }
 
@@ -235,9 +241,8 @@ func BenchmarkJudge(b *testing.B) {
 	timeline := newCrowd(1_000_000, 50_000)
 	b.ReportMetric(float64(timeline.Bytes())/1e6, "MB")
 	for b.Loop() {
-		if _, err := Judge(context.Background(), timeline, config.DefaultPolicy(), Overrides{}); err != nil {
-			b.Fatal(err)
-		}
+		_, err := Judge(context.Background(), timeline, config.DefaultPolicy(), Overrides{})
+		must(b, err)
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/judge")
 }

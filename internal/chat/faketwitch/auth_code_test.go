@@ -37,9 +37,7 @@ func (i *identity) page(change map[string]string) string {
 func (i *identity) authorize(login string) string {
 	i.t.Helper()
 	back, err := i.Authorize(i.page(nil), login)
-	if err != nil {
-		i.t.Fatal(err)
-	}
+	must(i.t, err)
 	u, err := url.Parse(back)
 	if err != nil || !strings.HasPrefix(back, callback+"?") || u.Query().Get("state") != "s t" || u.Query().Get("code") == "" {
 		i.t.Fatalf("sent back to %s (%v)", back, err)

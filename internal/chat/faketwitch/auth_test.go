@@ -60,9 +60,7 @@ func (i *identity) send(r *http.Request) (status int, answer authAnswer) {
 func (i *identity) validate(token string) (status int, answer authAnswer) {
 	i.t.Helper()
 	r, err := http.NewRequestWithContext(i.t.Context(), "GET", i.AuthURL()+"/validate", nil)
-	if err != nil {
-		i.t.Fatal(err)
-	}
+	must(i.t, err)
 	r.Header.Set("Authorization", "OAuth "+token)
 	return i.send(r)
 }
@@ -71,9 +69,7 @@ func (i *identity) validate(token string) (status int, answer authAnswer) {
 func (i *identity) post(path, form string) (status int, answer authAnswer) {
 	i.t.Helper()
 	r, err := http.NewRequestWithContext(i.t.Context(), "POST", i.AuthURL()+path, strings.NewReader(form))
-	if err != nil {
-		i.t.Fatal(err)
-	}
+	must(i.t, err)
 	return i.send(r)
 }
 

@@ -28,9 +28,8 @@ func receivedTexts(t *testing.T, d Delivery, n int) (got []string) {
 		}()
 		s.SetDelivery(d)
 		for i := range n {
-			if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: fmt.Sprint(i)}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := s.Say(Line{Channel: "room", Login: "anna", Text: fmt.Sprint(i)})
+			must(t, err)
 		}
 		s.SetDelivery(Delivery{})
 		<-time.After(time.Minute)
@@ -95,15 +94,13 @@ func TestDelivery_Late(t *testing.T) {
 		must(t, s.WaitJoined(t.Context(), 1))
 		s.SetDelivery(Delivery{Late: 1, LateBy: 3 * time.Second})
 		began := time.Now()
-		if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"})
+		must(t, err)
 		if line := reader.readUntil("PRIVMSG"); time.Since(began) < 3*time.Second/2 || time.Since(began) > 3*time.Second || !strings.Contains(line, fmt.Sprintf("tmi-sent-ts=%d;", began.UnixMilli())) {
 			t.Errorf("%v later: %s", time.Since(began), line)
 		}
-		if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: "never"}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = s.Say(Line{Channel: "room", Login: "anna", Text: "never"})
+		must(t, err)
 	})
 }
 
@@ -135,9 +132,8 @@ func TestStall(t *testing.T) {
 		fresh := dial(t, s, append(anonymous, "JOIN #room")...)
 		must(t, s.WaitJoined(t.Context(), 2))
 		fmt.Fprint(old.conn, "PING :there\r\n")
-		if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"})
+		must(t, err)
 		if fresh.readUntil("PRIVMSG") == "" {
 			t.Error("a connection made later is silent, too")
 		}

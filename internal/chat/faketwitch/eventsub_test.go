@@ -194,9 +194,8 @@ func TestEventSub_KeepaliveBounds(t *testing.T) {
 func TestEventSub_Reconnect(t *testing.T) {
 	testEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
 		say := func(text string) {
-			if _, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: text}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: text})
+			must(t, err)
 		}
 		hear := func(l *listener) any {
 			t.Helper()

@@ -13,9 +13,7 @@ import (
 func (st *stage) send(room, text string) (status int, dropped string) {
 	st.t.Helper()
 	body, err := json.Marshal(map[string]string{"broadcaster_id": room, "sender_id": st.BotID(), "message": text, "reply_parent_message_id": st.ann})
-	if err != nil {
-		st.t.Fatal(err)
-	}
+	must(st.t, err)
 	status, answer := ask(st.t, st.Server, "POST", "/chat/messages", string(body))
 	var told struct {
 		Data []struct {
@@ -25,9 +23,7 @@ func (st *stage) send(room, text string) (status int, dropped string) {
 			} `json:"drop_reason"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal([]byte(answer), &told); err != nil {
-		st.t.Fatal(err)
-	}
+	must(st.t, json.Unmarshal([]byte(answer), &told))
 	if len(told.Data) == 1 && !told.Data[0].Sent {
 		return status, told.Data[0].Reason.Code
 	}

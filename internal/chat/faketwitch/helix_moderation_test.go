@@ -29,9 +29,7 @@ func newStage(t *testing.T) *stage {
 func (st *stage) say(login, badges string) string {
 	st.t.Helper()
 	id, err := st.Say(Line{Channel: "room", Login: login, Badges: badges, Text: "hi"})
-	if err != nil {
-		st.t.Fatal(err)
-	}
+	must(st.t, err)
 	return id
 }
 

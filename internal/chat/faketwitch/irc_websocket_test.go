@@ -47,9 +47,8 @@ func TestIRCOverWebSocket(t *testing.T) {
 	if joined := nextMessage(t, conn); !strings.Contains(joined, " ROOMSTATE #room\r\n") {
 		t.Errorf("joined with %q", joined)
 	}
-	if _, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"})
+	must(t, err)
 	if said := nextMessage(t, conn); !strings.HasSuffix(said, "PRIVMSG #room :hello\r\n") {
 		t.Errorf("said %q", said)
 	}

@@ -54,9 +54,8 @@ func TestMemory_Chat(t *testing.T) {
 		if c.readUntil(" 366 ") == "" {
 			t.Fatal("not joined")
 		}
-		if _, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: "hello"}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+		must(t, err)
 		if c.readUntil("PRIVMSG #gardenhour :hello") == "" {
 			t.Error("heard nothing")
 		}

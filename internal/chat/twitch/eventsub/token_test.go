@@ -96,9 +96,8 @@ func TestEventSub_OtherUser(t *testing.T) {
 func TestEventSub_NotBehindModeration(t *testing.T) {
 	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		st.FailNext(faketwitch.Fault{Status: faketwitch.AsAsked, Header: http.Header{"Ratelimit-Limit": {"800"}, "Ratelimit-Remaining": {"20"}}})
-		if _, err := st.events.Helix.Users(t.Context(), "gardenhour"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := st.events.Helix.Users(t.Context(), "gardenhour")
+		must(t, err)
 		if left := st.events.Helix.Left(0); left != 0 {
 			t.Fatalf("%d requests left for moderation, want none", left)
 		}
@@ -141,9 +140,7 @@ func TestEventSub_KeepsChannelIDs(t *testing.T) {
 // restartRenewable restarts the stage with a token that the test can replace.
 func (st *eventStage) restartRenewable() *atomic.Pointer[string] {
 	st.t.Helper()
-	if err := st.stop(); err != nil {
-		st.t.Fatal(err)
-	}
+	must(st.t, st.stop())
 	var token atomic.Pointer[string]
 	first := st.Token()
 	token.Store(&first)
@@ -157,14 +154,10 @@ func (st *eventStage) logIn(as string) *string {
 	st.t.Helper()
 	d := &token.DeviceLogin{AuthURL: st.AuthURL(), ClientID: st.ClientID(), HTTP: st.events.HTTP}
 	code, err := d.Begin(st.t.Context())
-	if err != nil {
-		st.t.Fatal(err)
-	}
+	must(st.t, err)
 	st.ApproveAs(code.UserCode, as)
 	pair, err := d.Wait(st.t.Context(), code)
-	if err != nil {
-		st.t.Fatal(err)
-	}
+	must(st.t, err)
 	return &pair.Access
 }
 

@@ -242,9 +242,8 @@ func TestBudget_RetriesCost(t *testing.T) {
 	h.Clock.NowFunc = func() time.Time { return twitchtest.NewSleeps().Now() }
 	h.Refused = func(context.Context, string) error { return nil }
 	srv.FailNext(statusFaults(401, 503, 503)...)
-	if _, err := h.Users(t.Context(), "ann"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := h.Users(t.Context(), "ann")
+	must(t, err)
 	if got := h.Left(0); got != 780-4 {
 		t.Errorf("%d left after 4 requests", got)
 	}

@@ -227,9 +227,8 @@ func TestHelix_ReusesConnections(t *testing.T) {
 	h, _ := newHelix(t, srv)
 	for range 20 {
 		must(t, h.DeleteMessage(t.Context(), Room{srv.UserID("room"), srv.BotID()}, "unknown"))
-		if _, err := h.Users(t.Context(), "ann"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := h.Users(t.Context(), "ann")
+		must(t, err)
 	}
 	from := map[string]bool{}
 	for _, r := range srv.Requests() {

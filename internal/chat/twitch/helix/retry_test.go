@@ -65,9 +65,8 @@ func TestHelix_UsesRenewedToken(t *testing.T) {
 		h.Token = twitchtest.TokenOf(srv.Token())
 		return nil
 	}
-	if _, err := h.Users(t.Context(), "ann"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := h.Users(t.Context(), "ann")
+	must(t, err)
 	if got := srv.Requests()[1].Header.Get("Authorization"); got != "Bearer "+srv.Token() {
 		t.Errorf("authorized by %q", got)
 	}

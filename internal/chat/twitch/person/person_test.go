@@ -97,9 +97,8 @@ func TestPerson_Moderates(t *testing.T) {
 func TestRedeem_Refused(t *testing.T) {
 	s := newScene(t)
 	used := s.code("anna", authorization())
-	if _, err := s.Redeem(t.Context(), used, authorization()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Redeem(t.Context(), used, authorization())
+	must(t, err)
 	others := authorization()
 	others.Nonce = "nonce of another sign-in"
 	elsewhere := authorization()

@@ -15,17 +15,13 @@ import (
 func (k *tokenKeeper) mode() os.FileMode {
 	k.t.Helper()
 	info, err := os.Stat(k.File)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must(k.t, err)
 	return info.Mode().Perm()
 }
 
 func (k *tokenKeeper) writeFile(contents string, mode os.FileMode) {
 	k.t.Helper()
-	if err := os.WriteFile(k.File, []byte(contents), mode); err != nil {
-		k.t.Fatal(err)
-	}
+	must(k.t, os.WriteFile(k.File, []byte(contents), mode))
 }
 
 // TestTokenFile_Private checks that the file becomes private, whatever its mode was before.
@@ -162,9 +158,8 @@ func TestTokenFile_OverridesEnvironment(t *testing.T) {
 	}
 	// A login replaces both the earlier tokens in the file and those in its environment.
 	login := start("of the shell", "")
-	if _, err := login.Adopt(t.Context(), Pair{Access: renewed}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := login.Adopt(t.Context(), Pair{Access: renewed})
+	must(t, err)
 	for _, access := range []string{"of the shell", "", k.srv.Token()} {
 		refresh := ""
 		if access == k.srv.Token() {

@@ -23,14 +23,10 @@ func (k *tokenKeeper) login(as string) {
 	k.t.Helper()
 	d := &DeviceLogin{AuthURL: k.srv.AuthURL(), ClientID: k.srv.ClientID(), Clock: clock.Clock{NowFunc: k.clock.Now, SleepFunc: k.clock.Sleep}}
 	code, err := d.Begin(k.t.Context())
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must(k.t, err)
 	k.srv.ApproveAs(code.UserCode, as)
 	pair, err := d.Wait(k.t.Context(), code)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must(k.t, err)
 	if id, err := k.newProcess(k.File).Adopt(k.t.Context(), pair); err != nil || id.Login != as || id.UserID != k.srv.UserID(as) {
 		k.t.Fatalf("%+v, %v", id, err)
 	}
@@ -134,9 +130,8 @@ func TestTokens_ProcessesShareFile(t *testing.T) {
 	var all []*Store
 	for range 8 {
 		p := k.newProcess(k.File)
-		if _, err := p.Token(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := p.Token(t.Context())
+		must(t, err)
 		all = append(all, p)
 	}
 	k.srv.ExpireTokens()

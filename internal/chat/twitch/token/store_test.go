@@ -58,9 +58,7 @@ func (k *tokenKeeper) newProcess(file string) *Store {
 func (k *tokenKeeper) advance(d time.Duration) {
 	k.t.Helper()
 	k.clock.Sleep(k.t.Context(), d)
-	if err := k.Load(k.t.Context()); err != nil {
-		k.t.Fatal(err)
-	}
+	must(k.t, k.Load(k.t.Context()))
 	k.maintain(k.t.Context())
 }
 
@@ -68,9 +66,7 @@ func (k *tokenKeeper) advance(d time.Duration) {
 func (k *tokenKeeper) token() string {
 	k.t.Helper()
 	token, err := k.Token(k.t.Context())
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must(k.t, err)
 	return token
 }
 
@@ -98,9 +94,7 @@ func (k *tokenKeeper) requestCount(endpoint string) (n int) {
 func (k *tokenKeeper) fileContent() record {
 	k.t.Helper()
 	_, record, err := k.file().read()
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must(k.t, err)
 	return record
 }
 
