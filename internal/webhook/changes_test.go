@@ -149,12 +149,7 @@ func TestRemove_InProgress(t *testing.T) {
 }
 
 func TestDiscard(t *testing.T) {
-	s := serve(t)
-	s.answersStatus(http.StatusBadRequest)
-	b := begin(t, to(s))
-	b.Send(pauseBy("anna"))
-	s.next()
-	b.settled(hookID)
+	s, b := answerOnce(t, http.StatusBadRequest)
 	d := b.dead(hookID)[0]
 	if d.Event != Pause || d.Channel != "somechannel" || !d.At.Equal(b.clock.Now()) || !d.DeadAt.Equal(b.clock.Now()) {
 		t.Errorf("%+v", d)
@@ -169,12 +164,7 @@ func TestDiscard(t *testing.T) {
 
 // A test that arrives ends the pause of waiting deliveries. One that fails doesn't lengthen it.
 func TestTest(t *testing.T) {
-	s := serve(t)
-	s.answersStatus(http.StatusBadGateway)
-	b := begin(t, to(s))
-	b.Send(pauseBy("anna"))
-	s.next()
-	b.settled(hookID)
+	s, b := answerOnce(t, http.StatusBadGateway)
 	before := b.status(hookID).NextAt
 	done, err := b.Test(t.Context(), hookID, "owner")
 	must(t, err)

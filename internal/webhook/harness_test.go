@@ -208,6 +208,24 @@ func begin(t testing.TB, hooks ...Hook) *bench {
 	return b
 }
 
+// answering runs a Sender with a hook whose server answers with this status.
+func answering(t testing.TB, status int, formats ...Format) (*server, *bench) {
+	t.Helper()
+	s := serve(t)
+	s.answersStatus(status)
+	return s, begin(t, to(s, formats...))
+}
+
+// answerOnce is answering with one event, which the server has answered.
+func answerOnce(t testing.TB, status int) (*server, *bench) {
+	t.Helper()
+	s, b := answering(t, status)
+	b.Send(pauseBy("anna"))
+	s.next()
+	b.settled(hookID)
+	return s, b
+}
+
 // restart stops the Sender as the process's end does, and starts another one.
 func (b *bench) restart(hooks ...Hook) {
 	b.Helper()

@@ -62,9 +62,7 @@ func TestSend_OnlyWhatIsWanted(t *testing.T) {
 
 // The pauses grow from 5 s to 30 min, varied by a fifth. The order is kept.
 func TestRetry(t *testing.T) {
-	s := serve(t)
-	s.answersStatus(http.StatusInternalServerError)
-	b := begin(t, to(s))
+	s, b := answering(t, http.StatusInternalServerError)
 	b.Send(pauseBy("first"))
 	b.Send(pauseBy("second"))
 	total := time.Duration(0)
@@ -188,9 +186,7 @@ func TestSend_QueueFull(t *testing.T) {
 }
 
 func TestDeadLetters_Bounded(t *testing.T) {
-	s := serve(t)
-	s.answersStatus(http.StatusGone)
-	b := begin(t, to(s))
+	s, b := answering(t, http.StatusGone)
 	for i := range MaxDead + 5 {
 		b.Send(pauseBy(strconv.Itoa(i)))
 		if i == 0 {
@@ -224,9 +220,7 @@ func TestSend_Gone(t *testing.T) {
 		{Discord, http.StatusNotFound, true}, {Discord, http.StatusUnauthorized, true}, {Discord, http.StatusForbidden, false},
 	} {
 		t.Run(fmt.Sprint(c.format, c.status), func(t *testing.T) {
-			s := serve(t)
-			s.answersStatus(c.status)
-			b := begin(t, to(s, c.format))
+			s, b := answering(t, c.status, c.format)
 			b.Send(pauseBy("first"))
 			b.Send(pauseBy("second"))
 			s.next()
@@ -270,12 +264,7 @@ func TestSend_Gone(t *testing.T) {
 
 // Another address is another try.
 func TestSetConfigured_AddressChanged(t *testing.T) {
-	s := serve(t)
-	s.answersStatus(http.StatusGone)
-	b := begin(t, to(s))
-	b.Send(pauseBy("anna"))
-	s.next()
-	b.settled(hookID)
+	s, b := answerOnce(t, http.StatusGone)
 	other := to(s)
 	other.Address += "2"
 	b.restart(other)
@@ -310,9 +299,7 @@ func TestSetConfigured_AddressChangedInProgress(t *testing.T) {
 // A refusal of the content concerns this delivery only.
 func TestSend_Refused(t *testing.T) {
 	for _, status := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity} {
-		s := serve(t)
-		s.answersStatus(status)
-		b := begin(t, to(s))
+		s, b := answering(t, status)
 		b.Send(pauseBy("first"))
 		b.Send(pauseBy("second"))
 		s.next()
@@ -486,9 +473,7 @@ func TestTest_HugeAnswers(t *testing.T) {
 
 // What waits is sent after a restart, in order, with the same IDs and the rest of the pause.
 func TestRestart(t *testing.T) {
-	s := serve(t)
-	s.answersStatus(http.StatusBadGateway)
-	b := begin(t, to(s))
+	s, b := answering(t, http.StatusBadGateway)
 	for i := range 3 {
 		b.Send(pauseBy(strconv.Itoa(i)))
 	}
@@ -517,12 +502,7 @@ func TestRestart(t *testing.T) {
 
 // A clock that was set back doesn't stop the deliveries of a later process.
 func TestRestart_ClockSetBack(t *testing.T) {
-	s := serve(t)
-	s.answersStatus(http.StatusBadGateway)
-	b := begin(t, to(s))
-	b.Send(pauseBy("anna"))
-	s.next()
-	b.settled(hookID)
+	s, b := answerOnce(t, http.StatusBadGateway)
 	b.stop()
 	b.clock.advance(-1000 * time.Hour)
 	b.start(nil, to(s))
@@ -533,9 +513,7 @@ func TestRestart_ClockSetBack(t *testing.T) {
 
 // While the database can't be written, deliveries wait in memory, and are written later.
 func TestSend_DatabaseLocked(t *testing.T) {
-	s := serve(t)
-	s.answersStatus(http.StatusBadGateway)
-	b := begin(t, to(s))
+	s, b := answering(t, http.StatusBadGateway)
 	other, err := sql.Open("sqlite", b.path+"?_pragma=busy_timeout(5000)")
 	must(t, err)
 	defer other.Close()
@@ -556,11 +534,7 @@ func TestSend_DatabaseLocked(t *testing.T) {
 
 // Deliveries of a hook that is removed from the configuration wait for its return.
 func TestSetConfigured_Absent(t *testing.T) {
-	s := serve(t)
-	s.answersStatus(http.StatusBadGateway)
-	b := begin(t, to(s))
-	b.Send(pauseBy("anna"))
-	s.next()
+	s, b := answerOnce(t, http.StatusBadGateway)
 	b.SetConfigured(nil)
 	if list := b.List(); len(list) > 0 || b.Wants(Pause) {
 		t.Errorf("%+v", list)
@@ -588,9 +562,7 @@ func TestSetConfigured_Absent(t *testing.T) {
 
 // What waits longer than a day is given up with the next failure.
 func TestRetry_TooOld(t *testing.T) {
-	s := serve(t)
-	s.answersStatus(http.StatusBadGateway)
-	b := begin(t, to(s))
+	s, b := answering(t, http.StatusBadGateway)
 	b.Send(pauseBy("old"))
 	s.next()
 	b.Send(pauseBy("waiting"))
@@ -627,12 +599,7 @@ func TestRun_FinishesRequest(t *testing.T) {
 }
 
 func TestLog_NoAddress(t *testing.T) {
-	s := serve(t)
-	s.answersStatus(http.StatusGone)
-	b := begin(t, to(s))
-	b.Send(pauseBy("anna"))
-	s.next()
-	b.settled(hookID)
+	s, b := answerOnce(t, http.StatusGone)
 	s.Close()
 	if done, err := b.Test(t.Context(), hookID, "owner"); err != nil || done.Delivered || done.Problem != "the server can't be reached: connect: connection refused" {
 		t.Errorf("%+v, %v", done, err)

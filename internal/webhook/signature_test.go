@@ -40,9 +40,7 @@ func wantSigned(t *testing.T, r request) (id, stamp string) {
 
 // A repetition has the same ID and body, and the time of its own try.
 func TestSend_Signed(t *testing.T) {
-	s := serve(t)
-	s.answersStatus(http.StatusInternalServerError)
-	b := begin(t, to(s))
+	s, b := answering(t, http.StatusInternalServerError)
 	b.Send(pauseBy("berta"))
 	first := s.next()
 	id, stamp := wantSigned(t, first)
