@@ -197,18 +197,21 @@ func TestEventSub_RepeatsCountOnce(t *testing.T) {
 		advance(5 * time.Second)
 		said(time.Now(), "frame1", "one on another connection")
 		said(time.Now(), "frame2", "two")
-		advance(9 * time.Minute)
+		for _, text := range []string{"a", "b", "c"} {
+			advance(3 * time.Minute)
+			said(time.Now(), text, text)
+		}
 		said(time.Now().Add(-9*time.Minute), "frame2", "two again")
 		said(time.Now().Add(-10*time.Minute), "frame3", "three, late")
 		said(time.Now().Add(-10*time.Minute-time.Second), "frame4", "four, too late")
-		if want := "one, two, three, late"; st.messageTexts() != want {
+		if want := "one, two, a, b, c, three, late"; st.messageTexts() != want {
 			t.Errorf("heard %q, want %q", st.messageTexts(), want)
 		}
 		s := st.events.Status()
 		if s.Skipped[Repeated] != 3 || s.Skipped[Stale] != 1 {
 			t.Errorf("skipped %v", s.Skipped)
 		}
-		if late, sent := st.messages()[2], time.Now().Add(-10*time.Minute); !late.SentAt.Equal(sent) {
+		if late, sent := st.messages()[5], time.Now().Add(-10*time.Minute); !late.SentAt.Equal(sent) {
 			t.Errorf("one that arrived late is judged at %v, want %v, when it was sent", late.SentAt, sent)
 		}
 	})
@@ -238,28 +241,6 @@ func TestEventSub_OtherChannel(t *testing.T) {
 			t.Errorf("heard %q of the right channel", st.messageTexts())
 		}
 	})
-}
-
-// TestEventSub_Repeats checks that repeats of a frame are recognized until they are too old to be
-// accepted.
-func TestEventSub_Repeats(t *testing.T) {
-	e := &Conn{}
-	e.seen.Span = maxEventAge
-	now := twitchtest.NewSleeps().Now()
-	for minute := range 60 {
-		now = now.Add(time.Minute)
-		for ago := 1; ago <= min(minute, 10); ago++ {
-			if !e.isRepeat(fmt.Sprint(minute-ago), now) {
-				t.Fatalf("minute %d: forgot one of %d minutes ago", minute, ago)
-			}
-		}
-		if e.isRepeat(fmt.Sprint(minute), now) {
-			t.Fatal("seen before it was")
-		}
-	}
-	if e.seen.Len() > 22 {
-		t.Errorf("%d remembered after an hour", e.seen.Len())
-	}
 }
 
 // TestEventSub_HostileFrames checks that frames that can't be read are counted by reason, and that
