@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 )
@@ -79,24 +78,6 @@ func TestIRC_AnonymousModeratesNowhere(t *testing.T) {
 		synctest.Wait()
 		if got := s.all(); len(got) != 0 {
 			t.Errorf("told %q", got)
-		}
-	})
-}
-
-// TestIRC_SlowCallback checks that PING is answered while a consumer is slow.
-func TestIRC_SlowCallback(t *testing.T) {
-	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
-		slow := make(chan struct{})
-		irc := useBotToken(srv, &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial})
-		run(t, irc, func([]chatguard.Message) { <-slow })
-		defer close(slow)
-		waitJoined(t, irc)
-		twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "anna", Text: "hello"})
-		synctest.Wait()
-		srv.SendRaw("PING :and now")
-		synctest.Wait()
-		if twitchtest.Received(srv, "PONG :and now") != 1 {
-			t.Error("a slow consumer kept a PING from being answered")
 		}
 	})
 }

@@ -91,65 +91,49 @@ func TestIRC_EnteredBeforeMessages(t *testing.T) {
 	}
 }
 
-func TestIRC_WithToken(t *testing.T) {
-	for _, prefix := range []string{"", "oauth:"} {
-		srv := twitchtest.Start(t, "room")
-		irc := &Conn{Channels: []string{"room"}, Login: twitchtest.LoginOf("Chatguard_Bot"), Token: twitchtest.TokenOf(prefix + srv.Token())}
-		connect(t, srv, irc)
-		if twitchtest.Received(srv, "PASS oauth:"+srv.Token()) != 1 || twitchtest.Received(srv, "NICK chatguard_bot") != 1 {
-			t.Errorf("%+v", srv.Received())
-		}
-	}
-}
-
 // TestIRC_Refused checks that a permanent failure ends Run with a distinguishable error that never
-// contains the token.
+// contains the token. Refused is called only for a token that was sent.
 func TestIRC_Refused(t *testing.T) {
+	room := []string{"room"}
 	for name, c := range map[string]struct {
-		irc  *Conn
-		want error
+		channels     []string
+		login, token string
+		anonymous    bool // anonymous logins are refused
+		told         int
+		want         error
 	}{
-		"wrong token":          {&Conn{Channels: []string{"room"}, Login: twitchtest.LoginOf("bot"), Token: twitchtest.TokenOf("s3cret")}, ErrLogin},
-		"line break in token":  {&Conn{Channels: []string{"room"}, Login: twitchtest.LoginOf("bot"), Token: twitchtest.TokenOf("s3cret\r\nJOIN #den")}, ErrLogin},
-		"token without login":  {&Conn{Channels: []string{"room"}, Token: twitchtest.TokenOf("s3cret")}, ErrLogin},
-		"no channel":           {&Conn{}, twitch.ErrChannel},
-		"line break in name":   {&Conn{Channels: []string{"room\r\nQUIT"}}, twitch.ErrChannel},
-		"space in name":        {&Conn{Channels: []string{"a room"}}, twitch.ErrChannel},
-		"two names in one":     {&Conn{Channels: []string{"room,den"}}, twitch.ErrChannel},
-		"name longer than any": {&Conn{Channels: []string{strings.Repeat("a", 26)}}, twitch.ErrChannel},
+		"wrong token":          {channels: room, login: "bot", token: "s3cret", told: 1, want: ErrLogin},
+		"line break in token":  {channels: room, login: "bot", token: "s3cret\r\nJOIN #den", want: ErrLogin},
+		"token without login":  {channels: room, token: "s3cret", want: ErrLogin},
+		"anonymous refused":    {channels: room, anonymous: true, want: ErrLogin},
+		"anonymous with login": {channels: room, login: "bot", anonymous: true, want: ErrLogin},
+		"no channel":           {want: twitch.ErrChannel},
+		"line break in name":   {channels: []string{"room\r\nQUIT"}, want: twitch.ErrChannel},
+		"space in name":        {channels: []string{"a room"}, want: twitch.ErrChannel},
+		"two names in one":     {channels: []string{"room,den"}, want: twitch.ErrChannel},
+		"name longer than any": {channels: []string{strings.Repeat("a", 26)}, want: twitch.ErrChannel},
 	} {
 		srv := twitchtest.Start(t, "room")
-		c.irc.Address = srv.IRCAddress()
-		err := c.irc.Run(context.Background(), twitchtest.MessagesTo(func([]chatguard.Message) {}))
-		if !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
+		srv.RefuseLogins(c.anonymous)
+		told := 0
+		irc := &Conn{
+			Channels: c.channels, Address: srv.IRCAddress(), Login: twitchtest.LoginOf(c.login), Token: twitchtest.TokenOf(c.token),
+			Refused: func(context.Context, string) error {
+				told++
+				return errors.New("revoked")
+			},
+		}
+		err := irc.Run(t.Context(), twitchtest.MessagesTo(func([]chatguard.Message) {}))
+		if !errors.Is(err, c.want) || told != c.told {
+			t.Errorf("%s: %v, want %v; told %d times, want %d", name, err, c.want, told, c.told)
 			continue
 		}
 		if strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %q", name, err)
 		}
-		if c.irc.Status().State != twitch.Stopped {
-			t.Errorf("%s: state %s", name, c.irc.Status().State)
+		if irc.Status().State != twitch.Stopped {
+			t.Errorf("%s: state %s", name, irc.Status().State)
 		}
-	}
-}
-
-// TestIRC_Reconnects checks that chat continues after a close, after RECONNECT, and after a server
-// was down.
-func TestIRC_Reconnects(t *testing.T) {
-	srv := twitchtest.Start(t, "room")
-	sleeps := twitchtest.NewSleeps()
-	irc := &Conn{Channels: []string{"room"}, Clock: clock.Clock{SleepFunc: sleeps.Sleep}}
-	in := connect(t, srv, irc)
-	for n, lose := range []func(){srv.Disconnect, srv.Reconnect} {
-		lose()
-		twitchtest.Eventually(t, "a new connection", func() bool { return srv.Connections() == n+2 })
-		waitJoined(t, irc)
-		twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: "still here?"})
-		in.Wait(t, n+1)
-	}
-	if s := irc.Status(); s.Reconnects != 2 || !strings.Contains(s.Detail, "asked to reconnect") {
-		t.Errorf("status %+v", s)
 	}
 }
 

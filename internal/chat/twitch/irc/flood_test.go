@@ -2,7 +2,6 @@ package irc
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -74,23 +73,6 @@ func TestIRC_FloodLosesNothing(t *testing.T) {
 		twitchtest.Eventually(t, "all lines", func() bool { return irc.Status().Messages == blocks*perBlock })
 		if s := irc.Status(); s.Dropped != 0 {
 			t.Errorf("%d lines dropped", s.Dropped)
-		}
-	}
-}
-
-// TestOrder checks that messages are delivered in the order sent, in one batch or in many.
-func TestOrder(t *testing.T) {
-	srv := twitchtest.Start(t, "room")
-	irc := &Conn{Channels: []string{"room"}}
-	in := connect(t, srv, irc)
-	var raw strings.Builder
-	for n := range 5000 {
-		fmt.Fprintf(&raw, "%s %d\r\n", privmsg(""), n)
-	}
-	srv.Flood([]byte(raw.String()))
-	for n, m := range in.Wait(t, 5000) {
-		if want := fmt.Sprintf("hi there %d", n); m.Text != want {
-			t.Fatalf("message %d is %q, want %q", n, m.Text, want)
 		}
 	}
 }

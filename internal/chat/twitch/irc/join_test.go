@@ -302,7 +302,7 @@ func TestJoin_SuspendedChannel(t *testing.T) {
 		told := irc.Status().DetailAt
 		twitchtest.Pass(114 * time.Second)
 		s := irc.Status()
-		if s.Channels[0].Problem == "" || !s.Channels[30].Joined || !strings.Contains(s.Detail, "#room29") || s.DetailAt.Sub(told) > joinPeriod {
+		if !strings.Contains(s.Channels[0].Problem, "does not exist") || !s.Channels[30].Joined || !strings.Contains(s.Detail, "#room29") || s.DetailAt.Sub(told) > joinPeriod {
 			t.Errorf("status %+v", s)
 		}
 		joins := linesWith(srv, "JOIN")

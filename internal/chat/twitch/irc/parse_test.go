@@ -158,15 +158,6 @@ func TestParse_SharedChat(t *testing.T) {
 	}
 }
 
-// TestParse_KeysAreIDs checks that a user and a channel are the same after a change of name.
-func TestParse_KeysAreIDs(t *testing.T) {
-	before, _, _ := Parse(privmsg("display-name=Anna"))
-	after, _, err := Parse(strings.NewReplacer("ann!ann@ann", "berta!berta@berta", "#room", "#gardenhour").Replace(privmsg("display-name=Berta")))
-	if err != nil || before.User.ID != after.User.ID || before.ChannelID != after.ChannelID || before.User.Login == after.User.Login {
-		t.Errorf("%+v and %+v, %v", before, after, err)
-	}
-}
-
 func TestParse_Skips(t *testing.T) {
 	for name, c := range map[string]struct {
 		line string

@@ -2,7 +2,6 @@ package irc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -51,44 +50,13 @@ func TestIRC_TokenRefused(t *testing.T) {
 	})
 }
 
-// TestIRC_NoOtherToken checks that Run ends if there is no other token. Refused isn't called for an
-// anonymous login or a token that was never sent.
-func TestIRC_NoOtherToken(t *testing.T) {
-	srv := twitchtest.Start(t, "room")
-	for name, c := range map[string]struct {
-		login, token string
-		anonymous    bool
-		told         int
-	}{
-		"refused":       {login: "bot", token: "s3cret", told: 1},
-		"no token":      {login: "bot", token: "s3cret\r\n#"},
-		"no login":      {token: "s3cret"},
-		"not let in":    {anonymous: true},
-		"token missing": {login: "bot", anonymous: true},
-	} {
-		srv.RefuseLogins(c.anonymous)
-		told := 0
-		irc := &Conn{
-			Channels: []string{"room"}, Address: srv.IRCAddress(), Login: twitchtest.LoginOf(c.login), Token: twitchtest.TokenOf(c.token),
-			Refused: func(context.Context, string) error {
-				told++
-				return errors.New("revoked")
-			},
-		}
-		err := irc.Run(t.Context(), twitchtest.MessagesTo(func([]chatguard.Message) {}))
-		if !errors.Is(err, ErrLogin) || told != c.told {
-			t.Errorf("%s: %v, told %d times, want %d", name, err, told, c.told)
-		}
-	}
-}
-
 // TestIRC_TokenChanges checks that each connection calls Token, even if another goroutine changes
 // the token meanwhile. It relies on the race detector.
 func TestIRC_TokenChanges(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
 		var current atomic.Value
 		current.Store(srv.Token())
-		irc := &Conn{Channels: []string{"room"}, Login: srv.BotLogin}
+		irc := &Conn{Channels: []string{"room"}, Login: twitchtest.LoginOf("Chatguard_Bot")}
 		irc.Token = func(context.Context) (string, error) { return current.Load().(string), nil }
 		connect(t, srv, irc)
 		current.Store("oauth:" + srv.Token())
@@ -99,8 +67,9 @@ func TestIRC_TokenChanges(t *testing.T) {
 		srv.Disconnect()
 		twitchtest.Pass(2 * time.Second)
 		waitJoined(t, irc)
-		if got := twitchtest.Received(srv, "PASS oauth:"+srv.Token()); got != 2 || srv.Connections() != 3 {
-			t.Errorf("logged in %d times with %d connections", got, srv.Connections())
+		passes, nicks := twitchtest.Received(srv, "PASS oauth:"+srv.Token()), twitchtest.Received(srv, "NICK chatguard_bot")
+		if passes != 2 || nicks != 2 || srv.Connections() != 3 {
+			t.Errorf("%d passes, %d logins with %d connections", passes, nicks, srv.Connections())
 		}
 	})
 }
@@ -110,7 +79,7 @@ func TestIRC_TokenChanges(t *testing.T) {
 func TestIRC_TokenTrouble(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
 		tries := 0
-		irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial, Login: srv.BotLogin}
+		irc := &Conn{Channels: []string{"room"}, Address: srv.IRCAddress(), Dial: srv.Dial, Login: twitchtest.LoginOf("Chatguard_Bot")}
 		irc.Token = func(context.Context) (string, error) {
 			if tries++; tries < 4 {
 				return "", fmt.Errorf("try %d: %w", tries, twitch.ErrUnavailable)

@@ -200,19 +200,3 @@ func TestIRC_NoTags(t *testing.T) {
 	<-gate.Asked
 	twitchtest.Eventually(t, "the reason", func() bool { return strings.Contains(irc.Status().Detail, "can't send tags") })
 }
-
-// TestIRC_UnknownChannel checks that a channel that doesn't exist is reported and the others keep
-// working.
-func TestIRC_UnknownChannel(t *testing.T) {
-	srv := twitchtest.Start(t, "room")
-	irc := &Conn{Channels: []string{"nowhere", "room"}, Address: srv.IRCAddress()}
-	in := &twitchtest.Inbox{}
-	run(t, irc, in.Deliver)
-	twitchtest.Eventually(t, "the trouble to be told", func() bool { return strings.Contains(irc.Status().Detail, "#nowhere") })
-	if c := irc.Status().Channels[0]; c.Joined || !strings.Contains(c.Problem, "does not exist") {
-		t.Errorf("channel %+v", c)
-	}
-	must(t, srv.WaitJoined(t.Context(), 1))
-	twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "ann", Text: "hi"})
-	in.Wait(t, 1)
-}

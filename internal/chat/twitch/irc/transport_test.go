@@ -104,7 +104,7 @@ func TestWire_Transports(t *testing.T) {
 				twitchtest.Say(t, srv, faketwitch.Line{Channel: "room", Login: "anna", Text: "still here"})
 				in.Wait(t, 3002+n)
 			}
-			if s := irc.Status(); s.Dropped != 0 || len(s.Skipped) != 0 {
+			if s := irc.Status(); s.Dropped != 0 || len(s.Skipped) != 0 || s.Reconnects != 2 || !strings.Contains(s.Detail, "asked to reconnect") {
 				t.Errorf("status %+v", s)
 			}
 		})
