@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
-	"github.com/chatguard/chatguard/internal/chat/twitch/token"
-	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
@@ -158,7 +156,7 @@ var directions = []direction{
 	{regexp.MustCompile(`^twitch drops the connections$`), (*play).drop},
 	{regexp.MustCompile(`^twitch asks to reconnect$`), (*play).reconnect},
 	{regexp.MustCompile(`^twitch revokes the token$`), func(p *play, _ []string) { p.server.Revoke() }},
-	{regexp.MustCompile(`^chatguard login$`), func(p *play, _ []string) { p.logIn() }},
+	{regexp.MustCompile(`^chatguard login$`), func(p *play, _ []string) { p.logInAs("chatguard_bot") }},
 	{regexp.MustCompile(`^chatguard reload with the channels (.+)$`), (*play).reload},
 	{regexp.MustCompile(`^chatguard stops$`), func(p *play, _ []string) { p.stop() }},
 	{regexp.MustCompile(`^chatguard starts$`), func(p *play, _ []string) { p.start() }},
@@ -259,23 +257,6 @@ func (p *play) drop([]string) {
 func (p *play) reconnect([]string) {
 	p.server.Reconnect()
 	p.server.ReconnectEventSub()
-}
-
-// logIn does what `chatguard login` does, with a user who approves in a browser.
-func (p *play) logIn() {
-	ctx, client := context.Background(), &http.Client{Transport: &http.Transport{DialContext: p.server.Dial}}
-	defer client.CloseIdleConnections()
-	device := token.DeviceLogin{AuthURL: p.config.Twitch.AuthURL, ClientID: p.config.Twitch.ClientID, HTTP: client}
-	code, err := device.Begin(ctx)
-	must(p, err)
-	p.server.Approve(code.UserCode)
-	pair, err := device.Wait(ctx, code)
-	must(p, err)
-	tokens := twitchbot.TokensOf(p.config, nil)
-	tokens.HTTP = client
-	defer tokens.Close()
-	_, err = tokens.Adopt(ctx, pair)
-	must(p, err)
 }
 
 func (p *play) reload(m []string) {

@@ -61,29 +61,6 @@ func (s *simulation) checkFix(fix bool) {
 	}
 }
 
-// TestPermissions_BecomingModerator checks that the bot notices within a minute that it has become
-// a moderator. Until then the channel observes and the dashboard says what to type.
-func TestPermissions_BecomingModerator(t *testing.T) {
-	t.Parallel()
-	testEachTransport(t, faketwitch.Options{}, func(s *simulation) {
-		s.server.SetBotModerator("gardenhour", false)
-		s.start()
-		if s.provokeDelete() || s.bot.Bot.Counts().Observed == 0 {
-			s.Errorf("it acts where it is no moderator, or doesn't observe: %+v", s.bot.Bot.Counts())
-		}
-		s.checkFix(true)
-		s.server.SetBotModerator("gardenhour", true)
-		s.advance(time.Minute)
-		if !s.provokeDelete() {
-			s.Error("a minute later it doesn't act yet")
-		}
-		s.checkFix(false)
-		if n := s.bot.Bot.Counts().Failed; n != 0 {
-			s.Errorf("%d actions failed", n)
-		}
-	})
-}
-
 // TestPermissions_TwitchCannotBeAsked checks that if Twitch can't be asked who is a moderator, the
 // known state applies and Twitch is asked again.
 func TestPermissions_TwitchCannotBeAsked(t *testing.T) {
