@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -42,7 +43,7 @@ func BenchmarkRaid(b *testing.B) {
 	} {
 		b.Run(kind.name, func(b *testing.B) {
 			for b.Loop() {
-				server := benchServer(b)
+				server := serveTwitch(b, demoChannel)
 				if kind.answers > 0 {
 					slow := faketwitch.Fault{Status: faketwitch.AsAsked, Delay: kind.answers}
 					server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return slow, true })
@@ -50,7 +51,7 @@ func BenchmarkRaid(b *testing.B) {
 				c := demoConfig(server, b.TempDir(), "127.0.0.1:0")
 				c.Twitch.SlowMode = kind.slowMode
 				c.Policy.Limits = []chatguard.Limit{{Name: "burst", Algorithm: chatguard.TokenBucket, Burst: raidBurst, Refill: 4 * time.Second}}
-				a, stop := benchAppBy(b, server, c)
+				a, stop := runApp(b, server, c, slog.New(slog.DiscardHandler))
 				r := raid{B: b, server: server, tooMuch: map[string]time.Time{}}
 				r.run()
 				r.settle(a)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,41 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
-	"github.com/chatguard/chatguard/internal/config"
 )
-
-// benchApp runs the whole app in this process with a server until stop is called.
-func benchApp(b *testing.B, server *faketwitch.Server) (a *app.App, stop func()) {
-	b.Helper()
-	return benchAppBy(b, server, demoConfig(server, b.TempDir(), "127.0.0.1:0"))
-}
-
-func benchAppBy(b *testing.B, server *faketwitch.Server, c config.Config) (a *app.App, stop func()) {
-	b.Helper()
-	a, err := app.Open(b.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
-	must(b, err)
-	ctx, cancel := context.WithCancel(b.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- a.Run(ctx) }()
-	awaitJoined(b, server, 1)
-	return a, func() {
-		cancel()
-		if err := <-ended; err != nil {
-			b.Error(err)
-		}
-		a.Close()
-	}
-}
-
-func benchServer(b *testing.B) *faketwitch.Server {
-	b.Helper()
-	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
-	must(b, err)
-	b.Cleanup(func() { server.Close() })
-	return server
-}
 
 // repeat calls do n times at the given rate per second, and catches up if it falls behind.
 func repeat(n, rate int, do func(i int)) {
@@ -68,8 +34,8 @@ func repeat(n, rate int, do func(i int)) {
 func BenchmarkLineToDelete(b *testing.B) {
 	const messages, rate, oneIn = 10_000, 1000, 20
 	for b.Loop() {
-		server := benchServer(b)
-		_, stop := benchApp(b, server)
+		server := serveTwitch(b, demoChannel)
+		_, stop := runApp(b, server, demoConfig(server, b.TempDir(), "127.0.0.1:0"), slog.New(slog.DiscardHandler))
 		said := map[string]time.Time{}
 		repeat(messages, rate, func(i int) {
 			login := fmt.Sprint("chatter", i)
@@ -106,7 +72,7 @@ func BenchmarkLineToDelete(b *testing.B) {
 // apart.
 func BenchmarkFlood(b *testing.B) {
 	const rate, seconds, chunk = 50_000, 10, 500
-	server := benchServer(b)
+	server := serveTwitch(b, demoChannel)
 	var chunks [][]byte
 	for c := range rate * seconds / chunk / 2 {
 		var text bytes.Buffer
@@ -118,7 +84,7 @@ func BenchmarkFlood(b *testing.B) {
 		chunks = append(chunks, text.Bytes())
 	}
 	for b.Loop() {
-		a, stop := benchApp(b, server)
+		a, stop := runApp(b, server, demoConfig(server, b.TempDir(), "127.0.0.1:0"), slog.New(slog.DiscardHandler))
 		half := heap()
 		began := time.Now()
 		repeat(rate*seconds/chunk, rate/chunk, func(i int) {

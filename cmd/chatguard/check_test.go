@@ -193,11 +193,11 @@ func TestRooms_TwitchChannelsListedOnce(t *testing.T) {
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
 	awaitJoined(t, server, 1)
-	say(t, server, "anna", "", "hello")
+	say(t, server, "anna", "hello")
 	waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 1 })
 	twitchs := server.UserID(demoChannel)
 	for _, room := range []string{"hall", "lobby", twitchs} {
-		if status, answer := post(t, a, "check", fmt.Sprintf(`{"channel":%q,"user_id":"7"}`, room)); status != http.StatusOK {
+		if status, answer := askApp(t, a, "POST", "check", fmt.Sprintf(`{"channel":%q,"user_id":"7"}`, room)); status != http.StatusOK {
 			t.Fatalf("%d %s", status, answer)
 		}
 	}
@@ -211,17 +211,6 @@ func TestRooms_TwitchChannelsListedOnce(t *testing.T) {
 	if hall, lobby := len(a.Guard.ChannelPolicy("check:hall").Limits), len(a.Guard.ChannelPolicy("check:lobby").Limits); hall != 3 || lobby != 2 {
 		t.Errorf("the hall has %d limits and the lobby %d", hall, lobby)
 	}
-}
-
-// post sends the app's dashboard a request as its owner, who may also check.
-func post(t *testing.T, a *app.App, path, body string) (status int, answer string) {
-	t.Helper()
-	r := httptest.NewRequest("POST", "http://127.0.0.1/api/v1/"+path, strings.NewReader(body))
-	r.Header.Set("Authorization", "Bearer "+string(a.Config.Web.Token))
-	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	a.Web.Handler().ServeHTTP(w, r)
-	return w.Code, w.Body.String()
 }
 
 // TestRooms_ShareNothingWithTwitch checks that a server that asks about the IDs of a Twitch channel
@@ -239,7 +228,7 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 	later, anna := server.UserID("teatime"), server.UserID("anna")
 	for _, room := range []string{"lobby", server.UserID(demoChannel), later} {
 		for range 30 {
-			status, answer := post(t, a, "check", fmt.Sprintf(`{"channel":%q,"user_id":%q}`, room, anna))
+			status, answer := askApp(t, a, "POST", "check", fmt.Sprintf(`{"channel":%q,"user_id":%q}`, room, anna))
 			if status != http.StatusOK && status != http.StatusTooManyRequests || !strings.Contains(answer, fmt.Sprintf(`"channel":%q,"user_id":%q`, room, anna)) {
 				t.Fatalf("%d %s", status, answer)
 			}
@@ -252,7 +241,7 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 		return slices.ContainsFunc(a.Web.Channels(), func(c live.Channel) bool { return c.ID == later })
 	})
 	for range 2 {
-		say(t, server, "anna", "", "hello")
+		say(t, server, "anna", "hello")
 	}
 	_, err = server.Say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"})
 	must(t, err)
@@ -284,7 +273,7 @@ func TestRooms_MayDrop(t *testing.T) {
 	must(t, app.CheckReady(c))
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	defer stop()
-	say(t, server, "anna", "", "hello")
+	say(t, server, "anna", "hello")
 	waittest.Until(t, func() bool { return a.Bot.Counts().Messages == 1 })
 	if p := a.Guard.ChannelPolicy("check:lobby"); p.Mode != chatguard.Enforce || p.Penalties.Ladder[0].Action != chatguard.Drop {
 		t.Errorf("%+v", p)
@@ -311,14 +300,14 @@ func TestRooms_ServedBeyondTheList(t *testing.T) {
 		for i := range 502 {
 			batch = append(batch, fmt.Sprintf(`{"channel":"room%d","user_id":"41"}`, from+i))
 		}
-		if status, answer := post(t, a, "check/batch", `{"messages":[`+strings.Join(batch, ",")+`]}`); status != http.StatusOK {
+		if status, answer := askApp(t, a, "POST", "check/batch", `{"messages":[`+strings.Join(batch, ",")+`]}`); status != http.StatusOK {
 			t.Fatalf("%d %s", status, answer)
 		}
 	}
 	limits := func(room string, want int) {
 		t.Helper()
 		var shown chatguard.Policy
-		getJSON(t, a, "/api/v1/channels/check:"+room+"/policy", &shown)
+		getJSON(t, a, "channels/check:"+room+"/policy", &shown)
 		if len(shown.Limits) != want {
 			t.Errorf("%s has %d limits, want %d", room, len(shown.Limits), want)
 		}
@@ -326,7 +315,7 @@ func TestRooms_ServedBeyondTheList(t *testing.T) {
 	limits("room1002", 2)
 	limits("room1003", 3)
 	var page any
-	getJSON(t, a, "/api/v1/journal?channel=check:room1002", &page)
+	getJSON(t, a, "journal?channel=check:room1002", &page)
 	c.Channels = map[string]chatguard.Policy{"room1002": ownPolicy(c)}
 	_, err = a.Reload(c)
 	must(t, err)

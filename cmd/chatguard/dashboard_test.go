@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -32,8 +31,7 @@ type dashboard struct {
 // openDashboard opens a dashboard of the demo's first channel, with the configuration adjusted.
 func openDashboard(t *testing.T, width, height int64, adjust ...func(*config.Config)) *dashboard {
 	t.Helper()
-	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{demoChannel}})
-	must(t, err)
+	server := serveTwitch(t, demoChannel)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	for _, f := range adjust {
 		f(&c)
@@ -41,26 +39,13 @@ func openDashboard(t *testing.T, width, height int64, adjust ...func(*config.Con
 	return startDashboard(t, server, c, width, height)
 }
 
-// startDashboard starts the app and follows its sign-in link. The test closes the server.
+// startDashboard runs the app and follows its sign-in link.
 func startDashboard(t *testing.T, server *faketwitch.Server, c config.Config, width, height int64) *dashboard {
 	t.Helper()
-	a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
-	must(t, err)
+	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
+	t.Cleanup(stop)
 	var printed strings.Builder
 	must(t, printLink(t.Context(), a, &printed))
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- a.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		a.Close()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	awaitJoined(t, server, len(c.Twitch.Channels))
 	d := &dashboard{browsertest.Open(t, width, height), server, a, nil}
 	d.Must(chromedp.Navigate(strings.Fields(printed.String())[1]))
@@ -80,7 +65,7 @@ func TestDashboard_Moderator(t *testing.T) {
 	d := openDashboard(t, 1400, 900, func(c *config.Config) { c.Policy.Limits[0].Refill = time.Hour })
 	var want []string
 	for i := range 4 {
-		id := say(t, d.twitch, "anna", "", fmt.Sprint("hello ", i))
+		id := say(t, d.twitch, "anna", fmt.Sprint("hello ", i))
 		if i == 3 {
 			want = append(want, id)
 		}
@@ -89,13 +74,13 @@ func TestDashboard_Moderator(t *testing.T) {
 	d.See(`document.querySelector(".row").innerText.includes("deleted")`)
 	waitForDeletes(t, d.twitch, want)
 
-	say(t, d.twitch, "berta", "", "one")
+	say(t, d.twitch, "berta", "one")
 	d.Click(`nav a[href^="#/limits"]`)
 	d.See(`document.querySelector("#burst-0")`)
 	d.Write("#burst-0", "1")
 	d.Press(".finish .primary")
 	d.See(`document.body.innerText.includes("Saved by owner")`)
-	waitForDeletes(t, d.twitch, append(want, say(t, d.twitch, "berta", "", "two")))
+	waitForDeletes(t, d.twitch, append(want, say(t, d.twitch, "berta", "two")))
 	d.Click(`nav a[href^="#/now"]`)
 	d.See(rows("berta", 1))
 	revisions, err := d.app.Host.Store.Revisions(t.Context(), d.app.Web.Channels()[0].ID)

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -140,13 +139,12 @@ func openDemo(t *testing.T) *dashboard {
 	t.Helper()
 	server, err := faketwitch.Start(faketwitch.Options{Channels: demo.Channels, ClientSecret: demoSecret})
 	must(t, err)
+	t.Cleanup(func() { server.Close() })
 	c := simulatedConfig(server, t.TempDir(), "127.0.0.1:0")
 	demo.SetChannels(&c)
 	c.Web.ViewerPage, c.Twitch.ClientSecret = true, demoSecret
 	crowds, err := demo.MakePast(t.Context(), server, c, 1, time.Now())
-	if err != nil {
-		t.Fatal(errors.Join(err, server.Close()))
-	}
+	must(t, err)
 	d := startDashboard(t, server, c, 1400, 900)
 	server.RegisterRedirect(d.app.SignInRedirect())
 	talking, hush := context.WithCancel(context.Background())

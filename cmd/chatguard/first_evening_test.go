@@ -132,7 +132,7 @@ func TestFirstEvening_FromAnEmptyFolder(t *testing.T) {
 		t.Fatalf("the configuration is %s, %v", file, err)
 	}
 	e.See(`!location.hash.includes("signin")`)
-	say(t, e.twitch, "anna", "", "good evening")
+	say(t, e.twitch, "anna", "good evening")
 	e.look("checklist")
 
 	e.press("#connect")
@@ -163,7 +163,7 @@ func TestFirstEvening_FromAnEmptyFolder(t *testing.T) {
 
 	var want []string
 	for i := range 5 {
-		if id := say(t, e.twitch, "spammer", "", fmt.Sprint("buy followers ", i)); i > 2 {
+		if id := say(t, e.twitch, "spammer", fmt.Sprint("buy followers ", i)); i > 2 {
 			want = append(want, id)
 		}
 	}

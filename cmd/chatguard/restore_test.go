@@ -3,16 +3,13 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chatguard/chatguard/internal/waittest"
 )
@@ -88,63 +85,6 @@ func TestRestore_AfterKill(t *testing.T) {
 	s.stop()
 }
 
-// TestRestore_DamagedDatabase restores over a damaged database, which chatguard refuses.
-func TestRestore_DamagedDatabase(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, threeMessages)
-	s.start()
-	s.exhaustLimit("anna")
-	s.stop()
-	copied := filepath.Join(t.TempDir(), "copy.db")
-	s.run("backup", copied)
-	s.overwrite(0, []byte("damaged"))
-	s.checkRefused("run")
-	s.run("restore", copied)
-	s.start()
-	s.sayExcess("anna")
-	s.stop()
-}
-
-// TestRestore_Killed kills a restore once it has made a file. The next command finds the old
-// database or the new one, and no half of either. The tests of package restore kill it at each
-// step.
-func TestRestore_Killed(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, threeMessages)
-	s.start()
-	copied := filepath.Join(t.TempDir(), "copy.db")
-	s.run("backup", copied)
-	s.exhaustLimit("anna")
-	s.stop()
-	whole := filepath.Join(t.TempDir(), "whole.db")
-	s.run("backup", whole)
-	for _, suffix := range []string{".chatguard-part", ".restoring", ".before-restore"} {
-		for killed := false; !killed; { // a restore may end before its kill
-			s.run("restore", whole)
-			removeKept(t, s.database())
-			killed = killAtFile(t, s.chatguard("restore", copied), s.database()+suffix)
-			if !killed {
-				removeKept(t, s.database())
-			}
-		}
-		if r := s.export(); len(r.timeline) != 0 && len(r.timeline) != 4 {
-			t.Errorf("killed at %s: there are %d messages", suffix, len(r.timeline))
-		}
-		if _, err := os.Stat(s.database() + ".restoring"); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("killed at %s: the marker is left, %v", suffix, err)
-		}
-		removeKept(t, s.database())
-	}
-}
-
-// removeKept removes what a restore has kept, if anything.
-func removeKept(t *testing.T, database string) {
-	t.Helper()
-	if err := os.Remove(database + ".before-restore"); err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-}
-
 // TestRestore_Completed checks that any command completes a restore that was interrupted after its
 // files were written.
 func TestRestore_Completed(t *testing.T) {
@@ -168,34 +108,5 @@ func TestRestore_Completed(t *testing.T) {
 	}
 	if _, err := os.Stat(s.database() + ".before-restore"); err != nil {
 		t.Error(err)
-	}
-}
-
-// killAtFile runs a command and kills it when a file appears. It returns false if the command has
-// ended before, as it should.
-func killAtFile(t *testing.T, command *exec.Cmd, file string) (killed bool) {
-	t.Helper()
-	var said bytes.Buffer
-	command.Stderr = &said
-	must(t, command.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
-	look := time.NewTicker(100 * time.Microsecond)
-	defer look.Stop()
-	for {
-		var err error
-		select {
-		case err = <-ended:
-		case <-look.C:
-			if _, missing := os.Stat(file); missing != nil {
-				continue
-			}
-			command.Process.Kill() // fails if it has ended
-			err = <-ended
-		}
-		if err != nil && said.Len() > 0 {
-			t.Fatalf("%v: %s", err, &said)
-		}
-		return err != nil
 	}
 }

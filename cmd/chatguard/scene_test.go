@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -120,47 +119,36 @@ func (s *scene) runWithInput(input string, args ...string) (out, complaint strin
 	s.Helper()
 	c := s.chatguard(args...)
 	c.Stdin = strings.NewReader(input)
-	var complaints strings.Builder
-	c.Stderr = &complaints
-	printed, err := c.Output()
-	if failed := (*exec.ExitError)(nil); err != nil && !errors.As(err, &failed) {
-		s.Fatal(err)
-	}
-	return string(printed), complaints.String(), c.ProcessState.ExitCode()
+	return runToEnd(s, c)
 }
 
 // checkExit runs a command that must end with an exit code, and returns its standard output and
 // error.
 func (s *scene) checkExit(code int, args ...string) (out, complaint string) {
 	s.Helper()
-	c := s.chatguard(args...)
-	var printed, said bytes.Buffer
-	c.Stdout, c.Stderr = &printed, &said
-	if err := c.Run(); c.ProcessState.ExitCode() != code {
-		s.Fatalf("chatguard %s: %v, want exit code %d: %s", args[0], err, code, &said)
+	out, complaint, got := runToEnd(s, s.chatguard(args...))
+	if got != code {
+		s.Fatalf("chatguard %s ended with %d, want exit code %d: %s", args[0], got, code, complaint)
 	}
-	return printed.String(), said.String()
+	return out, complaint
 }
 
 // checkRefused runs a command line that must fail with exit code 1, and returns the one line that
 // says why.
 func (s *scene) checkRefused(args ...string) string {
 	s.Helper()
-	var complaint strings.Builder
-	c := s.chatguard(args...)
-	c.Stderr = &complaint
-	out, _ := c.Output()
-	line, rest, _ := strings.Cut(complaint.String(), "\n")
+	out, complaint := s.checkExit(exitFailed, args...)
+	line, rest, _ := strings.Cut(complaint, "\n")
 	line, ours := strings.CutPrefix(line, "chatguard: ")
-	if c.ProcessState.ExitCode() != exitFailed || len(out) > 0 || !ours || rest != "" {
-		s.Fatalf("chatguard %s ended with %v, wrote %q and said\n%s", args[0], c.ProcessState, out, complaint.String())
+	if out != "" || !ours || rest != "" {
+		s.Fatalf("chatguard %s wrote %q and said\n%s", args[0], out, complaint)
 	}
 	return line
 }
 
 func (s *scene) say(login string) (messageID string) {
 	s.Helper()
-	return say(s, s.twitch, login, "", "hello")
+	return say(s, s.twitch, login, "hello")
 }
 
 // sayAllowed sends a user's message that must not be deleted. The next sayExcess checks that the

@@ -3,12 +3,10 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,15 +37,9 @@ func sharedTableWith(server *redistest.Server, node string, timeout time.Duratio
 }
 
 // startSharedRooms starts two nodes that servers ask. Both have the same tokens.
-func startSharedRooms(t *testing.T, server *redistest.Server, timeout time.Duration) (nodes []*roomServer) {
+func startSharedRooms(t *testing.T, server *redistest.Server, timeout time.Duration) []*roomServer {
 	t.Helper()
-	for i := range 2 {
-		s := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: webToken}
-		must(t, os.WriteFile(s.configuration, []byte(roomsConfig+sharedTableWith(server, fmt.Sprint("node-", i), timeout)), 0o600))
-		s.start()
-		nodes = append(nodes, s)
-	}
-	return nodes
+	return startRooms(t, roomsConfig, []string{sharedTableWith(server, "node-0", timeout), sharedTableWith(server, "node-1", timeout)}, nil)
 }
 
 // verdict asks whether a user may write, and returns the answer.
@@ -219,13 +211,7 @@ func runShared(t *testing.T, configuration, password string, args ...string) (r 
 	t.Helper()
 	command := commandLine(t, append(args, "--config", configuration)...)
 	command.Env = append(command.Env, "CHATGUARD_SHARED_PASSWORD="+password)
-	var complaints strings.Builder
-	command.Stderr = &complaints
-	out, err := command.Output()
-	if failed := (*exec.ExitError)(nil); err != nil && !errors.As(err, &failed) {
-		t.Fatal(err)
-	}
-	r = sharedRun{string(out), complaints.String(), command.ProcessState.ExitCode()}
+	r.out, r.complaint, r.code = runToEnd(t, command)
 	for _, secret := range []string{storePassword, password} {
 		if secret != "" && strings.Contains(r.out+r.complaint, secret) {
 			t.Errorf("%v prints the password: %+v", args, r)

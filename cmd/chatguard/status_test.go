@@ -138,10 +138,7 @@ func askAddress(t *testing.T, address string, args ...string) (out, complaint st
 	c := s.chatguard()
 	c.Args = append([]string{c.Path, "status", "--address", address}, args...)
 	c.Dir = t.TempDir()
-	var printed, said strings.Builder
-	c.Stdout, c.Stderr = &printed, &said
-	c.Run() // the exit code says it
-	return printed.String(), said.String(), c.ProcessState.ExitCode()
+	return runToEnd(t, c)
 }
 
 // TestStatus_OverHTTP checks the question to an address, for a chatguard without a database and for

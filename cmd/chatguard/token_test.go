@@ -2,13 +2,10 @@ package main
 
 import (
 	"net/http"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web/live"
@@ -143,25 +140,4 @@ func (s *scene) chatLines() string {
 		b.WriteString(r.Line + "\n")
 	}
 	return b.String()
-}
-
-// TestToken_RenewedOutlivesProcess checks that the next start uses the file's token, because the
-// environment's refresh token can be used only once.
-func TestToken_RenewedOutlivesProcess(t *testing.T) {
-	t.Parallel()
-	s := newLoginScene(t, threeMessages)
-	for renewals := range 2 {
-		s.start()
-		s.twitch.ExpireTokens()
-		s.exhaustLimit([]string{"anna", "berta"}[renewals])
-		s.stop()
-		if n := s.twitch.Refreshes(); n != renewals+1 {
-			t.Errorf("start %d: the token was renewed %d times", renewals, n)
-		}
-	}
-	file := s.database() + ".token"
-	must(t, token.CheckFile(file))
-	if contents, err := os.ReadFile(file); err != nil || slices.ContainsFunc([]string{s.twitch.Token(), s.twitch.RefreshToken()}, func(old string) bool { return strings.Contains(string(contents), old) }) {
-		t.Errorf("%v; the file holds a token that Twitch no longer takes", err)
-	}
 }

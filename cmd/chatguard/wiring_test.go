@@ -24,7 +24,7 @@ import (
 )
 
 // runApp runs an app until stop is called. stop waits until everything is written.
-func runApp(t *testing.T, server *faketwitch.Server, c config.Config, log *slog.Logger) (a *app.App, stop func()) {
+func runApp(t testing.TB, server *faketwitch.Server, c config.Config, log *slog.Logger) (a *app.App, stop func()) {
 	t.Helper()
 	a, err := app.Open(t.Context(), app.Options{Config: c, Log: log})
 	must(t, err)
@@ -52,7 +52,7 @@ func TestRestart_Keeps(t *testing.T) {
 	a, stop := runApp(t, server, c, slog.New(slog.DiscardHandler))
 	var last string
 	for range 4 {
-		last = say(t, server, "anna", "", "hello")
+		last = say(t, server, "anna", "hello")
 	}
 	waitForDeletes(t, server, []string{last})
 	channel := a.Web.Channels()[0].ID
@@ -78,23 +78,30 @@ func TestRestart_Keeps(t *testing.T) {
 		t.Errorf("journal %+v, %v", entries, err)
 	}
 	var waiting struct{ Users []struct{ Login string } }
-	getJSON(t, a, "/api/v1/throttled?channel="+channel, &waiting)
+	getJSON(t, a, "throttled?channel="+channel, &waiting)
 	if len(waiting.Users) != 1 || waiting.Users[0].Login != "anna" {
 		t.Errorf("the dashboard shows %+v waiting", waiting)
 	}
 }
 
-// getJSON sends a request to the app's dashboard as its owner.
+// getJSON decodes what the app's dashboard answers its owner.
 func getJSON(t *testing.T, a *app.App, path string, into any) {
 	t.Helper()
-	request := httptest.NewRequest("GET", "http://127.0.0.1"+path, nil)
-	request.Header.Set("Authorization", "Bearer "+string(a.Config.Web.Token))
-	answer := httptest.NewRecorder()
-	a.Web.Handler().ServeHTTP(answer, request)
-	if answer.Code != http.StatusOK {
-		t.Fatalf("%s: %s", path, answer.Body)
+	status, answer := askApp(t, a, "GET", path, "")
+	if err := json.Unmarshal([]byte(answer), into); err != nil || status != http.StatusOK {
+		t.Fatalf("%s: %d %s", path, status, answer)
 	}
-	must(t, json.Unmarshal(answer.Body.Bytes(), into))
+}
+
+// askApp sends the app's dashboard a request as its owner, who may also check.
+func askApp(t *testing.T, a *app.App, method, path, body string) (status int, answer string) {
+	t.Helper()
+	r := httptest.NewRequest(method, "http://127.0.0.1/api/v1/"+path, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+string(a.Config.Web.Token))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	a.Web.Handler().ServeHTTP(w, r)
+	return w.Code, w.Body.String()
 }
 
 // TestRun_EnforcesNothingWithoutToken checks that a channel observes without a token, even if a
@@ -139,7 +146,7 @@ func TestWatch(t *testing.T) {
 	}()
 	awaitJoined(t, server, 1)
 	for range 4 {
-		say(t, server, "anna", "", "hello")
+		say(t, server, "anna", "hello")
 	}
 	line := make([]byte, 200)
 	n, err := read.Read(line)
@@ -154,19 +161,6 @@ func TestWatch(t *testing.T) {
 	must(t, <-ended)
 	if asked := server.Requests(); len(asked) != 0 {
 		t.Errorf("watch asked %v", asked)
-	}
-}
-
-func TestSignin_WhileChatguardRuns(t *testing.T) {
-	_, configuration := startTwitch(t, "")
-	p := start(t, configuration)
-	defer p.stop(t)
-	_, code, _ := strings.Cut(runBeside(t, configuration, "signin", "--name", "berta"), "#signin=")
-	answer, err := http.Post(p.address+"api/v1/session", "application/json", strings.NewReader(fmt.Sprintf(`{"code":%q}`, code)))
-	must(t, err)
-	defer answer.Body.Close()
-	if body, err := io.ReadAll(answer.Body); answer.StatusCode != http.StatusOK || !strings.Contains(string(body), "berta") {
-		t.Errorf("the link signs in as %s, %s, %v", answer.Status, body, err)
 	}
 }
 
