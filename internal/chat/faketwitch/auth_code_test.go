@@ -102,17 +102,6 @@ func TestAuthorize_Refused(t *testing.T) {
 	}
 }
 
-// TestRefresh_Secret checks that an application with a secret needs it to renew a token.
-func TestRefresh_Secret(t *testing.T) {
-	i := newConfidential(t)
-	if status, answer := i.refresh(i.RefreshToken()); status != 400 || answer.Message != "missing client secret" {
-		t.Errorf("%d %+v", status, answer)
-	}
-	if status, answer := i.refresh(i.RefreshToken() + "&client_secret=" + secret); status != 200 {
-		t.Errorf("%d %+v", status, answer)
-	}
-}
-
 // TestRevoke_OneToken checks that a revoked token is invalid, and that another one of the account
 // stays valid until the account disconnects the application.
 func TestRevoke_OneToken(t *testing.T) {
@@ -135,32 +124,5 @@ func TestRevoke_OneToken(t *testing.T) {
 	}
 	if status, _ := i.refresh(second.RefreshToken + "&client_secret=" + secret); status != 400 {
 		t.Errorf("disconnected, renewed: %d", status)
-	}
-}
-
-// TestModeratedChannels_OfPerson checks that a person's token lists the channels in which that
-// person is a moderator, whatever their login is.
-func TestModeratedChannels_OfPerson(t *testing.T) {
-	i := newConfidential(t)
-	_, answer := i.redeem(i.authorize("anna"), secret, callback)
-	moderates := func() string {
-		t.Helper()
-		status, body := ask(t, i.Server, "GET", "/moderation/channels?user_id="+i.UserID("anna"), "", header("Authorization", "Bearer "+answer.AccessToken))
-		if status != 200 {
-			t.Fatalf("%d %s", status, body)
-		}
-		return body
-	}
-	if got := moderates(); strings.Contains(got, "broadcaster_id") {
-		t.Errorf("at first: %s", got)
-	}
-	i.SetModerator("room", "anna", true)
-	if got := moderates(); !strings.Contains(got, `"broadcaster_id":"`+i.UserID("room")+`"`) {
-		t.Errorf("made a moderator: %s", got)
-	}
-	id := i.UserID("anna")
-	i.Rename("anna", "Annabel")
-	if _, told := i.validate(answer.AccessToken); told.Login != "annabel" || i.UserID("annabel") != id {
-		t.Errorf("renamed: %+v", told)
 	}
 }

@@ -94,26 +94,6 @@ func (i *identity) checkPending(deviceCode, want string) {
 	}
 }
 
-// TestAccessToken_Lifetime checks that an access token is valid for 4 hours by the server's clock,
-// over HTTP and in chat.
-func TestAccessToken_Lifetime(t *testing.T) {
-	i := newIdentity(t)
-	i.clock.advance(time.Hour)
-	if status, answer := i.validate(i.Token()); status != 200 || answer.ExpiresIn != 3*60*60 || answer.Login != i.BotLogin() || len(answer.Scopes) != 1 {
-		t.Errorf("%d %+v", status, answer)
-	}
-	i.clock.advance(3 * time.Hour)
-	if status, answer := i.validate(i.Token()); status != 401 || answer.Message != "invalid access token" {
-		t.Errorf("expired: %d %+v", status, answer)
-	}
-	if status, _ := ask(t, i.Server, "GET", "/users", ""); status != 401 {
-		t.Errorf("expired, at Helix: %d", status)
-	}
-	if dial(t, i.Server, "PASS oauth:"+i.Token(), "NICK "+i.BotLogin()).readUntil("Login authentication failed") == "" {
-		t.Error("chat let an expired token in")
-	}
-}
-
 // TestRefreshToken_Rotates checks that a refresh token can be used once, within 30 days.
 func TestRefreshToken_Rotates(t *testing.T) {
 	i := newIdentity(t)
@@ -146,56 +126,23 @@ func TestLogin_NeedsScope(t *testing.T) {
 	}
 }
 
-func TestTokens_End(t *testing.T) {
-	i := newIdentity(t)
-	i.ExpireTokens()
-	if status, _ := i.validate(i.Token()); status != 401 {
-		t.Errorf("expired: %d", status)
-	}
-	_, pair := i.refresh(i.RefreshToken())
-	if status, _ := i.validate(pair.AccessToken); status != 200 {
-		t.Errorf("refreshed: %d", status)
-	}
-	i.Revoke()
-	if status, _ := i.validate(pair.AccessToken); status != 401 {
-		t.Errorf("revoked: %d", status)
-	}
-	if status, _ := i.refresh(pair.RefreshToken); status != 400 {
-		t.Errorf("refreshed though revoked: %d", status)
-	}
-}
-
+// TestDeviceLogin checks what the clients' tests can't tell apart: the two answers before anybody
+// has entered the code, and that the code can be used once, within 30 minutes.
 func TestDeviceLogin(t *testing.T) {
 	i := newIdentity(t)
-	status, begun := i.post("/device", "client_id="+i.ClientID()+"&scopes="+twoScopes)
-	if status != 200 || begun.ExpiresIn != 1800 || begun.Interval != 5 || !strings.Contains(begun.Address, "device-code="+begun.UserCode) {
-		t.Fatalf("%d %+v", status, begun)
-	}
+	request := "client_id=" + i.ClientID() + "&scopes=" + twoScopes
+	_, begun := i.post("/device", request)
 	i.checkPending(begun.DeviceCode, "authorization_pending")
 	i.CallPendingInvalid(true)
 	i.checkPending(begun.DeviceCode, "invalid device code")
-	code, err := i.WaitLogin(t.Context())
-	if err != nil || code != begun.UserCode || i.Approve("wrong") || !i.Approve(code) {
-		t.Fatalf("%q to be approved, %v", code, err)
+	if i.Approve("wrong") || !i.Approve(begun.UserCode) {
+		t.Error("another code is approved")
 	}
-	status, pair := i.poll(begun.DeviceCode)
-	if status != 200 || strings.Join(pair.Scope, "+") != twoScopes || pair.RefreshToken == "" {
-		t.Fatalf("%d %+v", status, pair)
+	if status, pair := i.poll(begun.DeviceCode); status != 200 {
+		t.Errorf("%d %+v", status, pair)
 	}
-	if status, answer := i.validate(pair.AccessToken); status != 200 || answer.Login != i.BotLogin() {
-		t.Errorf("%d %+v", status, answer)
-	}
-	i.checkPending(begun.DeviceCode, "invalid device code") // the code can be used only once
-}
-
-func TestDeviceLogin_Ends(t *testing.T) {
-	i := newIdentity(t)
-	_, denied := i.post("/device", "client_id="+i.ClientID()+"&scopes="+twoScopes)
-	if !i.Deny(denied.UserCode) {
-		t.Error("nothing to deny")
-	}
-	i.checkPending(denied.DeviceCode, "access_denied")
-	_, late := i.post("/device", "client_id="+i.ClientID()+"&scopes="+twoScopes)
+	i.checkPending(begun.DeviceCode, "invalid device code")
+	_, late := i.post("/device", request)
 	i.clock.advance(30 * time.Minute)
 	i.Approve(late.UserCode)
 	i.checkPending(late.DeviceCode, "invalid device code")

@@ -119,28 +119,3 @@ func TestCloseAfter(t *testing.T) {
 		t.Error("closed for good")
 	}
 }
-
-// TestStall checks that existing connections become silent and stay open. Later connections aren't
-// affected.
-func TestStall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := start(t, Options{Channels: []string{"room"}, InMemory: true})
-		old := dial(t, s, append(anonymous, "JOIN #room")...)
-		must(t, s.WaitJoined(t.Context(), 1))
-		old.readUntil("ROOMSTATE")
-		s.Stall()
-		fresh := dial(t, s, append(anonymous, "JOIN #room")...)
-		must(t, s.WaitJoined(t.Context(), 2))
-		fmt.Fprint(old.conn, "PING :there\r\n")
-		_, err := s.Say(Line{Channel: "room", Login: "anna", Text: "hello"})
-		must(t, err)
-		if fresh.readUntil("PRIVMSG") == "" {
-			t.Error("a connection made later is silent, too")
-		}
-		must(t, old.conn.SetReadDeadline(time.Now().Add(time.Hour)))
-		began := time.Now()
-		if old.lines.Scan() || time.Since(began) != time.Hour {
-			t.Errorf("after %v: %q", time.Since(began), old.lines.Text())
-		}
-	})
-}

@@ -100,39 +100,6 @@ func subscribe(t *testing.T, s *Server, body string) int {
 	return status
 }
 
-// TestEventSub_Session checks a session: a welcome, a subscription, an event, keepalives.
-func TestEventSub_Session(t *testing.T) {
-	testEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
-		l := listen(t, s, s.EventSubURL()+"?keepalive_timeout_seconds=20")
-		session := l.expect("session_welcome").Payload.Session
-		if session.ID == "" || session.Keepalive != 20 {
-			t.Errorf("%+v", session)
-		}
-		room := s.UserID("gardenhour")
-		if got := subscribe(t, s, subscriptionRequest(chatMessage, "1", room, s.BotID(), session.ID)); got != 202 {
-			t.Fatalf("subscribing: %d", got)
-		}
-		id, err := s.Say(Line{Channel: "gardenhour", Login: "anna", DisplayName: "Anna", Badges: "vip/1", Text: "hello", Source: "7"})
-		must(t, err)
-		f := l.expect("notification")
-		e := f.Payload.Event
-		if e["message_id"] != id || e["chatter_user_name"] != "Anna" || e["broadcaster_user_id"] != room || e["source_broadcaster_user_id"] != "7" ||
-			fmt.Sprint(e["badges"]) != "[map[id:1 info: set_id:vip]]" || e["message"].(map[string]any)["text"] != "hello" {
-			t.Errorf("event %v", e)
-		}
-		if !f.Metadata.At.Equal(time.Now()) || f.Metadata.Type != chatMessage || f.Metadata.ID == "" {
-			t.Errorf("metadata %+v", f.Metadata)
-		}
-		began := time.Now()
-		for n := range 3 {
-			l.expect("session_keepalive")
-			if passed := time.Since(began); passed != time.Duration(n+1)*20*time.Second {
-				t.Errorf("keepalive %d after %v", n, passed)
-			}
-		}
-	})
-}
-
 // TestEventSub_Closes checks the reasons for which Twitch closes a socket.
 func TestEventSub_Closes(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -359,31 +326,18 @@ func TestEventSub_Bounds(t *testing.T) {
 	})
 }
 
-// TestEventSub_Moderation checks that moderation events are sent where the bot is a moderator,
-// until it no longer is.
-func TestEventSub_Moderation(t *testing.T) {
+// TestEventSub_NoLongerModerator checks that the bot learns that it is no longer a moderator, and
+// then receives no more events.
+func TestEventSub_NoLongerModerator(t *testing.T) {
 	testEventSub(t, Options{Channels: []string{"gardenhour"}}, func(t *testing.T, s *Server) {
 		l := listen(t, s, s.EventSubURL())
 		session := l.expect("session_welcome").Payload.Session.ID
 		if got := subscribe(t, s, subscriptionRequest(channelModerate, "2", s.UserID("gardenhour"), s.BotID(), session)); got != 202 {
 			t.Fatal(got)
 		}
-		id, err := s.Say(Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
-		must(t, err)
-		s.RemoveMessage(id)
-		s.Silence("gardenhour", "anna", time.Minute)
-		s.Silence("gardenhour", "anna", 0)
-		s.Clear("gardenhour")
 		s.SetBotModerator("gardenhour", false)
-		for _, want := range []string{"delete", "timeout", "ban", "clear", "unmod"} {
-			e := l.expect("notification").Payload.Event
-			details, _ := e[want].(map[string]any)
-			if e["action"] != want || e["moderator_user_login"] != "gardenhour" || want != "clear" && details["user_id"] == nil {
-				t.Errorf("%s: %v", want, e)
-			}
-			if want == "delete" && details["message_id"] != id || want == "timeout" && details["expires_at"] == nil {
-				t.Errorf("%s: %v", want, e)
-			}
+		if e := l.expect("notification").Payload.Event; e["action"] != "unmod" || e["moderator_user_login"] != "gardenhour" || e["unmod"] == nil {
+			t.Errorf("event %v", e)
 		}
 		if got := l.expect("revocation").Payload.Subscription.Status; got != "moderator_removed" || s.EventSubscriptions("") != 0 {
 			t.Errorf("status %q, %d subscriptions", got, s.EventSubscriptions(""))

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/http"
 	"os"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,32 +15,6 @@ import (
 func startInMemory(t *testing.T) *Server {
 	t.Helper()
 	return start(t, Options{Channels: []string{"gardenhour"}, InMemory: true})
-}
-
-// TestMemory_HTTP checks that HTTP works under a simulated clock.
-func TestMemory_HTTP(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := startInMemory(t)
-		client := &http.Client{Transport: &http.Transport{DialContext: s.Dial}, Timeout: 10 * time.Second}
-		defer client.CloseIdleConnections()
-		for range 2 { // the second over the same connection
-			req, err := http.NewRequestWithContext(t.Context(), "GET", s.HelixURL()+"/users", nil)
-			must(t, err)
-			req.Header.Set("Authorization", "Bearer "+s.Token())
-			req.Header.Set("Client-Id", s.ClientID())
-			resp, err := client.Do(req)
-			must(t, err)
-			body, err := io.ReadAll(resp.Body)
-			if err != nil || resp.StatusCode != 200 || !strings.Contains(string(body), s.BotLogin()) {
-				t.Errorf("%d %s, %v", resp.StatusCode, body, err)
-			}
-			resp.Body.Close()
-			<-time.After(time.Minute)
-		}
-		if r := s.Requests(); len(r) != 2 || r[0].Client != r[1].Client || r[1].At.Sub(r[0].At) != time.Minute {
-			t.Errorf("recorded %+v", r)
-		}
-	})
 }
 
 // TestMemory_Chat checks that a login to the chat works, too, if the client writes all its lines
