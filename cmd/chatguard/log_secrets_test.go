@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,35 +10,16 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
-// output is what a process has written so far. It is safe for concurrent use.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
 // startPiped runs chatguard with a pipe for all of its output, and waits until it reads the chat.
-func (s *scene) startPiped() *output {
+func (s *scene) startPiped() *waittest.Output {
 	s.Helper()
-	out := new(output)
+	out := new(waittest.Output)
 	s.bot = &process{Cmd: s.runCommand(), logs: os.DevNull}
 	s.bot.Stdout, s.bot.Stderr = out, out
 	must(s, s.bot.Start())
@@ -95,7 +75,7 @@ func wordsOf(command []byte) (words []string) {
 
 // startNoisy runs chatguard so that it logs everything to a pipe, with a webhook that fails and
 // repeats in its answer what it has got.
-func startNoisy(t *testing.T, more string, env ...string) (s *scene, out *output, secrets map[string]string) {
+func startNoisy(t *testing.T, more string, env ...string) (s *scene, out *waittest.Output, secrets map[string]string) {
 	t.Helper()
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, r.URL.String()+r.Header.Get("Webhook-Signature"), http.StatusInternalServerError)
@@ -130,7 +110,7 @@ allow_private = true
 }
 
 // awaitOutput waits until the output has each of the texts.
-func awaitOutput(t *testing.T, out *output, texts ...string) {
+func awaitOutput(t *testing.T, out *waittest.Output, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		waittest.Until(t, func() bool { return strings.Contains(out.String(), text) })
@@ -139,7 +119,7 @@ func awaitOutput(t *testing.T, out *output, texts ...string) {
 
 // checkNoSecrets checks that an output has none of the secrets, no token of a person at the fake
 // Twitch, and no sign-in link.
-func checkNoSecrets(t *testing.T, out *output, secrets map[string]string) {
+func checkNoSecrets(t *testing.T, out *waittest.Output, secrets map[string]string) {
 	t.Helper()
 	secrets["a person's token"], secrets["a sign-in link"] = "fake0access", "#signin="
 	for what, secret := range secrets {

@@ -5,8 +5,6 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // must fails the test if there is an error.
@@ -32,7 +31,7 @@ type simulation struct {
 	testing.TB
 	server    *faketwitch.Server
 	config    config.Config
-	log       logText
+	log       waittest.Output
 	bot       *app.App         // nil while it is stopped
 	dial      twitchbot.Dialer // the bot's connection to Twitch
 	end       func() error     // ends the bot
@@ -100,22 +99,4 @@ func (s *simulation) stopThen(look func()) {
 func (s *simulation) advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
-}
-
-// logText is the bot's log.
-type logText struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logText) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logText) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

@@ -1,26 +1,6 @@
 package redistest
 
-import (
-	"bytes"
-	"sync"
-)
+import "github.com/chatguard/chatguard/internal/waittest"
 
-// Output collects what a server or a logger writes. It is safe for concurrent use.
-type Output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-// Write implements [io.Writer]. It never fails.
-func (o *Output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-// String returns everything written so far.
-func (o *Output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
-}
+// Output collects what a server or a logger writes.
+type Output = waittest.Output

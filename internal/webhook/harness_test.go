@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -20,6 +19,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -177,32 +177,14 @@ type bench struct {
 	clock *fakeClock
 	path  string // of the database
 	store *persist.Store
-	log   *logBuffer
+	log   waittest.Output
 	stop  func() // stops the Sender, and closes the database
-}
-
-// logBuffer is a log that may be read at any time.
-type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
 
 // begin runs a Sender with these hooks of the configuration until the test ends.
 func begin(t testing.TB, hooks ...Hook) *bench {
 	t.Helper()
-	b := &bench{TB: t, clock: newFakeClock(), path: persisttest.DatabasePath(t), log: &logBuffer{}}
+	b := &bench{TB: t, clock: newFakeClock(), path: persisttest.DatabasePath(t)}
 	b.start(nil, hooks...)
 	t.Cleanup(func() { b.stop() })
 	return b
@@ -243,7 +225,7 @@ func (b *bench) start(adjust func(*Options), hooks ...Hook) {
 	must(b, err)
 	_, err = b.store.Restore(ctx, guard)
 	must(b, err)
-	o := Options{Store: b.store, Now: b.clock.Now, Steady: b.clock.Now, After: b.clock.After, Log: slog.New(slog.NewTextHandler(b.log, nil))}
+	o := Options{Store: b.store, Now: b.clock.Now, Steady: b.clock.Now, After: b.clock.After, Log: slog.New(slog.NewTextHandler(&b.log, nil))}
 	if adjust != nil {
 		adjust(&o)
 	}
