@@ -72,31 +72,6 @@ func (s *scene) policy() chatguard.Policy {
 	return decode[chatguard.Policy](s, text)
 }
 
-// TestReload_LimitsApply checks that new limits apply at once, even in channels that the same
-// reload adds. Usage of the old limits is kept.
-func TestReload_LimitsApply(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, threeMessages)
-	s.twitch.AddChannel("teatime")
-	s.start()
-	s.exhaustLimit("anna")
-	s.configure("burst = 3", "burst = 5")
-	s.reload()
-	s.sayAllowed("anna")
-	s.sayAllowed("anna")
-	s.sayExcess("anna")
-	s.configure("burst = 5", "burst = 1")
-	s.configure(`channels = ["gardenhour"]`, `channels = ["gardenhour", "teatime"]`)
-	s.awaitLog(tookUp, func() { s.signal(syscall.SIGHUP) })
-	s.sayAllowed("berta")
-	s.sayExcess("berta")
-	awaitJoined(t, s.twitch, 2)
-	s.sayIn("teatime", "berta")
-	s.deleted = append(s.deleted, s.sayIn("teatime", "berta"))
-	waitForDeletes(t, s.twitch, s.deleted)
-	s.stop()
-}
-
 // TestReload_ChannelsJoinAndLeave checks that the bot joins and leaves channels on the existing
 // connection, without losing a message of the other channels.
 func TestReload_ChannelsJoinAndLeave(t *testing.T) {

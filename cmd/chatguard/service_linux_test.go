@@ -130,7 +130,7 @@ func TestService_SocketActivation(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer listener.Close()
-	file, err := listener.(*net.TCPListener).File()
+	file, err := listener.(socket).File()
 	must(t, err)
 	defer file.Close()
 	address := "http://" + listener.Addr().String() + "/"
@@ -150,31 +150,24 @@ func TestService_SocketActivation(t *testing.T) {
 	}
 }
 
+// socket is an open socket of package net.
+type socket interface {
+	File() (*os.File, error)
+	Close() error
+}
+
 // socketFile returns the file of a socket of this network at an address.
 func socketFile(t *testing.T, network, address string) *os.File {
 	t.Helper()
-	var socket interface{ File() (*os.File, error) }
-	switch network {
-	case "udp":
-		conn, err := net.ListenPacket(network, address)
-		must(t, err)
-		defer conn.Close()
-		socket = conn.(*net.UDPConn)
-	case "unix":
-		listener, err := net.Listen(network, address)
-		must(t, err)
-		defer listener.Close()
-		socket = listener.(*net.UnixListener)
-	default:
-		listener, err := net.Listen(network, address)
-		must(t, err)
-		defer listener.Close()
-		socket = listener.(*net.TCPListener)
+	var opened any
+	var err error
+	if network == "udp" {
+		opened, err = net.ListenPacket(network, address)
+	} else {
+		opened, err = net.Listen(network, address)
 	}
-	file, err := socket.File()
 	must(t, err)
-	t.Cleanup(func() { file.Close() })
-	return file
+	return fileOf(t, opened.(socket))
 }
 
 // connectionFile returns the file of a TCP connection.
@@ -185,8 +178,14 @@ func connectionFile(t *testing.T) *os.File {
 	defer listener.Close()
 	conn, err := net.Dial("tcp", listener.Addr().String())
 	must(t, err)
-	defer conn.Close()
-	file, err := conn.(*net.TCPConn).File()
+	return fileOf(t, conn.(socket))
+}
+
+// fileOf returns the file of a socket.
+func fileOf(t *testing.T, s socket) *os.File {
+	t.Helper()
+	defer s.Close()
+	file, err := s.File()
 	must(t, err)
 	t.Cleanup(func() { file.Close() })
 	return file
