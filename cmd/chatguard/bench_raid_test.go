@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist/transfer"
 )
@@ -43,7 +44,7 @@ func BenchmarkRaid(b *testing.B) {
 	} {
 		b.Run(kind.name, func(b *testing.B) {
 			for b.Loop() {
-				server := serveTwitch(b, demoChannel)
+				server := twitchtest.Start(b, demoChannel)
 				if kind.answers > 0 {
 					slow := faketwitch.Fault{Status: faketwitch.AsAsked, Delay: kind.answers}
 					server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return slow, true })

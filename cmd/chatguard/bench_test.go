@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 )
 
 // repeat calls do n times at the given rate per second, and catches up if it falls behind.
@@ -34,7 +35,7 @@ func repeat(n, rate int, do func(i int)) {
 func BenchmarkLineToDelete(b *testing.B) {
 	const messages, rate, oneIn = 10_000, 1000, 20
 	for b.Loop() {
-		server := serveTwitch(b, demoChannel)
+		server := twitchtest.Start(b, demoChannel)
 		_, stop := runApp(b, server, demoConfig(server, b.TempDir(), "127.0.0.1:0"), slog.New(slog.DiscardHandler))
 		said := map[string]time.Time{}
 		repeat(messages, rate, func(i int) {
@@ -72,7 +73,7 @@ func BenchmarkLineToDelete(b *testing.B) {
 // apart.
 func BenchmarkFlood(b *testing.B) {
 	const rate, seconds, chunk = 50_000, 10, 500
-	server := serveTwitch(b, demoChannel)
+	server := twitchtest.Start(b, demoChannel)
 	var chunks [][]byte
 	for c := range rate * seconds / chunk / 2 {
 		var text bytes.Buffer

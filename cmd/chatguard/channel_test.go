@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
@@ -28,7 +29,7 @@ func ownPolicy(c config.Config) chatguard.Policy {
 func TestOwnPolicy_Applies(t *testing.T) {
 	for _, name := range []string{"login", "ID", "login of an anonymous reader"} {
 		t.Run(name, func(t *testing.T) {
-			server := serveTwitch(t, demoChannel, "teatime")
+			server := twitchtest.Start(t, demoChannel, "teatime")
 			c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 			c.Twitch.Channels = append(c.Twitch.Channels, "teatime")
 			key := demoChannel
@@ -61,7 +62,7 @@ func TestOwnPolicy_Applies(t *testing.T) {
 // TestOwnPolicy_UnknownChannelWarns checks that chatguard warns of a table for an unknown channel,
 // and starts nevertheless.
 func TestOwnPolicy_UnknownChannelWarns(t *testing.T) {
-	server := serveTwitch(t, demoChannel, "teatime")
+	server := twitchtest.Start(t, demoChannel, "teatime")
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Path = "chatguard.toml"
 	c.Channels = map[string]chatguard.Policy{"gardenhuor": c.Policy, demoChannel: c.Policy, "12345": c.Policy}

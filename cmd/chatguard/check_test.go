@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/doctor"
 	"github.com/chatguard/chatguard/internal/waittest"
@@ -186,7 +187,7 @@ func TestRooms_ServedWithoutTwitch(t *testing.T) {
 // TestRooms_TwitchChannelsListedOnce checks that Twitch's channels are listed once, next to those
 // that servers ask about.
 func TestRooms_TwitchChannelsListedOnce(t *testing.T) {
-	server := serveTwitch(t, demoChannel, "teatime")
+	server := twitchtest.Start(t, demoChannel, "teatime")
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Check.Channels = []string{"lobby"}
 	c.Channels = map[string]chatguard.Policy{"hall": ownPolicy(c)}
@@ -217,7 +218,7 @@ func TestRooms_TwitchChannelsListedOnce(t *testing.T) {
 // and user spends none of their allowances. This is also true for limits across all channels, and
 // for Twitch channels that are added later.
 func TestRooms_ShareNothingWithTwitch(t *testing.T) {
-	server := serveTwitch(t, demoChannel, "teatime")
+	server := twitchtest.Start(t, demoChannel, "teatime")
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Policy.Limits = append(c.Policy.Limits, chatguard.Limit{
 		Name: "everywhere", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 3, Every: time.Hour,
@@ -260,7 +261,7 @@ func TestRooms_ShareNothingWithTwitch(t *testing.T) {
 // TestRooms_MayDrop checks that a room may use "drop", even if there are also Twitch channels,
 // which can't use it.
 func TestRooms_MayDrop(t *testing.T) {
-	server := serveTwitch(t, demoChannel, "teatime")
+	server := twitchtest.Start(t, demoChannel, "teatime")
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Check.Channels = []string{"lobby"}
 	drops := c.Policy.Clone()

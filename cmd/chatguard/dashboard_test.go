@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/config"
 )
 
@@ -31,7 +32,7 @@ type dashboard struct {
 // openDashboard opens a dashboard of the demo's first channel, with the configuration adjusted.
 func openDashboard(t *testing.T, width, height int64, adjust ...func(*config.Config)) *dashboard {
 	t.Helper()
-	server := serveTwitch(t, demoChannel)
+	server := twitchtest.Start(t, demoChannel)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	for _, f := range adjust {
 		f(&c)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/browsertest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/demo"
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -137,9 +138,7 @@ func (d *dashboard) signInViewer(login string) {
 // openDemo opens the demo with its crowds, as it is after the first raid.
 func openDemo(t *testing.T) *dashboard {
 	t.Helper()
-	server, err := faketwitch.Start(faketwitch.Options{Channels: demo.Channels, ClientSecret: demoSecret})
-	must(t, err)
-	t.Cleanup(func() { server.Close() })
+	server := twitchtest.StartWith(t, faketwitch.Options{Channels: demo.Channels, ClientSecret: demoSecret})
 	c := simulatedConfig(server, t.TempDir(), "127.0.0.1:0")
 	demo.SetChannels(&c)
 	c.Web.ViewerPage, c.Twitch.ClientSecret = true, demoSecret

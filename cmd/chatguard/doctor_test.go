@@ -21,6 +21,7 @@ import (
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/app/apptest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/doctor"
 )
@@ -37,9 +38,7 @@ type patient struct {
 func newPatient(t *testing.T, o faketwitch.Options) *patient {
 	t.Helper()
 	o.InMemory, o.Channels = true, []string{demoChannel, "teatime"}
-	server, err := faketwitch.Start(o)
-	must(t, err)
-	t.Cleanup(func() { server.Close() })
+	server := twitchtest.StartWith(t, o)
 	p := &patient{T: t, server: server, config: demoConfig(server, t.TempDir(), "127.0.0.1:0"), now: time.Now}
 	p.config.Path, p.config.Twitch.Channels = "chatguard.toml", []string{demoChannel, "teatime"}
 	p.config.Twitch.ClientID, p.config.Twitch.RefreshToken = server.ClientID(), config.Secret(server.RefreshToken())

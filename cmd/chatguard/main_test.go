@@ -18,16 +18,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
-// must fails the test if there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = twitchtest.Must
 
 // asCommand is the environment variable that makes the test binary behave as chatguard.
 const asCommand = "TEST_AS_CHATGUARD"
@@ -173,23 +168,10 @@ func (p *process) log() string {
 	return string(text)
 }
 
-// serveTwitch runs a fake Twitch with channels until the end of the test.
-func serveTwitch(t testing.TB, channels ...string) *faketwitch.Server {
-	t.Helper()
-	server, err := faketwitch.Start(faketwitch.Options{Channels: channels})
-	must(t, err)
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return server
-}
-
 // startTwitch runs a fake Twitch and writes a configuration for it.
 func startTwitch(t testing.TB, more string) (server *faketwitch.Server, configuration string) {
 	t.Helper()
-	server = serveTwitch(t, "gardenhour")
+	server = twitchtest.Start(t, "gardenhour")
 	configuration = filepath.Join(t.TempDir(), "chatguard.toml")
 	contents := fmt.Sprintf(`
 [twitch]

@@ -9,16 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/web"
 )
 
 // newTestSetup returns a setup in an empty folder that listens.
 func newTestSetup(t *testing.T) *setup {
 	t.Helper()
-	server, err := faketwitch.Start(faketwitch.Options{})
-	must(t, err)
-	t.Cleanup(func() { server.Close() })
+	server := twitchtest.Start(t)
 	s := newDemoSetup(server, filepath.Join(t.TempDir(), defaultConfig), "127.0.0.1:0", io.Discard)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
@@ -32,7 +33,7 @@ var channelNames = []string{"gardenhour", "nightwatch"}
 func startTwoChannels(t *testing.T) *twoChannels {
 	t.Helper()
 	redis := redistest.Start(t)
-	server := serveTwitch(t, channelNames...)
+	server := twitchtest.Start(t, channelNames...)
 	c := &twoChannels{T: t, redis: redis, twitch: server}
 	for i := range 2 {
 		s := &scene{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml")}

@@ -18,6 +18,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -45,7 +46,7 @@ func runApp(t testing.TB, server *faketwitch.Server, c config.Config, log *slog.
 // TestRestart_Keeps checks that a restart keeps the journal with outcomes, live changes, and
 // throttled users.
 func TestRestart_Keeps(t *testing.T) {
-	server := serveTwitch(t, demoChannel)
+	server := twitchtest.Start(t, demoChannel)
 	c := demoConfig(server, t.TempDir(), "127.0.0.1:0")
 	c.Web.Token = "0123456789abcdef"
 	c.Policy.Limits[0].Refill = time.Hour
@@ -133,7 +134,7 @@ func saveRevision(t *testing.T, a *app.App, revision journal.Revision) {
 }
 
 func TestWatch(t *testing.T) {
-	server := serveTwitch(t, demoChannel)
+	server := twitchtest.Start(t, demoChannel)
 	c := demoConfig(server, t.TempDir(), "")
 	c.Twitch.Token = ""
 	read, write := io.Pipe()

@@ -48,9 +48,7 @@ func TestReporter_Acts(t *testing.T) {
 	}
 	a.standby = chat.NewStandby(func(channelID string) chat.Lease { return lease{channelID == "mine"} }, nil)
 	defer a.standby.Close()
-	if err := a.standby.Source(oneMessageEach{"mine", "theirs"}).Run(t.Context(), nobody{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.standby.Source(oneMessageEach{"mine", "theirs"}).Run(t.Context(), nobody{}))
 	for _, otherwise := range []bool{false, true} {
 		for channelID, want := range map[string]bool{"mine": true, "theirs": false, "unknown": otherwise} {
 			if got := r.acts(channelID, otherwise); got != want {

@@ -18,9 +18,7 @@ func TestFigures_MessagesPerSecond(t *testing.T) {
 	server := redistest.Start(t)
 	for _, mode := range []string{config.ShareExact, config.ShareSynchronised} {
 		store, err := redisstore.Open(t.Context(), server.URL(), &redisstore.Options{Namespace: mode, Timeout: 5 * time.Second, Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer store.Close()
 		a := new(App)
 		if a.Guard, err = chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store, ShareMode: shareModes[mode]}); err != nil {
@@ -39,9 +37,7 @@ func TestFigures_MessagesPerSecond(t *testing.T) {
 		for i := range all {
 			all[i] = chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
 		}
-		if err := a.Guard.CheckAll(t.Context(), all, make([]chatguard.Verdict, len(all))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Guard.CheckAll(t.Context(), all, make([]chatguard.Verdict, len(all))))
 		for _, step := range []struct {
 			at   time.Duration
 			want int64

@@ -29,9 +29,7 @@ func TestSharedOptions_MissingFiles(t *testing.T) {
 		{"tls_cert = \"/own.pem\"\ntls_key = \"/key.pem\"", `a.toml:4: shared.tls_cert: there is no file /own.pem: correct the path`},
 	} {
 		cfg, err := config.Parse("a.toml", []byte("[shared]\nmode = \"exact\"\nurl = \"rediss://127.0.0.1\"\n"+c.keys), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := SharedOptions(cfg); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
 		}

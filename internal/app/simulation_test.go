@@ -12,18 +12,13 @@ import (
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/app/apptest"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
-// must fails the test if there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = twitchtest.Must
 
 // simulation is a whole chatguard with a fake Twitch, in a bubble of simulated time. An hour there
 // takes a moment, and only the test makes time pass.
@@ -46,9 +41,7 @@ const readingTime = 2 * time.Second
 func newSimulation(t testing.TB, c config.Config, o faketwitch.Options) *simulation {
 	t.Helper()
 	o.InMemory = true
-	server, err := faketwitch.Start(o)
-	must(t, err)
-	t.Cleanup(func() { server.Close() })
+	server := twitchtest.StartWith(t, o)
 	c.FlushInterval = 10 * time.Second // flushing often over simulated hours is slow
 	c.Database = filepath.Join(t.TempDir(), "chatguard.db")
 	c.Twitch.ClientID, c.Twitch.Token, c.Twitch.RefreshToken = server.ClientID(), config.Secret(server.Token()), config.Secret(server.RefreshToken())

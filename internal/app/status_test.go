@@ -11,18 +11,17 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
+var must = twitchtest.Must
+
 // TestHelixState checks that Helix isn't reported as ok before its first answer, and that a problem
 // is reported until Helix answers again.
 func TestHelixState(t *testing.T) {
-	server, err := faketwitch.Start(faketwitch.Options{Channels: []string{"gardenhour"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
+	server := twitchtest.Start(t, "gardenhour")
 	now := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	client := &helix.Client{
 		BaseURL: server.HelixURL(), ClientID: server.ClientID, Clock: clock.Clock{NowFunc: func() time.Time { return now }},

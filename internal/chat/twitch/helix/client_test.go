@@ -119,9 +119,7 @@ func TestHelix_BudgetEmpty(t *testing.T) {
 		"it says nothing": {faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Reset": {"soon"}}}, retryMin / 2, retryMin},
 	} {
 		// this server adds no budget headers of its own
-		srv, err := faketwitch.Start(faketwitch.Options{HelixBudget: -1, Channels: []string{"room"}})
-		must(t, err)
-		defer srv.Close()
+		srv := twitchtest.StartWith(t, faketwitch.Options{HelixBudget: -1, Channels: []string{"room"}})
 		h, sleeps := newHelix(t, srv)
 		ask := func() error { // an essential request, so it waits for nothing else
 			_, err := h.ChatSettings(t.Context(), Room{BroadcasterID: srv.UserID("room"), ModeratorID: srv.BotID()})

@@ -113,9 +113,7 @@ func TestHelix_OtherUsersToken(t *testing.T) {
 // TestHelix_MissingScope checks that the error names the scope and the command that fixes it, and
 // that no other token is requested.
 func TestHelix_MissingScope(t *testing.T) {
-	srv, err := faketwitch.Start(faketwitch.Options{Channels: []string{"room"}, Scopes: []string{"chat:read"}})
-	must(t, err)
-	defer srv.Close()
+	srv := twitchtest.StartWith(t, faketwitch.Options{Channels: []string{"room"}, Scopes: []string{"chat:read"}})
 	h, _ := newHelix(t, srv)
 	h.Refused = func(context.Context, string) error {
 		t.Error("the token isn't refused: it lacks a scope")

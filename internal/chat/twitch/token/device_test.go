@@ -21,9 +21,7 @@ import (
 func deviceLogin(t *testing.T, meanwhile func(srv *faketwitch.Server, poll int)) (*DeviceLogin, *faketwitch.Server, *twitchtest.Sleeps) {
 	t.Helper()
 	sleeps := twitchtest.NewSleeps()
-	srv, err := faketwitch.Start(faketwitch.Options{Now: sleeps.Now})
-	must(t, err)
-	t.Cleanup(func() { srv.Close() })
+	srv := twitchtest.StartWith(t, faketwitch.Options{Now: sleeps.Now})
 	d := &DeviceLogin{AuthURL: srv.AuthURL(), ClientID: srv.ClientID(), Clock: clock.Clock{NowFunc: sleeps.Now}}
 	d.Clock.SleepFunc = func(ctx context.Context, length time.Duration) error {
 		if meanwhile != nil {

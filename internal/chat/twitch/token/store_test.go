@@ -38,9 +38,7 @@ func newTokenKeeper(t *testing.T) *tokenKeeper {
 func newTokenKeeperFor(t *testing.T, life time.Duration) *tokenKeeper {
 	t.Helper()
 	clock := twitchtest.NewSleeps()
-	srv, err := faketwitch.Start(faketwitch.Options{Now: clock.Now, Scopes: ScopeNames(), TokenLife: life})
-	must(t, err)
-	t.Cleanup(func() { srv.Close() })
+	srv := twitchtest.StartWith(t, faketwitch.Options{Now: clock.Now, Scopes: ScopeNames(), TokenLife: life})
 	k := &tokenKeeper{t: t, srv: srv, clock: clock}
 	k.Store = k.newProcess(filepath.Join(t.TempDir(), "chatguard.db.token"))
 	k.Access, k.Refresh = srv.Token(), srv.RefreshToken()
@@ -310,9 +308,7 @@ func TestTokens_TriesGetRarer(t *testing.T) {
 func TestTokens_ClientSecret(t *testing.T) {
 	for secret, want := range map[string]error{"right0secret": nil, "wrong0secret": ErrSecret, "": ErrSecret} {
 		k := newTokenKeeper(t)
-		srv, err := faketwitch.Start(faketwitch.Options{Now: k.clock.Now, ClientSecret: "right0secret"})
-		must(t, err)
-		defer srv.Close()
+		srv := twitchtest.StartWith(t, faketwitch.Options{Now: k.clock.Now, ClientSecret: "right0secret"})
 		k.AuthURL, k.ClientSecret = srv.AuthURL(), secret
 		k.advance(0)
 		if err := k.Refused(t.Context(), k.token()); !errors.Is(err, want) || (srv.Refreshes() == 1) != (want == nil) {

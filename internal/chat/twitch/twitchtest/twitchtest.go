@@ -26,7 +26,13 @@ func Must(t testing.TB, err error) {
 // Start starts a fake Twitch with these channels.
 func Start(t testing.TB, channels ...string) *faketwitch.Server {
 	t.Helper()
-	srv, err := faketwitch.Start(faketwitch.Options{Channels: channels})
+	return StartWith(t, faketwitch.Options{Channels: channels})
+}
+
+// StartWith is Start with options.
+func StartWith(t testing.TB, o faketwitch.Options) *faketwitch.Server {
+	t.Helper()
+	srv, err := faketwitch.Start(o)
 	Must(t, err)
 	t.Cleanup(func() {
 		if err := srv.Close(); err != nil {
