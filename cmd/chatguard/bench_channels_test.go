@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -111,12 +109,8 @@ func (p *process) catchUp(b *testing.B, n int) {
 // metricSum returns the sum of all metrics of the process that have this name.
 func (p *process) metricSum(b *testing.B, name string) (sum float64) {
 	b.Helper()
-	answer, err := http.Get(p.address + "metrics")
-	must(b, err)
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	must(b, err)
-	for line := range strings.Lines(string(text)) {
+	_, text := sendRequest(b, "GET", p.address+"metrics", "")
+	for line := range strings.Lines(text) {
 		metric, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if bare, _, _ := strings.Cut(metric, "{"); bare == name {
 			n, err := strconv.ParseFloat(value, 64)

@@ -143,7 +143,7 @@ func TestRooms_ServedWithoutTwitch(t *testing.T) {
 	if len(status.Connections) != 0 {
 		t.Errorf("%+v", status.Connections)
 	}
-	if answer, text := sendRequest(t, "GET", s.address+"readyz", "", "Accept", "*/*"); answer.StatusCode != http.StatusOK {
+	if answer, text := sendRequest(t, "GET", s.address+"readyz", ""); answer.StatusCode != http.StatusOK {
 		t.Errorf("%s %s", answer.Status, text)
 	}
 	var page struct {

@@ -136,7 +136,7 @@ func checkNoSecrets(t *testing.T, out *waittest.Output, secrets map[string]strin
 func (b browser) beginSignIn() (state string) {
 	b.Helper()
 	b.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	answer, text := b.sendBy(b.client, b.request("GET", "signin/twitch"))
+	answer, text := send(b, b.client, b.request("GET", "signin/twitch"))
 	to, err := answer.Location()
 	if err != nil {
 		b.Fatalf("%v: %s %s", err, answer.Status, text)

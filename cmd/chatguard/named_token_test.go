@@ -25,14 +25,23 @@ func runBeside(t *testing.T, configuration string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// sendRequest sends a request with a header, and returns the response and its body.
-func sendRequest(t *testing.T, method, address, body, header, value string) (*http.Response, string) {
+// sendRequest sends a request with header fields, given as names and values in turn. It returns the
+// response and its body.
+func sendRequest(t testing.TB, method, address, body string, fields ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequest(method, address, strings.NewReader(body))
 	must(t, err)
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set(header, value)
-	answer, err := http.DefaultClient.Do(r)
+	for i := 0; i < len(fields); i += 2 {
+		r.Header.Set(fields[i], fields[i+1])
+	}
+	return send(t, http.DefaultClient, r)
+}
+
+// send sends a request, and returns the response and its body.
+func send(t testing.TB, client *http.Client, r *http.Request) (*http.Response, string) {
+	t.Helper()
+	answer, err := client.Do(r)
 	must(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
@@ -50,7 +59,7 @@ func TestTokenRevoke_EndsSessions(t *testing.T) {
 	bearer := "Bearer " + token
 
 	api := p.address + "api/v1/"
-	answer, text := sendRequest(t, "POST", api+"session", fmt.Sprintf(`{"token":%q}`, token), "Accept", "*/*")
+	answer, text := sendRequest(t, "POST", api+"session", fmt.Sprintf(`{"token":%q}`, token))
 	if answer.StatusCode != http.StatusOK || len(answer.Cookies()) != 1 {
 		t.Fatalf("signing in: %s %s", answer.Status, text)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -192,22 +191,7 @@ func (s *scene) ask(method, path, body string, fields ...string) (*http.Response
 		name, value, _ := strings.Cut(field, ": ")
 		request.Header.Set(name, value)
 	}
-	return s.send(request)
-}
-
-func (s *scene) send(request *http.Request) (*http.Response, string) {
-	s.Helper()
-	return s.sendBy(http.DefaultClient, request)
-}
-
-func (s *scene) sendBy(client *http.Client, request *http.Request) (*http.Response, string) {
-	s.Helper()
-	answer, err := client.Do(request)
-	must(s, err)
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	must(s, err)
-	return answer, string(text)
+	return send(s, http.DefaultClient, request)
 }
 
 // change changes the channel's policy in the dashboard, and returns whether the dashboard says that

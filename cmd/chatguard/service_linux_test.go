@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -47,11 +46,8 @@ func checkSender(t *testing.T, m *systemdtest.Manager, pid int) {
 // fetchPage checks that the dashboard answers.
 func fetchPage(t *testing.T, address string) {
 	t.Helper()
-	answer, err := http.Get(address)
-	must(t, err)
-	defer answer.Body.Close()
-	if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK {
-		t.Errorf("%s answers %s, %v", address, answer.Status, err)
+	if answer, _ := sendRequest(t, "GET", address, ""); answer.StatusCode != http.StatusOK {
+		t.Errorf("%s answers %s", address, answer.Status)
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -47,15 +46,9 @@ func TestShared_ClusterPlacement(t *testing.T) {
 	_, inForce := sendRequest(t, "GET", policy, "", "Authorization", "Bearer "+webToken)
 	const room = `"limits":[{"name":"room","per":"channel","algorithm":"token-bucket","burst":9,"refill":"1s"},`
 	for body, want := range map[string]int{inForce: http.StatusOK, strings.Replace(inForce, `"limits":[`, room, 1): http.StatusUnprocessableEntity} {
-		r, err := http.NewRequest("PUT", policy, strings.NewReader(body))
-		must(t, err)
-		r.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + webToken}, "If-Match": {"*"}}
-		answer, err := http.DefaultClient.Do(r)
-		must(t, err)
-		text, err := io.ReadAll(answer.Body)
-		answer.Body.Close()
-		if err != nil || answer.StatusCode != want || want != http.StatusOK && !strings.Contains(strings.ReplaceAll(string(text), `\"`, `"`), fix) {
-			t.Errorf("PUT %s: %s %s, %v, want %d", body, answer.Status, text, err, want)
+		answer, text := sendRequest(t, "PUT", policy, body, "Authorization", "Bearer "+webToken, "If-Match", "*")
+		if answer.StatusCode != want || want != http.StatusOK && !strings.Contains(strings.ReplaceAll(text, `\"`, `"`), fix) {
+			t.Errorf("PUT %s: %s %s, want %d", body, answer.Status, text, want)
 		}
 	}
 	writeRooms(t, configuration, perChannel+table("user"))

@@ -72,7 +72,7 @@ func newBrowser(s *scene) browser {
 // ask sends a request, and returns the answer's text.
 func (b browser) ask(method, path string) string {
 	b.Helper()
-	_, text := b.sendBy(b.client, b.request(method, path))
+	_, text := send(b, b.client, b.request(method, path))
 	return text
 }
 
