@@ -65,9 +65,7 @@ func TestService_Notifies(t *testing.T) {
 
 	must(t, p.Process.Signal(syscall.SIGHUP))
 	awaitReload(t, m)
-	if out, err := commandLine(t, "reload", "--config", configuration).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	runBeside(t, configuration, "reload")
 	awaitReload(t, m)
 	m.Await("WATCHDOG=1")
 
@@ -139,8 +137,8 @@ func TestService_SocketActivation(t *testing.T) {
 			t.Errorf("the dashboard is at %s, want %s", p.address, address)
 		}
 		<-answered
-		if out, err := commandLine(t, "reload", "--config", configuration).Output(); err != nil || !strings.HasSuffix(string(out), ": nothing has changed\n") {
-			t.Errorf("reload says %q, %v", out, err)
+		if out := runBeside(t, configuration, "reload"); !strings.HasSuffix(out, ": nothing has changed") {
+			t.Errorf("reload says %q", out)
 		}
 		p.stop(t)
 	}

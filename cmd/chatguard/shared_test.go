@@ -2,12 +2,10 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -46,11 +44,7 @@ func startSharedRooms(t *testing.T, server *redistest.Server, timeout time.Durat
 func (s *roomServer) verdict(user string) (status int, degraded bool) {
 	s.Helper()
 	answer, text := sendRequest(s.T, "POST", s.address+"api/v1/check", fmt.Sprintf(`{"channel":"hall","user_id":%q}`, user), "Authorization", s.server)
-	var v struct{ Degraded bool }
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		s.Fatalf("%s: %v", text, err)
-	}
-	return answer.StatusCode, v.Degraded
+	return answer.StatusCode, decode[struct{ Degraded bool }](s.T, text).Degraded
 }
 
 // Two nodes that answer for one chat allow what one would. People's changes on one are in force on
@@ -178,12 +172,9 @@ func (s *roomServer) metrics() string {
 func TestShared_ChangesKnownAtStart(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
+	rooms := strings.Replace(roomsConfig, `["Lobby"]`, `["Lobby", "hall"]`, 1)
 	startNode := func(name string) *roomServer {
-		s := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: webToken}
-		rooms := strings.Replace(roomsConfig, `["Lobby"]`, `["Lobby", "hall"]`, 1)
-		must(t, os.WriteFile(s.configuration, []byte(rooms+sharedTable(server, name)), 0o600))
-		s.start()
-		return s
+		return startRooms(t, rooms, []string{sharedTable(server, name)}, nil)[0]
 	}
 	first := startNode("first")
 	first.turn("pause", http.StatusOK)
