@@ -1,4 +1,5 @@
-// Package waittest waits in tests for what other goroutines and programs do.
+// Package waittest waits in tests for what other goroutines and programs do, and collects what they
+// write.
 package waittest
 
 import (
