@@ -41,6 +41,9 @@ type chatguard struct {
 // startChatguard builds chatguard and runs it until the test ends.
 func startChatguard(t *testing.T) chatguard {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it builds the program")
+	}
 	c := chatguard{folder: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(c.folder, "chatguard.toml"), []byte(configuration), 0o600); err != nil {
 		t.Fatal(err)

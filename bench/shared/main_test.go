@@ -37,6 +37,9 @@ func settingsOf(t *testing.T, args ...string) (*settings, *strings.Builder) {
 }
 
 func TestCompare_AllDemands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs all comparisons for seconds")
+	}
 	file := filepath.Join(t.TempDir(), "figures.json")
 	s, out := settingsOf(t, "-short", "-json", file)
 	if err := compare(t.Context(), s); err != nil {
@@ -250,6 +253,9 @@ func TestServe_UnknownLimiter(t *testing.T) {
 }
 
 func TestLimiters_AgreeOnTheBurst(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts every limiter")
+	}
 	all, err := startServers(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,9 @@ import (
 // TestDemo_OtherMachines checks that the demo offers no sign-in with the simulated Twitch to
 // machines that can't reach it, and says that they reach the dashboard.
 func TestDemo_OtherMachines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs the demo for seconds")
+	}
 	t.Parallel()
 	for listen, open := range map[string]bool{"0.0.0.0:0": true, "127.0.0.1:0": false} {
 		ctx, cancel := context.WithCancel(t.Context())

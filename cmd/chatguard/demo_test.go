@@ -48,6 +48,9 @@ var introduction = regexp.MustCompile(`"Authorization: (Bearer \w+)" "(\S+/)api/
 // TestDemo_AddsUp checks the whole demo with its summary. The input requests a raid. The demo ends
 // once a throttled message has been deleted.
 func TestDemo_AddsUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs the demo for seconds")
+	}
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -57,6 +57,9 @@ func setTwoMessages(p *chatguard.Policy) { p.Limits[0].Burst = 2 }
 // TestRun_LockedDatabase checks that while another program locks the database, chatguard moderates,
 // changes apply, and the dashboard reports the problem. Afterwards everything is written.
 func TestRun_LockedDatabase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for SQLite's time-outs")
+	}
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()
@@ -106,6 +109,9 @@ func TestRun_LockedDatabase(t *testing.T) {
 // TestRun_StartsWithLockedDatabase checks that chatguard can start while the database is locked. It
 // moderates with the stored data and lets its owner sign in.
 func TestRun_StartsWithLockedDatabase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for SQLite's time-outs")
+	}
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()

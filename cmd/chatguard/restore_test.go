@@ -25,6 +25,9 @@ func (s *scene) encryptedBackup() string {
 // TestRestore_MoveToAnotherMachine makes an encrypted backup of a running chatguard, and restores
 // it in an empty folder. There, chatguard needs no environment to continue.
 func TestRestore_MoveToAnotherMachine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it encrypts on purpose slowly")
+	}
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.env = append(s.env, passphraseVariable+"=secret")

@@ -18,9 +18,7 @@ import (
 // TestScripts runs the command lines in testdata/script and checks their output.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	testscript.Run(t, testscript.Params{
 		Files:               turntest.Sample(t, 4, files),
 		RequireExplicitExec: true,

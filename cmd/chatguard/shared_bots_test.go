@@ -32,7 +32,7 @@ var channelNames = []string{"gardenhour", "nightwatch"}
 
 func startTwoChannels(t *testing.T) *twoChannels {
 	t.Helper()
-	redis := redistest.Start(t)
+	redis := startRedis(t)
 	server := twitchtest.Start(t, channelNames...)
 	c := &twoChannels{T: t, redis: redis, twitch: server}
 	for i := range 2 {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/checkclient"
-	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web"
 )
@@ -138,7 +137,7 @@ func TestShared_Overshoot(t *testing.T) {
 	for _, interval := range intervals {
 		t.Run(interval, func(t *testing.T) {
 			t.Parallel()
-			server := redistest.Start(t)
+			server := startRedis(t)
 			var tables []string
 			for i := range 2 {
 				tables = append(tables, strings.Replace(sharedTable(server, fmt.Sprint("node-", i)), `"exact"`, `"synchronised"`, 1)+fmt.Sprintf("interval = %q\n", interval))
@@ -214,7 +213,7 @@ func TestShared_SwapsPerCheck(t *testing.T) {
 	if *whole {
 		users = 3_000
 	}
-	server := redistest.Start(t)
+	server := startRedis(t)
 	nodes := startRooms(t, roomsWith(3, "1000h", ""), []string{sharedTable(server, "node")}, nil)
 	if allowed := hammer(t, nodes, "chatter-", users, 3); allowed != 3*users {
 		t.Errorf("%d messages are allowed, want %d", allowed, 3*users)

@@ -105,6 +105,9 @@ func (s *scene) checkMistake() {
 // TestStatus_OfTrouble checks that a trouble is named, with exit code 1, and that the process still
 // counts as healthy.
 func TestStatus_OfTrouble(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for SQLite's time-outs")
+	}
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()

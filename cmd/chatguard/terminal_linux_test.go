@@ -197,6 +197,9 @@ func passphraseTerminal(t *testing.T, command *exec.Cmd, dialog ...[2]string) (s
 // TestPassphrase_InTerminal checks that a passphrase isn't shown, and that the terminal shows again
 // what people type, also after an interrupt.
 func TestPassphrase_InTerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it encrypts on purpose slowly")
+	}
 	t.Parallel()
 	s := newScene(t, threeMessages)
 	s.start()

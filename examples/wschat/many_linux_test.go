@@ -253,6 +253,9 @@ func openFiles(t *testing.T) int {
 // 10,000 clients are connected at once; a tenth never read and a tenth vanish. The others receive
 // all messages in their rooms. After all clients have left, the server keeps nothing of them.
 func TestServer_TenThousandConnections(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,9 @@ func heap() int64 {
 
 // The bytes calculated for a user match the growth of the heap.
 func TestMemory_PerUser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it fills memory")
+	}
 	const users = 50_000
 	for _, test := range []struct {
 		name  string
@@ -49,15 +52,15 @@ func TestMemory_PerUser(t *testing.T) {
 
 // For any row width and any IDs, a table stays within its memory and keeps as many users as fit.
 func TestMemory_Bounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it fills memory")
+	}
 	for _, limit := range []Limit{bucket(3, time.Hour), window("sliding-log", maxLog, time.Hour)} {
 		for _, prefix := range []string{"1", "somebody"} {
 			t.Run(limit.Name+" "+prefix, func(t *testing.T) {
 				set := compileSets(t, Strikes{}, limit)[PerUser]
 				// far more than the first slots of all shards
 				memory := max(8<<20, 2*set.memoryFor(8*shardCount))
-				if testing.Short() {
-					memory = max(8<<20, memory/4)
-				}
 				table := NewTable(set, memory, new(Dropped))
 				before := heap()
 				fit := set.UsersIn(memory)

@@ -17,6 +17,9 @@ import (
 // simulate.TestJudge_GroupsOfUsers checks. If one of the limits is shared by all users, such a
 // preview is refused.
 func TestPreview_MemoryBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it fills the budget for seconds")
+	}
 	d := dash(t)
 	began := d.now().Add(-5 * time.Hour)
 	for i := range 1000 {

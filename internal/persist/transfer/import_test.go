@@ -172,7 +172,9 @@ func TestImport_BadLinesRefused(t *testing.T) {
 					t.Errorf("it left a database behind: fresh.db%s, %v", suffix, err)
 				}
 			}
-
+			if testing.Short() {
+				return
+			}
 			path := newDatabase(t, manyLines(t, 3))
 			before := persisttest.Snapshot(t, path)
 			_, err = Import(ctx, path, strings.NewReader(step.export), "there.jsonl", &Options{Replace: true})
