@@ -22,9 +22,8 @@ type tested struct {
 	runs, failures       int
 }
 
-// rates runs the tests of packages in turn, each the given number of times, beside busy loops, with
-// fewer random cases (-short). It ends early after the given duration. It prints how often each
-// package failed, and fails if one did.
+// rates runs the tests of packages in turn, each the given number of times, beside busy loops. It
+// ends early after the given duration. It prints how often each package failed, and fails if one did.
 func rates(times, within string, packages []string) error {
 	rounds, err := strconv.Atoi(times)
 	if err != nil || rounds < 1 {
@@ -98,7 +97,7 @@ var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
 // run runs the tests once, and prints what they say if they fail. A run that the end of ctx cuts off
 // doesn't count; one that hangs fails earlier.
 func (p *tested) run(ctx context.Context) {
-	cmd := exec.CommandContext(ctx, p.binary, "-test.short", "-test.parallel=8", "-test.timeout=10m")
+	cmd := exec.CommandContext(ctx, p.binary, "-test.parallel=8", "-test.timeout=10m")
 	cmd.Dir, cmd.WaitDelay = p.folder, 10*time.Second
 	output, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
