@@ -50,6 +50,22 @@ func mustCheck(t testing.TB, g *Guard, m Message) Verdict {
 	return v
 }
 
+// TestVerdict_DayEnds checks that a limit's day ends at its own time, in its own zone or the policy's.
+func TestVerdict_DayEnds(t *testing.T) {
+	plain, own := DailyWindowLimit("daily", 1), DailyWindowLimit("daily", 1)
+	own.Timezone, own.ResetAt = "Asia/Tokyo", "04:30"
+	for _, test := range []struct {
+		limit Limit
+		want  time.Duration // from noon in UTC
+	}{{plain, 17 * time.Hour}, {own, 7*time.Hour + 30*time.Minute}} {
+		g := mustNew(t, Policy{Mode: Enforce, Timezone: "America/New_York", Limits: []Limit{test.limit}}, nil)
+		mustCheck(t, g, messageFrom("7", 0))
+		if v := mustCheck(t, g, messageFrom("7", 1)); v.Allowed || v.MaySpeakAt().Sub(monday) != test.want {
+			t.Errorf("%+v: the day ends after %s, want %s", test.limit, v.MaySpeakAt().Sub(monday), test.want)
+		}
+	}
+}
+
 func TestVerdict_Throttled(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	for left := 2; left >= 0; left-- {
