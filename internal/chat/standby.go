@@ -95,10 +95,12 @@ func (s *Standby) channel(id string) *standbyChannel {
 	return s.channels[id]
 }
 
-// add adds a channel, and begins to take its lease.
-func (s *Standby) add(id string) *standbyChannel {
+// add adds a channel, and begins to take its lease. The time of its first message is noted before:
+// whoever gets the lease stores what is noted then, and may be interrupted before it notes more.
+func (s *Standby) add(id string, first time.Time) *standbyChannel {
 	id = strings.Clone(id) // it may share the memory of a whole line
 	c := &standbyChannel{id: id, lease: s.lead(id), log: s.log, received: make(chan struct{}, 1)}
+	c.lease.SetJudgedUntil(first)
 	s.mu.Lock()
 	s.channels[id] = c
 	s.mu.Unlock()
@@ -146,7 +148,7 @@ func (s *standbySink) Messages(read time.Time, messages []chatguard.Message) {
 		id := messages[i].ChannelID
 		c := s.channel(id)
 		if c == nil {
-			c = s.add(id)
+			c = s.add(id, messages[i].SentAt)
 			s.workers.Go(func() { c.run(s.passing, s.sink) })
 		}
 		c.add(&messages[i], read, now)

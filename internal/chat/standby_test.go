@@ -20,6 +20,7 @@ type testLease struct {
 	before  time.Time // noted by the predecessor
 	fence   int64
 	running bool
+	early   bool // it ran before anything was noted
 }
 
 func (l *testLease) Leading() (int64, time.Time, bool) {
@@ -49,7 +50,7 @@ func (l *testLease) JudgedUntil() time.Time {
 
 func (l *testLease) Run(ctx context.Context) error {
 	l.mu.Lock()
-	l.running = true
+	l.running, l.early = true, l.judged.IsZero()
 	l.mu.Unlock()
 	<-ctx.Done()
 	l.mu.Lock()
@@ -156,8 +157,8 @@ func runStandby(t *testing.T, test func(s *standbyTest)) {
 		must(t, <-ended)
 		s.Close()
 		for id, l := range s.leases {
-			if l.running {
-				t.Errorf("the lease of %s still runs", id)
+			if l.running || l.early {
+				t.Errorf("the lease of %s still runs: %t; ran before its node had noted a time: %t", id, l.running, l.early)
 			}
 		}
 	})
