@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/redistest"
 )
 
 // Nodes whose own clocks are wrong allow together what one would, also after a clock has jumped.
@@ -20,7 +22,7 @@ func TestShared_NodeClocks(t *testing.T) {
 	}
 	for _, off := range []time.Duration{5 * time.Second, -5 * time.Second, 90 * time.Second, time.Hour} {
 		t.Run(off.String(), func(t *testing.T) {
-			server := startRedis(t)
+			server := redistest.Start(t)
 			clocks := []*evening{{scene: &scene{T: t}}, {scene: &scene{T: t}}}
 			tables := []string{sharedTable(server, "node-0"), sharedTable(server, "node-1")}
 			daily := "[[limit]]\nname = \"daily\"\nalgorithm = \"daily-window\"\nmessages = 300\n"

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
@@ -14,7 +15,7 @@ import (
 // is refused with the fix: at the start, by doctor, by a reload, and on the dashboard.
 func TestShared_ClusterPlacement(t *testing.T) {
 	t.Parallel()
-	server := startRedis(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf")
+	server := redistest.Start(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf")
 	sendCommand(t, server, "CONFIG SET cluster-announce-ip 127.0.0.1")
 	sendCommand(t, server, "CLUSTER ADDSLOTSRANGE 0 16383")
 	table := func(placement string) string {

@@ -39,7 +39,7 @@ func checkExport(t *testing.T, configuration string) {
 // `nodes` lists the nodes, `export` shows rows, and `forget` deletes them.
 func TestShared_Commands(t *testing.T) {
 	t.Parallel()
-	server := startRedis(t, "--requirepass", storePassword)
+	server := redistest.Start(t, "--requirepass", storePassword)
 	configuration := filepath.Join(t.TempDir(), "chatguard.toml")
 	alone := &roomServer{T: t, configuration: writeRooms(t, configuration, ""), owner: webToken}
 	alone.start()
@@ -121,8 +121,8 @@ func TestShared_Commands(t *testing.T) {
 // doctor names it, too.
 func TestShared_Refused(t *testing.T) {
 	t.Parallel()
-	locked := startRedis(t, "--requirepass", storePassword)
-	other := startRedis(t)
+	locked := redistest.Start(t, "--requirepass", storePassword)
+	other := redistest.Start(t)
 	configuration := filepath.Join(t.TempDir(), "chatguard.toml")
 	use := func(table string) { writeRooms(t, configuration, "\n[shared]\n"+table) }
 	at := func(server *redistest.Server, more string) string {

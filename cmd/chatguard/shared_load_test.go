@@ -15,6 +15,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/checkclient"
+	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web"
 )
@@ -128,6 +129,9 @@ func (s *roomServer) swaps() float64 { return s.metric(`chatguard_shared_swaps_t
 // the bound doesn't depend on the machine's speed: the messages that a node gets in T, at most two
 // intervals and one exchange, are those of three steps.
 func TestShared_Overshoot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs several nodes for seconds")
+	}
 	t.Parallel()
 	intervals := []string{"100ms"}
 	if *whole {
@@ -137,7 +141,7 @@ func TestShared_Overshoot(t *testing.T) {
 	for _, interval := range intervals {
 		t.Run(interval, func(t *testing.T) {
 			t.Parallel()
-			server := startRedis(t)
+			server := redistest.Start(t)
 			var tables []string
 			for i := range 2 {
 				tables = append(tables, strings.Replace(sharedTable(server, fmt.Sprint("node-", i)), `"exact"`, `"synchronised"`, 1)+fmt.Sprintf("interval = %q\n", interval))
@@ -213,7 +217,7 @@ func TestShared_SwapsPerCheck(t *testing.T) {
 	if *whole {
 		users = 3_000
 	}
-	server := startRedis(t)
+	server := redistest.Start(t)
 	nodes := startRooms(t, roomsWith(3, "1000h", ""), []string{sharedTable(server, "node")}, nil)
 	if allowed := hammer(t, nodes, "chatter-", users, 3); allowed != 3*users {
 		t.Errorf("%d messages are allowed, want %d", allowed, 3*users)

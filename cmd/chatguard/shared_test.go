@@ -25,15 +25,6 @@ const (
 	impatience = 500 * time.Millisecond
 )
 
-// startRedis starts a server for the nodes of a test.
-func startRedis(t *testing.T, args ...string) *redistest.Server {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it starts several nodes")
-	}
-	return redistest.Start(t, args...)
-}
-
 // sharedTable is the configuration of a node that shares limits over a server.
 func sharedTable(server *redistest.Server, node string) string {
 	return sharedTableWith(server, node, patience)
@@ -60,7 +51,7 @@ func (s *roomServer) verdict(user string) (status int, degraded bool) {
 // the other.
 func TestShared_TwoNodes(t *testing.T) {
 	t.Parallel()
-	server := startRedis(t)
+	server := redistest.Start(t)
 	nodes := startSharedRooms(t, server, patience)
 	var list web.Nodes
 	waittest.Until(t, func() bool {
@@ -108,8 +99,11 @@ func (s *roomServer) turn(what string, want int) {
 
 // While the store is gone, both nodes answer by what they know, and nobody can change anything.
 func TestShared_StoreAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs several nodes for seconds")
+	}
 	t.Parallel()
-	server := startRedis(t)
+	server := redistest.Start(t)
 	nodes := startSharedRooms(t, server, impatience)
 	for _, n := range nodes {
 		waittest.Until(t, func() bool { status, _ := n.verdict("anna"); return status == http.StatusTooManyRequests })
@@ -141,7 +135,7 @@ func TestShared_StoreAway(t *testing.T) {
 // While the server refuses changes, a node says so, with the fix.
 func TestShared_MemoryFull(t *testing.T) {
 	t.Parallel()
-	server := startRedis(t)
+	server := redistest.Start(t)
 	node := startSharedRooms(t, server, patience)[0]
 	get := func(path, want string) {
 		t.Helper()
@@ -180,7 +174,7 @@ func (s *roomServer) metrics() string {
 // A node that starts later knows what people have changed in its channels before the first message.
 func TestShared_ChangesKnownAtStart(t *testing.T) {
 	t.Parallel()
-	server := startRedis(t)
+	server := redistest.Start(t)
 	rooms := strings.Replace(roomsConfig, `["Lobby"]`, `["Lobby", "hall"]`, 1)
 	startNode := func(name string) *roomServer {
 		return startRooms(t, rooms, []string{sharedTable(server, name)}, nil)[0]
