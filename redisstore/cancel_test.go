@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // TestBreaker_CallersCancel checks that calls that end early say nothing about the server: neither
@@ -24,7 +24,7 @@ func TestBreaker_CallersCancel(t *testing.T) {
 		}
 		return args, ""
 	})
-	var log redistest.Output
+	var log waittest.Output
 	s := open(t, "redis://"+addr, Options{Logger: logTo(&log)})
 	for name, cancelAt := range map[string]func(context.CancelFunc){
 		"before it is sent": func(cancel context.CancelFunc) { cancel() },

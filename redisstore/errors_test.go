@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // answerAll starts a server that answers each line with the same text.
@@ -92,7 +92,7 @@ func TestRun_Lost(t *testing.T) {
 		{&awayGuard{err: cause, owed: 1}, "redisstore: 1 row wasn't written, what"},
 		{&awayGuard{err: cause}, "redisstore: some rows weren't written, what"},
 	} {
-		var log redistest.Output
+		var log waittest.Output
 		s := open(t, r.URL(), Options{Interval: minInterval, Logger: logTo(&log)})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // TestHealth_Refusing checks that a server that refuses swaps is a problem with a fix, until it
@@ -37,7 +37,7 @@ func TestHealth_Refusing(t *testing.T) {
 func TestHealth_NotListed(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	var log redistest.Output
+	var log waittest.Output
 	s := open(t, r.URL(), Options{Logger: logTo(&log)})
 	run(t, s, &fakeGuard{})
 	eventually(t, "the node is listed", func() bool { return s.Health().Nodes == 1 })

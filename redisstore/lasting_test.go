@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // TestHealth_Evicts checks that a node says so while the server may delete rows.
@@ -19,7 +19,7 @@ func TestHealth_Evicts(t *testing.T) {
 		t.Errorf("without maxmemory nothing is evicted: %s", p)
 	}
 	r.must("CONFIG", "SET", "maxmemory", "100mb")
-	var log redistest.Output
+	var log waittest.Output
 	s = open(t, r.URL(), Options{Logger: logTo(&log)})
 	if h := s.Health(); !h.Up || h.Refusing || !strings.Contains(h.Problem, want) {
 		t.Errorf("%+v", h)
@@ -46,7 +46,7 @@ func TestNodes_SameName(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
 	const want = "another node is named chat-1 too: set another Options.Node"
-	var logs [2]redistest.Output
+	var logs [2]waittest.Output
 	var stores [2]*Store
 	var stop func()
 	for i := range stores {
@@ -96,7 +96,7 @@ func TestRegistry_FindNamesake(t *testing.T) {
 func TestReplicas_Missing(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t, "--repl-diskless-sync-delay", "0")
-	var log redistest.Output
+	var log waittest.Output
 	s := open(t, r.URL(), Options{Replicas: 1, Logger: logTo(&log)})
 	wantFinding(t, s, "replicas", Warning, "0 of 1 replicas confirm swaps")
 	if f := found(t, s, "latency"); f.Level == Problem {

@@ -19,7 +19,9 @@ var memoryUsers = flag.Int("users", 10_000, "how many users the server has in Te
 func (r *redisServer) number(section, field string) int {
 	r.t.Helper()
 	n, err := strconv.Atoi(r.info(section, field))
-	must(r.t, err)
+	if err != nil {
+		r.t.Fatalf("%s in INFO %s: %v", field, section, err)
+	}
 	return n
 }
 

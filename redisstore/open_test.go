@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // TestOpen_Refused checks configurations that Open refuses, and that no error has the password.
@@ -80,7 +80,7 @@ func TestOpen_Refused(t *testing.T) {
 func TestOpen_Password(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t, "--requirepass", "a@b/c%:,?#")
-	var log redistest.Output
+	var log waittest.Output
 	for _, test := range []struct {
 		url  string
 		opts Options

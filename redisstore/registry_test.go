@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
-	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 func TestNodes(t *testing.T) {
@@ -102,7 +102,7 @@ func (g *fakeGuard) wantHealed(t *testing.T, times int) {
 func TestRegistry_Restart(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	var log redistest.Output
+	var log waittest.Output
 	guard := &fakeGuard{}
 	s := open(t, r.URL(), Options{Logger: logTo(&log)})
 	epoch := s.server.Load().epoch

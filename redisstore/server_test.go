@@ -263,6 +263,6 @@ func mustString(t testing.TB, result rueidis.RedisResult) string {
 	return text
 }
 
-func logTo(b *redistest.Output) *slog.Logger {
+func logTo(b *waittest.Output) *slog.Logger {
 	return slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }

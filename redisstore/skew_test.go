@@ -91,6 +91,9 @@ func (s *skewedServer) ahead() time.Duration {
 
 func startSkewed(t *testing.T) *skewedServer {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it needs a C compiler")
+	}
 	dir := t.TempDir()
 	source, library, file := filepath.Join(dir, "skew.c"), filepath.Join(dir, "skew.so"), filepath.Join(dir, "skew")
 	must(t, os.WriteFile(source, []byte(skewedLibrary), 0o600))

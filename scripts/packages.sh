@@ -1,6 +1,6 @@
 #!/bin/sh
 # packages.sh concurrent prints the folders of the packages that start goroutines or have locks, in
-# their tests, too.
+# their tests, too. sync.Once and its kin, or atomic numbers alone, share nothing that can race.
 # packages.sh sequential prints the folders of all other packages.
 set -eu
 

@@ -141,6 +141,7 @@ func TestTokenTable_Refresh(t *testing.T) {
 	s, beside := open(t, path, nil), openSecond(t, path, at(start))
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
+	defer func() { stop(); <-done }()
 	go func() { defer close(done); s.Tokens.table.refresh(ctx) }()
 	has := func(token string) bool { return s.Tokens.table.read.Load().rows[hashToken(token)] != nil }
 	token := mustNewToken(t, beside, anna, 0)
@@ -148,8 +149,6 @@ func TestTokenTable_Refresh(t *testing.T) {
 	_, err := beside.Revoke(ctx, anna.Name)
 	must(t, err)
 	waittest.Until(t, func() bool { return !has(token) })
-	stop()
-	<-done
 }
 
 // If no other connection has changed anything, nothing is read.

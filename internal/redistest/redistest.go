@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // patience is how long a server may take to start. It only matters if the server is broken.
@@ -26,7 +28,7 @@ type Server struct {
 	dir    string
 	cmd    *exec.Cmd
 	ended  chan struct{} // closed when the process has ended
-	log    Output
+	log    waittest.Output
 }
 
 // Start starts a server with an empty database that stores nothing on disk. It ends with the test.

@@ -1,7 +1,9 @@
 package turntest
 
 import (
+	"flag"
 	"fmt"
+	"strconv"
 	"testing"
 )
 
@@ -46,5 +48,45 @@ func TestChoose(t *testing.T) {
 	turn = func() string { return all }
 	if got := Choose(t, "flood", cases); len(got) != 3 {
 		t.Errorf("of all, %v are chosen", got)
+	}
+}
+
+// TestSample checks that with -short a part of the cases runs, of few cases at least one, and that
+// the turns have different parts.
+func TestSample(t *testing.T) {
+	former, short := turn, testing.Short()
+	defer func() {
+		turn = former
+		flag.Set("test.short", strconv.FormatBool(short))
+	}()
+	cases := make([]int, 21)
+	for i := range cases {
+		cases[i] = i
+	}
+	turn = func() string { return "4f1e" }
+	flag.Set("test.short", "false")
+	if got := Sample(t, 4, cases); len(got) != len(cases) {
+		t.Errorf("without -short: %v", got)
+	}
+	flag.Set("test.short", "true")
+	if got := Sample(t, 4, cases[:2]); len(got) != 1 {
+		t.Errorf("of two cases: %v", got)
+	}
+	if got := Sample(t, 4, cases[:0]); len(got) != 0 {
+		t.Errorf("of no case: %v", got)
+	}
+	seen := map[int]bool{}
+	for commit := range 20 {
+		turn = func() string { return strconv.Itoa(commit) }
+		got := Sample(t, 4, cases)
+		if len(got) < 5 || len(got) > 6 {
+			t.Errorf("turn %d: %v", commit, got)
+		}
+		for _, c := range got {
+			seen[c] = true
+		}
+	}
+	if len(seen) != len(cases) {
+		t.Errorf("20 turns have %d of the cases", len(seen))
 	}
 }

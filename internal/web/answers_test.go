@@ -22,7 +22,8 @@ import (
 
 var updateAnswers = flag.Bool("update-answers", false, "write the answers with which the tests of the pages begin")
 
-// answersOfTests has what the pages of web/test get from their server, unless a test says otherwise.
+// answersOfTests has what the pages get from their server in web/test/pages, unless a test says
+// otherwise.
 const answersOfTests = "../../web/testing/answers.json"
 
 // changing matches names that differ from run to run.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -60,7 +61,7 @@ func TestLogin_Refusals(t *testing.T) {
 // Of what this program lacks, such as a bot, the page asks and is refused each time, which is nothing
 // to report in the log.
 func TestRoutes_NotImplemented(t *testing.T) {
-	var logged lockedBuffer
+	var logged waittest.Output
 	d := dash(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&logged, nil)) })
 	for _, path := range []string{"/api/v1/login", "/api/v1/setup", "/api/v1/webhooks", policyPath + "/export"} {
 		d.wantStatus(path, http.StatusNotImplemented, "GET", path, nil, asOwner)

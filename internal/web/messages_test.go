@@ -3,18 +3,17 @@
 package web
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/waittest"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -62,22 +61,10 @@ func TestMessages_Around(t *testing.T) {
 	}
 }
 
-// lockedBuffer is a buffer that is safe for concurrent use.
-type lockedBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
-
 // An allowed message is in memory only: neither in the journal nor in the log nor in a file, from
 // which backups and exports are made.
 func TestMessages_NeverWritten(t *testing.T) {
-	var logged lockedBuffer
+	var logged waittest.Output
 	d := dash(t, func(o *Options) {
 		o.Log = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})

@@ -24,7 +24,6 @@ type testStore struct {
 	mu sync.Mutex
 	// codes holds the user of each unused sign-in code, under the names that tests give the codes.
 	codes     map[string]auth.Identity
-	sessions  []string // started with codes
 	revisions []journal.Revision
 	audits    []journal.Audit
 	health    journal.Database

@@ -23,7 +23,8 @@ type tested struct {
 }
 
 // rates runs the tests of packages in turn, each the given number of times, beside busy loops. It
-// ends early after the given duration. It prints how often each package failed, and fails if one did.
+// ends early after the given duration. It prints how often each package failed, and fails if one
+// did.
 func rates(times, within string, packages []string) error {
 	rounds, err := strconv.Atoi(times)
 	if err != nil || rounds < 1 {

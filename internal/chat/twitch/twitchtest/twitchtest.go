@@ -90,14 +90,7 @@ func (f MessagesTo) Removed(chat.Removal) {}
 func Bubble(t *testing.T, channels []string, test func(*testing.T, *faketwitch.Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv, err := faketwitch.Start(faketwitch.Options{Channels: channels, InMemory: true})
-		Must(t, err)
-		t.Cleanup(func() {
-			if err := srv.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		test(t, srv)
+		test(t, StartWith(t, faketwitch.Options{Channels: channels, InMemory: true}))
 	})
 }
 
