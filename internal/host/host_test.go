@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -186,4 +187,32 @@ func TestRestore_StateElsewhere(t *testing.T) {
 		t.Error("the database has lost its state")
 	}
 	finish(t, h)
+}
+
+// Where only a room's own policy enforces, strikes count from one start to the next: the policy is
+// restored before them, because strikes of practice end when a room begins to enforce.
+func TestRestore_StrikesOfRoomThatEnforces(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "chat.db")
+	synctest.Test(t, func(t *testing.T) {
+		for start := range 2 {
+			h, guard := openFile(t, path), newGuard(t)
+			observing := guard.Policy()
+			observing.Mode = chatguard.Observe
+			must(t, guard.SetPolicy(observing))
+			restore(t, h, guard, Options{})
+			if start == 0 {
+				_, err := h.Policies.Revise(t.Context(), control.Request{ChannelID: room, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
+					p.Mode = chatguard.Enforce
+					return p, nil
+				})
+				must(t, err)
+				say(t, guard)
+			}
+			if v := say(t, guard); v.Allowed || v.Strikes != start+1 {
+				t.Errorf("start %d: allowed %t, %d strikes", start+1, v.Allowed, v.Strikes)
+			}
+			finish(t, h)
+			time.Sleep(time.Minute) // to the next strike
+		}
+	})
 }
