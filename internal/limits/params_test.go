@@ -235,3 +235,19 @@ func TestCompile_NeverPanics(t *testing.T) {
 		}
 	})
 }
+
+// TestLargestParameters checks exact waits for numbers that random sequences don't reach.
+func TestLargestParameters(t *testing.T) {
+	table := newTable(t, bucket(1, MaxTime-1)) // 146 years
+	if d := table.judge("7", Request{At: MaxTime - 1, Cost: 1}); !d.Allowed {
+		t.Fatal("the first message is throttled")
+	}
+	if d := table.judge("7", Request{At: MaxTime - 1, Cost: 1}); d.Allowed || d.RetryAt != 2*(MaxTime-1) {
+		t.Errorf("retry at %d, want %d", d.RetryAt, int64(2*(MaxTime-1)))
+	}
+	table = newTable(t, window("sliding-log", maxLog, time.Hour))
+	for i := range maxLog {
+		run(t, table, []step{{at: float64(i), ok: true}})
+	}
+	run(t, table, []step{{at: maxLog, retry: 3600 - maxLog}, {at: 3600, ok: true}, {at: 3600, retry: 1}, {at: 3600, n: maxLog, retry: 3600}})
+}

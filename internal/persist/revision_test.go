@@ -76,6 +76,9 @@ func TestRevisions_ConcurrentNumbers(t *testing.T) {
 	}
 	authors.Wait()
 	s.wantCount(t, 10, "SELECT count(*) FROM revision WHERE number BETWEEN 1 AND 10")
+	if other, _, err := s.SaveRevision(ctx, revision("c2", 1)); err != nil || other.Number != 1 {
+		t.Errorf("another channel begins with %+v, %v", other, err)
+	}
 }
 
 func TestDiscardRevisions_KeepsHistory(t *testing.T) {
