@@ -36,6 +36,7 @@ const asNobody = "TEST_AS_NOBODY"
 
 func TestMain(m *testing.M) {
 	http.DefaultClient.Timeout = maxWait
+	progressTick = time.Hour // on a slow machine, commands print what they do on a fast one
 	if os.Getenv(asCommand) != "" {
 		if os.Getenv(asNobody) != "" {
 			if err := becomeNobody(); err != nil {

@@ -11,13 +11,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// progressTick is how often long work can show its progress. Tests of whole commands change it.
+var progressTick = time.Second
+
 // runLongWork runs work until it is done or a signal ends its context. It prints the progress on
-// standard error, as showProgress does at one tick per second. state returns the progress and runs
+// standard error, as showProgress does at each progressTick. state returns the progress and runs
 // concurrently with work. If a signal stops the work, the error contains unfinished.
 func runLongWork(cmd *cobra.Command, state func() string, unfinished string, work func(context.Context) error) error {
 	ctx, stop := newStopContext(cmd.Context(), 0)
 	defer stop()
-	ticker := time.NewTicker(time.Second)
+	ticker := time.NewTicker(progressTick)
 	defer ticker.Stop()
 	done := make(chan struct{})
 	var showing sync.WaitGroup
