@@ -103,7 +103,7 @@ recipes: build/testrun
 # Looks for tests that depend on the machine: runs those of packages that keep time N times, beside
 # two busy loops, and prints how often each package failed. It ends after TIME at the latest.
 N := 20
-TIME := 60m
+TIME := 90m
 TIMING := ./checkclient ./cmd/chatguard ./dashboard ./internal/app ./internal/chat/... ./internal/control ./internal/restore ./internal/systemd ./internal/web/... ./internal/webhook ./redisstore .
 
 test-flaky: build/testrun
