@@ -50,7 +50,8 @@ func mustCheck(t testing.TB, g *Guard, m Message) Verdict {
 	return v
 }
 
-// TestVerdict_DayEnds checks that a limit's day ends at its own time, in its own zone or the policy's.
+// TestVerdict_DayEnds checks that a limit's day ends at its own time, in its own zone or the
+// policy's.
 func TestVerdict_DayEnds(t *testing.T) {
 	plain, own := DailyWindowLimit("daily", 1), DailyWindowLimit("daily", 1)
 	own.Timezone, own.ResetAt = "Asia/Tokyo", "04:30"

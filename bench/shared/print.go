@@ -78,6 +78,7 @@ func (r *race) spread(d *demand) []float64 {
 	return []float64{slices.Min(values), slices.Max(values)}
 }
 
+// String returns the bound as a report prints it, such as "≤ 1.5".
 func (b bound) String() string {
 	switch {
 	case b.most != 0:

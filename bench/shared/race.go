@@ -25,6 +25,7 @@ type contest struct {
 	limiter limiterName
 }
 
+// String returns the contest's name in reports.
 func (c contest) String() string { return fmt.Sprintf("%s, %s, %s", c.limiter, c.load, c.server) }
 
 // figures are what was measured in one run of a contest.

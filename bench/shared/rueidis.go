@@ -31,6 +31,7 @@ func dialYielding(ctx context.Context, address string, dialer *net.Dialer, _ *tl
 	return yielding{c}, err
 }
 
+// Write writes, and lets other goroutines run.
 func (y yielding) Write(b []byte) (int, error) {
 	n, err := y.Conn.Write(b)
 	runtime.Gosched()

@@ -95,8 +95,9 @@ func (s *Standby) channel(id string) *standbyChannel {
 	return s.channels[id]
 }
 
-// add adds a channel, and begins to take its lease. The time of its first message is noted before:
-// whoever gets the lease stores what is noted then, and may be interrupted before it notes more.
+// add adds a channel, and begins to take its lease. It notes the time of the first message before,
+// because taking the lease stores what is noted. Otherwise, if this node judged messages and ended
+// before the first renewal, the next leader would judge them again.
 func (s *Standby) add(id string, first time.Time) *standbyChannel {
 	id = strings.Clone(id) // it may share the memory of a whole line
 	c := &standbyChannel{id: id, lease: s.lead(id), log: s.log, received: make(chan struct{}, 1)}

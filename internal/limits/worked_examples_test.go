@@ -4,12 +4,13 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
 
-// TestWorkedExamples plays the examples of docs/limits.md. At each wait, the throttled message would
-// pass, and not 1 ns sooner. TestSequences_MatchOracle tests everything else.
+// TestWorkedExamples plays the examples of docs/limits.md. At each wait, the throttled message
+// would pass, and not 1 ns sooner. TestSequences_MatchOracle tests everything else.
 func TestWorkedExamples(t *testing.T) {
 	page, err := os.ReadFile("../../docs/limits.md")
 	must(t, err)
@@ -28,8 +29,12 @@ func TestWorkedExamples(t *testing.T) {
 			if example == nil {
 				t.Fatal("the page has no example")
 			}
+			messages := regexp.MustCompile(`\([^)]*\)`).ReplaceAll(example[1], nil)
+			if unknown := strings.TrimSpace(message.ReplaceAllString(string(messages), "")); unknown != "" {
+				t.Fatalf("the test doesn't know %q", unknown)
+			}
 			table, at := newTable(t, limit), 0.0
-			for _, m := range message.FindAllStringSubmatch(string(example[1]), -1) {
+			for _, m := range message.FindAllStringSubmatch(string(messages), -1) {
 				number := func(group int, otherwise float64) float64 {
 					if n, err := strconv.ParseFloat(m[group], 64); err == nil {
 						return n

@@ -42,7 +42,8 @@ func Choose[T any](t testing.TB, name string, cases []T) []T {
 	return cases[i : i+1]
 }
 
-// Sample returns every n-th case with -short, at least one, and all without. Each commit has others.
+// Sample returns every n-th case with -short, at least one, and all without. The turn decides where
+// it begins.
 func Sample[T any](t testing.TB, n int, cases []T) (sample []T) {
 	t.Helper()
 	if !testing.Short() || turn() == all || len(cases) < 2 {

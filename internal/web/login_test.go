@@ -58,8 +58,8 @@ func TestLogin_Refusals(t *testing.T) {
 	}
 }
 
-// Of what this program lacks, such as a bot, the page asks and is refused each time, which is nothing
-// to report in the log.
+// A page asks for what this program lacks, such as a bot, and is refused each time. The log doesn't
+// report that.
 func TestRoutes_NotImplemented(t *testing.T) {
 	var logged waittest.Output
 	d := dash(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&logged, nil)) })

@@ -49,8 +49,8 @@ func main() {
 	}
 }
 
-// failure is a test that failed, or a package that ended before all its tests had run, or that failed
-// without a test.
+// failure is a test that failed, or a package that ended before all its tests had run, or that
+// failed without a test.
 type failure struct {
 	Folder  string   // where go test ran
 	Cgo     string   // CGO_ENABLED
@@ -60,6 +60,7 @@ type failure struct {
 	First   string // the place and the time of the first failure
 }
 
+// String says what failed, where, and when.
 func (f failure) String() string {
 	test := f.Test
 	if test == "" {
