@@ -169,7 +169,7 @@ func TestRun_LogsNoSecrets(t *testing.T) {
 		"Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
 	b.ask("GET", "signin/twitch/callback?code="+code+"&state="+webToken)
 	b.ask("GET", "signin/twitch/callback?code="+code+"&state="+state)
-	s.ask("POST", "api/v1/channels/"+s.twitch.UserID("gardenhour")+"/pause", "")
+	s.ask("POST", s.channel()+"/pause", "")
 	s.twitch.FailAuth(&faketwitch.Fault{Status: http.StatusBadRequest, Message: "no"})
 	s.runWithInput("", "status")
 	awaitOutput(t, out, "a webhook fails", "request refused", "a sign-in with Twitch has failed")

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,10 +64,7 @@ func (s *scene) sayIn(channel, login string) (messageID string) {
 // policy returns the channel's policy as the dashboard shows it.
 func (s *scene) policy() chatguard.Policy {
 	s.Helper()
-	answer, text := s.ask("GET", "api/v1/channels/"+s.twitch.UserID("gardenhour")+"/policy", "")
-	if answer.StatusCode != http.StatusOK {
-		s.Fatalf("%s %s", answer.Status, text)
-	}
+	_, text := s.ask("GET", s.channel()+"/policy", "")
 	return decode[chatguard.Policy](s, text)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // threeMessages allows each user three messages per evening and deletes the rest.
@@ -194,11 +195,23 @@ func (s *scene) ask(method, path, body string, fields ...string) (*http.Response
 	return send(s, http.DefaultClient, request)
 }
 
+// channel returns the channel's address in the API once the bot knows the channel, which is a moment
+// after Twitch has let it join.
+func (s *scene) channel() (path string) {
+	s.Helper()
+	path = "api/v1/channels/" + s.twitch.UserID("gardenhour")
+	waittest.Until(s, func() bool {
+		answer, _ := s.ask("GET", path+"/policy", "")
+		return answer.StatusCode == http.StatusOK
+	})
+	return path
+}
+
 // change changes the channel's policy in the dashboard, and returns whether the dashboard says that
 // it is saved.
 func (s *scene) change(edit func(*chatguard.Policy)) (saved bool) {
 	s.Helper()
-	path := "api/v1/channels/" + s.twitch.UserID("gardenhour") + "/policy"
+	path := s.channel() + "/policy"
 	answer, text := s.ask("GET", path, "")
 	policy := decode[chatguard.Policy](s, text)
 	edit(&policy)
