@@ -41,7 +41,7 @@ build/testrun: $(wildcard scripts/testrun/*.go)
 	go build -o $@ ./scripts/testrun
 
 # Run this on every save. Without a browser and the race detector, and with -short: a quarter of the
-# scripts and storms, fewer random cases, and no test that mostly waits or runs programs for seconds.
+# scripts, of the storms and of the tests that start programs, and no test that mostly waits.
 quick: build/testrun web/node_modules
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target quick-go quick-web
 

@@ -91,7 +91,7 @@ func TestArrows(t *testing.T) {
 		"internal/doctor":                 {"root", "internal/app", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/hostile", "internal/limits", "internal/persist", "internal/request", "internal/systemd", "internal/web/access", "internal/web/twitchsignin", "redisstore"},
 		"internal/request":                {"internal/atomicfile", "internal/persist"},
 		"redisstore":                      {"root", "internal/histogram", "internal/limits"},
-		"internal/redistest":              {"internal/waittest"},
+		"internal/redistest":              {"internal/turntest", "internal/waittest"},
 		"sqlitestore":                     {"root", "internal/host", "internal/persist"},
 		"dashboard":                       {"root", "internal/auth", "internal/config", "internal/host", "internal/persist", "internal/web", "internal/web/access", "internal/web/live"},
 		"internal/browsertest":            {},

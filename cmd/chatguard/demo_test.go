@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -9,24 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/chat/faketwitch"
-	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/demo"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
-
-// demoChannel is the channel of most tests.
-const demoChannel = demo.First
-
-// demoConfig returns a configuration for the demo's first channel that deletes throttled messages.
-func demoConfig(server *faketwitch.Server, folder, listen string) config.Config {
-	c := simulatedConfig(server, folder, listen)
-	c.Twitch.Channels = []string{demoChannel}
-	c.Policy.Mode = chatguard.Enforce
-	c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}}
-	return c
-}
 
 // demoOutput calls begun with the last line of the demo's introduction.
 type demoOutput struct {
@@ -79,5 +65,31 @@ func TestDemo_AddsUp(t *testing.T) {
 	}
 	if throttled == 0 || deleted == 0 || failed > throttled/2 || !strings.Contains(out.String(), "record agrees") {
 		t.Errorf("the demo ended with\n%s", out.String())
+	}
+}
+
+// TestDemo_OtherMachines checks that the demo offers no sign-in with the simulated Twitch to
+// machines that can't reach it, and says that they reach the dashboard.
+func TestDemo_OtherMachines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs the demo for seconds")
+	}
+	t.Parallel()
+	for listen, open := range map[string]bool{"0.0.0.0:0": true, "127.0.0.1:0": false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		out := &demoOutput{begun: func(string) { cancel() }}
+		if err := runDemo(ctx, demoOptions{listen: listen, seed: 3, raidEvery: duration(time.Hour)}, strings.NewReader(""), out); err != nil {
+			t.Fatalf("%s: %v\n%s", listen, err, out.String())
+		}
+		for text, want := range map[string]bool{
+			"Dashboard: http://127.0.0.1:":                    true,
+			"Other machines can reach it without encryption.": open,
+			"sign in with Twitch":                             !open,
+			"/viewer/":                                        !open,
+		} {
+			if strings.Contains(out.String(), text) != want {
+				t.Errorf("%s: %q is in the output: %v, want %v\n%s", listen, text, !want, want, out.String())
+			}
+		}
 	}
 }

@@ -17,8 +17,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/demo"
+	"github.com/chatguard/chatguard/internal/turntest"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
@@ -65,6 +69,8 @@ const maxWait = 2 * time.Minute
 
 // commandLine returns a command line of chatguard that ends by itself.
 func commandLine(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	turntest.Expensive(t)
 	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	t.Cleanup(cancel)
 	c := exec.CommandContext(ctx, os.Args[0], args...)
@@ -105,6 +111,7 @@ func startBinary(t testing.TB, path, configuration string, env ...string) *proce
 
 func startCommand(t testing.TB, command *exec.Cmd, env ...string) *process {
 	t.Helper()
+	turntest.Expensive(t)
 	logs, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	must(t, err)
 	defer logs.Close()
@@ -169,9 +176,22 @@ func (p *process) log() string {
 	return string(text)
 }
 
+// demoChannel is the channel of most tests.
+const demoChannel = demo.First
+
+// demoConfig returns a configuration for the demo's first channel that deletes throttled messages.
+func demoConfig(server *faketwitch.Server, folder, listen string) config.Config {
+	c := simulatedConfig(server, folder, listen)
+	c.Twitch.Channels = []string{demoChannel}
+	c.Policy.Mode = chatguard.Enforce
+	c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}}
+	return c
+}
+
 // startTwitch runs a fake Twitch and writes a configuration for it.
 func startTwitch(t testing.TB, more string) (server *faketwitch.Server, configuration string) {
 	t.Helper()
+	turntest.Expensive(t)
 	server = twitchtest.Start(t, "gardenhour")
 	configuration = filepath.Join(t.TempDir(), "chatguard.toml")
 	contents := fmt.Sprintf(`

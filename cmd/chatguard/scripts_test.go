@@ -20,7 +20,7 @@ func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	must(t, err)
 	testscript.Run(t, testscript.Params{
-		Files:               turntest.Sample(t, 4, files),
+		Files:               turntest.Sample(t, 1, files),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {

@@ -52,6 +52,7 @@ func (s *simulation) logInAs(account string) {
 // doesn't renew the token in a loop.
 func TestChatLogin_GoodTokenRefused(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	for _, transport := range turntest.Choose(t, t.Name(), overIRC) {
 		synctest.Test(t, func(t *testing.T) {
 			c := oneMessageConfig(transport)
@@ -84,6 +85,7 @@ func TestChatLogin_GoodTokenRefused(t *testing.T) {
 // again once it accepts the bot.
 func TestChatLogin_EverybodyRefused(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	for _, transport := range turntest.Choose(t, t.Name(), overIRC) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSimulation(t, oneMessageConfig(transport), faketwitch.Options{Channels: []string{"gardenhour"}})

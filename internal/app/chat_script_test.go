@@ -23,7 +23,7 @@ func TestChatScripts(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts in testdata/chat: %v", err)
 	}
-	for _, file := range turntest.Sample(t, 4, files) {
+	for _, file := range turntest.Sample(t, 1, files) {
 		script, name := readChatScript(t, file), strings.TrimSuffix(filepath.Base(file), ".txt")
 		for _, transport := range turntest.Choose(t, name, script.transports) {
 			t.Run(name+"/"+transport, func(t *testing.T) {

@@ -30,10 +30,10 @@ var (
 // transports are all transports for chat.
 var transports = []string{config.TransportIRC, config.TransportIRCWebSocket, config.TransportEventSub}
 
-// TestStorm_EachFault checks what the bot guarantees while any one thing goes wrong. The transports
-// take turns.
+// TestStorm_EachFault checks what the bot guarantees while any one thing goes wrong. The faults
+// and the transports take turns.
 func TestStorm_EachFault(t *testing.T) {
-	for _, f := range turntest.Sample(t, 4, append([]fault{{name: "fair weather"}}, faults...)) {
+	for _, f := range turntest.Sample(t, 2, append([]fault{{name: "fair weather"}}, faults...)) {
 		for _, transport := range turntest.Choose(t, f.name, f.transports()) {
 			t.Run(f.name+"/"+transport, func(t *testing.T) {
 				t.Parallel()

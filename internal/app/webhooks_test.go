@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/turntest"
 	"github.com/chatguard/chatguard/internal/webhook"
 )
 
@@ -177,6 +178,7 @@ func TestWebhooks_Failure(t *testing.T) {
 // after a restart.
 func TestWebhooks_Summary(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newSimulation(t, withWebhook(oneMessageConfig(config.TransportIRC)), faketwitch.Options{Channels: []string{"gardenhour"}})
 		s.server.SetLive("gardenhour", time.Now())

@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 // Random messages of a few users are played through random limits, at least one of each algorithm,
 // mixed with all changes to limits and users. Each decision must equal the oracle's, for the rows
 // of tables and for rows as bytes.
 func TestSequences_MatchOracle(t *testing.T) {
+	turntest.Expensive(t)
 	for _, a := range algorithms {
 		t.Run(a.name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) { newWorld(rt, a.name).play() })

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 // has reports whether a user has a row.
@@ -296,6 +298,7 @@ func TestTidy_JumpKeepsNobodyForever(t *testing.T) {
 }
 
 func TestRestore_AsFullAsAnother(t *testing.T) {
+	turntest.Expensive(t)
 	grown := newTable(t, bucket(3, time.Hour))
 	for i := range 100_000 {
 		grown.judge(strconv.Itoa(1_000_000+i), Request{At: nanos(0), Cost: 1})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 // history is everything that a store was given, in plain lists. The test compares the store's
@@ -306,6 +307,7 @@ func (r *recordsRun) check() {
 // flush that stored them but returned an error.
 func TestRecords_MatchHistory(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	dir, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++

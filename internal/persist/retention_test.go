@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 // retiring lists the kinds of records that expire. insert creates the records with the numbers ?1
@@ -151,6 +152,7 @@ func TestRetention_OneStepOfEachKind(t *testing.T) {
 
 func TestRetention_DeletesTwiceWhatIsWritten(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	now := start.Add(2 * auditTime)
 	for _, test := range []struct{ written, goes int }{
 		{0, sweepStep}, {sweepStep/2 - 1, sweepStep}, {sweepStep / 2, 2 * sweepStep}, {2 * sweepStep, 5 * sweepStep},
@@ -230,6 +232,7 @@ func TestRetention_WaitsForItsTime(t *testing.T) {
 // as new rows arrive.
 func TestRetention_FileStopsGrowing(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	now := start
 	s, g := openWithGuard(t, &Options{Retention: 72 * time.Hour, Now: func() time.Time { return now }})
 	var early int64

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 // storedKeys returns the keys of the state.
@@ -163,6 +164,7 @@ const forEver = 1000 * time.Hour
 // the Guard remembers the user or has restarted since.
 func TestIdleWalk_DeletesADayLater(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	for name, test := range idleCases {
 		for _, remembered := range []bool{true, false} {
 			if remembered && test.onRestart {
@@ -232,6 +234,7 @@ func TestIdleWalk_KeepsUnreadableState(t *testing.T) {
 // The walk checks one step of rows per turn, whatever it finds.
 func TestIdleWalk_Steps(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	now := start.Add(-72 * time.Hour)
 	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
 	const each = 700

@@ -13,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 // timeline returns the stored timeline in table order.
@@ -134,6 +135,7 @@ func TestTimeline_HostileNames(t *testing.T) {
 // fail.
 func TestTimeline_KeepsOrder(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	for name, failure := range failures {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

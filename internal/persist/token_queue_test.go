@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 // tokenFailures are ways in which no token can be written.
@@ -284,6 +286,7 @@ func TestUnsaved_CancelledSignIn(t *testing.T) {
 // A session that ends during a look-up doesn't come back.
 func TestEndSession_StaysEnded(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	s := open(t, databasePath(t), nil)
 	for i := range 200 {
 		session := signIn(t, s.Tokens)

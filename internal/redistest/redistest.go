@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/turntest"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
@@ -37,9 +38,11 @@ func Start(t testing.TB, args ...string) *Server {
 	return StartBinary(t, "redis-server", append([]string{"--save", "", "--appendonly", "no"}, args...)...)
 }
 
-// StartBinary starts a server with just these arguments, and the port and the folder.
+// StartBinary starts a server with just these arguments, and the port and the folder. With -short,
+// few tests may.
 func StartBinary(t testing.TB, binary string, args ...string) *Server {
 	t.Helper()
+	turntest.Expensive(t)
 	s, err := launch(binary, t.TempDir(), args...)
 	if err != nil {
 		t.Fatal(err)

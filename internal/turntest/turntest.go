@@ -1,5 +1,6 @@
 // Package turntest lets tests take turns: of several cases that are nearly alike, each commit runs
-// one; with -short, it runs a part of many cases. A test package that uses it has the flag -turn.
+// one, and of many cases a part; with -short also a part of the expensive tests. A test package that
+// uses it has the flag -turn.
 package turntest
 
 import (
@@ -42,19 +43,32 @@ func Choose[T any](t testing.TB, name string, cases []T) []T {
 	return cases[i : i+1]
 }
 
-// Sample returns every n-th case with -short, at least one, and all without. The turn decides where
-// it begins.
+// Sample returns every n-th case, with -short a quarter of them, but at least one; all of them with
+// -turn all. The turn decides where it begins. The test's log shows the number, with the flag that
+// repeats it.
 func Sample[T any](t testing.TB, n int, cases []T) (sample []T) {
 	t.Helper()
-	if !testing.Short() || turn() == all || len(cases) < 2 {
-		return cases
+	if testing.Short() {
+		n *= 4
 	}
 	n = min(n, len(cases))
+	if turn() == all || n < 2 {
+		return cases
+	}
 	for i := index(turn(), t.Name(), n); i < len(cases); i += n {
 		sample = append(sample, cases[i])
 	}
-	t.Logf("-turn %s: %d of %d cases, because of -short", turn(), len(sample), len(cases))
+	t.Logf("-turn %s: %d of %d cases", turn(), len(sample), len(cases))
 	return sample
+}
+
+// Expensive skips a test with -short, but for one commit of four. Parts of a test count as the whole.
+func Expensive(t testing.TB) {
+	t.Helper()
+	name, _, _ := strings.Cut(t.Name(), "/")
+	if testing.Short() && turn() != all && index(turn(), name, 4) != 0 {
+		t.Skip("expensive: with -short, one commit of four runs it, and -turn all")
+	}
 }
 
 // index returns a number below n that a turn and a name decide.

@@ -51,8 +51,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestSample checks that with -short a part of the cases runs, of few cases at least one, and that
-// the turns have different parts.
+// TestSample checks that a part of the cases runs, with -short a quarter of it, of few cases at least
+// one, and that the turns have different parts.
 func TestSample(t *testing.T) {
 	former, short := turn, testing.Short()
 	defer func() {
@@ -65,20 +65,23 @@ func TestSample(t *testing.T) {
 	}
 	turn = func() string { return "4f1e" }
 	flag.Set("test.short", "false")
-	if got := Sample(t, 4, cases); len(got) != len(cases) {
+	if got := Sample(t, 1, cases); len(got) != len(cases) {
 		t.Errorf("without -short: %v", got)
 	}
+	if got := Sample(t, 2, cases); len(got) < 10 || len(got) > 11 {
+		t.Errorf("of every second case: %v", got)
+	}
 	flag.Set("test.short", "true")
-	if got := Sample(t, 4, cases[:2]); len(got) != 1 {
+	if got := Sample(t, 1, cases[:2]); len(got) != 1 {
 		t.Errorf("of two cases: %v", got)
 	}
-	if got := Sample(t, 4, cases[:0]); len(got) != 0 {
+	if got := Sample(t, 1, cases[:0]); len(got) != 0 {
 		t.Errorf("of no case: %v", got)
 	}
 	seen := map[int]bool{}
 	for commit := range 20 {
 		turn = func() string { return strconv.Itoa(commit) }
-		got := Sample(t, 4, cases)
+		got := Sample(t, 1, cases)
 		if len(got) < 5 || len(got) > 6 {
 			t.Errorf("turn %d: %v", commit, got)
 		}
@@ -88,5 +91,40 @@ func TestSample(t *testing.T) {
 	}
 	if len(seen) != len(cases) {
 		t.Errorf("20 turns have %d of the cases", len(seen))
+	}
+}
+
+// TestExpensive checks that -short skips most commits' runs of a test, and nothing else does.
+func TestExpensive(t *testing.T) {
+	former, short := turn, testing.Short()
+	defer func() {
+		turn = former
+		flag.Set("test.short", strconv.FormatBool(short))
+	}()
+	ran := func(commit string) (ran bool) {
+		turn = func() string { return commit }
+		t.Run("part", func(t *testing.T) {
+			Expensive(t)
+			ran = true
+		})
+		return ran
+	}
+	n := 0
+	for commit := range 40 {
+		flag.Set("test.short", "true")
+		if ran(strconv.Itoa(commit)) {
+			n++
+		}
+		flag.Set("test.short", "false")
+		if !ran(strconv.Itoa(commit)) {
+			t.Fatalf("commit %d skips the test without -short", commit)
+		}
+	}
+	if n < 4 || n > 20 {
+		t.Errorf("%d of 40 commits run the test with -short, want about 10", n)
+	}
+	flag.Set("test.short", "true")
+	if !ran(all) {
+		t.Error("-turn all skips the test")
 	}
 }

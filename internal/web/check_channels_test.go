@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/turntest"
 	"github.com/chatguard/chatguard/internal/web/check"
 )
 
@@ -94,6 +95,7 @@ func roomMessages(from, to int) (batch batchForm) {
 // rooms. Its existing rooms keep working, listed rooms always have a place, and other servers can
 // still open rooms.
 func TestCheck_ShareOfRooms(t *testing.T) {
+	turntest.Expensive(t)
 	var entered []string
 	d, asServer := runLobby(t, func(o *Options) { o.Entered = func(id string) { entered = append(entered, id) } })
 	const share = check.MaxChannels / 2

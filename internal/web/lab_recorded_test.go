@@ -18,6 +18,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/simulate"
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 // labAnswer is a part of the answer to a question.
@@ -103,6 +104,7 @@ func TestLab_RecordedRefused(t *testing.T) {
 }
 
 func TestLab_RecordedTooMany(t *testing.T) {
+	turntest.Expensive(t)
 	d := dash(t)
 	times := make([]time.Time, 20_001)
 	for i := range times {

@@ -18,6 +18,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/turntest"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/webhook"
 )
@@ -115,6 +116,7 @@ func TestOpenAPI_ParametersAreRead(t *testing.T) {
 
 // Each route accepts the documented request and returns the documented success.
 func TestOpenAPI_EveryRouteAnswers(t *testing.T) {
+	turntest.Expensive(t)
 	receiver := newReceiver(t)
 	hook := receiver.hook("file")
 	d := dashWithTwitchAt(t, "", withWebhooks(t, hook), func(o *Options) {

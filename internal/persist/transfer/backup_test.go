@@ -17,6 +17,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 // backUp copies the database to its own folder.
@@ -137,6 +138,7 @@ var copiers = map[string]func(ctx context.Context, path, target string, opts *Op
 
 func TestCopies_BadDatabaseRefused(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	for name, step := range map[string]struct {
 		harm  func(path string)
 		parts []string

@@ -17,6 +17,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 // manyLines returns more lines than one insertion takes.
@@ -62,6 +63,7 @@ func TestImport_ContinuesOldDatabase(t *testing.T) {
 
 func TestImport_BadLinesRefused(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	good := string(exportOf(t, oneOfEach(t)))
 	// lines has header, 2 state, 2 journal, 2 revision, 1 audit, 2 timeline, 1 channel, 1 setting,
 	// 1 person, 1 quarter_hour, 1 rolled_up, 1 stream, end.
@@ -288,6 +290,7 @@ func (l *longLines) line() []byte {
 
 func TestImport_FewLongLinesInMemory(t *testing.T) {
 	t.Parallel()
+	turntest.Expensive(t)
 	lines := &longLines{t: t, lines: 30}
 	imported, err := Import(ctx, databasePath(t), lines, "there.jsonl", &Options{Progress: &lines.progress})
 	must(t, err)
