@@ -266,3 +266,12 @@ func (s *scene) lock() (release func()) {
 		must(s, errors.Join(other.Close(), db.Close()))
 	}
 }
+
+// chatLines returns what clients have sent to the chat.
+func (s *scene) chatLines() string {
+	var b strings.Builder
+	for _, r := range s.twitch.Received() {
+		b.WriteString(r.Line + "\n")
+	}
+	return b.String()
+}

@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -131,13 +133,4 @@ func TestToken_Revoked(t *testing.T) {
 	}
 	s.waitForActions("berta")
 	s.stop()
-}
-
-// chatLines returns what clients have sent to the chat.
-func (s *scene) chatLines() string {
-	var b strings.Builder
-	for _, r := range s.twitch.Received() {
-		b.WriteString(r.Line + "\n")
-	}
-	return b.String()
 }
