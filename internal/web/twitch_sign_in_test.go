@@ -1,3 +1,5 @@
+//go:build !race
+
 package web
 
 import (
@@ -728,5 +730,24 @@ func TestTwitchSignIn_DeviceRefused(t *testing.T) {
 	public := dashWithTwitchAt(t, "", func(o *Options) { o.Site.PublicURL = parseURL("https://chat.example.org") })
 	if a := public.visitor().send("POST", "/api/v1/session/device", nil); a.StatusCode != http.StatusNotFound {
 		t.Errorf("with a public address: %s", a.Status)
+	}
+}
+
+// A viewer signs in at Twitch and sees their own standing, but no dashboard.
+func TestViewer_SignsInWithTwitch(t *testing.T) {
+	s := dashWithTwitch(t, showViewers)
+	v := s.visitor()
+	a := v.get(v.authorize(v.begin("?for=viewer"), "stranger"))
+	if a.StatusCode != http.StatusFound || a.Header.Get("Location") != "../../viewer" {
+		t.Fatalf("%s to %s: %s", a.Status, a.Header.Get("Location"), a.body)
+	}
+	if c := v.cookies["__Host-chatguard_viewer"]; c == nil || !c.Secure || !c.HttpOnly {
+		t.Errorf("cookies %v", v.cookies)
+	}
+	if got := decode[viewerStanding](t, v.get("/api/v1/viewer?channel=garden")); got.Login != "stranger" || got.Channel != "garden" || !got.MayWrite {
+		t.Errorf("%+v", got)
+	}
+	if v.isSignedIn() {
+		t.Error("the dashboard is open")
 	}
 }

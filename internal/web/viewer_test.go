@@ -336,25 +336,6 @@ func TestViewer_Off(t *testing.T) {
 	}
 }
 
-// A viewer signs in at Twitch and sees their own standing, but no dashboard.
-func TestViewer_SignsInWithTwitch(t *testing.T) {
-	s := dashWithTwitch(t, showViewers)
-	v := s.visitor()
-	a := v.get(v.authorize(v.begin("?for=viewer"), "stranger"))
-	if a.StatusCode != http.StatusFound || a.Header.Get("Location") != "../../viewer" {
-		t.Fatalf("%s to %s: %s", a.Status, a.Header.Get("Location"), a.body)
-	}
-	if c := v.cookies["__Host-chatguard_viewer"]; c == nil || !c.Secure || !c.HttpOnly {
-		t.Errorf("cookies %v", v.cookies)
-	}
-	if got := decode[viewerStanding](t, v.get("/api/v1/viewer?channel=garden")); got.Login != "stranger" || got.Channel != "garden" || !got.MayWrite {
-		t.Errorf("%+v", got)
-	}
-	if v.isSignedIn() {
-		t.Error("the dashboard is open")
-	}
-}
-
 // Many viewers look at the same time. Each sees only their own standing. What is remembered of them
 // is bounded, and nothing is remembered where messages are judged.
 func TestViewer_ManyAtOnce(t *testing.T) {
