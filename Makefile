@@ -1,4 +1,4 @@
-.PHONY: build release quick quick-go quick-web test race browser plain recipes test-flaky test-shared test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
+.PHONY: build release quick quick-go quick-web quick-modules test race browser plain recipes test-flaky test-shared test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
 
 # What `chatguard version` prints: the last tag, and the commit if there were others since; the commit
 # and its date.
@@ -43,12 +43,14 @@ build/testrun: $(wildcard scripts/testrun/*.go)
 # Run this on every save. Without a browser and the race detector, and with -short: a quarter of the
 # scripts, of the storms and of the tests that start programs, and no test that mostly waits.
 quick: build/testrun web/node_modules
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target quick-go quick-web
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target quick-go quick-web quick-modules
 
 # The packages that take longest start first.
 quick-go: build/testrun
-	@failed=; $(GOTEST) -short -parallel 8 -- $(FIRST) ./... || failed=1; \
-	for module in bench examples/wschat; do (cd $$module && $(GOTEST) -short -- ./...) || failed=1; done; [ -z "$$failed" ]
+	@$(GOTEST) -short -parallel 8 -- $(FIRST) ./...
+
+quick-modules: build/testrun
+	@failed=; for module in bench examples/wschat; do (cd $$module && $(GOTEST) -short -- ./...) || failed=1; done; [ -z "$$failed" ]
 
 quick-web: web/node_modules
 	@cd web && npm test --silent
@@ -68,9 +70,11 @@ JOBS := race browser plain recipes check check-web
 # These packages take longest.
 FIRST := ./internal/web ./cmd/chatguard ./internal/app ./internal/persist
 
-# Tests of everything concurrent, with the race detector.
+# Tests of everything concurrent, with the race detector. Most tests of internal/limits use one
+# goroutine, and are long: only the others run with it.
 race: build/testrun
-	@packages=$$(sh scripts/packages.sh concurrent) && $(RACE) -parallel 8 -timeout 15m -- $(FIRST) $$packages
+	@failed=; packages=$$(sh scripts/packages.sh concurrent) && $(RACE) -parallel 8 -timeout 15m -- $(FIRST) $$packages || failed=1; \
+	$(RACE) -run Concurrent -- ./internal/limits || failed=1; [ -z "$$failed" ]
 
 # Tests that open a browser window. They mostly wait for it, so more of them run at once than there
 # are cores.
@@ -78,13 +82,12 @@ browser: build/testrun
 	@tests=$$(sh scripts/constrained.sh browser tests) && packages=$$(sh scripts/constrained.sh browser packages) && \
 	$(GOTEST) -tags browser -parallel 4 -timeout 30m -run "$$tests" -- $$packages
 
-# Tests in which the race detector finds nothing: those of files that say so, of internal/limits
-# (where fewer random sequences run with it), and of packages that start no goroutine. Also chatguard
-# behind Caddy and nginx.
+# Tests in which the race detector finds nothing: those of files that say so, of internal/limits, and
+# of packages that start no goroutine. Also chatguard behind Caddy and nginx.
 plain: build/testrun
-	@tests=$$(sh scripts/constrained.sh '!race' tests) && packages=$$(sh scripts/constrained.sh '!race' packages | grep -v /internal/limits) && \
+	@tests=$$(sh scripts/constrained.sh '!race' tests) && packages=$$(sh scripts/constrained.sh '!race' packages) && \
 	$(GOTEST) -parallel 8 -run "$$tests" -- $$packages
-	@packages=$$(sh scripts/packages.sh sequential) && $(GOTEST) -tags proxy -- ./internal/limits $$packages ./packaging/proxy
+	@packages=$$(sh scripts/packages.sh sequential) && $(GOTEST) -tags proxy -- $$packages ./packaging/proxy
 	cd bench && $(GOTEST) -- ./...
 
 # The examples, each a module of its own: first the two whose packages the other jobs compile, too.

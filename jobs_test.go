@@ -17,7 +17,6 @@ import (
 var jobs = map[string]struct{ folders, targets, how string }{
 	"module":     {`^(\.|examples/\w+|bench|packaging/monitoring/schema)$`, "race plain recipes test-deploy", ""},
 	"!race":      {`^(\.|cmd/.*|internal/.*)$`, "plain", "constrained.sh '!race' tests"},
-	"race":       {`^internal/limits$`, "race", "$(RACE)"},
 	"browser":    {`^(cmd/chatguard|dashboard|internal/web|examples/cluster|examples/wschat)$`, "browser recipes", "-tags browser"},
 	"proxy":      {`^packaging/proxy$`, "plain", "-tags proxy"},
 	"packed":     {`^web/static$`, "check", "-tags packed"},
@@ -49,6 +48,29 @@ func TestJobs_RunAllTests(t *testing.T) {
 	}
 	for kind := range unused {
 		t.Errorf("there are no tests of the kind %q", kind)
+	}
+}
+
+// TestJobs_NamesOfConcurrent checks that a test of internal/limits that starts goroutines has the
+// name by which the Makefile finds it.
+func TestJobs_NamesOfConcurrent(t *testing.T) {
+	starts, named := regexp.MustCompile(`\bgo func|\.Go\(`), 0
+	for _, file := range testFiles(t) {
+		if path.Dir(file) != "internal/limits" {
+			continue
+		}
+		for _, function := range strings.Split(readPage(t, file), "\nfunc ")[1:] {
+			name, _, _ := strings.Cut(function, "(")
+			switch concurrent := strings.Contains(name, "Concurrent"); {
+			case concurrent:
+				named++
+			case starts.MatchString(function):
+				t.Errorf("%s: %s starts goroutines, and has no Concurrent in its name", file, name)
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no test of internal/limits has Concurrent in its name")
 	}
 }
 

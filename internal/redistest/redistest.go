@@ -38,8 +38,8 @@ func Start(t testing.TB, args ...string) *Server {
 	return StartBinary(t, "redis-server", append([]string{"--save", "", "--appendonly", "no"}, args...)...)
 }
 
-// StartBinary starts a server with just these arguments, and the port and the folder. With -short,
-// few tests may.
+// StartBinary starts a server with just these arguments, and the port and the folder. With -short, it
+// skips three tests of four.
 func StartBinary(t testing.TB, binary string, args ...string) *Server {
 	t.Helper()
 	turntest.Expensive(t)
