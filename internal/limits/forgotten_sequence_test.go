@@ -23,7 +23,7 @@ type past struct {
 
 func drawPast(rt *rapid.T) *past {
 	p := &past{rt: rt, stored: map[string]StateRow{}, now: rapid.SampledFrom([]int64{
-		time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC).UnixNano(), int64(4 * time.Hour),
+		time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC).UnixNano(), int64(28 * time.Hour), // no row has a time before 1970
 	}).Draw(rt, "beginning")}
 	p.limits = drawLimits(rt, rapid.SampledFrom(algorithms).Draw(rt, "algorithm").name)
 	for i := range p.limits {
