@@ -1,4 +1,4 @@
-.PHONY: build release quick quick-go quick-web quick-modules test race browser plain recipes test-flaky test-shared test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
+.PHONY: build release quick quick-go quick-modules test race browser plain recipes test-flaky test-shared test-deploy test-long check check-web bench bench-limits bench-shared demo screenshots clock-steps
 
 # What `chatguard version` prints: the last tag, and the commit if there were others since; the commit
 # and its date.
@@ -40,20 +40,22 @@ FAILED := $(CURDIR)/build/failed-tests
 build/testrun: $(wildcard scripts/testrun/*.go)
 	go build -o $@ ./scripts/testrun
 
-# Run this on every save. Without a browser and the race detector, and with -short: a quarter of the
+# Run this on every save. Without a browser and the race detector, and with -short: a part of the
 # scripts, of the storms and of the tests that start programs, and no test that mostly waits.
 quick: build/testrun web/node_modules
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target quick-go quick-web quick-modules
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target quick-go build/web-tested quick-modules
 
-# The packages that take longest start first.
+# The packages that take longest start first. Some mostly wait (redisstore, dashboard), so one more
+# runs at once than there are cores.
 quick-go: build/testrun
-	@$(GOTEST) -short -parallel 8 -- $(FIRST) ./...
+	@$(GOTEST) -short -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel 8 -- $(FIRST) ./...
 
 quick-modules: build/testrun
 	@failed=; for module in bench examples/wschat; do (cd $$module && $(GOTEST) -short -- ./...) || failed=1; done; [ -z "$$failed" ]
 
-quick-web: web/node_modules
-	@cd web && npm test --silent
+# The dashboard's tests, if a file or a folder of web has changed since they began and then passed.
+build/web-tested: web/node_modules $(shell find web -name node_modules -prune -o ! -name files.zip ! -name types ! -name api.d.ts -print)
+	@mkdir -p build && touch $@.began && (cd web && npm test --silent) && mv $@.began $@
 
 # All checks and tests. Installs what the tests need, if possible. Runs three jobs at a time, those
 # that take longest first, and prints the output of each when it ends. If one fails, the others
@@ -68,10 +70,10 @@ test: build/testrun
 JOBS := race browser plain recipes check check-web
 
 # These packages take longest.
-FIRST := ./internal/web ./cmd/chatguard ./internal/app ./internal/persist
+FIRST := ./redisstore ./internal/web ./cmd/chatguard ./internal/app ./internal/persist ./dashboard
 
-# Tests of everything concurrent, with the race detector. Most tests of internal/limits use one
-# goroutine, and are long: only the others run with it.
+# Tests of everything concurrent, with the race detector. Most tests of internal/limits are long and
+# use one goroutine; only those named Concurrent run here.
 race: build/testrun
 	@failed=; packages=$$(sh scripts/packages.sh concurrent) && $(RACE) -parallel 8 -timeout 15m -- $(FIRST) $$packages || failed=1; \
 	$(RACE) -run Concurrent -- ./internal/limits || failed=1; [ -z "$$failed" ]
@@ -82,8 +84,8 @@ browser: build/testrun
 	@tests=$$(sh scripts/constrained.sh browser tests) && packages=$$(sh scripts/constrained.sh browser packages) && \
 	$(GOTEST) -tags browser -parallel 4 -timeout 30m -run "$$tests" -- $$packages
 
-# Tests in which the race detector finds nothing: those of files that say so, of internal/limits, and
-# of packages that start no goroutine. Also chatguard behind Caddy and nginx.
+# Tests in which the race detector finds nothing: those of files that say so, and all other packages.
+# Also chatguard behind Caddy and nginx.
 plain: build/testrun
 	@tests=$$(sh scripts/constrained.sh '!race' tests) && packages=$$(sh scripts/constrained.sh '!race' packages) && \
 	$(GOTEST) -parallel 8 -run "$$tests" -- $$packages

@@ -51,21 +51,24 @@ func TestJobs_RunAllTests(t *testing.T) {
 	}
 }
 
-// TestJobs_NamesOfConcurrent checks that a test of internal/limits that starts goroutines has the
-// name by which the Makefile finds it.
-func TestJobs_NamesOfConcurrent(t *testing.T) {
+// TestJobs_ConcurrentLimits checks that the tests of internal/limits that start goroutines have the
+// name by which the Makefile runs them with the race detector.
+func TestJobs_ConcurrentLimits(t *testing.T) {
+	if !strings.Contains(readPage(t, "Makefile"), "$(RACE) -run Concurrent -- ./internal/limits ") {
+		t.Error("the Makefile doesn't run concurrent tests of internal/limits with the race detector")
+	}
 	starts, named := regexp.MustCompile(`\bgo func|\.Go\(`), 0
 	for _, file := range testFiles(t) {
 		if path.Dir(file) != "internal/limits" {
 			continue
 		}
 		for _, function := range strings.Split(readPage(t, file), "\nfunc ")[1:] {
-			name, _, _ := strings.Cut(function, "(")
-			switch concurrent := strings.Contains(name, "Concurrent"); {
+			name, _, _ := strings.Cut(function, "{")
+			switch concurrent := strings.HasPrefix(name, "Test") && strings.Contains(name, "Concurrent"); {
 			case concurrent:
 				named++
 			case starts.MatchString(function):
-				t.Errorf("%s: %s starts goroutines, and has no Concurrent in its name", file, name)
+				t.Errorf("%s: %s starts goroutines; only a test with Concurrent in its name may", file, name)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-//go:build !race && unix
+//go:build unix && !race
 
 package main
 

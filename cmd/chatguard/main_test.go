@@ -67,7 +67,8 @@ func (t tests) Run() int {
 // matters if chatguard is broken.
 const maxWait = 2 * time.Minute
 
-// commandLine returns a command line of chatguard that ends by itself.
+// commandLine returns a command line of chatguard that ends by itself. With -short, it skips three
+// tests of four; see turntest.Expensive.
 func commandLine(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	turntest.Expensive(t)
@@ -109,6 +110,7 @@ func startBinary(t testing.TB, path, configuration string, env ...string) *proce
 	return startCommand(t, exec.Command(path, "run", "--config", configuration), env...)
 }
 
+// startCommand runs a command line and waits as start does. With -short, it skips three tests of four.
 func startCommand(t testing.TB, command *exec.Cmd, env ...string) *process {
 	t.Helper()
 	turntest.Expensive(t)
@@ -188,7 +190,8 @@ func demoConfig(server *faketwitch.Server, folder, listen string) config.Config 
 	return c
 }
 
-// startTwitch runs a fake Twitch and writes a configuration for it.
+// startTwitch runs a fake Twitch and writes a configuration for it. With -short, it skips three tests
+// of four.
 func startTwitch(t testing.TB, more string) (server *faketwitch.Server, configuration string) {
 	t.Helper()
 	turntest.Expensive(t)

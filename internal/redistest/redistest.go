@@ -33,13 +33,14 @@ type Server struct {
 }
 
 // Start starts a server with an empty database that stores nothing on disk. It ends with the test.
+// With -short, it skips three tests of four; see turntest.Expensive.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
 	return StartBinary(t, "redis-server", append([]string{"--save", "", "--appendonly", "no"}, args...)...)
 }
 
-// StartBinary starts a server with just these arguments, and the port and the folder. With -short, it
-// skips three tests of four.
+// StartBinary starts a server with just these arguments, and the port and the folder. It
+// skips tests as Start does.
 func StartBinary(t testing.TB, binary string, args ...string) *Server {
 	t.Helper()
 	turntest.Expensive(t)

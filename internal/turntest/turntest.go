@@ -1,6 +1,6 @@
-// Package turntest lets tests take turns: of several cases that are nearly alike, each commit runs
-// one, and of many cases a part; with -short also a part of the expensive tests. A test package that
-// uses it has the flag -turn.
+// Package turntest lets tests take turns: of cases that are nearly alike, each commit runs one
+// (Choose) or a part (Sample). With -short, each commit runs a quarter of the expensive tests
+// (Expensive). A test package that uses it has the flag -turn.
 package turntest
 
 import (
@@ -43,16 +43,16 @@ func Choose[T any](t testing.TB, name string, cases []T) []T {
 	return cases[i : i+1]
 }
 
-// Sample returns every n-th case, with -short a quarter of them, but at least one; all of them with
-// -turn all. The turn decides where it begins. The test's log shows the number, with the flag that
-// repeats it.
+// Sample returns every n-th case, or every 4n-th with -short, and at least one. With -turn all, it
+// returns all cases. The turn decides where it begins. The test's log shows how many there are, with
+// the flag that repeats it.
 func Sample[T any](t testing.TB, n int, cases []T) (sample []T) {
 	t.Helper()
 	if testing.Short() {
 		n *= 4
 	}
 	n = min(n, len(cases))
-	if turn() == all || n < 2 {
+	if n < 2 || turn() == all {
 		return cases
 	}
 	for i := index(turn(), t.Name(), n); i < len(cases); i += n {
@@ -62,12 +62,14 @@ func Sample[T any](t testing.TB, n int, cases []T) (sample []T) {
 	return sample
 }
 
-// Expensive skips a test with -short, but for one commit of four. Parts of a test count as the whole.
+// Expensive skips the test on three commits of four with -short. A subtest is skipped if its test
+// would be. A test calls Expensive before it starts goroutines.
 func Expensive(t testing.TB) {
 	t.Helper()
 	name, _, _ := strings.Cut(t.Name(), "/")
-	if testing.Short() && turn() != all && index(turn(), name, 4) != 0 {
-		t.Skip("expensive: with -short, one commit of four runs it, and -turn all")
+	// Another name than that of Sample and Choose, or the tests that run would always have the same cases.
+	if testing.Short() && turn() != all && index(turn(), "expensive "+name, 4) != 0 {
+		t.Skip("expensive: with -short it runs on one commit of four, or with -turn all")
 	}
 }
 

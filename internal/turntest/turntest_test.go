@@ -51,8 +51,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestSample checks that a part of the cases runs, with -short a quarter of it, of few cases at least
-// one, and that the turns have different parts.
+// TestSample checks that a part of the cases runs, a smaller one with -short, at least one of few
+// cases, and that the turns have different parts.
 func TestSample(t *testing.T) {
 	former, short := turn, testing.Short()
 	defer func() {
@@ -94,13 +94,15 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestExpensive checks that -short skips most commits' runs of a test, and nothing else does.
+// TestExpensive checks that only -short skips a test, on most commits, and that the others have every
+// part of a sample.
 func TestExpensive(t *testing.T) {
 	former, short := turn, testing.Short()
 	defer func() {
 		turn = former
 		flag.Set("test.short", strconv.FormatBool(short))
 	}()
+	parts := map[int]bool{}
 	ran := func(commit string) (ran bool) {
 		turn = func() string { return commit }
 		t.Run("part", func(t *testing.T) {
@@ -110,18 +112,22 @@ func TestExpensive(t *testing.T) {
 		return ran
 	}
 	n := 0
-	for commit := range 40 {
+	for commit := range 100 {
 		flag.Set("test.short", "true")
 		if ran(strconv.Itoa(commit)) {
 			n++
+			parts[Sample(t, 1, []int{0, 1, 2, 3})[0]] = true
 		}
 		flag.Set("test.short", "false")
 		if !ran(strconv.Itoa(commit)) {
 			t.Fatalf("commit %d skips the test without -short", commit)
 		}
 	}
-	if n < 4 || n > 20 {
-		t.Errorf("%d of 40 commits run the test with -short, want about 10", n)
+	if n < 10 || n > 50 {
+		t.Errorf("%d of 100 commits run the test with -short, want about 25", n)
+	}
+	if len(parts) != 4 {
+		t.Errorf("the test runs only with the parts %v of a sample", parts)
 	}
 	flag.Set("test.short", "true")
 	if !ran(all) {

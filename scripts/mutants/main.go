@@ -224,12 +224,12 @@ func (m mutant) kill(temp, folder, tags, file, content, pattern string) (killer 
 	return "", nil
 }
 
-// run runs a command and returns its output.
+// run runs a command and returns its output. Of tests that take turns, it has all cases.
 func run(folder string, command ...string) (out string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit+time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
-	c.Dir, c.Env, c.WaitDelay = folder, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath"), 10*time.Second
+	c.Dir, c.Env, c.WaitDelay = folder, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath", "TEST_TURN=all"), 10*time.Second
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	data, err := c.CombinedOutput()
 	if ctx.Err() != nil {
