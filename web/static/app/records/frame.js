@@ -44,10 +44,18 @@ export function Text({ name, label, value = "", choose, set = (text) => ({ [name
   const [text, write] = useState(value);
   const applied = useRef(value); // the last value that was chosen here
   const waiting = useRef(0);
+  const [steps, step] = useState(0); // links and steps in the browser's history that were followed
   useLayoutEffect(() => {
-    if (value !== applied.current) write((applied.current = value)); // somebody followed a link
-  }, [value]);
-  useEffect(() => () => clearTimeout(waiting.current), []);
+    if (value !== applied.current) write((applied.current = value));
+  }, [value, steps]); // a step can lead back to the value before anybody has drawn the one chosen here
+  useEffect(() => {
+    const follow = () => step((n) => n + 1);
+    addEventListener("popstate", follow);
+    return () => {
+      removeEventListener("popstate", follow);
+      clearTimeout(waiting.current);
+    };
+  }, []);
   /** @param {string} typed */
   const apply = (typed) => {
     clearTimeout(waiting.current);
