@@ -12,24 +12,34 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// disturb calls do again and again until the returned function is called, which waits for the last
-// call.
-func disturb(do func(), every time.Duration) (stop func()) {
-	done := make(chan struct{})
+// disturb calls do each time that the nodes have made some more swaps, so that a slow machine gets on,
+// too. The returned function ends that, and returns how often do was called.
+func disturb(nodes []node, swaps int64, do func()) (stop func() (times int)) {
+	done, times := make(chan struct{}), 0
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for {
+		for next := swaps; ; {
+			made := int64(0)
+			for _, n := range nodes {
+				for _, count := range n.store.Stats().Swaps.Counts {
+					made += count
+				}
+			}
+			if made >= next {
+				do()
+				next, times = made+swaps, times+1
+			}
 			select {
 			case <-done:
 				return
-			case <-time.After(every):
-				do()
+			case <-time.After(time.Millisecond):
 			}
 		}
 	})
-	return func() {
+	return func() int {
 		close(done)
 		wg.Wait()
+		return times
 	}
 }
 
@@ -38,10 +48,10 @@ func TestGuards_Disturbed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		command []string
-		every   time.Duration
+		swaps   int64 // between two of them
 	}{
-		"CLIENT KILL":  {[]string{"CLIENT", "KILL", "TYPE", "normal"}, 40 * time.Millisecond},
-		"DEBUG RELOAD": {[]string{"DEBUG", "RELOAD"}, 100 * time.Millisecond},
+		"CLIENT KILL":  {[]string{"CLIENT", "KILL", "TYPE", "normal"}, 50},
+		"DEBUG RELOAD": {[]string{"DEBUG", "RELOAD"}, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,9 +59,13 @@ func TestGuards_Disturbed(t *testing.T) {
 			nodes := startNodes(t, r.URL(), 2, enforced(), Options{}, chatguard.ShareExact)
 			client := r.client()
 			defer client.Close()
-			stop := disturb(func() { client.Do(context.Background(), client.B().Arbitrary(c.command...).Build()) }, c.every)
-			defer stop()
+			stop := disturb(nodes, c.swaps, func() { client.Do(context.Background(), client.B().Arbitrary(c.command...).Build()) })
 			rounds(t, nodes, enforced(), 60, 12, 6)
+			if times := stop(); times == 0 {
+				t.Error("nothing has disturbed the nodes")
+			} else {
+				t.Logf("disturbed %d times", times)
+			}
 		})
 	}
 }
