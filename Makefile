@@ -84,8 +84,8 @@ browser: build/testrun
 	@tests=$$(sh scripts/constrained.sh browser tests) && packages=$$(sh scripts/constrained.sh browser packages) && \
 	$(GOTEST) -tags browser -parallel 4 -timeout 30m -run "$$tests" -- $$packages
 
-# Tests in which the race detector finds nothing: those of files that say so, and all other packages.
-# Also chatguard behind Caddy and nginx.
+# Tests in which the race detector finds nothing: those of files that say so, and all other
+# packages. Also chatguard behind Caddy and nginx.
 plain: build/testrun
 	@tests=$$(sh scripts/constrained.sh '!race' tests) && packages=$$(sh scripts/constrained.sh '!race' packages) && \
 	$(GOTEST) -parallel 8 -run "$$tests" -- $$packages

@@ -12,7 +12,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// disturb calls do each time that the nodes have made some more swaps, so that a slow machine gets on,
+// disturb calls do each time that the nodes have made so many more swaps: a slow machine gets on,
 // too. The returned function ends that, and returns how often do was called.
 func disturb(nodes []node, swaps int64, do func()) (stop func() (times int)) {
 	done, times := make(chan struct{}), 0

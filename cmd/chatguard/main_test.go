@@ -110,7 +110,8 @@ func startBinary(t testing.TB, path, configuration string, env ...string) *proce
 	return startCommand(t, exec.Command(path, "run", "--config", configuration), env...)
 }
 
-// startCommand runs a command line and waits as start does. With -short, it skips three tests of four.
+// startCommand runs a command line and waits as start does. With -short, it skips three tests of
+// four.
 func startCommand(t testing.TB, command *exec.Cmd, env ...string) *process {
 	t.Helper()
 	turntest.Expensive(t)
@@ -190,8 +191,8 @@ func demoConfig(server *faketwitch.Server, folder, listen string) config.Config 
 	return c
 }
 
-// startTwitch runs a fake Twitch and writes a configuration for it. With -short, it skips three tests
-// of four.
+// startTwitch runs a fake Twitch and writes a configuration for it. With -short, it skips three
+// tests of four.
 func startTwitch(t testing.TB, more string) (server *faketwitch.Server, configuration string) {
 	t.Helper()
 	turntest.Expensive(t)

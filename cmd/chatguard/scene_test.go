@@ -195,8 +195,8 @@ func (s *scene) ask(method, path, body string, fields ...string) (*http.Response
 	return send(s, http.DefaultClient, request)
 }
 
-// channel returns the channel's address in the API once the bot knows the channel, which is a moment
-// after Twitch has let it join.
+// channel returns the channel's address in the API once the bot knows the channel, which is a
+// moment after Twitch has let it join.
 func (s *scene) channel() (path string) {
 	s.Helper()
 	path = "api/v1/channels/" + s.twitch.UserID("gardenhour")

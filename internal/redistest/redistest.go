@@ -39,8 +39,8 @@ func Start(t testing.TB, args ...string) *Server {
 	return StartBinary(t, "redis-server", append([]string{"--save", "", "--appendonly", "no"}, args...)...)
 }
 
-// StartBinary starts a server with just these arguments, and the port and the folder. It
-// skips tests as Start does.
+// StartBinary starts a server with just these arguments, and the port and the folder. It skips
+// tests as Start does.
 func StartBinary(t testing.TB, binary string, args ...string) *Server {
 	t.Helper()
 	turntest.Expensive(t)

@@ -44,8 +44,8 @@ func Choose[T any](t testing.TB, name string, cases []T) []T {
 }
 
 // Sample returns every n-th case, or every 4n-th with -short, and at least one. With -turn all, it
-// returns all cases. The turn decides where it begins. The test's log shows how many there are, with
-// the flag that repeats it.
+// returns all cases. The turn decides where it begins. The test's log shows how many there are,
+// with the flag that repeats it.
 func Sample[T any](t testing.TB, n int, cases []T) (sample []T) {
 	t.Helper()
 	if testing.Short() {
@@ -67,7 +67,7 @@ func Sample[T any](t testing.TB, n int, cases []T) (sample []T) {
 func Expensive(t testing.TB) {
 	t.Helper()
 	name, _, _ := strings.Cut(t.Name(), "/")
-	// Another name than that of Sample and Choose, or the tests that run would always have the same cases.
+	// Sample and Choose use another name: the tests that run must not always have the same cases.
 	if testing.Short() && turn() != all && index(turn(), "expensive "+name, 4) != 0 {
 		t.Skip("expensive: with -short it runs on one commit of four, or with -turn all")
 	}

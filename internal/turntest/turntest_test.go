@@ -94,8 +94,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestExpensive checks that only -short skips a test, on most commits, and that the others have every
-// part of a sample.
+// TestExpensive checks that only -short skips a test, on most commits, and that the others have
+// every part of a sample.
 func TestExpensive(t *testing.T) {
 	former, short := turn, testing.Short()
 	defer func() {

@@ -15,8 +15,8 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 )
 
-// What the page Limits shows and sends is tested in web/test/pages. These tests are about what needs
-// a browser.
+// What the page Limits shows and sends is tested in web/test/pages. These tests are about what
+// needs a browser.
 
 var clara = chatguard.User{ID: "51", Login: "clara"}
 
