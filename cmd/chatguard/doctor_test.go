@@ -24,6 +24,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/doctor"
+	"github.com/chatguard/chatguard/internal/persist/persisttest"
 )
 
 // patient is a doctor's subject: a configuration and its fake Twitch, in a bubble of simulated
@@ -213,10 +214,21 @@ problem  database       database FOLDER/chatguard.db: it is damaged, or not a da
                         put a backup in its place, move it away to start with an empty one, or set another file`},
 		"a database of an older version": {func(p *patient) {
 			p.runOnce()
-			alterDatabase(p.T, p.config.Database, "PRAGMA user_version = 1")
+			alterDatabase(p.T, p.config.Database, "DROP TABLE webhook; DROP TABLE webhook_delivery; PRAGMA user_version = 10")
 		}, `
 note     database       FOLDER/chatguard.db is from an older version: ` + "`chatguard run`" + ` keeps a copy and upgrades it
 ok       database       FOLDER/chatguard.db, not in use`},
+		"a table that another program has deleted": {func(p *patient) {
+			p.runOnce()
+			alterDatabase(p.T, p.config.Database, "DROP TABLE journal")
+		}, `
+problem  database       database FOLDER/chatguard.db was changed by another program, and lacks the column id of the table journal
+                        put a backup in its place, or set another database`},
+		"an interrupted write": {func(p *patient) {
+			p.runOnce()
+			persisttest.Interrupt(p.T, p.config.Database, "CREATE TABLE new AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9999) SELECT i FROM n")
+		}, `
+note     database       FOLDER/chatguard.db can't be checked yet: a write to it was interrupted; ` + "`chatguard run`" + ` undoes that`},
 		"a database of a newer version": {func(p *patient) {
 			p.runOnce()
 			alterDatabase(p.T, p.config.Database, "PRAGMA user_version = 99")

@@ -11,7 +11,7 @@ import (
 // Check reports whether Open would accept the database at path, and changes nothing. It works
 // whether or not a process owns the database. It checks the file's header, application, version and
 // all its pages. If Open would migrate an older version, outdated is true and there is no error.
-// The error names the file and the fix.
+// The error names the file and the fix. It is ErrUnfinished if only Open can read the file.
 func Check(ctx context.Context, path string) (outdated bool, err error) {
 	steps, err := readMigrations(migrationFiles)
 	if err != nil {
@@ -20,7 +20,10 @@ func Check(ctx context.Context, path string) (outdated bool, err error) {
 	if path, err = existingPath(path); err != nil {
 		return false, err
 	}
-	version, err := inspectWith(ctx, openTraceless, path, len(steps))
+	version, err := inspectWith(ctx, openTraceless, path, steps)
+	if err != nil && problemIn(err) == unfinished {
+		err = ErrUnfinished
+	}
 	return 0 < version && version < len(steps), err
 }
 
@@ -28,7 +31,7 @@ func Check(ctx context.Context, path string) (outdated bool, err error) {
 // files and doesn't remove them. If there is no log, nobody writes, so the reader needs no log
 // either.
 func openTraceless(path string) (*sql.DB, error) {
-	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) || hasJournal(path) {
 		return openReader(path)
 	}
 	reader, err := sql.Open("sqlite", dataSource(path, "ro", readerPragmas)+"&immutable=1")

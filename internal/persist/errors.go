@@ -32,8 +32,15 @@ const (
 	diskFailing   = "the disk reports an error: check it, and the space left on it"
 	fileGone      = "the file was moved away or deleted: put it back, or stop chatguard, which then saves all of it to a file called .rescued beside it"
 	fileReplaced  = "another file is in its place: put the original back, or stop chatguard, which then saves the original's contents to a file called .rescued beside it"
+	outOfMemory   = "there is not enough memory: free some"
 	tooSlow       = "it took too long to answer: check for other programs that use the disk"
 )
+
+// unfinished is the problem of a database that only its owner can read.
+const unfinished = "a write to it was interrupted: start chatguard, which undoes it"
+
+// restoreBackup is the fix for a database that another program has changed.
+const restoreBackup = "put a backup in its place, or set another database"
 
 // damagedAtStart is the text for a damaged database that nobody uses, with the fix.
 const damagedAtStart = "it is damaged, or not a database: put a backup in its place, move it away to start with an empty one, or set another file"
@@ -57,7 +64,21 @@ func Explain(path string, err error) error {
 }
 
 func problemOf(failure *sqlite.Error) string {
-	switch failure.Code() & 0xff { // the rest of an extended code is detail
+	switch failure.Code() { // an extended code: its first byte is not the whole cause
+	case sqlite3.SQLITE_READONLY_ROLLBACK:
+		return unfinished
+	case sqlite3.SQLITE_READONLY_DBMOVED:
+		return fileGone
+	case sqlite3.SQLITE_IOERR_NOMEM:
+		return outOfMemory
+	}
+	switch failure.Code() & 0xff {
+	case sqlite3.SQLITE_ERROR:
+		return fmt.Sprintf("another program has changed it (%v): %s", failure, restoreBackup)
+	case sqlite3.SQLITE_NOMEM:
+		return outOfMemory
+	case sqlite3.SQLITE_PROTOCOL:
+		return lockedByOther
 	case sqlite3.SQLITE_FULL:
 		return diskFull
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:

@@ -31,9 +31,13 @@ func Hold(path string) (*Held, error) {
 // Release ends the hold.
 func (h *Held) Release() error { return h.lock.release() }
 
-// EmptyLog moves what is in the database's log into the database, so that no log is left. If the
+// EmptyLog moves what is in the database's log into the database, so that no log is left. It also
+// undoes an unfinished write. If the
 // database is damaged, EmptyLog returns an error, and the log may stay.
 func (h *Held) EmptyLog(ctx context.Context) error {
+	if err := undoUnfinished(ctx, h.Path); err != nil {
+		return err
+	}
 	if _, err := os.Stat(h.Path + "-wal"); err != nil {
 		return nil
 	}
@@ -77,22 +81,17 @@ func CheckCopy(ctx context.Context, path, name string) error {
 		return err
 	}
 	defer reader.Close()
-	version, foreign, err := identify(ctx, reader)
-	var verdict string
-	if err == nil {
-		err = reader.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict)
-	}
+	version, err := examine(ctx, reader, path, "integrity_check", steps)
+	var refused *refusal
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil && problemIn(Explain(path, err)) != damaged:
-		return fmt.Errorf("%s can't be read: %s", name, problemIn(Explain(path, err)))
-	case err == nil && (foreign || version == 0):
-		return fmt.Errorf("%s is a database of another program: name a file that `chatguard backup` wrote", name)
-	case err != nil || verdict != "ok":
-		return fmt.Errorf("%s is damaged: use another backup", name)
-	case version > len(steps):
-		return fmt.Errorf("%s was written by a newer chatguard (version %d, this one knows up to %d): update chatguard", name, version, len(steps))
+	case err == nil && version > 0:
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s is empty: %s", name, nameBackup)
+	case !errors.As(err, &refused):
+		return fmt.Errorf("%s can't be read: %s", name, problemIn(err))
 	}
-	return nil
+	return fmt.Errorf("%s %s: %s", name, refused.what, refused.copyFix)
 }

@@ -68,7 +68,7 @@ func copyPath(path string, version int) string { return fmt.Sprintf("%s.v%d", pa
 
 // keepCopy copies the database in its present state to a file beside it.
 func keepCopy(ctx context.Context, path string, version int) error {
-	src, err := openReadOnly(path, version, version)
+	src, err := openReadOnly(path, version)
 	if err != nil {
 		return err
 	}
@@ -84,33 +84,12 @@ func (db *database) checkCurrent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	version, foreign, err := identify(ctx, db.reader)
-	switch {
-	case err != nil:
-		return explainAtStart(db.path, err)
-	case foreign:
-		return foreignError(db.path)
-	case version > len(steps):
-		return newerError(db.path, version, len(steps))
-	case version < len(steps):
-		return fmt.Errorf("database %s has an older version: start `chatguard run` once, which updates it", db.path)
+	version, err := identify(ctx, db.reader, db.path, len(steps))
+	if err == nil {
+		err = checkSchema(ctx, db.reader, db.path, version, steps)
 	}
-	return nil
-}
-
-// identify returns the version of a database's schema, and whether it belongs to another program.
-func identify(ctx context.Context, reader *sql.DB) (version int, foreign bool, err error) {
-	var owner, tables int
-	err = reader.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_application_id, pragma_user_version`).Scan(&owner, &version, &tables)
-	return version, tables > 0 && owner != applicationID, err
-}
-
-func foreignError(path string) error {
-	return fmt.Errorf("database %s belongs to another program: set another database", path)
-}
-
-func newerError(path string, version, newest int) error {
-	return fmt.Errorf("database %s was written by a newer chatguard (version %d, this one knows up to %d): update chatguard, or set another database",
-		path, version, newest)
+	if err == nil && version < len(steps) {
+		err = fmt.Errorf("database %s has an older version: start `chatguard run` once, which updates it", db.path)
+	}
+	return err
 }

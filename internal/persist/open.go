@@ -2,9 +2,7 @@ package persist
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,7 +75,10 @@ func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
 
 // openOwned opens a database that this process owns.
 func openOwned(ctx context.Context, path string, steps []string) (*database, error) {
-	version, err := inspect(ctx, path, len(steps))
+	if err := undoUnfinished(ctx, path); err != nil {
+		return nil, err
+	}
+	version, err := inspect(ctx, path, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func OpenMemory(ctx context.Context, opts *Options) (*Store, error) {
 // it.
 func OpenTokens(ctx context.Context, path string, opts *Options) (*Tokens, error) {
 	full := opts.withDefaults()
-	path, err := existingPath(path)
+	path, err := readablePath(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -181,6 +182,15 @@ func existingPath(path string) (string, error) {
 	return path, nil
 }
 
+// readablePath is existingPath for a database that will be read, whether or not a process owns it.
+func readablePath(ctx context.Context, path string) (string, error) {
+	path, err := existingPath(path)
+	if err == nil {
+		err = settle(ctx, path)
+	}
+	return path, err
+}
+
 // realFolder returns an absolute path in a folder without symbolic links. The last element stays,
 // even if it is a link.
 func realFolder(path string) (string, error) {
@@ -193,57 +203,4 @@ func realFolder(path string) (string, error) {
 		return path, nil
 	}
 	return filepath.Join(folder, filepath.Base(path)), err
-}
-
-// inspect returns the version of a file's schema, or 0 if the file is empty or missing. It returns
-// an error for a file that must not be written: damaged, of a newer version, or of another program.
-// It changes nothing.
-func inspect(ctx context.Context, path string, newest int) (version int, err error) {
-	return inspectWith(ctx, openReader, path, newest)
-}
-
-// inspectWith is inspect with the given way to open the file.
-func inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), path string, newest int) (version int, err error) {
-	switch info, err := os.Stat(path); {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0:
-		return 0, nil
-	case err == nil && !info.Mode().IsRegular():
-		return 0, fmt.Errorf("database %s is not a file: set another database", path)
-	}
-	reader, err := open(path)
-	if err != nil {
-		return 0, err
-	}
-	version, foreign, err := identify(ctx, reader)
-	var verdict string
-	err = errors.Join(err,
-		reader.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict),
-		reader.Close())
-	switch {
-	case err != nil:
-		return 0, explainAtStart(path, err)
-	case foreign:
-		return 0, foreignError(path)
-	case version > newest:
-		return 0, newerError(path, version, newest)
-	case verdict != "ok":
-		return 0, damagedError(path, errors.New(verdict))
-	}
-	return version, nil
-}
-
-// explainAtStart is Explain for a database that is being opened, which probably nobody else uses.
-func explainAtStart(path string, err error) error {
-	if err = Explain(path, err); problemIn(err) == damaged {
-		return damagedError(path, err)
-	}
-	return err
-}
-
-func damagedError(path string, err error) error {
-	problem := damagedAtStart
-	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
-		problem += foreignLog
-	}
-	return &databaseError{path: path, problem: problem, err: err}
 }

@@ -136,7 +136,7 @@ func TestTrustedSchema_Off(t *testing.T) {
 	must(t, err)
 	memory, err := openMemory()
 	must(t, err)
-	snapshots, err := openReadOnly(path, 1, 1)
+	snapshots, err := openReadOnly(path, 1)
 	must(t, err)
 	traceless, err := openTraceless(path)
 	must(t, err)

@@ -56,4 +56,4 @@ func (o *Owned) Write(ctx context.Context, change func(*sql.Tx) error) error {
 }
 
 // Snapshot opens the database as other processes see it, without uncommitted changes.
-func (o *Owned) Snapshot() (*Snapshot, error) { return openReadOnly(o.Path, o.version, o.version) }
+func (o *Owned) Snapshot() (*Snapshot, error) { return openReadOnly(o.Path, o.version) }

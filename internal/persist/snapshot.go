@@ -16,7 +16,6 @@ type Snapshot struct {
 	// named is the given path, made absolute. `chatguard login` stores the token next to it.
 	named   string
 	version int // schema version; 0 if it has none
-	newest  int // newest version known to this program
 }
 
 // OpenSnapshot opens the database at path, whether or not a process owns it. It refuses what Open
@@ -30,14 +29,14 @@ func OpenSnapshot(ctx context.Context, path string) (*Snapshot, error) {
 	if err != nil {
 		return nil, unwritableError(named, err)
 	}
-	if path, err = existingPath(path); err != nil {
+	if path, err = readablePath(ctx, path); err != nil {
 		return nil, err
 	}
-	version, err := inspect(ctx, path, len(steps))
+	version, err := inspect(ctx, path, steps)
 	if err != nil {
 		return nil, err
 	}
-	src, err := openReadOnly(path, version, len(steps))
+	src, err := openReadOnly(path, version)
 	if err == nil {
 		src.named = named
 	}
@@ -51,13 +50,13 @@ func MissingError(path string) error {
 
 // openReadOnly opens a connection for long reads. It can't write to the database, but isn't
 // query_only, because VACUUM INTO would then refuse to write the copy.
-func openReadOnly(path string, version, newest int) (*Snapshot, error) {
+func openReadOnly(path string, version int) (*Snapshot, error) {
 	db, err := sql.Open("sqlite", dataSource(path, "ro", []string{"busy_timeout(5000)", "cache_size(-1024)"}))
 	if err != nil {
 		return nil, Explain(path, err)
 	}
 	db.SetMaxOpenConns(1)
-	return &Snapshot{Path: path, named: path, DB: db, version: version, newest: newest}, nil
+	return &Snapshot{Path: path, named: path, DB: db, version: version}, nil
 }
 
 // Close closes the connection.
@@ -140,7 +139,11 @@ func (s *Snapshot) copyInto(ctx context.Context, d *Draft, began func(part strin
 	if _, err := s.DB.ExecContext(ctx, "VACUUM INTO ?", d.part); err != nil {
 		return d.explain(s.Path, err)
 	}
-	switch _, err := inspect(ctx, d.part, s.newest); {
+	steps, err := readMigrations(migrationFiles)
+	if err != nil {
+		return err
+	}
+	switch _, err := inspect(ctx, d.part, steps); {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:

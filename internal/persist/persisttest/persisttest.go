@@ -115,6 +115,29 @@ func AssertSame(t testing.TB, a, b *chatguard.Guard, users ...string) {
 	}
 }
 
+// Interrupt leaves a closed database as a process that is killed in the middle of a change, before
+// the database has a log: some pages are new, and SQLite's journal has the old ones. A copy by
+// VACUUM is such a database until its first change.
+func Interrupt(t testing.TB, path, change string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	Must(t, err)
+	db.SetMaxOpenConns(1)
+	for _, statement := range []string{"PRAGMA journal_mode = DELETE", "PRAGMA cache_size = 1", "BEGIN", change} {
+		_, err := db.ExecContext(t.Context(), statement)
+		Must(t, err)
+	}
+	killed := map[string][]byte{}
+	for _, name := range []string{path, path + "-journal"} {
+		killed[name], err = os.ReadFile(name)
+		Must(t, err)
+	}
+	Must(t, db.Close())
+	for name, data := range killed {
+		Must(t, os.WriteFile(name, data, 0o600))
+	}
+}
+
 // AssertEmpty fails the test unless a folder is empty.
 func AssertEmpty(t testing.TB, folder string) {
 	t.Helper()

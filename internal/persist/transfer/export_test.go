@@ -398,7 +398,7 @@ func TestExport_FailingWriter(t *testing.T) {
 func TestExport_OlderVersionRefused(t *testing.T) {
 	t.Parallel()
 	path := newDatabase(t, nil)
-	persisttest.Alter(t, path, "PRAGMA user_version = 1")
+	persisttest.Alter(t, path, "DROP TABLE webhook; DROP TABLE webhook_delivery; PRAGMA user_version = 10")
 	_, err := Export(ctx, path, io.Discard, nil)
 	wantError(t, err, path, "older version", "chatguard run")
 }

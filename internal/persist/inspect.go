@@ -1,0 +1,192 @@
+package persist
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// inspect returns the version of a file's schema, or 0 if the file is empty or missing. It returns
+// an error for a file that must not be written: damaged, of a newer version, of another program, or
+// without a table or column of its version. It changes nothing. steps are all migrations.
+func inspect(ctx context.Context, path string, steps []string) (version int, err error) {
+	return inspectWith(ctx, openReader, path, steps)
+}
+
+// inspectWith is inspect with the given way to open the file.
+func inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), path string, steps []string) (version int, err error) {
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0:
+		return 0, nil
+	case err == nil && !info.Mode().IsRegular():
+		return 0, fmt.Errorf("database %s is not a file: set another database", path)
+	}
+	reader, err := open(path)
+	if err != nil {
+		return 0, err
+	}
+	version, err = examine(ctx, reader, path, "quick_check", steps)
+	return version, errors.Join(err, reader.Close())
+}
+
+// refusal is the error for a file that can't be used as a database of this program.
+type refusal struct {
+	path    string
+	what    string // what the file is, as in "is damaged"
+	fix     string
+	copyFix string // the fix if the file is a copy that somebody wants to use
+}
+
+func (r *refusal) Error() string { return "database " + r.path + " " + r.what + ": " + r.fix }
+
+// The fixes for a copy.
+const (
+	useOtherCopy = "use another backup"
+	nameBackup   = "name a file that `chatguard backup` wrote"
+)
+
+// examine returns the version of the schema of the database at path, and checks its pages with the
+// given pragma. The error is a *refusal if the file can't be used.
+func examine(ctx context.Context, reader *sql.DB, path, pragma string, steps []string) (version int, err error) {
+	version, known := identify(ctx, reader, path, len(steps))
+	if failed := (*refusal)(nil); known != nil && !errors.As(known, &failed) {
+		return 0, known
+	}
+	var verdict string
+	err = reader.QueryRowContext(ctx, "PRAGMA "+pragma+"(1)").Scan(&verdict)
+	switch {
+	case err != nil:
+		return 0, explainAtStart(path, err)
+	case known != nil:
+		return 0, known
+	case verdict != "ok":
+		return 0, damagedError(path, errors.New(verdict))
+	}
+	if err := checkEnd(ctx, reader, path); err != nil {
+		return 0, err
+	}
+	return version, checkSchema(ctx, reader, path, version, steps)
+}
+
+// identify returns the version of a database's schema. The error is a *refusal if the database
+// belongs to another program, or to a newer version of this one.
+func identify(ctx context.Context, reader *sql.DB, path string, newest int) (version int, err error) {
+	var owner, tables int
+	err = reader.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`).Scan(&owner, &version, &tables)
+	switch {
+	case err != nil:
+		return 0, explainAtStart(path, err)
+	case tables > 0 && owner != applicationID:
+		return 0, &refusal{path, "belongs to another program", "set another database", nameBackup}
+	case tables > 0 && version <= 0:
+		return 0, changedError(path, "has tables but no version")
+	case version > newest:
+		return 0, &refusal{path, fmt.Sprintf("was written by a newer chatguard (version %d, this one knows up to %d)", version, newest),
+			"update chatguard, or set another database", "update chatguard"}
+	}
+	return version, nil
+}
+
+// checkEnd returns an error if the file lacks bytes of its last page, for which SQLite reads zeros.
+// A file with a log may lack them, because they are in the log.
+func checkEnd(ctx context.Context, reader *sql.DB, path string) error {
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+		return nil
+	}
+	var size int64
+	if err := reader.QueryRowContext(ctx, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&size); err != nil {
+		return explainAtStart(path, err)
+	}
+	if info, err := os.Stat(path); err == nil && info.Size() < size {
+		return damagedError(path, fmt.Errorf("%d of %d bytes", info.Size(), size))
+	}
+	return nil
+}
+
+// checkSchema returns an error if the database lacks a table or a column of its version, or has one
+// that a later migration would create. Tables and columns of others don't matter.
+func checkSchema(ctx context.Context, reader *sql.DB, path string, version int, steps []string) error {
+	found, err := columnsIn(ctx, reader)
+	if err != nil {
+		return explainAtStart(path, err)
+	}
+	wanted, err := schemaOf(ctx, steps[:version])
+	if err != nil {
+		return err
+	}
+	for _, c := range wanted {
+		if !slices.Contains(found, c) {
+			return changedError(path, fmt.Sprintf("lacks the column %s of the table %s", c.column, c.table))
+		}
+	}
+	if version == len(steps) {
+		return nil
+	}
+	later, err := schemaOf(ctx, steps)
+	if err != nil {
+		return nil // the migration reports it
+	}
+	for _, c := range later {
+		if !slices.Contains(wanted, c) && slices.Contains(found, c) {
+			return changedError(path, fmt.Sprintf("has the version %d, but the column %s of the table %s, which is newer", version, c.column, c.table))
+		}
+	}
+	return nil
+}
+
+func changedError(path, how string) error {
+	return &refusal{path, "was changed by another program, and " + how, restoreBackup, useOtherCopy}
+}
+
+type tableColumn struct{ table, column string }
+
+// schemaOf returns all columns that migrations create.
+func schemaOf(ctx context.Context, steps []string) (columns []tableColumn, err error) {
+	db, err := openMemory()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.close()) }()
+	if err := migrate(ctx, db, 0, steps); err != nil {
+		return nil, err
+	}
+	return columnsIn(ctx, db.writer)
+}
+
+// columnsIn returns all columns of a database's tables.
+func columnsIn(ctx context.Context, db *sql.DB) (columns []tableColumn, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var c tableColumn
+		if err := rows.Scan(&c.table, &c.column); err != nil {
+			return nil, err
+		}
+		columns = append(columns, c)
+	}
+	return columns, rows.Err()
+}
+
+// explainAtStart is Explain for a database that is being opened, which probably nobody else uses.
+func explainAtStart(path string, err error) error {
+	if err = Explain(path, err); err != nil && problemIn(err) == damaged {
+		return damagedError(path, err)
+	}
+	return err
+}
+
+func damagedError(path string, err error) error {
+	problem := damagedAtStart
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		problem += foreignLog
+	}
+	return &databaseError{path: path, problem: problem, err: &refusal{path, "is damaged", err.Error(), useOtherCopy}}
+}
