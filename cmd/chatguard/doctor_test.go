@@ -224,6 +224,12 @@ ok       database       FOLDER/chatguard.db, not in use`},
 		}, `
 problem  database       database FOLDER/chatguard.db was changed by another program, and lacks the column id of the table journal
                         put a backup in its place, or set another database`},
+		"an unfinished file of a killed restore": {func(p *patient) {
+			p.runOnce()
+			p.write("chatguard.db.token.chatguard-part", "", 0o600)
+		}, `
+note     database       TOKENFILE.chatguard-part is unfinished, and left by a process that was killed: delete it, or run chatguard as the owner of its folder, which does
+ok       database       FOLDER/chatguard.db, not in use`},
 		"an interrupted write": {func(p *patient) {
 			p.runOnce()
 			persisttest.Interrupt(p.T, p.config.Database, "CREATE TABLE new AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9999) SELECT i FROM n")

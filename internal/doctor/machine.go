@@ -197,6 +197,9 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 	if err := persist.CheckMode(path); err != nil {
 		list = append(list, problemFrom(err))
 	}
+	for _, name := range persist.Abandoned(path) {
+		list = append(list, noteFinding("%s is unfinished, and left by a process that was killed: delete it, or run chatguard as the owner of its folder, which does", name))
+	}
 	if outdated {
 		list = append(list, noteFinding("%s is from an older version: `chatguard run` keeps a copy and upgrades it", path))
 	}

@@ -13,10 +13,6 @@ import (
 	"github.com/chatguard/chatguard/internal/atomicfile"
 )
 
-// PartSuffix is the suffix of a file's name until the file is complete. No other file may have this
-// suffix, because a new draft removes an existing file of the same name.
-const PartSuffix = ".chatguard-part"
-
 // RestoringSuffix is the suffix of the file that marks a restore of the database as begun. Package
 // restore writes it.
 const RestoringSuffix = ".restoring"

@@ -166,9 +166,11 @@ func (m *move) keptFiles() (kept []string) {
 var reached = func(step string) {}
 
 // Finish completes a restore that was interrupted after its files were written, and reports whether
-// there was one. places are the present installation's.
+// there was one. If one was interrupted earlier, Finish removes its files. places are the present
+// installation's.
 func Finish(places transfer.Installation) (finished bool, err error) {
 	if _, restoring := persist.IsRestoring(places.Database); !restoring {
+		removeAbandoned(places)
 		return false, nil
 	}
 	if err := checkLinks(places); err != nil {
@@ -180,6 +182,38 @@ func Finish(places transfer.Installation) (finished bool, err error) {
 	}
 	places.Database = held.Path
 	return true, errors.Join(finishHeld(held, places), held.Release())
+}
+
+// Abandoned returns the unfinished files that a killed restore has left, and those of other killed
+// processes beside the database.
+func Abandoned(places transfer.Installation) []string {
+	names := persist.Abandoned(places.Database)
+	for _, target := range []string{places.Login, places.Configuration} {
+		part := realFile(target) + persist.PartSuffix
+		if info, err := os.Lstat(part); err == nil && info.Mode().IsRegular() {
+			names = append(names, part)
+		}
+	}
+	return names
+}
+
+// removeAbandoned removes what Abandoned returns, unless a process owns the database and may still
+// be writing it. If this user may not remove a file, a later command of another user does.
+func removeAbandoned(places transfer.Installation) {
+	if len(Abandoned(places)) == 0 || checkLinks(places) != nil {
+		return
+	}
+	held, err := persist.Hold(places.Database)
+	if err != nil {
+		return
+	}
+	defer held.Release()
+	if _, restoring := persist.IsRestoring(held.Path); restoring {
+		return // it has begun and ended meanwhile, and needs its files
+	}
+	for _, name := range Abandoned(places) {
+		_ = os.Remove(name)
+	}
 }
 
 // finishHeld is Finish for a database that is held.

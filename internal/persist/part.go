@@ -1,0 +1,38 @@
+package persist
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// PartSuffix is the suffix of a file's name until the file is complete. No other file may have this
+// suffix, because a new draft removes an existing file of the same name.
+const PartSuffix = ".chatguard-part"
+
+// ownersPart matches what follows the database's name in the names of parts that only the process
+// that owns the database writes: of a restore (database and login), of the copies before a migration and an import, and
+// of a rescue.
+var ownersPart = regexp.MustCompile(`^(\.token|\.v[0-9]+|\.before-import(\.[0-9]+)?|\.rescued)?` + regexp.QuoteMeta(PartSuffix) + `(-journal)?$`)
+
+// Abandoned returns the unfinished files that killed processes have left beside the database at
+// path. If a process owns the database, that process may be writing them. A backup removes its own
+// files.
+func Abandoned(path string) (names []string) {
+	path, err := realPath(path)
+	if err != nil {
+		return nil // opening it reports the error
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil // as above
+	}
+	for _, e := range entries {
+		rest, isOurs := strings.CutPrefix(e.Name(), filepath.Base(path))
+		if isOurs && e.Type().IsRegular() && ownersPart.MatchString(rest) {
+			names = append(names, filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
+	return names
+}
