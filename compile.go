@@ -38,8 +38,11 @@ func compileHeld(p Policy, held bool) (*compiled, error) {
 		if _, err := r.MarshalText(); err != nil {
 			return nil, fmt.Errorf("exempt: %w", err)
 		}
+		if c.exempt&RolesOf(r) != 0 {
+			return nil, fmt.Errorf("exempt: %s is listed twice", r)
+		}
+		c.exempt |= RolesOf(r)
 	}
-	c.exempt = RolesOf(p.Exempt...)
 	if err := p.Penalties.validate(); err != nil {
 		return nil, fmt.Errorf("penalties: %w", err)
 	}
@@ -122,7 +125,13 @@ func (o Override) numbers() limits.Numbers {
 	}
 }
 
+// maxRungs is the maximum length of a ladder.
+const maxRungs = 32
+
 func (p Penalties) validate() error {
+	if len(p.Ladder) > maxRungs {
+		return fmt.Errorf("the ladder has %d rungs, want %d or fewer", len(p.Ladder), maxRungs)
+	}
 	for i, rung := range p.Ladder {
 		if err := rung.validate(); err != nil {
 			return fmt.Errorf("rung %d of the ladder: %w", i+1, err)

@@ -36,7 +36,7 @@ func (m *Mode) UnmarshalText(text []byte) (err error) {
 // exceeding them. The zero value has no limits.
 type Policy struct {
 	Mode   Mode   `json:"mode" toml:"mode"`     // zero: the policy enforces
-	Exempt []Role `json:"exempt" toml:"exempt"` // roles that are never judged
+	Exempt []Role `json:"exempt" toml:"exempt"` // roles that are never judged, each listed once
 	// Timezone is the IANA name of the zone of the channel's day; empty means UTC.
 	Timezone string `json:"timezone" toml:"timezone"`
 	// Limits are the limits of the channel. A message is allowed only if all of them allow it. If
@@ -47,7 +47,7 @@ type Policy struct {
 
 // Penalties is a ladder: each strike moves a user one rung up.
 type Penalties struct {
-	// Ladder lists the penalties. The last one repeats; an empty Ladder means drop.
+	// Ladder lists up to 32 penalties. The last one repeats; an empty Ladder means drop.
 	Ladder []Penalty `json:"ladder" toml:"ladder"`
 	// StrikeEvery is the minimum time between two strikes of a user. A message that is throttled
 	// sooner after a strike gives no strike and gets the penalty of the first rung.

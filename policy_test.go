@@ -56,9 +56,11 @@ func TestPolicy_Validate(t *testing.T) {
 		`limit "burst": for a role: token-bucket has no "messages" (it takes burst, refill)`: func(p *Policy) { p.Limits[0].Roles = map[Role]Override{VIP: {Messages: 1}} },
 		`limit "burst": unknown role 9`:                                                      func(p *Policy) { p.Limits[0].Roles = map[Role]Override{9: {}} },
 		`exempt: unknown role 9`:                                                             func(p *Policy) { p.Exempt = []Role{9} },
-		`unknown mode 2`:                                                                     func(p *Policy) { p.Mode = 2 },
-		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`:                  func(p *Policy) { p.Timezone = "Mars" },
-		`penalties: strike_every is -1s, want 0s or more`:                                    func(p *Policy) { p.Penalties.StrikeEvery = -time.Second },
+		`exempt: vip is listed twice`:                                                        func(p *Policy) { p.Exempt = []Role{VIP, Moderator, VIP} },
+		`penalties: the ladder has 33 rungs, want 32 or fewer`:                               func(p *Policy) { p.Penalties.Ladder = make([]Penalty, 33) },
+		`unknown mode 2`: func(p *Policy) { p.Mode = 2 },
+		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`: func(p *Policy) { p.Timezone = "Mars" },
+		`penalties: strike_every is -1s, want 0s or more`:                   func(p *Policy) { p.Penalties.StrikeEvery = -time.Second },
 		`penalties: rung 1 of the ladder: warn: only a timeout has a duration, and only one`: func(p *Policy) {
 			p.Penalties.Ladder[0] = Penalty{Action: Warn, UntilRefill: true}
 		},
@@ -75,8 +77,12 @@ func TestPolicy_Validate(t *testing.T) {
 			t.Errorf("a Guard works by a policy with %s", want)
 		}
 	}
-	if err := (Policy{}).Validate(); err != nil {
-		t.Errorf("the zero policy: %v", err)
+	longest := observingPolicy()
+	longest.Exempt, longest.Penalties.Ladder = Roles(allRoles).List(), make([]Penalty, 32)
+	for _, p := range []Policy{{}, longest} {
+		if err := p.Validate(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

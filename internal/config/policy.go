@@ -12,13 +12,23 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// checkPolicy validates the policy at a place limit by limit, so that each error is reported at its
-// own place.
+// checkPolicy validates the policy at a place part by part and limit by limit, so that each error is
+// reported at its own place. Each single value was checked before.
 func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
 	limits := p.Limits
 	p.Limits = nil
-	if err := p.Validate(); err != nil { // mode, roles and penalties were checked before
-		return r.fail(at.child("timezone"), "%s", journal.Sentence(err))
+	for _, part := range []struct {
+		at     place
+		policy chatguard.Policy
+		prefix string // of the error, which the place repeats
+	}{
+		{at.child("timezone"), chatguard.Policy{Timezone: p.Timezone}, ""},
+		{at.child("policy").child("exempt"), chatguard.Policy{Exempt: p.Exempt}, "exempt: "},
+		{at.child("penalties").child("ladder"), chatguard.Policy{Penalties: p.Penalties}, "penalties: "},
+	} {
+		if err := part.policy.Validate(); err != nil {
+			return r.fail(part.at, "%s", strings.TrimPrefix(journal.Sentence(err), part.prefix))
+		}
 	}
 	for i, l := range limits {
 		p.Limits = slices.Clone(limits[:i])

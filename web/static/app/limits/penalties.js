@@ -40,6 +40,8 @@ export function Penalties({ form, mayEdit }) {
   `;
 }
 
+const mostRungs = 32; // the server refuses a longer ladder
+
 // Ladder shows the rungs in order: as a line of chips, then as fields.
 /** @param {{form: Form, mayEdit: boolean}} props */
 function Ladder({ form, mayEdit }) {
@@ -50,7 +52,7 @@ function Ladder({ form, mayEdit }) {
       ${rungs.length > 0 && html`<p class="steps">${rungs.map((rung, i) => html`${i > 0 && html`<span class="muted">→</span>`}<${Step} rung=${rung} />`)}</p>`}
       <p class="muted">${rungs.length === 0 ? t("limits.no-steps") : t("limits.steps")}</p>
       <ol>${rungs.map((rung, i) => html`<${Rung} key=${i} rung=${rung} index=${i} form=${form} mayEdit=${mayEdit} />`)}</ol>
-      ${mayEdit && html`<button type="button" class="quiet" id="add-rung" onClick=${addRung}><${Icon} name="plus" />${t("limits.add-step")}</button>`}
+      ${mayEdit && rungs.length < mostRungs && html`<button type="button" class="quiet" id="add-rung" onClick=${addRung}><${Icon} name="plus" />${t("limits.add-step")}</button>`}
       <div class="fields">
         <${StrikeLength} name="strike_every" label=${t("limits.strike-every")} zero=${t("limits.strike-every-0")} form=${form} mayEdit=${mayEdit} />
         <${StrikeLength} name="forget_after" label=${t("limits.forget-after")} zero=${t("limits.forget-after-0")} form=${form} mayEdit=${mayEdit} />
