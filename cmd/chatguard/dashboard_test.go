@@ -84,7 +84,7 @@ func TestDashboard_Moderator(t *testing.T) {
 	waitForDeletes(t, d.twitch, append(want, say(t, d.twitch, "berta", "two")))
 	d.Click(`nav a[href^="#/now"]`)
 	d.See(rows("berta", 1))
-	revisions, err := d.app.Host.Store.Revisions(t.Context(), d.app.Web.Channels()[0].ID)
+	revisions, _, err := d.app.Host.Store.Revisions(t.Context(), d.app.Web.Channels()[0].ID, 0, 50)
 	if err != nil || len(revisions) != 1 || revisions[0].Author != auth.OwnerName || fmt.Sprint(revisions[0].Changes) != "[{limit.burst.burst 3 1}]" {
 		t.Errorf("revisions %+v, %v", revisions, err)
 	}

@@ -124,15 +124,15 @@ func (m *memory) DiscardRevisions(ctx context.Context, channelID, author string)
 	return m.SaveRevision(ctx, journal.Revision{ChannelID: channelID, Author: author, At: time.Now()})
 }
 
-func (m *memory) Revisions(_ context.Context, channelID string) (list []journal.Revision, err error) {
+func (m *memory) Revisions(_ context.Context, channelID string, before, n int) (list []journal.Revision, more bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range slices.Backward(m.stored) {
-		if r.ChannelID == channelID {
+		if r.ChannelID == channelID && (before == 0 || r.Number < before) {
 			list = append(list, r)
 		}
 	}
-	return list, m.err
+	return list[:min(n, len(list))], len(list) > n, m.err
 }
 
 func (m *memory) CurrentRevisions(context.Context) (list []journal.Revision, err error) {

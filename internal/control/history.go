@@ -12,42 +12,59 @@ import (
 // PastRevision is a revision in the history of a policy.
 type PastRevision struct {
 	journal.Revision
-	Difference []journal.Change `json:"difference"` // from the revision before
-	Discarded  bool             `json:"discarded"`  // restored the configuration's policy
-	Saved      bool             `json:"saved"`      // false: a restart now would undo it
+	Difference []journal.Change `json:"difference"`           // from the revision before
+	Discarded  bool             `json:"discarded"`            // restored the configuration's policy
+	Saved      bool             `json:"saved"`                // false: a restart now would undo it
+	Unreadable string           `json:"unreadable,omitempty"` // why the policy and the differences are missing
 }
 
 // ErrHistory is wrapped in the error of History and Revert when earlier revisions can't be read.
 var ErrHistory = errors.New("earlier changes can't be read")
 
-// History returns the revisions of a channel's policy, newest first.
-func (p *Policies) History(ctx context.Context, channelID string) ([]PastRevision, error) {
-	revisions, err := p.revisions(ctx, channelID)
+// History returns up to n revisions of a channel's policy with numbers below before, newest first;
+// 0 means the newest. more reports whether there are older ones. It returns fewer than n, but at
+// least one, if they are long.
+func (p *Policies) History(ctx context.Context, channelID string, before, n int) (past []PastRevision, more bool, err error) {
+	revisions, more, err := p.options.Store.Revisions(ctx, channelID, before, n+1) // one more for the last difference
 	if err != nil {
-		return nil, err
+		return nil, false, fmt.Errorf("%w: %w", ErrHistory, err)
 	}
-	past := make([]PastRevision, len(revisions))
-	for i, r := range revisions {
-		past[i] = PastRevision{r, differenceTo(before(revisions, i), r), isDiscarded(r), !p.unsaved.hasRevision(channelID, r.Number)}
+	shown := len(revisions)
+	if more || shown > n {
+		shown, more = shown-1, true
 	}
-	return past, nil
+	past = make([]PastRevision, shown)
+	for i, r := range revisions[:shown] {
+		past[i] = PastRevision{
+			Revision: r, Difference: differenceTo(previous(revisions, i), r), Discarded: isDiscarded(r), Saved: !p.unsaved.hasRevision(channelID, r.Number),
+		}
+		if r.Unreadable != nil {
+			past[i].Unreadable = r.Unreadable.Error()
+		}
+	}
+	return past, more, nil
 }
 
-// revisions returns a channel's revisions, newest first.
-func (p *Policies) revisions(ctx context.Context, channelID string) ([]journal.Revision, error) {
-	revisions, err := p.options.Store.Revisions(ctx, channelID)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrHistory, err)
+// revisionNumbered returns a revision of a channel that can be put in force again.
+func (p *Policies) revisionNumbered(ctx context.Context, channelID string, number int) (r journal.Revision, err error) {
+	revisions, _, err := p.options.Store.Revisions(ctx, channelID, number+1, 1)
+	switch {
+	case err != nil:
+		return r, fmt.Errorf("%w: %w", ErrHistory, err)
+	case len(revisions) == 0 || revisions[0].Number != number:
+		return r, ErrNoRevision
+	case revisions[0].Unreadable != nil:
+		return r, &PolicyError{fmt.Errorf("revision %d can't be restored: %w", number, revisions[0].Unreadable)}
 	}
-	return revisions, nil
+	return revisions[0], nil
 }
 
 // isDiscarded reports whether a revision restored the configuration's policy.
-func isDiscarded(r journal.Revision) bool { return r.Changes == nil }
+func isDiscarded(r journal.Revision) bool { return r.Changes == nil && r.Unreadable == nil }
 
-// before returns the revision before the one at index place. It returns the zero revision if there
-// is none; the configuration's policy was in force then.
-func before(revisions []journal.Revision, place int) (r journal.Revision) {
+// previous returns the revision before the one at index place. It returns the zero revision if
+// there is none; the configuration's policy was in force then.
+func previous(revisions []journal.Revision, place int) (r journal.Revision) {
 	if place+1 < len(revisions) {
 		r = revisions[place+1]
 	}
@@ -55,13 +72,13 @@ func before(revisions []journal.Revision, place int) (r journal.Revision) {
 }
 
 // differenceTo returns the differences between a revision and the one before it. If one of the two
-// restored the configuration's policy, differenceTo uses the Changes of the other. Changes are the
-// differences from the configuration at that time; the file may have changed since.
+// restored the configuration's policy or can't be read, differenceTo uses the Changes of the other.
+// Changes are the differences from the configuration at that time; the file may have changed since.
 func differenceTo(before, r journal.Revision) []journal.Change {
 	switch {
-	case isDiscarded(before):
+	case before.Changes == nil:
 		return append([]journal.Change{}, r.Changes...)
-	case isDiscarded(r):
+	case r.Changes == nil:
 		return undone(before.Changes)
 	}
 	return Diff(before.Policy, r.Policy)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -101,13 +102,16 @@ func (p *Policies) loadChannel(id string) error {
 	}
 	log := p.options.Log.With("channel", id, "revision", live.Number, "author", live.Author)
 	for _, c := range live.Left {
-		log.Warn("a live change no longer fits the "+p.origin+"'s policy", "key", c.Key, "value", c.To)
+		log.Warn("a live change no longer fits the "+p.origin+"'s policy", "key", c.Key, "value", valueDetail(c.To))
 	}
 	for _, c := range live.Difference {
-		log.Info("changed live, differs from the configuration", "key", c.Key, "value", c.To, "configured", c.From)
+		log.Info("changed live, differs from the configuration", "key", c.Key, "value", valueDetail(c.To), "configured", valueDetail(c.From))
 	}
 	return nil
 }
+
+// valueDetail returns the value of a change for the log. A whole list is shortened.
+func valueDetail(value any) string { return hostile.Detail(journal.ValueText(value)) }
 
 // logProblems logs why a channel doesn't have the policy that people wanted.
 func (p *Policies) logProblems(id string, live LiveChange) {

@@ -111,7 +111,7 @@ func TestRevise_Order(t *testing.T) {
 	wantOrder("discarded", "burst daily third")
 	must(t, errorOf(o.Revert(t.Context(), request, 1)))
 	wantOrder("reverted", "daily burst")
-	past, err := o.History(t.Context(), channel)
+	past, _, err := o.History(t.Context(), channel, 0, 50)
 	if err != nil || len(past) != 3 || fmt.Sprint(past[2].Difference) != want || fmt.Sprint(past[1].Difference) != "[{order [daily burst] [burst daily]}]" {
 		t.Errorf("history %+v, %v", past, err)
 	}

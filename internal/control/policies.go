@@ -60,8 +60,10 @@ type Revisions interface {
 	// DiscardRevisions returns a channel to the configuration's policy. It stores a revision
 	// without Policy and Changes. Its results are those of SaveRevision.
 	DiscardRevisions(ctx context.Context, channelID, author string) (stored journal.Revision, saved bool, err error)
-	// Revisions returns a channel's revisions, including pending ones, newest first.
-	Revisions(ctx context.Context, channelID string) ([]journal.Revision, error)
+	// Revisions returns up to n of a channel's revisions with numbers below before, newest first,
+	// including pending ones; 0 means the newest. more reports whether there are older ones. It may
+	// return fewer than n, but at least two.
+	Revisions(ctx context.Context, channelID string, before, n int) (revisions []journal.Revision, more bool, err error)
 	// CurrentRevisions returns the last stored revision of each channel, unless it reset the policy
 	// to the configuration.
 	CurrentRevisions(ctx context.Context) ([]journal.Revision, error)
@@ -211,18 +213,14 @@ func (p *Policies) Revert(ctx context.Context, r Request, number int) (Revised, 
 	if number == 0 {
 		return p.Discard(ctx, r)
 	}
-	revisions, err := p.revisions(ctx, r.ChannelID)
-	if err != nil {
-		return Revised{}, err
-	}
-	i := slices.IndexFunc(revisions, func(r journal.Revision) bool { return r.Number == number })
+	earlier, err := p.revisionNumbered(ctx, r.ChannelID, number)
 	switch {
-	case i < 0:
-		return Revised{}, ErrNoRevision
-	case isDiscarded(revisions[i]):
+	case err != nil:
+		return Revised{}, err
+	case isDiscarded(earlier):
 		return p.Discard(ctx, r)
 	}
-	return p.Revise(ctx, r, func(chatguard.Policy) (chatguard.Policy, error) { return revisions[i].Policy, nil })
+	return p.Revise(ctx, r, func(chatguard.Policy) (chatguard.Policy, error) { return earlier.Policy, nil })
 }
 
 // change applies edit to a channel's policy, stores the new policy, puts it in force, and notifies

@@ -296,7 +296,7 @@ func TestRevert_PutsAnEarlierRevisionInForceAgain(t *testing.T) {
 		t.Errorf("the configuration's: %+v, %v", done, err)
 	}
 	o.wantBurst(3)
-	past, err := o.History(t.Context(), channel)
+	past, _, err := o.History(t.Context(), channel, 0, 50)
 	var lines []string
 	for _, r := range past {
 		lines = append(lines, fmt.Sprint(r.Number, r.Difference, r.Discarded, r.Saved))

@@ -178,7 +178,7 @@ func (s *pastScene) checkChanges() {
 	if !maps.Equal(n, want) {
 		s.Errorf("changes %v, want %v", n, want)
 	}
-	revisions, err := s.Revisions(s.Context(), s.server.UserID(First))
+	revisions, _, err := s.Revisions(s.Context(), s.server.UserID(First), 0, 50)
 	if err != nil || len(revisions) != 2 || revisions[0].Author == revisions[1].Author {
 		s.Errorf("revisions %+v, %v", revisions, err)
 	}

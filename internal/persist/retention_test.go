@@ -116,10 +116,10 @@ func TestRetention_KeepsLastRevision(t *testing.T) {
 	must(t, s.Close())
 
 	s = open(t, path, late)
-	wantRevisions(t, inForce)(s.Revisions(ctx, "long ago"))
-	wantRevisions(t, only)(s.Revisions(ctx, "only"))
-	wantRevisions(t, last, kept, superseded)(s.Revisions(ctx, "lately"))
-	wantRevisions(t, discard)(s.Revisions(ctx, "discarded"))
+	wantRevisions(t, inForce)(newest(s.Revisions(ctx, "long ago", 0, 50)))
+	wantRevisions(t, only)(newest(s.Revisions(ctx, "only", 0, 50)))
+	wantRevisions(t, last, kept, superseded)(newest(s.Revisions(ctx, "lately", 0, 50)))
+	wantRevisions(t, discard)(newest(s.Revisions(ctx, "discarded", 0, 50)))
 	wantRevisions(t, last, inForce, only)(s.CurrentRevisions(ctx))
 	startRun(t, s, guardOf(t, s, policy()))
 	for channelID, number := range map[string]int{"long ago": 4, "only": 2, "lately": 4, "discarded": 3} {

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -72,27 +74,75 @@ func (s *Store) addRevision(r journal.Revision, action journal.AuditAction) (jou
 	return r, nil
 }
 
-// Revisions returns the policy changes of a channel, newest first, including pending ones. A
-// revision without Policy and Changes returned the channel to the configuration.
-func (s *Store) Revisions(ctx context.Context, channelID string) ([]journal.Revision, error) {
+// Revisions returns up to n policy changes of a channel with numbers below before, newest first,
+// including pending ones; 0 means the newest. more reports whether there are older ones. It returns
+// fewer than n, but at least two, if they are long. A revision without Policy and Changes returned
+// the channel to the configuration.
+func (s *Store) Revisions(ctx context.Context, channelID string, before, n int) (revisions []journal.Revision, more bool, err error) {
+	if before == 0 {
+		before = math.MaxInt
+	}
 	// Read pending revisions first, so that none is missed if it is stored in between.
 	waiting := s.changes.peek().revisions
-	stored, err := s.db.queryRevisions(ctx, "SELECT "+revisionColumns+" FROM revision WHERE channel_id = ? ORDER BY number DESC", channelID)
-	for _, r := range waiting {
-		if r.ChannelID == channelID && (len(stored) == 0 || r.Number > stored[0].Number) {
-			stored = slices.Insert(stored, 0, r.Revision)
+	page := revisionPage{limit: n + 1}
+	for _, r := range slices.Backward(waiting) {
+		if r.ChannelID == channelID && r.Number < before {
+			before = r.Number
+			page.add(r.Revision, len(r.policy.String)+len(r.changes))
 		}
 	}
-	return stored, err
+	if !page.full {
+		err = s.db.scanRevisions(ctx, page.add, "WHERE channel_id = ? AND number < ? ORDER BY number DESC LIMIT ?", channelID, before, page.limit)
+	}
+	if page.full {
+		return page.revisions[:len(page.revisions)-1], true, err
+	}
+	return page.revisions, false, err
+}
+
+// Bounds of what is read at once, in bytes of JSON. Decoded, it takes about ten times as much.
+const (
+	// maxRevisionJSON is for a policy with its changes. What people can save is shorter; a longer
+	// one is from a version that had fewer bounds, or from other hands.
+	maxRevisionJSON = 512 << 10
+	maxPageJSON     = 1 << 20  // for a page of revisions
+	maxCurrentJSON  = 16 << 20 // for the revisions in force
+)
+
+// revisionPage collects revisions until there are limit of them, or they are long. The last one is
+// then only the sign that there are more.
+type revisionPage struct {
+	limit     int
+	revisions []journal.Revision
+	bytes     int
+	full      bool
+}
+
+func (p *revisionPage) add(r journal.Revision, bytes int) bool {
+	if p.full {
+		return false
+	}
+	p.revisions = append(p.revisions, r)
+	p.bytes += bytes
+	p.full = len(p.revisions) == p.limit || len(p.revisions) > 2 && p.bytes > maxPageJSON
+	return !p.full
 }
 
 // CurrentRevisions returns the revisions to put in force at the start: the last revision of each
 // channel, unless it returned the channel to the configuration. It also returns revisions whose
-// contents can't be read, with Unreadable set.
+// contents can't be read, with Unreadable set. If all together are too long, those are the oldest.
 func (s *Store) CurrentRevisions(ctx context.Context) ([]journal.Revision, error) {
-	return s.db.scanRevisions(ctx, "SELECT "+revisionColumns+` FROM revision
-		WHERE policy IS NOT NULL AND (channel_id, number) IN (SELECT channel_id, max(number) FROM revision GROUP BY channel_id)
-		ORDER BY channel_id`)
+	revisions, total := []journal.Revision{}, 0
+	err := s.db.scanRevisions(ctx, func(r journal.Revision, bytes int) bool {
+		if total += bytes; total > maxCurrentJSON && r.Unreadable == nil {
+			r = unreadable(r, fmt.Errorf("all channels' limits have more than %d bytes together, and newer ones come first", maxCurrentJSON))
+		}
+		revisions = append(revisions, r)
+		return true
+	}, `WHERE policy IS NOT NULL AND (channel_id, number) IN (SELECT channel_id, max(number) FROM revision GROUP BY channel_id)
+		ORDER BY at DESC`)
+	slices.SortFunc(revisions, func(a, b journal.Revision) int { return strings.Compare(a.ChannelID, b.ChannelID) })
+	return revisions, err
 }
 
 // lastRevisions returns the number of each channel's last revision.
@@ -112,42 +162,50 @@ func writeRevisions(ctx context.Context, tx *sql.Tx, rows []revisionRow) error {
 	return revisionInsertion.Write(ctx, tx, len(rows), func(args []any, i int) []any { return rows[i].values(args) })
 }
 
-// queryRevisions is like scanRevisions, but returns an error if the contents of any revision can't
-// be read.
-func (db *database) queryRevisions(ctx context.Context, query string, args ...any) ([]journal.Revision, error) {
-	revisions, err := db.scanRevisions(ctx, query, args...)
-	for _, r := range revisions {
-		if r.Unreadable != nil {
-			return nil, fmt.Errorf("database %s: revision %d of channel %s can't be read (%w): put a backup in its place, or delete that row",
-				db.path, r.Number, r.ChannelID, r.Unreadable)
-		}
-	}
-	return revisions, err
-}
-
-func (db *database) scanRevisions(ctx context.Context, query string, args ...any) ([]journal.Revision, error) {
-	revisions := []journal.Revision{}
+// scanRevisions calls each for every selected revision, with the length of its JSON, until it
+// returns false.
+func (db *database) scanRevisions(ctx context.Context, each func(r journal.Revision, bytes int) bool, selection string, args ...any) error {
+	// Contents that are too long don't leave SQLite.
+	query := fmt.Sprintf(`SELECT channel_id, number, author, at, bytes, iif(bytes <= %d, policy, policy IS NOT NULL), iif(bytes <= %[1]d, changes, '')
+		FROM (SELECT *, ifnull(octet_length(policy), 0) + octet_length(changes) AS bytes FROM revision) `, maxRevisionJSON) + selection
 	err := db.query(ctx, func(rows *sql.Rows) error {
-		r, err := scanRevision(rows)
-		revisions = append(revisions, r)
+		r, bytes, err := scanRevision(rows)
+		if err == nil && !each(r, bytes) {
+			err = errEnough
+		}
 		return err
 	}, query, args...)
-	return revisions, err
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
 }
 
-func scanRevision(rows *sql.Rows) (r journal.Revision, err error) {
+// errEnough ends a query early.
+var errEnough = errors.New("enough rows")
+
+func scanRevision(rows *sql.Rows) (r journal.Revision, bytes int, err error) {
 	var policy sql.NullString
 	var changes []byte
-	if err := rows.Scan(&r.ChannelID, &r.Number, &r.Author, TimeColumn{&r.At}, &policy, &changes); err != nil {
-		return r, err
+	if err := rows.Scan(&r.ChannelID, &r.Number, &r.Author, TimeColumn{&r.At}, &bytes, &policy, &changes); err != nil {
+		return r, 0, err
+	}
+	if bytes > maxRevisionJSON {
+		return unreadable(r, fmt.Errorf("it has %d bytes, and at most %d are read", bytes, maxRevisionJSON)), 0, nil
 	}
 	if policy.Valid {
 		err = json.Unmarshal([]byte(policy.String), &r.Policy)
 	}
 	if err = cmp.Or(err, json.Unmarshal(changes, &r.Changes)); err != nil {
-		r.Policy, r.Changes, r.Unreadable = chatguard.Policy{}, nil, fmt.Errorf("it can't be read: %w", err)
+		r = unreadable(r, fmt.Errorf("it can't be read: %w", err))
 	}
-	return r, nil
+	return r, bytes, nil
+}
+
+// unreadable returns a revision without its contents.
+func unreadable(r journal.Revision, why error) journal.Revision {
+	r.Policy, r.Changes, r.Unreadable = chatguard.Policy{}, nil, why
+	return r
 }
 
 // ReadPolicies returns the results of CurrentRevisions and Channels for the database at path. It

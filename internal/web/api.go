@@ -119,7 +119,7 @@ func (s *Server) policyRoutes() []route {
 		{"GET /channels/{channel}/policy", auth.View, s.channels.handler(s.policies.getPolicy), nil},
 		{"PUT /channels/{channel}/policy", auth.Moderate, s.channels.handler(s.policies.putPolicy), nil},
 		{"DELETE /channels/{channel}/policy", auth.Moderate, s.channels.handler(s.policies.deletePolicy), nil},
-		{"GET /channels/{channel}/policy/revisions", auth.View, s.channels.handler(s.policies.getRevisions), nil},
+		{"GET /channels/{channel}/policy/revisions", auth.View, s.channels.handler(s.policies.getRevisions), []string{"before", "n"}},
 		{"GET /channels/{channel}/policy/differences", auth.View, s.channels.handler(s.policies.getDifferences), nil},
 		{"GET /channels/{channel}/policy/export", auth.View, s.policies.exportPolicy, nil},
 		{"POST /channels/{channel}/policy/revert", auth.Moderate, s.channels.handler(s.policies.revertPolicy), nil},
@@ -133,7 +133,7 @@ func (s *Server) policyRoutes() []route {
 func (s *Server) userRoutes() []route {
 	return []route{
 		{"GET /users", auth.View, s.users.findUsers, []string{"channel", "q", "noted"}},
-		{"GET /channels/{channel}/overrides", auth.View, s.channels.handler(s.users.getOverrides), nil},
+		{"GET /channels/{channel}/overrides", auth.View, s.channels.handler(s.users.getOverrides), []string{"after", "n"}},
 		{"GET /channels/{channel}/users/{id}", auth.View, s.users.getUser, nil},
 		{"GET /channels/{channel}/users/{id}/week", auth.View, s.users.getWeek, []string{"limit"}},
 		{"GET /channels/{channel}/users/{id}/notes", auth.View, s.users.getNotes, nil},

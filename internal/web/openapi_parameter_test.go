@@ -44,6 +44,9 @@ var (
 	untilTime          = parameter{Name: "until", Description: "Only messages before this time.", Schema: timeSchema}
 	beforeEntry        = parameter{Name: "before", Description: "Only entries older than the one with this ID.", Schema: wholeNumber(1, math.MaxInt64)}
 	beforeChange       = parameter{Name: "before", Description: "Only changes older than the one with this ID.", Schema: wholeNumber(1, math.MaxInt64)}
+	beforeRevision     = parameter{Name: "before", Description: "Only revisions with lower numbers.", Schema: wholeNumber(1, math.MaxInt32)}
+	revisionsAtMost    = parameter{Name: "n", Description: "Maximum number. Default: 50. There may be fewer if they are long.", Schema: wholeNumber(1, mostRevisions)}
+	afterUser          = parameter{Name: "after", Description: "Only users with higher IDs.", Schema: shortText()}
 	pageLength         = parameter{Name: "n", Description: "Maximum number. Default: 100.", Schema: wholeNumber(1, mostPage)}
 	inFormat           = parameter{Name: "format", Description: "Default: json.", Schema: nameSchema(formats)}
 	whoNoted           = parameter{Name: "noted", Description: "Only users with notes.", Schema: nameSchema([]string{"true"})}

@@ -142,9 +142,7 @@ var documented = map[string]about{
 	"DELETE /channels/{channel}/policy": {
 		says: "Go back to the configuration file's policy.", match: accepted, answers: typeOf[control.Revised](), headers: []string{"ETag"}},
 	"GET /channels/{channel}/policy/revisions": {
-		says: "Who changed the policy, when and how; newest first.", answers: typeOf[struct {
-			Revisions []control.PastRevision `json:"revisions"`
-		}]()},
+		says: "Who changed the policy, when and how; newest first.", query: params(beforeRevision, revisionsAtMost), answers: typeOf[revisionPage]()},
 	"GET /channels/{channel}/policy/differences": {
 		says: "How the stated policy differs from the configuration file's.", answers: typeOf[struct {
 			Changes []journal.Change `json:"changes"`
@@ -176,7 +174,7 @@ var documented = map[string]about{
 	"GET /users": {
 		says: "Find users by login, display name or ID; without q, the most recent writers.", query: params(inOneChannel, searched, whoNoted), answers: typeOf[foundUsers]()},
 	"GET /channels/{channel}/overrides": {
-		says: "The users with an override.", answers: typeOf[overriddenUsers]()},
+		says: "The users with an override, ordered by ID.", query: params(afterUser, pageLength), answers: typeOf[overriddenUsers]()},
 	"GET /channels/{channel}/users/{id}": {
 		says: "A user's standing in every limit, and why: the verdict that their next message would get now.", answers: typeOf[card]()},
 	"GET /channels/{channel}/users/{id}/week": {

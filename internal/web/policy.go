@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"math"
 	"net/http"
 
 	"github.com/chatguard/chatguard"
@@ -48,11 +49,25 @@ func (h *policies) deletePolicy(w http.ResponseWriter, r *http.Request, who acce
 	return h.changePolicy(w, r, who, channel, h.policies.Discard)
 }
 
-// getRevisions is GET /channels/{channel}/policy/revisions. It returns the revisions, newest first.
+// mostRevisions is the maximum number of revisions per page. Each has a whole policy.
+const mostRevisions = 50
+
+// revisionPage is the answer to a request for the history of a channel's limits.
+type revisionPage struct {
+	Revisions []control.PastRevision `json:"revisions"` // newest first
+	More      bool                   `json:"more"`      // whether older ones exist
+}
+
+// getRevisions is GET /channels/{channel}/policy/revisions?before=&n=.
 func (h *policies) getRevisions(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
-	return answerLong(w, r, h.reads, who, func() (map[string][]control.PastRevision, error) {
-		past, err := h.policies.History(r.Context(), channel)
-		return map[string][]control.PastRevision{"revisions": past}, errPolicy(err)
+	q := problem.QueryOf(r)
+	before, n := q.Number("before", 0, 1, math.MaxInt32), q.Number("n", mostRevisions, 1, mostRevisions)
+	if q.Err != nil {
+		return q.Err
+	}
+	return answerLong(w, r, h.reads, who, func() (page revisionPage, err error) {
+		page.Revisions, page.More, err = h.policies.History(r.Context(), channel, int(before), int(n))
+		return page, errPolicy(err)
 	})
 }
 

@@ -48,7 +48,7 @@ func TestPolicy_AppliesToNextMessage(t *testing.T) {
 	if again := decode[journal.Revision](t, d.put(burst(4))); again.Number != 2 {
 		t.Errorf("the second revision has the number %d", again.Number)
 	}
-	past := decode[map[string][]journal.Revision](t, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"]
+	past := decode[revisionPage](t, d.do("GET", policyPath+"/revisions", nil, asOwner)).Revisions
 	if len(past) != 2 || past[0].Number != 2 {
 		t.Errorf("revisions %+v", past)
 	}
@@ -125,7 +125,7 @@ func TestPolicy_ConcurrentChangesOneWins(t *testing.T) {
 // history returns the policy's revisions as text, newest first.
 func (d *dashboard) history() (lines []string) {
 	d.Helper()
-	for _, r := range decode[map[string][]control.PastRevision](d, d.do("GET", policyPath+"/revisions", nil, asOwner))["revisions"] {
+	for _, r := range decode[revisionPage](d, d.do("GET", policyPath+"/revisions", nil, asOwner)).Revisions {
 		line := fmt.Sprintf("%d %s", r.Number, r.Author)
 		for _, c := range r.Difference {
 			line += fmt.Sprintf(" %s %v>%v", c.Key, c.From, c.To)

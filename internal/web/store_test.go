@@ -250,11 +250,11 @@ func (s *testStore) Commit(ctx context.Context) (saved bool) {
 	return s.Store.Commit(ctx) && s.database().State == journal.DatabaseOK
 }
 
-func (s *testStore) Revisions(ctx context.Context, channel string) ([]journal.Revision, error) {
+func (s *testStore) Revisions(ctx context.Context, channel string, before, n int) ([]journal.Revision, bool, error) {
 	if err := s.reads.err(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return s.Store.Revisions(ctx, channel)
+	return s.Store.Revisions(ctx, channel, before, n)
 }
 
 func (s *testStore) Entry(ctx context.Context, id chatguard.EntryID) (journal.Entry, bool, error) {

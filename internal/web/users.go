@@ -1,12 +1,10 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -90,50 +88,6 @@ func (h *users) findUsers(w http.ResponseWriter, r *http.Request, who access.Cal
 		found.Users, found.More = found.Users[:mostFound], true
 	}
 	return problem.WriteJSON(w, found)
-}
-
-// overriddenUser is a user with an override.
-type overriddenUser struct {
-	UserID string `json:"user_id"`
-	Login  string `json:"login"` // empty if it is not known
-	// DisplayName is omitted if it is not known or equals the login.
-	DisplayName string                 `json:"display_name,omitempty"`
-	Override    chatguard.UserOverride `json:"override"`
-}
-
-// overriddenUsers is the answer to a request for overridden users.
-type overriddenUsers struct {
-	Users []overriddenUser `json:"users"`
-}
-
-// getOverrides is GET /channels/{channel}/overrides.
-func (h *users) getOverrides(w http.ResponseWriter, r *http.Request, _ access.Caller, channel string) error {
-	all := overriddenUsers{[]overriddenUser{}}
-	for id, override := range h.guard.UserOverrides(channel) {
-		all.Users = append(all.Users, overriddenUser{UserID: id, Override: override})
-	}
-	h.addLogins(r.Context(), channel, all.Users)
-	slices.SortFunc(all.Users, func(a, b overriddenUser) int {
-		return cmp.Or(cmp.Compare(a.Login, b.Login), cmp.Compare(a.UserID, b.UserID))
-	})
-	return problem.WriteJSON(w, all)
-}
-
-// addLogins adds the users' logins, if the database knows them.
-func (h *users) addLogins(ctx context.Context, channel string, users []overriddenUser) {
-	ids := make([]string, len(users))
-	for i, u := range users {
-		ids[i] = u.UserID
-	}
-	people, err := h.store.People(ctx, channel, ids)
-	if err != nil {
-		h.log.Warn("the logins of users with overrides can't be read", "error", err)
-		return
-	}
-	for i := range users {
-		person := people[users[i].UserID]
-		users[i].Login, users[i].DisplayName = person.Login, person.DisplayName
-	}
 }
 
 // pathUser returns the channel and the user in the request's path. The user may be unknown.

@@ -84,11 +84,18 @@ func TestGetOverrides(t *testing.T) {
 	is := func(when, login string) {
 		t.Helper()
 		l := list()
-		if len(l) != 2 || l[0].UserID != "90" || l[0].Override.Exempt != chatguard.AlwaysExempt || l[1].Login != login || l[1].Override.Limits["burst"].Burst != 7 {
+		if len(l) != 2 || l[1].UserID != "90" || l[1].Override.Exempt != chatguard.AlwaysExempt || l[0].Login != login || l[0].Override.Limits["burst"].Burst != 7 {
 			t.Errorf("%s: %+v", when, l)
 		}
 	}
 	is("listed", "berta")
+	one := decode[overriddenUsers](t, d.do("GET", channelPath+"/overrides?n=1", nil, asOwner))
+	rest := decode[overriddenUsers](t, d.do("GET", channelPath+"/overrides?n=1&after="+one.Users[0].UserID, nil, asOwner))
+	for _, page := range []overriddenUsers{one, rest} {
+		if len(page.Users) != 1 || page.More != (page.Users[0].UserID == one.Users[0].UserID) || page.ByLimit["burst"] != 1 {
+			t.Errorf("a page of one: %+v", page)
+		}
+	}
 	d.store.reads.set(errors.New("damaged"))
 	l := list()
 	if len(l) != 2 || l[0].UserID != berta.ID || l[0].Login != "" {

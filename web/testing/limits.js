@@ -43,7 +43,10 @@ export function serveLimits(adjust = (/** @type {any} */ _) => {}, { channel = "
   answer(`GET ${address}`, () => withTag(tag(), kept.policy));
   answer(`PUT ${address}`, ifMatch((policy) => revise("anna", policy)));
   answer(`POST ${address}/revert`, ifMatch(({ revision }) => revise("anna", revision > 0 ? kept.revisions.find(({ number }) => number === revision).policy : null)));
-  answer(`GET ${address}/revisions`, () => ({ revisions: kept.revisions }));
+  answer(`GET ${address}/revisions`, ({ query: { before = Infinity, n = 50 } }) => {
+    const older = kept.revisions.filter(({ number }) => number < before);
+    return { revisions: older.slice(0, n), more: older.length > n };
+  });
   answer(`GET ${address}/differences`, () => ({ changes: differences(file, kept.policy) }));
   for (const other of ["GET /channels/7/overrides", "GET /channels/7/settings", "POST /channels/7/preview"]) {
     if (channel !== "7") answer(other.replace("7", channel), usualAnswer(other));

@@ -56,7 +56,7 @@ func TestImport_ContinuesOldDatabase(t *testing.T) {
 		t.Errorf("restored %+v, want %d to be the last entry", stats, last)
 	}
 	persisttest.AssertSame(t, g, copied, "0", "1", "499", "new")
-	if revisions, err := again.Revisions(ctx, "c1"); err != nil || len(revisions) == 0 || revisions[0].Number != 2 {
+	if revisions, _, err := again.Revisions(ctx, "c1", 0, 50); err != nil || len(revisions) == 0 || revisions[0].Number != 2 {
 		t.Errorf("the last revision isn't the second: %+v, %v", revisions, err)
 	}
 }

@@ -238,8 +238,10 @@ test("history: revisions that are not saved yet or change nothing, and ten at fi
   assert.match(revisions()[0], /^12 owner TIME in force not saved yet/);
   assert.deepEqual(revisions().slice(1, 3), ["11 owner TIME No difference. Restore", "10 owner TIME Restored from the configuration file. Restore"]);
   assert.equal(revisions().length, 10);
-  await click(button("Show all 12"));
-  await see(() => revisions().length === 12);
+  kept.revisions[11].unreadable = "it is too long";
+  await click(button("Load older"));
+  await see(() => revisions().length === 12 && !button("Load older"));
+  assert.match(revisions()[11], /^1 owner TIME This change can no longer be read\..*\d$/);
 });
 
 test("history: limits are exported and copied", async () => {

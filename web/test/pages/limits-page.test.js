@@ -217,7 +217,7 @@ test("limits: one of every algorithm can be added", async () => {
 
 test("limits: renamed, or with another algorithm, usage starts again", async () => {
   const kept = serveLimits();
-  answer("GET /channels/7/overrides", { users: [{ user_id: "51", login: "clara", override: { limits: { burst: { burst: 9 } } } }] });
+  answer("GET /channels/7/overrides", { users: [{ user_id: "51", login: "clara", override: { limits: { burst: { burst: 9 } } } }], more: false, by_limit: { burst: 1 } });
   await openLimits();
   await see(() => find(".overrides a"));
   await write("#name-0", "daily");
@@ -386,7 +386,7 @@ test("limits: the link to the Lab has the limit in force and, if it differs, the
 test("limits: users with custom limits are named", async () => {
   serveLimits();
   const hostile = `<img src=x onerror="document.title='broken'">`;
-  answer("GET /channels/7/overrides", { users: [["51", "clara"], ["52", hostile]].map(([user_id, login]) => ({ user_id, login, override: { limits: { burst: { burst: 1200, refill: "1m" } } } })) });
+  answer("GET /channels/7/overrides", { users: [["51", "clara"], ["52", hostile]].map(([user_id, login]) => ({ user_id, login, override: { limits: { burst: { burst: 1200, refill: "1m" } } } })), more: false, by_limit: { burst: 2 } });
   await openLimits();
   await see(() => text(".overrides") === `Custom limits: clara 1,200, one every 1 minute, ${hostile} 1,200, one every 1 minute`);
   assert.ok(find(".overrides a[href='#/people?user=51']") && !find(".overrides img"));

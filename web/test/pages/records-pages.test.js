@@ -134,7 +134,7 @@ test("journal: without an answer", async () => {
 test("audit: what a change was", async () => {
   const policy = usualAnswer("GET /channels/7/policy");
   const revision = { channel: "7", number: 1, author: "owner", at: usual.at, policy, changes: [], difference: [{ key: "limit.burst.burst", from: 3, to: 7 }], discarded: false, saved: true };
-  answer("GET /channels/7/policy/revisions", { revisions: [revision] });
+  answer("GET /channels/7/policy/revisions", { revisions: [revision], more: false });
   answer("GET /audit", everyChange);
   await openAs("own", "audit");
   await see(() => all(".audit").length === everyChange.changes.length && text(".audit").includes("→"));

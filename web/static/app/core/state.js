@@ -6,7 +6,7 @@
 /** @import { Page } from "./route.js" */
 /** @import { Form } from "../limits/form.js" */
 /** @import { History } from "../limits/history.js" */
-/** @import { Overridden } from "../limits/overrides.js" */
+/** @import { Overrides } from "../limits/overrides.js" */
 /** @import { Settings } from "../limits/settings.js" */
 /** @import { Preview } from "../limits/preview.js" */
 /** @import { KnownWeek } from "../limits/week.js" */
@@ -106,7 +106,7 @@
  * @property {Summaries | null} summaries what happened in the last stream
  * @property {KnownNodes | null} nodes the nodes that share limits
  * @property {Preview | null} preview what the limits being edited would have done
- * @property {{users: Overridden[], problem: string} | null} overrides users with custom limits
+ * @property {Overrides | null} overrides users with custom limits
  * @property {Record<string, KnownWeek>} weeks what was left of shared limits, by its address
  * @property {History | null} history revisions of the policy
  * @property {People | null} people users found, and the one shown

@@ -64,7 +64,7 @@ export async function load() {
 // the limits can be edited without knowing the last change.
 export async function lastRevision() {
   try {
-    const { body } = await request("GET", policyAddress() + "/revisions");
+    const { body } = await request("GET", policyAddress() + "/revisions?n=1");
     return body.revisions[0] ?? null;
   } catch (problem) {
     if (problem.status !== 503) throw problem;

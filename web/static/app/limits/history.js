@@ -23,21 +23,28 @@ import { clock } from "../words/time.js";
  * @typedef {object} History
  * @property {string} [etag] of the policy in force when the history was fetched
  * @property {PastRevision[]} [revisions]
+ * @property {boolean} [more] there are older revisions
  * @property {Api.Change[]} [differences]
  * @property {string} problem
  * @property {string} copied
  */
 
 const asked = inOrder(); // to ignore outdated answers
+const fewest = 10; // revisions shown at first
 
-async function loadHistory() {
+// loadHistory fetches the newest revisions and the differences from the file. With oldest, it
+// fetches the revisions before that one, and adds them.
+/** @param {PastRevision} [oldest] */
+async function loadHistory(oldest) {
   const { channel, form } = state;
   const isNews = asked();
   /** @param {Partial<History>} history */
   const keep = (history) => isNews() && channel === state.channel && update((s) => (s.history = { ...s.history, problem: "", copied: "", ...history }));
   try {
-    const [past, file] = await Promise.all([request("GET", policyAddress() + "/revisions"), request("GET", policyAddress() + "/differences")]);
-    keep({ etag: form.etag, revisions: past.body.revisions, differences: file.body.changes });
+    const { body } = await request("GET", `${policyAddress()}/revisions?${oldest ? `before=${oldest.number}` : `n=${fewest}`}`);
+    if (oldest) return keep({ revisions: [...state.history.revisions, ...body.revisions], more: body.more });
+    const file = await request("GET", policyAddress() + "/differences");
+    keep({ etag: form.etag, revisions: body.revisions, more: body.more, differences: file.body.changes });
   } catch (problem) {
     if (!ifSignedOut(problem)) keep({ problem: problem.message });
   }
@@ -60,8 +67,6 @@ async function copyExport() {
   }
 }
 
-const fewest = 10; // revisions shown at first
-
 /** @param {{state: State, mayEdit: boolean}} props */
 export function HistoryPane({ state, mayEdit }) {
   const [isOpen, setOpen] = useState(false);
@@ -82,20 +87,18 @@ export function HistoryPane({ state, mayEdit }) {
 }
 
 /** @param {{history: History, form: Form, mayEdit: boolean}} props */
-function Revisions({ history: { revisions }, form, mayEdit }) {
-  const [all, setAll] = useState(false);
+function Revisions({ history: { revisions, more }, form, mayEdit }) {
   if (revisions.length === 0) return html`<p class="muted">${originText("limits.unchanged-file", "limits.unchanged-code")}</p>`;
-  const shown = all ? revisions : revisions.slice(0, fewest);
   const mayGo = mayEdit && !isDirty(form);
   return html`
     ${mayEdit && !mayGo && html`<p class="muted">${t("limits.restore-later")}</p>`}
-    <ol class="revisions">${shown.map((revision, i) => html`<${Revision} key=${revision.number} revision=${revision} isLast=${i === 0} mayGo=${mayGo} />`)}</ol>
-    ${shown.length < revisions.length && html`<button type="button" class="quiet" onClick=${() => setAll(true)}>${t("limits.show-all", { count: revisions.length })}</button>`}
+    <ol class="revisions">${revisions.map((revision, i) => html`<${Revision} key=${revision.number} revision=${revision} isLast=${i === 0} mayGo=${mayGo} />`)}</ol>
+    ${more && html`<button type="button" class="quiet" onClick=${() => loadHistory(revisions.at(-1))}>${t("limits.load-older")}</button>`}
   `;
 }
 
 /** @param {{revision: PastRevision, isLast: boolean, mayGo: boolean}} props */
-function Revision({ revision: { number, author, at, difference, discarded, saved }, isLast, mayGo }) {
+function Revision({ revision: { number, author, at, difference, discarded, saved, unreadable }, isLast, mayGo }) {
   return html`
     <li>
       <div>
@@ -104,9 +107,10 @@ function Revision({ revision: { number, author, at, difference, discarded, saved
           ${isLast && html` <span class="state good">${t("limits.in-force")}</span>`}${saved === false && html` <span class="state warn">${t("limits.unsaved")}</span>`}
         </p>
         ${discarded && html`<p class="muted">${originText("limits.restored-file", "limits.restored-code")}</p>`}
-        ${difference?.length > 0 ? html`<${ChangeList} changes=${difference} />` : !discarded && html`<p class="muted">${t("limits.no-difference")}</p>`}
+        ${unreadable && html`<p class="muted">${t("limits.unreadable")}</p>`}
+        ${difference?.length > 0 ? html`<${ChangeList} changes=${difference} />` : !discarded && !unreadable && html`<p class="muted">${t("limits.no-difference")}</p>`}
       </div>
-      ${mayGo && !isLast && html`<button type="button" aria-label=${t("limits.restore-revision", { number: String(number) })} onClick=${() => revert(number)}>${t("limits.restore")}</button>`}
+      ${mayGo && !isLast && !unreadable && html`<button type="button" aria-label=${t("limits.restore-revision", { number: String(number) })} onClick=${() => revert(number)}>${t("limits.restore")}</button>`}
     </li>
   `;
 }

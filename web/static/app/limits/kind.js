@@ -56,7 +56,7 @@ function Fresh({ limit, loaded, overrides }) {
   const name = limit.name.trim();
   const isRenamed = name !== loaded.name;
   if (!isRenamed && limit.source.algorithm === loaded.algorithm && limit.per === (loaded.per ?? "user")) return null;
-  const custom = (overrides?.users ?? []).filter(({ override }) => override.limits?.[loaded.name]).length;
+  const custom = overrides?.by_limit[loaded.name] ?? 0;
   const before = html`<bdi>${loaded.name}</bdi>`;
   return html`
     <p class="starts-over">

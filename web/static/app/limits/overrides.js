@@ -15,6 +15,8 @@ import { length, seconds } from "../words/time.js";
 
 /** @typedef {Api.getChannelsOverrides["users"][number]} Overridden */
 
+/** @typedef {Pick<Api.getChannelsOverrides, "users" | "by_limit"> & {problem: string}} Overrides */
+
 const shown = 20; // users listed per limit; the page People has the others
 
 const asked = inOrder(); // to ignore outdated answers
@@ -26,10 +28,10 @@ export async function loadOverrides() {
   /** @param {State["overrides"]} overrides */
   const keep = (overrides) => isNews() && channel === state.channel && update((s) => (s.overrides = overrides));
   try {
-    const { body } = await request("GET", `/channels/${encodeURIComponent(channel)}/overrides`);
-    keep({ users: body.users, problem: "" });
+    const { body } = await request("GET", `/channels/${encodeURIComponent(channel)}/overrides?n=500`);
+    keep({ ...body, problem: "" });
   } catch (problem) {
-    if (!ifSignedOut(problem)) keep({ users: [], problem: problem.message });
+    if (!ifSignedOut(problem)) keep({ users: [], by_limit: {}, problem: problem.message });
   }
 }
 
@@ -37,11 +39,12 @@ export async function loadOverrides() {
 export function LimitOverrides({ name, fields, overrides }) {
   const users = (overrides?.users ?? []).filter(({ override }) => override.limits?.[name]);
   if (users.length === 0) return null;
+  const more = overrides.by_limit[name] - shown;
   const named = users.slice(0, shown).map((user, i) => html`${i > 0 && comma}<${User} user=${user} own=${user.override.limits[name]} fields=${fields} />`);
   return html`
     <p class="overrides">
       <span class="muted">${t("limits.custom")}</span>${" "}
-      ${users.length > shown ? rich("limits.custom-more", { users: named, n: users.length - shown }) : named}
+      ${more > 0 ? rich("limits.custom-more", { users: named, n: more }) : named}
     </p>
   `;
 }

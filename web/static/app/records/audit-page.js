@@ -20,8 +20,8 @@ import { stamp } from "../words/time.js";
 /** @typedef {Api.getChannelsPolicyRevisions["revisions"][number]} PastRevision */
 
 /**
- * @typedef {Records & {revisions: Map<number, PastRevision> | null}} Audit
- *   revisions of the policy by number
+ * @typedef {Records & {revisions: Map<number, PastRevision | null>}} Audit
+ *   revisions of the policy by number; null if there is none
  */
 
 const columns = table({ time: "records.time", author: "records.author", change: "now.column-change", user: "now.column-user", details: "records.details" });
@@ -32,6 +32,9 @@ export function AuditPage({ state }) {
   useEffect(() => {
     open();
   }, [channel, query]);
+  useEffect(() => {
+    if (audit?.channel === channel) loadRevisions(audit);
+  }, [audit?.rows, audit?.revisions]);
   if (audit?.channel !== channel) return html`<${PageHead} title=${pages.audit} />`;
   const { filters, rows, problem } = audit;
   const choose = filter(state, "audit");
@@ -68,15 +71,21 @@ function Change({ state, change }) {
 
 // open loads the newest changes that match the address bar's filters.
 export async function open() {
-  const audit = /** @type {Audit} */ (begin("audit", { revisions: null }));
-  await Promise.all([loadMore("audit"), loadRevisions(audit)]);
+  begin("audit", { revisions: new Map() });
+  await loadMore("audit");
 }
 
+// loadRevisions fetches the newest revision that the rows name and that isn't known yet, together
+// with those before it.
 /** @param {Audit} audit */
 async function loadRevisions(audit) {
+  const wanted = Math.max(0, ...(audit.rows ?? []).map(({ detail }) => detail?.revision).filter((number) => number > 0 && !audit.revisions.has(number)));
+  if (wanted === 0) return;
+  const known = new Map(audit.revisions).set(wanted, null); // it may have been deleted
   try {
-    const { body } = await request("GET", `/channels/${encodeURIComponent(audit.channel)}/policy/revisions`);
-    change("audit", audit, { revisions: new Map(body.revisions.map((/** @type {PastRevision} */ revision) => [revision.number, revision])) });
+    const { body } = await request("GET", `/channels/${encodeURIComponent(audit.channel)}/policy/revisions?before=${wanted + 1}`);
+    for (const revision of body.revisions) known.set(revision.number, revision);
+    change("audit", audit, { revisions: known });
   } catch (problem) {
     ifSignedOut(problem); // without revisions, a change of the limits shows only its number
   }

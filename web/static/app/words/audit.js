@@ -141,7 +141,7 @@ const quoted = (text) => html`<bdi>${String(text).slice(0, clipped)}</bdi>`;
 // known, revision also describes its changes.
 /** @param {any} of @param {State} state */
 function revision({ revision: number }, state) {
-  const known = state.audit.revisions?.get(number);
+  const known = state.audit.revisions.get(number);
   return html`
     <a href=${linkTo(state, "limits", {})}>${t("rules.revision", { number: String(number) })}</a>
     ${known?.difference?.length > 0 && html`<${ChangeList} changes=${known.difference} />`}
