@@ -44,6 +44,24 @@ func TestHistory_Pages(t *testing.T) {
 	}
 }
 
+func TestRevise_TooOften(t *testing.T) {
+	o := newOffice(t)
+	for i := range changeBurst {
+		o.mustRevise(4 + i%2)
+	}
+	var tooOften *TooOftenError
+	if _, err := o.revise(9); !errors.As(err, &tooOften) || tooOften.Wait <= 0 || tooOften.Wait > changeRefill {
+		t.Errorf("one change too many: %v", err)
+	}
+	if _, err := o.revise(-1); !errors.As(err, new(*PolicyError)) {
+		t.Errorf("a mistake is named first: %v", err)
+	}
+	if _, err := o.Discard(t.Context(), Request{ChannelID: "2", Author: "berta"}); !errors.As(err, new(*TooOftenError)) {
+		t.Errorf("in another channel: %v", err)
+	}
+	must(t, errorOf(o.Discard(t.Context(), Request{ChannelID: channel, Author: "carla"})))
+}
+
 // A ladder that an earlier version accepted neither stops the start nor fills the log.
 func TestRestore_LongLadder(t *testing.T) {
 	o := newOffice(t)

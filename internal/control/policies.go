@@ -77,6 +77,7 @@ type Revisions interface {
 type Policies struct {
 	options PolicyOptions
 	origin  string // the base's name for logs
+	pace    *chatguard.Guard
 	unsaved unsaved
 	// followed has the shared documents that are in force here.
 	followed followed
@@ -104,7 +105,7 @@ func NewPolicies(o PolicyOptions) *Policies {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	p := &Policies{
 		options: o, origin: "configuration", base: o.Base, program: programPolicies{guard: o.Guard},
-		live: map[string]LiveChange{},
+		live: map[string]LiveChange{}, pace: newPace(o.Now),
 	}
 	if o.Base == nil {
 		p.origin = "program"
@@ -181,7 +182,7 @@ type Revised struct {
 	Tag        string           `json:"-"`          // the tag of the policy now in force
 }
 
-// The errors of Revise, Revert and Discard, in addition to PolicyError. If one is returned, nothing
+// The errors of Revise, Revert and Discard, in addition to PolicyError and TooOftenError. If one is returned, nothing
 // has changed.
 var (
 	ErrStale      = errors.New("someone else changed the limits: try again")
@@ -246,6 +247,9 @@ func (p *Policies) change(
 	}
 	if err := p.Validate(r.ChannelID, policy); err != nil {
 		return done, &PolicyError{err}
+	}
+	if err := p.checkPace(ctx, r.Author); err != nil {
+		return done, err
 	}
 	ctx, cancel := untilKept(ctx) // once stored, the change must come into force
 	defer cancel()

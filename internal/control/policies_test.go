@@ -192,7 +192,7 @@ func TestRevise_RefusesAnotherPolicyThanWasSeen(t *testing.T) {
 
 func TestRevise_AtOnceMakesAll(t *testing.T) {
 	o := newOffice(t)
-	const writers, changes = 4, 25
+	const writers, changes = 4, changeBurst
 	var all sync.WaitGroup
 	for i := range writers {
 		all.Go(func() {

@@ -42,7 +42,10 @@ func errPolicy(err error) error {
 	if shared := errShared(err); shared != nil {
 		return shared
 	}
+	var tooOften *control.TooOftenError
 	switch {
+	case errors.As(err, &tooOften):
+		return problem.New(http.StatusTooManyRequests, "You have changed the limits many times. Wait a moment.").After(tooOften.Wait)
 	case errors.Is(err, control.ErrStale):
 		return problem.New(http.StatusPreconditionFailed, "Someone else changed the limits. Load them again, then repeat your change.")
 	case errors.Is(err, control.ErrNotKept):
