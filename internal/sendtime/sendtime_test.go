@@ -2,6 +2,7 @@ package sendtime
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 )
@@ -25,13 +26,30 @@ func TestBounded(t *testing.T) {
 
 func TestInstant(t *testing.T) {
 	want := time.Date(2026, 3, 1, 20, 0, 0, 250e6, time.UTC)
-	for text, ok := range map[string]bool{
-		`"2026-03-01T20:00:00.25Z"`: true, `"2026-03-01T21:00:00.25+01:00"`: true, `1772395200250`: true,
-		`"yesterday"`: false, `1772395200.25`: false, `true`: false, `"1772395200250"`: false,
+	leap := time.Date(2017, 1, 1, 0, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		`"2026-03-01T20:00:00.25Z"`: want, `"2026-03-01T21:00:00.25+01:00"`: want, `1772395200250`: want, `"2026-03-01t20:00:00.25z"`: want,
+		`"2026-03-01T20:00:00.250000000000Z"`: want, `"2026-03-01T20:00:00.25-00:00"`: want,
+		`"2016-12-31T23:59:60Z"`: leap, `"2017-01-01T05:29:60.5+05:30"`: leap.Add(time.Second / 2), `"2016-12-31t23:59:60z"`: leap,
+		`0`: time.UnixMilli(0), `99999999`: time.UnixMilli(99999999), `-1000`: time.UnixMilli(-1000),
 	} {
 		var got Instant
-		if err := json.Unmarshal([]byte(text), &got); err == nil != ok || ok && !got.Equal(want) {
-			t.Errorf("%s: %v, %v", text, got, err)
+		if err := json.Unmarshal([]byte(text), &got); err != nil || !got.Equal(want) {
+			t.Errorf("%s: %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for text, says := range map[string]string{
+		`"yesterday"`: "want RFC 3339 text or milliseconds since 1970, found \"yesterday\"", `true`: "want RFC 3339 text",
+		`1772395200.25`: "want RFC 3339 text", `"1772395200250"`: "want RFC 3339 text",
+		`"2026-03-01T20:00:61Z"`: "want RFC 3339 text", `"2026-03-01T20:60:60Z"`: "want RFC 3339 text", `"2026-03-01T20:00:60"`: "want RFC 3339 text",
+		`"2026-03-01 20:00:00Z"`: "want RFC 3339 text", `"2026-02-30t20:00:00z"`: "want RFC 3339 text",
+		`1772395200`:          "1772395200 looks like seconds: want milliseconds since 1970",
+		`1772395200250000`:    "1772395200250000 looks like microseconds: want milliseconds since 1970",
+		`1772395200250000000`: "1772395200250000000 looks like nanoseconds: want milliseconds since 1970",
+	} {
+		var got Instant
+		if err := json.Unmarshal([]byte(text), &got); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, %v, want %s", text, got, err, says)
 		}
 	}
 }
