@@ -53,6 +53,7 @@ type App struct {
 	// signIns is nil if nobody can sign in with Twitch. closePeople closes its connections to
 	// Twitch.
 	signIns     *twitchsignin.SignIns
+	owners      *owners // nil if nobody can sign in with Twitch
 	closePeople func()
 
 	pages     Pages

@@ -171,7 +171,6 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 		Policies:    a.Host.Policies,
 		Controls:    a.Host.Controls,
 		Channels:    shown.channels,
-		AllKnown:    shown.allKnown,
 		Connections: shown.connections,
 		Database:    a.Host.Database,
 		Shared:      a.sharedState,

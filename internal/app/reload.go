@@ -44,6 +44,9 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 		return nil, err
 	}
 	a.Webhooks.SetConfigured(hooksOf(cfg))
+	if a.owners != nil {
+		a.owners.forget()
+	}
 	if a.level != nil {
 		a.level.Set(cfg.Log.LevelValue())
 	}
@@ -80,7 +83,7 @@ func restartKeys(before, after config.Config) []string {
 
 // needsRestart reports whether a change of a key takes effect only after a restart.
 func needsRestart(key string) bool {
-	return !slices.ContainsFunc([]string{"timezone", "policy", "limit", "penalties", "channel", "twitch.channels", "check.channels", "raid", "notices", "webhook", "log.level"}, func(part string) bool {
+	return !slices.ContainsFunc([]string{"timezone", "policy", "limit", "penalties", "channel", "twitch.channels", "check.channels", "raid", "notices", "webhook", "web.owners", "log.level"}, func(part string) bool {
 		return key == part || strings.HasPrefix(key, part+".")
 	})
 }

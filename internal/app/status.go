@@ -53,14 +53,6 @@ func (s *status) twitchChannels() []live.Channel {
 	return list
 }
 
-// allKnown reports whether the IDs of all configured channels are known.
-func (s *status) allKnown() bool {
-	known := s.twitchChannels()
-	return !slices.ContainsFunc(s.directory.config().Twitch.Channels, func(login string) bool {
-		return !slices.ContainsFunc(known, func(c live.Channel) bool { return c.Login == login })
-	})
-}
-
 // connections returns the states shown in the dashboard: of Twitch, of the token, and of channels
 // with a temporary state or a problem.
 func (s *status) connections() []live.Connection {

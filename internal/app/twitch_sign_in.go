@@ -20,8 +20,8 @@ func SignInObstacle(c config.Config) *twitchsignin.Obstacle {
 	if !c.Web.TwitchSignIn {
 		return nil
 	}
-	if len(c.Twitch.Channels) == 0 {
-		return &twitchsignin.Obstacle{Problem: "there is no Twitch channel whose moderators could sign in", Fix: "list it in twitch.channels"}
+	if len(c.Twitch.Channels) == 0 && len(c.Web.Owners) == 0 {
+		return &twitchsignin.Obstacle{Problem: "there is no owner, and no Twitch channel whose moderators could sign in", Fix: "list owners in web.owners, or channels in twitch.channels"}
 	}
 	_, obstacle := twitchsignin.WayOf(Site(c.Web), c.Twitch.ClientID, string(c.Twitch.ClientSecret))
 	return obstacle
@@ -87,11 +87,13 @@ func (a *App) openSignIns(context.Context) (err error) {
 		client.Transport = &http.Transport{DialContext: a.dial}
 	}
 	a.closePeople = client.CloseIdleConnections
+	a.owners = newOwners(func() []string { return a.directory.config().Web.Owners }, a.Host.Store, a.Host.Settings[""], a.log)
 	a.signIns, err = twitchsignin.New(twitchsignin.Options{
 		Site: a.site, Address: browserAddress(a.site, a.address), Dashboard: a.Config.Web.TwitchSignIn, Metrics: a.metrics, Log: a.log,
 		Twitch:     func() (*person.Twitch, bool) { return a.people(client) },
 		Channels:   a.servedOnTwitch,
 		Moderators: a.Host.Controls.ModeratorRole,
+		Owners:     a.owners,
 	})
 	return err
 }
@@ -99,6 +101,7 @@ func (a *App) openSignIns(context.Context) (err error) {
 // runSignIns asks Twitch about the signed-in people until the context ends.
 func (a *App) runSignIns(ctx context.Context) error {
 	if a.signIns != nil {
+		a.owners.forget()
 		a.signIns.Run(ctx)
 		a.closePeople()
 	}

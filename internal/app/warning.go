@@ -18,6 +18,9 @@ func (a *App) warn(c config.Config) {
 	if in := SignInObstacle(c); in != nil {
 		a.log.Warn("web.twitch_sign_in is set, but nobody can sign in with Twitch: "+in.Problem, "file", c.Path, "fix", in.Fix)
 	}
+	if len(c.Web.Owners) > 0 && !c.Web.TwitchSignIn {
+		a.log.Warn("web.owners has no effect: nobody can sign in with Twitch", "file", c.Path, "fix", "set web.twitch_sign_in to true")
+	}
 	if in := ViewerObstacle(c); in != nil {
 		a.log.Warn("web.viewer_page is set, but no viewer can sign in with Twitch: "+in.Problem, "file", c.Path, "fix", in.Fix)
 	}

@@ -68,6 +68,16 @@ func (i Identity) In(channelID string) Access {
 	return i.Channels[channelID]
 }
 
+// InAll returns what the person may do that is about the whole installation. People whose access
+// depends on the channel may do nothing, however few channels there are: another one may only be
+// unknown at the moment.
+func (i Identity) InAll() Access {
+	if i.Channels != nil {
+		return Any
+	}
+	return i.Access
+}
+
 // CheckName returns an error if a token or sign-in link can't have the name. The error says what is
 // wrong.
 func CheckName(name string) error {

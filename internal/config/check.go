@@ -151,20 +151,33 @@ func (r *reader) normalise(c *Config) error {
 		*address = strings.TrimRight(*address, "/")
 	}
 	t.Token = Secret(strings.TrimPrefix(string(t.Token), "oauth:"))
-	for i, name := range t.Channels {
-		login, err := ChannelName(name)
-		if err == nil && slices.Contains(t.Channels[:i], login) {
-			err = fmt.Errorf("%q is listed twice", login)
+	for _, list := range []struct {
+		at     place
+		logins []string
+	}{{place{"twitch", "channels"}, t.Channels}, {place{"web", "owners"}, c.Web.Owners}} {
+		if err := normaliseLogins(list.logins); err != nil {
+			return r.fail(list.at, "%v", err)
 		}
-		if err != nil {
-			return r.fail(place{"twitch", "channels"}, "%v", err)
-		}
-		t.Channels[i] = login
 	}
 	for i, id := range c.Check.Channels {
 		if err := checkChannel(c, id, i); err != nil {
 			return r.fail(place{"check", "channels"}, "%v", err)
 		}
+	}
+	return nil
+}
+
+// normaliseLogins replaces logins by the form that ChannelName returns.
+func normaliseLogins(logins []string) error {
+	for i, name := range logins {
+		login, err := ChannelName(name)
+		if err == nil && slices.Contains(logins[:i], login) {
+			err = fmt.Errorf("%q is listed twice", login)
+		}
+		if err != nil {
+			return err
+		}
+		logins[i] = login
 	}
 	return nil
 }

@@ -146,6 +146,9 @@ type Web struct {
 	Insecure bool `toml:"insecure"`
 	// TwitchSignIn lets broadcasters and moderators sign in with their Twitch accounts.
 	TwitchSignIn bool `toml:"twitch_sign_in"`
+	// Owners are the logins of the Twitch accounts with all rights over the installation, in the form
+	// of ChannelName and without duplicates. Nobody else who signs in with Twitch has such rights.
+	Owners []string `toml:"owners"`
 	// ViewerPage turns on the page on which viewers see when they may write again. They sign in
 	// with their Twitch accounts, whether or not TwitchSignIn is set.
 	ViewerPage bool `toml:"viewer_page"`
@@ -209,6 +212,7 @@ func Default() Config {
 		Web: Web{
 			Listen:         "127.0.0.1:8080",
 			TrustedProxies: []Proxy{},
+			Owners:         []string{},
 			ModeratorRole:  auth.Moderate,
 		},
 		Log:    defaultLog(),

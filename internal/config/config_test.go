@@ -105,6 +105,7 @@ func TestParse_EveryValue(t *testing.T) {
 		public_url = "https://example.com/chat/"
 		trusted_proxies = ["10.0.0.7", "192.168.7.1/16"]
 		insecure = true
+		owners = ["#Gardenhour", "anna"]
 		moderator_role = "help"
 		[log]
 		format = "json"
@@ -159,6 +160,7 @@ func TestParse_EveryValue(t *testing.T) {
 			PublicURL:      "https://example.com/chat",
 			TrustedProxies: []Proxy{{netip.MustParsePrefix("10.0.0.7/32")}, {netip.MustParsePrefix("192.168.0.0/16")}},
 			Insecure:       true,
+			Owners:         []string{"gardenhour", "anna"},
 			ModeratorRole:  auth.Help,
 		},
 		Log: Log{Format: LogJSON, Level: "debug"},

@@ -36,7 +36,7 @@ func (h *archive) getAudit(w http.ResponseWriter, r *http.Request, who access.Ca
 	if err != nil {
 		return err
 	}
-	wanted.IsWhole = h.seesWhole(r, who)
+	wanted.IsWhole = who.InAll().Allows(auth.View)
 	if wanted.User, err = h.users.completeUser(r.Context(), wanted.ChannelID, wanted.User); err != nil {
 		return errUnreadable("The audit can't be read now", err)
 	}
@@ -48,12 +48,6 @@ func (h *archive) getAudit(w http.ResponseWriter, r *http.Request, who access.Ca
 		return h.exportCSV(w, r, who, "audit", auditColumns, func() ([][]string, error) { return h.auditRows(r, &wanted) })
 	}
 	return answerLong(w, r, h.reads, who, func() (auditPage, error) { return h.readAuditPage(r.Context(), wanted) })
-}
-
-// seesWhole reports whether the caller may see the changes of the whole installation.
-func (h *archive) seesWhole(r *http.Request, who access.Caller) bool {
-	granted, err := h.all(r, who.Identity)
-	return err == nil && granted.Allows(auth.View)
 }
 
 // readAuditPage reads the matching changes and whether there are more.

@@ -68,9 +68,9 @@ func NewFirstRun(opts FirstRunOptions) (*FirstRun, error) {
 	for pattern, h := range map[string]problem.Handler{
 		"POST /session":      guard.SignIn,
 		"GET /sign-in":       getNoWays,
-		"GET /session":       guard.Require(auth.Own, access.Everywhere, f.getSession),
-		"GET /channels":      guard.Require(auth.Own, access.Everywhere, f.getChannels),
-		"PUT /configuration": guard.Require(auth.Own, access.Everywhere, f.putConfiguration),
+		"GET /session":       guard.Require(auth.Own, access.Installation, f.getSession),
+		"GET /channels":      guard.Require(auth.Own, access.Installation, f.getChannels),
+		"PUT /configuration": guard.Require(auth.Own, access.Installation, f.putConfiguration),
 		"GET /":              func(http.ResponseWriter, *http.Request) error { return errNotFound() },
 	} {
 		mux.HandleFunc(addPrefix(pattern), problem.HandlerFunc(opts.Log, h))

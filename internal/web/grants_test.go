@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -185,24 +184,6 @@ func TestGrants_NumberIsLimited(t *testing.T) {
 	d.advance(makeRefill)
 	if a := make(asOwner, 0); a.StatusCode != http.StatusOK {
 		t.Errorf("30 s later: %s %s", a.Status, a.body)
-	}
-}
-
-// A person who owns the only channel may manage access; one who owns one of two may not.
-func TestGrants_NeedAllChannels(t *testing.T) {
-	for _, c := range []struct {
-		adjust func(*Options)
-		want   int
-	}{{func(*Options) {}, http.StatusOK}, {twoChannels, http.StatusForbidden}} {
-		members, addMembers := withMembers()
-		d := dash(t, c.adjust, addMembers)
-		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: map[string]auth.Access{channelID: auth.Own}}))
-		d.wantStatus("the list", c.want, "GET", "/api/v1/access", nil, as)
-		d.wantStatus("a token", c.want, "POST", "/api/v1/tokens", tokenWanted{Name: "x", Role: auth.Own}, as)
-		visible := decode[auditPage](t, d.do("GET", "/api/v1/audit?channel="+channelID, nil, as)).Changes
-		if seen := slices.ContainsFunc(visible, func(a shownAudit) bool { return a.Action == journal.TokenMade }); seen != (c.want == http.StatusOK) {
-			t.Errorf("the audit has %+v", visible)
-		}
 	}
 }
 

@@ -29,7 +29,6 @@ type probes struct {
 	mounted bool // whether another site authorizes
 	metrics *metrics.Set
 	leads   func(channelID string) (leads, ok bool) // as Options.Leads; never nil
-	all     access.Scope                            // of what is about all channels
 	// require returns a handler that admits callers with the access that a route needs in its scope.
 	require func(auth.Access, access.Scope, access.Handler) problem.Handler
 }
@@ -41,7 +40,7 @@ func getHealth(w http.ResponseWriter, _ *http.Request) error {
 
 // getReady is GET /readyz. The status is 200 if messages are judged and saved, otherwise 503. While
 // the shared store is away or refuses changes, the status is 200, too: all nodes are affected, and
-// go on judging. Only callers who may see all channels see the reasons. Running without a database
+// go on judging. Only callers who may see the whole installation see the reasons. Running without a database
 // is a choice, so it is no reason for 503. If another site authorizes requests, getReady refuses
 // callers that the site does not know.
 func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {
@@ -81,14 +80,10 @@ func (s *Server) Ready() (status string, reasons []string) {
 	return h.Status, h.Reasons
 }
 
-// maySeeAll reports whether the sender of a request may see all channels.
+// maySeeAll reports whether the sender of a request may see what is about the whole installation.
 func (h *probes) maySeeAll(r *http.Request) bool {
 	who, err := h.access.Identify(r, auth.View)
-	if err != nil {
-		return false
-	}
-	granted, err := h.all(r, who.Identity)
-	return err == nil && granted.Allows(auth.View)
+	return err == nil && who.InAll().Allows(auth.View)
 }
 
 // degradedReasons returns why messages are judged without the other nodes.
@@ -129,7 +124,7 @@ func (h *probes) getMetrics(w http.ResponseWriter, r *http.Request) error {
 	if !h.mounted && h.site.IsLocal(r) {
 		return h.writeMetrics(w)
 	}
-	return h.require(auth.View, h.all, func(w http.ResponseWriter, _ *http.Request, _ access.Caller) error { return h.writeMetrics(w) })(w, r)
+	return h.require(auth.View, access.Installation, func(w http.ResponseWriter, _ *http.Request, _ access.Caller) error { return h.writeMetrics(w) })(w, r)
 }
 
 func (h *probes) writeMetrics(w http.ResponseWriter) error {

@@ -32,7 +32,6 @@ type archive struct {
 	users *users // finds the users that requests name
 	store Records
 	reads *longReads
-	all   access.Scope // of what is about all channels
 	now   func() time.Time
 	log   *slog.Logger
 }

@@ -14,8 +14,7 @@ import (
 )
 
 // scopes says what routes without a channel in their path are about. A route that is missing is
-// about all channels. A person whose access depends on the channel may use it only with access to
-// all of them.
+// about the whole installation.
 var scopes = map[string]func(*Server) access.Scope{
 	"GET /session":    ofCaller,
 	"DELETE /session": ofCaller,
@@ -37,28 +36,28 @@ var scopes = map[string]func(*Server) access.Scope{
 
 	"POST /journal/{entry}/pardon": ofPathEntry,
 
-	"GET /webhooks":                                        ofAll,
-	"POST /webhooks":                                       ofAll,
-	"PUT /webhooks/{webhook}":                              ofAll,
-	"DELETE /webhooks/{webhook}":                           ofAll,
-	"POST /webhooks/{webhook}/test":                        ofAll,
-	"GET /webhooks/{webhook}/deliveries":                   ofAll,
-	"DELETE /webhooks/{webhook}/deliveries/{delivery}":     ofAll,
-	"POST /webhooks/{webhook}/deliveries/{delivery}/retry": ofAll,
+	"GET /webhooks":                                        ofInstallation,
+	"POST /webhooks":                                       ofInstallation,
+	"PUT /webhooks/{webhook}":                              ofInstallation,
+	"DELETE /webhooks/{webhook}":                           ofInstallation,
+	"POST /webhooks/{webhook}/test":                        ofInstallation,
+	"GET /webhooks/{webhook}/deliveries":                   ofInstallation,
+	"DELETE /webhooks/{webhook}/deliveries/{delivery}":     ofInstallation,
+	"POST /webhooks/{webhook}/deliveries/{delivery}/retry": ofInstallation,
 
-	"GET /nodes":                 ofAll,
-	"GET /login":                 ofAll,
-	"POST /login":                ofAll,
-	"DELETE /login":              ofAll,
-	"GET /access":                ofAll,
-	"POST /tokens":               ofAll,
-	"DELETE /tokens/{name}":      ofAll,
-	"POST /links":                ofAll,
-	"DELETE /links/{link}":       ofAll,
-	"DELETE /sessions/{session}": ofAll,
-	"POST /check":                ofAll,
-	"POST /check/batch":          ofAll,
-	"POST /check/refund":         ofAll,
+	"GET /nodes":                 ofInstallation,
+	"GET /login":                 ofInstallation,
+	"POST /login":                ofInstallation,
+	"DELETE /login":              ofInstallation,
+	"GET /access":                ofInstallation,
+	"POST /tokens":               ofInstallation,
+	"DELETE /tokens/{name}":      ofInstallation,
+	"POST /links":                ofInstallation,
+	"DELETE /links/{link}":       ofInstallation,
+	"DELETE /sessions/{session}": ofInstallation,
+	"POST /check":                ofInstallation,
+	"POST /check/batch":          ofInstallation,
+	"POST /check/refund":         ofInstallation,
 }
 
 // scopeOf returns the scope of a route.
@@ -69,7 +68,7 @@ func (s *Server) scopeOf(pattern string) access.Scope {
 	if scope, ok := scopes[pattern]; ok {
 		return scope(s)
 	}
-	return ofAll(s)
+	return access.Installation
 }
 
 // ofCaller is the scope of routes that show and change nothing of channels that are invisible to
@@ -115,23 +114,8 @@ func ofPathEntry(s *Server) access.Scope {
 	}
 }
 
-// ofAll is the scope of routes that are about the whole installation.
-func ofAll(s *Server) access.Scope {
-	return func(_ *http.Request, who auth.Identity) (auth.Access, error) {
-		if who.Channels == nil {
-			return who.Access, nil
-		}
-		all := s.Channels()
-		if len(all) == 0 || !s.opts.AllKnown() { // the person may have no access to one that isn't known yet
-			return auth.Any, nil
-		}
-		lowest := who.Access
-		for _, c := range all {
-			lowest = auth.Lower(lowest, who.In(c.ID))
-		}
-		return lowest, nil
-	}
-}
+// ofInstallation is the scope of routes that are about the whole installation.
+func ofInstallation(*Server) access.Scope { return access.Installation }
 
 // accessIn returns what a person may do in a channel. An invisible channel is a problem, as one
 // that doesn't exist.

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,7 +84,7 @@ func TestScope_OtherChannelIsInvisible(t *testing.T) {
 		}
 		own := ask(channelID, mine)
 		refused := own.StatusCode == http.StatusUnauthorized || own.StatusCode == http.StatusForbidden
-		if may := auth.Moderate.Allows(route.needs) && (isBound || !isAboutAll[route.pattern]); may == refused {
+		if may := auth.Moderate.Allows(route.needs) && (isBound || !isOverInstallation(route.pattern)); may == refused {
 			t.Errorf("%s of the own channel: %s %s", route.pattern, own.Status, own.body)
 		}
 	}
@@ -93,9 +92,6 @@ func TestScope_OtherChannelIsInvisible(t *testing.T) {
 		t.Errorf("the other channel has changed from\n%s\nto\n%s", before, after)
 	}
 }
-
-// isAboutAll has the routes for which a moderator of one channel needs access to all.
-var isAboutAll = map[string]bool{"GET /nodes": true}
 
 // Recordings of another channel can't be tried in the Lab.
 func TestScope_LabRecordings(t *testing.T) {
@@ -114,57 +110,74 @@ func TestScope_LabRecordings(t *testing.T) {
 	}
 }
 
-// A person with rights in all channels may do what is about all of them, and see the metrics, the
-// reasons for not being ready and changes of the whole installation, as far as in the channel with
-// the least rights.
-func TestScope_AllChannels(t *testing.T) {
+// The broadcaster of all channels that are known may use all routes but those over the installation.
+func TestScope_OnlyChannel(t *testing.T) {
+	members, addMembers := withMembers()
+	d := dash(t, addMembers, func(o *Options) { o.Login = &fakeLogin{} })
+	as := addCookie(d.startMember(members, auth.Identity{
+		Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: map[string]auth.Access{channelID: auth.Own},
+	}))
+	for _, route := range d.server.api() {
+		if route.pattern == "DELETE /session" || route.pattern == "GET /live" { // tested on their own
+			continue
+		}
+		method, path, _ := strings.Cut(route.pattern, " ")
+		path = strings.NewReplacer("{channel}", channelID, "{id}", spammer.ID, "{entry}", "1", "{note}", "1", "{pardon}", "1").Replace(path)
+		if slices.Contains(route.query, "channel") {
+			path += "?channel=" + channelID
+		}
+		a := d.do(method, "/api/v1"+path, nil, as)
+		if refused := a.StatusCode == http.StatusForbidden; refused != isOverInstallation(route.pattern) {
+			t.Errorf("%s: %s %s", route.pattern, a.Status, a.body)
+		} else if refused && !strings.Contains(string(a.body), "access to the whole installation. Name its owners in [web] owners") {
+			t.Errorf("%s: %s", route.pattern, a.body)
+		}
+	}
+}
+
+// isOverInstallation reports whether a route changes or shows something of no channel.
+func isOverInstallation(route string) bool {
+	_, path, _ := strings.Cut(route, " ")
+	for _, resource := range []string{"/webhooks", "/nodes", "/login", "/access", "/tokens", "/links", "/sessions", "/check"} {
+		if strings.HasPrefix(path, resource) {
+			return true
+		}
+	}
+	return false
+}
+
+// An owner may do what is about the whole installation, and sees the metrics, the reasons for not
+// being ready and changes of the whole installation. Nobody else does, whatever they may do in the
+// channels.
+func TestScope_Installation(t *testing.T) {
 	members, addMembers := withMembers()
 	d := dash(t, twoChannels, addMembers)
 	d.wantStatus("a token", http.StatusOK, "POST", "/api/v1/tokens", json.RawMessage(`{"name": "berta", "role": "view"}`), asOwner)
 	d.breakDatabase(time.Minute)
-	wantProbes := func(rights map[string]auth.Access, as func(*http.Request), metrics int) {
-		t.Helper()
-		d.wantStatus(fmt.Sprintf("%v: the metrics", rights), metrics, "GET", "/metrics", nil, setHeader("X-Forwarded-For", "192.0.2.1"), as)
-		if a := d.do("GET", "/readyz", nil, as); strings.Contains(string(a.body), "reasons") != (metrics == http.StatusOK) {
-			t.Errorf("%v: readiness: %s", rights, a.body)
-		}
-	}
 	for _, c := range []struct {
 		rights  map[string]auth.Access
-		nodes   int
+		status  int
 		changes int
-		login   int
 	}{
-		{map[string]auth.Access{channelID: auth.Own}, 403, 0, 403},
-		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.View}, 200, 1, 403},
-		{map[string]auth.Access{channelID: auth.View, hiddenID: auth.Own}, 200, 1, 403},
-		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.Own}, 200, 1, 200},
+		{nil, 200, 1},
+		{map[string]auth.Access{}, 403, -1},
+		{map[string]auth.Access{channelID: auth.Own}, 403, 0},
+		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.Own}, 403, 0},
 	} {
 		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: c.rights}))
-		wantProbes(c.rights, as, c.nodes)
-		d.wantStatus(fmt.Sprintf("%v: the nodes", c.rights), c.nodes, "GET", "/api/v1/nodes", nil, as)
-		d.wantStatus(fmt.Sprintf("%v: the login", c.rights), c.login, "GET", "/api/v1/login", nil, as)
+		for _, path := range []string{"/metrics", "/api/v1/nodes", "/api/v1/login", "/api/v1/access"} {
+			d.wantStatus(fmt.Sprintf("%v: %s", c.rights, path), c.status, "GET", path, nil, setHeader("X-Forwarded-For", "192.0.2.1"), as)
+		}
+		if a := d.do("GET", "/readyz", nil, as); strings.Contains(string(a.body), "reasons") != (c.status == http.StatusOK) {
+			t.Errorf("%v: readiness: %s", c.rights, a.body)
+		}
+		if c.changes < 0 {
+			continue
+		}
 		if page := decode[auditPage](t, d.do("GET", "/api/v1/audit?channel="+channelID, nil, as)); len(page.Changes) != c.changes {
 			t.Errorf("%v: shown are the changes %+v, want %d", c.rights, page.Changes, c.changes)
 		}
 	}
-	none := map[string]auth.Access{}
-	wantProbes(none, addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: none})), http.StatusForbidden)
-}
-
-// Until all channels are known, a person has no rights that are about all of them: perhaps they have
-// none in one that isn't known yet.
-func TestScope_UnknownChannel(t *testing.T) {
-	members, addMembers := withMembers()
-	known := atomic.Bool{}
-	d := dash(t, addMembers, func(o *Options) { o.Login, o.AllKnown = &fakeLogin{}, known.Load })
-	as := addCookie(d.startMember(members, auth.Identity{
-		Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: map[string]auth.Access{channelID: auth.Own},
-	}))
-	d.wantStatus("a link to everything", http.StatusForbidden, "POST", "/api/v1/links", json.RawMessage(`{"name": "clara", "role": "own"}`), as)
-	d.wantStatus("the own channel", http.StatusOK, "GET", "/api/v1/status?channel="+channelID, nil, as)
-	known.Store(true)
-	d.wantStatus("once all are known", http.StatusOK, "GET", "/api/v1/login", nil, as)
 }
 
 // A grant in a limit across all channels changes what a user may do in channels that are invisible
@@ -180,9 +193,9 @@ func TestScope_GrantEverywhere(t *testing.T) {
 		want   int
 	}{
 		{map[string]auth.Access{channelID: auth.Own}, everywhere.Name, http.StatusForbidden},
-		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.View}, everywhere.Name, http.StatusForbidden},
+		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.Own}, everywhere.Name, http.StatusForbidden},
 		{map[string]auth.Access{channelID: auth.Help}, "burst", http.StatusOK},
-		{map[string]auth.Access{channelID: auth.Own, hiddenID: auth.Help}, everywhere.Name, http.StatusOK},
+		{nil, everywhere.Name, http.StatusOK},
 	} {
 		as := addCookie(d.startMember(members, auth.Identity{Name: "clara", Access: auth.Own, From: auth.FromTwitch, Channels: c.rights}))
 		d.wantStatus(fmt.Sprintf("%v: %d more messages of %s", c.rights, 5, c.limit), c.want, "POST", path, json.RawMessage(`{"limit": "`+c.limit+`", "messages": 5}`), as)

@@ -78,11 +78,6 @@ type Options struct {
 	// state of their switches.
 	Channels func() []live.Channel
 
-	// AllKnown reports whether Channels returns all served channels: the IDs of some may not be known
-	// yet. Until then, nobody whose access depends on the channel may do what is about all channels.
-	// Nil means that all are always known.
-	AllKnown func() bool
-
 	Connections func() []live.Connection // nil means none
 	Database    func() journal.Database  // nil means none
 
@@ -184,9 +179,6 @@ func New(opts Options) (*Server, error) {
 	if opts.Now == nil {
 		opts.Now = opts.Guard.Now
 	}
-	if opts.AllKnown == nil {
-		opts.AllKnown = func() bool { return true }
-	}
 	opts.Log = cmp.Or(opts.Log, slog.Default())
 	opts.Metrics = cmp.Or(opts.Metrics, metrics.NewSet())
 	if opts.Leads == nil {
@@ -207,7 +199,7 @@ func New(opts Options) (*Server, error) {
 	})
 	var err error
 	if s.access, err = access.New(access.Options{
-		Site: opts.Site, Authorize: opts.Authorize, Sessions: opts.Sessions, Members: opts.Members, All: ofAll(s), WrongCode: opts.WrongCode, Now: opts.Now, Log: opts.Log,
+		Site: opts.Site, Authorize: opts.Authorize, Sessions: opts.Sessions, Members: opts.Members, WrongCode: opts.WrongCode, Now: opts.Now, Log: opts.Log,
 		NodesShare: s.Shared().NodesShare(),
 	}); err != nil {
 		return nil, err
@@ -238,14 +230,14 @@ func (s *Server) createResources() {
 	s.previews = &previews{o.Guard, o.Policies, o.Store, s.reads, newPreviewCache(), o.Now}
 	s.labs = &labs{newLaboratory(), storedRecordings{s.channels, o.Store, o.Now}, s.reads, true}
 	s.users = &users{s.channels, o.Guard, o.Controls, o.Store, s.reads, o.CheckSpace, o.Now, o.Log}
-	s.amendments = &amendments{s.users, o.Controls, s.access}
-	s.archive = &archive{s.users, o.Store, s.reads, ofAll(s), o.Now, o.Log}
+	s.amendments = &amendments{s.users, o.Controls}
+	s.archive = &archive{s.users, o.Store, s.reads, o.Now, o.Log}
 	s.logins, s.setups = &logins{o.Login}, &setups{o.Guard, s.Model, o.Setup}
 	s.rankings = &rankings{spans{o.Guard, o.Store, o.Now}, s.reads}
 	s.summarizer = &summarizer{s.rankings.spans, s.reads, s.previews, newSummaryCache()}
 	s.webhooks = &webhooks{o.Webhooks}
 	s.nodes = newNodeLister(o.Nodes, o.Now)
-	s.probes = &probes{s.Model, o.Guard, s.access, o.Site, o.Authorize != nil, o.Metrics, o.Leads, ofAll(s), s.require}
+	s.probes = &probes{s.Model, o.Guard, s.access, o.Site, o.Authorize != nil, o.Metrics, o.Leads, s.require}
 }
 
 // newModel returns the Model of a Server.

@@ -120,6 +120,7 @@ func (s *twitchScene) newSignIns(t testing.TB, site access.Site, secret string) 
 		Twitch:     func() (*person.Twitch, bool) { return tw, true },
 		Channels:   func() map[string]string { return map[string]string{s.garden: "garden", s.tea: "tea"} },
 		Moderators: func(string) auth.Access { return s.moderators },
+		Owners:     noOwners{},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -131,6 +132,13 @@ func (s *twitchScene) newSignIns(t testing.TB, site access.Site, secret string) 
 	})
 	return made
 }
+
+// noOwners are the owners of a chatguard that names none.
+type noOwners struct{}
+
+func (noOwners) See(context.Context, person.Account) {}
+func (noOwners) Has(string) bool                     { return false }
+func (noOwners) Names() []string                     { return nil }
 
 // now returns the time of the dashboard, or of this machine until there is one.
 func (s *twitchScene) now() time.Time {
@@ -283,7 +291,7 @@ func TestTwitchSignIn_NotModerator(t *testing.T) {
 	v := s.visitor()
 	s.twitch.Rename("stranger", `<b>"x"&`)
 	a := v.get(v.authorize(v.begin(""), `<b>"x"&`))
-	wantPage(t, a, http.StatusForbidden, "On Twitch, you are signed in as &lt;b&gt;&#34;x&#34;&amp;. Only the broadcasters and moderators of #garden, #tea may use this dashboard.",
+	wantPage(t, a, http.StatusForbidden, "On Twitch, you are signed in as &lt;b&gt;&#34;x&#34;&amp;. Only the owners of this chatguard, and the broadcasters and moderators of its channels, may use this dashboard.",
 		`href="../../signin/twitch?account=other"`)
 	if v.isSignedIn() || s.signInCount("not_moderator") != 1 {
 		t.Error("signed in")

@@ -100,6 +100,9 @@ test("grants: in limits of single users, first in the one that counts by days", 
   assert.equal(grantedUsually(card), "daily");
   assert.equal(grantedUsually({ limits: card.limits.slice(0, 2) }), "burst");
   assert.equal(grantedUsually({ limits: card.limits.slice(0, 1) }), undefined);
+  state.me = { ...state.me, channels: { 1: "own" } };
+  assert.deepEqual(grantable(card).map(({ name }) => name), ["burst", "daily"]);
+  state.me = { ...state.me, channels: undefined };
 });
 
 test("exemptions: until the user's day ends", () => {

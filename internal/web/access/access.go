@@ -34,15 +34,13 @@ type Caller struct {
 	may func(auth.Identity) bool
 }
 
-// Options configures an Authenticator. Authorize, All and Members may be nil; the other fields are
+// Options configures an Authenticator. Authorize and Members may be nil; the other fields are
 // required.
 type Options struct {
 	Site Site
 	// Authorize is another site's check. It returns false if the sender has no access.
 	Authorize func(*http.Request) (who auth.Identity, ok bool)
 	Sessions  Sessions
-	// All is the Scope of requests that are about all channels. Nil means Everywhere.
-	All Scope
 	// Members are people whose sessions another source keeps. Nil means that there are none.
 	Members   Members
 	WrongCode error // the error that Sessions returns for an invalid code
@@ -60,8 +58,7 @@ type Authenticator struct {
 	authorize  func(*http.Request) (auth.Identity, bool)
 	store      Sessions
 	members    Members // nil if there are none
-	all        Scope
-	wrongCode  error // the store's error for an invalid code
+	wrongCode  error   // the store's error for an invalid code
 	nodesShare bool
 	signIns    *attempts // sign-ins by people
 	// bearers limits the guesses of programs. It is separate from signIns, so that a program that
@@ -81,16 +78,13 @@ type Authenticator struct {
 
 // New returns an Authenticator.
 func New(opts Options) (*Authenticator, error) {
-	if opts.All == nil {
-		opts.All = Everywhere
-	}
 	signIns, err := newAttempts(opts.Now)
 	if err != nil {
 		return nil, err
 	}
 	bearers, err := newAttempts(opts.Now)
 	return &Authenticator{
-		site: opts.Site, authorize: opts.Authorize, store: opts.Sessions, members: opts.Members, all: opts.All, wrongCode: opts.WrongCode, nodesShare: opts.NodesShare, signIns: signIns, bearers: bearers, now: opts.Now,
+		site: opts.Site, authorize: opts.Authorize, store: opts.Sessions, members: opts.Members, wrongCode: opts.WrongCode, nodesShare: opts.NodesShare, signIns: signIns, bearers: bearers, now: opts.Now,
 		siteHash: sha256.Sum256([]byte(opts.Site.Token)), log: opts.Log, owners: map[string]time.Time{},
 	}, err
 }
@@ -102,14 +96,8 @@ type Handler func(w http.ResponseWriter, r *http.Request, who Caller) error
 // problem if the request names no channel, or one that is invisible to the person.
 type Scope func(r *http.Request, who auth.Identity) (auth.Access, error)
 
-// Everywhere is the Scope of requests that are about all channels, whichever there are. People
-// whose access depends on the channel have none.
-func Everywhere(_ *http.Request, who auth.Identity) (auth.Access, error) {
-	if who.Channels != nil {
-		return auth.Any, nil
-	}
-	return who.Access, nil
-}
+// Installation is the Scope of requests that are about the whole installation.
+func Installation(_ *http.Request, who auth.Identity) (auth.Access, error) { return who.InAll(), nil }
 
 // Require admits only callers with the access that a route needs in its Scope. The Handler gets a
 // Caller with the access in this Scope.
@@ -134,12 +122,13 @@ func (a *Authenticator) Require(needs auth.Access, scope Scope, h Handler) probl
 	}
 }
 
-// CheckAll returns a problem unless the caller has the access that something needs in all channels.
-func (a *Authenticator) CheckAll(r *http.Request, who Caller, needs auth.Access) (err error) {
-	if who.Access, err = a.all(r, who.Identity); err == nil && !who.Access.Allows(needs) {
-		err = errForbidden(who, needs)
+// CheckAll returns a problem unless the caller has the access that something needs in the whole
+// installation.
+func CheckAll(who Caller, needs auth.Access) error {
+	if who.Access = who.InAll(); !who.Access.Allows(needs) {
+		return errForbidden(who, needs)
 	}
-	return err
+	return nil
 }
 
 // recordUse records that the caller's token or session is used.
@@ -155,7 +144,7 @@ func (a *Authenticator) recordUse(who Caller) {
 // errForbidden returns the problem for a caller without the access that a route needs.
 func errForbidden(who Caller, needs auth.Access) error {
 	if who.Access == auth.Any {
-		return problem.New(http.StatusForbidden, "%s has access to some channels only; this needs %s access to all.", who.Name, needs)
+		return problem.New(http.StatusForbidden, "%s has access to single channels; this needs %s access to the whole installation. Name its owners in [web] owners, or sign in with a link from \"chatguard signin\".", who.Name, needs)
 	}
 	return problem.New(http.StatusForbidden, "%s has %s access; this needs %s access.", who.Name, who.Access, needs)
 }

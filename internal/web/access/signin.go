@@ -35,7 +35,7 @@ func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	http.SetCookie(w, a.cookie(r, who.session, int(sessionLife.Seconds())))
-	return problem.WriteJSON(w, a.signedInAs(r, who))
+	return problem.WriteJSON(w, a.signedInAs(who))
 }
 
 func errNoSessions() error {
@@ -95,21 +95,17 @@ type SignedInAs struct {
 	auth.Identity
 	// Author is the name under which the caller's changes are recorded.
 	Author string `json:"author"`
-	// All is what the caller may do that is about all channels; absent if nothing.
+	// All is what the caller may do that is about the whole installation; absent if nothing.
 	All auth.Access `json:"all,omitempty"`
 	// Mounted is true if the dashboard is part of another site, on which people sign in and out.
 	Mounted bool `json:"mounted,omitempty"`
 }
 
 // GetSession is GET /session: who is signed in and what they may do.
-func (a *Authenticator) GetSession(w http.ResponseWriter, r *http.Request, who Caller) error {
-	return problem.WriteJSON(w, a.signedInAs(r, who))
+func (a *Authenticator) GetSession(w http.ResponseWriter, _ *http.Request, who Caller) error {
+	return problem.WriteJSON(w, a.signedInAs(who))
 }
 
-func (a *Authenticator) signedInAs(r *http.Request, who Caller) SignedInAs {
-	all, err := a.all(r, who.Identity)
-	if err != nil {
-		all = auth.Any
-	}
-	return SignedInAs{who.Identity, who.Author(), all, a.authorize != nil}
+func (a *Authenticator) signedInAs(who Caller) SignedInAs {
+	return SignedInAs{who.Identity, who.Author(), who.InAll(), a.authorize != nil}
 }

@@ -3,6 +3,7 @@ package twitchsignin
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -76,13 +77,13 @@ func (s *SignIns) NoteChange(channelID, userID string) {
 	s.suspect(userID, s.now(), func(*session) bool { return true })
 }
 
-// noteServed makes everyone due if other channels are served than before, because everyone's rights
-// may have changed. The caller holds mu.
-func (m *members) noteServed(channels map[string]string, now time.Time) {
-	if maps.Equal(channels, m.served) {
+// noteServed makes everyone due if other channels are served than before or other owners are named,
+// because everyone's rights may have changed. The caller holds mu.
+func (m *members) noteServed(channels map[string]string, owners []string, now time.Time) {
+	if maps.Equal(channels, m.served) && slices.Equal(owners, m.owners) {
 		return
 	}
-	m.served = channels
+	m.served, m.owners = channels, owners
 	for _, of := range m.sessions {
 		of.due = now
 	}

@@ -85,7 +85,7 @@ func (s *SignIns) lookThrough() {
 	m := &s.members
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.noteServed(served, now)
+	m.noteServed(served, s.opts.Owners.Names(), now)
 	for _, of := range m.sessions {
 		switch {
 		case of.isOver(now):
@@ -108,8 +108,8 @@ func (s *SignIns) ask(of *session, now time.Time) {
 	}
 	done := make(chan struct{})
 	begun := s.members.start(func(ctx context.Context) {
-		account, ids, err := of.person.Moderates(ctx)
-		s.learn(of, now, account, ids, err)
+		account, channels, err := s.question(ctx, of.person, s.opts.Channels())
+		s.learn(of, now, account, channels, err)
 		close(done)
 	})
 	if begun {
@@ -118,8 +118,7 @@ func (s *SignIns) ask(of *session, now time.Time) {
 }
 
 // learn records Twitch's answer to a question that was asked at a time.
-func (s *SignIns) learn(of *session, at time.Time, account person.Account, ids []string, err error) {
-	channels := standings(s.opts.Channels(), account, ids)
+func (s *SignIns) learn(of *session, at time.Time, account person.Account, channels map[string]standing, err error) {
 	m, now := &s.members, s.now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -138,8 +137,8 @@ func (s *SignIns) learn(of *session, at time.Time, account person.Account, ids [
 			log.Warn("Twitch doesn't say what a signed-in person may do; asking again", "reason", hostile.Detail(err.Error()))
 		}
 		return
-	case len(channels) == 0:
-		log.Info("a sign-in with Twitch has ended: no longer a broadcaster or moderator here")
+	case len(channels) == 0 && !s.opts.Owners.Has(account.ID):
+		log.Info("a sign-in with Twitch has ended: no longer an owner, a broadcaster or a moderator here")
 		m.remove(of.id)
 		s.forgetLocked(of.person)
 		return

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -37,7 +38,19 @@ type scene struct {
 	garden, tea string
 	served      atomic.Pointer[map[string]string] // the channels, by ID; never nil
 	askedBefore int
+	owner       string   // login of the owner; empty if there is none
+	seen        sync.Map // IDs of accounts, by login
 }
+
+// See, Has and Names implement Owners.
+func (s *scene) See(_ context.Context, account person.Account) {
+	s.seen.Store(account.Login, account.ID)
+}
+func (s *scene) Has(id string) bool {
+	owner, ok := s.seen.Load(s.owner)
+	return ok && owner == id
+}
+func (s *scene) Names() []string { return []string{s.owner} }
 
 func testScene(t *testing.T, test func(t *testing.T, s *scene)) {
 	t.Helper()
@@ -58,6 +71,7 @@ func testScene(t *testing.T, test func(t *testing.T, s *scene)) {
 			Twitch:     func() (*person.Twitch, bool) { return s.tw, true },
 			Channels:   func() map[string]string { return *s.served.Load() },
 			Moderators: func(string) auth.Access { return auth.Moderate },
+			Owners:     s,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -232,6 +246,40 @@ func TestCheck_TwitchAway(t *testing.T) {
 	})
 }
 
+// TestOwner checks that an owner has all rights without a standing in any channel, also if none is
+// known. A new owner has them soon after the change, and a former one loses them at once.
+func TestOwner(t *testing.T) {
+	testScene(t, func(t *testing.T, s *scene) {
+		rights := func(session string) auth.Identity {
+			who, _, err := s.Holder(t.Context(), session)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return who
+		}
+		s.owner = "stranger"
+		s.served.Store(&map[string]string{})
+		stranger := s.signIn("stranger")
+		s.served.Store(&map[string]string{s.garden: "garden"})
+		anna := s.signIn("anna")
+		twitchtest.Pass(time.Hour + lookEvery)
+		if who := rights(stranger); who.Access != auth.Own || who.Channels != nil || who.From != auth.FromTwitch {
+			t.Errorf("the owner: %+v", who)
+		}
+		s.owner = "anna"
+		if who := rights(stranger); who.Access != auth.Any || who.Channels == nil {
+			t.Errorf("no owner any longer: %+v", who)
+		}
+		twitchtest.Pass(2 * lookEvery)
+		if who := rights(anna); who.Access != auth.Own || who.Channels != nil {
+			t.Errorf("the new owner: %+v", who)
+		}
+		if s.holds(stranger) {
+			t.Error("somebody without rights is signed in")
+		}
+	})
+}
+
 // TestCheck_Slow checks that a Twitch that never answers doesn't hold a request up for long, that
 // reading goes on, and that only one question is under way.
 func TestCheck_Slow(t *testing.T) {
@@ -363,7 +411,7 @@ func TestSessions_Bounded(t *testing.T) {
 			t.Errorf("%d sessions", len(s.List()))
 		}
 		for n := range mostSessions {
-			s.members.add(s.opts.Channels(), &session{id: access.SessionID(string(rune(n))), account: person.Account{ID: string(rune(n))}, begun: time.Now(), used: time.Now(), person: s.tw.New(token.Pair{}, nil)})
+			s.members.add(s.opts.Channels(), s.Names(), &session{id: access.SessionID(string(rune(n))), account: person.Account{ID: string(rune(n))}, begun: time.Now(), used: time.Now(), person: s.tw.New(token.Pair{}, nil)})
 		}
 		if s.members.count() != mostSessions || s.holds(owner) {
 			t.Errorf("%d sessions", s.members.count())

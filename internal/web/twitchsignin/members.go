@@ -39,6 +39,7 @@ type members struct {
 	// sessions are by ID, which mu guards, as all fields of a session.
 	sessions map[string]*session
 	served   map[string]string // the channels when somebody signed in or was last checked
+	owners   []string          // the names of the owners then
 	closed   bool
 
 	// people are the user IDs of everyone who is signed in. The map is never changed, so that a
@@ -89,30 +90,40 @@ func (m *members) count() int {
 	return len(m.sessions)
 }
 
-// admit gives a person a session, if they have a standing in a served channel.
+// admit gives a person a session, if they are an owner or have a standing in a served channel.
 func (s *SignIns) admit(ctx context.Context, p *person.Person) (secret string, f *failure) {
 	served := s.opts.Channels()
-	account, ids, err := p.Moderates(ctx)
-	channels := standings(served, account, ids)
+	account, channels, err := s.question(ctx, p, served)
 	switch {
 	case err != nil:
 		f = failureOf(err)
+	case len(channels) > 0 || s.opts.Owners.Has(account.ID):
 	case len(served) == 0:
 		f = &tooEarly
-	case len(channels) == 0:
-		f = noModerator(hostile.Detail(account.Login), slices.Sorted(maps.Values(served)))
+	default:
+		f = noModerator(hostile.Detail(account.Login))
 	}
 	if f != nil {
 		s.forget(p)
 		return "", f
 	}
 	secret, now := access.NewMemberSession(), s.now()
-	s.members.add(served, &session{
+	s.members.add(served, s.opts.Owners.Names(), &session{
 		id: access.SessionID(secret), hash: sha256.Sum256([]byte(secret)), person: p, account: account, channels: channels, begun: now, used: now, confirmed: now, due: nextCheck(now),
 	})
 	s.count(signedIn)
 	s.opts.Log.Info("signed in with Twitch", "login", hostile.Detail(account.Login), "id", account.ID, "channels", s.names(channels))
 	return secret, nil
+}
+
+// question asks Twitch who a person is, and returns their standing in the served channels.
+func (s *SignIns) question(ctx context.Context, p *person.Person, served map[string]string) (account person.Account, channels map[string]standing, err error) {
+	account, ids, err := p.Moderates(ctx)
+	if err != nil {
+		return account, nil, err
+	}
+	s.opts.Owners.See(ctx, account)
+	return account, standings(served, account, ids), nil
 }
 
 // standings returns the standing of an account in the served channels. moderated are the IDs of the
@@ -141,12 +152,12 @@ func (s *SignIns) names(channels map[string]standing) (logins []string) {
 	return logins
 }
 
-// add adds a session, which begins now while these channels are served. If there are too many
+// add adds a session, which begins now with these channels and owners. If there are too many
 // sessions, it ends the oldest ones.
-func (m *members) add(served map[string]string, added *session) {
+func (m *members) add(served map[string]string, owners []string, added *session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.noteServed(served, added.begun)
+	m.noteServed(served, owners, added.begun)
 	own := func(s *session) bool { return s.account.ID == added.account.ID }
 	m.endOldest(mostOwn, own)
 	m.endOldest(mostSessions, func(*session) bool { return true })
@@ -183,6 +194,9 @@ func (m *members) notePeople() {
 
 // identity returns what the person may do now. The caller holds mu.
 func (s *SignIns) identity(of *session) auth.Identity {
+	if s.opts.Owners.Has(of.account.ID) {
+		return auth.Identity{Name: of.account.Login, From: auth.FromTwitch, Access: auth.Own}
+	}
 	who := auth.Identity{Name: of.account.Login, From: auth.FromTwitch, Channels: map[string]auth.Access{}}
 	for id, is := range of.channels {
 		may := auth.Own

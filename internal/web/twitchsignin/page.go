@@ -98,12 +98,13 @@ var (
 	}
 )
 
-// noModerator returns the failure of a person who is neither broadcaster nor moderator.
-func noModerator(login string, channels []string) *failure {
+// noModerator returns the failure of a person who is neither owner nor broadcaster nor moderator. It
+// doesn't say of which channels, because anybody can see it.
+func noModerator(login string) *failure {
 	return &failure{
 		status: http.StatusForbidden, result: notModerator, other: true, title: language.Sentence("No access with this account"),
-		text: language.Sentence("On Twitch, you are signed in as %s. Only the broadcasters and moderators of %s may use this dashboard."),
-		args: []any{login, "#" + strings.Join(channels, ", #")},
+		text: language.Sentence("On Twitch, you are signed in as %s. Only the owners of this chatguard, and the broadcasters and moderators of its channels, may use this dashboard."),
+		args: []any{login},
 	}
 }
 

@@ -48,9 +48,22 @@ type Options struct {
 	Channels func() map[string]string
 	// Moderators returns what the moderators of a channel may do there.
 	Moderators func(channelID string) auth.Access
-	Metrics    *metrics.Set
-	Now        func() time.Time // nil means time.Now
-	Log        *slog.Logger
+	// Owners may do everything in the whole installation.
+	Owners  Owners
+	Metrics *metrics.Set
+	Now     func() time.Time // nil means time.Now
+	Log     *slog.Logger
+}
+
+// Owners are the accounts that have all rights over the installation. They are named by login, and
+// held by ID. It must be safe for concurrent use.
+type Owners interface {
+	// See records that, according to Twitch, an account has its login at this moment.
+	See(ctx context.Context, account person.Account)
+	// Has reports whether the account with an ID is an owner. It must be fast.
+	Has(id string) bool
+	// Names returns the logins that are named as owners. The caller must not change them.
+	Names() []string
 }
 
 // SignIns signs people in. Create one with New. It is safe for concurrent use. Call Join and

@@ -110,7 +110,7 @@ test("admin: what moderators may do", async () => {
 
 test("admin: an owner of one channel", async () => {
   await openAdmin({ all: undefined, channels: { 7: "own" } });
-  await see(() => shows("need own access to all channels") && shows("Moderators who sign in with Twitch"));
+  await see(() => shows("are for owners of the whole installation") && shows("Moderators who sign in with Twitch"));
   assert.ok(!find(".card.access, .webhooks"));
   answer("GET /session", { ...usualAnswer("GET /session"), access: "view", all: undefined, channels: { 7: "view" } });
   hangUp();

@@ -19,7 +19,7 @@ export function AdminPage({ state }) {
     ${mayOwn() && !state.me.mounted
       ? html`
         <div class="cards">
-          ${mayOwnAll() ? html`<${AccessCard} state=${state} />` : html`<p class="muted">${t("admin.all-channels-only")}</p>`}
+          ${mayOwnAll() ? html`<${AccessCard} state=${state} />` : html`<p class="muted">${t("admin.installation-only")}</p>`}
           ${!state.channel.startsWith("check:") && html`<${ModeratorsCard} key=${state.channel} state=${state} />`}
           ${mayOwnAll() && html`<${OverlayCard} key=${state.channel} state=${state} /><${WebhooksCard} state=${state} />`}
         </div>`

@@ -11,7 +11,7 @@ import { ifSignedOut } from "../core/session.js";
 import { now, state, update } from "../core/state.js";
 import { pardonWords, unpardonWords } from "../words/pardons.js";
 import { durationText, parseLength } from "../words/lengths.js";
-import { isShared } from "../words/scopes.js";
+import { isAcrossChannels, isShared } from "../words/scopes.js";
 import { banWords, liftWords, timeoutWords } from "../words/silence.js";
 import { clock, toMinute, upcoming } from "../words/time.js";
 import { unsavedChange } from "../words/unsaved.js";
@@ -237,9 +237,10 @@ export function undo(user, { lift: what, pardon: id, former = {}, etag = "" }) {
   }));
 }
 
-// grantable lists the limits in which a single user can have extra messages.
+// grantable lists the limits in which the signed-in person may give a user extra messages. What
+// counts across all channels needs rights over the whole installation.
 /** @param {Api.getChannelsUsers} card */
-export const grantable = ({ limits }) => limits.filter((limit) => !isShared(limit));
+export const grantable = ({ limits }) => limits.filter((limit) => !isShared(limit) && (!state.me.channels || !isAcrossChannels(limit)));
 
 // grantedUsually returns the name of the limit that is selected by default: the first daily limit,
 // or the first limit if none is daily.

@@ -245,8 +245,8 @@ export const mayModerate = () => may("moderate");
 export const mayNotify = () => may("moderate-notices");
 export const mayOwn = () => may("own");
 
-// mayOwnAll reports whether the signed-in user may do everything in all channels. It is what the
-// installation as a whole needs: the bot's account, tokens and sessions.
+// mayOwnAll reports whether the signed-in user owns the whole installation: the bot's account, tokens,
+// sessions and webhooks.
 export function mayOwnAll() {
   return state.me.all === "own";
 }

@@ -3,7 +3,7 @@
 
 export default {
   "owners-only": "This page needs own access to the channel.",
-  "all-channels-only": "Tokens, sessions and webhooks need own access to all channels.",
+  "installation-only": "Tokens, sessions and webhooks are for owners of the whole installation. Name them in [web] owners of the configuration.",
 
   // What the roles allow
   "may-view": "Sees everything, changes nothing.",

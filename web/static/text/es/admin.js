@@ -3,7 +3,7 @@
 
 export default {
   "owners-only": "Esta página requiere acceso de propietario al canal.",
-  "all-channels-only": "Los tokens, las sesiones y los webhooks requieren acceso de propietario a todos los canales.",
+  "installation-only": "Los tokens, las sesiones y los webhooks son para los propietarios de toda la instalación. Indícalos en [web] owners de la configuración.",
 
   // What the roles allow
   "may-view": "Lo ve todo, no cambia nada.",

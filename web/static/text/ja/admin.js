@@ -3,7 +3,7 @@
 
 export default {
   "owners-only": "このページにはチャンネルのオーナー権限が必要です。",
-  "all-channels-only": "トークン、セッション、Webhookには、全チャンネルのオーナー権限が必要です。",
+  "installation-only": "トークン、セッション、Webhookは、このインストール全体のオーナーだけが扱えます。設定の[web] ownersにオーナーを指定してください。",
 
   // What the roles allow
   "may-view": "すべてを閲覧でき、何も変更できません。",

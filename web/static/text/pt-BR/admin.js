@@ -3,7 +3,7 @@
 
 export default {
   "owners-only": "Esta página requer acesso de dono ao canal.",
-  "all-channels-only": "Tokens, sessões e webhooks requerem acesso de dono a todos os canais.",
+  "installation-only": "Tokens, sessões e webhooks são para os donos de toda a instalação. Indique-os em [web] owners da configuração.",
 
   // What the roles allow
   "may-view": "Vê tudo, não muda nada.",
