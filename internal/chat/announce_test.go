@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
 // TestAnnouncer_Pace checks the limits: one message per second and channel, and in all channels
@@ -223,6 +224,9 @@ func TestCommands(t *testing.T) {
 			{"!Quota please", "", chatguard.Subscriber, true},
 			{"!quotas", "", chatguard.Everyone, false},
 			{"say !quota", "", chatguard.Everyone, false},
+			{"!quota\u034f", "", chatguard.Everyone, true},
+			{" \u2060!CHATGUARD\ufe0f\u3000status \u2800", "", chatguard.Moderator, true},
+			{"\u2060 !", "", chatguard.Everyone, false},
 			{"!chatguard status", "", chatguard.Everyone, false},
 			{"!chatguard status", "", chatguard.VIP, false},
 			{"!chatguard status", "", chatguard.Moderator, true},
@@ -237,7 +241,7 @@ func TestCommands(t *testing.T) {
 			s.wait(40 * time.Second)
 			want := []string{}
 			if test.answered {
-				want = append(want, fmt.Sprintf("say in 1 to %q: answer to %s", m.ID, test.text))
+				want = append(want, fmt.Sprintf("say in 1 to %q: answer to %s", m.ID, hostile.OneLine(test.text, maxText)))
 			}
 			s.checkRequests(want...)
 		}

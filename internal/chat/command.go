@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
 // First words of the chat commands.
@@ -39,11 +40,11 @@ type commandQueue struct {
 // isCommand reports whether a message is a command that its author may use. A moderator's command
 // counts even if the message is throttled.
 func isCommand(m *chatguard.Message, allowed bool) bool {
-	if !strings.HasPrefix(m.Text, "!") {
-		return false
+	if !strings.Contains(m.Text, "!") {
+		return false // most messages
 	}
-	first, _, _ := strings.Cut(m.Text, " ")
-	switch strings.ToLower(first) {
+	words := hostile.TypedWords(m.Text)
+	switch strings.ToLower(words[0]) {
 	case QuotaCommand:
 		return allowed
 	case MainCommand:

@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
 )
@@ -22,7 +21,7 @@ const usage = "status | pause | resume | observe | enforce | raid on 30m | raid 
 // Command runs a chat command and returns the answer as a sentence. The chat has already checked
 // that the author may use the command: "!quota" is for everyone, anything else is for moderators.
 func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
-	words := wordsOf(m.Text)
+	words := hostile.TypedWords(m.Text)
 	if strings.EqualFold(words[0], "!quota") {
 		return c.quota(m)
 	}
@@ -52,12 +51,6 @@ func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
 func (c *Controls) texts(channelID string) *language.Texts {
 	settings, _ := c.Settings(channelID)
 	return language.Chat(settings.Notices.Language)
-}
-
-// wordsOf returns the words of a command. It removes the invisible character that some clients
-// append so that Twitch does not drop a repeated message.
-func wordsOf(text string) []string {
-	return slices.DeleteFunc(strings.Fields(text), func(word string) bool { return !strings.ContainsFunc(word, unicode.IsGraphic) })
 }
 
 // errUsage is the error for an unknown command.

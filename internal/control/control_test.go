@@ -591,10 +591,11 @@ func TestRaid(t *testing.T) {
 		d.passes("newcomer", true, chatguard.FirstTimer)
 		d.passes("berta", true)
 		d.command("!chatguard raid ON 1h \U000E0000", "Raid mode is on for 60 min.")
+		d.command("!chatguard\ufe0f raid on 1h\u2800 \u034f", "Raid mode is on for 60 min.")
 		d.command("!chatguard raid off", "Raid mode is off.")
 		d.passes("carla", true, chatguard.FirstTimer)
 		d.passes("carla", true, chatguard.FirstTimer)
-		d.wantAudits("1 raid  by twitch:berta", "1 raid  by chatguard", "1 raid  by twitch:berta", "1 raid  by twitch:berta")
+		d.wantAudits("1 raid  by twitch:berta", "1 raid  by chatguard", "1 raid  by twitch:berta", "1 raid  by twitch:berta", "1 raid  by twitch:berta")
 	})
 }
 

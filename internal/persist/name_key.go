@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 	"modernc.org/sqlite"
+
+	"github.com/chatguard/chatguard/internal/hostile"
 )
 
 const (
@@ -57,7 +59,7 @@ func foldName(name string) string {
 		return strings.ToLower(name)
 	}
 	return norm.NFC.String(strings.Map(func(r rune) rune {
-		if '\u0300' <= r && r <= '\u036f' || unicode.In(r, unicode.Cf, unicode.Cc) {
+		if '\u0300' <= r && r <= '\u036f' || hostile.ShowsNothing(r) {
 			return -1
 		}
 		return unicode.ToLower(r)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -126,7 +127,7 @@ func (h *archive) addNames(ctx context.Context, audits []journal.Audit) ([]shown
 func parseAuditFilter(r *http.Request) (wanted journal.AuditFilter, form format, err error) {
 	q := problem.QueryOf(r)
 	wanted = journal.AuditFilter{
-		ChannelID: q.Text("channel"), User: q.Text("user"), Author: q.Text("author"), Action: problem.OneOf(q, "action", journal.AuditActions),
+		ChannelID: q.Text("channel"), User: hostile.TypedName(q.Text("user")), Author: q.Text("author"), Action: problem.OneOf(q, "action", journal.AuditActions),
 		Before: q.Number("before", 0, 1, math.MaxInt64), N: int(q.Number("n", usualPage, 1, mostPage)),
 	}
 	q.Text("name") // checks its length

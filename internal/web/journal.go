@@ -6,10 +6,10 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -76,7 +76,7 @@ func (h *archive) readEntryPage(ctx context.Context, wanted journal.EntryFilter)
 func parseEntryFilter(r *http.Request) (wanted journal.EntryFilter, form format, err error) {
 	q := problem.QueryOf(r)
 	wanted = journal.EntryFilter{
-		ChannelID: q.Text("channel"), User: strings.TrimPrefix(q.Text("user"), "@"), Limit: q.Text("limit"),
+		ChannelID: q.Text("channel"), User: hostile.TypedName(q.Text("user")), Limit: q.Text("limit"),
 		Action: problem.OneOf(q, "action", actions), Result: problem.OneOf(q, "result", journal.Results),
 		From: q.Time("from"), Until: q.Time("until"),
 		Before: chatguard.EntryID(q.Number("before", 0, 1, math.MaxInt64)), N: int(q.Number("n", usualPage, 1, mostPage)),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -49,7 +50,7 @@ type users struct {
 // Without q, it finds the most recent writers. With noted=true, it finds only users with notes.
 func (h *users) findUsers(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	q := problem.QueryOf(r)
-	channel, text := q.Text("channel"), strings.TrimPrefix(strings.TrimSpace(q.Text("q")), "@")
+	channel, text := q.Text("channel"), hostile.TypedName(q.Text("q"))
 	find := h.store.FindPeople
 	if problem.OneOf(q, "noted", []string{"true"}) != "" {
 		find = h.store.FindNoted
@@ -142,7 +143,7 @@ const mostNamed = 200
 // this ID, or the users whose login or display name contains the text. If there are more than
 // mostNamed, it returns the best matches that spoke last. Without a name it returns nil.
 func (h *users) usersNamed(ctx context.Context, channel, name string) ([]string, error) {
-	name = strings.TrimPrefix(strings.TrimSpace(name), "@")
+	name = hostile.TypedName(name)
 	if name == "" {
 		return nil, nil
 	}

@@ -27,11 +27,12 @@ func TestFindUsers(t *testing.T) {
 	d.say(berta, 1)
 	for range 2 { // pending, then written
 		for q, want := range map[string][]string{
-			"":        {"berta", "roberta", "bertas_friend", "teapot"},
-			"berta":   {"berta", "bertas_friend", "roberta"},
-			" @Berta": {"berta", "bertas_friend", "roberta"},
-			"82":      {"teapot"},
-			"<b>":     nil,
+			"":                    {"berta", "roberta", "bertas_friend", "teapot"},
+			"berta":               {"berta", "bertas_friend", "roberta"},
+			" @Berta":             {"berta", "bertas_friend", "roberta"},
+			"@berta\u034f \u2800": {"berta", "bertas_friend", "roberta"},
+			"82":                  {"teapot"},
+			"<b>":                 nil,
 		} {
 			var logins []string
 			for _, p := range decode[foundUsers](t, d.do("GET", "/api/v1/users?channel="+channelID+"&q="+url.QueryEscape(q), nil, asOwner)).Users {
