@@ -46,8 +46,9 @@ type sentence struct{ login, text string }
 
 // speech is a script line that sends a message.
 type speech struct {
-	roles, login, channel, source, text string
-	late                                time.Duration
+	roles, login, name, channel, source, text string
+	late                                      time.Duration
+	answers                                   sentence // the message that it replies to
 }
 
 // beat is the default duration of a line; crowded is that of a line with a crowd.
@@ -76,20 +77,20 @@ func (p *play) runLine() {
 	p.compare()
 }
 
-var speechWords = regexp.MustCompile(`^(?:\[([a-z_, ]+)\] )?([a-z0-9_]+)(?: in ([a-z0-9_]+))?(?: mirrored from ([a-z0-9_]+))?(?:, (\w+) late)?: (.*)$`)
+var speechWords = regexp.MustCompile(`^(?:\[([a-z_, ]+)\] )?([a-z0-9_]+)(?: called (\S+))?(?: in ([a-z0-9_]+))?(?: mirrored from ([a-z0-9_]+))?(?:, (\w+) late)?(?:, to (\w+)'s "([^"]*)")?: (.*)$`)
 
 func (p *play) parseSpeech(event string) (s speech, ok bool) {
 	m := speechWords.FindStringSubmatch(event)
 	if m == nil {
 		return s, false
 	}
-	s = speech{roles: m[1], login: m[2], channel: m[3], source: m[4], text: m[6]}
+	s = speech{roles: m[1], login: m[2], name: m[3], channel: m[4], source: m[5], answers: sentence{m[7], m[8]}, text: m[9]}
 	if s.channel == "" {
 		s.channel = p.home
 	}
-	if m[5] != "" {
+	if m[6] != "" {
 		var err error
-		if s.late, err = time.ParseDuration(m[5]); err != nil {
+		if s.late, err = time.ParseDuration(m[6]); err != nil {
 			p.fail("%v", err)
 		}
 	}
@@ -99,7 +100,7 @@ func (p *play) parseSpeech(event string) (s speech, ok bool) {
 // speak sends the line's message.
 func (p *play) speak() {
 	s := p.speech
-	l := faketwitch.Line{Channel: s.channel, Login: s.login, Text: s.text, SentAt: time.Now().Add(-s.late)}
+	l := faketwitch.Line{Channel: s.channel, Login: s.login, DisplayName: s.name, Text: s.text, SentAt: time.Now().Add(-s.late), ReplyTo: p.said[s.answers]}
 	if s.source != "" {
 		l.Source = p.idOf(s.source)
 	}

@@ -48,6 +48,11 @@ func (s *eventSub) messageEvent(l Line, id string) event {
 		"message":                    map[string]any{"text": m.Text, "fragments": []any{map[string]any{"type": "text", "text": m.Text}}},
 		"source_broadcaster_user_id": nil, "source_message_id": nil, "source_badges": nil,
 	}
+	if parent := m.parent; parent.id != "" {
+		reply := map[string]any{"parent_message_id": parent.id, "parent_message_body": parent.text}
+		parent.author.describe("parent", reply)
+		body["reply"] = reply
+	}
 	if l.Source != "" {
 		body["source_broadcaster_user_id"], body["source_message_id"] = l.Source, "source-of-"+m.ID
 		body["source_badges"] = eventBadges(l.Badges)

@@ -52,6 +52,8 @@ func (s *helixServer) sendMessage(c call) reply {
 		return refusal(http.StatusBadRequest, "The broadcaster_id is not valid.")
 	case body.Message == "" || strings.ContainsFunc(body.Message, unicode.IsControl):
 		return refusal(http.StatusBadRequest, "The message field must hold a line of text.")
+	case body.ReplyTo != "" && s.chat.byID[body.ReplyTo] == nil:
+		return refusal(http.StatusBadRequest, "The message cannot be replied to.")
 	case utf8.RuneCountInString(body.Message) > maxText:
 		return refusal(http.StatusUnprocessableEntity, "The message is too large.")
 	}
@@ -77,7 +79,7 @@ func (s *helixServer) send(c call, room *channel, m Sent) reply {
 	if code != "" {
 		return dropReply(code)
 	}
-	line := Line{Channel: room.login, Login: c.user.login, Badges: badges, Text: m.Text}
+	line := Line{Channel: room.login, Login: c.user.login, Badges: badges, Text: m.Text, ReplyTo: m.ReplyTo}
 	id, raw, err := s.take(line)
 	switch {
 	case errors.Is(err, ErrSlow):

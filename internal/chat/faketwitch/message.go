@@ -22,6 +22,13 @@ type Message struct {
 	WrittenAt time.Time
 
 	ofStaff bool
+	parent  parentMessage
+}
+
+// parentMessage is the message that a reply answers. Its ID is empty if the message is no reply.
+type parentMessage struct {
+	author   account
+	id, text string
 }
 
 // chatLog holds the visible messages, oldest first. The Server's mu guards it.

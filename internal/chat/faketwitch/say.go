@@ -29,6 +29,9 @@ type Line struct {
 	// (Shared Chat).
 	Source string
 	SentAt time.Time // zero means now
+	// ReplyTo is the ID of a visible message that this one answers. The server puts the name of its
+	// author in front of the text.
+	ReplyTo string
 }
 
 // Say sends a message from a user: it is recorded and sent to all clients in the channel. It
@@ -73,8 +76,13 @@ func (s *Server) take(l Line) (id, raw string, err error) {
 	if isStaff(l.Badges) {
 		c.staff[author.id] = true
 	}
-	m := s.chat.add(Message{ChannelID: c.id, UserID: author.id, Login: author.login, Text: l.Text, SentAt: l.SentAt, ofStaff: isStaff(l.Badges)})
-	return m.ID, render(l, m, author), nil
+	m := Message{ChannelID: c.id, UserID: author.id, Login: author.login, Text: l.Text, SentAt: l.SentAt, ofStaff: isStaff(l.Badges)}
+	if parent := s.chat.byID[l.ReplyTo]; parent != nil {
+		m.parent = parentMessage{*s.account(parent.Login), parent.ID, parent.Text}
+		m.Text = "@" + m.parent.author.displayName + " " + m.Text
+	}
+	added := s.chat.add(m)
+	return added.ID, render(l, added, author), nil
 }
 
 // render formats a message as Twitch does.
@@ -86,6 +94,10 @@ func render(l Line, m *Message, author account) string {
 	}
 	if l.Source != "" {
 		tags = append(tags, "source-badges="+l.Badges, "source-id=source-of-"+m.ID, "source-room-id="+l.Source)
+	}
+	if parent := m.parent; parent.id != "" {
+		tags = append(tags, "reply-parent-display-name="+escape(parent.author.displayName), "reply-parent-msg-body="+escape(parent.text),
+			"reply-parent-msg-id="+parent.id, "reply-parent-user-id="+parent.author.id, "reply-parent-user-login="+parent.author.login)
 	}
 	tags = append(tags,
 		"subscriber="+bit(strings.Contains(","+l.Badges, ",subscriber/")), fmt.Sprintf("tmi-sent-ts=%d", m.SentAt.UnixMilli()),

@@ -1,6 +1,7 @@
 package twitch
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -68,6 +69,19 @@ func isColor(s string) bool {
 func TrimAction(text string) string {
 	if action, ok := strings.CutPrefix(text, "\x01ACTION "); ok {
 		return strings.TrimSuffix(action, "\x01")
+	}
+	return text
+}
+
+// ReplyCommand removes what Twitch puts in front of a command that is written as a reply: the name
+// of the author of the message it answers, as in "@Anna !quota". names are that author's login and
+// display name; both are empty if the message is no reply. In front of any other text, the name
+// stays, because people read it there.
+func ReplyCommand(text string, names ...string) string {
+	mention, typed, _ := strings.Cut(text, " ")
+	name, ok := strings.CutPrefix(mention, "@")
+	if ok && name != "" && strings.HasPrefix(typed, "!") && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
+		return typed
 	}
 	return text
 }

@@ -28,6 +28,10 @@ type chatEvent struct {
 	Message         struct {
 		Text string `json:"text"`
 	} `json:"message"`
+	Reply struct {
+		Login string `json:"parent_user_login"`
+		Name  string `json:"parent_user_name"`
+	} `json:"reply"` // null in JSON if the message is no reply
 	Badges []struct {
 		Set string `json:"set_id"`
 	} `json:"badges"`
@@ -40,7 +44,7 @@ func (e *event) message(at time.Time) (chatguard.Message, error) {
 		ChannelID:       e.ChannelID,
 		SourceChannelID: e.SourceChannelID,
 		User:            chatguard.User{ID: e.UserID, Login: e.Login, DisplayName: e.Name, Roles: e.roles(), Color: e.Color},
-		Text:            twitch.TrimAction(e.Message.Text),
+		Text:            twitch.ReplyCommand(twitch.TrimAction(e.Message.Text), e.Reply.Login, e.Reply.Name),
 		SentAt:          at,
 	}
 	return m, twitch.Complete(&m)

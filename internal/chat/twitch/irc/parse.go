@@ -60,6 +60,9 @@ func parseChat(line string, raw rawLine) (m chatguard.Message, err error) {
 	// the user name as the nick.
 	m.User.Login, m.User.DisplayName = raw.nick(), raw.tag("display-name")
 	m.User.Color = raw.tag("color")
+	if strings.HasPrefix(m.Text, "@") {
+		m.Text = twitch.ReplyCommand(m.Text, raw.tag("reply-parent-user-login"), raw.tag("reply-parent-display-name"))
+	}
 	return m, twitch.Complete(&m)
 }
 
