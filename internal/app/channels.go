@@ -4,9 +4,6 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
-	"github.com/chatguard/chatguard/internal/control"
 )
 
 // lookUpTime is how long the start waits for the IDs of channels from Twitch.
@@ -73,28 +70,4 @@ func (a *App) enterRoom(id string) {
 		name, _ := roomName(id)
 		a.enterOwn(name, id)
 	}
-}
-
-// userID returns the ID of the user with a login. It looks among users who have written before,
-// then asks Twitch.
-func (a *App) userID(ctx context.Context, channelID, login string) (string, error) {
-	id, ok, err := a.Host.Store.UserByLogin(ctx, channelID, login)
-	if ok {
-		return id, nil
-	}
-	if err != nil {
-		a.log.Warn("a user can't be looked up in the database", "login", login, "error", err)
-	}
-	accounts, err := a.Twitch.LookUp(ctx, []string{login})
-	if err != nil || len(accounts) > 0 {
-		return accountID(accounts), err
-	}
-	return "", control.ErrNoUser
-}
-
-func accountID(accounts []helix.Account) string {
-	if len(accounts) == 0 {
-		return ""
-	}
-	return accounts[0].ID
 }

@@ -223,15 +223,27 @@ func pardonSaid(texts *language.Texts, done journal.Pardon, name string) string 
 
 // userCommand finds the user that a command is about, and runs it.
 func (c *Controls) userCommand(ctx context.Context, m chatguard.Message, args []string, do userCommand) (said string, saved bool, err error) {
-	login := strings.ToLower(strings.TrimPrefix(args[0], "@"))
-	id, err := c.chat.UserID(ctx, m.ChannelID, login)
-	if errors.Is(err, ErrNoUser) {
+	name := mentioned(args[0])
+	id, login, err := c.chat.User(ctx, m.ChannelID, name)
+	switch {
+	case errors.Is(err, ErrNoUser):
 		return "", false, fmt.Errorf("there is no user %s", args[0])
-	}
-	if err != nil {
+	case errors.Is(err, ErrNoName), errors.Is(err, ErrNamesakes):
+		return "", false, fmt.Errorf("%w, %s: write the login, as in the address of the user's channel", err, args[0])
+	case err != nil:
 		return "", false, err
 	}
-	return do(c, ctx, journal.Target{ChannelID: m.ChannelID, UserID: id, Author: authorOf(m)}, "@"+login, args[1:])
+	said = "@" + login
+	if !strings.EqualFold(login, name) {
+		said = fmt.Sprintf("@%s (%s)", name, login)
+	}
+	return do(c, ctx, journal.Target{ChannelID: m.ChannelID, UserID: id, Author: authorOf(m)}, said, args[1:])
+}
+
+// mentioned returns the name in a word of a command. Phones and chat clients write a comma or a
+// colon behind a name that they complete.
+func mentioned(word string) string {
+	return strings.TrimRight(hostile.TypedName(word), ",:\uff0c\uff1a\u3001")
 }
 
 // lengthOf parses a duration of at least a second: "10m", "2d".

@@ -37,9 +37,9 @@ type Options struct {
 
 // Chat is the chat in which Controls act. The zero value is no chat.
 type Chat struct {
-	// UserID returns the ID of the user with this login, or ErrNoUser if there is none. If nil, no
-	// user is known.
-	UserID func(ctx context.Context, channelID, login string) (string, error)
+	// User returns the ID and the login of the user with this login or display name. Its errors
+	// are ErrNoUser, ErrNoName and ErrNamesakes, among others. If nil, no user is known.
+	User func(ctx context.Context, channelID, name string) (id, login string, err error)
 
 	// Lift ends a user's timeout or ban, unless someone other than chatguard gave it. Nil means
 	// that chatguard gives no penalties.
@@ -74,8 +74,14 @@ type Store interface {
 	Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error)
 }
 
-// ErrNoUser is returned by Chat.UserID if there is no such user.
-var ErrNoUser = errors.New("there is no such user")
+// Errors of Chat.User.
+var (
+	ErrNoUser = errors.New("there is no such user")
+	// ErrNoName means that nobody seen in the channel has this display name.
+	ErrNoName = errors.New("nobody seen here has this display name")
+	// ErrNamesakes means that several users seen in the channel have this display name.
+	ErrNamesakes = errors.New("several users seen here have this display name")
+)
 
 // Errors of Controls, for errors.Is, in addition to ErrStale. Any other error describes what is
 // wrong with the request.
@@ -137,8 +143,8 @@ func (c *Controls) Restore(kept map[string]map[string]string) {
 
 // Join makes Controls act in a chat. Call it before the first pardon and the first command.
 func (c *Controls) Join(chat Chat) {
-	if chat.UserID == nil {
-		chat.UserID = func(context.Context, string, string) (string, error) { return "", ErrNoUser }
+	if chat.User == nil {
+		chat.User = func(context.Context, string, string) (string, string, error) { return "", "", ErrNoUser }
 	}
 	c.chat = chat
 }

@@ -206,11 +206,11 @@ func (d *harness) start(raid Raid) {
 	d.policies = NewPolicies(PolicyOptions{Guard: d.guard, Store: d.store})
 	d.Controls = New(Options{Policies: d.policies, Store: d.store, Settings: Settings{Raid: raid}})
 	d.Join(Chat{
-		UserID: func(_ context.Context, _, login string) (string, error) {
-			if login == "nobody" {
-				return "", ErrNoUser
+		User: func(_ context.Context, _, name string) (string, string, error) {
+			if name == "nobody" {
+				return "", "", ErrNoUser
 			}
-			return "id of " + login, nil
+			return "id of " + strings.ToLower(name), strings.ToLower(name), nil
 		},
 		Lift: func(_ context.Context, channelID, userID string) error {
 			d.lifted = append(d.lifted, channelID+" "+userID)

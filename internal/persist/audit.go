@@ -89,12 +89,12 @@ func (r *auditRow) read() journal.Audit {
 }
 
 // matchingUsers returns the IDs of the users that text may mean: text itself as an ID, and the ID
-// of the channel's user with that login.
+// of the user who last spoke in the channel under that login, because the audits are from then.
 func (s *Store) matchingUsers(ctx context.Context, channelID, text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
-	id, ok, err := s.UserByLogin(ctx, channelID, strings.ToLower(text))
+	id, ok, err := s.lastUserAs(ctx, channelID, strings.ToLower(text))
 	if !ok {
 		return []string{text}, err
 	}

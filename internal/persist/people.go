@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -158,11 +159,35 @@ func (s search) quality(p journal.Person) int {
 	return unlike
 }
 
-// UserByLogin returns the ID of the user who has spoken in the channel under a login. The login
-// must be spelled as on the platform. ok is false if there is no such user. If there are several,
-// it returns the one who spoke last. It searches the names that users had when last seen, messages
-// that are not rolled up or written yet, and the whole journal.
+// UserByLogin returns the ID of the user who has a login, as far as the channel's messages tell:
+// the user spoke last under it, and under no other login since. The platform may have given a login
+// that its user doesn't have any more to somebody else. The login must be spelled as on the
+// platform. ok is false if there is no such user.
 func (s *Store) UserByLogin(ctx context.Context, channelID, login string) (userID string, ok bool, err error) {
+	if userID, ok, err = s.lastUserAs(ctx, channelID, login); err != nil || !ok {
+		return "", false, err
+	}
+	newest, err := s.newestLogin(ctx, channelID, userID)
+	if err != nil || newest != login {
+		return "", false, err
+	}
+	return userID, true, nil
+}
+
+// newestLogin returns the login under which a user was last seen in a channel.
+func (s *Store) newestLogin(ctx context.Context, channelID, userID string) (login string, err error) {
+	if p, ok, err := s.Person(ctx, channelID, userID); err != nil || ok {
+		return p.Login, err
+	}
+	err = s.db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&login) },
+		"SELECT login FROM journal WHERE id = (SELECT max(id) FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)", channelID, userID)
+	return login, err
+}
+
+// lastUserAs returns the ID of the user who was the last to speak in the channel under a login, and
+// who may have another one by now. It searches the names that users had when last seen, messages
+// that are not rolled up or written yet, and the whole journal.
+func (s *Store) lastUserAs(ctx context.Context, channelID, login string) (userID string, ok bool, err error) {
 	if userID, ok = s.queue.userByLogin(channelID, login); ok {
 		return userID, true, nil
 	}
@@ -179,3 +204,25 @@ func (s *Store) UserByLogin(ctx context.Context, channelID, login string) (userI
 	}
 	return userID, err == nil, Explain(s.db.path, err)
 }
+
+// UsersNamed returns the users of a channel who had a display name when last seen. The differences
+// that a search ignores make none here.
+func (s *Store) UsersNamed(ctx context.Context, channelID, displayName string) ([]journal.Person, error) {
+	key := foldName(displayName)
+	known, err := s.recentPeople(ctx, channelID, func(*timelineRow) bool { return true }, "")
+	if err != nil || key == "" {
+		return nil, err
+	}
+	stored, err := s.db.queryPeople(ctx, "SELECT "+shownPerson+` FROM person INDEXED BY person_name
+		WHERE channel_id = ?1 AND name_key <> '' AND name_key >= ?2 AND name_key < ?2 || char(11) LIMIT ?3`, channelID, key, mostNamesakes)
+	for _, p := range stored {
+		if _, ok := known[p.UserID]; !ok {
+			known[p.UserID] = p
+		}
+	}
+	maps.DeleteFunc(known, func(_ string, p journal.Person) bool { return foldName(p.DisplayName) != key })
+	return slices.Collect(maps.Values(known)), err
+}
+
+// mostNamesakes is how many stored users with the same name are read.
+const mostNamesakes = 100

@@ -2,6 +2,7 @@ package persist
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,4 +109,68 @@ func TestUserByLogin_OutlivesTimeline(t *testing.T) {
 	s.sweeper.at, s.sweeper.idle = time.Time{}, idleWalk{}
 	s.runTurn(ctx, g)
 	wantUser(t, s, "not seen for 35 days", "1", "berta", "")
+}
+
+// A user who has another login by now doesn't have the former one, which the platform may have
+// given to somebody else.
+func TestUserByLogin_Renamed(t *testing.T) {
+	t.Parallel()
+	now := start
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
+	s.observeMessage("1", "7", "anna", start, 1)
+	s.observeMessage("1", "7", "annanew", start.Add(time.Second), 2)
+	s.observeMessage("1", "7", "anna", start.Add(-time.Second), 0) // arrives late
+	check := func(when string) {
+		t.Helper()
+		wantUser(t, s, when, "1", "anna", "")
+		wantUser(t, s, when, "1", "annanew", "7")
+	}
+	check("in the queue")
+	s.mustFlush(t, g)
+	check("stored")
+	now = start.Add(time.Hour)
+	s.runTurn(ctx, g)
+	check("rolled up")
+	s.exec(t, "DELETE FROM person")
+	check("journalled")
+	s.observeMessage("1", "8", "anna", now, 0) // somebody else has the login now
+	wantUser(t, s, "given to another user", "1", "anna", "8")
+}
+
+func TestUsersNamed(t *testing.T) {
+	t.Parallel()
+	now := start
+	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
+	say := func(userID, login, name string) {
+		s.Observe(chatguard.Message{ChannelID: "1", User: chatguard.User{ID: userID, Login: login, DisplayName: name}, SentAt: now},
+			chatguard.Verdict{At: now, ChannelID: "1", UserID: userID, Allowed: true})
+	}
+	check := func(name string, want ...string) {
+		t.Helper()
+		var ids []string
+		people, err := s.UsersNamed(ctx, "1", name)
+		must(t, err)
+		for _, p := range people {
+			ids = append(ids, p.UserID)
+		}
+		if slices.Sort(ids); !slices.Equal(ids, want) {
+			t.Errorf("%q is the name of %q, want %q", name, ids, want)
+		}
+	}
+	say("7", "hansamu", "ハンサム")
+	say("8", "hansamuman", "ハンサムマン") // begins like the other name
+	say("9", "anna", "Anna")
+	for range 2 { // pending, then rolled up
+		check("ﾊﾝｻﾑ", "7")
+		check("ハンサ")
+		check("ハンザム")
+		check("")
+		now = now.Add(time.Hour)
+		s.mustFlush(t, g)
+		s.runTurn(ctx, g)
+	}
+	say("10", "another", "ハンサム")
+	check("ハンサム", "10", "7")
+	say("7", "hansamu", "Hansamu") // no longer
+	check("ハンサム", "10")
 }
