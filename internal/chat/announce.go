@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -35,8 +36,8 @@ const sayWithin = 5 * time.Second
 type announcement struct {
 	channelID   string
 	text        string
-	replyTo     string // ID of the message it answers; may be empty
-	toModerator bool   // answers a moderator or the broadcaster
+	replyTo     *chatguard.Message // that it answers; may be nil
+	toModerator bool               // answers a moderator or the broadcaster
 }
 
 // announcer sends the Bot's messages at the rate of its own leaky bucket. It drops messages that
@@ -86,28 +87,39 @@ func (a *announcer) say(s announcement) bool {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if s.toModerator && a.wasSaid(s.channelID, s.text) {
-		s.text = plainLine(s.text + " (again)")
+	if s.toModerator {
+		s.text = a.unsaid(s.channelID, s.text)
 	}
 	if a.closed || a.wasSaid(s.channelID, s.text) {
 		return false
 	}
-	// The message has no time, so the Guard uses the announcer's own clock.
-	turn := chatguard.Message{ChannelID: s.channelID, User: chatguard.User{ID: "bot", Roles: a.roles(s.channelID)}, Cost: 1}
-	if !s.toModerator {
-		turn.Cost += reservedForModerators
-		if room, err := a.guard.Peek(turn); err != nil || !room.Allowed {
-			return false
-		}
-		turn.Cost = 1
+	if !s.toModerator && a.wait(s.channelID) > 0 {
+		return false
 	}
-	verdict, err := a.guard.Check(a.ctx, turn)
+	verdict, err := a.guard.Check(a.ctx, a.turn(s.channelID))
 	if err != nil || !verdict.Allowed {
 		return false
 	}
 	a.lastSaid[s.channelID][s.text] = a.bot.steady()
 	a.sending.Go(func() { a.sendLater(s, verdict.Delay) })
 	return true
+}
+
+// turn returns what the Guard judges for a message to a channel. It has no time, so the Guard uses
+// the announcer's own clock.
+func (a *announcer) turn(channelID string) chatguard.Message {
+	return chatguard.Message{ChannelID: channelID, User: chatguard.User{ID: "bot", Roles: a.roles(channelID)}, Cost: 1}
+}
+
+// wait returns the time until a message to anybody but a moderator can be sent to a channel.
+func (a *announcer) wait(channelID string) time.Duration {
+	turn := a.turn(channelID)
+	turn.Cost += reservedForModerators
+	room, err := a.guard.Peek(turn)
+	if err != nil || room.Allowed {
+		return 0
+	}
+	return room.RetryAfter
 }
 
 // sendLater sends an announcement after its delay. If it can't be sent then, sendLater logs a
@@ -154,7 +166,23 @@ func (a *announcer) send(ctx context.Context, s announcement) error {
 		return errNoRoom
 	}
 	defer func() { f.last = a.bot.steady() }() // the chat has received the message by then
-	return a.bot.options.Moderator.Say(ctx, s.channelID, s.text, s.replyTo)
+	if s.replyTo == nil {
+		return a.bot.options.Moderator.Say(ctx, s.channelID, s.text, "")
+	}
+	err := a.bot.options.Moderator.Say(ctx, s.channelID, s.text, s.replyTo.ID)
+	if errors.Is(err, ErrNoParent) {
+		// The chat has refused the message, so nobody sees it twice.
+		err = a.bot.options.Moderator.Say(ctx, s.channelID, addressed(s.text, s.replyTo.User.Name()), "")
+	}
+	return err
+}
+
+// addressed returns a text that begins with the name of the user to whom it is addressed.
+func addressed(text, name string) string {
+	if mention := "@" + name; !strings.HasPrefix(text, mention) {
+		return plainLine(mention + " " + text)
+	}
+	return text
 }
 
 var errNoRoom = errors.New("the request budget is used up")
@@ -164,6 +192,20 @@ func (a *announcer) roles(channelID string) chatguard.Roles {
 		return chatguard.RolesOf(chatguard.Moderator)
 	}
 	return 0
+}
+
+// unsaid returns the text, with a suffix if the chat would drop the text as a repeat. The caller
+// holds mu.
+func (a *announcer) unsaid(channelID, text string) string {
+	other := text
+	for n := 1; a.wasSaid(channelID, other); n++ {
+		suffix := " (again)"
+		if n > 1 {
+			suffix = fmt.Sprintf(" (again, %d)", n)
+		}
+		other = hostile.Truncate(text, maxText-len(suffix)) + suffix
+	}
+	return other
 }
 
 // wasSaid reports whether the chat would drop the text because it was recently sent to the channel.

@@ -26,6 +26,7 @@ type stage struct {
 	outcomes  []string // in report order: "timeout skipped: queue full"
 	settings  map[string]string
 	unsavable bool
+	asked     int // users who have asked for their quota
 	stop      func()
 }
 

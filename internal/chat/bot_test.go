@@ -62,6 +62,8 @@ type recorder struct {
 	slow  slowMode // current setting
 	asked int      // lookups of slow mode
 
+	noParent bool // no message can be replied to
+
 	refused, failed string        // results of Trouble
 	takes           time.Duration // duration of a request
 }
@@ -138,7 +140,10 @@ func (r *recorder) SetSlowMode(ctx context.Context, channelID string, on bool, w
 }
 
 func (r *recorder) Say(ctx context.Context, channelID, text, replyTo string) error {
-	return r.do(ctx, "say in %s to %q: %s", channelID, replyTo, text)
+	if err := r.do(ctx, "say in %s to %q: %s", channelID, replyTo, text); err != nil || replyTo == "" || !r.noParent {
+		return err
+	}
+	return ErrNoParent
 }
 
 func (r *recorder) Delete(ctx context.Context, m chatguard.Message) error {

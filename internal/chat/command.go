@@ -18,6 +18,7 @@ const (
 
 const (
 	maxCommands   = 16               // pending per channel and kind
+	maxCommandAge = 30 * time.Second // an older question isn't answered any more
 	answerTimeout = 10 * time.Second // limit for one answer
 )
 
@@ -27,14 +28,24 @@ type commands struct {
 	bot     *Bot
 	answers sync.WaitGroup
 
-	mu     sync.Mutex
+	mu sync.Mutex
+	// closed and the fields below are guarded by mu, including the content of the queues.
+	closed bool
 	queues map[string]*commandQueue // by channel
 }
 
-// commandQueue holds the pending commands of one channel.
+// commandQueue holds the pending commands of one channel, oldest first.
 type commandQueue struct {
-	moderators chan chatguard.Message // from moderators and the broadcaster
-	others     chan chatguard.Message
+	channelID  string
+	wake       chan struct{}    // receives a value if a command was added or the queues are closed
+	moderators []pendingCommand // from moderators and the broadcaster
+	others     []pendingCommand
+}
+
+// pendingCommand is a command and when it was received.
+type pendingCommand struct {
+	message chatguard.Message
+	at      time.Time
 }
 
 // isCommand reports whether a message is a command that its author may use. A moderator's command
@@ -56,75 +67,121 @@ func isCommand(m *chatguard.Message, allowed bool) bool {
 func isModerator(m *chatguard.Message) bool { return m.User.Roles&moderators != 0 }
 
 // enqueue queues a command. The command is answered unless acting ends first. enqueue never blocks.
+// If too many commands are pending, it drops the newest one of a moderator, because commands have
+// an order, and the oldest one of anybody else.
 func (c *commands) enqueue(acting context.Context, m *chatguard.Message) {
-	d := c.queue(acting, m.ChannelID)
-	queue := d.others
-	if isModerator(m) {
-		queue = d.moderators
-	}
-	select {
-	case queue <- *m:
-	default:
-		c.bot.warn("a chat command isn't answered: too many are pending", "channel", m.ChannelID, "user", m.User.ID)
-	}
-}
-
-// queue returns the queue of a channel. It begins to answer the commands of a new one.
-func (c *commands) queue(acting context.Context, channelID string) *commandQueue {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	d, p := c.queue(acting, m.ChannelID), pendingCommand{*m, c.bot.steady()}
+	switch {
+	case !isModerator(m):
+		if len(d.others) == maxCommands {
+			c.warnDropped(d.others[0], "too many are pending")
+			d.others = d.others[1:]
+		}
+		d.others = append(d.others, p)
+	case len(d.moderators) == maxCommands:
+		c.warnDropped(p, "too many are pending")
+	default:
+		d.moderators = append(d.moderators, p)
+	}
+	d.wakeUp()
+}
+
+func (c *commands) warnDropped(p pendingCommand, why string) {
+	c.bot.warnKind("command: "+why, "a chat command isn't answered", "reason", why, "channel", p.message.ChannelID, "user", p.message.User.ID)
+}
+
+// queue returns the queue of a channel. It begins to answer the commands of a new one. The caller
+// holds mu.
+func (c *commands) queue(acting context.Context, channelID string) *commandQueue {
 	d := c.queues[channelID]
 	if d == nil {
-		d = &commandQueue{moderators: make(chan chatguard.Message, maxCommands), others: make(chan chatguard.Message, maxCommands)}
+		d = &commandQueue{channelID: channelID, wake: make(chan struct{}, 1)}
 		c.queues[channelID] = d
 		c.answers.Go(func() { c.serve(acting, d) })
 	}
 	return d
 }
 
-// serve answers a channel's commands until both queues are closed and empty.
+func (d *commandQueue) wakeUp() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// serve answers a channel's commands until the queues are closed. A moderator's command is carried
+// out at once. Any other one waits until the chat takes its answer, so that a crowd is answered one
+// by one.
 func (c *commands) serve(acting context.Context, d *commandQueue) {
 	for {
-		select {
-		case m, ok := <-d.moderators:
-			if ok {
-				c.answer(acting, &m)
-				continue
-			}
-			for m := range d.others { // both queues are closed
-				c.answer(acting, &m)
-			}
+		p, wait, ok := c.next(d)
+		if ok {
+			c.answer(acting, p)
+			continue
+		}
+		var free <-chan time.Time
+		switch {
+		case wait > 0:
+			free = time.After(wait)
+		case wait == never:
 			return
-		default:
 		}
 		select {
-		case m, ok := <-d.moderators:
-			if ok {
-				c.answer(acting, &m)
-			}
-		case m, ok := <-d.others:
-			if ok {
-				c.answer(acting, &m)
-			}
+		case <-d.wake:
+		case <-free:
+		case <-acting.Done():
+			return
 		}
 	}
 }
 
-func (c *commands) answer(acting context.Context, m *chatguard.Message) {
+// never is the wait for a command that doesn't come any more.
+const never = time.Duration(-1)
+
+// next takes the next command that can be answered from a queue. If there is none, ok is false, and
+// wait is the time until the chat takes the next answer, or 0 if no command is pending.
+func (c *commands) next(d *commandQueue) (p pendingCommand, wait time.Duration, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(d.moderators) > 0 {
+		p, d.moderators = d.moderators[0], d.moderators[1:]
+		return p, 0, true
+	}
+	for len(d.others) > 0 && c.bot.steady().Sub(d.others[0].at) > maxCommandAge {
+		c.warnDropped(d.others[0], "the bot may send no more messages for too long")
+		d.others = d.others[1:]
+	}
+	if len(d.others) > 0 {
+		if wait = c.bot.announcer.wait(d.channelID); wait == 0 {
+			p, d.others = d.others[0], d.others[1:]
+			return p, 0, true
+		}
+	}
+	if c.closed { // those that would have to wait aren't answered
+		return p, never, false
+	}
+	return p, wait, false
+}
+
+func (c *commands) answer(acting context.Context, p pendingCommand) {
 	ctx, cancel := context.WithTimeout(acting, answerTimeout)
 	defer cancel()
-	if answer := c.bot.options.Answer(ctx, *m); answer != "" {
-		c.bot.announcer.say(announcement{channelID: m.ChannelID, text: answer, replyTo: m.ID, toModerator: isModerator(m)})
+	m := &p.message
+	answer := c.bot.options.Answer(ctx, *m)
+	if answer != "" && !c.bot.announcer.say(announcement{channelID: m.ChannelID, text: answer, replyTo: m, toModerator: isModerator(m)}) {
+		c.warnDropped(p, "the bot may send no more messages now")
 	}
 }
 
-// close waits until the pending commands have been answered. enqueue must not be called after
-// close.
+// close waits until the pending commands have been answered, except those that would have to wait.
+// enqueue must not be called after close.
 func (c *commands) close() {
 	c.mu.Lock()
+	c.closed = true
 	for _, d := range c.queues {
-		close(d.moderators)
-		close(d.others)
+		d.wakeUp()
 	}
 	c.mu.Unlock()
 	c.answers.Wait()

@@ -2,10 +2,14 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/chatguard/chatguard"
 )
+
+// ErrNoParent means that a message can't be replied to, for example because it was deleted.
+var ErrNoParent = errors.New("the message can't be replied to")
 
 // Moderator carries out penalties on a platform. Each call retries until it succeeds, until another
 // try can't help, or until the context ends. A call succeeds if the message is already gone or the
@@ -36,6 +40,7 @@ type Moderator interface {
 	SetSlowMode(ctx context.Context, channelID string, on bool, wait time.Duration) error
 
 	// Say sends text to a channel, in reply to a message if replyTo is its ID. The text is one line
-	// of 1 to 500 characters, as hostile.OneLine returns it. Say doesn't retry.
+	// of 1 to 500 characters, as hostile.OneLine returns it. Say doesn't retry. The error is
+	// ErrNoParent if the platform refuses the text because it can't be a reply to that message.
 	Say(ctx context.Context, channelID, text, replyTo string) error
 }

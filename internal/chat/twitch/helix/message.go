@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
 	"github.com/chatguard/chatguard/internal/hostile"
@@ -18,7 +20,7 @@ const maxText = 500
 //
 // The message is sent at once. If the request budget has no room, it isn't sent, and the error is
 // ErrBusy. SendMessage doesn't retry if Twitch doesn't answer, because the message may already be
-// visible. If Twitch accepts the message but doesn't show it, the error is ErrDropped. If the text
+// visible. If the message that it answers is gone, the error is chat.ErrNoParent. If Twitch accepts the message but doesn't show it, the error is ErrDropped. If the text
 // isn't one line of 1 to 500 characters, as hostile.OneLine returns it, the error is ErrUnsafe.
 func (h *Client) SendMessage(ctx context.Context, broadcasterID, senderID, text, replyTo string) error {
 	type message struct {
@@ -46,7 +48,16 @@ func (h *Client) SendMessage(ctx context.Context, broadcasterID, senderID, text,
 	var told struct {
 		Data []sendResult `json:"data"`
 	}
-	if err := h.ask(ctx, r, &told); err != nil {
+	a, err := h.do(ctx, r)
+	switch {
+	case err != nil:
+		return err
+	case replyTo != "" && a.Status == http.StatusBadRequest && strings.Contains(strings.ToLower(a.Says()), "repl"):
+		return r.Refused(chat.ErrNoParent, a)
+	case !a.OK():
+		return r.Refused(twitch.ErrRejected, a)
+	}
+	if err := r.Decode(a, &told); err != nil {
 		return err
 	}
 	if len(told.Data) != 1 {

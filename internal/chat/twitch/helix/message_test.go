@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
@@ -48,6 +49,20 @@ func TestSay(t *testing.T) {
 	}
 	if err := moderator.Say(t.Context(), msg.ChannelID, "hello", ""); err != nil || len(srv.Sent()) != 1 || strings.Contains(srv.Requests()[0].Body, "reply") {
 		t.Errorf("%v, sent %v", err, srv.Sent())
+	}
+}
+
+// TestSay_DeletedParent checks that the error tells if only the reply is refused.
+func TestSay_DeletedParent(t *testing.T) {
+	srv := twitchtest.Start(t, "room")
+	moderator, msg := newModerator(t, srv)
+	must(t, moderator.Delete(t.Context(), msg))
+	if err := moderator.Say(t.Context(), msg.ChannelID, "hello", msg.ID); !errors.Is(err, chat.ErrNoParent) {
+		t.Error(err)
+	}
+	srv.FailNext(faketwitch.Fault{Status: 400, Message: "The broadcaster_id is not valid."})
+	if err := moderator.Say(t.Context(), msg.ChannelID, "hello", "another"); !errors.Is(err, twitch.ErrRejected) {
+		t.Error(err)
 	}
 }
 
