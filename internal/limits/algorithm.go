@@ -59,7 +59,8 @@ type algorithm struct {
 	expiry func(r *Rule, state []uint64) int64
 
 	// rewind adjusts the state to a clock that jumped back to at. Exactly what counted right after
-	// the use at last still counts. So the jump neither refunds anything nor locks anyone out.
+	// the use at last still counts, or if the state can't represent that, a little less. So the
+	// jump neither refunds a message nor locks anyone out.
 	rewind func(r *Rule, state []uint64, last, at int64)
 
 	// convert fills state, whose words are zero, with the equivalent of before. The usage in before

@@ -206,7 +206,8 @@ func (s *plainSliding) refund(at, n int64, p plainNumbers) {
 }
 
 // jump makes the slice of the last use the current one. The usage from the oldest slice stays the
-// same, so its count must change. It is rounded up and limited to 32 bits.
+// same, so its count must change. It is rounded down, so that whatever fitted still fits, and limited
+// to 32 bits.
 func (s *plainSliding) jump(last, to int64, p plainNumbers) {
 	then := *s
 	s.counts = map[int64]int64{}
@@ -215,7 +216,7 @@ func (s *plainSliding) jump(last, to int64, p plainNumbers) {
 	}
 	counted := then.oldest(last, p) * (p.slice() - last%p.slice())
 	left := p.slice() - to%p.slice()
-	s.counts[to/p.slice()-p.slices] = min((counted+left-1)/left, 1<<32-1)
+	s.counts[to/p.slice()-p.slices] = min(counted/left, 1<<32-1)
 }
 
 // convert counts the usage, rounded up, in the slice that contains the time.

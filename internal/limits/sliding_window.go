@@ -98,11 +98,13 @@ var slidingWindow = algorithm{
 
 	// The slice of the last use is replaced by the slice that contains at, and keeps its count, as do
 	// the others. The usage from the oldest slice stays as it was at the last use, wherever at is in
-	// its slice.
+	// its slice. It is rounded down to what whole messages of that slice count, so that everything
+	// that fitted still fits.
 	rewind: func(r *Rule, state []uint64, last, at int64) {
 		left := r.slide(state, last) + r.slice - last
 		start := r.startOfSlice(at)
-		setCount(state, r.slices, min(scaleUp(r.oldest(state, 0), left, start+r.slice-at), math.MaxUint32))
+		share, _ := scale(r.oldest(state, 0), left, start+r.slice-at)
+		setCount(state, r.slices, min(share, math.MaxUint32))
 		r.setCurrent(state, start, countOf(state, 0))
 	},
 

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// A jump back neither grows nor shrinks the share of the window before.
+// After a jump back, the window before counts for as much as whole messages of it can, and never for
+// more than it did.
 func TestSlidingWindow_JumpBack(t *testing.T) {
 	run(t, newTable(t, window("sliding-window", 5, 10*time.Second)), []step{
 		{at: 608, n: 5, ok: true}, {at: 618, ok: true}, // 5 × 0.2 + 1 = 2
-		// 2 is the smallest previous count with 2 × 0.9 ≥ 5 × 0.2. At 301 s, 2 × 0.9 + 3 + 1 >
-		// 5. At 305 s, 2 × 0.5 + 3 + 1 = 5.
-		{at: 301, n: 2, ok: true}, {at: 301, retry: 4},
+		// 1 is the largest previous count with 1 × 0.9 ≤ 5 × 0.2. At 301 s, 0.9 + 1 + 3 ≤ 5. At
+		// 310 s, 1 × 0 + 4 + 1 = 5.
+		{at: 301, n: 3, ok: true}, {at: 301, retry: 9},
 	})
 }
 
