@@ -7,18 +7,33 @@ import (
 
 const (
 	recently = 10 * time.Minute // minimum time for which a stamp counts
-	// slewBack limits how fast a chat's clock is set back: by at most 1/20 of the elapsed time.
+	// slewBack limits how fast a chat's clock moves back towards stamps that agree with it: by at
+	// most 1/20 of the elapsed time.
 	slewBack = 20
-	// jump is the maximum lead of the clock that is corrected slowly. If the clock is ahead by more
-	// than jump, it is set back at once. If a stamp is ahead of the clock by more than jump, the
-	// next stamp must confirm it.
-	jump = time.Minute
+
+	// A stamp agrees with the clock if it is at most early ahead of it, or at most late behind it.
+	early = time.Second
+	late  = 15 * time.Second
+	// spread is how far ahead of the first stamp stamps can be that agree with it.
+	spread = 4 * time.Second
+)
+
+// The clock is set if stamps outvote it: if at least votesToWin more of them agree with one another
+// than with the clock, over a period. A backlog, which arrives faster than it was sent, doesn't
+// agree with itself for that long. The period is longer for stamps ahead of the clock, because it is
+// harmless to believe them late: until then, all new messages look new.
+const (
+	votesToWin  = 3
+	maxVotes    = 5 // so that a burst of stamps is soon forgotten
+	behindToWin = 10 * time.Second
+	aheadToWin  = 30 * time.Second
 )
 
 // Chat is the clock of a chat whose server stamps each message. It is this machine's monotonic
-// clock plus the largest lead of the recent stamps. Neither steps of the wall clock nor a suspended
-// process affect it. Before the first stamp, it starts at the wall clock's time and advances with
-// the monotonic clock. Create one with NewChat. It is safe for concurrent use.
+// clock plus the largest lead of the recent stamps. Stamps that are far from those of most messages
+// have no effect. Neither steps of the wall clock nor a suspended process affect it. Before the
+// first stamp, it starts at the wall clock's time and advances with the monotonic clock. Create one
+// with NewChat. It is safe for concurrent use.
 type Chat struct {
 	// SetBack is called with the new time if the clock is set back at once, for example by the
 	// first stamp. It must be set before the first message. Nil means no call.
@@ -33,17 +48,45 @@ type Chat struct {
 	// span.
 	recent span
 	before span
-	// far is the lead of the last stamp if that was too far ahead to be trusted without
-	// confirmation, else 0.
-	far   time.Duration
-	ahead time.Duration // lead over the monotonic clock, as of since
-	since time.Duration // time after start
+	rival  rival
+	ahead  time.Duration // lead over the monotonic clock, as of since
+	since  time.Duration // time after start
 }
 
 // span is the largest lead of the stamps over the monotonic clock during a period.
 type span struct {
 	began time.Duration
 	ahead time.Duration
+}
+
+// rival is a lead over the monotonic clock that stamps have instead of the clock's, and by how many
+// votes it is in front since it appeared. Each stamp has a vote. Without votes, there is no rival.
+type rival struct {
+	span
+	first time.Duration // lead of the first stamp
+	votes int
+}
+
+// oppose counts a stamp that agrees with the clock.
+func (r *rival) oppose() { r.votes = max(0, r.votes-1) }
+
+// vote counts a stamp that doesn't agree with the clock, whose lead is given. It reports whether
+// the rival replaces the clock.
+func (r *rival) vote(clock, ahead, elapsed time.Duration) (won bool) {
+	switch {
+	case r.votes == 0:
+		*r = rival{span: span{elapsed, ahead}, first: ahead, votes: 1}
+		return false
+	case ahead < r.first-late || ahead > r.first+spread:
+		r.votes--
+		return false
+	}
+	r.votes, r.ahead = min(r.votes+1, maxVotes), max(r.ahead, ahead)
+	least := behindToWin
+	if r.ahead > clock {
+		least = aheadToWin
+	}
+	return r.votes >= votesToWin && elapsed-r.began >= least
 }
 
 // NewChat returns a chat's clock. If now is nil, it uses time.Now, which has a monotonic reading.
@@ -76,34 +119,39 @@ func (c *Chat) observe(ahead, elapsed time.Duration) (setBack bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	was := c.aheadAt(elapsed)
-	if !c.seen {
-		c.seen, c.ahead, c.since = true, ahead, elapsed
-		c.recent = span{elapsed, ahead}
-		c.before = c.recent
-		return ahead < was
+	switch {
+	case !c.seen:
+		c.set(ahead, elapsed)
+	case was-late <= ahead && ahead <= was+early:
+		c.rival.oppose()
+		c.follow(was, ahead, elapsed)
+	case c.rival.vote(was, ahead, elapsed):
+		c.set(c.rival.ahead, elapsed)
 	}
-	if ahead-was > jump && (c.far == 0 || (ahead-c.far).Abs() > jump) {
-		c.far = ahead
-		return false
-	}
-	c.far = 0
+	return c.aheadAt(elapsed) < was
+}
+
+// set sets the clock. The caller holds mu.
+func (c *Chat) set(ahead, elapsed time.Duration) {
+	c.seen, c.ahead, c.since, c.rival = true, ahead, elapsed, rival{}
+	c.recent = span{elapsed, ahead}
+	c.before = c.recent
+}
+
+// follow records a stamp that agrees with the clock, whose lead is was. The caller holds mu.
+func (c *Chat) follow(was, ahead, elapsed time.Duration) {
 	c.ahead, c.since = was, elapsed // keep the lead before it shrinks
 	if elapsed-c.recent.began > recently {
 		c.before, c.recent = c.recent, span{elapsed, ahead}
 	}
 	c.recent.ahead = max(c.recent.ahead, ahead)
-	return c.aheadAt(elapsed) < was
 }
 
 // aheadAt returns the chat's lead over the monotonic clock. It is never less than the lead of the
-// recent stamps. The caller holds mu.
+// recent stamps that agreed with it. The caller holds mu.
 func (c *Chat) aheadAt(elapsed time.Duration) time.Duration {
 	if !c.seen {
 		return 0
 	}
-	said := max(c.recent.ahead, c.before.ahead)
-	if c.ahead-said > jump {
-		return said
-	}
-	return max(said, c.ahead-(elapsed-c.since)/slewBack)
+	return max(c.recent.ahead, c.before.ahead, c.ahead-(elapsed-c.since)/slewBack)
 }
