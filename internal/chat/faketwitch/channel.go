@@ -64,14 +64,29 @@ func (s *Server) SetModerator(channelLogin, login string, on bool) {
 	s.notify(s.moderationEvent(s.opts.Now(), c.account, c.account, action, details))
 }
 
-// Rename changes the login of an account. Its ID stays the same.
+// Rename changes the login of an account, and of its channel if it has one. Its ID stays the same.
+// Whoever has joined the channel gets nothing more by the old name, and isn't told why.
 func (s *Server) Rename(login, to string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.account(login)
+	c := s.channels[a.login]
 	delete(s.accounts, a.login)
+	delete(s.channels, a.login)
 	a.login, a.displayName = strings.ToLower(to), to
 	s.accounts[a.login] = a
+	if c != nil {
+		c.account = *a
+		s.channels[a.login] = c
+	}
+}
+
+// RemoveAccount removes an account and its channel, as if Twitch had suspended it.
+func (s *Server) RemoveAccount(login string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.accounts, login)
+	delete(s.channels, login)
 }
 
 // UserID returns the user ID of a login. It creates the account if needed.

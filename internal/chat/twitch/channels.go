@@ -104,7 +104,7 @@ func (r *Report) LearnRoom(login, roomID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if room := r.channels.byLogin[login]; room != nil {
-		room.RoomID, room.Joined, room.Problem = roomID, true, ""
+		room.RoomID, room.Joined, room.ShutOut, room.Problem = roomID, true, false, ""
 	}
 }
 
@@ -114,9 +114,9 @@ func (r *Report) ShutOut(login, problem string) {
 	problem = hostile.Detail(problem)
 	r.mu.Lock()
 	room := r.channels.byLogin[login]
-	fresh := room != nil && room.Problem != problem
+	fresh := room != nil && (!room.ShutOut || room.Problem != problem)
 	if fresh {
-		room.Joined, room.Problem = false, problem
+		room.Joined, room.ShutOut, room.Problem = false, true, problem
 	}
 	r.mu.Unlock()
 	if fresh {

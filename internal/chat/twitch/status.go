@@ -44,9 +44,13 @@ type Channel struct {
 	Login  string
 	RoomID string // empty until known; kept on reconnect
 	Joined bool   // the server has confirmed the join on this connection
+	// ShutOut is true if we haven't been let in, and Problem says why. It stays true until we are.
+	ShutOut bool
 	// Problem is one line for people. It says why we haven't joined, or what other problem is
 	// known.
 	Problem string
+	// Now is the channel's present login on Twitch if that isn't Login; otherwise it is empty.
+	Now string
 }
 
 // Report is the status of a connection and of its channels. Each connection to chat has its own.

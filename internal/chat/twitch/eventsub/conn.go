@@ -49,6 +49,10 @@ type Conn struct {
 	// required unless SetChannels set some, and at most 150 are allowed.
 	Channels []string
 
+	// Vet returns why a channel must not be read after all, for people, or "". It is called before
+	// Entered. Nil accepts every channel.
+	Vet func(login, roomID string) (problem string)
+
 	// Entered receives the ID of each channel before the first message from it is delivered, and
 	// again with each connection. Nil means no callback.
 	Entered func(login, roomID string)

@@ -3,6 +3,7 @@ package eventsub
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -92,17 +93,31 @@ func (s *session) identify(ctx context.Context, channels []twitch.Channel) error
 		return err
 	}
 	before := s.ids
-	s.ids = ids
+	s.ids = maps.Clone(ids)
 	for _, c := range channels {
-		switch id := ids[c.Login]; {
-		case id == "":
-			s.conn.report.ShutOut(c.Login, noSuchChannel)
+		id := ids[c.Login]
+		problem := s.conn.vet(c.Login, id)
+		switch {
+		case problem != "":
+			s.conn.report.ShutOut(c.Login, problem)
+			delete(s.ids, c.Login)
 		case before[c.Login] == "":
 			s.enterChannel(c.Login, id)
 		}
 	}
-	s.conn.setRooms(ids)
+	s.conn.setRooms(s.ids)
 	return nil
+}
+
+// vet returns why a channel can't be read, or "". id is empty if Twitch has no such channel.
+func (e *Conn) vet(login, id string) (problem string) {
+	switch {
+	case id == "":
+		return noSuchChannel
+	case e.Vet != nil:
+		return e.Vet(login, id)
+	}
+	return ""
 }
 
 // enterChannel reports that a channel is now read. If the channel was left earlier, some of its
@@ -121,12 +136,13 @@ func (s *session) enterChannel(login, channelID string) {
 }
 
 // lookUp returns the IDs of channels. It asks Twitch only for IDs that it doesn't know yet, even
-// from earlier sessions. Channels that don't exist are missing from the result.
+// from earlier sessions, and for those of channels that can't be read. Channels that don't exist
+// are missing from the result.
 func (e *Conn) lookUp(ctx context.Context, channels []twitch.Channel) (map[string]string, error) {
 	ids := make(map[string]string)
 	var unknown []string
 	for _, c := range channels {
-		if id, known := e.ids[c.Login]; known {
+		if id, known := e.ids[c.Login]; known && !c.ShutOut {
 			ids[c.Login] = id
 		} else {
 			unknown = append(unknown, c.Login)

@@ -19,15 +19,24 @@ type Account struct {
 	DisplayName string `json:"display_name"`
 }
 
-// maxLogins is the maximum number of accounts in one request.
-const maxLogins = 100
+// maxAccounts is the maximum number of accounts in one request.
+const maxAccounts = 100
 
 // Users returns the accounts with these logins, in Twitch's order. Accounts that don't exist are
 // missing from the result. The request doesn't wait behind penalties.
 func (h *Client) Users(ctx context.Context, logins ...string) ([]Account, error) {
+	return h.users(ctx, "login", logins)
+}
+
+// UsersByID returns the same as Users for accounts with these IDs.
+func (h *Client) UsersByID(ctx context.Context, ids ...string) ([]Account, error) {
+	return h.users(ctx, "id", ids)
+}
+
+func (h *Client) users(ctx context.Context, by string, values []string) ([]Account, error) {
 	var all []Account
-	for some := range slices.Chunk(logins, maxLogins) {
-		accounts, err := h.accounts(ctx, request{Request: api.Request{Op: "look users up"}, sending: sending{essential: true}}, url.Values{"login": some})
+	for some := range slices.Chunk(values, maxAccounts) {
+		accounts, err := h.accounts(ctx, request{Request: api.Request{Op: "look users up"}, sending: sending{essential: true}}, url.Values{by: some})
 		if err != nil {
 			return nil, err
 		}

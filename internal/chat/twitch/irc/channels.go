@@ -7,8 +7,8 @@ import (
 )
 
 // learnChannel reads a channel's ID from the first line of the channel, which also shows that we
-// have joined it. It reports whether to process the line: the line's channel is wanted, or the line
-// has no channel. The parser handles lines without a channel.
+// have joined it. It reports whether to process the line: the line's channel is wanted and accepted,
+// or the line has no channel. The parser handles lines without a channel.
 func (s *session) learnChannel(line rawLine) bool {
 	login := line.channel()
 	if login == "" {
@@ -16,14 +16,20 @@ func (s *session) learnChannel(line rawLine) bool {
 	}
 	channel, wanted := s.irc.report.Channel(login)
 	if room := line.tag("room-id"); wanted && !channel.Joined && twitch.IsID(room) {
-		s.enterChannel(login, room)
+		return s.enterChannel(login, room)
 	}
 	return wanted
 }
 
 // enterChannel reports that we have joined a channel, and whether we moderate there if that is
-// already known.
-func (s *session) enterChannel(login, roomID string) {
+// already known. It returns false if the channel isn't accepted.
+func (s *session) enterChannel(login, roomID string) bool {
+	if s.irc.Vet != nil {
+		if problem := s.irc.Vet(login, roomID); problem != "" {
+			s.irc.report.ShutOut(login, problem)
+			return false
+		}
+	}
 	if s.irc.Entered != nil {
 		s.irc.Entered(login, roomID)
 	}
@@ -31,6 +37,7 @@ func (s *session) enterChannel(login, roomID string) {
 	if yes, known := s.moderates[login]; known {
 		s.reportModerator(roomID, yes)
 	}
+	return true
 }
 
 // learnModerator reads from a USERSTATE whether we moderate a channel. Twitch sends the first

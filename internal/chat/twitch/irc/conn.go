@@ -60,6 +60,10 @@ type Conn struct {
 	// there is no other token.
 	Refused func(ctx context.Context, token string) error
 
+	// Vet returns why a channel must not be read after all, for people, or "". It is called before
+	// Entered. Reading waits for it. Nil accepts every channel.
+	Vet func(login, roomID string) (problem string)
+
 	// Entered receives the ID of each channel before the first message from it is delivered, and
 	// again with each connection. Reading waits for it. Nil means no callback.
 	Entered func(login, roomID string)

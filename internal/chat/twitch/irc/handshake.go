@@ -72,7 +72,9 @@ func (s *session) control(line rawLine) error {
 		s.noteWelcome()
 	case "ROOMSTATE":
 		s.noteWelcome()
-		s.learnChannel(line)
+		if !s.learnChannel(line) {
+			return s.write("PART #" + line.channel())
+		}
 	case "USERSTATE":
 		s.learnModerator(line)
 	case "NOTICE":

@@ -15,7 +15,8 @@ const (
 )
 
 // Delays before a JOIN is repeated if Twitch didn't react to it. The first is short, because Twitch
-// may only have been too busy.
+// may only have been too busy. If Twitch doesn't react to the second JOIN within joinSoon either, we
+// count as shut out.
 const (
 	joinSoon  = 15 * time.Second
 	joinAgain = time.Minute
@@ -57,9 +58,9 @@ type joinTries struct {
 }
 
 // next returns when to ask again. This is soon only after the first request, and only if Twitch
-// gave no reason for a refusal.
-func (a joinTries) next(problem string) time.Time {
-	if a.times == 1 && problem == "" {
+// hasn't refused one.
+func (a joinTries) next(refused bool) time.Time {
+	if a.times == 1 && !refused {
 		return a.last.Add(joinSoon)
 	}
 	return a.last.Add(joinAgain)
@@ -79,6 +80,7 @@ func (s *session) keepJoined(ctx context.Context) error {
 		if err := s.part(left, asked); err != nil {
 			return err
 		}
+		s.noteUnanswered(channels, asked, time.Now())
 		wait, err := s.joinNext(channels, asked)
 		if err != nil {
 			return err
@@ -106,6 +108,15 @@ func (s *session) part(channels []string, asked map[string]joinTries) error {
 	return nil
 }
 
+// noteUnanswered reports the channels to which Twitch hasn't let us in although we asked twice.
+func (s *session) noteUnanswered(channels []twitch.Channel, asked map[string]joinTries, now time.Time) {
+	for _, c := range channels {
+		if a := asked[c.Login]; a.times > 1 && now.Sub(a.last) >= joinSoon && !c.Joined && !c.ShutOut {
+			s.irc.report.ShutOut(c.Login, noAnswer)
+		}
+	}
+}
+
 // joinNext asks to join one channel if that is due. It returns the time until there may be more to
 // do.
 func (s *session) joinNext(channels []twitch.Channel, asked map[string]joinTries) (time.Duration, error) {
@@ -116,9 +127,6 @@ func (s *session) joinNext(channels []twitch.Channel, asked map[string]joinTries
 	}
 	if wait := s.pace.wait(now); wait > 0 {
 		return wait, nil
-	}
-	if asked[next.Login].times > 1 && next.Problem == "" {
-		s.irc.report.ShutOut(next.Login, noAnswer)
 	}
 	s.pace.take(now)
 	asked[next.Login] = joinTries{asked[next.Login].times + 1, now}
@@ -132,12 +140,15 @@ func nextDue(channels []twitch.Channel, asked map[string]joinTries, now time.Tim
 	wait = joinAgain
 	for _, c := range channels {
 		a := asked[c.Login]
-		switch left := a.next(c.Problem).Sub(now); {
+		switch left := a.next(c.ShutOut).Sub(now); {
 		case a.times == 0:
 			return c, 0
 		case c.Joined:
 		case left > 0:
 			wait = min(wait, left)
+			if overdue := a.last.Add(joinSoon).Sub(now); !c.ShutOut && overdue > 0 {
+				wait = min(wait, overdue) // for noteUnanswered
+			}
 		case next.Login == "":
 			next = c
 		}

@@ -258,8 +258,8 @@ func TestJoin_AfterLeave(t *testing.T) {
 }
 
 // TestJoin_Retried checks that a JOIN that Twitch ignored is sent again soon, and then once a
-// minute. The status shows a problem only after the second JOIN has failed, and until the channel
-// is joined.
+// minute. The status shows a problem once the second JOIN has failed, too, and until the channel is
+// joined.
 func TestJoin_Retried(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room"}, func(t *testing.T, srv *faketwitch.Server) {
 		srv.IgnoreJoins(3)
@@ -273,7 +273,9 @@ func TestJoin_Retried(t *testing.T) {
 		}{
 			{14 * time.Second, 1, false, ""},
 			{2 * time.Second, 2, false, ""},
-			{58 * time.Second, 2, false, ""},
+			{13 * time.Second, 2, false, ""},
+			{2 * time.Second, 2, false, noAnswer},
+			{43 * time.Second, 2, false, noAnswer},
 			{2 * time.Second, 3, false, noAnswer},
 			{58 * time.Second, 3, false, noAnswer},
 			{2 * time.Second, 4, true, ""},
@@ -281,7 +283,7 @@ func TestJoin_Retried(t *testing.T) {
 		} {
 			twitchtest.Pass(step.wait)
 			c := irc.Status().Channels[0]
-			if got := len(linesWith(srv, "JOIN")); got != step.joins || c.Joined != step.joined || c.Problem != step.problem {
+			if got := len(linesWith(srv, "JOIN")); got != step.joins || c.Joined != step.joined || c.Problem != step.problem || c.ShutOut != (step.problem != "") {
 				t.Errorf("after %v more: %d joins, want %d; %+v", step.wait, got, step.joins, c)
 			}
 		}
