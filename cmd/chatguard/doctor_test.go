@@ -95,6 +95,13 @@ func (p *patient) write(name, contents string, mode os.FileMode) {
 	must(p, os.WriteFile(filepath.Join(p.folder(), name), []byte(contents), mode))
 }
 
+// knowChannel makes a database that knows a channel by a name.
+func (p *patient) knowChannel(id, login string) {
+	p.Helper()
+	p.runOnce()
+	alterDatabase(p.T, p.config.Database, "INSERT OR REPLACE INTO channel VALUES ('"+id+"', '"+login+"')")
+}
+
 // runOnce runs chatguard and ends it, so that its database and its token file exist.
 func (p *patient) runOnce() {
 	p.Helper()
@@ -164,6 +171,18 @@ problem  channel        Twitch has no channel "gardenhuor"
                         correct twitch.channels in chatguard.toml
 note     moderator      skipped: Twitch has confirmed no channel
 note     chat           not read: twitch.channels names no channel that exists`},
+		"a channel with another name": {func(p *patient) {
+			p.knowChannel(p.server.UserID(demoChannel), demoChannel)
+			p.server.Rename(demoChannel, "nightgarden")
+		}, `
+problem  channel        #gardenhour is called nightgarden on Twitch by now, and is read by that name
+                        correct twitch.channels in chatguard.toml
+ok       moderator      chatguard_bot is a moderator in #nightgarden, #teatime
+ok       chat           #teatime can be read over …`},
+		"a name that is another account's": {func(p *patient) { p.knowChannel("77", "teatime") }, `
+problem  channel        the name "teatime" is another account's by now: ID 1000003 instead of 77
+                        correct twitch.channels in chatguard.toml, or add a table [channel.1000003] if you mean that one
+ok       moderator      chatguard_bot is a moderator in #gardenhour`},
 		"too many channels for EventSub": {func(p *patient) {
 			p.config.Twitch.Transport, p.config.Twitch.EventSubURL = config.TransportEventSub, p.server.EventSubURL()
 			for i := range 150 {

@@ -52,6 +52,9 @@ func (a *App) lookUpChannels(ctx context.Context) error {
 	defer stop()
 	found, err := a.Twitch.LookUp(ctx, own)
 	for _, account := range found {
+		if !a.directory.accepts(account.Login, account.ID) {
+			continue
+		}
 		known[account.Login] = true
 		a.directory.learn(account.Login, account.ID)
 	}

@@ -34,15 +34,42 @@ func newDirectory(c config.Config, store *persist.Store) *directory {
 // config returns the last loaded configuration.
 func (d *directory) config() *config.Config { return d.loaded.Load() }
 
-// add records a channel and reports whether it is new.
+// add records a channel and reports whether it is new. Another channel that had the login loses it.
 func (d *directory) add(login, id string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.byID[id] == login {
 		return false
 	}
+	if _, isRoom := roomName(id); !isRoom {
+		delete(d.byID, d.idOf(login))
+	}
 	d.byID[id] = login
 	return true
+}
+
+// id returns the ID of the Twitch channel that has had a login, or "" if there is none.
+func (d *directory) id(login string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.idOf(login)
+}
+
+func (d *directory) idOf(login string) string {
+	for id, known := range d.byID {
+		if _, isRoom := roomName(id); known == login && !isRoom {
+			return id
+		}
+	}
+	return ""
+}
+
+// accepts reports whether the Twitch channel of a login may have an ID. It is the one that it has
+// had, unless the configuration has a table for the other one.
+func (d *directory) accepts(login, id string) bool {
+	known := d.id(login)
+	_, isMeant := d.config().Channels[id]
+	return known == "" || known == id || isMeant
 }
 
 // login returns the login of a channel, or "" if it is unknown.

@@ -75,7 +75,7 @@ func (a *App) openGuard(context.Context) (err error) {
 		chatTime.SetBack = a.Guard.Rewind
 		a.Twitch = twitchbot.New(twitchbot.Options{
 			Config: a.Config.Twitch, Tokens: twitchbot.TokensOf(a.Config, a.log), Log: a.log, ChatTime: chatTime, Dial: a.dial,
-			Entered: a.enter, Hold: a.Host.Controls.Hold, NoteStream: a.noteStream, StaffChanged: a.noteStaff,
+			Entered: a.enter, IDOf: a.directory.id, Accepts: a.directory.accepts, Hold: a.Host.Controls.Hold, NoteStream: a.noteStream, StaffChanged: a.noteStaff,
 		})
 	}
 	return nil

@@ -29,6 +29,7 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 		a.directory.learnRoom(cfg, id)
 	}
 	before, policies := a.directory.config(), a.reporter.policies()
+	forgetNames := a.adoptNames(cfg)
 	err := a.Host.Policies.Reload(configured{cfg, a.directory}, func() error {
 		a.directory.loaded.Store(&cfg) // before Twitch returns the IDs of new channels
 		err := a.Twitch.SetChannels(cfg.Twitch.Channels)
@@ -38,6 +39,7 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 		return err
 	})
 	if err != nil {
+		forgetNames()
 		return nil, err
 	}
 	if err := a.Host.Controls.SetBase(host.SettingsOf(cfg)); err != nil {
@@ -56,6 +58,24 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 		a.log.Warn("changed in the configuration, and needs a restart", "keys", strings.Join(restart, ", "))
 	}
 	return reloadReport(cfg.Path, config.Differences(*before, cfg), restart, a.liveChanges()), nil
+}
+
+// adoptNames gives channels that have another name on Twitch that name, if a configuration has it
+// instead of the former one. The returned function undoes that.
+func (a *App) adoptNames(c config.Config) (undo func()) {
+	former := map[string]string{} // by ID
+	for _, channel := range a.Twitch.Status().Channels {
+		id := a.directory.id(channel.Login)
+		if id != "" && slices.Contains(c.Twitch.Channels, channel.Now) && !slices.Contains(c.Twitch.Channels, channel.Login) {
+			former[id] = channel.Login
+			a.directory.learn(channel.Now, id)
+		}
+	}
+	return func() {
+		for id, login := range former {
+			a.directory.learn(login, id)
+		}
+	}
 }
 
 // reloadReport returns lines that say what a reload did. changed are the keys that the reload

@@ -11,11 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
-	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
-	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/config"
 )
 
@@ -171,57 +168,4 @@ func (d *Doctor) checkScopes(context.Context) []Finding {
 		}
 	}
 	return []Finding{problem("run `chatguard login` again", "the token lacks %s", strings.Join(lacks, ", "))}
-}
-
-// checkChannels reports channels that don't exist.
-func (d *Doctor) checkChannels(ctx context.Context) (list []Finding) {
-	if d.helix == nil {
-		return skipWithoutToken()
-	}
-	accounts, err := d.helix.Users(ctx, d.cfg.Twitch.Channels...)
-	if err != nil {
-		return []Finding{problemFrom(err)}
-	}
-	d.accounts = append([]helix.Account{}, accounts...) // not nil, even if there are none
-	for _, login := range d.cfg.Twitch.Channels {
-		if _, exists := twitchbot.AccountOf(accounts, login); !exists {
-			list = append(list, problem("correct twitch.channels in "+d.cfg.Path, "Twitch has no channel %q", login))
-		}
-	}
-	if len(list) == 0 {
-		return []Finding{okFinding("Twitch has %s", channelNames(d.cfg.Twitch.Channels))}
-	}
-	return list
-}
-
-// checkModerator reports the channels where the bot isn't a moderator. That is a problem only if
-// the policy enforces.
-func (d *Doctor) checkModerator(ctx context.Context) (findings []Finding) {
-	switch {
-	case d.helix == nil:
-		return skipWithoutToken()
-	case len(d.accounts) == 0:
-		return []Finding{noteFinding("skipped: Twitch has confirmed no channel")}
-	}
-	me := d.tokens.Status().Identity
-	moderates, err := twitchbot.WhereModerator(ctx, d.helix, me.UserID)
-	if err != nil {
-		return []Finding{problemFrom(err)}
-	}
-	var where []string
-	for _, a := range d.accounts {
-		switch policy := d.cfg.PolicyFor(a.Login, a.ID); {
-		case moderates(a.ID):
-			where = append(where, a.Login)
-		case policy.Mode == chatguard.Enforce:
-			findings = append(findings, problem(twitchbot.ModCommand(me.Login, a.Login), "%s is not a moderator in #%s, so it only observes there", me.Login, a.Login))
-		default:
-			findings = append(findings, noteFinding("%s is not a moderator in #%s, which isn't needed to observe", me.Login, a.Login))
-		}
-	}
-	if len(where) > 0 {
-		slices.Sort(where)
-		findings = append(findings, okFinding("%s is a moderator in %s", me.Login, channelNames(where)))
-	}
-	return findings
 }

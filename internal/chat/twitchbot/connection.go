@@ -48,6 +48,7 @@ type Connection struct {
 	entered     func(login, id string)
 	permissions *permissions
 	streams     *streams
+	names       *names // nil if chatguard reads no chat
 
 	mu sync.Mutex
 	// hangUp stops reading, which then starts again. It is nil until reading has started. mu guards
@@ -67,8 +68,14 @@ type Options struct {
 	// Dial opens connections. Nil means the machine's network.
 	Dial Dialer
 
-	// Entered receives the ID of each channel before its first message is delivered.
+	// Entered receives the ID of each channel before its first message is delivered. The login is
+	// the one that the configuration has, even if the channel has another one by now.
 	Entered func(login, id string)
+	// IDOf returns the ID that the channel of a configured login has had, or "". If Accepts returns
+	// false, the channel that has a login now isn't read. If both are nil, no channel is followed
+	// to another login, and each is accepted.
+	IDOf    func(login string) string
+	Accepts func(login, id string) bool
 	// Hold makes a channel only observe, for a reason, because the bot may not moderate there. An
 	// empty reason releases the channel. If Hold is nil, no channel is held.
 	Hold func(channelID, reason string) error
@@ -98,15 +105,17 @@ func New(o Options) *Connection {
 		t.permissions.tokens, t.permissions.helix, t.permissions.accountChanged = tokens, t.helix, t.restart
 		t.streams.tokens, t.streams.helix, t.streams.channels = tokens, t.helix, t.permissions.ids
 	}
+	t.names = &names{log: log, tokens: tokens, helix: t.helix, idOf: o.IDOf, accepts: o.Accepts, configured: c.Channels}
+	defer func() { t.names.reader = t.reader }()
 	if c.Transport == config.TransportEventSub {
 		t.reader = &eventsub.Conn{
-			URL: c.EventSubURL, Helix: t.helix, UserID: t.userID, Channels: c.Channels, Entered: t.Enter, Moderates: t.permissions.set, HTTP: client, Logger: log,
+			URL: c.EventSubURL, Helix: t.helix, UserID: t.userID, Channels: c.Channels, Vet: t.names.vet, Entered: t.Enter, Moderates: t.permissions.set, HTTP: client, Logger: log,
 			ChatTime: o.ChatTime, StaffChanged: o.StaffChanged,
 		}
 		return t
 	}
 	conn := &irc.Conn{
-		Address: c.IRCAddress, Channels: c.Channels, Entered: t.Enter, Moderates: t.permissions.set, Dial: o.Dial, Logger: log, ChatTime: o.ChatTime,
+		Address: c.IRCAddress, Channels: c.Channels, Vet: t.names.vet, Entered: t.Enter, Moderates: t.permissions.set, Dial: o.Dial, Logger: log, ChatTime: o.ChatTime,
 	}
 	if c.IRCTLS {
 		conn.TLS = &tls.Config{}
@@ -124,7 +133,7 @@ func New(o Options) *Connection {
 // Enter records a channel that is now read, and decides whether it only observes. The reader calls
 // it before the channel's first message.
 func (t *Connection) Enter(login, id string) {
-	t.entered(login, id)
+	t.entered(t.names.name(login), id)
 	t.permissions.add(login, id)
 	t.streams.recheck()
 }
@@ -169,6 +178,7 @@ func (t *Connection) Run(ctx context.Context, sink chat.Sink) error {
 	running.Go(func() error { return t.tokens.Run(ctx) })
 	running.Go(func() error { return t.permissions.run(ctx) })
 	running.Go(func() error { return t.streams.run(ctx) })
+	running.Go(func() error { return t.names.run(ctx) })
 	running.Go(func() error { return t.read(ctx, sink) })
 	return running.Wait()
 }

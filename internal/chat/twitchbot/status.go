@@ -10,11 +10,22 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 )
 
-// Status returns the state of reading.
-func (t *Connection) Status() twitch.Status { return t.reader.Status() }
+// Status returns the state of reading. Its channels have the logins of the configuration.
+func (t *Connection) Status() twitch.Status {
+	s := t.reader.Status()
+	if t.names != nil {
+		t.names.translate(s.Channels)
+	}
+	return s
+}
 
 // SetChannels changes which channels are read. If it returns an error, nothing has changed.
-func (t *Connection) SetChannels(logins []string) error { return t.reader.SetChannels(logins) }
+func (t *Connection) SetChannels(logins []string) error {
+	if t.names == nil {
+		return t.reader.SetChannels(logins)
+	}
+	return t.names.set(logins)
+}
 
 // Read reads chat without managing tokens and permissions, and ends with the first error. Use it
 // instead of Run to find out whether the chat can be read.

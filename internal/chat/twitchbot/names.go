@@ -1,0 +1,187 @@
+package twitchbot
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+)
+
+const (
+	// NamesEvery is how often Twitch is asked for the present names of all channels. It tells
+	// nobody that a channel has another name.
+	NamesEvery = 10 * time.Minute
+	// lookEvery is how often it is checked whether Twitch should be asked earlier.
+	lookEvery = 5 * time.Second
+)
+
+// names follow channels that get another name on Twitch. A channel is read by its present name. To
+// the rest of chatguard it keeps the name that the configuration has, so that its table there still
+// applies. What tells channels apart is their ID.
+type names struct {
+	log    *slog.Logger
+	tokens *token.Store  // nil if chatguard only reads
+	helix  *helix.Client // nil without tokens
+	reader reader
+	// idOf returns the ID that the channel of a name has had, or "". accepts reports whether the
+	// channel of a name may have an ID.
+	idOf    func(login string) string
+	accepts func(login, id string) bool
+
+	mu         sync.Mutex
+	configured []string          // names that the configuration has
+	now        map[string]string // present names of renamed channels, by configured name
+
+	asked      time.Time // when Twitch was last asked; used only by run, as is reconnects
+	reconnects uint64    // by then
+}
+
+// set replaces the channels to read. If it returns an error, nothing has changed.
+func (n *names) set(configured []string) error {
+	logins, err := twitch.Logins(configured)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.apply(logins, maps.Clone(n.now))
+}
+
+// apply makes the reader read channels by their present names. The caller holds mu.
+func (n *names) apply(configured []string, now map[string]string) error {
+	maps.DeleteFunc(now, func(login, to string) bool {
+		// If the configuration has the new name, too, each name means what Twitch says.
+		return !slices.Contains(configured, login) || slices.Contains(configured, to) && now[to] == ""
+	})
+	logins := slices.Clone(configured)
+	for i, login := range logins {
+		logins[i] = cmp.Or(now[login], login)
+	}
+	if err := n.reader.SetChannels(logins); err != nil {
+		return err
+	}
+	n.configured, n.now = configured, now
+	return nil
+}
+
+// name returns the name that the configuration has for a channel with this present name.
+func (n *names) name(login string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for configured, now := range n.now {
+		if now == login {
+			return configured
+		}
+	}
+	return login
+}
+
+// vet returns why the channel that now has a name isn't the one that the configuration means, or
+// "". Twitch gives names away again.
+func (n *names) vet(login, id string) (problem string) {
+	name := n.name(login)
+	if n.accepts == nil || n.accepts(name, id) {
+		return ""
+	}
+	return fmt.Sprintf("the name is another account's by now: ID %s instead of %s; correct twitch.channels, or add a table [channel.%s] if you mean that one", id, n.idOf(name), id)
+}
+
+// run asks Twitch for the names of the channels at the start, after each reconnect, while a channel
+// can't be read, and now and then.
+func (n *names) run(ctx context.Context) error {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		if n.isDue(n.reader.Status(), time.Now()) {
+			n.ask(ctx)
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// isDue reports whether to ask Twitch now.
+func (n *names) isDue(s twitch.Status, now time.Time) bool {
+	since := now.Sub(n.asked)
+	switch {
+	case n.idOf == nil || n.tokens.Status().State != token.Good || s.State != twitch.Connected:
+		return false
+	case n.asked.IsZero(), s.Reconnects != n.reconnects, since >= NamesEvery:
+	case since < AskEvery || !slices.ContainsFunc(s.Channels, func(c twitch.Channel) bool { return c.ShutOut }):
+		return false
+	}
+	n.asked, n.reconnects = now, s.Reconnects
+	return true
+}
+
+// ask asks Twitch for the names of all channels whose IDs are known, and follows those that have
+// another one.
+func (n *names) ask(ctx context.Context) {
+	n.mu.Lock()
+	configured := n.configured
+	n.mu.Unlock()
+	ids := map[string]string{} // by configured name
+	for _, login := range configured {
+		if id := n.idOf(login); id != "" {
+			ids[login] = id
+		}
+	}
+	ctx, stop := context.WithTimeout(ctx, AskEvery)
+	defer stop()
+	accounts, err := n.helix.UsersByID(ctx, slices.Sorted(maps.Values(ids))...)
+	if err != nil {
+		n.log.Debug("can't ask Twitch for the names of the channels", "error", err)
+		return
+	}
+	logins := map[string]string{}
+	for _, a := range accounts {
+		logins[a.ID] = a.Login
+	}
+	n.follow(ids, logins)
+}
+
+// follow reads the channels with these IDs, which are by configured name, by their present names,
+// which are by ID.
+func (n *names) follow(ids, logins map[string]string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := map[string]string{}
+	for name, id := range ids {
+		if login := logins[id]; twitch.IsLogin(login) && login != name {
+			now[name] = login
+		}
+	}
+	before := n.now
+	if maps.Equal(now, before) {
+		return
+	}
+	if err := n.apply(n.configured, now); err != nil {
+		n.log.Error("renamed channels can't be followed", "error", err)
+		return
+	}
+	for name, login := range n.now {
+		if login != before[name] {
+			n.log.Warn("a channel has another name on Twitch, and is read by that one: correct twitch.channels", "channel", ids[name], "login", name, "now", login)
+		}
+	}
+}
+
+// translate gives channels the names that the configuration has.
+func (n *names) translate(channels []twitch.Channel) {
+	for i, c := range channels {
+		if name := n.name(c.Login); name != c.Login {
+			channels[i].Login, channels[i].Now = name, c.Login
+		}
+	}
+}
