@@ -209,7 +209,7 @@ func (s *scene) checkDescribed() {
 	channel := `{channel="gardenhour",channel_id="` + s.twitch.UserID("gardenhour") + `"}`
 	for _, want := range []string{
 		`chatguard_build_info{version="`, "chatguard_channel_enforcing" + channel + " 1", "chatguard_channel_paused" + channel + " 0",
-		"chatguard_channel_raid_mode" + channel + " 0", `chatguard_connected{connection="chat"} 1`, `chatguard_connected{connection="helix"} 1`,
+		"chatguard_channel_raid_mode" + channel + " 0", "chatguard_channel_read" + channel + " 1", "chatguard_ready 1", `chatguard_connected{connection="chat"} 1`, `chatguard_connected{connection="helix"} 1`,
 		"chatguard_token_valid 1", "chatguard_token_renewable ", "chatguard_token_expiry_timestamp_seconds 1", "chatguard_helix_requests_remaining ",
 		"chatguard_pending_penalties 0", "chatguard_chat_lines_total ", "chatguard_chat_dropped_lines_total 0", "chatguard_chat_reconnects_total ",
 		`chatguard_line_to_verdict_seconds_bucket{le="+Inf"} `, `chatguard_verdict_to_request_seconds_bucket{le="+Inf"} `,

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -17,6 +18,10 @@ func (a *App) registerBot() {
 	a.metrics.RegisterMetricsWriter(func(w io.Writer) {
 		a.writeConnections(w)
 		chat := a.Twitch.Status()
+		for _, c := range chat.Channels {
+			id := cmp.Or(c.RoomID, a.directory.id(c.Login))
+			writeGauge(w, "channel_read"+live.ChannelLabels(id, c.Login), c.Joined)
+		}
 		fmt.Fprintf(w, "chatguard_chat_lines_total %d\n", chat.Lines)
 		fmt.Fprintf(w, "chatguard_chat_dropped_lines_total %d\n", chat.Dropped)
 		fmt.Fprintf(w, "chatguard_chat_reconnects_total %d\n", chat.Reconnects)
@@ -30,15 +35,18 @@ func (a *App) registerBot() {
 	})
 }
 
+// writeGauge writes whether something is so.
+func writeGauge(w io.Writer, name string, value bool) {
+	number := 0
+	if value {
+		number = 1
+	}
+	fmt.Fprintf(w, "chatguard_%s %d\n", name, number)
+}
+
 // writeConnections writes the state of the connections and of the token.
 func (a *App) writeConnections(w io.Writer) {
-	write := func(name string, value bool) {
-		number := 0
-		if value {
-			number = 1
-		}
-		fmt.Fprintf(w, "chatguard_%s %d\n", name, number)
-	}
+	write := func(name string, value bool) { writeGauge(w, name, value) }
 	write(`connected{connection="chat"}`, a.Twitch.Status().State == twitch.Connected)
 	if helix, ok := helixState(a.Twitch.Helix()); ok {
 		write(`connected{connection="helix"}`, !helix.State.IsTrouble())

@@ -174,7 +174,7 @@ func TestChatLogin_AnotherAccount(t *testing.T) {
 		}
 		s.logInAs("otherbot")
 		s.advance(time.Minute)
-		want := live.Connection{Channel: s.server.UserID("gardenhour"), Name: "#gardenhour", State: live.Observing, Detail: "type /mod otherbot in the chat of gardenhour"}
+		want := live.Connection{Channel: s.server.UserID("gardenhour"), Name: "#gardenhour", State: live.NotEnforcing, Detail: "type /mod otherbot in the chat of gardenhour"}
 		if list := s.bot.Web.Connections(); !slices.Contains(list, want) || s.provokeDelete() {
 			s.Errorf("the other one is no moderator, but the dashboard says %+v", list)
 		}

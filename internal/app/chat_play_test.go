@@ -156,6 +156,11 @@ var directions = []direction{
 	{regexp.MustCompile(`^twitch is well$`), (*play).endFaults},
 	{regexp.MustCompile(`^twitch drops the connections$`), (*play).drop},
 	{regexp.MustCompile(`^twitch asks to reconnect$`), (*play).reconnect},
+	{regexp.MustCompile(`^twitch renames (\w+) to (\w+)$`), func(p *play, m []string) { p.server.Rename(m[1], m[2]) }},
+	{regexp.MustCompile(`^twitch removes (\w+)$`), func(p *play, m []string) { p.server.RemoveAccount(m[1]) }},
+	{regexp.MustCompile(`^twitch has another channel (\w+)$`), func(p *play, m []string) { p.server.AddChannel(m[1]) }},
+	{regexp.MustCompile(`^twitch ignores joins$`), func(p *play, _ []string) { p.server.IgnoreJoins(1_000_000) }},
+	{regexp.MustCompile(`^twitch heeds joins$`), func(p *play, _ []string) { p.server.IgnoreJoins(0) }},
 	{regexp.MustCompile(`^twitch revokes the token$`), func(p *play, _ []string) { p.server.Revoke() }},
 	{regexp.MustCompile(`^chatguard login$`), func(p *play, _ []string) { p.logInAs("chatguard_bot") }},
 	{regexp.MustCompile(`^chatguard reload with the channels (.+)$`), (*play).reload},
@@ -163,6 +168,8 @@ var directions = []direction{
 	{regexp.MustCompile(`^chatguard starts$`), func(p *play, _ []string) { p.start() }},
 	{regexp.MustCompile(`^(\d+) strangers say (\d+) things each$`), (*play).sendCrowd},
 	{regexp.MustCompile(`^journal of (\w+)'s "(.*)": (.+)$`), (*play).expectJournal},
+	{regexp.MustCompile(`^chatguard is ready$`), (*play).checkReady},
+	{regexp.MustCompile(`^chatguard isn't ready "(.+)"$`), (*play).checkUnready},
 	{regexp.MustCompile(`^dashboard shows nothing of (\S+)$`), (*play).checkDashboardSilent},
 	{regexp.MustCompile(`^dashboard shows (\S+) ([a-z ]+?)(?: "(.+)")?$`), (*play).checkDashboard},
 }
@@ -331,6 +338,21 @@ func (p *play) checkDashboard(m []string) {
 	shown := p.connections(m[1])
 	if !slices.ContainsFunc(shown, func(c live.Connection) bool { return string(c.State) == m[2] && strings.Contains(c.Detail, m[3]) }) {
 		p.fail("the dashboard shows of %s: %v", m[1], shown)
+	}
+}
+
+// checkReady checks that monitoring is told that all is well.
+func (p *play) checkReady([]string) {
+	if status, reasons := p.bot.Web.Ready(); status != "ok" {
+		p.fail("it is %s: %q", status, reasons)
+	}
+}
+
+// checkUnready checks that monitoring is told that messages aren't judged, and this reason.
+func (p *play) checkUnready(m []string) {
+	status, reasons := p.bot.Web.Ready()
+	if status != "unavailable" || !strings.Contains(strings.Join(reasons, "\n"), m[1]) {
+		p.fail("it is %s: %q", status, reasons)
 	}
 }
 

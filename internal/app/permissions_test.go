@@ -55,7 +55,7 @@ func (s *simulation) provokeDelete() bool {
 // set.
 func (s *simulation) checkFix(fix bool) {
 	s.Helper()
-	want := live.Connection{Channel: s.server.UserID("gardenhour"), Name: "#gardenhour", State: live.Observing, Detail: "type /mod chatguard_bot in the chat of gardenhour"}
+	want := live.Connection{Channel: s.server.UserID("gardenhour"), Name: "#gardenhour", State: live.NotEnforcing, Detail: "type /mod chatguard_bot in the chat of gardenhour"}
 	if list := s.bot.Web.Connections(); slices.Contains(list, want) != fix {
 		s.Errorf("the dashboard says %+v, want the fix %v", list, fix)
 	}

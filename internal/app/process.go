@@ -55,8 +55,13 @@ func (a *App) processStatus() request.Status {
 // Twitch whose ID isn't known yet, that is the configured policy.
 func (a *App) channelModes() []request.Channel {
 	list := []request.Channel{}
+	joined := map[string]bool{}
+	for _, c := range a.Twitch.Status().Channels {
+		joined[c.Login] = c.Joined
+	}
 	add := func(id, login string, mode chatguard.Mode) {
-		list = append(list, request.Channel{ID: id, Login: login, Mode: mode.String()})
+		_, isRoom := roomName(id)
+		list = append(list, request.Channel{ID: id, Login: login, Mode: mode.String(), Read: isRoom || joined[login]})
 	}
 	for _, c := range a.Web.Channels() {
 		add(c.ID, c.Login, a.Guard.InForce(c.ID).Mode)

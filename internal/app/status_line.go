@@ -9,15 +9,21 @@ import (
 )
 
 // StatusLine returns the state of all parts in one line for the person who runs chatguard, such as
-// "enforcing in 2 channels" or "observing in 1 channel; Token missing".
+// "enforcing in 2 channels" or "observing in 1 channel; Token missing; #gardenhour not read".
 func (a *App) StatusLine() string {
 	s := a.status()
-	channels := s.channels()
-	in := map[chatguard.Mode]int{}
-	for _, c := range channels {
-		in[a.Guard.InForce(c.ID).Mode]++
+	in, joining, unread := map[chatguard.Mode]int{}, 0, map[string]bool{}
+	for _, c := range a.Twitch.Status().Channels {
+		unread[c.Login] = c.RoomID == "" || c.ShutOut
+		if c.RoomID == "" && !c.ShutOut {
+			joining++
+		}
 	}
-	cfg := s.directory.config()
+	for _, c := range s.channels() {
+		if _, isRoom := roomName(c.ID); isRoom || !unread[c.Login] {
+			in[a.Guard.InForce(c.ID).Mode]++
+		}
+	}
 	var does []string
 	for _, part := range []struct {
 		doing string
@@ -25,13 +31,17 @@ func (a *App) StatusLine() string {
 	}{
 		{"enforcing in", in[chatguard.Enforce]},
 		{"observing in", in[chatguard.Observe]},
-		{"joining", len(cfg.Twitch.Channels) - len(s.twitchChannels())},
+		{"joining", joining},
 	} {
 		if part.n > 0 {
 			does = append(does, fmt.Sprintf("%s %s", part.doing, countChannels(part.n)))
 		}
 	}
-	return strings.Join(append([]string{strings.Join(does, ", ")}, s.troubles()...), "; ")
+	parts := s.troubles()
+	if len(does) > 0 {
+		parts = append([]string{strings.Join(does, ", ")}, parts...)
+	}
+	return strings.Join(parts, "; ")
 }
 
 func countChannels(n int) string {
@@ -41,10 +51,10 @@ func countChannels(n int) string {
 	return fmt.Sprintf("%d channels", n)
 }
 
-// troubles returns what doesn't work, without what concerns a single channel.
+// troubles returns what doesn't work.
 func (s *status) troubles() (list []string) {
 	for _, c := range s.connections() {
-		if c.Channel == "" && c.State.IsTrouble() {
+		if c.State.IsTrouble() {
 			list = append(list, c.Name+" "+string(c.State))
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
-	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/clock"
@@ -60,19 +59,18 @@ func answerWith(status int, header http.Header) func(faketwitch.Request) (faketw
 	}
 }
 
-func TestConnections_ChannelsNotJoined(t *testing.T) {
-	began := time.Now()
-	s := twitch.Status{State: twitch.Connected, Since: began, Channels: []twitch.Channel{{Login: "a", Joined: true}, {Login: "b"}}}
-	if problems := joinProblems(s, began.Add(5*time.Second)); len(problems) != 0 {
-		t.Errorf("too early: %q", problems)
+// TestSummarize checks that of many channels with the same problem some are named, and the others
+// counted.
+func TestSummarize(t *testing.T) {
+	var list []live.Connection
+	for i := range MostNotes {
+		list = append(list, live.Connection{Name: fmt.Sprint("#c", i), State: live.NotRead})
 	}
-	if problems := joinProblems(s, began.Add(time.Minute)); !slices.Equal(problems, []string{"#b: Twitch doesn't let us in: check the name"}) {
-		t.Errorf("after a minute: %q", problems)
+	if got := summarize(list, namesThem); !slices.Equal(got, list) {
+		t.Errorf("of a few channels: %+v", got)
 	}
-	for i := range 9 {
-		s.Channels = append(s.Channels, twitch.Channel{Login: fmt.Sprint("c", i), Problem: "banned"})
-	}
-	if problems := joinProblems(s, began.Add(time.Minute)); len(problems) != MostNotes+1 || problems[MostNotes] != "and 5 more channels" {
-		t.Errorf("of ten channels: %q", problems)
+	more := live.Connection{Channel: live.SeveralChannels, Name: "and 4 more", State: live.NotRead, Detail: namesThem}
+	if got := summarize(append(list, list[:4]...), namesThem); !slices.Equal(got, append(list, more)) {
+		t.Errorf("of nine channels: %+v", got)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
@@ -58,28 +57,23 @@ func tokenState(t *twitchbot.Connection) (c live.Connection, ok bool) {
 }
 
 // readingState returns the state of reading the chat.
-func readingState(t *twitchbot.Connection, now time.Time) live.Connection {
+func readingState(t *twitchbot.Connection) live.Connection {
 	s := t.Status()
 	c := live.Connection{Name: "Twitch", State: live.Disconnected, Since: s.Since, Detail: s.Detail}
 	switch s.State {
 	case twitch.Connecting:
 		c.State = live.Connecting
 	case twitch.Connected:
-		c.State, c.Detail = live.Connected, strings.Join(slices.Concat(t.Anonymous(), joinProblems(s, now)), "; ")
+		c.State, c.Detail = live.Connected, strings.Join(slices.Concat(t.Anonymous(), readProblems(s)), "; ")
 	}
 	return c
 }
 
-// joinProblems returns the problems of channels that aren't joined after the expected time: Twitch
-// accepts 20 joins at once, then 2 per second.
-func joinProblems(s twitch.Status, now time.Time) (problems []string) {
-	patient := now.Sub(s.Since) < 10*time.Second+time.Duration(len(s.Channels))*500*time.Millisecond
+// readProblems returns the problems of channels that are read.
+func readProblems(s twitch.Status) (problems []string) {
 	for _, c := range s.Channels {
-		switch {
-		case c.Problem != "":
+		if c.Problem != "" && !c.ShutOut {
 			problems = append(problems, "#"+c.Login+": "+c.Problem)
-		case !c.Joined && !patient:
-			problems = append(problems, "#"+c.Login+": Twitch doesn't let us in: check the name")
 		}
 	}
 	if more := len(problems) - MostNotes; more > 0 {

@@ -54,6 +54,8 @@ type Channel struct {
 	// Mode is "enforce" or "observe": what the policy in force says. The bot may still be unable to
 	// act; Connections then has a line about the channel.
 	Mode string `json:"mode"`
+	// Read is whether the channel's messages arrive. For a room of a server it is true.
+	Read bool `json:"read"`
 }
 
 // Connection is a link between chatguard and a chat, or a channel with a state of its own.

@@ -49,7 +49,7 @@ func TestReady_ReasonsOnlySignedIn(t *testing.T) {
 // been asked yet is no trouble, and is never reported as ok; neither is a notice, such as a pause.
 func TestReady_Connections(t *testing.T) {
 	for state, isReady := range map[live.ConnectionState]bool{
-		live.Connected: true, live.Connecting: false, live.Disconnected: false, live.Observing: true, live.Paused: true, live.RaidMode: true,
+		live.Connected: true, live.Connecting: false, live.Disconnected: false, live.NotRead: false, live.NotEnforcing: false, live.Renamed: true, live.Observing: true, live.Paused: true, live.RaidMode: true,
 		live.Unasked: true, live.Ample: true, live.Low: true, live.Failing: false,
 	} {
 		d := dash(t, func(o *Options) {
@@ -135,7 +135,7 @@ func TestMetrics_CountsAndStates(t *testing.T) {
 		`chatguard_throttled_users 1`,
 		`chatguard_users 1`,
 		`chatguard_users_evicted_total 0`,
-		`chatguard_database_ok 0`,
+		`chatguard_database_ok 0`, `chatguard_ready 0`,
 		`chatguard_channel_enforcing{channel="somechannel",channel_id="7"} 1`,
 	} {
 		if !strings.Contains(string(a.body), line+"\n") {

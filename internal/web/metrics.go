@@ -23,7 +23,9 @@ var families = map[string]family{
 	"chatguard_build_info":                        {"gauge", "Always 1; the labels are the version of chatguard, its commit, and the version of Go."},
 	"chatguard_channel_enforcing":                 {"gauge", "Whether the channel's policy in force enforces: 1, or 0 if it only observes."},
 	"chatguard_channel_paused":                    {"gauge", "Whether somebody has paused the channel."},
+	"chatguard_channel_read":                      {"gauge", "Whether the channel's messages on Twitch arrive: 0 while it isn't joined."},
 	"chatguard_channel_raid_mode":                 {"gauge", "Whether raid mode is on in the channel."},
+	"chatguard_ready":                             {"gauge", "Whether messages of all channels are read, judged, acted on and saved, as GET /readyz says."},
 	"chatguard_connected":                         {"gauge", "Whether a connection works: chat reads Twitch's chat, helix sends requests to Twitch."},
 	"chatguard_token_valid":                       {"gauge", "Whether Twitch accepts the bot's token: 0 if it is missing, refused, or can't be checked."},
 	"chatguard_token_renewable":                   {"gauge", "Whether chatguard renews the bot's token by itself: 1, or 0 if it works until it expires."},
@@ -148,6 +150,7 @@ func (h *probes) state() string {
 			add("shared_leader", labels, leads)
 		}
 	}
+	add("ready", "", h.ready().Status != "unavailable")
 	add("database_ok", "", h.model.Database().State != journal.DatabaseFailing)
 	slices.Sort(lines)
 	return strings.Join(lines, "")

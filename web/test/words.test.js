@@ -161,9 +161,9 @@ test("whyIdle: why an enforcing policy only observes", () => {
   const policy = { mode: "enforce", in_force: "observe" };
   const idle = (connections, news = {}) => whyIdle({ policy, channels: [{ id: "1", login: "here" }], channel: "1", status: { connections }, ...news });
   const token = { name: "Token", state: "missing", detail: "Not enforcing yet: the bot has no token. Run `chatguard login`." };
-  const held = { name: "#here", state: "observing", detail: "the bot is not a moderator" };
+  const held = { name: "#here", state: "not enforcing", detail: "the bot is not a moderator" };
   assert.equal(idle([token]), token.detail);
-  assert.equal(idle([{ name: "#there", state: "observing", detail: "elsewhere" }, held, token]), "Not enforcing right now: the bot is not a moderator.");
+  assert.equal(idle([{ name: "#there", state: "not enforcing", detail: "elsewhere" }, held, token]), "Not enforcing right now: the bot is not a moderator.");
   assert.equal(idle([held, { name: "#here", state: "paused", detail: "by anna" }]), "Not enforcing right now: the channel is paused by anna.");
   assert.equal(idle([], { channels: [{ id: "1", login: "here", paused_by: "ben" }] }), "Not enforcing right now: the channel is paused by ben.");
   assert.equal(idle([{ name: "Twitch", state: "disconnected", detail: "" }]), "Not enforcing right now: Twitch disconnected.");

@@ -2,14 +2,27 @@ package twitchbot
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // Acts reports whether the bot can time out and ban users for people. The methods TimeOut, Ban,
 // Unban and Silence need that.
 func (t *Connection) Acts() bool { return t.acting != nil }
+
+// actScopes are the scopes that penalties need.
+var actScopes = map[chatguard.Action]string{
+	chatguard.Delete: "moderator:manage:chat_messages", chatguard.Warn: "moderator:manage:warnings",
+	chatguard.Timeout: "moderator:manage:banned_users", chatguard.Ban: "moderator:manage:banned_users",
+}
+
+// Lacks reports whether the token is known to lack the scope that a penalty needs.
+func (t *Connection) Lacks(action chatguard.Action) bool {
+	return t.tokens != nil && slices.Contains(t.tokens.Status().Missing, actScopes[action])
+}
 
 // TimeOut times a user out in the name of the target's author; see helix.Moderator.TimeOutUser.
 func (t *Connection) TimeOut(ctx context.Context, to journal.Target, length time.Duration, reason string) error {

@@ -37,14 +37,22 @@ const (
 	Connecting   ConnectionState = "connecting"
 	Disconnected ConnectionState = "disconnected"
 
-	// IsTrouble returns false for the following states, except Refused and Missing.
+	// IsTrouble returns false for the following states, except Refused, Missing, NotRead and
+	// NotEnforcing.
 	Valid     ConnectionState = "valid"     // of a token: accepted by Twitch
 	Refused   ConnectionState = "refused"   // of a token: no longer accepted by Twitch
 	Missing   ConnectionState = "missing"   // of a token: needed, but there is none
 	Unchecked ConnectionState = "unchecked" // of a token: Twitch cannot be asked
-	// Observing means that chatguard cannot act in the channel, whatever the policy says. The
+	// Observing means that chatguard could not act in the channel, whose policy only observes. The
 	// detail says why.
 	Observing ConnectionState = "observing"
+	// Renamed is the state of a channel that has another login by now, and is read by that one.
+	Renamed ConnectionState = "renamed"
+	// NotRead is the state of a channel that chatguard isn't let into. NotEnforcing means that
+	// penalties can't be carried out although the policy enforces: in a channel, or because of the
+	// token. The detail says why.
+	NotRead      ConnectionState = "not read"
+	NotEnforcing ConnectionState = "not enforcing"
 	// LeftOut is the state of a channel whose live changes cannot be used. The detail says why.
 	LeftOut  ConnectionState = "limits as configured"
 	Paused   ConnectionState = "paused"
@@ -65,7 +73,7 @@ const (
 // them.
 func (c ConnectionState) IsTrouble() bool {
 	switch c {
-	case Connected, Valid, Unchecked, Observing, LeftOut, Paused, RaidMode, Standby, SlowMode, Unasked, Ample, Low:
+	case Connected, Valid, Unchecked, Observing, Renamed, LeftOut, Paused, RaidMode, Standby, SlowMode, Unasked, Ample, Low:
 		return false
 	}
 	return true
@@ -81,12 +89,12 @@ type Connection struct {
 	// Detail is one line for people, with commands in `backticks`. It is empty if there is nothing
 	// to add.
 	Detail string `json:"detail,omitempty"`
-	// Channel is the ID of the channel that it is about, or SeveralChannels. It is empty for a
-	// connection of chatguard as a whole.
+	// Channel is the ID of the channel that it is about. It is SeveralChannels for several, or for
+	// one whose ID isn't known. It is empty for a connection of chatguard as a whole.
 	Channel string `json:"-"`
 }
 
-// SeveralChannels marks a Connection that sums up several channels.
+// SeveralChannels marks a Connection that only people who may see all channels see.
 const SeveralChannels = "\x00"
 
 // Status is the state of chatguard and how busy a channel is. An empty channel means all channels.

@@ -138,9 +138,10 @@ function NoMatch() {
 // Nobody replaces an empty table.
 /** @param {{state: State, view: View, recent: number}} props */
 function Nobody({ state, view, recent }) {
-  const { status, feed } = state;
+  const { status, feed, channels, channel } = state;
   if (feed.state === "lost") return html`<div class="nobody"><p class="headline">${t("now.no-data", { time: clock(feed.lastFrame) })}</p></div>`;
-  const isCutOff = status.connections.some((c) => c.name === "Twitch" && (c.state === "connecting" || c.state === "disconnected"));
+  const own = `#${channels.find(({ id }) => id === channel)?.login}`;
+  const isCutOff = status.connections.some(({ name, state: is }) => (name === "Twitch" && (is === "connecting" || is === "disconnected")) || (name === own && is === "not read"));
   return html`
     <div class="nobody">
       <p class="headline">${view.tab === "held" ? t("shell.nobody-throttled") : t("now.nobody-recent")}</p>

@@ -20,7 +20,7 @@ export function whyIdle({ policy, status, channels, channel }) {
   const own = connections.filter(({ name }) => name === `#${shown?.login}`);
   const by = shown?.paused_by || own.find(({ state }) => state === "paused")?.detail?.replace(/^by /, "");
   if (by) return t("rules.idle-paused-by", { by: authorName(by) });
-  const held = own.find(({ state }) => state === "observing");
+  const held = own.find(({ state }) => state === "not enforcing");
   if (held) return because(held.detail);
   const found = connections.find(({ state }) => broken[state]);
   if (!found) return t("rules.idle-unknown");
