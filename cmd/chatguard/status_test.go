@@ -41,7 +41,7 @@ func TestStatus_OfRunning(t *testing.T) {
 		status = got
 		return code == 0 && got.WaitingRecords == 0 && got.PendingActs == 0 && got.MessagesLastMinute == 4
 	})
-	want := request.Channel{ID: s.twitch.UserID("gardenhour"), Login: "gardenhour", Mode: "enforce"}
+	want := request.Channel{ID: s.twitch.UserID("gardenhour"), Login: "gardenhour", Mode: "enforce", Read: true}
 	f := status.Figures
 	if status.State != request.OK || len(status.Problems) != 0 || f.PID != s.bot.Process.Pid || !slices.Equal(f.Channels, []request.Channel{want}) ||
 		f.ThrottledUsers != 1 || f.TokenState != "valid" || f.DatabaseState != "ok" || f.DatabaseBytes == 0 || f.MemoryBytes < 1<<20 ||

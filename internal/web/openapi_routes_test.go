@@ -64,7 +64,7 @@ var documented = map[string]about{
 		says:    "The algorithms of limits with their parameters: bounds, suggested values, and which ones roles and users may override. Durations are in nanoseconds.",
 		answers: typeOf[algorithmList]()},
 	"GET /channels": {
-		says: "The channels served; the dashboard shows the first one by default.", answers: typeOf[struct {
+		says: "The channels served; the dashboard shows the first one by default. A channel whose ID isn't known yet is missing: GET /status says if it can't be read.", answers: typeOf[struct {
 			Channels []live.Channel `json:"channels"`
 		}]()},
 	"GET /overlay": {

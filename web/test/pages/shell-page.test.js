@@ -95,6 +95,15 @@ for (const page of ["now", "limits"]) {
   });
 }
 
+test("channels: the first one isn't read", async () => {
+  answer("GET /channels", { channels: [] });
+  const connections = [{ name: "Twitch", state: "connected" }, { name: "#nosuch", state: "not read", detail: "Twitch has no channel of this name" }];
+  answer("frame", { ...usualAnswer("frame"), channel: "", channels: [], users: [], policy: null, status: { ...usualStatus, connections } });
+  await open();
+  await see(() => text("main").includes("#nosuch not read Twitch has no channel of this name"));
+  assert.doesNotMatch(text("main"), /Joining/);
+});
+
 test("channels: one of several, in the address", async () => {
   answer("GET /channels", { channels: [channel, second] });
   const frame = (id) => ({ ...usualAnswer("frame"), channel: id, channels: [channel, second], users: id === "7" ? [spammer] : [] });

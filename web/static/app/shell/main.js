@@ -49,6 +49,7 @@ function App({ state }) {
 /** @param {{state: State}} props */
 function WaitingPage({ state }) {
   const isTwitch = state.status?.connections.some((c) => c.name === "Twitch");
+  const unread = state.status?.connections.filter((c) => c.state === "not read") ?? [];
   return html`
     <${PageHead} title=${pages[state.route]} />
     <${DatabaseNote} database=${state.status?.database} policy=${state.policy} />
@@ -56,7 +57,10 @@ function WaitingPage({ state }) {
     <${NodesCard} state=${state} />
     <${SetupCard} state=${state} />
     <div class="nobody">
-      ${state.status && html`
+      ${unread.map(({ name, detail }) => html`
+        <p class="headline">${t("shell.connection", { name, state: t("shell.state-unread") })}</p>
+        <p>${detail}</p>`)}
+      ${state.status && unread.length === 0 && html`
         <p class="headline">${isTwitch ? t("shell.joining") : t("shell.waiting")}</p>
         <p>${isTwitch ? t("shell.joining-about") : t("shell.waiting-about")}</p>`}
     </div>
