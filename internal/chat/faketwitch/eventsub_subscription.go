@@ -20,6 +20,8 @@ const (
 const (
 	maxEventSockets  = 3   // sockets with subscriptions per user
 	maxSubscriptions = 300 // subscriptions per socket
+	maxEqual         = 3   // subscriptions of a kind with the same condition
+	maxCost          = 10  // of all subscriptions of the account
 )
 
 // eventScopes contains the scopes that a kind of event needs: at least one scope of each group.
@@ -49,12 +51,13 @@ type eventSubscription struct {
 	condition         map[string]string
 	session           *eventSession
 	created           time.Time
+	cost              int
 }
 
 // render returns the subscription in Twitch's format.
 func (sub *eventSubscription) render() map[string]any {
 	return map[string]any{
-		"id": sub.id, "status": sub.status, "type": sub.kind, "version": sub.version, "cost": 0, "condition": sub.condition, "created_at": sub.created,
+		"id": sub.id, "status": sub.status, "type": sub.kind, "version": sub.version, "cost": sub.cost, "condition": sub.condition, "created_at": sub.created,
 		"transport": map[string]any{"method": "websocket", "session_id": sub.session.id, "connected_at": sub.session.began},
 	}
 }
@@ -74,7 +77,7 @@ func (s *eventSub) createSubscription(c call) reply {
 		return refusal(http.StatusBadRequest, "The request's body or its transport is not valid.")
 	}
 	session := s.sessions[body.Transport.SessionID]
-	sub := &eventSubscription{kind: body.Type, version: body.Version, status: "enabled", condition: body.Condition, session: session, created: c.at}
+	sub := &eventSubscription{kind: body.Type, version: body.Version, status: "enabled", condition: body.Condition, session: session, created: c.at, cost: s.opts.SubscriptionCost}
 	if session == nil || session.socket == nil {
 		return refusal(http.StatusBadRequest, "websocket transport session does not exist or has already disconnected")
 	}
@@ -109,6 +112,10 @@ func (s *eventSub) refusal(c call, sub *eventSubscription) reply {
 		return refusal(http.StatusTooManyRequests, "number of websocket transports limit exceeded")
 	case len(sub.session.subscriptions) >= maxSubscriptions:
 		return refusal(http.StatusTooManyRequests, "number of websocket subscriptions limit exceeded")
+	case s.countWhere(sub.isEqual) >= maxEqual:
+		return refusal(http.StatusTooManyRequests, "number of subscriptions with the same type and condition exceeded")
+	case s.count("")*s.opts.SubscriptionCost+s.opts.SubscriptionCost > maxCost:
+		return refusal(http.StatusTooManyRequests, "maximum total cost exceeded")
 	}
 	return reply{}
 }
@@ -136,14 +143,11 @@ func (s *eventSub) usedSessions() (n int) {
 
 // listBody returns the body of an answer with subscriptions.
 func (s *eventSub) listBody(subs ...*eventSubscription) map[string]any {
-	data, total := []any{}, 0
+	data, total := []any{}, s.count("")
 	for _, sub := range subs {
 		data = append(data, sub.render())
 	}
-	for _, session := range s.sessions {
-		total += len(session.subscriptions)
-	}
-	return map[string]any{"data": data, "total": total, "total_cost": 0, "max_total_cost": 10, "pagination": map[string]any{}}
+	return map[string]any{"data": data, "total": total, "total_cost": total * s.opts.SubscriptionCost, "max_total_cost": maxCost, "pagination": map[string]any{}}
 }
 
 // getSubscriptions handles GET /eventsub/subscriptions. It lists all subscriptions, those of one
@@ -184,10 +188,15 @@ func (s *eventSub) EventSubscriptions(kind string) int {
 	return s.count(kind)
 }
 
-func (s *eventSub) count(kind string) (n int) {
+func (s *eventSub) count(kind string) int {
+	return s.countWhere(func(sub *eventSubscription) bool { return kind == "" || sub.kind == kind })
+}
+
+// countWhere returns the number of subscriptions for which match returns true.
+func (s *eventSub) countWhere(match func(*eventSubscription) bool) (n int) {
 	for _, session := range s.sessions {
 		for _, sub := range session.subscriptions {
-			if kind == "" || sub.kind == kind {
+			if match(sub) {
 				n++
 			}
 		}

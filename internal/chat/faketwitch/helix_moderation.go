@@ -65,7 +65,7 @@ func (s *helixServer) deleteMessages(c call, room *channel) reply {
 	case m == nil || m.ChannelID != room.id || c.at.Sub(m.SentAt) > deletableFor:
 		return refusal(http.StatusNotFound, "The ID in message_id was not found.")
 	case m.ofStaff:
-		return refusal(http.StatusBadRequest, "You cannot delete messages of the broadcaster or of a moderator.")
+		return refusal(http.StatusBadRequest, "You may not delete the broadcaster's messages or another moderator's messages.")
 	}
 	add(&s.asked.deletions, Deletion{At: c.at, Message: *m})
 	s.asked.deleted++

@@ -59,7 +59,10 @@ func (c *client) logIn(login string) (reply []string, bye bool) {
 	case !live || !access.allows(scopeRead):
 		return []string{":tmi.twitch.tv NOTICE * :Login authentication failed"}, true
 	}
-	c.login = login
+	if c.login = login; !c.mayLogIn() {
+		c.login = ""
+		return []string{":tmi.twitch.tv NOTICE * :Login unsuccessful"}, true
+	}
 	reply = []string{
 		fmt.Sprintf(":tmi.twitch.tv 001 %s :Welcome, GLHF!", login),
 		fmt.Sprintf(":tmi.twitch.tv 002 %s :Your host is tmi.twitch.tv", login),

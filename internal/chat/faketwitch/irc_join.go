@@ -1,23 +1,24 @@
 package faketwitch
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
 
-// Twitch's limits on joining for one account.
+// Twitch's limits on logins and joins for one account.
 const (
-	joinsPerPeriod = 20
-	joinPeriod     = 10 * time.Second
-	maxJoined      = 100 // channels joined at once that the account doesn't moderate
+	loginsPerPeriod = 20
+	joinsPerPeriod  = 20
+	joinPeriod      = 10 * time.Second
+	maxJoined       = 100 // channels joined at once that the account doesn't moderate
 )
 
 // joinLimits holds the limits on joins. The Server's mu guards it.
 type joinLimits struct {
-	asked   map[string][]time.Time // recent joins, by account
-	ignored int                    // number of joins still to be ignored
-	limited bool                   // limited means that maxJoined applies
+	logins    map[string]*recentTimes // recent logins, by account
+	asked     map[string]*recentTimes // recent joins, by account
+	ignored   int                     // number of joins still to be ignored
+	unlimited bool                    // maxJoined doesn't apply
 }
 
 // IgnoreJoins makes the server ignore the next n JOINs.
@@ -28,11 +29,11 @@ func (s *chatServer) IgnoreJoins(n int) {
 }
 
 // LimitChannels limits an account to 100 channels in which it isn't a moderator, or removes the
-// limit.
+// limit. The limit applies from the start.
 func (s *chatServer) LimitChannels(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.joining.limited = on
+	s.joining.unlimited = !on
 }
 
 // mayJoin reports whether the client may join a channel, and counts the request.
@@ -42,17 +43,23 @@ func (c *client) mayJoin(ch *channel) bool {
 		j.ignored--
 		return false
 	}
-	if j.asked == nil {
-		j.asked = make(map[string][]time.Time)
+	return (j.unlimited || !c.isFull(ch)) && c.take(&j.asked, joinsPerPeriod)
+}
+
+// mayLogIn reports whether the client's account may log in, and counts the login.
+func (c *client) mayLogIn() bool { return c.take(&c.srv.joining.logins, loginsPerPeriod) }
+
+// take reports whether the client's account has sent fewer than most requests of a kind within the
+// period, and if so counts another one.
+func (c *client) take(of *map[string]*recentTimes, most int) bool {
+	if *of == nil {
+		*of = make(map[string]*recentTimes)
 	}
-	now, account := c.srv.opts.Now(), c.account()
-	asked := slices.DeleteFunc(j.asked[account], func(at time.Time) bool { return now.Sub(at) >= joinPeriod })
-	heeded := len(asked) < joinsPerPeriod && !(j.limited && c.isFull(ch))
-	if heeded {
-		asked = append(asked, now)
+	account := c.account()
+	if (*of)[account] == nil {
+		(*of)[account] = new(recentTimes)
 	}
-	j.asked[account] = asked
-	return heeded
+	return (*of)[account].take(c.srv.opts.Now(), most, joinPeriod)
 }
 
 // isFull reports whether the client has joined the maximum number of channels that it doesn't

@@ -33,6 +33,12 @@ type Options struct {
 	// HelixBudget is the number of requests that Helix accepts at once; every 100 ms it accepts one
 	// more. 0 means Twitch's 800, a negative value means no limit.
 	HelixBudget int
+	// SanctionLimit is the number of timeouts, bans and unbans that Helix accepts per channel within
+	// 30 s, and of warnings. 0 means 100, as measured at Twitch; a negative value means no limit.
+	SanctionLimit int
+	// SubscriptionCost is what each EventSub subscription counts against the account's limit of 10.
+	// 0 is right for subscriptions that the bot's account has authorized.
+	SubscriptionCost int
 }
 
 // Server is a running fake Twitch. All methods are safe for concurrent use.
@@ -77,6 +83,8 @@ type channel struct {
 	silenced     map[string]restriction // by user ID
 	warned       map[string]bool        // user IDs with an unacknowledged warning
 	slow         slowMode
+	sanctions    recentTimes // timeouts, bans and unbans
+	warnings     recentTimes
 	liveSince    time.Time // zero if it isn't live
 }
 
@@ -95,6 +103,7 @@ const (
 // when done.
 func Start(opts Options) (*Server, error) {
 	opts.Login = cmp.Or(opts.Login, "chatguard_bot")
+	opts.SanctionLimit = cmp.Or(opts.SanctionLimit, sanctionsPerPeriod)
 	opts.TokenLife = cmp.Or(opts.TokenLife, accessLife)
 	opts.Token = cmp.Or(opts.Token, "fake0access0token0of0the0bot")
 	opts.ClientID = cmp.Or(opts.ClientID, "fake0client0id")
