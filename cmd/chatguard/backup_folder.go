@@ -8,7 +8,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/persist"
 )
 
 // backupFolder is a folder for backups whose names have the time. The zero value is none.
@@ -39,14 +42,24 @@ func (f backupFolder) create(database string) error {
 	return nil
 }
 
-// removeOld removes the oldest backups with an ending, and returns a report.
+// removeOld removes the oldest backups with an ending, and what killed processes left of any. It
+// returns a report.
 func (f backupFolder) removeOld(ending string) (report string, err error) {
-	if f.keep == 0 {
+	if f.path == "" {
 		return "", nil
 	}
 	entries, err := os.ReadDir(f.path) // sorted by name
 	if err != nil {
 		return "", fmt.Errorf("the backup was written, but old ones in %s can't be listed: %w", f.path, err)
+	}
+	for _, e := range entries {
+		target, isPart := strings.CutSuffix(e.Name(), persist.PartSuffix)
+		if isPart && nameOfBackup.MatchString(target) {
+			_ = persist.RemoveAbandonedPart(filepath.Join(f.path, target), time.Now())
+		}
+	}
+	if f.keep == 0 {
+		return "", nil
 	}
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {
 		kind := nameOfBackup.FindStringSubmatch(e.Name())

@@ -3,11 +3,14 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // documentedBackup matches a command of the documentation that makes a backup in a folder.
@@ -31,10 +34,18 @@ func TestBackup_DocumentedFolders(t *testing.T) {
 		root := t.TempDir()
 		folder := filepath.Join(root, command[2])
 		args := strings.Fields(strings.Replace(command[1], command[2], folder, 1))
-		for range 2 {
+		killed := filepath.Join(folder, "chatguard-20260101T000000Z.db.chatguard-part")
+		for i := range 2 {
+			if i == 1 {
+				must(t, os.WriteFile(killed, nil, 0o600))
+				must(t, os.Chtimes(killed, time.Time{}, time.Now().Add(-2*time.Hour)))
+			}
 			if out := s.run(append(args, "--force")...); !strings.HasPrefix(out, "Wrote "+folder) { // the two may be made in one second
 				t.Errorf("%s prints %s", command[1], out)
 			}
+		}
+		if _, err := os.Stat(killed); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a killed backup's file is left: %v", err)
 		}
 		for at := folder; at != root; at = filepath.Dir(at) {
 			if info, err := os.Stat(at); err != nil || info.Mode().Perm() != 0o700 {

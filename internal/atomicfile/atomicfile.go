@@ -8,11 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
+	"time"
 )
 
 // Suffix is the suffix of a new file's name until the file is complete. A crash may leave such a
-// file.
+// file, which a later Write of the same path removes.
 const Suffix = ".new"
+
+// AbandonedAfter is for how long an unfinished file is unchanged before it counts as left by a
+// killed process.
+const AbandonedAfter = time.Hour
 
 // Write makes data the contents of the file at path, which need not exist. A symbolic link is kept:
 // its target is replaced. Only the owner can read the new file (mode 0600), unless prepare changes
@@ -32,7 +39,26 @@ func Write(path string, data []byte, prepare func(*os.File) error) error {
 	if err != nil {
 		return err
 	}
+	removeAbandoned(path)
 	return SyncFolder(filepath.Dir(path))
+}
+
+// removeAbandoned removes the drafts of a file that killed processes have left.
+func removeAbandoned(path string) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return // the file is written
+	}
+	for _, e := range entries {
+		name, isNew := strings.CutSuffix(e.Name(), Suffix)
+		number, isDraft := strings.CutPrefix(name, filepath.Base(path)+".")
+		if _, err := strconv.ParseUint(number, 10, 64); !isNew || !isDraft || err != nil {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) >= AbandonedAfter {
+			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
 }
 
 // Appear is like Write for a new file that nobody misses after a crash: it doesn't wait for the

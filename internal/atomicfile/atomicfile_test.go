@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 )
 
 // holds checks that a file has these contents and this mode, and that the folder contains nothing
@@ -92,4 +93,22 @@ func TestRewrite(t *testing.T) {
 		t.Errorf("a file that can't be written: %v", err)
 	}
 	holds(t, path, "new", 0o444, 0)
+}
+
+// Write removes what a killed process left, but not what another one may be writing now.
+func TestWrite_Abandoned(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	old := time.Now().Add(-2 * AbandonedAfter)
+	for name, at := range map[string]time.Time{".123.new": old, ".45.new": time.Now(), ".mine.new": old, ".6": old} {
+		if err := errors.Join(os.WriteFile(path+name, nil, 0o600), os.Chtimes(path+name, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Write(path, []byte("new"), nil); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, path, "new", 0o600, 3)
+	if _, err := os.Stat(path + ".123.new"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a draft is left: %v", err)
+	}
 }

@@ -1,10 +1,14 @@
 package persist
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/atomicfile"
 )
 
 // PartSuffix is the suffix of a file's name until the file is complete. No other file may have this
@@ -35,4 +39,19 @@ func Abandoned(path string) (names []string) {
 		}
 	}
 	return names
+}
+
+// RemoveAbandonedPart removes the unfinished copy that a killed process may have left of a target.
+// One that may still be in use stays: a process that only reads its copy needs less than an hour,
+// even for a large one.
+func RemoveAbandonedPart(target string, now time.Time) error {
+	d := Draft{part: target + PartSuffix}
+	info, err := os.Lstat(d.part)
+	if err != nil || now.Sub(info.ModTime()) < atomicfile.AbandonedAfter {
+		return nil
+	}
+	if err := d.remove(); err != nil {
+		return fmt.Errorf("%s, which a killed backup left, can't be removed: make its folder writable for this user: %w", d.part, err)
+	}
+	return nil
 }

@@ -95,23 +95,9 @@ func (s *Snapshot) Copy(ctx context.Context, target string, replace bool, began 
 // temporarySuffix is the suffix of the file that Temporary writes, before PartSuffix.
 const temporarySuffix = ".copying"
 
-// abandonedAfter is for how long a temporary file is unchanged before it counts as abandoned. A
-// process that only reads its file needs less, even for a large one.
-const abandonedAfter = time.Hour
-
-// RemoveAbandoned removes the temporary file that a killed process may have left. A file that may
-// still be in use stays.
+// RemoveAbandoned removes the temporary file that a killed process may have left.
 func (s *Snapshot) RemoveAbandoned(now time.Time) error {
-	part := s.Path + temporarySuffix + PartSuffix
-	info, err := os.Lstat(part)
-	if err != nil || now.Sub(info.ModTime()) < abandonedAfter {
-		return nil
-	}
-	d := Draft{part: part}
-	if err := d.remove(); err != nil {
-		return fmt.Errorf("%s, which a killed backup left, can't be removed: make its folder writable for this user: %w", part, err)
-	}
-	return nil
+	return RemoveAbandonedPart(s.Path+temporarySuffix, now)
 }
 
 // Temporary writes a copy of the database to a temporary file beside it, and calls use with the
