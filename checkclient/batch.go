@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/chatguard/chatguard"
 )
@@ -24,10 +23,9 @@ const batchBegin, batchEnd = `{"messages":[`, `]}`
 // verdict that Check returns then, and CheckAll asks no more. It panics if verdicts is shorter than
 // messages.
 //
-// A message that can't be judged gets the zero Verdict. chatguard refuses its whole batch with
-// status 422 and spends nothing, so CheckAll sends the halves of the batch, down to that message.
-// After any other error of a request, CheckAll stops, and the messages without a verdict get the
-// zero Verdict. The returned error joins all errors.
+// A message that can't be judged gets the zero Verdict, and the others get theirs. After an error of
+// a whole request, CheckAll stops, and the messages without a verdict get the zero Verdict. The
+// returned error joins all errors.
 func (c *Client) CheckAll(ctx context.Context, messages []chatguard.Message, verdicts []chatguard.Verdict) error {
 	if len(verdicts) < len(messages) {
 		panic("checkclient: CheckAll with fewer verdicts than messages")
@@ -85,17 +83,11 @@ func (b *batch) send(ctx context.Context, part []encoded) bool {
 		err = b.ask(ctx, part)
 		b.down = b.client.failsOpen(err)
 	}
-	var refused *Error
 	switch {
 	case b.down:
 		for _, m := range part {
 			b.verdicts[m.index] = b.client.unchecked(b.messages[m.index])
 		}
-	case errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity:
-		if half := len(part) / 2; half > 0 {
-			return b.send(ctx, part[:half]) && b.send(ctx, part[half:])
-		}
-		b.fail(part[0].index, err)
 	case err != nil:
 		b.errs = append(b.errs, fmt.Errorf("from message %d on: %w", part[0].index, err))
 		return false
@@ -103,15 +95,8 @@ func (b *batch) send(ctx context.Context, part []encoded) bool {
 	return true
 }
 
-// ask sends messages in one request and writes the verdicts of its answer. A single message isn't
-// sent as a batch, so that an error names its keys as in the error of Check.
+// ask sends messages in one request and writes the verdicts of its answer.
 func (b *batch) ask(ctx context.Context, part []encoded) error {
-	if len(part) == 1 {
-		return b.client.ask(ctx, "/check", part[0].data, func(answer []byte) (err error) {
-			_, b.verdicts[part[0].index], err = decodeChecked(answer, false)
-			return err
-		})
-	}
 	body := []byte(batchBegin)
 	for i, m := range part {
 		if i > 0 {
@@ -125,7 +110,7 @@ func (b *batch) ask(ctx context.Context, part []encoded) error {
 // decode decodes the answer to a batch.
 func (b *batch) decode(answer []byte, part []encoded) error {
 	var in struct {
-		Verdicts []chatguard.Verdict `json:"verdicts"`
+		Verdicts []json.RawMessage `json:"verdicts"`
 	}
 	if err := json.Unmarshal(answer, &in); err != nil {
 		return err
@@ -134,7 +119,25 @@ func (b *batch) decode(answer []byte, part []encoded) error {
 		return fmt.Errorf("%d verdicts on %d messages", len(in.Verdicts), len(part))
 	}
 	for j, m := range part {
-		b.verdicts[m.index] = in.Verdicts[j]
+		if err := b.decodeOne(in.Verdicts[j], m.index); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// decodeOne decodes the verdict on a message, or the error in its place.
+func (b *batch) decodeOne(answer []byte, index int) (err error) {
+	var failed struct {
+		Error *Error `json:"error"`
+	}
+	if err := json.Unmarshal(answer, &failed); err != nil {
+		return err
+	}
+	if failed.Error != nil {
+		b.fail(index, failed.Error)
+		return nil
+	}
+	_, b.verdicts[index], err = decodeChecked(answer, b.messages[index], false)
+	return err
 }

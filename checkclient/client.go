@@ -137,11 +137,10 @@ func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 //
 // The error is one of Message.Validate, an *Error if chatguard refuses the request, or that of ctx
 // if ctx ends before the answer. After an error, the verdict is the zero value, which isn't Allowed.
-// A channel or user ID over 250 bytes is an *Error with status 422, and isn't sent.
 //
 // chatguard doesn't use SourceChannelID, and uses only a part of long texts. So Check sends at most
-// 8,192 bytes of Text, 256 of ID, and 200 of each name, and leaves out control characters and
-// invalid UTF-8 in ID and the names.
+// 8,192 bytes of Text, 256 of ID, and 200 of each name. A long ID of a channel or user is no error:
+// of IDs over 250 bytes, the beginning counts.
 func (c *Client) Check(ctx context.Context, m chatguard.Message) (chatguard.Verdict, error) {
 	_, v, err := c.check(ctx, m, false)
 	return v, err
@@ -161,7 +160,7 @@ func (c *Client) check(ctx context.Context, m chatguard.Message, upTo bool) (tak
 		return 0, v, err
 	}
 	err = c.ask(ctx, "/check", body, func(answer []byte) (err error) {
-		taken, v, err = decodeChecked(answer, upTo)
+		taken, v, err = decodeChecked(answer, m, upTo)
 		return err
 	})
 	if c.failsOpen(err) {
@@ -197,11 +196,12 @@ func (c *Client) unchecked(m chatguard.Message) chatguard.Verdict {
 	return chatguard.Verdict{At: at, ChannelID: m.ChannelID, UserID: m.User.ID, Allowed: true, Degraded: true, Remaining: -1}
 }
 
-// decodeChecked decodes the answer to a check.
-func decodeChecked(answer []byte, upTo bool) (taken int, v chatguard.Verdict, err error) {
+// decodeChecked decodes the answer to a check of m.
+func decodeChecked(answer []byte, m chatguard.Message, upTo bool) (taken int, v chatguard.Verdict, err error) {
 	if err := json.Unmarshal(answer, &v); err != nil {
 		return 0, chatguard.Verdict{}, err
 	}
+	v.ChannelID, v.UserID = m.ChannelID, m.User.ID // chatguard replaces those that it can't store
 	if !upTo {
 		return 0, v, nil
 	}

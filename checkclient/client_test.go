@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -99,7 +98,7 @@ func TestClient_Refund(t *testing.T) {
 func TestClient_KeepsConnection(t *testing.T) {
 	s, client := serve(t, burst)
 	refused := from("1")
-	refused.ChannelID = "a\nb"
+	refused.Cost = 1 << 31
 	for range 3 {
 		v, err := client.Check(t.Context(), from("1"))
 		if err != nil {
@@ -109,7 +108,7 @@ func TestClient_KeepsConnection(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := client.Check(t.Context(), refused); err == nil {
-			t.Error("the channel is accepted")
+			t.Error("the cost is accepted")
 		}
 		if err := client.CheckAll(t.Context(), []chatguard.Message{from("1")}, make([]chatguard.Verdict, 1)); err != nil {
 			t.Error(err)
@@ -142,57 +141,30 @@ func TestClient_InvalidMessage(t *testing.T) {
 	}
 }
 
-// An ID that is too long for chatguard has the error with which chatguard would refuse it. It isn't
-// sent. The longest IDs are accepted.
-func TestClient_LongID(t *testing.T) {
-	s, client := serve(t, burst)
-	longest := strings.Repeat("x", 250)
-	for says, m := range map[string]chatguard.Message{
-		"":                           {ChannelID: longest, User: chatguard.User{ID: longest}},
-		"422: channel has 251 bytes": {ChannelID: longest + "x", User: chatguard.User{ID: "1"}},
-		"422: user_id has 251 bytes": {ChannelID: "lobby", User: chatguard.User{ID: longest + "x"}},
-	} {
-		v, err := client.Check(t.Context(), m)
-		if v.Allowed != (says == "") || (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, %v, want %s", v, err, says)
-		}
-	}
-	if asked := s.asked(); len(asked) != 1 {
-		t.Errorf("asked %s", asked)
-	}
-}
-
-// No name is a mistake, since users choose their names. chatguard gets as much of it as it accepts.
-func TestClient_Names(t *testing.T) {
+// No text is a mistake, since users choose theirs. chatguard gets as much of it as it uses, and the
+// verdict has the message's IDs.
+func TestClient_LongTexts(t *testing.T) {
 	s, err := start(burst)
 	must(t, err)
 	defer s.Close()
-	var sent string
+	sent := 0
 	client := newClient(t, s.URL, &checkclient.Options{Timeout: patience, Transport: transport(func(r *http.Request) (*http.Response, error) {
-		body, err := io.ReadAll(r.Body)
-		sent = string(body)
-		r.Body = io.NopCloser(strings.NewReader(sent))
-		if err != nil {
-			return nil, err
-		}
+		sent = int(r.ContentLength)
 		return http.DefaultTransport.RoundTrip(r)
 	})})
 	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-	for i, c := range []struct{ name, login, id string }{
-		{"Anna <b>", `Anna \u003cb\u003e`, `Anna \u003cb\u003e`},
-		{"a\nb\x00\u0085c\x7f", "abc", "abc"},
-		{"a\xffb\uFFFDc", "abc", "abc"},
-		{strings.Repeat("x", 5000), strings.Repeat("x", 200), strings.Repeat("x", 256)},
-		{"x" + strings.Repeat("é", 200), "x" + strings.Repeat("é", 99), "x" + strings.Repeat("é", 127)},
-		{strings.Repeat("\n", 5000) + "x", "x", "x"},
-	} {
-		m := from(fmt.Sprint(i))
-		m.ID, m.User.Login, m.User.DisplayName = c.name, c.name, c.name
-		if v, err := client.Check(t.Context(), m); err != nil || !v.Allowed || v.Degraded {
-			t.Errorf("%.20q: %v, %v", c.name, v, err)
-		}
-		if want := fmt.Sprintf(`"id":"%s","login":"%s","display_name":"%s"`, c.id, c.login, c.login); !strings.Contains(sent, want) {
-			t.Errorf("%.20q: sent %s, want %s", c.name, sent, want)
+	for _, text := range []string{"a\nb\x00\u0085c\x7f", "a\xffb\uFFFDc", strings.Repeat("x", 251), strings.Repeat("\n", 1<<20), "x" + strings.Repeat("é", 1<<20)} {
+		var last chatguard.Verdict
+		m := chatguard.Message{ID: text, ChannelID: text, Text: text, User: chatguard.User{ID: text, Login: text, DisplayName: text}}
+		for i, want := range []bool{true, true, true, false, true} {
+			v, err := client.Check(t.Context(), m)
+			if err != nil || v.Allowed != want || v.Degraded || v.UserID != text || v.ChannelID != text || sent > 30_000 {
+				t.Errorf("%.20q, %d: %v, %v, with %d bytes", text, i, v.Allowed, err, sent)
+			}
+			if i == 3 {
+				must(t, client.Refund(t.Context(), last))
+			}
+			last = v
 		}
 	}
 }

@@ -2,19 +2,17 @@ package checkclient
 
 import (
 	"encoding/json"
-	"fmt"
-	"net/http"
+	"errors"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/chatguard/chatguard"
 )
 
-// Maximum numbers of bytes that chatguard accepts.
+// Maximum numbers of bytes that are sent. chatguard uses no more.
 const (
-	maxKeyID     = 250 // the ID of a channel or user
+	maxKeyID     = 1024 // the ID of a channel or user
 	maxMessageID = 256
 	maxName      = 200
 	maxText      = 8192
@@ -36,13 +34,7 @@ type message struct {
 
 // encode returns the JSON of a message. It returns an error if the message can't be judged.
 func encode(m chatguard.Message, upTo bool) ([]byte, error) {
-	if err := m.Validate(); err != nil {
-		return nil, err
-	}
-	if err := checkLength("channel", m.ChannelID); err != nil {
-		return nil, err
-	}
-	if err := checkLength("user_id", m.User.ID); err != nil {
+	if err := m.Validate(); err != nil && !errors.Is(err, chatguard.ErrLongID) {
 		return nil, err
 	}
 	at := m.SentAt
@@ -50,28 +42,9 @@ func encode(m chatguard.Message, upTo bool) ([]byte, error) {
 		at = at.UTC() // a zone's offset may have seconds, which RFC 3339 doesn't
 	}
 	return json.Marshal(message{
-		Channel: m.ChannelID, UserID: m.User.ID, ID: plain(m.ID, maxMessageID), Login: plain(m.User.Login, maxName),
-		DisplayName: plain(m.User.DisplayName, maxName), Roles: m.User.Roles, Text: beginning(m.Text, maxText), Cost: m.Cost, At: at, UpTo: upTo,
+		Channel: beginning(m.ChannelID, maxKeyID), UserID: beginning(m.User.ID, maxKeyID), ID: beginning(m.ID, maxMessageID), Login: beginning(m.User.Login, maxName),
+		DisplayName: beginning(m.User.DisplayName, maxName), Roles: m.User.Roles, Text: beginning(m.Text, maxText), Cost: m.Cost, At: at, UpTo: upTo,
 	})
-}
-
-// checkLength returns the error with which chatguard would refuse the ID of a channel or user.
-func checkLength(key, id string) error {
-	if len(id) > maxKeyID {
-		return &Error{http.StatusUnprocessableEntity, fmt.Sprintf("%s has %d bytes, and at most %d are allowed.", key, len(id), maxKeyID)}
-	}
-	return nil
-}
-
-// plain returns the part of a name that chatguard accepts: the beginning, without control
-// characters and invalid UTF-8. Users choose their names, so a name must not be a mistake.
-func plain(name string, most int) string {
-	return beginning(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError {
-			return -1
-		}
-		return r
-	}, name), most)
 }
 
 // beginning returns at most the first most bytes of a text as valid UTF-8, without half a character

@@ -92,12 +92,15 @@ func (c chatguard) command(args ...string) *exec.Cmd {
 // programs lists the examples.
 var programs = [][]string{{"python3", "check.py"}, {"node", "check.mjs"}, {"sh", "check.sh"}}
 
-// ask runs one example with the given number of input lines.
-func ask(t *testing.T, program []string, url, token, user string, lines int) (out, complaint string) {
+// greetings returns input lines.
+func greetings(n int) string { return strings.Repeat("hello \"everyone\"\n", n) }
+
+// ask runs one example with some input.
+func ask(t *testing.T, program []string, url, token, user, input string) (out, complaint string) {
 	t.Helper()
 	asking := exec.Command(program[0], program[1], "lobby", user)
-	asking.Dir, asking.Stdin = "check", strings.NewReader(strings.Repeat("hello \"everyone\"\n", lines))
-	asking.Env = append(os.Environ(), "CHATGUARD_URL="+url, "CHATGUARD_TOKEN="+token)
+	asking.Dir, asking.Stdin = "check", strings.NewReader(input)
+	asking.Env = append(os.Environ(), "CHATGUARD_URL="+url, "CHATGUARD_TOKEN="+token, "PYTHONIOENCODING=utf-8")
 	var told bytes.Buffer
 	asking.Stderr = &told
 	answered, err := asking.Output()
@@ -121,7 +124,7 @@ func TestCheck_AnswersWithoutVerdict(t *testing.T) {
 			fmt.Fprint(w, answers[next%len(answers)])
 			next++
 		}))
-		out, complaint := ask(t, program, stub.URL, "token", "anna", len(answers))
+		out, complaint := ask(t, program, stub.URL, "token", "anna", greetings(len(answers)))
 		stub.Close()
 		if want := strings.Repeat("shown\n", 6) + "dropped: waiting doesn't help\n"; out != want || strings.Count(complaint, "unchecked: ") != 6 {
 			t.Errorf("%s prints\n%s%s", program, out, complaint)
@@ -135,16 +138,28 @@ func TestCheck_ShownAndDropped(t *testing.T) {
 	c := startChatguard(t)
 	for i, program := range programs {
 		user := fmt.Sprint("user", i)
-		out, complaint := ask(t, program, c.url, c.token, user, 5)
+		out, complaint := ask(t, program, c.url, c.token, user, greetings(5))
 		if !threeShown.MatchString(out) || complaint != "" {
 			t.Errorf("%s prints\n%s%s\nwant\n%s", program, out, complaint, threeShown)
 		}
-		if out, complaint = ask(t, program, c.url, "wrong", user, 5); out != strings.Repeat("shown\n", 5) || strings.Count(complaint, "unchecked: ") != 5 ||
+		if out, complaint = ask(t, program, c.url, "wrong", user, greetings(5)); out != strings.Repeat("shown\n", 5) || strings.Count(complaint, "unchecked: ") != 5 ||
 			!strings.Contains(complaint, "This token is unknown") {
 			t.Errorf("%s with a wrong token prints\n%s%s", program, out, complaint)
 		}
-		if out, complaint = ask(t, program, "http://127.0.0.1:1", c.token, user, 5); out != strings.Repeat("shown\n", 5) || strings.Count(complaint, "unchecked: ") != 5 {
+		if out, complaint = ask(t, program, "http://127.0.0.1:1", c.token, user, greetings(5)); out != strings.Repeat("shown\n", 5) || strings.Count(complaint, "unchecked: ") != 5 {
 			t.Errorf("%s without chatguard prints\n%s%s", program, out, complaint)
+		}
+	}
+}
+
+// Whatever somebody writes, only three lines are shown.
+func TestCheck_HostileLines(t *testing.T) {
+	c := startChatguard(t)
+	lines := strings.Join([]string{strings.Repeat("x", 8193), "\xff\xfe", strings.Repeat("😀", 600_000), "a\x00\u2028b\u0085", `"},{"`}, "\n") + "\n"
+	for i, program := range programs {
+		out, complaint := ask(t, program, c.url, c.token, fmt.Sprint("spammer", i), lines)
+		if !threeShown.MatchString(out) || complaint != "" {
+			t.Errorf("%s prints\n%s%s\nwant\n%s", program, out, complaint, threeShown)
 		}
 	}
 }

@@ -32,8 +32,9 @@ def check(message):
     return {"allowed": True}  # chat goes on without chatguard
 
 
+sys.stdin.reconfigure(errors="replace")  # a byte that isn't text must not end the chat
 for line in sys.stdin:
-    verdict = check({"channel": sys.argv[1], "user_id": sys.argv[2], "text": line.strip()})
+    verdict = check({"channel": sys.argv[1], "user_id": sys.argv[2], "text": line.strip()[:2000]})  # chatguard needs no more
     if verdict["allowed"]:
         print("shown", flush=True)
     elif verdict.get("retry_after_ms") is None:

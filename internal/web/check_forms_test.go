@@ -8,13 +8,13 @@ import (
 
 // checkForm is a message as POST /check documents it.
 type checkForm struct {
-	Channel     string          `json:"channel" jsonschema:"The ID of the room, up to 250 bytes. Limits count per channel."`
-	UserID      string          `json:"user_id" jsonschema:"The author's ID, up to 250 bytes. It must never change for an account."`
-	ID          string          `json:"id,omitempty" jsonschema:"The message's ID for the journal, up to 256 bytes."`
-	Login       string          `json:"login,omitempty" jsonschema:"The author's name for the dashboard, up to 200 bytes."`
-	DisplayName string          `json:"display_name,omitempty" jsonschema:"The name as shown, up to 200 bytes."`
-	Roles       chatguard.Roles `json:"roles,omitempty" jsonschema:"The author's roles in this channel."`
-	Text        string          `json:"text,omitempty" jsonschema:"For the journal, up to 8192 bytes; limits ignore it."`
+	Channel     string          `json:"channel" jsonschema:"The ID of the room, up to 250 bytes; a longer one is replaced by its hash. Limits count per channel."`
+	UserID      string          `json:"user_id" jsonschema:"The author's ID, up to 250 bytes; a longer one is replaced by its hash. It must never change for an account."`
+	ID          string          `json:"id,omitempty" jsonschema:"The message's ID for the journal, cut after 256 bytes."`
+	Login       string          `json:"login,omitempty" jsonschema:"The author's name for the dashboard, cut after 200 bytes."`
+	DisplayName string          `json:"display_name,omitempty" jsonschema:"The name as shown, cut after 200 bytes."`
+	Roles       chatguard.Roles `json:"roles,omitempty" jsonschema:"The author's roles in this channel. Unknown ones are ignored."`
+	Text        string          `json:"text,omitempty" jsonschema:"For the journal, cut after 8192 bytes; limits ignore it."`
 	Cost        int             `json:"cost,omitempty" jsonschema:"How many messages it counts as. Default: 1."`
 	At          checkedTime     `json:"at,omitzero" jsonschema:"When it was sent: RFC 3339, or milliseconds since 1970. Default: now. More than a minute ago counts as a minute ago."`
 	UpTo        bool            `json:"up_to,omitempty" jsonschema:"Spend as much of the cost as the limits allow. The verdict's taken says how much that is."`
@@ -68,4 +68,17 @@ type verdict struct {
 	Counted      int                `json:"counted,omitempty"`
 	Series       uint8              `json:"series,omitempty"`
 	Taken        int                `json:"taken,omitempty" jsonschema:"For a message with up_to: how much of its cost may be shown."`
+	Changed      []string           `json:"changed,omitempty" jsonschema:"Keys of the message whose values were cut, cleaned or, for IDs, replaced by a hash."`
+	IgnoredRoles []string           `json:"ignored_roles,omitempty" jsonschema:"The message's roles that are unknown here, up to 8."`
+}
+
+// batchVerdict is a verdict, or a failedForm.
+type batchVerdict struct{}
+
+// failedForm is what a batch answers about a message that can't be judged.
+type failedForm struct {
+	Error struct {
+		Status int    `json:"status" jsonschema:"What POST /check would answer about the message."`
+		Detail string `json:"detail"`
+	} `json:"error"`
 }

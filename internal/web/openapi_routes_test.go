@@ -226,9 +226,9 @@ var documented = map[string]about{
 		says: "Judge a message of another chat: 200 if it may be shown, 429 if it must be dropped, with the verdict.", throttles: true,
 		reads: typeOf[checkForm](), answers: typeOf[chatguard.Verdict](), headers: rateHeaders},
 	"POST /check/batch": {
-		says:  "Judge up to 1000 messages in order. If one is invalid, none is judged, and the problem names it.",
+		says:  "Judge up to 1000 messages in order. A message that can't be judged has an error in the place of its verdict.",
 		reads: typeOf[batchForm](), answers: typeOf[struct {
-			Verdicts []chatguard.Verdict `json:"verdicts"`
+			Verdicts []batchVerdict `json:"verdicts"`
 		}]()},
 	"POST /check/refund": {
 		says:  "Give back what a message spent that was allowed but not shown: send its verdict, whose other fields are ignored.",

@@ -78,6 +78,7 @@ func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 		typeOf[wholePolicy]():             reference("Policy"),
 		typeOf[checkedTime]():             {Types: []string{"string", "integer"}},
 		typeOf[chatguard.Verdict]():       reference("Verdict"),
+		typeOf[batchVerdict]():            {AnyOf: []*jsonschema.Schema{reference("Verdict"), must(jsonschema.ForType(typeOf[failedForm](), nil))}},
 		// its duration is in nanoseconds
 		typeOf[journal.Offence]():  must(jsonschema.ForType(typeOf[journal.Offence](), nil)),
 		typeOf[journal.Database](): databaseSchema(),

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
@@ -38,43 +37,36 @@ func (c *channels) list() []string {
 	return slices.Sorted(maps.Keys(c.ids))
 }
 
-// add records the channels that a holder asks about, either all of them or none. It calls entered
-// for each new channel before another request can find the channel here. Listed channels are always
-// accepted. An unlisted channel is accepted if the holder has opened fewer channels than there are
-// free places. So no holder takes the last places. If add refuses a channel, it returns that
-// channel, with opened and free as the reason.
-func (c *channels) add(ids []string, holder string, isListed func(string) bool, entered func(string)) (refused string, opened, free int) {
+// add records the channels that a holder asks about. It calls entered for each new channel before
+// another request can find the channel here. Listed channels are always accepted. An unlisted
+// channel is accepted if the holder has opened fewer channels than there are free places. So no
+// holder takes the last places. add returns the channels that it refuses, with opened and free as
+// the reason.
+func (c *channels) add(ids []string, holder string, isListed func(string) bool, entered func(string)) (refused map[string]bool, opened, free int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fresh := map[string]bool{} // value: whether the channel is listed
-	opened = c.opened[holder]
+	if c.ids == nil {
+		c.ids, c.opened = map[string]struct{}{}, map[string]int{}
+	}
 	for _, id := range ids {
 		if _, known := c.ids[id]; known {
 			continue
 		}
-		if _, again := fresh[id]; again {
-			continue
+		if !isListed(id) {
+			opened, free = c.opened[holder], max(0, MaxChannels-len(c.ids))
+			if opened >= free {
+				if refused == nil {
+					refused = map[string]bool{}
+				}
+				refused[id] = true
+				continue
+			}
+			c.opened[holder]++
 		}
-		fresh[id] = isListed(id)
-		if fresh[id] {
-			continue
-		}
-		if free = MaxChannels - len(c.ids) - len(fresh) + 1; opened >= free {
-			return id, opened, max(0, free)
-		}
-		opened++
+		entered(id)
+		c.ids[id] = struct{}{}
 	}
-	if c.ids == nil {
-		c.ids, c.opened = map[string]struct{}{}, map[string]int{}
-	}
-	c.opened[holder] = opened
-	for _, id := range ids {
-		if _, known := c.ids[id]; !known {
-			entered(id)
-			c.ids[id] = struct{}{}
-		}
-	}
-	return "", opened, free
+	return refused, opened, free
 }
 
 // Has reports whether servers have asked about a channel since the start.
@@ -84,28 +76,30 @@ func (k *Checker) Has(id string) bool { return k.channels.has(id) }
 // order.
 func (k *Checker) Channels() []string { return k.channels.list() }
 
-// openChannels records the channels of messages that a caller asks about. If there is no place for
-// one of them, it records none and returns a problem.
-func (k *Checker) openChannels(messages []chatguard.Message, holder string) error {
+// openChannels records the channels of the messages that a caller asks about. A message for whose
+// channel there is no place gets a problem.
+func (k *Checker) openChannels(c *scratch, holder string) {
 	var fresh []string
-	for i := range messages {
-		id := messages[i].ChannelID
-		if i > 0 && id == messages[i-1].ChannelID {
-			continue
-		}
-		if !k.channels.has(id) {
+	for i := range c.messages {
+		id := c.messages[i].ChannelID
+		if c.parts[i].err == nil && (i == 0 || id != c.messages[i-1].ChannelID) && !k.channels.has(id) {
 			fresh = append(fresh, id)
 		}
 	}
 	if len(fresh) == 0 {
-		return nil
+		return
 	}
-	if id, opened, free := k.channels.add(fresh, holder, k.isListed, k.announceChannel); id != "" {
-		return problem.New(http.StatusUnprocessableEntity, "There is no place for the channel %s: %q has opened %d channels since the start, and %d of %d places are free. A token "+
-			"cannot open more once it has opened as many as are free. Add the channel to [check] channels, or send fewer channels: use one per chat room, not one per user or message.",
-			problem.Quote(k.NameOf(id)), holder, opened, free, MaxChannels)
+	refused, opened, free := k.channels.add(fresh, holder, k.isListed, k.announceChannel)
+	if refused == nil {
+		return
 	}
-	return nil
+	for i := range c.messages {
+		if id := c.messages[i].ChannelID; c.parts[i].err == nil && refused[id] {
+			c.parts[i].err = problem.New(http.StatusUnprocessableEntity, "There is no place for the channel %s: %q has opened %d channels since the start, and %d of %d places are free. A token "+
+				"cannot open more once it has opened as many as are free. Add the channel to [check] channels, or send fewer channels: use one per chat room, not one per user or message.",
+				problem.Quote(k.NameOf(id)), holder, opened, free, MaxChannels)
+		}
+	}
 }
 
 func (k *Checker) isListed(id string) bool { return k.opts.Listed != nil && k.opts.Listed(id) }

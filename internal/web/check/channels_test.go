@@ -11,7 +11,7 @@ func TestChannels_LastPlacesShared(t *testing.T) {
 	nothing, unlisted := func(string) {}, func(string) bool { return false }
 	for holder := range 12 {
 		opened := 0
-		for refused := ""; refused == ""; opened++ {
+		for refused := map[string]bool(nil); refused == nil; opened++ {
 			refused, _, _ = c.add([]string{fmt.Sprint(holder, "/", opened)}, fmt.Sprint(holder), unlisted, nothing)
 		}
 		if opened < 2 {
@@ -21,7 +21,7 @@ func TestChannels_LastPlacesShared(t *testing.T) {
 	if n := len(c.list()); n > MaxChannels {
 		t.Errorf("%d channels are open", n)
 	}
-	if refused, _, _ := c.add([]string{"listed"}, "0", func(string) bool { return true }, nothing); refused != "" {
+	if refused, _, _ := c.add([]string{"listed"}, "0", func(string) bool { return true }, nothing); refused != nil {
 		t.Error("a listed channel is refused")
 	}
 }

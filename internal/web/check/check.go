@@ -5,6 +5,7 @@ package check
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
@@ -54,22 +56,34 @@ func New(opts Options) *Checker { return &Checker{opts: opts} }
 // scratch is the memory for one request to judge messages. It is reused for later requests.
 type scratch struct {
 	body     bytes.Buffer
+	isLong   bool // the body's texts were cut; see readLong
 	messages []chatguard.Message
-	upTo     []bool // whether a part of the message's cost may be spent
-	taken    []int  // how much of the cost may be shown, if upTo
+	parts    []part // of the messages
 	verdicts []chatguard.Verdict
 	answer   []byte
+}
+
+// part is what the answer needs about a message beside its verdict.
+type part struct {
+	err     *problem.Problem // why there is no verdict; nil if there is one
+	upTo    bool             // whether a part of the message's cost may be spent
+	taken   int              // how much of the cost may be shown, if upTo
+	changed []string         // keys whose values were repaired
+	ignored []string         // unknown roles
 }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
 
 // free removes the chat texts from the scratch and makes it available for reuse.
 func (c *scratch) free() {
-	clear(c.body.Bytes())
+	if clear(c.body.Bytes()); c.body.Cap() > problem.MaxBody+bytes.MinRead {
+		c.body = bytes.Buffer{}
+	}
 	c.body.Reset()
 	clear(c.messages)
+	clear(c.parts)
 	clear(c.verdicts)
-	c.messages, c.upTo, c.taken = c.messages[:0], c.upTo[:0], c.taken[:0]
+	c.isLong, c.messages, c.parts = false, c.messages[:0], c.parts[:0]
 	c.verdicts, c.answer = c.verdicts[:0], c.answer[:0]
 	scratchPool.Put(c)
 }
@@ -82,7 +96,9 @@ func (k *Checker) Check(w http.ResponseWriter, r *http.Request, holder string) e
 	if err := readChecked(w, r, c, &read, strict); err != nil {
 		return err
 	}
-	if err := k.addMessages(c, holder, -1, read); err != nil {
+	k.addMessage(c, &read)
+	k.openChannels(c, holder)
+	if err := c.parts[0].err; err != nil {
 		return err
 	}
 	if err := k.judge(r.Context(), c); err != nil {
@@ -100,20 +116,15 @@ func (k *Checker) Check(w http.ResponseWriter, r *http.Request, holder string) e
 	return nil
 }
 
-// CheckBatch is POST /check/batch. If one of the messages is invalid, none is judged.
+// CheckBatch is POST /check/batch. A message that can't be judged has an error in the place of its
+// verdict.
 func (k *Checker) CheckBatch(w http.ResponseWriter, r *http.Request, holder string) error {
 	c := scratchPool.Get().(*scratch)
 	defer c.free()
-	var read checkedBatch
-	if err := readChecked(w, r, c, &read, strict); err != nil {
+	if err := k.readBatch(w, r, c); err != nil {
 		return err
 	}
-	if read.Messages == nil {
-		return problem.New(http.StatusUnprocessableEntity, "messages is missing: it is a list of messages in the form of POST /check.")
-	}
-	if err := k.addMessages(c, holder, 0, read.Messages...); err != nil {
-		return err
-	}
+	k.openChannels(c, holder)
 	if err := k.judge(r.Context(), c); err != nil {
 		return err
 	}
@@ -130,13 +141,45 @@ func (k *Checker) CheckBatch(w http.ResponseWriter, r *http.Request, holder stri
 	return nil
 }
 
+// readBatch reads the messages of a batch.
+func (k *Checker) readBatch(w http.ResponseWriter, r *http.Request, c *scratch) error {
+	var read checkedBatch[checkedMessage]
+	err := readChecked(w, r, c, &read, strict)
+	if err != nil && c.body.Len() > 0 {
+		return k.readEach(c, err)
+	}
+	if err == nil && read.Messages == nil {
+		err = problem.New(http.StatusUnprocessableEntity, "messages is missing: it is a list of messages in the form of POST /check.")
+	}
+	for i := range read.Messages {
+		k.addMessage(c, &read.Messages[i])
+	}
+	return err
+}
+
+// readEach reads the messages of a batch one by one, because not all of them can be read. whole is
+// the error for all of them.
+func (k *Checker) readEach(c *scratch, whole error) error {
+	var read checkedBatch[jsontext.Value]
+	if readObject(c.body.Bytes(), &read, strict) != nil || read.Messages == nil {
+		return whole
+	}
+	for _, data := range read.Messages {
+		var m checkedMessage
+		if err := readObject(data, &m, strict); err != nil {
+			c.add(chatguard.Message{}, err)
+		} else {
+			k.addMessage(c, &m)
+		}
+	}
+	return nil
+}
+
 // readChecked decodes the body of a request into the value at into.
 func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into *T, how json.Options) error {
-	if err := problem.CheckJSON(r); err != nil {
+	if err := c.readBody(w, r); err != nil {
+		c.body.Reset()
 		return err
-	}
-	if _, err := c.body.ReadFrom(http.MaxBytesReader(w, r.Body, problem.MaxBody)); err != nil {
-		return problem.Unread(err)
 	}
 	if err := readObject(c.body.Bytes(), into, how); err != nil {
 		return problem.Unread(err)
@@ -144,35 +187,38 @@ func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into
 	return nil
 }
 
-// addMessages adds the messages in read to c and opens their channels. If a message is invalid, it
-// returns a problem and opens no channel. first is the index of the first message in its batch, or
-// -1 without a batch.
-func (k *Checker) addMessages(c *scratch, holder string, first int, read ...checkedMessage) error {
-	reader := checkReader{now: k.opts.Now(), space: k.opts.Space}
-	for i := range read {
-		reader.index = first + i
-		m, err := reader.toMessage(&read[i])
-		if err != nil {
-			return problem.Unread(err)
-		}
-		c.messages = append(c.messages, m)
-		c.upTo = append(c.upTo, read[i].UpTo)
+// addMessage adds a message to those of c.
+func (k *Checker) addMessage(c *scratch, read *checkedMessage) {
+	reader := checkReader{now: k.opts.Now(), space: k.opts.Space, isLong: c.isLong}
+	m, changed, err := reader.toMessage(read)
+	c.add(m, err)
+	p := &c.parts[len(c.parts)-1]
+	p.upTo, p.changed, p.ignored = read.UpTo, changed, read.Roles.ignored
+}
+
+// add adds a message. err is why it can't be judged, or nil.
+func (c *scratch) add(m chatguard.Message, err error) {
+	var p part
+	if err != nil {
+		errors.As(problem.Unread(err), &p.err)
 	}
-	return k.openChannels(c.messages, holder)
+	c.messages, c.parts = append(c.messages, m), append(c.parts, p)
 }
 
 // judge judges the messages of c in order, and reports the throttled ones.
 func (k *Checker) judge(ctx context.Context, c *scratch) (err error) {
 	n := len(c.messages)
-	c.taken = slices.Grow(c.taken, n)[:n]
 	c.verdicts = slices.Grow(c.verdicts, n)[:n]
 	for from, until := 0, 0; from < n && err == nil; from = until {
 		until = from + 1
-		if c.upTo[from] {
-			c.taken[from], c.verdicts[from], err = k.opts.Guard.CheckUpTo(ctx, c.messages[from])
+		switch p := &c.parts[from]; {
+		case p.err != nil:
+			continue
+		case p.upTo:
+			p.taken, c.verdicts[from], err = k.opts.Guard.CheckUpTo(ctx, c.messages[from])
 			continue
 		}
-		for until < n && !c.upTo[until] {
+		for until < n && c.parts[until].err == nil && !c.parts[until].upTo {
 			until++
 		}
 		err = k.opts.Guard.CheckAll(ctx, c.messages[from:until], c.verdicts[from:until])
@@ -181,20 +227,32 @@ func (k *Checker) judge(ctx context.Context, c *scratch) (err error) {
 		return err
 	}
 	for i := range c.verdicts {
-		k.reportDropped(&c.verdicts[i])
+		if c.parts[i].err == nil {
+			k.reportDropped(&c.verdicts[i])
+		}
 	}
 	return nil
 }
 
-// appendAnswer appends a message's verdict to the answer, with the IDs as the server sent them.
+// appendAnswer appends a message's verdict to the answer, with the IDs as the server sent them, or
+// its error.
 func (k *Checker) appendAnswer(c *scratch, i int) {
-	v := &c.verdicts[i]
+	v, p := &c.verdicts[i], &c.parts[i]
+	if p.err != nil {
+		c.answer = appendError(c.answer, p.err)
+		return
+	}
 	v.ChannelID, v.UserID = k.NameOf(v.ChannelID), k.NameOf(v.UserID)
 	c.answer = v.AppendJSON(c.answer)
-	if c.upTo[i] {
-		c.answer = append(c.answer[:len(c.answer)-1], `,"taken":`...)
-		c.answer = append(strconv.AppendInt(c.answer, int64(c.taken[i]), 10), '}')
+	if !p.upTo && p.changed == nil && p.ignored == nil {
+		return
 	}
+	c.answer = c.answer[:len(c.answer)-1]
+	if p.upTo {
+		c.answer = strconv.AppendInt(append(c.answer, `,"taken":`...), int64(p.taken), 10)
+	}
+	c.answer = appendTexts(c.answer, "changed", p.changed)
+	c.answer = append(appendTexts(c.answer, "ignored_roles", p.ignored), '}')
 }
 
 // reportDropped reports a throttled message as dropped, because the calling server doesn't show it.

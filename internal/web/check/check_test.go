@@ -23,9 +23,7 @@ func TestCheck_RetainsNoTexts(t *testing.T) {
 	if err := readChecked(httptest.NewRecorder(), r, c, &read, strict); err != nil {
 		t.Fatal(err)
 	}
-	if err := checker.addMessages(c, "a server", -1, read); err != nil {
-		t.Fatal(err)
-	}
+	checker.addMessage(c, &read)
 	body, messages := c.body.Bytes(), c.messages
 	c.free()
 	if strings.Contains(string(body), "everyone") || messages[0].Text != "" {

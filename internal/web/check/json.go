@@ -9,17 +9,15 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
 // lenient ignores keys that the API does not know, and strict refuses them. If a key appears twice,
-// the last one counts. Half a surrogate pair becomes U+FFFD.
+// the last one counts. Half a surrogate pair and invalid UTF-8 become U+FFFD.
 var (
 	lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	strict  = json.JoinOptions(lenient, json.RejectUnknownMembers(true))
@@ -28,9 +26,6 @@ var (
 // readObject reads one JSON object. Its errors name the key as the request does, and list the keys
 // of T.
 func readObject[T any](data []byte, into *T, how json.Options) error {
-	if !utf8.Valid(data) {
-		return errors.New("it isn't UTF-8")
-	}
 	if bytes.Equal(bytes.TrimSpace(data), []byte("null")) {
 		return errors.New("it is null instead of an object")
 	}
@@ -52,8 +47,6 @@ func rewordError(data []byte, err error) error {
 		return addPlace(syntactic.JSONPointer, errSyntax(data, syntactic))
 	case errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName):
 		return problem.New(http.StatusBadRequest, "That can't be read: unknown key %s (known: %s).", problem.Quote(formatPlace(semantic.JSONPointer)), knownKeys(semantic.GoType))
-	case errors.As(err, &semantic) && semantic.GoType == reflect.TypeFor[chatguard.Role]() && semantic.Err != nil:
-		return addPlace(semantic.JSONPointer.Parent(), semantic.Err)
 	case errors.As(err, &semantic):
 		what := foundKind(semantic.JSONKind)
 		if wantedKind(semantic.GoType) == wholeNumberWanted && semantic.JSONValue.Kind() == '0' {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"net/http"
@@ -24,51 +25,51 @@ const (
 	// the beginning of the text is stored.
 	maxMessageText = 8192
 	maxCost        = math.MaxInt32
+	// maxHashed is how many bytes of a long ID are hashed, so that a batch with very long texts has
+	// the same hash.
+	maxHashed = maxLongText / len(`\u0000`) / 2
 )
 
 // checkedMessage is the body of POST /check.
 type checkedMessage struct {
-	Channel     string           `json:"channel"`
-	UserID      string           `json:"user_id"`
-	ID          string           `json:"id"`
-	Login       string           `json:"login"`
-	DisplayName string           `json:"display_name"`
-	Roles       []chatguard.Role `json:"roles"`
-	Text        string           `json:"text"`
-	Cost        *int             `json:"cost"`
-	At          jsontext.Value   `json:"at"`
-	UpTo        bool             `json:"up_to"`
+	Channel     string         `json:"channel"`
+	UserID      string         `json:"user_id"`
+	ID          string         `json:"id"`
+	Login       string         `json:"login"`
+	DisplayName string         `json:"display_name"`
+	Roles       checkedRoles   `json:"roles"`
+	Text        string         `json:"text"`
+	Cost        *int           `json:"cost"`
+	At          jsontext.Value `json:"at"`
+	UpTo        bool           `json:"up_to"`
 }
 
 // checkedBatch is the body of POST /check/batch. Messages is nil if there is no list.
-type checkedBatch struct {
-	Messages checkedMessages `json:"messages"`
+type checkedBatch[T any] struct {
+	Messages batchOf[T] `json:"messages"`
 }
 
-// checkedMessages are the messages of a batch, at most MaxBatch.
-type checkedMessages []checkedMessage
+// batchOf is the list of a batch, with at most MaxBatch elements.
+type batchOf[T any] []T
 
-// UnmarshalJSONFrom reads a list of messages, and stops at the first one beyond MaxBatch.
-func (m *checkedMessages) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+// UnmarshalJSONFrom reads a list, and stops at the first element beyond MaxBatch.
+func (m *batchOf[T]) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	switch from.PeekKind() {
 	case '[':
 	case 'n':
 		return from.SkipValue()
 	default:
-		return errWrongKind[checkedMessages](from)
+		return errWrongKind[batchOf[T]](from)
 	}
 	if _, err := from.ReadToken(); err != nil {
 		return err
 	}
-	*m = checkedMessages{}
+	*m = batchOf[T]{}
 	for from.PeekKind() != ']' {
 		if len(*m) == MaxBatch {
 			return problem.New(http.StatusUnprocessableEntity, "A batch has at most %d messages: send the rest in another batch.", MaxBatch)
 		}
-		if from.PeekKind() != '{' {
-			return errWrongKind[checkedMessage](from)
-		}
-		*m = append(*m, checkedMessage{})
+		*m = append(*m, *new(T))
 		if err := json.UnmarshalDecode(from, &(*m)[len(*m)-1]); err != nil {
 			return err
 		}
@@ -95,94 +96,97 @@ func errWrongKind[T any](from *jsontext.Decoder) error {
 
 // checkReader converts decoded messages to messages that can be judged.
 type checkReader struct {
-	now   time.Time
-	space string // prefix of the IDs; see Options.Space
-	index int    // in the batch; -1 without one
+	now    time.Time
+	space  string // prefix of the IDs; see Options.Space
+	isLong bool   // texts were cut while they arrived
 }
 
-// toMessage converts what was read to a message that can be judged.
-func (c *checkReader) toMessage(read *checkedMessage) (m chatguard.Message, err error) {
+// toMessage converts what was read to a message that can be judged. What users choose never makes an
+// error, because a server shows a message without a verdict. So it is repaired; changed has the keys
+// of what was.
+func (c *checkReader) toMessage(read *checkedMessage) (m chatguard.Message, changed []string, err error) {
 	m = chatguard.Message{
-		ID: read.ID, ChannelID: c.prefixID(read.Channel), Text: read.Text, Cost: 1,
-		User: chatguard.User{
-			ID: c.prefixID(read.UserID), Login: read.Login, DisplayName: read.DisplayName, Roles: chatguard.RolesOf(read.Roles...),
-		},
+		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Cost: 1,
+		User: chatguard.User{ID: read.UserID, Login: read.Login, DisplayName: read.DisplayName, Roles: read.Roles.known},
 	}
 	if read.Cost != nil {
 		m.Cost = *read.Cost
 	}
-	sent, err := c.parseAt(read.At)
+	sent, err := parseAt(read.At)
 	if err != nil {
-		return m, err
+		return m, nil, err
 	}
 	m.SentAt = sendtime.Bounded(sent, c.now)
-	return m, c.validate(&m)
+	changed = c.repair(&m)
+	return m, changed, c.validate(&m)
 }
 
 // parseAt parses the value of the key "at". It returns the zero time if the key is missing or null.
-func (c *checkReader) parseAt(value jsontext.Value) (at time.Time, err error) {
+func parseAt(value jsontext.Value) (at time.Time, err error) {
 	switch kind := value.Kind(); kind {
 	case 0, 'n':
 	case '"', '0':
 		if at, err = sendtime.Parse(value); err != nil {
-			return at, fmt.Errorf("%s: %w", c.path("at"), err)
+			return at, fmt.Errorf("at: %w", err)
 		}
 	default:
-		return at, fmt.Errorf("%s: want a text or a number, found %s", c.path("at"), foundKind(kind))
+		return at, fmt.Errorf("at: want a text or a number, found %s", foundKind(kind))
 	}
 	return at, nil
 }
 
-// prefixID prefixes the ID of a channel or user with the space. An empty ID stays empty.
-func (c *checkReader) prefixID(text string) string {
-	if text == "" {
-		return ""
+// repair cuts and cleans the texts of a message that take no part in the decision, and replaces IDs
+// that can't be stored by their hashes. It also adds the space to the IDs. It returns the keys of
+// what it changed.
+func (c *checkReader) repair(m *chatguard.Message) (changed []string) {
+	for _, id := range [...]struct {
+		key string
+		at  *string
+	}{{"channel", &m.ChannelID}, {"user_id", &m.User.ID}} {
+		if isUnfit(*id.at, journal.MaxAskedID) {
+			*id.at = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte((*id.at)[:min(len(*id.at), maxHashed)])))
+			changed = append(changed, id.key)
+		}
+		if *id.at != "" {
+			*id.at = c.space + *id.at
+		}
 	}
-	return c.space + text
+	for _, name := range [...]struct {
+		key  string
+		at   *string
+		most int
+	}{{"id", &m.ID, journal.MaxID}, {"login", &m.User.Login, journal.MaxName}, {"display_name", &m.User.DisplayName, journal.MaxName}} {
+		if isUnfit(*name.at, name.most) {
+			*name.at = hostile.ClipName(*name.at, name.most)
+			changed = append(changed, name.key)
+		}
+	}
+	if len(m.Text) > maxMessageText || c.isLong && strings.HasSuffix(m.Text, cutMark) {
+		m.Text = hostile.Clip(m.Text, maxMessageText)
+		changed = append(changed, "text")
+	}
+	return changed
 }
 
-// validate returns a problem if a message cannot be judged or its texts cannot be stored.
+// isUnfit reports whether a name has more than most bytes or isn't plain.
+func isUnfit(name string, most int) bool { return len(name) > most || !hostile.IsPlain(name) }
+
+// validate returns a problem if a message cannot be judged.
 func (c *checkReader) validate(m *chatguard.Message) error {
 	switch {
 	case m.ChannelID == "":
-		return c.fail("channel", "is missing: the ID of the room that the message is for")
+		return failKey("channel", "is missing: the ID of the room that the message is for")
 	case m.User.ID == "":
-		return c.fail("user_id", "is missing: limits count by it. For anonymous users send something stable, such as their address")
+		return failKey("user_id", "is missing: limits count by it. For anonymous users send something stable, such as their address")
 	case m.Cost < 1 || m.Cost > maxCost:
-		return c.fail("cost", "is %d: want a whole number from 1 to %d", m.Cost, maxCost)
-	case len(m.Text) > maxMessageText:
-		return c.fail("text", "has %d bytes, and at most %d are allowed: limits ignore it, so send only its beginning", len(m.Text), maxMessageText)
-	}
-	space := len(c.space)
-	const spaced = 2 // the first two texts have the prefix
-	for i, name := range [...]struct {
-		key, text string
-		most      int
-	}{
-		{"channel", m.ChannelID[space:], journal.MaxAskedID}, {"user_id", m.User.ID[space:], journal.MaxAskedID}, {"id", m.ID, journal.MaxID},
-		{"login", m.User.Login, journal.MaxName}, {"display_name", m.User.DisplayName, journal.MaxName},
-	} {
-		if err := hostile.CheckName(name.text, name.most); err != nil {
-			return c.fail(name.key, "%s", err)
-		}
-		if space > 0 && i < spaced && strings.HasPrefix(name.text, c.space) {
-			return c.fail(name.key, "begins with %q, which is reserved for the dashboard's API: leave that out", c.space)
-		}
+		return failKey("cost", "is %d: want a whole number from 1 to %d", m.Cost, maxCost)
 	}
 	if err := m.Validate(); err != nil {
-		return c.fail("message", "can't be judged: %s", journal.Sentence(err))
+		return failKey("message", "can't be judged: %s", journal.Sentence(err))
 	}
 	return nil
 }
 
-// path returns the place of a key in the request.
-func (c *checkReader) path(key string) string {
-	if c.index < 0 {
-		return key
-	}
-	return fmt.Sprintf("messages[%d].%s", c.index, key)
-}
-
-func (c *checkReader) fail(key, format string, args ...any) error {
-	return problem.New(http.StatusUnprocessableEntity, "%s %s.", c.path(key), fmt.Sprintf(format, args...))
+func failKey(key, format string, args ...any) error {
+	return problem.New(http.StatusUnprocessableEntity, "%s %s.", key, fmt.Sprintf(format, args...))
 }

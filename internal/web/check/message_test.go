@@ -27,7 +27,7 @@ func FuzzCheckReader(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := checkReader{now: time.Unix(1767614400, 0), index: -1}
+		c := checkReader{now: time.Unix(1767614400, 0)}
 		got, err := c.read(data)
 		want, wantErr := slowMessage(data)
 		switch {
@@ -51,7 +51,7 @@ func TestCheckReader_InvalidText(t *testing.T) {
 		`{"at":007}`:                 "invalid character '0' after object value (expecting ',' or '}') at byte 7",
 		`{"at":[]}`:                  "at: want a text or a number, found a list",
 	} {
-		c := checkReader{index: -1}
+		var c checkReader
 		if _, err := c.read([]byte(data)); err == nil || err.Error() != says {
 			t.Errorf("%q: %v, want %s", data, err, says)
 		}
@@ -64,7 +64,8 @@ func (c *checkReader) read(data []byte) (m chatguard.Message, err error) {
 	if err := readObject(data, &read, strict); err != nil {
 		return m, err
 	}
-	return c.toMessage(&read)
+	m, _, err = c.toMessage(&read)
+	return m, err
 }
 
 // slowMessage reads a message with encoding/json.

@@ -31,15 +31,15 @@ func (k *Checker) Refund(w http.ResponseWriter, r *http.Request, holder string) 
 	if err := readChecked(w, r, c, &read, lenient); err != nil {
 		return err
 	}
-	reader := checkReader{space: k.opts.Space, index: -1}
+	reader := checkReader{space: k.opts.Space}
 	m, err := reader.toSpentMessage(&read)
 	if err != nil {
 		return problem.Unread(err)
 	}
 	if m.Cost > 0 {
-		c.messages = append(c.messages, m)
-		if err := k.openChannels(c.messages, holder); err != nil {
-			return err
+		c.add(m, nil)
+		if k.openChannels(c, holder); c.parts[0].err != nil {
+			return c.parts[0].err
 		}
 		v := chatguard.Verdict{ChannelID: m.ChannelID, UserID: m.User.ID, At: m.SentAt, Spent: m.Cost}
 		err := k.opts.Guard.Refund(v)
@@ -60,25 +60,26 @@ func (k *Checker) Refund(w http.ResponseWriter, r *http.Request, holder string) 
 // toSpentMessage converts what was read to the message that is given back. Its cost is what the
 // message spent, and its time is when the message counted.
 func (c *checkReader) toSpentMessage(read *spentVerdict) (m chatguard.Message, err error) {
-	at, err := c.parseAt(read.At)
+	at, err := parseAt(read.At)
 	switch {
 	case err != nil:
 		return m, err
 	case at.IsZero():
-		return m, c.fail("at", "is missing: the time in the verdict")
+		return m, failKey("at", "is missing: the time in the verdict")
 	case read.LateNS < 0:
-		return m, c.fail("late_ns", "is %d: want a whole number from 0", read.LateNS)
+		return m, failKey("late_ns", "is %d: want a whole number from 0", read.LateNS)
 	case read.Spent == nil && read.Allowed == nil:
-		return m, c.fail("spent", "is missing: how much to give back, as the verdict says")
+		return m, failKey("spent", "is missing: how much to give back, as the verdict says")
 	case read.Spent == nil:
 		read.Spent = new(int)
 	case *read.Spent < 0 || *read.Spent > maxCost:
-		return m, c.fail("spent", "is %d: want a whole number from 0 to %d", *read.Spent, maxCost)
+		return m, failKey("spent", "is %d: want a whole number from 0 to %d", *read.Spent, maxCost)
 	}
 	m = chatguard.Message{
-		ChannelID: c.prefixID(read.Channel), User: chatguard.User{ID: c.prefixID(read.UserID)},
+		ChannelID: read.Channel, User: chatguard.User{ID: read.UserID},
 		SentAt: at.Add(time.Duration(read.LateNS)), Cost: max(1, *read.Spent), // no message costs 0
 	}
+	c.repair(&m)
 	err = c.validate(&m)
 	m.Cost = *read.Spent
 	return m, err
