@@ -12,7 +12,7 @@ import (
 // compiled is a policy in the form used for decisions. Decisions don't modify it.
 type compiled struct {
 	policy Policy
-	exempt Roles
+	exempt exemptions
 	sets   limits.Sets
 	places map[string]int // policy indexes of the limits in all channels, by name
 	quotas sync.Map       // limits that apply by Roles; filled lazily
@@ -34,14 +34,9 @@ func compileHeld(p Policy, held bool) (*compiled, error) {
 	if p.Mode > Observe {
 		return nil, fmt.Errorf("unknown mode %d", p.Mode)
 	}
-	for _, r := range p.Exempt {
-		if _, err := r.MarshalText(); err != nil {
-			return nil, fmt.Errorf("exempt: %w", err)
-		}
-		if c.exempt&RolesOf(r) != 0 {
-			return nil, fmt.Errorf("exempt: %s is listed twice", r)
-		}
-		c.exempt |= RolesOf(r)
+	var err error
+	if c.exempt, err = newExemptions(&p); err != nil {
+		return nil, err
 	}
 	if err := p.Penalties.validate(); err != nil {
 		return nil, fmt.Errorf("penalties: %w", err)
@@ -56,7 +51,6 @@ func compileHeld(p Policy, held bool) (*compiled, error) {
 			return nil, fmt.Errorf("limit %q: %w", l.Name, err)
 		}
 	}
-	var err error
 	c.sets, err = limits.Compile(list, limits.Strikes{
 		Every: p.Penalties.StrikeEvery, Forget: p.Penalties.ForgetAfter, Practice: p.Mode == Observe, Held: held, Ladder: p.Penalties.silenceLengths(),
 	})

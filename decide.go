@@ -42,7 +42,7 @@ func (c *channel) judge(g *Guard, userID string, q *limits.Request, d *limits.De
 
 // fillRequest fills in q with what the limits need to know about a message sent at the given time.
 // It returns an error if the message can't be judged.
-func (m *Message) fillRequest(q *limits.Request, at time.Time, exempt Roles) (err error) {
+func (m *Message) fillRequest(q *limits.Request, at time.Time, exempt exemptions) (err error) {
 	if err := checkID(m.ChannelID, ErrNoChannel); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (m *Message) fillRequest(q *limits.Request, at time.Time, exempt Roles) (er
 		return ErrCost
 	}
 	roles := m.User.Roles&allRoles | 1<<Everyone
-	q.Cost, q.Roles, q.Exempt = int64(max(m.Cost, 1)), uint8(roles), roles&exempt != 0
+	q.Cost, q.Roles, q.Exempt = int64(max(m.Cost, 1)), uint8(roles), roles&exempt.roles != 0 || m.Kind&exempt.kinds != 0
 	q.At, err = nanoseconds(at)
 	return err
 }

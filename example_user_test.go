@@ -143,3 +143,22 @@ func ExampleRoles() {
 	// Anna (3), broadcaster: allowed, exempt, exempt true, <nil>
 	// true [vip subscriber] 3
 }
+
+// A message that its author paid for is never throttled, and spends nothing.
+func ExampleMessageKind() {
+	guard := newGuardOf(chatguard.Policy{
+		ExemptMessages: []chatguard.MessageKind{
+			chatguard.Bits, chatguard.PowerUp, chatguard.HypeChat, chatguard.Reward, chatguard.Highlighted, chatguard.Resub,
+		},
+		Limits: []chatguard.Limit{chatguard.TokenBucketLimit("burst", 1, time.Minute)},
+	})
+	for _, kind := range []chatguard.MessageKind{chatguard.Bits | chatguard.Highlighted, 0, chatguard.WatchStreak} {
+		message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, Kind: kind}
+		verdict, err := guard.Check(context.Background(), message)
+		fmt.Printf("%s: %s, %v\n", kind, verdict, err)
+	}
+	// Output:
+	// bits, highlighted: allowed, exempt, <nil>
+	// ordinary: allowed, 0 left of burst, <nil>
+	// watch_streak: throttled by burst, retry after 1m0s, <nil>
+}

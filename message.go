@@ -8,7 +8,7 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// Message is one chat message. The Guard uses its author, channel, time and cost.
+// Message is one chat message. The Guard uses its author, channel, kind, time and cost.
 //
 // ChannelID and User.ID are required; all other fields may be empty. Limits count by IDs, never by
 // names, because names change.
@@ -20,6 +20,9 @@ type Message struct {
 	SourceChannelID string
 	User            User   // the author
 	Text            string // not read by the Guard
+	// Kind is why the message isn't an ordinary one; zero means that it is. Policy.ExemptMessages
+	// may exempt its kinds.
+	Kind MessageKind
 	// SentAt is when the message was sent, from 1970 to February 2116. Zero means now, by the
 	// Guard's clock.
 	SentAt time.Time
@@ -36,7 +39,7 @@ func (m Message) Validate() error {
 		at = time.Unix(0, 0) // the current time is always valid
 	}
 	var q limits.Request
-	return m.fillRequest(&q, at, 0)
+	return m.fillRequest(&q, at, exemptions{})
 }
 
 // Mirrored reports whether the message was written in another channel than the one in which it

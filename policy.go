@@ -37,6 +37,9 @@ func (m *Mode) UnmarshalText(text []byte) (err error) {
 type Policy struct {
 	Mode   Mode   `json:"mode" toml:"mode"`     // zero: the policy enforces
 	Exempt []Role `json:"exempt" toml:"exempt"` // roles that are never judged, each listed once
+	// ExemptMessages are kinds of messages that are never judged, each listed once. Like any message
+	// of an exempt user, they spend nothing.
+	ExemptMessages []MessageKind `json:"exempt_messages,omitzero" toml:"exempt_messages"`
 	// Timezone is the IANA name of the zone of the channel's day; empty means UTC.
 	Timezone string `json:"timezone" toml:"timezone"`
 	// Limits are the limits of the channel. A message is allowed only if all of them allow it. If
@@ -61,8 +64,9 @@ type Penalties struct {
 // has no ladder, so the penalty of a throttled message is Drop.
 func DefaultPolicy() Policy {
 	return Policy{
-		Exempt:   []Role{Broadcaster, LeadModerator, Moderator},
-		Timezone: "UTC",
+		Exempt:         []Role{Broadcaster, LeadModerator, Moderator},
+		ExemptMessages: []MessageKind{},
+		Timezone:       "UTC",
 		Limits: []Limit{
 			TokenBucketLimit("burst", 3, 4*time.Second),
 			DailyWindowLimit("daily", 300),
@@ -80,7 +84,7 @@ func (p Policy) Validate() error {
 
 // Clone returns a copy that shares nothing with p.
 func (p Policy) Clone() Policy {
-	p.Exempt = slices.Clone(p.Exempt)
+	p.Exempt, p.ExemptMessages = slices.Clone(p.Exempt), slices.Clone(p.ExemptMessages)
 	p.Limits = slices.Clone(p.Limits)
 	for i := range p.Limits {
 		p.Limits[i].Roles = maps.Clone(p.Limits[i].Roles)
@@ -92,7 +96,8 @@ func (p Policy) Clone() Policy {
 // MarshalJSON writes empty lists as [], never as null, so equal policies have the same JSON.
 func (p Policy) MarshalJSON() ([]byte, error) {
 	type plain Policy
-	p.Exempt, p.Limits = append([]Role{}, p.Exempt...), append([]Limit{}, p.Limits...)
+	p.Exempt, p.ExemptMessages = append([]Role{}, p.Exempt...), append([]MessageKind{}, p.ExemptMessages...)
+	p.Limits = append([]Limit{}, p.Limits...)
 	return json.Marshal(plain(p))
 }
 

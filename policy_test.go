@@ -13,9 +13,10 @@ func TestPolicy_JSON(t *testing.T) {
 	p := observingPolicy()
 	p.Limits[0].Roles = map[Role]Override{Subscriber: {Burst: 5}, VIP: {Refill: 1500 * time.Millisecond}}
 	p.Penalties.Ladder = append(p.Penalties.Ladder, Penalty{Action: Timeout, UntilRefill: true}, Penalty{Action: Ban})
+	p.ExemptMessages = []MessageKind{Bits, Resub}
 	data, err := json.Marshal(p)
 	must(t, err)
-	want := `{"mode":"observe","exempt":["broadcaster","lead_moderator","moderator"],"timezone":"UTC","limits":[` +
+	want := `{"mode":"observe","exempt":["broadcaster","lead_moderator","moderator"],"exempt_messages":["bits","resub"],"timezone":"UTC","limits":[` +
 		`{"name":"burst","algorithm":"token-bucket","burst":3,"roles":{"subscriber":{"burst":5},"vip":{"refill":"1.5s"}},"refill":"4s"},` +
 		`{"name":"daily","algorithm":"daily-window","messages":300,"reset_at":"00:00"}],` +
 		`"penalties":{"ladder":["delete","delete","warn","timeout 30s","timeout 10m","timeout refill","ban"],"strike_every":"10s","forget_after":"30m"}}`
@@ -37,7 +38,7 @@ func TestPolicy_JSON(t *testing.T) {
 }
 
 func TestPolicy_JSONEmptyLists(t *testing.T) {
-	const want = `{"mode":"enforce","exempt":[],"timezone":"","limits":[],"penalties":{"ladder":[],"strike_every":"0s","forget_after":"0s"}}`
+	const want = `{"mode":"enforce","exempt":[],"exempt_messages":[],"timezone":"","limits":[],"penalties":{"ladder":[],"strike_every":"0s","forget_after":"0s"}}`
 	for _, p := range []Policy{{}, {Exempt: []Role{}, Limits: []Limit{}, Penalties: Penalties{Ladder: []Penalty{}}}} {
 		if data, err := json.Marshal(p); err != nil || string(data) != want {
 			t.Errorf("got  %s, %v\nwant %s", data, err, want)

@@ -22,7 +22,7 @@ type Verdict struct {
 	// Observed says that the message would have been throttled if the limit had been enforced.
 	// Allowed is then true.
 	Observed bool
-	Exempt   bool // not judged, because of the user's role
+	Exempt   bool // not judged, because of the user's role or the message's kind
 	// Never says that waiting doesn't help: the message costs more than a limit can ever hold.
 	Never bool
 	// Degraded says that the store was failing, so recent usage may be lost when the process ends.

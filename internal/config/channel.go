@@ -26,7 +26,7 @@ type channelTable struct {
 func channelTableOf(p *chatguard.Policy) reflect.Value {
 	return reflect.ValueOf(&channelTable{
 		Timezone:  &p.Timezone,
-		Policy:    policyTable{Mode: &p.Mode, Exempt: &p.Exempt},
+		Policy:    policyTableOf(p),
 		Limits:    &p.Limits,
 		Penalties: &p.Penalties,
 	}).Elem()

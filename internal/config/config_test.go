@@ -113,6 +113,7 @@ func TestParse_EveryValue(t *testing.T) {
 		[policy]
 		mode = "enforce"
 		exempt = []
+		exempt_messages = ["bits"]
 		[[limit]]
 		name = "day"
 		algorithm = "daily-window"
@@ -165,9 +166,10 @@ func TestParse_EveryValue(t *testing.T) {
 		},
 		Log: Log{Format: LogJSON, Level: "debug"},
 		Policy: chatguard.Policy{
-			Mode:     chatguard.Enforce,
-			Exempt:   []chatguard.Role{},
-			Timezone: "Asia/Kolkata",
+			Mode:           chatguard.Enforce,
+			Exempt:         []chatguard.Role{},
+			ExemptMessages: []chatguard.MessageKind{chatguard.Bits},
+			Timezone:       "Asia/Kolkata",
 			Limits: []chatguard.Limit{{
 				Name: "day", Algorithm: chatguard.DailyWindow, Messages: 10, Timezone: "America/Lima", ResetAt: "04:30",
 				Roles: map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 20}, chatguard.Everyone: {Messages: 11}},

@@ -23,8 +23,13 @@ type document struct {
 
 // policyTable is [policy]: the part of a chatguard.Policy without its own table.
 type policyTable struct {
-	Mode   *chatguard.Mode   `toml:"mode"`
-	Exempt *[]chatguard.Role `toml:"exempt"`
+	Mode           *chatguard.Mode          `toml:"mode"`
+	Exempt         *[]chatguard.Role        `toml:"exempt"`
+	ExemptMessages *[]chatguard.MessageKind `toml:"exempt_messages"`
+}
+
+func policyTableOf(p *chatguard.Policy) policyTable {
+	return policyTable{&p.Mode, &p.Exempt, &p.ExemptMessages}
 }
 
 // documentOf returns the outline of c. Setting a value in the outline sets it in c.
@@ -32,7 +37,7 @@ func documentOf(c *Config) reflect.Value {
 	p := &c.Policy
 	return reflect.ValueOf(&document{
 		Config:    c,
-		Policy:    policyTable{Mode: &p.Mode, Exempt: &p.Exempt},
+		Policy:    policyTableOf(p),
 		Limits:    &p.Limits,
 		Penalties: &p.Penalties,
 		Channels:  (*channelTables)(&c.Channels),

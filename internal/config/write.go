@@ -28,7 +28,7 @@ func WritePolicy(p chatguard.Policy) ([]byte, error) {
 	}
 	var w tableWriter
 	w.writeKeys([]string{"timezone"}, values)
-	w.writeTable("[policy]", namesOf(reflect.ValueOf(policyTable{Mode: &p.Mode, Exempt: &p.Exempt})), values)
+	w.writeTable("[policy]", namesOf(reflect.ValueOf(policyTableOf(&p))), values)
 	limits, _ := values["limits"].([]any)
 	for _, limit := range limits {
 		w.writeLimit(limit.(map[string]any))

@@ -12,6 +12,7 @@ import (
 func TestWritePolicy_RoundTrip(t *testing.T) {
 	everything := DefaultPolicy()
 	everything.Mode, everything.Timezone, everything.Exempt = chatguard.Enforce, "Europe/Berlin", []chatguard.Role{}
+	everything.ExemptMessages = []chatguard.MessageKind{chatguard.Bits, chatguard.Resub}
 	everything.Penalties.ForgetAfter = 0 // never
 	everything.Penalties.Ladder = append(everything.Penalties.Ladder, chatguard.Penalty{Action: chatguard.Timeout, Duration: chatguard.MaxTimeout})
 	everything.Limits[0].Roles = map[chatguard.Role]chatguard.Override{
@@ -66,6 +67,7 @@ func TestWritePolicy_Readable(t *testing.T) {
 [policy]
 mode = "observe"
 exempt = ["broadcaster", "lead_moderator", "moderator"]
+exempt_messages = []
 
 [[limit]]
 name = "burst"

@@ -8,7 +8,7 @@ import (
 // quota describes what a user has left of each limit.
 func (c *Controls) quota(m chatguard.Message) string {
 	now := c.now()
-	m.SentAt, m.Cost = now, 1
+	m.SentAt, m.Cost, m.Kind = now, 1, 0 // as the next ordinary message
 	e, err := c.guard.Explain(m)
 	if err != nil {
 		return "" // a user who cannot be judged has no quota

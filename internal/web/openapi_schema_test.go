@@ -54,15 +54,17 @@ type labStep struct {
 func specialSchemas() map[reflect.Type]*jsonschema.Schema {
 	roles := nameSchema(chatguard.RoleNames())
 	return map[reflect.Type]*jsonschema.Schema{
-		typeOf[time.Time]():               timeSchema,
-		typeOf[journal.OptionalTime]():    {Types: []string{"null", "string"}, Format: "date-time"},
-		typeOf[time.Duration]():           lengthSchema,
-		typeOf[control.Duration]():        lengthSchema,
-		typeOf[chatguard.Role]():          roles,
-		typeOf[chatguard.Roles]():         {Type: "array", Items: roles},
-		typeOf[chatguard.Penalty]():       {Type: "string", Description: "none, delete, warn, timeout 30s, timeout refill, ban or drop"},
-		typeOf[chatguard.Action]():        nameSchema(actions),
-		typeOf[chatguard.Mode]():          textSchema(chatguard.Enforce, chatguard.Observe),
+		typeOf[time.Time]():            timeSchema,
+		typeOf[journal.OptionalTime](): {Types: []string{"null", "string"}, Format: "date-time"},
+		typeOf[time.Duration]():        lengthSchema,
+		typeOf[control.Duration]():     lengthSchema,
+		typeOf[chatguard.Role]():       roles,
+		typeOf[chatguard.Roles]():      {Type: "array", Items: roles},
+		typeOf[chatguard.Penalty]():    {Type: "string", Description: "none, delete, warn, timeout 30s, timeout refill, ban or drop"},
+		typeOf[chatguard.Action]():     nameSchema(actions),
+		typeOf[chatguard.Mode]():       textSchema(chatguard.Enforce, chatguard.Observe),
+		typeOf[chatguard.MessageKind](): textSchema(
+			chatguard.Bits, chatguard.PowerUp, chatguard.HypeChat, chatguard.Reward, chatguard.Highlighted, chatguard.Resub, chatguard.WatchStreak),
 		typeOf[chatguard.Exemption]():     textSchema(chatguard.ExemptByRole, chatguard.AlwaysExempt, chatguard.NeverExempt),
 		typeOf[chatguard.Scope]():         textSchema(chatguard.PerUser, chatguard.PerUserEverywhere, chatguard.PerChannel, chatguard.PerEverywhere),
 		typeOf[chatguard.Priority]():      textSchema(chatguard.Normal, chatguard.Low),

@@ -60,6 +60,7 @@ var meanings = map[string]string{
 	"entries_unavailable": "The database is failing: entries, login and roles are not available.",
 	"entry":               "The ID of the journal entry.",
 	"etag":                "The stated policy's ETag, to send as If-Match.",
+	"exempt_messages":     "The kinds of messages without limits; in a count, the messages that no limit counted.",
 	"exempt":              "The roles without limits; for a user or a verdict, whether they are exempt.",
 	"feed":                "In a snapshot: the name of this feed, for resuming it.",
 	"former":              "The user's previous override: PUT it with override_etag as If-Match to undo the change.",

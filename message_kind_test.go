@@ -1,0 +1,65 @@
+package chatguard
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMessageKind_Names(t *testing.T) {
+	if last := MessageKind(1 << (len(messageKindNames) - 1)); last != WatchStreak {
+		t.Errorf("the last kind is %d, but its name is at %d", WatchStreak, last)
+	}
+	var p Policy
+	if err := json.Unmarshal([]byte(`{"exempt_messages":["bits","watch_streak"]}`), &p); err != nil || len(p.ExemptMessages) != 2 || p.ExemptMessages[1] != WatchStreak {
+		t.Errorf("%v, %v", p.ExemptMessages, err)
+	}
+	if data, err := json.Marshal(p); err != nil || !strings.Contains(string(data), `"exempt_messages":["bits","watch_streak"]`) {
+		t.Errorf("%s, %v", data, err)
+	}
+	const want = `unknown kind of message "bit" (known: bits, power_up, hype_chat, reward, highlighted, resub, watch_streak)`
+	if err := json.Unmarshal([]byte(`{"exempt_messages":["bit"]}`), &p); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if got := (Bits | Highlighted).String() + "; " + MessageKind(0).String(); got != "bits, highlighted; ordinary" {
+		t.Errorf("the names are %q", got)
+	}
+	for _, wrong := range []MessageKind{0, Bits | Resub, WatchStreak << 1} {
+		if err := (Policy{ExemptMessages: []MessageKind{Resub, wrong}}).Validate(); err == nil || !strings.Contains(err.Error(), "exempt_messages: ") {
+			t.Errorf("%d: %v", wrong, err)
+		}
+	}
+}
+
+// An exempt message is not judged and spends nothing; any other one of its author is.
+func TestExemptMessages(t *testing.T) {
+	p := Policy{ExemptMessages: []MessageKind{Bits, Resub}, Limits: []Limit{TokenBucketLimit("burst", 1, time.Hour)}}
+	g := mustNew(t, p, nil)
+	say := func(user string, kind MessageKind) Message {
+		return Message{ChannelID: "1", User: User{ID: user}, Kind: kind, SentAt: time.Unix(1, 0)}
+	}
+	check := func(user string, kind MessageKind, allowed, exempt bool) {
+		t.Helper()
+		m := say(user, kind)
+		e, err := g.Explain(m)
+		must(t, err)
+		v, err := g.Check(t.Context(), m)
+		must(t, err)
+		if v.Allowed != allowed || v.Exempt != exempt || e.Verdict.Allowed != allowed || e.Verdict.Exempt != exempt {
+			t.Errorf("%s of %s: %v, explained as %v", kind, user, v, e.Verdict)
+		}
+	}
+	check("anna", Bits, true, true)
+	check("anna", Highlighted|Resub, true, true)
+	check("anna", Highlighted, true, false)
+	check("anna", 0, false, false)
+	check("anna", Bits, true, true)
+	verdicts := make([]Verdict, 3)
+	must(t, g.CheckAll(t.Context(), []Message{say("berta", 0), say("berta", Resub), say("berta", Reward)}, verdicts))
+	if !verdicts[0].Allowed || verdicts[0].Exempt || !verdicts[1].Exempt || verdicts[2].Allowed {
+		t.Errorf("together: %v", verdicts)
+	}
+	must(t, g.At(time.Unix(1, 0)).SetUserOverride(Key{ChannelID: "1", UserID: "anna"}, UserOverride{Exempt: NeverExempt}))
+	check("anna", Bits, false, false)
+}
