@@ -34,7 +34,7 @@ func BenchmarkChannels(b *testing.B) {
 				p := startBinary(b, path, configuration, busyEnvironment(server, transport)...)
 				wait, n := server.WaitJoined, busyChannels
 				if transport == config.TransportEventSub {
-					wait, n = server.WaitSubscribed, 2*busyChannels
+					wait, n = server.WaitSubscribed, 3*busyChannels
 				}
 				must(b, wait(b.Context(), n))
 				talk := func(seconds int) {

@@ -46,9 +46,9 @@ type sentence struct{ login, text string }
 
 // speech is a script line that sends a message.
 type speech struct {
-	roles, login, name, channel, source, text string
-	late                                      time.Duration
-	answers                                   sentence // the message that it replies to
+	roles, login, name, channel, source, kind, text string
+	late                                            time.Duration
+	answers                                         sentence // the message that it replies to
 }
 
 // beat is the default duration of a line; crowded is that of a line with a crowd.
@@ -77,14 +77,14 @@ func (p *play) runLine() {
 	p.compare()
 }
 
-var speechWords = regexp.MustCompile(`^(?:\[([a-z_, ]+)\] )?([a-z0-9_]+)(?: called (\S+))?(?: in ([a-z0-9_]+))?(?: mirrored from ([a-z0-9_]+))?(?:, (\w+) late)?(?:, to (\w+)'s "([^"]*)")?: (.*)$`)
+var speechWords = regexp.MustCompile(`^(?:\[([a-z_, ]+)\] )?([a-z0-9_]+)(?: called (\S+))?(?: in ([a-z0-9_]+))?(?: mirrored from ([a-z0-9_]+))?(?:, (\w+) late)?(?:, to (\w+)'s "([^"]*)")?(?: with ([a-z_]+))?:(?: (.*))?$`)
 
 func (p *play) parseSpeech(event string) (s speech, ok bool) {
 	m := speechWords.FindStringSubmatch(event)
 	if m == nil {
 		return s, false
 	}
-	s = speech{roles: m[1], login: m[2], name: m[3], channel: m[4], source: m[5], answers: sentence{m[7], m[8]}, text: m[9]}
+	s = speech{roles: m[1], login: m[2], name: m[3], channel: m[4], source: m[5], answers: sentence{m[7], m[8]}, kind: m[9], text: m[10]}
 	if s.channel == "" {
 		s.channel = p.home
 	}
@@ -100,7 +100,7 @@ func (p *play) parseSpeech(event string) (s speech, ok bool) {
 // speak sends the line's message.
 func (p *play) speak() {
 	s := p.speech
-	l := faketwitch.Line{Channel: s.channel, Login: s.login, DisplayName: s.name, Text: s.text, SentAt: time.Now().Add(-s.late), ReplyTo: p.said[s.answers]}
+	l := faketwitch.Line{Channel: s.channel, Login: s.login, DisplayName: s.name, Text: s.text, Kind: s.kind, SentAt: time.Now().Add(-s.late), ReplyTo: p.said[s.answers]}
 	if s.source != "" {
 		l.Source = p.idOf(s.source)
 	}

@@ -2,6 +2,7 @@ package faketwitch
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -58,7 +59,14 @@ func (s *eventSub) messageEvent(l Line, id string) event {
 		body["source_badges"] = eventBadges(l.Badges)
 	}
 	room.describe("broadcaster", body)
-	return event{kind: chatMessage, room: room, key: m.ID, at: m.SentAt, body: body}
+	kind := messageKinds[l.Kind]
+	maps.Copy(body, kind.event)
+	e := event{kind: chatMessage, room: room, key: m.ID, at: m.SentAt, body: body}
+	if kind.isNotice {
+		delete(body, "message_type")
+		e.kind = chatNotice
+	}
+	return e
 }
 
 // eventBadges converts a tag's badges to EventSub's format.

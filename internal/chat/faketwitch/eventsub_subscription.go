@@ -13,6 +13,7 @@ import (
 // The kinds of events that this fake supports.
 const (
 	chatMessage     = "channel.chat.message"
+	chatNotice      = "channel.chat.notification"
 	channelModerate = "channel.moderate"
 )
 
@@ -27,6 +28,7 @@ const (
 // eventScopes contains the scopes that a kind of event needs: at least one scope of each group.
 var eventScopes = map[string][][]string{
 	chatMessage: {{"user:read:chat"}},
+	chatNotice:  {{"user:read:chat"}},
 	channelModerate: {
 		{"moderator:read:blocked_terms", "moderator:manage:blocked_terms"},
 		{"moderator:read:chat_settings", "moderator:manage:chat_settings"},
@@ -93,7 +95,7 @@ func (s *eventSub) createSubscription(c call) reply {
 
 // refusal returns why a subscription is refused, or the zero reply if it is allowed.
 func (s *eventSub) refusal(c call, sub *eventSubscription) reply {
-	versions := map[string]string{chatMessage: "1", channelModerate: "2"}
+	versions := map[string]string{chatMessage: "1", chatNotice: "1", channelModerate: "2"}
 	user := sub.condition["user_id"]
 	if sub.kind == channelModerate {
 		user = sub.condition["moderator_user_id"]

@@ -24,7 +24,10 @@ type Line struct {
 	UserID      string // the author's; empty lets the server choose
 	Badges      string // as in the tag: "moderator/1,subscriber/12"
 	Text        string // of the message
-	First       bool   // the author's first message in this channel
+	// Kind is what distinguishes the message from an ordinary one, as "bits" or "resub"; see
+	// messageKinds. A notice may have no text.
+	Kind  string
+	First bool // the author's first message in this channel
 	// Source is the ID of the channel in which the message was written, if that is another channel
 	// (Shared Chat).
 	Source string
@@ -102,7 +105,15 @@ func render(l Line, m *Message, author account) string {
 	tags = append(tags,
 		"subscriber="+bit(strings.Contains(","+l.Badges, ",subscriber/")), fmt.Sprintf("tmi-sent-ts=%d", m.SentAt.UnixMilli()),
 		"turbo=0", "user-id="+m.UserID, "user-type=")
-	return fmt.Sprintf("@%s :%[2]s!%[2]s@%[2]s.tmi.twitch.tv PRIVMSG #%s :%s", strings.Join(tags, ";"), m.Login, l.Channel, m.Text)
+	kind := messageKinds[l.Kind]
+	if tags = append(tags, kind.tags...); !kind.isNotice {
+		return fmt.Sprintf("@%s :%[2]s!%[2]s@%[2]s.tmi.twitch.tv PRIVMSG #%s :%s", strings.Join(tags, ";"), m.Login, l.Channel, m.Text)
+	}
+	line := fmt.Sprintf("@%s;login=%s :tmi.twitch.tv USERNOTICE #%s", strings.Join(tags, ";"), m.Login, l.Channel)
+	if m.Text != "" {
+		line += " :" + m.Text
+	}
+	return line
 }
 
 var tagEscapes = strings.NewReplacer(`\`, `\\`, ";", `\:`, " ", `\s`, "\r", `\r`, "\n", `\n`)

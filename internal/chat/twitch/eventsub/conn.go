@@ -28,8 +28,12 @@ import (
 const defaultURL = "wss://eventsub.wss.twitch.tv/ws"
 
 // MaxChannels is how many channels one EventSub connection reads: Twitch accepts 300 subscriptions
-// per socket, and each channel needs two.
-const MaxChannels = 150
+// per socket, and each channel needs two. The third, for notices, is made if all channels have room
+// for theirs.
+const (
+	MaxChannels       = 150
+	maxNoticeChannels = 100
+)
 
 // Conn reads the chat of some channels over EventSub's WebSocket. It receives messages and, where
 // the bot moderates, the actions of moderators. Set its fields before the first call of Run, and

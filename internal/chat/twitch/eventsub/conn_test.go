@@ -150,7 +150,7 @@ func TestEventSub_LostConnection(t *testing.T) {
 			}
 			advance(4 * time.Second)
 		}
-		if st.EventSubConnections() != 4 || st.subscriptionRequests() != 8 || st.EventSubscriptions("") != 2 {
+		if st.EventSubConnections() != 4 || st.subscriptionRequests() != 12 || st.EventSubscriptions("") != 3 {
 			t.Errorf("%d connections, %d subscriptions asked for, %d there", st.EventSubConnections(), st.subscriptionRequests(), st.EventSubscriptions(""))
 		}
 	})

@@ -40,9 +40,10 @@ func (e *Conn) read(d *twitch.Delivery, a arrival) {
 	case e.isRepeat(meta.ID, a.at):
 		err = Repeated
 	case !e.isRead(room): // the channel was left a moment ago
-	case (kind == helix.KindChat || kind == helix.KindModerate) && a.frame.Payload.Event.ChannelID != room:
+	case (kind == helix.KindChat || kind == helix.KindNotice || kind == helix.KindModerate) && a.frame.Payload.Event.ChannelID != room:
 		err = OtherChannel // a command must not run in another channel
-	case kind == helix.KindChat:
+	case kind == helix.KindNotice && a.frame.Payload.Event.Message.Text == "": // nobody wrote it
+	case kind == helix.KindChat || kind == helix.KindNotice:
 		err = e.readChat(d, a)
 	case kind == helix.KindModerate:
 		err = e.readModeration(d, a)

@@ -17,7 +17,7 @@ type event struct {
 	moderateEvent
 }
 
-// chatEvent has the fields specific to channel.chat.message.
+// chatEvent has the fields specific to channel.chat.message and channel.chat.notification.
 type chatEvent struct {
 	SourceChannelID string `json:"source_broadcaster_user_id"`
 	UserID          string `json:"chatter_user_id"`
@@ -28,7 +28,13 @@ type chatEvent struct {
 	Message         struct {
 		Text string `json:"text"`
 	} `json:"message"`
-	Reply struct {
+	Type  string `json:"message_type"`
+	Cheer struct {
+		Bits int `json:"bits"`
+	} `json:"cheer"` // null in JSON without one
+	RewardID   string `json:"channel_points_custom_reward_id"`
+	NoticeType string `json:"notice_type"`
+	Reply      struct {
 		Login string `json:"parent_user_login"`
 		Name  string `json:"parent_user_name"`
 	} `json:"reply"` // null in JSON if the message is no reply
@@ -45,9 +51,31 @@ func (e *event) message(at time.Time) (chatguard.Message, error) {
 		SourceChannelID: e.SourceChannelID,
 		User:            chatguard.User{ID: e.UserID, Login: e.Login, DisplayName: e.Name, Roles: e.roles(), Color: e.Color},
 		Text:            twitch.ReplyCommand(twitch.TrimAction(e.Message.Text), e.Reply.Login, e.Reply.Name),
+		Kind:            e.kind(),
 		SentAt:          at,
 	}
 	return m, twitch.Complete(&m)
+}
+
+// kinds are the kinds of messages by message_type or notice_type.
+var kinds = map[string]chatguard.MessageKind{
+	"channel_points_highlighted":  chatguard.Highlighted,
+	"channel_points_sub_only":     chatguard.Reward,
+	"power_ups_message_effect":    chatguard.PowerUp,
+	"power_ups_gigantified_emote": chatguard.PowerUp,
+	"resub":                       chatguard.Resub,
+	"watch_streak":                chatguard.WatchStreak,
+}
+
+func (e *chatEvent) kind() chatguard.MessageKind {
+	kind := kinds[e.Type] | kinds[e.NoticeType]
+	if e.Cheer.Bits > 0 {
+		kind |= chatguard.Bits
+	}
+	if e.RewardID != "" {
+		kind |= chatguard.Reward
+	}
+	return kind
 }
 
 func (e *chatEvent) roles() (roles chatguard.Roles) {

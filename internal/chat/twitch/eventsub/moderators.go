@@ -84,12 +84,13 @@ func (s *session) noteRevoked(frame frame) {
 
 // noteSubscribed records that a subscription exists.
 func (e *Conn) noteSubscribed(sub helix.Subscription, login string) {
-	if sub.Kind == helix.KindChat {
+	switch sub.Kind {
+	case helix.KindChat:
 		e.report.LearnRoom(login, sub.ChannelID)
-		return
+	case helix.KindModerate:
+		e.reportModerates(sub.ChannelID, true)
+		e.report.NoteProblem(login, "")
 	}
-	e.reportModerates(sub.ChannelID, true)
-	e.report.NoteProblem(login, "")
 }
 
 // noteMissing records that a subscription is missing, and why.

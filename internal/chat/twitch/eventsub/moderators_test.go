@@ -122,7 +122,7 @@ func TestEventSub_MissingScopes(t *testing.T) {
 					t.Errorf("%+v", c)
 				}
 			}
-			if told := st.takeNotes(); st.messageTexts() != "hello" || len(told) != 2 || st.subscriptionRequests() != 4 {
+			if told := st.takeNotes(); st.messageTexts() != "hello" || len(told) != 2 || st.subscriptionRequests() != 6 {
 				t.Errorf("heard %q, told %q, asked for %d subscriptions", st.messageTexts(), told, st.subscriptionRequests())
 			}
 		})

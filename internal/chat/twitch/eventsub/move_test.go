@@ -40,8 +40,8 @@ func TestEventSub_Reconnect(t *testing.T) {
 		if s := st.events.Status(); s.Reconnects != 0 || s.State != twitch.Connected || !s.Channels[0].Joined || st.EventSubSockets() != 1 {
 			t.Errorf("%d sockets, status %+v", st.EventSubSockets(), s)
 		}
-		if st.subscriptionRequests() != 4 || len(st.EventSubCloses()) != 0 {
-			t.Errorf("asked for %d subscriptions, want 4; closed with %v", st.subscriptionRequests(), st.EventSubCloses())
+		if st.subscriptionRequests() != 6 || len(st.EventSubCloses()) != 0 {
+			t.Errorf("asked for %d subscriptions, want 6; closed with %v", st.subscriptionRequests(), st.EventSubCloses())
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestEventSub_LostDuringReconnect(t *testing.T) {
 		must(t, st.events.SetChannels([]string{"gardenhour", "teatime"}))
 		advance(5 * time.Second)
 		s := st.events.Status()
-		if s.Reconnects != 0 || st.EventSubConnections() != 2 || !s.Channels[0].Joined || !s.Channels[1].Joined || st.EventSubscriptions("") != 4 {
+		if s.Reconnects != 0 || st.EventSubConnections() != 2 || !s.Channels[0].Joined || !s.Channels[1].Joined || st.EventSubscriptions("") != 6 {
 			t.Errorf("%d connections, %d subscriptions, %+v", st.EventSubConnections(), st.EventSubscriptions(""), s)
 		}
 		st.SendEventSub(`{"metadata":{"message_type":"session_reconnect"},"payload":{"session":{"reconnect_url":"ws://127.0.0.1:9/ws"}}}`)

@@ -28,6 +28,7 @@ const (
 const (
 	noSuchChannel = "Twitch has no channel of this name"
 	notLetIn      = "Twitch doesn't let the bot read this chat; it may be banned there, or its token lacks a scope: run `chatguard login` again"
+	noNotices     = "messages in notices, such as shared resubscriptions, aren't seen: Twitch doesn't let the bot read them"
 	notTold       = "removals by other moderators aren't seen, because the token lacks scopes; run `chatguard login` again"
 )
 
@@ -82,6 +83,15 @@ func (s *session) reconcile(ctx context.Context, channels []twitch.Channel) erro
 	for _, login := range refused {
 		s.conn.report.ShutOut(login, notLetIn)
 	}
+	if len(s.ids) <= maxNoticeChannels {
+		refused, err = s.subscribeAll(ctx, helix.KindNotice)
+		if err != nil {
+			return err
+		}
+		for _, login := range refused {
+			s.conn.report.NoteProblem(login, noNotices)
+		}
+	}
 	return s.watchModerators(ctx)
 }
 
@@ -127,7 +137,7 @@ func (s *session) enterChannel(login, channelID string) {
 		s.conn.Entered(login, channelID)
 	}
 	have := s.subscriptions()
-	for _, kind := range []string{helix.KindChat, helix.KindModerate} {
+	for _, kind := range []string{helix.KindChat, helix.KindNotice, helix.KindModerate} {
 		sub := helix.Subscription{Kind: kind, ChannelID: channelID}
 		if _, there := have[sub]; there {
 			s.conn.noteSubscribed(sub, login)
@@ -172,12 +182,13 @@ func (e *Conn) setRooms(ids map[string]string) {
 	e.rooms = rooms
 }
 
-// endUnwanted ends the subscriptions of channels that are no longer read. Subscriptions whose IDs
+// endUnwanted ends the subscriptions of channels that are no longer read, and those for notices if
+// there are too many channels. Subscriptions whose IDs
 // are unknown end with the session; until then, their events are ignored. If a subscription can't
 // be ended, it and the remaining ones are tried again the next time.
 func (s *session) endUnwanted(ctx context.Context) {
 	for sub, id := range s.subscriptions() {
-		if id == "" || s.conn.isRead(sub.ChannelID) {
+		if id == "" || s.conn.isRead(sub.ChannelID) && (sub.Kind != helix.KindNotice || len(s.ids) <= maxNoticeChannels) {
 			continue
 		}
 		if err := s.conn.Helix.Unsubscribe(ctx, id); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 )
 
@@ -27,12 +28,14 @@ func TestEventSub_Subscribes(t *testing.T) {
 			}
 		}
 		slices.Sort(bodies[:2])
-		slices.Sort(bodies[2:])
+		slices.Sort(bodies[2:4])
+		slices.Sort(bodies[4:])
 		const (
 			chat     = `{"type":"channel.chat.message","version":"1","condition":{"broadcaster_user_id":"%s","user_id":"%s"},`
+			notice   = `{"type":"channel.chat.notification","version":"1","condition":{"broadcaster_user_id":"%s","user_id":"%s"},`
 			moderate = `{"type":"channel.moderate","version":"2","condition":{"broadcaster_user_id":"%s","moderator_user_id":"%s"},`
 		)
-		for n, c := range []struct{ form, room string }{{chat, garden}, {chat, tea}, {moderate, garden}, {moderate, tea}} {
+		for n, c := range []struct{ form, room string }{{chat, garden}, {chat, tea}, {notice, garden}, {notice, tea}, {moderate, garden}, {moderate, tea}} {
 			if want := fmt.Sprintf(c.form+`"transport":{"method":"websocket","session_id":"fakesession1"}}`, c.room, st.BotID()); bodies[n] != want {
 				t.Errorf("asked for %s\nwant %s", bodies[n], want)
 			}
@@ -40,7 +43,31 @@ func TestEventSub_Subscribes(t *testing.T) {
 	})
 }
 
-// TestEventSub_HundredChannels checks that a hundred channels make two hundred subscriptions on one
+// TestEventSub_ManyChannels checks that notices aren't read if not all channels have room for that
+// subscription.
+func TestEventSub_ManyChannels(t *testing.T) {
+	var channels []string
+	for n := range MaxChannels {
+		channels = append(channels, fmt.Sprintf("channel_%d", n))
+	}
+	testEventStage(t, faketwitch.Options{Channels: channels[:maxNoticeChannels]}, func(t *testing.T, st *eventStage) {
+		for _, login := range channels[maxNoticeChannels:] {
+			st.AddChannel(login)
+		}
+		must(t, st.events.SetChannels(channels))
+		advance(time.Minute)
+		if n := st.EventSubscriptions(helix.KindNotice); n != 0 || st.EventSubscriptions("") != 2*MaxChannels {
+			t.Errorf("%d of %d subscriptions are for notices", n, st.EventSubscriptions(""))
+		}
+		must(t, st.events.SetChannels(channels[:1]))
+		advance(time.Minute)
+		if n := st.EventSubscriptions(helix.KindNotice); n != 1 {
+			t.Errorf("%d subscriptions for notices", n)
+		}
+	})
+}
+
+// TestEventSub_HundredChannels checks that a hundred channels make three hundred subscriptions on one
 // socket in time.
 func TestEventSub_HundredChannels(t *testing.T) {
 	var channels []string
@@ -48,7 +75,7 @@ func TestEventSub_HundredChannels(t *testing.T) {
 		channels = append(channels, fmt.Sprintf("channel_%d", n))
 	}
 	testEventStage(t, faketwitch.Options{Channels: channels}, func(t *testing.T, st *eventStage) {
-		if st.EventSubConnections() != 1 || st.EventSubscriptions("") != 200 || len(st.EventSubCloses()) != 0 {
+		if st.EventSubConnections() != 1 || st.EventSubscriptions("") != 300 || len(st.EventSubCloses()) != 0 {
 			t.Fatalf("%d connections, %d subscriptions, closed with %v", st.EventSubConnections(), st.EventSubscriptions(""), st.EventSubCloses())
 		}
 		for n, c := range st.events.Status().Channels {
@@ -101,7 +128,7 @@ func TestEventSub_SetChannels(t *testing.T) {
 		if told := st.takeNotes(); !slices.Equal(told, []string{"entered attic " + attic, "moderates " + attic}) {
 			t.Errorf("told %q", told)
 		}
-		if st.EventSubscriptions("") != 4 || st.EventSubConnections() != 1 {
+		if st.EventSubscriptions("") != 6 || st.EventSubConnections() != 1 {
 			t.Errorf("%d subscriptions, %d connections", st.EventSubscriptions(""), st.EventSubConnections())
 		}
 		if all := st.events.Status().Channels; len(all) != 2 || all[0].Login != "den" || !all[1].Joined {
@@ -125,18 +152,18 @@ func TestEventSub_CannotLeave(t *testing.T) {
 			st.takeNotes()
 		}
 		set("gardenhour", "den")
-		if s := st.events.Status(); !s.Channels[1].Joined || st.EventSubscriptions("") != 6 {
+		if s := st.events.Status(); !s.Channels[1].Joined || st.EventSubscriptions("") != 9 {
 			t.Errorf("%d subscriptions, %+v", st.EventSubscriptions(""), s)
 		}
 		set("gardenhour", "den", "teatime")
 		st.say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"})
-		if c := st.events.Status().Channels[2]; !c.Joined || c.RoomID != st.UserID("teatime") || st.messageTexts() != "hello" || st.EventSubscriptions("") != 6 {
+		if c := st.events.Status().Channels[2]; !c.Joined || c.RoomID != st.UserID("teatime") || st.messageTexts() != "hello" || st.EventSubscriptions("") != 9 {
 			t.Errorf("heard %q, %+v", st.messageTexts(), c)
 		}
 		set("gardenhour")
 		st.SetHelixFaults(nil)
 		advance(retryEvery)
-		if n := st.EventSubscriptions(""); n != 2 {
+		if n := st.EventSubscriptions(""); n != 3 {
 			t.Errorf("%d subscriptions are left", n)
 		}
 	})
@@ -216,7 +243,7 @@ func TestEventSub_RetriesSubscriptions(t *testing.T) {
 				return fault, first
 			})
 			advance(8 * time.Second)
-			if s := st.events.Status(); !s.Channels[0].Joined || s.Channels[0].Problem != "" || st.EventSubscriptions("") != 2 || len(faulty) < 2 {
+			if s := st.events.Status(); !s.Channels[0].Joined || s.Channels[0].Problem != "" || st.EventSubscriptions("") != 3 || len(faulty) < 3 {
 				t.Errorf("%+v: %+v, %d subscriptions", fault, s, st.EventSubscriptions(""))
 			}
 		}

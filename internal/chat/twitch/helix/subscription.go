@@ -13,6 +13,7 @@ import (
 // Kinds of events that EventSub reports for a channel.
 const (
 	KindChat     = "channel.chat.message"
+	KindNotice   = "channel.chat.notification" // may have a user's text
 	KindModerate = "channel.moderate"
 )
 

@@ -39,7 +39,8 @@ func (i *Conn) read(d *twitch.Delivery, line string, at time.Time) {
 	raw, err := split(line)
 	switch {
 	case err != nil:
-	case raw.command == "PRIVMSG":
+	case raw.isSilent():
+	case raw.isMessage():
 		var m chatguard.Message
 		if m, err = parseChat(line, raw); err == nil {
 			d.Add(m, at)

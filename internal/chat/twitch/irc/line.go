@@ -58,8 +58,18 @@ func (r rawLine) channel() string {
 
 // isChat reports whether the line is a chat event: a message or a removal.
 func (r rawLine) isChat() bool {
-	return r.command == "PRIVMSG" || r.command == "CLEARMSG" || r.command == "CLEARCHAT"
+	return r.isMessage() || r.command == "CLEARMSG" || r.command == "CLEARCHAT"
 }
+
+// isMessage reports whether the line may be a chat message: one that a user wrote, or a notice that
+// may have a user's text.
+func (r rawLine) isMessage() bool { return r.command == "PRIVMSG" || r.command == userNotice }
+
+// userNotice is the command of notices, for example about a subscription that a user shares.
+const userNotice = "USERNOTICE"
+
+// isSilent reports whether the line is a notice without a text, which nobody wrote.
+func (r rawLine) isSilent() bool { return r.command == userNotice && r.text() == "" }
 
 // text returns the trailing parameter.
 func (r rawLine) text() string {

@@ -15,13 +15,13 @@ import (
 // Parse parses one line of Twitch's chat from the server or from a log. The message gets the time
 // in the line.
 //
-// ok is false if the line is not a chat message: a line from the server itself, an empty line, or
-// an unreadable one. For an unreadable line, err is a SkipReason. SentAt is zero if the line has no
+// ok is false if the line is not a chat message: a line from the server itself, a notice without a
+// text, an empty line, or an unreadable one. For an unreadable line, err is a SkipReason. SentAt is zero if the line has no
 // time. The strings share the line's memory.
 func Parse(line string) (m chatguard.Message, ok bool, err error) {
 	line = strings.TrimRight(line, "\r\n")
 	raw, err := split(line)
-	if err != nil || raw.command != "PRIVMSG" {
+	if err != nil || !raw.isMessage() || raw.isSilent() {
 		return chatguard.Message{}, false, err
 	}
 	m, err = parseChat(line, raw)
@@ -31,13 +31,13 @@ func Parse(line string) (m chatguard.Message, ok bool, err error) {
 // ChannelOf returns the login of the channel of a chat line, or "" for any other line.
 func ChannelOf(line string) string {
 	raw, err := split(line)
-	if err != nil || raw.command != "PRIVMSG" {
+	if err != nil || !raw.isMessage() {
 		return ""
 	}
 	return raw.channel()
 }
 
-// parseChat parses a PRIVMSG line; raw is the same line split into parts. The IDs of message, room
+// parseChat parses a message; raw is the same line split into parts. The IDs of message, room
 // and author must be valid. It ignores any other part that can't be read. The error is a
 // SkipReason.
 func parseChat(line string, raw rawLine) (m chatguard.Message, err error) {
@@ -59,6 +59,9 @@ func parseChat(line string, raw rawLine) (m chatguard.Message, err error) {
 	// Read the names from the line itself. go-twitch-irc hides control characters in them, and uses
 	// the user name as the nick.
 	m.User.Login, m.User.DisplayName = raw.nick(), raw.tag("display-name")
+	if raw.command == userNotice { // the server sends it
+		m.User.Login = raw.tag("login")
+	}
 	m.User.Color = raw.tag("color")
 	if strings.HasPrefix(m.Text, "@") {
 		m.Text = twitch.ReplyCommand(m.Text, raw.tag("reply-parent-user-login"), raw.tag("reply-parent-display-name"))
@@ -74,12 +77,14 @@ func messageOf(parsed *twitchirc.PrivateMessage) chatguard.Message {
 		User:            chatguard.User{ID: parsed.User.ID, Roles: rolesOf(parsed.Tags["badges"], parsed.Tags["mod"], parsed.Tags["first-msg"])},
 		SourceChannelID: parsed.Tags["source-room-id"],
 		Text:            parsed.Message,
+		Kind:            kindOf(func(tag string) string { return parsed.Tags[tag] }),
 		SentAt:          parseMillis(parsed.Tags["tmi-sent-ts"]),
 	}
 }
 
-// message is like messageOf, for a line that go-twitch-irc can't parse. The cause may be a detail
-// that isn't needed here: a badge without a slash, or an emote that ends before it begins.
+// message is like messageOf, for a notice, or a line that go-twitch-irc can't parse. The cause may
+// be a detail that isn't needed here: a badge without a slash, or an emote that ends before it
+// begins.
 func (r rawLine) message() chatguard.Message {
 	return chatguard.Message{
 		ID:              r.tag("id"),
@@ -87,6 +92,7 @@ func (r rawLine) message() chatguard.Message {
 		User:            chatguard.User{ID: r.tag("user-id"), Roles: rolesOf(r.tag("badges"), r.tag("mod"), r.tag("first-msg"))},
 		SourceChannelID: r.tag("source-room-id"),
 		Text:            twitch.TrimAction(r.text()),
+		Kind:            kindOf(r.tag),
 		SentAt:          parseMillis(r.tag("tmi-sent-ts")),
 	}
 }
@@ -129,4 +135,29 @@ func parseMillis(millis string) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms)
+}
+
+// kinds are the kinds of messages by msg-id.
+var kinds = map[string]chatguard.MessageKind{
+	"animated-message":          chatguard.PowerUp,
+	"gigantified-emote-message": chatguard.PowerUp,
+	"highlighted-message":       chatguard.Highlighted,
+	"skip-subs-mode-message":    chatguard.Reward, // passes in subscribers-only mode
+	"resub":                     chatguard.Resub,
+	"viewermilestone":           chatguard.WatchStreak,
+}
+
+// kindOf returns the kinds of a message with these tags.
+func kindOf(tag func(name string) string) chatguard.MessageKind {
+	kind := kinds[tag("msg-id")]
+	if tag("bits") != "" {
+		kind |= chatguard.Bits
+	}
+	if tag("custom-reward-id") != "" {
+		kind |= chatguard.Reward
+	}
+	if tag("pinned-chat-paid-amount") != "" {
+		kind |= chatguard.HypeChat
+	}
+	return kind
 }

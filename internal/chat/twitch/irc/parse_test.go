@@ -167,7 +167,8 @@ func TestParse_Skips(t *testing.T) {
 		"ping":           {"PING :tmi.twitch.tv", nil},
 		"welcome":        {":tmi.twitch.tv 001 ann :Welcome, GLHF!", nil},
 		"removal":        {"@room-id=1;target-user-id=2 :tmi.twitch.tv CLEARCHAT #room :ann", nil},
-		"subscription":   {"@msg-id=resub;room-id=1;user-id=2 :tmi.twitch.tv USERNOTICE #room :hello", nil},
+		"subscription":   {"@msg-id=resub;room-id=1;user-id=2;id=3 :tmi.twitch.tv USERNOTICE #room", nil},
+		"notice, no ID":  {"@msg-id=resub;room-id=1;user-id=2 :tmi.twitch.tv USERNOTICE #room :hello", twitch.NoMessageID},
 		"no line of IRC": {"once upon a time", twitch.Malformed},
 		"tags alone":     {"@id=m1;room-id=10", twitch.Malformed},
 		"prefix alone":   {":ann!ann@ann", twitch.Malformed},
@@ -217,8 +218,8 @@ func TestParse_RealLog(t *testing.T) {
 		last = m.SentAt
 	}
 	must(t, lines.Err())
-	if messages != 4933 || len(users) != 1208 || earlier != 681 {
-		t.Errorf("%d messages of %d users, %d of them earlier than the one before; want 4933, 1208, 681", messages, len(users), earlier)
+	if messages != 4938 || len(users) != 1211 || earlier != 682 {
+		t.Errorf("%d messages of %d users, %d of them earlier than the one before; want 4938, 1211, 682", messages, len(users), earlier)
 	}
 }
 
@@ -320,5 +321,33 @@ func TestChannelOf(t *testing.T) {
 		if got := ChannelOf(line); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
+	}
+}
+
+// TestParse_Kind checks the kinds of messages, in the forms of Twitch's documentation.
+func TestParse_Kind(t *testing.T) {
+	for tags, want := range map[string]chatguard.MessageKind{
+		"":                                      0,
+		"bits=;custom-reward-id=;msg-id=":       0,
+		"bits=100":                              chatguard.Bits,
+		"bits=1;msg-id=highlighted-message":     chatguard.Bits | chatguard.Highlighted,
+		"custom-reward-id=a-b":                  chatguard.Reward,
+		"msg-id=gigantified-emote-message":      chatguard.PowerUp,
+		"pinned-chat-paid-amount=200":           chatguard.HypeChat,
+		"msg-id=user-intro":                     0,
+		"badges=vip;emotes=9-3;bits=5":          chatguard.Bits, // go-twitch-irc can't parse it
+		"msg-param-x=bits=5;x-custom-reward-id": 0,
+	} {
+		m, ok, err := Parse("@id=1;room-id=2;user-id=3;" + tags + " :anna!anna@x PRIVMSG #room :hello")
+		if !ok || err != nil || m.Kind != want {
+			t.Errorf("%s: %s, %v, %v, want %s", tags, m.Kind, ok, err, want)
+		}
+	}
+	m, ok, err := Parse(`@badges=vip/1;display-name=Anna;id=1;login=anna;msg-id=resub;room-id=2;tmi-sent-ts=1000;user-id=3 :tmi.twitch.tv USERNOTICE #room :a year`)
+	if want := (chatguard.Message{
+		ID: "1", ChannelID: "2", Text: "a year", Kind: chatguard.Resub, SentAt: time.UnixMilli(1000),
+		User: chatguard.User{ID: "3", Login: "anna", DisplayName: "Anna", Roles: chatguard.RolesOf(chatguard.VIP)},
+	}); !ok || err != nil || m != want {
+		t.Errorf("the notice is %+v, %v", m, err)
 	}
 }
