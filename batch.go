@@ -46,6 +46,9 @@ func (b *batch) add(m *Message, v *Verdict) error {
 	if err := m.fillRequest(&c.Request, at, b.channel.policy.Load().exempt); err != nil {
 		return err
 	}
+	if c.Request.Latest = b.guard.present.OnTime(c.Request.At); c.Request.Latest == 0 {
+		c.Request.Latest = b.guard.present.Note(c.Request.At, m.User.ID, m.SentAt.IsZero())
+	}
 	v.fillCommon(m, at, b.guard.isDegraded())
 	c.User = m.User.ID
 	b.messages[b.count], b.verdicts[b.count] = m, v

@@ -64,6 +64,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	if err := m.fillRequest(&q, at, policy.exempt); err != nil {
 		return e, err
 	}
+	q.Latest = g.present.Peek(q.At, m.User.ID, m.SentAt.IsZero())
 	var d limits.Decision
 	var levels []limits.Level
 	var standing limits.Standing

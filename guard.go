@@ -71,8 +71,9 @@ type Guard struct {
 	maxMemory int64
 	dropped   *limits.Dropped // by all tables
 	channels  channels
-	sharing   *sharing // nil without Options.Shared
-	exact     bool     // the rows in the shared store decide, not those in the tables
+	present   limits.Present // what messages say that the time is
+	sharing   *sharing       // nil without Options.Shared
+	exact     bool           // the rows in the shared store decide, not those in the tables
 
 	changing sync.Mutex               // held while a policy changes
 	base     atomic.Pointer[compiled] // policy of channels without their own
@@ -201,6 +202,9 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 	if err := m.fillRequest(&q, at, c.policy.Load().exempt); err != nil {
 		return 0, err
 	}
+	if q.Latest = g.present.OnTime(q.At); q.Latest == 0 {
+		q.Latest = g.present.Note(q.At, m.User.ID, m.SentAt.IsZero())
+	}
 	v.fillCommon(m, at, g.isDegraded())
 	if g.exact {
 		if taken, err = g.checkShared(ctx, clock, c, m, &q, v); err != nil {
@@ -239,14 +243,15 @@ func (g *Guard) Now() time.Time { return g.now() }
 
 // Rewind tells the Guard that its clock was set back and now shows the time to. Usage that was
 // spent later than to counts as spent at to. If Options.Now is nil, the Guard calls Rewind itself.
-// A program that sets Options.Now must call Rewind when that clock goes back. Otherwise, if a
-// user's last message is now less than a minute in the future, the user's next messages count as
-// late. They all count at the time of that last message.
+// A program that sets Options.Now must call Rewind when that clock goes back. So must a program
+// that stamps messages itself. Otherwise, if a user's last message is now in the future, the user's
+// next messages count as late for up to a minute. They all count at the time of that last message.
 func (g *Guard) Rewind(to time.Time) {
 	at, err := nanoseconds(to)
 	if err != nil {
 		return // a time at which no message can be judged
 	}
+	g.present.SetBack(at)
 	g.eachTable(func(_ string, table *limits.Table) { table.Rewind(at) })
 }
 

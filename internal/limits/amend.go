@@ -77,11 +77,5 @@ func (t *Table) amend(user string, change func(a *account)) {
 	}
 }
 
-// changeTime returns the time at which a change made now counts in a row. It is never before the
-// last use, unless the clock has jumped back.
-func changeTime(row []uint64, now int64) int64 {
-	if last := int64(row[wordLast]); now >= last-clockJump {
-		return max(now, last)
-	}
-	return now
-}
+// changeTime returns the time at which a change made now counts in a row: never before the last use.
+func changeTime(row []uint64, now int64) int64 { return max(now, int64(row[wordLast])) }

@@ -97,13 +97,9 @@ func (s *sharedRows) judge(w *world, user string, q Request) (d Decision) {
 // forget forgets the rows that the tables have dropped, because they equaled a new user's.
 func (s *sharedRows) forget(tables [Scopes]*Table) {
 	for key := range s.data {
-		var p place
-		table := tables[key.scope]
-		table.lock(key.user, &p)
-		if p.find(); !p.found {
+		if !tables[key.scope].has(key.user) {
 			delete(s.data, key)
 		}
-		p.shard.mu.Unlock()
 	}
 }
 

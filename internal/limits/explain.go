@@ -42,7 +42,7 @@ func (h *hearing) explain() (levels []Level, s Standing) {
 	h.practice = h.accounts[0].set.strikes.Practice
 	for k := range h.accounts {
 		a := &h.accounts[k]
-		a.arrive(h.request.At)
+		a.arrive(h.request)
 		levels = h.insertLevels(levels, a)
 	}
 	s = h.accounts[0].standing()

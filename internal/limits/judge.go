@@ -3,7 +3,10 @@ package limits
 // Request is the input for a decision on a message.
 type Request struct {
 	// At is in nanoseconds since the Unix epoch. It is at least 0 and less than MaxTime.
-	At     int64
+	At int64
+	// Latest is the latest time of a row's last use if the row's clock hasn't been set back since;
+	// see Present.Note. 0 means that the clock was set back whenever a message is too early.
+	Latest int64
 	Cost   int64 // 1 or more
 	Roles  uint8 // one bit per role
 	Exempt bool  // the user's roles exempt the message
@@ -99,7 +102,7 @@ func (h *hearing) judge() {
 	}
 	h.practice, h.cost = h.accounts[0].set.strikes.Practice, q.Cost
 	for k := range h.accounts {
-		h.accounts[k].arrive(q.At)
+		h.accounts[k].arrive(q)
 		h.ranked = h.ranked || h.accounts[k].set.ranked
 	}
 	h.decision.At = h.accounts[0].at
@@ -118,7 +121,7 @@ func (h *hearing) judge() {
 
 func (h *hearing) isExempt() bool {
 	if own := &h.accounts[0]; own.personal != nil {
-		return own.personal.isExempt(h.request.Exempt, changeTime(own.row, h.request.At))
+		return own.personal.isExempt(h.request.Exempt, h.request.countsAt(own.row))
 	}
 	return h.request.Exempt
 }
@@ -133,13 +136,22 @@ func (h *hearing) nextExemption() int64 {
 	return own.ExemptUntil
 }
 
-// arrive sets the time at which a message counts, given the time it was sent. It rewinds the row if
-// the clock has jumped back.
-func (a *account) arrive(at int64) {
-	last := int64(a.row[wordLast])
-	a.at = max(at, last)
-	if at < last-clockJump {
-		a.rewind(at)
+// isBack reports whether the clock was set back since a time in a row.
+func (q *Request) isBack(since int64) bool { return q.At < since-clockJump && since > q.Latest }
+
+// countsAt returns the time at which a message counts in a row.
+func (q *Request) countsAt(row []uint64) int64 {
+	if last := int64(row[wordLast]); !q.isBack(last) {
+		return max(q.At, last)
+	}
+	return q.At
+}
+
+// arrive sets the time at which a message counts. It rewinds the row if the clock was set back.
+func (a *account) arrive(q *Request) {
+	a.at = q.countsAt(a.row)
+	if a.at < int64(a.row[wordLast]) {
+		a.rewind(a.at)
 	}
 }
 
@@ -383,7 +395,7 @@ func (h *hearing) throttle(b block) {
 		d.Strikes, _ = own.set.countStrikes(own.row, own.at)
 		return
 	}
-	if own.set.strikeOrPreview(own.row, h.request.At, d) {
+	if own.set.strikeOrPreview(own.row, h.request, d) {
 		own.changed = true
 	}
 }

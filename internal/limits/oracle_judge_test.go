@@ -14,6 +14,8 @@ type plainPolicy struct {
 	// calendar holds the calendar in force, by the name of the daily limit.
 	calendar map[string]*plainCalendar
 	rows     map[plainKey]*plainRow
+	present  plainPresent
+	certain  bool // the last message left the present certain
 }
 
 type plainKey struct {
@@ -97,6 +99,17 @@ func (w *plainPolicy) clear(scope Scope, row *plainRow) {
 	}
 }
 
+// forget forgets the rows that the tables have dropped, because they equaled a new user's. The clock
+// may then go back to a time at which they didn't.
+func (w *plainPolicy) forget(tables [Scopes]*Table) {
+	for key, row := range w.rows {
+		if !tables[key.scope].has(key.user) {
+			w.clear(key.scope, row)
+			row.last, row.roles, row.exemption, row.exemptUntil = 0, 0, ExemptByRole, 0
+		}
+	}
+}
+
 func (w *plainPolicy) newLedger(l Limit) ledger {
 	switch l.Algorithm {
 	case "token-bucket", "leaky-bucket":
@@ -127,14 +140,19 @@ type usedLimit struct {
 	kept   int64 // how much of the room isn't for the message
 }
 
-// usedLimits returns all limits that apply to a message, in the policy's order. If the clock has
-// jumped back for a row, it rewinds the row.
+// isBack reports whether the clock was set back since a time in a row.
+func (w *plainPolicy) isBack(q Request, since int64) bool {
+	return w.certain && q.At < since-aMinute && since > w.present.now+aMinute
+}
+
+// usedLimits returns all limits that apply to a message, in the policy's order. If the clock was set
+// back since the last use of a row, it rewinds the row.
 func (w *plainPolicy) usedLimits(user string, q Request) (usedLimits []usedLimit) {
 	at := map[Scope]int64{}
 	for _, scope := range w.scopes() {
 		row := w.row(w.key(scope, user))
 		at[scope] = max(q.At, row.last)
-		if q.At < row.last-int64(time.Minute) {
+		if w.isBack(q, row.last) {
 			last := row.last
 			at[scope], row.last, row.strikeAt = q.At, q.At, min(row.strikeAt, q.At)
 			for _, l := range w.limits {
@@ -250,7 +268,7 @@ func firstFit(usedLimits []usedLimit, at, n int64) int64 {
 
 // firstTime is firstFit for anything that depends on the room in these limits.
 func firstTime(usedLimits []usedLimit, at int64, fit func(t int64) bool) int64 {
-	for _, end := range append(turningPoints(usedLimits, at), farFuture(at)) {
+	for _, end := range append(turningPoints(usedLimits, at), farFuture(usedLimits, at)) {
 		if end > at && fit(end-1) {
 			return at + int64(sort.Search(int(end-1-at), func(i int) bool { return fit(at + int64(i)) }))
 		}
@@ -260,7 +278,12 @@ func firstTime(usedLimits []usedLimit, at int64, fit func(t int64) bool) int64 {
 }
 
 // farFuture returns a time at which all usage has expired.
-func farFuture(at int64) int64 { return at + 100*aDay }
+func farFuture(usedLimits []usedLimit, at int64) int64 {
+	for _, s := range usedLimits {
+		at = max(at, s.at)
+	}
+	return at + 100*aDay
+}
 
 func turningPoints(usedLimits []usedLimit, at int64) (turns []int64) {
 	for _, s := range usedLimits {
@@ -300,7 +323,7 @@ func longestWait(limits []usedLimit, at, n int64) (limit usedLimit, found bool) 
 // decide makes the whole decision and applies its effects.
 func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) {
 	own := w.row(w.key(PerUser, user))
-	if own.isExempt(q) {
+	if own.isExempt(q, w.isBack(q, own.last)) {
 		return Decision{Allowed: true, Exempt: true, RetryAt: q.At, LeaveAt: q.At}, ""
 	}
 	usedLimits := w.usedLimits(user, q)
@@ -329,9 +352,9 @@ func (w *plainPolicy) decide(user string, q Request) (d Decision, limit string) 
 
 // isExempt reports whether a message isn't judged. An override that is in force at the message's
 // time decides that; otherwise the author's roles do.
-func (row *plainRow) isExempt(q Request) bool {
+func (row *plainRow) isExempt(q Request, back bool) bool {
 	at := q.At
-	if at >= row.last-int64(time.Minute) {
+	if !back {
 		at = max(at, row.last)
 	}
 	if row.exemption == ExemptByRole || row.exemptUntil != 0 && at >= row.exemptUntil {
@@ -390,7 +413,7 @@ func (w *plainPolicy) throttle(user string, q Request, n int64, usedLimits, deci
 	}
 	limit = w.report(&d, q.At, n, usedLimits, deciding, deciding)
 	own := w.row(w.key(PerUser, user))
-	own.strike(max(q.At, own.last), w.strikes, &d)
+	own.strike(max(q.At, own.last), w.strikes, w.isBack(q, own.strikeAt), &d)
 	return d, limit
 }
 
@@ -406,17 +429,17 @@ func (w *plainPolicy) report(d *Decision, at, n int64, usedLimits, deciding, lim
 
 // strike counts a throttled message against its author, unless a limit that everyone shares
 // throttled it.
-func (row *plainRow) strike(at int64, strikes Strikes, d *Decision) {
+func (row *plainRow) strike(at int64, strikes Strikes, back bool, d *Decision) {
 	if d.Shared {
 		if d.Strikes = row.strikes; at-row.strikeAt >= int64(strikes.Forget) {
 			d.Strikes = 0
 		}
 		return
 	}
-	if row.strikeAt > at+int64(time.Minute) {
-		row.strikeAt = at // the clock has jumped back
+	if back {
+		row.strikeAt = min(row.strikeAt, at)
 	}
-	age := at - row.strikeAt
+	age := max(0, at-row.strikeAt)
 	if age >= int64(strikes.Forget) {
 		row.strikes = 0
 	}

@@ -3,9 +3,9 @@ package limits
 // isPlain reports whether judgePlain can decide about a request that only the row and the set
 // concern: all limits decide, none delays messages or counts throttled ones, the user has no
 // personal record, the whole cost is judged, a throttled message gives a strike, and the clock
-// hasn't jumped back.
+// wasn't set back.
 func (s *Set) isPlain(row []uint64, q *Request) bool {
-	return !s.special && !hasFlag(row, personalFlag) && !q.UpTo && !q.Try && q.At >= int64(row[wordLast])-clockJump
+	return !s.special && !hasFlag(row, personalFlag) && !q.UpTo && !q.Try && !q.isBack(int64(row[wordLast]))
 }
 
 // judgePlain does the same as hearing.judge in the most frequent case, with much less work. It
@@ -31,7 +31,7 @@ func (s *Set) judgePlain(row []uint64, q *Request, d *Decision) (changed bool) {
 	level := blocking.level(blocking, blocking.state(row), d.At)
 	d.Allowed, d.Limit, d.RetryAt = false, blocking, until
 	d.Remaining, d.ResetAt = level.remaining(), level.resetAt
-	return s.strikeOrPreview(row, q.At, d)
+	return s.strikeOrPreview(row, q, d)
 }
 
 // findPlainBlock returns the limit that blocks the message for longest, and the first time at which

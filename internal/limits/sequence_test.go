@@ -57,6 +57,8 @@ type world struct {
 	oracle *plainPolicy
 	users  []string
 
+	present Present
+
 	now    int64
 	notAgo int64 // time of the last change; messages are later
 	// zoneChanged is set after a change of zone. From then on the clock doesn't jump back, because
@@ -221,8 +223,9 @@ func (w *world) nextTime() int64 {
 	if w.zoneChanged {
 		next = max(next, w.latest-int64(time.Minute))
 	}
-	w.latest = max(w.latest, next, w.notAgo)
-	return max(next, w.notAgo)
+	next = max(next, w.notAgo, int64(time.Hour))
+	w.latest = max(w.latest, next)
+	return next
 }
 
 func (w *world) request() Request {
@@ -255,6 +258,17 @@ func (w *world) peek(user string, q Request) Decision {
 func (w *world) send(user string, q Request) (d Decision) {
 	w.rt.Helper()
 	w.shared.forget(w.tables)
+	w.oracle.forget(w.tables)
+	ownClock := rapid.IntRange(0, 19).Draw(w.rt, "by the Guard's clock") == 0
+	q.Latest = w.present.Peek(q.At, user, ownClock)
+	latest := w.present.OnTime(q.At)
+	if latest == 0 {
+		latest = w.present.Note(q.At, user, ownClock)
+	}
+	if latest != q.Latest {
+		w.rt.Fatalf("%s at %d: peeked %d, then noted %d", user, q.At, q.Latest, latest)
+	}
+	w.oracle.certain = w.oracle.present.hear(plainMessage{q.At, user}, ownClock)
 	peeked := w.peek(user, q)
 	w.tables[PerUser].Judge(user, &q, &d, w.otherPlaces(user)...)
 	if got, want := w.format(peeked), w.format(d); got != want {
@@ -281,11 +295,14 @@ func (w *world) send(user string, q Request) (d Decision) {
 // checkRetry checks the retry time: the throttled message would pass then, and not 1 ns sooner.
 func (w *world) checkRetry(user string, q Request, d Decision) {
 	w.rt.Helper()
-	q.At = d.RetryAt
-	if !w.peek(user, q).Allowed {
+	peek := func(at int64) Decision {
+		q.At, q.Latest = at, w.present.Peek(at, user, false)
+		return w.peek(user, q)
+	}
+	if !peek(d.RetryAt).Allowed {
 		w.rt.Fatalf("%s, %+v: not allowed at retry", user, q)
 	}
-	if q.At--; w.peek(user, q).Allowed {
+	if peek(d.RetryAt - 1).Allowed {
 		w.rt.Fatalf("%s, %+v: allowed 1 ns before retry", user, q)
 	}
 }

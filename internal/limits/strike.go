@@ -32,13 +32,12 @@ const (
 	MostSilence  = 14 * secondsPerDay * nanosPerSecond
 )
 
-// strike counts a throttled message, sent at that time, against its author, and reports whether the
-// row has changed.
-func (s *Set) strike(row []uint64, sentAt int64, d *Decision) (changed bool) {
+// strike counts a throttled message against its author, and reports whether the row has changed.
+func (s *Set) strike(row []uint64, q *Request, d *Decision) (changed bool) {
 	struckAt, meta, silentUntil := row[wordStrikeAt], row[wordMeta], row[wordSilentUntil]
 	at := d.At
 	since := at - int64(row[wordStrikeAt])
-	if since < -clockJump {
+	if q.isBack(int64(row[wordStrikeAt])) {
 		rewindStrikes(row, int64(row[wordStrikeAt]), at)
 	}
 	since = max(0, since)
@@ -55,7 +54,7 @@ func (s *Set) strike(row []uint64, sentAt int64, d *Decision) (changed bool) {
 	}
 	setStrikeCount(row, count)
 	d.Strikes, d.Series = count, seriesOf(row)
-	s.silence(row, sentAt, d)
+	s.silence(row, q.At, d)
 	return struckAt != row[wordStrikeAt] || meta != row[wordMeta] || silentUntil != row[wordSilentUntil]
 }
 
@@ -72,12 +71,12 @@ func rewindStrikes(row []uint64, last, at int64) {
 
 // strikeOrPreview gives a strike for a throttled message. If strikes are held, it only sets the
 // effect that a strike would have. It reports whether the row has changed.
-func (s *Set) strikeOrPreview(row []uint64, sentAt int64, d *Decision) (changed bool) {
+func (s *Set) strikeOrPreview(row []uint64, q *Request, d *Decision) (changed bool) {
 	if s.strikes.Held {
 		s.previewStrike(row, d.At, d)
 		return false
 	}
-	return s.strike(row, sentAt, d)
+	return s.strike(row, q, d)
 }
 
 // previewStrike sets the effect that a strike would have, without giving one.

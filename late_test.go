@@ -1,0 +1,111 @@
+package chatguard
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// perAlgorithm returns a limit of each algorithm. It holds three messages, and restores one after at
+// least 4 s.
+func perAlgorithm() map[Algorithm]Limit {
+	of := map[Algorithm]Limit{
+		TokenBucket: {Burst: 3, Refill: 4 * time.Second}, LeakyBucket: {Every: 4 * time.Second, Queue: 2},
+		Cascade:     {Burst: 2, Refill: 4 * time.Second, ExtraBurst: 1, ExtraRefill: time.Hour},
+		DailyWindow: {Messages: 3},
+	}
+	for _, a := range []Algorithm{FixedWindow, UserWindow, SlidingWindow, SlidingLog} {
+		of[a] = Limit{Messages: 3, Every: time.Minute}
+	}
+	for a, l := range of {
+		l.Name, l.Algorithm = "limit", a
+		of[a] = l
+	}
+	return of
+}
+
+// Late messages between others lift no limit. A user's stamps are alternately those of a clock and
+// more than a minute before.
+func TestCheck_LateBetweenOthers(t *testing.T) {
+	for a, l := range perAlgorithm() {
+		for _, late := range []time.Duration{61 * time.Second, 75 * time.Second, time.Hour} {
+			t.Run(fmt.Sprintf("%s/%v", a, late), func(t *testing.T) {
+				g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{l} }, nil)
+				allowed := 0
+				for i := range 1000 {
+					m := messageFrom("7", 45+float64(i)/1000) // less than 4 s in all, within one minute
+					if i%2 == 1 {
+						m.SentAt = m.SentAt.Add(-late)
+					}
+					if mustCheck(t, g, m).Allowed {
+						allowed++
+					}
+				}
+				if allowed != 3 {
+					t.Errorf("%d of 1000 messages are allowed, want 3", allowed)
+				}
+			})
+		}
+	}
+}
+
+// The clock of a program that stamps messages itself is set back by hours, and nobody tells the
+// Guard. Several users wait ten seconds longer than their limit says, at most 90 s. A user who is
+// alone waits a minute longer.
+func TestCheck_ClockSetBack(t *testing.T) {
+	for _, test := range []struct {
+		users int
+		wait  float64
+	}{{1, 60}, {2, 11}, {5, 11}} {
+		for a, l := range perAlgorithm() {
+			if a == DailyWindow || a == Cascade {
+				continue // they restore nothing for hours
+			}
+			t.Run(fmt.Sprintf("%s/%d users", a, test.users), func(t *testing.T) {
+				g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{l} }, nil)
+				for i := range 60 { // all spend what they have
+					mustCheck(t, g, messageFrom(fmt.Sprint(i%test.users), 7200))
+				}
+				waited := make([]float64, test.users) // since the step or the last allowed message
+				for i := range 600 {
+					at := float64(i) / 2
+					for user := range test.users {
+						if mustCheck(t, g, messageFrom(fmt.Sprint(user), at)).Allowed {
+							waited[user] = at
+						} else if most := test.wait + 90; at-waited[user] > most {
+							t.Fatalf("user %d can't write for more than %g s", user, most)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// One stamp that is far ahead of the others keeps its author from nothing.
+func TestCheck_OddStampAhead(t *testing.T) {
+	g := newEnforcingGuard(t, nil, nil)
+	mustCheck(t, g, messageFrom("8", 0))
+	mustCheck(t, g, messageFrom("7", 365*86400))
+	for at := 1.0; at < 100; at += 4 {
+		if v := mustCheck(t, g, messageFrom("7", at)); !v.Allowed || v.Late != 0 {
+			t.Fatalf("after %g s: %+v", at, v)
+		}
+	}
+}
+
+// A message without a time has the time of the Guard's clock, which needs no other message to
+// confirm it.
+func TestCheck_OwnClockSetBack(t *testing.T) {
+	now := monday.Add(2 * time.Hour)
+	g := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return now }})
+	m := messageFrom("7", 0)
+	m.SentAt = time.Time{}
+	for range 4 {
+		mustCheck(t, g, m)
+	}
+	now = monday
+	if v := mustCheck(t, g, m); v.Allowed || v.RetryAfter != 4*time.Second {
+		t.Errorf("after the clock was set back: %+v", v)
+	}
+}
