@@ -22,6 +22,7 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/redisstore"
 )
 
@@ -47,11 +48,11 @@ func SharedOptions(c config.Config) (opts redisstore.Options, err error) {
 		}
 	}
 	if s.TLSCert != "" {
-		own, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
+		own, err := access.LoadKeyPair(s.TLSCert, s.TLSKey, slog.Default())
 		if err != nil {
 			return opts, certificateError(c, err)
 		}
-		opts.TLS.Certificates = []tls.Certificate{own}
+		opts.TLS.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return own.Current() }
 	}
 	return opts, nil
 }

@@ -1,9 +1,11 @@
 package access
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"syscall"
 )
@@ -50,25 +52,25 @@ func (s Site) OpenOn(listener *net.TCPListener) (net.Listener, error) {
 }
 
 // protect limits the connections of a listener, and encrypts them if there is a certificate.
-func (s Site) protect(listener *net.TCPListener, certificate *tls.Certificate) net.Listener {
+func (s Site) protect(listener *net.TCPListener, certificate *KeyPair) net.Listener {
 	bounded := boundedListener{listener, newConnections(s)}
 	if certificate == nil {
 		return bounded
 	}
 	return tls.NewListener(bounded, &tls.Config{
-		Certificates: []tls.Certificate{*certificate},
-		MinVersion:   tls.VersionTLS12,
-		NextProtos:   []string{"http/1.1"}, // WebSockets need it
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return certificate.Current() },
+		MinVersion:     tls.VersionTLS12,
+		NextProtos:     []string{"http/1.1"}, // WebSockets need it
 	})
 }
 
-func (s Site) loadCertificate() (*tls.Certificate, error) {
+func (s Site) loadCertificate() (*KeyPair, error) {
 	if s.TLSCert == "" {
 		return nil, nil
 	}
-	certificate, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
+	certificate, err := LoadKeyPair(s.TLSCert, s.TLSKey, cmp.Or(s.Log, slog.Default()))
 	if err != nil {
 		return nil, fmt.Errorf("[web] tls_cert, tls_key: %w", err)
 	}
-	return &certificate, nil
+	return certificate, nil
 }

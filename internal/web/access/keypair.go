@@ -1,0 +1,65 @@
+package access
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/hostile"
+)
+
+// KeyPair is a certificate and its key in two files, which are read again when they have changed.
+// If they can't be used then, for example because only one of them is new, the pair before stays.
+// It is safe for concurrent use. Create one with LoadKeyPair.
+type KeyPair struct {
+	cert, key string
+	log       *slog.Logger
+
+	mu      sync.Mutex
+	current *tls.Certificate
+	seen    [2]stamp // of both files when they were last read
+}
+
+// stamp changes whenever a file is replaced or written.
+type stamp struct {
+	at   time.Time
+	size int64
+	is   bool // whether there is a file
+}
+
+func stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}
+	}
+	return stamp{info.ModTime(), info.Size(), true}
+}
+
+// LoadKeyPair reads a certificate chain and its key in PEM format. log receives later problems.
+func LoadKeyPair(cert, key string, log *slog.Logger) (*KeyPair, error) {
+	p := &KeyPair{cert: cert, key: key, log: log, seen: [2]stamp{stampOf(cert), stampOf(key)}}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	p.current = &pair
+	return p, err
+}
+
+// Current returns the pair. It looks at the files, so call it once for each connection.
+func (p *KeyPair) Current() (*tls.Certificate, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seen := [2]stamp{stampOf(p.cert), stampOf(p.key)}
+	if seen == p.seen {
+		return p.current, nil
+	}
+	p.seen = seen
+	pair, err := tls.LoadX509KeyPair(p.cert, p.key)
+	if err != nil {
+		p.log.Warn("the new certificate can't be used; the one before stays", "file", p.cert, "key", p.key, "error", hostile.VisibleLine(err.Error()))
+		return p.current, nil
+	}
+	p.current = &pair
+	p.log.Info("read the certificate again", "file", p.cert)
+	return p.current, nil
+}
