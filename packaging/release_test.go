@@ -219,8 +219,8 @@ func TestRelease_SBOM(t *testing.T) {
 	}
 }
 
-// TestRelease_ManPages checks that the manual has a page for each command, and that all can be
-// shown.
+// TestRelease_ManPages checks that the manual has a page for each command, and that mandoc has
+// nothing to say of any.
 func TestRelease_ManPages(t *testing.T) {
 	folder := unpacked(t, "linux", "amd64")
 	output(t, exec.Command("gunzip", "--recursive", filepath.Join(folder, "man")))
@@ -228,7 +228,7 @@ func TestRelease_ManPages(t *testing.T) {
 	if err != nil || len(pages) < 30 {
 		t.Fatalf("%d pages: %v", len(pages), err)
 	}
-	output(t, exec.Command("mandoc", append([]string{"-T", "lint", "-W", "error"}, pages...)...))
+	output(t, exec.Command("mandoc", append([]string{"-T", "lint", "-W", "warning"}, pages...)...))
 	page := filepath.Join(folder, "man/chatguard-version.1")
 	shown := output(t, exec.Command("mandoc", "-T", "html", page))
 	if !strings.Contains(shown, "Print the version") || !strings.Contains(shown, "--json") {

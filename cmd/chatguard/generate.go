@@ -69,6 +69,10 @@ func (g generator) writeManPages(root *cobra.Command) error {
 	return g.writeManPage(root, folder)
 }
 
+// optionText is the beginning of an option's text: cobra separates it from the option by a tab, which
+// man pages must not have in filled text.
+var optionText = regexp.MustCompile(`(?m)(^\.SH .*\n|)(?:^\.PP\n|)(^\\fB-.*)\n\t`)
+
 // writeManPage writes the page of a command, and those of its commands.
 func (g generator) writeManPage(cmd *cobra.Command, folder string) error {
 	cmd.InitDefaultHelpFlag()
@@ -80,6 +84,8 @@ func (g generator) writeManPage(cmd *cobra.Command, folder string) error {
 		return err
 	}
 	text := strings.ReplaceAll(page.String(), "[=false]", "")
+	text = strings.Replace(text, g.date.Format(`"Jan 2006"`), g.date.Format(`"2006-01-02"`), 1) // mandoc wants the day
+	text = optionText.ReplaceAllString(text, "$1.TP\n$2\n")
 	text, _, _ = strings.Cut(text, ".SH SEE ALSO")
 	if err := writeCompressed(filepath.Join(folder, manName(cmd)+".1.gz"), []byte(text+moreOfPage(cmd))); err != nil {
 		return err
