@@ -43,6 +43,7 @@ effect at once. It also works if chatguard isn't running, or can't use the chang
 			}
 			return oneArgument("CHANNEL", "a CHANNEL")(cmd, args)
 		},
+		ValidArgsFunction: completeOne(completeNames(&path, knownChannels)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadConfig(path)
 			if err != nil {

@@ -60,6 +60,7 @@ func newPolicyPart(use, short, long string, print policyPart) *cobra.Command {
 	}
 	addConfigFlag(cmd, &path)
 	cmd.Flags().StringVar(&channel, "channel", "", "login or ID of the channel; may be left out if there is only one")
+	cmd.RegisterFlagCompletionFunc("channel", completeNames(&path, knownChannels)) // fails only for an unknown flag
 	return cmd
 }
 

@@ -53,8 +53,19 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	root.AddCommand(newNodesCommand(), newSharedCommand())
 	root.AddCommand(newPolicyCommand(), newBackupCommand(), newRestoreCommand(), newExportCommand(), newImportCommand(), newLicensesCommand(), newVersionCommand())
 	refuseUnknownShells(root)
+	offerNoFiles(root)
 	useDefaultConfig(root.Commands(), files.findConfig(os.Getenv))
 	return root
+}
+
+// offerNoFiles makes shells offer files only to the commands that take a FILE.
+func offerNoFiles(cmd *cobra.Command) {
+	if cmd.ValidArgsFunction == nil && !strings.Contains(cmd.Use, "FILE") {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	for _, child := range cmd.Commands() {
+		offerNoFiles(child)
+	}
 }
 
 // refuseUnknownShells makes the completion command refuse shells that it doesn't know.

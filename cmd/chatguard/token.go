@@ -148,6 +148,8 @@ func newTokenRevokeCommand() *cobra.Command {
 dashboards. If chatguard is running, this takes effect within 5 s. A name without a token is signed out as well.`,
 		Example: `  chatguard token revoke anna`,
 		Args:    oneArgument("NAME", "a NAME"),
+
+		ValidArgsFunction: completeOne(completeNames(&path, tokenNames)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withTokens(cmd, path, func(tokens *persist.Tokens, _ config.Config) error {
 				known, err := tokens.Names(cmd.Context())

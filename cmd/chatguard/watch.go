@@ -29,6 +29,8 @@ it and prints a summary.`,
 		Example: `  chatguard watch yourchannel
   chatguard watch --for 10m onechannel otherchannel`,
 		Args: someArguments("a CHANNEL"),
+
+		ValidArgsFunction: completeNames(&path, knownChannels),
 		RunE: func(cmd *cobra.Command, channels []string) error {
 			cfg, err := loadConfigIfAny(cmd, path)
 			if err != nil {
