@@ -51,7 +51,7 @@ Begin with "chatguard demo": the whole thing on this machine, no account needed.
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newInitCommand(), newLoginCommand(), newDoctorCommand(files), newDemoCommand(), newLabCommand(), newWatchCommand(), newRunCommand(), newReloadCommand(), newStatusCommand(), newSigninCommand(), newTokenCommand(), newReplayCommand(), newResetsCommand())
 	root.AddCommand(newNodesCommand(), newSharedCommand())
-	root.AddCommand(newPolicyCommand(), newBackupCommand(), newRestoreCommand(), newExportCommand(), newImportCommand(), newLicensesCommand(), newVersionCommand())
+	root.AddCommand(newPolicyCommand(), newBackupCommand(), newRestoreCommand(), newExportCommand(), newImportCommand(), newForgetCommand(), newLicensesCommand(), newVersionCommand())
 	refuseUnknownShells(root)
 	offerNoFiles(root)
 	useDefaultConfig(root.Commands(), files.findConfig(os.Getenv))

@@ -28,6 +28,7 @@ type changeQueue struct {
 	channels     map[string]string // logins by ID
 	settings     map[settingKey]string
 	streams      map[streamKey]journal.Stream
+	forgettings  []forgetting
 	lastRevision map[string]int // by channel ID
 	lastAudit    int64
 }
@@ -115,10 +116,12 @@ type waiting struct {
 	channels  map[string]string
 	settings  map[settingKey]string
 	streams   map[streamKey]journal.Stream
+
+	forgettings []forgetting
 }
 
 func (w *waiting) isEmpty() bool {
-	return len(w.revisions) == 0 && len(w.audits) == 0 && len(w.channels) == 0 && len(w.settings) == 0 && len(w.streams) == 0
+	return len(w.forgettings) == 0 && len(w.revisions) == 0 && len(w.audits) == 0 && len(w.channels) == 0 && len(w.settings) == 0 && len(w.streams) == 0
 }
 
 // peek returns the pending changes. They stay pending.
@@ -127,7 +130,7 @@ func (c *changeQueue) peek() waiting {
 	defer c.mu.Unlock()
 	return waiting{
 		revisions: slices.Clone(c.revisions), audits: slices.Clone(c.audits), channels: maps.Clone(c.channels), settings: maps.Clone(c.settings),
-		streams: maps.Clone(c.streams),
+		streams: maps.Clone(c.streams), forgettings: slices.Clone(c.forgettings),
 	}
 }
 
@@ -136,6 +139,7 @@ func (c *changeQueue) removeStored(w waiting) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.revisions, c.audits = slices.Delete(c.revisions, 0, len(w.revisions)), slices.Delete(c.audits, 0, len(w.audits))
+	c.forgettings = slices.Delete(c.forgettings, 0, len(w.forgettings))
 	forget(c.channels, w.channels)
 	forget(c.settings, w.settings)
 	forget(c.streams, w.streams)

@@ -135,6 +135,7 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	s.Tokens.table.put(p.tokens)
 	s.Tokens.queue.removeStored(p.tokens)
 	s.interrupted = 0
+	s.finishForgetting(ctx, p.forgotten)
 	return p.len(), nil
 }
 
@@ -147,6 +148,7 @@ type pending struct {
 	webhooks    webhookRows
 	tokens      map[tokenHash]*tokenRow
 	interrupted chatguard.EntryID
+	forgotten   map[forgetting]int // numbers of deleted rows, set by write
 }
 
 func (p *pending) len() int {
@@ -182,7 +184,12 @@ func (s *Store) write(ctx context.Context, p *pending) error {
 		if err := writeTokens(ctx, tx, p.tokens); err != nil {
 			return err
 		}
-		return writeInterrupted(ctx, tx, p.interrupted, s.opts.Now())
+		if err := writeInterrupted(ctx, tx, p.interrupted, s.opts.Now()); err != nil {
+			return err
+		}
+		var err error
+		p.forgotten, err = writeForgettings(ctx, tx, p.changes.forgettings) // last, so that nothing comes after
+		return err
 	})
 	if err != nil {
 		return err

@@ -24,14 +24,16 @@ import (
 
 // Request is a request to a running chatguard.
 type Request struct {
-	Do      string `json:"do"`                // Reload, Discard or Report
+	Do      string `json:"do"`                // Reload, Discard, Forget or Report
 	Channel string `json:"channel,omitempty"` // ID of the channel whose changes to discard
+	User    string `json:"user,omitempty"`    // ID of the user to forget
 }
 
 // The requests that a running chatguard can handle.
 const (
 	Reload  = "reload"
 	Discard = "discard"
+	Forget  = "forget"
 	Report  = "report" // only as a question; see AskStatus
 )
 
@@ -46,8 +48,10 @@ const (
 	requestName = ".request-" // followed by a random word
 	outcomeName = ".outcome-" // followed by the request's word
 
-	// outcomeTime is the maximum time for which a command waits for the outcome.
+	// outcomeTime is the maximum time for which a command waits for the outcome, and forgetTime that
+	// for Forget, which writes the whole database again.
 	outcomeTime = 10 * time.Second
+	forgetTime  = 10 * time.Minute
 
 	// maxRequest is the maximum size in bytes of a request or outcome that is read.
 	maxRequest = 1 << 20
@@ -56,7 +60,11 @@ const (
 // Ask sends a request to the process that owns a database, and returns the outcome's lines.
 func Ask(ctx context.Context, owned *persist.OwnedError, r Request) (lines []string, err error) {
 	instead := "restart that chatguard"
-	if r.Do == Discard {
+	wait := outcomeTime
+	if r.Do == Forget {
+		wait = forgetTime
+	}
+	if r.Do == Discard || r.Do == Forget {
 		instead = "stop that chatguard, and run this again"
 	}
 	switch {
@@ -76,12 +84,12 @@ func Ask(ctx context.Context, owned *persist.OwnedError, r Request) (lines []str
 	if err := notify(owned.PID); err != nil {
 		return nil, fmt.Errorf("chatguard (process %d) can't be notified: %w; %s", owned.PID, err, instead)
 	}
-	ctx, stop := context.WithTimeout(ctx, outcomeTime)
+	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()
 	o, err := awaitOutcome(ctx, answered)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("chatguard (process %d) was notified and hasn't answered within %.0f s: see its log", owned.PID, outcomeTime.Seconds())
+		return nil, fmt.Errorf("chatguard (process %d) was notified and hasn't answered within %.0f s: see its log", owned.PID, wait.Seconds())
 	case err != nil:
 		return nil, fmt.Errorf("the answer of chatguard (process %d) can't be read: %w; see its log", owned.PID, err)
 	case o.Error != "":

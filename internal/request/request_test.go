@@ -30,7 +30,7 @@ func TestRequests_AreAnswered(t *testing.T) {
 		t.Errorf("a request is %v, %v", info.Mode(), err)
 	}
 	asked, err := q.Take()
-	if err != nil || len(asked) != 2 || asked[path+outcomeName+"B"] != (Request{Discard, "B"}) {
+	if err != nil || len(asked) != 2 || asked[path+outcomeName+"B"] != (Request{Discard, "B", ""}) {
 		t.Errorf("asked was %v, %v", asked, err)
 	}
 	if again, err := q.Take(); len(again) != 0 || err != nil {

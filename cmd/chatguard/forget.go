@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/request"
+)
+
+func newForgetCommand() *cobra.Command {
+	var path string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "forget USER",
+		Short: "Delete everything about a user",
+		Long: `Deletes everything that the database has of a user in all channels: usage, strikes, override and grants, throttled messages,
+times of messages, name, notes, and what people have done about the user in the audit log. The command first shows how much
+that is, and asks for confirmation. It then writes the file again, so that nothing of it stays in there; the user's next
+message is that of a new user.
+
+USER is the login with which chatguard saw the user last, also with an @ before it, or the ID. If several users had that
+login, the command names their IDs. The IDs of a server's users begin with "check:". It works while chatguard runs, and if it
+doesn't. If nodes share limits, the rows in the shared store are deleted, too; run the command on each node, because each
+has its own database.
+
+Backups, exports, the log, and what webhooks have received or wait for stay as they are.`,
+		Example: `  chatguard forget anna
+  chatguard forget 12345678 --yes`,
+		Args: oneUser,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := loadConfig(path)
+			if err != nil {
+				return err
+			}
+			return forgetUser(cmd, cfg, args[0], yes)
+		},
+	}
+	addConfigFlag(cmd, &path)
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "don't ask")
+	return cmd
+}
+
+// forgetUser deletes a user after a confirmation.
+func forgetUser(cmd *cobra.Command, cfg config.Config, user string, yes bool) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	found, err := persist.FindTraces(ctx, cfg.Database, user)
+	switch {
+	case err != nil:
+		return err
+	case len(found) == 0:
+		return fmt.Errorf("the database has nothing of %q: give the login with which chatguard saw the user last, or the ID, which the page People shows", user)
+	case len(found) > 1:
+		return severalUsers(user, found)
+	}
+	traces := found[0]
+	showTraces(out, traces)
+	if !yes && !confirm(cmd.InOrStdin(), out, "Delete all of it, for good? [y/N] ") {
+		return errors.New("nothing was deleted: answer y, or add --yes")
+	}
+	rows, err := forget(ctx, cfg, traces.UserID)
+	if err != nil {
+		return err
+	}
+	printLine(out, "Deleted %s rows of %s.", rows, hostile.Printable(traces.UserID))
+	printLine(out, "Copies stay: backups, exports, the log, and what webhooks have received or wait for.")
+	for _, copies := range []string{".v*", ".before-restore*"} {
+		names, _ := filepath.Glob(cfg.Database + copies) // fails only for a bad pattern
+		for _, name := range names {
+			printLine(out, "So does %s.", name)
+		}
+	}
+	return nil
+}
+
+// severalUsers returns the error for a login that several users have had.
+func severalUsers(user string, found []persist.Traces) error {
+	var ids []string
+	for _, t := range found {
+		id := hostile.Printable(t.UserID)
+		if !t.LastSeen.IsZero() {
+			id += " (last seen " + moment(t.LastSeen) + ")"
+		}
+		ids = append(ids, id)
+	}
+	return fmt.Errorf("several users were called %q: give one of the IDs %s", user, strings.Join(ids, ", "))
+}
+
+// traceNames say what the tables have of a user.
+var traceNames = []struct{ table, name string }{
+	{"state", "usage, strikes, overrides and grants"}, {"journal", "throttled messages"}, {"timeline", "times of messages"},
+	{"person", "names, by channel"}, {"quarter_hour", "usage by quarter hours"}, {"note", "notes"}, {"audit", "entries in the audit log"},
+}
+
+// showTraces shows what the database has of a user.
+func showTraces(out io.Writer, t persist.Traces) {
+	who := hostile.Printable(t.UserID)
+	if len(t.Logins) > 0 {
+		who += " (" + hostile.Printable(strings.Join(t.Logins, ", ")) + ")"
+	}
+	if !t.LastSeen.IsZero() {
+		who += ", last seen " + moment(t.LastSeen)
+	}
+	printLine(out, "%s:", who)
+	for _, part := range traceNames {
+		if n := t.Rows[part.table]; n > 0 {
+			printLine(out, "  %6d  %s", n, part.name)
+		}
+	}
+}
+
+// forget deletes a user, and returns how many rows there were. If a running chatguard owns the
+// database, that process does it.
+func forget(ctx context.Context, cfg config.Config, userID string) (rows string, err error) {
+	var owned *persist.OwnedError
+	if errors.As(persist.CheckOwner(cfg.Database), &owned) {
+		lines, err := request.Ask(ctx, owned, request.Request{Do: request.Forget, User: userID})
+		return strings.Join(lines, ""), err
+	}
+	if cfg.Shared.Mode != config.ShareOff {
+		store, err := app.OpenSharedUp(ctx, cfg)
+		if err != nil {
+			return "", err
+		}
+		defer store.Close() // it has no other error than that it is closed
+		if _, err := store.Delete(ctx, userID); err != nil {
+			return "", err
+		}
+	}
+	n, err := persist.ForgetUser(ctx, cfg.Database, userID, &persist.Options{Logger: slog.New(slog.DiscardHandler)})
+	return fmt.Sprint(n), err
+}

@@ -1,0 +1,51 @@
+//go:build !race
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/turntest"
+	"github.com/chatguard/chatguard/internal/waittest"
+)
+
+// TestForget checks that a user is deleted while chatguard runs and while it doesn't: that nothing
+// is found after that, and that the user's allowance is a new one. Others keep theirs.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	turntest.Expensive(t)
+	s := newScene(t, threeMessages)
+	s.start()
+	s.exhaustLimit("anna")
+	s.exhaustLimit("berta")
+	waittest.Until(t, func() bool { // they are written after a moment
+		found, err := persist.FindTraces(t.Context(), s.database(), "anna")
+		return err == nil && len(found) == 1 && found[0].Rows["journal"] > 0
+	})
+	if out, complaint, code := s.runWithInput("n\n", "forget", "@Anna"); code != exitFailed || !strings.Contains(out, "  throttled messages\n") || !strings.Contains(complaint, "nothing was deleted") {
+		t.Errorf("ended with %d: %s%s", code, out, complaint)
+	}
+	id := s.twitch.UserID("anna")
+	out, complaint, code := s.runWithInput("y\n", "forget", "@Anna")
+	if code != 0 || !strings.Contains(out, id+" (anna), last seen ") || !strings.Contains(out, "rows of "+id+".\nCopies stay: ") {
+		t.Errorf("ended with %d: %s%s", code, out, complaint)
+	}
+	const unknown = `the database has nothing of "anna": give the login`
+	if line := s.checkRefused("forget", "anna"); !strings.HasPrefix(line, unknown) {
+		t.Error(line)
+	}
+	s.exhaustLimit("anna") // three messages are allowed again
+	s.sayExcess("berta")
+	s.stop()
+
+	s.run("forget", id, "--yes")
+	if line := s.checkRefused("forget", "anna"); !strings.HasPrefix(line, unknown) {
+		t.Error(line)
+	}
+	s.start()
+	s.exhaustLimit("anna")
+	s.sayExcess("berta")
+	s.stop()
+}

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// forget deletes everything about a user: what this process and the shared store know of usage,
+// strikes, overrides and grants, and then all rows in the database.
+func (a *App) forget(ctx context.Context, userID string) ([]string, error) {
+	a.Host.Store.Commit(ctx) // so that the database knows all channels in which the user has written
+	channels, err := a.Host.Store.UserChannels(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range channels {
+		if err := a.forgetIn(ctx, journal.Target{ChannelID: id, UserID: userID, Author: auth.OwnerName}); err != nil {
+			return nil, err
+		}
+	}
+	if a.shared != nil {
+		if _, err := a.shared.Delete(ctx, userID); err != nil {
+			return nil, fmt.Errorf("nothing was deleted from the database, because the shared store can't be changed: %w", err)
+		}
+	}
+	rows, err := a.Host.Store.Forget(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	a.log.Info("deleted everything about a user", "rows", rows)
+	return []string{fmt.Sprint(rows)}, nil
+}
+
+// forgetIn returns a user of a channel to the state of one never seen. An empty channel means the
+// limits in all channels.
+func (a *App) forgetIn(ctx context.Context, t journal.Target) error {
+	var err error
+	if t.ChannelID == "" {
+		everywhere := chatguard.Key{UserID: t.UserID, Per: chatguard.PerUserEverywhere}
+		err = errors.Join(a.Guard.SetUserOverride(everywhere, chatguard.UserOverride{}), a.Guard.Reset(everywhere))
+	} else if _, err = a.Host.Controls.SetOverride(ctx, t, nil, chatguard.UserOverride{}); err == nil {
+		_, err = a.Host.Controls.Reset(ctx, t)
+	}
+	if errors.Is(err, chatguard.ErrNoLimit) {
+		return nil // nothing counts there
+	}
+	return err
+}

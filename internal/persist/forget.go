@@ -1,0 +1,227 @@
+package persist
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+)
+
+// userTables are the tables with rows about users, which have the user's ID in the column user_id.
+var userTables = []string{"state", "journal", "timeline", "person", "quarter_hour", "note", "audit"}
+
+// Traces are what a database has of a user.
+type Traces struct {
+	UserID   string
+	Logins   []string       // with which the user was seen, in sorted order
+	LastSeen time.Time      // zero if the user has never written
+	Rows     map[string]int // by table; only tables with rows
+}
+
+// Total returns the number of rows.
+func (t Traces) Total() (n int) {
+	for _, rows := range t.Rows {
+		n += rows
+	}
+	return n
+}
+
+// FindTraces returns what the database at path has of a user: of the one with this ID, or of those
+// with this login, in any case. With an @ before it, it is always a login. It works whether or not a
+// process owns the database.
+func FindTraces(ctx context.Context, path, user string) (found []Traces, err error) {
+	tokens, err := OpenTokens(ctx, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, tokens.Close()) }()
+	login, isLogin := strings.CutPrefix(user, "@")
+	if !isLogin {
+		traces, err := findTraces(ctx, tokens.db, user)
+		if err != nil || traces.Total() > 0 {
+			return []Traces{traces}, err
+		}
+	}
+	ids, err := tokens.db.columnOf(ctx, `SELECT user_id FROM person WHERE login = ?1 COLLATE NOCASE
+		UNION SELECT user_id FROM journal WHERE login = ?1 COLLATE NOCASE UNION SELECT user_id FROM timeline WHERE login = ?1 COLLATE NOCASE`, login)
+	for _, id := range ids {
+		traces, err := findTraces(ctx, tokens.db, id)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, traces)
+	}
+	return found, err
+}
+
+func findTraces(ctx context.Context, db *database, userID string) (t Traces, err error) {
+	t = Traces{UserID: userID, Rows: map[string]int{}}
+	for _, table := range userTables {
+		err := db.query(ctx, func(rows *sql.Rows) error {
+			var n int
+			if err := rows.Scan(&n); err != nil || n == 0 {
+				return err
+			}
+			t.Rows[table] = n
+			return nil
+		}, "SELECT count(*) FROM "+table+" WHERE user_id = ?", userID)
+		if err != nil {
+			return t, err
+		}
+	}
+	t.Logins, err = db.columnOf(ctx, `SELECT login FROM person WHERE user_id = ?1 UNION SELECT login FROM journal WHERE user_id = ?1
+		UNION SELECT login FROM timeline WHERE user_id = ?1 ORDER BY 1`, userID)
+	if err != nil {
+		return t, err
+	}
+	return t, db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(TimeColumn{&t.LastSeen}) },
+		`SELECT max(at) FROM (SELECT max(last_seen) AS at FROM person WHERE user_id = ?1
+			UNION ALL SELECT max(at) FROM journal WHERE user_id = ?1 UNION ALL SELECT max(at) FROM timeline WHERE user_id = ?1)`, userID)
+}
+
+// columnOf returns the texts of a statement's only column.
+func (db *database) columnOf(ctx context.Context, statement string, args ...any) (list []string, err error) {
+	err = db.query(ctx, func(rows *sql.Rows) error {
+		var text string
+		err := rows.Scan(&text)
+		list = append(list, text)
+		return err
+	}, statement, args...)
+	return list, err
+}
+
+// UserChannels returns the IDs of the channels in which a user has left something.
+func (s *Store) UserChannels(ctx context.Context, userID string) ([]string, error) {
+	var parts []string
+	for _, table := range userTables {
+		parts = append(parts, "SELECT channel_id FROM "+table+" WHERE user_id = ?1")
+	}
+	return s.db.columnOf(ctx, strings.Join(parts, " UNION "), userID)
+}
+
+// forgetting is a user to delete. done receives the number of deleted rows, or the error.
+type forgetting struct {
+	userID string
+	done   chan forgotten
+}
+
+type forgotten struct {
+	rows int
+	err  error
+}
+
+// Forget deletes all rows of a user, also pending ones, and writes the file again, so that nothing
+// of them stays in it. It returns how many rows there were. Run does that; others' changes wait
+// meanwhile, which may take seconds for a large database. An error says if the rows are deleted all
+// the same.
+func (s *Store) Forget(ctx context.Context, userID string) (rows int, err error) {
+	s.notes.forget(userID)
+	f := forgetting{userID, make(chan forgotten, 1)}
+	s.changes.addForgetting(f)
+	if !s.Commit(ctx) {
+		return 0, errors.New("the database can't be written now, so the user isn't deleted yet: that follows as soon as it can")
+	}
+	select {
+	case done := <-f.done:
+		return done.rows, done.err
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+// ForgetUser does what Forget does in the database at path. No process may own the database.
+func ForgetUser(ctx context.Context, path, userID string, opts *Options) (rows int, err error) {
+	s, err := Open(ctx, path, opts)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	err = s.db.write(ctx, func(tx *sql.Tx) (err error) {
+		rows, err = deleteUser(ctx, tx, userID)
+		return err
+	})
+	if err == nil {
+		err = s.db.compact(ctx)
+	}
+	return rows, err
+}
+
+// deleteUser deletes all rows of a user.
+func deleteUser(ctx context.Context, tx *sql.Tx, userID string) (rows int, err error) {
+	for _, table := range userTables {
+		result, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE user_id = ?", userID)
+		if err != nil {
+			return rows, err
+		}
+		deleted, err := result.RowsAffected()
+		if err != nil {
+			return rows, err
+		}
+		rows += int(deleted)
+	}
+	return rows, nil
+}
+
+// compact writes the database file again, so that it contains nothing that was deleted, and empties
+// its log.
+func (db *database) compact(ctx context.Context) error {
+	_, err := db.writer.ExecContext(ctx, "VACUUM")
+	var busy, pages, moved int
+	if err == nil {
+		err = db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	}
+	if err == nil && busy != 0 {
+		err = errors.New("another program is reading it")
+	}
+	if err != nil {
+		return fmt.Errorf("the rows are deleted, but parts of them may still be in the file, because it can't be written again: %w; repeat this", Explain(db.path, err))
+	}
+	return nil
+}
+
+// finishForgetting writes the file again after users were deleted, and tells those who wait.
+func (s *Store) finishForgetting(ctx context.Context, done map[forgetting]int) {
+	if len(done) == 0 {
+		return
+	}
+	err := s.inDatabase(func() error { return s.db.compact(ctx) })
+	for f, rows := range done {
+		f.done <- forgotten{rows, err}
+	}
+}
+
+// forget deletes all notes on a user, also pending ones.
+func (b *notebook) forget(userID string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, notes := range b.users {
+		if key.userID == userID {
+			b.channels[key.channelID] -= len(notes)
+			delete(b.users, key)
+		}
+	}
+	maps.DeleteFunc(b.pending, func(_ int64, row noteRow) bool { return row.UserID == userID })
+}
+
+// addForgetting adds a user to delete with the next flush, after everything else.
+func (c *changeQueue) addForgetting(f forgetting) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forgettings = append(c.forgettings, f)
+}
+
+// writeForgettings deletes users, and returns how many rows each had.
+func writeForgettings(ctx context.Context, tx *sql.Tx, list []forgetting) (map[forgetting]int, error) {
+	done := map[forgetting]int{}
+	for _, f := range list {
+		rows, err := deleteUser(ctx, tx, f.userID)
+		if err != nil {
+			return nil, err
+		}
+		done[f] = rows
+	}
+	return done, nil
+}
