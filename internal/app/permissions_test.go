@@ -119,6 +119,24 @@ func TestPermissions_OneRefusal(t *testing.T) {
 	})
 }
 
+// TestPermissions_MissingScope checks that a token that lacks the scope of a penalty is no success,
+// unless no policy that enforces has that penalty.
+func TestPermissions_MissingScope(t *testing.T) {
+	t.Parallel()
+	for scope, want := range map[string]string{"moderator:manage:chat_messages": "ok", "moderator:manage:banned_users": "unavailable"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSimulation(t, oneMessageConfig(config.TransportIRC), faketwitch.Options{
+				Channels: []string{"gardenhour"}, Scopes: []string{"chat:read", "user:read:moderated_channels", scope},
+			})
+			s.start()
+			s.advance(time.Second)
+			if status, reasons := s.bot.Web.Ready(); status != want {
+				t.Errorf("only with %s: %s, %q", scope, status, reasons)
+			}
+		})
+	}
+}
+
 // TestPermissions_TokenMayNotAsk checks a token that can't look up in which channels the bot is a
 // moderator. The bot tries again some time after a refusal, so it notices when it becomes a
 // moderator.
