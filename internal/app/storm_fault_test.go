@@ -24,6 +24,7 @@ type fault struct {
 	// holdsUp means that requests may be delayed. Delayed requests reach Twitch closer together
 	// than the bot sent them.
 	holdsUp bool
+	limited bool // Twitch takes fewer requests of a kind than the bot expects
 }
 
 func (f fault) transports() []string {
@@ -99,6 +100,16 @@ var faults = []fault{
 	{name: "no answer although it obeys", only: overBoth, unheard: true, begin: addHelixFault("/helix/", 0.3, func(*storm) faketwitch.Fault { return faketwitch.Fault{After: true} })},
 	{name: "cut off", only: overBoth, unheard: true, begin: addHelixFault("/helix/", 0.3, func(*storm) faketwitch.Fault {
 		return faketwitch.Fault{Status: faketwitch.AsAsked, Cut: true}
+	})},
+	{name: "429 without headers", only: overBoth, holdsUp: true, begin: addHelixFault("/helix/", 0.05, func(*storm) faketwitch.Fault {
+		return faketwitch.Fault{Status: http.StatusTooManyRequests, Message: "Too Many Requests", Header: http.Header{"Ratelimit-Remaining": nil}}
+	})},
+	{name: "few timeouts and warnings", only: overBoth, limited: true, twitch: func(o *faketwitch.Options) { o.SanctionLimit = 3 }},
+	{name: "timeouts fail", only: overBoth, begin: addHelixFault("/helix/moderation/bans", 1, func(*storm) faketwitch.Fault {
+		return faketwitch.Fault{Status: http.StatusInternalServerError}
+	})},
+	{name: "timeouts are refused", only: overBoth, begin: addHelixFault("/helix/moderation/bans", 1, func(*storm) faketwitch.Fault {
+		return faketwitch.Fault{Status: http.StatusBadRequest, Message: "The user specified in the user_id field was not found."}
 	})},
 	{name: "slow", only: overBoth, holdsUp: true, begin: addHelixFault("/helix/", 0.5, func(s *storm) faketwitch.Fault {
 		return faketwitch.Fault{Status: faketwitch.AsAsked, Delay: time.Duration(s.luck.Int64N(int64(3 * time.Second)))}

@@ -23,6 +23,7 @@ type backlog struct {
 	waiting  int                // pending penalties in all channels
 	added    uint64             // penalties added since the start
 	underWay map[*task]struct{} // tasks in progress in all channels
+	idle     int                // tasks in progress that wait before they try again
 	delays   delays
 	seen     removals
 	closed   bool // nothing more may be added
@@ -37,7 +38,10 @@ type channelQueue struct {
 	order    list.List
 	waiting  int
 	inFlight int
+	idle     int           // tasks in progress that wait before they try again
 	turn     *list.Element // element in backlog.turns; nil if not queued
+	// heldUntil is until when the platform gives no timeouts and bans in the channel.
+	heldUntil time.Time
 }
 
 // userQueue holds the pending penalties of one user, in the order of the messages.
@@ -100,18 +104,6 @@ func (b *backlog) add(j job) (refused string) {
 func (b *backlog) count(l *channelQueue, n int) {
 	l.waiting += n
 	b.waiting += n
-}
-
-// queue adds a channel to the turns if it can begin another task: a user is in its order, and fewer
-// than Workers tasks are in progress. It also wakes run. The caller holds mu.
-func (b *backlog) queue(l *channelQueue) {
-	if l.turn == nil && l.order.Len() > 0 && l.inFlight < b.bot.options.Workers {
-		l.turn = b.turns.PushBack(l)
-	}
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
 }
 
 // run carries out pending penalties until the backlog is closed and empty, or acting ends.
@@ -181,7 +173,7 @@ func (b *backlog) next(r requests) (s *task, done bool) {
 	}
 	free := r.left - len(b.underWay) // tasks in progress may still send requests
 	front := b.turns.Front()
-	if free <= 0 || front == nil || len(b.underWay) >= maxInFlight {
+	if free <= 0 || front == nil || len(b.underWay)-b.idle >= maxInFlight {
 		o, reason := b.delayCause(r, now)
 		b.delays.note(o, reason, now)
 		if free <= 0 {
@@ -202,16 +194,16 @@ func (b *backlog) next(r requests) (s *task, done bool) {
 // If it doesn't, penalties are merged.
 const mergeWithin = 2 * time.Second
 
-// maxInFlight is how many tasks are in progress at once, in all channels. It is the number of
-// connections worth keeping open.
+// maxInFlight is how many tasks are in progress at once, in all channels, besides idle ones. It is
+// the number of connections worth keeping open.
 const maxInFlight = 64
 
 // begin removes a user's next job from the queue and returns the task for it. If requests are
-// scarce and the ladder allows it, begin removes all of the user's jobs and merges their penalties
-// into one. The caller holds mu.
+// scarce, the ladder allows it and the platform gives timeouts, begin removes all of the user's jobs
+// and merges their penalties into one. The caller holds mu.
 func (b *backlog) begin(l *channelQueue, p *userQueue, scarce bool, now time.Time) *task {
 	s := &task{bot: b.bot, channel: l, queue: p, jobs: p.jobs[:1], penalty: p.jobs[0].verdict.Penalty, began: now}
-	if scarce && len(p.jobs) > 1 {
+	if scarce && len(p.jobs) > 1 && !now.Before(l.heldUntil) {
 		if penalty, ok := b.bot.merge(p.jobs); ok {
 			s.jobs, s.penalty, s.doneReason = p.jobs, penalty, mergedReason(penalty, len(p.jobs))
 		}
@@ -251,20 +243,6 @@ func (l *channelQueue) insert(p *userQueue) {
 	}
 	l.order.PushBack(p)
 }
-
-// reportFloods requests slow mode in channels whose flood exceeds the available requests. The
-// caller holds mu.
-func (b *backlog) reportFloods() {
-	for _, l := range b.channels {
-		if l.order.Len() >= floodUsers {
-			b.bot.slowModes.reportFlood(l.channelID)
-		}
-	}
-}
-
-// floodUsers is how many users must have pending penalties in a channel before slow mode is
-// requested. It applies only while no request can be sent.
-const floodUsers = 50
 
 // close records that no more jobs will be added.
 func (b *backlog) close() {

@@ -47,10 +47,7 @@ func (b *backlog) drop(l *channelQueue, p *userQueue, reason func(*job) string) 
 		return
 	}
 	delete(l.users, p.user)
-	if l.order.Len() == 0 && l.turn != nil {
-		b.turns.Remove(l.turn)
-		l.turn = nil
-	}
+	b.queue(l)
 }
 
 // remove removes a user from the order.

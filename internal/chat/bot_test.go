@@ -1,10 +1,12 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -54,9 +56,10 @@ type recorder struct {
 	mu    sync.Mutex
 	done  []string
 	err   error
-	block chan struct{} // if set, calls wait for it or for the context
-	spent int           // requests made
-	most  int           // request limit; 0 means unlimited
+	fails map[string]error // errors of some kinds of calls, by the first word of their record
+	block chan struct{}    // if set, calls wait for it or for the context
+	spent int              // requests made
+	most  int              // request limit; 0 means unlimited
 	// soon is how many more requests may be made a little later.
 	soon  int
 	slow  slowMode // current setting
@@ -66,6 +69,7 @@ type recorder struct {
 
 	refused, failed string        // results of Trouble
 	takes           time.Duration // duration of a request
+	idle            time.Duration // wait before each request, as before another try
 }
 
 func (r *recorder) do(ctx context.Context, format string, args ...any) error {
@@ -76,6 +80,11 @@ func (r *recorder) do(ctx context.Context, format string, args ...any) error {
 			return ctx.Err()
 		}
 	}
+	if r.idle > 0 {
+		if err := Idle(ctx, func() error { time.Sleep(r.idle); return nil }); err != nil {
+			return err
+		}
+	}
 	NoteRequest(ctx)
 	time.Sleep(r.takes) // simulated time
 	NoteRequest(ctx)    // once more, as if the first request had failed
@@ -83,7 +92,8 @@ func (r *recorder) do(ctx context.Context, format string, args ...any) error {
 	defer r.mu.Unlock()
 	r.spent++
 	r.done = append(r.done, fmt.Sprintf(format, args...))
-	return r.err
+	kind, _, _ := strings.Cut(format, " ")
+	return cmp.Or(r.fails[kind], r.err)
 }
 
 // requests returns the requests so far.
@@ -217,7 +227,7 @@ func TestBot_ActsOnce(t *testing.T) {
 		[]chatguard.Message{message("e1", "6", chatguard.LeadModerator), message("e2", "6", chatguard.LeadModerator)},
 	)
 	const why = "Too many messages (limit burst)."
-	want := []string{"delete a2", "warn 7 for a3: " + why, "timeout 7 30s: " + why + " The next one is allowed in 60 min.", "ban 7: " + why}
+	want := []string{"delete a2", "delete a3", "warn 7 for a3: " + why, "timeout 7 30s: " + why + " The next one is allowed in 60 min.", "ban 7: " + why}
 	if !slices.Equal(m.done, want) {
 		t.Errorf("done %q\nwant %q", m.done, want)
 	}

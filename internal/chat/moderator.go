@@ -16,7 +16,8 @@ var ErrNoParent = errors.New("the message can't be replied to")
 // user is already banned. A Moderator is safe for concurrent use.
 type Moderator interface {
 	Delete(ctx context.Context, m chatguard.Message) error
-	Warn(ctx context.Context, m chatguard.Message, reason string) error // also deletes the message
+	// Warn warns the author. It doesn't delete the message.
+	Warn(ctx context.Context, m chatguard.Message, reason string) error
 	Timeout(ctx context.Context, m chatguard.Message, length time.Duration, reason string) error
 	Ban(ctx context.Context, m chatguard.Message, reason string) error
 
@@ -44,3 +45,35 @@ type Moderator interface {
 	// ErrNoParent if the platform refuses the text because it can't be a reply to that message.
 	Say(ctx context.Context, channelID, text, replyTo string) error
 }
+
+// Errors of a Moderator, for errors.Is.
+var (
+	// ErrFutile means that a weaker penalty for the message would fail, too.
+	ErrFutile = errors.New("no penalty is possible")
+	// ErrUnanswered means that the penalty may have been carried out or not.
+	ErrUnanswered = errors.New("it isn't known whether the penalty was carried out")
+)
+
+// kindError is an error that also matches one of the errors above.
+type kindError struct {
+	kind error
+	text string
+}
+
+// NewError returns an error with a text that also matches kind, which is ErrFutile or
+// ErrUnanswered.
+func NewError(kind error, text string) error { return &kindError{kind, text} }
+
+func (e *kindError) Error() string        { return e.text }
+func (e *kindError) Is(target error) bool { return target == e.kind }
+
+// HeldError means that nothing was sent, or that the platform refused it, because it carries out no
+// more penalties of this kind in the channel for a while. Weaker penalties are still possible.
+type HeldError struct {
+	Why  string        // for people
+	Wait time.Duration // until the platform may carry them out again
+	// Busy means that the platform's limit is used up. Otherwise the platform fails.
+	Busy bool
+}
+
+func (e *HeldError) Error() string { return e.Why }

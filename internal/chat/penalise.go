@@ -27,14 +27,21 @@ type task struct {
 	pardoned bool
 }
 
-// carryOut carries out the penalty and reports the outcome.
+// carryOut carries out the penalty and reports the outcome. If the penalty fails, but a weaker one
+// may succeed, the messages are deleted.
 func (s *task) carryOut(ctx context.Context) {
 	inTime, cancel := context.WithTimeout(ctx, s.bot.options.Patience)
 	defer cancel()
 	inTime = withRequestNote(inTime, func() { s.bot.durations.noteRequest(s.jobs, s.bot.steady()) })
+	inTime = WithIdle(inTime, s.idle)
 	var err error = skipError("chatguard stopped") // used if chatguard has stopped meanwhile
 	if ctx.Err() == nil {
 		err = s.bot.penalise(inTime, &s.jobs[len(s.jobs)-1], s.penalty)
+	}
+	s.noteHold(err)
+	if _, deleted := errors.AsType[deletedError](err); deleted {
+		s.deleteInstead(inTime, err)
+		return
 	}
 	result, reason := journal.Done, s.doneReason
 	var skip skipError
@@ -51,14 +58,23 @@ func (s *task) carryOut(ctx context.Context) {
 	default:
 		result, reason = journal.Failed, err.Error()
 	}
-	if result != journal.Skipped && s.penalty.Action >= chatguard.Timeout && s.bot.backlog.isPardoned(s) {
+	switch {
+	case result != journal.Skipped && s.penalty.Action >= chatguard.Timeout && s.bot.backlog.isPardoned(s):
 		reason = s.undo(ctx)
+	case result == journal.Failed && inTime.Err() == nil && s.hasWeaker(err):
+		s.deleteInstead(inTime, err)
+		return
 	}
 	for i := range s.jobs {
-		s.bot.report(&s.jobs[i], s.penalty.Action, result, reason)
-		if j := &s.jobs[i]; result == journal.Done && s.penalty.Action == chatguard.Delete {
-			s.bot.notify(&j.message, &j.verdict)
-		}
+		s.report(&s.jobs[i], s.penalty.Action, result, reason)
+	}
+}
+
+// report reports the outcome of a message.
+func (s *task) report(j *job, action chatguard.Action, result journal.Result, reason string) {
+	s.bot.report(j, action, result, reason)
+	if result == journal.Done && action == chatguard.Delete {
+		s.bot.notify(&j.message, &j.verdict)
 	}
 }
 
@@ -107,7 +123,13 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 	case chatguard.Delete:
 		return moderator.Delete(ctx, j.message)
 	case chatguard.Warn:
-		return moderator.Warn(ctx, j.message, b.reason(j, 0))
+		if err := moderator.Delete(ctx, j.message); err != nil {
+			return err
+		}
+		if err := moderator.Warn(ctx, j.message, b.reason(j, 0)); err != nil {
+			return deletedError{err}
+		}
+		return nil
 	case chatguard.Timeout:
 		if penalty.UntilRefill { // part of the wait may already be over
 			penalty.Duration = max(chatguard.MinTimeout, wholeSeconds(j.verdict.MaySpeakAt().Sub(b.options.Now())))

@@ -42,7 +42,7 @@ func problem(fix, format string, args ...any) Finding {
 // problemFrom returns the problem that an error describes, with its fix.
 func problemFrom(err error) Finding {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
-	for _, kind := range []error{twitch.ErrToken, twitch.ErrScope, twitch.ErrUnavailable, twitch.ErrBusy, irc.ErrLogin} {
+	for _, kind := range []error{twitch.ErrToken, twitch.ErrScope, twitch.ErrUnavailable, twitch.ErrBusy, twitch.ErrLimited, irc.ErrLogin} {
 		if what, fix, _ := strings.Cut(kind.Error(), "; "); errors.Is(err, kind) {
 			return problem(fix, "%s", strings.Replace(text, kind.Error(), what, 1))
 		}

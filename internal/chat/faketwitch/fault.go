@@ -2,6 +2,7 @@ package faketwitch
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 )
@@ -26,7 +27,7 @@ type Fault struct {
 	Status  int           // 0 closes the connection without an answer
 	Header  http.Header   // added to the answer
 	Message string        // message in the answer's JSON
-	Body    string        // the identity server's whole answer, instead; it need not be JSON
+	Body    string        // the whole answer, instead; it need not be JSON
 	After   bool          // carry out the request, then answer with the fault
 	Delay   time.Duration // delay of the answer
 	Cut     bool          // cut the connection in the middle of the body
@@ -125,6 +126,9 @@ func (f Fault) answer(do func() reply) reply {
 		return do()
 	}
 	answer := refusal(f.Status, "%s", f.Message)
+	if f.Body != "" {
+		answer.body = json.RawMessage(f.Body)
+	}
 	if f.After {
 		answer.then = do().then
 	}

@@ -3,20 +3,9 @@ package twitch
 import (
 	"errors"
 	"fmt"
+
+	"github.com/chatguard/chatguard/internal/chat"
 )
-
-// channelBusyError is the type of ErrChannelBusy.
-type channelBusyError struct{}
-
-func (channelBusyError) Error() string {
-	return "Twitch accepts no more requests for this channel for now; loosen the limits"
-}
-
-func (channelBusyError) Is(target error) bool { return target == ErrBusy }
-
-// ErrChannelBusy means that Twitch accepts no more requests for one channel for now, although the
-// request budget is not empty. It also matches ErrBusy.
-var ErrChannelBusy error = channelBusyError{}
 
 // Errors for use with errors.Is. Each text is one line that ends with the fix. Wrapping errors name
 // the attempted action.
@@ -25,14 +14,14 @@ var (
 	ErrChannel = errors.New("channels need their login name, up to 25 letters, digits and underscores, as in twitch.tv/name")
 
 	// ErrToken means that Helix or the identity server refused the token, or that there is none.
-	ErrToken = errors.New("Twitch refused the access token; run `chatguard login`, or set CHATGUARD_TWITCH_TOKEN to a valid one")
+	ErrToken = chat.NewError(chat.ErrFutile, "Twitch refused the access token; run `chatguard login`, or set CHATGUARD_TWITCH_TOKEN to a valid one")
 
 	// ErrScope means that the token doesn't allow the request. The wrapping error quotes Twitch,
 	// which names the scope.
 	ErrScope = errors.New("the token lacks a scope; run `chatguard login` again")
 
 	// ErrNotModerator means that the token's user may not moderate in that channel.
-	ErrNotModerator = errors.New("the bot is not a moderator in this channel; let the broadcaster type /mod and the bot's name in its chat")
+	ErrNotModerator = chat.NewError(chat.ErrFutile, "the bot is not a moderator in this channel; let the broadcaster type /mod and the bot's name in its chat")
 
 	// ErrUnsafe means that the request was not sent because it would have done more than intended.
 	ErrUnsafe = errors.New("not sent, because it would do more than intended")
@@ -40,8 +29,20 @@ var (
 	// ErrBusy means that the request budget was empty for too long.
 	ErrBusy = errors.New("Twitch's request budget is used up; loosen the limits or moderate fewer channels")
 
+	// ErrLimited means that Twitch refuses a request because there were too many of its kind,
+	// although the request budget isn't empty.
+	ErrLimited = errors.New("Twitch takes no more requests of this kind for now; try again in a minute")
+
 	// ErrUnavailable means that Twitch could not be reached or failed, several times in a row.
-	ErrUnavailable = errors.New("Twitch could not be reached or failed; check status.twitch.tv and this machine's network")
+	ErrUnavailable = chat.NewError(chat.ErrUnanswered, "Twitch could not be reached or failed; check status.twitch.tv and this machine's network")
+
+	// ErrUnsure means that an earlier try of a request, which failed in the end, may have been carried
+	// out.
+	ErrUnsure = chat.NewError(chat.ErrUnanswered, "an earlier try may have been carried out")
+
+	// ErrConflict means that somebody else changed the same thing at the same time, several times
+	// in a row.
+	ErrConflict = errors.New("somebody else was changing the same at Twitch; try again")
 
 	// ErrRejected means that Twitch refused the request for a reason that the wrapping error
 	// quotes.

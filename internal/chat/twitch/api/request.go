@@ -25,7 +25,9 @@ type Request struct {
 	URL    string
 	Body   any // sent as JSON, url.Values as a form; nil sends none
 
-	Forbidden error // what a 403 means; nil means ErrNotModerator
+	Forbidden error // what a 403 means; nil means ErrRejected
+	// Limited is what a 429 means if the request budget isn't empty; nil means ErrLimited.
+	Limited error
 	// Lasting means that a 409 is permanent, because what is requested already exists. The caller
 	// interprets the 409.
 	Lasting bool
@@ -76,7 +78,19 @@ func (r Request) encode() (body []byte, kind string, err error) {
 
 // Refused returns an error of the given kind that quotes Twitch.
 func (r Request) Refused(kind error, a Answer) error {
-	return fmt.Errorf("%s: %w (Twitch: %s)", r.Op, kind, a.Says())
+	err := fmt.Errorf("%s: %w (Twitch: %s)", r.Op, kind, a.Says())
+	if a.Unsure {
+		err = Unsure(err)
+	}
+	return err
+}
+
+// Unsure returns the error of a request of which an earlier try may have been carried out.
+func Unsure(err error) error {
+	if err == nil || errors.Is(err, twitch.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w; %w", err, twitch.ErrUnsure)
 }
 
 // Decode reads the answer's JSON into v.
@@ -93,12 +107,14 @@ func (r Request) Trouble(a Answer, err error) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w (%w)", r.Op, twitch.ErrUnavailable, err)
-	case a.Status == http.StatusTooManyRequests && a.BudgetEmpty():
+	case a.BudgetEmpty():
 		return r.Refused(twitch.ErrBusy, a)
-	case a.Status == http.StatusTooManyRequests:
-		return r.Refused(twitch.ErrChannelBusy, a)
-	case a.Status >= 500 || a.Status == http.StatusConflict && !r.Lasting:
+	case a.Status >= 500 || a.Status >= 400 && !a.isExplained():
 		return r.Refused(twitch.ErrUnavailable, a)
+	case a.Status == http.StatusTooManyRequests:
+		return r.Refused(cmp.Or(r.Limited, twitch.ErrLimited), a)
+	case a.Status == http.StatusConflict && !r.Lasting:
+		return r.Refused(twitch.ErrConflict, a)
 	case a.lacksScope():
 		return r.Refused(twitch.ErrScope, a)
 	case a.Status == http.StatusUnauthorized && strings.Contains(a.Says(), "must match"):
@@ -107,13 +123,12 @@ func (r Request) Trouble(a Answer, err error) error {
 	case a.Status == http.StatusUnauthorized:
 		return r.Refused(twitch.ErrToken, a)
 	case a.Status == http.StatusForbidden:
-		return r.Refused(cmp.Or(r.Forbidden, twitch.ErrNotModerator), a)
+		return r.Refused(cmp.Or(r.Forbidden, twitch.ErrRejected), a)
 	}
 	return nil
 }
 
 // IsTemporary reports whether a retry can help.
 func IsTemporary(trouble error) bool {
-	// ErrBusy includes ErrChannelBusy, which is about a single channel.
-	return errors.Is(trouble, twitch.ErrUnavailable) || errors.Is(trouble, twitch.ErrBusy)
+	return errors.Is(trouble, twitch.ErrUnavailable) || errors.Is(trouble, twitch.ErrConflict) || errors.Is(trouble, twitch.ErrBusy) || errors.Is(trouble, twitch.ErrLimited)
 }

@@ -188,7 +188,7 @@ func (h *Client) waitForBudget(ctx context.Context, r request) error {
 		return h.noRoomError(ctx.Err())
 	}
 	for {
-		if r.unless != nil && r.unless() {
+		if r.isNeedless() {
 			return errNeedless
 		}
 		wait, err := h.budget.spend(ctx, r.essential, h.now())
@@ -207,7 +207,7 @@ func (h *Client) waitForBudget(ctx context.Context, r request) error {
 // sent until it is full again.
 func (h *Client) noteBudget(ctx context.Context, a api.Answer, try int) error {
 	if a.BudgetEmpty() {
-		h.budget.hold(h.now().Add(waitBefore(a, try)))
+		h.budget.hold(h.now().Add(refillWait(a, try)))
 	}
 	left, err := strconv.Atoi(a.Header.Get("Ratelimit-Remaining"))
 	if err != nil {

@@ -26,6 +26,9 @@ const helixURL = "https://api.twitch.tv/helix"
 // Requests stay within Twitch's budget. When the budget is used up, calls wait in order of arrival.
 // A few requests are reserved for calls that must not wait behind penalties.
 //
+// If Twitch takes no more timeouts, bans or warnings for a channel, calls for them return a
+// chat.HeldError at once.
+//
 // A call retries if that can help. It returns when it succeeded, when a retry can't help, or when
 // its context ended. The error is one line that names the problem and the fix. It never contains
 // the token. Unless the context ended, errors.Is matches the error with an Err value of this
@@ -66,6 +69,7 @@ type Client struct {
 		durations *histogram.Histogram
 	}
 	budget budget
+	limits channelLimits
 	health health
 }
 

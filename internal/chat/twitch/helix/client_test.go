@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -65,7 +66,11 @@ func TestHelix_Retries(t *testing.T) {
 		"cut off for long": {statusFaults(0, 0, 0, 0, 0, 0), twitch.ErrUnavailable, 5},
 		"401":              {statusFaults(401), twitch.ErrToken, 1},
 		"403":              {statusFaults(403), twitch.ErrNotModerator, 1},
-		"400":              {statusFaults(400), ErrProtected, 1},
+		"400":              {statusFaults(400), twitch.ErrRejected, 1},
+		"409 for long":     {statusFaults(409, 409, 409, 409, 409), twitch.ErrConflict, 5},
+		"429":              {statusFaults(429), nil, 2},
+		"not Twitch's 404": {[]faketwitch.Fault{{Status: 404, Body: "<html>"}}, nil, 2},
+		"not Twitch's 403": {slices.Repeat([]faketwitch.Fault{{Status: 403, Body: "Blocked by the proxy."}}, 5), twitch.ErrUnavailable, 5},
 		"418":              {statusFaults(418), twitch.ErrRejected, 1},
 		"500, then 403":    {statusFaults(500, 403), twitch.ErrNotModerator, 2},
 		"404":              {statusFaults(404), nil, 1},
@@ -108,15 +113,16 @@ func TestHelix_BudgetEmpty(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault       faketwitch.Fault
 		least, most time.Duration
+		want        error // if it lasts
 	}{
-		"in 7 s": {budgetEmptyFault(start, start.Add(7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
-		"by Twitch's clock, which is two hours ahead":  {budgetEmptyFault(start.Add(2*time.Hour), start.Add(2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
-		"by Twitch's clock, which is two hours behind": {budgetEmptyFault(start.Add(-2*time.Hour), start.Add(-2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second},
-		"one channel's":   {budgetEmptyFault(start, start.Add(7*time.Second), "300"), 7 * time.Second, 7 * time.Second},
-		"already":         {budgetEmptyFault(start, start.Add(-7*time.Second), "0"), retryMin / 2, retryMin},
-		"tomorrow":        {budgetEmptyFault(start, start.Add(24*time.Hour), "0"), longestHold, longestHold},
-		"it doesn't say":  {faketwitch.Fault{Status: 429}, retryMin / 2, retryMin},
-		"it says nothing": {faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Reset": {"soon"}}}, retryMin / 2, retryMin},
+		"in 7 s": {budgetEmptyFault(start, start.Add(7*time.Second), "0"), 7 * time.Second, 7 * time.Second, twitch.ErrBusy},
+		"by Twitch's clock, which is two hours ahead":  {budgetEmptyFault(start.Add(2*time.Hour), start.Add(2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second, twitch.ErrBusy},
+		"by Twitch's clock, which is two hours behind": {budgetEmptyFault(start.Add(-2*time.Hour), start.Add(-2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second, twitch.ErrBusy},
+		"another limit":   {budgetEmptyFault(start, start.Add(7*time.Second), "300"), retryMin / 2, retryMin, twitch.ErrLimited},
+		"already":         {budgetEmptyFault(start, start.Add(-7*time.Second), "0"), retryMin / 2, retryMin, twitch.ErrBusy},
+		"tomorrow":        {budgetEmptyFault(start, start.Add(24*time.Hour), "0"), longestHold, longestHold, twitch.ErrBusy},
+		"it doesn't say":  {faketwitch.Fault{Status: 429}, retryMin / 2, retryMin, twitch.ErrLimited},
+		"it says nothing": {faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Remaining": {"few"}}}, retryMin / 2, retryMin, twitch.ErrLimited},
 	} {
 		// this server adds no budget headers of its own
 		srv := twitchtest.StartWith(t, faketwitch.Options{HelixBudget: -1, Channels: []string{"room"}})
@@ -133,20 +139,24 @@ func TestHelix_BudgetEmpty(t *testing.T) {
 			t.Errorf("%s: waited %v, want %v to %v", name, waits, c.least, c.most)
 		}
 		srv.FailNext(c.fault, c.fault, c.fault, c.fault, c.fault)
-		if err := ask(); !errors.Is(err, twitch.ErrBusy) {
+		if err := ask(); !errors.Is(err, c.want) {
 			t.Errorf("%s, for long: %v", name, err)
 		}
 	}
 }
 
 // TestHelix_BudgetShared checks that all requests wait after one of them was told that the budget
-// is empty. A 429 about one channel delays no other request.
+// is empty. A 429 because of another limit, or without headers, delays no other request.
 func TestHelix_BudgetShared(t *testing.T) {
-	for remaining, others := range map[string]int{"0": 0, "300": 1} {
+	for remaining, others := range map[string]int{"0": 0, "300": 1, "": 1} {
 		synctest.Test(t, func(t *testing.T) {
-			srv, h := startInMemory(t, faketwitch.Options{})
+			srv, h := startInMemory(t, faketwitch.Options{HelixBudget: -1})
 			began := time.Now()
-			srv.FailNext(budgetEmptyFault(began, began.Add(10*time.Second), remaining))
+			fault := budgetEmptyFault(began, began.Add(10*time.Second), remaining)
+			if remaining == "" {
+				fault.Header = nil
+			}
+			srv.FailNext(fault)
 			var both sync.WaitGroup
 			for range 2 {
 				both.Go(func() {
@@ -160,7 +170,7 @@ func TestHelix_BudgetShared(t *testing.T) {
 				t.Errorf("with %s left: %d requests while the first waits, want %d", remaining, got, 1+others)
 			}
 			both.Wait()
-			if all := srv.Requests(); len(all) != 3 || all[2].At.Sub(began) != 10*time.Second {
+			if all := srv.Requests(); len(all) != 3 || (all[2].At.Sub(began) == 10*time.Second) != (others == 0) {
 				t.Errorf("with %s left: %d requests, the last after %v", remaining, len(all), all[len(all)-1].At.Sub(began))
 			}
 		})

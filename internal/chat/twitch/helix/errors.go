@@ -1,12 +1,16 @@
 package helix
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/chatguard/chatguard/internal/chat"
+)
 
 // The errors of a request, for errors.Is.
 var (
 	// ErrProtected means that the author is a moderator or the broadcaster, whom Twitch doesn't
 	// allow anyone to moderate.
-	ErrProtected = errors.New("Twitch protects moderators and the broadcaster; exempt their roles in the policy")
+	ErrProtected = chat.NewError(chat.ErrFutile, "Twitch protects moderators and the broadcaster; exempt their roles in the policy")
 
 	// ErrNotOurs means that somebody else gave the sanction, so the bot doesn't lift it.
 	ErrNotOurs = errors.New("somebody else has timed out or banned this user since: lift that in the chat")

@@ -43,7 +43,7 @@ func (h *health) note(a api.Answer, err, trouble error, now time.Time) {
 	switch {
 	case err != nil:
 		h.Failure = hostile.Detail("Twitch didn't answer: " + err.Error())
-	case api.IsTemporary(trouble) && !errors.Is(trouble, twitch.ErrChannelBusy):
+	case api.IsTemporary(trouble) && !errors.Is(trouble, twitch.ErrLimited):
 		h.Failure = "Twitch answered with " + a.Says()
 	}
 }

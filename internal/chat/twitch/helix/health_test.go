@@ -47,9 +47,9 @@ func TestHelix_Health(t *testing.T) {
 	if before := answered(); before != 6 {
 		t.Errorf("%d answers were measured, want those to 5 tries that failed and to the last", before)
 	}
-	busy := budgetEmptyFault(sleeps.Now(), sleeps.Now().Add(time.Second), "300") // for one channel
+	busy := budgetEmptyFault(sleeps.Now(), sleeps.Now().Add(time.Second), "300") // because of another limit
 	if got := ask(busy, busy, busy, busy, busy); got != (Health{Answered: true}) {
-		t.Errorf("after refusals about one channel: %+v", got)
+		t.Errorf("after refusals because of another limit: %+v", got)
 	}
 	ask(statusFaults(500, 500, 500, 500, 503)...)
 	must(t, sleeps.Sleep(t.Context(), failureTime+1))
@@ -89,8 +89,8 @@ func TestHelix_Unfinished(t *testing.T) {
 	}{
 		"errors": {always(faketwitch.Fault{Status: 500, Message: "oops", Delay: time.Second}), "(Twitch: status 500, oops); given up (context deadline exceeded)"},
 		"slow":   {always(faketwitch.Fault{Status: faketwitch.AsAsked, Delay: 9 * time.Second}), "delete message: Twitch didn't answer in time (context deadline exceeded)"},
-		"one channel's": {always(faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Remaining": {"300"}, "Ratelimit-Reset": {"946684860"}}}),
-			"Twitch accepts no more requests for this channel for now; loosen the limits (Twitch: status 429); given up (context deadline exceeded)"},
+		"another limit": {always(faketwitch.Fault{Status: 429, Header: http.Header{"Ratelimit-Remaining": {"300"}, "Ratelimit-Reset": {"946684860"}}}),
+			"Twitch takes no more requests of this kind for now; try again in a minute (Twitch: status 429); given up (context deadline exceeded)"},
 		"refused": {func(_ *faketwitch.Server, h *Client) { h.budget.hold(h.now().Add(time.Minute)) },
 			"delete message: not sent in time: Twitch refused requests until 00:01:00 UTC (status 429) (context deadline exceeded)"},
 		"no budget": {func(_ *faketwitch.Server, h *Client) {

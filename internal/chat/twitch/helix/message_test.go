@@ -77,8 +77,8 @@ func TestSay_TriedOnce(t *testing.T) {
 	}{
 		"500":         {done(500), twitch.ErrUnavailable, 1},
 		"503":         {statusFaults(503)[0], twitch.ErrUnavailable, 1},
-		"409":         {done(409), twitch.ErrUnavailable, 1},
-		"429":         {statusFaults(429)[0], twitch.ErrBusy, 1},
+		"409":         {done(409), twitch.ErrConflict, 1},
+		"429":         {statusFaults(429)[0], twitch.ErrLimited, 1},
 		"no answer":   {done(0), twitch.ErrUnavailable, 1},
 		"half answer": {faketwitch.Fault{Status: faketwitch.AsAsked, Cut: true}, twitch.ErrUnavailable, 1},
 		"403":         {statusFaults(403)[0], twitch.ErrRejected, 1},

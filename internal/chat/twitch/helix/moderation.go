@@ -44,7 +44,7 @@ func (h *Client) DeleteMessage(ctx context.Context, room Room, messageID string)
 		return err
 	case a.OK() || a.Status == http.StatusNotFound:
 		return nil
-	case a.Status == http.StatusBadRequest:
+	case a.Status == http.StatusBadRequest && strings.Contains(a.Says(), "messages"): // of the broadcaster or a moderator
 		return r.Refused(ErrProtected, a)
 	}
 	return r.Refused(twitch.ErrRejected, a)
@@ -58,6 +58,7 @@ func (h *Client) WarnUser(ctx context.Context, room Room, userID, reason string)
 		Reason string `json:"reason"`
 	}
 	r := h.sanction("warn", "/moderation/warnings", room, warning{userID, hostile.Truncate(reason, maxReason)})
+	r.limit = channelLimit{warningLimit, room.BroadcasterID, "warnings"}
 	if strings.TrimSpace(reason) == "" {
 		return fmt.Errorf("%s: %w: a warning needs a reason", r.Op, twitch.ErrUnsafe)
 	}
@@ -76,7 +77,7 @@ func (h *Client) timeOut(ctx context.Context, room Room, userID string, length t
 	}
 	seconds := int64((length + time.Second - 1) / time.Second)
 	r := h.sanction("time out", "/moderation/bans", room, timeout{userID, seconds, hostile.Truncate(reason, maxReason)})
-	r.sending = how
+	r.sending, r.limit = how, channelLimit{sanctionLimit, room.BroadcasterID, "timeouts"}
 	if length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
 		return fmt.Errorf("%s: %w: a timeout lasts from 1s to 14 days, not %s", r.Op, twitch.ErrUnsafe, length)
 	}
@@ -91,7 +92,7 @@ func (h *Client) ban(ctx context.Context, room Room, userID, reason string, how 
 		Reason string `json:"reason"`
 	}
 	r := h.sanction("ban", "/moderation/bans", room, ban{userID, hostile.Truncate(reason, maxReason)})
-	r.sending = how
+	r.sending, r.limit = how, channelLimit{sanctionLimit, room.BroadcasterID, "bans"}
 	return h.impose(ctx, r, room, userID)
 }
 
@@ -112,6 +113,7 @@ func (h *Client) UnbanUser(ctx context.Context, room Room, userID string) error 
 	r := request{
 		Request: api.Request{Op: "unban user", Method: http.MethodDelete, URL: h.baseURL() + "/moderation/bans?" + query.Encode()},
 		sending: sending{essential: true},
+		limit:   channelLimit{sanctionLimit, room.BroadcasterID, "unbans"},
 	}
 	a, err := h.moderate(ctx, r, room, userID)
 	switch {
@@ -159,6 +161,7 @@ func (h *Client) moderate(ctx context.Context, r request, room Room, target stri
 	if err := r.checkIDs("broadcaster", room.BroadcasterID, "moderator", room.ModeratorID, "target", target); err != nil {
 		return api.Answer{}, err
 	}
+	r.Forbidden = twitch.ErrNotModerator
 	return h.do(ctx, r)
 }
 

@@ -40,11 +40,8 @@ func (m *Moderator) Delete(ctx context.Context, msg chatguard.Message) error {
 	return m.Helix.DeleteMessage(ctx, m.room(msg.ChannelID), msg.ID)
 }
 
-// Warn removes the message and warns its author.
+// Warn warns the author. It doesn't remove the message.
 func (m *Moderator) Warn(ctx context.Context, msg chatguard.Message, reason string) error {
-	if err := m.Delete(ctx, msg); err != nil {
-		return err
-	}
 	return m.Helix.WarnUser(ctx, m.room(msg.ChannelID), msg.User.ID, reason)
 }
 

@@ -13,6 +13,7 @@ import (
 type request struct {
 	api.Request
 	sending
+	limit channelLimit
 }
 
 // sending contains the rules for sending a request.
@@ -27,6 +28,9 @@ type sending struct {
 	// result is errNeedless. Nil means that the request is always needed.
 	unless func() bool
 }
+
+// isNeedless reports whether the request is no longer needed.
+func (s sending) isNeedless() bool { return s.unless != nil && s.unless() }
 
 // durations returns the histogram of the times from sending a request to Twitch's complete answer.
 func (h *Client) durations() *histogram.Histogram {

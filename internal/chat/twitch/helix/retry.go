@@ -29,8 +29,13 @@ const (
 func (h *Client) do(ctx context.Context, r request) (api.Answer, error) {
 	renewed := h.Refused == nil
 	var before error // error of the previous try
+	unsure := false  // an earlier try may have been carried out
 	for try := 1; ; try++ {
 		a, token, trouble := h.try(ctx, r, try)
+		if a.Unsure = unsure; unsure {
+			trouble = api.Unsure(trouble)
+		}
+		unsure = unsure || token != "" && errors.Is(trouble, chat.ErrUnanswered)
 		if !renewed && token != "" && errors.Is(trouble, twitch.ErrToken) {
 			if trouble = h.renew(ctx, r, token); trouble == nil {
 				renewed = true
@@ -67,7 +72,7 @@ func (r request) unfinishedError(ended, trouble, before error) error {
 // try sends a request once the budget has room for it. It returns the token that was sent, or "" if
 // nothing was sent.
 func (h *Client) try(ctx context.Context, r request, try int) (a api.Answer, sentWith string, trouble error) {
-	if err := h.waitForBudget(ctx, r); err != nil {
+	if err := h.waitForTurn(ctx, r); err != nil {
 		return api.Answer{}, "", fmt.Errorf("%s: %w", r.Op, err)
 	}
 	token, err := h.token(ctx)
@@ -93,7 +98,19 @@ func (h *Client) try(ctx context.Context, r request, try int) (a api.Answer, sen
 	if err == nil {
 		trouble = cmp.Or(trouble, h.noteBudget(ctx, a, try))
 	}
-	return a, token, trouble
+	return a, token, h.limits.note(r, a, trouble, try >= maxTries, h.now())
+}
+
+// waitForTurn waits until the budget has room for a request, unless its channel takes no more of
+// its kind. It counts the request.
+func (h *Client) waitForTurn(ctx context.Context, r request) error {
+	if r.isNeedless() {
+		return errNeedless
+	}
+	if err := h.limits.spend(ctx, r, h.now()); err != nil {
+		return err
+	}
+	return h.waitForBudget(ctx, r)
 }
 
 // renew asks Refused to replace a token that Twitch refused.
@@ -126,22 +143,25 @@ func (h *Client) token(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// waitAfter waits before the next try. If the budget is empty, it returns at once, because
-// waitForBudget then delays all requests. If Twitch answers 429 with budget left, the limit
-// concerns one channel, and only this request waits.
+// waitAfter waits before the next try. Meanwhile, the caller's place is free for another penalty.
+// If the budget is empty, waitAfter returns at once, because waitForBudget then delays all requests.
 func (h *Client) waitAfter(ctx context.Context, a api.Answer, try int) error {
 	if a.BudgetEmpty() {
 		return nil
 	}
-	return h.Clock.Sleep(ctx, waitBefore(a, try))
+	return chat.Idle(ctx, func() error { return h.Clock.Sleep(ctx, retryWait(try)) })
 }
 
-// waitBefore returns how long to wait after an answer before the next try. Both the budget's reset
-// time and the time of the answer are by Twitch's clock, because this machine's clock may be wrong.
-func waitBefore(a api.Answer, try int) time.Duration {
-	wait := twitch.Backoff(try-1, retryMin, retryMax)
+// retryWait returns how long to wait after a failed try.
+func retryWait(try int) time.Duration { return twitch.Backoff(try-1, retryMin, retryMax) }
+
+// refillWait returns how long to wait after an answer until the budget is full. Both the budget's
+// reset time and the time of the answer are by Twitch's clock, because this machine's clock may be
+// wrong.
+func refillWait(a api.Answer, try int) time.Duration {
+	wait := retryWait(try)
 	reset, err := strconv.ParseInt(a.Header.Get("Ratelimit-Reset"), 10, 64)
-	if err != nil || a.Status != http.StatusTooManyRequests {
+	if err != nil {
 		return wait
 	}
 	answered, err := http.ParseTime(a.Header.Get("Date"))

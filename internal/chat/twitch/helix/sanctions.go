@@ -150,11 +150,19 @@ func (m *Moderator) noteAnswer(who target, r sanctionRequest, err error) {
 		d.asked, d.waiting, seenInChat = r.sanction, false, d.seenInChat
 	}
 	switch {
+	case isUnsent(err) && d.requests == r.number: // the chat can't report it
+		d.asked = sanction{}
 	case err == nil && !seenInChat:
 		d.last = r.sanction
 	case errors.Is(err, ErrBanned) && !d.last.outlasts(0, now):
 		d.last = sanction{from: now, byOther: true}
 	}
+}
+
+// isUnsent reports whether a request with this error was not carried out for sure.
+func isUnsent(err error) bool {
+	held, ok := errors.AsType[*chat.HeldError](err)
+	return errors.Is(err, errNeedless) || ok && held.Busy && !errors.Is(err, chat.ErrUnanswered)
 }
 
 // sanctionedByOther reports whether somebody else gave the user's sanction.

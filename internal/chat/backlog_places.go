@@ -1,0 +1,39 @@
+package chat
+
+// queue adds a channel to the turns if it can begin another task, or else removes it. It also wakes
+// run. The caller holds mu.
+func (b *backlog) queue(l *channelQueue) {
+	switch may := l.mayBegin(b.bot.options.Workers); {
+	case may && l.turn == nil:
+		l.turn = b.turns.PushBack(l)
+	case !may && l.turn != nil:
+		b.turns.Remove(l.turn)
+		l.turn = nil
+	}
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// mayBegin reports whether the channel can begin another task: a user is in its order, and fewer
+// tasks than workers are in progress. Besides them, as many may be idle.
+func (l *channelQueue) mayBegin(workers int) bool {
+	return l.order.Len() > 0 && l.inFlight-l.idle < workers && l.idle < workers
+}
+
+// idle calls wait. Meanwhile, another penalty may take the task's place.
+func (s *task) idle(wait func() error) error {
+	s.bot.backlog.setIdle(s, 1)
+	defer s.bot.backlog.setIdle(s, -1)
+	return wait()
+}
+
+// setIdle changes how many tasks wait before they try again, by n.
+func (b *backlog) setIdle(s *task, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.idle += n
+	s.channel.idle += n
+	b.queue(s.channel)
+}

@@ -1,0 +1,46 @@
+package chat
+
+import (
+	"context"
+	"errors"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// deletedError is the error of a penalty that failed after its message was deleted.
+type deletedError struct{ error }
+
+func (e deletedError) Unwrap() error { return e.error }
+
+// hasWeaker reports whether deleting the messages can succeed although the penalty failed.
+func (s *task) hasWeaker(err error) bool {
+	return s.penalty.Action >= chatguard.Timeout && !errors.Is(err, ErrFutile)
+}
+
+// deleteInstead deletes the messages whose penalty failed, unless that is done, and reports the
+// outcomes. If the penalty
+// may have been carried out nevertheless, the outcome says that it failed, so that a pardon lifts
+// it.
+func (s *task) deleteInstead(ctx context.Context, failed error) {
+	why := failed.Error()
+	if held, ok := errors.AsType[*HeldError](failed); ok {
+		why = held.Why
+	}
+	s.bot.warn("a penalty failed; its message is only deleted", "channel", s.channel.channelID, "penalty", s.penalty, "error", why)
+	_, deleted := errors.AsType[deletedError](failed)
+	for i := range s.jobs {
+		var err error
+		if !deleted {
+			err = s.bot.options.Moderator.Delete(ctx, s.jobs[i].message)
+		}
+		switch {
+		case err != nil:
+			s.report(&s.jobs[i], s.penalty.Action, journal.Failed, why+"; deleting the message failed, too: "+err.Error())
+		case errors.Is(failed, ErrUnanswered):
+			s.report(&s.jobs[i], s.penalty.Action, journal.Failed, why+"; the message was only deleted")
+		default:
+			s.report(&s.jobs[i], chatguard.Delete, journal.Done, why+"; the message was only deleted")
+		}
+	}
+}

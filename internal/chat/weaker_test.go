@@ -1,0 +1,100 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// TestWeaker checks that a message is deleted if its penalty fails, unless deleting it would fail,
+// too. The journal says why, and whether the penalty may have been carried out.
+func TestWeaker(t *testing.T) {
+	refused, futile, unknown := errors.New("invalid user"), NewError(ErrFutile, "not a moderator"), NewError(ErrUnanswered, "status 500")
+	held := fmt.Errorf("time out user: %w", &HeldError{Why: "no more timeouts for 9 s", Wait: 9 * time.Second})
+	for name, test := range map[string]struct {
+		ladder  string
+		fails   map[string]error
+		did     string
+		outcome string
+	}{
+		"refused":            {"timeout 30s", map[string]error{"timeout": refused}, "timeout a 30s, delete a2", "delete done: invalid user; the message was only deleted"},
+		"ban":                {"ban", map[string]error{"ban": refused}, "ban a, delete a2", "delete done: invalid user; the message was only deleted"},
+		"held":               {"timeout 30s", map[string]error{"timeout": held}, "timeout a 30s, delete a2", "delete done: no more timeouts for 9 s; the message was only deleted"},
+		"unknown":            {"timeout 30s", map[string]error{"timeout": unknown}, "timeout a 30s, delete a2", "timeout failed: status 500; the message was only deleted"},
+		"delete fails, too":  {"timeout 30s", map[string]error{"timeout": refused, "delete": unknown}, "timeout a 30s, delete a2", "timeout failed: invalid user; deleting the message failed, too: status 500"},
+		"futile":             {"timeout 30s", map[string]error{"timeout": futile}, "timeout a 30s", "timeout failed: not a moderator"},
+		"warning":            {"warn", map[string]error{"warn": refused}, "delete a2, warn a for a2", "delete done: invalid user; the message was only deleted"},
+		"warning, futile":    {"warn", map[string]error{"warn": futile}, "delete a2, warn a for a2", "delete done: not a moderator; the message was only deleted"},
+		"warning, unknown":   {"warn", map[string]error{"warn": unknown}, "delete a2, warn a for a2", "warn failed: status 500; the message was only deleted"},
+		"warning, no delete": {"warn", map[string]error{"delete": unknown}, "delete a2", "warn failed: status 500"},
+		"delete":             {"delete", map[string]error{"delete": unknown}, "delete a2", "delete failed: status 500"},
+	} {
+		testWithBot(t, Options{}, func(s *stage) {
+			s.Log(name)
+			s.platform.fails = test.fails
+			s.say("a1", "a2")
+			s.checkRequests(strings.Split(test.did, ", ")...)
+			s.checkOutcomes(test.outcome)
+			if slow := s.bot.Slowed(); len(slow) > 0 {
+				s.Errorf("slow mode is on: %v", slow)
+			}
+		}, test.ladder)
+	}
+}
+
+// TestHeld checks that slow mode is turned on if the platform takes no more timeouts in a channel.
+// Until it takes them again, scarce requests aren't merged into timeouts.
+func TestHeld(t *testing.T) {
+	testWithBot(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
+		s.platform.fails = map[string]error{"timeout": &HeldError{Why: "no more", Wait: 9 * time.Second, Busy: true}}
+		s.say("a1", "b1", "c1", "a2")
+		s.wait(2 * time.Second)
+		if slow := s.bot.Slowed(); slow["1"] != 30*time.Second {
+			t.Errorf("slowed %v", slow)
+		}
+		s.checkOutcomes("delete done: no more; the message was only deleted")
+		for _, test := range []struct{ user, want string }{{"b", "delete b2"}, {"c", "timeout c 10m0s"}} {
+			p := s.guard.ChannelPolicy("1")
+			p.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Delete}, {Action: chatguard.Delete}, {Action: chatguard.Delete}, {Action: chatguard.Timeout, Duration: time.Hour}}
+			must(t, s.guard.At(time.Now()).SetChannelPolicy("1", p))
+			s.platform.mu.Lock()
+			s.platform.most, s.platform.spent, s.platform.done = 1, 1, nil
+			s.platform.mu.Unlock()
+			s.say(test.user+"2", test.user+"3")
+			s.platform.allow(1)
+			s.wait(budgetTick)
+			s.platform.mu.Lock()
+			if did := s.platform.done; len(did) == 0 || !strings.HasPrefix(did[0], test.want) {
+				t.Errorf("did %q, want %s", did, test.want)
+			}
+			s.platform.fails = nil
+			s.platform.mu.Unlock()
+			s.platform.allow(10)
+			s.wait(9 * time.Second)
+		}
+	}, "timeout 30s")
+}
+
+// TestIdle checks that a penalty that waits before another try leaves its place to another one, and
+// that only as many penalties wait as there are places.
+func TestIdle(t *testing.T) {
+	testWithBot(t, Options{Workers: 2}, func(s *stage) {
+		s.platform.idle = time.Second
+		s.say("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2")
+		s.bot.backlog.mu.Lock()
+		l := s.bot.backlog.channels["1"]
+		if l.inFlight != 2 || l.idle != 2 || l.waiting != 2 {
+			t.Errorf("%d in flight, %d of them idle, %d waiting", l.inFlight, l.idle, l.waiting)
+		}
+		s.bot.backlog.mu.Unlock()
+		s.wait(time.Second)
+		s.checkOutcomes("delete done", "delete done")
+		s.platform.idle = 0
+		s.wait(time.Second)
+		s.checkOutcomes("delete done", "delete done")
+	}, "delete")
+}
