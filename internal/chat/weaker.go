@@ -19,9 +19,8 @@ func (s *task) hasWeaker(err error) bool {
 }
 
 // deleteInstead deletes the messages whose penalty failed, unless that is done, and reports the
-// outcomes. If the penalty
-// may have been carried out nevertheless, the outcome says that it failed, so that a pardon lifts
-// it.
+// outcomes. If the penalty may have been carried out nevertheless, the outcome says that it failed,
+// so that a pardon lifts it.
 func (s *task) deleteInstead(ctx context.Context, failed error) {
 	why := failed.Error()
 	if held, ok := errors.AsType[*HeldError](failed); ok {

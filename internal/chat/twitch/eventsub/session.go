@@ -44,6 +44,10 @@ type session struct {
 	quickMoves int
 	// subs are the IDs of the existing subscriptions; an ID is empty if Twitch didn't send it.
 	subs map[helix.Subscription]string
+	// failed means that a missing subscription may be made later. limit is the error if Twitch
+	// allows the account no more subscriptions.
+	failed bool
+	limit  error
 }
 
 func newSession(e *Conn, client *http.Client, timing twitch.Timing, frames *queue) *session {

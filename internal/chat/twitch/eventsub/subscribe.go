@@ -51,6 +51,8 @@ func (s *session) keepSubscribed(ctx context.Context) error {
 			return err
 		case err != nil:
 			s.conn.report.Trouble(err)
+			fallthrough
+		case s.hasFailures():
 			wait = twitch.Backoff(failures, s.timing.BackoffMin, s.timing.BackoffMax)
 			failures++
 		default:
@@ -76,6 +78,7 @@ func (s *session) reconcile(ctx context.Context, channels []twitch.Channel) erro
 		return err
 	}
 	s.endUnwanted(ctx)
+	s.clearFailures()
 	refused, err := s.subscribeAll(ctx, helix.KindChat)
 	if err != nil {
 		return err
@@ -201,7 +204,8 @@ func (s *session) endUnwanted(ctx context.Context) {
 
 // subscribeAll makes the missing subscriptions of a kind in all channels. It returns the logins of
 // the channels for which Twitch refuses the subscription. Any other failure is reported for its
-// channel. Only a refused token stops the other channels' subscriptions.
+// channel. Only a refused token stops the other channels' subscriptions. If a limit of the account
+// is used up, no further subscriptions are requested.
 func (s *session) subscribeAll(ctx context.Context, kind string) (refused []string, err error) {
 	have := s.subscriptions()
 	var mu sync.Mutex
@@ -213,7 +217,7 @@ func (s *session) subscribeAll(ctx context.Context, kind string) (refused []stri
 			continue
 		}
 		group.Go(func() error {
-			id, err := s.conn.Helix.Subscribe(ctx, sub, s.sessionID(), s.userID)
+			id, err := s.subscribe(ctx, sub)
 			switch {
 			case err == nil:
 				s.remember(sub, id)
@@ -226,6 +230,7 @@ func (s *session) subscribeAll(ctx context.Context, kind string) (refused []stri
 				refused = append(refused, login)
 			default:
 				s.conn.noteMissing(sub, login, err.Error())
+				s.noteFailure(err)
 			}
 			return nil
 		})

@@ -249,3 +249,81 @@ func TestEventSub_RetriesSubscriptions(t *testing.T) {
 		}
 	})
 }
+
+// TestEventSub_Limits checks that a limit of EventSub delays no other request, that the problem says
+// what to do, and that the subscription is made soon after the limit no longer applies.
+func TestEventSub_Limits(t *testing.T) {
+	channels := []string{"gardenhour", "teatime", "den", "attic"}
+	testEventStage(t, faketwitch.Options{Channels: channels, SubscriptionCost: 2}, func(t *testing.T, st *eventStage) {
+		advance(time.Minute)
+		if n := st.EventSubscriptions(""); n != 5 {
+			t.Errorf("%d subscriptions", n)
+		}
+		began := time.Now()
+		_, err := st.events.Helix.Users(t.Context(), "anna")
+		if took := time.Since(began); err != nil || took > 0 {
+			t.Errorf("another request took %s: %v", took, err)
+		}
+		notes := 0
+		for _, c := range st.events.Status().Channels {
+			if strings.Contains(c.Problem, "end other programs that use the bot's account") && strings.Contains(c.Problem, "maximum total cost exceeded") {
+				notes++
+			}
+		}
+		if asked := len(st.subscribes()); notes == 0 || asked > 60 {
+			t.Errorf("%d channels name the problem; asked %d times in a minute", notes, asked)
+		}
+	})
+	testEventStage(t, faketwitch.Options{Channels: channels[:1]}, func(t *testing.T, st *eventStage) {
+		st.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			header := http.Header{"Ratelimit-Remaining": nil, "Ratelimit-Reset": nil}
+			return faketwitch.Fault{Status: 429, Message: "number of websocket transports limit exceeded", Header: header}, r.Method == http.MethodPost
+		})
+		st.DropEventSub()
+		advance(15 * time.Second)
+		st.SetHelixFaults(nil)
+		advance(12 * time.Second)
+		if s := st.events.Status(); !s.Channels[0].Joined || s.Channels[0].Problem != "" {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// TestEventSub_Conflict checks that if Twitch says that a new session's subscription exists, the bot
+// looks once whose it is. If it isn't this session's, that is a problem, and the subscription is
+// tried again.
+func TestEventSub_Conflict(t *testing.T) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		conflicts := 1
+		st.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			if r.Method != http.MethodPost || !strings.Contains(r.Body, "channel.chat.message") || conflicts == 0 {
+				return faketwitch.Fault{}, false
+			}
+			conflicts--
+			return faketwitch.Fault{Status: http.StatusConflict, Message: "subscription already exists"}, true
+		})
+		before := len(st.Requests())
+		st.DropEventSub()
+		advance(5 * time.Second)
+		looked := 0
+		for _, r := range st.Requests()[before:] {
+			if r.Method == http.MethodGet && r.Path == "/helix/eventsub/subscriptions" {
+				looked++
+			}
+		}
+		if c := st.events.Status().Channels[0]; looked != 1 || !c.Joined || c.Problem != "" || st.EventSubscriptions("channel.chat.message") != 1 {
+			t.Errorf("looked %d times: %+v", looked, c)
+		}
+		st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+		if st.messageTexts() != "hello" {
+			t.Errorf("heard %q", st.messageTexts())
+		}
+	})
+}
+
+// subscribes returns the requests for subscriptions.
+func (st *eventStage) subscribes() []faketwitch.Request {
+	return slices.DeleteFunc(st.Requests(), func(r faketwitch.Request) bool {
+		return r.Method != http.MethodPost || r.Path != "/helix/eventsub/subscriptions"
+	})
+}

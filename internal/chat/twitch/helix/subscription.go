@@ -3,6 +3,7 @@ package helix
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 
@@ -20,8 +21,23 @@ const (
 // Subscription is one kind of event in the channel with this ID.
 type Subscription struct{ Kind, ChannelID string }
 
-// ErrSubscriptionDenied means that Twitch refuses a subscription without saying why.
-var ErrSubscriptionDenied = errors.New("Twitch doesn't allow the bot this subscription")
+// Errors of a subscription, for errors.Is.
+var (
+	// ErrSubscriptionDenied means that Twitch refuses a subscription without saying why.
+	ErrSubscriptionDenied = errors.New("Twitch doesn't allow the bot this subscription")
+
+	// ErrSubscriptionLimit means that Twitch's limit on subscriptions, their cost or connections is
+	// used up. The limit is that of the account and the application.
+	ErrSubscriptionLimit = errors.New("Twitch allows this account no more EventSub connections or subscriptions; end other programs that use the bot's account, or set transport to \"irc\"")
+
+	// ErrSubscriptionElsewhere means that the subscription exists, but not for this session.
+	ErrSubscriptionElsewhere = errors.New("Twitch says that this subscription exists, but doesn't list it for this connection; trying again")
+)
+
+// CanSubscribeLater reports whether a failed subscription may succeed later.
+func CanSubscribeLater(err error) bool {
+	return api.IsTemporary(err) || errors.Is(err, ErrSubscriptionLimit) || errors.Is(err, ErrSubscriptionElsewhere)
+}
 
 // body returns the request body for a subscription of an EventSub session.
 func (s Subscription) body(sessionID, userID string) any {
@@ -47,8 +63,7 @@ func (s Subscription) body(sessionID, userID string) any {
 }
 
 // Subscribe subscribes an EventSub session to an event in the name of the token's user. It returns
-// the subscription's ID, or an empty one if the subscription already existed. The error is
-// ErrSubscriptionDenied if Twitch doesn't allow it.
+// the subscription's ID, or an empty one if Twitch didn't send it.
 func (h *Client) Subscribe(ctx context.Context, s Subscription, sessionID, userID string) (id string, err error) {
 	r := request{
 		Request: api.Request{
@@ -57,6 +72,7 @@ func (h *Client) Subscribe(ctx context.Context, s Subscription, sessionID, userI
 			URL:       h.baseURL() + "/eventsub/subscriptions",
 			Body:      s.body(sessionID, userID),
 			Forbidden: ErrSubscriptionDenied,
+			Limited:   ErrSubscriptionLimit,
 			Lasting:   true,
 		},
 		sending: sending{essential: true},
@@ -65,8 +81,12 @@ func (h *Client) Subscribe(ctx context.Context, s Subscription, sessionID, userI
 	switch {
 	case err != nil:
 		return "", err
-	case a.Status == http.StatusConflict:
-		return "", nil
+	case a.Status == http.StatusConflict: // an earlier try may have made it
+		id, err := h.findSubscription(ctx, s, sessionID)
+		if err == nil && id == "" {
+			err = r.Refused(ErrSubscriptionElsewhere, a)
+		}
+		return id, err
 	case !a.OK():
 		return "", r.Refused(twitch.ErrRejected, a)
 	}
@@ -79,6 +99,43 @@ func (h *Client) Subscribe(ctx context.Context, s Subscription, sessionID, userI
 		return "", err
 	}
 	return told.Data[0].ID, nil
+}
+
+// findSubscription returns the ID of a session's subscription, or "" if there is none.
+func (h *Client) findSubscription(ctx context.Context, s Subscription, sessionID string) (id string, err error) {
+	query := url.Values{"type": {s.Kind}}
+	r := request{Request: api.Request{Op: "list subscriptions", Method: http.MethodGet}, sending: sending{essential: true}}
+	for range maxPages {
+		var page struct {
+			Data []struct {
+				ID        string `json:"id"`
+				Status    string `json:"status"`
+				Condition struct {
+					ChannelID string `json:"broadcaster_user_id"`
+				} `json:"condition"`
+				Transport struct {
+					SessionID string `json:"session_id"`
+				} `json:"transport"`
+			} `json:"data"`
+			Pagination struct {
+				Cursor string `json:"cursor"`
+			} `json:"pagination"`
+		}
+		r.URL = h.baseURL() + "/eventsub/subscriptions?" + query.Encode()
+		if err := h.ask(ctx, r, &page); err != nil {
+			return "", err
+		}
+		for _, sub := range page.Data {
+			if sub.Status == "enabled" && sub.Condition.ChannelID == s.ChannelID && sub.Transport.SessionID == sessionID {
+				return sub.ID, nil
+			}
+		}
+		if page.Pagination.Cursor == "" {
+			return "", nil
+		}
+		query.Set("after", page.Pagination.Cursor)
+	}
+	return "", fmt.Errorf("%s: %w (its list never ends)", r.Op, twitch.ErrRejected)
 }
 
 // Unsubscribe ends a subscription. It succeeds if the subscription no longer exists.
