@@ -57,41 +57,59 @@ type hold struct {
 	busy  bool // Twitch's limit is used up. Otherwise Twitch fails.
 }
 
-// spend counts a request. If the channel takes no more of its kind, the error is a chat.HeldError.
-// A request that must not wait behind penalties ignores holds, so that it finds out whether they
-// are over.
+// check returns a chat.HeldError if the channel takes no more requests of the kind now. A request
+// that must not wait behind penalties ignores holds, so that it finds out whether they are over.
+func (l *channelLimits) check(r request, now time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.checkLocked(r, now)
+}
+
+// spend is like check, and counts the request.
 func (l *channelLimits) spend(ctx context.Context, r request, now time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.checkLocked(r, now); err != nil || r.limit.kind == "" {
+		return err
+	}
+	if h, held := l.held[r.limit.key()]; held && !r.essential {
+		l.held[r.limit.key()] = hold{now.Add(probeTime), h.busy}
+	}
+	_, err := l.guard.Check(ctx, r.limit.message(1, now))
+	return err
+}
+
+func (l *channelLimits) checkLocked(r request, now time.Time) error {
 	if r.limit.kind == "" {
 		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.guard == nil {
-		limit := chatguard.Limit{Name: "channel", Algorithm: chatguard.SlidingLog, Messages: limitSize, Every: limitSpan}
-		guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, nil)
-		if err != nil {
-			return err
-		}
-		l.guard, l.held = guard, map[channelLimit]hold{}
-	}
-	m := chatguard.Message{ChannelID: r.limit.channelID, User: chatguard.User{ID: string(r.limit.kind)}, SentAt: now, Cost: 1}
-	if !r.essential {
-		if h, ok := l.held[r.limit.key()]; ok && h.until.After(now) {
-			return r.limit.heldError(h, now)
-		} else if ok {
-			l.held[r.limit.key()] = hold{now.Add(probeTime), h.busy}
-		}
-		m.Cost += limitReserve
-	}
-	v, err := l.guard.Peek(m)
-	if err != nil {
+	if err := l.prepare(); err != nil {
 		return err
 	}
-	if !v.Allowed {
-		return r.limit.heldError(hold{now.Add(v.RetryAfter), true}, now)
+	cost := 1
+	if !r.essential {
+		if h := l.held[r.limit.key()]; h.until.After(now) {
+			return r.limit.heldError(h, now)
+		}
+		cost += limitReserve
 	}
-	m.Cost = 1
-	_, err = l.guard.Check(ctx, m)
+	v, err := l.guard.Peek(r.limit.message(cost, now))
+	if err == nil && !v.Allowed {
+		err = r.limit.heldError(hold{now.Add(v.RetryAfter), true}, now)
+	}
+	return err
+}
+
+// prepare initializes the limits on first use. The caller holds mu.
+func (l *channelLimits) prepare() error {
+	if l.guard != nil {
+		return nil
+	}
+	limit := chatguard.Limit{Name: "channel", Algorithm: chatguard.SlidingLog, Messages: limitSize, Every: limitSpan}
+	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, nil)
+	if err == nil {
+		l.guard, l.held = guard, map[channelLimit]hold{}
+	}
 	return err
 }
 
@@ -118,6 +136,11 @@ func (l *channelLimits) note(r request, a api.Answer, trouble error, last bool, 
 
 // key returns the limit as a key. Timeouts, bans and unbans have one limit.
 func (l channelLimit) key() channelLimit { return channelLimit{kind: l.kind, channelID: l.channelID} }
+
+// message returns a Message that stands for n requests.
+func (l channelLimit) message(n int, now time.Time) chatguard.Message {
+	return chatguard.Message{ChannelID: l.channelID, User: chatguard.User{ID: string(l.kind)}, SentAt: now, Cost: n}
+}
 
 func (l channelLimit) heldError(h hold, now time.Time) *chat.HeldError {
 	wait := h.until.Sub(now)

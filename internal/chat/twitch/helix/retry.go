@@ -107,10 +107,13 @@ func (h *Client) waitForTurn(ctx context.Context, r request) error {
 	if r.isNeedless() {
 		return errNeedless
 	}
-	if err := h.limits.spend(ctx, r, h.now()); err != nil {
+	if err := h.limits.check(r, h.now()); err != nil {
 		return err
 	}
-	return h.waitForBudget(ctx, r)
+	if err := h.waitForBudget(ctx, r); err != nil {
+		return err
+	}
+	return h.limits.spend(ctx, r, h.now()) // as late as possible, because Twitch counts by arrival
 }
 
 // renew asks Refused to replace a token that Twitch refused.
