@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 	"github.com/chatguard/chatguard/internal/control"
@@ -55,8 +56,13 @@ func (a *App) explainRefusal(channelID string, err error) error {
 		return errors.New(cmp.Or(a.Twitch.Tokens().Status().Detail, "the bot has no token: run `chatguard login`"))
 	}
 	a.log.Warn("a moderator's timeout, ban or unban failed", "channel", channelID, "error", err)
-	if errors.Is(err, twitch.ErrRejected) || errors.Is(err, twitch.ErrUnsafe) {
-		return err
+	if held, ok := errors.AsType[*chat.HeldError](err); ok {
+		return held
+	}
+	for _, kind := range []error{twitch.ErrRejected, twitch.ErrUnsafe, twitch.ErrBusy, twitch.ErrLimited, twitch.ErrConflict} {
+		if errors.Is(err, kind) && !errors.Is(err, chat.ErrUnanswered) {
+			return err
+		}
 	}
 	return control.ErrUnanswered
 }

@@ -129,6 +129,12 @@ func TestActs_RefusedByTwitch(t *testing.T) {
 				return faketwitch.Fault{Status: faketwitch.AsAsked, Delay: time.Minute}, true
 			})
 		}, control.ErrUnanswered.Error()},
+		"a limit of Twitch": {func(s *simulation) {
+			s.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return faketwitch.Fault{Status: 429}, true })
+		}, "Twitch takes no more timeouts for this channel for 10 s"},
+		"a conflict": {func(s *simulation) {
+			s.server.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return faketwitch.Fault{Status: 409}, true })
+		}, "somebody else was changing the same"},
 		"a ban that chatguard hasn't seen": {func(s *simulation) {
 			s.stop()
 			s.server.Silence("gardenhour", "anna", 0)
