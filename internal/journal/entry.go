@@ -99,7 +99,7 @@ type Outcome struct {
 	At     time.Time         `json:"at"` // when it was reported
 	Action chatguard.Action  `json:"action"`
 	Result Result            `json:"result"`
-	Reason string            `json:"reason"` // one line for people; empty when Done
+	Reason string            `json:"reason"` // one line for people; empty if the penalty was carried out as it was due
 }
 
 // Dropped returns the outcome of a message that a chat server drops without showing it to anyone.

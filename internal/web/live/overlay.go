@@ -83,10 +83,16 @@ func isSeen(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsPunct(r) || unicode.IsSymbol(r)
 }
 
-// isPunished reports whether the last message got a timeout or a ban.
+// isPunished reports whether the last message got a timeout or a ban, or is about to.
 func (t *Throttled) isPunished() bool {
-	return !t.Observed && t.Outcome.Result != journal.Failed && t.Outcome.Result != journal.Skipped &&
-		(t.Penalty.Action == chatguard.Timeout || t.Penalty.Action == chatguard.Ban)
+	action := t.Penalty.Action
+	switch {
+	case t.Observed || t.Outcome.Result == journal.Failed || t.Outcome.Result == journal.Skipped:
+		return false
+	case t.Outcome.Result == journal.Done:
+		action = t.Outcome.Action // another one than the penalty if requests were scarce, or if it failed
+	}
+	return action == chatguard.Timeout || action == chatguard.Ban
 }
 
 // isSilenced reports whether the chat knows of a timeout or ban of the user.

@@ -68,21 +68,24 @@ func TestThrottled_OverlayName(t *testing.T) {
 }
 
 func TestThrottled_IsPunished(t *testing.T) {
-	timeout := chatguard.Penalty{Action: chatguard.Timeout, Duration: time.Minute}
+	timeout, ban, del := chatguard.Penalty{Action: chatguard.Timeout, Duration: time.Minute}, chatguard.Penalty{Action: chatguard.Ban}, chatguard.Penalty{Action: chatguard.Delete}
 	for _, test := range []struct {
 		penalty chatguard.Penalty
 		result  journal.Result
+		action  chatguard.Action // of the outcome
 		want    bool
 	}{
-		{timeout, journal.Pending, true},
-		{timeout, journal.Done, true},
-		{chatguard.Penalty{Action: chatguard.Ban}, journal.Done, true},
-		{timeout, journal.Failed, false},
-		{timeout, journal.Skipped, false},
-		{timeout, journal.Observed, false},
-		{chatguard.Penalty{Action: chatguard.Delete}, journal.Done, false},
+		{timeout, journal.Pending, chatguard.NoAction, true},
+		{timeout, journal.Done, chatguard.Timeout, true},
+		{ban, journal.Done, chatguard.Ban, true},
+		{timeout, journal.Failed, chatguard.Timeout, false},
+		{timeout, journal.Skipped, chatguard.Timeout, false},
+		{timeout, journal.Observed, chatguard.NoAction, false},
+		{del, journal.Done, chatguard.Delete, false},
+		{timeout, journal.Done, chatguard.Delete, false}, // Twitch took no more timeouts
+		{del, journal.Done, chatguard.Timeout, true},     // one timeout for several messages
 	} {
-		row := Throttled{Penalty: test.penalty, Outcome: journal.Outcome{Result: test.result}, Observed: test.result == journal.Observed}
+		row := Throttled{Penalty: test.penalty, Outcome: journal.Outcome{Result: test.result, Action: test.action}, Observed: test.result == journal.Observed}
 		if got := row.isPunished(); got != test.want {
 			t.Errorf("%+v", test)
 		}
