@@ -55,6 +55,7 @@ var (
 	overWords     = regexp.MustCompile(`^only over (.+)$`)
 	channelsWords = regexp.MustCompile(`^twitch has the channels (.+)$`)
 	budgetWords   = regexp.MustCompile(`^twitch takes (\d+) requests at once$`)
+	limitWords    = regexp.MustCompile(`^twitch takes (\d+) timeouts in 30s$`)
 )
 
 // readChatScript reads a file: a configuration, a line of dashes, and the events.
@@ -89,6 +90,8 @@ func (s *chatScript) applySetup(line string) bool {
 		s.twitch.Channels = strings.Fields(m[1])
 	} else if m := budgetWords.FindStringSubmatch(line); m != nil {
 		fmt.Sscan(m[1], &s.twitch.HelixBudget)
+	} else if m := limitWords.FindStringSubmatch(line); m != nil {
+		fmt.Sscan(m[1], &s.twitch.SanctionLimit)
 	} else {
 		return false
 	}
