@@ -95,7 +95,7 @@ func (q *Question) runAccuracy(ctx context.Context, l *lane, messages []chatguar
 		return nil, err
 	}
 	for i := range messages {
-		if err := pause(ctx, i); err != nil {
+		if err := pause(ctx, i, 1); err != nil {
 			return nil, err
 		}
 		if err := c.Add(ctx, messages[i]); err != nil {
@@ -116,7 +116,7 @@ func (c *AccuracyMeter) AddPoisson(ctx context.Context, perMinute float64, seed 
 		if added.Load() == messages {
 			return nil
 		}
-		if err := pause(ctx, int(added.Load())); err != nil {
+		if err := pause(ctx, int(added.Load()), 1); err != nil {
 			return err
 		}
 		if err := c.Add(ctx, m.judgeable()); err != nil {

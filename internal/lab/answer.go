@@ -10,7 +10,12 @@ type Answer struct {
 	Messages []Message    `json:"messages,omitempty"` // those that traffic made
 	Lanes    []LaneAnswer `json:"lanes"`              // in the question's order
 	Accuracy *Accuracy    `json:"accuracy,omitempty"`
+
+	work int64
 }
+
+// Work returns how much work the answer was, up to MaxWork.
+func (a *Answer) Work() int64 { return a.work }
 
 // LaneAnswer is what one lane's limits did.
 type LaneAnswer struct {

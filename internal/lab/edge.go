@@ -140,7 +140,7 @@ func (a *adversary) rush(ctx context.Context, from, opened time.Time) (n int64, 
 		}
 	}
 	for at, end := from, from.Add(a.span); at.Before(end); {
-		if err := pause(ctx, int(n)); err != nil {
+		if err := pause(ctx, int(n), 1); err != nil {
 			return 0, err
 		}
 		v, err := guard.Check(ctx, a.message(at))

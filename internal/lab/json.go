@@ -60,7 +60,8 @@ func (m *Message) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// AppendJSON appends what json.Marshal writes, in a tenth of the time.
+// AppendJSON appends what json.Marshal writes, in a tenth of the time. It returns an *Error if that
+// is more than MaxAnswer.
 func (a *Answer) AppendJSON(b []byte) ([]byte, error) {
 	b = append(b, '{')
 	if len(a.Messages) > 0 {
@@ -75,6 +76,9 @@ func (a *Answer) AppendJSON(b []byte) ([]byte, error) {
 		var err error
 		if b, err = a.Lanes[i].appendJSON(b); err != nil {
 			return nil, err
+		}
+		if len(b) > MaxAnswer {
+			return nil, errorf("the answer has more than %d MiB: send fewer messages or lanes, or no_steps", MaxAnswer>>20)
 		}
 	}
 	b = append(b, ']')

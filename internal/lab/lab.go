@@ -21,8 +21,14 @@ const (
 	MaxMessages = 20_000 // also those that traffic makes
 	// maxMemory is the maximum number of bytes for the users of a lane.
 	maxMemory = 64 << 20
-	// maxPictures is the maximum number of bytes of all pictures in an answer.
-	maxPictures = 16 << 20
+	// MaxAnswer is the maximum number of bytes of an answer's JSON, and maxPictures that of all
+	// pictures in it.
+	MaxAnswer   = 8 << 20
+	maxPictures = 6 << 20
+	// MaxWork is the maximum work for an answer: each decision counts 1, and each with a picture
+	// pictureWork. The largest one takes a few seconds.
+	MaxWork     = 4_000_000
+	pictureWork = 16
 )
 
 // Question is what Run answers: lanes of limits, and messages or traffic that each of them gets.
@@ -62,12 +68,19 @@ type Message struct {
 }
 
 // Run answers a question. The error is an *Error if the question can't be answered, or that of ctx
-// if it ends first.
+// if it ends first. The Answer then has only its Work.
 func Run(ctx context.Context, q Question) (*Answer, error) {
 	answer := &Answer{Lanes: make([]LaneAnswer, len(q.Lanes))}
+	if err := q.run(context.WithValue(ctx, workKey{}, &answer.work), answer); err != nil {
+		return &Answer{work: answer.work}, err
+	}
+	return answer, nil
+}
+
+func (q *Question) run(ctx context.Context, answer *Answer) error {
 	lanes, err := q.compile()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, l := range lanes {
 		answer.Lanes[i] = LaneAnswer{Name: l.name, BytesPerUser: l.bytesPerUser}
@@ -80,10 +93,7 @@ func Run(ctx context.Context, q Question) (*Answer, error) {
 	if err == nil && q.Edge > 0 {
 		err = q.runEdge(ctx, lanes, answer)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return answer, nil
+	return err
 }
 
 // runMessages judges the messages in each lane.
@@ -151,11 +161,19 @@ func (m *Message) judgeable() chatguard.Message {
 // runs first.
 const yieldEvery = 64
 
-// pause lets other goroutines run after every few messages, and returns an error if ctx has ended. i
-// is the number of messages so far.
-func pause(ctx context.Context, i int) error {
+// workKey is the context key for the work of an answer, an *int64. Without one, work has no bound.
+type workKey struct{}
+
+// pause lets other goroutines run after every few messages, and returns an error if ctx has ended or
+// the answer is too much work. i is the number of messages so far, and each is that much work.
+func pause(ctx context.Context, i, each int) error {
 	if i%yieldEvery != 0 {
 		return nil
+	}
+	if work, ok := ctx.Value(workKey{}).(*int64); ok {
+		if *work += int64(yieldEvery * each); *work > MaxWork {
+			return errorf("the question is too much work: send fewer messages, lanes or limits, or a shorter span")
+		}
 	}
 	runtime.Gosched()
 	return ctx.Err()

@@ -81,10 +81,14 @@ func (l *lane) judgeAll(ctx context.Context, messages []chatguard.Message, move 
 	if err != nil {
 		return nil, err
 	}
+	work := pictureWork
+	if onlyFigures {
+		work = 1
+	}
 	steps := make([]Step, len(messages))
 	moving := mover{move, guard, l.policy}
 	for i, m := range messages {
-		if err := pause(ctx, i); err != nil {
+		if err := pause(ctx, i, work); err != nil {
 			return nil, err
 		}
 		m.User.Roles |= l.roles

@@ -172,7 +172,7 @@ func (l *lane) push(ctx context.Context, plan Push) (*Pushed, error) {
 		return &Error{Lane: l.number, Limit: limit, Text: fmt.Sprintf("%d messages take more than %s: send fewer", plan.Messages, maxPushSpan)}
 	}
 	for at := plan.next(0); len(left) < plan.Messages; {
-		if err := pause(ctx, len(left)); err != nil {
+		if err := pause(ctx, len(left), 1); err != nil {
 			return nil, err
 		}
 		if at > maxPushSpan {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/turntest"
 )
 
 func TestQuestion_Refused(t *testing.T) {
@@ -120,8 +121,30 @@ func TestQuestion_TooManyPictures(t *testing.T) {
 			q.Lanes[i].Limits = append(q.Lanes[i].Limits, chatguard.LeakyBucketLimit("", time.Hour, 10_000))
 		}
 	}
-	const want = "the states of all limits take more than 16 MiB: send fewer messages, or fewer lanes or limits"
+	const want = "the states of all limits take more than 6 MiB: send fewer messages, or fewer lanes or limits"
 	if _, err := Run(t.Context(), q); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// A small question can neither have a huge answer nor take a processor for long.
+func TestQuestion_Bounded(t *testing.T) {
+	turntest.Expensive(t)
+	steps := Question{Lanes: make([]Lane, MaxLanes), Traffic: &Traffic{Kind: Steady, Every: Duration(time.Second), For: Duration(MaxMessages * time.Second)}}
+	answer, err := Run(t.Context(), steps)
+	if err != nil || answer.Work() > MaxWork || answer.Work() < MaxLanes*MaxMessages {
+		t.Fatalf("the most messages on the most lanes: %v, work %d", err, answer.Work())
+	}
+	if _, err := answer.AppendJSON(nil); err == nil || err.Error() != "the answer has more than 8 MiB: send fewer messages or lanes, or no_steps" {
+		t.Errorf("the answer's JSON: %v", err)
+	}
+	edges := Question{Lanes: make([]Lane, MaxLanes), Edge: Duration(24 * time.Hour), NoSteps: true}
+	for i := range edges.Lanes {
+		for n := range MaxLimits {
+			edges.Lanes[i].Limits = append(edges.Lanes[i].Limits, chatguard.FixedWindowLimit(fmt.Sprint("window", n), 150_000, 24*time.Hour))
+		}
+	}
+	if _, err := Run(t.Context(), edges); err == nil || err.Error() != "the question is too much work: send fewer messages, lanes or limits, or a shorter span" {
+		t.Errorf("edges of long windows: %v", err)
 	}
 }

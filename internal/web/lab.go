@@ -2,7 +2,9 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"runtime"
 	"time"
@@ -16,8 +18,10 @@ import (
 const (
 	maxLabBody = 2 << 20          // bytes of a question
 	labWait    = 5 * time.Second  // maximum wait of a question for its turn
-	labPending = 8                // questions that are read, waiting, at work, or whose answer is being sent
-	labSend    = 10 * time.Second // maximum time to send an answer
+	labPending = 8                // questions that are waiting or at work
+	labLarge   = 8                // large questions that are read, and large answers that are sent
+	labSmall   = 64 << 10         // bytes of a question or answer that isn't large
+	labSend    = 10 * time.Second // maximum time to read a large question, and to send an answer
 )
 
 // labQuestion is the body of a question to the Lab.
@@ -36,11 +40,18 @@ func errLab(err error) error {
 	return err
 }
 
-// laboratory answers questions to the Lab. It keeps nothing, and changes no channel.
-type laboratory struct{ pending, working chan struct{} }
+// laboratory answers questions to the Lab. It keeps nothing, and changes no channel. A question
+// takes a place that all share only for as long as chatguard needs for it. While a client sends or
+// receives slowly, it takes one of its holder's two places, and one of the large ones if it is large.
+type laboratory struct {
+	holders                 longReads
+	large, pending, working chan struct{}
+}
 
 func newLaboratory() *laboratory {
-	return &laboratory{make(chan struct{}, labPending), make(chan struct{}, labWorkers())}
+	return &laboratory{
+		longReads{byHolder: map[string]*readsOfHolder{}}, make(chan struct{}, labLarge), make(chan struct{}, labPending), make(chan struct{}, labWorkers()),
+	}
 }
 
 // labWorkers returns how many questions may be at work at a time: one or two, so that chat has a
@@ -50,35 +61,96 @@ func labWorkers() int { return min(2, max(1, runtime.GOMAXPROCS(0)-1)) }
 // resolve replaces recorded traffic by its messages.
 type resolve func(ctx context.Context, t *lab.Traffic) ([]lab.Message, error)
 
-// answer answers a question. Without resolve, there is no recorded traffic.
-func (h *laboratory) answer(w http.ResponseWriter, r *http.Request, resolve resolve) error {
-	if !takeWithin(r.Context(), h.pending, labWait) {
+// answer answers a question of a holder. Without resolve, there is no recorded traffic. spent is
+// told how much work it was, unless it is nil.
+func (h *laboratory) answer(w http.ResponseWriter, r *http.Request, holder string, resolve resolve, spent func(work int64)) error {
+	end, err := h.holders.begin(r.Context(), holder, labWait)
+	if err != nil {
 		return errLabBusy()
 	}
-	defer func() { <-h.pending }()
-	var q labQuestion
-	if err := problem.ReadJSONUpTo(w, r, &q, maxLabBody); err != nil {
+	defer end()
+	question, err := h.read(w, r)
+	if err != nil {
 		return err
 	}
-	var recorded []lab.Message
-	if t := q.Traffic; t != nil && t.Kind == lab.Recorded && resolve != nil {
-		var err error
-		if recorded, err = resolve(r.Context(), t); err != nil {
-			return err
-		}
-		q.Messages, q.Traffic = recorded, nil
-	}
-	body, err := h.run(r.Context(), q.Question, recorded)
+	body, err := h.work(r.Context(), question, resolve, spent)
 	if r.Context().Err() != nil {
 		return nil // The client is gone, usually to ask again.
 	}
 	if err != nil {
 		return errLab(err)
 	}
+	if len(body) > labSmall {
+		if !takeWithin(r.Context(), h.large, labWait) {
+			return errLabBusy()
+		}
+		defer func() { <-h.large }()
+	}
 	w.Header().Set("Content-Type", "application/json")
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(labSend)) // an error means that the server's own is in force
 	w.Write(body)                                                           // an error means that the client is gone
 	return nil
+}
+
+// read reads the JSON of a question.
+func (h *laboratory) read(w http.ResponseWriter, r *http.Request) (question json.RawMessage, err error) {
+	body := &largeBody{ReadCloser: r.Body, begin: func() error {
+		if !takeWithin(r.Context(), h.large, labWait) {
+			return errLabBusy()
+		}
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(labSend)) // an error means that the server's own is in force
+		return nil
+	}}
+	defer func() {
+		if body.isLarge {
+			<-h.large
+		}
+	}()
+	r.Body = body
+	err = problem.ReadJSONUpTo(w, r, &question, maxLabBody)
+	return question, err
+}
+
+// largeBody is a request's body that calls begin before more than labSmall bytes of it are read.
+type largeBody struct {
+	io.ReadCloser
+	begin   func() error
+	n       int
+	isLarge bool
+}
+
+// Read returns the error of begin.
+func (b *largeBody) Read(p []byte) (int, error) {
+	if b.n >= labSmall && !b.isLarge {
+		if err := b.begin(); err != nil {
+			return 0, err
+		}
+		b.isLarge = true
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.n += n
+	return n, err
+}
+
+// work returns the answer's JSON for that of a question.
+func (h *laboratory) work(ctx context.Context, question json.RawMessage, resolve resolve, spent func(int64)) ([]byte, error) {
+	if !takeWithin(ctx, h.pending, labWait) {
+		return nil, errLabBusy()
+	}
+	defer func() { <-h.pending }()
+	var q labQuestion
+	if err := problem.Unmarshal(question, &q); err != nil {
+		return nil, problem.Unread(err)
+	}
+	var recorded []lab.Message
+	if t := q.Traffic; t != nil && t.Kind == lab.Recorded && resolve != nil {
+		var err error
+		if recorded, err = resolve(ctx, t); err != nil {
+			return nil, err
+		}
+		q.Messages, q.Traffic = recorded, nil
+	}
+	return h.run(ctx, q.Question, recorded, spent)
 }
 
 func errLabBusy() error {
@@ -93,12 +165,15 @@ func takeWithin(ctx context.Context, places chan struct{}, longest time.Duration
 }
 
 // run waits for its turn, and returns the answer's JSON. recorded is part of it.
-func (h *laboratory) run(ctx context.Context, q lab.Question, recorded []lab.Message) ([]byte, error) {
+func (h *laboratory) run(ctx context.Context, q lab.Question, recorded []lab.Message, spent func(int64)) ([]byte, error) {
 	if !takeWithin(ctx, h.working, labWait) {
 		return nil, errLabBusy()
 	}
 	defer func() { <-h.working }()
 	answer, err := lab.Run(ctx, q)
+	if spent != nil {
+		spent(answer.Work())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +189,8 @@ type labs struct {
 	recordings  recordings // nil if there are none
 	reads       *longReads
 	isDashboard bool
+	// spent is told how much work an answer to a holder was; nil means that nobody counts.
+	spent func(ctx context.Context, holder string, work int64)
 }
 
 // labOffer is the answer to GET /lab.
@@ -139,10 +216,15 @@ func (h *labs) get(w http.ResponseWriter, _ *http.Request, who access.Caller) er
 
 // post is POST /lab.
 func (h *labs) post(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	if h.recordings == nil {
-		return h.answer(w, r, nil)
+	var resolve resolve
+	if h.recordings != nil {
+		resolve = func(ctx context.Context, t *lab.Traffic) ([]lab.Message, error) {
+			return readLong(ctx, h.reads, who, readWait, func() ([]lab.Message, error) { return h.recorded(ctx, who.Identity, t) })
+		}
 	}
-	return h.answer(w, r, func(ctx context.Context, t *lab.Traffic) ([]lab.Message, error) {
-		return readLong(ctx, h.reads, who, readWait, func() ([]lab.Message, error) { return h.recorded(ctx, who.Identity, t) })
-	})
+	var spent func(int64)
+	if h.spent != nil {
+		spent = func(work int64) { h.spent(r.Context(), who.Name, work) }
+	}
+	return h.answer(w, r, who.Author(), resolve, spent)
 }

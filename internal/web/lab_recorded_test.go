@@ -233,11 +233,11 @@ func TestLab_Turns(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"lanes": [{"limits": []}]}`), &q); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.run(ctx, q.Question, nil); err == nil || !strings.Contains(err.Error(), "The Lab is busy with other questions.") {
+	if _, err := h.run(ctx, q.Question, nil, nil); err == nil || !strings.Contains(err.Error(), "The Lab is busy with other questions.") {
 		t.Errorf("error %v", err)
 	}
 	<-h.working
-	if _, err := h.run(t.Context(), q.Question, nil); err != nil || len(h.working) != cap(h.working)-1 {
+	if _, err := h.run(t.Context(), q.Question, nil, nil); err != nil || len(h.working) != cap(h.working)-1 {
 		t.Errorf("with a free turn: %v", err)
 	}
 }

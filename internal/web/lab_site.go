@@ -13,16 +13,21 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/lab"
 	"github.com/chatguard/chatguard/internal/language"
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// The limit of questions per address.
+// The limits per address: of questions, and of the work for their answers in units of labUnit. The
+// largest answer is 250 units.
 const (
-	labBurst  = 20                     // at once
-	labRefill = 100 * time.Millisecond // until one more is allowed
+	labBurst      = 20                     // questions at once
+	labRefill     = 100 * time.Millisecond // until one more is allowed
+	labUnit       = lab.MaxWork / 250
+	labWorkBurst  = 500
+	labWorkRefill = 50 * time.Millisecond
 )
 
 // LabSite serves only the Lab, to everybody: its files, GET and POST /api/v1/lab, and GET
@@ -31,7 +36,8 @@ const (
 type LabSite struct {
 	handler   http.Handler
 	labs      *labs
-	addresses *chatguard.Guard
+	addresses *chatguard.Guard // limits questions
+	work      *chatguard.Guard // limits work
 	site      access.Site
 	now       func() time.Time
 	log       *slog.Logger
@@ -51,11 +57,14 @@ func NewLabSite(site access.Site, recorded *simulate.Recordings, now func() time
 	if err != nil {
 		return nil, err
 	}
-	if s.addresses, err = chatguard.New(chatguard.Policy{
-		Limits: []chatguard.Limit{chatguard.TokenBucketLimit("questions", labBurst, labRefill)},
-	}, &chatguard.Options{Now: s.now}); err != nil {
-		return nil, err
+	for guard, limit := range map[**chatguard.Guard]chatguard.Limit{
+		&s.addresses: chatguard.TokenBucketLimit("questions", labBurst, labRefill), &s.work: chatguard.TokenBucketLimit("work", labWorkBurst, labWorkRefill),
+	} {
+		if *guard, err = chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, &chatguard.Options{Now: s.now}); err != nil {
+			return nil, err
+		}
 	}
+	s.labs.spent = s.spend
 	protection, err := access.New(access.Options{Site: site, Now: s.now, Log: s.log})
 	if err != nil {
 		return nil, err
@@ -85,19 +94,33 @@ func (s *LabSite) Run(ctx context.Context, listener net.Listener) error {
 	return serve(ctx, listener, s.handler, s.log)
 }
 
-// bound returns a handler that refuses an address with too many questions.
+// bound returns a handler that refuses an address with too many questions, or with too much work for
+// its last ones.
 func (s *LabSite) bound(h access.Handler) problem.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		address := httpguard.AddressKey(httpguard.ClientAddress(r, s.site.TrustedProxies))
-		v, err := s.addresses.Check(r.Context(), chatguard.Message{ChannelID: "lab", User: chatguard.User{ID: address}, SentAt: s.now()})
-		if err != nil {
-			return err
-		}
-		if !v.Allowed {
-			return problem.New(http.StatusTooManyRequests, "Too many questions from your address. Try again in a moment.").After(v.RetryAfter)
+		for _, guard := range []*chatguard.Guard{s.addresses, s.work} {
+			v, err := guard.Check(r.Context(), s.message(address, 1))
+			if err != nil {
+				return err
+			}
+			if !v.Allowed {
+				return problem.New(http.StatusTooManyRequests, "Too many questions from your address. Try again in a moment.").After(v.RetryAfter)
+			}
 		}
 		return h(w, r, access.Caller{Identity: auth.Identity{Name: address}})
 	}
+}
+
+// spend counts the work for an address. If it is more than the address has left, nothing is left.
+func (s *LabSite) spend(ctx context.Context, address string, work int64) {
+	if units := int(work / labUnit); units > 0 {
+		s.work.CheckUpTo(ctx, s.message(address, units)) // an error would have been that of the question
+	}
+}
+
+func (s *LabSite) message(address string, cost int) chatguard.Message {
+	return chatguard.Message{ChannelID: "lab", User: chatguard.User{ID: address}, SentAt: s.now(), Cost: cost}
 }
 
 // anyImport matches imports of both forms.

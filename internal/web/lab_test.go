@@ -153,7 +153,7 @@ func manyMessages() string {
 func BenchmarkLab(b *testing.B) {
 	lab := newLaboratory()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := lab.answer(w, r, nil); err != nil {
+		if err := lab.answer(w, r, "anna", nil, nil); err != nil {
 			b.Error(err)
 		}
 	}))

@@ -26,7 +26,7 @@ const (
 // neither other callers nor chat. A few requests per caller wait for a short time, because a page
 // sends several at once. The rest are refused. It is safe for concurrent use.
 type longReads struct {
-	all chan struct{} // has one value per read in progress
+	all chan struct{} // has one value per read in progress; nil if only each holder's are limited
 
 	mu       sync.Mutex
 	byHolder map[string]*readsOfHolder // contains only holders with reads
@@ -54,13 +54,15 @@ func (l *longReads) begin(ctx context.Context, holder string, timeout time.Durat
 		l.leave(holder)
 		return nil, errTooManyReads()
 	}
-	if !take(ctx, l.all) {
+	if l.all != nil && !take(ctx, l.all) {
 		<-own.underWay
 		l.leave(holder)
 		return nil, errTooManyReads()
 	}
 	return func() {
-		<-l.all
+		if l.all != nil {
+			<-l.all
+		}
 		<-own.underWay
 		l.leave(holder)
 	}, nil

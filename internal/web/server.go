@@ -228,7 +228,7 @@ func (s *Server) createResources() {
 	s.settings = &settings{s.channels, o.Controls}
 	s.policies = &policies{s.channels, o.Guard, o.Policies, s.reads, o.ExportPolicy}
 	s.previews = &previews{o.Guard, o.Policies, o.Store, s.reads, newPreviewCache(), o.Now}
-	s.labs = &labs{newLaboratory(), storedRecordings{s.channels, o.Store, o.Now}, s.reads, true}
+	s.labs = &labs{laboratory: newLaboratory(), recordings: storedRecordings{s.channels, o.Store, o.Now}, reads: s.reads, isDashboard: true}
 	s.users = &users{s.channels, o.Guard, o.Controls, o.Store, s.reads, o.CheckSpace, o.Now, o.Log}
 	s.amendments = &amendments{s.users, o.Controls}
 	s.archive = &archive{s.users, o.Store, s.reads, o.Now, o.Log}
