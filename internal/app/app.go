@@ -149,6 +149,8 @@ func (a *App) Run(ctx context.Context) error {
 	}()
 	listener := a.listener
 	a.listener = nil // the server closes it
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	serving, ctx := errgroup.WithContext(ctx)
 	serving.Go(func() error {
 		if a.standby != nil {
@@ -159,6 +161,7 @@ func (a *App) Run(ctx context.Context) error {
 	if a.login != nil {
 		serving.Go(func() error { return a.login.run(ctx) })
 	}
+	serving.Go(func() error { a.endIfLost(ctx, end); return nil })
 	serving.Go(func() error { return a.runSignIns(ctx) })
 	serving.Go(func() error { return a.Web.Run(ctx, listener) })
 	serving.Go(func() error { return a.Webhooks.Run(ctx) })
@@ -174,6 +177,16 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	stopWriting() // nothing is judged or reported after this
 	return errors.Join(err, <-written, <-shared)
+}
+
+// endIfLost calls end if another process takes the database. Otherwise both would act on each
+// message. The store's error says why.
+func (a *App) endIfLost(ctx context.Context, end func()) {
+	select {
+	case <-a.Host.Store.Lost():
+		end()
+	case <-ctx.Done():
+	}
 }
 
 // Stuck returns what the App has been doing for longer than limit, although it waits for no disk

@@ -17,7 +17,10 @@ func Check(ctx context.Context, path string) (outdated bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if path, err = existingPath(path); err != nil {
+	if path, err = existingPath(path); err == nil {
+		err = checkLog(path)
+	}
+	if err != nil {
 		return false, err
 	}
 	version, err := inspectWith(ctx, openTraceless, path, steps)

@@ -25,7 +25,7 @@ type database struct {
 	statements statements
 	// lookUps is a separate reader for tokens and sessions, so that long reads don't delay them.
 	lookUps *sql.DB
-	file    os.FileInfo // of the opened file; nil in memory
+	place   *location // nil in memory
 	// reconnected closes the connection of lookUps, so that the next look-up opens a new one. It is
 	// nil until newTokens sets it.
 	reconnected func()
@@ -45,25 +45,23 @@ var readerPragmas = []string{"busy_timeout(5000)", "query_only(ON)", "cache_size
 // openDatabase prepares the connections to an existing file. The first statement opens a
 // connection.
 func openDatabase(path string) (*database, error) {
-	writer, err := sql.Open("sqlite", dataSource(path, "rw", writerPragmas))
+	p, err := newLocation(path)
 	if err != nil {
-		return nil, Explain(path, err)
+		return nil, err
 	}
-	writer.SetMaxOpenConns(1)
-	reader, err := openReader(path)
-	if err != nil {
-		return nil, errors.Join(err, writer.Close())
+	var pools [3]*sql.DB
+	for i, source := range []string{dataSource(path, "rw", writerPragmas), dataSource(path, "ro", readerPragmas), dataSource(path, "ro", lookUpPragmas)} {
+		opening, err := newConnector(source, p)
+		if err != nil {
+			return nil, Explain(path, err) // the pools have no connections yet
+		}
+		pools[i] = sql.OpenDB(opening)
 	}
-	lookUps, err := sql.Open("sqlite", dataSource(path, "ro", lookUpPragmas))
-	if err != nil {
-		return nil, errors.Join(Explain(path, err), writer.Close(), reader.Close())
-	}
-	lookUps.SetMaxIdleConns(-1) // A connection that has failed may have cached a damaged page.
-	file, err := os.Stat(path)
-	if err != nil {
-		return nil, errors.Join(unwritableError(path, err), writer.Close(), reader.Close(), lookUps.Close())
-	}
-	return &database{path: path, writer: writer, reader: reader, lookUps: lookUps, file: file}, nil
+	db := &database{path: path, writer: pools[0], reader: pools[1], lookUps: pools[2], place: p}
+	db.writer.SetMaxOpenConns(1)
+	limitReaders(db.reader)
+	db.lookUps.SetMaxIdleConns(-1) // A connection that has failed may have cached a damaged page.
+	return db, nil
 }
 
 // openReader prepares connections that can't modify the database at path.
@@ -138,15 +136,10 @@ func (db *database) query(ctx context.Context, each func(*sql.Rows) error, state
 // the files beside the database stay read-only. If it has read a damaged page, it may have cached
 // that page.
 func (db *database) reconnect() {
-	if db.file == nil {
+	if db.place == nil {
 		return // the connection is the database
 	}
-	db.reconnectReaders()
-	if db.reconnected != nil {
-		db.reconnected()
-	}
-	db.writer.SetMaxIdleConns(0)
-	db.writer.SetMaxIdleConns(idleConnections)
+	db.closeIdle()
 	if info, err := os.Stat(db.path); err == nil {
 		for _, beside := range []string{"-wal", "-shm"} { // SQLite gave them the file's permissions
 			// They may be missing, and if they still can't be written, the next write fails.
@@ -158,9 +151,25 @@ func (db *database) reconnect() {
 // idleConnections is the maximum number of idle connections, the default of database/sql.
 const idleConnections = 2
 
-func (db *database) reconnectReaders() {
-	db.reader.SetMaxIdleConns(0)
-	db.reader.SetMaxIdleConns(idleConnections)
+// closeIdle closes all idle connections, and reports whether none is open now. If so, the next one
+// may open another log. The writer's is the last, because closing the last connection empties the
+// log, and a reader isn't allowed to do that.
+func (db *database) closeIdle() (all bool) {
+	if db.reconnected != nil {
+		db.reconnected()
+	}
+	db.place.gate.Lock()
+	defer db.place.gate.Unlock()
+	left := db.lookUps.Stats().OpenConnections // it keeps no idle ones
+	for _, pool := range []*sql.DB{db.reader, db.writer} {
+		pool.SetMaxIdleConns(0)
+		pool.SetMaxIdleConns(idleConnections)
+		left += pool.Stats().OpenConnections
+	}
+	if left == 0 {
+		db.place.forget()
+	}
+	return left == 0
 }
 
 // eachRow calls do with each row of a query that returns the given number of columns. do must not
@@ -203,8 +212,7 @@ func eachRowOf(
 }
 
 func (db *database) close() error {
-	// Close the writer last, because closing the last connection empties the log, and a reader
-	// isn't allowed to do that.
+	// Close the writer last, as closeIdle does.
 	return Explain(db.path, errors.Join(db.lookUps.Close(), db.reader.Close(), db.writer.Close()))
 }
 

@@ -33,19 +33,49 @@ func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 		return errNotRestored
 	}
 	var refreshing sync.WaitGroup
-	refreshing.Go(func() { s.Tokens.table.refresh(ctx) })
+	refreshed, stop := context.WithCancel(ctx)
+	refreshing.Go(func() { s.Tokens.table.refresh(refreshed) })
 	defer refreshing.Wait()
+	defer stop()
 	s.health.recordStart(s.opts.Now())
 	ticker := time.NewTicker(s.opts.FlushInterval)
 	defer ticker.Stop()
+	looks := time.NewTicker(min(s.opts.FlushInterval, lookEvery))
+	defer looks.Stop()
 	for {
 		// A flush in progress is finished, even if the context ends.
 		s.runTurn(context.WithoutCancel(ctx), guard)
+		if s.lost != nil {
+			close(s.isLost)
+			return s.loss(s.lost)
+		}
+		if !s.await(ctx, ticker.C, looks.C) {
+			return s.finish(context.WithoutCancel(ctx), guard)
+		}
+	}
+}
+
+// Lost returns a channel that is closed if another process has taken the database, so that this one
+// must not act any more. Run then ends with an *OwnedError.
+func (s *Store) Lost() <-chan struct{} { return s.isLost }
+
+// lookEvery is how often Run looks whether the database's files are in their places.
+const lookEvery = 2 * time.Second
+
+// await waits for the next turn. It returns false if the context ends first.
+func (s *Store) await(ctx context.Context, turns, looks <-chan time.Time) bool {
+	for {
 		select {
 		case <-ctx.Done():
-			return s.finish(context.WithoutCancel(ctx), guard)
-		case <-ticker.C:
+			return false
+		case <-turns:
+			return true
 		case <-s.commits.wake:
+			return true
+		case <-looks:
+			if s.db.place.check() != nil || s.db.place.isTouched() || !s.lock.isInPlace() {
+				return true
+			}
 		}
 	}
 }
@@ -79,20 +109,23 @@ func (s *Store) inDatabase(do func() error) error {
 func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	began := time.Now()
 	_, err := s.flushAndReport(ctx, guard)
-	for isLocked(err) && time.Since(began) < patience {
+	for (isLocked(err) || isLogGone(err)) && time.Since(began) < patience {
 		_, err = s.flushAndReport(ctx, guard)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		s.recordTurn(nil)
-	}
-	if isMisplaced(err) {
+		return s.checkAtEnd(ctx)
+	case isMisplaced(err):
 		return s.rescue(ctx, guard, err)
 	}
-	if err != nil {
-		lag := s.Health().Lag.Round(time.Second)
-		return fmt.Errorf("everything from the last %v is lost, including people's changes: %w", max(lag, time.Second), err)
-	}
-	return nil
+	return s.loss(err)
+}
+
+// loss returns an error that says how much is lost because of another error.
+func (s *Store) loss(err error) error {
+	lag := s.Health().Lag.Round(time.Second)
+	return fmt.Errorf("everything from the last %v is lost, including people's changes: %w", max(lag, time.Second), err)
 }
 
 // flushAndReport runs a flush and sends its result to the waiting callers. Before that, it records

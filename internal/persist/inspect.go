@@ -24,6 +24,8 @@ func inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), p
 		return 0, nil
 	case err == nil && !info.Mode().IsRegular():
 		return 0, fmt.Errorf("database %s is not a file: set another database", path)
+	case err == nil && countNames(info) > 1:
+		return 0, twoNamesError(path)
 	}
 	reader, err := open(path)
 	if err != nil {
@@ -31,6 +33,12 @@ func inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), p
 	}
 	version, err = examine(ctx, reader, path, "quick_check", steps)
 	return version, errors.Join(err, reader.Close())
+}
+
+// twoNamesError is the error for a file with several hard links. SQLite's log and our lock belong to
+// a name, so two processes could each have their own.
+func twoNamesError(path string) error {
+	return fmt.Errorf("database %s has another name, too, a hard link that `find -samefile` finds: remove that one, or make a copy instead", path)
 }
 
 // refusal is the error for a file that can't be used as a database of this program.

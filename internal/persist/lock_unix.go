@@ -42,6 +42,14 @@ func ownerOf(info fs.FileInfo) (name string, isRoot bool) {
 	return name, stat.Uid == 0
 }
 
+// countNames returns how many names (hard links) a file has.
+func countNames(info fs.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Nlink)
+	}
+	return 1
+}
+
 // findLockHolder finds the holder of a lock on the file with that inode, in Linux's list of all
 // locks. If the holder runs in another container, pid is 0.
 func findLockHolder(inode uint64) (pid int, held bool) {

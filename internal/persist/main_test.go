@@ -124,6 +124,7 @@ func (s *Store) mustFlush(t testing.TB, g *chatguard.Guard) {
 // exec runs a statement on the store's own writing connection.
 func (s *Store) exec(t testing.TB, statement string, args ...any) {
 	t.Helper()
+	defer s.db.place.beginWrite()()
 	_, err := s.db.writer.ExecContext(ctx, statement, args...)
 	must(t, err)
 }

@@ -52,7 +52,7 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 
 // newStore returns a Store on a database with the current schema.
 func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
-	s := &Store{Tokens: newTokens(db, opts.Now), db: db, opts: opts, commits: newCommits()}
+	s := &Store{Tokens: newTokens(db, opts.Now), db: db, opts: opts, commits: newCommits(), isLost: make(chan struct{})}
 	s.Tokens.queue, s.Tokens.failing = newTokenQueue(), s.health.isFailing
 	now := opts.Now()
 	s.queue.limit, s.queue.wake = opts.QueueSize, s.commits.wake
@@ -141,6 +141,9 @@ func OpenTokens(ctx context.Context, path string, opts *Options) (*Tokens, error
 	if err != nil {
 		return nil, err
 	}
+	if countNames(db.place.file) > 1 {
+		return nil, errors.Join(twoNamesError(path), db.close())
+	}
 	if err := db.checkCurrent(ctx); err != nil {
 		return nil, errors.Join(err, db.close())
 	}
@@ -185,6 +188,9 @@ func existingPath(path string) (string, error) {
 // readablePath is existingPath for a database that will be read, whether or not a process owns it.
 func readablePath(ctx context.Context, path string) (string, error) {
 	path, err := existingPath(path)
+	if err == nil {
+		err = checkLog(path)
+	}
 	if err == nil {
 		err = settle(ctx, path)
 	}

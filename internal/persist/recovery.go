@@ -4,47 +4,82 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"log/slog"
+	"time"
 
 	"github.com/chatguard/chatguard"
 )
 
-// recoverFile checks that the file is in its place. If a damaged page was found before, it also
-// checks that the whole file is intact again. Only Run calls it.
+// recoverFile checks that the database's files are in their places, and that no other program has
+// written to the database. It repairs what it can. Only Run calls it.
 func (s *Store) recoverFile(ctx context.Context, guard *chatguard.Guard) error {
-	if err := s.db.checkPlace(); err != nil {
-		s.misplaced = true
+	if err := s.keepLock(); err != nil {
 		return err
 	}
-	if s.misplaced {
-		s.db.reconnectReaders() // readers may have opened the file's replacement
-		s.misplaced = false
+	err := s.db.place.check()
+	if isLogGone(err) {
+		err = s.recoverLog(ctx, err)
 	}
-	if !s.damaged {
+	if err != nil {
+		return err
+	}
+	touched := s.db.place.isTouched()
+	if !s.damaged && !touched {
 		return nil
 	}
+	s.damaged = true
+	s.db.closeIdle() // open connections may have cached the former pages
 	if err := s.db.checkWhole(ctx); err != nil {
 		return err
 	}
+	s.db.place.accept()
 	guard.State().DirtyAll() // the intact file may be an older copy
 	s.damaged = false
 	return nil
 }
 
-// checkPlace returns an error if the open file no longer has the database's name. SQLite would
-// continue to write to that file, and everything written would be lost.
-func (db *database) checkPlace() error {
-	if db.file == nil {
+// recoverLog moves what is in a log that was deleted into the database. Then it closes all
+// connections, so that the next one begins another log. lost is the error if that isn't possible
+// yet, because somebody still reads.
+func (s *Store) recoverLog(ctx context.Context, lost error) error {
+	if s.db.writer.Stats().OpenConnections > 0 { // otherwise this process has written nothing
+		end := s.db.place.beginWrite()
+		var busy, frames, moved int
+		err := s.db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
+		end()
+		if err != nil {
+			return Explain(s.db.path, err)
+		}
+		if busy != 0 {
+			return lost
+		}
+	}
+	if !s.db.closeIdle() {
+		return lost
+	}
+	s.figures.errors.Inc()
+	s.opts.Logger.Error("the database's log was deleted or replaced; all of it is in the database, and another log begins", slog.String("database", s.db.path))
+	return nil
+}
+
+// keepLock takes ownership again if the lock file was deleted or replaced. If another process owns
+// the database now, keepLock ends Run.
+func (s *Store) keepLock() error {
+	if s.lock == nil {
 		return nil
 	}
-	there, err := os.Stat(db.path)
-	switch {
-	case err != nil:
-		return &databaseError{path: db.path, problem: fileGone, err: err}
-	case !os.SameFile(db.file, there):
-		return &databaseError{path: db.path, problem: fileReplaced, err: errors.New("the file was replaced")}
+	err := s.lock.keep(s.db.path)
+	if errors.As(err, new(*OwnedError)) {
+		s.lost = fmt.Errorf("the database's lock file was deleted, and another process took the database: %w", err)
+		return s.lost
 	}
-	return nil
+	return err
+}
+
+// isLogGone reports whether an error says that the log was deleted or replaced.
+func isLogGone(err error) bool {
+	failed := (*databaseError)(nil)
+	return errors.As(err, &failed) && failed.problem == logGone
 }
 
 // isMisplaced reports whether an error says that the file isn't in its place.
@@ -66,6 +101,25 @@ func (db *database) checkWhole(ctx context.Context) error {
 	return nil
 }
 
+// lastLook is for how long the database is checked before a clean end. A large one is checked only
+// in part.
+const lastLook = 2 * time.Second
+
+// checkAtEnd checks the pages of a database to which everything is written.
+func (s *Store) checkAtEnd(ctx context.Context) error {
+	if s.lock == nil {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, lastLook)
+	defer stop()
+	s.db.closeIdle()
+	err := s.db.checkWhole(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
 // rescue runs the last flush for a file that isn't in its place but is still open in the writing
 // connection. It writes everything into another file. It also empties the log at the database's
 // path; otherwise SQLite would apply that log to the next file at this path.
@@ -73,7 +127,7 @@ func (s *Store) rescue(ctx context.Context, guard *chatguard.Guard, misplaced er
 	if s.db.writer.Stats().OpenConnections == 0 {
 		return misplaced // another connection would open another file
 	}
-	s.db.file = nil // don't check the place or reconnect: only this connection has the file
+	s.db.place.leave() // only this connection has the file
 	if _, err := s.flushAndReport(ctx, guard); err != nil {
 		return errors.Join(misplaced, err)
 	}

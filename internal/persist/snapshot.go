@@ -3,6 +3,7 @@ package persist
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -15,7 +16,8 @@ type Snapshot struct {
 	DB   *sql.DB // one connection, read-only
 	// named is the given path, made absolute. `chatguard login` stores the token next to it.
 	named   string
-	version int // schema version; 0 if it has none
+	version int         // schema version; 0 if it has none
+	log     os.FileInfo // the log that DB reads; nil if there was none
 }
 
 // OpenSnapshot opens the database at path, whether or not a process owns it. It refuses what Open
@@ -37,10 +39,25 @@ func OpenSnapshot(ctx context.Context, path string) (*Snapshot, error) {
 		return nil, err
 	}
 	src, err := openReadOnly(path, version)
-	if err == nil {
-		src.named = named
+	if err != nil {
+		return nil, err
 	}
-	return src, err
+	src.named = named
+	// The connection now opens the log, and keeps it.
+	if _, err := src.DB.ExecContext(ctx, "SELECT count(*) FROM sqlite_schema"); err != nil {
+		return nil, errors.Join(Explain(path, err), src.Close())
+	}
+	src.log, _ = os.Stat(path + "-wal") // nil if there is none
+	return src, nil
+}
+
+// CheckLog returns an error if the log has been deleted or replaced since OpenSnapshot. What was
+// read is then incomplete.
+func (s *Snapshot) CheckLog() error {
+	if there, err := os.Stat(s.Path + "-wal"); s.log != nil && (err != nil || !os.SameFile(s.log, there)) {
+		return fmt.Errorf("database %s: its log, the files -wal and -shm beside it, was deleted or replaced while it was read: run this again", s.Path)
+	}
+	return nil
 }
 
 // MissingError returns the error for a missing database at path.
@@ -124,6 +141,9 @@ func (s *Snapshot) copyInto(ctx context.Context, d *Draft, began func(part strin
 	}
 	if _, err := s.DB.ExecContext(ctx, "VACUUM INTO ?", d.part); err != nil {
 		return d.explain(s.Path, err)
+	}
+	if err := s.CheckLog(); err != nil {
+		return err
 	}
 	steps, err := readMigrations(migrationFiles)
 	if err != nil {

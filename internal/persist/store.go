@@ -81,9 +81,11 @@ type Store struct {
 	// damaged means that a damaged page was found, and that the file hasn't been intact since. Only
 	// Run uses it.
 	damaged bool
-	// misplaced means that the file wasn't in its place at the last turn. Only Run uses it.
-	misplaced bool
-	sweeper   *sweeper // only Run uses it
+	// lost is why Run ends early: another process owns the database. Only Run uses it, until it
+	// closes isLost.
+	lost    error
+	isLost  chan struct{}
+	sweeper *sweeper // only Run uses it
 }
 
 // Path returns the database's path, absolute and without symbolic links, as used for its lock file.

@@ -150,9 +150,6 @@ func (t *tokenTable) checkAndLeave(ctx context.Context) *tokensRead {
 // returns had.
 func (t *tokenTable) load(ctx context.Context, had map[tokenHash]*tokenRow) (rows map[tokenHash]*tokenRow, err error) {
 	if t.conn == nil {
-		if err := t.db.checkPlace(); err != nil {
-			return nil, err
-		}
 		if t.conn, err = t.db.lookUps.Conn(ctx); err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"os"
 )
 
@@ -50,4 +51,29 @@ func settle(ctx context.Context, path string) error {
 		return err
 	}
 	return errors.Join(undoUnfinished(ctx, path), lock.release())
+}
+
+// checkLog returns an error if another process owns the database at path, and its log is gone. What
+// that process has written is then in no file that others can open.
+func checkLog(path string) error {
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) || !usesLog(path) {
+		return nil
+	}
+	if !errors.As(CheckOwner(path), new(*OwnedError)) {
+		return nil // the last owner has moved the log into the database
+	}
+	return logGoneError(path)
+}
+
+// usesLog reports whether the header of a database says that changes are in a log.
+func usesLog(path string) bool {
+	const at, log = 18, 2 // the file format for writing
+	file, err := os.Open(path)
+	if err != nil {
+		return false // opening it again reports the error
+	}
+	defer file.Close()
+	format := make([]byte, 1)
+	_, err = file.ReadAt(format, at)
+	return err == nil && format[0] == log
 }

@@ -30,9 +30,10 @@ type beginner interface {
 }
 
 func (db *database) transact(ctx context.Context, writer beginner, change func(*sql.Tx) error) error {
-	if err := db.checkPlace(); err != nil {
+	if err := db.place.check(); err != nil {
 		return err
 	}
+	defer db.place.beginWrite()()
 	tx, err := writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -41,7 +42,10 @@ func (db *database) transact(ctx context.Context, writer beginner, change func(*
 	if err := change(tx); err != nil {
 		return err
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return db.place.check() // what a deleted log has would be lost
 }
 
 // writeSoon is write with a time limit: it waits at most patience for writers in this process, and

@@ -115,6 +115,9 @@ func export(ctx context.Context, src *persist.Snapshot, w io.Writer, opts Option
 	if err := e.writeAll(ctx, at); err != nil {
 		return Copy{}, persist.Explain(src.Path, err)
 	}
+	if err := src.CheckLog(); err != nil {
+		return Copy{}, err
+	}
 	return Copy{Rows: e.rows, At: at}, buffer.Flush()
 }
 

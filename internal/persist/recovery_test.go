@@ -1,0 +1,249 @@
+package persist
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// leave returns a copy of what a kill of the database's owner would leave at the path.
+func leave(t *testing.T, path string) (killed string) {
+	t.Helper()
+	killed = databasePath(t)
+	for i, data := range snapshot(t, path) {
+		if data != nil {
+			must(t, os.WriteFile(killed+[]string{"", "-wal"}[i], data, 0o600))
+		}
+	}
+	return killed
+}
+
+// deletions are the ways in which a running database loses its log.
+var deletions = map[string]func(path string) error{
+	"log":           func(path string) error { return os.Remove(path + "-wal") },
+	"index":         func(path string) error { return os.Remove(path + "-shm") },
+	"log and index": func(path string) error { return errors.Join(os.Remove(path+"-wal"), os.Remove(path+"-shm")) },
+	"log, and other": func(path string) error {
+		return errors.Join(os.Remove(path+"-wal"), os.WriteFile(path+"-wal", nil, 0o600))
+	},
+}
+
+// If the log is deleted while chatguard runs, the next turn writes all of it into the database.
+// What is acknowledged from then on survives a kill.
+func TestLog_Deleted(t *testing.T) {
+	t.Parallel()
+	for name, harm := range deletions {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			path := newFilledDatabase(t)
+			s := open(t, path, &Options{Now: at(start), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			g := guardOf(t, s, policy())
+			say(t, g, "in the log", start)
+			s.runTurn(ctx, g)
+			must(t, harm(path))
+			say(t, g, "after", start)
+			s.runTurn(ctx, g)
+			s.wantHealth(t, OK, "")
+			if !strings.Contains(log.String(), "log was deleted or replaced") || s.figures.errors.Get() != 1 {
+				t.Errorf("%d errors; the log says %q", s.figures.errors.Get(), log.String())
+			}
+			assertSame(t, g, guardOf(t, open(t, leave(t, path), nil), policy()), "0", "in the log", "after")
+			say(t, g, "later", start)
+			s.runTurn(ctx, g)
+			must(t, s.Close())
+			assertSame(t, g, guardOf(t, open(t, path, nil), policy()), "in the log", "after", "later")
+		})
+	}
+}
+
+// While somebody reads the deleted log, nothing is called saved, and nobody can make an incomplete
+// copy.
+func TestLog_DeletedWhileRead(t *testing.T) {
+	t.Parallel()
+	path := newFilledDatabase(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "in the log", start)
+	s.runTurn(ctx, g)
+	reading, err := s.db.reader.Query("SELECT * FROM state")
+	must(t, err)
+	reading.Next()
+	s.exec(t, "PRAGMA busy_timeout = 0")
+	must(t, deletions["log and index"](path))
+	say(t, g, "after", start)
+	s.runTurn(ctx, g)
+	s.wantHealth(t, Failing, logGone)
+	if saved, err := s.Record(ctx, journal.Audit{At: start, Author: "Ada", Action: "grant", ChannelID: "c1"}); saved || err != nil {
+		t.Errorf("saved %v, %v", saved, err)
+	}
+	_, checked := Check(ctx, path)
+	_, snapshots := OpenSnapshot(ctx, path)
+	_, tokens := OpenTokens(ctx, path, nil)
+	for _, err := range []error{checked, snapshots, tokens} {
+		wantError(t, err, path, logGone)
+	}
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("somebody has begun another log: %v", err)
+	}
+	must(t, reading.Close())
+	s.runTurn(ctx, g)
+	s.wantHealth(t, OK, "")
+	killed := open(t, leave(t, path), nil)
+	assertSame(t, g, guardOf(t, killed, policy()), "0", "in the log", "after")
+	killed.wantRows(t, "audit", 1)
+}
+
+// A copy that was being made while the log was deleted is refused.
+func TestSnapshot_LogDeleted(t *testing.T) {
+	t.Parallel()
+	path := newFilledDatabase(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "in the log", start)
+	s.runTurn(ctx, g)
+	src, err := OpenSnapshot(ctx, path)
+	must(t, err)
+	defer src.Close()
+	must(t, src.CheckLog())
+	must(t, deletions["log and index"](path))
+	wantError(t, src.CheckLog(), path, "run this again")
+	s.runTurn(ctx, g)
+	wantError(t, src.CheckLog(), path, "run this again")
+	_, _, err = src.Copy(ctx, path+".copy", false, nil)
+	wantError(t, err, path, "run this again")
+}
+
+// A commit into a log that was deleted a moment before isn't called saved.
+func TestWrite_LogDeletedBeforeCommit(t *testing.T) {
+	t.Parallel()
+	path := newFilledDatabase(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	s.runTurn(ctx, g)
+	s.changes.addAudit(journal.Audit{At: start, Author: "Ada", Action: "grant", ChannelID: "c1"})
+	p := pending{changes: s.changes.peek()}
+	err := s.db.write(ctx, func(tx *sql.Tx) error {
+		must(t, deletions["log"](path))
+		return writeChanges(ctx, tx, p.changes)
+	})
+	wantError(t, err, path, logGone)
+	s.runTurn(ctx, g)
+	s.wantHealth(t, OK, "")
+	open(t, leave(t, path), nil).wantRows(t, "audit", 1)
+}
+
+// If the lock file is deleted, the owner locks another one, so that it stays the only owner.
+func TestLockFile_Deleted(t *testing.T) {
+	t.Parallel()
+	for name, harm := range map[string]func(lock string) error{
+		"deleted":  os.Remove,
+		"replaced": func(lock string) error { return errors.Join(os.Remove(lock), os.WriteFile(lock, nil, 0o600)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newFilledDatabase(t)
+			s := open(t, path, nil)
+			g := guardOf(t, s, policy())
+			must(t, harm(path+".lock"))
+			s.runTurn(ctx, g)
+			s.wantHealth(t, OK, "")
+			if err := CheckOwner(path); !errors.As(err, new(*OwnedError)) {
+				t.Errorf("the owner is %v", err)
+			}
+			must(t, s.Close())
+			must(t, CheckOwner(path))
+		})
+	}
+}
+
+// If another process has locked the file in between, Run ends, so that only that process acts.
+func TestRun_OtherOwner(t *testing.T) {
+	t.Parallel()
+	path := newFilledDatabase(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	must(t, os.Remove(path+".lock"))
+	c := startChild(t, "own", path)
+	c.Next(t)
+	err := s.Run(ctx, g)
+	var owned *OwnedError
+	if !errors.As(err, &owned) || owned.PID != c.Process.Pid {
+		t.Errorf("got %v, want an OwnedError of process %d", err, c.Process.Pid)
+	}
+	wantError(t, err, "is lost", "lock file was deleted", path)
+	if h := s.Health(); h.State != Failing || !strings.Contains(h.Problem, "another process took the database") {
+		t.Errorf("the health is %+v", h)
+	}
+	select {
+	case <-s.Lost():
+	default:
+		t.Error("nobody is told")
+	}
+	c.Kill(t)
+}
+
+// A database with two names would have two logs and two locks.
+func TestOpen_HardLink(t *testing.T) {
+	t.Parallel()
+	path := newFilledDatabase(t)
+	other := filepath.Join(filepath.Dir(path), "other.db")
+	must(t, os.Link(path, other))
+	for _, name := range []string{path, other} {
+		_, opened := Open(ctx, name, nil)
+		_, checked := Check(ctx, name)
+		_, snapshots := OpenSnapshot(ctx, name)
+		_, tokens := OpenTokens(ctx, name, nil)
+		for _, err := range []error{opened, checked, snapshots, tokens} {
+			wantError(t, err, name, "has another name, too", "find")
+		}
+	}
+	must(t, os.Remove(other))
+	must(t, closed(Open(ctx, path, &Options{Logger: quiet})))
+}
+
+// If another program writes into the file, its pages are checked at the next turn, although nothing
+// has read them.
+func TestFailure_OverwrittenPages(t *testing.T) {
+	t.Parallel()
+	path := newFilledDatabase(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "before", start)
+	s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
+	s.runTurn(ctx, g)
+	s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	overwrite(t, path, 8*4096, 4*4096)
+	later := time.Now().Add(time.Minute) // file systems don't tell moments apart
+	must(t, os.Chtimes(path, later, later))
+	s.runTurn(ctx, g)
+	s.wantHealth(t, Failing, damaged)
+	must(t, os.WriteFile(path, whole, 0o600))
+	s.runTurn(ctx, g)
+	s.wantHealth(t, OK, "")
+	must(t, s.Close())
+	assertSame(t, g, guardOf(t, open(t, path, nil), policy()), "0", "before")
+}
+
+// A last look finds pages that were overwritten without any other trace.
+func TestRun_EndsWithALook(t *testing.T) {
+	t.Parallel()
+	path := newFilledDatabase(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	s.runTurn(ctx, g)
+	info, err := os.Stat(path)
+	must(t, err)
+	overwrite(t, path, 8*4096, 4*4096)
+	must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
+	wantError(t, s.Run(endedContext, g), path, damaged)
+}
