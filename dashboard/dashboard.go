@@ -123,7 +123,7 @@ func hostOf(store Store, guard *chatguard.Guard) (*host.Host, error) {
 }
 
 func (d *Dashboard) open(guard *chatguard.Guard, site access.Site) error {
-	waiting, err := d.host.Store.Throttled(context.Background(), guard.Now().Add(-live.Recent))
+	waiting, err := d.host.Store.Throttled(context.Background(), guard.Now().Add(-live.Recent), live.MaxRows)
 	if err != nil {
 		return fmt.Errorf("can't read the throttled users from Options.Store, which must stay open until Run has returned: %w", err)
 	}

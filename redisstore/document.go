@@ -11,8 +11,11 @@ import (
 // ErrConflict means that somebody else has changed a document since it was read.
 var ErrConflict = errors.New("redisstore: the document was changed meanwhile: read it again")
 
+// maxDocument is the maximum length of a document in bytes. A channel's policy is shorter.
+const maxDocument = 1 << 20
+
 // Document returns a document that all nodes share, such as a channel's policy, and its revision. A
-// document that doesn't exist has revision 0.
+// document that doesn't exist has revision 0. One of more than 1 MiB is an error.
 func (s *Store) Document(ctx context.Context, name string) (data []byte, revision int64, err error) {
 	text, err := s.readDocument(ctx, name)
 	if err != nil {
@@ -39,6 +42,9 @@ func parseDocument(name, text string) ([]byte, int64, error) {
 	if text == "" {
 		return nil, 0, nil
 	}
+	if len(text) > maxDocument {
+		return nil, 0, fmt.Errorf("redisstore: the document %q has %d bytes, want %d or fewer: delete it at the server", name, len(text), maxDocument)
+	}
 	number, data, found := strings.Cut(text, " ")
 	revision, err := strconv.ParseInt(number, 10, 64)
 	if !found || err != nil || revision < 1 {
@@ -49,7 +55,7 @@ func parseDocument(name, text string) ([]byte, int64, error) {
 
 // SetDocument replaces a document if it still has the given revision, and then has the next one. It
 // returns ErrConflict if it doesn't, and an error that wraps [chatguard.ErrUnconfirmed] if it isn't
-// known. The other nodes are notified over Changes.
+// known. A document has at most 1 MiB. The other nodes are notified over Changes.
 func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revision int64) error {
 	before, err := s.readDocument(ctx, name)
 	if err != nil {
@@ -63,6 +69,9 @@ func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revis
 		return ErrConflict
 	}
 	after := strconv.FormatInt(revision+1, 10) + " " + string(data)
+	if len(after) > maxDocument {
+		return fmt.Errorf("redisstore: the document %q has %d bytes, want fewer than %d", name, len(data), maxDocument)
+	}
 	_, done, err := s.compareAndSet(ctx, s.keys.policy(name), before, after, 0)
 	if err != nil {
 		return err

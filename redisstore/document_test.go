@@ -3,6 +3,7 @@ package redisstore
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -36,10 +37,14 @@ func TestDocuments(t *testing.T) {
 	if err != nil || len(revisions) != 2 || revisions["x"] != 0 || revisions["lob by"] != 3 {
 		t.Error(revisions, err)
 	}
-	for _, text := range []string{"foreign", "0 x", "-1 x", "x y"} {
+	long := strings.Repeat("x", maxDocument)
+	if err := a.SetDocument(t.Context(), "long", []byte(long), 0); err == nil || !strings.Contains(err.Error(), `the document "long" has 1048576 bytes`) {
+		t.Error(err)
+	}
+	for _, text := range []string{"foreign", "0 x", "-1 x", "x y", "1 " + long} {
 		r.must("SET", "cg1:policy:x", text)
 		if _, _, err := a.Document(t.Context(), "x"); err == nil {
-			t.Errorf("%q is a document", text)
+			t.Errorf("%.20q is a document", text)
 		}
 		if err := a.SetDocument(t.Context(), "x", nil, 0); err == nil || errors.Is(err, ErrConflict) {
 			t.Error(err)

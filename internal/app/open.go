@@ -195,7 +195,7 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 		return err
 	}
 	a.Host.Follow(a.Web)
-	waiting, err := store.Throttled(ctx, a.Guard.Now().Add(-live.Recent))
+	waiting, err := store.Throttled(ctx, a.Guard.Now().Add(-live.Recent), live.MaxRows)
 	if err != nil {
 		return addDatabaseFix(err)
 	}

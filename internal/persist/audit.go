@@ -14,6 +14,10 @@ import (
 
 const auditColumns = "id, at, author, action, channel_id, user_id, detail"
 
+// shownAudit are the auditColumns without a detail that is longer than any that a change of today
+// has. A page of such details would fill the memory.
+const shownAudit = "id, at, author, action, channel_id, user_id, iif(octet_length(detail) <= 65536, detail, '{}')"
+
 var auditInsertion = Insertion{Into: "audit (" + auditColumns + ")", Columns: 7, Conflict: "DO NOTHING"}
 
 // auditRow is an Audit with its detail in JSON.
@@ -73,7 +77,7 @@ func (s *Store) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journ
 		err := rows.Scan(&r.ID, TimeColumn{&r.At}, &r.Author, &r.Action, &r.ChannelID, &r.UserID, &r.detail)
 		audits = append(audits, r.read())
 		return err
-	}, "SELECT "+auditColumns+" FROM audit"+f.whereClause()+" ORDER BY id DESC LIMIT ?", append(f.args, wanted.N-len(audits))...)
+	}, "SELECT "+shownAudit+" FROM audit"+f.whereClause()+" ORDER BY id DESC LIMIT ?", append(f.args, wanted.N-len(audits))...)
 	return audits, err
 }
 

@@ -2,8 +2,10 @@ package persist
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chatguard/chatguard/internal/journal"
@@ -97,5 +99,18 @@ func TestAudits_PardonsByEntry(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(ids, []int64{14, 13, 10, 6, 5, 2}) {
 		t.Errorf("found %v, %v", ids, err)
+	}
+}
+
+// A page of changes that an earlier version stored with long details doesn't fill the memory.
+func TestAudits_LongDetail(t *testing.T) {
+	t.Parallel()
+	s := open(t, databasePath(t), nil)
+	for id, detail := range map[int]string{1: `["` + strings.Repeat("x", 65532) + `"]`, 2: `["` + strings.Repeat("x", 65533) + `"]`} {
+		s.exec(t, "INSERT INTO audit ("+auditColumns+") VALUES (?, 1, 'anna', 'policy', 'c1', '', ?)", id, detail)
+	}
+	audits, err := s.Audits(ctx, journal.AuditFilter{N: 10})
+	if err != nil || len(audits) != 2 || len(fmt.Sprint(audits[0].Detail)) > 10 || len(fmt.Sprint(audits[1].Detail)) < 65532 {
+		t.Errorf("%.200v, %v", audits, err)
 	}
 }

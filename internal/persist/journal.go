@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -74,13 +75,14 @@ func (db *database) restoreJournal(ctx context.Context) (stats RestoreStats, err
 	return stats, err
 }
 
-// Throttled returns the entries of users who have to wait beyond the time at, or forever. For each
-// user of each channel it returns only the newest such entry. The newest entries come first.
-func (s *Store) Throttled(ctx context.Context, at time.Time) ([]journal.Entry, error) {
+// Throttled returns the newest n entries of users who have to wait beyond the time at, or forever.
+// For each user of each channel it returns only the newest such entry. The newest entries come
+// first.
+func (s *Store) Throttled(ctx context.Context, at time.Time, n int) ([]journal.Entry, error) {
 	return s.db.queryEntries(ctx, `SELECT `+entryColumns+` FROM journal WHERE id IN (
 			SELECT max(id) FROM journal WHERE may_speak_at > ? OR may_speak_at IS NULL
 			GROUP BY +channel_id, +user_id) -- the plus keeps SQLite from walking the whole journal by channel
-		ORDER BY id DESC`, at.UnixNano())
+		ORDER BY id DESC LIMIT ?`, at.UnixNano(), n)
 }
 
 func (db *database) queryEntries(ctx context.Context, query string, args ...any) ([]journal.Entry, error) {
@@ -101,7 +103,9 @@ func scanEntry(rows *sql.Rows) (e journal.Entry, err error) {
 		TimeColumn{&e.MaySpeakAt.Time}, TimeColumn{&e.ResetAt}, &e.Strikes, TextColumn{&e.Penalty}, &e.Cost,
 		&e.Offence.Late, &e.Offence.Counted, &e.Offence.Series, &e.Offence.NewStrike, &e.Offence.Low,
 		TimeColumn{&e.Outcome.At}, TextColumn{&e.Outcome.Action}, &e.Outcome.Result, &e.Outcome.Reason)
-	e.Outcome.Entry = e.ID
+	if e.Outcome.Entry = e.ID; len(e.Text) > journal.MaxText { // from an import
+		e.Text = hostile.Clip(e.Text, journal.MaxText)
+	}
 	return e, err
 }
 

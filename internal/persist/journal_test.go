@@ -125,8 +125,9 @@ func TestThrottled_StillWaiting(t *testing.T) {
 
 	never := journal.NewEntry(m, v)
 	wantEntries(t, never, journal.NewEntry(throttledMessage(3, "c2", "until midnight", 3*time.Hour)),
-		journal.NewEntry(throttledMessage(2, "c1", "until midnight", 4*time.Hour)))(s.Throttled(ctx, start.Add(time.Minute)))
-	wantEntries(t, never)(s.Throttled(ctx, start.Add(4*time.Hour)))
+		journal.NewEntry(throttledMessage(2, "c1", "until midnight", 4*time.Hour)))(s.Throttled(ctx, start.Add(time.Minute), 10))
+	wantEntries(t, never)(s.Throttled(ctx, start.Add(4*time.Hour), 10))
+	wantEntries(t)(s.Throttled(ctx, start.Add(time.Minute), 0))
 }
 
 // All texts that chat sends are stored and returned unchanged, byte by byte.

@@ -58,7 +58,7 @@ func TestMemory_KeepsWhatAFileDoes(t *testing.T) {
 	wantSession(t, s.Tokens, ended, "")
 	waits := journal.NewEntry(throttledMessage(1, "c1", "waits", time.Hour))
 	waits.Outcome = outcome(1, journal.Done, "")
-	wantEntries(t, waits)(s.Throttled(ctx, start.Add(time.Minute)))
+	wantEntries(t, waits)(s.Throttled(ctx, start.Add(time.Minute), 10))
 	if entries, err := s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}); err != nil || len(entries) != 2 {
 		t.Errorf("%d entries, %v", len(entries), err)
 	}
@@ -122,7 +122,7 @@ func TestMemory_ReadDuringWrite(t *testing.T) {
 		reading.Go(func() {
 			for ended.Err() == nil {
 				_, errEntries := s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 100})
-				_, errThrottled := s.Throttled(ctx, start)
+				_, errThrottled := s.Throttled(ctx, start, 10)
 				_, _, errSession := s.Tokens.Session(ctx, "none")
 				if errEntries != nil || errThrottled != nil || errSession != nil {
 					t.Errorf("entries: %v, throttled: %v, session: %v", errEntries, errThrottled, errSession)
@@ -149,7 +149,7 @@ func TestMemory_SurvivesCancelledRequests(t *testing.T) {
 	for range 50 {
 		cancelled, cancel := context.WithCancel(ctx)
 		var asking sync.WaitGroup
-		asking.Go(func() { _, _ = s.Throttled(cancelled, start) })
+		asking.Go(func() { _, _ = s.Throttled(cancelled, start, 10) })
 		asking.Go(func() { _, _ = s.Tokens.NewSignInCode(cancelled, ada, 0) })
 		asking.Go(func() { _, _, _ = s.Tokens.RedeemCode(cancelled, "none") })
 		cancel()

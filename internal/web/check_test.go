@@ -130,7 +130,7 @@ func TestCheck_DroppedIsDone(t *testing.T) {
 // throttledUsersIn returns the users who are throttled in a channel.
 func (d *dashboard) throttledUsersIn(channel string) []live.Throttled {
 	d.Helper()
-	return decode[map[string][]live.Throttled](d, d.do("GET", "/api/v1/throttled?channel="+channel, nil, asOwner))["users"]
+	return decode[throttledUsers](d, d.do("GET", "/api/v1/throttled?channel="+channel, nil, asOwner)).Users
 }
 
 // A batch is judged in order, as if each message were sent alone. A message that can't be judged has

@@ -133,7 +133,7 @@ func (d *dashboard) begin() {
 	policies := control.NewPolicies(control.PolicyOptions{Guard: d.guard, Store: d.store, Base: guardConfig{d.guard}, Now: d.now})
 	err = policies.Restore(ctx)
 	kept, settingsErr := d.store.Settings(ctx)
-	waiting, journalErr := d.store.Throttled(ctx, d.now().Add(-live.Recent))
+	waiting, journalErr := d.store.Throttled(ctx, d.now().Add(-live.Recent), live.MaxRows)
 	if err := errors.Join(err, settingsErr, journalErr); err != nil {
 		d.Fatal(err)
 	}
@@ -409,7 +409,7 @@ func decode[T any](t testing.TB, a answer) T {
 // throttledUsers returns the users who are throttled now.
 func (d *dashboard) throttledUsers() []live.Throttled {
 	d.Helper()
-	return decode[map[string][]live.Throttled](d, d.do("GET", "/api/v1/throttled?channel="+channelID, nil, asOwner))["users"]
+	return decode[throttledUsers](d, d.do("GET", "/api/v1/throttled?channel="+channelID, nil, asOwner)).Users
 }
 
 var spammer = chatguard.User{ID: "42", Login: "spammer", DisplayName: "Spammer"}

@@ -76,9 +76,7 @@ var documented = map[string]about{
 	"DELETE /viewer": {says: "Sign the viewer out."},
 	"GET /throttled": {
 		says:  "Who is throttled now, by what, until when and how often. With within, also who was throttled in that many seconds.",
-		query: params(inChannel, withinSeconds), answers: typeOf[struct {
-			Users []live.Throttled `json:"users"`
-		}]()},
+		query: params(inChannel, withinSeconds), answers: typeOf[throttledUsers]()},
 	"GET /channels/{channel}/messages": {
 		says:  "The messages around that of a journal entry, or around the last one of a user or of all, oldest first. None if it is older than 10 minutes, or not in memory.",
 		query: params(aroundEntry, aroundUser, numberAround), answers: typeOf[struct {

@@ -35,6 +35,15 @@ func (s states) getChannels(w http.ResponseWriter, _ *http.Request, who access.C
 	return problem.WriteJSON(w, map[string][]live.Channel{"channels": s.model.ChannelsFor(who.Identity)})
 }
 
+// mostThrottled is the maximum number of users in an answer to GET /throttled.
+const mostThrottled = 1000
+
+// throttledUsers is the answer to GET /throttled.
+type throttledUsers struct {
+	Users []live.Throttled `json:"users"` // those held back first
+	More  bool             `json:"more,omitempty"`
+}
+
 // getThrottled is GET /throttled?channel=&within=. Without a channel it covers all channels. within
 // adds the users who were throttled in that many seconds.
 func (s states) getThrottled(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
@@ -43,7 +52,9 @@ func (s states) getThrottled(w http.ResponseWriter, r *http.Request, _ access.Ca
 	if q.Err != nil {
 		return q.Err
 	}
-	return problem.WriteJSON(w, map[string][]live.Throttled{"users": s.model.Throttled(r.URL.Query().Get("channel"), within)})
+	users := s.model.Throttled(r.URL.Query().Get("channel"), within)
+	n := min(len(users), mostThrottled)
+	return problem.WriteJSON(w, throttledUsers{users[:n], n < len(users)})
 }
 
 // messagesAround is the most messages that getMessages returns before and after a message.

@@ -38,10 +38,10 @@ type row struct {
 
 func (r *row) key() rowKey { return rowKey{r.Channel, r.UserID} }
 
-// maxRows is the maximum number of rows. If there are more, the row of the user who was throttled
+// MaxRows is the maximum number of rows. If there are more, the row of the user who was throttled
 // longest ago is removed. If all users are held back, it is the row of the one who may speak
 // soonest.
-const maxRows = 10_000
+const MaxRows = 10_000
 
 func newBoard() *board {
 	return &board{rows: map[rowKey]*row{}, entries: map[chatguard.EntryID]*row{}, changed: map[rowKey]struct{}{}, sizes: map[string]int{}}
@@ -75,7 +75,7 @@ func (b *board) put(e journal.Entry, author chatguard.User, cost int, now time.T
 	r.cost = cost
 	b.rows[r.key()], b.entries[e.ID] = r, r
 	b.settle(r, now)
-	if len(b.rows) > maxRows {
+	if len(b.rows) > MaxRows {
 		b.evict()
 	}
 }

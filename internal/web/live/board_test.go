@@ -115,7 +115,7 @@ func TestBoard_JudgedLaterKeepsState(t *testing.T) {
 // Someone who is held back is never evicted before someone who is not.
 func TestBoard_EvictsPastFirst(t *testing.T) {
 	b := newBoard()
-	for i := range maxRows {
+	for i := range MaxRows {
 		wait := time.Hour
 		if i%2 == 1 {
 			wait = time.Second
@@ -124,17 +124,17 @@ func TestBoard_EvictsPastFirst(t *testing.T) {
 	}
 	later := noon.Add(time.Minute)
 	b.expire(later)
-	for i := range maxRows / 2 {
-		b.put(entry(int64(maxRows+i+1), fmt.Sprint("new", i), later, time.Second), chatguard.User{}, 1, later)
+	for i := range MaxRows / 2 {
+		b.put(entry(int64(MaxRows+i+1), fmt.Sprint("new", i), later, time.Second), chatguard.User{}, 1, later)
 		if _, ok := b.find(channelID, fmt.Sprint(2*i+1)); ok {
 			t.Fatalf("the user who was throttled longest ago stayed at %d", i)
 		}
 	}
-	if n := b.len(""); n != maxRows || len(b.rows) != maxRows || len(b.past) != 0 {
+	if n := b.len(""); n != MaxRows || len(b.rows) != MaxRows || len(b.past) != 0 {
 		t.Fatalf("%d held back, %d rows", n, len(b.rows))
 	}
 	b.put(entry(1_000_000, "last", later, time.Minute), chatguard.User{}, 1, later)
-	if _, ok := b.find(channelID, "0"); !ok || len(b.rows) != maxRows {
+	if _, ok := b.find(channelID, "0"); !ok || len(b.rows) != MaxRows {
 		t.Errorf("%d rows; the user who waits longest was evicted", len(b.rows))
 	}
 }
@@ -188,12 +188,12 @@ func TestBoard_LastOutcomeCounts(t *testing.T) {
 
 func TestBoard_Bounded(t *testing.T) {
 	b := newBoard()
-	for i := range maxRows + 5 {
+	for i := range MaxRows + 5 {
 		b.put(entry(int64(i+1), fmt.Sprint(i), noon, time.Hour-time.Duration(i)), chatguard.User{}, 1, noon)
 	}
 	b.put(entry(1_000_000, "longest", noon, 2*time.Hour), chatguard.User{}, 1, noon)
 	rows := b.list("", isHeld)
-	if len(rows) != maxRows || len(b.entries) != maxRows {
+	if len(rows) != MaxRows || len(b.entries) != MaxRows {
 		t.Fatalf("%d rows, %d entries", len(rows), len(b.entries))
 	}
 	if r := rows[len(rows)-1]; r.UserID != "longest" {

@@ -95,7 +95,7 @@ func TestThrottled_IsPunished(t *testing.T) {
 // BenchmarkOverlay measures what one request of an overlay costs while a channel has as many
 // throttled users as the board can hold.
 func BenchmarkOverlay(b *testing.B) {
-	for _, users := range []int{10, maxRows} {
+	for _, users := range []int{10, MaxRows} {
 		b.Run(fmt.Sprint(users), func(b *testing.B) {
 			m := newModel(b)
 			now := m.opts.Now()
