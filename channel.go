@@ -43,6 +43,9 @@ func (g *Guard) newChannel(id string, policy *compiled) *channel {
 // newTable returns an empty table.
 func (g *Guard) newTable(set *limits.Set, maxMemory int64) *limits.Table {
 	table := limits.NewTable(set, maxMemory, g.dropped)
+	if maxMemory != oneRow {
+		table.ShareMemory(g.budget)
+	}
 	if g.sharing != nil && !g.exact {
 		table.CountUnsent()
 	}
@@ -85,7 +88,9 @@ func (g *Guard) changeOverall(base *compiled, changes *limits.Changes) {
 func (g *Guard) changeTable(table *atomic.Pointer[limits.Table], set *limits.Set, maxMemory int64, changes *limits.Changes) {
 	switch {
 	case set == nil:
-		table.Store(nil)
+		if before := table.Swap(nil); before != nil {
+			before.LeaveBudget()
+		}
 	case table.Load() == nil:
 		table.Store(g.newTable(set, maxMemory))
 	default:

@@ -161,14 +161,14 @@ func ExamplePolicy_Capacity() {
 	fmt.Println("over 6 million in each room:", capacity.Users > 6_000_000, capacity.Everywhere)
 	fmt.Println("100,000 take under 10 MB:", bytes < 10_000_000)
 
-	guard, err := chatguard.New(policy, &chatguard.Options{MaxMemory: 16 << 20})
+	guard, err := chatguard.New(policy, &chatguard.Options{MaxMemory: 16 << 20, MaxTotalMemory: 256 << 20})
 	if err != nil {
 		log.Fatal(err)
 	}
 	memory := guard.Memory()
-	fmt.Println(memory.Users, "users,", memory.Forgotten, "forgotten,", memory.Evicted, "evicted,", memory.Held, "of them too soon")
+	fmt.Println(memory.Users, "users,", memory.Bytes, "bytes,", memory.Forgotten, "forgotten,", memory.Evicted, "evicted,", memory.Held, "of them too soon")
 	// Output:
 	// over 6 million in each room: true 0
 	// 100,000 take under 10 MB: true
-	// 0 users, 0 forgotten, 0 evicted, 0 of them too soon
+	// 0 users, 0 bytes, 0 forgotten, 0 evicted, 0 of them too soon
 }

@@ -62,6 +62,10 @@ type Options struct {
 	// Guard removes users whose allowances are fully restored. Policy.Capacity returns how many
 	// users fit. 0 means DefaultMemory. However small MaxMemory is, one user is remembered.
 	MaxMemory int64
+	// MaxTotalMemory is approximately the maximum number of bytes for the users of all channels.
+	// When it is used up, new users replace users of the channel that takes most: some of those who
+	// have been silent longest. 0 means that only MaxMemory applies.
+	MaxTotalMemory int64
 }
 
 // Guard judges messages. It is safe for concurrent use. Create one with New.
@@ -69,6 +73,7 @@ type Guard struct {
 	now       func() time.Time
 	observers atomic.Pointer[[]*observer] // replaced, never modified; nil if none
 	maxMemory int64
+	budget    *limits.Budget  // of all tables
 	dropped   *limits.Dropped // by all tables
 	channels  channels
 	present   limits.Present // what messages say that the time is
@@ -109,7 +114,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 		return nil, err
 	}
 	own := newClock()
-	g := &Guard{now: own.now, maxMemory: DefaultMemory, dropped: new(limits.Dropped)}
+	g := &Guard{now: own.now, maxMemory: DefaultMemory, budget: limits.NewBudget(0), dropped: new(limits.Dropped)}
 	own.jumpedBack = g.Rewind
 	if opts != nil {
 		g.AddObserver(opts.Observer)
@@ -119,6 +124,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 		if opts.MaxMemory > 0 {
 			g.maxMemory = opts.MaxMemory
 		}
+		g.budget = limits.NewBudget(opts.MaxTotalMemory)
 		if opts.Shared != nil {
 			g.sharing = newSharing(opts.Shared, opts.SharedRows)
 			if g.exact = opts.ShareMode == ShareExact; !g.exact {

@@ -52,6 +52,7 @@ type Memory struct {
 	// Users adds up the users in each channel. If there are PerUserEverywhere limits, it also adds
 	// the users that these limits count.
 	Users     int
+	Bytes     int64 // approximately how much memory they take; see Options.MaxTotalMemory
 	Forgotten int64 // users removed because their allowance was fully restored
 	Evicted   int64 // users removed because no memory was left; see Options.MaxMemory
 	// Held is how many of the Evicted users were throttled, had strikes or grants, or had a change
@@ -65,6 +66,7 @@ func (g *Guard) Memory() (m Memory) {
 		m.Users = everywhere.Users()
 	}
 	g.channels.forEach(func(c *channel) { m.Users += c.table.Users() })
+	m.Bytes = g.budget.Used()
 	m.Forgotten, m.Evicted, m.Held = g.dropped.Fresh.Load(), g.dropped.Evicted.Load(), g.dropped.Held.Load()
 	return m
 }

@@ -20,6 +20,13 @@ type setPair struct{ old, set *Set }
 
 // Apply changes a table, as Table.Change does.
 func (c *Changes) Apply(t *Table, set *Set) {
+	c.apply(t, set)
+	if t.budget != nil {
+		t.budget.settle(t, c.At)
+	}
+}
+
+func (c *Changes) apply(t *Table, set *Set) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.notes {
@@ -32,6 +39,7 @@ func (c *Changes) Apply(t *Table, set *Set) {
 	t.set = next.set
 	fitting := t.fittingPart(next.set.width)
 	t.forEach(func(s *shard) { s.change(&next, fitting.count(s.count)) })
+	t.account(next.set.width)
 }
 
 // useIfUnused sets the set of a table in which no user has had a row yet. Nobody can have spent

@@ -21,6 +21,7 @@ func Close(onlyEmpty bool, tables ...*Table) (closed bool, unsent []Unsent) {
 	}
 	for _, t := range tables {
 		t.closed.Store(true)
+		t.LeaveBudget()
 	}
 	for _, s := range shards {
 		unsent = s.takeAllUnsent(unsent)

@@ -61,6 +61,7 @@ func (s *shard) admit(key uint64) (slot int) {
 	}
 	setSeries(s.row(slot), uint8(s.version)) // probably differs from the series in an earlier row of the user
 	s.table.users.Add(1)
+	s.table.account(s.width)
 	s.checkCrowd()
 	return slot
 }
@@ -78,6 +79,7 @@ func (s *shard) drop(slot int) {
 	}
 	s.remove(slot)
 	s.table.users.Add(-1)
+	s.table.account(s.width)
 }
 
 // newKey returns the key of a new user with a non-numeric ID.

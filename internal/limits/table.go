@@ -19,9 +19,16 @@ type Table struct {
 	personals atomic.Int64              // users with a personal record
 	dropped   *Dropped
 	shards    atomic.Int32
-	stored    atomic.Bool // a store exists and confirms its writes
-	touched   atomic.Bool // some row may be dirty
-	closed    atomic.Bool // set before the shards are closed for good
+
+	budget  *Budget       // nil if the table shares no memory
+	counted atomic.Int64  // bytes that the budget counts
+	number  int           // in Budget.tables; guarded by Budget.mu
+	gone    bool          // has left the budget; guarded by Budget.mu
+	given   atomic.Uint32 // directory entry of the last shard that has given up rows
+
+	stored  atomic.Bool // a store exists and confirms its writes
+	touched atomic.Bool // some row may be dirty
+	closed  atomic.Bool // set before the shards are closed for good
 
 	// mu is held while a shard splits, while a change goes from shard to shard, and while the table
 	// is closed. A goroutine that holds a shard may only try to lock it.
@@ -106,10 +113,8 @@ func (p *place) addIfMissing(at int64) {
 	}
 	s := p.shard
 	users := s.table.users.Load()
-	s.many = s.table.hasRoom(2*users, s.width) // a restore adds all users
-	if !s.table.hasRoom(users+1, s.width) {
-		s.evict(at)
-	}
+	s.many = s.table.hasRoom(2*users, s.width) && !s.table.budget.isUsedUp() // a restore adds all users
+	s.makeRoom(at)
 	p.add()
 }
 

@@ -18,9 +18,7 @@ func (s *shard) tidy(at int64) {
 	now := min(at, s.seen)
 	s.seen = at
 	s.dropFresh(tidied, now-clockJump)
-	if !s.table.hasRoom(s.table.users.Load()+1, s.width) {
-		s.evict(now)
-	}
+	s.makeRoom(now)
 }
 
 // dropFresh checks that many rows, and drops those that equal a new user's at that time.
