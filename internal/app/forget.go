@@ -11,7 +11,7 @@ import (
 )
 
 // forget deletes everything about a user: what this process and the shared store know of usage,
-// strikes, overrides and grants, and then all rows in the database.
+// strikes, overrides and grants, then all rows in the database, and what the dashboard shows.
 func (a *App) forget(ctx context.Context, userID string) ([]string, error) {
 	a.Host.Store.Commit(ctx) // so that the database knows all channels in which the user has written
 	channels, err := a.Host.Store.UserChannels(ctx, userID)
@@ -32,6 +32,7 @@ func (a *App) forget(ctx context.Context, userID string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.Web.Forget(userID)
 	a.log.Info("deleted everything about a user", "rows", rows)
 	return []string{fmt.Sprint(rows)}, nil
 }

@@ -108,15 +108,16 @@ func (r *Report) LearnRoom(login, roomID string) {
 	}
 }
 
-// ShutOut records that we haven't joined a channel, and why. The reader keeps trying to join.
-// ShutOut reports the same problem only once.
+// ShutOut records that we haven't joined a channel, and why. Another channel may have its name by
+// now, so its ID isn't known any more. The reader keeps trying to join. ShutOut reports the same
+// problem only once.
 func (r *Report) ShutOut(login, problem string) {
 	problem = hostile.Detail(problem)
 	r.mu.Lock()
 	room := r.channels.byLogin[login]
 	fresh := room != nil && (!room.ShutOut || room.Problem != problem)
 	if fresh {
-		room.Joined, room.ShutOut, room.Problem = false, true, problem
+		room.Joined, room.RoomID, room.ShutOut, room.Problem = false, "", true, problem
 	}
 	r.mu.Unlock()
 	if fresh {

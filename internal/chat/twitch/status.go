@@ -42,7 +42,7 @@ type Status struct {
 // Channel is the state of one channel.
 type Channel struct {
 	Login  string
-	RoomID string // empty until known; kept on reconnect
+	RoomID string // empty until known; kept on reconnect, until we are shut out
 	Joined bool   // the server has confirmed the join on this connection
 	// ShutOut is true if we haven't been let in, and Problem says why. It stays true until we are.
 	ShutOut bool

@@ -218,6 +218,17 @@ func (b *board) expire(now time.Time) {
 	}
 }
 
+// forget removes a user from all channels.
+func (b *board) forget(user string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, r := range b.rows {
+		if key.user == user {
+			b.remove(r)
+		}
+	}
+}
+
 func (b *board) remove(r *row) {
 	b.detach(r)
 	delete(b.rows, r.key())

@@ -35,6 +35,26 @@ func TestBoard_RowLeavesWhenUserMaySpeak(t *testing.T) {
 	}
 }
 
+// TestBoard_Forget checks that a forgotten user leaves the board of every channel, held back or not,
+// and that pages are told.
+func TestBoard_Forget(t *testing.T) {
+	b := newBoard()
+	b.put(entry(1, "a", noon, 10*time.Second), chatguard.User{}, 1, noon)
+	b.put(entry(2, "b", noon, 20*time.Second), chatguard.User{}, 1, noon)
+	other := entry(3, "a", noon, 30*time.Second)
+	other.ChannelID = "other"
+	b.put(other, chatguard.User{}, 1, noon)
+	b.expire(noon.Add(15 * time.Second))
+	b.takeChanges()
+	b.forget("a")
+	if rows := b.list("", func(*Throttled) bool { return true }); len(rows) != 1 || rows[0].UserID != "b" || b.len("") != 1 {
+		t.Errorf("rows %+v", rows)
+	}
+	if c := b.takeChanges(); len(c[channelID].gone) != 1 || len(c["other"].gone) != 1 {
+		t.Errorf("changes %+v", c)
+	}
+}
+
 func TestBoard_RowStaysAfterWait(t *testing.T) {
 	for name, end := range map[string]func(b *board){
 		"over":    func(b *board) { b.expire(noon.Add(10 * time.Second)) },

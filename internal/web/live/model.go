@@ -178,6 +178,9 @@ func (m *Model) Preload(entries []journal.Entry) {
 	m.judgeAgain("", now)
 }
 
+// Forget removes a user from the board, so that nobody is shown the user's last messages any more.
+func (m *Model) Forget(userID string) { m.board.forget(userID) }
+
 // loadRates reads from the store how busy the channels were before the start. It cannot distinguish
 // quiet times from times when chatguard was not running, because neither has messages.
 func (m *Model) loadRates(ctx context.Context) {
