@@ -159,6 +159,8 @@ var directions = []direction{
 	{regexp.MustCompile(`^twitch renames (\w+) to (\w+)$`), func(p *play, m []string) { p.server.Rename(m[1], m[2]) }},
 	{regexp.MustCompile(`^twitch removes (\w+)$`), func(p *play, m []string) { p.server.RemoveAccount(m[1]) }},
 	{regexp.MustCompile(`^twitch has another channel (\w+)$`), func(p *play, m []string) { p.server.AddChannel(m[1]) }},
+	{regexp.MustCompile(`^twitch is away$`), func(p *play, _ []string) { p.server.HangUp(1_000_000); p.server.Disconnect() }},
+	{regexp.MustCompile(`^twitch is back$`), func(p *play, _ []string) { p.server.HangUp(0) }},
 	{regexp.MustCompile(`^twitch ignores joins$`), func(p *play, _ []string) { p.server.IgnoreJoins(1_000_000) }},
 	{regexp.MustCompile(`^twitch heeds joins$`), func(p *play, _ []string) { p.server.IgnoreJoins(0) }},
 	{regexp.MustCompile(`^twitch revokes the token$`), func(p *play, _ []string) { p.server.Revoke() }},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
@@ -79,7 +80,7 @@ func (s *status) connections() []live.Connection {
 
 // addTwitch adds the states of Twitch to the list.
 func (s *status) addTwitch(list []live.Connection) []live.Connection {
-	list = append(list, readingState(s.twitch))
+	list = append(list, readingState(s.twitch, time.Now()))
 	enforces := s.enforces()
 	if token, ok := tokenState(s.twitch); ok && (token.State != live.Valid || token.Detail != "") || enforces {
 		if enforces && token.State == live.Valid && s.lacksScope() {

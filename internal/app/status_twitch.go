@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
@@ -56,8 +57,12 @@ func tokenState(t *twitchbot.Connection) (c live.Connection, ok bool) {
 	return c, true
 }
 
+// reconnectTime is how long a lost connection to the chat is no reason to be unready. Twitch asks
+// for a new one now and then, which takes a second or two.
+const reconnectTime = 15 * time.Second
+
 // readingState returns the state of reading the chat.
-func readingState(t *twitchbot.Connection) live.Connection {
+func readingState(t *twitchbot.Connection, now time.Time) live.Connection {
 	s := t.Status()
 	c := live.Connection{Name: "Twitch", State: live.Disconnected, Since: s.Since, Detail: s.Detail}
 	switch s.State {
@@ -66,6 +71,7 @@ func readingState(t *twitchbot.Connection) live.Connection {
 	case twitch.Connected:
 		c.State, c.Detail = live.Connected, strings.Join(slices.Concat(t.Anonymous(), readProblems(s)), "; ")
 	}
+	c.Brief = s.State != twitch.Connected && !s.LostAt.IsZero() && now.Sub(s.LostAt) < reconnectTime
 	return c
 }
 

@@ -100,7 +100,7 @@ func (h *probes) degradedReasons() []string {
 func (h *probes) unreadyReasons() []string {
 	var reasons []string
 	for _, c := range h.model.Connections() {
-		if c.State.IsTrouble() {
+		if c.State.IsTrouble() && !c.Brief {
 			reasons = append(reasons, reason(c.Name, string(c.State), c.Detail))
 		}
 	}

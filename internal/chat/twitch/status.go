@@ -29,6 +29,7 @@ const (
 type Status struct {
 	State      State
 	Since      time.Time             // start of the current state
+	LostAt     time.Time             // end of the last connection that was Connected; zero if there was none
 	Detail     string                // last problem as one line for people; may be empty
 	DetailAt   time.Time             // time of Detail
 	Channels   []Channel             // channels to read, in configuration order
@@ -100,6 +101,9 @@ func (r *Report) Enter(state State) {
 	now := r.clock.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.status.State == Connected && state != Connected {
+		r.status.LostAt = now
+	}
 	r.status.State, r.status.Since = state, now
 	for _, room := range r.channels.byLogin {
 		room.Joined = false
