@@ -218,7 +218,7 @@ func failureOf(err error) *failure {
 		is    failure
 	}{
 		{token.ErrSecret, badSetup}, {token.ErrClientID, badSetup}, {token.ErrNonce, stolenCode}, {token.ErrApplication, stolenCode}, {token.ErrCode, usedCode},
-		{token.ErrDenied, userDenied}, {token.ErrCodeExpired, late}, {twitch.ErrScope, userDenied}, {twitch.ErrUnavailable, noAnswer}, {twitch.ErrBusy, noAnswer},
+		{token.ErrDenied, userDenied}, {token.ErrCodeExpired, late}, {twitch.ErrScope, userDenied}, {twitch.ErrUnavailable, noAnswer}, {twitch.ErrBusy, noAnswer}, {twitch.ErrLimited, noAnswer},
 		{context.DeadlineExceeded, noAnswer},
 	} {
 		if errors.Is(err, known.cause) {
