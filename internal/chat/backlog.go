@@ -81,7 +81,7 @@ func (b *backlog) add(j job) (refused string) {
 		b.channels[j.message.ChannelID] = l
 	}
 	if l.waiting >= b.bot.options.QueueSize {
-		return "queue full"
+		return fullReason
 	}
 	p := l.users[j.message.User.ID]
 	if p == nil {

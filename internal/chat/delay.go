@@ -54,10 +54,12 @@ func (h *delays) reason(j *job) string {
 	return h.reasons[longest]
 }
 
-// Reasons for the journal.
+// Reasons for the journal. The pages translate them.
 const (
 	budgetReason = "the request budget is used up"
 	queueReason  = "chatguard's own queue was too long"
+	fullReason   = "queue full"
+	slowReason   = "the chat's server was slow"
 )
 
 // delayCause returns why nothing can begin, and the reason for the journal. The caller holds mu.
@@ -72,7 +74,7 @@ func (b *backlog) delayCause(r requests, now time.Time) (delayCause, string) {
 	}
 	for s := range b.underWay {
 		if now.Sub(s.began) >= slowAnswer {
-			return platformSlow, "the chat's server was slow"
+			return platformSlow, slowReason
 		}
 	}
 	if r.left <= len(b.underWay) { // tasks in progress take the rest

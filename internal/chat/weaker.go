@@ -8,6 +8,9 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
+// onlyDeleted is the end of the journal's reason if a penalty failed, but its message was deleted.
+const onlyDeleted = "; the message was only deleted"
+
 // deletedError is the error of a penalty that failed after its message was deleted.
 type deletedError struct{ error }
 
@@ -37,9 +40,9 @@ func (s *task) deleteInstead(ctx context.Context, failed error) {
 		case err != nil:
 			s.report(&s.jobs[i], s.penalty.Action, journal.Failed, why+"; deleting the message failed, too: "+err.Error())
 		case errors.Is(failed, ErrUnanswered):
-			s.report(&s.jobs[i], s.penalty.Action, journal.Failed, why+"; the message was only deleted")
+			s.report(&s.jobs[i], s.penalty.Action, journal.Failed, why+onlyDeleted)
 		default:
-			s.report(&s.jobs[i], chatguard.Delete, journal.Done, why+"; the message was only deleted")
+			s.report(&s.jobs[i], chatguard.Delete, journal.Done, why+onlyDeleted)
 		}
 	}
 }

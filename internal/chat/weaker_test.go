@@ -3,6 +3,7 @@ package chat
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -97,4 +98,15 @@ func TestIdle(t *testing.T) {
 		s.wait(time.Second)
 		s.checkOutcomes("delete done", "delete done")
 	}, "delete")
+}
+
+// TestReasons_Translated checks that the pages know the reasons that they translate.
+func TestReasons_Translated(t *testing.T) {
+	page, err := os.ReadFile("../../web/static/app/words/reasons.js")
+	must(t, err)
+	for _, reason := range []string{budgetReason, queueReason, slowReason, fullReason, onlyDeleted} {
+		if !strings.Contains(string(page), reason) {
+			t.Errorf("reasons.js doesn't know %q", reason)
+		}
+	}
 }

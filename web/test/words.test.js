@@ -5,6 +5,7 @@ import { whyIdle } from "../static/app/words/idle.js";
 import { OverrideWords } from "../static/app/words/overrides.js";
 import { pardonWords, unpardonWords } from "../static/app/words/pardons.js";
 import { outcomeWords, penaltyWords, rungName } from "../static/app/words/penalties.js";
+import { reasonWords } from "../static/app/words/reasons.js";
 import { capitalised, roleGroup, roleNames } from "../static/app/words/roles.js";
 import { banWords, liftNames, liftQuestion, liftWords, silenceWords, timeoutLengths, timeoutWords } from "../static/app/words/silence.js";
 import { unsavedChange, unsavedLimits } from "../static/app/words/unsaved.js";
@@ -30,6 +31,14 @@ test("penalties: how they went", () => {
   assert.equal(went("warn", { action: "warn", result: "failed", reason: "gone" }), "warning failed|failed|gone");
   assert.equal(went("delete", { action: "delete", result: "skipped", reason: "too late" }), "delete skipped|skipped|too late");
   assert.equal(went("delete", { action: "delete", result: "pending", reason: "" }), "deleting…|pending|");
+});
+
+test("penalties: reasons in the page’s language", () => {
+  const held = "Twitch takes no more timeouts for this channel for 28 s; the message was only deleted";
+  assert.equal(reasonWords(held), held);
+  for (const same of ["", "too late: the request budget is used up", "queue full", "Twitch failed at bans for this channel; the next one is tried in 9 s",
+    "time out user: Twitch refused the request (Twitch: status 400); the message was only deleted"]) assert.equal(reasonWords(same), same);
+  assert.equal(reasonWords("too late: the chat's server was slow"), "too late: the chat’s server was slow");
 });
 
 test("penalties: as in the configuration", () => {

@@ -3,6 +3,7 @@ package helix
 import (
 	"errors"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,4 +196,18 @@ func TestRetry_Idle(t *testing.T) {
 			s.Errorf("idle %d times", waits)
 		}
 	})
+}
+
+// TestChannelLimit_Translated checks that the pages know the reasons that they translate.
+func TestChannelLimit_Translated(t *testing.T) {
+	page, err := os.ReadFile("../../../../web/static/app/words/reasons.js")
+	must(t, err)
+	for _, what := range []string{"timeouts", "bans", "warnings"} {
+		for _, busy := range []bool{true, false} {
+			why := channelLimit{what: what}.heldError(hold{busy: busy}, time.Time{}).Why
+			if start := strings.TrimSuffix(why, " 0 s"); start == why || !strings.Contains(string(page), `"`+start+`":`) {
+				t.Errorf("reasons.js doesn't know %q", why)
+			}
+		}
+	}
 }

@@ -2,6 +2,7 @@
 // Penalties and their outcomes in words.
 
 import { t, table } from "../../text/text.js";
+import { reasonWords } from "./reasons.js";
 import { seconds, wait } from "./time.js";
 
 // todo describes each penalty as an instruction. The instruction for "timeout" must be followed by
@@ -80,11 +81,11 @@ export function outcomeWords({ penalty, outcome }) {
     case "observed":
       return { word: length ? t("words.would-timeout-length", { length }) : (conditional[penalty] ?? action), kind: "observed", detail: "" };
     case "done":
-      return { word: tried === action ? doneWords(penalty, length) : (past[tried] ?? tried), kind: severities[tried] ?? "skipped", detail: outcome.reason };
+      return { word: tried === action ? doneWords(penalty, length) : (past[tried] ?? tried), kind: severities[tried] ?? "skipped", detail: reasonWords(outcome.reason) };
     case "failed":
-      return { word: t("words.action-failed", { action: nouns[tried] ?? tried }), kind: "failed", detail: outcome.reason };
+      return { word: t("words.action-failed", { action: nouns[tried] ?? tried }), kind: "failed", detail: reasonWords(outcome.reason) };
     case "skipped":
-      return { word: t("words.action-skipped", { action: nouns[tried] ?? tried }), kind: "skipped", detail: outcome.reason };
+      return { word: t("words.action-skipped", { action: nouns[tried] ?? tried }), kind: "skipped", detail: reasonWords(outcome.reason) };
   }
   return { word: present[action] ?? action, kind: "pending", detail: "" };
 }

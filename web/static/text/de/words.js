@@ -51,6 +51,20 @@ export default {
   "action-failed": "{action} fehlgeschlagen",
   "action-skipped": "{action} übersprungen",
 
+  // Penalties: why it went so; the server’s sentences in English
+  "reason-too-late": "zu spät: {why}",
+  "reason-only-deleted": "{why}; die Nachricht wurde nur gelöscht",
+  "reason-no-timeouts": "Twitch nimmt für diesen Kanal {time} lang keine Timeouts mehr an",
+  "reason-no-bans": "Twitch nimmt für diesen Kanal {time} lang keine Banns mehr an",
+  "reason-no-warnings": "Twitch nimmt für diesen Kanal {time} lang keine Verwarnungen mehr an",
+  "reason-failed-timeouts": "Timeouts in diesem Kanal scheitern bei Twitch; der nächste wird in {time} versucht",
+  "reason-failed-bans": "Banns in diesem Kanal scheitern bei Twitch; der nächste wird in {time} versucht",
+  "reason-failed-warnings": "Verwarnungen in diesem Kanal scheitern bei Twitch; die nächste wird in {time} versucht",
+  "reason-budget": "das Kontingent an Anfragen ist aufgebraucht",
+  "reason-own-queue": "die eigene Warteschlange von chatguard war zu lang",
+  "reason-slow": "der Server des Chats war langsam",
+  "reason-queue-full": "Warteschlange voll",
+
   // Penalties: what was done to a message or its sender
   "done-none": "nichts getan",
   "done-delete": "gelöscht",

@@ -51,6 +51,20 @@ export default {
   "action-failed": "{action} failed",
   "action-skipped": "{action} skipped",
 
+  // Penalties: why it went so; the server’s sentences in English
+  "reason-too-late": "too late: {why}",
+  "reason-only-deleted": "{why}; the message was only deleted",
+  "reason-no-timeouts": "Twitch takes no more timeouts for this channel for {time}",
+  "reason-no-bans": "Twitch takes no more bans for this channel for {time}",
+  "reason-no-warnings": "Twitch takes no more warnings for this channel for {time}",
+  "reason-failed-timeouts": "Twitch failed at timeouts for this channel; the next one is tried in {time}",
+  "reason-failed-bans": "Twitch failed at bans for this channel; the next one is tried in {time}",
+  "reason-failed-warnings": "Twitch failed at warnings for this channel; the next one is tried in {time}",
+  "reason-budget": "the request budget is used up",
+  "reason-own-queue": "chatguard’s own queue was too long",
+  "reason-slow": "the chat’s server was slow",
+  "reason-queue-full": "queue full",
+
   // Penalties: what was done to a message or its sender
   "done-none": "left alone",
   "done-delete": "deleted",

@@ -51,6 +51,20 @@ export default {
   "action-failed": "{action}: falló",
   "action-skipped": "{action}: se omitió",
 
+  // Penalties: why it went so; the server’s sentences in English
+  "reason-too-late": "demasiado tarde: {why}",
+  "reason-only-deleted": "{why}; el mensaje solo se borró",
+  "reason-no-timeouts": "Twitch no acepta más timeouts en este canal durante {time}",
+  "reason-no-bans": "Twitch no acepta más bans en este canal durante {time}",
+  "reason-no-warnings": "Twitch no acepta más advertencias en este canal durante {time}",
+  "reason-failed-timeouts": "los timeouts de este canal fallan en Twitch; el próximo se intenta en {time}",
+  "reason-failed-bans": "los bans de este canal fallan en Twitch; el próximo se intenta en {time}",
+  "reason-failed-warnings": "las advertencias de este canal fallan en Twitch; la próxima se intenta en {time}",
+  "reason-budget": "el cupo de solicitudes está agotado",
+  "reason-own-queue": "la propia cola de chatguard era demasiado larga",
+  "reason-slow": "el servidor del chat estaba lento",
+  "reason-queue-full": "cola llena",
+
   // Penalties: what was done to a message or its sender
   "done-none": "sin sanción",
   "done-delete": "borrado",

@@ -51,6 +51,20 @@ export default {
   "action-failed": "{action}に失敗",
   "action-skipped": "{action}を省略",
 
+  // Penalties: why it went so; the server’s sentences in English
+  "reason-too-late": "時間切れ：{why}",
+  "reason-only-deleted": "{why}。メッセージの削除のみ行いました",
+  "reason-no-timeouts": "Twitchはこのチャンネルでのタイムアウトをあと{time}受け付けません",
+  "reason-no-bans": "TwitchはこのチャンネルでのBANをあと{time}受け付けません",
+  "reason-no-warnings": "Twitchはこのチャンネルでの警告をあと{time}受け付けません",
+  "reason-failed-timeouts": "このチャンネルでのタイムアウトがTwitchで失敗しています。{time}後に再試行します",
+  "reason-failed-bans": "このチャンネルでのBANがTwitchで失敗しています。{time}後に再試行します",
+  "reason-failed-warnings": "このチャンネルでの警告がTwitchで失敗しています。{time}後に再試行します",
+  "reason-budget": "リクエストの枠を使い切りました",
+  "reason-own-queue": "chatguard自身の待ち行列が長すぎました",
+  "reason-slow": "チャットのサーバーの応答が遅れていました",
+  "reason-queue-full": "待ち行列が満杯です",
+
   // Penalties: what was done to a message or its sender
   "done-none": "処置なし",
   "done-delete": "削除済み",

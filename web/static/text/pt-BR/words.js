@@ -51,6 +51,20 @@ export default {
   "action-failed": "falhou: {action}",
   "action-skipped": "omitido: {action}",
 
+  // Penalties: why it went so; the server’s sentences in English
+  "reason-too-late": "tarde demais: {why}",
+  "reason-only-deleted": "{why}; a mensagem só foi excluída",
+  "reason-no-timeouts": "a Twitch não aceita mais suspensões neste canal por {time}",
+  "reason-no-bans": "a Twitch não aceita mais banimentos neste canal por {time}",
+  "reason-no-warnings": "a Twitch não aceita mais advertências neste canal por {time}",
+  "reason-failed-timeouts": "as suspensões deste canal falham na Twitch; a próxima será tentada em {time}",
+  "reason-failed-bans": "os banimentos deste canal falham na Twitch; o próximo será tentado em {time}",
+  "reason-failed-warnings": "as advertências deste canal falham na Twitch; a próxima será tentada em {time}",
+  "reason-budget": "a cota de requisições acabou",
+  "reason-own-queue": "a própria fila do chatguard estava longa demais",
+  "reason-slow": "o servidor do chat estava lento",
+  "reason-queue-full": "fila cheia",
+
   // Penalties: what was done to a message or its sender
   "done-none": "sem ação",
   "done-delete": "excluída",

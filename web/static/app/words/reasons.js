@@ -1,0 +1,39 @@
+// @ts-check
+// Why a penalty went as it did.
+
+import { t } from "../../text/text.js";
+import { wait } from "./time.js";
+
+/** @typedef {import("../../text/text.js").TextKey} TextKey */
+
+// fixed are the server's reasons that are always the same.
+/** @type {Record<string, TextKey>} */
+const fixed = {
+  "the request budget is used up": "words.reason-budget",
+  "chatguard's own queue was too long": "words.reason-own-queue",
+  "the chat's server was slow": "words.reason-slow",
+  "queue full": "words.reason-queue-full",
+};
+// timed are those that end with a number of seconds.
+/** @type {Record<string, TextKey>} */
+const timed = {
+  "Twitch takes no more timeouts for this channel for": "words.reason-no-timeouts",
+  "Twitch takes no more bans for this channel for": "words.reason-no-bans",
+  "Twitch takes no more warnings for this channel for": "words.reason-no-warnings",
+  "Twitch failed at timeouts for this channel; the next one is tried in": "words.reason-failed-timeouts",
+  "Twitch failed at bans for this channel; the next one is tried in": "words.reason-failed-bans",
+  "Twitch failed at warnings for this channel; the next one is tried in": "words.reason-failed-warnings",
+};
+
+// reasonWords returns a reason of the server in the page's language. One that isn't known, such as
+// one that quotes Twitch, stays in English.
+/** @param {string} reason @returns {string} */
+export function reasonWords(reason) {
+  const deleted = /^(.*); the message was only deleted$/.exec(reason);
+  if (deleted) return t("words.reason-only-deleted", { why: reasonWords(deleted[1]) });
+  const late = /^too late: (.*)$/.exec(reason);
+  if (late) return t("words.reason-too-late", { why: reasonWords(late[1]) });
+  const [, start = "", seconds] = /^(.*) (\d+) s$/.exec(reason) ?? [];
+  if (timed[start]) return t(timed[start], { time: wait(Number(seconds) * 1000) });
+  return fixed[reason] ? t(fixed[reason]) : reason;
+}
