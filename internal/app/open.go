@@ -133,6 +133,7 @@ func (a *App) openBot(context.Context) error {
 	options := chat.Options{
 		Guard: a.Guard, Source: chat.Source(a.Twitch), Moderator: a.Twitch.Moderator(), Logger: a.log, Report: a.report,
 		Moderates: a.Twitch.Moderates,
+		Commit:    a.Host.Store.Commit,
 		Notices:   a.notices,
 		SlowMode:  a.Config.Twitch.SlowMode, SlowModes: map[string]string{}, Settings: a.Host.Store,
 	}

@@ -28,7 +28,7 @@ func (s *storm) checkJournal() {
 		switch o := e.Outcome; {
 		case o.Result == journal.Pending:
 			s.fail("nothing was reported of %s's message %s", e.Login, e.MessageID)
-		case (o.Result == journal.Failed || o.Result == journal.Skipped) && o.Reason == "":
+		case (o.Result == journal.Failed || o.Result == journal.Unknown || o.Result == journal.Skipped) && o.Reason == "":
 			s.fail("%s's message %s: %s for no reason", e.Login, e.MessageID, o.Result)
 		case o.Result == journal.Done && o.Action != chatguard.Timeout && len(asked[e.MessageID]) == 0:
 			s.fail("the delete of %s's message %s was never asked for, but the journal says: %s %s", e.Login, e.MessageID, o.Action, o.Reason)
@@ -116,7 +116,7 @@ func (s *storm) checkActs() {
 	timeouts := map[[2]string]int{}
 	for _, e := range s.entries {
 		due[e.MessageID] = e
-		if e.Outcome.Action == chatguard.Timeout && (e.Outcome.Result == journal.Done || e.Outcome.Result == journal.Failed) {
+		if e.Outcome.Action == chatguard.Timeout && (e.Outcome.Result == journal.Done || e.Outcome.Result == journal.Failed || e.Outcome.Result == journal.Unknown) {
 			timeouts[[2]string{e.ChannelID, e.UserID}]++
 		}
 	}

@@ -29,6 +29,10 @@ type Options struct {
 	// for concurrent use. Nil means that outcomes are discarded.
 	Report func(journal.Outcome)
 
+	// Commit waits until everything recorded so far is stored, until that is known to fail, or until
+	// the context ends. The Bot calls it before each ban. Nil means that nothing is stored.
+	Commit func(context.Context) (saved bool)
+
 	// Answer carries out a chat command and returns the reply; an empty reply is not sent. Nil
 	// means that there are no commands.
 	Answer func(context.Context, chatguard.Message) string

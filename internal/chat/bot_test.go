@@ -67,6 +67,7 @@ type recorder struct {
 
 	noParent bool // no message can be replied to
 
+	lost            error         // of a blocked call whose context ends, too
 	refused, failed string        // results of Trouble
 	takes           time.Duration // duration of a request
 	idle            time.Duration // wait before each request, as before another try
@@ -77,7 +78,7 @@ func (r *recorder) do(ctx context.Context, format string, args ...any) error {
 		select {
 		case <-r.block:
 		case <-ctx.Done():
-			return ctx.Err()
+			return errors.Join(ctx.Err(), r.lost)
 		}
 	}
 	if r.idle > 0 {
@@ -318,10 +319,18 @@ func TestBot_ChannelsAreIndependent(t *testing.T) {
 }
 
 func TestBot_StopEndsPending(t *testing.T) {
-	m := &recorder{block: make(chan struct{})}
+	for lost, begun := range map[error]journal.Outcome{
+		nil:           {Result: journal.Failed, Reason: "chatguard stopped: context canceled"},
+		ErrUnanswered: {Result: journal.Unknown, Reason: "chatguard stopped before it was answered"},
+	} {
+		testStopEndsPending(t, lost, begun)
+	}
+}
+
+func testStopEndsPending(t *testing.T, lost error, begun journal.Outcome) {
+	m := &recorder{block: make(chan struct{}), lost: lost}
 	outcomes, _ := play(t, Options{Moderator: m, Grace: time.Nanosecond}, enforcePolicy("delete"), []chatguard.Message{message("a1", "7"), message("a2", "7"), message("a3", "7")})
 	// The first penalty may have begun or not.
-	begun := journal.Outcome{Result: journal.Failed, Reason: "chatguard stopped before it was answered"}
 	waited := journal.Outcome{Result: journal.Skipped, Reason: "chatguard stopped"}
 	is := func(o, want journal.Outcome) bool { return o.Result == want.Result && o.Reason == want.Reason }
 	if len(outcomes) != 2 || !is(outcomes[0], begun) && !is(outcomes[0], waited) || !is(outcomes[1], waited) {

@@ -15,7 +15,7 @@ type Counts struct {
 	Observed  int64 // would be throttled if the policy were enforced
 	Deleted   int64 // messages removed, including by warnings
 	Punished  int64 // warnings, timeouts and bans
-	Failed    int64 // penalties that were tried and failed
+	Failed    int64 // penalties that were tried and failed, or may have failed
 	Skipped   int64 // penalties not tried
 }
 
@@ -39,7 +39,7 @@ func (c *counts) countVerdict(v chatguard.Verdict) {
 // countOutcome counts the result of an action.
 func (c *counts) countOutcome(action chatguard.Action, result journal.Result) {
 	switch result {
-	case journal.Failed:
+	case journal.Failed, journal.Unknown:
 		c.failed.Add(1)
 	case journal.Skipped:
 		c.skipped.Add(1)

@@ -44,24 +44,13 @@ func (s *task) carryOut(ctx context.Context) {
 		return
 	}
 	result, reason := journal.Done, s.doneReason
-	var skip skipError
-	switch {
-	case err == nil:
-	case errors.As(err, &skip):
-		result, reason = journal.Skipped, err.Error()
-	case errors.Is(err, ErrStandby):
-		result, reason = journal.Skipped, ErrStandby.Error()
-	case ctx.Err() != nil:
-		result, reason = journal.Failed, "chatguard stopped before it was answered"
-	case inTime.Err() != nil:
-		result, reason = journal.Failed, "too late: "+err.Error()
-	default:
-		result, reason = journal.Failed, err.Error()
+	if err != nil {
+		result, reason = failureOf(err, ctx.Err() != nil, inTime.Err() != nil)
 	}
 	switch {
 	case result != journal.Skipped && s.penalty.Action >= chatguard.Timeout && s.bot.backlog.isPardoned(s):
 		reason = s.undo(ctx)
-	case result == journal.Failed && inTime.Err() == nil && s.hasWeaker(err):
+	case (result == journal.Failed || result == journal.Unknown) && inTime.Err() == nil && s.hasWeaker(err):
 		s.deleteInstead(inTime, err)
 		return
 	}
@@ -76,6 +65,31 @@ func (s *task) report(j *job, action chatguard.Action, result journal.Result, re
 	if result == journal.Done && action == chatguard.Delete {
 		s.bot.notify(&j.message, &j.verdict)
 	}
+}
+
+// failureOf returns what the journal says of an error. stopped and late report whether chatguard has
+// stopped, or the penalty's time is over.
+func failureOf(err error, stopped, late bool) (result journal.Result, reason string) {
+	var skip skipError
+	isUnknown := errors.Is(err, ErrUnanswered)
+	switch {
+	case errors.As(err, &skip):
+		return journal.Skipped, err.Error()
+	case errors.Is(err, ErrStandby) && !isUnknown:
+		return journal.Skipped, ErrStandby.Error()
+	case stopped && isUnknown:
+		reason = "chatguard stopped before it was answered"
+	case stopped:
+		reason = "chatguard stopped: " + err.Error()
+	case late:
+		reason = "too late: " + err.Error()
+	default:
+		reason = err.Error()
+	}
+	if isUnknown {
+		return journal.Unknown, reason
+	}
+	return journal.Failed, reason
 }
 
 // undo lifts a penalty whose user was pardoned while it was carried out. It returns the reason for
@@ -136,9 +150,24 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 		}
 		return moderator.Timeout(ctx, j.message, penalty.Duration, b.reason(j, penalty.Duration))
 	case chatguard.Ban:
+		b.commit(ctx)
 		return moderator.Ban(ctx, j.message, b.reason(j, 0))
 	}
 	return skipError("a chat bot can't " + penalty.Action.String())
+}
+
+// commitTime is the maximum time that a ban waits until its journal entry is stored.
+const commitTime = time.Second
+
+// commit waits until the journal entry of a ban is stored: a ban never ends, so it must not be
+// without a trace if this process is killed. A failing database delays a ban, but doesn't prevent it.
+func (b *Bot) commit(ctx context.Context) {
+	if b.options.Commit == nil {
+		return
+	}
+	ctx, stop := context.WithTimeout(ctx, commitTime)
+	defer stop()
+	b.options.Commit(ctx)
 }
 
 // outdatedReason returns why a penalty that was due when the message was judged is no longer due.

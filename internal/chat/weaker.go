@@ -22,8 +22,8 @@ func (s *task) hasWeaker(err error) bool {
 }
 
 // deleteInstead deletes the messages whose penalty failed, unless that is done, and reports the
-// outcomes. If the penalty may have been carried out nevertheless, the outcome says that it failed,
-// so that a pardon lifts it.
+// outcomes. If the penalty may have been carried out nevertheless, its result is unknown, so that a
+// pardon lifts it.
 func (s *task) deleteInstead(ctx context.Context, failed error) {
 	why := failed.Error()
 	if held, ok := errors.AsType[*HeldError](failed); ok {
@@ -31,6 +31,10 @@ func (s *task) deleteInstead(ctx context.Context, failed error) {
 	}
 	s.bot.warn("a penalty failed; its message is only deleted", "channel", s.channel.channelID, "penalty", s.penalty, "error", why)
 	_, deleted := errors.AsType[deletedError](failed)
+	result := journal.Failed
+	if errors.Is(failed, ErrUnanswered) {
+		result = journal.Unknown
+	}
 	for i := range s.jobs {
 		var err error
 		if !deleted {
@@ -38,9 +42,9 @@ func (s *task) deleteInstead(ctx context.Context, failed error) {
 		}
 		switch {
 		case err != nil:
-			s.report(&s.jobs[i], s.penalty.Action, journal.Failed, why+"; deleting the message failed, too: "+err.Error())
-		case errors.Is(failed, ErrUnanswered):
-			s.report(&s.jobs[i], s.penalty.Action, journal.Failed, why+onlyDeleted)
+			s.report(&s.jobs[i], s.penalty.Action, result, why+"; deleting the message failed, too: "+err.Error())
+		case result == journal.Unknown:
+			s.report(&s.jobs[i], s.penalty.Action, result, why+"; the message was deleted")
 		default:
 			s.report(&s.jobs[i], chatguard.Delete, journal.Done, why+onlyDeleted)
 		}

@@ -30,7 +30,7 @@ func TestWeaker(t *testing.T) {
 		"futile":             {"timeout 30s", map[string]error{"timeout": futile}, "timeout a 30s", "timeout failed: not a moderator"},
 		"warning":            {"warn", map[string]error{"warn": refused}, "delete a2, warn a for a2", "delete done: invalid user; the message was only deleted"},
 		"warning, futile":    {"warn", map[string]error{"warn": futile}, "delete a2, warn a for a2", "delete done: not a moderator; the message was only deleted"},
-		"warning, unknown":   {"warn", map[string]error{"warn": unknown}, "delete a2, warn a for a2", "warn failed: status 500; the message was only deleted"},
+		"warning, unknown":   {"warn", map[string]error{"warn": unknown}, "delete a2, warn a for a2", "warn unknown: status 500; the message was deleted"},
 		"warning, no delete": {"warn", map[string]error{"delete": unknown}, "delete a2", "warn failed: status 500"},
 		"delete":             {"delete", map[string]error{"delete": unknown}, "delete a2", "delete failed: status 500"},
 	} {

@@ -86,12 +86,13 @@ const (
 	Pending  Result = "pending"  // nothing has been reported yet
 	Done     Result = "done"     // the action was carried out
 	Failed   Result = "failed"   // tried and failed; see the reason
+	Unknown  Result = "unknown"  // tried or about to be, and nobody knows whether it was carried out; see the reason
 	Skipped  Result = "skipped"  // not tried; see the reason
 	Observed Result = "observed" // the policy only observes
 )
 
 // Results are all results.
-var Results = []Result{Pending, Done, Failed, Skipped, Observed}
+var Results = []Result{Pending, Done, Failed, Unknown, Skipped, Observed}
 
 // Outcome is the report on the action for an entry.
 type Outcome struct {

@@ -63,7 +63,7 @@ func wantOutcome(t *testing.T, s *Store, id int, result journal.Result, reason s
 	}
 }
 
-func TestJournal_PendingSkippedAfterRestart(t *testing.T) {
+func TestJournal_PendingUnknownAfterRestart(t *testing.T) {
 	t.Parallel()
 	s := open(t, newInterruptedDatabase(t), nil)
 	g, stats := restoreGuard(t, s, policy())
@@ -73,11 +73,11 @@ func TestJournal_PendingSkippedAfterRestart(t *testing.T) {
 	s.Observe(throttledMessage(3, "c1", "u3", time.Second))
 	s.runTurn(ctx, g)
 	wantOutcome(t, s, 1, journal.Done, "")
-	wantOutcome(t, s, 2, journal.Skipped, interruptedReason)
+	wantOutcome(t, s, 2, journal.Unknown, interruptedReason)
 	wantOutcome(t, s, 3, journal.Pending, "")
 }
 
-func TestJournal_PendingSkippedAfterFailure(t *testing.T) {
+func TestJournal_PendingUnknownAfterFailure(t *testing.T) {
 	t.Parallel()
 	s := open(t, newInterruptedDatabase(t), nil)
 	repair := failures["locked"].harm(t, s)
@@ -87,7 +87,7 @@ func TestJournal_PendingSkippedAfterFailure(t *testing.T) {
 	wantOutcome(t, s, 2, journal.Pending, "")
 	repair()
 	s.runTurn(ctx, g)
-	wantOutcome(t, s, 2, journal.Skipped, interruptedReason)
+	wantOutcome(t, s, 2, journal.Unknown, interruptedReason)
 	wantOutcome(t, s, 3, journal.Pending, "")
 }
 

@@ -70,7 +70,7 @@ func TestJournal_Refused(t *testing.T) {
 	d := dash(t)
 	for query, says := range map[string]string{
 		"action=kick":               `\"action\" must be one of \"none\" \"delete\" \"warn\" \"timeout\" \"ban\" \"drop\", not \"kick\".`,
-		"result=maybe":              `\"pending\" \"done\" \"failed\" \"skipped\" \"observed\"`,
+		"result=maybe":              `\"pending\" \"done\" \"failed\" \"unknown\" \"skipped\" \"observed\"`,
 		"format=xml":                `\"json\" \"csv\"`,
 		"n=0":                       "from 1 to 500",
 		"n=501":                     "from 1 to 500",

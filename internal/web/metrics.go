@@ -43,7 +43,7 @@ var families = map[string]family{
 	"chatguard_throttled_messages_total":          {"counter", "Throttled messages, by channel."},
 	"chatguard_observed_messages_total":           {"counter", "Messages that would be throttled if the policy were enforced, by channel."},
 	"chatguard_low_priority_messages_total":       {"counter", "Messages allowed at low priority, by channel."},
-	"chatguard_outcomes_total":                    {"counter", "Outcomes of the actions on throttled messages."},
+	"chatguard_outcomes_total":                    {"counter", "Outcomes of the actions on throttled messages: done, failed, skipped, unknown, observed."},
 	"chatguard_throttled_users":                   {"gauge", "Users who are throttled now."},
 	"chatguard_live_feeds":                        {"gauge", "Open pages of the dashboard."},
 	"chatguard_users":                             {"gauge", "Users in memory."},

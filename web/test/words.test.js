@@ -29,6 +29,7 @@ test("penalties: how they went", () => {
   assert.equal(went("timeout refill", { action: "none", result: "observed", reason: "" }), "would be timed out until they may write again|observed|");
   assert.equal(went("timeout 1m0s", { action: "none", result: "observed", reason: "" }), "would be timed out for 1 min|observed|");
   assert.equal(went("warn", { action: "warn", result: "failed", reason: "gone" }), "warning failed|failed|gone");
+  assert.equal(went("ban", { action: "ban", result: "unknown", reason: "chatguard stopped" }), "ban: result unknown|failed|chatguard stopped");
   assert.equal(went("delete", { action: "delete", result: "skipped", reason: "too late" }), "delete skipped|skipped|too late");
   assert.equal(went("delete", { action: "delete", result: "pending", reason: "" }), "deleting…|pending|");
 });

@@ -7,6 +7,16 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 )
 
+// unanswered is an error that also matches chat.ErrUnanswered.
+type unanswered struct{ error }
+
+func (e unanswered) Unwrap() error { return e.error }
+
+func (unanswered) Is(target error) bool { return target == chat.ErrUnanswered }
+
+// Unanswered returns the error with the same text that also matches chat.ErrUnanswered.
+func Unanswered(err error) error { return unanswered{err} }
+
 // Errors for use with errors.Is. Each text is one line that ends with the fix. Wrapping errors name
 // the attempted action.
 var (
@@ -34,7 +44,7 @@ var (
 	ErrLimited = errors.New("Twitch takes no more requests of this kind for now; try again in a minute")
 
 	// ErrUnavailable means that Twitch could not be reached or failed, several times in a row.
-	ErrUnavailable = chat.NewError(chat.ErrUnanswered, "Twitch could not be reached or failed; check status.twitch.tv and this machine's network")
+	ErrUnavailable = errors.New("Twitch could not be reached or failed; check status.twitch.tv and this machine's network")
 
 	// ErrUnsure means that an earlier try of a request, which failed in the end, may have been carried
 	// out.

@@ -11,9 +11,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 )
 
@@ -34,12 +37,15 @@ type Request struct {
 }
 
 // Send sends the request once, with these headers. It returns an error if the exchange wasn't
-// completed.
+// completed. The error matches chat.ErrUnanswered unless no connection was made, so that Twitch can't
+// have received anything.
 func (r Request) Send(ctx context.Context, client *http.Client, header http.Header) (Answer, error) {
 	body, kind, err := r.encode()
 	if err != nil {
 		return Answer{}, err
 	}
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	req, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(body))
 	if err != nil {
 		return Answer{}, err
@@ -51,7 +57,10 @@ func (r Request) Send(ctx context.Context, client *http.Client, header http.Head
 		req.Header.Set("Content-Type", kind)
 	}
 	resp, err := client.Do(req)
-	if err != nil {
+	switch {
+	case err != nil && connected.Load():
+		return Answer{}, twitch.Unanswered(err)
+	case err != nil:
 		return Answer{}, err
 	}
 	defer resp.Body.Close()
@@ -59,7 +68,7 @@ func (r Request) Send(ctx context.Context, client *http.Client, header http.Head
 	// connection is closed instead.
 	read, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return Answer{}, err
+		return Answer{}, twitch.Unanswered(err)
 	}
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: read}, nil
 }
@@ -87,7 +96,7 @@ func (r Request) Refused(kind error, a Answer) error {
 
 // Unsure returns the error of a request of which an earlier try may have been carried out.
 func Unsure(err error) error {
-	if err == nil || errors.Is(err, twitch.ErrUnavailable) {
+	if err == nil || errors.Is(err, chat.ErrUnanswered) {
 		return err
 	}
 	return fmt.Errorf("%w; %w", err, twitch.ErrUnsure)
@@ -109,6 +118,9 @@ func (r Request) Trouble(a Answer, err error) error {
 		return fmt.Errorf("%s: %w (%w)", r.Op, twitch.ErrUnavailable, err)
 	case a.BudgetEmpty():
 		return r.Refused(twitch.ErrBusy, a)
+	case a.Status == http.StatusInternalServerError, a.Status == http.StatusBadGateway, a.Status == http.StatusGatewayTimeout:
+		// Twitch failed in the middle, or a proxy of Twitch got no answer
+		return twitch.Unanswered(r.Refused(twitch.ErrUnavailable, a))
 	case a.Status >= 500 || a.Status >= 400 && !a.isExplained():
 		return r.Refused(twitch.ErrUnavailable, a)
 	case a.Status == http.StatusTooManyRequests:

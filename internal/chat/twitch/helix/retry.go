@@ -43,6 +43,8 @@ func (h *Client) do(ctx context.Context, r request) (api.Answer, error) {
 			}
 		}
 		switch {
+		case ctx.Err() != nil && unsure:
+			return api.Answer{}, twitch.Unanswered(r.unfinishedError(ctx.Err(), trouble, before))
 		case ctx.Err() != nil:
 			return api.Answer{}, r.unfinishedError(ctx.Err(), trouble, before)
 		case trouble == nil || !api.IsTemporary(trouble) || r.once || h.Once || try >= maxTries:

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
@@ -50,6 +51,46 @@ func TestHelix_RefusedToken(t *testing.T) {
 		if got := requests(srv); len(got) != c.tries || len(slices.Compact(got)) != 1 || !strings.HasSuffix(got[0], `"reason":"slow down"}}`) {
 			t.Errorf("%s: %d requests, want %d, each with its whole body: %q", name, len(got), c.tries, got)
 		}
+	}
+}
+
+// TestHelix_Unanswered checks that an error says whether Twitch may have carried out the request: if
+// a try was sent, no answer came, and no later answer says more.
+func TestHelix_Unanswered(t *testing.T) {
+	lost, cut := faketwitch.Fault{After: true}, faketwitch.Fault{Status: 200, Cut: true}
+	for name, c := range map[string]struct {
+		faults []faketwitch.Fault
+		once   bool
+		want   bool
+	}{
+		"no answer":                  {slices.Repeat([]faketwitch.Fault{lost}, maxTries), false, true},
+		"no answer, once":            {[]faketwitch.Fault{lost}, true, true},
+		"half an answer":             {[]faketwitch.Fault{cut}, true, true},
+		"a failure in the middle":    {statusFaults(500), true, true},
+		"a proxy without an answer":  {statusFaults(502), true, true},
+		"no answer, then refusals":   {append([]faketwitch.Fault{lost}, statusFaults(503, 503, 503, 503)...), false, true},
+		"no answer, then a refusal":  {append([]faketwitch.Fault{lost}, statusFaults(403)...), false, true},
+		"refused each time":          {statusFaults(503, 503, 503, 503, 503), false, false},
+		"the context ends meanwhile": {nil, false, true},
+	} {
+		srv := twitchtest.Start(t, "room")
+		h, _ := newHelix(t, srv)
+		h.Once = c.once
+		ctx, stop := context.WithCancel(t.Context())
+		srv.FailNext(c.faults...)
+		srv.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) {
+			stop()
+			return faketwitch.Fault{Status: faketwitch.AsAsked, Delay: time.Hour}, true
+		})
+		err := h.ban(ctx, Room{srv.UserID("room"), srv.BotID()}, "5", "", sending{})
+		stop()
+		if err == nil || errors.Is(err, chat.ErrUnanswered) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	h := &Client{BaseURL: "http://127.0.0.1:1", Token: twitchtest.TokenOf("x"), Once: true}
+	if err := h.ban(t.Context(), Room{"1", "2"}, "5", "", sending{}); !errors.Is(err, twitch.ErrUnavailable) || errors.Is(err, chat.ErrUnanswered) {
+		t.Errorf("no connection: %v", err)
 	}
 }
 

@@ -55,7 +55,7 @@ function Fresh({ journal: { fresh, isGap } }) {
 }
 
 const results = table({
-  done: "records.result-done", failed: "records.result-failed", skipped: "records.result-skipped", observed: "records.result-observed", pending: "records.result-pending",
+  done: "records.result-done", failed: "records.result-failed", unknown: "records.result-unknown", skipped: "records.result-skipped", observed: "records.result-observed", pending: "records.result-pending",
 });
 
 /** @param {{state: State, journal: Journal}} props */

@@ -84,6 +84,8 @@ export function outcomeWords({ penalty, outcome }) {
       return { word: tried === action ? doneWords(penalty, length) : (past[tried] ?? tried), kind: severities[tried] ?? "skipped", detail: reasonWords(outcome.reason) };
     case "failed":
       return { word: t("words.action-failed", { action: nouns[tried] ?? tried }), kind: "failed", detail: reasonWords(outcome.reason) };
+    case "unknown":
+      return { word: t("words.action-unknown", { action: nouns[tried] ?? tried }), kind: "failed", detail: reasonWords(outcome.reason) };
     case "skipped":
       return { word: t("words.action-skipped", { action: nouns[tried] ?? tried }), kind: "skipped", detail: reasonWords(outcome.reason) };
   }

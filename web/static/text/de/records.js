@@ -15,6 +15,7 @@ export default {
   result: "Ergebnis",
   "result-done": "erledigt",
   "result-failed": "fehlgeschlagen",
+  "result-unknown": "unbekannt",
   "result-skipped": "übersprungen",
   "result-observed": "nur beobachtet",
   "result-pending": "ausstehend",

@@ -49,6 +49,7 @@ export default {
   "action-ban": "Bann",
   "action-drop": "Blockieren",
   "action-failed": "{action} fehlgeschlagen",
+  "action-unknown": "{action}: Ergebnis unbekannt",
   "action-skipped": "{action} übersprungen",
 
   // Penalties: why it went so; the server’s sentences in English

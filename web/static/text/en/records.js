@@ -15,6 +15,7 @@ export default {
   result: "Outcome",
   "result-done": "done",
   "result-failed": "failed",
+  "result-unknown": "unknown",
   "result-skipped": "skipped",
   "result-observed": "observed only",
   "result-pending": "pending",

@@ -49,6 +49,7 @@ export default {
   "action-ban": "ban",
   "action-drop": "block",
   "action-failed": "{action} failed",
+  "action-unknown": "{action}: result unknown",
   "action-skipped": "{action} skipped",
 
   // Penalties: why it went so; the server’s sentences in English

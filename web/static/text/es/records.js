@@ -15,6 +15,7 @@ export default {
   result: "Resultado",
   "result-done": "hecho",
   "result-failed": "falló",
+  "result-unknown": "desconocido",
   "result-skipped": "omitido",
   "result-observed": "solo observado",
   "result-pending": "pendiente",

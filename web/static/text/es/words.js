@@ -49,6 +49,7 @@ export default {
   "action-ban": "ban",
   "action-drop": "bloqueo",
   "action-failed": "{action}: falló",
+  "action-unknown": "{action}: resultado desconocido",
   "action-skipped": "{action}: se omitió",
 
   // Penalties: why it went so; the server’s sentences in English

@@ -15,6 +15,7 @@ export default {
   result: "結果",
   "result-done": "完了",
   "result-failed": "失敗",
+  "result-unknown": "不明",
   "result-skipped": "省略",
   "result-observed": "監視のみ",
   "result-pending": "保留中",

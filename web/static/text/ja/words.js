@@ -49,6 +49,7 @@ export default {
   "action-ban": "BAN",
   "action-drop": "ブロック",
   "action-failed": "{action}に失敗",
+  "action-unknown": "{action}: 結果不明",
   "action-skipped": "{action}を省略",
 
   // Penalties: why it went so; the server’s sentences in English

@@ -15,6 +15,7 @@ export default {
   result: "Resultado",
   "result-done": "feito",
   "result-failed": "falhou",
+  "result-unknown": "desconhecido",
   "result-skipped": "omitido",
   "result-observed": "só observado",
   "result-pending": "pendente",

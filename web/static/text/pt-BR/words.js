@@ -49,6 +49,7 @@ export default {
   "action-ban": "banimento",
   "action-drop": "bloqueio",
   "action-failed": "falhou: {action}",
+  "action-unknown": "{action}: resultado desconhecido",
   "action-skipped": "omitido: {action}",
 
   // Penalties: why it went so; the server’s sentences in English

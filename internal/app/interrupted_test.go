@@ -1,0 +1,71 @@
+package app_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// Twitch carries out a ban at the moment when chatguard is killed. The next process has the ban's
+// entry, knows that the ban may be in force, and lifts it by a pardon.
+func TestBan_Interrupted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := oneMessageConfig(config.TransportIRC)
+		c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Ban}}
+		s := newSimulation(t, c, faketwitch.Options{Channels: []string{"gardenhour"}})
+		s.start()
+		killed := filepath.Join(t.TempDir(), "killed.db")
+		s.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			isBan := r.Method == http.MethodPost && r.Path == "/helix/moderation/bans"
+			if isBan {
+				copyDatabase(t, s.config.Database, killed)
+			}
+			return faketwitch.Fault{Status: faketwitch.AsAsked, After: true, Delay: time.Hour}, isBan
+		})
+		for range 2 {
+			_, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+			must(t, err)
+		}
+		s.advance(5 * time.Second)
+		if s.maySay("anna") {
+			t.Fatal("Twitch has not banned anna")
+		}
+		s.stop()
+		s.server.SetHelixFaults(nil)
+		s.config.Database = killed
+		s.start()
+		s.advance(time.Minute)
+		entries, err := s.bot.Host.Store.Entries(t.Context(), journal.EntryFilter{N: 10})
+		must(t, err)
+		if len(entries) != 1 || entries[0].Outcome.Result != journal.Unknown || entries[0].Outcome.Action != chatguard.Ban ||
+			entries[0].Outcome.Reason != "chatguard stopped; whether it was carried out is unknown" {
+			t.Fatalf("the journal has %+v", entries)
+		}
+		done, _, err := s.bot.Host.Controls.Pardon(t.Context(), entries[0].ID, "token:mo")
+		if err != nil || done.Silence != journal.SilenceLifted || !s.maySay("anna") {
+			t.Errorf("pardoned: %+v, %v", done, err)
+		}
+	})
+}
+
+// copyDatabase copies a database in use, as a process that is killed leaves it.
+func copyDatabase(t *testing.T, from, to string) {
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(from + suffix)
+		if err == nil {
+			err = os.WriteFile(to+suffix, data, 0o600)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
