@@ -37,9 +37,10 @@ func (c *Controls) DeleteNote(ctx context.Context, t journal.Target, id int64) (
 	return n, saved, err
 }
 
+// recordNote adds a change of a note to the audit, without the text: nobody can delete it there.
 func (c *Controls) recordNote(ctx context.Context, t journal.Target, action journal.AuditAction, n journal.Note) (saved bool, err error) {
 	return c.record(ctx, journal.Audit{
-		Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: map[string]any{"note": n.ID, "by": n.Author, "text": n.Text},
+		Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: map[string]any{"note": n.ID, "by": n.Author},
 	})
 }
 

@@ -100,6 +100,17 @@ func TestMigrate_EntriesOfVersion1(t *testing.T) {
 	})(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}))
 }
 
+// The texts of notes don't stay in the audit.
+func TestMigrate_NotesOfVersion11(t *testing.T) {
+	t.Parallel()
+	path := newOldDatabase(t, 11, `INSERT INTO audit VALUES (1, 0, 'owner', 'note', 'c1', 'u1', '{"note":1,"by":"owner","text":"Elm Street 5"}'),
+		(2, 0, 'owner', 'delete_note', 'c1', 'u1', '{"note":1,"by":"owner","text":"Elm Street 5"}'), (3, 0, 'owner', 'ban', 'c1', 'u1', '{"text":"kept"}')`)
+	s := open(t, path, nil)
+	if n := s.count(t, `SELECT count(*) FROM audit WHERE detail = '{"note":1,"by":"owner"}' OR detail = '{"text":"kept"}'`); n != 3 {
+		t.Errorf("%d of 3 are as they should be", n)
+	}
+}
+
 // Tokens, codes and sessions of version 9 keep what they could do: moderators could also change
 // notices. A session gets the origin of the token that its name had at the time.
 func TestMigrate_AccessOfVersion9(t *testing.T) {

@@ -101,8 +101,8 @@ const words = {
     const by = authorName(former.by);
     return banned ? t("words.a-ban-by", { by }) : t("words.a-timeout-by", { by });
   },
-  note: ({ text }) => rich("rules.quote", { text: quoted(text) }),
-  delete_note: ({ text, by }) => rich("rules.quote-by", { text: quoted(text), by: html`<bdi>${authorName(String(by))}</bdi>` }),
+  note: () => null,
+  delete_note: ({ by }) => rich("rules.note-by", { by: html`<bdi>${authorName(String(by))}</bdi>` }),
   webhook: ({ name, host }) => html`<bdi>${commas([name, host])}</bdi>`,
   token_made: accessGiven,
   token_ended: ({ name }) => html`<bdi>${name}</bdi>`,

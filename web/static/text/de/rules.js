@@ -288,7 +288,7 @@ export default {
 
   // Audit: the details, which follow what was done
   quote: "„{text}“",
-  "quote-by": "„{text}“ von {by}",
+  "note-by": "von {by}",
   "audit-grant": { one: "{n} mehr in {limit}", other: "{n} mehr in {limit}" },
   "audit-grant-until": { one: "{n} mehr in {limit} bis {time}", other: "{n} mehr in {limit} bis {time}" },
   "audit-strikes-restored": { one: "{n} Strike gilt wieder", other: "{n} Strikes gelten wieder" },

@@ -288,7 +288,7 @@ export default {
 
   // Audit: the details, which follow what was done
   quote: "“{text}”",
-  "quote-by": "“{text}” by {by}",
+  "note-by": "by {by}",
   "audit-grant": { one: "{n} extra in {limit}", other: "{n} extra in {limit}" },
   "audit-grant-until": { one: "{n} extra in {limit} until {time}", other: "{n} extra in {limit} until {time}" },
   "audit-strikes-restored": { one: "{n} strike restored", other: "{n} strikes restored" },

@@ -296,7 +296,7 @@ export default {
 
   // Audit: the details, which follow what was done
   quote: "«{text}»",
-  "quote-by": "«{text}» de {by}",
+  "note-by": "de {by}",
   "audit-grant": { one: "{n} extra en {limit}", many: "{n} extra en {limit}", other: "{n} extra en {limit}" },
   "audit-grant-until": { one: "{n} extra en {limit} hasta {time}", many: "{n} extra en {limit} hasta {time}", other: "{n} extra en {limit} hasta {time}" },
   "audit-strikes-restored": { one: "{n} strike restaurado", many: "{n} de strikes restaurados", other: "{n} strikes restaurados" },

@@ -264,7 +264,7 @@ export default {
 
   // Audit: the details, which follow what was done
   quote: "「{text}」",
-  "quote-by": "{by}の「{text}」",
+  "note-by": "作成者: {by}",
   "audit-grant": { other: "{limit}に{n}件追加" },
   "audit-grant-until": { other: "{limit}に{n}件追加（{time}まで）" },
   "audit-strikes-restored": { other: "違反{n}回を復元" },

@@ -316,7 +316,7 @@ export default {
 
   // Audit: the details, which follow what was done
   quote: "“{text}”",
-  "quote-by": "“{text}” por {by}",
+  "note-by": "de {by}",
   "audit-grant": { one: "{n} extra em {limit}", many: "{n} extras em {limit}", other: "{n} extras em {limit}" },
   "audit-grant-until": { one: "{n} extra em {limit} até {time}", many: "{n} extras em {limit} até {time}", other: "{n} extras em {limit} até {time}" },
   "audit-strikes-restored": { one: "{n} strike restaurado", many: "{n} strikes restaurados", other: "{n} strikes restaurados" },
