@@ -89,7 +89,7 @@ func TestArrows(t *testing.T) {
 		"internal/app/apptest":            {},
 		"internal/demo":                   {"root", "internal/chat/faketwitch", "internal/chat/twitch", "internal/config", "internal/control", "internal/host", "internal/journal", "internal/persist"},
 		"internal/doctor":                 {"root", "internal/app", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/hostile", "internal/limits", "internal/persist", "internal/request", "internal/systemd", "internal/web/access", "internal/web/twitchsignin", "redisstore"},
-		"internal/request":                {"internal/atomicfile", "internal/persist"},
+		"internal/request":                {"internal/atomicfile", "internal/fileaccess", "internal/persist"},
 		"redisstore":                      {"root", "internal/histogram", "internal/limits"},
 		"internal/redistest":              {"internal/turntest", "internal/waittest"},
 		"sqlitestore":                     {"root", "internal/host", "internal/persist"},

@@ -194,8 +194,10 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 	if err := tryFolder(path); err != nil {
 		return []Finding{problem(folderFix(err), "%s can't be written: SQLite keeps other files beside it, and %v", path, err)}
 	}
-	if err := persist.CheckMode(path); err != nil {
-		list = append(list, problemFrom(err))
+	for _, check := range []func(string) error{persist.CheckMode, persist.CheckFolder} {
+		if err := check(path); err != nil {
+			list = append(list, problemFrom(err))
+		}
 	}
 	for _, name := range persist.Abandoned(path) {
 		list = append(list, noteFinding("%s is unfinished, and left by a process that was killed: delete it, or run chatguard as the owner of its folder, which does", name))

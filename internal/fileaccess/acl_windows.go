@@ -2,6 +2,7 @@ package fileaccess
 
 import (
 	"fmt"
+	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -81,6 +82,31 @@ func isTrusted(who string) bool {
 	return slices.Contains(trusted, who) ||
 		slices.ContainsFunc(trustedPrefixes, func(prefix string) bool { return strings.HasPrefix(who, prefix) })
 }
+
+// CheckAuthor returns an error if an open file belongs to another user than this process's, besides
+// administrators and the system. On other systems, the owner of the file like may have written it,
+// too.
+func CheckAuthor(file *os.File, like string) error {
+	descriptor, err := windows.GetSecurityInfo(windows.Handle(file.Fd()), windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION)
+	if err != nil {
+		return err
+	}
+	owner, _, err := descriptor.Owner()
+	if err != nil {
+		return err
+	}
+	me, err := user.Current()
+	if err != nil {
+		return err
+	}
+	if who := owner.String(); who != me.Uid && !isTrusted(who) {
+		return fmt.Errorf("it belongs to the user %s", who)
+	}
+	return nil
+}
+
+// IsOpenFolder returns false: files in a folder get its permissions, which OfOthers returns.
+func IsOpenFolder(string) bool { return false }
 
 // Fix returns the command that makes the folder of some files private. New files in a folder get
 // its permissions.

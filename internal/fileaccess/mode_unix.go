@@ -3,8 +3,10 @@
 package fileaccess
 
 import (
+	"fmt"
 	"os"
 	"strings"
+	"syscall"
 )
 
 // OfOthers returns what other users may do with the file at path, by its mode.
@@ -15,6 +17,49 @@ func OfOthers(path string) (Access, error) {
 	}
 	mode := info.Mode().Perm()
 	return Access{Read: mode&0o077 != 0, Write: mode&0o022 != 0}, nil
+}
+
+// CheckAuthor returns an error if a user other than root, this process's user and the owner of the
+// file like may have written an open file.
+func CheckAuthor(file *os.File, like string) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	owner, ok := ownerOf(info)
+	trusted, err := os.Stat(like)
+	if err != nil {
+		return err
+	}
+	user, known := ownerOf(trusted)
+	switch {
+	case !ok || owner != 0 && owner != os.Geteuid() && (!known || owner != user):
+		return fmt.Errorf("it belongs to the user with the ID %d", owner)
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("other users can change it: its mode is %#o", info.Mode().Perm())
+	}
+	return nil
+}
+
+// ownerOf returns the ID of a file's owner.
+func ownerOf(info os.FileInfo) (id int, ok bool) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return -1, false
+	}
+	return int(stat.Uid), true
+}
+
+// IsOpenFolder reports whether other users may create files in a folder. The group whose ID is that
+// of the owner counts as the owner's own.
+func IsOpenFolder(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	mode := info.Mode().Perm()
+	return mode&0o002 != 0 || ok && mode&0o020 != 0 && stat.Gid != stat.Uid
 }
 
 // Fix returns the command that makes files private. They are in one folder.

@@ -41,8 +41,10 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 		return nil, errors.Join(err, db.close(), lock.release())
 	}
 	s.lock = lock
-	if err := CheckMode(path); err != nil {
-		full.Logger.Warn(err.Error())
+	for _, check := range []func(string) error{CheckMode, CheckFolder} {
+		if err := check(path); err != nil {
+			full.Logger.Warn(err.Error())
+		}
 	}
 	if db.was != 0 {
 		full.Logger.Info("migrated the database to the current version", "database", path, "from", db.was, "to", len(steps), "copy", copyPath(path, db.was))

@@ -52,7 +52,7 @@ func AskStatus(ctx context.Context, owned *persist.OwnedError, wait time.Duratio
 	defer os.Remove(asked)
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()
-	o, err := awaitOutcome(ctx, answered)
+	o, err := awaitOutcome(ctx, answered, owned.Path)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return s, &NoAnswerError{owned.PID, owned.Path, wait}

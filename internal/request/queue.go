@@ -35,7 +35,7 @@ func (q Queue) take(part string) (waiting map[string]Request, failed error) {
 			continue // the file is still being written
 		}
 		var r Request
-		read := readPrivate(name, &r)
+		read := readPrivate(name, q.Path, &r)
 		if err := errors.Join(read, os.Remove(name)); err != nil {
 			if read != nil {
 				err = fmt.Errorf("the request in %s can't be read: run that command again, as the same user as chatguard or as root: %w", name, err)

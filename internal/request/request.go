@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/atomicfile"
+	"github.com/chatguard/chatguard/internal/fileaccess"
 	"github.com/chatguard/chatguard/internal/persist"
 )
 
@@ -86,7 +87,7 @@ func Ask(ctx context.Context, owned *persist.OwnedError, r Request) (lines []str
 	}
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()
-	o, err := awaitOutcome(ctx, answered)
+	o, err := awaitOutcome(ctx, answered, owned.Path)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, fmt.Errorf("chatguard (process %d) was notified and hasn't answered within %.0f s: see its log", owned.PID, wait.Seconds())
@@ -106,12 +107,12 @@ func send(path, part string, r Request) (asked, answered string, err error) {
 	return asked, answered, writePrivately(asked, path, r)
 }
 
-// awaitOutcome waits for an outcome file.
-func awaitOutcome(ctx context.Context, name string) (o Outcome, err error) {
+// awaitOutcome waits for an outcome file of the process that owns the database at path.
+func awaitOutcome(ctx context.Context, name, path string) (o Outcome, err error) {
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
 	for {
-		if err = readPrivate(name, &o); !errors.Is(err, fs.ErrNotExist) {
+		if err = readPrivate(name, path, &o); !errors.Is(err, fs.ErrNotExist) {
 			return o, err
 		}
 		select {
@@ -142,13 +143,17 @@ func writePrivately(name, likeThat string, contents any) error {
 	})
 }
 
-// readPrivate reads a file that writePrivately wrote.
-func readPrivate(name string, contents any) error {
+// readPrivate reads a file that writePrivately wrote. A file's place doesn't prove that: other users
+// may be able to create files in the database's folder.
+func readPrivate(name, likeThat string, contents any) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
+	if err := fileaccess.CheckAuthor(file, likeThat); err != nil {
+		return err
+	}
 	data, err := io.ReadAll(io.LimitReader(file, maxRequest))
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func TestRequests_AreAnswered(t *testing.T) {
 		t.Errorf("and again %v, %v", again, err)
 	}
 	must(t, q.Answer(path+outcomeName+"B", Outcome{Lines: []string{"done"}}))
-	if o, err := awaitOutcome(t.Context(), path+outcomeName+"B"); err != nil || fmt.Sprint(o.Lines)+o.Error != "[done]" {
+	if o, err := awaitOutcome(t.Context(), path+outcomeName+"B", path); err != nil || fmt.Sprint(o.Lines)+o.Error != "[done]" {
 		t.Errorf("the outcome is %v, %v", o, err)
 	}
 	writeFile(t, path+requestName+"C", "no request")
@@ -86,11 +86,11 @@ func TestAwaitOutcome_IsBounded(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "outcome")
 	over, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := awaitOutcome(over, name); !errors.Is(err, context.Canceled) {
+	if _, err := awaitOutcome(over, name, name); !errors.Is(err, context.Canceled) {
 		t.Errorf("without an answer: %v", err)
 	}
 	writeFile(t, name, "no outcome")
-	if _, err := awaitOutcome(t.Context(), name); !errors.As(err, new(*json.SyntaxError)) {
+	if _, err := awaitOutcome(t.Context(), name, name); !errors.As(err, new(*json.SyntaxError)) {
 		t.Errorf("of nonsense: %v", err)
 	}
 }
