@@ -72,7 +72,7 @@ func TestArrows(t *testing.T) {
 		"internal/persist":                {"root", "internal/auth", "internal/atomicfile", "internal/fileaccess", "internal/hostile", "internal/journal", "internal/watchdog"},
 		"internal/persist/transfer":       {"root", "internal/archive", "internal/hostile", "internal/journal", "internal/persist"},
 		"internal/persist/persisttest":    {"root"},
-		"internal/restore":                {"internal/archive", "internal/atomicfile", "internal/persist", "internal/persist/transfer"},
+		"internal/restore":                {"internal/archive", "internal/atomicfile", "internal/fileaccess", "internal/persist", "internal/persist/transfer"},
 		"internal/lab":                    {"root"},
 		"internal/web":                    {"root", "httpguard", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/lab", "internal/language", "internal/limits", "internal/recent", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "internal/webhook", "web/static"},
 		"internal/web/problem":            {"internal/hostile", "internal/journal", "internal/language"},

@@ -20,20 +20,18 @@ func OfOthers(path string) (Access, error) {
 }
 
 // CheckAuthor returns an error if a user other than root, this process's user and the owner of the
-// file like may have written an open file.
+// file like, if there is one, may have written an open file.
 func CheckAuthor(file *os.File, like string) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err
 	}
-	owner, ok := ownerOf(info)
-	trusted, err := os.Stat(like)
-	if err != nil {
-		return err
+	owner, trusted := ownerOf(info), os.Geteuid()
+	if known, err := os.Stat(like); err == nil && owner != trusted {
+		trusted = ownerOf(known)
 	}
-	user, known := ownerOf(trusted)
 	switch {
-	case !ok || owner != 0 && owner != os.Geteuid() && (!known || owner != user):
+	case owner != 0 && owner != trusted:
 		return fmt.Errorf("it belongs to the user with the ID %d", owner)
 	case info.Mode().Perm()&0o022 != 0:
 		return fmt.Errorf("other users can change it: its mode is %#o", info.Mode().Perm())
@@ -41,14 +39,8 @@ func CheckAuthor(file *os.File, like string) error {
 	return nil
 }
 
-// ownerOf returns the ID of a file's owner.
-func ownerOf(info os.FileInfo) (id int, ok bool) {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return -1, false
-	}
-	return int(stat.Uid), true
-}
+// ownerOf returns the ID of a file's owner. All Unix systems have it in their own form of os.Stat.
+func ownerOf(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
 // IsOpenFolder reports whether other users may create files in a folder. The group whose ID is that
 // of the owner counts as the owner's own.
@@ -57,9 +49,8 @@ func IsOpenFolder(path string) bool {
 	if err != nil {
 		return false
 	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	mode := info.Mode().Perm()
-	return mode&0o002 != 0 || ok && mode&0o020 != 0 && stat.Gid != stat.Uid
+	mode, group := info.Mode().Perm(), info.Sys().(*syscall.Stat_t).Gid
+	return mode&0o002 != 0 || mode&0o020 != 0 && int(group) != ownerOf(info)
 }
 
 // Fix returns the command that makes files private. They are in one folder.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/chatguard/chatguard/internal/atomicfile"
+	"github.com/chatguard/chatguard/internal/fileaccess"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/transfer"
 )
@@ -223,7 +224,7 @@ func finishHeld(held *persist.Held, places transfer.Installation) error {
 		return nil
 	}
 	var mark marker
-	data, err := readMarker(name)
+	data, err := readMarker(name, held.Path)
 	if err == nil {
 		err = json.Unmarshal(data, &mark)
 	}
@@ -274,11 +275,16 @@ func (m marker) check() error {
 	return nil
 }
 
-func readMarker(name string) ([]byte, error) {
+// readMarker reads the marker of a restore of the database at path. It decides which files replace
+// the present ones, so another user must not have written it.
+func readMarker(name, path string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if err := fileaccess.CheckAuthor(f, path); err != nil {
+		return nil, err
+	}
 	return io.ReadAll(io.LimitReader(f, maxMarker))
 }
