@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/chatguard/chatguard/internal/textfile"
 )
 
 // passphraseVariable is the environment variable with a backup's passphrase.
@@ -49,6 +51,9 @@ func (p *passphrase) read() (string, error) {
 		return "", fmt.Errorf("the passphrase file %s can't be read (%w): name another with --passphrase-file", p.file, failed.Err)
 	case err != nil:
 		return "", err
+	}
+	if data, err = textfile.Trim(data); err != nil {
+		return "", fmt.Errorf("the passphrase file %s: %w", p.file, err)
 	}
 	line := string(bytes.TrimSuffix(bytes.TrimSuffix(data, []byte("\n")), []byte("\r")))
 	switch {

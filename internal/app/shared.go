@@ -20,6 +20,7 @@ import (
 	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/textfile"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
@@ -41,6 +42,9 @@ func SharedOptions(c config.Config) (opts redisstore.Options, err error) {
 		roots, err := os.ReadFile(s.TLSCA)
 		if err != nil {
 			return opts, c.Fail("shared.tls_ca", unreadable(s.TLSCA, err))
+		}
+		if roots, err = textfile.Trim(roots); err != nil {
+			return opts, c.Fail("shared.tls_ca", s.TLSCA+": "+err.Error())
 		}
 		opts.TLS.RootCAs = x509.NewCertPool()
 		if !opts.TLS.RootCAs.AppendCertsFromPEM(roots) {

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/chatguard/chatguard/internal/textfile"
 )
 
 // CheckClientID returns an error if no Twitch application can have the ID.
@@ -27,7 +29,7 @@ var clientID = regexp.MustCompile(`^(\s*client_id\s*=\s*)("[^"\\]*"|'[^']*')(\s*
 var twitchHeading = regexp.MustCompile(`^\s*\[\s*twitch\s*\]\s*(#.*)?$`)
 
 // SetClientID returns the contents of a configuration file with twitch.client_id set and every
-// other byte unchanged. If SetClientID can't find where the file sets the ID, the error names the
+// other byte unchanged, but without a byte order mark. If SetClientID can't find where the file sets the ID, the error names the
 // line to add.
 func SetClientID(data []byte, id string) ([]byte, error) {
 	if err := CheckClientID(id); err != nil {
@@ -35,6 +37,10 @@ func SetClientID(data []byte, id string) ([]byte, error) {
 	}
 	line := fmt.Sprintf("client_id = %q", id)
 	unclear := fmt.Errorf("write %s into the table [twitch]", line)
+	data, err := textfile.Trim(data)
+	if err != nil {
+		return nil, unclear
+	}
 	before, err := parse(data)
 	if err != nil {
 		return nil, unclear

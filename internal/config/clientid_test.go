@@ -14,6 +14,8 @@ func TestSetClientID(t *testing.T) {
 		"not there":         {"timezone = \"UTC\"\n\n[twitch]   # mine\nchannels = [\n  \"a\",\n]\n[web]\n", "timezone = \"UTC\"\n\n[twitch]   # mine\nclient_id = \"abcde\"\nchannels = [\n  \"a\",\n]\n[web]\n"},
 		"in another table":  {"[web]\n[twitch]\n", "[web]\n[twitch]\nclient_id = \"abcde\"\n"},
 		"Windows":           {"[twitch]\r\nchannels = []\r\n", "[twitch]\r\nclient_id = \"abcde\"\r\nchannels = []\r\n"},
+		"byte order mark":   {"\uFEFF[twitch]\n", "[twitch]\nclient_id = \"abcde\"\n"},
+		"UTF-16":            {"\xff\xfe[\x00", ""},
 		"no line end":       {"[twitch]", "[twitch]\nclient_id = \"abcde\""},
 		"no table":          {"timezone = \"UTC\"\n", "timezone = \"UTC\"\n\n[twitch]\nclient_id = \"abcde\"\n"},
 		"nothing":           {"", "\n[twitch]\nclient_id = \"abcde\"\n"},

@@ -243,6 +243,17 @@ func TestLoad_Unreadable(t *testing.T) {
 	assertEqual(t, "folder", problem(t, err), dir+": is a folder: name the file in it")
 }
 
+// Editors of Windows write byte order marks, and its shell UTF-16.
+func TestParse_Beginning(t *testing.T) {
+	c, err := Parse("x", []byte("\uFEFFtimezone = \"Mars\""), nil)
+	if got := problem(t, err); !strings.HasPrefix(got, "x:1: timezone: ") {
+		t.Errorf("after a byte order mark: %q, %v", got, c.Timezone)
+	}
+	if _, err = Parse("x", []byte("\xff\xfet\x00"), nil); problem(t, err) != "x: it is UTF-16 text: save it as UTF-8" {
+		t.Error(err)
+	}
+}
+
 // TestConfig_Fail checks that an error that only the use of a value shows names its line, or the
 // variable that set it.
 func TestConfig_Fail(t *testing.T) {

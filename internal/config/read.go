@@ -16,6 +16,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/textfile"
 )
 
 // reader fills a document from a parsed file and from the environment, and records where each value
@@ -32,6 +33,10 @@ type reader struct {
 }
 
 func newReader(file string, data []byte) (*reader, error) {
+	data, err := textfile.Trim(data)
+	if err != nil {
+		return nil, &Error{File: file, Problem: err.Error()}
+	}
 	tree, err := parse(data)
 	if err != nil {
 		return nil, syntaxError(file, data, err)

@@ -3,7 +3,6 @@ package simulate
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/sendtime"
+	"github.com/chatguard/chatguard/internal/textfile"
 )
 
 // maxLine is the maximum length of a line in bytes.
@@ -27,15 +27,8 @@ type lineReader struct {
 }
 
 func newLineReader(r io.Reader) (*lineReader, error) {
-	buffered := bufio.NewReaderSize(r, maxLine)
-	if magic, err := buffered.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
-		return &lineReader{buffered: buffered}, nil
-	}
-	unzipped, err := gzip.NewReader(buffered)
-	if err != nil {
-		return nil, err
-	}
-	return &lineReader{buffered: bufio.NewReaderSize(unzipped, maxLine)}, nil
+	text, err := textfile.NewReader(r, maxLine)
+	return &lineReader{buffered: text}, err
 }
 
 // next returns the next line without its line ending, valid until the next call. It returns io.EOF

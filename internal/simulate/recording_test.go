@@ -68,6 +68,9 @@ func TestSummary(t *testing.T) {
 		t.Errorf("verdicts %+v", verdicts)
 	}
 
+	if marked, skipped, _ := replay(t, strings.NewReader("\uFEFF"+b.String())); !reflect.DeepEqual(marked, want) || skipped != nil {
+		t.Errorf("after a byte order mark %+v, skipped %q", marked, skipped)
+	}
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
 	if _, err := io.WriteString(w, b.String()); err != nil || w.Close() != nil {

@@ -161,6 +161,7 @@ func TestImport_BadLinesRefused(t *testing.T) {
 		"a line too long to be":  {edit(3, "\n", "\n"+strings.Repeat(" ", maxImportLine)+"\n"), []string{"there.jsonl:4: the line is longer than"}},
 		"a plain line too long":  {edit(13, `"roles":[`, `"roles":[`+strings.Repeat(`"vip",`, maxPlainLine/6)), []string{"there.jsonl:13: the line is longer than 262144 bytes"}},
 		"damaged compression":    {"\x1f\x8b" + good, []string{"there.jsonl: its compression is damaged"}},
+		"UTF-16":                 {"\xff\xfe{\x00", []string{"there.jsonl: it is UTF-16 text: save it as UTF-8"}},
 		"compression is cut off": {compress(t, good)[:300], []string{"there.jsonl ends in line ", "without its end line: it was cut off"}},
 		"compression is damaged": {compressDamaged(t, good), []string{"there.jsonl can't be read ", "check the disk, or export again"}},
 	} {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/textfile"
 )
 
 // importer reads one export in one transaction.
@@ -48,17 +48,11 @@ const (
 
 // open reads the first line.
 func (im *importer) open(r io.Reader) error {
-	buffered := bufio.NewReaderSize(r, 1<<16)
-	if magic, err := buffered.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
-		unzipped, err := gzip.NewReader(buffered)
-		if err != nil {
-			return fmt.Errorf("%s: its compression is damaged (%w): export again", im.name, err)
-		}
-		r = unzipped
-	} else {
-		r = buffered
+	text, err := textfile.NewReader(r, 1<<16)
+	if err != nil {
+		return fmt.Errorf("%s: %w", im.name, err)
 	}
-	im.lines = bufio.NewScanner(r)
+	im.lines = bufio.NewScanner(text)
 	im.lines.Buffer(nil, maxImportLine)
 	im.lines.Split(im.split)
 	im.decoder = json.NewDecoder(&im.feed)

@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/atomicfile"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/fileaccess"
+	"github.com/chatguard/chatguard/internal/textfile"
 )
 
 // record is the content of a token file.
@@ -76,7 +77,7 @@ func (f file) read() (data []byte, r record, err error) {
 // decode decodes data into r and reports whether the data is valid. It doesn't describe the error,
 // because that would reveal the content.
 func (f file) decode(data []byte, r *record) bool {
-	if json.Unmarshal(data, r) != nil {
+	if text, err := textfile.Trim(data); err != nil || json.Unmarshal(text, r) != nil {
 		return false
 	}
 	for _, token := range []string{r.Access, r.Refresh} {
