@@ -27,7 +27,17 @@ func TestClientAddress_TrustedProxiesOnly(t *testing.T) {
 		{newRequest("203.0.113.5"), "203.0.113.5"}, // as set by layers that trust proxies
 		{newRequest("2001:db8::1"), "2001:db8::1"},
 		{newRequest("10.1.1.1:1234", ""), "10.1.1.1"},
-		{newRequest("10.1.1.1:1234", "203.0.113.5,"), "10.1.1.1"},
+		{newRequest("10.1.1.1:1234", "203.0.113.5,"), "203.0.113.5"},
+		{newRequest("10.1.1.1:1234", "203.0.113.5, ", " ,, "), "203.0.113.5"},
+		{newRequest("10.1.1.1:1234", ","), "10.1.1.1"},
+		{newRequest("10.1.1.1:1234", "[2001:db8::5]"), "2001:db8::5"},
+		{newRequest("10.1.1.1:1234", `"203.0.113.5"`), "203.0.113.5"},
+		{newRequest("10.1.1.1:1234", `"[2001:db8::5]:4321"`), "2001:db8::5"},
+		{newRequest("10.1.1.1:1234", `203.0.113.5, "[2001:db8::5]"`), "2001:db8::5"},
+		{newRequest("10.1.1.1:1234", `"203.0.113.5`), "10.1.1.1"},
+		{newRequest("10.1.1.1:1234", "[203.0.113.5]"), "10.1.1.1"},
+		{newRequest("10.1.1.1:1234", "[2001:db8::5"), "10.1.1.1"},
+		{newRequest("[64:ff9b::10.1.1.1]:1234", "203.0.113.5"), "64:ff9b::a01:101"}, // trust is by the address as it is
 		{newRequest("10.1.1.1:1234", "10.3.3.3, 10.2.2.2"), "10.3.3.3"},
 		{newRequest("10.1.1.1:1234", "203.0.113.5"), "203.0.113.5"},
 		{newRequest("10.1.1.1:1234", "203.0.113.5, 198.51.100.7"), "198.51.100.7"},
@@ -49,6 +59,7 @@ func TestClientAddress_TrustedProxiesOnly(t *testing.T) {
 func TestAddressBlock(t *testing.T) {
 	for addr, want := range map[string]string{
 		"192.0.2.7": "", "2001:db8:1:2:3:4:5:6": "2001:db8:1::/48", "fe80::1%eth0": "fe80::/48", "::ffff:192.0.2.7": "",
+		"64:ff9b::192.0.2.7": "", "64:ff9b:1::192.0.2.7": "64:ff9b:1::/48",
 	} {
 		if got := AddressBlock(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("%s is of %q, want %q", addr, got, want)
@@ -59,7 +70,7 @@ func TestAddressBlock(t *testing.T) {
 func TestAddressKey(t *testing.T) {
 	for addr, want := range map[string]string{
 		"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64",
-		"::ffff:192.0.2.7": "192.0.2.7",
+		"::ffff:192.0.2.7": "192.0.2.7", "64:ff9b::192.0.2.7": "192.0.2.7", "64:ff9b::1:0:0": "64:ff9b::/64", "64:ff9b:1::192.0.2.7": "64:ff9b:1::/64",
 	} {
 		if got := AddressKey(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("%s counts under %s, want %s", addr, got, want)
