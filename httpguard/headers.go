@@ -16,8 +16,9 @@ import (
 //   - RateLimit-Policy lists each limit that applies to the author, with its quota (q) and the
 //     seconds in which the whole quota is restored (w).
 //   - RateLimit describes the tightest limit: what remains of its quota (r), and if it is known,
-//     after how many seconds more remains (t). Both headers follow
-//     draft-ietf-httpapi-ratelimit-headers-10.
+//     after how many seconds more remains (t). Both headers follow the Internet-Draft
+//     draft-ietf-httpapi-ratelimit-headers-10. It isn't a standard: later drafts may differ, and a
+//     change that was proposed renames r and t.
 //   - X-RateLimit-Resource, -Limit, -Used, -Remaining and -Reset describe the tightest limit, too:
 //     its name, its quota, what is used and what remains of that, and the Unix time at which the
 //     whole quota is restored.
