@@ -27,7 +27,7 @@ const (
 	maxCost        = math.MaxInt32
 	// maxHashed is how many bytes of a long ID are hashed, so that a batch with very long texts has
 	// the same hash.
-	maxHashed = maxLongText / len(`\u0000`) / 2
+	maxHashed = maxLongText / len(`\u0000`)
 )
 
 // checkedMessage is the body of POST /check.
