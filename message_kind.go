@@ -23,8 +23,11 @@ const (
 
 var messageKindNames = [...]string{"bits", "power_up", "hype_chat", "reward", "highlighted", "resub", "watch_streak"}
 
-// String returns the names of the kinds, as in "bits, highlighted". It is "ordinary" for the zero
-// value.
+// ordinary is the name of the zero value.
+const ordinary = "ordinary"
+
+// String returns the names of the kinds as used in configuration and JSON, as in "bits,
+// highlighted". It is "ordinary" for the zero value.
 func (k MessageKind) String() string {
 	var names []string
 	for i, name := range messageKindNames {
@@ -33,26 +36,27 @@ func (k MessageKind) String() string {
 		}
 	}
 	if len(names) == 0 {
-		return "ordinary"
+		return ordinary
 	}
 	return strings.Join(names, ", ")
 }
 
-// MarshalText writes the name of a single kind as used in configuration and JSON.
-func (k MessageKind) MarshalText() ([]byte, error) {
-	if i := bits.TrailingZeros16(uint16(k)); i < len(messageKindNames) && k == 1<<i {
-		return []byte(messageKindNames[i]), nil
-	}
-	return nil, fmt.Errorf("%d is not a single kind of message", uint16(k))
-}
+// MarshalText writes what String returns.
+func (k MessageKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText parses a kind's name.
+// UnmarshalText reads what MarshalText writes.
 func (k *MessageKind) UnmarshalText(text []byte) error {
-	place, err := parseName[uint8](messageKindNames[:], "kind of message", text)
-	if err != nil {
-		return err
+	var kinds MessageKind
+	if string(text) != ordinary {
+		for name := range strings.SplitSeq(string(text), ",") {
+			place, err := parseName[uint8](messageKindNames[:], "kind of message", []byte(strings.TrimSpace(name)))
+			if err != nil {
+				return err
+			}
+			kinds |= 1 << place
+		}
 	}
-	*k = 1 << place
+	*k = kinds
 	return nil
 }
 
@@ -74,8 +78,8 @@ func newExemptions(p *Policy) (e exemptions, err error) {
 		e.roles |= RolesOf(r)
 	}
 	for _, k := range p.ExemptMessages {
-		if _, err := k.MarshalText(); err != nil {
-			return e, fmt.Errorf("exempt_messages: %w", err)
+		if bits.OnesCount16(uint16(k)) != 1 || k >= 1<<len(messageKindNames) {
+			return e, fmt.Errorf("exempt_messages: %q (%d) is not a single kind of message", k, uint16(k))
 		}
 		if e.kinds&k != 0 {
 			return e, fmt.Errorf("exempt_messages: %s is listed twice", k)

@@ -22,8 +22,11 @@ func TestMessageKind_Names(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"exempt_messages":["bit"]}`), &p); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if got := (Bits | Highlighted).String() + "; " + MessageKind(0).String(); got != "bits, highlighted; ordinary" {
-		t.Errorf("the names are %q", got)
+	for kind, name := range map[MessageKind]string{0: "ordinary", Resub: "resub", Bits | Highlighted: "bits, highlighted"} {
+		var back MessageKind
+		if text, _ := kind.MarshalText(); string(text) != name || back.UnmarshalText(text) != nil || back != kind {
+			t.Errorf("%d is %q, and %q is %d", kind, text, name, back)
+		}
 	}
 	for _, wrong := range []MessageKind{0, Bits | Resub, WatchStreak << 1} {
 		if err := (Policy{ExemptMessages: []MessageKind{Resub, wrong}}).Validate(); err == nil || !strings.Contains(err.Error(), "exempt_messages: ") {

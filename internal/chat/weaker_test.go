@@ -25,14 +25,14 @@ func TestWeaker(t *testing.T) {
 		"refused":            {"timeout 30s", map[string]error{"timeout": refused}, "timeout a 30s, delete a2", "delete done: invalid user; the message was only deleted"},
 		"ban":                {"ban", map[string]error{"ban": refused}, "ban a, delete a2", "delete done: invalid user; the message was only deleted"},
 		"held":               {"timeout 30s", map[string]error{"timeout": held}, "timeout a 30s, delete a2", "delete done: no more timeouts for 9 s; the message was only deleted"},
-		"unknown":            {"timeout 30s", map[string]error{"timeout": unknown}, "timeout a 30s, delete a2", "timeout failed: status 500; the message was only deleted"},
+		"unknown":            {"timeout 30s", map[string]error{"timeout": unknown}, "timeout a 30s, delete a2", "timeout unknown: status 500; the message was deleted"},
 		"delete fails, too":  {"timeout 30s", map[string]error{"timeout": refused, "delete": unknown}, "timeout a 30s, delete a2", "timeout failed: invalid user; deleting the message failed, too: status 500"},
 		"futile":             {"timeout 30s", map[string]error{"timeout": futile}, "timeout a 30s", "timeout failed: not a moderator"},
 		"warning":            {"warn", map[string]error{"warn": refused}, "delete a2, warn a for a2", "delete done: invalid user; the message was only deleted"},
 		"warning, futile":    {"warn", map[string]error{"warn": futile}, "delete a2, warn a for a2", "delete done: not a moderator; the message was only deleted"},
 		"warning, unknown":   {"warn", map[string]error{"warn": unknown}, "delete a2, warn a for a2", "warn unknown: status 500; the message was deleted"},
-		"warning, no delete": {"warn", map[string]error{"delete": unknown}, "delete a2", "warn failed: status 500"},
-		"delete":             {"delete", map[string]error{"delete": unknown}, "delete a2", "delete failed: status 500"},
+		"warning, no delete": {"warn", map[string]error{"delete": unknown}, "delete a2", "warn unknown: status 500"},
+		"delete":             {"delete", map[string]error{"delete": unknown}, "delete a2", "delete unknown: status 500"},
 	} {
 		testWithBot(t, Options{}, func(s *stage) {
 			s.Log(name)

@@ -6,7 +6,7 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// TimelineMessage is one message in the timeline: its author, time, roles and cost. It does not
+// TimelineMessage is one message in the timeline: its author, time, roles, cost and kind. It does not
 // contain the text.
 type TimelineMessage struct {
 	At        time.Time       `json:"at"` // the message's time
@@ -15,4 +15,6 @@ type TimelineMessage struct {
 	Login     string          `json:"login"`
 	Roles     chatguard.Roles `json:"roles"`
 	Cost      int             `json:"cost"`
+	// MessageKind is zero for an ordinary message.
+	MessageKind chatguard.MessageKind `json:"message_kind,omitzero"`
 }

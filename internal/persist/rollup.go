@@ -55,7 +55,7 @@ var rolledUpInsertion = Insertion{
 // the timeline, so the messages that rollUp has read don't change.
 func (s *sweeper) rollUp(ctx context.Context, now time.Time) (more bool, err error) {
 	rows, err := s.db.queryTimeline(ctx, timelineChannels+`
-		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent, display_name, low
+		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent, display_name, low, kind
 		FROM `+channelsNotRolledUp+` AND timeline.at < ?1
 		LIMIT ?2`, now.Add(-rollAge).UnixNano(), rollStep)
 	if err != nil || len(rows) == 0 {

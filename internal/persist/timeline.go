@@ -23,16 +23,16 @@ type timelineRow struct {
 // spentCost returns the spent part of the cost, up to maxCost.
 func (r *timelineRow) spentCost() int64 { return int64(min(r.Cost, maxCost) - min(r.unspent, maxCost)) }
 
-const timelineColumns = "channel_id, at, number, user_id, login, roles, cost, unspent, display_name, low"
+const timelineColumns = "channel_id, at, number, user_id, login, roles, cost, unspent, display_name, low, kind"
 
 var timelineInsertion = Insertion{
 	Into:     "timeline (" + timelineColumns + ")",
-	Columns:  10,
+	Columns:  11,
 	Conflict: "DO NOTHING", // an earlier flush stored it, but returned an error
 }
 
 func (r *timelineRow) values(args []any) []any {
-	return append(args, r.ChannelID, r.At.UnixNano(), r.number, r.UserID, r.Login, int64(r.Roles), r.Cost, r.unspent, r.displayName, r.low)
+	return append(args, r.ChannelID, r.At.UnixNano(), r.number, r.UserID, r.Login, int64(r.Roles), r.Cost, r.unspent, r.displayName, r.low, int64(r.MessageKind))
 }
 
 // compareTo compares the row's position within its channel with the position of another row.
@@ -120,7 +120,7 @@ func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 func (db *database) queryTimeline(ctx context.Context, query string, args ...any) (list []timelineRow, err error) {
 	err = db.query(ctx, func(rows *sql.Rows) error {
 		var r timelineRow
-		err := rows.Scan(&r.ChannelID, TimeColumn{&r.At}, &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent, &r.displayName, &r.low)
+		err := rows.Scan(&r.ChannelID, TimeColumn{&r.At}, &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent, &r.displayName, &r.low, &r.MessageKind)
 		list = append(list, r)
 		return err
 	}, query, args...)

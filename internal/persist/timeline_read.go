@@ -40,11 +40,12 @@ func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time,
 // readTimeline adds the stored messages to feed, and the pending messages at their positions in the
 // order. It omits pending messages that are stored by now.
 func (db *database) readTimeline(channelID string, since time.Time, waiting []timelineRow, feed *timelineFeed) error {
-	const query = `SELECT at, number, user_id, login, roles, cost FROM timeline WHERE channel_id = ? AND at >= ? ORDER BY at, number`
-	err := db.eachRow(feed.ctx, 6, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
+	const query = `SELECT at, number, user_id, login, roles, cost, kind FROM timeline WHERE channel_id = ? AND at >= ? ORDER BY at, number`
+	err := db.eachRow(feed.ctx, 7, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
 		at, number := row[0].(int64), row[1].(int64)
 		m := journal.TimelineMessage{
 			At: timeAt(at), ChannelID: channelID, UserID: row[2].(string), Login: row[3].(string), Roles: chatguard.Roles(row[4].(int64)), Cost: int(row[5].(int64)),
+			MessageKind: chatguard.MessageKind(row[6].(int64)),
 		}
 		for ; len(waiting) > 0 && waiting[0].compareTo(at, number) < 0; waiting = waiting[1:] {
 			if err := feed.add(&waiting[0].TimelineMessage); err != nil {

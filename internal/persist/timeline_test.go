@@ -23,10 +23,10 @@ func timeline(t *testing.T, s *Store) (list []journal.TimelineMessage) {
 	t.Helper()
 	must(t, s.db.query(ctx, func(rows *sql.Rows) error {
 		var m journal.TimelineMessage
-		err := rows.Scan(&m.ChannelID, TimeColumn{&m.At}, &m.UserID, &m.Login, &m.Roles, &m.Cost)
+		err := rows.Scan(&m.ChannelID, TimeColumn{&m.At}, &m.UserID, &m.Login, &m.Roles, &m.Cost, &m.MessageKind)
 		list = append(list, m)
 		return err
-	}, "SELECT channel_id, at, user_id, login, roles, cost FROM timeline ORDER BY channel_id, at, number"))
+	}, "SELECT channel_id, at, user_id, login, roles, cost, kind FROM timeline ORDER BY channel_id, at, number"))
 	return list
 }
 
@@ -38,10 +38,11 @@ func TestTimeline_EveryVerdict(t *testing.T) {
 	must(t, g.At(start).SetChannelPolicy("observing", config.DefaultPolicy()))
 	const secret = "what nobody is to read in it"
 	var want []journal.TimelineMessage
+	kind := chatguard.Bits | chatguard.Highlighted // the policies exempt none
 	check := func(channelID string, after time.Duration, cost int, roles chatguard.Roles, is func(v *chatguard.Verdict) bool) {
 		t.Helper()
 		m := chatguard.Message{
-			ID: "id " + secret, ChannelID: channelID, Text: secret, SentAt: start.Add(after), Cost: cost,
+			ID: "id " + secret, ChannelID: channelID, Text: secret, SentAt: start.Add(after), Cost: cost, Kind: kind,
 			User: chatguard.User{ID: "7", Login: "ada", DisplayName: "Ada L.", Roles: roles},
 		}
 		v, err := g.Check(ctx, m)
@@ -49,7 +50,7 @@ func TestTimeline_EveryVerdict(t *testing.T) {
 		if !is(&v) {
 			t.Errorf("another verdict than was meant: %+v", v)
 		}
-		want = append(want, journal.TimelineMessage{At: start.Add(after), ChannelID: channelID, UserID: "7", Login: "ada", Roles: roles, Cost: max(cost, 1)})
+		want = append(want, journal.TimelineMessage{At: start.Add(after), ChannelID: channelID, UserID: "7", Login: "ada", Roles: roles, Cost: max(cost, 1), MessageKind: kind})
 	}
 	allowed := func(v *chatguard.Verdict) bool { return v.Allowed && !v.Observed && !v.Exempt }
 	throttled := func(v *chatguard.Verdict) bool { return !v.Allowed && !v.Never }

@@ -30,7 +30,7 @@ var (
 // ErrFull is the error for more than MaxRecorded messages.
 var ErrFull = errors.New("there are more than 1,000,000 messages: read fewer files, or only a part of one")
 
-// Recordings hold the recorded messages of channels in memory: times, authors, roles and costs, but
+// Recordings hold the recorded messages of channels in memory: times, authors, roles, costs and kinds, but
 // no texts. The zero value is empty. After the last Add, call Sort. After that, Recordings are safe
 // for concurrent use.
 type Recordings struct {
@@ -59,6 +59,7 @@ type said struct {
 	at     int64  // nanoseconds since 1970
 	author uint32 // index in Recordings.authors
 	cost   uint32
+	kind   chatguard.MessageKind
 	roles  chatguard.Roles
 }
 
@@ -86,7 +87,7 @@ func (r *Recordings) Add(m chatguard.Message, channelLogin string) error {
 		c.Login = strings.Clone(channelLogin)
 	}
 	cost := uint32(min(max(1, m.Cost), math.MaxUint32)) // no limit distinguishes larger costs
-	c.said = append(c.said, said{m.SentAt.UnixNano(), r.number(author{m.User.ID, m.User.Login}), cost, m.User.Roles})
+	c.said = append(c.said, said{m.SentAt.UnixNano(), r.number(author{m.User.ID, m.User.Login}), cost, m.Kind, m.User.Roles})
 	c.Messages++
 	r.count++
 	return nil
@@ -162,7 +163,7 @@ func (r *Recordings) Timeline(ctx context.Context, channelID string, since time.
 		for _, s := range part {
 			who := r.authors[s.author]
 			batch = append(batch, journal.TimelineMessage{
-				At: time.Unix(0, s.at), ChannelID: c.ID, UserID: who.id, Login: who.login, Roles: s.roles, Cost: int(s.cost),
+				At: time.Unix(0, s.at), ChannelID: c.ID, UserID: who.id, Login: who.login, Roles: s.roles, Cost: int(s.cost), MessageKind: s.kind,
 			})
 		}
 		if err := visit(batch); err != nil {

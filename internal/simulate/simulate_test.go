@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,6 +115,31 @@ func TestJudge_CostsAndRoles(t *testing.T) {
 	timeline := newTimeline(dear, message(0, "1"), huge, message(2, "3", chatguard.VIP), message(2, "3", chatguard.VIP))
 	if got := mustJudge(t, timeline, policyOf(limit), Overrides{}).throttled; !reflect.DeepEqual(got, []uint32{1, 1, 1}) {
 		t.Errorf("throttled: %v", got)
+	}
+}
+
+// Exempt messages are known for previews of recorded chat, and of recordings.
+func TestJudge_ExemptMessages(t *testing.T) {
+	var recordings Recordings
+	var lines strings.Builder
+	for second, kind := range []chatguard.MessageKind{0, chatguard.Bits, chatguard.Resub | chatguard.Bits, chatguard.Resub} {
+		must(t, recordings.Add(chatguard.Message{ChannelID: "7", User: chatguard.User{ID: "1"}, Kind: kind, SentAt: start.Add(time.Duration(second) * time.Second)}, ""))
+		fmt.Fprintf(&lines, `{"at":%d,"channel":"7","user_id":"1","message_kind":%q}`+"\n", start.UnixMilli()+int64(second)*1000, kind)
+	}
+	recordings.Sort()
+	timeline := NewTimeline(100)
+	must(t, recordings.Timeline(t.Context(), "7", time.Time{}, func(m []journal.TimelineMessage) error { timeline.Add(m); return nil }))
+	policy := policyOf(bucket("burst", 1))
+	policy.ExemptMessages = []chatguard.MessageKind{chatguard.Bits}
+	if got := mustJudge(t, timeline, policy, Overrides{}); got.ExemptMessages != 2 || got.ThrottledMessages != 1 {
+		t.Errorf("recorded: %+v", got)
+	}
+	guard, err := chatguard.New(policy, nil)
+	must(t, err)
+	replayed := NewReplay(ReplayOptions{Guard: guard, Parse: parseNothing})
+	must(t, replayed.Read(t.Context(), "chat", strings.NewReader(lines.String())))
+	if got := replayed.Summary(); got.ExemptMessages != 2 || got.ThrottledMessages != 1 {
+		t.Errorf("replayed: %+v", got)
 	}
 }
 

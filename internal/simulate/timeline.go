@@ -9,7 +9,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Timeline is a channel's recorded messages in a compact form: 17 bytes per message and about 150
+// Timeline is a channel's recorded messages in a compact form: 19 bytes per message and about 150
 // per user. Create one with NewTimeline and Add messages to it. After that, any number of
 // goroutines may judge it at once.
 type Timeline struct {
@@ -28,6 +28,7 @@ type block struct {
 	at    [blockSize]int64 // nanoseconds since 1970
 	user  [blockSize]uint32
 	cost  [blockSize]uint32
+	kind  [blockSize]chatguard.MessageKind
 	roles [blockSize]chatguard.Roles
 }
 
@@ -54,7 +55,7 @@ func (t *Timeline) add(m *journal.TimelineMessage) {
 		t.dropOldest()
 	}
 	b, i := t.next()
-	b.at[i], b.user[i], b.roles[i] = m.At.UnixNano(), t.userIndex(m), m.Roles
+	b.at[i], b.user[i], b.roles[i], b.kind[i] = m.At.UnixNano(), t.userIndex(m), m.Roles, m.MessageKind
 	b.cost[i] = uint32(min(m.Cost, math.MaxUint32)) // no limit distinguishes larger costs
 	t.count++
 	u := &t.users[b.user[i]]
@@ -118,7 +119,7 @@ func (t *Timeline) From() time.Time {
 
 // Bytes returns the approximate memory of the Timeline.
 func (t *Timeline) Bytes() int {
-	const ofMessage, ofUser = 8 + 4 + 4 + 1, 150
+	const ofMessage, ofUser = 8 + 4 + 4 + 2 + 1, 150
 	return len(t.blocks)*blockSize*ofMessage + len(t.users)*ofUser
 }
 
@@ -136,7 +137,7 @@ func (t *Timeline) read(at int, members group, into *batch) (n, next int) {
 		m := &into.messages[n]
 		into.numbers[n] = b.user[j]
 		m.User.ID, m.User.Roles = t.users[b.user[j]].id, b.roles[j]
-		m.SentAt, m.Cost = time.Unix(0, b.at[j]), int(b.cost[j])
+		m.SentAt, m.Cost, m.Kind = time.Unix(0, b.at[j]), int(b.cost[j]), b.kind[j]
 		n++
 	}
 	return n, at

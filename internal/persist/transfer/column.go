@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 )
@@ -199,6 +200,8 @@ func valueOf(c *column, at any) any {
 		return valueOf(c, &at.Time)
 	case *json.RawMessage:
 		return sql.NullString{String: string(*at), Valid: !c.optional || string(*at) != "null"}
+	case *chatguard.MessageKind: // a set, which is a number in the database
+		return int64(*at)
 	case interface{ MarshalText() ([]byte, error) }:
 		text, _ := at.MarshalText() // never fails for chatguard's types
 		return string(text)
@@ -225,6 +228,8 @@ func scanner(at any) any {
 		return persist.TimeColumn{Into: &at.Time}
 	case *json.RawMessage:
 		return &jsonScanner{at}
+	case *chatguard.MessageKind:
+		return at
 	case encoding.TextUnmarshaler:
 		return persist.TextColumn{Into: at}
 	}

@@ -128,7 +128,7 @@ func oneOfEach(t rapid.TB) []line {
 	never.ID, never.Outcome.Entry, never.MaySpeakAt, never.ResetAt, never.Outcome.Result = 42, 42, journal.OptionalTime{}, time.Time{}, journal.Pending
 	policyJSON, err := json.Marshal(persisttest.Policy())
 	must(t, err)
-	spoken := journal.TimelineMessage{At: nano, ChannelID: "c1", UserID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP, chatguard.Subscriber), Cost: 2}
+	spoken := journal.TimelineMessage{At: nano, ChannelID: "c1", UserID: "7", Login: "anna", Roles: chatguard.RolesOf(chatguard.VIP, chatguard.Subscriber), Cost: 2, MessageKind: chatguard.Bits | chatguard.Highlighted}
 	return []line{
 		&stateLine{ChannelID: "", UserID: "7", Limit: "burst", Data: spentData(t)[0]},
 		&stateLine{ChannelID: "c1", UserID: "", Limit: "", Data: spentData(t)[0]},
@@ -398,7 +398,7 @@ func TestExport_FailingWriter(t *testing.T) {
 func TestExport_OlderVersionRefused(t *testing.T) {
 	t.Parallel()
 	path := newDatabase(t, nil)
-	persisttest.Alter(t, path, "DROP TABLE webhook; DROP TABLE webhook_delivery; PRAGMA user_version = 10")
+	persisttest.Alter(t, path, "DROP TABLE webhook; DROP TABLE webhook_delivery; ALTER TABLE timeline DROP COLUMN kind; PRAGMA user_version = 10")
 	_, err := Export(ctx, path, io.Discard, nil)
 	wantError(t, err, path, "older version", "chatguard run")
 }

@@ -25,7 +25,7 @@ var lineKinds = []lineKind{
 		outcome_reason=outcome.reason`),
 	newKind[revisionLine]("revision", 2, "channel_id=channel number author at policy!? changes!"),
 	newKind[auditLine]("audit", 1, "id at author action! channel_id=channel user_id detail!"),
-	newKind[timelineLine]("timeline", 3, "channel_id=channel at number user_id! login display_name roles cost unspent low"),
+	newKind[timelineLine]("timeline", 3, "channel_id=channel at number user_id! login display_name roles cost unspent low kind=message_kind"),
 	newKind[channelLine]("channel", 1, "id! login!"),
 	newKind[settingLine]("setting", 2, "channel_id=channel name value!"),
 	newKind[personLine]("person", 2, "channel_id=channel user_id! login display_name roles last_seen"),

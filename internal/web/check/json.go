@@ -120,9 +120,11 @@ func wantedKind(t reflect.Type) string {
 		return "true or false"
 	case reflect.Slice:
 		return "a list"
-	default:
-		return "an object"
 	}
+	if t == reflect.TypeFor[checkedKind]() {
+		return "a text"
+	}
+	return "an object"
 }
 
 // foundKind returns the kind of JSON that was read.

@@ -39,6 +39,7 @@ type checkedMessage struct {
 	DisplayName string         `json:"display_name"`
 	Roles       checkedRoles   `json:"roles"`
 	Text        string         `json:"text"`
+	Kind        checkedKind    `json:"message_kind"`
 	Cost        *int           `json:"cost"`
 	At          jsontext.Value `json:"at"`
 	UpTo        bool           `json:"up_to"`
@@ -106,7 +107,7 @@ type checkReader struct {
 // of what was.
 func (c *checkReader) toMessage(read *checkedMessage) (m chatguard.Message, changed []string, err error) {
 	m = chatguard.Message{
-		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Cost: 1,
+		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Kind: read.Kind.known, Cost: 1,
 		User: chatguard.User{ID: read.UserID, Login: read.Login, DisplayName: read.DisplayName, Roles: read.Roles.known},
 	}
 	if read.Cost != nil {
@@ -117,7 +118,9 @@ func (c *checkReader) toMessage(read *checkedMessage) (m chatguard.Message, chan
 		return m, nil, err
 	}
 	m.SentAt = sendtime.Bounded(sent, c.now)
-	changed = c.repair(&m)
+	if changed = c.repair(&m); read.Kind.changed {
+		changed = append(changed, "message_kind")
+	}
 	return m, changed, c.validate(&m)
 }
 

@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -55,4 +56,24 @@ func (r *checkedRoles) add(name string) {
 	} else if name = hostile.Clip(name, problem.MaxQuoted); len(r.ignored) < maxIgnored && !slices.Contains(r.ignored, name) {
 		r.ignored = append(r.ignored, name)
 	}
+}
+
+// checkedKind is why a message isn't ordinary. An unknown kind is ignored, as an unknown role is.
+type checkedKind struct {
+	known   chatguard.MessageKind
+	changed bool // one was ignored
+}
+
+// UnmarshalText reads names, separated by commas.
+func (k *checkedKind) UnmarshalText(text []byte) error {
+	*k = checkedKind{}
+	for name := range strings.SplitSeq(string(text), ",") {
+		var kind chatguard.MessageKind
+		if err := kind.UnmarshalText([]byte(name)); err != nil {
+			k.changed = true
+			continue
+		}
+		k.known |= kind
+	}
+	return nil
 }
