@@ -99,7 +99,7 @@ func TestArrows(t *testing.T) {
 		"internal/programtest":            {},
 		"internal/turntest":               {},
 		"internal/waittest":               {},
-		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/hostile", "internal/journal", "internal/lab", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/restore", "internal/simulate", "internal/systemd", "internal/textfile", "internal/web", "internal/web/access", "redisstore", "web/static"},
+		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/fileaccess", "internal/hostile", "internal/journal", "internal/lab", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/restore", "internal/simulate", "internal/systemd", "internal/textfile", "internal/web", "internal/web/access", "redisstore", "web/static"},
 		"internal/systemd":                {"internal/hostile"},
 		"internal/watchdog":               {},
 		"web/static":                      {},

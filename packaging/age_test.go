@@ -23,7 +23,7 @@ func TestBackup_Age(t *testing.T) {
 	for name, contents := range map[string]string{
 		"chatguard.toml":     "timezone = \"UTC\"\n",
 		"chatguard.db.token": "{}",
-		"passphrase":         "secret\n",
+		"passphrase":         "secret words\n",
 		"rows.jsonl": `{"kind":"chatguard-export","format":1,"at":"2026-03-14T20:00:00Z"}
 {"kind":"channel","id":"1","login":"gardenhour"}
 {"kind":"end","lines":3}
@@ -42,7 +42,7 @@ func TestBackup_Age(t *testing.T) {
 
 	age := exec.Command("age", "--decrypt", "--output", "backup.tar", "backup.age")
 	age.Dir = folder
-	answerInTerminal(t, age, "secret")
+	answerInTerminal(t, age, "secret words")
 
 	names := strings.Fields(run("tar", "-tf", "backup.tar"))
 	want := "[chatguard.toml chatguard.db.token chatguard.db]"

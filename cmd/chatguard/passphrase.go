@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/chatguard/chatguard/internal/fileaccess"
 	"github.com/chatguard/chatguard/internal/textfile"
 )
 
@@ -29,9 +32,37 @@ func (p *passphrase) addFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.file, "passphrase-file", "", "read the passphrase from this file (default: "+passphraseVariable+", or ask)")
 }
 
-// get returns the passphrase. If it asks a person for a new one, it asks twice.
+// get returns the passphrase. A new one must not be easy to guess. If get asks a person for a new
+// one, it asks twice.
 func (p *passphrase) get(cmd *cobra.Command, isNew bool) (string, error) {
+	text, err := p.find(cmd, isNew)
+	if err == nil && isNew {
+		err = checkPassphrase(text)
+	}
+	return text, err
+}
+
+// The minimum numbers of characters, and of different ones, of a new passphrase.
+const (
+	minPassphrase = 12
+	minVariety    = 6
+)
+
+// checkPassphrase returns an error if a new passphrase is easy to guess.
+func checkPassphrase(text string) error {
+	different := map[rune]bool{}
+	for _, c := range text {
+		different[c] = true
+	}
+	if utf8.RuneCountInString(text) < minPassphrase || len(different) < minVariety {
+		return fmt.Errorf("the passphrase is easy to guess: use at least %d characters, %d of them different, such as five random words", minPassphrase, minVariety)
+	}
+	return nil
+}
+
+func (p *passphrase) find(cmd *cobra.Command, isNew bool) (string, error) {
 	if p.file != "" {
+		p.warnIfOpen(cmd)
 		return p.read()
 	}
 	if text, set := os.LookupEnv(passphraseVariable); set {
@@ -41,6 +72,18 @@ func (p *passphrase) get(cmd *cobra.Command, isNew bool) (string, error) {
 		return text, nil
 	}
 	return askPassphrase(cmd, isNew)
+}
+
+// warnIfOpen warns if other users can read or change the file. systemd gives its credentials to the
+// service only, whatever their mode says.
+func (p *passphrase) warnIfOpen(cmd *cobra.Command) {
+	folder := os.Getenv("CREDENTIALS_DIRECTORY")
+	if folder != "" && filepath.Dir(p.file) == filepath.Clean(folder) {
+		return
+	}
+	if others, err := fileaccess.OfOthers(p.file); err == nil && others.Any() {
+		cmd.PrintErrf("chatguard: the passphrase file %s can be %s by other users of this machine: %s\n", p.file, others.Verb(), fileaccess.Fix(p.file))
+	}
 }
 
 // read returns the only line of the file.
@@ -80,6 +123,9 @@ func askPassphrase(cmd *cobra.Command, isNew bool) (string, error) {
 	}
 	if !isNew {
 		return first, nil
+	}
+	if err := checkPassphrase(first); err != nil {
+		return "", err
 	}
 	second, err := readHidden(cmd, in, "The same again: ")
 	if err == nil && first != second {

@@ -30,7 +30,7 @@ func TestRestore_MoveToAnotherMachine(t *testing.T) {
 	}
 	t.Parallel()
 	s := newScene(t, threeMessages)
-	s.env = append(s.env, passphraseVariable+"=secret")
+	s.env = append(s.env, passphraseVariable+"=secret words")
 	s.start()
 	s.exhaustLimit("anna")
 	waittest.Until(t, func() bool { return len(s.export().timeline) == 4 })

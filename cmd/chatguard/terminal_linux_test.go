@@ -213,12 +213,12 @@ func TestPassphrase_InTerminal(t *testing.T) {
 		code    int
 		want    string
 	}{
-		{backup(), [][2]string{{first, "secret"}, {again, "secrex"}}, exitFailed, "the two passphrases differ: run this again"},
+		{backup(), [][2]string{{first, "secret words"}, {again, "secrex words"}}, exitFailed, "the two passphrases differ: run this again"},
 		{backup(), [][2]string{{first, ""}}, exitFailed, "stopped: nothing was changed"},
-		{backup(), [][2]string{{first, "secret"}, {again, ""}}, exitFailed, "stopped: nothing was changed"},
-		{backup(), [][2]string{{first, "secret"}, {again, "secret"}}, 0, "Wrote " + file},
-		{s.chatguard("restore", file), [][2]string{{first, "secrex"}}, exitFailed, "the passphrase doesn't fit"},
-		{s.chatguard("restore", file), [][2]string{{first, "secret"}}, 0, "Restored the database"},
+		{backup(), [][2]string{{first, "secret words"}, {again, ""}}, exitFailed, "stopped: nothing was changed"},
+		{backup(), [][2]string{{first, "secret words"}, {again, "secret words"}}, 0, "Wrote " + file},
+		{s.chatguard("restore", file), [][2]string{{first, "secrex words"}}, exitFailed, "the passphrase doesn't fit"},
+		{s.chatguard("restore", file), [][2]string{{first, "secret words"}}, 0, "Restored the database"},
 	} {
 		shown, code := passphraseTerminal(t, c.command, c.dialog...)
 		if code != c.code || !strings.Contains(shown, c.want) || strings.Contains(shown, "secre") {
