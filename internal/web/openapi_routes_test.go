@@ -120,7 +120,7 @@ var documented = map[string]about{
 		says:  "Add a webhook. The secret of one with the format signed is in this answer only.",
 		reads: typeOf[webhookWanted](), answers: typeOf[webhookChanged]()},
 	"PUT /webhooks/{webhook}": {
-		says:  "Replace a webhook that isn't of the configuration. It keeps its address if url is left out, and its secret unless new_secret is true.",
+		says:  "Replace a webhook that isn't of the configuration. It keeps its address if url is left out, and its secret unless new_secret is true or the address is another one.",
 		reads: typeOf[webhookWanted](), answers: typeOf[webhookChanged]()},
 	"DELETE /webhooks/{webhook}": {
 		says: "Delete a webhook that isn't of the configuration, with its deliveries.", answers: typeOf[webhookSaved]()},

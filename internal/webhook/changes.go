@@ -80,8 +80,8 @@ type Wanted struct {
 	Format   Format
 	Events   []Kind
 	Channels []string
-	// NewSecret replaces the secret. A hook that is new, or newly has the format Signed, gets one
-	// anyway.
+	// NewSecret replaces the secret. A hook that is new, newly has the format Signed, or has another
+	// address, gets one anyway: the former receiver knows the former secret.
 	NewSecret bool
 }
 
@@ -122,13 +122,14 @@ func (s *Sender) Change(ctx context.Context, id string, w Wanted, author string)
 // change puts a hook as wanted. The caller holds mu, which change releases.
 func (s *Sender) change(ctx context.Context, h Hook, w Wanted, author, did string) (done Changed, err error) {
 	h.Name, h.Format, h.Events, h.Channels = w.Name, w.Format, slices.Clone(w.Events), slices.Clone(w.Channels)
-	if w.Address != "" {
+	moved := w.Address != "" && w.Address != h.Address
+	if moved {
 		h.Address = w.Address
 	}
 	switch {
 	case h.Format != Signed:
 		h.Secret = ""
-	case h.Secret == "" || w.NewSecret:
+	case h.Secret == "" || w.NewSecret || moved:
 		h.Secret = NewSecret()
 		done.Secret = string(h.Secret)
 	}

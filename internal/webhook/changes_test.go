@@ -43,11 +43,21 @@ func TestAdd(t *testing.T) {
 	if renewed.Secret == "" || renewed.Secret == signed.Secret {
 		t.Errorf("%+v", renewed)
 	}
+	w.NewSecret, w.Address = false, wanted("").Address
+	if same, err := b.Change(ctx, signed.Hook.ID, w, "berta"); err != nil || same.Secret != "" {
+		t.Errorf("the same address: %+v, %v", same, err)
+	}
+	w.Address += "/elsewhere"
+	renewed, err = b.Change(ctx, signed.Hook.ID, w, "berta")
+	must(t, err)
+	if renewed.Secret == "" {
+		t.Error("the receiver at another address knows the former one's secret")
+	}
 	b.restart()
 	b.mu.Lock()
 	kept := b.hooks[signed.Hook.ID].Hook
 	b.mu.Unlock()
-	if kept.Secret != Secret(renewed.Secret) || kept.Address != wanted("").Address || kept.Name != "renamed" || kept.Channels[0] != "somechannel" || len(b.List()) != 2 {
+	if kept.Secret != Secret(renewed.Secret) || kept.Address != w.Address || kept.Name != "renamed" || kept.Channels[0] != "somechannel" || len(b.List()) != 2 {
 		t.Errorf("%+v", kept)
 	}
 	if saved, err := b.Remove(ctx, signed.Hook.ID, "owner"); !saved || err != nil {
@@ -66,7 +76,7 @@ func TestAdd(t *testing.T) {
 			t.Errorf("the audit lacks %s: %s", word, data)
 		}
 	}
-	if len(audits) != 5 || strings.Contains(string(data), "secret-part") || strings.Contains(string(data), renewed.Secret) {
+	if len(audits) != 7 || strings.Contains(string(data), "secret-part") || strings.Contains(string(data), renewed.Secret) {
 		t.Errorf("%s", data)
 	}
 }

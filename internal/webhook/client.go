@@ -145,7 +145,8 @@ func (c *client) unanswered(h Hook, err error) outcome {
 	case errors.As(err, &private):
 		o.fate, o.reason = undeliverable, hostile.Detail(private.Error())
 		if host := h.Address.Host(); !strings.Contains(host, private.host) {
-			o.reason = hostile.Detail(host + " leads to " + private.Error())
+			// which one is nobody's business: names of internal machines could be looked up
+			o.reason = hostile.Detail(host + " leads to an address that is not on the public internet" + allowPrivate)
 		}
 	case errors.As(err, &unknown) && unknown.IsNotFound:
 		o.reason = "there is no server called " + h.Address.Host()

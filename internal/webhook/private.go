@@ -12,8 +12,11 @@ type privateError struct {
 }
 
 func (e *privateError) Error() string {
-	return e.host + " is not an address on the public internet: only a webhook of the configuration with allow_private = true may go there"
+	return e.host + " is not an address on the public internet" + allowPrivate
 }
+
+// allowPrivate is the fix for an address that isn't on the public internet.
+const allowPrivate = ": only a webhook of the configuration with allow_private = true may go there"
 
 // prefixes returns the prefixes of a list.
 func prefixes(list ...string) []netip.Prefix {

@@ -105,6 +105,9 @@ func TestSend_NamesThatLeadInside(t *testing.T) {
 		if o.fate != undeliverable || o.status != 0 || !strings.Contains(o.reason, "public internet") || !strings.Contains(o.reason, "allow_private") {
 			t.Errorf("%s: %+v", host, o)
 		}
+		if strings.Contains(host, "example") && strings.Contains(o.reason, ".0.0.1") {
+			t.Errorf("%s: the reason has the address of an internal machine: %s", host, o.reason)
+		}
 	}
 	if n := len(inside.requests); n > 0 {
 		t.Errorf("%d requests have arrived", n)
