@@ -79,6 +79,17 @@ func TestRequests_Refused(t *testing.T) {
 	}
 }
 
+// A page of the same host that was loaded without encryption can't change anything at an encrypted
+// address.
+func TestProtect_UnencryptedPage(t *testing.T) {
+	for address, want := range map[string]int{"https://chat.example.org": http.StatusForbidden, "http://chat.example.org": http.StatusOK} {
+		d := dash(t, func(o *Options) { o.Site.PublicURL = parseURL(address) })
+		for origin, status := range map[string]int{"http://chat.example.org": want, address: http.StatusOK} {
+			d.wantStatus(origin+" at "+address, status, "POST", channelPath+"/pause", nil, asOwner, setHost("chat.example.org"), setHeader("Origin", origin))
+		}
+	}
+}
+
 func TestQuery_UnknownChannel(t *testing.T) {
 	var none atomic.Bool
 	d := dash(t, func(o *Options) {

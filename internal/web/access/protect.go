@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -43,6 +44,17 @@ func (a *Authenticator) setHeaders(header http.Header, r *http.Request) {
 	}
 }
 
+// errDowngraded is the reason for refusing a request from an unencrypted page.
+var errDowngraded = errors.New("the page was loaded without encryption")
+
+// isDowngraded reports whether a page that was loaded without encryption sends a request to this
+// encrypted site. Whoever is on the way can change such a page. For browsers that don't send
+// Sec-Fetch-Site, CrossOriginProtection compares only the hosts.
+func (s Site) isDowngraded(r *http.Request) bool {
+	scheme, _, _ := strings.Cut(r.Header.Get("Origin"), ":")
+	return strings.EqualFold(scheme, "http") && r.Header.Get("Sec-Fetch-Site") == "" && s.isSecure(r)
+}
+
 // newCheck returns a function that refuses requests that a browser sends for another site's page.
 func (a *Authenticator) newCheck() (func(*http.Request) error, error) {
 	crossOrigin := http.NewCrossOriginProtection()
@@ -59,7 +71,11 @@ func (a *Authenticator) newCheck() (func(*http.Request) error, error) {
 		if a.authorize == nil && !site.isKnownHost(r) {
 			return problem.New(http.StatusMisdirectedRequest, "The host %s is not allowed. Set [web] public_url to the dashboard's address.", problem.Quote(r.Host))
 		}
-		if err := crossOrigin.Check(r); err != nil {
+		err := crossOrigin.Check(r)
+		if err == nil && site.isDowngraded(r) {
+			err = errDowngraded
+		}
+		if err != nil {
 			return problem.New(http.StatusForbidden, "Requests from another site's page can't change anything here.").Because(err)
 		}
 		return nil
