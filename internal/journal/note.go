@@ -4,9 +4,10 @@ import "time"
 
 // The bounds of notes.
 const (
-	MaxNote         = 1000   // bytes of a note's text
-	MaxNotes        = 20     // notes on a user
-	MaxChannelNotes = 10_000 // notes in a channel
+	MaxNote         = 1000    // bytes of a note's text
+	MaxNotes        = 20      // notes on a user
+	MaxChannelNotes = 10_000  // notes in a channel
+	MaxAllNotes     = 100_000 // notes in all channels
 )
 
 // Note is a moderator's note on a user.

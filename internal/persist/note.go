@@ -18,6 +18,7 @@ type notebook struct {
 	mu       sync.Mutex
 	users    map[personKey][]journal.Note // oldest first
 	channels map[string]int               // number of notes by channel
+	all      int                          // number of notes
 	last     int64                        // highest ID
 	pending  map[int64]noteRow            // changes that aren't in the database yet, by ID
 }
@@ -32,7 +33,7 @@ const noteColumns = "id, at, channel_id, user_id, author, text"
 
 var noteInsertion = Insertion{Into: "note (" + noteColumns + ")", Columns: 6, Conflict: "DO NOTHING"}
 
-// load reads all notes from the database.
+// load reads the newest notes from the database, as many as there may be.
 func (b *notebook) load(ctx context.Context, db *database) error {
 	b.users, b.channels, b.pending = map[personKey][]journal.Note{}, map[string]int{}, map[int64]noteRow{}
 	return db.query(ctx, func(rows *sql.Rows) error {
@@ -40,13 +41,14 @@ func (b *notebook) load(ctx context.Context, db *database) error {
 		err := rows.Scan(&n.ID, TimeColumn{&n.At}, &n.ChannelID, &n.UserID, &n.Author, &n.Text)
 		b.put(n)
 		return err
-	}, "SELECT "+noteColumns+" FROM note ORDER BY id")
+	}, "SELECT * FROM (SELECT "+noteColumns+" FROM note ORDER BY id DESC LIMIT ?) ORDER BY id", journal.MaxAllNotes)
 }
 
 func (b *notebook) put(n journal.Note) {
 	key := personKey{n.ChannelID, n.UserID}
 	b.users[key] = append(b.users[key], n)
 	b.channels[n.ChannelID]++
+	b.all++
 	b.last = max(b.last, n.ID)
 }
 
@@ -61,6 +63,8 @@ func (s *Store) AddNote(n journal.Note) (journal.Note, error) {
 		return n, fmt.Errorf("a user has at most %d notes: delete one first", journal.MaxNotes)
 	case b.channels[n.ChannelID] >= journal.MaxChannelNotes:
 		return n, fmt.Errorf("a channel has at most %d notes: delete some first", journal.MaxChannelNotes)
+	case b.all >= journal.MaxAllNotes:
+		return n, fmt.Errorf("all channels have at most %d notes together: delete some first", journal.MaxAllNotes)
 	case len(b.pending) >= maxChanges:
 		return n, ErrTooMany
 	}
@@ -89,6 +93,7 @@ func (s *Store) DeleteNote(channelID, userID string, id int64) (n journal.Note, 
 		delete(b.users, key)
 	}
 	b.channels[channelID]--
+	b.all--
 	b.pending[id] = noteRow{n, true}
 	return n, true, nil
 }

@@ -74,6 +74,9 @@ func TestNotes_Bounded(t *testing.T) {
 	_, err = s.AddNote(journal.Note{ChannelID: "1", UserID: "9"})
 	wantError(t, err, "channel", "10000 notes")
 	s.mustNote(t, "2", "9", "in another channel")
+	s.notes.all = journal.MaxAllNotes
+	_, err = s.AddNote(journal.Note{ChannelID: "2", UserID: "9"})
+	wantError(t, err, "all channels", "100000 notes")
 }
 
 // A user with a note is found by name for as long as the note lasts.
