@@ -12,7 +12,7 @@ await loadTexts("words", "rules", "limits");
 // policy returns a policy with every kind of number. One duration has more digits than a JavaScript
 // number can represent.
 const policy = () => ({
-  mode: "enforce", timezone: "", exempt: ["moderator"],
+  mode: "enforce", timezone: "", exempt: ["moderator"], exempt_messages: [],
   limits: [
     { name: "burst", algorithm: "token-bucket", burst: 3, refill: "10m0s", roles: { vip: { burst: 5 } } },
     { name: "daily", algorithm: "daily-window", messages: 300 },

@@ -11,7 +11,7 @@ import { loadTexts } from "../static/text/text.js";
 await loadTexts("words", "rules");
 
 const policy = {
-  mode: "observe", timezone: "Europe/Berlin", exempt: ["moderator"], limits: [{ name: "burst", algorithm: "token-bucket", burst: 9, refill: "9s" }],
+  mode: "observe", timezone: "Europe/Berlin", exempt: ["moderator"], exempt_messages: [], limits: [{ name: "burst", algorithm: "token-bucket", burst: 9, refill: "9s" }],
   penalties: { ladder: ["delete", "timeout 30s"], strike_every: "1s", forget_after: "1h" },
 };
 

@@ -12,7 +12,7 @@ import { loadTexts } from "../static/text/text.js";
 await loadTexts("words", "rules");
 
 const policy = {
-  mode: "enforce", timezone: "Europe/Berlin", exempt: [],
+  mode: "enforce", timezone: "Europe/Berlin", exempt: [], exempt_messages: [],
   limits: [
     { name: "burst", algorithm: "token-bucket", burst: 3, refill: "4s", per: "channel", count_throttled: true, reserve: 1 },
     { name: "daily", algorithm: "daily-window", messages: 300, reset_at: "04:30" },

@@ -11,7 +11,7 @@ await loadTexts("words", "rules", "limits");
 
 const total = { name: "total", algorithm: "user-window", messages: 1000, every: "24h", per: "user-everywhere" };
 const policy = (news = {}) => ({
-  mode: "observe", timezone: "Europe/Berlin", exempt: ["moderator", "vip"],
+  mode: "observe", timezone: "Europe/Berlin", exempt: ["moderator", "vip"], exempt_messages: ["bits"],
   limits: [{ name: "slow", algorithm: "leaky-bucket", every: "2s", queue: 3 }, total, { name: "burst", algorithm: "token-bucket", burst: 3, refill: "4s", mode: "observe", roles: { vip: { burst: 5 } } }],
   penalties: { ladder: ["delete"], strike_every: "1s", forget_after: "1h" },
   ...news,

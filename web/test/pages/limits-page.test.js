@@ -250,7 +250,7 @@ test("limits: their order changes around a limit of all channels", async () => {
   await see(() => names() === "burst daily total exact");
 });
 
-test("limits: penalties and exempt roles", async () => {
+test("limits: penalties, exempt roles and messages", async () => {
   const kept = serveLimits();
   await openLimits();
   assert.equal(text(".steps"), "delete→delete→warn→30 s→10 min");
@@ -265,9 +265,12 @@ test("limits: penalties and exempt roles", async () => {
   await write("#strike_every", "20");
   await click("#exempt-moderator");
   await click("#exempt-vip");
+  await click("#exempt-resub");
+  await click("#exempt-bits");
   await save();
   assert.deepEqual(kept.policy.penalties, { ladder: ["warn", "delete", "delete", "timeout refill", "timeout 10m", "timeout 1h"], strike_every: "20s", forget_after: "30m" });
   assert.deepEqual(kept.policy.exempt.sort(), ["broadcaster", "lead_moderator", "vip"]);
+  assert.deepEqual(kept.policy.exempt_messages, ["bits", "resub"]);
 });
 
 test("limits: presets fill the form, and are undone", async () => {

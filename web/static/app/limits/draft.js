@@ -5,6 +5,7 @@ import { algorithmOf, roleFields } from "../words/algorithms.js";
 import { durationText, lengthText, nanoseconds, parseLength } from "../words/lengths.js";
 import { isAcrossChannels } from "../words/scopes.js";
 import { numbersOf, textsOf } from "../words/typed.js";
+/** @import { MessageKind } from "../words/message-kinds.js" */
 /** @import { Role } from "../words/roles.js" */
 /** @import { Texts } from "../words/typed.js" */
 
@@ -13,6 +14,7 @@ import { numbersOf, textsOf } from "../words/typed.js";
  * @property {Api.Policy["mode"]} mode
  * @property {string} timezone
  * @property {Role[]} exempt
+ * @property {MessageKind[]} exemptMessages
  * @property {DraftLimit[]} limits
  * @property {Rung[]} rungs
  * @property {Texts} lengths the durations of penalties
@@ -49,11 +51,12 @@ const length = { isLength: true, least: 0, most: longest * 86_400 };
 export const lengthFields = { strike_every: length, forget_after: length };
 
 /** @param {Api.Policy} of @returns {Draft} */
-export function draftOf({ mode, timezone, exempt, limits, penalties }) {
+export function draftOf({ mode, timezone, exempt, exempt_messages: exemptMessages, limits, penalties }) {
   return {
     mode,
     timezone,
     exempt: exempt ?? [],
+    exemptMessages: exemptMessages ?? [],
     limits: limits.map((limit, i) => draftLimit(limit, String(i))),
     rungs: (penalties.ladder ?? []).map(rungOf),
     lengths: textsOf(lengthFields, penalties),
@@ -139,10 +142,10 @@ const rungText = ({ action, length }) => (action === "timeout" ? `timeout ${dura
 // they were loaded.
 /** @param {{policy: Api.Policy, draft: Draft}} of */
 export function policyOf({ policy, draft }) {
-  const { mode, timezone, exempt, rungs, lengths } = draft;
+  const { mode, timezone, exempt, exemptMessages, rungs, lengths } = draft;
   const limits = draft.limits.filter((limit) => !limit.isRemoved).map(limitOf);
   const penalties = /** @type {Api.Policy["penalties"]} */ ({ ...numbersOf(lengthFields, policy.penalties, lengths), ladder: rungs.map(rungText) });
-  return { ...policy, mode, timezone: timezone.trim(), exempt, limits, penalties };
+  return { ...policy, mode, timezone: timezone.trim(), exempt, exempt_messages: exemptMessages, limits, penalties };
 }
 
 // limitOf returns the limit that a draft describes.

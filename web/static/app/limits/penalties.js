@@ -1,14 +1,15 @@
 // @ts-check
-// The settings beside the limits: penalties, exempt roles and the channel's time zone.
+// The settings beside the limits: penalties, exempt roles and messages, and the channel's time zone.
 
 import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
-import { addRung, moveRung, removeRung, setExempt, setRung } from "./draft-edits.js";
+import { addRung, moveRung, removeRung, setExempt, setExemptMessages, setRung } from "./draft-edits.js";
 import { usualTimeout } from "./draft.js";
 import { edit } from "./form.js";
 import { LimitField, Tick, Zones } from "../widgets/field.js";
 import { Icon } from "../widgets/icon.js";
 import { parseLength } from "../words/lengths.js";
+import { messageKindName, messageKinds } from "../words/message-kinds.js";
 import { severities, todo } from "../words/penalties.js";
 import { roleName, roles } from "../words/roles.js";
 import { wait } from "../words/time.js";
@@ -25,6 +26,18 @@ export function Penalties({ form, mayEdit }) {
         ${roles.filter((role) => role !== "everyone" || form.policy.exempt?.includes(role)).map((role) => html`
           <${Tick} key=${role} id=${`exempt-${role}`} checked=${form.draft.exempt.includes(role)} fixed=${!mayEdit} onChange=${(is) => setExempt(role, is)}>
             ${roleName(role)}
+          <//>
+        `)}
+      </div>
+    </fieldset>
+    <fieldset>
+      <legend>${t("limits.exempt-messages")}</legend>
+      <p class="muted">${t("limits.exempt-messages-about")}</p>
+      <div class="choices abreast">
+        ${messageKinds.map((kind) => html`
+          <${Tick} key=${kind} id=${`exempt-${kind}`} checked=${form.draft.exemptMessages.includes(kind)} fixed=${!mayEdit}
+            onChange=${(is) => setExemptMessages(kind, is)}>
+            ${messageKindName(kind)}
           <//>
         `)}
       </div>

@@ -67,15 +67,15 @@ export const presets = () => [
 ];
 
 // withPreset returns the draft with the preset's limits and, if it has some, its penalties. It keeps
-// the mode, the time zone, exempt roles, and limits that count across all channels. It also keeps a
+// the mode, the time zone, exemptions, and limits that count across all channels. It also keeps a
 // ladder that only blocks messages, because that is a chat server's.
 /** @param {{policy: Api.Policy, draft: Draft}} of @param {Filling} preset @returns {Draft} */
 export function withPreset({ policy, draft }, preset) {
   const fixed = policy.limits.filter(isFixed);
   const own = preset.limits.map((limit) => ({ ...limit, name: freeName(limit.name, fixed) }));
   const wanted = { ...policy, limits: [...own, ...fixed], penalties: penaltiesOf(policy, preset) };
-  const { mode, timezone, exempt, rungs, lengths } = draft;
-  return { ...draftTowards(policy, wanted), mode, timezone, exempt, ...(!preset.penalties && { rungs, lengths }) };
+  const { mode, timezone, exempt, exemptMessages, rungs, lengths } = draft;
+  return { ...draftTowards(policy, wanted), mode, timezone, exempt, exemptMessages, ...(!preset.penalties && { rungs, lengths }) };
 }
 
 /** @param {Api.Policy} policy @param {Filling} preset */

@@ -5,6 +5,7 @@ import { commas, rich, t, table } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
 import { algorithmOf, amount } from "./algorithms.js";
 import { asRenamed, renamesIn } from "./order.js";
+import { messageKindName } from "./message-kinds.js";
 import { rungName } from "./penalties.js";
 import { roleName } from "./roles.js";
 import { length, seconds } from "./time.js";
@@ -29,7 +30,7 @@ const labels = table({
   algorithm: "rules.change-algorithm", order: "rules.change-order", burst: "rules.change-burst", refill: "rules.change-refill", queue: "rules.change-queue",
   messages: "rules.change-messages", every: "rules.change-every", extra_burst: "rules.change-extra-burst", extra_refill: "rules.change-extra-refill",
   reserve: "rules.change-reserve", slices: "rules.change-slices", reset_at: "rules.change-reset-at", timezone: "rules.change-timezone", mode: "rules.change-mode",
-  count_throttled: "rules.change-count-throttled", per: "rules.change-per", exempt: "rules.change-exempt", ladder: "rules.change-ladder",
+  count_throttled: "rules.change-count-throttled", per: "rules.change-per", exempt: "rules.change-exempt", exempt_messages: "rules.change-exempt-messages", ladder: "rules.change-ladder",
   strike_every: "rules.change-strike-every", forget_after: "rules.change-forget-after",
 });
 
@@ -53,6 +54,7 @@ const values = {
   count_throttled: { write: yesNo, none: false },
   per: { write: writerOf(scopes), none: "user" },
   exempt: { write: (roles) => plain(roles.map(roleName)), none: [] },
+  exempt_messages: { write: (kinds) => plain(kinds.map(messageKindName)), none: [] },
   ladder: { write: (ladder) => plain(ladder.map(rungName)), none: [] },
   strike_every: { write: inTime },
   forget_after: { write: inTime },

@@ -99,6 +99,8 @@ export default {
   "forget-after": "Strikes verfallen nach",
   "forget-after-0": "nie",
   exempt: "Befreite Rollen",
+  "exempt-messages": "Befreite Nachrichten",
+  "exempt-messages-about": "Für diese Nachrichten wird niemand gedrosselt, und sie zählen nicht. Ein Cheer kann ein einziges Bit sein.",
   "zone-title": "Zeitzone",
   "channel-zone": "Zeitzone des Kanals",
 
@@ -151,8 +153,8 @@ export default {
   "would-throttle-fewer": { one: "Die Änderung hätte {n} Nachricht weniger gedrosselt.", other: "Die Änderung hätte {n} Nachrichten weniger gedrosselt." },
   basis: "Grundlage: {messages} {users} aus {time}, bis {until}.",
   "basis-exempt": {
-    one: "Grundlage: {messages} {users} aus {time}, bis {until} ({n} Nachricht von Befreiten).",
-    other: "Grundlage: {messages} {users} aus {time}, bis {until} ({n} Nachrichten von Befreiten).",
+    one: "Grundlage: {messages} {users} aus {time}, bis {until} ({n} befreite Nachricht).",
+    other: "Grundlage: {messages} {users} aus {time}, bis {until} ({n} befreite Nachrichten).",
   },
   truncated: "Zu viele Nachrichten: Ältere sind weggelassen.",
   assumptions: "Dabei gelten die Limits als durchgesetzt, und alle beginnen mit vollem Kontingent.",

@@ -237,6 +237,7 @@ export default {
   "change-count-throttled": "Gedrosseltes zählen",
   "change-per": "Bereich",
   "change-exempt": "befreite Rollen",
+  "change-exempt-messages": "befreite Nachrichten",
   "change-ladder": "Strafen",
   "change-strike-every": "Abstand der Strikes",
   "change-forget-after": "Strikes verfallen nach",

@@ -15,6 +15,15 @@ export default {
   // Times: "Tue 4 Nov, 14:04"
   "day-time": "{day}, {time}",
 
+  // Messages: the kinds that can be exempt
+  "message-bits": "Cheers",
+  "message-power-up": "Power-ups",
+  "message-hype-chat": "Hype Chats",
+  "message-reward": "Kanalpunkte-Belohnungen",
+  "message-highlighted": "hervorgehobene Nachrichten",
+  "message-resub": "geteilte Abo-Verlängerungen",
+  "message-watch-streak": "Watch Streaks",
+
   // Roles: one user's role, and all who have it
   "role-broadcaster": "Broadcaster",
   "role-lead-moderator": "Lead-Moderator",

@@ -99,6 +99,8 @@ export default {
   "forget-after": "Strikes expire after",
   "forget-after-0": "never",
   exempt: "Exempt roles",
+  "exempt-messages": "Exempt messages",
+  "exempt-messages-about": "Nobody is throttled for these messages, and they count for nothing. A cheer can be a single Bit.",
   "zone-title": "Time zone",
   "channel-zone": "Channel’s time zone",
 
@@ -151,8 +153,8 @@ export default {
   "would-throttle-fewer": { one: "The change would have throttled {n} fewer message.", other: "The change would have throttled {n} fewer messages." },
   basis: "Based on {messages} {users} in the last {time}, up to {until}.",
   "basis-exempt": {
-    one: "Based on {messages} {users} in the last {time}, up to {until} ({n} message from exempt users).",
-    other: "Based on {messages} {users} in the last {time}, up to {until} ({n} messages from exempt users).",
+    one: "Based on {messages} {users} in the last {time}, up to {until} ({n} exempt message).",
+    other: "Based on {messages} {users} in the last {time}, up to {until} ({n} exempt messages).",
   },
   truncated: "Too many messages: older ones are left out.",
   assumptions: "Assumes that limits are enforced and everyone starts with a full allowance.",

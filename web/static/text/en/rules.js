@@ -237,6 +237,7 @@ export default {
   "change-count-throttled": "count throttled messages",
   "change-per": "scope",
   "change-exempt": "exempt roles",
+  "change-exempt-messages": "exempt messages",
   "change-ladder": "penalties",
   "change-strike-every": "at most one strike every",
   "change-forget-after": "strikes expire after",

@@ -15,6 +15,15 @@ export default {
   // Times: "Tue 4 Nov, 14:04"
   "day-time": "{day}, {time}",
 
+  // Messages: the kinds that can be exempt
+  "message-bits": "cheers",
+  "message-power-up": "power-ups",
+  "message-hype-chat": "Hype Chats",
+  "message-reward": "channel point rewards",
+  "message-highlighted": "highlighted messages",
+  "message-resub": "shared resubscriptions",
+  "message-watch-streak": "watch streaks",
+
   // Roles: one user's role, and all who have it
   "role-broadcaster": "broadcaster",
   "role-lead-moderator": "lead moderator",

@@ -99,6 +99,8 @@ export default {
   "forget-after": "Los strikes caducan en",
   "forget-after-0": "nunca",
   exempt: "Roles exentos",
+  "exempt-messages": "Mensajes exentos",
+  "exempt-messages-about": "No se frena a nadie por estos mensajes, y no cuentan. Un cheer puede ser de un solo Bit.",
   "zone-title": "Zona horaria",
   "channel-zone": "Zona horaria del canal",
 
@@ -151,9 +153,9 @@ export default {
   "would-throttle-fewer": { one: "El cambio habría frenado {n} mensaje menos.", many: "El cambio habría frenado {n} de mensajes menos.", other: "El cambio habría frenado {n} mensajes menos." },
   basis: "Según {messages} {users} a lo largo de {time}, hasta {until}.",
   "basis-exempt": {
-    one: "Según {messages} {users} a lo largo de {time}, hasta {until} ({n} mensaje de usuarios exentos).",
-    many: "Según {messages} {users} a lo largo de {time}, hasta {until} ({n} de mensajes de usuarios exentos).",
-    other: "Según {messages} {users} a lo largo de {time}, hasta {until} ({n} mensajes de usuarios exentos).",
+    one: "Según {messages} {users} a lo largo de {time}, hasta {until} ({n} mensaje exento).",
+    many: "Según {messages} {users} a lo largo de {time}, hasta {until} ({n} de mensajes exentos).",
+    other: "Según {messages} {users} a lo largo de {time}, hasta {until} ({n} mensajes exentos).",
   },
   truncated: "Demasiados mensajes: los más antiguos no se tienen en cuenta.",
   assumptions: "Supone que los límites se aplican y que todos empiezan con el cupo completo.",

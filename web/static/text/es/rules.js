@@ -245,6 +245,7 @@ export default {
   "change-count-throttled": "contar mensajes frenados",
   "change-per": "alcance",
   "change-exempt": "roles exentos",
+  "change-exempt-messages": "mensajes exentos",
   "change-ladder": "sanciones",
   "change-strike-every": "como mucho un strike cada",
   "change-forget-after": "los strikes caducan en",

@@ -99,6 +99,8 @@ export default {
   "forget-after": "違反の有効期間",
   "forget-after-0": "無期限",
   exempt: "免除ロール",
+  "exempt-messages": "免除メッセージ",
+  "exempt-messages-about": "これらのメッセージでは誰も抑制されず、数にも入りません。Cheerは1ビッツだけでも送れます。",
   "zone-title": "タイムゾーン",
   "channel-zone": "チャンネルのタイムゾーン",
 
@@ -150,7 +152,7 @@ export default {
   "would-throttle-more": { other: "変更後は、抑制されるメッセージが{n}件増えていました。" },
   "would-throttle-fewer": { other: "変更後は、抑制されるメッセージが{n}件減っていました。" },
   basis: "{until}までの{time}の{users}{messages}に基づきます。",
-  "basis-exempt": { other: "{until}までの{time}の{users}{messages}（うち免除されたユーザーから{n}件）に基づきます。" },
+  "basis-exempt": { other: "{until}までの{time}の{users}{messages}（うち免除{n}件）に基づきます。" },
   truncated: "メッセージが多すぎるため、古いものは除いています。",
   assumptions: "制限が適用され、全員が枠をすべて使える状態から始まると仮定しています。",
 

@@ -213,6 +213,7 @@ export default {
   "change-count-throttled": "抑制されたメッセージも数える",
   "change-per": "範囲",
   "change-exempt": "免除ロール",
+  "change-exempt-messages": "免除メッセージ",
   "change-ladder": "ペナルティ",
   "change-strike-every": "違反を数える間隔",
   "change-forget-after": "違反の有効期間",

@@ -15,6 +15,15 @@ export default {
   // Times: "Tue 4 Nov, 14:04"
   "day-time": "{day} {time}",
 
+  // Messages: the kinds that can be exempt
+  "message-bits": "Cheer",
+  "message-power-up": "パワーアップ",
+  "message-hype-chat": "Hype Chat",
+  "message-reward": "チャンネルポイント報酬",
+  "message-highlighted": "強調メッセージ",
+  "message-resub": "再サブスクの共有",
+  "message-watch-streak": "連続視聴",
+
   // Roles: one user's role, and all who have it
   "role-broadcaster": "配信者",
   "role-lead-moderator": "リードモデレーター",

@@ -103,6 +103,8 @@ export default {
   "forget-after": "Strikes expiram após",
   "forget-after-0": "nunca",
   exempt: "Funções isentas",
+  "exempt-messages": "Mensagens isentas",
+  "exempt-messages-about": "Ninguém é limitado por estas mensagens, e elas não contam. Um cheer pode ser de um único Bit.",
   "zone-title": "Fuso horário",
   "channel-zone": "Fuso horário do canal",
 
@@ -163,9 +165,9 @@ export default {
   },
   basis: "Com base em {messages} {users} nos últimos {time}, até {until}.",
   "basis-exempt": {
-    one: "Com base em {messages} {users} nos últimos {time}, até {until} ({n} mensagem de usuários isentos).",
-    many: "Com base em {messages} {users} nos últimos {time}, até {until} ({n} mensagens de usuários isentos).",
-    other: "Com base em {messages} {users} nos últimos {time}, até {until} ({n} mensagens de usuários isentos).",
+    one: "Com base em {messages} {users} nos últimos {time}, até {until} ({n} mensagem isenta).",
+    many: "Com base em {messages} {users} nos últimos {time}, até {until} ({n} mensagens isentas).",
+    other: "Com base em {messages} {users} nos últimos {time}, até {until} ({n} mensagens isentas).",
   },
   truncated: "Mensagens demais: as mais antigas ficam de fora.",
   assumptions: "Supõe que os limites são aplicados e que todos começam com a cota inteira.",

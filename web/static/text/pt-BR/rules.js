@@ -265,6 +265,7 @@ export default {
   "change-count-throttled": "contar mensagens limitadas",
   "change-per": "escopo",
   "change-exempt": "funções isentas",
+  "change-exempt-messages": "mensagens isentas",
   "change-ladder": "punições",
   "change-strike-every": "no máximo um strike a cada",
   "change-forget-after": "strikes expiram após",

@@ -15,6 +15,15 @@ export default {
   // Times: "Tue 4 Nov, 14:04"
   "day-time": "{day}, {time}",
 
+  // Messages: the kinds that can be exempt
+  "message-bits": "cheers",
+  "message-power-up": "Power-ups",
+  "message-hype-chat": "Hype Chats",
+  "message-reward": "recompensas de pontos do canal",
+  "message-highlighted": "mensagens destacadas",
+  "message-resub": "reinscrições compartilhadas",
+  "message-watch-streak": "sequências de visualização",
+
   // Roles: one user's role, and all who have it
   "role-broadcaster": "streamer",
   "role-lead-moderator": "moderador líder",
