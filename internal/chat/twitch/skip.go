@@ -13,7 +13,6 @@ const (
 	NoUserID    SkipReason = "no user-id"
 	NoRoomID    SkipReason = "no room-id"
 	NoMessageID SkipReason = "no message id"
-	BadName     SkipReason = "control character in a name"
 )
 
 // Error returns the reason.

@@ -114,6 +114,9 @@ type moderationTarget struct {
 // remove more than intended.
 func (e *event) removal(at time.Time) (r chat.Removal, ok bool, err error) {
 	r = chat.Removal{ChannelID: e.ChannelID, By: e.By, At: at}
+	if hostile.HasControl(r.By) {
+		r.By = "" // the removal counts, whoever made it
+	}
 	switch e.Action {
 	case "delete":
 		err = e.Delete.setMessage(&r)
@@ -131,11 +134,7 @@ func (e *event) removal(at time.Time) (r chat.Removal, ok bool, err error) {
 	default:
 		return chat.Removal{}, false, nil
 	}
-	switch {
-	case err != nil:
-	case hostile.HasControl(r.By):
-		err = twitch.BadName
-	default:
+	if err == nil {
 		err = twitch.CheckRemoval(&r)
 	}
 	return r, err == nil, err

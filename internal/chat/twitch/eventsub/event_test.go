@@ -178,6 +178,13 @@ func TestModerateEvent(t *testing.T) {
 				t.Errorf("%s %s: skipped %v, want %v", c.action, c.details, got, skipped)
 			}
 		}
+		st.removals = nil
+		st.SendEventSub(notificationAt(now, "nameless", helix.KindModerate, garden,
+			`{"broadcaster_user_id":"`+garden+`","moderator_user_login":"ber\u0000ta","action":"ban","ban":{"user_id":"20"}}`))
+		synctest.Wait()
+		if want := (chat.Removal{ChannelID: garden, At: now, UserID: "20", Banned: true}); len(st.removals) != 1 || st.removals[0] != want {
+			t.Errorf("by a nameless moderator: %+v", st.removals)
+		}
 	})
 }
 
