@@ -32,9 +32,10 @@ A FILE holds raw Twitch IRC lines or JSON lines, plain or gzip; - is standard in
 the lines, at the times given there. Unreadable lines are reported and counted, and so are those of channels beyond the
 first 10,000. If a FILE has no message that can be read, the exit code is 1. A JSON line:
 
-  {"at": "2026-01-05T12:00:00Z", "channel": "1", "user_id": "7", "login": "anna", "roles": ["vip"], "text": "hi", "cost": 1}
+  {"at": "2026-01-05T12:00:00Z", "channel": "1", "user_id": "7", "login": "anna", "roles": ["vip"], "text": "hi", "cost": 1,
+   "message_kind": "bits"}
 
-"at" can also be milliseconds since 1970; login, roles, text and cost can be left out.`,
+"at" can also be milliseconds since 1970; login, roles, text, cost and message_kind can be left out.`,
 		Example: `  chatguard replay --json chat.irc.gz
   zcat chat.jsonl.gz | chatguard replay --decisions -`,
 		Args: someArguments("a FILE, or - for standard input"),
