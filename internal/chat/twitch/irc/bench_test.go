@@ -30,7 +30,7 @@ func BenchmarkParse(b *testing.B) {
 
 // BenchmarkSkip skips a line that isn't needed.
 func BenchmarkSkip(b *testing.B) {
-	line := strings.Replace(typical, "PRIVMSG", "USERNOTICE", 1)
+	line := strings.Replace(typical, "PRIVMSG", "USERSTATE", 1)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, ok, err := Parse(line); ok || err != nil {
