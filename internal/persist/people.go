@@ -174,14 +174,26 @@ func (s *Store) UserByLogin(ctx context.Context, channelID, login string) (userI
 	return userID, true, nil
 }
 
-// newestLogin returns the login under which a user was last seen in a channel.
+// newestLogin returns the login under which a user was last seen: in a channel, or in another one as
+// far as messages are rolled up.
 func (s *Store) newestLogin(ctx context.Context, channelID, userID string) (login string, err error) {
-	if p, ok, err := s.Person(ctx, channelID, userID); err != nil || ok {
-		return p.Login, err
+	here, ok, err := s.Person(ctx, channelID, userID)
+	if err != nil {
+		return "", err
 	}
-	err = s.db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&login) },
-		"SELECT login FROM journal WHERE id = (SELECT max(id) FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)", channelID, userID)
-	return login, err
+	if !ok {
+		err = s.db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&here.Login, TimeColumn{&here.LastSeen}) }, `SELECT login, at FROM journal
+			WHERE id = (SELECT max(id) FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)`, channelID, userID)
+		if err != nil {
+			return "", err
+		}
+	}
+	elsewhere, err := s.db.queryPeople(ctx, `SELECT user_id, person.login, display_name, roles, last_seen
+		FROM channel CROSS JOIN person ON channel_id = channel.id AND user_id = ?1 ORDER BY last_seen DESC LIMIT 1`, userID)
+	if len(elsewhere) > 0 && elsewhere[0].LastSeen.After(here.LastSeen) {
+		return elsewhere[0].Login, err
+	}
+	return here.Login, err
 }
 
 // lastUserAs returns the ID of the user who was the last to speak in the channel under a login, and

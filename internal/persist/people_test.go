@@ -131,6 +131,12 @@ func TestUserByLogin_Renamed(t *testing.T) {
 	now = start.Add(time.Hour)
 	s.runTurn(ctx, g)
 	check("rolled up")
+	s.NoteChannel("2", "elsewhere")
+	s.observeMessage("2", "7", "annanewer", start.Add(time.Minute), 0)
+	s.mustFlush(t, g)
+	now = now.Add(time.Hour)
+	s.runTurn(ctx, g)
+	wantUser(t, s, "renamed elsewhere", "1", "annanew", "")
 	s.exec(t, "DELETE FROM person")
 	check("journalled")
 	s.observeMessage("1", "8", "anna", now, 0) // somebody else has the login now
