@@ -42,6 +42,7 @@ func newPatient(t *testing.T, o faketwitch.Options) *patient {
 	server := twitchtest.StartWith(t, o)
 	p := &patient{T: t, server: server, config: demoConfig(server, t.TempDir(), "127.0.0.1:0"), now: time.Now}
 	p.config.Path, p.config.Twitch.Channels = "chatguard.toml", []string{demoChannel, "teatime"}
+	p.config.Memory = 2 << 30
 	p.config.Twitch.ClientID, p.config.Twitch.RefreshToken = server.ClientID(), config.Secret(server.RefreshToken())
 	return p
 }
@@ -135,7 +136,7 @@ func TestDoctor_NoProblems(t *testing.T) {
 				text := regexp.MustCompile(`until .*`).ReplaceAllString(p.names().Replace(strings.Join(report, "\n")), "until …")
 				want := strings.TrimPrefix(`
 ok       configuration  chatguard.toml: enforces in #gardenhour, #teatime
-ok       memory         512MiB for the users of a channel: about 7.0 million at once
+ok       memory         512MiB for the users of a channel: about 7.0 million at once; 2GiB in all for chatguard, half of it for users
 ok       environment    variables that override the file: nothing
 ok       database       FOLDER/chatguard.db, not in use
 ok       zone           Europe/Berlin: it is Sat 2026-03-28 22:30 CET there, and the day ends at Sun 2026-03-29 00:00 CET
@@ -204,7 +205,7 @@ note     configuration  limit "calm": a bot can't hold messages, so the delay of
 			p.config.MemoryPerTable = 64 << 20
 			p.config.Policy.Limits[0] = chatguard.Limit{Name: "hour", Algorithm: chatguard.SlidingLog, Messages: 1024, Every: time.Hour}
 		}, `
-ok       memory         64MiB for the users of a channel: about 6,700 at once`},
+ok       memory         64MiB for the users of a channel: about 6,700 at once; 2GiB in all for chatguard, half of it for users`},
 		"a table for nobody": {func(p *patient) { p.config.Channels = map[string]chatguard.Policy{"gardenhuor": p.config.Policy} }, `
 note     configuration  [channel.gardenhuor] is for a channel that isn't in twitch.channels: it has no effect unless a server asks about it`},
 		"days of several zones": {func(p *patient) {

@@ -88,6 +88,7 @@ func (s *service) run(cmd *cobra.Command, path string, o runOptions) error {
 	if err := refuseRoot(cfg, os.Geteuid() == 0); err != nil {
 		return err
 	}
+	app.LimitMemory(cfg)
 	// Without this, a reload while chatguard starts would end it.
 	notified, ignore := request.Notifications()
 	defer ignore()

@@ -46,7 +46,7 @@ func printStatus(out io.Writer, s request.Status) {
 	line("queue", "%s, %s for the database, %s", count(int64(f.PendingActs), "act"), count(int64(f.WaitingRecords), "record"),
 		count(int64(f.WaitingWebhooks), "webhook message"))
 	line("database", "%s, %s, %.1f s behind", f.DatabaseState, byteCount(f.DatabaseBytes), f.DatabaseLag)
-	line("memory", "%s", byteCount(f.MemoryBytes))
+	line("memory", "%s of %s", byteCount(f.MemoryBytes), byteCount(f.MemoryLimit))
 }
 
 // maxModeNames is how many channels of a mode are named.

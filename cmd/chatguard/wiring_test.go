@@ -165,11 +165,25 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestMemoryPerTable_IsTheGuards checks that the configuration's memory limit applies to the users
-// of a channel.
-func TestMemoryPerTable_IsTheGuards(t *testing.T) {
+// TestMemory_IsTheGuards checks that the configuration's memory limits apply to the users of a
+// channel and of all channels.
+func TestMemory_IsTheGuards(t *testing.T) {
+	for name, test := range map[string]struct {
+		set   func(c *config.Config)
+		exact int64 // inverse of the part by which the number of users may be off
+	}{
+		"memory_per_table": {func(c *config.Config) { c.MemoryPerTable = 1 << 20 }, 100},
+		"memory":           {func(c *config.Config) { c.Memory = 2 << 20 }, 12},
+	} {
+		t.Run(name, func(t *testing.T) { testMemoryOfGuard(t, test.set, test.exact) })
+	}
+}
+
+// testMemoryOfGuard checks that users take up to 1 MiB.
+func testMemoryOfGuard(t *testing.T, set func(*config.Config), exact int64) {
 	c := config.Default()
-	c.Database, c.Web.Listen, c.MemoryPerTable = filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0", 1<<20
+	c.Database, c.Web.Listen = filepath.Join(t.TempDir(), "chatguard.db"), "127.0.0.1:0"
+	set(&c)
 	a, err := app.Open(t.Context(), app.Options{Config: c, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	defer a.Close()
@@ -181,7 +195,7 @@ func TestMemoryPerTable_IsTheGuards(t *testing.T) {
 		must(t, err)
 	}
 	m := a.Guard.Memory()
-	if off := int64(m.Users) - fit.Users; max(off, -off) > fit.Users/100 || int64(m.Users)+m.Evicted != fit.Users+1000 {
+	if off := int64(m.Users) - fit.Users; max(off, -off) > fit.Users/exact || int64(m.Users)+m.Evicted != fit.Users+1000 {
 		t.Errorf("%+v, want about %d users", m, fit.Users)
 	}
 }

@@ -42,7 +42,8 @@ func (a *App) openHost(ctx context.Context) (err error) {
 // provides the IDs of channels with their own policy.
 func (a *App) openGuard(context.Context) (err error) {
 	var chatTime *clock.Chat
-	guarding := &chatguard.Options{MaxMemory: int64(a.Config.MemoryPerTable)}
+	guarding := &chatguard.Options{MaxMemory: int64(a.Config.MemoryPerTable), MaxTotalMemory: UsersMemoryOf(a.Config)}
+	a.metrics.NewGauge("chatguard_users_memory_limit_bytes", func() float64 { return float64(guarding.MaxTotalMemory) })
 	if len(a.Config.Twitch.Channels) > 0 {
 		chatTime = clock.NewChat(nil)
 		guarding.Now = chatTime.Now

@@ -32,6 +32,7 @@ func (a *App) processStatus() request.Status {
 		PID: os.Getpid(), Version: a.version, Address: a.Address(),
 		UptimeSeconds: time.Since(a.began).Round(time.Millisecond).Seconds(),
 		MemoryBytes:   residentMemory(),
+		MemoryLimit:   int64(MemoryOf(a.Config)),
 
 		Channels: a.channelModes(), Connections: []request.Connection{}, TokenState: "unneeded",
 

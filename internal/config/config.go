@@ -31,6 +31,9 @@ type Config struct {
 	FlushInterval time.Duration `toml:"flush_interval"` // time between two writes of changes
 	Retention     Retention     `toml:"retention"`      // how long journal entries are kept
 
+	// Memory is the maximum memory of the whole process. A part of it is for the users of all
+	// channels.
+	Memory Memory `toml:"memory"`
 	// MemoryPerTable is the maximum memory for the users of each channel. Limits per user across
 	// all channels may use the same amount again.
 	MemoryPerTable Size `toml:"memory_per_table"`

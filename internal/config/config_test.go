@@ -60,6 +60,7 @@ func TestParse_EveryValue(t *testing.T) {
 		timezone = "Asia/Kolkata"
 		flush_interval = "250ms"
 		retention = "36h"
+		memory = "3GiB"
 		memory_per_table = "2GiB"
 		[twitch]
 		channels = [" #Gardenhour ", "TeaTime"]
@@ -134,6 +135,7 @@ func TestParse_EveryValue(t *testing.T) {
 		FlushInterval: 250 * time.Millisecond,
 		Retention:     Retention(36 * time.Hour),
 
+		Memory:         3 << 30,
 		MemoryPerTable: 2 * gibibyte,
 
 		Twitch: Twitch{

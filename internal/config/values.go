@@ -61,6 +61,38 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return fmt.Errorf(`%q is not an amount of memory from 1MiB to 1024GiB (want "512MiB" or "2GiB")`, text)
 }
 
+// Memory is an amount of memory, or HalfMemory. Its text form is that of a Size, or "half".
+type Memory Size
+
+const (
+	HalfMemory  Memory = 0 // half of the machine's or the container's
+	LeastMemory        = 64 * Memory(mebibyte)
+)
+
+const halfText = "half"
+
+// String returns the amount in the form that UnmarshalText parses.
+func (m Memory) String() string {
+	if m == HalfMemory {
+		return halfText
+	}
+	return Size(m).String()
+}
+
+// UnmarshalText parses an amount from LeastMemory, or "half".
+func (m *Memory) UnmarshalText(text []byte) error {
+	if string(text) == halfText {
+		*m = HalfMemory
+		return nil
+	}
+	var s Size
+	if s.UnmarshalText(text) != nil || Memory(s) < LeastMemory {
+		return fmt.Errorf(`%q is neither "half" nor an amount of memory from %s to 1024GiB (want "512MiB" or "2GiB")`, text, LeastMemory)
+	}
+	*m = Memory(s)
+	return nil
+}
+
 // Secret is a text that never appears in logs or errors. It is set only by the environment.
 type Secret string
 

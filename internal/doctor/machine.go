@@ -62,7 +62,7 @@ func (d *Doctor) checkConfiguration(context.Context) (list []Finding) {
 func (d *Doctor) checkMemory(context.Context) []Finding {
 	users := int64(math.MaxInt64)
 	for _, p := range d.policies() {
-		capacity, err := p.Capacity(int64(d.cfg.MemoryPerTable))
+		capacity, err := p.Capacity(min(int64(d.cfg.MemoryPerTable), app.UsersMemoryOf(d.cfg)))
 		if err != nil {
 			return []Finding{problemFrom(err)}
 		}
@@ -70,7 +70,8 @@ func (d *Doctor) checkMemory(context.Context) []Finding {
 			users = min(users, capacity.Everywhere)
 		}
 	}
-	return []Finding{okFinding("%s for the users of a channel: about %s at once", d.cfg.MemoryPerTable, formatAbout(users))}
+	return []Finding{okFinding("%s for the users of a channel: about %s at once; %s in all for chatguard, half of it for users",
+		d.cfg.MemoryPerTable, formatAbout(users), app.MemoryOf(d.cfg))}
 }
 
 // formatAbout formats a number of users roughly, with few digits.

@@ -27,8 +27,9 @@ type Figures struct {
 	PID           int     `json:"pid"`
 	Version       string  `json:"version"`
 	UptimeSeconds float64 `json:"uptime_seconds"`
-	MemoryBytes   int64   `json:"memory_bytes"` // resident
-	Address       string  `json:"address"`      // of the dashboard, for people
+	MemoryBytes   int64   `json:"memory_bytes"`       // resident
+	MemoryLimit   int64   `json:"memory_limit_bytes"` // what memory in the configuration allows
+	Address       string  `json:"address"`            // of the dashboard, for people
 
 	Channels    []Channel    `json:"channels"`
 	Connections []Connection `json:"connections"`

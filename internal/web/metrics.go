@@ -47,6 +47,8 @@ var families = map[string]family{
 	"chatguard_throttled_users":                   {"gauge", "Users who are throttled now."},
 	"chatguard_live_feeds":                        {"gauge", "Open pages of the dashboard."},
 	"chatguard_users":                             {"gauge", "Users in memory."},
+	"chatguard_users_memory_bytes":                {"gauge", "Memory that users take, approximately."},
+	"chatguard_users_memory_limit_bytes":          {"gauge", "Memory that users may take: half of memory in the configuration."},
 	"chatguard_users_forgotten_total":             {"counter", "Users removed from memory because their allowances were fully restored."},
 	"chatguard_users_evicted_total":               {"counter", "Users evicted because the memory was used up."},
 	"chatguard_users_evicted_held_total":          {"counter", "Evicted users who were throttled, or had strikes or grants."},

@@ -19,6 +19,7 @@ func (m *Model) register(set *metrics.Set) {
 	set.NewGauge("chatguard_live_feeds", func() float64 { return float64(m.Feeds()) })
 	for name, value := range map[string]func(chatguard.Memory) float64{
 		"chatguard_users":                    func(memory chatguard.Memory) float64 { return float64(memory.Users) },
+		"chatguard_users_memory_bytes":       func(memory chatguard.Memory) float64 { return float64(memory.Bytes) },
 		"chatguard_users_forgotten_total":    func(memory chatguard.Memory) float64 { return float64(memory.Forgotten) },
 		"chatguard_users_evicted_total":      func(memory chatguard.Memory) float64 { return float64(memory.Evicted) },
 		"chatguard_users_evicted_held_total": func(memory chatguard.Memory) float64 { return float64(memory.Held) },
