@@ -42,8 +42,10 @@ type LimitStatus struct {
 	NextAt  time.Time `json:"next_at,omitzero"`
 	ResetAt time.Time `json:"reset_at,omitzero"` // when all usage will have expired
 	Role    Role      `json:"role"`              // the user's role whose numbers apply, or Everyone
-	Own     bool      `json:"own"`               // the user's own numbers apply, not a role's
-	Picture Picture   `json:"-"`                 // the state, for a drawing of it
+	// Own means that the user's own numbers apply, not a role's. A change of policy may leave
+	// numbers that a limit can't have any more. They don't apply.
+	Own     bool    `json:"own"`
+	Picture Picture `json:"-"` // the state, for a drawing of it
 }
 
 // Explain returns the status of the message's author in every limit, and what Check would decide
@@ -241,6 +243,11 @@ func (g *Guard) quotas(v *Verdict) Quotas {
 		own[limits.PerUser], own[limits.PerUserEverywhere] = numbersOf(table, v.UserID, v.At), numbersOf(g.everywhere.Load(), v.UserID, v.At)
 	}
 	if own[limits.PerUser] != nil || own[limits.PerUserEverywhere] != nil {
+		for scope, set := range policy.sets {
+			if set != nil {
+				own[scope] = set.Fitting(own[scope])
+			}
+		}
 		return newQuotas(&policy.policy, v.roles, own)
 	}
 	return policy.quotasOf(v.roles)

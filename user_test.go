@@ -282,3 +282,53 @@ func TestTake(t *testing.T) {
 		t.Errorf("without a user: %v", err)
 	}
 }
+
+// After a change of policy, a user's own numbers may not fit a limit any more. The numbers of the
+// user's roles apply then, and everything that shows the user's limits says so. When the limit
+// changes back, the user's own numbers apply again.
+func TestUserOverride_NoLongerFits(t *testing.T) {
+	log := Limit{Name: "log", Algorithm: SlidingLog, Messages: 8, Every: time.Minute}
+	for name, smaller := range map[string]Limit{
+		"a shorter log":     {Name: "log", Algorithm: SlidingLog, Messages: 3, Every: time.Minute},
+		"another algorithm": {Name: "log", Algorithm: TokenBucket, Burst: 3, Refill: time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newEnforcingGuard(t, func(p *Policy) { p.Limits = []Limit{log} }, nil)
+			own := UserOverride{Limits: map[string]Override{"log": {Messages: 7}}}
+			if err := g.At(monday).SetUserOverride(messageFrom("7", 0).Key(), own); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 6 {
+				mustCheck(t, g, messageFrom("another", float64(i))) // its log keeps its room
+			}
+			check := func(at float64, messages int, isOwn bool) {
+				t.Helper()
+				e, err := g.Explain(messageFrom("7", at))
+				if err != nil || e.Limits[0].Capacity != messages || e.Limits[0].Own != isOwn || e.Override.Limits["log"].Messages != 7 {
+					t.Errorf("explained as %+v, %v, want %d messages, own %v", e.Limits, err, messages, isOwn)
+				}
+				for i := range messages {
+					v := mustCheck(t, g, messageFrom("7", at))
+					if q, ok := g.Quotas(v).Tightest(); !v.Allowed || !ok || q.Messages != messages {
+						t.Errorf("message %d of %d: %+v, quota %+v", i, messages, v, q)
+					}
+				}
+				if mustCheck(t, g, messageFrom("7", at)).Allowed {
+					t.Errorf("more than %d messages are allowed", messages)
+				}
+			}
+			change := func(at time.Duration, l Limit) {
+				p := g.Policy()
+				p.Limits = []Limit{l}
+				if err := g.At(monday.Add(at)).SetPolicy(p); err != nil {
+					t.Fatal(err)
+				}
+			}
+			check(10, 7, true)
+			change(time.Hour, smaller)
+			check(3700, 3, false)
+			change(2*time.Hour, log)
+			check(7300, 7, true)
+		})
+	}
+}

@@ -16,7 +16,7 @@ type Level struct {
 	NextAt  int64
 	ResetAt int64 // when all usage will have expired
 	Role    int   // role whose numbers apply; -1 if none
-	Own     bool  // the user's own numbers apply
+	Own     bool  // the user's own numbers apply: there are some, and they fit
 	Picture Picture
 }
 
@@ -61,7 +61,10 @@ func (h *hearing) insertLevels(levels []Level, a *account) []Level {
 		l.Picture = r.picture(r, r.state(a.row), a.at)
 		if a.personal != nil {
 			l.Granted, _ = a.personal.extraMessages(r.name, a.at)
-			_, l.Own = a.personal.Numbers[r.name]
+			if numbers, ok := a.personal.Numbers[r.name]; ok {
+				_, err := a.set.ownRule(i, numbers)
+				l.Own = err == nil
+			}
 		}
 		at := len(levels)
 		for at > 0 && levels[at-1].Place > l.Place {

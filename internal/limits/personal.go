@@ -83,8 +83,8 @@ func (p *personal) rulesFor(s *Set, roles uint8) []Rule {
 		p.variants[place] = slices.Clone(s.variants[place])
 		for i := range p.variants[place] {
 			if own, err := p.rule(s, i, p.variants[place][i]); err == nil {
-				// A policy change may have made the user's own numbers invalid; skip invalid
-				// numbers.
+				// A policy change may have made the user's own numbers invalid. The numbers of the
+				// user's roles apply then, until the policy changes again; see Set.Fitting.
 				p.variants[place][i] = own
 			}
 		}
@@ -96,13 +96,9 @@ func (p *personal) rulesFor(s *Set, roles uint8) []Rule {
 func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
 	params := s.limits[i].Params
 	if numbers, ok := p.Numbers[params.Name]; ok {
-		own, err := compile(params.withNumbers(numbers))
+		own, err := s.ownRule(i, numbers)
 		if err != nil {
-			return r, fmt.Errorf("limit %q: %w", params.Name, err)
-		}
-		if own.words > r.end-r.start {
-			return r, fmt.Errorf("limit %q: each user's log has room for %d messages: to allow one user more, give a role or the limit itself that many",
-				params.Name, r.end-r.start-1)
+			return r, err
 		}
 		own.calendar, own.start, own.end = r.calendar, r.start, r.end
 		r = own
@@ -115,6 +111,40 @@ func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
 		r.calendar = calendar
 	}
 	return r, nil
+}
+
+// ownRule returns limit i with a user's own numbers, without its place in a row. The additional room
+// of a set with longer logs doesn't count, because other users' logs decide about that.
+func (s *Set) ownRule(i int, numbers Numbers) (Rule, error) {
+	params, usual := s.limits[i].Params, &s.origin().rules[i]
+	own, err := compile(params.withNumbers(numbers))
+	if err != nil {
+		return own, fmt.Errorf("limit %q: %w", params.Name, err)
+	}
+	if room := usual.end - usual.start; own.words > room {
+		return own, fmt.Errorf("limit %q: each user's log has room for %d messages: to allow one user more, give a role or the limit itself that many",
+			params.Name, room-1)
+	}
+	return own, nil
+}
+
+// Fitting returns the part of a user's own numbers that applies: without limits that don't exist or
+// can't have such numbers. A policy change may have left such numbers behind.
+func (s *Set) Fitting(numbers map[string]Numbers) (fitting map[string]Numbers) {
+	for name, own := range numbers {
+		i := s.indexOf(name)
+		if i < 0 {
+			continue
+		}
+		if _, err := s.ownRule(i, own); err != nil {
+			continue
+		}
+		if fitting == nil {
+			fitting = map[string]Numbers{}
+		}
+		fitting[name] = own
+	}
+	return fitting
 }
 
 // check returns an error if the override isn't valid for the set.
