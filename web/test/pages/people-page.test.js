@@ -134,6 +134,9 @@ test("card: the user’s own time zone and numbers", async () => {
   assert.match(line("daily"), /3 of 50 used.*GMT\+9.*custom numbers/);
   assert.match(about(), /Custom limits time zone Asia\/Tokyo; daily: 50 messages/);
   for (const place of [".identity .muted", ".entry time"]) assert.match(text(`.person ${place}`), /\d\d:\d\d:\d\d$/); // the channel's zone
+  assert.doesNotMatch(about(), /no longer fit/);
+  answer(`GET ${spammer}`, { ...usual, override: own, limits: [burst, { ...daily, own: false }] });
+  await see(() => about().includes("The custom numbers for daily no longer fit this limit, so they don’t apply."));
 });
 
 test("card: the week of a limit", async () => {

@@ -94,13 +94,15 @@ function EntryHead() {
 }
 
 /** @param {{card: Card}} props */
-function UserOwn({ card: { override, everywhere_override: everywhere = {} } }) {
+function UserOwn({ card: { override, everywhere_override: everywhere = {}, limits } }) {
+  const unfit = limits.filter(({ name, own }) => !own && (override.limits?.[name] || everywhere.limits?.[name]));
   return html`
     <section class="part" aria-labelledby="own">
       <h3 id="own">${t("people.own")}</h3>
       <p><${OverrideWords} own=${override} none=${t("people.own-none")} /></p>
       ${Object.keys(everywhere).length > 0 && html`
         <p>${rich("people.everywhere", { limits: html`<${OverrideWords} own=${everywhere} none="" />` })} <span class="muted">${t("people.everywhere-fixed")}</span></p>`}
+      ${unfit.map(({ name }) => html`<p class="warn" key=${name}>${rich("people.own-unfit", { limit: html`<bdi>${name}</bdi>` })}</p>`)}
     </section>
   `;
 }

@@ -114,6 +114,7 @@ export default {
   // The card: custom limits
   own: "Eigene Limits",
   "own-none": "Keine: Es gelten die Limits der Rolle.",
+  "own-unfit": "Die eigenen Zahlen für {limit} passen nicht mehr zu diesem Limit und gelten deshalb nicht.",
   everywhere: "In allen Kanälen: {limits}",
   "everywhere-fixed": "Lässt sich nicht für einen einzelnen Kanal ändern.",
 

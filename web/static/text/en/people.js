@@ -114,6 +114,7 @@ export default {
   // The card: custom limits
   own: "Custom limits",
   "own-none": "None: the limits of their role apply.",
+  "own-unfit": "The custom numbers for {limit} no longer fit this limit, so they don’t apply.",
   everywhere: "In all channels: {limits}",
   "everywhere-fixed": "Cannot be changed for a single channel.",
 

@@ -114,6 +114,7 @@ export default {
   // The card: custom limits
   own: "Límites propios",
   "own-none": "Ninguno: se aplican los límites de su rol.",
+  "own-unfit": "Los números propios de {limit} ya no encajan en este límite, así que no se aplican.",
   everywhere: "En todos los canales: {limits}",
   "everywhere-fixed": "No se puede cambiar para un solo canal.",
 

@@ -114,6 +114,7 @@ export default {
   // The card: custom limits
   own: "個別制限",
   "own-none": "なし: ロールの制限が適用されます。",
+  "own-unfit": "{limit}の個別の値はこの制限に合わなくなったため、適用されません。",
   everywhere: "全チャンネル: {limits}",
   "everywhere-fixed": "チャンネルごとには変更できません。",
 

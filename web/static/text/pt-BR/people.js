@@ -114,6 +114,7 @@ export default {
   // The card: custom limits
   own: "Limites próprios",
   "own-none": "Nenhum: valem os limites da função.",
+  "own-unfit": "Os números próprios de {limit} não cabem mais neste limite e por isso não valem.",
   everywhere: "Em todos os canais: {limits}",
   "everywhere-fixed": "Não pode ser mudado para um único canal.",
 
