@@ -18,6 +18,7 @@ func TestRemaining_ReplaysAWeek(t *testing.T) {
 	hourly := chatguard.Limit{Name: "hourly", Algorithm: chatguard.FixedWindow, Messages: 4, Every: time.Hour, Mode: chatguard.Observe}
 	total := chatguard.Limit{Name: "total", Algorithm: chatguard.UserWindow, Per: chatguard.PerUserEverywhere, Messages: 4, Every: 24 * time.Hour}
 	twenty := chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 20}}}
+	unfit := chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Burst: 20}}}
 	daily := chatguard.Limit{Name: "daily", Algorithm: chatguard.DailyWindow, Messages: 5, ResetAt: "00:00", Timezone: "Europe/Berlin"}
 	vip := daily
 	vip.Roles = map[chatguard.Role]chatguard.Override{chatguard.VIP: {Messages: 8}}
@@ -35,6 +36,7 @@ func TestRemaining_ReplaysAWeek(t *testing.T) {
 		"in Berlin":          {daily, chatguard.UserOverride{}, known, "20: 5, 22.75: 3, 23: 4, 30: 0, 46: 5, 46.5: 4"},
 		"in UTC":             {daily, chatguard.UserOverride{Timezone: "UTC"}, known, "20: 5, 22.75: 3, 23: 2, 24: 5, 30: 0, 48: 5"},
 		"with numbers":       {daily, twenty, known, "20: 20, 22.75: 18, 23: 19, 30: 10, 46: 20, 46.5: 19"},
+		"with unfit numbers": {daily, unfit, known, "20: 5, 22.75: 3, 23: 4, 30: 0, 46: 5, 46.5: 4"},
 		"of a role":          {vip, chatguard.UserOverride{}, known, "20: 8, 22.75: 6, 23: 7, 30: 0, 46: 8, 46.5: 7"},
 		"by the hour":        {hourly, chatguard.UserOverride{}, known, "20: 4, 22.75: 2, 23: 3, 24: 4, 30: 0, 31: 4, 46.5: 3, 47: 4"},
 		"counted elsewhere":  {total, chatguard.UserOverride{}, known, "20: 4, 22.75: 2, 23: 1, 30: 0, 46.75: 4"},
