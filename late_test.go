@@ -2,8 +2,13 @@ package chatguard
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // perAlgorithm returns a limit of each algorithm. It holds three messages, and restores one after at
@@ -47,6 +52,39 @@ func TestCheck_LateBetweenOthers(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Late messages, by some seconds, minutes or an hour, count at the time of their author's last
+// message. So a Guard decides as if they had been stamped with that time.
+func TestCheck_LateCountsAtLast(t *testing.T) {
+	all := perAlgorithm()
+	rapid.Check(t, func(rt *rapid.T) {
+		l := all[rapid.SampledFrom(slices.Sorted(maps.Keys(all))).Draw(rt, "algorithm")]
+		limited := func(p *Policy) { p.Limits = []Limit{l} }
+		g, other := newEnforcingGuard(t, limited, nil), newEnforcingGuard(t, limited, nil)
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		lateness := rapid.SampledFrom([]float64{30, 61, 75, 600, 3600}).Draw(rt, "lateness")
+		varies := rapid.Bool().Draw(rt, "varies")
+		users, now := map[string]float64{"8": 0, "9": 0, "10": 0, "11": 0}, 7200.0
+		names := slices.Sorted(maps.Keys(users))
+		for range 300 {
+			now += random.Float64() * 2
+			user, at := names[random.IntN(len(names))], now
+			if random.IntN(4) == 0 && users[user] > 0 {
+				if at -= lateness; varies {
+					at -= random.Float64() * 3600
+				}
+			}
+			counted := max(at, users[user])
+			got, want := mustCheck(t, g, messageFrom(user, at)), mustCheck(t, other, messageFrom(user, counted))
+			if got.Allowed != want.Allowed || !got.Allowed && !got.At.Add(got.RetryAfter).Equal(want.At.Add(want.RetryAfter)) {
+				rt.Fatalf("%s at %f, which counts at %f: %+v, want %+v", user, at, counted, got, want)
+			}
+			if got.Allowed {
+				users[user] = counted
+			}
+		}
+	})
 }
 
 // The clock of a program that stamps messages itself is set back by hours, and nobody tells the

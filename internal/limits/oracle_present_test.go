@@ -56,7 +56,7 @@ func (p *plainPresent) isWrong() bool {
 		users[m.user] = true
 	}
 	took := p.latestOdd() - p.odd[0].at
-	return len(p.odd) > 2 && (took >= aMinute || len(users) > 1 && took >= int64(10*time.Second))
+	return len(p.odd) > 5 && (took >= aMinute || len(users) > 1 && took >= int64(10*time.Second))
 }
 
 // clone returns a copy that can hear other messages.

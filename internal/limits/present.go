@@ -36,9 +36,10 @@ const (
 	presentStep = clockJump / 2
 
 	// The present moves on by more than clockJump if two messages in a row say so. It moves back if
-	// three in a row say so, over a time that is shorter for several users.
+	// six in a row say so, over a time that is shorter for several users. Late messages are hardly
+	// ever so many without one on time between them, and in order.
 	aheadMessages  = 2
-	behindMessages = 3
+	behindMessages = 6
 	behindSeveral  = 10 * nanosPerSecond
 	behindAlone    = clockJump
 )
