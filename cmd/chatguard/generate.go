@@ -69,8 +69,8 @@ func (g generator) writeManPages(root *cobra.Command) error {
 	return g.writeManPage(root, folder)
 }
 
-// optionText is the beginning of an option's text: cobra separates it from the option by a tab, which
-// man pages must not have in filled text.
+// optionText is the beginning of an option's text. cobra separates it from the option by a tab,
+// which man pages must not have in filled text.
 var optionText = regexp.MustCompile(`(?m)(^\.SH .*\n|)(?:^\.PP\n|)(^\\fB-.*)\n\t`)
 
 // writeManPage writes the page of a command, and those of its commands.

@@ -30,8 +30,8 @@ func (t Traces) Total() (n int) {
 }
 
 // FindTraces returns what the database at path has of a user: of the one with this ID, or of those
-// with this login, in any case. With an @ before it, it is always a login. It works whether or not a
-// process owns the database.
+// with this login, in any case. With an @ before it, it is always a login. It works whether or not
+// a process owns the database.
 func FindTraces(ctx context.Context, path, user string) (found []Traces, err error) {
 	tokens, err := OpenTokens(ctx, path, nil)
 	if err != nil {

@@ -49,8 +49,8 @@ const (
 	requestName = ".request-" // followed by a random word
 	outcomeName = ".outcome-" // followed by the request's word
 
-	// outcomeTime is the maximum time for which a command waits for the outcome, and forgetTime that
-	// for Forget, which writes the whole database again.
+	// outcomeTime is the maximum time for which a command waits for the outcome. forgetTime is the
+	// same for Forget, which writes the whole database again.
 	outcomeTime = 10 * time.Second
 	forgetTime  = 10 * time.Minute
 

@@ -35,8 +35,8 @@ func TestBoard_RowLeavesWhenUserMaySpeak(t *testing.T) {
 	}
 }
 
-// TestBoard_Forget checks that a forgotten user leaves the board of every channel, held back or not,
-// and that pages are told.
+// TestBoard_Forget checks that a forgotten user leaves the board of every channel, held back or
+// not, and that pages are told.
 func TestBoard_Forget(t *testing.T) {
 	b := newBoard()
 	b.put(entry(1, "a", noon, 10*time.Second), chatguard.User{}, 1, noon)

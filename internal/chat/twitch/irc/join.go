@@ -15,8 +15,8 @@ const (
 )
 
 // Delays before a JOIN is repeated if Twitch didn't react to it. The first is short, because Twitch
-// may only have been too busy. If Twitch doesn't react to the second JOIN within joinSoon either, we
-// count as shut out.
+// may only have been too busy. If Twitch doesn't react to the second JOIN within joinSoon either,
+// we count as shut out.
 const (
 	joinSoon  = 15 * time.Second
 	joinAgain = time.Minute
