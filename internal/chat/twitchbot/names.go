@@ -152,17 +152,20 @@ func (n *names) ask(ctx context.Context) {
 }
 
 // follow reads the channels with these IDs, which are by configured name, by their present names,
-// which are by ID.
+// which are by ID. A channel that Twitch doesn't name keeps the name by which it was read.
 func (n *names) follow(ids, logins map[string]string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	now := map[string]string{}
+	before, now := n.now, map[string]string{}
+	maps.Copy(now, before)
 	for name, id := range ids {
-		if login := logins[id]; twitch.IsLogin(login) && login != name {
+		switch login := logins[id]; {
+		case login == name:
+			delete(now, name)
+		case twitch.IsLogin(login):
 			now[name] = login
 		}
 	}
-	before := n.now
 	if maps.Equal(now, before) {
 		return
 	}
