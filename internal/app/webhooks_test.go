@@ -146,6 +146,35 @@ func TestWebhooks_Bans(t *testing.T) {
 	})
 }
 
+// TestWebhooks_ChannelNotRead checks that webhooks and metrics tell that a channel isn't read,
+// although the chat is connected.
+func TestWebhooks_ChannelNotRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := withWebhook(oneMessageConfig(config.TransportIRC))
+		c.Web.Token = "0123456789abcdef"
+		s := newSimulation(t, c, faketwitch.Options{Channels: []string{"gardenhour"}})
+		s.start()
+		labels := `{channel="gardenhour",channel_id="` + s.server.UserID("gardenhour") + `"} `
+		checkMetrics := func(want string) {
+			t.Helper()
+			text := s.ask("GET", "/metrics", "").Body.String()
+			for _, line := range []string{"chatguard_channel_read" + labels + want, "chatguard_ready " + want, `chatguard_connected{connection="chat"} 1`} {
+				if !strings.Contains(text, "\n"+line+"\n") {
+					t.Errorf("no %s in\n%s", line, text)
+				}
+			}
+		}
+		s.advance(time.Minute)
+		checkMetrics("1")
+		s.server.RemoveAccount("gardenhour")
+		s.server.Disconnect()
+		s.advance(40 * time.Second)
+		s.wantEvents("failure: #gardenhour fails. Not read, since")
+		checkMetrics("0")
+	})
+}
+
 // TestWebhooks_Failure checks that a lost connection is reported, and that it works again.
 func TestWebhooks_Failure(t *testing.T) {
 	t.Parallel()
