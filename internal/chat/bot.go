@@ -53,7 +53,9 @@ type Options struct {
 	SlowModes map[string]string
 	Settings  Settings // stores the former slow mode; nil disables it
 
-	Workers   int           // penalties in progress per channel; 0 means 32
+	// Workers is how many penalties are in progress per channel, besides as many that wait before
+	// another try; 0 means 32.
+	Workers   int
 	QueueSize int           // pending penalties per channel; 0 means 4096
 	Patience  time.Duration // how long a penalty may be pending; 0 means 15 s
 	// Grace is how long pending penalties may still be carried out when the Bot stops; 0 means 5 s.
