@@ -23,28 +23,22 @@ type Answer struct {
 // OK reports whether Twitch carried out the request.
 func (a Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
 
-// problem is the JSON with which Twitch explains a refusal.
-type problem struct {
-	Status  int    `json:"status"`
-	Error   string `json:"error"`
-	Message string `json:"message"`
-}
-
-// isExplained reports whether a refusal comes from Twitch's API. Others come from something between
-// Twitch and this machine, or from another server, and say nothing about the request.
-func (a Answer) isExplained() bool {
-	var p problem
-	return json.Unmarshal(a.Body, &p) == nil && p != problem{}
+// isForeign reports whether a refusal comes from something between Twitch and this machine, or from
+// another server, and so says nothing about the request. Twitch answers in JSON.
+func (a Answer) isForeign() bool {
+	return a.Status >= 400 && len(bytes.TrimSpace(a.Body)) > 0 && !json.Valid(a.Body)
 }
 
 // Says returns Twitch's explanation of a refusal: the message of its JSON, or the status if there
 // is none.
 func (a Answer) Says() string {
-	var p problem
-	if json.Unmarshal(a.Body, &p) != nil || p.Message == "" {
+	var problem struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(a.Body, &problem) != nil || problem.Message == "" {
 		return fmt.Sprintf("status %d", a.Status)
 	}
-	return fmt.Sprintf("status %d, %s", a.Status, hostile.Detail(p.Message))
+	return fmt.Sprintf("status %d, %s", a.Status, hostile.Detail(problem.Message))
 }
 
 // Hide removes secrets from Twitch's explanation.
@@ -62,9 +56,19 @@ func (a Answer) lacksScope() bool {
 }
 
 // BudgetEmpty reports whether Twitch refuses a request because the request budget is empty. Twitch
-// has other limits, whose refusals have the same status. Only the header tells them apart, so a
-// missing header doesn't mean that the budget is empty.
+// has other limits, whose refusals have the same status. A missing header doesn't mean that the
+// budget is empty.
 func (a Answer) BudgetEmpty() bool {
 	left, err := strconv.Atoi(a.Header.Get("Ratelimit-Remaining"))
-	return a.Status == http.StatusTooManyRequests && err == nil && left <= 0
+	return a.Status == http.StatusTooManyRequests && err == nil && left <= 0 && !a.isOtherLimit()
+}
+
+// isOtherLimit reports whether Twitch names another limit than the request budget.
+func (a Answer) isOtherLimit() bool {
+	for _, words := range []string{"for this broadcaster", "limit exceeded", "cost exceeded", "subscriptions"} {
+		if strings.Contains(a.Says(), words) {
+			return true
+		}
+	}
+	return false
 }

@@ -121,7 +121,7 @@ func (r Request) Trouble(a Answer, err error) error {
 	case a.Status == http.StatusInternalServerError, a.Status == http.StatusBadGateway, a.Status == http.StatusGatewayTimeout:
 		// Twitch failed in the middle, or a proxy of Twitch got no answer
 		return twitch.Unanswered(r.Refused(twitch.ErrUnavailable, a))
-	case a.Status >= 500 || a.Status >= 400 && !a.isExplained():
+	case a.Status >= 500 || a.isForeign():
 		return r.Refused(twitch.ErrUnavailable, a)
 	case a.Status == http.StatusTooManyRequests:
 		return r.Refused(cmp.Or(r.Limited, twitch.ErrLimited), a)

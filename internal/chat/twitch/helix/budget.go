@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"sync"
 	"time"
@@ -210,7 +211,7 @@ func (h *Client) noteBudget(ctx context.Context, a api.Answer, try int) error {
 		h.budget.hold(h.now().Add(refillWait(a, try)))
 	}
 	left, err := strconv.Atoi(a.Header.Get("Ratelimit-Remaining"))
-	if err != nil {
+	if err != nil || a.Status == http.StatusTooManyRequests && !a.BudgetEmpty() {
 		return nil // not every answer describes the budget
 	}
 	size, err := strconv.Atoi(a.Header.Get("Ratelimit-Limit"))

@@ -122,11 +122,12 @@ func (l *channelLimits) note(r request, a api.Answer, trouble error, last bool, 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := hold{now.Add(limitHold), true}
+	_, probing := l.held[r.limit.key()]
 	switch {
 	case errors.Is(trouble, twitch.ErrLimited):
 		l.held[r.limit.key()] = h
 		return fmt.Errorf("%s: %w (Twitch: %s)", r.Op, r.limit.heldError(h, now), a.Says())
-	case errors.Is(trouble, twitch.ErrUnavailable) && last:
+	case errors.Is(trouble, twitch.ErrUnavailable) && (last || probing):
 		l.held[r.limit.key()] = hold{h.until, false}
 	case trouble == nil:
 		delete(l.held, r.limit.key())

@@ -162,6 +162,31 @@ func TestChannelLimit_Fails(t *testing.T) {
 			s.Errorf("%q", held)
 		}
 		must(s, s.h.DeleteMessage(s.Context(), s.room, "gone"))
+		time.Sleep(limitHold)
+		asked = len(s.srv.Requests())
+		if s.timeOut(5, sending{}); len(s.srv.Requests()) != asked+1 {
+			s.Errorf("%d requests find out whether it still fails", len(s.srv.Requests())-asked)
+		}
+		s.srv.SetHelixFaults(nil)
+		time.Sleep(limitHold)
+		s.timeOut(1, sending{})
+		if done, _ := s.timeOut(5, sending{}); done != 5 {
+			s.Errorf("%d timeouts when it works again", done)
+		}
+	})
+}
+
+// TestChannelLimit_Header checks that a refusal because of a channel's limit, whose headers may
+// describe that limit, changes nothing about the budget.
+func TestChannelLimit_Header(t *testing.T) {
+	testCrowd(t, faketwitch.Options{HelixBudget: -1}, func(s *crowdStage) {
+		s.srv.FailNext(otherLimitFault(time.Now()))
+		if done, held := s.timeOut(1, sending{}); done != 0 || len(held) != 1 {
+			s.Errorf("%d timeouts, %q", done, held)
+		}
+		if left := s.h.Left(0); left != budgetSize-reserve-1 {
+			s.Errorf("%d requests left", left)
+		}
 	})
 }
 
