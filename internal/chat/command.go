@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -68,13 +69,17 @@ func isModerator(m *chatguard.Message) bool { return m.User.Roles&moderators != 
 
 // enqueue queues a command. The command is answered unless acting ends first. enqueue never blocks.
 // If too many commands are pending, it drops the newest one of a moderator, because commands have
-// an order, and the oldest one of anybody else.
+// an order, and the oldest one of anybody else. It ignores a question of a user who waits for the
+// answer already.
 func (c *commands) enqueue(acting context.Context, m *chatguard.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d, p := c.queue(acting, m.ChannelID), pendingCommand{*m, c.bot.steady()}
 	switch {
 	case !isModerator(m):
+		if slices.ContainsFunc(d.others, func(o pendingCommand) bool { return o.message.User.ID == m.User.ID }) {
+			return
+		}
 		if len(d.others) == maxCommands {
 			c.warnDropped(d.others[0], "too many are pending")
 			d.others = d.others[1:]
@@ -171,7 +176,7 @@ func (c *commands) answer(acting context.Context, p pendingCommand) {
 	m := &p.message
 	answer := c.bot.options.Answer(ctx, *m)
 	if answer != "" && !c.bot.announcer.say(announcement{channelID: m.ChannelID, text: answer, replyTo: m, toModerator: isModerator(m)}) {
-		c.warnDropped(p, "the bot may send no more messages now")
+		c.warnDropped(p, "the answer is a repeat, or the bot may send no more messages now")
 	}
 }
 

@@ -142,10 +142,25 @@ func TestCommands_Crowd(t *testing.T) {
 		if log.Len() > 0 {
 			t.Error(log.String())
 		}
-		s.ask("1", 40)
+		p := s.guard.ChannelPolicy("1")
+		p.Mode = chatguard.Observe
+		must(t, s.guard.At(time.Now()).SetChannelPolicy("1", p))
+		for n := range 50 { // one user can't take the others' places
+			m := message(fmt.Sprint("impatient", n), "impatient")
+			m.Text = "!quota"
+			s.sink.Messages(time.Time{}, []chatguard.Message{m})
+		}
+		s.ask("1", 2)
 		s.wait(time.Minute)
 		said := s.platform.requests()
-		if n := len(said); n != maxCommands && n != maxCommands+1 || said[n-1] != `say in 1 to "quota52": answer to user52` {
+		if n := len(said); n != 3 || said[n-1] != `say in 1 to "quota14": answer to user14` {
+			t.Errorf("answers to an impatient user: %q", said)
+		}
+		s.checkRequests(said...)
+		s.ask("1", 40)
+		s.wait(time.Minute)
+		said = s.platform.requests()
+		if n := len(said); n != maxCommands && n != maxCommands+1 || said[n-1] != `say in 1 to "quota54": answer to user54` {
 			t.Errorf("%d answers: %q", n, said)
 		}
 		if !strings.Contains(log.String(), `"a chat command isn't answered" reason="too many are pending" channel=1`) {
