@@ -23,17 +23,18 @@ func (l *channelQueue) mayBegin(workers int) bool {
 }
 
 // idle calls wait. Meanwhile, another penalty may take the task's place.
-func (s *task) idle(wait func() error) error {
-	s.bot.backlog.setIdle(s, 1)
-	defer s.bot.backlog.setIdle(s, -1)
+func (s *task) idle(why error, wait func() error) error {
+	s.bot.backlog.setIdle(s, 1, why.Error())
+	defer s.bot.backlog.setIdle(s, -1, "")
 	return wait()
 }
 
-// setIdle changes how many tasks wait before they try again, by n.
-func (b *backlog) setIdle(s *task, n int) {
+// setIdle changes how many tasks wait before they try again, by n, and why the task waits.
+func (b *backlog) setIdle(s *task, n int, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.idle += n
 	s.channel.idle += n
+	s.waitsFor = why
 	b.queue(s.channel)
 }

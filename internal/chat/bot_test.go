@@ -82,7 +82,7 @@ func (r *recorder) do(ctx context.Context, format string, args ...any) error {
 		}
 	}
 	if r.idle > 0 {
-		if err := Idle(ctx, func() error { time.Sleep(r.idle); return nil }); err != nil {
+		if err := Idle(ctx, errors.New("status 429"), func() error { time.Sleep(r.idle); return nil }); err != nil {
 			return err
 		}
 	}

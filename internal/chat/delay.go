@@ -73,6 +73,9 @@ func (b *backlog) delayCause(r requests, now time.Time) (delayCause, string) {
 		return platformFails, r.failed
 	}
 	for s := range b.underWay {
+		if s.waitsFor != "" {
+			return platformFails, s.waitsFor
+		}
 		if now.Sub(s.began) >= slowAnswer {
 			return platformSlow, slowReason
 		}

@@ -55,6 +55,11 @@ func TestTooLate_Reason(t *testing.T) {
 			s.setTrouble("", "status 500")
 			s.wait(11 * time.Second)
 		}, "status 500"},
+		"waiting before another try": {func(s *stage) {
+			s.platform.idle = 12 * time.Second
+			s.platform.allow(10)
+			s.wait(11 * time.Second)
+		}, "status 429"},
 		"slow": {func(s *stage) {
 			s.hold()
 			s.platform.allow(10)

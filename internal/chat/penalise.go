@@ -22,9 +22,10 @@ type task struct {
 	doneReason string
 
 	began time.Time
-	// pardoned means that the task must be undone once it is complete. It is guarded by the
-	// backlog's mu.
+	// pardoned means that the task must be undone once it is complete. It and waitsFor are guarded
+	// by the backlog's mu.
 	pardoned bool
+	waitsFor string // why the last try failed, while the task waits before another one
 }
 
 // carryOut carries out the penalty and reports the outcome. If the penalty fails, but a weaker one

@@ -45,15 +45,16 @@ func NoteRequest(ctx context.Context) {
 type idleKey struct{}
 
 // WithIdle returns a context whose waits are passed to idle.
-func WithIdle(ctx context.Context, idle func(wait func() error) error) context.Context {
+func WithIdle(ctx context.Context, idle func(why error, wait func() error) error) context.Context {
 	return context.WithValue(ctx, idleKey{}, idle)
 }
 
 // Idle calls wait and returns its error. Meanwhile, another penalty may take the place of the one
-// that the context belongs to. A Moderator waits in Idle before it tries a request again.
-func Idle(ctx context.Context, wait func() error) error {
-	if idle, ok := ctx.Value(idleKey{}).(func(func() error) error); ok {
-		return idle(wait)
+// that the context belongs to. A Moderator waits in Idle before it tries a request again that failed
+// with the error why.
+func Idle(ctx context.Context, why error, wait func() error) error {
+	if idle, ok := ctx.Value(idleKey{}).(func(error, func() error) error); ok {
+		return idle(why, wait)
 	}
 	return wait()
 }

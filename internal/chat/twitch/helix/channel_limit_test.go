@@ -212,7 +212,7 @@ func TestRetry_Idle(t *testing.T) {
 	testCrowd(t, faketwitch.Options{}, func(s *crowdStage) {
 		s.srv.FailNext(statusFaults(500, 409, 429)...)
 		waits := 0
-		ctx := chat.WithIdle(s.Context(), func(wait func() error) error {
+		ctx := chat.WithIdle(s.Context(), func(_ error, wait func() error) error {
 			waits++
 			return wait()
 		})

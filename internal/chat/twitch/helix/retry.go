@@ -51,7 +51,7 @@ func (h *Client) do(ctx context.Context, r request) (api.Answer, error) {
 			return a, trouble
 		}
 		twitch.LoggerOr(h.Logger).Info("twitch helix: trying again", "try", try, "trouble", hostile.Detail(trouble.Error()))
-		if err := h.waitAfter(ctx, a, try); err != nil {
+		if err := h.waitAfter(ctx, a, trouble, try); err != nil {
 			return api.Answer{}, r.unfinishedError(err, err, trouble)
 		}
 		before = trouble
@@ -150,11 +150,11 @@ func (h *Client) token(ctx context.Context) (string, error) {
 
 // waitAfter waits before the next try. Meanwhile, the caller's place is free for another penalty.
 // If the budget is empty, waitAfter returns at once, because waitForBudget then delays all requests.
-func (h *Client) waitAfter(ctx context.Context, a api.Answer, try int) error {
+func (h *Client) waitAfter(ctx context.Context, a api.Answer, trouble error, try int) error {
 	if a.BudgetEmpty() {
 		return nil
 	}
-	return chat.Idle(ctx, func() error { return h.Clock.Sleep(ctx, retryWait(try)) })
+	return chat.Idle(ctx, trouble, func() error { return h.Clock.Sleep(ctx, retryWait(try)) })
 }
 
 // retryWait returns how long to wait after a failed try.
