@@ -16,10 +16,10 @@ func (b *backlog) queue(l *channelQueue) {
 	}
 }
 
-// mayBegin reports whether the channel can begin another task: a user is in its order, and fewer
-// tasks than workers are in progress. Besides them, as many may be idle.
+// mayBegin reports whether the channel can begin another task: a user is in its order, fewer tasks
+// than workers are busy, and fewer than twice as many are in progress, including idle ones.
 func (l *channelQueue) mayBegin(workers int) bool {
-	return l.order.Len() > 0 && l.inFlight-l.idle < workers && l.idle < workers
+	return l.order.Len() > 0 && l.inFlight-l.idle < workers && l.inFlight < 2*workers
 }
 
 // idle calls wait. Meanwhile, another penalty may take the task's place.

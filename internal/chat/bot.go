@@ -53,8 +53,8 @@ type Options struct {
 	SlowModes map[string]string
 	Settings  Settings // stores the former slow mode; nil disables it
 
-	// Workers is how many penalties are in progress per channel, besides as many that wait before
-	// another try; 0 means 32.
+	// Workers is how many penalties are busy per channel; 0 means 32. Others may wait before another
+	// try; together, they are at most twice as many.
 	Workers   int
 	QueueSize int           // pending penalties per channel; 0 means 4096
 	Patience  time.Duration // how long a penalty may be pending; 0 means 15 s

@@ -58,6 +58,7 @@ func TestTooLate_Reason(t *testing.T) {
 		"waiting before another try": {func(s *stage) {
 			s.platform.idle = 12 * time.Second
 			s.platform.allow(10)
+			s.say("c1", "c2")
 			s.wait(11 * time.Second)
 		}, "status 429"},
 		"slow": {func(s *stage) {
