@@ -42,7 +42,7 @@ func Own(ctx context.Context, path string, do func(*Owned) error) error {
 		err = errors.Join(do(&Owned{Path: path, db: db, version: len(steps)}), db.close())
 	}
 	if err != nil && isNew {
-		for _, suffix := range []string{"", "-wal", "-shm"} {
+		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 			os.Remove(path + suffix) // if this fails, an empty database is left
 		}
 	}

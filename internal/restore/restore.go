@@ -100,8 +100,10 @@ func open(file string) (*os.File, error) {
 	case err == nil && !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a file: %s", file, nameBackup)
 	}
-	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > 0 {
-		return nil, fmt.Errorf("%s isn't complete without the log beside it, %[1]s-wal: %s", file, nameBackup)
+	for _, suffix := range logSuffixes {
+		if log, err := os.Stat(file + suffix); err == nil && log.Size() > 0 {
+			return nil, fmt.Errorf("%s isn't complete without the log beside it, %[1]s%s: %s", file, suffix, nameBackup)
+		}
 	}
 	in, err := os.Open(file)
 	if err != nil {

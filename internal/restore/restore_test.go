@@ -228,8 +228,11 @@ func TestRun_RefusedOptions(t *testing.T) {
 	}
 	in.wantOld(t)
 
-	persisttest.Must(t, os.WriteFile(in.backup+"-wal", []byte("log"), 0o600))
-	in.wantRefused(t, in.options(), "isn't complete without the log beside it")
+	for _, suffix := range logSuffixes {
+		persisttest.Must(t, os.WriteFile(in.backup+suffix, []byte("log"), 0o600))
+		in.wantRefused(t, in.options(), "isn't complete without the log beside it, "+in.backup+suffix)
+		persisttest.Must(t, os.Remove(in.backup+suffix))
+	}
 	in.backup = in.folder
 	in.wantRefused(t, in.options(), "is not a file")
 	in.backup = filepath.Join(in.folder, "none")
