@@ -162,14 +162,18 @@ func (db *database) closeIdle() (all bool) {
 	defer db.place.gate.Unlock()
 	left := db.lookUps.Stats().OpenConnections // it keeps no idle ones
 	for _, pool := range []*sql.DB{db.reader, db.writer} {
-		pool.SetMaxIdleConns(0)
-		pool.SetMaxIdleConns(idleConnections)
+		closeIdleOf(pool)
 		left += pool.Stats().OpenConnections
 	}
 	if left == 0 {
 		db.place.forget()
 	}
 	return left == 0
+}
+
+func closeIdleOf(pool *sql.DB) {
+	pool.SetMaxIdleConns(0)
+	pool.SetMaxIdleConns(idleConnections)
 }
 
 // eachRow calls do with each row of a query that returns the given number of columns. do must not

@@ -112,7 +112,7 @@ func (s *Store) checkAtEnd(ctx context.Context) error {
 	}
 	ctx, stop := context.WithTimeout(ctx, lastLook)
 	defer stop()
-	s.db.closeIdle()
+	closeIdleOf(s.db.reader) // not the writer's, which closes last
 	err := s.db.checkWhole(ctx)
 	if ctx.Err() != nil {
 		return nil

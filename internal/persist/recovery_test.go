@@ -234,11 +234,18 @@ func TestFailure_OverwrittenPages(t *testing.T) {
 	assertSame(t, g, guardOf(t, open(t, path, nil), policy()), "0", "before")
 }
 
-// A last look finds pages that were overwritten without any other trace.
+// A last look finds pages that were overwritten without any other trace. It leaves no log.
 func TestRun_EndsWithALook(t *testing.T) {
 	t.Parallel()
 	path := newFilledDatabase(t)
 	s := open(t, path, nil)
+	must(t, errors.Join(s.Run(endedContext, guardOf(t, s, policy())), s.Close()))
+	for _, suffix := range besideSuffixes {
+		if _, err := os.Stat(path + suffix); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", suffix, err)
+		}
+	}
+	s = open(t, path, nil)
 	g := guardOf(t, s, policy())
 	s.runTurn(ctx, g)
 	info, err := os.Stat(path)
