@@ -17,6 +17,14 @@ func (unanswered) Is(target error) bool { return target == chat.ErrUnanswered }
 // Unanswered returns the error with the same text that also matches chat.ErrUnanswered.
 func Unanswered(err error) error { return unanswered{err} }
 
+// Unsure returns the error of a request of which an earlier try may have been carried out.
+func Unsure(err error) error {
+	if err == nil || errors.Is(err, chat.ErrUnanswered) {
+		return err
+	}
+	return fmt.Errorf("%w; %w", err, ErrUnsure)
+}
+
 // Errors for use with errors.Is. Each text is one line that ends with the fix. Wrapping errors name
 // the attempted action.
 var (

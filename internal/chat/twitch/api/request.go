@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 )
 
@@ -89,17 +88,9 @@ func (r Request) encode() (body []byte, kind string, err error) {
 func (r Request) Refused(kind error, a Answer) error {
 	err := fmt.Errorf("%s: %w (Twitch: %s)", r.Op, kind, a.Says())
 	if a.Unsure {
-		err = Unsure(err)
+		err = twitch.Unsure(err)
 	}
 	return err
-}
-
-// Unsure returns the error of a request of which an earlier try may have been carried out.
-func Unsure(err error) error {
-	if err == nil || errors.Is(err, chat.ErrUnanswered) {
-		return err
-	}
-	return fmt.Errorf("%w; %w", err, twitch.ErrUnsure)
 }
 
 // Decode reads the answer's JSON into v.

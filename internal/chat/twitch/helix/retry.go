@@ -33,7 +33,7 @@ func (h *Client) do(ctx context.Context, r request) (api.Answer, error) {
 	for try := 1; ; try++ {
 		a, token, trouble := h.try(ctx, r, try)
 		if a.Unsure = unsure; unsure {
-			trouble = api.Unsure(trouble)
+			trouble = twitch.Unsure(trouble)
 		}
 		unsure = unsure || token != "" && errors.Is(trouble, chat.ErrUnanswered)
 		if !renewed && token != "" && errors.Is(trouble, twitch.ErrToken) {
