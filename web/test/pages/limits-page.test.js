@@ -395,6 +395,13 @@ test("limits: users with custom limits are named", async () => {
   assert.ok(find(".overrides a[href='#/people?user=51']") && !find(".overrides img"));
 });
 
+test("limits: of many users with custom limits, some are named", async () => {
+  serveLimits();
+  answer("GET /channels/7/overrides", { users: [{ user_id: "51", login: "clara", override: { limits: { burst: { burst: 9 } } } }], more: true, by_limit: { burst: 731 } });
+  await openLimits();
+  await see(() => text(".overrides") === "Custom limits: clara 9 and 730 more");
+});
+
 test("limits: none at all", async () => {
   serveLimits((policy) => Object.assign(policy, { limits: [], exempt: [], penalties: { ...policy.penalties, ladder: [] } }));
   await openLimits();

@@ -161,6 +161,22 @@ test("audit: what a change was", async () => {
   ].map((words) => `owner ${words}`));
 });
 
+test("audit: revisions are fetched as the rows need them", async () => {
+  const [change] = everyChange.changes.filter(({ action }) => action === "policy");
+  const rows = [120, 119, 40, 2].map((revision, i) => ({ ...change, id: 9 - i, detail: { revision } }));
+  const policy = usualAnswer("GET /channels/7/policy"), asked = [];
+  answer("GET /audit", { changes: rows, more: false });
+  answer("GET /channels/7/policy/revisions", ({ query: { before } }) => {
+    asked.push(before);
+    const revisions = [120, 119, 40].filter((number) => number < before && number > before - 50); // 2 was deleted
+    return { revisions: revisions.map((number) => ({ channel: "7", number, author: "owner", at: usual.at, policy, changes: [], difference: [{ key: "limit.burst.burst", from: 3, to: number }], discarded: false, saved: true })), more: true };
+  });
+  await openAs("own", "audit");
+  await see(() => text(".audits").includes("3 → 40") && asked.length === 3);
+  assert.deepEqual(all(".audit .what").map(text), ["revision 120 burst: messages at once 3 → 120", "revision 119 burst: messages at once 3 → 119", "revision 40 burst: messages at once 3 → 40", "revision 2"]);
+  assert.deepEqual(asked, ["121", "41", "3"]);
+});
+
 test("audit: filters in the address bar", async () => {
   answer("GET /audit", { changes: [], more: false });
   await openAs("view", "audit");

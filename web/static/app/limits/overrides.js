@@ -39,8 +39,8 @@ export async function loadOverrides() {
 export function LimitOverrides({ name, fields, overrides }) {
   const users = (overrides?.users ?? []).filter(({ override }) => override.limits?.[name]);
   if (users.length === 0) return null;
-  const more = overrides.by_limit[name] - shown;
   const named = users.slice(0, shown).map((user, i) => html`${i > 0 && comma}<${User} user=${user} own=${user.override.limits[name]} fields=${fields} />`);
+  const more = overrides.by_limit[name] - named.length;
   return html`
     <p class="overrides">
       <span class="muted">${t("limits.custom")}</span>${" "}
