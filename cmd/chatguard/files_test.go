@@ -13,8 +13,8 @@ import (
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
-// TestRun_LogDeleted deletes the database's log while chatguard runs. What is called saved from then
-// on survives a kill, and so does everything from before.
+// TestRun_LogDeleted deletes the database's log while chatguard runs. What is called saved from
+// then on survives a kill, and so does everything from before.
 func TestRun_LogDeleted(t *testing.T) {
 	turntest.Expensive(t)
 	t.Parallel()

@@ -15,6 +15,9 @@ import (
 // patience is how long the last flush waits if another program keeps the database locked.
 const patience = 10 * time.Second
 
+// retryPause is how long the last flush waits before it tries again.
+const retryPause = 10 * time.Millisecond
+
 var errNotRestored = errors.New("the stored state must be restored before anything is written over it")
 
 // Run writes in the background until the context ends. The first flush starts at once. Each later
@@ -110,6 +113,7 @@ func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	began := time.Now()
 	_, err := s.flushAndReport(ctx, guard)
 	for (isLocked(err) || isLogGone(err)) && time.Since(began) < patience {
+		time.Sleep(retryPause)
 		_, err = s.flushAndReport(ctx, guard)
 	}
 	switch {

@@ -198,35 +198,6 @@ func foreignDatabaseError(path string, err error) error {
 	return unwritableError(path, err)
 }
 
-// isInPlace reports whether the lock file has its name. Otherwise other processes lock another file
-// of this name. A nil lock is that of a database in memory.
-func (l *ownerLock) isInPlace() bool {
-	if l == nil {
-		return true
-	}
-	mine, err := l.file.Stat()
-	if err != nil {
-		return true // it was released
-	}
-	there, err := os.Lstat(l.file.Path())
-	return err == nil && os.SameFile(mine, there)
-}
-
-// keep takes the lock again if the lock file was deleted or replaced. The error is an *OwnedError
-// if another process has taken it.
-func (l *ownerLock) keep(path string) error {
-	if l.isInPlace() {
-		return nil
-	}
-	again, err := lockDatabase(path)
-	if err != nil {
-		return err
-	}
-	former := l.file
-	l.file = again.file
-	return former.Unlock()
-}
-
 func (l *ownerLock) release() error { return l.file.Unlock() }
 
 // On Windows, other processes can't read or write a locked byte. So the first byte, which is

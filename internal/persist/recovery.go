@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -13,12 +14,19 @@ import (
 // recoverFile checks that the database's files are in their places, and that no other program has
 // written to the database. It repairs what it can. Only Run calls it.
 func (s *Store) recoverFile(ctx context.Context, guard *chatguard.Guard) error {
-	if err := s.keepLock(); err != nil {
-		return err
+	if s.lock == nil {
+		return nil // in memory
+	}
+	unlocked := s.keepLock()
+	if s.lost != nil {
+		return s.lost
 	}
 	err := s.db.place.check()
 	if isLogGone(err) {
 		err = s.recoverLog(ctx, err)
+	}
+	if err == nil {
+		err = unlocked
 	}
 	if err != nil {
 		return err
@@ -65,15 +73,40 @@ func (s *Store) recoverLog(ctx context.Context, lost error) error {
 // keepLock takes ownership again if the lock file was deleted or replaced. If another process owns
 // the database now, keepLock ends Run.
 func (s *Store) keepLock() error {
-	if s.lock == nil {
-		return nil
-	}
 	err := s.lock.keep(s.db.path)
 	if errors.As(err, new(*OwnedError)) {
 		s.lost = fmt.Errorf("the database's lock file was deleted, and another process took the database: %w", err)
-		return s.lost
 	}
 	return err
+}
+
+// isInPlace reports whether the lock file has its name. Otherwise other processes lock another file
+// of this name. A nil lock is that of a database in memory.
+func (l *ownerLock) isInPlace() bool {
+	if l == nil {
+		return true
+	}
+	mine, err := l.file.Stat()
+	if err != nil {
+		return true // it was released
+	}
+	there, err := os.Lstat(l.file.Path())
+	return err == nil && os.SameFile(mine, there)
+}
+
+// keep takes the lock again if the lock file was deleted or replaced. The error is an *OwnedError
+// if another process has taken it.
+func (l *ownerLock) keep(path string) error {
+	if l.isInPlace() {
+		return nil
+	}
+	again, err := lockDatabase(path)
+	if err != nil {
+		return err
+	}
+	former := l.file
+	l.file = again.file
+	return former.Unlock()
 }
 
 // isLogGone reports whether an error says that the log was deleted or replaced.

@@ -1,0 +1,40 @@
+package restore
+
+import (
+	"os"
+
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/transfer"
+)
+
+// Abandoned returns the unfinished files that a killed restore has left, and those of other killed
+// processes beside the database.
+func Abandoned(places transfer.Installation) []string {
+	names := persist.Abandoned(places.Database)
+	for _, target := range []string{places.Login, places.Configuration} {
+		part := realFile(target) + persist.PartSuffix
+		if info, err := os.Lstat(part); err == nil && info.Mode().IsRegular() {
+			names = append(names, part)
+		}
+	}
+	return names
+}
+
+// removeAbandoned removes what Abandoned returns, unless a process owns the database and may still
+// be writing it. If this user may not remove a file, a later command of another user does.
+func removeAbandoned(places transfer.Installation) {
+	if len(Abandoned(places)) == 0 || checkLinks(places) != nil {
+		return
+	}
+	held, err := persist.Hold(places.Database)
+	if err != nil {
+		return
+	}
+	defer held.Release()
+	if _, restoring := persist.IsRestoring(held.Path); restoring {
+		return // it has begun and ended meanwhile, and needs its files
+	}
+	for _, name := range Abandoned(places) {
+		_ = os.Remove(name)
+	}
+}
