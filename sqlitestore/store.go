@@ -123,7 +123,8 @@ func (s *Store) Restored() Restored { return s.restored }
 // Run writes in the background until ctx ends, then writes everything pending once more and returns.
 // End ctx after the last message is judged. If another program keeps the file locked, that last
 // write waits up to 10 s. The error says what is lost; earlier problems don't end Run, see
-// [Store.Health].
+// [Store.Health]. If somebody deletes the lock file, and another process then opens the file, the
+// Store stops writing, and Health and the error say so.
 //
 // A Dashboard's Run calls this Run for its Options.Store. Several calls of Run are harmless, at the
 // same time or one after another: the Store writes while any of them runs, and the last one to end
