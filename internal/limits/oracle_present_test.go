@@ -26,7 +26,7 @@ func (p *plainPresent) hear(m plainMessage, ownClock bool) (certain bool) {
 		return true
 	case !p.known || ownClock:
 		*p = plainPresent{known: true, now: m.at}
-		return true
+		return ownClock
 	}
 	latest := p.latestOdd()
 	if len(p.odd) > 0 && ((latest > p.now) != (m.at > p.now) || latest-m.at > aMinute) {

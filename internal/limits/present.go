@@ -97,8 +97,11 @@ func (a *agreement) note(at int64, user string, certain bool) (latest int64) {
 		if a.doubt = (doubt{}); at >= a.time+presentStep {
 			a.time = at
 		}
-	case certain || a.time == 0:
+	case certain:
 		*a = agreement{time: at}
+	case a.time == 0: // the rows may be restored ones, and the message may be late
+		a.time = at
+		return Never
 	default:
 		if a.doubt.add(at, user, a.time); !a.doubt.isProven(a.time) {
 			return Never
