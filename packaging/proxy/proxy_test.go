@@ -90,7 +90,7 @@ func (s *site) checkPage() {
 		s.Errorf("without the slash: the query is lost: %s", to)
 	}
 	s.expect(s.do("GET", s.url+"nothing", ""), 404, "There is nothing here")
-	s.expect(s.do("POST", s.url+"api/v1/check", strings.Repeat(" ", 1<<20+1),
+	s.expect(s.do("POST", s.url+"api/v1/check", strings.Repeat(" ", 5<<20),
 		"Content-Type", "application/json", "Authorization", "Bearer "+s.checks), 413, "/problem")
 	plain := s.do("GET", "http://"+s.plain+"/guard/", "", "Host", s.host)
 	to := plain.Header.Get("Location")
