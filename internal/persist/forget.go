@@ -168,6 +168,7 @@ func deleteUser(ctx context.Context, tx *sql.Tx, userID string) (rows int, err e
 // compact writes the database file again, so that it contains nothing that was deleted, and empties
 // its log.
 func (db *database) compact(ctx context.Context) error {
+	defer db.place.beginWrite()()
 	_, err := db.writer.ExecContext(ctx, "VACUUM")
 	var busy, pages, moved int
 	if err == nil {
@@ -200,6 +201,7 @@ func (b *notebook) forget(userID string) {
 	for key, notes := range b.users {
 		if key.userID == userID {
 			b.channels[key.channelID] -= len(notes)
+			b.all -= len(notes)
 			delete(b.users, key)
 		}
 	}

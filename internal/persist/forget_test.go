@@ -55,8 +55,13 @@ func TestForget_Whole(t *testing.T) {
 			if other, err := FindTraces(ctx, s.db.path, "another-user"); err != nil || len(other) != 1 || len(other[0].Rows) < 5 {
 				t.Errorf("of the other user: %+v, %v", other, err)
 			}
-			if notes := s.Notes("c1", "forgotten-one"); name == "running" && len(notes) > 0 {
-				t.Errorf("in memory: %+v", notes)
+			if name == "running" {
+				if notes := s.Notes("c1", "forgotten-one"); len(notes) > 0 || s.notes.all != 1 || s.notes.channels["c1"] != 1 {
+					t.Errorf("in memory: %+v, counted %d", notes, s.notes.all)
+				}
+				if s.db.place.isTouched() {
+					t.Error("the own write counts as another program's")
+				}
 			}
 		})
 	}
