@@ -14,8 +14,8 @@ import (
 
 const auditColumns = "id, at, author, action, channel_id, user_id, detail"
 
-// shownAudit are the auditColumns without a detail that is longer than any that a change of today
-// has. A page of such details would fill the memory.
+// shownAudit are the auditColumns without a detail that is longer than any change has now. A page
+// of such details would fill the memory.
 const shownAudit = "id, at, author, action, channel_id, user_id, iif(octet_length(detail) <= 65536, detail, '{}')"
 
 var auditInsertion = Insertion{Into: "audit (" + auditColumns + ")", Columns: 7, Conflict: "DO NOTHING"}

@@ -35,8 +35,8 @@ func inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), p
 	return version, errors.Join(err, reader.Close())
 }
 
-// twoNamesError is the error for a file with several hard links. SQLite's log and our lock belong to
-// a name, so two processes could each have their own.
+// twoNamesError is the error for a file with several hard links. SQLite's log and our lock belong
+// to a name, so two processes could each have their own.
 func twoNamesError(path string) error {
 	return fmt.Errorf("database %s has another name, too, a hard link that `find -samefile` finds: remove that one, or make a copy instead", path)
 }

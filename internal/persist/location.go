@@ -11,9 +11,9 @@ import (
 	"modernc.org/sqlite"
 )
 
-// location is where a database's files are, and which of them this process has open. SQLite continues
-// to use open files that were deleted or renamed, and everything written to them would be lost. A
-// nil location is that of a database in memory, where nothing can happen to files.
+// location is where a database's files are, and which of them this process has open. SQLite
+// continues to use open files that were deleted or renamed, and everything written to them would be
+// lost. A nil location is that of a database in memory, where nothing can happen to files.
 type location struct {
 	path string
 	gate sync.RWMutex // read-locked while a connection is opened

@@ -194,7 +194,7 @@ func readablePath(ctx context.Context, path string) (string, error) {
 		err = checkLog(path)
 	}
 	if err == nil {
-		err = settle(ctx, path)
+		err = undoIfUnowned(ctx, path)
 	}
 	return path, err
 }

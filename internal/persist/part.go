@@ -16,8 +16,8 @@ import (
 const PartSuffix = ".chatguard-part"
 
 // ownersPart matches what follows the database's name in the names of parts that only the process
-// that owns the database writes: of a restore (database and login), of the copies before a migration and an import, and
-// of a rescue.
+// that owns the database writes: of a restore (database and login), of the copies before a migration
+// and an import, and of a rescue.
 var ownersPart = regexp.MustCompile(`^(\.token|\.v[0-9]+|\.before-import(\.[0-9]+)?|\.rescued)?` + regexp.QuoteMeta(PartSuffix) + `(-journal)?$`)
 
 // Abandoned returns the unfinished files that killed processes have left beside the database at

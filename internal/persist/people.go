@@ -174,8 +174,8 @@ func (s *Store) UserByLogin(ctx context.Context, channelID, login string) (userI
 	return userID, true, nil
 }
 
-// newestLogin returns the login under which a user was last seen: in a channel, or in another one as
-// far as messages are rolled up.
+// newestLogin returns the login under which a user was last seen: in a channel, or in another one
+// as far as messages are rolled up.
 func (s *Store) newestLogin(ctx context.Context, channelID, userID string) (login string, err error) {
 	here, ok, err := s.Person(ctx, channelID, userID)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/chatguard/chatguard/internal/fileaccess"
 )
 
-// CheckFolder returns an error if other users of this machine can create files beside the database at
-// path. The error is one line with the fix.
+// CheckFolder returns an error if other users of this machine can create files beside the database
+// at path. The error is one line with the fix.
 func CheckFolder(path string) error {
 	path, err := realPath(path)
 	if err != nil {

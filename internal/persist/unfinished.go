@@ -37,9 +37,9 @@ func hasJournal(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// settle is undoUnfinished for a database that this process doesn't own. It does nothing if another
-// process owns the database.
-func settle(ctx context.Context, path string) error {
+// undoIfUnowned is undoUnfinished for a database that this process doesn't own. It does nothing if
+// another process owns the database.
+func undoIfUnowned(ctx context.Context, path string) error {
 	if !hasJournal(path) {
 		return nil
 	}
