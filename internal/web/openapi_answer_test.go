@@ -16,7 +16,7 @@ func errorAnswer(description string) content {
 
 // tooManyRequests returns the answer to too many wrong secrets or too many long reads.
 func tooManyRequests() content {
-	c := errorAnswer("There were too many wrong tokens from this address, or too many long searches are in progress.")
+	c := errorAnswer("There were too many wrong tokens from this address, too many long searches are in progress, or you have changed limits too often.")
 	c.Headers = answerHeaders("Retry-After")
 	return c
 }
