@@ -23,8 +23,8 @@ const batchBegin, batchEnd = `{"messages":[`, `]}`
 // verdict that Check returns then, and CheckAll asks no more. It panics if verdicts is shorter than
 // messages.
 //
-// A message that can't be judged gets the zero Verdict, and the others get theirs. After an error of
-// a whole request, CheckAll stops, and the messages without a verdict get the zero Verdict. The
+// A message that can't be judged gets the zero Verdict, and the others get theirs. After an error
+// of a whole request, CheckAll stops, and the messages without a verdict get the zero Verdict. The
 // returned error joins all errors.
 func (c *Client) CheckAll(ctx context.Context, messages []chatguard.Message, verdicts []chatguard.Verdict) error {
 	if len(verdicts) < len(messages) {

@@ -8,7 +8,8 @@ import (
 
 // ClientAddress returns the address that a request comes from: the last address that isn't a
 // trusted proxy's. It trusts only those entries of X-Forwarded-For that trusted proxies wrote, and
-// doesn't read Forwarded (RFC 7239). It returns the zero Addr if the request has no address, for example over a Unix socket.
+// doesn't read Forwarded (RFC 7239). It returns the zero Addr if the request has no address, for
+// example over a Unix socket.
 func ClientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	addr, _ := parseHop(r.RemoteAddr) // has no port if a layer in front has set it without one
 	if !isWithin(addr, trusted) {

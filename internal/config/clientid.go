@@ -29,8 +29,8 @@ var clientID = regexp.MustCompile(`^(\s*client_id\s*=\s*)("[^"\\]*"|'[^']*')(\s*
 var twitchHeading = regexp.MustCompile(`^\s*\[\s*twitch\s*\]\s*(#.*)?$`)
 
 // SetClientID returns the contents of a configuration file with twitch.client_id set and every
-// other byte unchanged, but without a byte order mark. If SetClientID can't find where the file sets the ID, the error names the
-// line to add.
+// other byte unchanged, but without a byte order mark. If SetClientID can't find where the file
+// sets the ID, the error names the line to add.
 func SetClientID(data []byte, id string) ([]byte, error) {
 	if err := CheckClientID(id); err != nil {
 		return nil, err

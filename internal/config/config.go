@@ -149,8 +149,9 @@ type Web struct {
 	Insecure bool `toml:"insecure"`
 	// TwitchSignIn lets broadcasters and moderators sign in with their Twitch accounts.
 	TwitchSignIn bool `toml:"twitch_sign_in"`
-	// Owners are the logins of the Twitch accounts with all rights over the installation, in the form
-	// of ChannelName and without duplicates. Nobody else who signs in with Twitch has such rights.
+	// Owners are the logins of the Twitch accounts with all rights over the installation, in the
+	// form of ChannelName and without duplicates. Nobody else who signs in with Twitch has such
+	// rights.
 	Owners []string `toml:"owners"`
 	// ViewerPage turns on the page on which viewers see when they may write again. They sign in
 	// with their Twitch accounts, whether or not TwitchSignIn is set.

@@ -182,8 +182,8 @@ type Revised struct {
 	Tag        string           `json:"-"`          // the tag of the policy now in force
 }
 
-// The errors of Revise, Revert and Discard, in addition to PolicyError and TooOftenError. If one is returned, nothing
-// has changed.
+// The errors of Revise, Revert and Discard, in addition to PolicyError and TooOftenError. If one is
+// returned, nothing has changed.
 var (
 	ErrStale      = errors.New("someone else changed the limits: try again")
 	ErrNotKept    = errors.New("nothing was changed, because the database is failing: try again later")

@@ -6,8 +6,8 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// TimelineMessage is one message in the timeline: its author, time, roles, cost and kind. It does not
-// contain the text.
+// TimelineMessage is one message in the timeline: its author, time, roles, cost and kind. It does
+// not contain the text.
 type TimelineMessage struct {
 	At        time.Time       `json:"at"` // the message's time
 	ChannelID string          `json:"channel"`

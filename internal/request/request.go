@@ -143,8 +143,8 @@ func writePrivately(name, likeThat string, contents any) error {
 	})
 }
 
-// readPrivate reads a file that writePrivately wrote. A file's place doesn't prove that: other users
-// may be able to create files in the database's folder.
+// readPrivate reads a file that writePrivately wrote. A file's place doesn't prove that: other
+// users may be able to create files in the database's folder.
 func readPrivate(name, likeThat string, contents any) error {
 	file, err := os.Open(name)
 	if err != nil {

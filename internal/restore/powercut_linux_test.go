@@ -227,9 +227,9 @@ func newFirstVersion(t *testing.T, path string) {
 	persisttest.Alter(t, path, "PRAGMA user_version = 2; INSERT INTO channel (id, login) VALUES ('c1', 'old')")
 }
 
-// TestPowerCut_NothingLost ends each kind of work before every sync, rename and deletion: by a kill,
-// and by a power cut that loses all that isn't synced. The next start opens what is left. Nothing
-// is lost that was acknowledged, and nothing is half.
+// TestPowerCut_NothingLost ends each kind of work before every sync, rename and deletion: by a
+// kill, and by a power cut that loses all that isn't synced. The next start opens what is left.
+// Nothing is lost that was acknowledged, and nothing is half.
 func TestPowerCut_NothingLost(t *testing.T) {
 	turntest.Expensive(t)
 	t.Parallel()

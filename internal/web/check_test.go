@@ -133,8 +133,8 @@ func (d *dashboard) throttledUsersIn(channel string) []live.Throttled {
 	return decode[throttledUsers](d, d.do("GET", "/api/v1/throttled?channel="+channel, nil, asOwner)).Users
 }
 
-// A batch is judged in order, as if each message were sent alone. A message that can't be judged has
-// the error that it would get alone, and the others get verdicts.
+// A batch is judged in order, as if each message were sent alone. A message that can't be judged
+// has the error that it would get alone, and the others get verdicts.
 func TestCheckBatch_EachMessage(t *testing.T) {
 	d, asServer := runLobby(t)
 	const inLobby = `{"channel":"lobby","user_id":"41"}`

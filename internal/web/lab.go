@@ -42,7 +42,8 @@ func errLab(err error) error {
 
 // laboratory answers questions to the Lab. It keeps nothing, and changes no channel. A question
 // takes a place that all share only for as long as chatguard needs for it. While a client sends or
-// receives slowly, it takes one of its holder's two places, and one of the large ones if it is large.
+// receives slowly, it takes one of its holder's two places, and one of the large ones if it is
+// large.
 type laboratory struct {
 	holders                 longReads
 	large, pending, working chan struct{}

@@ -94,8 +94,8 @@ func (s *LabSite) Run(ctx context.Context, listener net.Listener) error {
 	return serve(ctx, listener, s.handler, s.log)
 }
 
-// bound returns a handler that refuses an address with too many questions, or with too much work for
-// its last ones.
+// bound returns a handler that refuses an address with too many questions, or with too much work
+// for its last ones.
 func (s *LabSite) bound(h access.Handler) problem.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		address := httpguard.AddressKey(httpguard.ClientAddress(r, s.site.TrustedProxies))

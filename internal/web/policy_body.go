@@ -12,8 +12,8 @@ import (
 // nothing is removed by omission.
 type wholePolicy struct{ chatguard.Policy }
 
-// policyKeys are the top-level keys that a wholePolicy requires. Without exempt_messages, no kind of
-// message is exempt.
+// policyKeys are the top-level keys that a wholePolicy requires. Without exempt_messages, no kind
+// of message is exempt.
 var policyKeys = []string{"mode", "exempt", "timezone", "limits", "penalties"}
 
 // UnmarshalJSON refuses unknown keys, and a policy in which one of policyKeys is missing or null.

@@ -110,7 +110,8 @@ func TestScope_LabRecordings(t *testing.T) {
 	}
 }
 
-// The broadcaster of all channels that are known may use all routes but those over the installation.
+// The broadcaster of all channels that are known may use all routes but those over the
+// installation.
 func TestScope_OnlyChannel(t *testing.T) {
 	members, addMembers := withMembers()
 	d := dash(t, addMembers, func(o *Options) { o.Login = &fakeLogin{} })

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is left of a JSON value is JSON, too, and texts are only cut at their ends, however the value
-// arrives.
+// What is left of a JSON value is JSON, too, and texts are only cut at their ends, however the
+// value arrives.
 func TestTextCutter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{`"`, `\`, "\n", "é", "😀", "\u2028", strings.Repeat("x", maxLongText-5), strings.Repeat(`"`, 500)}))

@@ -102,9 +102,9 @@ type checkReader struct {
 	isLong bool   // texts were cut while they arrived
 }
 
-// toMessage converts what was read to a message that can be judged. What users choose never makes an
-// error, because a server shows a message without a verdict. So it is repaired; changed has the keys
-// of what was.
+// toMessage converts what was read to a message that can be judged. What users choose never makes
+// an error, because a server shows a message without a verdict. So it is repaired; changed has the
+// keys of what was.
 func (c *checkReader) toMessage(read *checkedMessage) (m chatguard.Message, changed []string, err error) {
 	m = chatguard.Message{
 		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Kind: read.Kind.known, Cost: 1,

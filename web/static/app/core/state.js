@@ -245,8 +245,8 @@ export const mayModerate = () => may("moderate");
 export const mayNotify = () => may("moderate-notices");
 export const mayOwn = () => may("own");
 
-// mayOwnAll reports whether the signed-in user owns the whole installation: the bot's account, tokens,
-// sessions and webhooks.
+// mayOwnAll reports whether the signed-in user owns the whole installation: the bot's account,
+// tokens, sessions and webhooks.
 export function mayOwnAll() {
   return state.me.all === "own";
 }

@@ -1,5 +1,6 @@
 // @ts-check
-// The settings beside the limits: penalties, exempt roles and messages, and the channel's time zone.
+// The settings beside the limits: penalties, exempt roles and messages, and the channel's time
+// zone.
 
 import { t } from "../../text/text.js";
 import { html } from "../../vendor/htm-preact.js";
