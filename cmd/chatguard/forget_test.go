@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -40,7 +41,12 @@ func TestForget(t *testing.T) {
 	s.sayExcess("berta")
 	s.stop()
 
-	s.run("forget", id, "--yes")
+	for _, suffix := range []string{".v10", ".before-restore.2", ".before-import", ".rescued"} {
+		must(t, os.WriteFile(s.database()+suffix, nil, 0o600))
+	}
+	if out := s.run("forget", id, "--yes"); strings.Count(out, "So does "+s.database()+".") != 4 {
+		t.Errorf("of the copies, it says %s", out)
+	}
 	if line := s.checkRefused("forget", "anna"); !strings.HasPrefix(line, unknown) {
 		t.Error(line)
 	}
