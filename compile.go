@@ -124,11 +124,11 @@ const maxRungs = 32
 
 func (p Penalties) validate() error {
 	if len(p.Ladder) > maxRungs {
-		return fmt.Errorf("the ladder has %d rungs, want %d or fewer", len(p.Ladder), maxRungs)
+		return fmt.Errorf("the ladder has %d steps, want %d or fewer", len(p.Ladder), maxRungs)
 	}
 	for i, rung := range p.Ladder {
 		if err := rung.validate(); err != nil {
-			return fmt.Errorf("rung %d of the ladder: %w", i+1, err)
+			return fmt.Errorf("step %d of the ladder: %w", i+1, err)
 		}
 	}
 	switch {

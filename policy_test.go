@@ -58,14 +58,14 @@ func TestPolicy_Validate(t *testing.T) {
 		`limit "burst": unknown role 9`:                                                      func(p *Policy) { p.Limits[0].Roles = map[Role]Override{9: {}} },
 		`exempt: unknown role 9`:                                                             func(p *Policy) { p.Exempt = []Role{9} },
 		`exempt: vip is listed twice`:                                                        func(p *Policy) { p.Exempt = []Role{VIP, Moderator, VIP} },
-		`penalties: the ladder has 33 rungs, want 32 or fewer`:                               func(p *Policy) { p.Penalties.Ladder = make([]Penalty, 33) },
+		`penalties: the ladder has 33 steps, want 32 or fewer`:                               func(p *Policy) { p.Penalties.Ladder = make([]Penalty, 33) },
 		`unknown mode 2`: func(p *Policy) { p.Mode = 2 },
 		`unknown timezone "Mars" (want an IANA name such as Europe/Berlin)`: func(p *Policy) { p.Timezone = "Mars" },
 		`penalties: strike_every is -1s, want 0s or more`:                   func(p *Policy) { p.Penalties.StrikeEvery = -time.Second },
-		`penalties: rung 1 of the ladder: warn: only a timeout has a duration, and only one`: func(p *Policy) {
+		`penalties: step 1 of the ladder: warn: only a timeout has a duration, and only one`: func(p *Policy) {
 			p.Penalties.Ladder[0] = Penalty{Action: Warn, UntilRefill: true}
 		},
-		`penalties: rung 2 of the ladder: a timeout of 336h0m1s: want whole seconds from 1s to 14d, or refill`: func(p *Policy) {
+		`penalties: step 2 of the ladder: a timeout of 336h0m1s: want whole seconds from 1s to 14d, or refill`: func(p *Policy) {
 			p.Penalties.Ladder[1] = Penalty{Action: Timeout, Duration: MaxTimeout + time.Second}
 		},
 	} {

@@ -72,7 +72,7 @@ func TestRestore_LongLadder(t *testing.T) {
 	}}}
 	o.start()
 	o.wantBurst(3)
-	if log := o.log.String(); len(log) > 2000 || !strings.Contains(log, "the ladder has 100000 rungs, want 32 or fewer") {
+	if log := o.log.String(); len(log) > 2000 || !strings.Contains(log, "the ladder has 100000 steps, want 32 or fewer") {
 		t.Errorf("the log has %d bytes: %.2000s", len(log), log)
 	}
 	long.Penalties.Ladder = long.Penalties.Ladder[:32]
