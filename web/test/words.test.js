@@ -38,7 +38,8 @@ test("penalties: reasons in the page’s language", () => {
   const held = "Twitch takes no more timeouts for this channel for 28 s; the message was only deleted";
   assert.equal(reasonWords(held), held);
   for (const same of ["", "too late: the request budget is used up", "queue full", "Twitch failed at bans for this channel; the next one is tried in 9 s",
-    "time out user: Twitch refused the request (Twitch: status 400); the message was only deleted"]) assert.equal(reasonWords(same), same);
+    "time out user: Twitch refused the request (Twitch: status 400); the message was only deleted",
+    "no answer; the message was deleted", "chatguard stopped; whether it was carried out is unknown"]) assert.equal(reasonWords(same), same);
   assert.equal(reasonWords("too late: the chat's server was slow"), "too late: the chat’s server was slow");
 });
 

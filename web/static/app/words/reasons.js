@@ -13,7 +13,9 @@ const fixed = {
   "chatguard's own queue was too long": "words.reason-own-queue",
   "the chat's server was slow": "words.reason-slow",
   "queue full": "words.reason-queue-full",
+  "chatguard stopped; whether it was carried out is unknown": "words.reason-stopped",
 };
+
 // timed are those that end with a number of seconds.
 /** @type {Record<string, TextKey>} */
 const timed = {
@@ -29,8 +31,8 @@ const timed = {
 // one that quotes Twitch, stays in English.
 /** @param {string} reason @returns {string} */
 export function reasonWords(reason) {
-  const deleted = /^(.*); the message was only deleted$/.exec(reason);
-  if (deleted) return t("words.reason-only-deleted", { why: reasonWords(deleted[1]) });
+  const deleted = /^(.*); the message was (only )?deleted$/.exec(reason);
+  if (deleted) return t(deleted[2] ? "words.reason-only-deleted" : "words.reason-deleted", { why: reasonWords(deleted[1]) });
   const late = /^too late: (.*)$/.exec(reason);
   if (late) return t("words.reason-too-late", { why: reasonWords(late[1]) });
   const [, start = "", seconds] = /^(.*) (\d+) s$/.exec(reason) ?? [];

@@ -64,6 +64,7 @@ export default {
   // Penalties: why it went so; the server’s sentences in English
   "reason-too-late": "zu spät: {why}",
   "reason-only-deleted": "{why}; die Nachricht wurde nur gelöscht",
+  "reason-deleted": "{why}; die Nachricht wurde gelöscht",
   "reason-no-timeouts": "Twitch nimmt für diesen Kanal {time} lang keine Timeouts mehr an",
   "reason-no-bans": "Twitch nimmt für diesen Kanal {time} lang keine Banns mehr an",
   "reason-no-warnings": "Twitch nimmt für diesen Kanal {time} lang keine Verwarnungen mehr an",
@@ -74,6 +75,7 @@ export default {
   "reason-own-queue": "die eigene Warteschlange von chatguard war zu lang",
   "reason-slow": "der Server des Chats war langsam",
   "reason-queue-full": "Warteschlange voll",
+  "reason-stopped": "chatguard wurde beendet; ob es ausgeführt wurde, ist unbekannt",
 
   // Penalties: what was done to a message or its sender
   "done-none": "nichts getan",

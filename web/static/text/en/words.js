@@ -64,6 +64,7 @@ export default {
   // Penalties: why it went so; the server’s sentences in English
   "reason-too-late": "too late: {why}",
   "reason-only-deleted": "{why}; the message was only deleted",
+  "reason-deleted": "{why}; the message was deleted",
   "reason-no-timeouts": "Twitch takes no more timeouts for this channel for {time}",
   "reason-no-bans": "Twitch takes no more bans for this channel for {time}",
   "reason-no-warnings": "Twitch takes no more warnings for this channel for {time}",
@@ -74,6 +75,7 @@ export default {
   "reason-own-queue": "chatguard’s own queue was too long",
   "reason-slow": "the chat’s server was slow",
   "reason-queue-full": "queue full",
+  "reason-stopped": "chatguard stopped; whether it was carried out is unknown",
 
   // Penalties: what was done to a message or its sender
   "done-none": "left alone",

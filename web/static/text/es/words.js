@@ -64,6 +64,7 @@ export default {
   // Penalties: why it went so; the server’s sentences in English
   "reason-too-late": "demasiado tarde: {why}",
   "reason-only-deleted": "{why}; el mensaje solo se borró",
+  "reason-deleted": "{why}; el mensaje se borró",
   "reason-no-timeouts": "Twitch no acepta más timeouts en este canal durante {time}",
   "reason-no-bans": "Twitch no acepta más bans en este canal durante {time}",
   "reason-no-warnings": "Twitch no acepta más advertencias en este canal durante {time}",
@@ -74,6 +75,7 @@ export default {
   "reason-own-queue": "la propia cola de chatguard era demasiado larga",
   "reason-slow": "el servidor del chat estaba lento",
   "reason-queue-full": "cola llena",
+  "reason-stopped": "chatguard se detuvo; no se sabe si se llevó a cabo",
 
   // Penalties: what was done to a message or its sender
   "done-none": "sin sanción",

@@ -64,6 +64,7 @@ export default {
   // Penalties: why it went so; the server’s sentences in English
   "reason-too-late": "時間切れ：{why}",
   "reason-only-deleted": "{why}。メッセージの削除のみ行いました",
+  "reason-deleted": "{why}。メッセージは削除されました",
   "reason-no-timeouts": "Twitchはこのチャンネルでのタイムアウトをあと{time}受け付けません",
   "reason-no-bans": "TwitchはこのチャンネルでのBANをあと{time}受け付けません",
   "reason-no-warnings": "Twitchはこのチャンネルでの警告をあと{time}受け付けません",
@@ -74,6 +75,7 @@ export default {
   "reason-own-queue": "chatguard自身の待ち行列が長すぎました",
   "reason-slow": "チャットのサーバーの応答が遅れていました",
   "reason-queue-full": "待ち行列が満杯です",
+  "reason-stopped": "chatguardが停止したため、実行されたかどうかは不明です",
 
   // Penalties: what was done to a message or its sender
   "done-none": "処置なし",

@@ -64,6 +64,7 @@ export default {
   // Penalties: why it went so; the server’s sentences in English
   "reason-too-late": "tarde demais: {why}",
   "reason-only-deleted": "{why}; a mensagem só foi excluída",
+  "reason-deleted": "{why}; a mensagem foi excluída",
   "reason-no-timeouts": "a Twitch não aceita mais suspensões neste canal por {time}",
   "reason-no-bans": "a Twitch não aceita mais banimentos neste canal por {time}",
   "reason-no-warnings": "a Twitch não aceita mais advertências neste canal por {time}",
@@ -74,6 +75,7 @@ export default {
   "reason-own-queue": "a própria fila do chatguard estava longa demais",
   "reason-slow": "o servidor do chat estava lento",
   "reason-queue-full": "fila cheia",
+  "reason-stopped": "o chatguard parou; não se sabe se foi executado",
 
   // Penalties: what was done to a message or its sender
   "done-none": "sem ação",
