@@ -2,7 +2,9 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -282,21 +284,52 @@ func TestExpire_BehindLateUser(t *testing.T) {
 }
 
 // TestForgive_StepInProgress checks that a timeout in progress is lifted when it is complete, if
-// its message was pardoned meanwhile.
+// its message was pardoned meanwhile. If it fails, nothing is done about the message any more.
 func TestForgive_StepInProgress(t *testing.T) {
-	testWithBot(t, Options{}, func(s *stage) {
-		release := s.hold()
-		s.say("a1", "a2")
-		s.bot.backlog.mu.Lock()
-		entry := s.bot.backlog.channels["1"].users["a"].task.jobs[0].verdict.EntryID
-		s.bot.backlog.mu.Unlock()
-		if dropped, underWay := s.bot.Forgive("1", "a", entry, entry); len(dropped) != 0 || !slices.Equal(underWay, []chatguard.EntryID{entry}) {
-			t.Errorf("dropped %v, under way %v", dropped, underWay)
-		}
-		release()
-		s.checkRequests("timeout a 30s", "lift a")
-		s.checkOutcomes("timeout done: pardoned meanwhile, and lifted")
-	}, "timeout 30s")
+	for _, test := range []struct {
+		err     error
+		did     []string
+		outcome string
+	}{
+		{nil, []string{"timeout a 30s", "lift a"}, "timeout done: pardoned meanwhile, and lifted"},
+		{ErrUnanswered, []string{"timeout a 30s", "lift a"}, "timeout unknown: pardoned meanwhile, and lifted"},
+		{errors.New("invalid user"), []string{"timeout a 30s"}, "timeout failed: invalid user"},
+	} {
+		testWithBot(t, Options{}, func(s *stage) {
+			s.platform.fails = map[string]error{"timeout": test.err}
+			release := s.hold()
+			s.say("a1", "a2")
+			s.bot.backlog.mu.Lock()
+			entry := s.bot.backlog.channels["1"].users["a"].task.jobs[0].verdict.EntryID
+			s.bot.backlog.mu.Unlock()
+			if dropped, underWay := s.bot.Forgive("1", "a", entry, entry); len(dropped) != 0 || !slices.Equal(underWay, []chatguard.EntryID{entry}) {
+				t.Errorf("dropped %v, under way %v", dropped, underWay)
+			}
+			release()
+			s.checkRequests(test.did...)
+			s.checkOutcomes(test.outcome)
+		}, "timeout 30s")
+	}
+}
+
+// TestForgive_Unknown checks that a timeout that may have been carried out is lifted if its message
+// was pardoned while it was only deleted. One that failed isn't.
+func TestForgive_Unknown(t *testing.T) {
+	for kind, want := range map[error][]string{
+		ErrUnanswered:         {"timeout a 30s, delete a2, lift a", "timeout unknown: pardoned meanwhile, and lifted; the message was deleted"},
+		errors.New("too bad"): {"timeout a 30s, delete a2", "delete done: too bad; the message was only deleted"},
+	} {
+		testWithBot(t, Options{}, func(s *stage) {
+			s.platform.takes, s.platform.fails = time.Second, map[string]error{"timeout": kind}
+			s.say("a1", "a2")
+			s.wait(1500 * time.Millisecond)
+			s.checkRequests("timeout a 30s")
+			s.bot.Forgive("1", "a", 0, math.MaxInt64)
+			s.wait(2 * time.Second)
+			s.checkRequests(strings.Split(want[0], ", ")[1:]...)
+			s.checkOutcomes(want[1])
+		}, "timeout 30s")
+	}
 }
 
 func TestForgive(t *testing.T) {

@@ -41,7 +41,7 @@ func (s *task) carryOut(ctx context.Context) {
 	}
 	s.noteHold(err)
 	if _, deleted := errors.AsType[deletedError](err); deleted {
-		s.deleteInstead(inTime, err)
+		s.deleteInstead(ctx, inTime, err)
 		return
 	}
 	result, reason := journal.Done, s.doneReason
@@ -49,10 +49,10 @@ func (s *task) carryOut(ctx context.Context) {
 		result, reason = failureOf(err, ctx.Err() != nil, inTime.Err() != nil)
 	}
 	switch {
-	case result != journal.Skipped && s.penalty.Action >= chatguard.Timeout && s.bot.backlog.isPardoned(s):
+	case s.isToUndo(result):
 		reason = s.undo(ctx)
 	case (result == journal.Failed || result == journal.Unknown) && inTime.Err() == nil && s.hasWeaker(err):
-		s.deleteInstead(inTime, err)
+		s.deleteInstead(ctx, inTime, err)
 		return
 	}
 	for i := range s.jobs {
@@ -91,6 +91,12 @@ func failureOf(err error, stopped, late bool) (result journal.Result, reason str
 		return journal.Unknown, reason
 	}
 	return journal.Failed, reason
+}
+
+// isToUndo reports whether the penalty must be lifted, because its user was pardoned while it was, or
+// may have been, carried out.
+func (s *task) isToUndo(result journal.Result) bool {
+	return (result == journal.Done || result == journal.Unknown) && s.penalty.Action >= chatguard.Timeout && s.bot.backlog.isPardoned(s)
 }
 
 // undo lifts a penalty whose user was pardoned while it was carried out. It returns the reason for

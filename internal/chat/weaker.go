@@ -16,30 +16,29 @@ type deletedError struct{ error }
 
 func (e deletedError) Unwrap() error { return e.error }
 
-// hasWeaker reports whether deleting the messages can succeed although the penalty failed.
+// hasWeaker reports whether deleting the messages can succeed although the penalty failed, and is
+// still due.
 func (s *task) hasWeaker(err error) bool {
-	return s.penalty.Action >= chatguard.Timeout && !errors.Is(err, ErrFutile)
+	return s.penalty.Action >= chatguard.Timeout && !errors.Is(err, ErrFutile) && !s.bot.backlog.isPardoned(s)
 }
 
 // deleteInstead deletes the messages whose penalty failed, unless that is done, and reports the
 // outcomes. If the penalty may have been carried out nevertheless, its result is unknown, so that a
-// pardon lifts it.
-func (s *task) deleteInstead(ctx context.Context, failed error) {
-	why := failed.Error()
+// pardon lifts it. inTime ends when the penalty's time is over.
+func (s *task) deleteInstead(ctx, inTime context.Context, failed error) {
+	result, why := journal.Failed, failed.Error()
 	if held, ok := errors.AsType[*HeldError](failed); ok {
 		why = held.Why
 	}
 	s.bot.warn("a penalty failed; its message is only deleted", "channel", s.channel.channelID, "penalty", s.penalty, "error", why)
-	_, deleted := errors.AsType[deletedError](failed)
-	result := journal.Failed
 	if errors.Is(failed, ErrUnanswered) {
-		result = journal.Unknown
+		result, why = journal.Unknown, failed.Error()
 	}
-	for i := range s.jobs {
-		var err error
-		if !deleted {
-			err = s.bot.options.Moderator.Delete(ctx, s.jobs[i].message)
-		}
+	errs := s.deleteMessages(inTime, failed)
+	if s.isToUndo(result) {
+		why = s.undo(ctx)
+	}
+	for i, err := range errs {
 		switch {
 		case err != nil:
 			s.report(&s.jobs[i], s.penalty.Action, result, why+"; deleting the message failed, too: "+err.Error())
@@ -49,4 +48,17 @@ func (s *task) deleteInstead(ctx context.Context, failed error) {
 			s.report(&s.jobs[i], chatguard.Delete, journal.Done, why+onlyDeleted)
 		}
 	}
+}
+
+// deleteMessages deletes the messages whose penalty failed, unless that is done. It returns an error
+// for each, which may be nil.
+func (s *task) deleteMessages(ctx context.Context, failed error) []error {
+	errs := make([]error, len(s.jobs))
+	if _, deleted := errors.AsType[deletedError](failed); deleted {
+		return errs
+	}
+	for i := range s.jobs {
+		errs[i] = s.bot.options.Moderator.Delete(ctx, s.jobs[i].message)
+	}
+	return errs
 }

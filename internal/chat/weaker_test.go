@@ -26,6 +26,7 @@ func TestWeaker(t *testing.T) {
 		"ban":                {"ban", map[string]error{"ban": refused}, "ban a, delete a2", "delete done: invalid user; the message was only deleted"},
 		"held":               {"timeout 30s", map[string]error{"timeout": held}, "timeout a 30s, delete a2", "delete done: no more timeouts for 9 s; the message was only deleted"},
 		"unknown":            {"timeout 30s", map[string]error{"timeout": unknown}, "timeout a 30s, delete a2", "timeout unknown: status 500; the message was deleted"},
+		"held, unknown":      {"timeout 30s", map[string]error{"timeout": fmt.Errorf("%w; %w", held, unknown)}, "timeout a 30s, delete a2", "timeout unknown: time out user: no more timeouts for 9 s; status 500; the message was deleted"},
 		"delete fails, too":  {"timeout 30s", map[string]error{"timeout": refused, "delete": unknown}, "timeout a 30s, delete a2", "timeout failed: invalid user; deleting the message failed, too: status 500"},
 		"futile":             {"timeout 30s", map[string]error{"timeout": futile}, "timeout a 30s", "timeout failed: not a moderator"},
 		"warning":            {"warn", map[string]error{"warn": refused}, "delete a2, warn a for a2", "delete done: invalid user; the message was only deleted"},
