@@ -43,11 +43,13 @@ func (h *Client) do(ctx context.Context, r request) (api.Answer, error) {
 			}
 		}
 		switch {
+		case trouble == nil:
+			return a, nil
 		case ctx.Err() != nil && unsure:
 			return api.Answer{}, twitch.Unanswered(r.unfinishedError(ctx.Err(), trouble, before))
 		case ctx.Err() != nil:
 			return api.Answer{}, r.unfinishedError(ctx.Err(), trouble, before)
-		case trouble == nil || !api.IsTemporary(trouble) || r.once || h.Once || try >= maxTries:
+		case !api.IsTemporary(trouble) || r.once || h.Once || try >= maxTries:
 			return a, trouble
 		}
 		twitch.LoggerOr(h.Logger).Info("twitch helix: trying again", "try", try, "trouble", hostile.Detail(trouble.Error()))

@@ -94,6 +94,22 @@ func TestHelix_Unanswered(t *testing.T) {
 	}
 }
 
+// transport answers requests in this process.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestHelix_AnsweredAtTheEnd checks that a request has succeeded if its answer came, even if its
+// context has ended since.
+func TestHelix_AnsweredAtTheEnd(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	h := &Client{Token: twitchtest.TokenOf("x"), HTTP: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+		stop()
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
+	})}}
+	must(t, h.ban(ctx, Room{"1", "2"}, "5", "", sending{}))
+}
+
 // TestHelix_UsesRenewedToken checks that requests after a renewal carry the new token.
 func TestHelix_UsesRenewedToken(t *testing.T) {
 	srv := twitchtest.Start(t, "room")
