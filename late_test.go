@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// perAlgorithm returns a limit of each algorithm. It holds three messages, and restores one after at
-// least 4 s.
+// perAlgorithm returns a limit of each algorithm. It holds three messages, and restores one after
+// at least 4 s.
 func perAlgorithm() map[Algorithm]Limit {
 	of := map[Algorithm]Limit{
 		TokenBucket: {Burst: 3, Refill: 4 * time.Second}, LeakyBucket: {Every: 4 * time.Second, Queue: 2},

@@ -37,8 +37,8 @@ func (m *Mode) UnmarshalText(text []byte) (err error) {
 type Policy struct {
 	Mode   Mode   `json:"mode" toml:"mode"`     // zero: the policy enforces
 	Exempt []Role `json:"exempt" toml:"exempt"` // roles that are never judged, each listed once
-	// ExemptMessages are kinds of messages that are never judged, each listed once. Like any message
-	// of an exempt user, they spend nothing.
+	// ExemptMessages are kinds of messages that are never judged, each listed once. Like any
+	// message of an exempt user, they spend nothing.
 	ExemptMessages []MessageKind `json:"exempt_messages,omitzero" toml:"exempt_messages"`
 	// Timezone is the IANA name of the zone of the channel's day; empty means UTC.
 	Timezone string `json:"timezone" toml:"timezone"`

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// usersShare is the part of the memory that users take at most. The rest is for everything else,
-	// and for what the garbage collector hasn't freed yet.
+	// usersShare is the part of the memory that users take at most. The rest is for everything
+	// else, and for what the garbage collector hasn't freed yet.
 	usersShare = 2
 	// usualMemory is assumed if the system doesn't tell how much memory there is.
 	usualMemory config.Memory = 4 << 30

@@ -18,9 +18,9 @@ import (
 const ownerSetting = "owner:"
 
 // owners are the accounts on Twitch with all rights over the installation. The configuration names
-// them by login. Twitch gives logins that are free to others, so an owner is held by ID: that of the
-// first account that signs in with the login. It is forgotten if the configuration no longer names
-// the login. It is safe for concurrent use.
+// them by login. Twitch gives logins that are free to others, so an owner is held by ID: that of
+// the first account that signs in with the login. It is forgotten if the configuration no longer
+// names the login. It is safe for concurrent use.
 type owners struct {
 	names func() []string // those of the configuration now
 	store *persist.Store

@@ -29,8 +29,8 @@ type Options struct {
 	// for concurrent use. Nil means that outcomes are discarded.
 	Report func(journal.Outcome)
 
-	// Commit waits until everything recorded so far is stored, until that is known to fail, or until
-	// the context ends. The Bot calls it before each ban. Nil means that nothing is stored.
+	// Commit waits until everything recorded so far is stored, until that is known to fail, or
+	// until the context ends. The Bot calls it before each ban. Nil means that nothing is stored.
 	Commit func(context.Context) (saved bool)
 
 	// Answer carries out a chat command and returns the reply; an empty reply is not sent. Nil
@@ -53,8 +53,8 @@ type Options struct {
 	SlowModes map[string]string
 	Settings  Settings // stores the former slow mode; nil disables it
 
-	// Workers is how many penalties are busy per channel; 0 means 32. Others may wait before another
-	// try; together, they are at most twice as many.
+	// Workers is how many penalties are busy per channel; 0 means 32. Others may wait before
+	// another try; together, they are at most twice as many.
 	Workers   int
 	QueueSize int           // pending penalties per channel; 0 means 4096
 	Patience  time.Duration // how long a penalty may be pending; 0 means 15 s

@@ -13,8 +13,8 @@ var ErrNoParent = errors.New("the message can't be replied to")
 
 // Moderator carries out penalties on a platform. Each call retries until it succeeds, until another
 // try can't help, or until the context ends. The error matches ErrUnanswered if the result of a try
-// isn't known. A call succeeds if the message is already gone or the
-// user is already banned. A Moderator is safe for concurrent use.
+// isn't known. A call succeeds if the message is already gone or the user is already banned. A
+// Moderator is safe for concurrent use.
 type Moderator interface {
 	Delete(ctx context.Context, m chatguard.Message) error
 	// Warn warns the author. It doesn't delete the message.

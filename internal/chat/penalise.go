@@ -68,8 +68,8 @@ func (s *task) report(j *job, action chatguard.Action, result journal.Result, re
 	}
 }
 
-// failureOf returns what the journal says of an error. stopped and late report whether chatguard has
-// stopped, or the penalty's time is over.
+// failureOf returns what the journal says of an error. stopped and late report whether chatguard
+// has stopped, or the penalty's time is over.
 func failureOf(err error, stopped, late bool) (result journal.Result, reason string) {
 	var skip skipError
 	isUnknown := errors.Is(err, ErrUnanswered)
@@ -93,8 +93,8 @@ func failureOf(err error, stopped, late bool) (result journal.Result, reason str
 	return journal.Failed, reason
 }
 
-// isToUndo reports whether the penalty must be lifted, because its user was pardoned while it was, or
-// may have been, carried out.
+// isToUndo reports whether the penalty must be lifted, because its user was pardoned while it was,
+// or may have been, carried out.
 func (s *task) isToUndo(result journal.Result) bool {
 	return (result == journal.Done || result == journal.Unknown) && s.penalty.Action >= chatguard.Timeout && s.bot.backlog.isPardoned(s)
 }
@@ -167,7 +167,8 @@ func (b *Bot) penalise(ctx context.Context, j *job, penalty chatguard.Penalty) e
 const commitTime = time.Second
 
 // commit waits until the journal entry of a ban is stored: a ban never ends, so it must not be
-// without a trace if this process is killed. A failing database delays a ban, but doesn't prevent it.
+// without a trace if this process is killed. A failing database delays a ban, but doesn't prevent
+// it.
 func (b *Bot) commit(ctx context.Context) {
 	if b.options.Commit == nil {
 		return

@@ -50,8 +50,8 @@ func (s *task) deleteInstead(ctx, inTime context.Context, failed error) {
 	}
 }
 
-// deleteMessages deletes the messages whose penalty failed, unless that is done. It returns an error
-// for each, which may be nil.
+// deleteMessages deletes the messages whose penalty failed, unless that is done. It returns an
+// error for each, which may be nil.
 func (s *task) deleteMessages(ctx context.Context, failed error) []error {
 	errs := make([]error, len(s.jobs))
 	if _, deleted := errors.AsType[deletedError](failed); deleted {

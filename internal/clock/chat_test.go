@@ -110,8 +110,8 @@ func TestChat_OddStamps(t *testing.T) {
 	})
 }
 
-// What a connection delivers late, after a stall, doesn't set the clock back, so that it isn't taken
-// for new. It arrives faster than it was sent.
+// What a connection delivers late, after a stall, doesn't set the clock back, so that it isn't
+// taken for new. It arrives faster than it was sent.
 func TestChat_Backlog(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newRoom(rt)

@@ -36,7 +36,8 @@ type Question struct {
 	Lanes []Lane `json:"lanes"` // 1 to MaxLanes
 	// Timezone is the IANA name of the zone of daily windows without their own; empty means UTC.
 	Timezone string `json:"timezone,omitempty"`
-	// Messages are judged in this order, at most MaxMessages. They must be empty if there is Traffic.
+	// Messages are judged in this order, at most MaxMessages. They must be empty if there is
+	// Traffic.
 	Messages messages `json:"messages,omitempty"`
 	Traffic  *Traffic `json:"traffic,omitempty"` // makes the messages
 	Move     *Move    `json:"move,omitempty"`    // changes the timezone while messages come
@@ -164,8 +165,8 @@ const yieldEvery = 64
 // workKey is the context key for the work of an answer, an *int64. Without one, work has no bound.
 type workKey struct{}
 
-// pause lets other goroutines run after every few messages, and returns an error if ctx has ended or
-// the answer is too much work. i is the number of messages so far, and each is that much work.
+// pause lets other goroutines run after every few messages, and returns an error if ctx has ended
+// or the answer is too much work. i is the number of messages so far, and each is that much work.
 func pause(ctx context.Context, i, each int) error {
 	if i%yieldEvery != 0 {
 		return nil

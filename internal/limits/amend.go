@@ -77,5 +77,6 @@ func (t *Table) amend(user string, change func(a *account)) {
 	}
 }
 
-// changeTime returns the time at which a change made now counts in a row: never before the last use.
+// changeTime returns the time at which a change made now counts in a row: never before the last
+// use.
 func changeTime(row []uint64, now int64) int64 { return max(now, int64(row[wordLast])) }

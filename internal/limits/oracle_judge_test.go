@@ -99,8 +99,8 @@ func (w *plainPolicy) clear(scope Scope, row *plainRow) {
 	}
 }
 
-// forget forgets the rows that the tables have dropped, because they equaled a new user's. The clock
-// may then go back to a time at which they didn't.
+// forget forgets the rows that the tables have dropped, because they equaled a new user's. The
+// clock may then go back to a time at which they didn't.
 func (w *plainPolicy) forget(tables [Scopes]*Table) {
 	for key, row := range w.rows {
 		if !tables[key.scope].has(key.user) {
@@ -145,8 +145,8 @@ func (w *plainPolicy) isBack(q Request, since int64) bool {
 	return w.certain && q.At < since-aMinute && since > w.present.now+aMinute
 }
 
-// usedLimits returns all limits that apply to a message, in the policy's order. If the clock was set
-// back since the last use of a row, it rewinds the row.
+// usedLimits returns all limits that apply to a message, in the policy's order. If the clock was
+// set back since the last use of a row, it rewinds the row.
 func (w *plainPolicy) usedLimits(user string, q Request) (usedLimits []usedLimit) {
 	at := map[Scope]int64{}
 	for _, scope := range w.scopes() {
@@ -184,7 +184,8 @@ func (w *plainPolicy) scopes() []Scope {
 // channel.
 var otherScopes = []Scope{PerUserEverywhere, PerChannel, PerEverywhere}
 
-// key returns a user's key in a scope: everyone shares a channel's row, and the row of all channels.
+// key returns a user's key in a scope: everyone shares a channel's row, and the row of all
+// channels.
 func (*plainPolicy) key(scope Scope, user string) plainKey {
 	switch scope {
 	case PerChannel:

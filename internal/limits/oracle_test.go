@@ -206,8 +206,8 @@ func (s *plainSliding) refund(at, n int64, p plainNumbers) {
 }
 
 // jump makes the slice of the last use the current one. The usage from the oldest slice stays the
-// same, so its count must change. It is rounded down, so that whatever fitted still fits, and limited
-// to 32 bits.
+// same, so its count must change. It is rounded down, so that whatever fitted still fits, and
+// limited to 32 bits.
 func (s *plainSliding) jump(last, to int64, p plainNumbers) {
 	then := *s
 	s.counts = map[int64]int64{}

@@ -113,8 +113,8 @@ func (p *personal) rule(s *Set, i int, r Rule) (Rule, error) {
 	return r, nil
 }
 
-// ownRule returns limit i with a user's own numbers, without its place in a row. The additional room
-// of a set with longer logs doesn't count, because other users' logs decide about that.
+// ownRule returns limit i with a user's own numbers, without its place in a row. The additional
+// room of a set with longer logs doesn't count, because other users' logs decide about that.
 func (s *Set) ownRule(i int, numbers Numbers) (Rule, error) {
 	params, usual := s.limits[i].Params, &s.origin().rules[i]
 	own, err := compile(params.withNumbers(numbers))

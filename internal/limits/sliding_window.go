@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// slidingWindow allows a number of messages in the last period of every. It estimates the usage from
-// counts. The clock divides time into slices of every ÷ slices, by default of every. The counts of
-// the slices within the period count whole. Of the oldest slice, only a part lies in the period, and
-// as large a part of its count counts. With one slice, that is the approximation that Cloudflare
-// described in 2017: the current window, and a part of the previous one. Slices begin at multiples
-// of their duration since the Unix epoch. The estimate is compared exactly, without rounding.
+// slidingWindow allows a number of messages in the last period of every. It estimates the usage
+// from counts. The clock divides time into slices of every ÷ slices, by default of every. The
+// counts of the slices within the period count whole. Of the oldest slice, only a part lies in the
+// period, and as large a part of its count counts. With one slice, that is the approximation that
+// Cloudflare described in 2017: the current window, and a part of the previous one. Slices begin at
+// multiples of their duration since the Unix epoch. The estimate is compared exactly, without
+// rounding.
 //
 // The words: start of the current slice; then the counts of 32 bits, two in a word, the high half
 // first: of the current slice, of the one before it, and so on.
@@ -96,10 +97,10 @@ var slidingWindow = algorithm{
 
 	expiry: func(r *Rule, state []uint64) int64 { return r.slidingExpiry(state, int64(state[0]), 0) },
 
-	// The slice of the last use is replaced by the slice that contains at, and keeps its count, as do
-	// the others. The usage from the oldest slice stays as it was at the last use, wherever at is in
-	// its slice. It is rounded down to what whole messages of that slice count, so that everything
-	// that fitted still fits.
+	// The slice of the last use is replaced by the slice that contains at, and keeps its count, as
+	// do the others. The usage from the oldest slice stays as it was at the last use, wherever at
+	// is in its slice. It is rounded down to what whole messages of that slice count, so that
+	// everything that fitted still fits.
 	rewind: func(r *Rule, state []uint64, last, at int64) {
 		left := r.slide(state, last) + r.slice - last
 		start := r.startOfSlice(at)

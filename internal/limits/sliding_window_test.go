@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// After a jump back, the window before counts for as much as whole messages of it can, and never for
-// more than it did.
+// After a jump back, the window before counts for as much as whole messages of it can, and never
+// for more than it did.
 func TestSlidingWindow_JumpBack(t *testing.T) {
 	run(t, newTable(t, window("sliding-window", 5, 10*time.Second)), []step{
 		{at: 608, n: 5, ok: true}, {at: 618, ok: true}, // 5 × 0.2 + 1 = 2

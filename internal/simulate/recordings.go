@@ -30,9 +30,9 @@ var (
 // ErrFull is the error for more than MaxRecorded messages.
 var ErrFull = errors.New("there are more than 1,000,000 messages: read fewer files, or only a part of one")
 
-// Recordings hold the recorded messages of channels in memory: times, authors, roles, costs and kinds, but
-// no texts. The zero value is empty. After the last Add, call Sort. After that, Recordings are safe
-// for concurrent use.
+// Recordings hold the recorded messages of channels in memory: times, authors, roles, costs and
+// kinds, but no texts. The zero value is empty. After the last Add, call Sort. After that,
+// Recordings are safe for concurrent use.
 type Recordings struct {
 	channels []*recordedChannel
 	byID     map[string]*recordedChannel
@@ -67,8 +67,8 @@ type said struct {
 type author struct{ id, login string }
 
 // Add adds a message of the channel with a login, which may be empty. It retains neither. An error
-// means that the message is not added. After MaxRecorded messages the error is Stop(ErrFull), so that
-// Add can be called from Reader.Visit.
+// means that the message is not added. After MaxRecorded messages the error is Stop(ErrFull), so
+// that Add can be called from Reader.Visit.
 func (r *Recordings) Add(m chatguard.Message, channelLogin string) error {
 	if r.count == MaxRecorded {
 		return Stop(ErrFull)
@@ -146,8 +146,8 @@ func (r *Recordings) Has(channelID string) bool { return r.byID[channelID] != ni
 const visitSize = 1 << 10
 
 // Timeline calls visit with batches of a channel's messages since a time, in the order of time.
-// visit must not retain its argument. If visit fails or the context ends, Timeline stops and returns
-// the error.
+// visit must not retain its argument. If visit fails or the context ends, Timeline stops and
+// returns the error.
 func (r *Recordings) Timeline(ctx context.Context, channelID string, since time.Time, visit func([]journal.TimelineMessage) error) error {
 	c := r.byID[channelID]
 	if c == nil {

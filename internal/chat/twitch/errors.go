@@ -54,8 +54,8 @@ var (
 	// ErrUnavailable means that Twitch could not be reached or failed, several times in a row.
 	ErrUnavailable = errors.New("Twitch could not be reached or failed; check status.twitch.tv and this machine's network")
 
-	// ErrUnsure means that an earlier try of a request, which failed in the end, may have been carried
-	// out.
+	// ErrUnsure means that an earlier try of a request, which failed in the end, may have been
+	// carried out.
 	ErrUnsure = chat.NewError(chat.ErrUnanswered, "an earlier try may have been carried out")
 
 	// ErrConflict means that somebody else changed the same thing at the same time, several times

@@ -188,9 +188,9 @@ func (e *Conn) setRooms(ids map[string]string) {
 }
 
 // endUnwanted ends the subscriptions of channels that are no longer read, and those for notices if
-// there are too many channels. Subscriptions whose IDs
-// are unknown end with the session; until then, their events are ignored. If a subscription can't
-// be ended, it and the remaining ones are tried again the next time.
+// there are too many channels. Subscriptions whose IDs are unknown end with the session; until
+// then, their events are ignored. If a subscription can't be ended, it and the remaining ones are
+// tried again the next time.
 func (s *session) endUnwanted(ctx context.Context) {
 	for sub, id := range s.subscriptions() {
 		if id == "" || s.conn.isRead(sub.ChannelID) && (sub.Kind != helix.KindNotice || len(s.ids) <= maxNoticeChannels) {

@@ -67,8 +67,8 @@ func TestEventSub_ManyChannels(t *testing.T) {
 	})
 }
 
-// TestEventSub_HundredChannels checks that a hundred channels make three hundred subscriptions on one
-// socket in time.
+// TestEventSub_HundredChannels checks that a hundred channels make three hundred subscriptions on
+// one socket in time.
 func TestEventSub_HundredChannels(t *testing.T) {
 	var channels []string
 	for n := range 100 {
@@ -250,8 +250,8 @@ func TestEventSub_RetriesSubscriptions(t *testing.T) {
 	})
 }
 
-// TestEventSub_Limits checks that a limit of EventSub delays no other request, that the problem says
-// what to do, and that the subscription is made soon after the limit no longer applies.
+// TestEventSub_Limits checks that a limit of EventSub delays no other request, that the problem
+// says what to do, and that the subscription is made soon after the limit no longer applies.
 func TestEventSub_Limits(t *testing.T) {
 	channels := []string{"gardenhour", "teatime", "den", "attic"}
 	testEventStage(t, faketwitch.Options{Channels: channels, SubscriptionCost: 2}, func(t *testing.T, st *eventStage) {
@@ -289,9 +289,9 @@ func TestEventSub_Limits(t *testing.T) {
 	})
 }
 
-// TestEventSub_Conflict checks that if Twitch says that a new session's subscription exists, the bot
-// looks once whose it is. If it isn't this session's, that is a problem, and the subscription is
-// tried again.
+// TestEventSub_Conflict checks that if Twitch says that a new session's subscription exists, the
+// bot looks once whose it is. If it isn't this session's, that is a problem, and the subscription
+// is tried again.
 func TestEventSub_Conflict(t *testing.T) {
 	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
 		conflicts := 1

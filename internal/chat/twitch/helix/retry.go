@@ -151,7 +151,8 @@ func (h *Client) token(ctx context.Context) (string, error) {
 }
 
 // waitAfter waits before the next try. Meanwhile, the caller's place is free for another penalty.
-// If the budget is empty, waitAfter returns at once, because waitForBudget then delays all requests.
+// If the budget is empty, waitAfter returns at once, because waitForBudget then delays all
+// requests.
 func (h *Client) waitAfter(ctx context.Context, a api.Answer, trouble error, try int) error {
 	if a.BudgetEmpty() {
 		return nil

@@ -54,8 +54,8 @@ func TestHelix_RefusedToken(t *testing.T) {
 	}
 }
 
-// TestHelix_Unanswered checks that an error says whether Twitch may have carried out the request: if
-// a try was sent, no answer came, and no later answer says more.
+// TestHelix_Unanswered checks that an error says whether Twitch may have carried out the request:
+// if a try was sent, no answer came, and no later answer says more.
 func TestHelix_Unanswered(t *testing.T) {
 	lost, cut := faketwitch.Fault{After: true}, faketwitch.Fault{Status: 200, Cut: true}
 	for name, c := range map[string]struct {

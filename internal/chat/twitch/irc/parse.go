@@ -16,8 +16,8 @@ import (
 // in the line.
 //
 // ok is false if the line is not a chat message: a line from the server itself, a notice without a
-// text, an empty line, or an unreadable one. For an unreadable line, err is a SkipReason. SentAt is zero if the line has no
-// time. The strings share the line's memory.
+// text, an empty line, or an unreadable one. For an unreadable line, err is a SkipReason. SentAt is
+// zero if the line has no time. The strings share the line's memory.
 func Parse(line string) (m chatguard.Message, ok bool, err error) {
 	line = strings.TrimRight(line, "\r\n")
 	raw, err := split(line)
