@@ -67,7 +67,7 @@ func (c *client) take(of *map[string]*recentTimes, most int) bool {
 func (c *client) isFull(ch *channel) bool {
 	guests := 0
 	for login := range c.joined {
-		if !c.moderates(c.srv.channels[login]) {
+		if room := c.srv.channels[login]; room != nil && !c.moderates(room) { // nil after a Rename
 			guests++
 		}
 	}

@@ -49,6 +49,18 @@ func TestUserState(t *testing.T) {
 	}
 }
 
+// TestJoin_AfterRename checks that a client which has joined a channel by its former name can join
+// others.
+func TestJoin_AfterRename(t *testing.T) {
+	s := start(t, Options{Channels: []string{"room", "den"}})
+	bot := dial(t, s, botLogin(s)...)
+	bot.ask("JOIN #room")
+	s.Rename("room", "hall")
+	if answer := bot.ask("JOIN #den"); !strings.Contains(answer, " ROOMSTATE #den") {
+		t.Errorf("after a rename: %s", answer)
+	}
+}
+
 // TestJoin_Limits checks that an account's further joins are ignored after 20 joins in 10 s, on any
 // connection.
 func TestJoin_Limits(t *testing.T) {
