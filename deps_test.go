@@ -77,7 +77,7 @@ func TestArrows(t *testing.T) {
 		"internal/lab":                    {"root"},
 		"internal/web":                    {"root", "httpguard", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/lab", "internal/language", "internal/limits", "internal/recent", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "internal/webhook", "web/static"},
 		"internal/web/problem":            {"internal/hostile", "internal/journal", "internal/language"},
-		"internal/web/access":             {"root", "httpguard", "internal/auth", "internal/hostile", "internal/language", "internal/web/problem"},
+		"internal/web/access":             {"root", "httpguard", "internal/auth", "internal/hostile", "internal/language", "internal/textfile", "internal/web/problem"},
 		"internal/web/twitchsignin":       {"root", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/person", "internal/chat/twitch/token", "internal/hostile", "internal/language", "internal/web/access", "internal/web/problem"},
 		"internal/web/live":               {"root", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/web/problem"},
 		"internal/web/check":              {"root", "httpguard", "internal/hostile", "internal/journal", "internal/sendtime", "internal/web/problem"},

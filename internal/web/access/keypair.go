@@ -2,12 +2,14 @@ package access
 
 import (
 	"crypto/tls"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/textfile"
 )
 
 // KeyPair is a certificate and its key in two files, which are read again when they have changed.
@@ -40,9 +42,22 @@ func stampOf(path string) stamp {
 // LoadKeyPair reads a certificate chain and its key in PEM format. log receives later problems.
 func LoadKeyPair(cert, key string, log *slog.Logger) (*KeyPair, error) {
 	p := &KeyPair{cert: cert, key: key, log: log, seen: [2]stamp{stampOf(cert), stampOf(key)}}
-	pair, err := tls.LoadX509KeyPair(cert, key)
+	pair, err := readKeyPair(cert, key)
 	p.current = &pair
 	return p, err
+}
+
+func readKeyPair(cert, key string) (pair tls.Certificate, err error) {
+	var blocks [2][]byte
+	for i, path := range []string{cert, key} {
+		if blocks[i], err = os.ReadFile(path); err != nil {
+			return pair, err
+		}
+		if blocks[i], err = textfile.Trim(blocks[i]); err != nil {
+			return pair, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return tls.X509KeyPair(blocks[0], blocks[1])
 }
 
 // Current returns the pair. It looks at the files, so call it once for each connection.
@@ -54,7 +69,7 @@ func (p *KeyPair) Current() (*tls.Certificate, error) {
 		return p.current, nil
 	}
 	p.seen = seen
-	pair, err := tls.LoadX509KeyPair(p.cert, p.key)
+	pair, err := readKeyPair(p.cert, p.key)
 	if err != nil {
 		p.log.Warn("the new certificate can't be used; the one before stays", "file", p.cert, "key", p.key, "error", hostile.VisibleLine(err.Error()))
 		return p.current, nil

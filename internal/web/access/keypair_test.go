@@ -82,7 +82,7 @@ func TestKeyPair_ReadAgain(t *testing.T) {
 	check(2, 2)
 	write(site.TLSCert, []byte("no certificate"))
 	check(2, 3)
-	write(site.TLSCert, cert1)
+	write(site.TLSCert, append([]byte("\uFEFF"), cert1...)) // as editors of Windows write it
 	write(site.TLSKey, key1)
 	check(1, 3)
 }
