@@ -200,8 +200,10 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 			list = append(list, problemFrom(err))
 		}
 	}
-	for _, name := range persist.Abandoned(path) {
-		list = append(list, noteFinding("%s is unfinished, and left by a process that was killed: delete it, or run chatguard as the owner of its folder, which does", name))
+	if d.owner == nil { // otherwise that process may be writing them
+		for _, name := range persist.Abandoned(path) {
+			list = append(list, noteFinding("%s is unfinished, and left by a process that was killed: delete it, or run chatguard as the owner of its folder, which does", name))
+		}
 	}
 	if outdated {
 		list = append(list, noteFinding("%s is from an older version: `chatguard run` keeps a copy and upgrades it", path))
