@@ -118,7 +118,7 @@ func WriteJSON(w http.ResponseWriter, value any) error {
 
 // Maximum sizes of a request's body, in bytes.
 const (
-	MaxBody      = 1 << 20  // a policy, or messages to be judged
+	MaxBody      = 1 << 20  // a policy, or messages to be judged as they are
 	maxSmallBody = 64 << 10 // anything else
 )
 
