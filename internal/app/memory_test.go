@@ -45,8 +45,12 @@ func TestMachine_Memory(t *testing.T) {
 
 func TestMemoryOf(t *testing.T) {
 	cfg := config.Default()
-	if half := MemoryOf(cfg); half < config.LeastMemory || half%2 != 0 && half < 0 {
-		t.Errorf("by default %d", half)
+	all, ok := thisMachine.memory()
+	if !ok {
+		all = int64(usualMemory)
+	}
+	if got := MemoryOf(cfg); got != max(config.Memory(all/2), config.LeastMemory) {
+		t.Errorf("by default %d of %d", got, all)
 	}
 	cfg.Memory = 1 << 30
 	if got := UsersMemoryOf(cfg); got != 1<<29 {

@@ -32,7 +32,7 @@ func (s *storm) checkJournal() {
 			s.fail("%s's message %s: %s for no reason", e.Login, e.MessageID, o.Result)
 		case o.Result == journal.Done && o.Action != chatguard.Timeout && len(asked[e.MessageID]) == 0:
 			s.fail("the delete of %s's message %s was never asked for, but the journal says: %s %s", e.Login, e.MessageID, o.Action, o.Reason)
-		case o.Result == journal.Done && there && !slices.Contains(asked[e.MessageID], http.StatusNotFound):
+		case (o.Result == journal.Done || strings.HasSuffix(o.Reason, wasDeleted)) && there && !slices.Contains(asked[e.MessageID], http.StatusNotFound):
 			// this is no error if Twitch answered that the message is gone
 			s.fail("%s's message %s can be seen, but the journal says: %s %s", e.Login, e.MessageID, o.Action, o.Reason)
 		case o.Result == journal.Skipped && strings.HasPrefix(o.Reason, "already") && there:
@@ -146,9 +146,17 @@ func (s *storm) checkActs() {
 	}
 }
 
+// wasDeleted is the end of the journal's reason if a penalty may have been carried out, and its
+// message was deleted.
+const wasDeleted = "; the message was deleted"
+
 // tellsDelete reports whether an outcome says that the message was deleted, or that this was tried.
 func tellsDelete(o journal.Outcome) bool {
-	return o.Result != journal.Skipped && (o.Action == chatguard.Delete || o.Action == chatguard.Warn || strings.Contains(o.Reason, "; the message was only deleted") || strings.Contains(o.Reason, "; deleting the message failed"))
+	if o.Result == journal.Skipped {
+		return false
+	}
+	return o.Action == chatguard.Delete || o.Action == chatguard.Warn ||
+		strings.HasSuffix(o.Reason, wasDeleted) || strings.Contains(o.Reason, "; deleting the message failed")
 }
 
 // checkLadder checks that no action is harder than the hardest penalty on the ladder.
