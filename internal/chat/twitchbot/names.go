@@ -100,7 +100,8 @@ func (n *names) run(ctx context.Context) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
-		if n.isDue(n.reader.Status(), time.Now()) {
+		if s, now := n.reader.Status(), time.Now(); n.isDue(s, now) {
+			n.asked, n.reconnects = now, s.Reconnects
 			n.ask(ctx)
 		}
 		select {
@@ -113,16 +114,12 @@ func (n *names) run(ctx context.Context) error {
 
 // isDue reports whether to ask Twitch now.
 func (n *names) isDue(s twitch.Status, now time.Time) bool {
-	since := now.Sub(n.asked)
-	switch {
-	case n.idOf == nil || n.tokens.Status().State != token.Good || s.State != twitch.Connected:
-		return false
-	case n.asked.IsZero(), s.Reconnects != n.reconnects, since >= NamesEvery:
-	case since < AskEvery || !slices.ContainsFunc(s.Channels, func(c twitch.Channel) bool { return c.ShutOut }):
+	if n.idOf == nil || n.tokens.Status().State != token.Good || s.State != twitch.Connected {
 		return false
 	}
-	n.asked, n.reconnects = now, s.Reconnects
-	return true
+	since := now.Sub(n.asked)
+	isShutOut := func(c twitch.Channel) bool { return c.ShutOut }
+	return n.asked.IsZero() || s.Reconnects != n.reconnects || since >= NamesEvery || since >= AskEvery && slices.ContainsFunc(s.Channels, isShutOut)
 }
 
 // ask asks Twitch for the names of all channels whose IDs are known, and follows those that have
