@@ -65,7 +65,7 @@ func (a Answer) BudgetEmpty() bool {
 
 // isOtherLimit reports whether Twitch names another limit than the request budget.
 func (a Answer) isOtherLimit() bool {
-	for _, words := range []string{"for this broadcaster", "limit exceeded", "cost exceeded", "subscriptions"} {
+	for _, words := range []string{"for this broadcaster", "transports", "subscriptions", "cost exceeded"} {
 		if strings.Contains(a.Says(), words) {
 			return true
 		}

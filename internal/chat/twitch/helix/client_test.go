@@ -108,9 +108,13 @@ func budgetEmptyFault(now, reset time.Time, remaining string) faketwitch.Fault {
 
 // otherLimitFault is Twitch's answer if another limit is used up, with headers about that limit.
 func otherLimitFault(now time.Time) faketwitch.Fault {
-	f := budgetEmptyFault(now, now.Add(time.Minute), "0")
+	f := withMessage(budgetEmptyFault(now, now.Add(time.Minute), "0"), "The app has exceeded the number of requests it may make per minute for this broadcaster.")
 	f.Header.Set("Ratelimit-Limit", "100")
-	f.Message = "The app has exceeded the number of requests it may make per minute for this broadcaster."
+	return f
+}
+
+func withMessage(f faketwitch.Fault, message string) faketwitch.Fault {
+	f.Message = message
 	return f
 }
 
@@ -126,6 +130,7 @@ func TestHelix_BudgetEmpty(t *testing.T) {
 		"in 7 s": {budgetEmptyFault(start, start.Add(7*time.Second), "0"), 7 * time.Second, 7 * time.Second, twitch.ErrBusy},
 		"by Twitch's clock, which is two hours ahead":  {budgetEmptyFault(start.Add(2*time.Hour), start.Add(2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second, twitch.ErrBusy},
 		"by Twitch's clock, which is two hours behind": {budgetEmptyFault(start.Add(-2*time.Hour), start.Add(-2*time.Hour+7*time.Second), "0"), 7 * time.Second, 7 * time.Second, twitch.ErrBusy},
+		"in a sentence":   {withMessage(budgetEmptyFault(start, start.Add(7*time.Second), "0"), "Rate limit exceeded."), 7 * time.Second, 7 * time.Second, twitch.ErrBusy},
 		"another's text":  {otherLimitFault(start), retryMin / 2, retryMin, twitch.ErrLimited},
 		"another limit":   {budgetEmptyFault(start, start.Add(7*time.Second), "300"), retryMin / 2, retryMin, twitch.ErrLimited},
 		"already":         {budgetEmptyFault(start, start.Add(-7*time.Second), "0"), retryMin / 2, retryMin, twitch.ErrBusy},
