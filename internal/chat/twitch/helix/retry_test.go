@@ -70,6 +70,8 @@ func TestHelix_Unanswered(t *testing.T) {
 		"a proxy without an answer":  {statusFaults(502), true, true},
 		"no answer, then refusals":   {append([]faketwitch.Fault{lost}, statusFaults(503, 503, 503, 503)...), false, true},
 		"no answer, then a refusal":  {append([]faketwitch.Fault{lost}, statusFaults(403)...), false, true},
+		"no answer, then an error":   {append([]faketwitch.Fault{lost}, statusFaults(400)...), false, true},
+		"no answer, then a limit":    {[]faketwitch.Fault{lost, {Status: 429}}, false, true},
 		"refused each time":          {statusFaults(503, 503, 503, 503, 503), false, false},
 		"the context ends meanwhile": {nil, false, true},
 	} {
