@@ -24,6 +24,7 @@ func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
 	}{
 		{at.child("timezone"), chatguard.Policy{Timezone: p.Timezone}, ""},
 		{at.child("policy").child("exempt"), chatguard.Policy{Exempt: p.Exempt}, "exempt: "},
+		{at.child("policy").child("exempt_messages"), chatguard.Policy{ExemptMessages: p.ExemptMessages}, "exempt_messages: "},
 		{at.child("penalties").child("ladder"), chatguard.Policy{Penalties: p.Penalties}, "penalties: "},
 	} {
 		if err := part.policy.Validate(); err != nil {

@@ -58,7 +58,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 		*s = size
 		return nil
 	}
-	return fmt.Errorf(`%q is not an amount of memory from 1MiB to 1024GiB (want "512MiB" or "2GiB")`, text)
+	return fmt.Errorf(`%q is not an amount of memory from 1MiB to 1024GiB (such as "512MiB" or "2GiB")`, text)
 }
 
 // Memory is an amount of memory, or HalfMemory. Its text form is that of a Size, or "half".
@@ -87,7 +87,7 @@ func (m *Memory) UnmarshalText(text []byte) error {
 	}
 	var s Size
 	if s.UnmarshalText(text) != nil || Memory(s) < LeastMemory {
-		return fmt.Errorf(`%q is neither "half" nor an amount of memory from %s to 1024GiB (want "512MiB" or "2GiB")`, text, LeastMemory)
+		return fmt.Errorf(`%q is neither "half" nor an amount of memory from %s to 1024GiB (such as "512MiB" or "2GiB")`, text, LeastMemory)
 	}
 	*m = Memory(s)
 	return nil
