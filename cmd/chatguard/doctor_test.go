@@ -206,6 +206,8 @@ note     configuration  limit "calm": a bot can't hold messages, so the delay of
 			p.config.Policy.Limits[0] = chatguard.Limit{Name: "hour", Algorithm: chatguard.SlidingLog, Messages: 1024, Every: time.Hour}
 		}, `
 ok       memory         64MiB for the users of a channel: about 6,700 at once; 2GiB in all for chatguard, half of it for users`},
+		"less memory in all than per table": {func(p *patient) { p.config.Memory = 64 << 20 }, `
+ok       memory         32MiB for the users of a channel: about 435,200 at once; 64MiB in all for chatguard, half of it for users`},
 		"a table for nobody": {func(p *patient) { p.config.Channels = map[string]chatguard.Policy{"gardenhuor": p.config.Policy} }, `
 note     configuration  [channel.gardenhuor] is for a channel that isn't in twitch.channels: it has no effect unless a server asks about it`},
 		"days of several zones": {func(p *patient) {

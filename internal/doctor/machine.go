@@ -19,6 +19,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/persist"
@@ -61,8 +62,9 @@ func (d *Doctor) checkConfiguration(context.Context) (list []Finding) {
 // most memory per user.
 func (d *Doctor) checkMemory(context.Context) []Finding {
 	users := int64(math.MaxInt64)
+	table := min(d.cfg.MemoryPerTable, config.Size(app.UsersMemoryOf(d.cfg)))
 	for _, p := range d.policies() {
-		capacity, err := p.Capacity(min(int64(d.cfg.MemoryPerTable), app.UsersMemoryOf(d.cfg)))
+		capacity, err := p.Capacity(int64(table))
 		if err != nil {
 			return []Finding{problemFrom(err)}
 		}
@@ -71,7 +73,7 @@ func (d *Doctor) checkMemory(context.Context) []Finding {
 		}
 	}
 	return []Finding{okFinding("%s for the users of a channel: about %s at once; %s in all for chatguard, half of it for users",
-		d.cfg.MemoryPerTable, formatAbout(users), app.MemoryOf(d.cfg))}
+		table, formatAbout(users), app.MemoryOf(d.cfg))}
 }
 
 // formatAbout formats a number of users roughly, with few digits.
