@@ -54,7 +54,7 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 
 // newStore returns a Store on a database with the current schema.
 func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
-	s := &Store{Tokens: newTokens(db, opts.Now), db: db, opts: opts, commits: newCommits(), isLost: make(chan struct{})}
+	s := &Store{Tokens: newTokens(db, opts.Now), db: db, opts: opts, commits: newCommits(), lastLook: lastLook, isLost: make(chan struct{})}
 	s.Tokens.queue, s.Tokens.failing = newTokenQueue(), s.health.isFailing
 	now := opts.Now()
 	s.queue.limit, s.queue.wake = opts.QueueSize, s.commits.wake

@@ -134,8 +134,8 @@ func (db *database) checkWhole(ctx context.Context) error {
 	return nil
 }
 
-// lastLook is for how long the database is checked before a clean end. A large one is checked only
-// in part.
+// lastLook is for how long a database is checked before a clean end. A large one is checked only in
+// part.
 const lastLook = 2 * time.Second
 
 // checkAtEnd checks the pages of a database to which everything is written.
@@ -143,7 +143,7 @@ func (s *Store) checkAtEnd(ctx context.Context) error {
 	if s.lock == nil {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(ctx, lastLook)
+	ctx, stop := context.WithTimeout(ctx, s.lastLook)
 	defer stop()
 	closeIdleOf(s.db.reader) // not the writer's, which closes last
 	err := s.db.checkWhole(ctx)

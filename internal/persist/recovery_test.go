@@ -246,6 +246,7 @@ func TestRun_EndsWithALook(t *testing.T) {
 		}
 	}
 	s = open(t, path, nil)
+	s.lastLook = time.Hour
 	g := guardOf(t, s, policy())
 	s.runTurn(ctx, g)
 	info, err := os.Stat(path)

@@ -81,6 +81,8 @@ type Store struct {
 	// damaged means that a damaged page was found, and that the file hasn't been intact since. Only
 	// Run uses it.
 	damaged bool
+	// lastLook is for how long the pages are checked before a clean end.
+	lastLook time.Duration
 	// lost is why Run ends early: another process owns the database. Only Run uses it, until it
 	// closes isLost.
 	lost    error
