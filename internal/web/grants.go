@@ -56,7 +56,7 @@ const (
 func newGrants(o *Options, with *access.Authenticator) (*grants, error) {
 	made, err := chatguard.New(chatguard.Policy{
 		Limits: []chatguard.Limit{{Name: "grants", Algorithm: chatguard.TokenBucket, Burst: makeBurst, Refill: makeRefill}},
-	}, nil)
+	}, &chatguard.Options{Now: o.Now})
 	return &grants{o.Grants, with, o.Record, made, o.Now, o.Log}, err
 }
 
@@ -172,7 +172,7 @@ func (h *grants) checkWanted(ctx context.Context, who access.Caller, wrongName e
 	if !slices.Contains(roles, role) {
 		return problem.New(http.StatusUnprocessableEntity, "The role must be one of %s.", listed(roles))
 	}
-	v, err := h.made.Check(ctx, chatguard.Message{ChannelID: "grants", User: chatguard.User{ID: who.Author()}, SentAt: h.now()})
+	v, err := h.made.Check(ctx, chatguard.Message{ChannelID: "grants", User: chatguard.User{ID: who.Author()}})
 	switch {
 	case err != nil:
 		return err

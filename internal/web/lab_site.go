@@ -100,7 +100,7 @@ func (s *LabSite) bound(h access.Handler) problem.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		address := httpguard.AddressKey(httpguard.ClientAddress(r, s.site.TrustedProxies))
 		for _, guard := range []*chatguard.Guard{s.addresses, s.work} {
-			v, err := guard.Check(r.Context(), s.message(address, 1))
+			v, err := guard.Check(r.Context(), labMessage(address, 1))
 			if err != nil {
 				return err
 			}
@@ -115,12 +115,12 @@ func (s *LabSite) bound(h access.Handler) problem.Handler {
 // spend counts the work for an address. If it is more than the address has left, nothing is left.
 func (s *LabSite) spend(ctx context.Context, address string, work int64) {
 	if units := int(work / labUnit); units > 0 {
-		s.work.CheckUpTo(ctx, s.message(address, units)) // an error would have been that of the question
+		s.work.CheckUpTo(ctx, labMessage(address, units)) // an error would have been that of the question
 	}
 }
 
-func (s *LabSite) message(address string, cost int) chatguard.Message {
-	return chatguard.Message{ChannelID: "lab", User: chatguard.User{ID: address}, SentAt: s.now(), Cost: cost}
+func labMessage(address string, cost int) chatguard.Message {
+	return chatguard.Message{ChannelID: "lab", User: chatguard.User{ID: address}, Cost: cost}
 }
 
 // anyImport matches imports of both forms.

@@ -69,7 +69,7 @@ func (h *viewers) admit(w http.ResponseWriter, r *http.Request) (v auth.Viewer, 
 	if !ok {
 		return v, problem.New(http.StatusUnauthorized, "Sign in with Twitch first.")
 	}
-	asked, err := h.each.Check(r.Context(), chatguard.Message{ChannelID: "viewers", User: chatguard.User{ID: v.ID}, SentAt: h.now()})
+	asked, err := h.each.Check(r.Context(), chatguard.Message{ChannelID: "viewers", User: chatguard.User{ID: v.ID}})
 	if err != nil || !asked.Allowed {
 		return v, errTooManyViews(asked.RetryAfter, err)
 	}

@@ -15,7 +15,6 @@ const blockFactor = 4
 // AddressLimit limits how often an address may do something. All addresses of an IPv6 /48 together
 // may do it four times as often. Create one with NewAddressLimit. It is safe for concurrent use.
 type AddressLimit struct {
-	now   func() time.Time
 	parts []addressPart
 }
 
@@ -29,18 +28,18 @@ type addressPart struct {
 // NewAddressLimit returns a limit with a burst for each address, of which one is restored every
 // refill.
 func NewAddressLimit(name string, burst int, refill time.Duration, now func() time.Time) (*AddressLimit, error) {
-	single, err := newBucket(name, burst, refill)
+	single, err := newBucket(name, burst, refill, now)
 	if err != nil {
 		return nil, err
 	}
-	block, err := newBucket(name+"-per-block", blockFactor*burst, refill/blockFactor)
-	return &AddressLimit{now: now, parts: []addressPart{{httpguard.AddressKey, single}, {httpguard.AddressBlock, block}}}, err
+	block, err := newBucket(name+"-per-block", blockFactor*burst, refill/blockFactor, now)
+	return &AddressLimit{[]addressPart{{httpguard.AddressKey, single}, {httpguard.AddressBlock, block}}}, err
 }
 
-func newBucket(name string, burst int, refill time.Duration) (*chatguard.Guard, error) {
+func newBucket(name string, burst int, refill time.Duration, now func() time.Time) (*chatguard.Guard, error) {
 	return chatguard.New(chatguard.Policy{
 		Limits: []chatguard.Limit{{Name: name, Algorithm: chatguard.TokenBucket, Burst: burst, Refill: refill}},
-	}, nil)
+	}, &chatguard.Options{Now: now})
 }
 
 // Take counts an attempt of an address. If the address has none left, it returns how long the
@@ -56,13 +55,12 @@ func (l *AddressLimit) peek(addr netip.Addr) (wait time.Duration, err error) {
 
 // ask asks the Guard of each part of an address, until one refuses.
 func (l *AddressLimit) ask(addr netip.Addr, ask func(*chatguard.Guard, chatguard.Message) (chatguard.Verdict, error)) (wait time.Duration, err error) {
-	now := l.now()
 	for _, part := range l.parts {
 		id := part.of(addr)
 		if id == "" {
 			continue
 		}
-		v, err := ask(part.guard, chatguard.Message{ChannelID: "sign-in", User: chatguard.User{ID: id}, SentAt: now})
+		v, err := ask(part.guard, chatguard.Message{ChannelID: "sign-in", User: chatguard.User{ID: id}})
 		if err != nil || !v.Allowed {
 			return v.RetryAfter, err
 		}
