@@ -179,7 +179,7 @@ note     chat           not read: twitch.channels names no channel that exists`}
 problem  channel        #gardenhour is called nightgarden on Twitch by now, and is read by that name
                         correct twitch.channels in chatguard.toml
 ok       moderator      chatguard_bot is a moderator in #nightgarden, #teatime
-ok       chat           #teatime can be read over …`},
+ok       chat           #nightgarden can be read over …`},
 		"a name that is another account's": {func(p *patient) { p.knowChannel("77", "teatime") }, `
 problem  channel        the name "teatime" is another account's by now: ID 1000003 instead of 77
                         correct twitch.channels in chatguard.toml, or add a table [channel.1000003] if you mean that one

@@ -10,7 +10,6 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
-	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/config"
 )
 
@@ -68,12 +67,14 @@ func (d *Doctor) readFor(ctx context.Context) (entered bool, s twitch.Status, er
 
 // readableChannel returns a channel that is believed to exist, or "".
 func (d *Doctor) readableChannel() string {
-	for _, login := range d.cfg.Twitch.Channels {
-		if _, exists := twitchbot.AccountOf(d.accounts, login); exists || d.accounts == nil {
-			return login
-		}
+	switch {
+	case len(d.accounts) > 0:
+		return d.accounts[0].Login
+	case d.accounts == nil && len(d.cfg.Twitch.Channels) > 0:
+		return d.cfg.Twitch.Channels[0]
+	default:
+		return ""
 	}
-	return ""
 }
 
 func (d *Doctor) chatAddress() string {

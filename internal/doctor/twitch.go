@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func (d *Doctor) checkToken(ctx context.Context) []Finding {
 	case s.State == token.Revoked:
 		return []Finding{problem("run `chatguard login`", "Twitch no longer accepts it")}
 	default:
-		return []Finding{problem(networkFix, "it can't be checked with Twitch: %s", s.Detail)}
+		return []Finding{problem(networkFix, "it can't be checked with Twitch: %s", cmp.Or(s.Detail, noAnswer))}
 	}
 }
 
