@@ -154,11 +154,11 @@ func maybeUser(cmd *cobra.Command, args []string) error {
 
 // oneUser requires one argument that isn't empty.
 func oneUser(cmd *cobra.Command, args []string) error {
-	if err := oneArgument("USER", "the ID of a USER")(cmd, args); err != nil {
+	if err := oneArgument("USER", "a USER")(cmd, args); err != nil {
 		return err
 	}
 	if args[0] == "" {
-		return usageError{errors.New(cmd.CommandPath() + " needs the ID of a USER, but it is empty")}
+		return usageError{errors.New(cmd.CommandPath() + " needs a USER, but it is empty")}
 	}
 	return nil
 }
