@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -91,7 +92,7 @@ func (s *Store) runTurn(ctx context.Context, guard *chatguard.Guard) {
 			err = s.sweeper.limitMemory(ctx)
 		}
 		s.damaged = err != nil && problemIn(err) == damaged
-		s.recordTurn(err)
+		s.recordTurn(cmp.Or(err, s.db.place.checkNames()))
 	}
 	guard.State().SetDegraded(err != nil)
 }

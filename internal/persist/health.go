@@ -13,7 +13,8 @@ type State string
 // The states of a connection.
 const (
 	OK State = "ok"
-	// Failing means that chat continues in memory and changes are pending.
+	// Failing means that chat continues in memory and changes are pending, or that the file is
+	// written, but couldn't be opened again.
 	Failing State = "failing"
 )
 
@@ -42,10 +43,13 @@ func (s *Store) Health() Health {
 
 // recordTurn records whether a turn succeeded. It logs a change of the state.
 func (s *Store) recordTurn(err error) {
-	if err != nil {
+	isWritten := err == nil || errors.As(err, new(twoNamesError))
+	if !isWritten {
 		s.figures.errors.Inc()
 	}
 	switch changed := s.health.setState(err, s.opts.Now()); {
+	case changed && err != nil && isWritten:
+		s.opts.Logger.Error("database is written, but can't be opened again", slog.String("problem", err.Error()))
 	case changed && err != nil:
 		s.opts.Logger.Error("database can't be written; chat continues in memory", slog.String("problem", err.Error()), slog.Any("cause", errors.Unwrap(err)))
 	case changed:

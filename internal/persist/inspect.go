@@ -37,8 +37,10 @@ func inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), p
 
 // twoNamesError is the error for a file with several hard links. SQLite's log and our lock belong
 // to a name, so two processes could each have their own.
-func twoNamesError(path string) error {
-	return fmt.Errorf("database %[1]s has another name, too, a hard link that `find / -samefile %[1]s` finds: remove that one, or make a copy instead", path)
+type twoNamesError string // the path
+
+func (path twoNamesError) Error() string {
+	return fmt.Sprintf("database %[1]s has another name, too, a hard link that `find / -samefile %[1]s` finds: remove that one, or make a copy instead", string(path))
 }
 
 // refusal is the error for a file that can't be used as a database of this program.

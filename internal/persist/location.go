@@ -65,6 +65,17 @@ func (p *location) check() error {
 	return nil
 }
 
+// checkNames returns an error if the file has another name, too.
+func (p *location) checkNames() error {
+	if p == nil {
+		return nil
+	}
+	if there, err := os.Stat(p.path); err == nil && countNames(there) > 1 {
+		return twoNamesError(p.path)
+	}
+	return nil
+}
+
 func logGoneError(path string) error {
 	return &databaseError{path: path, problem: logGone, err: errors.New("the log was deleted or replaced")}
 }

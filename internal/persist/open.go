@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -143,10 +144,7 @@ func OpenTokens(ctx context.Context, path string, opts *Options) (*Tokens, error
 	if err != nil {
 		return nil, err
 	}
-	if countNames(db.place.file) > 1 {
-		return nil, errors.Join(twoNamesError(path), db.close())
-	}
-	if err := db.checkCurrent(ctx); err != nil {
+	if err := cmp.Or(db.place.checkNames(), db.checkCurrent(ctx)); err != nil {
 		return nil, errors.Join(err, db.close())
 	}
 	return newTokens(db, full.Now), nil

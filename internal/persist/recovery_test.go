@@ -206,7 +206,18 @@ func TestOpen_HardLink(t *testing.T) {
 		}
 	}
 	must(t, os.Remove(other))
-	must(t, closed(Open(ctx, path, &Options{Logger: quiet})))
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	must(t, os.Link(path, other))
+	say(t, g, "anna", start)
+	s.runTurn(ctx, g)
+	s.wantHealth(t, Failing, twoNamesError(path).Error())
+	if n := g.State().Dirty().Len(); n != 0 {
+		t.Errorf("a file with two names isn't written: %d rows", n)
+	}
+	must(t, os.Remove(other))
+	s.runTurn(ctx, g)
+	s.wantHealth(t, OK, "")
 }
 
 // If another program writes into the file, its pages are checked at the next turn, although nothing
