@@ -174,11 +174,16 @@ note     moderator      skipped: Twitch has confirmed no channel
 note     chat           not read: twitch.channels names no channel that exists`},
 		"a channel with another name": {func(p *patient) {
 			p.knowChannel(p.server.UserID(demoChannel), demoChannel)
+			own := p.config.Policy.Clone()
+			own.Mode = chatguard.Observe
+			p.config.Channels = map[string]chatguard.Policy{demoChannel: own} // applies by the former name
 			p.server.Rename(demoChannel, "nightgarden")
+			p.server.SetBotModerator("nightgarden", false)
 		}, `
 problem  channel        #gardenhour is called nightgarden on Twitch by now, and is read by that name
                         correct twitch.channels in chatguard.toml
-ok       moderator      chatguard_bot is a moderator in #nightgarden, #teatime
+note     moderator      chatguard_bot is not a moderator in #nightgarden, which isn't needed to observe
+ok       moderator      chatguard_bot is a moderator in #teatime
 ok       chat           #nightgarden can be read over …`},
 		"a name that is another account's": {func(p *patient) { p.knowChannel("77", "teatime") }, `
 problem  channel        the name "teatime" is another account's by now: ID 1000003 instead of 77

@@ -52,13 +52,14 @@ func printStatus(out io.Writer, s request.Status) {
 // maxModeNames is how many channels of a mode are named.
 const maxModeNames = 5
 
-// modeSummary says in how many channels chatguard enforces and observes, and names some.
+// modeSummary says in how many channels chatguard enforces and observes, and names some. Channels
+// that it doesn't read are problems.
 func modeSummary(channels []request.Channel) string {
 	var parts []string
 	for _, mode := range []chatguard.Mode{chatguard.Enforce, chatguard.Observe} {
 		var names []string
 		for _, c := range channels {
-			if c.Mode == mode.String() {
+			if c.Mode == mode.String() && c.Read {
 				names = append(names, c.Login)
 			}
 		}

@@ -26,7 +26,7 @@ func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
 		return c.quota(m)
 	}
 	words = words[1:]
-	if len(words) == 0 {
+	if len(words) == 0 || strings.EqualFold(words[0], "help") {
 		return usage
 	}
 	said, saved, err := c.carryOut(ctx, m, strings.ToLower(words[0]), words[1:])

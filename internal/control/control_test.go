@@ -287,6 +287,7 @@ func TestCommands(t *testing.T) {
 	const limits = "burst (1, one more every 1h0m0s), daily (300 a day)."
 	inBubble(t, Raid{}, func(d *harness) {
 		d.command("!chatguard", usage)
+		d.command("!chatguard help", usage)
 		d.command("!chatguard status", "I enforce "+limits)
 		d.passes("anna", true)
 		d.passes("anna", false)

@@ -11,6 +11,12 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 )
 
+// channel is a channel's account on Twitch.
+type channel struct {
+	helix.Account
+	name string // login that the configuration has
+}
+
 // checkChannels reports channels that don't exist, have another name by now, or whose name is
 // another account's.
 func (d *Doctor) checkChannels(ctx context.Context) (list []Finding) {
@@ -25,19 +31,19 @@ func (d *Doctor) checkChannels(ctx context.Context) (list []Finding) {
 	if err != nil {
 		return []Finding{problemFrom(err)}
 	}
-	d.accounts = []helix.Account{} // not nil, even if there are none
+	d.accounts = []channel{} // not nil, even if there are none
 	fix := "correct twitch.channels in " + d.cfg.Path
 	for _, login := range d.cfg.Twitch.Channels {
 		account, exists := twitchbot.AccountOf(accounts, login)
 		was, isMoved := moved[login]
 		switch {
 		case isMoved && was.Login != "":
-			d.accounts = append(d.accounts, was)
+			d.accounts = append(d.accounts, channel{was, login})
 			list = append(list, problem(fix, "#%s is called %s on Twitch by now, and is read by that name", login, was.Login))
 		case isMoved && exists:
 			list = append(list, problem(fix+", or add a table [channel."+account.ID+"] if you mean that one", "the name %q is another account's by now: ID %s instead of %s", login, account.ID, was.ID))
 		case exists:
-			d.accounts = append(d.accounts, account)
+			d.accounts = append(d.accounts, channel{account, login})
 		default:
 			list = append(list, problem(fix, "Twitch has no channel %q", login))
 		}
@@ -57,7 +63,8 @@ func (d *Doctor) movedChannels(ctx context.Context, accounts []helix.Account) (m
 		return nil, nil // there is none yet, or checkDatabase says what is wrong
 	}
 	moved := map[string]helix.Account{}
-	for id, login := range logins {
+	for _, id := range slices.Sorted(maps.Keys(logins)) {
+		login := logins[id]
 		now, exists := twitchbot.AccountOf(accounts, login)
 		_, isMeant := d.cfg.Channels[now.ID]
 		if slices.Contains(d.cfg.Twitch.Channels, login) && now.ID != id && !(exists && isMeant) {
@@ -93,7 +100,7 @@ func (d *Doctor) checkModerator(ctx context.Context) (findings []Finding) {
 	}
 	var where []string
 	for _, a := range d.accounts {
-		switch policy := d.cfg.PolicyFor(a.Login, a.ID); {
+		switch policy := d.cfg.PolicyFor(a.name, a.ID); {
 		case moderates(a.ID):
 			where = append(where, a.Login)
 		case policy.Mode == chatguard.Enforce:

@@ -49,7 +49,7 @@ type Doctor struct {
 	// helix is nil until Twitch has confirmed the token and its owner.
 	helix *helix.Client
 	// accounts are the accounts of existing channels; nil until Twitch has answered.
-	accounts []helix.Account
+	accounts []channel
 }
 
 // New returns a Doctor for a configuration. A nil dial means the machine's network.
