@@ -57,16 +57,20 @@ var (
 
 // kindError is an error that also matches one of the errors above.
 type kindError struct {
+	error
 	kind error
-	text string
 }
+
+func (e *kindError) Is(target error) bool { return target == e.kind }
+func (e *kindError) Unwrap() error        { return e.error }
 
 // NewError returns an error with a text that also matches kind, which is ErrFutile or
 // ErrUnanswered.
-func NewError(kind error, text string) error { return &kindError{kind, text} }
+func NewError(kind error, text string) error { return Mark(kind, errors.New(text)) }
 
-func (e *kindError) Error() string        { return e.text }
-func (e *kindError) Is(target error) bool { return target == e.kind }
+// Mark returns the error with the same text that also matches kind, which is ErrFutile or
+// ErrUnanswered.
+func Mark(kind, err error) error { return &kindError{err, kind} }
 
 // HeldError means that nothing was sent, or that the platform refused it, because it carries out no
 // more penalties of this kind in the channel for a while. Weaker penalties are still possible.

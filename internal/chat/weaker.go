@@ -8,8 +8,12 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// onlyDeleted is the end of the journal's reason if a penalty failed, but its message was deleted.
-const onlyDeleted = "; the message was only deleted"
+// The ends of the journal's reason if a penalty failed, or may have failed, but its message was
+// deleted.
+const (
+	onlyDeleted = "; the message was only deleted"
+	alsoDeleted = "; the message was deleted"
+)
 
 // deletedError is the error of a penalty that failed after its message was deleted.
 type deletedError struct{ error }
@@ -43,7 +47,7 @@ func (s *task) deleteInstead(ctx, inTime context.Context, failed error) {
 		case err != nil:
 			s.report(&s.jobs[i], s.penalty.Action, result, why+"; deleting the message failed, too: "+err.Error())
 		case result == journal.Unknown:
-			s.report(&s.jobs[i], s.penalty.Action, result, why+"; the message was deleted")
+			s.report(&s.jobs[i], s.penalty.Action, result, why+alsoDeleted)
 		default:
 			s.report(&s.jobs[i], chatguard.Delete, journal.Done, why+onlyDeleted)
 		}

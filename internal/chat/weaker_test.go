@@ -104,7 +104,7 @@ func TestIdle(t *testing.T) {
 func TestReasons_Translated(t *testing.T) {
 	page, err := os.ReadFile("../../web/static/app/words/reasons.js")
 	must(t, err)
-	for _, reason := range []string{budgetReason, queueReason, slowReason, fullReason, onlyDeleted} {
+	for _, reason := range []string{budgetReason, queueReason, slowReason, fullReason, onlyDeleted, alsoDeleted} {
 		if !strings.Contains(string(page), reason) {
 			t.Errorf("reasons.js doesn't know %q", reason)
 		}

@@ -7,15 +7,8 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 )
 
-// unanswered is an error that also matches chat.ErrUnanswered.
-type unanswered struct{ error }
-
-func (e unanswered) Unwrap() error { return e.error }
-
-func (unanswered) Is(target error) bool { return target == chat.ErrUnanswered }
-
 // Unanswered returns the error with the same text that also matches chat.ErrUnanswered.
-func Unanswered(err error) error { return unanswered{err} }
+func Unanswered(err error) error { return chat.Mark(chat.ErrUnanswered, err) }
 
 // Unsure returns the error of a request of which an earlier try may have been carried out.
 func Unsure(err error) error {

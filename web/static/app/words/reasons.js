@@ -27,12 +27,19 @@ const timed = {
   "Twitch failed at warnings for this channel; the next one is tried in": "words.reason-failed-warnings",
 };
 
+// endings are the ends of those of a penalty that failed although its message was deleted.
+/** @type {Record<string, TextKey>} */
+const endings = {
+  "; the message was only deleted": "words.reason-only-deleted",
+  "; the message was deleted": "words.reason-deleted",
+};
+
 // reasonWords returns a reason of the server in the page's language. One that isn't known, such as
 // one that quotes Twitch, stays in English.
 /** @param {string} reason @returns {string} */
 export function reasonWords(reason) {
-  const deleted = /^(.*); the message was (only )?deleted$/.exec(reason);
-  if (deleted) return t(deleted[2] ? "words.reason-only-deleted" : "words.reason-deleted", { why: reasonWords(deleted[1]) });
+  const end = Object.keys(endings).find((text) => reason.endsWith(text));
+  if (end) return t(endings[end], { why: reasonWords(reason.slice(0, -end.length)) });
   const late = /^too late: (.*)$/.exec(reason);
   if (late) return t("words.reason-too-late", { why: reasonWords(late[1]) });
   const [, start = "", seconds] = /^(.*) (\d+) s$/.exec(reason) ?? [];
