@@ -3,7 +3,6 @@
 package web
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,14 +12,6 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 )
-
-// refund sends an answered verdict back as it came, and fails the test unless it is accepted.
-func (d *dashboard) refund(verdict []byte, asServer func(*http.Request)) {
-	d.Helper()
-	if a := d.do("POST", "/api/v1/check/refund", json.RawMessage(verdict), asServer); a.StatusCode != http.StatusNoContent || len(a.body) > 0 {
-		d.Errorf("the refund of %s: %s %s", verdict, a.Status, a.body)
-	}
-}
 
 // A verdict that is sent back as it came gives back what its message spent, in all limits: the
 // user's own, the room's, and those across all rooms.

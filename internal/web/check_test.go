@@ -401,3 +401,11 @@ func TestCheck_ReusesConnection(t *testing.T) {
 		address = local
 	}
 }
+
+// refund sends an answered verdict back as it came, and fails the test unless it is accepted.
+func (d *dashboard) refund(verdict []byte, asServer func(*http.Request)) {
+	d.Helper()
+	if a := d.do("POST", "/api/v1/check/refund", json.RawMessage(verdict), asServer); a.StatusCode != http.StatusNoContent || len(a.body) > 0 {
+		d.Errorf("the refund of %s: %s %s", verdict, a.Status, a.body)
+	}
+}

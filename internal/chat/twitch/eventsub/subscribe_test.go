@@ -115,8 +115,8 @@ func TestEventSub_TooManyChannels(t *testing.T) {
 func TestEventSub_SetChannels(t *testing.T) {
 	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime", "den"}}, func(t *testing.T, st *eventStage) {
 		st.takeNotes()
-		must(t, st.events.SetChannels([]string{"#Den", "attic"}))
 		st.AddChannel("attic")
+		must(t, st.events.SetChannels([]string{"#Den", "attic"}))
 		synctest.Wait()
 		for _, channel := range []string{"gardenhour", "teatime", "den", "attic"} {
 			st.say(faketwitch.Line{Channel: channel, Login: "anna", Text: "in " + channel})
