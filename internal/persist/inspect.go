@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
+	"sync"
 )
 
 // inspect returns the version of a file's schema, or 0 if the file is empty or missing. It returns
@@ -155,8 +157,23 @@ func changedError(path, how string) error {
 
 type tableColumn struct{ table, column string }
 
-// schemaOf returns all columns that migrations create.
+// schemas has what schemaOf returns, by all texts of the migrations: carrying them out takes as long
+// as opening a database.
+var schemas sync.Map
+
+// schemaOf returns all columns that migrations create. The caller must not change them.
 func schemaOf(ctx context.Context, steps []string) (columns []tableColumn, err error) {
+	all := strings.Join(steps, "\n")
+	if known, ok := schemas.Load(all); ok {
+		return known.([]tableColumn), nil
+	}
+	if columns, err = makeSchema(ctx, steps); err == nil {
+		schemas.Store(all, columns)
+	}
+	return columns, err
+}
+
+func makeSchema(ctx context.Context, steps []string) (columns []tableColumn, err error) {
 	db, err := openMemory()
 	if err != nil {
 		return nil, err
