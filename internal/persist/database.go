@@ -160,15 +160,19 @@ func (db *database) closeIdle() (all bool) {
 	}
 	db.place.gate.Lock()
 	defer db.place.gate.Unlock()
+	wasThere := db.place.check() == nil
 	left := db.lookUps.Stats().OpenConnections // it keeps no idle ones
 	for _, pool := range []*sql.DB{db.reader, db.writer} {
 		closeIdleOf(pool)
 		left += pool.Stats().OpenConnections
 	}
-	if left == 0 {
-		db.place.forget()
+	// The pools also count connections that are about to be opened, and wait at the gate. SQLite
+	// deletes the log when the last one is closed.
+	if left > 0 && !(wasThere && isLogGone(db.place.check())) {
+		return false
 	}
-	return left == 0
+	db.place.forget()
+	return true
 }
 
 func closeIdleOf(pool *sql.DB) {
