@@ -160,19 +160,15 @@ func (db *database) closeIdle() (all bool) {
 	}
 	db.place.gate.Lock()
 	defer db.place.gate.Unlock()
-	wasThere := db.place.check() == nil
 	left := db.lookUps.Stats().OpenConnections // it keeps no idle ones
 	for _, pool := range []*sql.DB{db.reader, db.writer} {
 		closeIdleOf(pool)
 		left += pool.Stats().OpenConnections
 	}
-	// The pools also count connections that are about to be opened, and wait at the gate. SQLite
-	// deletes the log when the last one is closed.
-	if left > 0 && !(wasThere && isLogGone(db.place.check())) {
-		return false
+	if left == 0 { // the pools also count connections that are about to be opened
+		db.place.forget()
 	}
-	db.place.forget()
-	return true
+	return left == 0
 }
 
 func closeIdleOf(pool *sql.DB) {

@@ -47,6 +47,10 @@ func (p *location) check() error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.checkLocked()
+}
+
+func (p *location) checkLocked() error {
 	if p.file == nil {
 		return nil
 	}
@@ -102,6 +106,10 @@ func (p *location) notice() {
 func (p *location) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.forgetLocked()
+}
+
+func (p *location) forgetLocked() {
 	p.beside = [2]fs.FileInfo{}
 	p.written = nil
 }
@@ -166,8 +174,41 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	conn, err := c.Connector.Connect(ctx)
-	if err == nil {
-		c.place.notice()
+	if err != nil {
+		return nil, err
 	}
-	return conn, err
+	c.place.notice()
+	return openConn{conn.(sqliteConn), c.place}, nil
+}
+
+// sqliteConn is what database/sql uses of SQLite's connections.
+type sqliteConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// openConn is an open connection to a file.
+type openConn struct {
+	sqliteConn
+	place *location
+}
+
+// Close closes the connection. SQLite deletes the log with the last one, so that isn't another
+// program's deletion.
+func (c openConn) Close() error {
+	p := c.place
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	wasThere := p.checkLocked() == nil
+	err := c.sqliteConn.Close()
+	if wasThere && isLogGone(p.checkLocked()) {
+		p.forgetLocked()
+	}
+	return err
 }
