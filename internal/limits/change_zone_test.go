@@ -35,3 +35,16 @@ func TestZoneChange_SameWithoutRow(t *testing.T) {
 		{at: day, n: 46, ok: true}, {at: day, retry: 23 * hour}, {at: day + 23*hour, n: 48, ok: true}, {at: day + 23*hour, retry: day},
 	})
 }
+
+func TestZoneChange_Reset(t *testing.T) {
+	// Berlin's day of 25 h ends where a day in Lima ends, and the Lima day before ends within it.
+	const start = 292*day + 22*hour
+	table := newTable(t, dailyLimit(48, "Europe/Berlin", ""))
+	run(t, table, []step{{at: start, n: 48, ok: true}})
+	table.mustChange(t, start, dailyLimit(48, "America/Lima", "18:00"))
+	table.Reset("7")
+	run(t, table, []step{
+		{at: start, n: 48, ok: true}, {at: start + 1*hour, retry: 24 * hour},
+		{at: start + 25*hour, n: 48, ok: true}, {at: start + 25*hour, retry: 24 * hour},
+	})
+}

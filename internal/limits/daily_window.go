@@ -106,7 +106,7 @@ var dailyWindow = algorithm{
 		if at >= d.End*nanosPerSecond {
 			d = old.dayAt(before, at) // a day without usage continues to its end, too
 		}
-		d.set(changingFlag, r.calendar.FirstBoundary(d.End) != d.End)
+		d.set(changingFlag, true)
 		d.store(state)
 	},
 
@@ -125,7 +125,8 @@ const lengthBits = 24
 
 // The flags of a countedDay.
 const (
-	// changingFlag means that the calendar has changed: the day after this one is transitional.
+	// changingFlag means that the calendar has changed: this day need not be one of its days, and
+	// the day after it may be transitional.
 	changingFlag = 1 << 62
 	// partialFlag means that this day is transitional: its allowance is proportional to its length.
 	partialFlag = 1 << 63
@@ -186,10 +187,10 @@ func (r *Rule) laterDay(state []uint64, at int64) countedDay {
 }
 
 // dayAfter returns the day that follows d, which is overdrawn, or during which the calendar has
-// changed. A day after such a change is transitional. The excess of an overdrawn day counts on the
-// next.
+// changed. A day after such a change is transitional, unless the calendar has a boundary there. The
+// excess of an overdrawn day counts on the next.
 func (r *Rule) dayAfter(d countedDay) (next countedDay) {
-	if d.has(changingFlag) {
+	if d.has(changingFlag) && r.calendar.FirstBoundary(d.End) != d.End {
 		least := int64(secondsPerDay / 2)
 		if r.capacity == 1 {
 			least = secondsPerDay // half of a single message would round down to none
