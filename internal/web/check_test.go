@@ -208,6 +208,7 @@ func TestCheck_UsersChoices(t *testing.T) {
 		"a long ID":              {`"user_id":"` + strings.Repeat("x", 251) + `"`, `"user_id":"sha256:`},
 		"a very long ID":         {`"user_id":"` + strings.Repeat("y", 3<<20) + `"`, `"changed":["user_id"]`},
 		"an unknown kind":        {`"user_id":"7","message_kind":"bits, cheer"`, `"changed":["message_kind"]`},
+		"an empty kind":          {`"user_id":"9","message_kind":""`, `"spent":1}`},
 		"an ID with a break":     {`"user_id":"a\nb"`, `"changed":["user_id"]`},
 		"an ID of other bytes":   {"\"user_id\":\"a\xff\"", `"changed":["user_id"]`},
 		"an ID like ours":        {`"user_id":"check:41"`, `"user_id":"check:41"`},

@@ -67,6 +67,9 @@ type checkedKind struct {
 // UnmarshalText reads names, separated by commas.
 func (k *checkedKind) UnmarshalText(text []byte) error {
 	*k = checkedKind{}
+	if len(text) == 0 {
+		return nil // an ordinary message
+	}
 	for name := range strings.SplitSeq(string(text), ",") {
 		var kind chatguard.MessageKind
 		if err := kind.UnmarshalText([]byte(name)); err != nil {
