@@ -154,8 +154,9 @@ func (r *reader) normalise(c *Config) error {
 	for _, list := range []struct {
 		at     place
 		logins []string
-	}{{place{"twitch", "channels"}, t.Channels}, {place{"web", "owners"}, c.Web.Owners}} {
-		if err := normaliseLogins(list.logins); err != nil {
+		what   string // for errors
+	}{{place{"twitch", "channels"}, t.Channels, "channel name"}, {place{"web", "owners"}, c.Web.Owners, "login"}} {
+		if err := normaliseLogins(list.logins, list.what); err != nil {
 			return r.fail(list.at, "%v", err)
 		}
 	}
@@ -167,10 +168,10 @@ func (r *reader) normalise(c *Config) error {
 	return nil
 }
 
-// normaliseLogins replaces logins by the form that ChannelName returns.
-func normaliseLogins(logins []string) error {
+// normaliseLogins replaces logins by the form that parseLogin returns.
+func normaliseLogins(logins []string, what string) error {
 	for i, name := range logins {
-		login, err := ChannelName(name)
+		login, err := parseLogin(name, what)
 		if err == nil && slices.Contains(logins[:i], login) {
 			err = fmt.Errorf("%q is listed twice", login)
 		}

@@ -164,7 +164,10 @@ func (p *Proxy) UnmarshalText(text []byte) error {
 // ChannelName returns the login of the channel that a person means by name: in lower case, without
 // a leading "#". If name is a URL such as https://www.twitch.tv/name, it returns the last part. The
 // error says which characters Twitch allows.
-func ChannelName(name string) (string, error) {
+func ChannelName(name string) (string, error) { return parseLogin(name, "channel name") }
+
+// parseLogin is ChannelName for any account. what is what the error calls the login.
+func parseLogin(name, what string) (string, error) {
 	const allowed = "abcdefghijklmnopqrstuvwxyz0123456789_"
 	login := strings.ToLower(strings.TrimSpace(name))
 	if _, path, ok := strings.Cut(login, "twitch.tv/"); ok {
@@ -172,7 +175,7 @@ func ChannelName(name string) (string, error) {
 	}
 	login = strings.TrimPrefix(login, "#")
 	if login == "" || len(login) > 25 || strings.Trim(login, allowed) != "" {
-		return "", fmt.Errorf("%q is not a channel name (want 1 to 25 letters, digits and _, as in twitch.tv/name)", name)
+		return "", fmt.Errorf("%q is not a %s (want 1 to 25 letters, digits and _, as in twitch.tv/name)", name, what)
 	}
 	return login, nil
 }
