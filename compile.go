@@ -147,7 +147,7 @@ func (p Penalty) validate() error {
 	case p.UntilRefill && (p.Action != Timeout || p.Duration != 0), p.Duration != 0 && p.Action != Timeout:
 		return fmt.Errorf("%s: only a timeout has a duration, and only one", p.Action)
 	case p.Action == Timeout && !p.UntilRefill:
-		return checkTimeout(p.Duration, shortDuration(p.Duration))
+		return checkTimeout(p.Duration, FormatDuration(p.Duration))
 	}
 	return nil
 }

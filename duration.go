@@ -27,6 +27,19 @@ func ParseDuration(text string) (time.Duration, error) {
 	return time.Duration(n) * day, nil
 }
 
+// FormatDuration formats a duration in short form, which ParseDuration reads: "30m" rather than
+// "30m0s".
+func FormatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
 // FormatWait formats a duration for people, rounded up so that nobody retries too early: "4 s", "12
 // min", "3 h 12 min", "5 days". A negative duration is "0 s".
 func FormatWait(d time.Duration) string {

@@ -247,7 +247,7 @@ type textDuration time.Duration
 
 // MarshalText writes a duration in short form: "4s", "30m".
 func (d textDuration) MarshalText() ([]byte, error) {
-	return []byte(shortDuration(time.Duration(d))), nil
+	return []byte(FormatDuration(time.Duration(d))), nil
 }
 
 // UnmarshalText reads what MarshalText writes.

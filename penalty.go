@@ -63,7 +63,7 @@ func (p Penalty) String() string {
 	case p.UntilRefill:
 		return "timeout refill"
 	}
-	return "timeout " + shortDuration(p.Duration)
+	return "timeout " + FormatDuration(p.Duration)
 }
 
 // MarshalText returns the text of String.
@@ -101,18 +101,6 @@ func (p *Penalty) parseLength(length string) error {
 	}
 	p.Duration = d
 	return checkTimeout(d, length)
-}
-
-// shortDuration formats a duration in short form: 30m rather than 30m0s.
-func shortDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = s[:len(s)-2]
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = s[:len(s)-2]
-	}
-	return s
 }
 
 // penalty returns the penalty for a throttled message on that rung of the ladder, counted from 0.

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
@@ -63,19 +64,7 @@ func checkNotice(text string) error {
 
 func checkDuration(d, least, most time.Duration) error {
 	if d < least || d > most {
-		return fmt.Errorf("want a duration from %s to %s, found %s", short(least), short(most), short(d))
+		return fmt.Errorf("want a duration from %s to %s, found %s", chatguard.FormatDuration(least), chatguard.FormatDuration(most), chatguard.FormatDuration(d))
 	}
 	return nil
-}
-
-// short returns the text of a duration without zeros at its end: "1m" instead of "1m0s".
-func short(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

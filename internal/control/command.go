@@ -119,15 +119,17 @@ func (c *Controls) status(channelID string) string {
 func describe(texts *language.Texts, l chatguard.Limit) string {
 	switch l.Algorithm {
 	case chatguard.TokenBucket:
-		return texts.Text("limit-token-bucket", language.Values{"limit": l.Name, "burst": l.Burst, "refill": l.Refill})
+		return texts.Text("limit-token-bucket", language.Values{"limit": l.Name, "burst": l.Burst, "refill": chatguard.FormatDuration(l.Refill)})
 	case chatguard.Cascade:
-		return texts.Text("limit-cascade", language.Values{"limit": l.Name, "burst": l.Burst, "refill": l.Refill, "extra": l.ExtraBurst, "extraRefill": l.ExtraRefill})
+		return texts.Text("limit-cascade", language.Values{
+			"limit": l.Name, "burst": l.Burst, "refill": chatguard.FormatDuration(l.Refill), "extra": l.ExtraBurst, "extraRefill": chatguard.FormatDuration(l.ExtraRefill),
+		})
 	case chatguard.LeakyBucket:
-		return texts.Text("limit-leaky-bucket", language.Values{"limit": l.Name, "every": l.Every})
+		return texts.Text("limit-leaky-bucket", language.Values{"limit": l.Name, "every": chatguard.FormatDuration(l.Every)})
 	case chatguard.DailyWindow:
 		return texts.Text("limit-daily-window", language.Values{"limit": l.Name, "messages": l.Messages})
 	}
-	return texts.Text("limit-window", language.Values{"limit": l.Name, "messages": l.Messages, "every": l.Every})
+	return texts.Text("limit-window", language.Values{"limit": l.Name, "messages": l.Messages, "every": chatguard.FormatDuration(l.Every)})
 }
 
 func (c *Controls) raidCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {

@@ -284,7 +284,7 @@ func inBubble(t *testing.T, raid Raid, play func(*harness)) {
 }
 
 func TestCommands(t *testing.T) {
-	const limits = "burst (1, one more every 1h0m0s), daily (300 a day)."
+	const limits = "burst (1, one more every 1h), daily (300 a day)."
 	inBubble(t, Raid{}, func(d *harness) {
 		d.command("!chatguard", usage)
 		d.command("!chatguard help", usage)
@@ -309,7 +309,7 @@ func TestCommands(t *testing.T) {
 		d.passes("anna", true)
 		time.Sleep(11 * time.Minute)
 		d.passes("anna", false)
-		d.command("!chatguard set burst 5", "Set. I enforce burst (5, one more every 1h0m0s), daily (300 a day).")
+		d.command("!chatguard set burst 5", "Set. I enforce burst (5, one more every 1h), daily (300 a day).")
 		d.command("!chatguard set burst refill 4s", "Set. I enforce burst (5, one more every 4s), daily (300 a day).")
 		d.passes("anna", true)
 	})
@@ -352,7 +352,7 @@ func TestCommands_StoreInTrouble(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		d.store.unsaved = true
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume. Not saved yet: the database is failing.")
-		d.command("!chatguard set daily 5", "Set. Paused by twitch:berta: I only watch burst (1, one more every 1h0m0s), daily (5 a day). Not saved yet: the database is failing.")
+		d.command("!chatguard set daily 5", "Set. Paused by twitch:berta: I only watch burst (1, one more every 1h), daily (5 a day). Not saved yet: the database is failing.")
 		d.store.err = errors.New("disk I/O error at sector 7")
 		d.command("!chatguard reset @anna", "@anna has been reset. But it is not recorded in the audit: the database is failing.")
 		d.command("!chatguard pardon @anna", "Not done: the database is failing")
@@ -579,14 +579,14 @@ func TestRaid(t *testing.T) {
 	}
 	inBubble(t, raid, func(d *harness) {
 		d.runControls()
-		d.command("!chatguard set burst 3", "Set. I enforce burst (3, one more every 1h0m0s), daily (300 a day).")
+		d.command("!chatguard set burst 3", "Set. I enforce burst (3, one more every 1h), daily (300 a day).")
 		d.command("!chatguard raid on", "Raid mode is on for 5 min.")
 		d.passes("newcomer", true, chatguard.FirstTimer)
 		d.passes("newcomer", false, chatguard.FirstTimer)
 		d.passes("anna", true)
 		d.passes("anna", true)
 		d.passes("berta", false) // the shared burst of three is used up
-		d.command("!chatguard status", "I enforce burst (3, one more every 1h0m0s), daily (300 a day), raid (3, one more every 1h0m0s). Raid mode lasts 5 min more.")
+		d.command("!chatguard status", "I enforce burst (3, one more every 1h), daily (300 a day), raid (3, one more every 1h). Raid mode lasts 5 min more.")
 		time.Sleep(5*time.Minute + time.Second)
 		synctest.Wait()
 		d.passes("newcomer", true, chatguard.FirstTimer)
@@ -640,7 +640,7 @@ func TestSwitches_SurviveRestart(t *testing.T) {
 			t.Error("the pause isn't in force")
 		}
 		time.Sleep(time.Hour)
-		d.command("!chatguard resume", "Resumed. I enforce burst (1, one more every 1h0m0s), daily (300 a day). Raid mode lasts 0 s more.")
+		d.command("!chatguard resume", "Resumed. I enforce burst (1, one more every 1h), daily (300 a day). Raid mode lasts 0 s more.")
 		restart()
 		if got := d.Switches(channel); got != (Switches{}) {
 			t.Errorf("%+v", got)
