@@ -3,6 +3,7 @@
 package fileaccess
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -19,9 +20,11 @@ func OfOthers(path string) (Access, error) {
 	return Access{Read: mode&0o077 != 0, Write: mode&0o022 != 0}, nil
 }
 
-// CheckAuthor returns an error if a user other than root, this process's user and the owner of the
-// file like, if there is one, may have written an open file.
-func CheckAuthor(file *os.File, like string) error {
+// careful makes opening a file fail if its name is a symbolic link, and not wait if it is a pipe.
+const careful = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
+// checkAuthor returns an error if ReadTrusted must refuse an open file.
+func checkAuthor(file *os.File, like string) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err
@@ -31,6 +34,8 @@ func CheckAuthor(file *os.File, like string) error {
 		trusted = ownerOf(known)
 	}
 	switch {
+	case !info.Mode().IsRegular():
+		return errors.New("it is not a file")
 	case owner != 0 && owner != trusted:
 		return fmt.Errorf("it belongs to the user with the ID %d", owner)
 	case info.Mode().Perm()&0o022 != 0:

@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -146,15 +145,7 @@ func writePrivately(name, likeThat string, contents any) error {
 // readPrivate reads a file that writePrivately wrote. A file's place doesn't prove that: other
 // users may be able to create files in the database's folder.
 func readPrivate(name, likeThat string, contents any) error {
-	file, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if err := fileaccess.CheckAuthor(file, likeThat); err != nil {
-		return err
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxRequest))
+	data, err := fileaccess.ReadTrusted(name, likeThat, maxRequest)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -192,7 +191,8 @@ func finishHeld(held *persist.Held, places transfer.Installation) error {
 		return nil
 	}
 	var mark marker
-	data, err := readMarker(name, held.Path)
+	// The marker decides which files replace the present ones, so nobody else must have written it.
+	data, err := fileaccess.ReadTrusted(name, held.Path, maxMarker)
 	if err == nil {
 		err = json.Unmarshal(data, &mark)
 	}
@@ -241,18 +241,4 @@ func (m marker) check() error {
 		return errors.New("no suffix")
 	}
 	return nil
-}
-
-// readMarker reads the marker of a restore of the database at path. It decides which files replace
-// the present ones, so another user must not have written it.
-func readMarker(name, path string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if err := fileaccess.CheckAuthor(f, path); err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(f, maxMarker))
 }
