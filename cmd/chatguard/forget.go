@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,11 +73,8 @@ func forgetUser(cmd *cobra.Command, cfg config.Config, user string, yes bool) er
 	}
 	printLine(out, "Deleted %s rows of %s.", rows, hostile.Printable(traces.UserID))
 	printLine(out, "Copies stay: backups, exports, the log, and what webhooks have received or wait for.")
-	for _, copies := range []string{".v[0-9]*", ".before-restore*", ".before-import*", ".rescued"} {
-		names, _ := filepath.Glob(cfg.Database + copies) // fails only for a bad pattern
-		for _, name := range names {
-			printLine(out, "So does %s.", name)
-		}
+	for _, name := range persist.Kept(cfg.Database) {
+		printLine(out, "So does %s.", name)
 	}
 	return nil
 }

@@ -15,15 +15,30 @@ import (
 // suffix, because a new draft removes an existing file of the same name.
 const PartSuffix = ".chatguard-part"
 
-// ownersPart matches what follows the database's name in the names of parts that only the process
-// that owns the database writes: of a restore (database and login), of the copies before a migration
-// and an import, and of a rescue.
-var ownersPart = regexp.MustCompile(`^(\.token|\.v[0-9]+|\.before-import(\.[0-9]+)?|\.rescued)?` + regexp.QuoteMeta(PartSuffix) + `(-journal)?$`)
+// copySuffixes match what follows the database's name in the names of the copies that the process
+// that owns the database makes beside it: before a migration and an import, and of a rescue.
+const copySuffixes = `\.v[0-9]+|\.before-import(\.[0-9]+)?|\.rescued`
+
+// ownersPart matches the same for unfinished files: of these copies, and of a restore (database and
+// login).
+var ownersPart = regexp.MustCompile(`^(\.token|` + copySuffixes + `)?` + regexp.QuoteMeta(PartSuffix) + `(-journal)?$`)
+
+// keptCopy matches the same for copies of former contents. A restore also keeps a damaged database's
+// log.
+var keptCopy = regexp.MustCompile(`^(` + copySuffixes + `|\.before-restore(\.[0-9]+)?(-wal|-journal)?)$`)
 
 // Abandoned returns the unfinished files that killed processes have left beside the database at
 // path. If a process owns the database, that process may be writing them. A backup removes its own
 // files.
-func Abandoned(path string) (names []string) {
+func Abandoned(path string) (names []string) { return filesBeside(path, ownersPart) }
+
+// Kept returns the files beside the database at path with its former contents: from before a
+// migration, an import or a restore, and of a rescue.
+func Kept(path string) (names []string) { return filesBeside(path, keptCopy) }
+
+// filesBeside returns the files beside the database at path whose names continue its name as suffix
+// says.
+func filesBeside(path string, suffix *regexp.Regexp) (names []string) {
 	path, err := realPath(path)
 	if err != nil {
 		return nil // opening it reports the error
@@ -33,8 +48,8 @@ func Abandoned(path string) (names []string) {
 		return nil // as above
 	}
 	for _, e := range entries {
-		rest, isOurs := strings.CutPrefix(e.Name(), filepath.Base(path))
-		if isOurs && e.Type().IsRegular() && ownersPart.MatchString(rest) {
+		rest, isBeside := strings.CutPrefix(e.Name(), filepath.Base(path))
+		if isBeside && e.Type().IsRegular() && suffix.MatchString(rest) {
 			names = append(names, filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}
