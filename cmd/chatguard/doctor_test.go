@@ -53,8 +53,19 @@ func (p *patient) examine() (report []string, err error) {
 	var out strings.Builder
 	d := doctor.New(p.config, p.server.Dial)
 	d.Now = p.now
+	before, journal := p.database()
 	err = examine(p.Context(), d, &out)
+	if after, left := p.database(); after != before || left != journal {
+		p.Errorf("the doctor has changed the database, or its journal of %d bytes, which now has %d", len(journal), len(left))
+	}
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"), err
+}
+
+// database returns what is in the database's files, except for the log.
+func (p *patient) database() (contents, journal string) {
+	file, _ := os.ReadFile(p.config.Database) // it may not exist
+	beside, _ := os.ReadFile(p.config.Database + "-journal")
+	return string(file), string(beside)
 }
 
 // checkReport checks that the doctor prints these lines. File names and addresses are as in

@@ -58,6 +58,9 @@ func (d *Doctor) checkChannels(ctx context.Context) (list []Finding) {
 // any more, by that name. The login of a channel that Twitch doesn't know any more is empty.
 // accounts are those that have the configured names now.
 func (d *Doctor) movedChannels(ctx context.Context, accounts []helix.Account) (map[string]helix.Account, error) {
+	if d.unfinished {
+		return nil, nil // reading would change the database
+	}
 	_, logins, err := persist.ReadPolicies(ctx, d.cfg.Database)
 	if err != nil {
 		return nil, nil // there is none yet, or checkDatabase says what is wrong

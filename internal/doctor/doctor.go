@@ -45,6 +45,8 @@ type Doctor struct {
 	entered chan struct{} // holds a value once a channel has been joined
 	told    chan struct{} // holds a value if the token's status has changed
 
+	// unfinished means that the next process to read the database undoes an interrupted write.
+	unfinished bool
 	unstorable bool // the token can't be stored
 	// helix is nil until Twitch has confirmed the token and its owner.
 	helix *helix.Client

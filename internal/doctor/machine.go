@@ -183,6 +183,7 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 	case ctx.Err() != nil:
 		return []Finding{noteFinding("%s is too large to be checked completely within %.0f s", path, patience.Seconds())}
 	case errors.Is(err, persist.ErrUnfinished):
+		d.unfinished = true
 		return []Finding{noteFinding("%s can't be checked yet: %v; `chatguard run` undoes that", path, err)}
 	case err != nil:
 		return []Finding{problemFrom(err)}
