@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
@@ -90,16 +91,29 @@ func (e *Conn) noteSubscribed(sub helix.Subscription, login string) {
 	case helix.KindModerate:
 		e.reportModerates(sub.ChannelID, true)
 		e.report.NoteProblem(login, "")
+	case helix.KindNotice:
+		e.noteNotices(login, "")
 	}
 }
 
 // noteMissing records that a subscription is missing, and why.
 func (e *Conn) noteMissing(sub helix.Subscription, login, problem string) {
-	if sub.Kind == helix.KindChat {
+	switch sub.Kind {
+	case helix.KindChat:
 		e.report.ShutOut(login, problem)
-		return
+	case helix.KindModerate:
+		e.report.NoteProblem(login, problem)
+	case helix.KindNotice:
+		e.noteNotices(login, noNotices+problem)
 	}
-	e.report.NoteProblem(login, problem)
+}
+
+// noteNotices records a problem with a channel's notices; an empty one means none. A problem with
+// moderation events is worse, so it stays.
+func (e *Conn) noteNotices(login, problem string) {
+	if c, _ := e.report.Channel(login); c.Problem == "" || strings.HasPrefix(c.Problem, noNotices) {
+		e.report.NoteProblem(login, problem)
+	}
 }
 
 // login returns the login of the channel with this ID, or false if the channel isn't read.

@@ -28,7 +28,7 @@ const (
 const (
 	noSuchChannel = "Twitch has no channel of this name"
 	notLetIn      = "Twitch doesn't let the bot read this chat; it may be banned there, or its token lacks a scope: run `chatguard login` again"
-	noNotices     = "messages in notices, such as shared resubscriptions, aren't seen: Twitch doesn't let the bot read them"
+	noNotices     = "messages in notices, such as shared resubscriptions, aren't seen: " // the reason follows
 	notTold       = "removals by other moderators aren't seen, because the token lacks scopes; run `chatguard login` again"
 )
 
@@ -72,7 +72,7 @@ func (s *session) keepSubscribed(ctx context.Context) error {
 }
 
 // reconcile ends unwanted subscriptions, and then makes missing ones. Subscriptions to chat come
-// first.
+// first, and those to notices last.
 func (s *session) reconcile(ctx context.Context, channels []twitch.Channel) error {
 	if err := s.identify(ctx, channels); err != nil {
 		return err
@@ -86,16 +86,14 @@ func (s *session) reconcile(ctx context.Context, channels []twitch.Channel) erro
 	for _, login := range refused {
 		s.conn.report.ShutOut(login, notLetIn)
 	}
-	if len(s.ids) <= maxNoticeChannels {
-		refused, err = s.subscribeAll(ctx, helix.KindNotice)
-		if err != nil {
-			return err
-		}
-		for _, login := range refused {
-			s.conn.report.NoteProblem(login, noNotices)
-		}
+	if err := s.watchModerators(ctx); err != nil || len(s.ids) > maxNoticeChannels {
+		return err
 	}
-	return s.watchModerators(ctx)
+	refused, err = s.subscribeAll(ctx, helix.KindNotice)
+	for _, login := range refused {
+		s.conn.noteNotices(login, noNotices+"Twitch doesn't let the bot read them")
+	}
+	return err
 }
 
 // identify looks up the channels' IDs and announces new channels. Channels that don't exist are

@@ -1,6 +1,7 @@
 package eventsub
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -35,7 +36,7 @@ func TestEventSub_Subscribes(t *testing.T) {
 			notice   = `{"type":"channel.chat.notification","version":"1","condition":{"broadcaster_user_id":"%s","user_id":"%s"},`
 			moderate = `{"type":"channel.moderate","version":"2","condition":{"broadcaster_user_id":"%s","moderator_user_id":"%s"},`
 		)
-		for n, c := range []struct{ form, room string }{{chat, garden}, {chat, tea}, {notice, garden}, {notice, tea}, {moderate, garden}, {moderate, tea}} {
+		for n, c := range []struct{ form, room string }{{chat, garden}, {chat, tea}, {moderate, garden}, {moderate, tea}, {notice, garden}, {notice, tea}} {
 			if want := fmt.Sprintf(c.form+`"transport":{"method":"websocket","session_id":"fakesession1"}}`, c.room, st.BotID()); bodies[n] != want {
 				t.Errorf("asked for %s\nwant %s", bodies[n], want)
 			}
@@ -248,6 +249,34 @@ func TestEventSub_RetriesSubscriptions(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestEventSub_NoticesMissing checks that a missing subscription for notices is a problem of its
+// channel until it is made, unless moderation events are missing, too.
+func TestEventSub_NoticesMissing(t *testing.T) {
+	for moderates, other := range map[bool]string{true: "", false: twitch.ErrNotModerator.Error()} {
+		testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+			st.SetBotModerator("gardenhour", moderates)
+			st.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+				return faketwitch.Fault{Status: http.StatusForbidden}, strings.Contains(r.Body, helix.KindNotice)
+			})
+			st.DropEventSub()
+			advance(retryEvery + 10*time.Second)
+			if c := st.events.Status().Channels[0]; !c.Joined || c.Problem != cmp.Or(other, noNotices+"Twitch doesn't let the bot read them") {
+				t.Errorf("%+v", c)
+			}
+			st.SetHelixFaults(nil)
+			advance(retryEvery)
+			if c := st.events.Status().Channels[0]; !c.Joined || c.Problem != other {
+				t.Errorf("made: %+v", c)
+			}
+			st.RevokeSubscriptions("gardenhour", helix.KindNotice, "user_removed")
+			advance(retryEvery)
+			if c := st.events.Status().Channels[0]; !c.Joined || c.Problem != other || st.EventSubscriptions(helix.KindNotice) != 1 {
+				t.Errorf("made again: %+v", c)
+			}
+		})
+	}
 }
 
 // TestEventSub_Limits checks that a limit of EventSub delays no other request, that the problem
