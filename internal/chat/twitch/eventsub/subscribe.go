@@ -112,7 +112,7 @@ func (s *session) identify(ctx context.Context, channels []twitch.Channel) error
 		case problem != "":
 			s.conn.report.ShutOut(c.Login, problem)
 			delete(s.ids, c.Login)
-		case before[c.Login] == "":
+		case before[c.Login] != id:
 			s.enterChannel(c.Login, id)
 		}
 	}

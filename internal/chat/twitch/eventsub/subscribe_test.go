@@ -212,6 +212,27 @@ func TestEventSub_ChannelRefused(t *testing.T) {
 	}
 }
 
+// TestEventSub_AnotherChannel checks that a channel whose name belongs to another account by now is
+// announced before it is read.
+func TestEventSub_AnotherChannel(t *testing.T) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
+		st.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			return faketwitch.Fault{Status: http.StatusForbidden}, strings.Contains(r.Body, helix.KindChat)
+		})
+		st.RevokeSubscriptions("gardenhour", helix.KindChat, "user_removed")
+		advance(5 * time.Second)
+		st.RemoveAccount("gardenhour")
+		st.AddChannel("gardenhour")
+		st.SetHelixFaults(nil)
+		st.takeNotes()
+		advance(retryEvery)
+		id := st.UserID("gardenhour")
+		if told, c := st.takeNotes(), st.events.Status().Channels[0]; !slices.Equal(told, []string{"entered gardenhour " + id, "moderates " + id}) || c.RoomID != id {
+			t.Errorf("told %q, %+v", told, c)
+		}
+	})
+}
+
 // TestEventSub_NotSubscribedInTime checks that a socket without a subscription is closed and that
 // this is reported.
 func TestEventSub_NotSubscribedInTime(t *testing.T) {
