@@ -72,7 +72,7 @@ func (s *session) control(line rawLine) error {
 		s.noteWelcome()
 	case "ROOMSTATE":
 		s.noteWelcome()
-		if !s.learnChannel(line) {
+		if _, wanted := s.irc.report.Channel(line.channel()); wanted && !s.learnChannel(line) {
 			return s.write("PART #" + line.channel())
 		}
 	case "USERSTATE":

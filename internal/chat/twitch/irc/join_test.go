@@ -254,6 +254,13 @@ func TestJoin_AfterLeave(t *testing.T) {
 		if got := len(in.All()); got != 3 {
 			t.Errorf("%d messages; %+v", got, srv.Received()[before:])
 		}
+		parts := len(linesWith(srv, "PART"))
+		must(t, irc.SetChannels([]string{"room"}))
+		srv.SendRaw("@room-id=" + srv.UserID("den") + ";slow=30 :tmi.twitch.tv ROOMSTATE #den") // on its way when we leave
+		synctest.Wait()
+		if left := linesWith(srv, "PART")[parts:]; len(left) != 1 {
+			t.Errorf("left %+v", left)
+		}
 	})
 }
 
