@@ -264,6 +264,38 @@ func TestJoin_AfterLeave(t *testing.T) {
 	})
 }
 
+// TestJoin_NotAccepted checks that a channel that must not be read is left at once, and joined again
+// after a minute.
+func TestJoin_NotAccepted(t *testing.T) {
+	twitchtest.Bubble(t, []string{"room", "den"}, func(t *testing.T, srv *faketwitch.Server) {
+		problem := "another account's"
+		irc := &Conn{Address: srv.IRCAddress(), Dial: srv.Dial, Channels: []string{"room", "den"}, Vet: func(login, roomID string) string {
+			if login == "den" && roomID == srv.UserID("den") {
+				return problem
+			}
+			return ""
+		}}
+		in := &twitchtest.Inbox{}
+		run(t, irc, in.Deliver)
+		synctest.Wait()
+		say := func() {
+			twitchtest.Say(t, srv, faketwitch.Line{Channel: "den", Login: "anna", Text: "hello"})
+			synctest.Wait()
+		}
+		say()
+		parts := linesWith(srv, "PART")
+		if c := irc.Status().Channels[1]; c.Joined || !c.ShutOut || c.Problem != problem || len(parts) != 1 || parts[0].Line != "#den" || len(in.All()) != 0 {
+			t.Errorf("%+v, left %+v", c, parts)
+		}
+		problem = ""
+		twitchtest.Pass(joinAgain)
+		say()
+		if c := irc.Status().Channels[1]; !c.Joined || c.Problem != "" || len(in.All()) != 1 {
+			t.Errorf("accepted: %+v, %d messages", c, len(in.All()))
+		}
+	})
+}
+
 // TestJoin_Retried checks that a JOIN that Twitch ignored is sent again soon, and then once a
 // minute. The status shows a problem once the second JOIN has failed, too, and until the channel is
 // joined.
