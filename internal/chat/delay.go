@@ -72,15 +72,17 @@ func (b *backlog) delayCause(r requests, now time.Time) (delayCause, string) {
 	case r.failed != "":
 		return platformFails, r.failed
 	}
+	isSlow := false
 	for s := range b.underWay {
 		if s.waitsFor != "" {
 			return platformFails, s.waitsFor
 		}
-		if now.Sub(s.began) >= slowAnswer {
-			return platformSlow, slowReason
-		}
+		isSlow = isSlow || now.Sub(s.began) >= slowAnswer
 	}
-	if r.left <= len(b.underWay) { // tasks in progress take the rest
+	switch {
+	case isSlow:
+		return platformSlow, slowReason
+	case r.left <= len(b.underWay): // tasks in progress take the rest
 		return budgetEmpty, budgetReason
 	}
 	return ownQueue, queueReason

@@ -90,3 +90,16 @@ func TestTooLate_OwnQueue(t *testing.T) {
 		s.checkOutcomes("delete done", "delete done", "delete done", "delete done", "delete done", "delete done", "delete skipped: too late: "+queueReason)
 	}, "delete")
 }
+
+// TestDelayCause_Several checks that a failing platform is named before a slow one, in whatever
+// order the tasks are looked at.
+func TestDelayCause_Several(t *testing.T) {
+	now := time.Now()
+	b := &backlog{underWay: map[*task]struct{}{{waitsFor: "status 429"}: {}}}
+	for range 20 {
+		b.underWay[&task{began: now.Add(-slowAnswer)}] = struct{}{}
+	}
+	if cause, reason := b.delayCause(requests{left: 100}, now); cause != platformFails || reason != "status 429" {
+		t.Errorf("cause %d, %q", cause, reason)
+	}
+}
