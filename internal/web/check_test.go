@@ -145,7 +145,8 @@ func TestCheckBatch_EachMessage(t *testing.T) {
 	for _, m := range [][2]string{
 		{inLobby, "true"},
 		{`{"channel":"lobby","user_id":41}`, "400 That can't be read: user_id: want a text, found a number."},
-		{`{"channel":"room","user_id":"41"}`, "true"},
+		{`{"channel":"room"}`, "422 user_id is missing: limits count by it. For anonymous users send something stable, such as their address."},
+		{`{"channel":"room","user_id":"41"}`, "true"}, // opens the room
 		{`7`, "400 That can't be read: want an object, found a number."},
 		{inLobby, "true"},
 		{`{"channel":"lobby"}`, "422 user_id is missing: limits count by it. For anonymous users send something stable, such as their address."},
@@ -155,7 +156,6 @@ func TestCheckBatch_EachMessage(t *testing.T) {
 		{inLobby, "true"},
 		{inLobby, "false"},
 		{`{"channel":"lobby","user_id":"42","up_to":true,"cost":5}`, "true"},
-		{`{"channel":"lobby"}`, "422 user_id is missing: limits count by it. For anonymous users send something stable, such as their address."},
 	} {
 		batch.Messages = append(batch.Messages, json.RawMessage(m[0]))
 		want = append(want, m[1])
@@ -171,6 +171,9 @@ func TestCheckBatch_EachMessage(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if asked := d.server.Asked(); !slices.Equal(asked, []string{"lobby", "room"}) {
+		t.Errorf("the channels are %q", asked)
 	}
 	if a := d.do("POST", "/api/v1/check/batch", batchForm{Messages: []checkForm{}}, asServer); string(a.body) != `{"verdicts":[]}`+"\n" {
 		t.Errorf("of nothing: %s", a.body)

@@ -80,10 +80,12 @@ func (k *Checker) Channels() []string { return k.channels.list() }
 // channel there is no place gets a problem.
 func (k *Checker) openChannels(c *scratch, holder string) {
 	var fresh []string
+	last := ""
 	for i := range c.messages {
-		id := c.messages[i].ChannelID
-		if c.parts[i].err == nil && (i == 0 || id != c.messages[i-1].ChannelID) && !k.channels.has(id) {
-			fresh = append(fresh, id)
+		if id := c.messages[i].ChannelID; c.parts[i].err == nil && id != last {
+			if last = id; !k.channels.has(id) {
+				fresh = append(fresh, id)
+			}
 		}
 	}
 	if len(fresh) == 0 {
