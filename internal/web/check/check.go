@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/httpguard"
@@ -116,69 +115,9 @@ func (k *Checker) Check(w http.ResponseWriter, r *http.Request, holder string) e
 	return nil
 }
 
-// CheckBatch is POST /check/batch. A message that can't be judged has an error in the place of its
-// verdict.
-func (k *Checker) CheckBatch(w http.ResponseWriter, r *http.Request, holder string) error {
-	c := scratchPool.Get().(*scratch)
-	defer c.free()
-	if err := k.readBatch(w, r, c); err != nil {
-		return err
-	}
-	k.openChannels(c, holder)
-	if err := k.judge(r.Context(), c); err != nil {
-		return err
-	}
-	c.answer = append(c.answer, `{"verdicts":[`...)
-	for i := range c.verdicts {
-		if i > 0 {
-			c.answer = append(c.answer, ',')
-		}
-		k.appendAnswer(c, i)
-	}
-	c.answer = append(c.answer, "]}\n"...)
-	removePageHeaders(w.Header())
-	c.send(w, http.StatusOK)
-	return nil
-}
-
-// readBatch reads the messages of a batch.
-func (k *Checker) readBatch(w http.ResponseWriter, r *http.Request, c *scratch) error {
-	var read checkedBatch[checkedMessage]
-	err := readChecked(w, r, c, &read, strict)
-	if err != nil && c.body.Len() > 0 {
-		return k.readEach(c, err)
-	}
-	if err == nil && read.Messages == nil {
-		err = problem.New(http.StatusUnprocessableEntity, "messages is missing: it is a list of messages in the form of POST /check.")
-	}
-	for i := range read.Messages {
-		k.addMessage(c, &read.Messages[i])
-	}
-	return err
-}
-
-// readEach reads the messages of a batch one by one, because not all of them can be read. whole is
-// the error for all of them.
-func (k *Checker) readEach(c *scratch, whole error) error {
-	var read checkedBatch[jsontext.Value]
-	if readObject(c.body.Bytes(), &read, strict) != nil || read.Messages == nil {
-		return whole
-	}
-	for _, data := range read.Messages {
-		var m checkedMessage
-		if err := readObject(data, &m, strict); err != nil {
-			c.add(chatguard.Message{}, err)
-		} else {
-			k.addMessage(c, &m)
-		}
-	}
-	return nil
-}
-
 // readChecked decodes the body of a request into the value at into.
 func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into *T, how json.Options) error {
 	if err := c.readBody(w, r); err != nil {
-		c.body.Reset()
 		return err
 	}
 	if err := readObject(c.body.Bytes(), into, how); err != nil {

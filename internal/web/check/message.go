@@ -45,40 +45,6 @@ type checkedMessage struct {
 	UpTo        bool           `json:"up_to"`
 }
 
-// checkedBatch is the body of POST /check/batch. Messages is nil if there is no list.
-type checkedBatch[T any] struct {
-	Messages batchOf[T] `json:"messages"`
-}
-
-// batchOf is the list of a batch, with at most MaxBatch elements.
-type batchOf[T any] []T
-
-// UnmarshalJSONFrom reads a list, and stops at the first element beyond MaxBatch.
-func (m *batchOf[T]) UnmarshalJSONFrom(from *jsontext.Decoder) error {
-	switch from.PeekKind() {
-	case '[':
-	case 'n':
-		return from.SkipValue()
-	default:
-		return errWrongKind[batchOf[T]](from)
-	}
-	if _, err := from.ReadToken(); err != nil {
-		return err
-	}
-	*m = batchOf[T]{}
-	for from.PeekKind() != ']' {
-		if len(*m) == MaxBatch {
-			return problem.New(http.StatusUnprocessableEntity, "A batch has at most %d messages: send the rest in another batch.", MaxBatch)
-		}
-		*m = append(*m, *new(T))
-		if err := json.UnmarshalDecode(from, &(*m)[len(*m)-1]); err != nil {
-			return err
-		}
-	}
-	_, err := from.ReadToken()
-	return err
-}
-
 // errWrongKind returns the error for a decoder whose next value cannot be a T.
 func errWrongKind[T any](from *jsontext.Decoder) error {
 	kind := from.PeekKind()
