@@ -37,6 +37,25 @@ func (a *App) acts() control.Acts {
 	}
 }
 
+// liftPenalty returns the function that lifts what chatguard gave, or nil if it only reads. Rooms of
+// other chats have nothing to lift.
+func (a *App) liftPenalty() func(ctx context.Context, channelID, userID string) error {
+	lift := a.Twitch.Lift()
+	if lift == nil {
+		return nil
+	}
+	return func(ctx context.Context, channelID, userID string) error {
+		if _, isRoom := roomName(channelID); isRoom {
+			return control.ErrNotSilenced
+		}
+		err := lift(ctx, channelID, userID)
+		if errors.Is(err, chat.ErrNotSilenced) {
+			return control.ErrNotSilenced
+		}
+		return err
+	}
+}
+
 // explainRefusal converts an error of Twitch to an error for the moderator who wants to act.
 func (a *App) explainRefusal(channelID string, err error) error {
 	switch {
@@ -44,7 +63,7 @@ func (a *App) explainRefusal(channelID string, err error) error {
 		return nil
 	case errors.Is(err, helix.ErrBanned):
 		return control.ErrBanned
-	case errors.Is(err, helix.ErrNotBanned):
+	case errors.Is(err, chat.ErrNotSilenced):
 		return control.ErrNotSilenced
 	case errors.Is(err, helix.ErrProtected):
 		return errors.New("Twitch lets nobody time out or ban moderators and the broadcaster")

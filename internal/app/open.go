@@ -153,7 +153,7 @@ func (a *App) openBot(context.Context) error {
 		}
 	}
 	a.Bot = chat.New(options)
-	a.Host.Controls.Join(control.Chat{User: a.user, Lift: a.Twitch.Lift(), Forgive: a.Bot.Forgive, Acts: a.acts()})
+	a.Host.Controls.Join(control.Chat{User: a.user, Lift: a.liftPenalty(), Forgive: a.Bot.Forgive, Acts: a.acts()})
 	return nil
 }
 

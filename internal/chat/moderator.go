@@ -22,7 +22,8 @@ type Moderator interface {
 	Timeout(ctx context.Context, m chatguard.Message, length time.Duration, reason string) error
 	Ban(ctx context.Context, m chatguard.Message, reason string) error
 
-	Lift(ctx context.Context, channelID, userID string) error // lifts a timeout or a ban
+	// Lift lifts a timeout or a ban. The error matches ErrNotSilenced if there is none.
+	Lift(ctx context.Context, channelID, userID string) error
 
 	// Removed records a moderation action on a user, including the bot's own. The Moderator does
 	// not shorten or lift timeouts and bans given by others.
@@ -51,6 +52,8 @@ type Moderator interface {
 var (
 	// ErrFutile means that a weaker penalty for the message would fail, too.
 	ErrFutile = errors.New("no penalty is possible")
+	// ErrNotSilenced means that there is no timeout or ban to lift.
+	ErrNotSilenced = errors.New("the user is neither timed out nor banned")
 	// ErrUnanswered means that the penalty may have been carried out or not.
 	ErrUnanswered = errors.New("it isn't known whether the penalty was carried out")
 )

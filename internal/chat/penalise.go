@@ -103,7 +103,7 @@ func (s *task) isToUndo(result journal.Result) bool {
 // the journal.
 func (s *task) undo(ctx context.Context) string {
 	m := &s.jobs[0].message
-	if err := s.bot.options.Moderator.Lift(ctx, m.ChannelID, m.User.ID); err != nil {
+	if err := s.bot.options.Moderator.Lift(ctx, m.ChannelID, m.User.ID); err != nil && !errors.Is(err, ErrNotSilenced) {
 		return "pardoned meanwhile, but not lifted: " + err.Error()
 	}
 	return "pardoned meanwhile, and lifted"

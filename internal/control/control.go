@@ -41,8 +41,8 @@ type Chat struct {
 	// are ErrNoUser, ErrNoName and ErrNamesakes, among others. If nil, no user is known.
 	User func(ctx context.Context, channelID, name string) (id, login string, err error)
 
-	// Lift ends a user's timeout or ban, unless someone other than chatguard gave it. Nil means
-	// that chatguard gives no penalties.
+	// Lift ends a user's timeout or ban, unless someone other than chatguard gave it. It returns
+	// ErrNotSilenced if there is none. Nil means that chatguard gives no penalties.
 	Lift func(ctx context.Context, channelID, userID string) error
 
 	// Forgive drops the pending penalties for a user's entries from first to last. If a penalty for

@@ -380,44 +380,6 @@ func TestPardon(t *testing.T) {
 	})
 }
 
-// A deleted message or a penalty that was never given leaves nothing to lift. A pending penalty is
-// dropped.
-func TestPardon_LiftsOnlySilence(t *testing.T) {
-	for name, test := range map[string]struct {
-		outcome journal.Outcome
-		waits   bool
-		ago     time.Duration
-		lifts   bool
-	}{
-		"timeout done":    {journal.Outcome{Action: chatguard.Timeout, Result: journal.Done}, false, 29 * time.Second, true},
-		"timeout over":    {journal.Outcome{Action: chatguard.Timeout, Result: journal.Done}, false, 31 * time.Second, false},
-		"timeout unknown": {journal.Outcome{Action: chatguard.Timeout, Result: journal.Failed}, false, 0, true},
-		"ban done":        {journal.Outcome{Action: chatguard.Ban, Result: journal.Done}, false, 24 * time.Hour, true},
-		"ban pending":     {journal.Outcome{Action: chatguard.Ban, Result: journal.Pending}, false, 0, true},
-		"ban waiting":     {journal.Outcome{Action: chatguard.Ban, Result: journal.Pending}, true, 0, false},
-		"timeout skipped": {journal.Outcome{Action: chatguard.Timeout, Result: journal.Skipped}, false, 0, false},
-		"delete done":     {journal.Outcome{Action: chatguard.Delete, Result: journal.Done}, false, 0, false},
-	} {
-		inBubble(t, Raid{}, func(d *harness) {
-			d.chat.Forgive = func(_, _ string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
-				if test.waits && first == d.store.last && last == first {
-					dropped = append(dropped, first)
-				}
-				return dropped, nil
-			}
-			d.say("anna")
-			d.say("anna")
-			e := d.store.entries[d.store.last]
-			e.Outcome = test.outcome
-			e.Outcome.At = time.Now().Add(-test.ago)
-			d.store.entries[d.store.last] = e
-			if _, _, err := d.Pardon(d.Context(), d.store.last, "berta"); err != nil || (len(d.lifted) == 1) != test.lifts {
-				t.Errorf("%s: lifted %q, %v", name, d.lifted, err)
-			}
-		})
-	}
-}
-
 // The timeout may belong to the message before the newest one, which then has no penalty of its
 // own.
 func TestPardon_LiftsEarlierTimeout(t *testing.T) {

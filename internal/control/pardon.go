@@ -147,8 +147,10 @@ func (c *Controls) endPenalties(ctx context.Context, t journal.Target, run []jou
 	case silenced && c.chat.Lift == nil:
 		result, kept = journal.SilenceKept, "chatguard has no token: lift it in the chat"
 	case silenced:
-		result = journal.SilenceLifted
-		if err := c.chat.Lift(ctx, t.ChannelID, t.UserID); err != nil {
+		switch err := c.chat.Lift(ctx, t.ChannelID, t.UserID); {
+		case err == nil:
+			result = journal.SilenceLifted
+		case !errors.Is(err, ErrNotSilenced):
 			result, kept = journal.SilenceKept, err.Error()
 		}
 	}
@@ -215,16 +217,33 @@ func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author stri
 	return done, saved, err
 }
 
-// silences reports whether the action on a message may still keep its author from writing. An
-// interrupted request counts, because its result is not known.
+// silences reports whether the action on a message may still keep its author from writing. What is
+// unknown counts, whichever action was due: it may have been merged with others into a timeout. A
+// ban always has an entry of its own that says so, because it waits for that.
 func (c *Controls) silences(e journal.Entry) bool {
 	o := e.Outcome
-	if o.Result == journal.Skipped || o.Result == journal.Observed {
+	isOpen := o.Result == journal.Unknown || o.Result == journal.Pending
+	switch {
+	case o.Result != journal.Done && !isOpen:
 		return false
+	case o.Action == chatguard.Ban:
+		return true
+	case o.Action == chatguard.Timeout, isOpen && o.Action < chatguard.Timeout && c.chat.Lift != nil:
+		return o.At.Add(c.longestTimeout(e)).After(c.now())
 	}
-	length := e.Penalty.Duration
-	if e.Penalty.Action != chatguard.Timeout {
-		length = journal.MostMerged // one timeout for several messages
+	return false
+}
+
+// longestTimeout returns how long a timeout for a message may last. If it may be one for several
+// messages, it may be longer than the one that was due.
+func (c *Controls) longestTimeout(e journal.Entry) time.Duration {
+	longest := e.Penalty.Duration
+	if o := e.Outcome; o.Result == journal.Done && o.Reason == "" {
+		return longest // carried out as it was due
 	}
-	return o.Action == chatguard.Ban || o.Action == chatguard.Timeout && o.At.Add(length).After(c.now())
+	longest = max(longest, journal.MostMerged)
+	for _, rung := range c.guard.InForce(e.ChannelID).Penalties.Ladder {
+		longest = max(longest, rung.Duration)
+	}
+	return longest
 }

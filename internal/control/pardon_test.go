@@ -87,6 +87,79 @@ func TestPardonUser_TimeoutKept(t *testing.T) {
 	})
 }
 
+// A pardon lifts what may still be in force, also if one penalty was or may have been carried out
+// for several messages whose own penalties were weaker. It lifts nothing if the penalty was surely
+// not carried out or is surely over, because a person may have acted since.
+func TestPardon_Lifts(t *testing.T) {
+	const merged, stopped = "one timeout for 2 messages: too few requests for each", "chatguard stopped; whether it was carried out is unknown"
+	const forever = 100 * 365 * 24 * time.Hour
+	minutes := func(n time.Duration) time.Duration { return n * time.Minute }
+	short := chatguard.Penalty{Action: chatguard.Timeout, Duration: minutes(1)}
+	for name, test := range map[string]struct {
+		due     chatguard.Penalty
+		outcome journal.Outcome
+		until   time.Duration // since the outcome; 0 if nothing is lifted at all
+	}{
+		"delete":                  {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Delete, Result: journal.Done}, 0},
+		"delete, interrupted":     {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Delete, Result: journal.Unknown, Reason: stopped}, minutes(20)},
+		"none, interrupted":       {chatguard.Penalty{}, journal.Outcome{Result: journal.Unknown, Reason: stopped}, minutes(20)},
+		"warn, interrupted":       {chatguard.Penalty{Action: chatguard.Warn}, journal.Outcome{Action: chatguard.Warn, Result: journal.Unknown, Reason: stopped}, minutes(20)},
+		"delete, pending":         {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Delete, Result: journal.Pending}, minutes(20)},
+		"delete in a timeout":     {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Timeout, Result: journal.Done, Reason: merged}, minutes(20)},
+		"timeout":                 {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Done}, minutes(1)},
+		"timeout, interrupted":    {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Unknown, Reason: stopped}, minutes(20)},
+		"timeout in a longer one": {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Done, Reason: merged}, minutes(20)},
+		"timeout, failed":         {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Failed, Reason: "invalid user"}, 0},
+		"timeout, only deleted":   {short, journal.Outcome{Action: chatguard.Delete, Result: journal.Done, Reason: "invalid user; the message was only deleted"}, 0},
+		"timeout, skipped":        {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Skipped, Reason: "queue full"}, 0},
+		"ban, interrupted":        {chatguard.Penalty{Action: chatguard.Ban}, journal.Outcome{Action: chatguard.Ban, Result: journal.Unknown, Reason: stopped}, forever},
+		"ban, pending":            {chatguard.Penalty{Action: chatguard.Ban}, journal.Outcome{Action: chatguard.Ban, Result: journal.Pending}, forever},
+		"delete in a ban":         {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Ban, Result: journal.Done, Reason: merged}, forever},
+		"ban, observed":           {chatguard.Penalty{Action: chatguard.Ban}, journal.Outcome{Result: journal.Observed}, 0},
+	} {
+		for _, after := range []time.Duration{max(0, test.until-time.Second), min(test.until+time.Second, forever-time.Second)} {
+			inBubble(t, Raid{}, func(d *harness) {
+				policy := d.guard.ChannelPolicy(channel)
+				policy.Penalties.Ladder = append(policy.Penalties.Ladder, chatguard.Penalty{Action: chatguard.Timeout, Duration: minutes(20)})
+				must(d, d.guard.SetChannelPolicy(channel, policy))
+				d.spam(2, 0)
+				e := d.store.entries[d.store.last]
+				test.outcome.At, e.Penalty = time.Now(), test.due
+				e.Outcome = test.outcome
+				d.store.entries[e.ID] = e
+				time.Sleep(after)
+				done, _, err := d.Pardon(d.Context(), e.ID, "berta")
+				want := journal.NotSilenced
+				if after < test.until {
+					want = journal.SilenceLifted
+				}
+				if err != nil || done.Silence != want || (len(d.lifted) == 1) != (want == journal.SilenceLifted) {
+					t.Errorf("%s, after %s: %s, lifted %q, %v; want %s", name, after, done.Silence, d.lifted, err, want)
+				}
+			})
+		}
+	}
+}
+
+// If Twitch knows of no timeout or ban, the result says that there was none. Without a token, a
+// pardon doesn't claim that a timeout is left that perhaps never was.
+func TestPardon_NothingToLift(t *testing.T) {
+	inBubble(t, Raid{}, func(d *harness) {
+		d.spam(2, 0)
+		e := d.store.entries[d.store.last]
+		e.Outcome = journal.Outcome{At: time.Now(), Action: chatguard.Delete, Result: journal.Unknown}
+		d.store.entries[e.ID] = e
+		d.lift = ErrNotSilenced
+		if done := d.pardonAnna(); done.Silence != journal.NotSilenced || done.Kept != "" || len(d.lifted) != 1 {
+			t.Errorf("%+v, lifted %q", done, d.lifted)
+		}
+		d.chat.Lift = nil
+		if done := d.pardonAnna(); done.Silence != journal.NotSilenced || done.Kept != "" {
+			t.Errorf("without a token: %+v", done)
+		}
+	})
+}
+
 // Pending penalties are dropped. A penalty in progress is lifted by the code that carries it out.
 func TestPardonUser_PendingPenalties(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -55,10 +56,10 @@ func (m *Moderator) act(t journal.Target, length time.Duration, give func(sendin
 }
 
 // UnbanUser lifts a user's timeout or ban, also one that somebody else gave. If Twitch knows of
-// none, the error is ErrNotBanned.
+// none, the error is chat.ErrNotSilenced.
 func (m *Moderator) UnbanUser(ctx context.Context, channelID, userID string) error {
 	err := m.Helix.UnbanUser(ctx, m.room(channelID), userID)
-	if err == nil || errors.Is(err, ErrNotBanned) {
+	if err == nil || errors.Is(err, chat.ErrNotSilenced) {
 		m.forget(target{channelID, userID})
 	}
 	return err

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -55,9 +57,23 @@ func TestModerator_ActsForPeople(t *testing.T) {
 		if s, ok := q.Silence(to.ChannelID, to.UserID); ok {
 			t.Errorf("%s: known after the lift: %+v", name, s)
 		}
-		if err := q.UnbanUser(t.Context(), to.ChannelID, to.UserID); !errors.Is(err, ErrNotBanned) {
+		if err := q.UnbanUser(t.Context(), to.ChannelID, to.UserID); !errors.Is(err, chat.ErrNotSilenced) {
 			t.Errorf("%s: lifted twice: %v", name, err)
 		}
+	}
+}
+
+// TestModerator_LiftUnanswered checks that a timeout counts as lifted if Twitch lifted it without an
+// answer, although it knows of none when it is asked again.
+func TestModerator_LiftUnanswered(t *testing.T) {
+	q := newRivals(t)
+	q.act(time.Minute)
+	q.srv.FailNext(faketwitch.Fault{After: true})
+	if err := q.lift(); err != nil {
+		t.Errorf("lifted without an answer: %v", err)
+	}
+	if err := q.lift(); !errors.Is(err, chat.ErrNotSilenced) {
+		t.Errorf("lifted again: %v", err)
 	}
 }
 

@@ -18,9 +18,6 @@ var (
 	// ErrBanned means that the user is already banned.
 	ErrBanned = errors.New("the user is already banned")
 
-	// ErrNotBanned means that the user is neither timed out nor banned.
-	ErrNotBanned = errors.New("the user is neither timed out nor banned")
-
 	// ErrDropped means that Twitch accepted a chat message but doesn't show it. The wrapping error
 	// quotes the reason.
 	ErrDropped = errors.New("Twitch dropped the chat message")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
 	"github.com/chatguard/chatguard/internal/hostile"
@@ -105,8 +106,8 @@ func ignoreBanned(err error) error {
 	return err
 }
 
-// UnbanUser lifts a timeout or a ban. If there is none, the error is ErrNotBanned. It doesn't wait
-// behind penalties.
+// UnbanUser lifts a timeout or a ban. If there is none, the error is chat.ErrNotSilenced, unless an
+// earlier try without an answer may have lifted it. It doesn't wait behind penalties.
 func (h *Client) UnbanUser(ctx context.Context, room Room, userID string) error {
 	query := room.query()
 	query.Set("user_id", userID)
@@ -122,7 +123,10 @@ func (h *Client) UnbanUser(ctx context.Context, room Room, userID string) error 
 	case a.OK():
 		return nil
 	case a.Status == http.StatusBadRequest && strings.Contains(a.Says(), "not banned"):
-		return r.Refused(ErrNotBanned, a)
+		if a.Unsure {
+			return nil
+		}
+		return r.Refused(chat.ErrNotSilenced, a)
 	}
 	return r.Refused(twitch.ErrRejected, a)
 }

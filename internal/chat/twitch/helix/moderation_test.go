@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
@@ -180,7 +181,7 @@ func TestModeration_Answers(t *testing.T) {
 		{"ban again", moderator.Ban(ctx, msg, ""), nil},
 		{"time the banned out", moderator.Timeout(ctx, msg, time.Minute, ""), nil},
 		{"lift", moderator.Lift(ctx, msg.ChannelID, msg.User.ID), nil},
-		{"lift again", moderator.Lift(ctx, msg.ChannelID, msg.User.ID), nil},
+		{"lift again", moderator.Lift(ctx, msg.ChannelID, msg.User.ID), chat.ErrNotSilenced},
 		{"lift where it is no moderator", moderator.Lift(ctx, elsewhere.ChannelID, msg.User.ID), twitch.ErrNotModerator},
 	} {
 		if !errors.Is(step.err, step.want) || step.err != nil && step.want == nil {

@@ -2,7 +2,6 @@ package helix
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -60,16 +59,14 @@ func (m *Moderator) Ban(ctx context.Context, msg chatguard.Message, reason strin
 	})
 }
 
-// Lift lifts a user's timeout or ban. If somebody else gave it, Lift returns ErrNotOurs.
+// Lift lifts a user's timeout or ban. If somebody else gave it, Lift returns ErrNotOurs. If there is
+// none, it returns chat.ErrNotSilenced.
 func (m *Moderator) Lift(ctx context.Context, channelID, userID string) error {
 	who := target{channelID, userID}
 	if m.sanctionedByOther(who) {
 		return fmt.Errorf("unban user: %w", ErrNotOurs)
 	}
-	if err := m.UnbanUser(ctx, channelID, userID); !errors.Is(err, ErrNotBanned) {
-		return err
-	}
-	return nil
+	return m.UnbanUser(ctx, channelID, userID)
 }
 
 // Say sends a message to the channel, as a reply if replyTo is a message ID. It doesn't retry.
