@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -53,6 +54,55 @@ func TestBan_Interrupted(t *testing.T) {
 		done, _, err := s.bot.Host.Controls.Pardon(t.Context(), entries[0].ID, "token:mo")
 		if err != nil || done.Silence != journal.SilenceLifted || !s.maySay("anna") {
 			t.Errorf("pardoned: %+v, %v", done, err)
+		}
+	})
+}
+
+// Twitch carries out a timeout for several messages, each of which would have been deleted, and
+// chatguard is killed. The next process knows only of the deletes, and lifts the timeout by a
+// pardon. A second pardon finds nothing to lift.
+func TestMerge_Interrupted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := oneMessageConfig(config.TransportIRC)
+		c.Policy.Penalties.Ladder = append(c.Policy.Penalties.Ladder, chatguard.Penalty{Action: chatguard.Timeout, Duration: 10 * time.Minute})
+		s := newSimulation(t, c, faketwitch.Options{Channels: []string{"gardenhour"}, HelixBudget: 30})
+		s.config.FlushInterval = time.Second
+		s.start()
+		s.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			return faketwitch.Fault{Status: faketwitch.AsAsked, After: true, Delay: time.Hour}, r.Method == http.MethodPost && r.Path == "/helix/moderation/bans"
+		})
+		logins := map[string]string{} // by ID
+		for i := range 40 {
+			login := fmt.Sprintf("stranger%d", i)
+			for range 3 {
+				_, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: login, Text: "hello"})
+				must(t, err)
+			}
+			logins[s.server.UserID(login)] = login
+		}
+		s.advance(3 * time.Second)
+		merged := logins[s.server.Bans()[0].UserID]
+		killed := filepath.Join(t.TempDir(), "killed.db")
+		copyDatabase(t, s.config.Database, killed)
+		s.stop()
+		s.server.SetHelixFaults(nil)
+		s.config.Database = killed
+		s.start()
+		s.advance(time.Minute)
+		to := s.targetOf(merged)
+		entries, err := s.bot.Host.Store.Entries(t.Context(), journal.EntryFilter{UserID: to.UserID, N: 10})
+		must(t, err)
+		if len(entries) != 2 || entries[0].Outcome.Action != chatguard.Delete || entries[0].Outcome.Result != journal.Unknown {
+			t.Fatalf("the journal has %+v", entries)
+		}
+		for _, want := range []journal.SilenceResult{journal.SilenceLifted, journal.NotSilenced} {
+			if done, _, err := s.bot.Host.Controls.PardonUser(t.Context(), to); err != nil || done.Silence != want {
+				t.Errorf("pardoned: %+v, %v; want %s", done, err, want)
+			}
+		}
+		if !s.maySay(merged) {
+			t.Error("the timeout is still in force")
 		}
 	})
 }
