@@ -21,6 +21,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/host"
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/twitchsignin"
@@ -49,7 +50,10 @@ type App struct {
 	version string
 
 	reporter *reporter
-	login    *botLogin // nil without an account on Twitch
+	// interruptedBans are the bans that were pending when the last process ended.
+	interruptedBans []journal.Entry
+
+	login *botLogin // nil without an account on Twitch
 	// signIns is nil if nobody can sign in with Twitch. closePeople closes its connections to
 	// Twitch.
 	signIns     *twitchsignin.SignIns

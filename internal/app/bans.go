@@ -17,6 +17,7 @@ type ban struct {
 	channelID, userID string
 	by, reason        string
 	entry             chatguard.EntryID
+	unknown           bool // whether it was carried out
 }
 
 // mostBans is the maximum number of bans that wait to be reported. Twitch accepts far fewer in the
@@ -38,8 +39,16 @@ func (r *reporter) noteBan(b ban) {
 // report passes on what was done about a throttled message.
 func (a *App) report(o journal.Outcome) {
 	a.Host.Report(o)
-	if o.Action == chatguard.Ban && o.Result == journal.Done {
-		a.reporter.noteBan(ban{at: o.At, entry: o.Entry})
+	if o.Action == chatguard.Ban && (o.Result == journal.Done || o.Result == journal.Unknown) {
+		a.reporter.noteBan(ban{at: o.At, entry: o.Entry, unknown: o.Result == journal.Unknown})
+	}
+}
+
+// noteInterrupted keeps bans that were pending when the last process ended. From now on, they are
+// unknown, so the next process doesn't report them again.
+func (r *reporter) noteInterrupted(pending []journal.Entry) {
+	for i := range pending {
+		r.noteBan(ban{at: pending[i].At, entry: pending[i].ID, unknown: true})
 	}
 }
 
@@ -60,7 +69,7 @@ func (r *reporter) reportBans(ctx context.Context) {
 		if _, known := byChannel[channelID]; !known {
 			order = append(order, channelID)
 		}
-		byChannel[channelID] = append(byChannel[channelID], user)
+		byChannel[channelID] = addBan(byChannel[channelID], user)
 	}
 	for _, id := range order {
 		for users := byChannel[id]; len(users) > 0; {
@@ -71,6 +80,19 @@ func (r *reporter) reportBans(ctx context.Context) {
 	}
 }
 
+// addBan adds a user to a list, or to the user's other ban there: a ban for several messages has an
+// entry for each. Users without a name, because the database can't be read, are all added.
+func addBan(list []webhook.BannedUser, user webhook.BannedUser) []webhook.BannedUser {
+	i := slices.IndexFunc(list, func(other webhook.BannedUser) bool {
+		return other.UserID == user.UserID && other.By == user.By && user.UserID != ""
+	})
+	if i < 0 {
+		return append(list, user)
+	}
+	list[i].Unknown = list[i].Unknown && user.Unknown
+	return list
+}
+
 // describeBan looks up who was banned. If the database can't be read, names are missing.
 func (r *reporter) describeBan(ctx context.Context, b ban) (channelID string, user webhook.BannedUser) {
 	store := r.app.Host.Store
@@ -79,7 +101,7 @@ func (r *reporter) describeBan(ctx context.Context, b ban) (channelID string, us
 		if err != nil {
 			r.app.log.Warn("a webhook isn't told whom chatguard has banned, because the journal can't be read", "entry", b.entry, "error", err)
 		}
-		return e.ChannelID, webhook.BannedUser{UserID: e.UserID, Login: e.Login, DisplayName: e.DisplayName, At: b.at.UTC(), Limit: e.Limit}
+		return e.ChannelID, webhook.BannedUser{UserID: e.UserID, Login: e.Login, DisplayName: e.DisplayName, At: b.at.UTC(), Limit: e.Limit, Unknown: b.unknown}
 	}
 	user = webhook.BannedUser{UserID: b.userID, At: b.at.UTC(), By: b.by, Reason: b.reason}
 	person, _, err := store.Person(ctx, b.channelID, b.userID)

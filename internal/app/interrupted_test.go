@@ -16,11 +16,11 @@ import (
 )
 
 // Twitch carries out a ban at the moment when chatguard is killed. The next process has the ban's
-// entry, knows that the ban may be in force, and lifts it by a pardon.
+// entry, knows that the ban may be in force, tells webhooks so, and lifts it by a pardon.
 func TestBan_Interrupted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := oneMessageConfig(config.TransportIRC)
+		c := withWebhook(oneMessageConfig(config.TransportIRC))
 		c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Ban}}
 		s := newSimulation(t, c, faketwitch.Options{Channels: []string{"gardenhour"}})
 		s.start()
@@ -51,6 +51,11 @@ func TestBan_Interrupted(t *testing.T) {
 			entries[0].Outcome.Reason != "chatguard stopped; whether it was carried out is unknown" {
 			t.Fatalf("the journal has %+v", entries)
 		}
+		s.wantEvents("ban: #gardenhour: Perhaps banned. anna, by chatguard, after strikes in the limit one; whether Twitch carried it out is unknown")
+		s.stop()
+		s.start()
+		s.advance(time.Minute)
+		s.wantEvents()
 		done, _, err := s.bot.Host.Controls.Pardon(t.Context(), entries[0].ID, "token:mo")
 		if err != nil || done.Silence != journal.SilenceLifted || !s.maySay("anna") {
 			t.Errorf("pardoned: %+v, %v", done, err)

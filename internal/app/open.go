@@ -13,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/host"
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/web"
@@ -118,6 +119,10 @@ func (a *App) restore(ctx context.Context) error {
 	var values []any
 	if stats.Interrupted > 0 {
 		values = append(values, "interrupted_penalties", stats.Interrupted)
+		pending := journal.EntryFilter{Action: chatguard.Ban.String(), Result: journal.Pending, N: mostBans}
+		if a.interruptedBans, err = a.Host.Store.Entries(ctx, pending); err != nil {
+			return addDatabaseFix(err)
+		}
 	}
 	switch {
 	case a.isStateShared():

@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/webhook"
 )
 
 // lease is a lease of a channel that the test holds or not.
@@ -55,5 +57,19 @@ func TestReporter_Acts(t *testing.T) {
 				t.Errorf("%s, otherwise %v: %v", channelID, otherwise, got)
 			}
 		}
+	}
+}
+
+// A ban for several messages has an entry for each, but is one ban. What is known of one of them is
+// known of the ban.
+func TestAddBan(t *testing.T) {
+	var list []webhook.BannedUser
+	for _, user := range []webhook.BannedUser{
+		{UserID: "1", Unknown: true}, {UserID: "1", Unknown: true}, {UserID: "2", Unknown: true}, {UserID: "1", By: "anna"}, {UserID: "2"}, {UserID: "2", Unknown: true}, {}, {},
+	} {
+		list = addBan(list, user)
+	}
+	if want := []webhook.BannedUser{{UserID: "1", Unknown: true}, {UserID: "2"}, {UserID: "1", By: "anna"}, {}, {}}; !slices.Equal(list, want) {
+		t.Errorf("%+v\nwant %+v", list, want)
 	}
 }

@@ -18,6 +18,7 @@ func (a *App) openWebhooks(ctx context.Context) error {
 	a.metrics.NewGauge("chatguard_webhook_waiting_deliveries", func() float64 { waiting, _ := a.Webhooks.Totals(); return float64(waiting) })
 	a.metrics.NewGauge("chatguard_webhook_dead_letters", func() float64 { _, dead := a.Webhooks.Totals(); return float64(dead) })
 	a.reporter = newReporter(a)
+	a.reporter.noteInterrupted(a.interruptedBans)
 	streams, err := a.Host.Store.Streams(ctx, "", maxStreams)
 	if err != nil {
 		return addDatabaseFix(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -143,6 +144,26 @@ func TestWebhooks_Bans(t *testing.T) {
 		s.stop()
 		s.start()
 		s.wantEvents("ban: dora, by chatguard")
+	})
+}
+
+// TestWebhooks_UnknownBan checks that a ban without an answer is reported as unknown.
+func TestWebhooks_UnknownBan(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := withWebhook(oneMessageConfig(config.TransportIRC))
+		c.Policy.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Ban}}
+		s := newSimulation(t, c, faketwitch.Options{Channels: []string{"gardenhour"}})
+		s.start()
+		s.server.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			return faketwitch.Fault{Status: http.StatusInternalServerError}, r.Method == http.MethodPost && r.Path == "/helix/moderation/bans"
+		})
+		for range 2 {
+			_, err := s.server.Say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})
+			must(t, err)
+		}
+		s.advance(20 * time.Second)
+		s.wantEvents("ban: #gardenhour: Perhaps banned. anna, by chatguard, after strikes in the limit one; whether Twitch carried it out is unknown")
 	})
 }
 

@@ -152,14 +152,20 @@ func (w writer) limits(l *LimitsChange) description {
 }
 
 func (w writer) bans(bans []BannedUser) description {
-	d := description{title: w.say("banned")}
+	d := description{title: w.say("perhaps-banned")}
 	for _, b := range bans {
+		if !b.Unknown {
+			d.title = w.say("banned")
+		}
 		line := w.say("banned-by", w.user(b.Login, b.DisplayName, b.UserID), w.author(b.By))
 		switch {
 		case b.Reason != "":
 			line = w.say("banned-reason", value{"ban", line}, w.word("reason", b.Reason))
 		case b.Limit != "":
 			line = w.say("banned-limit", value{"ban", line}, w.word("limit", b.Limit))
+		}
+		if b.Unknown {
+			line = w.say("banned-unknown", value{"ban", line})
 		}
 		d.lines = append(d.lines, line)
 	}

@@ -123,6 +123,9 @@ type BannedUser struct {
 	By          string    `json:"by,omitempty"` // empty if chatguard did
 	Reason      string    `json:"reason,omitempty"`
 	Limit       string    `json:"limit,omitempty"` // whose strikes led to the ban, if chatguard did
+	// Unknown means that chatguard doesn't know whether the ban was carried out: the chat didn't
+	// answer, or chatguard was killed.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // StreamSummary sums up a stream that has ended.

@@ -39,8 +39,8 @@ func TestDescribe(t *testing.T) {
 		{Event{Kind: Limits, Limits: &LimitsChange{Mode: "observe"}},
 			`The limits have changed|The configuration was loaded again.|The limits only observe.|Nothing differs from before.`},
 		{Event{Kind: Ban, Bans: []BannedUser{
-			{UserID: "1", Login: "spammer", DisplayName: "Spammer", By: "anna", Reason: "links"}, {UserID: "2", Login: "other", DisplayName: "Öther", Limit: "burst"}, {UserID: "3"},
-		}}, `Banned|Spammer, by anna: links|Öther (other), by chatguard, after strikes in the limit burst|3, by chatguard`},
+			{UserID: "1", Login: "spammer", DisplayName: "Spammer", By: "anna", Reason: "links"}, {UserID: "2", Login: "other", DisplayName: "Öther", Limit: "burst"}, {UserID: "3", Unknown: true},
+		}}, `Banned|Spammer, by anna: links|Öther (other), by chatguard, after strikes in the limit burst|3, by chatguard; whether Twitch carried it out is unknown`},
 		{Event{Kind: Summary, Channel: channel, Summary: &StreamSummary{
 			From: evening, Until: evening.Add(time.Hour), Messages: &many, Users: &some, Throttled: 80, ThrottledUsers: 9, Observed: 4, TimedOut: 2, Banned: 1,
 			Top: []TopUser{{"1", "spammer", 40}, {"2", "", 3}},

@@ -37,11 +37,13 @@ var english = catalogue{
 	"limits-more":       "Further changes: {n}",
 	"limits-no-changes": "Nothing differs from before.",
 
-	"banned":        "Banned",
-	"banned-by":     "{user}, by {who}",
-	"banned-reason": "{ban}: {reason}",
-	"banned-limit":  "{ban}, after strikes in the limit {limit}",
-	"user-named":    "{name} ({login})",
+	"banned":         "Banned",
+	"perhaps-banned": "Perhaps banned",
+	"banned-by":      "{user}, by {who}",
+	"banned-reason":  "{ban}: {reason}",
+	"banned-limit":   "{ban}, after strikes in the limit {limit}",
+	"banned-unknown": "{ban}; whether Twitch carried it out is unknown",
+	"user-named":     "{name} ({login})",
 
 	"summary":           "The stream is over",
 	"summary-span":      "From {from} until {until}.",
