@@ -22,7 +22,15 @@ const (
 	retryMin    = 250 * time.Millisecond
 	retryMax    = 5 * time.Second
 	longestHold = 90 * time.Second // Twitch's budget refills within a minute
+
+	// sanctionTimeout is how long Twitch may take to answer a timeout, ban, unban or warning. After
+	// that, requests of this kind are held in the channel. Otherwise, hanging ones would take the
+	// places of other penalties, such as deletions.
+	sanctionTimeout = 5 * time.Second
 )
+
+// errHangs is the cause of the end of a request that Twitch didn't answer within sanctionTimeout.
+var errHangs = errors.New("no answer in time")
 
 // do sends a request, and retries if that can help. Refused tokens and missing rights are errors;
 // the caller interprets any other answer.
@@ -93,6 +101,11 @@ func (h *Client) try(ctx context.Context, r request, try int) (a api.Answer, sen
 		sending, cancel = context.WithDeadline(ctx, until)
 		defer cancel()
 	}
+	if r.limit.kind != "" {
+		var cancel context.CancelFunc
+		sending, cancel = context.WithTimeoutCause(sending, sanctionTimeout, errHangs)
+		defer cancel()
+	}
 	chat.NoteRequest(ctx)
 	a, err = h.send(sending, r, token)
 	trouble = r.Trouble(a, err)
@@ -102,7 +115,8 @@ func (h *Client) try(ctx context.Context, r request, try int) (a api.Answer, sen
 	if err == nil {
 		trouble = cmp.Or(trouble, h.noteBudget(ctx, a, try))
 	}
-	return a, token, h.limits.note(r, a, trouble, try >= maxTries, h.now())
+	isLast := try >= maxTries || errors.Is(context.Cause(sending), errHangs)
+	return a, token, h.limits.note(r, a, trouble, isLast, h.now())
 }
 
 // waitForTurn waits until the budget has room for a request, unless its channel takes no more of
