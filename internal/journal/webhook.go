@@ -2,6 +2,14 @@ package journal
 
 import "time"
 
+// The bounds of what is read. There are fewer: a configuration has up to 100 webhooks, people make
+// 20 more, and each has a few hundred deliveries. Those of a former configuration are kept for a
+// while.
+const (
+	MaxWebhooks   = 1000
+	MaxDeliveries = 100_000
+)
+
 // Webhook is the stored form of a webhook. Its texts are JSON that only package webhook reads.
 type Webhook struct {
 	ID       string

@@ -14,9 +14,12 @@ import (
 
 const auditColumns = "id, at, author, action, channel_id, user_id, detail"
 
-// shownAudit are the auditColumns without a detail that is longer than any change has now. A page
-// of such details would fill the memory.
-const shownAudit = "id, at, author, action, channel_id, user_id, iif(octet_length(detail) <= 65536, detail, '{}')"
+// maxAuditDetail is the maximum length of a shown detail in bytes. No change has a longer one now,
+// and a page of longer ones would fill the memory.
+const maxAuditDetail = 64 << 10
+
+// shownAudit are the auditColumns without a detail that is too long.
+var shownAudit = fmt.Sprintf("id, at, author, action, channel_id, user_id, iif(octet_length(detail) <= %d, detail, '{}')", maxAuditDetail)
 
 var auditInsertion = Insertion{Into: "audit (" + auditColumns + ")", Columns: 7, Conflict: "DO NOTHING"}
 

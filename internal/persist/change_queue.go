@@ -3,7 +3,7 @@ package persist
 import (
 	"context"
 	"database/sql"
-	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -11,12 +11,12 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// ErrTooMany is returned for a change if too many are already pending.
-var ErrTooMany = errors.New("1000 changes are already pending: fix the database first")
-
 // maxChanges is the maximum number of pending changes of each kind: revisions, audits, and
 // settings.
 const maxChanges = 1000
+
+// ErrTooMany is returned for a change if maxChanges are already pending.
+var ErrTooMany = fmt.Errorf("%d changes are already pending: fix the database first", maxChanges)
 
 // changeQueue holds people's changes that aren't in the database yet. It keeps revisions and audits
 // in order, and the last value of each setting. It never drops a change. It is safe for concurrent

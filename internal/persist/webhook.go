@@ -61,7 +61,7 @@ func (s *Store) Webhooks(ctx context.Context) ([]journal.Webhook, []journal.Webh
 		err := rows.Scan(&w.ID, &w.Settings, &w.State)
 		known.hooks[w.ID] = &w
 		return err
-	}, "SELECT "+webhookColumns+" FROM webhook LIMIT 1000") // more than there can be
+	}, "SELECT "+webhookColumns+" FROM webhook LIMIT ?", journal.MaxWebhooks)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +70,7 @@ func (s *Store) Webhooks(ctx context.Context) ([]journal.Webhook, []journal.Webh
 		err := rows.Scan(&d.ID, &d.WebhookID, TimeColumn{&d.QueuedAt}, &d.Event, &d.Tries, TimeColumn{&d.NextAt}, TimeColumn{&d.DeadAt}, &d.Reason)
 		known.deliveries[d.ID] = &d
 		return err
-	}, "SELECT "+deliveryColumns+" FROM webhook_delivery ORDER BY id DESC LIMIT 100000")
+	}, "SELECT "+deliveryColumns+" FROM webhook_delivery ORDER BY id DESC LIMIT ?", journal.MaxDeliveries)
 	if err != nil {
 		return nil, nil, err
 	}
