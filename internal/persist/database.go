@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -37,7 +38,7 @@ type database struct {
 // checkpoint, so that one large flush doesn't leave a large file behind. fullfsync concerns macOS,
 // where an ordinary sync leaves data in the disk's cache.
 var writerPragmas = []string{
-	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(ON)", "foreign_keys(ON)", "cache_size(-1024)", "journal_size_limit(4194304)",
+	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(ON)", "foreign_keys(ON)", "cache_size(-1024)", fmt.Sprintf("journal_size_limit(%d)", maxLog),
 }
 
 var readerPragmas = []string{"busy_timeout(5000)", "query_only(ON)", "cache_size(-256)"}

@@ -31,7 +31,7 @@ const (
 	damaged       = "it is damaged: stop chatguard, put a backup in its place, and start again"
 	diskFailing   = "the disk reports an error: check it, and the space left on it"
 	fileGone      = "the file was moved away or deleted: put it back, or stop chatguard, which then saves all of it to a file called .rescued beside it"
-	logGone       = "its log, the files -wal and -shm beside it, was deleted or replaced: leave these files alone; within seconds, chatguard writes all of it into the database and begins another log"
+	logGone       = "its log, the files -wal and -shm beside it, was deleted, replaced or truncated: leave these files alone; within seconds, chatguard writes what it has of it into the database and begins another log"
 	fileReplaced  = "another file is in its place: put the original back, or stop chatguard, which then saves the original's contents to a file called .rescued beside it"
 	outOfMemory   = "there is not enough memory: free some"
 	tooSlow       = "it took too long to answer: check for other programs that use the disk"
@@ -70,6 +70,8 @@ func problemOf(failure *sqlite.Error) string {
 		return unfinished
 	case sqlite3.SQLITE_READONLY_DBMOVED:
 		return fileGone
+	case sqlite3.SQLITE_IOERR_SHORT_READ: // of the log; SQLite reads zeros behind the database's end
+		return logGone
 	case sqlite3.SQLITE_IOERR_NOMEM:
 		return outOfMemory
 	}

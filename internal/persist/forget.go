@@ -172,7 +172,9 @@ func (db *database) compact(ctx context.Context) error {
 	_, err := db.writer.ExecContext(ctx, "VACUUM")
 	var busy, pages, moved int
 	if err == nil {
-		err = db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+		err = db.place.emptyLog(func() error {
+			return db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+		})
 	}
 	if err == nil && busy != 0 {
 		err = errors.New("another program is reading it")

@@ -62,6 +62,9 @@ func TestForget_Whole(t *testing.T) {
 				if s.db.place.isTouched() {
 					t.Error("the own write counts as another program's")
 				}
+				if s.figures.errors.Get() != 0 {
+					t.Error("the emptied log counts as another program's work")
+				}
 			}
 		})
 	}

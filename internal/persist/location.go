@@ -23,6 +23,8 @@ type location struct {
 	// beside are the log and its index, as the first connection found them; nil as long as none
 	// has.
 	beside [2]fs.FileInfo
+	// log is followed if this process owns the database; otherwise it is nil.
+	log *logMark
 	// written is the file after this process last wrote to it. Only a checkpoint writes to it.
 	written fs.FileInfo
 	writing int // how many transactions of this process may write to it now
@@ -66,6 +68,9 @@ func (p *location) checkLocked() error {
 			return logGoneError(p.path)
 		}
 	}
+	if log, index := p.areCutLocked(); log || index {
+		return logGoneError(p.path)
+	}
 	return nil
 }
 
@@ -81,7 +86,7 @@ func (p *location) checkNames() error {
 }
 
 func logGoneError(path string) error {
-	return &databaseError{path: path, problem: logGone, err: errors.New("the log was deleted or replaced")}
+	return &databaseError{path: path, problem: logGone, err: errors.New("the log was deleted, replaced or truncated")}
 }
 
 // leave makes check accept everything from now on.
@@ -112,6 +117,9 @@ func (p *location) forget() {
 func (p *location) forgetLocked() {
 	p.beside = [2]fs.FileInfo{}
 	p.written = nil
+	if p.log != nil {
+		p.log = &logMark{}
+	}
 }
 
 // beginWrite must be called before this process writes to the file. It returns the function to call

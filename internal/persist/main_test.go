@@ -125,8 +125,10 @@ func (s *Store) mustFlush(t testing.TB, g *chatguard.Guard) {
 func (s *Store) exec(t testing.TB, statement string, args ...any) {
 	t.Helper()
 	defer s.db.place.beginWrite()()
-	_, err := s.db.writer.ExecContext(ctx, statement, args...)
-	must(t, err)
+	must(t, s.db.place.emptyLog(func() error {
+		_, err := s.db.writer.ExecContext(ctx, statement, args...)
+		return err
+	}))
 }
 
 // count returns the number that a query finds.

@@ -21,6 +21,7 @@ func (s *Store) recoverFile(ctx context.Context, guard *chatguard.Guard) error {
 	if s.lost != nil {
 		return s.lost
 	}
+	touched := s.db.place.isTouched() // before recoverLog writes to it
 	err := s.db.place.check()
 	if isLogGone(err) {
 		err = s.recoverLog(ctx, err)
@@ -31,7 +32,6 @@ func (s *Store) recoverFile(ctx context.Context, guard *chatguard.Guard) error {
 	if err != nil {
 		return err
 	}
-	touched := s.db.place.isTouched()
 	if !s.damaged && !touched {
 		return nil
 	}
@@ -46,28 +46,52 @@ func (s *Store) recoverFile(ctx context.Context, guard *chatguard.Guard) error {
 	return nil
 }
 
-// recoverLog moves what is in a log that was deleted into the database. Then it closes all
-// connections, so that the next one begins another log. lost is the error if that isn't possible
-// yet, because somebody still reads.
+// recoverLog moves what is in a log that was deleted or truncated into the database. Then it closes
+// all connections, so that the next one begins another log. lost is the error if that isn't
+// possible yet, because somebody still reads.
 func (s *Store) recoverLog(ctx context.Context, lost error) error {
-	if s.db.writer.Stats().OpenConnections > 0 { // otherwise this process has written nothing
-		end := s.db.place.beginWrite()
-		var busy, frames, moved int
-		err := s.db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
-		end()
-		if err != nil {
-			return Explain(s.db.path, err)
-		}
-		if busy != 0 {
-			return lost
-		}
+	isWhole, err := s.moveLog(ctx, lost)
+	if err != nil {
+		return err
 	}
 	if !s.db.closeIdle() {
 		return lost
 	}
 	s.figures.errors.Inc()
-	s.opts.Logger.Error("the database's log was deleted or replaced; all of it is in the database, and another log begins", slog.String("database", s.db.path))
+	text := "the database's log was deleted, replaced or truncated; nothing is lost, and chatguard has begun another one"
+	if !isWhole {
+		s.damaged = true // until recoverFile has checked it
+		text = "the database's log was truncated; what was only in it is lost, except users' usage, and chatguard has begun another one"
+	}
+	s.opts.Logger.Error(text, slog.String("database", s.db.path))
 	return nil
+}
+
+// moveLog moves what is in the log into the database. isWhole is false if the log lacks something,
+// so that nothing was moved. lost is the error if somebody reads the log.
+func (s *Store) moveLog(ctx context.Context, lost error) (isWhole bool, err error) {
+	isCut, noIndex := s.db.place.areCut()
+	if isCut {
+		// What is left would be moved without the rest, and zeros in its place.
+		if err := os.Truncate(s.db.path+besideSuffixes[0], 0); err != nil {
+			return false, err
+		}
+	}
+	// The next connection can make an index from the log, and without a connection for writing, this
+	// process has written nothing.
+	if noIndex || s.db.writer.Stats().OpenConnections == 0 {
+		return !isCut, nil
+	}
+	defer s.db.place.beginWrite()()
+	var busy, frames, moved int
+	err = s.db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
+	switch err = Explain(s.db.path, err); {
+	case isLogGone(err):
+		return false, nil
+	case err == nil && busy != 0:
+		return false, lost
+	}
+	return true, err
 }
 
 // keepLock takes ownership again if the lock file was deleted or replaced. If another process owns

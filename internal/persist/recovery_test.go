@@ -53,7 +53,7 @@ func TestLog_Deleted(t *testing.T) {
 			say(t, g, "after", start)
 			s.runTurn(ctx, g)
 			s.wantHealth(t, OK, "")
-			if !strings.Contains(log.String(), "log was deleted or replaced") || s.figures.errors.Get() != 1 {
+			if !strings.Contains(log.String(), "truncated; nothing is lost") || s.figures.errors.Get() != 1 {
 				t.Errorf("%d errors; the log says %q", s.figures.errors.Get(), log.String())
 			}
 			assertSame(t, g, guardOf(t, open(t, leave(t, path), nil), policy()), "0", "in the log", "after")

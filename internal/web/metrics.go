@@ -54,7 +54,7 @@ var families = map[string]family{
 	"chatguard_users_evicted_held_total":          {"counter", "Evicted users who were throttled, or had strikes or grants."},
 	"chatguard_database_rows_written_total":       {"counter", "Rows written to the database, by table."},
 	"chatguard_database_flush_duration_seconds":   {"summary", "Duration of the writes to the database."},
-	"chatguard_database_errors_total":             {"counter", "Failed writes to the database, and how often its log was deleted."},
+	"chatguard_database_errors_total":             {"counter", "Failed writes to the database, and how often its log was deleted or truncated."},
 	"chatguard_database_lag_seconds":              {"gauge", "Seconds of data that a crash would lose now."},
 	"chatguard_database_waiting_records":          {"gauge", "Records of timeline and journal that wait to be written."},
 	"chatguard_database_records_dropped_total":    {"counter", "Records dropped because the queue was full, by table."},

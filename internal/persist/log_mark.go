@@ -1,0 +1,106 @@
+package persist
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+)
+
+// maxLog is the size to which SQLite truncates a log that was longer, when it begins it again.
+const maxLog = 4 << 20
+
+// logMark says what a log has at least. The zero value says nothing.
+//
+// SQLite doesn't notice if another program truncates the log. It appends to it at the former end,
+// and a checkpoint then moves the zeros of the gap into the database.
+type logMark struct {
+	header [32]byte // changes whenever SQLite begins the log again; zero if the log is empty
+	size   int64
+}
+
+// follow reports whether a log still has what the mark says. If so, the mark says what the log has
+// now. If the log can't be read, follow returns true.
+func (m *logMark) follow(path string) (isWhole bool) {
+	file, err := os.Open(path) // SQLite has no locks on it that closing it would release
+	if err != nil {
+		return true
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return true
+	}
+	now := logMark{size: info.Size()}
+	if now.size == 0 {
+		return m.size == 0
+	}
+	if n, _ := file.ReadAt(now.header[:], 0); n < len(now.header) || !now.isLog() {
+		return false
+	}
+	if now.header == m.header {
+		if now.size < min(m.size, maxLog) || !m.hasLast(file) {
+			return false
+		}
+		now.size = max(now.size, m.size)
+	}
+	*m = now
+	return true
+}
+
+// isLog reports whether the header is one of SQLite.
+func (m *logMark) isLog() bool {
+	const magic = 0x377f0682 // or the next number
+	return binary.BigEndian.Uint32(m.header[:])&^1 == magic
+}
+
+// hasLast reports whether a file has the last frame of the log. A frame is a page with a header
+// that begins with the page's number, which is never 0.
+func (m *logMark) hasLast(file *os.File) bool {
+	const frameHeader = 24
+	frame := frameHeader + int64(binary.BigEndian.Uint32(m.header[8:]))
+	start := int64(len(m.header))
+	frames := (min(m.size, maxLog) - start) / frame
+	if frames == 0 {
+		return true
+	}
+	page := make([]byte, 4)
+	_, err := file.ReadAt(page, start+(frames-1)*frame)
+	return err == nil && !bytes.Equal(page, make([]byte, len(page)))
+}
+
+// areCut reports whether another program has truncated the log or its index in place.
+func (p *location) areCut() (log, index bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.areCutLocked()
+}
+
+func (p *location) areCutLocked() (log, index bool) {
+	if p.log == nil || p.beside[0] == nil || p.beside[1] == nil {
+		return false, false
+	}
+	// SQLite makes an index longer, but never shorter.
+	there, err := os.Stat(p.path + besideSuffixes[1])
+	index = err == nil && there.Size() < p.beside[1].Size()
+	return !p.log.follow(p.path + besideSuffixes[0]), index
+}
+
+// emptyLog calls do, which empties the log.
+func (p *location) emptyLog(do func() error) error {
+	if p == nil {
+		return do()
+	}
+	defer p.follow(p.follow(nil))
+	return do()
+}
+
+// follow begins to follow the log, or ends that if mark is nil. It returns what to begin again with.
+func (p *location) follow(mark *logMark) (again *logMark) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.log != nil {
+		again = &logMark{}
+	}
+	p.log = mark
+	return again
+}

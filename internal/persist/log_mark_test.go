@@ -1,0 +1,129 @@
+package persist
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// If another program truncates the log or its index in place, the next turn notices it before it
+// writes. What was only in the log is lost, except usage. SQLite alone would go on, and move zeros
+// into the database.
+func TestLog_Truncated(t *testing.T) {
+	t.Parallel()
+	const some, nothing = "what was only in it is lost", "nothing is lost"
+	for name, c := range map[string]struct {
+		harm func(s *Store) error
+		says string
+	}{
+		"log":           {truncate(0, "-wal"), some},
+		"log, in part":  {truncate(40_000, "-wal"), some},
+		"header":        {truncate(10, "-wal"), some},
+		"index":         {truncate(0, "-shm"), nothing},
+		"log and index": {truncate(40_000, "-wal", "-shm"), some},
+		"log, after a checkpoint": {func(s *Store) error {
+			_, err := s.db.writer.Exec("PRAGMA wal_checkpoint(PASSIVE)")
+			return errors.Join(err, truncate(0, "-wal")(s))
+		}, nothing},
+		"log, by SQLite": {func(s *Store) error {
+			other, err := sql.Open("sqlite", s.db.path)
+			must(t, err)
+			_, err = other.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+			return errors.Join(err, other.Close())
+		}, nothing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			path := newFilledDatabase(t)
+			s := open(t, path, &Options{Now: at(start), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			g := guardOf(t, s, policy())
+			for i := range 20 {
+				say(t, g, fmt.Sprint("in the log ", i), start)
+				s.runTurn(ctx, g)
+			}
+			must(t, c.harm(s))
+			say(t, g, "after", start)
+			s.runTurn(ctx, g)
+			s.wantHealth(t, OK, "")
+			if !strings.Contains(log.String(), c.says) || s.figures.errors.Get() != 1 {
+				t.Errorf("%d errors; the log says %q", s.figures.errors.Get(), log.String())
+			}
+			assertSame(t, g, guardOf(t, open(t, leave(t, path), nil), policy()), "0", "in the log 0", "in the log 19", "after")
+			say(t, g, "later", start)
+			s.runTurn(ctx, g)
+			must(t, s.Close())
+			assertSame(t, g, guardOf(t, open(t, path, nil), policy()), "0", "in the log 0", "after", "later")
+		})
+	}
+}
+
+// truncate returns a function that truncates files beside a database in place.
+func truncate(size int64, suffixes ...string) func(*Store) error {
+	return func(s *Store) (err error) {
+		for _, suffix := range suffixes {
+			err = errors.Join(err, os.Truncate(s.db.path+suffix, size))
+		}
+		return err
+	}
+}
+
+// A commit into a log that was truncated a moment before isn't called saved, and its gap isn't moved
+// into the database.
+func TestWrite_LogTruncatedBeforeCommit(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int64{0, 32, 40_000} {
+		path := newFilledDatabase(t)
+		s := open(t, path, nil)
+		g := guardOf(t, s, policy())
+		for i := range 20 {
+			say(t, g, fmt.Sprint("in the log ", i), start)
+			s.runTurn(ctx, g)
+		}
+		s.changes.addAudit(journal.Audit{At: start, Author: "Ada", Action: "grant", ChannelID: "c1"})
+		p := pending{changes: s.changes.peek()}
+		err := s.db.write(ctx, func(tx *sql.Tx) error {
+			if err := writeChanges(ctx, tx, p.changes); err != nil {
+				return err
+			}
+			return os.Truncate(path+"-wal", size)
+		})
+		wantError(t, err, path, logGone)
+		s.runTurn(ctx, g)
+		s.wantHealth(t, OK, "")
+		open(t, leave(t, path), nil).wantRows(t, "audit", 1)
+		must(t, s.Close())
+		assertSame(t, g, guardOf(t, open(t, path, nil), policy()), "0", "in the log 0", "in the log 19")
+	}
+}
+
+// While somebody reads the truncated log, nothing is called saved.
+func TestLog_TruncatedWhileRead(t *testing.T) {
+	t.Parallel()
+	path := newFilledDatabase(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "in the log", start)
+	s.runTurn(ctx, g)
+	other, err := sql.Open("sqlite", path) // as a backup does
+	must(t, err)
+	reading, err := other.Query("SELECT * FROM state")
+	must(t, err)
+	reading.Next()
+	must(t, os.Truncate(path+"-wal", 0))
+	say(t, g, "after", start)
+	s.runTurn(ctx, g)
+	s.wantHealth(t, Failing, logGone)
+	reading.Close()
+	must(t, other.Close())
+	s.runTurn(ctx, g)
+	s.wantHealth(t, OK, "")
+	assertSame(t, g, guardOf(t, open(t, leave(t, path), nil), policy()), "0", "in the log", "after")
+}
