@@ -67,11 +67,10 @@ func forgetUser(cmd *cobra.Command, cfg config.Config, user string, yes bool) er
 	if !yes && !confirm(cmd.InOrStdin(), out, "Delete all of it, for good? [y/N] ") {
 		return errors.New("nothing was deleted: answer y, or add --yes")
 	}
-	rows, err := forget(ctx, cfg, traces.UserID)
-	if err != nil {
+	if err := forget(ctx, cfg, traces.UserID); err != nil {
 		return err
 	}
-	printLine(out, "Deleted %s rows of %s.", rows, hostile.Printable(traces.UserID))
+	printLine(out, "Deleted all of it, including anything newer than this list.")
 	printLine(out, "Copies stay: backups, exports, the log, and what webhooks have received or wait for.")
 	for _, name := range persist.Kept(cfg.Database) {
 		printLine(out, "So does %s.", name)
@@ -115,24 +114,22 @@ func showTraces(out io.Writer, t persist.Traces) {
 	}
 }
 
-// forget deletes a user, and returns how many rows there were. If a running chatguard owns the
-// database, that process does it.
-func forget(ctx context.Context, cfg config.Config, userID string) (rows string, err error) {
+// forget deletes a user. If a running chatguard owns the database, that process does it.
+func forget(ctx context.Context, cfg config.Config, userID string) error {
 	var owned *persist.OwnedError
 	if errors.As(persist.CheckOwner(cfg.Database), &owned) {
-		lines, err := request.Ask(ctx, owned, request.Request{Do: request.Forget, User: userID})
-		return strings.Join(lines, ""), err
+		_, err := request.Ask(ctx, owned, request.Request{Do: request.Forget, User: userID})
+		return err
 	}
 	if cfg.Shared.Mode != config.ShareOff {
 		store, err := app.OpenSharedUp(ctx, cfg)
 		if err != nil {
-			return "", err
+			return err
 		}
 		defer store.Close() // it has no other error than that it is closed
 		if _, err := store.Delete(ctx, userID); err != nil {
-			return "", err
+			return err
 		}
 	}
-	n, err := persist.ForgetUser(ctx, cfg.Database, userID, &persist.Options{Logger: slog.New(slog.DiscardHandler)})
-	return fmt.Sprint(n), err
+	return persist.ForgetUser(ctx, cfg.Database, userID, &persist.Options{Logger: slog.New(slog.DiscardHandler)})
 }

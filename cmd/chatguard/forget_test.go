@@ -30,7 +30,7 @@ func TestForget(t *testing.T) {
 	}
 	id := s.twitch.UserID("anna")
 	out, complaint, code := s.runWithInput("y\n", "forget", "@Anna")
-	if code != 0 || !strings.Contains(out, id+" (anna), last seen ") || !strings.Contains(out, "rows of "+id+".\nCopies stay: ") {
+	if code != 0 || !strings.Contains(out, id+" (anna), last seen ") || !strings.Contains(out, "Deleted all of it, including anything newer than this list.\nCopies stay: ") {
 		t.Errorf("ended with %d: %s%s", code, out, complaint)
 	}
 	const unknown = `the database has nothing of "anna": give the login`

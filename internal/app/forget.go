@@ -12,29 +12,28 @@ import (
 
 // forget deletes everything about a user: what this process and the shared store know of usage,
 // strikes, overrides and grants, then all rows in the database, and what the dashboard shows.
-func (a *App) forget(ctx context.Context, userID string) ([]string, error) {
+func (a *App) forget(ctx context.Context, userID string) error {
 	a.Host.Store.Commit(ctx) // so that the database knows all channels in which the user has written
 	channels, err := a.Host.Store.UserChannels(ctx, userID)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, id := range channels {
 		if err := a.forgetIn(ctx, journal.Target{ChannelID: id, UserID: userID, Author: auth.OwnerName}); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if a.shared != nil {
 		if _, err := a.shared.Delete(ctx, userID); err != nil {
-			return nil, fmt.Errorf("nothing was deleted from the database, because the shared store can't be changed: %w", err)
+			return fmt.Errorf("nothing was deleted from the database, because the shared store can't be changed: %w", err)
 		}
 	}
-	rows, err := a.Host.Store.Forget(ctx, userID)
-	if err != nil {
-		return nil, err
+	if err := a.Host.Store.Forget(ctx, userID); err != nil {
+		return err
 	}
 	a.Web.Forget(userID)
-	a.log.Info("deleted everything about a user", "rows", rows)
-	return []string{fmt.Sprint(rows)}, nil
+	a.log.Info("deleted everything about a user")
+	return nil
 }
 
 // forgetIn returns a user of a channel to the state of one never seen. An empty channel means the

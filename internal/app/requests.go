@@ -63,7 +63,7 @@ func (a *App) serve(ctx context.Context, r request.Request, load func() (config.
 	case request.Discard:
 		o.Lines, err = a.discardLogged(ctx, r.Channel)
 	case request.Forget:
-		o.Lines, err = a.forget(ctx, r.User)
+		err = a.forget(ctx, r.User)
 	default:
 		err = fmt.Errorf("the running chatguard can't %q: restart it, it is older than this one", r.Do)
 	}

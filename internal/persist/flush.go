@@ -173,7 +173,7 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	s.Tokens.table.put(p.tokens)
 	s.Tokens.queue.removeStored(p.tokens)
 	s.interrupted = 0
-	s.finishForgetting(ctx, p.forgotten)
+	s.finishForgetting(ctx, p.changes.forgettings)
 	return p.len(), nil
 }
 
@@ -186,7 +186,6 @@ type pending struct {
 	webhooks    webhookRows
 	tokens      map[tokenHash]*tokenRow
 	interrupted chatguard.EntryID
-	forgotten   map[forgetting]int // numbers of deleted rows, set by write
 }
 
 func (p *pending) len() int {
@@ -225,9 +224,7 @@ func (s *Store) write(ctx context.Context, p *pending) error {
 		if err := writeInterrupted(ctx, tx, p.interrupted, s.opts.Now()); err != nil {
 			return err
 		}
-		var err error
-		p.forgotten, err = writeForgettings(ctx, tx, p.changes.forgettings) // last, so that nothing comes after
-		return err
+		return writeForgettings(ctx, tx, p.changes.forgettings) // last, so that nothing comes after
 	})
 	if err != nil {
 		return err

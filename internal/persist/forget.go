@@ -21,14 +21,6 @@ type Traces struct {
 	Rows     map[string]int // by table; only tables with rows
 }
 
-// Total returns the number of rows.
-func (t Traces) Total() (n int) {
-	for _, rows := range t.Rows {
-		n += rows
-	}
-	return n
-}
-
 // FindTraces returns what the database at path has of a user: of the one with this ID, or of those
 // with this login, in any case. With an @ before it, it is always a login. It works whether or not
 // a process owns the database.
@@ -41,7 +33,7 @@ func FindTraces(ctx context.Context, path, user string) (found []Traces, err err
 	login, isLogin := strings.CutPrefix(user, "@")
 	if !isLogin {
 		traces, err := findTraces(ctx, tokens.db, user)
-		if err != nil || traces.Total() > 0 {
+		if err != nil || len(traces.Rows) > 0 {
 			return []Traces{traces}, err
 		}
 	}
@@ -102,67 +94,51 @@ func (s *Store) UserChannels(ctx context.Context, userID string) ([]string, erro
 	return s.db.columnOf(ctx, strings.Join(parts, " UNION "), userID)
 }
 
-// forgetting is a user to delete. done receives the number of deleted rows, or the error.
+// forgetting is a user to delete. done receives the result.
 type forgetting struct {
 	userID string
-	done   chan forgotten
-}
-
-type forgotten struct {
-	rows int
-	err  error
+	done   chan error
 }
 
 // Forget deletes all rows of a user, also pending ones, and writes the file again, so that nothing
-// of them stays in it. It returns how many rows there were. Run does that; others' changes wait
-// meanwhile, which may take seconds for a large database. An error says if the rows are deleted all
-// the same.
-func (s *Store) Forget(ctx context.Context, userID string) (rows int, err error) {
+// of them stays in it. Run does that; others' changes wait meanwhile, which may take seconds for a
+// large database. An error says if the rows are deleted all the same.
+func (s *Store) Forget(ctx context.Context, userID string) error {
 	s.notes.forget(userID)
-	f := forgetting{userID, make(chan forgotten, 1)}
+	f := forgetting{userID, make(chan error, 1)}
 	s.changes.addForgetting(f)
 	if !s.Commit(ctx) {
-		return 0, errors.New("the database can't be written now, so the user isn't deleted yet: that follows as soon as it can")
+		return errors.New("the database can't be written now, so the user isn't deleted yet: that follows as soon as it can")
 	}
 	select {
-	case done := <-f.done:
-		return done.rows, done.err
+	case err := <-f.done:
+		return err
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return ctx.Err()
 	}
 }
 
 // ForgetUser does what Forget does in the database at path. No process may own the database.
-func ForgetUser(ctx context.Context, path, userID string, opts *Options) (rows int, err error) {
+func ForgetUser(ctx context.Context, path, userID string, opts *Options) (err error) {
 	s, err := Open(ctx, path, opts)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	err = s.db.write(ctx, func(tx *sql.Tx) (err error) {
-		rows, err = deleteUser(ctx, tx, userID)
+	if err := s.db.write(ctx, func(tx *sql.Tx) error { return deleteUser(ctx, tx, userID) }); err != nil {
 		return err
-	})
-	if err == nil {
-		err = s.db.compact(ctx)
 	}
-	return rows, err
+	return s.db.compact(ctx)
 }
 
 // deleteUser deletes all rows of a user.
-func deleteUser(ctx context.Context, tx *sql.Tx, userID string) (rows int, err error) {
+func deleteUser(ctx context.Context, tx *sql.Tx, userID string) error {
 	for _, table := range userTables {
-		result, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE user_id = ?", userID)
-		if err != nil {
-			return rows, err
+		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE user_id = ?", userID); err != nil {
+			return err
 		}
-		deleted, err := result.RowsAffected()
-		if err != nil {
-			return rows, err
-		}
-		rows += int(deleted)
 	}
-	return rows, nil
+	return nil
 }
 
 // compact writes the database file again, so that it contains nothing that was deleted, and empties
@@ -186,13 +162,13 @@ func (db *database) compact(ctx context.Context) error {
 }
 
 // finishForgetting writes the file again after users were deleted, and tells those who wait.
-func (s *Store) finishForgetting(ctx context.Context, done map[forgetting]int) {
-	if len(done) == 0 {
+func (s *Store) finishForgetting(ctx context.Context, deleted []forgetting) {
+	if len(deleted) == 0 {
 		return
 	}
 	err := s.inDatabase(func() error { return s.db.compact(ctx) })
-	for f, rows := range done {
-		f.done <- forgotten{rows, err}
+	for _, f := range deleted {
+		f.done <- err
 	}
 }
 
@@ -217,15 +193,12 @@ func (c *changeQueue) addForgetting(f forgetting) {
 	c.forgettings = append(c.forgettings, f)
 }
 
-// writeForgettings deletes users, and returns how many rows each had.
-func writeForgettings(ctx context.Context, tx *sql.Tx, list []forgetting) (map[forgetting]int, error) {
-	done := map[forgetting]int{}
+// writeForgettings deletes users.
+func writeForgettings(ctx context.Context, tx *sql.Tx, list []forgetting) error {
 	for _, f := range list {
-		rows, err := deleteUser(ctx, tx, f.userID)
-		if err != nil {
-			return nil, err
+		if err := deleteUser(ctx, tx, f.userID); err != nil {
+			return err
 		}
-		done[f] = rows
 	}
-	return done, nil
+	return nil
 }
