@@ -24,6 +24,7 @@ func FuzzCheckReader(f *testing.F) {
 		`{"cost":1.0}`, `{"cost":-1}`, `{"cost":1e2}`, `{"at":007}`, `{"at":tru}`, `{"channel":"a` + "\n" + `"}`, `{"channel":"\x"}`, `{"channel":"\`, `{"a`, `{"roles":["vip" "vip"]}`,
 		`{"channel":"a" "user_id":"b"}`, `{"user_id":"\ud800"}`, `{:1}`, `{"channel"}`, `{"\u0063ost":3}`, `{"cost":99999999999999999999}`,
 		`{"channel":"lobby","user_id":"1","roles":["king","vip"]}`, `{"channel":"a\nb","user_id":"\ud800","login":"\u0085"}`, "{\"channel\":\"a\",\"user_id\":\"\xff\"}",
+		`{"channel":"a","user_id":"1","message_kind":"bits, cheer,resub"}`, `{"channel":"a","user_id":"1","message_kind":null}`, `{"channel":"a","user_id":"1","message_kind":""}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -80,6 +81,7 @@ func slowMessage(data []byte) (m chatguard.Message, err error) {
 		DisplayName string           `json:"display_name"`
 		Roles       []*string        `json:"roles"`
 		Text        string           `json:"text"`
+		Kind        string           `json:"message_kind"`
 		Cost        *int             `json:"cost"`
 		At          sendtime.Instant `json:"at"`
 		UpTo        bool             `json:"up_to"`
@@ -95,6 +97,12 @@ func slowMessage(data []byte) (m chatguard.Message, err error) {
 	m = chatguard.Message{
 		ID: read.ID, ChannelID: read.Channel, Text: read.Text, Cost: 1, SentAt: sendtime.Bounded(read.At.Time, time.Unix(1767614400, 0)),
 		User: chatguard.User{ID: read.UserID, Login: read.Login, DisplayName: read.DisplayName},
+	}
+	for name := range strings.SplitSeq(read.Kind, ",") {
+		var kind chatguard.MessageKind
+		if kind.UnmarshalText([]byte(name)) == nil {
+			m.Kind |= kind
+		}
 	}
 	for _, name := range read.Roles {
 		var role chatguard.Role
