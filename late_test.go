@@ -122,7 +122,8 @@ func TestCheck_ClockSetBack(t *testing.T) {
 	}
 }
 
-// One stamp that is far ahead of the others keeps its author from nothing.
+// After a single stamp that is far ahead of the others, its author's next messages aren't
+// throttled.
 func TestCheck_OddStampAhead(t *testing.T) {
 	g := newEnforcingGuard(t, nil, nil)
 	mustCheck(t, g, messageFrom("8", 0))

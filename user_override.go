@@ -15,7 +15,7 @@ type Exemption uint8
 // The kinds of exemption.
 const (
 	// ExemptByRole means that the user's roles and the kinds of messages decide, as the policy
-	// says. A user with numbers of their own is always judged.
+	// says. A user with custom numbers is always judged.
 	ExemptByRole Exemption = iota
 	AlwaysExempt           // never judged
 	NeverExempt            // judged regardless of roles and kinds

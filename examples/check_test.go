@@ -152,7 +152,7 @@ func TestCheck_ShownAndDropped(t *testing.T) {
 	}
 }
 
-// Whatever somebody writes, only three lines are shown.
+// Lines that are too long or aren't text are limited like others: three are shown.
 func TestCheck_HostileLines(t *testing.T) {
 	c := startChatguard(t)
 	lines := strings.Join([]string{strings.Repeat("x", 8193), "\xff\xfe", strings.Repeat("😀", 600_000), "a\x00\u2028b\u0085", `"},{"`}, "\n") + "\n"

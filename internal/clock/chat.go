@@ -20,8 +20,8 @@ const (
 
 // The clock is set if stamps outvote it: if at least votesToWin more of them agree with one another
 // than with the clock, over a period. A backlog, which arrives faster than it was sent, doesn't
-// agree with itself for that long. The period is longer for stamps ahead of the clock, because it
-// is harmless to believe them late: until then, all new messages look new.
+// agree with itself for that long. The period is longer for stamps ahead of the clock. A delay does
+// no harm there, because all new messages still look new.
 const (
 	votesToWin  = 3
 	maxVotes    = 5 // so that a burst of stamps is soon forgotten

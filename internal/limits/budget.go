@@ -7,8 +7,8 @@ import (
 )
 
 // Budget is memory that several tables share. If it is used up, a new user replaces users of the
-// largest table, so that no table takes the room of smaller ones. It is safe for concurrent use.
-// Create one with NewBudget.
+// largest table, so users of smaller tables stay. It is safe for concurrent use. Create one with
+// NewBudget.
 type Budget struct {
 	max  int64
 	used atomic.Int64
@@ -20,18 +20,17 @@ type Budget struct {
 }
 
 const (
-	// tableBytes is about how much memory a table takes in addition to its rows.
+	// tableBytes is approximately how much memory a table takes in addition to its rows.
 	tableBytes = 512
-	// accuracy is the part of a table's bytes by which they may change uncounted.
-	accuracy = 16
-	// compared is how many tables are looked at to find the largest.
+	// countedChange is the part of a table's bytes that changes before they are counted again.
+	countedChange = 16
+	// compared is how many tables findLargest looks at.
 	compared = 8
-	// givenUp is the part of a shard's rows that is evicted for users of another table.
+	// givenUp is the part of a shard's rows that giveUp evicts.
 	givenUp = 8
 )
 
-// NewBudget returns a budget of approximately that many bytes. If max isn't positive, it has no
-// bound.
+// NewBudget returns a budget of approximately max bytes. If max isn't positive, there is no maximum.
 func NewBudget(max int64) *Budget {
 	if max <= 0 {
 		max = math.MaxInt64
@@ -57,14 +56,14 @@ func (t *Table) LeaveBudget() {
 	}
 }
 
-// account counts the bytes that the table takes now, if they have changed by enough. Its rows have
+// account counts the bytes that the table takes now, if they have changed enough. Its rows have
 // width words.
 func (t *Table) account(width int) {
 	if t.budget == nil {
 		return
 	}
 	bytes, counted := t.totalBytes(width), t.counted.Load()
-	if part := counted / accuracy; bytes > 0 && counted > 0 && bytes-counted <= part && counted-bytes <= part {
+	if part := counted / countedChange; bytes > 0 && counted > 0 && bytes-counted <= part && counted-bytes <= part {
 		return
 	}
 	t.budget.mu.Lock()
@@ -118,9 +117,10 @@ func (b *Budget) findLargest(t *Table) *Table {
 	return b.largest
 }
 
-// settle evicts users until the budget isn't exceeded. t is one of its tables.
+// settle evicts users until the budget isn't exceeded, but at most seven in eight users of the
+// largest table. t is one of its tables.
 func (b *Budget) settle(t *Table, at int64) {
-	for range 2 * givenUp * shardCount { // leaves an eighth of the largest table
+	for range 2 * givenUp * shardCount {
 		if b.used.Load() <= b.max {
 			return
 		}

@@ -9,7 +9,7 @@ type Request struct {
 	Latest int64
 	Cost   int64 // 1 or more
 	Roles  uint8 // one bit per role
-	Exempt bool  // the user's roles exempt the message
+	Exempt bool  // the user's roles or the message's kind exempt the message
 	// UpTo means that only a part of Cost is spent if there is no room for all of it.
 	UpTo bool
 	// Try means that a throttled message leaves no trace: it gives no strike, and no limit counts

@@ -58,8 +58,3 @@ func (p *plainPresent) isWrong() bool {
 	took := p.latestOdd() - p.odd[0].at
 	return len(p.odd) > 5 && (took >= aMinute || len(users) > 1 && took >= int64(10*time.Second))
 }
-
-// clone returns a copy that can hear other messages.
-func (p *plainPresent) clone() *plainPresent {
-	return &plainPresent{p.known, p.now, append([]plainMessage(nil), p.odd...)}
-}

@@ -40,10 +40,10 @@ func errLab(err error) error {
 	return err
 }
 
-// laboratory answers questions to the Lab. It keeps nothing, and changes no channel. A question
-// takes a place that all share only for as long as chatguard needs for it. While a client sends or
-// receives slowly, it takes one of its holder's two places, and one of the large ones if it is
-// large.
+// laboratory answers questions to the Lab. It keeps nothing, and changes no channel. While a client
+// sends or receives, its question takes one of its holder's two places, and if it is large, one of
+// the large ones. It takes one of the places for work, which all share, only while chatguard works
+// on it.
 type laboratory struct {
 	holders                 longReads
 	large, pending, working chan struct{}
@@ -112,7 +112,7 @@ func (h *laboratory) read(w http.ResponseWriter, r *http.Request) (question json
 	return question, err
 }
 
-// largeBody is a request's body that calls begin before more than labSmall bytes of it are read.
+// largeBody is a request's body that calls begin before it is read on after labSmall bytes.
 type largeBody struct {
 	io.ReadCloser
 	begin   func() error

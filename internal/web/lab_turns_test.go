@@ -15,7 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/turntest"
 )
 
-// slowAnswer is a client that reads its answer only until it waits for ever.
+// slowAnswer is the answer to a client that reads nothing until wait is closed.
 type slowAnswer struct {
 	*httptest.ResponseRecorder
 	wait <-chan struct{}

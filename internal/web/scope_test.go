@@ -147,9 +147,8 @@ func isOverInstallation(route string) bool {
 	return false
 }
 
-// An owner may do what is about the whole installation, and sees the metrics, the reasons for not
-// being ready and changes of the whole installation. Nobody else does, whatever they may do in the
-// channels.
+// Only an owner may do what is about the whole installation, and sees the metrics, the reasons for
+// not being ready and changes of the whole installation. Rights in all channels aren't enough.
 func TestScope_Installation(t *testing.T) {
 	members, addMembers := withMembers()
 	d := dash(t, twoChannels, addMembers)

@@ -48,7 +48,7 @@ func (a *Authenticator) setHeaders(header http.Header, r *http.Request) {
 var errDowngraded = errors.New("the page was loaded without encryption")
 
 // isDowngraded reports whether a page that was loaded without encryption sends a request to this
-// encrypted site. Whoever is on the way can change such a page. For browsers that don't send
+// encrypted site. Anybody on the network path can change such a page. For browsers that don't send
 // Sec-Fetch-Site, CrossOriginProtection compares only the hosts.
 func (s Site) isDowngraded(r *http.Request) bool {
 	scheme, _, _ := strings.Cut(r.Header.Get("Origin"), ":")

@@ -90,7 +90,7 @@ func (t *Throttled) isPunished() bool {
 	case t.Observed || t.Outcome.Result == journal.Failed || t.Outcome.Result == journal.Skipped:
 		return false
 	case t.Outcome.Result == journal.Done:
-		action = t.Outcome.Action // another one than the penalty if requests were scarce, or if it failed
+		action = t.Outcome.Action // may be weaker than the penalty, or one timeout for several messages
 	}
 	return action == chatguard.Timeout || action == chatguard.Ban
 }
