@@ -97,10 +97,10 @@ for (const page of ["now", "limits"]) {
 
 test("channels: the first one isn't read", async () => {
   answer("GET /channels", { channels: [] });
-  const connections = [{ name: "Twitch", state: "connected" }, { name: "#nosuch", state: "not read", detail: "Twitch has no channel of this name" }];
+  const connections = [{ name: "Twitch", state: "connected" }, { name: "#nosuch", state: "not read", detail: "Twitch has no channel of this name: correct `twitch.channels`" }];
   answer("frame", { ...usualAnswer("frame"), channel: "", channels: [], users: [], policy: null, status: { ...usualStatus, connections } });
   await open();
-  await see(() => text("main").includes("#nosuch not read Twitch has no channel of this name"));
+  await see(() => text("main").includes("#nosuch not read Twitch has no channel of this name: correct twitch.channels"));
   assert.doesNotMatch(text("main"), /Joining/);
 });
 

@@ -23,6 +23,7 @@ import { SetupCard } from "../start/card.js";
 import { DatabaseNote } from "../widgets/database-note.js";
 import { PageHead } from "../widgets/page-head.js";
 import { SharedNote } from "../widgets/shared-note.js";
+import { withCode } from "../words/code.js";
 /** @import { State } from "../core/state.js" */
 
 /** @param {{state: State}} props */
@@ -59,7 +60,7 @@ function WaitingPage({ state }) {
     <div class="nobody">
       ${unread.map(({ name, detail }) => html`
         <p class="headline">${t("shell.connection", { name, state: t("shell.state-unread") })}</p>
-        <p>${detail}</p>`)}
+        ${detail && html`<p>${withCode(detail)}</p>`}`)}
       ${state.status && unread.length === 0 && html`
         <p class="headline">${isTwitch ? t("shell.joining") : t("shell.waiting")}</p>
         <p>${isTwitch ? t("shell.joining-about") : t("shell.waiting-about")}</p>`}

@@ -3,7 +3,7 @@
 
 export default {
   "owners-only": "Diese Seite ist nur für die Leitung des Kanals.",
-  "installation-only": "Tokens, Sitzungen und Webhooks sind nur für die Leitung der ganzen Installation. Trage sie in der Konfiguration unter [web] owners ein.",
+  "installation-only": "Tokens, Sitzungen und Webhooks sind nur für die Leitung der ganzen Installation. Trage die Leitung in der Konfiguration unter [web] owners ein.",
 
   // What the roles allow
   "may-view": "Sieht alles, ändert nichts.",

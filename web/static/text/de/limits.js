@@ -100,7 +100,7 @@ export default {
   "forget-after-0": "nie",
   exempt: "Befreite Rollen",
   "exempt-messages": "Befreite Nachrichten",
-  "exempt-messages-about": "Für diese Nachrichten wird niemand gedrosselt, und sie zählen nicht. Ein Cheer kann ein einziges Bit sein.",
+  "exempt-messages-about": "Diese Nachrichten werden nie gedrosselt, und kein Limit zählt sie. Ein Cheer kann ein einziges Bit sein.",
   "zone-title": "Zeitzone",
   "channel-zone": "Zeitzone des Kanals",
 

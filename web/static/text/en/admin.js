@@ -3,7 +3,7 @@
 
 export default {
   "owners-only": "This page needs own access to the channel.",
-  "installation-only": "Tokens, sessions and webhooks are for owners of the whole installation. Name them in [web] owners of the configuration.",
+  "installation-only": "Tokens, sessions and webhooks are for owners of the whole installation. Name owners in the configuration, under [web] owners.",
 
   // What the roles allow
   "may-view": "Sees everything, changes nothing.",

@@ -100,7 +100,7 @@ export default {
   "forget-after-0": "never",
   exempt: "Exempt roles",
   "exempt-messages": "Exempt messages",
-  "exempt-messages-about": "Nobody is throttled for these messages, and they count for nothing. A cheer can be a single Bit.",
+  "exempt-messages-about": "These messages are never throttled, and no limit counts them. A cheer can be a single Bit.",
   "zone-title": "Time zone",
   "channel-zone": "Channel’s time zone",
 

@@ -3,7 +3,7 @@
 
 export default {
   "owners-only": "Esta página requiere acceso de propietario al canal.",
-  "installation-only": "Los tokens, las sesiones y los webhooks son para los propietarios de toda la instalación. Indícalos en [web] owners de la configuración.",
+  "installation-only": "Los tokens, las sesiones y los webhooks son para los propietarios de toda la instalación. Indica los propietarios en la configuración, en [web] owners.",
 
   // What the roles allow
   "may-view": "Lo ve todo, no cambia nada.",

@@ -100,7 +100,7 @@ export default {
   "forget-after-0": "nunca",
   exempt: "Roles exentos",
   "exempt-messages": "Mensajes exentos",
-  "exempt-messages-about": "No se frena a nadie por estos mensajes, y no cuentan. Un cheer puede ser de un solo Bit.",
+  "exempt-messages-about": "Estos mensajes nunca se frenan y ningún límite los cuenta. Un cheer puede ser de un solo Bit.",
   "zone-title": "Zona horaria",
   "channel-zone": "Zona horaria del canal",
 

@@ -100,7 +100,7 @@ export default {
   "forget-after-0": "無期限",
   exempt: "免除ロール",
   "exempt-messages": "免除メッセージ",
-  "exempt-messages-about": "これらのメッセージでは誰も抑制されず、数にも入りません。Cheerは1ビッツだけでも送れます。",
+  "exempt-messages-about": "これらのメッセージは抑制されず、どの制限にも数えられません。Cheerは1ビッツだけでも送れます。",
   "zone-title": "タイムゾーン",
   "channel-zone": "チャンネルのタイムゾーン",
 

@@ -3,7 +3,7 @@
 
 export default {
   "owners-only": "Esta página requer acesso de dono ao canal.",
-  "installation-only": "Tokens, sessões e webhooks são para os donos de toda a instalação. Indique-os em [web] owners da configuração.",
+  "installation-only": "Tokens, sessões e webhooks são para os donos de toda a instalação. Indique os donos na configuração, em [web] owners.",
 
   // What the roles allow
   "may-view": "Vê tudo, não muda nada.",

@@ -104,7 +104,7 @@ export default {
   "forget-after-0": "nunca",
   exempt: "Funções isentas",
   "exempt-messages": "Mensagens isentas",
-  "exempt-messages-about": "Ninguém é limitado por estas mensagens, e elas não contam. Um cheer pode ser de um único Bit.",
+  "exempt-messages-about": "Estas mensagens nunca são limitadas, e nenhum limite as conta. Um cheer pode ser de um único Bit.",
   "zone-title": "Fuso horário",
   "channel-zone": "Fuso horário do canal",
 
