@@ -38,11 +38,11 @@ func getHealth(w http.ResponseWriter, _ *http.Request) error {
 	return problem.WriteJSON(w, health{Status: "ok"})
 }
 
-// getReady is GET /readyz. The status is 200 if messages are judged and saved, otherwise 503. While
-// the shared store is away or refuses changes, the status is 200, too: all nodes are affected, and
-// go on judging. Only callers who may see the whole installation see the reasons. Running without a
-// database is a choice, so it is no reason for 503. If another site authorizes requests, getReady
-// refuses callers that the site does not know.
+// getReady is GET /readyz. The status is 200 if messages are read, judged, acted on and saved,
+// otherwise 503. While the shared store is away or refuses changes, the status is 200, too: all
+// nodes are affected, and go on judging. Only callers who may see the whole installation see the
+// reasons. Running without a database is a choice, so it is no reason for 503. If another site
+// authorizes requests, getReady refuses callers that the site does not know.
 func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {
 	if h.mounted {
 		if _, err := h.access.Authorized(r); err != nil {
