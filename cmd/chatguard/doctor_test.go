@@ -260,7 +260,7 @@ ok       database       FOLDER/chatguard.db, not in use`},
 			p.runOnce()
 			alterDatabase(p.T, p.config.Database, "DROP TABLE journal")
 		}, `
-problem  database       database FOLDER/chatguard.db was changed by another program, and lacks the column id of the table journal
+problem  database       database FOLDER/chatguard.db was changed by another program, and lacks the table journal
                         put a backup in its place, or set another database`},
 		"an unfinished file of a killed restore": {func(p *patient) {
 			p.runOnce()

@@ -132,9 +132,14 @@ func checkSchema(ctx context.Context, reader *sql.DB, path string, version int, 
 		return err
 	}
 	for _, c := range wanted {
-		if !slices.Contains(found, c) {
-			return changedError(path, fmt.Sprintf("lacks the column %s of the table %s", c.column, c.table))
+		if slices.Contains(found, c) {
+			continue
 		}
+		missing := fmt.Sprintf("the column %s of the table %s", c.column, c.table)
+		if !slices.ContainsFunc(found, func(other tableColumn) bool { return other.table == c.table }) {
+			missing = "the table " + c.table
+		}
+		return changedError(path, "lacks "+missing)
 	}
 	if version == len(steps) {
 		return nil

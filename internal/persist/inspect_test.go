@@ -66,9 +66,9 @@ func closed(opened interface{ Close() error }, err error) error {
 func TestOpen_ChangedByOthers(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ harm, want string }{
-		"table gone":    {"DROP TABLE journal", "lacks the column id of the table journal"},
+		"table gone":    {"DROP TABLE journal", "lacks the table journal"},
 		"column gone":   {"ALTER TABLE note DROP COLUMN text", "lacks the column text of the table note"},
-		"table renamed": {"ALTER TABLE state RENAME TO states", "lacks the column channel_id of the table state"},
+		"table renamed": {"ALTER TABLE state RENAME TO states", "lacks the table state"},
 		"no version":    {"PRAGMA user_version = 0", "has tables but no version"},
 		"older version": {"PRAGMA user_version = 10", "has the version 10, but the column"},
 	} {
