@@ -243,7 +243,9 @@ func (c *Controls) longestTimeout(e journal.Entry) time.Duration {
 	}
 	longest = max(longest, journal.MostMerged)
 	for _, rung := range c.guard.InForce(e.ChannelID).Penalties.Ladder {
-		longest = max(longest, rung.Duration)
+		if longest = max(longest, rung.Duration); rung.UntilRefill {
+			longest = max(longest, e.MaySpeakAt.Sub(e.At))
+		}
 	}
 	return longest
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -106,6 +107,7 @@ func TestPardon_Lifts(t *testing.T) {
 		"warn, interrupted":       {chatguard.Penalty{Action: chatguard.Warn}, journal.Outcome{Action: chatguard.Warn, Result: journal.Unknown, Reason: stopped}, minutes(20)},
 		"delete, pending":         {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Delete, Result: journal.Pending}, minutes(20)},
 		"delete in a timeout":     {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Timeout, Result: journal.Done, Reason: merged}, minutes(20)},
+		"delete, until refill":    {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Timeout, Result: journal.Done, Reason: merged}, time.Hour},
 		"timeout":                 {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Done}, minutes(1)},
 		"timeout, interrupted":    {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Unknown, Reason: stopped}, minutes(20)},
 		"timeout in a longer one": {short, journal.Outcome{Action: chatguard.Timeout, Result: journal.Done, Reason: merged}, minutes(20)},
@@ -120,7 +122,11 @@ func TestPardon_Lifts(t *testing.T) {
 		for _, after := range []time.Duration{max(0, test.until-time.Second), min(test.until+time.Second, forever-time.Second)} {
 			inBubble(t, Raid{}, func(d *harness) {
 				policy := d.guard.ChannelPolicy(channel)
-				policy.Penalties.Ladder = append(policy.Penalties.Ladder, chatguard.Penalty{Action: chatguard.Timeout, Duration: minutes(20)})
+				hardest := chatguard.Penalty{Action: chatguard.Timeout, Duration: minutes(20)}
+				if strings.HasSuffix(name, "refill") {
+					hardest = chatguard.Penalty{Action: chatguard.Timeout, UntilRefill: true}
+				}
+				policy.Penalties.Ladder = append(policy.Penalties.Ladder, hardest)
 				must(d, d.guard.SetChannelPolicy(channel, policy))
 				d.spam(2, 0)
 				e := d.store.entries[d.store.last]

@@ -42,7 +42,7 @@ type SilenceResult string
 
 // The results.
 const (
-	NotSilenced    SilenceResult = "none"
+	NotSilenced    SilenceResult = "none" // there was none
 	SilenceLifted  SilenceResult = "lifted"
 	SilenceLifting SilenceResult = "lifting" // in progress; lifted as soon as it takes effect
 	SilenceKept    SilenceResult = "kept"    // still timed out or banned
