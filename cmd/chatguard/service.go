@@ -67,8 +67,10 @@ func (s *service) open(ctx context.Context, cfg config.Config) (*app.App, error)
 	s.notifier.Status("starting")
 	o := app.Options{Config: cfg, Log: log, Level: level, Build: build(), Started: s.started, Reloading: s.reloading}
 	if s.listener != nil {
+		site := app.Site(cfg.Web)
+		site.Log = log
 		var err error
-		if o.Listener, err = app.Site(cfg.Web).OpenOn(s.listener); err != nil {
+		if o.Listener, err = site.OpenOn(s.listener); err != nil {
 			return nil, err
 		}
 	}

@@ -72,6 +72,8 @@ type App struct {
 	reloading func() (done func())
 	listener  net.Listener
 	address   string // the listener's
+	// certificate is the listener's; nil without TLS.
+	certificate *access.KeyPair
 }
 
 // Options configure an App. Config and Log are required.
@@ -128,6 +130,9 @@ func (a *App) listen(context.Context) (err error) {
 		}
 	}
 	a.address = a.listener.Addr().String()
+	if a.certificate = access.CertificateOf(a.listener); a.certificate != nil {
+		a.metrics.NewGauge("chatguard_tls_expiry_timestamp_seconds", func() float64 { return float64(a.certificate.Expires().Unix()) })
+	}
 	a.warn(a.Config)
 	return nil
 }

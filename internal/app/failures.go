@@ -105,7 +105,7 @@ func (r *reporter) reportFailures(now time.Time) {
 func (r *reporter) troubles() (list []trouble) {
 	web := r.app.Web
 	for _, c := range web.Connections() {
-		if c.State.IsTrouble() {
+		if c.State.IsTrouble() || c.State.IsDegraded() {
 			list = append(list, trouble{c.Name, string(c.State), c.Detail})
 		}
 	}

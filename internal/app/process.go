@@ -42,7 +42,7 @@ func (a *App) processStatus() request.Status {
 		DatabaseState: string(shown.Database.State), DatabaseLag: shown.Database.Lag.Round(time.Millisecond).Seconds(), DatabaseBytes: a.Host.Store.Size(),
 	}
 	for _, c := range shown.Connections {
-		f.Connections = append(f.Connections, request.Connection{Name: c.Name, State: string(c.State), OK: !c.State.IsTrouble(), Detail: c.Detail})
+		f.Connections = append(f.Connections, request.Connection{Name: c.Name, State: string(c.State), OK: !c.State.IsTrouble() && !c.State.IsDegraded(), Detail: c.Detail})
 	}
 	if a.Twitch.Tokens() != nil {
 		if token, needed := tokenState(a.Twitch); needed {

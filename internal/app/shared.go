@@ -28,9 +28,10 @@ import (
 )
 
 // SharedOptions returns the options of the shared store of a configuration.
-func SharedOptions(c config.Config) (opts redisstore.Options, err error) {
+func SharedOptions(c config.Config, log *slog.Logger) (opts redisstore.Options, err error) {
 	s := c.Shared
 	opts = redisstore.Options{
+		Logger:   log,
 		Password: string(s.Password), SentinelPassword: string(s.SentinelPassword), Insecure: s.Insecure, Namespace: s.Namespace, Node: s.Node,
 		Timeout: s.Timeout, Interval: s.Interval, Replicas: s.Replicas, Placement: placements[s.Placement],
 	}
@@ -52,7 +53,7 @@ func SharedOptions(c config.Config) (opts redisstore.Options, err error) {
 		}
 	}
 	if s.TLSCert != "" {
-		own, err := access.LoadKeyPair(s.TLSCert, s.TLSKey, slog.Default())
+		own, err := access.LoadKeyPair(s.TLSCert, s.TLSKey, log)
 		if err != nil {
 			return opts, certificateError(c, err)
 		}
@@ -121,8 +122,8 @@ var shareModes = map[string]chatguard.ShareMode{
 
 // OpenShared opens the shared store of a configuration that has one. A store that can't be reached
 // is no error; see redisstore.Open. change may change the options; nil changes nothing.
-func OpenShared(ctx context.Context, c config.Config, change func(*redisstore.Options)) (*redisstore.Store, error) {
-	opts, err := SharedOptions(c)
+func OpenShared(ctx context.Context, c config.Config, log *slog.Logger, change func(*redisstore.Options)) (*redisstore.Store, error) {
+	opts, err := SharedOptions(c, log)
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +150,8 @@ func OpenSharedUp(ctx context.Context, c config.Config) (*redisstore.Store, erro
 		problem := fmt.Sprintf(`is %q, so there is no shared store: set it to "exact" or "synchronised"`, c.Shared.Mode)
 		return nil, c.Fail("shared.mode", problem)
 	}
-	store, err := OpenShared(ctx, c, func(o *redisstore.Options) {
-		o.Logger, o.Timeout = slog.New(slog.DiscardHandler), commandTimeout
+	store, err := OpenShared(ctx, c, slog.New(slog.DiscardHandler), func(o *redisstore.Options) {
+		o.Timeout = commandTimeout
 		o.Node = "" // a name of its own
 	})
 	if err != nil {
@@ -185,8 +186,8 @@ func (a *App) openShared(ctx context.Context) (err error) {
 	if err := CheckPlacement(a.Config); err != nil {
 		return err
 	}
-	a.shared, err = OpenShared(ctx, a.Config, func(o *redisstore.Options) {
-		o.Logger, o.Version = a.log, a.version
+	a.shared, err = OpenShared(ctx, a.Config, a.log, func(o *redisstore.Options) {
+		o.Version = a.version
 		o.Describe = func(n *redisstore.Node) { a.describe(n, time.Now()) }
 	})
 	if err != nil {

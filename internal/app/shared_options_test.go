@@ -1,6 +1,7 @@
 package app
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 func TestSharedOptions_Passwords(t *testing.T) {
 	var c config.Config
 	c.Shared.Password, c.Shared.SentinelPassword = "one", "two"
-	opts, err := SharedOptions(c)
+	opts, err := SharedOptions(c, slog.Default())
 	if err != nil || opts.Password != "one" || opts.SentinelPassword != "two" {
 		t.Errorf("%q, %q, %v", opts.Password, opts.SentinelPassword, err)
 	}
@@ -30,7 +31,7 @@ func TestSharedOptions_MissingFiles(t *testing.T) {
 	} {
 		cfg, err := config.Parse("a.toml", []byte("[shared]\nmode = \"exact\"\nurl = \"rediss://127.0.0.1\"\n"+c.keys), nil)
 		must(t, err)
-		if _, err := SharedOptions(cfg); err == nil || err.Error() != c.want {
+		if _, err := SharedOptions(cfg, slog.Default()); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/host"
+	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -21,11 +22,13 @@ type status struct {
 	twitch    *twitchbot.Connection
 	bot       *chat.Bot
 	standby   *chat.Standby // nil if this node is alone
+
+	certificate *access.KeyPair // nil without TLS
 }
 
 // status returns the App's status. The App has a Bot.
 func (a *App) status() *status {
-	return &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot, a.standby}
+	return &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot, a.standby, a.certificate}
 }
 
 // channels returns the channels whose IDs are known. These are Twitch's channels, the rooms that
@@ -54,12 +57,17 @@ func (s *status) twitchChannels() []live.Channel {
 	return list
 }
 
-// connections returns the states shown in the dashboard: of Twitch, of the token, and of channels
-// with a temporary state or a problem.
+// connections returns the states shown in the dashboard: of Twitch, of the token, of a certificate
+// that must be renewed, and of channels with a temporary state or a problem.
 func (s *status) connections() []live.Connection {
 	list := []live.Connection{}
 	if s.twitch.Tokens() != nil {
 		list = s.addTwitch(list)
+	}
+	if s.certificate != nil {
+		if problem := s.certificate.Problem(time.Now()); problem != "" {
+			list = append(list, live.Connection{Name: "Certificate", State: live.NotRenewed, Detail: problem})
+		}
 	}
 	list = slices.Concat(list, s.readings(), s.powerless(), s.unusedChanges(), s.standbys())
 	slowed := s.bot.Slowed()

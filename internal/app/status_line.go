@@ -54,7 +54,7 @@ func countChannels(n int) string {
 // troubles returns what doesn't work.
 func (s *status) troubles() (list []string) {
 	for _, c := range s.connections() {
-		if c.State.IsTrouble() {
+		if c.State.IsTrouble() || c.State.IsDegraded() {
 			list = append(list, c.Name+" "+string(c.State))
 		}
 	}

@@ -21,8 +21,8 @@ func (d *Doctor) checkShared(ctx context.Context) (list []Finding) {
 	if err := app.CheckPlacement(d.cfg); err != nil {
 		return []Finding{sharedProblem(err)} // before the namespace gets this placement
 	}
-	store, err := app.OpenShared(ctx, d.cfg, func(o *redisstore.Options) {
-		o.Logger, o.Version = slog.New(slog.DiscardHandler), d.Version
+	store, err := app.OpenShared(ctx, d.cfg, slog.New(slog.DiscardHandler), func(o *redisstore.Options) {
+		o.Version = d.Version
 		o.Node = "" // a name of its own
 	})
 	if err != nil {

@@ -40,9 +40,10 @@ func getHealth(w http.ResponseWriter, _ *http.Request) error {
 
 // getReady is GET /readyz. The status is 200 if messages are read, judged, acted on and saved,
 // otherwise 503. While the shared store is away or refuses changes, the status is 200, too: all
-// nodes are affected, and go on judging. Only callers who may see the whole installation see the
-// reasons. Running without a database is a choice, so it is no reason for 503. If another site
-// authorizes requests, getReady refuses callers that the site does not know.
+// nodes are affected, and go on judging. It is also 200 if a certificate must be renewed. Only
+// callers who may see the whole installation see the reasons. Running without a database is a
+// choice, so it is no reason for 503. If another site authorizes requests, getReady refuses callers
+// that the site does not know.
 func (h *probes) getReady(w http.ResponseWriter, r *http.Request) error {
 	if h.mounted {
 		if _, err := h.access.Authorized(r); err != nil {
@@ -86,15 +87,22 @@ func (h *probes) maySeeAll(r *http.Request) bool {
 	return err == nil && who.InAll().Allows(auth.View)
 }
 
-// degradedReasons returns why messages are judged without the other nodes.
+// degradedReasons returns why messages are judged without the other nodes, and what will fail unless
+// somebody acts.
 func (h *probes) degradedReasons() []string {
+	var reasons []string
+	for _, c := range h.model.Connections() {
+		if c.State.IsDegraded() {
+			reasons = append(reasons, reason(c.Name, string(c.State), c.Detail))
+		}
+	}
 	switch shared := h.model.Shared(); {
 	case shared.IsAway():
-		return []string{reason("shared store", "away since "+shared.Since.UTC().Format(time.RFC3339), shared.Problem)}
+		reasons = append(reasons, reason("shared store", "away since "+shared.Since.UTC().Format(time.RFC3339), shared.Problem))
 	case shared.IsRefusing():
-		return []string{reason("shared store", "refuses changes", shared.Problem)}
+		reasons = append(reasons, reason("shared store", "refuses changes", shared.Problem))
 	}
-	return nil
+	return reasons
 }
 
 func (h *probes) unreadyReasons() []string {

@@ -49,7 +49,7 @@ func TestReady_ReasonsOnlySignedIn(t *testing.T) {
 // been asked yet is no trouble, and is never reported as ok; neither is a notice, such as a pause.
 func TestReady_Connections(t *testing.T) {
 	for state, isReady := range map[live.ConnectionState]bool{
-		live.Connected: true, live.Connecting: false, live.Disconnected: false, live.NotRead: false, live.NotEnforcing: false, live.Renamed: true, live.Observing: true, live.Paused: true, live.RaidMode: true,
+		live.Connected: true, live.Connecting: false, live.Disconnected: false, live.NotRead: false, live.NotEnforcing: false, live.Renamed: true, live.NotRenewed: true, live.Observing: true, live.Paused: true, live.RaidMode: true,
 		live.Unasked: true, live.Ample: true, live.Low: true, live.Failing: false,
 	} {
 		d := dash(t, func(o *Options) {
@@ -58,6 +58,9 @@ func TestReady_Connections(t *testing.T) {
 			}
 		})
 		want, status := `{"status":"ok"}`, http.StatusOK
+		if state == live.NotRenewed {
+			want = fmt.Sprintf(`{"reasons":["Helix: %s: status 500"],"status":"degraded"}`, state)
+		}
 		if !isReady {
 			want, status = fmt.Sprintf(`{"reasons":["Helix: %s: status 500"],"status":"unavailable"}`, state), http.StatusServiceUnavailable
 		}

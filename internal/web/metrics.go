@@ -30,6 +30,7 @@ var families = map[string]family{
 	"chatguard_token_valid":                       {"gauge", "Whether Twitch accepts the bot's token: 0 if it is missing, refused, or can't be checked."},
 	"chatguard_token_renewable":                   {"gauge", "Whether chatguard renews the bot's token by itself: 1, or 0 if it works until it expires."},
 	"chatguard_token_expiry_timestamp_seconds":    {"gauge", "When the bot's token expires, in seconds since 1970."},
+	"chatguard_tls_expiry_timestamp_seconds":      {"gauge", "When the certificate of the dashboard and the API expires, in seconds since 1970."},
 	"chatguard_helix_requests_remaining":          {"gauge", "Requests that can be sent to Twitch now without waiting."},
 	"chatguard_pending_penalties":                 {"gauge", "Penalties that are pending or in progress."},
 	"chatguard_chat_lines_total":                  {"counter", "Lines read from Twitch's chat, of any kind."},

@@ -22,6 +22,7 @@ type KeyPair struct {
 	mu      sync.Mutex
 	current *tls.Certificate
 	seen    [2]stamp // of both files when they were last read
+	failed  string   // why the files can't be used now; empty if they are in use
 }
 
 // stamp changes whenever a file is replaced or written.
@@ -71,10 +72,40 @@ func (p *KeyPair) Current() (*tls.Certificate, error) {
 	p.seen = seen
 	pair, err := readKeyPair(p.cert, p.key)
 	if err != nil {
-		p.log.Warn("the new certificate can't be used; the one before stays", "file", p.cert, "key", p.key, "error", hostile.VisibleLine(err.Error()))
+		p.failed = hostile.VisibleLine(err.Error())
+		p.log.Warn("the new certificate can't be used; the one before stays", "file", p.cert, "key", p.key, "error", p.failed)
 		return p.current, nil
 	}
-	p.current = &pair
+	p.current, p.failed = &pair, ""
 	p.log.Info("read the certificate again", "file", p.cert)
 	return p.current, nil
+}
+
+// Expires returns when the certificate in use expires.
+func (p *KeyPair) Expires() time.Time {
+	pair, _ := p.Current() // it has no error
+	return pair.Leaf.NotAfter
+}
+
+// expiresSoon is how long before its end a certificate should have been renewed. Those that are
+// valid for the shortest time, 6 days, are renewed every 3 days.
+const expiresSoon = 48 * time.Hour
+
+// Problem says why somebody must look after the certificate. It returns "" if nobody must.
+func (p *KeyPair) Problem(now time.Time) string {
+	ends := p.Expires()
+	p.mu.Lock()
+	failed := p.failed
+	p.mu.Unlock()
+	end := "expires at " + ends.UTC().Format(time.RFC3339)
+	if now.After(ends) {
+		end = "has expired at " + ends.UTC().Format(time.RFC3339)
+	}
+	switch {
+	case failed != "":
+		return fmt.Sprintf("the new certificate can't be used (%s), and the one before %s: correct tls_cert and tls_key", failed, end)
+	case ends.Sub(now) < expiresSoon:
+		return fmt.Sprintf("it %s: renew it", end)
+	}
+	return ""
 }

@@ -56,6 +56,13 @@ func TestKeyPair_ReadAgain(t *testing.T) {
 			}()
 		}
 	}()
+	certificate := CertificateOf(listener)
+	problem := func(at time.Time, want string) {
+		t.Helper()
+		if got := certificate.Problem(at); got != want && (want == "" || !strings.Contains(got, want)) {
+			t.Errorf("the problem is %q, want %q", got, want)
+		}
+	}
 	check := func(want int64, warnings int) {
 		t.Helper()
 		conn, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{InsecureSkipVerify: true})
@@ -71,11 +78,17 @@ func TestKeyPair_ReadAgain(t *testing.T) {
 		}
 	}
 	check(1, 0)
+	ends := certificate.Expires()
+	problem(ends.Add(-expiresSoon), "")
+	problem(ends.Add(1-expiresSoon), "it expires at "+ends.Format(time.RFC3339)+": renew it")
+	problem(ends.Add(1), "it has expired at ")
 	write(site.TLSCert, cert2)
+	problem(ends.Add(-expiresSoon), "the new certificate can't be used (tls: private key does not match public key), and the one before expires at ")
 	check(1, 1)
 	check(1, 1)
 	write(site.TLSKey, key2)
 	check(2, 1)
+	problem(certificate.Expires().Add(-expiresSoon), "")
 	if err := os.Remove(site.TLSKey); err != nil {
 		t.Fatal(err)
 	}

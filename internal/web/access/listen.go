@@ -57,11 +57,24 @@ func (s Site) protect(listener *net.TCPListener, certificate *KeyPair) net.Liste
 	if certificate == nil {
 		return bounded
 	}
-	return tls.NewListener(bounded, &tls.Config{
+	return tlsListener{tls.NewListener(bounded, &tls.Config{
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return certificate.Current() },
 		MinVersion:     tls.VersionTLS12,
 		NextProtos:     []string{"http/1.1"}, // WebSockets need it
-	})
+	}), certificate}
+}
+
+// tlsListener is a listener with its certificate.
+type tlsListener struct {
+	net.Listener
+	certificate *KeyPair
+}
+
+// CertificateOf returns the certificate of a listener that a Site has opened. It returns nil if the
+// listener has none.
+func CertificateOf(listener net.Listener) *KeyPair {
+	secure, _ := listener.(tlsListener)
+	return secure.certificate
 }
 
 func (s Site) loadCertificate() (*KeyPair, error) {

@@ -53,6 +53,9 @@ const (
 	// token. The detail says why.
 	NotRead      ConnectionState = "not read"
 	NotEnforcing ConnectionState = "not enforcing"
+	// NotRenewed is the state of a TLS certificate that expires soon, or has a renewal that can't be
+	// used. The detail says which.
+	NotRenewed ConnectionState = "not renewed"
 	// LeftOut is the state of a channel whose live changes cannot be used. The detail says why.
 	LeftOut  ConnectionState = "limits as configured"
 	Paused   ConnectionState = "paused"
@@ -73,11 +76,15 @@ const (
 // them.
 func (c ConnectionState) IsTrouble() bool {
 	switch c {
-	case Connected, Valid, Unchecked, Observing, Renamed, LeftOut, Paused, RaidMode, Standby, SlowMode, Unasked, Ample, Low:
+	case Connected, Valid, Unchecked, Observing, Renamed, NotRenewed, LeftOut, Paused, RaidMode, Standby, SlowMode, Unasked, Ample, Low:
 		return false
 	}
 	return true
 }
+
+// IsDegraded reports whether somebody must act on the state, although it keeps no messages from
+// arriving, and chatguard acts on them.
+func (c ConnectionState) IsDegraded() bool { return c == NotRenewed }
 
 // Connection is a connection over which messages arrive, or another link between chatguard and a
 // chat.

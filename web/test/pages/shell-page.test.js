@@ -67,13 +67,14 @@ test("header: every state, also one that the page doesn't know", async () => {
   await see(() => word() === "All good");
   sendStatus({ connections: [
     { name: "Twitch", state: "connected" }, { name: "Helix", state: "low", detail: "12 of 800 points left" }, { name: "Moon", state: "waxing" },
+    { name: "Certificate", state: "not renewed", detail: "it expires soon" },
     { name: "Token", state: "refused", detail: "Twitch refused the token: run `chatguard login`" },
     { name: "#somechannel", state: "renamed", detail: "is called otherchannel" }, { name: "#one", state: "not read", detail: "no such channel" }, { name: "#two", state: "not enforcing" },
     { name: "#somechannel", state: "observing", detail: "type `/mod chatguard_bot` in the chat" }, { name: "#somechannel", state: "paused", detail: "by berta" },
   ] });
-  await see(() => word() === "5 problems");
+  await see(() => word() === "6 problems");
   assert.deepEqual(states("good"), ["Enforcing", "Twitch connected", "Database ok"]);
-  assert.deepEqual(states("warn"), ["Twitch API low 12 of 800 points left", "#somechannel renamed is called otherchannel"]);
+  assert.deepEqual(states("warn"), ["Twitch API low 12 of 800 points left", "Certificate not renewed it expires soon", "#somechannel renamed is called otherchannel"]);
   assert.deepEqual(states("off"), ["Moon waxing"]);
   assert.deepEqual(states("bad"), ["Token refused Twitch refused the token: run chatguard login", "#one not read no such channel", "#two not enforcing"]);
   assert.deepEqual(states("notice"), ["#somechannel observing type /mod chatguard_bot in the chat", "#somechannel paused by berta"]);

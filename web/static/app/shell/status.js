@@ -18,12 +18,12 @@ const connectionStates = {
   valid: ["good", "shell.state-valid"], unchecked: ["warn", "shell.state-unchecked"], refused: ["bad", "shell.state-refused"], missing: ["bad", "shell.state-missing"],
   observing: ["notice", "shell.state-observing"], paused: ["notice", "shell.state-paused"], "raid mode": ["notice", "shell.state-raid"],
   "slow mode": ["notice", "shell.state-slow"], standby: ["notice", "shell.state-standby"], "limits as configured": ["warn", "shell.state-configured"],
-  renamed: ["warn", "shell.state-renamed"], "not read": ["bad", "shell.state-unread"], "not enforcing": ["bad", "shell.state-unenforcing"],
+  renamed: ["warn", "shell.state-renamed"], "not renewed": ["warn", "shell.state-unrenewed"], "not read": ["bad", "shell.state-unread"], "not enforcing": ["bad", "shell.state-unenforcing"],
   "not asked yet": ["off", "shell.state-unasked"], ok: ["good", "shell.state-ok"], low: ["warn", "shell.state-low"], failing: ["bad", "shell.state-failing"],
 };
 
 /** @type {Record<string, TextKey>} */
-const connectionNames = { Helix: "shell.twitch-api", Token: "shell.token" };
+const connectionNames = { Helix: "shell.twitch-api", Token: "shell.token", Certificate: "shell.certificate" };
 
 // partsOf returns the state of every part, without the connection of the page itself.
 /** @param {State} of @returns {Part[]} */
