@@ -86,7 +86,7 @@ func NewAccuracyMeter(limit chatguard.Limit) (*AccuracyMeter, error) {
 }
 
 // runAccuracy compares with the messages of a question.
-func (q *Question) runAccuracy(ctx context.Context, l *lane, messages []chatguard.Message) (*Accuracy, error) {
+func (q *Question) runAccuracy(ctx context.Context, done *work, l *lane, messages []chatguard.Message) (*Accuracy, error) {
 	if len(l.policy.Limits) != 1 {
 		return nil, &Error{Lane: l.number, Text: "accuracy needs a lane with one sliding-window"}
 	}
@@ -95,7 +95,7 @@ func (q *Question) runAccuracy(ctx context.Context, l *lane, messages []chatguar
 		return nil, err
 	}
 	for i := range messages {
-		if err := pause(ctx, i, 1); err != nil {
+		if err := done.pause(ctx, i, 1); err != nil {
 			return nil, err
 		}
 		if err := c.Add(ctx, messages[i]); err != nil {
@@ -116,7 +116,7 @@ func (c *AccuracyMeter) AddPoisson(ctx context.Context, perMinute float64, seed 
 		if added.Load() == messages {
 			return nil
 		}
-		if err := pause(ctx, int(added.Load()), 1); err != nil {
+		if err := (*work)(nil).pause(ctx, int(added.Load()), 1); err != nil {
 			return err
 		}
 		if err := c.Add(ctx, m.judgeable()); err != nil {

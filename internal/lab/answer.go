@@ -11,11 +11,11 @@ type Answer struct {
 	Lanes    []LaneAnswer `json:"lanes"`              // in the question's order
 	Accuracy *Accuracy    `json:"accuracy,omitempty"`
 
-	work int64
+	work work
 }
 
 // Work returns how much work the answer was, up to MaxWork.
-func (a *Answer) Work() int64 { return a.work }
+func (a *Answer) Work() int64 { return int64(a.work) }
 
 // LaneAnswer is what one lane's limits did.
 type LaneAnswer struct {

@@ -22,7 +22,7 @@ func RunEdge(ctx context.Context, span time.Duration, limit chatguard.Limit) (in
 	if err != nil {
 		return 0, err
 	}
-	return l.edge(ctx, span, maxEdge)
+	return l.edge(ctx, nil, span, maxEdge)
 }
 
 // runEdge answers Question.Edge.
@@ -31,7 +31,7 @@ func (q *Question) runEdge(ctx context.Context, lanes []*lane, answer *Answer) e
 		if len(l.policy.Limits) == 0 {
 			continue // no number is the most
 		}
-		most, err := l.edge(ctx, time.Duration(q.Edge), maxAnswerEdge)
+		most, err := l.edge(ctx, &answer.work, time.Duration(q.Edge), maxAnswerEdge)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (q *Question) runEdge(ctx context.Context, lanes []*lane, answer *Answer) e
 }
 
 // edge returns the least of what each limit lets through. No sender gets more through all of them.
-func (l *lane) edge(ctx context.Context, span time.Duration, most int64) (int64, error) {
+func (l *lane) edge(ctx context.Context, done *work, span time.Duration, most int64) (int64, error) {
 	if span <= 0 || span > maxSpan {
 		return 0, errorf("the span is %s: use more than 0s, up to 366d", span)
 	}
@@ -49,7 +49,7 @@ func (l *lane) edge(ctx context.Context, span time.Duration, most int64) (int64,
 	for _, limit := range l.policy.Limits {
 		policy := l.policy
 		policy.Limits = []chatguard.Limit{limit}
-		a := &adversary{lane: &lane{number: l.number, policy: policy, roles: l.roles}, span: span, limit: limit.Name, budget: most}
+		a := &adversary{lane: &lane{number: l.number, policy: policy, roles: l.roles}, span: span, limit: limit.Name, budget: most, done: done}
 		n, err := a.search(ctx)
 		if err != nil {
 			return 0, err
@@ -75,6 +75,7 @@ type adversary struct {
 	limit  string
 	span   time.Duration
 	budget int64 // messages that it may still send
+	done   *work
 }
 
 const (
@@ -140,7 +141,7 @@ func (a *adversary) rush(ctx context.Context, from, opened time.Time) (n int64, 
 		}
 	}
 	for at, end := from, from.Add(a.span); at.Before(end); {
-		if err := pause(ctx, int(n), 1); err != nil {
+		if err := a.done.pause(ctx, int(n), 1); err != nil {
 			return 0, err
 		}
 		v, err := guard.Check(ctx, a.message(at))

@@ -54,7 +54,7 @@ func TestRunEdge_TooMany(t *testing.T) {
 	var wrong *Error
 	l, err := alone(3, chatguard.TokenBucketLimit("fast", 1, 2*time.Microsecond))
 	must(t, err)
-	_, err = l.edge(t.Context(), time.Minute, 1000)
+	_, err = l.edge(t.Context(), nil, time.Minute, 1000)
 	if want := `lane 3: limit "fast": too many messages pass in 1m0s: use a shorter span`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

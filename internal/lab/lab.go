@@ -72,7 +72,7 @@ type Message struct {
 // if it ends first. The Answer then has only its Work.
 func Run(ctx context.Context, q Question) (*Answer, error) {
 	answer := &Answer{Lanes: make([]LaneAnswer, len(q.Lanes))}
-	if err := q.run(context.WithValue(ctx, workKey{}, &answer.work), answer); err != nil {
+	if err := q.run(ctx, answer); err != nil {
 		return &Answer{work: answer.work}, err
 	}
 	return answer, nil
@@ -117,13 +117,13 @@ func (q *Question) runMessages(ctx context.Context, lanes []*lane, answer *Answe
 			return err
 		}
 		of := &answer.Lanes[i]
-		if of.Steps, err = l.judgeAll(ctx, list, q.Move, &pictures, q.NoSteps); err != nil {
+		if of.Steps, err = l.judgeAll(ctx, &answer.work, list, q.Move, &pictures, q.NoSteps); err != nil {
 			return err
 		}
 		of.Figures = newFigures(list, of.Steps, span)
 	}
 	if q.Accuracy {
-		answer.Accuracy, err = q.runAccuracy(ctx, lanes[0], list)
+		answer.Accuracy, err = q.runAccuracy(ctx, &answer.work, lanes[0], list)
 	}
 	if q.NoSteps {
 		answer.dropSteps()
@@ -162,17 +162,17 @@ func (m *Message) judgeable() chatguard.Message {
 // runs first.
 const yieldEvery = 64
 
-// workKey is the context key for the work of an answer, an *int64. Without one, work has no bound.
-type workKey struct{}
+// work is how much work an answer was so far. A nil *work has no bound.
+type work int64
 
 // pause lets other goroutines run after every few messages, and returns an error if ctx has ended
 // or the answer is too much work. i is the number of messages so far, and each is that much work.
-func pause(ctx context.Context, i, each int) error {
+func (w *work) pause(ctx context.Context, i, each int) error {
 	if i%yieldEvery != 0 {
 		return nil
 	}
-	if work, ok := ctx.Value(workKey{}).(*int64); ok {
-		if *work += int64(yieldEvery * each); *work > MaxWork {
+	if w != nil {
+		if *w += work(yieldEvery * each); *w > MaxWork {
 			return errorf("the question is too much work: send fewer messages, lanes or limits, or a shorter span")
 		}
 	}

@@ -76,19 +76,19 @@ func (l *lane) newGuard() (*chatguard.Guard, error) {
 
 // judgeAll judges messages in order and returns a step for each. It adds the pictures to pictures,
 // unless only figures are wanted.
-func (l *lane) judgeAll(ctx context.Context, messages []chatguard.Message, move *Move, pictures *pages, onlyFigures bool) ([]Step, error) {
+func (l *lane) judgeAll(ctx context.Context, done *work, messages []chatguard.Message, move *Move, pictures *pages, onlyFigures bool) ([]Step, error) {
 	guard, err := l.newGuard()
 	if err != nil {
 		return nil, err
 	}
-	work := pictureWork
+	each := pictureWork
 	if onlyFigures {
-		work = 1
+		each = 1
 	}
 	steps := make([]Step, len(messages))
 	moving := mover{move, guard, l.policy}
 	for i, m := range messages {
-		if err := pause(ctx, i, work); err != nil {
+		if err := done.pause(ctx, i, each); err != nil {
 			return nil, err
 		}
 		m.User.Roles |= l.roles

@@ -110,7 +110,7 @@ func (q *Question) runPush(ctx context.Context, lanes []*lane, answer *Answer) e
 		return errorf("traffic: messages is %d: use %d or fewer", plan.Messages, MaxMessages)
 	}
 	for i, l := range lanes {
-		pushed, err := l.push(ctx, plan)
+		pushed, err := l.push(ctx, &answer.work, plan)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func RunPush(ctx context.Context, plan Push, limit chatguard.Limit) (*Pushed, er
 	if err != nil {
 		return nil, err
 	}
-	return l.push(ctx, plan)
+	return l.push(ctx, nil, plan)
 }
 
 // alone returns a lane with one limit.
@@ -157,7 +157,7 @@ func (p *Push) Check() error {
 }
 
 // push sends the messages of a plan.
-func (l *lane) push(ctx context.Context, plan Push) (*Pushed, error) {
+func (l *lane) push(ctx context.Context, done *work, plan Push) (*Pushed, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (l *lane) push(ctx context.Context, plan Push) (*Pushed, error) {
 		return &Error{Lane: l.number, Limit: limit, Text: fmt.Sprintf("%d messages take more than %s: send fewer", plan.Messages, maxPushSpan)}
 	}
 	for at := plan.next(0); len(left) < plan.Messages; {
-		if err := pause(ctx, len(left), 1); err != nil {
+		if err := done.pause(ctx, len(left), 1); err != nil {
 			return nil, err
 		}
 		if at > maxPushSpan {
