@@ -63,7 +63,7 @@ func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 // must not act any more. Run then ends with an *OwnedError.
 func (s *Store) Lost() <-chan struct{} { return s.isLost }
 
-// lookEvery is how often Run looks whether the database's files are in their places.
+// lookEvery is how often Run looks at the database's files between two turns.
 const lookEvery = 2 * time.Second
 
 // await waits for the next turn. It returns false if the context ends first.
@@ -77,7 +77,7 @@ func (s *Store) await(ctx context.Context, turns, looks <-chan time.Time) bool {
 		case <-s.commits.wake:
 			return true
 		case <-looks:
-			if s.db.place.check() != nil || s.db.place.isTouched() || !s.lock.isInPlace() {
+			if cmp.Or(s.db.place.check(), s.db.place.checkNames()) != nil || s.db.place.isTouched() || !s.lock.isInPlace() {
 				return true
 			}
 		}

@@ -164,6 +164,38 @@ func TestLockFile_Deleted(t *testing.T) {
 	}
 }
 
+// What happens to the files between two turns is noticed before the next one is due.
+func TestRun_LooksBetweenTurns(t *testing.T) {
+	t.Parallel()
+	for name, harm := range map[string]func(path string) error{
+		"log deleted":  deletions["log"],
+		"lock deleted": func(path string) error { return os.Remove(path + ".lock") },
+		"linked":       func(path string) error { return os.Link(path, path+".other") },
+		"written":      func(path string) error { return os.Chtimes(path, time.Time{}, start) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newFilledDatabase(t)
+			s := open(t, path, nil)
+			s.exec(t, "PRAGMA user_version") // from now on, the time of the last write is known
+			looks, due := make(chan time.Time), make(chan bool, 1)
+			go func() { due <- s.await(t.Context(), nil, looks) }()
+			for range 2 { // after the first look, nothing is due
+				looks <- start
+			}
+			must(t, harm(path))
+			for range 2 {
+				select {
+				case <-due:
+					return
+				case looks <- start: // the second look may have been before the harm
+				}
+			}
+			t.Error("it isn't noticed")
+		})
+	}
+}
+
 // If another process has locked the file in between, Run ends, so that only that process acts.
 func TestRun_OtherOwner(t *testing.T) {
 	t.Parallel()
