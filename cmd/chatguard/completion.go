@@ -15,15 +15,11 @@ import (
 // A shell runs it while somebody types, so it says nothing, and doesn't finish a restore.
 func completeNames(path *string, names func(context.Context, config.Config) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		ctx := cmd.Context()
-		if ctx == nil {
-			ctx = context.Background() // completing runs no command
-		}
 		cfg, err := readConfig(*path)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		found := slices.DeleteFunc(names(ctx, cfg), func(name string) bool { return slices.Contains(args, name) })
+		found := slices.DeleteFunc(names(cmd.Context(), cfg), func(name string) bool { return slices.Contains(args, name) })
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -26,8 +26,8 @@ func (a Access) Verb() string {
 }
 
 // ReadTrusted returns the first most bytes of the file at path. It refuses the file unless only
-// this process's user, root, administrators and the owner of the file like can have written it. like
-// may be missing.
+// this process's user, root, administrators and the owner of the file like can have written it. The
+// file like may be missing.
 func ReadTrusted(path, like string, most int64) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|careful, 0)
 	if err != nil {

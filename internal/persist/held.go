@@ -32,8 +32,8 @@ func Hold(path string) (*Held, error) {
 func (h *Held) Release() error { return h.lock.release() }
 
 // EmptyLog moves what is in the database's log into the database, so that no log is left. It also
-// undoes an unfinished write. If the database is damaged, EmptyLog returns an error, and the log may
-// stay.
+// undoes an unfinished write. If the database is damaged, EmptyLog returns an error, and the log
+// may stay.
 func (h *Held) EmptyLog(ctx context.Context) error {
 	if err := undoUnfinished(ctx, h.Path); err != nil {
 		return err

@@ -64,17 +64,17 @@ const (
 // examine returns the version of the schema of the database at path, and checks its pages with the
 // given pragma. The error is a *refusal if the file can't be used.
 func examine(ctx context.Context, reader *sql.DB, path, pragma string, steps []string) (version int, err error) {
-	version, known := identify(ctx, reader, path, len(steps))
-	if failed := (*refusal)(nil); known != nil && !errors.As(known, &failed) {
-		return 0, known
+	version, refused := identify(ctx, reader, path, len(steps))
+	if refused != nil && !errors.As(refused, new(*refusal)) {
+		return 0, refused
 	}
 	var verdict string
 	err = reader.QueryRowContext(ctx, "PRAGMA "+pragma+"(1)").Scan(&verdict)
 	switch {
 	case err != nil:
 		return 0, explainAtStart(path, err)
-	case known != nil:
-		return 0, known
+	case refused != nil:
+		return 0, refused
 	case verdict != "ok":
 		return 0, damagedError(path, errors.New(verdict))
 	}
@@ -162,8 +162,8 @@ func changedError(path, how string) error {
 
 type tableColumn struct{ table, column string }
 
-// schemas has what schemaOf returns, by all texts of the migrations: carrying them out takes as long
-// as opening a database.
+// schemas has what schemaOf returns, by the text of the migrations. To run them takes as long as to
+// open a database.
 var schemas sync.Map
 
 // schemaOf returns all columns that migrations create. The caller must not change them.

@@ -103,7 +103,8 @@ func scanEntry(rows *sql.Rows) (e journal.Entry, err error) {
 		TimeColumn{&e.MaySpeakAt.Time}, TimeColumn{&e.ResetAt}, &e.Strikes, TextColumn{&e.Penalty}, &e.Cost,
 		&e.Offence.Late, &e.Offence.Counted, &e.Offence.Series, &e.Offence.NewStrike, &e.Offence.Low,
 		TimeColumn{&e.Outcome.At}, TextColumn{&e.Outcome.Action}, &e.Outcome.Result, &e.Outcome.Reason)
-	if e.Outcome.Entry = e.ID; len(e.Text) > journal.MaxText { // from an import
+	e.Outcome.Entry = e.ID
+	if len(e.Text) > journal.MaxText { // from an import
 		e.Text = hostile.Clip(e.Text, journal.MaxText)
 	}
 	return e, err

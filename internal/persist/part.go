@@ -23,8 +23,8 @@ const copySuffixes = `\.v[0-9]+|\.before-import(\.[0-9]+)?|\.rescued`
 // login).
 var ownersPart = regexp.MustCompile(`^(\.token|` + copySuffixes + `)?` + regexp.QuoteMeta(PartSuffix) + `(-journal)?$`)
 
-// keptCopy matches the same for copies of former contents. A restore also keeps a damaged database's
-// log.
+// keptCopy matches the same for copies of former contents. A restore also keeps the log of a
+// damaged database.
 var keptCopy = regexp.MustCompile(`^(` + copySuffixes + `|\.before-restore(\.[0-9]+)?(-wal|-journal)?)$`)
 
 // Abandoned returns the unfinished files that killed processes have left beside the database at

@@ -221,8 +221,11 @@ func (s *Store) lastUserAs(ctx context.Context, channelID, login string) (userID
 // that a search ignores make none here.
 func (s *Store) UsersNamed(ctx context.Context, channelID, displayName string) ([]journal.Person, error) {
 	key := foldName(displayName)
+	if key == "" {
+		return nil, nil
+	}
 	known, err := s.recentPeople(ctx, channelID, func(*timelineRow) bool { return true }, "")
-	if err != nil || key == "" {
+	if err != nil {
 		return nil, err
 	}
 	stored, err := s.db.queryPeople(ctx, "SELECT "+shownPerson+` FROM person INDEXED BY person_name

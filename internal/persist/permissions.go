@@ -15,7 +15,7 @@ func CheckFolder(path string) error {
 		return nil // opening it reports the error
 	}
 	if folder := filepath.Dir(path); fileaccess.IsOpenFolder(folder) {
-		return fmt.Errorf("other users of this machine can create files in %s, where the database is: move the database to a folder of its own, or run chmod go-w %[1]s if that folder is yours", folder)
+		return fmt.Errorf("other users of this machine can create files in %s, where the database is: move the database to a private folder, or run chmod go-w %[1]s if that folder is yours", folder)
 	}
 	return nil
 }
