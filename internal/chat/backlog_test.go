@@ -77,11 +77,13 @@ func testWithBot(t *testing.T, o Options, play func(*stage), ladder ...string) {
 
 // say sends messages from users and waits for the consequences. "a1" is a message from user a; the
 // user's second message is throttled.
-func (s *stage) say(ids ...string) {
+func (s *stage) say(ids ...string) { s.sayIn("1", ids...) }
+
+func (s *stage) sayIn(channelID string, ids ...string) {
 	var batch []chatguard.Message
 	for _, id := range ids {
 		m := message(id, id[:1])
-		m.SentAt = time.Now()
+		m.ChannelID, m.SentAt = channelID, time.Now()
 		batch = append(batch, m)
 	}
 	s.sink.Messages(time.Now(), batch)
@@ -280,6 +282,21 @@ func TestExpire_BehindLateUser(t *testing.T) {
 		if l := s.bot.backlog.channels["1"]; l.users["b"] != nil || l.waiting > 6 {
 			t.Errorf("%d wait, b with %+v", l.waiting, l.users["b"])
 		}
+	}, "delete")
+}
+
+// TestExpire_Channel checks that a channel whose penalties have all expired has no turn.
+func TestExpire_Channel(t *testing.T) {
+	testWithBot(t, Options{Patience: 5 * time.Second}, func(s *stage) {
+		s.platform.most, s.platform.spent = 1, 1
+		s.say("a1", "a2")
+		s.wait(3 * time.Second)
+		s.sayIn("2", "b1", "b2")
+		s.wait(3 * time.Second)
+		s.platform.allow(1)
+		s.wait(time.Second)
+		s.checkRequests("delete b2")
+		s.checkOutcomes("delete skipped: too late: the request budget is used up", "delete done")
 	}, "delete")
 }
 

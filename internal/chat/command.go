@@ -136,8 +136,6 @@ func (c *commands) serve(acting context.Context, d *commandQueue) {
 		select {
 		case <-d.wake:
 		case <-free:
-		case <-acting.Done():
-			return
 		}
 	}
 }

@@ -194,6 +194,63 @@ func TestCommands_TooOld(t *testing.T) {
 	}, "delete")
 }
 
+// TestCommands_TooManyOfModerators checks that the newest commands of moderators are dropped if too
+// many are pending, because they have an order.
+func TestCommands_TooManyOfModerators(t *testing.T) {
+	var log strings.Builder
+	var release chan struct{}
+	answered := 0
+	answer := func(context.Context, chatguard.Message) string {
+		<-release
+		answered++
+		return ""
+	}
+	testWithBot(t, Options{Answer: answer, Logger: slog.New(slog.NewTextHandler(&log, nil))}, func(s *stage) {
+		release = make(chan struct{})
+		for n := range maxCommands + 2 {
+			m := message(fmt.Sprint("pause", n), "9", chatguard.Moderator)
+			m.Text = "!chatguard pause"
+			s.sink.Messages(time.Time{}, []chatguard.Message{m})
+			synctest.Wait()
+		}
+		close(release)
+		synctest.Wait()
+		if answered != maxCommands+1 || !strings.Contains(log.String(), `reason="too many are pending" channel=1 user=9`) {
+			t.Errorf("%d answers; %s", answered, &log)
+		}
+	}, "delete")
+}
+
+// TestCommands_Repeat checks that the log says so if nobody gets an answer because it would be a
+// repeat, which the chat drops.
+func TestCommands_Repeat(t *testing.T) {
+	var log strings.Builder
+	o := Options{Answer: func(context.Context, chatguard.Message) string { return "hello" }, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	testWithBot(t, o, func(s *stage) {
+		s.ask("1", 2)
+		s.wait(5 * time.Second)
+		s.checkRequests(`say in 1 to "quota1": hello`)
+		if !strings.Contains(log.String(), `reason="the answer is a repeat`) {
+			t.Error(log.String())
+		}
+	}, "delete")
+}
+
+// TestCommands_Stop checks that no command holds up the end: those that would have to wait aren't
+// answered.
+func TestCommands_Stop(t *testing.T) {
+	testWithBot(t, Options{Answer: answerName}, func(s *stage) {
+		s.ask("1", 3)
+		synctest.Wait()
+		began := time.Now()
+		s.stop()
+		s.checkRequests(`say in 1 to "quota1": answer to user1`)
+		if took := time.Since(began); took > 0 {
+			t.Errorf("the end took %s", took)
+		}
+	}, "delete")
+}
+
 // TestCommands_AnswersDeleted checks that the answer is sent without being a reply if the command
 // can't be replied to any more.
 func TestCommands_AnswersDeleted(t *testing.T) {

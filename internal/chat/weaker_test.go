@@ -30,22 +30,50 @@ func TestWeaker(t *testing.T) {
 		"delete fails, too":  {"timeout 30s", map[string]error{"timeout": refused, "delete": unknown}, "timeout a 30s, delete a2", "timeout failed: invalid user; deleting the message failed, too: status 500"},
 		"futile":             {"timeout 30s", map[string]error{"timeout": futile}, "timeout a 30s", "timeout failed: not a moderator"},
 		"warning":            {"warn", map[string]error{"warn": refused}, "delete a2, warn a for a2", "delete done: invalid user; the message was only deleted"},
+		"warning, held":      {"warn", map[string]error{"warn": held}, "delete a2, warn a for a2", "delete done: no more timeouts for 9 s; the message was only deleted"},
 		"warning, futile":    {"warn", map[string]error{"warn": futile}, "delete a2, warn a for a2", "delete done: not a moderator; the message was only deleted"},
 		"warning, unknown":   {"warn", map[string]error{"warn": unknown}, "delete a2, warn a for a2", "warn unknown: status 500; the message was deleted"},
 		"warning, no delete": {"warn", map[string]error{"delete": unknown}, "delete a2", "warn unknown: status 500"},
 		"delete":             {"delete", map[string]error{"delete": unknown}, "delete a2", "delete unknown: status 500"},
 	} {
-		testWithBot(t, Options{}, func(s *stage) {
+		testWithBot(t, Options{SlowMode: 30 * time.Second}, func(s *stage) {
 			s.Log(name)
 			s.platform.fails = test.fails
 			s.say("a1", "a2")
 			s.checkRequests(strings.Split(test.did, ", ")...)
 			s.checkOutcomes(test.outcome)
+			if c := s.bot.Counts(); c.Deleted+c.Failed != 1 {
+				s.Errorf("%+v", c)
+			}
+			isHeld := errors.As(test.fails["timeout"], new(*HeldError))
+			if until := s.bot.backlog.channels["1"].heldUntil; isHeld == until.IsZero() {
+				s.Errorf("timeouts are held until %s", until)
+			}
 			if slow := s.bot.Slowed(); len(slow) > 0 {
 				s.Errorf("slow mode is on: %v", slow)
 			}
 		}, test.ladder)
 	}
+}
+
+// TestWeaker_Late checks that a message isn't deleted if the penalty failed because its time is over.
+func TestWeaker_Late(t *testing.T) {
+	testWithBot(t, Options{Patience: time.Second}, func(s *stage) {
+		s.hold()
+		s.say("a1", "a2")
+		s.wait(time.Second)
+		s.checkOutcomes("timeout failed: too late: context deadline exceeded")
+	}, "timeout 30s")
+}
+
+// TestWeaker_Notice checks that a user is told when to write again if the message was only deleted,
+// because the chat itself tells only users who are timed out.
+func TestWeaker_Notice(t *testing.T) {
+	testWithBot(t, Options{Notices: always(Notices{Text: "wait {wait}"})}, func(s *stage) {
+		s.platform.fails = map[string]error{"timeout": errors.New("invalid user")}
+		s.say("a1", "a2")
+		s.checkRequests("timeout a 30s", "delete a2", `say in 1 to "": wait 60 min`)
+	}, "timeout 30s")
 }
 
 // TestHeld checks that slow mode is turned on if the platform takes no more timeouts in a channel.
@@ -97,6 +125,23 @@ func TestIdle(t *testing.T) {
 		s.checkOutcomes("delete done", "delete done", "delete done", "delete done")
 		s.wait(time.Second)
 		s.checkOutcomes("delete done", "delete done")
+	}, "delete")
+}
+
+// TestIdle_OtherChannels checks that penalties that wait before another try hold up no other channel.
+func TestIdle_OtherChannels(t *testing.T) {
+	testWithBot(t, Options{Workers: maxInFlight}, func(s *stage) {
+		s.platform.idle = time.Minute
+		var ids []string
+		for n := range maxInFlight {
+			user := string(rune('0' + n))
+			ids = append(ids, user+"1", user+"2")
+		}
+		s.say(ids...)
+		s.sayIn("2", "z1", "z2")
+		if n := s.bot.backlog.len(); n != maxInFlight+1 || s.bot.backlog.waiting != 0 {
+			t.Errorf("%d penalties, %d of them wait", n, s.bot.backlog.waiting)
+		}
 	}, "delete")
 }
 
