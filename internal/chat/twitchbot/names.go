@@ -57,10 +57,14 @@ func (n *names) set(configured []string) error {
 
 // apply makes the reader read channels by their present names. The caller holds mu.
 func (n *names) apply(configured []string, now map[string]string) error {
-	maps.DeleteFunc(now, func(login, to string) bool {
-		// If the configuration has the new name, too, each name means what Twitch says.
+	// If the configuration also has the new name, each name means what Twitch says.
+	isMoot := func(login, to string) bool {
 		return !slices.Contains(configured, login) || slices.Contains(configured, to) && now[to] == ""
-	})
+	}
+	for n := -1; n != len(now); { // again, because the next one may be moot without this one
+		n = len(now)
+		maps.DeleteFunc(now, isMoot)
+	}
 	logins := slices.Clone(configured)
 	for i, login := range logins {
 		logins[i] = cmp.Or(now[login], login)
