@@ -75,11 +75,14 @@ func (a *App) explainRefusal(channelID string, err error) error {
 		return errors.New(cmp.Or(a.Twitch.Tokens().Status().Detail, "the bot has no token: run `chatguard login`"))
 	}
 	a.log.Warn("a moderator's timeout, ban or unban failed", "channel", channelID, "error", err)
+	if errors.Is(err, chat.ErrUnanswered) {
+		return control.ErrUnanswered
+	}
 	if held, ok := errors.AsType[*chat.HeldError](err); ok {
 		return held
 	}
 	for _, kind := range []error{twitch.ErrRejected, twitch.ErrUnsafe, twitch.ErrBusy, twitch.ErrLimited, twitch.ErrConflict} {
-		if errors.Is(err, kind) && !errors.Is(err, chat.ErrUnanswered) {
+		if errors.Is(err, kind) {
 			return err
 		}
 	}
