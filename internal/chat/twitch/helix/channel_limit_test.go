@@ -193,8 +193,18 @@ func TestChannelLimit_Header(t *testing.T) {
 // TestChannelLimit_Echo checks that a timeout that was held isn't expected in the chat, so that the
 // same one by a human counts as theirs.
 func TestChannelLimit_Echo(t *testing.T) {
-	testCrowd(t, faketwitch.Options{SanctionLimit: 1}, func(s *crowdStage) {
-		s.timeOut(2, sending{})
+	testEcho(t, faketwitch.Options{SanctionLimit: 1}, func(*crowdStage) {})
+	testEcho(t, faketwitch.Options{}, func(s *crowdStage) {
+		s.srv.SetHelixFaults(func(faketwitch.Request) (faketwitch.Fault, bool) { return faketwitch.Fault{Status: 503}, true })
+	})
+}
+
+func testEcho(t *testing.T, o faketwitch.Options, prepare func(*crowdStage)) {
+	testCrowd(t, o, func(s *crowdStage) {
+		prepare(s)
+		for range 2 {
+			_ = s.h.timeOut(s.Context(), s.room, "1", time.Minute, "", sending{})
+		}
 		m := &Moderator{Helix: s.h, UserID: s.srv.BotID}
 		msg := chatguard.Message{ID: "1", ChannelID: s.room.BroadcasterID, User: chatguard.User{ID: "7"}, SentAt: time.Now()}
 		if err := m.Timeout(s.Context(), msg, time.Minute, ""); err == nil {

@@ -159,10 +159,9 @@ func (m *Moderator) noteAnswer(who target, r sanctionRequest, err error) {
 	}
 }
 
-// isUnsent reports whether a request with this error was not carried out for sure.
+// isUnsent reports whether a request with this error was certainly not carried out.
 func isUnsent(err error) bool {
-	held, ok := errors.AsType[*chat.HeldError](err)
-	return errors.Is(err, errNeedless) || ok && held.Busy && !errors.Is(err, chat.ErrUnanswered)
+	return errors.Is(err, errNeedless) || errors.As(err, new(*chat.HeldError)) && !errors.Is(err, chat.ErrUnanswered)
 }
 
 // sanctionedByOther reports whether somebody else gave the user's sanction.
