@@ -130,16 +130,13 @@ func (b *Budget) settle(t *Table, at int64) {
 
 // giveUp evicts a part of the rows of one of the table's shards, and frees their memory. The next
 // call continues with another shard. It does nothing if the shard is locked, because the caller may
-// hold locks.
+// hold locks. A closed shard has no rows.
 func (t *Table) giveUp(at int64) {
 	s := t.shard(uint64(t.given.Add(1)) << (64 - shardBits))
 	if !s.mu.TryLock() {
 		return
 	}
 	defer s.mu.Unlock()
-	if s.state == closed {
-		return
-	}
 	s.evictTo(s.count-max(1, s.count/givenUp), at)
 	if enough := s.nextSize(s.count); enough < s.len() {
 		s.layOut(enough)
