@@ -71,7 +71,8 @@ func TestMaxTotalMemory_WiderRows(t *testing.T) {
 	}
 }
 
-// Rooms fill at the same time, and users also have rows of limits everywhere.
+// Rooms fill at the same time, and users also have rows of limits everywhere. When a policy removes
+// these limits, their rows take no memory any more.
 func TestMaxTotalMemory_Concurrent(t *testing.T) {
 	const most = 200_000
 	g := newEnforcingGuard(t, func(p *Policy) {
@@ -90,7 +91,30 @@ func TestMaxTotalMemory_Concurrent(t *testing.T) {
 		})
 	}
 	rooms.Wait()
-	if m := g.Memory(); m.Bytes > most+most/4 || m.Bytes < most/4 {
+	m := g.Memory()
+	if m.Bytes > most+most/4 || m.Bytes < most/4 {
 		t.Errorf("%+v", m)
+	}
+	p := g.Policy()
+	p.Limits = p.Limits[:len(p.Limits)-1]
+	must(t, g.SetPolicy(p))
+	if left := g.Memory(); left.Bytes >= m.Bytes {
+		t.Errorf("without limits everywhere: %+v, before %+v", left, m)
+	}
+}
+
+// What a channel's users have used together isn't evicted, however little memory there is.
+func TestMaxTotalMemory_SharedLimit(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) {
+		p.Limits = []Limit{{Name: "total", Algorithm: FixedWindow, Messages: 5, Every: 60e9, Per: PerChannel}, TokenBucketLimit("burst", 3, 4e9)}
+	}, &Options{MaxTotalMemory: 1})
+	allowed := 0
+	for i := range 100 {
+		if sendAs(t, g, "room", strconv.Itoa(i), 1).Allowed {
+			allowed++
+		}
+	}
+	if allowed != 5 {
+		t.Errorf("%d messages are allowed, want 5", allowed)
 	}
 }
