@@ -29,8 +29,8 @@ func perAlgorithm() map[Algorithm]Limit {
 	return of
 }
 
-// Late messages between others lift no limit. A user's stamps are alternately those of a clock and
-// more than a minute before.
+// Late messages between others lift no limit, and Explain says so. A user's stamps are alternately
+// those of a clock and more than a minute before.
 func TestCheck_LateBetweenOthers(t *testing.T) {
 	for a, l := range perAlgorithm() {
 		for _, late := range []time.Duration{61 * time.Second, 75 * time.Second, time.Hour} {
@@ -42,8 +42,13 @@ func TestCheck_LateBetweenOthers(t *testing.T) {
 					if i%2 == 1 {
 						m.SentAt = m.SentAt.Add(-late)
 					}
-					if mustCheck(t, g, m).Allowed {
+					e, err := g.Explain(m)
+					v := mustCheck(t, g, m)
+					if v.Allowed {
 						allowed++
+					}
+					if err != nil || e.Verdict.Allowed != v.Allowed || e.Verdict.RetryAfter != v.RetryAfter {
+						t.Fatalf("message %d: %v, explained as %v, %v", i, v, e.Verdict, err)
 					}
 				}
 				if allowed != 3 {
@@ -139,15 +144,24 @@ func TestCheck_OddStampAhead(t *testing.T) {
 // A message without a time has the time of the Guard's clock, which needs no other message to
 // confirm it.
 func TestCheck_OwnClockSetBack(t *testing.T) {
-	now := monday.Add(2 * time.Hour)
-	g := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return now }})
-	m := messageFrom("7", 0)
-	m.SentAt = time.Time{}
-	for range 4 {
-		mustCheck(t, g, m)
-	}
-	now = monday
-	if v := mustCheck(t, g, m); v.Allowed || v.RetryAfter != 4*time.Second {
-		t.Errorf("after the clock was set back: %+v", v)
+	for name, check := range map[string]func(g *Guard, m Message) (Verdict, error){
+		"Check": func(g *Guard, m Message) (Verdict, error) { return g.Check(t.Context(), m) },
+		"CheckAll": func(g *Guard, m Message) (Verdict, error) {
+			var v [1]Verdict
+			err := g.CheckAll(t.Context(), []Message{m}, v[:])
+			return v[0], err
+		},
+	} {
+		now := monday.Add(2 * time.Hour)
+		g := newEnforcingGuard(t, nil, &Options{Now: func() time.Time { return now }})
+		m := messageFrom("7", 0)
+		m.SentAt = time.Time{}
+		for range 4 {
+			mustCheck(t, g, m)
+		}
+		now = monday
+		if v, err := check(g, m); v.Allowed || v.RetryAfter != 4*time.Second || err != nil {
+			t.Errorf("%s after the clock was set back: %+v, %v", name, v, err)
+		}
 	}
 }
