@@ -130,6 +130,11 @@ problem  database       FOLDER/chatguard.db can't be created: its folder doesn't
 problem  token file     token file TOKENFILE can't be written (no such file or directory)
                         make its folder writable for chatguard's user
 note     token          skipped: fix the token file first`},
+		"a link to nothing": {func(p *patient) {
+			must(p, os.Symlink(filepath.Join(p.folder(), "gone", "chatguard.db"), p.config.Database))
+		}, `
+problem  database       FOLDER/gone/chatguard.db can't be created: its folder doesn't exist
+                        create that folder, or set another database`},
 		"no database": {func(p *patient) { p.write("chatguard.db", strings.Repeat("spoilt ", 1000), 0o600) }, `
 problem  database       database FOLDER/chatguard.db: it is damaged, or not a database
                         put a backup in its place, move it away to start with an empty one, or set another file`},

@@ -35,6 +35,27 @@ func TestRun_LogDeleted(t *testing.T) {
 	}
 }
 
+// TestRun_DatabaseMoved moves the database away while chatguard runs. All commands that need it say
+// so, and how to fix it.
+func TestRun_DatabaseMoved(t *testing.T) {
+	turntest.Expensive(t)
+	t.Parallel()
+	s := newScene(t, threeMessages)
+	s.start()
+	must(t, os.Rename(s.database(), s.database()+".away"))
+	const gone = ": the file was moved away or deleted"
+	const fix = "put it back, or stop chatguard, which then saves all of it beside it, in a file that ends in .rescued\n"
+	for _, command := range []string{"status", "reload", "signin", "backup copy.db", "forget anna"} {
+		if _, text := s.checkExit(exitFailed, strings.Fields(command)...); !strings.HasSuffix(text, s.database()+gone+": "+fix) {
+			t.Errorf("%s: %s", command, text)
+		}
+	}
+	out, _ := s.checkExit(exitFailed, "doctor")
+	if want := "problem  database       database " + s.database() + gone + "\n                        " + fix; !strings.Contains(out, want) {
+		t.Errorf("the doctor doesn't write\n%sbut\n%s", want, out)
+	}
+}
+
 // TestRun_OtherOwner deletes the lock file of a running chatguard, and takes the lock before it
 // notices. It then ends.
 func TestRun_OtherOwner(t *testing.T) {

@@ -140,8 +140,11 @@ func (d *Doctor) checkProcess(ctx context.Context) (list []Finding) {
 		return nil // checkDatabase has said it
 	}
 	s, err := request.AskStatus(ctx, d.owner, patience)
-	if persist.IsDiskFull(err) {
-		err = errors.New("a question needs a file, and the disk is full") // checkDatabase has the fix
+	switch { // checkDatabase has the fix
+	case persist.IsDiskFull(err):
+		err = errors.New("a question needs a file, and the disk is full")
+	case errors.Is(err, fs.ErrNotExist):
+		err = errors.New("its database is gone")
 	}
 	if err != nil {
 		return []Finding{noteFinding("not asked for its problems: %v", err)}
@@ -165,7 +168,10 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 		return []Finding{problemFrom(d.hidden)}
 	}
 	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist) && d.owner != nil:
+		return []Finding{problemFrom(persist.GoneError(path, err))}
 	case errors.Is(err, fs.ErrNotExist):
+		path = linkedFile(path)
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
 			return []Finding{problem("create that folder, or set another database", "%s can't be created: its folder doesn't exist", path)}
 		}
@@ -219,6 +225,18 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 		usedBy = fmt.Sprintf("in use by process %d", d.owner.PID)
 	}
 	return append(list, okFinding("%s, %s", path, usedBy))
+}
+
+// linkedFile returns the file to which a symbolic link leads, which may be missing, or else path.
+func linkedFile(path string) string {
+	target, err := os.Readlink(path)
+	switch {
+	case err != nil:
+		return path
+	case filepath.IsAbs(target):
+		return target
+	}
+	return filepath.Join(filepath.Dir(path), target)
 }
 
 // folderFix returns what to do if no file can be created in a folder, or none can be written.

@@ -30,9 +30,9 @@ const (
 	cantWrite     = "it can't be written: make the file and its directory writable for this user, or set another database"
 	damaged       = "it is damaged: stop chatguard, put a backup in its place, and start again"
 	diskFailing   = "the disk reports an error: check it, and the space left on it"
-	fileGone      = "the file was moved away or deleted: put it back, or stop chatguard, which then saves all of it to a file called .rescued beside it"
+	fileGone      = "the file was moved away or deleted: put it back, or stop chatguard, which then saves all of it beside it, in a file that ends in .rescued"
 	logGone       = "its log, the files -wal and -shm beside it, was deleted, replaced or truncated: leave these files alone; within seconds, chatguard writes what it has of it into the database and begins another log"
-	fileReplaced  = "another file is in its place: put the original back, or stop chatguard, which then saves the original's contents to a file called .rescued beside it"
+	fileReplaced  = "another file is in its place: put the original back, or stop chatguard, which then saves the original's contents beside it, in a file that ends in .rescued"
 	outOfMemory   = "there is not enough memory: free some"
 	tooSlow       = "it took too long to answer: check for other programs that use the disk"
 )
@@ -62,6 +62,12 @@ func Explain(path string, err error) error {
 		return &databaseError{path: path, problem: tooSlow, err: err}
 	}
 	return err
+}
+
+// GoneError returns the error for a database that a process uses although its file was moved away or
+// deleted; err is why it can't be found.
+func GoneError(path string, err error) error {
+	return &databaseError{path: path, problem: fileGone, err: err}
 }
 
 func problemOf(failure *sqlite.Error) string {

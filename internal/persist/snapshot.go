@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 )
@@ -60,8 +61,11 @@ func (s *Snapshot) CheckLog() error {
 	return nil
 }
 
-// MissingError returns the error for a missing database at path.
+// MissingError returns the error for a missing database at path, which a process may still use.
 func MissingError(path string) error {
+	if errors.As(CheckOwner(path), new(*OwnedError)) {
+		return GoneError(path, fs.ErrNotExist)
+	}
 	return fmt.Errorf("database %s doesn't exist: start `chatguard run` first, which creates it", path)
 }
 

@@ -99,11 +99,16 @@ func Ask(ctx context.Context, owned *persist.OwnedError, r Request) (lines []str
 }
 
 // send writes a request to the process that owns the database at path. It returns the names of the
-// request's file and of the file for the outcome.
+// request's file and of the file for the outcome. That process uses the database, so if there is none
+// at path, somebody has moved it.
 func send(path, part string, r Request) (asked, answered string, err error) {
 	word := rand.Text()
 	asked, answered = path+part+word, path+outcomeName+word
-	return asked, answered, writePrivately(asked, path, r)
+	err = writePrivately(asked, path, r)
+	if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) {
+		err = persist.GoneError(path, missing)
+	}
+	return asked, answered, err
 }
 
 // awaitOutcome waits for an outcome file of the process that owns the database at path.
