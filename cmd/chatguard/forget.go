@@ -29,9 +29,9 @@ that is, and asks for confirmation. It then writes the file again, so that nothi
 message is that of a new user.
 
 USER is the login with which chatguard saw the user last, also with an @ before it, or the ID. If several users had that
-login, the command names their IDs. The IDs of a server's users begin with "check:". It works whether or not chatguard runs.
-If nodes share limits, the rows in the shared store are deleted, too; run the command on each node, because each has its own
-database.
+login, the command names their IDs. The IDs of a server's users begin with "check:", which you may leave out. It works whether
+or not chatguard runs. If nodes share limits, the rows in the shared store are deleted, too; run the command on each node,
+because each has its own database.
 
 Backups, exports, the log, and what webhooks have received or wait for stay as they are.`,
 		Example: `  chatguard forget anna
@@ -54,6 +54,9 @@ Backups, exports, the log, and what webhooks have received or wait for stay as t
 func forgetUser(cmd *cobra.Command, cfg config.Config, user string, yes bool) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	found, err := persist.FindTraces(ctx, cfg.Database, user)
+	if err == nil && len(found) == 0 { // pages show the IDs of a server's users without the prefix
+		found, err = persist.FindTraces(ctx, cfg.Database, app.RoomSpace+user)
+	}
 	switch {
 	case err != nil:
 		return err

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,4 +56,19 @@ func TestForget(t *testing.T) {
 	s.exhaustLimit("anna")
 	s.sayExcess("berta")
 	s.stop()
+}
+
+// TestForget_RoomUser checks that the user of a room, who may have no login, is found by the ID that
+// pages show.
+func TestForget_RoomUser(t *testing.T) {
+	t.Parallel()
+	turntest.Expensive(t)
+	s := &roomServer{T: t, configuration: filepath.Join(t.TempDir(), "chatguard.toml"), owner: "a-long-token-of-the-owner"}
+	must(t, os.WriteFile(s.configuration, []byte(roomsConfig), 0o600))
+	s.start()
+	s.check("Lobby", "41", http.StatusOK)
+	s.stop(t)
+	if out := runBeside(t, s.configuration, "forget", "41", "--yes"); !strings.HasPrefix(out, "check:41, last seen ") || !strings.Contains(out, " rows of check:41.\n") {
+		t.Errorf("it says %s", out)
+	}
 }

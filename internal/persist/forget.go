@@ -64,8 +64,8 @@ func findTraces(ctx context.Context, db *database, userID string) (t Traces, err
 			return t, err
 		}
 	}
-	t.Logins, err = db.columnOf(ctx, `SELECT login FROM person WHERE user_id = ?1 UNION SELECT login FROM journal WHERE user_id = ?1
-		UNION SELECT login FROM timeline WHERE user_id = ?1 ORDER BY 1`, userID)
+	t.Logins, err = db.columnOf(ctx, `SELECT login FROM (SELECT login FROM person WHERE user_id = ?1 UNION SELECT login FROM journal WHERE user_id = ?1
+		UNION SELECT login FROM timeline WHERE user_id = ?1) WHERE login <> '' ORDER BY 1`, userID)
 	if err != nil {
 		return t, err
 	}
