@@ -30,7 +30,7 @@ func TestRun_LogDeleted(t *testing.T) {
 	if r := s.export(); len(r.revisions) != 1 || len(r.timeline) != 4 || len(r.journal) != 1 {
 		t.Errorf("left are %+v", r)
 	}
-	if text := s.bot.log(); !strings.Contains(text, "the database's log was deleted") {
+	if text := s.bot.log(); !strings.Contains(text, "the database's log or its index was deleted") {
 		t.Errorf("the log says\n%s", text)
 	}
 }

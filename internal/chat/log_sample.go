@@ -50,6 +50,6 @@ func (b *Bot) warn(what string, args ...any) { b.warnKind(what, what, args...) }
 // warnKind is like warn, for a warning whose kind is more specific than its text.
 func (b *Bot) warnKind(kind, what string, args ...any) {
 	if write, others := b.sampler.allow(kind, b.steady()); write {
-		b.options.Logger.Warn(what, append(args, "unwritten_like_it", others)...)
+		b.options.Logger.Warn(what, append(args, "similar_left_out", others)...)
 	}
 }

@@ -58,7 +58,7 @@ func (s *Store) recoverLog(ctx context.Context, lost error) error {
 		return lost
 	}
 	s.figures.errors.Inc()
-	text := "the database's log was deleted, replaced or truncated; nothing is lost, and chatguard has begun another one"
+	text := "the database's log or its index was deleted, replaced or truncated; nothing is lost, and chatguard has begun another one"
 	if !isWhole {
 		s.damaged = true // until recoverFile has checked it
 		text = "the database's log was truncated; what was only in it is lost, except users' usage, and chatguard has begun another one"
