@@ -54,7 +54,7 @@ func (c *Controls) texts(channelID string) *language.Texts {
 }
 
 // errUsage is the error for an unknown command.
-var errUsage = errors.New("I know " + usage)
+var errUsage = errors.New("the commands are " + usage)
 
 // carryOut runs a moderator's command.
 func (c *Controls) carryOut(ctx context.Context, m chatguard.Message, verb string, args []string) (said string, saved bool, err error) {

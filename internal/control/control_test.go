@@ -318,8 +318,8 @@ func TestCommands(t *testing.T) {
 func TestCommands_Refused(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		for text, want := range map[string]string{
-			"!chatguard dance":                 "Not done: I know " + usage,
-			"!chatguard grant":                 "Not done: I know " + usage,
+			"!chatguard dance":                 "Not done: the commands are " + usage,
+			"!chatguard grant":                 "Not done: the commands are " + usage,
 			"!chatguard grant @anna":           "Not done: use grant @user 10",
 			"!chatguard grant @anna many":      `Not done: "many" is not a number of messages`,
 			"!chatguard grant @anna 0":         "Not done: a grant must be between 1 and 2147483647 messages",
