@@ -135,6 +135,9 @@ note     token          skipped: fix the token file first`},
 		}, `
 problem  database       FOLDER/gone/chatguard.db can't be created: its folder doesn't exist
                         create that folder, or set another database`},
+		"a rescued database": {func(p *patient) { p.write("chatguard.db.rescued", "", 0o600) }, `
+problem  database       database FOLDER/chatguard.db doesn't exist, but FOLDER/chatguard.db.rescued has all of it
+                        move that file into its place, or delete it to start with an empty one`},
 		"no database": {func(p *patient) { p.write("chatguard.db", strings.Repeat("spoilt ", 1000), 0o600) }, `
 problem  database       database FOLDER/chatguard.db: it is damaged, or not a database
                         put a backup in its place, move it away to start with an empty one, or set another file`},

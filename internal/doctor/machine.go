@@ -168,10 +168,11 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 		return []Finding{problemFrom(d.hidden)}
 	}
 	switch info, err := os.Stat(path); {
-	case errors.Is(err, fs.ErrNotExist) && d.owner != nil:
-		return []Finding{problemFrom(persist.GoneError(path, err))}
 	case errors.Is(err, fs.ErrNotExist):
 		path = linkedFile(path)
+		if err := persist.CheckMissing(path); err != nil {
+			return []Finding{problemFrom(err)}
+		}
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
 			return []Finding{problem("create that folder, or set another database", "%s can't be created: its folder doesn't exist", path)}
 		}

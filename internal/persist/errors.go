@@ -64,12 +64,6 @@ func Explain(path string, err error) error {
 	return err
 }
 
-// GoneError returns the error for a database that a process uses although its file was moved away or
-// deleted; err is why it can't be found.
-func GoneError(path string, err error) error {
-	return &databaseError{path: path, problem: fileGone, err: err}
-}
-
 func problemOf(failure *sqlite.Error) string {
 	switch failure.Code() { // an extended code: its first byte is not the whole cause
 	case sqlite3.SQLITE_READONLY_ROLLBACK:

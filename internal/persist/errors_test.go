@@ -153,6 +153,10 @@ func TestRescue_MisplacedFile(t *testing.T) {
 				t.Errorf("%d bytes of log are left for it", log.Size())
 			}
 
+			if before == nil {
+				_, err := Open(ctx, path, &Options{Logger: quiet})
+				wantError(t, err, path+".rescued has all of it: move that file into its place")
+			}
 			again := open(t, path+".rescued", nil)
 			g.State().SetDegraded(false)
 			assertSame(t, g, guardOf(t, again, policy()), "0", "499", "in the log", "after")

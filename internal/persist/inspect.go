@@ -22,7 +22,9 @@ func inspect(ctx context.Context, path string, steps []string) (version int, err
 // inspectWith is inspect with the given way to open the file.
 func inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), path string, steps []string) (version int, err error) {
 	switch info, err := os.Stat(path); {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0:
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, checkRescued(path)
+	case err == nil && info.Mode().IsRegular() && info.Size() == 0:
 		return 0, nil
 	case err == nil && !info.Mode().IsRegular():
 		return 0, fmt.Errorf("database %s is not a file: set another database", path)
@@ -35,6 +37,26 @@ func inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), p
 	}
 	version, err = examine(ctx, reader, path, "quick_check", steps)
 	return version, errors.Join(err, reader.Close())
+}
+
+// CheckMissing returns an error if the missing database at path must not be created: a process still
+// uses it, or its contents are in another file.
+func CheckMissing(path string) error {
+	if errors.As(CheckOwner(path), new(*OwnedError)) {
+		return &databaseError{path: path, problem: fileGone, err: fs.ErrNotExist}
+	}
+	return checkRescued(path)
+}
+
+// rescuedSuffix is the suffix of the file in which Run saves a database whose file is gone.
+const rescuedSuffix = ".rescued"
+
+// checkRescued returns an error if the contents of the missing database at path were rescued.
+func checkRescued(path string) error {
+	if _, err := os.Stat(path + rescuedSuffix); err != nil {
+		return nil
+	}
+	return fmt.Errorf("database %[1]s doesn't exist, but %[1]s%[2]s has all of it: move that file into its place, or delete it to start with an empty one", path, rescuedSuffix)
 }
 
 // twoNamesError is the error for a file with several hard links. SQLite's log and our lock belong

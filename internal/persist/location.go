@@ -59,7 +59,7 @@ func (p *location) checkLocked() error {
 	there, err := os.Stat(p.path)
 	switch {
 	case err != nil:
-		return GoneError(p.path, err)
+		return &databaseError{path: p.path, problem: fileGone, err: err}
 	case !os.SameFile(p.file, there):
 		return &databaseError{path: p.path, problem: fileReplaced, err: errors.New("the file was replaced")}
 	}

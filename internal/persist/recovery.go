@@ -188,7 +188,7 @@ func (s *Store) rescue(ctx context.Context, guard *chatguard.Guard, misplaced er
 	if _, err := s.flushAndReport(ctx, guard); err != nil {
 		return errors.Join(misplaced, err)
 	}
-	d, err := newDraft(s.db.path+".rescued", true, s.db.path)
+	d, err := newDraft(s.db.path+rescuedSuffix, true, s.db.path)
 	if err != nil {
 		return errors.Join(misplaced, err)
 	}

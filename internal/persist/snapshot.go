@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"time"
 )
@@ -61,10 +60,10 @@ func (s *Snapshot) CheckLog() error {
 	return nil
 }
 
-// MissingError returns the error for a missing database at path, which a process may still use.
+// MissingError returns the error for a missing database at path.
 func MissingError(path string) error {
-	if errors.As(CheckOwner(path), new(*OwnedError)) {
-		return GoneError(path, fs.ErrNotExist)
+	if err := CheckMissing(path); err != nil {
+		return err
 	}
 	return fmt.Errorf("database %s doesn't exist: start `chatguard run` first, which creates it", path)
 }

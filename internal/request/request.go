@@ -106,7 +106,7 @@ func send(path, part string, r Request) (asked, answered string, err error) {
 	asked, answered = path+part+word, path+outcomeName+word
 	err = writePrivately(asked, path, r)
 	if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) {
-		err = persist.GoneError(path, missing)
+		err = persist.MissingError(path)
 	}
 	return asked, answered, err
 }
