@@ -38,8 +38,8 @@ func readMigrations(files fs.FS) ([]string, error) {
 	return steps, nil
 }
 
-// migrate runs all steps after the given version of the database. Each step is one transaction,
-// which also records the new version. If the version isn't 0, migrate first copies the database.
+// migrate runs all steps after the given version of the database in one transaction, which also
+// records the new version. If the version isn't 0, migrate first copies the database.
 func migrate(ctx context.Context, db *database, version int, steps []string) error {
 	if version > 0 && version < len(steps) {
 		if err := keepCopy(ctx, db.path, version); err != nil {
@@ -51,14 +51,20 @@ func migrate(ctx context.Context, db *database, version int, steps []string) err
 			return unwritableError(db.path, err)
 		}
 	}
-	for ; version < len(steps); version++ {
-		err := db.write(ctx, func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", steps[version], version+1))
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("migration to version %d: %w", version+1, err)
+	if version == len(steps) {
+		return nil
+	}
+	err := db.write(ctx, func(tx *sql.Tx) error {
+		for ; version < len(steps); version++ {
+			if _, err := tx.ExecContext(ctx, steps[version]); err != nil {
+				return err
+			}
 		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("migration to version %d: %w", min(version+1, len(steps)), err)
 	}
 	return nil
 }
