@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +14,8 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/persisttest"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
 
@@ -43,13 +44,25 @@ func newSimulation(t testing.TB, c config.Config, o faketwitch.Options) *simulat
 	o.InMemory = true
 	server := twitchtest.StartWith(t, o)
 	c.FlushInterval = 10 * time.Second // flushing often over simulated hours is slow
-	c.Database = filepath.Join(t.TempDir(), "chatguard.db")
+	c.Database = newDatabase(t)
 	c.Twitch.ClientID, c.Twitch.Token, c.Twitch.RefreshToken = server.ClientID(), config.Secret(server.Token()), config.Secret(server.RefreshToken())
 	c.Twitch.IRCAddress, c.Twitch.IRCTLS, c.Twitch.IRCWebSocketURL = server.IRCAddress(), false, server.IRCWebSocketURL()
 	c.Twitch.EventSubURL, c.Twitch.HelixURL, c.Twitch.AuthURL = server.EventSubURL(), server.HelixURL(), server.AuthURL()
 	s := &simulation{TB: t, server: server, config: c, dial: server.Dial}
 	t.Cleanup(s.stop)
 	return s
+}
+
+// emptyDatabase is a database without rows.
+var emptyDatabase persisttest.Template
+
+// newDatabase creates an empty database and returns its path.
+func newDatabase(t testing.TB) string {
+	return emptyDatabase.Copy(t, func(path string) {
+		s, err := persist.Open(context.Background(), path, &persist.Options{Logger: slog.New(slog.DiscardHandler)})
+		must(t, err)
+		must(t, s.Close())
+	})
 }
 
 // start runs the bot until stop, and advances time until it reads the chat.

@@ -105,7 +105,7 @@ func TestAudits_PardonsByEntry(t *testing.T) {
 // A page of changes that an earlier version stored with long details doesn't fill the memory.
 func TestAudits_LongDetail(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	for id, detail := range map[int]string{1: `["` + strings.Repeat("x", 65532) + `"]`, 2: `["` + strings.Repeat("x", 65533) + `"]`} {
 		s.exec(t, "INSERT INTO audit ("+auditColumns+") VALUES (?, 1, 'anna', 'policy', 'c1', '', ?)", id, detail)
 	}

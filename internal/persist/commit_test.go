@@ -13,7 +13,7 @@ import (
 // database is known to fail doesn't wait. No change is lost.
 func TestCommit_FailingFlush(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
 	repair := failures["disk full"].harm(t, s)
 	stop := startRun(t, s, guardOf(t, s, policy()))
@@ -55,7 +55,7 @@ func TestCommit_IncludesGuard(t *testing.T) {
 func TestCommit_WhenRunEnds(t *testing.T) {
 	t.Parallel()
 	for range 8 {
-		s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
+		s := open(t, newDatabase(t), &Options{FlushInterval: time.Hour, Now: at(start)})
 		stop := startRun(t, s, guardOf(t, s, policy()))
 		var mu sync.Mutex
 		var promised []string

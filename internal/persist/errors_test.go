@@ -107,7 +107,7 @@ func TestFailure_VisibleAndPasses(t *testing.T) {
 
 func TestFlush_LastFailureIsAnError(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	s.Observe(throttledMessage(1, "c1", "u", time.Second))
@@ -194,7 +194,7 @@ func TestFailure_BackupOverDamagedFile(t *testing.T) {
 
 func TestFlush_LastWaitsForLock(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	say(t, g, "u", start)

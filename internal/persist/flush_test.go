@@ -15,7 +15,7 @@ import (
 
 func TestFlush_StartsEveryInterval(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, path, &Options{FlushInterval: time.Second})
 		g := guardOf(t, s, policy())
@@ -57,7 +57,7 @@ func TestFlush_RefusedBeforeRestore(t *testing.T) {
 func TestFlush_IdleWritesNothing(t *testing.T) {
 	t.Parallel()
 	now := start
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, &Options{Now: func() time.Time { return now }})
 	g := guardOf(t, s, policy())
 	s.Observe(throttledMessage(1, "c1", "u", time.Second)) // pending at the restart

@@ -81,7 +81,7 @@ func leaveTraces(t testing.TB, s *Store, g *chatguard.Guard, user string) {
 // TestForget_EachTable checks that each table with users' IDs is emptied of a user.
 func TestForget_EachTable(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	tables := s.db.texts(t, "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'user_id' ORDER BY 1")
 	known := slices.Sorted(slices.Values(userTables))
 	if !slices.Equal(tables, known) {

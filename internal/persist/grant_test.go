@@ -12,7 +12,7 @@ import (
 func TestTokens_Lists(t *testing.T) {
 	t.Parallel()
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	s := open(t, newDatabase(t), &Options{Now: func() time.Time { return now }})
 	token := mustNewToken(t, s.Tokens, berta, 0)
 	mustNewToken(t, s.Tokens, auth.Identity{Name: "clara", Access: auth.Own}, time.Second) // expires
 	now = start.Add(time.Minute)
@@ -69,7 +69,7 @@ func wantEnded(t *testing.T, name string) func(auth.Identity, bool, error) {
 // A session and a code end by their IDs, but not by those of the other kind.
 func TestGrants_EndByID(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	session, other, code := signIn(t, s.Tokens), signIn(t, s.Tokens), newCode(t, s.Tokens)
 	sessionID, codeID := hashToken(session).id(), hashToken(code).id()
 	for _, id := range []string{codeID, "", sessionID[:8], "' OR 1"} {

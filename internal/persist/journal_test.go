@@ -45,7 +45,7 @@ func wantList[T any](t *testing.T, want ...T) func([]T, error) {
 // that wasn't, 2.
 func newInterruptedDatabase(t *testing.T) string {
 	t.Helper()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	s.Observe(throttledMessage(1, "c1", "u1", time.Second))
@@ -93,7 +93,7 @@ func TestJournal_PendingUnknownAfterFailure(t *testing.T) {
 
 func TestJournal_IDsContinue(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	const last = 1 << 52 // later than any clock

@@ -64,11 +64,20 @@ func open(t testing.TB, path string, opts *Options) *Store {
 	return s
 }
 
+// Databases that tests copy.
+var emptyDatabase, filledDatabase persisttest.Template
+
+// newDatabase returns the path of a database without rows.
+func newDatabase(t testing.TB) (path string) {
+	t.Helper()
+	return emptyDatabase.Copy(t, func(path string) { must(t, open(t, path, nil).Close()) })
+}
+
 // openWithGuard opens a store in a new file, and returns it with a Guard whose verdicts it
 // observes.
 func openWithGuard(t testing.TB, opts *Options) (*Store, *chatguard.Guard) {
 	t.Helper()
-	s := open(t, databasePath(t), opts)
+	s := open(t, newDatabase(t), opts)
 	return s, guardOf(t, s, policy())
 }
 

@@ -24,7 +24,7 @@ func wantNotes(t *testing.T, s *Store, when string, want ...journal.Note) {
 
 func TestNotes(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, &Options{Now: at(start)})
 	g := guardOf(t, s, policy())
 	first := s.mustNote(t, "1", "7", "first")
@@ -63,7 +63,7 @@ func TestNotes(t *testing.T) {
 
 func TestNotes_Bounded(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), &Options{Now: at(start)})
+	s := open(t, newDatabase(t), &Options{Now: at(start)})
 	for range journal.MaxNotes {
 		s.mustNote(t, "1", "7", "again")
 	}

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 )
 
@@ -213,19 +212,8 @@ func assertRefused(t *testing.T, path string, parts ...string) {
 // newFilledDatabase returns the path of a closed database with contents in every page that matters.
 func newFilledDatabase(t *testing.T) string {
 	t.Helper()
-	path := databasePath(t)
-	if content.Load() == nil {
-		fill(t, path)
-		data, err := os.ReadFile(path)
-		must(t, err)
-		content.Store(&data)
-	}
-	must(t, os.WriteFile(path, *content.Load(), 0o600))
-	return path
+	return filledDatabase.Copy(t, func(path string) { fill(t, path) })
 }
-
-// content is the file that filled created the first time.
-var content atomic.Pointer[[]byte]
 
 func fill(t *testing.T, path string) {
 	s := open(t, path, nil)

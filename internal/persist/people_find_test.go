@@ -54,7 +54,7 @@ func TestFindPeople_Names(t *testing.T) {
 // Many matches are found as well as few.
 func TestFindPeople_Many(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), &Options{Now: at(start)})
+	s := open(t, newDatabase(t), &Options{Now: at(start)})
 	s.exec(t, `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 2 * ?1)
 		INSERT INTO person (channel_id, user_id, login, roles, last_seen, display_name, name_key) SELECT '1', 'id' || i, 'login' || i, 0, i, '長' || i, '長' || i FROM n`, fewMatches)
 	last := fmt.Sprintf("id%d id%d", 2*fewMatches, 2*fewMatches-1)

@@ -425,7 +425,7 @@ func TestRecords_FailingDatabase(t *testing.T) {
 // filter that only the older version matches must not return it.
 func TestEntries_OutdatedInDatabase(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	m := chatguard.Message{ID: "m", ChannelID: "a", SentAt: start, User: chatguard.User{ID: "1"}}
 	s.Observe(m, chatguard.Verdict{
 		At: start, ChannelID: "a", UserID: "1", EntryID: 1, Limit: "burst", Penalty: chatguard.Penalty{Action: chatguard.Delete},

@@ -90,7 +90,7 @@ func TestRetention_TimelineOfEveryChannel(t *testing.T) {
 // A channel's last revision says what is in force, even if that is the configuration.
 func TestRetention_KeepsLastRevision(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	years := func(n float64) time.Time { return start.Add(time.Duration(n * float64(auditTime))) }
 	s := open(t, path, &Options{Now: at(years(0.5))})
 	stop := startRun(t, s, guardOf(t, s, policy()))
@@ -195,7 +195,7 @@ func (db *database) plan(t *testing.T, statement string, args ...any) (steps []s
 // revisions are few, so those tables are scanned.
 func TestRetention_UsesIndexes(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	// looked lists the allowed scans; the subquery has a row for each channel.
 	looked := map[string][]string{"timeline": {"SCAN rolled_up"}, "token": {"SCAN token"}, "revision": {"SCAN revision", "SCAN (subquery-1)"}}
 	for i, r := range retirement {

@@ -18,7 +18,7 @@ func (s *Store) addRevisions(t *testing.T, channelID string, first, last, bytes 
 
 func TestRevisions_Pages(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	s.addRevisions(t, "many", 1, 120, 100)
 	s.addRevisions(t, "long", 1, 5, maxRevisionJSON)
 	s.addRevisions(t, "odd", 1, 1, 100)
@@ -62,7 +62,7 @@ func TestRevisions_Pages(t *testing.T) {
 // out.
 func TestCurrentRevisions_Bounded(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	const fit = maxCurrentJSON / maxRevisionJSON
 	for number := range fit + 2 { // a higher number is newer
 		s.addRevisions(t, fmt.Sprintf("c%02d", number), number+1, number+1, maxRevisionJSON)

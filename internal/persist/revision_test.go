@@ -69,7 +69,7 @@ func newest(revisions []journal.Revision, _ bool, err error) ([]journal.Revision
 
 func TestRevisions_ConcurrentNumbers(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), &Options{FlushInterval: time.Hour, Now: at(start)})
+	s := open(t, newDatabase(t), &Options{FlushInterval: time.Hour, Now: at(start)})
 	startRun(t, s, guardOf(t, s, policy()))
 	var authors sync.WaitGroup
 	for i := range 10 {
@@ -88,7 +88,7 @@ func TestRevisions_ConcurrentNumbers(t *testing.T) {
 
 func TestDiscardRevisions_KeepsHistory(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	startRun(t, s, guardOf(t, s, policy()))
 	first := saveRevision(t, s, revision("c1", 5))
 	discard, saved, err := s.DiscardRevisions(ctx, "c1", "Grace")
@@ -179,10 +179,10 @@ func TestChanges_TooManyRefused(t *testing.T) {
 // No caller waits for a flush that never comes.
 func TestCommit_AfterEnd(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	startRun(t, s, guardOf(t, s, policy()))()
 	wantSaved(t, false)(s.SaveSetting(ctx, "c1", "paused", "yes"))
-	late := open(t, databasePath(t), nil)
+	late := open(t, newDatabase(t), nil)
 	wantSaved(t, false)(late.Record(endedContext, journal.Audit{})) // before Run
 }
 

@@ -59,7 +59,7 @@ func TestRollUp_Steps(t *testing.T) {
 // deleting it.
 func TestRollUp_BeforeDeletion(t *testing.T) {
 	t.Parallel()
-	path, now := databasePath(t), start
+	path, now := newDatabase(t), start
 	opts := &Options{Now: func() time.Time { return now }}
 	s := open(t, path, opts)
 	g := guardOf(t, s, policy())

@@ -19,7 +19,7 @@ func wantSettings(t *testing.T, s *Store, want string) {
 
 func TestSettings_RoundTrip(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	// a waiting caller triggers a flush
 	s := open(t, path, &Options{FlushInterval: time.Hour, Now: at(start)})
 	stop := startRun(t, s, guardOf(t, s, policy()))

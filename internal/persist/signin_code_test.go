@@ -38,7 +38,7 @@ func redeemAll(t *testing.T, code string, tokens ...*Tokens) (won int) {
 
 func TestRedeemCode_OneSucceeds(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, nil)
 	if won := redeemAll(t, newCode(t, s.Tokens), s.Tokens, openSecond(t, path, at(start))); won != 1 {
 		t.Errorf("%d won", won)
@@ -73,7 +73,7 @@ func signIn(t *testing.T, tokens *Tokens) string {
 
 func TestEndSession_Ends(t *testing.T) {
 	t.Parallel()
-	path, now := databasePath(t), start
+	path, now := newDatabase(t), start
 	opts := &Options{Now: func() time.Time { return now }}
 	s := open(t, path, opts)
 	session := signIn(t, s.Tokens)

@@ -174,7 +174,7 @@ func TestIdleWalk_DeletesADayLater(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s/remembered %v", name, remembered), func(t *testing.T) {
 				now := start
-				s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+				s := open(t, newDatabase(t), &Options{Now: func() time.Time { return now }})
 				g := guardOf(t, s, test.policy)
 				test.live(t, g)
 				s.mustFlush(t, g)
@@ -317,7 +317,7 @@ func TestIdleWalk_RestsForAnHour(t *testing.T) {
 // reaches their row, just after that, or while the table can't be written.
 func TestIdleWalk_ActiveUsersStayStored(t *testing.T) {
 	t.Parallel()
-	path, now := databasePath(t), start.Add(-72*time.Hour)
+	path, now := newDatabase(t), start.Add(-72*time.Hour)
 	clock := func() time.Time { return now }
 	s := open(t, path, &Options{Now: clock})
 	g := guardOf(t, s, everyAlgorithm())

@@ -12,7 +12,7 @@ import (
 
 func TestRestore_UnreadableRowKept(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	for _, user := range []string{"1", "2", "3"} {
@@ -37,7 +37,7 @@ func TestRestore_UnreadableRowKept(t *testing.T) {
 // return.
 func TestRestore_UnknownLimitsKept(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	say(t, g, "1", start)

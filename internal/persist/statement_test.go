@@ -21,7 +21,7 @@ func TestQuery_Kept(t *testing.T) {
 	t.Parallel()
 	memory, err := OpenMemory(ctx, &Options{Now: at(start), Logger: quiet})
 	must(t, err)
-	for name, s := range map[string]*Store{"file": open(t, databasePath(t), nil), "memory": memory} {
+	for name, s := range map[string]*Store{"file": open(t, newDatabase(t), nil), "memory": memory} {
 		const statement = "SELECT count(*) FROM thing WHERE size >= ?"
 		for range 2 {
 			if err := s.db.query(ctx, nil, statement, 1); err == nil {
@@ -56,7 +56,7 @@ func TestQuery_Kept(t *testing.T) {
 // A read that ends early, or is canceled, leaves its statement fit for the next one.
 func TestQuery_EndsEarly(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	const statement = "SELECT value FROM json_each(?)"
 	enough := errors.New("enough")
 	for range 10 {
@@ -84,7 +84,7 @@ func TestQuery_EndsEarly(t *testing.T) {
 // within one another.
 func TestQuery_Concurrent(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	var all sync.WaitGroup
 	for g := range 8 {
 		all.Go(func() {
@@ -112,7 +112,7 @@ func TestQuery_Concurrent(t *testing.T) {
 // A filter has many forms, so the number of kept statements is bounded.
 func TestQuery_Bound(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	for i := range 2 * maxStatements {
 		if n := s.db.read(t, fmt.Sprintf("SELECT %d", i)); n != i {
 			t.Errorf("read %d, want %d", n, i)

@@ -26,7 +26,7 @@ func streamAt(channelID string, minute, length int, ended bool) journal.Stream {
 
 func TestStreams_PendingAndStored(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	for _, stream := range []journal.Stream{streamAt("c1", 0, 30, true), streamAt("c1", 60, 1, false), streamAt("c2", 30, 5, false)} {

@@ -32,7 +32,7 @@ func timeline(t *testing.T, s *Store) (list []journal.TimelineMessage) {
 
 func TestTimeline_EveryVerdict(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, nil)
 	g := guardOf(t, s, policy())
 	must(t, g.At(start).SetChannelPolicy("observing", config.DefaultPolicy()))
@@ -200,7 +200,7 @@ func TestTimeline_KeepsOrder(t *testing.T) {
 // messages of the same time aren't confused.
 func TestTimeline_TimeOfSending(t *testing.T) {
 	t.Parallel()
-	path, now := databasePath(t), start
+	path, now := newDatabase(t), start
 	opts := &Options{Now: func() time.Time { return now }}
 	s := open(t, path, opts)
 	g := guardOf(t, s, policy())

@@ -33,7 +33,7 @@ var tokenFailures = map[string]func(t *testing.T, s *Store) (repair func()){
 func testWhileFailing(t *testing.T, before, during func(t *testing.T, s *Store), after func(t *testing.T, tokens *Tokens)) {
 	for name, harm := range tokenFailures {
 		t.Run(name, func(t *testing.T) {
-			path, now := databasePath(t), start
+			path, now := newDatabase(t), start
 			opts := &Options{Now: func() time.Time { return now }}
 			s := open(t, path, opts)
 			g := guardOf(t, s, policy())
@@ -133,7 +133,7 @@ func TestTokens_AnyHealth(t *testing.T) {
 	harms["healthy"] = func(*testing.T, *Store) func() { return func() {} }
 	for name, harm := range harms {
 		t.Run(name, func(t *testing.T) {
-			path, now := databasePath(t), start
+			path, now := newDatabase(t), start
 			s := open(t, path, &Options{Now: func() time.Time { return now }})
 			g := guardOf(t, s, policy())
 			before, session := newCode(t, s.Tokens), signIn(t, s.Tokens)
@@ -176,7 +176,7 @@ func TestTokens_AnyHealth(t *testing.T) {
 // a limited time.
 func TestUnsaved_LockWaitIsBounded(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	code, token := newCode(t, s.Tokens), mustNewToken(t, s.Tokens, anna, 0)
 	s.exec(t, "PRAGMA busy_timeout = 86400000")
 	unlock := lock(t, s.db.path)
@@ -242,7 +242,7 @@ func TestTokens_BesideOwnerFail(t *testing.T) {
 	t.Parallel()
 	for name, harm := range tokenFailures {
 		t.Run(name, func(t *testing.T) {
-			path := databasePath(t)
+			path := newDatabase(t)
 			s := open(t, path, nil)
 			session, code := signIn(t, s.Tokens), newCode(t, s.Tokens)
 			beside := openSecond(t, path, at(start))
@@ -265,7 +265,7 @@ func TestTokens_BesideOwnerFail(t *testing.T) {
 // and that nothing of the sign-in is kept.
 func TestUnsaved_CancelledSignIn(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	session, code := signIn(t, s.Tokens), newCode(t, s.Tokens)
 	if _, err := s.Tokens.NewSignInCode(endedContext, ada, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("a code: %v", err)
@@ -287,7 +287,7 @@ func TestUnsaved_CancelledSignIn(t *testing.T) {
 func TestEndSession_StaysEnded(t *testing.T) {
 	t.Parallel()
 	turntest.Expensive(t)
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	for i := range 200 {
 		session := signIn(t, s.Tokens)
 		var asking sync.WaitGroup

@@ -41,7 +41,7 @@ func openSecond(t *testing.T, path string, now func() time.Time) *Tokens {
 
 func TestTokens_BusyDatabaseAdmits(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, nil)
 	beside := openSecond(t, path, at(start))
 	keepBusy(t, s)
@@ -69,7 +69,7 @@ func TestTokens_BusyDatabaseAdmits(t *testing.T) {
 
 func TestTokens_BusyDatabaseRefusesRevoked(t *testing.T) {
 	t.Parallel()
-	path, now := databasePath(t), start
+	path, now := newDatabase(t), start
 	clock := func() time.Time { return now }
 	s := open(t, path, &Options{Now: clock})
 	beside := openSecond(t, path, clock)
@@ -93,7 +93,7 @@ func TestTokens_BusyDatabaseRefusesRevoked(t *testing.T) {
 func TestTokenTable_StuckRead(t *testing.T) {
 	t.Parallel()
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	s := open(t, newDatabase(t), &Options{Now: func() time.Time { return now }})
 	token := mustNewToken(t, s.Tokens, anna, 0)
 	wantToken(t, s.Tokens, token, anna)
 	s.Tokens.table.turn <- struct{}{}
@@ -110,7 +110,7 @@ func TestTokenTable_StuckRead(t *testing.T) {
 func TestTokenTable_FailureSignsNobodyOut(t *testing.T) {
 	t.Parallel()
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	s := open(t, newDatabase(t), &Options{Now: func() time.Time { return now }})
 	known := mustNewToken(t, s.Tokens, anna, 0)
 	wantToken(t, s.Tokens, known, anna)
 	s.exec(t, "INSERT INTO setting (channel_id, name, value) VALUES ('', 'x', '')") // so that it has to be read again
@@ -137,7 +137,7 @@ func TestTokenTable_FailureSignsNobodyOut(t *testing.T) {
 // without a look-up.
 func TestTokenTable_Refresh(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s, beside := open(t, path, nil), openSecond(t, path, at(start))
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -154,7 +154,7 @@ func TestTokenTable_Refresh(t *testing.T) {
 // If no other connection has changed anything, nothing is read.
 func TestTokenTable_ReadOnlyAfterChanges(t *testing.T) {
 	t.Parallel()
-	path, now := databasePath(t), start
+	path, now := newDatabase(t), start
 	clock := func() time.Time { return now }
 	s := open(t, path, &Options{Now: clock})
 	token := mustNewToken(t, s.Tokens, anna, 0)
@@ -177,7 +177,7 @@ func TestTokenTable_ReadOnlyAfterChanges(t *testing.T) {
 // The newest sessions of a name are kept; other names' sessions don't matter.
 func TestSessions_NewestKept(t *testing.T) {
 	t.Parallel()
-	path, now := databasePath(t), start
+	path, now := newDatabase(t), start
 	clock := func() time.Time { return now }
 	s := open(t, path, &Options{Now: clock})
 	token, other := mustNewToken(t, s.Tokens, anna, time.Hour), mustNewToken(t, s.Tokens, berta, 0)
@@ -229,7 +229,7 @@ func TestSessions_NewestKeptWhileFailing(t *testing.T) {
 // session of the same name deletes them.
 func TestSessions_OlderVersionsAreBounded(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	token := mustNewToken(t, s.Tokens, anna, 0)
 	var sessions []string
 	must(t, s.db.write(ctx, func(tx *sql.Tx) error {

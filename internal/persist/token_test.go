@@ -54,7 +54,7 @@ func wantNoToken(t *testing.T, tokens *Tokens, token string) {
 
 func TestToken_Holder(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, nil)
 	beside := openSecond(t, path, at(start))
 	token := mustNewToken(t, beside, anna, 0)
@@ -75,7 +75,7 @@ func TestToken_Holder(t *testing.T) {
 func TestNewToken_OnePerName(t *testing.T) {
 	t.Parallel()
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	s := open(t, newDatabase(t), &Options{Now: func() time.Time { return now }})
 	first := mustNewToken(t, s.Tokens, anna, time.Hour)
 	_, err := s.Tokens.NewToken(ctx, auth.Identity{Name: "anna", Access: auth.Own}, 0)
 	wantError(t, err, `"anna" already has a token: revoke it with `+"`chatguard token revoke`")
@@ -88,7 +88,7 @@ func TestNewToken_OnePerName(t *testing.T) {
 func TestSession_EndsWithToken(t *testing.T) {
 	t.Parallel()
 	now := start
-	s := open(t, databasePath(t), &Options{Now: func() time.Time { return now }})
+	s := open(t, newDatabase(t), &Options{Now: func() time.Time { return now }})
 	short, long := mustNewToken(t, s.Tokens, anna, time.Hour), mustNewToken(t, s.Tokens, berta, 0)
 	now = start.Add(30 * time.Minute)
 	annas, bertas := mustBeginSession(t, s.Tokens, short, anna), mustBeginSession(t, s.Tokens, long, berta)
@@ -106,7 +106,7 @@ func TestSession_EndsWithToken(t *testing.T) {
 
 func TestRevoke_BesideOwner(t *testing.T) {
 	t.Parallel()
-	path, now := databasePath(t), start
+	path, now := newDatabase(t), start
 	opts := &Options{Now: func() time.Time { return now }}
 	s := open(t, path, opts)
 	beside := openSecond(t, path, opts.Now)
@@ -141,7 +141,7 @@ func TestRevoke_BesideOwner(t *testing.T) {
 // Between reading the token and writing the session, another process revokes the token.
 func TestBeginSession_RevokedMeanwhile(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, nil)
 	beside := openSecond(t, path, at(start))
 	token := mustNewToken(t, s.Tokens, anna, 0)
@@ -195,7 +195,7 @@ func TestBeginSession_WhileFailing(t *testing.T) {
 // written.
 func TestRevoke_PendingNotWritten(t *testing.T) {
 	t.Parallel()
-	path, now := databasePath(t), start
+	path, now := newDatabase(t), start
 	opts := &Options{Now: func() time.Time { return now }}
 	s := open(t, path, opts)
 	g := guardOf(t, s, policy())
@@ -220,7 +220,7 @@ func TestRevoke_PendingNotWritten(t *testing.T) {
 
 func TestRevoke_EndsPending(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	token := mustNewToken(t, s.Tokens, anna, 0)
 	repair := tokenFailures["disk full"](t, s)
 	session := mustBeginSession(t, s.Tokens, token, anna)
@@ -235,7 +235,7 @@ func TestRevoke_EndsPending(t *testing.T) {
 // Sessions that were stored before tokens had roles belong to the owner.
 func TestSession_OlderAreOwners(t *testing.T) {
 	t.Parallel()
-	s := open(t, databasePath(t), nil)
+	s := open(t, newDatabase(t), nil)
 	hash := hashToken("from before")
 	must(t, s.db.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO token (hash, kind, name, expires_at) VALUES (?, 'session', 'anna', ?)", hash[:], start.Add(time.Hour).UnixNano())

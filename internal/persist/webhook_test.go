@@ -24,7 +24,7 @@ func wantWebhooks(t *testing.T, s *Store, when string, hooks []journal.Webhook, 
 
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
-	path := databasePath(t)
+	path := newDatabase(t)
 	s := open(t, path, &Options{Now: at(start)})
 	g := guardOf(t, s, policy())
 	own := journal.Webhook{ID: "a", Settings: `{"name":"a"}`, State: "{}"}

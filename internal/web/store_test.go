@@ -2,8 +2,6 @@ package web
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/persisttest"
 )
 
 // testStore is a persist.Store on the test's own file. It can be made to fail, and records what it
@@ -52,37 +51,17 @@ func (f *failure) err() error {
 	return f.cause
 }
 
-// emptyDatabase is a database file without rows. Copying it is faster than creating one for each
-// test.
-var emptyDatabase = sync.OnceValues(func() ([]byte, error) {
-	folder, err := os.MkdirTemp("", "chatguard-web-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(folder)
-	path := filepath.Join(folder, "chatguard.db")
-	s, err := persist.Open(context.Background(), path, &persist.Options{Logger: quiet})
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Close(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
-})
+// emptyDatabase is a database without rows.
+var emptyDatabase persisttest.Template
 
 // newDatabase creates an empty database and returns its path.
 func newDatabase(t testing.TB) string {
 	t.Helper()
-	content, err := emptyDatabase()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "chatguard.db")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return emptyDatabase.Copy(t, func(path string) {
+		s, err := persist.Open(context.Background(), path, &persist.Options{Logger: quiet})
+		persisttest.Must(t, err)
+		persisttest.Must(t, s.Close())
+	})
 }
 
 // openStore opens the database at path.

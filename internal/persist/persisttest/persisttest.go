@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -48,6 +49,31 @@ func WantError(t testing.TB, err error, parts ...string) {
 
 // DatabasePath returns a database path in a temporary folder of the test.
 func DatabasePath(t testing.TB) string { return filepath.Join(t.TempDir(), "chatguard.db") }
+
+// Template is a file that is made once, and that tests copy. A database takes four times as long to
+// create as to open.
+type Template struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+// Copy returns the path of a copy in a temporary folder of the test. If there is no file yet, create
+// makes it.
+func (f *Template) Copy(t testing.TB, create func(path string)) (path string) {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	path = DatabasePath(t)
+	if f.data != nil {
+		Must(t, os.WriteFile(path, f.data, 0o600))
+		return path
+	}
+	create(path)
+	data, err := os.ReadFile(path)
+	Must(t, err)
+	f.data = data
+	return path
+}
 
 // Policy returns a policy that enforces a burst of 3 messages, one more every 4 s, and 300 per day.
 // Its ladder is one for a bot.
