@@ -79,9 +79,8 @@ func (p *location) areCutLocked() (log, index bool) {
 	if p.log == nil || p.beside[0] == nil || p.beside[1] == nil {
 		return false, false
 	}
-	// SQLite makes an index longer, but never shorter.
 	there, err := os.Stat(p.path + besideSuffixes[1])
-	index = err == nil && there.Size() < p.beside[1].Size()
+	index = err == nil && there.Size() == 0 && p.beside[1].Size() > 0 // SQLite itself leaves a few bytes
 	return !p.log.follow(p.path + besideSuffixes[0]), index
 }
 
