@@ -114,9 +114,11 @@ func (s *storm) sortedIDs() []string {
 func (s *storm) checkActs() {
 	due := map[string]journal.Entry{}
 	timeouts := map[[2]string]int{}
+	unheard := s.hasFault(func(f fault) bool { return f.unheard })
 	for _, e := range s.entries {
 		due[e.MessageID] = e
-		if e.Outcome.Action == chatguard.Timeout && (e.Outcome.Result == journal.Done || e.Outcome.Result == journal.Failed || e.Outcome.Result == journal.Unknown) {
+		tried := e.Outcome.Action == chatguard.Timeout && (e.Outcome.Result == journal.Done || e.Outcome.Result == journal.Failed || e.Outcome.Result == journal.Unknown)
+		if tried || unheard && strings.HasSuffix(e.Outcome.Reason, onlyDeleted) { // Twitch denied it each time
 			timeouts[[2]string{e.ChannelID, e.UserID}]++
 		}
 	}
@@ -135,7 +137,6 @@ func (s *storm) checkActs() {
 			s.fail("user %s was banned for good", b.UserID)
 		}
 	}
-	unheard := s.hasFault(func(f fault) bool { return f.unheard })
 	for key, n := range given {
 		if timeouts[key] == 0 || n > timeouts[key] && !unheard {
 			s.fail("user %s in %s was timed out %d times, for %d messages", key[1], key[0], n, timeouts[key])
@@ -146,9 +147,12 @@ func (s *storm) checkActs() {
 	}
 }
 
-// wasDeleted is the end of the journal's reason if a penalty may have been carried out, and its
-// message was deleted.
-const wasDeleted = "; the message was deleted"
+// The ends of the journal's reason if a message was deleted because its penalty may have been
+// carried out, or failed.
+const (
+	wasDeleted  = "; the message was deleted"
+	onlyDeleted = "; the message was only deleted"
+)
 
 // tellsDelete reports whether an outcome says that the message was deleted, or that this was tried.
 func tellsDelete(o journal.Outcome) bool {
