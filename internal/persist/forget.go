@@ -145,23 +145,23 @@ func deleteUser(ctx context.Context, tx *sql.Tx, userID string) error {
 // its log.
 func (db *database) compact(ctx context.Context) error {
 	defer db.place.beginWrite()()
-	_, err := db.writer.ExecContext(ctx, "VACUUM")
-	var busy, pages, moved int
-	if err == nil {
-		err = db.place.emptyLog(func() error {
-			return db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
-		})
+	if _, err := db.writer.ExecContext(ctx, "VACUUM"); err != nil {
+		return fmt.Errorf("the rows are deleted, but parts of them may stay in the file until the next user is deleted: %w", Explain(db.path, err))
 	}
+	var busy, pages, moved int
+	err := db.place.emptyLog(func() error {
+		return db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	})
 	if err == nil && busy != 0 {
-		err = errors.New("another program is reading it")
+		err = errors.New("it is being read now")
 	}
 	if err != nil {
-		return fmt.Errorf("the rows are deleted, but parts of them may still be in the file, because it can't be written again: %w; repeat this", Explain(db.path, err))
+		return fmt.Errorf("the rows are deleted, but parts of them may stay in the database's log until no program uses the database: %w", Explain(db.path, err))
 	}
 	return nil
 }
 
-// finishForgetting writes the file again after users were deleted, and tells those who wait.
+// finishForgetting writes the file again after users were deleted, and notifies the callers.
 func (s *Store) finishForgetting(ctx context.Context, deleted []forgetting) {
 	if len(deleted) == 0 {
 		return

@@ -78,6 +78,28 @@ func leaveTraces(t testing.TB, s *Store, g *chatguard.Guard, user string) {
 	must(t, s.changes.addAudit(journal.Audit{At: start, Author: "berta", Action: journal.UserReset, ChannelID: "c1", UserID: user}))
 }
 
+// TestForget_NotCompacted checks what is said if parts of the rows stay in the files. The command
+// can't be repeated then, because it finds nothing any more.
+func TestForget_NotCompacted(t *testing.T) {
+	t.Parallel()
+	s, g := openWithGuard(t, nil)
+	startRun(t, s, g)
+	leaveTraces(t, s, g, "anna")
+	if !s.Commit(ctx) {
+		t.Fatal("not saved")
+	}
+	wantError(t, s.db.compact(endedContext), "the rows are deleted, but parts of them may stay in the file until the next user is deleted")
+	reading, err := s.db.reader.Query("SELECT * FROM state")
+	must(t, err)
+	reading.Next()
+	s.exec(t, "PRAGMA busy_timeout = 0")
+	wantError(t, s.Forget(ctx, "anna"), "the rows are deleted, but parts of them may stay in the database's log until no program uses the database: it is being read now")
+	must(t, reading.Close())
+	if found, err := FindTraces(ctx, s.db.path, "anna"); err != nil || len(found) > 0 {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
 // TestForget_EachTable checks that each table with users' IDs is emptied of a user.
 func TestForget_EachTable(t *testing.T) {
 	t.Parallel()
