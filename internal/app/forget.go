@@ -28,12 +28,12 @@ func (a *App) forget(ctx context.Context, userID string) error {
 			return fmt.Errorf("nothing was deleted from the database, because the shared store can't be changed: %w", err)
 		}
 	}
-	if err := a.Host.Store.Forget(ctx, userID); err != nil {
-		return err
+	err = a.Host.Store.Forget(ctx, userID)
+	a.Web.Forget(userID) // also after an error: the rows are deleted, or will be
+	if err == nil {
+		a.log.Info("deleted everything about a user")
 	}
-	a.Web.Forget(userID)
-	a.log.Info("deleted everything about a user")
-	return nil
+	return err
 }
 
 // forgetIn returns a user of a channel to the state of one never seen. An empty channel means the
