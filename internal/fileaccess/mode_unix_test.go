@@ -61,3 +61,41 @@ func TestReadTrusted(t *testing.T) {
 		}
 	}
 }
+
+// TestOwners checks what only root can try: files and folders of other users.
+func TestOwners(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		return
+	}
+	folder := t.TempDir()
+	path, like := filepath.Join(folder, "file"), filepath.Join(folder, "like")
+	const one, other = 65533, 65534
+	give := func(name string, user, group int) {
+		t.Helper()
+		if err := os.Chown(name, user, group); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{path, like} {
+		if err := os.WriteFile(name, []byte("text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		give(name, one, one)
+	}
+	if _, err := ReadTrusted(path, like, 9); err != nil {
+		t.Errorf("of the same owner: %v", err)
+	}
+	give(like, other, other)
+	if _, err := ReadTrusted(path, like, 9); err == nil {
+		t.Error("another user's file is read")
+	}
+	if err := os.Chmod(folder, 0o770); err != nil {
+		t.Fatal(err)
+	}
+	for group, isOpen := range map[int]bool{one: false, other: true} {
+		if give(folder, one, group); IsOpenFolder(folder) != isOpen {
+			t.Errorf("a folder of user %d and group %d: open %v", one, group, !isOpen)
+		}
+	}
+}
