@@ -64,7 +64,11 @@ func Explain(path string, err error) error {
 	return err
 }
 
-func problemOf(failure *sqlite.Error) string {
+// problemOf returns the problem and the fix for an error of SQLite, a *sqlite.Error outside tests.
+func problemOf(failure interface {
+	error
+	Code() int
+}) string {
 	switch failure.Code() { // an extended code: its first byte is not the whole cause
 	case sqlite3.SQLITE_READONLY_ROLLBACK:
 		return unfinished
