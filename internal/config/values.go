@@ -65,8 +65,10 @@ func (s *Size) UnmarshalText(text []byte) error {
 type Memory Size
 
 const (
-	HalfMemory  Memory = 0 // half of the machine's or the container's
-	LeastMemory        = 64 * Memory(mebibyte)
+	// HalfMemory is half of the memory that the machine or the container has.
+	HalfMemory Memory = 0
+	// LeastMemory is the smallest amount that a configuration can set.
+	LeastMemory = 64 * Memory(mebibyte)
 )
 
 const halfText = "half"

@@ -217,8 +217,8 @@ func (s *Store) lastUserAs(ctx context.Context, channelID, login string) (userID
 	return userID, err == nil, Explain(s.db.path, err)
 }
 
-// UsersNamed returns the users of a channel who had a display name when last seen. The differences
-// that a search ignores make none here.
+// UsersNamed returns the users of a channel who had a display name when last seen. It ignores the
+// same differences between names as a search.
 func (s *Store) UsersNamed(ctx context.Context, channelID, displayName string) ([]journal.Person, error) {
 	key := foldName(displayName)
 	if key == "" {

@@ -103,7 +103,7 @@ func (s *Store) Revisions(ctx context.Context, channelID string, before, n int) 
 // Bounds of what is read at once, in bytes of JSON. Decoded, it takes about ten times as much.
 const (
 	// maxRevisionJSON is for a policy with its changes. What people can save is shorter; a longer
-	// one is from a version that had fewer bounds, or from other hands.
+	// one is from a version that had fewer bounds, or from another program.
 	maxRevisionJSON = 512 << 10
 	maxPageJSON     = 1 << 20  // for a page of revisions
 	maxCurrentJSON  = 16 << 20 // for the revisions in force

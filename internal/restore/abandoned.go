@@ -20,8 +20,8 @@ func Abandoned(places transfer.Installation) []string {
 	return names
 }
 
-// removeAbandoned removes what Abandoned returns, unless a process owns the database and may still
-// be writing it. If this user may not remove a file, a later command of another user does.
+// removeAbandoned removes what Abandoned returns, unless a process owns the database: it may be
+// writing these files. If this user may not remove a file, a later command of another user does.
 func removeAbandoned(places transfer.Installation) {
 	if len(Abandoned(places)) == 0 || checkLinks(places) != nil {
 		return
@@ -32,7 +32,7 @@ func removeAbandoned(places transfer.Installation) {
 	}
 	defer held.Release()
 	if _, restoring := persist.IsRestoring(held.Path); restoring {
-		return // it has begun and ended meanwhile, and needs its files
+		return // a restore was interrupted meanwhile, and Finish needs its files
 	}
 	for _, name := range Abandoned(places) {
 		_ = os.Remove(name)

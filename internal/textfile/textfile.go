@@ -1,5 +1,5 @@
 // Package textfile reads the beginning of text files, as editors and shells write it: it skips a
-// byte order mark, names UTF-16, and decompresses gzip. It must not know what is in a file.
+// byte order mark, refuses UTF-16, and decompresses gzip. It must not know what is in a file.
 package textfile
 
 import (
