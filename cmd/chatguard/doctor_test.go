@@ -161,6 +161,15 @@ ok       database       FOLDER/chatguard.db, not in use`},
 		}, `
 problem  database       database FOLDER/chatguard.db was changed by another program, and lacks the table journal
                         put a backup in its place, or set another database`},
+		"a database and a folder that others can use": {func(p *patient) {
+			p.runOnce()
+			must(p, errors.Join(os.Chmod(p.config.Database, 0o644), os.Chmod(p.folder(), 0o777)))
+		}, `
+problem  database       database FOLDER/chatguard.db can be read by other users of this machine
+                        chmod 600 FOLDER/chatguard.db
+problem  database       other users of this machine can create files in …, where the database is
+                        move the database to a private folder, or run chmod go-w …
+ok       database       FOLDER/chatguard.db, not in use`},
 		"an unfinished file of a killed restore": {func(p *patient) {
 			p.runOnce()
 			p.write("chatguard.db.token.chatguard-part", "", 0o600)
