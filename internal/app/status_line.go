@@ -14,7 +14,7 @@ func (a *App) StatusLine() string {
 	s := a.status()
 	in, joining, unread := map[chatguard.Mode]int{}, 0, map[string]bool{}
 	for _, c := range a.Twitch.Status().Channels {
-		unread[c.Login] = c.RoomID == "" || c.ShutOut
+		unread[c.Login] = c.RoomID == ""
 		if c.RoomID == "" && !c.ShutOut {
 			joining++
 		}

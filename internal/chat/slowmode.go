@@ -19,8 +19,8 @@ type Settings interface {
 	SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error)
 }
 
-// slowModes turns on slow mode as a last resort, if a flood needs more requests, or more timeouts in
-// a channel, than the platform accepts. It stores the previous setting first. It restores that
+// slowModes turns on slow mode as a last resort, if a flood needs more requests than the platform
+// accepts, or more timeouts in a channel. It stores the previous setting first. It restores that
 // setting when the flood is over, or at the next start.
 type slowModes struct {
 	bot      *Bot

@@ -235,11 +235,11 @@ func (c *Controls) userCommand(ctx context.Context, m chatguard.Message, args []
 	case err != nil:
 		return "", false, err
 	}
-	said = "@" + login
+	shown := "@" + login
 	if !strings.EqualFold(login, name) {
-		said = fmt.Sprintf("@%s (%s)", name, login)
+		shown = fmt.Sprintf("@%s (%s)", name, login)
 	}
-	return do(c, ctx, journal.Target{ChannelID: m.ChannelID, UserID: id, Author: authorOf(m)}, said, args[1:])
+	return do(c, ctx, journal.Target{ChannelID: m.ChannelID, UserID: id, Author: authorOf(m)}, shown, args[1:])
 }
 
 // mentioned returns the name in a word of a command. Phones and chat clients write a comma or a

@@ -80,8 +80,8 @@ type Wanted struct {
 	Format   Format
 	Events   []Kind
 	Channels []string
-	// NewSecret replaces the secret. A hook that is new, newly has the format Signed, or has another
-	// address, gets one anyway: the former receiver knows the former secret.
+	// NewSecret replaces the secret. A hook gets another one anyway if it is new, newly has the
+	// format Signed, or has another address, because the former receiver knows the former secret.
 	NewSecret bool
 }
 

@@ -145,7 +145,7 @@ func (c *client) unanswered(h Hook, err error) outcome {
 	case errors.As(err, &private):
 		o.fate, o.reason = undeliverable, hostile.Detail(private.Error())
 		if host := h.Address.Host(); !strings.Contains(host, private.host) {
-			// which one is nobody's business: names of internal machines could be looked up
+			// without that address, which would tell people where internal machines are
 			o.reason = hostile.Detail(host + " leads to an address that is not on the public internet" + allowPrivate)
 		}
 	case errors.As(err, &unknown) && unknown.IsNotFound:

@@ -65,7 +65,7 @@ func (s *Server) SetModerator(channelLogin, login string, on bool) {
 }
 
 // Rename changes the login of an account, and of its channel if it has one. Its ID stays the same.
-// Whoever has joined the channel gets nothing more by the old name, and isn't told why.
+// Clients that have joined the channel receive nothing more by the old name, and aren't told why.
 func (s *Server) Rename(login, to string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestSanctions_Limit checks that a channel takes 100 timeouts, bans and unbans within 30 s, and
-// 100 warnings. Deletes have no such limit, and other channels have limits of their own. The
-// request budget has nothing to do with it.
+// TestSanctions_Limit checks that each channel takes 100 timeouts, bans and unbans within 30 s, and
+// 100 warnings. Deletes have no such limit, and the request budget has nothing to do with it.
 func TestSanctions_Limit(t *testing.T) {
 	clock := newClock()
 	s := start(t, Options{Now: clock.Now, Channels: []string{"room", "other"}})

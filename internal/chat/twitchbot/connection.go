@@ -71,10 +71,11 @@ type Options struct {
 	// Entered receives the ID of each channel before its first message is delivered. The login is
 	// the one that the configuration has, even if the channel has another one by now.
 	Entered func(login, id string)
-	// IDOf returns the ID that the channel of a configured login has had, or "". If Accepts returns
-	// false, the channel that has a login now isn't read. If both are nil, no channel is followed
-	// to another login, and each is accepted.
-	IDOf    func(login string) string
+	// IDOf returns the ID that the channel of a configured login has had, or "". Nil means that no
+	// channel is followed to another login.
+	IDOf func(login string) string
+	// Accepts reports whether the channel with this ID, which has the login now, may be read. It
+	// requires IDOf. Nil accepts every channel.
 	Accepts func(login, id string) bool
 	// Hold makes a channel only observe, for a reason, because the bot may not moderate there. An
 	// empty reason releases the channel. If Hold is nil, no channel is held.
@@ -106,16 +107,22 @@ func New(o Options) *Connection {
 		t.streams.tokens, t.streams.helix, t.streams.channels = tokens, t.helix, t.permissions.ids
 	}
 	t.names = &names{log: log, tokens: tokens, helix: t.helix, idOf: o.IDOf, accepts: o.Accepts, configured: c.Channels}
-	defer func() { t.names.reader = t.reader }()
+	t.reader = t.newReader(o, client)
+	t.names.reader = t.reader
+	return t
+}
+
+// newReader returns the reader of the configured transport.
+func (t *Connection) newReader(o Options, client *http.Client) reader {
+	c := o.Config
 	if c.Transport == config.TransportEventSub {
-		t.reader = &eventsub.Conn{
-			URL: c.EventSubURL, Helix: t.helix, UserID: t.userID, Channels: c.Channels, Vet: t.names.vet, Entered: t.Enter, Moderates: t.permissions.set, HTTP: client, Logger: log,
+		return &eventsub.Conn{
+			URL: c.EventSubURL, Helix: t.helix, UserID: t.userID, Channels: c.Channels, Vet: t.names.vet, Entered: t.Enter, Moderates: t.permissions.set, HTTP: client, Logger: o.Log,
 			ChatTime: o.ChatTime, StaffChanged: o.StaffChanged,
 		}
-		return t
 	}
 	conn := &irc.Conn{
-		Address: c.IRCAddress, Channels: c.Channels, Vet: t.names.vet, Entered: t.Enter, Moderates: t.permissions.set, Dial: o.Dial, Logger: log, ChatTime: o.ChatTime,
+		Address: c.IRCAddress, Channels: c.Channels, Vet: t.names.vet, Entered: t.Enter, Moderates: t.permissions.set, Dial: o.Dial, Logger: o.Log, ChatTime: o.ChatTime,
 	}
 	if c.IRCTLS {
 		conn.TLS = &tls.Config{}
@@ -123,11 +130,10 @@ func New(o Options) *Connection {
 	if c.Transport == config.TransportIRCWebSocket {
 		conn.WebSocketURL = c.IRCWebSocketURL
 	}
-	if tokens != nil {
+	if o.Tokens != nil {
 		conn.Login, conn.Token, conn.Refused = t.login, t.chatToken, t.noteChatRefusal
 	}
-	t.reader = conn
-	return t
+	return conn
 }
 
 // Enter records a channel that is now read, and decides whether it only observes. The reader calls

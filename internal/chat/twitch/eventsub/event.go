@@ -115,7 +115,7 @@ type moderationTarget struct {
 func (e *event) removal(at time.Time) (r chat.Removal, ok bool, err error) {
 	r = chat.Removal{ChannelID: e.ChannelID, By: e.By, At: at}
 	if hostile.HasControl(r.By) {
-		r.By = "" // the removal counts, whoever made it
+		r.By = "" // the removal counts nevertheless
 	}
 	switch e.Action {
 	case "delete":

@@ -32,11 +32,10 @@ func (h *Client) SendMessage(ctx context.Context, broadcasterID, senderID, text,
 	}
 	r := request{
 		Request: api.Request{
-			Op:        "say something",
-			Method:    http.MethodPost,
-			URL:       h.baseURL() + "/chat/messages",
-			Forbidden: twitch.ErrRejected,
-			Body:      message{broadcasterID, senderID, text, replyTo},
+			Op:     "say something",
+			Method: http.MethodPost,
+			URL:    h.baseURL() + "/chat/messages",
+			Body:   message{broadcasterID, senderID, text, replyTo},
 		},
 		sending: sending{once: true, essential: true},
 	}
