@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,8 +22,9 @@ func TestMonotonic(t *testing.T) {
 	})
 }
 
-// Stamps move the clock forward at once. It moves back slowly once the stamps that were ahead are
-// old. Late messages change nothing.
+// Stamps that are a little ahead move the clock forward at once. It moves back slowly once the
+// stamps that were ahead are old. Late messages change nothing. If most stamps are far from the
+// clock and agree, they set it after a while.
 func TestChat(t *testing.T) {
 	start := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	elapsed := time.Duration(0)
@@ -46,13 +48,22 @@ func TestChat(t *testing.T) {
 			{1802 * time.Second, 1802 * time.Second, 1802 * time.Second},
 		},
 		"the machine slept for half an hour": {
-			{0, 0, 0}, {5 * time.Second, 1805 * time.Second, 5 * time.Second}, {20 * time.Second, 1820 * time.Second, 20 * time.Second},
-			{35 * time.Second, 1834 * time.Second, 1835 * time.Second}, {36 * time.Second, none, 1836 * time.Second},
+			{0, 0, 0}, {5 * time.Second, 1805 * time.Second, 5 * time.Second}, {7 * time.Second, 1807 * time.Second, 7 * time.Second},
+			{34 * time.Second, 1834 * time.Second, 34 * time.Second}, {35 * time.Second, 1834 * time.Second, 1835 * time.Second}, {36 * time.Second, none, 1836 * time.Second},
 		},
 		"the chat's clock is set back": {
 			{0, 0, 0}, {300 * time.Second, 5 * time.Second, 300 * time.Second}, {301 * time.Second, 6 * time.Second, 301 * time.Second},
-			{310 * time.Second, 14 * time.Second, 15 * time.Second}, {311 * time.Second, none, 16 * time.Second},
+			{309 * time.Second, 14 * time.Second, 309 * time.Second}, {310 * time.Second, 14 * time.Second, 15 * time.Second}, {311 * time.Second, none, 16 * time.Second},
 		},
+		"most stamps are earlier, and some agree with the clock": {
+			{0, 0, 0}, {300 * time.Second, 5 * time.Second, 300 * time.Second}, {302 * time.Second, 7 * time.Second, 302 * time.Second},
+			{304 * time.Second, 304 * time.Second, 304 * time.Second}, {306 * time.Second, 11 * time.Second, 306 * time.Second},
+			{312 * time.Second, 17 * time.Second, 17 * time.Second},
+		},
+		"a burst of odd stamps is soon forgotten": slices.Concat(
+			[]step{{0, 0, 0}}, slices.Repeat([]step{{5 * time.Second, 1805 * time.Second, 5 * time.Second}}, 20),
+			slices.Repeat([]step{{6 * time.Second, 6 * time.Second, 6 * time.Second}}, maxVotes), []step{{36 * time.Second, 1836 * time.Second, 36 * time.Second}},
+		),
 		"one odd stamp changes nothing": {
 			{0, 0, 0}, {5 * time.Second, 1805 * time.Second, 5 * time.Second}, {6 * time.Second, 6 * time.Second, 6 * time.Second},
 			{7 * time.Second, 2807 * time.Second, 7 * time.Second}, {8 * time.Second, 8 * time.Second, 8 * time.Second},

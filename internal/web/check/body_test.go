@@ -31,6 +31,9 @@ func TestTextCutter(t *testing.T) {
 			cut.add(rest[:n])
 			rest = rest[n:]
 		}
+		if most := len("null") + len(value)*(maxLongText+len(`"\u0000",`)+len(cutMark)); len(cut.out) > most {
+			t.Fatalf("%d bytes are left of %d texts, want %d", len(cut.out), len(value), most)
+		}
 		var got []string
 		if err := json.Unmarshal(cut.out, &got); err != nil || len(got) != len(value) {
 			t.Fatalf("%s is left of %s: %v", cut.out, data, err)
