@@ -41,8 +41,8 @@ func Parse(json []byte) (at time.Time, err error) {
 	return at, fmt.Errorf("want RFC 3339 text or milliseconds since 1970, found %.60s", json)
 }
 
-// checkUnit returns an error for a number that is no time of this century in milliseconds, but in
-// another unit.
+// checkUnit returns an error for a number that looks like a time in another unit than
+// milliseconds.
 func checkUnit(ms int64) error {
 	unit := ""
 	switch {

@@ -27,6 +27,10 @@ func (a checkedAnswer) String() string {
 // Nothing that a user chooses makes an error, because servers show messages without a verdict.
 func TestCheck_UsersChoices(t *testing.T) {
 	d, asServer := runLobby(t, setCheckSpace)
+	roles := `"r0"`
+	for i := range 200 {
+		roles += fmt.Sprintf(`,"r%d"`, i+1)
+	}
 	long, megabytes := strings.Repeat("é", 4097), strings.Repeat(`\u00e9\ud83d\ude00"`, 200_000)
 	for name, c := range map[string]struct{ fields, changed string }{
 		"a long text":            {`"user_id":"1","text":"` + long + `"`, `"changed":["text"]`},
@@ -38,6 +42,7 @@ func TestCheck_UsersChoices(t *testing.T) {
 		"a long ID":              {`"user_id":"` + strings.Repeat("x", 251) + `"`, `"user_id":"sha256:`},
 		"a very long ID":         {`"user_id":"` + strings.Repeat("y", 3<<20) + `"`, `"changed":["user_id"]`},
 		"an unknown kind":        {`"user_id":"7","message_kind":"bits, cheer"`, `"changed":["message_kind"]`},
+		"many unknown roles":     {`"user_id":"10","roles":[` + roles + `]`, `"ignored_roles":["r0","r1",`},
 		"an empty kind":          {`"user_id":"9","message_kind":""`, `"spent":1}`},
 		"an ID with a break":     {`"user_id":"a\nb"`, `"changed":["user_id"]`},
 		"an ID of other bytes":   {"\"user_id\":\"a\xff\"", `"changed":["user_id"]`},

@@ -30,7 +30,7 @@ var meanings = map[string]string{
 	"at":                  "When it happened.",
 	"banned":              "false is a timeout.",
 	"before":              "The timeout or ban before, if it was known.",
-	"by_limit":            "Throttled messages, by the name of the limit; in a list of overrides, how many users have numbers of their own.",
+	"by_limit":            "Throttled messages, by the name of the limit; in a list of overrides, how many users have custom numbers.",
 	"capacity":            "In messages, for this user now, without grants.",
 	"changed":             "The users with a different number of throttled messages, largest difference first.",
 	"changes":             "Differences from the configuration file's policy; null after a return to it.",

@@ -24,7 +24,7 @@ type overriddenUser struct {
 type overriddenUsers struct {
 	Users []overriddenUser `json:"users"` // ordered by ID
 	More  bool             `json:"more"`  // whether users with higher IDs exist
-	// ByLimit is how many users of the channel have numbers of their own, by limit name.
+	// ByLimit is how many users of the channel have custom numbers, by limit name.
 	ByLimit map[string]int `json:"by_limit"`
 }
 
