@@ -273,6 +273,13 @@ test("limits: penalties, exempt roles and messages", async () => {
   assert.deepEqual(kept.policy.exempt_messages, ["bits", "resub"]);
 });
 
+test("limits: a ladder of 32 steps has no room for another", async () => {
+  serveLimits((policy) => Object.assign(policy.penalties, { ladder: Array(32).fill("delete") }));
+  await openLimits();
+  await see(() => find("#rung-31-action"));
+  assert.ok(!find("#add-rung"));
+});
+
 test("limits: presets fill the form, and are undone", async () => {
   const kept = serveLimits(), before = structuredClone(kept.policy);
   await openLimits();
