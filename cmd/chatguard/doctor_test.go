@@ -140,7 +140,7 @@ problem  database       database FOLDER/chatguard.db doesn't exist, but FOLDER/c
                         move that file into its place, or delete it to start with an empty one`},
 		"no database": {func(p *patient) { p.write("chatguard.db", strings.Repeat("spoilt ", 1000), 0o600) }, `
 problem  database       database FOLDER/chatguard.db: it is damaged, or not a database
-                        put a backup in its place, move it away to start with an empty one, or set another file`},
+                        restore a backup, move it away to start with an empty one, or set another file`},
 		"a damaged page": {func(p *patient) {
 			p.runOnce()
 			contents, err := os.ReadFile(p.config.Database)
@@ -148,7 +148,7 @@ problem  database       database FOLDER/chatguard.db: it is damaged, or not a da
 			p.write("chatguard.db", string(contents[:3*4096])+strings.Repeat("spoilt ", 4096/7)+string(contents[3*4096+4096/7*7:]), 0o600)
 		}, `
 problem  database       database FOLDER/chatguard.db: it is damaged, or not a database…
-                        put a backup in its place, move it away to start with an empty one, or set another file`},
+                        restore a backup, move it away to start with an empty one, or set another file`},
 		"a database of an older version": {func(p *patient) {
 			p.runOnce()
 			alterDatabase(p.T, p.config.Database, "DROP TABLE webhook; DROP TABLE webhook_delivery; ALTER TABLE timeline DROP COLUMN kind; PRAGMA user_version = 10")
@@ -160,7 +160,7 @@ ok       database       FOLDER/chatguard.db, not in use`},
 			alterDatabase(p.T, p.config.Database, "DROP TABLE journal")
 		}, `
 problem  database       database FOLDER/chatguard.db was changed by another program, and lacks the table journal
-                        put a backup in its place, or set another database`},
+                        restore a backup, or set another database`},
 		"a database and a folder that others can use": {func(p *patient) {
 			p.runOnce()
 			must(p, errors.Join(os.Chmod(p.config.Database, 0o644), os.Chmod(p.folder(), 0o777)))

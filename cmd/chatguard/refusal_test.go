@@ -34,7 +34,7 @@ func (s *scene) overwrite(at int, with []byte) {
 	s.write(data)
 }
 
-const damagedFix = "it is damaged, or not a database: put a backup in its place, move it away to start with an empty one, or set another file"
+const damagedFix = "it is damaged, or not a database: restore a backup, move it away to start with an empty one, or set another file"
 
 // TestRun_RefusedDatabases checks that the error is one line with the fix, and that the
 // databases aren't changed.

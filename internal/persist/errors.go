@@ -28,7 +28,7 @@ const (
 	diskFull      = "the disk is full: free some space"
 	lockedByOther = "another program keeps it locked: close that program"
 	cantWrite     = "it can't be written: make the file and its directory writable for this user, or set another database"
-	damaged       = "it is damaged: stop chatguard, put a backup in its place, and start again"
+	damaged       = "it is damaged: stop chatguard, restore a backup, and start again"
 	diskFailing   = "the disk reports an error: check it, and the space left on it"
 	fileGone      = "the file was moved away or deleted: put it back, or stop chatguard, which then saves all of it beside it, in a file that ends in .rescued"
 	logGone       = "its log, the files -wal and -shm beside it, was deleted, replaced or truncated: leave these files alone; within seconds, chatguard writes what it has of it into the database and begins another log"
@@ -41,10 +41,10 @@ const (
 const unfinished = "a write to it was interrupted: start chatguard, which undoes it"
 
 // restoreBackup is the fix for a database that another program has changed.
-const restoreBackup = "put a backup in its place, or set another database"
+const restoreBackup = "restore a backup, or set another database"
 
 // damagedAtStart is the text for a damaged database that nobody uses, with the fix.
-const damagedAtStart = "it is damaged, or not a database: put a backup in its place, move it away to start with an empty one, or set another file"
+const damagedAtStart = "it is damaged, or not a database: restore a backup, move it away to start with an empty one, or set another file"
 
 // foreignLog names a likely reason for the damage if there is a log beside the file.
 const foreignLog = "; if that is a backup, delete the files -wal and -shm beside it, which belong to the previous database"

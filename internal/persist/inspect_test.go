@@ -76,7 +76,7 @@ func TestOpen_ChangedByOthers(t *testing.T) {
 			path := newFilledDatabase(t)
 			alter(t, path, test.harm)
 			_, err := Open(ctx, path, &Options{Logger: quiet})
-			wantError(t, err, path+" was changed by another program, and "+test.want, ": put a backup in its place")
+			wantError(t, err, path+" was changed by another program, and "+test.want, ": restore a backup")
 			_, checked := Check(ctx, path)
 			_, snapshots := OpenSnapshot(ctx, path)
 			_, tokens := OpenTokens(ctx, path, nil)

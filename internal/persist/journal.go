@@ -90,7 +90,7 @@ func (db *database) queryEntries(ctx context.Context, query string, args ...any)
 	err := db.query(ctx, func(rows *sql.Rows) error {
 		e, err := scanEntry(rows)
 		if err != nil {
-			return fmt.Errorf("database %s: journal entry %d can't be read (%w): put a backup in its place, or delete that row", db.path, e.ID, err)
+			return fmt.Errorf("database %s: journal entry %d can't be read (%w): restore a backup, or delete that row", db.path, e.ID, err)
 		}
 		entries = append(entries, e)
 		return nil

@@ -149,8 +149,8 @@ func TestCopies_BadDatabaseRefused(t *testing.T) {
 			must(t, os.Remove(path))
 			must(t, os.Mkdir(path, 0o700))
 		}, []string{"is not a file"}},
-		"damaged":   {func(path string) { persisttest.Overwrite(t, path, 4096, 8192) }, []string{"it is damaged, or not a database: put a backup in its place"}},
-		"no SQLite": {func(path string) { persisttest.Overwrite(t, path, 0, 100) }, []string{"it is damaged, or not a database: put a backup in its place"}},
+		"damaged":   {func(path string) { persisttest.Overwrite(t, path, 4096, 8192) }, []string{"it is damaged, or not a database: restore a backup"}},
+		"no SQLite": {func(path string) { persisttest.Overwrite(t, path, 0, 100) }, []string{"it is damaged, or not a database: restore a backup"}},
 		"of another program": {func(path string) {
 			persisttest.Alter(t, path, "PRAGMA application_id = 7")
 		}, []string{"another program"}},
