@@ -113,7 +113,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		}
 		return usageError{fmt.Errorf("unknown command %q: see chatguard help", args[0])}
 	}
-	return usageError{fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), args[0])}
+	return usageError{fmt.Errorf("%s takes no argument, but got %q: see chatguard help%s", cmd.CommandPath(), args[0], strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()))}
 }
 
 // someArguments requires at least one argument.
