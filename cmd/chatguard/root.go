@@ -113,15 +113,19 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		}
 		return usageError{fmt.Errorf("unknown command %q: see chatguard help", args[0])}
 	}
-	return usageError{fmt.Errorf("%s takes no argument, but got %q: see chatguard help%s", cmd.CommandPath(), args[0], strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()))}
+	return usageError{fmt.Errorf("%s takes no argument, but got %q: see chatguard help %s", cmd.CommandPath(), args[0], helpTopic(cmd))}
+}
+
+// helpTopic returns the arguments of "chatguard help" for a command.
+func helpTopic(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
 // someArguments requires at least one argument.
 func someArguments(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-			return usageError{fmt.Errorf("%s needs %s: see chatguard help %s", cmd.CommandPath(), what, name)}
+			return usageError{fmt.Errorf("%s needs %s: see chatguard help %s", cmd.CommandPath(), what, helpTopic(cmd))}
 		}
 		return nil
 	}
