@@ -1,3 +1,5 @@
+//go:build !race
+
 package web
 
 import (
@@ -6,23 +8,6 @@ import (
 	"strings"
 	"testing"
 )
-
-// checkedAnswer is what a batch answers about a message.
-type checkedAnswer struct {
-	verdict
-	Error *struct {
-		Status int
-		Detail string
-	}
-}
-
-// String returns whether the message is allowed, or the error.
-func (a checkedAnswer) String() string {
-	if a.Error != nil {
-		return fmt.Sprint(a.Error.Status, " ", a.Error.Detail)
-	}
-	return fmt.Sprint(a.Allowed)
-}
 
 // Nothing that a user chooses makes an error, because servers show messages without a verdict.
 func TestCheck_UsersChoices(t *testing.T) {
