@@ -19,6 +19,7 @@ race="env CGO_ENABLED=1 go test -race -gcflags=modernc.org/sqlite/lib=-race=fals
 {
 	run $race -timeout 0 -run Kill $(packages 'flag.Int("kills"') -kills 200
 	run go test -timeout 0 -run PowerCut ./internal/restore -turn all
+	run go test -timeout 0 -run Raid ./internal/app -turn all
 	run $race -timeout 0 -run TestStorm_ManyFaults $(packages 'flag.Int("storms"') -storms 50
 	run go test -timeout 0 $(packages '"pgregory.net/rapid"') -rapid.checks 10000
 	run $race -timeout 0 ./internal/app -turn all

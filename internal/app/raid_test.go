@@ -1,3 +1,5 @@
+//go:build !race
+
 package app_test
 
 import (
@@ -46,7 +48,7 @@ func TestRaid(t *testing.T) {
 	turntest.Expensive(t)
 	cases := raidCases()
 	if !*raidFigures {
-		cases = turntest.Sample(t, 6, cases)
+		cases = turntest.Sample(t, 12, cases)
 	}
 	for _, c := range cases {
 		t.Run(fmt.Sprintf("%d accounts, %s, slow mode %s", c.raiders, c.ladder, c.slowMode), func(t *testing.T) {
