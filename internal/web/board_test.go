@@ -176,3 +176,18 @@ func TestPreload_ShowsRecentUsers(t *testing.T) {
 		t.Errorf("users %+v", users)
 	}
 }
+
+// However many users are throttled, an answer has at most mostThrottled of them, and says that
+// there are more.
+func TestThrottled_Bounded(t *testing.T) {
+	d := dash(t)
+	entries := make([]journal.Entry, mostThrottled+1)
+	for i := range entries {
+		entries[i] = entry(int64(i+1), fmt.Sprint(i), d.now(), time.Hour)
+	}
+	d.server.Preload(entries)
+	got := decode[throttledUsers](t, d.do("GET", "/api/v1/throttled?within=60&channel="+channelID, nil, asOwner))
+	if len(got.Users) != mostThrottled || !got.More {
+		t.Errorf("%d users, more: %v", len(got.Users), got.More)
+	}
+}
