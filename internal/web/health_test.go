@@ -47,6 +47,7 @@ func TestReady_ReasonsOnlySignedIn(t *testing.T) {
 
 // A connection in trouble makes the server not ready, and the reason names it. A Helix that has not
 // been asked yet is no trouble, and is never reported as ok; neither is a notice, such as a pause.
+// Trouble that is still brief doesn't count.
 func TestReady_Connections(t *testing.T) {
 	for state, isReady := range map[live.ConnectionState]bool{
 		live.Connected: true, live.Connecting: false, live.Disconnected: false, live.NotRead: false, live.NotEnforcing: false, live.Renamed: true, live.NotRenewed: true, live.Observing: true, live.Paused: true, live.RaidMode: true,
@@ -54,7 +55,7 @@ func TestReady_Connections(t *testing.T) {
 	} {
 		d := dash(t, func(o *Options) {
 			o.Connections = func() []live.Connection {
-				return []live.Connection{{Name: "Helix", State: state, Detail: "status 500"}}
+				return []live.Connection{{Name: "Helix", State: state, Detail: "status 500"}, {Name: "Twitch", State: live.Disconnected, Brief: true}}
 			}
 		})
 		want, status := `{"status":"ok"}`, http.StatusOK

@@ -29,6 +29,19 @@ func burst(n int) func(*chatguard.Policy) {
 	return func(p *chatguard.Policy) { p.Limits[0].Burst = n }
 }
 
+// Somebody who changes the limits too often is told when to try again.
+func TestPolicy_TooOften(t *testing.T) {
+	d := dash(t)
+	a := d.put(burst(2))
+	for n := 3; a.StatusCode == http.StatusOK && n < 100; n++ {
+		a = d.put(burst(n))
+	}
+	if a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") != "30" {
+		t.Errorf("%s %v %s", a.Status, a.Header, a.body)
+	}
+	d.wantProblem("a long page", "GET", policyPath+"/revisions?n=51", nil, owned, 422, "from 1 to 50")
+}
+
 func TestPolicy_AppliesToNextMessage(t *testing.T) {
 	d := dash(t)
 	if v := d.say(spammer, 2); !v.Allowed {
