@@ -30,7 +30,8 @@ const (
 	givenUp = 8
 )
 
-// NewBudget returns a budget of approximately max bytes. If max isn't positive, there is no maximum.
+// NewBudget returns a budget of approximately max bytes. If max isn't positive, there is no
+// maximum.
 func NewBudget(max int64) *Budget {
 	if max <= 0 {
 		max = math.MaxInt64

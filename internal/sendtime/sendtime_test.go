@@ -43,6 +43,7 @@ func TestInstant(t *testing.T) {
 		`1772395200.25`: "want RFC 3339 text", `"1772395200250"`: "want RFC 3339 text",
 		`"2026-03-01T20:00:61Z"`: "want RFC 3339 text", `"2026-03-01T20:60:60Z"`: "want RFC 3339 text", `"2026-03-01T20:00:60"`: "want RFC 3339 text",
 		`"2026-03-01 20:00:00Z"`: "want RFC 3339 text", `"2026-02-30t20:00:00z"`: "want RFC 3339 text",
+		`100000000`:           "100000000 looks like seconds",
 		`1772395200`:          "1772395200 looks like seconds: want milliseconds since 1970",
 		`1772395200250000`:    "1772395200250000 looks like microseconds: want milliseconds since 1970",
 		`1772395200250000000`: "1772395200250000000 looks like nanoseconds: want milliseconds since 1970",
