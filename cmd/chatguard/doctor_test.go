@@ -17,6 +17,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
 )
 
@@ -358,6 +359,25 @@ problem  chat           irc at IRC can't be reached: no answer within 5 s
 			})
 		})
 	}
+}
+
+// TestDoctor_OwnedDatabase checks that the files which the database's owner may be writing aren't
+// called abandoned.
+func TestDoctor_OwnedDatabase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPatient(t, faketwitch.Options{})
+		p.runOnce()
+		p.write("chatguard.db.v3.chatguard-part", "", 0o600)
+		held, err := persist.Hold(p.config.Database)
+		must(t, err)
+		defer held.Release()
+		p.write("chatguard.db-wal", "", 0o600) // as if it had opened the database
+		report, _ := p.examine()
+		if text := strings.Join(report, "\n"); strings.Contains(text, "unfinished") || !strings.Contains(text, "chatguard.db, in use by process ") {
+			t.Errorf("the doctor writes\n%s", text)
+		}
+	})
 }
 
 // TestDoctor_MissingScopes checks that the report says what a token with missing scopes can't

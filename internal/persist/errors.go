@@ -40,6 +40,9 @@ const (
 // unfinished is the problem of a database that only its owner can read.
 const unfinished = "a write to it was interrupted: start chatguard, which undoes it"
 
+// logMissing is the problem of a database that another process owns, without a log.
+const logMissing = "its log, the files -wal and -shm beside it, is missing; the process that uses it is starting, stopping or restoring it, or the log was deleted: run this again in a moment"
+
 // restoreBackup is the fix for a database that another program has changed.
 const restoreBackup = "restore a backup, or set another database"
 

@@ -89,7 +89,7 @@ func TestLog_DeletedWhileRead(t *testing.T) {
 	_, snapshots := OpenSnapshot(ctx, path)
 	_, tokens := OpenTokens(ctx, path, nil)
 	for _, err := range []error{checked, snapshots, tokens} {
-		wantError(t, err, path, logGone)
+		wantError(t, err, path, logMissing)
 	}
 	if _, err := os.Stat(path + "-wal"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("somebody has begun another log: %v", err)

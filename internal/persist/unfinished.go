@@ -54,7 +54,8 @@ func undoIfUnowned(ctx context.Context, path string) error {
 }
 
 // checkLog returns an error if another process owns the database at path, and its log is gone. What
-// that process has written is then in no file that others can open.
+// that process has written may then be in no file that others can open. The process may also have
+// no log, because it is about to open or close the database, or restores it.
 func checkLog(path string) error {
 	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) || !usesLog(path) {
 		return nil
@@ -62,7 +63,7 @@ func checkLog(path string) error {
 	if !errors.As(CheckOwner(path), new(*OwnedError)) {
 		return nil // the last owner has moved the log into the database
 	}
-	return logGoneError(path)
+	return &databaseError{path: path, problem: logMissing, err: fs.ErrNotExist}
 }
 
 // usesLog reports whether the header of a database says that changes are in a log.
