@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -28,6 +29,9 @@ func (b *backlog) expire(now time.Time) {
 // drop removes and reports each of a user's jobs for which reason returns a text. The caller holds
 // mu.
 func (b *backlog) drop(l *channelQueue, p *userQueue, reason func(*job) string) {
+	if !slices.ContainsFunc(p.jobs, func(j job) bool { return reason(&j) != "" }) {
+		return // as for most users if one message was removed
+	}
 	kept := p.jobs[:0:0]
 	for i := range p.jobs {
 		if why := reason(&p.jobs[i]); why != "" {
