@@ -126,8 +126,12 @@ func TestUserByLogin_Renamed(t *testing.T) {
 		wantUser(t, s, when, "1", "annanew", "7")
 	}
 	check("in the queue")
+	must(t, s.changes.addAudit(journal.Audit{At: start, Author: "berta", Action: journal.UserReset, ChannelID: "1", UserID: "7"}))
 	s.mustFlush(t, g)
 	check("stored")
+	if audits, err := s.Audits(ctx, journal.AuditFilter{ChannelID: "1", User: "Anna", N: 10}); len(audits) != 1 || err != nil {
+		t.Errorf("by the former login, the audit has %v, %v", audits, err)
+	}
 	now = start.Add(time.Hour)
 	s.runTurn(ctx, g)
 	check("rolled up")

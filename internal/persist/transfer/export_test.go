@@ -395,6 +395,17 @@ func TestExport_FailingWriter(t *testing.T) {
 	}
 }
 
+// An export during which the log is deleted may lack what was in it.
+func TestExport_LogDeleted(t *testing.T) {
+	t.Parallel()
+	path := newDatabase(t, oneOfEach(t))
+	_, err := Export(ctx, path, io.Discard, &Options{Now: func() time.Time {
+		must(t, os.Remove(path+"-wal"))
+		return persisttest.Start
+	}})
+	wantError(t, err, path, "was deleted or replaced while it was read: run this again")
+}
+
 func TestExport_OlderVersionRefused(t *testing.T) {
 	t.Parallel()
 	path := newDatabase(t, nil)
