@@ -99,6 +99,30 @@ func TestOpen_AddedByOthers(t *testing.T) {
 	must(t, CheckCopy(ctx, path, "the backup"))
 }
 
+// A database that a process owns and that uses a log must have one. A copy uses none until its first
+// change.
+func TestCheck_OwnedWithoutLog(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "copy.db")
+	src, err := OpenSnapshot(ctx, newFilledDatabase(t))
+	must(t, err)
+	_, _, err = src.Copy(ctx, path, false, nil)
+	must(t, errors.Join(err, src.Close()))
+	check := func() error {
+		held, err := Hold(path)
+		must(t, err)
+		_, err = Check(ctx, path)
+		return errors.Join(err, held.Release())
+	}
+	must(t, check())
+	s := open(t, path, nil)
+	s.exec(t, "DELETE FROM note")
+	must(t, s.Close())
+	_, err = Check(ctx, path)
+	must(t, err)
+	wantError(t, check(), path, logMissing)
+}
+
 // A copy that lacks its last bytes is noticed, although SQLite reads zeros in their place.
 func TestCheckCopy_Cut(t *testing.T) {
 	t.Parallel()
