@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard/internal/doctor"
-	"github.com/chatguard/chatguard/internal/textfile"
 )
 
 // packagedFiles are the files of the service that the packages for Linux install.
@@ -67,9 +66,6 @@ func (p packagedFiles) environmentFor(path string) (file doctor.EnvironmentFile,
 	text, err := os.ReadFile(p.environment)
 	if os.IsNotExist(err) {
 		return file, lookup
-	}
-	if err == nil {
-		text, err = textfile.Trim(text)
 	}
 	file.Path, file.Err = p.environment, err
 	values := environmentLines(string(text))
