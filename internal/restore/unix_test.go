@@ -165,6 +165,11 @@ func testLinksOfRoot(t *testing.T) {
 			persisttest.Must(t, change(in))
 			_, err := Run(ctx, in.backup, in.options())
 			persisttest.WantError(t, err, " is a symbolic link that users other than root can change: run this as the owner of its folder, or put the file itself there")
+			persisttest.Must(t, os.WriteFile(real+persist.PartSuffix, nil, 0o600))
+			_, err = Finish(in.places())
+			if _, gone := os.Stat(real + persist.PartSuffix); err != nil || gone != nil {
+				t.Errorf("a file was removed through the link: %v, %v", gone, err)
+			}
 			persisttest.Must(t, os.WriteFile(in.places().Database+persist.PartSuffix, in.now[databasePart], 0o600))
 			in.mark(t, databasePart)
 			_, err = Finish(in.places())
