@@ -340,12 +340,21 @@ func TestEventSub_Limits(t *testing.T) {
 }
 
 // TestEventSub_Conflict checks that if Twitch says that a new session's subscription exists, the
-// bot looks once whose it is. If it isn't this session's, that is a problem, and the subscription
-// is tried again.
+// bot looks whose it is, on all pages of the list. If it is another session's, or has ended, the
+// subscription is tried again.
 func TestEventSub_Conflict(t *testing.T) {
 	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour"}}, func(t *testing.T, st *eventStage) {
-		conflicts := 1
+		conflicts, garden := 1, st.UserID("gardenhour")
 		st.SetHelixFaults(func(r faketwitch.Request) (faketwitch.Fault, bool) {
+			if r.Method == http.MethodGet && r.Path == "/helix/eventsub/subscriptions" {
+				of := func(status, session string) string {
+					return fmt.Sprintf(`{"id":"other","status":%q,"condition":{"broadcaster_user_id":%q},"transport":{"session_id":%q}}`, status, garden, session)
+				}
+				if r.Query.Get("after") == "" {
+					return faketwitch.Fault{Status: http.StatusOK, Body: `{"data":[` + of("enabled", "fakesession1") + `],"pagination":{"cursor":"more"}}`}, true
+				}
+				return faketwitch.Fault{Status: http.StatusOK, Body: `{"data":[` + of("user_removed", "fakesession2") + `]}`}, true
+			}
 			if r.Method != http.MethodPost || !strings.Contains(r.Body, "channel.chat.message") || conflicts == 0 {
 				return faketwitch.Fault{}, false
 			}
@@ -361,7 +370,7 @@ func TestEventSub_Conflict(t *testing.T) {
 				looked++
 			}
 		}
-		if c := st.events.Status().Channels[0]; looked != 1 || !c.Joined || c.Problem != "" || st.EventSubscriptions("channel.chat.message") != 1 {
+		if c := st.events.Status().Channels[0]; looked != 2 || !c.Joined || c.Problem != "" || st.EventSubscriptions("channel.chat.message") != 1 {
 			t.Errorf("looked %d times: %+v", looked, c)
 		}
 		st.say(faketwitch.Line{Channel: "gardenhour", Login: "anna", Text: "hello"})

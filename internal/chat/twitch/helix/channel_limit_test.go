@@ -112,6 +112,21 @@ func TestChannelLimit_Needless(t *testing.T) {
 		if done, _ := s.timeOut(100, sending{}); done != 90 {
 			s.Errorf("%d timeouts", done)
 		}
+		if err := s.h.timeOut(s.Context(), s.room, "7", time.Minute, "", sending{unless: func() bool { return true }}); !errors.Is(err, errNeedless) {
+			s.Errorf("it is held: %v", err)
+		}
+	})
+}
+
+// TestChannelLimit_NoBudget checks that a timeout that is held doesn't wait for the budget first.
+func TestChannelLimit_NoBudget(t *testing.T) {
+	testCrowd(t, faketwitch.Options{}, func(s *crowdStage) {
+		s.timeOut(90, sending{})
+		began := time.Now()
+		s.h.budget.hold(began.Add(time.Minute))
+		if done, held := s.timeOut(1, sending{}); done != 0 || len(held) != 1 || time.Since(began) > 0 {
+			s.Errorf("%d timeouts, %q after %s", done, held, time.Since(began))
+		}
 	})
 }
 
@@ -220,6 +235,21 @@ func TestChannelLimit_Echo(t *testing.T) {
 				s.Errorf("%s: %v", name, err)
 			}
 		})
+	}
+}
+
+// TestChannelLimit_TwoRequests checks that a timeout that wasn't sent changes nothing about a later
+// one that was.
+func TestChannelLimit_TwoRequests(t *testing.T) {
+	m := &Moderator{Helix: &Client{}}
+	who := target{"100", "7"}
+	first := m.noteRequest(who, sanction{length: time.Hour, from: m.now()})
+	second := m.noteRequest(who, sanction{length: time.Minute, from: m.now()})
+	m.noteAnswer(who, first, &chat.HeldError{})
+	m.Removed(chat.Removal{ChannelID: "100", UserID: "7", Silence: time.Minute, At: m.now()})
+	m.noteAnswer(who, second, nil)
+	if m.sanctionedByOther(who) {
+		t.Error("it counts as somebody else's")
 	}
 }
 
