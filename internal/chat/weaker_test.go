@@ -56,7 +56,8 @@ func TestWeaker(t *testing.T) {
 	}
 }
 
-// TestWeaker_Late checks that a message isn't deleted if the penalty failed because its time is over.
+// TestWeaker_Late checks that a message isn't deleted if the penalty failed because its time is
+// over.
 func TestWeaker_Late(t *testing.T) {
 	testWithBot(t, Options{Patience: time.Second}, func(s *stage) {
 		s.hold()
@@ -128,7 +129,8 @@ func TestIdle(t *testing.T) {
 	}, "delete")
 }
 
-// TestIdle_OtherChannels checks that penalties that wait before another try hold up no other channel.
+// TestIdle_OtherChannels checks that penalties that wait before another try hold up no other
+// channel.
 func TestIdle_OtherChannels(t *testing.T) {
 	testWithBot(t, Options{Workers: maxInFlight}, func(s *stage) {
 		s.platform.idle = time.Minute

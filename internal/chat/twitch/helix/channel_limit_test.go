@@ -205,8 +205,8 @@ func TestChannelLimit_Header(t *testing.T) {
 	})
 }
 
-// TestChannelLimit_Echo checks that a timeout that wasn't sent isn't expected in the chat, so that the
-// same one by a human counts as theirs. One that may have been carried out is expected.
+// TestChannelLimit_Echo checks that a timeout that wasn't sent isn't expected in the chat, so that
+// the same one by a human counts as theirs. One that may have been carried out is expected.
 func TestChannelLimit_Echo(t *testing.T) {
 	fail := func(s *crowdStage, faults ...faketwitch.Fault) {
 		s.srv.FailNext(faults...)

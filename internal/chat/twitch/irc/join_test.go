@@ -264,8 +264,8 @@ func TestJoin_AfterLeave(t *testing.T) {
 	})
 }
 
-// TestJoin_NotAccepted checks that a channel that must not be read is left at once, and joined again
-// after a minute.
+// TestJoin_NotAccepted checks that a channel that must not be read is left at once, and joined
+// again after a minute.
 func TestJoin_NotAccepted(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room", "den"}, func(t *testing.T, srv *faketwitch.Server) {
 		problem := "another account's"
