@@ -233,6 +233,37 @@ func TestEventSub_AnotherChannel(t *testing.T) {
 	})
 }
 
+// TestEventSub_NotAccepted checks that nothing is subscribed in a channel that must not be read, and
+// that it is read once it is accepted.
+func TestEventSub_NotAccepted(t *testing.T) {
+	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
+		must(t, st.stop())
+		tea, problem := st.UserID("teatime"), "another account's"
+		st.events.Vet = func(login, roomID string) string {
+			if login == "teatime" && roomID == tea {
+				return problem
+			}
+			return ""
+		}
+		st.takeNotes()
+		st.run(t.Context())
+		advance(2 * retryEvery)
+		st.say(faketwitch.Line{Channel: "teatime", Login: "anna", Text: "hello"})
+		garden := st.UserID("gardenhour")
+		if told := st.takeNotes(); !slices.Equal(told, []string{"entered gardenhour " + garden, "moderates " + garden}) || st.messageTexts() != "" || st.EventSubscriptions("") != 3 {
+			t.Errorf("told %q, heard %q, %d subscriptions", told, st.messageTexts(), st.EventSubscriptions(""))
+		}
+		if c := st.events.Status().Channels[1]; c.Joined || !c.ShutOut || c.Problem != problem {
+			t.Errorf("%+v", c)
+		}
+		problem = ""
+		advance(retryEvery)
+		if c := st.events.Status().Channels[1]; !c.Joined || c.Problem != "" || st.EventSubscriptions("") != 6 {
+			t.Errorf("accepted: %+v, %d subscriptions", c, st.EventSubscriptions(""))
+		}
+	})
+}
+
 // TestEventSub_NotSubscribedInTime checks that a socket without a subscription is closed and that
 // this is reported.
 func TestEventSub_NotSubscribedInTime(t *testing.T) {
