@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -238,9 +239,11 @@ func TestEventSub_AnotherChannel(t *testing.T) {
 func TestEventSub_NotAccepted(t *testing.T) {
 	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		must(t, st.stop())
-		tea, problem := st.UserID("teatime"), "another account's"
+		const problem = "another account's"
+		var accepted atomic.Bool
+		tea := st.UserID("teatime")
 		st.events.Vet = func(login, roomID string) string {
-			if login == "teatime" && roomID == tea {
+			if login == "teatime" && roomID == tea && !accepted.Load() {
 				return problem
 			}
 			return ""
@@ -256,7 +259,7 @@ func TestEventSub_NotAccepted(t *testing.T) {
 		if c := st.events.Status().Channels[1]; c.Joined || !c.ShutOut || c.Problem != problem {
 			t.Errorf("%+v", c)
 		}
-		problem = ""
+		accepted.Store(true)
 		advance(retryEvery)
 		if c := st.events.Status().Channels[1]; !c.Joined || c.Problem != "" || st.EventSubscriptions("") != 6 {
 			t.Errorf("accepted: %+v, %d subscriptions", c, st.EventSubscriptions(""))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -268,9 +269,10 @@ func TestJoin_AfterLeave(t *testing.T) {
 // again after a minute.
 func TestJoin_NotAccepted(t *testing.T) {
 	twitchtest.Bubble(t, []string{"room", "den"}, func(t *testing.T, srv *faketwitch.Server) {
-		problem := "another account's"
+		const problem = "another account's"
+		var accepted atomic.Bool
 		irc := &Conn{Address: srv.IRCAddress(), Dial: srv.Dial, Channels: []string{"room", "den"}, Vet: func(login, roomID string) string {
-			if login == "den" && roomID == srv.UserID("den") {
+			if login == "den" && roomID == srv.UserID("den") && !accepted.Load() {
 				return problem
 			}
 			return ""
@@ -287,7 +289,7 @@ func TestJoin_NotAccepted(t *testing.T) {
 		if c := irc.Status().Channels[1]; c.Joined || !c.ShutOut || c.Problem != problem || len(parts) != 1 || parts[0].Line != "#den" || len(in.All()) != 0 {
 			t.Errorf("%+v, left %+v", c, parts)
 		}
-		problem = ""
+		accepted.Store(true)
 		twitchtest.Pass(joinAgain)
 		say()
 		if c := irc.Status().Channels[1]; !c.Joined || c.Problem != "" || len(in.All()) != 1 {
