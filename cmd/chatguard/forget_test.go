@@ -68,7 +68,7 @@ func TestForget_RoomUser(t *testing.T) {
 	s.start()
 	s.check("Lobby", "41", http.StatusOK)
 	s.stop(t)
-	if out := runBeside(t, s.configuration, "forget", "41", "--yes"); !strings.HasPrefix(out, "check:41, last seen ") || !strings.Contains(out, " rows of check:41.\n") {
+	if out := runBeside(t, s.configuration, "forget", "41", "--yes"); !strings.HasPrefix(out, "check:41, last seen ") || !strings.Contains(out, "\nDeleted all of it") {
 		t.Errorf("it says %s", out)
 	}
 }
