@@ -31,7 +31,7 @@ func burst(n int) func(*chatguard.Policy) {
 
 // Somebody who changes the limits too often is told when to try again.
 func TestPolicy_TooOften(t *testing.T) {
-	d := dash(t)
+	d := dashAt(t, clockStart)
 	a := d.put(burst(2))
 	for n := 3; a.StatusCode == http.StatusOK && n < 100; n++ {
 		a = d.put(burst(n))
