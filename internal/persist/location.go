@@ -64,7 +64,7 @@ func (p *location) checkLocked() error {
 		return &databaseError{path: p.path, problem: fileReplaced, err: errors.New("the file was replaced")}
 	}
 	for i, mine := range p.beside {
-		if there, err := os.Stat(p.path + besideSuffixes[i]); mine != nil && (err != nil || !os.SameFile(mine, there)) {
+		if mine != nil && p.find(i) == nil {
 			return logGoneError(p.path)
 		}
 	}
@@ -72,6 +72,16 @@ func (p *location) checkLocked() error {
 		return logGoneError(p.path)
 	}
 	return nil
+}
+
+// find returns a file beside the database as it is now, or nil if it no longer has its name. i is
+// its index in beside.
+func (p *location) find(i int) fs.FileInfo {
+	there, err := os.Stat(p.path + besideSuffixes[i])
+	if err != nil || !os.SameFile(p.beside[i], there) {
+		return nil
+	}
+	return there
 }
 
 // checkNames returns an error if the file has another name, too.

@@ -35,13 +35,18 @@ func (m *logMark) follow(path string) (isWhole bool) {
 		return m.size == 0
 	}
 	if n, _ := file.ReadAt(now.header[:], 0); n < len(now.header) || !now.isLog() {
-		return false
+		return m.size == 0 // a power cut may leave such a log, which SQLite begins again
 	}
+	known := int64(len(m.header))
 	if now.header == m.header {
 		if now.size < min(m.size, maxLog) || !m.hasLast(file) {
 			return false
 		}
-		now.size = max(now.size, m.size)
+		known = m.size
+	}
+	now.size = max(now.size, known)
+	if !now.hasLast(file) {
+		now.size = known // a power cut may leave zeros at the end, which SQLite overwrites
 	}
 	*m = now
 	return true
@@ -68,7 +73,8 @@ func (m *logMark) hasLast(file *os.File) bool {
 	return err == nil && !bytes.Equal(page, make([]byte, len(page)))
 }
 
-// areCut reports whether another program has truncated the log or its index in place.
+// areCut reports whether another program has truncated the log or its index in place. It looks at
+// no other files that have their names.
 func (p *location) areCut() (log, index bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,12 +82,13 @@ func (p *location) areCut() (log, index bool) {
 }
 
 func (p *location) areCutLocked() (log, index bool) {
-	if p.log == nil || p.beside[0] == nil || p.beside[1] == nil {
+	if p.log == nil {
 		return false, false
 	}
-	there, err := os.Stat(p.path + besideSuffixes[1])
-	index = err == nil && there.Size() == 0 && p.beside[1].Size() > 0 // SQLite itself leaves a few bytes
-	return !p.log.follow(p.path + besideSuffixes[0]), index
+	if there := p.find(1); there != nil {
+		index = there.Size() == 0 && p.beside[1].Size() > 0 // SQLite itself leaves a few bytes
+	}
+	return p.find(0) != nil && !p.log.follow(p.path+besideSuffixes[0]), index
 }
 
 // emptyLog calls do, which empties the log.
@@ -93,7 +100,8 @@ func (p *location) emptyLog(do func() error) error {
 	return do()
 }
 
-// follow begins to follow the log, or ends that if mark is nil. It returns what to begin again with.
+// follow begins to follow the log, or ends that if mark is nil. It returns what to begin again
+// with.
 func (p *location) follow(mark *logMark) (again *logMark) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -70,8 +70,8 @@ func truncate(size int64, suffix string) func(*Store) error {
 	return func(s *Store) error { return os.Truncate(s.db.path+suffix, size) }
 }
 
-// A commit into a log that was truncated a moment before isn't called saved, and its gap isn't moved
-// into the database.
+// A commit into a log that was truncated a moment before isn't called saved, and its gap isn't
+// moved into the database.
 func TestWrite_LogTruncatedBeforeCommit(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int64{0, 32, 40_000} {
@@ -120,5 +120,73 @@ func TestLog_TruncatedWhileRead(t *testing.T) {
 	must(t, other.Close())
 	s.runTurn(ctx, g)
 	s.wantHealth(t, OK, "")
+	assertSame(t, g, guardOf(t, open(t, leave(t, path), nil), policy()), "0", "in the log", "after")
+}
+
+// A power cut may leave zeros at the end of a log, or nothing else in it. SQLite overwrites them,
+// so the log isn't called truncated, and nothing is lost.
+func TestLog_ZerosAfterPowerCut(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{10, 100, 5000, 50_000} {
+		for name, c := range map[string]struct {
+			create func(t *testing.T) (path string)
+			audits int
+		}{"only zeros": {newFilledDatabase, 0}, "zeros at the end": {newKilledDatabase, 1}} {
+			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {
+				t.Parallel()
+				path := c.create(t)
+				log, err := os.OpenFile(path+"-wal", os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+				must(t, err)
+				_, err = log.Write(make([]byte, size))
+				must(t, errors.Join(err, log.Close()))
+				known := guardOf(t, open(t, leave(t, path), nil), policy())
+				s := open(t, path, nil)
+				g := guardOf(t, s, policy())
+				assertSame(t, known, g, "0", "in the log")
+				for i := range 20 {
+					say(t, g, fmt.Sprint("later ", i), start)
+					s.runTurn(ctx, g)
+					s.wantHealth(t, OK, "")
+				}
+				if n := s.figures.errors.Get(); n != 0 {
+					t.Errorf("%d errors", n)
+				}
+				left := open(t, leave(t, path), nil)
+				assertSame(t, g, guardOf(t, left, policy()), "0", "in the log", "later 0", "later 19")
+				left.wantRows(t, "audit", c.audits)
+			})
+		}
+	}
+}
+
+// newKilledDatabase returns the path of a database whose owner was killed. An audit is only in its
+// log.
+func newKilledDatabase(t *testing.T) string {
+	t.Helper()
+	path := newFilledDatabase(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "in the log", start)
+	must(t, s.changes.addAudit(journal.Audit{At: start, Author: "Ada", Action: "grant", ChannelID: "c1"}))
+	s.runTurn(ctx, g)
+	return leave(t, path)
+}
+
+// If a link replaces the log, the file to which it leads stays as it is.
+func TestLog_ReplacedByLink(t *testing.T) {
+	t.Parallel()
+	path := newFilledDatabase(t)
+	s := open(t, path, nil)
+	g := guardOf(t, s, policy())
+	say(t, g, "in the log", start)
+	s.runTurn(ctx, g)
+	other := path + ".other"
+	must(t, errors.Join(os.WriteFile(other, []byte("no log"), 0o600), os.Remove(path+"-wal"), os.Symlink(other, path+"-wal")))
+	say(t, g, "after", start)
+	s.runTurn(ctx, g)
+	s.wantHealth(t, OK, "")
+	if data, err := os.ReadFile(other); err != nil || string(data) != "no log" {
+		t.Errorf("the other file has %q, %v", data, err)
+	}
 	assertSame(t, g, guardOf(t, open(t, leave(t, path), nil), policy()), "0", "in the log", "after")
 }
