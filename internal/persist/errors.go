@@ -77,7 +77,9 @@ func problemOf(failure interface {
 		return unfinished
 	case sqlite3.SQLITE_READONLY_DBMOVED:
 		return fileGone
-	case sqlite3.SQLITE_IOERR_SHORT_READ: // of the log; SQLite reads zeros behind the database's end
+	// The former is of the log: SQLite reads zeros behind the database's end. The latter is of the
+	// log's index.
+	case sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_IN_PAGE:
 		return logGone
 	case sqlite3.SQLITE_IOERR_NOMEM:
 		return outOfMemory

@@ -234,6 +234,7 @@ func TestProblemOf(t *testing.T) {
 	for code, want := range map[failureCode]string{
 		sqlite3.SQLITE_READONLY: cantWrite, sqlite3.SQLITE_READONLY_ROLLBACK: unfinished, sqlite3.SQLITE_READONLY_DBMOVED: fileGone,
 		sqlite3.SQLITE_READONLY_DIRECTORY: cantWrite, sqlite3.SQLITE_CANTOPEN_FULLPATH: cantWrite, sqlite3.SQLITE_PERM: cantWrite,
+		sqlite3.SQLITE_IOERR_SHORT_READ: logGone, sqlite3.SQLITE_IOERR_IN_PAGE: logGone,
 		sqlite3.SQLITE_IOERR_NOMEM: outOfMemory, sqlite3.SQLITE_NOMEM: outOfMemory, sqlite3.SQLITE_IOERR_WRITE: diskFailing,
 		sqlite3.SQLITE_PROTOCOL: lockedByOther, sqlite3.SQLITE_BUSY_SNAPSHOT: lockedByOther, sqlite3.SQLITE_LOCKED: lockedByOther,
 		sqlite3.SQLITE_FULL: diskFull, sqlite3.SQLITE_CORRUPT_INDEX: damaged, sqlite3.SQLITE_NOTADB: damaged,
