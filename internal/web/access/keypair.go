@@ -66,16 +66,19 @@ func (p *KeyPair) Current() (*tls.Certificate, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	seen := [2]stamp{stampOf(p.cert), stampOf(p.key)}
-	if seen == p.seen {
+	if seen == p.seen && p.failed == "" { // a new owner or mode, too, may make a file usable
+		return p.current, nil
+	}
+	pair, err := readKeyPair(p.cert, p.key)
+	if err != nil {
+		if why := hostile.VisibleLine(err.Error()); seen != p.seen || why != p.failed {
+			p.failed = why
+			p.log.Warn("the new certificate can't be used; the one before stays", "file", p.cert, "key", p.key, "error", why)
+		}
+		p.seen = seen
 		return p.current, nil
 	}
 	p.seen = seen
-	pair, err := readKeyPair(p.cert, p.key)
-	if err != nil {
-		p.failed = hostile.VisibleLine(err.Error())
-		p.log.Warn("the new certificate can't be used; the one before stays", "file", p.cert, "key", p.key, "error", p.failed)
-		return p.current, nil
-	}
 	p.current, p.failed = &pair, ""
 	p.log.Info("read the certificate again", "file", p.cert)
 	return p.current, nil

@@ -98,6 +98,16 @@ func TestKeyPair_ReadAgain(t *testing.T) {
 	write(site.TLSCert, append([]byte("\uFEFF"), cert1...)) // as editors of Windows write it
 	write(site.TLSKey, key1)
 	check(1, 3)
+	write(site.TLSKey, bytes.Repeat([]byte("x"), len(key1)))
+	check(1, 4)
+	// What made the file unusable, such as its owner, can change without a change of time and size.
+	stamp := written
+	write(site.TLSKey, key1)
+	if err := os.Chtimes(site.TLSKey, stamp, stamp); err != nil {
+		t.Fatal(err)
+	}
+	check(1, 4)
+	problem(certificate.Expires().Add(-expiresSoon), "")
 }
 
 // selfSigned returns a certificate with a serial number, and its key.
