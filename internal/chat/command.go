@@ -73,28 +73,34 @@ func isModerator(m *chatguard.Message) bool { return m.User.Roles&moderators != 
 // answer already.
 func (c *commands) enqueue(acting context.Context, m *chatguard.Message) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	d, p := c.queue(acting, m.ChannelID), pendingCommand{*m, c.bot.steady()}
-	switch {
-	case !isModerator(m):
-		if slices.ContainsFunc(d.others, func(o pendingCommand) bool { return o.message.User.ID == m.User.ID }) {
-			return
-		}
-		if len(d.others) == maxCommands {
-			c.warnDropped(d.others[0], "too many are pending")
-			d.others = d.others[1:]
-		}
-		d.others = append(d.others, p)
-	case len(d.moderators) == maxCommands:
-		c.warnDropped(p, "too many are pending")
-	default:
-		d.moderators = append(d.moderators, p)
-	}
+	d := c.queue(acting, m.ChannelID)
+	dropped := d.add(pendingCommand{*m, c.bot.steady()})
 	d.wakeUp()
+	c.mu.Unlock()
+	c.warnDropped(dropped, "too many are pending")
 }
 
-func (c *commands) warnDropped(p pendingCommand, why string) {
-	c.bot.warnKind("command: "+why, "a chat command isn't answered", "reason", why, "channel", p.message.ChannelID, "user", p.message.User.ID)
+// add adds a command to the queue, and returns those that it drops.
+func (d *commandQueue) add(p pendingCommand) (dropped []pendingCommand) {
+	switch {
+	case isModerator(&p.message) && len(d.moderators) == maxCommands:
+		return []pendingCommand{p}
+	case isModerator(&p.message):
+		d.moderators = append(d.moderators, p)
+		return nil
+	case slices.ContainsFunc(d.others, func(o pendingCommand) bool { return o.message.User.ID == p.message.User.ID }):
+		return nil
+	case len(d.others) == maxCommands:
+		dropped, d.others = d.others[:1:1], d.others[1:]
+	}
+	d.others = append(d.others, p)
+	return dropped
+}
+
+func (c *commands) warnDropped(dropped []pendingCommand, why string) {
+	for _, p := range dropped {
+		c.bot.warnKind("command: "+why, "a chat command isn't answered", "reason", why, "channel", p.message.ChannelID, "user", p.message.User.ID)
+	}
 }
 
 // queue returns the queue of a channel. It begins to answer the commands of a new one. The caller
@@ -121,6 +127,7 @@ func (d *commandQueue) wakeUp() {
 // by one.
 func (c *commands) serve(acting context.Context, d *commandQueue) {
 	for {
+		c.warnDropped(c.takeOld(d), "the bot may send no more messages for too long")
 		p, wait, ok := c.next(d)
 		if ok {
 			c.answer(acting, p)
@@ -140,6 +147,18 @@ func (c *commands) serve(acting context.Context, d *commandQueue) {
 	}
 }
 
+// takeOld removes the questions that are too old to be answered from a queue, and returns them.
+func (c *commands) takeOld(d *commandQueue) (old []pendingCommand) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for n < len(d.others) && c.bot.steady().Sub(d.others[n].at) > maxCommandAge {
+		n++
+	}
+	old, d.others = d.others[:n:n], d.others[n:]
+	return old
+}
+
 // never is the wait for a command that doesn't come any more.
 const never = time.Duration(-1)
 
@@ -151,10 +170,6 @@ func (c *commands) next(d *commandQueue) (p pendingCommand, wait time.Duration, 
 	if len(d.moderators) > 0 {
 		p, d.moderators = d.moderators[0], d.moderators[1:]
 		return p, 0, true
-	}
-	for len(d.others) > 0 && c.bot.steady().Sub(d.others[0].at) > maxCommandAge {
-		c.warnDropped(d.others[0], "the bot may send no more messages for too long")
-		d.others = d.others[1:]
 	}
 	if len(d.others) > 0 {
 		if wait = c.bot.announcer.wait(d.channelID); wait == 0 {
@@ -174,7 +189,7 @@ func (c *commands) answer(acting context.Context, p pendingCommand) {
 	m := &p.message
 	answer := c.bot.options.Answer(ctx, *m)
 	if answer != "" && !c.bot.announcer.say(announcement{channelID: m.ChannelID, text: answer, replyTo: m, toModerator: isModerator(m)}) {
-		c.warnDropped(p, "the answer is a repeat, or the bot may send no more messages now")
+		c.warnDropped([]pendingCommand{p}, "the answer is a repeat, or the bot may send no more messages now")
 	}
 }
 
