@@ -37,8 +37,8 @@ func (a *App) acts() control.Acts {
 	}
 }
 
-// liftPenalty returns the function that lifts what chatguard gave, or nil if it only reads. Rooms of
-// other chats have nothing to lift.
+// liftPenalty returns the function that lifts what chatguard gave, or nil if chatguard only reads.
+// Rooms of other chats have nothing to lift.
 func (a *App) liftPenalty() func(ctx context.Context, channelID, userID string) error {
 	lift := a.Twitch.Lift()
 	if lift == nil {

@@ -61,8 +61,8 @@ func (n *names) apply(configured []string, now map[string]string) error {
 	isMoot := func(login, to string) bool {
 		return !slices.Contains(configured, login) || slices.Contains(configured, to) && now[to] == ""
 	}
-	for n := -1; n != len(now); { // again, because the next one may be moot without this one
-		n = len(now)
+	for before := -1; before != len(now); { // again, because the next one may be moot without this one
+		before = len(now)
 		maps.DeleteFunc(now, isMoot)
 	}
 	logins := slices.Clone(configured)

@@ -234,8 +234,8 @@ func TestEventSub_AnotherChannel(t *testing.T) {
 	})
 }
 
-// TestEventSub_NotAccepted checks that nothing is subscribed in a channel that must not be read, and
-// that it is read once it is accepted.
+// TestEventSub_NotAccepted checks that nothing is subscribed in a channel that must not be read,
+// and that it is read once it is accepted.
 func TestEventSub_NotAccepted(t *testing.T) {
 	testEventStage(t, faketwitch.Options{Channels: []string{"gardenhour", "teatime"}}, func(t *testing.T, st *eventStage) {
 		must(t, st.stop())

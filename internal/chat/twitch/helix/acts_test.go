@@ -63,8 +63,8 @@ func TestModerator_ActsForPeople(t *testing.T) {
 	}
 }
 
-// TestModerator_LiftUnanswered checks that a timeout counts as lifted if Twitch lifted it without an
-// answer, although it knows of none when it is asked again.
+// TestModerator_LiftUnanswered checks that a timeout counts as lifted if Twitch lifted it without
+// an answer, although it knows of none when it is asked again.
 func TestModerator_LiftUnanswered(t *testing.T) {
 	q := newRivals(t)
 	q.act(time.Minute)

@@ -59,8 +59,8 @@ func (m *Moderator) Ban(ctx context.Context, msg chatguard.Message, reason strin
 	})
 }
 
-// Lift lifts a user's timeout or ban. If somebody else gave it, Lift returns ErrNotOurs. If there is
-// none, it returns chat.ErrNotSilenced.
+// Lift lifts a user's timeout or ban. If somebody else gave it, Lift returns ErrNotOurs. If there
+// is none, it returns chat.ErrNotSilenced.
 func (m *Moderator) Lift(ctx context.Context, channelID, userID string) error {
 	who := target{channelID, userID}
 	if m.sanctionedByOther(who) {
