@@ -58,8 +58,8 @@ func TestForget(t *testing.T) {
 	s.stop()
 }
 
-// TestForget_RoomUser checks that the user of a room, who may have no login, is found by the ID that
-// pages show.
+// TestForget_RoomUser checks that the user of a room, who may have no login, is found by the ID
+// that pages show.
 func TestForget_RoomUser(t *testing.T) {
 	t.Parallel()
 	turntest.Expensive(t)

@@ -39,8 +39,8 @@ func inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), p
 	return version, errors.Join(err, reader.Close())
 }
 
-// CheckMissing returns an error if the missing database at path must not be created: a process still
-// uses it, or its contents are in another file.
+// CheckMissing returns an error if the missing database at path must not be created: a process
+// still uses it, or its contents are in another file.
 func CheckMissing(path string) error {
 	if errors.As(CheckOwner(path), new(*OwnedError)) {
 		return &databaseError{path: path, problem: fileGone, err: fs.ErrNotExist}

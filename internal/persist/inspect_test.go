@@ -99,8 +99,8 @@ func TestOpen_AddedByOthers(t *testing.T) {
 	must(t, CheckCopy(ctx, path, "the backup"))
 }
 
-// A database that a process owns and that uses a log must have one. A copy uses none until its first
-// change.
+// A database that a process owns and that uses a log must have one. A copy uses none until its
+// first change.
 func TestCheck_OwnedWithoutLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "copy.db")

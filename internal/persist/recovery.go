@@ -77,8 +77,8 @@ func (s *Store) moveLog(ctx context.Context, lost error) (isWhole bool, err erro
 			return false, err
 		}
 	}
-	// The next connection can make an index from the log, and without a connection for writing, this
-	// process has written nothing.
+	// The next connection can make an index from the log, and without a connection for writing,
+	// this process has written nothing.
 	if noIndex || s.db.writer.Stats().OpenConnections == 0 {
 		return !isCut, nil
 	}

@@ -36,8 +36,8 @@ type RestoreStats struct {
 //
 // With a nil Guard, Restore loads no state. Run can then have any Guard whose state isn't restored.
 //
-// Journal entries that are still pending get the result Unknown, because nothing will act on them any
-// more, and an action may have been carried out.
+// Journal entries that are still pending get the result Unknown, because nothing will act on them
+// any more, and an action may have been carried out.
 func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreStats, error) {
 	stats, err := s.db.restoreJournal(ctx)
 	if err == nil && guard != nil {

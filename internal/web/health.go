@@ -29,7 +29,8 @@ type probes struct {
 	mounted bool // whether another site authorizes
 	metrics *metrics.Set
 	leads   func(channelID string) (leads, ok bool) // as Options.Leads; never nil
-	// require returns a handler that admits callers with the access that a route needs in its scope.
+	// require returns a handler that admits callers with the access that a route needs in its
+	// scope.
 	require func(auth.Access, access.Scope, access.Handler) problem.Handler
 }
 
@@ -87,8 +88,8 @@ func (h *probes) maySeeAll(r *http.Request) bool {
 	return err == nil && who.InAll().Allows(auth.View)
 }
 
-// degradedReasons returns why messages are judged without the other nodes, and what will fail unless
-// somebody acts.
+// degradedReasons returns why messages are judged without the other nodes, and what will fail
+// unless somebody acts.
 func (h *probes) degradedReasons() []string {
 	var reasons []string
 	for _, c := range h.model.Connections() {

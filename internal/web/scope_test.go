@@ -202,8 +202,8 @@ func TestScope_GrantEverywhere(t *testing.T) {
 	}
 }
 
-// Moderators may change raid mode. Notices need own access, or the access of moderators before that,
-// and the moderators' role needs own access.
+// Moderators may change raid mode. Notices need own access, or the access of moderators before
+// that, and the moderators' role needs own access.
 func TestSettings_NeedAccess(t *testing.T) {
 	d := dash(t)
 	was := decode[settingsShown](t, d.do("GET", channelPath+"/settings", nil, asOwner)).Settings

@@ -57,8 +57,8 @@ type Template struct {
 	data []byte
 }
 
-// Copy returns the path of a copy in a temporary folder of the test. If there is no file yet, create
-// makes it.
+// Copy returns the path of a copy in a temporary folder of the test. If there is no file yet,
+// create makes it.
 func (f *Template) Copy(t testing.TB, create func(path string)) (path string) {
 	t.Helper()
 	f.mu.Lock()

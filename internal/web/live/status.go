@@ -53,8 +53,8 @@ const (
 	// token. The detail says why.
 	NotRead      ConnectionState = "not read"
 	NotEnforcing ConnectionState = "not enforcing"
-	// NotRenewed is the state of a TLS certificate that expires soon, or has a renewal that can't be
-	// used. The detail says which.
+	// NotRenewed is the state of a TLS certificate that expires soon, or has a renewal that can't
+	// be used. The detail says which.
 	NotRenewed ConnectionState = "not renewed"
 	// LeftOut is the state of a channel whose live changes cannot be used. The detail says why.
 	LeftOut  ConnectionState = "limits as configured"
