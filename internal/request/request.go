@@ -99,13 +99,13 @@ func Ask(ctx context.Context, owned *persist.OwnedError, r Request) (lines []str
 }
 
 // send writes a request to the process that owns the database at path. It returns the names of the
-// request's file and of the file for the outcome. That process uses the database, so if there is none
-// at path, somebody has moved it.
+// request's file and of the file for the outcome. That process uses the database, so if there is
+// none at path, somebody has moved it.
 func send(path, part string, r Request) (asked, answered string, err error) {
 	word := rand.Text()
 	asked, answered = path+part+word, path+outcomeName+word
 	err = writePrivately(asked, path, r)
-	if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		err = persist.MissingError(path)
 	}
 	return asked, answered, err
