@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/web/live"
 )
 
 // TestCertificate_NotRenewed checks that people and machines learn of a certificate that can't be
@@ -46,6 +47,11 @@ func TestCertificate_NotRenewed(t *testing.T) {
 	check("ok", "", "observing in 1 channel")
 	write("key.pem", "PRIVATE KEY", []byte("of another"))
 	check("degraded", "Certificate: not renewed: the new certificate can't be used (", "observing in 1 channel; Certificate not renewed")
+	for _, c := range a.Web.Connections() {
+		if c.Name == "Certificate" && c.Channel != live.SeveralChannels {
+			t.Error("moderators of a channel see the names of the certificate's files")
+		}
+	}
 	write("key.pem", "PRIVATE KEY", key)
 	check("ok", "", "observing in 1 channel")
 }

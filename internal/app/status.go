@@ -66,7 +66,8 @@ func (s *status) connections() []live.Connection {
 	}
 	if s.certificate != nil {
 		if problem := s.certificate.Problem(time.Now()); problem != "" {
-			list = append(list, live.Connection{Name: "Certificate", State: live.NotRenewed, Detail: problem})
+			// The detail may name files, which the moderators of a channel need not know.
+			list = append(list, live.Connection{Channel: live.SeveralChannels, Name: "Certificate", State: live.NotRenewed, Detail: problem})
 		}
 	}
 	list = slices.Concat(list, s.readings(), s.powerless(), s.unusedChanges(), s.standbys())

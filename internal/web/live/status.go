@@ -99,8 +99,9 @@ type Connection struct {
 	// Brief means that the trouble usually ends within seconds, so that it is no reason to be
 	// unready yet.
 	Brief bool `json:"-"`
-	// Channel is the ID of the channel that it is about. It is SeveralChannels for several, or for
-	// one whose ID isn't known. It is empty for a connection of chatguard as a whole.
+	// Channel is the ID of the channel that it is about. It is SeveralChannels for several, for one
+	// whose ID isn't known, and for the certificate. It is empty for a connection of chatguard as a
+	// whole.
 	Channel string `json:"-"`
 }
 
