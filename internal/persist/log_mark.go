@@ -3,6 +3,8 @@ package persist
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"io"
 	"os"
 )
 
@@ -34,7 +36,10 @@ func (m *logMark) follow(path string) (isWhole bool) {
 	if now.size == 0 {
 		return m.size == 0
 	}
-	if n, _ := file.ReadAt(now.header[:], 0); n < len(now.header) || !now.isLog() {
+	switch n, err := file.ReadAt(now.header[:], 0); {
+	case isUnreadable(err):
+		return true
+	case n < len(now.header) || !now.isLog():
 		return m.size == 0 // a power cut may leave such a log, which SQLite begins again
 	}
 	known := int64(len(m.header))
@@ -70,8 +75,11 @@ func (m *logMark) hasLast(file *os.File) bool {
 	}
 	page := make([]byte, 4)
 	_, err := file.ReadAt(page, start+(frames-1)*frame)
-	return err == nil && !bytes.Equal(page, make([]byte, len(page)))
+	return isUnreadable(err) || !bytes.Equal(page, make([]byte, len(page)))
 }
+
+// isUnreadable reports whether an error doesn't just say that a file ends.
+func isUnreadable(err error) bool { return err != nil && !errors.Is(err, io.EOF) }
 
 // areCut reports whether another program has truncated the log or its index in place. It looks at
 // no other files that have their names.
@@ -91,23 +99,19 @@ func (p *location) areCutLocked() (log, index bool) {
 	return p.find(0) != nil && !p.log.follow(p.path+besideSuffixes[0]), index
 }
 
-// emptyLog calls do, which empties the log.
+// emptyLog calls do, which empties the log. Only the database's owner calls it.
 func (p *location) emptyLog(do func() error) error {
 	if p == nil {
 		return do()
 	}
-	defer p.follow(p.follow(nil))
+	p.follow(nil)
+	defer p.follow(&logMark{})
 	return do()
 }
 
-// follow begins to follow the log, or ends that if mark is nil. It returns what to begin again
-// with.
-func (p *location) follow(mark *logMark) (again *logMark) {
+// follow begins to follow the log, or ends that if mark is nil.
+func (p *location) follow(mark *logMark) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.log != nil {
-		again = &logMark{}
-	}
 	p.log = mark
-	return again
 }

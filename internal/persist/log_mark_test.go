@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -189,4 +190,15 @@ func TestLog_ReplacedByLink(t *testing.T) {
 		t.Errorf("the other file has %q, %v", data, err)
 	}
 	assertSame(t, g, guardOf(t, open(t, leave(t, path), nil), policy()), "0", "in the log", "after")
+}
+
+// A log that can't be read isn't called truncated. It would be emptied then.
+func TestLogMark_Unreadable(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(folder, "file"), nil, 0o600)) // so that the folder has a size
+	m := logMark{header: [32]byte{1}, size: 1}
+	if !m.follow(folder) {
+		t.Error("truncated")
+	}
 }

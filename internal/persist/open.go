@@ -92,7 +92,7 @@ func openOwned(ctx context.Context, path string, steps []string) (*database, err
 	if err != nil {
 		return nil, err
 	}
-	db.place.log = &logMark{}
+	db.place.follow(&logMark{})
 	if err := migrate(ctx, db, version, steps); err != nil {
 		return nil, errors.Join(err, db.close())
 	}
