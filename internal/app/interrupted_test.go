@@ -48,7 +48,7 @@ func TestBan_Interrupted(t *testing.T) {
 		entries, err := s.bot.Host.Store.Entries(t.Context(), journal.EntryFilter{N: 10})
 		must(t, err)
 		if len(entries) != 1 || entries[0].Outcome.Result != journal.Unknown || entries[0].Outcome.Action != chatguard.Ban ||
-			entries[0].Outcome.Reason != "chatguard stopped; whether it was carried out is unknown" {
+			entries[0].Outcome.Reason != journal.Interrupted {
 			t.Fatalf("the journal has %+v", entries)
 		}
 		s.wantEvents("ban: #gardenhour: Perhaps banned. anna, by chatguard, after strikes in the limit one; whether Twitch carried it out is unknown")

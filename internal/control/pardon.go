@@ -217,18 +217,18 @@ func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author stri
 	return done, saved, err
 }
 
-// silences reports whether the action on a message may still keep its author from writing. What is
-// unknown counts, whichever action was due: it may have been merged with others into a timeout. A
+// silences reports whether the action on a message may still keep its author from writing. An action
+// that is pending, or was when a process ended, may have been merged with others into a timeout. A
 // ban always has an entry of its own that says so, because it waits for that.
 func (c *Controls) silences(e journal.Entry) bool {
 	o := e.Outcome
-	isOpen := o.Result == journal.Unknown || o.Result == journal.Pending
+	mayBeMerged := o.Result == journal.Pending || o.Result == journal.Unknown && o.Reason == journal.Interrupted
 	switch {
-	case o.Result != journal.Done && !isOpen:
+	case o.Result != journal.Done && o.Result != journal.Unknown && !mayBeMerged:
 		return false
 	case o.Action == chatguard.Ban:
 		return true
-	case o.Action == chatguard.Timeout, isOpen && o.Action < chatguard.Timeout && c.chat.Lift != nil:
+	case o.Action == chatguard.Timeout, mayBeMerged && o.Action < chatguard.Timeout && c.chat.Lift != nil:
 		return o.At.Add(c.longestTimeout(e)).After(c.now())
 	}
 	return false

@@ -92,7 +92,7 @@ func TestPardonUser_TimeoutKept(t *testing.T) {
 // for several messages whose own penalties were weaker. It lifts nothing if the penalty was surely
 // not carried out or is surely over, because a person may have acted since.
 func TestPardon_Lifts(t *testing.T) {
-	const merged, stopped = "one timeout for 2 messages: too few requests for each", "chatguard stopped; whether it was carried out is unknown"
+	const merged, stopped = "one timeout for 2 messages: too few requests for each", journal.Interrupted
 	const forever = 100 * 365 * 24 * time.Hour
 	minutes := func(n time.Duration) time.Duration { return n * time.Minute }
 	short := chatguard.Penalty{Action: chatguard.Timeout, Duration: minutes(1)}
@@ -103,6 +103,9 @@ func TestPardon_Lifts(t *testing.T) {
 	}{
 		"delete":                  {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Delete, Result: journal.Done}, 0},
 		"delete, interrupted":     {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Delete, Result: journal.Unknown, Reason: stopped}, minutes(20)},
+		"delete, unanswered":      {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Delete, Result: journal.Unknown, Reason: "status 500"}, 0},
+		"warn, unanswered":        {chatguard.Penalty{Action: chatguard.Warn}, journal.Outcome{Action: chatguard.Warn, Result: journal.Unknown, Reason: "status 500; the message was deleted"}, 0},
+		"timeout, unanswered":     {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Timeout, Result: journal.Unknown, Reason: "status 500"}, minutes(20)},
 		"none, interrupted":       {chatguard.Penalty{}, journal.Outcome{Result: journal.Unknown, Reason: stopped}, minutes(20)},
 		"warn, interrupted":       {chatguard.Penalty{Action: chatguard.Warn}, journal.Outcome{Action: chatguard.Warn, Result: journal.Unknown, Reason: stopped}, minutes(20)},
 		"delete, pending":         {chatguard.Penalty{Action: chatguard.Delete}, journal.Outcome{Action: chatguard.Delete, Result: journal.Pending}, minutes(20)},
@@ -153,7 +156,7 @@ func TestPardon_NothingToLift(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		d.spam(2, 0)
 		e := d.store.entries[d.store.last]
-		e.Outcome = journal.Outcome{At: time.Now(), Action: chatguard.Delete, Result: journal.Unknown}
+		e.Outcome = journal.Outcome{At: time.Now(), Action: chatguard.Delete, Result: journal.Unknown, Reason: journal.Interrupted}
 		d.store.entries[e.ID] = e
 		d.lift = ErrNotSilenced
 		if done := d.pardonAnna(); done.Silence != journal.NotSilenced || done.Kept != "" || len(d.lifted) != 1 {

@@ -78,6 +78,10 @@ func (e *Entry) Verdict() chatguard.Verdict {
 // MostMerged is the longest timeout that replaces several penalties, none of which was a timeout.
 const MostMerged = 10 * time.Minute
 
+// Interrupted is the reason of an Unknown entry that was pending when the process ended. Its action
+// is the one that was due, which may not be the one that was carried out.
+const Interrupted = "chatguard stopped; whether it was carried out is unknown"
+
 // Result is the result of acting on a throttled message.
 type Result string
 

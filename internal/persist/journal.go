@@ -54,9 +54,6 @@ func writeRecords(ctx context.Context, tx *sql.Tx, r records) error {
 	return nil
 }
 
-// interruptedReason is the reason of entries that were pending when the process ended.
-const interruptedReason = "chatguard stopped; whether it was carried out is unknown"
-
 // writeInterrupted sets the outcome of pending entries up to last, because nothing will act on them
 // any more. An act may have been carried out just before the process ended.
 func writeInterrupted(ctx context.Context, tx *sql.Tx, last chatguard.EntryID, at time.Time) error {
@@ -64,7 +61,7 @@ func writeInterrupted(ctx context.Context, tx *sql.Tx, last chatguard.EntryID, a
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, `UPDATE journal SET outcome_at = ?, outcome_result = ?, outcome_reason = ?
-		WHERE outcome_result = 'pending' AND id <= ?`, at.UnixNano(), string(journal.Unknown), interruptedReason, int64(last))
+		WHERE outcome_result = 'pending' AND id <= ?`, at.UnixNano(), string(journal.Unknown), journal.Interrupted, int64(last))
 	return err
 }
 

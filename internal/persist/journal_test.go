@@ -73,7 +73,7 @@ func TestJournal_PendingUnknownAfterRestart(t *testing.T) {
 	s.Observe(throttledMessage(3, "c1", "u3", time.Second))
 	s.runTurn(ctx, g)
 	wantOutcome(t, s, 1, journal.Done, "")
-	wantOutcome(t, s, 2, journal.Unknown, interruptedReason)
+	wantOutcome(t, s, 2, journal.Unknown, journal.Interrupted)
 	wantOutcome(t, s, 3, journal.Pending, "")
 }
 
@@ -87,7 +87,7 @@ func TestJournal_PendingUnknownAfterFailure(t *testing.T) {
 	wantOutcome(t, s, 2, journal.Pending, "")
 	repair()
 	s.runTurn(ctx, g)
-	wantOutcome(t, s, 2, journal.Unknown, interruptedReason)
+	wantOutcome(t, s, 2, journal.Unknown, journal.Interrupted)
 	wantOutcome(t, s, 3, journal.Pending, "")
 }
 
