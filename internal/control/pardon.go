@@ -147,7 +147,7 @@ func (c *Controls) endPenalties(ctx context.Context, t journal.Target, run []jou
 	case silenced && c.chat.Lift == nil:
 		result, kept = journal.SilenceKept, "chatguard has no token: lift it in the chat"
 	case silenced:
-		switch err := c.chat.Lift(ctx, t.ChannelID, t.UserID); {
+		switch err := c.liftPenalty(ctx, t, run[0].At); {
 		case err == nil:
 			result = journal.SilenceLifted
 		case !errors.Is(err, ErrNotSilenced):
@@ -158,6 +158,22 @@ func (c *Controls) endPenalties(ctx context.Context, t journal.Target, run []jou
 		result = journal.SilenceLifting
 	}
 	return result, kept, len(waited)
+}
+
+// errActedSince is the error if a person's timeout or ban has replaced chatguard's.
+var errActedSince = errors.New("a person has timed out or banned this user since: end that instead")
+
+// liftPenalty lifts the user's timeout or ban, unless a person gave one with the dashboard after
+// the time of the user's newest pardoned message. After a restart, only the audit knows that.
+func (c *Controls) liftPenalty(ctx context.Context, t journal.Target, newest time.Time) error {
+	act, _, err := c.lastAct(ctx, t)
+	switch {
+	case err != nil:
+		return c.trouble(err)
+	case act.At.After(newest) && silenceOf(act).IsInForce(c.now()):
+		return errActedSince
+	}
+	return c.chat.Lift(ctx, t.ChannelID, t.UserID)
 }
 
 // strikes returns the number of a user's strikes that count.
@@ -217,9 +233,9 @@ func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author stri
 	return done, saved, err
 }
 
-// silences reports whether the action on a message may still keep its author from writing. An action
-// that is pending, or was when a process ended, may have been merged with others into a timeout. A
-// ban always has an entry of its own that says so, because it waits for that.
+// silences reports whether the action on a message may still keep its author from writing. An
+// action that is pending, or was when a process ended, may have been merged with others into a
+// timeout. A ban always has an entry of its own that says so, because it waits for that.
 func (c *Controls) silences(e journal.Entry) bool {
 	o := e.Outcome
 	mayBeMerged := o.Result == journal.Pending || o.Result == journal.Unknown && o.Reason == journal.Interrupted

@@ -150,6 +150,32 @@ func TestPardon_Lifts(t *testing.T) {
 	}
 }
 
+// A pardon doesn't lift what a person gave since, although the chat has forgotten it in a restart.
+func TestPardon_PersonActedSince(t *testing.T) {
+	inBubble(t, Raid{}, func(d *harness) {
+		d.chat.Acts = (&fakeChat{forgets: true}).acts()
+		must(t, errorOf(d.Ban(d.Context(), anna, ""))) // for something else
+		d.spam(2, time.Second)
+		if done := d.pardonAnna(); done.Silence != journal.SilenceLifted {
+			t.Errorf("banned before: %+v", done)
+		}
+		d.lifted = nil
+		must(t, errorOf(d.TimeOut(d.Context(), anna, 5*time.Second, "", true)))
+		if done := d.pardonAnna(); done.Silence != journal.SilenceKept || done.Kept != errActedSince.Error() || len(d.lifted) > 0 {
+			t.Errorf("timed out since: %+v, lifted %q", done, d.lifted)
+		}
+		time.Sleep(5 * time.Second)
+		if done := d.pardonAnna(); done.Silence != journal.SilenceLifted {
+			t.Errorf("the timeout is over: %+v", done)
+		}
+		must(t, errorOf(d.Ban(d.Context(), anna, "")))
+		must(t, errorOf(d.LiftBan(d.Context(), anna)))
+		if done := d.pardonAnna(); done.Silence != journal.SilenceLifted {
+			t.Errorf("lifted since: %+v", done)
+		}
+	})
+}
+
 // If Twitch knows of no timeout or ban, the result says that there was none. Without a token, a
 // pardon doesn't claim that a timeout is left that perhaps never was.
 func TestPardon_NothingToLift(t *testing.T) {
