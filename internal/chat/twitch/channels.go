@@ -128,10 +128,16 @@ func (r *Report) ShutOut(login, problem string) {
 // NoteProblem records a problem in a channel that is read, and reports it once. An empty problem
 // means none.
 func (r *Report) NoteProblem(login, problem string) {
+	r.ReplaceProblem(login, problem, func(string) bool { return true })
+}
+
+// ReplaceProblem is like NoteProblem, but does nothing if replaces returns false for the present
+// problem, which may be empty.
+func (r *Report) ReplaceProblem(login, problem string, replaces func(present string) bool) {
 	problem = hostile.Detail(problem)
 	r.mu.Lock()
 	room := r.channels.byLogin[login]
-	fresh := room != nil && room.Joined && room.Problem != problem
+	fresh := room != nil && room.Joined && room.Problem != problem && replaces(room.Problem)
 	if fresh {
 		room.Problem = problem
 	}

@@ -111,9 +111,9 @@ func (e *Conn) noteMissing(sub helix.Subscription, login, problem string) {
 // noteNotices records a problem with a channel's notices; an empty one means none. A problem with
 // moderation events is worse, so it stays.
 func (e *Conn) noteNotices(login, problem string) {
-	if c, _ := e.report.Channel(login); c.Problem == "" || strings.HasPrefix(c.Problem, noNotices) {
-		e.report.NoteProblem(login, problem)
-	}
+	e.report.ReplaceProblem(login, problem, func(present string) bool {
+		return present == "" || strings.HasPrefix(present, noNotices)
+	})
 }
 
 // login returns the login of the channel with this ID, or false if the channel isn't read.
