@@ -18,6 +18,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -293,13 +294,15 @@ func (r *run) fail(e event, key string) {
 	r.failures = append(r.failures, failure{r.folder, r.cgo, r.flags, e.Package, e.Test, firstPlace(output, e.Time)})
 }
 
-var place = regexp.MustCompile(`\b\w+\.go:\d+`)
+// place matches a line of Go, and detector a failure of the race detector itself, which ends all
+// tests of a package.
+var (
+	place    = regexp.MustCompile(`\b\w+\.go:\d+`)
+	detector = regexp.MustCompile(`ThreadSanitizer: CHECK failed: \S+`)
+)
 
 // firstPlace returns where and when a test failed.
 func firstPlace(output []string, at time.Time) string {
-	where := place.FindString(strings.Join(output, ""))
-	if where == "" {
-		where = "no line that it named"
-	}
-	return where + ", " + at.Format(time.TimeOnly)
+	text := strings.Join(output, "")
+	return cmp.Or(detector.FindString(text), place.FindString(text), "no line that it named") + ", " + at.Format(time.TimeOnly)
 }

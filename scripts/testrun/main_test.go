@@ -28,8 +28,12 @@ func TestRun_Read(t *testing.T) {
 		"two tests":          {fails("TestA") + fails("TestB") + end("FAIL\n"), "TestA TestB", false, false},
 		"a panic":            {fails("TestA") + end("FAIL\tp\t0.1s\n"), "all tests", false, false},
 		"a test never ended": {fails("TestA") + `{"Action":"output","Package":"p","Test":"TestB","Output":"panic: test timed out"}` + "\n" + end("FAIL\n"), "all tests", false, false},
-		"after the tests":    {end("FAIL\n"), "all tests", false, false},
-		"a data race":        {`{"Action":"output","Package":"p","Test":"TestA","Output":"WARNING: DATA RACE\n"}` + "\n" + fails("TestA") + end("FAIL\n"), "TestA", true, false},
+		"the race detector fails": {
+			`{"Action":"output","Package":"p","Test":"TestA","Output":"a_test.go:7: so far\nThreadSanitizer: CHECK failed: tsan_rtl.cpp:346 (0, 0)\n"}` + "\n" + end("FAIL\tp\t0.1s\n"),
+			"all tests at ThreadSanitizer: CHECK failed: tsan_rtl.cpp:346", false, false,
+		},
+		"after the tests": {end("FAIL\n"), "all tests", false, false},
+		"a data race":     {`{"Action":"output","Package":"p","Test":"TestA","Output":"WARNING: DATA RACE\n"}` + "\n" + fails("TestA") + end("FAIL\n"), "TestA", true, false},
 		"one that passes has its words": {
 			`{"Action":"output","Package":"p","Test":"TestB","Output":"WARNING: DATA RACE\n"}` + "\n" +
 				`{"Action":"output","Package":"p","Test":"TestA","Output":"race detected during execution of test\n"}` + "\n" +
@@ -45,6 +49,9 @@ func TestRun_Read(t *testing.T) {
 		var again []string
 		for _, f := range r.failures {
 			again = append(again, strings.SplitN(f.String(), " (", 2)[0])
+			if where, _, _ := strings.Cut(f.First, ","); strings.HasPrefix(where, "ThreadSanitizer") {
+				again = append(again, "at "+where)
+			}
 			if f.Test != "" && !strings.HasPrefix(f.First, "a_test.go:7,") {
 				t.Errorf("%s: first failure at %s", name, f.First)
 			}
