@@ -81,7 +81,7 @@ func (s *status) connections() []live.Connection {
 			list = append(list, live.Connection{Channel: c.ID, Name: name, State: live.RaidMode, Detail: "for " + chatguard.FormatWait(on.RaidUntil.Sub(s.guard.Now())) + " more"})
 		}
 		if wait, ok := slowed[c.ID]; ok {
-			list = append(list, live.Connection{Channel: c.ID, Name: name, State: live.SlowMode, Detail: fmt.Sprintf("one message every %s: the flood exceeds Twitch's limits", wait)})
+			list = append(list, live.Connection{Channel: c.ID, Name: name, State: live.SlowMode, Detail: fmt.Sprintf("one message every %s: the flood exceeds Twitch's limits", chatguard.FormatDuration(wait))})
 		}
 	}
 	return list

@@ -335,7 +335,7 @@ func TestCommands_Refused(t *testing.T) {
 			"!chatguard set burst refill five": `Not done: refill must be a duration such as "4s", not "five"`,
 			"!chatguard set burst colour 5":    "Not done: a limit has burst, refill, extra_burst, extra_refill, messages, every, slices, queue and reserve",
 			"!chatguard raid":                  "Not done: use raid on, raid on 10m, or raid off",
-			"!chatguard raid on 25h":           "Not done: raid mode lasts from 1 s to 24 h, not 25h0m0s",
+			"!chatguard raid on 25h":           "Not done: raid mode lasts from 1 s to 24 h, not 25h",
 		} {
 			d.command(text, want)
 		}

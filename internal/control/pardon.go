@@ -235,7 +235,7 @@ func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author stri
 
 // silences reports whether the action on a message may still keep its author from writing. An
 // action that is pending, or was when a process ended, may have been merged with others into a
-// timeout. A ban always has an entry of its own that says so, because it waits for that.
+// timeout. A ban has an entry that says so before it is sent.
 func (c *Controls) silences(e journal.Entry) bool {
 	o := e.Outcome
 	mayBeMerged := o.Result == journal.Pending || o.Result == journal.Unknown && o.Reason == journal.Interrupted

@@ -84,7 +84,7 @@ func (c *Controls) StartRaid(ctx context.Context, channelID, author string, leng
 	settings, _ := c.Settings(channelID)
 	length = cmp.Or(length, settings.Raid.lasts())
 	if length < time.Second || length > mostRaid {
-		return until, false, fmt.Errorf("raid mode lasts from 1 s to 24 h, not %s", length)
+		return until, false, fmt.Errorf("raid mode lasts from 1 s to 24 h, not %s", chatguard.FormatDuration(length))
 	}
 	return c.raid(ctx, channelID, author, length, map[string]any{})
 }

@@ -43,7 +43,7 @@ func (q *Question) runEdge(ctx context.Context, lanes []*lane, answer *Answer) e
 // edge returns the least of what each limit lets through. No sender gets more through all of them.
 func (l *lane) edge(ctx context.Context, done *work, span time.Duration, most int64) (int64, error) {
 	if span <= 0 || span > maxSpan {
-		return 0, errorf("the span is %s: use more than 0s, up to 366d", span)
+		return 0, errorf("the span is %s: use more than 0s, up to 366d", chatguard.FormatDuration(span))
 	}
 	least := int64(-1)
 	for _, limit := range l.policy.Limits {
@@ -157,7 +157,7 @@ func (a *adversary) rush(ctx context.Context, from, opened time.Time) (n int64, 
 		}
 		n++
 		if a.budget--; a.budget < 0 {
-			return 0, &Error{Lane: a.lane.number, Limit: a.limit, Text: fmt.Sprintf("too many messages pass in %s: use a shorter span", a.span)}
+			return 0, &Error{Lane: a.lane.number, Limit: a.limit, Text: fmt.Sprintf("too many messages pass in %s: use a shorter span", chatguard.FormatDuration(a.span))}
 		}
 	}
 	return n, nil

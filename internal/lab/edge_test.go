@@ -55,7 +55,7 @@ func TestRunEdge_TooMany(t *testing.T) {
 	l, err := alone(3, chatguard.TokenBucketLimit("fast", 1, 2*time.Microsecond))
 	must(t, err)
 	_, err = l.edge(t.Context(), nil, time.Minute, 1000)
-	if want := `lane 3: limit "fast": too many messages pass in 1m0s: use a shorter span`; err == nil || err.Error() != want {
+	if want := `lane 3: limit "fast": too many messages pass in 1m: use a shorter span`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	if _, err := RunEdge(t.Context(), 0, chatguard.TokenBucketLimit("fast", 1, time.Second)); !errors.As(err, &wrong) {

@@ -13,11 +13,11 @@ import (
 // A plan is bounded, so that no question takes long.
 func TestRunPush_Bounds(t *testing.T) {
 	for want, plan := range map[string]Push{
-		"pause is given 101 times: use 100 or fewer":                {Pauses: make([]Pause, 101)},
-		"pause is 0s+13h0m0s: use 12h0m0s or less in both parts":    {Pauses: []Pause{{0, 13 * time.Hour}}},
-		"pause is 13h0m0s+1s: use 12h0m0s or less in both parts":    {Pauses: []Pause{{13 * time.Hour, time.Second}}},
-		"turn is 1ns/13h0m0s: use a period of 12h0m0s or less":      {Turn: Turn{1, 13 * time.Hour}},
-		"lane 1: 10000 messages take more than 12h0m0s: send fewer": {Pauses: []Pause{{0, 12 * time.Hour}, {12 * time.Hour, 12 * time.Hour}}},
+		"pause is given 101 times: use 100 or fewer":            {Pauses: make([]Pause, 101)},
+		"pause is 0s+13h: use 12h or less in both parts":        {Pauses: []Pause{{0, 13 * time.Hour}}},
+		"pause is 13h+1s: use 12h or less in both parts":        {Pauses: []Pause{{13 * time.Hour, time.Second}}},
+		"turn is 1ns/13h: use a period of 12h or less":          {Turn: Turn{1, 13 * time.Hour}},
+		"lane 1: 10000 messages take more than 12h: send fewer": {Pauses: []Pause{{0, 12 * time.Hour}, {12 * time.Hour, 12 * time.Hour}}},
 	} {
 		if _, err := RunPush(t.Context(), plan, chatguard.TokenBucketLimit("b", 3, time.Second)); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)

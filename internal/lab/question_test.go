@@ -36,15 +36,15 @@ func TestQuestion_Refused(t *testing.T) {
 		`{` + lanes + `, "traffic": {"kind": "steady"}}`:                                                                        `traffic: steady needs every, such as "20s"`,
 		`{` + lanes + `, "traffic": {"kind": "bursts", "every": "1s"}}`:                                                         "traffic: bursts needs size, from 1 to 20000, but it is 0",
 		`{` + lanes + `, "traffic": {"kind": "steady", "every": "1ms"}}`:                                                        "traffic: it has more than 20000 messages: shorten it with for, or make it slower",
-		`{` + lanes + `, "traffic": {"kind": "steady", "every": "1s", "for": "367d"}}`:                                          "traffic: for is 8808h0m0s: use 366d or less",
+		`{` + lanes + `, "traffic": {"kind": "steady", "every": "1s", "for": "367d"}}`:                                          "traffic: for is 8808h: use 366d or less",
 		`{` + lanes + `, "traffic": {"kind": "steady", "every": "1s", "from": "1969-12-31T00:00:00Z"}}`:                         "traffic: from is 1969-12-31T00:00:00Z: use a time from 1970 to 2115",
 		`{` + lanes + `, "traffic": {"kind": "poisson"}}`:                                                                       "traffic: poisson needs per_minute, more than 0 and at most 1,000,000",
 		`{` + lanes + `, "traffic": {"kind": "chat", "every": "1s", "people": 1001}}`:                                           "traffic: chat needs people, from 1 to 1000, but it is 1001",
 		`{` + lanes + `, "traffic": {"kind": "chat", "every": "1s", "people": 1, "spam_every": "1ns"}}`:                         "traffic: spam_every is 1ns: use 1µs or more",
 		`{` + lanes + `, "traffic": {"kind": "eager", "messages": 20001}}`:                                                      "traffic: messages is 20001: use 20000 or fewer",
 		`{` + lanes + `, "traffic": {"kind": "eager", "messages": -1}}`:                                                         "messages is -1: use 1 to 1000000",
-		`{"lanes": [{"limits": [{"algorithm": "fixed-window", "messages": 1, "every": "13h"}]}], "traffic": {"kind": "eager"}}`: `lane 1: limit "fixed-window": 10000 messages take more than 12h0m0s: send fewer`,
-		`{` + lanes + `, "edge": "367d"}`:                                                                                       "the span is 8808h0m0s: use more than 0s, up to 366d",
+		`{"lanes": [{"limits": [{"algorithm": "fixed-window", "messages": 1, "every": "13h"}]}], "traffic": {"kind": "eager"}}`: `lane 1: limit "fixed-window": 10000 messages take more than 12h: send fewer`,
+		`{` + lanes + `, "edge": "367d"}`:                                                                                       "the span is 8808h: use more than 0s, up to 366d",
 	} {
 		var q Question
 		err := json.Unmarshal([]byte(text), &q)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"time"
+
+	"github.com/chatguard/chatguard"
 )
 
 // Kind is a kind of traffic.
@@ -74,7 +76,7 @@ func (t *Traffic) check() error {
 		return errorf("traffic: from is %s: use a time from 1970 to 2115", t.From.Format(time.RFC3339))
 	}
 	if time.Duration(t.For) > maxSpan {
-		return errorf("traffic: for is %s: use 366d or less", time.Duration(t.For))
+		return errorf("traffic: for is %s: use 366d or less", chatguard.FormatDuration(time.Duration(t.For)))
 	}
 	needsEvery := t.Kind == Steady || t.Kind == Bursts || t.Kind == Chat
 	switch {
