@@ -135,11 +135,7 @@ func TestRescue_MisplacedFile(t *testing.T) {
 		}, fileReplaced},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := newFilledDatabase(t)
-			s := open(t, path, nil)
-			g := guardOf(t, s, policy())
-			say(t, g, "in the log", start)
-			s.runTurn(ctx, g)
+			path, s, g := openWithLog(t, nil)
 			must(t, test.harm(path))
 			before, _ := os.ReadFile(path) // none, or the other file
 			say(t, g, "after", start)

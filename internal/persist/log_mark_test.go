@@ -103,11 +103,7 @@ func TestWrite_LogTruncatedBeforeCommit(t *testing.T) {
 // While somebody reads the truncated log, nothing is called saved.
 func TestLog_TruncatedWhileRead(t *testing.T) {
 	t.Parallel()
-	path := newFilledDatabase(t)
-	s := open(t, path, nil)
-	g := guardOf(t, s, policy())
-	say(t, g, "in the log", start)
-	s.runTurn(ctx, g)
+	path, s, g := openWithLog(t, nil)
 	other, err := sql.Open("sqlite", path) // as a backup does
 	must(t, err)
 	reading, err := other.Query("SELECT * FROM state")
@@ -176,11 +172,7 @@ func newKilledDatabase(t *testing.T) string {
 // If a link replaces the log, the file to which it leads stays as it is.
 func TestLog_ReplacedByLink(t *testing.T) {
 	t.Parallel()
-	path := newFilledDatabase(t)
-	s := open(t, path, nil)
-	g := guardOf(t, s, policy())
-	say(t, g, "in the log", start)
-	s.runTurn(ctx, g)
+	path, s, g := openWithLog(t, nil)
 	other := path + ".other"
 	must(t, errors.Join(os.WriteFile(other, []byte("no log"), 0o600), os.Remove(path+"-wal"), os.Symlink(other, path+"-wal")))
 	say(t, g, "after", start)

@@ -11,8 +11,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
 )
+
+// openWithLog opens a filled database. The usage of the user "in the log" is only in its log.
+func openWithLog(t *testing.T, o *Options) (path string, s *Store, g *chatguard.Guard) {
+	t.Helper()
+	path = newFilledDatabase(t)
+	s = open(t, path, o)
+	g = guardOf(t, s, policy())
+	say(t, g, "in the log", start)
+	s.runTurn(ctx, g)
+	return path, s, g
+}
 
 // leave returns a copy of what a kill of the database's owner would leave at the path.
 func leave(t *testing.T, path string) (killed string) {
@@ -44,11 +56,7 @@ func TestLog_Deleted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
-			path := newFilledDatabase(t)
-			s := open(t, path, &Options{Now: at(start), Logger: slog.New(slog.NewTextHandler(&log, nil))})
-			g := guardOf(t, s, policy())
-			say(t, g, "in the log", start)
-			s.runTurn(ctx, g)
+			path, s, g := openWithLog(t, &Options{Now: at(start), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			must(t, harm(path))
 			say(t, g, "after", start)
 			s.runTurn(ctx, g)
@@ -69,11 +77,7 @@ func TestLog_Deleted(t *testing.T) {
 // copy.
 func TestLog_DeletedWhileRead(t *testing.T) {
 	t.Parallel()
-	path := newFilledDatabase(t)
-	s := open(t, path, nil)
-	g := guardOf(t, s, policy())
-	say(t, g, "in the log", start)
-	s.runTurn(ctx, g)
+	path, s, g := openWithLog(t, nil)
 	reading, err := s.db.reader.Query("SELECT * FROM state")
 	must(t, err)
 	reading.Next()
@@ -105,11 +109,7 @@ func TestLog_DeletedWhileRead(t *testing.T) {
 // A copy that was being made while the log was deleted is refused.
 func TestSnapshot_LogDeleted(t *testing.T) {
 	t.Parallel()
-	path := newFilledDatabase(t)
-	s := open(t, path, nil)
-	g := guardOf(t, s, policy())
-	say(t, g, "in the log", start)
-	s.runTurn(ctx, g)
+	path, s, g := openWithLog(t, nil)
 	src, err := OpenSnapshot(ctx, path)
 	must(t, err)
 	defer src.Close()
