@@ -10,6 +10,10 @@
 // before all its tests had run, all of them run again. A data race is never the machine's fault: it
 // fails the run, as does a package that does not compile, and nothing of it runs again.
 //
+// The race detector of Go 1.26 sometimes fails itself in tests that use testing/synctest
+// (https://go.dev/issue/78156), and ends the package with "ThreadSanitizer: CHECK failed". That is no
+// test's fault: the package runs again until its tests have run, five times at most.
+//
 // With -later, failed tests are written to FILE instead, and testrun -again FILE runs them: after
 // all other jobs, when nothing else uses the machine.
 //
@@ -70,6 +74,9 @@ func (f failure) String() string {
 	return fmt.Sprintf("%s (%s), first failure at %s", test, f.Package, f.First)
 }
 
+// isDetectors reports whether the race detector failed itself, and not a test.
+func (f failure) isDetectors() bool { return detector.MatchString(f.First) }
+
 // runFirst runs the tests of packages, and runs those that failed again, now or later.
 func runFirst(args []string, later string) error {
 	split := slices.Index(args, "--")
@@ -87,7 +94,7 @@ func runFirst(args []string, later string) error {
 	case later != "":
 		return appendTo(later, failures)
 	}
-	return again(failures)
+	return again(failures, goTest)
 }
 
 func appendTo(file string, failures []failure) error {
@@ -117,7 +124,7 @@ func runAgain(file string) error {
 	for decoder := json.NewDecoder(f); ; {
 		var failed failure
 		if err := decoder.Decode(&failed); err == io.EOF {
-			return again(failures)
+			return again(failures, goTest)
 		} else if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
@@ -125,34 +132,51 @@ func runAgain(file string) error {
 	}
 }
 
-// again runs failed tests alone, one after another, and lists those that pass now.
-func again(failures []failure) error {
-	var flaky, failed []failure
+// maxDetectorFailures is how often the race detector may fail itself before the run fails.
+const maxDetectorFailures = 5
+
+// again runs failed tests alone with test, which is goTest, one after another. It lists those that
+// pass now.
+func again(failures []failure, test func(run, []string) ([]failure, error)) error {
+	var flaky, failed, detectors []failure
 	var problems error
 	for _, f := range failures {
 		flags := append(slices.Clone(f.Flags), "-count=1")
 		if f.Test != "" {
 			flags = append(flags, "-run", "^"+regexp.QuoteMeta(f.Test)+"$")
 		}
-		fmt.Printf("once more, alone: %s\n", f)
-		still, err := goTest(run{folder: f.Folder, cgo: f.Cgo, flags: flags}, []string{f.Package})
+		var still []failure
+		var err error
+		for range maxDetectorFailures {
+			fmt.Printf("once more, alone: %s\n", f)
+			still, err = test(run{folder: f.Folder, cgo: f.Cgo, flags: flags}, []string{f.Package})
+			if err != nil || len(still) == 0 || !still[0].isDetectors() {
+				break
+			}
+		}
 		problems = errors.Join(problems, err)
-		if err != nil || len(still) > 0 {
+		switch {
+		case err != nil || len(still) > 0:
 			failed = append(failed, f)
-		} else {
+		case f.isDetectors():
+			detectors = append(detectors, f)
+		default:
 			flaky = append(flaky, f)
 		}
 	}
-	for _, f := range flaky {
-		fmt.Printf("flaky: %s\n", f)
-	}
-	for _, f := range failed {
-		fmt.Printf("failed twice: %s\n", f)
-	}
+	printAll("the race detector failed itself: ", detectors)
+	printAll("flaky: ", flaky)
+	printAll("failed twice: ", failed)
 	if len(failed) > 0 {
 		return errors.Join(problems, fmt.Errorf("%d tests failed twice", len(failed)))
 	}
 	return nil
+}
+
+func printAll(title string, failures []failure) {
+	for _, f := range failures {
+		fmt.Println(title + f.String())
+	}
 }
 
 // event is an event of `go test -json`; see `go doc test2json`.

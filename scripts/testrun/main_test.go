@@ -61,3 +61,30 @@ func TestRun_Read(t *testing.T) {
 		}
 	}
 }
+
+// A test that passes when it runs again is no fault of the product. If the race detector fails
+// itself, the package runs again until its tests have run, but not for ever.
+func TestAgain(t *testing.T) {
+	failed, crashed := []failure{{Test: "TestA", First: "a_test.go:7, 12:00:00"}}, []failure{{First: "ThreadSanitizer: CHECK failed: tsan_rtl.cpp:346, 12:00:00"}}
+	for name, c := range map[string]struct {
+		first   failure
+		results [][]failure // of each run
+		fails   bool
+	}{
+		"passes":                {failed[0], [][]failure{nil}, false},
+		"fails":                 {failed[0], [][]failure{failed}, true},
+		"detector":              {crashed[0], [][]failure{nil}, false},
+		"detector, twice":       {crashed[0], [][]failure{crashed, nil}, false},
+		"detector, always":      {crashed[0], [][]failure{crashed, crashed, crashed, crashed, crashed}, true},
+		"detector, then a test": {crashed[0], [][]failure{crashed, failed}, true},
+	} {
+		runs := 0
+		err := again([]failure{c.first}, func(run, []string) ([]failure, error) {
+			runs++
+			return c.results[runs-1], nil
+		})
+		if runs != len(c.results) || (err != nil) != c.fails {
+			t.Errorf("%s: %d runs, %v", name, runs, err)
+		}
+	}
+}
