@@ -13,6 +13,6 @@ for package in $packages; do
 	if grep -qE 'go func|\.Go\(|AfterFunc|http\.Server\{|sync\.[A-NP-Z]|/x/sync/' "$package"/*.go; then
 		kind=concurrent
 	fi
-	case $package in "$root"/scripts/* | "$root"/packaging | "$root"/internal/limits) kind=sequential ;; esac
+	case $package in "$root"/scripts/* | "$root"/packaging | "$root"/internal/limits | "$root"/internal/repo) kind=sequential ;; esac
 	[ "$kind" != "$1" ] || echo "$package"
 done

@@ -1,6 +1,4 @@
-//go:build !race
-
-package chatguard_test
+package repo
 
 import (
 	"io/fs"

@@ -1,6 +1,4 @@
-//go:build !race
-
-package chatguard_test
+package repo
 
 import (
 	"os/exec"
@@ -8,8 +6,6 @@ import (
 	"strings"
 	"testing"
 )
-
-const module = "github.com/chatguard/chatguard"
 
 // imports returns each package's imports within the module, and whether it imports any package from
 // outside.
@@ -102,6 +98,7 @@ func TestArrows(t *testing.T) {
 		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/fileaccess", "internal/hostile", "internal/journal", "internal/lab", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/restore", "internal/simulate", "internal/systemd", "internal/textfile", "internal/web", "internal/web/access", "redisstore", "web/static"},
 		"internal/systemd":                {"internal/hostile"},
 		"internal/watchdog":               {},
+		"internal/repo":                   {},
 		"web/static":                      {},
 		"web/pack":                        {"internal/atomicfile", "web/static"},
 		"scripts/mutants":                 {},
