@@ -27,6 +27,7 @@
 //     judges each message of a WebSocket, and describes verdicts in the headers of responses.
 //   - Package checkclient asks a chatguard in another process, over its HTTP API.
 //   - Package chatguardtest is for tests of programs that use the others.
+//   - Package shared is for authors of stores that several Guards share.
 //
 // They import nothing outside the standard library. Package redisstore shares limits between
 // several processes over Valkey or Redis. Package sqlitestore keeps a Guard's state in a file, and

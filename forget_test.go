@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
 // soonRestored sets a single bucket, restored within three minutes.
@@ -347,7 +349,7 @@ func TestSweep_SharedChannelsStayWhileInUse(t *testing.T) {
 // sharedStub is a Shared store that makes every swap.
 type sharedStub struct{ now func() time.Time }
 
-func (s sharedStub) Swap(_ context.Context, swaps []*Swap) {
+func (s sharedStub) Swap(_ context.Context, swaps []*shared.Swap) {
 	for _, swap := range swaps {
 		swap.Done = true
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Errors for a message that can't be judged, because the caller has made a mistake. Such a message
@@ -48,7 +49,7 @@ type Options struct {
 	//
 	// Now must be nil: the Guard's clock is that of Shared. With ShareExact, a store for State has
 	// no usage to keep; with ShareSynchronised it keeps a copy.
-	Shared Shared
+	Shared shared.Store
 	// ShareMode says how Shared is used. The zero value is ShareExact.
 	ShareMode ShareMode
 	// SharedRows is the maximum number of rows of Shared that the Guard remembers, at about 600

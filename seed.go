@@ -6,19 +6,14 @@ import (
 	"fmt"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/shared"
 )
-
-// Seeded is the result of State.Seed.
-type Seeded struct {
-	Written int // rows that the shared store did not have
-	Kept    int // rows that the shared store has, which stay as they are
-}
 
 // Seed writes the restored state of all users to Options.Shared, except the rows that the shared
 // store already has. Call it once, when a program begins to share limits and the users' days should
 // go on. If dryRun is true, Seed only counts what it would write. It returns the first error, and
 // what was written until then; it can be repeated.
-func (s State) Seed(ctx context.Context, dryRun bool) (done Seeded, err error) {
+func (s State) Seed(ctx context.Context, dryRun bool) (done shared.Seeded, err error) {
 	sharing := s.guard.sharing
 	if sharing == nil {
 		return done, errors.New("chatguard: the Guard has no shared store: set Options.Shared")
@@ -41,15 +36,15 @@ func (s State) Seed(ctx context.Context, dryRun bool) (done Seeded, err error) {
 }
 
 // seed writes rows of a channel that the store doesn't have.
-func (s *sharing) seed(ctx context.Context, channelID string, rows []limits.UserRow, dryRun bool, done *Seeded) error {
-	swaps := make([]*Swap, len(rows))
+func (s *sharing) seed(ctx context.Context, channelID string, rows []limits.UserRow, dryRun bool, done *shared.Seeded) error {
+	swaps := make([]*shared.Swap, len(rows))
 	for i, r := range rows {
-		row := SharedRow{ChannelID: channelID, UserID: r.User}
+		row := shared.Row{ChannelID: channelID, UserID: r.User}
 		if !dryRun {
 			row.Is, row.HasOverride = r.Row.Bytes(), r.Row.HasOwn()
 			row.Until = timeOf(r.Row.Until())
 		}
-		swaps[i] = &Swap{Rows: []SharedRow{row}}
+		swaps[i] = &shared.Swap{Rows: []shared.Row{row}}
 	}
 	if s.store.Swap(ctx, swaps); ctx.Err() != nil {
 		return ctx.Err()

@@ -3,81 +3,11 @@ package chatguard
 import (
 	"context"
 	"errors"
-	"time"
+
+	"github.com/chatguard/chatguard/shared"
 )
 
-// ErrAway means that the shared store doesn't answer. Nothing was changed.
-var ErrAway = errors.New("the shared store doesn't answer: try again when it is back")
-
-// ErrUnconfirmed means that the shared store's reply to a change was lost: it may have been made.
-// Who repeats a grant without looking may grant twice.
-var ErrUnconfirmed = errors.New("the shared store's reply was lost: the change may have been made, so look before you repeat it")
-
-// Shared keeps rows that several Guards share, for example in Valkey or Redis. Package redisstore
-// implements it. The Guard calls its methods in the goroutine that asks for a verdict. They must be
-// safe for concurrent use.
-type Shared interface {
-	// Swap tries the swaps, each independently of the others, and sets their outcome. It uses one
-	// round trip for all of them if possible. It returns when the outcome of each is known, when
-	// the context ends, or after Timeout. Afterwards it must not use the swaps any more. The bytes
-	// of the rows never change.
-	Swap(ctx context.Context, swaps []*Swap)
-
-	// Timeout returns how long Swap waits for the store. A decision that needs several calls takes
-	// up to a quarter longer.
-	Timeout() time.Duration
-
-	// Number returns a number from 0 to 255 that no other node has, for the EntryIDs of this one.
-	// ok is false while it has none.
-	Number() (n int, ok bool)
-
-	// Clock returns the time that all Guards use, and the maximum difference between the clocks of
-	// any two of them.
-	Clock() (now time.Time, skew time.Duration)
-
-	// Overrides returns the IDs of the users whose stored row had HasOverride set when it was last
-	// replaced. An empty channel ID means the rows of PerUserEverywhere limits. The list may have
-	// more users, but must not lack any.
-	Overrides(ctx context.Context, channelID string) (userIDs []string, err error)
-}
-
-// Swap is an atomic change of rows in a Shared store: all rows are replaced if all of them still
-// are as they were, and otherwise none.
-type Swap struct {
-	Rows []SharedRow // one or more
-	// Notify means that the rows were changed by hand, or pay what was allowed without the store.
-	// If Done, the store must call Guard.Invalidate for each row on all other nodes.
-	Notify bool
-
-	// Done reports whether the rows were as expected, and are replaced. If Done is false and Err is
-	// nil, at least one row was different, and nothing is replaced.
-	Done bool
-	// Err means that the store has refused, or has not answered; see ErrAway. Done is false.
-	Err error
-	// Unknown means that it isn't known whether the rows were replaced, because a reply was lost.
-	// If Err is nil, Now shows that another node has changed the rows since.
-	Unknown bool
-}
-
-// SharedRow is one row of a Swap. ChannelID and UserID are its key. An empty ChannelID means
-// PerUserEverywhere limits, an empty UserID means PerChannel limits, and if both are empty,
-// PerEverywhere limits.
-type SharedRow struct {
-	ChannelID, UserID string
-	// Was and Is are the row before and after the swap; nil means no row. No two writes of a row
-	// have the same bytes, so a store that finds Is already stored knows that an earlier attempt
-	// succeeded. If both are the same slice, the row is only compared.
-	Was, Is []byte
-	// Until is when Is no longer has any effect, so that the store may delete it a minute later.
-	// Zero means never.
-	Until time.Time
-	// HasOverride reports whether Is has an override, so that Shared.Overrides must list the user.
-	HasOverride bool
-	// Now is set by Swap if Done is false and Err is nil: the row that is stored; nil if none.
-	Now []byte
-}
-
-// ShareMode says how a Guard uses its Shared store. The zero value is ShareExact.
+// ShareMode says how a Guard uses Options.Shared. The zero value is ShareExact.
 type ShareMode uint8
 
 // The modes of sharing.
@@ -91,32 +21,10 @@ const (
 	ShareSynchronised
 )
 
-// Sharing counts what a Guard has done with its Shared store since it was made. Guard.Sharing
-// returns it.
-type Sharing struct {
-	Swaps      int64 // swaps that replaced or confirmed rows
-	Conflicts  int64 // swaps that found other rows, because another Guard was first
-	FromMemory int64 // decisions without the store, because they were certain
-	Apart      int64 // decisions without the store, because it didn't answer, or refused; only with ShareExact
-	Unreadable int64 // decisions without the store, because a row couldn't be read
-	Healed     int64 // rows that the store had lost, and that were written again
-	Overdrawn  int64 // messages that were allowed beyond a limit, because other nodes had allowed some
-	Exchanged  int64 // rows that an Exchange has compared with the store
-	// Lost is how many rows were dropped that still owed something, because there were more than
-	// Options.SharedRows of them, or because Options.MaxMemory was used up.
-	Lost int64
-	Rows int // rows in memory
-	Owed int // rows with messages or strikes that aren't in the store yet
-
-	// Problem is about the last row that couldn't be read; empty if there was none in the last ten
-	// minutes.
-	Problem string
-}
-
 // Sharing returns what the Guard has done with Options.Shared. It is zero without one.
-func (g *Guard) Sharing() Sharing {
+func (g *Guard) Sharing() shared.Counts {
 	if g.sharing == nil {
-		return Sharing{}
+		return shared.Counts{}
 	}
 	counts := g.sharing.counts()
 	counts.Lost += g.dropped.Unsent.Load()
@@ -124,7 +32,7 @@ func (g *Guard) Sharing() Sharing {
 }
 
 // Invalidate makes a Guard with Options.Shared ask the store before the next decision on a row,
-// because of a swap with Notify elsewhere. The IDs are those of the SharedRow. A Shared store calls
+// because of a swap with Notify elsewhere. The IDs are those of the shared.Row. A Shared store calls
 // it.
 func (g *Guard) Invalidate(channelID, userID string) {
 	if g.sharing != nil {
@@ -164,7 +72,7 @@ func (g *Guard) Exchange(ctx context.Context) error {
 		g.collectUnsent()
 		err = g.sharing.settle(ctx, g.rowRef)
 	}
-	if away := errors.Is(err, ErrAway); away || err == nil {
+	if away := errors.Is(err, shared.ErrAway); away || err == nil {
 		g.unexchanged.Store(away)
 	}
 	return err

@@ -78,7 +78,7 @@ func TestShared_DecidesAsOneGuard(t *testing.T) {
 				}
 			}
 			counts := guards[0].Sharing()
-			if counts.FromMemory == 0 || counts.Conflicts == 0 || counts.Apart != 0 || counts.Owed != 0 || counts.Healed != 0 {
+			if counts.FromMemory == 0 || counts.Conflicts == 0 || counts.Offline != 0 || counts.Pending != 0 || counts.Healed != 0 {
 				t.Errorf("one of three nodes: %+v, want conflicts, decisions from memory, and no trouble", counts)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // sharedBatch is asks that are decided together, each on some of the same rows. ask.batch returns
@@ -16,16 +17,16 @@ type sharedBatch struct {
 	asks   []*ask
 	flight *knownRow  // that the batch leads; nil if it leads none
 	rows   []rowDraft // empty until the first draft
-	swap   Swap
+	swap   shared.Swap
 	// unreadable is set if a row can't be read, so that the batch is decided without the store.
 	unreadable bool
 
 	// Memory for the usual batch, which is one ask that is swapped alone.
 	firstAsk  [1]*ask
 	firstRows [limits.Scopes]rowDraft
-	swapped   [limits.Scopes]SharedRow
+	swapped   [limits.Scopes]shared.Row
 	alone     [1]*sharedBatch
-	swaps     [1]*Swap
+	swaps     [1]*shared.Swap
 }
 
 // batch returns a batch of the ask alone, which leads its flight.
@@ -60,7 +61,7 @@ func (s *sharing) run(ctx context.Context, batches []*sharedBatch) {
 	var swapping []*sharedBatch
 	defer func() { // if the store panics
 		for _, b := range swapping {
-			b.fail(s, ErrAway, true, now)
+			b.fail(s, shared.ErrAway, true, now)
 		}
 	}()
 	for first := true; waited < timeout; first = false {
@@ -101,7 +102,7 @@ func (b *sharedBatch) begin(s *sharing, now int64) bool {
 
 // swapWithin tries swaps for the rest of the time. The store itself waits for no longer than the
 // timeout, so that a context of its own is only made if a good part of the time is over.
-func (s *sharing) swapWithin(ctx context.Context, timeout, waited time.Duration, swaps []*Swap) {
+func (s *sharing) swapWithin(ctx context.Context, timeout, waited time.Duration, swaps []*shared.Swap) {
 	if waited > timeout/4 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout-waited)
@@ -116,7 +117,7 @@ func (b *sharedBatch) prepare(s *sharing, now int64) {
 	for !b.show() {
 		b.decide(s, now, false)
 	}
-	b.swap = Swap{Rows: b.swap.Rows[:0], Notify: b.asks[0].notify}
+	b.swap = shared.Swap{Rows: b.swap.Rows[:0], Notify: b.asks[0].notify}
 	for i := range b.rows {
 		b.swap.Rows = append(b.swap.Rows, b.rows[i].sharedRow())
 		b.swap.Notify = b.swap.Notify || b.rows[i].surprises(s)
@@ -325,7 +326,9 @@ func (b *sharedBatch) maybeSwapped() bool {
 
 // unconfirmed returns the error of a change by hand that may have been made. It isn't ErrAway, even
 // if the cause is.
-func unconfirmed(cause error) error { return fmt.Errorf("chatguard: %w (%v)", ErrUnconfirmed, cause) }
+func unconfirmed(cause error) error {
+	return fmt.Errorf("chatguard: %w (%v)", shared.ErrUnconfirmed, cause)
+}
 
 var errOvertaken = errors.New("other nodes have changed the row since")
 
@@ -421,5 +424,5 @@ func (b *sharedBatch) decideApart(s *sharing) {
 	defer s.deciding.Unlock()
 	now := s.now().UnixNano()
 	b.decide(s, now, true)
-	b.owe(s, ErrAway, false, now)
+	b.owe(s, shared.ErrAway, false, now)
 }

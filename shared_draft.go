@@ -2,6 +2,7 @@ package chatguard
 
 import (
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // rowDraft is a row that a batch works on.
@@ -118,12 +119,12 @@ func (r *rowDraft) surprises(s *sharing) bool {
 }
 
 // sharedRow returns the row for a swap.
-func (r *rowDraft) sharedRow() SharedRow {
+func (r *rowDraft) sharedRow() shared.Row {
 	was, after := r.base.Bytes(), r.base
 	if r.next != nil {
 		after = r.next
 	}
-	row := SharedRow{ChannelID: r.ref.key.channelID, UserID: r.ref.key.userID, Was: was, Is: after.Bytes(), HasOverride: after.HasOwn()}
+	row := shared.Row{ChannelID: r.ref.key.channelID, UserID: r.ref.key.userID, Was: was, Is: after.Bytes(), HasOverride: after.HasOwn()}
 	row.Until = timeOf(after.Until())
 	if r.lost {
 		row.Was = r.stored

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // fakeServer is a Shared store in memory, with faults. Each node connects by its own fakeShared.
@@ -92,18 +93,18 @@ var errReplyLost = errors.New("the reply was lost")
 // errOvertaken means that the reply was lost, and that a later attempt finds another row.
 var errOvertaken = errors.New("the reply was lost, and the row has changed")
 
-func (n *fakeShared) Swap(ctx context.Context, swaps []*chatguard.Swap) {
+func (n *fakeShared) Swap(ctx context.Context, swaps []*shared.Swap) {
 	n.mu.Lock()
 	away := n.away
 	n.mu.Unlock()
 	var err error
 	if away {
-		err = fmt.Errorf("%w (test)", chatguard.ErrAway)
+		err = fmt.Errorf("%w (test)", shared.ErrAway)
 	} else if n.before != nil {
 		err = n.before(ctx)
 	}
 	for _, s := range swaps {
-		if s.Done, s.Err, s.Unknown = false, err, err != nil && !errors.Is(err, chatguard.ErrAway); err != nil {
+		if s.Done, s.Err, s.Unknown = false, err, err != nil && !errors.Is(err, shared.ErrAway); err != nil {
 			continue
 		}
 		n.server.swap(s, n)
@@ -119,7 +120,7 @@ func (n *fakeShared) Swap(ctx context.Context, swaps []*chatguard.Swap) {
 }
 
 // swap does one swap.
-func (f *fakeServer) swap(s *chatguard.Swap, from *fakeShared) {
+func (f *fakeServer) swap(s *shared.Swap, from *fakeShared) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.swaps++
@@ -152,7 +153,7 @@ func (f *fakeServer) swap(s *chatguard.Swap, from *fakeShared) {
 }
 
 // overtake repeats a swap whose reply was lost.
-func (f *fakeServer) overtake(s *chatguard.Swap) {
+func (f *fakeServer) overtake(s *shared.Swap) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s.Done, s.Err = true, nil

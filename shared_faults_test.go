@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // dayOnly is a policy of one limit: 300 messages per day.
@@ -24,7 +25,7 @@ func dayOnly() chatguard.Policy {
 // Messages whose contexts end while they wait count for each other, and with the swap in progress,
 // whether that succeeds or not.
 func TestShared_ContextsEndTogether(t *testing.T) {
-	for name, outcome := range map[string]error{"the store answers": nil, "the store is away": chatguard.ErrAway, "the requests are lost": errReplyLost} {
+	for name, outcome := range map[string]error{"the store answers": nil, "the store is away": shared.ErrAway, "the requests are lost": errReplyLost} {
 		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { contextsEndTogether(t, outcome) }) })
 	}
 }
@@ -117,7 +118,7 @@ func TestShared_ExchangePassesUnreadableRows(t *testing.T) {
 	if err := guard.Exchange(t.Context()); err == nil || !strings.Contains(err.Error(), `channel "c", user "`) {
 		t.Errorf("Exchange: %v, want an error that names a row", err)
 	}
-	if got := guard.Sharing(); got.Owed != 3 || got.Exchanged != users-3 {
+	if got := guard.Sharing(); got.Pending != 3 || got.Exchanged != users-3 {
 		t.Errorf("%+v, want all rows exchanged but the three that can't be read", got)
 	}
 	if got := string(server.rows[[2]string{"c", "500"}]); got != "hello" {
@@ -134,12 +135,12 @@ func TestShared_OwingRowsAreBounded(t *testing.T) {
 	const users = 5000
 	checkEach(t, guard, users)
 	got := guard.Sharing()
-	if got.Rows > most || got.Owed != got.Rows || got.Lost != int64(users-got.Rows) {
+	if got.Rows > most || got.Pending != got.Rows || got.Lost != int64(users-got.Rows) {
 		t.Errorf("%+v, want at most %d rows, all of which owe, and the others counted as lost", got, most)
 	}
 	node.setAway(false)
-	if err := guard.Exchange(t.Context()); err != nil || len(server.rows) != got.Owed {
-		t.Errorf("%d rows are written (%v), want %d", len(server.rows), err, got.Owed)
+	if err := guard.Exchange(t.Context()); err != nil || len(server.rows) != got.Pending {
+		t.Errorf("%d rows are written (%v), want %d", len(server.rows), err, got.Pending)
 	}
 }
 
@@ -165,10 +166,10 @@ func TestShared_EditWithUnknownOutcome(t *testing.T) {
 		_, err := guard.Grant(chatguard.Key{ChannelID: "c", UserID: "7"}, "", 5)
 		if known := others < 4; known != (err == nil) {
 			t.Errorf("with %d writes by other nodes: %v", others, err)
-		} else if !known && (!errors.Is(err, chatguard.ErrUnconfirmed) || errors.Is(err, chatguard.ErrAway)) {
+		} else if !known && (!errors.Is(err, shared.ErrUnconfirmed) || errors.Is(err, shared.ErrAway)) {
 			t.Errorf("with %d writes by other nodes: %v, want ErrUnconfirmed", others, err)
 		}
-		if got := guard.Sharing(); got.Owed != 0 {
+		if got := guard.Sharing(); got.Pending != 0 {
 			t.Errorf("with %d writes by other nodes: %+v, want nothing owed", others, got)
 		}
 		if v := check(t, guard, "7"); v.Degraded || v.Remaining != 300+5-others-2 {
@@ -224,7 +225,7 @@ func TestShared_ManyChannelsWithoutAnswers(t *testing.T) {
 		{Name: "everywhere", Per: chatguard.PerUserEverywhere, Algorithm: chatguard.FixedWindow, Messages: 3, Every: time.Hour},
 		{Name: "room", Per: chatguard.PerChannel, Algorithm: chatguard.FixedWindow, Messages: 1000, Every: time.Hour},
 	}
-	for name, outcome := range map[string]error{"away": chatguard.ErrAway, "requests lost": errReplyLost} {
+	for name, outcome := range map[string]error{"away": shared.ErrAway, "requests lost": errReplyLost} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := newFakeServer()

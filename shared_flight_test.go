@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // withRoom returns a policy with a limit on the whole channel in addition.
@@ -33,7 +34,7 @@ func TestExchange_SharedFlight(t *testing.T) {
 			trips := 0
 			node.before = func(context.Context) error { trips++; return nil }
 			node.setAway(false)
-			if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Owed != 0 {
+			if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Pending != 0 {
 				t.Errorf("%d limits, mode %d: %v, %+v", len(policy.Limits), mode, err, guard.Sharing())
 			}
 			if trips > users/100 {
@@ -51,14 +52,14 @@ type slowRows struct {
 	most     int // of one row at the same time
 }
 
-func (s *slowRows) Swap(ctx context.Context, swaps []*chatguard.Swap) {
+func (s *slowRows) Swap(ctx context.Context, swaps []*shared.Swap) {
 	s.count(swaps, 1)
 	time.Sleep(time.Second)
 	s.fakeShared.Swap(ctx, swaps)
 	s.count(swaps, -1)
 }
 
-func (s *slowRows) count(swaps []*chatguard.Swap, n int) {
+func (s *slowRows) count(swaps []*shared.Swap, n int) {
 	s.counting.Lock()
 	defer s.counting.Unlock()
 	for _, swap := range swaps {
@@ -103,7 +104,7 @@ func TestShared_ScopesChangeDuringSwap(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if v := check(t, guard, "7"); v.Remaining != 297 || v.Degraded || guard.Sharing().Owed != 0 {
+			if v := check(t, guard, "7"); v.Remaining != 297 || v.Degraded || guard.Sharing().Pending != 0 {
 				t.Errorf("case %d: %+v, %+v, want 297 messages left of 300", i, v, guard.Sharing())
 			}
 		})

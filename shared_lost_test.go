@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // While the store is away, a Guard decides by what it knows. What it allows is owed, and written
@@ -31,17 +32,17 @@ func TestShared_AwayThenPaidBack(t *testing.T) {
 			}
 		}
 	}
-	if err := a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}); !errors.Is(err, chatguard.ErrAway) {
+	if err := a.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}); !errors.Is(err, shared.ErrAway) {
 		t.Errorf("Reset while the store is away: %v, want ErrAway", err)
 	}
-	if got := a.Sharing(); got.Owed != 1 || got.Apart != 5 {
+	if got := a.Sharing(); got.Pending != 1 || got.Offline != 5 {
 		t.Errorf("while the store is away: %+v, want one row that owes, and 5 decisions apart", got)
 	}
 	nodeA.setAway(false)
 	nodeB.setAway(false)
 	for _, g := range []*chatguard.Guard{a, b} {
 		must(t, g.Exchange(t.Context()))
-		if got := g.Sharing(); got.Owed != 0 {
+		if got := g.Sharing(); got.Pending != 0 {
 			t.Errorf("after the exchange: %+v, want nothing owed", got)
 		}
 	}
@@ -145,7 +146,7 @@ func TestShared_Heal(t *testing.T) {
 	server.lose()
 	guard.Heal()
 	must(t, guard.Exchange(t.Context()))
-	if got := server.save(); !reflect.DeepEqual(got, rows) || guard.Sharing().Healed != 3 || guard.Sharing().Owed != 0 {
+	if got := server.save(); !reflect.DeepEqual(got, rows) || guard.Sharing().Healed != 3 || guard.Sharing().Pending != 0 {
 		t.Errorf("the server has %d rows again, want the %d as they were (%+v)", len(got), len(rows), guard.Sharing())
 	}
 	now = now.Add(48 * time.Hour)

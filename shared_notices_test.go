@@ -43,7 +43,7 @@ func TestShared_NoticeOfNoRow(t *testing.T) {
 		if err := guard.Exchange(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if got := guard.Sharing(); got.Owed != 0 {
+		if got := guard.Sharing(); got.Pending != 0 {
 			t.Errorf("mode %d: %+v, want nothing owed", mode, got)
 		}
 	}

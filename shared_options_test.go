@@ -29,7 +29,7 @@ func TestSharing_OwedAfterHeal(t *testing.T) {
 	_, guard := newFakeServer().connect(enforcedDefault(), sharedNoon)
 	checkEach(t, guard, 10)
 	guard.Heal()
-	if s := guard.Sharing(); s.Owed != 0 || s.Rows != 10 {
+	if s := guard.Sharing(); s.Pending != 0 || s.Rows != 10 {
 		t.Errorf("%+v, want 10 rows that owe nothing", s)
 	}
 	if err := guard.Exchange(t.Context()); err != nil {

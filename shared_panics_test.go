@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // panicking is a store that panics once.
@@ -16,7 +17,7 @@ type panicking struct {
 	panics bool
 }
 
-func (p *panicking) Swap(ctx context.Context, swaps []*chatguard.Swap) {
+func (p *panicking) Swap(ctx context.Context, swaps []*shared.Swap) {
 	if p.panics {
 		p.panics = false
 		time.Sleep(time.Second)
@@ -59,7 +60,7 @@ func TestShared_StorePanics(t *testing.T) {
 			}
 			wg.Wait()
 		}
-		if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Owed != 0 {
+		if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Pending != 0 {
 			t.Errorf("Exchange: %v, %+v", err, guard.Sharing())
 		}
 	})
@@ -103,7 +104,7 @@ func TestShared_PanicDuringExchange(t *testing.T) {
 			defer expectPanic(t)
 			guard.Exchange(t.Context())
 		}()
-		if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Owed != 0 {
+		if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Pending != 0 {
 			t.Errorf("after the panic: %v, %+v", err, guard.Sharing())
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // When the store is back, each node pays what it has allowed. A node that was the first to pay
@@ -51,11 +52,11 @@ func TestShared_HealKeepsDebts(t *testing.T) {
 		check(t, guard, fmt.Sprint("away ", user))
 	}
 	guard.Heal()
-	if s := guard.Sharing(); s.Lost != 0 || s.Owed != 40 {
+	if s := guard.Sharing(); s.Lost != 0 || s.Pending != 40 {
 		t.Errorf("%+v, want 40 rows that owe something", s)
 	}
 	node.setAway(false)
-	if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Owed != 0 || len(server.rows) != 2040 {
+	if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Pending != 0 || len(server.rows) != 2040 {
 		t.Errorf("%v, %+v, %d rows in the store, want 2040", err, guard.Sharing(), len(server.rows))
 	}
 }
@@ -67,7 +68,7 @@ func TestSynchronised_DegradedWhileAway(t *testing.T) {
 	for _, away := range []bool{true, false} {
 		check(t, guards[0], "7")
 		nodes[0].setAway(away)
-		if err := guards[0].Exchange(t.Context()); errors.Is(err, chatguard.ErrAway) != away {
+		if err := guards[0].Exchange(t.Context()); errors.Is(err, shared.ErrAway) != away {
 			t.Errorf("away %v: %v", away, err)
 		}
 		var all [1]chatguard.Verdict
@@ -89,7 +90,7 @@ func TestSynchronised_InvalidateAllScopes(t *testing.T) {
 	exchange()
 	guards[0].InvalidateAll()
 	exchange()
-	if s := guards[0].Sharing(); s.Owed != 0 || s.Exchanged != 8 || len(server.rows) != 4 {
+	if s := guards[0].Sharing(); s.Pending != 0 || s.Exchanged != 8 || len(server.rows) != 4 {
 		t.Errorf("%+v and %d rows in the store, want 4 rows exchanged twice", s, len(server.rows))
 	}
 }

@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // sharing is what a Guard knows of the rows in its Shared store.
 type sharing struct {
-	store  Shared
+	store  shared.Store
 	writer uint32 // of this Guard's stamps
 
 	// adopt is called with each row that was swapped; nil with ShareExact.
@@ -57,7 +58,7 @@ type rowRef struct {
 // DefaultSharedRows is the default of Options.SharedRows.
 const DefaultSharedRows = 200_000
 
-func newSharing(store Shared, maxRows int) *sharing {
+func newSharing(store shared.Store, maxRows int) *sharing {
 	if maxRows <= 0 {
 		maxRows = DefaultSharedRows
 	}
@@ -164,9 +165,9 @@ func (s *sharing) heal() {
 }
 
 // counts returns the counters.
-func (s *sharing) counts() Sharing {
-	c := Sharing{
-		Swaps: s.swaps.Load(), Conflicts: s.conflicts.Load(), FromMemory: s.fromMemory.Load(), Apart: s.apart.Load(),
+func (s *sharing) counts() shared.Counts {
+	c := shared.Counts{
+		Swaps: s.swaps.Load(), Conflicts: s.conflicts.Load(), FromMemory: s.fromMemory.Load(), Offline: s.apart.Load(),
 		Unreadable: s.unreadable.Load(), Healed: s.healed.Load(), Overdrawn: s.overdrawn.Load(), Exchanged: s.exchanged.Load(),
 	}
 	if problem := s.problem.Load(); problem != nil && time.Since(problem.at) < problemFor {
@@ -176,7 +177,7 @@ func (s *sharing) counts() Sharing {
 		t := &s.stripes[i]
 		t.mu.Lock()
 		c.Rows += len(t.rows)
-		c.Owed += t.owed
+		c.Pending += t.owed
 		c.Lost += t.lost
 		t.mu.Unlock()
 	}
@@ -264,7 +265,7 @@ func (s *sharing) settle(ctx context.Context, refOf func(rowKey) (rowRef, bool))
 	settle := func(n int) {
 		if !away && ctx.Err() == nil {
 			failed := s.settleRows(ctx, rows[:n], refOf)
-			err, away = cmp.Or(err, failed), errors.Is(failed, ErrAway)
+			err, away = cmp.Or(err, failed), errors.Is(failed, shared.ErrAway)
 		}
 		release(rows[:n])
 		rows = rows[n:]

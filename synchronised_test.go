@@ -70,7 +70,7 @@ func TestSynchronised_Exchange(t *testing.T) {
 	}
 	exchange()
 	explain(a, 5, 12*time.Second)
-	if got := a.Sharing(); got.Overdrawn != 1 || got.Owed != 0 {
+	if got := a.Sharing(); got.Overdrawn != 1 || got.Pending != 0 {
 		t.Errorf("%+v, want one message overdrawn", got)
 	}
 	swaps := server.swaps
@@ -259,7 +259,7 @@ func TestSynchronised_ExchangesTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := guards[0].Sharing(); got.Owed != 0 || server.writes != users || len(server.rows) != users {
+	if got := guards[0].Sharing(); got.Pending != 0 || server.writes != users || len(server.rows) != users {
 		t.Errorf("%d swaps of %d rows for %d users, %+v, want one each", server.writes, len(server.rows), users, got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Exemption says whether a single user is judged. The zero value is ExemptByRole.
@@ -77,7 +78,7 @@ func (a GuardAt) SetUserOverride(k Key, o UserOverride) error {
 		err = table.SetOwn(k.UserID, own, ns)
 	}
 	switch {
-	case errors.Is(err, ErrAway), errors.Is(err, ErrUnconfirmed):
+	case errors.Is(err, shared.ErrAway), errors.Is(err, shared.ErrUnconfirmed):
 		return err
 	case err == limits.ErrClosed:
 		return a.SetUserOverride(k, o) // in the channel's new table

@@ -12,6 +12,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/dashboard"
 	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // The moderators of a chat server with several nodes see the nodes, and whether Redis answers.
@@ -36,7 +37,7 @@ func showNodes(url string, serve func(http.Handler)) error {
 	var guard *chatguard.Guard
 	describe := func(n *redisstore.Node) { // called by store.Run, so that other nodes see what this one has done
 		did := guard.Sharing()
-		n.Figures = map[string]int64{"from_memory": did.FromMemory, "apart": did.Apart, "owed": int64(did.Owed)}
+		n.Figures = map[string]int64{"from_memory": did.FromMemory, "apart": did.Offline, "owed": int64(did.Pending)}
 	}
 	// If Redis doesn't answer, the node starts without it.
 	store, err := redisstore.Open(ctx, url, &redisstore.Options{Node: "chat-1", Describe: describe, Logger: logger})
@@ -78,7 +79,7 @@ func sharedBy(store *redisstore.Store) *dashboard.Shared {
 					Name: n.Name, Version: n.Version, Address: n.Address, Mode: chatguard.ShareExact, Started: n.Started, Self: n.Self,
 					Offset: n.Offset, Error: n.Error,
 					MessagesPerSecond: float64(n.Figures["messages_per_second"]), // if the server counts them
-					FromMemory:        n.Figures["from_memory"], Apart: n.Figures["apart"], Owed: int(n.Figures["owed"]),
+					FromMemory:        n.Figures["from_memory"], Offline: n.Figures["apart"], Pending: int(n.Figures["owed"]),
 				})
 			}
 			return list, err
@@ -88,7 +89,7 @@ func sharedBy(store *redisstore.Store) *dashboard.Shared {
 
 // ignoreAway drops the error of a last exchange that found no server.
 func ignoreAway(err error) error {
-	if errors.Is(err, chatguard.ErrAway) {
+	if errors.Is(err, shared.ErrAway) {
 		return nil
 	}
 	return err

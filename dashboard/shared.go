@@ -7,6 +7,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Shared describes to a Dashboard the store of a Guard with Options.Shared, and the other nodes.
@@ -52,8 +53,8 @@ type Node struct {
 
 	MessagesPerSecond float64
 	FromMemory        int64 // messages decided without the store, because the answer was certain
-	Apart             int64 // messages decided without the store, because it didn't answer
-	Owed              int   // rows that still have to be written to the store
+	Offline           int64 // messages decided without the store, because it didn't answer
+	Pending           int   // rows that still have to be written to the store
 }
 
 var shareModes = map[chatguard.ShareMode]live.ShareMode{
@@ -69,13 +70,13 @@ func (s *Shared) join(guard *chatguard.Guard, o *web.Options) {
 	o.Nodes = func(ctx context.Context) (web.Nodes, error) { return s.nodes(ctx, guard.Sharing()) }
 }
 
-func (s *Shared) live(state SharedState, sharing chatguard.Sharing) live.Shared {
+func (s *Shared) live(state SharedState, sharing shared.Counts) live.Shared {
 	shared := live.Shared{Mode: shareModes[s.Mode], Up: state.Up, Refusing: state.Refusing, Since: state.Since, Problem: state.Problem}
 	shared.AddProblem(sharing)
 	return shared
 }
 
-func (s *Shared) nodes(ctx context.Context, sharing chatguard.Sharing) (n web.Nodes, err error) {
+func (s *Shared) nodes(ctx context.Context, sharing shared.Counts) (n web.Nodes, err error) {
 	var nodes []Node
 	if s.Nodes != nil {
 		nodes, err = s.Nodes(ctx)
@@ -92,14 +93,14 @@ func (s *Shared) nodes(ctx context.Context, sharing chatguard.Sharing) (n web.No
 }
 
 // web returns the node as the page shows it. The Guard has counted what this node has done.
-func (n *Node) web(own chatguard.Sharing) web.Node {
+func (n *Node) web(own shared.Counts) web.Node {
 	shown := web.Node{
 		Name: n.Name, Version: n.Version, Address: n.Address, Mode: shareModes[n.Mode], Started: n.Started, Self: n.Self,
 		OffsetMS: web.Milliseconds(n.Offset), ErrorMS: web.Milliseconds(n.Error), MessagesPerSecond: n.MessagesPerSecond,
-		FromMemory: n.FromMemory, Apart: n.Apart, Owed: n.Owed,
+		FromMemory: n.FromMemory, Apart: n.Offline, Owed: n.Pending,
 	}
 	if n.Self {
-		shown.FromMemory, shown.Apart, shown.Owed = own.FromMemory, own.Apart+own.Unreadable, own.Owed
+		shown.FromMemory, shown.Apart, shown.Owed = own.FromMemory, own.Offline+own.Unreadable, own.Pending
 	}
 	return shown
 }

@@ -22,7 +22,7 @@ type breaker struct {
 
 // outage is why and since when the store is away.
 type outage struct {
-	err     error // for callers: wraps chatguard.ErrAway
+	err     error // for callers: wraps shared.ErrAway
 	problem string
 	lasting bool // a wrong configuration: trying again soon doesn't help
 }

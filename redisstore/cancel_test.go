@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/waittest"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // TestBreaker_CallersCancel checks that calls that end early say nothing about the server: neither
@@ -33,7 +33,7 @@ func TestBreaker_CallersCancel(t *testing.T) {
 		for range 100 {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancelAt(cancel)
-			s.Swap(ctx, []*chatguard.Swap{one("x", "no such row", "1")})
+			s.Swap(ctx, []*shared.Swap{one("x", "no such row", "1")})
 			cancel()
 			cancelCall.Store(nil)
 			if s.breaker.unanswered.Load() != 0 { // with time, the store would be away
@@ -63,7 +63,7 @@ func TestBreaker_ShortDeadlines(t *testing.T) {
 	eventually(t, "the store is away", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), timeout/5)
 		defer cancel()
-		s.Swap(ctx, []*chatguard.Swap{one("x", "no such row", "1")})
+		s.Swap(ctx, []*shared.Swap{one("x", "no such row", "1")})
 		return !s.Health().Up
 	})
 	t.Logf("away after %v, with a timeout of %v: %s", time.Since(stopped), timeout, s.Health().Problem)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/rueidis"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // change is an atomic change of some keys: all get their new values if all have the expected ones.
@@ -301,11 +301,11 @@ func (s *Store) compareAndSet(ctx context.Context, key, was, is string, expires 
 	s.apply(ctx, []*change{c})
 	switch {
 	case c.now != nil && c.unknown():
-		return c.now[0], false, fmt.Errorf("redisstore: %s: %s: %w", s.where, key, chatguard.ErrUnconfirmed)
+		return c.now[0], false, fmt.Errorf("redisstore: %s: %s: %w", s.where, key, shared.ErrUnconfirmed)
 	case c.now != nil:
 		return c.now[0], false, nil
 	case c.unknown():
-		return is, false, fmt.Errorf("redisstore: %s: %w (%s)", key, chatguard.ErrUnconfirmed, withoutPrefix(c.err))
+		return is, false, fmt.Errorf("redisstore: %s: %w (%s)", key, shared.ErrUnconfirmed, withoutPrefix(c.err))
 	}
 	return is, c.done, c.err
 }

@@ -65,7 +65,7 @@ func (c *clock) set(next reading) {
 	c.reading.Store(&next)
 }
 
-// Clock implements [chatguard.Shared]. It is the time of the server, which all nodes estimate. It
+// Clock implements [shared.Store]. It is the time of the server, which all nodes estimate. It
 // never waits. Before the server was reached, it is the local time.
 func (s *Store) Clock() (now time.Time, skew time.Duration) {
 	c := &s.clock

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // startCluster starts primaries that share the slots.
@@ -50,10 +50,10 @@ func TestCluster(t *testing.T) {
 		return a.Health().Nodes == 2 && ga.count(allRows) > 0 && gb.count(allRows) > 0 && numbered
 	})
 	// Rows on all shards in one call.
-	var swaps []*chatguard.Swap
+	var swaps []*shared.Swap
 	for i := range 200 {
 		user := fmt.Sprint("user", i)
-		swaps = append(swaps, &chatguard.Swap{Rows: []chatguard.SharedRow{row("lobby", user, "", "1"), row("", user, "", "2")}})
+		swaps = append(swaps, &shared.Swap{Rows: []shared.Row{row("lobby", user, "", "1"), row("", user, "", "2")}})
 	}
 	a.Swap(t.Context(), swaps)
 	for i, swap := range swaps {
@@ -80,19 +80,19 @@ func TestCluster(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	both := attempt(t, a, &chatguard.Swap{Rows: []chatguard.SharedRow{row("lobby", "a", "", "1"), row("lobby", "", "", "2")}})
+	both := attempt(t, a, &shared.Swap{Rows: []shared.Row{row("lobby", "a", "", "1"), row("lobby", "", "", "2")}})
 	if both.Done || both.Err == nil || !strings.Contains(both.Err.Error(), "set Options.Placement") {
 		t.Error(both.Err)
 	}
 	if h := a.Health(); !h.Up || !h.Refusing || !strings.Contains(h.Problem, "set Options.Placement") {
 		t.Errorf("%+v", h)
 	}
-	for placement, rows := range map[Placement][]chatguard.SharedRow{
+	for placement, rows := range map[Placement][]shared.Row{
 		PlaceByChannel: {row("lobby", "a", "", "1"), row("lobby", "", "", "2"), row("lobby", "b", "", "3")},
 		PlaceTogether:  {row("lobby", "a", "", "1"), row("", "a", "", "2"), row("lobby", "", "", "3")},
 	} {
 		s := open(t, url, Options{Namespace: fmt.Sprint("p", placement), Placement: placement})
-		check(t, s, &chatguard.Swap{Rows: rows}, true)
+		check(t, s, &shared.Swap{Rows: rows}, true)
 	}
 	moveSlot(t, servers, a)
 }
@@ -100,7 +100,7 @@ func TestCluster(t *testing.T) {
 // moveSlot moves a row to another shard while it is written.
 func moveSlot(t *testing.T, servers []*redisServer, s *Store) {
 	t.Helper()
-	key, _ := s.keys.row(&chatguard.SharedRow{ChannelID: "lobby", UserID: "mover"})
+	key, _ := s.keys.row(&shared.Row{ChannelID: "lobby", UserID: "mover"})
 	slot, err := servers[0].must("CLUSTER", "KEYSLOT", key).AsInt64()
 	must(t, err)
 	from := servers[min(2, slot/5462)]

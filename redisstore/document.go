@@ -54,7 +54,7 @@ func parseDocument(name, text string) ([]byte, int64, error) {
 }
 
 // SetDocument replaces a document if it still has the given revision, and then has the next one. It
-// returns ErrConflict if it doesn't, and an error that wraps [chatguard.ErrUnconfirmed] if it isn't
+// returns ErrConflict if it doesn't, and an error that wraps [shared.ErrUnconfirmed] if it isn't
 // known. A document has less than 1 MiB. The other nodes are notified over Changes.
 func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revision int64) error {
 	before, err := s.readDocument(ctx, name)

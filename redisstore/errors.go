@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // storeError is what callers get: one line that names the server once and has one piece of advice,
@@ -21,12 +21,12 @@ type storeError struct {
 // Error implements error.
 func (e *storeError) Error() string { return "redisstore: " + e.text }
 
-// Unwrap returns the wrapped errors, usually chatguard.ErrAway.
+// Unwrap returns the wrapped errors, usually shared.ErrAway.
 func (e *storeError) Unwrap() []error { return e.causes }
 
-// away returns an error that wraps chatguard.ErrAway.
+// away returns an error that wraps shared.ErrAway.
 func away(text string, causes ...error) *storeError {
-	return &storeError{text, append([]error{chatguard.ErrAway}, causes...)}
+	return &storeError{text, append([]error{shared.ErrAway}, causes...)}
 }
 
 // withoutPrefix returns the text of an error of this package for use in another one.
@@ -34,15 +34,15 @@ func withoutPrefix(err error) string { return strings.TrimPrefix(err.Error(), "r
 
 // transient reports whether an error is part of an outage, which is logged once.
 func transient(err error) bool {
-	return errors.Is(err, chatguard.ErrAway) || errors.Is(err, chatguard.ErrUnconfirmed)
+	return errors.Is(err, shared.ErrAway) || errors.Is(err, shared.ErrUnconfirmed)
 }
 
 // lost is the error of Run if the last exchange fails. A *chatguard.Guard knows how many rows
 // weren't written.
 func lost(guard Guard, err error) error {
 	rows := "some rows weren't written"
-	if counter, ok := guard.(interface{ Sharing() chatguard.Sharing }); ok {
-		if n := counter.Sharing().Owed; n == 1 {
+	if counter, ok := guard.(interface{ Sharing() shared.Counts }); ok {
+		if n := counter.Sharing().Pending; n == 1 {
 			rows = "1 row wasn't written"
 		} else if n > 1 {
 			rows = fmt.Sprintf("%d rows weren't written", n)

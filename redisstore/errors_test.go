@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/waittest"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // answerAll starts a server that answers each line with the same text.
@@ -43,13 +43,13 @@ func TestErrors_OneAddress(t *testing.T) {
 	_, _, err2 := s.Document(t.Context(), "x")
 	swap := attempt(t, s, one("a", "", "1"))
 	for _, err := range []error{err, err2, swap.Err, s.unknown(t.Context(), &change{cause: swap.Err})} {
-		if err == nil || err.Error() != want || !errors.Is(err, chatguard.ErrAway) {
+		if err == nil || err.Error() != want || !errors.Is(err, shared.ErrAway) {
 			t.Error(err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.unknown(ctx, &change{cause: context.Canceled}); !errors.Is(err, chatguard.ErrAway) || !errors.Is(err, context.Canceled) {
+	if err := s.unknown(ctx, &change{cause: context.Canceled}); !errors.Is(err, shared.ErrAway) || !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -77,7 +77,7 @@ type awayGuard struct {
 }
 
 func (g *awayGuard) Exchange(context.Context) error { return g.err }
-func (g *awayGuard) Sharing() chatguard.Sharing     { return chatguard.Sharing{Owed: g.owed} }
+func (g *awayGuard) Sharing() shared.Counts         { return shared.Counts{Pending: g.owed} }
 
 // TestRun_Lost checks that the error of Run says what is lost.
 func TestRun_Lost(t *testing.T) {
@@ -99,7 +99,7 @@ func TestRun_Lost(t *testing.T) {
 		go func() { ended <- s.Run(ctx, test.guard) }()
 		eventually(t, "an exchange fails", func() bool { return strings.Contains(log.String(), "the exchange has failed") })
 		cancel()
-		if err := <-ended; err == nil || !strings.HasPrefix(err.Error(), test.want) || !errors.Is(err, chatguard.ErrAway) {
+		if err := <-ended; err == nil || !strings.HasPrefix(err.Error(), test.want) || !errors.Is(err, shared.ErrAway) {
 			t.Error(err)
 		}
 		for line := range strings.Lines(log.String()) {

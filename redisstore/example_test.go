@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Two nodes share limits, so a user can't get around them by using both. Here both nodes are in one
@@ -307,8 +308,8 @@ func ExampleStore_Swap() {
 	users, err := store.Overrides(ctx, "lobby")
 	fmt.Println(users, err)
 
-	look := chatguard.Swap{Rows: []chatguard.SharedRow{{ChannelID: "lobby", UserID: "anna"}}} // is there no row?
-	store.Swap(ctx, []*chatguard.Swap{&look})
+	look := shared.Swap{Rows: []shared.Row{{ChannelID: "lobby", UserID: "anna"}}} // is there no row?
+	store.Swap(ctx, []*shared.Swap{&look})
 	fmt.Println(look.Done, look.Err, len(look.Rows[0].Now) > 0)
 	// Output:
 	// true true true true

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // increment adds one to the number in a user's row, and reports whether that is known to be done.
@@ -21,7 +21,7 @@ func increment(s *Store, user, writer string, seen *string) (done, unknown bool)
 	n, _, _ := strings.Cut(*seen, " ")
 	value, _ := strconv.Atoi(n)
 	swap := one(user, *seen, fmt.Sprintf("%d %s", value+1, writer))
-	s.Swap(context.Background(), []*chatguard.Swap{swap})
+	s.Swap(context.Background(), []*shared.Swap{swap})
 	switch {
 	case swap.Done:
 		*seen = string(swap.Rows[0].Is)
@@ -101,7 +101,7 @@ func TestSwap_Pause(t *testing.T) {
 		swap := attempt(t, s, one("a", "1", "2"))
 		out, took := s.breaker.away.Load(), time.Since(began)
 		silent := s.since() - s.breaker.answered.Load()
-		if swap.Done || !errors.Is(swap.Err, chatguard.ErrAway) {
+		if swap.Done || !errors.Is(swap.Err, shared.ErrAway) {
 			t.Errorf("done %t, error %v", swap.Done, swap.Err)
 		}
 		if took < timeout/2 {
@@ -129,7 +129,7 @@ func awaitServer(t *testing.T, s *Store) {
 // checkAway checks that a swap fails because the store is away.
 func checkAway(t *testing.T, s *Store) {
 	t.Helper()
-	if err := attempt(t, s, one("a", "", "1")).Err; !errors.Is(err, chatguard.ErrAway) {
+	if err := attempt(t, s, one("a", "", "1")).Err; !errors.Is(err, shared.ErrAway) {
 		t.Error(err)
 	}
 }
@@ -153,7 +153,7 @@ func TestBreaker_ServerKilled(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	checkAway(t, s)
-	if _, err := s.Overrides(t.Context(), "lobby"); !errors.Is(err, chatguard.ErrAway) {
+	if _, err := s.Overrides(t.Context(), "lobby"); !errors.Is(err, shared.ErrAway) {
 		t.Error(err)
 	}
 	r.Start()
@@ -177,8 +177,8 @@ func TestBreaker_ServerStopped(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i%300)*time.Millisecond)
 			defer cancel()
 			swap := one(fmt.Sprint(i), "", "1")
-			s.Swap(ctx, []*chatguard.Swap{swap})
-			if swap.Done || !errors.Is(swap.Err, chatguard.ErrAway) {
+			s.Swap(ctx, []*shared.Swap{swap})
+			if swap.Done || !errors.Is(swap.Err, shared.ErrAway) {
 				t.Errorf("done %t, error %v", swap.Done, swap.Err)
 			}
 			most.Store(max(most.Load(), int64(runtime.NumGoroutine())))

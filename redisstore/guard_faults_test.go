@@ -139,12 +139,12 @@ func TestGuards_ServerGone(t *testing.T) {
 			if allowed != 6 {
 				t.Errorf("%d are allowed while the server is gone, want 3 by each node", allowed)
 			}
-			if nodes[0].Sharing().Owed == 0 {
+			if nodes[0].Sharing().Pending == 0 {
 				t.Error("nothing is owed")
 			}
 			c.comeBack(r)
 			eventually(t, "nothing is owed", func() bool {
-				return nodes[0].store.Health().Up && nodes[1].store.Health().Up && nodes[0].Sharing().Owed+nodes[1].Sharing().Owed == 0
+				return nodes[0].store.Health().Up && nodes[1].store.Health().Up && nodes[0].Sharing().Pending+nodes[1].Sharing().Pending == 0
 			})
 			// Six were allowed: four tokens are missing before the next.
 			if v := nodes[0].check(t, "7", at.Add(16*time.Second-1)); v.Allowed || v.Degraded {
@@ -248,14 +248,14 @@ func TestGuards_OneCutOff(t *testing.T) {
 			}
 		}
 	}
-	if !near.store.Health().Up || near.Sharing().Apart != 0 {
+	if !near.store.Health().Up || near.Sharing().Offline != 0 {
 		t.Errorf("the near node: %+v, %+v", near.store.Health(), near.Sharing())
 	}
-	if far.Sharing().Owed == 0 {
+	if far.Sharing().Pending == 0 {
 		t.Error("the far node owes nothing")
 	}
 	way.open()
-	eventually(t, "the far node owes nothing", func() bool { return far.store.Health().Up && far.Sharing().Owed == 0 })
+	eventually(t, "the far node owes nothing", func() bool { return far.store.Health().Up && far.Sharing().Pending == 0 })
 	exact := burst + int(at.Sub(start)/refill)
 	t.Logf("%d are allowed, %d exact", allowed, exact)
 	if allowed <= exact {

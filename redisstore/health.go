@@ -21,7 +21,7 @@ type Health struct {
 	Problem   string
 	RoundTrip time.Duration // the fastest at the last measurement of the clock
 	Offset    time.Duration // the server's clock minus this machine's
-	Skew      time.Duration // the largest difference between the clocks of two nodes, as chatguard.Shared has it
+	Skew      time.Duration // the largest difference between the clocks of two nodes, as shared.Store has it
 	Nodes     int           // live nodes, with this one; 0 before Run
 	Server    string        // for example "valkey 8.1.1"; empty if it was never reached
 	// IfEqual means that the server has SET with IFEQ. Otherwise swaps are made by a script, which

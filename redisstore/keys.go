@@ -3,7 +3,7 @@ package redisstore
 import (
 	"strings"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // keys builds the names of keys. Every name begins with the namespace.
@@ -13,14 +13,14 @@ type keys struct {
 }
 
 // row returns the key of a row, and its hash tag, which determines the slot.
-func (k keys) row(r *chatguard.SharedRow) (key, tag string) {
+func (k keys) row(r *shared.Row) (key, tag string) {
 	b, from, to := k.appendRow(nil, r)
 	key = string(b)
 	return key, key[from:to]
 }
 
 // appendRow appends the key of a row. Its hash tag is between the two indexes.
-func (k keys) appendRow(b []byte, r *chatguard.SharedRow) (key []byte, from, to int) {
+func (k keys) appendRow(b []byte, r *shared.Row) (key []byte, from, to int) {
 	user, channel := escape(r.UserID), escape(r.ChannelID)
 	b = append(append(b, k.namespace...), ":{"...)
 	from = len(b)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/rueidis"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 
 // publishRows sends notices for the swaps that need them, and have happened or may have. A notice
 // that is lost delays the change on the other nodes, until they look at the row again.
-func (s *Store) publishRows(ctx context.Context, swaps []*chatguard.Swap) {
+func (s *Store) publishRows(ctx context.Context, swaps []*shared.Swap) {
 	var notices []string
 	for _, swap := range swaps {
 		if happened := swap.Done || swap.Unknown && swap.Err == nil; !happened || !swap.Notify {

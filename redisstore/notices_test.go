@@ -3,7 +3,7 @@ package redisstore
 import (
 	"testing"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // TestNotices checks that changes by hand reach the other nodes, and not the one that made them.
@@ -16,9 +16,9 @@ func TestNotices(t *testing.T) {
 	run(t, b, gb)
 	eventually(t, "both subscribe", func() bool { return ga.count(allRows) > 0 && gb.count(allRows) > 0 })
 	for _, channel := range []string{"lobby", "", "a b%{}"} {
-		swap := &chatguard.Swap{Rows: []chatguard.SharedRow{row(channel, "us er\n", "", "1")}, Notify: true}
+		swap := &shared.Swap{Rows: []shared.Row{row(channel, "us er\n", "", "1")}, Notify: true}
 		check(t, a, swap, true)
-		swap = &chatguard.Swap{Rows: []chatguard.SharedRow{row(channel, "us er\n", "0", "2")}, Notify: true}
+		swap = &shared.Swap{Rows: []shared.Row{row(channel, "us er\n", "0", "2")}, Notify: true}
 		check(t, a, swap, false, "1") // nothing was changed
 		eventually(t, "the notice arrives", func() bool { return gb.count(channel+"/us er\n") == 1 })
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/waittest"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // TestOpen_Refused checks configurations that Open refuses, and that no error has the password.
@@ -179,8 +179,8 @@ func TestSwap_Refused(t *testing.T) {
 				check(t, s, one("a"+url[len(url)-2:], "", "1"), true)
 				defer func() {
 					swap := one("a", "1", "2")
-					s.Swap(untilRepeated(t, s), []*chatguard.Swap{swap})
-					if swap.Done || swap.Err == nil || !strings.Contains(swap.Err.Error(), test.want) || errors.Is(swap.Err, chatguard.ErrAway) != test.away {
+					s.Swap(untilRepeated(t, s), []*shared.Swap{swap})
+					if swap.Done || swap.Err == nil || !strings.Contains(swap.Err.Error(), test.want) || errors.Is(swap.Err, shared.ErrAway) != test.away {
 						t.Errorf("done %t, error %v, want %s", swap.Done, swap.Err, test.want)
 					}
 					if !test.away && !s.Health().Up {

@@ -10,22 +10,22 @@ import (
 
 	"github.com/redis/rueidis"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // scanCount is about how many keys the server looks at for one reply.
 const scanCount = 1000
 
 // Rows returns all rows of the namespace, in no particular order, or those of one user if userID
-// isn't empty. SharedRow.Now has the bytes. Rows that are written meanwhile may be missing, and the
+// isn't empty. Row.Now has the bytes. Rows that are written meanwhile may be missing, and the
 // empty rows that Delete leaves are. Rows looks at all keys of the server, also those of other
 // programs, without delaying others for long. It needs the right to SCAN. It ends after the first
 // error.
-func (s *Store) Rows(ctx context.Context, userID string) iter.Seq2[chatguard.SharedRow, error] {
-	return func(yield func(chatguard.SharedRow, error) bool) {
+func (s *Store) Rows(ctx context.Context, userID string) iter.Seq2[shared.Row, error] {
+	return func(yield func(shared.Row, error) bool) {
 		if err := s.ready(); err != nil {
-			yield(chatguard.SharedRow{}, err)
+			yield(shared.Row{}, err)
 			return
 		}
 		seen := map[string]bool{} // a scan can return a key twice
@@ -39,14 +39,14 @@ func (s *Store) Rows(ctx context.Context, userID string) iter.Seq2[chatguard.Sha
 
 // scanNode passes the rows that a node of the server has to yield. It returns false if that was the
 // end.
-func (s *Store) scanNode(ctx context.Context, node rueidis.Client, userID string, seen map[string]bool, yield func(chatguard.SharedRow, error) bool) bool {
+func (s *Store) scanNode(ctx context.Context, node rueidis.Client, userID string, seen map[string]bool, yield func(shared.Row, error) bool) bool {
 	for cursor := uint64(0); ; {
 		entry, err := s.scan(ctx, node, cursor)
 		if err != nil {
-			yield(chatguard.SharedRow{}, err)
+			yield(shared.Row{}, err)
 			return false
 		}
-		var rows []chatguard.SharedRow
+		var rows []shared.Row
 		var keys []string
 		for _, key := range entry.Elements {
 			row, ok := s.keys.parseRow(key)
@@ -57,7 +57,7 @@ func (s *Store) scanNode(ctx context.Context, node rueidis.Client, userID string
 		}
 		values, err := s.readRows(ctx, keys)
 		if err != nil {
-			yield(chatguard.SharedRow{}, err)
+			yield(shared.Row{}, err)
 			return false
 		}
 		for i, row := range rows {
@@ -120,14 +120,14 @@ func (s *Store) Delete(ctx context.Context, userID string) (deleted int, err err
 }
 
 // empty replaces a row, of which Now is stored, by an empty one.
-func (s *Store) empty(ctx context.Context, row chatguard.SharedRow) error {
+func (s *Store) empty(ctx context.Context, row shared.Row) error {
 	for range maxDeleteTries {
 		row.Was = row.Now
 		if err := s.setEmpty(ctx, &row); err != nil {
 			return err
 		}
-		swap := chatguard.Swap{Rows: []chatguard.SharedRow{row}, Notify: true}
-		if s.Swap(ctx, []*chatguard.Swap{&swap}); swap.Err != nil {
+		swap := shared.Swap{Rows: []shared.Row{row}, Notify: true}
+		if s.Swap(ctx, []*shared.Swap{&swap}); swap.Err != nil {
 			return swap.Err
 		}
 		if row = swap.Rows[0]; swap.Done || row.Now == nil || limits.IsEmptyRow(row.Now) {
@@ -139,7 +139,7 @@ func (s *Store) empty(ctx context.Context, row chatguard.SharedRow) error {
 
 // setEmpty sets what replaces a row, and until when: as long as any node may remember the row. If
 // the row can't be read, that is no row.
-func (s *Store) setEmpty(ctx context.Context, row *chatguard.SharedRow) error {
+func (s *Store) setEmpty(ctx context.Context, row *shared.Row) error {
 	left, err := s.timeLeft(ctx, row)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (s *Store) setEmpty(ctx context.Context, row *chatguard.SharedRow) error {
 }
 
 // timeLeft returns how long the server keeps a row. It is negative for a row that doesn't expire.
-func (s *Store) timeLeft(ctx context.Context, row *chatguard.SharedRow) (time.Duration, error) {
+func (s *Store) timeLeft(ctx context.Context, row *shared.Row) (time.Duration, error) {
 	ctx, cancel := withTimeout(ctx, s.options.Timeout)
 	defer cancel()
 	key, _ := s.keys.row(row)
@@ -177,7 +177,7 @@ func (s *Store) timeLeft(ctx context.Context, row *chatguard.SharedRow) (time.Du
 }
 
 // parseRow returns the IDs in the key of a row. ok is false for other keys.
-func (k keys) parseRow(key string) (row chatguard.SharedRow, ok bool) {
+func (k keys) parseRow(key string) (row shared.Row, ok bool) {
 	rest, ok := strings.CutPrefix(key, k.namespace+":{")
 	if !ok {
 		return row, false

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 func TestKeys_ParseRow(t *testing.T) {
@@ -15,7 +15,7 @@ func TestKeys_ParseRow(t *testing.T) {
 		k := keys{namespace: "cg1", placement: placement}
 		for _, user := range ids {
 			for _, channel := range ids {
-				want := chatguard.SharedRow{ChannelID: channel, UserID: user}
+				want := shared.Row{ChannelID: channel, UserID: user}
 				key, _ := k.row(&want)
 				if got, ok := k.parseRow(key); !ok || got.UserID != user || got.ChannelID != channel {
 					t.Errorf("%s is %+v, want %+v", key, got, want)
@@ -37,11 +37,11 @@ func TestRows(t *testing.T) {
 	server := startRedis(t)
 	server.must("SET", "other", "1")
 	s := open(t, server.URL(), Options{})
-	var swaps []*chatguard.Swap
+	var swaps []*shared.Swap
 	want := map[string]bool{}
 	for i := range 2500 {
-		row := chatguard.SharedRow{ChannelID: fmt.Sprint("c", i%2), UserID: fmt.Sprint("user ", i/2), Is: fmt.Append(nil, "row ", i)}
-		swaps = append(swaps, &chatguard.Swap{Rows: []chatguard.SharedRow{row}})
+		row := shared.Row{ChannelID: fmt.Sprint("c", i%2), UserID: fmt.Sprint("user ", i/2), Is: fmt.Append(nil, "row ", i)}
+		swaps = append(swaps, &shared.Swap{Rows: []shared.Row{row}})
 		want[row.ChannelID+"/"+row.UserID+"/"+string(row.Is)] = true
 	}
 	for some := range slices.Chunk(swaps, 100) {

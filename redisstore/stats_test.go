@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 func (h Histogram) total() (n int64) {
@@ -33,7 +34,7 @@ func TestStats(t *testing.T) {
 	if got := s.Stats(); got.Repeated == before {
 		t.Errorf("a lost script isn't repeated: %+v", got)
 	}
-	if attempt(t, s, &chatguard.Swap{}); s.Stats().Failed != 1 {
+	if attempt(t, s, &shared.Swap{}); s.Stats().Failed != 1 {
 		t.Errorf("a swap without rows isn't counted: %+v", s.Stats())
 	}
 	g, err := chatguard.New(enforced(), &chatguard.Options{Shared: s, ShareMode: chatguard.ShareSynchronised})
@@ -53,7 +54,7 @@ func TestStats(t *testing.T) {
 	s.goAway(errServerGone)
 	failed := s.Stats().Failed
 	swaps := s.Stats().Swaps.total()
-	s.Swap(t.Context(), []*chatguard.Swap{one("a", "", "1"), one("b", "", "1")})
+	s.Swap(t.Context(), []*shared.Swap{one("a", "", "1"), one("b", "", "1")})
 	if got := s.Stats(); got.Failed != failed+2 || got.Swaps.total() != swaps {
 		t.Errorf("two swaps while the server is away: %+v", got)
 	}

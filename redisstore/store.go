@@ -13,10 +13,10 @@ import (
 
 	"github.com/redis/rueidis"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
-var _ chatguard.Shared = (*Store)(nil)
+var _ shared.Store = (*Store)(nil)
 
 // maxCalls is how many calls are sent at the same time; the others wait for their turn or for their
 // deadline. The client's queue has room for twice as many: those that are sent, and those whose
@@ -26,7 +26,7 @@ const (
 	queueScale = 11 // 2^11
 )
 
-// Store is a connection to Valkey or Redis. It implements [chatguard.Shared]. It is safe for
+// Store is a connection to Valkey or Redis. It implements [shared.Store]. It is safe for
 // concurrent use. Create one with Open.
 type Store struct {
 	options  Options
@@ -82,7 +82,7 @@ type Store struct {
 //	redis+cluster://a:6379,b:6379                 a Cluster; rediss+cluster
 //
 // A nil opts is the same as the zero Options. If the server can't be reached, Open succeeds, so
-// that a node starts without it: calls fail with an error that wraps [chatguard.ErrAway], and
+// that a node starts without it: calls fail with an error that wraps [shared.ErrAway], and
 // [Store.Health] says why, until the server answers. Open refuses what doesn't pass by itself: a
 // wrong password, a database that doesn't exist, a server older than 6.2 or of another kind, an
 // untrusted certificate, a namespace with data of another format, and a connection without TLS to
@@ -164,7 +164,7 @@ func (s *Store) spawn(f func()) bool {
 	return true
 }
 
-// Timeout implements [chatguard.Shared]. It returns Options.Timeout.
+// Timeout implements [shared.Store]. It returns Options.Timeout.
 func (s *Store) Timeout() time.Duration { return s.options.Timeout }
 
 // Close closes all connections. Call it after Run has returned. Calls that are waiting fail.

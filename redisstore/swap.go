@@ -10,20 +10,20 @@ import (
 
 	"github.com/redis/rueidis"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // rowMargin is how long a row stays after it has no effect any more. It absorbs differences between
 // clocks, and late messages.
 const rowMargin = time.Minute
 
-// Swap implements [chatguard.Shared]. It sends all swaps in one flush. It repeats those whose reply
-// was lost, and waits no longer than Options.Timeout. An Err that doesn't wrap [chatguard.ErrAway]
+// Swap implements [shared.Store]. It sends all swaps in one flush. It repeats those whose reply
+// was lost, and waits no longer than Options.Timeout. An Err that doesn't wrap [shared.ErrAway]
 // means that the server has refused the swap, for example because its memory is full.
 //
 // A swap with Notify, or with rows that have HasOverride, needs a second round trip. While the
 // store is away, Swap returns at once.
-func (s *Store) Swap(ctx context.Context, swaps []*chatguard.Swap) {
+func (s *Store) Swap(ctx context.Context, swaps []*shared.Swap) {
 	for _, swap := range swaps {
 		swap.Done, swap.Unknown, swap.Err = false, false, nil
 		for i := range swap.Rows {
@@ -62,7 +62,7 @@ func (s *Store) Swap(ctx context.Context, swaps []*chatguard.Swap) {
 }
 
 // countFailed counts the swaps with an Err.
-func (s *Store) countFailed(swaps []*chatguard.Swap) {
+func (s *Store) countFailed(swaps []*shared.Swap) {
 	for _, swap := range swaps {
 		if swap.Err != nil {
 			s.stats.failed.Add(1)
@@ -80,19 +80,19 @@ func (s *Store) ready() error {
 }
 
 // changesOf builds the changes that the swaps are, and returns those swaps that are possible.
-func (s *Store) changesOf(swaps []*chatguard.Swap) ([]*change, []*chatguard.Swap) {
+func (s *Store) changesOf(swaps []*shared.Swap) ([]*change, []*shared.Swap) {
 	var all []change
 	var changes []*change
-	var changed []*chatguard.Swap
+	var changed []*shared.Swap
 	if len(swaps) == 1 { // which is usual, and needs no other memory
 		one := new(struct {
 			all     [1]change
 			changes [1]*change
-			changed [1]*chatguard.Swap
+			changed [1]*shared.Swap
 		})
 		all, changes, changed = one.all[:], one.changes[:0], one.changed[:0]
 	} else {
-		all, changes, changed = make([]change, len(swaps)), make([]*change, 0, len(swaps)), make([]*chatguard.Swap, 0, len(swaps))
+		all, changes, changed = make([]change, len(swaps)), make([]*change, 0, len(swaps)), make([]*shared.Swap, 0, len(swaps))
 	}
 	for i, swap := range swaps {
 		if err := s.fill(&all[i], swap); err != nil {
@@ -105,7 +105,7 @@ func (s *Store) changesOf(swaps []*chatguard.Swap) ([]*change, []*chatguard.Swap
 }
 
 // fill makes c the change that a swap is.
-func (s *Store) fill(c *change, swap *chatguard.Swap) error {
+func (s *Store) fill(c *change, swap *shared.Swap) error {
 	n := len(swap.Rows)
 	if n == 0 {
 		return errors.New("redisstore: a swap has no rows")
@@ -155,7 +155,7 @@ func expiry(until time.Time) int64 {
 // addOwn adds the users of rows with HasOverride to the sets that Overrides reads, before the rows
 // are stored: a set may have too many users, but not too few. It returns the changes that may be
 // made.
-func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*chatguard.Swap) ([]*change, []*chatguard.Swap) {
+func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*shared.Swap) ([]*change, []*shared.Swap) {
 	type member struct{ key, user string }
 	var members []member
 	var of []int // the index of each member's swap
@@ -184,7 +184,7 @@ func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*chatguar
 		}
 	}
 	var rest []*change
-	var restSwaps []*chatguard.Swap
+	var restSwaps []*shared.Swap
 	for i, swap := range swaps {
 		if swap.Err == nil {
 			rest, restSwaps = append(rest, changes[i]), append(restSwaps, swap)
@@ -193,7 +193,7 @@ func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*chatguar
 	return rest, restSwaps
 }
 
-// Overrides implements [chatguard.Shared].
+// Overrides implements [shared.Store].
 func (s *Store) Overrides(ctx context.Context, channelID string) ([]string, error) {
 	if err := s.ready(); err != nil {
 		return nil, err

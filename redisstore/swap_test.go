@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // one returns a swap of one row of a user.
-func one(user, was, is string) *chatguard.Swap {
-	return &chatguard.Swap{Rows: []chatguard.SharedRow{row("lobby", user, was, is)}}
+func one(user, was, is string) *shared.Swap {
+	return &shared.Swap{Rows: []shared.Row{row("lobby", user, was, is)}}
 }
 
-func row(channel, user, was, is string) chatguard.SharedRow {
-	r := chatguard.SharedRow{ChannelID: channel, UserID: user, Until: time.Now().Add(time.Hour)}
+func row(channel, user, was, is string) shared.Row {
+	r := shared.Row{ChannelID: channel, UserID: user, Until: time.Now().Add(time.Hour)}
 	if was != "" {
 		r.Was = []byte(was)
 	}
@@ -31,13 +31,13 @@ func row(channel, user, was, is string) chatguard.SharedRow {
 }
 
 // attempt makes a swap, and returns it with its outcome.
-func attempt(t testing.TB, s *Store, swap *chatguard.Swap) *chatguard.Swap {
-	s.Swap(t.Context(), []*chatguard.Swap{swap})
+func attempt(t testing.TB, s *Store, swap *shared.Swap) *shared.Swap {
+	s.Swap(t.Context(), []*shared.Swap{swap})
 	return swap
 }
 
 // check swaps, and checks the outcome: done, or the rows that are stored.
-func check(t *testing.T, s *Store, swap *chatguard.Swap, done bool, now ...string) {
+func check(t *testing.T, s *Store, swap *shared.Swap, done bool, now ...string) {
 	t.Helper()
 	attempt(t, s, swap)
 	if swap.Err != nil || swap.Done != done {
@@ -100,8 +100,8 @@ func TestSwap(t *testing.T) {
 func TestSwap_SeveralRows(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *redisServer, s *Store) {
-		both := func(was1, is1, was2, is2 string) *chatguard.Swap {
-			return &chatguard.Swap{Rows: []chatguard.SharedRow{row("lobby", "a", was1, is1), row("", "a", was2, is2)}}
+		both := func(was1, is1, was2, is2 string) *shared.Swap {
+			return &shared.Swap{Rows: []shared.Row{row("lobby", "a", was1, is1), row("", "a", was2, is2)}}
 		}
 		check(t, s, both("", "1", "", "2"), true)
 		check(t, s, both("1", "3", "x", "4"), false, "1", "2")
@@ -111,7 +111,7 @@ func TestSwap_SeveralRows(t *testing.T) {
 		check(t, s, both("1", "3", "5", "6"), false, "3", "5")
 		check(t, s, both("3", "7", "5", ""), true)
 		check(t, s, both("7", "7", "", ""), true)
-		check(t, s, &chatguard.Swap{Rows: []chatguard.SharedRow{row("lobby", "a", "7", "8"), row("lobby", "", "", "9"), row("", "", "", "10")}}, true)
+		check(t, s, &shared.Swap{Rows: []shared.Row{row("lobby", "a", "7", "8"), row("lobby", "", "", "9"), row("", "", "", "10")}}, true)
 	})
 }
 
@@ -121,10 +121,10 @@ func TestSwap_Independent(t *testing.T) {
 	each(t, func(t *testing.T, r *redisServer, s *Store) {
 		check(t, s, one("b", "", "1"), true)
 		r.must("SADD", "cg1:{u:c}:c:lobby", "x")
-		swaps := []*chatguard.Swap{one("a", "", "1"), one("b", "", "2"), one("c", "", "1"), {}, {Rows: make([]chatguard.SharedRow, 1)}, one("d", "", "1")}
+		swaps := []*shared.Swap{one("a", "", "1"), one("b", "", "2"), one("c", "", "1"), {}, {Rows: make([]shared.Row, 1)}, one("d", "", "1")}
 		s.Swap(t.Context(), swaps)
 		for i, want := range []struct{ done, failed bool }{{true, false}, {false, false}, {false, true}, {false, true}, {true, false}, {true, false}} {
-			if swaps[i].Done != want.done || (swaps[i].Err != nil) != want.failed || errors.Is(swaps[i].Err, chatguard.ErrAway) {
+			if swaps[i].Done != want.done || (swaps[i].Err != nil) != want.failed || errors.Is(swaps[i].Err, shared.ErrAway) {
 				t.Errorf("swap %d: done %t, error %v", i, swaps[i].Done, swaps[i].Err)
 			}
 		}
@@ -165,7 +165,7 @@ func TestSwap_Expiry(t *testing.T) {
 		swap.Rows[0].Until = time.Unix(-100, 0)
 		check(t, s, swap, true)
 		check(t, s, one("a", "", ""), true) // it has expired
-		two := &chatguard.Swap{Rows: []chatguard.SharedRow{row("lobby", "b", "", "1"), row("", "b", "", "2")}}
+		two := &shared.Swap{Rows: []shared.Row{row("lobby", "b", "", "1"), row("", "b", "", "2")}}
 		two.Rows[1].Until = time.Time{}
 		check(t, s, two, true)
 		if a, b := expires("cg1:{u:b}:c:lobby"), expires("cg1:{u:b}"); a < 60*60_000 || b != -1 {
@@ -181,8 +181,8 @@ func TestSwap_ContextEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	swap := one("a", "", "1")
-	s.Swap(ctx, []*chatguard.Swap{swap})
-	if swap.Done || !errors.Is(swap.Err, chatguard.ErrAway) || !errors.Is(swap.Err, context.Canceled) {
+	s.Swap(ctx, []*shared.Swap{swap})
+	if swap.Done || !errors.Is(swap.Err, shared.ErrAway) || !errors.Is(swap.Err, context.Canceled) {
 		t.Errorf("done %t, error %v", swap.Done, swap.Err)
 	}
 	check(t, s, one("a", "", "2"), true)
@@ -194,8 +194,8 @@ func TestOverrides(t *testing.T) {
 		swap := one("a b", "", "1")
 		swap.Rows[0].HasOverride = true
 		swap.Notify = true
-		everywhere := &chatguard.Swap{Rows: []chatguard.SharedRow{{UserID: "c", Is: []byte("1"), HasOverride: true}}}
-		s.Swap(t.Context(), []*chatguard.Swap{swap, one("b", "", "1"), everywhere})
+		everywhere := &shared.Swap{Rows: []shared.Row{{UserID: "c", Is: []byte("1"), HasOverride: true}}}
+		s.Swap(t.Context(), []*shared.Swap{swap, one("b", "", "1"), everywhere})
 		if !swap.Done || !everywhere.Done {
 			t.Fatal(swap.Err, everywhere.Err)
 		}

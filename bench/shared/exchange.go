@@ -59,8 +59,8 @@ func (n *node) exchangeOnce(ctx context.Context, g *guard) (*result, error) {
 	}
 	one := n.between(&before, &after)
 	rows := int64(len(n.users))
-	if s := g.Sharing(); s.Owed > 0 || one.RoundTrips < rows { // an exchange may have to repeat a swap
-		return nil, fmt.Errorf("%d rows were swapped and %d are still owed, want at least %d and none", one.RoundTrips, s.Owed, rows)
+	if s := g.Sharing(); s.Pending > 0 || one.RoundTrips < rows { // an exchange may have to repeat a swap
+		return nil, fmt.Errorf("%d rows were swapped and %d are still pending, want at least %d and none", one.RoundTrips, s.Pending, rows)
 	}
 	one.Asked, one.Allowed = rows, rows
 	return one, nil

@@ -203,7 +203,7 @@ func (n *node) snapshot(r *result) error {
 	r.Wall, r.Processor, r.Mallocs = time.Duration(time.Now().UnixNano()), report.ProcessorTime(), memory.Mallocs
 	if g, ok := n.limiter.(*guard); ok {
 		s := g.Sharing()
-		r.RoundTrips, r.Apart = s.Swaps+s.Conflicts, s.Apart
+		r.RoundTrips, r.Apart = s.Swaps+s.Conflicts, s.Offline
 	}
 	if s, ok := n.limiter.(*served); ok {
 		used, err := s.processorTime()

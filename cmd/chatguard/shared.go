@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
 )
 
 func newSharedCommand() *cobra.Command {
@@ -95,7 +95,7 @@ Set [shared] in the configuration, stop chatguard, run this, and start chatguard
 }
 
 // printSeeded prints what was copied.
-func printSeeded(out io.Writer, done chatguard.Seeded, dryRun bool) error {
+func printSeeded(out io.Writer, done shared.Seeded, dryRun bool) error {
 	verb := "Copied"
 	if dryRun {
 		verb = "Would copy"

@@ -151,7 +151,7 @@ func (n *node) figures() figures {
 	f := figures{
 		Name: n.name, Address: n.address, Up: true, Allowed: n.allowed.Load(), Throttled: n.throttled.Load(),
 		FromMemory: sharing.FromMemory, Swaps: sharing.Swaps, Conflicts: sharing.Conflicts,
-		Apart: sharing.Apart, Overdrawn: sharing.Overdrawn,
+		Apart: sharing.Offline, Overdrawn: sharing.Overdrawn,
 	}
 	if n.store != nil {
 		f.Problem = n.store.Health().Problem

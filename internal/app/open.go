@@ -18,6 +18,7 @@ import (
 	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // openHost opens the database.
@@ -62,7 +63,7 @@ func (a *App) openGuard(context.Context) (err error) {
 	}
 	if a.shared != nil {
 		a.Guard.AddObserver(a.figures.observe)
-		a.figures.overshoot(time.Now(), chatguard.Sharing{}) // its hour begins now
+		a.figures.overshoot(time.Now(), shared.Counts{}) // its hour begins now
 	}
 	settings := host.SettingsOf(a.Config)
 	err = a.Host.Join(a.Guard, host.Options{

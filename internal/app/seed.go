@@ -8,13 +8,13 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Seed writes the state of all users that the database has to the shared store, except the rows
 // that the store already has. If dryRun is true, it only counts. No other process may own the
 // database.
-func Seed(ctx context.Context, o Options, dryRun bool) (done chatguard.Seeded, err error) {
+func Seed(ctx context.Context, o Options, dryRun bool) (done shared.Seeded, err error) {
 	a := &App{Config: o.Config, pages: o.Pages.Real(), log: o.Log, metrics: metrics.NewSet(), dial: o.Dial, seeds: true}
 	defer a.Close()
 	if a.shared, err = OpenSharedUp(ctx, o.Config); err != nil {

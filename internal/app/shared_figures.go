@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // The names of a node's figures in the shared store.
@@ -29,7 +30,7 @@ func (a *App) describe(n *redisstore.Node, now time.Time) {
 	a.figures.overshoot(now, sharing)
 	n.Figures = map[string]int64{
 		FigureMessages:   a.figures.perSecond(now),
-		FigureFromMemory: sharing.FromMemory, FigureApart: sharing.Apart + sharing.Unreadable, FigureOwed: int64(sharing.Owed),
+		FigureFromMemory: sharing.FromMemory, FigureApart: sharing.Offline + sharing.Unreadable, FigureOwed: int64(sharing.Pending),
 	}
 }
 
@@ -75,7 +76,7 @@ func (f *figures) perSecond(now time.Time) (rate int64) {
 
 // overshoot returns how many messages exceeded the limits in the last hour, as a fraction of the
 // allowed messages. ok is false if none were allowed. Call it at least once per minute.
-func (f *figures) overshoot(now time.Time, sharing chatguard.Sharing) (fraction float64, ok bool) {
+func (f *figures) overshoot(now time.Time, sharing shared.Counts) (fraction float64, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	is := mark{at: now, spent: f.spent.Load(), overdrawn: sharing.Overdrawn}

@@ -9,6 +9,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // TestFigures_MessagesPerSecond checks that messages are counted, not swaps: one decides several
@@ -52,7 +53,7 @@ func TestFigures_MessagesPerSecond(t *testing.T) {
 // TestFigures_Overshoot checks that the overshoot is that of the last hour.
 func TestFigures_Overshoot(t *testing.T) {
 	var f figures
-	var sharing chatguard.Sharing
+	var sharing shared.Counts
 	start := time.Unix(0, 0)
 	for _, step := range []struct {
 		at               time.Duration

@@ -3,9 +3,9 @@ package app
 import (
 	"io"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/histogram"
 	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // registerShared registers the metrics of the shared store.
@@ -13,7 +13,7 @@ func (a *App) registerShared() {
 	health := func(value func(redisstore.Health) float64) func() float64 {
 		return func() float64 { return value(a.shared.Health()) }
 	}
-	sharing := func(value func(chatguard.Sharing) int64) func() float64 {
+	sharing := func(value func(shared.Counts) int64) func() float64 {
 		return func() float64 { return float64(value(a.Guard.Sharing())) }
 	}
 	for name, value := range map[string]func() float64{
@@ -27,19 +27,19 @@ func (a *App) registerShared() {
 		"chatguard_shared_round_trip_seconds":             health(func(h redisstore.Health) float64 { return h.RoundTrip.Seconds() }),
 		"chatguard_shared_clock_offset_seconds":           health(func(h redisstore.Health) float64 { return h.Offset.Seconds() }),
 		"chatguard_shared_clock_error_seconds":            health(func(h redisstore.Health) float64 { return h.Skew.Seconds() / 2 }),
-		`chatguard_shared_swaps_total{result="done"}`:     sharing(func(s chatguard.Sharing) int64 { return s.Swaps }),
-		`chatguard_shared_swaps_total{result="conflict"}`: sharing(func(s chatguard.Sharing) int64 { return s.Conflicts }),
+		`chatguard_shared_swaps_total{result="done"}`:     sharing(func(s shared.Counts) int64 { return s.Swaps }),
+		`chatguard_shared_swaps_total{result="conflict"}`: sharing(func(s shared.Counts) int64 { return s.Conflicts }),
 		`chatguard_shared_swaps_total{result="again"}`:    func() float64 { return float64(a.shared.Stats().Repeated) },
 		`chatguard_shared_swaps_total{result="error"}`:    func() float64 { return float64(a.shared.Stats().Failed) },
-		"chatguard_shared_from_memory_messages_total":     sharing(func(s chatguard.Sharing) int64 { return s.FromMemory }),
-		"chatguard_shared_apart_messages_total":           sharing(func(s chatguard.Sharing) int64 { return s.Apart }),
-		"chatguard_shared_unreadable_messages_total":      sharing(func(s chatguard.Sharing) int64 { return s.Unreadable }),
-		"chatguard_shared_healed_rows_total":              sharing(func(s chatguard.Sharing) int64 { return s.Healed }),
-		"chatguard_shared_overdrawn_messages_total":       sharing(func(s chatguard.Sharing) int64 { return s.Overdrawn }),
-		"chatguard_shared_exchanged_rows_total":           sharing(func(s chatguard.Sharing) int64 { return s.Exchanged }),
-		"chatguard_shared_lost_rows_total":                sharing(func(s chatguard.Sharing) int64 { return s.Lost }),
-		"chatguard_shared_owed_rows":                      sharing(func(s chatguard.Sharing) int64 { return int64(s.Owed) }),
-		"chatguard_shared_rows":                           sharing(func(s chatguard.Sharing) int64 { return int64(s.Rows) }),
+		"chatguard_shared_from_memory_messages_total":     sharing(func(s shared.Counts) int64 { return s.FromMemory }),
+		"chatguard_shared_apart_messages_total":           sharing(func(s shared.Counts) int64 { return s.Offline }),
+		"chatguard_shared_unreadable_messages_total":      sharing(func(s shared.Counts) int64 { return s.Unreadable }),
+		"chatguard_shared_healed_rows_total":              sharing(func(s shared.Counts) int64 { return s.Healed }),
+		"chatguard_shared_overdrawn_messages_total":       sharing(func(s shared.Counts) int64 { return s.Overdrawn }),
+		"chatguard_shared_exchanged_rows_total":           sharing(func(s shared.Counts) int64 { return s.Exchanged }),
+		"chatguard_shared_lost_rows_total":                sharing(func(s shared.Counts) int64 { return s.Lost }),
+		"chatguard_shared_owed_rows":                      sharing(func(s shared.Counts) int64 { return int64(s.Pending) }),
+		"chatguard_shared_rows":                           sharing(func(s shared.Counts) int64 { return int64(s.Rows) }),
 	} {
 		a.metrics.NewGauge(name, value)
 	}

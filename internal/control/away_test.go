@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // awayStore is a shared store that never answers.
@@ -15,11 +16,11 @@ type awayStore struct{}
 func (awayStore) Timeout() time.Duration                              { return time.Second }
 func (awayStore) Number() (int, bool)                                 { return 0, true }
 func (awayStore) Clock() (time.Time, time.Duration)                   { return time.Now(), 0 }
-func (awayStore) Overrides(context.Context, string) ([]string, error) { return nil, chatguard.ErrAway }
+func (awayStore) Overrides(context.Context, string) ([]string, error) { return nil, shared.ErrAway }
 
-func (awayStore) Swap(_ context.Context, swaps []*chatguard.Swap) {
+func (awayStore) Swap(_ context.Context, swaps []*shared.Swap) {
 	for _, s := range swaps {
-		s.Err = fmt.Errorf("redisstore: dial tcp 10.0.0.9:6379: %w", chatguard.ErrAway)
+		s.Err = fmt.Errorf("redisstore: dial tcp 10.0.0.9:6379: %w", shared.ErrAway)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // usage is the answer to a moderator's unknown command.
@@ -35,9 +36,9 @@ func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
 	switch {
 	case errors.As(err, &done):
 		return texts.Text("half-done", language.Values{"said": said, "lack": done.lack, "cause": done.cause})
-	case errors.Is(err, chatguard.ErrAway):
+	case errors.Is(err, shared.ErrAway):
 		return texts.Text("away", nil)
-	case errors.Is(err, chatguard.ErrUnconfirmed):
+	case errors.Is(err, shared.ErrUnconfirmed):
 		return texts.Text("unconfirmed", nil)
 	case err != nil:
 		return texts.Text("refused", language.Values{"why": strings.ReplaceAll(journal.Sentence(err), "\n", "; ")})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Documents keeps small documents where several nodes find them.
@@ -86,7 +87,7 @@ func errNotShared(err error) error {
 	switch {
 	case errors.Is(err, ErrStale):
 		return ErrStale
-	case errors.Is(err, chatguard.ErrUnconfirmed):
+	case errors.Is(err, shared.ErrUnconfirmed):
 		return err
 	}
 	return fmt.Errorf("nothing was changed, because the other nodes can't be told: %w", err)

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // documents are Documents in memory. Each node has its own channel of changes.
@@ -29,7 +29,7 @@ type nodeDocuments struct {
 	changes chan string
 }
 
-var errAway = fmt.Errorf("gone: %w", chatguard.ErrAway)
+var errAway = fmt.Errorf("gone: %w", shared.ErrAway)
 
 func (d *documents) Document(_ context.Context, name string) ([]byte, int64, error) {
 	d.mu.Lock()
@@ -175,14 +175,14 @@ func TestShared_StoreAway(t *testing.T) {
 	all, nodes := newSharedNodes(t, 1)
 	a := nodes[0]
 	all.err = errAway
-	if _, err := a.office.revise(5); !errors.Is(err, chatguard.ErrAway) || !strings.Contains(err.Error(), "nothing was changed") {
+	if _, err := a.office.revise(5); !errors.Is(err, shared.ErrAway) || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("a change while the store is away: %v", err)
 	}
 	a.wantBurst(3)
 	if len(a.office.store.stored) != 0 {
 		t.Error("the revision is stored")
 	}
-	if _, err := a.Pause(t.Context(), channel, "berta"); !errors.Is(err, chatguard.ErrAway) {
+	if _, err := a.Pause(t.Context(), channel, "berta"); !errors.Is(err, shared.ErrAway) {
 		t.Errorf("a pause while the store is away: %v", err)
 	}
 	a.wantPaused(channel, "")

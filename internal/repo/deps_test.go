@@ -38,7 +38,8 @@ func imports(t *testing.T) (own map[string][]string, foreign map[string]bool) {
 // nobody needs is an error too.
 func TestArrows(t *testing.T) {
 	may := map[string][]string{
-		module:                            {"internal/limits"},
+		module:                            {"internal/limits", "shared"},
+		"shared":                          {},
 		"httpguard":                       {"root"},
 		"checkclient":                     {"root"},
 		"chatguardtest":                   {"root"},
@@ -55,7 +56,7 @@ func TestArrows(t *testing.T) {
 		"internal/journal":                {"root", "internal/hostile"},
 		"internal/chat":                   {"root", "internal/clock", "internal/histogram", "internal/hostile", "internal/journal", "internal/language", "internal/recent", "internal/watchdog"},
 		"internal/clock":                  {},
-		"internal/control":                {"root", "internal/auth", "internal/clock", "internal/hostile", "internal/journal", "internal/language"},
+		"internal/control":                {"root", "internal/auth", "internal/clock", "internal/hostile", "internal/journal", "internal/language", "shared"},
 		"internal/chat/twitch":            {"root", "internal/chat", "internal/clock", "internal/hostile"},
 		"internal/chat/faketwitch":        {"root"},
 		"internal/chat/twitch/api":        {"internal/chat/twitch", "internal/hostile"},
@@ -71,31 +72,31 @@ func TestArrows(t *testing.T) {
 		"internal/persist/persisttest":    {"root"},
 		"internal/restore":                {"internal/archive", "internal/atomicfile", "internal/fileaccess", "internal/persist", "internal/persist/transfer"},
 		"internal/lab":                    {"root"},
-		"internal/web":                    {"root", "httpguard", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/lab", "internal/language", "internal/limits", "internal/recent", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "internal/webhook", "web/static"},
+		"internal/web":                    {"root", "httpguard", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/lab", "internal/language", "internal/limits", "internal/recent", "internal/simulate", "internal/web/access", "internal/web/check", "internal/web/live", "internal/web/problem", "internal/webhook", "shared", "web/static"},
 		"internal/web/problem":            {"internal/hostile", "internal/journal", "internal/language"},
 		"internal/web/access":             {"root", "httpguard", "internal/auth", "internal/hostile", "internal/language", "internal/textfile", "internal/web/problem"},
 		"internal/web/twitchsignin":       {"root", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/person", "internal/chat/twitch/token", "internal/hostile", "internal/language", "internal/web/access", "internal/web/problem"},
-		"internal/web/live":               {"root", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/web/problem"},
-		"internal/web/check":              {"root", "httpguard", "internal/hostile", "internal/journal", "internal/sendtime", "internal/web/problem"},
+		"internal/web/live":               {"root", "internal/auth", "internal/control", "internal/hostile", "internal/journal", "internal/web/problem", "shared"},
+		"internal/web/check":              {"root", "httpguard", "internal/hostile", "internal/journal", "internal/sendtime", "internal/web/problem", "shared"},
 		"internal/webhook":                {"internal/auth", "internal/clock", "internal/hostile", "internal/journal"},
 		"internal/config":                 {"root", "internal/auth", "internal/hostile", "internal/journal", "internal/language", "internal/textfile", "internal/webhook"},
 		"internal/simulate":               {"root", "internal/journal", "internal/sendtime", "internal/textfile"},
 		"internal/sendtime":               {},
 		"internal/host":                   {"root", "internal/config", "internal/control", "internal/journal", "internal/persist"},
-		"internal/app":                    {"root", "internal/atomicfile", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/chat/twitch/eventsub", "internal/chat/twitch/helix", "internal/chat/twitch/person", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/histogram", "internal/host", "internal/hostile", "internal/journal", "internal/persist", "internal/request", "internal/textfile", "internal/web", "internal/web/access", "internal/web/live", "internal/web/twitchsignin", "internal/webhook", "redisstore"},
+		"internal/app":                    {"root", "internal/atomicfile", "internal/auth", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/api", "internal/chat/twitch/eventsub", "internal/chat/twitch/helix", "internal/chat/twitch/person", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/histogram", "internal/host", "internal/hostile", "internal/journal", "internal/persist", "internal/request", "internal/textfile", "internal/web", "internal/web/access", "internal/web/live", "internal/web/twitchsignin", "internal/webhook", "redisstore", "shared"},
 		"internal/app/apptest":            {},
 		"internal/demo":                   {"root", "internal/chat/faketwitch", "internal/chat/twitch", "internal/config", "internal/control", "internal/host", "internal/journal", "internal/persist"},
 		"internal/doctor":                 {"root", "internal/app", "internal/chat", "internal/chat/twitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/hostile", "internal/limits", "internal/persist", "internal/request", "internal/systemd", "internal/web/access", "internal/web/twitchsignin", "redisstore"},
 		"internal/request":                {"internal/atomicfile", "internal/fileaccess", "internal/persist"},
-		"redisstore":                      {"root", "internal/histogram", "internal/limits"},
+		"redisstore":                      {"root", "internal/histogram", "internal/limits", "shared"},
 		"internal/redistest":              {"internal/turntest", "internal/waittest"},
 		"sqlitestore":                     {"root", "internal/host", "internal/persist"},
-		"dashboard":                       {"root", "internal/auth", "internal/config", "internal/host", "internal/persist", "internal/web", "internal/web/access", "internal/web/live"},
+		"dashboard":                       {"root", "internal/auth", "internal/config", "internal/host", "internal/persist", "internal/web", "internal/web/access", "internal/web/live", "shared"},
 		"internal/browsertest":            {},
 		"internal/programtest":            {},
 		"internal/turntest":               {},
 		"internal/waittest":               {},
-		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/fileaccess", "internal/hostile", "internal/journal", "internal/lab", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/restore", "internal/simulate", "internal/systemd", "internal/textfile", "internal/web", "internal/web/access", "redisstore", "web/static"},
+		"cmd/chatguard":                   {"root", "internal/app", "internal/auth", "internal/chat", "internal/chat/faketwitch", "internal/chat/twitch/helix", "internal/chat/twitch/irc", "internal/chat/twitch/token", "internal/chat/twitchbot", "internal/clock", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/fileaccess", "internal/hostile", "internal/journal", "internal/lab", "internal/limits", "internal/persist", "internal/persist/transfer", "internal/request", "internal/restore", "internal/simulate", "internal/systemd", "internal/textfile", "internal/web", "internal/web/access", "redisstore", "shared", "web/static"},
 		"internal/systemd":                {"internal/hostile"},
 		"internal/watchdog":               {},
 		"internal/repo":                   {},
@@ -120,7 +121,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "internal/limits", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog"} {
+	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "shared", "internal/limits", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

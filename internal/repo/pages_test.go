@@ -68,7 +68,7 @@ var importable = []string{
 	"context", "crypto/hmac", "crypto/sha256", "encoding/base64", "errors", "fmt", "log", "log/slog", "net", "net/http", "os", "strconv", "strings", "sync", "testing", "testing/synctest", "time",
 	"github.com/coder/websocket",
 	module, module + "/chatguardtest", module + "/checkclient", module + "/dashboard",
-	module + "/httpguard", module + "/redisstore", module + "/sqlitestore",
+	module + "/httpguard", module + "/redisstore", module + "/shared", module + "/sqlitestore",
 }
 
 // importsFor returns the imports of a part of a program.

@@ -13,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // amended is the answer to a change of a user.
@@ -175,9 +176,9 @@ func errNoControls() error {
 // another error.
 func errShared(err error) error {
 	switch {
-	case errors.Is(err, chatguard.ErrAway):
+	case errors.Is(err, shared.ErrAway):
 		return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: nothing was changed. Try again when it is back.").Because(err)
-	case errors.Is(err, chatguard.ErrUnconfirmed):
+	case errors.Is(err, shared.ErrUnconfirmed):
 		return problem.New(http.StatusServiceUnavailable, "The shared store's reply was lost: the change may have been made. Look before you repeat it.").Because(err)
 	}
 	return nil

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/web/problem"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // Nodes describes how several nodes share limits: the shared store, what this node has done with it
@@ -40,9 +40,9 @@ type Nodes struct {
 }
 
 // Count sets what this node has done with the store.
-func (n *Nodes) Count(s chatguard.Sharing) {
-	n.Swaps, n.Conflicts, n.FromMemory, n.Apart = s.Swaps, s.Conflicts, s.FromMemory, s.Apart
-	n.Owed, n.Healed, n.Unreadable = s.Owed, s.Healed, s.Unreadable
+func (n *Nodes) Count(s shared.Counts) {
+	n.Swaps, n.Conflicts, n.FromMemory, n.Apart = s.Swaps, s.Conflicts, s.FromMemory, s.Offline
+	n.Owed, n.Healed, n.Unreadable = s.Pending, s.Healed, s.Unreadable
 }
 
 // Milliseconds returns a duration in milliseconds.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // sharedStore is a store in memory that this node shares with nobody, and that can be away.
@@ -31,12 +32,12 @@ func (s *sharedStore) Number() (int, bool)                                      
 func (s *sharedStore) Clock() (time.Time, time.Duration)                         { return s.now(), 0 }
 func (s *sharedStore) Overrides(context.Context, string) (ids []string, _ error) { return nil, nil }
 
-func (s *sharedStore) Swap(_ context.Context, swaps []*chatguard.Swap) {
+func (s *sharedStore) Swap(_ context.Context, swaps []*shared.Swap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, swap := range swaps {
 		if swap.Done = s.state.Up; !swap.Done {
-			swap.Err = fmt.Errorf("redisstore: dial tcp 10.0.0.9:6379: %w", chatguard.ErrAway)
+			swap.Err = fmt.Errorf("redisstore: dial tcp 10.0.0.9:6379: %w", shared.ErrAway)
 			continue
 		}
 		for i, r := range swap.Rows {

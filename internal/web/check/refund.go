@@ -9,6 +9,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/web/problem"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // spentVerdict is the body of POST /check/refund: the fields of a verdict that say what to give
@@ -44,9 +45,9 @@ func (k *Checker) Refund(w http.ResponseWriter, r *http.Request, holder string) 
 		v := chatguard.Verdict{ChannelID: m.ChannelID, UserID: m.User.ID, At: m.SentAt, Spent: m.Cost}
 		err := k.opts.Guard.Refund(v)
 		switch {
-		case errors.Is(err, chatguard.ErrAway):
+		case errors.Is(err, shared.ErrAway):
 			return problem.New(http.StatusServiceUnavailable, "The shared store doesn't answer: nothing was refunded.").Because(err)
-		case errors.Is(err, chatguard.ErrUnconfirmed):
+		case errors.Is(err, shared.ErrUnconfirmed):
 			return problem.New(http.StatusServiceUnavailable, "The shared store's reply was lost: the refund may have been made.").Because(err)
 		case err != nil:
 			return err

@@ -3,7 +3,7 @@ package live
 import (
 	"time"
 
-	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // ShareMode says how the nodes of a chat share limits.
@@ -43,7 +43,7 @@ func (s Shared) IsAway() bool { return s.Mode != "" && !s.Up }
 func (s Shared) IsRefusing() bool { return s.Up && s.Refusing }
 
 // AddProblem sets the problem of a Guard that can't read a row, unless there is another.
-func (s *Shared) AddProblem(sharing chatguard.Sharing) {
+func (s *Shared) AddProblem(sharing shared.Counts) {
 	if s.Problem == "" && sharing.Problem != "" {
 		s.Problem = "A row can't be read: " + sharing.Problem
 	}

@@ -1,4 +1,4 @@
-package chatguard_test
+package shared_test
 
 import (
 	"bytes"
@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
-// lockedRows is a Shared store for the Guards of one process. Package redisstore has one for many
+// lockedRows is a Store for the Guards of one process. Package redisstore has one for many
 // processes.
 type lockedRows struct {
 	mu   sync.Mutex
@@ -26,7 +27,7 @@ type lockedRows struct {
 	expiry     map[string]time.Time
 }
 
-func (l *lockedRows) Swap(_ context.Context, swaps []*chatguard.Swap) {
+func (l *lockedRows) Swap(_ context.Context, swaps []*shared.Swap) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range swaps {
@@ -34,9 +35,9 @@ func (l *lockedRows) Swap(_ context.Context, swaps []*chatguard.Swap) {
 	}
 }
 
-func (l *lockedRows) swap(s *chatguard.Swap) {
+func (l *lockedRows) swap(s *shared.Swap) {
 	if l.full {
-		s.Err, s.Unknown = fmt.Errorf("%w (it is full)", chatguard.ErrAway), false // nothing was written
+		s.Err, s.Unknown = fmt.Errorf("%w (it is full)", shared.ErrAway), false // nothing was written
 		return
 	}
 	same := true
@@ -70,10 +71,10 @@ func (l *lockedRows) Overrides(_ context.Context, channelID string) ([]string, e
 	return slices.Clone(l.own[channelID]), nil
 }
 
-var _ chatguard.Shared = (*lockedRows)(nil)
+var _ shared.Store = (*lockedRows)(nil)
 
 // Two Guards share a store, so a user can't get around a limit by using both.
-func ExampleShared() {
+func ExampleStore() {
 	ctx := context.Background()
 	store := &lockedRows{rows: map[string][]byte{}, own: map[string][]string{}, expiry: map[string]time.Time{}, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
 	policy := chatguard.DefaultPolicy() // three messages at once
@@ -106,12 +107,12 @@ func ExampleShared() {
 	v, err = first.Check(ctx, m)
 	fmt.Println(v.Allowed, v.Degraded, err)
 	err = first.Reset(m.Key())
-	fmt.Println(errors.Is(err, chatguard.ErrAway), errors.Is(err, chatguard.ErrUnconfirmed))
+	fmt.Println(errors.Is(err, shared.ErrAway), errors.Is(err, shared.ErrUnconfirmed))
 	store.full = false
 	first.Heal()                     // the store may have lost rows
 	fmt.Println(first.Exchange(ctx)) // what was allowed meanwhile is written
 	s := first.Sharing()
-	fmt.Println(s.Swaps, s.Conflicts, s.Apart, s.Owed, s.FromMemory, s.Healed, s.Unreadable, s.Rows, s.Exchanged, s.Lost, s.Problem)
+	fmt.Println(s.Swaps, s.Conflicts, s.Offline, s.Pending, s.FromMemory, s.Healed, s.Unreadable, s.Rows, s.Exchanged, s.Lost, s.Problem)
 	// Output:
 	// true 0s <nil>
 	// true 0s <nil>
@@ -126,7 +127,7 @@ func ExampleShared() {
 }
 
 // A program that was alone begins to share limits. What users have spent today goes on to count.
-func ExampleState_Seed() {
+func ExampleSeeded() {
 	ctx, day := context.Background(), time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	alone, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Now: func() time.Time { return day }})
 	if err != nil {
@@ -170,7 +171,7 @@ func ExampleState_Seed() {
 }
 
 // Two Guards decide in memory, and compare what they have allowed from time to time.
-func ExampleShareMode() {
+func ExampleStore_synchronised() {
 	ctx := context.Background()
 	store := &lockedRows{rows: map[string][]byte{}, own: map[string][]string{}, expiry: map[string]time.Time{}, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
 	var mode chatguard.ShareMode = chatguard.ShareSynchronised
