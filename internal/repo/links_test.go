@@ -11,16 +11,8 @@ import (
 // TestPages_LinksLead checks that each link from a page to a file or a heading of this repository
 // leads there.
 func TestPages_LinksLead(t *testing.T) {
-	var all []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/*.md"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil || len(found) == 0 {
-			t.Fatalf("no pages match %s: %v", pattern, err)
-		}
-		all = append(all, found...)
-	}
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	for _, page := range all {
+	for _, page := range allPages(t) {
 		for _, found := range link.FindAllStringSubmatch(readPage(t, page), -1) {
 			if strings.Contains(found[1], "://") {
 				continue
@@ -37,6 +29,19 @@ func TestPages_LinksLead(t *testing.T) {
 			}
 		}
 	}
+}
+
+// allPages returns the pages of this repository.
+func allPages(t *testing.T) (all []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no pages match %s: %v", pattern, err)
+		}
+		all = append(all, found...)
+	}
+	return all
 }
 
 func readPage(t *testing.T, page string) string {
