@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -13,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/lab"
 )
 
@@ -85,11 +82,6 @@ func spanFlag(cmd *cobra.Command, span *duration) {
 	cmd.Flags().Var(span, "span", "length of the stretch, such as 60s or 1h")
 }
 
-// jsonFlag adds the flag --json.
-func jsonFlag(cmd *cobra.Command, asJSON *bool) {
-	cmd.Flags().BoolVar(asJSON, "json", false, "print one JSON object, in one line")
-}
-
 // needLimits refuses a command line without --limit.
 func needLimits(cmd *cobra.Command, limits []chatguard.Limit) error {
 	if len(limits) == 0 {
@@ -123,11 +115,6 @@ func labError(l chatguard.Limit, err error) error {
 		return usageError{fmt.Errorf("--limit '%s': %s", lab.Text(l), wrong.Text)}
 	}
 	return err
-}
-
-// printJSON prints a value as JSON in one line.
-func printJSON(out io.Writer, value any) error {
-	return json.NewEncoder(hostile.EscapeWriter{W: out}).Encode(value)
 }
 
 // bar returns a bar for n of most, which is as wide as width.

@@ -10,9 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
-	"time"
 
 	"github.com/inconshreveable/mousetrap"
 	"github.com/spf13/cobra"
@@ -21,12 +18,6 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"github.com/chatguard/chatguard/internal/config"
-)
-
-// Exit codes.
-const (
-	exitFailed = 1
-	exitUsage  = 2 // wrong usage or wrong configuration
 )
 
 func main() {
@@ -42,23 +33,6 @@ func main() {
 func keepWindow(in io.Reader, out io.Writer) {
 	fmt.Fprintln(out, "\nPress Enter to close this window.")
 	bufio.NewReader(in).ReadString('\n') // at the end of the input nobody can press Enter
-}
-
-// secondSignal is the minimum time between two signals for the second one to end the process at
-// once. Many users send two signals when they mean one.
-const secondSignal = time.Second
-
-// newStopContext returns a context for commands that need to clean up. The context ends at the
-// first signal, or after length if that comes earlier; a length of zero means never. A second
-// signal, at least a second later, ends the process at once.
-func newStopContext(ctx context.Context, length time.Duration) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
-	if length == 0 {
-		return ctx, stop
-	}
-	ctx, cancel := context.WithTimeout(ctx, length)
-	return ctx, func() { cancel(); stop() }
 }
 
 // execute runs a command line and returns the exit code. It prints an error as one line.
@@ -82,16 +56,3 @@ func execute(ctx context.Context, args []string) int {
 	}
 	return exitFailed
 }
-
-// exitError is an error with an exit code of its own.
-type exitError struct {
-	error
-	code int
-}
-
-func (e *exitError) Unwrap() error { return e.error }
-
-// usageError is an error in the command line.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,24 +95,6 @@ func showDiscarded(out io.Writer, p channelPolicy) error {
 		fmt.Fprintf(out, "  and %d more keys\n", more)
 	}
 	return nil
-}
-
-// confirm asks a question and reports whether the answer is yes.
-func confirm(in io.Reader, out io.Writer, question string) bool {
-	fmt.Fprint(out, question)
-	answers := bufio.NewScanner(in)
-	answered := answers.Scan()
-	if !answered || !isTerminalReader(in) {
-		fmt.Fprintln(out) // the user did not press Enter
-	}
-	answer := strings.ToLower(strings.TrimSpace(answers.Text()))
-	return answered && (answer == "y" || answer == "yes")
-}
-
-// isTerminalReader reports whether the input is a terminal.
-func isTerminalReader(in io.Reader) bool {
-	file, ok := in.(*os.File)
-	return ok && isTerminal(file)
 }
 
 // discard discards a channel's live changes. If a running chatguard owns the database, that process

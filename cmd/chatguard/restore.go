@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,17 +96,6 @@ func (r *restoring) places(configuration []byte) (transfer.Installation, error) 
 	}
 	cfg, err := load()
 	return installationOf(cfg), err
-}
-
-// installationOf returns the files of an installation with the given configuration.
-func installationOf(cfg config.Config) transfer.Installation {
-	absolute := func(path string) string {
-		if full, err := filepath.Abs(path); err == nil {
-			return full
-		}
-		return path
-	}
-	return transfer.Installation{Configuration: absolute(cfg.Path), Database: absolute(cfg.Database), Login: absolute(cfg.TokenFile())}
 }
 
 // report says what was restored and what comes next.

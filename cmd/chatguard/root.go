@@ -1,20 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/restore"
 )
-
-// defaultConfig is the configuration that commands look for in the current folder.
-const defaultConfig = "chatguard.toml"
 
 func newRootCommand() *cobra.Command { return newRootCommandFor(filesOfPackage()) }
 
@@ -100,100 +94,4 @@ func newHelpCommand() *cobra.Command {
 			return about.Help()
 		},
 	}
-}
-
-// noArguments refuses arguments, and suggests a command that may be meant.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if cmd.HasSubCommands() {
-		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-			return usageError{fmt.Errorf("unknown command %q: did you mean %q?", args[0], near[0])}
-		}
-		return usageError{fmt.Errorf("unknown command %q: see chatguard help", args[0])}
-	}
-	return usageError{fmt.Errorf("%s takes no argument, but got %q: see chatguard help %s", cmd.CommandPath(), args[0], helpTopic(cmd))}
-}
-
-// helpTopic returns the arguments of "chatguard help" for a command.
-func helpTopic(cmd *cobra.Command) string {
-	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-}
-
-// someArguments requires at least one argument.
-func someArguments(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return usageError{fmt.Errorf("%s needs %s: see chatguard help %s", cmd.CommandPath(), what, helpTopic(cmd))}
-		}
-		return nil
-	}
-}
-
-// oneArgument requires exactly one argument; word is its name in the help.
-func oneArgument(word, what string) cobra.PositionalArgs {
-	return cobra.MatchAll(someArguments(what), func(cmd *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return usageError{fmt.Errorf("%s takes one %s, but got %q too", cmd.CommandPath(), word, args[1])}
-		}
-		return nil
-	})
-}
-
-func addConfigFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVarP(path, "config", "c", defaultConfig, "path of the configuration; without a chatguard.toml here and on Linux, /etc/chatguard/chatguard.toml (or set CHATGUARD_CONFIG)")
-}
-
-// loadConfig reads the configuration at path. If path is the default one and there is no such file,
-// the environment alone may be the configuration, as in a container. If a restore was interrupted,
-// loadConfig first completes it.
-func loadConfig(path string) (config.Config, error) { return loadConfigWith(path, os.LookupEnv) }
-
-// loadConfigWith is loadConfig with another environment.
-func loadConfigWith(path string, env func(string) (string, bool)) (config.Config, error) {
-	cfg, err := readConfigWith(path, env)
-	if err != nil {
-		return cfg, err
-	}
-	finished, err := restore.Finish(installationOf(cfg))
-	if err != nil || !finished {
-		return cfg, err
-	}
-	return readConfigWith(path, env)
-}
-
-func readConfig(path string) (config.Config, error) { return readConfigWith(path, os.LookupEnv) }
-
-func readConfigWith(path string, env func(string) (string, bool)) (config.Config, error) {
-	if isDefaultMissing(path) && isInEnvironment() {
-		return config.Parse(path, nil, env)
-	}
-	return config.Load(path, env)
-}
-
-// hasConfig reports whether there is a configuration for loadConfig. It returns true if path was
-// named, even if there is no such file.
-func hasConfig(path string) bool { return !isDefaultMissing(path) || isInEnvironment() }
-
-// isDefaultMissing reports whether path is the default one and there is no such file.
-func isDefaultMissing(path string) bool {
-	_, err := os.Stat(path)
-	return path == defaultConfig && errors.Is(err, fs.ErrNotExist)
-}
-
-// isInEnvironment reports whether the environment alone is meant as a configuration: it names a
-// channel, or there is a mistake in it.
-func isInEnvironment() bool {
-	c, err := config.Parse(defaultConfig, nil, os.LookupEnv)
-	return err != nil || len(c.Twitch.Channels)+len(c.Check.Channels) > 0
-}
-
-// loadConfigIfAny reads the configuration if the command line names it or the file exists.
-// Otherwise it returns the defaults with the values from the environment.
-func loadConfigIfAny(cmd *cobra.Command, path string) (config.Config, error) {
-	if isDefaultMissing(path) && !cmd.Flags().Changed("config") {
-		return config.Parse(path, nil, os.LookupEnv)
-	}
-	return loadConfig(path)
 }

@@ -152,17 +152,6 @@ func maybeUser(cmd *cobra.Command, args []string) error {
 	return oneUser(cmd, args)
 }
 
-// oneUser requires one argument that isn't empty.
-func oneUser(cmd *cobra.Command, args []string) error {
-	if err := oneArgument("USER", "a USER")(cmd, args); err != nil {
-		return err
-	}
-	if args[0] == "" {
-		return usageError{errors.New(cmd.CommandPath() + " needs a USER, but it is empty")}
-	}
-	return nil
-}
-
 // noRows returns the error for a user who has no rows, with a hint if the ID is a server's.
 func noRows(cfg config.Config, user string) error {
 	problem := "the shared store has no rows of " + user

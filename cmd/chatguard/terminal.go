@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -55,4 +57,22 @@ func paint(out io.Writer, c color, text string) string {
 		return text
 	}
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, text)
+}
+
+// confirm asks a question and reports whether the answer is yes.
+func confirm(in io.Reader, out io.Writer, question string) bool {
+	fmt.Fprint(out, question)
+	answers := bufio.NewScanner(in)
+	answered := answers.Scan()
+	if !answered || !isTerminalReader(in) {
+		fmt.Fprintln(out) // the user did not press Enter
+	}
+	answer := strings.ToLower(strings.TrimSpace(answers.Text()))
+	return answered && (answer == "y" || answer == "yes")
+}
+
+// isTerminalReader reports whether the input is a terminal.
+func isTerminalReader(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	return ok && isTerminal(file)
 }
