@@ -204,11 +204,11 @@ func (h *Client) waitForBudget(ctx context.Context, r request) error {
 	}
 }
 
-// noteBudget records what an answer says about the budget. If the budget is empty, no request is
-// sent until it is full again.
-func (h *Client) noteBudget(ctx context.Context, a api.Answer, try int) error {
+// note records what an answer says about the budget. If the budget is empty, no request is sent
+// until it is full again.
+func (b *budget) note(ctx context.Context, a api.Answer, try int, now time.Time) error {
 	if a.BudgetEmpty() {
-		h.budget.hold(h.now().Add(refillWait(a, try)))
+		b.hold(now.Add(refillWait(a, try)))
 	}
 	left, err := strconv.Atoi(a.Header.Get("Ratelimit-Remaining"))
 	if err != nil || a.Status == http.StatusTooManyRequests && !a.BudgetEmpty() {
@@ -218,5 +218,5 @@ func (h *Client) noteBudget(ctx context.Context, a api.Answer, try int) error {
 	if err != nil {
 		size = budgetSize
 	}
-	return h.budget.lower(ctx, size, left, h.now())
+	return b.lower(ctx, size, left, now)
 }

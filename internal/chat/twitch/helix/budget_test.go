@@ -91,7 +91,7 @@ func TestBudget_Steps(t *testing.T) {
 		h.Clock.SleepFunc = func(_ context.Context, d time.Duration) error { return waitError(d) }
 		for n, s := range steps {
 			now = start.Add(s.at)
-			must(t, h.noteBudget(t.Context(), api.Answer{Header: s.told}, 1))
+			must(t, h.budget.note(t.Context(), api.Answer{Header: s.told}, 1, h.now()))
 			ok, wait := 0, waitError(0)
 			for range s.asked {
 				if err := h.waitForBudget(t.Context(), request{sending: sending{essential: s.essential}}); err == nil {
@@ -155,7 +155,7 @@ func TestLeft_Within(t *testing.T) {
 	} {
 		now := twitchtest.NewSleeps().Now()
 		h := &Client{Clock: clock.Clock{NowFunc: func() time.Time { return now }}}
-		must(t, h.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, c.told)}, 1))
+		must(t, h.budget.note(t.Context(), api.Answer{Header: budgetHeader(800, c.told)}, 1, h.now()))
 		h.budget.hold(now.Add(c.held))
 		if got := h.Left(c.within); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
@@ -199,7 +199,7 @@ func TestBudget_Burst(t *testing.T) {
 func TestBudget_OrderOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, h := startInMemory(t, faketwitch.Options{Channels: []string{"gardenhour"}})
-		must(t, h.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, reserve)}, 1))
+		must(t, h.budget.note(t.Context(), api.Answer{Header: budgetHeader(800, reserve)}, 1, h.now()))
 		room := Room{srv.UserID("gardenhour"), srv.BotID()}
 		var all sync.WaitGroup
 		leaving, leave := context.WithCancel(t.Context())

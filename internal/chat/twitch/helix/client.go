@@ -5,7 +5,6 @@
 package helix
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -82,15 +81,6 @@ func (h *Client) client() *http.Client {
 	}
 	h.own.once.Do(func() { h.own.client = api.NewClient() })
 	return h.own.client
-}
-
-func (h *Client) baseURL() string { return cmp.Or(h.BaseURL, helixURL) }
-
-func (h *Client) clientID() string {
-	if h.ClientID == nil {
-		return ""
-	}
-	return h.ClientID()
 }
 
 func (h *Client) now() time.Time {

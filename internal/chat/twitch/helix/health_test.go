@@ -94,7 +94,7 @@ func TestHelix_Unfinished(t *testing.T) {
 		"refused": {func(_ *faketwitch.Server, h *Client) { h.budget.hold(h.now().Add(time.Minute)) },
 			"delete message: not sent in time: Twitch refused requests until 00:01:00 UTC (status 429) (context deadline exceeded)"},
 		"no budget": {func(_ *faketwitch.Server, h *Client) {
-			if err := h.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, 0)}, 1); err != nil {
+			if err := h.budget.note(t.Context(), api.Answer{Header: budgetHeader(800, 0)}, 1, h.now()); err != nil {
 				t.Error(err)
 			}
 		}, "delete message: not sent in time: the request budget is used up (context deadline exceeded)"},

@@ -34,7 +34,7 @@ func (h *Client) SendMessage(ctx context.Context, broadcasterID, senderID, text,
 		Request: api.Request{
 			Op:     "say something",
 			Method: http.MethodPost,
-			URL:    h.baseURL() + "/chat/messages",
+			URL:    "/chat/messages",
 			Body:   message{broadcasterID, senderID, text, replyTo},
 		},
 		sending: sending{once: true, essential: true},

@@ -103,7 +103,7 @@ func TestSay_TriedOnce(t *testing.T) {
 // later.
 func TestSay_DoesNotWait(t *testing.T) {
 	for name, spend := range map[string]func(h *Client){
-		"used up": func(h *Client) { _ = h.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, 0)}, 1) },
+		"used up": func(h *Client) { _ = h.budget.note(t.Context(), api.Answer{Header: budgetHeader(800, 0)}, 1, h.now()) },
 		"held":    func(h *Client) { h.budget.hold(h.now().Add(time.Minute)) },
 	} {
 		srv := twitchtest.Start(t, "room")

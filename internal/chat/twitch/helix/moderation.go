@@ -36,7 +36,7 @@ func (h *Client) DeleteMessage(ctx context.Context, room Room, messageID string)
 		Request: api.Request{
 			Op:     "delete message",
 			Method: http.MethodDelete,
-			URL:    h.baseURL() + "/moderation/chat?" + query.Encode(),
+			URL:    "/moderation/chat?" + query.Encode(),
 		},
 	}
 	a, err := h.moderate(ctx, r, room, messageID)
@@ -58,7 +58,7 @@ func (h *Client) WarnUser(ctx context.Context, room Room, userID, reason string)
 		UserID string `json:"user_id"`
 		Reason string `json:"reason"`
 	}
-	r := h.sanction("warn", "/moderation/warnings", room, warning{userID, hostile.Truncate(reason, maxReason)})
+	r := userRequest("warn", "/moderation/warnings", room, warning{userID, hostile.Truncate(reason, maxReason)})
 	r.limit = channelLimit{warningLimit, room.BroadcasterID, "warnings"}
 	if strings.TrimSpace(reason) == "" {
 		return fmt.Errorf("%s: %w: a warning needs a reason", r.Op, twitch.ErrUnsafe)
@@ -77,7 +77,7 @@ func (h *Client) timeOut(ctx context.Context, room Room, userID string, length t
 		Reason   string `json:"reason"`
 	}
 	seconds := int64((length + time.Second - 1) / time.Second)
-	r := h.sanction("time out", "/moderation/bans", room, timeout{userID, seconds, hostile.Truncate(reason, maxReason)})
+	r := userRequest("time out", "/moderation/bans", room, timeout{userID, seconds, hostile.Truncate(reason, maxReason)})
 	r.sending, r.limit = how, channelLimit{sanctionLimit, room.BroadcasterID, "timeouts"}
 	if length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
 		return fmt.Errorf("%s: %w: a timeout lasts from 1s to 14 days, not %s", r.Op, twitch.ErrUnsafe, length)
@@ -92,7 +92,7 @@ func (h *Client) ban(ctx context.Context, room Room, userID, reason string, how 
 		UserID string `json:"user_id"`
 		Reason string `json:"reason"`
 	}
-	r := h.sanction("ban", "/moderation/bans", room, ban{userID, hostile.Truncate(reason, maxReason)})
+	r := userRequest("ban", "/moderation/bans", room, ban{userID, hostile.Truncate(reason, maxReason)})
 	r.sending, r.limit = how, channelLimit{sanctionLimit, room.BroadcasterID, "bans"}
 	return h.impose(ctx, r, room, userID)
 }
@@ -112,7 +112,7 @@ func (h *Client) UnbanUser(ctx context.Context, room Room, userID string) error 
 	query := room.query()
 	query.Set("user_id", userID)
 	r := request{
-		Request: api.Request{Op: "unban user", Method: http.MethodDelete, URL: h.baseURL() + "/moderation/bans?" + query.Encode()},
+		Request: api.Request{Op: "unban user", Method: http.MethodDelete, URL: "/moderation/bans?" + query.Encode()},
 		sending: sending{essential: true},
 		limit:   channelLimit{sanctionLimit, room.BroadcasterID, "unbans"},
 	}
@@ -131,13 +131,13 @@ func (h *Client) UnbanUser(ctx context.Context, room Room, userID string) error 
 	return r.Refused(twitch.ErrRejected, a)
 }
 
-// sanction returns a request that acts on a user rather than on a message.
-func (h *Client) sanction(verb, path string, room Room, data any) request {
+// userRequest returns a request that acts on a user rather than on a message.
+func userRequest(verb, path string, room Room, data any) request {
 	return request{
 		Request: api.Request{
 			Op:     verb + " user",
 			Method: http.MethodPost,
-			URL:    h.baseURL() + path + "?" + room.query().Encode(),
+			URL:    path + "?" + room.query().Encode(),
 			Body:   map[string]any{"data": data},
 		},
 	}

@@ -1,6 +1,7 @@
 package helix
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -9,7 +10,8 @@ import (
 	"github.com/chatguard/chatguard/internal/histogram"
 )
 
-// request is an api.Request to Helix, with rules for sending it.
+// request is an api.Request to Helix, with rules for sending it. Its URL is the part after the
+// Client's BaseURL.
 type request struct {
 	api.Request
 	sending
@@ -51,9 +53,12 @@ func (h *Client) Durations() histogram.Counts { return h.durations().Counts() }
 // contains the token.
 func (h *Client) send(ctx context.Context, r request, token string) (api.Answer, error) {
 	header := http.Header{"Authorization": {"Bearer " + token}}
-	if id := h.clientID(); id != "" {
-		header.Set("Client-Id", id)
+	if h.ClientID != nil {
+		if id := h.ClientID(); id != "" {
+			header.Set("Client-Id", id)
+		}
 	}
+	r.URL = cmp.Or(h.BaseURL, helixURL) + r.URL
 	began := h.now()
 	a, err := r.Send(ctx, h.client(), header)
 	if err == nil {

@@ -113,7 +113,7 @@ func (h *Client) try(ctx context.Context, r request, try int) (a api.Answer, sen
 		h.health.note(a, err, trouble, h.now())
 	}
 	if err == nil {
-		trouble = cmp.Or(trouble, h.noteBudget(ctx, a, try))
+		trouble = cmp.Or(trouble, h.budget.note(ctx, a, try, h.now()))
 	}
 	isLast := try >= maxTries || errors.Is(context.Cause(sending), errHangs)
 	return a, token, h.limits.note(r, a, trouble, isLast, h.now())

@@ -34,7 +34,7 @@ type chatSettings struct {
 // SetSlowMode accepts. The request doesn't wait behind penalties.
 func (h *Client) ChatSettings(ctx context.Context, room Room) (SlowMode, error) {
 	query := url.Values{"broadcaster_id": {room.BroadcasterID}}
-	r := request{Request: api.Request{Op: "read chat settings", Method: http.MethodGet, URL: h.baseURL() + "/chat/settings?" + query.Encode()}, sending: sending{essential: true}}
+	r := request{Request: api.Request{Op: "read chat settings", Method: http.MethodGet, URL: "/chat/settings?" + query.Encode()}, sending: sending{essential: true}}
 	if err := r.checkIDs("broadcaster", room.BroadcasterID); err != nil {
 		return SlowMode{}, err
 	}
@@ -61,7 +61,7 @@ func (h *Client) ChatSettings(ctx context.Context, room Room) (SlowMode, error) 
 // doesn't wait behind penalties. The error is ErrUnsafe for a wait of less than 3 s or more than 2
 // min.
 func (h *Client) SetSlowMode(ctx context.Context, room Room, s SlowMode) error {
-	r := request{Request: api.Request{Op: "set slow mode", Method: http.MethodPatch, URL: h.baseURL() + "/chat/settings?" + room.query().Encode()}, sending: sending{essential: true}}
+	r := request{Request: api.Request{Op: "set slow mode", Method: http.MethodPatch, URL: "/chat/settings?" + room.query().Encode()}, sending: sending{essential: true}}
 	set := chatSettings{On: s.On}
 	if s.On {
 		if s.Wait < minSlowMode || s.Wait > maxSlowMode {

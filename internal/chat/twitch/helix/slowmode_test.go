@@ -113,7 +113,7 @@ func TestSlowMode_NotBehindModeration(t *testing.T) {
 	moderator, msg := newModerator(t, srv)
 	sleeps := twitchtest.NewSleeps()
 	moderator.Helix.Clock.NowFunc, moderator.Helix.Clock.SleepFunc = sleeps.Now, sleeps.Sleep
-	must(t, moderator.Helix.noteBudget(t.Context(), api.Answer{Header: budgetHeader(800, reserve)}, 1))
+	must(t, moderator.Helix.budget.note(t.Context(), api.Answer{Header: budgetHeader(800, reserve)}, 1, moderator.Helix.now()))
 	if _, _, err := moderator.SlowMode(t.Context(), msg.ChannelID); err != nil {
 		t.Error(err)
 	}

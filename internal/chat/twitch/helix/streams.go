@@ -25,7 +25,7 @@ func (h *Client) LiveChannels(ctx context.Context, channelIDs ...string) (map[st
 				return nil, err
 			}
 		}
-		r.URL = h.baseURL() + "/streams?" + url.Values{"user_id": some, "type": {"live"}, "first": {strconv.Itoa(maxStreams)}}.Encode()
+		r.URL = "/streams?" + url.Values{"user_id": some, "type": {"live"}, "first": {strconv.Itoa(maxStreams)}}.Encode()
 		var told struct {
 			Data []struct {
 				ChannelID string    `json:"user_id"`

@@ -69,7 +69,7 @@ func (h *Client) Subscribe(ctx context.Context, s Subscription, sessionID, userI
 		Request: api.Request{
 			Op:        "subscribe to " + s.Kind,
 			Method:    http.MethodPost,
-			URL:       h.baseURL() + "/eventsub/subscriptions",
+			URL:       "/eventsub/subscriptions",
 			Body:      s.body(sessionID, userID),
 			Forbidden: ErrSubscriptionDenied,
 			Limited:   ErrSubscriptionLimit,
@@ -121,7 +121,7 @@ func (h *Client) findSubscription(ctx context.Context, s Subscription, sessionID
 				Cursor string `json:"cursor"`
 			} `json:"pagination"`
 		}
-		r.URL = h.baseURL() + "/eventsub/subscriptions?" + query.Encode()
+		r.URL = "/eventsub/subscriptions?" + query.Encode()
 		if err := h.ask(ctx, r, &page); err != nil {
 			return "", err
 		}
@@ -144,7 +144,7 @@ func (h *Client) Unsubscribe(ctx context.Context, id string) error {
 		Request: api.Request{
 			Op:        "end a subscription",
 			Method:    http.MethodDelete,
-			URL:       h.baseURL() + "/eventsub/subscriptions?" + url.Values{"id": {id}}.Encode(),
+			URL:       "/eventsub/subscriptions?" + url.Values{"id": {id}}.Encode(),
 			Forbidden: ErrSubscriptionDenied,
 		},
 		sending: sending{essential: true},

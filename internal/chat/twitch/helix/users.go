@@ -59,7 +59,7 @@ func (h *Client) Self(ctx context.Context) (Account, error) {
 }
 
 func (h *Client) accounts(ctx context.Context, r request, query url.Values) ([]Account, error) {
-	r.Method, r.URL = http.MethodGet, h.baseURL()+"/users"
+	r.Method, r.URL = http.MethodGet, "/users"
 	if len(query) > 0 {
 		r.URL += "?" + query.Encode()
 	}
@@ -96,7 +96,7 @@ func (h *Client) ModeratedChannels(ctx context.Context, userID string) (ids []st
 				Cursor string `json:"cursor"`
 			} `json:"pagination"`
 		}
-		r.URL = h.baseURL() + "/moderation/channels?" + query.Encode()
+		r.URL = "/moderation/channels?" + query.Encode()
 		if err := h.ask(ctx, r, &page); err != nil {
 			return nil, err
 		}
