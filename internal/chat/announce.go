@@ -136,7 +136,7 @@ func (a *announcer) sendLater(s announcement, delay time.Duration) {
 	defer cancel()
 	err := a.send(ctx, s)
 	if err != nil && a.ctx.Err() == nil {
-		a.bot.warn("a message to the chat wasn't sent", "channel", s.channelID, "error", err)
+		a.bot.sampler.warn("a message to the chat wasn't sent", "channel", s.channelID, "error", err)
 	}
 }
 

@@ -103,6 +103,7 @@ func New(o Options) *Bot {
 	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	b := &Bot{options: o, steady: clock.Monotonic(), received: recent.Map[string, struct{}]{Size: maxRepeats}, durations: newDurations()}
+	b.sampler.logger, b.sampler.now = o.Logger, b.steady
 	b.judging.Name, b.choosing.Name = "judging messages", "choosing the next penalty"
 	b.backlog, b.slowModes, b.announcer = newBacklog(b), newSlowModes(b), newAnnouncer(b)
 	b.commands = &commands{bot: b, queues: map[string]*commandQueue{}}
@@ -157,6 +158,12 @@ func (b *Bot) Slowed() map[string]time.Duration {
 	}
 	return nil
 }
+
+// Counts returns the counts so far.
+func (b *Bot) Counts() Counts { return b.counts.read() }
+
+// Pending returns how many penalties are pending or in progress.
+func (b *Bot) Pending() int { return b.backlog.len() }
 
 // sink is the Sink that a running Bot passes to its Source.
 type sink struct {
@@ -270,7 +277,7 @@ func (b *Bot) report(j *job, action chatguard.Action, result journal.Result, rea
 	b.counts.countOutcome(action, result)
 	if result != journal.Done {
 		m := &j.message
-		b.warnKind(string(result)+reason, "no penalty", "channel", m.ChannelID, "user", m.User.ID, "login", m.User.Login, "message", m.ID,
+		b.sampler.warnKind(string(result)+reason, "no penalty", "channel", m.ChannelID, "user", m.User.ID, "login", m.User.Login, "message", m.ID,
 			"penalty", j.verdict.Penalty, "result", result, "reason", reason)
 	}
 	b.options.Report(journal.Outcome{Entry: j.verdict.EntryID, At: b.options.Now(), Action: action, Result: result, Reason: reason})

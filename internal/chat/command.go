@@ -99,7 +99,7 @@ func (d *commandQueue) add(p pendingCommand) (dropped []pendingCommand) {
 
 func (c *commands) warnDropped(dropped []pendingCommand, why string) {
 	for _, p := range dropped {
-		c.bot.warnKind("command: "+why, "a chat command isn't answered", "reason", why, "channel", p.message.ChannelID, "user", p.message.User.ID)
+		c.bot.sampler.warnKind("command: "+why, "a chat command isn't answered", "reason", why, "channel", p.message.ChannelID, "user", p.message.User.ID)
 	}
 }
 

@@ -53,14 +53,10 @@ func (c *counts) countOutcome(action chatguard.Action, result journal.Result) {
 	}
 }
 
-// Counts returns the counts so far.
-func (b *Bot) Counts() Counts {
-	c := &b.counts
+// read returns the counts so far.
+func (c *counts) read() Counts {
 	return Counts{
 		Messages: c.messages.Load(), Exempt: c.exempt.Load(), Throttled: c.throttled.Load(), Observed: c.observed.Load(),
 		Deleted: c.deleted.Load(), Punished: c.punished.Load(), Failed: c.failed.Load(), Skipped: c.skipped.Load(),
 	}
 }
-
-// Pending returns how many penalties are pending or in progress.
-func (b *Bot) Pending() int { return b.backlog.len() }

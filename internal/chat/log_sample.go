@@ -1,13 +1,17 @@
 package chat
 
 import (
+	"log/slog"
 	"sync"
 	"time"
 )
 
-// logSampler decides which warnings are logged, because a flood causes thousands. It logs one of
-// each kind per minute, with the number of warnings left out.
+// logSampler logs some of the warnings, because a flood causes thousands. It logs one of each kind
+// per minute, with the number of warnings left out.
 type logSampler struct {
+	logger *slog.Logger
+	now    func() time.Time
+
 	mu    sync.Mutex
 	kinds map[string]*logKind
 }
@@ -45,11 +49,11 @@ func (c *logSampler) allow(kind string, now time.Time) (write bool, others int) 
 
 // warn logs a warning, unless one of the same kind was logged less than a minute ago. The text is
 // also the kind.
-func (b *Bot) warn(what string, args ...any) { b.warnKind(what, what, args...) }
+func (c *logSampler) warn(what string, args ...any) { c.warnKind(what, what, args...) }
 
 // warnKind is like warn, for a warning whose kind is more specific than its text.
-func (b *Bot) warnKind(kind, what string, args ...any) {
-	if write, others := b.sampler.allow(kind, b.steady()); write {
-		b.options.Logger.Warn(what, append(args, "similar_left_out", others)...)
+func (c *logSampler) warnKind(kind, what string, args ...any) {
+	if write, others := c.allow(kind, c.now()); write {
+		c.logger.Warn(what, append(args, "similar_left_out", others)...)
 	}
 }

@@ -73,7 +73,7 @@ func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
 	b.notices.telling.Lock()
 	defer b.notices.telling.Unlock()
 	if err := b.notices.setCooldown(m.ChannelID, settings.Cooldown); err != nil {
-		b.warn("the cooldown of notices can't be changed", "error", err)
+		b.sampler.warn("the cooldown of notices can't be changed", "error", err)
 	}
 	// The message has no time, so the Guard uses the notices' own clock.
 	turn := chatguard.Message{ChannelID: m.ChannelID, User: chatguard.User{ID: m.User.ID}}
@@ -84,7 +84,7 @@ func (b *Bot) notify(m *chatguard.Message, v *chatguard.Verdict) {
 		return
 	}
 	if _, err := b.notices.guard.Check(b.announcer.ctx, turn); err != nil {
-		b.warn("a notice isn't counted", "error", err)
+		b.sampler.warn("a notice isn't counted", "error", err)
 	}
 }
 

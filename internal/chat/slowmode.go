@@ -177,7 +177,7 @@ func (k *slowModes) endDue(ctx context.Context, now time.Time) {
 			if err := k.restore(ctx, channelID, b); err != nil {
 				b.until = now.Add(min(slowModeRetry<<min(b.failures, 10), slowModeRetryMax))
 				b.failures++
-				k.bot.warn("slow mode can't be restored; trying again", "channel", channelID, "error", err, "at", b.until)
+				k.bot.sampler.warn("slow mode can't be restored; trying again", "channel", channelID, "error", err, "at", b.until)
 				continue
 			}
 			delete(k.channels, channelID)

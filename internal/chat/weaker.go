@@ -34,7 +34,7 @@ func (s *task) deleteInstead(ctx, inTime context.Context, failed error) {
 	if held, ok := errors.AsType[*HeldError](failed); ok {
 		why = held.Why
 	}
-	s.bot.warn("a penalty failed; its message is only deleted", "channel", s.channel.channelID, "penalty", s.penalty, "error", why)
+	s.bot.sampler.warn("a penalty failed; its message is only deleted", "channel", s.channel.channelID, "penalty", s.penalty, "error", why)
 	if errors.Is(failed, ErrUnanswered) {
 		result, why = journal.Unknown, failed.Error()
 	}
