@@ -10,7 +10,7 @@ import (
 
 // identityServer issues and validates tokens. The Server's mu guards it.
 type identityServer struct {
-	*Server                             // the server that it is a part of
+	*state
 	access    map[string]*accessToken   // by token
 	refresh   map[string]*refreshToken  // unused refresh tokens, by token
 	devices   map[string]*device        // by device code
@@ -27,9 +27,9 @@ type identityServer struct {
 	next     []Fault       // the answers to the next requests
 }
 
-func newIdentityServer(s *Server) identityServer {
+func newIdentityServer(s *state) identityServer {
 	return identityServer{
-		Server: s,
+		state:  s,
 		access: make(map[string]*accessToken), refresh: make(map[string]*refreshToken), devices: make(map[string]*device),
 		codes: make(map[string]*authorization), redirects: make(map[string]bool),
 		life: deviceLife, interval: deviceInterval,
@@ -41,14 +41,6 @@ type authCall struct {
 	at    time.Time
 	token string // from the Authorization header
 	form  url.Values
-}
-
-// authRoutes adds the identity server's endpoints.
-func (s *identityServer) authRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /oauth2/validate", s.serveAuth(s.validateToken))
-	mux.HandleFunc("POST /oauth2/device", s.serveAuth(s.beginDevice))
-	mux.HandleFunc("POST /oauth2/token", s.serveAuth(s.giveToken))
-	mux.HandleFunc("POST /oauth2/revoke", s.serveAuth(s.revokeToken))
 }
 
 // serveAuth records a request and answers it with a pending fault, or with the endpoint's result.
@@ -141,3 +133,6 @@ func (s *identityServer) giveToken(c authCall) reply {
 	}
 	return authRefusal(http.StatusBadRequest, "Invalid grant type")
 }
+
+// AuthURL returns the base URL of the identity server.
+func (s *identityServer) AuthURL() string { return "http://" + s.web.Addr().String() + "/oauth2" }

@@ -85,7 +85,7 @@ func (s *identityServer) decideAuthorize(page string, decide func(url.Values) ur
 }
 
 // showAuthorize asks whether the person authorizes the application, and as which account.
-func (s *Server) showAuthorize(w http.ResponseWriter, r *http.Request) {
+func (s *identityServer) showAuthorize(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	wrong := s.checkAuthorize(r.URL.Query())
 	s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *Server) showAuthorize(w http.ResponseWriter, r *http.Request) {
 
 // suggestedAccount returns the account with which the page begins: the broadcaster of the first
 // channel, or the bot.
-func (s *Server) suggestedAccount() string {
+func (s *identityServer) suggestedAccount() string {
 	if len(s.opts.Channels) > 0 {
 		return s.opts.Channels[0]
 	}
@@ -109,7 +109,7 @@ func (s *Server) suggestedAccount() string {
 }
 
 // answerAuthorize sends the browser back with the person's decision.
-func (s *Server) answerAuthorize(w http.ResponseWriter, r *http.Request) {
+func (s *identityServer) answerAuthorize(w http.ResponseWriter, r *http.Request) {
 	account := strings.TrimSpace(r.PostFormValue("account"))
 	back, err := "", error(nil)
 	if r.PostFormValue("do") == "Deny" || account == "" {

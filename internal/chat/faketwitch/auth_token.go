@@ -135,16 +135,5 @@ func (s *identityServer) ExpireTokens() {
 	clear(s.access)
 }
 
-// Revoke invalidates all access and refresh tokens, as if the bot's owner had disconnected the
-// application, and ends all EventSub subscriptions. Connections stay open.
-func (s *identityServer) Revoke() {
-	s.mu.Lock()
-	clear(s.access)
-	clear(s.refresh)
-	notices := s.revoke("authorization_revoked", func(*eventSubscription) bool { return true })
-	s.mu.Unlock()
-	deliver(notices)
-}
-
 // seconds returns a duration in whole seconds, rounded up, as Twitch does.
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

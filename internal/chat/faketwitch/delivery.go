@@ -14,7 +14,7 @@ type Delivery struct {
 	Duplicate float64 // sent twice
 	Shuffle   float64 // sent after the next delivery, or after 1 s if there is none
 	Late      float64 // sent later, with the original time
-	// LateBy is the maximum delay; the minimum is half of it. 0 means 5 s.
+	// LateBy is the maximum delay; the minimum is half of it. 0 means 5 d.
 	LateBy     time.Duration
 	Garbage    float64 // preceded by unreadable data
 	Reconnect  float64 // followed by a reconnect request to the clients
@@ -23,13 +23,16 @@ type Delivery struct {
 	Stall float64
 }
 
-// deliveryState is the state of chat delivery. The Server's mu guards it.
-type deliveryState struct {
-	how        Delivery
-	rng        *rand.Rand    // nil if everything is delivered normally
-	held       []func()      // sends held back until the next delivery
-	closed     chan struct{} // closed with the server; nil if nothing was delayed
-	closeAfter int           // lines until a new connection is closed
+// delivery delivers messages and removals to the readers of a channel, over IRC and EventSub. The
+// Server's mu guards its state.
+type delivery struct {
+	*state
+	irc    *chatServer
+	events *eventSub
+	how    Delivery
+	rng    *rand.Rand    // nil if everything is delivered normally
+	held   []func()      // sends held back until the next delivery
+	ended  chan struct{} // closed with the server; nil if nothing was delayed
 }
 
 // mishap contains the faults of one delivery.
@@ -40,120 +43,111 @@ type mishap struct {
 }
 
 // SetDelivery sets which faults the next deliveries have.
-func (s *Server) SetDelivery(d Delivery) {
-	s.mu.Lock()
-	s.delivering.how, s.delivering.rng = d, nil
-	if d != (Delivery{Seed: d.Seed}) {
-		s.delivering.rng = rand.New(rand.NewPCG(d.Seed, 0x9e3779b97f4a7c15))
+func (d *delivery) SetDelivery(how Delivery) {
+	d.mu.Lock()
+	d.how, d.rng = how, nil
+	if how != (Delivery{Seed: how.Seed}) {
+		d.rng = rand.New(rand.NewPCG(how.Seed, 0x9e3779b97f4a7c15))
 	}
-	s.mu.Unlock()
-	s.sendHeld()
-}
-
-// CloseAfter closes every chat connection made from now on after n lines from the server. 0 removes
-// the limit.
-func (s *chatServer) CloseAfter(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.delivering.closeAfter = n
-}
-
-// Stall makes the current chat connections silent permanently: they stay open, but nothing is
-// written or answered.
-func (s *chatServer) Stall() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.clients {
-		c.stalled.Store(true)
-	}
+	d.mu.Unlock()
+	d.sendHeld()
 }
 
 // dispatch delivers something to the readers of a channel, with any faults. send may be called
 // several times, or later.
-func (s *Server) dispatch(send func()) {
-	s.mu.Lock()
-	m := s.delivering.next()
+func (d *delivery) dispatch(send func()) {
+	d.mu.Lock()
+	m := d.next()
 	if m.held {
-		s.delivering.held = append(s.delivering.held, send)
+		d.held = append(d.held, send)
 	}
-	s.mu.Unlock()
+	d.mu.Unlock()
 
 	if m.garbage != "" {
-		s.Flood([]byte(m.garbage))
-		s.SendEventSub(strings.ToValidUTF8(m.garbage, "?"))
+		d.irc.Flood([]byte(m.garbage))
+		d.events.SendEventSub(strings.ToValidUTF8(m.garbage, "?"))
 	}
 	switch {
 	case m.held:
-		s.schedule(time.Second, s.sendHeld)
+		d.schedule(time.Second, d.sendHeld)
 	case m.late > 0:
-		s.schedule(m.late, send)
+		d.schedule(m.late, send)
 	default:
 		send()
-		s.sendHeld()
+		d.sendHeld()
 	}
 	if m.twice {
 		send()
 	}
-	s.disturb(m)
+	d.disturb(m)
+}
+
+// announce tells the channel's readers what was removed. The caller must not hold mu.
+func (d *delivery) announce(r removal) {
+	event := r.event(d.events)
+	d.dispatch(func() {
+		d.irc.write(r.room.login, r.line())
+		d.events.notify(event)
+	})
 }
 
 // disturb applies the connection faults after a delivery.
-func (s *Server) disturb(m mishap) {
+func (d *delivery) disturb(m mishap) {
 	if m.reconnect {
-		s.Reconnect()
-		s.ReconnectEventSub()
+		d.irc.Reconnect()
+		d.events.ReconnectEventSub()
 	}
 	if m.disconnect {
-		s.Disconnect()
-		s.DropEventSub()
+		d.irc.Disconnect()
+		d.events.DropEventSub()
 	}
 	if m.stall {
-		s.Stall()
+		d.irc.Stall()
 	}
 }
 
 // sendHeld sends everything that was held back.
-func (s *Server) sendHeld() {
-	s.mu.Lock()
-	held := s.delivering.held
-	s.delivering.held = nil
-	s.mu.Unlock()
+func (d *delivery) sendHeld() {
+	d.mu.Lock()
+	held := d.held
+	d.held = nil
+	d.mu.Unlock()
 	for _, send := range held {
 		send()
 	}
 }
 
-// schedule calls do after a duration, unless the server has been closed by then.
-func (s *Server) schedule(d time.Duration, do func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+// schedule calls do after a wait, unless the server has been closed by then.
+func (d *delivery) schedule(wait time.Duration, do func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
 		return
 	}
-	if s.delivering.closed == nil {
-		s.delivering.closed = make(chan struct{})
+	if d.ended == nil {
+		d.ended = make(chan struct{})
 	}
-	closed := s.delivering.closed
-	s.wait.Go(func() {
+	ended := d.ended
+	d.wait.Go(func() {
 		select {
-		case <-time.After(d):
+		case <-time.After(wait):
 			do()
-		case <-closed:
+		case <-ended:
 		}
 	})
 }
 
 // end cancels everything that is still to be sent later.
-func (d *deliveryState) end() {
-	if d.closed != nil {
-		close(d.closed)
-		d.closed = nil
+func (d *delivery) end() {
+	if d.ended != nil {
+		close(d.ended)
+		d.ended = nil
 	}
 }
 
 // next draws the faults of the next delivery. It always draws the same number of random values, so
 // that changing one share doesn't affect the other kinds of faults.
-func (d *deliveryState) next() mishap {
+func (d *delivery) next() mishap {
 	if d.rng == nil {
 		return mishap{}
 	}

@@ -35,7 +35,7 @@ const (
 
 // eventSub holds the EventSub sessions. The Server's mu guards it.
 type eventSub struct {
-	*Server                             // the server that it is a part of
+	*state
 	sessions   map[string]*eventSession // by ID
 	sockets    map[*eventSocket]bool    // open sockets
 	opened     int                      // total number of sockets
@@ -60,14 +60,6 @@ type eventSession struct {
 // EventSubURL returns the address of EventSub.
 func (s *eventSub) EventSubURL() string { return "ws://" + s.web.Addr().String() + "/ws" }
 
-// eventSubRoutes adds the endpoints for sockets and subscriptions.
-func (s *eventSub) eventSubRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /ws", s.serveEventSub)
-	mux.HandleFunc("POST /helix/eventsub/subscriptions", s.serveHelix("", s.createSubscription))
-	mux.HandleFunc("GET /helix/eventsub/subscriptions", s.serveHelix("", s.getSubscriptions))
-	mux.HandleFunc("DELETE /helix/eventsub/subscriptions", s.serveHelix("", s.deleteSubscription))
-}
-
 // serveEventSub serves one socket from the handshake to its end.
 func (s *eventSub) serveEventSub(w http.ResponseWriter, r *http.Request) {
 	s.wait.Add(1) // net/http doesn't track hijacked connections
@@ -79,7 +71,7 @@ func (s *eventSub) serveEventSub(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cut := context.WithCancel(context.Background())
 	defer cut()
-	e := &eventSocket{srv: s.Server, cut: cut, keepalive: keepalive, said: make(chan struct{}, 1), leave: make(chan time.Time, 1)}
+	e := &eventSocket{srv: s, cut: cut, keepalive: keepalive, said: make(chan struct{}, 1), leave: make(chan time.Time, 1)}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{OnPingReceived: e.forbidPing})
 	if err != nil {
 		return // Accept has answered the client

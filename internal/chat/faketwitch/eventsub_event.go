@@ -96,7 +96,7 @@ func (s *eventSub) moderationEvent(at time.Time, room, by account, action string
 }
 
 // event returns the removal in EventSub's format.
-func (r removal) event(s *Server) event {
+func (r removal) event(s *eventSub) event {
 	details := map[string]any{}
 	switch {
 	case r.message != nil:
@@ -121,13 +121,4 @@ func (s *eventSub) dismiss(room account) {
 	account{s.botID, s.opts.Login, s.opts.Login}.describe("", details)
 	s.notify(s.moderationEvent(s.opts.Now(), room, room, "unmod", details))
 	s.RevokeSubscriptions(room.login, channelModerate, "moderator_removed")
-}
-
-// describe adds an account's ID, login and name to body. part is the prefix of their keys, for
-// example "broadcaster".
-func (a account) describe(part string, body map[string]any) {
-	if part != "" {
-		part += "_"
-	}
-	body[part+"user_id"], body[part+"user_login"], body[part+"user_name"] = a.id, a.login, a.displayName
 }

@@ -9,7 +9,7 @@ import (
 
 // eventSocket is an EventSub WebSocket.
 type eventSocket struct {
-	srv       *Server
+	srv       *eventSub
 	conn      *websocket.Conn
 	session   *eventSession
 	keepalive time.Duration

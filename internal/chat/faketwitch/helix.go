@@ -1,10 +1,8 @@
 package faketwitch
 
 import (
-	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,37 +10,13 @@ import (
 
 // helixServer is Helix, the HTTP API, through which chats are moderated. The Server's mu guards it.
 type helixServer struct {
-	*Server        // the server that it is a part of
+	*state
+	delivery *delivery
+	identity *identityServer
+	faults   helixFaults
+	// ignored is the time until which an account's messages are ignored, by user ID.
+	ignored map[string]time.Time
 	points  budget // of requests
-}
-
-// call is a request to an endpoint.
-type call struct {
-	at     time.Time
-	user   account  // owner of the token
-	scopes []string // scopes of the token
-	query  url.Values
-	body   []byte
-}
-
-// routes returns a handler for the endpoints of this fake.
-func (s *helixServer) routes() http.Handler {
-	mux := http.NewServeMux()
-	s.authRoutes(mux)
-	s.pageRoutes(mux)
-	mux.HandleFunc("GET /helix/users", s.serveHelix("", s.getUsers))
-	mux.HandleFunc("DELETE /helix/moderation/chat", s.serveHelix(scopeDelete, s.requireModerator(s.deleteMessages)))
-	mux.HandleFunc("POST /helix/moderation/warnings", s.serveHelix(scopeWarn, s.requireModerator(s.limitPerChannel(warningsIn, s.warnUser))))
-	mux.HandleFunc("POST /helix/moderation/bans", s.serveHelix(scopeBan, s.requireModerator(s.limitPerChannel(sanctionsIn, s.banUser))))
-	mux.HandleFunc("DELETE /helix/moderation/bans", s.serveHelix(scopeBan, s.requireModerator(s.limitPerChannel(sanctionsIn, s.unbanUser))))
-	mux.HandleFunc("GET /helix/moderation/channels", s.serveHelix(scopeModerated, s.getModeratedChannels))
-	mux.HandleFunc("GET /helix/streams", s.serveHelix("", s.getStreams))
-	mux.HandleFunc("GET /helix/chat/settings", s.serveHelix("", s.getChatSettings))
-	mux.HandleFunc("PATCH /helix/chat/settings", s.serveHelix(scopeSettings, s.requireModerator(s.changeChatSettings)))
-	mux.HandleFunc("POST /helix/chat/messages", s.serveHelix(scopeSend, s.sendMessage))
-	s.eventSubRoutes(mux)
-	mux.HandleFunc("GET /irc", s.serveIRCSocket)
-	return mux
 }
 
 // serveHelix returns a handler that records a request and answers it. If the budget is empty, the
@@ -56,7 +30,7 @@ func (s *helixServer) serveHelix(scope string, endpoint func(call) reply) http.H
 		fault := Fault{Status: AsAsked}
 		answer := refusal(http.StatusTooManyRequests, "Too Many Requests")
 		if s.points.take(c.at) {
-			fault = s.faults.takeHelix(*asked)
+			fault = s.faults.take(*asked)
 			answer = fault.answer(func() reply { return s.execute(r, c, scope, endpoint) })
 		}
 		asked.Status = answer.status
@@ -82,19 +56,11 @@ func (s *helixServer) execute(r *http.Request, c call, scope string, endpoint fu
 	return endpoint(c)
 }
 
-// receive records when a request arrived, and reads it.
-func (s *helixServer) receive(r *http.Request) (*Request, call) {
-	c := call{at: s.opts.Now(), query: r.URL.Query()}
-	// ignore the error: a truncated body isn't valid JSON
-	c.body, _ = io.ReadAll(io.LimitReader(r.Body, 1<<20))
-	return &Request{At: c.at, Client: r.RemoteAddr, Method: r.Method, Path: r.URL.Path, Query: c.query, Header: r.Header, Body: string(c.body)}, c
-}
-
 // authorize checks the two headers that every Helix request needs, and the scope. It returns the
 // token, or nil and the refusal.
 func (s *helixServer) authorize(r *http.Request, scope string) (*accessToken, reply) {
 	name, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	token, live := s.liveToken(name)
+	token, live := s.identity.liveToken(name)
 	switch {
 	case !ok:
 		return nil, refusal(http.StatusUnauthorized, "OAuth token is missing")
@@ -127,3 +93,6 @@ func (s *helixServer) getUsers(c call) reply {
 	}
 	return listReply(data)
 }
+
+// HelixURL returns the base URL of Helix.
+func (s *helixServer) HelixURL() string { return "http://" + s.web.Addr().String() + "/helix" }

@@ -20,19 +20,6 @@ const (
 	sendBan      = 30 * time.Minute       // how long an account over the limit is ignored
 )
 
-// Sent is a message sent through Helix.
-type Sent struct {
-	At        time.Time
-	ChannelID string
-	MessageID string
-	UserID    string // of the sender
-	Text      string
-	ReplyTo   string // ID of the message it answers, or empty
-}
-
-// Sent returns the messages sent through Helix, without dropped ones.
-func (s *helixServer) Sent() []Sent { return copyList(s.Server, &s.asked.sent) }
-
 // sendMessage sends a message to a channel as the token's user.
 func (s *helixServer) sendMessage(c call) reply {
 	var body struct {
@@ -90,7 +77,7 @@ func (s *helixServer) send(c call, room *channel, m Sent) reply {
 	m.MessageID = id
 	add(&s.asked.sent, m)
 	answer := listReply([]any{map[string]any{"message_id": id, "is_sent": true}})
-	answer.then = func() { s.spread(line, id, raw) }
+	answer.then = func() { s.delivery.spread(line, id, raw) }
 	return answer
 }
 

@@ -12,16 +12,7 @@ const (
 	maxReason    = 500           // characters
 	maxTimeout   = 1_209_600     // seconds
 	deletableFor = 6 * time.Hour // how long a message can be deleted
-	forever      = 100 * 365 * 24 * time.Hour
 )
-
-// restriction says until when a user can't write. The zero value means that the user can write.
-type restriction struct {
-	until     time.Time
-	permanent bool
-}
-
-func (b restriction) isInForce(now time.Time) bool { return b.until.After(now) }
 
 // requireModerator checks the requirements of every moderation request: the request names a channel
 // and a moderator, the moderator is the token's user, and that user may moderate in the channel.
@@ -42,15 +33,6 @@ func (s *helixServer) requireModerator(endpoint func(call, *channel) reply) func
 	}
 }
 
-// moderates reports whether an account may moderate in a channel. Besides the bot, these are the
-// broadcaster, the accounts of SetModerator, and those who have written with a badge.
-func (s *helixServer) moderates(a account, room *channel) bool {
-	if a.id == s.botID && a.id != room.id {
-		return room.botModerates
-	}
-	return room.staff[a.id]
-}
-
 // deleteMessages removes one message; without a message ID it clears the whole chat, as Twitch
 // does.
 func (s *helixServer) deleteMessages(c call, room *channel) reply {
@@ -58,7 +40,7 @@ func (s *helixServer) deleteMessages(c call, room *channel) reply {
 	if id == "" {
 		add(&s.asked.clears, room.id)
 		s.clear(room)
-		return reply{status: http.StatusNoContent, then: func() { s.announce(removal{at: c.at, room: room.account, by: c.user}) }}
+		return reply{status: http.StatusNoContent, then: func() { s.delivery.announce(removal{at: c.at, room: room.account, by: c.user}) }}
 	}
 	m := s.chat.byID[id]
 	switch {
@@ -70,7 +52,7 @@ func (s *helixServer) deleteMessages(c call, room *channel) reply {
 	add(&s.asked.deletions, Deletion{At: c.at, Message: *m})
 	s.asked.deleted++
 	s.chat.removeID(id)
-	return reply{status: http.StatusNoContent, then: func() { s.announce(removal{at: c.at, room: room.account, by: c.user, message: m}) }}
+	return reply{status: http.StatusNoContent, then: func() { s.delivery.announce(removal{at: c.at, room: room.account, by: c.user, message: m}) }}
 }
 
 // sanctionBody is the body of a warning or a ban.
@@ -99,16 +81,6 @@ func (s *helixServer) warnUser(c call, room *channel) reply {
 	return listReply([]any{map[string]string{
 		"broadcaster_id": room.id, "moderator_id": c.user.id, "user_id": body.Data.UserID, "reason": body.Data.Reason,
 	}})
-}
-
-// Acknowledge acknowledges a user's warning in a channel, which the user needs to do before writing
-// there. It changes nothing if there is no warning.
-func (s *helixServer) Acknowledge(channelLogin, login string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if room := s.channels[channelLogin]; room != nil {
-		delete(room.warned, s.account(login).id)
-	}
 }
 
 // banUser times a user out, or bans them permanently if the request has no duration, and purges
@@ -141,7 +113,7 @@ func (s *helixServer) banUser(c call, room *channel) reply {
 	answer := listReply([]any{map[string]any{
 		"broadcaster_id": room.id, "moderator_id": c.user.id, "user_id": data.UserID, "created_at": c.at, "end_time": given.end(),
 	}})
-	answer.then = func() { s.announce(silenced) }
+	answer.then = func() { s.delivery.announce(silenced) }
 	return answer
 }
 

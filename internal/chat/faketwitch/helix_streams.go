@@ -8,16 +8,6 @@ import (
 	"time"
 )
 
-// SetLive makes a channel live since a time; the zero time ends its stream. It ignores an unknown
-// channel.
-func (s *Server) SetLive(channelLogin string, since time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.channels[channelLogin]; c != nil {
-		c.liveSince = since
-	}
-}
-
 // getStreams returns the running streams of channels by ID.
 func (s *helixServer) getStreams(c call) reply {
 	ids := c.query["user_id"]

@@ -15,15 +15,17 @@ const writeTimeout = 30 * time.Second
 
 // chatServer serves chat over IRC. The Server's mu guards all of it except the listener.
 type chatServer struct {
-	*Server // the server that it is a part of
-	irc     net.Listener
-	clients map[*client]bool
-	joining joinLimits
+	*state
+	identity *identityServer
+	listener net.Listener
+	clients  map[*client]bool
+	joining  joinLimits
+	faults   chatFaults
 }
 
 // client is a connection to the chat. The Server's mu guards its login and channels.
 type client struct {
-	srv  *Server
+	srv  *chatServer
 	conn net.Conn
 
 	stalled atomic.Bool // the connection stays open, but the client receives nothing more
@@ -42,7 +44,7 @@ type client struct {
 // acceptChat accepts connections until the listener is closed.
 func (s *chatServer) acceptChat() {
 	for {
-		conn, err := s.irc.Accept()
+		conn, err := s.listener.Accept()
 		if err != nil {
 			return
 		}
@@ -62,7 +64,7 @@ func (s *chatServer) admit(conn net.Conn) *client {
 		return nil
 	}
 	defer s.mu.Unlock()
-	c := &client{srv: s.Server, conn: conn, joined: make(map[string]bool), left: s.delivering.closeAfter}
+	c := &client{srv: s, conn: conn, joined: make(map[string]bool), left: s.faults.closeAfter}
 	s.clients[c] = true
 	return c
 }
@@ -164,3 +166,41 @@ func (s *chatServer) WaitJoined(ctx context.Context, n int) error {
 		}
 	}
 }
+
+// write sends a line to all clients in the channel.
+func (s *chatServer) write(channelLogin, raw string) {
+	s.mu.Lock()
+	tagged, plain := s.readers(channelLogin)
+	s.mu.Unlock()
+	for _, c := range tagged {
+		c.send(raw)
+	}
+	_, untagged, _ := strings.Cut(raw, " ")
+	for _, c := range plain {
+		c.send(untagged)
+	}
+}
+
+// Flood sends raw bytes to every logged-in client: lines, parts of lines, or anything else. It
+// blocks while a client doesn't read.
+func (s *chatServer) Flood(raw []byte) {
+	s.mu.Lock()
+	var all []*client
+	for c := range s.clients {
+		if c.login != "" {
+			all = append(all, c)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range all {
+		c.write(raw)
+	}
+}
+
+// SendRaw sends raw lines to every logged-in client.
+func (s *chatServer) SendRaw(lines ...string) {
+	s.Flood([]byte(strings.Join(lines, "\r\n") + "\r\n"))
+}
+
+// IRCAddress returns the address of the chat as host:port, without TLS.
+func (s *chatServer) IRCAddress() string { return s.listener.Addr().String() }

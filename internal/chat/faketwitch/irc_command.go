@@ -49,7 +49,7 @@ func (c *client) logIn(login string) (reply []string, bye bool) {
 		return nil, false
 	}
 	token, wellFormed := strings.CutPrefix(c.pass, "oauth:")
-	access, live := c.srv.liveToken(token)
+	access, live := c.srv.identity.liveToken(token)
 	switch {
 	case c.srv.faults.refuseLogins:
 		return []string{":tmi.twitch.tv NOTICE * :Login authentication failed"}, true

@@ -2,7 +2,6 @@ package faketwitch
 
 import (
 	"net/http"
-	"slices"
 	"time"
 )
 
@@ -16,20 +15,6 @@ const (
 
 // limitError is Twitch's text for a 429 that says nothing about the request budget.
 const limitError = "The app has exceeded the number of requests it may make per minute for this broadcaster."
-
-// recentTimes are the times of recent requests of one kind, oldest first.
-type recentTimes []time.Time
-
-// take reports whether there were fewer than most requests within the period, and if so counts
-// another one.
-func (r *recentTimes) take(now time.Time, most int, period time.Duration) bool {
-	*r = slices.DeleteFunc(*r, func(at time.Time) bool { return now.Sub(at) >= period })
-	if len(*r) >= most {
-		return false
-	}
-	*r = append(*r, now)
-	return true
-}
 
 // limitPerChannel returns the endpoint with a limit on its requests per channel. of returns the
 // channel's requests that count.

@@ -85,13 +85,3 @@ func (l *memoryListener) Close() error {
 }
 
 func (l *memoryListener) Addr() net.Addr { return l.addr }
-
-// Dial connects to one of the server's addresses: in memory if Options.InMemory is set, otherwise
-// over the system's network. It has the signature of http.Transport's DialContext.
-func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if s.memory == nil {
-		var d net.Dialer
-		return d.DialContext(ctx, network, address)
-	}
-	return s.memory.dial(ctx, address)
-}

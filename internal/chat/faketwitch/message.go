@@ -87,7 +87,7 @@ func (l *chatLog) removeID(id string) {
 
 // Messages returns the visible messages in the channel with this ID, oldest first. Messages that
 // were deleted, cleared or purged with their author aren't included.
-func (s *Server) Messages(channelID string) []Message {
+func (s *state) Messages(channelID string) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var seen []Message
@@ -100,7 +100,7 @@ func (s *Server) Messages(channelID string) []Message {
 }
 
 // Message returns the message with this ID while it is visible.
-func (s *Server) Message(id string) (Message, bool) {
+func (s *state) Message(id string) (Message, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m, ok := s.chat.byID[id]
@@ -111,7 +111,7 @@ func (s *Server) Message(id string) (Message, bool) {
 }
 
 // Said returns how many messages were said or rendered since the start.
-func (s *Server) Said() int {
+func (s *state) Said() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.chat.said

@@ -41,6 +41,24 @@ type Received struct {
 	Line   string
 }
 
+// SlowMode is a change of a channel's slow mode through Helix.
+type SlowMode struct {
+	At        time.Time
+	ChannelID string
+	On        bool
+	Wait      time.Duration // 0 if it is off
+}
+
+// Sent is a message sent through Helix.
+type Sent struct {
+	At        time.Time
+	ChannelID string
+	MessageID string
+	UserID    string // of the sender
+	Text      string
+	ReplyTo   string // ID of the message it answers, or empty
+}
+
 // record contains what clients sent to the server. Its lists hold the newest entries. The Server's
 // mu guards it.
 type record struct {
@@ -68,7 +86,7 @@ func add[T any](list *[]T, item T) {
 func (r *record) addLine(line Received) { add(&r.lines, line) }
 
 // copyList returns a copy of one of the record's lists.
-func copyList[T any](s *Server, list *[]T) []T {
+func copyList[T any](s *state, list *[]T) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(*list)
@@ -76,7 +94,7 @@ func copyList[T any](s *Server, list *[]T) []T {
 
 // Requests returns the HTTP requests, oldest first. Like every recorded list, it contains at least
 // the newest 100,000 entries.
-func (s *helixServer) Requests() []Request {
+func (s *state) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	requests := make([]Request, len(s.asked.requests))
@@ -87,10 +105,10 @@ func (s *helixServer) Requests() []Request {
 }
 
 // Deletes returns the messages removed individually.
-func (s *helixServer) Deletes() []Deletion { return copyList(s.Server, &s.asked.deletions) }
+func (s *state) Deletes() []Deletion { return copyList(s, &s.asked.deletions) }
 
 // Deleted returns how many messages were removed individually since the start.
-func (s *helixServer) Deleted() int {
+func (s *state) Deleted() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked.deleted
@@ -98,23 +116,29 @@ func (s *helixServer) Deleted() int {
 
 // Clears returns the IDs of the channels whose whole chat was cleared by a delete without a message
 // ID.
-func (s *helixServer) Clears() []string { return copyList(s.Server, &s.asked.clears) }
+func (s *state) Clears() []string { return copyList(s, &s.asked.clears) }
 
 // Warnings returns the warnings given.
-func (s *helixServer) Warnings() []Sanction { return copyList(s.Server, &s.asked.warnings) }
+func (s *state) Warnings() []Sanction { return copyList(s, &s.asked.warnings) }
 
 // Bans returns the timeouts and bans given.
-func (s *helixServer) Bans() []Sanction { return copyList(s.Server, &s.asked.bans) }
+func (s *state) Bans() []Sanction { return copyList(s, &s.asked.bans) }
 
 // Lifts returns the ends of timeouts and bans, without lengths and reasons.
-func (s *helixServer) Lifts() []Sanction { return copyList(s.Server, &s.asked.lifts) }
+func (s *state) Lifts() []Sanction { return copyList(s, &s.asked.lifts) }
 
 // Received returns the lines from chat clients.
-func (s *chatServer) Received() []Received { return copyList(s.Server, &s.asked.lines) }
+func (s *state) Received() []Received { return copyList(s, &s.asked.lines) }
 
 // Connections returns how many chat connections were accepted since the start.
-func (s *chatServer) Connections() int {
+func (s *state) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked.connections
 }
+
+// SlowModes returns the changes of slow mode through Helix.
+func (s *state) SlowModes() []SlowMode { return copyList(s, &s.asked.slowModes) }
+
+// Sent returns the messages sent through Helix, without dropped ones.
+func (s *state) Sent() []Sent { return copyList(s, &s.asked.sent) }

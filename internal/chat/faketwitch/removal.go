@@ -17,15 +17,6 @@ type removal struct {
 	length time.Duration // duration of the user's timeout; 0 for a ban
 }
 
-// announce tells the channel's readers what was removed. The caller must not hold mu.
-func (s *Server) announce(r removal) {
-	event := r.event(s)
-	s.dispatch(func() {
-		s.write(r.room.login, r.line())
-		s.notify(event)
-	})
-}
-
 // line returns the removal as a line of Twitch's chat.
 func (r removal) line() string {
 	sent := r.at.UnixMilli()
@@ -44,40 +35,8 @@ func (r removal) line() string {
 		length, r.room.id, r.user.id, sent, r.room.login, r.user.login)
 }
 
-// RemoveMessage deletes a message as another moderator, namely the broadcaster. It ignores a
-// message that is no longer visible.
-func (s *Server) RemoveMessage(id string) {
-	s.mu.Lock()
-	m := s.chat.byID[id]
-	if m == nil {
-		s.mu.Unlock()
-		return
-	}
-	room := s.channelByID(m.ChannelID)
-	s.chat.removeID(id)
-	r := removal{at: s.opts.Now(), room: room.account, by: room.account, message: m}
-	s.mu.Unlock()
-	s.announce(r)
-}
-
-// Silence times a user out as another moderator, the broadcaster; a length of 0 bans them. It
-// ignores an unknown channel.
-func (s *Server) Silence(channelLogin, login string, length time.Duration) {
-	s.mu.Lock()
-	room := s.channels[channelLogin]
-	if room == nil {
-		s.mu.Unlock()
-		return
-	}
-	user := *s.account(login)
-	r := removal{at: s.opts.Now(), room: room.account, by: room.account, user: user, length: length}
-	s.silence(room, r)
-	s.mu.Unlock()
-	s.announce(r)
-}
-
 // silence prevents a user from writing and removes their messages. The caller holds mu.
-func (s *Server) silence(room *channel, r removal) {
+func (s *state) silence(room *channel, r removal) {
 	ends := restriction{until: r.at.Add(forever), permanent: true}
 	if r.length > 0 {
 		ends = restriction{until: r.at.Add(r.length)}
@@ -86,21 +45,7 @@ func (s *Server) silence(room *channel, r removal) {
 	s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id && m.UserID == r.user.id })
 }
 
-// Clear clears a whole chat as another moderator, the broadcaster. It ignores an unknown channel.
-func (s *Server) Clear(channelLogin string) {
-	s.mu.Lock()
-	room := s.channels[channelLogin]
-	if room == nil {
-		s.mu.Unlock()
-		return
-	}
-	r := removal{at: s.opts.Now(), room: room.account, by: room.account}
-	s.clear(room)
-	s.mu.Unlock()
-	s.announce(r)
-}
-
 // clear removes all messages of a channel. The caller holds mu.
-func (s *Server) clear(room *channel) {
+func (s *state) clear(room *channel) {
 	s.chat.remove(func(m *Message) bool { return m.ChannelID == room.id })
 }

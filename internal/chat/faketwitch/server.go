@@ -7,98 +7,26 @@ package faketwitch
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 )
 
-// Options configure a Server. The zero value suits most tests.
-type Options struct {
-	Login    string // the bot's login; empty means "chatguard_bot"
-	Token    string // the bot's access token; empty means a fixed one
-	ClientID string // of the bot's application; empty means a fixed one
-	// ClientSecret is the application's secret. If it is empty, the application is public: it can't
-	// redeem authorization codes, and renews tokens without a secret.
-	ClientSecret string
-	Scopes       []string         // of the token; nil means all that the bot needs
-	Channels     []string         // logins of the initial channels
-	TokenLife    time.Duration    // of access tokens; 0 means 4 h, as at Twitch
-	Now          func() time.Time // nil means time.Now
-	// InMemory means that the server opens no system port and is reachable only through Dial.
-	InMemory bool
-
-	// HelixBudget is the number of requests that Helix accepts at once; every 100 ms it accepts one
-	// more. 0 means Twitch's 800, a negative value means no limit.
-	HelixBudget int
-	// SanctionLimit is the number of timeouts, bans and unbans that Helix accepts per channel
-	// within 30 s, and of warnings. 0 means 100, as measured at Twitch; a negative value means no
-	// limit.
-	SanctionLimit int
-	// SubscriptionCost is what each EventSub subscription counts against the account's limit of 10.
-	// 0 is right for subscriptions that the bot's account has authorized.
-	SubscriptionCost int
-}
-
 // Server is a running fake Twitch. All methods are safe for concurrent use.
 type Server struct {
-	opts  Options
-	botID string
-
+	*state
 	memory *memory // nil if it listens on the system's network
 	http   *http.Server
-	web    net.Listener
-	wait   sync.WaitGroup // counts the server's goroutines
 
+	identityServer
 	chatServer
 	eventSub
+	delivery
 	helixServer
-	identityServer
-
-	mu sync.Mutex
-	// closed and the fields below are guarded by mu.
-	closed     bool
-	accounts   map[string]*account // by login
-	channels   map[string]*channel // by login
-	lastID     int                 // last account number
-	chat       chatLog
-	asked      record
-	faults     faults
-	delivering deliveryState
-	// ignored is the time until which an account's messages are ignored, by user ID.
-	ignored map[string]time.Time
-	// changed is closed and replaced whenever a client joins or leaves.
-	changed chan struct{}
 }
-
-// account is a Twitch user.
-type account struct{ id, login, displayName string }
-
-// channel is a channel with the permissions in it.
-type channel struct {
-	account
-	botModerates bool
-	staff        map[string]bool        // user IDs of its broadcaster and moderators
-	silenced     map[string]restriction // by user ID
-	warned       map[string]bool        // user IDs with an unacknowledged warning
-	slow         slowMode
-	sanctions    recentTimes // timeouts, bans and unbans
-	warnings     recentTimes
-	liveSince    time.Time // zero if it isn't live
-}
-
-// The scopes that the chat and the endpoints need.
-const (
-	scopeRead      = "chat:read"
-	scopeDelete    = "moderator:manage:chat_messages"
-	scopeBan       = "moderator:manage:banned_users"
-	scopeWarn      = "moderator:manage:warnings"
-	scopeSettings  = "moderator:manage:chat_settings"
-	scopeSend      = "user:write:chat"
-	scopeModerated = "user:read:moderated_channels"
-)
 
 // Start starts listening on loopback, at ports chosen by the system, or in memory. Close the Server
 // when done.
@@ -114,18 +42,15 @@ func Start(opts Options) (*Server, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	s := &Server{
-		opts:     opts,
-		accounts: make(map[string]*account),
-		channels: make(map[string]*channel),
-		ignored:  make(map[string]time.Time),
-		changed:  make(chan struct{}),
+	all := &state{opts: opts, accounts: make(map[string]*account), channels: make(map[string]*channel), changed: make(chan struct{})}
+	all.botID = all.account(opts.Login).id
+	s := &Server{state: all, identityServer: newIdentityServer(all)}
+	s.chatServer = chatServer{state: all, identity: &s.identityServer, clients: make(map[*client]bool)}
+	s.eventSub = eventSub{state: all, sessions: make(map[string]*eventSession), sockets: make(map[*eventSocket]bool)}
+	s.delivery = delivery{state: all, irc: &s.chatServer, events: &s.eventSub}
+	s.helixServer = helixServer{
+		state: all, delivery: &s.delivery, identity: &s.identityServer, points: newBudget(opts.HelixBudget), ignored: make(map[string]time.Time),
 	}
-	s.botID = s.account(opts.Login).id
-	s.chatServer = chatServer{Server: s, clients: make(map[*client]bool)}
-	s.eventSub = eventSub{Server: s, sessions: make(map[string]*eventSession), sockets: make(map[*eventSocket]bool)}
-	s.helixServer = helixServer{Server: s, points: newBudget(opts.HelixBudget)}
-	s.identityServer = newIdentityServer(s)
 	s.addPair(opts.Token, firstRefreshToken, s.account(opts.Login), opts.Scopes)
 	for _, login := range opts.Channels {
 		s.AddChannel(login)
@@ -141,16 +66,42 @@ func (s *Server) listen() (err error) {
 	if s.opts.InMemory {
 		s.memory = &memory{}
 	}
-	if s.irc, err = s.open(); err != nil {
+	if s.listener, err = s.open(); err != nil {
 		return err
 	}
 	if s.web, err = s.open(); err != nil {
-		return errors.Join(err, s.irc.Close())
+		return errors.Join(err, s.listener.Close())
 	}
 	s.http = &http.Server{Handler: s.routes(), ConnState: s.trackConn, ReadHeaderTimeout: 10 * time.Second}
 	s.wait.Go(s.acceptChat)
 	s.wait.Go(func() { _ = s.http.Serve(s.web) }) // ends with Close; its error doesn't matter
 	return nil
+}
+
+// routes returns a handler for the endpoints of this fake.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /oauth2/validate", s.serveAuth(s.validateToken))
+	mux.HandleFunc("POST /oauth2/device", s.serveAuth(s.beginDevice))
+	mux.HandleFunc("POST /oauth2/token", s.serveAuth(s.giveToken))
+	mux.HandleFunc("POST /oauth2/revoke", s.serveAuth(s.revokeToken))
+	s.pageRoutes(mux)
+	mux.HandleFunc("GET /helix/users", s.serveHelix("", s.getUsers))
+	mux.HandleFunc("DELETE /helix/moderation/chat", s.serveHelix(scopeDelete, s.requireModerator(s.deleteMessages)))
+	mux.HandleFunc("POST /helix/moderation/warnings", s.serveHelix(scopeWarn, s.requireModerator(s.limitPerChannel(warningsIn, s.warnUser))))
+	mux.HandleFunc("POST /helix/moderation/bans", s.serveHelix(scopeBan, s.requireModerator(s.limitPerChannel(sanctionsIn, s.banUser))))
+	mux.HandleFunc("DELETE /helix/moderation/bans", s.serveHelix(scopeBan, s.requireModerator(s.limitPerChannel(sanctionsIn, s.unbanUser))))
+	mux.HandleFunc("GET /helix/moderation/channels", s.serveHelix(scopeModerated, s.getModeratedChannels))
+	mux.HandleFunc("GET /helix/streams", s.serveHelix("", s.getStreams))
+	mux.HandleFunc("GET /helix/chat/settings", s.serveHelix("", s.getChatSettings))
+	mux.HandleFunc("PATCH /helix/chat/settings", s.serveHelix(scopeSettings, s.requireModerator(s.changeChatSettings)))
+	mux.HandleFunc("POST /helix/chat/messages", s.serveHelix(scopeSend, s.sendMessage))
+	mux.HandleFunc("POST /helix/eventsub/subscriptions", s.serveHelix("", s.createSubscription))
+	mux.HandleFunc("GET /helix/eventsub/subscriptions", s.serveHelix("", s.getSubscriptions))
+	mux.HandleFunc("DELETE /helix/eventsub/subscriptions", s.serveHelix("", s.deleteSubscription))
+	mux.HandleFunc("GET /ws", s.serveEventSub)
+	mux.HandleFunc("GET /irc", s.serveIRCSocket)
+	return mux
 }
 
 func (s *Server) open() (net.Listener, error) {
@@ -179,27 +130,23 @@ func (s *Server) Close() error {
 		c.conn.Close()
 	}
 	s.eventSub.cut()
-	s.delivering.end()
+	s.delivery.end()
 	s.mu.Unlock()
-	err := errors.Join(s.irc.Close(), s.http.Close())
+	err := errors.Join(s.listener.Close(), s.http.Close())
 	s.wait.Wait()
 	return err
 }
 
-// notifyChanged notifies callers that wait for clients to join or leave. The caller holds mu.
-func (s *Server) notifyChanged() {
-	close(s.changed)
-	s.changed = make(chan struct{})
+// Revoke invalidates all access and refresh tokens, as if the bot's owner had disconnected the
+// application, and ends all EventSub subscriptions. Connections stay open.
+func (s *Server) Revoke() {
+	s.mu.Lock()
+	clear(s.access)
+	clear(s.refresh)
+	notices := s.revoke("authorization_revoked", func(*eventSubscription) bool { return true })
+	s.mu.Unlock()
+	deliver(notices)
 }
-
-// IRCAddress returns the address of the chat as host:port, without TLS.
-func (s *chatServer) IRCAddress() string { return s.irc.Addr().String() }
-
-// HelixURL returns the base URL of Helix.
-func (s *helixServer) HelixURL() string { return "http://" + s.web.Addr().String() + "/helix" }
-
-// AuthURL returns the base URL of the identity server.
-func (s *identityServer) AuthURL() string { return "http://" + s.web.Addr().String() + "/oauth2" }
 
 // Token returns the bot's access token, without a prefix.
 func (s *Server) Token() string { return s.opts.Token }
@@ -212,3 +159,16 @@ func (s *Server) BotLogin() string { return s.opts.Login }
 
 // BotID returns the user ID of the bot's account.
 func (s *Server) BotID() string { return s.botID }
+
+// Dial connects to one of the server's addresses: in memory if Options.InMemory is set, otherwise
+// over the system's network. It has the signature of http.Transport's DialContext.
+func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if s.memory == nil {
+		var d net.Dialer
+		return d.DialContext(ctx, network, address)
+	}
+	return s.memory.dial(ctx, address)
+}
+
+// SiteURL returns the base URL of the pages.
+func (s *Server) SiteURL() string { return "http://" + s.web.Addr().String() }

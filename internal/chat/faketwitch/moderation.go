@@ -1,0 +1,85 @@
+package faketwitch
+
+import "time"
+
+// SetBotModerator makes the bot a moderator or an ordinary chatter in the channel. It ignores an
+// unknown channel.
+func (s *Server) SetBotModerator(channelLogin string, on bool) {
+	s.mu.Lock()
+	c := s.channels[channelLogin]
+	if c != nil {
+		c.botModerates = on
+	}
+	s.mu.Unlock()
+	if c != nil && !on && c.id != s.botID {
+		s.dismiss(c.account)
+	}
+}
+
+// SetModerator makes an account a moderator of the channel or an ordinary chatter, and tells those
+// who read the channel's moderation. It ignores an unknown channel. For the bot, use
+// SetBotModerator.
+func (s *Server) SetModerator(channelLogin, login string, on bool) {
+	s.mu.Lock()
+	c, a := s.channels[channelLogin], *s.account(login)
+	if c != nil {
+		c.staff[a.id] = on
+	}
+	s.mu.Unlock()
+	if c == nil {
+		return
+	}
+	details := map[string]any{}
+	a.describe("", details)
+	action := "unmod"
+	if on {
+		action = "mod"
+	}
+	s.notify(s.moderationEvent(s.opts.Now(), c.account, c.account, action, details))
+}
+
+// RemoveMessage deletes a message as another moderator, namely the broadcaster. It ignores a
+// message that is no longer visible.
+func (s *Server) RemoveMessage(id string) {
+	s.mu.Lock()
+	m := s.chat.byID[id]
+	if m == nil {
+		s.mu.Unlock()
+		return
+	}
+	room := s.channelByID(m.ChannelID)
+	s.chat.removeID(id)
+	r := removal{at: s.opts.Now(), room: room.account, by: room.account, message: m}
+	s.mu.Unlock()
+	s.announce(r)
+}
+
+// Silence times a user out as another moderator, the broadcaster; a length of 0 bans them. It
+// ignores an unknown channel.
+func (s *Server) Silence(channelLogin, login string, length time.Duration) {
+	s.mu.Lock()
+	room := s.channels[channelLogin]
+	if room == nil {
+		s.mu.Unlock()
+		return
+	}
+	user := *s.account(login)
+	r := removal{at: s.opts.Now(), room: room.account, by: room.account, user: user, length: length}
+	s.silence(room, r)
+	s.mu.Unlock()
+	s.announce(r)
+}
+
+// Clear clears a whole chat as another moderator, the broadcaster. It ignores an unknown channel.
+func (s *Server) Clear(channelLogin string) {
+	s.mu.Lock()
+	room := s.channels[channelLogin]
+	if room == nil {
+		s.mu.Unlock()
+		return
+	}
+	r := removal{at: s.opts.Now(), room: room.account, by: room.account}
+	s.clear(room)
+	s.mu.Unlock()
+	s.announce(r)
+}
