@@ -118,22 +118,13 @@ func (s *identityServer) CallPendingInvalid(on bool) {
 
 // WaitLogin waits for a pending login by device code and returns its code, or the context's error.
 func (s *identityServer) WaitLogin(ctx context.Context) (userCode string, err error) {
-	for {
-		s.mu.Lock()
-		changed := s.changed
+	err = s.waitUntil(ctx, func() bool {
 		for _, d := range s.devices {
 			if d.owner == nil && !d.denied && s.opts.Now().Before(d.expires) {
 				userCode = d.userCode
 			}
 		}
-		s.mu.Unlock()
-		if userCode != "" {
-			return userCode, nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return "", ctx.Err()
-		}
-	}
+		return userCode != ""
+	})
+	return userCode, err
 }

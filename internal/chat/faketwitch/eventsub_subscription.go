@@ -209,17 +209,5 @@ func (s *eventSub) countWhere(match func(*eventSubscription) bool) (n int) {
 // WaitSubscribed waits until there are at least n subscriptions. If ctx ends first, it returns the
 // context's error.
 func (s *eventSub) WaitSubscribed(ctx context.Context, n int) error {
-	for {
-		s.mu.Lock()
-		enough, changed := s.count("") >= n, s.changed
-		s.mu.Unlock()
-		if enough {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	return s.waitUntil(ctx, func() bool { return s.count("") >= n })
 }

@@ -149,22 +149,13 @@ func (s *chatServer) readers(channelLogin string) (tagged, plain []*client) {
 // WaitJoined waits until at least n channels are joined, counted per client. If ctx ends first, it
 // returns the context's error.
 func (s *chatServer) WaitJoined(ctx context.Context, n int) error {
-	for {
-		s.mu.Lock()
-		joined, changed := 0, s.changed
+	return s.waitUntil(ctx, func() bool {
+		joined := 0
 		for c := range s.clients {
 			joined += len(c.joined)
 		}
-		s.mu.Unlock()
-		if joined >= n {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		return joined >= n
+	})
 }
 
 // write sends a line to all clients in the channel.

@@ -5,18 +5,6 @@ import (
 	"strings"
 )
 
-// pageRoutes adds the pages: where people register an application, authorize a login, and write in
-// a channel as its owner.
-func (s *Server) pageRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /console/apps/create", s.showApplication)
-	mux.HandleFunc("GET /activate", s.showActivate)
-	mux.HandleFunc("POST /activate", s.activate)
-	mux.HandleFunc("GET /oauth2/authorize", s.showAuthorize)
-	mux.HandleFunc("POST /oauth2/authorize", s.answerAuthorize)
-	mux.HandleFunc("GET /popout/{channel}/chat", s.showChat)
-	mux.HandleFunc("POST /popout/{channel}/chat", s.writeChat)
-}
-
 func (s *Server) showApplication(w http.ResponseWriter, _ *http.Request) {
 	showPage(w, pageContent{Title: "Your application is registered", Says: []string{"Its client ID is:"}, Code: s.opts.ClientID})
 }

@@ -1,6 +1,7 @@
 package faketwitch
 
 import (
+	"context"
 	"net"
 	"sync"
 )
@@ -29,4 +30,22 @@ type state struct {
 func (s *state) notifyChanged() {
 	close(s.changed)
 	s.changed = make(chan struct{})
+}
+
+// waitUntil waits until met returns true. met is called while mu is held, and again after each
+// change. If ctx ends first, waitUntil returns the context's error.
+func (s *state) waitUntil(ctx context.Context, met func() bool) error {
+	for {
+		s.mu.Lock()
+		done, changed := met(), s.changed
+		s.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
