@@ -11,10 +11,12 @@ import (
 	"github.com/chatguard/chatguard/internal/webhook"
 )
 
-// route is a route of the API for signed-in callers with the access that it needs.
+// route is a route of the API for signed-in callers. The tables below give every field, so that no
+// route is without access and scope.
 type route struct {
-	pattern string // method and path below /api/v1
-	needs   auth.Access
+	pattern string       // method and path below /api/v1
+	needs   auth.Access  // the access that it needs
+	over    access.Scope // the channels that it is about
 	handle  access.Handler
 	query   []string // allowed query parameters
 }
@@ -51,38 +53,38 @@ func (s *Server) api() []route {
 // channelRoutes returns the routes about the signed-in caller and the current state of channels.
 func (s *Server) channelRoutes() []route {
 	return []route{
-		{"GET /session", auth.Any, s.access.GetSession, nil},
-		{"DELETE /session", auth.Any, s.access.SignOut, nil},
+		{"GET /session", auth.Any, ofCaller, s.access.GetSession, nil},
+		{"DELETE /session", auth.Any, ofCaller, s.access.SignOut, nil},
 
-		{"GET /status", auth.View, s.states.getStatus, []string{"channel"}},
-		{"GET /nodes", auth.View, s.nodes.get, nil},
-		{"GET /algorithms", auth.View, getAlgorithms, nil},
-		{"GET /channels", auth.View, s.states.getChannels, nil},
-		{"GET /overlay", auth.Overlay, s.overlays.getOverlay, []string{"channel"}},
-		{"GET /throttled", auth.View, s.states.getThrottled, []string{"channel", "within"}},
-		{"GET /channels/{channel}/messages", auth.View, s.channels.handler(s.states.getMessages), []string{"entry", "user", "n"}},
-		{"GET /rates", auth.View, s.states.getRates, []string{"channel", "span"}},
-		{"GET /channels/{channel}/top", auth.View, s.channels.handler(s.rankings.getTop), []string{"since"}},
-		{"GET /channels/{channel}/week", auth.View, s.channels.handler(s.users.getSharedWeek), []string{"limit"}},
-		{"GET /channels/{channel}/summary", auth.View, s.channels.handler(s.summarizer.getSummary), nil},
-		{"GET /live", auth.View, s.states.serveLive, []string{"channel", "feed", "after"}},
-		{"POST /channels/{channel}/pause", auth.Moderate, s.switches.turns((*control.Controls).Pause), nil},
-		{"POST /channels/{channel}/resume", auth.Moderate, s.switches.turns((*control.Controls).Resume), nil},
-		{"POST /channels/{channel}/raid", auth.Moderate, s.switches.startRaid, nil},
-		{"DELETE /channels/{channel}/raid", auth.Moderate, s.switches.turns((*control.Controls).EndRaid), nil},
-		{"GET /channels/{channel}/settings", auth.View, s.channels.handler(s.settings.getSettings), nil},
-		{"PUT /channels/{channel}/settings", auth.Moderate, s.channels.handler(s.settings.putSettings), nil},
-		{"DELETE /channels/{channel}/settings", auth.Moderate, s.channels.handler(s.settings.deleteSettings), nil},
+		{"GET /status", auth.View, ofQuery, s.states.getStatus, []string{"channel"}},
+		{"GET /nodes", auth.View, access.Installation, s.nodes.get, nil},
+		{"GET /algorithms", auth.View, ofCaller, getAlgorithms, nil},      // the same for everyone
+		{"GET /channels", auth.View, ofCaller, s.states.getChannels, nil}, // lists the caller's
+		{"GET /overlay", auth.Overlay, ofQuery, s.overlays.getOverlay, []string{"channel"}},
+		{"GET /throttled", auth.View, ofQuery, s.states.getThrottled, []string{"channel", "within"}},
+		{"GET /channels/{channel}/messages", auth.View, ofPath, s.channels.handler(s.states.getMessages), []string{"entry", "user", "n"}},
+		{"GET /rates", auth.View, ofQuery, s.states.getRates, []string{"channel", "span"}},
+		{"GET /channels/{channel}/top", auth.View, ofPath, s.channels.handler(s.rankings.getTop), []string{"since"}},
+		{"GET /channels/{channel}/week", auth.View, ofPath, s.channels.handler(s.users.getSharedWeek), []string{"limit"}},
+		{"GET /channels/{channel}/summary", auth.View, ofPath, s.channels.handler(s.summarizer.getSummary), nil},
+		{"GET /live", auth.View, ofQuery, s.states.serveLive, []string{"channel", "feed", "after"}},
+		{"POST /channels/{channel}/pause", auth.Moderate, ofPath, s.switches.turns((*control.Controls).Pause), nil},
+		{"POST /channels/{channel}/resume", auth.Moderate, ofPath, s.switches.turns((*control.Controls).Resume), nil},
+		{"POST /channels/{channel}/raid", auth.Moderate, ofPath, s.switches.startRaid, nil},
+		{"DELETE /channels/{channel}/raid", auth.Moderate, ofPath, s.switches.turns((*control.Controls).EndRaid), nil},
+		{"GET /channels/{channel}/settings", auth.View, ofPath, s.channels.handler(s.settings.getSettings), nil},
+		{"PUT /channels/{channel}/settings", auth.Moderate, ofPath, s.channels.handler(s.settings.putSettings), nil},
+		{"DELETE /channels/{channel}/settings", auth.Moderate, ofPath, s.channels.handler(s.settings.deleteSettings), nil},
 	}
 }
 
 // setupRoutes returns the routes for setting up the bot.
 func (s *Server) setupRoutes() []route {
 	return []route{
-		{"GET /setup", auth.Moderate, s.setups.get, []string{"channel"}},
-		{"GET /login", auth.Own, s.logins.get, nil},
-		{"POST /login", auth.Own, s.logins.begin, nil},
-		{"DELETE /login", auth.Own, s.logins.cancel, nil},
+		{"GET /setup", auth.Moderate, ofQuery, s.setups.get, []string{"channel"}},
+		{"GET /login", auth.Own, access.Installation, s.logins.get, nil},
+		{"POST /login", auth.Own, access.Installation, s.logins.begin, nil},
+		{"DELETE /login", auth.Own, access.Installation, s.logins.cancel, nil},
 	}
 }
 
@@ -90,75 +92,75 @@ func (s *Server) setupRoutes() []route {
 func (s *Server) webhookRoutes() []route {
 	h := s.webhooks
 	return []route{
-		{"GET /webhooks", auth.Own, h.require(h.list), nil},
-		{"POST /webhooks", auth.Own, h.require(h.add), nil},
-		{"PUT /webhooks/{webhook}", auth.Own, h.require(h.put), nil},
-		{"DELETE /webhooks/{webhook}", auth.Own, h.require(h.delete), nil},
-		{"POST /webhooks/{webhook}/test", auth.Own, h.require(h.test), nil},
-		{"GET /webhooks/{webhook}/deliveries", auth.Own, h.require(h.deliveries), nil},
-		{"POST /webhooks/{webhook}/deliveries/{delivery}/retry", auth.Own, h.require(h.letters((*webhook.Sender).Resend)), nil},
-		{"DELETE /webhooks/{webhook}/deliveries/{delivery}", auth.Own, h.require(h.letters((*webhook.Sender).Discard)), nil},
+		{"GET /webhooks", auth.Own, access.Installation, h.require(h.list), nil},
+		{"POST /webhooks", auth.Own, access.Installation, h.require(h.add), nil},
+		{"PUT /webhooks/{webhook}", auth.Own, access.Installation, h.require(h.put), nil},
+		{"DELETE /webhooks/{webhook}", auth.Own, access.Installation, h.require(h.delete), nil},
+		{"POST /webhooks/{webhook}/test", auth.Own, access.Installation, h.require(h.test), nil},
+		{"GET /webhooks/{webhook}/deliveries", auth.Own, access.Installation, h.require(h.deliveries), nil},
+		{"POST /webhooks/{webhook}/deliveries/{delivery}/retry", auth.Own, access.Installation, h.require(h.letters((*webhook.Sender).Resend)), nil},
+		{"DELETE /webhooks/{webhook}/deliveries/{delivery}", auth.Own, access.Installation, h.require(h.letters((*webhook.Sender).Discard)), nil},
 	}
 }
 
 // grantRoutes returns the routes for tokens, sign-in links and sessions.
 func (s *Server) grantRoutes() []route {
 	return []route{
-		{"GET /access", auth.Own, s.grants.getAccess, nil},
-		{"POST /tokens", auth.Own, s.grants.postToken, nil},
-		{"DELETE /tokens/{name}", auth.Own, s.grants.deleteToken, nil},
-		{"POST /links", auth.Own, s.grants.postLink, nil},
-		{"DELETE /links/{link}", auth.Own, s.grants.deleteLink, nil},
-		{"DELETE /sessions/{session}", auth.Own, s.grants.deleteSession, nil},
+		{"GET /access", auth.Own, access.Installation, s.grants.getAccess, nil},
+		{"POST /tokens", auth.Own, access.Installation, s.grants.postToken, nil},
+		{"DELETE /tokens/{name}", auth.Own, access.Installation, s.grants.deleteToken, nil},
+		{"POST /links", auth.Own, access.Installation, s.grants.postLink, nil},
+		{"DELETE /links/{link}", auth.Own, access.Installation, s.grants.deleteLink, nil},
+		{"DELETE /sessions/{session}", auth.Own, access.Installation, s.grants.deleteSession, nil},
 	}
 }
 
 // policyRoutes returns the routes for the limits of a channel, and for trying limits.
 func (s *Server) policyRoutes() []route {
 	return []route{
-		{"GET /channels/{channel}/policy", auth.View, s.channels.handler(s.policies.getPolicy), nil},
-		{"PUT /channels/{channel}/policy", auth.Moderate, s.channels.handler(s.policies.putPolicy), nil},
-		{"DELETE /channels/{channel}/policy", auth.Moderate, s.channels.handler(s.policies.deletePolicy), nil},
-		{"GET /channels/{channel}/policy/revisions", auth.View, s.channels.handler(s.policies.getRevisions), []string{"before", "n"}},
-		{"GET /channels/{channel}/policy/differences", auth.View, s.channels.handler(s.policies.getDifferences), nil},
-		{"GET /channels/{channel}/policy/export", auth.View, s.policies.exportPolicy, nil},
-		{"POST /channels/{channel}/policy/revert", auth.Moderate, s.channels.handler(s.policies.revertPolicy), nil},
-		{"POST /channels/{channel}/preview", auth.View, s.channels.handler(s.previews.preview), nil},
-		{"GET /lab", auth.View, s.labs.get, nil},
-		{"POST /lab", auth.View, s.labs.post, nil},
+		{"GET /channels/{channel}/policy", auth.View, ofPath, s.channels.handler(s.policies.getPolicy), nil},
+		{"PUT /channels/{channel}/policy", auth.Moderate, ofPath, s.channels.handler(s.policies.putPolicy), nil},
+		{"DELETE /channels/{channel}/policy", auth.Moderate, ofPath, s.channels.handler(s.policies.deletePolicy), nil},
+		{"GET /channels/{channel}/policy/revisions", auth.View, ofPath, s.channels.handler(s.policies.getRevisions), []string{"before", "n"}},
+		{"GET /channels/{channel}/policy/differences", auth.View, ofPath, s.channels.handler(s.policies.getDifferences), nil},
+		{"GET /channels/{channel}/policy/export", auth.View, ofPath, s.policies.exportPolicy, nil},
+		{"POST /channels/{channel}/policy/revert", auth.Moderate, ofPath, s.channels.handler(s.policies.revertPolicy), nil},
+		{"POST /channels/{channel}/preview", auth.View, ofPath, s.channels.handler(s.previews.preview), nil},
+		{"GET /lab", auth.View, ofCaller, s.labs.get, nil},   // lists the caller's channels
+		{"POST /lab", auth.View, ofCaller, s.labs.post, nil}, // checks the channel whose recordings are asked for
 	}
 }
 
 // userRoutes returns the routes for single users.
 func (s *Server) userRoutes() []route {
 	return []route{
-		{"GET /users", auth.View, s.users.findUsers, []string{"channel", "q", "noted"}},
-		{"GET /channels/{channel}/overrides", auth.View, s.channels.handler(s.users.getOverrides), []string{"after", "n"}},
-		{"GET /channels/{channel}/users/{id}", auth.View, s.users.getUser, nil},
-		{"GET /channels/{channel}/users/{id}/week", auth.View, s.users.getWeek, []string{"limit"}},
-		{"GET /channels/{channel}/users/{id}/notes", auth.View, s.users.getNotes, nil},
-		{"POST /channels/{channel}/users/{id}/notes", auth.Help, s.amendments.addNote, nil},
-		{"DELETE /channels/{channel}/users/{id}/notes/{note}", auth.Help, s.amendments.deleteNote, nil},
-		{"POST /channels/{channel}/users/{id}/grant", auth.Help, s.amendments.grant, nil},
-		{"POST /channels/{channel}/users/{id}/reset", auth.Help, s.amendments.reset, nil},
-		{"POST /channels/{channel}/users/{id}/exempt", auth.Help, s.amendments.exempt, nil},
-		{"POST /channels/{channel}/users/{id}/pardon", auth.Help, s.amendments.pardonUser, nil},
-		{"DELETE /channels/{channel}/users/{id}/pardon/{pardon}", auth.Help, s.amendments.unpardonUser, nil},
-		{"POST /channels/{channel}/users/{id}/timeout", auth.Moderate, s.amendments.timeOut, nil},
-		{"DELETE /channels/{channel}/users/{id}/timeout", auth.Moderate, s.amendments.lifts((*control.Controls).LiftTimeout), nil},
-		{"POST /channels/{channel}/users/{id}/ban", auth.Moderate, s.amendments.ban, nil},
-		{"DELETE /channels/{channel}/users/{id}/ban", auth.Moderate, s.amendments.lifts((*control.Controls).LiftBan), nil},
-		{"PUT /channels/{channel}/users/{id}/override", auth.Help, s.amendments.putOverride, nil},
-		{"DELETE /channels/{channel}/users/{id}/override", auth.Help, s.amendments.deleteOverride, nil},
+		{"GET /users", auth.View, ofQuery, s.users.findUsers, []string{"channel", "q", "noted"}},
+		{"GET /channels/{channel}/overrides", auth.View, ofPath, s.channels.handler(s.users.getOverrides), []string{"after", "n"}},
+		{"GET /channels/{channel}/users/{id}", auth.View, ofPath, s.users.getUser, nil},
+		{"GET /channels/{channel}/users/{id}/week", auth.View, ofPath, s.users.getWeek, []string{"limit"}},
+		{"GET /channels/{channel}/users/{id}/notes", auth.View, ofPath, s.users.getNotes, nil},
+		{"POST /channels/{channel}/users/{id}/notes", auth.Help, ofPath, s.amendments.addNote, nil},
+		{"DELETE /channels/{channel}/users/{id}/notes/{note}", auth.Help, ofPath, s.amendments.deleteNote, nil},
+		{"POST /channels/{channel}/users/{id}/grant", auth.Help, ofPath, s.amendments.grant, nil},
+		{"POST /channels/{channel}/users/{id}/reset", auth.Help, ofPath, s.amendments.reset, nil},
+		{"POST /channels/{channel}/users/{id}/exempt", auth.Help, ofPath, s.amendments.exempt, nil},
+		{"POST /channels/{channel}/users/{id}/pardon", auth.Help, ofPath, s.amendments.pardonUser, nil},
+		{"DELETE /channels/{channel}/users/{id}/pardon/{pardon}", auth.Help, ofPath, s.amendments.unpardonUser, nil},
+		{"POST /channels/{channel}/users/{id}/timeout", auth.Moderate, ofPath, s.amendments.timeOut, nil},
+		{"DELETE /channels/{channel}/users/{id}/timeout", auth.Moderate, ofPath, s.amendments.lifts((*control.Controls).LiftTimeout), nil},
+		{"POST /channels/{channel}/users/{id}/ban", auth.Moderate, ofPath, s.amendments.ban, nil},
+		{"DELETE /channels/{channel}/users/{id}/ban", auth.Moderate, ofPath, s.amendments.lifts((*control.Controls).LiftBan), nil},
+		{"PUT /channels/{channel}/users/{id}/override", auth.Help, ofPath, s.amendments.putOverride, nil},
+		{"DELETE /channels/{channel}/users/{id}/override", auth.Help, ofPath, s.amendments.deleteOverride, nil},
 	}
 }
 
 // recordRoutes returns the routes for the journal and the audit.
 func (s *Server) recordRoutes() []route {
 	return []route{
-		{"GET /journal", auth.View, s.archive.getJournal, []string{"channel", "user", "name", "entry", "limit", "action", "result", "from", "until", "before", "n", "format"}},
-		{"POST /journal/{entry}/pardon", auth.Help, s.amendments.pardon, nil},
-		{"GET /audit", auth.View, s.archive.getAudit, []string{"channel", "user", "name", "author", "action", "before", "n", "format"}},
+		{"GET /journal", auth.View, ofQuery, s.archive.getJournal, []string{"channel", "user", "name", "entry", "limit", "action", "result", "from", "until", "before", "n", "format"}},
+		{"POST /journal/{entry}/pardon", auth.Help, s.archive.ofEntry, s.amendments.pardon, nil},
+		{"GET /audit", auth.View, ofQuery, s.archive.getAudit, []string{"channel", "user", "name", "author", "action", "before", "n", "format"}},
 	}
 }
 
@@ -170,8 +172,8 @@ func (s *Server) checkRoutes() []route {
 		}
 	}
 	return []route{
-		{"POST /check", auth.Check, as(s.checker.Check), nil},
-		{"POST /check/batch", auth.Check, as(s.checker.CheckBatch), nil},
-		{"POST /check/refund", auth.Check, as(s.checker.Refund), nil},
+		{"POST /check", auth.Check, access.Installation, as(s.checker.Check), nil},
+		{"POST /check/batch", auth.Check, access.Installation, as(s.checker.CheckBatch), nil},
+		{"POST /check/refund", auth.Check, access.Installation, as(s.checker.Refund), nil},
 	}
 }

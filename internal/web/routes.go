@@ -30,35 +30,25 @@ func (s *Server) newHandler() (http.Handler, error) {
 	for pattern, h := range s.signInPages() {
 		mux.HandleFunc(pattern, problem.HandlerFunc(s.opts.Log, h))
 	}
+	allowed := map[string][]string{} // methods of each path of the API
+	handle := func(pattern string, h problem.Handler) {
+		method, path, _ := strings.Cut(addPrefix(pattern), " ")
+		allowed[path] = append(allowed[path], method)
+		mux.HandleFunc(method+" "+path, problem.HandlerFunc(s.opts.Log, h))
+	}
 	for _, r := range s.openRoutes() {
-		mux.HandleFunc(addPrefix(r.pattern), problem.HandlerFunc(s.opts.Log, r.handle))
+		handle(r.pattern, r.handle)
 	}
 	for _, r := range s.api() {
-		mux.HandleFunc(addPrefix(r.pattern), problem.HandlerFunc(s.opts.Log, s.require(r.needs, s.scopeOf(r.pattern), s.checkQuery(r.query, r.handle))))
+		handle(r.pattern, s.require(r.needs, r.over, s.checkQuery(r.query, r.handle)))
 	}
-	for path, methods := range s.methods() {
+	for path, methods := range allowed {
 		mux.HandleFunc(path, problem.HandlerFunc(s.opts.Log, refuseMethod(methods)))
 	}
 	if s.opts.Authorize != nil { // the site removes the path
 		return s.access.Protect(mux)
 	}
 	return s.access.Protect(s.opts.Site.StripMount(mux, files.begins))
-}
-
-// methods returns the methods of each path of the API.
-func (s *Server) methods() map[string][]string {
-	all := map[string][]string{}
-	add := func(pattern string) {
-		method, path, _ := strings.Cut(addPrefix(pattern), " ")
-		all[path] = append(all[path], method)
-	}
-	for _, r := range s.openRoutes() {
-		add(r.pattern)
-	}
-	for _, r := range s.api() {
-		add(r.pattern)
-	}
-	return all
 }
 
 // refuseMethod returns a handler that refuses a method that the path does not support. methods are
