@@ -39,7 +39,7 @@ func start(limits ...chatguard.Limit) (*server, error) {
 	if s.guard, err = chatguard.New(chatguard.Policy{Limits: limits, Exempt: []chatguard.Role{chatguard.Moderator}}, &chatguard.Options{Now: s.clock.Now}); err != nil {
 		return nil, err
 	}
-	checker := check.New(check.Options{Guard: s.guard, Space: "check:", Now: s.clock.Now})
+	checker := check.New(check.Options{Guard: s.guard, Space: "check:"})
 	mux := http.NewServeMux()
 	for path, handle := range map[string]func(http.ResponseWriter, *http.Request, string) error{
 		"/api/v1/check": checker.Check, "/api/v1/check/batch": checker.CheckBatch, "/api/v1/check/refund": checker.Refund,

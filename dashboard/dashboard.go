@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/check"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -73,7 +75,7 @@ func New(guard *chatguard.Guard, opts *Options) (*Dashboard, error) {
 	if d.host, err = openHost(guard, o); err != nil {
 		return nil, err
 	}
-	if err := d.open(guard, access.Site{PublicURL: public}); err != nil {
+	if err := d.open(guard, public); err != nil {
 		return nil, fmt.Errorf("dashboard: %w", errors.Join(err, d.close()))
 	}
 	return d, nil
@@ -122,7 +124,7 @@ func hostOf(store Store, guard *chatguard.Guard) (*host.Host, error) {
 	}
 }
 
-func (d *Dashboard) open(guard *chatguard.Guard, site access.Site) error {
+func (d *Dashboard) open(guard *chatguard.Guard, public *url.URL) error {
 	waiting, err := d.host.Store.Throttled(context.Background(), guard.Now().Add(-live.Recent), live.MaxRows)
 	if err != nil {
 		return fmt.Errorf("can't read the throttled users from Options.Store, which must stay open until Run has returned: %w", err)
@@ -130,13 +132,16 @@ func (d *Dashboard) open(guard *chatguard.Guard, site access.Site) error {
 	set := metrics.NewSet()
 	set.RegisterMetricsWriter(d.host.Metrics.WritePrometheus)
 	options := web.Options{
-		Site: site, Guard: guard, Store: d.host.Store, Sessions: d.host.Store.Tokens, WrongCode: persist.ErrCode, Metrics: set, Log: d.options.Logger,
-		Authorize:    d.holder,
-		Policies:     d.host.Policies,
-		Controls:     d.host.Controls,
-		Channels:     d.channels,
-		Database:     d.host.Database,
-		ExportPolicy: config.WritePolicy,
+		Live: live.Options{
+			Guard: guard, Policies: d.host.Policies, Controls: d.host.Controls, Records: d.host.Store,
+			Channels: d.channels, Database: d.host.Database,
+			PublicURL: public, Mounted: true, Metrics: set, Log: d.options.Logger,
+		},
+		Access: access.Options{
+			Site: access.Site{PublicURL: public}, Authorize: d.holder, Sessions: d.host.Store.Tokens, WrongCode: persist.ErrCode, Now: guard.Now, Log: d.options.Logger,
+		},
+		Check: check.Options{Guard: guard},
+		Store: d.host.Store, ExportPolicy: config.WritePolicy,
 	}
 	d.options.Shared.join(guard, &options)
 	if d.web, err = web.New(options); err != nil {

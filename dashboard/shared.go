@@ -66,7 +66,7 @@ func (s *Shared) join(guard *chatguard.Guard, o *web.Options) {
 	if s == nil {
 		return
 	}
-	o.Shared = func() live.Shared { return s.live(s.State(), guard.Sharing()) }
+	o.Live.Shared = func() live.Shared { return s.live(s.State(), guard.Sharing()) }
 	o.Nodes = func(ctx context.Context) (web.Nodes, error) { return s.nodes(ctx, guard.Sharing()) }
 }
 

@@ -17,6 +17,8 @@ import (
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/web"
+	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/check"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/shared"
 )
@@ -175,28 +177,23 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 	a.registerBot()
 	shown := a.status()
 	options := web.Options{
-		Site: a.site, Guard: a.Guard, Store: store, Sessions: store.Tokens, Grants: store.Tokens, Record: store.Record, WrongCode: persist.ErrCode, Metrics: a.metrics, Log: a.log,
-		Policies:    a.Host.Policies,
-		Controls:    a.Host.Controls,
-		Channels:    shown.channels,
-		Connections: shown.connections,
-		Database:    a.Host.Database,
-		Shared:      a.sharedState,
-		Nodes:       a.nodes,
-		Leads:       a.leads,
-		CheckSpace:  RoomSpace,
-		Listed:      a.directory.isListed,
-		Entered:     a.enterRoom,
-		Report:      a.Host.Report,
-		Webhooks:    a.Webhooks,
-
-		ExportPolicy: config.WritePolicy,
+		Live: live.Options{
+			Guard: a.Guard, Policies: a.Host.Policies, Controls: a.Host.Controls, Records: store,
+			Channels: shown.channels, Connections: shown.connections, Database: a.Host.Database, Shared: a.sharedState,
+			PublicURL: a.site.PublicURL, Metrics: a.metrics, Log: a.log,
+		},
+		Access: access.Options{
+			Site: a.site, Sessions: store.Tokens, WrongCode: persist.ErrCode, NodesShare: a.sharedState().NodesShare(), Now: a.Guard.Now, Log: a.log,
+		},
+		Check: check.Options{Guard: a.Guard, Space: RoomSpace, Listed: a.directory.isListed, Entered: a.enterRoom, Report: a.Host.Report},
+		Store: store, Grants: store.Tokens, Record: store.Record,
+		Nodes: a.nodes, Leads: a.leads, ExportPolicy: config.WritePolicy, Webhooks: a.Webhooks,
 	}
 	if a.login = newBotLogin(a); a.login != nil {
 		options.Login, options.Setup = a.login, a.setup
 	}
 	if a.signIns != nil {
-		options.TwitchSignIn, options.ViewerPage = a.signIns, a.Config.Web.ViewerPage
+		options.Access.Members, options.TwitchSignIn, options.ViewerPage = a.signIns, a.signIns, a.Config.Web.ViewerPage
 	}
 	a.Web, err = web.New(options)
 	if err != nil {

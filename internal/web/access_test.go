@@ -170,14 +170,14 @@ func TestAttempts_OnlySiteToken(t *testing.T) {
 
 // A site without a token has nothing to guess.
 func TestAttempts_NoSiteToken(t *testing.T) {
-	d := dash(t, func(o *Options) { o.Site.Token = "" })
+	d := dash(t, func(o *Options) { o.Access.Site.Token = "" })
 	for i := range 20 {
 		d.wantStatus(fmt.Sprintf("guess %d", i+1), http.StatusUnauthorized, "POST", "/api/v1/session", map[string]string{"token": fmt.Sprint("guess", i)})
 	}
 }
 
 func TestAttempts_IPv6Block(t *testing.T) {
-	d := dash(t, func(o *Options) { o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	d := dash(t, func(o *Options) { o.Access.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	d.stopClock()
 	guesses := 0
 	guess := func(from string) int {
@@ -255,7 +255,7 @@ func TestAccess_StoreInTrouble(t *testing.T) {
 // several nodes share limits.
 func TestToken_OfAnotherNode(t *testing.T) {
 	for _, mode := range live.ShareModes {
-		d := dash(t, func(o *Options) { o.Shared = func() live.Shared { return live.Shared{Mode: mode, Up: true} } })
+		d := dash(t, func(o *Options) { o.Access.NodesShare = live.Shared{Mode: mode, Up: true}.NodesShare() })
 		a := d.do("GET", "/api/v1/throttled", nil, setBearer("of-another-node"))
 		says := strings.Contains(string(a.body), "A token works on the node that made it.")
 		if a.StatusCode != http.StatusUnauthorized || says != (mode != live.ShareOff) {

@@ -150,7 +150,7 @@ func TestAmendments_Until(t *testing.T) {
 }
 
 func TestAmendments_Refused(t *testing.T) {
-	d, none := dash(t), dash(t, func(o *Options) { o.Controls = nil })
+	d, none := dash(t), dash(t, func(o *Options) { o.Live.Controls = nil })
 	for _, test := range []struct {
 		method, path string
 		body         any

@@ -44,7 +44,7 @@ func (s *Server) openRoutes() []openRoute {
 // messages.
 func (s *Server) api() []route {
 	routes := slices.Concat(s.channelRoutes(), s.setupRoutes(), s.webhookRoutes(), s.policyRoutes(), s.userRoutes(), s.recordRoutes())
-	if s.opts.Authorize != nil {
+	if s.opts.Access.Authorize != nil {
 		return routes
 	}
 	return slices.Concat(routes, s.grantRoutes(), s.checkRoutes())

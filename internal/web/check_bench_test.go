@@ -98,7 +98,7 @@ func benchContents() (single, batches []string) {
 func raiseLimits(o *Options) {
 	p := config.DefaultPolicy()
 	p.Mode, p.Limits[0].Burst, p.Limits[1].Messages = chatguard.Enforce, 1_000_000, 1_000_000
-	if err := o.Guard.At(time.Now()).SetPolicy(p); err != nil {
+	if err := o.Live.Guard.At(time.Now()).SetPolicy(p); err != nil {
 		panic(err)
 	}
 }

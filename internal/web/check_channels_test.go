@@ -92,7 +92,7 @@ func roomMessages(from, to int) (batch batchForm) {
 func TestCheck_ShareOfRooms(t *testing.T) {
 	turntest.Expensive(t)
 	var entered []string
-	d, asServer := runLobby(t, func(o *Options) { o.Entered = func(id string) { entered = append(entered, id) } })
+	d, asServer := runLobby(t, func(o *Options) { o.Check.Entered = func(id string) { entered = append(entered, id) } })
 	const share = check.MaxChannels / 2
 	for from := 0; from < share-1; from += check.MaxBatch {
 		decode[any](t, d.do("POST", "/api/v1/check/batch", roomMessages(from, min(from+check.MaxBatch, share-1)), asServer))

@@ -26,9 +26,9 @@ const lobby = "lobby"
 // dashboard's clock is stopped.
 func runLobby(t testing.TB, adjust ...func(*Options)) (d *dashboard, asServer func(*http.Request)) {
 	d = dash(t, append(adjust, func(o *Options) {
-		o.Channels = func() []live.Channel { return []live.Channel{{ID: lobby, Login: lobby}} }
-		o.Listed = func(id string) bool { return id == lobby }
-		o.Report = func(outcome journal.Outcome) {
+		o.Live.Channels = func() []live.Channel { return []live.Channel{{ID: lobby, Login: lobby}} }
+		o.Check.Listed = func(id string) bool { return id == lobby }
+		o.Check.Report = func(outcome journal.Outcome) {
 			d.store.Report(outcome)
 			d.server.Report(outcome)
 		}

@@ -61,10 +61,10 @@ func (w *window) wantFit(widths ...int64) {
 // TestPages_FitWindow resizes the window of each page.
 func TestPages_FitWindow(t *testing.T) {
 	d := dash(t, addLimits(t, everyAlgorithm...), func(o *Options) {
-		o.Channels = func() []live.Channel {
+		o.Live.Channels = func() []live.Channel {
 			return []live.Channel{{ID: channelID, Login: strings.Repeat("somechannel", 3)}, {ID: "8", Login: "another"}}
 		}
-		o.Connections = func() []live.Connection {
+		o.Live.Connections = func() []live.Connection {
 			return []live.Connection{
 				{Name: "Twitch", State: live.Disconnected, Detail: "Twitch can't be reached; trying again in 30 s"},
 				{Name: "Helix", State: live.Low, Detail: "12 of 800 points left"},

@@ -79,7 +79,7 @@ func TestStrictTransportSecurity(t *testing.T) {
 	} {
 		d := dash(t, func(o *Options) {
 			if test.public != "" {
-				o.Site.PublicURL = parseURL(test.public)
+				o.Access.Site.PublicURL = parseURL(test.public)
 			}
 			if test.mounted {
 				mountInSite(o)

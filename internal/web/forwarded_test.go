@@ -26,7 +26,7 @@ func TestUntrustedProxy_LoggedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
 			d := dash(t, func(o *Options) {
-				o.Site.TrustedProxies, o.Log = c.trusted, slog.New(slog.NewTextHandler(&log, nil))
+				o.Access.Site.TrustedProxies, o.Access.Log = c.trusted, slog.New(slog.NewTextHandler(&log, nil))
 			})
 			for range 3 {
 				d.do("GET", "/healthz", nil, c.headers...)

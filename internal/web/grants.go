@@ -56,8 +56,8 @@ const (
 func newGrants(o *Options, with *access.Authenticator) (*grants, error) {
 	made, err := chatguard.New(chatguard.Policy{
 		Limits: []chatguard.Limit{{Name: "grants", Algorithm: chatguard.TokenBucket, Burst: makeBurst, Refill: makeRefill}},
-	}, &chatguard.Options{Now: o.Now})
-	return &grants{o.Grants, with, o.Record, made, o.Now, o.Log}, err
+	}, &chatguard.Options{Now: o.Live.Guard.Now})
+	return &grants{o.Grants, with, o.Record, made, o.Live.Guard.Now, o.Live.Log}, err
 }
 
 // shownGrants is the answer to GET /access.

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/VictoriaMetrics/metrics"
+
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
@@ -21,6 +23,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/check"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -143,16 +146,24 @@ func (d *dashboard) begin() {
 	d.control.Join(control.Chat{Lift: d.lift, Acts: d.chat.acts(d.now)})
 	policies.Follow(currentServer{d})
 	opts := Options{
-		Site: access.Site{Listen: "127.0.0.1:0", Token: token}, Guard: d.guard, Store: d.store, Sessions: d.store, Grants: d.store, Record: d.store.Record, WrongCode: persist.ErrCode, Policies: policies, Controls: d.control,
-		Channels:    func() []live.Channel { return []live.Channel{{ID: channelID, Login: "somechannel"}} },
-		Connections: func() []live.Connection { return []live.Connection{{Name: "Twitch", State: live.Connected}} },
-		Database:    d.store.database,
-		Now:         d.now,
-		Log:         quiet,
+		Live: live.Options{
+			Guard: d.guard, Policies: policies, Controls: d.control,
+			Channels:    func() []live.Channel { return []live.Channel{{ID: channelID, Login: "somechannel"}} },
+			Connections: func() []live.Connection { return []live.Connection{{Name: "Twitch", State: live.Connected}} },
+			Database:    d.store.database,
+			Log:         quiet,
+		},
+		Access: access.Options{
+			Site:     access.Site{Listen: "127.0.0.1:0", Token: token},
+			Sessions: d.store, WrongCode: persist.ErrCode, Now: d.now, Log: quiet,
+		},
+		Check: check.Options{Guard: d.guard},
+		Store: d.store, Grants: d.store, Record: d.store.Record,
 	}
 	for _, f := range d.adjust {
 		f(&opts)
 	}
+	opts.Live.Records, opts.Live.PublicURL, opts.Live.Mounted = opts.Store, opts.Access.Site.PublicURL, opts.Access.Authorize != nil
 	d.start(opts)
 	d.server.Preload(waiting)
 	settling, cancel := context.WithCancel(ctx)
@@ -250,9 +261,9 @@ var everyAlgorithm = []chatguard.Limit{
 func addLimits(t testing.TB, limits ...chatguard.Limit) func(*Options) {
 	return func(o *Options) {
 		t.Helper()
-		base := o.Guard.Policy()
+		base := o.Live.Guard.Policy()
 		base.Limits = append(base.Limits, limits...)
-		if err := o.Guard.At(time.Now()).SetPolicy(base); err != nil {
+		if err := o.Live.Guard.At(time.Now()).SetPolicy(base); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -261,14 +272,18 @@ func addLimits(t testing.TB, limits ...chatguard.Limit) func(*Options) {
 // start runs a new Server. If another Server ran before, the new one has the same address.
 func (d *dashboard) start(opts Options) {
 	d.Helper()
+	fresh := opts
+	if fresh.Live.Metrics == nil {
+		fresh.Live.Metrics = metrics.NewSet()
+	}
 	var err error
-	if d.server, err = New(opts); err != nil {
+	if d.server, err = New(fresh); err != nil {
 		d.Fatal(err)
 	}
 	if d.address != "" {
-		opts.Site.Listen = d.address
+		opts.Access.Site.Listen = d.address
 	}
-	listener, err := opts.Site.Open()
+	listener, err := opts.Access.Site.Open()
 	if err != nil {
 		d.Fatal(err)
 	}

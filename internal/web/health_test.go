@@ -30,10 +30,10 @@ func TestReady(t *testing.T) {
 
 func TestReady_ReasonsOnlySignedIn(t *testing.T) {
 	d := dash(t, func(o *Options) {
-		o.Connections = func() []live.Connection {
+		o.Live.Connections = func() []live.Connection {
 			return []live.Connection{{Name: "Twitch", State: live.Disconnected, Detail: "no route"}, {Name: "EventSub", State: live.Connected}}
 		}
-		o.Database = func() journal.Database { return journal.Database{State: journal.DatabaseFailing, Detail: "disk full"} }
+		o.Live.Database = func() journal.Database { return journal.Database{State: journal.DatabaseFailing, Detail: "disk full"} }
 	})
 	if a := d.do("GET", "/readyz", nil); a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "route") {
 		t.Errorf("for anybody: %s %s", a.Status, a.body)
@@ -54,7 +54,7 @@ func TestReady_Connections(t *testing.T) {
 		live.Unasked: true, live.Ample: true, live.Low: true, live.Failing: false,
 	} {
 		d := dash(t, func(o *Options) {
-			o.Connections = func() []live.Connection {
+			o.Live.Connections = func() []live.Connection {
 				return []live.Connection{{Name: "Helix", State: state, Detail: "status 500"}, {Name: "Twitch", State: live.Disconnected, Brief: true}}
 			}
 		})
@@ -92,7 +92,7 @@ func TestStatus_Database(t *testing.T) {
 func TestMetrics_IncludeOthers(t *testing.T) {
 	set := metrics.NewSet()
 	set.NewCounter("chatguard_rows_written_total").Add(7)
-	shared, own := dash(t, func(o *Options) { o.Metrics = set }), dash(t)
+	shared, own := dash(t, func(o *Options) { o.Live.Metrics = set }), dash(t)
 	for line, d := range map[string]*dashboard{"chatguard_rows_written_total 7\n": shared, "chatguard_live_feeds 0\n": own} {
 		if a := d.do("GET", "/metrics", nil); !strings.Contains(string(a.body), line) {
 			t.Errorf("no line %q in\n%s", line, a.body)
@@ -104,7 +104,7 @@ func TestMetrics_IncludeOthers(t *testing.T) {
 }
 
 func TestMetrics_PublicURL(t *testing.T) {
-	d := dash(t, func(o *Options) { o.Site.PublicURL = parseURL("https://chat.example.org/guard/") })
+	d := dash(t, func(o *Options) { o.Access.Site.PublicURL = parseURL("https://chat.example.org/guard/") })
 	for _, name := range []string{"chat.example.org", "127.0.0.1:8080", "localhost"} {
 		// a proxy may ask for any of these hosts
 		d.wantStatus(fmt.Sprintf("at %s", name), http.StatusUnauthorized, "GET", "/metrics", nil, setHost(name))
@@ -127,7 +127,7 @@ func TestMetrics_Proxied(t *testing.T) {
 
 func TestMetrics_CountsAndStates(t *testing.T) {
 	d := dash(t, func(o *Options) {
-		o.Database = func() journal.Database { return journal.Database{State: journal.DatabaseFailing} }
+		o.Live.Database = func() journal.Database { return journal.Database{State: journal.DatabaseFailing} }
 	})
 	v := d.say(spammer, 5)
 	d.server.Report(journal.Outcome{Entry: v.EntryID, Action: chatguard.Delete, Result: journal.Done})
@@ -157,7 +157,7 @@ func TestMetrics_Leader(t *testing.T) {
 		t.Errorf("a node alone leads in\n%s", all)
 	}
 	d := dash(t, func(o *Options) {
-		o.Channels = func() []live.Channel { return []live.Channel{{ID: "7"}, {ID: "8"}, {ID: "9"}} }
+		o.Live.Channels = func() []live.Channel { return []live.Channel{{ID: "7"}, {ID: "8"}, {ID: "9"}} }
 		o.Leads = func(channelID string) (leads, ok bool) { return channelID == "7", channelID != "9" }
 	})
 	all := string(d.do("GET", "/metrics", nil).body)
@@ -186,7 +186,7 @@ func TestMetrics_ChannelNames(t *testing.T) {
 	var login atomic.Value
 	login.Store("before")
 	d := dash(t, func(o *Options) {
-		o.Channels = func() []live.Channel {
+		o.Live.Channels = func() []live.Channel {
 			return []live.Channel{{ID: "7", Login: login.Load().(string)}, {ID: "check:lobby", Login: "lobby"}, {ID: "8", Login: "lobby"}}
 		}
 	})

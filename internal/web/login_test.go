@@ -62,7 +62,7 @@ func TestLogin_Refusals(t *testing.T) {
 // report that.
 func TestRoutes_NotImplemented(t *testing.T) {
 	var logged waittest.Output
-	d := dash(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&logged, nil)) })
+	d := dash(t, func(o *Options) { o.Live.Log = slog.New(slog.NewTextHandler(&logged, nil)) })
 	for _, path := range []string{"/api/v1/login", "/api/v1/setup", "/api/v1/webhooks", policyPath + "/export"} {
 		d.wantStatus(path, http.StatusNotImplemented, "GET", path, nil, asOwner)
 	}

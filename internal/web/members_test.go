@@ -69,7 +69,7 @@ func (m *fakeMembers) EndByID(id string) bool {
 // withMembers returns an option that adds members, and the members.
 func withMembers() (*fakeMembers, func(*Options)) {
 	m := &fakeMembers{sessions: map[string]auth.Identity{}}
-	return m, func(o *Options) { o.Members = m }
+	return m, func(o *Options) { o.Access.Members = m }
 }
 
 // startMember starts a session of a member, and returns its cookie.
@@ -88,10 +88,10 @@ var hiddenUser = chatguard.User{ID: "42", Login: "hiddenuser", DisplayName: "Hid
 
 // twoChannels is an option for a dashboard with a second channel, whose ID is hiddenID.
 func twoChannels(o *Options) {
-	o.Channels = func() []live.Channel {
+	o.Live.Channels = func() []live.Channel {
 		return []live.Channel{{ID: channelID, Login: "somechannel"}, {ID: hiddenID, Login: "hiddenroom"}}
 	}
-	o.Connections = func() []live.Connection {
+	o.Live.Connections = func() []live.Connection {
 		return []live.Connection{
 			{Name: "Twitch", State: live.Connected, Detail: "#hiddenroom: no such channel"},
 			{Channel: hiddenID, Name: "#hiddenroom", State: live.Paused, Detail: "by hidden"},

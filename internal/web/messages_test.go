@@ -66,7 +66,8 @@ func TestMessages_Around(t *testing.T) {
 func TestMessages_NeverWritten(t *testing.T) {
 	var logged waittest.Output
 	d := dash(t, func(o *Options) {
-		o.Log = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		o.Live.Log = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		o.Access.Log = o.Live.Log
 	})
 	const secret, shown = "only-in-memory", "in-the-journal"
 	d.write(chatguard.User{ID: "43"}, secret)

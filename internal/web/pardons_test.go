@@ -18,9 +18,9 @@ import (
 func addTimeouts(t testing.TB) func(*Options) {
 	return func(o *Options) {
 		t.Helper()
-		base := o.Guard.Policy()
+		base := o.Live.Guard.Policy()
 		base.Penalties.Ladder = []chatguard.Penalty{{Action: chatguard.Timeout, Duration: 10 * time.Minute}}
-		if err := o.Guard.At(time.Now()).SetPolicy(base); err != nil {
+		if err := o.Live.Guard.At(time.Now()).SetPolicy(base); err != nil {
 			t.Fatal(err)
 		}
 	}

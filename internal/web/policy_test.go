@@ -96,7 +96,7 @@ func TestPolicy_NotStoredNotChanged(t *testing.T) {
 func TestPolicy_RoundTripsEveryLimit(t *testing.T) {
 	d := dash(t, addLimits(t, everyAlgorithm...))
 	decode[journal.Revision](t, d.put(burst(9)))
-	got, want := d.guard.ChannelPolicy(channelID), d.opts.Policies.Base(channelID)
+	got, want := d.guard.ChannelPolicy(channelID), d.opts.Live.Policies.Base(channelID)
 	want.Limits[0].Burst = 9
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

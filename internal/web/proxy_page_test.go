@@ -17,7 +17,7 @@ import (
 func TestProxyPage_BelowPath(t *testing.T) {
 	d, proxy := runBehindProxy(t, httptest.NewServer)
 	w := &window{browsertest.Open(t, 1400, 900), d}
-	w.Must(chromedp.Navigate(d.opts.Site.Link(d.address, "good-code")))
+	w.Must(chromedp.Navigate(d.opts.Access.Site.Link(d.address, "good-code")))
 	w.See(`document.querySelector(".figures dd")?.textContent !== "–"`)
 	d.say(spammer, 4)
 	w.See(hasText(spammer.DisplayName)) // through the live feed

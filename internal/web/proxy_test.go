@@ -21,8 +21,8 @@ func runBehindProxy(t *testing.T, serve func(http.Handler) *httptest.Server) (d 
 // trustProxy returns an option for a dashboard behind a proxy on this machine.
 func trustProxy(publicURL string) func(*Options) {
 	return func(o *Options) {
-		o.Site.PublicURL = parseURL(publicURL)
-		o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+		o.Access.Site.PublicURL = parseURL(publicURL)
+		o.Access.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	}
 }
 

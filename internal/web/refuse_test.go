@@ -83,7 +83,7 @@ func TestRequests_Refused(t *testing.T) {
 // address.
 func TestProtect_UnencryptedPage(t *testing.T) {
 	for address, want := range map[string]int{"https://chat.example.org": http.StatusForbidden, "http://chat.example.org": http.StatusOK} {
-		d := dash(t, func(o *Options) { o.Site.PublicURL = parseURL(address) })
+		d := dash(t, func(o *Options) { o.Access.Site.PublicURL = parseURL(address) })
 		for origin, status := range map[string]int{"http://chat.example.org": want, address: http.StatusOK} {
 			d.wantStatus(origin+" at "+address, status, "POST", channelPath+"/pause", nil, asOwner, setHost("chat.example.org"), setHeader("Origin", origin))
 		}
@@ -94,7 +94,7 @@ func TestQuery_UnknownChannel(t *testing.T) {
 	var none atomic.Bool
 	d := dash(t, func(o *Options) {
 		o.Setup = func(string) (BotSetup, bool) { return BotSetup{}, true }
-		o.Channels = func() []live.Channel {
+		o.Live.Channels = func() []live.Channel {
 			if none.Load() {
 				return nil
 			}
@@ -148,7 +148,7 @@ func TestRoutes_NeedAccess(t *testing.T) {
 			}
 		}
 	}
-	if p := d.guard.ChannelPolicy(channelID); control.Tag(p) != control.Tag(d.opts.Policies.Base(channelID)) {
+	if p := d.guard.ChannelPolicy(channelID); control.Tag(p) != control.Tag(d.opts.Live.Policies.Base(channelID)) {
 		t.Error("a request without a body changed the policy")
 	}
 }

@@ -64,11 +64,11 @@ func parseURL(address string) *url.URL {
 
 // mountInSite makes the dashboard part of a site whose users are named by a header.
 func mountInSite(o *Options) {
-	o.Authorize = func(r *http.Request) (who auth.Identity, ok bool) {
+	o.Access.Authorize = func(r *http.Request) (who auth.Identity, ok bool) {
 		name := r.Header.Get("Who")
 		return auth.Identity{Name: name, Access: auth.View, From: auth.FromSite}, name != ""
 	}
 }
 
 // setCheckSpace adds the prefix "check:" to the IDs that servers send, as the command does.
-func setCheckSpace(o *Options) { o.CheckSpace = "check:" }
+func setCheckSpace(o *Options) { o.Check.Space = "check:" }

@@ -48,7 +48,7 @@ func TestFeed_ResumesLostConnection(t *testing.T) {
 // resumes another feed, it starts with a snapshot.
 func TestFeed_OtherFeedGetsSnapshot(t *testing.T) {
 	d := dash(t, func(o *Options) {
-		o.Channels = func() []live.Channel {
+		o.Live.Channels = func() []live.Channel {
 			return []live.Channel{{ID: channelID, Login: "first"}, {ID: "8", Login: "second"}}
 		}
 	})

@@ -29,7 +29,7 @@ func (fixedConfig) Channels() []string               { return nil }
 func (d *dashboard) reload(edit func(*chatguard.Policy)) error {
 	base := d.guard.Policy()
 	edit(&base)
-	return d.opts.Policies.Reload(fixedConfig{policy: base}, func() error { return nil })
+	return d.opts.Live.Policies.Reload(fixedConfig{policy: base}, func() error { return nil })
 }
 
 func TestRebase_AppliesAtOnce(t *testing.T) {
@@ -55,7 +55,7 @@ func TestChanged_DuringPolicyChange(t *testing.T) {
 	reads := 0
 	base := fixedConfig{d.guard.Policy(), func() { reads++; d.server.Changed(channelID) }}
 	accept := func() error { d.server.Changed(channelID); return nil }
-	if err := d.opts.Policies.Reload(base, accept); err != nil || reads == 0 {
+	if err := d.opts.Live.Policies.Reload(base, accept); err != nil || reads == 0 {
 		t.Errorf("the configuration was read %d times, %v", reads, err)
 	}
 }

@@ -20,21 +20,21 @@ func (s *Server) newHandler() (http.Handler, error) {
 	if s.viewers == nil {
 		files = files.without(viewerPage, viewerFile)
 	} else {
-		mux.HandleFunc("GET /viewer/{login}", problem.HandlerFunc(s.opts.Log, s.viewers.toPage))
+		mux.HandleFunc("GET /viewer/{login}", problem.HandlerFunc(s.opts.Live.Log, s.viewers.toPage))
 	}
-	mux.HandleFunc("/", problem.HandlerFunc(s.opts.Log, files.serve))
+	mux.HandleFunc("/", problem.HandlerFunc(s.opts.Live.Log, files.serve))
 	for path, h := range map[string]problem.Handler{"/healthz": getHealth, "/readyz": s.probes.getReady, "/metrics": s.probes.getMetrics} {
 		// Serve these at the paths that probes expect.
-		mux.HandleFunc("GET "+path, problem.HandlerFunc(s.opts.Log, h))
+		mux.HandleFunc("GET "+path, problem.HandlerFunc(s.opts.Live.Log, h))
 	}
 	for pattern, h := range s.signInPages() {
-		mux.HandleFunc(pattern, problem.HandlerFunc(s.opts.Log, h))
+		mux.HandleFunc(pattern, problem.HandlerFunc(s.opts.Live.Log, h))
 	}
 	allowed := map[string][]string{} // methods of each path of the API
 	handle := func(pattern string, h problem.Handler) {
 		method, path, _ := strings.Cut(addPrefix(pattern), " ")
 		allowed[path] = append(allowed[path], method)
-		mux.HandleFunc(method+" "+path, problem.HandlerFunc(s.opts.Log, h))
+		mux.HandleFunc(method+" "+path, problem.HandlerFunc(s.opts.Live.Log, h))
 	}
 	for _, r := range s.openRoutes() {
 		handle(r.pattern, r.handle)
@@ -43,12 +43,12 @@ func (s *Server) newHandler() (http.Handler, error) {
 		handle(r.pattern, s.require(r.needs, r.over, s.checkQuery(r.query, r.handle)))
 	}
 	for path, methods := range allowed {
-		mux.HandleFunc(path, problem.HandlerFunc(s.opts.Log, refuseMethod(methods)))
+		mux.HandleFunc(path, problem.HandlerFunc(s.opts.Live.Log, refuseMethod(methods)))
 	}
-	if s.opts.Authorize != nil { // the site removes the path
+	if s.opts.Access.Authorize != nil { // the site removes the path
 		return s.access.Protect(mux)
 	}
-	return s.access.Protect(s.opts.Site.StripMount(mux, files.begins))
+	return s.access.Protect(s.opts.Access.Site.StripMount(mux, files.begins))
 }
 
 // refuseMethod returns a handler that refuses a method that the path does not support. methods are
@@ -76,7 +76,7 @@ func errNotFound() error { return problem.New(http.StatusNotFound, "There is not
 // scope. While a mounted dashboard is not kept up to date, it admits nobody.
 func (s *Server) require(needs auth.Access, scope access.Scope, h access.Handler) problem.Handler {
 	return s.access.Require(needs, scope, func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-		if s.opts.Authorize != nil && !s.kept.Load() {
+		if s.opts.Access.Authorize != nil && !s.kept.Load() {
 			return errOutdated()
 		}
 		return h(w, r, who)

@@ -16,21 +16,15 @@
 package web
 
 import (
-	"cmp"
 	"context"
-	"log/slog"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/VictoriaMetrics/metrics"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/check"
@@ -40,50 +34,31 @@ import (
 
 // Options configures a Server. Fields without a default are required.
 type Options struct {
-	Site access.Site // how it is reached and protected
-	// Guard judges the messages. Its observer must be Server.Observe.
-	Guard    *chatguard.Guard
-	Store    Records         // the recorded history
-	Sessions access.Sessions // identifies callers, even if the database fails
-	Members  access.Members  // people who sign in elsewhere; nil means none
-	Grants   Grants          // the Sessions' tokens and links; nil means that they can't be managed here
+	// Live is what is shown now. The observer of its Guard must be Server.Observe, and the caller
+	// must make its Policies notify the Server of changes. The Server adds its own metrics to those
+	// of Live, and GET /metrics shows them all. They belong to one Server only. The Server uses the
+	// Guard's clock, and logs where Live does.
+	Live live.Options
+	// Access is how the dashboard is reached, and who has access. With Authorize, the dashboard is
+	// part of another site: there are no sessions and tokens, and any host name of the site is
+	// accepted.
+	Access access.Options
+	Check  check.Options // how servers of other chats have messages judged
+
+	Store  Records // the recorded history
+	Grants Grants  // the tokens and links of Access.Sessions; nil means that they can't be managed here
 
 	// Record adds a change to the audit, as control.Controls does. Nil means no audit of changes that
 	// are about the whole installation.
 	Record func(context.Context, journal.Audit) (saved bool, err error)
 
-	// WrongCode is the error that Sessions.RedeemCode returns, directly or wrapped, for an invalid
-	// code.
-	WrongCode error
-
-	// Authorize identifies the sender of a request if the dashboard is part of another site. ok is
-	// false if the sender has no access. With Authorize, there are no sessions and tokens, and any
-	// host name of the site is accepted. The Server calls Authorize for each request. While a live
-	// feed is open, it calls Authorize repeatedly with the request that opened the feed. If
-	// Authorize is nil, the Sessions and the Site's token decide.
-	Authorize func(*http.Request) (who auth.Identity, ok bool)
-
-	// TwitchSignIn lets people sign in with their Twitch accounts; they are the Members. Nil means
+	// TwitchSignIn lets people sign in with their Twitch accounts; they are Access.Members. Nil means
 	// that it is off. It is off if the dashboard is part of another site, too.
 	TwitchSignIn TwitchSignIn
 
 	// ViewerPage turns on the page on which viewers see when they may write again. It is always off
 	// if the dashboard is part of another site.
 	ViewerPage bool
-
-	// Policies are the channels' policies. The caller must make them notify the Server of changes.
-	Policies *control.Policies
-
-	// Channels returns the served channels; the dashboard opens with the first. The Server adds the
-	// state of their switches.
-	Channels func() []live.Channel
-
-	Connections func() []live.Connection // nil means none
-	Database    func() journal.Database  // nil means none
-
-	// Shared returns how this node shares limits, and whether the shared store answers. It is
-	// called every second and must not wait. Nil means that this node is alone.
-	Shared func() live.Shared
 
 	// Nodes returns the nodes that share limits. It may ask the shared store until ctx ends. If it
 	// returns an error while the store is away, the Server lists this node only. The Server calls
@@ -93,28 +68,6 @@ type Options struct {
 	// Leads reports whether this node acts in a channel. ok is false if that isn't known, or no
 	// other node could act there. Nil means that no other node acts anywhere.
 	Leads func(channelID string) (leads, ok bool)
-
-	// Controls pause channels, start raid mode and change single users. Nil means that only
-	// policies can be changed.
-	Controls *control.Controls
-
-	// CheckSpace is a prefix for the IDs of channels and users that servers send to POST /check,
-	// such as "check:". It keeps them separate from another chat's IDs. Answers contain the IDs as
-	// the server sent them. If CheckSpace is empty, the IDs get no prefix.
-	CheckSpace string
-
-	// Listed reports whether a server may ask about a channel regardless of how many channels there
-	// are. Nil means that no channel is listed.
-	Listed func(channelID string) bool
-
-	// Entered is called for each new channel that a server asks about with POST /check, before the
-	// first message in it is judged. Nil means no calls.
-	Entered func(channelID string)
-
-	// Report is called for each throttled message of a server that uses POST /check. The outcome is
-	// that the server drops the message. The caller must pass it on to Server.Report. Nil means no
-	// calls.
-	Report func(journal.Outcome)
 
 	// ExportPolicy formats a policy in the configuration file's format. Nil means that policies
 	// cannot be exported.
@@ -130,13 +83,6 @@ type Options struct {
 
 	// Webhooks sends events to webhooks. Nil means that there are none.
 	Webhooks *webhook.Sender
-
-	// Metrics is where the Server registers its metrics, and what GET /metrics shows. It may
-	// contain other metrics, but belongs to one Server only. Nil means a new Set.
-	Metrics *metrics.Set
-
-	Now func() time.Time // nil means the Guard's clock
-	Log *slog.Logger     // nil means slog.Default
 }
 
 // Server is the dashboard. It is safe for concurrent use. Create one with New.
@@ -176,32 +122,18 @@ type Server struct {
 
 // New returns a Server that is ready to receive verdicts. It does not listen until Run is called.
 func New(opts Options) (*Server, error) {
-	if opts.Now == nil {
-		opts.Now = opts.Guard.Now
-	}
-	opts.Log = cmp.Or(opts.Log, slog.Default())
-	opts.Metrics = cmp.Or(opts.Metrics, metrics.NewSet())
 	if opts.Leads == nil {
 		opts.Leads = func(string) (leads, ok bool) { return false, false }
 	}
-	if opts.Authorize != nil {
+	if opts.Access.Authorize != nil {
 		opts.TwitchSignIn = nil
 	}
-	if opts.TwitchSignIn != nil {
-		opts.Members = opts.TwitchSignIn
+	s := &Server{opts: opts, Model: live.New(opts.Live), checker: check.New(opts.Check), reads: newLongReads()}
+	if controls := opts.Live.Controls; controls != nil {
+		controls.JoinRates(s.BusyChannels)
 	}
-	s := &Server{opts: opts, Model: newModel(opts), reads: newLongReads()}
-	if opts.Controls != nil {
-		opts.Controls.JoinRates(s.BusyChannels)
-	}
-	s.checker = check.New(check.Options{
-		Guard: opts.Guard, Space: opts.CheckSpace, Listed: opts.Listed, Entered: opts.Entered, Report: opts.Report, Now: opts.Now,
-	})
 	var err error
-	if s.access, err = access.New(access.Options{
-		Site: opts.Site, Authorize: opts.Authorize, Sessions: opts.Sessions, Members: opts.Members, WrongCode: opts.WrongCode, Now: opts.Now, Log: opts.Log,
-		NodesShare: s.Shared().NodesShare(),
-	}); err != nil {
+	if s.access, err = access.New(opts.Access); err != nil {
 		return nil, err
 	}
 	if s.viewers, err = newViewers(s); err != nil {
@@ -221,36 +153,24 @@ func New(opts Options) (*Server, error) {
 // createResources creates the types that answer requests.
 func (s *Server) createResources() {
 	o := &s.opts
+	guard, controls, now, log := o.Live.Guard, o.Live.Controls, o.Live.Guard.Now, o.Live.Log
 	s.channels = channels{s.Model, s.checker}
 	s.states = states{s.Model, s.access}
 	s.overlays = overlays{s.channels}
-	s.switches = &switches{s.channels, o.Controls}
-	s.settings = &settings{s.channels, o.Controls}
-	s.policies = &policies{s.channels, o.Guard, o.Policies, s.reads, o.ExportPolicy}
-	s.previews = &previews{o.Guard, o.Policies, o.Store, s.reads, newPreviewCache(), o.Now}
-	s.labs = &labs{laboratory: newLaboratory(), recordings: storedRecordings{s.channels, o.Store, o.Now}, reads: s.reads, isDashboard: true}
-	s.users = &users{s.channels, o.Guard, o.Controls, o.Store, s.reads, o.CheckSpace, o.Now, o.Log}
-	s.amendments = &amendments{s.users, o.Controls}
-	s.archive = &archive{s.users, o.Store, s.reads, o.Now, o.Log}
-	s.logins, s.setups = &logins{o.Login}, &setups{o.Guard, s.Model, o.Setup}
-	s.rankings = &rankings{spans{o.Guard, o.Store, o.Now}, s.reads}
+	s.switches = &switches{s.channels, controls}
+	s.settings = &settings{s.channels, controls}
+	s.policies = &policies{s.channels, guard, o.Live.Policies, s.reads, o.ExportPolicy}
+	s.previews = &previews{guard, o.Live.Policies, o.Store, s.reads, newPreviewCache(), now}
+	s.labs = &labs{laboratory: newLaboratory(), recordings: storedRecordings{s.channels, o.Store, now}, reads: s.reads, isDashboard: true}
+	s.users = &users{s.channels, guard, controls, o.Store, s.reads, o.Check.Space, now, log}
+	s.amendments = &amendments{s.users, controls}
+	s.archive = &archive{s.users, o.Store, s.reads, now, log}
+	s.logins, s.setups = &logins{o.Login}, &setups{guard, s.Model, o.Setup}
+	s.rankings = &rankings{spans{guard, o.Store, now}, s.reads}
 	s.summarizer = &summarizer{s.rankings.spans, s.reads, s.previews, newSummaryCache()}
 	s.webhooks = &webhooks{o.Webhooks}
-	s.nodes = newNodeLister(o.Nodes, o.Now)
-	s.probes = &probes{s.Model, o.Guard, s.access, o.Site, o.Authorize != nil, o.Metrics, o.Leads, s.require}
-}
-
-// newModel returns the Model of a Server.
-func newModel(opts Options) *live.Model {
-	o := live.Options{
-		Guard: opts.Guard, Policies: opts.Policies, Controls: opts.Controls, Records: opts.Store,
-		Channels: opts.Channels, Connections: opts.Connections, Database: opts.Database, Shared: opts.Shared,
-		Mounted: opts.Authorize != nil, Metrics: opts.Metrics, Now: opts.Now, Log: opts.Log,
-	}
-	if public := opts.Site.PublicURL; public != nil {
-		o.PublicHost = public.Host
-	}
-	return live.New(o)
+	s.nodes = newNodeLister(o.Nodes, now)
+	s.probes = &probes{s.Model, guard, s.access, o.Access.Site, o.Access.Authorize != nil, o.Live.Metrics, o.Leads, s.require}
 }
 
 // Handler returns the dashboard as a handler that can be mounted at the root of a path. It shows
@@ -263,7 +183,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	group, ctx := errgroup.WithContext(ctx)
 	s.kept.Store(true) // a request may arrive before Keep has begun
-	group.Go(func() error { return serve(ctx, listener, s.handler, s.opts.Log) })
+	group.Go(func() error { return serve(ctx, listener, s.handler, s.opts.Live.Log) })
 	group.Go(func() error {
 		s.Keep(ctx)
 		return nil
@@ -277,7 +197,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 func (s *Server) Keep(ctx context.Context) {
 	s.kept.Store(true)
 	var forgetting sync.WaitGroup
-	forgetting.Go(func() { s.previews.cache.forgetUntil(ctx, s.opts.Now) })
+	forgetting.Go(func() { s.previews.cache.forgetUntil(ctx, s.opts.Live.Guard.Now) })
 	s.Model.Update(ctx)
 	s.kept.Store(false)
 	s.Model.Close()

@@ -44,7 +44,7 @@ func TestSignOut_OwnerWithoutStore(t *testing.T) {
 
 // Only the host itself can set a cookie with that prefix, so no other host's cookie counts.
 func TestCookie_HostPrefix(t *testing.T) {
-	d := dash(t, func(o *Options) { o.Site.PublicURL = parseURL("https://chat.example.org/") })
+	d := dash(t, func(o *Options) { o.Access.Site.PublicURL = parseURL("https://chat.example.org/") })
 	public := setHost("chat.example.org")
 	c := d.signIn(map[string]string{"token": token}, public)
 	if !c.Secure || c.Path != "/" || c.Domain != "" || c.Name != "__Host-chatguard" {
@@ -64,7 +64,7 @@ func TestCookie_HostPrefix(t *testing.T) {
 }
 
 func TestAttempts_PerAddress(t *testing.T) {
-	d := dash(t, func(o *Options) { o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	d := dash(t, func(o *Options) { o.Access.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	d.stopClock()
 	guess := func(secret, from string) answer {
 		return d.do("POST", "/api/v1/session", map[string]string{"token": secret}, setHeader("X-Forwarded-For", from))

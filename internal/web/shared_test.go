@@ -75,7 +75,7 @@ func (s *sharedStore) health() live.Shared {
 // dashShared is dash with limits that are shared over the store.
 func dashShared(t testing.TB, s *sharedStore, adjust ...func(*Options)) *dashboard {
 	t.Helper()
-	return dashSharing(t, s, append([]func(*Options){func(o *Options) { o.Shared = s.health }}, adjust...)...)
+	return dashSharing(t, s, append([]func(*Options){func(o *Options) { o.Live.Shared = s.health }}, adjust...)...)
 }
 
 // While the store is away, changes of users are refused, and say why.
@@ -142,7 +142,7 @@ func TestShared_Off(t *testing.T) {
 		"no hook": nil,
 		"off":     func() live.Shared { return live.Shared{Mode: live.ShareOff} },
 	} {
-		d := dash(t, func(o *Options) { o.Shared = shared })
+		d := dash(t, func(o *Options) { o.Live.Shared = shared })
 		if a := d.do("GET", "/api/v1/status", nil, asOwner); bytes.Contains(a.body, []byte(`"shared"`)) {
 			t.Errorf("%s: %s", name, a.body)
 		}

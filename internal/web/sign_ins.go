@@ -4,14 +4,12 @@ import (
 	"net/http"
 
 	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
 // TwitchSignIn lets people sign in with their Twitch accounts. Its handlers answer the requests of
 // people who are not signed in.
 type TwitchSignIn interface {
-	access.Members
 	// Join sets the func that answers a request with the cookie of a new session.
 	Join(start func(w http.ResponseWriter, r *http.Request, session string))
 	// JoinViewers lets viewers sign in. page is the address of their page, relative to the

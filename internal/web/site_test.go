@@ -32,8 +32,8 @@ func TestSite_TLS(t *testing.T) {
 		return file
 	}
 	d := dash(t, func(o *Options) {
-		o.Site.TLSCert = write("cert.pem", "CERTIFICATE", pair.Certificate[0])
-		o.Site.TLSKey = write("key.pem", "PRIVATE KEY", key)
+		o.Access.Site.TLSCert = write("cert.pem", "CERTIFICATE", pair.Certificate[0])
+		o.Access.Site.TLSKey = write("key.pem", "PRIVATE KEY", key)
 	})
 	d.client = borrowed.Client() // it trusts the certificate
 	c := d.signIn(map[string]string{"token": token}, func(r *http.Request) { r.URL.Scheme = "https" })

@@ -82,7 +82,7 @@ func TestSwitches_RaidLength(t *testing.T) {
 }
 
 func TestSwitches_Refused(t *testing.T) {
-	d, none := dash(t), dash(t, func(o *Options) { o.Controls = nil })
+	d, none := dash(t), dash(t, func(o *Options) { o.Live.Controls = nil })
 	length := func(text any) map[string]any { return map[string]any{"for": text} }
 	for _, path := range []string{"POST /pause", "POST /resume", "POST /raid", "DELETE /raid"} {
 		method, path, _ := strings.Cut(path, " ")

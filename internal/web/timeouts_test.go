@@ -62,7 +62,7 @@ func TestTimeout_UndoneByItsAnswer(t *testing.T) {
 
 // A bad request is refused with a sentence that names the fix, and nothing reaches the chat.
 func TestTimeout_Refused(t *testing.T) {
-	d := dash(t, setCheckSpace, func(o *Options) { o.Listed = func(id string) bool { return id == "check:lobby" } })
+	d := dash(t, setCheckSpace, func(o *Options) { o.Check.Listed = func(id string) bool { return id == "check:lobby" } })
 	const user = "/api/v1/channels/7/users/42"
 	for _, c := range []struct {
 		method, path string

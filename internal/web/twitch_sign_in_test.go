@@ -66,7 +66,7 @@ func newTwitch(t testing.TB, secret string) *faketwitch.Server {
 // dashWithTwitch runs a dashboard behind https://chat.example.org, to which people sign in by code.
 func dashWithTwitch(t testing.TB, adjust ...func(*Options)) *twitchScene {
 	t.Helper()
-	public := func(o *Options) { o.Site.PublicURL = parseURL("https://chat.example.org") }
+	public := func(o *Options) { o.Access.Site.PublicURL = parseURL("https://chat.example.org") }
 	return dashWithTwitchAt(t, clientSecret, append([]func(*Options){public}, adjust...)...)
 }
 
@@ -75,12 +75,12 @@ func dashWithTwitchAt(t testing.TB, secret string, adjust ...func(*Options)) *tw
 	s := &twitchScene{twitch: newTwitch(t, secret), moderators: auth.Moderate, metrics: metrics.NewSet()}
 	s.garden, s.tea = s.twitch.UserID("garden"), s.twitch.UserID("tea")
 	join := func(o *Options) {
-		others := o.Channels
-		o.Channels = func() []live.Channel {
+		others := o.Live.Channels
+		o.Live.Channels = func() []live.Channel {
 			return append([]live.Channel{{ID: s.garden, Login: "garden"}, {ID: s.tea, Login: "tea"}}, others()...)
 		}
-		s.signIns = s.newSignIns(t, o.Site, secret)
-		o.TwitchSignIn = s.signIns
+		s.signIns = s.newSignIns(t, o.Access.Site, secret)
+		o.Access.Members, o.TwitchSignIn = s.signIns, s.signIns
 	}
 	s.dashboard = dash(t, append(adjust, join)...)
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -179,7 +179,7 @@ func (v *visitor) send(method, path string, body any, adjust ...func(*http.Reque
 
 // adjust addresses a request to the public host, with the browser's cookies.
 func (v *visitor) adjust(r *http.Request) {
-	if public := v.opts.Site.PublicURL; public != nil {
+	if public := v.opts.Access.Site.PublicURL; public != nil {
 		r.Host = public.Host
 	}
 	for _, c := range v.cookies {
@@ -574,7 +574,7 @@ func TestTwitchSignIn_RightAfterChange(t *testing.T) {
 
 // An address can begin only a few sign-ins.
 func TestTwitchSignIn_Limited(t *testing.T) {
-	s := dashWithTwitch(t, func(o *Options) { o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	s := dashWithTwitch(t, func(o *Options) { o.Access.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	s.stopClock()
 	from := func(address string) answer {
 		return s.visitor().send("GET", "/signin/twitch", nil, setHeader("X-Forwarded-For", address))
@@ -638,7 +638,7 @@ func TestTwitchSignIn_AnotherHost(t *testing.T) {
 }
 
 func TestTwitchSignIn_BelowPath(t *testing.T) {
-	s := dashWithTwitch(t, func(o *Options) { o.Site.PublicURL = parseURL("https://chat.example.org/guard/") })
+	s := dashWithTwitch(t, func(o *Options) { o.Access.Site.PublicURL = parseURL("https://chat.example.org/guard/") })
 	v := s.visitor()
 	page := v.begin("")
 	if got := parseURL(page).Query().Get("redirect_uri"); got != "https://chat.example.org/guard/signin/twitch/callback" {
@@ -735,7 +735,7 @@ func TestTwitchSignIn_DeviceRefused(t *testing.T) {
 			t.Errorf("through a proxy: %s", a.Status)
 		}
 	}
-	public := dashWithTwitchAt(t, "", func(o *Options) { o.Site.PublicURL = parseURL("https://chat.example.org") })
+	public := dashWithTwitchAt(t, "", func(o *Options) { o.Access.Site.PublicURL = parseURL("https://chat.example.org") })
 	if a := public.visitor().send("POST", "/api/v1/session/device", nil); a.StatusCode != http.StatusNotFound {
 		t.Errorf("with a public address: %s", a.Status)
 	}

@@ -38,20 +38,20 @@ type viewers struct {
 // newViewers returns viewers, or nil if there is no page for them.
 func newViewers(s *Server) (*viewers, error) {
 	o := &s.opts
-	if !o.ViewerPage || o.Authorize != nil {
+	if !o.ViewerPage || o.Access.Authorize != nil {
 		return nil, nil
 	}
-	addresses, err := access.NewAddressLimit("viewers", addressBurst, addressRefill, o.Now)
+	addresses, err := access.NewAddressLimit("viewers", addressBurst, addressRefill, o.Live.Guard.Now)
 	if err != nil {
 		return nil, err
 	}
 	each, err := chatguard.New(chatguard.Policy{
 		Limits: []chatguard.Limit{chatguard.TokenBucketLimit("viewers", viewerBurst, viewerRefill)},
-	}, &chatguard.Options{Now: o.Now})
+	}, &chatguard.Options{Now: o.Live.Guard.Now})
 	return &viewers{
-		site: o.Site, sessions: access.NewViewerSessions(o.Site, o.Now), addresses: addresses, each: each,
-		channels: newViewerChannels(s.Model, o.CheckSpace, o.Now), records: newViewerRecords(o.Store, o.Controls, o.Now, o.Log),
-		guard: o.Guard, controls: o.Controls, now: o.Now,
+		site: o.Access.Site, sessions: access.NewViewerSessions(o.Access.Site, o.Live.Guard.Now), addresses: addresses, each: each,
+		channels: newViewerChannels(s.Model, o.Check.Space, o.Live.Guard.Now), records: newViewerRecords(o.Store, o.Live.Controls, o.Live.Guard.Now, o.Live.Log),
+		guard: o.Live.Guard, controls: o.Live.Controls, now: o.Live.Guard.Now,
 	}, err
 }
 

@@ -64,7 +64,7 @@ func TestViewerPage_Follows(t *testing.T) {
 }
 
 func TestViewerPage_SignInAndOut(t *testing.T) {
-	s := dashWithTwitch(t, showViewers, func(o *Options) { o.Site.PublicURL = nil })
+	s := dashWithTwitch(t, showViewers, func(o *Options) { o.Access.Site.PublicURL = nil })
 	w := s.openViewer(viewerOf(spammer), 1400, 900)
 	w.Click("#sign-out")
 	w.See(`document.querySelector("h1").innerText === "When may you write again?"`)

@@ -20,7 +20,7 @@ func showViewers(o *Options) { o.ViewerPage = true }
 
 // behindProxy makes this machine a trusted proxy, so that X-Forwarded-For says who asks.
 func behindProxy(o *Options) {
-	o.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	o.Access.Site.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 }
 
 func viewerOf(user chatguard.User) auth.Viewer {
@@ -297,8 +297,8 @@ func TestViewer_Connections(t *testing.T) {
 
 func TestViewer_Channels(t *testing.T) {
 	d := dash(t, showViewers, func(o *Options) {
-		o.CheckSpace = "check:"
-		o.Channels = func() []live.Channel {
+		o.Check.Space = "check:"
+		o.Live.Channels = func() []live.Channel {
 			return []live.Channel{{ID: channelID, Login: "somechannel"}, {ID: "8", Login: "Tea"}, {ID: "check:lobby", Login: "lobby"}}
 		}
 	})

@@ -37,13 +37,20 @@ type Caller struct {
 // Options configures an Authenticator. Authorize and Members may be nil; the other fields are
 // required.
 type Options struct {
-	Site Site
-	// Authorize is another site's check. It returns false if the sender has no access.
+	Site Site // how the dashboard is reached and protected
+
+	// Authorize identifies the sender of a request if the dashboard is part of another site. ok is
+	// false if the sender has no access. It is called for each request, and repeatedly with the
+	// request that opened a live feed while that is open. If it is nil, the Sessions and the Site's
+	// token decide.
 	Authorize func(*http.Request) (who auth.Identity, ok bool)
-	Sessions  Sessions
+
+	Sessions Sessions // identifies callers, even if the database fails
 	// Members are people whose sessions another source keeps. Nil means that there are none.
-	Members   Members
-	WrongCode error // the error that Sessions returns for an invalid code
+	Members Members
+	// WrongCode is the error that Sessions.RedeemCode returns, directly or wrapped, for an invalid
+	// code.
+	WrongCode error
 	// NodesShare says that other nodes share limits with this one. They have other Sessions.
 	NodesShare bool
 	Now        func() time.Time

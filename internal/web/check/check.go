@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -39,8 +38,9 @@ type Options struct {
 	// no calls.
 	Entered func(channelID string)
 
-	Report func(journal.Outcome) // receives the outcomes of throttled messages; nil means no calls
-	Now    func() time.Time
+	// Report receives the outcome of each throttled message, which is that the server drops the
+	// message. Nil means no calls.
+	Report func(journal.Outcome)
 }
 
 // Checker judges messages of other chats. It is safe for concurrent use. Create one with New.
@@ -128,7 +128,7 @@ func readChecked[T any](w http.ResponseWriter, r *http.Request, c *scratch, into
 
 // addMessage adds a message to those of c.
 func (k *Checker) addMessage(c *scratch, read *checkedMessage) {
-	reader := checkReader{now: k.opts.Now(), space: k.opts.Space, isLong: c.isLong}
+	reader := checkReader{now: k.opts.Guard.Now(), space: k.opts.Space, isLong: c.isLong}
 	m, changed, err := reader.toMessage(read)
 	c.add(m, err)
 	p := &c.parts[len(c.parts)-1]

@@ -17,7 +17,7 @@ func TestCheck_RetainsNoTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checker := New(Options{Guard: guard, Now: guard.Now})
+	checker := New(Options{Guard: guard})
 	const message = `{"channel":"lobby","user_id":"41","text":"hello everyone"}`
 	for name, body := range map[string]io.Reader{
 		"answered": strings.NewReader(message), "cut off": io.MultiReader(strings.NewReader(message), iotest.ErrReader(io.ErrUnexpectedEOF)),

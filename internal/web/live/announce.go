@@ -58,7 +58,7 @@ func (m *Model) judgeRow(r row, now time.Time) {
 // Revised publishes a revision of a channel's policy on the live feed. It judges the channel's
 // users on the board again.
 func (m *Model) Revised(r journal.Revision) {
-	m.judgeAgain(r.ChannelID, m.opts.Now())
+	m.judgeAgain(r.ChannelID, m.opts.Guard.Now())
 	m.revised.add(r.ChannelID) // An older verdict may still arrive, so pump judges again.
 	m.announcePolicy(r.ChannelID, &RevisionNote{r.Number, r.Author, r.At})
 }
@@ -81,7 +81,7 @@ func (m *Model) announcePolicy(channelID string, revision *RevisionNote) {
 // Reloaded judges all users on the board again. The live feed then publishes every channel's
 // policy.
 func (m *Model) Reloaded() {
-	m.judgeAgain("", m.opts.Now())
+	m.judgeAgain("", m.opts.Guard.Now())
 	for _, c := range m.opts.Channels() {
 		m.Changed(c.ID)
 	}
@@ -96,6 +96,6 @@ func (m *Model) Changed(channelID string) { m.switched.add(channelID) }
 // back if nothing does so any more. Amended never waits for disk, network or a reader.
 func (m *Model) Amended(channelID, userID string) {
 	if r, ok := m.board.find(channelID, userID); ok {
-		m.judgeRow(r, m.opts.Now())
+		m.judgeRow(r, m.opts.Guard.Now())
 	}
 }

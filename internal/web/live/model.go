@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"net/url"
 	"sync"
 	"time"
 
@@ -21,21 +22,25 @@ import (
 type Options struct {
 	Guard    *chatguard.Guard
 	Policies *control.Policies
-	Controls *control.Controls // nil means that channels cannot be paused
+	Controls *control.Controls // pause channels and start raid mode; nil means that neither is possible
 	Records  Records
 
-	Channels    func() []Channel        // served channels; the dashboard opens with the first
+	// Channels returns the served channels; the dashboard opens with the first. The Model adds the
+	// state of their switches.
+	Channels    func() []Channel
 	Connections func() []Connection     // nil means none
 	Database    func() journal.Database // nil means none
-	Shared      func() Shared           // must not wait; nil means that this node is alone
 
-	// PublicHost is an additional host whose pages may open a live feed; the request's own host
-	// always may. It may be empty.
-	PublicHost string
-	Mounted    bool // whether the dashboard is part of another site
+	// Shared returns how this node shares limits, and whether the shared store answers. It is
+	// called every second and must not wait. Nil means that this node is alone.
+	Shared func() Shared
+
+	// PublicURL is an address whose pages may open a live feed besides those of the request's own
+	// host. It may be nil.
+	PublicURL *url.URL
+	Mounted   bool // whether the dashboard is part of another site
 
 	Metrics *metrics.Set
-	Now     func() time.Time
 	Log     *slog.Logger
 }
 
@@ -71,7 +76,7 @@ type Model struct {
 
 // New returns a Model that is ready to receive verdicts.
 func New(opts Options) *Model {
-	now := opts.Now()
+	now := opts.Guard.Now()
 	m := &Model{opts: opts, began: now, board: newBoard(), feed: newFeed(now), snapshots: newSnapshots(), tallies: newTallies(opts.Metrics, now)}
 	m.said.expire(now)
 	m.ending, m.cut = context.WithCancel(context.Background())
@@ -145,7 +150,7 @@ func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 	m.tallies.count(&v)
 	m.said.add(&msg, &v)
 	if v.Throttled() {
-		m.board.put(journal.NewEntry(msg, v), msg.User, msg.Cost, m.opts.Now())
+		m.board.put(journal.NewEntry(msg, v), msg.User, msg.Cost, m.opts.Guard.Now())
 	} else {
 		m.board.allow(v.ChannelID, v.UserID, v.At)
 	}
@@ -156,7 +161,7 @@ func (m *Model) Observe(msg chatguard.Message, v chatguard.Verdict) {
 // for anyone: the last message that matches counts. Around returns none if there is no such message
 // in the last minutes.
 func (m *Model) Around(channel, user string, entry chatguard.EntryID, n int) []Said {
-	m.said.expire(m.opts.Now())
+	m.said.expire(m.opts.Guard.Now())
 	return m.said.around(channel, n, func(r record) bool { return (entry == 0 || r.entry() == entry) && (user == "" || r.isOf(user)) })
 }
 
@@ -173,7 +178,7 @@ func (m *Model) Report(o journal.Outcome) {
 // Preload puts on the board the users of the journal's entries whom the Guard still holds back, and
 // those who were throttled within Recent. It is meant for the start.
 func (m *Model) Preload(entries []journal.Entry) {
-	now := m.opts.Now()
+	now := m.opts.Guard.Now()
 	m.board.preload(entries, now)
 	m.judgeAgain("", now)
 }

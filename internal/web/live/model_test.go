@@ -35,6 +35,6 @@ func newModel(t testing.TB) *Model {
 	return New(Options{
 		Guard: guard, Policies: control.NewPolicies(control.PolicyOptions{Guard: guard, Now: guard.Now}),
 		Channels: func() []Channel { return []Channel{{ID: channelID, Login: "somechannel"}} },
-		Metrics:  metrics.NewSet(), Now: guard.Now, Log: slog.New(slog.DiscardHandler),
+		Metrics:  metrics.NewSet(), Log: slog.New(slog.DiscardHandler),
 	})
 }

@@ -44,7 +44,7 @@ type OverlayUser struct {
 
 // Overlay returns what a stream shows about a served channel.
 func (m *Model) Overlay(channel Channel) Overlay {
-	now := m.opts.Now()
+	now := m.opts.Guard.Now()
 	m.board.expire(now)
 	o := Overlay{
 		Channel: channel.ID, Login: channel.Login, Users: []OverlayUser{}, // never null in JSON

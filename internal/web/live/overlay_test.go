@@ -98,7 +98,7 @@ func BenchmarkOverlay(b *testing.B) {
 	for _, users := range []int{10, MaxRows} {
 		b.Run(fmt.Sprint(users), func(b *testing.B) {
 			m := newModel(b)
-			now := m.opts.Now()
+			now := m.opts.Guard.Now()
 			for i := range users {
 				m.board.put(entry(int64(i+1), fmt.Sprint(i), now, time.Hour), chatguard.User{}, 1, now)
 			}

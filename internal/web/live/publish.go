@@ -23,13 +23,13 @@ func (m *Model) pump(ctx context.Context) {
 		}
 		switched := m.switched.take()
 		for _, channel := range slices.Concat(m.revised.take(), switched) {
-			m.judgeAgain(channel, m.opts.Now())
+			m.judgeAgain(channel, m.opts.Guard.Now())
 		}
-		m.board.expire(m.opts.Now())
-		m.said.expire(m.opts.Now())
+		m.board.expire(m.opts.Guard.Now())
+		m.said.expire(m.opts.Guard.Now())
 		err := errors.Join(m.feed.publish(m.changeFrames), m.announceSwitched(switched))
 		if turn%int(time.Second/feedPeriod) == 0 {
-			m.tallies.tick(m.opts.Now())
+			m.tallies.tick(m.opts.Guard.Now())
 			m.snapshots.forget()
 			err = errors.Join(err, m.feed.publishStatus(m.statusFrame))
 		}
@@ -43,14 +43,14 @@ func (m *Model) changeFrames() []Frame {
 	var frames []Frame
 	for channel, c := range m.board.takeChanges() {
 		slices.SortFunc(c.users, compareSince)
-		frames = append(frames, Frame{Type: ThrottledFrame, Now: m.opts.Now(), Channel: channel, Users: c.users, Gone: c.gone})
+		frames = append(frames, Frame{Type: ThrottledFrame, Now: m.opts.Guard.Now(), Channel: channel, Users: c.users, Gone: c.gone})
 	}
 	return frames
 }
 
 func (m *Model) statusFrame(a Audience) Frame {
 	status := m.Status(a)
-	return Frame{Type: StatusFrame, Now: m.opts.Now(), Channel: a.channel, Channels: a.channels(m.Channels()), Status: &status}
+	return Frame{Type: StatusFrame, Now: m.opts.Guard.Now(), Channel: a.channel, Channels: a.channels(m.Channels()), Status: &status}
 }
 
 func (m *Model) snapshotFrame(a Audience) Frame {
@@ -79,7 +79,7 @@ func (m *Model) policyFrames(channels []string) []Frame {
 	var frames []Frame
 	for _, channel := range channels {
 		policy := m.policyState(channel)
-		frames = append(frames, Frame{Type: PolicyFrame, Now: m.opts.Now(), Channel: channel, Policy: &policy})
+		frames = append(frames, Frame{Type: PolicyFrame, Now: m.opts.Guard.Now(), Channel: channel, Policy: &policy})
 	}
 	return frames
 }

@@ -123,7 +123,7 @@ type Status struct {
 func (m *Model) Status(a Audience) Status {
 	channel := a.channel
 	return Status{
-		Now:            m.opts.Now(),
+		Now:            m.opts.Guard.Now(),
 		Connections:    a.connections(m.Connections(), m.Channels()),
 		Database:       m.Database(),
 		Shared:         m.Shared(),
@@ -174,7 +174,7 @@ func (m *Model) ChannelsFor(who auth.Identity) []Channel {
 // If within is positive, it adds the users who were throttled within that duration; the board knows
 // Recent at most. An empty channel means all channels.
 func (m *Model) Throttled(channel string, within time.Duration) []Throttled {
-	now := m.opts.Now()
+	now := m.opts.Guard.Now()
 	m.board.expire(now)
 	return m.throttledUsers(channel, func(t *Throttled) bool { return t.Held || within > 0 && t.At.After(now.Add(-within)) })
 }

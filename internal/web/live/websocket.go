@@ -59,8 +59,8 @@ func (m *Model) ServeFeed(w http.ResponseWriter, r *http.Request, who Viewer) er
 	}
 	defer m.open.leave()
 	var origins []string // hosts allowed besides the request's own
-	if m.opts.PublicHost != "" {
-		origins = append(origins, m.opts.PublicHost)
+	if public := m.opts.PublicURL; public != nil {
+		origins = append(origins, public.Host)
 	}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: origins})
 	if err != nil {
