@@ -12,7 +12,7 @@ const lookUpTime = 10 * time.Second
 // enter records a channel's ID. If the ID is new and the channel has its own policy, enter applies
 // that policy.
 func (a *App) enter(login, id string) {
-	a.Host.Policies.Serve(id)
+	a.Host.Policies.Shared.Serve(id)
 	if _, own := a.directory.config().OwnPolicy(login, id); a.directory.learn(login, id) && own {
 		a.enterOwn(login, id)
 	}
@@ -37,10 +37,10 @@ func (a *App) lookUpChannels(ctx context.Context) error {
 	for id, login := range stored {
 		known[login] = true
 		a.directory.add(login, id)
-		a.Host.Policies.Serve(id)
+		a.Host.Policies.Shared.Serve(id)
 	}
 	for _, room := range a.directory.config().Check.Channels {
-		a.Host.Policies.Serve(RoomID(room))
+		a.Host.Policies.Shared.Serve(RoomID(room))
 	}
 	var own []string
 	for _, login := range a.directory.config().Twitch.Channels {
@@ -68,7 +68,7 @@ func (a *App) lookUpChannels(ctx context.Context) error {
 // enterRoom applies a room's own policy when a server first asks about it.
 func (a *App) enterRoom(id string) {
 	a.directory.noteAsked(id)
-	a.Host.Policies.Serve(id)
+	a.Host.Policies.Shared.Serve(id)
 	if a.directory.learnRoom(*a.directory.config(), id) {
 		name, _ := roomName(id)
 		a.enterOwn(name, id)

@@ -41,7 +41,7 @@ type reporter struct {
 // newReporter returns a reporter that notices changes from now on.
 func newReporter(a *App) *reporter {
 	r := &reporter{app: a, raids: map[string]bool{}, streams: map[string]journal.Stream{}}
-	a.Host.Policies.Watch(r.noteChange)
+	a.Host.Policies.Followers.Watch(r.noteChange)
 	return r
 }
 

@@ -11,6 +11,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,16 +24,20 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Options configures Controls. Policies and Store are required.
+// Options configures Controls. Guard, Policies and Store are required.
 type Options struct {
-	// Policies provide the Guard, the clock and the log that Controls share. The followers of
-	// Policies are also notified of the changes that Controls make.
+	Guard *chatguard.Guard
+	// Policies are those of the Guard. Their followers are also notified of the changes that
+	// Controls make, and switches are shared with the same nodes.
 	Policies *Policies
 	Store    Store
 	// Settings are the configuration's: those of channels whose settings nobody has changed.
 	Settings Settings
 	// Acceptable returns an error for settings that can't work; it names the key. Nil accepts all.
 	Acceptable func(Settings) error
+
+	Now func() time.Time // nil means the Guard's clock
+	Log *slog.Logger     // nil logs nothing
 }
 
 // Chat is the chat in which Controls act. The zero value is no chat.
@@ -106,6 +111,9 @@ type Controls struct {
 	// steady is the clock for the end of raid mode. It ignores steps of the wall clock.
 	steady func() time.Time
 
+	shared    *Shared
+	documents *Kind
+
 	storing chan struct{} // holds a value while switches are stored
 	pardons pardons
 
@@ -122,12 +130,15 @@ type Controls struct {
 
 // New returns Controls with all switches off. They act in no chat until Join.
 func New(o Options) *Controls {
-	p := o.Policies.options
+	if o.Now == nil {
+		o.Now = o.Guard.Now
+	}
 	c := &Controls{
-		options: o, guard: p.Guard, now: p.Now, log: p.Log,
+		options: o, guard: o.Guard, now: o.Now, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), shared: o.Policies.Shared,
 		steady: clock.Monotonic(), storing: make(chan struct{}, 1), switches: map[string]Switches{},
 		base: o.Settings, settings: map[string]Settings{}, calmEnds: map[string]time.Time{},
 	}
+	c.documents = c.shared.Add(&Kind{Prefix: "switches/", Apply: c.applyShared, Current: c.toShare})
 	c.Join(Chat{})
 	return c
 }
@@ -167,10 +178,10 @@ func (c *Controls) Run(ctx context.Context) error {
 
 // record adds a change to the audit.
 func (c *Controls) record(ctx context.Context, a journal.Audit) (saved bool, err error) {
-	ctx, cancel := untilKept(ctx)
+	ctx, cancel := UntilKept(ctx)
 	defer cancel()
 	a.At = c.now().UTC()
-	c.options.Policies.made(a)
+	c.options.Policies.Followers.Made(a)
 	saved, err = c.options.Store.Record(ctx, a)
 	if err != nil {
 		return saved, doneError{"it is not recorded in the audit", c.trouble(err)}
@@ -180,7 +191,7 @@ func (c *Controls) record(ctx context.Context, a journal.Audit) (saved bool, err
 
 // commit returns once all earlier changes are stored.
 func (c *Controls) commit(ctx context.Context) (saved bool) {
-	ctx, cancel := untilKept(ctx)
+	ctx, cancel := UntilKept(ctx)
 	defer cancel()
 	return c.options.Store.Commit(ctx)
 }

@@ -204,7 +204,7 @@ func newHarness(t *testing.T, raid Raid) *harness {
 // start creates Policies and Controls, as a new process does.
 func (d *harness) start(raid Raid) {
 	d.policies = NewPolicies(PolicyOptions{Guard: d.guard, Store: d.store})
-	d.Controls = New(Options{Policies: d.policies, Store: d.store, Settings: Settings{Raid: raid}})
+	d.Controls = New(Options{Guard: d.guard, Policies: d.policies, Store: d.store, Settings: Settings{Raid: raid}})
 	d.Join(Chat{
 		User: func(_ context.Context, _, name string) (string, string, error) {
 			if name == "nobody" {

@@ -2,6 +2,7 @@ package control
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -22,19 +23,46 @@ type Follower interface {
 	Amended(channelID, userID string)
 }
 
-// Follow adds a follower, which is notified from now on. The follower is also notified of changes
-// that Controls make with these Policies.
-func (p *Policies) Follow(f Follower) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.followers = append(p.followers, f)
+// Followers are notified of changes. The zero value has none. It is safe for concurrent use.
+type Followers struct {
+	mu       sync.Mutex
+	all      []Follower
+	watchers []func(journal.Audit)
 }
 
-func (p *Policies) notify(each func(Follower)) {
-	p.mu.Lock()
-	all := slices.Clone(p.followers)
-	p.mu.Unlock()
-	for _, f := range all {
-		each(f)
+// Follow adds a follower, which is notified from now on.
+func (f *Followers) Follow(one Follower) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.all = append(f.all, one)
+}
+
+// Watch adds a func that is called for each change that people make on this node, and for each that
+// chatguard makes here by itself, once it is in force. A Follower is also notified of changes on
+// other nodes. The argument is the change's record in the audit, without its ID. The Detail of a
+// changed policy is a Revised. The func must not block or change anything itself.
+func (f *Followers) Watch(watch func(journal.Audit)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watchers = append(f.watchers, watch)
+}
+
+// Notify calls each with all followers.
+func (f *Followers) Notify(each func(Follower)) {
+	f.mu.Lock()
+	all := slices.Clone(f.all)
+	f.mu.Unlock()
+	for _, one := range all {
+		each(one)
+	}
+}
+
+// Made calls the watchers.
+func (f *Followers) Made(a journal.Audit) {
+	f.mu.Lock()
+	all := slices.Clone(f.watchers)
+	f.mu.Unlock()
+	for _, watch := range all {
+		watch(a)
 	}
 }

@@ -48,7 +48,7 @@ func (p *Policies) Reload(base Base, accept func() error) error {
 	if err != nil && before != nil {
 		err = errors.Join(err, p.rebase(before))
 	}
-	p.notify(Follower.Reloaded)
+	p.Followers.Notify(Follower.Reloaded)
 	return err
 }
 

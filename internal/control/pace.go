@@ -23,20 +23,22 @@ func (e *TooOftenError) Error() string {
 	return fmt.Sprintf("you have changed the limits many times: try again in %d s", (e.Wait+time.Second-1)/time.Second)
 }
 
-// newPace returns the Guard that limits the changes per person.
-func newPace(now func() time.Time) *chatguard.Guard {
-	pace, err := chatguard.New(chatguard.Policy{
+// pace limits the changes per person.
+type pace struct{ guard *chatguard.Guard }
+
+func newPace(now func() time.Time) pace {
+	guard, err := chatguard.New(chatguard.Policy{
 		Limits: []chatguard.Limit{chatguard.TokenBucketLimit("changes", changeBurst, changeRefill)},
 	}, &chatguard.Options{Now: now})
 	if err != nil {
 		panic(err) // the policy is constant
 	}
-	return pace
+	return pace{guard}
 }
 
-// checkPace returns a TooOftenError if the author has made too many changes.
-func (p *Policies) checkPace(ctx context.Context, author string) error {
-	v, err := p.pace.Check(ctx, chatguard.Message{ChannelID: "changes", User: chatguard.User{ID: "by " + author}})
+// check returns a TooOftenError if the author has made too many changes.
+func (p pace) check(ctx context.Context, author string) error {
+	v, err := p.guard.Check(ctx, chatguard.Message{ChannelID: "changes", User: chatguard.User{ID: "by " + author}})
 	if err == nil && !v.Allowed {
 		err = &TooOftenError{v.RetryAfter}
 	}

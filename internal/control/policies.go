@@ -7,7 +7,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -75,12 +78,16 @@ type Revisions interface {
 // force once the Store has it in memory. Policies are safe for concurrent use; create them with
 // NewPolicies.
 type Policies struct {
-	options PolicyOptions
-	origin  string // the base's name for logs
-	pace    *chatguard.Guard
-	unsaved unsaved
-	// followed has the shared documents that are in force here.
-	followed followed
+	// Followers are notified of all changes, also of those that Controls make.
+	Followers *Followers
+	// Shared has the documents of other nodes.
+	Shared *Shared
+
+	options   PolicyOptions
+	origin    string // the base's name for logs
+	pace      pace
+	unsaved   unsaved
+	documents *Kind
 
 	// changing is held while a policy is changed, until it is stored and in force. Only other
 	// changes wait for it.
@@ -88,13 +95,10 @@ type Policies struct {
 
 	// mu is held while policies are put in force, but not while anything is written. It guards the
 	// fields below.
-	mu        sync.Mutex
-	followers []Follower
-	watchers  []func(journal.Audit)
-	base      Base
-	program   programPolicies
-	live      map[string]LiveChange // last revision by channel ID, if it changes anything
-	served    map[string]bool       // channels noted by Serve
+	mu      sync.Mutex
+	base    Base
+	program programPolicies
+	live    map[string]LiveChange // last revision by channel ID, if it changes anything
 }
 
 // NewPolicies returns Policies. They don't change the Guard until Restore.
@@ -104,12 +108,14 @@ func NewPolicies(o PolicyOptions) *Policies {
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	p := &Policies{
-		options: o, origin: "configuration", base: o.Base, program: programPolicies{guard: o.Guard},
+		Followers: &Followers{}, options: o, origin: "configuration", base: o.Base, program: programPolicies{guard: o.Guard},
 		live: map[string]LiveChange{}, pace: newPace(o.Now),
 	}
 	if o.Base == nil {
 		p.origin = "program"
 	}
+	p.Shared = newShared(o.Documents, p.channels, o.Log)
+	p.documents = p.Shared.Add(&Kind{Prefix: "policy/", Apply: p.applyShared, Current: p.toShare, Changing: &p.changing})
 	return p
 }
 
@@ -153,7 +159,7 @@ func (p *Policies) Run(ctx context.Context, database func() journal.Database) {
 func (p *Policies) settle(database func() journal.Database) {
 	now := p.options.Now() // before the database is asked for its progress
 	for _, channel := range p.unsaved.settle(database(), now) {
-		p.notify(func(f Follower) { f.Saved(channel) })
+		p.Followers.Notify(func(f Follower) { f.Saved(channel) })
 	}
 }
 
@@ -231,11 +237,9 @@ func (p *Policies) change(
 ) (done Revised, err error) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
-	var shared int64
-	if p.options.Documents != nil {
-		if shared, err = p.follow(ctx, r.ChannelID); err != nil {
-			return done, errNotShared(err)
-		}
+	shared, err := p.Shared.Follow(ctx, p.documents, r.ChannelID)
+	if err != nil {
+		return done, NotShared(err)
 	}
 	before := p.options.Guard.ChannelPolicy(r.ChannelID)
 	if r.Match != nil && !slices.Contains(r.Match, Tag(before)) {
@@ -248,53 +252,56 @@ func (p *Policies) change(
 	if err := p.Validate(r.ChannelID, policy); err != nil {
 		return done, &PolicyError{err}
 	}
-	if err := p.checkPace(ctx, r.Author); err != nil {
+	if err := p.pace.check(ctx, r.Author); err != nil {
 		return done, err
 	}
-	ctx, cancel := untilKept(ctx) // once stored, the change must come into force
+	ctx, cancel := UntilKept(ctx) // once stored, the change must come into force
 	defer cancel()
-	var revision journal.Revision
-	var saved bool
-	if p.options.Documents != nil {
-		document := p.revision(r, policy)
-		if discards {
-			document.Changes = nil
-		}
-		if err := p.setDocument(ctx, document, shared); err != nil {
-			return done, errNotShared(err)
-		}
-		revision, saved = p.keepAnyway(ctx, r, discards, policy)
-	} else if revision, saved, err = p.keep(ctx, r, discards, policy); err != nil {
-		p.options.Log.Error("the store failed", "error", err)
-		return done, ErrNotKept
+	wanted := p.revision(r, discards, policy)
+	if err := p.Shared.Set(ctx, p.documents, r.ChannelID, wanted, shared); err != nil {
+		return done, NotShared(err)
 	}
-	if err := p.putInForce(revision, policy, saved); err != nil {
+	revision, saved, err := p.keep(ctx, wanted, policy)
+	if err != nil {
 		return done, err
 	}
-	p.notify(func(f Follower) { f.Revised(revision) })
+	p.Followers.Notify(func(f Follower) { f.Revised(revision) })
 	done = Revised{revision, Diff(before, policy), saved, Tag(policy)}
 	made := journal.Audit{At: revision.At, Author: r.Author, Action: journal.PolicyChanged, ChannelID: r.ChannelID, Detail: done}
 	if discards {
 		made.Action = journal.PolicyDiscarded
 	}
-	p.made(made)
+	p.Followers.Made(made)
 	return done, nil
 }
 
-// keep passes a policy to the Store as a revision.
-func (p *Policies) keep(ctx context.Context, r Request, discards bool, policy chatguard.Policy) (journal.Revision, bool, error) {
-	if discards {
-		return p.options.Store.DiscardRevisions(ctx, r.ChannelID, r.Author)
+// revision returns the revision of a request, without a number. A revision that discards people's
+// changes has no Changes.
+func (p *Policies) revision(r Request, discards bool, policy chatguard.Policy) journal.Revision {
+	revision := journal.Revision{ChannelID: r.ChannelID, Author: r.Author, At: p.options.Now().UTC(), Policy: policy}
+	if !discards {
+		revision.Changes = Diff(p.Base(r.ChannelID), policy)
 	}
-	return p.options.Store.SaveRevision(ctx, p.revision(r, policy))
+	return revision
 }
 
-// revision returns the revision of a request, without a number.
-func (p *Policies) revision(r Request, policy chatguard.Policy) journal.Revision {
-	return journal.Revision{
-		ChannelID: r.ChannelID, Author: r.Author, At: p.options.Now().UTC(), Policy: policy,
-		Changes: Diff(p.Base(r.ChannelID), policy),
+// keep stores a revision and puts its policy in force. If the Store fails, it doesn't, unless other
+// nodes have the policy already.
+func (p *Policies) keep(ctx context.Context, wanted journal.Revision, policy chatguard.Policy) (kept journal.Revision, saved bool, err error) {
+	if isDiscarded(wanted) {
+		kept, saved, err = p.options.Store.DiscardRevisions(ctx, wanted.ChannelID, wanted.Author)
+	} else {
+		kept, saved, err = p.options.Store.SaveRevision(ctx, wanted)
 	}
+	switch {
+	case err != nil && p.Shared.IsAlone():
+		p.options.Log.Error("the store failed", "error", err)
+		return kept, false, ErrNotKept
+	case err != nil:
+		p.options.Log.Error("a policy that all nodes have can't be stored here", "channel", wanted.ChannelID, "error", err)
+		kept = wanted
+	}
+	return kept, saved, p.putInForce(kept, policy, saved)
 }
 
 // Validate returns an error, as a sentence for people, if the policy can't be put in force in the
@@ -329,11 +336,49 @@ func (p *Policies) putInForce(r journal.Revision, policy chatguard.Policy, saved
 	return p.options.Guard.At(now).SetChannelPolicy(r.ChannelID, policy)
 }
 
+// toShare returns the revision that is in force here, if people have changed the policy.
+func (p *Policies) toShare(channelID string, _ bool) (revision any, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	live, changed := p.live[channelID]
+	return live.Revision, changed && live.Problem == nil
+}
+
+// applyShared puts in force a revision that another node has shared. The caller holds changing.
+func (p *Policies) applyShared(ctx context.Context, channelID string, data []byte) error {
+	var shared journal.Revision
+	if err := json.Unmarshal(data, &shared); err != nil {
+		return fmt.Errorf("the policy that another node has shared for channel %q can't be read: %w", channelID, err)
+	}
+	live := Resolve(channelID, p.Base(channelID), shared, p.options.Guard.ValidateChannelPolicy, p.options.Acceptable)
+	p.logProblems(channelID, live)
+	if reflect.DeepEqual(live.InForce, p.options.Guard.ChannelPolicy(channelID)) {
+		return nil
+	}
+	wanted := p.revision(Request{ChannelID: channelID, Author: shared.Author}, shared.IsEmpty(), live.InForce)
+	kept, _, err := p.keep(ctx, wanted, live.InForce)
+	if err != nil {
+		return err
+	}
+	p.Followers.Notify(func(f Follower) { f.Revised(kept) })
+	return nil
+}
+
+// channels returns the IDs of the channels that may have their own policy.
+func (p *Policies) channels() (ids []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.base != nil {
+		ids = p.base.Channels()
+	}
+	return slices.AppendSeq(ids, maps.Keys(p.live))
+}
+
 // saveTime is the maximum time for saving a change.
 const saveTime = 10 * time.Second
 
-// untilKept returns a context that lasts as long as storing a change may take, even if the request
+// UntilKept returns a context that lasts as long as storing a change may take, even if the request
 // has ended.
-func untilKept(ctx context.Context) (context.Context, context.CancelFunc) {
+func UntilKept(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 }

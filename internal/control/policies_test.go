@@ -104,7 +104,7 @@ func (o *office) start(adjust ...func(*PolicyOptions)) {
 	}
 	o.Policies, o.follower = NewPolicies(opts), &follower{}
 	must(o, o.Restore(o.Context()))
-	o.Follow(o.follower)
+	o.Followers.Follow(o.follower)
 }
 
 // givenByProgram removes the file: the program has given the Guard its policies.
@@ -528,7 +528,7 @@ func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 	o := newOffice(t)
 	o.file.all.Mode = chatguard.Enforce
 	o.start()
-	controls := New(Options{Policies: o.Policies, Store: o.store})
+	controls := o.controls()
 	if saved, err := controls.Pause(t.Context(), channel, "anna"); !saved || err != nil {
 		t.Fatalf("saved %v, %v", saved, err)
 	}
@@ -547,11 +547,16 @@ func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 	}
 }
 
+// controls returns Controls with these Policies.
+func (o *office) controls() *Controls {
+	return New(Options{Guard: o.guard, Policies: o.Policies, Store: o.store, Log: slog.New(slog.NewTextHandler(&o.log, nil))})
+}
+
 // TestPause_Log checks that the log names only the switches that are on.
 func TestPause_Log(t *testing.T) {
 	o := newOffice(t)
 	o.start()
-	controls := New(Options{Policies: o.Policies, Store: o.store})
+	controls := o.controls()
 	for _, c := range []struct {
 		turn func(context.Context, string, string) (bool, error)
 		want string
@@ -570,7 +575,7 @@ func TestPause_Log(t *testing.T) {
 // change in progress.
 func TestPause_DuringPolicyChange(t *testing.T) {
 	o := newOffice(t)
-	controls := New(Options{Policies: o.Policies, Store: o.store})
+	controls := o.controls()
 	_, err := o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
 		o.wantChanging()
 		_, err := controls.Pause(t.Context(), channel, "anna")

@@ -122,7 +122,7 @@ func (c *Controls) SetSettings(ctx context.Context, r SettingsRequest) (saved bo
 	if err := c.applySettings(channelID, wanted); err != nil {
 		return false, err
 	}
-	c.options.Policies.notify(func(f Follower) { f.Changed(channelID) })
+	c.options.Policies.Followers.Notify(func(f Follower) { f.Changed(channelID) })
 	if err := c.storeSettings(ctx, channelID, wanted); err != nil {
 		return false, doneError{"a restart would undo it", c.trouble(err)}
 	}
@@ -182,7 +182,7 @@ func (c *Controls) applySettings(channelID string, wanted *Settings) error {
 }
 
 func (c *Controls) storeSettings(ctx context.Context, channelID string, wanted *Settings) error {
-	ctx, cancel := untilKept(ctx)
+	ctx, cancel := UntilKept(ctx)
 	defer cancel()
 	value := ""
 	if wanted != nil {

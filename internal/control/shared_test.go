@@ -79,20 +79,20 @@ func newSharedNodes(t *testing.T, n int) (all *documents, nodes []sharedNode) {
 	for range n {
 		docs := &nodeDocuments{all, make(chan string, 10)}
 		o := newOffice(t, func(o *PolicyOptions) { o.Documents = docs })
-		controls := New(Options{Policies: o.Policies, Store: o.store})
+		controls := o.controls()
 		nodes = append(nodes, sharedNode{o, controls, docs})
 	}
 	return all, nodes
 }
 
-// runShared runs RunShared of a node until the test ends.
+// runShared puts in force what the other nodes change, until the test ends.
 func (n sharedNode) runShared() {
 	n.Helper()
 	ctx, cancel := context.WithCancel(n.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		n.RunShared(ctx)
+		n.Shared.Run(ctx)
 	}()
 	n.Cleanup(func() {
 		cancel()
@@ -125,7 +125,7 @@ func TestShared_PolicyReachesOtherNodes(t *testing.T) {
 		a, b := nodes[0], nodes[1]
 		b.runShared()
 		a.mustRevise(5)
-		b.docs.changes <- policyDocument + channel
+		b.docs.changes <- "policy/" + channel
 		b.want("the policy is in force on the other node", func() bool { return b.burst() == 5 })
 		if list := b.LiveChanges(); len(list) != 1 || list[0].Author != "berta" {
 			t.Errorf("live changes on the other node: %+v", list)
@@ -208,26 +208,26 @@ func TestShared_FirstNodeShares(t *testing.T) {
 	a.mustRevise(5)
 	a.start(func(o *PolicyOptions) { o.Documents = a.docs })
 	must(t, errorOf(b.Discard(t.Context(), Request{ChannelID: "another", Author: "berta"})))
-	controls := New(Options{Policies: a.office.Policies, Store: a.office.store})
+	controls := a.office.controls()
 	if err := controls.turn(channel, func(s *Switches) { s.PausedBy = "berta" }); err != nil { // as a restart does
 		t.Fatal(err)
 	}
 	for range 2 { // the second time, there is nothing to do
-		must(t, controls.followAll(t.Context()))
+		must(t, a.Shared.followAll(t.Context()))
 	}
-	if p, s := all.revisions[policyDocument+channel], all.revisions[switchesDocument+channel]; p != 1 || s != 1 {
+	if p, s := all.revisions["policy/"+channel], all.revisions["switches/"+channel]; p != 1 || s != 1 {
 		t.Fatalf("revisions of the policy and the switches: %d and %d, want 1", p, s)
 	}
 	b.start(func(o *PolicyOptions) { o.Documents = nil })
 	b.mustRevise(7)
 	b.start(func(o *PolicyOptions) { o.Documents = b.docs })
-	controls = New(Options{Policies: b.office.Policies, Store: b.office.store})
-	must(t, controls.followAll(t.Context()))
+	controls = b.office.controls()
+	must(t, b.Shared.followAll(t.Context()))
 	b.wantBurst(5) // the first node's changes are in force
 	if got := controls.Switches(channel).PausedBy; got != "berta" {
 		t.Errorf("the other node is paused by %q, want berta", got)
 	}
-	if all.revisions[switchesDocument+"another"] != 0 {
+	if all.revisions["switches/"+"another"] != 0 {
 		t.Error("switches that are off are shared")
 	}
 }
@@ -239,14 +239,14 @@ func TestShared_BothNodesShareFirst(t *testing.T) {
 	for i, n := range nodes {
 		must(t, n.turn(channel, func(s *Switches) { s.PausedBy = fmt.Sprint("node ", i) }))
 	}
-	a.Serve(channel)
-	b.Serve(channel)
+	a.Shared.Serve(channel)
+	b.Shared.Serve(channel)
 	all.before = func() {
-		if err := b.followAll(t.Context()); err != nil {
+		if err := b.Shared.followAll(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
-	must(t, a.followAll(t.Context()))
+	must(t, a.Shared.followAll(t.Context()))
 	for _, n := range nodes {
 		n.wantPaused(channel, "node 1")
 	}
@@ -263,14 +263,14 @@ func TestShared_LaterNode(t *testing.T) {
 	const room = "room"
 	must(t, errorOf(a.Pause(t.Context(), room, "berta")))
 	for range 2 {
-		b.Serve(room)
+		b.Shared.Serve(room)
 	}
-	must(t, b.followAll(t.Context()))
+	must(t, b.Shared.followAll(t.Context()))
 	b.wantPaused(room, "berta")
 	for i := range 2 * mostServed {
-		b.Serve(fmt.Sprint("room ", i))
+		b.Shared.Serve(fmt.Sprint("room ", i))
 	}
-	if n := len(b.channels()); n > mostServed+10 {
+	if n := len(b.Shared.served); n > mostServed+10 {
 		t.Errorf("%d channels are looked at each second", n)
 	}
 }
@@ -280,10 +280,10 @@ func TestShared_Switches(t *testing.T) {
 		_, nodes := newSharedNodes(t, 2)
 		a, b := nodes[0], nodes[1]
 		madeThere := &made{}
-		b.Policies.Watch(madeThere.watch)
+		b.Followers.Watch(madeThere.watch)
 		b.runShared()
 		must(t, errorOf(a.Pause(t.Context(), channel, "berta")))
-		b.docs.changes <- switchesDocument + channel
+		b.docs.changes <- "switches/" + channel
 		b.want("the other node is paused", func() bool { return b.Controls.Switches(channel).PausedBy == "berta" })
 		until, _, err := b.StartRaid(t.Context(), channel, "carl", time.Hour)
 		must(t, err)
@@ -293,12 +293,12 @@ func TestShared_Switches(t *testing.T) {
 		if s := a.Controls.Switches(channel); s.PausedBy != "" || !s.RaidUntil.Equal(until) {
 			t.Errorf("after the pause: %+v, want the raid that the other node has started", s)
 		}
-		b.docs.changes <- switchesDocument + channel
+		b.docs.changes <- "switches/" + channel
 		b.want("the other node resumes", func() bool {
 			return b.Controls.Switches(channel).PausedBy == "" && b.Controls.Switches(channel).RaidUntil.Equal(until)
 		})
 		must(t, errorOf(b.EndRaid(t.Context(), channel, "carl")))
-		if _, err := a.followSwitches(t.Context(), channel); err != nil || !a.Controls.Switches(channel).RaidUntil.IsZero() {
+		if _, err := a.Shared.Follow(t.Context(), a.Controls.documents, channel); err != nil || !a.Controls.Switches(channel).RaidUntil.IsZero() {
 			t.Errorf("after the end of the raid: %+v, %v", a.Controls.Switches(channel), err)
 		}
 		if got := b.office.store.setting(channel + " " + pauseSetting); got != "" {
@@ -311,11 +311,11 @@ func TestShared_Switches(t *testing.T) {
 func TestShared_UnreadableDocument(t *testing.T) {
 	all, nodes := newSharedNodes(t, 1)
 	a := nodes[0]
-	all.data[policyDocument+channel], all.revisions[policyDocument+channel] = []byte("nonsense"), 4
+	all.data["policy/"+channel], all.revisions["policy/"+channel] = []byte("nonsense"), 4
 	if _, err := a.office.revise(5); err == nil || !strings.Contains(err.Error(), "can't be read") {
 		t.Errorf("with an unreadable document: %v", err)
 	}
-	if string(all.data[policyDocument+channel]) != "nonsense" {
+	if string(all.data["policy/"+channel]) != "nonsense" {
 		t.Error("the document was overwritten")
 	}
 }
@@ -328,10 +328,10 @@ func TestShared_StoreLosesDocuments(t *testing.T) {
 	must(t, errorOf(a.Pause(t.Context(), channel, "berta")))
 	clear(all.data)
 	clear(all.revisions)
-	must(t, a.followAll(t.Context()))
+	must(t, a.Shared.followAll(t.Context()))
 	a.wantBurst(5)
-	b.followDocument(t.Context(), policyDocument+channel)
-	b.followDocument(t.Context(), switchesDocument+channel)
+	b.Shared.followDocument(t.Context(), "policy/"+channel)
+	b.Shared.followDocument(t.Context(), "switches/"+channel)
 	b.wantBurst(5)
 	b.wantPaused(channel, "berta")
 }

@@ -127,7 +127,7 @@ func (c *Controls) turn(channelID string, change func(*Switches)) error {
 		return err
 	}
 	c.switches[channelID] = after
-	c.options.Policies.notify(func(f Follower) { f.Changed(channelID) })
+	c.options.Policies.Followers.Notify(func(f Follower) { f.Changed(channelID) })
 	return nil
 }
 
@@ -163,7 +163,7 @@ func (c *Controls) tell(channelID, author string) {
 
 // store stores a channel's switches. Of concurrent changes, the last one is stored last.
 func (c *Controls) store(ctx context.Context, channelID string) error {
-	ctx, cancel := untilKept(ctx)
+	ctx, cancel := UntilKept(ctx)
 	defer cancel()
 	select {
 	case c.storing <- struct{}{}:

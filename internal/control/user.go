@@ -14,7 +14,7 @@ import (
 
 // amended announces that a user's state has changed, and records it in the audit.
 func (c *Controls) amended(ctx context.Context, t journal.Target, action journal.AuditAction, detail any) (saved bool, err error) {
-	c.options.Policies.notify(func(f Follower) { f.Amended(t.ChannelID, t.UserID) })
+	c.options.Policies.Followers.Notify(func(f Follower) { f.Amended(t.ChannelID, t.UserID) })
 	return c.record(ctx, journal.Audit{Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: detail})
 }
 

@@ -46,7 +46,7 @@ func TestGrant_OnlyOwnLimits(t *testing.T) {
 func TestAmended_CalledOnceInForce(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		var told []string
-		d.policies.Follow(&follower{amended: func(channelID, userID string) {
+		d.policies.Followers.Follow(&follower{amended: func(channelID, userID string) {
 			told = append(told, fmt.Sprintf("%s %s %v", channelID, userID, d.say("anna").Allowed))
 		}})
 		own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 9}}}
@@ -90,7 +90,7 @@ func TestAmended_NoChange(t *testing.T) {
 				t.Fatalf("%s: saved %v, %v", name, saved, err)
 			}
 			noted := len(d.store.audits)
-			d.policies.Follow(&follower{amended: func(_, userID string) { t.Errorf("%s: told of %s", name, userID) }})
+			d.policies.Followers.Follow(&follower{amended: func(_, userID string) { t.Errorf("%s: told of %s", name, userID) }})
 			for _, unsaved := range []bool{false, true} {
 				d.store.unsaved = unsaved
 				if saved, err := test.again(d); saved == unsaved || err != nil {
@@ -166,7 +166,7 @@ func TestSetOverride_RefusesAnotherThanWasSeen(t *testing.T) {
 		if _, err := d.SetOverride(d.Context(), anna, seen, chatguard.UserOverride{}); !errors.Is(err, ErrStale) {
 			t.Errorf("set: %v", err)
 		}
-		d.policies.Follow(&follower{amended: func(string, string) {
+		d.policies.Followers.Follow(&follower{amended: func(string, string) {
 			if d.overriding.TryLock() {
 				d.overriding.Unlock()
 				t.Error("somebody else may change overrides meanwhile")

@@ -31,7 +31,7 @@ func (m *made) want(t *testing.T, want ...string) {
 func TestWatch(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		m := &made{}
-		d.policies.Watch(m.watch)
+		d.policies.Followers.Watch(m.watch)
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
 		must(t, errorOf(d.SetMode(d.Context(), channel, "anna", chatguard.Observe)))
 		must(t, errorOf(d.policies.Discard(d.Context(), Request{ChannelID: channel, Author: "anna"})))

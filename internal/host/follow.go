@@ -21,7 +21,7 @@ type Follower interface {
 // Follow adds a follower, which is notified from now on. Call it after Restore.
 func (h *Host) Follow(f Follower) {
 	h.observe(f)
-	h.Policies.Follow(f)
+	h.Policies.Followers.Follow(f)
 }
 
 // Report notifies the store and the followers of what the program did about a throttled message.

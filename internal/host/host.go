@@ -122,7 +122,7 @@ func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
 		Documents: o.Documents,
 	})
 	h.Controls = control.New(control.Options{
-		Policies: h.Policies, Store: h.Store, Settings: settings, Acceptable: acceptable,
+		Guard: guard, Policies: h.Policies, Store: h.Store, Settings: settings, Acceptable: acceptable, Log: h.log,
 	})
 	return nil
 }

@@ -51,7 +51,7 @@ func (h *Host) work(ctx context.Context) error {
 	go func() { written <- h.Store.Run(writing, h.kept) }()
 	var settling sync.WaitGroup
 	settling.Go(func() { h.Policies.Run(ctx, h.Database) })
-	settling.Go(func() { h.Controls.RunShared(ctx) })
+	settling.Go(func() { h.Policies.Shared.Run(ctx) })
 	err := h.Controls.Run(ctx)
 	settling.Wait()
 	stop()

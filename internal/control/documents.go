@@ -1,0 +1,250 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard/shared"
+)
+
+// Documents keeps small documents where several nodes find them.
+type Documents interface {
+	// Document returns a document and its revision, which is 0 if there is none.
+	Document(ctx context.Context, name string) (data []byte, revision int64, err error)
+	// SetDocument replaces a document that has the given revision, and then has the next one. It
+	// returns ErrStale if the document has another revision.
+	SetDocument(ctx context.Context, name string, data []byte, revision int64) error
+	// Revisions returns the revisions of documents, 0 for each that doesn't exist.
+	Revisions(ctx context.Context, names []string) (map[string]int64, error)
+	// Changes receives the names of documents that other nodes have changed. A name may get lost.
+	Changes() <-chan string
+}
+
+// Kind is a kind of document, of which each channel may have one. A document's name is the Prefix
+// with the channel's ID.
+type Kind struct {
+	Prefix string
+	// Apply puts a document in force that another node has changed.
+	Apply func(ctx context.Context, channelID string, data []byte) error
+	// Current returns what is in force here; ok is false if no other node has to know it. isLost
+	// means that the other nodes knew it, but the document is gone.
+	Current func(channelID string, isLost bool) (value any, ok bool)
+	// Changing is held while a document is applied that another node has changed; nil means none.
+	Changing sync.Locker
+}
+
+// Shared are the documents that this node shares with others. Without Documents, its methods do
+// nothing. It is safe for concurrent use.
+type Shared struct {
+	store    Documents // nil if there are no other nodes
+	channels func() []string
+	log      *slog.Logger
+	kinds    []*Kind
+
+	mu        sync.Mutex
+	revisions map[string]int64 // of the documents that are in force here, by name
+	served    map[string]bool  // channels noted by Serve
+}
+
+// newShared returns Shared. channels returns the IDs of the channels that may have documents,
+// besides those that this node serves.
+func newShared(store Documents, channels func() []string, log *slog.Logger) *Shared {
+	return &Shared{store: store, channels: channels, log: log, revisions: map[string]int64{}, served: map[string]bool{}}
+}
+
+// IsAlone reports whether there are no other nodes.
+func (s *Shared) IsAlone() bool { return s.store == nil }
+
+// Add adds a kind of document. Call it before Run.
+func (s *Shared) Add(k *Kind) *Kind {
+	s.kinds = append(s.kinds, k)
+	return k
+}
+
+// mostServed is the maximum number of channels that Serve remembers.
+const mostServed = 1000
+
+// Serve notes that this node judges messages in a channel, so that Run looks at what people have
+// changed in it on other nodes. It remembers 1,000 channels. In more, only later changes come into
+// force here.
+func (s *Shared) Serve(channelID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.served) < mostServed {
+		s.served[channelID] = true
+	}
+}
+
+func (s *Shared) note(name string, revision int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.revisions[name] = revision
+}
+
+// known returns the revision of a document that is in force here. ok is false if this node has
+// never looked at it.
+func (s *Shared) known(name string) (revision int64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	revision, ok = s.revisions[name]
+	return revision, ok
+}
+
+// Follow puts a channel's document in force, if it was changed elsewhere. It returns the document's
+// revision. If there is none, it shares what is in force here.
+func (s *Shared) Follow(ctx context.Context, k *Kind, channelID string) (revision int64, err error) {
+	if s.IsAlone() {
+		return 0, nil
+	}
+	name := k.Prefix + channelID
+	data, revision, err := s.store.Document(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	known, _ := s.known(name)
+	switch revision {
+	case 0:
+		s.note(name, 0) // the store may have lost the document
+		return s.share(ctx, k, channelID, known != 0)
+	case known:
+		return revision, nil
+	}
+	if err := k.Apply(ctx, channelID, data); err != nil {
+		return 0, err
+	}
+	s.note(name, revision)
+	return revision, nil
+}
+
+// share shares what is in force here, and returns the document's revision.
+func (s *Shared) share(ctx context.Context, k *Kind, channelID string, isLost bool) (revision int64, err error) {
+	value, ok := k.Current(channelID, isLost)
+	if !ok {
+		return 0, nil
+	}
+	if err := s.Set(ctx, k, channelID, value, 0); errors.Is(err, ErrStale) { // another node was faster
+		return s.Follow(ctx, k, channelID)
+	} else if err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+// Set shares a value that comes into force here, if the document still has the given revision. If
+// it has another one, the error is ErrStale.
+func (s *Shared) Set(ctx context.Context, k *Kind, channelID string, value any, revision int64) error {
+	if s.IsAlone() {
+		return nil
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	name := k.Prefix + channelID
+	if err := s.store.SetDocument(ctx, name, data, revision); err != nil {
+		return err
+	}
+	s.note(name, revision+1)
+	return nil
+}
+
+// NotShared returns the error for a change that was not made, or may not have been, because a
+// document can't be read or written.
+func NotShared(err error) error {
+	switch {
+	case errors.Is(err, ErrStale):
+		return ErrStale
+	case errors.Is(err, shared.ErrUnconfirmed):
+		return err
+	}
+	return fmt.Errorf("nothing was changed, because the other nodes can't be told: %w", err)
+}
+
+// Run puts in force what people change on other nodes, until ctx ends.
+func (s *Shared) Run(ctx context.Context) {
+	if s.IsAlone() {
+		return
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	problem := ""
+	for {
+		err := s.followAll(ctx)
+		if text := fmt.Sprint(err); err != nil && ctx.Err() == nil && text != problem {
+			s.log.Warn("changes on other nodes aren't known", "problem", text)
+			problem = text
+		} else if err == nil {
+			problem = ""
+		}
+		select {
+		case name := <-s.store.Changes():
+			s.followDocument(ctx, name)
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// followAll looks at the documents of all known channels.
+func (s *Shared) followAll(ctx context.Context) error {
+	names := s.names()
+	if len(names) == 0 {
+		return nil
+	}
+	revisions, err := s.store.Revisions(ctx, names)
+	if err != nil {
+		return err
+	}
+	for name, revision := range revisions {
+		if known, ok := s.known(name); revision != known || !ok {
+			s.followDocument(ctx, name)
+		}
+	}
+	return nil
+}
+
+// names returns the names of the documents that exist or may exist.
+func (s *Shared) names() (names []string) {
+	ids := s.channels()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range slices.AppendSeq(ids, maps.Keys(s.served)) {
+		for _, k := range s.kinds {
+			names = append(names, k.Prefix+id)
+		}
+	}
+	names = slices.AppendSeq(names, maps.Keys(s.revisions))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// followDocument puts a document in force that another node has changed.
+func (s *Shared) followDocument(ctx context.Context, name string) {
+	for _, k := range s.kinds {
+		id, ok := strings.CutPrefix(name, k.Prefix)
+		if !ok {
+			continue
+		}
+		if err := s.followHolding(ctx, k, id); err != nil && ctx.Err() == nil {
+			s.log.Error("a change on another node can't be applied", "document", name, "error", err)
+		}
+	}
+}
+
+func (s *Shared) followHolding(ctx context.Context, k *Kind, channelID string) error {
+	if k.Changing != nil {
+		k.Changing.Lock()
+		defer k.Changing.Unlock()
+	}
+	_, err := s.Follow(ctx, k, channelID)
+	return err
+}
