@@ -26,12 +26,16 @@ func printLink(ctx context.Context, a *app.App, out io.Writer) error {
 // printDashboard prints the dashboard's address. In a terminal it prints a sign-in link instead.
 // Elsewhere it doesn't, because anyone who can read the logs could use the link.
 func printDashboard(ctx context.Context, a *app.App, out io.Writer) error {
-	if isTerminal(out) {
-		return printLink(ctx, a, out)
-	}
 	how := "`chatguard signin` prints a sign-in link"
 	if a.Config.NoDatabase {
 		how = "without a database, only a start in a terminal prints a sign-in link; or sign in with CHATGUARD_WEB_TOKEN"
+	}
+	if isTerminal(out) {
+		failed := printLink(ctx, a, out)
+		if failed == nil {
+			return nil
+		}
+		how = failed.Error() + "; then " + how
 	}
 	_, err := fmt.Fprintf(out, "Dashboard: %s\n(%s)\n", a.Address(), how)
 	return err
@@ -39,15 +43,13 @@ func printDashboard(ctx context.Context, a *app.App, out io.Writer) error {
 
 // showDashboard opens the dashboard in the browser if a person sits at a terminal with a screen. It
 // uses a link of its own, so that the printed one still works.
-func showDashboard(ctx context.Context, a *app.App, out io.Writer) error {
+func showDashboard(ctx context.Context, a *app.App, out io.Writer) {
 	if !isTerminal(out) {
-		return nil
+		return
 	}
-	link, err := a.SignInLink(ctx)
-	if err == nil {
+	if link, err := a.SignInLink(ctx); err == nil { // otherwise printDashboard has said why
 		openBrowser(out, link)
 	}
-	return err
 }
 
 // printRooms prints the mode of the channels that the configuration names for servers, and the

@@ -107,9 +107,7 @@ func (s *service) run(cmd *cobra.Command, path string, o runOptions) error {
 		return err
 	}
 	if o.browser {
-		if err := showDashboard(cmd.Context(), a, cmd.OutOrStdout()); err != nil {
-			return err
-		}
+		showDashboard(cmd.Context(), a, cmd.OutOrStdout())
 	}
 	defer s.supervise(ctx, a)()
 	return serve(ctx, a, notified, load)

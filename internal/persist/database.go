@@ -22,15 +22,12 @@ type database struct {
 	path   string // as shown to people
 	writer *sql.DB
 	reader *sql.DB
-	// statements are those that query has run on reader.
-	statements statements
 	// lookUps is a separate reader for tokens and sessions, so that long reads don't delay them.
 	lookUps *sql.DB
-	place   *location // nil in memory
-	// reconnected closes the connection of lookUps, so that the next look-up opens a new one. It is
-	// nil until newTokens sets it.
-	reconnected func()
-	was         int // version before Open migrated the database; 0 if Open didn't
+	// statements are those that query has run, and lookUpStatements those of lookUp.
+	statements, lookUpStatements statements
+	place                        *location // nil in memory
+	was                          int       // version before Open migrated the database; 0 if Open didn't
 }
 
 // writerPragmas and readerPragmas keep the caches small, because the bot's memory matters more than
@@ -40,6 +37,9 @@ type database struct {
 var writerPragmas = []string{
 	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(ON)", "foreign_keys(ON)", "cache_size(-1024)", fmt.Sprintf("journal_size_limit(%d)", maxLog),
 }
+
+// lookUpPragmas are those of lookUps. Their timeout is short, so that requests don't wait long.
+var lookUpPragmas = []string{"busy_timeout(500)", "query_only(ON)", "cache_size(-64)"}
 
 var readerPragmas = []string{"busy_timeout(5000)", "query_only(ON)", "cache_size(-256)"}
 
@@ -61,7 +61,7 @@ func openDatabase(path string) (*database, error) {
 	db := &database{path: path, writer: pools[0], reader: pools[1], lookUps: pools[2], place: p}
 	db.writer.SetMaxOpenConns(1)
 	limitReaders(db.reader)
-	db.lookUps.SetMaxIdleConns(-1) // A connection that has failed may have cached a damaged page.
+	limitReaders(db.lookUps)
 	return db, nil
 }
 
@@ -117,11 +117,25 @@ func dataSource(path, mode string, pragmas []string) string {
 }
 
 // query runs a statement and calls the function each for every row. each scans the row.
-func (db *database) query(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) (err error) {
-	defer func() { err = Explain(db.path, err) }()
+func (db *database) query(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) error {
 	rows, err := db.statements.query(ctx, db.reader, statement, args)
-	if err != nil {
-		return err
+	return Explain(db.path, scanRows(rows, err, each))
+}
+
+// lookUp is like query, but never waits for it, and waits less for other programs.
+func (db *database) lookUp(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) error {
+	rows, err := db.lookUpStatements.query(ctx, db.lookUps, statement, args)
+	err = scanRows(rows, err, each)
+	if err != nil && ctx.Err() == nil {
+		closeIdleOf(db.lookUps) // a connection that has failed may have cached a damaged page
+	}
+	return Explain(db.path, err)
+}
+
+// scanRows calls each for every row, and closes rows. It returns failed if the query has failed.
+func scanRows(rows *sql.Rows, failed error, each func(*sql.Rows) error) (err error) {
+	if failed != nil {
+		return failed
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
@@ -156,13 +170,10 @@ const idleConnections = 2
 // may open another log. The writer's is the last, because closing the last connection empties the
 // log, and a reader isn't allowed to do that.
 func (db *database) closeIdle() (all bool) {
-	if db.reconnected != nil {
-		db.reconnected()
-	}
 	db.place.gate.Lock()
 	defer db.place.gate.Unlock()
-	left := db.lookUps.Stats().OpenConnections // it keeps no idle ones
-	for _, pool := range []*sql.DB{db.reader, db.writer} {
+	left := 0
+	for _, pool := range []*sql.DB{db.lookUps, db.reader, db.writer} {
 		closeIdleOf(pool)
 		left += pool.Stats().OpenConnections
 	}

@@ -105,6 +105,9 @@ func problemOf(failure interface {
 	return failure.Error()
 }
 
+// isDatabaseError reports whether err comes from the database.
+func isDatabaseError(err error) bool { return errors.As(err, new(*databaseError)) }
+
 // isLocked reports whether an error means that another program keeps the database locked, which is
 // usually temporary.
 func isLocked(err error) bool {

@@ -136,12 +136,13 @@ func TestRescue_MisplacedFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, s, g := openWithLog(t, nil)
+			session := signIn(t, s.Tokens)
 			must(t, test.harm(path))
 			before, _ := os.ReadFile(path) // none, or the other file
 			say(t, g, "after", start)
 			s.runTurn(ctx, g)
 			s.wantHealth(t, Failing, test.problem)
-			session := signIn(t, s.Tokens)
+			wantSession(t, s.Tokens, session, "Ada")
 			wantError(t, s.Run(endedContext, g), path+".rescued")
 			must(t, s.Close())
 			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {

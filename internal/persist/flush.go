@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -36,11 +35,6 @@ func (s *Store) Run(ctx context.Context, guard *chatguard.Guard) error {
 	if !s.restored.Load() {
 		return errNotRestored
 	}
-	var refreshing sync.WaitGroup
-	refreshed, stop := context.WithCancel(ctx)
-	refreshing.Go(func() { s.Tokens.table.refresh(refreshed) })
-	defer refreshing.Wait()
-	defer stop()
 	s.health.recordStart(s.opts.Now())
 	ticker := time.NewTicker(s.opts.FlushInterval)
 	defer ticker.Stop()
@@ -156,7 +150,7 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 		return 0, err
 	}
 	// Take people's changes first, then the state that depends on them.
-	p := pending{changes: s.changes.peek(), notes: s.notes.peek(), webhooks: s.webhooks.peek(), tokens: s.Tokens.queue.peek(), records: s.queue.take(), interrupted: s.interrupted}
+	p := pending{changes: s.changes.peek(), notes: s.notes.peek(), webhooks: s.webhooks.peek(), records: s.queue.take(), interrupted: s.interrupted}
 	batch := guard.State().Dirty()
 	p.state = slices.AppendSeq(make([]chatguard.StateRow, 0, batch.Len()), batch.Rows())
 	if err := s.inDatabase(func() error { return s.write(ctx, &p) }); err != nil {
@@ -170,8 +164,6 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	s.changes.removeStored(p.changes)
 	s.notes.removeStored(p.notes)
 	s.webhooks.removeStored(p.webhooks)
-	s.Tokens.table.put(p.tokens)
-	s.Tokens.queue.removeStored(p.tokens)
 	s.interrupted = 0
 	s.finishForgetting(ctx, p.changes.forgettings)
 	return p.len(), nil
@@ -184,7 +176,6 @@ type pending struct {
 	changes     waiting
 	notes       []noteRow
 	webhooks    webhookRows
-	tokens      map[tokenHash]*tokenRow
 	interrupted chatguard.EntryID
 }
 
@@ -193,7 +184,7 @@ func (p *pending) len() int {
 }
 
 func (p *pending) isEmpty() bool {
-	return p.len() == 0 && p.changes.isEmpty() && len(p.notes) == 0 && p.webhooks.isEmpty() && len(p.tokens) == 0 && p.interrupted == 0
+	return p.len() == 0 && p.changes.isEmpty() && len(p.notes) == 0 && p.webhooks.isEmpty() && p.interrupted == 0
 }
 
 // write writes everything in p. It opens no transaction if there is nothing to write.
@@ -216,9 +207,6 @@ func (s *Store) write(ctx context.Context, p *pending) error {
 			return err
 		}
 		if err := writeWebhooks(ctx, tx, p.webhooks); err != nil {
-			return err
-		}
-		if err := writeTokens(ctx, tx, p.tokens); err != nil {
 			return err
 		}
 		if err := writeInterrupted(ctx, tx, p.interrupted, s.opts.Now()); err != nil {

@@ -3,16 +3,16 @@ package persist
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/hex"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
 )
 
-// Grants returns the tokens, the unused sign-in codes and the sessions that are valid, including
-// pending ones, by name and then newest first.
+// Grants returns the tokens, the unused sign-in codes and the sessions that are valid, by name and
+// then newest first.
 func (t *Tokens) Grants(ctx context.Context) (g auth.Grants, err error) {
 	g = auth.Grants{Tokens: []auth.Token{}, Links: []auth.Link{}, Sessions: []auth.Session{}} // empty lists in JSON, never null
 	rows, err := t.validRows(ctx)
@@ -42,24 +42,16 @@ func (t *Tokens) Grants(ctx context.Context) (g auth.Grants, err error) {
 // id returns the ID of a session or code, which isn't secret.
 func (h tokenHash) id() string { return hex.EncodeToString(h[:auth.IDBytes]) }
 
-// validRows returns the rows that are valid now, including pending ones.
+// validRows returns the rows that are valid now, by their hashes.
 func (t *Tokens) validRows(ctx context.Context) (map[tokenHash]*tokenRow, error) {
-	var pending map[tokenHash]*tokenRow
-	if t.queue != nil { // read these first, so that none is missed if it is stored in between
-		pending = t.queue.peek()
-	}
-	stored, err := t.table.all(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rows := maps.Clone(stored)
-	maps.Copy(rows, pending)
-	now := t.now()
-	maps.DeleteFunc(rows, func(_ tokenHash, row *tokenRow) bool { return row == nil || !isValid(row, now) })
-	return rows, nil
+	valid := map[tokenHash]*tokenRow{}
+	err := t.db.lookUp(ctx, func(rows *sql.Rows) error {
+		hash, row, err := scanToken(rows)
+		valid[hash] = row
+		return err
+	}, "SELECT "+tokenColumns+" FROM token WHERE kind <> ? AND expires_at > ?", revokedKind, t.now().UnixNano())
+	return valid, err
 }
-
-func isValid(row *tokenRow, now time.Time) bool { return now.Before(row.expires) }
 
 // EndSessionByID ends the session with an ID. ok is false if there is none. It works like
 // EndSession.

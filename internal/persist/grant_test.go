@@ -83,30 +83,3 @@ func TestGrants_EndByID(t *testing.T) {
 	wantEnded(t, "Ada")(s.Tokens.EndLink(ctx, codeID))
 	wantNoCode(t, s.Tokens, code)
 }
-
-// While nothing can be written, the list has what is pending and lacks what has ended, and both stay
-// so afterwards.
-func TestGrants_WhileFailing(t *testing.T) {
-	t.Parallel()
-	var stored, pending, ended string
-	testWhileFailing(t, func(t *testing.T, s *Store) {
-		stored, ended = signIn(t, s.Tokens), signIn(t, s.Tokens)
-	}, func(t *testing.T, s *Store) {
-		pending = signIn(t, s.Tokens)
-		wantEnded(t, "Ada")(s.Tokens.EndSessionByID(ctx, hashToken(ended).id()))
-		g, err := s.Tokens.Grants(ctx)
-		must(t, err)
-		if len(g.Sessions) != 2 {
-			t.Errorf("listed %+v", g.Sessions)
-		}
-	}, func(t *testing.T, tokens *Tokens) {
-		wantSession(t, tokens, stored, "Ada")
-		wantSession(t, tokens, pending, "Ada")
-		wantSession(t, tokens, ended, "")
-		g, err := tokens.Grants(ctx)
-		must(t, err)
-		if len(g.Sessions) != 2 {
-			t.Errorf("listed afterwards: %+v", g.Sessions)
-		}
-	})
-}

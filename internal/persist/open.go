@@ -56,7 +56,6 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 // newStore returns a Store on a database with the current schema.
 func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
 	s := &Store{Tokens: newTokens(db, opts.Now), db: db, opts: opts, commits: newCommits(), lastLook: lastLook, isLost: make(chan struct{})}
-	s.Tokens.queue, s.Tokens.failing = newTokenQueue(), s.health.isFailing
 	now := opts.Now()
 	s.queue.limit, s.queue.wake = opts.QueueSize, s.commits.wake
 	// Start at another number than earlier processes did, so that messages of the same time have
@@ -71,7 +70,7 @@ func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
 	if err := s.notes.load(ctx, db); err != nil {
 		return nil, err
 	}
-	s.Tokens.table.preload(ctx)
+	s.Tokens.preload(ctx)
 	s.register(opts.Metrics)
 	return s, nil
 }

@@ -25,28 +25,19 @@ func (t *Tokens) Session(ctx context.Context, session string) (who auth.Identity
 	return t.holder(ctx, session, sessionKind)
 }
 
-// EndSession ends a session. A session that has already ended causes no error. If the database is
-// failing, a Store ends the session anyway, and deletes it from the database when it can write
-// again.
+// EndSession ends a session. A session that has already ended causes no error.
 func (t *Tokens) EndSession(ctx context.Context, session string) error {
 	return t.end(ctx, hashToken(session), sessionKind)
 }
 
 // end ends a session or a sign-in code.
 func (t *Tokens) end(ctx context.Context, hash tokenHash, kind string) error {
-	waits := false // check before deleting: a flush may store it
-	if t.queue != nil {
-		_, waits = t.queue.find(hash)
-	}
-	err := t.storeOrQueue(hash, nil, func() error {
-		return t.db.write(ctx, func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, "DELETE FROM token WHERE hash = ? AND kind = ?", hash[:], kind)
-			return err
-		})
+	err := t.db.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM token WHERE hash = ? AND kind = ?", hash[:], kind)
+		return err
 	})
-	if waits {
-		t.queue.put(hash, nil)
-		return nil
+	if err == nil {
+		t.cache.remove(func(h tokenHash, _ *tokenRow) bool { return h == hash })
 	}
 	return err
 }

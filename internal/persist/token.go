@@ -34,7 +34,7 @@ func (t *Tokens) NewToken(ctx context.Context, who auth.Identity, ttl time.Durat
 	if ttl > 0 {
 		row.expires = now.Add(ttl)
 	}
-	err = t.db.write(ctx, func(tx *sql.Tx) error {
+	err = t.store(ctx, hash, row, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM token WHERE kind = ? AND name = ? AND expires_at <= ?", tokenKind, who.Name, now.UnixNano())
 		if err != nil {
 			return err
@@ -52,7 +52,6 @@ func (t *Tokens) NewToken(ctx context.Context, who auth.Identity, ttl time.Durat
 	if err != nil {
 		return "", err
 	}
-	t.table.put(map[tokenHash]*tokenRow{hash: row})
 	return token, nil
 }
 
@@ -65,8 +64,7 @@ func (t *Tokens) Token(ctx context.Context, token string) (who auth.Identity, ok
 }
 
 // BeginSession exchanges a named token for a session, which lasts SessionTime but no longer than
-// the token. The session is empty if the token is unknown, revoked or expired. If the database is
-// failing, a Store keeps the session in memory.
+// the token. The session is empty if the token is unknown, revoked or expired.
 func (t *Tokens) BeginSession(ctx context.Context, token string) (session string, who auth.Identity, err error) {
 	row, err := t.find(ctx, hashToken(token), tokenKind)
 	if err != nil || row == nil {
@@ -74,9 +72,7 @@ func (t *Tokens) BeginSession(ctx context.Context, token string) (session string
 	}
 	session = rand.Text()
 	hash, begun := hashToken(session), row.session(t.now())
-	err = t.storeOrQueue(hash, begun, func() error {
-		return t.write(ctx, func(tx *sql.Tx) error { return insertUnlessRevoked(ctx, tx, hash, begun) })
-	})
+	err = t.store(ctx, hash, begun, func(tx *sql.Tx) error { return insertUnlessRevoked(ctx, tx, hash, begun) })
 	switch {
 	case errors.Is(err, errRevoked):
 		return "", who, nil
@@ -115,9 +111,8 @@ func (t *Tokens) Names(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// Revoke ends a name's token, sign-in codes and sessions, including those that the database's owner
-// hasn't written yet. The process that owns the database notices within 4 s. Revoke returns how
-// many of each it ended.
+// Revoke ends a name's token, sign-in codes and sessions, and returns how many of each. The process
+// that owns the database notices within 4 s.
 func (t *Tokens) Revoke(ctx context.Context, name string) (ended auth.Revoked, err error) {
 	now := t.now()
 	err = t.db.write(ctx, func(tx *sql.Tx) error {
@@ -125,75 +120,12 @@ func (t *Tokens) Revoke(ctx context.Context, name string) (ended auth.Revoked, e
 		if ended, err = deleteTokens(ctx, tx, name, now); err != nil {
 			return err
 		}
-		// Pending tokens are older than this record, so they will never be written.
+		// A session that begins now is older than this record, so it will never be written.
 		return insertToken(ctx, tx, revocationOf(name), &tokenRow{revokedKind, auth.Identity{Name: name}, now, now.Add(SessionTime), now})
 	})
 	if err != nil {
 		return auth.Revoked{}, err
 	}
-	if t.queue != nil {
-		t.queue.revoke(name)
-	}
-	t.table.revoke(name)
+	t.cache.remove(func(_ tokenHash, row *tokenRow) bool { return row.holder.Name == name })
 	return ended, nil
-}
-
-// deleteTokens deletes all tokens, codes and sessions of a name, and counts those that were still
-// valid.
-func deleteTokens(ctx context.Context, tx *sql.Tx, name string, now time.Time) (ended auth.Revoked, err error) {
-	counts := map[string]*int64{tokenKind: &ended.Tokens, codeKind: &ended.Links, sessionKind: &ended.Sessions}
-	for kind, count := range counts {
-		err := tx.QueryRowContext(ctx, "SELECT count(*) FROM token WHERE kind = ? AND name = ? AND expires_at > ?", kind, name, now.UnixNano()).Scan(count)
-		if err != nil {
-			return ended, err
-		}
-	}
-	_, err = tx.ExecContext(ctx, "DELETE FROM token WHERE name = ?", name)
-	return ended, err
-}
-
-// revocationOf returns the key under which the database records that a name was revoked.
-func revocationOf(name string) tokenHash { return hashToken("revoked " + name) }
-
-// errRevoked is the error for a token, code or session whose name was revoked after it was created.
-var errRevoked = errors.New("the name was revoked")
-
-// insertUnlessRevoked stores a row, or returns errRevoked.
-func insertUnlessRevoked(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow) error {
-	revocation, revoked := revocationOf(row.holder.Name), false
-	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM token WHERE hash = ? AND made_at >= ?)", revocation[:], row.rootMade.UnixNano()).Scan(&revoked)
-	switch {
-	case err != nil:
-		return err
-	case revoked:
-		return errRevoked
-	}
-	return insertToken(ctx, tx, hash, row)
-}
-
-// insertToken stores a row. It keeps only the newest sessions of a name.
-func insertToken(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO token (hash, kind, name, access, origin, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		hash[:], row.kind, row.holder.Name, row.holder.Access, row.holder.From, row.made.UnixNano(), row.expires.UnixNano())
-	if err != nil || row.kind != sessionKind {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE kind = ?1 AND name = ?2 AND hash <> ?3 AND hash NOT IN (
-		SELECT hash FROM token WHERE kind = ?1 AND name = ?2 AND hash <> ?3 ORDER BY made_at DESC LIMIT ?4)`,
-		sessionKind, row.holder.Name, hash[:], sessionsKept-1)
-	return err
-}
-
-// tokenColumns are the columns that scanToken reads.
-const tokenColumns = "kind, name, access, origin, made_at, expires_at"
-
-// scanToken returns nil if there is no row.
-func scanToken(stored *sql.Row) (*tokenRow, error) {
-	row := &tokenRow{}
-	err := stored.Scan(&row.kind, &row.holder.Name, &row.holder.Access, &row.holder.From, TimeColumn{&row.made}, TimeColumn{&row.expires})
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	row.rootMade = row.made
-	return row, err
 }

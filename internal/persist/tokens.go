@@ -17,13 +17,7 @@ import (
 type Tokens struct {
 	db    *database
 	now   func() time.Time
-	table *tokenTable
-	// queue holds a Store's pending tokens, which the Store writes. It is nil if these Tokens don't
-	// belong to a Store.
-	queue *tokenQueue
-	// failing reports whether the Store knows that nothing can be written. It is nil if these
-	// Tokens don't belong to a Store.
-	failing func() bool
+	cache *tokenCache
 }
 
 type tokenHash [sha256.Size]byte
@@ -31,44 +25,29 @@ type tokenHash [sha256.Size]byte
 func hashToken(token string) tokenHash { return sha256.Sum256([]byte(token)) }
 
 func newTokens(db *database, now func() time.Time) *Tokens {
-	t := &Tokens{db: db, now: now, table: newTokenTable(db, now)}
-	db.reconnected = t.table.reconnect
-	return t
+	return &Tokens{db: db, now: now, cache: newTokenCache()}
+}
+
+// preload reads all tokens, so that they are known if the database fails before the first look-up.
+// It ignores an error of the database, because the first look-up tries again.
+func (t *Tokens) preload(ctx context.Context) {
+	now, ended := t.now(), t.cache.ended.Load()
+	if rows, err := t.validRows(ctx); err == nil {
+		t.cache.add(rows, now, ended)
+	}
 }
 
 // Close closes the database.
-func (t *Tokens) Close() error {
-	t.table.reconnect() // no more look-ups will come
-	return t.db.close()
-}
+func (t *Tokens) Close() error { return t.db.close() }
 
-// signInPatience is how long a sign-in of a Store waits for the database, before the Store uses its
-// memory instead.
-const signInPatience = time.Second
-
-// write runs change in a transaction, as the database's write does. A Store gives up after
-// signInPatience and uses its memory instead.
-func (t *Tokens) write(ctx context.Context, change func(*sql.Tx) error) error {
-	if t.queue == nil {
-		return t.db.write(ctx, change)
+// store stores a row with the function write.
+func (t *Tokens) store(ctx context.Context, hash tokenHash, row *tokenRow, write func(*sql.Tx) error) error {
+	ended := t.cache.ended.Load()
+	err := t.db.write(ctx, write)
+	if err == nil {
+		t.cache.add(map[tokenHash]*tokenRow{hash: row}, t.now(), ended)
 	}
-	return t.db.writeSoon(ctx, signInPatience, change)
-}
-
-// storeOrQueue calls write, which stores a row, or deletes it if row is nil. If the database is
-// failing, a Store queues the row instead.
-func (t *Tokens) storeOrQueue(hash tokenHash, row *tokenRow, write func() error) error {
-	if t.queue == nil || !t.failing() {
-		err := write()
-		if err == nil {
-			t.table.put(map[tokenHash]*tokenRow{hash: row})
-		}
-		if t.queue == nil || !isDatabaseError(err) {
-			return err
-		}
-	}
-	t.queue.put(hash, row)
-	return nil
+	return err
 }
 
 // holder returns the person to whom a secret of that kind belongs.
@@ -80,20 +59,18 @@ func (t *Tokens) holder(ctx context.Context, secret, kind string) (who auth.Iden
 	return row.holder, true, nil
 }
 
-// find returns a valid row of that kind, or nil if there is none. It looks at pending rows first,
-// then at stored ones.
+// find returns a valid row of that kind, or nil if there is none.
 func (t *Tokens) find(ctx context.Context, hash tokenHash, kind string) (row *tokenRow, err error) {
-	waits, now := false, t.now()
-	if t.queue != nil {
-		row, waits = t.queue.find(hash)
-	}
-	if !waits {
-		if row, err = t.table.row(ctx, hash, now); err != nil {
-			return nil, err
-		}
-	}
+	now := t.now()
+	row, err = t.cache.row(ctx, hash, now, func() (row *tokenRow, err error) {
+		err = t.db.lookUp(ctx, func(rows *sql.Rows) (err error) {
+			_, row, err = scanToken(rows)
+			return err
+		}, "SELECT "+tokenColumns+" FROM token WHERE hash = ? AND kind <> ?", hash[:], revokedKind)
+		return row, err
+	})
 	if row == nil || row.kind != kind || !isValid(row, now) {
-		return nil, nil
+		return nil, err
 	}
 	return row, nil
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/internal/waittest"
 )
 
 // keepBusy takes every reading connection until the test ends, as long queries do.
@@ -90,14 +89,18 @@ func TestTokens_BusyDatabaseRefusesRevoked(t *testing.T) {
 
 // A stuck look-up gives no access to a revoked user. Callers that wait for it give up, and get no
 // database error.
-func TestTokenTable_StuckRead(t *testing.T) {
+func TestTokenCache_StuckRead(t *testing.T) {
 	t.Parallel()
 	now := start
 	s := open(t, newDatabase(t), &Options{Now: func() time.Time { return now }})
 	token := mustNewToken(t, s.Tokens, anna, 0)
 	wantToken(t, s.Tokens, token, anna)
-	s.Tokens.table.turn <- struct{}{}
-	defer func() { <-s.Tokens.table.turn }()
+	for range s.db.lookUps.Stats().MaxOpenConnections {
+		conn, err := s.db.lookUps.Conn(ctx)
+		must(t, err)
+		defer conn.Close()
+	}
+	(*s.Tokens.cache.known.Load())[hashToken(token)].looking.Store(true)
 	now = now.Add(tokenWait - 1)
 	wantToken(t, s.Tokens, token, anna)
 	now = now.Add(1)
@@ -106,8 +109,26 @@ func TestTokenTable_StuckRead(t *testing.T) {
 	}
 }
 
+// Only so many rows are known. Those that nobody uses any more are forgotten.
+func TestTokenCache_IsBounded(t *testing.T) {
+	t.Parallel()
+	c := newTokenCache()
+	rows := map[tokenHash]*tokenRow{}
+	for i := range maxKnown {
+		rows[hashToken(fmt.Sprint(i))] = &tokenRow{}
+	}
+	c.add(rows, start, 0)
+	now := start.Add(2 * tokenWait)
+	_, err := c.row(ctx, hashToken("7"), now, func() (*tokenRow, error) { return &tokenRow{}, nil })
+	must(t, err)
+	c.add(map[tokenHash]*tokenRow{hashToken("new"): {}}, now, 0)
+	if n := len(*c.known.Load()); n != 2 {
+		t.Errorf("%d are known", n)
+	}
+}
+
 // Users known before a failure stay signed in; others are unknown.
-func TestTokenTable_FailureSignsNobodyOut(t *testing.T) {
+func TestTokenCache_FailureSignsNobodyOut(t *testing.T) {
 	t.Parallel()
 	now := start
 	s := open(t, newDatabase(t), &Options{Now: func() time.Time { return now }})
@@ -121,57 +142,16 @@ func TestTokenTable_FailureSignsNobodyOut(t *testing.T) {
 		if _, ok, err := s.Tokens.Token(ctx, "unknown"); ok || problemIn(err) != damaged {
 			t.Errorf("one that wasn't known: %v, %v", ok, err)
 		}
-		began := s.Tokens.table.began.Load()
+		failed := s.Tokens.cache.failed.Load()
 		wantToken(t, s.Tokens, known, anna)
-		if _, _, err := s.Tokens.Token(ctx, "another"); !isDatabaseError(err) || s.Tokens.table.began.Load() != began {
-			t.Errorf("%v, and the database was asked %d times more within a second", err, s.Tokens.table.began.Load()-began)
+		if _, _, err := s.Tokens.Token(ctx, "another"); !isDatabaseError(err) || s.Tokens.cache.failed.Load() != failed {
+			t.Errorf("%v, and the database was asked more often within a second", err)
 		}
 	}
 	repair()
 	now = now.Add(time.Second)
 	wantNoToken(t, s.Tokens, "unknown")
 	wantToken(t, s.Tokens, known, anna)
-}
-
-// TestTokenTable_Refresh checks that refreshing finds what another process has created or ended,
-// without a look-up.
-func TestTokenTable_Refresh(t *testing.T) {
-	t.Parallel()
-	path := newDatabase(t)
-	s, beside := open(t, path, nil), openSecond(t, path, at(start))
-	ctx, stop := context.WithCancel(ctx)
-	done := make(chan struct{})
-	defer func() { stop(); <-done }()
-	go func() { defer close(done); s.Tokens.table.refresh(ctx) }()
-	has := func(token string) bool { return s.Tokens.table.read.Load().rows[hashToken(token)] != nil }
-	token := mustNewToken(t, beside, anna, 0)
-	waittest.Until(t, func() bool { return has(token) })
-	_, err := beside.Revoke(ctx, anna.Name)
-	must(t, err)
-	waittest.Until(t, func() bool { return !has(token) })
-}
-
-// If no other connection has changed anything, nothing is read.
-func TestTokenTable_ReadOnlyAfterChanges(t *testing.T) {
-	t.Parallel()
-	path, now := newDatabase(t), start
-	clock := func() time.Time { return now }
-	s := open(t, path, &Options{Now: clock})
-	token := mustNewToken(t, s.Tokens, anna, 0)
-	wantToken(t, s.Tokens, token, anna)
-	rows := func() string { return fmt.Sprintf("%p", s.Tokens.table.read.Load().rows) }
-	before := rows()
-	now = now.Add(time.Hour)
-	wantToken(t, s.Tokens, token, anna)
-	wantNoToken(t, s.Tokens, "none")
-	if rows() != before {
-		t.Error("the table was read again")
-	}
-	mustNewToken(t, openSecond(t, path, clock), berta, 0)
-	wantNoToken(t, s.Tokens, "none")
-	if rows() == before {
-		t.Error("the table wasn't read again")
-	}
 }
 
 // The newest sessions of a name are kept; other names' sessions don't matter.
@@ -205,28 +185,7 @@ func wantNewest(t *testing.T, tokens *Tokens, sessions []string, most int) {
 	}
 }
 
-func TestSessions_NewestKeptWhileFailing(t *testing.T) {
-	t.Parallel()
-	var sessions []string
-	now := start
-	s, g := openWithGuard(t, &Options{Now: func() time.Time { return now }})
-	token := mustNewToken(t, s.Tokens, anna, 0)
-	repair := tokenFailures["disk full"](t, s)
-	for range 53 {
-		now = now.Add(time.Second)
-		sessions = append(sessions, mustBeginSession(t, s.Tokens, token, anna))
-	}
-	wantNewest(t, s.Tokens, sessions, 50)
-	if n := len(s.Tokens.queue.peek()); n != 50 {
-		t.Errorf("%d wait", n)
-	}
-	repair()
-	s.runTurn(ctx, g)
-	wantNewest(t, s.Tokens, sessions, 50)
-}
-
-// An older version kept more sessions. The excess sessions are no longer valid, and the next
-// session of the same name deletes them.
+// An older version kept more sessions. The next session of the same name deletes them.
 func TestSessions_OlderVersionsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := open(t, newDatabase(t), nil)
@@ -243,8 +202,6 @@ func TestSessions_OlderVersionsAreBounded(t *testing.T) {
 		}
 		return nil
 	}))
-	s.Tokens.table.preload(ctx)
-	wantNewest(t, s.Tokens, sessions, 50)
 	mustBeginSession(t, s.Tokens, token, anna)
 	wantNewest(t, s.Tokens, sessions, 49)
 	s.wantRows(t, "token", 51) // the token and 50 sessions
