@@ -4,7 +4,8 @@
 #     docker run --rm -p 127.0.0.1:8080:8080 chatguard demo --listen 0.0.0.0:8080
 #
 # That builds the binary from this folder. With --target release, nothing is compiled: the image
-# gets the file BINARY of the context, which also needs the folder packaging/container/data.
+# gets the file BINARY of the context, which also needs the folder packaging/container/data. With
+# EACH=yes, each processor has a file of its own, such as chatguard-amd64.
 
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 WORKDIR /src
@@ -41,7 +42,9 @@ CMD ["run"]
 
 FROM image AS release
 ARG BINARY=chatguard
-COPY ${BINARY} /chatguard
+ARG EACH
+ARG TARGETARCH
+COPY ${BINARY}${EACH:+-$TARGETARCH} /chatguard
 
 FROM image
 COPY --from=build /src/chatguard /chatguard
