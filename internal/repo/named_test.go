@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +23,18 @@ func TestPages_NameTests(t *testing.T) {
 		for _, name := range named.FindAllString(readPage(t, page), -1) {
 			if !slices.ContainsFunc(functions, func(f string) bool { return strings.HasPrefix(f, name) }) {
 				t.Errorf("%s names %s, which doesn't exist", page, name)
+			}
+		}
+	}
+}
+
+// TestPages_NameFiles checks that each file and folder of this repository that a page names exists.
+func TestPages_NameFiles(t *testing.T) {
+	named := regexp.MustCompile("`((?:\\.github|bench|cmd|docs|examples|internal|packaging|scripts|web)/[\\w./*-]+)`")
+	for _, page := range allPages(t) {
+		for _, found := range named.FindAllStringSubmatch(readPage(t, page), -1) {
+			if files, err := filepath.Glob(filepath.FromSlash(found[1])); err != nil || len(files) == 0 {
+				t.Errorf("%s names %s, which doesn't exist", page, found[1])
 			}
 		}
 	}
