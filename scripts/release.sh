@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds a release into the folder dist, or into $DIST: a snapshot, or the release of the tag if
 # HEAD has one. It needs Go, git and make. With PUBLISH=yes, it uploads the release of a tag to
-# GitHub, which needs GITHUB_TOKEN.
+# GitHub as a draft, which needs GITHUB_TOKEN.
 set -eu
 cd "$(dirname "$0")/.."
 
