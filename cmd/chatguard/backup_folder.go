@@ -42,8 +42,8 @@ func (f backupFolder) create(database string) error {
 	return nil
 }
 
-// removeOld removes the oldest backups with an ending, and what killed processes left of any. It
-// returns a report.
+// removeOld removes the oldest backups with the given ending, and unfinished backups that killed
+// processes left. It returns a report.
 func (f backupFolder) removeOld(ending string) (report string, err error) {
 	if f.path == "" {
 		return "", nil

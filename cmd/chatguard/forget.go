@@ -94,13 +94,13 @@ func severalUsers(user string, found []persist.Traces) error {
 	return fmt.Errorf("several users were called %q: give one of the IDs %s", user, strings.Join(ids, ", "))
 }
 
-// traceNames say what the tables have of a user.
+// traceNames describe, for people, what each table contains about a user.
 var traceNames = []struct{ table, name string }{
 	{"state", "usage, strikes, overrides and grants"}, {"journal", "throttled messages"}, {"timeline", "times of messages"},
 	{"person", "names, by channel"}, {"quarter_hour", "usage by quarter hours"}, {"note", "notes"}, {"audit", "entries in the audit log"},
 }
 
-// showTraces shows what the database has of a user.
+// showTraces shows what the database contains about a user.
 func showTraces(out io.Writer, t persist.Traces) {
 	who := hostile.Printable(t.UserID)
 	if len(t.Logins) > 0 {
@@ -129,7 +129,7 @@ func forget(ctx context.Context, cfg config.Config, userID string) error {
 		if err != nil {
 			return err
 		}
-		defer store.Close() // it has no other error than that it is closed
+		defer store.Close() // fails only if it is already closed
 		if _, err := store.Delete(ctx, userID); err != nil {
 			return err
 		}

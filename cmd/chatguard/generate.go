@@ -21,8 +21,8 @@ import (
 
 // init makes `go run -tags generate ./cmd/chatguard FOLDER VERSION` write what a release has
 // besides the binary: man pages, shell completions, licences, changelogs and a README. It runs at
-// the module's root. It is not a command of its own, because the binary would then contain what
-// makes man pages.
+// the module's root. It is not a command of its own, because the binary would then contain the
+// generator of man pages.
 func init() {
 	if len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "usage: go run -tags generate ./cmd/chatguard FOLDER VERSION")
@@ -73,7 +73,7 @@ func (g generator) writeManPages(root *cobra.Command) error {
 // which man pages must not have in filled text.
 var optionText = regexp.MustCompile(`(?m)(^\.SH .*\n|)(?:^\.PP\n|)(^\\fB-.*)\n\t`)
 
-// writeManPage writes the page of a command, and those of its commands.
+// writeManPage writes the man page of a command, and those of its subcommands.
 func (g generator) writeManPage(cmd *cobra.Command, folder string) error {
 	cmd.InitDefaultHelpFlag()
 	cmd.Flags().Lookup("help").Hidden = true // every command has it
@@ -98,8 +98,8 @@ func (g generator) writeManPage(cmd *cobra.Command, folder string) error {
 	return nil
 }
 
-// moreOfPage returns what follows the options and examples: the command's own commands, files,
-// environment, exit status, and related pages.
+// moreOfPage returns what follows the options and examples: subcommands, files, environment, exit
+// status, and related pages.
 func moreOfPage(cmd *cobra.Command) string {
 	var b strings.Builder
 	if children := documented(cmd); len(children) > 0 {

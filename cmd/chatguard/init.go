@@ -119,7 +119,7 @@ func ask(in *bufio.Scanner, out io.Writer, question, given, byDefault string) (s
 	}
 	fmt.Fprint(out, question)
 	if !in.Scan() {
-		fmt.Fprintln(out) // nobody has ended the line
+		fmt.Fprintln(out) // the user did not press Enter
 		if in.Err() == nil && byDefault == "" {
 			return "", errNoAnswer
 		}

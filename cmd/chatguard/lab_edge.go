@@ -12,7 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/lab"
 )
 
-// edgeLane is the most that can pass one limit.
+// edgeLane has the largest number of messages that can pass one limit.
 type edgeLane struct {
 	Limit string `json:"limit"`
 	Most  int64  `json:"most"`

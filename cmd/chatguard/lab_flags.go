@@ -30,7 +30,7 @@ func limitHelp() string {
 // limitFlag is a flag for a limit that may be repeated.
 type limitFlag struct {
 	limits []chatguard.Limit
-	usual  chatguard.Algorithm // of a text without an algorithm; empty means none
+	usual  chatguard.Algorithm // assumed for a text without an algorithm; empty means none
 	single bool                // a further limit replaces the one before
 }
 

@@ -62,7 +62,7 @@ nine limits of 1,000 messages per second.` + limitHelp(),
 	return cmd
 }
 
-// push lets the sender loose on each limit, and prints what it got through.
+// push runs the sender against each limit, and prints how many of its messages passed.
 func push(cmd *cobra.Command, plan lab.Push, limits []chatguard.Limit, asJSON bool) error {
 	var lanes []pushedLane
 	err := eachLimit(cmd, limits, func(ctx context.Context, l chatguard.Limit) error {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lent is a listener of which one server after another accepts connections. Closing it ends only
-// the server's Accept; connections that come meanwhile wait for the next server.
+// lent is a listener that several servers use, one after another. Closing it ends only the server's
+// Accept; connections that come meanwhile wait for the next server.
 type lent struct {
 	interruptible
 	closed atomic.Bool

@@ -81,8 +81,8 @@ func printDisagreements(out io.Writer, nodes []redisstore.Node) error {
 	return nil
 }
 
-// disagreements returns a line for each way in which nodes don't fit together, with the fix: the
-// first node that has another policy, another mode or the name of another one.
+// disagreements returns a line, with the fix, for each kind of conflict between nodes: different
+// policies, different modes, or the same name. The line names the first node in conflict.
 func disagreements(nodes []redisstore.Node) (lines []string) {
 	policy := func(n redisstore.Node) string { return n.Policy }
 	if a, b, ok := differing(nodes, policy); ok {
@@ -104,7 +104,7 @@ func disagreements(nodes []redisstore.Node) (lines []string) {
 	return lines
 }
 
-// differing returns the first node that states a value, and the first one that states another.
+// differing returns the first node that has a value, and the first node with a different value.
 func differing(nodes []redisstore.Node, value func(redisstore.Node) string) (a, b redisstore.Node, ok bool) {
 	states := func(n redisstore.Node) bool { return value(n) != "" }
 	i := slices.IndexFunc(nodes, states)

@@ -38,7 +38,7 @@ func useDefaultConfig(commands []*cobra.Command, path string) {
 			continue
 		}
 		if flag := cmd.Flags().Lookup("config"); flag != nil {
-			flag.Value.Set(path) // a text accepts every value
+			flag.Value.Set(path) // a string accepts every value
 		}
 		useDefaultConfig(cmd.Commands(), path)
 	}
@@ -57,7 +57,7 @@ func (p packagedFiles) findConfig(env func(string) string) string {
 }
 
 // environmentFor reads the environment file of the service that uses the configuration at path, if
-// there is one. lookup then looks a variable up as the service does.
+// there is one. lookup returns a variable's value for that service.
 func (p packagedFiles) environmentFor(path string) (file doctor.EnvironmentFile, lookup func(string) (string, bool)) {
 	lookup = os.LookupEnv
 	if p.config == "" || path != p.config {

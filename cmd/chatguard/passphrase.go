@@ -42,7 +42,8 @@ func (p *passphrase) get(cmd *cobra.Command, isNew bool) (string, error) {
 	return text, err
 }
 
-// The minimum numbers of characters, and of different ones, of a new passphrase.
+// A new passphrase must have at least minPassphrase characters, and minVariety different
+// characters.
 const (
 	minPassphrase = 12
 	minVariety    = 6

@@ -37,7 +37,7 @@ func runLongWork(cmd *cobra.Command, state func() string, unfinished string, wor
 const (
 	// quickTicks is how many ticks pass in a terminal without output.
 	quickTicks = 1
-	// quietTicks is after how many ticks the first line is printed elsewhere.
+	// quietTicks is how many ticks pass elsewhere before the first line is printed.
 	quietTicks = 10
 )
 

@@ -41,9 +41,9 @@ func (s *skippedLines) sumUp() {
 	}
 }
 
-// readRecords calls readOne with each file, or with standard input for "-". It adds the number of
-// bytes that it has read to read. If files have no message that can be read, it goes on, and returns
-// simulate.ErrNoMessage at the end.
+// readRecords calls readOne with each file, or with standard input for "-". It counts the bytes in
+// read. If files have no message that can be read, it goes on, and returns simulate.ErrNoMessage at
+// the end.
 func readRecords(cmd *cobra.Command, files []string, read *atomic.Int64, readOne func(name string, record io.Reader) error) error {
 	var empty error
 	for _, name := range files {
@@ -84,8 +84,8 @@ func (r countingReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// readChat calls add with each message of the files, and shows the progress. An error of add skips
-// the message, unless it is one of simulate.Stop.
+// readChat calls add with each message of the files, and shows the progress. If add returns an
+// error, the message is skipped, unless the error is one of simulate.Stop, which ends the reading.
 func readChat(cmd *cobra.Command, files []string, add func(context.Context, chatguard.Message) error) error {
 	return readLines(cmd, files, func(ctx context.Context, m chatguard.Message, _ []byte) error { return add(ctx, m) })
 }

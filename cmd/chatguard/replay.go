@@ -67,7 +67,7 @@ first 10,000. If a FILE has no message that can be read, the exit code is 1. A J
 	return cmd
 }
 
-// replayFiles runs files through the limits. It adds the number of bytes that it has read to read.
+// replayFiles runs files through the limits. It counts their bytes in read.
 func replayFiles(
 	ctx context.Context, cmd *cobra.Command, cfg config.Config, files []string, out io.Writer, read *atomic.Int64, decisions bool,
 ) (simulate.Summary, error) {

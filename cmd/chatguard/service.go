@@ -40,7 +40,7 @@ func newService() *service {
 
 func (s *service) close() { s.starting() }
 
-// accept accepts the listener that systemd passed. What is wrong with it is wrong in the units.
+// accept accepts the listener that systemd passed. An error means that systemd's units are wrong.
 func (s *service) accept() (err error) {
 	if s.listener, s.unit, err = systemd.Listener(); err != nil {
 		return usageError{err}
@@ -49,7 +49,7 @@ func (s *service) accept() (err error) {
 }
 
 // load reads the configuration at path. The address of systemd's listener replaces the configured
-// one, and is checked like that.
+// one, and is checked in the same way.
 func (s *service) load(path string) (config.Config, error) {
 	cfg, err := loadConfig(path)
 	if err == nil && s.listener != nil {

@@ -56,7 +56,7 @@ func withStore(cmd *cobra.Command, path string, do func(context.Context, config.
 		if err != nil {
 			return err
 		}
-		defer store.Close() // it has no other error than that it is closed
+		defer store.Close() // fails only if it is already closed
 		return do(ctx, cfg, store)
 	})
 }

@@ -22,7 +22,7 @@ const exitNotRunning = 3
 // statusOptions are the flags of `chatguard status`.
 type statusOptions struct {
 	config  string
-	address string // of a dashboard; empty asks the owner of the configuration's database
+	address string // of a dashboard; empty means the process that owns the configured database
 	// fallback is the address that is asked without a configuration.
 	fallback string
 	health   bool // only whether it answers
@@ -161,7 +161,7 @@ func explainDiskFull(owned *persist.OwnedError, err error) error {
 	return fmt.Errorf("chatguard (process %d) can't be asked, because the disk of %s is full: free some space", owned.PID, owned.Path)
 }
 
-// failedStatus returns the status of a chatguard that has told nothing.
+// failedStatus returns the status of a chatguard that didn't answer.
 func failedStatus(state request.State, err error) request.Status {
 	return request.Status{State: state, Problems: []string{err.Error()}}
 }

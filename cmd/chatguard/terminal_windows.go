@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// allowEscapes makes a console follow escape sequences, which older ones don't by themselves. It
-// reports whether the console does.
+// allowEscapes makes a console interpret escape sequences, because older consoles don't do that by
+// default. It reports whether the console does.
 func allowEscapes(console *os.File) bool {
 	var mode uint32
 	handle := windows.Handle(console.Fd())
