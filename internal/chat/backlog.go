@@ -40,7 +40,8 @@ type channelQueue struct {
 	inFlight int
 	idle     int           // tasks in progress that wait before they try again
 	turn     *list.Element // element in backlog.turns; nil if not queued
-	// heldUntil is until when the platform gives no timeouts and bans in the channel.
+	// heldUntil is the time until which the platform carries out no timeouts and bans in the
+	// channel.
 	heldUntil time.Time
 }
 
@@ -199,8 +200,8 @@ const mergeWithin = 2 * time.Second
 const maxInFlight = 64
 
 // begin removes a user's next job from the queue and returns the task for it. If requests are
-// scarce, the ladder allows it and the platform gives timeouts, begin removes all of the user's
-// jobs and merges their penalties into one. The caller holds mu.
+// scarce, the ladder allows it and the platform carries out timeouts, begin removes all of the
+// user's jobs and merges their penalties into one. The caller holds mu.
 func (b *backlog) begin(l *channelQueue, p *userQueue, scarce bool, now time.Time) *task {
 	s := &task{bot: b.bot, channel: l, queue: p, jobs: p.jobs[:1], penalty: p.jobs[0].verdict.Penalty, began: now}
 	if scarce && len(p.jobs) > 1 && !now.Before(l.heldUntil) {

@@ -68,9 +68,9 @@ func isCommand(m *chatguard.Message, allowed bool) bool {
 func isModerator(m *chatguard.Message) bool { return m.User.Roles&moderators != 0 }
 
 // enqueue queues a command. The command is answered unless acting ends first. enqueue never blocks.
-// If too many commands are pending, it drops the newest one of a moderator, because commands have
-// an order, and the oldest one of anybody else. It ignores a question of a user who waits for the
-// answer already.
+// If too many commands are pending, it drops this one if it is a moderator's, because their order
+// matters, and otherwise the oldest one of the other users. It ignores a question of a user who
+// already waits for an answer.
 func (c *commands) enqueue(acting context.Context, m *chatguard.Message) {
 	c.mu.Lock()
 	d := c.queue(acting, m.ChannelID)
@@ -103,8 +103,8 @@ func (c *commands) warnDropped(dropped []pendingCommand, why string) {
 	}
 }
 
-// queue returns the queue of a channel. It begins to answer the commands of a new one. The caller
-// holds mu.
+// queue returns the queue of a channel. If there is none yet, it creates one and starts to serve
+// it. The caller holds mu.
 func (c *commands) queue(acting context.Context, channelID string) *commandQueue {
 	d := c.queues[channelID]
 	if d == nil {
@@ -123,8 +123,7 @@ func (d *commandQueue) wakeUp() {
 }
 
 // serve answers a channel's commands until the queues are closed. A moderator's command is carried
-// out at once. Any other one waits until the chat takes its answer, so that a crowd is answered one
-// by one.
+// out at once. Any other command waits until the answer can be sent.
 func (c *commands) serve(acting context.Context, d *commandQueue) {
 	for {
 		c.warnDropped(c.takeOld(d), "the bot may send no more messages for too long")

@@ -20,7 +20,8 @@ type Lease interface {
 	Leader() string
 	// SetJudgedUntil notes for a successor that this node has judged all messages up to a time.
 	SetJudgedUntil(time.Time)
-	// JudgedUntil returns up to when the predecessor may have judged; zero if it has noted nothing.
+	// JudgedUntil returns the time up to which the predecessor may have judged; zero if it recorded
+	// none.
 	JudgedUntil() time.Time
 	// Run takes and renews the lease until ctx ends, and then releases it.
 	Run(ctx context.Context) error
@@ -95,9 +96,9 @@ func (s *Standby) channel(id string) *standbyChannel {
 	return s.channels[id]
 }
 
-// add adds a channel, and begins to take its lease. It notes the time of the first message before,
-// because taking the lease stores what is noted. Otherwise, if this node judged messages and ended
-// before the first renewal, the next leader would judge them again.
+// add adds a channel, and begins to take its lease. It first records the time of the first message
+// as judged, because taking the lease stores that time. Otherwise, if this node judged messages and
+// ended before the first renewal, the next leader would judge them again.
 func (s *Standby) add(id string, first time.Time) *standbyChannel {
 	id = strings.Clone(id) // it may share the memory of a whole line
 	c := &standbyChannel{id: id, lease: s.lead(id), log: s.log, received: make(chan struct{}, 1)}

@@ -15,10 +15,10 @@ const (
 	// standbyKeeps is how long a standby keeps messages. It exceeds the longest time in which a
 	// channel has no leader.
 	standbyKeeps = 25 * time.Second
-	// judgedMargin is by how much the predecessor may have judged more than it noted, because a
+	// judgedMargin is how far beyond its recorded time the predecessor may have judged, because a
 	// message takes different times to reach two nodes.
 	judgedMargin = 2 * time.Second
-	// standbyLooks is how often a channel looks whether this node leads.
+	// standbyLooks is how often a channel checks whether this node leads.
 	standbyLooks = 250 * time.Millisecond
 )
 
@@ -27,8 +27,8 @@ const (
 	maxPassed  = 256    // messages passed on before the lease is looked at again
 )
 
-// standbyChannel is the queue of a channel. If this node leads, run passes the messages on. If not,
-// the queue keeps the last ones.
+// standbyChannel is the queue of a channel. If this node leads, run passes the messages on.
+// Otherwise, the queue keeps the newest ones.
 type standbyChannel struct {
 	id       string
 	lease    Lease
@@ -39,7 +39,8 @@ type standbyChannel struct {
 	fence   int64 // of this node's lease; 0 if another node may act
 	queue   []keptMessage
 	dropped int // messages that had no room while this node leads
-	// newest is the latest time on the chat's clock. A message with it was received at newestAt.
+	// newest is the latest time on the chat's clock. The message with this time was received at
+	// newestAt.
 	newest, newestAt time.Time
 
 	batch []chatguard.Message // used only by run
@@ -93,9 +94,9 @@ func (c *standbyChannel) run(ctx context.Context, sink Sink) {
 	}
 }
 
-// next returns the next messages to pass on, or none if this node doesn't lead. They are noted as
-// judged before they are, because a message may be missed, but never judged twice. read is when the
-// first of them was read. The result is valid until the next call.
+// next returns the next messages to pass on, or none if this node doesn't lead. It first records
+// them as judged, because a message may be missed, but never judged twice. read is when the first
+// of them was read. The result is valid until the next call.
 func (c *standbyChannel) next(now time.Time) (read time.Time, messages []chatguard.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -95,11 +95,11 @@ func (p *script) advance(s *speaker) {
 	}
 }
 
-// surge is how much faster than on average the chat is at most.
+// surge is the highest pace of the chat, as a multiple of the average.
 const surge = 2.2
 
-// pace returns how much faster than on average the chat is at a time. It swells slowly, and for
-// half a minute after something has happened in the stream.
+// pace returns the pace of the chat at a time, as a multiple of the average. It rises and falls
+// slowly, and is higher for half a minute after each event in the stream.
 func (p *script) pace(at time.Duration) float64 {
 	if !p.cast.surges {
 		return 1

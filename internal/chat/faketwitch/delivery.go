@@ -14,7 +14,7 @@ type Delivery struct {
 	Duplicate float64 // sent twice
 	Shuffle   float64 // sent after the next delivery, or after 1 s if there is none
 	Late      float64 // sent later, with the original time
-	// LateBy is the maximum delay; the minimum is half of it. 0 means 5 d.
+	// LateBy is the maximum delay; the minimum is half of it. 0 means 5 s.
 	LateBy     time.Duration
 	Garbage    float64 // preceded by unreadable data
 	Reconnect  float64 // followed by a reconnect request to the clients

@@ -3,11 +3,11 @@ package faketwitch
 // messageKind is how Twitch sends a message that isn't an ordinary one.
 type messageKind struct {
 	isNotice bool           // USERNOTICE or channel.chat.notification instead of a message
-	tags     []string       // of IRC, besides the others
-	event    map[string]any // fields of EventSub's event, besides the others
+	tags     []string       // further IRC tags
+	event    map[string]any // further fields of EventSub's event
 }
 
-// messageKinds are the kinds that a Line may have. EventSub doesn't tell about Hype Chats.
+// messageKinds are the kinds that a Line may have. EventSub doesn't report Hype Chats.
 var messageKinds = map[string]messageKind{
 	"bits":        {tags: []string{"bits=1"}, event: map[string]any{"cheer": map[string]int{"bits": 1}}},
 	"power_up":    {tags: []string{"msg-id=animated-message", "animation-id=rainbow-eclipse"}, event: map[string]any{"message_type": "power_ups_message_effect"}},

@@ -69,7 +69,7 @@ type Options struct {
 	Dial Dialer
 
 	// Entered receives the ID of each channel before its first message is delivered. The login is
-	// the one that the configuration has, even if the channel has another one by now.
+	// the configured one, even if the channel has been renamed since.
 	Entered func(login, id string)
 	// IDOf returns the ID that the channel of a configured login has had, or "". Nil means that no
 	// channel is followed to another login.

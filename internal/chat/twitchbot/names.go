@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	// NamesEvery is how often Twitch is asked for the present names of all channels. It tells
-	// nobody that a channel has another name.
+	// NamesEvery is how often Twitch is asked for the present names of all channels. Twitch doesn't
+	// report that a channel was renamed.
 	NamesEvery = 10 * time.Minute
 	// lookEvery is how often it is checked whether Twitch should be asked earlier.
 	lookEvery = 5 * time.Second
 )
 
-// names follow channels that get another name on Twitch. A channel is read by its present name. To
-// the rest of chatguard it keeps the name that the configuration has, so that its table there still
-// applies. What tells channels apart is their ID.
+// names follow channels that get another name on Twitch. A channel is read by its present name. For
+// the rest of chatguard it keeps its configured name, so that its table in the configuration still
+// applies. Channels are identified by their IDs.
 type names struct {
 	log    *slog.Logger
 	tokens *token.Store  // nil if chatguard only reads
 	helix  *helix.Client // nil without tokens
 	reader reader
-	// idOf returns the ID that the channel of a name has had, or "". accepts reports whether the
-	// channel of a name may have an ID.
+	// idOf returns the last known ID of the channel with a name, or "". accepts reports whether
+	// that channel may have the given ID.
 	idOf    func(login string) string
 	accepts func(login, id string) bool
 
@@ -61,7 +61,7 @@ func (n *names) apply(configured []string, now map[string]string) error {
 	isMoot := func(login, to string) bool {
 		return !slices.Contains(configured, login) || slices.Contains(configured, to) && now[to] == ""
 	}
-	for before := -1; before != len(now); { // again, because the next one may be moot without this one
+	for before := -1; before != len(now); { // again, because removing one may make another one moot
 		before = len(now)
 		maps.DeleteFunc(now, isMoot)
 	}
@@ -88,8 +88,8 @@ func (n *names) name(login string) string {
 	return login
 }
 
-// vet returns why the channel that now has a name isn't the one that the configuration means, or
-// "". Twitch gives names away again.
+// vet returns why the channel that now has a name isn't the configured one, or "". Twitch lets
+// other people take a name that has become free.
 func (n *names) vet(login, id string) (problem string) {
 	name := n.name(login)
 	if n.accepts == nil || n.accepts(name, id) {
@@ -126,8 +126,8 @@ func (n *names) isDue(s twitch.Status, now time.Time) bool {
 	return n.asked.IsZero() || s.Reconnects != n.reconnects || since >= NamesEvery || since >= AskEvery && slices.ContainsFunc(s.Channels, isShutOut)
 }
 
-// ask asks Twitch for the names of all channels whose IDs are known, and follows those that have
-// another one.
+// ask asks Twitch for the names of all channels whose IDs are known, and follows those that were
+// renamed.
 func (n *names) ask(ctx context.Context) {
 	n.mu.Lock()
 	configured := n.configured
@@ -181,7 +181,7 @@ func (n *names) follow(ids, logins map[string]string) {
 	}
 }
 
-// translate gives channels the names that the configuration has.
+// translate replaces the names of renamed channels by the configured ones.
 func (n *names) translate(channels []twitch.Channel) {
 	for i, c := range channels {
 		if name := n.name(c.Login); name != c.Login {

@@ -7,8 +7,8 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
 )
 
-// subscribe requests a subscription. If Twitch has just refused another one because of a limit of
-// the account, it returns that error instead.
+// subscribe requests a subscription. If Twitch has just refused another subscription because of a
+// limit of the account, subscribe returns that error without a request.
 func (s *session) subscribe(ctx context.Context, sub helix.Subscription) (id string, err error) {
 	s.mu.Lock()
 	limit := s.limit

@@ -165,7 +165,7 @@ func (e *Conn) lookUp(ctx context.Context, channels []twitch.Channel) (map[strin
 	}
 	for _, a := range accounts {
 		if twitch.IsID(a.ID) {
-			// A channel that has got this name may still be known by the one before.
+			// This channel may still be known by its former name.
 			maps.DeleteFunc(ids, func(_, id string) bool { return id == a.ID })
 			ids[a.Login] = a.ID
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Silence returns a user's timeout or ban, as far as the Moderator has given it or the chat has
+// Silence returns a user's timeout or ban if the Moderator has given it, or if the chat has
 // reported it since the start. ok is false if none is known.
 func (m *Moderator) Silence(channelID, userID string) (s journal.Silence, ok bool) {
 	now := m.now()
@@ -46,7 +46,7 @@ func (m *Moderator) BanUser(ctx context.Context, t journal.Target, reason string
 	})
 }
 
-// act imposes a sanction that a person wants. Length 0 means a ban.
+// act imposes a sanction that a person requested. Length 0 means a ban.
 func (m *Moderator) act(t journal.Target, length time.Duration, give func(sending) error) error {
 	who := target{t.ChannelID, t.UserID}
 	request := m.noteRequest(who, sanction{length: length, from: m.now(), byOther: true, by: t.Author})

@@ -30,15 +30,15 @@ type channelLimit struct {
 	what      string // the requests, for people: "timeouts"
 }
 
-// Our own pace for the requests of a kind in a channel. Twitch was measured to take 100 timeouts,
-// bans and unbans within 30 s.
+// Our own pace for the requests of a kind in a channel. In measurements, Twitch accepted 100
+// timeouts, bans and unbans within 30 s.
 const (
 	limitSpan    = 31 * time.Second // a second more, for requests that are slow to arrive
 	limitSize    = 98
 	limitReserve = 8 // for requests that must not wait behind penalties
 
-	// limitHold is how long the requests of a kind are held after Twitch refused one, or failed at
-	// one for good. Twitch doesn't say when it takes another one.
+	// limitHold is how long the requests of a kind are held after Twitch refused one, or failed to
+	// carry one out. Twitch doesn't say when it accepts the next one.
 	limitHold = 10 * time.Second
 	// probeTime is how long the others wait for the first request after a hold.
 	probeTime = 2 * time.Second
@@ -57,8 +57,9 @@ type hold struct {
 	busy  bool // Twitch's limit is used up. Otherwise Twitch fails.
 }
 
-// check returns a chat.HeldError if the channel takes no more requests of the kind now. A request
-// that must not wait behind penalties ignores holds, so that it finds out whether they are over.
+// check returns a chat.HeldError if Twitch accepts no more requests of the kind in the channel now.
+// A request that must not wait behind penalties ignores holds, so that it finds out whether they
+// are over.
 func (l *channelLimits) check(r request, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -25,7 +25,7 @@ const helixURL = "https://api.twitch.tv/helix"
 // Requests stay within Twitch's budget. When the budget is used up, calls wait in order of arrival.
 // A few requests are reserved for calls that must not wait behind penalties.
 //
-// If Twitch takes no more timeouts, bans or warnings for a channel, calls for them return a
+// If Twitch accepts no more timeouts, bans or warnings in a channel, calls for them return a
 // chat.HeldError at once.
 //
 // A call retries if that can help. It returns when it succeeded, when a retry can't help, or when

@@ -9,9 +9,9 @@ import (
 	"github.com/chatguard/chatguard"
 )
 
-// Moderator carries out penalties for messages, and what people want, as the token's user. It is
-// safe for concurrent use. If calls about one user overlap, the Moderator may take its own sanction
-// for somebody else's.
+// Moderator carries out penalties for messages, and actions that people request, as the token's
+// user. It is safe for concurrent use. If calls about one user overlap, the Moderator may mistake
+// its own sanction for somebody else's.
 type Moderator struct {
 	Helix *Client // required
 	// UserID returns the ID of the token's user. It is called for each request; required.

@@ -119,8 +119,8 @@ func (h *Client) try(ctx context.Context, r request, try int) (a api.Answer, sen
 	return a, token, h.limits.note(r, a, trouble, isLast, h.now())
 }
 
-// waitForTurn waits until the budget has room for a request, unless its channel takes no more of
-// its kind. It counts the request.
+// waitForTurn waits until the budget has room for a request, and counts the request. If Twitch
+// accepts no more requests of its kind in the channel, it returns an error at once.
 func (h *Client) waitForTurn(ctx context.Context, r request) error {
 	if r.isNeedless() {
 		return errNeedless

@@ -81,7 +81,7 @@ func (h *Client) Subscribe(ctx context.Context, s Subscription, sessionID, userI
 	switch {
 	case err != nil:
 		return "", err
-	case a.Status == http.StatusConflict: // an earlier try may have made it
+	case a.Status == http.StatusConflict: // an earlier try may have created the subscription
 		id, err := h.findSubscription(ctx, s, sessionID)
 		if err == nil && id == "" {
 			err = r.Refused(ErrSubscriptionElsewhere, a)

@@ -24,7 +24,7 @@ func parseRemoval(line rawLine, roomID string) (chat.Removal, error) {
 	return r, nil
 }
 
-// readDelete sets the message that a CLEARMSG removed.
+// readDelete reads from a CLEARMSG which message was removed.
 func readDelete(line rawLine, r *chat.Removal) error {
 	if r.MessageID = line.tag("target-msg-id"); r.MessageID == "" {
 		return twitch.NoMessageID

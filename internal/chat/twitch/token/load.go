@@ -44,7 +44,7 @@ func (t *Store) seedFile(ctx context.Context) {
 	record := record{Pair: t.environment(), Seeds: []string{t.seed()}}
 	for t.save(ctx, record) {
 		if !t.isEnvironmentNew(t.current().record) {
-			return // another process with these tokens was first
+			return // another process has stored these tokens
 		}
 	}
 	t.update(func(k *knowledge) { t.reset(k, record) })
