@@ -70,7 +70,7 @@ func (r *reader) check(c *Config) error {
 	return nil
 }
 
-// finding is what is wrong with the value at a place. Its err is nil if nothing is.
+// finding is the result of checking the value at a place. Its err is nil if the value is valid.
 type finding struct {
 	at  place
 	err error

@@ -58,8 +58,8 @@ type Config struct {
 	source *reader // what it was read from; nil for Default
 }
 
-// Fail returns an error about the value of a key, such as "shared.url", that only its use has shown
-// to be wrong. It names the line of the key, or the environment variable that set it.
+// Fail returns an error about the value of a key, such as "shared.url", that turned out to be wrong
+// when it was used. It names the line of the key, or the environment variable that set it.
 func (c Config) Fail(key, problem string) *Error {
 	if c.source == nil {
 		return &Error{File: c.Path, Key: key, Problem: problem}

@@ -103,7 +103,7 @@ func heading(name string, t reflect.Type) string {
 
 func isSecret(t reflect.Type) bool { return t == reflect.TypeFor[Secret]() }
 
-// variable returns the name of the environment variable for the key at a place.
+// variable returns the name of the environment variable for the key at the given place.
 func variable(at place) string {
 	return "CHATGUARD_" + strings.ToUpper(strings.ReplaceAll(at.String(), ".", "_"))
 }

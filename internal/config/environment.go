@@ -27,7 +27,7 @@ func (r *reader) readEnvironment(table reflect.Value, env func(string) (string, 
 	return nil
 }
 
-// variableOf returns the name of the environment variable for the secret at a place.
+// variableOf returns the name of the environment variable for the secret at the given place.
 func (r *reader) variableOf(at place) string {
 	if at[0] != "webhook" {
 		return variable(at)

@@ -86,7 +86,8 @@ func leastCapacity(l chatguard.Limit) int {
 	return least
 }
 
-// holder says what a queue has to do with it, for a limit that has none.
+// holder explains, for a leaky-bucket, why its number of messages differs from its queue. It is
+// empty for other limits.
 func holder(l chatguard.Limit) string {
 	if l.Algorithm == chatguard.LeakyBucket {
 		return " (a leaky-bucket has one message more than its queue)"

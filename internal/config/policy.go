@@ -12,8 +12,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// checkPolicy validates the policy at a place part by part and limit by limit, so that each error
-// is reported at its own place. Each single value was checked before.
+// checkPolicy validates the policy at the given place part by part and limit by limit, so that each
+// error is reported at its own place. Each single value was checked before.
 func (r *reader) checkPolicy(p chatguard.Policy, at place) error {
 	limits := p.Limits
 	p.Limits = nil

@@ -79,7 +79,8 @@ var variableLine = regexp.MustCompile(`^\s*(?:export\s+)?"?(` + variablePrefix +
 // bareWord matches the parser's error for a text without quotes.
 var bareWord = regexp.MustCompile(`^expected value but found "\pL`)
 
-// belongsInEnvironment is the fix for an environment variable in the file.
+// belongsInEnvironment is the problem, with its fix, of an environment variable that stands in the
+// file.
 const belongsInEnvironment = "belongs in the environment: the packaged service reads /etc/chatguard/environment"
 
 // maxProblem is the maximum number of characters shown of another package's error.
@@ -87,7 +88,7 @@ const maxProblem = 1000
 
 func oneLine(text string) string { return hostile.OneLine(text, maxProblem) }
 
-// fail returns an error that describes what is wrong with the value at a place.
+// fail returns an error that describes what is wrong with the value at the given place.
 func (r *reader) fail(at place, format string, args ...any) *Error {
 	problem := fmt.Sprintf(format, args...)
 	if name, ok := r.variables[at.String()]; ok {
@@ -96,7 +97,7 @@ func (r *reader) fail(at place, format string, args ...any) *Error {
 	return &Error{File: r.file, Line: at.line(r.data), Key: at.describe(r.tree), Problem: problem}
 }
 
-// mismatch returns an error for a value of the wrong type at a place.
+// mismatch returns an error for a value of the wrong type at the given place.
 func (r *reader) mismatch(at place, want string, found any) error {
 	return r.fail(at, "want %s, found %s", want, describe(found))
 }

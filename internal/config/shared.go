@@ -32,7 +32,7 @@ type Shared struct {
 	// Insecure allows a connection to another machine without TLS.
 	Insecure bool   `toml:"insecure"`
 	Password Secret `toml:"password"` // of the store
-	// SentinelPassword is that of the Sentinels. Empty means that they ask for none.
+	// SentinelPassword is that of the Sentinels. Empty means that they require none.
 	SentinelPassword Secret `toml:"sentinel_password"`
 }
 
@@ -53,7 +53,7 @@ const (
 
 var (
 	shareModes = []string{ShareOff, ShareExact, ShareSynchronised, ShareShares}
-	storeModes = []string{ShareExact, ShareSynchronised} // those with a shared store
+	storeModes = []string{ShareExact, ShareSynchronised} // the modes that need a shared store
 	placements = []string{PlaceByUser, PlaceByChannel, PlaceTogether}
 )
 

@@ -168,7 +168,7 @@ func (p *Proxy) UnmarshalText(text []byte) error {
 // error says which characters Twitch allows.
 func ChannelName(name string) (string, error) { return parseLogin(name, "channel name") }
 
-// parseLogin is ChannelName for any account. what is what the error calls the login.
+// parseLogin is like ChannelName, for any account. what describes the login in errors.
 func parseLogin(name, what string) (string, error) {
 	const allowed = "abcdefghijklmnopqrstuvwxyz0123456789_"
 	login := strings.ToLower(strings.TrimSpace(name))

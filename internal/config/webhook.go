@@ -43,7 +43,7 @@ func (r *reader) readWebhooks(hooks []Webhook, env func(string) (string, bool)) 
 	if len(hooks) > maxWebhooks {
 		return r.fail(place{"webhook"}, "has %d webhooks, and at most %d are allowed", len(hooks), maxWebhooks)
 	}
-	taken := map[string]string{} // names by their part of a variable
+	taken := map[string]string{} // names of webhooks, by their variablePart
 	for i := range hooks {
 		w, at := &hooks[i], place{"webhook", i}
 		if err := checkWebhookName(w.Name, taken); err != nil {
@@ -105,8 +105,8 @@ func (w *Webhook) check() (key string, err error) {
 	return "channels", webhook.CheckChannels(w.Channels)
 }
 
-// CheckWebhooks returns an error if a webhook lacks its address or its secret. Only what sends
-// events calls it: other commands may run without these environment variables.
+// CheckWebhooks returns an error if a webhook lacks its address or its secret. Only a process that
+// sends events calls it. Other commands may run without these environment variables.
 func (c *Config) CheckWebhooks() error {
 	for i, w := range c.Webhooks {
 		switch at := (place{"webhook", i}); {
@@ -120,7 +120,8 @@ func (c *Config) CheckWebhooks() error {
 }
 
 // checkWebhookName returns an error for a name that can't be part of a variable's name, or whose
-// variables would be those of another webhook. taken has the names before, by variablePart.
+// variables would be those of another webhook. taken contains the names of the webhooks above it,
+// by variablePart.
 func checkWebhookName(name string, taken map[string]string) error {
 	other, isTaken := taken[variablePart(name)]
 	switch {

@@ -207,7 +207,7 @@ func (p *past) lift(_ context.Context, channelID, userID string) error {
 	return nil
 }
 
-// restoreTimeouts times out at the simulated Twitch who is still timed out.
+// restoreTimeouts repeats at the simulated Twitch the timeouts that aren't over.
 func (p *past) restoreTimeouts() {
 	for user, until := range p.silenced {
 		if left := until.Sub(p.start); left > 0 {

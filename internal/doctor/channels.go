@@ -54,9 +54,9 @@ func (d *Doctor) checkChannels(ctx context.Context) (list []Finding) {
 	return list
 }
 
-// movedChannels returns the channels that the database knows by a configured name that isn't theirs
-// any more, by that name. The login of a channel that Twitch doesn't know any more is empty.
-// accounts are those that have the configured names now.
+// movedChannels returns the channels that no longer have the configured name by which the database
+// knows them, by that name. The login of a channel that Twitch no longer knows is empty. accounts
+// are those that have the configured names now.
 func (d *Doctor) movedChannels(ctx context.Context, accounts []helix.Account) (map[string]helix.Account, error) {
 	if d.unfinished {
 		return nil, nil // reading would change the database

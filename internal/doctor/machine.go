@@ -324,7 +324,8 @@ func (d *Doctor) checkSignIn() (list []Finding) {
 	return list
 }
 
-// signInFinding says whether those named who can sign in with Twitch; nobody is their negation.
+// signInFinding says who can sign in with Twitch. It begins with who if they can, or with nobody if
+// they can't.
 func (d *Doctor) signInFinding(who, nobody string, obstacle *twitchsignin.Obstacle) Finding {
 	redirect := app.SignInRedirect(d.cfg)
 	switch {

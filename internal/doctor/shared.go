@@ -28,7 +28,7 @@ func (d *Doctor) checkShared(ctx context.Context) (list []Finding) {
 	if err != nil {
 		return []Finding{sharedProblem(err)}
 	}
-	defer store.Close() // it has no other error than that it is closed
+	defer store.Close() // fails only if it is already closed
 	for _, f := range store.Diagnose(ctx) {
 		list = append(list, Finding{State: states[f.Level], Found: f.Name + ": " + app.SharedText(f.Text), Fix: app.SharedText(f.Fix)})
 	}

@@ -36,8 +36,8 @@ type Counted struct {
 	InnocentUsers int     `json:"innocent_users"` // held, but never over
 }
 
-// SideBySide counts the decisions of a sliding window and of a sliding log, of which each counts
-// what it has allowed itself.
+// SideBySide compares the decisions of a sliding window and of a sliding log. Each counts only the
+// messages that it has allowed itself.
 type SideBySide struct {
 	BothAllow        int64 `json:"both_allow"`
 	OnlyWindowAllows int64 `json:"only_window_allows"`

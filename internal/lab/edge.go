@@ -29,7 +29,7 @@ func RunEdge(ctx context.Context, span time.Duration, limit chatguard.Limit) (in
 func (q *Question) runEdge(ctx context.Context, lanes []*lane, answer *Answer) error {
 	for i, l := range lanes {
 		if len(l.policy.Limits) == 0 {
-			continue // no number is the most
+			continue // without limits, any number of messages can pass
 		}
 		most, err := l.edge(ctx, &answer.work, time.Duration(q.Edge), maxAnswerEdge)
 		if err != nil {
@@ -40,7 +40,8 @@ func (q *Question) runEdge(ctx context.Context, lanes []*lane, answer *Answer) e
 	return nil
 }
 
-// edge returns the least of what each limit lets through. No sender gets more through all of them.
+// edge returns the smallest number of messages that one of the limits lets through. No sender gets
+// more through all of them together.
 func (l *lane) edge(ctx context.Context, done *work, span time.Duration, most int64) (int64, error) {
 	if span <= 0 || span > maxSpan {
 		return 0, errorf("the span is %s: use more than 0s, up to 366d", chatguard.FormatDuration(span))
@@ -61,10 +62,10 @@ func (l *lane) edge(ctx context.Context, done *work, span time.Duration, most in
 	return least, nil
 }
 
-// adversary knows the engine, and gets as much through a limit within a span as it allows. It tries
-// these plans, and each time sends whatever the limit lets pass:
+// adversary gets as many messages through a limit within a span as the limit can allow, because it
+// knows the engine. It tries these plans, and each time sends whatever the limit lets pass:
 //
-//   - It starts with all of its allowance. Nothing gets more through a bucket or a log.
+//   - It starts with all of its allowance. No plan gets more through a bucket or a log.
 //   - It starts at the last nanosecond of a window of the clock.
 //   - It sends one message, and the others begin at the last nanosecond of the window that this
 //     message has opened.
@@ -80,7 +81,7 @@ type adversary struct {
 
 const (
 	year = 370 // days of a year, and a few more
-	// aDay is shorter than any day. A shorter span has the end of one day at most.
+	// aDay is shorter than any day. A shorter span contains the end of at most one day.
 	aDay = 12 * time.Hour
 )
 
@@ -114,7 +115,7 @@ func (a *adversary) search(ctx context.Context) (int64, error) {
 	return most, nil
 }
 
-// windowEnd returns when the window ends that a first message at that time is in.
+// windowEnd returns the end of the window that a first message at the given time opens.
 func (a *adversary) windowEnd(ctx context.Context, at time.Time) (time.Time, error) {
 	guard, err := a.lane.newGuard()
 	if err != nil {

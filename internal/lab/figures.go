@@ -95,8 +95,8 @@ func spanOf(messages []chatguard.Message) time.Duration {
 	return last.Sub(first)
 }
 
-// loudest returns the share of the user with the most of all messages; of several, that with the
-// first ID.
+// loudest returns the share of the user with the most messages. If several users have equally many,
+// it is the one with the lowest ID.
 func loudest(of map[string]int, all int) (s *Share) {
 	for id, n := range of {
 		if s == nil || n > s.Messages || n == s.Messages && id < s.UserID {

@@ -92,7 +92,8 @@ func (a *Answer) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// appendJSON appends the lane's JSON. Only the steps are many, so the rest takes the usual way.
+// appendJSON appends the lane's JSON. There may be many steps, so they have their own encoder.
+// json.Marshal encodes the rest.
 func (l *LaneAnswer) appendJSON(b []byte) ([]byte, error) {
 	steps := l.Steps
 	rest := *l

@@ -130,7 +130,7 @@ func (l *lane) appendPictures(b []byte, states []chatguard.LimitStatus) []byte {
 	return appendEach(b, len(states), func(b []byte, i int) []byte { return l.appendPicture(b, states, i) })
 }
 
-// appendPicture appends the JSON of the state of the limit with an index.
+// appendPicture appends the state of limit i as JSON.
 func (l *lane) appendPicture(b []byte, states []chatguard.LimitStatus, i int) []byte {
 	return appendPicture(b, &states[i], l.policy.Limits[i].Every)
 }

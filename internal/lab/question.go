@@ -46,8 +46,8 @@ func describeQuestion(err error) error {
 	return errors.New(describe(err))
 }
 
-// messages are the messages of a question. Reading stops at the first one that is too many, so that
-// a large question needs no more memory than it may have.
+// messages are the messages of a question. Reading stops as soon as there are too many, so that a
+// large question needs little memory.
 type messages []Message
 
 // UnmarshalJSON reads an array of messages, in which unknown keys are an error.
@@ -72,7 +72,7 @@ func (list *messages) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// read reads the JSON of the lane with a number.
+// read reads the JSON of the lane with the given number.
 func (l *Lane) read(number int, data []byte) error {
 	type plain Lane
 	in := struct {
@@ -94,13 +94,13 @@ func (l *Lane) read(number int, data []byte) error {
 	return nil
 }
 
-// limitName returns what to call the limit with an index whose JSON can't be read.
+// limitName returns a name for limit i, whose JSON can't be read.
 func limitName(data []byte, i int) string {
 	var in struct {
 		Name      string `json:"name"`
 		Algorithm string `json:"algorithm"`
 	}
-	json.Unmarshal(data, &in) // what can be read is enough
+	json.Unmarshal(data, &in) // fields that can be read are enough
 	for _, name := range []string{in.Name, in.Algorithm} {
 		if name != "" {
 			return clip(name)

@@ -22,7 +22,7 @@ func mostIn(times []int64, length time.Duration) int {
 // NewStretch.
 type Stretch struct {
 	length time.Duration
-	events []event // the first gone of them are too old
+	events []event // the first gone events are too old
 	gone   int
 	sum    int64 // costs of the others
 	most   int64 // the highest sum so far
@@ -35,8 +35,8 @@ type event struct{ at, cost int64 }
 // NewStretch returns an empty Stretch. It is half-open: what happened exactly length ago is outside.
 func NewStretch(length time.Duration) Stretch { return Stretch{length: length} }
 
-// Add adds something that happened at a time in nanoseconds, and returns the sum of the stretch that
-// ends with it.
+// Add adds an event at a time in nanoseconds, and returns the sum of the stretch that ends with
+// this event.
 func (s *Stretch) Add(at, cost int64) (sum int64) {
 	if n := len(s.events); n > 0 {
 		at = max(at, s.events[n-1].at)

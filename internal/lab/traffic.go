@@ -44,10 +44,10 @@ type Traffic struct {
 	// Push is the plan of an eager sender.
 	Push
 
-	// Channel, UserID, Busiest and Last describe recorded traffic: all messages of a channel or those
-	// of one user, from From and for For, in the busiest stretch of a length, or in the last one,
-	// which ends with the last message. UserID is an ID, or a login in any case; messages that match
-	// either belong to the user.
+	// Channel, UserID, Busiest and Last describe recorded traffic: the messages of a channel or of
+	// one user. The traffic begins at From and lasts For, or is the busiest stretch of the length
+	// Busiest, or the stretch of the length Last that ends with the last message. UserID is an ID,
+	// or a login in any case; messages that match either belong to the user.
 	Channel string   `json:"channel,omitempty"`
 	UserID  string   `json:"user_id,omitempty"`
 	Busiest Duration `json:"busiest,omitempty"`

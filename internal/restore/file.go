@@ -15,17 +15,17 @@ import (
 // file is a new file and its place.
 type file struct {
 	target     string // where it belongs
-	staged     string // where it is until then
-	kept       string // where the file goes that was there before
+	staged     string // where it is before the move
+	kept       string // where the former file is kept
 	isDatabase bool
 	written    bool
 	sum        string // SHA-256 of the new contents, in hex
 }
 
 // write writes the new file beside its place. It gets the owner of the file that it will replace,
-// if this user may do so. A configuration also gets that file's mode, everything else mode.
+// if this user may do so. A configuration also gets that file's mode; any other file gets mode.
 func (f *file) write(contents io.Reader, mode fs.FileMode) error {
-	// A killed process may have left one.
+	// A killed process may have left a staged file.
 	if err := os.Remove(f.staged); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return persist.WriteError(f.target, err)
 	}
@@ -86,8 +86,8 @@ type missingError struct{ staged string }
 
 func (e *missingError) Error() string { return e.staged + " is missing" }
 
-// check reports whether the new file is still to be moved. The error is a *missingError if the file
-// is neither staged nor in its place.
+// check reports whether the new file is staged and must still be moved. The error is a
+// *missingError if the file is neither staged nor in its place.
 func (f *file) check() (isStaged bool, err error) {
 	info, err := os.Lstat(f.staged)
 	if err == nil && info.Mode().IsRegular() {

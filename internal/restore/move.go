@@ -15,8 +15,9 @@ import (
 )
 
 // The parts of an installation, in the order of the move. The configuration says where the database
-// is, and the marker is beside the database. So the configuration is first: whichever configuration
-// a process finds, it either finds the marker, too, or everything as it was.
+// is, and the marker is beside the database. So the configuration moves first. A process that finds
+// the new configuration also finds the marker. One that finds the old configuration finds
+// everything else unchanged, too.
 const (
 	configurationPart = iota
 	databasePart

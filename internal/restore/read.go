@@ -30,8 +30,7 @@ func openBackup(in *os.File, name string, opts Options) (*backup, error) {
 	return b, nil
 }
 
-// isEncrypted reports whether a backup is encrypted. The error is one for a file that isn't a
-// backup.
+// isEncrypted reports whether a backup is encrypted. If the file isn't a backup, the error says so.
 func isEncrypted(in *os.File, name string) (bool, error) {
 	start := make([]byte, 64)
 	n, err := in.ReadAt(start, 0)

@@ -16,9 +16,10 @@ type Overrides struct {
 // a time zone takes effect only at the end of the day after the user's current one.
 const zoneWait = 72 * time.Hour
 
-// setOverrides sets the overrides of a group's users as far as they fit the policy. A limit may no
-// longer exist, or may count differently. setOverrides leaves out temporary exemptions: they say
-// nothing about the time before they began. key is the users' key, without their IDs.
+// setOverrides sets the overrides of a group's users. It leaves out those that don't fit the
+// policy: a limit may no longer exist, or may count differently. It also leaves out temporary
+// exemptions, because they say nothing about the time before they began. key is the users' key,
+// without their IDs.
 func setOverrides(guard *chatguard.Guard, key chatguard.Key, t *Timeline, members group, own map[string]chatguard.UserOverride) {
 	at := t.From().Add(-zoneWait)
 	for userID, whole := range own {

@@ -38,7 +38,7 @@ type Point struct {
 	Remaining int       `json:"remaining"`
 }
 
-// AddGrants adds the grants in one limit.
+// AddGrants adds the grants for one limit.
 func (k *History) AddGrants(audits []journal.Audit, limit string) {
 	for _, a := range audits {
 		detail, _ := a.Detail.(map[string]any)

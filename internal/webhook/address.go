@@ -16,8 +16,8 @@ type Address string
 // maxAddress is the maximum length of an address, in bytes.
 const maxAddress = 2000
 
-// shownEnd is how many characters of an address's end are shown, and leastHidden how many before it
-// must be hidden, or none are shown.
+// shownEnd is how many characters at the end of an address are shown. None are shown if fewer than
+// leastHidden characters would stay hidden.
 const (
 	shownEnd    = 4
 	leastHidden = 12

@@ -76,12 +76,13 @@ func (e *InvalidError) Error() string { return e.err.Error() }
 // Wanted is a hook as a person wants it.
 type Wanted struct {
 	Name     string
-	Address  Address // empty keeps the one that a hook has
+	Address  Address // empty keeps the present one
 	Format   Format
 	Events   []Kind
 	Channels []string
-	// NewSecret replaces the secret. A hook gets another one anyway if it is new, newly has the
-	// format Signed, or has another address, because the former receiver knows the former secret.
+	// NewSecret replaces the secret. A hook also gets a new secret if it is new, if its format
+	// becomes Signed, or if its address changes, because the former receiver knows the former
+	// secret.
 	NewSecret bool
 }
 
@@ -119,7 +120,8 @@ func (s *Sender) Change(ctx context.Context, id string, w Wanted, author string)
 	return s.change(ctx, q.Hook, w, author, "changed")
 }
 
-// change puts a hook as wanted. The caller holds mu, which change releases.
+// change gives a hook the wanted settings and stores it. The caller holds mu, which change
+// releases.
 func (s *Sender) change(ctx context.Context, h Hook, w Wanted, author, did string) (done Changed, err error) {
 	h.Name, h.Format, h.Events, h.Channels = w.Name, w.Format, slices.Clone(w.Events), slices.Clone(w.Channels)
 	moved := w.Address != "" && w.Address != h.Address

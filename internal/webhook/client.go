@@ -34,7 +34,7 @@ const (
 
 // client sends requests to hooks. It uses no proxy, and follows no redirect.
 type client struct {
-	public, any *http.Client // any reaches private addresses, too
+	public, any *http.Client // public refuses private addresses, any doesn't
 	now         func() time.Time
 	timeout     time.Duration // of a request
 }
@@ -55,13 +55,13 @@ func newHTTPClient(dialer *net.Dialer) *http.Client {
 			TLSHandshakeTimeout:    dialTime,
 			MaxResponseHeaderBytes: maxHeaders,
 			DisableKeepAlives:      true, // events are rare, and an old connection may be dead
-			DisableCompression:     true, // a small answer can't become a large one
+			DisableCompression:     true, // a small compressed answer could become a large one
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// fate says what becomes of a delivery after a try.
+// fate says what happens to a delivery after a try.
 type fate int
 
 const (
@@ -80,8 +80,8 @@ type outcome struct {
 	excerpt string // beginning of the answer
 }
 
-// since returns what an outcome of a hook means now. If its address has changed since, another try
-// may succeed, whatever the former address has answered.
+// since returns the outcome of a request to the hook then, as it counts for the hook now. If the
+// address has changed, another try may succeed, whatever the former address has answered.
 func (o outcome) since(then, now Hook) outcome {
 	if o.fate != delivered && then.Address != now.Address {
 		o.fate, o.wait = tryAgain, 0
@@ -166,7 +166,7 @@ func (c *client) unanswered(h Hook, err error) outcome {
 	return o
 }
 
-// judge returns what an answer means.
+// judge returns the outcome that an answer stands for.
 func (c *client) judge(format Format, r *http.Response) outcome {
 	o := outcome{status: r.StatusCode, wait: c.askedWait(r)}
 	said := strings.TrimSpace(strconv.Itoa(r.StatusCode) + " " + http.StatusText(r.StatusCode))
@@ -197,8 +197,8 @@ func redirect(r *http.Response) string {
 	return hostile.Detail(hostile.Visible(", which leads to "+to.Scheme+"://"+to.Host)) + " and is not followed: enter the address that answers itself"
 }
 
-// askedWait returns how long the server wants to receive nothing: after a refusal by Retry-After,
-// and of Discord also if no request is left. It is at most mostWait.
+// askedWait returns how long the server asks to wait before the next request, by Retry-After, or by
+// Discord's headers if no request is left. It is at most mostWait.
 func (c *client) askedWait(r *http.Response) time.Duration {
 	text := r.Header.Get("Retry-After")
 	if text == "" && r.Header.Get("X-RateLimit-Remaining") == "0" {

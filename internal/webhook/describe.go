@@ -119,7 +119,7 @@ func (w writer) failure(f *FailureChange) description {
 	return d
 }
 
-// capital writes the first letter of a text large.
+// capital returns the text with its first letter in upper case.
 func capital(text string) string {
 	if text == "" || text[0] < 'a' || text[0] > 'z' {
 		return text

@@ -52,7 +52,7 @@ type Event struct {
 	Kind    Kind      `json:"type"`
 	At      time.Time `json:"at"`
 	Channel *Channel  `json:"channel,omitempty"` // nil if the event belongs to no channel
-	Node    string    `json:"node,omitempty"`    // of several nodes, the one that sends it
+	Node    string    `json:"node,omitempty"`    // the node that sends it, if there are several
 	Text    string    `json:"text"`              // the event in English; see Sender.Send
 
 	Raid    *RaidChange    `json:"raid,omitempty"`
@@ -152,8 +152,8 @@ type TopUser struct {
 	Throttled int    `json:"throttled_messages"`
 }
 
-// Maximum lengths of an event's lists. Whoever makes an event counts what has no room, or makes
-// several events.
+// Maximum lengths of an event's lists. The maker of an event counts the elements that don't fit, or
+// makes several events.
 const (
 	MaxBans    = 20
 	MaxChanges = 20

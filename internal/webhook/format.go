@@ -15,7 +15,8 @@ func (f Format) body(e *Event) ([]byte, error) {
 	if f == Discord {
 		return json.Marshal(discordMessage(e))
 	}
-	// IDs stay as they are, but nothing in them changes how the body is shown.
+	// The escaping keeps IDs unchanged, but shows characters that would change how the body is
+	// displayed.
 	var escaped bytes.Buffer
 	err := json.NewEncoder(hostile.EscapeWriter{W: &escaped}).Encode(e)
 	return bytes.TrimSpace(escaped.Bytes()), err

@@ -141,7 +141,7 @@ func (s *Sender) restoreHook(row journal.Webhook) error {
 	if err := json.Unmarshal([]byte(row.State), &q.state); err != nil {
 		return err
 	}
-	if q.isAbsent { // one of the configuration: SetConfigured knows it
+	if q.isAbsent { // a hook of the configuration: SetConfigured adds its settings
 		q.IsConfigured = true
 		s.hooks[row.ID] = q
 		return nil

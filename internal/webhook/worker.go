@@ -72,7 +72,8 @@ func (s *Sender) try(ctx context.Context, q *queue, d *delivery) {
 	}
 }
 
-// settle does what follows from a try. The caller holds mu.
+// settle records the outcome of a try, and plans the next one or ends the delivery. The caller
+// holds mu.
 func (s *Sender) settle(q *queue, d *delivery, o outcome) {
 	s.note(q, o, false)
 	d.Tries++
