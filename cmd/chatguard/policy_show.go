@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+func showPolicy(out io.Writer, p channelPolicy) error {
+	by := fmt.Sprintf("by %s, %s (revision %d)", hostile.Printable(p.Author), p.At.Local().Format("Mon 2 Jan 2006, 15:04 MST"), p.Number)
+	switch {
+	case p.Problem != nil:
+		printLine(out, "# #%s: as in the configuration, because what was changed live %s can't be used:", p.name, by)
+		printLine(out, "#   %s", p.Problem)
+		printLine(out, "# `chatguard policy discard %s` discards it", p.name)
+	case len(p.Difference) == 0:
+		printLine(out, "# #%s: as in the configuration", p.name)
+	default:
+		printLine(out, "# #%s: changed live %s", p.name, by)
+	}
+	if p.Unacceptable != nil {
+		printLine(out, "# Only observing: %s", p.Unacceptable)
+	}
+	for _, c := range p.Difference {
+		printLine(out, "#   %s: %s (in the configuration %s)", c.Key, journal.ValueText(c.To), journal.ValueText(c.From))
+	}
+	for _, c := range p.Left {
+		printLine(out, "#   %s: %s no longer fits the configuration, and isn't in force", c.Key, journal.ValueText(c.To))
+	}
+	fmt.Fprintln(out)
+	return exportPolicy(out, p)
+}
+
+func exportPolicy(out io.Writer, p channelPolicy) error {
+	written, err := config.WritePolicy(p.InForce)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(written)
+	return err
+}
