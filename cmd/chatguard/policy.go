@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -32,34 +31,35 @@ Works whether or not chatguard is running.`,
 
 		SuggestionsMinimumDistance: 2,
 	}
-	cmd.AddCommand(newPolicyDiscardCommand(), newPolicyPart("show", "Show the policy in force and where it comes from", `Prints the policy as TOML, below a list of what differs from the configuration, with author and time.`, showPolicy),
-		newPolicyPart("export", "Print the policy in force as TOML, ready for the configuration", `Prints the policy as a configuration has it. In the file, timezone stands above the first table, and the rest takes the place of [policy], [[limit]] and
-[penalties]. A channel with a table of its own has them there as [channel.NAME.policy], [[channel.NAME.limit]] and [channel.NAME.penalties].`, exportPolicy))
+	cmd.AddCommand(newPolicyShowCommand(), newPolicyExportCommand(), newPolicyDiscardCommand())
 	return cmd
 }
 
-// policyPart prints a part of a channel's policy.
-type policyPart func(out io.Writer, p channelPolicy) error
-
-func newPolicyPart(use, short, long string, print policyPart) *cobra.Command {
-	var path, channel string
-	cmd := &cobra.Command{
-		Use: use, Short: short, Long: long, Example: "  chatguard policy " + use + " --channel gardenhour", Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(path)
-			if err != nil {
-				return err
-			}
-			p, err := policyOf(cmd.Context(), cfg, "--channel", channel)
-			if err != nil {
-				return err
-			}
-			return print(cmd.OutOrStdout(), p)
-		},
+// policyCommand completes cmd, a command about one channel's policy. It may be called without the
+// CHANNEL if there is only one.
+func policyCommand(cmd *cobra.Command, run func(*cobra.Command, config.Config, channelPolicy) error) *cobra.Command {
+	var path string
+	cmd.Use += " [CHANNEL]"
+	cmd.Long += "\n\nCHANNEL is a login or an ID. It can be omitted if there is only one channel."
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return oneArgument("CHANNEL", "a CHANNEL")(cmd, args)
+	}
+	cmd.ValidArgsFunction = completeOne(completeNames(&path, knownChannels))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		cfg, err := loadConfig(path)
+		if err != nil {
+			return err
+		}
+		p, err := policyOf(cmd.Context(), cfg, strings.Join(args, ""))
+		if err != nil {
+			return err
+		}
+		return run(cmd, cfg, p)
 	}
 	addConfigFlag(cmd, &path)
-	cmd.Flags().StringVar(&channel, "channel", "", "login or ID of the channel; may be left out if there is only one")
-	cmd.RegisterFlagCompletionFunc("channel", completeNames(&path, knownChannels)) // fails only for an unknown flag
 	return cmd
 }
 
@@ -69,9 +69,8 @@ type channelPolicy struct {
 	name string // the channel's login, or its ID if the login is unknown
 }
 
-// policyOf returns a channel's policy from the configuration and the live changes. word is the name
-// of the channel argument in the command's help.
-func policyOf(ctx context.Context, c config.Config, word, channel string) (p channelPolicy, err error) {
+// policyOf returns a channel's policy from the configuration and the live changes.
+func policyOf(ctx context.Context, c config.Config, channel string) (p channelPolicy, err error) {
 	revisions, logins, err := persist.ReadPolicies(ctx, c.Database)
 	if _, missing := os.Stat(c.Database); errors.Is(missing, fs.ErrNotExist) {
 		err = nil // nothing has been changed yet
@@ -84,7 +83,7 @@ func policyOf(ctx context.Context, c config.Config, word, channel string) (p cha
 	}
 	login, id := "", channel
 	if logins[channel] != "" || changed(channel) < 0 {
-		if login, err = oneChannel(c, logins, word, channel); err != nil {
+		if login, err = oneChannel(c, logins, channel); err != nil {
 			return p, err
 		}
 		id = idOf(c, logins, login)
@@ -111,9 +110,8 @@ func idOf(c config.Config, logins map[string]string, login string) string {
 	return login
 }
 
-// oneChannel returns the login of the named channel. word is the name of the channel argument in
-// the command's help.
-func oneChannel(c config.Config, logins map[string]string, word, named string) (string, error) {
+// oneChannel returns the login of the named channel, or of the only one if named is empty.
+func oneChannel(c config.Config, logins map[string]string, named string) (string, error) {
 	known := slices.Concat(c.Twitch.Channels, c.Check.Channels)
 	switch login, err := config.ChannelName(named); {
 	case logins[named] != "":
@@ -127,7 +125,7 @@ func oneChannel(c config.Config, logins map[string]string, word, named string) (
 	case len(known) == 0:
 		return "", app.ErrNoChannel(c)
 	case named == "":
-		return "", usageError{fmt.Errorf("%s: say which (%s)", word, strings.Join(known, ", "))}
+		return "", usageError{fmt.Errorf("CHANNEL: say which (%s)", strings.Join(known, ", "))}
 	}
-	return "", usageError{fmt.Errorf("%s: %q isn't moderated (known: %s)", word, named, strings.Join(known, ", "))}
+	return "", usageError{fmt.Errorf("CHANNEL: %q isn't moderated (known: %s)", named, strings.Join(known, ", "))}
 }

@@ -22,45 +22,27 @@ import (
 const mostKeys = 20
 
 func newPolicyDiscardCommand() *cobra.Command {
-	var path string
 	var yes bool
-	cmd := &cobra.Command{
-		Use:   "discard [CHANNEL]",
+	cmd := policyCommand(&cobra.Command{
+		Use:   "discard",
 		Short: "Discard live changes and go back to the configuration",
 		Long: `Discards the changes that moderators have made to a channel's policy in the dashboard or in chat. The configuration's
 policy then applies again. The command first shows the changes and asks for confirmation. The history still contains the
 changes, and records who discarded them.
 
-CHANNEL is a login or an ID. It can be omitted if there is only one channel. If chatguard is running, the command takes
-effect at once. It also works if chatguard isn't running, or can't use the changes.`,
+If chatguard is running, the command takes effect at once. It also works if chatguard isn't running, or can't use the
+changes.`,
 		Example: `  chatguard policy discard
   chatguard policy discard gardenhour --yes`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return oneArgument("CHANNEL", "a CHANNEL")(cmd, args)
-		},
-		ValidArgsFunction: completeOne(completeNames(&path, knownChannels)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadConfig(path)
-			if err != nil {
-				return err
-			}
-			return discardPolicy(cmd, cfg, strings.Join(args, ""), yes)
-		},
-	}
-	addConfigFlag(cmd, &path)
+	}, func(cmd *cobra.Command, cfg config.Config, p channelPolicy) error {
+		return discardPolicy(cmd, cfg, p, yes)
+	})
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "don't ask")
 	return cmd
 }
 
 // discardPolicy discards a channel's live changes after a confirmation, and prints what they were.
-func discardPolicy(cmd *cobra.Command, cfg config.Config, channel string, yes bool) error {
-	p, err := policyOf(cmd.Context(), cfg, "CHANNEL", channel)
-	if err != nil {
-		return err
-	}
+func discardPolicy(cmd *cobra.Command, cfg config.Config, p channelPolicy, yes bool) error {
 	out := cmd.OutOrStdout()
 	if p.IsEmpty() {
 		_, err := fmt.Fprintf(out, "#%s: no live changes; the policy is the configuration's.\n", p.name)

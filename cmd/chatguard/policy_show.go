@@ -4,10 +4,35 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 )
+
+func newPolicyShowCommand() *cobra.Command {
+	return policyCommand(&cobra.Command{
+		Use:     "show",
+		Short:   "Show the policy in force and where it comes from",
+		Long:    "Prints the policy as TOML, below a list of what differs from the configuration, with author and time.",
+		Example: "  chatguard policy show gardenhour",
+	}, func(cmd *cobra.Command, _ config.Config, p channelPolicy) error {
+		return showPolicy(cmd.OutOrStdout(), p)
+	})
+}
+
+func newPolicyExportCommand() *cobra.Command {
+	return policyCommand(&cobra.Command{
+		Use:   "export",
+		Short: "Print the policy in force as TOML, ready for the configuration",
+		Long: `Prints the policy as a configuration has it. In the file, timezone stands above the first table, and the rest takes the place of [policy], [[limit]] and
+[penalties]. A channel with a table of its own has them there as [channel.NAME.policy], [[channel.NAME.limit]] and [channel.NAME.penalties].`,
+		Example: "  chatguard policy export gardenhour",
+	}, func(cmd *cobra.Command, _ config.Config, p channelPolicy) error {
+		return exportPolicy(cmd.OutOrStdout(), p)
+	})
+}
 
 func showPolicy(out io.Writer, p channelPolicy) error {
 	by := fmt.Sprintf("by %s, %s (revision %d)", hostile.Printable(p.Author), p.At.Local().Format("Mon 2 Jan 2006, 15:04 MST"), p.Number)

@@ -22,7 +22,7 @@ func TestPolicyShow(t *testing.T) {
 	s.exhaustLimit("anna") // the channel is known from here on
 	s.change(func(p *chatguard.Policy) { p.Limits[0].Burst = 1 })
 	s.sayExcess("anna")
-	for _, channel := range [][]string{nil, {"--channel", "GardenHour"}, {"--channel", s.twitch.UserID("gardenhour")}} {
+	for _, channel := range [][]string{nil, {"GardenHour"}, {s.twitch.UserID("gardenhour")}} {
 		shown := s.run(append([]string{"policy", "show"}, channel...)...)
 		for _, want := range []string{
 			"# #gardenhour: changed live by owner, ", "(revision 1)\n", "#   limit.few.burst: 1 (in the configuration 3)\n", "burst = 1\n",
