@@ -1,0 +1,150 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/app"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+// checkConfiguration finds settings that are valid but can't work or have no effect.
+func (d *Doctor) checkConfiguration(context.Context) (list []Finding) {
+	if err := app.CheckReady(d.cfg); err != nil {
+		list = append(list, problemFrom(err))
+	} else {
+		names := slices.Clone(d.cfg.Check.Channels) // as `chatguard run` prints them
+		if len(d.cfg.Twitch.Channels) > 0 {
+			names = slices.Concat([]string{channelNames(d.cfg.Twitch.Channels)}, names)
+		}
+		list = append(list, okFinding("%s: %ss in %s", d.cfg.Path, d.cfg.Policy.Mode, strings.Join(names, ", ")))
+	}
+	if err := d.cfg.CheckWebhooks(); err != nil && !d.isElsewhere() {
+		// A running process may have addresses and secrets from another environment.
+		list = append(list, problemFrom(err))
+	}
+	_, strangers := app.Unlisted(d.cfg)
+	for _, name := range strangers {
+		list = append(list, noteFinding("[channel.%s] is for a channel that isn't in twitch.channels: it has no effect unless a server asks about it", name))
+	}
+	if len(d.cfg.Twitch.Channels) == 0 {
+		return list // a server may hold messages itself
+	}
+	for _, name := range d.holdingLimits() {
+		list = append(list, noteFinding("limit %q: a bot can't hold messages, so the delay of a leaky-bucket has no effect: "+
+			"a message either fits and stays, or doesn't fit and is penalised", name))
+	}
+	return list
+}
+
+// checkMemory reports how many users can be remembered at once, for the channel whose policy needs
+// most memory per user.
+func (d *Doctor) checkMemory(context.Context) []Finding {
+	users := int64(math.MaxInt64)
+	table := min(d.cfg.MemoryPerTable, config.Size(app.UsersMemoryOf(d.cfg)))
+	for _, p := range d.policies() {
+		capacity, err := p.Capacity(int64(table))
+		if err != nil {
+			return []Finding{problemFrom(err)}
+		}
+		if users = min(users, capacity.Users); capacity.Everywhere > 0 {
+			users = min(users, capacity.Everywhere)
+		}
+	}
+	return []Finding{okFinding("%s for the users of a channel: about %s at once; %s in all for chatguard, half of it for users",
+		table, formatAbout(users), app.MemoryOf(d.cfg))}
+}
+
+// formatAbout formats a number of users roughly, with few digits.
+func formatAbout(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1f million", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%d,%d00", n/1000, n%1000/100)
+	}
+	return fmt.Sprint(n)
+}
+
+// policies returns the configuration's policies: the default policy and those of single channels.
+func (d *Doctor) policies() []chatguard.Policy {
+	all := []chatguard.Policy{d.cfg.Policy}
+	for _, name := range slices.Sorted(maps.Keys(d.cfg.Channels)) {
+		all = append(all, d.cfg.Channels[name])
+	}
+	return all
+}
+
+// holdingLimits returns the names of limits that are configured to hold messages, which Twitch
+// doesn't allow.
+func (d *Doctor) holdingLimits() (names []string) {
+	for _, p := range d.policies() {
+		for _, l := range p.Limits {
+			if l.Algorithm == chatguard.LeakyBucket && !slices.Contains(names, l.Name) {
+				names = append(names, l.Name)
+			}
+		}
+	}
+	return names
+}
+
+// checkEnvironment looks for variables that look like the configuration's but have no effect.
+func (d *Doctor) checkEnvironment(context.Context) (list []Finding) {
+	names := slices.Clone(d.Environment.Names)
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		names = append(names, name)
+	}
+	set, unknown := d.cfg.Variables(names)
+	for _, v := range unknown {
+		fix := ""
+		if v.Near != "" {
+			fix = ": did you mean " + v.Near + "?"
+		}
+		list = append(list, noteFinding("%s is set but isn't a known key, so it has no effect%s", hostile.Printable(v.Name), fix))
+	}
+	switch file := d.Environment; {
+	case file.Err != nil:
+		list = append(list, noteFinding("not seen: the variables of the service in %s (%v); to check with them, run this as root", file.Path, reasonOf(file.Err)))
+	case file.Path != "":
+		list = append(list, okFinding("the variables of the service in %s were used", file.Path))
+	}
+	return append(list, okFinding("variables that override the file: %s", cmp.Or(strings.Join(set, ", "), "nothing")))
+}
+
+// checkZones reports the local time in each zone of the daily limits, and when the day ends.
+func (d *Doctor) checkZones(context.Context) (list []Finding) {
+	type day struct{ zone, resetAt string }
+	var seen []day
+	for _, p := range d.policies() {
+		for _, l := range p.Limits {
+			if one := (day{cmp.Or(l.Timezone, p.Timezone), l.ResetAt}); l.Algorithm == chatguard.DailyWindow && !slices.Contains(seen, one) {
+				seen = append(seen, one)
+			}
+		}
+	}
+	if len(seen) == 0 {
+		seen = []day{{zone: d.cfg.Timezone}}
+	}
+	for _, one := range seen {
+		calendar, err := limits.NewCalendar(one.zone, one.resetAt)
+		if err != nil {
+			list = append(list, problem("set an IANA name such as Europe/Berlin", "%v", err))
+			continue
+		}
+		now := d.Now().Unix()
+		const people = "Mon 2006-01-02 15:04 MST"
+		list = append(list, okFinding("%s: it is %s there, and the day ends at %s", one.zone, calendar.Local(now).Format(people),
+			calendar.Local(calendar.DayOf(now).End).Format(people)))
+	}
+	return list
+}
