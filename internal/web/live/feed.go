@@ -39,9 +39,17 @@ const (
 	PolicyFrame    FrameType = "policy"
 )
 
+// frames make the frames that a feed sends on its own.
+type frames struct {
+	changes func() []Frame // what has changed since the last call
+	// status and snapshot make the state as an Audience sees it.
+	status, snapshot func(Audience) Frame
+}
+
 // feed numbers the frames and sends them to its readers. It never waits for a reader.
 type feed struct {
-	key string // unique to this process; used in feed names
+	frames frames
+	key    string // unique to this process; used in feed names
 	// mu is also held while frames are made. A frame with an older state is therefore never sent
 	// after a newer one. mu is not held while a snapshot is made.
 	mu      sync.Mutex
@@ -65,9 +73,9 @@ const readerBuffer = 64
 // newFeed starts the frame numbers at the current time in microseconds, which JavaScript represents
 // exactly. Numbers of an earlier process differ, because no process publishes a million frames per
 // second.
-func newFeed(start time.Time) *feed {
+func newFeed(start time.Time, makers frames) *feed {
 	seq := uint64(start.UnixMicro())
-	return &feed{key: rand.Text(), seq: seq, history: feedHistory{gone: seq}, readers: map[*reader]struct{}{}}
+	return &feed{frames: makers, key: rand.Text(), seq: seq, history: feedHistory{gone: seq}, readers: map[*reader]struct{}{}}
 }
 
 // name returns the name of a channel's feed, or of the feed of all channels. It is unique across
@@ -97,7 +105,7 @@ var errFeedEnded = errors.New("the live feed has ended")
 // resume adds a reader who has already received a part of this feed. It first publishes pending
 // frames. The reader receives the frames that it missed, and then a status. resume returns nil if
 // the reader's frames come from another feed, or if some missed frames are no longer stored.
-func (f *feed) resume(a Audience, seen seen, waiting func() []Frame, status func() Frame) (*reader, error) {
+func (f *feed) resume(a Audience, seen seen) (*reader, error) {
 	if seen.feed != "" && seen.feed != f.name(a.channel) {
 		return nil, nil
 	}
@@ -106,23 +114,23 @@ func (f *feed) resume(a Audience, seen seen, waiting func() []Frame, status func
 	if !f.history.has(seen.after, f.seq) {
 		return nil, nil
 	}
-	if err := f.number(waiting()); err != nil {
+	if err := f.number(f.frames.changes()); err != nil {
 		return nil, err
 	}
-	return f.add(a, seen.after, nil, status)
+	return f.add(a, seen.after, nil)
 }
 
 // begin adds a reader whose first frame is a snapshot. It returns nil if some frames after the
 // snapshot are no longer stored.
-func (f *feed) begin(a Audience, first snapshot, status func() Frame) (*reader, error) {
+func (f *feed) begin(a Audience, first snapshot) (*reader, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.add(a, first.seq, [][]byte{first.data}, status)
+	return f.add(a, first.seq, [][]byte{first.data})
 }
 
 // add adds a reader. The reader first receives the frames in begins, then those with a number
 // greater than after, then a status.
-func (f *feed) add(a Audience, after uint64, begins [][]byte, status func() Frame) (*reader, error) {
+func (f *feed) add(a Audience, after uint64, begins [][]byte) (*reader, error) {
 	if f.closed {
 		return nil, errFeedEnded
 	}
@@ -130,7 +138,7 @@ func (f *feed) add(a Audience, after uint64, begins [][]byte, status func() Fram
 	if !ok {
 		return nil, nil
 	}
-	fr := status()
+	fr := f.frames.status(a)
 	fr.Seq = f.seq
 	data, err := json.Marshal(fr)
 	if err != nil {
@@ -153,10 +161,10 @@ func (f *feed) lastNumber() uint64 {
 }
 
 // publishPending publishes pending frames and returns the number of the last frame.
-func (f *feed) publishPending(waiting func() []Frame) (uint64, error) {
+func (f *feed) publishPending() (uint64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	err := f.number(waiting())
+	err := f.number(f.frames.changes())
 	return f.seq, err
 }
 
@@ -211,9 +219,9 @@ func (f *feed) send(data []byte, wanted func(*reader) bool) {
 	}
 }
 
-// publishStatus sends every reader the status as its Audience sees it. A status does not get a new number,
-// because only the newest status matters.
-func (f *feed) publishStatus(make func(Audience) Frame) error {
+// publishStatus sends every reader the status as its Audience sees it. A status does not get a new
+// number, because only the newest status matters.
+func (f *feed) publishStatus() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	done := map[Audience]bool{}
@@ -222,7 +230,7 @@ func (f *feed) publishStatus(make func(Audience) Frame) error {
 			continue
 		}
 		done[r.Audience] = true
-		fr := make(r.Audience)
+		fr := f.frames.status(r.Audience)
 		fr.Seq = f.seq
 		data, err := json.Marshal(fr)
 		if err != nil {

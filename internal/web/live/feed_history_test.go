@@ -36,7 +36,7 @@ func wantFrames(t *testing.T, r *reader, want ...string) {
 }
 
 func TestFeedHistory_ReaderResumes(t *testing.T) {
-	f, began := newFeed(noon), uint64(noon.UnixMicro())
+	f, began := newFeed(noon, emptyFrames), uint64(noon.UnixMicro())
 	publishIn(t, f, "1", "2", "1", "2", "1")
 	wantFrames(t, joinFeedAfter(t, f, "1", began), "throttled 1", "throttled 3", "throttled 5", "status 5")
 	wantFrames(t, joinFeedAfter(t, f, "1", began+2), "throttled 3", "throttled 5", "status 5")
@@ -50,9 +50,10 @@ func TestFeedHistory_ReaderResumes(t *testing.T) {
 }
 
 func TestFeedHistory_PendingFramesGoFirst(t *testing.T) {
-	f := newFeed(noon)
-	waiting := func() []Frame { return []Frame{{Type: ThrottledFrame, Channel: "1"}} }
-	r, err := f.resume(Audience{channel: "1"}, seen{f.name("1"), uint64(noon.UnixMicro())}, waiting, func() Frame { return Frame{Type: StatusFrame} })
+	pending := emptyFrames
+	pending.changes = func() []Frame { return []Frame{{Type: ThrottledFrame, Channel: "1"}} }
+	f := newFeed(noon, pending)
+	r, err := f.resume(Audience{channel: "1"}, seen{f.name("1"), uint64(noon.UnixMicro())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestFeedHistory_PendingFramesGoFirst(t *testing.T) {
 // A reader gets a snapshot if they send no number or a number of another process, or if they were
 // away for too long.
 func TestFeedHistory_TooOldGetsSnapshot(t *testing.T) {
-	f, began := newFeed(noon), uint64(noon.UnixMicro())
+	f, began := newFeed(noon, emptyFrames), uint64(noon.UnixMicro())
 	publishIn(t, f, "1")
 	// an earlier process published 600 frames
 	before := uint64(noon.Add(-time.Minute).UnixMicro()) + 600

@@ -6,6 +6,13 @@ import (
 	"testing"
 )
 
+// emptyFrames make frames of a state that never changes.
+var emptyFrames = frames{
+	changes:  func() []Frame { return nil },
+	status:   func(Audience) Frame { return Frame{Type: StatusFrame} },
+	snapshot: func(Audience) Frame { return Frame{Type: SnapshotFrame} },
+}
+
 // joinFeed adds a new reader to a feed and returns the reader.
 func joinFeed(t *testing.T, f *feed, channel string) *reader {
 	t.Helper()
@@ -15,10 +22,9 @@ func joinFeed(t *testing.T, f *feed, channel string) *reader {
 // joinFeedAfter adds a reader who has seen the feed up to a frame, and returns the reader.
 func joinFeedAfter(t *testing.T, f *feed, channel string, after uint64) *reader {
 	t.Helper()
-	status := func() Frame { return Frame{Type: StatusFrame} }
-	r, err := f.resume(Audience{channel: channel}, seen{f.name(channel), after}, func() []Frame { return nil }, status)
+	r, err := f.resume(Audience{channel: channel}, seen{f.name(channel), after})
 	if r == nil && err == nil {
-		r, err = f.begin(Audience{channel: channel}, snapshot{f.lastNumber(), []byte(fmt.Sprintf(`{"type":"snapshot","seq":%d}`, f.lastNumber()))}, status)
+		r, err = f.begin(Audience{channel: channel}, snapshot{f.lastNumber(), []byte(fmt.Sprintf(`{"type":"snapshot","seq":%d}`, f.lastNumber()))})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +33,7 @@ func joinFeedAfter(t *testing.T, f *feed, channel string, after uint64) *reader 
 }
 
 func TestLive_SlowReaderIsDropped(t *testing.T) {
-	f := newFeed(noon)
+	f := newFeed(noon, emptyFrames)
 	slow := joinFeed(t, f, "")
 	for range readerBuffer + 1 { // one too many
 		if err := f.publish(func() []Frame { return []Frame{{Type: ThrottledFrame, Channel: channelID}} }); err != nil {
@@ -45,7 +51,7 @@ func TestLive_SlowReaderIsDropped(t *testing.T) {
 }
 
 func TestLive_FeedOfOneChannel(t *testing.T) {
-	f := newFeed(noon)
+	f := newFeed(noon, emptyFrames)
 	one := joinFeed(t, f, "1")
 	all := joinFeed(t, f, "")
 	err := f.publish(func() []Frame {
@@ -55,7 +61,7 @@ func TestLive_FeedOfOneChannel(t *testing.T) {
 		t.Errorf("%v; channel 1 has %d frames, all have %d", err, len(one.frames), len(all.frames))
 	}
 	f.close()
-	if r, err := f.begin(Audience{}, snapshot{}, nil); r != nil || !errors.Is(err, errFeedEnded) {
+	if r, err := f.begin(Audience{}, snapshot{}); r != nil || !errors.Is(err, errFeedEnded) {
 		t.Errorf("a closed feed was joined: %v", err)
 	}
 }

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Guard    *chatguard.Guard
 	Policies *control.Policies
-	Controls *control.Controls // pause channels and start raid mode; nil means that neither is possible
+	Controls *control.Controls // switches of channels; nil means that there are none
 	Records  Records
 
 	// Channels returns the served channels; the dashboard opens with the first. The Model adds the
@@ -53,21 +53,13 @@ type Records interface {
 
 // Model is what the dashboard shows now. It is safe for concurrent use. Create one with New.
 type Model struct {
-	opts      Options
-	began     time.Time // when counting began
-	board     *board
-	tallies   *tallies
-	said      transcript
-	feed      *feed
-	slots     feedSlots
-	snapshots *snapshots
-	open      drainGroup // open WebSockets
-	refused   sync.Once  // used to log the first refused live feed
-
-	// ending is done shortly after Close was called. This cuts the live feeds whose readers do not
-	// read.
-	ending context.Context
-	cut    context.CancelFunc // ends the context ending
+	sources
+	*sockets
+	opts    *Options
+	began   time.Time // when counting began
+	board   *board
+	tallies *tallies
+	said    transcript
 
 	revised     channelSet     // channels to be judged again
 	switched    channelSet     // channels to be judged again and announced
@@ -77,9 +69,9 @@ type Model struct {
 // New returns a Model that is ready to receive verdicts.
 func New(opts Options) *Model {
 	now := opts.Guard.Now()
-	m := &Model{opts: opts, began: now, board: newBoard(), feed: newFeed(now), snapshots: newSnapshots(), tallies: newTallies(opts.Metrics, now)}
+	m := &Model{sources: sources{&opts}, opts: &opts, began: now, board: newBoard(), tallies: newTallies(opts.Metrics, now)}
+	m.sockets = newSockets(&opts, newFeed(now, frames{m.changeFrames, m.statusFrame, m.snapshotFrame}))
 	m.said.expire(now)
-	m.ending, m.cut = context.WithCancel(context.Background())
 	m.register(opts.Metrics)
 	return m
 }
@@ -90,14 +82,9 @@ func (m *Model) Update(ctx context.Context) {
 	m.pump(ctx)
 }
 
-// closeTimeout is how long readers of live feeds have for the closing handshake.
-const closeTimeout = 500 * time.Millisecond
-
 // Close closes the live feeds and waits for them. The context of Update must have ended.
 func (m *Model) Close() {
-	m.feed.close()
-	defer time.AfterFunc(closeTimeout, m.cut).Stop()
-	m.open.close()
+	m.sockets.close()
 	m.remembering.Wait()
 }
 
@@ -127,16 +114,6 @@ func (m *Model) Rates(name, channel string) (over RatesOver, ok bool) {
 		return over, false
 	}
 	return m.tallies.ratesOver(p, channel), true
-}
-
-// liveSince returns when the channel's running stream began, or the zero time.
-func (m *Model) liveSince(channel string) time.Time {
-	for _, c := range m.opts.Channels() {
-		if c.ID == channel {
-			return c.LiveSince
-		}
-	}
-	return time.Time{}
 }
 
 // BusyChannels returns the messages per second of each channel that has had verdicts since the

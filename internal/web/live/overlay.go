@@ -61,12 +61,6 @@ func (m *Model) Overlay(channel Channel) Overlay {
 	return o
 }
 
-// Observes reports whether a channel only observes, because its policy says so or because it is
-// paused. Nobody is then really held back.
-func (m *Model) Observes(channelID string) bool {
-	return m.opts.Guard.InForce(channelID).Mode == chatguard.Observe
-}
-
 // overlayName returns the user's name as one line of visible text.
 func (t *Throttled) overlayName() string {
 	for _, name := range []string{t.DisplayName, t.Login} {
@@ -93,15 +87,6 @@ func (t *Throttled) isPunished() bool {
 		action = t.Outcome.Action // may be weaker than the penalty, or one timeout for several messages
 	}
 	return action == chatguard.Timeout || action == chatguard.Ban
-}
-
-// isSilenced reports whether the chat knows of a timeout or ban of the user.
-func (m *Model) isSilenced(channel, user string, now time.Time) bool {
-	if m.opts.Controls == nil {
-		return false
-	}
-	s, ok := m.opts.Controls.KnownSilence(channel, user)
-	return ok && s.IsInForce(now)
 }
 
 // newest returns how many wanted users of a channel are held back. It also returns the wanted users

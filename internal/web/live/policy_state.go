@@ -24,9 +24,10 @@ type RevisionNote struct {
 	At     time.Time `json:"at"`
 }
 
-func (m *Model) policyState(channel string) PolicyState {
-	policy := m.opts.Guard.ChannelPolicy(channel)
+// policyState returns the state of a channel's policy.
+func (s sources) policyState(channel string) PolicyState {
+	policy := s.opts.Guard.ChannelPolicy(channel)
 	return PolicyState{
-		ETag: control.Tag(policy), Mode: policy.Mode, InForce: m.opts.Guard.InForce(channel).Mode, Saved: m.opts.Policies.IsSaved(channel),
+		ETag: control.Tag(policy), Mode: policy.Mode, InForce: s.opts.Guard.InForce(channel).Mode, Saved: s.opts.Policies.IsSaved(channel),
 	}
 }

@@ -30,8 +30,8 @@ func (m *Model) pump(ctx context.Context) {
 		err := errors.Join(m.feed.publish(m.changeFrames), m.announceSwitched(switched))
 		if turn%int(time.Second/feedPeriod) == 0 {
 			m.tallies.tick(m.opts.Guard.Now())
-			m.snapshots.forget()
-			err = errors.Join(err, m.feed.publishStatus(m.statusFrame))
+			m.sockets.snapshots.forget()
+			err = errors.Join(err, m.feed.publishStatus())
 		}
 		if err != nil {
 			m.opts.Log.Error("live feed", "error", err)
@@ -55,7 +55,7 @@ func (m *Model) statusFrame(a Audience) Frame {
 
 func (m *Model) snapshotFrame(a Audience) Frame {
 	fr, channel := m.statusFrame(a), a.channel
-	fr.Type, fr.Feed = SnapshotFrame, m.feed.name(channel)
+	fr.Type = SnapshotFrame
 	fr.Users = m.throttledUsers(channel, isAny)
 	if channel != "" {
 		policy := m.policyState(channel)
@@ -70,7 +70,7 @@ func (m *Model) announceSwitched(channels []string) error {
 	if len(channels) == 0 {
 		return nil
 	}
-	return errors.Join(m.feed.publish(func() []Frame { return m.policyFrames(channels) }), m.feed.publishStatus(m.statusFrame))
+	return errors.Join(m.feed.publish(func() []Frame { return m.policyFrames(channels) }), m.feed.publishStatus())
 }
 
 // policyFrames returns frames with the current policies of channels. It is called while the feed

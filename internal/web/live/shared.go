@@ -48,14 +48,3 @@ func (s *Shared) AddProblem(sharing shared.Counts) {
 		s.Problem = "A row can't be read: " + sharing.Problem
 	}
 }
-
-// Shared returns the state of the shared store. It is the zero value if this node is alone.
-func (m *Model) Shared() Shared {
-	if m.opts.Shared == nil {
-		return Shared{}
-	}
-	if s := m.opts.Shared(); s.Mode != ShareOff {
-		return s
-	}
-	return Shared{}
-}

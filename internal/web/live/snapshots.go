@@ -6,30 +6,31 @@ import (
 	"sync"
 )
 
-// snapshot is the state up to a frame of the feed, as an Audience sees it. It may already include later changes,
-// which the following frames repeat.
+// snapshot is the state up to a frame of the feed, as an Audience sees it. It may already include
+// later changes, which the following frames repeat.
 type snapshot struct {
 	seq  uint64
 	data []byte // an encoded frame
 }
 
-// snapshots makes the feed's snapshots, one at a time because a large one takes a while. Readers
-// of the same Audience who join between the same two frames share a snapshot. It is safe for concurrent use.
+// snapshots makes the feed's snapshots, one at a time because a large one takes a while. Readers of
+// the same Audience who join between the same two frames share a snapshot. It is safe for
+// concurrent use.
 type snapshots struct {
+	feed *feed
 	turn chan struct{} // holds a value while a snapshot is made
 
 	mu   sync.Mutex
 	kept map[Audience]snapshot // the last one of each
 }
 
-func newSnapshots() *snapshots {
-	return &snapshots{turn: make(chan struct{}, 1), kept: map[Audience]snapshot{}}
+func newSnapshots(of *feed) *snapshots {
+	return &snapshots{feed: of, turn: make(chan struct{}, 1), kept: map[Audience]snapshot{}}
 }
 
-// get returns the current snapshot for an Audience. If another snapshot is being made, it waits for that
-// one first. number returns the number of the feed's last frame. next publishes pending frames and
-// returns the same number. make makes the snapshot's frame.
-func (s *snapshots) get(ctx context.Context, a Audience, number func() uint64, next func() (uint64, error), make func() Frame) (snapshot, error) {
+// get returns the current snapshot for an Audience. If another snapshot is being made, it waits for
+// that one first. It publishes pending frames before it makes a snapshot.
+func (s *snapshots) get(ctx context.Context, a Audience) (snapshot, error) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -39,15 +40,15 @@ func (s *snapshots) get(ctx context.Context, a Audience, number func() uint64, n
 	if err := ctx.Err(); err != nil { // select is random if both channels are ready
 		return snapshot{}, err
 	}
-	if kept, ok := s.find(a); ok && kept.seq == number() {
+	if kept, ok := s.find(a); ok && kept.seq == s.feed.lastNumber() {
 		return kept, nil
 	}
-	seq, err := next()
+	seq, err := s.feed.publishPending()
 	if err != nil {
 		return snapshot{}, err
 	}
-	fr := make()
-	fr.Seq = seq
+	fr := s.feed.frames.snapshot(a)
+	fr.Seq, fr.Feed = seq, s.feed.name(a.channel)
 	data, err := json.Marshal(fr)
 	if err != nil {
 		return snapshot{}, err

@@ -7,10 +7,18 @@ import (
 	"testing/synctest"
 )
 
-// snapshotOf returns a snapshot of a feed, made by make.
-func snapshotOf(t *testing.T, s *snapshots, f *feed, channel string, make func() Frame) snapshot {
+// newTestSnapshots returns the snapshots of a new feed, made by make.
+func newTestSnapshots(make func() Frame) (*snapshots, *feed) {
+	made := emptyFrames
+	made.snapshot = func(Audience) Frame { return make() }
+	f := newFeed(noon, made)
+	return newSnapshots(f), f
+}
+
+// of returns the snapshot for a channel.
+func (s *snapshots) of(t *testing.T, channel string) snapshot {
 	t.Helper()
-	made, err := s.get(t.Context(), Audience{channel: channel}, f.lastNumber, func() (uint64, error) { return f.publishPending(func() []Frame { return nil }) }, make)
+	made, err := s.get(t.Context(), Audience{channel: channel})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,16 +28,17 @@ func snapshotOf(t *testing.T, s *snapshots, f *feed, channel string, make func()
 // While a snapshot is made, the feed can publish frames and count its readers. The snapshot's
 // reader gets those frames afterwards.
 func TestSnapshots_FeedGoesOn(t *testing.T) {
-	s, f := newSnapshots(), newFeed(noon)
-	publishIn(t, f, "1")
-	first := snapshotOf(t, s, f, "1", func() Frame {
+	var s *snapshots
+	var f *feed
+	s, f = newTestSnapshots(func() Frame {
 		publishIn(t, f, "1", "2")
 		if f.len() != 0 {
 			t.Error("there is a reader")
 		}
 		return Frame{Type: SnapshotFrame}
 	})
-	r, err := f.begin(Audience{channel: "1"}, first, func() Frame { return Frame{Type: StatusFrame} })
+	publishIn(t, f, "1")
+	r, err := f.begin(Audience{channel: "1"}, s.of(t, "1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,9 +48,8 @@ func TestSnapshots_FeedGoesOn(t *testing.T) {
 // Readers who join between two frames of the feed share a snapshot; readers of another channel do
 // not.
 func TestSnapshots_Shared(t *testing.T) {
-	s, f := newSnapshots(), newFeed(noon)
 	made := 0
-	count := func() Frame { made++; return Frame{Type: SnapshotFrame} }
+	s, f := newTestSnapshots(func() Frame { made++; return Frame{Type: SnapshotFrame} })
 	for i, step := range []struct {
 		channel string
 		before  func()
@@ -55,7 +63,7 @@ func TestSnapshots_Shared(t *testing.T) {
 		{"1", s.forget, 4},
 	} {
 		step.before()
-		if snapshotOf(t, s, f, step.channel, count); made != step.want {
+		if s.of(t, step.channel); made != step.want {
 			t.Errorf("step %d: %d are made, want %d", i, made, step.want)
 		}
 	}
@@ -64,18 +72,18 @@ func TestSnapshots_Shared(t *testing.T) {
 // A reader who leaves while another snapshot is made gets none.
 func TestSnapshots_OneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, f := newSnapshots(), newFeed(noon)
 		going, release := make(chan struct{}), make(chan struct{})
-		go s.get(t.Context(), Audience{channel: "1"}, f.lastNumber, func() (uint64, error) { return f.lastNumber(), nil }, func() Frame {
+		s, _ := newTestSnapshots(func() Frame {
 			close(going)
 			<-release
 			return Frame{Type: SnapshotFrame}
 		})
+		go s.get(t.Context(), Audience{channel: "1"})
 		<-going
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			_, err := s.get(ctx, Audience{channel: "2"}, f.lastNumber, nil, nil)
+			_, err := s.get(ctx, Audience{channel: "2"})
 			ended <- err
 		}()
 		synctest.Wait()
@@ -88,7 +96,7 @@ func TestSnapshots_OneAtATime(t *testing.T) {
 		}
 		close(release)
 		synctest.Wait()
-		if _, err := s.get(ctx, Audience{channel: "2"}, f.lastNumber, nil, nil); !errors.Is(err, context.Canceled) {
+		if _, err := s.get(ctx, Audience{channel: "2"}); !errors.Is(err, context.Canceled) {
 			t.Errorf("without another snapshot in progress: %v", err)
 		}
 	})

@@ -3,7 +3,6 @@ package live
 import (
 	"time"
 
-	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
@@ -131,43 +130,6 @@ func (m *Model) Status(a Audience) Status {
 		Switches:       m.opts.Controls != nil,
 		Rates:          m.tallies.rates(channel),
 	}
-}
-
-// Connections returns the connections to chats, never nil.
-func (m *Model) Connections() []Connection {
-	if m.opts.Connections == nil {
-		return []Connection{}
-	}
-	return append([]Connection{}, m.opts.Connections()...) // an empty list in JSON, never null
-}
-
-// Database returns the state of the database.
-func (m *Model) Database() journal.Database {
-	if m.opts.Database == nil {
-		return journal.Database{State: journal.DatabaseOff}
-	}
-	return m.opts.Database()
-}
-
-// Channels returns the channels that are served, with their switches.
-func (m *Model) Channels() []Channel {
-	list := append([]Channel{}, m.opts.Channels()...) // an empty list in JSON, never null
-	for i := range list {
-		list[i].Timezone = m.opts.Guard.InForce(list[i].ID).Timezone
-		if m.opts.Controls != nil {
-			on := m.opts.Controls.Switches(list[i].ID)
-			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil
-			list[i].Acts = m.opts.Controls.CanAct(list[i].ID)
-			settings, _ := m.opts.Controls.Settings(list[i].ID)
-			list[i].RaidLasts, list[i].RaidStartRate = settings.Raid.Lasts, settings.Raid.StartRate
-		}
-	}
-	return list
-}
-
-// ChannelsFor returns those of the channels that a person may see.
-func (m *Model) ChannelsFor(who auth.Identity) []Channel {
-	return NewAudience("", who).channels(m.Channels())
 }
 
 // Throttled returns the users of a channel who are held back now, the one throttled earliest first.

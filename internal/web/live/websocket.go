@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -43,10 +44,41 @@ const (
 	NoRights                    // the viewer has lost access
 )
 
+// sockets are the WebSockets of the live feed. They are safe for concurrent use.
+type sockets struct {
+	opts      *Options
+	feed      *feed
+	snapshots *snapshots
+	slots     feedSlots
+	open      drainGroup
+	refused   sync.Once // used to log the first refused live feed
+
+	// ending is done shortly after close was called. This cuts the live feeds whose readers do not
+	// read.
+	ending context.Context
+	cut    context.CancelFunc // ends the context ending
+}
+
+func newSockets(opts *Options, of *feed) *sockets {
+	s := &sockets{opts: opts, feed: of, snapshots: newSnapshots(of)}
+	s.ending, s.cut = context.WithCancel(context.Background())
+	return s
+}
+
+// closeTimeout is how long readers of live feeds have for the closing handshake.
+const closeTimeout = 500 * time.Millisecond
+
+// close closes the live feeds and waits for them.
+func (s *sockets) close() {
+	s.feed.close()
+	defer time.AfterFunc(closeTimeout, s.cut).Stop()
+	s.open.close()
+}
+
 // ServeFeed is GET /live?channel=&feed=&after=: a WebSocket that sends a snapshot and then every
 // change. after is the number of the last frame that the reader has seen. A reader who was not away
 // for too long receives only the missed frames. Without a channel, the feed covers all channels.
-func (m *Model) ServeFeed(w http.ResponseWriter, r *http.Request, who Viewer) error {
+func (s *sockets) ServeFeed(w http.ResponseWriter, r *http.Request, who Viewer) error {
 	q := problem.QueryOf(r)
 	channel := q.Text("channel")
 	// Without a number, the reader has received nothing.
@@ -54,63 +86,61 @@ func (m *Model) ServeFeed(w http.ResponseWriter, r *http.Request, who Viewer) er
 	if q.Err != nil {
 		return q.Err
 	}
-	if !m.open.enter() {
+	if !s.open.enter() {
 		return problem.New(http.StatusServiceUnavailable, "chatguard is stopping.")
 	}
-	defer m.open.leave()
+	defer s.open.leave()
 	var origins []string // hosts allowed besides the request's own
-	if public := m.opts.PublicURL; public != nil {
+	if public := s.opts.PublicURL; public != nil {
 		origins = append(origins, public.Host)
 	}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: origins})
 	if err != nil {
-		m.logRefused(r, err)
+		s.logRefused(r, err)
 		return nil // Accept has already answered
 	}
 	defer conn.CloseNow()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	// This closes the connection even while it waits for the reader's close frame.
-	defer context.AfterFunc(m.ending, cancel)()
+	defer context.AfterFunc(s.ending, cancel)()
 	ctx = conn.CloseRead(ctx)
-	if reason := m.slots.take(who.Author()); reason != "" {
+	if reason := s.slots.take(who.Author()); reason != "" {
 		conn.Close(TooManyFeeds, reason+": close another dashboard page")
 		return nil
 	}
-	defer m.slots.leave(who.Author())
-	code, reason := m.follow(ctx, conn, NewAudience(channel, who.Identity), before, who)
+	defer s.slots.leave(who.Author())
+	code, reason := s.follow(ctx, conn, NewAudience(channel, who.Identity), before, who)
 	conn.Close(code, reason) // an error means that the reader is gone
 	return nil
 }
 
-// follow writes an Audience's frames to a reader until the feed ends for this reader. It returns the
-// reason for the end.
-func (m *Model) follow(ctx context.Context, conn *websocket.Conn, a Audience, before seen, who Viewer) (websocket.StatusCode, string) {
-	reader, err := m.join(ctx, a, before)
+// follow writes an Audience's frames to a reader until the feed ends for this reader. It returns
+// the reason for the end.
+func (s *sockets) follow(ctx context.Context, conn *websocket.Conn, a Audience, before seen, who Viewer) (websocket.StatusCode, string) {
+	reader, err := s.join(ctx, a, before)
 	switch {
 	case errors.Is(err, errFeedEnded):
 		return websocket.StatusGoingAway, "chatguard is stopping"
 	case ctx.Err() != nil:
 		return websocket.StatusNormalClosure, ""
 	case err != nil:
-		m.opts.Log.Error("live feed", "error", err)
+		s.opts.Log.Error("live feed", "error", err)
 		return websocket.StatusInternalError, "chatguard's log says why"
 	}
-	defer m.feed.leave(reader)
-	return m.stream(ctx, conn, reader, who)
+	defer s.feed.leave(reader)
+	return s.stream(ctx, conn, reader, who)
 }
 
-// join adds a reader to the feed of an Audience. If possible the reader resumes after the last frame
-// they have seen. Otherwise they start with a snapshot, which is made while the feed continues.
-func (m *Model) join(ctx context.Context, a Audience, before seen) (*reader, error) {
-	status := func() Frame { return m.statusFrame(a) }
-	reader, err := m.feed.resume(a, before, m.changeFrames, status)
+// join adds a reader to the feed of an Audience. If possible the reader resumes after the last
+// frame they have seen. Otherwise they start with a snapshot, which is made while the feed
+// continues.
+func (s *sockets) join(ctx context.Context, a Audience, before seen) (*reader, error) {
+	reader, err := s.feed.resume(a, before)
 	for reader == nil && err == nil {
 		var first snapshot
-		first, err = m.snapshots.get(ctx, a, m.feed.lastNumber, func() (uint64, error) { return m.feed.publishPending(m.changeFrames) },
-			func() Frame { return m.snapshotFrame(a) })
-		if err == nil {
-			reader, err = m.feed.begin(a, first, status)
+		if first, err = s.snapshots.get(ctx, a); err == nil {
+			reader, err = s.feed.begin(a, first)
 		}
 	}
 	return reader, err
@@ -119,18 +149,18 @@ func (m *Model) join(ctx context.Context, a Audience, before seen) (*reader, err
 // logRefused logs a refused feed. For a mounted dashboard, the first one is a warning. If the
 // other site's proxy sends a different host, every feed is refused, and the site's developer can
 // fix that.
-func (m *Model) logRefused(r *http.Request, err error) {
-	m.opts.Log.Debug("live feed refused", "error", err)
-	if origin := r.Header.Get("Origin"); m.opts.Mounted && origin != "" {
-		m.refused.Do(func() {
-			m.opts.Log.Warn("the live feed was refused because the page's host is not the request's; if people use that page, set PublicURL to its address",
+func (s *sockets) logRefused(r *http.Request, err error) {
+	s.opts.Log.Debug("live feed refused", "error", err)
+	if origin := r.Header.Get("Origin"); s.opts.Mounted && origin != "" {
+		s.refused.Do(func() {
+			s.opts.Log.Warn("the live feed was refused because the page's host is not the request's; if people use that page, set PublicURL to its address",
 				"page", origin, "host", r.Host)
 		})
 	}
 }
 
 // stream writes frames until the reader leaves, is too slow, or is signed out.
-func (m *Model) stream(ctx context.Context, conn *websocket.Conn, to *reader, who Viewer) (websocket.StatusCode, string) {
+func (s *sockets) stream(ctx context.Context, conn *websocket.Conn, to *reader, who Viewer) (websocket.StatusCode, string) {
 	check := time.NewTicker(AccessCheck)
 	defer check.Stop()
 	for {

@@ -1,0 +1,87 @@
+package live
+
+import (
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/journal"
+)
+
+// sources are asked for what the dashboard shows but the Model doesn't record: channels with their
+// switches and policies, connections, the database and the shared store. They are safe for
+// concurrent use.
+type sources struct{ opts *Options }
+
+// Connections returns the connections to chats, never nil.
+func (s sources) Connections() []Connection {
+	if s.opts.Connections == nil {
+		return []Connection{}
+	}
+	return append([]Connection{}, s.opts.Connections()...) // an empty list in JSON, never null
+}
+
+// Database returns the state of the database.
+func (s sources) Database() journal.Database {
+	if s.opts.Database == nil {
+		return journal.Database{State: journal.DatabaseOff}
+	}
+	return s.opts.Database()
+}
+
+// Channels returns the channels that are served, with their switches.
+func (s sources) Channels() []Channel {
+	list := append([]Channel{}, s.opts.Channels()...) // an empty list in JSON, never null
+	for i := range list {
+		list[i].Timezone = s.opts.Guard.InForce(list[i].ID).Timezone
+		if s.opts.Controls != nil {
+			on := s.opts.Controls.Switches(list[i].ID)
+			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil
+			list[i].Acts = s.opts.Controls.CanAct(list[i].ID)
+			settings, _ := s.opts.Controls.Settings(list[i].ID)
+			list[i].RaidLasts, list[i].RaidStartRate = settings.Raid.Lasts, settings.Raid.StartRate
+		}
+	}
+	return list
+}
+
+// ChannelsFor returns those of the channels that a person may see.
+func (s sources) ChannelsFor(who auth.Identity) []Channel {
+	return NewAudience("", who).channels(s.Channels())
+}
+
+// Shared returns the state of the shared store. It is the zero value if this node is alone.
+func (s sources) Shared() Shared {
+	if s.opts.Shared == nil {
+		return Shared{}
+	}
+	if shared := s.opts.Shared(); shared.Mode != ShareOff {
+		return shared
+	}
+	return Shared{}
+}
+
+// Observes reports whether a channel only observes, because its policy says so or because it is
+// paused. Nobody is then really held back.
+func (s sources) Observes(channelID string) bool {
+	return s.opts.Guard.InForce(channelID).Mode == chatguard.Observe
+}
+
+// isSilenced reports whether the chat knows of a timeout or ban of the user.
+func (s sources) isSilenced(channel, user string, now time.Time) bool {
+	if s.opts.Controls == nil {
+		return false
+	}
+	silence, ok := s.opts.Controls.KnownSilence(channel, user)
+	return ok && silence.IsInForce(now)
+}
+
+// liveSince returns when the channel's running stream began, or the zero time.
+func (s sources) liveSince(channel string) time.Time {
+	for _, c := range s.opts.Channels() {
+		if c.ID == channel {
+			return c.LiveSince
+		}
+	}
+	return time.Time{}
+}
