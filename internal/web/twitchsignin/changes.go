@@ -14,33 +14,33 @@ import (
 // Twitch's answers may lag behind the badges, or the badges behind the answers.
 const suspectEvery = time.Minute
 
-// Watch returns a chat source that also tells SignIns what it reads: the badges of signed-in people
+// Watch returns a chat source that also tells Members what it reads: the badges of signed-in people
 // and their bans show that their standing has changed.
-func (s *SignIns) Watch(source chat.Source) chat.Source { return watched{source, s} }
+func (m *Members) Watch(source chat.Source) chat.Source { return watched{source, m} }
 
-// watched is a chat source whose messages and removals SignIns sees first.
+// watched is a chat source whose messages and removals Members sees first.
 type watched struct {
 	chat.Source
-	signIns *SignIns
+	members *Members
 }
 
 // Run implements chat.Source.
 func (w watched) Run(ctx context.Context, sink chat.Sink) error {
-	return w.Source.Run(ctx, watchingSink{sink, w.signIns})
+	return w.Source.Run(ctx, watchingSink{sink, w.members})
 }
 
 type watchingSink struct {
 	chat.Sink
-	signIns *SignIns
+	members *Members
 }
 
 // Messages implements chat.Sink.
 func (w watchingSink) Messages(read time.Time, messages []chatguard.Message) {
-	people := *w.signIns.members.people.Load()
+	people := *w.members.people.Load()
 	if len(people) > 0 {
 		for i := range messages {
 			if people[messages[i].User.ID] {
-				w.signIns.noteBadges(&messages[i])
+				w.members.noteBadges(&messages[i])
 			}
 		}
 	}
@@ -50,36 +50,37 @@ func (w watchingSink) Messages(read time.Time, messages []chatguard.Message) {
 // Removed implements chat.Sink.
 func (w watchingSink) Removed(r chat.Removal) {
 	if r.MessageID == "" && r.UserID != "" {
-		w.signIns.NoteChange(r.ChannelID, r.UserID)
+		w.members.NoteChange(r.ChannelID, r.UserID)
 	}
 	w.Sink.Removed(r)
 }
 
 // noteBadges compares the badges of a message with what is known about its author.
-func (s *SignIns) noteBadges(m *chatguard.Message) {
-	if m.SourceChannelID != "" && m.SourceChannelID != m.ChannelID {
+func (m *Members) noteBadges(message *chatguard.Message) {
+	if message.SourceChannelID != "" && message.SourceChannelID != message.ChannelID {
 		return // the badges are those of another channel
 	}
-	staff := m.User.Roles.Has(chatguard.Broadcaster) || m.User.Roles.Has(chatguard.Moderator) || m.User.Roles.Has(chatguard.LeadModerator)
-	now := s.now()
-	s.suspect(m.User.ID, now, func(of *session) bool {
-		return staff != (of.channels[m.ChannelID] != 0) && now.Sub(of.confirmed) >= suspectEvery
+	roles := message.User.Roles
+	staff := roles.Has(chatguard.Broadcaster) || roles.Has(chatguard.Moderator) || roles.Has(chatguard.LeadModerator)
+	now := m.opts.now()
+	m.suspect(message.User.ID, now, func(of *session) bool {
+		return staff != (of.channels[message.ChannelID] != 0) && now.Sub(of.confirmed) >= suspectEvery
 	})
 }
 
 // NoteChange records that the standing of a user in a channel may have changed: they became a
 // moderator or are no longer one, or were banned or timed out. Twitch is asked before the user uses
 // a right again.
-func (s *SignIns) NoteChange(channelID, userID string) {
-	if _, served := s.opts.Channels()[channelID]; !served || !(*s.members.people.Load())[userID] {
+func (m *Members) NoteChange(channelID, userID string) {
+	if _, served := m.opts.Channels()[channelID]; !served || !(*m.people.Load())[userID] {
 		return
 	}
-	s.suspect(userID, s.now(), func(*session) bool { return true })
+	m.suspect(userID, m.opts.now(), func(*session) bool { return true })
 }
 
 // noteServed makes everyone due if other channels are served than before or other owners are named,
 // because everyone's rights may have changed. The caller holds mu.
-func (m *members) noteServed(channels map[string]string, owners []string, now time.Time) {
+func (m *Members) noteServed(channels map[string]string, owners []string, now time.Time) {
 	if maps.Equal(channels, m.served) && slices.Equal(owners, m.owners) {
 		return
 	}
@@ -90,10 +91,10 @@ func (m *members) noteServed(channels map[string]string, owners []string, now ti
 }
 
 // suspect marks those sessions of a user that which selects.
-func (s *SignIns) suspect(userID string, now time.Time, which func(*session) bool) {
-	s.members.mu.Lock()
-	defer s.members.mu.Unlock()
-	for _, of := range s.members.sessions {
+func (m *Members) suspect(userID string, now time.Time, which func(*session) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, of := range m.sessions {
 		if of.account.ID != userID || !which(of) {
 			continue
 		}

@@ -42,8 +42,7 @@ const (
 func nextCheck(now time.Time) time.Time { return now.Add(checkEvery - rand.N(checkJitter)) }
 
 // isOver reports whether the session is too old or unused, or Twitch has not confirmed it for too
-// long. After
-// a pause of this machine, Twitch is asked first. The caller holds mu.
+// long. After a pause of this machine, Twitch is asked first. The caller holds mu.
 func (of *session) isOver(now time.Time) bool {
 	switch {
 	case now.Sub(of.begun) >= sessionTime, now.Sub(of.used) >= idleTime:
@@ -55,20 +54,21 @@ func (of *session) isOver(now time.Time) bool {
 }
 
 // expire ends a session that is over. The caller holds mu.
-func (s *SignIns) expire(of *session) {
-	s.opts.Log.Info("a sign-in with Twitch has ended: it is too old or unused, or Twitch has not confirmed it for too long", "login", hostile.Detail(of.account.Login))
-	s.members.remove(of.id)
-	s.forgetLocked(of.person)
+func (m *Members) expire(of *session) {
+	m.opts.Log.Info("a sign-in with Twitch has ended: it is too old or unused, or Twitch has not confirmed it for too long", "login", hostile.Detail(of.account.Login))
+	m.remove(of.id)
+	m.forgetLocked(of.person)
 }
 
-// run asks Twitch about everyone who is due, until ctx ends.
-func (m *members) run(ctx context.Context, s *SignIns) {
+// Run asks Twitch about everyone who is due, until ctx ends. It then waits for requests to Twitch
+// in progress. Call it once.
+func (m *Members) Run(ctx context.Context) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for ctx.Err() == nil {
 		select {
 		case <-look.C:
-			s.lookThrough()
+			m.lookThrough()
 		case <-ctx.Done():
 		}
 	}
@@ -80,18 +80,17 @@ func (m *members) run(ctx context.Context, s *SignIns) {
 }
 
 // lookThrough ends the sessions that are over, and asks Twitch about those that are due.
-func (s *SignIns) lookThrough() {
-	now, served := s.now(), s.opts.Channels()
-	m := &s.members
+func (m *Members) lookThrough() {
+	now, served := m.opts.now(), m.opts.Channels()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.noteServed(served, s.opts.Owners.Names(), now)
+	m.noteServed(served, m.opts.Owners.Names(), now)
 	for _, of := range m.sessions {
 		switch {
 		case of.isOver(now):
-			s.expire(of)
+			m.expire(of)
 		case !now.Before(of.due):
-			s.ask(of, now)
+			m.ask(of, now)
 		}
 	}
 }
@@ -99,7 +98,7 @@ func (s *SignIns) lookThrough() {
 // ask asks Twitch about a session's holder in the background, unless that is in progress, or Twitch
 // has failed a moment ago. A session that is long overdue counts as suspected: this machine has
 // slept. The caller holds mu.
-func (s *SignIns) ask(of *session, now time.Time) {
+func (m *Members) ask(of *session, now time.Time) {
 	if of.suspected.IsZero() && now.Sub(of.confirmed) >= trustTime {
 		of.suspected, of.changed = now, now
 	}
@@ -107,9 +106,9 @@ func (s *SignIns) ask(of *session, now time.Time) {
 		return
 	}
 	done := make(chan struct{})
-	begun := s.members.start(func(ctx context.Context) {
-		account, channels, err := s.question(ctx, of.person, s.opts.Channels())
-		s.learn(of, now, account, channels, err)
+	begun := m.start(func(ctx context.Context) {
+		account, channels, err := m.question(ctx, of.person, m.opts.Channels())
+		m.learn(of, now, account, channels, err)
 		close(done)
 	})
 	if begun {
@@ -118,12 +117,12 @@ func (s *SignIns) ask(of *session, now time.Time) {
 }
 
 // learn records Twitch's answer to a question that was asked at a time.
-func (s *SignIns) learn(of *session, at time.Time, account person.Account, channels map[string]standing, err error) {
-	m, now := &s.members, s.now()
+func (m *Members) learn(of *session, at time.Time, account person.Account, channels map[string]standing, err error) {
+	now := m.opts.now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	of.asked = nil
-	log := s.opts.Log.With("login", hostile.Detail(of.account.Login), "id", of.account.ID)
+	log := m.opts.Log.With("login", hostile.Detail(of.account.Login), "id", of.account.ID)
 	switch {
 	case m.running.Err() != nil || m.sessions[of.id] != of:
 		return // ended meanwhile
@@ -137,10 +136,10 @@ func (s *SignIns) learn(of *session, at time.Time, account person.Account, chann
 			log.Warn("Twitch doesn't say what a signed-in person may do; asking again", "reason", hostile.Detail(err.Error()))
 		}
 		return
-	case len(channels) == 0 && !s.opts.Owners.Has(account.ID):
+	case len(channels) == 0 && !m.opts.Owners.Has(account.ID):
 		log.Info("a sign-in with Twitch has ended: no longer an owner, a broadcaster or a moderator here")
 		m.remove(of.id)
-		s.forgetLocked(of.person)
+		m.forgetLocked(of.person)
 		return
 	}
 	of.account, of.channels, of.confirmed, of.failures, of.due = account, channels, now, 0, nextCheck(now)
@@ -164,11 +163,11 @@ func isGone(err error) bool {
 
 // Confirm returns the holder of a session who wants to use a right. If a change is known, it asks
 // Twitch first. It returns an error if Twitch doesn't answer.
-func (s *SignIns) Confirm(ctx context.Context, secret string) (who auth.Identity, ok bool, err error) {
+func (m *Members) Confirm(ctx context.Context, secret string) (who auth.Identity, ok bool, err error) {
 	ctx, stop := context.WithTimeout(ctx, confirmTime)
 	defer stop()
 	for {
-		h, ok := s.look(secret)
+		h, ok := m.look(secret)
 		switch {
 		case !ok || !h.suspected:
 			return h.who, ok, nil

@@ -76,7 +76,7 @@ func TestCheck_Gone(t *testing.T) {
 			if ok, known := s.confirm(session); ok || !known || s.holds(session) {
 				t.Errorf("%s: %v, %v", name, ok, known)
 			}
-			if ok, _ := s.confirm(session); ok || s.members.count() != 0 {
+			if ok, _ := s.confirm(session); ok || s.Members.len() != 0 {
 				t.Errorf("%s: again %v", name, ok)
 			}
 		})
@@ -270,13 +270,13 @@ func TestMembers_FewQuestionsAtOnce(t *testing.T) {
 	testScene(t, func(t *testing.T, s *scene) {
 		answer := make(chan struct{})
 		for n := range mostAsking + 1 {
-			if begun := s.members.start(func(context.Context) { <-answer }); begun != (n < mostAsking) {
+			if begun := s.Members.start(func(context.Context) { <-answer }); begun != (n < mostAsking) {
 				t.Errorf("question %d: begun %v", n+1, begun)
 			}
 		}
 		close(answer)
 		synctest.Wait()
-		if !s.members.start(func(context.Context) {}) {
+		if !s.Members.start(func(context.Context) {}) {
 			t.Error("none can begin after the answers")
 		}
 	})

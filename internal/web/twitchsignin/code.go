@@ -49,12 +49,12 @@ func (s *SignIns) beginCode(w http.ResponseWriter, r *http.Request) (what purpos
 	if f := s.take(s.begins, r); f != nil {
 		return what, "", f
 	}
-	begun := s.newFlow(what)
-	sealed, err := s.seal(begun)
+	begun := s.flows.begin(what)
+	sealed, err := s.flows.seal(begun)
 	if err != nil {
 		return what, "", nonsense.because(err)
 	}
-	s.setFlow(w, r, sealed)
+	s.flows.set(w, r, sealed)
 	a := begun.authorization(s.opts.Address)
 	a.Verify = query.Get("account") == "other"
 	return what, tw.Page(a), nil
@@ -126,18 +126,18 @@ func (s *SignIns) returned(w http.ResponseWriter, r *http.Request) (begun flow, 
 	if err != nil || !isSingle {
 		return flow{}, "", &malformed
 	}
-	begun, ok := s.flowOf(r, state)
+	begun, ok := s.flows.of(r, state)
 	if !ok {
 		return flow{}, "", &foreign
 	}
 	if f := s.take(s.returns, r); f != nil {
 		return begun, "", f
 	}
-	s.setFlow(w, r, "")
+	s.flows.set(w, r, "")
 	code, hasCode := single(query, "code")
 	problem, hasProblem := single(query, "error")
 	switch {
-	case !s.now().Before(begun.Expires):
+	case !s.opts.now().Before(begun.Expires):
 		return begun, "", &late
 	case hasProblem && !query.Has("code") && problem == "access_denied":
 		return begun, "", &userDenied
@@ -187,7 +187,7 @@ func (s *SignIns) finish(w http.ResponseWriter, r *http.Request, begun flow, cod
 	if f != nil {
 		return f
 	}
-	s.start(w, r, session)
+	s.signIn(w, r, session)
 	redirect(w, upFromCallback)
 	return nil
 }

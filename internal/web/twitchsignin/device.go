@@ -80,10 +80,10 @@ func (s *SignIns) BeginDevice(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.refuseDevice(r, failureOf(err))
 	}
-	flow := &deviceFlow{twitch: tw, login: login, code: code, next: s.now().Add(code.Interval)}
+	flow := &deviceFlow{twitch: tw, login: login, code: code, next: s.opts.now().Add(code.Interval)}
 	id := rand.Text()
-	s.devices.add(id, flow, s.now())
-	s.setDevice(w, r, id, int(flow.code.Expires.Sub(s.now()).Seconds()))
+	s.devices.add(id, flow, s.opts.now())
+	s.setDevice(w, r, id, int(flow.code.Expires.Sub(s.opts.now()).Seconds()))
 	return problem.WriteJSON(w, flow.describe())
 }
 
@@ -97,7 +97,7 @@ func (s *SignIns) GetDevice(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.refuseDevice(r, &foreign)
 	}
-	flow, due := s.devices.take(cookie.Value, s.now())
+	flow, due := s.devices.take(cookie.Value, s.opts.now())
 	switch {
 	case flow == nil:
 		return s.refuseDevice(r, &foreign)
@@ -113,7 +113,7 @@ func (s *SignIns) GetDevice(w http.ResponseWriter, r *http.Request) error {
 		return problem.WriteJSON(w, flow.describe())
 	}
 	s.setDevice(w, r, "", -1)
-	s.start(w, r, session)
+	s.signIn(w, r, session)
 	return problem.WriteJSON(w, Device{State: DeviceDone})
 }
 
@@ -124,7 +124,7 @@ func (s *SignIns) pollDevice(ctx context.Context, id string, flow *deviceFlow) (
 	defer stop()
 	pair, pending, err := flow.login.Poll(ctx, flow.code)
 	if pending {
-		s.devices.release(flow, s.now())
+		s.devices.release(flow, s.opts.now())
 		return "", nil
 	}
 	s.devices.remove(id)

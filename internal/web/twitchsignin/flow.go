@@ -38,9 +38,21 @@ const (
 	flowTime = 10 * time.Minute
 )
 
-// newFlow returns a flow that begins now.
-func (s *SignIns) newFlow(what purpose) flow {
-	return flow{State: rand.Text(), Nonce: rand.Text(), For: what, Expires: s.now().Add(flowTime)}
+// flows are the sign-ins by code in progress, which are in the browsers' cookies.
+type flows struct {
+	opts *Options
+	key  []byte // seals the cookies
+}
+
+func newFlows(opts *Options) flows {
+	key := make([]byte, 32)
+	rand.Read(key) // never fails
+	return flows{opts, key}
+}
+
+// begin returns a flow that begins now.
+func (fs flows) begin(what purpose) flow {
+	return flow{State: rand.Text(), Nonce: rand.Text(), For: what, Expires: fs.opts.now().Add(flowTime)}
 }
 
 // authorization returns the flow as Twitch sees it.
@@ -53,52 +65,52 @@ func (f flow) authorization(address string) token.Authorization {
 }
 
 // seal returns the flow as a cookie's value that nobody else can make.
-func (s *SignIns) seal(f flow) (string, error) {
+func (fs flows) seal(f flow) (string, error) {
 	text, err := json.Marshal(f)
 	if err != nil {
 		return "", err
 	}
 	encode := base64.RawURLEncoding.EncodeToString
-	return encode(text) + "." + encode(s.seals(text)), nil
+	return encode(text) + "." + encode(fs.seals(text)), nil
 }
 
 // seals returns the seal of a text.
-func (s *SignIns) seals(text []byte) []byte {
-	mac := hmac.New(sha256.New, s.key)
+func (fs flows) seals(text []byte) []byte {
+	mac := hmac.New(sha256.New, fs.key)
 	mac.Write(text)
 	return mac.Sum(nil)
 }
 
 // open returns the flow of a sealed value, or false if it isn't one of ours.
-func (s *SignIns) open(value string) (f flow, ok bool) {
+func (fs flows) open(value string) (f flow, ok bool) {
 	first, second, _ := strings.Cut(value, ".")
 	text, err := base64.RawURLEncoding.DecodeString(first)
 	if err != nil {
 		return flow{}, false
 	}
 	seal, err := base64.RawURLEncoding.DecodeString(second)
-	if err != nil || !hmac.Equal(seal, s.seals(text)) {
+	if err != nil || !hmac.Equal(seal, fs.seals(text)) {
 		return flow{}, false
 	}
 	return f, json.Unmarshal(text, &f) == nil
 }
 
-// flowOf returns the flow of the browser that sends the request, if the state is that of the flow.
-func (s *SignIns) flowOf(r *http.Request, state string) (f flow, ok bool) {
-	cookie, err := r.Cookie(s.opts.Site.CookieName(r, flowCookie))
+// of returns the flow of the browser that sends the request, if the state is that of the flow.
+func (fs flows) of(r *http.Request, state string) (f flow, ok bool) {
+	cookie, err := r.Cookie(fs.opts.Site.CookieName(r, flowCookie))
 	if err != nil {
 		return flow{}, false
 	}
-	f, ok = s.open(cookie.Value)
+	f, ok = fs.open(cookie.Value)
 	return f, ok && subtle.ConstantTimeCompare([]byte(f.State), []byte(state)) == 1
 }
 
-// setFlow answers a request with the flow's cookie; an empty value deletes it. The cookie is Lax,
+// set answers a request with the flow's cookie; an empty value deletes it. The cookie is Lax,
 // because Twitch's page leads to the request that needs it.
-func (s *SignIns) setFlow(w http.ResponseWriter, r *http.Request, value string) {
+func (fs flows) set(w http.ResponseWriter, r *http.Request, value string) {
 	maxAge := int(flowTime.Seconds())
 	if value == "" {
 		maxAge = -1
 	}
-	http.SetCookie(w, s.opts.Site.Cookie(r, flowCookie, value, maxAge, http.SameSiteLaxMode))
+	http.SetCookie(w, fs.opts.Site.Cookie(r, flowCookie, value, maxAge, http.SameSiteLaxMode))
 }

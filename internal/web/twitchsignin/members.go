@@ -27,8 +27,9 @@ const (
 	mostOwn      = 20
 )
 
-// members are the people who are signed in to the dashboard.
-type members struct {
+// Members are the people who are signed in to the dashboard. They are access.Members.
+type Members struct {
+	opts *Options
 	// running is the context of requests to Twitch. It ends with Run.
 	running context.Context
 	stop    context.CancelFunc
@@ -77,52 +78,52 @@ const (
 	broadcaster
 )
 
-func (m *members) init() {
-	m.sessions = map[string]*session{}
-	m.places = make(chan struct{}, mostAsking)
+func newMembers(opts *Options) *Members {
+	m := &Members{opts: opts, sessions: map[string]*session{}, places: make(chan struct{}, mostAsking)}
 	m.running, m.stop = context.WithCancel(context.Background())
 	m.people.Store(&map[string]bool{})
+	opts.Metrics.NewGauge("chatguard_twitch_sessions", func() float64 { return float64(m.len()) })
+	return m
 }
 
-func (m *members) count() int {
+func (m *Members) len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.sessions)
 }
 
 // admit gives a person a session, if they are an owner or have a standing in a served channel.
-func (s *SignIns) admit(ctx context.Context, p *person.Person) (secret string, f *failure) {
-	served := s.opts.Channels()
-	account, channels, err := s.question(ctx, p, served)
+func (m *Members) admit(ctx context.Context, p *person.Person) (secret string, f *failure) {
+	served := m.opts.Channels()
+	account, channels, err := m.question(ctx, p, served)
 	switch {
 	case err != nil:
 		f = failureOf(err)
-	case len(channels) > 0 || s.opts.Owners.Has(account.ID):
+	case len(channels) > 0 || m.opts.Owners.Has(account.ID):
 	case len(served) == 0:
 		f = &tooEarly
 	default:
 		f = noModerator(hostile.Detail(account.Login))
 	}
 	if f != nil {
-		s.forget(p)
+		m.forget(p)
 		return "", f
 	}
-	secret, now := access.NewMemberSession(), s.now()
-	s.members.add(served, s.opts.Owners.Names(), &session{
+	secret, now := access.NewMemberSession(), m.opts.now()
+	m.add(served, m.opts.Owners.Names(), &session{
 		id: access.SessionID(secret), hash: sha256.Sum256([]byte(secret)), person: p, account: account, channels: channels, begun: now, used: now, confirmed: now, due: nextCheck(now),
 	})
-	s.count(signedIn)
-	s.opts.Log.Info("signed in with Twitch", "login", hostile.Detail(account.Login), "id", account.ID, "channels", s.names(channels))
+	m.opts.Log.Info("signed in with Twitch", "login", hostile.Detail(account.Login), "id", account.ID, "channels", m.names(channels))
 	return secret, nil
 }
 
 // question asks Twitch who a person is, and returns their standing in the served channels.
-func (s *SignIns) question(ctx context.Context, p *person.Person, served map[string]string) (account person.Account, channels map[string]standing, err error) {
+func (m *Members) question(ctx context.Context, p *person.Person, served map[string]string) (account person.Account, channels map[string]standing, err error) {
 	account, ids, err := p.Moderates(ctx)
 	if err != nil {
 		return account, nil, err
 	}
-	s.opts.Owners.See(ctx, account)
+	m.opts.Owners.See(ctx, account)
 	return account, standings(served, account, ids), nil
 }
 
@@ -142,8 +143,8 @@ func standings(served map[string]string, account person.Account, moderated []str
 }
 
 // names returns the logins of channels, for the log.
-func (s *SignIns) names(channels map[string]standing) (logins []string) {
-	for id, login := range s.opts.Channels() {
+func (m *Members) names(channels map[string]standing) (logins []string) {
+	for id, login := range m.opts.Channels() {
 		if channels[id] != 0 {
 			logins = append(logins, login)
 		}
@@ -154,7 +155,7 @@ func (s *SignIns) names(channels map[string]standing) (logins []string) {
 
 // add adds a session, which begins now with these channels and owners. If there are too many
 // sessions, it ends the oldest ones.
-func (m *members) add(served map[string]string, owners []string, added *session) {
+func (m *Members) add(served map[string]string, owners []string, added *session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.noteServed(served, owners, added.begun)
@@ -167,7 +168,7 @@ func (m *members) add(served map[string]string, owners []string, added *session)
 
 // endOldest ends the oldest session of those that which selects, if there are as many as most. The
 // caller holds mu.
-func (m *members) endOldest(most int, which func(*session) bool) {
+func (m *Members) endOldest(most int, which func(*session) bool) {
 	selected := slices.DeleteFunc(slices.Collect(maps.Values(m.sessions)), func(s *session) bool { return !which(s) })
 	if len(selected) >= most {
 		oldest := slices.MinFunc(selected, func(a, b *session) int { return cmp.Or(a.begun.Compare(b.begun), cmp.Compare(a.id, b.id)) })
@@ -176,7 +177,7 @@ func (m *members) endOldest(most int, which func(*session) bool) {
 }
 
 // remove ends a session. It returns nil if the session has ended already. The caller holds mu.
-func (m *members) remove(id string) *session {
+func (m *Members) remove(id string) *session {
 	ended := m.sessions[id]
 	delete(m.sessions, id)
 	m.notePeople()
@@ -184,7 +185,7 @@ func (m *members) remove(id string) *session {
 }
 
 // notePeople publishes who is signed in. The caller holds mu.
-func (m *members) notePeople() {
+func (m *Members) notePeople() {
 	people := map[string]bool{}
 	for _, s := range m.sessions {
 		people[s.account.ID] = true
@@ -193,15 +194,15 @@ func (m *members) notePeople() {
 }
 
 // identity returns what the person may do now. The caller holds mu.
-func (s *SignIns) identity(of *session) auth.Identity {
-	if s.opts.Owners.Has(of.account.ID) {
+func (m *Members) identity(of *session) auth.Identity {
+	if m.opts.Owners.Has(of.account.ID) {
 		return auth.Identity{Name: of.account.Login, From: auth.FromTwitch, Access: auth.Own}
 	}
 	who := auth.Identity{Name: of.account.Login, From: auth.FromTwitch, Channels: map[string]auth.Access{}}
 	for id, is := range of.channels {
 		may := auth.Own
 		if is == moderator {
-			may = s.opts.Moderators(id)
+			may = m.opts.Moderators(id)
 		}
 		if !may.Allows(auth.View) {
 			continue
@@ -216,8 +217,8 @@ func (s *SignIns) identity(of *session) auth.Identity {
 
 // Holder returns the holder of a session, as access.Members requires. It never waits for Twitch. A
 // session ends if Twitch doesn't say for too long what its holder may do.
-func (s *SignIns) Holder(_ context.Context, secret string) (who auth.Identity, ok bool, err error) {
-	h, ok := s.look(secret)
+func (m *Members) Holder(_ context.Context, secret string) (who auth.Identity, ok bool, err error) {
+	h, ok := m.look(secret)
 	return h.who, ok, nil
 }
 
@@ -230,27 +231,27 @@ type holder struct {
 
 // look returns the holder of a session, and asks Twitch in the background if that is due. It
 // returns false if the session has ended.
-func (s *SignIns) look(secret string) (h holder, ok bool) {
-	now := s.now()
-	s.members.mu.Lock()
-	defer s.members.mu.Unlock()
-	found := s.members.find(secret)
+func (m *Members) look(secret string) (h holder, ok bool) {
+	now := m.opts.now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := m.find(secret)
 	switch {
 	case found == nil:
 		return holder{}, false
 	case found.isOver(now):
-		s.expire(found)
+		m.expire(found)
 		return holder{}, false
 	}
 	found.used = now.Truncate(time.Minute)
 	if !found.suspected.IsZero() || !now.Before(found.due) {
-		s.ask(found, now)
+		m.ask(found, now)
 	}
-	return holder{s.identity(found), !found.suspected.IsZero(), found.asked}, true
+	return holder{m.identity(found), !found.suspected.IsZero(), found.asked}, true
 }
 
 // find returns the session with a secret, or nil. The caller holds mu.
-func (m *members) find(secret string) *session {
+func (m *Members) find(secret string) *session {
 	found, hash := m.sessions[access.SessionID(secret)], sha256.Sum256([]byte(secret))
 	if found == nil || subtle.ConstantTimeCompare(found.hash[:], hash[:]) != 1 {
 		return nil
@@ -259,36 +260,36 @@ func (m *members) find(secret string) *session {
 }
 
 // End ends a session, and revokes its token.
-func (s *SignIns) End(secret string) {
-	s.members.mu.Lock()
-	found := s.members.find(secret)
-	s.members.mu.Unlock()
+func (m *Members) End(secret string) {
+	m.mu.Lock()
+	found := m.find(secret)
+	m.mu.Unlock()
 	if found != nil {
-		s.EndByID(found.id)
+		m.EndByID(found.id)
 	}
 }
 
 // EndByID ends the session with an ID, and revokes its token. It returns false if there is none.
-func (s *SignIns) EndByID(id string) bool {
-	s.members.mu.Lock()
-	ended := s.members.remove(id)
-	s.members.mu.Unlock()
+func (m *Members) EndByID(id string) bool {
+	m.mu.Lock()
+	ended := m.remove(id)
+	m.mu.Unlock()
 	if ended == nil {
 		return false
 	}
-	s.forget(ended.person)
+	m.forget(ended.person)
 	return true
 }
 
 // List returns the sessions, oldest first.
-func (s *SignIns) List() []auth.Session {
-	now := s.now()
-	s.members.mu.Lock()
-	defer s.members.mu.Unlock()
+func (m *Members) List() []auth.Session {
+	now := m.opts.now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	var list []auth.Session
-	for _, of := range s.members.sessions {
+	for _, of := range m.sessions {
 		if !of.isOver(now) {
-			list = append(list, auth.Session{Identity: s.identity(of), ID: of.id, Begun: of.begun, Expires: of.begun.Add(sessionTime), Used: of.used})
+			list = append(list, auth.Session{Identity: m.identity(of), ID: of.id, Begun: of.begun, Expires: of.begun.Add(sessionTime), Used: of.used})
 		}
 	}
 	slices.SortFunc(list, func(a, b auth.Session) int { return cmp.Or(a.Begun.Compare(b.Begun), cmp.Compare(a.ID, b.ID)) })
@@ -297,24 +298,24 @@ func (s *SignIns) List() []auth.Session {
 
 // forget revokes a person's token in the background. If too many requests are in progress, the
 // token is only dropped, and expires by itself.
-func (s *SignIns) forget(p *person.Person) {
-	s.members.mu.Lock()
-	defer s.members.mu.Unlock()
-	s.forgetLocked(p)
+func (m *Members) forget(p *person.Person) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forgetLocked(p)
 }
 
 // forgetLocked is forget for a caller that holds mu.
-func (s *SignIns) forgetLocked(p *person.Person) {
-	s.members.start(func(ctx context.Context) {
+func (m *Members) forgetLocked(p *person.Person) {
+	m.start(func(ctx context.Context) {
 		if err := p.Leave(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			s.opts.Log.Debug("a token of a person could not be revoked at Twitch, and expires by itself", "error", err)
+			m.opts.Log.Debug("a token of a person could not be revoked at Twitch, and expires by itself", "error", err)
 		}
 	})
 }
 
 // start runs a request to Twitch in the background, for at most the duration patience. It returns
 // false if too many are in progress, or if Run has ended. The caller holds mu.
-func (m *members) start(do func(context.Context)) bool {
+func (m *Members) start(do func(context.Context)) bool {
 	if m.closed {
 		return false
 	}

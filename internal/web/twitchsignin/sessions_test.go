@@ -30,10 +30,10 @@ func TestSessions_Bounded(t *testing.T) {
 			t.Errorf("%d sessions", len(s.List()))
 		}
 		for n := range mostSessions {
-			s.members.add(s.opts.Channels(), s.Names(), &session{id: access.SessionID(string(rune(n))), account: person.Account{ID: string(rune(n))}, begun: time.Now(), used: time.Now(), person: s.tw.New(token.Pair{}, nil)})
+			s.Members.add(s.opts.Channels(), s.Names(), &session{id: access.SessionID(string(rune(n))), account: person.Account{ID: string(rune(n))}, begun: time.Now(), used: time.Now(), person: s.tw.New(token.Pair{}, nil)})
 		}
-		if s.members.count() != mostSessions || s.holds(owner) {
-			t.Errorf("%d sessions", s.members.count())
+		if s.Members.len() != mostSessions || s.holds(owner) {
+			t.Errorf("%d sessions", s.Members.len())
 		}
 	})
 }
@@ -53,7 +53,7 @@ func TestSessions_Idle(t *testing.T) {
 			t.Error("an idle session is still there")
 		}
 		twitchtest.Pass(24 * time.Hour)
-		if s.holds(used) || s.members.count() != 0 {
+		if s.holds(used) || s.Members.len() != 0 {
 			t.Error("a session outlasts a month")
 		}
 	})
@@ -63,12 +63,12 @@ func TestSessions_Idle(t *testing.T) {
 func TestSessions_WholeSecret(t *testing.T) {
 	testScene(t, func(t *testing.T, s *scene) {
 		session := s.signIn("anna")
-		s.members.sessions[access.SessionID("other")] = s.members.sessions[access.SessionID(session)]
+		s.Members.sessions[access.SessionID("other")] = s.Members.sessions[access.SessionID(session)]
 		s.End("other")
 		if s.holds("other") || !s.holds(session) {
 			t.Error("the ID is enough")
 		}
-		delete(s.members.sessions, access.SessionID("other"))
+		delete(s.Members.sessions, access.SessionID("other"))
 	})
 }
 

@@ -17,11 +17,9 @@ package twitchsignin
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -55,6 +53,9 @@ type Options struct {
 	Log     *slog.Logger
 }
 
+// now returns the wall clock's time, which goes on while the machine sleeps.
+func (o *Options) now() time.Time { return o.Now().Round(0) }
+
 // Owners are the accounts that have all rights over the installation. They are named by login, and
 // held by ID. It must be safe for concurrent use.
 type Owners interface {
@@ -69,15 +70,15 @@ type Owners interface {
 // SignIns signs people in. Create one with New. It is safe for concurrent use. Call Join and
 // JoinViewers before requests arrive, and Run once.
 type SignIns struct {
-	opts    Options
-	start   func(w http.ResponseWriter, r *http.Request, session string)
-	viewers viewers
-	key     []byte               // seals cookies
-	begins  *access.AddressLimit // how often an address may begin a sign-in
-	returns *access.AddressLimit // how often an address may come back from Twitch
-	asking  chan struct{}        // has a value for each request of a browser that waits for Twitch
-	devices devices
-	members members
+	*Members
+	opts         *Options
+	startSession func(w http.ResponseWriter, r *http.Request, session string)
+	viewers      viewers
+	flows        flows
+	begins       *access.AddressLimit // how often an address may begin a sign-in
+	returns      *access.AddressLimit // how often an address may come back from Twitch
+	asking       chan struct{}        // has a value for each request of a browser that waits for Twitch
+	devices      devices
 }
 
 const (
@@ -104,18 +105,21 @@ func New(opts Options) (*SignIns, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := make([]byte, 32)
-	rand.Read(key) // never fails
-	s := &SignIns{opts: opts, key: key, begins: begins, returns: returns, asking: make(chan struct{}, mostAsking)}
-	s.devices.flows = map[string]*deviceFlow{}
-	s.members.init()
-	opts.Metrics.NewGauge("chatguard_twitch_sessions", func() float64 { return float64(s.members.count()) })
-	return s, nil
+	return &SignIns{
+		Members: newMembers(&opts), opts: &opts, flows: newFlows(&opts), begins: begins, returns: returns, asking: make(chan struct{}, mostAsking),
+		devices: devices{flows: map[string]*deviceFlow{}},
+	}, nil
 }
 
 // Join sets the func that answers a request with the cookie of a new session of the dashboard.
 func (s *SignIns) Join(start func(w http.ResponseWriter, r *http.Request, session string)) {
-	s.start = start
+	s.startSession = start
+}
+
+// signIn answers a request with the cookie of a new session.
+func (s *SignIns) signIn(w http.ResponseWriter, r *http.Request, session string) {
+	s.count(signedIn)
+	s.startSession(w, r, session)
 }
 
 // viewers are where ordinary viewers sign in.
@@ -129,17 +133,6 @@ type viewers struct {
 func (s *SignIns) JoinViewers(page string, signedIn func(w http.ResponseWriter, r *http.Request, v auth.Viewer) error) {
 	s.viewers = viewers{page, signedIn}
 }
-
-// Run asks Twitch about the signed-in people, until ctx ends. It then waits for requests to Twitch
-// in progress.
-func (s *SignIns) Run(ctx context.Context) {
-	var running sync.WaitGroup
-	defer running.Wait()
-	s.members.run(ctx, s)
-}
-
-// now returns the wall clock's time, which goes on while the machine sleeps.
-func (s *SignIns) now() time.Time { return s.opts.Now().Round(0) }
 
 // Way is a way to sign in.
 type Way string
