@@ -39,7 +39,7 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 	case !info.Mode().IsRegular():
 		return []Finding{problem("set another database", "%s is not a file", path)}
 	}
-	outdated, err := persist.Check(ctx, path)
+	outdated, err := persist.DatabaseSchema.Check(ctx, path)
 	switch {
 	case ctx.Err() != nil:
 		return []Finding{noteFinding("%s is too large to be checked completely within %.0f s", path, patience.Seconds())}

@@ -38,7 +38,7 @@ func (c *changeQueue) load(ctx context.Context, db *database) (err error) {
 	if c.lastRevision, err = lastRevisions(ctx, db); err != nil {
 		return err
 	}
-	return Explain(db.path, db.reader.QueryRowContext(ctx, "SELECT ifnull(max(id), 0) FROM audit").Scan(&c.lastAudit))
+	return db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&c.lastAudit) }, "SELECT coalesce(max(id), 0) FROM audit")
 }
 
 // addRevision numbers a revision and its audit, and adds them to the pending changes.

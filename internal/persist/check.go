@@ -12,22 +12,18 @@ import (
 // whether or not a process owns the database. It checks the file's header, application, version and
 // all its pages. If Open would migrate an older version, outdated is true and there is no error.
 // The error names the file and the fix. It is ErrUnfinished if only Open can read the file.
-func Check(ctx context.Context, path string) (outdated bool, err error) {
-	steps, err := readMigrations(migrationFiles)
-	if err != nil {
-		return false, err
-	}
+func (s Schema) Check(ctx context.Context, path string) (outdated bool, err error) {
 	if path, err = existingPath(path); err == nil {
 		err = checkLog(path)
 	}
 	if err != nil {
 		return false, err
 	}
-	version, err := inspectWith(ctx, openTraceless, path, steps)
+	version, err := s.inspectWith(ctx, openTraceless, path)
 	if err != nil && problemIn(err) == unfinished {
 		err = ErrUnfinished
 	}
-	return 0 < version && version < len(steps), err
+	return 0 < version && version < len(s.Steps), err
 }
 
 // openTraceless is like openReader but leaves no files behind: an ordinary reader creates the log's

@@ -70,7 +70,7 @@ func (c *commits) end() {
 // methods. saved is false if the database is in memory or failing, the context ends first, or Run
 // has ended. The changes are then still pending.
 func (s *Store) Commit(ctx context.Context) (saved bool) {
-	if s.lock == nil || s.health.isFailing() {
+	if s.db.InMemory() || s.health.isFailing() {
 		// A database in memory saves nothing. If writing is known to fail, the caller shouldn't
 		// wait; Run keeps retrying.
 		return false

@@ -26,8 +26,14 @@ type database struct {
 	lookUps *sql.DB
 	// statements are those that query has run, and lookUpStatements those of lookUp.
 	statements, lookUpStatements statements
-	place                        *location // nil in memory
-	was                          int       // version before Open migrated the database; 0 if Open didn't
+
+	place *location  // nil in memory
+	lock  *ownerLock // nil in memory, or if this process doesn't own the database
+	// Migrated is the version before Open migrated the database; 0 if it didn't.
+	Migrated int
+	// damaged means that a damaged page was found, and that the file hasn't been intact since. Only
+	// the goroutine that calls Recover uses it.
+	damaged bool
 }
 
 // writerPragmas and readerPragmas keep the caches small, because the bot's memory matters more than
@@ -195,9 +201,9 @@ func closeIdleOf(pool *sql.DB) {
 func (db *database) eachRow(ctx context.Context, columns int, query string, args []any, do func(row []driver.Value) error) (err error) {
 	conn, err := db.reader.Conn(ctx)
 	if err != nil {
-		return err
+		return Explain(db.path, err)
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
+	defer func() { err = Explain(db.path, errors.Join(err, conn.Close())) }()
 	return conn.Raw(func(raw any) error { return eachRowOf(ctx, raw.(driver.QueryerContext), columns, query, args, do) })
 }
 
@@ -227,9 +233,31 @@ func eachRowOf(
 	}
 }
 
+// InMemory reports whether the database is in memory.
+func (db *database) InMemory() bool { return db.place == nil }
+
+// Size returns the number of bytes that the database has on disk, including its log. It is 0 for a
+// database in memory.
+func (db *database) Size() (bytes int64) {
+	if db.InMemory() {
+		return 0
+	}
+	for _, name := range []string{db.path, db.path + "-wal"} {
+		if info, err := os.Stat(name); err == nil { // there may be no log
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}
+
+// close closes the database and releases its ownership.
 func (db *database) close() error {
 	// Close the writer last, as closeIdle does.
-	return Explain(db.path, errors.Join(db.lookUps.Close(), db.reader.Close(), db.writer.Close()))
+	err := Explain(db.path, errors.Join(db.lookUps.Close(), db.reader.Close(), db.writer.Close()))
+	if db.lock != nil {
+		err = errors.Join(err, db.lock.release())
+	}
+	return err
 }
 
 // The database stores a time as Unix nanoseconds, which range from 1678 to 2262, and the zero time

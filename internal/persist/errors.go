@@ -108,15 +108,18 @@ func problemOf(failure interface {
 // isDatabaseError reports whether err comes from the database.
 func isDatabaseError(err error) bool { return errors.As(err, new(*databaseError)) }
 
-// isLocked reports whether an error means that another program keeps the database locked, which is
-// usually temporary.
-func isLocked(err error) bool {
+// IsTemporary reports whether an error usually passes within seconds: another program keeps the
+// database locked, or its log is gone, and somebody still reads it.
+func IsTemporary(err error) bool {
 	failed := (*databaseError)(nil)
-	return errors.As(err, &failed) && failed.problem == lockedByOther
+	return errors.As(err, &failed) && (failed.problem == lockedByOther || failed.problem == logGone)
 }
 
-// problemIn returns the text of an error without the file's name.
+// problemIn returns the text of an error without the file's name, or "".
 func problemIn(err error) string {
+	if err == nil {
+		return ""
+	}
 	if known := (*databaseError)(nil); errors.As(err, &known) {
 		return known.problem
 	}

@@ -66,11 +66,11 @@ func (s *Store) Entries(ctx context.Context, wanted journal.EntryFilter) ([]jour
 		delete(last, id)
 	}
 	f.add("id NOT IN (SELECT value FROM json_each(?))", jsonOf(known))
-	stored, err := s.db.queryEntries(ctx, "SELECT "+entryColumns+" FROM journal"+f.whereClause()+" ORDER BY id DESC LIMIT ?", append(f.args, wanted.N)...)
+	stored, err := queryEntries(ctx, s.db, "SELECT "+entryColumns+" FROM journal"+f.whereClause()+" ORDER BY id DESC LIMIT ?", append(f.args, wanted.N)...)
 	if err != nil {
 		return nil, err
 	}
-	reported, err := s.db.reportedEntries(ctx, f.matches, last)
+	reported, err := reportedEntries(ctx, s.db, f.matches, last)
 	if err != nil {
 		return nil, err
 	}
@@ -80,13 +80,13 @@ func (s *Store) Entries(ctx context.Context, wanted journal.EntryFilter) ([]jour
 }
 
 // reportedEntries returns the matching stored entries whose last outcomes are not stored yet.
-func (db *database) reportedEntries(
-	ctx context.Context, wanted func(*journal.Entry) bool, last map[chatguard.EntryID]journal.Outcome,
+func reportedEntries(
+	ctx context.Context, db *database, wanted func(*journal.Entry) bool, last map[chatguard.EntryID]journal.Outcome,
 ) (entries []journal.Entry, err error) {
 	if len(last) == 0 {
 		return nil, nil
 	}
-	stored, err := db.queryEntries(ctx, "SELECT "+entryColumns+" FROM journal WHERE id IN (SELECT value FROM json_each(?))", jsonOf(slices.Collect(maps.Keys(last))))
+	stored, err := queryEntries(ctx, db, "SELECT "+entryColumns+" FROM journal WHERE id IN (SELECT value FROM json_each(?))", jsonOf(slices.Collect(maps.Keys(last))))
 	for _, e := range stored {
 		e.Outcome = last[e.ID]
 		if wanted(&e) {

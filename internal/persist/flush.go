@@ -71,7 +71,7 @@ func (s *Store) await(ctx context.Context, turns, looks <-chan time.Time) bool {
 		case <-s.commits.wake:
 			return true
 		case <-looks:
-			if cmp.Or(s.db.place.check(), s.db.place.checkNames()) != nil || s.db.place.isTouched() || !s.lock.isInPlace() {
+			if s.db.IsTouched() {
 				return true
 			}
 		}
@@ -85,8 +85,8 @@ func (s *Store) runTurn(ctx context.Context, guard *chatguard.Guard) {
 		if err = s.sweeper.sweep(ctx, guard, written); err == nil {
 			err = s.sweeper.limitMemory(ctx)
 		}
-		s.damaged = err != nil && problemIn(err) == damaged
-		s.recordTurn(cmp.Or(err, s.db.place.checkNames()))
+		s.db.NoteFailure(err)
+		s.recordTurn(cmp.Or(err, s.db.CheckNames()))
 	}
 	guard.State().SetDegraded(err != nil)
 }
@@ -107,16 +107,19 @@ func (s *Store) inDatabase(do func() error) error {
 func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	began := time.Now()
 	_, err := s.flushAndReport(ctx, guard)
-	for (isLocked(err) || isLogGone(err)) && time.Since(began) < patience {
+	for IsTemporary(err) && time.Since(began) < patience {
 		time.Sleep(retryPause)
 		_, err = s.flushAndReport(ctx, guard)
 	}
 	switch {
 	case err == nil:
 		s.recordTurn(nil)
-		return s.checkAtEnd(ctx)
-	case isMisplaced(err):
-		return s.rescue(ctx, guard, err)
+		return s.db.CheckAtEnd(ctx, s.lastLook)
+	case IsMisplaced(err):
+		return s.db.Rescue(ctx, err, func() error {
+			_, err := s.flushAndReport(ctx, guard)
+			return err
+		})
 	}
 	return s.loss(err)
 }
@@ -156,7 +159,7 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	if err := s.inDatabase(func() error { return s.write(ctx, &p) }); err != nil {
 		batch.Release()
 		s.queue.putBack(p.records)
-		s.damaged = problemIn(err) == damaged
+		s.db.NoteFailure(err)
 		return 0, err
 	}
 	batch.Confirm()

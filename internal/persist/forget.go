@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"maps"
 	"strings"
 	"time"
@@ -37,7 +36,7 @@ func FindTraces(ctx context.Context, path, user string) (found []Traces, err err
 			return []Traces{traces}, err
 		}
 	}
-	ids, err := tokens.db.columnOf(ctx, `SELECT user_id FROM person WHERE login = ?1 COLLATE NOCASE
+	ids, err := columnOf(ctx, tokens.db, `SELECT user_id FROM person WHERE login = ?1 COLLATE NOCASE
 		UNION SELECT user_id FROM journal WHERE login = ?1 COLLATE NOCASE UNION SELECT user_id FROM timeline WHERE login = ?1 COLLATE NOCASE`, login)
 	for _, id := range ids {
 		traces, err := findTraces(ctx, tokens.db, id)
@@ -64,7 +63,7 @@ func findTraces(ctx context.Context, db *database, userID string) (t Traces, err
 			return t, err
 		}
 	}
-	t.Logins, err = db.columnOf(ctx, `SELECT login FROM (SELECT login FROM person WHERE user_id = ?1 UNION SELECT login FROM journal WHERE user_id = ?1
+	t.Logins, err = columnOf(ctx, db, `SELECT login FROM (SELECT login FROM person WHERE user_id = ?1 UNION SELECT login FROM journal WHERE user_id = ?1
 		UNION SELECT login FROM timeline WHERE user_id = ?1) WHERE login <> '' ORDER BY 1`, userID)
 	if err != nil {
 		return t, err
@@ -75,7 +74,7 @@ func findTraces(ctx context.Context, db *database, userID string) (t Traces, err
 }
 
 // columnOf returns the texts of a statement's only column.
-func (db *database) columnOf(ctx context.Context, statement string, args ...any) (list []string, err error) {
+func columnOf(ctx context.Context, db *database, statement string, args ...any) (list []string, err error) {
 	err = db.query(ctx, func(rows *sql.Rows) error {
 		var text string
 		err := rows.Scan(&text)
@@ -91,7 +90,7 @@ func (s *Store) UserChannels(ctx context.Context, userID string) ([]string, erro
 	for _, table := range userTables {
 		parts = append(parts, "SELECT channel_id FROM "+table+" WHERE user_id = ?1")
 	}
-	return s.db.columnOf(ctx, strings.Join(parts, " UNION "), userID)
+	return columnOf(ctx, s.db, strings.Join(parts, " UNION "), userID)
 }
 
 // forgetting is a user to delete. done receives the result.
@@ -128,7 +127,7 @@ func ForgetUser(ctx context.Context, path, userID string, opts *Options) (err er
 	if err := s.db.write(ctx, func(tx *sql.Tx) error { return deleteUser(ctx, tx, userID) }); err != nil {
 		return err
 	}
-	return s.db.compact(ctx)
+	return s.db.Compact(ctx)
 }
 
 // deleteUser deletes all rows of a user.
@@ -141,32 +140,12 @@ func deleteUser(ctx context.Context, tx *sql.Tx, userID string) error {
 	return nil
 }
 
-// compact writes the database file again, so that it contains nothing that was deleted, and empties
-// its log.
-func (db *database) compact(ctx context.Context) error {
-	defer db.place.beginWrite()()
-	if _, err := db.writer.ExecContext(ctx, "VACUUM"); err != nil {
-		return fmt.Errorf("the rows are deleted, but parts of them may stay in the file until the next user is deleted: %w", Explain(db.path, err))
-	}
-	var busy, pages, moved int
-	err := db.place.emptyLog(func() error {
-		return db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
-	})
-	if err == nil && busy != 0 {
-		err = errors.New("it is being read now")
-	}
-	if err != nil {
-		return fmt.Errorf("the rows are deleted, but parts of them may stay in the database's log until no program uses the database: %w", Explain(db.path, err))
-	}
-	return nil
-}
-
 // finishForgetting writes the file again after users were deleted, and notifies the callers.
 func (s *Store) finishForgetting(ctx context.Context, deleted []forgetting) {
 	if len(deleted) == 0 {
 		return
 	}
-	err := s.inDatabase(func() error { return s.db.compact(ctx) })
+	err := s.inDatabase(func() error { return s.db.Compact(ctx) })
 	for _, f := range deleted {
 		f.done <- err
 	}

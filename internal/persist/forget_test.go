@@ -88,7 +88,7 @@ func TestForget_NotCompacted(t *testing.T) {
 	if !s.Commit(ctx) {
 		t.Fatal("not saved")
 	}
-	wantError(t, s.db.compact(endedContext), "the rows are deleted, but parts of them may stay in the file until the next user is deleted")
+	wantError(t, s.db.Compact(endedContext), "the rows are deleted, but parts of them may stay in the file until the next user is deleted")
 	reading, err := s.db.reader.Query("SELECT * FROM state")
 	must(t, err)
 	reading.Next()

@@ -71,17 +71,13 @@ func checkRestored(path string) error {
 
 // CheckCopy returns an error if the file at path is not a complete database that this program can
 // use. The error is one line with the fix; it calls the file name.
-func CheckCopy(ctx context.Context, path, name string) error {
-	steps, err := readMigrations(migrationFiles)
-	if err != nil {
-		return err
-	}
+func (s Schema) CheckCopy(ctx context.Context, path, name string) error {
 	reader, err := openTraceless(path)
 	if err != nil {
 		return err
 	}
 	defer reader.Close()
-	version, err := examine(ctx, reader, path, "integrity_check", steps)
+	version, err := s.examine(ctx, reader, path, "integrity_check")
 	var refused *refusal
 	switch {
 	case ctx.Err() != nil:

@@ -14,13 +14,13 @@ import (
 
 // inspect returns the version of a file's schema, or 0 if the file is empty or missing. It returns
 // an error for a file that must not be written: damaged, of a newer version, of another program, or
-// without a table or column of its version. It changes nothing. steps are all migrations.
-func inspect(ctx context.Context, path string, steps []string) (version int, err error) {
-	return inspectWith(ctx, openReader, path, steps)
+// without a table or column of its version. It changes nothing.
+func (s Schema) inspect(ctx context.Context, path string) (version int, err error) {
+	return s.inspectWith(ctx, openReader, path)
 }
 
 // inspectWith is inspect with the given way to open the file.
-func inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), path string, steps []string) (version int, err error) {
+func (s Schema) inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), path string) (version int, err error) {
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, checkRescued(path)
@@ -35,7 +35,7 @@ func inspectWith(ctx context.Context, open func(path string) (*sql.DB, error), p
 	if err != nil {
 		return 0, err
 	}
-	version, err = examine(ctx, reader, path, "quick_check", steps)
+	version, err = s.examine(ctx, reader, path, "quick_check")
 	return version, errors.Join(err, reader.Close())
 }
 
@@ -85,8 +85,8 @@ const (
 
 // examine returns the version of the schema of the database at path, and checks its pages with the
 // given pragma. The error is a *refusal if the file can't be used.
-func examine(ctx context.Context, reader *sql.DB, path, pragma string, steps []string) (version int, err error) {
-	version, refused := identify(ctx, reader, path, len(steps))
+func (s Schema) examine(ctx context.Context, reader *sql.DB, path, pragma string) (version int, err error) {
+	version, refused := s.identify(ctx, reader, path)
 	if refused != nil && !errors.As(refused, new(*refusal)) {
 		return 0, refused
 	}
@@ -103,24 +103,24 @@ func examine(ctx context.Context, reader *sql.DB, path, pragma string, steps []s
 	if err := checkEnd(ctx, reader, path); err != nil {
 		return 0, err
 	}
-	return version, checkSchema(ctx, reader, path, version, steps)
+	return version, s.checkColumns(ctx, reader, path, version)
 }
 
 // identify returns the version of a database's schema. The error is a *refusal if the database
 // belongs to another program, or to a newer version of this one.
-func identify(ctx context.Context, reader *sql.DB, path string, newest int) (version int, err error) {
+func (s Schema) identify(ctx context.Context, reader *sql.DB, path string) (version int, err error) {
 	var owner, tables int
 	err = reader.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&owner, &version, &tables)
 	switch {
 	case err != nil:
 		return 0, explainAtStart(path, err)
-	case tables > 0 && owner != applicationID:
+	case tables > 0 && owner != s.Mark:
 		return 0, &refusal{path, "belongs to another program", "set another database", nameBackup}
 	case tables > 0 && version <= 0:
 		return 0, changedError(path, "has tables but no version")
-	case version > newest:
-		return 0, &refusal{path, fmt.Sprintf("was written by a newer chatguard (version %d, this one knows up to %d)", version, newest),
+	case version > len(s.Steps):
+		return 0, &refusal{path, fmt.Sprintf("was written by a newer chatguard (version %d, this one knows up to %d)", version, len(s.Steps)),
 			"update chatguard, or set another database", "update chatguard"}
 	}
 	return version, nil
@@ -142,14 +142,14 @@ func checkEnd(ctx context.Context, reader *sql.DB, path string) error {
 	return nil
 }
 
-// checkSchema returns an error if the database lacks a table or a column of its version, or has one
+// checkColumns returns an error if the database lacks a table or a column of its version, or has one
 // that a later migration would create. Tables and columns of others don't matter.
-func checkSchema(ctx context.Context, reader *sql.DB, path string, version int, steps []string) error {
+func (s Schema) checkColumns(ctx context.Context, reader *sql.DB, path string, version int) error {
 	found, err := columnsIn(ctx, reader)
 	if err != nil {
 		return explainAtStart(path, err)
 	}
-	wanted, err := schemaOf(ctx, steps[:version])
+	wanted, err := s.until(version).columns(ctx)
 	if err != nil {
 		return err
 	}
@@ -163,10 +163,10 @@ func checkSchema(ctx context.Context, reader *sql.DB, path string, version int, 
 		}
 		return changedError(path, "lacks "+missing)
 	}
-	if version == len(steps) {
+	if version == len(s.Steps) {
 		return nil
 	}
-	later, err := schemaOf(ctx, steps)
+	later, err := s.columns(ctx)
 	if err != nil {
 		return nil // the migration reports it
 	}
@@ -184,29 +184,32 @@ func changedError(path, how string) error {
 
 type tableColumn struct{ table, column string }
 
-// schemas has what schemaOf returns, by the text of the migrations. To run them takes as long as to
-// open a database.
+// until returns the schema of an earlier version.
+func (s Schema) until(version int) Schema { return Schema{s.Mark, s.Steps[:version]} }
+
+// schemas has what Schema.columns returns, by the text of the migrations. To run them takes as long
+// as to open a database.
 var schemas sync.Map
 
-// schemaOf returns all columns that migrations create. The caller must not change them.
-func schemaOf(ctx context.Context, steps []string) (columns []tableColumn, err error) {
-	all := strings.Join(steps, "\n")
+// columns returns all columns that the migrations create. The caller must not change them.
+func (s Schema) columns(ctx context.Context) (columns []tableColumn, err error) {
+	all := strings.Join(s.Steps, "\n")
 	if known, ok := schemas.Load(all); ok {
 		return known.([]tableColumn), nil
 	}
-	if columns, err = makeSchema(ctx, steps); err == nil {
+	if columns, err = s.makeColumns(ctx); err == nil {
 		schemas.Store(all, columns)
 	}
 	return columns, err
 }
 
-func makeSchema(ctx context.Context, steps []string) (columns []tableColumn, err error) {
+func (s Schema) makeColumns(ctx context.Context) (columns []tableColumn, err error) {
 	db, err := openMemory()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.close()) }()
-	if err := migrate(ctx, db, 0, steps); err != nil {
+	if err := s.migrate(ctx, db, 0); err != nil {
 		return nil, err
 	}
 	return columnsIn(ctx, db.writer)

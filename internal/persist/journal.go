@@ -66,9 +66,9 @@ func writeInterrupted(ctx context.Context, tx *sql.Tx, last chatguard.EntryID, a
 }
 
 // restoreJournal reads the last journal ID and the number of interrupted entries.
-func (db *database) restoreJournal(ctx context.Context) (stats RestoreStats, err error) {
-	err = db.reader.QueryRowContext(ctx, `SELECT ifnull(max(id), 0), (SELECT count(*) FROM journal WHERE outcome_result = 'pending')
-		FROM journal`).Scan(&stats.LastEntry, &stats.Interrupted)
+func restoreJournal(ctx context.Context, db *database) (stats RestoreStats, err error) {
+	err = db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&stats.LastEntry, &stats.Interrupted) },
+		"SELECT coalesce(max(id), 0), (SELECT count(*) FROM journal WHERE outcome_result = 'pending') FROM journal")
 	return stats, err
 }
 
@@ -76,13 +76,13 @@ func (db *database) restoreJournal(ctx context.Context) (stats RestoreStats, err
 // For each user of each channel it returns only the newest such entry. The newest entries come
 // first.
 func (s *Store) Throttled(ctx context.Context, at time.Time, n int) ([]journal.Entry, error) {
-	return s.db.queryEntries(ctx, `SELECT `+entryColumns+` FROM journal WHERE id IN (
+	return queryEntries(ctx, s.db, `SELECT `+entryColumns+` FROM journal WHERE id IN (
 			SELECT max(id) FROM journal WHERE may_speak_at > ? OR may_speak_at IS NULL
 			GROUP BY +channel_id, +user_id) -- the plus keeps SQLite from walking the whole journal by channel
 		ORDER BY id DESC LIMIT ?`, at.UnixNano(), n)
 }
 
-func (db *database) queryEntries(ctx context.Context, query string, args ...any) ([]journal.Entry, error) {
+func queryEntries(ctx context.Context, db *database, query string, args ...any) ([]journal.Entry, error) {
 	entries := []journal.Entry{}
 	err := db.query(ctx, func(rows *sql.Rows) error {
 		e, err := scanEntry(rows)
@@ -115,7 +115,7 @@ func (s *Store) Entry(ctx context.Context, id chatguard.EntryID) (e journal.Entr
 	}
 	// Read pending outcomes first, so that none is missed if it is stored in between.
 	waiting := s.queue.outcome(id)
-	entries, err := s.db.queryEntries(ctx, "SELECT "+entryColumns+" FROM journal WHERE id = ?", int64(id))
+	entries, err := queryEntries(ctx, s.db, "SELECT "+entryColumns+" FROM journal WHERE id = ?", int64(id))
 	if err != nil || len(entries) == 0 {
 		return e, false, err
 	}

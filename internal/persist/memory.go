@@ -9,7 +9,7 @@ import (
 // It deletes the oldest sixteenth of the time that they cover, and repeats this until the database
 // is small enough. Messages that it deletes before they are rolled up are never rolled up.
 func (s *sweeper) limitMemory(ctx context.Context) error {
-	for s.db.place == nil {
+	for s.db.InMemory() {
 		used, oldest, err := s.memoryUse(ctx)
 		if err != nil || used <= s.opts.MaxMemory || !oldest.Valid {
 			return err

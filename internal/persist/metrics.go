@@ -2,7 +2,6 @@ package persist
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -48,18 +47,4 @@ func (f *figures) recordFlush(p *pending, took time.Duration) {
 	f.audits.Add(len(p.changes.audits))
 	f.flushes.Inc()
 	f.seconds.Add(took.Seconds())
-}
-
-// Size returns the number of bytes that the database has on disk, including its log. It is 0 for a
-// database in memory.
-func (s *Store) Size() (bytes int64) {
-	if s.lock == nil {
-		return 0 // a database in memory has no path
-	}
-	for _, name := range []string{s.db.path, s.db.path + "-wal"} {
-		if info, err := os.Stat(name); err == nil { // there may be no log
-			bytes += info.Size()
-		}
-	}
-	return bytes
 }

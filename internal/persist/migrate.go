@@ -3,7 +3,6 @@ package persist
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,15 +10,15 @@ import (
 	"strings"
 )
 
-// applicationID marks a SQLite file as ours; migration 1 sets it.
-const applicationID = 0x63686774
+// Schema says which file belongs to a program, and what it contains.
+type Schema struct {
+	Mark  int      // application ID of the file, which the first migration sets
+	Steps []string // migrations: step i is a script that migrates a database from version i to i+1
+}
 
-//go:embed migrations/*.sql
-var migrationFiles embed.FS
-
-// readMigrations returns the scripts of migrations/0001_*.sql, 0002_*.sql … in order: script i
-// migrates a database from version i to i+1.
-func readMigrations(files fs.FS) ([]string, error) {
+// ReadMigrations returns the scripts of migrations/0001_*.sql, 0002_*.sql … in order, for
+// Schema.Steps.
+func ReadMigrations(files fs.FS) ([]string, error) {
 	names, err := fs.Glob(files, "migrations/*.sql") // sorted
 	if err != nil {
 		return nil, err
@@ -40,9 +39,10 @@ func readMigrations(files fs.FS) ([]string, error) {
 
 // migrate runs all steps after the given version of the database in one transaction, which also
 // records the new version. If the version isn't 0, migrate first copies the database.
-func migrate(ctx context.Context, db *database, version int, steps []string) error {
+func (s Schema) migrate(ctx context.Context, db *database, version int) error {
+	steps := s.Steps
 	if version > 0 && version < len(steps) {
-		if err := keepCopy(ctx, db.path, version); err != nil {
+		if err := s.keepCopy(ctx, db.path, version); err != nil {
 			return fmt.Errorf("copy before migration: %w", err)
 		}
 	}
@@ -73,8 +73,8 @@ func migrate(ctx context.Context, db *database, version int, steps []string) err
 func copyPath(path string, version int) string { return fmt.Sprintf("%s.v%d", path, version) }
 
 // keepCopy copies the database in its present state to a file beside it.
-func keepCopy(ctx context.Context, path string, version int) error {
-	src, err := openReadOnly(path, version)
+func (s Schema) keepCopy(ctx context.Context, path string, version int) error {
+	src, err := s.openReadOnly(path, version)
 	if err != nil {
 		return err
 	}
@@ -84,18 +84,14 @@ func keepCopy(ctx context.Context, path string, version int) error {
 	return err
 }
 
-// checkCurrent returns an error if the database's schema is not the version that this program uses.
-func (db *database) checkCurrent(ctx context.Context) error {
-	steps, err := readMigrations(migrationFiles)
-	if err != nil {
-		return err
-	}
-	version, err := identify(ctx, db.reader, db.path, len(steps))
+// checkCurrent returns an error if a database isn't of the schema's last version.
+func (s Schema) checkCurrent(ctx context.Context, reader *sql.DB, path string) error {
+	version, err := s.identify(ctx, reader, path)
 	if err == nil {
-		err = checkSchema(ctx, db.reader, db.path, version, steps)
+		err = s.checkColumns(ctx, reader, path, version)
 	}
-	if err == nil && version < len(steps) {
-		err = fmt.Errorf("database %s has an older version: start `chatguard run` once, which updates it", db.path)
+	if err == nil && version < len(s.Steps) {
+		err = fmt.Errorf("database %s has an older version: start `chatguard run` once, which updates it", path)
 	}
 	return err
 }

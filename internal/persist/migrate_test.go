@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -19,12 +20,12 @@ import (
 )
 
 // appendMigration returns the current migrations and one more.
-func appendMigration(t *testing.T, script string) []string {
-	t.Helper()
-	steps, err := readMigrations(migrationFiles)
-	must(t, err)
-	return append(steps, script)
+func appendMigration(script string) []string {
+	return append(slices.Clip(DatabaseSchema.Steps), script)
 }
+
+// schemaOf returns chatguard's schema with other migrations.
+func schemaOf(steps []string) Schema { return Schema{Mark: DatabaseSchema.Mark, Steps: steps} }
 
 // schema returns a database's full schema.
 func (db *database) schema(t *testing.T) string {
@@ -36,7 +37,7 @@ func (db *database) schema(t *testing.T) string {
 // openMigrated opens the database at path, and migrates it to the version after all steps.
 func openMigrated(t *testing.T, path string, steps []string) *database {
 	t.Helper()
-	db, err := openOwned(ctx, path, steps)
+	db, err := schemaOf(steps).Open(ctx, path)
 	must(t, err)
 	t.Cleanup(func() { db.close() })
 	return db
@@ -46,17 +47,15 @@ func openMigrated(t *testing.T, path string, steps []string) *database {
 func newOldDatabase(t *testing.T, version int, statement string, args ...any) (path string) {
 	t.Helper()
 	path = databasePath(t)
-	steps, err := readMigrations(migrationFiles)
-	must(t, err)
-	old := openMigrated(t, path, steps[:version])
-	_, err = old.writer.ExecContext(ctx, statement, args...)
+	old := openMigrated(t, path, DatabaseSchema.Steps[:version])
+	_, err := old.writer.ExecContext(ctx, statement, args...)
 	must(t, errors.Join(err, old.close()))
 	return path
 }
 
 func TestMigrate_SchemaEqualsFreshOne(t *testing.T) {
 	t.Parallel()
-	steps := appendMigration(t, "ALTER TABLE state ADD COLUMN touched_at INTEGER NOT NULL DEFAULT 0; CREATE INDEX state_touched ON state (touched_at)")
+	steps := appendMigration("ALTER TABLE state ADD COLUMN touched_at INTEGER NOT NULL DEFAULT 0; CREATE INDEX state_touched ON state (touched_at)")
 	want := openMigrated(t, databasePath(t), steps).schema(t)
 	for version := 1; version < len(steps); version++ {
 		path := databasePath(t)
@@ -116,9 +115,7 @@ func TestMigrate_NotesOfVersion11(t *testing.T) {
 func TestMigrate_AccessOfVersion9(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)
-	steps, err := readMigrations(migrationFiles)
-	must(t, err)
-	old := openMigrated(t, path, steps[:9])
+	old := openMigrated(t, path, DatabaseSchema.Steps[:9])
 	for i, row := range []struct{ secret, kind, name, access string }{
 		{"by link, earlier", sessionKind, "anna", "moderate"}, {"a token", tokenKind, "anna", "moderate"}, {"by token", sessionKind, "anna", "moderate"},
 		{"by link", sessionKind, "anna", "view"}, {"a code", codeKind, "berta", "moderate"}, {"a check token", tokenKind, "game", "check"}, {"the owner", sessionKind, "owner", "own"},
@@ -156,12 +153,12 @@ func TestMigrate_AccessOfVersion9(t *testing.T) {
 func TestMigrate_FailureChangesNothing(t *testing.T) {
 	t.Parallel()
 	path := newFilledDatabase(t)
-	steps := appendMigration(t, "CREATE TABLE half (id INTEGER); INSERT INTO missing VALUES (1)")
+	steps := appendMigration("CREATE TABLE half (id INTEGER); INSERT INTO missing VALUES (1)")
 	before := openMigrated(t, path, steps[:len(steps)-1])
 	want := before.schema(t)
 	must(t, before.close())
 
-	_, err := openOwned(ctx, path, steps)
+	_, err := schemaOf(steps).Open(ctx, path)
 	wantError(t, err, fmt.Sprintf("migration to version %d", len(steps)), path)
 
 	after := openMigrated(t, path, steps[:len(steps)-1])
@@ -184,7 +181,7 @@ func TestMigrate_FreshLeavesNoCopy(t *testing.T) {
 
 func TestMigrate_NumberedWithoutGaps(t *testing.T) {
 	t.Parallel()
-	_, err := readMigrations(fstest.MapFS{
+	_, err := ReadMigrations(fstest.MapFS{
 		"migrations/0001_start.sql": {Data: []byte("SELECT 1")},
 		"migrations/0003_third.sql": {Data: []byte("SELECT 1")},
 	})

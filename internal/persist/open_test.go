@@ -64,7 +64,7 @@ func TestLockFile_Link(t *testing.T) {
 		must(t, os.Symlink(meant, path+".lock"))
 		_, err := Open(ctx, path, nil)
 		wantError(t, err, path+".lock is a symbolic link to "+meant, "remove the link")
-		err = Own(ctx, path, func(*Owned) error { return errors.New("it is owned") })
+		err = DatabaseSchema.Own(ctx, path, func(*Owned) error { return errors.New("it is owned") })
 		wantError(t, err, path+".lock is a symbolic link to "+meant, "remove the link")
 		if err := CheckOwner(path); err != nil {
 			t.Errorf("CheckOwner: %v", err)
@@ -135,7 +135,7 @@ func TestTrustedSchema_Off(t *testing.T) {
 	must(t, err)
 	memory, err := openMemory()
 	must(t, err)
-	snapshots, err := openReadOnly(path, 1)
+	snapshots, err := DatabaseSchema.openReadOnly(path, 1)
 	must(t, err)
 	traceless, err := openTraceless(path)
 	must(t, err)
@@ -255,7 +255,7 @@ func TestOpen_Refused(t *testing.T) {
 			path := newFilledDatabase(t)
 			test.harm(t, path)
 			assertRefused(t, path, test.want...)
-			_, err := Check(ctx, path)
+			_, err := DatabaseSchema.Check(ctx, path)
 			wantError(t, err, append(test.want, path)...)
 			if test.want[0] != "damaged" { // which a token's reader notices when it reads
 				_, err := OpenTokens(ctx, path, nil)
@@ -271,7 +271,7 @@ func TestOpen_Creates(t *testing.T) {
 	path := databasePath(t)
 	_, err := OpenTokens(ctx, path, nil)
 	wantError(t, err, path, "doesn't exist", "chatguard run")
-	_, err = Check(ctx, path)
+	_, err = DatabaseSchema.Check(ctx, path)
 	wantError(t, err, path, "doesn't exist")
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a database was made: %v", err)

@@ -10,23 +10,19 @@ import (
 
 // Owned is a database that this process owns for the duration of a call of Own.
 type Owned struct {
-	Path    string // absolute, without symbolic links
-	db      *database
-	version int
+	Path   string // absolute, without symbolic links
+	db     *database
+	schema Schema
 }
 
 // Own calls do with the database at path, which no other process may own meanwhile. Own creates the
 // database if it doesn't exist. If do or a later step fails, Own removes a database that it
 // created. The error is do's, an *OwnedError if another process owns the database, or one that
 // names the file and the fix.
-func Own(ctx context.Context, path string, do func(*Owned) error) error {
+func (s Schema) Own(ctx context.Context, path string, do func(*Owned) error) error {
 	path, err := realPath(path)
 	if err != nil {
 		return unwritableError(path, err)
-	}
-	steps, err := readMigrations(migrationFiles)
-	if err != nil {
-		return err
 	}
 	lock, err := lockDatabase(path)
 	if err != nil {
@@ -37,9 +33,9 @@ func Own(ctx context.Context, path string, do func(*Owned) error) error {
 	}
 	_, err = os.Lstat(path)
 	isNew := errors.Is(err, fs.ErrNotExist)
-	db, err := openOwned(ctx, path, steps)
+	db, err := s.openOwned(ctx, path)
 	if err == nil {
-		err = errors.Join(do(&Owned{Path: path, db: db, version: len(steps)}), db.close())
+		err = errors.Join(do(&Owned{Path: path, db: db, schema: s}), db.close())
 	}
 	if err != nil && isNew {
 		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
@@ -56,4 +52,6 @@ func (o *Owned) Write(ctx context.Context, change func(*sql.Tx) error) error {
 }
 
 // Snapshot opens the database as other processes see it, without uncommitted changes.
-func (o *Owned) Snapshot() (*Snapshot, error) { return openReadOnly(o.Path, o.version) }
+func (o *Owned) Snapshot() (*Snapshot, error) {
+	return o.schema.openReadOnly(o.Path, len(o.schema.Steps))
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -32,7 +31,7 @@ func (s *Store) FindPeople(ctx context.Context, channelID, text string, n int) (
 	most := n + len(known) // all known users may come before the others
 	for like, matches := range wanted.matches() {
 		for _, m := range matches {
-			stored, err := s.db.matchingPeople(ctx, channelID, wanted, m, most)
+			stored, err := matchingPeople(ctx, s.db, channelID, wanted, m, most)
 			if err != nil {
 				return nil, err
 			}
@@ -93,26 +92,26 @@ const fewMatches = 5000
 // matchingPeople returns up to n matching users, those who spoke last. If few users match, the
 // match's index finds them. If many match, it is faster to test the users in the order in which
 // they spoke last.
-func (db *database) matchingPeople(ctx context.Context, channelID string, wanted search, m match, n int) ([]journal.Person, error) {
+func matchingPeople(ctx context.Context, db *database, channelID string, wanted search, m match, n int) ([]journal.Person, error) {
 	const byTime = " ORDER BY last_seen DESC LIMIT ?4"
 	if m.index == "" {
-		return db.queryPeople(ctx, "SELECT "+shownPerson+" FROM person WHERE channel_id = ?1 AND "+m.condition+byTime, channelID, wanted.text, wanted.key, n)
+		return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person WHERE channel_id = ?1 AND "+m.condition+byTime, channelID, wanted.text, wanted.key, n)
 	}
-	ids, err := db.matchingIDs(ctx, channelID, wanted, m)
+	ids, err := matchingIDs(ctx, db, channelID, wanted, m)
 	if err != nil {
 		return nil, err
 	}
 	if len(ids) > fewMatches {
-		return db.queryPeople(ctx, "SELECT "+shownPerson+" FROM person INDEXED BY person_last_seen WHERE channel_id = ?1 AND "+m.condition+byTime,
+		return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person INDEXED BY person_last_seen WHERE channel_id = ?1 AND "+m.condition+byTime,
 			channelID, wanted.text, wanted.key, n)
 	}
-	people, err := db.rolledUpPeople(ctx, channelID, anyOf, jsonOf(ids))
+	people, err := rolledUpPeople(ctx, db, channelID, anyOf, jsonOf(ids))
 	slices.SortFunc(people, func(a, b journal.Person) int { return b.LastSeen.Compare(a.LastSeen) })
 	return people[:min(n, len(people))], err
 }
 
 // matchingIDs returns the IDs of matching users, and stops after more than fewMatches.
-func (db *database) matchingIDs(ctx context.Context, channelID string, wanted search, m match) (ids []string, err error) {
+func matchingIDs(ctx context.Context, db *database, channelID string, wanted search, m match) (ids []string, err error) {
 	err = db.query(ctx, func(rows *sql.Rows) error {
 		var id string
 		err := rows.Scan(&id)
@@ -188,7 +187,7 @@ func (s *Store) newestLogin(ctx context.Context, channelID, userID string) (logi
 			return "", err
 		}
 	}
-	elsewhere, err := s.db.queryPeople(ctx, `SELECT user_id, person.login, display_name, roles, last_seen
+	elsewhere, err := queryPeople(ctx, s.db, `SELECT user_id, person.login, display_name, roles, last_seen
 		FROM channel CROSS JOIN person ON channel_id = channel.id AND user_id = ?1 ORDER BY last_seen DESC LIMIT 1`, userID)
 	if len(elsewhere) > 0 && elsewhere[0].LastSeen.After(here.LastSeen) {
 		return elsewhere[0].Login, err
@@ -203,18 +202,17 @@ func (s *Store) lastUserAs(ctx context.Context, channelID, login string) (userID
 	if userID, ok = s.queue.userByLogin(channelID, login); ok {
 		return userID, true, nil
 	}
-	err = s.db.reader.QueryRowContext(ctx, `
-		SELECT user_id FROM (
+	err = s.db.query(ctx, func(rows *sql.Rows) error {
+		ok = true
+		return rows.Scan(&userID)
+	}, `SELECT user_id FROM (
 			SELECT user_id, at FROM `+notRolledUp+` AND login = ?2
 			UNION ALL
 			SELECT user_id, last_seen FROM person WHERE channel_id = ?1 AND login = ?2 COLLATE NOCASE AND login = ?2
 			UNION ALL
 			SELECT user_id, at FROM journal WHERE id = (SELECT max(id) FROM journal INDEXED BY journal_user WHERE channel_id = ?1 AND login = ?2))
-		ORDER BY at DESC LIMIT 1`, channelID, login).Scan(&userID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", false, nil
-	}
-	return userID, err == nil, Explain(s.db.path, err)
+		ORDER BY at DESC LIMIT 1`, channelID, login)
+	return userID, ok && err == nil, err
 }
 
 // UsersNamed returns the users of a channel who had a display name when last seen. It ignores the
@@ -228,7 +226,7 @@ func (s *Store) UsersNamed(ctx context.Context, channelID, displayName string) (
 	if err != nil {
 		return nil, err
 	}
-	stored, err := s.db.queryPeople(ctx, "SELECT "+shownPerson+` FROM person INDEXED BY person_name
+	stored, err := queryPeople(ctx, s.db, "SELECT "+shownPerson+` FROM person INDEXED BY person_name
 		WHERE channel_id = ?1 AND name_key <> '' AND name_key >= ?2 AND name_key < ?2 || char(11) LIMIT ?3`, channelID, key, mostNamesakes)
 	for _, p := range stored {
 		if _, ok := known[p.UserID]; !ok {

@@ -59,7 +59,7 @@ func (s *Store) findPeople(
 	if err != nil {
 		return nil, err
 	}
-	stored, err := s.db.rolledUpPeople(ctx, channelID, condition, arg)
+	stored, err := rolledUpPeople(ctx, s.db, channelID, condition, arg)
 	for _, p := range stored {
 		if _, ok := people[p.UserID]; !ok {
 			people[p.UserID] = p
@@ -69,8 +69,8 @@ func (s *Store) findPeople(
 }
 
 // rolledUpPeople returns users as they appear in rolled-up messages.
-func (db *database) rolledUpPeople(ctx context.Context, channelID, condition string, arg any) ([]journal.Person, error) {
-	return db.queryPeople(ctx, "SELECT "+shownPerson+" FROM person WHERE channel_id = ?1 AND "+condition, channelID, arg)
+func rolledUpPeople(ctx context.Context, db *database, channelID, condition string, arg any) ([]journal.Person, error) {
+	return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person WHERE channel_id = ?1 AND "+condition, channelID, arg)
 }
 
 // recentPeople returns, by ID, the users of a channel whose last messages aren't rolled up. It
@@ -80,7 +80,7 @@ func (s *Store) recentPeople(
 ) (map[string]journal.Person, error) {
 	// Read pending messages first, so that none is missed if it is stored in between.
 	waiting := s.queue.matchingMessages(func(m *timelineRow) bool { return m.ChannelID == channelID && wanted(m) })
-	stored, err := s.db.queryPeople(ctx, "SELECT user_id, login, display_name, roles, max(at) FROM "+notRolledUp+condition+" GROUP BY user_id",
+	stored, err := queryPeople(ctx, s.db, "SELECT user_id, login, display_name, roles, max(at) FROM "+notRolledUp+condition+" GROUP BY user_id",
 		append([]any{channelID}, args...)...)
 	recent := map[string]journal.Person{}
 	for _, p := range stored {
@@ -94,12 +94,12 @@ func (s *Store) recentPeople(
 	if err != nil || len(waiting) == 0 {
 		return recent, err
 	}
-	return recent, s.db.correctLate(ctx, channelID, recent)
+	return recent, correctLate(ctx, s.db, channelID, recent)
 }
 
 // correctLate replaces each person in recent who has a newer message among the rolled-up ones. This
 // happens if the messages that aren't rolled up yet arrived late.
-func (db *database) correctLate(ctx context.Context, channelID string, recent map[string]journal.Person) error {
+func correctLate(ctx context.Context, db *database, channelID string, recent map[string]journal.Person) error {
 	upTo := int64(math.MinInt64)
 	err := db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&upTo) }, "SELECT at FROM rolled_up WHERE channel_id = ?", channelID)
 	if err != nil {
@@ -114,7 +114,7 @@ func (db *database) correctLate(ctx context.Context, channelID string, recent ma
 	if len(late) == 0 {
 		return nil
 	}
-	stored, err := db.rolledUpPeople(ctx, channelID, anyOf, jsonOf(late))
+	stored, err := rolledUpPeople(ctx, db, channelID, anyOf, jsonOf(late))
 	for _, p := range stored {
 		if p.LastSeen.After(recent[p.UserID].LastSeen) {
 			recent[p.UserID] = p
@@ -124,7 +124,7 @@ func (db *database) correctLate(ctx context.Context, channelID string, recent ma
 }
 
 // queryPeople returns the result of a query for shownPerson.
-func (db *database) queryPeople(ctx context.Context, query string, args ...any) (people []journal.Person, err error) {
+func queryPeople(ctx context.Context, db *database, query string, args ...any) (people []journal.Person, err error) {
 	err = db.query(ctx, func(rows *sql.Rows) error {
 		var p journal.Person
 		err := rows.Scan(&p.UserID, &p.Login, &p.DisplayName, &p.Roles, TimeColumn{&p.LastSeen})

@@ -89,8 +89,8 @@ func TestLog_DeletedWhileRead(t *testing.T) {
 	if saved, err := s.Record(ctx, journal.Audit{At: start, Author: "Ada", Action: "grant", ChannelID: "c1"}); saved || err != nil {
 		t.Errorf("saved %v, %v", saved, err)
 	}
-	_, checked := Check(ctx, path)
-	_, snapshots := OpenSnapshot(ctx, path)
+	_, checked := DatabaseSchema.Check(ctx, path)
+	_, snapshots := DatabaseSchema.OpenSnapshot(ctx, path)
 	_, tokens := OpenTokens(ctx, path, nil)
 	for _, err := range []error{checked, snapshots, tokens} {
 		wantError(t, err, path, logMissing)
@@ -110,7 +110,7 @@ func TestLog_DeletedWhileRead(t *testing.T) {
 func TestSnapshot_LogDeleted(t *testing.T) {
 	t.Parallel()
 	path, s, g := openWithLog(t, nil)
-	src, err := OpenSnapshot(ctx, path)
+	src, err := DatabaseSchema.OpenSnapshot(ctx, path)
 	must(t, err)
 	defer src.Close()
 	must(t, src.CheckLog())
@@ -230,8 +230,8 @@ func TestOpen_HardLink(t *testing.T) {
 	must(t, os.Link(path, other))
 	for _, name := range []string{path, other} {
 		_, opened := Open(ctx, name, nil)
-		_, checked := Check(ctx, name)
-		_, snapshots := OpenSnapshot(ctx, name)
+		_, checked := DatabaseSchema.Check(ctx, name)
+		_, snapshots := DatabaseSchema.OpenSnapshot(ctx, name)
 		_, tokens := OpenTokens(ctx, name, nil)
 		for _, err := range []error{opened, checked, snapshots, tokens} {
 			wantError(t, err, name, "has another name, too", "find")

@@ -92,7 +92,7 @@ func (s *Store) Revisions(ctx context.Context, channelID string, before, n int) 
 		}
 	}
 	if !page.full {
-		err = s.db.scanRevisions(ctx, page.add, "WHERE channel_id = ? AND number < ? ORDER BY number DESC LIMIT ?", channelID, before, page.limit)
+		err = scanRevisions(ctx, s.db, page.add, "WHERE channel_id = ? AND number < ? ORDER BY number DESC LIMIT ?", channelID, before, page.limit)
 	}
 	if page.full {
 		return page.revisions[:len(page.revisions)-1], true, err
@@ -133,7 +133,7 @@ func (p *revisionPage) add(r journal.Revision, bytes int) bool {
 // contents can't be read, with Unreadable set. If all together are too long, those are the oldest.
 func (s *Store) CurrentRevisions(ctx context.Context) ([]journal.Revision, error) {
 	revisions, total := []journal.Revision{}, 0
-	err := s.db.scanRevisions(ctx, func(r journal.Revision, bytes int) bool {
+	err := scanRevisions(ctx, s.db, func(r journal.Revision, bytes int) bool {
 		if total += bytes; total > maxCurrentJSON && r.Unreadable == nil {
 			r = unreadable(r, fmt.Errorf("all channels' limits have more than %d bytes together, and newer ones come first", maxCurrentJSON))
 		}
@@ -164,7 +164,7 @@ func writeRevisions(ctx context.Context, tx *sql.Tx, rows []revisionRow) error {
 
 // scanRevisions calls each for every selected revision, with the length of its JSON, until it
 // returns false.
-func (db *database) scanRevisions(ctx context.Context, each func(r journal.Revision, bytes int) bool, selection string, args ...any) error {
+func scanRevisions(ctx context.Context, db *database, each func(r journal.Revision, bytes int) bool, selection string, args ...any) error {
 	// Contents that are too long don't leave SQLite.
 	query := fmt.Sprintf(`SELECT channel_id, number, author, at, bytes, iif(bytes <= %d, policy, policy IS NOT NULL), iif(bytes <= %[1]d, changes, '')
 		FROM (SELECT *, ifnull(octet_length(policy), 0) + octet_length(changes) AS bytes FROM revision) `, maxRevisionJSON) + selection

@@ -54,7 +54,7 @@ var rolledUpInsertion = Insertion{
 // rollUp rolls up one step of the timeline, and reports whether there may be more. Only Run writes
 // the timeline, so the messages that rollUp has read don't change.
 func (s *sweeper) rollUp(ctx context.Context, now time.Time) (more bool, err error) {
-	rows, err := s.db.queryTimeline(ctx, timelineChannels+`
+	rows, err := queryTimeline(ctx, s.db, timelineChannels+`
 		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent, display_name, low, kind
 		FROM `+channelsNotRolledUp+` AND timeline.at < ?1
 		LIMIT ?2`, now.Add(-rollAge).UnixNano(), rollStep)

@@ -29,7 +29,7 @@ func (s *Store) SaveSetting(ctx context.Context, channelID, name, value string) 
 func (s *Store) Settings(ctx context.Context) (map[string]map[string]string, error) {
 	// Read pending settings first, so that none is missed if it is stored in between.
 	waiting := s.changes.peek().settings
-	settings, err := s.db.querySettings(ctx)
+	settings, err := querySettings(ctx, s.db)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (s *Store) Settings(ctx context.Context) (map[string]map[string]string, err
 	return settings, nil
 }
 
-func (db *database) querySettings(ctx context.Context) (map[string]map[string]string, error) {
+func querySettings(ctx context.Context, db *database) (map[string]map[string]string, error) {
 	settings := map[string]map[string]string{}
 	err := db.query(ctx, func(rows *sql.Rows) error {
 		var key settingKey

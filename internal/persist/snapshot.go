@@ -16,17 +16,14 @@ type Snapshot struct {
 	DB   *sql.DB // one connection, read-only
 	// named is the given path, made absolute. `chatguard login` stores the token next to it.
 	named   string
-	version int         // schema version; 0 if it has none
+	schema  Schema
+	version int         // 0 if the file has no schema
 	log     os.FileInfo // the log that DB reads; nil if there was none
 }
 
 // OpenSnapshot opens the database at path, whether or not a process owns it. It refuses what Open
 // refuses, and a missing file.
-func OpenSnapshot(ctx context.Context, path string) (*Snapshot, error) {
-	steps, err := readMigrations(migrationFiles)
-	if err != nil {
-		return nil, err
-	}
+func (s Schema) OpenSnapshot(ctx context.Context, path string) (*Snapshot, error) {
 	named, err := realFolder(path)
 	if err != nil {
 		return nil, unwritableError(named, err)
@@ -34,11 +31,11 @@ func OpenSnapshot(ctx context.Context, path string) (*Snapshot, error) {
 	if path, err = readablePath(ctx, path); err != nil {
 		return nil, err
 	}
-	version, err := inspect(ctx, path, steps)
+	version, err := s.inspect(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	src, err := openReadOnly(path, version)
+	src, err := s.openReadOnly(path, version)
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +67,13 @@ func MissingError(path string) error {
 
 // openReadOnly opens a connection for long reads. It can't write to the database, but isn't
 // query_only, because VACUUM INTO would then refuse to write the copy.
-func openReadOnly(path string, version int) (*Snapshot, error) {
+func (s Schema) openReadOnly(path string, version int) (*Snapshot, error) {
 	db, err := sql.Open("sqlite", dataSource(path, "ro", []string{"busy_timeout(5000)", "cache_size(-1024)"}))
 	if err != nil {
 		return nil, Explain(path, err)
 	}
 	db.SetMaxOpenConns(1)
-	return &Snapshot{Path: path, named: path, DB: db, version: version}, nil
+	return &Snapshot{Path: path, named: path, DB: db, schema: s, version: version}, nil
 }
 
 // Close closes the connection.
@@ -87,7 +84,7 @@ func (s *Snapshot) IsEmpty() bool { return s.version == 0 }
 
 // CheckCurrent returns an error if the database doesn't have the version that this program writes.
 func (s *Snapshot) CheckCurrent(ctx context.Context) error {
-	return (&database{path: s.Path, reader: s.DB}).checkCurrent(ctx)
+	return s.schema.checkCurrent(ctx, s.DB, s.Path)
 }
 
 // NewDraft creates a draft for a copy of the database. The target may be neither the database nor a
@@ -148,11 +145,7 @@ func (s *Snapshot) copyInto(ctx context.Context, d *Draft, began func(part strin
 	if err := s.CheckLog(); err != nil {
 		return err
 	}
-	steps, err := readMigrations(migrationFiles)
-	if err != nil {
-		return err
-	}
-	switch _, err := inspect(ctx, d.part, steps); {
+	switch _, err := s.schema.inspect(ctx, d.part); {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:

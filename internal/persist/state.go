@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -39,12 +38,12 @@ type RestoreStats struct {
 // Journal entries that are still pending get the result Unknown, because nothing will act on them
 // any more, and an action may have been carried out.
 func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreStats, error) {
-	stats, err := s.db.restoreJournal(ctx)
+	stats, err := restoreJournal(ctx, s.db)
 	if err == nil && guard != nil {
 		err = s.restoreState(ctx, guard, &stats)
 	}
 	if err != nil {
-		return stats, Explain(s.db.path, err)
+		return stats, err
 	}
 	if guard != nil {
 		guard.State().RestoreEntryID(stats.LastEntry)
@@ -63,7 +62,7 @@ func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats 
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.Go(func() error {
 		defer close(batches)
-		return s.db.readState(ctx, batches)
+		return readState(ctx, s.db, batches)
 	})
 	now := guard.Now()
 	var firstUnreadable error
@@ -89,14 +88,9 @@ func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats 
 const batchOfRows = 1000
 
 // readState sends all rows in table order.
-func (db *database) readState(ctx context.Context, batches chan<- []chatguard.StateRow) (err error) {
-	rows, err := db.reader.QueryContext(ctx, "SELECT "+stateColumns+" FROM state ORDER BY channel_id, user_id, limit_name")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+func readState(ctx context.Context, db *database, batches chan<- []chatguard.StateRow) error {
 	batch := make([]chatguard.StateRow, 0, batchOfRows)
-	for rows.Next() {
+	err := db.query(ctx, func(rows *sql.Rows) error {
 		row, err := scanState(rows)
 		if err != nil {
 			return err
@@ -105,9 +99,12 @@ func (db *database) readState(ctx context.Context, batches chan<- []chatguard.St
 			batches <- batch
 			batch = make([]chatguard.StateRow, 0, batchOfRows)
 		}
+		return nil
+	}, "SELECT "+stateColumns+" FROM state ORDER BY channel_id, user_id, limit_name")
+	if err == nil {
+		batches <- batch
 	}
-	batches <- batch
-	return rows.Err()
+	return err
 }
 
 const stateColumns = "channel_id, user_id, limit_name, data"

@@ -27,7 +27,7 @@ func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
 	if now.Before(w.at) {
 		return nil
 	}
-	rows, err := s.db.stateAfter(ctx, w.after, sweepStep)
+	rows, err := stateAfter(ctx, s.db, w.after, sweepStep)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
 			idle = append(idle, row)
 		}
 	}
-	if err := s.db.deleteState(ctx, idle); err != nil {
+	if err := deleteState(ctx, s.db, idle); err != nil {
 		return err
 	}
 	if len(rows) < sweepStep {
@@ -50,7 +50,7 @@ func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
 }
 
 // stateAfter returns up to most rows that follow the row after in table order.
-func (db *database) stateAfter(ctx context.Context, after chatguard.StateRow, most int) (found []chatguard.StateRow, err error) {
+func stateAfter(ctx context.Context, db *database, after chatguard.StateRow, most int) (found []chatguard.StateRow, err error) {
 	err = db.query(ctx, func(rows *sql.Rows) error {
 		row, err := scanState(rows)
 		found = append(found, row)
@@ -60,7 +60,7 @@ func (db *database) stateAfter(ctx context.Context, after chatguard.StateRow, mo
 	return found, err
 }
 
-func (db *database) deleteState(ctx context.Context, rows []chatguard.StateRow) error {
+func deleteState(ctx context.Context, db *database, rows []chatguard.StateRow) error {
 	if len(rows) == 0 {
 		return nil
 	}

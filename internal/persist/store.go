@@ -10,7 +10,6 @@ package persist
 
 import (
 	"cmp"
-	"errors"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -64,7 +63,6 @@ type Store struct {
 
 	db       *database
 	opts     Options
-	lock     *ownerLock // nil for a database in memory
 	queue    queue
 	changes  changeQueue
 	notes    notebook
@@ -78,9 +76,6 @@ type Store struct {
 	// interrupted is the last entry of the earlier process. Nothing will act on pending entries up
 	// to it. It is 0 once their outcome is written. Only Restore and Run use it.
 	interrupted chatguard.EntryID
-	// damaged means that a damaged page was found, and that the file hasn't been intact since. Only
-	// Run uses it.
-	damaged bool
 	// lastLook is for how long the pages are checked before a clean end.
 	lastLook time.Duration
 	// lost is why Run ends early: another process owns the database. Only Run uses it, until it
@@ -93,21 +88,19 @@ type Store struct {
 // Path returns the database's path, absolute and without symbolic links, as used for its lock file.
 // It is empty for a database in memory.
 func (s *Store) Path() string {
-	if s.lock == nil {
+	if s.db.InMemory() {
 		return ""
 	}
 	return s.db.path
 }
 
+// Size returns the number of bytes that the database has on disk, including its log. It is 0 for a
+// database in memory.
+func (s *Store) Size() int64 { return s.db.Size() }
+
 // Close closes the database and releases its ownership. Call it after Run has returned. Changes
 // that Run hasn't written are lost.
-func (s *Store) Close() error {
-	err := s.Tokens.Close()
-	if s.lock != nil {
-		err = errors.Join(err, s.lock.release())
-	}
-	return err
-}
+func (s *Store) Close() error { return s.db.close() }
 
 // Observe queues a message for the timeline. If the message was throttled or observed, it also
 // queues the journal entry. It has the signature of chatguard.Options.Observer, never blocks and

@@ -27,7 +27,7 @@ func (s *Store) Throttling(ctx context.Context, channelID string, from, until ti
 	for _, id := range queued {
 		delete(last, id)
 	}
-	reported, err := s.db.reportedEntries(ctx, within, last)
+	reported, err := reportedEntries(ctx, s.db, within, last)
 	if err != nil {
 		return journal.Throttling{}, err
 	}

@@ -117,7 +117,7 @@ func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 }
 
 // queryTimeline returns the result of a query for timelineColumns.
-func (db *database) queryTimeline(ctx context.Context, query string, args ...any) (list []timelineRow, err error) {
+func queryTimeline(ctx context.Context, db *database, query string, args ...any) (list []timelineRow, err error) {
 	err = db.query(ctx, func(rows *sql.Rows) error {
 		var r timelineRow
 		err := rows.Scan(&r.ChannelID, TimeColumn{&r.At}, &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent, &r.displayName, &r.low, &r.MessageKind)

@@ -29,17 +29,17 @@ func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time,
 	var reading errgroup.Group
 	reading.Go(func() error {
 		defer close(feed.full)
-		return s.db.readTimeline(channelID, since, waiting, feed)
+		return readTimeline(s.db, channelID, since, waiting, feed)
 	})
 	failed := feed.drain(visit)
 	stop()
 	err := reading.Wait()
-	return cmp.Or(failed, ctx.Err(), Explain(s.db.path, err))
+	return cmp.Or(failed, ctx.Err(), err)
 }
 
 // readTimeline adds the stored messages to feed, and the pending messages at their positions in the
 // order. It omits pending messages that are stored by now.
-func (db *database) readTimeline(channelID string, since time.Time, waiting []timelineRow, feed *timelineFeed) error {
+func readTimeline(db *database, channelID string, since time.Time, waiting []timelineRow, feed *timelineFeed) error {
 	const query = `SELECT at, number, user_id, login, roles, cost, kind FROM timeline WHERE channel_id = ? AND at >= ? ORDER BY at, number`
 	err := db.eachRow(feed.ctx, 7, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
 		at, number := row[0].(int64), row[1].(int64)

@@ -170,7 +170,7 @@ func (b *backup) stage(ctx context.Context, m *move) error {
 	if err := b.end(); err != nil {
 		return b.explain(err)
 	}
-	if err := persist.CheckCopy(ctx, db.staged, b.name); err != nil {
+	if err := persist.DatabaseSchema.CheckCopy(ctx, db.staged, b.name); err != nil {
 		return err
 	}
 	if err := b.stageLogin(m.file(loginPart)); err != nil {

@@ -72,7 +72,7 @@ type Copy struct {
 // database, and never delays that process. The target appears complete or not at all. If the
 // context ends, the error is the context's; otherwise the error names the file and the fix.
 func Backup(ctx context.Context, path, target string, opts *Options) (Copy, error) {
-	src, err := persist.OpenSnapshot(ctx, path)
+	src, err := persist.DatabaseSchema.OpenSnapshot(ctx, path)
 	if err != nil {
 		return Copy{}, err
 	}

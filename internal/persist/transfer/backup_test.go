@@ -73,7 +73,7 @@ func TestCopies_KilledOwner(t *testing.T) {
 // writePairsUntilKilled writes rows of two tables in each transaction, as fast as it can, and
 // prints how many pairs there are. It never waits for a lock.
 func writePairsUntilKilled(ctx context.Context, path string) error {
-	return persist.Own(ctx, path, func(db *persist.Owned) error {
+	return persist.DatabaseSchema.Own(ctx, path, func(db *persist.Owned) error {
 		for n := 1; ; n++ {
 			err := db.Write(ctx, func(tx *sql.Tx) error {
 				if _, err := tx.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
@@ -105,7 +105,7 @@ func waitForPairs(t testing.TB, c *persisttest.Child, pairs int) {
 // checkCopies fails the test unless a backup and an export have that many whole pairs or more.
 func checkCopies(t testing.TB, path string, pairs int) {
 	t.Helper()
-	src, err := persist.OpenSnapshot(ctx, backUp(t, path).Path)
+	src, err := persist.DatabaseSchema.OpenSnapshot(ctx, backUp(t, path).Path)
 	must(t, err)
 	defer src.Close()
 	var a, b int

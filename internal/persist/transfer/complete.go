@@ -31,7 +31,7 @@ const (
 // with the passphrase. Meanwhile the database's folder has another copy of the database.
 func BackupComplete(ctx context.Context, in Installation, target, passphrase string, opts *Options) (Copy, error) {
 	full := opts.withDefaults()
-	src, err := persist.OpenSnapshot(ctx, in.Database)
+	src, err := persist.DatabaseSchema.OpenSnapshot(ctx, in.Database)
 	if err != nil {
 		return Copy{}, err
 	}

@@ -92,7 +92,7 @@ func exportZipped(ctx context.Context, src *persist.Snapshot, w io.Writer, opts 
 
 // openExport opens a database and checks that all of its tables are known.
 func openExport(ctx context.Context, path string) (*persist.Snapshot, error) {
-	src, err := persist.OpenSnapshot(ctx, path)
+	src, err := persist.DatabaseSchema.OpenSnapshot(ctx, path)
 	if err != nil {
 		return nil, err
 	}

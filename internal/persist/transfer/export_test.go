@@ -32,7 +32,7 @@ var frozen = &Options{Now: at(start)}
 // yet.
 func fillLines(t rapid.TB, path string, lines []line) {
 	t.Helper()
-	err := persist.Own(ctx, path, func(db *persist.Owned) error {
+	err := persist.DatabaseSchema.Own(ctx, path, func(db *persist.Owned) error {
 		return db.Write(ctx, func(tx *sql.Tx) error {
 			for _, l := range lines {
 				kind := kindOf(l)
@@ -262,7 +262,7 @@ func TestExport_HostileRoundTrip(t *testing.T) {
 func TestExport_EveryTableWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	path := newDatabase(t, nil)
-	src, err := persist.OpenSnapshot(ctx, path)
+	src, err := persist.DatabaseSchema.OpenSnapshot(ctx, path)
 	must(t, err)
 	defer src.Close()
 	rows, err := src.DB.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT IN ('token', 'webhook', 'webhook_delivery')")

@@ -33,7 +33,7 @@ func Import(ctx context.Context, path string, r io.Reader, name string, opts *Op
 		return Imported{}, err
 	}
 	imported := Imported{At: im.at}
-	err := persist.Own(ctx, path, func(db *persist.Owned) error {
+	err := persist.DatabaseSchema.Own(ctx, path, func(db *persist.Owned) error {
 		imported.Path = db.Path
 		return db.Write(ctx, func(tx *sql.Tx) error { return im.importInto(ctx, tx, db) })
 	})

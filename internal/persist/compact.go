@@ -1,0 +1,27 @@
+package persist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Compact writes the database file again, so that it contains nothing that was deleted, and empties
+// its log.
+func (db *database) Compact(ctx context.Context) error {
+	defer db.place.beginWrite()()
+	if _, err := db.writer.ExecContext(ctx, "VACUUM"); err != nil {
+		return fmt.Errorf("the rows are deleted, but parts of them may stay in the file until the next user is deleted: %w", Explain(db.path, err))
+	}
+	var busy, pages, moved int
+	err := db.place.emptyLog(func() error {
+		return db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	})
+	if err == nil && busy != 0 {
+		err = errors.New("it is being read now")
+	}
+	if err != nil {
+		return fmt.Errorf("the rows are deleted, but parts of them may stay in the database's log until no program uses the database: %w", Explain(db.path, err))
+	}
+	return nil
+}
