@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 const auditColumns = "id, at, author, action, channel_id, user_id, detail"
@@ -21,7 +22,7 @@ const maxAuditDetail = 64 << 10
 // shownAudit are the auditColumns without a detail that is too long.
 var shownAudit = fmt.Sprintf("id, at, author, action, channel_id, user_id, iif(octet_length(detail) <= %d, detail, '{}')", maxAuditDetail)
 
-var auditInsertion = Insertion{Into: "audit (" + auditColumns + ")", Columns: 7, Conflict: "DO NOTHING"}
+var auditInsertion = statement.Insertion{Into: "audit (" + auditColumns + ")", Columns: 7, Conflict: "DO NOTHING"}
 
 // auditRow is an Audit with its detail in JSON.
 type auditRow struct {
@@ -77,7 +78,7 @@ func (s *Store) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journ
 	}
 	err = s.db.query(ctx, func(rows *sql.Rows) error {
 		var r auditRow
-		err := rows.Scan(&r.ID, TimeColumn{&r.At}, &r.Author, &r.Action, &r.ChannelID, &r.UserID, &r.detail)
+		err := rows.Scan(&r.ID, statement.Time(&r.At), &r.Author, &r.Action, &r.ChannelID, &r.UserID, &r.detail)
 		audits = append(audits, r.read())
 		return err
 	}, "SELECT "+shownAudit+" FROM audit"+f.whereClause()+" ORDER BY id DESC LIMIT ?", append(f.args, wanted.N-len(audits))...)

@@ -9,10 +9,10 @@ import (
 // Compact writes the database file again, so that it contains nothing that was deleted, and empties
 // its log.
 func (db *database) Compact(ctx context.Context) error {
-	defer db.place.beginWrite()()
-	if _, err := db.writer.ExecContext(ctx, "VACUUM"); err != nil {
+	if err := db.Exec(ctx, "VACUUM"); err != nil {
 		return fmt.Errorf("the rows are deleted, but parts of them may stay in the file until the next user is deleted: %w", Explain(db.path, err))
 	}
+	defer db.place.beginWrite()()
 	var busy, pages, moved int
 	err := db.place.emptyLog(func() error {
 		return db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)

@@ -259,15 +259,3 @@ func (db *database) close() error {
 	}
 	return err
 }
-
-// The database stores a time as Unix nanoseconds, which range from 1678 to 2262, and the zero time
-// as NULL.
-
-func optionalTime(t time.Time) sql.NullInt64 {
-	if t.IsZero() {
-		return sql.NullInt64{}
-	}
-	return sql.NullInt64{Int64: t.UnixNano(), Valid: true}
-}
-
-func timeAt(nanoseconds int64) time.Time { return time.Unix(0, nanoseconds).UTC() }

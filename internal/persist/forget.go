@@ -7,6 +7,8 @@ import (
 	"maps"
 	"strings"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // userTables are the tables with rows about users, which have the user's ID in the column user_id.
@@ -68,7 +70,7 @@ func findTraces(ctx context.Context, db *database, userID string) (t Traces, err
 	if err != nil {
 		return t, err
 	}
-	return t, db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(TimeColumn{&t.LastSeen}) },
+	return t, db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(statement.Time(&t.LastSeen)) },
 		`SELECT max(at) FROM (SELECT max(last_seen) AS at FROM person WHERE user_id = ?1
 			UNION ALL SELECT max(at) FROM journal WHERE user_id = ?1 UNION ALL SELECT max(at) FROM timeline WHERE user_id = ?1)`, userID)
 }

@@ -55,7 +55,7 @@ func TestForget_Whole(t *testing.T) {
 				if notes := s.Notes("c1", "forgotten-one"); len(notes) > 0 || s.notes.all != 1 || s.notes.channels["c1"] != 1 {
 					t.Errorf("in memory: %+v, counted %d", notes, s.notes.all)
 				}
-				if s.db.place.isTouched() {
+				if s.db.IsTouched() {
 					t.Error("the own write counts as another program's")
 				}
 				if s.figures.errors.Get() != 0 {
@@ -104,7 +104,7 @@ func TestForget_NotCompacted(t *testing.T) {
 func TestForget_EachTable(t *testing.T) {
 	t.Parallel()
 	s := open(t, newDatabase(t), nil)
-	tables := s.db.texts(t, "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'user_id' ORDER BY 1")
+	tables := textsIn(t, s.db, "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'user_id' ORDER BY 1")
 	known := slices.Sorted(slices.Values(userTables))
 	if !slices.Equal(tables, known) {
 		t.Errorf("tables with users are %q, but those in userTables %q", tables, known)

@@ -9,6 +9,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // entryColumns are the columns of an entry in the order of entryValues and scanEntry.
@@ -17,7 +18,7 @@ const entryColumns = `id, at, channel_id, user_id, login, display_name, message_
 
 // An entry that already exists was stored by an earlier flush that nevertheless returned an error.
 // Only the entry's outcome can have changed since.
-var entryInsertion = Insertion{
+var entryInsertion = statement.Insertion{
 	Into:    "journal (" + entryColumns + ")",
 	Columns: 23,
 	Conflict: `DO UPDATE SET outcome_at = excluded.outcome_at, outcome_action = excluded.outcome_action,
@@ -26,7 +27,7 @@ var entryInsertion = Insertion{
 
 func entryValues(args []any, e *journal.Entry) []any {
 	return append(args, int64(e.ID), e.At.UnixNano(), e.ChannelID, e.UserID, e.Login, e.DisplayName, e.MessageID, e.Text, e.Limit,
-		optionalTime(e.MaySpeakAt.Time), optionalTime(e.ResetAt), e.Strikes, e.Penalty.String(),
+		statement.OptionalTime(e.MaySpeakAt.Time), statement.OptionalTime(e.ResetAt), e.Strikes, e.Penalty.String(),
 		e.Cost, int64(e.Offence.Late), e.Offence.Counted, e.Offence.Series, e.Offence.NewStrike, e.Offence.Low,
 		e.Outcome.At.UnixNano(), e.Outcome.Action.String(), string(e.Outcome.Result), e.Outcome.Reason)
 }
@@ -96,10 +97,10 @@ func queryEntries(ctx context.Context, db *database, query string, args ...any) 
 }
 
 func scanEntry(rows *sql.Rows) (e journal.Entry, err error) {
-	err = rows.Scan(&e.ID, TimeColumn{&e.At}, &e.ChannelID, &e.UserID, &e.Login, &e.DisplayName, &e.MessageID, &e.Text, &e.Limit,
-		TimeColumn{&e.MaySpeakAt.Time}, TimeColumn{&e.ResetAt}, &e.Strikes, TextColumn{&e.Penalty}, &e.Cost,
+	err = rows.Scan(&e.ID, statement.Time(&e.At), &e.ChannelID, &e.UserID, &e.Login, &e.DisplayName, &e.MessageID, &e.Text, &e.Limit,
+		statement.Time(&e.MaySpeakAt.Time), statement.Time(&e.ResetAt), &e.Strikes, statement.Text(&e.Penalty), &e.Cost,
 		&e.Offence.Late, &e.Offence.Counted, &e.Offence.Series, &e.Offence.NewStrike, &e.Offence.Low,
-		TimeColumn{&e.Outcome.At}, TextColumn{&e.Outcome.Action}, &e.Outcome.Result, &e.Outcome.Reason)
+		statement.Time(&e.Outcome.At), statement.Text(&e.Outcome.Action), &e.Outcome.Result, &e.Outcome.Reason)
 	e.Outcome.Entry = e.ID
 	if len(e.Text) > journal.MaxText { // from an import
 		e.Text = hostile.Clip(e.Text, journal.MaxText)

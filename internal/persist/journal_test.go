@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // throttledMessage returns the message and verdict of entry id.
@@ -138,7 +139,7 @@ func TestJournal_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id++
 		text := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
-		instant := rapid.Custom(func(t *rapid.T) time.Time { return timeAt(rapid.Int64Range(0, 1<<62).Draw(t, "ns")) })
+		instant := rapid.Custom(func(t *rapid.T) time.Time { return statement.TimeAt(rapid.Int64Range(0, 1<<62).Draw(t, "ns")) })
 		want := journal.Entry{
 			ID: id, At: instant.Draw(t, "at"), ChannelID: fmt.Sprint(id), UserID: text.Draw(t, "user"), Login: text.Draw(t, "login"),
 			DisplayName: text.Draw(t, "name"), MessageID: text.Draw(t, "message"), Text: text.Draw(t, "text"), Limit: text.Draw(t, "limit"),

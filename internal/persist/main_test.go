@@ -133,21 +133,17 @@ func (s *Store) mustFlush(t testing.TB, g *chatguard.Guard) {
 // exec runs a statement on the store's own writing connection.
 func (s *Store) exec(t testing.TB, statement string, args ...any) {
 	t.Helper()
-	defer s.db.place.beginWrite()()
-	must(t, s.db.place.emptyLog(func() error {
-		_, err := s.db.writer.ExecContext(ctx, statement, args...)
-		return err
-	}))
+	must(t, s.db.Exec(ctx, statement, args...))
 }
 
 // count returns the number that a query finds.
 func (s *Store) count(t testing.TB, query string, args ...any) (n int) {
 	t.Helper()
-	return s.db.count(t, query, args...)
+	return countIn(t, s.db, query, args...)
 }
 
-// texts returns the texts that a query finds.
-func (db *database) texts(t testing.TB, query string) (found []string) {
+// textsIn returns the texts that a query finds.
+func textsIn(t testing.TB, db *database, query string) (found []string) {
 	t.Helper()
 	must(t, db.query(ctx, func(rows *sql.Rows) error {
 		var text string
@@ -185,7 +181,8 @@ func (s *Store) wantHealth(t testing.TB, state State, problem string) {
 	}
 }
 
-func (db *database) count(t testing.TB, query string, args ...any) (n int) {
+// countIn returns the number that a query finds.
+func countIn(t testing.TB, db *database, query string, args ...any) (n int) {
 	t.Helper()
 	must(t, db.reader.QueryRowContext(ctx, query, args...).Scan(&n))
 	return n

@@ -17,6 +17,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // appendMigration returns the current migrations and one more.
@@ -27,11 +28,11 @@ func appendMigration(script string) []string {
 // schemaOf returns chatguard's schema with other migrations.
 func schemaOf(steps []string) Schema { return Schema{Mark: DatabaseSchema.Mark, Steps: steps} }
 
-// schema returns a database's full schema.
-func (db *database) schema(t *testing.T) string {
+// schemaIn returns a database's full schema.
+func schemaIn(t *testing.T, db *database) string {
 	t.Helper()
-	lines := db.texts(t, "SELECT type || ' ' || name || ': ' || ifnull(sql, '') FROM sqlite_schema ORDER BY type, name")
-	return fmt.Sprintf("version %d, application %d\n%s", db.count(t, "PRAGMA user_version"), db.count(t, "PRAGMA application_id"), strings.Join(lines, "\n"))
+	lines := textsIn(t, db, "SELECT type || ' ' || name || ': ' || ifnull(sql, '') FROM sqlite_schema ORDER BY type, name")
+	return fmt.Sprintf("version %d, application %d\n%s", countIn(t, db, "PRAGMA user_version"), countIn(t, db, "PRAGMA application_id"), strings.Join(lines, "\n"))
 }
 
 // openMigrated opens the database at path, and migrates it to the version after all steps.
@@ -56,24 +57,24 @@ func newOldDatabase(t *testing.T, version int, statement string, args ...any) (p
 func TestMigrate_SchemaEqualsFreshOne(t *testing.T) {
 	t.Parallel()
 	steps := appendMigration("ALTER TABLE state ADD COLUMN touched_at INTEGER NOT NULL DEFAULT 0; CREATE INDEX state_touched ON state (touched_at)")
-	want := openMigrated(t, databasePath(t), steps).schema(t)
+	want := schemaIn(t, openMigrated(t, databasePath(t), steps))
 	for version := 1; version < len(steps); version++ {
 		path := databasePath(t)
 		old := openMigrated(t, path, steps[:version])
-		oldSchema := old.schema(t)
+		oldSchema := schemaIn(t, old)
 		_, err := old.writer.ExecContext(ctx, "INSERT INTO state VALUES ('c1', 'u1', 'burst', x'01')")
 		must(t, errors.Join(err, old.close()))
 
 		db := openMigrated(t, path, steps)
-		if got := db.schema(t); got != want {
+		if got := schemaIn(t, db); got != want {
 			t.Errorf("from version %d:\n%s\nwant:\n%s", version, got, want)
 		}
-		if db.count(t, "SELECT count(*) FROM state WHERE data = x'01'") != 1 {
+		if countIn(t, db, "SELECT count(*) FROM state WHERE data = x'01'") != 1 {
 			t.Errorf("from version %d: the state is gone", version)
 		}
 		kept := openMigrated(t, fmt.Sprintf("%s.v%d", path, version), steps[:version])
-		if kept.count(t, "SELECT count(*) FROM state") != 1 || kept.schema(t) != oldSchema {
-			t.Errorf("the copy is %s", kept.schema(t))
+		if countIn(t, kept, "SELECT count(*) FROM state") != 1 || schemaIn(t, kept) != oldSchema {
+			t.Errorf("the copy is %s", schemaIn(t, kept))
 		}
 	}
 }
@@ -93,9 +94,9 @@ func TestMigrate_EntriesOfVersion1(t *testing.T) {
 		t.Errorf("the log says %q of the copy", &log)
 	}
 	wantEntries(t, journal.Entry{
-		ID: 7, At: timeAt(0), ChannelID: "c1", UserID: "u1", Login: "anna", DisplayName: "Anna", MessageID: "m", Text: "hello", Limit: "burst",
-		MaySpeakAt: journal.OptionalTime{Time: timeAt(1e9)}, ResetAt: timeAt(2e9), Strikes: 2, Cost: 1, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second},
-		Outcome: journal.Outcome{Entry: 7, At: timeAt(3e9), Action: chatguard.Timeout, Result: journal.Done},
+		ID: 7, At: statement.TimeAt(0), ChannelID: "c1", UserID: "u1", Login: "anna", DisplayName: "Anna", MessageID: "m", Text: "hello", Limit: "burst",
+		MaySpeakAt: journal.OptionalTime{Time: statement.TimeAt(1e9)}, ResetAt: statement.TimeAt(2e9), Strikes: 2, Cost: 1, Penalty: chatguard.Penalty{Action: chatguard.Timeout, Duration: 30 * time.Second},
+		Outcome: journal.Outcome{Entry: 7, At: statement.TimeAt(3e9), Action: chatguard.Timeout, Result: journal.Done},
 	})(s.Entries(ctx, journal.EntryFilter{ChannelID: "c1", N: 10}))
 }
 
@@ -155,17 +156,17 @@ func TestMigrate_FailureChangesNothing(t *testing.T) {
 	path := newFilledDatabase(t)
 	steps := appendMigration("CREATE TABLE half (id INTEGER); INSERT INTO missing VALUES (1)")
 	before := openMigrated(t, path, steps[:len(steps)-1])
-	want := before.schema(t)
+	want := schemaIn(t, before)
 	must(t, before.close())
 
 	_, err := schemaOf(steps).Open(ctx, path)
 	wantError(t, err, fmt.Sprintf("migration to version %d", len(steps)), path)
 
 	after := openMigrated(t, path, steps[:len(steps)-1])
-	if got := after.schema(t); got != want {
+	if got := schemaIn(t, after); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if n := after.count(t, "SELECT count(*) FROM state"); n == 0 {
+	if n := countIn(t, after, "SELECT count(*) FROM state"); n == 0 {
 		t.Error("the state is gone")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // Minutes calls each for every minute of every channel, oldest first, with the messages since one
@@ -62,7 +63,7 @@ func (c *minuteCount) minute(channelID string, at int64) *journal.Minute {
 	key := minuteKey{at, channelID}
 	m := c.minutes[key]
 	if m == nil {
-		m = &journal.Minute{ChannelID: channelID, At: timeAt(at)}
+		m = &journal.Minute{ChannelID: channelID, At: statement.TimeAt(at)}
 		c.minutes[key] = m
 	}
 	return m

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // FindPeople returns up to n users of a channel, including those of pending messages. The user
@@ -181,7 +182,7 @@ func (s *Store) newestLogin(ctx context.Context, channelID, userID string) (logi
 		return "", err
 	}
 	if !ok {
-		err = s.db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&here.Login, TimeColumn{&here.LastSeen}) }, `SELECT login, at FROM journal
+		err = s.db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&here.Login, statement.Time(&here.LastSeen)) }, `SELECT login, at FROM journal
 			WHERE id = (SELECT max(id) FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)`, channelID, userID)
 		if err != nil {
 			return "", err

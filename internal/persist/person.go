@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 const personColumns = "channel_id, user_id, login, display_name, name_key, roles, last_seen"
@@ -13,7 +14,7 @@ const personColumns = "channel_id, user_id, login, display_name, name_key, roles
 // shownPerson are the columns of a Person.
 const shownPerson = "user_id, login, display_name, roles, last_seen"
 
-var personInsertion = Insertion{
+var personInsertion = statement.Insertion{
 	Into:    "person (" + personColumns + ")",
 	Columns: 7,
 	Conflict: `DO UPDATE SET login = excluded.login, display_name = excluded.display_name, name_key = excluded.name_key, roles = excluded.roles, last_seen = excluded.last_seen
@@ -127,7 +128,7 @@ func correctLate(ctx context.Context, db *database, channelID string, recent map
 func queryPeople(ctx context.Context, db *database, query string, args ...any) (people []journal.Person, err error) {
 	err = db.query(ctx, func(rows *sql.Rows) error {
 		var p journal.Person
-		err := rows.Scan(&p.UserID, &p.Login, &p.DisplayName, &p.Roles, TimeColumn{&p.LastSeen})
+		err := rows.Scan(&p.UserID, &p.Login, &p.DisplayName, &p.Roles, statement.Time(&p.LastSeen))
 		people = append(people, p)
 		return err
 	}, query, args...)

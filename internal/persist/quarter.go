@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 
 const quarterColumns = "channel_id, user_id, at, spent"
 
-var quarterInsertion = Insertion{Into: "quarter_hour (" + quarterColumns + ")", Columns: 4, Conflict: "DO UPDATE SET spent = spent + excluded.spent"}
+var quarterInsertion = statement.Insertion{Into: "quarter_hour (" + quarterColumns + ")", Columns: 4, Conflict: "DO UPDATE SET spent = spent + excluded.spent"}
 
 // quarterOf returns the start of the quarter of an hour that contains a time.
 func quarterOf(at time.Time) int64 { return at.Truncate(Quarter).UnixNano() }
@@ -34,7 +35,7 @@ func (s *Store) QuarterHours(ctx context.Context, channelID, userID string, sinc
 	// are stored by now.
 	err = s.db.query(ctx, func(rows *sql.Rows) error {
 		var q journal.QuarterHour
-		err := rows.Scan(TimeColumn{&q.At}, &q.Spent)
+		err := rows.Scan(statement.Time(&q.At), &q.Spent)
 		quarters = append(quarters, q)
 		return err
 	}, quarterHours(channelID, userID), channelID, userID, quarterOf(since), int64(Quarter), maxCost, placesOf(waiting, Quarter))

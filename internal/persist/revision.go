@@ -13,11 +13,12 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 const revisionColumns = "channel_id, number, author, at, policy, changes"
 
-var revisionInsertion = Insertion{Into: "revision (" + revisionColumns + ")", Columns: 6, Conflict: "DO NOTHING"}
+var revisionInsertion = statement.Insertion{Into: "revision (" + revisionColumns + ")", Columns: 6, Conflict: "DO NOTHING"}
 
 // revisionRow is a Revision with its policy and changes in JSON.
 type revisionRow struct {
@@ -187,7 +188,7 @@ var errEnough = errors.New("enough rows")
 func scanRevision(rows *sql.Rows) (r journal.Revision, bytes int, err error) {
 	var policy sql.NullString
 	var changes []byte
-	if err := rows.Scan(&r.ChannelID, &r.Number, &r.Author, TimeColumn{&r.At}, &bytes, &policy, &changes); err != nil {
+	if err := rows.Scan(&r.ChannelID, &r.Number, &r.Author, statement.Time(&r.At), &bytes, &policy, &changes); err != nil {
 		return r, 0, err
 	}
 	if bytes > maxRevisionJSON {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // Run rolls up the timeline in the background: it stores, by user, the data that is kept longer
@@ -45,7 +46,7 @@ const channelsNotRolledUp = `channels LEFT JOIN rolled_up ON rolled_up.channel_i
 
 const rolledUpColumns = "channel_id, at, number"
 
-var rolledUpInsertion = Insertion{
+var rolledUpInsertion = statement.Insertion{
 	Into:     "rolled_up (" + rolledUpColumns + ")",
 	Columns:  3,
 	Conflict: "DO UPDATE SET at = excluded.at, number = excluded.number",

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // settingKey identifies a setting of a channel.
@@ -11,7 +13,7 @@ type settingKey struct{ channelID, name string }
 
 const settingColumns = "channel_id, name, value"
 
-var settingInsertion = Insertion{Into: "setting (" + settingColumns + ")", Columns: 3, Conflict: "DO UPDATE SET value = excluded.value"}
+var settingInsertion = statement.Insertion{Into: "setting (" + settingColumns + ")", Columns: 3, Conflict: "DO UPDATE SET value = excluded.value"}
 
 // SaveSetting keeps a small value for a channel across restarts, and returns once the value is
 // stored; an empty value removes the setting. saved is false if the database is failing or the

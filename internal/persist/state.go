@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // RestoreStats is the result of Restore.
@@ -114,7 +115,7 @@ func scanState(rows *sql.Rows) (row chatguard.StateRow, err error) {
 	return row, err
 }
 
-var stateInsertion = Insertion{
+var stateInsertion = statement.Insertion{
 	Into:     "state (" + stateColumns + ")",
 	Columns:  4,
 	Conflict: "DO UPDATE SET data = excluded.data",

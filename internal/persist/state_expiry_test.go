@@ -18,7 +18,7 @@ import (
 // storedKeys returns the keys of the state.
 func storedKeys(t *testing.T, s *Store) []string {
 	t.Helper()
-	return slices.Sorted(slices.Values(s.db.texts(t, "SELECT channel_id || '/' || user_id || '/' || limit_name FROM state")))
+	return slices.Sorted(slices.Values(textsIn(t, s.db, "SELECT channel_id || '/' || user_id || '/' || limit_name FROM state")))
 }
 
 // walk lets the store go through the whole state table. It returns the number of turns, and the

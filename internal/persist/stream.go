@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 const streamColumns = "channel_id, start, seen, ended"
 
-var streamInsertion = Insertion{Into: "stream (" + streamColumns + ")", Columns: 4, Conflict: "DO UPDATE SET seen = excluded.seen, ended = excluded.ended"}
+var streamInsertion = statement.Insertion{Into: "stream (" + streamColumns + ")", Columns: 4, Conflict: "DO UPDATE SET seen = excluded.seen, ended = excluded.ended"}
 
 // streamKey identifies a stream. start is in nanoseconds.
 type streamKey struct {
@@ -43,7 +44,7 @@ func (s *Store) Streams(ctx context.Context, channelID string, n int) ([]journal
 	}
 	err := s.db.query(ctx, func(rows *sql.Rows) error {
 		var stored journal.Stream
-		err := rows.Scan(&stored.ChannelID, TimeColumn{&stored.Start}, TimeColumn{&stored.Seen}, &stored.Ended)
+		err := rows.Scan(&stored.ChannelID, statement.Time(&stored.Start), statement.Time(&stored.Seen), &stored.Ended)
 		if key := keyOfStream(stored); known[key].ChannelID == "" {
 			known[key] = stored
 		}

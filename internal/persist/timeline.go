@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // timelineRow is one message of the timeline. Its number distinguishes messages of the same time.
@@ -25,7 +26,7 @@ func (r *timelineRow) spentCost() int64 { return int64(min(r.Cost, maxCost) - mi
 
 const timelineColumns = "channel_id, at, number, user_id, login, roles, cost, unspent, display_name, low, kind"
 
-var timelineInsertion = Insertion{
+var timelineInsertion = statement.Insertion{
 	Into:     "timeline (" + timelineColumns + ")",
 	Columns:  11,
 	Conflict: "DO NOTHING", // an earlier flush stored it, but returned an error
@@ -94,7 +95,7 @@ func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	insert, err := tx.PrepareContext(ctx, timelineInsertion.statement(1))
+	insert, err := tx.PrepareContext(ctx, timelineInsertion.Statement(1))
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 func queryTimeline(ctx context.Context, db *database, query string, args ...any) (list []timelineRow, err error) {
 	err = db.query(ctx, func(rows *sql.Rows) error {
 		var r timelineRow
-		err := rows.Scan(&r.ChannelID, TimeColumn{&r.At}, &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent, &r.displayName, &r.low, &r.MessageKind)
+		err := rows.Scan(&r.ChannelID, statement.Time(&r.At), &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent, &r.displayName, &r.low, &r.MessageKind)
 		list = append(list, r)
 		return err
 	}, query, args...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // timelineBatch is the maximum number of timeline messages in a batch.
@@ -44,7 +45,7 @@ func readTimeline(db *database, channelID string, since time.Time, waiting []tim
 	err := db.eachRow(feed.ctx, 7, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
 		at, number := row[0].(int64), row[1].(int64)
 		m := journal.TimelineMessage{
-			At: timeAt(at), ChannelID: channelID, UserID: row[2].(string), Login: row[3].(string), Roles: chatguard.Roles(row[4].(int64)), Cost: int(row[5].(int64)),
+			At: statement.TimeAt(at), ChannelID: channelID, UserID: row[2].(string), Login: row[3].(string), Roles: chatguard.Roles(row[4].(int64)), Cost: int(row[5].(int64)),
 			MessageKind: chatguard.MessageKind(row[6].(int64)),
 		}
 		for ; len(waiting) > 0 && waiting[0].compareTo(at, number) < 0; waiting = waiting[1:] {

@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 	"github.com/chatguard/chatguard/internal/turntest"
 )
 
@@ -23,7 +24,7 @@ func timeline(t *testing.T, s *Store) (list []journal.TimelineMessage) {
 	t.Helper()
 	must(t, s.db.query(ctx, func(rows *sql.Rows) error {
 		var m journal.TimelineMessage
-		err := rows.Scan(&m.ChannelID, TimeColumn{&m.At}, &m.UserID, &m.Login, &m.Roles, &m.Cost, &m.MessageKind)
+		err := rows.Scan(&m.ChannelID, statement.Time(&m.At), &m.UserID, &m.Login, &m.Roles, &m.Cost, &m.MessageKind)
 		list = append(list, m)
 		return err
 	}, "SELECT channel_id, at, user_id, login, roles, cost, kind FROM timeline ORDER BY channel_id, at, number"))
@@ -70,7 +71,7 @@ func TestTimeline_EveryVerdict(t *testing.T) {
 	if got := timeline(t, s); !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v, want\n%+v", got, want)
 	}
-	hasText := s.db.texts(t, "SELECT 'instr(' || name || ', ''"+secret+"'')' FROM pragma_table_info('timeline')")
+	hasText := textsIn(t, s.db, "SELECT 'instr(' || name || ', ''"+secret+"'')' FROM pragma_table_info('timeline')")
 	s.wantCount(t, 0, "SELECT count(*) FROM timeline WHERE "+strings.Join(hasText, " OR "))
 }
 

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // never is the expiry of a token that doesn't expire: the last instant that the database can store.
-var never = timeAt(math.MaxInt64)
+var never = statement.TimeAt(math.MaxInt64)
 
 // Holder is a person who has access by a token, a session or a sign-in link, with their name and
 // role. The secret itself is not stored anywhere.
@@ -87,7 +88,7 @@ func (t *Tokens) BeginSession(ctx context.Context, token string) (session string
 func (t *Tokens) Holders(ctx context.Context) (list []Holder, err error) {
 	err = t.db.query(ctx, func(rows *sql.Rows) error {
 		var e Holder
-		err := rows.Scan(&e.Name, &e.Access, &e.From, TimeColumn{&e.MadeAt}, TimeColumn{&e.ExpiresAt}, &e.Sessions, &e.Links)
+		err := rows.Scan(&e.Name, &e.Access, &e.From, statement.Time(&e.MadeAt), statement.Time(&e.ExpiresAt), &e.Sessions, &e.Links)
 		if e.ExpiresAt.Equal(never) {
 			e.ExpiresAt = time.Time{}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // tokenRow is a named token, a code or a session.
@@ -91,7 +92,7 @@ const tokenColumns = "hash, kind, name, access, origin, made_at, expires_at"
 func scanToken(rows *sql.Rows) (hash tokenHash, row *tokenRow, err error) {
 	row = &tokenRow{}
 	var key []byte
-	err = rows.Scan(&key, &row.kind, &row.holder.Name, &row.holder.Access, &row.holder.From, TimeColumn{&row.made}, TimeColumn{&row.expires})
+	err = rows.Scan(&key, &row.kind, &row.holder.Name, &row.holder.Access, &row.holder.From, statement.Time(&row.made), statement.Time(&row.expires))
 	row.rootMade = row.made
 	copy(hash[:], key)
 	return hash, row, err

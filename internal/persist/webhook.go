@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // webhookQueue holds webhooks and deliveries that aren't in the database yet, or that must be
@@ -32,8 +33,8 @@ const (
 )
 
 var (
-	webhookInsertion  = Insertion{Into: "webhook (" + webhookColumns + ")", Columns: 3, Conflict: "DO UPDATE SET settings = excluded.settings, state = excluded.state"}
-	deliveryInsertion = Insertion{
+	webhookInsertion  = statement.Insertion{Into: "webhook (" + webhookColumns + ")", Columns: 3, Conflict: "DO UPDATE SET settings = excluded.settings, state = excluded.state"}
+	deliveryInsertion = statement.Insertion{
 		Into: "webhook_delivery (" + deliveryColumns + ")", Columns: 8,
 		Conflict: "DO UPDATE SET tries = excluded.tries, next_at = excluded.next_at, dead_at = excluded.dead_at, reason = excluded.reason",
 	}
@@ -67,7 +68,7 @@ func (s *Store) Webhooks(ctx context.Context) ([]journal.Webhook, []journal.Webh
 	}
 	err = s.db.query(ctx, func(rows *sql.Rows) error {
 		var d journal.WebhookDelivery
-		err := rows.Scan(&d.ID, &d.WebhookID, TimeColumn{&d.QueuedAt}, &d.Event, &d.Tries, TimeColumn{&d.NextAt}, TimeColumn{&d.DeadAt}, &d.Reason)
+		err := rows.Scan(&d.ID, &d.WebhookID, statement.Time(&d.QueuedAt), &d.Event, &d.Tries, statement.Time(&d.NextAt), statement.Time(&d.DeadAt), &d.Reason)
 		known.deliveries[d.ID] = &d
 		return err
 	}, "SELECT "+deliveryColumns+" FROM webhook_delivery ORDER BY id DESC LIMIT ?", journal.MaxDeliveries)
@@ -142,7 +143,7 @@ func writeWebhooks(ctx context.Context, tx *sql.Tx, rows webhookRows) error {
 	slices.Sort(deliveries)
 	return deliveryInsertion.Write(ctx, tx, len(deliveries), func(args []any, i int) []any {
 		d := rows.deliveries[deliveries[i]]
-		return append(args, d.ID, d.WebhookID, d.QueuedAt.UnixNano(), d.Event, d.Tries, optionalTime(d.NextAt), optionalTime(d.DeadAt), d.Reason)
+		return append(args, d.ID, d.WebhookID, d.QueuedAt.UnixNano(), d.Event, d.Tries, statement.OptionalTime(d.NextAt), statement.OptionalTime(d.DeadAt), d.Reason)
 	})
 }
 

@@ -40,3 +40,12 @@ func (db *database) transact(ctx context.Context, change func(*sql.Tx) error) er
 	}
 	return db.place.check() // what a deleted log has would be lost
 }
+
+// Exec runs a statement that can't be in a transaction. The error is the driver's.
+func (db *database) Exec(ctx context.Context, statement string, args ...any) error {
+	defer db.place.beginWrite()()
+	return db.place.emptyLog(func() error {
+		_, err := db.writer.ExecContext(ctx, statement, args...)
+		return err
+	})
+}

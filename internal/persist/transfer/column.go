@@ -13,7 +13,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // lineKind is an exported table and the kind of its lines.
@@ -88,8 +88,8 @@ func (k *lineKind) query() string {
 	return "SELECT " + k.columnNames(len(k.columns)) + " FROM " + k.name + " ORDER BY " + k.columnNames(k.key)
 }
 
-func (k *lineKind) insertion() persist.Insertion {
-	return persist.Insertion{Into: k.name + " (" + k.columnNames(len(k.columns)) + ")", Columns: len(k.columns), Conflict: "DO NOTHING"}
+func (k *lineKind) insertion() statement.Insertion {
+	return statement.Insertion{Into: k.name + " (" + k.columnNames(len(k.columns)) + ")", Columns: len(k.columns), Conflict: "DO NOTHING"}
 }
 
 // fields returns pointers to a line's fields, by column.
@@ -223,15 +223,15 @@ func valueOf(c *column, at any) any {
 func scanner(at any) any {
 	switch at := at.(type) {
 	case *time.Time:
-		return persist.TimeColumn{Into: at}
+		return statement.Time(at)
 	case *journal.OptionalTime:
-		return persist.TimeColumn{Into: &at.Time}
+		return statement.Time(&at.Time)
 	case *json.RawMessage:
 		return &jsonScanner{at}
 	case *chatguard.MessageKind:
 		return at
 	case encoding.TextUnmarshaler:
-		return persist.TextColumn{Into: at}
+		return statement.Text(at)
 	}
 	return at
 }

@@ -12,7 +12,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/statement"
 	"github.com/chatguard/chatguard/internal/textfile"
 )
 
@@ -166,7 +166,7 @@ func kindIn(data []byte) (name string, err error) {
 // The maximum number of rows, and of bytes of lines, per insertion. A longer line is inserted
 // alone, so memory is limited to a few of the longest lines.
 const (
-	importBatch = 10 * persist.RowsPerStatement
+	importBatch = 10 * statement.RowsPerStatement
 	importBytes = 1 << 23
 )
 

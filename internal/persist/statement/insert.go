@@ -1,4 +1,6 @@
-package persist
+// Package statement has the parts of SQL statements that every engine takes: inserting many rows, and
+// the columns for times and texts. It knows no table.
+package statement
 
 import (
 	"context"
@@ -16,7 +18,7 @@ type Insertion struct {
 	Conflict string // what to do if the key exists
 }
 
-func (in *Insertion) statement(rows int) string {
+func (in *Insertion) Statement(rows int) string {
 	row := "(?" + strings.Repeat(",?", in.Columns-1) + ")"
 	return "INSERT INTO " + in.Into + " VALUES " + row + strings.Repeat(","+row, rows-1) + " ON CONFLICT " + in.Conflict
 }
@@ -36,7 +38,7 @@ func (in *Insertion) Write(ctx context.Context, tx *sql.Tx, rows int, values fun
 
 // writeRange inserts the rows from start to end with one statement that takes atATime rows.
 func (in *Insertion) writeRange(ctx context.Context, tx *sql.Tx, start, end, atATime int, values func(args []any, i int) []any) error {
-	stmt, err := tx.PrepareContext(ctx, in.statement(atATime))
+	stmt, err := tx.PrepareContext(ctx, in.Statement(atATime))
 	if err != nil {
 		return err
 	}
