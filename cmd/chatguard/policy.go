@@ -15,9 +15,9 @@ import (
 
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 func newPolicyCommand() *cobra.Command {
@@ -65,7 +65,7 @@ func policyCommand(cmd *cobra.Command, run func(*cobra.Command, config.Config, c
 
 // channelPolicy is a channel's policy in force. The revision is empty if there is no live change.
 type channelPolicy struct {
-	control.LiveChange
+	policies.LiveChange
 	name string // the channel's login, or its ID if the login is unknown
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
@@ -59,7 +59,7 @@ func TestRestart_Keeps(t *testing.T) {
 	channel := a.Web.Channels()[0].ID
 	live := c.Policy.Clone()
 	live.Limits[0].Burst = 1
-	revision := journal.Revision{ChannelID: channel, Author: "berta", At: time.Now(), Policy: live, Changes: control.Diff(c.Policy, live)}
+	revision := journal.Revision{ChannelID: channel, Author: "berta", At: time.Now(), Policy: live, Changes: policies.Diff(c.Policy, live)}
 	if _, saved, err := a.Host.Store.SaveRevision(t.Context(), revision); !saved || err != nil {
 		t.Fatalf("saved %v, %v", saved, err)
 	}
@@ -119,7 +119,7 @@ func TestRun_EnforcesNothingWithoutToken(t *testing.T) {
 		if stated, inForce := a.Guard.ChannelPolicy("100").Mode, a.Guard.InForce("100").Mode; stated != want || inForce != chatguard.Observe {
 			t.Errorf("start %d: stated %s, in force %s", i, stated, inForce)
 		}
-		saveRevision(t, a, journal.Revision{ChannelID: "100", At: time.Now(), Policy: enforcing, Changes: control.Diff(c.Policy, enforcing)})
+		saveRevision(t, a, journal.Revision{ChannelID: "100", At: time.Now(), Policy: enforcing, Changes: policies.Diff(c.Policy, enforcing)})
 		a.Close()
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/host"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -114,7 +115,7 @@ func (a *App) restore(ctx context.Context) error {
 	began := time.Now()
 	stats, err := a.Host.Restore(ctx)
 	switch {
-	case errors.As(err, new(*control.PolicyError)):
+	case errors.As(err, new(*policies.Error)):
 		return err
 	case err != nil:
 		return addDatabaseFix(err)

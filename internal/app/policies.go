@@ -6,9 +6,9 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // configured has the policies of a configuration by channel ID, for the channels that the directory
@@ -47,12 +47,12 @@ func ownPart(c config.Config, p chatguard.Policy) chatguard.Policy {
 
 // Resolve returns the policy that a start with the configuration would put in force in a channel
 // whose last revision is r. login is empty if it is unknown.
-func Resolve(c config.Config, login, id string, r journal.Revision) (live control.LiveChange, err error) {
+func Resolve(c config.Config, login, id string, r journal.Revision) (live policies.LiveChange, err error) {
 	guard, err := chatguard.New(ownPart(c, c.Policy), nil)
 	if err != nil {
 		return live, err
 	}
-	return control.Resolve(id, configuredPolicy(c, login, id), r, guard.ValidateChannelPolicy, func(id string, p chatguard.Policy) error {
+	return policies.Resolve(id, configuredPolicy(c, login, id), r, guard.ValidateChannelPolicy, func(id string, p chatguard.Policy) error {
 		return acceptable(c, login, id, p)
 	}), nil
 }
@@ -112,7 +112,7 @@ func (a *App) liveChanges() (lines []string) {
 }
 
 // unusableRevision returns why a channel's live changes aren't in force.
-func unusableRevision(live control.LiveChange, channel string) string {
+func unusableRevision(live policies.LiveChange, channel string) string {
 	return fmt.Sprintf("revision %d by %s can't be used: %s. `chatguard policy discard %s` discards it",
 		live.Number, hostile.Printable(live.Author), hostile.Printable(journal.Sentence(live.Problem)), channel)
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/webhook"
 )
 
@@ -94,7 +94,7 @@ func (r *reporter) noteChange(a journal.Audit) {
 	case journal.RaidSwitched:
 		r.noteRaid(a)
 	case journal.PolicyChanged, journal.PolicyDiscarded:
-		if done, ok := a.Detail.(control.Revised); ok && len(done.Difference) > 0 {
+		if done, ok := a.Detail.(policies.Revised); ok && len(done.Difference) > 0 {
 			r.reportLimits(a.ChannelID, done.Policy.Mode, done.Difference, webhook.LimitsChange{Revision: done.Number, By: a.Author})
 		}
 	case journal.UserBanned:
@@ -152,7 +152,7 @@ func (r *reporter) policies() map[string]chatguard.Policy {
 // that were in force.
 func (r *reporter) reportReload(before map[string]chatguard.Policy) {
 	after, reported := r.policies(), 0
-	everywhere := control.Diff(before[""], after[""])
+	everywhere := policies.Diff(before[""], after[""])
 	if len(everywhere) > 0 {
 		r.reportLimits("", after[""].Mode, everywhere, webhook.LimitsChange{})
 	}
@@ -161,7 +161,7 @@ func (r *reporter) reportReload(before map[string]chatguard.Policy) {
 		if id == "" || !known || reported >= mostReloaded {
 			continue
 		}
-		if own := control.Diff(former, after[id]); len(own) > 0 && fmt.Sprint(own) != fmt.Sprint(everywhere) {
+		if own := policies.Diff(former, after[id]); len(own) > 0 && fmt.Sprint(own) != fmt.Sprint(everywhere) {
 			r.reportLimits(id, after[id].Mode, own, webhook.LimitsChange{})
 			reported++
 		}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/request"
 )
 
@@ -95,7 +95,7 @@ func (a *App) reloadLogged(load func() (config.Config, error)) (lines []string, 
 // discardLogged restores the configuration's policy of a channel in the owner's name, and returns a
 // report.
 func (a *App) discardLogged(ctx context.Context, channelID string) ([]string, error) {
-	r, err := a.Host.Policies.Discard(ctx, control.Request{ChannelID: channelID, Author: auth.OwnerName})
+	r, err := a.Host.Policies.Discard(ctx, policies.Request{ChannelID: channelID, Author: auth.OwnerName})
 	if err != nil {
 		return nil, err
 	}

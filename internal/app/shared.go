@@ -19,7 +19,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/textfile"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -279,17 +279,17 @@ func (a *App) leads(channelID string) (leads, ok bool) {
 // documents are the documents of the shared store, for control.
 type documents struct{ *redisstore.Store }
 
-// SetDocument implements control.Documents.
+// SetDocument implements policies.Documents.
 func (d documents) SetDocument(ctx context.Context, name string, data []byte, revision int64) error {
 	err := d.Store.SetDocument(ctx, name, data, revision)
 	if errors.Is(err, redisstore.ErrConflict) {
-		return fmt.Errorf("%w (%w)", control.ErrStale, err)
+		return fmt.Errorf("%w (%w)", policies.ErrStale, err)
 	}
 	return err
 }
 
 // sharedDocuments returns where people's changes are shared, or nil if this node is alone.
-func (a *App) sharedDocuments() control.Documents {
+func (a *App) sharedDocuments() policies.Documents {
 	if a.shared == nil {
 		return nil
 	}

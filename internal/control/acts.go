@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // Acts are the timeouts and bans that a chat gives and lifts for people. The zero value gives none.
@@ -93,7 +94,7 @@ func (c *Controls) TimeOut(ctx context.Context, t journal.Target, length time.Du
 	case done.Former != nil && !replace && done.Former.Outlasts(c.now().Add(length)):
 		return done, c.silenced(*done.Former, "a timeout of "+chatguard.FormatWait(length)+" would be shorter")
 	}
-	ctx, cancel := UntilKept(ctx)
+	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	if err = c.chat.Acts.TimeOut(ctx, t, length, reason); err != nil {
 		return done, err
@@ -110,7 +111,7 @@ func (c *Controls) Ban(ctx context.Context, t journal.Target, reason string) (do
 	if done.Former, err = c.beforeAct(ctx, t, reason); err != nil {
 		return done, err
 	}
-	ctx, cancel := UntilKept(ctx)
+	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	done.Silence = &journal.Silence{Banned: true, By: t.Author}
 	switch err = c.chat.Acts.Ban(ctx, t, reason); {
@@ -148,7 +149,7 @@ func (c *Controls) lift(ctx context.Context, t journal.Target, ban bool, advice 
 	case done.Former != nil && done.Former.Banned != ban:
 		return done, c.silenced(*done.Former, advice)
 	}
-	ctx, cancel := UntilKept(ctx)
+	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	err = c.chat.Acts.Lift(ctx, t)
 	if done.Already = errors.Is(err, ErrNotSilenced); err != nil && !done.Already {

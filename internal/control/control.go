@@ -1,10 +1,7 @@
 // Package control makes the changes that moderators request while chat runs, from the dashboard or
-// from chat. They change policies, pause a channel, switch raid mode, and grant or pardon single
-// users. The package first puts each change in force in the Guard, then records it in the audit
-// log. It answers once the record is stored.
-//
-// Policies are the policies in force in channels: those of a configuration and people's changes to
-// them. Controls make all other changes: switches, grants and pardons.
+// from chat. It pauses a channel, switches raid mode, and grants or pardons single users. For
+// changes of policies, see package policies. The package first puts each change in force in the
+// Guard, then records it in the audit log. It answers once the record is stored.
 //
 // The package does not know the chat, the dashboard or the store. It reaches them only through the
 // funcs and small interfaces below.
@@ -22,6 +19,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // Options configures Controls. Guard, Policies and Store are required.
@@ -29,7 +27,7 @@ type Options struct {
 	Guard *chatguard.Guard
 	// Policies are those of the Guard. Their followers are also notified of the changes that
 	// Controls make, and switches are shared with the same nodes.
-	Policies *Policies
+	Policies *policies.Policies
 	Store    Store
 	// Settings are the configuration's: those of channels whose settings nobody has changed.
 	Settings Settings
@@ -88,7 +86,7 @@ var (
 	ErrNamesakes = errors.New("several users seen here have this display name")
 )
 
-// Errors of Controls, for errors.Is, in addition to ErrStale. Any other error describes what is
+// Errors of Controls, for errors.Is, in addition to policies.ErrStale. Any other error describes what is
 // wrong with the request.
 var (
 	ErrNoEntry   = errors.New("there is nothing to pardon")
@@ -111,8 +109,8 @@ type Controls struct {
 	// steady is the clock for the end of raid mode. It ignores steps of the wall clock.
 	steady func() time.Time
 
-	shared    *Shared
-	documents *Kind
+	shared    *policies.Shared
+	documents *policies.Kind
 
 	storing chan struct{} // holds a value while switches are stored
 	pardons pardons
@@ -138,7 +136,7 @@ func New(o Options) *Controls {
 		steady: clock.Monotonic(), storing: make(chan struct{}, 1), switches: map[string]Switches{},
 		base: o.Settings, settings: map[string]Settings{}, calmEnds: map[string]time.Time{},
 	}
-	c.documents = c.shared.Add(&Kind{Prefix: "switches/", Apply: c.applyShared, Current: c.toShare})
+	c.documents = c.shared.Add(&policies.Kind{Prefix: "switches/", Apply: c.applyShared, Current: c.toShare})
 	c.Join(Chat{})
 	return c
 }
@@ -178,7 +176,7 @@ func (c *Controls) Run(ctx context.Context) error {
 
 // record adds a change to the audit.
 func (c *Controls) record(ctx context.Context, a journal.Audit) (saved bool, err error) {
-	ctx, cancel := UntilKept(ctx)
+	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	a.At = c.now().UTC()
 	c.options.Policies.Followers.Made(a)
@@ -191,7 +189,7 @@ func (c *Controls) record(ctx context.Context, a journal.Audit) (saved bool, err
 
 // commit returns once all earlier changes are stored.
 func (c *Controls) commit(ctx context.Context) (saved bool) {
-	ctx, cancel := UntilKept(ctx)
+	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	return c.options.Store.Commit(ctx)
 }

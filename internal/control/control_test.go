@@ -1,10 +1,12 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // memory is a Store in memory that can be made to fail.
@@ -124,31 +127,11 @@ func (m *memory) DiscardRevisions(ctx context.Context, channelID, author string)
 	return m.SaveRevision(ctx, journal.Revision{ChannelID: channelID, Author: author, At: time.Now()})
 }
 
-func (m *memory) Revisions(_ context.Context, channelID string, before, n int) (list []journal.Revision, more bool, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, r := range slices.Backward(m.stored) {
-		if r.ChannelID == channelID && (before == 0 || r.Number < before) {
-			list = append(list, r)
-		}
-	}
-	return list[:min(n, len(list))], len(list) > n, m.err
+func (m *memory) Revisions(context.Context, string, int, int) ([]journal.Revision, bool, error) {
+	return nil, false, m.err
 }
 
-func (m *memory) CurrentRevisions(context.Context) (list []journal.Revision, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	last := map[string]journal.Revision{}
-	for _, r := range m.stored {
-		last[r.ChannelID] = r
-	}
-	for _, r := range last {
-		if r.Changes != nil || r.Unreadable != nil {
-			list = append(list, r)
-		}
-	}
-	return list, m.err
-}
+func (m *memory) CurrentRevisions(context.Context) ([]journal.Revision, error) { return nil, m.err }
 
 // Audits filters by channel, user and action. A detail is in JSON form, as from a database.
 func (m *memory) Audits(_ context.Context, wanted journal.AuditFilter) (audits []journal.Audit, err error) {
@@ -176,8 +159,11 @@ type harness struct {
 	*testing.T
 	*Controls
 	guard    *chatguard.Guard
-	policies *Policies
+	policies *policies.Policies
 	store    *memory
+	docs     *nodeDocuments // nil if there are no other nodes
+	follower *follower
+	log      bytes.Buffer
 	lifted   []string
 	lift     error                        // the error of lifting
 	kept     map[string]map[string]string // what Restore receives
@@ -203,8 +189,16 @@ func newHarness(t *testing.T, raid Raid) *harness {
 
 // start creates Policies and Controls, as a new process does.
 func (d *harness) start(raid Raid) {
-	d.policies = NewPolicies(PolicyOptions{Guard: d.guard, Store: d.store})
-	d.Controls = New(Options{Guard: d.guard, Policies: d.policies, Store: d.store, Settings: Settings{Raid: raid}})
+	o := policies.Options{Guard: d.guard, Store: d.store}
+	if d.docs != nil {
+		o.Documents = d.docs
+	}
+	d.policies, d.follower = policies.New(o), &follower{}
+	d.policies.Followers.Follow(d.follower)
+	d.log.Reset()
+	d.Controls = New(Options{
+		Guard: d.guard, Policies: d.policies, Store: d.store, Settings: Settings{Raid: raid}, Log: slog.New(slog.NewTextHandler(&d.log, nil)),
+	})
 	d.Join(Chat{
 		User: func(_ context.Context, _, name string) (string, string, error) {
 			if name == "nobody" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 const (
@@ -133,7 +134,7 @@ func (c *Controls) pardonRun(t journal.Target, run []journal.Entry) (done journa
 // endPenalties drops the pending penalties for the run's entries and lifts a timeout or ban that
 // another entry of the run caused.
 func (c *Controls) endPenalties(ctx context.Context, t journal.Target, run []journal.Entry) (result journal.SilenceResult, kept string, dropped int) {
-	ctx, cancel := UntilKept(ctx)
+	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	var waited, underWay []chatguard.EntryID
 	if c.chat.Forgive != nil {

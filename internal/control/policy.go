@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // SetMode sets a channel's policy to observe or enforce.
@@ -24,8 +24,8 @@ func (c *Controls) SetMode(ctx context.Context, channelID, author string, mode c
 func (c *Controls) revise(
 	ctx context.Context, channelID, author string, edit func(chatguard.Policy) (chatguard.Policy, error),
 ) (saved bool, err error) {
-	done, err := c.options.Policies.Revise(ctx, Request{ChannelID: channelID, Author: author}, edit)
-	if errors.As(err, new(*PolicyError)) {
+	done, err := c.options.Policies.Revise(ctx, policies.Request{ChannelID: channelID, Author: author}, edit)
+	if errors.As(err, new(*policies.Error)) {
 		c.log.Warn("a policy change was refused", "channel", channelID, "author", author, "error", err)
 	}
 	return done.Saved, err
@@ -35,19 +35,14 @@ func (c *Controls) revise(
 // queue.
 func (c *Controls) SetLimit(ctx context.Context, channelID, author, limit, key, value string) (saved bool, err error) {
 	return c.revise(ctx, channelID, author, func(p chatguard.Policy) (chatguard.Policy, error) {
-		i := slices.IndexFunc(p.Limits, func(l chatguard.Limit) bool { return l.Name == limit })
-		if i < 0 {
-			return p, fmt.Errorf("there is no limit %q here, only %s", limit, strings.Join(names(p.Limits), ", "))
+		names := make([]string, len(p.Limits))
+		for i := range p.Limits {
+			if names[i] = p.Limits[i].Name; names[i] == limit {
+				return p, set(&p.Limits[i], key, value)
+			}
 		}
-		return p, set(&p.Limits[i], key, value)
+		return p, fmt.Errorf("there is no limit %q here, only %s", limit, strings.Join(names, ", "))
 	})
-}
-
-func names(limits []chatguard.Limit) (list []string) {
-	for _, l := range limits {
-		list = append(list, l.Name)
-	}
-	return list
 }
 
 // capacities are the keys of the limits' capacities.

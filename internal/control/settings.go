@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // Settings are what people can set for a channel besides its policy. Their keys in JSON are those
@@ -109,8 +110,8 @@ func (c *Controls) SetSettings(ctx context.Context, r SettingsRequest) (saved bo
 	defer c.configuring.Unlock()
 	channelID := r.ChannelID
 	former, isChanged := c.Settings(channelID)
-	if r.Match != nil && !slices.Contains(r.Match, Tag(former)) {
-		return false, ErrStale
+	if r.Match != nil && !slices.Contains(r.Match, policies.Tag(former)) {
+		return false, policies.ErrStale
 	}
 	wanted, err := c.wantedSettings(r, former)
 	if err != nil {
@@ -122,7 +123,7 @@ func (c *Controls) SetSettings(ctx context.Context, r SettingsRequest) (saved bo
 	if err := c.applySettings(channelID, wanted); err != nil {
 		return false, err
 	}
-	c.options.Policies.Followers.Notify(func(f Follower) { f.Changed(channelID) })
+	c.options.Policies.Followers.Notify(func(f policies.Follower) { f.Changed(channelID) })
 	if err := c.storeSettings(ctx, channelID, wanted); err != nil {
 		return false, doneError{"a restart would undo it", c.trouble(err)}
 	}
@@ -182,7 +183,7 @@ func (c *Controls) applySettings(channelID string, wanted *Settings) error {
 }
 
 func (c *Controls) storeSettings(ctx context.Context, channelID string, wanted *Settings) error {
-	ctx, cancel := UntilKept(ctx)
+	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	value := ""
 	if wanted != nil {

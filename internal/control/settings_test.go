@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // quick is a raid mode of a minute with a burst of 2 for everyone.
@@ -58,10 +60,10 @@ func TestSettings_ChangedAndBack(t *testing.T) {
 			t.Errorf("another channel has %+v, changed %v", got, isChanged)
 		}
 		d.command("!chatguard raid on", "Raid mode is on for 60 s.")
-		if err := d.setSettings(&base, Tag(base)); !errors.Is(err, ErrStale) {
+		if err := d.setSettings(&base, policies.Tag(base)); !errors.Is(err, policies.ErrStale) {
 			t.Errorf("replacing settings that nobody has any more: %v", err)
 		}
-		must(t, d.setSettings(nil, Tag(quick)))
+		must(t, d.setSettings(nil, policies.Tag(quick)))
 		if got, isChanged := d.Settings(channel); got != base || isChanged || d.store.setting(channel+" "+settingsSetting) != "" {
 			t.Errorf("back to %+v, changed %v, stored %q", got, isChanged, d.store.setting(channel+" "+settingsSetting))
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // sharedSwitches is the document of a channel's switches.
@@ -68,9 +70,9 @@ func (c *Controls) turnShared(ctx context.Context, channelID string, change func
 		switch {
 		case err == nil:
 			return c.turn(channelID, change)
-		case !errors.Is(err, ErrStale):
-			return NotShared(err)
+		case !errors.Is(err, policies.ErrStale):
+			return policies.NotShared(err)
 		}
 	}
-	return ErrStale
+	return policies.ErrStale
 }

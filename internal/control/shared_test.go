@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/shared"
 )
 
@@ -48,7 +49,7 @@ func (d *documents) SetDocument(_ context.Context, name string, data []byte, rev
 	case d.err != nil:
 		return d.err
 	case d.revisions[name] != revision:
-		return ErrStale
+		return policies.ErrStale
 	}
 	d.data[name], d.revisions[name] = data, revision+1
 	return nil
@@ -66,168 +67,81 @@ func (d *documents) Revisions(_ context.Context, names []string) (map[string]int
 
 func (n *nodeDocuments) Changes() <-chan string { return n.changes }
 
-// sharedNode is an office whose changes reach other nodes.
-type sharedNode struct {
-	*office
-	*Controls
-	docs *nodeDocuments
-}
-
-func newSharedNodes(t *testing.T, n int) (all *documents, nodes []sharedNode) {
+// newSharedNodes returns nodes whose changes reach each other.
+func newSharedNodes(t *testing.T, n int) (all *documents, nodes []*harness) {
 	t.Helper()
 	all = &documents{data: map[string][]byte{}, revisions: map[string]int64{}}
 	for range n {
-		docs := &nodeDocuments{all, make(chan string, 10)}
-		o := newOffice(t, func(o *PolicyOptions) { o.Documents = docs })
-		controls := o.controls()
-		nodes = append(nodes, sharedNode{o, controls, docs})
+		node := newHarness(t, Raid{})
+		node.docs = &nodeDocuments{all, make(chan string, 10)}
+		node.start(Raid{})
+		nodes = append(nodes, node)
 	}
 	return all, nodes
 }
 
 // runShared puts in force what the other nodes change, until the test ends.
-func (n sharedNode) runShared() {
-	n.Helper()
-	ctx, cancel := context.WithCancel(n.Context())
+func (d *harness) runShared() {
+	d.Helper()
+	ctx, cancel := context.WithCancel(d.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		n.Shared.Run(ctx)
+		d.policies.Shared.Run(ctx)
 	}()
-	n.Cleanup(func() {
+	d.Cleanup(func() {
 		cancel()
 		<-ended
 	})
 }
 
+// follow puts in force the switches that another node has shared, or shares those of this node.
+func (d *harness) follow() error {
+	return errorOf(d.policies.Shared.Follow(d.Context(), d.Controls.documents, channel))
+}
+
 // want lets all goroutines of the test go on until they wait, and fails the test unless is returns
 // true then.
-func (n sharedNode) want(what string, is func() bool) {
-	n.Helper()
+func (d *harness) want(what string, is func() bool) {
+	d.Helper()
 	if synctest.Wait(); !is() {
-		n.Errorf("not so: %s", what)
+		d.Errorf("not so: %s", what)
 	}
 }
 
 // wantPaused fails the test unless the node's channel is paused by this person.
-func (n sharedNode) wantPaused(channelID, by string) {
-	n.Helper()
-	if got := n.Controls.Switches(channelID).PausedBy; got != by {
-		n.Errorf("paused by %q, want %q", got, by)
+func (d *harness) wantPaused(channelID, by string) {
+	d.Helper()
+	if got := d.Switches(channelID).PausedBy; got != by {
+		d.Errorf("paused by %q, want %q", got, by)
 	}
 }
 
-func (n sharedNode) burst() int { return n.office.guard.ChannelPolicy(channel).Limits[0].Burst }
-
-func TestShared_PolicyReachesOtherNodes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, nodes := newSharedNodes(t, 2)
-		a, b := nodes[0], nodes[1]
-		b.runShared()
-		a.mustRevise(5)
-		b.docs.changes <- "policy/" + channel
-		b.want("the policy is in force on the other node", func() bool { return b.burst() == 5 })
-		if list := b.LiveChanges(); len(list) != 1 || list[0].Author != "berta" {
-			t.Errorf("live changes on the other node: %+v", list)
-		}
-		b.start(func(o *PolicyOptions) { o.Documents = nil })
-		b.wantBurst(5) // it starts without the other nodes, too
-		must(t, errorOf(a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"})))
-	})
-}
-
-// A node that misses a notice looks at the revisions each second.
-func TestShared_PolicyWithoutNotice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, nodes := newSharedNodes(t, 2)
-		a, b := nodes[0], nodes[1]
-		b.mustRevise(4) // so it knows the channel
-		b.runShared()
-		a.mustRevise(5)
-		time.Sleep(time.Second)
-		b.want("the policy is in force on the other node", func() bool { return b.burst() == 5 })
-		must(t, errorOf(a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"})))
-		time.Sleep(time.Second)
-		b.want("the configuration's policy is in force on the other node", func() bool { return b.burst() == 3 })
-	})
-}
-
-// Two people on two nodes don't overwrite each other.
-func TestShared_PolicyConflict(t *testing.T) {
-	all, nodes := newSharedNodes(t, 2)
-	a, b := nodes[0], nodes[1]
-	shown := Tag(b.office.guard.ChannelPolicy(channel))
-	a.mustRevise(5)
-	if _, err := b.office.revise(6, shown); !errors.Is(err, ErrStale) {
-		t.Errorf("a change of a policy that was shown before: %v, want ErrStale", err)
-	}
-	b.wantBurst(5) // the page shows it after it is loaded again
-	all.before = func() { a.mustRevise(7) }
-	if _, err := b.office.revise(8); !errors.Is(err, ErrStale) {
-		t.Errorf("a change at the same time: %v, want ErrStale", err)
-	}
-	if done := b.mustRevise(9); fmt.Sprint(done.Difference) != "[{limit.burst.burst 7 9}]" {
-		t.Errorf("the next change: %+v", done.Difference)
-	}
-}
-
-func TestShared_StoreAway(t *testing.T) {
+func TestPause_SharedStoreAway(t *testing.T) {
 	all, nodes := newSharedNodes(t, 1)
 	a := nodes[0]
 	all.err = errAway
-	if _, err := a.office.revise(5); !errors.Is(err, shared.ErrAway) || !strings.Contains(err.Error(), "nothing was changed") {
-		t.Errorf("a change while the store is away: %v", err)
-	}
-	a.wantBurst(3)
-	if len(a.office.store.stored) != 0 {
-		t.Error("the revision is stored")
-	}
 	if _, err := a.Pause(t.Context(), channel, "berta"); !errors.Is(err, shared.ErrAway) {
 		t.Errorf("a pause while the store is away: %v", err)
 	}
 	a.wantPaused(channel, "")
 }
 
-// The database of the node fails after the other nodes know: the change is in force.
-func TestShared_DatabaseFails(t *testing.T) {
-	_, nodes := newSharedNodes(t, 1)
-	a := nodes[0]
-	a.office.store.err = errors.New("disk full")
-	done, err := a.office.revise(5)
-	if err != nil || done.Saved {
-		t.Errorf("%+v, %v, want the change in force and unsaved", done, err)
-	}
-	a.wantBurst(5)
-}
-
-// A node with changes from before it shared anything shares them.
+// A node with switches from before it shared anything shares them.
 func TestShared_FirstNodeShares(t *testing.T) {
 	all, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
-	a.start(func(o *PolicyOptions) { o.Documents = nil })
-	a.mustRevise(5)
-	a.start(func(o *PolicyOptions) { o.Documents = a.docs })
-	must(t, errorOf(b.Discard(t.Context(), Request{ChannelID: "another", Author: "berta"})))
-	controls := a.office.controls()
-	if err := controls.turn(channel, func(s *Switches) { s.PausedBy = "berta" }); err != nil { // as a restart does
-		t.Fatal(err)
+	must(t, a.turn(channel, func(s *Switches) { s.PausedBy = "berta" })) // as a restart does
+	for range 2 {                                                        // the second time, there is nothing to do
+		must(t, a.follow())
 	}
-	for range 2 { // the second time, there is nothing to do
-		must(t, a.Shared.followAll(t.Context()))
+	must(t, errorOf(a.policies.Shared.Follow(t.Context(), a.Controls.documents, "another")))
+	if got := all.revisions["switches/"+channel]; got != 1 {
+		t.Fatalf("revision %d of the switches, want 1", got)
 	}
-	if p, s := all.revisions["policy/"+channel], all.revisions["switches/"+channel]; p != 1 || s != 1 {
-		t.Fatalf("revisions of the policy and the switches: %d and %d, want 1", p, s)
-	}
-	b.start(func(o *PolicyOptions) { o.Documents = nil })
-	b.mustRevise(7)
-	b.start(func(o *PolicyOptions) { o.Documents = b.docs })
-	controls = b.office.controls()
-	must(t, b.Shared.followAll(t.Context()))
-	b.wantBurst(5) // the first node's changes are in force
-	if got := controls.Switches(channel).PausedBy; got != "berta" {
-		t.Errorf("the other node is paused by %q, want berta", got)
-	}
-	if all.revisions["switches/"+"another"] != 0 {
+	must(t, b.follow())
+	b.wantPaused(channel, "berta")
+	if all.revisions["switches/another"] != 0 {
 		t.Error("switches that are off are shared")
 	}
 }
@@ -239,18 +153,16 @@ func TestShared_BothNodesShareFirst(t *testing.T) {
 	for i, n := range nodes {
 		must(t, n.turn(channel, func(s *Switches) { s.PausedBy = fmt.Sprint("node ", i) }))
 	}
-	a.Shared.Serve(channel)
-	b.Shared.Serve(channel)
 	all.before = func() {
-		if err := b.Shared.followAll(t.Context()); err != nil {
+		if err := b.follow(); err != nil {
 			t.Error(err)
 		}
 	}
-	must(t, a.Shared.followAll(t.Context()))
+	must(t, a.follow())
 	for _, n := range nodes {
 		n.wantPaused(channel, "node 1")
 	}
-	if log := a.office.log.String(); strings.Contains(log, "can't be applied") {
+	if log := a.log.String(); strings.Contains(log, "can't be applied") {
 		t.Errorf("log:\n%s", log)
 	}
 }
@@ -258,21 +170,17 @@ func TestShared_BothNodesShareFirst(t *testing.T) {
 // A node that starts later learns of the channels that it serves, also if its configuration doesn't
 // name them.
 func TestShared_LaterNode(t *testing.T) {
-	_, nodes := newSharedNodes(t, 2)
-	a, b := nodes[0], nodes[1]
-	const room = "room"
-	must(t, errorOf(a.Pause(t.Context(), room, "berta")))
-	for range 2 {
-		b.Shared.Serve(room)
-	}
-	must(t, b.Shared.followAll(t.Context()))
-	b.wantPaused(room, "berta")
-	for i := range 2 * mostServed {
-		b.Shared.Serve(fmt.Sprint("room ", i))
-	}
-	if n := len(b.Shared.served); n > mostServed+10 {
-		t.Errorf("%d channels are looked at each second", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		_, nodes := newSharedNodes(t, 2)
+		a, b := nodes[0], nodes[1]
+		const room = "room"
+		must(t, errorOf(a.Pause(t.Context(), room, "berta")))
+		for range 2 {
+			b.policies.Shared.Serve(room)
+		}
+		b.runShared()
+		b.want("the other node is paused", func() bool { return b.Switches(room).PausedBy == "berta" })
+	})
 }
 
 func TestShared_Switches(t *testing.T) {
@@ -280,58 +188,42 @@ func TestShared_Switches(t *testing.T) {
 		_, nodes := newSharedNodes(t, 2)
 		a, b := nodes[0], nodes[1]
 		madeThere := &made{}
-		b.Followers.Watch(madeThere.watch)
+		b.policies.Followers.Watch(madeThere.watch)
 		b.runShared()
 		must(t, errorOf(a.Pause(t.Context(), channel, "berta")))
 		b.docs.changes <- "switches/" + channel
-		b.want("the other node is paused", func() bool { return b.Controls.Switches(channel).PausedBy == "berta" })
+		b.want("the other node is paused", func() bool { return b.Switches(channel).PausedBy == "berta" })
 		until, _, err := b.StartRaid(t.Context(), channel, "carl", time.Hour)
 		must(t, err)
 		if _, err := a.Resume(t.Context(), channel, "berta"); err != nil { // it learns of the raid first
 			t.Fatal(err)
 		}
-		if s := a.Controls.Switches(channel); s.PausedBy != "" || !s.RaidUntil.Equal(until) {
+		if s := a.Switches(channel); s.PausedBy != "" || !s.RaidUntil.Equal(until) {
 			t.Errorf("after the pause: %+v, want the raid that the other node has started", s)
 		}
 		b.docs.changes <- "switches/" + channel
 		b.want("the other node resumes", func() bool {
-			return b.Controls.Switches(channel).PausedBy == "" && b.Controls.Switches(channel).RaidUntil.Equal(until)
+			return b.Switches(channel).PausedBy == "" && b.Switches(channel).RaidUntil.Equal(until)
 		})
 		must(t, errorOf(b.EndRaid(t.Context(), channel, "carl")))
-		if _, err := a.Shared.Follow(t.Context(), a.Controls.documents, channel); err != nil || !a.Controls.Switches(channel).RaidUntil.IsZero() {
-			t.Errorf("after the end of the raid: %+v, %v", a.Controls.Switches(channel), err)
+		if err := a.follow(); err != nil || !a.Switches(channel).RaidUntil.IsZero() {
+			t.Errorf("after the end of the raid: %+v, %v", a.Switches(channel), err)
 		}
-		if got := b.office.store.setting(channel + " " + pauseSetting); got != "" {
+		if got := b.store.setting(channel + " " + pauseSetting); got != "" {
 			t.Errorf("the node has stored %q", got)
 		}
 		madeThere.want(t, "raid by carl", "raid by carl") // not what the other node did
 	})
 }
 
-func TestShared_UnreadableDocument(t *testing.T) {
-	all, nodes := newSharedNodes(t, 1)
-	a := nodes[0]
-	all.data["policy/"+channel], all.revisions["policy/"+channel] = []byte("nonsense"), 4
-	if _, err := a.office.revise(5); err == nil || !strings.Contains(err.Error(), "can't be read") {
-		t.Errorf("with an unreadable document: %v", err)
-	}
-	if string(all.data["policy/"+channel]) != "nonsense" {
-		t.Error("the document was overwritten")
-	}
-}
-
 // A store that comes back without the documents gets them from a node.
 func TestShared_StoreLosesDocuments(t *testing.T) {
 	all, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
-	a.mustRevise(5)
 	must(t, errorOf(a.Pause(t.Context(), channel, "berta")))
 	clear(all.data)
 	clear(all.revisions)
-	must(t, a.Shared.followAll(t.Context()))
-	a.wantBurst(5)
-	b.Shared.followDocument(t.Context(), "policy/"+channel)
-	b.Shared.followDocument(t.Context(), "switches/"+channel)
-	b.wantBurst(5)
+	must(t, a.follow())
+	must(t, b.follow())
 	b.wantPaused(channel, "berta")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // Switches are the temporary changes that override a channel's policy.
@@ -127,7 +128,7 @@ func (c *Controls) turn(channelID string, change func(*Switches)) error {
 		return err
 	}
 	c.switches[channelID] = after
-	c.options.Policies.Followers.Notify(func(f Follower) { f.Changed(channelID) })
+	c.options.Policies.Followers.Notify(func(f policies.Follower) { f.Changed(channelID) })
 	return nil
 }
 
@@ -163,7 +164,7 @@ func (c *Controls) tell(channelID, author string) {
 
 // store stores a channel's switches. Of concurrent changes, the last one is stored last.
 func (c *Controls) store(ctx context.Context, channelID string) error {
-	ctx, cancel := UntilKept(ctx)
+	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	select {
 	case c.storing <- struct{}{}:

@@ -10,11 +10,12 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // amended announces that a user's state has changed, and records it in the audit.
 func (c *Controls) amended(ctx context.Context, t journal.Target, action journal.AuditAction, detail any) (saved bool, err error) {
-	c.options.Policies.Followers.Notify(func(f Follower) { f.Amended(t.ChannelID, t.UserID) })
+	c.options.Policies.Followers.Notify(func(f policies.Follower) { f.Amended(t.ChannelID, t.UserID) })
 	return c.record(ctx, journal.Audit{Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: detail})
 }
 
@@ -137,8 +138,8 @@ func (c *Controls) override(
 	if done.Former, err = c.guard.UserOverride(t.Key()); err != nil {
 		return done, err
 	}
-	if match != nil && !slices.Contains(match, Tag(done.Former)) {
-		return done, ErrStale
+	if match != nil && !slices.Contains(match, policies.Tag(done.Former)) {
+		return done, policies.ErrStale
 	}
 	own, detail, err := edit(done.Former)
 	if err != nil {

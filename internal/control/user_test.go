@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 var anna = journal.Target{ChannelID: channel, UserID: "id of anna", Author: "berta"}
@@ -155,15 +156,15 @@ func TestExempt_PermanentHasNoEnd(t *testing.T) {
 // change the override.
 func TestSetOverride_RefusesAnotherThanWasSeen(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
-		seen := []string{Tag(chatguard.UserOverride{})}
+		seen := []string{policies.Tag(chatguard.UserOverride{})}
 		first, err := d.Exempt(d.Context(), anna, seen, time.Hour)
-		if err != nil || Tag(first.Former) != seen[0] || first.Now.Exempt != chatguard.AlwaysExempt {
+		if err != nil || policies.Tag(first.Former) != seen[0] || first.Now.Exempt != chatguard.AlwaysExempt {
 			t.Fatalf("%+v, %v", first, err)
 		}
-		if _, err := d.Exempt(d.Context(), anna, seen, 0); !errors.Is(err, ErrStale) {
+		if _, err := d.Exempt(d.Context(), anna, seen, 0); !errors.Is(err, policies.ErrStale) {
 			t.Errorf("exempt: %v", err)
 		}
-		if _, err := d.SetOverride(d.Context(), anna, seen, chatguard.UserOverride{}); !errors.Is(err, ErrStale) {
+		if _, err := d.SetOverride(d.Context(), anna, seen, chatguard.UserOverride{}); !errors.Is(err, policies.ErrStale) {
 			t.Errorf("set: %v", err)
 		}
 		d.policies.Followers.Follow(&follower{amended: func(string, string) {
@@ -172,6 +173,6 @@ func TestSetOverride_RefusesAnotherThanWasSeen(t *testing.T) {
 				t.Error("somebody else may change overrides meanwhile")
 			}
 		}})
-		must(t, errorOf(d.SetOverride(d.Context(), anna, []string{Tag(first.Now)}, chatguard.UserOverride{})))
+		must(t, errorOf(d.SetOverride(d.Context(), anna, []string{policies.Tag(first.Now)}, chatguard.UserOverride{})))
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // made records what watchers receive, as text.
@@ -15,7 +16,7 @@ type made struct{ got []string }
 
 func (m *made) watch(a journal.Audit) {
 	text := fmt.Sprintf("%s by %s", a.Action, a.Author)
-	if done, ok := a.Detail.(Revised); ok {
+	if done, ok := a.Detail.(policies.Revised); ok {
 		text += fmt.Sprintf(", revision %d with %d changes", done.Number, len(done.Difference))
 	}
 	m.got = append(m.got, text)
@@ -34,7 +35,7 @@ func TestWatch(t *testing.T) {
 		d.policies.Followers.Watch(m.watch)
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
 		must(t, errorOf(d.SetMode(d.Context(), channel, "anna", chatguard.Observe)))
-		must(t, errorOf(d.policies.Discard(d.Context(), Request{ChannelID: channel, Author: "anna"})))
+		must(t, errorOf(d.policies.Discard(d.Context(), policies.Request{ChannelID: channel, Author: "anna"})))
 		_, _, err := d.StartRaid(d.Context(), channel, "anna", time.Second)
 		must(t, err)
 		time.Sleep(2 * time.Second)

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // raidAt is how long before the demo's start a raid came.
@@ -84,7 +84,7 @@ func (p *past) addChanges() {
 
 // revise changes a channel's first limit.
 func (p *past) revise(ctx context.Context, channelID, author string, edit func(*chatguard.Limit)) error {
-	_, err := p.host.Policies.Revise(ctx, control.Request{ChannelID: channelID, Author: author}, func(policy chatguard.Policy) (chatguard.Policy, error) {
+	_, err := p.host.Policies.Revise(ctx, policies.Request{ChannelID: channelID, Author: author}, func(policy chatguard.Policy) (chatguard.Policy, error) {
 		edit(&policy.Limits[0])
 		return policy, nil
 	})

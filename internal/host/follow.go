@@ -2,8 +2,8 @@ package host
 
 import (
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // Notes records verdicts and what was done about throttled messages. Its methods must not block.
@@ -15,7 +15,7 @@ type Notes interface {
 // Follower is notified of verdicts, outcomes and people's changes. web.Server is one.
 type Follower interface {
 	Notes
-	control.Follower
+	policies.Follower
 }
 
 // Follow adds a follower, which is notified from now on. Call it after Restore.

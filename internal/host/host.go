@@ -21,6 +21,7 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // Host is a Guard with its store. It is safe for concurrent use once Restore has returned. Get one
@@ -34,7 +35,7 @@ type Host struct {
 	IsMemory bool         // nothing survives the process
 
 	// Policies are the channels' policies. Join sets Policies and Controls.
-	Policies *control.Policies
+	Policies *policies.Policies
 	Controls *control.Controls
 
 	// Restore sets these fields to the state at the start. Settings are the stored settings of
@@ -57,13 +58,13 @@ type Host struct {
 
 // Options configure a Host. The zero value is for a Guard inside another program.
 type Options struct {
-	// Base, Acceptable and Fix are as in control.PolicyOptions.
-	Base       control.Base
+	// Base, Acceptable and Fix are as in policies.Options.
+	Base       policies.Base
 	Acceptable func(channelID string, p chatguard.Policy) error
 	Fix        func(channelID string) string
 
 	// Documents shares people's changes with other nodes; nil means that there are none.
-	Documents control.Documents
+	Documents policies.Documents
 	// StateElsewhere means that the users' state is neither restored nor stored, because it is in a
 	// shared store.
 	StateElsewhere bool
@@ -117,7 +118,7 @@ func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
 	if o.Settings != nil {
 		settings = *o.Settings
 	}
-	h.Policies = control.NewPolicies(control.PolicyOptions{
+	h.Policies = policies.New(policies.Options{
 		Guard: guard, Store: h.Store, Base: o.Base, Acceptable: o.Acceptable, Fix: o.Fix, Log: h.log,
 		Documents: o.Documents,
 	})
@@ -129,7 +130,7 @@ func (h *Host) Join(guard *chatguard.Guard, o Options) (err error) {
 
 // Restore makes the Guard continue where the last process ended. It restores people's policy
 // changes, then usage unless that is elsewhere, then pauses. From then on the store receives every
-// verdict. The error is a control.PolicyError or the store's.
+// verdict. The error is a policies.Error or the store's.
 func (h *Host) Restore(ctx context.Context) (stats persist.RestoreStats, err error) {
 	if err := h.Policies.Restore(ctx); err != nil {
 		return stats, err

@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // room is the tests' channel.
@@ -84,7 +85,7 @@ func say(t *testing.T, guard *chatguard.Guard) chatguard.Verdict {
 
 // recorder records its notifications as text. It panics on those that no test expects.
 type recorder struct {
-	control.Follower
+	policies.Follower
 	got []string
 }
 
@@ -201,7 +202,7 @@ func TestRestore_StrikesOfRoomThatEnforces(t *testing.T) {
 			must(t, guard.SetPolicy(observing))
 			restore(t, h, guard, Options{})
 			if start == 0 {
-				_, err := h.Policies.Revise(t.Context(), control.Request{ChannelID: room, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
+				_, err := h.Policies.Revise(t.Context(), policies.Request{ChannelID: room, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
 					p.Mode = chatguard.Enforce
 					return p, nil
 				})

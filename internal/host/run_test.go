@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // TestRun_NotifiesOfSavedPolicies checks that all followers are notified once an unsaved policy is
@@ -22,7 +22,7 @@ func TestRun_NotifiesOfSavedPolicies(t *testing.T) {
 			h.Follow(r)
 		}
 		// nothing is written before Run
-		done, err := h.Policies.Revise(t.Context(), control.Request{ChannelID: room, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
+		done, err := h.Policies.Revise(t.Context(), policies.Request{ChannelID: room, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
 			p.Limits[0].Burst = 5
 			return p, nil
 		})

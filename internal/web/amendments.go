@@ -11,6 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 	"github.com/chatguard/chatguard/shared"
@@ -114,7 +115,7 @@ func (h *amendments) setOverride(w http.ResponseWriter, r *http.Request, who acc
 // changedOverride returns the answer to a change of a user's override. It says how to undo the
 // change.
 func changedOverride(done control.Overridden) amended {
-	return amended{Saved: done.Saved, OverrideETag: control.Tag(done.Now), Former: &done.Former}
+	return amended{Saved: done.Saved, OverrideETag: policies.Tag(done.Now), Former: &done.Former}
 }
 
 // amend changes the user named by the request's path.
@@ -193,7 +194,7 @@ func errControls(err error) error {
 	switch {
 	case errors.Is(err, control.ErrExemption):
 		return problem.New(status, "An exemption lasts at most a year. For a permanent one, leave out the duration.")
-	case errors.Is(err, control.ErrStale):
+	case errors.Is(err, policies.ErrStale):
 		return problem.New(http.StatusPreconditionFailed, "Someone else changed this user's custom limits. Load them again, then repeat your change.")
 	case errors.Is(err, control.ErrNoEntry), errors.Is(err, control.ErrNoNote):
 		status = http.StatusNotFound

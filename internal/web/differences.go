@@ -12,13 +12,13 @@ import (
 
 // getDifferences is GET /channels/{channel}/policy/differences: how the stated policy differs from
 // the configuration's.
-func (h *policies) getDifferences(w http.ResponseWriter, r *http.Request, _ access.Caller, channel string) error {
+func (h *channelPolicies) getDifferences(w http.ResponseWriter, r *http.Request, _ access.Caller, channel string) error {
 	return problem.WriteJSON(w, map[string][]journal.Change{"changes": h.policies.Difference(channel)})
 }
 
 // exportPolicy is GET /channels/{channel}/policy/export: the stated policy in the configuration
 // file's format.
-func (h *policies) exportPolicy(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
+func (h *channelPolicies) exportPolicy(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
 	channel, err := h.channels.find(r.PathValue("channel"))
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 func TestDifferences_ToConfiguration(t *testing.T) {
@@ -18,7 +18,7 @@ func TestDifferences_ToConfiguration(t *testing.T) {
 	if got := changes(); got != "{\"changes\":[]}\n" {
 		t.Errorf("without changes: %s", got)
 	}
-	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 5, time.Minute }))
+	decode[policies.Revised](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 5, time.Minute }))
 	if _, err := d.control.Pause(t.Context(), channelID, "berta"); err != nil {
 		// changes nothing in the stated policy
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestExportPolicy(t *testing.T) {
 			return fmt.Appendf(nil, "burst = %d\n", p.Limits[0].Burst), nil
 		}
 	})
-	decode[control.Revised](t, d.put(burst(5)))
+	decode[policies.Revised](t, d.put(burst(5)))
 	a := d.do("GET", policyPath+"/export", nil, asOwner)
 	if a.StatusCode != http.StatusOK || string(a.body) != "burst = 5\n" || a.Header.Get("Content-Type") != "application/toml" ||
 		a.Header.Get("Content-Disposition") != `attachment; filename="chatguard-somechannel.toml"` {

@@ -22,6 +22,7 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/check"
 	"github.com/chatguard/chatguard/internal/web/live"
@@ -133,7 +134,7 @@ func (d *dashboard) begin() {
 		d.Fatal(err)
 	}
 	ctx := context.Background()
-	policies := control.NewPolicies(control.PolicyOptions{Guard: d.guard, Store: d.store, Base: guardConfig{d.guard}, Now: d.now})
+	policies := policies.New(policies.Options{Guard: d.guard, Store: d.store, Base: guardConfig{d.guard}, Now: d.now})
 	err = policies.Restore(ctx)
 	kept, settingsErr := d.store.Settings(ctx)
 	waiting, journalErr := d.store.Throttled(ctx, d.now().Add(-live.Recent), live.MaxRows)

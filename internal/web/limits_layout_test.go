@@ -12,13 +12,13 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 func TestLimitsPage_Wide(t *testing.T) {
 	d := dash(t)
-	decode[control.Revised](t, d.put(func(p *chatguard.Policy) {
+	decode[policies.Revised](t, d.put(func(p *chatguard.Policy) {
 		p.Limits[0].Roles = map[chatguard.Role]chatguard.Override{chatguard.LeadModerator: {Burst: 9}}
 		p.Exempt = nil
 	}))
@@ -47,7 +47,7 @@ func TestLimitsPage_Narrow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	decode[control.Revised](t, d.put(burst(2)))
+	decode[policies.Revised](t, d.put(burst(2)))
 	w := d.open(390, 844)
 	for _, width := range []int64{390, 320} {
 		w.Must(chromedp.EmulateViewport(width, 844))
@@ -85,7 +85,7 @@ func TestLimitsPage_Narrow(t *testing.T) {
 func TestLimitsPage_Accessible(t *testing.T) {
 	d := dash(t, addLimits(t, everyAlgorithm...))
 	d.say(clara, 4)
-	decode[control.Revised](t, d.put(burst(4)))
+	decode[policies.Revised](t, d.put(burst(4)))
 	w := d.open(1600, 900)
 	w.openLimits()
 	w.See(`document.querySelector(".preview table")`)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/browsertest"
-	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // What the page Limits shows and sends is tested in web/test/pages. These tests are about what
@@ -147,7 +147,7 @@ func (w *window) pressEnter(button, then string) {
 func TestLimitsPage_KeepsFocus(t *testing.T) {
 	d := dash(t)
 	w := d.open(1400, 900)
-	decode[control.Revised](t, d.put(burst(5)))
+	decode[policies.Revised](t, d.put(burst(5)))
 	w.openLimits()
 	w.openHistory()
 	isSaved := func(burst string) string {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -155,7 +155,7 @@ func TestLive_Saved(t *testing.T) {
 		t.Errorf("the database: %+v", db)
 	}
 	d.repairDatabase()
-	if fr := l.next(live.PolicyFrame); !fr.Policy.Saved || fr.Policy.ETag != control.Tag(d.guard.ChannelPolicy(channelID)) {
+	if fr := l.next(live.PolicyFrame); !fr.Policy.Saved || fr.Policy.ETag != policies.Tag(d.guard.ChannelPolicy(channelID)) {
 		t.Errorf("after the repair: %+v", fr.Policy)
 	}
 	if fr := d.listenAgain().next(live.SnapshotFrame); !fr.Policy.Saved {

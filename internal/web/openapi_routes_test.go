@@ -10,6 +10,7 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/lab"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/web/twitchsignin"
@@ -135,10 +136,10 @@ var documented = map[string]about{
 	"GET /channels/{channel}/policy": {
 		says: "The stated policy, with its ETag.", answers: typeOf[chatguard.Policy](), headers: []string{"ETag"}},
 	"PUT /channels/{channel}/policy": {
-		says: "Replace the policy that has the ETag.", match: required, reads: typeOf[chatguard.Policy](), answers: typeOf[control.Revised](),
+		says: "Replace the policy that has the ETag.", match: required, reads: typeOf[chatguard.Policy](), answers: typeOf[policies.Revised](),
 		headers: []string{"ETag"}},
 	"DELETE /channels/{channel}/policy": {
-		says: "Go back to the configuration file's policy.", match: accepted, answers: typeOf[control.Revised](), headers: []string{"ETag"}},
+		says: "Go back to the configuration file's policy.", match: accepted, answers: typeOf[policies.Revised](), headers: []string{"ETag"}},
 	"GET /channels/{channel}/policy/revisions": {
 		says: "Who changed the policy, when and how; newest first.", query: params(beforeRevision, revisionsAtMost), answers: typeOf[revisionPage]()},
 	"GET /channels/{channel}/policy/differences": {
@@ -150,7 +151,7 @@ var documented = map[string]about{
 		headers: []string{"Content-Disposition"}},
 	"POST /channels/{channel}/policy/revert": {
 		says:  "Put the policy of an earlier revision in force again, as a new revision; 0 is the configuration file's policy.",
-		match: required, reads: typeOf[revertWanted](), answers: typeOf[control.Revised](), headers: []string{"ETag"}},
+		match: required, reads: typeOf[revertWanted](), answers: typeOf[policies.Revised](), headers: []string{"ETag"}},
 	"POST /channels/{channel}/preview": {
 		says:  "What would have happened under another policy, compared with the current one, over the recorded hours; both as if enforced.",
 		reads: typeOf[previewWanted](), answers: typeOf[previewed]()},

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/live"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -20,7 +20,7 @@ func (h overlays) getOverlay(w http.ResponseWriter, r *http.Request, _ access.Ca
 	if err != nil {
 		return err
 	}
-	tag := control.Tag(shown)
+	tag := policies.Tag(shown)
 	w.Header().Set("ETag", tag)
 	if isCurrent(r, tag) {
 		w.WriteHeader(http.StatusNotModified)

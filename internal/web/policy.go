@@ -6,16 +6,16 @@ import (
 	"net/http"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
-// policies answers requests about the limits of a channel.
-type policies struct {
+// channelPolicies answers requests about the limits of a channel.
+type channelPolicies struct {
 	channels channels
 	guard    *chatguard.Guard
-	policies *control.Policies
+	policies *policies.Policies
 	reads    *longReads
 	// export formats a policy in the configuration file's format. Nil means that policies cannot be
 	// exported.
@@ -23,15 +23,15 @@ type policies struct {
 }
 
 // getPolicy is GET /channels/{channel}/policy.
-func (h *policies) getPolicy(w http.ResponseWriter, r *http.Request, _ access.Caller, channel string) error {
+func (h *channelPolicies) getPolicy(w http.ResponseWriter, r *http.Request, _ access.Caller, channel string) error {
 	policy := h.guard.ChannelPolicy(channel)
-	w.Header().Set("ETag", control.Tag(policy))
+	w.Header().Set("ETag", policies.Tag(policy))
 	return problem.WriteJSON(w, policy)
 }
 
 // putPolicy is PUT /channels/{channel}/policy. Once the policy is in force, it answers with the
 // revision and whether the revision is saved.
-func (h *policies) putPolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
+func (h *channelPolicies) putPolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
 	if err := requireMatch(r); err != nil {
 		return err
 	}
@@ -39,13 +39,13 @@ func (h *policies) putPolicy(w http.ResponseWriter, r *http.Request, who access.
 	if err := problem.ReadJSONUpTo(w, r, &policy, problem.MaxBody); err != nil {
 		return err
 	}
-	return h.changePolicy(w, r, who, channel, func(ctx context.Context, wanted control.Request) (control.Revised, error) {
+	return h.changePolicy(w, r, who, channel, func(ctx context.Context, wanted policies.Request) (policies.Revised, error) {
 		return h.policies.Revise(ctx, wanted, func(chatguard.Policy) (chatguard.Policy, error) { return policy.Policy, nil })
 	})
 }
 
 // deletePolicy is DELETE /channels/{channel}/policy. It restores the configuration's policy.
-func (h *policies) deletePolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
+func (h *channelPolicies) deletePolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
 	return h.changePolicy(w, r, who, channel, h.policies.Discard)
 }
 
@@ -54,12 +54,12 @@ const mostRevisions = 50
 
 // revisionPage is the answer to a request for the history of a channel's limits.
 type revisionPage struct {
-	Revisions []control.PastRevision `json:"revisions"` // newest first
-	More      bool                   `json:"more"`      // whether older ones exist
+	Revisions []policies.PastRevision `json:"revisions"` // newest first
+	More      bool                    `json:"more"`      // whether older ones exist
 }
 
 // getRevisions is GET /channels/{channel}/policy/revisions?before=&n=.
-func (h *policies) getRevisions(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
+func (h *channelPolicies) getRevisions(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
 	q := problem.QueryOf(r)
 	before, n := q.Number("before", 0, 1, math.MaxInt32), q.Number("n", mostRevisions, 1, mostRevisions)
 	if q.Err != nil {

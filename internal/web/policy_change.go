@@ -7,17 +7,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
 // changePolicy answers a request that changes a channel's policy.
-func (h *policies) changePolicy(
-	w http.ResponseWriter, r *http.Request, who access.Caller, channel string, change func(context.Context, control.Request) (control.Revised, error),
+func (h *channelPolicies) changePolicy(
+	w http.ResponseWriter, r *http.Request, who access.Caller, channel string, change func(context.Context, policies.Request) (policies.Revised, error),
 ) error {
-	wanted := control.Request{ChannelID: channel, Author: who.Author(), Match: parseTags(r.Header.Get("If-Match"))}
+	wanted := policies.Request{ChannelID: channel, Author: who.Author(), Match: parseTags(r.Header.Get("If-Match"))}
 	done, err := change(r.Context(), wanted)
 	if err != nil {
 		return errPolicy(err)
@@ -37,22 +37,22 @@ func parseTags(header string) (tags []string) {
 	return tags
 }
 
-// errPolicy converts an error of control.Policies to the answer.
+// errPolicy converts an error of policies.Policies to the answer.
 func errPolicy(err error) error {
 	if shared := errShared(err); shared != nil {
 		return shared
 	}
-	var tooOften *control.TooOftenError
+	var tooOften *policies.TooOftenError
 	switch {
 	case errors.As(err, &tooOften):
 		return problem.New(http.StatusTooManyRequests, "You have changed the limits many times. Wait a moment.").After(tooOften.Wait)
-	case errors.Is(err, control.ErrStale):
+	case errors.Is(err, policies.ErrStale):
 		return problem.New(http.StatusPreconditionFailed, "Someone else changed the limits. Load them again, then repeat your change.")
-	case errors.Is(err, control.ErrNotKept):
+	case errors.Is(err, policies.ErrNotKept):
 		return problem.New(http.StatusServiceUnavailable, "Nothing was changed: the database is failing. Try again later.")
-	case errors.Is(err, control.ErrHistory):
+	case errors.Is(err, policies.ErrHistory):
 		return problem.New(http.StatusServiceUnavailable, "Earlier changes can't be read now: the database is failing.").Because(err)
-	case errors.As(err, new(*control.PolicyError)):
+	case errors.As(err, new(*policies.Error)):
 		return problem.New(http.StatusUnprocessableEntity, "%s", journal.Sentence(err))
 	}
 	return err
@@ -66,7 +66,7 @@ type revertWanted struct {
 // revertPolicy is POST /channels/{channel}/policy/revert. {"revision": N} puts the policy of an
 // earlier revision in force again, as a new revision; 0 means the configuration's policy. It
 // answers as PUT does.
-func (h *policies) revertPolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
+func (h *channelPolicies) revertPolicy(w http.ResponseWriter, r *http.Request, who access.Caller, channel string) error {
 	if err := requireMatch(r); err != nil {
 		return err
 	}
@@ -77,9 +77,9 @@ func (h *policies) revertPolicy(w http.ResponseWriter, r *http.Request, who acce
 	if in.Revision == nil {
 		return problem.New(http.StatusBadRequest, "Send the number of the revision to restore.")
 	}
-	return h.changePolicy(w, r, who, channel, func(ctx context.Context, wanted control.Request) (control.Revised, error) {
+	return h.changePolicy(w, r, who, channel, func(ctx context.Context, wanted policies.Request) (policies.Revised, error) {
 		done, err := h.policies.Revert(ctx, wanted, *in.Revision)
-		if errors.Is(err, control.ErrNoRevision) {
+		if errors.Is(err, policies.ErrNoRevision) {
 			err = problem.New(http.StatusNotFound, "There is no revision %d of these limits.", *in.Revision)
 		}
 		return done, err

@@ -12,8 +12,8 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // put changes the policy of the tests' channel as the owner, starting from the one in force.
@@ -81,14 +81,14 @@ func TestPolicy_BoardFollowsNewPolicy(t *testing.T) {
 
 func TestPolicy_NotStoredNotChanged(t *testing.T) {
 	d := dash(t)
-	before := control.Tag(d.guard.ChannelPolicy(channelID))
+	before := policies.Tag(d.guard.ChannelPolicy(channelID))
 	d.store.changes.set(errors.New("disk full: /secret/path"))
 	for _, a := range []answer{d.put(burst(9)), d.do("DELETE", policyPath, nil, asOwner)} {
 		if a.StatusCode != http.StatusServiceUnavailable || strings.Contains(string(a.body), "secret") {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
 	}
-	if control.Tag(d.guard.ChannelPolicy(channelID)) != before {
+	if policies.Tag(d.guard.ChannelPolicy(channelID)) != before {
 		t.Error("the policy has changed")
 	}
 }
@@ -105,9 +105,9 @@ func TestPolicy_RoundTripsEveryLimit(t *testing.T) {
 
 func TestPolicy_ConcurrentChangesOneWins(t *testing.T) {
 	d := dash(t)
-	decode[control.Revised](t, d.put(burst(5)))
+	decode[policies.Revised](t, d.put(burst(5)))
 	policy := d.guard.ChannelPolicy(channelID)
-	tag := setHeader("If-Match", control.Tag(policy))
+	tag := setHeader("If-Match", policies.Tag(policy))
 	policy.Limits[0].Burst = 8
 	requests := []func() answer{
 		func() answer { return d.do("PUT", policyPath, policy, asOwner, tag) },

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/simulate"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -49,7 +49,7 @@ type previewed struct {
 // previews answers requests for the effect that other limits would have had.
 type previews struct {
 	guard    *chatguard.Guard
-	policies *control.Policies
+	policies *policies.Policies
 	store    Records
 	reads    *longReads
 	cache    *previewCache

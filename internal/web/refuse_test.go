@@ -11,7 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -71,7 +71,7 @@ func TestRequests_Refused(t *testing.T) {
 			t.Errorf("%s: the answer is %s", test.name, kind)
 		}
 	}
-	if control.Tag(d.guard.ChannelPolicy(channelID)) != control.Tag(before) || len(d.store.revisions) > 0 {
+	if policies.Tag(d.guard.ChannelPolicy(channelID)) != policies.Tag(before) || len(d.store.revisions) > 0 {
 		t.Error("a refused request changed the policy")
 	}
 	if _, ok := d.store.codes["good-code"]; !ok {
@@ -148,7 +148,7 @@ func TestRoutes_NeedAccess(t *testing.T) {
 			}
 		}
 	}
-	if p := d.guard.ChannelPolicy(channelID); control.Tag(p) != control.Tag(d.opts.Live.Policies.Base(channelID)) {
+	if p := d.guard.ChannelPolicy(channelID); policies.Tag(p) != policies.Tag(d.opts.Live.Policies.Base(channelID)) {
 		t.Error("a request without a body changed the policy")
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -43,7 +43,7 @@ func TestRebase_AppliesAtOnce(t *testing.T) {
 	if users := d.throttledUsers(); len(users) > 0 {
 		t.Errorf("with a burst of 9: %+v", users)
 	}
-	if fr := l.next(live.PolicyFrame); fr.Policy.ETag != control.Tag(d.guard.ChannelPolicy(channelID)) || fr.Policy.Revision != nil {
+	if fr := l.next(live.PolicyFrame); fr.Policy.ETag != policies.Tag(d.guard.ChannelPolicy(channelID)) || fr.Policy.Revision != nil {
 		t.Errorf("policy frame: %+v", fr.Policy)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -25,16 +25,16 @@ func (d *dashboard) wantHistory(want ...string) {
 // revert reverts to a revision, with the tag of the policy in force.
 func (d *dashboard) revert(number any) answer {
 	d.Helper()
-	tag := control.Tag(d.guard.ChannelPolicy(channelID))
+	tag := policies.Tag(d.guard.ChannelPolicy(channelID))
 	return d.do("POST", policyPath+"/revert", map[string]any{"revision": number}, asOwner, setHeader("If-Match", tag))
 }
 
 func TestRevisions_Unsaved(t *testing.T) {
 	d := dash(t)
-	decode[control.Revised](t, d.put(burst(5)))
+	decode[policies.Revised](t, d.put(burst(5)))
 	d.breakDatabase(time.Minute)
-	decode[control.Revised](t, d.put(burst(6)))
-	if a := d.put(burst(7)); decode[control.Revised](t, a).Saved || !strings.Contains(string(a.body), `"saved":false`) {
+	decode[policies.Revised](t, d.put(burst(6)))
+	if a := d.put(burst(7)); decode[policies.Revised](t, a).Saved || !strings.Contains(string(a.body), `"saved":false`) {
 		t.Errorf("changed while the database fails: %s", a.body)
 	}
 	if v := d.say(spammer, 8); v.Allowed {
@@ -42,7 +42,7 @@ func TestRevisions_Unsaved(t *testing.T) {
 	}
 	d.wantHistory("3 owner limit.burst.burst 6>7 unsaved", "2 owner limit.burst.burst 5>6 unsaved", "1 owner limit.burst.burst 3>5")
 	d.repairDatabase()
-	if a := d.put(burst(8)); !decode[control.Revised](t, a).Saved {
+	if a := d.put(burst(8)); !decode[policies.Revised](t, a).Saved {
 		t.Errorf("changed while all is well: %s", a.body)
 	}
 	d.wantHistory("4 owner limit.burst.burst 7>8", "3 owner limit.burst.burst 6>7", "2 owner limit.burst.burst 5>6", "1 owner limit.burst.burst 3>5")
@@ -50,30 +50,30 @@ func TestRevisions_Unsaved(t *testing.T) {
 
 func TestRevert(t *testing.T) {
 	d := dash(t)
-	decode[control.Revised](t, d.put(burst(5)))
-	decode[control.Revised](t, d.put(burst(9)))
+	decode[policies.Revised](t, d.put(burst(5)))
+	decode[policies.Revised](t, d.put(burst(9)))
 	l := d.listen()
 	l.next(live.SnapshotFrame)
 	a := d.revert(1)
-	c := decode[control.Revised](t, a)
+	c := decode[policies.Revised](t, a)
 	if c.Number != 3 || !c.Saved || c.Author != auth.OwnerName || d.guard.ChannelPolicy(channelID).Limits[0].Burst != 5 {
 		t.Errorf("back to the first: %+v", c)
 	}
 	if said := fmt.Sprint(c.Difference, c.Changes); said != "[{limit.burst.burst 9 5}] [{limit.burst.burst 3 5}]" {
 		t.Errorf("back to the first: %s", said)
 	}
-	if tag := control.Tag(d.guard.ChannelPolicy(channelID)); a.Header.Get("ETag") != tag || l.next(live.PolicyFrame).Policy.ETag != tag {
+	if tag := policies.Tag(d.guard.ChannelPolicy(channelID)); a.Header.Get("ETag") != tag || l.next(live.PolicyFrame).Policy.ETag != tag {
 		t.Error("the answer, or the live feed, has another ETag")
 	}
-	decode[control.Revised](t, d.revert(0))
+	decode[policies.Revised](t, d.revert(0))
 	d.wantHistory("4 owner limit.burst.burst 5>3 discarded", "3 owner limit.burst.burst 9>5", "2 owner limit.burst.burst 5>9", "1 owner limit.burst.burst 3>5")
 }
 
 func TestRevert_Refused(t *testing.T) {
 	d := dash(t)
-	decode[control.Revised](t, d.put(burst(5)))
-	stale := setHeader("If-Match", control.Tag(d.guard.ChannelPolicy(channelID)))
-	decode[control.Revised](t, d.put(burst(9)))
+	decode[policies.Revised](t, d.put(burst(5)))
+	stale := setHeader("If-Match", policies.Tag(d.guard.ChannelPolicy(channelID)))
+	decode[policies.Revised](t, d.put(burst(9)))
 	first := map[string]any{"revision": 1}
 	for name, test := range map[string]struct {
 		answer answer
@@ -99,7 +99,7 @@ func TestRevert_Refused(t *testing.T) {
 	if d.guard.ChannelPolicy(channelID).Limits[0].Burst != 9 {
 		t.Error("something has changed")
 	}
-	if c := decode[control.Revised](t, d.put(burst(5))); c.Number != 3 {
+	if c := decode[policies.Revised](t, d.put(burst(5))); c.Number != 3 {
 		t.Errorf("changed all the same: %+v", c)
 	}
 }

@@ -6,7 +6,7 @@
 // messages. Package problem reads requests and answers them. In package web, each resource has a
 // type that answers its requests.
 //
-// The package uses the Guard, control's policies and switches, and the journal's types. For the
+// The package uses the Guard, its policies and switches, and the journal's types. For the
 // store, the chat connections and the database it declares small interfaces and funcs, which the
 // command provides. It must not know who implements them.
 //
@@ -104,7 +104,7 @@ type Server struct {
 	viewers    *viewers // nil if there is no page for them
 	switches   *switches
 	settings   *settings
-	policies   *policies
+	policies   *channelPolicies
 	previews   *previews
 	labs       *labs
 	users      *users
@@ -159,7 +159,7 @@ func (s *Server) createResources() {
 	s.overlays = overlays{s.channels}
 	s.switches = &switches{s.channels, controls}
 	s.settings = &settings{s.channels, controls}
-	s.policies = &policies{s.channels, guard, o.Live.Policies, s.reads, o.ExportPolicy}
+	s.policies = &channelPolicies{s.channels, guard, o.Live.Policies, s.reads, o.ExportPolicy}
 	s.previews = &previews{guard, o.Live.Policies, o.Store, s.reads, newPreviewCache(), now}
 	s.labs = &labs{laboratory: newLaboratory(), recordings: storedRecordings{s.channels, o.Store, now}, reads: s.reads, isDashboard: true}
 	s.users = &users{s.channels, guard, controls, o.Store, s.reads, o.Check.Space, now, log}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
@@ -42,7 +43,7 @@ func (h *settings) getSettings(w http.ResponseWriter, _ *http.Request, _ access.
 // show returns a channel's settings, and sends their tag.
 func (h *settings) show(w http.ResponseWriter, channel string) settingsShown {
 	now, isChanged := h.controls.Settings(channel)
-	w.Header().Set("ETag", control.Tag(now))
+	w.Header().Set("ETag", policies.Tag(now))
 	return settingsShown{now, !isChanged}
 }
 
@@ -83,7 +84,7 @@ func (h *settings) change(w http.ResponseWriter, r *http.Request, who access.Cal
 	if errors.As(err, new(*problem.Problem)) {
 		return err
 	}
-	if errors.Is(err, control.ErrStale) {
+	if errors.Is(err, policies.ErrStale) {
 		return problem.New(http.StatusPreconditionFailed, "Someone else changed these settings. Load them again, then repeat your change.")
 	}
 	if err != nil {

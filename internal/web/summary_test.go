@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 var (
@@ -69,9 +69,9 @@ func TestTop_DayAndStream(t *testing.T) {
 // that only observed has begun to enforce.
 func TestTop_CountsObserved(t *testing.T) {
 	d := dashAt(t, noon)
-	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
+	decode[policies.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Observe }))
 	d.say(spammer, 5)
-	decode[control.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce }))
+	decode[policies.Revised](t, d.put(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce }))
 	d.say(spammer, 3)
 	d.flush()
 	d.advance(time.Second)

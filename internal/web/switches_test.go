@@ -9,7 +9,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
@@ -159,7 +159,7 @@ func TestSwitches_Feed(t *testing.T) {
 	if fr := d.listenAgain().next(live.SnapshotFrame); fr.Policy.InForce != chatguard.Observe || fr.Channels[0].PausedBy != "berta" {
 		t.Errorf("paused, to a later listener: %+v", fr)
 	}
-	decode[control.Revised](t, d.put(burst(4)))
+	decode[policies.Revised](t, d.put(burst(4)))
 	if fr := l.next(live.PolicyFrame); fr.Policy.InForce != chatguard.Observe || fr.Policy.Mode != chatguard.Enforce {
 		t.Errorf("paused, and the limits changed: %+v", fr.Policy)
 	}

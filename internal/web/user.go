@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 )
@@ -75,7 +75,7 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 		return err
 	}
 	policy := h.guard.InForce(channel)
-	c.OverrideETag = control.Tag(c.Override)
+	c.OverrideETag = policies.Tag(c.Override)
 	c.Timezone = dayZone(policy, c.Override)
 	c.DayEnds = dayEnd(c.Limits, c.Timezone, h.now())
 	c.RoleNumbers = roleNumbers(policy.Limits, c.Roles)

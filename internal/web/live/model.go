@@ -16,12 +16,13 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // Options configures a Model. Fields without a default are required.
 type Options struct {
 	Guard    *chatguard.Guard
-	Policies *control.Policies
+	Policies *policies.Policies
 	Controls *control.Controls // switches of channels; nil means that there are none
 	Records  Records
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 const channelID = "7"
@@ -33,7 +33,7 @@ func newModel(t testing.TB) *Model {
 		t.Fatal(err)
 	}
 	return New(Options{
-		Guard: guard, Policies: control.NewPolicies(control.PolicyOptions{Guard: guard, Now: guard.Now}),
+		Guard: guard, Policies: policies.New(policies.Options{Guard: guard, Now: guard.Now}),
 		Channels: func() []Channel { return []Channel{{ID: channelID, Login: "somechannel"}} },
 		Metrics:  metrics.NewSet(), Log: slog.New(slog.DiscardHandler),
 	})

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // PolicyState is the state of a policy as published on the live feed.
@@ -28,6 +28,6 @@ type RevisionNote struct {
 func (s sources) policyState(channel string) PolicyState {
 	policy := s.opts.Guard.ChannelPolicy(channel)
 	return PolicyState{
-		ETag: control.Tag(policy), Mode: policy.Mode, InForce: s.opts.Guard.InForce(channel).Mode, Saved: s.opts.Policies.IsSaved(channel),
+		ETag: policies.Tag(policy), Mode: policy.Mode, InForce: s.opts.Guard.InForce(channel).Mode, Saved: s.opts.Policies.IsSaved(channel),
 	}
 }

@@ -1,4 +1,4 @@
-package control
+package policies
 
 import (
 	"errors"
@@ -39,7 +39,7 @@ func TestHistory_Pages(t *testing.T) {
 			t.Errorf("%d before %d:\n%s, want\n%s", c.n, c.before, text, c.want)
 		}
 	}
-	if _, err := o.Revert(t.Context(), Request{ChannelID: channel}, 3); !errors.As(err, new(*PolicyError)) {
+	if _, err := o.Revert(t.Context(), Request{ChannelID: channel}, 3); !errors.As(err, new(*Error)) {
 		t.Errorf("back to a revision that can't be read: %v", err)
 	}
 }
@@ -53,7 +53,7 @@ func TestRevise_TooOften(t *testing.T) {
 	if _, err := o.revise(9); !errors.As(err, &tooOften) || tooOften.Wait <= 0 || tooOften.Wait > changeRefill {
 		t.Errorf("one change too many: %v", err)
 	}
-	if _, err := o.revise(-1); !errors.As(err, new(*PolicyError)) {
+	if _, err := o.revise(-1); !errors.As(err, new(*Error)) {
 		t.Errorf("a mistake is named first: %v", err)
 	}
 	if _, err := o.Discard(t.Context(), Request{ChannelID: "2", Author: "berta"}); !errors.As(err, new(*TooOftenError)) {

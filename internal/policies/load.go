@@ -1,4 +1,4 @@
-package control
+package policies
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // Restore puts in force the base's policies for single channels. It adds the changes that people
 // made before the start. It leaves out a revision that can't be used and logs it. The error is the
-// Store's, or a PolicyError about the base. Call Restore once, before Revise.
+// Store's, or a Error about the base. Call Restore once, before Revise.
 func (p *Policies) Restore(ctx context.Context) error {
 	current, err := p.options.Store.CurrentRevisions(ctx)
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *Policies) load(channels []string) error {
 	ids := slices.Sorted(slices.Values(slices.AppendSeq(channels, maps.Keys(p.live))))
 	for _, id := range slices.Compact(ids) {
 		if err := p.loadChannel(id); err != nil {
-			return &PolicyError{err}
+			return &Error{err}
 		}
 	}
 	return nil
@@ -141,7 +141,7 @@ type LiveChange struct {
 }
 
 // Resolve returns a channel's policy in force: base with the changes of r applied. valid returns an
-// error if the Guard refuses a policy, and then r isn't used. acceptable is as in PolicyOptions.
+// error if the Guard refuses a policy, and then r isn't used. acceptable is as in Options.
 func Resolve(
 	channelID string, base chatguard.Policy, r journal.Revision, valid, acceptable func(channelID string, p chatguard.Policy) error,
 ) LiveChange {

@@ -1,4 +1,10 @@
-package control
+// Package policies has the policies that are in force in channels: those of a configuration or of
+// the program, and the changes to them that people make while chat runs. It shares these changes
+// with other nodes, and notifies whoever shows them.
+//
+// The package does not know the chat, the dashboard or the store. It reaches them only through the
+// small interfaces below.
+package policies
 
 import (
 	"cmp"
@@ -19,8 +25,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// PolicyOptions configure Policies. Guard and Store are required.
-type PolicyOptions struct {
+// Options configure Policies. Guard and Store are required.
+type Options struct {
 	Guard *chatguard.Guard
 	Store Revisions
 
@@ -76,14 +82,14 @@ type Revisions interface {
 // that are not saved yet. Policies validate a change, store it as a revision, and put it in force
 // in the Guard. Then they notify the followers. While the database is failing, a change comes into
 // force once the Store has it in memory. Policies are safe for concurrent use; create them with
-// NewPolicies.
+// New.
 type Policies struct {
-	// Followers are notified of all changes, also of those that Controls make.
+	// Followers are notified of all changes, including those of package control.
 	Followers *Followers
-	// Shared has the documents of other nodes.
+	// Shared are the documents that nodes share, including those of package control.
 	Shared *Shared
 
-	options   PolicyOptions
+	options   Options
 	origin    string // the base's name for logs
 	pace      pace
 	unsaved   unsaved
@@ -101,8 +107,8 @@ type Policies struct {
 	live    map[string]LiveChange // last revision by channel ID, if it changes anything
 }
 
-// NewPolicies returns Policies. They don't change the Guard until Restore.
-func NewPolicies(o PolicyOptions) *Policies {
+// New returns Policies. They don't change the Guard until Restore.
+func New(o Options) *Policies {
 	if o.Now == nil {
 		o.Now = o.Guard.Now
 	}
@@ -188,7 +194,7 @@ type Revised struct {
 	Tag        string           `json:"-"`          // the tag of the policy now in force
 }
 
-// The errors of Revise, Revert and Discard, in addition to PolicyError and TooOftenError. If one is
+// The errors of Revise, Revert and Discard, in addition to Error and TooOftenError. If one is
 // returned, nothing has changed.
 var (
 	ErrStale      = errors.New("someone else changed the limits: try again")
@@ -196,11 +202,11 @@ var (
 	ErrNoRevision = errors.New("there is no such revision")
 )
 
-// PolicyError is the error for a policy that can't be put in force, as a sentence for people.
-type PolicyError struct{ err error }
+// Error is the error for a policy that can't be put in force, as a sentence for people.
+type Error struct{ err error }
 
-func (e *PolicyError) Error() string { return e.err.Error() }
-func (e *PolicyError) Unwrap() error { return e.err }
+func (e *Error) Error() string { return e.err.Error() }
+func (e *Error) Unwrap() error { return e.err }
 
 // Revise replaces a channel's policy by the result of edit on the current one. An error of edit is
 // returned unchanged.
@@ -250,7 +256,7 @@ func (p *Policies) change(
 		return done, err
 	}
 	if err := p.Validate(r.ChannelID, policy); err != nil {
-		return done, &PolicyError{err}
+		return done, &Error{err}
 	}
 	if err := p.pace.check(ctx, r.Author); err != nil {
 		return done, err

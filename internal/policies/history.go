@@ -1,4 +1,4 @@
-package control
+package policies
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func (p *Policies) revisionNumbered(ctx context.Context, channelID string, numbe
 	case len(revisions) == 0 || revisions[0].Number != number:
 		return r, ErrNoRevision
 	case revisions[0].Unreadable != nil:
-		return r, &PolicyError{fmt.Errorf("revision %d can't be restored: %w", number, revisions[0].Unreadable)}
+		return r, &Error{fmt.Errorf("revision %d can't be restored: %w", number, revisions[0].Unreadable)}
 	}
 	return revisions[0], nil
 }

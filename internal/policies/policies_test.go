@@ -1,8 +1,7 @@
-package control
+package policies
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,11 +17,8 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// follower records its notifications as text. If amended is set, Amended calls it instead.
-type follower struct {
-	told    []string
-	amended func(channelID, userID string)
-}
+// follower records its notifications as text.
+type follower struct{ told []string }
 
 func (f *follower) Revised(r journal.Revision) {
 	f.told = append(f.told, fmt.Sprintf("revised %s %d by %s", r.ChannelID, r.Number, r.Author))
@@ -32,10 +28,6 @@ func (f *follower) Saved(channelID string)   { f.told = append(f.told, "saved "+
 func (f *follower) Changed(channelID string) { f.told = append(f.told, "changed "+channelID) }
 
 func (f *follower) Amended(channelID, userID string) {
-	if f.amended != nil {
-		f.amended(channelID, userID)
-		return
-	}
 	f.told = append(f.told, "amended "+channelID+" "+userID)
 }
 
@@ -83,32 +75,32 @@ type office struct {
 	log      bytes.Buffer
 }
 
-func newOffice(t *testing.T, adjust ...func(*PolicyOptions)) *office {
+func newOffice(t *testing.T, adjust ...func(*Options)) *office {
 	t.Helper()
-	o := &office{T: t, file: &file{all: bursting(3)}, store: &memory{settings: map[string]string{}}}
+	o := &office{T: t, file: &file{all: bursting(3)}, store: &memory{}}
 	o.start(adjust...)
 	return o
 }
 
 // start starts a process on the same store.
-func (o *office) start(adjust ...func(*PolicyOptions)) {
+func (o *office) start(adjust ...func(*Options)) {
 	o.Helper()
 	var err error
 	if o.guard, err = chatguard.New(o.file.all, nil); err != nil {
 		o.Fatal(err)
 	}
 	o.log.Reset()
-	opts := PolicyOptions{Guard: o.guard, Store: o.store, Base: o.file, Log: slog.New(slog.NewTextHandler(&o.log, nil))}
+	opts := Options{Guard: o.guard, Store: o.store, Base: o.file, Log: slog.New(slog.NewTextHandler(&o.log, nil))}
 	for _, f := range adjust {
 		f(&opts)
 	}
-	o.Policies, o.follower = NewPolicies(opts), &follower{}
+	o.Policies, o.follower = New(opts), &follower{}
 	must(o, o.Restore(o.Context()))
 	o.Followers.Follow(o.follower)
 }
 
 // givenByProgram removes the file: the program has given the Guard its policies.
-func givenByProgram(o *PolicyOptions) { o.Base = nil }
+func givenByProgram(o *Options) { o.Base = nil }
 
 // edited returns an edit for Revise.
 func edited(edit func(p *chatguard.Policy)) func(chatguard.Policy) (chatguard.Policy, error) {
@@ -231,7 +223,7 @@ func TestRevise_RefusedLeavesEverything(t *testing.T) {
 			func(err error) bool { return errors.Is(err, ErrNotKept) },
 		},
 	} {
-		o := newOffice(t, func(o *PolicyOptions) {
+		o := newOffice(t, func(o *Options) {
 			o.Acceptable = func(_ string, p chatguard.Policy) error {
 				if p.Limits[0].Burst == 100 {
 					return errors.New("nobody can do that")
@@ -254,7 +246,7 @@ func TestRevise_RefusedLeavesEverything(t *testing.T) {
 	}
 }
 
-func isPolicyError(err error) bool { return errors.As(err, new(*PolicyError)) }
+func isPolicyError(err error) bool { return errors.As(err, new(*Error)) }
 
 // TestDiscard_GoesBackToThePresentConfiguration checks that Discard reads the configuration while
 // nothing can change it.
@@ -371,7 +363,7 @@ func TestReload_NobodyElseChangesPolicies(t *testing.T) {
 // TestReload_UnsavedChangesStay checks that a reload during database trouble keeps unsaved changes.
 func TestReload_UnsavedChangesStay(t *testing.T) {
 	now := time.Now()
-	o := newOffice(t, func(o *PolicyOptions) {
+	o := newOffice(t, func(o *Options) {
 		o.Now = func() time.Time { now = now.Add(time.Second); return now }
 	})
 	o.store.unsaved = true
@@ -435,10 +427,10 @@ func TestRestore_ARevisionThatNoLongerFits(t *testing.T) {
 }
 
 func TestRestore_ARevisionThatCantBeUsed(t *testing.T) {
-	for name, base := range map[string]func(*PolicyOptions){"configuration": func(*PolicyOptions) {}, "program": givenByProgram} {
+	for name, base := range map[string]func(*Options){"configuration": func(*Options) {}, "program": givenByProgram} {
 		o := newOffice(t)
 		o.store.stored = []journal.Revision{{ChannelID: channel, Number: 4, Author: "mallory", Unreadable: errors.New("garbled")}}
-		o.start(base, func(o *PolicyOptions) { o.Fix = func(string) string { return "discard it" } })
+		o.start(base, func(o *Options) { o.Fix = func(string) string { return "discard it" } })
 		o.wantBurst(3)
 		if left := o.LeftOut(); len(left) != 1 || left[0].Number != 4 || left[0].Problem.Error() != "garbled" {
 			t.Errorf("%s: left out %+v", name, left)
@@ -460,7 +452,7 @@ func TestRestore_AnUnacceptablePolicyObserves(t *testing.T) {
 	enforcing.Mode = chatguard.Enforce
 	o := newOffice(t)
 	o.file.own = map[string]chatguard.Policy{channel: enforcing, "2": enforcing}
-	o.start(func(o *PolicyOptions) {
+	o.start(func(o *Options) {
 		o.Acceptable = func(channelID string, _ chatguard.Policy) error {
 			if channelID == channel {
 				return errors.New("nobody can do that")
@@ -480,7 +472,7 @@ func TestLiveChanges_AreInForce(t *testing.T) {
 	t.Run("unacceptable", func(t *testing.T) {
 		o := newOffice(t)
 		must(t, errorOf(o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, enforce)))
-		o.start(func(o *PolicyOptions) { o.Acceptable = func(string, chatguard.Policy) error { return refused } })
+		o.start(func(o *Options) { o.Acceptable = func(string, chatguard.Policy) error { return refused } })
 		live := o.LiveChanges()
 		if len(live) != 1 || live[0].Unacceptable != refused || fmt.Sprint(live[0].Difference) != "[{limit.burst.burst 3 5}]" ||
 			!reflect.DeepEqual(live[0].InForce, o.guard.ChannelPolicy(channel)) {
@@ -520,69 +512,6 @@ func TestEnter_PutsTheLastRevisionInForce(t *testing.T) {
 	if n := o.guard.ChannelPolicy(channel).Limits[1].Messages; n != 70 {
 		t.Errorf("the daily limit is %d", n)
 	}
-}
-
-// TestOverlay_LiesOverARevisedPolicy checks that the overlay applies on top of a revised policy and
-// isn't stored with it.
-func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
-	o := newOffice(t)
-	o.file.all.Mode = chatguard.Enforce
-	o.start()
-	controls := o.controls()
-	if saved, err := controls.Pause(t.Context(), channel, "anna"); !saved || err != nil {
-		t.Fatalf("saved %v, %v", saved, err)
-	}
-	if done := o.mustRevise(5); fmt.Sprint(done.Changes) != "[{limit.burst.burst 3 5}]" {
-		t.Errorf("revised as %+v", done)
-	}
-	if stated, inForce := o.guard.ChannelPolicy(channel), o.guard.InForce(channel); stated.Mode != chatguard.Enforce || inForce.Mode != chatguard.Observe || inForce.Limits[0].Burst != 5 {
-		t.Errorf("stated %+v, in force %+v", stated, inForce)
-	}
-	o.wantTold("changed 1", "revised 1 1 by berta")
-	if saved, err := controls.SetMode(context.Background(), channel, "anna", chatguard.Observe); !saved || err != nil {
-		t.Errorf("saved %v, %v", saved, err)
-	}
-	if _, err := controls.Resume(t.Context(), channel, "anna"); err != nil || o.guard.InForce(channel).Mode != chatguard.Observe {
-		t.Errorf("%v; in force %+v", err, o.guard.InForce(channel))
-	}
-}
-
-// controls returns Controls with these Policies.
-func (o *office) controls() *Controls {
-	return New(Options{Guard: o.guard, Policies: o.Policies, Store: o.store, Log: slog.New(slog.NewTextHandler(&o.log, nil))})
-}
-
-// TestPause_Log checks that the log names only the switches that are on.
-func TestPause_Log(t *testing.T) {
-	o := newOffice(t)
-	o.start()
-	controls := o.controls()
-	for _, c := range []struct {
-		turn func(context.Context, string, string) (bool, error)
-		want string
-	}{
-		{controls.Pause, `msg="channel switches" channel=` + channel + " paused_by=anna author=anna\n"},
-		{controls.Resume, `msg="channel switches" channel=` + channel + " author=anna\n"},
-	} {
-		o.log.Reset()
-		if _, err := c.turn(t.Context(), channel, "anna"); err != nil || !strings.HasSuffix(o.log.String(), c.want) {
-			t.Errorf("%v, %q, want %q", err, o.log.String(), c.want)
-		}
-	}
-}
-
-// TestPause_DuringPolicyChange checks that a switch and its followers don't wait for a policy
-// change in progress.
-func TestPause_DuringPolicyChange(t *testing.T) {
-	o := newOffice(t)
-	controls := o.controls()
-	_, err := o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
-		o.wantChanging()
-		_, err := controls.Pause(t.Context(), channel, "anna")
-		return p, err
-	})
-	must(t, err)
-	o.wantTold("changed 1", "revised 1 1 by berta")
 }
 
 // TestBase_GivenByTheProgram checks that the base is the policy that the program last gave to the

@@ -1,4 +1,4 @@
-package control
+package policies
 
 import (
 	"errors"
@@ -10,6 +10,14 @@ import (
 
 // errNoOrder is the error for an order that isn't a list of names.
 var errNoOrder = errors.New("the order of the limits is not a list of names")
+
+// names returns the names of limits.
+func names(limits []chatguard.Limit) (list []string) {
+	for _, l := range limits {
+		list = append(list, l.Name)
+	}
+	return list
+}
 
 // ownNames returns the names of the limits that a channel can change, in order. The others keep
 // their places.

@@ -1,0 +1,243 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chatguard/chatguard/shared"
+)
+
+// documents are Documents in memory. Each node has its own channel of changes.
+type documents struct {
+	mu        sync.Mutex
+	data      map[string][]byte
+	revisions map[string]int64
+	err       error
+	// before is called before a document is set, without the lock.
+	before func()
+}
+
+// nodeDocuments is one node's view of documents.
+type nodeDocuments struct {
+	*documents
+	changes chan string
+}
+
+var errAway = fmt.Errorf("gone: %w", shared.ErrAway)
+
+func (d *documents) Document(_ context.Context, name string) ([]byte, int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.data[name], d.revisions[name], d.err
+}
+
+func (d *documents) SetDocument(_ context.Context, name string, data []byte, revision int64) error {
+	if before := d.before; before != nil {
+		d.before = nil
+		before()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.err != nil:
+		return d.err
+	case d.revisions[name] != revision:
+		return ErrStale
+	}
+	d.data[name], d.revisions[name] = data, revision+1
+	return nil
+}
+
+func (d *documents) Revisions(_ context.Context, names []string) (map[string]int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	revisions := map[string]int64{}
+	for _, name := range names {
+		revisions[name] = d.revisions[name]
+	}
+	return revisions, d.err
+}
+
+func (n *nodeDocuments) Changes() <-chan string { return n.changes }
+
+// sharedNode is an office whose changes reach other nodes.
+type sharedNode struct {
+	*office
+	docs *nodeDocuments
+}
+
+func newSharedNodes(t *testing.T, n int) (all *documents, nodes []sharedNode) {
+	t.Helper()
+	all = &documents{data: map[string][]byte{}, revisions: map[string]int64{}}
+	for range n {
+		docs := &nodeDocuments{all, make(chan string, 10)}
+		nodes = append(nodes, sharedNode{newOffice(t, func(o *Options) { o.Documents = docs }), docs})
+	}
+	return all, nodes
+}
+
+// runShared puts in force what the other nodes change, until the test ends.
+func (n sharedNode) runShared() {
+	n.Helper()
+	ctx, cancel := context.WithCancel(n.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		n.Shared.Run(ctx)
+	}()
+	n.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+}
+
+// want lets all goroutines of the test go on until they wait, and fails the test unless is returns
+// true then.
+func (n sharedNode) want(what string, is func() bool) {
+	n.Helper()
+	if synctest.Wait(); !is() {
+		n.Errorf("not so: %s", what)
+	}
+}
+
+func (n sharedNode) burst() int { return n.office.guard.ChannelPolicy(channel).Limits[0].Burst }
+
+func TestShared_PolicyReachesOtherNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, nodes := newSharedNodes(t, 2)
+		a, b := nodes[0], nodes[1]
+		b.runShared()
+		a.mustRevise(5)
+		b.docs.changes <- "policy/" + channel
+		b.want("the policy is in force on the other node", func() bool { return b.burst() == 5 })
+		if list := b.LiveChanges(); len(list) != 1 || list[0].Author != "berta" {
+			t.Errorf("live changes on the other node: %+v", list)
+		}
+		b.start(func(o *Options) { o.Documents = nil })
+		b.wantBurst(5) // it starts without the other nodes, too
+		must(t, errorOf(a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"})))
+	})
+}
+
+// A node that misses a notice looks at the revisions each second.
+func TestShared_PolicyWithoutNotice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, nodes := newSharedNodes(t, 2)
+		a, b := nodes[0], nodes[1]
+		b.mustRevise(4) // so it knows the channel
+		b.runShared()
+		a.mustRevise(5)
+		time.Sleep(time.Second)
+		b.want("the policy is in force on the other node", func() bool { return b.burst() == 5 })
+		must(t, errorOf(a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"})))
+		time.Sleep(time.Second)
+		b.want("the configuration's policy is in force on the other node", func() bool { return b.burst() == 3 })
+	})
+}
+
+// Two people on two nodes don't overwrite each other.
+func TestShared_PolicyConflict(t *testing.T) {
+	all, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	shown := Tag(b.office.guard.ChannelPolicy(channel))
+	a.mustRevise(5)
+	if _, err := b.office.revise(6, shown); !errors.Is(err, ErrStale) {
+		t.Errorf("a change of a policy that was shown before: %v, want ErrStale", err)
+	}
+	b.wantBurst(5) // the page shows it after it is loaded again
+	all.before = func() { a.mustRevise(7) }
+	if _, err := b.office.revise(8); !errors.Is(err, ErrStale) {
+		t.Errorf("a change at the same time: %v, want ErrStale", err)
+	}
+	if done := b.mustRevise(9); fmt.Sprint(done.Difference) != "[{limit.burst.burst 7 9}]" {
+		t.Errorf("the next change: %+v", done.Difference)
+	}
+}
+
+func TestShared_StoreAway(t *testing.T) {
+	all, nodes := newSharedNodes(t, 1)
+	a := nodes[0]
+	all.err = errAway
+	if _, err := a.office.revise(5); !errors.Is(err, shared.ErrAway) || !strings.Contains(err.Error(), "nothing was changed") {
+		t.Errorf("a change while the store is away: %v", err)
+	}
+	a.wantBurst(3)
+	if len(a.office.store.stored) != 0 {
+		t.Error("the revision is stored")
+	}
+}
+
+// The database of the node fails after the other nodes know: the change is in force.
+func TestShared_DatabaseFails(t *testing.T) {
+	_, nodes := newSharedNodes(t, 1)
+	a := nodes[0]
+	a.office.store.err = errors.New("disk full")
+	done, err := a.office.revise(5)
+	if err != nil || done.Saved {
+		t.Errorf("%+v, %v, want the change in force and unsaved", done, err)
+	}
+	a.wantBurst(5)
+}
+
+// A node with changes from before it shared anything shares them.
+func TestShared_FirstNodeShares(t *testing.T) {
+	all, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	a.start(func(o *Options) { o.Documents = nil })
+	a.mustRevise(5)
+	a.start(func(o *Options) { o.Documents = a.docs })
+	must(t, errorOf(b.Discard(t.Context(), Request{ChannelID: "another", Author: "berta"})))
+	for range 2 { // the second time, there is nothing to do
+		must(t, a.Shared.followAll(t.Context()))
+	}
+	if got := all.revisions["policy/"+channel]; got != 1 {
+		t.Fatalf("revision %d of the policy, want 1", got)
+	}
+	b.start(func(o *Options) { o.Documents = nil })
+	b.mustRevise(7)
+	b.start(func(o *Options) { o.Documents = b.docs })
+	must(t, b.Shared.followAll(t.Context()))
+	b.wantBurst(5) // the first node's changes are in force
+}
+
+func TestServe_Bounded(t *testing.T) {
+	_, nodes := newSharedNodes(t, 1)
+	a := nodes[0]
+	for i := range 2 * mostServed {
+		a.Shared.Serve(fmt.Sprint("room ", i))
+	}
+	if n := len(a.Shared.names()); n > mostServed+10 {
+		t.Errorf("%d documents are looked at each second", n)
+	}
+}
+
+func TestShared_UnreadableDocument(t *testing.T) {
+	all, nodes := newSharedNodes(t, 1)
+	a := nodes[0]
+	all.data["policy/"+channel], all.revisions["policy/"+channel] = []byte("nonsense"), 4
+	if _, err := a.office.revise(5); err == nil || !strings.Contains(err.Error(), "can't be read") {
+		t.Errorf("with an unreadable document: %v", err)
+	}
+	if string(all.data["policy/"+channel]) != "nonsense" {
+		t.Error("the document was overwritten")
+	}
+}
+
+// A store that comes back without the documents gets them from a node.
+func TestShared_StoreLosesDocuments(t *testing.T) {
+	all, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	a.mustRevise(5)
+	clear(all.data)
+	clear(all.revisions)
+	must(t, a.Shared.followAll(t.Context()))
+	a.wantBurst(5)
+	b.Shared.followDocument(t.Context(), "policy/"+channel)
+	b.wantBurst(5)
+}
