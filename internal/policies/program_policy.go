@@ -54,6 +54,11 @@ func channelsOwn(p chatguard.Policy) chatguard.Policy {
 	return p
 }
 
+// allChannels returns the limits of a policy that are the same in all channels.
+func allChannels(p chatguard.Policy) chatguard.Policy {
+	return chatguard.Policy{Limits: slices.DeleteFunc(slices.Clone(p.Limits), func(l chatguard.Limit) bool { return !l.Per.AllChannels() })}
+}
+
 // policy returns the policy that the program last gave to a channel.
 func (p *programPolicies) policy(channelID string) chatguard.Policy {
 	own := p.own[channelID]
@@ -64,10 +69,6 @@ func (p *programPolicies) policy(channelID string) chatguard.Policy {
 		return p.guard.Policy()
 	}
 	policy := channelsOwn(own.Clone())
-	for _, l := range p.guard.Policy().Limits {
-		if l.Per.AllChannels() {
-			policy.Limits = append(policy.Limits, l)
-		}
-	}
+	policy.Limits = append(policy.Limits, allChannels(p.guard.Policy()).Limits...)
 	return policy
 }
