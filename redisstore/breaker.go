@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +18,18 @@ type breaker struct {
 	answered   atomic.Int64 // when the last call was answered
 	unanswered atomic.Int64 // when the first call since then began that wasn't answered; 0: none
 	away       atomic.Pointer[outage]
-	changed    atomic.Int64 // when the store went away or came back
+	changed    atomic.Int64  // when the store went away or came back
+	wentAway   chan struct{} // for watch
+	probing    atomic.Bool
+	probed     atomic.Int64 // when the last probe began
+	inquiring  atomic.Bool  // see inquire
+}
+
+// start begins with a server that isn't connected yet.
+func (b *breaker) start(timeout time.Duration, where string) {
+	b.limit = int64(2 * timeout)
+	b.away.Store(&outage{err: away(where + ": not connected yet: try again soon"), problem: "not connected yet"})
+	b.wentAway = make(chan struct{}, 1)
 }
 
 // outage is why and since when the store is away.
@@ -47,7 +59,7 @@ func (b *breaker) fail(began, now int64) bool {
 
 // goAway closes the connections, so that nothing waits for them any more. Only the first of several
 // callers does it.
-func (s *Store) goAway(cause error) {
+func (s *server) goAway(cause error) {
 	if s.breaker.away.Load() != nil {
 		return
 	}
@@ -59,20 +71,20 @@ func (s *Store) goAway(cause error) {
 	s.conns.closeAll()
 	s.options.Logger.Warn("redisstore: the shared store is away", "problem", out.problem)
 	select {
-	case s.wentAway <- struct{}{}:
-	default: // Run knows already
+	case s.breaker.wentAway <- struct{}{}:
+	default: // watch knows already
 	}
 }
 
 // inquire asks the server in the background after a call was interrupted that began at the given
 // time, unless there was an answer since. So a server that hangs is noticed even if no caller waits
 // long enough. There is at most one inquiry.
-func (s *Store) inquire(began int64) {
-	if s.breaker.answered.Load() >= began || !s.inquiring.CompareAndSwap(false, true) {
+func (s *server) inquire(began int64) {
+	if s.breaker.answered.Load() >= began || !s.breaker.inquiring.CompareAndSwap(false, true) {
 		return
 	}
 	started := s.spawn(func() {
-		defer s.inquiring.Store(false)
+		defer s.breaker.inquiring.Store(false)
 		ctx, cancel := withTimeout(s.background, time.Duration(s.breaker.limit))
 		defer cancel()
 		_, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
@@ -83,18 +95,51 @@ func (s *Store) inquire(began int64) {
 		}
 	})
 	if !started {
-		s.inquiring.Store(false)
+		s.breaker.inquiring.Store(false)
 	}
 }
 
 // outage describes a cause.
-func (s *Store) outage(cause error) *outage {
-	problem, lasting := s.problem(cause)
+func (s *server) outage(cause error) *outage {
+	problem, lasting := s.explain.problem(cause)
 	return &outage{problem: problem, lasting: lasting, err: away(problem)}
 }
 
+// ready returns an error while the store is away, and then probes the server.
+func (s *server) ready() error {
+	if out := s.breaker.away.Load(); out != nil {
+		s.probe()
+		return out.err
+	}
+	return nil
+}
+
+// open connects in the background, and sends why it couldn't, or nil.
+func (s *server) open() <-chan error {
+	s.breaker.probing.Store(true)
+	tried := make(chan error, 1)
+	s.spawn(func() {
+		err := s.tryConnect()
+		s.breaker.probed.Store(s.since())
+		s.breaker.probing.Store(false)
+		tried <- err
+	})
+	return tried
+}
+
+// tryConnect ends an outage, or notes why it goes on.
+func (s *server) tryConnect() error {
+	err := s.connect(s.background)
+	if err == nil {
+		s.comeBack()
+	} else {
+		s.breaker.away.Store(s.outage(err))
+	}
+	return err
+}
+
 // comeBack ends an outage.
-func (s *Store) comeBack() {
+func (s *server) comeBack() {
 	s.breaker.succeed(s.since())
 	if s.breaker.away.Swap(nil) != nil {
 		s.breaker.changed.Store(s.since())
@@ -104,24 +149,35 @@ func (s *Store) comeBack() {
 
 // probe tries in the background to reach a server that is away: one attempt at a time, and one in
 // 50 ms.
-func (s *Store) probe() {
+func (s *server) probe() {
 	pause := int64(probeEvery)
 	if out := s.breaker.away.Load(); out != nil && out.lasting {
 		pause = int64(time.Second)
 	}
-	last, now := s.probed.Load(), s.since()
-	if now-last < pause || !s.probed.CompareAndSwap(last, now) || !s.probing.CompareAndSwap(false, true) {
+	last, now := s.breaker.probed.Load(), s.since()
+	if now-last < pause || !s.breaker.probed.CompareAndSwap(last, now) || !s.breaker.probing.CompareAndSwap(false, true) {
 		return
 	}
 	started := s.spawn(func() {
-		defer s.probing.Store(false)
-		if err := s.connect(s.background); err != nil {
-			s.breaker.away.Store(s.outage(err))
-			return
-		}
-		s.comeBack()
+		defer s.breaker.probing.Store(false)
+		s.tryConnect()
 	})
 	if !started {
-		s.probing.Store(false)
+		s.breaker.probing.Store(false)
+	}
+}
+
+// watch probes each 50 ms whether a server that is away is back.
+func (s *server) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		if s.breaker.away.Load() != nil {
+			s.probe()
+			sleep(ctx, probeEvery)
+			continue
+		}
+		select {
+		case <-s.breaker.wentAway:
+		case <-ctx.Done():
+		}
 	}
 }

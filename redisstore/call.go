@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 var errNotSent = errors.New("the call wasn't sent in time")
 
 // builder makes commands. It returns false if there is no client yet.
-func (s *Store) builder() (rueidis.Builder, bool) {
+func (s *server) builder() (rueidis.Builder, bool) {
 	client := s.client.Load()
 	if client == nil {
 		return rueidis.Builder{}, false
@@ -29,7 +30,7 @@ func (s *Store) builder() (rueidis.Builder, bool) {
 // Usually it calls the client in the caller's goroutine. The client then may wait for a new
 // connection longer than ctx. Therefore, after a connection broke or didn't answer, it calls the
 // client in another goroutine until there is an answer. There are at most maxCalls of these.
-func (s *Store) send(ctx context.Context, room []rueidis.RedisResult, commands ...rueidis.Completed) ([]rueidis.RedisResult, error) {
+func (s *server) send(ctx context.Context, room []rueidis.RedisResult, commands ...rueidis.Completed) ([]rueidis.RedisResult, error) {
 	if ctx.Err() != nil {
 		return nil, errNotSent
 	}
@@ -78,7 +79,7 @@ func do(ctx context.Context, client rueidis.Client, room []rueidis.RedisResult, 
 
 // ask sends commands that may be executed twice, and repeats them until the server answers or the
 // time is over. It notes for the breaker whether there was an answer.
-func (s *Store) ask(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
+func (s *server) ask(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
 	if out := s.breaker.away.Load(); out != nil {
 		return nil, out.err
 	}
@@ -86,7 +87,7 @@ func (s *Store) ask(ctx context.Context, build func(rueidis.Builder) []rueidis.C
 }
 
 // askAnyway is ask for a store that is away.
-func (s *Store) askAnyway(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
+func (s *server) askAnyway(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
 	began := s.since()
 	var cause error
 	for attempt := 0; ; attempt++ {
@@ -115,7 +116,7 @@ func (s *Store) askAnyway(ctx context.Context, build func(rueidis.Builder) []rue
 
 // failed notes a call without an answer. If only its caller's context has ended, that says nothing
 // about the server.
-func (s *Store) failed(ctx context.Context, began int64, cause error) {
+func (s *server) failed(ctx context.Context, began int64, cause error) {
 	if interrupted(ctx, cause) {
 		if !errors.Is(cause, errNotSent) {
 			s.inquire(began)
@@ -167,4 +168,27 @@ func pause(ctx context.Context, attempt int) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// refused is the error of a command that the server doesn't carry out.
+func (s *server) refused(err error) error {
+	problem, _ := s.explain.problem(err)
+	return errors.New("redisstore: " + problem)
+}
+
+// unknown is the error of a call without an outcome.
+func (s *server) unknown(ctx context.Context, cause error) error {
+	if cause == nil {
+		cause = ctx.Err()
+	}
+	cause = withWait(ctx, cause)
+	if interrupted(ctx, cause) {
+		ended := context.Cause(ctx)
+		return away(fmt.Sprintf("%s: the call ended before its answer: %v", s.where, ended), ended)
+	}
+	problem, _ := s.explain.problem(cause)
+	if parent := context.Cause(ctx); parent != nil && !errors.Is(parent, context.DeadlineExceeded) {
+		return away(fmt.Sprintf("%s: %v", problem, parent), parent)
+	}
+	return away(problem)
 }

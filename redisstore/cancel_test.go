@@ -36,7 +36,7 @@ func TestBreaker_CallersCancel(t *testing.T) {
 			s.Swap(ctx, []*shared.Swap{one("x", "no such row", "1")})
 			cancel()
 			cancelCall.Store(nil)
-			if s.breaker.unanswered.Load() != 0 { // with time, the store would be away
+			if s.server.breaker.unanswered.Load() != 0 { // with time, the store would be away
 				t.Fatalf("cancelled %s: counts as not answered", name)
 			}
 		}

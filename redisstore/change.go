@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -34,19 +35,28 @@ type change struct {
 	result  [1]rueidis.RedisResult
 }
 
+// writer makes changes at the server.
+type writer struct {
+	server   *server
+	replicas replicas
+	refusing atomic.Pointer[string] // why the server has refused the last change; nil if it hasn't
+	foreign  atomic.Int64           // when a key had another type than a row last; 0 if never
+	repeated atomic.Int64           // swaps that were sent again
+}
+
 // apply makes the changes, and returns how long it took, in nanoseconds. All attempts have the time
 // that ctx leaves.
-func (s *Store) apply(ctx context.Context, changes []*change) (took int64) {
-	began := s.since()
+func (w *writer) apply(ctx context.Context, changes []*change) (took int64) {
+	began := w.server.since()
 	pending := changes
 	for attempt := 0; ; attempt++ {
 		if attempt > 0 {
-			s.stats.repeated.Add(int64(len(pending)))
+			w.repeated.Add(int64(len(pending)))
 		}
-		answered, ended := s.attempt(ctx, pending), s.since()
+		answered, ended := w.attempt(ctx, pending), w.server.since()
 		if answered {
-			s.conns.doubtful.Store(false)
-			s.breaker.succeed(ended)
+			w.server.conns.doubtful.Store(false)
+			w.server.breaker.succeed(ended)
 		}
 		pending = unfinished(pending)
 		if len(pending) == 0 {
@@ -56,11 +66,11 @@ func (s *Store) apply(ctx context.Context, changes []*change) (took int64) {
 			break
 		}
 	}
-	s.failed(ctx, began, withWait(ctx, pending[0].cause))
+	w.server.failed(ctx, began, withWait(ctx, pending[0].cause))
 	for _, c := range pending {
-		c.err = s.unknown(ctx, c)
+		c.err = w.server.unknown(ctx, c.cause)
 	}
-	return s.since() - began
+	return w.server.since() - began
 }
 
 // unfinished returns the changes without an outcome.
@@ -76,17 +86,17 @@ func unfinished(changes []*change) []*change {
 
 // attempt sends all changes in one flush, and notes the outcome of each that has one. It reports
 // whether the server answered.
-func (s *Store) attempt(ctx context.Context, pending []*change) (answered bool) {
-	b, ok := s.builder()
+func (w *writer) attempt(ctx context.Context, pending []*change) (answered bool) {
+	b, ok := w.server.builder()
 	if !ok {
 		for _, c := range pending {
 			c.cause = errNotSent
 		}
 		return false
 	}
-	native := s.server.Load() != nil && s.server.Load().ifEqual
+	native := w.server.known.Load() != nil && w.server.known.Load().ifEqual
 	commands, room := pending[0].command[:0], pending[0].result[:0]
-	waits := pending[0].swap && s.waitsForReplicas()
+	waits := pending[0].swap && w.replicas.wait()
 	if len(pending) > 1 || waits {
 		commands = make([]rueidis.Completed, 0, len(pending)+1)
 	}
@@ -95,9 +105,9 @@ func (s *Store) attempt(ctx context.Context, pending []*change) (answered bool) 
 	}
 	if waits {
 		end, _ := ctx.Deadline() // replicas that don't confirm must leave time for the reply
-		commands = append(commands, b.Wait().Numreplicas(int64(s.options.Replicas)).Timeout(max(1, time.Until(end).Milliseconds()/2)).Build())
+		commands = append(commands, b.Wait().Numreplicas(int64(w.server.options.Replicas)).Timeout(max(1, time.Until(end).Milliseconds()/2)).Build())
 	}
-	results, err := s.send(ctx, room, commands...)
+	results, err := w.server.send(ctx, room, commands...)
 	if err != nil {
 		for _, c := range pending {
 			c.unanswered(ctx, err)
@@ -106,11 +116,11 @@ func (s *Store) attempt(ctx context.Context, pending []*change) (answered bool) 
 		return false
 	}
 	for i, c := range pending {
-		answered = s.read(ctx, c, results[i], native) || answered
+		answered = w.read(ctx, c, results[i], native) || answered
 	}
 	if waits {
 		confirmed, _ := results[len(pending)].AsInt64() // 0 if there is no answer
-		s.noteSwapReplicas(confirmed)
+		w.replicas.note(confirmed)
 	}
 	return answered
 }
@@ -154,30 +164,30 @@ func (c *change) build(b rueidis.Builder, native bool) rueidis.Completed {
 }
 
 // read notes the outcome of a change, if the result has one, and reports whether it does.
-func (s *Store) read(ctx context.Context, c *change, result rueidis.RedisResult, native bool) bool {
+func (w *writer) read(ctx context.Context, c *change, result rueidis.RedisResult, native bool) bool {
 	err := result.Error()
 	if err != nil && !rueidis.IsRedisNil(err) {
-		return s.readError(ctx, c, err, native)
+		return w.readError(ctx, c, err, native)
 	}
 	if c.looks() || native && c.usesSet() {
 		now, err := result.ToString()
 		if err != nil && !rueidis.IsRedisNil(err) {
-			c.err = s.refuse(err)
+			c.err = w.refuse(err)
 			return true
 		}
 		if c.done = now == c.was[0]; !c.done {
 			c.conflict([]string{now})
 		}
-		s.accepted(c)
+		w.accepted(c)
 		return true
 	}
 	if c.done = err != nil; c.done { // nil
-		s.accepted(c)
+		w.accepted(c)
 		return true
 	}
 	now, err := result.AsStrSlice()
 	if err != nil || len(now) != len(c.keys) {
-		c.err = s.refuse(errors.New("the server's reply has another form than the script's"))
+		c.err = w.refuse(errors.New("the server's reply has another form than the script's"))
 		return true
 	}
 	c.conflict(now)
@@ -185,7 +195,7 @@ func (s *Store) read(ctx context.Context, c *change, result rueidis.RedisResult,
 }
 
 // readError notes a result that is an error. It reports whether the change has an outcome now.
-func (s *Store) readError(ctx context.Context, c *change, err error, native bool) bool {
+func (w *writer) readError(ctx context.Context, c *change, err error, native bool) bool {
 	var notMade *dialError
 	code := replyCode(err)
 	switch {
@@ -193,9 +203,9 @@ func (s *Store) readError(ctx context.Context, c *change, err error, native bool
 		c.eval, c.cause = true, err
 		return false
 	case native && code == "ERR" && c.usesSet() && !c.looks(): // a failover to an older server
-		old := *s.server.Load()
+		old := *w.server.known.Load()
 		old.ifEqual = false
-		s.server.Store(&old)
+		w.server.known.Store(&old)
 		c.cause = err
 		return false
 	case again(err):
@@ -203,7 +213,7 @@ func (s *Store) readError(ctx context.Context, c *change, err error, native bool
 		c.sent = c.sent || code == "" && !errors.As(err, &notMade)
 		return false
 	}
-	c.err = s.refuse(err)
+	c.err = w.refuse(err)
 	return true
 }
 
@@ -241,45 +251,21 @@ func (c *change) ours(now []string) bool {
 }
 
 // refuse is refused for a change. Health has the problem until the server makes a change.
-func (s *Store) refuse(err error) error {
-	problem, _ := s.problem(err)
-	s.refusing.Store(&problem)
+func (w *writer) refuse(err error) error {
+	problem, _ := w.server.explain.problem(err)
+	w.refusing.Store(&problem)
 	if replyCode(err) == "WRONGTYPE" {
-		s.foreign.Store(s.since())
+		w.foreign.Store(w.server.since())
 	}
 	return errors.New("redisstore: " + problem)
 }
 
 // accepted notes that the server makes changes, if it has made this one. A change that only
 // compares doesn't count, because a server whose memory is full makes it, too.
-func (s *Store) accepted(c *change) {
-	if c.done && s.refusing.Load() != nil && !slices.Equal(c.was, c.is) {
-		s.refusing.Store(nil)
+func (w *writer) accepted(c *change) {
+	if c.done && w.refusing.Load() != nil && !slices.Equal(c.was, c.is) {
+		w.refusing.Store(nil)
 	}
-}
-
-// refused is the error of a command that the server doesn't carry out.
-func (s *Store) refused(err error) error {
-	problem, _ := s.problem(err)
-	return errors.New("redisstore: " + problem)
-}
-
-// unknown is the error of a change without an outcome.
-func (s *Store) unknown(ctx context.Context, c *change) error {
-	cause := c.cause
-	if cause == nil {
-		cause = ctx.Err()
-	}
-	cause = withWait(ctx, cause)
-	if interrupted(ctx, cause) {
-		ended := context.Cause(ctx)
-		return away(fmt.Sprintf("%s: the call ended before its answer: %v", s.where, ended), ended)
-	}
-	problem, _ := s.problem(cause)
-	if parent := context.Cause(ctx); parent != nil && !errors.Is(parent, context.DeadlineExceeded) {
-		return away(fmt.Sprintf("%s: %v", problem, parent), parent)
-	}
-	return away(problem)
 }
 
 // unknown reports whether the change may have been made without a reply.
@@ -287,21 +273,21 @@ func (c *change) unknown() bool { return c.sent && !c.done }
 
 // compareAndSet replaces the value of one key that expires after the given time; 0 is never. If
 // somebody else has changed it, it returns what is stored.
-func (s *Store) compareAndSet(ctx context.Context, key, was, is string, expires time.Duration) (stored string, done bool, err error) {
-	if err := s.ready(); err != nil {
+func (w *writer) compareAndSet(ctx context.Context, key, was, is string, expires time.Duration) (stored string, done bool, err error) {
+	if err := w.server.ready(); err != nil {
 		return "", false, err
 	}
-	ctx, cancel := withTimeout(ctx, s.options.Timeout)
+	ctx, cancel := withTimeout(ctx, w.server.options.Timeout)
 	defer cancel()
 	c := &change{keys: []string{key}, was: []string{was}, is: []string{is}, until: []string{""}}
 	if expires > 0 {
-		now, _ := s.Clock()
+		now, _ := w.server.clock.now()
 		c.until[0] = strconv.FormatInt(now.Add(expires).UnixMilli(), 10)
 	}
-	s.apply(ctx, []*change{c})
+	w.apply(ctx, []*change{c})
 	switch {
 	case c.now != nil && c.unknown():
-		return c.now[0], false, fmt.Errorf("redisstore: %s: %s: %w", s.where, key, shared.ErrUnconfirmed)
+		return c.now[0], false, fmt.Errorf("redisstore: %s: %s: %w", w.server.where, key, shared.ErrUnconfirmed)
 	case c.now != nil:
 		return c.now[0], false, nil
 	case c.unknown():

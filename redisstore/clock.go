@@ -65,10 +65,9 @@ func (c *clock) set(next reading) {
 	c.reading.Store(&next)
 }
 
-// Clock implements [shared.Store]. It is the time of the server, which all nodes estimate. It
-// never waits. Before the server was reached, it is the local time.
-func (s *Store) Clock() (now time.Time, skew time.Duration) {
-	c := &s.clock
+// now returns the server's time, and how far the clocks of two nodes may be apart. Before the server
+// was reached, it is the local time.
+func (c *clock) now() (now time.Time, skew time.Duration) {
 	at := int64(time.Since(c.origin))
 	r := c.reading.Load()
 	if r == nil {
@@ -131,12 +130,12 @@ func (c *clock) contradicts(one sample) bool {
 // dedicated is a connection that only this package uses: for the clock and for notices.
 type dedicated struct {
 	rueidis.DedicatedClient
-	s *Store
+	s *server
 }
 
 // dedicate opens a connection to the server that has the epoch: in a Cluster all nodes must go by
 // the clock of the same shard.
-func (s *Store) dedicate(ctx context.Context) (*dedicated, error) {
+func (s *server) dedicate(ctx context.Context) (*dedicated, error) {
 	client, _ := (*s.client.Load()).Dedicate()
 	d := &dedicated{client, s}
 	if err := d.Do(ctx, d.B().Get().Key(s.keys.epoch()).Build()).Error(); err != nil && !rueidis.IsRedisNil(err) {
@@ -176,7 +175,7 @@ func (d *dedicated) measure(ctx context.Context) error {
 }
 
 // measureOnce sets the clock over a connection of its own.
-func (s *Store) measureOnce(ctx context.Context) error {
+func (s *server) measureOnce(ctx context.Context) error {
 	d, err := s.dedicate(ctx)
 	if err != nil {
 		return err

@@ -119,7 +119,7 @@ func TestClock_Server(t *testing.T) {
 	now, skew := s.Clock()
 	after := time.Now()
 	h := s.Health()
-	if bound := s.clock.error() + time.Millisecond; now.Before(before.Add(-bound)) || now.After(after.Add(bound)) {
+	if bound := s.server.clock.error() + time.Millisecond; now.Before(before.Add(-bound)) || now.After(after.Add(bound)) {
 		t.Errorf("%s isn't between %s and %s", now, before, after)
 	}
 	if skew < minApart || h.RoundTrip <= 0 {

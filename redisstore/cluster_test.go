@@ -100,7 +100,7 @@ func TestCluster(t *testing.T) {
 // moveSlot moves a row to another shard while it is written.
 func moveSlot(t *testing.T, servers []*redisServer, s *Store) {
 	t.Helper()
-	key, _ := s.keys.row(&shared.Row{ChannelID: "lobby", UserID: "mover"})
+	key, _ := s.server.keys.row(&shared.Row{ChannelID: "lobby", UserID: "mover"})
 	slot, err := servers[0].must("CLUSTER", "KEYSLOT", key).AsInt64()
 	must(t, err)
 	from := servers[min(2, slot/5462)]

@@ -13,15 +13,8 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// minConnectTimeout is how long making a connection may take at least.
-const minConnectTimeout = time.Second
-
-// connectTimeout is how long making a connection, or a first look at the server, may take. A
-// connection without any answer for so long is closed.
-func (o *Options) connectTimeout() time.Duration { return max(minConnectTimeout, o.Timeout) }
-
-// server is what is known about the server.
-type server struct {
+// serverInfo is what is known about the server.
+type serverInfo struct {
 	name    string // "valkey 8.1.1"
 	runID   string // changes when the server restarts; empty if it isn't known
 	epoch   string // changes when the data was lost
@@ -33,9 +26,9 @@ type server struct {
 const lookAgain = -1
 
 // connect makes a client if there is none, and finds out whether and how the server can be used.
-func (s *Store) connect(ctx context.Context) error {
+func (s *server) connect(ctx context.Context) error {
 	if s.client.Load() == nil {
-		s.conns.pastSentinels.Store(false)
+		s.explain.pastSentinels.Store(false)
 		client, err := rueidis.NewClient(s.clientOption())
 		if err != nil {
 			if client != nil {
@@ -44,6 +37,7 @@ func (s *Store) connect(ctx context.Context) error {
 			return err
 		}
 		s.client.Store(&client)
+		s.explain.pastSentinels.Store(true)
 	}
 	ctx, cancel := withTimeout(ctx, s.options.connectTimeout())
 	defer cancel()
@@ -54,7 +48,7 @@ func (s *Store) connect(ctx context.Context) error {
 	return withWait(ctx, err)
 }
 
-func (s *Store) clientOption() rueidis.ClientOption {
+func (s *server) clientOption() rueidis.ClientOption {
 	o := &s.options
 	dialer := net.Dialer{Timeout: o.connectTimeout(), KeepAlive: time.Second}
 	return rueidis.ClientOption{
@@ -76,8 +70,8 @@ func (s *Store) clientOption() rueidis.ClientOption {
 }
 
 // examine looks at the server's version and abilities, and at the namespace's format and epoch.
-func (s *Store) examine(ctx context.Context) error {
-	found := &server{made: s.conns.made.Load()}
+func (s *server) examine(ctx context.Context) error {
+	found := &serverInfo{made: s.conns.made.Load()}
 	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Arbitrary("HELLO").Build()}
 	})
@@ -113,24 +107,31 @@ func (s *Store) examine(ctx context.Context) error {
 	if found.runID, err = s.runID(ctx); err != nil {
 		found.made = lookAgain
 	}
-	if known := s.server.Load(); found.runID == "" && known != nil && known.epoch == found.epoch {
+	if known := s.known.Load(); found.runID == "" && known != nil && known.epoch == found.epoch {
 		found.runID = known.runID
 	}
 	s.lookAtEviction(ctx)
-	s.server.Store(found)
-	s.registry.compared.CompareAndSwap(nil, found)
+	s.known.Store(found)
+	s.explain.examined.Store(true)
+	s.compared.CompareAndSwap(nil, found)
 	return nil
 }
 
 // differs reports whether the server has restarted, lost its data or was replaced since it was
 // known as before. An unknown run ID says nothing.
-func (now *server) differs(before *server) bool {
+func (now *serverInfo) differs(before *serverInfo) bool {
 	restarted := now.runID != "" && before.runID != "" && now.runID != before.runID
 	return restarted || now.epoch != before.epoch
 }
 
+// restarted reports whether the server differs from the one that the last call has compared.
+func (s *server) restarted() bool {
+	now := s.known.Load()
+	return now.differs(s.compared.Swap(now))
+}
+
 // otherFormat is the error of a namespace whose data has another format than this node's.
-func (s *Store) otherFormat(format string) error {
+func (s *server) otherFormat(format string) error {
 	for p := PlaceByUser; p <= PlaceTogether; p++ {
 		if format == p.format() {
 			return &refusal{fmt.Sprintf("the rows of namespace %s are placed by %s, and this node has %s: use the same on all nodes, or another Options.Namespace",
@@ -139,7 +140,7 @@ func (s *Store) otherFormat(format string) error {
 	}
 	version, _, _ := strings.Cut(format, " ")
 	if _, err := strconv.ParseUint(version, 10, 16); err != nil {
-		sentence, _ := s.replyProblem("WRONGTYPE")
+		sentence, _ := s.explain.reply("WRONGTYPE")
 		return &refusal{sentence}
 	}
 	return &refusal{fmt.Sprintf("the namespace %s has data of format %q, and this node has %q: use the same version and Options.Placement on all nodes, or another Options.Namespace",
@@ -166,7 +167,7 @@ func stored(result rueidis.RedisResult, value string) (string, error) {
 }
 
 // checkHello returns the server's name and version, and refuses servers that can't be used.
-func (s *Store) checkHello(result rueidis.RedisResult) (string, error) {
+func (s *server) checkHello(result rueidis.RedisResult) (string, error) {
 	hello, err := result.AsMap()
 	if err != nil {
 		if code := replyCode(err); code == "ERR" {
@@ -207,7 +208,7 @@ func atLeast(version string, major, minor int) bool {
 
 // runID returns the server's run ID, or an error if INFO isn't answered. The ID is empty if INFO is
 // refused, and in a Cluster, whose nodes have different ones.
-func (s *Store) runID(ctx context.Context) (string, error) {
+func (s *server) runID(ctx context.Context) (string, error) {
 	if s.address.kind == cluster {
 		return "", nil
 	}
@@ -221,27 +222,4 @@ func (s *Store) runID(ctx context.Context) (string, error) {
 	}
 	text, _ := results[0].ToString() // an error is a refusal
 	return infoField(text, "run_id"), nil
-}
-
-// infoField returns a field of a reply to INFO.
-func infoField(text, name string) string {
-	for line := range strings.Lines(text) {
-		if value, found := strings.CutPrefix(line, name+":"); found {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
-}
-
-// printable makes text from the server safe and short enough for a log.
-func printable(text string) string {
-	if len(text) > 60 {
-		text = text[:60] + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '?'
-		}
-		return r
-	}, strings.ToValidUTF8(text, "?"))
 }

@@ -40,9 +40,9 @@ func TestConnect_Timeout(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s, err := newStore("redis://127.0.0.1", &Options{Timeout: timeout, Logger: quiet()})
 					must(t, err)
-					s.dialTCP = func(_ *net.Dialer, ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
+					s.server.dialTCP = func(_ *net.Dialer, ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
 					began := time.Now()
-					problem, lasting := s.problem(s.connect(t.Context()))
+					problem, lasting := s.server.explain.problem(s.server.connect(t.Context()))
 					if waited := time.Since(began); waited != want {
 						t.Errorf("waits for %s, want %s", waited, want)
 					}

@@ -22,9 +22,6 @@ type conns struct {
 	// and neither ends with the call's context. It doesn't mean that the server is away.
 	doubtful atomic.Bool
 	made     atomic.Int64 // how many connections were made
-	// pastSentinels is set when the client connects to another host than those of the URL: with
-	// Sentinels, these have answered then.
-	pastSentinels atomic.Bool
 }
 
 // conn is a connection that is in conns until it is closed.
@@ -92,7 +89,7 @@ func (e *dialError) Error() string { return e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }
 
 // dial makes a connection for the client, encrypted if config isn't nil.
-func (s *Store) dial(ctx context.Context, host string, dialer *net.Dialer, config *tls.Config) (net.Conn, error) {
+func (s *server) dial(ctx context.Context, host string, dialer *net.Dialer, config *tls.Config) (net.Conn, error) {
 	if s.background.Err() != nil {
 		return nil, &dialError{errClosed}
 	}
@@ -100,7 +97,7 @@ func (s *Store) dial(ctx context.Context, host string, dialer *net.Dialer, confi
 		return nil, &dialError{&refusal{err.Error()}}
 	}
 	if !slices.Contains(s.address.hosts, host) {
-		s.conns.pastSentinels.Store(true)
+		s.explain.pastSentinels.Store(true)
 	}
 	caller := ctx
 	ctx, cancel := withTimeout(ctx, s.options.connectTimeout())

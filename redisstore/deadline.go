@@ -51,7 +51,7 @@ type deadline struct {
 const deadlineFor = 5 * time.Millisecond
 
 // forCall returns a context that ends after Options.Timeout, or up to deadlineFor earlier.
-func (s *Store) forCall(ctx context.Context) (context.Context, context.CancelFunc) {
+func (s *server) forCall(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Done() != nil || s.options.Timeout < 4*deadlineFor {
 		return withTimeout(ctx, s.options.Timeout)
 	}
@@ -63,4 +63,14 @@ func (s *Store) forCall(ctx context.Context) (context.Context, context.CancelFun
 	context.AfterFunc(shared, cancel) // frees it once it has ended
 	s.deadline.Store(&deadline{shared, now})
 	return shared, func() {}
+}
+
+// sleep waits, or returns early if ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }

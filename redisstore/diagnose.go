@@ -51,34 +51,49 @@ const diagnoseSwaps = 100
 // Diagnose checks the server and the connection, for an operator. It takes about as long as 150
 // round trips, and uses keys of its own. If the server can't be reached, the list is short.
 func (s *Store) Diagnose(ctx context.Context) []Finding {
-	findings := []Finding{s.findReachable(ctx)}
-	if findings[0].Level == Problem {
-		return findings
-	}
-	known := s.server.Load()
-	findings = append(findings, s.findEncryption(), s.findVersion(known), s.findRights(ctx))
-	findings = append(findings, s.findServerSettings(ctx)...)
-	findings = append(findings, s.findReplicas(ctx)...)
-	findings = append(findings, s.findLatency(ctx), s.findClock())
-	return append(findings, s.findNodes(ctx)...)
+	d := diagnosis{server: s.server, writer: s.writer, registry: s.registry}
+	d.run(ctx)
+	return d.findings
 }
 
-func (s *Store) findReachable(ctx context.Context) Finding {
-	ctx, cancel := withTimeout(ctx, s.options.connectTimeout())
-	defer cancel()
-	err := s.pingNow(ctx)
-	if err == nil {
-		return Finding{Name: "reachable", Text: s.where + " answers"}
+// diagnosis is one run of Diagnose.
+type diagnosis struct {
+	server   *server
+	writer   *writer
+	registry *registry
+	findings []Finding
+}
+
+func (d *diagnosis) run(ctx context.Context) {
+	d.add(d.findReachable(ctx))
+	if d.findings[0].Level == Problem {
+		return
 	}
-	if out := s.breaker.away.Load(); out != nil && s.client.Load() == nil {
+	d.add(d.findEncryption(), d.findVersion(), d.findRights(ctx))
+	d.add(d.findServerSettings(ctx)...)
+	d.add(d.findReplicas(ctx)...)
+	d.add(d.findLatency(ctx), d.findClock())
+	d.add(d.findNodes(ctx)...)
+}
+
+func (d *diagnosis) add(found ...Finding) { d.findings = append(d.findings, found...) }
+
+func (d *diagnosis) findReachable(ctx context.Context) Finding {
+	ctx, cancel := withTimeout(ctx, d.server.options.connectTimeout())
+	defer cancel()
+	err := d.pingNow(ctx)
+	if err == nil {
+		return Finding{Name: "reachable", Text: d.server.where + " answers"}
+	}
+	if out := d.server.breaker.away.Load(); out != nil && d.server.client.Load() == nil {
 		return Finding{Problem, "reachable", out.problem, "start the server, and check the URL and the firewall"}
 	}
-	problem, _ := s.problem(err)
+	problem, _ := d.server.explain.problem(err)
 	return Finding{Problem, "reachable", problem, "start the server, and check the URL, the password and the firewall"}
 }
 
-func (s *Store) pingNow(ctx context.Context) error {
-	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+func (d *diagnosis) pingNow(ctx context.Context) error {
+	results, err := d.server.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Ping().Build()}
 	})
 	if err != nil {
@@ -87,21 +102,21 @@ func (s *Store) pingNow(ctx context.Context) error {
 	if err := results[0].Error(); err != nil {
 		return err
 	}
-	if s.server.Load() == nil {
-		return s.connect(ctx)
+	if d.server.known.Load() == nil {
+		return d.server.connect(ctx)
 	}
 	return nil
 }
 
-func (s *Store) findEncryption() Finding {
+func (d *diagnosis) findEncryption() Finding {
 	f := Finding{Name: "encryption", Text: "the connection is encrypted"}
-	if s.options.TLS != nil {
-		if s.options.TLS.InsecureSkipVerify {
+	if d.server.options.TLS != nil {
+		if d.server.options.TLS.InsecureSkipVerify {
 			return Finding{Warning, f.Name, "the server's certificate isn't checked", "remove InsecureSkipVerify, and set RootCAs"}
 		}
 		return f
 	}
-	for _, host := range s.address.hosts {
+	for _, host := range d.server.address.hosts {
 		if !loopback(host) {
 			return Finding{Warning, f.Name, "the connection to " + host + " isn't encrypted", "write rediss:// and enable TLS at the server"}
 		}
@@ -110,7 +125,8 @@ func (s *Store) findEncryption() Finding {
 	return f
 }
 
-func (s *Store) findVersion(known *server) Finding {
+func (d *diagnosis) findVersion() Finding {
+	known := d.server.known.Load()
 	f := Finding{Name: "version", Text: known.name + ", swaps by SET with IFEQ"}
 	if !known.ifEqual {
 		f.Text = known.name + ", swaps by script (Valkey 8.1 and Redis 8.4 need half the time)"
@@ -119,8 +135,8 @@ func (s *Store) findVersion(known *server) Finding {
 }
 
 // findRights tries all commands on a key of its own.
-func (s *Store) findRights(ctx context.Context) Finding {
-	key := s.keys.doctor()
+func (d *diagnosis) findRights(ctx context.Context) Finding {
+	key := d.server.keys.doctor()
 	type command = rueidis.Completed
 	set := key + ":set"
 	trials := []struct {
@@ -140,12 +156,12 @@ func (s *Store) findRights(ctx context.Context) Finding {
 		{"del", func(b rueidis.Builder) command { return b.Del().Key(key).Build() }},
 		{"time", func(b rueidis.Builder) command { return b.Time().Build() }},
 		{"publish", func(b rueidis.Builder) command {
-			return b.Publish().Channel(s.keys.changes()).Message("row - - " + s.instance).Build()
+			return b.Publish().Channel(d.server.keys.changes()).Message("row - - " + d.server.instance).Build()
 		}},
 	}
 	var missing []string
 	for _, trial := range trials {
-		results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		results, err := d.server.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 			return []rueidis.Completed{trial.build(b)}
 		})
 		if err != nil {
@@ -157,15 +173,15 @@ func (s *Store) findRights(ctx context.Context) Finding {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return Finding{Problem, "rights", fmt.Sprintf("the user %q lacks rights: %s", s.options.Username, strings.Join(missing, " ")),
-			fmt.Sprintf("ACL SETUSER %s %s ~%s:* &%s:*", cmp.Or(s.options.Username, "default"), strings.Join(missing, " "), s.options.Namespace, s.options.Namespace)}
+		return Finding{Problem, "rights", fmt.Sprintf("the user %q lacks rights: %s", d.server.options.Username, strings.Join(missing, " ")),
+			fmt.Sprintf("ACL SETUSER %s %s ~%s:* &%s:*", cmp.Or(d.server.options.Username, "default"), strings.Join(missing, " "), d.server.options.Namespace, d.server.options.Namespace)}
 	}
 	return Finding{Name: "rights", Text: "all commands are permitted"}
 }
 
 // findServerSettings reads INFO, which the user may have no right to.
-func (s *Store) findServerSettings(ctx context.Context) []Finding {
-	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+func (d *diagnosis) findServerSettings(ctx context.Context) []Finding {
+	results, err := d.server.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Info().Section("memory").Build(), b.Info().Section("persistence").Build()}
 	})
 	var memory, persistence string
@@ -176,7 +192,7 @@ func (s *Store) findServerSettings(ctx context.Context) []Finding {
 		persistence, err = results[1].ToString()
 	}
 	if err != nil && replyCode(err) != "NOPERM" {
-		problem, _ := s.problem(err)
+		problem, _ := d.server.explain.problem(err)
 		return []Finding{{Warning, "eviction", "eviction and persistence weren't checked: " + problem, "run it again"}}
 	}
 	if err != nil {
@@ -211,14 +227,29 @@ func findPersistence(info string) Finding {
 	return f
 }
 
+// findReplicas checks whether enough replicas confirm writes.
+func (d *diagnosis) findReplicas(ctx context.Context) []Finding {
+	if d.server.options.Replicas == 0 {
+		return nil
+	}
+	f := Finding{Name: "replicas", Text: fmt.Sprintf("%d confirm swaps, as Options.Replicas asks for", d.server.options.Replicas)}
+	switch confirmed, err := d.writer.replicas.count(ctx); {
+	case err != nil:
+		f = Finding{Problem, f.Name, withoutPrefix(err), "grant the user +wait, or set Options.Replicas to 0"}
+	case confirmed < int64(d.server.options.Replicas):
+		f = Finding{Warning, f.Name, fmt.Sprintf("%d of %d replicas confirm swaps, so a failover can lose more", confirmed, d.server.options.Replicas), "connect replicas, or lower Options.Replicas"}
+	}
+	return []Finding{f}
+}
+
 // findLatency measures swaps, one after another.
-func (s *Store) findLatency(ctx context.Context) Finding {
+func (d *diagnosis) findLatency(ctx context.Context) Finding {
 	trips := make([]time.Duration, 0, diagnoseSwaps)
-	key, was := s.keys.doctor(), ""
+	key, was := d.server.keys.doctor(), ""
 	for i := range diagnoseSwaps {
 		began := time.Now()
-		is := fmt.Sprintf("%s %d", s.instance, i)
-		stored, done, err := s.compareAndSet(ctx, key, was, is, time.Minute)
+		is := fmt.Sprintf("%s %d", d.server.instance, i)
+		stored, done, err := d.writer.compareAndSet(ctx, key, was, is, time.Minute)
 		if err != nil {
 			return Finding{Problem, "latency", strings.TrimPrefix(err.Error(), "redisstore: "), "check the network and the server's load"}
 		}
@@ -227,18 +258,18 @@ func (s *Store) findLatency(ctx context.Context) Finding {
 			was = stored // another node's Diagnose is running
 		}
 	}
-	s.compareAndSet(ctx, key, was, "", 0) // otherwise it expires
+	d.writer.compareAndSet(ctx, key, was, "", 0) // otherwise it expires
 	slices.Sort(trips)
 	p50, p99 := trips[len(trips)/2], trips[len(trips)*99/100]
 	f := Finding{Name: "latency", Text: fmt.Sprintf("%d swaps: median %s, 99%% within %s", len(trips), inMicroseconds(p50), inMicroseconds(p99))}
-	if p99 > s.options.Timeout/2 {
-		f.Level, f.Fix = Warning, fmt.Sprintf("move the server nearer, or raise Options.Timeout, which is %s", s.options.Timeout)
+	if p99 > d.server.options.Timeout/2 {
+		f.Level, f.Fix = Warning, fmt.Sprintf("move the server nearer, or raise Options.Timeout, which is %s", d.server.options.Timeout)
 	}
 	return f
 }
 
-func (s *Store) findClock() Finding {
-	offset, worst := s.clock.offset(), s.clock.error()
+func (d *diagnosis) findClock() Finding {
+	offset, worst := d.server.clock.offset(), d.server.clock.error()
 	direction := "ahead of"
 	if offset < 0 {
 		direction = "behind"
@@ -261,8 +292,8 @@ func inMicroseconds(d time.Duration) string {
 }
 
 // findNodes lists the other nodes.
-func (s *Store) findNodes(ctx context.Context) []Finding {
-	nodes, err := s.Nodes(ctx)
+func (d *diagnosis) findNodes(ctx context.Context) []Finding {
+	nodes, err := d.registry.list(ctx)
 	if err != nil {
 		return []Finding{{Problem, "nodes", strings.TrimPrefix(err.Error(), "redisstore: "), "run it again"}}
 	}
@@ -272,8 +303,8 @@ func (s *Store) findNodes(ctx context.Context) []Finding {
 	var findings []Finding
 	for _, node := range nodes {
 		f := Finding{Name: "node " + printable(node.Name), Text: strings.TrimSpace(fmt.Sprintf("%s %s, since %s", printable(node.Version), printable(node.Mode), node.Started.UTC().Format(time.DateTime)))}
-		if node.Version != "" && s.options.Version != "" && node.Version != s.options.Version {
-			f.Level, f.Text, f.Fix = Warning, f.Text+", another version than this node's "+s.options.Version, "finish the update"
+		if node.Version != "" && d.server.options.Version != "" && node.Version != d.server.options.Version {
+			f.Level, f.Text, f.Fix = Warning, f.Text+", another version than this node's "+d.server.options.Version, "finish the update"
 		}
 		if !slices.Contains(node.Formats, rowFormat()) && len(node.Formats) > 0 {
 			f.Level, f.Fix = Warning, "finish the update"

@@ -91,13 +91,14 @@ func TestDiagnose_Server(t *testing.T) {
 	checkFinding(t, findEviction(""), Warning, "")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if f := s.findServerSettings(ended)[0]; f.Level != Warning || !strings.Contains(f.Text, "weren't checked: ") || strings.Contains(f.Text, "right") {
+	d := &diagnosis{server: s.server}
+	if f := d.findServerSettings(ended)[0]; f.Level != Warning || !strings.Contains(f.Text, "weren't checked: ") || strings.Contains(f.Text, "right") {
 		t.Errorf("%+v", f)
 	}
-	s.clock.set(reading{at: s.since(), target: int64(time.Hour)})
-	checkFinding(t, s.findClock(), Warning, "1h0m0s ahead")
-	s.clock.set(reading{at: s.since(), target: -int64(time.Microsecond)})
-	checkFinding(t, s.findClock(), OK, "the server's clock is 1 µs behind this machine's")
+	s.server.clock.set(reading{at: s.server.since(), target: int64(time.Hour)})
+	checkFinding(t, d.findClock(), Warning, "1h0m0s ahead")
+	s.server.clock.set(reading{at: s.server.since(), target: -int64(time.Microsecond)})
+	checkFinding(t, d.findClock(), OK, "the server's clock is 1 µs behind this machine's")
 }
 
 // TestDiagnose_Rights checks that missing rights are named, and INFO isn't necessary.
@@ -135,7 +136,7 @@ func TestDiagnose_Away(t *testing.T) {
 	}
 	check()
 	r.Start()
-	eventually(t, "the server is back", func() bool { s.probe(); return s.Health().Up })
+	eventually(t, "the server is back", func() bool { s.server.probe(); return s.Health().Up })
 	wantFinding(t, s, "reachable", OK, "")
 	r.Kill()
 	check()

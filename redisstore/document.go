@@ -25,12 +25,12 @@ func (s *Store) Document(ctx context.Context, name string) (data []byte, revisio
 }
 
 func (s *Store) readDocument(ctx context.Context, name string) (string, error) {
-	if err := s.ready(); err != nil {
+	if err := s.server.ready(); err != nil {
 		return "", err
 	}
-	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
+	ctx, cancel := withTimeout(ctx, s.server.options.listTimeout())
 	defer cancel()
-	texts, err := s.readAll(ctx, []string{name}, s.keys.policy)
+	texts, err := s.server.readAll(ctx, []string{name}, s.server.keys.policy)
 	if err != nil {
 		return "", err
 	}
@@ -72,15 +72,15 @@ func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revis
 	if len(after) > maxDocument {
 		return fmt.Errorf("redisstore: the document %q has %d bytes, want fewer than %d", name, len(data), maxDocument)
 	}
-	_, done, err := s.compareAndSet(ctx, s.keys.policy(name), before, after, 0)
+	_, done, err := s.writer.compareAndSet(ctx, s.server.keys.policy(name), before, after, 0)
 	if err != nil {
 		return err
 	}
 	if !done {
 		return ErrConflict
 	}
-	if err := s.publish(ctx, []string{"policy " + escape(name) + " " + s.instance}); err != nil {
-		s.options.Logger.Warn("redisstore: other nodes see a changed document later", "document", name, "problem", err)
+	if err := s.notices.publish(ctx, []string{"policy " + escape(name) + " " + s.server.instance}); err != nil {
+		s.server.options.Logger.Warn("redisstore: other nodes see a changed document later", "document", name, "problem", err)
 	}
 	return nil
 }
@@ -88,12 +88,12 @@ func (s *Store) SetDocument(ctx context.Context, name string, data []byte, revis
 // Revisions returns the revisions of documents, 0 for each that doesn't exist. It uses one round
 // trip. A node that calls it each second doesn't miss a change whose notice was lost.
 func (s *Store) Revisions(ctx context.Context, names []string) (map[string]int64, error) {
-	if err := s.ready(); err != nil {
+	if err := s.server.ready(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
+	ctx, cancel := withTimeout(ctx, s.server.options.listTimeout())
 	defer cancel()
-	texts, err := s.readAll(ctx, names, s.keys.policy)
+	texts, err := s.server.readAll(ctx, names, s.server.keys.policy)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func TestDocuments(t *testing.T) {
 	}
 	// A reader that is too slow learns that anything may have changed.
 	for i := range maxChanges + 10 {
-		b.changedDocument(fmt.Sprint(i))
+		b.notices.changedDocument(fmt.Sprint(i))
 	}
 	seen := map[string]bool{}
 	eventually(t, "an empty name", func() bool {

@@ -42,14 +42,14 @@ func TestErrors_OneAddress(t *testing.T) {
 	_, err := s.Nodes(t.Context())
 	_, _, err2 := s.Document(t.Context(), "x")
 	swap := attempt(t, s, one("a", "", "1"))
-	for _, err := range []error{err, err2, swap.Err, s.unknown(t.Context(), &change{cause: swap.Err})} {
+	for _, err := range []error{err, err2, swap.Err, s.server.unknown(t.Context(), swap.Err)} {
 		if err == nil || err.Error() != want || !errors.Is(err, shared.ErrAway) {
 			t.Error(err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.unknown(ctx, &change{cause: context.Canceled}); !errors.Is(err, shared.ErrAway) || !errors.Is(err, context.Canceled) {
+	if err := s.server.unknown(ctx, context.Canceled); !errors.Is(err, shared.ErrAway) || !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -63,7 +63,7 @@ func TestErrors_PlainWords(t *testing.T) {
 		"no such host nosuch.invalid: correct the host in the URL, or the DNS": &dialError{&net.OpError{Op: "dial", Net: "tcp", Err: noHost}},
 		"no answer in time: is the server running and reachable?":              unmade(t.Context(), fmt.Errorf("%w: %w", errNotSent, context.DeadlineExceeded)),
 	} {
-		if problem, lasting := s.problem(err); problem != "127.0.0.1:1: "+want || lasting {
+		if problem, lasting := s.server.explain.problem(err); problem != "127.0.0.1:1: "+want || lasting {
 			t.Errorf("%s (lasting: %t), want %s", problem, lasting, want)
 		}
 	}

@@ -22,7 +22,7 @@ func evictionText(policy string) string {
 
 // lookAtEviction notes for Health whether the server evicts rows. What was noted before stays if
 // INFO is refused or isn't answered.
-func (s *Store) lookAtEviction(ctx context.Context) {
+func (s *server) lookAtEviction(ctx context.Context) {
 	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Info().Section("memory").Build()}
 	})
@@ -40,4 +40,14 @@ func (s *Store) lookAtEviction(ctx context.Context) {
 	}
 	text := evictionText(policy) + ": " + evictionFix
 	s.evicting.Store(&text)
+}
+
+// infoField returns a field of a reply to INFO.
+func infoField(text, name string) string {
+	for line := range strings.Lines(text) {
+		if value, found := strings.CutPrefix(line, name+":"); found {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
 }

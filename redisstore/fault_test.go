@@ -99,15 +99,15 @@ func TestSwap_Pause(t *testing.T) {
 		defer r.Signal(syscall.SIGCONT)
 		began := time.Now()
 		swap := attempt(t, s, one("a", "1", "2"))
-		out, took := s.breaker.away.Load(), time.Since(began)
-		silent := s.since() - s.breaker.answered.Load()
+		out, took := s.server.breaker.away.Load(), time.Since(began)
+		silent := s.server.since() - s.server.breaker.answered.Load()
 		if swap.Done || !errors.Is(swap.Err, shared.ErrAway) {
 			t.Errorf("done %t, error %v", swap.Done, swap.Err)
 		}
 		if took < timeout/2 {
 			t.Errorf("the call ends after %v", took)
 		}
-		if silent >= s.breaker.limit {
+		if silent >= s.server.breaker.limit {
 			return false
 		}
 		if out != nil {
@@ -186,7 +186,7 @@ func TestBreaker_ServerStopped(t *testing.T) {
 	}
 	all.Wait()
 	awayAfter(t, s)
-	eventually(t, "no goroutine waits for the server", func() bool { return len(s.calls) == 0 })
+	eventually(t, "no goroutine waits for the server", func() bool { return len(s.server.calls) == 0 })
 	if most.Load() > 2*callers+1000 { // other tests run, too
 		t.Errorf("%d goroutines for %d callers", most.Load(), callers)
 	}

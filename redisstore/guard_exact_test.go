@@ -34,7 +34,7 @@ func rounds(t testing.TB, nodes []node, policy chatguard.Policy, users, each, co
 func TestGuards_Exact(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *redisServer, s *Store) {
-		url := "redis://" + s.address.hosts[0]
+		url := "redis://" + s.server.address.hosts[0]
 		for _, c := range []struct{ nodes, users, each, rounds int }{{2, 100, 3, 2}, {4, 20, 20, 4}, {4, 1, 400, 3}, {2, 300, 2, 2}} {
 			nodes := startNodes(t, url, c.nodes, enforced(), Options{Namespace: fmt.Sprintf("n%d.%d.%d", c.nodes, c.users, c.each)}, chatguard.ShareExact)
 			rounds(t, nodes, enforced(), c.users, c.each, c.rounds)

@@ -121,7 +121,7 @@ func TestGuards_ServerGone(t *testing.T) {
 			}
 			c.leave(r)
 			for _, n := range nodes {
-				n.store.goAway(errServerGone)
+				n.store.server.goAway(errServerGone)
 			}
 			at = at.Add(time.Hour) // their bursts are whole again
 			allowed := 0
@@ -219,7 +219,7 @@ func TestGuards_OneCutOff(t *testing.T) {
 		for range messages {
 			v := n.check(t, user, at)
 			if v.Degraded != degraded {
-				t.Errorf("user %s at the node %s: degraded %t, want %t", user, n.store.options.Node, v.Degraded, degraded)
+				t.Errorf("user %s at the node %s: degraded %t, want %t", user, n.store.server.options.Node, v.Degraded, degraded)
 			}
 			if v.Allowed {
 				allowed++
@@ -231,7 +231,7 @@ func TestGuards_OneCutOff(t *testing.T) {
 		t.Fatalf("%d of 2 are allowed", a+b)
 	}
 	way.close()
-	far.store.goAway(errServerGone)
+	far.store.server.goAway(errServerGone)
 	allowed := 2
 	for round := range 5 {
 		at = at.Add(refill)

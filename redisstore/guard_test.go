@@ -33,8 +33,8 @@ func startNodes(t testing.TB, url string, n int, policy chatguard.Policy, opts O
 	for _, n := range nodes {
 		eventually(t, "the store answers", func() bool { return n.store.Health().Up })
 		eventually(t, "all nodes receive notices", func() bool {
-			result, err := n.store.ask(t.Context(), func(b rueidis.Builder) []rueidis.Completed {
-				return []rueidis.Completed{b.Arbitrary("PUBSUB", "NUMSUB").Args(n.store.keys.changes()).ReadOnly()}
+			result, err := n.store.server.ask(t.Context(), func(b rueidis.Builder) []rueidis.Completed {
+				return []rueidis.Completed{b.Arbitrary("PUBSUB", "NUMSUB").Args(n.store.server.keys.changes()).ReadOnly()}
 			})
 			if err != nil {
 				return false

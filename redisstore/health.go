@@ -31,21 +31,21 @@ type Health struct {
 
 // Health returns the current state of the Store. It never waits for the server.
 func (s *Store) Health() Health {
-	h := Health{Up: true, Since: s.started.Add(time.Duration(s.breaker.changed.Load())), Nodes: int(s.registry.nodes.Load())}
-	_, h.Skew = s.Clock()
-	h.Offset = s.clock.offset()
-	if r := s.clock.reading.Load(); r != nil {
+	h := Health{Up: true, Since: s.server.started.Add(time.Duration(s.server.breaker.changed.Load())), Nodes: int(s.leases.nodes.Load())}
+	_, h.Skew = s.server.clock.now()
+	h.Offset = s.server.clock.offset()
+	if r := s.server.clock.reading.Load(); r != nil {
 		h.RoundTrip = time.Duration(r.trip)
 	}
-	if known := s.server.Load(); known != nil {
+	if known := s.server.known.Load(); known != nil {
 		h.Server, h.IfEqual = known.name, known.ifEqual
 	}
-	if out := s.breaker.away.Load(); out != nil {
+	if out := s.server.breaker.away.Load(); out != nil {
 		h.Up, h.Problem = false, out.problem
 		return h
 	}
 	var problems []string
-	refusing := s.refusing.Load()
+	refusing := s.writer.refusing.Load()
 	h.Refusing = refusing != nil
 	for _, problem := range []*string{refusing, s.registry.refusing.Load()} {
 		if problem != nil && !slices.Contains(problems, *problem) {
@@ -55,8 +55,8 @@ func (s *Store) Health() Health {
 	if s.lately(&s.misplaced) {
 		h.Refusing, problems = true, append(problems, misplacedProblem)
 	}
-	if problem, _ := s.replyProblem("WRONGTYPE"); s.lately(&s.foreign) && !slices.Contains(problems, s.where+": "+problem) {
-		problems = append(problems, s.where+": "+problem)
+	if problem, _ := s.server.explain.reply("WRONGTYPE"); s.lately(&s.writer.foreign) && !slices.Contains(problems, s.server.where+": "+problem) {
+		problems = append(problems, s.server.where+": "+problem)
 	}
 	problems = append(problems, s.lasting()...)
 	h.Problem = strings.Join(problems, "; ")
@@ -66,22 +66,22 @@ func (s *Store) Health() Health {
 // lately reports whether something happened in the last minute.
 func (s *Store) lately(at *atomic.Int64) bool {
 	last := at.Load()
-	return last != 0 && time.Duration(s.since()-last) < time.Minute
+	return last != 0 && time.Duration(s.server.since()-last) < time.Minute
 }
 
 // lasting returns the problems that stay until somebody changes the configuration, here or at the
 // server.
 func (s *Store) lasting() (problems []string) {
-	if evicting := s.evicting.Load(); evicting != nil {
+	if evicting := s.server.evicting.Load(); evicting != nil {
 		problems = append(problems, *evicting)
 	}
 	if s.registry.namesake.Load() {
-		problems = append(problems, fmt.Sprintf("another node is named %s too: set another Options.Node", s.options.Node))
+		problems = append(problems, fmt.Sprintf("another node is named %s too: set another Options.Node", s.server.options.Node))
 	}
 	if name := s.registry.otherPolicy.Load(); name != nil {
 		problems = append(problems, fmt.Sprintf("node %s has another policy than this node: deploy the same policy on all nodes", printable(*name)))
 	}
-	if problem := s.replicasProblem(); problem != "" {
+	if problem := s.writer.replicas.problem(); problem != "" {
 		problems = append(problems, problem)
 	}
 	return problems
@@ -90,10 +90,10 @@ func (s *Store) lasting() (problems []string) {
 // logLasting logs each lasting problem once. A problem that ends, and comes back after a minute, is
 // logged again. last has when each was seen last, in ns since the Store was opened.
 func (s *Store) logLasting(last map[string]int64) {
-	now := s.since()
+	now := s.server.since()
 	for _, problem := range s.lasting() {
 		if at, known := last[problem]; !known || time.Duration(now-at) > time.Minute {
-			s.options.Logger.Warn("redisstore: limits may be wrong", "address", s.where, "problem", problem)
+			s.server.options.Logger.Warn("redisstore: limits may be wrong", "address", s.server.where, "problem", problem)
 		}
 		last[problem] = now
 	}

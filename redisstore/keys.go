@@ -106,3 +106,29 @@ func unescape(text string) (id string, ok bool) {
 }
 
 const digits = "0123456789ABCDEF"
+
+// parseRow returns the IDs in the key of a row. ok is false for other keys.
+func (k keys) parseRow(key string) (row shared.Row, ok bool) {
+	rest, ok := strings.CutPrefix(key, k.namespace+":{")
+	if !ok {
+		return row, false
+	}
+	tag, rest, ok := strings.Cut(rest, "}")
+	if !ok {
+		return row, false
+	}
+	ids := map[string]string{}
+	parts := strings.Split(rest, ":")[1:] // before the first colon there is nothing
+	if tag != k.namespace {
+		parts = append(strings.Split(tag, ":"), parts...)
+	}
+	for len(parts) >= 2 {
+		if ids[parts[0]], ok = unescape(parts[1]); !ok {
+			return row, false
+		}
+		parts = parts[2:]
+	}
+	row.UserID, row.ChannelID = ids["u"], ids["c"]
+	again, _ := k.row(&row)
+	return row, again == key
+}

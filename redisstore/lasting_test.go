@@ -28,7 +28,7 @@ func TestHealth_Evicts(t *testing.T) {
 		t.Errorf("Diagnose has other words: %+v", f)
 	}
 	r.must("ACL", "SETUSER", "default", "-info")
-	if s.lookAtEviction(t.Context()); !strings.Contains(s.Health().Problem, want) {
+	if s.server.lookAtEviction(t.Context()); !strings.Contains(s.Health().Problem, want) {
 		t.Errorf("a refused INFO hides the problem: %+v", s.Health())
 	}
 	r.must("ACL", "SETUSER", "default", "+info")
@@ -77,16 +77,16 @@ func TestNodes_SameName(t *testing.T) {
 // TestRegistry_FindNamesake checks that a predecessor that has crashed isn't taken for a namesake.
 func TestRegistry_FindNamesake(t *testing.T) {
 	s := open(t, "redis://127.0.0.1:1", Options{Node: "a"})
-	nodes := []Node{{Name: "a", Self: true, Instance: s.instance}, {Name: "a", Instance: "1"}, {Name: "b", Instance: "2"}}
-	s.findNamesake(nodes)
+	nodes := []Node{{Name: "a", Self: true, Instance: s.server.instance}, {Name: "a", Instance: "1"}, {Name: "b", Instance: "2"}}
+	s.registry.findNamesake(nodes)
 	if s.registry.namesake.Load() {
 		t.Error("another instance is a namesake at once")
 	}
 	s.registry.namesakes["1"] -= int64(nodeExpires + heartbeatEvery)
-	if s.findNamesake(nodes); !s.registry.namesake.Load() {
+	if s.registry.findNamesake(nodes); !s.registry.namesake.Load() {
 		t.Error("an instance that stays isn't a namesake")
 	}
-	if s.findNamesake(nodes[:1]); s.registry.namesake.Load() || len(s.registry.namesakes) != 0 {
+	if s.registry.findNamesake(nodes[:1]); s.registry.namesake.Load() || len(s.registry.namesakes) != 0 {
 		t.Error("an instance that has ended is a namesake")
 	}
 }
@@ -109,12 +109,12 @@ func TestReplicas_Missing(t *testing.T) {
 		_, numbered := s.Number()
 		return h.Nodes == 1 && numbered && h.Problem == want && strings.Contains(log.String(), want)
 	})
-	eventually(t, "swaps don't wait for replicas", func() bool { return !s.waitsForReplicas() })
+	eventually(t, "swaps don't wait for replicas", func() bool { return !s.writer.replicas.wait() })
 	if text := log.String(); strings.Contains(text, "can't be listed") || strings.Contains(text, "no answer") {
 		t.Error(text)
 	}
 	startRedis(t, "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1 "+fmt.Sprint(r.Port))
-	eventually(t, "the replica confirms", func() bool { return s.Health().Problem == "" && s.waitsForReplicas() })
+	eventually(t, "the replica confirms", func() bool { return s.Health().Problem == "" && s.writer.replicas.wait() })
 	check(t, s, one("a", "", "1"), true)
 	wantFinding(t, s, "replicas", OK, "")
 }
@@ -135,7 +135,7 @@ func TestHealth_ForeignKey(t *testing.T) {
 	if h := s.Health(); strings.Count(h.Problem, want) != 1 || h.Refusing {
 		t.Errorf("%+v", h)
 	}
-	s.foreign.Add(-int64(2 * time.Minute))
+	s.writer.foreign.Add(-int64(2 * time.Minute))
 	if p := s.Health().Problem; p != "" {
 		t.Error(p)
 	}

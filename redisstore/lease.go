@@ -39,7 +39,8 @@ var usualLease = leaseTimes{
 // nodes that run a Leadership, rounded up. It takes more only if a lease has been free for 4 s. A
 // lease isn't taken away from a node that renews it. The nodes know of each other by [Store.Run].
 type Leadership struct {
-	store       *Store
+	leases      *leases
+	writer      *writer
 	name        string
 	holder      string // unique: what the record begins with
 	times       leaseTimes
@@ -72,7 +73,7 @@ type term struct {
 // Lead returns the Leadership of a task with this name, for example a channel's ID. It does nothing
 // until its Run is called.
 func (s *Store) Lead(name string) *Leadership {
-	return &Leadership{store: s, name: name, holder: escape(s.options.Node) + " " + rand.Text() + " ", times: usualLease}
+	return &Leadership{leases: s.leases, writer: s.writer, name: name, holder: escape(s.server.options.Node) + " " + rand.Text() + " ", times: usualLease}
 }
 
 // Leading reports whether this node leads. fence is the fencing number: it grows by one whenever
@@ -90,7 +91,7 @@ func (l *Leadership) Leading() (fence int64, until time.Time, ok bool) {
 // seconds ago. It is empty if no node leads or this node's Run hasn't looked yet.
 func (l *Leadership) Leader() string {
 	if _, _, ok := l.Leading(); ok {
-		return l.store.options.Node
+		return l.writer.server.options.Node
 	}
 	if other := l.other.Load(); other != nil {
 		return *other
@@ -122,9 +123,9 @@ func (l *Leadership) JudgedUntil() time.Time {
 // Run takes the lease when it is free, and renews it, until ctx ends. Then it releases the lease,
 // so that another node can lead at once. Only one Run of a Leadership may be running.
 func (l *Leadership) Run(ctx context.Context) error {
-	l.store.leases.run(1)
-	defer l.store.leases.run(-1)
-	if l.store.registry.nodes.Load() > 1 {
+	l.leases.run(1)
+	defer l.leases.run(-1)
+	if l.leases.nodes.Load() > 1 {
 		sleep(ctx, l.times.meet)
 	}
 	for ctx.Err() == nil {
@@ -152,14 +153,14 @@ func (l *Leadership) step(ctx context.Context, now time.Time) (err error) {
 	}
 	l.settle()
 	if err != nil && ctx.Err() == nil {
-		l.store.options.Logger.Debug("redisstore: the lease can't be renewed", "name", l.name, "problem", err)
+		l.writer.server.options.Logger.Debug("redisstore: the lease can't be renewed", "name", l.name, "problem", err)
 	}
 	return err
 }
 
 // record is what is stored at the lease; the last part makes it unique.
 func (l *Leadership) record() string {
-	return l.holder + strconv.FormatInt(l.store.since(), 10)
+	return l.holder + strconv.FormatInt(l.writer.server.since(), 10)
 }
 
 // take becomes the leader if nobody is. The lease is taken first; then only its holder increments
@@ -168,8 +169,8 @@ func (l *Leadership) take(ctx context.Context, began time.Time) error {
 	if ok, err := l.mayTake(ctx, began); !ok {
 		return err
 	}
-	s, lead := l.store, l.record()
-	stored, done, err := s.compareAndSet(ctx, s.keys.lead(l.name), "", lead, l.times.expires)
+	w, lead := l.writer, l.record()
+	stored, done, err := w.compareAndSet(ctx, w.server.keys.lead(l.name), "", lead, l.times.expires)
 	if err != nil {
 		return err // if the lease was taken, it expires
 	}
@@ -187,8 +188,8 @@ func (l *Leadership) take(ctx context.Context, began time.Time) error {
 
 // begin increments the fencing number after this node has taken the lease.
 func (l *Leadership) begin(ctx context.Context) error {
-	s := l.store
-	led, err := s.readOne(ctx, l.name, s.keys.led)
+	w := l.writer
+	led, err := w.server.readOne(ctx, l.name, w.server.keys.led)
 	if err != nil {
 		return l.giveUp(err)
 	}
@@ -197,7 +198,7 @@ func (l *Leadership) begin(ctx context.Context) error {
 		return l.giveUp(err)
 	}
 	next := formatLed(fence+1, max(judged, l.judgedWithin(l.times.held)))
-	if _, done, err := s.compareAndSet(ctx, s.keys.led(l.name), led, next, 0); err != nil || !done {
+	if _, done, err := w.compareAndSet(ctx, w.server.keys.led(l.name), led, next, 0); err != nil || !done {
 		return l.giveUp(err)
 	}
 	l.led = next
@@ -208,9 +209,9 @@ func (l *Leadership) begin(ctx context.Context) error {
 
 // renew extends the lease and stores how far this node has judged.
 func (l *Leadership) renew(ctx context.Context, began time.Time) error {
-	s := l.store
+	w := l.writer
 	next := l.record()
-	stored, done, err := s.compareAndSet(ctx, s.keys.lead(l.name), l.lead, next, l.times.expires)
+	stored, done, err := w.compareAndSet(ctx, w.server.keys.lead(l.name), l.lead, next, l.times.expires)
 	if err != nil {
 		if began.Sub(l.renewed) > l.times.expires {
 			return l.giveUp(err)
@@ -258,7 +259,7 @@ func (l *Leadership) storeJudged(ctx context.Context, fence int64, left time.Dur
 	if next == l.led {
 		return nil
 	}
-	stored, done, err := l.store.compareAndSet(ctx, l.store.keys.led(l.name), l.led, next, 0)
+	stored, done, err := l.writer.compareAndSet(ctx, l.writer.server.keys.led(l.name), l.led, next, 0)
 	if err != nil {
 		return err
 	}
@@ -283,7 +284,7 @@ func (l *Leadership) giveUp(err error) error {
 // release frees the lease, so that another node can take it. The end of Run's context may have cut
 // off a renewal whose reply is then lost. The first attempt learns what it has stored.
 func (l *Leadership) release(ctx context.Context) error {
-	s, lead := l.store, l.lead
+	w, lead := l.writer, l.lead
 	var err error
 	if fence, _, parsed := parseLed(l.led); parsed == nil && l.led != "" {
 		if err = l.storeJudged(ctx, fence, 0); errors.Is(err, errLostReply) {
@@ -292,22 +293,11 @@ func (l *Leadership) release(ctx context.Context) error {
 	}
 	l.giveUp(nil)
 	l.settle()
-	stored, done, released := s.compareAndSet(ctx, s.keys.lead(l.name), lead, "", 0)
+	stored, done, released := w.compareAndSet(ctx, w.server.keys.lead(l.name), lead, "", 0)
 	if released == nil && !done && strings.HasPrefix(stored, l.holder) {
-		_, _, released = s.compareAndSet(ctx, s.keys.lead(l.name), stored, "", 0)
+		_, _, released = w.compareAndSet(ctx, w.server.keys.lead(l.name), stored, "", 0)
 	}
 	return errors.Join(err, released)
-}
-
-// readOne returns the value of a key, or "".
-func (s *Store) readOne(ctx context.Context, name string, key func(string) string) (string, error) {
-	ctx, cancel := withTimeout(ctx, s.options.Timeout)
-	defer cancel()
-	texts, err := s.readAll(ctx, []string{name}, key)
-	if err != nil {
-		return "", err
-	}
-	return texts[0], nil
 }
 
 // formatLed is what stays when a lease expires: the fencing number, and how far its holder has

@@ -10,6 +10,7 @@ import (
 
 // leases counts the Leaderships of a Store, so that each node takes its part of the leases.
 type leases struct {
+	nodes      atomic.Int64 // live nodes, with this one, as last seen
 	candidates atomic.Int64 // live nodes that run a Leadership, with this one, as last seen
 
 	mu      sync.Mutex
@@ -31,7 +32,7 @@ func (t *leases) tasks() int {
 	return t.running
 }
 
-// see counts the nodes that run a Leadership.
+// see counts the nodes, and those that run a Leadership.
 func (t *leases) see(nodes []Node) {
 	var candidates int64
 	for i := range nodes {
@@ -39,6 +40,7 @@ func (t *leases) see(nodes []Node) {
 			candidates++
 		}
 	}
+	t.nodes.Store(int64(len(nodes)))
 	t.candidates.Store(candidates)
 }
 
@@ -65,9 +67,9 @@ func (t *leases) free() {
 // mayTake reports whether to take the lease now. If this node has its part, it waits until the
 // lease has been free for a while, so that another node can take it. It reserves what it may take.
 func (l *Leadership) mayTake(ctx context.Context, now time.Time) (bool, error) {
-	leases := &l.store.leases
+	leases := l.leases
 	if leases.candidates.Load() > 1 {
-		stored, err := l.store.readOne(ctx, l.name, l.store.keys.lead)
+		stored, err := l.writer.server.readOne(ctx, l.name, l.writer.server.keys.lead)
 		if err != nil {
 			return false, err
 		}
@@ -100,6 +102,6 @@ func (l *Leadership) settle() {
 		l.other.Store(nil)
 	} else if l.reserved {
 		l.reserved = false
-		l.store.leases.free()
+		l.leases.free()
 	}
 }

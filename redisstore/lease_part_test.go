@@ -104,7 +104,7 @@ func TestLead_Part(t *testing.T) {
 func TestLead_Meet(t *testing.T) {
 	t.Parallel()
 	_, s := startStore(t, Options{})
-	s.registry.nodes.Store(2)
+	s.leases.nodes.Store(2)
 	times := patientLease
 	times.meet = 300 * time.Millisecond
 	began := time.Now()

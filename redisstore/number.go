@@ -15,8 +15,11 @@ const (
 	numberRenew   = time.Minute
 )
 
-// number is the lease of a node number; nil if there is none.
-type number struct{ lease atomic.Pointer[numberLease] }
+// number is the node number that this node leases.
+type number struct {
+	writer *writer
+	lease  atomic.Pointer[numberLease] // nil if there is none
+}
 
 type numberLease struct {
 	held    bool
@@ -25,17 +28,15 @@ type numberLease struct {
 	renewed time.Time // with a monotonic reading: when the last renewal began
 }
 
-// Number returns the number of this node, from 0 to 255, that no other live node of the namespace
-// has. ok is false before Run has leased one, and if the lease couldn't be renewed for 9 minutes.
-// Then Run leases another number.
-func (s *Store) Number() (n int, ok bool) {
-	lease := s.number.get()
+// current returns the number. ok is false if none is leased, or the lease is about to expire.
+func (n *number) current() (value int, ok bool) {
+	lease := n.get()
 	return lease.value, lease.held && time.Since(lease.renewed) < numberExpires-time.Minute
 }
 
-// renewNumber leases a number, or renews the lease once per minute.
-func (s *Store) renewNumber(ctx context.Context) error {
-	lease := s.number.get()
+// renew leases a number, or renews the lease once per minute.
+func (n *number) renew(ctx context.Context) error {
+	lease := n.get()
 	if lease.held && time.Since(lease.renewed) < numberRenew {
 		return nil
 	}
@@ -45,22 +46,22 @@ func (s *Store) renewNumber(ctx context.Context) error {
 	}
 	for i := range tries {
 		next := numberLease{held: true, value: (first + i) % numbers, renewed: time.Now()}
-		next.record = s.instance + " " + strconv.FormatInt(s.since(), 10)
-		stored, done, err := s.compareAndSet(ctx, s.keys.number(strconv.Itoa(next.value)), lease.record, next.record, numberExpires)
+		next.record = n.writer.server.instance + " " + strconv.FormatInt(n.writer.server.since(), 10)
+		stored, done, err := n.writer.compareAndSet(ctx, n.writer.server.keys.number(strconv.Itoa(next.value)), lease.record, next.record, numberExpires)
 		if err != nil {
 			return err
 		}
 		if done {
-			s.number.set(next)
+			n.set(next)
 			return nil
 		}
-		if lease.held && strings.HasPrefix(stored, s.instance+" ") { // a renewal whose outcome wasn't known
+		if lease.held && strings.HasPrefix(stored, n.writer.server.instance+" ") { // a renewal whose outcome wasn't known
 			lease.record = stored
-			s.number.set(lease)
+			n.set(lease)
 			return nil
 		}
 	}
-	s.number.set(numberLease{}) // the lease has expired, or all numbers are taken
+	n.set(numberLease{}) // the lease has expired, or all numbers are taken
 	return nil
 }
 
@@ -73,14 +74,14 @@ func (n *number) get() numberLease {
 
 func (n *number) set(lease numberLease) { n.lease.Store(&lease) }
 
-// releaseNumber gives the number back.
-func (s *Store) releaseNumber(ctx context.Context) {
-	lease := s.number.get()
+// release gives the number back.
+func (n *number) release(ctx context.Context) {
+	lease := n.get()
 	if !lease.held {
 		return
 	}
-	s.number.set(numberLease{})
-	if _, _, err := s.compareAndSet(ctx, s.keys.number(strconv.Itoa(lease.value)), lease.record, "", 0); err != nil {
-		s.options.Logger.Debug("redisstore: the node number stays leased for 10 minutes", "problem", err)
+	n.set(numberLease{})
+	if _, _, err := n.writer.compareAndSet(ctx, n.writer.server.keys.number(strconv.Itoa(lease.value)), lease.record, "", 0); err != nil {
+		n.writer.server.options.Logger.Debug("redisstore: the node number stays leased for 10 minutes", "problem", err)
 	}
 }

@@ -17,7 +17,7 @@ func TestNumber_AllTaken(t *testing.T) {
 	r.must(args...)
 	renew := func() {
 		t.Helper()
-		must(t, s.renewNumber(t.Context()))
+		must(t, s.number.renew(t.Context()))
 	}
 	renew()
 	if n, ok := s.Number(); ok {
@@ -37,10 +37,10 @@ func TestNumber_AllTaken(t *testing.T) {
 	lease := s.number.get()
 	lease.renewed = lease.renewed.Add(-2 * numberRenew)
 	s.number.set(lease)
-	r.must("SET", "cg1:number:77", s.instance+" lost")
+	r.must("SET", "cg1:number:77", s.server.instance+" lost")
 	renew()
 	renew()
-	if now := mustString(t, r.must("GET", "cg1:number:77")); now == record || !strings.HasPrefix(now, s.instance) {
+	if now := mustString(t, r.must("GET", "cg1:number:77")); now == record || !strings.HasPrefix(now, s.server.instance) {
 		t.Errorf("not renewed: %q", now)
 	}
 	// Another node has the number now.

@@ -96,7 +96,7 @@ func TestOpen_Password(t *testing.T) {
 		if text := fmt.Sprintf("%+v", s.Health()); strings.Contains(text, "c%") {
 			t.Error(text)
 		}
-		s.goAway(errors.New("test"))
+		s.server.goAway(errors.New("test"))
 	}
 	if text := log.String(); !strings.Contains(text, "away") || strings.Contains(text, "a@b") || strings.Contains(text, "c%") {
 		t.Error(text)
@@ -197,12 +197,12 @@ func TestSwap_Refused(t *testing.T) {
 // untilRepeated returns a context that ends when a swap was repeated a few times.
 func untilRepeated(t *testing.T, s *Store) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
-	before := s.stats.repeated.Load()
+	before := s.writer.repeated.Load()
 	go func() {
 		defer cancel()
 		look := time.NewTicker(time.Millisecond)
 		defer look.Stop()
-		for ctx.Err() == nil && s.stats.repeated.Load() < before+3 {
+		for ctx.Err() == nil && s.writer.repeated.Load() < before+3 {
 			<-look.C
 		}
 	}()

@@ -196,3 +196,13 @@ func moduleVersion() string {
 	}
 	return ""
 }
+
+// listTimeout is how long reading a list may take: it can be much longer than one row.
+func (o *Options) listTimeout() time.Duration { return max(5*time.Second, o.Timeout) }
+
+// minConnectTimeout is how long making a connection may take at least.
+const minConnectTimeout = time.Second
+
+// connectTimeout is how long making a connection, or a first look at the server, may take. A
+// connection without any answer for so long is closed.
+func (o *Options) connectTimeout() time.Duration { return max(minConnectTimeout, o.Timeout) }

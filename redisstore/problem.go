@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/redis/rueidis"
@@ -21,6 +23,17 @@ type refusal struct{ text string }
 
 // Error implements error.
 func (r *refusal) Error() string { return r.text }
+
+// explainer says in one line why the server can't be used and what to do.
+type explainer struct {
+	options *Options
+	address *address
+	where   string // the hosts, for people
+	// pastSentinels is set when the client connects to another host than those of the URL: with
+	// Sentinels, these have answered then.
+	pastSentinels atomic.Bool
+	examined      atomic.Bool // the server could be used once
+}
 
 // replyCode returns the first word of an error that the server has sent, such as NOPERM, and ERR if
 // it has none. Servers hide it in a sentence if the error occurred in a script.
@@ -56,11 +69,11 @@ func passing(code string) bool {
 	return false
 }
 
-// replyProblem says in a sentence what a reply means and what to do. It returns false if the reply
+// reply says in a sentence what a reply means and what to do. It returns false if the reply
 // needs no other words than its own.
-func (s *Store) replyProblem(code string) (sentence string, ok bool) {
-	namespace := s.options.Namespace
-	if s.address.kind == sentinel && s.client.Load() == nil && !s.conns.pastSentinels.Load() {
+func (e *explainer) reply(code string) (sentence string, ok bool) {
+	namespace := e.options.Namespace
+	if e.address.kind == sentinel && !e.pastSentinels.Load() {
 		switch code {
 		case "WRONGPASS":
 			return "the Sentinels don't accept the password: correct Options.SentinelPassword", true
@@ -74,7 +87,7 @@ func (s *Store) replyProblem(code string) (sentence string, ok bool) {
 	case "NOAUTH":
 		return "the server asks for a password: set Options.Password", true
 	case "NOPERM":
-		return fmt.Sprintf("the user %q lacks rights: package redisstore lists the ones that it needs", s.options.Username), true
+		return fmt.Sprintf("the user %q lacks rights: package redisstore lists the ones that it needs", e.options.Username), true
 	case "OOM":
 		return "the server's memory is full: raise maxmemory", true
 	case "READONLY":
@@ -99,7 +112,7 @@ func (s *Store) replyProblem(code string) (sentence string, ok bool) {
 
 // problem describes in one line why the server can't be used. If it is lasting, the configuration
 // here or at the server is wrong.
-func (s *Store) problem(err error) (line string, lasting bool) {
+func (e *explainer) problem(err error) (line string, lasting bool) {
 	var refused *refusal
 	var certificate *tls.CertificateVerificationError
 	var alert *net.OpError
@@ -111,44 +124,44 @@ func (s *Store) problem(err error) (line string, lasting bool) {
 		return ours.text, false
 	}
 	code := replyCode(err)
-	sentence, known := s.replyProblem(code)
+	sentence, known := e.reply(code)
 	switch {
 	case errors.As(err, &refused):
 		line, lasting = refused.text, true
 	case known:
 		line, lasting = sentence, !passing(code)
 	case code != "" && strings.Contains(err.Error(), "DB index"):
-		line, lasting = fmt.Sprintf("the server has no database %d: set a smaller number after the / of the URL", s.address.database), true
+		line, lasting = fmt.Sprintf("the server has no database %d: set a smaller number after the / of the URL", e.address.database), true
 	case code != "":
-		line = "the server refuses: " + printable(s.withoutPasswords(err.Error()))
+		line = "the server refuses: " + printable(e.withoutPasswords(err.Error()))
 	case errors.As(err, &certificate):
 		line, lasting = fmt.Sprintf("the server's certificate isn't accepted (%v): set Options.TLS.RootCAs", certificate.Err), true
 	case errors.As(err, &alert) && alert.Op == "remote error":
 		line, lasting = fmt.Sprintf("the server refuses the TLS connection (%v): set Options.TLS.Certificates", alert.Err), true
 	case errors.As(err, &record):
 		line, lasting = "the server doesn't speak TLS: write redis:// or another port", true
-	case s.wantsCertificate(err):
+	case e.wantsCertificate(err):
 		line = fmt.Sprintf("the server closes the TLS connection (%v): does it ask for a certificate? set Options.TLS.Certificates", err)
 	case strings.HasPrefix(err.Error(), "received unknown message type"):
 		line, lasting = "the server doesn't speak the protocol of Redis: correct the host or port", true
 	case errors.Is(err, errNoHandshake):
 		line = "no answer to the TLS handshake: does this port speak TLS? If not, write another port, or redis://"
 	case errors.As(err, &notMade):
-		line = s.reason(err)
+		line = e.reason(err)
 	case errors.As(err, &late):
 		line = late.Error() + ": is the server running and reachable?"
 	case errors.Is(err, context.DeadlineExceeded), isTimeout(err): // of a connection
-		line = fmt.Sprintf("no answer within %s: is the server running and reachable?", s.options.connectTimeout())
+		line = fmt.Sprintf("no answer within %s: is the server running and reachable?", e.options.connectTimeout())
 	default:
-		line = s.reason(err)
+		line = e.reason(err)
 	}
-	return s.where + ": " + line, lasting
+	return e.where + ": " + line, lasting
 }
 
 // withoutPasswords returns a server's text without the passwords. Some servers repeat a command
 // that they don't know, and its arguments.
-func (s *Store) withoutPasswords(text string) string {
-	for _, password := range []string{s.options.Password, s.options.SentinelPassword} {
+func (e *explainer) withoutPasswords(text string) string {
+	for _, password := range []string{e.options.Password, e.options.SentinelPassword} {
 		if password != "" {
 			text = strings.ReplaceAll(text, password, "…")
 		}
@@ -158,12 +171,42 @@ func (s *Store) withoutPasswords(text string) string {
 
 // wantsCertificate reports whether an error may be the server's answer to a missing certificate.
 // The server's alert doesn't arrive if this node still sends.
-func (s *Store) wantsCertificate(err error) bool {
+func (e *explainer) wantsCertificate(err error) bool {
 	closed := errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)
-	return closed && s.server.Load() == nil && s.options.TLS != nil && len(s.options.TLS.Certificates) == 0 && s.options.TLS.GetClientCertificate == nil
+	return closed && !e.examined.Load() && e.options.TLS != nil && len(e.options.TLS.Certificates) == 0 && e.options.TLS.GetClientCertificate == nil
 }
 
 func isTimeout(err error) bool {
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// errNoHandshake means that the server doesn't answer the TLS handshake.
+var errNoHandshake = errors.New("no answer to the TLS handshake")
+
+// reason says why there is no connection, or no answer, without the server's address.
+func (e *explainer) reason(err error) string {
+	var name *net.DNSError
+	var op *net.OpError
+	var call *os.SyscallError
+	var late *noAnswer
+	var text string
+	switch {
+	case errors.As(err, &late):
+		text = late.Error()
+	case errors.As(err, &name) && name.IsNotFound:
+		return fmt.Sprintf("no such host %s: correct the host in the URL, or the DNS", name.Name)
+	case errors.As(err, &call):
+		text = call.Err.Error()
+	case errors.As(err, &op):
+		text = op.Err.Error()
+	case errors.Is(err, context.DeadlineExceeded):
+		text = "no answer in time"
+	default:
+		text = strings.ReplaceAll(err.Error(), e.where+": ", "")
+	}
+	if errors.As(err, &op) && op.Op == "dial" && op.Addr != nil && op.Addr.String() != e.where {
+		text = op.Addr.String() + ": " + text // one of several hosts
+	}
+	return text + ": is the server running and reachable?"
 }

@@ -105,14 +105,14 @@ func TestRegistry_Restart(t *testing.T) {
 	var log waittest.Output
 	guard := &fakeGuard{}
 	s := open(t, r.URL(), Options{Logger: logTo(&log)})
-	epoch := s.server.Load().epoch
+	epoch := s.server.known.Load().epoch
 	restarts := 0
 	// after checks what is noticed when the node has looked at the server over a new connection.
 	after := func(what string, restarted bool) {
 		t.Helper()
-		before := s.server.Load()
+		before := s.server.known.Load()
 		eventually(t, what+": the node looks at the server", func() bool {
-			return s.heartbeat(t.Context(), guard) == nil && s.server.Load() != before
+			return s.registry.heartbeat(t.Context(), guard) == nil && s.server.known.Load() != before
 		})
 		if restarted {
 			restarts++
@@ -169,7 +169,7 @@ func TestRegistry_RestartLateInfo(t *testing.T) {
 	})
 	s := open(t, "redis://"+address, Options{Timeout: patience})
 	guard := &fakeGuard{}
-	before := s.server.Load()
+	before := s.server.known.Load()
 	r.Kill()
 	r.Start()
 	r.must("SET", "cg1:format", "1") // as if the data was kept
@@ -178,20 +178,20 @@ func TestRegistry_RestartLateInfo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	loading.Store(&cancel)
 	eventually(t, "the node looks at the server, without INFO", func() bool {
-		s.heartbeat(ctx, guard)
-		return s.server.Load() != before
+		s.registry.heartbeat(ctx, guard)
+		return s.server.known.Load() != before
 	})
 	if healed := guard.healed.Load(); healed != 0 {
 		t.Errorf("healed %d times, although the restart isn't known", healed)
 	}
 	loading.Store(nil)
-	made := s.conns.made.Load()
-	if err := s.heartbeat(t.Context(), guard); err != nil || s.conns.made.Load() != made {
-		t.Errorf("%v, %d connections, want %d", err, s.conns.made.Load(), made)
+	made := s.server.conns.made.Load()
+	if err := s.registry.heartbeat(t.Context(), guard); err != nil || s.server.conns.made.Load() != made {
+		t.Errorf("%v, %d connections, want %d", err, s.server.conns.made.Load(), made)
 	}
 	guard.wantHealed(t, 1)
-	looked := s.server.Load()
-	if err := s.heartbeat(t.Context(), guard); err != nil || s.server.Load() != looked {
+	looked := s.server.known.Load()
+	if err := s.registry.heartbeat(t.Context(), guard); err != nil || s.server.known.Load() != looked {
 		t.Errorf("%v, or the node looks at the server again although nothing is new", err)
 	}
 }
@@ -202,10 +202,10 @@ func TestRegistry_RestartWhileAway(t *testing.T) {
 	r, s := startStore(t, Options{})
 	guard := &fakeGuard{}
 	r.Kill()
-	s.goAway(errServerGone)
+	s.server.goAway(errServerGone)
 	r.Start()
-	eventually(t, "the store is back", func() bool { s.probe(); return s.Health().Up })
-	must(t, s.heartbeat(t.Context(), guard))
+	eventually(t, "the store is back", func() bool { s.server.probe(); return s.Health().Up })
+	must(t, s.registry.heartbeat(t.Context(), guard))
 	guard.wantHealed(t, 1)
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -14,9 +13,6 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// scanCount is about how many keys the server looks at for one reply.
-const scanCount = 1000
-
 // Rows returns all rows of the namespace, in no particular order, or those of one user if userID
 // isn't empty. Row.Now has the bytes. Rows that are written meanwhile may be missing, and the
 // empty rows that Delete leaves are. Rows looks at all keys of the server, also those of other
@@ -24,12 +20,12 @@ const scanCount = 1000
 // error.
 func (s *Store) Rows(ctx context.Context, userID string) iter.Seq2[shared.Row, error] {
 	return func(yield func(shared.Row, error) bool) {
-		if err := s.ready(); err != nil {
+		if err := s.server.ready(); err != nil {
 			yield(shared.Row{}, err)
 			return
 		}
 		seen := map[string]bool{} // a scan can return a key twice
-		for _, node := range (*s.client.Load()).Nodes() {
+		for _, node := range (*s.server.client.Load()).Nodes() {
 			if !s.scanNode(ctx, node, userID, seen, yield) {
 				return
 			}
@@ -41,7 +37,7 @@ func (s *Store) Rows(ctx context.Context, userID string) iter.Seq2[shared.Row, e
 // end.
 func (s *Store) scanNode(ctx context.Context, node rueidis.Client, userID string, seen map[string]bool, yield func(shared.Row, error) bool) bool {
 	for cursor := uint64(0); ; {
-		entry, err := s.scan(ctx, node, cursor)
+		entry, err := s.server.scan(ctx, node, cursor)
 		if err != nil {
 			yield(shared.Row{}, err)
 			return false
@@ -49,13 +45,13 @@ func (s *Store) scanNode(ctx context.Context, node rueidis.Client, userID string
 		var rows []shared.Row
 		var keys []string
 		for _, key := range entry.Elements {
-			row, ok := s.keys.parseRow(key)
+			row, ok := s.server.keys.parseRow(key)
 			if ok && !seen[key] && (userID == "" || row.UserID == userID) {
 				seen[key] = true
 				rows, keys = append(rows, row), append(keys, key)
 			}
 		}
-		values, err := s.readRows(ctx, keys)
+		values, err := s.server.readRows(ctx, keys)
 		if err != nil {
 			yield(shared.Row{}, err)
 			return false
@@ -72,28 +68,6 @@ func (s *Store) scanNode(ctx context.Context, node rueidis.Client, userID string
 			return true
 		}
 	}
-}
-
-// scan returns some of a node's keys, from a cursor on.
-func (s *Store) scan(ctx context.Context, node rueidis.Client, cursor uint64) (rueidis.ScanEntry, error) {
-	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
-	defer cancel()
-	entry, err := node.Do(ctx, node.B().Scan().Cursor(cursor).Match(s.keys.namespace+":{*").Count(scanCount).Build()).AsScanEntry()
-	switch {
-	case err == nil:
-		return entry, nil
-	case replyCode(err) == "NOPERM":
-		return entry, fmt.Errorf("redisstore: the user %q lacks the right +scan, which only lists of rows need", s.options.Username)
-	case replyCode(err) != "":
-		return entry, s.refused(err)
-	}
-	return entry, s.unknown(ctx, &change{cause: err})
-}
-
-func (s *Store) readRows(ctx context.Context, keys []string) ([]string, error) {
-	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
-	defer cancel()
-	return s.readAll(ctx, keys, func(key string) string { return key })
 }
 
 // maxDeleteTries is how often Delete tries to replace a row that others change at the same time.
@@ -134,17 +108,18 @@ func (s *Store) empty(ctx context.Context, row shared.Row) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("redisstore: %s: a row of the user is changing all the time: try again", s.where)
+	return fmt.Errorf("redisstore: %s: a row of the user is changing all the time: try again", s.server.where)
 }
 
 // setEmpty sets what replaces a row, and until when: as long as any node may remember the row. If
 // the row can't be read, that is no row.
 func (s *Store) setEmpty(ctx context.Context, row *shared.Row) error {
-	left, err := s.timeLeft(ctx, row)
+	key, _ := s.server.keys.row(row)
+	left, err := s.server.timeLeft(ctx, key)
 	if err != nil {
 		return err
 	}
-	now, _ := s.Clock()
+	now, _ := s.server.clock.now()
 	until := int64(limits.Never)
 	if left >= 0 {
 		until = now.Add(left).UnixNano()
@@ -156,48 +131,4 @@ func (s *Store) setEmpty(ctx context.Context, row *shared.Row) error {
 	}
 	row.Is, row.Until = empty, time.Unix(0, until)
 	return nil
-}
-
-// timeLeft returns how long the server keeps a row. It is negative for a row that doesn't expire.
-func (s *Store) timeLeft(ctx context.Context, row *shared.Row) (time.Duration, error) {
-	ctx, cancel := withTimeout(ctx, s.options.Timeout)
-	defer cancel()
-	key, _ := s.keys.row(row)
-	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Pttl().Key(key).Build()}
-	})
-	if err != nil {
-		return 0, s.unknown(ctx, &change{cause: err})
-	}
-	ms, err := results[0].AsInt64()
-	if err != nil {
-		return 0, s.refused(err)
-	}
-	return time.Duration(ms) * time.Millisecond, nil
-}
-
-// parseRow returns the IDs in the key of a row. ok is false for other keys.
-func (k keys) parseRow(key string) (row shared.Row, ok bool) {
-	rest, ok := strings.CutPrefix(key, k.namespace+":{")
-	if !ok {
-		return row, false
-	}
-	tag, rest, ok := strings.Cut(rest, "}")
-	if !ok {
-		return row, false
-	}
-	ids := map[string]string{}
-	parts := strings.Split(rest, ":")[1:] // before the first colon there is nothing
-	if tag != k.namespace {
-		parts = append(strings.Split(tag, ":"), parts...)
-	}
-	for len(parts) >= 2 {
-		if ids[parts[0]], ok = unescape(parts[1]); !ok {
-			return row, false
-		}
-		parts = parts[2:]
-	}
-	row.UserID, row.ChannelID = ids["u"], ids["c"]
-	again, _ := k.row(&row)
-	return row, again == key
 }

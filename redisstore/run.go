@@ -4,24 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
-)
 
-// Guard is what Run needs of a *chatguard.Guard.
-type Guard interface {
-	// Invalidate makes the Guard look at a row again.
-	Invalidate(channelID, userID string)
-	// InvalidateAll makes the Guard look at all rows again.
-	InvalidateAll()
-	// Heal makes the next Exchange write again the rows that the server may have lost.
-	Heal()
-	// Exchange sends what was spent here, and receives what was spent on other nodes.
-	Exchange(ctx context.Context) error
-	// PolicyHash identifies the Guard's policy. It is the same for all Guards with that policy.
-	PolicyHash() string
-}
+	"github.com/chatguard/chatguard/shared"
+)
 
 // lastExchange is how long Run waits at its end for what the Guard still has to send.
 const lastExchange = 5 * time.Second
@@ -42,56 +31,40 @@ func (s *Store) Run(ctx context.Context, guard Guard) error {
 	}
 	defer s.running.Store(false)
 	var parts sync.WaitGroup
-	parts.Go(func() { s.watch(ctx) })
-	parts.Go(func() { s.listen(ctx, guard) })
+	parts.Go(func() { s.server.watch(ctx) })
+	parts.Go(func() { s.notices.listen(ctx, guard) })
 	parts.Go(func() { s.register(ctx, guard) })
 	s.exchange(ctx, guard)
 	parts.Wait()
 	last, cancel := withTimeout(context.WithoutCancel(ctx), lastExchange)
 	defer cancel()
 	err := s.exchangeOnce(last, guard)
-	s.deregister(last)
+	s.registry.deregister(last)
 	if err != nil {
 		return lost(guard, err)
 	}
 	return nil
 }
 
-// watch looks each 50 ms whether a server that is away is back.
-func (s *Store) watch(ctx context.Context) {
-	for ctx.Err() == nil {
-		if s.breaker.away.Load() != nil {
-			s.probe()
-			sleep(ctx, probeEvery)
-			continue
-		}
-		select {
-		case <-s.wentAway:
-		case <-ctx.Done():
-		}
-	}
-}
-
 // register lists this node, each second.
 func (s *Store) register(ctx context.Context, guard Guard) {
 	var last string
-	misses := 0 // heartbeats in a row that too few replicas have confirmed
 	logged := map[string]int64{}
 	for ctx.Err() == nil {
-		if s.breaker.away.Load() == nil {
-			misses = s.lookAtReplicas(ctx, misses)
-			err := s.heartbeat(ctx, guard)
+		if s.server.breaker.away.Load() == nil {
+			s.writer.replicas.check(ctx)
+			err := s.registry.heartbeat(ctx, guard)
 			if err == nil {
-				err = s.renewNumber(ctx)
+				err = s.number.renew(ctx)
 			}
-			if s.evicting.Load() != nil {
-				s.lookAtEviction(ctx)
+			if s.server.evicting.Load() != nil {
+				s.server.lookAtEviction(ctx)
 			}
 			s.logLasting(logged)
 			last = s.logOnce(ctx, "redisstore: this node can't be listed", last, err)
 		}
-		if s.missed.Swap(false) {
-			s.changedDocument("")
+		if s.notices.missed.Swap(false) {
+			s.notices.changedDocument("")
 		}
 		sleep(ctx, heartbeatEvery)
 	}
@@ -101,11 +74,11 @@ func (s *Store) register(ctx context.Context, guard Guard) {
 func (s *Store) exchange(ctx context.Context, guard Guard) {
 	var last string
 	for {
-		sleep(ctx, s.options.Interval)
+		sleep(ctx, s.server.options.Interval)
 		if ctx.Err() != nil {
 			return
 		}
-		if s.breaker.away.Load() == nil {
+		if s.server.breaker.away.Load() == nil {
 			last = s.logOnce(ctx, "redisstore: the exchange has failed", last, s.exchangeOnce(ctx, guard))
 		}
 	}
@@ -116,14 +89,14 @@ func (s *Store) exchange(ctx context.Context, guard Guard) {
 func (s *Store) exchangeOnce(ctx context.Context, guard Guard) error {
 	var rows atomic.Int64
 	ctx = context.WithValue(ctx, exchangeKey{}, &rows)
-	began := s.since()
+	began := s.server.since()
 	var other error
 	var both sync.WaitGroup
 	both.Go(func() { other = guard.Exchange(ctx) })
 	err := guard.Exchange(ctx)
 	both.Wait()
 	err = cmp.Or(err, other)
-	s.stats.exchanges.Add(s.since()-began, 1)
+	s.stats.exchanges.Add(s.server.since()-began, 1)
 	s.stats.exchangeRows.Add(rows.Load(), 1)
 	return err
 }
@@ -135,12 +108,26 @@ func (s *Store) logOnce(ctx context.Context, message, last string, err error) st
 		return ""
 	}
 	if transient(err) {
-		s.options.Logger.Debug(message, "problem", withoutPrefix(err))
+		s.server.options.Logger.Debug(message, "problem", withoutPrefix(err))
 		return last
 	}
 	if text := withoutPrefix(err); text != last {
-		s.options.Logger.Warn(message, "problem", text)
+		s.server.options.Logger.Warn(message, "problem", text)
 		return text
 	}
 	return last
+}
+
+// lost is the error of Run if the last exchange fails. A *chatguard.Guard knows how many rows
+// weren't written.
+func lost(guard Guard, err error) error {
+	rows := "some rows weren't written"
+	if counter, ok := guard.(interface{ Sharing() shared.Counts }); ok {
+		if n := counter.Sharing().Pending; n == 1 {
+			rows = "1 row wasn't written"
+		} else if n > 1 {
+			rows = fmt.Sprintf("%d rows weren't written", n)
+		}
+	}
+	return &storeError{rows + ", what their users have spent since is forgotten: " + withoutPrefix(err), []error{err}}
 }

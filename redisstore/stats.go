@@ -37,7 +37,7 @@ type Histogram struct {
 type stats struct {
 	swaps, exchanges *histogram.Histogram // of durations
 	exchangeRows     *histogram.Histogram
-	repeated, failed atomic.Int64
+	failed           atomic.Int64
 }
 
 var durationBounds = []time.Duration{
@@ -58,7 +58,7 @@ func (s *Store) Stats() Stats {
 	c := &s.stats
 	return Stats{
 		Swaps: Histogram(c.swaps.Counts()), Exchanges: Histogram(c.exchanges.Counts()), ExchangeRows: Histogram(c.exchangeRows.Counts()),
-		Repeated: c.repeated.Load(), Failed: c.failed.Load(),
+		Repeated: s.writer.repeated.Load(), Failed: c.failed.Load(),
 	}
 }
 

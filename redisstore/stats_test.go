@@ -51,7 +51,7 @@ func TestStats(t *testing.T) {
 	}
 	stop()
 	r.Kill()
-	s.goAway(errServerGone)
+	s.server.goAway(errServerGone)
 	failed := s.Stats().Failed
 	swaps := s.Stats().Swaps.total()
 	s.Swap(t.Context(), []*shared.Swap{one("a", "", "1"), one("b", "", "1")})

@@ -31,21 +31,21 @@ func (s *Store) Swap(ctx context.Context, swaps []*shared.Swap) {
 		}
 	}
 	defer s.countFailed(swaps)
-	if err := s.ready(); err != nil {
+	if err := s.server.ready(); err != nil {
 		for _, swap := range swaps {
 			swap.Err = err
 		}
 		return
 	}
 	exchanged, _ := ctx.Value(exchangeKey{}).(*atomic.Int64)
-	ctx, cancel := s.forCall(ctx)
+	ctx, cancel := s.server.forCall(ctx)
 	defer cancel()
 	changes, changed := s.changesOf(swaps)
 	changes, changed = s.addOwn(ctx, changes, changed)
 	if len(changes) == 0 {
 		return
 	}
-	s.stats.swaps.Add(s.apply(ctx, changes), 1)
+	s.stats.swaps.Add(s.writer.apply(ctx, changes), 1)
 	for i, c := range changes {
 		swap := changed[i]
 		swap.Done, swap.Err, swap.Unknown = c.done, c.err, c.unknown()
@@ -58,7 +58,7 @@ func (s *Store) Swap(ctx context.Context, swaps []*shared.Swap) {
 			exchanged.Add(int64(len(swap.Rows)))
 		}
 	}
-	s.publishRows(ctx, changed)
+	s.notices.publishRows(ctx, changed)
 }
 
 // countFailed counts the swaps with an Err.
@@ -68,15 +68,6 @@ func (s *Store) countFailed(swaps []*shared.Swap) {
 			s.stats.failed.Add(1)
 		}
 	}
-}
-
-// ready returns an error while no swap is possible, and then lets probe look at the server.
-func (s *Store) ready() error {
-	if out := s.breaker.away.Load(); out != nil {
-		s.probe()
-		return out.err
-	}
-	return nil
 }
 
 // changesOf builds the changes that the swaps are, and returns those swaps that are possible.
@@ -120,13 +111,13 @@ func (s *Store) fill(c *change, swap *shared.Swap) error {
 	for i := range swap.Rows {
 		row := &swap.Rows[i]
 		var room [128]byte
-		b, from, to := s.keys.appendRow(room[:0], row)
+		b, from, to := s.server.keys.appendRow(room[:0], row)
 		end := len(b)
 		if !row.Until.IsZero() {
 			b = strconv.AppendInt(b, expiry(row.Until), 10)
 		}
 		text := string(b)
-		if i > 0 && text[from:to] != slot && s.address.kind == cluster {
+		if i > 0 && text[from:to] != slot && s.server.address.kind == cluster {
 			return s.misplace(c.keys[0], text[:end])
 		}
 		slot = text[from:to]
@@ -139,8 +130,8 @@ func (s *Store) fill(c *change, swap *shared.Swap) error {
 // misplace is the error of a swap that isn't possible on a Cluster. Health has the problem for a
 // minute. Exchanges, which swap each row alone, don't end it.
 func (s *Store) misplace(key, other string) error {
-	if s.misplaced.Swap(s.since()) == 0 {
-		s.options.Logger.Error("redisstore: messages are judged without the other nodes", "problem", misplacedProblem, "rows", []string{key, other})
+	if s.misplaced.Swap(s.server.since()) == 0 {
+		s.server.options.Logger.Error("redisstore: messages are judged without the other nodes", "problem", misplacedProblem, "rows", []string{key, other})
 	}
 	return fmt.Errorf("redisstore: %s and %s: %s", key, other, misplacedProblem)
 }
@@ -162,14 +153,14 @@ func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*shared.S
 	for i, swap := range swaps {
 		for k := range swap.Rows {
 			if row := &swap.Rows[k]; row.HasOverride && changes[i].was[k] != changes[i].is[k] {
-				members, of = append(members, member{s.keys.own(row.ChannelID), row.UserID}), append(of, i)
+				members, of = append(members, member{s.server.keys.own(row.ChannelID), row.UserID}), append(of, i)
 			}
 		}
 	}
 	if len(members) == 0 {
 		return changes, swaps
 	}
-	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := s.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		commands := make([]rueidis.Completed, len(members))
 		for i, m := range members {
 			commands[i] = b.Sadd().Key(m.key).Member(m.user).Build()
@@ -178,9 +169,9 @@ func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*shared.S
 	})
 	for i, at := range of {
 		if err != nil {
-			swaps[at].Err = s.unknown(ctx, &change{cause: err})
+			swaps[at].Err = s.server.unknown(ctx, err)
 		} else if refused := results[i].Error(); refused != nil {
-			swaps[at].Err = s.refuse(refused)
+			swaps[at].Err = s.writer.refuse(refused)
 		}
 	}
 	var rest []*change
@@ -195,23 +186,20 @@ func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*shared.S
 
 // Overrides implements [shared.Store].
 func (s *Store) Overrides(ctx context.Context, channelID string) ([]string, error) {
-	if err := s.ready(); err != nil {
+	if err := s.server.ready(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
+	ctx, cancel := withTimeout(ctx, s.server.options.listTimeout())
 	defer cancel()
-	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
-		return []rueidis.Completed{b.Smembers().Key(s.keys.own(channelID)).Build()}
+	results, err := s.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		return []rueidis.Completed{b.Smembers().Key(s.server.keys.own(channelID)).Build()}
 	})
 	if err != nil {
-		return nil, s.unknown(ctx, &change{cause: err})
+		return nil, s.server.unknown(ctx, err)
 	}
 	users, err := results[0].AsStrSlice()
 	if err != nil {
-		return nil, s.refused(err)
+		return nil, s.server.refused(err)
 	}
 	return users, nil
 }
-
-// listTimeout is how long reading a list may take: it can be much longer than one row.
-func (o *Options) listTimeout() time.Duration { return max(5*time.Second, o.Timeout) }

@@ -75,7 +75,7 @@ func TestOpen_TLS(t *testing.T) {
 	check(t, s, one("a", "", "1"), true)
 	run(t, s, &fakeGuard{})
 	eventually(t, "the node is listed", func() bool { return s.Health().Nodes == 1 })
-	checkFinding(t, s.findEncryption(), OK, "is encrypted")
+	checkFinding(t, (&diagnosis{server: s.server}).findEncryption(), OK, "is encrypted")
 	for name, test := range map[string]struct {
 		config *tls.Config
 		want   string

@@ -1,0 +1,104 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/rueidis"
+)
+
+// scanCount is about how many keys the server looks at for one reply.
+const scanCount = 1000
+
+// readAll returns the values of many keys, in the order of the names. A missing one is empty.
+func (s *server) readAll(ctx context.Context, names []string, key func(string) string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	inCluster := s.address.kind == cluster
+	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		all := make([]string, len(names))
+		for i, name := range names {
+			all[i] = key(name)
+		}
+		if !inCluster {
+			return []rueidis.Completed{b.Mget().Key(all...).Build()}
+		}
+		commands := make([]rueidis.Completed, len(all)) // MGET can't span slots
+		for i := range all {
+			commands[i] = b.Get().Key(all[i]).Build()
+		}
+		return commands
+	})
+	if err != nil {
+		return nil, s.unknown(ctx, err)
+	}
+	values := make([]string, len(names))
+	if inCluster {
+		for i, result := range results {
+			if values[i], err = result.ToString(); err != nil && !rueidis.IsRedisNil(err) {
+				return nil, s.refused(err)
+			}
+		}
+		return values, nil
+	}
+	list, err := results[0].ToArray()
+	if err != nil {
+		return nil, s.refused(err)
+	}
+	for i := range min(len(values), len(list)) {
+		values[i], _ = list[i].ToString() // a missing value, or one of another type
+	}
+	return values, nil
+}
+
+// readOne returns the value of a key, or "".
+func (s *server) readOne(ctx context.Context, name string, key func(string) string) (string, error) {
+	ctx, cancel := withTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	texts, err := s.readAll(ctx, []string{name}, key)
+	if err != nil {
+		return "", err
+	}
+	return texts[0], nil
+}
+
+// scan returns some of a node's keys, from a cursor on.
+func (s *server) scan(ctx context.Context, node rueidis.Client, cursor uint64) (rueidis.ScanEntry, error) {
+	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
+	defer cancel()
+	entry, err := node.Do(ctx, node.B().Scan().Cursor(cursor).Match(s.keys.namespace+":{*").Count(scanCount).Build()).AsScanEntry()
+	switch {
+	case err == nil:
+		return entry, nil
+	case replyCode(err) == "NOPERM":
+		return entry, fmt.Errorf("redisstore: the user %q lacks the right +scan, which only lists of rows need", s.options.Username)
+	case replyCode(err) != "":
+		return entry, s.refused(err)
+	}
+	return entry, s.unknown(ctx, err)
+}
+
+func (s *server) readRows(ctx context.Context, keys []string) ([]string, error) {
+	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
+	defer cancel()
+	return s.readAll(ctx, keys, func(key string) string { return key })
+}
+
+// timeLeft returns how long the server keeps a row. It is negative for a row that doesn't expire.
+func (s *server) timeLeft(ctx context.Context, key string) (time.Duration, error) {
+	ctx, cancel := withTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		return []rueidis.Completed{b.Pttl().Key(key).Build()}
+	})
+	if err != nil {
+		return 0, s.unknown(ctx, err)
+	}
+	ms, err := results[0].AsInt64()
+	if err != nil {
+		return 0, s.refused(err)
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
