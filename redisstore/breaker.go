@@ -87,7 +87,7 @@ func (s *server) inquire(began int64) {
 		defer s.breaker.inquiring.Store(false)
 		ctx, cancel := withTimeout(s.background, time.Duration(s.breaker.limit))
 		defer cancel()
-		_, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		_, err := s.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
 			return []rueidis.Completed{b.Ping().Build()}
 		})
 		if err != nil {

@@ -77,17 +77,17 @@ func do(ctx context.Context, client rueidis.Client, room []rueidis.RedisResult, 
 	return client.DoMulti(ctx, commands...)
 }
 
-// ask sends commands that may be executed twice, and repeats them until the server answers or the
+// request sends commands that may be executed twice, and repeats them until the server answers or the
 // time is over. It notes for the breaker whether there was an answer.
-func (s *server) ask(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
+func (s *server) request(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
 	if out := s.breaker.away.Load(); out != nil {
 		return nil, out.err
 	}
-	return s.askAnyway(ctx, build)
+	return s.requestAnyway(ctx, build)
 }
 
-// askAnyway is ask for a store that is away.
-func (s *server) askAnyway(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
+// requestAnyway is request for a store that is away.
+func (s *server) requestAnyway(ctx context.Context, build func(rueidis.Builder) []rueidis.Completed) ([]rueidis.RedisResult, error) {
 	began := s.since()
 	var cause error
 	for attempt := 0; ; attempt++ {
@@ -135,7 +135,7 @@ func interrupted(ctx context.Context, cause error) bool {
 	return ended && ctx.Err() != nil && timedOut(ctx) == nil
 }
 
-// firstPassing returns the first error that asking again may cure.
+// firstPassing returns the first error that another attempt may cure.
 func firstPassing(results []rueidis.RedisResult) error {
 	for _, result := range results {
 		if err := result.Error(); err != nil && !rueidis.IsRedisNil(err) && again(err) {

@@ -125,15 +125,15 @@ func (w *writer) attempt(ctx context.Context, pending []*change) (answered bool)
 	return answered
 }
 
-// looks reports whether the change only compares its only value.
-func (c *change) looks() bool { return len(c.keys) == 1 && c.was[0] == c.is[0] }
+// comparesOnly reports whether the change only compares its only value.
+func (c *change) comparesOnly() bool { return len(c.keys) == 1 && c.was[0] == c.is[0] }
 
 // usesSet reports whether one SET makes the change, on a server that has IFEQ.
 func (c *change) usesSet() bool { return len(c.keys) == 1 && c.is[0] != "" }
 
 // build builds the command that makes the change.
 func (c *change) build(b rueidis.Builder, native bool) rueidis.Completed {
-	if c.looks() {
+	if c.comparesOnly() {
 		return b.Get().Key(c.keys[0]).Build()
 	}
 	if native && c.usesSet() {
@@ -169,7 +169,7 @@ func (w *writer) read(ctx context.Context, c *change, result rueidis.RedisResult
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return w.readError(ctx, c, err, native)
 	}
-	if c.looks() || native && c.usesSet() {
+	if c.comparesOnly() || native && c.usesSet() {
 		now, err := result.ToString()
 		if err != nil && !rueidis.IsRedisNil(err) {
 			c.err = w.refuse(err)
@@ -202,7 +202,7 @@ func (w *writer) readError(ctx context.Context, c *change, err error, native boo
 	case code == "NOSCRIPT":
 		c.eval, c.cause = true, err
 		return false
-	case native && code == "ERR" && c.usesSet() && !c.looks(): // a failover to an older server
+	case native && code == "ERR" && c.usesSet() && !c.comparesOnly(): // a failover to an older server
 		old := *w.server.known.Load()
 		old.ifEqual = false
 		w.server.known.Store(&old)
@@ -218,7 +218,7 @@ func (w *writer) readError(ctx context.Context, c *change, err error, native boo
 }
 
 // unanswered notes why an attempt has no outcome. That the time was over says less than what the
-// attempt before met with.
+// attempt before has found.
 func (c *change) unanswered(ctx context.Context, err error) {
 	if c.cause == nil || ctx.Err() == nil {
 		c.cause = err

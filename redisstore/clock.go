@@ -17,8 +17,8 @@ const (
 	slewPPM  = 5000
 	stepFrom = time.Second // a larger difference isn't slewed
 
-	minApart = 5 * time.Millisecond
-	maxApart = time.Second
+	minSkew = 5 * time.Millisecond
+	maxSkew = time.Second
 )
 
 // clock is the server's time, estimated by Cristian's algorithm and continued by the local
@@ -65,23 +65,23 @@ func (c *clock) set(next reading) {
 	c.reading.Store(&next)
 }
 
-// now returns the server's time, and how far the clocks of two nodes may be apart. Before the server
+// now returns the server's time, and how far the clocks of two nodes may differ. Before the server
 // was reached, it is the local time.
 func (c *clock) now() (now time.Time, skew time.Duration) {
 	at := int64(time.Since(c.origin))
 	r := c.reading.Load()
 	if r == nil {
-		return time.Unix(0, c.wall+at), maxApart
+		return time.Unix(0, c.wall+at), maxSkew
 	}
 	worst := max(r.errorAt(at), c.others.Load())
-	return time.Unix(0, c.wall+at+r.offset(at)), max(minApart, min(maxApart, time.Duration(2*worst)))
+	return time.Unix(0, c.wall+at+r.offset(at)), max(minSkew, min(maxSkew, time.Duration(2*worst)))
 }
 
 // error returns how far the clock may be from the server's now.
 func (c *clock) error() time.Duration {
 	r := c.reading.Load()
 	if r == nil {
-		return maxApart
+		return maxSkew
 	}
 	return time.Duration(r.errorAt(int64(time.Since(c.origin))))
 }

@@ -122,7 +122,7 @@ func TestClock_Server(t *testing.T) {
 	if bound := s.server.clock.error() + time.Millisecond; now.Before(before.Add(-bound)) || now.After(after.Add(bound)) {
 		t.Errorf("%s isn't between %s and %s", now, before, after)
 	}
-	if skew < minApart || h.RoundTrip <= 0 {
+	if skew < minSkew || h.RoundTrip <= 0 {
 		t.Errorf("skew %s, %+v", skew, h)
 	}
 	if n := testing.AllocsPerRun(100, func() { s.Clock() }); n != 0 {

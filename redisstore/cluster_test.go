@@ -170,7 +170,7 @@ func TestSentinel(t *testing.T) {
 		return swap.Done && second.text("GET", fmt.Sprintf("cg1:{u:b%d}:c:lobby", tries)) == "1"
 	})
 	check(t, s, one("a", "1", "2"), true)
-	eventually(t, "the Guard looks at all rows again", func() bool { return guard.count(allRows) > before })
+	eventually(t, "the Guard reads all rows again", func() bool { return guard.count(allRows) > before })
 	first.Kill()
 	// WAIT has no replica to wait for.
 	check(t, s, one("a", "2", "3"), true)

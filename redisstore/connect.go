@@ -19,11 +19,11 @@ type serverInfo struct {
 	runID   string // changes when the server restarts; empty if it isn't known
 	epoch   string // changes when the data was lost
 	ifEqual bool   // SET has IFEQ
-	made    int64  // how many connections were made when this was found out, or lookAgain
+	made    int64  // how many connections were made when this was found out, or examineAgain
 }
 
-// lookAgain makes the next heartbeat examine the server over the same connection.
-const lookAgain = -1
+// examineAgain makes the next heartbeat examine the server over the same connection.
+const examineAgain = -1
 
 // connect makes a client if there is none, and finds out whether and how the server can be used.
 func (s *server) connect(ctx context.Context) error {
@@ -69,10 +69,10 @@ func (s *server) clientOption() rueidis.ClientOption {
 	}
 }
 
-// examine looks at the server's version and abilities, and at the namespace's format and epoch.
+// examine finds out the server's version and abilities, and the namespace's format and epoch.
 func (s *server) examine(ctx context.Context) error {
 	found := &serverInfo{made: s.conns.made.Load()}
-	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Arbitrary("HELLO").Build()}
 	})
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *server) examine(ctx context.Context) error {
 		return err
 	}
 	epoch := rand.Text()
-	results, err = s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err = s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		scratch := b.Arbitrary("SET").Keys(s.keys.scratch()).Args("1", "IFEQ", "0", "GET", "PX", "1000").Build()
 		return []rueidis.Completed{scratch, swapCommand(b, s.keys.format(), s.options.Placement.format()), swapCommand(b, s.keys.epoch(), epoch)}
 	})
@@ -105,12 +105,12 @@ func (s *server) examine(ctx context.Context) error {
 		return err
 	}
 	if found.runID, err = s.runID(ctx); err != nil {
-		found.made = lookAgain
+		found.made = examineAgain
 	}
 	if known := s.known.Load(); found.runID == "" && known != nil && known.epoch == found.epoch {
 		found.runID = known.runID
 	}
-	s.lookAtEviction(ctx)
+	s.checkEviction(ctx)
 	s.known.Store(found)
 	s.explain.examined.Store(true)
 	s.compared.CompareAndSwap(nil, found)
@@ -214,7 +214,7 @@ func (s *server) runID(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := withTimeout(ctx, heartbeatEvery/4) // the rest of a heartbeat needs time, too
 	defer cancel()
-	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Info().Section("server").Build()}
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ func timedOut(ctx context.Context) *noAnswer {
 	return nil
 }
 
-// withWait returns the cause of a call that has failed, or how long it has waited in vain if its
+// withWait returns the cause of a call that has failed, or how long it has waited for nothing if its
 // cause is only that ctx has ended.
 func withWait(ctx context.Context, cause error) error {
 	if late := timedOut(ctx); late != nil && (cause == nil || cause == context.DeadlineExceeded || cause == errNotSent) {

@@ -93,7 +93,7 @@ func (d *diagnosis) findReachable(ctx context.Context) Finding {
 }
 
 func (d *diagnosis) pingNow(ctx context.Context) error {
-	results, err := d.server.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := d.server.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Ping().Build()}
 	})
 	if err != nil {
@@ -161,7 +161,7 @@ func (d *diagnosis) findRights(ctx context.Context) Finding {
 	}
 	var missing []string
 	for _, trial := range trials {
-		results, err := d.server.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+		results, err := d.server.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 			return []rueidis.Completed{trial.build(b)}
 		})
 		if err != nil {
@@ -181,7 +181,7 @@ func (d *diagnosis) findRights(ctx context.Context) Finding {
 
 // findServerSettings reads INFO, which the user may have no right to.
 func (d *diagnosis) findServerSettings(ctx context.Context) []Finding {
-	results, err := d.server.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := d.server.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Info().Section("memory").Build(), b.Info().Section("persistence").Build()}
 	})
 	var memory, persistence string
@@ -232,7 +232,7 @@ func (d *diagnosis) findReplicas(ctx context.Context) []Finding {
 	if d.server.options.Replicas == 0 {
 		return nil
 	}
-	f := Finding{Name: "replicas", Text: fmt.Sprintf("%d confirm swaps, as Options.Replicas asks for", d.server.options.Replicas)}
+	f := Finding{Name: "replicas", Text: fmt.Sprintf("%d confirm swaps, as Options.Replicas requires", d.server.options.Replicas)}
 	switch confirmed, err := d.writer.replicas.count(ctx); {
 	case err != nil:
 		f = Finding{Problem, f.Name, withoutPrefix(err), "grant the user +wait, or set Options.Replicas to 0"}

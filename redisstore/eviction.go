@@ -20,10 +20,10 @@ func evictionText(policy string) string {
 	return "the server evicts rows when its memory is full, and users get new allowances: maxmemory-policy is " + printable(policy)
 }
 
-// lookAtEviction notes for Health whether the server evicts rows. What was noted before stays if
+// checkEviction notes for Health whether the server evicts rows. What was noted before stays if
 // INFO is refused or isn't answered.
-func (s *server) lookAtEviction(ctx context.Context) {
-	results, err := s.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+func (s *server) checkEviction(ctx context.Context) {
+	results, err := s.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Info().Section("memory").Build()}
 	})
 	if err != nil {

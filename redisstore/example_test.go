@@ -281,7 +281,7 @@ func ExampleStore_Lead() {
 	// <nil>
 }
 
-// A Guard calls these methods itself. They are useful for a tool that looks at rows.
+// A Guard calls these methods itself. They are useful for a tool that reads rows.
 func ExampleStore_Swap() {
 	url, stopServer := startServer()
 	defer stopServer()
@@ -308,9 +308,9 @@ func ExampleStore_Swap() {
 	users, err := store.Overrides(ctx, "lobby")
 	fmt.Println(users, err)
 
-	look := shared.Swap{Rows: []shared.Row{{ChannelID: "lobby", UserID: "anna"}}} // is there no row?
-	store.Swap(ctx, []*shared.Swap{&look})
-	fmt.Println(look.Done, look.Err, len(look.Rows[0].Now) > 0)
+	empty := shared.Swap{Rows: []shared.Row{{ChannelID: "lobby", UserID: "anna"}}} // is there no row?
+	store.Swap(ctx, []*shared.Swap{&empty})
+	fmt.Println(empty.Done, empty.Err, len(empty.Rows[0].Now) > 0)
 	// Output:
 	// true true true true
 	// [anna] <nil>

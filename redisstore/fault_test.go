@@ -121,8 +121,8 @@ func TestSwap_Pause(t *testing.T) {
 func awaitServer(t *testing.T, s *Store) {
 	t.Helper()
 	eventually(t, "the server answers", func() bool {
-		look := attempt(t, s, one("nobody", "", ""))
-		return look.Done
+		read := attempt(t, s, one("nobody", "", ""))
+		return read.Done
 	})
 }
 
@@ -208,13 +208,13 @@ func TestBreaker_OpenWithoutServer(t *testing.T) {
 	run(t, s, guard)
 	r.Start()
 	eventually(t, "Run notices the server", func() bool { return s.Health().Up })
-	eventually(t, "the Guard looks at all rows again", func() bool { return guard.count(allRows) > 0 })
+	eventually(t, "the Guard reads all rows again", func() bool { return guard.count(allRows) > 0 })
 	before := guard.count(allRows)
 	r.Kill()
 	eventually(t, "Run notices that the server is away", func() bool { return !s.Health().Up })
 	r.Start()
 	eventually(t, "Run notices that the server is back", func() bool { return s.Health().Up })
-	eventually(t, "the Guard looks at all rows again", func() bool { return guard.count(allRows) > before })
+	eventually(t, "the Guard reads all rows again", func() bool { return guard.count(allRows) > before })
 }
 
 func TestBreaker(t *testing.T) {

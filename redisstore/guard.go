@@ -4,9 +4,9 @@ import "context"
 
 // Guard is what Run needs of a *chatguard.Guard.
 type Guard interface {
-	// Invalidate makes the Guard look at a row again.
+	// Invalidate makes the Guard read a row again.
 	Invalidate(channelID, userID string)
-	// InvalidateAll makes the Guard look at all rows again.
+	// InvalidateAll makes the Guard read all rows again.
 	InvalidateAll()
 	// Heal makes the next Exchange write again the rows that the server may have lost.
 	Heal()

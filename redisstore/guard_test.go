@@ -33,7 +33,7 @@ func startNodes(t testing.TB, url string, n int, policy chatguard.Policy, opts O
 	for _, n := range nodes {
 		eventually(t, "the store answers", func() bool { return n.store.Health().Up })
 		eventually(t, "all nodes receive notices", func() bool {
-			result, err := n.store.server.ask(t.Context(), func(b rueidis.Builder) []rueidis.Completed {
+			result, err := n.store.server.request(t.Context(), func(b rueidis.Builder) []rueidis.Completed {
 				return []rueidis.Completed{b.Arbitrary("PUBSUB", "NUMSUB").Args(n.store.server.keys.changes()).ReadOnly()}
 			})
 			if err != nil {
@@ -164,7 +164,7 @@ func TestGuards_RefusalsFromMemory(t *testing.T) {
 	for range 10_000 {
 		nodes[0].check(t, "7", at)
 	}
-	// Others are the node's own records, each second, and one look every ten seconds.
+	// Others are the node's own records, each second, and one read every ten seconds.
 	took := time.Since(began)
 	if calls := r.commandCalls("evalsha") + r.commandCalls("get") - before; calls > 50+10*int(took/time.Second) {
 		t.Errorf("%d commands for 10,000 refusals in %v", calls, took)

@@ -52,10 +52,10 @@ func (s *Store) Health() Health {
 			problems = append(problems, *problem)
 		}
 	}
-	if s.lately(&s.misplaced) {
+	if s.recently(&s.misplaced) {
 		h.Refusing, problems = true, append(problems, misplacedProblem)
 	}
-	if problem, _ := s.server.explain.reply("WRONGTYPE"); s.lately(&s.writer.foreign) && !slices.Contains(problems, s.server.where+": "+problem) {
+	if problem, _ := s.server.explain.reply("WRONGTYPE"); s.recently(&s.writer.foreign) && !slices.Contains(problems, s.server.where+": "+problem) {
 		problems = append(problems, s.server.where+": "+problem)
 	}
 	problems = append(problems, s.lasting()...)
@@ -63,8 +63,8 @@ func (s *Store) Health() Health {
 	return h
 }
 
-// lately reports whether something happened in the last minute.
-func (s *Store) lately(at *atomic.Int64) bool {
+// recently reports whether something happened in the last minute.
+func (s *Store) recently(at *atomic.Int64) bool {
 	last := at.Load()
 	return last != 0 && time.Duration(s.server.since()-last) < time.Minute
 }

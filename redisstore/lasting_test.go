@@ -28,7 +28,7 @@ func TestHealth_Evicts(t *testing.T) {
 		t.Errorf("Diagnose has other words: %+v", f)
 	}
 	r.must("ACL", "SETUSER", "default", "-info")
-	if s.server.lookAtEviction(t.Context()); !strings.Contains(s.Health().Problem, want) {
+	if s.server.checkEviction(t.Context()); !strings.Contains(s.Health().Problem, want) {
 		t.Errorf("a refused INFO hides the problem: %+v", s.Health())
 	}
 	r.must("ACL", "SETUSER", "default", "+info")

@@ -17,13 +17,13 @@ type leaseTimes struct {
 	expires time.Duration // when another node may lead
 	held    time.Duration // how long the leader acts after a renewal began
 	renew   time.Duration // between two renewals
-	look    time.Duration // how often the others look, and between attempts to renew
+	poll    time.Duration // how often the others read the lease, and between attempts to renew
 	yield   time.Duration // how long a node that has its part leaves a free lease to others
 	meet    time.Duration // until a new node and the others know of each other
 }
 
 var usualLease = leaseTimes{
-	expires: 15 * time.Second, held: 10 * time.Second, renew: 5 * time.Second, look: time.Second, yield: 4 * time.Second,
+	expires: 15 * time.Second, held: 10 * time.Second, renew: 5 * time.Second, poll: time.Second, yield: 4 * time.Second,
 	meet: 2*heartbeatEvery + heartbeatEvery/2,
 }
 
@@ -88,7 +88,7 @@ func (l *Leadership) Leading() (fence int64, until time.Time, ok bool) {
 }
 
 // Leader returns the name of the node that leads, as this node has last seen it, at most a few
-// seconds ago. It is empty if no node leads or this node's Run hasn't looked yet.
+// seconds ago. It is empty if no node leads or this node's Run hasn't read the lease yet.
 func (l *Leadership) Leader() string {
 	if _, _, ok := l.Leading(); ok {
 		return l.writer.server.options.Node
@@ -129,7 +129,7 @@ func (l *Leadership) Run(ctx context.Context) error {
 		sleep(ctx, l.times.meet)
 	}
 	for ctx.Err() == nil {
-		pause := l.times.look
+		pause := l.times.poll
 		if l.step(ctx, time.Now()) == nil && l.lead != "" {
 			pause = l.times.renew
 		}
@@ -151,7 +151,7 @@ func (l *Leadership) step(ctx context.Context, now time.Time) (err error) {
 	} else {
 		err = l.take(ctx, now)
 	}
-	l.settle()
+	l.updateHeld()
 	if err != nil && ctx.Err() == nil {
 		l.writer.server.options.Logger.Debug("redisstore: the lease can't be renewed", "name", l.name, "problem", err)
 	}
@@ -282,7 +282,7 @@ func (l *Leadership) giveUp(err error) error {
 }
 
 // release frees the lease, so that another node can take it. The end of Run's context may have cut
-// off a renewal whose reply is then lost. The first attempt learns what it has stored.
+// off a renewal whose reply is then lost. The first attempt finds out what it has stored.
 func (l *Leadership) release(ctx context.Context) error {
 	w, lead := l.writer, l.lead
 	var err error
@@ -292,7 +292,7 @@ func (l *Leadership) release(ctx context.Context) error {
 		}
 	}
 	l.giveUp(nil)
-	l.settle()
+	l.updateHeld()
 	stored, done, released := w.compareAndSet(ctx, w.server.keys.lead(l.name), lead, "", 0)
 	if released == nil && !done && strings.HasPrefix(stored, l.holder) {
 		_, _, released = w.compareAndSet(ctx, w.server.keys.lead(l.name), stored, "", 0)

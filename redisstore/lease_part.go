@@ -95,8 +95,8 @@ func (l *Leadership) isHeld(record string) {
 	}
 }
 
-// settle corrects the count of leases after this node has tried to take or renew the lease.
-func (l *Leadership) settle() {
+// updateHeld corrects the count of leases after this node has tried to take or renew the lease.
+func (l *Leadership) updateHeld() {
 	if l.lead != "" {
 		l.freeSince = time.Time{}
 		l.other.Store(nil)

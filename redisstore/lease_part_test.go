@@ -15,7 +15,7 @@ type leads struct {
 }
 
 // patientLease has no duration that could be over before a test has seen what it waits for.
-var patientLease = leaseTimes{expires: time.Hour, held: time.Hour, renew: 300 * time.Millisecond, look: 20 * time.Millisecond, yield: time.Hour}
+var patientLease = leaseTimes{expires: time.Hour, held: time.Hour, renew: 300 * time.Millisecond, poll: 20 * time.Millisecond, yield: time.Hour}
 
 func runLeads(t *testing.T, s *Store, times leaseTimes, tasks ...string) *leads {
 	t.Helper()

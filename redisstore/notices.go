@@ -34,7 +34,7 @@ func newNotices(s *server) *notices {
 }
 
 // publishRows sends notices for the swaps that need them, and have happened or may have. A notice
-// that is lost delays the change on the other nodes, until they look at the row again.
+// that is lost delays the change on the other nodes, until they read the row again.
 func (n *notices) publishRows(ctx context.Context, swaps []*shared.Swap) {
 	var notices []string
 	for _, swap := range swaps {
@@ -55,7 +55,7 @@ func (n *notices) publish(ctx context.Context, notices []string) error {
 	if len(notices) == 0 {
 		return nil
 	}
-	results, err := n.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := n.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		commands := make([]rueidis.Completed, len(notices))
 		for i, notice := range notices {
 			commands[i] = b.Publish().Channel(n.server.keys.changes()).Message(notice).Build()
@@ -82,8 +82,8 @@ func (n *notices) changedDocument(name string) {
 	}
 }
 
-// forgetAll makes the Guard and the program look at everything again.
-func (n *notices) forgetAll(guard Guard) {
+// invalidateAll makes the Guard and the program read everything again.
+func (n *notices) invalidateAll(guard Guard) {
 	guard.InvalidateAll()
 	n.changedDocument("")
 }
@@ -108,7 +108,7 @@ func (n *notices) receive(guard Guard, text string) {
 			return
 		}
 	}
-	n.forgetAll(guard)
+	n.invalidateAll(guard)
 }
 
 // listen receives notices and measures the clock, until ctx ends. Both have a connection of their
@@ -147,7 +147,7 @@ func (n *notices) subscribe(ctx context.Context, guard Guard) error {
 	if err := d.Do(opening, d.B().Subscribe().Channel(n.server.keys.changes()).Build()).Error(); err != nil {
 		return err
 	}
-	n.forgetAll(guard) // what changed before wasn't noticed
+	n.invalidateAll(guard) // what changed before wasn't noticed
 	if err := d.measure(opening); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// TestNotices_Gap checks that the Guard looks at all rows again after the subscription broke, the
+// TestNotices_Gap checks that the Guard reads all rows again after the subscription broke, the
 // data was lost or another server answers.
 func TestNotices_Gap(t *testing.T) {
 	t.Parallel()

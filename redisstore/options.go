@@ -203,6 +203,6 @@ func (o *Options) listTimeout() time.Duration { return max(5*time.Second, o.Time
 // minConnectTimeout is how long making a connection may take at least.
 const minConnectTimeout = time.Second
 
-// connectTimeout is how long making a connection, or a first look at the server, may take. A
+// connectTimeout is how long making a connection, or examining the server first, may take. A
 // connection without any answer for so long is closed.
 func (o *Options) connectTimeout() time.Duration { return max(minConnectTimeout, o.Timeout) }

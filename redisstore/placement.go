@@ -86,7 +86,7 @@ func (p Placement) name() string {
 }
 
 // format is the version of the keys and values, with the placement: nodes that differ in it would
-// count apart.
+// count separately.
 func (p Placement) format() string {
 	switch p {
 	case PlaceByChannel:

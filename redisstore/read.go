@@ -8,7 +8,7 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// scanCount is about how many keys the server looks at for one reply.
+// scanCount is about how many keys the server visits for one reply.
 const scanCount = 1000
 
 // readAll returns the values of many keys, in the order of the names. A missing one is empty.
@@ -17,7 +17,7 @@ func (s *server) readAll(ctx context.Context, names []string, key func(string) s
 		return nil, nil
 	}
 	inCluster := s.address.kind == cluster
-	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := s.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		all := make([]string, len(names))
 		for i, name := range names {
 			all[i] = key(name)
@@ -90,7 +90,7 @@ func (s *server) readRows(ctx context.Context, keys []string) ([]string, error) 
 func (s *server) timeLeft(ctx context.Context, key string) (time.Duration, error) {
 	ctx, cancel := withTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	results, err := s.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := s.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Pttl().Key(key).Build()}
 	})
 	if err != nil {

@@ -49,7 +49,7 @@ func (r *registry) list(ctx context.Context) ([]Node, error) {
 
 // read returns the live nodes, and the IDs of those that have expired.
 func (r *registry) read(ctx context.Context) (nodes []Node, expired []string, err error) {
-	results, err := r.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := r.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Smembers().Key(r.server.keys.nodes()).Build()}
 	})
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *registry) read(ctx context.Context) (nodes []Node, expired []string, er
 	return nodes, expired, nil
 }
 
-// heartbeat registers this node for 5 s, looks at the others, and checks the epoch.
+// heartbeat registers this node for 5 s, observes the others, and checks the epoch.
 func (r *registry) heartbeat(ctx context.Context, guard Guard) error {
 	ctx, cancel := withTimeout(ctx, max(r.server.options.Timeout, heartbeatEvery/2))
 	defer cancel()
@@ -92,7 +92,7 @@ func (r *registry) heartbeat(ctx context.Context, guard Guard) error {
 	if err != nil {
 		return fmt.Errorf("describe this node: %w", err)
 	}
-	results, err := r.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := r.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{
 			b.Set().Key(r.server.keys.node(r.id())).Value(string(record)).Px(nodeExpires).Build(),
 			b.Sadd().Key(r.server.keys.nodes()).Member(r.id()).Build(),
@@ -114,7 +114,7 @@ func (r *registry) heartbeat(ctx context.Context, guard Guard) error {
 		}
 		r.compareServers(guard)
 	}
-	return r.lookAround(ctx, guard)
+	return r.observe(ctx, guard)
 }
 
 // notListed is the error of a heartbeat. If the server has refused it, Health has the problem until
@@ -151,21 +151,21 @@ func (r *registry) findNamesake(nodes []Node) {
 	r.namesake.Store(found)
 }
 
-// compareServers makes the Guard look at all rows again, and restore those that it remembers, if the
+// compareServers makes the Guard read all rows again, and restore those that it remembers, if the
 // server has lost data or isn't the same since the last heartbeat.
 func (r *registry) compareServers(guard Guard) {
 	if !r.server.restarted() {
 		return
 	}
 	r.server.options.Logger.Warn("redisstore: the server has restarted or was replaced", "address", r.server.where)
-	r.notices.forgetAll(guard)
+	r.notices.invalidateAll(guard)
 	guard.Heal()
 	r.notices.listenAgain()
 }
 
-// lookAround notes how many nodes there are, how wrong their clocks may be, and whether one has
+// observe notes how many nodes there are, how wrong their clocks may be, and whether one has
 // another policy. It removes the nodes that have expired.
-func (r *registry) lookAround(ctx context.Context, guard Guard) error {
+func (r *registry) observe(ctx context.Context, guard Guard) error {
 	nodes, expired, err := r.read(ctx)
 	if err != nil {
 		return err
@@ -176,14 +176,14 @@ func (r *registry) lookAround(ctx context.Context, guard Guard) error {
 			worst = max(worst, node.Error)
 		}
 	}
-	r.server.clock.others.Store(int64(min(worst, maxApart)))
+	r.server.clock.others.Store(int64(min(worst, maxSkew)))
 	r.findNamesake(nodes)
 	r.comparePolicies(nodes, guard.PolicyHash())
 	r.leases.see(nodes)
 	if len(expired) == 0 {
 		return nil
 	}
-	results, err := r.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := r.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Srem().Key(r.server.keys.nodes()).Member(expired...).Build()}
 	})
 	if err != nil {
@@ -228,7 +228,7 @@ func (r *registry) self(guard Guard) Node {
 // deregister removes this node, so that the others needn't wait until it expires.
 func (r *registry) deregister(ctx context.Context) {
 	r.number.release(ctx)
-	_, err := r.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	_, err := r.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{
 			b.Del().Key(r.server.keys.node(r.id())).Build(),
 			b.Srem().Key(r.server.keys.nodes()).Member(r.id()).Build(),

@@ -107,11 +107,11 @@ func TestRegistry_Restart(t *testing.T) {
 	s := open(t, r.URL(), Options{Logger: logTo(&log)})
 	epoch := s.server.known.Load().epoch
 	restarts := 0
-	// after checks what is noticed when the node has looked at the server over a new connection.
+	// after checks what is noticed when the node has examined the server over a new connection.
 	after := func(what string, restarted bool) {
 		t.Helper()
 		before := s.server.known.Load()
-		eventually(t, what+": the node looks at the server", func() bool {
+		eventually(t, what+": the node examines the server", func() bool {
 			return s.registry.heartbeat(t.Context(), guard) == nil && s.server.known.Load() != before
 		})
 		if restarted {
@@ -154,7 +154,7 @@ func TestRegistry_Restart(t *testing.T) {
 	after("the new data's server has a run ID", false)
 }
 
-// TestRegistry_RestartLateInfo checks that a node looks for a restart again, over the same
+// TestRegistry_RestartLateInfo checks that a node checks for a restart again, over the same
 // connection, if INFO wasn't answered.
 func TestRegistry_RestartLateInfo(t *testing.T) {
 	t.Parallel()
@@ -177,7 +177,7 @@ func TestRegistry_RestartLateInfo(t *testing.T) {
 	awaitServer(t, s) // over a new connection
 	ctx, cancel := context.WithCancel(t.Context())
 	loading.Store(&cancel)
-	eventually(t, "the node looks at the server, without INFO", func() bool {
+	eventually(t, "the node examines the server, without INFO", func() bool {
 		s.registry.heartbeat(ctx, guard)
 		return s.server.known.Load() != before
 	})
@@ -190,9 +190,9 @@ func TestRegistry_RestartLateInfo(t *testing.T) {
 		t.Errorf("%v, %d connections, want %d", err, s.server.conns.made.Load(), made)
 	}
 	guard.wantHealed(t, 1)
-	looked := s.server.known.Load()
-	if err := s.registry.heartbeat(t.Context(), guard); err != nil || s.server.known.Load() != looked {
-		t.Errorf("%v, or the node looks at the server again although nothing is new", err)
+	examined := s.server.known.Load()
+	if err := s.registry.heartbeat(t.Context(), guard); err != nil || s.server.known.Load() != examined {
+		t.Errorf("%v, or the node examines the server again although nothing is new", err)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestRegistry_ComparePolicies(t *testing.T) {
 	nodes := []Node{{Name: "me", Policy: "1", Self: true}, {Name: "old"}, {Name: "other", Policy: "2"}}
 	for i := 1; i < maxDisagreed; i++ {
 		if r.comparePolicies(nodes, "1"); r.otherPolicy.Load() != nil {
-			t.Fatalf("a difference is reported after %d looks", i)
+			t.Fatalf("a difference is reported after %d heartbeats", i)
 		}
 	}
 	if r.comparePolicies(nodes, "1"); r.otherPolicy.Load() == nil || *r.otherPolicy.Load() != "other" {

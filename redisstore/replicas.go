@@ -41,7 +41,7 @@ func (r *replicas) note(confirmed int64) {
 }
 
 // wait reports whether swaps wait for the replicas. A server without enough of them
-// makes each swap wait until the time is over, often longer, because it looks at its timers every
+// makes each swap wait until the time is over, often longer, because it checks its timers every
 // 100 ms. So while they are missing for long, only the heartbeat waits.
 func (r *replicas) wait() bool {
 	known := r.few.Load()
@@ -72,7 +72,7 @@ func (r *replicas) check(ctx context.Context) {
 func (r *replicas) count(ctx context.Context) (confirmed int64, err error) {
 	ctx, cancel := withTimeout(ctx, r.server.options.connectTimeout())
 	defer cancel()
-	results, err := r.server.askAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := r.server.requestAnyway(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{
 			b.Set().Key(r.server.keys.scratch()).Value(r.server.instance).Px(time.Second).Build(),
 			b.Wait().Numreplicas(int64(r.server.options.Replicas)).Timeout(confirmWithin.Milliseconds()).Build(),

@@ -58,7 +58,7 @@ func (s *Store) register(ctx context.Context, guard Guard) {
 				err = s.number.renew(ctx)
 			}
 			if s.server.evicting.Load() != nil {
-				s.server.lookAtEviction(ctx)
+				s.server.checkEviction(ctx)
 			}
 			s.logLasting(logged)
 			last = s.logOnce(ctx, "redisstore: this node can't be listed", last, err)

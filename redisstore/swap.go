@@ -160,7 +160,7 @@ func (s *Store) addOwn(ctx context.Context, changes []*change, swaps []*shared.S
 	if len(members) == 0 {
 		return changes, swaps
 	}
-	results, err := s.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := s.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		commands := make([]rueidis.Completed, len(members))
 		for i, m := range members {
 			commands[i] = b.Sadd().Key(m.key).Member(m.user).Build()
@@ -191,7 +191,7 @@ func (s *Store) Overrides(ctx context.Context, channelID string) ([]string, erro
 	}
 	ctx, cancel := withTimeout(ctx, s.server.options.listTimeout())
 	defer cancel()
-	results, err := s.server.ask(ctx, func(b rueidis.Builder) []rueidis.Completed {
+	results, err := s.server.request(ctx, func(b rueidis.Builder) []rueidis.Completed {
 		return []rueidis.Completed{b.Smembers().Key(s.server.keys.own(channelID)).Build()}
 	})
 	if err != nil {

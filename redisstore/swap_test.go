@@ -87,9 +87,9 @@ func TestSwap(t *testing.T) {
 		check(t, s, one("a", "1", "3"), false, "2")
 		check(t, s, one("b", "1", "2"), false)      // none is stored
 		check(t, s, one("a", "1", "2"), true)       // asked again: it was us
-		check(t, s, one("a", "2", "2"), true)       // a look
-		check(t, s, one("a", "1", "1"), false, "2") // a look at another row
-		check(t, s, one("b", "", ""), true)         // a look at none
+		check(t, s, one("a", "2", "2"), true)       // only compares
+		check(t, s, one("a", "1", "1"), false, "2") // compares with another row
+		check(t, s, one("b", "", ""), true)         // compares with none
 		check(t, s, one("a", "2", ""), true)        // deleted
 		check(t, s, one("a", "2", ""), false)
 		check(t, s, one("a\x00 \xff{}%", "", "\x00\r\n\xff"), true)
