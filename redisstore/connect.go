@@ -134,8 +134,8 @@ func (s *server) restarted() bool {
 func (s *server) otherFormat(format string) error {
 	for p := PlaceByUser; p <= PlaceTogether; p++ {
 		if format == p.format() {
-			return &refusal{fmt.Sprintf("the rows of namespace %s are placed by %s, and this node has %s: use the same on all nodes, or another Options.Namespace",
-				s.options.Namespace, p.name(), s.options.Placement.name())}
+			return &refusal{fmt.Sprintf("the rows of namespace %s are placed by %s, and this node has %s: use the same on all nodes, or another %s",
+				s.options.Namespace, s.options.nameOf(p.name()), s.options.nameOf(s.options.Placement.name()), s.options.nameOf("Namespace"))}
 		}
 	}
 	version, _, _ := strings.Cut(format, " ")
@@ -143,8 +143,8 @@ func (s *server) otherFormat(format string) error {
 		sentence, _ := s.explain.reply("WRONGTYPE")
 		return &refusal{sentence}
 	}
-	return &refusal{fmt.Sprintf("the namespace %s has data of format %q, and this node has %q: use the same version and Options.Placement on all nodes, or another Options.Namespace",
-		s.options.Namespace, printable(format), s.options.Placement.format())}
+	return &refusal{fmt.Sprintf("the namespace %s has data of format %q, and this node has %q: use the same version and %s on all nodes, or another %s",
+		s.options.Namespace, printable(format), s.options.Placement.format(), s.options.nameOf("Placement"), s.options.nameOf("Namespace"))}
 }
 
 // swapCommand stores a value if there is none.
@@ -190,7 +190,7 @@ func (s *server) checkHello(result rueidis.RedisResult) (string, error) {
 	case mode == "sentinel":
 		return "", &refusal{"the server is a Sentinel: write redis+sentinel://host:26379/name with the primary's name"}
 	case mode == "cluster" && s.options.Replicas > 0:
-		return "", &refusal{"Options.Replicas isn't possible on a Cluster: set it to 0"}
+		return "", &refusal{s.options.nameOf("Replicas") + " isn't possible on a Cluster: set it to 0"}
 	}
 	return text("server") + " " + version, nil
 }

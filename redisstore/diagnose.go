@@ -112,7 +112,7 @@ func (d *diagnosis) findEncryption() Finding {
 	f := Finding{Name: "encryption", Text: "the connection is encrypted"}
 	if d.server.options.TLS != nil {
 		if d.server.options.TLS.InsecureSkipVerify {
-			return Finding{Warning, f.Name, "the server's certificate isn't checked", "remove InsecureSkipVerify, and set RootCAs"}
+			return Finding{Warning, f.Name, "the server's certificate isn't checked", "remove TLS.InsecureSkipVerify, and set " + d.server.options.nameOf("TLS.RootCAs")}
 		}
 		return f
 	}
@@ -232,12 +232,13 @@ func (d *diagnosis) findReplicas(ctx context.Context) []Finding {
 	if d.server.options.Replicas == 0 {
 		return nil
 	}
-	f := Finding{Name: "replicas", Text: fmt.Sprintf("%d confirm swaps, as Options.Replicas requires", d.server.options.Replicas)}
+	option := d.server.options.nameOf("Replicas")
+	f := Finding{Name: "replicas", Text: fmt.Sprintf("%d confirm swaps, as %s requires", d.server.options.Replicas, option)}
 	switch confirmed, err := d.writer.replicas.count(ctx); {
 	case err != nil:
-		f = Finding{Problem, f.Name, withoutPrefix(err), "grant the user +wait, or set Options.Replicas to 0"}
+		f = Finding{Problem, f.Name, withoutPrefix(err), "grant the user +wait, or set " + option + " to 0"}
 	case confirmed < int64(d.server.options.Replicas):
-		f = Finding{Warning, f.Name, fmt.Sprintf("%d of %d replicas confirm swaps, so a failover can lose more", confirmed, d.server.options.Replicas), "connect replicas, or lower Options.Replicas"}
+		f = Finding{Warning, f.Name, fmt.Sprintf("%d of %d replicas confirm swaps, so a failover can lose more", confirmed, d.server.options.Replicas), "connect replicas, or lower " + option}
 	}
 	return []Finding{f}
 }
@@ -263,7 +264,7 @@ func (d *diagnosis) findLatency(ctx context.Context) Finding {
 	p50, p99 := trips[len(trips)/2], trips[len(trips)*99/100]
 	f := Finding{Name: "latency", Text: fmt.Sprintf("%d swaps: median %s, 99%% within %s", len(trips), inMicroseconds(p50), inMicroseconds(p99))}
 	if p99 > d.server.options.Timeout/2 {
-		f.Level, f.Fix = Warning, fmt.Sprintf("move the server nearer, or raise Options.Timeout, which is %s", d.server.options.Timeout)
+		f.Level, f.Fix = Warning, fmt.Sprintf("move the server nearer, or raise %s, which is %s", d.server.options.nameOf("Timeout"), d.server.options.Timeout)
 	}
 	return f
 }
@@ -311,7 +312,7 @@ func (d *diagnosis) findNodes(ctx context.Context) []Finding {
 			f.Text += fmt.Sprintf(", doesn't read rows of format %d, which this version may write", rowFormat())
 		}
 		if slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == node.Name && n.Instance != node.Instance }) {
-			f.Level, f.Fix = Warning, "set another Options.Node"
+			f.Level, f.Fix = Warning, "set another "+d.server.options.nameOf("Node")
 			f.Text += ", another node has the same name"
 		}
 		if i := slices.IndexFunc(nodes, func(n Node) bool { return n.Policy != "" }); i >= 0 && node.Policy != "" && node.Policy != nodes[i].Policy {

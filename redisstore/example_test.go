@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -77,6 +78,7 @@ func ExampleOpen() {
 		Version:          "1.4.0",
 		Timeout:          50 * time.Millisecond,
 		Interval:         time.Second,
+		NameOf:           func(option string) string { return "the flag -" + strings.ToLower(option) }, // for errors and logs
 		Logger:           slog.Default(),
 	})
 	if err != nil {
@@ -100,13 +102,13 @@ func ExamplePlacementFor() {
 }
 
 // Before a policy changes, check that it suits the placement, which can't change.
-func ExamplePlacement_Check() {
+func ExampleOptions_CheckPlacement() {
 	policy := chatguard.DefaultPolicy()
 	policy.Limits = append(policy.Limits, chatguard.Limit{
 		Name: "room", Algorithm: chatguard.TokenBucket, Per: chatguard.PerChannel, Burst: 100, Refill: time.Second,
 	})
 	for _, placement := range []redisstore.Placement{redisstore.PlaceByUser, redisstore.PlaceByChannel, redisstore.PlaceTogether} {
-		fmt.Println(placement.Check(policy))
+		fmt.Println((&redisstore.Options{Placement: placement}).CheckPlacement(policy))
 	}
 	// Output:
 	// redisstore: on a Cluster, PlaceByUser as Options.Placement doesn't suit the limit "room", which a whole channel shares: set it to PlaceByChannel, and another Options.Namespace, on all nodes

@@ -53,7 +53,7 @@ func (s *Store) Health() Health {
 		}
 	}
 	if s.recently(&s.misplaced) {
-		h.Refusing, problems = true, append(problems, misplacedProblem)
+		h.Refusing, problems = true, append(problems, s.server.options.misplaced())
 	}
 	if problem, _ := s.server.explain.reply("WRONGTYPE"); s.recently(&s.writer.foreign) && !slices.Contains(problems, s.server.where+": "+problem) {
 		problems = append(problems, s.server.where+": "+problem)
@@ -76,7 +76,7 @@ func (s *Store) lasting() (problems []string) {
 		problems = append(problems, *evicting)
 	}
 	if s.registry.namesake.Load() {
-		problems = append(problems, fmt.Sprintf("another node is named %s too: set another Options.Node", s.server.options.Node))
+		problems = append(problems, fmt.Sprintf("another node is named %s too: set another %s", s.server.options.Node, s.server.options.nameOf("Node")))
 	}
 	if name := s.registry.otherPolicy.Load(); name != nil {
 		problems = append(problems, fmt.Sprintf("node %s has another policy than this node: deploy the same policy on all nodes", printable(*name)))

@@ -28,7 +28,7 @@ func TestOpen_Refused(t *testing.T) {
 		want string
 	}{
 		"no password":      {locked.URL(), Options{}, "asks for a password: set Options.Password"},
-		"wrong password":   {locked.URL(), Options{Password: "wr0ng"}, "the user name or password is wrong: correct Options.Username and Options.Password"},
+		"wrong password":   {locked.URL(), Options{Password: "wr0ng"}, "the user name or password is wrong: correct Options.Password, or Options.Username"},
 		"wrong in the URL": {"redis://:wr0ng@" + locked.Addr(), Options{}, "the user name or password is wrong"},
 		"wrong user":       {"redis://bob:wr0ng@" + locked.Addr(), Options{}, "the user name or password is wrong"},
 		"user alone":       {"redis://bob@" + locked.Addr(), Options{}, `the user "bob" has no password`},
@@ -55,14 +55,14 @@ func TestOpen_Refused(t *testing.T) {
 		"slash":            {"redis://:pa/ss@127.0.0.1", Options{}, "write %2F"},
 		"escape":           {"redis://:pa%zzss@127.0.0.1", Options{}, "isn't %-encoded"},
 		"database":         {"redis://:pass@127.0.0.1/x", Options{}, "must end with the number"},
-		"parameters":       {"redis://:pass@127.0.0.1?db=1", Options{}, "use Options instead"},
-		"parameters later": {"redis://:pass@127.0.0.1/1?x", Options{}, "use Options instead"},
+		"parameters":       {"redis://:pass@127.0.0.1?db=1", Options{}, "after ? or #: remove them"},
+		"parameters later": {"redis://:pass@127.0.0.1/1?x", Options{}, "after ? or #: remove them"},
 		"several hosts":    {"redis://:pass@127.0.0.1,127.0.0.2", Options{}, "write redis+sentinel:// or redis+cluster://"},
 		"no primary":       {"redis+sentinel://:pass@127.0.0.1", Options{}, "doesn't name the primary"},
 		"Cluster database": {"redis+cluster://:pass@127.0.0.1/1", Options{}, "a Cluster only has 0"},
 		"Cluster replicas": {"redis+cluster://127.0.0.1", Options{Replicas: 1}, "Options.Replicas"},
-		"namespace":        {future.URL(), Options{Namespace: "a{b}"}, `the namespace "a{b}"`},
-		"Placement":        {future.URL(), Options{Placement: 7}, "the Placement 7"},
+		"namespace":        {future.URL(), Options{Namespace: "a{b}"}, `Options.Namespace "a{b}"`},
+		"Placement":        {future.URL(), Options{Placement: 7}, "Options.Placement 7 doesn't exist: use PlaceByUser"},
 		"Replicas":         {future.URL(), Options{Replicas: -1}, "Replicas is -1"},
 	} {
 		text := openRefused(t, test.url, test.opts).Error()

@@ -58,6 +58,10 @@ type Options struct {
 	// Interval is the time between two calls of Guard.Exchange by Run. It is from 20 ms to 1 min.
 	// 0 means 500 ms.
 	Interval time.Duration
+	// NameOf returns what the people who run the program call an option, such as "Timeout", or a
+	// Placement, such as "PlaceByUser". Errors, logs, Health.Problem and Findings then name what to
+	// change in these words. Nil means the names of this package.
+	NameOf func(name string) string
 	// Logger receives outages and their end. Nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -78,14 +82,15 @@ func (o *Options) withDefaults() (Options, error) {
 	if c.Namespace == "" {
 		c.Namespace = "cg1"
 	}
-	if err := checkName("the namespace", c.Namespace); err != nil {
+	if err := checkName(c.nameOf("Namespace"), c.Namespace); err != nil {
 		return c, err
 	}
 	if c.Placement < PlaceByUser || c.Placement > PlaceTogether {
-		return c, fmt.Errorf("the Placement %d doesn't exist: use PlaceByUser, PlaceByChannel or PlaceTogether", c.Placement)
+		return c, fmt.Errorf("%s %d doesn't exist: use %s, %s or %s", c.nameOf("Placement"), c.Placement,
+			c.nameOf(PlaceByUser.name()), c.nameOf(PlaceByChannel.name()), c.nameOf(PlaceTogether.name()))
 	}
 	if c.Replicas < 0 {
-		return c, fmt.Errorf("the number of Replicas is %d: set it to 0 or higher", c.Replicas)
+		return c, fmt.Errorf("%s is %d: set it to 0 or higher", c.nameOf("Replicas"), c.Replicas)
 	}
 	if c.Timeout == 0 {
 		c.Timeout = 100 * time.Millisecond
@@ -93,10 +98,10 @@ func (o *Options) withDefaults() (Options, error) {
 	if c.Interval == 0 {
 		c.Interval = 500 * time.Millisecond
 	}
-	if err := checkDuration("Timeout", c.Timeout, minTimeout, maxTimeout); err != nil {
+	if err := checkDuration(c.nameOf("Timeout"), c.Timeout, minTimeout, maxTimeout); err != nil {
 		return c, err
 	}
-	if err := checkDuration("Interval", c.Interval, minInterval, maxInterval); err != nil {
+	if err := checkDuration(c.nameOf("Interval"), c.Interval, minInterval, maxInterval); err != nil {
 		return c, err
 	}
 	if c.Logger == nil {
@@ -105,13 +110,26 @@ func (o *Options) withDefaults() (Options, error) {
 	if c.Node == "" {
 		c.Node = defaultNode()
 	}
-	if err := checkName("Options.Node", c.Node); err != nil {
+	if err := checkName(c.nameOf("Node"), c.Node); err != nil {
 		return c, err
 	}
 	if c.Version == "" {
 		c.Version = moduleVersion()
 	}
 	return c, nil
+}
+
+// nameOf returns what the people who run the program call an option or a Placement.
+func (o *Options) nameOf(name string) string {
+	switch {
+	case o.NameOf != nil:
+		return o.NameOf(name)
+	case name == PlaceByUser.name(), name == PlaceByChannel.name(), name == PlaceTogether.name():
+		return name
+	case name == "PlacementFor":
+		return "what PlacementFor returns"
+	}
+	return "Options." + name
 }
 
 // checkName refuses a name that would have to be escaped in keys, or that is too long.
@@ -142,14 +160,14 @@ func (o *Options) complete(a *address) error {
 	}
 	switch {
 	case o.TLS != nil && !a.tls:
-		return errors.New("Options.TLS is set, but the URL says redis: write rediss")
+		return errors.New(o.nameOf("TLS") + " is set, but the URL says redis: write rediss")
 	case a.tls && o.TLS == nil:
 		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	case o.Username != "" && o.Password == "":
-		return fmt.Errorf("the user %q has no password: set Options.Password", o.Username)
+		return fmt.Errorf("the user %q has no password: set %s", o.Username, o.nameOf("Password"))
 	}
 	if o.Replicas > 0 && a.kind == cluster {
-		return errors.New("Options.Replicas isn't possible on a Cluster: set it to 0")
+		return errors.New(o.nameOf("Replicas") + " isn't possible on a Cluster: set it to 0")
 	}
 	for _, host := range a.hosts {
 		if err := o.checkPlain(host); err != nil {
@@ -162,7 +180,7 @@ func (o *Options) complete(a *address) error {
 // checkPlain refuses a connection without TLS to another machine.
 func (o *Options) checkPlain(host string) error {
 	if o.TLS == nil && !o.Insecure && !loopback(host) {
-		return fmt.Errorf("%s is another machine, and the connection isn't encrypted: write rediss://, or allow it with Options.Insecure", host)
+		return fmt.Errorf("%s is another machine, and the connection isn't encrypted: write rediss://, or allow it with %s", host, o.nameOf("Insecure"))
 	}
 	return nil
 }

@@ -36,10 +36,10 @@ func PlacementFor(policies ...chatguard.Policy) Placement {
 	return PlaceTogether
 }
 
-// Check returns an error that names a limit and the placement to use, unless the placement suits
-// all of the policies on a Cluster. A single server needs no particular placement.
-func (p Placement) Check(policies ...chatguard.Policy) error {
-	limit := p.unsuited(policies)
+// CheckPlacement returns an error that names a limit and the placement to use, unless o.Placement
+// suits all of the policies on a Cluster. A single server needs no particular placement.
+func (o *Options) CheckPlacement(policies ...chatguard.Policy) error {
+	limit := o.Placement.unsuited(policies)
 	if limit == nil {
 		return nil
 	}
@@ -50,8 +50,14 @@ func (p Placement) Check(policies ...chatguard.Policy) error {
 	case chatguard.PerEverywhere:
 		who = "which all channels share"
 	}
-	return fmt.Errorf("redisstore: on a Cluster, %s as Options.Placement doesn't suit the limit %q, %s: set it to %s, and another Options.Namespace, on all nodes",
-		p.name(), limit.Name, who, PlacementFor(policies...).name())
+	return fmt.Errorf("redisstore: on a Cluster, %s as %s doesn't suit the limit %q, %s: set it to %s, and another %s, on all nodes",
+		o.nameOf(o.Placement.name()), o.nameOf("Placement"), limit.Name, who, o.nameOf(PlacementFor(policies...).name()), o.nameOf("Namespace"))
+}
+
+// misplaced says why a swap isn't possible on a Cluster.
+func (o *Options) misplaced() string {
+	return fmt.Sprintf("a decision needs rows in different slots of the Cluster: set %s to %s, and another %s, on all nodes",
+		o.nameOf("Placement"), o.nameOf("PlacementFor"), o.nameOf("Namespace"))
 }
 
 // unsuited returns a limit that has rows in other slots than the user's row in the channel; nil if

@@ -34,7 +34,7 @@ func TestPlacement(t *testing.T) {
 			t.Errorf("%v: %s, want %s", test.limits, got.name(), test.needs.name())
 		}
 		for _, p := range []Placement{PlaceByUser, PlaceByChannel, PlaceTogether} {
-			want, err := test.refuse[p], p.Check(policies...)
+			want, err := test.refuse[p], (&Options{Placement: p}).CheckPlacement(policies...)
 			if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%v: %s: %v, want %q", test.limits, p.name(), err, want)
 			}

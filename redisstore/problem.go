@@ -76,16 +76,16 @@ func (e *explainer) reply(code string) (sentence string, ok bool) {
 	if e.address.kind == sentinel && !e.pastSentinels.Load() {
 		switch code {
 		case "WRONGPASS":
-			return "the Sentinels don't accept the password: correct Options.SentinelPassword", true
+			return "the Sentinels don't accept the password: correct " + e.options.nameOf("SentinelPassword"), true
 		case "NOAUTH":
-			return "the Sentinels ask for a password: set Options.SentinelPassword", true
+			return "the Sentinels ask for a password: set " + e.options.nameOf("SentinelPassword"), true
 		}
 	}
 	switch code {
 	case "WRONGPASS":
-		return "the user name or password is wrong: correct Options.Username and Options.Password", true
+		return fmt.Sprintf("the user name or password is wrong: correct %s, or %s", e.options.nameOf("Password"), e.options.nameOf("Username")), true
 	case "NOAUTH":
-		return "the server asks for a password: set Options.Password", true
+		return "the server asks for a password: set " + e.options.nameOf("Password"), true
 	case "NOPERM":
 		return fmt.Sprintf("the user %q lacks rights: package redisstore lists the ones that it needs", e.options.Username), true
 	case "OOM":
@@ -135,13 +135,13 @@ func (e *explainer) problem(err error) (line string, lasting bool) {
 	case code != "":
 		line = "the server refuses: " + printable(e.withoutPasswords(err.Error()))
 	case errors.As(err, &certificate):
-		line, lasting = fmt.Sprintf("the server's certificate isn't accepted (%v): set Options.TLS.RootCAs", certificate.Err), true
+		line, lasting = fmt.Sprintf("the server's certificate isn't accepted (%v): set %s", certificate.Err, e.options.nameOf("TLS.RootCAs")), true
 	case errors.As(err, &alert) && alert.Op == "remote error":
-		line, lasting = fmt.Sprintf("the server refuses the TLS connection (%v): set Options.TLS.Certificates", alert.Err), true
+		line, lasting = fmt.Sprintf("the server refuses the TLS connection (%v): set %s", alert.Err, e.options.nameOf("TLS.Certificates")), true
 	case errors.As(err, &record):
 		line, lasting = "the server doesn't speak TLS: write redis:// or another port", true
 	case e.wantsCertificate(err):
-		line = fmt.Sprintf("the server closes the TLS connection (%v): does it ask for a certificate? set Options.TLS.Certificates", err)
+		line = fmt.Sprintf("the server closes the TLS connection (%v): does it ask for a certificate? set %s", err, e.options.nameOf("TLS.Certificates"))
 	case strings.HasPrefix(err.Error(), "received unknown message type"):
 		line, lasting = "the server doesn't speak the protocol of Redis: correct the host or port", true
 	case errors.Is(err, errNoHandshake):

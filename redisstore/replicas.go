@@ -93,5 +93,5 @@ func (r *replicas) problem() string {
 	if known == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d replicas confirm swaps: connect replicas, or lower Options.Replicas", known.confirmed, r.server.options.Replicas)
+	return fmt.Sprintf("%d of %d replicas confirm swaps: connect replicas, or lower %s", known.confirmed, r.server.options.Replicas, r.server.options.nameOf("Replicas"))
 }

@@ -131,12 +131,10 @@ func (s *Store) fill(c *change, swap *shared.Swap) error {
 // minute. Exchanges, which swap each row alone, don't end it.
 func (s *Store) misplace(key, other string) error {
 	if s.misplaced.Swap(s.server.since()) == 0 {
-		s.server.options.Logger.Error("redisstore: messages are judged without the other nodes", "problem", misplacedProblem, "rows", []string{key, other})
+		s.server.options.Logger.Error("redisstore: messages are judged without the other nodes", "problem", s.server.options.misplaced(), "rows", []string{key, other})
 	}
-	return fmt.Errorf("redisstore: %s and %s: %s", key, other, misplacedProblem)
+	return fmt.Errorf("redisstore: %s and %s: %s", key, other, s.server.options.misplaced())
 }
-
-const misplacedProblem = "a decision needs rows in different slots of the Cluster: set Options.Placement to what PlacementFor returns, and another Options.Namespace, on all nodes"
 
 // expiry returns when a row may be deleted, in Unix milliseconds.
 func expiry(until time.Time) int64 {

@@ -47,7 +47,7 @@ func parseURL(text string) (address, error) {
 		return a, fmt.Errorf("the URL %s must begin with redis://, rediss://, redis+sentinel:// or redis+cluster://", redacted(text))
 	}
 	if strings.ContainsAny(rest, "?#") {
-		return a, fmt.Errorf("the URL %s has parameters after ? or #: remove them, and use Options instead (in a password, write %%3F and %%23)", redacted(text))
+		return a, fmt.Errorf("the URL %s has parameters after ? or #: remove them (in a password, write %%3F and %%23)", redacted(text))
 	}
 	authority, path, _ := strings.Cut(rest, "/")
 	if strings.Contains(path, "@") {

@@ -44,7 +44,7 @@ func withShared(cmd *cobra.Command, path string, do func(context.Context, config
 	defer stop()
 	err = do(ctx, cfg)
 	if text, ok := strings.CutPrefix(fmt.Sprint(err), "redisstore: "); ok {
-		return errors.New(app.SharedText(text))
+		return errors.New(text)
 	}
 	return err
 }

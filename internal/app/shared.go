@@ -31,7 +31,7 @@ import (
 func SharedOptions(c config.Config, log *slog.Logger) (opts redisstore.Options, err error) {
 	s := c.Shared
 	opts = redisstore.Options{
-		Logger:   log,
+		Logger: log, NameOf: optionName,
 		Password: string(s.Password), SentinelPassword: string(s.SentinelPassword), Insecure: s.Insecure, Namespace: s.Namespace, Node: s.Node,
 		Timeout: s.Timeout, Interval: s.Interval, Replicas: s.Replicas, Placement: placements[s.Placement],
 	}
@@ -109,8 +109,9 @@ func unplaceable(c config.Config, p chatguard.Policy) string {
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
 		policies = append(policies, c.Channels[name])
 	}
-	if err := placements[c.Shared.Placement].Check(policies...); err != nil {
-		return SharedText(strings.TrimPrefix(err.Error(), "redisstore: "))
+	opts := redisstore.Options{Placement: placements[c.Shared.Placement], NameOf: optionName}
+	if err := opts.CheckPlacement(policies...); err != nil {
+		return strings.TrimPrefix(err.Error(), "redisstore: ")
 	}
 	return ""
 }
@@ -137,7 +138,7 @@ func OpenShared(ctx context.Context, c config.Config, log *slog.Logger, change f
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	return nil, c.Fail("shared.url", SharedText(strings.TrimPrefix(err.Error(), "redisstore: ")))
+	return nil, c.Fail("shared.url", strings.TrimPrefix(err.Error(), "redisstore: "))
 }
 
 // commandTimeout is how long a command waits for each answer of the shared store.
@@ -158,24 +159,23 @@ func OpenSharedUp(ctx context.Context, c config.Config) (*redisstore.Store, erro
 		return nil, err
 	}
 	if health := store.Health(); !health.Up {
-		err := fmt.Errorf("the shared store is away: %s", SharedText(health.Problem))
+		err := fmt.Errorf("the shared store is away: %s", health.Problem)
 		return nil, errors.Join(err, store.Close())
 	}
 	return store, nil
 }
 
-// SharedText replaces the names of redisstore's options in a text by those of the configuration's
-// keys.
-func SharedText(text string) string { return sharedWords.Replace(text) }
+// optionName returns what an operator calls an option of the shared store: a key of the
+// configuration or an environment variable.
+func optionName(option string) string { return optionNames[option] }
 
-var sharedWords = strings.NewReplacer(
-	"Options.Password", "CHATGUARD_SHARED_PASSWORD", "Options.SentinelPassword", "CHATGUARD_SHARED_SENTINEL_PASSWORD", "the user name or password is wrong: correct Options.Username and Options.Password", "the user name or password is wrong: correct CHATGUARD_SHARED_PASSWORD, or the user in shared.url",
-	"Options.Placement", "shared.placement", "PlaceByUser", `"user"`, "PlaceByChannel", `"channel"`, "PlaceTogether", `"together"`,
-	"what PlacementFor returns", "the one that `chatguard doctor` names",
-	"Options.Namespace", "shared.namespace", "Options.Node", "shared.node", "Options.Replicas", "shared.replicas", "Options.Timeout", "shared.timeout",
-	"Options.TLS.RootCAs", "shared.tls_ca", "Options.TLS.Certificates", "shared.tls_cert", "Options.TLS", "shared.tls_ca",
-	"RootCAs", "shared.tls_ca", "Options.Insecure", "shared.insecure",
-)
+var optionNames = map[string]string{
+	"Username": "the user in shared.url", "Password": "CHATGUARD_SHARED_PASSWORD", "SentinelPassword": "CHATGUARD_SHARED_SENTINEL_PASSWORD",
+	"TLS": "shared.tls_ca", "TLS.RootCAs": "shared.tls_ca", "TLS.Certificates": "shared.tls_cert", "Insecure": "shared.insecure",
+	"Namespace": "shared.namespace", "Node": "shared.node", "Replicas": "shared.replicas", "Timeout": "shared.timeout", "Interval": "shared.interval",
+	"Placement": "shared.placement", "PlaceByUser": `"user"`, "PlaceByChannel": `"channel"`, "PlaceTogether": `"together"`,
+	"PlacementFor": "the one that `chatguard doctor` names",
+}
 
 // openShared opens the shared store, if the configuration has one. The bot decides by what it knows
 // while the store is away.
@@ -235,7 +235,7 @@ func (a *App) sharedState() live.Shared {
 		return s
 	}
 	health := a.shared.Health()
-	s.Up, s.Refusing, s.Since, s.Problem = health.Up, health.Refusing, health.Since, SharedText(health.Problem)
+	s.Up, s.Refusing, s.Since, s.Problem = health.Up, health.Refusing, health.Since, health.Problem
 	s.AddProblem(a.Guard.Sharing())
 	return s
 }

@@ -2,14 +2,18 @@ package app
 
 import (
 	"log/slog"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/redistest"
+	"github.com/chatguard/chatguard/redisstore"
 )
 
-// TestSharedOptions_Passwords checks that both passwords reach the store, and that errors name the
-// variables to set.
+// TestSharedOptions_Passwords checks that both passwords reach the store.
 func TestSharedOptions_Passwords(t *testing.T) {
 	var c config.Config
 	c.Shared.Password, c.Shared.SentinelPassword = "one", "two"
@@ -17,9 +21,56 @@ func TestSharedOptions_Passwords(t *testing.T) {
 	if err != nil || opts.Password != "one" || opts.SentinelPassword != "two" {
 		t.Errorf("%q, %q, %v", opts.Password, opts.SentinelPassword, err)
 	}
-	text := SharedText("set Options.SentinelPassword, or Options.Password")
-	if !strings.Contains(text, "set CHATGUARD_SHARED_SENTINEL_PASSWORD, or CHATGUARD_SHARED_PASSWORD") {
-		t.Error(text)
+}
+
+// TestSharedOptions_Names checks that each option of the store that the configuration sets has a
+// name for an operator, and so has each Placement.
+func TestSharedOptions_Names(t *testing.T) {
+	for field := range reflect.TypeFor[redisstore.Options]().Fields() {
+		switch field.Name {
+		case "Logger", "NameOf", "Version", "Describe": // set by the program
+		case "SentinelUsername": // can't be configured
+		default:
+			if optionName(field.Name) == "" {
+				t.Errorf("Options.%s has no name", field.Name)
+			}
+		}
+	}
+	for key, placement := range placements {
+		c := config.Config{}
+		c.Shared.Placement, c.Shared.Mode, c.Shared.URL = key, config.ShareExact, "redis+cluster://127.0.0.1"
+		c.Policy.Limits = []chatguard.Limit{{Name: "all", Per: chatguard.PerEverywhere}}
+		if placement == redisstore.PlaceTogether {
+			continue // it suits every policy
+		}
+		want := `on a Cluster, "` + key + `" as shared.placement doesn't suit the limit "all", which all channels share: set it to "together", and another shared.namespace, on all nodes`
+		if text := unplaceable(c, c.Policy); text != want {
+			t.Errorf("%s, want %s", text, want)
+		}
+	}
+	for _, name := range []string{"TLS.RootCAs", "TLS.Certificates", "PlacementFor"} {
+		if optionName(name) == "" {
+			t.Errorf("%s has no name", name)
+		}
+	}
+}
+
+// TestSharedOptions_Problems checks that what an operator reads of the store names no Go option.
+func TestSharedOptions_Problems(t *testing.T) {
+	t.Parallel()
+	locked := redistest.Start(t, "--requirepass", "s3cret")
+	for _, test := range []struct{ url, node, want string }{
+		{locked.URL(), "", "the server asks for a password: set CHATGUARD_SHARED_PASSWORD"},
+		{"redis://anna:wrong@" + locked.Addr(), "", "correct CHATGUARD_SHARED_PASSWORD, or the user in shared.url"},
+		{"redis://192.0.2.1", "", "allow it with shared.insecure"},
+		{locked.URL(), "a b", `shared.node "a b" may only have`},
+	} {
+		c := config.Default()
+		c.Shared.Mode, c.Shared.URL, c.Shared.Node, c.Shared.Timeout = config.ShareExact, test.url, test.node, 5*time.Second
+		_, err := OpenShared(t.Context(), c, slog.New(slog.DiscardHandler), nil)
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "Options") {
+			t.Errorf("%v, want %s", err, test.want)
+		}
 	}
 }
 

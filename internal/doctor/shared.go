@@ -30,7 +30,7 @@ func (d *Doctor) checkShared(ctx context.Context) (list []Finding) {
 	}
 	defer store.Close() // fails only if it is already closed
 	for _, f := range store.Diagnose(ctx) {
-		list = append(list, Finding{State: states[f.Level], Found: f.Name + ": " + app.SharedText(f.Text), Fix: app.SharedText(f.Fix)})
+		list = append(list, Finding{State: states[f.Level], Found: f.Name + ": " + f.Text, Fix: f.Fix})
 	}
 	return list
 }
