@@ -13,6 +13,7 @@ import (
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/request"
 )
@@ -125,7 +126,7 @@ func forget(ctx context.Context, cfg config.Config, userID string) error {
 		return err
 	}
 	if cfg.Shared.Mode != config.ShareOff {
-		store, err := app.OpenSharedUp(ctx, cfg)
+		store, err := node.OpenStoreUp(ctx, cfg)
 		if err != nil {
 			return err
 		}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/redisstore"
 )
 
@@ -66,7 +66,7 @@ func printNodes(out io.Writer, nodes []redisstore.Node) error {
 		f := n.Figures
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s ± %s\t%d\t%d\t%d\t%d\n", hostile.Printable(n.Name), hostile.Printable(n.Address), hostile.Printable(n.Version),
 			hostile.Printable(n.Mode), hostile.Printable(n.Policy), moment(n.Started), n.Offset.Round(time.Microsecond), n.Error.Round(time.Microsecond),
-			f[app.FigureMessages], f[app.FigureFromMemory], f[app.FigureApart], f[app.FigureOwed])
+			f[node.FigureMessages], f[node.FigureFromMemory], f[node.FigureApart], f[node.FigureOwed])
 	}
 	return table.Flush()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/redisstore"
 	"github.com/chatguard/chatguard/shared"
 )
@@ -52,7 +53,7 @@ func withShared(cmd *cobra.Command, path string, do func(context.Context, config
 // withStore runs a command on the shared store of the configuration at path.
 func withStore(cmd *cobra.Command, path string, do func(context.Context, config.Config, *redisstore.Store) error) error {
 	return withShared(cmd, path, func(ctx context.Context, cfg config.Config) error {
-		store, err := app.OpenSharedUp(ctx, cfg)
+		store, err := node.OpenStoreUp(ctx, cfg)
 		if err != nil {
 			return err
 		}

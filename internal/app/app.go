@@ -10,7 +10,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -22,11 +21,11 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/host"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/twitchsignin"
 	"github.com/chatguard/chatguard/internal/webhook"
-	"github.com/chatguard/chatguard/redisstore"
 )
 
 // App is the complete bot. Messages flow from Twitch through the bot, or from servers through the
@@ -42,11 +41,7 @@ type App struct {
 	// Webhooks sends events to other programs.
 	Webhooks *webhook.Sender
 
-	shared  *redisstore.Store // nil if this node is alone
-	standby *chat.Standby     // nil if this node is alone, or without Twitch
-	node    atomic.Value      // the node's name; nil until it is known
-	figures figures           // of this node; they count only if shared isn't nil
-	seeds   bool              // the App only restores the database's state, for Seed
+	node    *node.Node // among those that share limits
 	version string
 
 	reporter *reporter
@@ -111,7 +106,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 // open creates the parts in order, because each needs earlier ones.
 func (a *App) open(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
-		a.listen, a.openHost, a.openShared, a.openGuard, a.restore, a.openWebhooks, a.openSignIns, a.openBot, a.openWeb,
+		a.listen, a.openHost, a.openNode, a.openGuard, a.restore, a.openWebhooks, a.openSignIns, a.openBot, a.openWeb,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -144,7 +139,7 @@ func (a *App) Run(ctx context.Context) error {
 	written := make(chan error, 1)
 	go func() { written <- a.Host.Run(writing) }()
 	shared := make(chan error, 1)
-	go func() { shared <- a.runShared(writing) }()
+	go func() { shared <- a.node.Run(writing) }()
 
 	told := make(chan struct{})
 	stopTelling := context.AfterFunc(ctx, func() {
@@ -162,8 +157,8 @@ func (a *App) Run(ctx context.Context) error {
 	defer end()
 	serving, ctx := errgroup.WithContext(ctx)
 	serving.Go(func() error {
-		if a.standby != nil {
-			defer a.standby.Close()
+		if a.node.Standby != nil {
+			defer a.node.Standby.Close()
 		}
 		return a.Bot.Run(ctx)
 	})
@@ -213,8 +208,8 @@ func (a *App) Close() {
 	if a.Twitch != nil {
 		a.Twitch.Close()
 	}
-	if a.shared != nil {
-		if err := a.shared.Close(); err != nil {
+	if a.node != nil {
+		if err := a.node.Close(); err != nil {
 			a.log.Error("the shared store could not be closed", "error", err)
 		}
 	}

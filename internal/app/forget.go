@@ -23,10 +23,8 @@ func (a *App) forget(ctx context.Context, userID string) error {
 			return err
 		}
 	}
-	if a.shared != nil {
-		if _, err := a.shared.Delete(ctx, userID); err != nil {
-			return fmt.Errorf("nothing was deleted from the database, because the shared store can't be changed: %w", err)
-		}
+	if err := a.node.Delete(ctx, userID); err != nil {
+		return fmt.Errorf("nothing was deleted from the database, because the shared store can't be changed: %w", err)
 	}
 	err = a.Host.Store.Forget(ctx, userID)
 	a.Web.Forget(userID) // also after an error: the rows are deleted, or will be

@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/host"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/request"
@@ -21,7 +22,6 @@ import (
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/check"
 	"github.com/chatguard/chatguard/internal/web/live"
-	"github.com/chatguard/chatguard/shared"
 )
 
 // openHost opens the database.
@@ -43,6 +43,13 @@ func (a *App) openHost(ctx context.Context) (err error) {
 	return nil
 }
 
+// openNode opens the shared store, if the configuration has one. The bot decides by what it knows
+// while the store is away.
+func (a *App) openNode(ctx context.Context) (err error) {
+	a.node, err = node.Open(ctx, node.Options{Config: a.Config, Log: a.log, Metrics: a.metrics, Version: a.version, Address: a.address})
+	return err
+}
+
 // openGuard creates the Guard, its Policies and Controls, and the connection to Twitch, which
 // provides the IDs of channels with their own policy.
 func (a *App) openGuard(context.Context) (err error) {
@@ -53,25 +60,15 @@ func (a *App) openGuard(context.Context) (err error) {
 		chatTime = clock.NewChat(nil)
 		guarding.Now = chatTime.Now
 	}
-	if a.shared != nil {
-		guarding.Now = nil // all nodes use one clock
-		guarding.Shared, guarding.ShareMode = a.shared, shareModes[a.Config.Shared.Mode]
-	}
-	documents := a.sharedDocuments()
-	if a.seeds {
-		guarding.ShareMode, documents = chatguard.ShareExact, nil
-	}
+	a.node.Share(guarding)
 	if a.Guard, err = chatguard.New(ownPart(a.Config, a.Config.Policy), guarding); err != nil {
 		return err
 	}
-	if a.shared != nil {
-		a.Guard.AddObserver(a.figures.observe)
-		a.figures.overshoot(time.Now(), shared.Counts{}) // its hour begins now
-	}
+	a.node.Join(a.Guard)
 	settings := host.SettingsOf(a.Config)
 	err = a.Host.Join(a.Guard, host.Options{
 		Base: configured{a.Config, a.directory}, Acceptable: a.acceptable, Fix: a.discardHint, Settings: &settings, Acts: true,
-		Documents: documents, StateElsewhere: a.isStateShared(),
+		Documents: a.node.Documents(), StateElsewhere: a.node.KeepsState(),
 	})
 	if err != nil {
 		return err
@@ -86,9 +83,6 @@ func (a *App) openGuard(context.Context) (err error) {
 	}
 	return nil
 }
-
-// isStateShared reports whether the users' state is in the shared store instead of the database.
-func (a *App) isStateShared() bool { return a.Config.Shared.Mode == config.ShareExact && !a.seeds }
 
 // maxStreams is the maximum number of recorded streams that are read at the start.
 const maxStreams = 1000
@@ -129,7 +123,7 @@ func (a *App) restore(ctx context.Context) error {
 		}
 	}
 	switch {
-	case a.isStateShared():
+	case a.node.KeepsState():
 		a.log.Info("users' state is kept in the shared store", values...)
 	case stats.Rows > 0:
 		values = append(values, "rows", stats.Rows, "took", time.Since(began).Round(time.Millisecond))
@@ -150,8 +144,8 @@ func (a *App) openBot(context.Context) error {
 	if a.signIns != nil {
 		options.Source = a.signIns.Watch(options.Source)
 	}
-	if a.standby != nil {
-		options.Source, options.Moderator = a.standby.Source(options.Source), a.standby.Moderator(options.Moderator)
+	if standby := a.node.Standby; standby != nil {
+		options.Source, options.Moderator = standby.Source(options.Source), standby.Moderator(options.Moderator)
 	}
 	if a.Config.Twitch.Commands {
 		options.Answer = a.Host.Controls.Command
@@ -180,15 +174,15 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 	options := web.Options{
 		Live: live.Options{
 			Guard: a.Guard, Policies: a.Host.Policies, Controls: a.Host.Controls, Records: store,
-			Channels: shown.channels, Connections: shown.connections, Database: a.Host.Database, Shared: a.sharedState,
+			Channels: shown.channels, Connections: shown.connections, Database: a.Host.Database, Shared: a.node.State,
 			PublicURL: a.site.PublicURL, Metrics: a.metrics, Log: a.log,
 		},
 		Access: access.Options{
-			Site: a.site, Sessions: store.Tokens, WrongCode: persist.ErrCode, NodesShare: a.sharedState().NodesShare(), Now: a.Guard.Now, Log: a.log,
+			Site: a.site, Sessions: store.Tokens, WrongCode: persist.ErrCode, NodesShare: a.node.State().NodesShare(), Now: a.Guard.Now, Log: a.log,
 		},
 		Check: check.Options{Guard: a.Guard, Space: RoomSpace, Listed: a.directory.isListed, Entered: a.enterRoom, Report: a.Host.Report},
 		Store: store, Grants: store.Tokens, Record: store.Record,
-		Nodes: a.nodes, Leads: a.leads, ExportPolicy: config.WritePolicy, Webhooks: a.Webhooks,
+		Nodes: a.node.Nodes, Leads: a.node.Leads, ExportPolicy: config.WritePolicy, Webhooks: a.Webhooks,
 	}
 	if a.login = newBotLogin(a); a.login != nil {
 		options.Login, options.Setup = a.login, a.setup

@@ -8,6 +8,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
@@ -76,7 +77,7 @@ func (a *App) acceptable(id string, p chatguard.Policy) error {
 // acceptable is App.acceptable for a channel with the given login. Rooms and unknown channels may
 // require anything of the server that asks.
 func acceptable(c config.Config, login, id string, p chatguard.Policy) error {
-	if problem := unplaceable(c, p); problem != "" {
+	if problem := node.Unplaceable(c, p); problem != "" {
 		return errors.New(problem)
 	}
 	if _, isRoom := roomName(id); isRoom || login == "" || len(c.Twitch.Channels) == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/host"
+	"github.com/chatguard/chatguard/internal/node"
 )
 
 // Reload applies another configuration's policies and channels, and returns lines that say what
@@ -21,7 +22,7 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 	if err := cfg.Shared.CheckParts(cfg); err != nil {
 		return nil, &config.Error{File: cfg.Path, Key: "shared.share", Problem: err.Error()}
 	}
-	if err := CheckPlacement(cfg); err != nil {
+	if err := node.CheckPlacement(cfg); err != nil {
 		return nil, err
 	}
 	a.warn(cfg)

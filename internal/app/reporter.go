@@ -70,17 +70,17 @@ func (r *reporter) send(channelID string, e webhook.Event) {
 	if channelID != "" {
 		e.Channel = &webhook.Channel{ID: channelID, Login: r.app.directory.name(channelID)}
 	}
-	e.Node = r.app.nodeName()
+	e.Node = r.app.node.Name()
 	r.app.Webhooks.Send(e)
 }
 
 // acts reports whether this node reports what happens in a channel by itself. otherwise is the
 // result if nobody knows which node acts there.
 func (r *reporter) acts(channelID string, otherwise bool) bool {
-	if r.app.standby == nil {
+	if r.app.node.Standby == nil {
 		return true
 	}
-	if leads, known := r.app.leads(channelID); known {
+	if leads, known := r.app.node.Leads(channelID); known {
 		return leads
 	}
 	return otherwise

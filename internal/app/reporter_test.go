@@ -8,6 +8,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/internal/webhook"
 )
 
@@ -43,14 +44,14 @@ func (nobody) Removed(chat.Removal)                    {}
 
 // Of several nodes, the one that acts in a channel reports what happens there by itself.
 func TestReporter_Acts(t *testing.T) {
-	a := &App{}
+	a := &App{node: &node.Node{}}
 	r := &reporter{app: a}
 	if !r.acts("1", false) {
 		t.Error("a node alone doesn't report")
 	}
-	a.standby = chat.NewStandby(func(channelID string) chat.Lease { return lease{channelID == "mine"} }, nil)
-	defer a.standby.Close()
-	must(t, a.standby.Source(oneMessageEach{"mine", "theirs"}).Run(t.Context(), nobody{}))
+	a.node.Standby = chat.NewStandby(func(channelID string) chat.Lease { return lease{channelID == "mine"} }, nil)
+	defer a.node.Standby.Close()
+	must(t, a.node.Standby.Source(oneMessageEach{"mine", "theirs"}).Run(t.Context(), nobody{}))
 	for _, otherwise := range []bool{false, true} {
 		for channelID, want := range map[string]bool{"mine": true, "theirs": false, "unknown": otherwise} {
 			if got := r.acts(channelID, otherwise); got != want {

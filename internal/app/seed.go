@@ -8,6 +8,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/shared"
 )
 
@@ -15,9 +16,9 @@ import (
 // that the store already has. If dryRun is true, it only counts. No other process may own the
 // database.
 func Seed(ctx context.Context, o Options, dryRun bool) (done shared.Seeded, err error) {
-	a := &App{Config: o.Config, pages: o.Pages.Real(), log: o.Log, metrics: metrics.NewSet(), dial: o.Dial, seeds: true}
+	a := &App{Config: o.Config, pages: o.Pages.Real(), log: o.Log, metrics: metrics.NewSet(), dial: o.Dial}
 	defer a.Close()
-	if a.shared, err = OpenSharedUp(ctx, o.Config); err != nil {
+	if a.node, err = node.OpenToSeed(ctx, o.Config); err != nil {
 		return done, err
 	}
 	if _, err := os.Stat(o.Config.Database); err != nil {

@@ -28,7 +28,7 @@ type status struct {
 
 // status returns the App's status. The App has a Bot.
 func (a *App) status() *status {
-	return &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot, a.standby, a.certificate}
+	return &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot, a.node.Standby, a.certificate}
 }
 
 // channels returns the channels whose IDs are known. These are Twitch's channels, the rooms that

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/redisstore"
 )
 
@@ -18,10 +18,10 @@ func (d *Doctor) checkShared(ctx context.Context) (list []Finding) {
 	if !d.cfg.Shared.HasStore() {
 		return []Finding{okFinding("there is none: this node allows %v of every limit", d.cfg.Shared.Share)}
 	}
-	if err := app.CheckPlacement(d.cfg); err != nil {
+	if err := node.CheckPlacement(d.cfg); err != nil {
 		return []Finding{sharedProblem(err)} // before the namespace gets this placement
 	}
-	store, err := app.OpenShared(ctx, d.cfg, slog.New(slog.DiscardHandler), func(o *redisstore.Options) {
+	store, err := node.OpenStore(ctx, d.cfg, slog.New(slog.DiscardHandler), func(o *redisstore.Options) {
 		o.Version = d.Version
 		o.Node = "" // a name of its own
 	})

@@ -1,4 +1,4 @@
-package app
+package node
 
 import (
 	"slices"
@@ -20,24 +20,24 @@ const (
 )
 
 // describe completes what other nodes see of this one. It is called each second.
-func (a *App) describe(n *redisstore.Node, now time.Time) {
-	n.Address, n.Mode = a.address, a.Config.Shared.Mode
-	a.node.Store(n.Name)
-	if a.Guard == nil {
+func (n *Node) describe(described *redisstore.Node, now time.Time) {
+	described.Address, described.Mode = n.address, n.config.Shared.Mode
+	n.name.Store(described.Name)
+	if n.guard == nil {
 		return
 	}
-	sharing := a.Guard.Sharing()
-	a.figures.overshoot(now, sharing)
-	n.Figures = map[string]int64{
-		FigureMessages:   a.figures.perSecond(now),
+	sharing := n.guard.Sharing()
+	n.figures.overshoot(now, sharing)
+	described.Figures = map[string]int64{
+		FigureMessages:   n.figures.perSecond(now),
 		FigureFromMemory: sharing.FromMemory, FigureApart: sharing.Offline + sharing.Unreadable, FigureOwed: int64(sharing.Pending),
 	}
 }
 
-// nodeName returns this node's name among several nodes. It is empty if this node is alone, or has
-// just started.
-func (a *App) nodeName() string {
-	name, _ := a.node.Load().(string)
+// Name returns this node's name among several nodes. It is empty if this node is alone, or has just
+// started.
+func (n *Node) Name() string {
+	name, _ := n.name.Load().(string)
 	return name
 }
 

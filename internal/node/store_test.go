@@ -1,4 +1,4 @@
-package app
+package node
 
 import (
 	"log/slog"
@@ -13,19 +13,19 @@ import (
 	"github.com/chatguard/chatguard/redisstore"
 )
 
-// TestSharedOptions_Passwords checks that both passwords reach the store.
-func TestSharedOptions_Passwords(t *testing.T) {
+// TestOptions_Passwords checks that both passwords reach the store.
+func TestOptions_Passwords(t *testing.T) {
 	var c config.Config
 	c.Shared.Password, c.Shared.SentinelPassword = "one", "two"
-	opts, err := SharedOptions(c, slog.Default())
+	opts, err := optionsOf(c, slog.Default())
 	if err != nil || opts.Password != "one" || opts.SentinelPassword != "two" {
 		t.Errorf("%q, %q, %v", opts.Password, opts.SentinelPassword, err)
 	}
 }
 
-// TestSharedOptions_Names checks that each option of the store that the configuration sets has a
+// TestOptions_Names checks that each option of the store that the configuration sets has a
 // name for an operator, and so has each Placement.
-func TestSharedOptions_Names(t *testing.T) {
+func TestOptions_Names(t *testing.T) {
 	for field := range reflect.TypeFor[redisstore.Options]().Fields() {
 		switch field.Name {
 		case "Logger", "NameOf", "Version", "Describe": // set by the program
@@ -44,7 +44,7 @@ func TestSharedOptions_Names(t *testing.T) {
 			continue // it suits every policy
 		}
 		want := `on a Cluster, "` + key + `" as shared.placement doesn't suit the limit "all", which all channels share: set it to "together", and another shared.namespace, on all nodes`
-		if text := unplaceable(c, c.Policy); text != want {
+		if text := Unplaceable(c, c.Policy); text != want {
 			t.Errorf("%s, want %s", text, want)
 		}
 	}
@@ -55,8 +55,8 @@ func TestSharedOptions_Names(t *testing.T) {
 	}
 }
 
-// TestSharedOptions_Problems checks that what an operator reads of the store names no Go option.
-func TestSharedOptions_Problems(t *testing.T) {
+// TestOptions_Problems checks that what an operator reads of the store names no Go option.
+func TestOptions_Problems(t *testing.T) {
 	t.Parallel()
 	locked := redistest.Start(t, "--requirepass", "s3cret")
 	for _, test := range []struct{ url, node, want string }{
@@ -67,22 +67,22 @@ func TestSharedOptions_Problems(t *testing.T) {
 	} {
 		c := config.Default()
 		c.Shared.Mode, c.Shared.URL, c.Shared.Node, c.Shared.Timeout = config.ShareExact, test.url, test.node, 5*time.Second
-		_, err := OpenShared(t.Context(), c, slog.New(slog.DiscardHandler), nil)
+		_, err := OpenStore(t.Context(), c, slog.New(slog.DiscardHandler), nil)
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "Options") {
 			t.Errorf("%v, want %s", err, test.want)
 		}
 	}
 }
 
-// TestSharedOptions_MissingFiles checks that a missing certificate is named with its line.
-func TestSharedOptions_MissingFiles(t *testing.T) {
+// TestOptions_MissingFiles checks that a missing certificate is named with its line.
+func TestOptions_MissingFiles(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{`tls_ca = "/nope.pem"`, `a.toml:4: shared.tls_ca: there is no file /nope.pem: correct the path`},
 		{"tls_cert = \"/own.pem\"\ntls_key = \"/key.pem\"", `a.toml:4: shared.tls_cert: there is no file /own.pem: correct the path`},
 	} {
 		cfg, err := config.Parse("a.toml", []byte("[shared]\nmode = \"exact\"\nurl = \"rediss://127.0.0.1\"\n"+c.keys), nil)
 		must(t, err)
-		if _, err := SharedOptions(cfg, slog.Default()); err == nil || err.Error() != c.want {
+		if _, err := optionsOf(cfg, slog.Default()); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}

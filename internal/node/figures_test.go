@@ -1,4 +1,4 @@
-package app
+package node
 
 import (
 	"log/slog"
@@ -21,15 +21,14 @@ func TestFigures_MessagesPerSecond(t *testing.T) {
 		store, err := redisstore.Open(t.Context(), server.URL(), &redisstore.Options{Namespace: mode, Timeout: 5 * time.Second, Logger: slog.New(slog.DiscardHandler)})
 		must(t, err)
 		defer store.Close()
-		a := new(App)
-		if a.Guard, err = chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store, ShareMode: shareModes[mode]}); err != nil {
-			t.Fatal(err)
-		}
-		a.Guard.AddObserver(a.figures.observe)
+		n := new(Node)
+		n.guard, err = chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Shared: store, ShareMode: shareModes[mode]})
+		must(t, err)
+		n.guard.AddObserver(n.figures.observe)
 		perSecond := func(at time.Duration) int64 {
-			var n redisstore.Node
-			a.describe(&n, time.Unix(0, 0).Add(at))
-			return n.Figures[FigureMessages]
+			var described redisstore.Node
+			n.describe(&described, time.Unix(0, 0).Add(at))
+			return described.Figures[FigureMessages]
 		}
 		if rate := perSecond(0); rate != 0 {
 			t.Errorf("%s: %d/s at the start", mode, rate)
@@ -38,7 +37,7 @@ func TestFigures_MessagesPerSecond(t *testing.T) {
 		for i := range all {
 			all[i] = chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
 		}
-		must(t, a.Guard.CheckAll(t.Context(), all, make([]chatguard.Verdict, len(all))))
+		must(t, n.guard.CheckAll(t.Context(), all, make([]chatguard.Verdict, len(all))))
 		for _, step := range []struct {
 			at   time.Duration
 			want int64
@@ -84,5 +83,12 @@ func TestFigures_Overshoot(t *testing.T) {
 	}
 	if n := len(f.minutes); n > 61 {
 		t.Errorf("%d marks are kept", n)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,20 +1,22 @@
-package app
+package node
 
 import (
 	"io"
+
+	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/chatguard/chatguard/internal/histogram"
 	"github.com/chatguard/chatguard/redisstore"
 	"github.com/chatguard/chatguard/shared"
 )
 
-// registerShared registers the metrics of the shared store.
-func (a *App) registerShared() {
+// registerMetrics registers the metrics of the shared store.
+func (n *Node) registerMetrics(set *metrics.Set) {
 	health := func(value func(redisstore.Health) float64) func() float64 {
-		return func() float64 { return value(a.shared.Health()) }
+		return func() float64 { return value(n.store.Health()) }
 	}
 	sharing := func(value func(shared.Counts) int64) func() float64 {
-		return func() float64 { return float64(value(a.Guard.Sharing())) }
+		return func() float64 { return float64(value(n.guard.Sharing())) }
 	}
 	for name, value := range map[string]func() float64{
 		"chatguard_shared_up": health(func(h redisstore.Health) float64 {
@@ -29,8 +31,8 @@ func (a *App) registerShared() {
 		"chatguard_shared_clock_error_seconds":            health(func(h redisstore.Health) float64 { return h.Skew.Seconds() / 2 }),
 		`chatguard_shared_swaps_total{result="done"}`:     sharing(func(s shared.Counts) int64 { return s.Swaps }),
 		`chatguard_shared_swaps_total{result="conflict"}`: sharing(func(s shared.Counts) int64 { return s.Conflicts }),
-		`chatguard_shared_swaps_total{result="again"}`:    func() float64 { return float64(a.shared.Stats().Repeated) },
-		`chatguard_shared_swaps_total{result="error"}`:    func() float64 { return float64(a.shared.Stats().Failed) },
+		`chatguard_shared_swaps_total{result="again"}`:    func() float64 { return float64(n.store.Stats().Repeated) },
+		`chatguard_shared_swaps_total{result="error"}`:    func() float64 { return float64(n.store.Stats().Failed) },
 		"chatguard_shared_from_memory_messages_total":     sharing(func(s shared.Counts) int64 { return s.FromMemory }),
 		"chatguard_shared_apart_messages_total":           sharing(func(s shared.Counts) int64 { return s.Offline }),
 		"chatguard_shared_unreadable_messages_total":      sharing(func(s shared.Counts) int64 { return s.Unreadable }),
@@ -41,10 +43,10 @@ func (a *App) registerShared() {
 		"chatguard_shared_owed_rows":                      sharing(func(s shared.Counts) int64 { return int64(s.Pending) }),
 		"chatguard_shared_rows":                           sharing(func(s shared.Counts) int64 { return int64(s.Rows) }),
 	} {
-		a.metrics.NewGauge(name, value)
+		set.NewGauge(name, value)
 	}
-	a.metrics.RegisterMetricsWriter(func(w io.Writer) {
-		stats := a.shared.Stats()
+	set.RegisterMetricsWriter(func(w io.Writer) {
+		stats := n.store.Stats()
 		histogram.Counts(stats.Swaps).Write(w, "chatguard_shared_swap_duration_seconds")
 		histogram.Counts(stats.Exchanges).Write(w, "chatguard_shared_exchange_duration_seconds")
 		histogram.Counts(stats.ExchangeRows).Write(w, "chatguard_shared_exchange_rows")

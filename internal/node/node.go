@@ -1,0 +1,227 @@
+// Package node makes this process one of several nodes that share limits: it opens the shared store
+// of the configuration, connects the Guard with the other nodes, and says what they do. A process
+// without a shared store is a Node that is alone.
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/clock"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/web"
+	"github.com/chatguard/chatguard/internal/web/live"
+	"github.com/chatguard/chatguard/redisstore"
+	"github.com/chatguard/chatguard/shared"
+)
+
+// Node is this process among the nodes that share limits. Create one with Open.
+type Node struct {
+	// Standby acts in a channel if this node leads there. It is nil if this node is alone, or
+	// without Twitch.
+	Standby *chat.Standby
+
+	config  config.Config
+	version string
+	address string
+	log     *slog.Logger
+	store   *redisstore.Store // nil if this node is alone
+	guard   *chatguard.Guard  // nil before Join
+	seeds   bool              // the Node only copies the state of a database into the store
+	figures figures
+	name    atomic.Value // nil until it is known
+}
+
+// Options configure a Node. Config, Log and Metrics are required.
+type Options struct {
+	Config  config.Config // at the start
+	Log     *slog.Logger
+	Metrics *metrics.Set
+	Version string // of the program, for other nodes
+	Address string // of the dashboard, for other nodes
+}
+
+// Open opens the shared store, if the configuration has one. A store that can't be reached is no
+// error.
+func Open(ctx context.Context, o Options) (*Node, error) {
+	n := &Node{config: o.Config, version: o.Version, address: o.Address, log: o.Log}
+	if !o.Config.Shared.HasStore() {
+		return n, nil
+	}
+	if err := CheckPlacement(o.Config); err != nil {
+		return nil, err
+	}
+	var err error
+	n.store, err = OpenStore(ctx, o.Config, o.Log, func(opts *redisstore.Options) {
+		opts.Version = n.version
+		opts.Describe = func(described *redisstore.Node) { n.describe(described, time.Now()) }
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.registerMetrics(o.Metrics)
+	if len(o.Config.Twitch.Channels) > 0 {
+		n.Standby = chat.NewStandby(func(channelID string) chat.Lease { return n.store.Lead(channelID) }, n.log)
+	}
+	return n, nil
+}
+
+// OpenToSeed returns a Node whose Guard copies the state of a database into the shared store.
+func OpenToSeed(ctx context.Context, c config.Config) (*Node, error) {
+	store, err := OpenStoreUp(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &Node{config: c, store: store, seeds: true}, nil
+}
+
+// Share adds the shared store to the options of the Guard. All nodes then use one clock.
+func (n *Node) Share(o *chatguard.Options) {
+	if n.store == nil {
+		return
+	}
+	o.Now, o.Shared, o.ShareMode = nil, n.store, shareModes[n.config.Shared.Mode]
+	if n.seeds {
+		o.ShareMode = chatguard.ShareExact
+	}
+}
+
+// shareModes are the modes of a Guard with a shared store.
+var shareModes = map[string]chatguard.ShareMode{
+	config.ShareExact: chatguard.ShareExact, config.ShareSynchronised: chatguard.ShareSynchronised,
+}
+
+// Join makes the Node run and count a Guard that Share has changed the options of.
+func (n *Node) Join(g *chatguard.Guard) {
+	n.guard = g
+	if n.store != nil {
+		g.AddObserver(n.figures.observe)
+		n.figures.overshoot(time.Now(), shared.Counts{}) // its hour begins now
+	}
+}
+
+// KeepsState reports whether the users' state is in the shared store instead of the database.
+func (n *Node) KeepsState() bool { return n.config.Shared.Mode == config.ShareExact && !n.seeds }
+
+// Run connects the Guard with the other nodes until ctx ends.
+func (n *Node) Run(ctx context.Context) error {
+	if n.store == nil {
+		return nil
+	}
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	watching.Go(func() { n.watchUnreadable(ctx) })
+	return n.store.Run(ctx, n.guard)
+}
+
+// unreadableEvery is the time between two checks of watchUnreadable.
+const unreadableEvery = 10 * time.Second
+
+// watchUnreadable logs when messages are decided without the store because a row can't be read.
+func (n *Node) watchUnreadable(ctx context.Context) {
+	for before := int64(0); clock.Sleep(ctx, unreadableEvery) == nil; {
+		sharing := n.guard.Sharing()
+		if more := sharing.Unreadable - before; more > 0 {
+			n.log.Warn("messages are judged without the other nodes, because rows of the shared store can't be read; run the same version on all nodes",
+				"messages", more, "problem", sharing.Problem)
+		}
+		before = sharing.Unreadable
+	}
+}
+
+// State returns how this node shares limits.
+func (n *Node) State() live.Shared {
+	s := live.Shared{Mode: live.ShareMode(n.config.Shared.Mode), Up: true}
+	if n.store == nil {
+		return s
+	}
+	health := n.store.Health()
+	s.Up, s.Refusing, s.Since, s.Problem = health.Up, health.Refusing, health.Since, health.Problem
+	s.AddProblem(n.guard.Sharing())
+	return s
+}
+
+// Nodes returns all nodes that share limits, and what this one has done.
+func (n *Node) Nodes(ctx context.Context) (list web.Nodes, err error) {
+	if n.store == nil {
+		list.Shared = n.State()
+		return list, nil
+	}
+	nodes, err := n.store.Nodes(ctx)
+	list.Shared = n.State() // afterwards, because Nodes may find that the store is away
+	health := n.store.Health()
+	list.Server, list.IfEqual = health.Server, health.IfEqual
+	list.RoundTripMS, list.OffsetMS, list.SkewMS = web.Milliseconds(health.RoundTrip), web.Milliseconds(health.Offset), web.Milliseconds(health.Skew)
+	sharing := n.guard.Sharing()
+	list.Count(sharing)
+	if fraction, ok := n.figures.overshoot(time.Now(), sharing); ok && n.config.Shared.Mode == config.ShareSynchronised {
+		list.Overshoot = &fraction
+	}
+	for _, other := range nodes {
+		list.Nodes = append(list.Nodes, web.Node{
+			Name: other.Name, Version: other.Version, Address: other.Address, Mode: live.ShareMode(other.Mode), Started: other.Started, Self: other.Self,
+			OffsetMS: web.Milliseconds(other.Offset), ErrorMS: web.Milliseconds(other.Error), MessagesPerSecond: float64(other.Figures[FigureMessages]),
+			FromMemory: other.Figures[FigureFromMemory], Apart: other.Figures[FigureApart], Owed: int(other.Figures[FigureOwed]),
+		})
+	}
+	return list, err
+}
+
+// Leads reports whether this node acts in a channel. ok is false if no other node could act there,
+// and before the channel's first message.
+func (n *Node) Leads(channelID string) (leads, ok bool) {
+	if n.Standby == nil {
+		return false, false
+	}
+	_, ok = n.Standby.Leader(channelID)
+	return n.Standby.Leads(channelID), ok
+}
+
+// documents are the documents of the shared store, for policies.
+type documents struct{ *redisstore.Store }
+
+// SetDocument implements policies.Documents.
+func (d documents) SetDocument(ctx context.Context, name string, data []byte, revision int64) error {
+	err := d.Store.SetDocument(ctx, name, data, revision)
+	if errors.Is(err, redisstore.ErrConflict) {
+		return fmt.Errorf("%w (%w)", policies.ErrStale, err)
+	}
+	return err
+}
+
+// Documents returns where people's changes are shared, or nil if this node is alone.
+func (n *Node) Documents() policies.Documents {
+	if n.store == nil || n.seeds {
+		return nil
+	}
+	return documents{n.store}
+}
+
+// Delete deletes what the shared store knows about a user.
+func (n *Node) Delete(ctx context.Context, userID string) error {
+	if n.store == nil {
+		return nil
+	}
+	_, err := n.store.Delete(ctx, userID)
+	return err
+}
+
+// Close closes the connections to the shared store.
+func (n *Node) Close() error {
+	if n.store == nil {
+		return nil
+	}
+	return n.store.Close()
+}
