@@ -16,30 +16,15 @@ import (
 )
 
 // Texts are the texts of one catalogue in one language. The format of catalogues is that of the
-// pages: a text may contain {placeholders}, and a text that depends on the number n has a form for
-// each plural category. Get them with Chat or Document.
+// pages: a text may contain {{placeholders}}, and a text that depends on the number n has a form for
+// each plural category, as in "granted_one" and "granted_other". Get them with Chat or Document.
 type Texts struct {
 	language language.Tag
-	texts    map[string]forms
+	texts    map[string]string
 }
 
 // Values are the values of a text's placeholders. The value of n is an int.
 type Values map[string]any
-
-// forms are the forms of a text by plural category. A text without plural has only the form other.
-type forms map[string]string
-
-const otherForm = "other"
-
-// UnmarshalJSON reads a text, or an object with its forms.
-func (f *forms) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		*f = forms{otherForm: text}
-		return nil
-	}
-	return json.Unmarshal(data, (*map[string]string)(f))
-}
 
 // Chat returns the texts for people in a chat, in a language. An unknown language means the
 // default.
@@ -89,25 +74,24 @@ func read(tag, name string) (*Texts, error) {
 	return t, nil
 }
 
-var placeholder = regexp.MustCompile(`\{\w+\}`)
+var placeholder = regexp.MustCompile(`\{\{\w+\}\}`)
 
 // Text returns the text with a name. It panics if there is none.
 func (t *Texts) Text(name string, values Values) string {
 	text, ok := t.texts[name]
+	if n, counts := values["n"].(int); !ok && counts {
+		text, ok = t.texts[name+pluralForms[plural.Cardinal.MatchPlural(t.language, n, 0, 0, 0, 0)]]
+	}
 	if !ok {
 		panic("language: there is no text " + name)
 	}
-	form := otherForm
-	if n, counts := values["n"].(int); counts && len(text) > 1 {
-		form = pluralForms[plural.Cardinal.MatchPlural(t.language, n, 0, 0, 0, 0)]
-	}
-	return placeholder.ReplaceAllStringFunc(text[form], func(found string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
 		return fmt.Sprint(values[strings.Trim(found, "{}")])
 	})
 }
 
 var pluralForms = map[plural.Form]string{
-	plural.Other: otherForm, plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many",
+	plural.Other: "_other", plural.Zero: "_zero", plural.One: "_one", plural.Two: "_two", plural.Few: "_few", plural.Many: "_many",
 }
 
 // Wait writes a duration, rounded up so that nobody retries too early. In English, it is what

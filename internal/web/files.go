@@ -50,6 +50,7 @@ var kinds = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
+	".json": "application/json", // texts
 	".svg":  "image/svg+xml",
 }
 
@@ -58,7 +59,7 @@ var newFiles = sync.OnceValues(func() (files, error) {
 	all := files{}
 	err := fs.WalkDir(static.Files, ".", func(name string, entry fs.DirEntry, err error) error {
 		kind, served := kinds[path.Ext(name)]
-		if err != nil || entry.IsDir() || !served {
+		if err != nil || entry.IsDir() || !served || name == openAPIFile {
 			return err
 		}
 		all[name] = file{kind: kind, content: sync.OnceValue(func() fileContent { return newContent(read(name)) })}
@@ -147,7 +148,7 @@ const (
 
 var documents = []string{indexFile, labFile, overlayFile, viewerFile}
 
-// preloadsHere is the line of a document that addPreloads replaces.
+// preloadsHere is the line of a document that translate replaces.
 const preloadsHere = "  <!-- modulepreload -->\n"
 
 // newDocument returns a document with its translations.
@@ -158,7 +159,7 @@ func newDocument(all files, name string) file {
 	document.translations = map[string]func() fileContent{}
 	for _, tag := range language.All {
 		document.translations[tag] = sync.OnceValue(func() fileContent {
-			return newContent(translate(source().plain, slices.Concat(modules(), textModules(all, name, tag)), tag))
+			return newContent(translate(source().plain, modules(), firstTexts(all, name, tag), tag))
 		})
 	}
 	for _, found := range inlineScript.FindAllSubmatch(source().plain, -1) {
@@ -177,13 +178,16 @@ const languageHere = `<html lang="en">`
 // textHere matches a text of a document that translate replaces: its name in braces.
 var textHere = regexp.MustCompile(`>\{([a-z-]+)\}<`)
 
-// translate returns a document that names its language, with its texts, and with a modulepreload
-// line for each module that it needs at first. Without these lines, a browser discovers the modules
-// one import after the other.
-func translate(document []byte, modules []string, tag string) []byte {
+// translate returns a document that names its language, with its texts, and with a preload line for
+// each module and each catalogue of texts that it needs at first. Without these lines, a browser
+// discovers the modules one import after the other, and then the texts.
+func translate(document []byte, modules, texts []string, tag string) []byte {
 	var lines strings.Builder
 	for _, name := range modules {
 		fmt.Fprintf(&lines, "  <link rel=\"modulepreload\" href=\"%s\">\n", name)
+	}
+	for _, name := range texts {
+		fmt.Fprintf(&lines, "  <link rel=\"preload\" as=\"fetch\" crossorigin href=\"%s\">\n", name)
 	}
 	document = bytes.Replace(document, []byte(preloadsHere), []byte(lines.String()), 1)
 	document = textHere.ReplaceAllFunc(document, func(found []byte) []byte {
@@ -196,13 +200,12 @@ func translate(document []byte, modules []string, tag string) []byte {
 // loadedTexts matches a call that loads texts.
 var loadedTexts = regexp.MustCompile(`\bloadTexts\(([^)]*)\)`)
 
-// textModules returns the names of the modules with the texts that a document needs at first, in a
-// language.
-func textModules(all files, document, tag string) (names []string) {
+// firstTexts returns the names of the catalogues that a document needs at first, in a language.
+func firstTexts(all files, document, tag string) (names []string) {
 	for _, entry := range entryModule.FindAllSubmatch(all[document].content().plain, -1) {
 		for _, call := range loadedTexts.FindAllSubmatch(all[string(entry[1])].content().plain, -1) {
 			for part := range strings.SplitSeq(string(call[1]), ",") {
-				names = append(names, "text/"+tag+"/"+strings.Trim(part, "\" \n")+".js")
+				names = append(names, "text/"+tag+"/"+strings.Trim(part, "\" \n")+".json")
 			}
 		}
 	}

@@ -182,6 +182,11 @@ func TestFiles_PreloadsOfFirstPage(t *testing.T) {
 			t.Errorf("%s: preloaded is %v", name, !isFirst)
 		}
 	}
+	for name, isFirst := range map[string]bool{"text/en/now.json": true, "text/en/shell.json": true, "text/en/limits.json": false, "text/de/now.json": false} {
+		if strings.Contains(index, `<link rel="preload" as="fetch" crossorigin href="`+name+`">`) != isFirst {
+			t.Errorf("%s: preloaded is %v", name, !isFirst)
+		}
+	}
 }
 
 func TestStripComments(t *testing.T) {

@@ -137,7 +137,7 @@ func labFiles(all files) files {
 		names = append(names, string(found[1]))
 	}
 	for _, tag := range language.All {
-		names = append(names, textModules(all, labFile, tag)...)
+		names = append(names, firstTexts(all, labFile, tag)...)
 	}
 	for _, name := range slices.Compact(names) {
 		if f, ok := all[name]; ok {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/chatguard/chatguard/internal/browsertest"
 )
 
 func TestShell_ThemeIsKept(t *testing.T) {
@@ -49,6 +51,18 @@ func TestShell_LoadsPagesWhenIdle(t *testing.T) {
 	w.SaveData(false)
 	w.Must(chromedp.Navigate("http://" + w.address + "/#signin=good-code"))
 	w.See(hasText("Nobody is throttled") + "&&" + peoplePageLoaded)
+}
+
+// A browser loads the first texts as the document says, and not once more for the module that reads
+// them.
+func TestShell_TextsPreloaded(t *testing.T) {
+	w := dash(t).openBlank(1400, 900) // it saves data, so it loads no other page
+	w.Must(chromedp.Navigate("http://" + w.address + "/"))
+	w.See(`document.querySelector("main.sign-in")`)
+	const loads = `performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".json")).map(({ initiatorType }) => initiatorType).join(" ")`
+	if got := browsertest.Eval[string](w.Window, loads); got != "link link link link" {
+		t.Error(got)
+	}
 }
 
 func TestShell_PageNotLoaded(t *testing.T) {

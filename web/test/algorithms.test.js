@@ -3,7 +3,7 @@ import test from "node:test";
 import "../list-algorithms.js";
 import { state } from "../static/app/core/state.js";
 import { algorithmNames, algorithmOf, amount, bytesOf, roleFields } from "../static/app/words/algorithms.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules");
 

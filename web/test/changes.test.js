@@ -3,7 +3,7 @@ import test from "node:test";
 import { ban, exempt, exemptLength, exemptLengths, forget, grant, grantable, grantedUsually, kindOf, mayUndo, noticeOf, outcomeOf, pardon, reset, timeOut, undo } from "../static/app/changes/user.js";
 import { state } from "../static/app/core/state.js";
 import { at } from "../view-text.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules");
 

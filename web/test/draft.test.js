@@ -5,7 +5,7 @@ import { withAlgorithm } from "../static/app/limits/algorithm.js";
 import { draftOf, draftRole, draftTowards, isDirty, lengthFields, loadedOf, newLimit, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { wrongNumber, wrongZone } from "../static/app/words/typed.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules", "limits");
 

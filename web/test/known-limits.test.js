@@ -6,7 +6,7 @@ import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { withPreset } from "../static/app/limits/presets.js";
 import { bytesPerUser, knownLimits } from "../static/app/words/known-limits.js";
 import { ruleOf } from "../static/app/limits/rule.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules");
 

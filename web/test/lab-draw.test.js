@@ -5,7 +5,7 @@ import { passedSince } from "../static/lab/draw/excess.js";
 import { eachMark, nearest } from "../static/lab/draw/marks.js";
 import { levelPoints } from "../static/lab/draw/level.js";
 import { lastBy } from "../static/lab/tape.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("lab");
 

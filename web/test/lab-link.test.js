@@ -7,7 +7,7 @@ import { labAddress } from "../static/app/limits/lab-link.js";
 import { withTried } from "../static/app/limits/tried.js";
 import { useLink } from "../static/lab/head.js";
 import { parse as parseLab } from "../static/lab/share.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules");
 

@@ -4,7 +4,7 @@ import test from "node:test";
 import "../list-algorithms.js";
 import { parse, print } from "../static/lab/share.js";
 import { newYear } from "../static/lab/state.js";
-import { languages, loadTexts } from "../static/text/text.js";
+import { languages, loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules", "lab");
 
@@ -65,7 +65,7 @@ test("share: unknown parts are named", () => {
 function inLanguage(lang) {
   const code = `
     globalThis.document = ${JSON.stringify({ documentElement: { lang } })};
-    const [{ loadTexts }, { lengthText }, { parse, print }] = await Promise.all(["text/text.js", "app/words/lengths.js", "lab/share.js"].map((name) => import("./static/" + name)));
+    const [{ loadTexts }, { lengthText }, { parse, print }] = await Promise.all(["testing/texts.js", "static/app/words/lengths.js", "static/lab/share.js"].map((name) => import("./" + name)));
     await Promise.all([loadTexts("rules"), import("./list-algorithms.js")]);
     const again = (fragment) => print({ ...${JSON.stringify(nothing)}, ...parse(fragment).setup });
     const typed = print({ ...${JSON.stringify(nothing)}, traffic: { kind: "steady", every: lengthText(5_400_000_000_000n) } });

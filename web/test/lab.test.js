@@ -13,7 +13,7 @@ import { scenes } from "../static/lab/scenes.js";
 import { parse } from "../static/lab/share.js";
 import { nextAfter, stripOf } from "../static/lab/tape.js";
 import { asked, choicesOf, chosenOf, errorOf, isClear, kinds, lengthOf, rateOf, stretchOf, usual, withChannel, withField } from "../static/lab/traffic.js";
-import { loadTexts, t } from "../static/text/text.js";
+import { loadTexts, t } from "../testing/texts.js";
 
 await loadTexts("words", "rules", "lab");
 

@@ -5,7 +5,7 @@ import { labAddress } from "../static/app/limits/lab-link.js";
 import { draftOf, newLimit } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { limitText, readLimit } from "../static/app/words/limit-text.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules");
 

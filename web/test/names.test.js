@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { loginOf, nameOf } from "../static/app/core/state.js";
 import { authorName } from "../static/app/words/author.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 const named = (display_name, login = "", user_id = "7") => ({ display_name, login, user_id });
 

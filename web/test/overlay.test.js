@@ -4,7 +4,7 @@ import test from "node:test";
 import { isAway, newState, next } from "../static/overlay/follow.js";
 import { parse, print, styleOf, usualLooks } from "../static/overlay/looks.js";
 import { Overlay, OverlayPage, namesOf } from "../static/overlay/view.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 import { viewText } from "../view-text.js";
 
 await loadTexts("overlay");

@@ -5,7 +5,7 @@ import { draftOf, isDirty, policyOf } from "../static/app/limits/draft.js";
 import { errorsOf } from "../static/app/limits/draft-errors.js";
 import { presets, withPreset } from "../static/app/limits/presets.js";
 import { briefOf, ruleOf } from "../static/app/limits/rule.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules", "limits");
 

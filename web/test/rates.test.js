@@ -4,7 +4,7 @@ import { inBuckets, inRows } from "../static/app/now/rates.js";
 import { drawing, summary } from "../static/app/now/rates-chart.js";
 import { sentence } from "../static/app/now/summary.js";
 import { comparison } from "../static/app/now/top.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules", "now");
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 globalThis.requestAnimationFrame = () => 0;
 const { state } = await import("../static/app/core/state.js");

@@ -2,38 +2,52 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import test from "node:test";
-import { commas, languages, list, loadTexts, rich, sentences, t, table } from "../static/text/text.js";
+import { commas, languages, list, loadTexts, rich, sentences, t, table } from "../testing/texts.js";
 
 const folder = new URL("../static/text/", import.meta.url);
-const partsOf = (tag) => readdirSync(new URL(tag + "/", folder)).filter((name) => name !== "server.json").sort(); // a test in Go checks that one
-async function catalogue(tag, part) {
-  const place = new URL(`${tag}/${part}`, folder);
-  return part.endsWith(".json") ? JSON.parse(readFileSync(place, "utf8")) : (await import(place)).default;
+const filesOf = (tag) => readdirSync(new URL(tag + "/", folder));
+const partsOf = (tag) => filesOf(tag).filter((name) => name !== "server.json").sort(); // a test in Go checks that one
+const read = (tag, part) => readFileSync(new URL(`${tag}/${part}`, folder), "utf8");
+
+// catalogue returns the forms of each text: {now: {"": "Now"}, users: {one: "{{n}} user", other: "{{n}} users"}}.
+function catalogue(tag, part) {
+  const found = {};
+  for (const [key, text] of Object.entries(JSON.parse(read(tag, part)))) {
+    const [name, form = ""] = key.split("_");
+    (found[name] ??= {})[form] = text;
+  }
+  return found;
 }
 
-const forms = (text) => (typeof text === "string" ? [text] : Object.values(text));
-const placeholders = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+const placeholders = (text) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name).sort();
 
-test("texts: every language has every text, with the same placeholders", async () => {
+test("texts: every language has every text, with the same placeholders", () => {
   const parts = partsOf("en");
   for (const tag of Object.keys(languages)) {
     assert.deepEqual(partsOf(tag), parts, tag);
     const plural = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
     for (const part of parts) {
-      const [english, own] = [await catalogue("en", part), await catalogue(tag, part)];
+      const [english, own] = [catalogue("en", part), catalogue(tag, part)];
       assert.deepEqual(Object.keys(own).sort(), Object.keys(english).sort(), `${tag}/${part}`);
-      for (const [name, text] of Object.entries(english)) {
+      for (const [name, texts] of Object.entries(english)) {
         const where = `${tag}/${part}: ${name}`;
-        if (typeof text !== "string") assert.deepEqual(Object.keys(own[name]).sort(), [...plural].sort(), `${where}: plural categories`);
-        else assert.equal(typeof own[name], "string", where);
-        for (const form of forms(own[name])) {
-          assert.ok(form.trim() !== "" || form === text, `${where} is empty`);
-          const wanted = placeholders(forms(text).at(-1)).filter((name) => name !== "n");
-          assert.deepEqual(placeholders(form).filter((name) => name !== "n"), wanted, `${where}: placeholders`);
+        assert.deepEqual(Object.keys(own[name]).sort(), "" in texts ? [""] : [...plural].sort(), `${where}: plural categories`);
+        const [forms, wanted] = [Object.values(own[name]), Object.values(texts)];
+        for (const form of forms) {
+          assert.ok(form.trim() !== "" || form === texts[""], `${where} is empty`);
+          assert.doesNotMatch(form.replace(/\{\{\w+\}\}/g, ""), /[{}]/, `${where}: braces`);
+          assert.deepEqual(placeholders(form).filter((name) => name !== "n"), placeholders(wanted.at(-1)).filter((name) => name !== "n"), `${where}: placeholders`);
         }
-        assert.ok(forms(own[name]).some((form) => form.includes("{n}")) === forms(text).some((form) => form.includes("{n}")), `${where}: {n}`);
+        assert.ok(forms.some((form) => form.includes("{{n}}")) === wanted.some((form) => form.includes("{{n}}")), `${where}: {{n}}`);
       }
     }
+  }
+});
+
+// So no key is twice in a file, and a translator's tool changes only the lines of the texts that it changes.
+test("texts: the files are as JSON.stringify writes them", () => {
+  for (const tag of Object.keys(languages)) {
+    for (const part of filesOf(tag)) assert.equal(read(tag, part), JSON.stringify(JSON.parse(read(tag, part)), null, 2) + "\n", `${tag}/${part}`);
   }
 });
 
@@ -42,11 +56,13 @@ const modules = readdirSync(root, { recursive: true }).map(String).filter((name)
 const pages = modules.filter((name) => !name.startsWith("text/"));
 const codeOf = (name) => readFileSync(new URL(name, root), "utf8").split("\n").filter((line) => !/^\s*(\/\/|\/?\*)/.test(line)).join("\n");
 
-test("texts: every text is used", async () => {
+const ofServer = ["chat.json", "document.json"];
+
+test("texts: every text is used", () => {
   const code = pages.map(codeOf).join("\n");
-  for (const part of partsOf("en").filter((name) => name.endsWith(".js"))) {
-    for (const name of Object.keys(await catalogue("en", part))) {
-      const key = `${part.replace(".js", "")}.${name}`;
+  for (const part of partsOf("en").filter((name) => !ofServer.includes(name))) {
+    for (const name of Object.keys(catalogue("en", part))) {
+      const key = `${part.replace(".json", "")}.${name}`;
       assert.ok(code.includes(`"${key}"`), `${key} isn't used`);
     }
   }
@@ -62,7 +78,7 @@ function reached(name, found = new Set()) {
 
 test("texts: the Lab loads those that its modules use", () => {
   const [, loaded] = /\bloadTexts\(([^)]*)\)/.exec(codeOf("lab/main.js"));
-  const parts = partsOf("en").map((name) => name.replace(".js", "")), isKey = new RegExp(`"(${parts.join("|")})\\.[a-z0-9-]+"`, "g");
+  const parts = partsOf("en").map((name) => name.replace(".json", "")), isKey = new RegExp(`"(${parts.join("|")})\\.[a-z0-9-]+"`, "g");
   for (const name of [...reached("lab/main.js")].filter((name) => !name.startsWith("text/"))) {
     for (const [key, part] of codeOf(name).matchAll(isKey)) assert.ok(loaded.includes(`"${part}"`), `${name} uses ${key}`);
   }
@@ -107,6 +123,21 @@ test("texts: placeholders and plurals", async () => {
   const view = { link: true };
   assert.deepEqual(rich("shell.sign-in-link", { command: view }), ["Run ", view, " on chatguard’s server, then open the link that it prints."]);
   assert.throws(() => t("shell.nothing"), /isn't loaded/);
+});
+
+test("texts: each part is loaded once, and again if that failed", async () => {
+  const { fetch } = globalThis;
+  const asked = [];
+  try {
+    globalThis.fetch = async (address) => (asked.push(address.href.split("/").at(-1)), new Response("", { status: 500 }));
+    await assert.rejects(loadTexts("device"), /device can't be loaded: 500/);
+    globalThis.fetch = (address) => (asked.push(address.href.split("/").at(-1)), fetch(address));
+    await Promise.all([loadTexts("device"), loadTexts("device", "entries")]);
+    await loadTexts("device");
+  } finally {
+    globalThis.fetch = fetch;
+  }
+  assert.deepEqual(asked, ["device.json", "device.json", "entries.json"]);
 });
 
 test("texts: lists of texts and views", () => {

@@ -3,7 +3,7 @@ import test from "node:test";
 import { clock, length, seconds, stamp, toMinute, upcoming, wait } from "../static/app/words/time.js";
 import { state } from "../static/app/core/state.js";
 import { at } from "../view-text.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules");
 

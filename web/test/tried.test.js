@@ -3,7 +3,7 @@ import test from "node:test";
 import "../list-algorithms.js";
 import { draftOf, isDirty, policyOf } from "../static/app/limits/draft.js";
 import { withTried } from "../static/app/limits/tried.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules", "limits");
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { newState, next, pauseOnFocus } from "../static/viewers/follow.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 import { viewText } from "../view-text.js";
 
 process.env.TZ = "Europe/Berlin"; // before the formats of times are made

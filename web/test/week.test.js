@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { state } from "../static/app/core/state.js";
 import { weekAddress } from "../static/app/people/week.js";
 import { basis, pointsOf, rows } from "../static/app/widgets/week-chart.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("rules");
 

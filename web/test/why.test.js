@@ -3,7 +3,7 @@ import test from "node:test";
 import { Why } from "../static/app/words/why.js";
 import { state } from "../static/app/core/state.js";
 import { at, viewText } from "../view-text.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 
 await loadTexts("words", "rules");
 

@@ -9,7 +9,7 @@ import { reasonWords } from "../static/app/words/reasons.js";
 import { capitalised, roleGroup, roleNames } from "../static/app/words/roles.js";
 import { banWords, liftNames, liftQuestion, liftWords, silenceWords, timeoutLengths, timeoutWords } from "../static/app/words/silence.js";
 import { unsavedChange, unsavedLimits } from "../static/app/words/unsaved.js";
-import { loadTexts } from "../static/text/text.js";
+import { loadTexts } from "../testing/texts.js";
 import { at, viewText } from "../view-text.js";
 
 await loadTexts("words", "rules");

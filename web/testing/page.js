@@ -63,8 +63,10 @@ server.answer("GET /session", server.refuse(401, "Sign in first."));
 const { state, update } = await import("../static/app/core/state.js");
 window.addEventListener("error", ({ message }) => server.faults.push(message));
 const initial = structuredClone(state);
-const { loadTexts } = await import("../static/text/text.js");
+const { fetch } = globalThis;
+const { loadTexts } = await import("./texts.js");
 await loadTexts("admin", "device", "entries", "lab", "limits", "now", "overlay", "people", "records", "rules", "shell", "start", "viewer", "webhooks", "widgets", "words");
+globalThis.fetch = fetch;
 
 // What the pages load later is loaded now: a file takes real time, while the clock of the tests moves.
 const later = [

@@ -1,11 +1,12 @@
 // @ts-check
 // The texts of the pages, in the language of the document. Each folder beside this file holds the
-// catalogues of one language, one for each part of the pages. A catalogue maps names to texts. The
-// key of a text is the catalogue and the name: "now.pause".
+// catalogues of one language, one for each part of the pages, in the JSON format of i18next, which
+// translators' tools read. A catalogue maps names to texts. The key of a text is the catalogue and
+// the name: "now.pause".
 //
-// A text may contain placeholders: "Paused by {who}". A text that depends on the number n is an
-// object with a text for each plural category of the language: {one: "{n} message", other: "{n}
-// messages"}. Numbers are written as the language writes them.
+// A text may contain placeholders: "Paused by {{who}}". A text that depends on the number n has a
+// form for each plural category of the language: "users_one", "users_other". Its key is without the
+// category: "now.users". Numbers are written as the language writes them.
 //
 // Texts are looked up when a page is drawn, so a module must not call t or rich while it is loaded.
 // The document's first module loads the parts that it needs with loadTexts, and modules that are
@@ -16,26 +17,26 @@
 /**
  * Parts are the catalogues, which must have the same keys in all languages.
  * @typedef {object} Parts
- * @property {typeof import("./en/admin.js").default} admin
- * @property {typeof import("./en/device.js").default} device
- * @property {typeof import("./en/entries.js").default} entries
- * @property {typeof import("./en/lab.js").default} lab
- * @property {typeof import("./en/limits.js").default} limits
- * @property {typeof import("./en/now.js").default} now
- * @property {typeof import("./en/overlay.js").default} overlay
- * @property {typeof import("./en/people.js").default} people
- * @property {typeof import("./en/records.js").default} records
- * @property {typeof import("./en/rules.js").default} rules
- * @property {typeof import("./en/shell.js").default} shell
- * @property {typeof import("./en/start.js").default} start
- * @property {typeof import("./en/webhooks.js").default} webhooks
- * @property {typeof import("./en/widgets.js").default} widgets
- * @property {typeof import("./en/words.js").default} words
- * @property {typeof import("./en/viewer.js").default} viewer
+ * @property {typeof import("./en/admin.json")} admin
+ * @property {typeof import("./en/device.json")} device
+ * @property {typeof import("./en/entries.json")} entries
+ * @property {typeof import("./en/lab.json")} lab
+ * @property {typeof import("./en/limits.json")} limits
+ * @property {typeof import("./en/now.json")} now
+ * @property {typeof import("./en/overlay.json")} overlay
+ * @property {typeof import("./en/people.json")} people
+ * @property {typeof import("./en/records.json")} records
+ * @property {typeof import("./en/rules.json")} rules
+ * @property {typeof import("./en/shell.json")} shell
+ * @property {typeof import("./en/start.json")} start
+ * @property {typeof import("./en/webhooks.json")} webhooks
+ * @property {typeof import("./en/widgets.json")} widgets
+ * @property {typeof import("./en/words.json")} words
+ * @property {typeof import("./en/viewer.json")} viewer
  */
 
-/** @typedef {{[Part in keyof Parts]: `${Part}.${keyof Parts[Part] & string}`}[keyof Parts]} TextKey */
-/** @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text */
+/** @template {string} Name @typedef {Name extends `${infer Text}_${Intl.LDMLPluralRule}` ? Text : Name} WithoutForm */
+/** @typedef {{[Part in keyof Parts]: `${Part}.${WithoutForm<keyof Parts[Part] & string>}`}[keyof Parts]} TextKey */
 
 // languages maps each language to its own name.
 export const languages = { en: "English", de: "Deutsch", es: "Español", "pt-BR": "Português (Brasil)", ja: "日本語" };
@@ -48,16 +49,29 @@ export const language = /** @type {Language} */ (globalThis.document?.documentEl
 // locale is the language for Intl. English is written with days before months.
 export const locale = language === "en" ? "en-GB" : language;
 
-/** @type {Map<string, Text>} */
+/** @type {Map<string, string>} */
 const texts = new Map();
 
-// loadTexts loads the texts of parts.
+/** @type {Map<keyof Parts, Promise<void>>} */
+const loads = new Map(); // those in progress or done
+
+// loadTexts loads the texts of parts, each once.
 /** @param {(keyof Parts)[]} parts */
 export async function loadTexts(...parts) {
-  await Promise.all(parts.map(async (part) => {
-    const { default: catalogue } = await import(`./${language}/${part}.js`);
-    for (const [name, text] of Object.entries(catalogue)) texts.set(`${part}.${name}`, text);
-  }));
+  for (const part of parts) if (!loads.has(part)) loads.set(part, load(part));
+  await Promise.all(parts.map((part) => loads.get(part)));
+}
+
+/** @param {keyof Parts} part */
+async function load(part) {
+  try {
+    const answer = await fetch(new URL(`${language}/${part}.json`, import.meta.url));
+    if (!answer.ok) throw new Error(`the texts ${part} can't be loaded: ${answer.status}`);
+    for (const [name, text] of Object.entries(await answer.json())) texts.set(`${part}.${name}`, text);
+  } catch (problem) {
+    loads.delete(part); // so that the next call tries again
+    throw problem;
+  }
 }
 
 const plural = new Intl.PluralRules(locale);
@@ -79,9 +93,9 @@ export function rich(key, values = {}) {
 
 /** @param {TextKey} key @param {Record<string, Value>} values */
 function textOf(key, { n }) {
-  const text = texts.get(key);
+  const text = texts.get(key) ?? texts.get(`${key}_${plural.select(Number(n))}`) ?? texts.get(`${key}_other`);
   if (text === undefined) throw new Error(`the text ${key} isn't loaded`);
-  return typeof text === "string" ? text : (text[plural.select(Number(n))] ?? text.other);
+  return text;
 }
 
 /** @type {Map<string, string[]>} */
@@ -90,7 +104,7 @@ const split = new Map();
 // piecesOf splits a text. Every second piece is the name of a placeholder.
 /** @param {string} text */
 function piecesOf(text) {
-  const pieces = split.get(text) ?? text.split(/\{(\w+)\}/);
+  const pieces = split.get(text) ?? text.split(/\{\{(\w+)\}\}/);
   split.set(text, pieces);
   return pieces;
 }
