@@ -51,7 +51,7 @@ test("partsOf: the shared store", () => {
     [{ mode: "synchronised", up: false, problem: "no route" }, "bad", "Shared store away", "no route"],
     [{ mode: "exact", up: true, refusing: true, problem: "memory is full" }, "bad", "Shared store refuses changes", "memory is full"],
     [{ mode: "exact", up: true, problem: "no replica" }, "warn", "Shared store: check", "no replica"],
-    [{ mode: "shares", up: true }, "good", "Own part of the limits"],
+    [{ mode: "shares", up: true }, "good", "Limits divided among nodes"],
   ]) {
     const part = last(shared);
     assert.deepEqual([part.kind, part.text, part.detail], [kind, text, detail]);

@@ -145,7 +145,7 @@ test("now: the messages around a throttled one", async () => {
   await see(() => !find(".around") && document.activeElement.id === "around-of-42");
   answer("GET /channels/7/messages", { messages: [] });
   await click("#around-of-42");
-  await see(() => text(".around").includes("The messages around it are no longer in memory"));
+  await see(() => text(".around").includes("The messages around it are gone"));
 });
 
 const [channel] = usualAnswer("GET /channels").channels;
