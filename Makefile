@@ -119,9 +119,10 @@ test-flaky: build/testrun
 # part of `make test`, with fewer users and intervals, and without nodes whose own clocks are wrong.
 # It takes about six minutes.
 test-shared:
-	go test -count=1 -v -run '^Test(Shar(ed|ing)|Synchronised|Scaling|Seed|KnownRow|Guard_PolicyHash|Sweep_Shared|Exchange_Shared|Wait_Shared)' .
+	go test -count=1 -v -run '^Test(Shar(ed|ing)|Synchronised|Scaling|Seed|Guard_PolicyHash|Sweep_Shared|Exchange_Shared|Wait_Shared)' .
+	go test -count=1 -v ./internal/sharing
 	go test -count=1 -v ./redisstore -users 200000
-	go test -count=1 -v -run '^Test(Row|EmptyRow|ReadRow|DescribeRow|Writes|Spend|TakeUnsent|Adopt)' ./internal/limits
+	go test -count=1 -v -run '^Test(Row|EmptyRow|ReadRow|DescribeRow|Writes|Spend|TakeUnsent|Import)' ./internal/limits
 	go test -count=1 -v -run '^Test(Shared|Standby|Nodes_|Command_SharedStoreAway|Bot_ChannelsAtOnce|Metrics_Leader)' ./internal/control ./internal/chat ./internal/web ./dashboard
 	go test -count=1 -v -run '^Test(Shared|Part|Parse_SharedPassword)' ./internal/config ./internal/app
 	go test -count=1 -v -tags browser -run '^TestNodesPage' ./internal/web

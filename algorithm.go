@@ -103,13 +103,13 @@ func pictureOf(p limits.Picture) Picture {
 		picture.Slices = append(picture.Slices, int(count))
 	}
 	if p.Until > 0 {
-		picture.From, picture.Until = timeOf(p.From).UTC(), timeOf(p.Until).UTC()
+		picture.From, picture.Until = limits.TimeOf(p.From).UTC(), limits.TimeOf(p.Until).UTC()
 	}
 	if p.Times > 0 {
-		picture.Oldest = timeOf(p.Oldest).UTC()
+		picture.Oldest = limits.TimeOf(p.Oldest).UTC()
 	}
 	if p.Waiting > 0 {
-		picture.Leaves = timeOf(p.Leaves).UTC()
+		picture.Leaves = limits.TimeOf(p.Leaves).UTC()
 	}
 	return picture
 }

@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/internal/sharing"
 )
 
 // batchSize is the maximum number of messages judged together.
-const batchSize = 16
+const batchSize = sharing.BatchSize
 
 // batch collects consecutive messages of one channel and judges them together.
 type batch struct {
@@ -38,7 +39,7 @@ func (b *batch) add(m *Message, v *Verdict) error {
 		at = b.now
 	}
 	if b.count == 0 {
-		if b.channel = b.guard.channels.get(m.ChannelID, b.guard, at); b.channel == nil {
+		if b.channel = b.guard.channels.get(m.ChannelID, at); b.channel == nil {
 			return checkID(m.ChannelID, ErrNoChannel)
 		}
 	}
@@ -61,7 +62,7 @@ func (b *batch) judge() {
 	if b.count == 0 {
 		return
 	}
-	if !b.guard.exact {
+	if !b.guard.channels.exact {
 		for judged := b.judgeFrom(0); judged < b.count; judged = b.judgeFrom(judged) {
 			b.reopen(judged)
 		}
@@ -76,13 +77,13 @@ func (b *batch) judge() {
 			throttled++
 		}
 	}
-	entry, step := b.guard.newEntryIDs(throttled, b.now)
+	entry, step := b.guard.entries.next(throttled, b.guard.rows(), b.now)
 	for i, v := range b.verdicts[:b.count] {
 		if v.throttled() {
 			v.EntryID = entry
 			entry += step
 		}
-		b.guard.notify(b.messages[i], v)
+		b.guard.observers.notify(b.messages[i], v)
 	}
 	b.count = 0
 }
@@ -90,12 +91,12 @@ func (b *batch) judge() {
 // judgeFrom judges the collected messages from the given one on. It returns how many are judged
 // then: all, unless the channel was removed in the meantime.
 func (b *batch) judgeFrom(first int) (judged int) {
-	if !b.channel.hasPlaces(b.guard) {
+	if !b.guard.channels.hasPlaces(b.channel) {
 		return first + b.channel.table.JudgeAll(b.cases[first:b.count])
 	}
 	for i := first; i < b.count; i++ {
 		c := &b.cases[i]
-		if !b.channel.judge(b.guard, c.User, &c.Request, &c.Decision) {
+		if !b.guard.channels.judge(b.channel, c.User, &c.Request, &c.Decision) {
 			return i
 		}
 	}
@@ -104,10 +105,30 @@ func (b *batch) judgeFrom(first int) (judged int) {
 
 // reopen prepares the messages from the given one on for the new channel with the same ID.
 func (b *batch) reopen(first int) {
-	b.channel = b.guard.channels.get(b.channel.id, b.guard, b.verdicts[first].At)
+	b.channel = b.guard.channels.get(b.channel.id, b.verdicts[first].At)
 	exempt := b.channel.policy.Load().exempt
 	for i := first; i < b.count; i++ {
 		// The message has been checked: there is no error.
 		_ = b.messages[i].fillRequest(&b.cases[i].Request, b.verdicts[i].At, exempt)
 	}
+}
+
+// judgeShared judges the collected messages by the rows in the shared store. It returns the
+// context's error if that has ended and some messages are being decided elsewhere. They leave the
+// batch.
+func (b *batch) judgeShared() error {
+	var outcomes [batchSize]sharing.Outcome
+	err := b.guard.rows().JudgeAll(b.ctx, b.channel.shared, b.channel.policy.Load().places, b.cases[:b.count], outcomes[:])
+	kept := 0
+	for i, outcome := range outcomes[:b.count] {
+		if outcome.Abandoned {
+			*b.verdicts[i] = Verdict{}
+			continue
+		}
+		b.verdicts[i].Degraded = b.verdicts[i].Degraded || outcome.Offline
+		b.cases[kept], b.messages[kept], b.verdicts[kept] = b.cases[i], b.messages[i], b.verdicts[i]
+		kept++
+	}
+	b.count = kept
+	return err
 }

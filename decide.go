@@ -11,33 +11,33 @@ type otherPlaces [limits.Scopes - 1]limits.Place
 
 // places returns the rows that a message uses in addition to its author's row in the channel, in
 // the order in which they are locked. With the default policy there are none.
-func (c *channel) places(g *Guard, userID string, room *otherPlaces) []limits.Place {
+func (cs *channels) places(c *channel, userID string, room *otherPlaces) []limits.Place {
 	places := room[:0]
-	if everywhere := g.everywhere.Load(); everywhere != nil {
+	if everywhere := cs.everywhere.Load(); everywhere != nil {
 		places = append(places, limits.Place{Table: everywhere, User: userID, Order: c.policy.Load().places})
 	}
-	if shared := c.shared.Load(); shared != nil {
-		places = append(places, limits.Place{Table: shared})
+	if common := c.common.Load(); common != nil {
+		places = append(places, limits.Place{Table: common})
 	}
-	if overall := g.overall.Load(); overall != nil {
+	if overall := cs.overall.Load(); overall != nil {
 		places = append(places, limits.Place{Table: overall, Order: c.policy.Load().places})
 	}
 	return places
 }
 
 // hasPlaces reports whether places returns any.
-func (c *channel) hasPlaces(g *Guard) bool {
-	return g.everywhere.Load() != nil || g.overall.Load() != nil || c.shared.Load() != nil
+func (cs *channels) hasPlaces(c *channel) bool {
+	return cs.everywhere.Load() != nil || cs.overall.Load() != nil || c.common.Load() != nil
 }
 
 // judge judges a message by all rows that it uses. It returns false and does nothing if the channel
 // was removed.
-func (c *channel) judge(g *Guard, userID string, q *limits.Request, d *limits.Decision) (open bool) {
-	if !c.hasPlaces(g) { // with the default policy, no room for places is needed
+func (cs *channels) judge(c *channel, userID string, q *limits.Request, d *limits.Decision) (open bool) {
+	if !cs.hasPlaces(c) { // with the default policy, no room for places is needed
 		return c.table.Judge(userID, q, d)
 	}
 	var room otherPlaces
-	return c.table.Judge(userID, q, d, c.places(g, userID, &room)...)
+	return c.table.Judge(userID, q, d, cs.places(c, userID, &room)...)
 }
 
 // fillRequest fills in q with what the limits need to know about a message sent at the given time.

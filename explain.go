@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/internal/sharing"
 )
 
 // Explanation contains everything that a verdict depends on. In JSON, times are in RFC 3339 format
@@ -59,7 +60,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	}
 	c := g.channels.find(m.ChannelID)
 	if c == nil {
-		c = g.newChannel(m.ChannelID, g.base.Load())
+		c = g.channels.new(m.ChannelID, g.channels.base.Load())
 	}
 	policy := c.policy.Load()
 	var q limits.Request
@@ -71,13 +72,13 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	var levels []limits.Level
 	var standing limits.Standing
 	degraded := g.isDegraded()
-	if g.exact {
-		var apart bool
-		d, levels, standing, apart = g.explainShared(c, m.User.ID, &q)
-		degraded = degraded || apart
+	if g.channels.exact {
+		var offline bool
+		d, levels, standing, offline = g.rows().Explain(c.shared, m.User.ID, policy.places, &q)
+		degraded = degraded || offline
 	} else {
 		var room otherPlaces
-		d, levels, standing = c.table.Explain(m.User.ID, &q, c.places(g, m.User.ID, &room)...)
+		d, levels, standing = c.table.Explain(m.User.ID, &q, g.channels.places(c, m.User.ID, &room)...)
 	}
 	e.Verdict.fillCommon(&m, at, degraded)
 	e.Verdict.decide(&d, q.At)
@@ -87,10 +88,10 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	}
 	e.Strikes, e.Override = standing.Strikes, overrideOf(standing.Own)
 	if e.Strikes > 0 {
-		e.LapseAt = timeOf(standing.LapseAt).UTC()
+		e.LapseAt = limits.TimeOf(standing.LapseAt).UTC()
 	}
 	if standing.SilentUntil > 0 {
-		e.SilentUntil = timeOf(standing.SilentUntil).UTC()
+		e.SilentUntil = limits.TimeOf(standing.SilentUntil).UTC()
 	}
 	e.Next = Penalty{Action: Drop}
 	if ladder := policy.policy.Penalties.Ladder; len(ladder) > 0 {
@@ -104,7 +105,7 @@ func statusOf(l limits.Level) LimitStatus {
 	s := LimitStatus{
 		Name: l.Limit.Name(), Algorithm: Algorithm(l.Limit.Algorithm()), Per: Scope(l.Scope), Observes: !l.Decides,
 		Used: int(l.Used), Capacity: int(l.Capacity), Granted: int(l.Granted), Remaining: int(l.Remaining),
-		NextAt: timeOf(l.NextAt).UTC(), ResetAt: timeOf(l.ResetAt).UTC(), Role: Everyone, Own: l.Own, Picture: pictureOf(l.Picture),
+		NextAt: limits.TimeOf(l.NextAt).UTC(), ResetAt: limits.TimeOf(l.ResetAt).UTC(), Role: Everyone, Own: l.Own, Picture: pictureOf(l.Picture),
 	}
 	if l.Role >= 0 {
 		s.Role = Role(l.Role)
@@ -229,18 +230,18 @@ func (l Limit) quota() Quota {
 
 // quotas returns the quotas of the verdict's user.
 func (g *Guard) quotas(v *Verdict) Quotas {
-	policy := g.base.Load()
+	policy := g.channels.base.Load()
 	var own numbers
 	var table *limits.Table
 	if c := g.channels.find(v.ChannelID); c != nil {
 		policy, table = c.policy.Load(), c.table
 	}
-	if g.exact {
+	if g.channels.exact {
 		at := v.At.UnixNano()
-		own[limits.PerUser] = g.sharing.knownNumbers(rowKey{v.ChannelID, v.UserID}, at)
-		own[limits.PerUserEverywhere] = g.sharing.knownNumbers(rowKey{"", v.UserID}, at)
+		own[limits.PerUser] = g.rows().KnownNumbers(sharing.Key{ChannelID: v.ChannelID, UserID: v.UserID}, at)
+		own[limits.PerUserEverywhere] = g.rows().KnownNumbers(sharing.Key{UserID: v.UserID}, at)
 	} else {
-		own[limits.PerUser], own[limits.PerUserEverywhere] = numbersOf(table, v.UserID, v.At), numbersOf(g.everywhere.Load(), v.UserID, v.At)
+		own[limits.PerUser], own[limits.PerUserEverywhere] = numbersOf(table, v.UserID, v.At), numbersOf(g.channels.everywhere.Load(), v.UserID, v.At)
 	}
 	if own[limits.PerUser] != nil || own[limits.PerUserEverywhere] != nil {
 		for scope, set := range policy.sets {

@@ -30,22 +30,27 @@ import (
 // its users are fully restored. It looks at a few channels whenever it sees a new one, and whenever
 // a store takes changes.
 func (g *Guard) ForgetChannel(channelID string) {
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	g.channels.adding.Lock()
-	defer g.channels.adding.Unlock()
-	if t := g.channels.table.Load(); t != nil {
-		if c, slot := t.find(channelID); c != nil {
-			g.remove(*t, slot, false)
+	g.channels.forget(channelID)
+}
+
+// forget is Guard.ForgetChannel.
+func (cs *channels) forget(id string) {
+	cs.changing.Lock()
+	defer cs.changing.Unlock()
+	cs.adding.Lock()
+	defer cs.adding.Unlock()
+	if t := cs.table.Load(); t != nil {
+		if c, slot := t.find(id); c != nil {
+			cs.remove(*t, slot, false)
 		}
 	}
 }
 
 // remove removes the channel of a slot, or if onlyEmpty is true, only a channel without users. The
-// caller holds channels.adding. What its users have spent since the last Exchange is still
+// caller holds adding. What its users have spent since the last Exchange is still
 // exchanged.
-func (g *Guard) remove(t channelTable, slot int, onlyEmpty bool) {
-	c, known := &g.channels, t[slot].Load()
+func (cs *channels) remove(t channelTable, slot int, onlyEmpty bool) {
+	known := t[slot].Load()
 	// From here on, a message waits for adding. So there is no second channel with this ID before
 	// the first is closed.
 	t[slot].Store(gone)
@@ -54,20 +59,17 @@ func (g *Guard) remove(t channelTable, slot int, onlyEmpty bool) {
 		t[slot].Store(known)
 		return
 	}
-	for _, u := range unsent {
-		g.sharing.oweUnsent(rowKey{known.id, u.User}, u)
+	if cs.rows != nil {
+		cs.rows.Forget(known.id, unsent)
 	}
-	if g.sharing != nil {
-		g.sharing.met.Delete(known.id)
-	}
-	c.count--
-	c.met.set(known.id, !known.own)
+	cs.count--
+	cs.removed.set(known.id, !known.own)
 }
 
 // tables returns the tables of the channel's users.
 func (c *channel) tables() []*limits.Table {
-	if shared := c.shared.Load(); shared != nil {
-		return []*limits.Table{c.table, shared}
+	if common := c.common.Load(); common != nil {
+		return []*limits.Table{c.table, common}
 	}
 	return []*limits.Table{c.table}
 }
@@ -78,27 +80,27 @@ const (
 	sweptSlots = 16
 	// sweptPart is the part of the slots that is looked at when a store takes changes.
 	sweptPart = 64
-	// idleAfter is how long a channel stays whose users' rows are in a Shared store.
+	// idleAfter is how long a channel stays whose users' rows are in a shared store.
 	idleAfter = 10 * time.Minute
 )
 
 // sweep looks at the channels in the next slots, and removes those that are idle at that time,
-// which comes from a message. The caller holds channels.adding.
-func (g *Guard) sweep(slots int, at time.Time) {
-	c, t := &g.channels, g.channels.table.Load()
+// which comes from a message. The caller holds adding.
+func (cs *channels) sweep(slots int, at time.Time) {
+	t := cs.table.Load()
 	now, err := nanoseconds(at)
-	if t == nil || err != nil || !g.changing.TryLock() {
+	if t == nil || err != nil || !cs.changing.TryLock() {
 		return
 	}
-	defer g.changing.Unlock()
+	defer cs.changing.Unlock()
 	// One message from a wrong clock must not make every channel look idle, so the earlier of the
 	// last two times counts.
-	before := c.swept
-	c.swept = now
+	before := cs.swept
+	cs.swept = now
 	for range min(slots, len(*t)) {
-		c.hand = (c.hand + 1) & (len(*t) - 1)
-		if known := (*t)[c.hand].Load(); known != nil && known != gone && known.isIdle(min(now, before)) {
-			g.remove(*t, c.hand, true)
+		cs.hand = (cs.hand + 1) & (len(*t) - 1)
+		if known := (*t)[cs.hand].Load(); known != nil && known != gone && known.isIdle(min(now, before)) {
+			cs.remove(*t, cs.hand, true)
 		}
 	}
 }
@@ -106,7 +108,7 @@ func (g *Guard) sweep(slots int, at time.Time) {
 // isIdle drops users whose allowances are fully restored at that time, and reports whether the
 // channel holds nothing any more.
 func (c *channel) isIdle(at int64) bool {
-	if c.own || c.overlay != nil || at-c.used.Load() < int64(idleAfter) {
+	if c.own || c.overlay != nil || c.shared != nil && at-c.shared.Used() < int64(idleAfter) {
 		return false
 	}
 	users := 0
@@ -118,46 +120,46 @@ func (c *channel) isIdle(at int64) bool {
 }
 
 // sweepAfter looks at a part of the channels after a store has taken changes, the latest of which
-// was at the given time, in nanoseconds; 0 means that there were none.
-func (g *Guard) sweepAfter(last int64) {
+// was at the given time, in nanoseconds; 0 means that there were none. now is the Guard's time.
+func (cs *channels) sweepAfter(last int64, now time.Time) {
 	if last == 0 {
 		return
 	}
-	g.channels.adding.Lock()
-	defer g.channels.adding.Unlock()
-	if t := g.channels.table.Load(); t != nil {
-		at := timeOf(last)
-		if now := g.now(); now.Before(at) {
+	cs.adding.Lock()
+	defer cs.adding.Unlock()
+	if t := cs.table.Load(); t != nil {
+		at := limits.TimeOf(last)
+		if now.Before(at) {
 			at = now
 		}
-		g.sweep(max(sweptSlots, len(*t)/sweptPart), at)
+		cs.sweep(max(sweptSlots, len(*t)/sweptPart), at)
 	}
 }
 
-// met remembers the removed channels without a channel policy, up to a number. The rows that
+// removed remembers the removed channels without a channel policy, up to a number. The rows that
 // a store has of their users need not be kept until such a policy is set.
-type met struct{ recent, older map[uint64]bool }
+type removed struct{ recent, older map[uint64]bool }
 
-// metChannels is how many channels each half of a met holds.
-const metChannels = 1 << 16
+// mostRemoved is how many channels each half of a removed holds.
+const mostRemoved = 1 << 16
 
 // set adds or removes a channel.
-func (m *met) set(id string, is bool) {
+func (r *removed) set(id string, is bool) {
 	key := maphash.String(channelSeed, id)
-	if delete(m.older, key); !is {
-		delete(m.recent, key)
+	if delete(r.older, key); !is {
+		delete(r.recent, key)
 		return
 	}
-	if m.recent == nil || len(m.recent) == metChannels {
-		m.recent, m.older = map[uint64]bool{}, m.recent
+	if r.recent == nil || len(r.recent) == mostRemoved {
+		r.recent, r.older = map[uint64]bool{}, r.recent
 	}
-	m.recent[key] = true
+	r.recent[key] = true
 }
 
 // hasRemoved reports whether a channel was removed and had no policy of its own.
-func (c *channels) hasRemoved(id string) bool {
-	c.adding.Lock()
-	defer c.adding.Unlock()
+func (cs *channels) hasRemoved(id string) bool {
+	cs.adding.Lock()
+	defer cs.adding.Unlock()
 	key := maphash.String(channelSeed, id)
-	return c.met.recent[key] || c.met.older[key]
+	return cs.removed.recent[key] || cs.removed.older[key]
 }

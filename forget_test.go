@@ -298,7 +298,7 @@ func TestChannels_MatchMap(t *testing.T) {
 			g.ForgetChannel(id)
 			delete(known, id)
 		case known[id] == nil:
-			known[id] = g.channels.get(id, g, time.Time{})
+			known[id] = g.channels.get(id, time.Time{})
 		}
 		if found := g.channels.find(id); found != known[id] {
 			t.Fatalf("step %d: channel %s is %v, want %v", i, id, found, known[id])

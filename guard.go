@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/internal/sharing"
 	"github.com/chatguard/chatguard/shared"
 )
 
@@ -72,37 +72,15 @@ type Options struct {
 // Guard judges messages. It is safe for concurrent use. Create one with New.
 type Guard struct {
 	now       func() time.Time
-	observers atomic.Pointer[[]*observer] // replaced, never modified; nil if none
-	maxMemory int64
-	budget    *limits.Budget  // of all tables
-	dropped   *limits.Dropped // by all tables
+	observers observers
 	channels  channels
 	present   limits.Present // what messages say that the time is
-	sharing   *sharing       // nil without Options.Shared
-	exact     bool           // the rows in the shared store decide, not those in the tables
-
-	changing sync.Mutex               // held while a policy changes
-	base     atomic.Pointer[compiled] // policy of channels without their own
-	// everywhere is the table of the PerUserEverywhere limits. It is nil if there are none.
-	everywhere atomic.Pointer[limits.Table]
-	// overall is the table of the PerEverywhere limits, which has one row. It is nil if there are
-	// none.
-	overall atomic.Pointer[limits.Table]
-	// everywhereRows and overallRows are these limits for rows in a Shared store.
-	everywhereRows, overallRows atomic.Pointer[rowSet]
 
 	degraded    atomic.Bool // the store is failing
 	unexchanged atomic.Bool // the last Exchange with ShareSynchronised found the store away
 
-	// The fields below change with each throttled message. The padding puts them on another cache
-	// line, so decisions that only read the fields above don't wait for these writes.
-	_         [cacheLine]byte
-	lastEntry atomic.Int64
-	_         [cacheLine]byte
+	entries entryIDs
 }
-
-// cacheLine is the maximum number of bytes that processors transfer between caches at a time.
-const cacheLine = 128
 
 // New returns a Guard that applies the policy to every channel. The error names the first mistake
 // in the policy or the options.
@@ -115,7 +93,7 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 		return nil, err
 	}
 	own := newClock()
-	g := &Guard{now: own.now, maxMemory: DefaultMemory, budget: limits.NewBudget(0), dropped: new(limits.Dropped)}
+	g := &Guard{now: own.now, channels: channels{maxMemory: DefaultMemory, budget: limits.NewBudget(0), dropped: new(limits.Dropped)}}
 	own.jumpedBack = g.Rewind
 	if opts != nil {
 		g.AddObserver(opts.Observer)
@@ -123,21 +101,18 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 			g.now = opts.Now
 		}
 		if opts.MaxMemory > 0 {
-			g.maxMemory = opts.MaxMemory
+			g.channels.maxMemory = opts.MaxMemory
 		}
-		g.budget = limits.NewBudget(opts.MaxTotalMemory)
+		g.channels.budget = limits.NewBudget(opts.MaxTotalMemory)
 		if opts.Shared != nil {
-			g.sharing = newSharing(opts.Shared, opts.SharedRows)
-			if g.exact = opts.ShareMode == ShareExact; !g.exact {
-				g.sharing.adopt = g.adoptRow
-			}
-			g.now = g.sharing.now
+			g.channels.share(opts)
+			g.now = g.rows().Now
 		}
 	}
-	g.base.Store(base)
-	g.changeOverall(base, &limits.Changes{})
+	g.channels.base.Store(base)
+	g.channels.changeOverall(base, &limits.Changes{})
 	// IDs start at the current time, so a later start has higher IDs, with or without a store.
-	g.lastEntry.Store(g.now().UnixMilli() * 1000)
+	g.entries.last.Store(g.now().UnixMilli() * 1000)
 	return g, nil
 }
 
@@ -189,18 +164,18 @@ const (
 // check judges a message and returns how much of its cost may be sent. v must be the zero Verdict.
 func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMode) (taken int64, err error) {
 	c := g.channels.find(m.ChannelID)
-	var clock reading
+	var clock sharing.Reading
 	at := m.SentAt
-	if g.exact {
-		clock = g.sharing.read()
+	if g.channels.exact {
+		clock = g.rows().Read()
 	} else if at.IsZero() {
-		clock.now = g.now()
+		clock.Now = g.now()
 	}
 	if at.IsZero() {
-		at = clock.now
+		at = clock.Now
 	}
 	if c == nil {
-		if c = g.channels.get(m.ChannelID, g, at); c == nil {
+		if c = g.channels.get(m.ChannelID, at); c == nil {
 			return 0, checkID(m.ChannelID, ErrNoChannel)
 		}
 	}
@@ -213,8 +188,8 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 		q.Latest = g.present.Note(q.At, m.User.ID, m.SentAt.IsZero())
 	}
 	v.fillCommon(m, at, g.isDegraded())
-	if g.exact {
-		if taken, err = g.checkShared(ctx, clock, c, m, &q, v); err != nil {
+	if g.channels.exact {
+		if taken, err = v.judgeShared(ctx, g.rows(), clock, c, &q); err != nil {
 			*v = Verdict{}
 			return 0, err
 		}
@@ -222,7 +197,7 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 		v.Exempt, taken = true, q.Cost
 	} else {
 		var d limits.Decision
-		if !c.judge(g, m.User.ID, &q, &d) {
+		if !g.channels.judge(c, m.User.ID, &q, &d) {
 			*v = Verdict{}
 			return g.check(ctx, m, v, mode) // the channel was removed in the meantime
 		}
@@ -235,9 +210,9 @@ func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMod
 		return 0, nil
 	}
 	if v.throttled() {
-		v.EntryID, _ = g.newEntryIDs(1, clock.now)
+		v.EntryID, _ = g.entries.next(1, g.rows(), clock.Now)
 	}
-	g.notify(m, v)
+	g.observers.notify(m, v)
 	return taken, nil
 }
 
@@ -259,38 +234,7 @@ func (g *Guard) Rewind(to time.Time) {
 		return // a time at which no message can be judged
 	}
 	g.present.SetBack(at)
-	g.eachTable(func(_ string, table *limits.Table) { table.Rewind(at) })
-}
-
-// newEntryIDs returns the first of n new entry IDs, and the difference between each and the next.
-// If now is zero, it reads the clock when it needs to.
-func (g *Guard) newEntryIDs(n int, now time.Time) (first, step EntryID) {
-	switch {
-	case n == 0:
-		return 0, 0
-	case g.sharing != nil:
-		if now.IsZero() {
-			now = g.now()
-		}
-		return g.newSharedEntryIDs(n, now), sharedEntryStep
-	}
-	return EntryID(g.lastEntry.Add(int64(n)) - int64(n) + 1), 1
-}
-
-// sharedEntryStep is the difference between two entry IDs of a Guard that shares a store. The rest
-// is the Guard's number, so that the IDs of different Guards differ.
-const sharedEntryStep = 1 << 8
-
-// newSharedEntryIDs returns the first of n new entry IDs: a quarter of a millisecond, and the
-// number of the Guard. The IDs fit 53 bits, which is what JSON numbers can have.
-func (g *Guard) newSharedEntryIDs(n int, now time.Time) EntryID {
-	for {
-		last := g.lastEntry.Load()
-		first := max(last/sharedEntryStep+1, now.UnixMilli()*4)
-		if g.lastEntry.CompareAndSwap(last, (first+int64(n)-1)*sharedEntryStep) {
-			return EntryID(first*sharedEntryStep + g.sharing.number(now))
-		}
-	}
+	g.channels.EachTable(func(_ string, table *limits.Table) { table.Rewind(at) })
 }
 
 // Peek returns the verdict that Check would return, and changes nothing: it spends nothing, gives
@@ -302,7 +246,7 @@ func (g *Guard) Peek(m Message) (v Verdict, err error) {
 }
 
 // Policy returns the policy of the channels without their own policy.
-func (g *Guard) Policy() Policy { return g.base.Load().policy.Clone() }
+func (g *Guard) Policy() Policy { return g.channels.base.Load().policy.Clone() }
 
 // ChannelPolicy returns the policy of a channel, without an overlay. It is Policy if the channel
 // has none of its own.
@@ -329,14 +273,6 @@ func nanoseconds(t time.Time) (int64, error) {
 		return 0, ErrTime
 	}
 	return t.UnixNano(), nil
-}
-
-// timeOf is the inverse of nanoseconds. It returns the zero time for Never.
-func timeOf(ns int64) time.Time {
-	if ns == limits.Never {
-		return time.Time{}
-	}
-	return time.Unix(0, ns)
 }
 
 // CheckAll judges messages in order and writes the verdict on messages[i] to verdicts[i]. It reads

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/internal/sharing"
 )
 
 // Key says whose usage a method changes. Per selects the limits: the zero value selects the
@@ -53,16 +53,8 @@ func (k Key) validate() error {
 	return nil
 }
 
-// row returns the key of the row in a Shared store.
-func (k Key) row() rowKey { return rowKey{k.ChannelID, k.UserID} }
-
-// keyTable returns the table with the usage of a key, and the time in the table's unit.
-func (g *Guard) keyTable(k Key, at time.Time) (*limits.Table, int64, error) {
-	if err := k.validate(); err != nil {
-		return nil, 0, err
-	}
-	return g.userTable(k.ChannelID, k.UserID, at)
-}
+// row returns the key of the row in a shared store.
+func (k Key) row() sharing.Key { return sharing.Key{ChannelID: k.ChannelID, UserID: k.UserID} }
 
 // Scope says who shares the allowance of a limit. The zero value is PerUser.
 type Scope uint8

@@ -62,11 +62,12 @@ type Memory struct {
 
 // Memory returns how many users are remembered and how many were removed.
 func (g *Guard) Memory() (m Memory) {
-	if everywhere := g.everywhere.Load(); everywhere != nil {
+	if everywhere := g.channels.everywhere.Load(); everywhere != nil {
 		m.Users = everywhere.Users()
 	}
 	g.channels.forEach(func(c *channel) { m.Users += c.table.Users() })
-	m.Bytes = g.budget.Used()
-	m.Forgotten, m.Evicted, m.Held = g.dropped.Fresh.Load(), g.dropped.Evicted.Load(), g.dropped.Held.Load()
+	m.Bytes = g.channels.budget.Used()
+	dropped := g.channels.dropped
+	m.Forgotten, m.Evicted, m.Held = dropped.Fresh.Load(), dropped.Evicted.Load(), dropped.Held.Load()
 	return m
 }

@@ -1,9 +1,15 @@
 package chatguard
 
-import "slices"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // observer is one observer of a Guard. Its address tells it from others with the same function.
 type observer struct{ observe func(Message, Verdict) }
+
+// observers are those of a Guard. The list is replaced, never modified; nil if there are none.
+type observers struct{ list atomic.Pointer[[]*observer] }
 
 // AddObserver adds an observer, which is called with every verdict from now on, after the existing
 // observers. The requirements of Options.Observer apply. Calling remove removes the observer. A
@@ -13,41 +19,41 @@ func (g *Guard) AddObserver(observe func(Message, Verdict)) (remove func()) {
 		return func() {}
 	}
 	added := &observer{observe}
-	g.changeObservers(func(all []*observer) []*observer { return append(all, added) })
+	g.observers.change(func(all []*observer) []*observer { return append(all, added) })
 	return func() {
-		g.changeObservers(func(all []*observer) []*observer {
+		g.observers.change(func(all []*observer) []*observer {
 			return slices.DeleteFunc(all, func(o *observer) bool { return o == added })
 		})
 	}
 }
 
-// changeObservers replaces the observers. change gets a copy of the list.
-func (g *Guard) changeObservers(change func([]*observer) []*observer) {
+// change replaces the observers. how gets a copy of the list.
+func (o *observers) change(how func([]*observer) []*observer) {
 	for {
-		before := g.observers.Load()
+		before := o.list.Load()
 		var all []*observer
 		if before != nil {
 			all = slices.Clone(*before)
 		}
 		after := &all
-		if all = change(all); len(all) == 0 {
+		if all = how(all); len(all) == 0 {
 			after = nil
 		}
-		if g.observers.CompareAndSwap(before, after) {
+		if o.list.CompareAndSwap(before, after) {
 			return
 		}
 	}
 }
 
 // notify calls the observers, if there are any.
-func (g *Guard) notify(m *Message, v *Verdict) {
-	observers := g.observers.Load()
-	if observers == nil {
+func (o *observers) notify(m *Message, v *Verdict) {
+	list := o.list.Load()
+	if list == nil {
 		return
 	}
 	told := *m
 	told.SentAt = v.At
-	for _, o := range *observers {
-		o.observe(told, *v)
+	for _, each := range *list {
+		each.observe(told, *v)
 	}
 }

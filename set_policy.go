@@ -25,9 +25,9 @@ func (a GuardAt) SetPolicy(policy Policy) error {
 	if err != nil {
 		return err
 	}
-	a.guard.changing.Lock()
-	defer a.guard.changing.Unlock()
-	return a.guard.setBase(next, ns)
+	a.guard.channels.changing.Lock()
+	defer a.guard.channels.changing.Unlock()
+	return a.guard.channels.setBase(next, ns)
 }
 
 // SetChannelPolicy gives one channel its own policy, and keeps every user's usage. The policy must
@@ -45,20 +45,20 @@ func (a GuardAt) SetChannelPolicy(channelID string, policy Policy) error {
 	if err != nil {
 		return err
 	}
-	g := a.guard
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	next, err := g.compile(channelID, policy)
+	cs := &a.guard.channels
+	cs.changing.Lock()
+	defer cs.changing.Unlock()
+	next, err := cs.compile(channelID, policy)
 	if err != nil {
 		return err
 	}
-	c := g.channels.get(channelID, g, a.at)
+	c := cs.get(channelID, a.at)
 	changed, err := c.applyOverlay(next)
 	if err != nil {
 		return err
 	}
 	c.own = true
-	g.change(c, changed, &limits.Changes{At: ns})
+	cs.change(c, changed, &limits.Changes{At: ns})
 	return nil
 }
 
@@ -70,9 +70,9 @@ func (g *Guard) ValidatePolicy(policy Policy) error {
 	if err != nil {
 		return err
 	}
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	_, err = g.rebase(next)
+	g.channels.changing.Lock()
+	defer g.channels.changing.Unlock()
+	_, err = g.channels.rebase(next)
 	return err
 }
 
@@ -80,9 +80,9 @@ func (g *Guard) ValidatePolicy(policy Policy) error {
 // and changes nothing. It returns the same errors as Policy.Validate, ErrNoChannel or ErrLongID.
 // The error may also name a limit in all channels, which the channel can't change.
 func (g *Guard) ValidateChannelPolicy(channelID string, policy Policy) error {
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	next, err := g.compile(channelID, policy)
+	g.channels.changing.Lock()
+	defer g.channels.changing.Unlock()
+	next, err := g.channels.compile(channelID, policy)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (g *Guard) ValidateChannelPolicy(channelID string, policy Policy) error {
 }
 
 // compile checks a policy for a channel.
-func (g *Guard) compile(channelID string, policy Policy) (*compiled, error) {
+func (cs *channels) compile(channelID string, policy Policy) (*compiled, error) {
 	if err := checkID(channelID, ErrNoChannel); err != nil {
 		return nil, err
 	}
@@ -101,38 +101,38 @@ func (g *Guard) compile(channelID string, policy Policy) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return next, g.base.Load().policy.checkSameInAllChannels(policy)
+	return next, cs.base.Load().policy.checkSameInAllChannels(policy)
 }
 
-// setBase puts a policy in force in all channels without their own policy, and puts its limits in all
-// channels in force in every channel.
-func (g *Guard) setBase(base *compiled, at int64) error {
-	next, err := g.rebase(base)
+// setBase puts a policy in force in all channels without their own policy, and puts its limits in
+// all channels in force in every channel.
+func (cs *channels) setBase(base *compiled, at int64) error {
+	next, err := cs.rebase(base)
 	if err != nil {
 		return err
 	}
 	changes := &limits.Changes{At: at}
-	g.changeOverall(base, changes)
+	cs.changeOverall(base, changes)
 	// Every new channel either has been added by now, or will start with the new policy.
-	g.channels.adding.Lock()
-	g.base.Store(base)
-	g.channels.adding.Unlock()
-	g.channels.forEach(func(c *channel) {
+	cs.adding.Lock()
+	cs.base.Store(base)
+	cs.adding.Unlock()
+	cs.forEach(func(c *channel) {
 		changed, ok := next[c]
 		if !ok {
 			changed = change{base, base}
 		}
-		g.change(c, changed, changes)
+		cs.change(c, changed, changes)
 	})
 	return nil
 }
 
 // rebase returns the change that a new policy for all channels causes in each channel with its own
 // policy or overlay.
-func (g *Guard) rebase(base *compiled) (map[*channel]change, error) {
+func (cs *channels) rebase(base *compiled) (map[*channel]change, error) {
 	next := map[*channel]change{}
 	var failed error
-	g.channels.forEach(func(c *channel) {
+	cs.forEach(func(c *channel) {
 		if !c.own && c.overlay == nil {
 			return
 		}
@@ -220,10 +220,10 @@ func (a GuardAt) SetOverlay(channelID string, overlay func(Policy) Policy) error
 	if err := checkID(channelID, ErrNoChannel); err != nil {
 		return err
 	}
-	g := a.guard
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	c := g.channels.get(channelID, g, a.at)
+	cs := &a.guard.channels
+	cs.changing.Lock()
+	defer cs.changing.Unlock()
+	c := cs.get(channelID, a.at)
 	before := c.overlay
 	c.overlay = overlay
 	next, err := c.applyOverlay(c.stated.Load())
@@ -231,7 +231,7 @@ func (a GuardAt) SetOverlay(channelID string, overlay func(Policy) Policy) error
 		c.overlay = before
 		return err
 	}
-	g.change(c, next, &limits.Changes{At: ns})
+	cs.change(c, next, &limits.Changes{At: ns})
 	return nil
 }
 
@@ -241,7 +241,7 @@ func (g *Guard) InForce(channelID string) Policy {
 	if c := g.channels.find(channelID); c != nil {
 		return c.policy.Load().policy.Clone()
 	}
-	return g.base.Load().policy.Clone()
+	return g.channels.base.Load().policy.Clone()
 }
 
 // change is a new policy in two forms: as stated, and as in force.

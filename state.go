@@ -38,7 +38,7 @@ type Batch struct {
 // may be open at a time.
 func (s State) Dirty() *Batch {
 	b := &Batch{guard: s.guard}
-	s.guard.eachTable(func(_ string, table *limits.Table) { b.size += table.CountDirty() })
+	s.guard.channels.EachTable(func(_ string, table *limits.Table) { b.size += table.CountDirty() })
 	return b
 }
 
@@ -52,13 +52,13 @@ func (b *Batch) Len() int { return b.size }
 func (b *Batch) Rows() iter.Seq[StateRow] {
 	return func(yield func(StateRow) bool) {
 		wanted := true
-		b.guard.eachTable(func(channelID string, table *limits.Table) {
+		b.guard.channels.EachTable(func(channelID string, table *limits.Table) {
 			if wanted {
 				wanted = b.read(channelID, table, yield)
 			}
 		})
 		b.whole = wanted
-		b.guard.sweepAfter(b.last)
+		b.guard.channels.sweepAfter(b.last, b.guard.now())
 	}
 }
 
@@ -83,23 +83,7 @@ func (b *Batch) read(channelID string, table *limits.Table, yield func(StateRow)
 // doesn't include users that the Guard has removed because their allowance was fully restored. A
 // store keeps the rows that it has of such users.
 func (s State) DirtyAll() {
-	s.guard.eachTable(func(_ string, table *limits.Table) { table.DirtyAll() })
-}
-
-// eachTable calls do with every existing table and the ID of its channel.
-func (g *Guard) eachTable(do func(channelID string, table *limits.Table)) {
-	if everywhere := g.everywhere.Load(); everywhere != nil {
-		do("", everywhere)
-	}
-	if overall := g.overall.Load(); overall != nil {
-		do("", overall)
-	}
-	g.channels.forEach(func(c *channel) {
-		do(c.id, c.table)
-		if shared := c.shared.Load(); shared != nil {
-			do(c.id, shared)
-		}
-	})
+	s.guard.channels.EachTable(func(_ string, table *limits.Table) { table.DirtyAll() })
 }
 
 // Confirm marks the batch as stored. State that changed in the meantime stays dirty. If not all
@@ -128,7 +112,7 @@ func (b *Batch) Release() {
 // memory, it also ignores a row that was already Forgotten a minute before at, unless the row holds
 // pardons. It returns an error for bytes that can't be read, or a bad key or time.
 func (s State) Restore(row StateRow, at time.Time) error {
-	table, ns, err := s.guard.userTable(row.ChannelID, row.UserID, at)
+	table, ns, err := s.guard.channels.userTable(row.ChannelID, row.UserID, at)
 	switch {
 	case err == ErrNoLimit:
 		return nil
@@ -142,8 +126,8 @@ func (s State) Restore(row StateRow, at time.Time) error {
 	return err
 }
 
-// unmetStays is how much longer strikes are kept in a channel that the Guard hasn't seen.
-const unmetStays = 365 * 24 * time.Hour
+// unknownStays is how much longer strikes are kept in a channel that the Guard hasn't seen.
+const unknownStays = 365 * 24 * time.Hour
 
 // Forgotten reports whether a stored row no longer has any effect at the given time, so that a
 // store may delete it. It changes nothing.
@@ -167,9 +151,9 @@ func (s State) Forgotten(row StateRow, at time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	table, set := s.guard.findTable(row.ChannelID, row.UserID)
+	table, set := s.guard.channels.findTable(row.ChannelID, row.UserID)
 	if table == nil && row.ChannelID != "" && row.Limit == "" && !s.guard.channels.hasRemoved(row.ChannelID) {
-		ns -= int64(unmetStays)
+		ns -= int64(unknownStays)
 	}
 	stored := limits.StateRow{User: row.UserID, Limit: row.Limit, Data: row.Data}
 	if table == nil {
@@ -182,26 +166,11 @@ func (s State) Forgotten(row StateRow, at time.Time) (bool, error) {
 	return forgotten, err
 }
 
-// findTable returns the table of a user, like tableOf, but never creates the channel. For an
-// unknown channel it returns the limits that would apply to its users, or nil if there are none.
-func (g *Guard) findTable(channelID, userID string) (*limits.Table, *limits.Set) {
-	if channelID == "" {
-		return g.tableOfAll(userID), nil
-	}
-	if c := g.channels.find(channelID); c != nil {
-		return c.tableOf(userID), nil
-	}
-	if userID == "" {
-		return nil, g.base.Load().sets[limits.PerChannel]
-	}
-	return nil, g.base.Load().sets[limits.PerUser]
-}
-
 // RestoreEntryID ensures that new entries get IDs above last.
 func (s State) RestoreEntryID(last EntryID) {
 	for {
-		current := s.guard.lastEntry.Load()
-		if current >= int64(last) || s.guard.lastEntry.CompareAndSwap(current, int64(last)) {
+		current := s.guard.entries.last.Load()
+		if current >= int64(last) || s.guard.entries.last.CompareAndSwap(current, int64(last)) {
 			return
 		}
 	}

@@ -31,7 +31,7 @@ func TestForgotten_Rows(t *testing.T) {
 		for _, row := range rows {
 			end := monday.Add(ends[row.Limit])
 			if row.Limit == "" && asked != g {
-				end = end.Add(unmetStays)
+				end = end.Add(unknownStays)
 			}
 			for late, want := range map[time.Duration]bool{-1: false, 0: true} {
 				if over, err := asked.State().Forgotten(row, end.Add(late)); over != want || err != nil {

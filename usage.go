@@ -17,41 +17,6 @@ var (
 	ErrPardonStale  = errors.New("chatguard: the user's strikes or limits have changed since the pardon: it can't be undone any more")
 )
 
-// userTable returns the table that has a user's state, and the time in the table's unit. An empty
-// channel ID selects the PerUserEverywhere limits. An empty user ID selects the channel's
-// PerChannel limits. If both are empty, they select the PerEverywhere limits.
-func (g *Guard) userTable(channelID, userID string, at time.Time) (*limits.Table, int64, error) {
-	if len(channelID) > maxID || len(userID) > maxID {
-		return nil, 0, ErrLongID
-	}
-	ns, err := nanoseconds(at)
-	if err != nil {
-		return nil, 0, err
-	}
-	table := g.tableOf(channelID, userID, at)
-	if table == nil {
-		return nil, 0, ErrNoLimit
-	}
-	return table, ns, nil
-}
-
-// tableOf returns the table of a user, or nil if the policy has no limits of that scope.
-func (g *Guard) tableOf(channelID, userID string, at time.Time) *limits.Table {
-	if channelID == "" {
-		return g.tableOfAll(userID)
-	}
-	return g.channels.get(channelID, g, at).tableOf(userID)
-}
-
-// tableOfAll returns the table of a user in all channels. An empty ID selects the limits that
-// everyone shares; tableOfAll returns nil if there are none.
-func (g *Guard) tableOfAll(userID string) *limits.Table {
-	if userID == "" {
-		return g.overall.Load()
-	}
-	return g.everywhere.Load()
-}
-
 // Grant gives the key's user, or everyone who shares the key's limits, n extra messages in one
 // limit. An empty limit name selects the first daily-window. The extra messages are used when the
 // regular allowance can't cover a message. They expire at the returned time, which is the end of
@@ -64,7 +29,7 @@ func (g *Guard) Grant(k Key, limit string, n int) (until time.Time, err error) {
 
 // Grant is Guard.Grant as of that time.
 func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) {
-	table, ns, err := a.guard.keyTable(k, a.at)
+	table, ns, err := a.guard.channels.keyTable(k, a.at)
 	if err != nil {
 		return until, err
 	}
@@ -72,8 +37,8 @@ func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 		return until, ErrGrant
 	}
 	var lapse int64
-	if a.guard.sharing != nil {
-		err = a.guard.editRow(k.row(), func(d *limits.Draft) (err error) {
+	if a.guard.rows() != nil {
+		err = a.editRow(k, func(d *limits.Draft) (err error) {
 			lapse, err = d.Grant(limit, int64(n), ns)
 			return err
 		})
@@ -88,7 +53,7 @@ func (a GuardAt) Grant(k Key, limit string, n int) (until time.Time, err error) 
 	case err != nil:
 		return until, err
 	}
-	return timeOf(lapse), nil
+	return limits.TimeOf(lapse), nil
 }
 
 // Refund gives back what the message that v is about has spent, in all limits, if that still
@@ -109,7 +74,7 @@ func (a GuardAt) Refund(v Verdict) error {
 	if err := v.Key().validate(); err != nil {
 		return err
 	}
-	table, ns, err := a.guard.userTable(v.ChannelID, v.UserID, a.at)
+	table, ns, err := a.guard.channels.userTable(v.ChannelID, v.UserID, a.at)
 	if err != nil {
 		return err
 	}
@@ -118,7 +83,7 @@ func (a GuardAt) Refund(v Verdict) error {
 		return err
 	}
 	back := limits.Refund{At: spentAt, N: int64(v.Spent), Roles: uint8(v.roles&allRoles | 1<<Everyone), Observed: v.Observed}
-	if a.guard.sharing != nil {
+	if a.guard.rows() != nil {
 		return a.refundShared(&v, back, ns)
 	}
 	table.Refund(v.UserID, back, ns)
@@ -137,12 +102,12 @@ func (g *Guard) Reset(k Key) error { return g.atNow().Reset(k) }
 
 // Reset is Guard.Reset as of that time.
 func (a GuardAt) Reset(k Key) error {
-	table, _, err := a.guard.keyTable(k, a.at)
+	table, _, err := a.guard.channels.keyTable(k, a.at)
 	if err != nil {
 		return err
 	}
-	if a.guard.sharing != nil {
-		return a.guard.editRow(k.row(), func(d *limits.Draft) error {
+	if a.guard.rows() != nil {
+		return a.editRow(k, func(d *limits.Draft) error {
 			d.Reset()
 			return nil
 		})
@@ -202,12 +167,12 @@ func (a GuardAt) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
 			return Pardoned{}, err
 		}
 	}
-	table, ns, err := a.guard.userTable(p.channelID, p.userID, a.at)
+	table, ns, err := a.guard.channels.userTable(p.channelID, p.userID, a.at)
 	if err != nil {
 		return Pardoned{}, err
 	}
-	if a.guard.sharing != nil {
-		err = a.guard.editUser(a.at, p.channelID, p.userID, func(drafts []*limits.Draft) error {
+	if a.guard.rows() != nil {
+		err = a.editUser(p.channelID, p.userID, func(drafts []*limits.Draft) error {
 			p.taken = limits.PardonDrafts(drafts, offences, ns)
 			return nil
 		})
@@ -227,7 +192,7 @@ func (a GuardAt) PardonAll(verdicts []Verdict) (p Pardoned, err error) {
 
 // refundShared is Refund for rows in the shared store.
 func (a GuardAt) refundShared(v *Verdict, back limits.Refund, ns int64) error {
-	return a.guard.editUser(a.at, v.ChannelID, v.UserID, func(drafts []*limits.Draft) error {
+	return a.editUser(v.ChannelID, v.UserID, func(drafts []*limits.Draft) error {
 		for i, draft := range drafts {
 			back.Shared = i > 0
 			draft.Refund(back, ns)
@@ -239,7 +204,8 @@ func (a GuardAt) refundShared(v *Verdict, back limits.Refund, ns int64) error {
 // otherPlaces returns the places that a user's messages use in addition to the user's own row in
 // the channel.
 func (a GuardAt) otherPlaces(channelID, userID string) []limits.Place {
-	return a.guard.channels.get(channelID, a.guard, a.at).places(a.guard, userID, new(otherPlaces))
+	cs := &a.guard.channels
+	return cs.places(cs.get(channelID, a.at), userID, new(otherPlaces))
 }
 
 // offence returns the effects of the message on its author.
@@ -269,12 +235,12 @@ func (a GuardAt) Unpardon(p Pardoned) error {
 	if p.taken == nil {
 		return nil
 	}
-	table, ns, err := a.guard.userTable(p.channelID, p.userID, a.at)
+	table, ns, err := a.guard.channels.userTable(p.channelID, p.userID, a.at)
 	if err != nil {
 		return err
 	}
-	if a.guard.sharing != nil {
-		return a.guard.editUser(a.at, p.channelID, p.userID, func(drafts []*limits.Draft) error {
+	if a.guard.rows() != nil {
+		return a.editUser(p.channelID, p.userID, func(drafts []*limits.Draft) error {
 			if !limits.UnpardonDrafts(drafts, p.taken, ns) {
 				return ErrPardonStale
 			}

@@ -57,7 +57,7 @@ func (g *Guard) SetUserOverride(k Key, o UserOverride) error { return g.atNow().
 
 // SetUserOverride is Guard.SetUserOverride as of that time.
 func (a GuardAt) SetUserOverride(k Key, o UserOverride) error {
-	table, ns, err := a.guard.overrideTable(k, a.at)
+	table, ns, err := a.guard.channels.overrideTable(k, a.at)
 	if err != nil {
 		return err
 	}
@@ -72,8 +72,8 @@ func (a GuardAt) SetUserOverride(k Key, o UserOverride) error {
 			own.Numbers[name] = numbers.numbers()
 		}
 	}
-	if a.guard.sharing != nil {
-		err = a.guard.editRow(k.row(), func(d *limits.Draft) error { return d.SetOwn(own, ns) })
+	if a.guard.rows() != nil {
+		err = a.editRow(k, func(d *limits.Draft) error { return d.SetOwn(own, ns) })
 	} else {
 		err = table.SetOwn(k.UserID, own, ns)
 	}
@@ -89,11 +89,11 @@ func (a GuardAt) SetUserOverride(k Key, o UserOverride) error {
 }
 
 // overrideTable is keyTable for a key that can have an override.
-func (g *Guard) overrideTable(k Key, at time.Time) (*limits.Table, int64, error) {
+func (cs *channels) overrideTable(k Key, at time.Time) (*limits.Table, int64, error) {
 	if k.Per.Shared() {
 		return nil, 0, ErrKey
 	}
-	return g.keyTable(k, at)
+	return cs.keyTable(k, at)
 }
 
 // exemptionEnd returns when the exemption ends, or 0 for never. It returns an error if the
@@ -121,12 +121,15 @@ func (o *UserOverride) exemptionEnd(k Key, at time.Time) (ns int64, err error) {
 // Guard's clock. The error is ErrNoLimit if there are no PerUserEverywhere limits, ErrTime, or one
 // of those of an invalid key.
 func (g *Guard) UserOverride(k Key) (UserOverride, error) {
-	table, now, err := g.overrideTable(k, g.now())
+	table, now, err := g.channels.overrideTable(k, g.now())
 	if err != nil {
 		return UserOverride{}, err
 	}
-	if g.exact {
-		own, err := g.ownOf(k.row(), now)
+	if g.channels.exact {
+		own, ok := g.rows().Override(k.row(), now)
+		if !ok {
+			err = ErrNoLimit
+		}
 		return overrideOf(own), err
 	}
 	return overrideOf(table.OwnOf(k.UserID, now)), nil
@@ -147,7 +150,7 @@ func (g *Guard) UserOverrides(channelID string) iter.Seq2[string, UserOverride] 
 // PerUserEverywhere limits, in no particular order. With Options.Shared, it asks the store as
 // UserOverrides does.
 func (g *Guard) UserOverridesEverywhere() iter.Seq2[string, UserOverride] {
-	return g.overridesIn("", g.everywhere.Load())
+	return g.overridesIn("", g.channels.everywhere.Load())
 }
 
 // overridesIn returns the overrides in a table, if there is one.
@@ -159,8 +162,8 @@ func (g *Guard) overridesIn(channelID string, table *limits.Table) iter.Seq2[str
 		}
 		var owns map[string]limits.Own
 		switch {
-		case g.sharing != nil:
-			owns = g.overrides(channelID, now)
+		case g.rows() != nil:
+			owns = g.rows().Overrides(channelID, now)
 		case table != nil:
 			owns = table.Owns(now)
 		}
@@ -175,7 +178,7 @@ func (g *Guard) overridesIn(channelID string, table *limits.Table) iter.Seq2[str
 func overrideOf(own limits.Own) UserOverride {
 	o := UserOverride{Exempt: Exemption(own.Exemption), Timezone: own.Timezone}
 	if own.ExemptUntil != 0 {
-		o.ExemptUntil = timeOf(own.ExemptUntil).UTC()
+		o.ExemptUntil = limits.TimeOf(own.ExemptUntil).UTC()
 	}
 	if len(own.Numbers) > 0 {
 		o.Limits = map[string]Override{}

@@ -91,8 +91,8 @@ type Counts struct {
 	Healed     int64 // rows that the store had lost, and that were written again
 	Overdrawn  int64 // messages that were allowed beyond a limit, because other nodes had allowed some
 	Exchanged  int64 // rows that an Exchange has compared with the store
-	// Lost is how many pending rows were dropped, because there were more than Options.SharedRows of
-	// them, or because Options.MaxMemory was used up.
+	// Lost is how many pending rows were dropped, because there were more than Options.SharedRows
+	// of them, or because Options.MaxMemory was used up.
 	Lost    int64
 	Rows    int // rows in memory
 	Pending int // rows with messages or strikes that aren't in the store yet

@@ -296,9 +296,9 @@ func (s *Set) After(old *Set, at int64) *Set {
 	return conversionOf(old, s, nil, at).set
 }
 
-// AdoptStrikes takes over the strikes and the silence of a row that was changed without the store,
+// ImportStrikes takes over the strikes and the silence of a row that was changed without the store,
 // if they are newer. A nil row has none.
-func (d *Draft) AdoptStrikes(from *Row) {
+func (d *Draft) ImportStrikes(from *Row) {
 	if from == nil || from.words[wordStrikeAt] <= d.row[wordStrikeAt] {
 		return
 	}

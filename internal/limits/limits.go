@@ -11,6 +11,7 @@ package limits
 import (
 	"errors"
 	"math"
+	"time"
 )
 
 // MaxTime is the first instant, in nanoseconds since the Unix epoch, that is too late for a
@@ -34,3 +35,11 @@ var (
 const clockJump = 60 * nanosPerSecond
 
 const nanosPerSecond = 1_000_000_000
+
+// TimeOf returns the time of an instant, or the zero time for Never.
+func TimeOf(ns int64) time.Time {
+	if ns == Never {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
+}

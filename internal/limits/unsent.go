@@ -22,7 +22,7 @@ func (s *shard) makeUnsent() {
 type Unsent struct {
 	User string
 	Spent
-	Strikes *Row // the user's strikes, for Draft.AdoptStrikes; nil if there are no new ones
+	Strikes *Row // the user's strikes, for Draft.ImportStrikes; nil if there are no new ones
 }
 
 // TakeUnsent returns what users have spent since the last call. If a user has sent several
@@ -84,9 +84,9 @@ func (t *Table) TakeUnsentOf(user string) (u Unsent, ok bool) {
 	return p.shard.takeUnsent(p.slot)
 }
 
-// Adopt replaces a user's row by one that includes everything that TakeUnsent has returned, and
+// Import replaces a user's row by one that includes everything that TakeUnsent has returned, and
 // adds what the user has spent since. Strikes that were given here since and are newer stay.
-func (t *Table) Adopt(user string, row *Row, at int64) error {
+func (t *Table) Import(user string, row *Row, at int64) error {
 	if row == nil {
 		return nil
 	}
@@ -111,12 +111,12 @@ func (t *Table) Adopt(user string, row *Row, at int64) error {
 		}
 		p.make(at)
 	}
-	p.adopt(next)
+	p.importRow(next)
 	return nil
 }
 
-// adopt is Adopt for the row of the place.
-func (p *place) adopt(next *Row) {
+// importRow is Import for the row of the place.
+func (p *place) importRow(next *Row) {
 	s, here := p.shard, p.shard.row(p.slot)
 	words, given := next.words, next.personal
 	if s.unsent.has(p.slot) { // otherwise next includes all of it, or somebody has removed it
@@ -125,7 +125,7 @@ func (p *place) adopt(next *Row) {
 			d.Spend(spent)
 		}
 		if s.set.hasUnsentStrikes(here) {
-			d.AdoptStrikes(&Row{words: here})
+			d.ImportStrikes(&Row{words: here})
 		}
 		words, given = d.row, d.personal
 	} else if given != nil {
@@ -143,7 +143,7 @@ func (p *place) adopt(next *Row) {
 	setStrikeCount(here, strikeCount(words))
 	setSeries(here, seriesOf(words))
 	setRoles(here, rolesOf(words))
-	p.adoptPersonal(given)
+	p.importPersonal(given)
 	s.touch(p.slot, here)
 	if !s.set.hasUnsent(here) {
 		s.unsent.clear(p.slot)
@@ -159,8 +159,8 @@ func (r *Rule) copyState(state, from []uint64) {
 	copy(state, from)
 }
 
-// adoptPersonal replaces the personal record of the place's row.
-func (p *place) adoptPersonal(own *personal) {
+// importPersonal replaces the personal record of the place's row.
+func (p *place) importPersonal(own *personal) {
 	s, row := p.shard, p.shard.row(p.slot)
 	had := hasFlag(row, personalFlag)
 	switch {

@@ -62,7 +62,7 @@ func TestTakeUnsent(t *testing.T) {
 }
 
 // A row that comes back replaces what was sent, and keeps what was spent since.
-func TestAdopt(t *testing.T) {
+func TestImport(t *testing.T) {
 	for _, limit := range sevenLimits() {
 		table := newNotedTable(t, limit)
 		set := table.set
@@ -75,7 +75,7 @@ func TestAdopt(t *testing.T) {
 		d := NewDraft(set, nil, nanos(0))
 		d.Spend(Spent{At: nanos(0), N: 1}) // on another node
 		d.Spend(sent.Spent)
-		must(t, table.Adopt("7", d.Row(Stamp{Seq: 2}, nanos(0.6)), nanos(0.6)))
+		must(t, table.Import("7", d.Row(Stamp{Seq: 2}, nanos(0.6)), nanos(0.6)))
 		if got := levelAt(table, nanos(0.6)); got.Used != 3 || got.Remaining != 0 {
 			t.Errorf("%s: %+v, want 3 used: two on this node and one on another", limit.Name, got)
 		}
@@ -86,7 +86,7 @@ func TestAdopt(t *testing.T) {
 }
 
 // Strikes and overrides come along; newer strikes from here stay until they are sent.
-func TestAdopt_StrikesAndOverride(t *testing.T) {
+func TestImport_StrikesAndOverride(t *testing.T) {
 	table := newTableWithStrikes(t, Strikes{Every: time.Second, Forget: time.Hour}, bucket(1, time.Hour))
 	table.CountUnsent()
 	d := NewDraft(table.set, nil, nanos(0))
@@ -95,7 +95,7 @@ func TestAdopt_StrikesAndOverride(t *testing.T) {
 	}
 	must(t, d.SetOwn(Own{Numbers: map[string]Numbers{"burst": {Burst: 2}}}, nanos(5)))
 	row := d.Row(Stamp{Seq: 1}, nanos(5))
-	must(t, table.Adopt("7", row, nanos(5)))
+	must(t, table.Import("7", row, nanos(5)))
 	_, levels, standing := table.Explain("7", &Request{At: nanos(5), Cost: 1})
 	if standing.Strikes != 2 || !levels[0].Own || levels[0].Capacity != 2 || !table.HasOwn() {
 		t.Errorf("after the row came in: %+v, %+v", standing, levels)
@@ -103,7 +103,7 @@ func TestAdopt_StrikesAndOverride(t *testing.T) {
 	for i := range 3 {
 		table.judge("7", Request{At: nanos(float64(10 + 2*i)), Cost: 1})
 	}
-	must(t, table.Adopt("7", row, nanos(20)))
+	must(t, table.Import("7", row, nanos(20)))
 	if _, _, standing := table.Explain("7", &Request{At: nanos(20), Cost: 1}); standing.Strikes != 4 {
 		t.Errorf("%d strikes after an older row came in, want 4: two of them are newer", standing.Strikes)
 	}
@@ -120,7 +120,7 @@ func TestAdopt_StrikesAndOverride(t *testing.T) {
 	empty, _, err := EmptyRow(row.Bytes(), 1, nanos(20), nanos(5000))
 	must(t, err)
 	reset := mustRead(t, table.set, empty)
-	must(t, table.Adopt("7", reset, nanos(20)))
+	must(t, table.Import("7", reset, nanos(20)))
 	if _, levels, standing := table.Explain("7", &Request{At: nanos(20), Cost: 1}); standing.Strikes != 0 || levels[0].Used != 0 || table.HasOwn() {
 		t.Errorf("after the user was deleted elsewhere: %+v, %+v", standing, levels)
 	}

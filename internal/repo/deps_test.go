@@ -38,7 +38,7 @@ func imports(t *testing.T) (own map[string][]string, foreign map[string]bool) {
 // nobody needs is an error too.
 func TestArrows(t *testing.T) {
 	may := map[string][]string{
-		module:                            {"internal/limits", "shared"},
+		module:                            {"internal/limits", "internal/sharing", "shared"},
 		"shared":                          {},
 		"httpguard":                       {"root"},
 		"checkclient":                     {"root"},
@@ -82,6 +82,7 @@ func TestArrows(t *testing.T) {
 		"internal/web/check":              {"root", "httpguard", "internal/hostile", "internal/journal", "internal/sendtime", "internal/web/problem", "shared"},
 		"internal/webhook":                {"internal/auth", "internal/clock", "internal/hostile", "internal/journal"},
 		"internal/config":                 {"root", "internal/auth", "internal/hostile", "internal/journal", "internal/language", "internal/textfile", "internal/webhook"},
+		"internal/sharing":                {"internal/limits", "shared"},
 		"internal/simulate":               {"root", "internal/journal", "internal/sendtime", "internal/textfile"},
 		"internal/sendtime":               {},
 		"internal/host":                   {"root", "internal/config", "internal/control", "internal/journal", "internal/persist", "internal/policies"},
@@ -124,7 +125,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "shared", "internal/limits", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog"} {
+	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "shared", "internal/limits", "internal/sharing", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

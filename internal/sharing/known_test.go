@@ -1,4 +1,4 @@
-package chatguard
+package sharing
 
 import (
 	"math/rand/v2"
@@ -8,11 +8,12 @@ import (
 	"github.com/chatguard/chatguard/internal/limits"
 )
 
-// However many messages a row owes, it keeps few of them, and what each try included stays known.
+// However many messages are pending in a row, it keeps few of them, and what each try included
+// stays known.
 func TestKnownRow_Compact(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	sum := func(owed []limits.Spent) (n int64) {
-		for _, spent := range owed {
+	sum := func(pending []limits.Spent) (n int64) {
+		for _, spent := range pending {
 			n += spent.N
 		}
 		return n
@@ -21,24 +22,24 @@ func TestKnownRow_Compact(t *testing.T) {
 		k := &knownRow{}
 		total, included := int64(0), map[limits.Stamp]int64{}
 		for i := range 500 {
-			before := k.owed
+			before := k.pending
 			was := slices.Clone(before)
 			n := int64(1 + random.IntN(3))
-			k.owe(len(k.owed), limits.Spent{At: int64(i), N: n})
+			k.addPending(len(k.pending), limits.Spent{At: int64(i), N: n})
 			k.compact()
 			if total += n; !slices.Equal(before, was) {
 				t.Fatal("a list that others may read was changed")
 			}
 			if random.IntN(30) == 0 && len(k.tries) < maxTries {
 				stamp := limits.Stamp{Seq: uint64(i)}
-				k.addTry(stamp, len(k.owed))
+				k.addTry(stamp, len(k.pending))
 				included[stamp] = total
 			}
-			if len(k.owed) > maxOwed || sum(k.owed) != total {
-				t.Fatalf("%d messages owe %d, want at most %d that owe %d", len(k.owed), sum(k.owed), maxOwed, total)
+			if len(k.pending) > maxPending || sum(k.pending) != total {
+				t.Fatalf("%d pending messages count %d, want at most %d that count %d", len(k.pending), sum(k.pending), maxPending, total)
 			}
 			for _, try := range k.tries {
-				if got := sum(k.owed[:try.included]); got != included[try.stamp] {
+				if got := sum(k.pending[:try.included]); got != included[try.stamp] {
 					t.Fatalf("a try included %d, want %d", got, included[try.stamp])
 				}
 			}
@@ -50,11 +51,11 @@ func TestKnownRow_Compact(t *testing.T) {
 func TestKnownRow_TooManyTries(t *testing.T) {
 	k := &knownRow{stripe: &stripe{}}
 	for i := range maxTries + 3 {
-		k.owe(len(k.owed), limits.Spent{At: int64(i), N: 1})
-		k.addTry(limits.Stamp{Seq: uint64(i)}, len(k.owed))
+		k.addPending(len(k.pending), limits.Spent{At: int64(i), N: 1})
+		k.addTry(limits.Stamp{Seq: uint64(i)}, len(k.pending))
 	}
-	if k.stripe.lost != 3 || len(k.tries) != maxTries || len(k.owed) != maxTries || k.tries[0].included != 1 || k.owed[0].At != 3 {
-		t.Errorf("%d tries, the first of which included %d, and %d messages, the first at %d", len(k.tries), k.tries[0].included, len(k.owed), k.owed[0].At)
+	if k.stripe.lost != 3 || len(k.tries) != maxTries || len(k.pending) != maxTries || k.tries[0].included != 1 || k.pending[0].At != 3 {
+		t.Errorf("%d tries, the first of which included %d, and %d messages, the first at %d", len(k.tries), k.tries[0].included, len(k.pending), k.pending[0].At)
 	}
 	if n := k.withdraw(limits.Stamp{Seq: maxTries}); n != maxTries-2 || len(k.tries) != maxTries-1 {
 		t.Errorf("the withdrawn try included %d, and %d tries are left", n, len(k.tries))

@@ -1,0 +1,224 @@
+package sharing
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
+	"github.com/chatguard/chatguard/shared"
+)
+
+// batch is requests that are decided together, each on some of the same rows. request.batch returns
+// one.
+type batch struct {
+	requests []*request
+	flight   *knownRow  // that the batch leads; nil if it leads none
+	rows     []rowDraft // empty until the first draft
+	swap     shared.Swap
+	// unreadable is set if a row can't be read, so that the batch is decided without the store.
+	unreadable bool
+
+	// Memory for the usual batch, which is one request that is swapped alone.
+	firstRequest [1]*request
+	firstRows    [limits.Scopes]rowDraft
+	swapped      [limits.Scopes]shared.Row
+	alone        [1]*batch
+	swaps        [1]*shared.Swap
+}
+
+// batch returns a batch of the request alone, which leads its flight.
+func (req *request) batch() *batch {
+	b := &req.lead
+	b.firstRequest[0], b.alone[0] = req, b
+	b.requests, b.rows, b.swap.Rows, b.flight = b.firstRequest[:], b.firstRows[:0], b.swapped[:0], req.flight
+	return b
+}
+
+// run decides batches, in one round trip if no other node changes the rows in the meantime. It
+// changes the slice. All attempts together take up to a quarter longer than Store.Timeout; the
+// time for which a request has waited already is part of it.
+func (s *Rows) run(ctx context.Context, batches []*batch) {
+	if len(batches) == 0 {
+		return
+	}
+	if len(batches) != 1 || len(batches[0].requests) != 1 {
+		ctx = context.WithoutCancel(ctx) // the requests have different contexts
+	}
+	swaps := batches[0].swaps[:0]
+	timeout, waited := s.store.Timeout(), time.Duration(0)
+	now, since := batches[0].requests[0].made, batches[0].requests[0].since
+	if since.IsZero() {
+		since = time.Now()
+	} else {
+		now, waited = 0, time.Since(since)
+	}
+	if now == 0 {
+		now = s.Now().UnixNano()
+	}
+	var swapping []*batch
+	defer func() { // if the store panics
+		for _, b := range swapping {
+			b.fail(s, shared.ErrAway, true, now)
+		}
+	}()
+	for first := true; waited < timeout; first = false {
+		if first {
+			batches = slices.DeleteFunc(batches, func(b *batch) bool { return !b.begin(s, now) })
+		}
+		if len(batches) == 0 {
+			return
+		}
+		for _, b := range batches {
+			b.prepare(s, now)
+			swaps = append(swaps, &b.swap)
+		}
+		swapping = batches
+		s.swapWithin(ctx, timeout, waited, swaps)
+		swapping = nil
+		batches = slices.DeleteFunc(batches, func(b *batch) bool { return b.finish(s, now) })
+		swaps, waited = swaps[:0], time.Since(since)
+	}
+	for _, b := range batches {
+		b.decideOffline(s)
+	}
+}
+
+// begin decides the requests for the first swap. It returns false if another batch works on a row,
+// and then decides them without the store.
+func (b *batch) begin(s *Rows, now int64) bool {
+	b.collectRows(s)
+	for i := range b.rows {
+		if !b.rows[i].lock(b) {
+			b.decideOffline(s)
+			return false
+		}
+	}
+	b.decide(s, now, false)
+	return true
+}
+
+// swapWithin tries swaps for the rest of the time. The store itself waits for no longer than the
+// timeout, so that a context of its own is only made if a good part of the time is over.
+func (s *Rows) swapWithin(ctx context.Context, timeout, waited time.Duration, swaps []*shared.Swap) {
+	if waited > timeout/4 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout-waited)
+		defer cancel()
+	}
+	s.store.Swap(ctx, swaps)
+}
+
+// prepare prepares the swap of a batch that is decided. If what is known of its rows has changed
+// since, it decides again.
+func (b *batch) prepare(s *Rows, now int64) {
+	for !b.stage() {
+		b.decide(s, now, false)
+	}
+	b.swap = shared.Swap{Rows: b.swap.Rows[:0], Notify: b.requests[0].notify}
+	for i := range b.rows {
+		b.swap.Rows = append(b.swap.Rows, b.rows[i].swapRow())
+		b.swap.Notify = b.swap.Notify || b.rows[i].notifies(s)
+	}
+}
+
+// decide decides the requests on the rows as they are known. If offline is true, that is without
+// the store, on the rows as swaps in progress would leave them.
+func (b *batch) decide(s *Rows, now int64, offline bool) {
+	if len(b.rows) == 0 {
+		b.collectRows(s)
+	}
+	for i := range b.rows {
+		b.rows[i].load(now, offline)
+	}
+	for _, req := range b.requests {
+		b.judge(req)
+	}
+	for i := range b.rows {
+		b.rows[i].write(s, now)
+	}
+}
+
+// stage lets offline decisions count what the batch spends. It returns false if what was known of a
+// row has changed since the batch was decided.
+func (b *batch) stage() bool {
+	for i := range b.rows {
+		if !b.rows[i].stage() {
+			b.unstage(false)
+			return false
+		}
+	}
+	return true
+}
+
+// unstage undoes stage. happened is false if the swap certainly didn't happen.
+func (b *batch) unstage(happened bool) {
+	for i := range b.rows {
+		b.rows[i].unstage(happened)
+	}
+}
+
+// changes reports whether the batch changes a row, or has to restore one.
+func (b *batch) changes() bool {
+	return slices.ContainsFunc(b.rows, func(r rowDraft) bool { return r.next != nil || r.lost })
+}
+
+// isObserved reports whether the batch was decided on rows that the store certainly had.
+func (b *batch) isObserved() bool {
+	return !slices.ContainsFunc(b.rows, func(r rowDraft) bool { return r.version != r.observed })
+}
+
+// collectRows lists the rows of all requests.
+func (b *batch) collectRows(s *Rows) {
+	for _, req := range b.requests {
+		for i, ref := range req.refs {
+			at := slices.IndexFunc(b.rows, func(r rowDraft) bool { return r.ref.key == ref.key })
+			if at < 0 {
+				at = len(b.rows)
+				r := rowDraft{ref: ref, known: b.flight}
+				if b.flight == nil || b.flight.key != ref.key {
+					r.known, r.pinned = s.known.pin(ref.key), true
+				}
+				b.rows = append(b.rows, r)
+			}
+			req.at[i] = at
+		}
+	}
+}
+
+// release unlocks and unpins the batch's rows.
+func (b *batch) release() {
+	for i := range b.rows {
+		if r := &b.rows[i]; r.pinned {
+			t := r.known.stripe
+			t.mu.Lock()
+			if r.known.lockedBy == b {
+				r.known.lockedBy = nil
+			}
+			t.unpin(r.known)
+			t.mu.Unlock()
+		}
+	}
+}
+
+// judge decides one request on the drafts.
+func (b *batch) judge(req *request) {
+	if req.edit != nil {
+		req.err = req.edit(b.drafts(req, nil))
+		return
+	}
+	var drafts [limits.Scopes]*limits.Draft
+	var orders [limits.Scopes]map[string]int
+	for i, ref := range req.refs {
+		orders[i] = ref.order
+	}
+	limits.JudgeDrafts(b.drafts(req, drafts[:0]), orders[:len(req.refs)], &req.message, &req.decision)
+}
+
+// drafts appends the drafts of a request's rows.
+func (b *batch) drafts(req *request, drafts []*limits.Draft) []*limits.Draft {
+	for i := range req.refs {
+		drafts = append(drafts, &b.rows[req.at[i]].draft)
+	}
+	return drafts
+}

@@ -1,0 +1,48 @@
+package sharing
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/chatguard/chatguard/shared"
+)
+
+// Counts returns the counters. Lost lacks what the tables have lost.
+func (s *Rows) Counts() shared.Counts {
+	c := shared.Counts{
+		Swaps: s.counters.swaps.Load(), Conflicts: s.counters.conflicts.Load(), FromMemory: s.counters.fromMemory.Load(), Offline: s.counters.offline.Load(),
+		Unreadable: s.counters.unreadable.Load(), Healed: s.counters.healed.Load(), Overdrawn: s.counters.overdrawn.Load(), Exchanged: s.counters.exchanged.Load(),
+	}
+	if problem := s.counters.problem.Load(); problem != nil && time.Since(problem.at) < problemFor {
+		c.Problem = problem.text
+	}
+	for i := range s.known.stripes {
+		t := &s.known.stripes[i]
+		t.mu.Lock()
+		c.Rows += len(t.rows)
+		c.Pending += t.pendingRows
+		c.Lost += t.lost
+		t.mu.Unlock()
+	}
+	return c
+}
+
+// counters are what Counts returns besides what is known.
+type counters struct {
+	swaps, conflicts, fromMemory, offline, unreadable, healed, overdrawn, exchanged atomic.Int64
+	problem                                                                         atomic.Pointer[rowProblem]
+}
+
+// setProblem records that a row can't be read.
+func (c *counters) setProblem(key Key, err error) {
+	c.problem.Store(&rowProblem{fmt.Sprintf("channel %q, user %q: %v", key.ChannelID, key.UserID, err), time.Now()})
+}
+
+// rowProblem says why a row couldn't be read, and when that was.
+type rowProblem struct {
+	text string
+	at   time.Time
+}
+
+const problemFor = 10 * time.Minute // how long Counts has a problem

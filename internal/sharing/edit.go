@@ -1,0 +1,132 @@
+package sharing
+
+import (
+	"context"
+	"slices"
+
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+// Edit changes the row of a key by hand. It returns ok false if there are no such limits. edit may
+// be called several times. The error is edit's, or says why the store hasn't made the change.
+func (s *Rows) Edit(key Key, edit func(*limits.Draft) error) (ok bool, err error) {
+	ref, ok := s.ref(key)
+	if !ok {
+		return false, nil
+	}
+	s.collectRow(key)
+	return true, s.edit(func(drafts []*limits.Draft) error { return edit(drafts[0]) }, ref)
+}
+
+// EditUser changes the rows that a user's messages use, like Edit.
+func (s *Rows) EditUser(c *Channel, userID string, edit func([]*limits.Draft) error) error {
+	refs := s.scopes.refs(nil, c, userID, nil)
+	for _, ref := range refs {
+		s.collectRow(ref.key)
+	}
+	return s.edit(edit, refs...)
+}
+
+// edit changes rows in one swap.
+func (s *Rows) edit(edit func([]*limits.Draft) error, refs ...ref) error {
+	r := newEdit(edit, refs...)
+	r.notify = true
+	if err := s.decide(context.Background(), r); err != nil {
+		return err
+	}
+	return r.err
+}
+
+// Explain explains a message of a user in a channel, which it doesn't spend. offline reports
+// whether the store hasn't answered.
+func (s *Rows) Explain(c *Channel, userID string, order map[string]int, q *limits.Request) (d limits.Decision, levels []limits.Level, standing limits.Standing, offline bool) {
+	refs := s.scopes.refs(nil, c, userID, order)
+	r := newEdit(func(drafts []*limits.Draft) error {
+		copies := make([]*limits.Draft, len(drafts))
+		orders := make([]map[string]int, len(drafts))
+		for i, draft := range drafts {
+			copies[i], orders[i] = draft.Copy(), refs[i].order
+		}
+		d, levels, standing = limits.ExplainDrafts(copies, orders, q)
+		return nil
+	}, refs...)
+	r.readOnly = true
+	// The context never ends, and reading has no error.
+	_ = s.decide(context.Background(), r)
+	return d, levels, standing, r.offline
+}
+
+// Override returns the override in the row of a key. It returns ok false if there are no such
+// limits.
+func (s *Rows) Override(key Key, at int64) (own limits.Own, ok bool) {
+	ref, ok := s.ref(key)
+	if ok {
+		// The context never ends, and reading has no error.
+		_ = s.decide(context.Background(), readOverride(ref, at, &own))
+	}
+	return own, ok
+}
+
+// Overrides returns the overrides of a channel's users, or of users in all channels if the ID is
+// empty. While the store is away, it returns those that are known.
+func (s *Rows) Overrides(channelID string, at int64) map[string]limits.Own {
+	users, err := s.store.Overrides(context.Background(), channelID)
+	if err != nil {
+		return s.known.overrides(channelID, at)
+	}
+	owns := make(map[string]limits.Own, len(users))
+	for users := range slices.Chunk(users, rowsAtOnce) {
+		found := make([]limits.Own, len(users))
+		requests := make([]*request, 0, len(users))
+		for i, user := range users {
+			if ref, ok := s.ref(Key{channelID, user}); ok {
+				requests = append(requests, readOverride(ref, at, &found[i]))
+			}
+		}
+		// The context never ends, and reading has no error.
+		_ = s.decideAll(context.Background(), requests)
+		for i, own := range found {
+			if !own.IsZero() {
+				owns[users[i]] = own
+			}
+		}
+	}
+	return owns
+}
+
+// readOverride returns a request that reads the override in a row.
+func readOverride(ref ref, at int64, own *limits.Own) *request {
+	r := newEdit(func(drafts []*limits.Draft) error {
+		*own = drafts[0].OwnAt(at)
+		return nil
+	}, ref)
+	r.readOnly, r.single = true, true
+	return r
+}
+
+// overrides returns the overrides in a channel as far as they are known without the store.
+func (rows *knownRows) overrides(channelID string, at int64) map[string]limits.Own {
+	owns := map[string]limits.Own{}
+	for i := range rows.stripes {
+		t := &rows.stripes[i]
+		t.mu.Lock()
+		for key, known := range t.rows {
+			if own := known.row.OwnAt(at); key.ChannelID == channelID && !own.IsZero() {
+				owns[key.UserID] = own
+			}
+		}
+		t.mu.Unlock()
+	}
+	return owns
+}
+
+// KnownNumbers returns a user's own numbers as far as they are known without the store.
+func (s *Rows) KnownNumbers(key Key, at int64) map[string]limits.Numbers {
+	t := s.known.stripe(key)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if known := t.find(key); known != nil {
+		return known.row.OwnAt(at).Numbers
+	}
+	return nil
+}

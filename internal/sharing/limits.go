@@ -1,0 +1,158 @@
+package sharing
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+// scope is the limits of one scope.
+type scope struct {
+	set   *limits.Set
+	since int64 // when they came into force
+}
+
+// changeScope changes the limits of a scope, as of the given time.
+func changeScope(current *atomic.Pointer[scope], set *limits.Set, at int64) {
+	if set == nil {
+		current.Store(nil)
+		return
+	}
+	if before := current.Load(); before != nil {
+		set = set.After(before.set, at)
+	}
+	current.Store(&scope{set, at})
+}
+
+// ref returns the row of a key with these limits.
+func (s *scope) ref(key, flight Key) ref {
+	return ref{key: key, flight: flight, set: s.set, since: s.since}
+}
+
+// ref is a row that a message uses, with the limits that apply to it.
+type ref struct {
+	key    Key
+	flight Key // see scopes.flight
+	set    *limits.Set
+	since  int64          // when the set came into force
+	order  map[string]int // as in limits.Place
+}
+
+// scopes are the limits that count in all channels; nil if there are none.
+type scopes struct {
+	everywhere, overall atomic.Pointer[scope]
+	// mixed is set once a message uses PerUserEverywhere and PerChannel limits. See flight.
+	mixed atomic.Bool
+}
+
+// Channel is the limits of a channel's rows. Create it with NewChannel.
+type Channel struct {
+	id            string
+	users, common atomic.Pointer[scope] // of each user, and of everyone together; nil if there are none
+	// used is when a message was judged by these rows; it may be a second older. Such a channel has
+	// no rows of its own that tell whether it is in use.
+	used atomic.Int64
+}
+
+// NewChannel returns a channel with these limits.
+func NewChannel(id string, sets *limits.Sets) *Channel {
+	c := &Channel{id: id}
+	c.Change(sets, 0)
+	return c
+}
+
+// Change changes the limits of the channel's rows, as of the given time.
+func (c *Channel) Change(sets *limits.Sets, at int64) {
+	changeScope(&c.users, sets[limits.PerUser], at)
+	changeScope(&c.common, sets[limits.PerChannel], at)
+}
+
+// Change changes the limits that count in all channels, as of the given time.
+func (s *Rows) Change(sets *limits.Sets, at int64) {
+	changeScope(&s.scopes.everywhere, sets[limits.PerUserEverywhere], at)
+	changeScope(&s.scopes.overall, sets[limits.PerEverywhere], at)
+}
+
+// Used returns when a message was judged by the channel's rows; it may be a second older.
+func (c *Channel) Used() int64 { return c.used.Load() }
+
+// use notes that the channel is in use at that time.
+func (c *Channel) use(at int64) {
+	if used := c.used.Load(); at-used > int64(time.Second) || at < used {
+		c.used.Store(at)
+	}
+}
+
+// flight returns the key of the row that stands for the flights of a row; c is its channel, or nil.
+// A flight is a single-flight: of the requests that need a row, one at a time works with the store.
+// All rows of a message have the same flight, and no row has two. So there is one flight for each
+// user in a channel, or for each user or channel if they have limits of their own. If both have, or
+// if there are PerEverywhere limits, everything is one flight, with an empty key.
+func (s *scopes) flight(c *Channel, key Key) Key {
+	everywhere, common := s.everywhere.Load() != nil, c != nil && c.common.Load() != nil
+	switch {
+	case s.overall.Load() != nil:
+		return Key{}
+	case everywhere && (common || s.mixed.Load()):
+		s.mixed.Store(true)
+		return Key{}
+	case everywhere:
+		return Key{"", key.UserID}
+	case common:
+		return Key{key.ChannelID, ""}
+	}
+	return key
+}
+
+// onlyScope returns the limits of a user's row in the channel, if messages use no other row.
+func (s *scopes) onlyScope(c *Channel) *scope {
+	if s.everywhere.Load() != nil || c.common.Load() != nil || s.overall.Load() != nil {
+		return nil
+	}
+	return c.users.Load()
+}
+
+// refs appends the rows that a message uses: the user's row in the channel, the user's row of
+// PerUserEverywhere limits, the channel's row, and the row of PerEverywhere limits, as far as there
+// are such limits. order has the places of the limits in all channels.
+func (s *scopes) refs(refs []ref, c *Channel, userID string, order map[string]int) []ref {
+	own := Key{c.id, userID}
+	flight := s.flight(c, own)
+	refs = append(refs, c.users.Load().ref(own, flight))
+	if everywhere := s.everywhere.Load(); everywhere != nil {
+		ref := everywhere.ref(Key{"", userID}, flight)
+		ref.order = order
+		refs = append(refs, ref)
+	}
+	if common := c.common.Load(); common != nil {
+		refs = append(refs, common.ref(Key{c.id, ""}, flight))
+	}
+	if overall := s.overall.Load(); overall != nil {
+		ref := overall.ref(Key{}, flight)
+		ref.order = order
+		refs = append(refs, ref)
+	}
+	return refs
+}
+
+// ref returns the row of a key. It returns false if there are no such limits any more.
+func (s *Rows) ref(key Key) (ref, bool) {
+	var c *Channel
+	scope := s.scopes.everywhere.Load()
+	switch {
+	case key == Key{}:
+		scope = s.scopes.overall.Load()
+	case key.ChannelID != "":
+		if c = s.tables.Shared(key.ChannelID, s.Now()); c == nil { // not a valid ID
+			return ref{}, false
+		}
+		if scope = c.users.Load(); key.UserID == "" {
+			scope = c.common.Load()
+		}
+	}
+	if scope == nil {
+		return ref{}, false
+	}
+	return scope.ref(key, s.scopes.flight(c, key)), true
+}

@@ -1,0 +1,269 @@
+package sharing
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard/internal/limits"
+)
+
+// request is a message to judge, or a change by hand, that needs the rows in the store. At most one
+// swap of a row is in progress: it is a single-flight. Messages that arrive meanwhile wait, and are
+// decided together on the row that the swap leaves. So nodes, not messages, compete for a row.
+type request struct {
+	// refs are the user's row in the channel, and the other rows that the request needs. They have
+	// the same flight.
+	refs   []ref
+	flight *knownRow // stands for the flight
+	made   int64     // the shared time when it was made; 0 if that isn't known
+	since  time.Time // when it began to wait for its flight; zero if it leads from the beginning
+
+	at       [limits.Scopes]int // positions of the rows in the batch
+	message  limits.Request
+	decision limits.Decision
+
+	// edit changes the rows; it is nil for a message. It may be called several times, each time
+	// with the rows as they are by then.
+	edit     func(drafts []*limits.Draft) error
+	readOnly bool // edit changes nothing, and can do without the store
+	// single means that the request has one row, which is decided apart from others of its flight.
+	single bool
+	// notify means that the other Guards must be notified of the change.
+	notify bool
+
+	offline   bool  // decided without the store
+	abandoned bool  // its context has ended, and somebody else is deciding it
+	err       error // of an edit
+	// signal receives true if the request must lead its flight, and false once it is decided. Only
+	// an request that waits has one.
+	signal chan bool
+
+	lead batch // the batch that the request leads
+	room [limits.Scopes]ref
+}
+
+// freeRequests are those for messages. Most messages need no other memory.
+var freeRequests = sync.Pool{New: func() any { return new(request) }}
+
+// newRequest returns a request for a message. Its refs have to be set.
+func newRequest(q *limits.Request, clock Reading) *request {
+	req := freeRequests.Get().(*request)
+	req.message, req.refs, req.made = *q, req.room[:0], clock.Now.UnixNano()
+	return req
+}
+
+// free makes the request's memory available for other messages. The request must be decided.
+func (req *request) free() {
+	*req = request{}
+	freeRequests.Put(req)
+}
+
+// newEdit returns a request for a change of rows.
+func newEdit(edit func(drafts []*limits.Draft) error, refs ...ref) *request {
+	return &request{refs: refs, edit: edit}
+}
+
+// newReconcile returns an edit that changes nothing, for a row in which something is pending.
+func newReconcile(ref ref) *request {
+	req := freeRequests.Get().(*request)
+	req.single, req.edit, req.refs = true, noChange, append(req.room[:0], ref)
+	return req
+}
+
+func noChange([]*limits.Draft) error { return nil }
+
+// maxBatch is how many messages are decided together.
+const maxBatch = 64
+
+// decide decides a request. It returns the context's error if the context has ended and the message
+// is being decided elsewhere. It is spent then, if it is allowed.
+func (s *Rows) decide(ctx context.Context, req *request) error {
+	if s.known.enqueue(req) {
+		return s.wait(ctx, req)
+	}
+	defer s.known.handOver(req.flight) // also if the store panics
+	b := req.batch()
+	s.run(ctx, b.alone[:])
+	return nil
+}
+
+// decideAll decides requests together. If they are single, they have different rows. It returns the
+// same error as decide.
+func (s *Rows) decideAll(ctx context.Context, requests []*request) (err error) {
+	var led []*batch
+	var queued []*request
+	for _, req := range requests {
+		if b := batchFor(req, led); b != nil {
+			b.requests = append(b.requests, req)
+		} else if req.single && leadsFlightOf(req, led) {
+			led = append(led, req.batch())
+		} else if s.known.enqueue(req) {
+			queued = append(queued, req)
+		} else {
+			led = append(led, req.batch())
+		}
+	}
+	defer func() { // if the store panics
+		for _, req := range queued {
+			s.known.withdraw(req)
+		}
+	}()
+	func() {
+		defer func() {
+			for _, b := range led {
+				if b.flight != nil {
+					s.known.handOver(b.flight)
+				}
+			}
+		}()
+		s.run(ctx, slices.Clone(led))
+	}()
+	for len(queued) > 0 {
+		req := queued[0]
+		queued = queued[1:]
+		err = cmp.Or(err, s.wait(ctx, req))
+	}
+	return err
+}
+
+// batchFor returns the batch that a message can be added to, or nil.
+func batchFor(req *request, led []*batch) *batch {
+	if req.edit != nil {
+		return nil
+	}
+	for _, b := range led {
+		if b.leads(req) && b.requests[0].edit == nil && len(b.requests) < maxBatch {
+			return b
+		}
+	}
+	return nil
+}
+
+// leadsFlightOf reports whether one of the batches leads the flight of a request.
+func leadsFlightOf(req *request, led []*batch) bool {
+	return slices.ContainsFunc(led, func(b *batch) bool { return b.leads(req) })
+}
+
+// leads reports whether the batch leads the flight of a request.
+func (b *batch) leads(req *request) bool {
+	return b.flight != nil && b.flight.key == req.refs[0].flight
+}
+
+// enqueue adds a request to the flight of its row. If there is none, it starts one and returns
+// false.
+func (rows *knownRows) enqueue(req *request) (queued bool) {
+	key := req.refs[0].flight
+	t := rows.stripe(key)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := t.get(key)
+	if req.flight = k; !k.inFlight {
+		k.inFlight = true
+		t.pin(k)
+		return false
+	}
+	req.since, req.signal = time.Now(), make(chan bool, 1)
+	k.waiting = append(k.waiting, req)
+	return true
+}
+
+// wait waits until the request is decided, or decides it when it has to lead its flight.
+func (s *Rows) wait(ctx context.Context, req *request) error {
+	select {
+	case leads := <-req.signal:
+		if leads {
+			s.leadNext(ctx, req)
+		}
+		return nil
+	case <-ctx.Done():
+	}
+	if !s.known.withdraw(req) {
+		req.abandoned = true
+		return ctx.Err()
+	}
+	b := req.batch()
+	b.flight = nil // another request leads it
+	b.decideOffline(s)
+	return nil
+}
+
+// withdraw removes a request from those that wait for its flight. It returns false if another
+// goroutine is deciding the request.
+func (rows *knownRows) withdraw(req *request) bool {
+	k := req.flight
+	k.stripe.mu.Lock()
+	at := slices.Index(k.waiting, req)
+	if at >= 0 {
+		k.waiting = slices.Delete(k.waiting, at, at+1)
+	}
+	k.stripe.mu.Unlock()
+	if at < 0 {
+		return false
+	}
+	select {
+	case <-req.signal: // it was its turn to lead
+		rows.handOver(k)
+	default:
+	}
+	return true
+}
+
+// leadNext decides the requests that wait for a flight, the first of which is req. Messages make
+// one batch, and single requests one each.
+func (s *Rows) leadNext(ctx context.Context, req *request) {
+	k := req.flight
+	k.stripe.mu.Lock()
+	n := 1
+	for n < len(k.waiting) && req.goesWith(k.waiting[n], k.waiting[:n]) {
+		n++
+	}
+	others := slices.Clone(k.waiting[1:n])
+	k.waiting = slices.Delete(k.waiting, 0, n)
+	k.stripe.mu.Unlock()
+	defer func() {
+		s.known.handOver(k)
+		for _, other := range others {
+			other.signal <- false
+		}
+	}()
+	b := req.batch()
+	batches := b.alone[:]
+	if !req.single {
+		b.requests = append(b.requests, others...)
+	} else {
+		for _, other := range others {
+			b := other.batch()
+			b.flight = nil // req leads it
+			batches = append(batches, b)
+		}
+	}
+	s.run(ctx, batches)
+}
+
+// goesWith reports whether the next request of req's flight can be decided together with req and
+// those after it.
+func (req *request) goesWith(next *request, taken []*request) bool {
+	if req.edit == nil {
+		return next.edit == nil && len(taken) < maxBatch
+	}
+	return req.single && next.single && len(taken) < rowsAtOnce &&
+		!slices.ContainsFunc(taken, func(t *request) bool { return t.refs[0].key == next.refs[0].key })
+}
+
+// handOver makes the first request that waits for the flight lead it, or ends the flight.
+func (rows *knownRows) handOver(k *knownRow) {
+	k.stripe.mu.Lock()
+	defer k.stripe.mu.Unlock()
+	if b := k.lockedBy; b != nil && b.flight == k {
+		k.lockedBy = nil
+	}
+	if len(k.waiting) > 0 {
+		k.waiting[0].signal <- true
+		return
+	}
+	k.inFlight, k.waiting = false, nil
+	k.stripe.unpin(k)
+}
