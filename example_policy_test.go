@@ -72,9 +72,11 @@ func ExampleGuard_SetOverlay() {
 		}
 		fmt.Println(len(guard.InForce("lobby").Limits), "in force,", len(guard.ChannelPolicy("lobby").Limits), "stated")
 	}
+	fmt.Println(guard.Mode("lobby"))
 	// Output:
 	// 3 in force, 2 stated
 	// 2 in force, 2 stated
+	// enforce
 }
 
 // One limit of each algorithm, and three of the scopes.

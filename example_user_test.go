@@ -131,8 +131,9 @@ func ExampleRoles() {
 		chatguard.RolesOf(chatguard.Broadcaster),
 	} {
 		user := chatguard.User{ID: fmt.Sprint(i), DisplayName: "Anna", Color: "#1e90ff", Roles: roles}
-		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "lobby", User: user})
-		fmt.Printf("%s, %s: %s, exempt %t, %v\n", user, roles, verdict, verdict.Exempt, err)
+		message := chatguard.Message{ChannelID: "lobby", User: user}
+		verdict, err := guard.Check(context.Background(), message)
+		fmt.Printf("%s, %s: %s, exempt %t, %v\n", user, roles, verdict, verdict.Exempt && guard.IsExempt(message), err)
 	}
 	both := chatguard.RolesOf(chatguard.Subscriber, chatguard.VIP)
 	fmt.Println(both.Has(chatguard.Everyone), both.List(), slices.Index(chatguard.RoleNames(), "vip"))

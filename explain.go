@@ -54,34 +54,22 @@ type LimitStatus struct {
 // and adds no journal entry. It returns the same errors as Check. With Options.Shared it reads the
 // rows in the store; while that is away, the verdict is Degraded.
 func (g *Guard) Explain(m Message) (e Explanation, err error) {
-	at := m.SentAt
-	if at.IsZero() {
-		at = g.now()
-	}
-	c := g.channels.find(m.ChannelID)
-	if c == nil {
-		c = g.channels.new(m.ChannelID, g.channels.base.Load())
-	}
-	policy := c.policy.Load()
-	var q limits.Request
-	if err := m.fillRequest(&q, at, policy.exempt); err != nil {
+	i, err := g.inquire(&m)
+	if err != nil {
 		return e, err
 	}
-	q.Latest = g.present.Peek(q.At, m.User.ID, m.SentAt.IsZero())
 	var d limits.Decision
 	var levels []limits.Level
 	var standing limits.Standing
-	degraded := g.isDegraded()
 	if g.channels.exact {
 		var offline bool
-		d, levels, standing, offline = g.rows().Explain(c.shared, m.User.ID, policy.places, &q)
-		degraded = degraded || offline
+		d, levels, standing, offline = g.rows().Explain(i.channel.shared, m.User.ID, i.policy.places, &i.request)
+		i.degraded = i.degraded || offline
 	} else {
 		var room otherPlaces
-		d, levels, standing = c.table.Explain(m.User.ID, &q, g.channels.places(c, m.User.ID, &room)...)
+		d, levels, standing = i.channel.table.Explain(m.User.ID, &i.request, g.channels.places(i.channel, m.User.ID, &room)...)
 	}
-	e.Verdict.fillCommon(&m, at, degraded)
-	e.Verdict.decide(&d, q.At)
+	e.Verdict = i.verdict(&m, &d)
 	e.Limits = make([]LimitStatus, 0, len(levels)) // an empty list in JSON, never null
 	for _, l := range levels {
 		e.Limits = append(e.Limits, statusOf(l))
@@ -94,11 +82,82 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 		e.SilentUntil = limits.TimeOf(standing.SilentUntil).UTC()
 	}
 	e.Next = Penalty{Action: Drop}
-	if ladder := policy.policy.Penalties.Ladder; len(ladder) > 0 {
+	if ladder := i.policy.policy.Penalties.Ladder; len(ladder) > 0 {
 		e.Rung = min(e.Strikes, len(ladder)-1)
 		e.Next = ladder[e.Rung]
 	}
 	return e, nil
+}
+
+// Peek returns the verdict that Check would return, and changes nothing: it spends nothing, gives
+// no strike, notifies no observer and adds no journal entry. It uses Options.Shared as Explain
+// does.
+func (g *Guard) Peek(m Message) (v Verdict, err error) {
+	if g.channels.exact { // reading the store takes longer than explaining
+		e, err := g.Explain(m)
+		return e.Verdict, err
+	}
+	i, err := g.inquire(&m)
+	if err != nil {
+		return v, err
+	}
+	var room otherPlaces
+	d := i.channel.table.Peek(m.User.ID, &i.request, g.channels.places(i.channel, m.User.ID, &room)...)
+	return i.verdict(&m, &d), nil
+}
+
+// inquiry is a message that is judged without an effect.
+type inquiry struct {
+	at       time.Time
+	channel  *channel
+	policy   *compiled
+	request  limits.Request
+	degraded bool
+}
+
+// inquire returns an inquiry about a message. It returns an error if the message can't be judged.
+func (g *Guard) inquire(m *Message) (i inquiry, err error) {
+	if i.at = m.SentAt; i.at.IsZero() {
+		i.at = g.now()
+	}
+	if i.channel = g.channels.find(m.ChannelID); i.channel == nil {
+		i.channel = g.channels.new(m.ChannelID, g.channels.base.Load())
+	}
+	i.policy, i.degraded = i.channel.policy.Load(), g.isDegraded()
+	if err := m.fillRequest(&i.request, i.at, i.policy.exempt); err != nil {
+		return i, err
+	}
+	i.request.Latest = g.present.Peek(i.request.At, m.User.ID, m.SentAt.IsZero())
+	return i, nil
+}
+
+// verdict returns the verdict with a decision.
+func (i *inquiry) verdict(m *Message, d *limits.Decision) (v Verdict) {
+	v.fillCommon(m, i.at, i.degraded)
+	v.decide(d, i.request.At)
+	return v
+}
+
+// IsExempt reports whether the message's author, or its kind, is exempt from the limits at the
+// message's time: by the policy in force, or by the author's override. It judges nothing, so it
+// costs much less than Peek. With Options.Shared, it asks no store: the override counts as far as
+// the Guard knows it. A message that can't be judged isn't exempt.
+func (g *Guard) IsExempt(m Message) bool {
+	at := m.SentAt
+	if at.IsZero() {
+		at = g.now()
+	}
+	var q limits.Request
+	if m.fillRequest(&q, at, g.channels.inForce(m.ChannelID).exempt) != nil {
+		return false
+	}
+	var own limits.Own
+	if g.channels.exact {
+		own = g.rows().KnownOverride(sharing.Key{ChannelID: m.ChannelID, UserID: m.User.ID}, q.At)
+	} else if c := g.channels.find(m.ChannelID); c != nil && c.table.HasOwn() {
+		own = c.table.OwnOf(m.User.ID, q.At)
+	}
+	return own.IsExempt(q.Exempt, q.At)
 }
 
 func statusOf(l limits.Level) LimitStatus {
@@ -238,8 +297,8 @@ func (g *Guard) quotas(v *Verdict) Quotas {
 	}
 	if g.channels.exact {
 		at := v.At.UnixNano()
-		own[limits.PerUser] = g.rows().KnownNumbers(sharing.Key{ChannelID: v.ChannelID, UserID: v.UserID}, at)
-		own[limits.PerUserEverywhere] = g.rows().KnownNumbers(sharing.Key{UserID: v.UserID}, at)
+		own[limits.PerUser] = g.rows().KnownOverride(sharing.Key{ChannelID: v.ChannelID, UserID: v.UserID}, at).Numbers
+		own[limits.PerUserEverywhere] = g.rows().KnownOverride(sharing.Key{UserID: v.UserID}, at).Numbers
 	} else {
 		own[limits.PerUser], own[limits.PerUserEverywhere] = numbersOf(table, v.UserID, v.At), numbersOf(g.channels.everywhere.Load(), v.UserID, v.At)
 	}

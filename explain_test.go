@@ -54,3 +54,39 @@ func TestExplain_RoleAndMode(t *testing.T) {
 		t.Errorf("%+v", e.Limits)
 	}
 }
+
+// TestIsExempt checks that IsExempt agrees with Peek, for roles, kinds of messages and overrides.
+func TestIsExempt(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) { p.ExemptMessages = []MessageKind{Bits} }, nil)
+	for user, o := range map[string]UserOverride{
+		"always":  {Exempt: AlwaysExempt},
+		"never":   {Exempt: NeverExempt},
+		"numbers": {Limits: map[string]Override{"burst": {Burst: 5}}},
+		"ended":   {Exempt: AlwaysExempt, ExemptUntil: monday.Add(time.Second)},
+	} {
+		must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: user}, o))
+	}
+	exempt := 0
+	for _, user := range []string{"none", "always", "never", "numbers", "ended"} {
+		for _, channel := range []string{"1", "2"} {
+			for _, roles := range []Roles{0, RolesOf(Moderator)} {
+				for _, kind := range []MessageKind{0, Bits, Reward} {
+					for seconds := range 2 {
+						m := messageFrom(user, float64(seconds))
+						m.ChannelID, m.User.Roles, m.Kind = channel, roles, kind
+						v, err := g.Peek(m)
+						must(t, err)
+						if got := g.IsExempt(m); got != v.Exempt {
+							t.Errorf("%+v is exempt: %t, want %t", m, got, v.Exempt)
+						} else if got {
+							exempt++
+						}
+					}
+				}
+			}
+		}
+	}
+	if exempt != 70 || g.Memory().Users != 4 || g.IsExempt(Message{ChannelID: "1", User: User{Roles: RolesOf(Moderator)}}) {
+		t.Errorf("%d are exempt, %d users are remembered", exempt, g.Memory().Users)
+	}
+}

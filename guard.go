@@ -237,14 +237,6 @@ func (g *Guard) Rewind(to time.Time) {
 	g.channels.EachTable(func(_ string, table *limits.Table) { table.Rewind(at) })
 }
 
-// Peek returns the verdict that Check would return, and changes nothing: it spends nothing, gives
-// no strike, notifies no observer and adds no journal entry. It uses Options.Shared as Explain
-// does.
-func (g *Guard) Peek(m Message) (v Verdict, err error) {
-	e, err := g.Explain(m)
-	return e.Verdict, err
-}
-
 // Policy returns the policy of the channels without their own policy.
 func (g *Guard) Policy() Policy { return g.channels.base.Load().policy.Clone() }
 

@@ -167,6 +167,9 @@ func TestOverlay(t *testing.T) {
 	if guard.ChannelPolicy("1").Mode != Enforce || guard.InForce("1").Mode != Observe || guard.InForce("2").Mode != Enforce {
 		t.Error("the overlay shows in Policy, or not in InForce, or elsewhere")
 	}
+	if guard.Mode("1") != Observe || guard.Mode("2") != Enforce {
+		t.Error("Mode is not that of InForce")
+	}
 	// Neither the channel's policy nor the one for all channels ends the pause.
 	policy.Limits[0].Burst++
 	must(t, guard.At(monday).SetChannelPolicy("1", policy))

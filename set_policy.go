@@ -238,10 +238,19 @@ func (a GuardAt) SetOverlay(channelID string, overlay func(Policy) Policy) error
 // InForce returns the policy by which the Guard judges a channel's messages. It is the result of
 // ChannelPolicy with the overlay applied.
 func (g *Guard) InForce(channelID string) Policy {
-	if c := g.channels.find(channelID); c != nil {
-		return c.policy.Load().policy.Clone()
+	return g.channels.inForce(channelID).policy.Clone()
+}
+
+// Mode returns the mode of the policy by which the Guard judges a channel's messages. It is
+// InForce(channelID).Mode, without a copy of the policy.
+func (g *Guard) Mode(channelID string) Mode { return g.channels.inForce(channelID).policy.Mode }
+
+// inForce returns the policy by which the messages of a channel are judged.
+func (cs *channels) inForce(channelID string) *compiled {
+	if c := cs.find(channelID); c != nil {
+		return c.policy.Load()
 	}
-	return g.channels.base.Load().policy.Clone()
+	return cs.base.Load()
 }
 
 // change is a new policy in two forms: as stated, and as in force.

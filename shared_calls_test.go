@@ -139,3 +139,28 @@ func TestShared_EntryIDs(t *testing.T) {
 		t.Errorf("entry ID %d is below those of a Guard alone (%d)", last, local)
 	}
 }
+
+// TestShared_IsExempt checks that the question whether a user is exempt takes no call of the store,
+// even for a user of whom nothing is known.
+func TestShared_IsExempt(t *testing.T) {
+	server := newFakeServer()
+	_, guard := server.connect(sharedPolicy(), sharedNoon)
+	must(t, guard.SetUserOverride(chatguard.Key{ChannelID: "c", UserID: "8"}, chatguard.UserOverride{Exempt: chatguard.AlwaysExempt}))
+	for range 5 {
+		check(t, guard, "7")
+	}
+	before := server.swaps
+	for user, want := range map[string]bool{"7": false, "8": true, "9": false} {
+		m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: user}}
+		if got := guard.IsExempt(m); got != want {
+			t.Errorf("user %s is exempt: %t, want %t", user, got, want)
+		}
+		m.User.Roles = chatguard.RolesOf(chatguard.Moderator)
+		if !guard.IsExempt(m) {
+			t.Errorf("a moderator isn't exempt")
+		}
+	}
+	if server.swaps != before {
+		t.Errorf("%d calls of the store, want none", server.swaps-before)
+	}
+}

@@ -65,7 +65,7 @@ func (a *App) channelModes() []request.Channel {
 		list = append(list, request.Channel{ID: id, Login: login, Mode: mode.String(), Read: isRoom || joined[login]})
 	}
 	for _, c := range a.Web.Channels() {
-		add(c.ID, c.Login, a.Guard.InForce(c.ID).Mode)
+		add(c.ID, c.Login, a.Guard.Mode(c.ID))
 	}
 	cfg := a.directory.config()
 	for _, login := range cfg.Twitch.Channels {

@@ -21,7 +21,7 @@ func (a *App) StatusLine() string {
 	}
 	for _, c := range s.channels() {
 		if _, isRoom := roomName(c.ID); isRoom || !unread[c.Login] {
-			in[a.Guard.InForce(c.ID).Mode]++
+			in[a.Guard.Mode(c.ID)]++
 		}
 	}
 	var does []string

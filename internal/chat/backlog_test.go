@@ -49,8 +49,14 @@ func (s *stage) SaveSetting(_ context.Context, channelID, name, value string) (b
 // testWithBot runs a test with a Bot that enforces the ladder on each user's second message.
 func testWithBot(t *testing.T, o Options, play func(*stage), ladder ...string) {
 	t.Helper()
+	testWithGuard(t, nil, o, play, ladder...)
+}
+
+// testWithGuard is testWithBot for a Guard with options.
+func testWithGuard(t *testing.T, guardOptions *chatguard.Options, o Options, play func(*stage), ladder ...string) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		guard, err := chatguard.New(enforcePolicy(ladder...), nil)
+		guard, err := chatguard.New(enforcePolicy(ladder...), guardOptions)
 		must(t, err)
 		s := &stage{T: t, guard: guard, platform: &recorder{}, settings: map[string]string{}}
 		o.Guard, o.Source, o.Moderator, o.Settings = guard, s, s.platform, s

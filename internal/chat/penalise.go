@@ -181,12 +181,12 @@ func (b *Bot) commit(ctx context.Context) {
 // outdatedReason returns why a penalty that was due when the message was judged is no longer due.
 // It returns "" if the penalty is still due.
 func (b *Bot) outdatedReason(j *job) string {
-	if b.options.Guard.InForce(j.message.ChannelID).Mode == chatguard.Observe {
+	if b.options.Guard.Mode(j.message.ChannelID) == chatguard.Observe {
 		return "the channel now only observes"
 	}
 	m := j.message
 	m.SentAt = b.options.Now()
-	if v, err := b.options.Guard.Peek(m); err == nil && v.Exempt {
+	if b.options.Guard.IsExempt(m) {
 		return "the user is now exempt"
 	}
 	return ""

@@ -121,7 +121,7 @@ func (h *hearing) judge() {
 
 func (h *hearing) isExempt() bool {
 	if own := &h.accounts[0]; own.personal != nil {
-		return own.personal.isExempt(h.request.Exempt, h.request.countsAt(own.row))
+		return own.personal.IsExempt(h.request.Exempt, h.request.countsAt(own.row))
 	}
 	return h.request.Exempt
 }
@@ -130,7 +130,7 @@ func (h *hearing) isExempt() bool {
 // override prevents that now and will end.
 func (h *hearing) nextExemption() int64 {
 	own := h.accounts[0].personal
-	if own == nil || own.ExemptUntil == 0 || !own.isExempt(h.request.Exempt, own.ExemptUntil) {
+	if own == nil || own.ExemptUntil == 0 || !own.IsExempt(h.request.Exempt, own.ExemptUntil) {
 		return Never
 	}
 	return own.ExemptUntil

@@ -41,9 +41,9 @@ func (o Own) activePart(at int64) Own {
 	return o
 }
 
-// isExempt reports whether the user is exempt at that time; byRole says whether their roles exempt
+// IsExempt reports whether the user is exempt at that time; byRole says whether their roles exempt
 // them.
-func (o *Own) isExempt(byRole bool, at int64) bool {
+func (o *Own) IsExempt(byRole bool, at int64) bool {
 	switch o.activePart(at).Exemption {
 	case Exempt:
 		return true

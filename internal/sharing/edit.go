@@ -120,13 +120,13 @@ func (rows *knownRows) overrides(channelID string, at int64) map[string]limits.O
 	return owns
 }
 
-// KnownNumbers returns a user's own numbers as far as they are known without the store.
-func (s *Rows) KnownNumbers(key Key, at int64) map[string]limits.Numbers {
+// KnownOverride returns the override in the row of a key as far as it is known without the store.
+func (s *Rows) KnownOverride(key Key, at int64) (own limits.Own) {
 	t := s.known.stripe(key)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if known := t.find(key); known != nil {
-		return known.row.OwnAt(at).Numbers
+		own = known.row.OwnAt(at)
 	}
-	return nil
+	return own
 }

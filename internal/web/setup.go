@@ -100,7 +100,7 @@ func (h *setups) get(w http.ResponseWriter, r *http.Request, _ access.Caller) er
 		return errNoBot()
 	}
 	s := channelSetup{
-		BotSetup: bot, Seen: h.model.Seen(id), Mode: h.guard.ChannelPolicy(id).Mode, InForce: h.guard.InForce(id).Mode,
+		BotSetup: bot, Seen: h.model.Seen(id), Mode: h.guard.ChannelPolicy(id).Mode, InForce: h.guard.Mode(id),
 	}
 	s.Steps, s.Done = s.steps()
 	return problem.WriteJSON(w, s)

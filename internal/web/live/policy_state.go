@@ -28,6 +28,6 @@ type RevisionNote struct {
 func (s sources) policyState(channel string) PolicyState {
 	policy := s.opts.Guard.ChannelPolicy(channel)
 	return PolicyState{
-		ETag: policies.Tag(policy), Mode: policy.Mode, InForce: s.opts.Guard.InForce(channel).Mode, Saved: s.opts.Policies.IsSaved(channel),
+		ETag: policies.Tag(policy), Mode: policy.Mode, InForce: s.opts.Guard.Mode(channel), Saved: s.opts.Policies.IsSaved(channel),
 	}
 }
