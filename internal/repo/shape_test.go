@@ -66,9 +66,6 @@ var manyMethods = map[string]string{
 	"internal/limits.Table":                "to be split",
 	"internal/control.Controls":            "to be split",
 	"internal/persist.Store":               "to be split",
-	"internal/web/live.Model":              "to be split",
-	"internal/web/twitchsignin.SignIns":    "to be split",
-	"redisstore.Store":                     "to be split",
 	"internal/app.App":                     "to be split",
 }
 
@@ -77,9 +74,7 @@ var manyMethods = map[string]string{
 var largeCycles = map[string]string{
 	"github.com/chatguard/chatguard": "to be split",
 	"internal/limits":                "to be split",
-	"internal/control":               "to be split",
 	"internal/persist":               "to be split",
-	"redisstore":                     "to be split",
 	"internal/app":                   "to be split",
 }
 
