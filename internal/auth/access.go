@@ -56,14 +56,3 @@ func (a Access) Allows(needed Access) bool {
 
 // rank returns the place on the ladder, or 0 for an access that isn't on it.
 func (a Access) rank() int { return slices.Index(ladder, a) + 1 }
-
-// Lower returns the one of both that allows less. If neither includes the other, it returns Any.
-func Lower(a, b Access) Access {
-	switch {
-	case a.Allows(b):
-		return b
-	case b.Allows(a):
-		return a
-	}
-	return Any
-}

@@ -41,13 +41,3 @@ func TestRoles(t *testing.T) {
 		t.Errorf("%q", Roles())
 	}
 }
-
-func TestLower(t *testing.T) {
-	for _, c := range []struct{ a, b, want Access }{
-		{View, Own, View}, {Own, View, View}, {Help, Moderate, Help}, {Own, Own, Own}, {Any, Own, Any}, {Check, View, Any}, {Check, Own, Check},
-	} {
-		if got := Lower(c.a, c.b); got != c.want {
-			t.Errorf("the lower of %q and %q is %q", c.a, c.b, got)
-		}
-	}
-}

@@ -17,8 +17,6 @@ type room struct {
 	clock   *Chat
 	elapsed time.Duration // by this machine
 	ahead   time.Duration // true lead over this machine's clock
-	deaf    time.Duration // for how long messages have been too old without a break
-	since   time.Duration // when the last of them began
 }
 
 var roomStart = time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
