@@ -33,7 +33,7 @@ func (h *archive) exportCSV(
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/csv; charset=utf-8")
-	header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="chatguard-%s-%s.csv"`, name, h.now().UTC().Format(time.DateOnly)))
+	header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="chatguard-%s-%s.csv"`, name, h.users.guard.Now().UTC().Format(time.DateOnly)))
 	connection := http.NewResponseController(w)
 	var chunk bytes.Buffer
 	out := csv.NewWriter(&chunk)

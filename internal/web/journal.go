@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
@@ -32,7 +31,6 @@ type archive struct {
 	users *users // finds the users that requests name
 	store Records
 	reads *longReads
-	now   func() time.Time
 	log   *slog.Logger
 }
 

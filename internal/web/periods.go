@@ -23,7 +23,6 @@ func (s timespan) length() time.Duration { return s.Until.Sub(s.From) }
 type spans struct {
 	guard *chatguard.Guard
 	store Records
-	now   func() time.Time
 }
 
 // dayOf returns the channel's day that contains a time. It begins when the first daily limit
@@ -55,7 +54,7 @@ func (s spans) timezone(channel string) string {
 
 // today returns the channel's day until now, and the same part of the day before.
 func (s spans) today(channel string) (today, before timespan, err error) {
-	now := s.now()
+	now := s.guard.Now()
 	if today, err = s.dayOf(channel, now); err != nil {
 		return today, before, err
 	}
@@ -83,7 +82,7 @@ func (s spans) streams(ctx context.Context, channel string) (running, ended *tim
 		case stream.Ended && ended == nil:
 			ended = &of
 		case !stream.Ended && running == nil && ended == nil:
-			of.Until = s.now().UTC()
+			of.Until = s.guard.Now().UTC()
 			running = &of
 		}
 	}

@@ -53,7 +53,6 @@ type previews struct {
 	store    Records
 	reads    *longReads
 	cache    *previewCache
-	now      func() time.Time
 }
 
 // preview is POST /channels/{channel}/preview. It compares the verdicts that another policy and the
@@ -99,7 +98,7 @@ func (h *previews) readCandidate(w http.ResponseWriter, r *http.Request, channel
 // computePreview reads the messages, unless they are still cached, and judges them by both
 // policies.
 func (h *previews) computePreview(ctx context.Context, channel string, candidate chatguard.Policy, hours int) (*previewed, error) {
-	began := h.now()
+	began := h.guard.Now()
 	read, err := h.recentMessages(ctx, channel, hours)
 	if err != nil {
 		return nil, err
@@ -121,7 +120,7 @@ func (h *previews) computePreview(ctx context.Context, channel string, candidate
 	return &previewed{
 		From: read.start(), Until: read.at.UTC(), Messages: read.timeline.Messages(), Users: read.timeline.Users(),
 		Exempt: inForce.ExemptMessages, Truncated: read.timeline.Truncated(), InForce: inForce, Candidate: wouldBe,
-		Changed: simulate.Differences(read.timeline, inForce, wouldBe, mostDifferences), TookMS: h.now().Sub(began).Milliseconds(),
+		Changed: simulate.Differences(read.timeline, inForce, wouldBe, mostDifferences), TookMS: h.guard.Now().Sub(began).Milliseconds(),
 	}, nil
 }
 
@@ -146,7 +145,7 @@ func (h *previews) overridesOf(channel string) simulate.Overrides {
 
 // recentMessages returns the messages of a channel in the last hours.
 func (h *previews) recentMessages(ctx context.Context, channel string, hours int) (*lookback, error) {
-	now := h.now()
+	now := h.guard.Now()
 	if known := h.cache.find(channel, hours, now); known != nil {
 		return known, nil
 	}

@@ -160,13 +160,13 @@ func (s *Server) createResources() {
 	s.switches = &switches{s.channels, controls}
 	s.settings = &settings{s.channels, controls}
 	s.policies = &channelPolicies{s.channels, guard, o.Live.Policies, s.reads, o.ExportPolicy}
-	s.previews = &previews{guard, o.Live.Policies, o.Store, s.reads, newPreviewCache(), now}
+	s.previews = &previews{guard, o.Live.Policies, o.Store, s.reads, newPreviewCache()}
 	s.labs = &labs{laboratory: newLaboratory(), recordings: storedRecordings{s.channels, o.Store, now}, reads: s.reads, isDashboard: true}
-	s.users = &users{s.channels, guard, controls, o.Store, s.reads, o.Check.Space, now, log}
+	s.users = &users{s.channels, guard, controls, o.Store, s.reads, o.Check.Space, log}
 	s.amendments = &amendments{s.users, controls}
-	s.archive = &archive{s.users, o.Store, s.reads, now, log}
+	s.archive = &archive{s.users, o.Store, s.reads, log}
 	s.logins, s.setups = &logins{o.Login}, &setups{guard, s.Model, o.Setup}
-	s.rankings = &rankings{spans{guard, o.Store, now}, s.reads}
+	s.rankings = &rankings{spans{guard, o.Store}, s.reads}
 	s.summarizer = &summarizer{s.rankings.spans, s.reads, s.previews, newSummaryCache()}
 	s.webhooks = &webhooks{o.Webhooks}
 	s.nodes = newNodeLister(o.Nodes, now)

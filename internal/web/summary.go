@@ -92,7 +92,7 @@ func (h *summarizer) summarize(ctx context.Context, channel string) (answer *sum
 	kind := "stream"
 	if ended == nil && running == nil {
 		kind = "day"
-		today, err := h.dayOf(channel, h.now())
+		today, err := h.dayOf(channel, h.guard.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +174,7 @@ func (s *summary) addChange(a journal.Audit, pardoned map[string]bool) {
 // recorded judges the recorded messages of a period by the limits in force now, unless the cache
 // has the result. It returns nil if the messages are no longer recorded.
 func (h *summarizer) recorded(ctx context.Context, channel string, of timespan) (*recordedPart, error) {
-	now, present := h.now(), basis{h.guard.ChannelPolicy(channel), h.previews.overridesOf(channel)}
+	now, present := h.guard.Now(), basis{h.guard.ChannelPolicy(channel), h.previews.overridesOf(channel)}
 	if now.Sub(of.From) > mostHours*time.Hour {
 		return nil, nil
 	}

@@ -72,7 +72,7 @@ func (h *rankings) requested(ctx context.Context, channel, since string) (now, b
 		return *running, before, nil
 	}
 	at, err := time.Parse(time.RFC3339, since)
-	now = timespan{at.UTC(), h.now().UTC()}
+	now = timespan{at.UTC(), h.guard.Now().UTC()}
 	if err != nil || !now.From.Before(now.Until) {
 		return now, before, problem.New(http.StatusBadRequest, `since must be "day", "stream" or a past time in RFC 3339 form, not %s.`, problem.Quote(since))
 	}

@@ -77,7 +77,7 @@ func (h *users) getUser(w http.ResponseWriter, r *http.Request, _ access.Caller)
 	policy := h.guard.InForce(channel)
 	c.OverrideETag = policies.Tag(c.Override)
 	c.Timezone = dayZone(policy, c.Override)
-	c.DayEnds = dayEnd(c.Limits, c.Timezone, h.now())
+	c.DayEnds = dayEnd(c.Limits, c.Timezone, h.guard.Now())
 	c.RoleNumbers = roleNumbers(policy.Limits, c.Roles)
 	return problem.WriteJSON(w, c)
 }
@@ -114,7 +114,7 @@ func (h *users) addSilence(ctx context.Context, c *card) {
 
 // explain returns the Guard's explanation of the user's current state.
 func (h *users) explain(channel, user string, roles chatguard.Roles) (chatguard.Explanation, error) {
-	return h.guard.Explain(chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user, Roles: roles}, SentAt: h.now()})
+	return h.guard.Explain(chatguard.Message{ChannelID: channel, User: chatguard.User{ID: user, Roles: roles}, SentAt: h.guard.Now()})
 }
 
 // dayZone returns the time zone in which a user's day starts and ends.

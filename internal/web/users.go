@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -42,7 +41,6 @@ type users struct {
 	store    Records
 	reads    *longReads
 	space    string // see Options.CheckSpace
-	now      func() time.Time
 	log      *slog.Logger
 }
 

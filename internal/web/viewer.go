@@ -32,7 +32,6 @@ type viewers struct {
 	records   *viewerRecords
 	guard     *chatguard.Guard
 	controls  *control.Controls // nil if there are none
-	now       func() time.Time
 }
 
 // newViewers returns viewers, or nil if there is no page for them.
@@ -51,7 +50,7 @@ func newViewers(s *Server) (*viewers, error) {
 	return &viewers{
 		site: o.Access.Site, sessions: access.NewViewerSessions(o.Access.Site, o.Live.Guard.Now), addresses: addresses, each: each,
 		channels: newViewerChannels(s.Model, o.Check.Space, o.Live.Guard.Now), records: newViewerRecords(o.Store, o.Live.Controls, o.Live.Guard.Now, o.Live.Log),
-		guard: o.Live.Guard, controls: o.Live.Controls, now: o.Live.Guard.Now,
+		guard: o.Live.Guard, controls: o.Live.Controls,
 	}, err
 }
 
@@ -125,7 +124,7 @@ func (h *viewers) end(w http.ResponseWriter, r *http.Request) error {
 // begin answers a viewer who has just said who they are, at the address of the sign-in's last step.
 func (h *viewers) begin(w http.ResponseWriter, r *http.Request, v auth.Viewer) error {
 	h.sessions.Begin(w, r, v)
-	redirect(w, "../../"+viewerPage)
+	problem.Redirect(w, "../../"+viewerPage)
 	return nil
 }
 
@@ -134,13 +133,6 @@ const viewerPage = "viewer"
 
 // toPage is GET /viewer/{login}: it leads to the page with that channel.
 func (h *viewers) toPage(w http.ResponseWriter, r *http.Request) error {
-	redirect(w, "../"+viewerPage+"?channel="+url.QueryEscape(r.PathValue("login")))
+	problem.Redirect(w, "../"+viewerPage+"?channel="+url.QueryEscape(r.PathValue("login")))
 	return nil
-}
-
-// redirect leads the browser to a relative address. It keeps it relative, because a proxy may hide
-// a part of the path.
-func redirect(w http.ResponseWriter, address string) {
-	w.Header().Set("Location", address)
-	w.WriteHeader(http.StatusFound)
 }

@@ -68,7 +68,7 @@ func (h *viewers) standing(ctx context.Context, channel viewerChannel, v auth.Vi
 	if err != nil {
 		return s, err
 	}
-	now := h.now()
+	now := h.guard.Now()
 	e, err := h.guard.Explain(chatguard.Message{ChannelID: channel.id, User: chatguard.User{ID: v.ID, Roles: record.roles}, SentAt: now})
 	if err != nil {
 		return s, err

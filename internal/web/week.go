@@ -126,7 +126,7 @@ func weekRank(l chatguard.Limit) int {
 // computeWeek recomputes the state of a user's or everyone's limit over the last seven days from
 // what was spent. The last point is the actual state.
 func (h *users) computeWeek(ctx context.Context, channel, user string, limit chatguard.Limit) (week, error) {
-	now := h.now()
+	now := h.guard.Now()
 	answer := week{Limit: limit.Name, From: now.Add(-weekLength).Truncate(simulate.Quarter).UTC(), Until: now.UTC()}
 	person, err := h.personOf(ctx, channel, user)
 	if err != nil {

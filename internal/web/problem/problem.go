@@ -105,6 +105,13 @@ func render(log *slog.Logger, w http.ResponseWriter, r *http.Request, err error)
 	json.NewEncoder(w).Encode(told) // an error means that the client is gone
 }
 
+// Redirect sends the browser to an address. It keeps a relative one as it is, because a proxy may
+// hide a part of the path.
+func Redirect(w http.ResponseWriter, address string) {
+	w.Header().Set("Location", address)
+	w.WriteHeader(http.StatusFound)
+}
+
 // WriteJSON writes value as a JSON answer.
 func WriteJSON(w http.ResponseWriter, value any) error {
 	body, err := json.Marshal(value)

@@ -14,6 +14,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/web/access"
+	"github.com/chatguard/chatguard/internal/web/problem"
 )
 
 // The ways from Begin and Callback to the dashboard's address.
@@ -31,7 +32,7 @@ func (s *SignIns) BeginCode(w http.ResponseWriter, r *http.Request) error {
 		s.show(w, r, f, what, upFromBegin)
 		return nil
 	}
-	redirect(w, page)
+	problem.Redirect(w, page)
 	return nil
 }
 
@@ -94,13 +95,6 @@ func (s *SignIns) elsewhere(r *http.Request) string {
 	return s.opts.Address + Begin + "?" + query.Encode()
 }
 
-// redirect sends the browser to an address. It keeps a relative one as it is, because a proxy may
-// hide a part of the path.
-func redirect(w http.ResponseWriter, address string) {
-	w.Header().Set("Location", address)
-	w.WriteHeader(http.StatusFound)
-}
-
 // Finish is GET /signin/twitch/callback, to which Twitch sends the browser: it signs the person in.
 func (s *SignIns) Finish(w http.ResponseWriter, r *http.Request) error {
 	begun, code, f := s.returned(w, r)
@@ -135,14 +129,14 @@ func (s *SignIns) returned(w http.ResponseWriter, r *http.Request) (begun flow, 
 	}
 	s.flows.set(w, r, "")
 	code, hasCode := single(query, "code")
-	problem, hasProblem := single(query, "error")
+	refusal, hasProblem := single(query, "error")
 	switch {
 	case !s.opts.now().Before(begun.Expires):
 		return begun, "", &late
-	case hasProblem && !query.Has("code") && problem == "access_denied":
+	case hasProblem && !query.Has("code") && refusal == "access_denied":
 		return begun, "", &userDenied
 	case hasProblem && !query.Has("code"):
-		return begun, "", badSetup.because(errors.New("Twitch: " + hostile.Detail(problem+" "+query.Get("error_description"))))
+		return begun, "", badSetup.because(errors.New("Twitch: " + hostile.Detail(refusal+" "+query.Get("error_description"))))
 	case !hasCode || query.Has("error") || len(code) > maxCode || !hostile.IsPlain(code):
 		return begun, "", &malformed
 	}
@@ -188,7 +182,7 @@ func (s *SignIns) finish(w http.ResponseWriter, r *http.Request, begun flow, cod
 		return f
 	}
 	s.signIn(w, r, session)
-	redirect(w, upFromCallback)
+	problem.Redirect(w, upFromCallback)
 	return nil
 }
 
