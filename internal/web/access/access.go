@@ -60,21 +60,13 @@ type Options struct {
 // Authenticator decides who may use the API: holders of a session or a token, or users whom another
 // site authorizes. It is safe for concurrent use. Create one with New.
 type Authenticator struct {
-	site Site
-	// authorize is another site's check; nil if there is no other site.
-	authorize  func(*http.Request) (auth.Identity, bool)
-	store      Sessions
-	members    Members // nil if there are none
-	wrongCode  error   // the store's error for an invalid code
-	nodesShare bool
-	signIns    *attempts // sign-ins by people
+	opts    Options
+	signIns *attempts // sign-ins by people
 	// bearers limits the guesses of programs. It is separate from signIns, so that a program that
 	// guesses tokens does not block sign-ins from its address.
 	bearers  *attempts
-	now      func() time.Time
 	siteHash secretHash // hash of the Site's token
-	log      *slog.Logger
-	proxied  sync.Once // used to log the first request via an untrusted proxy
+	proxied  sync.Once  // used to log the first request via an untrusted proxy
 	uses     uses
 
 	mu sync.Mutex
@@ -91,8 +83,7 @@ func New(opts Options) (*Authenticator, error) {
 	}
 	bearers, err := newAttempts(opts.Now)
 	return &Authenticator{
-		site: opts.Site, authorize: opts.Authorize, store: opts.Sessions, members: opts.Members, wrongCode: opts.WrongCode, nodesShare: opts.NodesShare, signIns: signIns, bearers: bearers, now: opts.Now,
-		siteHash: sha256.Sum256([]byte(opts.Site.Token)), log: opts.Log, owners: map[string]time.Time{},
+		opts: opts, signIns: signIns, bearers: bearers, siteHash: sha256.Sum256([]byte(opts.Site.Token)), owners: map[string]time.Time{},
 	}, err
 }
 
@@ -142,9 +133,9 @@ func CheckAll(who Caller, needs auth.Access) error {
 func (a *Authenticator) recordUse(who Caller) {
 	switch {
 	case who.session != "":
-		a.uses.record(SessionID(who.session), a.now())
+		a.uses.record(SessionID(who.session), a.opts.Now())
 	case who.token != "" && who.From == auth.FromToken:
-		a.uses.record(tokenUse(who.Identity), a.now())
+		a.uses.record(tokenUse(who.Identity), a.opts.Now())
 	}
 }
 
@@ -172,7 +163,7 @@ func errNoCredentials(needs auth.Access) error {
 // errToken returns the problem for a token that isn't valid.
 func (a *Authenticator) errToken() error {
 	const unknown = language.Sentence("This token is unknown, was revoked or has expired. \"chatguard token list\" lists the tokens that work.")
-	if a.nodesShare {
+	if a.opts.NodesShare {
 		return problem.New(http.StatusUnauthorized, "%s %s", unknown, language.Sentence("A token works on the node that made it."))
 	}
 	return problem.New(http.StatusUnauthorized, "%s", unknown)
@@ -186,13 +177,13 @@ func errNotAuthorized() error {
 // Identify returns the sender of the request, or a problem if the sender has no access. needs is
 // the access that the request requires.
 func (a *Authenticator) Identify(r *http.Request, needs auth.Access) (Caller, error) {
-	if a.authorize != nil {
+	if a.opts.Authorize != nil {
 		return a.Authorized(r)
 	}
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return a.bearer(r, strings.TrimSpace(token))
 	}
-	cookie, err := r.Cookie(a.site.CookieName(r, sessionCookie))
+	cookie, err := r.Cookie(a.opts.Site.CookieName(r, sessionCookie))
 	if err != nil {
 		return Caller{}, errNoCredentials(needs)
 	}
@@ -202,7 +193,7 @@ func (a *Authenticator) Identify(r *http.Request, needs auth.Access) (Caller, er
 
 // Authorized returns the sender of the request as the other site identifies them.
 func (a *Authenticator) Authorized(r *http.Request) (Caller, error) {
-	who, ok := a.authorize(r)
+	who, ok := a.opts.Authorize(r)
 	if !ok {
 		return Caller{}, errNotAuthorized()
 	}
@@ -218,10 +209,10 @@ func (a *Authenticator) bearer(r *http.Request, token string) (Caller, error) {
 // tokenHolder returns the holder of a token. Only guesses at the Site's token are limited. Named
 // tokens are random, so guesses at them need no limit, and a valid named token is always accepted.
 func (a *Authenticator) tokenHolder(r *http.Request, token string, guesses *attempts) (who auth.Identity, isSites bool, err error) {
-	if a.site.Token != "" && guesses.isRight(a.site.Client(r), token, a.isSiteToken) {
+	if a.opts.Site.Token != "" && guesses.isRight(a.opts.Site.Client(r), token, a.isSiteToken) {
 		return siteOwner, true, nil // no database query needed
 	}
-	who, ok, err := a.store.Token(r.Context(), token)
+	who, ok, err := a.opts.Sessions.Token(r.Context(), token)
 	if ok {
 		return who, false, nil
 	}
@@ -229,10 +220,10 @@ func (a *Authenticator) tokenHolder(r *http.Request, token string, guesses *atte
 	if err != nil {
 		wrong = errUnavailable("Tokens can't be checked now: the database is failing. They work again once that is fixed.", err)
 	}
-	if a.site.Token == "" {
+	if a.opts.Site.Token == "" {
 		return who, false, wrong
 	}
-	if err := guesses.try(r.Context(), a.site.Client(r), token, a.isSiteToken, wrong); err != nil {
+	if err := guesses.try(r.Context(), a.opts.Site.Client(r), token, a.isSiteToken, wrong); err != nil {
 		return who, false, err
 	}
 	return siteOwner, true, nil
@@ -243,12 +234,12 @@ func (a *Authenticator) sessionHolder(ctx context.Context, session string, needs
 	if a.isOwnerSession(session) {
 		return siteOwner, nil
 	}
-	find := a.store.Session
+	find := a.opts.Sessions.Session
 	switch isMember := a.isMember(session); {
 	case isMember && auth.View.Allows(needs):
-		find = a.members.Holder
+		find = a.opts.Members.Holder
 	case isMember:
-		find = a.members.Confirm
+		find = a.opts.Members.Confirm
 	}
 	who, ok, err := find(ctx, session)
 	switch {
@@ -292,7 +283,7 @@ func (a *Authenticator) identifyAgain(ctx context.Context, who Caller) (auth.Ide
 	case a.isSiteToken(who.token):
 		return siteOwner, nil
 	}
-	now, ok, err := a.store.Token(ctx, who.token)
+	now, ok, err := a.opts.Sessions.Token(ctx, who.token)
 	if err == nil && !ok {
 		err = a.errToken()
 	}
@@ -303,5 +294,5 @@ func (a *Authenticator) identifyAgain(ctx context.Context, who Caller) (auth.Ide
 // timing reveals neither the content nor the length of the Site's token.
 func (a *Authenticator) isSiteToken(token string) bool {
 	given := sha256.Sum256([]byte(token))
-	return a.site.Token != "" && subtle.ConstantTimeCompare(given[:], a.siteHash[:]) == 1
+	return a.opts.Site.Token != "" && subtle.ConstantTimeCompare(given[:], a.siteHash[:]) == 1
 }

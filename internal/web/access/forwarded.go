@@ -10,11 +10,11 @@ import (
 // noteProxy logs once that requests come through an untrusted proxy on this machine. It does
 // nothing if the dashboard is part of another site, because that site handles its own proxies.
 func (a *Authenticator) noteProxy(r *http.Request) {
-	if a.authorize != nil || !a.site.isUntrustedProxy(r) {
+	if a.opts.Authorize != nil || !a.opts.Site.isUntrustedProxy(r) {
 		return
 	}
 	a.proxied.Do(func() {
-		a.log.Warn("requests come through a proxy on this machine that isn't trusted: all clients behind it count as one address",
+		a.opts.Log.Warn("requests come through a proxy on this machine that isn't trusted: all clients behind it count as one address",
 			"fix", `set web.trusted_proxies to ["127.0.0.1", "::1"]`)
 	})
 }

@@ -10,8 +10,8 @@ import (
 // with the Site's token, and those of Members. It also adds when tokens and sessions were last used.
 func (a *Authenticator) AddSessions(g *auth.Grants) {
 	g.Sessions = append(g.Sessions, a.ownerSessions()...)
-	if a.members != nil {
-		g.Sessions = append(g.Sessions, a.members.List()...)
+	if a.opts.Members != nil {
+		g.Sessions = append(g.Sessions, a.opts.Members.List()...)
 	}
 	for i := range g.Sessions {
 		if last := a.uses.last(g.Sessions[i].ID); last.After(g.Sessions[i].Used) {
@@ -27,7 +27,7 @@ func (a *Authenticator) AddSessions(g *auth.Grants) {
 func tokenUse(who auth.Identity) string { return who.Author() }
 
 func (a *Authenticator) ownerSessions() (list []auth.Session) {
-	now := a.now()
+	now := a.opts.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for session, ends := range a.owners {
@@ -48,12 +48,12 @@ func (a *Authenticator) EndSession(id string) (who auth.Identity, ok bool) {
 			return siteOwner, true
 		}
 	}
-	if a.members == nil {
+	if a.opts.Members == nil {
 		return who, false
 	}
-	for _, s := range a.members.List() {
+	for _, s := range a.opts.Members.List() {
 		if s.ID == id {
-			return s.Identity, a.members.EndByID(id)
+			return s.Identity, a.opts.Members.EndByID(id)
 		}
 	}
 	return who, false
@@ -69,5 +69,5 @@ func (a *Authenticator) SessionOf(who Caller) string {
 
 // Link returns the address that signs in with a code, as the sender of a request reaches the Site.
 func (a *Authenticator) Link(r *http.Request, code string) string {
-	return a.site.linkFor(r, code)
+	return a.opts.Site.linkFor(r, code)
 }

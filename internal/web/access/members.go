@@ -48,13 +48,13 @@ func SessionID(session string) string {
 // but not yet with the navigation that a redirect from another site continues. A session of Members
 // that the browser had before ends.
 func (a *Authenticator) StartMember(w http.ResponseWriter, r *http.Request, session string) {
-	if before, err := r.Cookie(a.site.CookieName(r, sessionCookie)); err == nil && a.isMember(before.Value) {
-		a.members.End(before.Value)
+	if before, err := r.Cookie(a.opts.Site.CookieName(r, sessionCookie)); err == nil && a.isMember(before.Value) {
+		a.opts.Members.End(before.Value)
 	}
 	http.SetCookie(w, a.cookie(r, session, int(sessionLife.Seconds())))
 }
 
 // isMember reports whether a session is one of Members.
 func (a *Authenticator) isMember(session string) bool {
-	return a.members != nil && strings.HasPrefix(session, memberPrefix)
+	return a.opts.Members != nil && strings.HasPrefix(session, memberPrefix)
 }

@@ -18,7 +18,7 @@ func (a *Authenticator) Protect(next http.Handler) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return problem.HandlerFunc(a.log, func(w http.ResponseWriter, r *http.Request) error {
+	return problem.HandlerFunc(a.opts.Log, func(w http.ResponseWriter, r *http.Request) error {
 		a.noteProxy(r)
 		a.setHeaders(w.Header(), r)
 		if err := check(r); err != nil {
@@ -38,7 +38,7 @@ func (a *Authenticator) setHeaders(header http.Header, r *http.Request) {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Cache-Control", "no-store") // handlers of static files override it
-	if a.authorize == nil && a.site.isTLSOnly(r) {
+	if a.opts.Authorize == nil && a.opts.Site.isTLSOnly(r) {
 		// half a year, without subdomains
 		header.Set("Strict-Transport-Security", "max-age=15552000")
 	}
@@ -58,7 +58,7 @@ func (s Site) isDowngraded(r *http.Request) bool {
 // newCheck returns a function that refuses requests that a browser sends for another site's page.
 func (a *Authenticator) newCheck() (func(*http.Request) error, error) {
 	crossOrigin := http.NewCrossOriginProtection()
-	site := a.site
+	site := a.opts.Site
 	if public := site.PublicURL; public != nil {
 		if err := crossOrigin.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
 			return nil, err
@@ -68,7 +68,7 @@ func (a *Authenticator) newCheck() (func(*http.Request) error, error) {
 		if !strings.HasPrefix(r.URL.Path, "/") { // a redirect would lead out of the mount path
 			return problem.New(http.StatusNotFound, "The path has no leading slash here: when mounting, strip the mount path without its trailing slash.")
 		}
-		if a.authorize == nil && !site.isKnownHost(r) {
+		if a.opts.Authorize == nil && !site.isKnownHost(r) {
 			return problem.New(http.StatusMisdirectedRequest, "The host %s is not allowed. Set [web] public_url to the dashboard's address.", problem.Quote(r.Host))
 		}
 		err := crossOrigin.Check(r)

@@ -45,7 +45,7 @@ func (a *Authenticator) begin(r *http.Request, code, token string) (Caller, erro
 	switch {
 	case errors.As(err, new(*problem.Problem)):
 		return Caller{}, err
-	case errors.Is(err, a.wrongCode):
+	case errors.Is(err, a.opts.WrongCode):
 		return Caller{}, problem.New(http.StatusUnauthorized, "This link has been used or is too old. \"chatguard signin\" prints a new one.")
 	case err != nil:
 		return Caller{}, errUnavailable("Signing in isn't possible now: the database is failing.", err)
@@ -57,7 +57,7 @@ func (a *Authenticator) begin(r *http.Request, code, token string) (Caller, erro
 
 func (a *Authenticator) exchange(r *http.Request, code, token string) (session string, who auth.Identity, err error) {
 	if code != "" {
-		return a.store.RedeemCode(r.Context(), code)
+		return a.opts.Sessions.RedeemCode(r.Context(), code)
 	}
 	who, isSites, err := a.tokenHolder(r, token, a.signIns)
 	switch {
@@ -69,11 +69,11 @@ func (a *Authenticator) exchange(r *http.Request, code, token string) (session s
 		return "", who, problem.New(http.StatusForbidden,
 			"This token doesn't open the dashboard. For the dashboard, sign in with a token for view, help, moderate or own access.")
 	}
-	return a.store.BeginSession(r.Context(), token)
+	return a.opts.Sessions.BeginSession(r.Context(), token)
 }
 
 func (a *Authenticator) beginOwnerSession() string {
-	session, now := rand.Text(), a.now()
+	session, now := rand.Text(), a.opts.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.owners) >= ownersKept {
@@ -92,15 +92,15 @@ func (a *Authenticator) end(ctx context.Context, who Caller) error {
 		return nil
 	}
 	if a.isMember(who.session) {
-		a.members.End(who.session)
+		a.opts.Members.End(who.session)
 		return nil
 	}
-	return a.store.EndSession(ctx, who.session)
+	return a.opts.Sessions.EndSession(ctx, who.session)
 }
 
 // isOwnerSession reports whether a session was started with the Site's token and is still valid.
 func (a *Authenticator) isOwnerSession(session string) bool {
-	now := a.now()
+	now := a.opts.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	ends, ok := a.owners[session]

@@ -20,7 +20,7 @@ type Secret struct {
 
 // SignIn is POST /session: {"code": …} or {"token": …}.
 func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request) error {
-	if a.authorize != nil {
+	if a.opts.Authorize != nil {
 		return errNoSessions()
 	}
 	var in Secret
@@ -44,7 +44,7 @@ func errNoSessions() error {
 
 // SignOut is DELETE /session.
 func (a *Authenticator) SignOut(w http.ResponseWriter, r *http.Request, who Caller) error {
-	if a.authorize != nil {
+	if a.opts.Authorize != nil {
 		return errNoSessions()
 	}
 	if err := a.end(r.Context(), who); err != nil {
@@ -56,7 +56,7 @@ func (a *Authenticator) SignOut(w http.ResponseWriter, r *http.Request, who Call
 }
 
 func (a *Authenticator) cookie(r *http.Request, value string, maxAge int) *http.Cookie {
-	return a.site.Cookie(r, sessionCookie, value, maxAge, http.SameSiteStrictMode)
+	return a.opts.Site.Cookie(r, sessionCookie, value, maxAge, http.SameSiteStrictMode)
 }
 
 // sessionCookie is the name of the session cookie, before CookieName.
@@ -107,5 +107,5 @@ func (a *Authenticator) GetSession(w http.ResponseWriter, _ *http.Request, who C
 }
 
 func (a *Authenticator) signedInAs(who Caller) SignedInAs {
-	return SignedInAs{who.Identity, who.Author(), who.InAll(), a.authorize != nil}
+	return SignedInAs{who.Identity, who.Author(), who.InAll(), a.opts.Authorize != nil}
 }
