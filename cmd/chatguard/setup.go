@@ -72,7 +72,7 @@ func (s *setup) run(ctx context.Context) (*app.App, error) {
 	if err := s.announce(site.Link(s.listener.Addr().String(), code)); err != nil {
 		return nil, err
 	}
-	_, err = first.Run(ctx, lend(s.listener))
+	err = first.Run(ctx, lend(s.listener)) // sets s.app
 	return s.app, err
 }
 

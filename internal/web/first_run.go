@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
@@ -46,13 +44,16 @@ type FirstRun struct {
 	opts    FirstRunOptions
 	handler http.Handler
 
-	creating sync.Mutex    // held while the configuration is created
-	created  chan struct{} // closed once it exists
+	creating sync.Mutex // held while the configuration is created
+	// exists is done once the configuration exists.
+	exists  context.Context
+	created context.CancelFunc // ends the context exists
 }
 
 // NewFirstRun returns a FirstRun that doesn't listen yet.
 func NewFirstRun(opts FirstRunOptions) (*FirstRun, error) {
-	f := &FirstRun{opts: opts, created: make(chan struct{})}
+	f := &FirstRun{opts: opts}
+	f.exists, f.created = context.WithCancel(context.Background())
 	guard, err := access.New(access.Options{
 		Site: opts.Site, Sessions: firstSessions{opts.Sessions, opts.WrongCode}, WrongCode: opts.WrongCode, Now: time.Now, Log: opts.Log,
 	})
@@ -100,7 +101,7 @@ func (s firstSessions) RedeemCode(ctx context.Context, code string) (session str
 func (f *FirstRun) untilCreated(next http.Handler) problem.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		select {
-		case <-f.created:
+		case <-f.exists.Done():
 			w.Header().Set("Connection", "close")
 			return problem.New(http.StatusServiceUnavailable, "chatguard is starting. Try again in a second.").After(time.Second)
 		default:
@@ -146,7 +147,7 @@ func (f *FirstRun) putConfiguration(w http.ResponseWriter, r *http.Request, _ ac
 	f.creating.Lock()
 	defer f.creating.Unlock()
 	select {
-	case <-f.created:
+	case <-f.exists.Done():
 		return problem.New(http.StatusConflict, "The configuration exists already.")
 	default:
 	}
@@ -158,38 +159,16 @@ func (f *FirstRun) putConfiguration(w http.ResponseWriter, r *http.Request, _ ac
 	case err != nil:
 		return err
 	}
-	close(f.created)
+	f.created()
 	w.Header().Set("Connection", "close")
 	return problem.WriteJSON(w, answered{Code: code})
 }
 
 // Run serves on the listener until the configuration exists or ctx ends. It closes the listener and
-// finishes requests in progress. created is false if ctx has ended before.
-func (f *FirstRun) Run(ctx context.Context, listener net.Listener) (created bool, err error) {
-	server := &http.Server{
-		Handler: f.handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
-		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(f.opts.Log.Handler(), slog.LevelDebug),
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
-	group.Go(func() error {
-		select {
-		case <-f.created:
-			created = true
-		case <-ctx.Done():
-		}
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceful)
-		defer cancel()
-		if server.Shutdown(late) != nil {
-			server.Close()
-		}
-		return nil
-	})
-	err = group.Wait()
-	return created, err
+// finishes requests in progress.
+func (f *FirstRun) Run(ctx context.Context, listener net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(f.exists, stop)()
+	return serve(ctx, listener, f.handler, f.opts.Log)
 }
