@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // backupFolder is a folder for backups whose names have the time. The zero value is none.
@@ -53,9 +53,9 @@ func (f backupFolder) removeOld(ending string) (report string, err error) {
 		return "", fmt.Errorf("the backup was written, but old ones in %s can't be listed: %w", f.path, err)
 	}
 	for _, e := range entries {
-		target, isPart := strings.CutSuffix(e.Name(), persist.PartSuffix)
+		target, isPart := strings.CutSuffix(e.Name(), sqlite.PartSuffix)
 		if isPart && nameOfBackup.MatchString(target) {
-			_ = persist.RemoveAbandonedPart(filepath.Join(f.path, target), time.Now())
+			_ = sqlite.RemoveAbandonedPart(filepath.Join(f.path, target), time.Now())
 		}
 	}
 	if f.keep == 0 {

@@ -17,8 +17,8 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // TestDoctor_NoProblems checks a report without problems over each transport. Reading requires only
@@ -369,7 +369,7 @@ func TestDoctor_OwnedDatabase(t *testing.T) {
 		p := newPatient(t, faketwitch.Options{})
 		p.runOnce()
 		p.write("chatguard.db.v3.chatguard-part", "", 0o600)
-		held, err := persist.Hold(p.config.Database)
+		held, err := sqlite.Hold(p.config.Database)
 		must(t, err)
 		defer held.Release()
 		p.write("chatguard.db-wal", "", 0o600) // as if it had opened the database

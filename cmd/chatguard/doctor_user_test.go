@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // nobodysID is the ID of a user without any permissions.
@@ -118,7 +118,7 @@ func TestRun_ByRoot(t *testing.T) {
 // TestStatus_DiskFull checks that a question that can't be written names the fix.
 func TestStatus_DiskFull(t *testing.T) {
 	t.Parallel()
-	owned := &persist.OwnedError{Path: "/data/chatguard.db", PID: 4}
+	owned := &sqlite.OwnedError{Path: "/data/chatguard.db", PID: 4}
 	full := fmt.Errorf("can't be asked: %w", &os.PathError{Op: "write", Path: "/data/x", Err: syscall.ENOSPC})
 	if got, want := explainDiskFull(owned, full).Error(), "chatguard (process 4) can't be asked, because the disk of /data/chatguard.db is full: free some space"; got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/turntest"
 	"github.com/chatguard/chatguard/internal/waittest"
 )
@@ -65,7 +65,7 @@ func TestRun_OtherOwner(t *testing.T) {
 	s.start()
 	waittest.Until(t, func() bool { // chatguard may be first
 		must(t, os.Remove(s.database()+".lock"))
-		held, err := persist.Hold(s.database())
+		held, err := sqlite.Hold(s.database())
 		if err == nil {
 			t.Cleanup(func() { held.Release() })
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/request"
 )
 
@@ -76,7 +77,7 @@ func forgetUser(cmd *cobra.Command, cfg config.Config, user string, yes bool) er
 	}
 	printLine(out, "Deleted all of it, including anything newer than this list.")
 	printLine(out, "Copies stay: backups, exports, the log, and what webhooks have received or wait for.")
-	for _, name := range persist.Kept(cfg.Database) {
+	for _, name := range sqlite.Kept(cfg.Database) {
 		printLine(out, "So does %s.", name)
 	}
 	return nil
@@ -120,8 +121,8 @@ func showTraces(out io.Writer, t persist.Traces) {
 
 // forget deletes a user. If a running chatguard owns the database, that process does it.
 func forget(ctx context.Context, cfg config.Config, userID string) error {
-	var owned *persist.OwnedError
-	if errors.As(persist.CheckOwner(cfg.Database), &owned) {
+	var owned *sqlite.OwnedError
+	if errors.As(sqlite.CheckOwner(cfg.Database), &owned) {
 		_, err := request.Ask(ctx, owned, request.Request{Do: request.Forget, User: userID})
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
 	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // printLoginSteps prints what a new login allows: where the bot may moderate, and what is left to
@@ -68,7 +68,7 @@ func channelLines(ctx context.Context, client *helix.Client, channels []string, 
 
 // nextStep returns what to do after a login.
 func nextStep(cfg config.Config) string {
-	if errors.As(persist.CheckOwner(cfg.Database), new(*persist.OwnedError)) {
+	if errors.As(sqlite.CheckOwner(cfg.Database), new(*sqlite.OwnedError)) {
 		return "The running chatguard uses this login within seconds."
 	}
 	step := "Start it: chatguard run"

@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/request"
 )
 
@@ -82,8 +83,8 @@ func showDiscarded(out io.Writer, p channelPolicy) error {
 // discard discards a channel's live changes. If a running chatguard owns the database, that process
 // discards them. Otherwise this process does.
 func discard(ctx context.Context, cfg config.Config, channelID string) (lines []string, err error) {
-	var owned *persist.OwnedError
-	if errors.As(persist.CheckOwner(cfg.Database), &owned) {
+	var owned *sqlite.OwnedError
+	if errors.As(sqlite.CheckOwner(cfg.Database), &owned) {
 		return request.Ask(ctx, owned, request.Request{Do: request.Discard, Channel: channelID})
 	}
 	quiet := &persist.Options{Logger: slog.New(slog.DiscardHandler)}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard/internal/app"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/request"
 )
 
@@ -29,8 +29,8 @@ nothing has changed, and the exit code is 1. Live changes by moderators are kept
 			if err := app.CheckReady(cfg); err != nil {
 				return err
 			}
-			var owned *persist.OwnedError
-			if !errors.As(persist.CheckOwner(cfg.Database), &owned) {
+			var owned *sqlite.OwnedError
+			if !errors.As(sqlite.CheckOwner(cfg.Database), &owned) {
 				return fmt.Errorf("no chatguard uses the database %s: start it with `chatguard run`; or %s", cfg.Database, request.ByHand)
 			}
 			lines, err := request.Ask(cmd.Context(), owned, request.Request{Do: request.Reload})

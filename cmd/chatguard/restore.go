@@ -10,7 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/transfer"
 	"github.com/chatguard/chatguard/internal/restore"
 )
@@ -54,7 +54,7 @@ type restoring struct {
 func (r *restoring) run() error {
 	// Ask nobody for a passphrase before it is clear that chatguard doesn't run.
 	if cfg, err := loadConfigIfAny(r.cmd, r.config); err == nil {
-		if err := persist.CheckOwner(cfg.Database); err != nil {
+		if err := sqlite.CheckOwner(cfg.Database); err != nil {
 			return err
 		}
 	}

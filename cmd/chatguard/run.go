@@ -13,7 +13,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/app"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/systemd"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -76,8 +76,8 @@ func (s *service) run(cmd *cobra.Command, path string, o runOptions) error {
 		return err
 	}
 	if o.noDatabase {
-		var owned *persist.OwnedError
-		if errors.As(persist.CheckOwner(cfg.Database), &owned) {
+		var owned *sqlite.OwnedError
+		if errors.As(sqlite.CheckOwner(cfg.Database), &owned) {
 			return owned // otherwise two bots would act on each message
 		}
 		cfg.NoDatabase = true
@@ -119,7 +119,7 @@ func refuseRoot(cfg config.Config, isRoot bool) error {
 	if !isRoot || cfg.NoDatabase {
 		return nil
 	}
-	user := persist.ForeignFolder(cfg.Database)
+	user := sqlite.ForeignFolder(cfg.Database)
 	if user == "" {
 		return nil
 	}
@@ -131,8 +131,8 @@ func refuseRoot(cfg config.Config, isRoot bool) error {
 // chatguard itself.
 func explainInUse(ctx context.Context, cfg config.Config, err error) error {
 	if !cfg.NoDatabase {
-		var owned *persist.OwnedError
-		if errors.As(persist.CheckOwner(cfg.Database), &owned) {
+		var owned *sqlite.OwnedError
+		if errors.As(sqlite.CheckOwner(cfg.Database), &owned) {
 			return owned
 		}
 	}

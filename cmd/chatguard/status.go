@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/request"
 )
 
@@ -124,10 +124,10 @@ func askStatus(ctx context.Context, o statusOptions) (s request.Status, err erro
 	if err != nil && o.health {
 		database = config.DatabaseOf(o.config, os.LookupEnv)
 	}
-	var owned *persist.OwnedError
-	var hidden *persist.HiddenError
+	var owned *sqlite.OwnedError
+	var hidden *sqlite.HiddenError
 	if database != "" {
-		unfree := persist.CheckOwner(database)
+		unfree := sqlite.CheckOwner(database)
 		errors.As(unfree, &owned)
 		errors.As(unfree, &hidden)
 	}
@@ -154,8 +154,8 @@ func (o statusOptions) isLost() bool { return o.address == "" && !hasConfig(o.co
 
 // explainDiskFull explains why the owner of a database can't be asked if the disk is full, because
 // a question is a file.
-func explainDiskFull(owned *persist.OwnedError, err error) error {
-	if !persist.IsDiskFull(err) {
+func explainDiskFull(owned *sqlite.OwnedError, err error) error {
+	if !sqlite.IsDiskFull(err) {
 		return err
 	}
 	return fmt.Errorf("chatguard (process %d) can't be asked, because the disk of %s is full: free some space", owned.PID, owned.Path)

@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/web"
@@ -34,7 +35,7 @@ func (a *App) openHost(ctx context.Context) (err error) {
 		a.Host, err = host.Open(ctx, a.Config.Database, opts)
 	}
 	switch {
-	case errors.As(err, new(*persist.OwnedError)):
+	case errors.As(err, new(*sqlite.OwnedError)):
 		return err
 	case err != nil:
 		return addDatabaseFix(err)

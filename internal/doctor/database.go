@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/request"
 )
 
@@ -24,7 +25,7 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		path = linkedFile(path)
-		if err := persist.CheckMissing(path); err != nil {
+		if err := sqlite.CheckMissing(path); err != nil {
 			return []Finding{problemFrom(err)}
 		}
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
@@ -39,11 +40,11 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 	case !info.Mode().IsRegular():
 		return []Finding{problem("set another database", "%s is not a file", path)}
 	}
-	outdated, err := persist.DatabaseSchema.Check(ctx, path)
+	outdated, err := persist.Schema.Check(ctx, path)
 	switch {
 	case ctx.Err() != nil:
 		return []Finding{noteFinding("%s is too large to be checked completely within %.0f s", path, patience.Seconds())}
-	case errors.Is(err, persist.ErrUnfinished):
+	case errors.Is(err, sqlite.ErrUnfinished):
 		d.unfinished = true
 		return []Finding{noteFinding("%s can't be checked yet: %v; `chatguard run` undoes that", path, err)}
 	case err != nil:
@@ -59,13 +60,13 @@ func (d *Doctor) checkDatabase(ctx context.Context) (list []Finding) {
 	if err := tryFolder(path); err != nil {
 		return []Finding{problem(folderFix(err), "%s can't be written: SQLite keeps other files beside it, and %v", path, err)}
 	}
-	for _, check := range []func(string) error{persist.CheckMode, persist.CheckFolder} {
+	for _, check := range []func(string) error{sqlite.CheckMode, sqlite.CheckFolder} {
 		if err := check(path); err != nil {
 			list = append(list, problemFrom(err))
 		}
 	}
 	if d.owner == nil { // otherwise that process may be writing them
-		for _, name := range persist.Abandoned(path) {
+		for _, name := range sqlite.Abandoned(path) {
 			list = append(list, noteFinding("%s is unfinished, and left by a process that was killed: delete it, or run chatguard as the owner of its folder, which does", name))
 		}
 	}
@@ -90,7 +91,7 @@ func (d *Doctor) checkProcess(ctx context.Context) (list []Finding) {
 	}
 	s, err := request.AskStatus(ctx, d.owner, patience)
 	switch { // checkDatabase has the fix
-	case persist.IsDiskFull(err):
+	case sqlite.IsDiskFull(err):
 		err = errors.New("a question needs a file, and the disk is full")
 	case errors.Is(err, fs.ErrNotExist):
 		err = errors.New("its database is gone")
@@ -121,7 +122,7 @@ func linkedFile(path string) string {
 
 // folderFix returns what to do if no file can be created in a folder, or none can be written.
 func folderFix(err error) string {
-	if persist.IsDiskFull(err) {
+	if sqlite.IsDiskFull(err) {
 		return "free some space"
 	}
 	return "make the folder writable for this user, or set another database"

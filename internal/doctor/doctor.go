@@ -17,7 +17,7 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // patience is the time limit of each check.
@@ -37,9 +37,9 @@ type Doctor struct {
 	dial twitchbot.Dialer
 	// owner is the process that owns the database, most likely a running chatguard; nil if there is
 	// none.
-	owner *persist.OwnedError
+	owner *sqlite.OwnedError
 	// hidden is why nobody can tell whether there is an owner; nil if that is known.
-	hidden  *persist.HiddenError
+	hidden  *sqlite.HiddenError
 	tokens  *token.Store
 	twitch  *twitchbot.Connection
 	entered chan struct{} // holds a value once a channel has been joined
@@ -57,7 +57,7 @@ type Doctor struct {
 // New returns a Doctor for a configuration. A nil dial means the machine's network.
 func New(cfg config.Config, dial twitchbot.Dialer) *Doctor {
 	d := &Doctor{cfg: cfg, Now: time.Now, dial: dial, entered: make(chan struct{}, 1), told: make(chan struct{}, 1)}
-	owned := persist.CheckOwner(cfg.Database)
+	owned := sqlite.CheckOwner(cfg.Database)
 	errors.As(owned, &d.hidden)
 	if errors.As(owned, &d.owner) {
 		// Check the token file's token, because the environment of the running chatguard may

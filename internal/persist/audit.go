@@ -76,7 +76,7 @@ func (s *Store) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journ
 		// by now; don't return it twice.
 		f.add("id < ?", waiting[0].ID)
 	}
-	err = s.db.query(ctx, func(rows *sql.Rows) error {
+	err = s.db.Query(ctx, func(rows *sql.Rows) error {
 		var r auditRow
 		err := rows.Scan(&r.ID, statement.Time(&r.At), &r.Author, &r.Action, &r.ChannelID, &r.UserID, &r.detail)
 		audits = append(audits, r.read())

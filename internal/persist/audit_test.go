@@ -61,7 +61,7 @@ func TestAudits(t *testing.T) {
 	record("berta", journal.UserReset, "2", "7", nil)
 	check("while some wait")
 	waiting := s.changes.peek()
-	tx, err := s.db.writer.BeginTx(ctx, nil)
+	tx, err := s.db.Writer.BeginTx(ctx, nil)
 	must(t, err)
 	must(t, writeChanges(ctx, tx, waiting))
 	must(t, tx.Commit())

@@ -45,7 +45,7 @@ func BenchmarkDiskUse(b *testing.B) {
 			}
 		})
 		quarter := -grown(func() {
-			_, err := s.db.writer.ExecContext(ctx, "DELETE FROM quarter_hour")
+			_, err := s.db.Writer.ExecContext(ctx, "DELETE FROM quarter_hour")
 			must(b, err)
 		})
 		b.ReportMetric(quarter, "bytes/quarter")
@@ -79,7 +79,7 @@ func (s *Store) observeAll(v chatguard.Verdict) {
 // used returns how many bytes of the database contain data.
 func (s *Store) used(b *testing.B) (bytes float64) {
 	b.Helper()
-	must(b, s.db.reader.QueryRowContext(ctx, `SELECT (page_count - freelist_count) * page_size
+	must(b, s.db.Reader.QueryRowContext(ctx, `SELECT (page_count - freelist_count) * page_size
 		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`).Scan(&bytes))
 	return bytes
 }

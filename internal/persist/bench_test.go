@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 const (
@@ -73,9 +74,9 @@ func measureTime(work func()) time.Duration {
 	return time.Since(began)
 }
 
-func writeRaw(b *testing.B, db *database, rows []chatguard.StateRow) {
+func writeRaw(b *testing.B, db *sqlite.DB, rows []chatguard.StateRow) {
 	b.Helper()
-	tx, err := db.writer.BeginTx(ctx, nil)
+	tx, err := db.Writer.BeginTx(ctx, nil)
 	must(b, err)
 	stmt, err := tx.PrepareContext(ctx, "INSERT INTO state VALUES (?,?,?,?)"+strings.Repeat(",(?,?,?,?)", 499)+
 		" ON CONFLICT DO UPDATE SET data = excluded.data")
@@ -127,7 +128,7 @@ func BenchmarkRestore(b *testing.B) {
 
 func scanAll(b *testing.B, s *Store) {
 	b.Helper()
-	rows, err := s.db.reader.QueryContext(ctx, "SELECT channel_id, user_id, limit_name, data FROM state")
+	rows, err := s.db.Reader.QueryContext(ctx, "SELECT channel_id, user_id, limit_name, data FROM state")
 	must(b, err)
 	defer rows.Close()
 	for rows.Next() {
@@ -154,7 +155,7 @@ func BenchmarkOpen(b *testing.B) {
 		s, _ := newCrowd(b, manyUsers)
 		must(b, s.Close())
 		for b.Loop() {
-			must(b, open(b, s.db.path, nil).Close())
+			must(b, open(b, s.db.Path, nil).Close())
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // maxChanges is the maximum number of pending changes of each kind: revisions, audits, and
@@ -34,11 +35,11 @@ type changeQueue struct {
 }
 
 // load reads the numbers of the last revisions and the ID of the last audit from the database.
-func (c *changeQueue) load(ctx context.Context, db *database) (err error) {
+func (c *changeQueue) load(ctx context.Context, db *sqlite.DB) (err error) {
 	if c.lastRevision, err = lastRevisions(ctx, db); err != nil {
 		return err
 	}
-	return db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&c.lastAudit) }, "SELECT coalesce(max(id), 0) FROM audit")
+	return db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(&c.lastAudit) }, "SELECT coalesce(max(id), 0) FROM audit")
 }
 
 // addRevision numbers a revision and its audit, and adds them to the pending changes.

@@ -14,7 +14,7 @@ func (s *Store) NoteChannel(id, login string) { s.changes.addChannel(id, login) 
 // Channels returns the recorded logins of channels, by ID.
 func (s *Store) Channels(ctx context.Context) (map[string]string, error) {
 	logins := map[string]string{}
-	err := s.db.query(ctx, func(rows *sql.Rows) error {
+	err := s.db.Query(ctx, func(rows *sql.Rows) error {
 		var id, login string
 		err := rows.Scan(&id, &login)
 		logins[id] = login

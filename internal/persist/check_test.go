@@ -24,11 +24,11 @@ func TestCheck_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	path := newFilledDatabase(t)
 	old := databasePath(t)
-	steps := DatabaseSchema.Steps
-	must(t, openMigrated(t, old, steps[:len(steps)-1]).close())
+	steps := Schema.Steps
+	must(t, openMigrated(t, old, steps[:len(steps)-1]).Close())
 	for path, want := range map[string]bool{path: false, old: true} {
 		before, beside := snapshot(t, path), files(t, filepath.Dir(path))
-		outdated, err := DatabaseSchema.Check(ctx, path)
+		outdated, err := Schema.Check(ctx, path)
 		if outdated != want || err != nil {
 			t.Errorf("outdated %v, %v; want %v", outdated, err, want)
 		}
@@ -38,7 +38,7 @@ func TestCheck_ChangesNothing(t *testing.T) {
 	}
 	s := open(t, path, nil)
 	defer s.Close()
-	if outdated, err := DatabaseSchema.Check(ctx, path); outdated || err != nil {
+	if outdated, err := Schema.Check(ctx, path); outdated || err != nil {
 		t.Errorf("beside its owner: outdated %v, %v", outdated, err)
 	}
 }

@@ -12,8 +12,23 @@ import (
 	"testing"
 	"time"
 
-	sqlite3 "modernc.org/sqlite/lib"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
+
+// What people see of a failing database.
+const (
+	diskFull      = "the disk is full: free some space"
+	lockedByOther = "another program keeps it locked: close that program"
+	cantWrite     = "it can't be written: make the file and its directory writable for this user, or set another database"
+	damaged       = "it is damaged: stop chatguard, restore a backup, and start again"
+	fileGone      = "the file was moved away or deleted: put it back, or stop chatguard, which then saves all of it beside it, in a file that ends in .rescued"
+	fileReplaced  = "another file is in its place: put the original back, or stop chatguard, which then saves the original's contents beside it, in a file that ends in .rescued"
+	logGone       = "its log, the files -wal and -shm beside it, was deleted, replaced or truncated: leave these files alone; within seconds, chatguard writes what it has of it into the database and begins another log"
+	logMissing    = "its log, the files -wal and -shm beside it, is missing; the process that uses it is starting, stopping or restoring it, or the log was deleted: run this again in a moment"
+)
+
+// isFileError reports whether err comes from the database.
+func isFileError(err error) bool { return errors.As(err, new(*sqlite.Error)) }
 
 // lock holds the database's write lock, as another program would, until unlock is called.
 func lock(t *testing.T, path string) (unlock func()) {
@@ -38,24 +53,24 @@ var failures = map[string]struct {
 }{
 	"locked": {lockedByOther, func(t *testing.T, s *Store) func() {
 		s.exec(t, "PRAGMA busy_timeout = 0")
-		return lock(t, s.db.path)
+		return lock(t, s.db.Path)
 	}},
 	"disk full": {diskFull, func(t *testing.T, s *Store) func() {
 		s.exec(t, "PRAGMA max_page_count = 1")
 		return func() { s.exec(t, "PRAGMA max_page_count = 1000000") }
 	}},
 	"replaced": {fileReplaced, func(t *testing.T, s *Store) func() {
-		must(t, os.Rename(s.db.path, s.db.path+".away"))
-		must(t, os.WriteFile(s.db.path, []byte("a backup"), 0o600))
-		return func() { must(t, os.Rename(s.db.path+".away", s.db.path)) }
+		must(t, os.Rename(s.db.Path, s.db.Path+".away"))
+		must(t, os.WriteFile(s.db.Path, []byte("a backup"), 0o600))
+		return func() { must(t, os.Rename(s.db.Path+".away", s.db.Path)) }
 	}},
 	"damaged page": {damaged, func(t *testing.T, s *Store) func() {
 		s.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)")
-		whole, err := os.ReadFile(s.db.path)
+		whole, err := os.ReadFile(s.db.Path)
 		must(t, err)
-		overwrite(t, s.db.path, 4096, int64(len(whole))-4096)
+		overwrite(t, s.db.Path, 4096, int64(len(whole))-4096)
 		s.exec(t, "PRAGMA shrink_memory") // so that the pages are read again
-		return func() { must(t, os.WriteFile(s.db.path, whole, 0o600)) }
+		return func() { must(t, os.WriteFile(s.db.Path, whole, 0o600)) }
 	}},
 }
 
@@ -217,29 +232,4 @@ func TestRetention_FailureIsReported(t *testing.T) {
 	repair()
 	s.runTurn(ctx, g)
 	s.wantHealth(t, OK, "")
-}
-
-// failureCode is an error of SQLite with that code.
-type failureCode int
-
-func (failureCode) Error() string { return "SQLite's text" }
-func (c failureCode) Code() int   { return int(c) }
-
-// TestProblemOf checks that the whole of an extended code counts where its first byte misleads.
-func TestProblemOf(t *testing.T) {
-	t.Parallel()
-	for code, want := range map[failureCode]string{
-		sqlite3.SQLITE_READONLY: cantWrite, sqlite3.SQLITE_READONLY_ROLLBACK: unfinished, sqlite3.SQLITE_READONLY_DBMOVED: fileGone,
-		sqlite3.SQLITE_READONLY_DIRECTORY: cantWrite, sqlite3.SQLITE_CANTOPEN_FULLPATH: cantWrite, sqlite3.SQLITE_PERM: cantWrite,
-		sqlite3.SQLITE_IOERR_SHORT_READ: logGone, sqlite3.SQLITE_IOERR_IN_PAGE: logGone,
-		sqlite3.SQLITE_IOERR_NOMEM: outOfMemory, sqlite3.SQLITE_NOMEM: outOfMemory, sqlite3.SQLITE_IOERR_WRITE: diskFailing,
-		sqlite3.SQLITE_PROTOCOL: lockedByOther, sqlite3.SQLITE_BUSY_SNAPSHOT: lockedByOther, sqlite3.SQLITE_LOCKED: lockedByOther,
-		sqlite3.SQLITE_FULL: diskFull, sqlite3.SQLITE_CORRUPT_INDEX: damaged, sqlite3.SQLITE_NOTADB: damaged,
-		sqlite3.SQLITE_ERROR:  "another program has changed it (SQLite's text): " + restoreBackup,
-		sqlite3.SQLITE_TOOBIG: "SQLite's text",
-	} {
-		if got := problemOf(code); got != want {
-			t.Errorf("%d: %q, want %q", int(code), got, want)
-		}
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // conditions are the conditions of a query, joined by AND.
@@ -81,7 +82,7 @@ func (s *Store) Entries(ctx context.Context, wanted journal.EntryFilter) ([]jour
 
 // reportedEntries returns the matching stored entries whose last outcomes are not stored yet.
 func reportedEntries(
-	ctx context.Context, db *database, wanted func(*journal.Entry) bool, last map[chatguard.EntryID]journal.Outcome,
+	ctx context.Context, db *sqlite.DB, wanted func(*journal.Entry) bool, last map[chatguard.EntryID]journal.Outcome,
 ) (entries []journal.Entry, err error) {
 	if len(last) == 0 {
 		return nil, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // patience is how long the last flush waits if another program keeps the database locked.
@@ -107,7 +108,7 @@ func (s *Store) inDatabase(do func() error) error {
 func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	began := time.Now()
 	_, err := s.flushAndReport(ctx, guard)
-	for IsTemporary(err) && time.Since(began) < patience {
+	for sqlite.IsTemporary(err) && time.Since(began) < patience {
 		time.Sleep(retryPause)
 		_, err = s.flushAndReport(ctx, guard)
 	}
@@ -115,7 +116,7 @@ func (s *Store) finish(ctx context.Context, guard *chatguard.Guard) error {
 	case err == nil:
 		s.recordTurn(nil)
 		return s.db.CheckAtEnd(ctx, s.lastLook)
-	case IsMisplaced(err):
+	case sqlite.IsMisplaced(err):
 		return s.db.Rescue(ctx, err, func() error {
 			_, err := s.flushAndReport(ctx, guard)
 			return err
@@ -196,7 +197,7 @@ func (s *Store) write(ctx context.Context, p *pending) error {
 		return nil
 	}
 	began := time.Now()
-	err := s.db.write(ctx, func(tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		if err := writeState(ctx, tx, p.state); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -50,10 +51,10 @@ func FindTraces(ctx context.Context, path, user string) (found []Traces, err err
 	return found, err
 }
 
-func findTraces(ctx context.Context, db *database, userID string) (t Traces, err error) {
+func findTraces(ctx context.Context, db *sqlite.DB, userID string) (t Traces, err error) {
 	t = Traces{UserID: userID, Rows: map[string]int{}}
 	for _, table := range userTables {
-		err := db.query(ctx, func(rows *sql.Rows) error {
+		err := db.Query(ctx, func(rows *sql.Rows) error {
 			var n int
 			if err := rows.Scan(&n); err != nil || n == 0 {
 				return err
@@ -70,14 +71,14 @@ func findTraces(ctx context.Context, db *database, userID string) (t Traces, err
 	if err != nil {
 		return t, err
 	}
-	return t, db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(statement.Time(&t.LastSeen)) },
+	return t, db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(statement.Time(&t.LastSeen)) },
 		`SELECT max(at) FROM (SELECT max(last_seen) AS at FROM person WHERE user_id = ?1
 			UNION ALL SELECT max(at) FROM journal WHERE user_id = ?1 UNION ALL SELECT max(at) FROM timeline WHERE user_id = ?1)`, userID)
 }
 
 // columnOf returns the texts of a statement's only column.
-func columnOf(ctx context.Context, db *database, statement string, args ...any) (list []string, err error) {
-	err = db.query(ctx, func(rows *sql.Rows) error {
+func columnOf(ctx context.Context, db *sqlite.DB, statement string, args ...any) (list []string, err error) {
+	err = db.Query(ctx, func(rows *sql.Rows) error {
 		var text string
 		err := rows.Scan(&text)
 		list = append(list, text)
@@ -126,7 +127,7 @@ func ForgetUser(ctx context.Context, path, userID string, opts *Options) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.db.write(ctx, func(tx *sql.Tx) error { return deleteUser(ctx, tx, userID) }); err != nil {
+	if err := s.db.Write(ctx, func(tx *sql.Tx) error { return deleteUser(ctx, tx, userID) }); err != nil {
 		return err
 	}
 	return s.db.Compact(ctx)

@@ -20,7 +20,7 @@ func TestForget_Whole(t *testing.T) {
 		"stopped": func(s *Store, id string, stop func()) error {
 			stop()
 			must(t, s.Close())
-			return ForgetUser(ctx, s.db.path, id, &Options{Logger: quiet})
+			return ForgetUser(ctx, s.db.Path, id, &Options{Logger: quiet})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -34,21 +34,21 @@ func TestForget_Whole(t *testing.T) {
 				t.Fatal("not saved")
 			}
 			leaveTraces(t, s, g, "forgotten-one") // pending, except in the stopped case
-			before, err := FindTraces(ctx, s.db.path, "@LoginForgotten-One")
+			before, err := FindTraces(ctx, s.db.Path, "@LoginForgotten-One")
 			must(t, err)
 			if len(before) != 1 || before[0].UserID != "forgotten-one" || len(before[0].Rows) < 5 || !slices.Equal(before[0].Logins, []string{"loginforgotten-one"}) {
 				t.Errorf("before: %+v", before)
 			}
 			must(t, forget(s, "forgotten-one", stop))
-			for _, file := range []string{s.db.path, s.db.path + "-wal"} {
+			for _, file := range []string{s.db.Path, s.db.Path + "-wal"} {
 				if content, err := os.ReadFile(file); err == nil && bytes.Contains(content, []byte("forgotten-one")) {
 					t.Errorf("%s still names the user", file)
 				}
 			}
-			if after, err := FindTraces(ctx, s.db.path, "forgotten-one"); err != nil || len(after) > 0 {
+			if after, err := FindTraces(ctx, s.db.Path, "forgotten-one"); err != nil || len(after) > 0 {
 				t.Errorf("after: %+v, %v", after, err)
 			}
-			if other, err := FindTraces(ctx, s.db.path, "another-user"); err != nil || len(other) != 1 || len(other[0].Rows) < 5 {
+			if other, err := FindTraces(ctx, s.db.Path, "another-user"); err != nil || len(other) != 1 || len(other[0].Rows) < 5 {
 				t.Errorf("of the other user: %+v, %v", other, err)
 			}
 			if name == "running" {
@@ -89,13 +89,13 @@ func TestForget_NotCompacted(t *testing.T) {
 		t.Fatal("not saved")
 	}
 	wantError(t, s.db.Compact(endedContext), "the rows are deleted, but parts of them may stay in the file until the next user is deleted")
-	reading, err := s.db.reader.Query("SELECT * FROM state")
+	reading, err := s.db.Reader.Query("SELECT * FROM state")
 	must(t, err)
 	reading.Next()
 	s.exec(t, "PRAGMA busy_timeout = 0")
 	wantError(t, s.Forget(ctx, "anna"), "the rows are deleted, but parts of them may stay in the database's log until no program uses the database: it is being read now")
 	must(t, reading.Close())
-	if found, err := FindTraces(ctx, s.db.path, "anna"); err != nil || len(found) > 0 {
+	if found, err := FindTraces(ctx, s.db.Path, "anna"); err != nil || len(found) > 0 {
 		t.Errorf("found %+v, %v", found, err)
 	}
 }
@@ -124,7 +124,7 @@ func TestFindTraces_SameLogin(t *testing.T) {
 	}
 	startRun(t, s, g)()
 	for user, want := range map[string]int{"login": 1, "@login": 3, "Login": 3, "1": 1, "3": 0} {
-		if found, err := FindTraces(ctx, s.db.path, user); err != nil || len(found) != want {
+		if found, err := FindTraces(ctx, s.db.Path, user); err != nil || len(found) != want {
 			t.Errorf("%q: %+v, %v", user, found, err)
 		}
 	}

@@ -45,7 +45,7 @@ func (h tokenHash) id() string { return hex.EncodeToString(h[:auth.IDBytes]) }
 // validRows returns the rows that are valid now, by their hashes.
 func (t *Tokens) validRows(ctx context.Context) (map[tokenHash]*tokenRow, error) {
 	valid := map[tokenHash]*tokenRow{}
-	err := t.db.lookUp(ctx, func(rows *sql.Rows) error {
+	err := t.db.LookUp(ctx, func(rows *sql.Rows) error {
 		hash, row, err := scanToken(rows)
 		valid[hash] = row
 		return err

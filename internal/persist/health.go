@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // State is the store's ability to write.
@@ -43,7 +45,7 @@ func (s *Store) Health() Health {
 
 // recordTurn records whether a turn succeeded. It logs a change of the state.
 func (s *Store) recordTurn(err error) {
-	isWritten := err == nil || errors.As(err, new(twoNamesError))
+	isWritten := err == nil || errors.As(err, new(sqlite.TwoNamesError))
 	if !isWritten {
 		s.figures.errors.Inc()
 	}
@@ -116,7 +118,7 @@ func (r *healthRecord) setState(err error, now time.Time) (changed bool) {
 	defer r.mu.Unlock()
 	state, problem := OK, ""
 	if err != nil {
-		state, problem = Failing, problemIn(err)
+		state, problem = Failing, sqlite.Problem(err)
 	}
 	if changed = state != r.h.State; changed {
 		r.h.Since = now

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // Every way to open a database undoes a write that a killed process left unfinished, as Open does.
@@ -15,9 +16,11 @@ func TestOpen_UnfinishedWrite(t *testing.T) {
 	t.Parallel()
 	for name, opening := range map[string]func(path string) error{
 		"Open": func(path string) error { return closed(Open(ctx, path, &Options{Logger: quiet})) },
-		"Own":  func(path string) error { return DatabaseSchema.Own(ctx, path, func(*Owned) error { return nil }) },
+		"Own": func(path string) error {
+			return Schema.Own(ctx, path, func(*sqlite.Owned) error { return nil })
+		},
 		"OpenSnapshot": func(path string) error {
-			s, err := DatabaseSchema.OpenSnapshot(ctx, path)
+			s, err := Schema.OpenSnapshot(ctx, path)
 			if err == nil {
 				_, _, err = s.Copy(ctx, path+".copy", false, nil)
 				err = errors.Join(err, s.Close())
@@ -26,7 +29,7 @@ func TestOpen_UnfinishedWrite(t *testing.T) {
 		},
 		"OpenTokens": func(path string) error { return closed(OpenTokens(ctx, path, nil)) },
 		"EmptyLog": func(path string) error {
-			held, err := Hold(path)
+			held, err := sqlite.Hold(path)
 			if err == nil {
 				err = errors.Join(held.EmptyLog(ctx), held.Release())
 			}
@@ -37,8 +40,8 @@ func TestOpen_UnfinishedWrite(t *testing.T) {
 			path := newFilledDatabase(t)
 			persisttest.Interrupt(t, path, "UPDATE state SET data = x'00'")
 			before := snapshot(t, path)
-			if _, err := DatabaseSchema.Check(ctx, path); !errors.Is(err, ErrUnfinished) {
-				t.Errorf("Check: %v, want %v", err, ErrUnfinished)
+			if _, err := Schema.Check(ctx, path); !errors.Is(err, sqlite.ErrUnfinished) {
+				t.Errorf("Check: %v, want %v", err, sqlite.ErrUnfinished)
 			}
 			if string(snapshot(t, path)[0]) != string(before[0]) {
 				t.Error("Check has changed the file")
@@ -77,15 +80,15 @@ func TestOpen_ChangedByOthers(t *testing.T) {
 			alter(t, path, test.harm)
 			_, err := Open(ctx, path, &Options{Logger: quiet})
 			wantError(t, err, path+" was changed by another program, and "+test.want, ": restore a backup")
-			_, checked := DatabaseSchema.Check(ctx, path)
-			_, snapshots := DatabaseSchema.OpenSnapshot(ctx, path)
+			_, checked := Schema.Check(ctx, path)
+			_, snapshots := Schema.OpenSnapshot(ctx, path)
 			_, tokens := OpenTokens(ctx, path, nil)
 			for by, other := range map[string]error{"Check": checked, "OpenSnapshot": snapshots, "OpenTokens": tokens} {
 				if other == nil || other.Error() != err.Error() {
 					t.Errorf("%s: %v", by, other)
 				}
 			}
-			wantError(t, DatabaseSchema.CheckCopy(ctx, path, "the backup"), "the backup was changed by another program, and "+test.want, "use another backup")
+			wantError(t, Schema.CheckCopy(ctx, path, "the backup"), "the backup was changed by another program, and "+test.want, "use another backup")
 		})
 	}
 }
@@ -96,7 +99,7 @@ func TestOpen_AddedByOthers(t *testing.T) {
 	path := newFilledDatabase(t)
 	alter(t, path, "CREATE TABLE mine (id); CREATE INDEX mine_too ON journal (login); ANALYZE")
 	must(t, closed(Open(ctx, path, &Options{Logger: quiet})))
-	must(t, DatabaseSchema.CheckCopy(ctx, path, "the backup"))
+	must(t, Schema.CheckCopy(ctx, path, "the backup"))
 }
 
 // A database that a process owns and that uses a log must have one. A copy uses none until its
@@ -104,21 +107,21 @@ func TestOpen_AddedByOthers(t *testing.T) {
 func TestCheck_OwnedWithoutLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "copy.db")
-	src, err := DatabaseSchema.OpenSnapshot(ctx, newFilledDatabase(t))
+	src, err := Schema.OpenSnapshot(ctx, newFilledDatabase(t))
 	must(t, err)
 	_, _, err = src.Copy(ctx, path, false, nil)
 	must(t, errors.Join(err, src.Close()))
 	check := func() error {
-		held, err := Hold(path)
+		held, err := sqlite.Hold(path)
 		must(t, err)
-		_, err = DatabaseSchema.Check(ctx, path)
+		_, err = Schema.Check(ctx, path)
 		return errors.Join(err, held.Release())
 	}
 	must(t, check())
 	s := open(t, path, nil)
 	s.exec(t, "DELETE FROM note")
 	must(t, s.Close())
-	_, err = DatabaseSchema.Check(ctx, path)
+	_, err = Schema.Check(ctx, path)
 	must(t, err)
 	wantError(t, check(), path, logMissing)
 }
@@ -127,14 +130,14 @@ func TestCheck_OwnedWithoutLog(t *testing.T) {
 func TestCheckCopy_Cut(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "copy.db")
-	s, err := DatabaseSchema.OpenSnapshot(ctx, newFilledDatabase(t))
+	s, err := Schema.OpenSnapshot(ctx, newFilledDatabase(t))
 	must(t, err)
 	_, size, err := s.Copy(ctx, path, false, nil)
 	must(t, errors.Join(err, s.Close()))
-	must(t, DatabaseSchema.CheckCopy(ctx, path, "the backup"))
+	must(t, Schema.CheckCopy(ctx, path, "the backup"))
 	for _, lacks := range []int64{1, 2, 100, 4095, 4096, size / 2} {
 		must(t, os.Truncate(path, size-lacks))
-		wantError(t, DatabaseSchema.CheckCopy(ctx, path, "the backup"), "the backup is damaged: use another backup")
+		wantError(t, Schema.CheckCopy(ctx, path, "the backup"), "the backup is damaged: use another backup")
 		_, err := Open(ctx, path, &Options{Logger: quiet})
 		wantError(t, err, path, "damaged")
 		data, err := os.ReadFile(path)

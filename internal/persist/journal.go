@@ -9,6 +9,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -67,8 +68,8 @@ func writeInterrupted(ctx context.Context, tx *sql.Tx, last chatguard.EntryID, a
 }
 
 // restoreJournal reads the last journal ID and the number of interrupted entries.
-func restoreJournal(ctx context.Context, db *database) (stats RestoreStats, err error) {
-	err = db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&stats.LastEntry, &stats.Interrupted) },
+func restoreJournal(ctx context.Context, db *sqlite.DB) (stats RestoreStats, err error) {
+	err = db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(&stats.LastEntry, &stats.Interrupted) },
 		"SELECT coalesce(max(id), 0), (SELECT count(*) FROM journal WHERE outcome_result = 'pending') FROM journal")
 	return stats, err
 }
@@ -83,12 +84,12 @@ func (s *Store) Throttled(ctx context.Context, at time.Time, n int) ([]journal.E
 		ORDER BY id DESC LIMIT ?`, at.UnixNano(), n)
 }
 
-func queryEntries(ctx context.Context, db *database, query string, args ...any) ([]journal.Entry, error) {
+func queryEntries(ctx context.Context, db *sqlite.DB, query string, args ...any) ([]journal.Entry, error) {
 	entries := []journal.Entry{}
-	err := db.query(ctx, func(rows *sql.Rows) error {
+	err := db.Query(ctx, func(rows *sql.Rows) error {
 		e, err := scanEntry(rows)
 		if err != nil {
-			return fmt.Errorf("database %s: journal entry %d can't be read (%w): restore a backup, or delete that row", db.path, e.ID, err)
+			return fmt.Errorf("database %s: journal entry %d can't be read (%w): restore a backup, or delete that row", db.Path, e.ID, err)
 		}
 		entries = append(entries, e)
 		return nil

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -30,11 +29,11 @@ func TestLog_Truncated(t *testing.T) {
 		"index":         {truncate(0, "-shm"), nothing},
 		"log and index": {func(s *Store) error { return errors.Join(truncate(40_000, "-wal")(s), truncate(0, "-shm")(s)) }, some},
 		"log, after a checkpoint": {func(s *Store) error {
-			_, err := s.db.writer.Exec("PRAGMA wal_checkpoint(PASSIVE)")
+			_, err := s.db.Writer.Exec("PRAGMA wal_checkpoint(PASSIVE)")
 			return errors.Join(err, truncate(0, "-wal")(s))
 		}, nothing},
 		"log, by SQLite": {func(s *Store) error {
-			other, err := sql.Open("sqlite", s.db.path)
+			other, err := sql.Open("sqlite", s.db.Path)
 			must(t, err)
 			_, err = other.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
 			return errors.Join(err, other.Close())
@@ -68,7 +67,7 @@ func TestLog_Truncated(t *testing.T) {
 
 // truncate returns a function that truncates a file beside a database in place.
 func truncate(size int64, suffix string) func(*Store) error {
-	return func(s *Store) error { return os.Truncate(s.db.path+suffix, size) }
+	return func(s *Store) error { return os.Truncate(s.db.Path+suffix, size) }
 }
 
 // A commit into a log that was truncated a moment before isn't called saved, and its gap isn't
@@ -85,7 +84,7 @@ func TestWrite_LogTruncatedBeforeCommit(t *testing.T) {
 		}
 		s.changes.addAudit(journal.Audit{At: start, Author: "Ada", Action: "grant", ChannelID: "c1"})
 		p := pending{changes: s.changes.peek()}
-		err := s.db.write(ctx, func(tx *sql.Tx) error {
+		err := s.db.Write(ctx, func(tx *sql.Tx) error {
 			if err := writeChanges(ctx, tx, p.changes); err != nil {
 				return err
 			}
@@ -182,15 +181,4 @@ func TestLog_ReplacedByLink(t *testing.T) {
 		t.Errorf("the other file has %q, %v", data, err)
 	}
 	assertSame(t, g, guardOf(t, open(t, leave(t, path), nil), policy()), "0", "in the log", "after")
-}
-
-// A log that can't be read isn't called truncated. It would be emptied then.
-func TestLogMark_Unreadable(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(folder, "file"), nil, 0o600)) // so that the folder has a size
-	m := logMark{header: [32]byte{1}, size: 1}
-	if !m.follow(folder) {
-		t.Error("truncated")
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 func TestMain(m *testing.M) {
@@ -143,9 +144,9 @@ func (s *Store) count(t testing.TB, query string, args ...any) (n int) {
 }
 
 // textsIn returns the texts that a query finds.
-func textsIn(t testing.TB, db *database, query string) (found []string) {
+func textsIn(t testing.TB, db *sqlite.DB, query string) (found []string) {
 	t.Helper()
-	must(t, db.query(ctx, func(rows *sql.Rows) error {
+	must(t, db.Query(ctx, func(rows *sql.Rows) error {
 		var text string
 		err := rows.Scan(&text)
 		found = append(found, text)
@@ -182,8 +183,8 @@ func (s *Store) wantHealth(t testing.TB, state State, problem string) {
 }
 
 // countIn returns the number that a query finds.
-func countIn(t testing.TB, db *database, query string, args ...any) (n int) {
+func countIn(t testing.TB, db *sqlite.DB, query string, args ...any) (n int) {
 	t.Helper()
-	must(t, db.reader.QueryRowContext(ctx, query, args...).Scan(&n))
+	must(t, db.Reader.QueryRowContext(ctx, query, args...).Scan(&n))
 	return n
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -52,7 +53,7 @@ func (k minuteKey) compare(other minuteKey) int {
 
 // minuteCount counts messages and entries by minute.
 type minuteCount struct {
-	db           *database
+	db           *sqlite.DB
 	since, until time.Time
 	minutes      map[minuteKey]*journal.Minute
 }
@@ -72,7 +73,7 @@ func (c *minuteCount) minute(channelID string, at int64) *journal.Minute {
 // addMessages counts messages of the timeline, including pending ones.
 func (c *minuteCount) addMessages(ctx context.Context, waiting []timelineRow) error {
 	channels := map[string][]timelineRow{}
-	err := c.db.query(ctx, func(rows *sql.Rows) error {
+	err := c.db.Query(ctx, func(rows *sql.Rows) error {
 		var id string
 		err := rows.Scan(&id)
 		channels[id] = nil
@@ -95,7 +96,7 @@ func (c *minuteCount) addMessages(ctx context.Context, waiting []timelineRow) er
 // addChannel counts a channel's messages in the timeline, and pending messages that aren't stored
 // by now.
 func (c *minuteCount) addChannel(ctx context.Context, channelID, waiting string) error {
-	return c.db.query(ctx, func(rows *sql.Rows) error {
+	return c.db.Query(ctx, func(rows *sql.Rows) error {
 		var at int64
 		var messages, low uint32
 		err := rows.Scan(&at, &messages, &low)
@@ -120,7 +121,7 @@ func (c *minuteCount) addThrottled(ctx context.Context, waiting []journal.Entry)
 			m.Observed++
 		}
 	}
-	return c.db.query(ctx, func(rows *sql.Rows) error {
+	return c.db.Query(ctx, func(rows *sql.Rows) error {
 		var channelID string
 		var at int64
 		var throttled, observed uint32

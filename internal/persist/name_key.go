@@ -1,15 +1,14 @@
 package persist
 
 import (
-	"database/sql/driver"
 	"slices"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
-	"modernc.org/sqlite"
 
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 const (
@@ -25,13 +24,7 @@ const (
 
 // init makes nameKey available in SQL. The schema doesn't use it, so that other programs can open
 // the database.
-func init() {
-	sqlite.MustRegisterDeterministicScalarFunction("chatguard_name_key", 2, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-		login, _ := args[0].(string)
-		displayName, _ := args[1].(string)
-		return nameKey(login, displayName), nil
-	})
-}
+func init() { sqlite.RegisterFunction("chatguard_name_key", nameKey) }
 
 // nameKey returns the names under which a search finds a user in addition to the login, folded and
 // one per line. Most users have none: their display name differs from the login only by case.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -35,9 +36,9 @@ const noteColumns = "id, at, channel_id, user_id, author, text"
 var noteInsertion = statement.Insertion{Into: "note (" + noteColumns + ")", Columns: 6, Conflict: "DO NOTHING"}
 
 // load reads the newest notes from the database, as many as there may be.
-func (b *notebook) load(ctx context.Context, db *database) error {
+func (b *notebook) load(ctx context.Context, db *sqlite.DB) error {
 	b.users, b.channels, b.pending = map[personKey][]journal.Note{}, map[string]int{}, map[int64]noteRow{}
-	return db.query(ctx, func(rows *sql.Rows) error {
+	return db.Query(ctx, func(rows *sql.Rows) error {
 		var n journal.Note
 		err := rows.Scan(&n.ID, statement.Time(&n.At), &n.ChannelID, &n.UserID, &n.Author, &n.Text)
 		b.put(n)

@@ -6,18 +6,20 @@ import (
 	"errors"
 
 	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// DatabaseSchema is the schema of chatguard's database.
-var DatabaseSchema = func() Schema {
-	steps, err := ReadMigrations(migrationFiles)
+// Schema is the schema of chatguard's database.
+var Schema = func() sqlite.Schema {
+	steps, err := sqlite.ReadMigrations(migrationFiles)
 	if err != nil {
 		panic(err) // a test has checked the names
 	}
-	return Schema{Mark: 0x63686774, Steps: steps} // "chgt"
+	return sqlite.Schema{Mark: 0x63686774, Steps: steps} // "chgt"
 }()
 
 // Open opens the database at path and owns it until Close. It creates a missing database and
@@ -27,28 +29,28 @@ var DatabaseSchema = func() Schema {
 // another program; Run then retries until it can write.
 func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 	full := opts.withDefaults()
-	db, err := DatabaseSchema.Open(ctx, path)
+	db, err := Schema.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	s, err := newStore(ctx, db, full)
 	if err != nil {
-		return nil, errors.Join(err, db.close())
+		return nil, errors.Join(err, db.Close())
 	}
-	for _, check := range []func(string) error{CheckMode, CheckFolder} {
-		if err := check(db.path); err != nil {
+	for _, check := range []func(string) error{sqlite.CheckMode, sqlite.CheckFolder} {
+		if err := check(db.Path); err != nil {
 			full.Logger.Warn(err.Error())
 		}
 	}
 	if was := db.Migrated; was != 0 {
-		full.Logger.Info("migrated the database to the current version", "database", db.path, "from", was, "to", len(DatabaseSchema.Steps), "copy", copyPath(db.path, was))
+		full.Logger.Info("migrated the database to the current version", "database", db.Path, "from", was, "to", len(Schema.Steps), "copy", sqlite.CopyPath(db.Path, was))
 	}
 	return s, nil
 }
 
 // OpenMemory returns a Store on a database in memory, which exists as long as the Store.
 func OpenMemory(ctx context.Context, opts *Options) (*Store, error) {
-	db, err := DatabaseSchema.OpenMemory(ctx)
+	db, err := Schema.OpenMemory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +58,7 @@ func OpenMemory(ctx context.Context, opts *Options) (*Store, error) {
 	full.Metrics = metrics.NewSet() // a memory store has nothing to report
 	s, err := newStore(ctx, db, full)
 	if err != nil {
-		return nil, errors.Join(err, db.close())
+		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
 }
@@ -64,7 +66,7 @@ func OpenMemory(ctx context.Context, opts *Options) (*Store, error) {
 // OpenTokens opens the sign-in part of an existing database, whether or not another process owns
 // it.
 func OpenTokens(ctx context.Context, path string, opts *Options) (*Tokens, error) {
-	db, err := DatabaseSchema.OpenBeside(ctx, path)
+	db, err := Schema.OpenBeside(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +74,7 @@ func OpenTokens(ctx context.Context, path string, opts *Options) (*Tokens, error
 }
 
 // newStore returns a Store on a database with the current schema.
-func newStore(ctx context.Context, db *database, opts Options) (*Store, error) {
+func newStore(ctx context.Context, db *sqlite.DB, opts Options) (*Store, error) {
 	s := &Store{Tokens: newTokens(db, opts.Now), db: db, opts: opts, commits: newCommits(), lastLook: lastLook, isLost: make(chan struct{})}
 	now := opts.Now()
 	s.queue.limit, s.queue.wake = opts.QueueSize, s.commits.wake

@@ -3,16 +3,16 @@ package persist
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 func ownUntilKilled(ctx context.Context, path string) error {
@@ -29,13 +29,13 @@ func ownUntilKilled(ctx context.Context, path string) error {
 func TestOpen_OneOwner(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)
-	must(t, CheckOwner(path)) // the database never had an owner
+	must(t, sqlite.CheckOwner(path)) // the database never had an owner
 	first := startChild(t, "own", path)
 	first.Next(t)
 
 	_, err := Open(ctx, path, nil)
-	var owned *OwnedError
-	for _, err := range []error{err, CheckOwner(path)} {
+	var owned *sqlite.OwnedError
+	for _, err := range []error{err, sqlite.CheckOwner(path)} {
 		if !errors.As(err, &owned) || owned.PID != first.Process.Pid {
 			t.Fatalf("got %v, want an OwnedError of process %d", err, first.Process.Pid)
 		}
@@ -43,56 +43,24 @@ func TestOpen_OneOwner(t *testing.T) {
 	wantError(t, err, path, fmt.Sprint("process ", first.Process.Pid))
 
 	first.Kill(t)
-	must(t, CheckOwner(path))
+	must(t, sqlite.CheckOwner(path))
 	s := open(t, path, nil)
 	_, err = Open(ctx, path, nil) // the PID in the lock file is this process's, as in another container
 	wantError(t, err, path, "in use by another container, or twice in this process")
-	if pid := readPID(path + ".lock"); pid != os.Getpid() {
-		t.Errorf("the lock file names process %d, want %d", pid, os.Getpid())
-	}
 	must(t, s.Close())
 	must(t, open(t, path, nil).Close())
-}
-
-// Nothing follows a link in place of the lock file or writes through it.
-func TestLockFile_Link(t *testing.T) {
-	t.Parallel()
-	path := databasePath(t)
-	other, nothing := filepath.Join(t.TempDir(), "other"), filepath.Join(t.TempDir(), "nothing")
-	must(t, os.WriteFile(other, []byte("theirs, and longer than a PID is"), 0o600))
-	for _, meant := range []string{other, nothing} {
-		must(t, os.Symlink(meant, path+".lock"))
-		_, err := Open(ctx, path, nil)
-		wantError(t, err, path+".lock is a symbolic link to "+meant, "remove the link")
-		err = DatabaseSchema.Own(ctx, path, func(*Owned) error { return errors.New("it is owned") })
-		wantError(t, err, path+".lock is a symbolic link to "+meant, "remove the link")
-		if err := CheckOwner(path); err != nil {
-			t.Errorf("CheckOwner: %v", err)
-		}
-		if _, err := flockFile(path + ".lock").TryLock(); err == nil {
-			// as if the link had appeared after the check
-			t.Error("the link is followed")
-		}
-		must(t, os.Remove(path+".lock"))
-	}
-	if theirs, err := os.ReadFile(other); err != nil || string(theirs) != "theirs, and longer than a PID is" {
-		t.Errorf("the other file holds %q, %v", theirs, err)
-	}
-	if _, err := os.Lstat(nothing); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("something is where the link leads: %v", err)
-	}
 }
 
 // CheckMode names every file of a database that others can read or change.
 func TestCheckMode(t *testing.T) {
 	t.Parallel()
-	if err := CheckMode(filepath.Join(t.TempDir(), "none.db")); err != nil {
+	if err := sqlite.CheckMode(filepath.Join(t.TempDir(), "none.db")); err != nil {
 		t.Errorf("where there is none: %v", err)
 	}
 	path := databasePath(t)
 	s := open(t, path, nil)
 	defer s.Close()
-	if err := CheckMode(path); err != nil {
+	if err := sqlite.CheckMode(path); err != nil {
 		t.Errorf("a new one: %v", err)
 	}
 	for _, test := range []struct {
@@ -105,13 +73,13 @@ func TestCheckMode(t *testing.T) {
 		{0o666, 0o666, 0o666, "database %[1]s can be read and changed by other users of this machine: chmod 600 %[1]s %[1]s-wal %[1]s-shm"},
 	} {
 		must(t, errors.Join(os.Chmod(path, test.database), os.Chmod(path+"-wal", test.log), os.Chmod(path+"-shm", test.shared)))
-		if err, want := CheckMode(path), fmt.Sprintf(test.want, path); err == nil || err.Error() != want {
+		if err, want := sqlite.CheckMode(path), fmt.Sprintf(test.want, path); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
 	link := filepath.Join(t.TempDir(), "link.db")
 	must(t, os.Symlink(path, link))
-	wantError(t, CheckMode(link), path+"-wal")
+	wantError(t, sqlite.CheckMode(link), path+"-wal")
 }
 
 // A database that others can read is reported, but opened.
@@ -127,31 +95,6 @@ func TestOpen_ReadableByOthers(t *testing.T) {
 	}
 }
 
-// A database may come from anyone, so its schema may call only harmless functions.
-func TestTrustedSchema_Off(t *testing.T) {
-	t.Parallel()
-	path := newFilledDatabase(t)
-	file, err := openDatabase(path)
-	must(t, err)
-	memory, err := openMemory()
-	must(t, err)
-	snapshots, err := DatabaseSchema.openReadOnly(path, 1)
-	must(t, err)
-	traceless, err := openTraceless(path)
-	must(t, err)
-	for name, db := range map[string]*sql.DB{
-		"writer": file.writer, "reader": file.reader, "writer in memory": memory.writer, "reader in memory": memory.reader,
-		"snapshots": snapshots.DB, "traceless": traceless,
-	} {
-		trusted := true
-		must(t, db.QueryRow("PRAGMA trusted_schema").Scan(&trusted))
-		if trusted {
-			t.Errorf("%s trusts the schema", name)
-		}
-	}
-	must(t, errors.Join(file.close(), memory.close(), snapshots.DB.Close(), traceless.Close()))
-}
-
 func TestOpen_DanglingLink(t *testing.T) {
 	t.Parallel()
 	path := databasePath(t)
@@ -159,7 +102,7 @@ func TestOpen_DanglingLink(t *testing.T) {
 	must(t, os.Symlink(path, link))
 	s := open(t, link, nil)
 	defer s.Close()
-	var owned *OwnedError
+	var owned *sqlite.OwnedError
 	for _, name := range []string{path, link} {
 		if _, err := Open(ctx, name, nil); !errors.As(err, &owned) {
 			t.Errorf("%s: %v, want an OwnedError", name, err)
@@ -255,7 +198,7 @@ func TestOpen_Refused(t *testing.T) {
 			path := newFilledDatabase(t)
 			test.harm(t, path)
 			assertRefused(t, path, test.want...)
-			_, err := DatabaseSchema.Check(ctx, path)
+			_, err := Schema.Check(ctx, path)
 			wantError(t, err, append(test.want, path)...)
 			if test.want[0] != "damaged" { // which a token's reader notices when it reads
 				_, err := OpenTokens(ctx, path, nil)
@@ -271,7 +214,7 @@ func TestOpen_Creates(t *testing.T) {
 	path := databasePath(t)
 	_, err := OpenTokens(ctx, path, nil)
 	wantError(t, err, path, "doesn't exist", "chatguard run")
-	_, err = DatabaseSchema.Check(ctx, path)
+	_, err = Schema.Check(ctx, path)
 	wantError(t, err, path, "doesn't exist")
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a database was made: %v", err)
@@ -295,5 +238,5 @@ func TestOpen_DamagedKeepsLog(t *testing.T) {
 	must(t, s.Close())
 
 	overwrite(t, killed, 12*4096, 4096)
-	assertRefused(t, killed, "damaged", foreignLog)
+	assertRefused(t, killed, "damaged", "if that is a backup, delete the files -wal and -shm beside it")
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -93,7 +94,7 @@ const fewMatches = 5000
 // matchingPeople returns up to n matching users, those who spoke last. If few users match, the
 // match's index finds them. If many match, it is faster to test the users in the order in which
 // they spoke last.
-func matchingPeople(ctx context.Context, db *database, channelID string, wanted search, m match, n int) ([]journal.Person, error) {
+func matchingPeople(ctx context.Context, db *sqlite.DB, channelID string, wanted search, m match, n int) ([]journal.Person, error) {
 	const byTime = " ORDER BY last_seen DESC LIMIT ?4"
 	if m.index == "" {
 		return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person WHERE channel_id = ?1 AND "+m.condition+byTime, channelID, wanted.text, wanted.key, n)
@@ -112,8 +113,8 @@ func matchingPeople(ctx context.Context, db *database, channelID string, wanted 
 }
 
 // matchingIDs returns the IDs of matching users, and stops after more than fewMatches.
-func matchingIDs(ctx context.Context, db *database, channelID string, wanted search, m match) (ids []string, err error) {
-	err = db.query(ctx, func(rows *sql.Rows) error {
+func matchingIDs(ctx context.Context, db *sqlite.DB, channelID string, wanted search, m match) (ids []string, err error) {
+	err = db.Query(ctx, func(rows *sql.Rows) error {
 		var id string
 		err := rows.Scan(&id)
 		ids = append(ids, id)
@@ -182,7 +183,7 @@ func (s *Store) newestLogin(ctx context.Context, channelID, userID string) (logi
 		return "", err
 	}
 	if !ok {
-		err = s.db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&here.Login, statement.Time(&here.LastSeen)) }, `SELECT login, at FROM journal
+		err = s.db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(&here.Login, statement.Time(&here.LastSeen)) }, `SELECT login, at FROM journal
 			WHERE id = (SELECT max(id) FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)`, channelID, userID)
 		if err != nil {
 			return "", err
@@ -203,7 +204,7 @@ func (s *Store) lastUserAs(ctx context.Context, channelID, login string) (userID
 	if userID, ok = s.queue.userByLogin(channelID, login); ok {
 		return userID, true, nil
 	}
-	err = s.db.query(ctx, func(rows *sql.Rows) error {
+	err = s.db.Query(ctx, func(rows *sql.Rows) error {
 		ok = true
 		return rows.Scan(&userID)
 	}, `SELECT user_id FROM (

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // CheckFolder names a folder in which others can create files, and Open logs that.
@@ -23,7 +25,7 @@ func TestCheckFolder(t *testing.T) {
 		if warned := strings.Contains(log.String(), "can create files in "); warned != isOpen {
 			t.Errorf("with mode %v, Open logs %q", mode, log.String())
 		}
-		err := CheckFolder(path)
+		err := sqlite.CheckFolder(path)
 		if isOpen {
 			wantError(t, err, "can create files in "+folder)
 		} else {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -70,7 +71,7 @@ func (s *Store) findPeople(
 }
 
 // rolledUpPeople returns users as they appear in rolled-up messages.
-func rolledUpPeople(ctx context.Context, db *database, channelID, condition string, arg any) ([]journal.Person, error) {
+func rolledUpPeople(ctx context.Context, db *sqlite.DB, channelID, condition string, arg any) ([]journal.Person, error) {
 	return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person WHERE channel_id = ?1 AND "+condition, channelID, arg)
 }
 
@@ -100,9 +101,9 @@ func (s *Store) recentPeople(
 
 // correctLate replaces each person in recent who has a newer message among the rolled-up ones. This
 // happens if the messages that aren't rolled up yet arrived late.
-func correctLate(ctx context.Context, db *database, channelID string, recent map[string]journal.Person) error {
+func correctLate(ctx context.Context, db *sqlite.DB, channelID string, recent map[string]journal.Person) error {
 	upTo := int64(math.MinInt64)
-	err := db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&upTo) }, "SELECT at FROM rolled_up WHERE channel_id = ?", channelID)
+	err := db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(&upTo) }, "SELECT at FROM rolled_up WHERE channel_id = ?", channelID)
 	if err != nil {
 		return err
 	}
@@ -125,8 +126,8 @@ func correctLate(ctx context.Context, db *database, channelID string, recent map
 }
 
 // queryPeople returns the result of a query for shownPerson.
-func queryPeople(ctx context.Context, db *database, query string, args ...any) (people []journal.Person, err error) {
-	err = db.query(ctx, func(rows *sql.Rows) error {
+func queryPeople(ctx context.Context, db *sqlite.DB, query string, args ...any) (people []journal.Person, err error) {
+	err = db.Query(ctx, func(rows *sql.Rows) error {
 		var p journal.Person
 		err := rows.Scan(&p.UserID, &p.Login, &p.DisplayName, &p.Roles, statement.Time(&p.LastSeen))
 		people = append(people, p)

@@ -33,7 +33,7 @@ func (s *Store) QuarterHours(ctx context.Context, channelID, userID string, sinc
 	})
 	// A single statement sees one state of the database. It skips messages that were pending but
 	// are stored by now.
-	err = s.db.query(ctx, func(rows *sql.Rows) error {
+	err = s.db.Query(ctx, func(rows *sql.Rows) error {
 		var q journal.QuarterHour
 		err := rows.Scan(statement.Time(&q.At), &q.Spent)
 		quarters = append(quarters, q)

@@ -215,7 +215,7 @@ func (r *recordsRun) flushUnconfirmed() {
 	if rapid.Bool().Draw(r.T, "before it is stored") {
 		r.check()
 	}
-	err := r.store.db.write(ctx, func(tx *sql.Tx) error { return writeRecords(ctx, tx, taken) })
+	err := r.store.db.Write(ctx, func(tx *sql.Tx) error { return writeRecords(ctx, tx, taken) })
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -369,7 +369,7 @@ func TestRecords_EndEarly(t *testing.T) {
 			t.Errorf("%s after its context's end: %v", name, err)
 		}
 	}
-	if n := s.db.reader.Stats().InUse; n != 0 {
+	if n := s.db.Reader.Stats().InUse; n != 0 {
 		t.Errorf("%d connections are still in use", n)
 	}
 }
@@ -415,7 +415,7 @@ func TestRecords_FailingDatabase(t *testing.T) {
 		"an entry": errEntry, "a user": errUser, "entries": errEntries, "a user's entries": errOfUser, "streams": errStreams,
 		"timeline": errTimeline, "minutes": errMinutes,
 	} {
-		if !isDatabaseError(err) {
+		if !isFileError(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -431,7 +431,7 @@ func TestEntries_OutdatedInDatabase(t *testing.T) {
 		At: start, ChannelID: "a", UserID: "1", EntryID: 1, Limit: "burst", Penalty: chatguard.Penalty{Action: chatguard.Delete},
 	})
 	taken := s.queue.take()
-	if err := s.db.write(ctx, func(tx *sql.Tx) error { return writeRecords(ctx, tx, taken) }); err != nil {
+	if err := s.db.Write(ctx, func(tx *sql.Tx) error { return writeRecords(ctx, tx, taken) }); err != nil {
 		t.Fatal(err)
 	}
 	s.queue.putBack(taken)

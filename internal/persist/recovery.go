@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // recoverFile repairs the database's files if somebody has touched them. Only Run calls it.
@@ -14,9 +15,9 @@ func (s *Store) recoverFile(ctx context.Context, guard *chatguard.Guard) error {
 	found, err := s.db.Recover(ctx)
 	if found.Repaired != "" {
 		s.figures.errors.Inc()
-		s.opts.Logger.Error(found.Repaired, slog.String("database", s.db.path))
+		s.opts.Logger.Error(found.Repaired, slog.String("database", s.db.Path))
 	}
-	if errors.As(err, new(*OwnedError)) {
+	if errors.As(err, new(*sqlite.OwnedError)) {
 		s.lost = err
 	}
 	if found.IsOther {

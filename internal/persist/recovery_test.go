@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // openWithLog opens a filled database. The usage of the user "in the log" is only in its log.
@@ -78,7 +79,7 @@ func TestLog_Deleted(t *testing.T) {
 func TestLog_DeletedWhileRead(t *testing.T) {
 	t.Parallel()
 	path, s, g := openWithLog(t, nil)
-	reading, err := s.db.reader.Query("SELECT * FROM state")
+	reading, err := s.db.Reader.Query("SELECT * FROM state")
 	must(t, err)
 	reading.Next()
 	s.exec(t, "PRAGMA busy_timeout = 0")
@@ -89,8 +90,8 @@ func TestLog_DeletedWhileRead(t *testing.T) {
 	if saved, err := s.Record(ctx, journal.Audit{At: start, Author: "Ada", Action: "grant", ChannelID: "c1"}); saved || err != nil {
 		t.Errorf("saved %v, %v", saved, err)
 	}
-	_, checked := DatabaseSchema.Check(ctx, path)
-	_, snapshots := DatabaseSchema.OpenSnapshot(ctx, path)
+	_, checked := Schema.Check(ctx, path)
+	_, snapshots := Schema.OpenSnapshot(ctx, path)
 	_, tokens := OpenTokens(ctx, path, nil)
 	for _, err := range []error{checked, snapshots, tokens} {
 		wantError(t, err, path, logMissing)
@@ -110,7 +111,7 @@ func TestLog_DeletedWhileRead(t *testing.T) {
 func TestSnapshot_LogDeleted(t *testing.T) {
 	t.Parallel()
 	path, s, g := openWithLog(t, nil)
-	src, err := DatabaseSchema.OpenSnapshot(ctx, path)
+	src, err := Schema.OpenSnapshot(ctx, path)
 	must(t, err)
 	defer src.Close()
 	must(t, src.CheckLog())
@@ -131,7 +132,7 @@ func TestWrite_LogDeletedBeforeCommit(t *testing.T) {
 	s.runTurn(ctx, g)
 	s.changes.addAudit(journal.Audit{At: start, Author: "Ada", Action: "grant", ChannelID: "c1"})
 	p := pending{changes: s.changes.peek()}
-	err := s.db.write(ctx, func(tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		must(t, deletions["log"](path))
 		return writeChanges(ctx, tx, p.changes)
 	})
@@ -155,11 +156,11 @@ func TestLockFile_Deleted(t *testing.T) {
 			must(t, harm(path+".lock"))
 			s.runTurn(ctx, g)
 			s.wantHealth(t, OK, "")
-			if err := CheckOwner(path); !errors.As(err, new(*OwnedError)) {
+			if err := sqlite.CheckOwner(path); !errors.As(err, new(*sqlite.OwnedError)) {
 				t.Errorf("the owner is %v", err)
 			}
 			must(t, s.Close())
-			must(t, CheckOwner(path))
+			must(t, sqlite.CheckOwner(path))
 		})
 	}
 }
@@ -206,7 +207,7 @@ func TestRun_OtherOwner(t *testing.T) {
 	c := startChild(t, "own", path)
 	c.Next(t)
 	err := s.Run(ctx, g)
-	var owned *OwnedError
+	var owned *sqlite.OwnedError
 	if !errors.As(err, &owned) || owned.PID != c.Process.Pid {
 		t.Errorf("got %v, want an OwnedError of process %d", err, c.Process.Pid)
 	}
@@ -230,8 +231,8 @@ func TestOpen_HardLink(t *testing.T) {
 	must(t, os.Link(path, other))
 	for _, name := range []string{path, other} {
 		_, opened := Open(ctx, name, nil)
-		_, checked := DatabaseSchema.Check(ctx, name)
-		_, snapshots := DatabaseSchema.OpenSnapshot(ctx, name)
+		_, checked := Schema.Check(ctx, name)
+		_, snapshots := Schema.OpenSnapshot(ctx, name)
 		_, tokens := OpenTokens(ctx, name, nil)
 		for _, err := range []error{opened, checked, snapshots, tokens} {
 			wantError(t, err, name, "has another name, too", "find")
@@ -243,7 +244,7 @@ func TestOpen_HardLink(t *testing.T) {
 	must(t, os.Link(path, other))
 	say(t, g, "anna", start)
 	s.runTurn(ctx, g)
-	s.wantHealth(t, Failing, twoNamesError(path).Error())
+	s.wantHealth(t, Failing, sqlite.TwoNamesError(path).Error())
 	if n := g.State().Dirty().Len(); n != 0 {
 		t.Errorf("a file with two names isn't written: %d rows", n)
 	}
@@ -283,7 +284,7 @@ func TestRun_EndsWithALook(t *testing.T) {
 	path := newFilledDatabase(t)
 	s := open(t, path, nil)
 	must(t, errors.Join(s.Run(endedContext, guardOf(t, s, policy())), s.Close()))
-	for _, suffix := range besideSuffixes {
+	for _, suffix := range []string{"-wal", "-shm"} {
 		if _, err := os.Stat(path + suffix); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is left: %v", suffix, err)
 		}

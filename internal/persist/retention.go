@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 
 // sweeper rolls up the timeline and deletes expired records. Only Run uses it.
 type sweeper struct {
-	db     *database
+	db     *sqlite.DB
 	opts   *Options
 	wanted <-chan struct{} // holds a value if a flush is wanted
 
@@ -100,7 +101,7 @@ func (s *sweeper) sweep(ctx context.Context, guard *chatguard.Guard, written int
 
 // retire takes a step of each kind, and reports whether there may be more to delete.
 func (s *sweeper) retire(ctx context.Context, now time.Time, first bool) (more bool, err error) {
-	err = s.db.write(ctx, func(tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		for _, r := range retirement {
 			if r.rare && !first {
 				continue

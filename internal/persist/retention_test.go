@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/turntest"
 )
 
@@ -178,10 +179,10 @@ func TestRetention_DeletesTwiceWhatIsWritten(t *testing.T) {
 	}
 }
 
-// plan returns the steps of a statement.
-func (db *database) plan(t *testing.T, statement string, args ...any) (steps []string) {
+// planOf returns the steps of a statement.
+func planOf(t *testing.T, db *sqlite.DB, statement string, args ...any) (steps []string) {
 	t.Helper()
-	must(t, db.query(ctx, func(rows *sql.Rows) error {
+	must(t, db.Query(ctx, func(rows *sql.Rows) error {
 		var id, parent, unused int
 		var step string
 		err := rows.Scan(&id, &parent, &unused, &step)
@@ -200,7 +201,7 @@ func TestRetention_UsesIndexes(t *testing.T) {
 	looked := map[string][]string{"timeline": {"SCAN rolled_up"}, "token": {"SCAN token"}, "revision": {"SCAN revision", "SCAN (subquery-1)"}}
 	for i, r := range retirement {
 		table := retiring[i].table // both lists have the same order
-		plan := s.db.plan(t, r.statement, 0, 0)
+		plan := planOf(t, s.db, r.statement, 0, 0)
 		if key := "SEARCH " + table + " USING "; len(plan) == 0 || !strings.HasPrefix(plan[0], key+"PRIMARY KEY") && !strings.HasPrefix(plan[0], key+"INTEGER PRIMARY KEY") {
 			t.Errorf("%s is deleted by another way: %q", table, plan)
 		}

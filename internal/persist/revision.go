@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -147,9 +148,9 @@ func (s *Store) CurrentRevisions(ctx context.Context) ([]journal.Revision, error
 }
 
 // lastRevisions returns the number of each channel's last revision.
-func lastRevisions(ctx context.Context, db *database) (last map[string]int, err error) {
+func lastRevisions(ctx context.Context, db *sqlite.DB) (last map[string]int, err error) {
 	last = map[string]int{}
-	err = db.query(ctx, func(rows *sql.Rows) error {
+	err = db.Query(ctx, func(rows *sql.Rows) error {
 		var id string
 		var number int
 		err := rows.Scan(&id, &number)
@@ -165,11 +166,11 @@ func writeRevisions(ctx context.Context, tx *sql.Tx, rows []revisionRow) error {
 
 // scanRevisions calls each for every selected revision, with the length of its JSON, until it
 // returns false.
-func scanRevisions(ctx context.Context, db *database, each func(r journal.Revision, bytes int) bool, selection string, args ...any) error {
+func scanRevisions(ctx context.Context, db *sqlite.DB, each func(r journal.Revision, bytes int) bool, selection string, args ...any) error {
 	// Contents that are too long don't leave SQLite.
 	query := fmt.Sprintf(`SELECT channel_id, number, author, at, bytes, iif(bytes <= %d, policy, policy IS NOT NULL), iif(bytes <= %[1]d, changes, '')
 		FROM (SELECT *, ifnull(octet_length(policy), 0) + octet_length(changes) AS bytes FROM revision) `, maxRevisionJSON) + selection
-	err := db.query(ctx, func(rows *sql.Rows) error {
+	err := db.Query(ctx, func(rows *sql.Rows) error {
 		r, bytes, err := scanRevision(rows)
 		if err == nil && !each(r, bytes) {
 			err = errEnough
@@ -234,5 +235,5 @@ func DiscardPolicy(ctx context.Context, path, channelID, author string, opts *Op
 	if numbered, err = s.addDiscard(channelID, author); err != nil {
 		return numbered, err
 	}
-	return numbered, s.db.write(ctx, func(tx *sql.Tx) error { return writeChanges(ctx, tx, s.changes.peek()) })
+	return numbered, s.db.Write(ctx, func(tx *sql.Tx) error { return writeChanges(ctx, tx, s.changes.peek()) })
 }

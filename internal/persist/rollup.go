@@ -62,7 +62,7 @@ func (s *sweeper) rollUp(ctx context.Context, now time.Time) (more bool, err err
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
-	err = s.db.write(ctx, func(tx *sql.Tx) error {
+	err = s.db.Write(ctx, func(tx *sql.Tx) error {
 		if err := writeRollup(ctx, tx, rows); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func (t *Tokens) EndSession(ctx context.Context, session string) error {
 
 // end ends a session or a sign-in code.
 func (t *Tokens) end(ctx context.Context, hash tokenHash, kind string) error {
-	err := t.db.write(ctx, func(tx *sql.Tx) error {
+	err := t.db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM token WHERE hash = ? AND kind = ?", hash[:], kind)
 		return err
 	})

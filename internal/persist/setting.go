@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -41,9 +42,9 @@ func (s *Store) Settings(ctx context.Context) (map[string]map[string]string, err
 	return settings, nil
 }
 
-func querySettings(ctx context.Context, db *database) (map[string]map[string]string, error) {
+func querySettings(ctx context.Context, db *sqlite.DB) (map[string]map[string]string, error) {
 	settings := map[string]map[string]string{}
-	err := db.query(ctx, func(rows *sql.Rows) error {
+	err := db.Query(ctx, func(rows *sql.Rows) error {
 		var key settingKey
 		var value string
 		err := rows.Scan(&key.channelID, &key.name, &value)

@@ -84,7 +84,7 @@ func TestSettings_LastValue(t *testing.T) {
 				if writing == nil {
 					w := s.changes.peek()
 					writing = &w
-				} else if err := s.db.write(ctx, func(tx *sql.Tx) error { return writeChanges(ctx, tx, *writing) }); err != nil {
+				} else if err := s.db.Write(ctx, func(tx *sql.Tx) error { return writeChanges(ctx, tx, *writing) }); err != nil {
 					rt.Fatal(err)
 				} else {
 					s.changes.removeStored(*writing)

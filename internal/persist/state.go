@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -89,9 +90,9 @@ func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats 
 const batchOfRows = 1000
 
 // readState sends all rows in table order.
-func readState(ctx context.Context, db *database, batches chan<- []chatguard.StateRow) error {
+func readState(ctx context.Context, db *sqlite.DB, batches chan<- []chatguard.StateRow) error {
 	batch := make([]chatguard.StateRow, 0, batchOfRows)
-	err := db.query(ctx, func(rows *sql.Rows) error {
+	err := db.Query(ctx, func(rows *sql.Rows) error {
 		row, err := scanState(rows)
 		if err != nil {
 			return err

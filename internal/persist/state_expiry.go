@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 const (
@@ -50,8 +51,8 @@ func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
 }
 
 // stateAfter returns up to most rows that follow the row after in table order.
-func stateAfter(ctx context.Context, db *database, after chatguard.StateRow, most int) (found []chatguard.StateRow, err error) {
-	err = db.query(ctx, func(rows *sql.Rows) error {
+func stateAfter(ctx context.Context, db *sqlite.DB, after chatguard.StateRow, most int) (found []chatguard.StateRow, err error) {
+	err = db.Query(ctx, func(rows *sql.Rows) error {
 		row, err := scanState(rows)
 		found = append(found, row)
 		return err
@@ -60,11 +61,11 @@ func stateAfter(ctx context.Context, db *database, after chatguard.StateRow, mos
 	return found, err
 }
 
-func deleteState(ctx context.Context, db *database, rows []chatguard.StateRow) error {
+func deleteState(ctx context.Context, db *sqlite.DB, rows []chatguard.StateRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	return db.write(ctx, func(tx *sql.Tx) error {
+	return db.Write(ctx, func(tx *sql.Tx) error {
 		stmt, err := tx.PrepareContext(ctx, "DELETE FROM state WHERE channel_id = ? AND user_id = ? AND limit_name = ?")
 		if err != nil {
 			return err

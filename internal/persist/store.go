@@ -18,6 +18,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/watchdog"
 )
 
@@ -61,7 +62,7 @@ func (o *Options) withDefaults() Options {
 type Store struct {
 	Tokens *Tokens // sign-ins: tokens, codes and sessions
 
-	db       *database
+	db       *sqlite.DB
 	opts     Options
 	queue    queue
 	changes  changeQueue
@@ -91,7 +92,7 @@ func (s *Store) Path() string {
 	if s.db.InMemory() {
 		return ""
 	}
-	return s.db.path
+	return s.db.Path
 }
 
 // Size returns the number of bytes that the database has on disk, including its log. It is 0 for a
@@ -100,7 +101,7 @@ func (s *Store) Size() int64 { return s.db.Size() }
 
 // Close closes the database and releases its ownership. Call it after Run has returned. Changes
 // that Run hasn't written are lost.
-func (s *Store) Close() error { return s.db.close() }
+func (s *Store) Close() error { return s.db.Close() }
 
 // Observe queues a message for the timeline. If the message was throttled or observed, it also
 // queues the journal entry. It has the signature of chatguard.Options.Observer, never blocks and

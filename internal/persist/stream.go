@@ -42,7 +42,7 @@ func (s *Store) Streams(ctx context.Context, channelID string, n int) ([]journal
 	if channelID != "" {
 		condition = "channel_id = ?1"
 	}
-	err := s.db.query(ctx, func(rows *sql.Rows) error {
+	err := s.db.Query(ctx, func(rows *sql.Rows) error {
 		var stored journal.Stream
 		err := rows.Scan(&stored.ChannelID, statement.Time(&stored.Start), statement.Time(&stored.Seen), &stored.Ended)
 		if key := keyOfStream(stored); known[key].ChannelID == "" {

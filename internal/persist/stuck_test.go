@@ -35,9 +35,9 @@ func TestStuck_DatabaseDoesNotCount(t *testing.T) {
 	t.Parallel()
 	s, g := openWithGuard(t, &Options{FlushInterval: time.Hour, Now: at(start)})
 	say(t, g, "anna", start)
-	unlock := lock(t, s.db.path)
+	unlock := lock(t, s.db.Path)
 	startRun(t, s, g)
-	waittest.Until(t, func() bool { return s.db.writer.Stats().InUse == 1 })
+	waittest.Until(t, func() bool { return s.db.Writer.Stats().InUse == 1 })
 	if got := stuckAfter(s); got != "" {
 		t.Errorf("it says %q", got)
 	}

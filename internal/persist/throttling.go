@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // Throttling sums up the throttled messages of a channel from one time until another, with up to n
@@ -54,7 +55,7 @@ func (c throttlingCount) user(id string) *journal.UserThrottling {
 }
 
 // addStored adds the stored entries except those with the given IDs.
-func (c throttlingCount) addStored(ctx context.Context, db *database, channelID string, from, until time.Time, except []chatguard.EntryID) error {
+func (c throttlingCount) addStored(ctx context.Context, db *sqlite.DB, channelID string, from, until time.Time, except []chatguard.EntryID) error {
 	condition := ""
 	if len(except) > 0 {
 		condition = " AND id NOT IN (SELECT value FROM json_each(?4))"
@@ -64,7 +65,7 @@ func (c throttlingCount) addStored(ctx context.Context, db *database, channelID 
 		args = append(args, jsonOf(except))
 	}
 	// Grouping here takes a third of the time that SQLite would need.
-	return db.eachRow(ctx, 2, throttlingRows+condition, args, func(row []driver.Value) error {
+	return db.EachRow(ctx, 2, throttlingRows+condition, args, func(row []driver.Value) error {
 		c.user(row[0].(string)).Add(throttlingOutcomes[row[1].(int64)])
 		return nil
 	})
@@ -109,7 +110,7 @@ func (s *Store) addNames(ctx context.Context, channelID string, users []journal.
 			u.Login, u.DisplayName = e.Login, e.DisplayName
 			continue
 		}
-		err := s.db.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&u.Login, &u.DisplayName) },
+		err := s.db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(&u.Login, &u.DisplayName) },
 			`SELECT login, display_name FROM journal WHERE id = (
 				SELECT max(id) FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)`, channelID, u.UserID)
 		if err != nil {

@@ -65,7 +65,7 @@ func TestThrottling_CountsByUser(t *testing.T) {
 func TestThrottling_UsesIndex(t *testing.T) {
 	t.Parallel()
 	s := open(t, newDatabase(t), nil)
-	plan := s.db.plan(t, throttlingRows, "c1", 0, 1)
+	plan := planOf(t, s.db, throttlingRows, "c1", 0, 1)
 	if want := "SEARCH journal USING COVERING INDEX journal_throttling (channel_id=? AND at>? AND at<?)"; plan[0] != want {
 		t.Errorf("%q, want %s", plan, want)
 	}

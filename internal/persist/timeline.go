@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -118,8 +119,8 @@ func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 }
 
 // queryTimeline returns the result of a query for timelineColumns.
-func queryTimeline(ctx context.Context, db *database, query string, args ...any) (list []timelineRow, err error) {
-	err = db.query(ctx, func(rows *sql.Rows) error {
+func queryTimeline(ctx context.Context, db *sqlite.DB, query string, args ...any) (list []timelineRow, err error) {
+	err = db.Query(ctx, func(rows *sql.Rows) error {
 		var r timelineRow
 		err := rows.Scan(&r.ChannelID, statement.Time(&r.At), &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent, &r.displayName, &r.low, &r.MessageKind)
 		list = append(list, r)

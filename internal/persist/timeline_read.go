@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -40,9 +41,9 @@ func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time,
 
 // readTimeline adds the stored messages to feed, and the pending messages at their positions in the
 // order. It omits pending messages that are stored by now.
-func readTimeline(db *database, channelID string, since time.Time, waiting []timelineRow, feed *timelineFeed) error {
+func readTimeline(db *sqlite.DB, channelID string, since time.Time, waiting []timelineRow, feed *timelineFeed) error {
 	const query = `SELECT at, number, user_id, login, roles, cost, kind FROM timeline WHERE channel_id = ? AND at >= ? ORDER BY at, number`
-	err := db.eachRow(feed.ctx, 7, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
+	err := db.EachRow(feed.ctx, 7, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
 		at, number := row[0].(int64), row[1].(int64)
 		m := journal.TimelineMessage{
 			At: statement.TimeAt(at), ChannelID: channelID, UserID: row[2].(string), Login: row[3].(string), Roles: chatguard.Roles(row[4].(int64)), Cost: int(row[5].(int64)),

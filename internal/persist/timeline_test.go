@@ -22,7 +22,7 @@ import (
 // timeline returns the stored timeline in table order.
 func timeline(t *testing.T, s *Store) (list []journal.TimelineMessage) {
 	t.Helper()
-	must(t, s.db.query(ctx, func(rows *sql.Rows) error {
+	must(t, s.db.Query(ctx, func(rows *sql.Rows) error {
 		var m journal.TimelineMessage
 		err := rows.Scan(&m.ChannelID, statement.Time(&m.At), &m.UserID, &m.Login, &m.Roles, &m.Cost, &m.MessageKind)
 		list = append(list, m)

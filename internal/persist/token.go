@@ -86,7 +86,7 @@ func (t *Tokens) BeginSession(ctx context.Context, token string) (session string
 // Holders returns every person who has a token, is signed in or can still sign in with a link, by
 // name, role and origin.
 func (t *Tokens) Holders(ctx context.Context) (list []Holder, err error) {
-	err = t.db.query(ctx, func(rows *sql.Rows) error {
+	err = t.db.Query(ctx, func(rows *sql.Rows) error {
 		var e Holder
 		err := rows.Scan(&e.Name, &e.Access, &e.From, statement.Time(&e.MadeAt), statement.Time(&e.ExpiresAt), &e.Sessions, &e.Links)
 		if e.ExpiresAt.Equal(never) {
@@ -103,7 +103,7 @@ func (t *Tokens) Holders(ctx context.Context) (list []Holder, err error) {
 // Names returns, sorted, the names of every person who has a token, is signed in or can still sign
 // in with a code.
 func (t *Tokens) Names(ctx context.Context) (names []string, err error) {
-	err = t.db.query(ctx, func(rows *sql.Rows) error {
+	err = t.db.Query(ctx, func(rows *sql.Rows) error {
 		var name string
 		err := rows.Scan(&name)
 		names = append(names, name)
@@ -116,7 +116,7 @@ func (t *Tokens) Names(ctx context.Context) (names []string, err error) {
 // that owns the database notices within 4 s.
 func (t *Tokens) Revoke(ctx context.Context, name string) (ended auth.Revoked, err error) {
 	now := t.now()
-	err = t.db.write(ctx, func(tx *sql.Tx) error {
+	err = t.db.Write(ctx, func(tx *sql.Tx) error {
 		var err error
 		if ended, err = deleteTokens(ctx, tx, name, now); err != nil {
 			return err

@@ -62,7 +62,7 @@ func (c *tokenCache) row(ctx context.Context, hash tokenHash, now time.Time, rea
 		defer known.looking.Store(false)
 	}
 	ended := c.ended.Load()
-	row, err := c.lookUp(now, read)
+	row, err := c.lookUp(ctx, now, read)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -81,12 +81,12 @@ func (c *tokenCache) row(ctx context.Context, hash tokenHash, now time.Time, rea
 }
 
 // lookUp calls read, unless that has failed just now.
-func (c *tokenCache) lookUp(now time.Time, read func() (*tokenRow, error)) (*tokenRow, error) {
+func (c *tokenCache) lookUp(ctx context.Context, now time.Time, read func() (*tokenRow, error)) (*tokenRow, error) {
 	if last := c.failed.Load(); last != nil && now.Sub(last.at).Abs() < tokenCheck {
 		return nil, last.err
 	}
 	row, err := read()
-	if err != nil && isDatabaseError(err) {
+	if err != nil && ctx.Err() == nil {
 		c.failed.Store(&failedLookUp{err, now})
 	}
 	return row, err

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // keepBusy takes every reading connection until the test ends, as long queries do.
 func keepBusy(t *testing.T, s *Store) {
 	t.Helper()
-	for range s.db.reader.Stats().MaxOpenConnections {
-		conn, err := s.db.reader.Conn(ctx)
+	for range s.db.Reader.Stats().MaxOpenConnections {
+		conn, err := s.db.Reader.Conn(ctx)
 		must(t, err)
 		t.Cleanup(func() { must(t, conn.Close()) })
 	}
@@ -95,8 +96,8 @@ func TestTokenCache_StuckRead(t *testing.T) {
 	s := open(t, newDatabase(t), &Options{Now: func() time.Time { return now }})
 	token := mustNewToken(t, s.Tokens, anna, 0)
 	wantToken(t, s.Tokens, token, anna)
-	for range s.db.lookUps.Stats().MaxOpenConnections {
-		conn, err := s.db.lookUps.Conn(ctx)
+	for range s.db.LookUps.Stats().MaxOpenConnections {
+		conn, err := s.db.LookUps.Conn(ctx)
 		must(t, err)
 		defer conn.Close()
 	}
@@ -104,7 +105,7 @@ func TestTokenCache_StuckRead(t *testing.T) {
 	now = now.Add(tokenWait - 1)
 	wantToken(t, s.Tokens, token, anna)
 	now = now.Add(1)
-	if _, ok, err := s.Tokens.Token(endedContext, token); ok || !errors.Is(err, context.Canceled) || isDatabaseError(err) {
+	if _, ok, err := s.Tokens.Token(endedContext, token); ok || !errors.Is(err, context.Canceled) || isFileError(err) {
 		t.Errorf("after %v: %v, %v", tokenWait, ok, err)
 	}
 }
@@ -139,12 +140,12 @@ func TestTokenCache_FailureSignsNobodyOut(t *testing.T) {
 	for range 3 {
 		now = now.Add(24 * time.Hour)
 		wantToken(t, s.Tokens, known, anna)
-		if _, ok, err := s.Tokens.Token(ctx, "unknown"); ok || problemIn(err) != damaged {
+		if _, ok, err := s.Tokens.Token(ctx, "unknown"); ok || sqlite.Problem(err) != damaged {
 			t.Errorf("one that wasn't known: %v, %v", ok, err)
 		}
 		failed := s.Tokens.cache.failed.Load()
 		wantToken(t, s.Tokens, known, anna)
-		if _, _, err := s.Tokens.Token(ctx, "another"); !isDatabaseError(err) || s.Tokens.cache.failed.Load() != failed {
+		if _, _, err := s.Tokens.Token(ctx, "another"); !isFileError(err) || s.Tokens.cache.failed.Load() != failed {
 			t.Errorf("%v, and the database was asked more often within a second", err)
 		}
 	}
@@ -191,7 +192,7 @@ func TestSessions_OlderVersionsAreBounded(t *testing.T) {
 	s := open(t, newDatabase(t), nil)
 	token := mustNewToken(t, s.Tokens, anna, 0)
 	var sessions []string
-	must(t, s.db.write(ctx, func(tx *sql.Tx) error {
+	must(t, s.db.Write(ctx, func(tx *sql.Tx) error {
 		for i := range 120 {
 			sessions = append(sessions, fmt.Sprint(i))
 			hash := hashToken(sessions[i])

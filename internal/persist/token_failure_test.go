@@ -73,7 +73,7 @@ func TestTokens_WhileFailing(t *testing.T) {
 				"a token":   func() error { _, err := s.Tokens.NewToken(ctx, berta, 0); return err },
 				"revoking":  func() error { _, err := s.Tokens.Revoke(ctx, "anna"); return err },
 			} {
-				if err := try(); !isDatabaseError(err) {
+				if err := try(); !isFileError(err) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}

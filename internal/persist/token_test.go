@@ -146,7 +146,7 @@ func TestBeginSession_RevokedMeanwhile(t *testing.T) {
 	beside := openSecond(t, path, at(start))
 	token := mustNewToken(t, s.Tokens, anna, 0)
 	begun := make(chan string, 1)
-	must(t, beside.db.write(ctx, func(tx *sql.Tx) error {
+	must(t, beside.db.Write(ctx, func(tx *sql.Tx) error {
 		go func() {
 			session, _, err := s.Tokens.BeginSession(ctx, token)
 			if err != nil {
@@ -154,7 +154,7 @@ func TestBeginSession_RevokedMeanwhile(t *testing.T) {
 			}
 			begun <- session
 		}()
-		for s.db.writer.Stats().InUse == 0 {
+		for s.db.Writer.Stats().InUse == 0 {
 			runtime.Gosched()
 		}
 		if _, err := deleteTokens(ctx, tx, anna.Name, start); err != nil {
@@ -172,7 +172,7 @@ func TestSession_OlderAreOwners(t *testing.T) {
 	t.Parallel()
 	s := open(t, newDatabase(t), nil)
 	hash := hashToken("from before")
-	must(t, s.db.write(ctx, func(tx *sql.Tx) error {
+	must(t, s.db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO token (hash, kind, name, expires_at) VALUES (?, 'session', 'anna', ?)", hash[:], start.Add(time.Hour).UnixNano())
 		return err
 	}))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // Tokens manages the named tokens, the sign-in codes and the sessions in a database. It is safe for
@@ -15,7 +16,7 @@ import (
 // Each token, code and session has at least 128 random bits. The database contains only its
 // SHA-256, which is used to look it up.
 type Tokens struct {
-	db    *database
+	db    *sqlite.DB
 	now   func() time.Time
 	cache *tokenCache
 }
@@ -24,7 +25,7 @@ type tokenHash [sha256.Size]byte
 
 func hashToken(token string) tokenHash { return sha256.Sum256([]byte(token)) }
 
-func newTokens(db *database, now func() time.Time) *Tokens {
+func newTokens(db *sqlite.DB, now func() time.Time) *Tokens {
 	return &Tokens{db: db, now: now, cache: newTokenCache()}
 }
 
@@ -38,12 +39,12 @@ func (t *Tokens) preload(ctx context.Context) {
 }
 
 // Close closes the database.
-func (t *Tokens) Close() error { return t.db.close() }
+func (t *Tokens) Close() error { return t.db.Close() }
 
 // store stores a row with the function write.
 func (t *Tokens) store(ctx context.Context, hash tokenHash, row *tokenRow, write func(*sql.Tx) error) error {
 	ended := t.cache.ended.Load()
-	err := t.db.write(ctx, write)
+	err := t.db.Write(ctx, write)
 	if err == nil {
 		t.cache.add(map[tokenHash]*tokenRow{hash: row}, t.now(), ended)
 	}
@@ -63,7 +64,7 @@ func (t *Tokens) holder(ctx context.Context, secret, kind string) (who auth.Iden
 func (t *Tokens) find(ctx context.Context, hash tokenHash, kind string) (row *tokenRow, err error) {
 	now := t.now()
 	row, err = t.cache.row(ctx, hash, now, func() (row *tokenRow, err error) {
-		err = t.db.lookUp(ctx, func(rows *sql.Rows) (err error) {
+		err = t.db.LookUp(ctx, func(rows *sql.Rows) (err error) {
 			_, row, err = scanToken(rows)
 			return err
 		}, "SELECT "+tokenColumns+" FROM token WHERE hash = ? AND kind <> ?", hash[:], revokedKind)

@@ -57,7 +57,7 @@ func (s *Store) Webhooks(ctx context.Context) ([]journal.Webhook, []journal.Webh
 	// Read pending rows first, so that none is missed if it is stored in between.
 	pending := s.webhooks.peek()
 	known := webhookRows{map[string]*journal.Webhook{}, map[int64]*journal.WebhookDelivery{}}
-	err := s.db.query(ctx, func(rows *sql.Rows) error {
+	err := s.db.Query(ctx, func(rows *sql.Rows) error {
 		var w journal.Webhook
 		err := rows.Scan(&w.ID, &w.Settings, &w.State)
 		known.hooks[w.ID] = &w
@@ -66,7 +66,7 @@ func (s *Store) Webhooks(ctx context.Context) ([]journal.Webhook, []journal.Webh
 	if err != nil {
 		return nil, nil, err
 	}
-	err = s.db.query(ctx, func(rows *sql.Rows) error {
+	err = s.db.Query(ctx, func(rows *sql.Rows) error {
 		var d journal.WebhookDelivery
 		err := rows.Scan(&d.ID, &d.WebhookID, statement.Time(&d.QueuedAt), &d.Event, &d.Tries, statement.Time(&d.NextAt), statement.Time(&d.DeadAt), &d.Reason)
 		known.deliveries[d.ID] = &d

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/atomicfile"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // questionName is part of the name of a question's file, followed by a random word.
@@ -36,7 +36,7 @@ func (e *NoAnswerError) Error() string {
 // AskStatus asks the process that owns a database how it is, and waits for the answer as long as
 // given. It sends no signal, because a process that isn't prepared for the signal would end. The
 // owner may be any command that works on the database, or run in another container.
-func AskStatus(ctx context.Context, owned *persist.OwnedError, wait time.Duration) (s Status, err error) {
+func AskStatus(ctx context.Context, owned *sqlite.OwnedError, wait time.Duration) (s Status, err error) {
 	if owned.User != "" {
 		as := owned.User
 		if as != "root" {

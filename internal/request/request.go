@@ -19,7 +19,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/atomicfile"
 	"github.com/chatguard/chatguard/internal/fileaccess"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // Request is a request to a running chatguard.
@@ -58,7 +58,7 @@ const (
 )
 
 // Ask sends a request to the process that owns a database, and returns the outcome's lines.
-func Ask(ctx context.Context, owned *persist.OwnedError, r Request) (lines []string, err error) {
+func Ask(ctx context.Context, owned *sqlite.OwnedError, r Request) (lines []string, err error) {
 	instead := "restart that chatguard"
 	wait := outcomeTime
 	if r.Do == Forget {
@@ -106,7 +106,7 @@ func send(path, part string, r Request) (asked, answered string, err error) {
 	asked, answered = path+part+word, path+outcomeName+word
 	err = writePrivately(asked, path, r)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = persist.MissingError(path)
+		err = sqlite.MissingError(path)
 	}
 	return asked, answered, err
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // TestRequests_AreAnswered checks that concurrent requests are answered, private, and leave nothing
@@ -73,7 +73,7 @@ func TestAsk_AnotherContainer(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "chatguard.db")
 	writeFile(t, path, "a database")
-	_, err := Ask(t.Context(), &persist.OwnedError{Path: path, PID: os.Getpid()}, Request{Do: Reload})
+	_, err := Ask(t.Context(), &sqlite.OwnedError{Path: path, PID: os.Getpid()}, Request{Do: Reload})
 	if err == nil || !strings.Contains(err.Error(), "another container") {
 		t.Errorf("got %v", err)
 	}
@@ -101,7 +101,7 @@ func TestAskStatus_SendsNoSignal(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "chatguard.db")
 	writeFile(t, path, "a database")
-	_, err := AskStatus(t.Context(), &persist.OwnedError{Path: path, PID: os.Getpid()}, time.Millisecond)
+	_, err := AskStatus(t.Context(), &sqlite.OwnedError{Path: path, PID: os.Getpid()}, time.Millisecond)
 	if !errors.As(err, new(*NoAnswerError)) {
 		t.Errorf("without an answer: %v", err)
 	}
@@ -109,7 +109,7 @@ func TestAskStatus_SendsNoSignal(t *testing.T) {
 		t.Errorf("left are %q, %v", left, err)
 	}
 	for user, want := range map[string]string{"anna": " as the user anna: run this as anna or root", "root": " as the user root: run this as root"} {
-		other := &persist.OwnedError{Path: path, PID: 1, User: user}
+		other := &sqlite.OwnedError{Path: path, PID: 1, User: user}
 		if _, err := AskStatus(t.Context(), other, time.Hour); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("of another user's: %v", err)
 		}
@@ -132,7 +132,7 @@ func TestAnswerQuestions(t *testing.T) {
 		Queue{path}.AnswerQuestions(ctx, func() Status { return Status{State: OK, Figures: &Figures{PID: 7}} }, func(err error) { t.Error(err) })
 	})
 	for range 2 {
-		s, err := AskStatus(ctx, &persist.OwnedError{Path: path, PID: os.Getpid()}, time.Hour)
+		s, err := AskStatus(ctx, &sqlite.OwnedError{Path: path, PID: os.Getpid()}, time.Hour)
 		if err != nil || s.State != OK || s.PID != 7 {
 			t.Errorf("the answer is %+v, %v", s, err)
 		}

@@ -3,16 +3,16 @@ package restore
 import (
 	"os"
 
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/transfer"
 )
 
 // Abandoned returns the unfinished files that a killed restore has left, and those of other killed
 // processes beside the database.
 func Abandoned(places transfer.Installation) []string {
-	names := persist.Abandoned(places.Database)
+	names := sqlite.Abandoned(places.Database)
 	for _, target := range []string{places.Login, places.Configuration} {
-		part := realFile(target) + persist.PartSuffix
+		part := realFile(target) + sqlite.PartSuffix
 		if info, err := os.Lstat(part); err == nil && info.Mode().IsRegular() {
 			names = append(names, part)
 		}
@@ -26,12 +26,12 @@ func removeAbandoned(places transfer.Installation) {
 	if len(Abandoned(places)) == 0 || checkLinks(places) != nil {
 		return
 	}
-	held, err := persist.Hold(places.Database)
+	held, err := sqlite.Hold(places.Database)
 	if err != nil {
 		return
 	}
 	defer held.Release()
-	if _, restoring := persist.IsRestoring(held.Path); restoring {
+	if _, restoring := sqlite.IsRestoring(held.Path); restoring {
 		return // a restore was interrupted meanwhile, and Finish needs its files
 	}
 	for _, name := range Abandoned(places) {

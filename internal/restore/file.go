@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/chatguard/chatguard/internal/atomicfile"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // file is a new file and its place.
@@ -27,11 +27,11 @@ type file struct {
 func (f *file) write(contents io.Reader, mode fs.FileMode) error {
 	// A killed process may have left a staged file.
 	if err := os.Remove(f.staged); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return persist.WriteError(f.target, err)
+		return sqlite.WriteError(f.target, err)
 	}
 	out, err := os.OpenFile(f.staged, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return persist.WriteError(f.target, err)
+		return sqlite.WriteError(f.target, err)
 	}
 	f.written = true
 	sum := sha256.New()
@@ -40,7 +40,7 @@ func (f *file) write(contents io.Reader, mode fs.FileMode) error {
 	}
 	f.sum = hex.EncodeToString(sum.Sum(nil))
 	if err := errors.Join(f.prepare(out, mode), out.Sync(), out.Close()); err != nil {
-		return persist.WriteError(f.target, err)
+		return sqlite.WriteError(f.target, err)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ type targetWriter struct {
 func (w targetWriter) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	if err != nil {
-		err = persist.WriteError(w.target, err)
+		err = sqlite.WriteError(w.target, err)
 	}
 	return n, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // TestFinish_AnotherConfiguration checks that a command with another configuration of the same
@@ -50,7 +51,7 @@ func TestFinish_Missing(t *testing.T) {
 	for part := range parts {
 		in := newInstallation(t)
 		in.killAt(t, "marked")
-		staged := in.names()[part] + persist.PartSuffix
+		staged := in.names()[part] + sqlite.PartSuffix
 		away := filepath.Join(t.TempDir(), "away")
 		persisttest.Must(t, os.Rename(staged, away))
 		for range 2 {
@@ -58,7 +59,7 @@ func TestFinish_Missing(t *testing.T) {
 			if !finished {
 				t.Error("the restore isn't noticed")
 			}
-			persisttest.WantError(t, err, staged+", which an interrupted restore wrote, is missing: put it back, or delete "+in.places().Database+persist.RestoringSuffix+" and restore again")
+			persisttest.WantError(t, err, staged+", which an interrupted restore wrote, is missing: put it back, or delete "+in.places().Database+sqlite.RestoringSuffix+" and restore again")
 		}
 		for i, name := range in.names() {
 			if !bytes.Equal(read(t, name), in.old[i]) {
@@ -95,7 +96,7 @@ func TestFinish_Damaged(t *testing.T) {
 	t.Parallel()
 	for _, marker := range []string{"", "{", `{"kept_suffix":"/../x","files":[{"part":1}]}`, `{"kept_suffix":"","files":[{"part":1}]}`, `{"kept_suffix":".old","files":[{"part":7}]}`, `{"kept_suffix":".old","files":[{"part":-1}]}`, `{"kept_suffix":".old"}`} {
 		in := newInstallation(t)
-		name := in.places().Database + persist.RestoringSuffix
+		name := in.places().Database + sqlite.RestoringSuffix
 		persisttest.Must(t, os.WriteFile(name, []byte(marker), 0o600))
 		finished, err := Finish(in.places())
 		if !finished {
@@ -131,7 +132,7 @@ func TestRun_AfterInterrupted(t *testing.T) {
 	in := newInstallation(t)
 	path := in.places().Database
 	between := newDatabase(t, filepath.Join(t.TempDir(), "db"), "between")
-	persisttest.Must(t, os.WriteFile(path+persist.PartSuffix, between, 0o600))
+	persisttest.Must(t, os.WriteFile(path+sqlite.PartSuffix, between, 0o600))
 	in.mark(t, databasePart)
 	opts := in.options()
 	opts.OnlyDatabase = true
@@ -212,10 +213,10 @@ func TestFinish_Abandoned(t *testing.T) {
 	left := []string{"chatguard.toml", "chatguard.db", "chatguard.db.token", "chatguard.db.v10", "chatguard.db.before-import.2", "chatguard.db.rescued"}
 	others := []string{"chatguard.db.copying", "chatguard.db.mine", "other.db"}
 	for _, name := range append(left, others...) {
-		persisttest.Must(t, os.WriteFile(filepath.Join(in.folder, name+persist.PartSuffix), nil, 0o600))
+		persisttest.Must(t, os.WriteFile(filepath.Join(in.folder, name+sqlite.PartSuffix), nil, 0o600))
 	}
-	persisttest.Must(t, os.WriteFile(filepath.Join(in.folder, "chatguard.db.v10"+persist.PartSuffix+"-journal"), nil, 0o600))
-	held, err := persist.Hold(in.places().Database)
+	persisttest.Must(t, os.WriteFile(filepath.Join(in.folder, "chatguard.db.v10"+sqlite.PartSuffix+"-journal"), nil, 0o600))
+	held, err := sqlite.Hold(in.places().Database)
 	persisttest.Must(t, err)
 	count := func() int { return len(Abandoned(in.places())) }
 	before := count()
@@ -228,7 +229,7 @@ func TestFinish_Abandoned(t *testing.T) {
 	}
 	want := map[string][]byte{"chatguard.toml": in.old[configurationPart], "chatguard.db": in.old[databasePart], "chatguard.db.token": in.old[loginPart]}
 	for _, name := range others {
-		want[name+persist.PartSuffix] = nil
+		want[name+sqlite.PartSuffix] = nil
 	}
 	in.wantFiles(t, want)
 }

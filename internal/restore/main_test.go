@@ -18,6 +18,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/transfer"
 )
 
@@ -162,10 +163,10 @@ func (in *installation) names() [parts]string {
 func (in *installation) mark(t *testing.T, part int) {
 	t.Helper()
 	target := realFile(in.names()[part])
-	sum := sha256.Sum256(read(t, target+persist.PartSuffix))
+	sum := sha256.Sum256(read(t, target+sqlite.PartSuffix))
 	data, err := json.Marshal(marker{keptSuffix, []markedFile{{part, target, hex.EncodeToString(sum[:])}}})
 	persisttest.Must(t, err)
-	persisttest.Must(t, os.WriteFile(in.places().Database+persist.RestoringSuffix, data, 0o600))
+	persisttest.Must(t, os.WriteFile(in.places().Database+sqlite.RestoringSuffix, data, 0o600))
 }
 
 // options returns options for a restore of the installation.

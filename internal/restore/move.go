@@ -10,7 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/atomicfile"
 	"github.com/chatguard/chatguard/internal/fileaccess"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/transfer"
 )
 
@@ -54,9 +54,9 @@ type markedFile struct {
 const maxMarker = 64 << 10
 
 func newMove(places transfer.Installation) *move {
-	m := &move{marker: places.Database + persist.RestoringSuffix}
+	m := &move{marker: places.Database + sqlite.RestoringSuffix}
 	for part, target := range []string{configurationPart: realFile(places.Configuration), databasePart: places.Database, loginPart: realFile(places.Login)} {
-		m.files[part] = &file{target: target, staged: target + persist.PartSuffix, isDatabase: part == databasePart}
+		m.files[part] = &file{target: target, staged: target + sqlite.PartSuffix, isDatabase: part == databasePart}
 	}
 	return m
 }
@@ -70,7 +70,7 @@ func (m *move) commit() error {
 		if f.written {
 			mark.Files = append(mark.Files, markedFile{part, f.target, f.sum})
 			if err := atomicfile.SyncFolder(filepath.Dir(f.target)); err != nil {
-				return persist.WriteError(f.target, err)
+				return sqlite.WriteError(f.target, err)
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func (m *move) commit() error {
 	}
 	if err != nil {
 		os.Remove(m.marker)
-		return persist.WriteError(m.marker, err)
+		return sqlite.WriteError(m.marker, err)
 	}
 	reached("marked")
 	m.over = true // from now on, the staged files belong to the marker
@@ -115,12 +115,12 @@ func (m *move) apply(mark marker) error {
 	}
 	for _, marked := range mark.Files {
 		if err := atomicfile.SyncFolder(filepath.Dir(marked.Target)); err != nil {
-			return persist.WriteError(marked.Target, err)
+			return sqlite.WriteError(marked.Target, err)
 		}
 	}
 	reached("moved")
 	if err := os.Remove(m.marker); err != nil {
-		return persist.WriteError(m.marker, err)
+		return sqlite.WriteError(m.marker, err)
 	}
 	return atomicfile.SyncFolder(filepath.Dir(m.marker))
 }
@@ -136,7 +136,7 @@ func (m *move) undo(mark marker, failed error) error {
 		os.Remove(f.staged) // the next restore replaces it
 	}
 	if err := os.Remove(m.marker); err != nil {
-		return persist.WriteError(m.marker, err)
+		return sqlite.WriteError(m.marker, err)
 	}
 	return fmt.Errorf("%w: nothing was restored; close other programs that use the file, and make its folder writable", failed)
 }
@@ -170,14 +170,14 @@ var reached = func(step string) {}
 // there was one. If one was interrupted earlier, Finish removes its files. places are the present
 // installation's.
 func Finish(places transfer.Installation) (finished bool, err error) {
-	if _, restoring := persist.IsRestoring(places.Database); !restoring {
+	if _, restoring := sqlite.IsRestoring(places.Database); !restoring {
 		removeAbandoned(places)
 		return false, nil
 	}
 	if err := checkLinks(places); err != nil {
 		return true, err
 	}
-	held, err := persist.Hold(places.Database)
+	held, err := sqlite.Hold(places.Database)
 	if err != nil {
 		return false, err
 	}
@@ -186,8 +186,8 @@ func Finish(places transfer.Installation) (finished bool, err error) {
 }
 
 // finishHeld is Finish for a database that is held.
-func finishHeld(held *persist.Held, places transfer.Installation) error {
-	name, restoring := persist.IsRestoring(held.Path)
+func finishHeld(held *sqlite.Held, places transfer.Installation) error {
+	name, restoring := sqlite.IsRestoring(held.Path)
 	if !restoring {
 		return nil
 	}

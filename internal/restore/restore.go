@@ -20,6 +20,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/archive"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/transfer"
 )
 
@@ -83,7 +84,7 @@ func Run(ctx context.Context, file string, opts Options) (Outcome, error) {
 	if err := checkLinks(places); err != nil {
 		return Outcome{}, err
 	}
-	held, err := persist.Hold(places.Database)
+	held, err := sqlite.Hold(places.Database)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -126,7 +127,7 @@ func cause(err error) error {
 }
 
 // restore replaces the installation, whose database is held.
-func (b *backup) restore(ctx context.Context, held *persist.Held, places transfer.Installation) (Outcome, error) {
+func (b *backup) restore(ctx context.Context, held *sqlite.Held, places transfer.Installation) (Outcome, error) {
 	places.Database = held.Path
 	if err := finishHeld(held, places); err != nil {
 		return Outcome{}, err
@@ -170,7 +171,7 @@ func (b *backup) stage(ctx context.Context, m *move) error {
 	if err := b.end(); err != nil {
 		return b.explain(err)
 	}
-	if err := persist.DatabaseSchema.CheckCopy(ctx, db.staged, b.name); err != nil {
+	if err := persist.Schema.CheckCopy(ctx, db.staged, b.name); err != nil {
 		return err
 	}
 	if err := b.stageLogin(m.file(loginPart)); err != nil {

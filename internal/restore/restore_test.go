@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/transfer"
 )
 
@@ -215,7 +215,7 @@ func TestRun_RefusedOptions(t *testing.T) {
 	opts.Places = func([]byte) (transfer.Installation, error) { return transfer.Installation{}, errors.New("no such key") }
 	in.wantRefused(t, opts, "the configuration in "+in.backup+" can't be used here: no such key; restore without it with --only-database")
 
-	held, err := persist.Hold(in.places().Database)
+	held, err := sqlite.Hold(in.places().Database)
 	persisttest.Must(t, err)
 	in.wantRefused(t, in.options(), "is in use by ", ": stop that first")
 	persisttest.Must(t, held.Release())

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // restoreToFullDisk runs in a process that can't write more than 64 KiB to a file, and prints the
@@ -165,12 +165,12 @@ func testLinksOfRoot(t *testing.T) {
 			persisttest.Must(t, change(in))
 			_, err := Run(ctx, in.backup, in.options())
 			persisttest.WantError(t, err, " is a symbolic link that users other than root can change: run this as the owner of its folder, or put the file itself there")
-			persisttest.Must(t, os.WriteFile(real+persist.PartSuffix, nil, 0o600))
+			persisttest.Must(t, os.WriteFile(real+sqlite.PartSuffix, nil, 0o600))
 			_, err = Finish(in.places())
-			if _, gone := os.Stat(real + persist.PartSuffix); err != nil || gone != nil {
+			if _, gone := os.Stat(real + sqlite.PartSuffix); err != nil || gone != nil {
 				t.Errorf("a file was removed through the link: %v, %v", gone, err)
 			}
-			persisttest.Must(t, os.WriteFile(in.places().Database+persist.PartSuffix, in.now[databasePart], 0o600))
+			persisttest.Must(t, os.WriteFile(in.places().Database+sqlite.PartSuffix, in.now[databasePart], 0o600))
 			in.mark(t, databasePart)
 			_, err = Finish(in.places())
 			persisttest.WantError(t, err, " is a symbolic link that users other than root can change")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // Options configure Backup, Export and Import. A nil *Options is the same as the zero value.
@@ -72,13 +73,13 @@ type Copy struct {
 // database, and never delays that process. The target appears complete or not at all. If the
 // context ends, the error is the context's; otherwise the error names the file and the fix.
 func Backup(ctx context.Context, path, target string, opts *Options) (Copy, error) {
-	src, err := persist.DatabaseSchema.OpenSnapshot(ctx, path)
+	src, err := persist.Schema.OpenSnapshot(ctx, path)
 	if err != nil {
 		return Copy{}, err
 	}
 	defer src.Close()
 	if src.IsEmpty() {
-		return Copy{}, persist.MissingError(src.Path)
+		return Copy{}, sqlite.MissingError(src.Path)
 	}
 	made, err := copyTo(ctx, src, target, opts.withDefaults())
 	if err != nil {
@@ -91,7 +92,7 @@ func Backup(ctx context.Context, path, target string, opts *Options) (Copy, erro
 }
 
 // copyTo writes a copy to the file target.
-func copyTo(ctx context.Context, src *persist.Snapshot, target string, opts Options) (Copy, error) {
+func copyTo(ctx context.Context, src *sqlite.Snapshot, target string, opts Options) (Copy, error) {
 	var at time.Time
 	path, size, err := src.Copy(ctx, target, opts.Force, func(part string) {
 		opts.Progress.part.Store(&part)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/turntest"
 )
 
@@ -73,7 +74,7 @@ func TestCopies_KilledOwner(t *testing.T) {
 // writePairsUntilKilled writes rows of two tables in each transaction, as fast as it can, and
 // prints how many pairs there are. It never waits for a lock.
 func writePairsUntilKilled(ctx context.Context, path string) error {
-	return persist.DatabaseSchema.Own(ctx, path, func(db *persist.Owned) error {
+	return persist.Schema.Own(ctx, path, func(db *sqlite.Owned) error {
 		for n := 1; ; n++ {
 			err := db.Write(ctx, func(tx *sql.Tx) error {
 				if _, err := tx.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
@@ -105,7 +106,7 @@ func waitForPairs(t testing.TB, c *persisttest.Child, pairs int) {
 // checkCopies fails the test unless a backup and an export have that many whole pairs or more.
 func checkCopies(t testing.TB, path string, pairs int) {
 	t.Helper()
-	src, err := persist.DatabaseSchema.OpenSnapshot(ctx, backUp(t, path).Path)
+	src, err := persist.Schema.OpenSnapshot(ctx, backUp(t, path).Path)
 	must(t, err)
 	defer src.Close()
 	var a, b int
@@ -171,7 +172,7 @@ func TestCopies_BadDatabaseRefused(t *testing.T) {
 func TestCopies_BadTargetRefused(t *testing.T) {
 	t.Parallel()
 	path := newFilledDatabase(t)
-	named := path + persist.PartSuffix // a possible name for a database
+	named := path + sqlite.PartSuffix // a possible name for a database
 	must(t, os.Rename(path, named))
 	folder := t.TempDir()
 	link, other := filepath.Join(folder, "link"), filepath.Join(folder, "other")
@@ -240,8 +241,8 @@ func TestCopies_ReplaceWithForce(t *testing.T) {
 	for kind, write := range copiers {
 		folder := t.TempDir()
 		target, link := filepath.Join(folder, "copy"), filepath.Join(t.TempDir(), "link")
-		must(t, errors.Join(os.WriteFile(target, []byte("old"), 0o644), os.WriteFile(target+persist.PartSuffix, []byte("half"), 0o644),
-			os.WriteFile(target+persist.PartSuffix+"-journal", []byte("half"), 0o644), os.Symlink(folder, link)))
+		must(t, errors.Join(os.WriteFile(target, []byte("old"), 0o644), os.WriteFile(target+sqlite.PartSuffix, []byte("half"), 0o644),
+			os.WriteFile(target+sqlite.PartSuffix+"-journal", []byte("half"), 0o644), os.Symlink(folder, link)))
 		made, err := write(ctx, path, filepath.Join(link, "copy"), &Options{Force: true})
 		must(t, err)
 		if made.Path != target {
@@ -296,7 +297,7 @@ func TestCopies_TwoToOneFile(t *testing.T) {
 func TestBackup_Abandoned(t *testing.T) {
 	t.Parallel()
 	path := newFilledDatabase(t)
-	left := path + ".copying" + persist.PartSuffix
+	left := path + ".copying" + sqlite.PartSuffix
 	for age, stays := range map[time.Duration]bool{59 * time.Minute: true, time.Hour: false} {
 		for _, name := range []string{left, left + "-journal"} {
 			must(t, os.WriteFile(name, nil, 0o600))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/archive"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // Installation lists the files of one chatguard.
@@ -31,13 +32,13 @@ const (
 // with the passphrase. Meanwhile the database's folder has another copy of the database.
 func BackupComplete(ctx context.Context, in Installation, target, passphrase string, opts *Options) (Copy, error) {
 	full := opts.withDefaults()
-	src, err := persist.DatabaseSchema.OpenSnapshot(ctx, in.Database)
+	src, err := persist.Schema.OpenSnapshot(ctx, in.Database)
 	if err != nil {
 		return Copy{}, err
 	}
 	defer src.Close()
 	if src.IsEmpty() {
-		return Copy{}, persist.MissingError(src.Path)
+		return Copy{}, sqlite.MissingError(src.Path)
 	}
 	d, err := src.NewDraft(target, full.Force)
 	if err != nil {
@@ -50,7 +51,7 @@ func BackupComplete(ctx context.Context, in Installation, target, passphrase str
 		made.At = full.Now()
 	}
 	err = src.Temporary(ctx, began, func(copied *os.File) error {
-		part := d.Target + persist.PartSuffix
+		part := d.Target + sqlite.PartSuffix
 		full.Progress.part.Store(&part)
 		out, err := archive.NewWriter(d, passphrase)
 		if err == nil {

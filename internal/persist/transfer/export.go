@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // exportFormat is the version of the written lines, and the highest version that can be read.
@@ -81,7 +82,7 @@ func ExportFile(ctx context.Context, path, target string, opts *Options) (Copy, 
 	return c, err
 }
 
-func exportZipped(ctx context.Context, src *persist.Snapshot, w io.Writer, opts Options) (Copy, error) {
+func exportZipped(ctx context.Context, src *sqlite.Snapshot, w io.Writer, opts Options) (Copy, error) {
 	zipped := gzip.NewWriter(w)
 	c, err := export(ctx, src, zipped, opts)
 	if err != nil {
@@ -91,8 +92,8 @@ func exportZipped(ctx context.Context, src *persist.Snapshot, w io.Writer, opts 
 }
 
 // openExport opens a database and checks that all of its tables are known.
-func openExport(ctx context.Context, path string) (*persist.Snapshot, error) {
-	src, err := persist.DatabaseSchema.OpenSnapshot(ctx, path)
+func openExport(ctx context.Context, path string) (*sqlite.Snapshot, error) {
+	src, err := persist.Schema.OpenSnapshot(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -102,18 +103,18 @@ func openExport(ctx context.Context, path string) (*persist.Snapshot, error) {
 	return src, nil
 }
 
-func export(ctx context.Context, src *persist.Snapshot, w io.Writer, opts Options) (Copy, error) {
+func export(ctx context.Context, src *sqlite.Snapshot, w io.Writer, opts Options) (Copy, error) {
 	at := opts.Now().UTC()
 	tx, err := src.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return Copy{}, persist.Explain(src.Path, err)
+		return Copy{}, sqlite.Explain(src.Path, err)
 	}
 	defer tx.Rollback() // nothing to commit
 	buffer := bufio.NewWriterSize(w, 1<<16)
 	e := &exporter{tx: tx, encoder: json.NewEncoder(buffer), progress: opts.Progress}
 	e.encoder.SetEscapeHTML(false) // keep chat readable for people
 	if err := e.writeAll(ctx, at); err != nil {
-		return Copy{}, persist.Explain(src.Path, err)
+		return Copy{}, sqlite.Explain(src.Path, err)
 	}
 	if err := src.CheckLog(); err != nil {
 		return Copy{}, err

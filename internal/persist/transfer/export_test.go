@@ -23,6 +23,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // frozen are options with which exports of the same database are identical.
@@ -32,7 +33,7 @@ var frozen = &Options{Now: at(start)}
 // yet.
 func fillLines(t rapid.TB, path string, lines []line) {
 	t.Helper()
-	err := persist.DatabaseSchema.Own(ctx, path, func(db *persist.Owned) error {
+	err := persist.Schema.Own(ctx, path, func(db *sqlite.Owned) error {
 		return db.Write(ctx, func(tx *sql.Tx) error {
 			for _, l := range lines {
 				kind := kindOf(l)
@@ -262,7 +263,7 @@ func TestExport_HostileRoundTrip(t *testing.T) {
 func TestExport_EveryTableWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	path := newDatabase(t, nil)
-	src, err := persist.DatabaseSchema.OpenSnapshot(ctx, path)
+	src, err := persist.Schema.OpenSnapshot(ctx, path)
 	must(t, err)
 	defer src.Close()
 	rows, err := src.DB.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT IN ('token', 'webhook', 'webhook_delivery')")

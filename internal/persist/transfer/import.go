@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // Imported is the result of Import.
@@ -33,7 +34,7 @@ func Import(ctx context.Context, path string, r io.Reader, name string, opts *Op
 		return Imported{}, err
 	}
 	imported := Imported{At: im.at}
-	err := persist.DatabaseSchema.Own(ctx, path, func(db *persist.Owned) error {
+	err := persist.Schema.Own(ctx, path, func(db *sqlite.Owned) error {
 		imported.Path = db.Path
 		return db.Write(ctx, func(tx *sql.Tx) error { return im.importInto(ctx, tx, db) })
 	})
@@ -45,7 +46,7 @@ func Import(ctx context.Context, path string, r io.Reader, name string, opts *Op
 }
 
 // importInto imports the lines into a database in one transaction.
-func (im *importer) importInto(ctx context.Context, tx *sql.Tx, db *persist.Owned) error {
+func (im *importer) importInto(ctx context.Context, tx *sql.Tx, db *sqlite.Owned) error {
 	holds, err := im.makeRoom(ctx, tx, db.Path)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func (im *importer) makeRoom(ctx context.Context, tx *sql.Tx, path string) (held
 // keepCopy makes a copy of the contents that will be replaced. A separate connection still sees
 // them until the commit. keepCopy is called last, so that an export that can't be imported leaves
 // no copy.
-func (im *importer) keepCopy(ctx context.Context, db *persist.Owned) error {
+func (im *importer) keepCopy(ctx context.Context, db *sqlite.Owned) error {
 	src, err := db.Snapshot()
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func (im *importer) keepCopy(ctx context.Context, db *persist.Owned) error {
 			target = fmt.Sprintf("%s.%d", target, n)
 		}
 		kept, err := copyTo(ctx, src, target, Options{Progress: im.opts.Progress, Now: im.opts.Now})
-		if errors.As(err, new(*persist.ExistsError)) {
+		if errors.As(err, new(*sqlite.ExistsError)) {
 			continue
 		}
 		im.kept = kept.Path

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/turntest"
 )
 
@@ -216,7 +216,7 @@ func TestImport_OwnedDatabaseRefused(t *testing.T) {
 	t.Parallel()
 	export := exportOf(t, manyLines(t, 2))
 	s := open(t, databasePath(t))
-	var owned *persist.OwnedError
+	var owned *sqlite.OwnedError
 	if _, err := Import(ctx, s.Path(), bytes.NewReader(export), "there.jsonl", nil); !errors.As(err, &owned) {
 		t.Errorf("got %v, want an OwnedError", err)
 	}

@@ -1,4 +1,0 @@
-package persist
-
-// noFollow has no equivalent on Windows, where creating a link requires special rights.
-const noFollow = 0
