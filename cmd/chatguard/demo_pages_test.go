@@ -62,7 +62,7 @@ var pageStates = []pageState{
 		d.Must(chromedp.Evaluate[chromedp.Void](`Object.assign(document.documentElement.style, { minHeight: "100vh", background: "repeating-linear-gradient(115deg, #0b1d3a 0 150px, #3c6e71 0 300px, #f2c14e 0 450px, #fff 0 600px)" })`))
 	}},
 	{"now", func(d *dashboard) {
-		if _, err := d.app.Host.Controls.EndRaid(d.Context(), d.twitch.UserID(demo.First), "anna"); err != nil {
+		if _, err := d.app.Host.Controls.Raids.End(d.Context(), d.twitch.UserID(demo.First), "anna"); err != nil {
 			d.Fatal(err)
 		}
 		d.open("/")
@@ -114,7 +114,7 @@ func (d *dashboard) open(address string) {
 // startRaid starts raid mode in the demo's first channel.
 func (d *dashboard) startRaid() {
 	d.Helper()
-	if _, _, err := d.app.Host.Controls.StartRaid(d.Context(), d.twitch.UserID(demo.First), "anna", 0); err != nil {
+	if _, _, err := d.app.Host.Controls.Raids.Start(d.Context(), d.twitch.UserID(demo.First), "anna", 0); err != nil {
 		d.Fatal(err)
 	}
 }

@@ -23,7 +23,7 @@ func (s *simulation) targetOf(login string) journal.Target {
 
 // timeOutAnna times anna out for a minute, as the dashboard does.
 func (s *simulation) timeOutAnna() error {
-	_, err := s.bot.Host.Controls.TimeOut(s.Context(), s.targetOf("anna"), time.Minute, "spam", false)
+	_, err := s.bot.Host.Controls.Silences.TimeOut(s.Context(), s.targetOf("anna"), time.Minute, "spam", false)
 	return err
 }
 
@@ -55,26 +55,26 @@ func TestActs_ReachTwitch(t *testing.T) {
 			s.Error("anna can write during the timeout")
 		}
 		controls := s.bot.Host.Controls
-		if known, _ := controls.Silence(s.Context(), anna); known == nil || known.Banned || known.By != "berta" {
+		if known, _ := controls.Silences.Of(s.Context(), anna); known == nil || known.Banned || known.By != "berta" {
 			s.Errorf("known: %+v", known)
 		}
-		if done, err := controls.Ban(s.Context(), anna, ""); err != nil || done.Former == nil {
+		if done, err := controls.Silences.Ban(s.Context(), anna, ""); err != nil || done.Former == nil {
 			s.Errorf("banned: %+v, %v", done, err)
 		}
 		s.advance(time.Second)
 		s.stop()
 		s.start()
 		controls = s.bot.Host.Controls
-		if known, _ := controls.Silence(s.Context(), anna); known == nil || !known.Banned || known.By != "berta" {
+		if known, _ := controls.Silences.Of(s.Context(), anna); known == nil || !known.Banned || known.By != "berta" {
 			s.Errorf("known after a restart: %+v", known)
 		}
 		if err := s.timeOutAnna(); !errors.As(err, new(control.SilencedError)) {
 			s.Errorf("a timeout of a banned user: %v", err)
 		}
-		if done, err := controls.Ban(s.Context(), anna, ""); err != nil || !done.Already {
+		if done, err := controls.Silences.Ban(s.Context(), anna, ""); err != nil || !done.Already {
 			s.Errorf("banned again: %+v, %v", done, err)
 		}
-		if done, err := controls.LiftBan(s.Context(), anna); err != nil || done.Already {
+		if done, err := controls.Silences.LiftBan(s.Context(), anna); err != nil || done.Already {
 			s.Errorf("unbanned: %+v, %v", done, err)
 		}
 		if !s.maySay("anna") {
@@ -102,7 +102,7 @@ func TestActs_OthersSilence(t *testing.T) {
 		if err := s.timeOutAnna(); !errors.As(err, new(control.SilencedError)) || !strings.HasSuffix(err.Error(), ": a timeout of 60 s would be shorter") {
 			s.Error(err)
 		}
-		if done, err := s.bot.Host.Controls.LiftTimeout(s.Context(), s.targetOf("anna")); err != nil || done.Former == nil || done.Former.By != by {
+		if done, err := s.bot.Host.Controls.Silences.LiftTimeout(s.Context(), s.targetOf("anna")); err != nil || done.Former == nil || done.Former.By != by {
 			s.Errorf("lifted: %+v, %v; want by %q", done, err, by)
 		}
 		if given := s.server.Bans(); len(given) != 0 {
@@ -166,7 +166,7 @@ func TestActs_RefusedByTwitch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSimulation(t, oneMessageConfig(config.TransportIRC), faketwitch.Options{Channels: []string{"gardenhour"}})
 		s.start()
-		if _, err := s.bot.Host.Controls.Ban(t.Context(), s.targetOf("gardenhour"), ""); err == nil || !strings.Contains(err.Error(), "nobody") {
+		if _, err := s.bot.Host.Controls.Silences.Ban(t.Context(), s.targetOf("gardenhour"), ""); err == nil || !strings.Contains(err.Error(), "nobody") {
 			s.Errorf("a ban of the broadcaster: %v", err)
 		}
 	})
@@ -191,7 +191,7 @@ func TestActs_WhereChatguardModerates(t *testing.T) {
 			s.Errorf("people can act in %q", acts)
 		}
 		room := journal.Target{ChannelID: app.RoomID("lobby"), UserID: app.RoomID("anna"), Author: "berta"}
-		if _, err := s.bot.Host.Controls.Ban(t.Context(), room, ""); !errors.Is(err, control.ErrNoActs) {
+		if _, err := s.bot.Host.Controls.Silences.Ban(t.Context(), room, ""); !errors.Is(err, control.ErrNoActs) {
 			s.Error(err)
 		}
 	})

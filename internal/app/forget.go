@@ -41,8 +41,8 @@ func (a *App) forgetIn(ctx context.Context, t journal.Target) error {
 	if t.ChannelID == "" {
 		everywhere := chatguard.Key{UserID: t.UserID, Per: chatguard.PerUserEverywhere}
 		err = errors.Join(a.Guard.SetUserOverride(everywhere, chatguard.UserOverride{}), a.Guard.Reset(everywhere))
-	} else if _, err = a.Host.Controls.SetOverride(ctx, t, nil, chatguard.UserOverride{}); err == nil {
-		_, err = a.Host.Controls.Reset(ctx, t)
+	} else if _, err = a.Host.Controls.Users.SetOverride(ctx, t, nil, chatguard.UserOverride{}); err == nil {
+		_, err = a.Host.Controls.Users.Reset(ctx, t)
 	}
 	if errors.Is(err, chatguard.ErrNoLimit) {
 		return nil // nothing counts there

@@ -56,7 +56,7 @@ func TestBan_Interrupted(t *testing.T) {
 		s.start()
 		s.advance(time.Minute)
 		s.wantEvents()
-		done, _, err := s.bot.Host.Controls.Pardon(t.Context(), entries[0].ID, "token:mo")
+		done, _, err := s.bot.Host.Controls.Pardons.PardonEntry(t.Context(), entries[0].ID, "token:mo")
 		if err != nil || done.Silence != journal.SilenceLifted || !s.maySay("anna") {
 			t.Errorf("pardoned: %+v, %v", done, err)
 		}
@@ -102,7 +102,7 @@ func TestMerge_Interrupted(t *testing.T) {
 			t.Fatalf("the journal has %+v", entries)
 		}
 		for _, want := range []journal.SilenceResult{journal.SilenceLifted, journal.NotSilenced} {
-			if done, _, err := s.bot.Host.Controls.PardonUser(t.Context(), to); err != nil || done.Silence != want {
+			if done, _, err := s.bot.Host.Controls.Pardons.PardonUser(t.Context(), to); err != nil || done.Silence != want {
 				t.Errorf("pardoned: %+v, %v; want %s", done, err, want)
 			}
 		}

@@ -79,7 +79,7 @@ func (a *App) openGuard(context.Context) (err error) {
 		chatTime.SetBack = a.Guard.Rewind
 		a.Twitch = twitchbot.New(twitchbot.Options{
 			Config: a.Config.Twitch, Tokens: twitchbot.TokensOf(a.Config, a.log), Log: a.log, ChatTime: chatTime, Dial: a.dial,
-			Entered: a.enter, IDOf: a.directory.id, Accepts: a.directory.accepts, Hold: a.Host.Controls.Hold, NoteStream: a.noteStream, StaffChanged: a.noteStaff,
+			Entered: a.enter, IDOf: a.directory.id, Accepts: a.directory.accepts, Hold: a.Host.Controls.Switches.Hold, NoteStream: a.noteStream, StaffChanged: a.noteStaff,
 		})
 	}
 	return nil
@@ -149,7 +149,7 @@ func (a *App) openBot(context.Context) error {
 		options.Source, options.Moderator = standby.Source(options.Source), standby.Moderator(options.Moderator)
 	}
 	if a.Config.Twitch.Commands {
-		options.Answer = a.Host.Controls.Command
+		options.Answer = a.Host.Controls.Commands.Answer
 	}
 	for channelID, settings := range a.Host.Settings {
 		if was := settings[chat.SlowModeSetting]; was != "" {
@@ -163,7 +163,7 @@ func (a *App) openBot(context.Context) error {
 
 // notices returns the notices of a channel.
 func (a *App) notices(channelID string) chat.Notices {
-	settings, _ := a.Host.Controls.Settings(channelID)
+	settings, _ := a.Host.Controls.Settings.Of(channelID)
 	return chat.Notices{Text: settings.Notices.Text, Cooldown: time.Duration(settings.Notices.Cooldown), Language: settings.Notices.Language}
 }
 

@@ -43,7 +43,7 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 		forgetNames()
 		return nil, err
 	}
-	if err := a.Host.Controls.SetBase(host.SettingsOf(cfg)); err != nil {
+	if err := a.Host.Controls.Settings.SetBase(host.SettingsOf(cfg)); err != nil {
 		return nil, err
 	}
 	a.Webhooks.SetConfigured(hooksOf(cfg))

@@ -74,7 +74,7 @@ func TestReload_Settings(t *testing.T) {
 			t.Errorf("%q, %v", report, err)
 		}
 		id := s.server.UserID("gardenhour")
-		if now, _ := s.bot.Host.Controls.Settings(id); time.Duration(now.Raid.Lasts) != time.Hour || now.Notices.Text != next.Notices.Text {
+		if now, _ := s.bot.Host.Controls.Settings.Of(id); time.Duration(now.Raid.Lasts) != time.Hour || now.Notices.Text != next.Notices.Text {
 			t.Errorf("the settings are %+v", now)
 		}
 	})

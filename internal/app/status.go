@@ -73,7 +73,7 @@ func (s *status) connections() []live.Connection {
 	list = slices.Concat(list, s.readings(), s.powerless(), s.unusedChanges(), s.standbys())
 	slowed := s.bot.Slowed()
 	for _, c := range s.channels() {
-		name, on := "#"+c.Login, s.host.Controls.Switches(c.ID)
+		name, on := "#"+c.Login, s.host.Controls.Switches.Of(c.ID)
 		if on.PausedBy != "" {
 			list = append(list, live.Connection{Channel: c.ID, Name: name, State: live.Paused, Detail: "by " + on.PausedBy})
 		}

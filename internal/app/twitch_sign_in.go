@@ -92,7 +92,7 @@ func (a *App) openSignIns(context.Context) (err error) {
 		Site: a.site, Address: browserAddress(a.site, a.address), Dashboard: a.Config.Web.TwitchSignIn, Metrics: a.metrics, Log: a.log,
 		Twitch:     func() (*person.Twitch, bool) { return a.people(client) },
 		Channels:   a.servedOnTwitch,
-		Moderators: a.Host.Controls.ModeratorRole,
+		Moderators: a.Host.Controls.Settings.ModeratorRole,
 		Owners:     a.owners,
 	})
 	return err

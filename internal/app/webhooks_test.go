@@ -15,6 +15,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/turntest"
 	"github.com/chatguard/chatguard/internal/webhook"
 )
@@ -71,20 +72,26 @@ func TestWebhooks_Changes(t *testing.T) {
 			t.Helper()
 			must(t, err)
 		}
-		did(controls.Pause(t.Context(), channel, "berta"))
-		did(controls.Resume(t.Context(), channel, "twitch:carl"))
+		did(controls.Switches.Pause(t.Context(), channel, "berta"))
+		did(controls.Switches.Resume(t.Context(), channel, "twitch:carl"))
 		s.wantEvents("pause: #gardenhour: Paused. berta paused", "pause: #gardenhour: Resumed. carl resumed")
 
-		_, _, err := controls.StartRaid(t.Context(), channel, "berta", time.Minute)
+		_, _, err := controls.Raids.Start(t.Context(), channel, "berta", time.Minute)
 		must(t, err)
 		s.advance(2 * time.Minute)
-		_, _, err = controls.StartRaid(t.Context(), channel, "berta", time.Minute)
+		_, _, err = controls.Raids.Start(t.Context(), channel, "berta", time.Minute)
 		must(t, err)
-		did(controls.EndRaid(t.Context(), channel, "carl"))
+		did(controls.Raids.End(t.Context(), channel, "carl"))
 		s.wantEvents("raid: Raid mode is on. berta started", "raid: It ended by itself.", "raid: berta started", "raid: carl ended")
 
-		did(controls.SetMode(t.Context(), channel, "berta", chatguard.Observe))
-		did(controls.SetMode(t.Context(), channel, "berta", chatguard.Observe)) // nothing differs
+		for range 2 { // the second time, nothing differs
+			request := policies.Request{ChannelID: channel, Author: "berta"}
+			_, err = s.bot.Host.Policies.Revise(t.Context(), request, func(p chatguard.Policy) (chatguard.Policy, error) {
+				p.Mode = chatguard.Observe
+				return p, nil
+			})
+			must(t, err)
+		}
 		s.wantEvents("limits: #gardenhour: The limits have changed. berta changed the limits (revision 1). The limits only observe. mode: enforce → observe")
 
 		changed := s.config
@@ -94,7 +101,7 @@ func TestWebhooks_Changes(t *testing.T) {
 		must(t, err)
 		s.wantEvents("limits: The limits have changed. The configuration was loaded again. The limits are enforced. limit.one.burst: 1 → 7")
 
-		_, err = controls.Ban(t.Context(), s.targetOf("anna"), "links")
+		_, err = controls.Silences.Ban(t.Context(), s.targetOf("anna"), "links")
 		must(t, err)
 		s.advance(5 * time.Second)
 		s.wantEvents("ban: #gardenhour: Banned. ") // nobody has seen anna write: her ID stands for the name

@@ -21,7 +21,7 @@ type Acts struct {
 	// Serves reports whether people can act in a channel. Nil means nowhere. The other funcs are
 	// only called for channels that are served.
 	Serves func(channelID string) bool
-	// Silence returns a user's timeout or ban as the chat knows it; ok is false if it knows of
+	// Of returns a user's timeout or ban as the chat knows it; ok is false if it knows of
 	// none.
 	Silence func(channelID, userID string) (s journal.Silence, ok bool)
 	// TimeOut times a user out. It replaces another timeout. It returns ErrBanned if the user is
@@ -51,11 +51,18 @@ type SilencedError struct {
 
 func (e SilencedError) Error() string { return e.text }
 
+// Silences are users' timeouts and bans: those that people give and lift, and those that chatguard
+// gives. It is safe for concurrent use.
+type Silences struct {
+	records *records
+	acts    Acts // the Chat's
+}
+
 // silenced returns a SilencedError with advice.
-func (c *Controls) silenced(s journal.Silence, advice string) error {
+func (c *Silences) silenced(s journal.Silence, advice string) error {
 	text := "the user is banned"
 	if !s.Banned {
-		text = "the user is timed out for another " + chatguard.FormatWait(s.Until.Sub(c.now()))
+		text = "the user is timed out for another " + chatguard.FormatWait(s.Until.Sub(c.records.now()))
 	}
 	if s.By != "" {
 		text += ", by " + strings.TrimPrefix(s.By, journal.TwitchAuthor)
@@ -75,14 +82,14 @@ type Acted struct {
 const maxReason = 500
 
 // CanAct reports whether people can time users out and ban them in a channel.
-func (c *Controls) CanAct(channelID string) bool {
-	return c.chat.Acts.Serves != nil && c.chat.Acts.Serves(channelID)
+func (c *Silences) CanAct(channelID string) bool {
+	return c.acts.Serves != nil && c.acts.Serves(channelID)
 }
 
 // TimeOut times a user out, whatever the policy and the switches say. The length is from 1 s to 14
 // days, and is rounded up to whole seconds. If a ban or a timeout that lasts longer is known, the
 // error is a SilencedError, unless replace is true.
-func (c *Controls) TimeOut(ctx context.Context, t journal.Target, length time.Duration, reason string, replace bool) (done Acted, err error) {
+func (c *Silences) TimeOut(ctx context.Context, t journal.Target, length time.Duration, reason string, replace bool) (done Acted, err error) {
 	if length < chatguard.MinTimeout || length > chatguard.MaxTimeout {
 		return done, fmt.Errorf("a timeout lasts from 1 s to 14 days, not %s", length)
 	}
@@ -91,57 +98,57 @@ func (c *Controls) TimeOut(ctx context.Context, t journal.Target, length time.Du
 	switch {
 	case err != nil:
 		return done, err
-	case done.Former != nil && !replace && done.Former.Outlasts(c.now().Add(length)):
+	case done.Former != nil && !replace && done.Former.Outlasts(c.records.now().Add(length)):
 		return done, c.silenced(*done.Former, "a timeout of "+chatguard.FormatWait(length)+" would be shorter")
 	}
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
-	if err = c.chat.Acts.TimeOut(ctx, t, length, reason); err != nil {
+	if err = c.acts.TimeOut(ctx, t, length, reason); err != nil {
 		return done, err
 	}
-	done.Silence = &journal.Silence{Until: c.now().Add(length).UTC(), By: t.Author}
+	done.Silence = &journal.Silence{Until: c.records.now().Add(length).UTC(), By: t.Author}
 	detail := map[string]any{"length": length.String(), "until": done.Silence.Until}
-	done.Saved, err = c.acted(ctx, t, journal.UserTimedOut, detail, reason, done.Former)
+	done.Saved, err = c.record(ctx, t, journal.UserTimedOut, detail, reason, done.Former)
 	return done, err
 }
 
 // Ban bans a user permanently, whatever the policy and the switches say. Banning a banned user
 // succeeds and changes nothing.
-func (c *Controls) Ban(ctx context.Context, t journal.Target, reason string) (done Acted, err error) {
+func (c *Silences) Ban(ctx context.Context, t journal.Target, reason string) (done Acted, err error) {
 	if done.Former, err = c.beforeAct(ctx, t, reason); err != nil {
 		return done, err
 	}
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	done.Silence = &journal.Silence{Banned: true, By: t.Author}
-	switch err = c.chat.Acts.Ban(ctx, t, reason); {
+	switch err = c.acts.Ban(ctx, t, reason); {
 	case errors.Is(err, ErrBanned):
 		if done.Already, done.Silence.By = true, ""; done.Former != nil && done.Former.Banned {
 			done.Silence = done.Former
 		}
-		done.Saved = c.commit(ctx)
+		done.Saved = c.records.commit(ctx)
 		return done, nil
 	case err != nil:
 		return Acted{}, err
 	}
-	done.Saved, err = c.acted(ctx, t, journal.UserBanned, map[string]any{}, reason, done.Former)
+	done.Saved, err = c.record(ctx, t, journal.UserBanned, map[string]any{}, reason, done.Former)
 	return done, err
 }
 
 // LiftTimeout ends a user's timeout, also one that somebody else gave; the result says who. If a
 // ban is known, the error is a SilencedError. If there is nothing to lift, it succeeds and changes
 // nothing.
-func (c *Controls) LiftTimeout(ctx context.Context, t journal.Target) (Acted, error) {
+func (c *Silences) LiftTimeout(ctx context.Context, t journal.Target) (Acted, error) {
 	return c.lift(ctx, t, false, "unban them instead")
 }
 
 // LiftBan ends a user's ban, as LiftTimeout ends a timeout.
-func (c *Controls) LiftBan(ctx context.Context, t journal.Target) (Acted, error) {
+func (c *Silences) LiftBan(ctx context.Context, t journal.Target) (Acted, error) {
 	return c.lift(ctx, t, true, "end the timeout instead")
 }
 
 // lift ends a ban or a timeout. If the other one is known, it returns an error with the advice.
-func (c *Controls) lift(ctx context.Context, t journal.Target, ban bool, advice string) (done Acted, err error) {
+func (c *Silences) lift(ctx context.Context, t journal.Target, ban bool, advice string) (done Acted, err error) {
 	done.Former, err = c.beforeAct(ctx, t, "")
 	switch {
 	case err != nil:
@@ -151,38 +158,38 @@ func (c *Controls) lift(ctx context.Context, t journal.Target, ban bool, advice 
 	}
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
-	err = c.chat.Acts.Lift(ctx, t)
+	err = c.acts.Lift(ctx, t)
 	if done.Already = errors.Is(err, ErrNotSilenced); err != nil && !done.Already {
 		return done, err
 	}
 	if done.Already && done.Former == nil {
-		done.Saved = c.commit(ctx)
+		done.Saved = c.records.commit(ctx)
 		return done, nil
 	}
-	done.Saved, err = c.acted(ctx, t, journal.UserLifted, map[string]any{"banned": ban}, "", done.Former)
+	done.Saved, err = c.record(ctx, t, journal.UserLifted, map[string]any{"banned": ban}, "", done.Former)
 	return done, err
 }
 
 // beforeAct checks that a person can act on a user, and returns the user's present timeout or ban;
 // nil if none is known.
-func (c *Controls) beforeAct(ctx context.Context, t journal.Target, reason string) (*journal.Silence, error) {
+func (c *Silences) beforeAct(ctx context.Context, t journal.Target, reason string) (*journal.Silence, error) {
 	switch {
 	case !c.CanAct(t.ChannelID):
 		return nil, ErrNoActs
 	case !utf8.ValidString(reason) || utf8.RuneCountInString(reason) > maxReason || strings.ContainsFunc(reason, unicode.IsControl):
 		return nil, fmt.Errorf("a reason is one line of at most %d characters", maxReason)
 	}
-	s, _ := c.Silence(ctx, t)
+	s, _ := c.Of(ctx, t)
 	return s, nil
 }
 
-// acted records an act. former is what it replaced or lifted, nil if that isn't known.
-func (c *Controls) acted(ctx context.Context, t journal.Target, action journal.AuditAction, detail map[string]any, reason string, former *journal.Silence) (saved bool, err error) {
+// record records an act. former is what it replaced or lifted, nil if that isn't known.
+func (c *Silences) record(ctx context.Context, t journal.Target, action journal.AuditAction, detail map[string]any, reason string, former *journal.Silence) (saved bool, err error) {
 	if reason != "" {
 		detail["reason"] = reason
 	}
 	if former != nil {
 		detail["former"] = *former
 	}
-	return c.amended(ctx, t, action, detail)
+	return c.records.amended(ctx, t, action, detail)
 }

@@ -73,27 +73,27 @@ func TestActs_CarriedOutOnce(t *testing.T) {
 	for name, prepare := range map[string]func(d *harness) error{
 		"enforcing": func(*harness) error { return nil },
 		"observing": func(d *harness) error {
-			_, err := d.SetMode(d.Context(), channel, "berta", chatguard.Observe)
+			_, err := d.Commands.setMode(d.Context(), channel, "berta", chatguard.Observe)
 			return err
 		},
-		"paused": func(d *harness) error { _, err := d.Pause(d.Context(), channel, "berta"); return err },
-		"held":   func(d *harness) error { return d.Hold(channel, "no moderator") },
+		"paused": func(d *harness) error { _, err := d.Switches.Pause(d.Context(), channel, "berta"); return err },
+		"held":   func(d *harness) error { return d.Switches.Hold(channel, "no moderator") },
 	} {
 		inActs(t, func(d *harness, f *fakeChat) {
 			must(t, prepare(d))
 			d.store.audits = nil
-			done, err := d.TimeOut(d.Context(), anna, 89*time.Second+1, "spam", false)
+			done, err := d.Silences.TimeOut(d.Context(), anna, 89*time.Second+1, "spam", false)
 			if s := done.Silence; err != nil || !done.Saved || s == nil || time.Until(s.Until) != 90*time.Second || s.By != "berta" || done.Former != nil {
 				t.Errorf("%s: timed out: %+v, %v", name, done, err)
 			}
 			if detail := d.store.detail.(map[string]any); detail["length"] != "1m30s" || detail["reason"] != "spam" {
 				t.Errorf("%s: %v", name, detail)
 			}
-			done, err = d.Ban(d.Context(), anna, "")
+			done, err = d.Silences.Ban(d.Context(), anna, "")
 			if s := done.Silence; err != nil || s == nil || !s.Banned || done.Already || done.Former == nil || done.Former.Banned {
 				t.Errorf("%s: banned: %+v, %v", name, done, err)
 			}
-			done, err = d.LiftBan(d.Context(), anna)
+			done, err = d.Silences.LiftBan(d.Context(), anna)
 			if err != nil || done.Silence != nil || done.Former == nil || done.Former.By != "berta" {
 				t.Errorf("%s: lifted: %+v, %v", name, done, err)
 			}
@@ -110,22 +110,22 @@ func TestActs_Refused(t *testing.T) {
 		elsewhere.ChannelID = "check:lobby"
 		long := strings.Repeat("a", maxReason+1)
 		for name, err := range map[string]error{
-			"no length":             errorOf(d.TimeOut(d.Context(), anna, 0, "", false)),
-			"over 14 days":          errorOf(d.TimeOut(d.Context(), anna, chatguard.MaxTimeout+1, "", false)),
-			"a long reason":         errorOf(d.Ban(d.Context(), anna, long)),
-			"a reason of two lines": errorOf(d.TimeOut(d.Context(), anna, time.Minute, "a\nb", false)),
-			"elsewhere":             errorOf(d.Ban(d.Context(), elsewhere, "")),
-			"lifted elsewhere":      errorOf(d.LiftBan(d.Context(), elsewhere)),
+			"no length":             errorOf(d.Silences.TimeOut(d.Context(), anna, 0, "", false)),
+			"over 14 days":          errorOf(d.Silences.TimeOut(d.Context(), anna, chatguard.MaxTimeout+1, "", false)),
+			"a long reason":         errorOf(d.Silences.Ban(d.Context(), anna, long)),
+			"a reason of two lines": errorOf(d.Silences.TimeOut(d.Context(), anna, time.Minute, "a\nb", false)),
+			"elsewhere":             errorOf(d.Silences.Ban(d.Context(), elsewhere, "")),
+			"lifted elsewhere":      errorOf(d.Silences.LiftBan(d.Context(), elsewhere)),
 		} {
 			if err == nil {
 				t.Errorf("%s: no error", name)
 			}
 		}
 		f.refusal = errors.New("the bot is no moderator here")
-		if err := errorOf(d.TimeOut(d.Context(), anna, time.Minute, "", false)); !errors.Is(err, f.refusal) {
+		if err := errorOf(d.Silences.TimeOut(d.Context(), anna, time.Minute, "", false)); !errors.Is(err, f.refusal) {
 			t.Error(err)
 		}
-		if err := errorOf(d.LiftTimeout(d.Context(), anna)); !errors.Is(err, f.refusal) {
+		if err := errorOf(d.Silences.LiftTimeout(d.Context(), anna)); !errors.Is(err, f.refusal) {
 			t.Error(err)
 		}
 		d.wantGiven(f, nil, nil)
@@ -146,11 +146,11 @@ func TestTimeOut_NeverSilentlyShorter(t *testing.T) {
 			{journal.Silence{Until: time.Now().Add(time.Hour)}, time.Hour, ""},
 		} {
 			f.known = c.known
-			_, err := d.TimeOut(d.Context(), anna, c.length, "", false)
+			_, err := d.Silences.TimeOut(d.Context(), anna, c.length, "", false)
 			if c.refusal != "" && (!errors.As(err, new(SilencedError)) || err.Error() != c.refusal) || c.refusal == "" && err != nil {
 				t.Errorf("%+v, %s: %v", c.known, c.length, err)
 			}
-			if done, err := d.TimeOut(d.Context(), anna, c.length, "", true); err != nil || done.Silence == nil {
+			if done, err := d.Silences.TimeOut(d.Context(), anna, c.length, "", true); err != nil || done.Silence == nil {
 				t.Errorf("confirmed: %+v, %v", done, err)
 			}
 		}
@@ -162,11 +162,11 @@ func TestTimeOut_NeverSilentlyShorter(t *testing.T) {
 func TestActs_Already(t *testing.T) {
 	inActs(t, func(d *harness, f *fakeChat) {
 		f.refusal, f.known = ErrBanned, journal.Silence{Banned: true, By: "twitch:mo"}
-		if done, err := d.Ban(d.Context(), anna, ""); err != nil || !done.Already || done.Silence.By != "twitch:mo" || !done.Saved {
+		if done, err := d.Silences.Ban(d.Context(), anna, ""); err != nil || !done.Already || done.Silence.By != "twitch:mo" || !done.Saved {
 			t.Errorf("banned: %+v, %v", done, err)
 		}
 		f.refusal, f.known = ErrNotSilenced, journal.Silence{}
-		if done, err := d.LiftTimeout(d.Context(), anna); err != nil || !done.Already || done.Silence != nil {
+		if done, err := d.Silences.LiftTimeout(d.Context(), anna); err != nil || !done.Already || done.Silence != nil {
 			t.Errorf("lifted: %+v, %v", done, err)
 		}
 		d.wantGiven(f, nil, nil)
@@ -177,11 +177,11 @@ func TestActs_Already(t *testing.T) {
 func TestLift_OtherSilence(t *testing.T) {
 	inActs(t, func(d *harness, f *fakeChat) {
 		f.known = journal.Silence{Banned: true, By: "twitch:mo"}
-		if _, err := d.LiftTimeout(d.Context(), anna); !errors.As(err, new(SilencedError)) || err.Error() != "the user is banned, by mo: unban them instead" {
+		if _, err := d.Silences.LiftTimeout(d.Context(), anna); !errors.As(err, new(SilencedError)) || err.Error() != "the user is banned, by mo: unban them instead" {
 			t.Error(err)
 		}
 		f.known = journal.Silence{Until: time.Now().Add(time.Minute)}
-		if _, err := d.LiftBan(d.Context(), anna); !errors.As(err, new(SilencedError)) {
+		if _, err := d.Silences.LiftBan(d.Context(), anna); !errors.As(err, new(SilencedError)) {
 			t.Error(err)
 		}
 		d.wantGiven(f, nil, nil)
@@ -195,23 +195,23 @@ func TestSilence_FromRecords(t *testing.T) {
 		f.forgets = true
 		want := func(when string, by string, banned bool) {
 			d.Helper()
-			if s, _ := d.Silence(d.Context(), anna); (s == nil) != (by == "") || s != nil && (s.By != by || s.Banned != banned) {
+			if s, _ := d.Silences.Of(d.Context(), anna); (s == nil) != (by == "") || s != nil && (s.By != by || s.Banned != banned) {
 				d.Errorf("%s: %+v, want by %q", when, s, by)
 			}
 		}
 		want("at first", "", false)
 		d.spam(2, time.Second)
 		want("timed out by chatguard", journal.ProgramAuthor, false)
-		must(t, errorOf(d.Ban(d.Context(), anna, "")))
+		must(t, errorOf(d.Silences.Ban(d.Context(), anna, "")))
 		time.Sleep(time.Second)
 		want("banned", "berta", true)
-		must(t, errorOf(d.LiftBan(d.Context(), anna)))
+		must(t, errorOf(d.Silences.LiftBan(d.Context(), anna)))
 		want("lifted", "", false)
-		if _, liftedAt := d.Silence(d.Context(), anna); !liftedAt.Equal(time.Now()) {
+		if _, liftedAt := d.Silences.Of(d.Context(), anna); !liftedAt.Equal(time.Now()) {
 			t.Errorf("lifted at %v", liftedAt)
 		}
 		time.Sleep(time.Minute)
-		must(t, errorOf(d.TimeOut(d.Context(), anna, time.Minute, "", false)))
+		must(t, errorOf(d.Silences.TimeOut(d.Context(), anna, time.Minute, "", false)))
 		want("timed out", "berta", false)
 		time.Sleep(time.Minute)
 		want("over", "", false)

@@ -13,15 +13,30 @@ import (
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/language"
+	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/shared"
 )
 
 // usage is the answer to a moderator's unknown command.
 const usage = "status | pause | resume | observe | enforce | raid on 30m | raid off | grant @user n | reset @user | pardon @user | exempt @user 10m | set burst 5 | set burst refill 4s"
 
-// Command runs a chat command and returns the answer as a sentence. The chat has already checked
+// Commands runs the commands of chat.
+type Commands struct {
+	guard    *chatguard.Guard
+	policies *policies.Policies
+	records  *records
+	switches *ChannelSwitches
+	raids    *Raids
+	settings *ChannelSettings
+	users    *Users
+	pardons  *Pardons
+	// user is the Chat's.
+	user func(ctx context.Context, channelID, name string) (id, login string, err error)
+}
+
+// Answer runs a chat command and returns the answer as a sentence. The chat has already checked
 // that the author may use the command: "!quota" is for everyone, anything else is for moderators.
-func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
+func (c *Commands) Answer(ctx context.Context, m chatguard.Message) string {
 	words := hostile.TypedWords(m.Text)
 	if strings.EqualFold(words[0], "!quota") {
 		return c.quota(m)
@@ -49,8 +64,8 @@ func (c *Controls) Command(ctx context.Context, m chatguard.Message) string {
 }
 
 // texts returns the texts in the language of a channel's chat.
-func (c *Controls) texts(channelID string) *language.Texts {
-	settings, _ := c.Settings(channelID)
+func (c *Commands) texts(channelID string) *language.Texts {
+	settings, _ := c.settings.Of(channelID)
 	return language.Chat(settings.Notices.Language)
 }
 
@@ -58,22 +73,22 @@ func (c *Controls) texts(channelID string) *language.Texts {
 var errUsage = errors.New("the commands are " + usage)
 
 // carryOut runs a moderator's command.
-func (c *Controls) carryOut(ctx context.Context, m chatguard.Message, verb string, args []string) (said string, saved bool, err error) {
+func (c *Commands) carryOut(ctx context.Context, m chatguard.Message, verb string, args []string) (said string, saved bool, err error) {
 	by, texts := authorOf(m), c.texts(m.ChannelID)
 	switch verb {
 	case "status":
 		return c.status(m.ChannelID), true, nil
 	case "pause":
-		saved, err = c.Pause(ctx, m.ChannelID, by)
+		saved, err = c.switches.Pause(ctx, m.ChannelID, by)
 		return texts.Text("paused", nil), saved, err
 	case "resume":
-		saved, err = c.Resume(ctx, m.ChannelID, by)
+		saved, err = c.switches.Resume(ctx, m.ChannelID, by)
 		return texts.Text("resumed", language.Values{"status": c.status(m.ChannelID)}), saved, err
 	case "observe":
-		saved, err = c.SetMode(ctx, m.ChannelID, by, chatguard.Observe)
+		saved, err = c.setMode(ctx, m.ChannelID, by, chatguard.Observe)
 		return texts.Text("observing", nil), saved, err
 	case "enforce":
-		saved, err = c.SetMode(ctx, m.ChannelID, by, chatguard.Enforce)
+		saved, err = c.setMode(ctx, m.ChannelID, by, chatguard.Enforce)
 		return texts.Text("enforcing", nil), saved, err
 	case "raid":
 		return c.raidCommand(ctx, m.ChannelID, by, args)
@@ -94,8 +109,8 @@ func authorOf(m chatguard.Message) string {
 }
 
 // status describes a channel's state in a sentence.
-func (c *Controls) status(channelID string) string {
-	p, s, texts := c.guard.InForce(channelID), c.Switches(channelID), c.texts(channelID)
+func (c *Commands) status(channelID string) string {
+	p, s, texts := c.guard.InForce(channelID), c.switches.Of(channelID), c.texts(channelID)
 	var limits []string
 	for _, l := range p.Limits {
 		limits = append(limits, describe(texts, l))
@@ -111,7 +126,7 @@ func (c *Controls) status(channelID string) string {
 	}
 	said := texts.Text(name, values)
 	if !s.RaidUntil.IsZero() {
-		said = texts.Text("status-raid", language.Values{"said": said, "wait": texts.Wait(s.RaidUntil.Sub(c.now()))})
+		said = texts.Text("status-raid", language.Values{"said": said, "wait": texts.Wait(s.RaidUntil.Sub(c.records.now()))})
 	}
 	return said
 }
@@ -133,13 +148,13 @@ func describe(texts *language.Texts, l chatguard.Limit) string {
 	return texts.Text("limit-window", language.Values{"limit": l.Name, "messages": l.Messages, "every": chatguard.FormatDuration(l.Every)})
 }
 
-func (c *Controls) raidCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {
+func (c *Commands) raidCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {
 	for i := range args {
 		args[i] = strings.ToLower(args[i])
 	}
 	switch {
 	case len(args) == 1 && args[0] == "off":
-		saved, err = c.EndRaid(ctx, channelID, by)
+		saved, err = c.raids.End(ctx, channelID, by)
 		return c.texts(channelID).Text("raid-off", nil), saved, err
 	case len(args) == 0 || len(args) > 2 || args[0] != "on":
 		return "", false, errors.New("use raid on, raid on 10m, or raid off")
@@ -150,12 +165,12 @@ func (c *Controls) raidCommand(ctx context.Context, channelID, by string, args [
 			return "", false, err
 		}
 	}
-	until, saved, err := c.StartRaid(ctx, channelID, by, length)
+	until, saved, err := c.raids.Start(ctx, channelID, by, length)
 	texts := c.texts(channelID)
-	return texts.Text("raid-on", language.Values{"wait": texts.Wait(until.Sub(c.now()))}), saved, err
+	return texts.Text("raid-on", language.Values{"wait": texts.Wait(until.Sub(c.records.now()))}), saved, err
 }
 
-func (c *Controls) setCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {
+func (c *Commands) setCommand(ctx context.Context, channelID, by string, args []string) (said string, saved bool, err error) {
 	key := ""
 	switch len(args) {
 	case 2:
@@ -164,15 +179,15 @@ func (c *Controls) setCommand(ctx context.Context, channelID, by string, args []
 	default:
 		return "", false, errors.New("use set burst 5, or set burst refill 4s")
 	}
-	saved, err = c.SetLimit(ctx, channelID, by, args[0], key, args[len(args)-1])
+	saved, err = c.setLimit(ctx, channelID, by, args[0], key, args[len(args)-1])
 	return c.texts(channelID).Text("set", language.Values{"status": c.status(channelID)}), saved, err
 }
 
 // userCommand is a command about one user. It makes the change and returns the answer for the chat.
-type userCommand func(c *Controls, ctx context.Context, t journal.Target, name string, args []string) (said string, saved bool, err error)
+type userCommand func(c *Commands, ctx context.Context, t journal.Target, name string, args []string) (said string, saved bool, err error)
 
 var userCommands = map[string]userCommand{
-	"grant": func(c *Controls, ctx context.Context, t journal.Target, name string, args []string) (string, bool, error) {
+	"grant": func(c *Commands, ctx context.Context, t journal.Target, name string, args []string) (string, bool, error) {
 		if len(args) != 1 {
 			return "", false, errors.New("use grant @user 10")
 		}
@@ -180,19 +195,19 @@ var userCommands = map[string]userCommand{
 		if err != nil {
 			return "", false, fmt.Errorf("%q is not a number of messages", args[0])
 		}
-		until, saved, err := c.Grant(ctx, t, "", n)
+		until, saved, err := c.users.Grant(ctx, t, "", n)
 		texts := c.texts(t.ChannelID)
-		return texts.Text("granted", language.Values{"user": name, "n": n, "wait": texts.Wait(until.Sub(c.now()))}), saved, err
+		return texts.Text("granted", language.Values{"user": name, "n": n, "wait": texts.Wait(until.Sub(c.records.now()))}), saved, err
 	},
-	"reset": func(c *Controls, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
-		saved, err := c.Reset(ctx, t)
+	"reset": func(c *Commands, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
+		saved, err := c.users.Reset(ctx, t)
 		return c.texts(t.ChannelID).Text("reset", language.Values{"user": name}), saved, err
 	},
-	"pardon": func(c *Controls, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
-		done, saved, err := c.PardonUser(ctx, t)
+	"pardon": func(c *Commands, ctx context.Context, t journal.Target, name string, _ []string) (string, bool, error) {
+		done, saved, err := c.pardons.PardonUser(ctx, t)
 		return pardonSaid(c.texts(t.ChannelID), done, name), saved, err
 	},
-	"exempt": func(c *Controls, ctx context.Context, t journal.Target, name string, args []string) (string, bool, error) {
+	"exempt": func(c *Commands, ctx context.Context, t journal.Target, name string, args []string) (string, bool, error) {
 		if len(args) != 1 {
 			return "", false, errors.New("use exempt @user 10m")
 		}
@@ -200,7 +215,7 @@ var userCommands = map[string]userCommand{
 		if err != nil {
 			return "", false, err
 		}
-		done, err := c.Exempt(ctx, t, nil, length)
+		done, err := c.users.Exempt(ctx, t, nil, length)
 		if errors.Is(err, ErrExemption) {
 			err = errLength(args[0])
 		}
@@ -225,9 +240,9 @@ func pardonSaid(texts *language.Texts, done journal.Pardon, name string) string 
 }
 
 // userCommand finds the user that a command is about, and runs it.
-func (c *Controls) userCommand(ctx context.Context, m chatguard.Message, args []string, do userCommand) (said string, saved bool, err error) {
+func (c *Commands) userCommand(ctx context.Context, m chatguard.Message, args []string, do userCommand) (said string, saved bool, err error) {
 	name := mentioned(args[0])
-	id, login, err := c.chat.User(ctx, m.ChannelID, name)
+	id, login, err := c.user(ctx, m.ChannelID, name)
 	switch {
 	case errors.Is(err, ErrNoUser):
 		return "", false, fmt.Errorf("there is no user %s", args[0])

@@ -10,15 +10,10 @@ package control
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/clock"
-	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
@@ -58,72 +53,16 @@ type Chat struct {
 	Acts Acts
 }
 
-// Store stores the changes. Its methods return saved = false if the database fails; the change is
-// then pending.
-type Store interface {
-	Record(ctx context.Context, a journal.Audit) (saved bool, err error)
-	SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error)
-	// AddNote numbers a note and keeps it. DeleteNote deletes a note and returns it; ok is false if
-	// there is none. Both are stored with the next change.
-	AddNote(n journal.Note) (journal.Note, error)
-	DeleteNote(channelID, userID string, id int64) (n journal.Note, ok bool, err error)
-	// Commit returns once all earlier changes are stored, including those of the Guard.
-	Commit(ctx context.Context) (saved bool)
-	// Entry returns a journal entry by its ID.
-	Entry(ctx context.Context, id chatguard.EntryID) (journal.Entry, bool, error)
-	// Entries returns the matching journal entries, newest first, including pending ones.
-	Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error)
-	// Audits returns the matching changes, newest first.
-	Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error)
-}
-
-// Errors of Chat.User.
-var (
-	ErrNoUser = errors.New("there is no such user")
-	// ErrNoName means that nobody seen in the channel has this display name.
-	ErrNoName = errors.New("nobody seen here has this display name")
-	// ErrNamesakes means that several users seen in the channel have this display name.
-	ErrNamesakes = errors.New("several users seen here have this display name")
-)
-
-// Errors of Controls, for errors.Is, in addition to policies.ErrStale. Any other error describes what is
-// wrong with the request.
-var (
-	ErrNoEntry   = errors.New("there is nothing to pardon")
-	ErrNoNote    = errors.New("there is no such note")
-	ErrStore     = errors.New("the database is failing")               // the log has details
-	ErrSilenced  = errors.New("the user is still timed out or banned") // everything else was done
-	ErrNoUndo    = errors.New("this pardon can't be undone any more: another one has followed, the user was reset, chatguard was restarted, or too much time has passed")
-	ErrExemption = errors.New("an exemption lasts at most a year")
-	// ErrMoreThanExemption is returned by SetExemption for another change.
-	ErrMoreThanExemption = errors.New("more than the exemption would change")
-)
-
-// Controls makes changes. It is safe for concurrent use. Create one with New.
+// Controls make the changes, each kind with a type of its own.
 type Controls struct {
-	options Options
-	guard   *chatguard.Guard
-	now     func() time.Time
-	log     *slog.Logger
-	chat    Chat
-	// steady is the clock for the end of raid mode. It ignores steps of the wall clock.
-	steady func() time.Time
-
-	shared    *policies.Shared
-	documents *policies.Kind
-
-	storing chan struct{} // holds a value while switches are stored
-	pardons pardons
-
-	overriding  sync.Mutex // held while a user's override is changed and stored
-	configuring sync.Mutex // held while a channel's settings are changed and stored
-
-	mu       sync.Mutex // held while switches and settings change and take effect
-	switches map[string]Switches
-	base     Settings            // of the configuration
-	settings map[string]Settings // of the channels whose settings people have changed
-	rates    func() map[string]float64
-	calmEnds map[string]time.Time // until when raid mode doesn't start by itself, by the steady clock
+	Switches *ChannelSwitches
+	Raids    *Raids
+	Settings *ChannelSettings
+	Users    *Users
+	Notes    *Notes
+	Silences *Silences
+	Pardons  *Pardons
+	Commands *Commands
 }
 
 // New returns Controls with all switches off. They act in no chat until Join.
@@ -131,12 +70,25 @@ func New(o Options) *Controls {
 	if o.Now == nil {
 		o.Now = o.Guard.Now
 	}
-	c := &Controls{
-		options: o, guard: o.Guard, now: o.Now, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), shared: o.Policies.Shared,
-		steady: clock.Monotonic(), storing: make(chan struct{}, 1), switches: map[string]Switches{},
-		base: o.Settings, settings: map[string]Settings{}, calmEnds: map[string]time.Time{},
+	if o.Acceptable == nil {
+		o.Acceptable = func(Settings) error { return nil }
 	}
-	c.documents = c.shared.Add(&policies.Kind{Prefix: "switches/", Apply: c.applyShared, Current: c.toShare})
+	records := &records{o.Store, o.Policies.Followers, o.Now, cmp.Or(o.Log, slog.New(slog.DiscardHandler))}
+	over := &overlays{guard: o.Guard, now: o.Now, switches: map[string]Switches{}, base: o.Settings, settings: map[string]Settings{}}
+	given := &given{}
+	c := &Controls{
+		Switches: newSwitches(over, records, o.Policies.Shared),
+		Settings: &ChannelSettings{overlays: over, records: records, acceptable: o.Acceptable},
+		Users:    &Users{guard: o.Guard, records: records, given: given},
+		Notes:    &Notes{records},
+		Silences: &Silences{records: records},
+	}
+	c.Raids = &Raids{overlays: over, records: records, switches: c.Switches, calmEnds: map[string]time.Time{}}
+	c.Pardons = &Pardons{guard: o.Guard, records: records, silences: c.Silences, given: given}
+	c.Commands = &Commands{
+		guard: o.Guard, policies: o.Policies, records: records,
+		switches: c.Switches, raids: c.Raids, settings: c.Settings, users: c.Users, pardons: c.Pardons,
+	}
 	c.Join(Chat{})
 	return c
 }
@@ -145,8 +97,8 @@ func New(o Options) *Controls {
 // Call it before any switch changes.
 func (c *Controls) Restore(kept map[string]map[string]string) {
 	for channelID, settings := range kept {
-		c.recallSettings(channelID, settings[settingsSetting])
-		c.recall(channelID, settings)
+		c.Settings.restore(channelID, settings[settingsSetting])
+		c.Switches.restore(channelID, settings)
 	}
 }
 
@@ -155,56 +107,6 @@ func (c *Controls) Join(chat Chat) {
 	if chat.User == nil {
 		chat.User = func(context.Context, string, string) (string, string, error) { return "", "", ErrNoUser }
 	}
-	c.chat = chat
-}
-
-// Run ends raid modes when their time is over, and starts those that start by themselves, until ctx
-// ends.
-func (c *Controls) Run(ctx context.Context) error {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			c.endRaids(ctx)
-			c.startRaids(ctx)
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-// record adds a change to the audit.
-func (c *Controls) record(ctx context.Context, a journal.Audit) (saved bool, err error) {
-	ctx, cancel := policies.UntilKept(ctx)
-	defer cancel()
-	a.At = c.now().UTC()
-	c.options.Policies.Followers.Made(a)
-	saved, err = c.options.Store.Record(ctx, a)
-	if err != nil {
-		return saved, doneError{"it is not recorded in the audit", c.trouble(err)}
-	}
-	return saved, nil
-}
-
-// commit returns once all earlier changes are stored.
-func (c *Controls) commit(ctx context.Context) (saved bool) {
-	ctx, cancel := policies.UntilKept(ctx)
-	defer cancel()
-	return c.options.Store.Commit(ctx)
-}
-
-// doneError is an error that occurred after a change was made.
-type doneError struct {
-	lack  string
-	cause error
-}
-
-func (e doneError) Error() string { return fmt.Sprintf("done, but %s: %v", e.lack, e.cause) }
-func (e doneError) Unwrap() error { return e.cause }
-
-// trouble logs an error of the Store and returns the error to show to people.
-func (c *Controls) trouble(err error) error {
-	c.log.Error("the store failed", "error", err)
-	return ErrStore
+	c.Commands.user, c.Silences.acts = chat.User, chat.Acts
+	c.Pardons.lift, c.Pardons.forgive = chat.Lift, chat.Forgive
 }

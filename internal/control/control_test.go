@@ -161,6 +161,7 @@ type harness struct {
 	guard    *chatguard.Guard
 	policies *policies.Policies
 	store    *memory
+	now      func() time.Time
 	docs     *nodeDocuments // nil if there are no other nodes
 	follower *follower
 	log      bytes.Buffer
@@ -183,6 +184,7 @@ func newHarness(t *testing.T, raid Raid) *harness {
 	if d.guard, err = chatguard.New(policy, nil); err != nil {
 		t.Fatal(err)
 	}
+	d.now = d.guard.Now
 	d.start(raid)
 	return d
 }
@@ -197,7 +199,7 @@ func (d *harness) start(raid Raid) {
 	d.policies.Followers.Follow(d.follower)
 	d.log.Reset()
 	d.Controls = New(Options{
-		Guard: d.guard, Policies: d.policies, Store: d.store, Settings: Settings{Raid: raid}, Log: slog.New(slog.NewTextHandler(&d.log, nil)),
+		Guard: d.guard, Policies: d.policies, Store: d.store, Settings: Settings{Raid: raid}, Now: func() time.Time { return d.now() }, Log: slog.New(slog.NewTextHandler(&d.log, nil)),
 	})
 	d.Join(Chat{
 		User: func(_ context.Context, _, name string) (string, string, error) {
@@ -241,7 +243,7 @@ func (d *harness) passes(login string, want bool, roles ...chatguard.Role) {
 func (d *harness) command(text, want string) {
 	d.Helper()
 	m := chatguard.Message{ChannelID: channel, Text: text, User: chatguard.User{ID: "9", Login: "berta", Roles: chatguard.RolesOf(chatguard.Moderator)}}
-	if got := d.Command(d.Context(), m); got != want {
+	if got := d.Commands.Answer(d.Context(), m); got != want {
 		d.Errorf("%s: %q\nwant %q", text, got, want)
 	}
 }
@@ -267,7 +269,7 @@ func (d *harness) wantAudits(want ...string) {
 func (d *harness) runControls() {
 	ctx, cancel := context.WithCancel(d.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.Controls.Run(ctx) }()
+	go func() { ended <- d.Controls.Raids.Run(ctx) }()
 	d.Cleanup(func() { cancel(); <-ended })
 }
 
@@ -335,7 +337,7 @@ func TestCommands_Refused(t *testing.T) {
 		}
 		before := d.guard.ChannelPolicy(channel)
 		m := chatguard.Message{ChannelID: channel, Text: "!chatguard set burst 0", User: chatguard.User{Login: "berta"}}
-		if said := d.Command(d.Context(), m); !strings.HasPrefix(said, `Not done: limit "burst"`) || d.guard.ChannelPolicy(channel).Limits[0].Burst != before.Limits[0].Burst {
+		if said := d.Commands.Answer(d.Context(), m); !strings.HasPrefix(said, `Not done: limit "burst"`) || d.guard.ChannelPolicy(channel).Limits[0].Burst != before.Limits[0].Burst {
 			t.Errorf("said %q", said)
 		}
 		d.wantAudits()
@@ -368,7 +370,7 @@ func TestPardon(t *testing.T) {
 			t.Errorf("lifted %q", d.lifted)
 		}
 		d.wantAudits("1 pardon id of anna by twitch:berta")
-		if _, _, err := d.Pardon(d.Context(), 12345, "berta"); !errors.Is(err, ErrNoEntry) {
+		if _, _, err := d.Pardons.PardonEntry(d.Context(), 12345, "berta"); !errors.Is(err, ErrNoEntry) {
 			t.Error(err)
 		}
 	})
@@ -427,16 +429,16 @@ func TestRaid_EndsDespiteClockSteps(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		step := time.Duration(0)
 		d.now = func() time.Time { return time.Now().Add(step) }
-		_, _, err := d.StartRaid(d.Context(), channel, "berta", 10*time.Minute)
+		_, _, err := d.Raids.Start(d.Context(), channel, "berta", 10*time.Minute)
 		must(t, err)
 		for _, step = range []time.Duration{2 * time.Hour, -2 * time.Hour, 48 * time.Hour, -61 * time.Second} {
 			<-time.After(2 * time.Minute)
-			if d.endRaids(d.Context()); d.Switches(channel).RaidUntil.IsZero() {
+			if d.Raids.endDue(d.Context()); d.Switches.Of(channel).RaidUntil.IsZero() {
 				t.Fatalf("raid mode ended after a step of %v", step)
 			}
 		}
 		<-time.After(2 * time.Minute)
-		if d.endRaids(d.Context()); !d.Switches(channel).RaidUntil.IsZero() {
+		if d.Raids.endDue(d.Context()); !d.Switches.Of(channel).RaidUntil.IsZero() {
 			t.Error("raid mode goes on after 10 minutes")
 		}
 	})
@@ -450,13 +452,13 @@ func TestSwitches_LastChangeIsStored(t *testing.T) {
 		d.kept = map[string]map[string]string{}
 		for n := range 10 {
 			var both sync.WaitGroup
-			both.Go(func() { _, _ = d.Pause(d.Context(), channel, "carla") })
+			both.Go(func() { _, _ = d.Switches.Pause(d.Context(), channel, "carla") })
 			both.Go(func() {
 				time.Sleep(time.Duration(n) * 300 * time.Millisecond)
-				_, _ = d.Resume(d.Context(), channel, "dora")
+				_, _ = d.Switches.Resume(d.Context(), channel, "dora")
 			})
 			both.Wait()
-			if got, want := d.store.setting(channel+" "+pauseSetting), d.Switches(channel).PausedBy; got != want {
+			if got, want := d.store.setting(channel+" "+pauseSetting), d.Switches.Of(channel).PausedBy; got != want {
 				t.Errorf("stored %q, in force %q", got, want)
 			}
 		}
@@ -469,7 +471,7 @@ func TestRaid_RestartedGoesOn(t *testing.T) {
 		d.runControls()
 		begin := func(channelID string, length time.Duration) {
 			t.Helper()
-			_, _, err := d.StartRaid(d.Context(), channelID, "berta", length)
+			_, _, err := d.Raids.Start(d.Context(), channelID, "berta", length)
 			must(t, err)
 		}
 		begin("1", 10*time.Second)
@@ -481,7 +483,7 @@ func TestRaid_RestartedGoesOn(t *testing.T) {
 		d.store.slow(0)
 		time.Sleep(time.Minute)
 		for _, id := range []string{"1", "2"} {
-			if until := d.Switches(id).RaidUntil; time.Until(until) < 58*time.Minute || d.store.setting(id+" "+raidSetting) != until.Format(time.RFC3339) {
+			if until := d.Switches.Of(id).RaidUntil; time.Until(until) < 58*time.Minute || d.store.setting(id+" "+raidSetting) != until.Format(time.RFC3339) {
 				t.Errorf("channel %s: until %s, stored %q", id, until, d.store.setting(id+" "+raidSetting))
 			}
 		}
@@ -579,7 +581,7 @@ func TestSwitches_SurviveRestart(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
 		d.command("!chatguard raid on 1h", "Raid mode is on for 60 min.")
-		until := d.Switches(channel).RaidUntil
+		until := d.Switches.Of(channel).RaidUntil
 		restart := func() {
 			d.kept = map[string]map[string]string{channel: {}}
 			for key, value := range d.store.settings {
@@ -589,7 +591,7 @@ func TestSwitches_SurviveRestart(t *testing.T) {
 			d.start(Raid{})
 		}
 		restart()
-		if got := d.Switches(channel); got.PausedBy != "twitch:berta" || !got.RaidUntil.Equal(until) {
+		if got := d.Switches.Of(channel); got.PausedBy != "twitch:berta" || !got.RaidUntil.Equal(until) {
 			t.Errorf("%+v, want a pause by twitch:berta and raid mode until %v", got, until)
 		}
 		if d.guard.InForce(channel).Mode != chatguard.Observe {
@@ -598,7 +600,7 @@ func TestSwitches_SurviveRestart(t *testing.T) {
 		time.Sleep(time.Hour)
 		d.command("!chatguard resume", "Resumed. I enforce burst (1, one more every 1h), daily (300 a day). Raid mode lasts 0 s more.")
 		restart()
-		if got := d.Switches(channel); got != (Switches{}) {
+		if got := d.Switches.Of(channel); got != (Switches{}) {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -609,7 +611,7 @@ func TestHold(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		d.passes("anna", true)
 		for _, reason := range []string{"type /mod bot", "type /mod bot", ""} {
-			must(t, d.Hold(channel, reason))
+			must(t, d.Switches.Hold(channel, reason))
 			d.passes("anna", reason != "")
 		}
 		if len(d.store.audits) != 0 || len(d.store.settings) != 0 {
@@ -623,7 +625,7 @@ func TestQuota(t *testing.T) {
 		ask := func(want string, roles ...chatguard.Role) {
 			t.Helper()
 			m := chatguard.Message{ChannelID: channel, Text: "!quota", User: chatguard.User{ID: "id of anna", DisplayName: "Anna", Roles: chatguard.RolesOf(roles...)}}
-			if got := d.Command(d.Context(), m); got != want {
+			if got := d.Commands.Answer(d.Context(), m); got != want {
 				t.Errorf("%q\nwant %q", got, want)
 			}
 		}

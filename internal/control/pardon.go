@@ -24,6 +24,18 @@ const (
 	maxPardons = 1000
 )
 
+// Pardons forgives throttled messages. It is safe for concurrent use.
+type Pardons struct {
+	guard    *chatguard.Guard
+	records  *records
+	silences *Silences
+	given    *given
+
+	// Both are the Chat's.
+	lift    func(ctx context.Context, channelID, userID string) error
+	forgive func(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID)
+}
+
 // PardonUser forgives all messages of a run: the run that contains the user's newest throttled
 // message. It drops pending penalties, lifts a timeout or ban given by chatguard, takes strikes
 // back and refunds the messages' cost. A second call has no effect.
@@ -31,30 +43,30 @@ const (
 // A run is a sequence of throttled messages without a gap. There is no gap between two messages if
 // the first held the user back until the second, or if they are so close together that they share a
 // strike.
-func (c *Controls) PardonUser(ctx context.Context, t journal.Target) (done journal.Pardon, saved bool, err error) {
-	run, hasOlder, err := c.run(ctx, t)
+func (p *Pardons) PardonUser(ctx context.Context, t journal.Target) (done journal.Pardon, saved bool, err error) {
+	run, hasOlder, err := p.run(ctx, t)
 	switch {
 	case err != nil:
-		return done, false, c.trouble(err)
+		return done, false, p.records.trouble(err)
 	case len(run) == 0:
 		return done, false, ErrNoEntry
 	}
-	if done, err = c.pardonRun(t, run); err != nil {
+	if done, err = p.pardonRun(t, run); err != nil {
 		return done, false, err
 	}
 	done.HasOlder = hasOlder
 	dropped := 0
-	done.Silence, done.Kept, dropped = c.endPenalties(ctx, t, run)
+	done.Silence, done.Kept, dropped = p.endPenalties(ctx, t, run)
 	done.Dropped += dropped
-	c.pardons.settle(t, done)
-	if done.StrikesLeft, err = c.strikes(t); err != nil {
+	p.given.settle(t, done)
+	if done.StrikesLeft, err = p.strikes(t); err != nil {
 		return done, false, err
 	}
 	if done.Again && dropped == 0 {
 		// an earlier call made the pardon, maybe not stored yet
-		return done, c.commit(ctx), nil
+		return done, p.records.commit(ctx), nil
 	}
-	saved, err = c.amended(ctx, t, journal.UserPardoned, pardonDetail(done))
+	saved, err = p.records.amended(ctx, t, journal.UserPardoned, pardonDetail(done))
 	return done, saved, err
 }
 
@@ -67,15 +79,15 @@ func pardonDetail(p journal.Pardon) map[string]any {
 
 // run returns the entries of the user's last run, newest first. hasOlder reports whether the run
 // has older entries, beyond the maximum of one pardon.
-func (c *Controls) run(ctx context.Context, t journal.Target) (run []journal.Entry, hasOlder bool, err error) {
-	after, err := c.lastReset(ctx, t)
+func (p *Pardons) run(ctx context.Context, t journal.Target) (run []journal.Entry, hasOlder bool, err error) {
+	after, err := p.lastReset(ctx, t)
 	if err != nil {
 		return nil, false, err
 	}
-	every := c.guard.InForce(t.ChannelID).Penalties.StrikeEvery
+	every := p.guard.InForce(t.ChannelID).Penalties.StrikeEvery
 	wanted := journal.EntryFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: runPage}
 	for {
-		page, err := c.options.Store.Entries(ctx, wanted)
+		page, err := p.records.store.Entries(ctx, wanted)
 		if err != nil {
 			return nil, false, err
 		}
@@ -103,8 +115,8 @@ func isBefore(e, next journal.Entry, strikeEvery time.Duration) bool {
 
 // lastReset returns when the user was last reset, or the zero time if that is not known. Messages
 // throttled before a reset no longer count.
-func (c *Controls) lastReset(ctx context.Context, t journal.Target) (time.Time, error) {
-	resets, err := c.options.Store.Audits(ctx, journal.AuditFilter{ChannelID: t.ChannelID, UserID: t.UserID, Action: journal.UserReset, N: 1})
+func (p *Pardons) lastReset(ctx context.Context, t journal.Target) (time.Time, error) {
+	resets, err := p.records.store.Audits(ctx, journal.AuditFilter{ChannelID: t.ChannelID, UserID: t.UserID, Action: journal.UserReset, N: 1})
 	if err != nil || len(resets) == 0 {
 		return time.Time{}, err
 	}
@@ -112,7 +124,7 @@ func (c *Controls) lastReset(ctx context.Context, t journal.Target) (time.Time, 
 }
 
 // pardonRun makes the Guard forgive the messages, and remembers how to undo the pardon.
-func (c *Controls) pardonRun(t journal.Target, run []journal.Entry) (done journal.Pardon, err error) {
+func (p *Pardons) pardonRun(t journal.Target, run []journal.Entry) (done journal.Pardon, err error) {
 	newest, oldest := run[0], run[len(run)-1]
 	verdicts := make([]chatguard.Verdict, len(run))
 	deleted := 0
@@ -122,8 +134,8 @@ func (c *Controls) pardonRun(t journal.Target, run []journal.Entry) (done journa
 			deleted++
 		}
 	}
-	return c.pardons.give(t, c.now(), func(now time.Time) (journal.Pardon, chatguard.Pardoned, error) {
-		taken, err := c.guard.At(now).PardonAll(verdicts)
+	return p.given.give(t, p.records.now(), func(now time.Time) (journal.Pardon, chatguard.Pardoned, error) {
+		taken, err := p.guard.At(now).PardonAll(verdicts)
 		return journal.Pardon{
 			By: t.Author, At: now.UTC(), First: oldest.ID, Last: newest.ID, Since: oldest.At,
 			Messages: taken.Messages, Deleted: deleted, Strikes: taken.Strikes,
@@ -133,22 +145,22 @@ func (c *Controls) pardonRun(t journal.Target, run []journal.Entry) (done journa
 
 // endPenalties drops the pending penalties for the run's entries and lifts a timeout or ban that
 // another entry of the run caused.
-func (c *Controls) endPenalties(ctx context.Context, t journal.Target, run []journal.Entry) (result journal.SilenceResult, kept string, dropped int) {
+func (p *Pardons) endPenalties(ctx context.Context, t journal.Target, run []journal.Entry) (result journal.SilenceResult, kept string, dropped int) {
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	var waited, underWay []chatguard.EntryID
-	if c.chat.Forgive != nil {
-		waited, underWay = c.chat.Forgive(t.ChannelID, t.UserID, run[len(run)-1].ID, run[0].ID)
+	if p.forgive != nil {
+		waited, underWay = p.forgive(t.ChannelID, t.UserID, run[len(run)-1].ID, run[0].ID)
 	}
 	silenced := slices.ContainsFunc(run, func(e journal.Entry) bool {
-		return c.silences(e) && !slices.Contains(waited, e.ID) && !slices.Contains(underWay, e.ID)
+		return p.maySilence(e) && !slices.Contains(waited, e.ID) && !slices.Contains(underWay, e.ID)
 	})
 	result = journal.NotSilenced
 	switch {
-	case silenced && c.chat.Lift == nil:
+	case silenced && p.lift == nil:
 		result, kept = journal.SilenceKept, "chatguard has no token: lift it in the chat"
 	case silenced:
-		switch err := c.liftPenalty(ctx, t, run[0].At); {
+		switch err := p.liftPenalty(ctx, t, run[0].At); {
 		case err == nil:
 			result = journal.SilenceLifted
 		case !errors.Is(err, ErrNotSilenced):
@@ -166,29 +178,29 @@ var errActedSince = errors.New("a person has timed out or banned this user since
 
 // liftPenalty lifts the user's timeout or ban, unless a person gave one with the dashboard after
 // the time of the user's newest pardoned message. After a restart, only the audit knows that.
-func (c *Controls) liftPenalty(ctx context.Context, t journal.Target, newest time.Time) error {
-	act, _, err := c.lastAct(ctx, t)
+func (p *Pardons) liftPenalty(ctx context.Context, t journal.Target, newest time.Time) error {
+	act, _, err := p.silences.lastAct(ctx, t)
 	switch {
 	case err != nil:
-		return c.trouble(err)
-	case act.At.After(newest) && silenceOf(act).IsInForce(c.now()):
+		return p.records.trouble(err)
+	case act.At.After(newest) && silenceOf(act).IsInForce(p.records.now()):
 		return errActedSince
 	}
-	return c.chat.Lift(ctx, t.ChannelID, t.UserID)
+	return p.lift(ctx, t.ChannelID, t.UserID)
 }
 
 // strikes returns the number of a user's strikes that count.
-func (c *Controls) strikes(t journal.Target) (int, error) {
-	e, err := c.guard.Explain(chatguard.Message{ChannelID: t.ChannelID, User: chatguard.User{ID: t.UserID}, SentAt: c.now()})
+func (p *Pardons) strikes(t journal.Target) (int, error) {
+	e, err := p.guard.Explain(chatguard.Message{ChannelID: t.ChannelID, User: chatguard.User{ID: t.UserID}, SentAt: p.records.now()})
 	return e.Strikes, err
 }
 
-// Unpardon undoes a user's last pardon if its ID is id. It fails if the state that it would restore
+// Undo undoes a user's last pardon if its ID is id. It fails if the state that it would restore
 // has changed since. The strikes and the refunded cost count again. Penalties that were lifted or
 // dropped are not given again. A second call has no effect.
-func (c *Controls) Unpardon(ctx context.Context, t journal.Target, id int64) (undone journal.Undone, saved bool, err error) {
-	done, again, err := c.pardons.undo(t, id, c.now(), func(taken chatguard.Pardoned) error {
-		return c.guard.At(c.now()).Unpardon(taken)
+func (p *Pardons) Undo(ctx context.Context, t journal.Target, id int64) (undone journal.Undone, saved bool, err error) {
+	done, again, err := p.given.undo(t, id, p.records.now(), func(taken chatguard.Pardoned) error {
+		return p.guard.At(p.records.now()).Unpardon(taken)
 	})
 	if err != nil {
 		return undone, false, err
@@ -198,35 +210,35 @@ func (c *Controls) Unpardon(ctx context.Context, t journal.Target, id int64) (un
 		Lifted: done.Silence == journal.SilenceLifted || done.Silence == journal.SilenceLifting,
 	}
 	if again {
-		return undone, c.commit(ctx), nil
+		return undone, p.records.commit(ctx), nil
 	}
-	saved, err = c.amended(ctx, t, journal.UserUnpardoned, map[string]any{
+	saved, err = p.records.amended(ctx, t, journal.UserUnpardoned, map[string]any{
 		"pardon": done.ID, "first": done.First, "last": done.Last, "messages": done.Messages, "strikes": done.Strikes,
 	})
 	return undone, saved, err
 }
 
-// Pardon forgives a single throttled message. It lifts the penalty, or drops it if it is pending.
-// It refunds the cost and takes back the strike. A second call has no effect. Unpardon undoes it.
-func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author string) (done journal.Pardon, saved bool, err error) {
-	e, ok, err := c.options.Store.Entry(ctx, id)
+// PardonEntry forgives a single throttled message. It lifts the penalty, or drops it if it is pending.
+// It refunds the cost and takes back the strike. A second call has no effect. Undo undoes it.
+func (p *Pardons) PardonEntry(ctx context.Context, id chatguard.EntryID, author string) (done journal.Pardon, saved bool, err error) {
+	e, ok, err := p.records.store.Entry(ctx, id)
 	switch {
 	case err != nil:
-		return done, false, c.trouble(err)
+		return done, false, p.records.trouble(err)
 	case !ok:
 		return done, false, ErrNoEntry
 	}
 	t := journal.Target{ChannelID: e.ChannelID, UserID: e.UserID, Author: author}
 	run := []journal.Entry{e}
-	if done, err = c.pardonRun(t, run); err != nil {
+	if done, err = p.pardonRun(t, run); err != nil {
 		return done, false, err
 	}
-	done.Silence, done.Kept, done.Dropped = c.endPenalties(ctx, t, run)
-	c.pardons.settle(t, done)
+	done.Silence, done.Kept, done.Dropped = p.endPenalties(ctx, t, run)
+	p.given.settle(t, done)
 	if done.Again {
-		saved = c.commit(ctx) // an earlier call made the pardon, maybe not stored yet
+		saved = p.records.commit(ctx) // an earlier call made the pardon, maybe not stored yet
 	} else {
-		saved, err = c.amended(ctx, t, journal.UserPardoned, map[string]any{"entry": e.ID, "pardon": done.ID})
+		saved, err = p.records.amended(ctx, t, journal.UserPardoned, map[string]any{"entry": e.ID, "pardon": done.ID})
 	}
 	if done.Silence == journal.SilenceKept {
 		return done, saved, errors.Join(fmt.Errorf("the strike was removed, but %w: %s", ErrSilenced, done.Kept), err)
@@ -234,10 +246,10 @@ func (c *Controls) Pardon(ctx context.Context, id chatguard.EntryID, author stri
 	return done, saved, err
 }
 
-// silences reports whether the action on a message may still keep its author from writing. An
+// maySilence reports whether the action on a message may still keep its author from writing. An
 // action that is pending, or was when a process ended, may have been merged with others into a
 // timeout. A ban has an entry that says so before it is sent.
-func (c *Controls) silences(e journal.Entry) bool {
+func (p *Pardons) maySilence(e journal.Entry) bool {
 	o := e.Outcome
 	mayBeMerged := o.Result == journal.Pending || o.Result == journal.Unknown && o.Reason == journal.Interrupted
 	switch {
@@ -245,21 +257,21 @@ func (c *Controls) silences(e journal.Entry) bool {
 		return false
 	case o.Action == chatguard.Ban:
 		return true
-	case o.Action == chatguard.Timeout, mayBeMerged && o.Action < chatguard.Timeout && c.chat.Lift != nil:
-		return o.At.Add(c.longestTimeout(e)).After(c.now())
+	case o.Action == chatguard.Timeout, mayBeMerged && o.Action < chatguard.Timeout && p.lift != nil:
+		return o.At.Add(p.longestTimeout(e)).After(p.records.now())
 	}
 	return false
 }
 
 // longestTimeout returns how long a timeout for a message may last. If it may be one for several
 // messages, it may be longer than the one that was due.
-func (c *Controls) longestTimeout(e journal.Entry) time.Duration {
+func (p *Pardons) longestTimeout(e journal.Entry) time.Duration {
 	longest := e.Penalty.Duration
 	if o := e.Outcome; o.Result == journal.Done && o.Reason == "" {
 		return longest // carried out as it was due
 	}
 	longest = max(longest, journal.MostMerged)
-	for _, rung := range c.guard.InForce(e.ChannelID).Penalties.Ladder {
+	for _, rung := range p.guard.InForce(e.ChannelID).Penalties.Ladder {
 		if longest = max(longest, rung.Duration); rung.UntilRefill {
 			longest = max(longest, e.MaySpeakAt.Sub(e.At))
 		}

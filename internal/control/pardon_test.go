@@ -37,7 +37,7 @@ func (d *harness) standing(when string, strikes int, silenced bool) {
 
 func (d *harness) pardonAnna() journal.Pardon {
 	d.Helper()
-	done, saved, err := d.PardonUser(d.Context(), anna)
+	done, saved, err := d.Pardons.PardonUser(d.Context(), anna)
 	if !saved || err != nil {
 		d.Fatalf("saved %v, %v", saved, err)
 	}
@@ -61,7 +61,7 @@ func TestPardonUser(t *testing.T) {
 		d.wantAudits("1 pardon id of anna by berta")
 		other := anna
 		other.Author = "carla"
-		again, saved, err := d.PardonUser(d.Context(), other)
+		again, saved, err := d.Pardons.PardonUser(d.Context(), other)
 		if !saved || err != nil || !again.Again || again.ID != done.ID || again.By != "berta" || again.Messages != 14 || len(d.store.audits) != 1 {
 			t.Errorf("again: %+v, saved %v, %v", again, saved, err)
 		}
@@ -81,7 +81,7 @@ func TestPardonUser_TimeoutKept(t *testing.T) {
 		if done := d.pardonAnna(); done.Silence != journal.SilenceLifted || !done.Again {
 			t.Errorf("tried again: %+v", done)
 		}
-		d.chat.Lift = nil
+		d.Pardons.lift = nil
 		if done := d.pardonAnna(); done.Silence != journal.SilenceKept || done.Kept != "chatguard has no token: lift it in the chat" {
 			t.Errorf("without a token: %+v", done)
 		}
@@ -137,7 +137,7 @@ func TestPardon_Lifts(t *testing.T) {
 				e.Outcome = test.outcome
 				d.store.entries[e.ID] = e
 				time.Sleep(after)
-				done, _, err := d.Pardon(d.Context(), e.ID, "berta")
+				done, _, err := d.Pardons.PardonEntry(d.Context(), e.ID, "berta")
 				want := journal.NotSilenced
 				if after < test.until {
 					want = journal.SilenceLifted
@@ -153,14 +153,14 @@ func TestPardon_Lifts(t *testing.T) {
 // A pardon doesn't lift what a person gave since, although the chat has forgotten it in a restart.
 func TestPardon_PersonActedSince(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
-		d.chat.Acts = (&fakeChat{forgets: true}).acts()
-		must(t, errorOf(d.Ban(d.Context(), anna, ""))) // for something else
+		d.Silences.acts = (&fakeChat{forgets: true}).acts()
+		must(t, errorOf(d.Silences.Ban(d.Context(), anna, ""))) // for something else
 		d.spam(2, time.Second)
 		if done := d.pardonAnna(); done.Silence != journal.SilenceLifted {
 			t.Errorf("banned before: %+v", done)
 		}
 		d.lifted = nil
-		must(t, errorOf(d.TimeOut(d.Context(), anna, 5*time.Second, "", true)))
+		must(t, errorOf(d.Silences.TimeOut(d.Context(), anna, 5*time.Second, "", true)))
 		if done := d.pardonAnna(); done.Silence != journal.SilenceKept || done.Kept != errActedSince.Error() || len(d.lifted) > 0 {
 			t.Errorf("timed out since: %+v, lifted %q", done, d.lifted)
 		}
@@ -168,8 +168,8 @@ func TestPardon_PersonActedSince(t *testing.T) {
 		if done := d.pardonAnna(); done.Silence != journal.SilenceLifted {
 			t.Errorf("the timeout is over: %+v", done)
 		}
-		must(t, errorOf(d.Ban(d.Context(), anna, "")))
-		must(t, errorOf(d.LiftBan(d.Context(), anna)))
+		must(t, errorOf(d.Silences.Ban(d.Context(), anna, "")))
+		must(t, errorOf(d.Silences.LiftBan(d.Context(), anna)))
 		if done := d.pardonAnna(); done.Silence != journal.SilenceLifted {
 			t.Errorf("lifted since: %+v", done)
 		}
@@ -188,7 +188,7 @@ func TestPardon_NothingToLift(t *testing.T) {
 		if done := d.pardonAnna(); done.Silence != journal.NotSilenced || done.Kept != "" || len(d.lifted) != 1 {
 			t.Errorf("%+v, lifted %q", done, d.lifted)
 		}
-		d.chat.Lift = nil
+		d.Pardons.lift = nil
 		if done := d.pardonAnna(); done.Silence != journal.NotSilenced || done.Kept != "" {
 			t.Errorf("without a token: %+v", done)
 		}
@@ -206,7 +206,7 @@ func TestPardonUser_PendingPenalties(t *testing.T) {
 			all = append(all, id)
 		}
 		slices.Sort(all)
-		d.chat.Forgive = func(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
+		d.Pardons.forgive = func(channelID, userID string, first, last chatguard.EntryID) (dropped, underWay []chatguard.EntryID) {
 			if channelID != channel || userID != anna.UserID || first != all[0] || last != all[2] {
 				t.Errorf("forgiven are %d to %d of %s in %s", first, last, userID, channelID)
 			}
@@ -230,7 +230,7 @@ func TestPardonUser_RunBegins(t *testing.T) {
 		"soon after":              {func(d *harness) { d.spam(3, time.Second); d.allow(); time.Sleep(8 * time.Second) }, 4, 0},
 		"a reset": {func(d *harness) {
 			d.spam(3, time.Second)
-			must(d, errorOf(d.Reset(d.Context(), anna)))
+			must(d, errorOf(d.Users.Reset(d.Context(), anna)))
 			d.say("anna")
 		}, 2, 0},
 	} {
@@ -273,7 +273,7 @@ func TestUnpardon(t *testing.T) {
 		d.spam(15, time.Second)
 		done := d.pardonAnna()
 		for range 2 { // the second time has no effect
-			undone, saved, err := d.Unpardon(d.Context(), anna, done.ID)
+			undone, saved, err := d.Pardons.Undo(d.Context(), anna, done.ID)
 			if !saved || err != nil || undone != (journal.Undone{Messages: 14, Strikes: 2, Lifted: true}) {
 				t.Errorf("%+v, saved %v, %v", undone, saved, err)
 			}
@@ -284,11 +284,11 @@ func TestUnpardon(t *testing.T) {
 		if next.ID == done.ID || next.Again || next.Strikes != 2 {
 			t.Errorf("pardoned again: %+v", next)
 		}
-		if _, _, err := d.Unpardon(d.Context(), anna, done.ID); !errors.Is(err, ErrNoUndo) {
+		if _, _, err := d.Pardons.Undo(d.Context(), anna, done.ID); !errors.Is(err, ErrNoUndo) {
 			t.Errorf("the former pardon: %v", err)
 		}
 		d.store.unsaved = true
-		if _, saved, err := d.Unpardon(d.Context(), anna, next.ID); saved || err != nil {
+		if _, saved, err := d.Pardons.Undo(d.Context(), anna, next.ID); saved || err != nil {
 			t.Errorf("unsaved: %v, %v", saved, err)
 		}
 	})
@@ -301,7 +301,7 @@ func TestUnpardon_Refused(t *testing.T) {
 	}{
 		"another strike": {func(d *harness) { d.say("anna") }, chatguard.ErrPardonStale},
 		"a reset": {func(d *harness) {
-			must(d, errorOf(d.Reset(d.Context(), anna)))
+			must(d, errorOf(d.Users.Reset(d.Context(), anna)))
 		}, ErrNoUndo},
 		"too late":  {func(d *harness) { time.Sleep(undoable) }, ErrNoUndo},
 		"a restart": {func(d *harness) { d.start(Raid{}) }, ErrNoUndo},
@@ -311,7 +311,7 @@ func TestUnpardon_Refused(t *testing.T) {
 			done := d.pardonAnna()
 			test.meanwhile(d)
 			audits := len(d.store.audits)
-			if _, _, err := d.Unpardon(d.Context(), anna, done.ID); !errors.Is(err, test.want) || len(d.store.audits) != audits {
+			if _, _, err := d.Pardons.Undo(d.Context(), anna, done.ID); !errors.Is(err, test.want) || len(d.store.audits) != audits {
 				t.Errorf("%s: %v, audit %q", name, err, d.store.audits)
 			}
 		})
@@ -320,7 +320,7 @@ func TestUnpardon_Refused(t *testing.T) {
 
 // The number of remembered pardons has a maximum.
 func TestPardons_Bounded(t *testing.T) {
-	var p pardons
+	var p given
 	now := time.Now()
 	give := func(user string, at time.Time) {
 		_, err := p.give(journal.Target{UserID: user}, at, func(time.Time) (journal.Pardon, chatguard.Pardoned, error) {
@@ -346,7 +346,7 @@ func TestPardons_Bounded(t *testing.T) {
 func TestPardons_Concurrent(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		d.spam(15, time.Second)
-		d.chat.Lift = nil
+		d.Pardons.lift = nil
 		done := make([]journal.Pardon, 10)
 		all := func(do func(i int) error) {
 			var at sync.WaitGroup
@@ -359,7 +359,7 @@ func TestPardons_Concurrent(t *testing.T) {
 			}
 			at.Wait()
 		}
-		all(func(i int) (err error) { done[i], _, err = d.PardonUser(d.Context(), anna); return err })
+		all(func(i int) (err error) { done[i], _, err = d.Pardons.PardonUser(d.Context(), anna); return err })
 		firsts := 0
 		for _, one := range done {
 			if one.ID != done[0].ID || one.Strikes != 2 {
@@ -370,7 +370,7 @@ func TestPardons_Concurrent(t *testing.T) {
 			}
 		}
 		d.standing("pardoned", 0, false)
-		all(func(int) error { _, _, err := d.Unpardon(d.Context(), anna, done[0].ID); return err })
+		all(func(int) error { _, _, err := d.Pardons.Undo(d.Context(), anna, done[0].ID); return err })
 		d.standing("undone", 2, true)
 		if firsts != 1 || len(d.store.audits) != 2 {
 			t.Errorf("%d pardoned first, audit %q", firsts, d.store.audits)

@@ -6,8 +6,8 @@ import (
 )
 
 // quota describes what a user has left of each limit.
-func (c *Controls) quota(m chatguard.Message) string {
-	now := c.now()
+func (c *Commands) quota(m chatguard.Message) string {
+	now := c.records.now()
 	m.SentAt, m.Cost, m.Kind = now, 1, 0 // as the next ordinary message
 	e, err := c.guard.Explain(m)
 	if err != nil {

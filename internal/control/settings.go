@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -50,44 +51,30 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // settingsSetting is the name of the setting that stores the settings of a channel.
 const settingsSetting = "settings"
 
-// Settings returns a channel's settings. isChanged is false if they are the configuration's.
-func (c *Controls) Settings(channelID string) (s Settings, isChanged bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.settingsOf(channelID)
+// ChannelSettings has the settings of channels. It is safe for concurrent use.
+type ChannelSettings struct {
+	overlays *overlays
+	records  *records
+	// acceptable returns an error for settings that can't work.
+	acceptable func(Settings) error
+
+	changing sync.Mutex // held while a channel's settings are changed and stored
 }
 
-// settingsOf is Settings for code that holds mu.
-func (c *Controls) settingsOf(channelID string) (s Settings, isChanged bool) {
-	if s, isChanged = c.settings[channelID]; isChanged {
-		s.Moderators = cmp.Or(s.Moderators, c.base.Moderators)
-		return s, true
-	}
-	return c.base, false
+// Of returns a channel's settings. isChanged is false if they are the configuration's.
+func (c *ChannelSettings) Of(channelID string) (s Settings, isChanged bool) {
+	return c.overlays.settingsOf(channelID)
 }
 
 // ModeratorRole returns what a channel's moderators may do who sign in with Twitch.
-func (c *Controls) ModeratorRole(channelID string) auth.Access {
-	s, _ := c.Settings(channelID)
+func (c *ChannelSettings) ModeratorRole(channelID string) auth.Access {
+	s, _ := c.Of(channelID)
 	return s.Moderators
 }
 
 // SetBase replaces the settings of the channels whose settings nobody has changed. A raid mode that
 // is on continues with the new settings.
-func (c *Controls) SetBase(s Settings) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.base = s
-	for channelID, on := range c.switches {
-		if _, isChanged := c.settings[channelID]; isChanged {
-			continue
-		}
-		if err := c.overlayGuard(channelID, on); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (c *ChannelSettings) SetBase(s Settings) error { return c.overlays.configure(s) }
 
 // SettingsRequest asks for other settings of a channel.
 type SettingsRequest struct {
@@ -102,49 +89,47 @@ type SettingsRequest struct {
 	Allow func(from, to Settings) error
 }
 
-// SetSettings replaces a channel's settings, and returns once they are stored. A raid mode that is
+// Set replaces a channel's settings, and returns once they are stored. A raid mode that is
 // on continues with the new settings. If the settings aren't among those that may be replaced, the
 // error is ErrStale.
-func (c *Controls) SetSettings(ctx context.Context, r SettingsRequest) (saved bool, err error) {
-	c.configuring.Lock()
-	defer c.configuring.Unlock()
+func (c *ChannelSettings) Set(ctx context.Context, r SettingsRequest) (saved bool, err error) {
+	c.changing.Lock()
+	defer c.changing.Unlock()
 	channelID := r.ChannelID
-	former, isChanged := c.Settings(channelID)
+	former, isChanged := c.Of(channelID)
 	if r.Match != nil && !slices.Contains(r.Match, policies.Tag(former)) {
 		return false, policies.ErrStale
 	}
-	wanted, err := c.wantedSettings(r, former)
+	wanted, err := c.wanted(r, former)
 	if err != nil {
 		return false, err
 	}
 	if wanted == nil && !isChanged {
-		return c.commit(ctx), nil
+		return c.records.commit(ctx), nil
 	}
-	if err := c.applySettings(channelID, wanted); err != nil {
+	if err := c.overlays.set(channelID, wanted); err != nil {
 		return false, err
 	}
-	c.options.Policies.Followers.Notify(func(f policies.Follower) { f.Changed(channelID) })
-	if err := c.storeSettings(ctx, channelID, wanted); err != nil {
-		return false, doneError{"a restart would undo it", c.trouble(err)}
+	c.records.followers.Notify(func(f policies.Follower) { f.Changed(channelID) })
+	if err := c.store(ctx, channelID, wanted); err != nil {
+		return false, doneError{"a restart would undo it", c.records.trouble(err)}
 	}
-	now, _ := c.Settings(channelID)
-	return c.record(ctx, journal.Audit{
+	now, _ := c.Of(channelID)
+	return c.records.add(ctx, journal.Audit{
 		Author: r.Author, Action: journal.SettingsChanged, ChannelID: channelID, Detail: map[string]Settings{"from": former, "to": now},
 	})
 }
 
-// wantedSettings returns the complete settings that a request asks for, or nil for those of the
+// wanted returns the complete settings that a request asks for, or nil for those of the
 // configuration, if its author may set them.
-func (c *Controls) wantedSettings(r SettingsRequest, former Settings) (*Settings, error) {
-	wanted, to := r.Wanted, c.configuredSettings()
+func (c *ChannelSettings) wanted(r SettingsRequest, former Settings) (*Settings, error) {
+	wanted, to := r.Wanted, c.overlays.configured()
 	if wanted != nil {
 		to = *wanted
 		to.Moderators = cmp.Or(to.Moderators, former.Moderators)
 		wanted = &to
-		if c.options.Acceptable != nil {
-			if err := c.options.Acceptable(to); err != nil {
-				return nil, err
-			}
+		if err := c.acceptable(to); err != nil {
+			return nil, err
 		}
 	}
 	if r.Allow != nil {
@@ -153,36 +138,8 @@ func (c *Controls) wantedSettings(r SettingsRequest, former Settings) (*Settings
 	return wanted, nil
 }
 
-// configuredSettings returns the settings of the configuration.
-func (c *Controls) configuredSettings() Settings {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.base
-}
-
-// applySettings puts a channel's settings in force; nil means those of the configuration.
-func (c *Controls) applySettings(channelID string, wanted *Settings) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	former, isChanged := c.settings[channelID]
-	if wanted != nil {
-		c.settings[channelID] = *wanted
-	} else {
-		delete(c.settings, channelID)
-	}
-	err := c.overlayGuard(channelID, c.switches[channelID])
-	if err == nil {
-		return nil
-	}
-	if isChanged {
-		c.settings[channelID] = former
-	} else {
-		delete(c.settings, channelID)
-	}
-	return err
-}
-
-func (c *Controls) storeSettings(ctx context.Context, channelID string, wanted *Settings) error {
+// store stores a channel's settings; nil means those of the configuration.
+func (c *ChannelSettings) store(ctx context.Context, channelID string, wanted *Settings) error {
 	ctx, cancel := policies.UntilKept(ctx)
 	defer cancel()
 	value := ""
@@ -193,26 +150,26 @@ func (c *Controls) storeSettings(ctx context.Context, channelID string, wanted *
 		}
 		value = string(written)
 	}
-	_, err := c.options.Store.SaveSetting(ctx, channelID, settingsSetting, value)
+	_, err := c.records.store.SaveSetting(ctx, channelID, settingsSetting, value)
 	return err
 }
 
-// recallSettings loads a channel's stored settings.
-func (c *Controls) recallSettings(channelID, stored string) {
+// restore loads a channel's stored settings.
+func (c *ChannelSettings) restore(channelID, stored string) {
 	if stored == "" {
 		return
 	}
 	var s Settings
 	err := json.Unmarshal([]byte(stored), &s)
-	if err == nil && c.options.Acceptable != nil {
+	if err == nil {
 		checked := s
-		checked.Moderators = cmp.Or(s.Moderators, c.configuredSettings().Moderators)
-		err = c.options.Acceptable(checked)
+		checked.Moderators = cmp.Or(s.Moderators, c.overlays.configured().Moderators)
+		err = c.acceptable(checked)
 	}
 	if err == nil {
-		err = c.applySettings(channelID, &s)
+		err = c.overlays.set(channelID, &s)
 	}
 	if err != nil {
-		c.log.Error("a channel's settings for raid mode and notices can't be used: those of the configuration apply", "channel", channelID, "error", err)
+		c.records.log.Error("a channel's settings for raid mode and notices can't be used: those of the configuration apply", "channel", channelID, "error", err)
 	}
 }

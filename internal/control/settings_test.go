@@ -19,7 +19,7 @@ var quick = Settings{
 
 func (d *harness) setSettings(wanted *Settings, match ...string) error {
 	d.Helper()
-	saved, err := d.SetSettings(d.Context(), SettingsRequest{ChannelID: channel, Author: "anna", Match: match, Wanted: wanted})
+	saved, err := d.Settings.Set(d.Context(), SettingsRequest{ChannelID: channel, Author: "anna", Match: match, Wanted: wanted})
 	if err == nil && !saved {
 		d.Error("not saved")
 	}
@@ -51,12 +51,12 @@ func TestSettings_AsText(t *testing.T) {
 
 func TestSettings_ChangedAndBack(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
-		base, _ := d.Settings(channel)
+		base, _ := d.Settings.Of(channel)
 		must(t, d.setSettings(&quick))
-		if got, isChanged := d.Settings(channel); got != quick || !isChanged {
+		if got, isChanged := d.Settings.Of(channel); got != quick || !isChanged {
 			t.Errorf("settings %+v, changed %v", got, isChanged)
 		}
-		if got, isChanged := d.Settings("another"); got != base || isChanged {
+		if got, isChanged := d.Settings.Of("another"); got != base || isChanged {
 			t.Errorf("another channel has %+v, changed %v", got, isChanged)
 		}
 		d.command("!chatguard raid on", "Raid mode is on for 60 s.")
@@ -64,7 +64,7 @@ func TestSettings_ChangedAndBack(t *testing.T) {
 			t.Errorf("replacing settings that nobody has any more: %v", err)
 		}
 		must(t, d.setSettings(nil, policies.Tag(quick)))
-		if got, isChanged := d.Settings(channel); got != base || isChanged || d.store.setting(channel+" "+settingsSetting) != "" {
+		if got, isChanged := d.Settings.Of(channel); got != base || isChanged || d.store.setting(channel+" "+settingsSetting) != "" {
 			t.Errorf("back to %+v, changed %v, stored %q", got, isChanged, d.store.setting(channel+" "+settingsSetting))
 		}
 		if detail := d.store.detail.(map[string]Settings); d.lastAudit() != "1 settings  by anna" || detail["from"] != quick || detail["to"] != base {
@@ -81,7 +81,7 @@ func TestSettings_RaidGoesOnWithThem(t *testing.T) {
 		d.passes("anna", true)
 		d.passes("berta", true)
 		d.passes("carla", false) // the shared burst is used up
-		must(t, d.SetBase(Settings{Raid: Raid{Burst: 100, Refill: Duration(time.Second)}}))
+		must(t, d.Settings.SetBase(Settings{Raid: Raid{Burst: 100, Refill: Duration(time.Second)}}))
 		d.passes("dora", false) // the channel has its own settings
 		must(t, d.setSettings(nil))
 		d.passes("emma", true)
@@ -95,7 +95,7 @@ func TestSettings_SurviveRestart(t *testing.T) {
 		for value, want := range map[string]Settings{string(stored): quick, "": {}, "{": {}, `{"raid":{"lasts":"soon"}}`: {}} {
 			d.kept = map[string]map[string]string{channel: {settingsSetting: value}}
 			d.start(Raid{})
-			if got, _ := d.Settings(channel); got != want {
+			if got, _ := d.Settings.Of(channel); got != want {
 				t.Errorf("%s: %+v", value, got)
 			}
 		}
@@ -111,11 +111,11 @@ func positive(s Settings) error {
 
 func TestSettings_Refused(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
-		d.options.Acceptable = positive
+		d.Settings.acceptable = positive
 		if err := d.setSettings(&Settings{}); err == nil || err.Error() != "raid.lasts is not positive" {
 			t.Errorf("got %v", err)
 		}
-		d.options.Acceptable = nil
+		d.Settings.acceptable = func(Settings) error { return nil }
 		if err := d.setSettings(&Settings{Raid: Raid{Burst: 1}}); err != nil {
 			t.Errorf("an empty refill matters only in a raid: %v", err)
 		}
@@ -126,10 +126,10 @@ func TestSettings_Refused(t *testing.T) {
 func TestSettings_Unsaved(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		d.store.unsaved = true
-		if saved, err := d.SetSettings(d.Context(), SettingsRequest{ChannelID: channel, Author: "anna", Wanted: &quick}); saved || err != nil {
+		if saved, err := d.Settings.Set(d.Context(), SettingsRequest{ChannelID: channel, Author: "anna", Wanted: &quick}); saved || err != nil {
 			t.Errorf("saved %v, %v", saved, err)
 		}
-		if got, _ := d.Settings(channel); got != quick {
+		if got, _ := d.Settings.Of(channel); got != quick {
 			t.Errorf("in force are %+v", got)
 		}
 	})
@@ -141,7 +141,7 @@ func TestRaid_StartsByItself(t *testing.T) {
 		var perSecond atomic.Value
 		perSecond.Store(19.9)
 		var asked atomic.Int32
-		d.JoinRates(func() map[string]float64 {
+		d.Raids.JoinRates(func() map[string]float64 {
 			asked.Add(1)
 			return map[string]float64{channel: perSecond.Load().(float64), "quiet": 1, "": 500}
 		})
@@ -150,7 +150,7 @@ func TestRaid_StartsByItself(t *testing.T) {
 			t.Helper()
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
-			if on := !d.Switches(channel).RaidUntil.IsZero(); on != want {
+			if on := !d.Switches.Of(channel).RaidUntil.IsZero(); on != want {
 				t.Errorf("%s: on is %v", when, on)
 			}
 		}
@@ -160,7 +160,7 @@ func TestRaid_StartsByItself(t *testing.T) {
 		if detail := d.store.detail.(map[string]any); d.lastAudit() != "1 raid  by chatguard" || detail["messages_per_second"] != 20.0 {
 			t.Errorf("noted %q, %+v", d.lastAudit(), detail)
 		}
-		if !d.Switches("quiet").RaidUntil.IsZero() || !d.Switches("").RaidUntil.IsZero() {
+		if !d.Switches.Of("quiet").RaidUntil.IsZero() || !d.Switches.Of("").RaidUntil.IsZero() {
 			t.Error("it is on in another channel")
 		}
 		d.command("!chatguard raid off", "Raid mode is off.")
@@ -174,7 +174,7 @@ func TestRaid_StartsByItself(t *testing.T) {
 		perSecond.Store(50.0)
 		isOn("paused", false)
 		must(t, d.setSettings(&quick))
-		must(t, d.SetBase(Settings{}))
+		must(t, d.Settings.SetBase(Settings{}))
 		time.Sleep(2 * time.Second)
 		before := asked.Load()
 		isOn("no channel starts by itself", false)

@@ -97,7 +97,7 @@ func (d *harness) runShared() {
 
 // follow puts in force the switches that another node has shared, or shares those of this node.
 func (d *harness) follow() error {
-	return errorOf(d.policies.Shared.Follow(d.Context(), d.Controls.documents, channel))
+	return errorOf(d.policies.Shared.Follow(d.Context(), d.Switches.documents, channel))
 }
 
 // want lets all goroutines of the test go on until they wait, and fails the test unless is returns
@@ -112,7 +112,7 @@ func (d *harness) want(what string, is func() bool) {
 // wantPaused fails the test unless the node's channel is paused by this person.
 func (d *harness) wantPaused(channelID, by string) {
 	d.Helper()
-	if got := d.Switches(channelID).PausedBy; got != by {
+	if got := d.Switches.Of(channelID).PausedBy; got != by {
 		d.Errorf("paused by %q, want %q", got, by)
 	}
 }
@@ -121,7 +121,7 @@ func TestPause_SharedStoreAway(t *testing.T) {
 	all, nodes := newSharedNodes(t, 1)
 	a := nodes[0]
 	all.err = errAway
-	if _, err := a.Pause(t.Context(), channel, "berta"); !errors.Is(err, shared.ErrAway) {
+	if _, err := a.Switches.Pause(t.Context(), channel, "berta"); !errors.Is(err, shared.ErrAway) {
 		t.Errorf("a pause while the store is away: %v", err)
 	}
 	a.wantPaused(channel, "")
@@ -131,11 +131,11 @@ func TestPause_SharedStoreAway(t *testing.T) {
 func TestShared_FirstNodeShares(t *testing.T) {
 	all, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
-	must(t, a.turn(channel, func(s *Switches) { s.PausedBy = "berta" })) // as a restart does
-	for range 2 {                                                        // the second time, there is nothing to do
+	must(t, a.Switches.turn(channel, func(s *Switches) { s.PausedBy = "berta" })) // as a restart does
+	for range 2 {                                                                 // the second time, there is nothing to do
 		must(t, a.follow())
 	}
-	must(t, errorOf(a.policies.Shared.Follow(t.Context(), a.Controls.documents, "another")))
+	must(t, errorOf(a.policies.Shared.Follow(t.Context(), a.Switches.documents, "another")))
 	if got := all.revisions["switches/"+channel]; got != 1 {
 		t.Fatalf("revision %d of the switches, want 1", got)
 	}
@@ -151,7 +151,7 @@ func TestShared_BothNodesShareFirst(t *testing.T) {
 	all, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
 	for i, n := range nodes {
-		must(t, n.turn(channel, func(s *Switches) { s.PausedBy = fmt.Sprint("node ", i) }))
+		must(t, n.Switches.turn(channel, func(s *Switches) { s.PausedBy = fmt.Sprint("node ", i) }))
 	}
 	all.before = func() {
 		if err := b.follow(); err != nil {
@@ -174,12 +174,12 @@ func TestShared_LaterNode(t *testing.T) {
 		_, nodes := newSharedNodes(t, 2)
 		a, b := nodes[0], nodes[1]
 		const room = "room"
-		must(t, errorOf(a.Pause(t.Context(), room, "berta")))
+		must(t, errorOf(a.Switches.Pause(t.Context(), room, "berta")))
 		for range 2 {
 			b.policies.Shared.Serve(room)
 		}
 		b.runShared()
-		b.want("the other node is paused", func() bool { return b.Switches(room).PausedBy == "berta" })
+		b.want("the other node is paused", func() bool { return b.Switches.Of(room).PausedBy == "berta" })
 	})
 }
 
@@ -190,24 +190,24 @@ func TestShared_Switches(t *testing.T) {
 		madeThere := &made{}
 		b.policies.Followers.Watch(madeThere.watch)
 		b.runShared()
-		must(t, errorOf(a.Pause(t.Context(), channel, "berta")))
+		must(t, errorOf(a.Switches.Pause(t.Context(), channel, "berta")))
 		b.docs.changes <- "switches/" + channel
-		b.want("the other node is paused", func() bool { return b.Switches(channel).PausedBy == "berta" })
-		until, _, err := b.StartRaid(t.Context(), channel, "carl", time.Hour)
+		b.want("the other node is paused", func() bool { return b.Switches.Of(channel).PausedBy == "berta" })
+		until, _, err := b.Raids.Start(t.Context(), channel, "carl", time.Hour)
 		must(t, err)
-		if _, err := a.Resume(t.Context(), channel, "berta"); err != nil { // it learns of the raid first
+		if _, err := a.Switches.Resume(t.Context(), channel, "berta"); err != nil { // it learns of the raid first
 			t.Fatal(err)
 		}
-		if s := a.Switches(channel); s.PausedBy != "" || !s.RaidUntil.Equal(until) {
+		if s := a.Switches.Of(channel); s.PausedBy != "" || !s.RaidUntil.Equal(until) {
 			t.Errorf("after the pause: %+v, want the raid that the other node has started", s)
 		}
 		b.docs.changes <- "switches/" + channel
 		b.want("the other node resumes", func() bool {
-			return b.Switches(channel).PausedBy == "" && b.Switches(channel).RaidUntil.Equal(until)
+			return b.Switches.Of(channel).PausedBy == "" && b.Switches.Of(channel).RaidUntil.Equal(until)
 		})
-		must(t, errorOf(b.EndRaid(t.Context(), channel, "carl")))
-		if err := a.follow(); err != nil || !a.Switches(channel).RaidUntil.IsZero() {
-			t.Errorf("after the end of the raid: %+v, %v", a.Switches(channel), err)
+		must(t, errorOf(b.Raids.End(t.Context(), channel, "carl")))
+		if err := a.follow(); err != nil || !a.Switches.Of(channel).RaidUntil.IsZero() {
+			t.Errorf("after the end of the raid: %+v, %v", a.Switches.Of(channel), err)
 		}
 		if got := b.store.setting(channel + " " + pauseSetting); got != "" {
 			t.Errorf("the node has stored %q", got)
@@ -220,7 +220,7 @@ func TestShared_Switches(t *testing.T) {
 func TestShared_StoreLosesDocuments(t *testing.T) {
 	all, nodes := newSharedNodes(t, 2)
 	a, b := nodes[0], nodes[1]
-	must(t, errorOf(a.Pause(t.Context(), channel, "berta")))
+	must(t, errorOf(a.Switches.Pause(t.Context(), channel, "berta")))
 	clear(all.data)
 	clear(all.revisions)
 	must(t, a.follow())

@@ -12,23 +12,23 @@ import (
 // are searched for a timeout or ban.
 const silenceRecords = 20
 
-// Silence returns a user's timeout or ban as far as it is known, or nil: as the chat reports it, or
+// Of returns a user's timeout or ban as far as it is known, or nil: as the chat reports it, or
 // else, after a restart, as it was recorded. If a person lifted the last one, liftedAt is when.
-func (c *Controls) Silence(ctx context.Context, t journal.Target) (s *journal.Silence, liftedAt time.Time) {
+func (c *Silences) Of(ctx context.Context, t journal.Target) (s *journal.Silence, liftedAt time.Time) {
 	if !c.CanAct(t.ChannelID) {
 		return nil, liftedAt
 	}
-	if s, ok := c.KnownSilence(t.ChannelID, t.UserID); ok {
+	if s, ok := c.Known(t.ChannelID, t.UserID); ok {
 		return &s, liftedAt
 	}
 	last, endedAt, err := c.lastAct(ctx, t)
 	if err != nil {
-		c.log.Warn("a user's last changes can't be read", "error", err)
+		c.records.log.Warn("a user's last changes can't be read", "error", err)
 		return nil, liftedAt
 	}
 	given, at, err := c.lastPenalty(ctx, t)
 	if err != nil {
-		c.log.Warn("a user's last entries can't be read", "error", err)
+		c.records.log.Warn("a user's last entries can't be read", "error", err)
 		return nil, liftedAt
 	}
 	switch {
@@ -36,26 +36,26 @@ func (c *Controls) Silence(ctx context.Context, t journal.Target) (s *journal.Si
 		return given, liftedAt
 	case last.Action == journal.UserLifted:
 		return nil, last.At
-	case last.Action == "" || !silenceOf(last).IsInForce(c.now()):
+	case last.Action == "" || !silenceOf(last).IsInForce(c.records.now()):
 		return nil, liftedAt
 	}
 	act := silenceOf(last)
 	return &act, liftedAt
 }
 
-// KnownSilence returns a user's timeout or ban as the chat reports it; ok is false if it reports
+// Known returns a user's timeout or ban as the chat reports it; ok is false if it reports
 // none. It reads no records, so it doesn't know those from before the start.
-func (c *Controls) KnownSilence(channelID, userID string) (s journal.Silence, ok bool) {
+func (c *Silences) Known(channelID, userID string) (s journal.Silence, ok bool) {
 	if !c.CanAct(channelID) {
 		return s, false
 	}
-	return c.chat.Acts.Silence(channelID, userID)
+	return c.acts.Silence(channelID, userID)
 }
 
 // lastAct returns the last timeout, ban or lift that a person gave a user here; the zero Audit if
 // there is none. endedAt is when the user was last pardoned, which lifts earlier penalties.
-func (c *Controls) lastAct(ctx context.Context, t journal.Target) (last journal.Audit, endedAt time.Time, err error) {
-	changes, err := c.options.Store.Audits(ctx, journal.AuditFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: silenceRecords})
+func (c *Silences) lastAct(ctx context.Context, t journal.Target) (last journal.Audit, endedAt time.Time, err error) {
+	changes, err := c.records.store.Audits(ctx, journal.AuditFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: silenceRecords})
 	for _, a := range changes {
 		switch a.Action {
 		case journal.UserTimedOut, journal.UserBanned, journal.UserLifted:
@@ -81,8 +81,8 @@ func silenceOf(a journal.Audit) journal.Silence {
 
 // lastPenalty returns the last timeout or ban in force that chatguard gave a user as a penalty, and
 // when; nil if there is none.
-func (c *Controls) lastPenalty(ctx context.Context, t journal.Target) (s *journal.Silence, at time.Time, err error) {
-	entries, err := c.options.Store.Entries(ctx, journal.EntryFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: silenceRecords})
+func (c *Silences) lastPenalty(ctx context.Context, t journal.Target) (s *journal.Silence, at time.Time, err error) {
+	entries, err := c.records.store.Entries(ctx, journal.EntryFilter{ChannelID: t.ChannelID, UserID: t.UserID, N: silenceRecords})
 	for _, e := range entries {
 		o := e.Outcome
 		if o.Result != journal.Done || o.Action != e.Penalty.Action || o.Action != chatguard.Timeout && o.Action != chatguard.Ban {
@@ -95,7 +95,7 @@ func (c *Controls) lastPenalty(ctx context.Context, t journal.Target) (s *journa
 		case !s.Banned:
 			s.Until = o.At.Add(e.Penalty.Duration).UTC()
 		}
-		if s.IsInForce(c.now()) {
+		if s.IsInForce(c.records.now()) {
 			return &s, o.At, err
 		}
 	}

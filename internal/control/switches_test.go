@@ -45,7 +45,7 @@ func (d *harness) wantTold(want ...string) {
 // isn't stored with it.
 func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 	d := newHarness(t, Raid{})
-	if saved, err := d.Pause(t.Context(), channel, "anna"); !saved || err != nil {
+	if saved, err := d.Switches.Pause(t.Context(), channel, "anna"); !saved || err != nil {
 		t.Fatalf("saved %v, %v", saved, err)
 	}
 	done, err := d.policies.Revise(t.Context(), policies.Request{ChannelID: channel, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
@@ -59,10 +59,10 @@ func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 		t.Errorf("stated %+v, in force %+v", stated, inForce)
 	}
 	d.wantTold("changed 1", "revised 1 1 by berta")
-	if saved, err := d.SetMode(context.Background(), channel, "anna", chatguard.Observe); !saved || err != nil {
+	if saved, err := d.Commands.setMode(context.Background(), channel, "anna", chatguard.Observe); !saved || err != nil {
 		t.Errorf("saved %v, %v", saved, err)
 	}
-	if _, err := d.Resume(t.Context(), channel, "anna"); err != nil || d.guard.InForce(channel).Mode != chatguard.Observe {
+	if _, err := d.Switches.Resume(t.Context(), channel, "anna"); err != nil || d.guard.InForce(channel).Mode != chatguard.Observe {
 		t.Errorf("%v; in force %+v", err, d.guard.InForce(channel))
 	}
 }
@@ -74,8 +74,8 @@ func TestPause_Log(t *testing.T) {
 		turn func(context.Context, string, string) (bool, error)
 		want string
 	}{
-		{d.Pause, `msg="channel switches" channel=` + channel + " paused_by=anna author=anna\n"},
-		{d.Resume, `msg="channel switches" channel=` + channel + " author=anna\n"},
+		{d.Switches.Pause, `msg="channel switches" channel=` + channel + " paused_by=anna author=anna\n"},
+		{d.Switches.Resume, `msg="channel switches" channel=` + channel + " author=anna\n"},
 	} {
 		d.log.Reset()
 		if _, err := c.turn(t.Context(), channel, "anna"); err != nil || !strings.HasSuffix(d.log.String(), c.want) {
@@ -90,7 +90,7 @@ func TestPause_DuringPolicyChange(t *testing.T) {
 	d := newHarness(t, Raid{})
 	_, err := d.policies.Revise(t.Context(), policies.Request{ChannelID: channel, Author: "berta"}, func(p chatguard.Policy) (chatguard.Policy, error) {
 		p.Limits[0].Burst = 5
-		_, err := d.Pause(t.Context(), channel, "anna")
+		_, err := d.Switches.Pause(t.Context(), channel, "anna")
 		return p, err
 	})
 	must(t, err)

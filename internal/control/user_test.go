@@ -30,7 +30,7 @@ func TestGrant_OnlyOwnLimits(t *testing.T) {
 			"crowd": `the limit "crowd" is shared by everyone: choose a limit per user`,
 			"other": `there is no such limit: "other"`,
 		} {
-			_, _, err := d.Grant(d.Context(), anna, limit, 2)
+			_, _, err := d.Users.Grant(d.Context(), anna, limit, 2)
 			e, explained := d.guard.Explain(chatguard.Message{ChannelID: channel, User: chatguard.User{ID: anna.UserID}})
 			if explained != nil {
 				t.Fatal(explained)
@@ -52,12 +52,12 @@ func TestAmended_CalledOnceInForce(t *testing.T) {
 		}})
 		own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 9}}}
 		for name, amend := range map[string]func() (bool, error){
-			"grant":    func() (bool, error) { _, saved, err := d.Grant(d.Context(), anna, "burst", 1); return saved, err },
-			"reset":    func() (bool, error) { return d.Reset(d.Context(), anna) },
+			"grant":    func() (bool, error) { _, saved, err := d.Users.Grant(d.Context(), anna, "burst", 1); return saved, err },
+			"reset":    func() (bool, error) { return d.Users.Reset(d.Context(), anna) },
 			"exempt":   func() (bool, error) { return exempting(time.Hour)(d) },
 			"override": func() (bool, error) { return setting(own)(d) },
 		} {
-			must(t, errorOf(d.SetOverride(d.Context(), anna, nil, chatguard.UserOverride{})))
+			must(t, errorOf(d.Users.SetOverride(d.Context(), anna, nil, chatguard.UserOverride{})))
 			d.say("anna")
 			told = nil
 			if saved, err := amend(); !saved || err != nil || !slices.Equal(told, []string{"1 id of anna true"}) {
@@ -66,7 +66,7 @@ func TestAmended_CalledOnceInForce(t *testing.T) {
 		}
 		told = nil
 		own.Limits["burst"] = chatguard.Override{Messages: 3}
-		if _, err := d.SetOverride(d.Context(), anna, nil, own); err == nil || told != nil {
+		if _, err := d.Users.SetOverride(d.Context(), anna, nil, own); err == nil || told != nil {
 			t.Errorf("a refused override: %v, told %q", err, told)
 		}
 	})
@@ -107,20 +107,20 @@ func TestAmended_NoChange(t *testing.T) {
 
 func exempting(length time.Duration) func(*harness) (bool, error) {
 	return func(d *harness) (bool, error) {
-		done, err := d.Exempt(d.Context(), anna, nil, length)
+		done, err := d.Users.Exempt(d.Context(), anna, nil, length)
 		return done.Saved, err
 	}
 }
 
 func setting(own chatguard.UserOverride) func(*harness) (bool, error) {
 	return func(d *harness) (bool, error) {
-		done, err := d.SetOverride(d.Context(), anna, nil, own)
+		done, err := d.Users.SetOverride(d.Context(), anna, nil, own)
 		return done.Saved, err
 	}
 }
 
 func pardoning(d *harness) (bool, error) {
-	_, saved, err := d.Pardon(d.Context(), d.store.last, "berta")
+	_, saved, err := d.Pardons.PardonEntry(d.Context(), d.store.last, "berta")
 	return saved, err
 }
 
@@ -144,8 +144,8 @@ func TestExempt_PermanentHasNoEnd(t *testing.T) {
 			time.Hour: map[string]any{"until": time.Now().Add(time.Hour).UTC()},
 			0:         nil,
 		} {
-			must(t, errorOf(d.SetOverride(d.Context(), anna, nil, chatguard.UserOverride{})))
-			if _, err := d.Exempt(d.Context(), anna, nil, length); err != nil || !reflect.DeepEqual(d.store.detail, want) {
+			must(t, errorOf(d.Users.SetOverride(d.Context(), anna, nil, chatguard.UserOverride{})))
+			if _, err := d.Users.Exempt(d.Context(), anna, nil, length); err != nil || !reflect.DeepEqual(d.store.detail, want) {
 				t.Errorf("exempt for %v: %v, %v; want %v", length, d.store.detail, err, want)
 			}
 		}
@@ -157,22 +157,22 @@ func TestExempt_PermanentHasNoEnd(t *testing.T) {
 func TestSetOverride_RefusesAnotherThanWasSeen(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		seen := []string{policies.Tag(chatguard.UserOverride{})}
-		first, err := d.Exempt(d.Context(), anna, seen, time.Hour)
+		first, err := d.Users.Exempt(d.Context(), anna, seen, time.Hour)
 		if err != nil || policies.Tag(first.Former) != seen[0] || first.Now.Exempt != chatguard.AlwaysExempt {
 			t.Fatalf("%+v, %v", first, err)
 		}
-		if _, err := d.Exempt(d.Context(), anna, seen, 0); !errors.Is(err, policies.ErrStale) {
+		if _, err := d.Users.Exempt(d.Context(), anna, seen, 0); !errors.Is(err, policies.ErrStale) {
 			t.Errorf("exempt: %v", err)
 		}
-		if _, err := d.SetOverride(d.Context(), anna, seen, chatguard.UserOverride{}); !errors.Is(err, policies.ErrStale) {
+		if _, err := d.Users.SetOverride(d.Context(), anna, seen, chatguard.UserOverride{}); !errors.Is(err, policies.ErrStale) {
 			t.Errorf("set: %v", err)
 		}
 		d.policies.Followers.Follow(&follower{amended: func(string, string) {
-			if d.overriding.TryLock() {
-				d.overriding.Unlock()
+			if d.Users.overriding.TryLock() {
+				d.Users.overriding.Unlock()
 				t.Error("somebody else may change overrides meanwhile")
 			}
 		}})
-		must(t, errorOf(d.SetOverride(d.Context(), anna, []string{policies.Tag(first.Now)}, chatguard.UserOverride{})))
+		must(t, errorOf(d.Users.SetOverride(d.Context(), anna, []string{policies.Tag(first.Now)}, chatguard.UserOverride{})))
 	})
 }

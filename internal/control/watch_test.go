@@ -34,12 +34,12 @@ func TestWatch(t *testing.T) {
 		m := &made{}
 		d.policies.Followers.Watch(m.watch)
 		d.command("!chatguard pause", "Paused: I only watch until !chatguard resume.")
-		must(t, errorOf(d.SetMode(d.Context(), channel, "anna", chatguard.Observe)))
+		must(t, errorOf(d.Commands.setMode(d.Context(), channel, "anna", chatguard.Observe)))
 		must(t, errorOf(d.policies.Discard(d.Context(), policies.Request{ChannelID: channel, Author: "anna"})))
-		_, _, err := d.StartRaid(d.Context(), channel, "anna", time.Second)
+		_, _, err := d.Raids.Start(d.Context(), channel, "anna", time.Second)
 		must(t, err)
 		time.Sleep(2 * time.Second)
-		d.endRaids(d.Context())
+		d.Raids.endDue(d.Context())
 		m.want(t, "pause by twitch:berta", "policy by anna, revision 1 with 1 changes", "discard by anna, revision 2 with 1 changes", "raid by anna", "raid by chatguard")
 	})
 }

@@ -27,7 +27,7 @@ func (p *past) addChanges() {
 	slowDown := func(n int) func(context.Context) error {
 		return func(ctx context.Context) error {
 			own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 1, Refill: 12 * time.Minute}}}
-			_, err := controls.SetOverride(ctx, regular(n, berta), nil, own)
+			_, err := controls.Users.SetOverride(ctx, regular(n, berta), nil, own)
 			return err
 		}
 	}
@@ -44,29 +44,29 @@ func (p *past) addChanges() {
 		lastStream - 70*time.Minute: func(ctx context.Context) error {
 			return p.revise(ctx, second, anna, func(l *chatguard.Limit) { l.Refill = 2 * time.Second })
 		},
-		78 * time.Minute: func(ctx context.Context) error { return savedOrNot(controls.Pause(ctx, first, berta)) },
-		75 * time.Minute: func(ctx context.Context) error { return savedOrNot(controls.Resume(ctx, first, berta)) },
+		78 * time.Minute: func(ctx context.Context) error { return savedOrNot(controls.Switches.Pause(ctx, first, berta)) },
+		75 * time.Minute: func(ctx context.Context) error { return savedOrNot(controls.Switches.Resume(ctx, first, berta)) },
 		raidAt - 15*time.Second: func(ctx context.Context) error {
-			_, saved, err := controls.StartRaid(ctx, first, anna, 10*time.Minute)
+			_, saved, err := controls.Raids.Start(ctx, first, anna, 10*time.Minute)
 			return savedOrNot(saved, err)
 		},
-		raidAt - 5*time.Minute: func(ctx context.Context) error { return savedOrNot(controls.EndRaid(ctx, first, anna)) },
+		raidAt - 5*time.Minute: func(ctx context.Context) error { return savedOrNot(controls.Raids.End(ctx, first, anna)) },
 		41 * time.Minute: func(ctx context.Context) error {
-			_, saved, err := controls.Grant(ctx, regular(0, anna), "daily", 50)
+			_, saved, err := controls.Users.Grant(ctx, regular(0, anna), "daily", 50)
 			return savedOrNot(saved, err)
 		},
 		33 * time.Minute: func(ctx context.Context) error {
-			_, err := controls.Exempt(ctx, regular(1, berta), nil, 24*time.Hour)
+			_, err := controls.Users.Exempt(ctx, regular(1, berta), nil, 24*time.Hour)
 			return err
 		},
 		26 * time.Minute: func(ctx context.Context) error {
 			own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"burst": {Burst: 2}, "daily": {Messages: 40}}}
-			_, err := controls.SetOverride(ctx, regular(2, berta), nil, own)
+			_, err := controls.Users.SetOverride(ctx, regular(2, berta), nil, own)
 			return err
 		},
 		14 * time.Minute: func(ctx context.Context) error {
 			u := p.people.lastDeleted(first)
-			_, saved, err := controls.PardonUser(ctx, journal.Target{ChannelID: u.channelID, UserID: u.userID, Author: anna})
+			_, saved, err := controls.Pardons.PardonUser(ctx, journal.Target{ChannelID: u.channelID, UserID: u.userID, Author: anna})
 			return savedOrNot(saved, err)
 		},
 		// at different times, so that they are on different rungs

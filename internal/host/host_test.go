@@ -148,7 +148,7 @@ func TestJoin_DefaultRaid(t *testing.T) {
 		h, guard := openMemory(t), newGuard(t)
 		restore(t, h, guard, Options{Settings: settings})
 		before := time.Now().Truncate(time.Second)
-		until, _, err := h.Controls.StartRaid(t.Context(), room, "berta", 0)
+		until, _, err := h.Controls.Raids.Start(t.Context(), room, "berta", 0)
 		if err != nil || until.Before(before.Add(want)) || until.After(time.Now().Add(want)) {
 			t.Errorf("until %s, %v, want %s", until, err, want)
 		}

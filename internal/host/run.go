@@ -52,7 +52,7 @@ func (h *Host) work(ctx context.Context) error {
 	var settling sync.WaitGroup
 	settling.Go(func() { h.Policies.Run(ctx, h.Database) })
 	settling.Go(func() { h.Policies.Shared.Run(ctx) })
-	err := h.Controls.Run(ctx)
+	err := h.Controls.Raids.Run(ctx)
 	settling.Wait()
 	stop()
 	return errors.Join(err, <-written)

@@ -39,7 +39,7 @@ type grantWanted struct {
 // amendments answers requests that change single users.
 type amendments struct {
 	users    *users
-	controls *control.Controls // nil if there are none
+	controls *control.Controls // without types if there are none
 }
 
 // grant is POST /channels/{channel}/users/{id}/grant. A grant in a limit across all channels needs
@@ -50,12 +50,12 @@ func (h *amendments) grant(w http.ResponseWriter, r *http.Request, who access.Ca
 		return err
 	}
 	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
-		if h.controls.GrantsEverywhere(t.ChannelID, wanted.Limit) {
+		if h.controls.Users.GrantsEverywhere(t.ChannelID, wanted.Limit) {
 			if err := access.CheckAll(who, auth.Help); err != nil {
 				return done, err
 			}
 		}
-		done.Until, done.Saved, err = h.controls.Grant(ctx, t, wanted.Limit, wanted.Messages)
+		done.Until, done.Saved, err = h.controls.Users.Grant(ctx, t, wanted.Limit, wanted.Messages)
 		return done, err
 	})
 }
@@ -63,7 +63,7 @@ func (h *amendments) grant(w http.ResponseWriter, r *http.Request, who access.Ca
 // reset is POST …/reset.
 func (h *amendments) reset(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (done amended, err error) {
-		done.Saved, err = h.controls.Reset(ctx, t)
+		done.Saved, err = h.controls.Users.Reset(ctx, t)
 		return done, err
 	})
 }
@@ -76,7 +76,7 @@ func (h *amendments) exempt(w http.ResponseWriter, r *http.Request, who access.C
 		return err
 	}
 	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (amended, error) {
-		done, err := h.controls.Exempt(ctx, t, parseTags(r.Header.Get("If-Match")), length)
+		done, err := h.controls.Users.Exempt(ctx, t, parseTags(r.Header.Get("If-Match")), length)
 		answer := changedOverride(done)
 		answer.Until = done.Now.ExemptUntil
 		return answer, err
@@ -99,12 +99,12 @@ func (h *amendments) deleteOverride(w http.ResponseWriter, r *http.Request, who 
 }
 
 func (h *amendments) setOverride(w http.ResponseWriter, r *http.Request, who access.Caller, own chatguard.UserOverride) error {
-	set := (*control.Controls).SetOverride
+	set := h.controls.Users.SetOverride
 	if !who.Access.Allows(auth.Moderate) {
-		set = (*control.Controls).SetExemption
+		set = h.controls.Users.SetExemption
 	}
 	return h.amend(w, r, who, func(ctx context.Context, t journal.Target) (amended, error) {
-		done, err := set(h.controls, ctx, t, parseTags(r.Header.Get("If-Match")), own)
+		done, err := set(ctx, t, parseTags(r.Header.Get("If-Match")), own)
 		if errors.Is(err, control.ErrMoreThanExemption) {
 			err = problem.New(http.StatusForbidden, "%s has %s access; changing more than the exemption needs moderate access.", who.Name, who.Access)
 		}
@@ -125,7 +125,7 @@ func (h *amendments) amend(w http.ResponseWriter, r *http.Request, who access.Ca
 
 // amendAs is amend for a change with an answer of another type.
 func amendAs[T any](h *amendments, w http.ResponseWriter, r *http.Request, who access.Caller, change func(context.Context, journal.Target) (T, error)) error {
-	if h.controls == nil {
+	if h.controls.Users == nil {
 		return errNoControls()
 	}
 	channel, user, err := h.users.pathUser(r)
@@ -151,14 +151,14 @@ type pardonedEntry struct {
 
 // pardon is POST /journal/{entry}/pardon.
 func (h *amendments) pardon(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-	if h.controls == nil {
+	if h.controls.Users == nil {
 		return errNoControls()
 	}
 	entry, err := strconv.ParseInt(r.PathValue("entry"), 10, 64)
 	if err != nil {
 		return errControls(control.ErrNoEntry)
 	}
-	done, saved, err := h.controls.Pardon(r.Context(), chatguard.EntryID(entry), who.Author())
+	done, saved, err := h.controls.Pardons.PardonEntry(r.Context(), chatguard.EntryID(entry), who.Author())
 	if err != nil {
 		return errControls(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/problem"
 	"github.com/chatguard/chatguard/internal/webhook"
@@ -68,10 +67,10 @@ func (s *Server) channelRoutes() []route {
 		{"GET /channels/{channel}/week", auth.View, ofPath, s.channels.handler(s.users.getSharedWeek), []string{"limit"}},
 		{"GET /channels/{channel}/summary", auth.View, ofPath, s.channels.handler(s.summarizer.getSummary), nil},
 		{"GET /live", auth.View, ofQuery, s.states.serveLive, []string{"channel", "feed", "after"}},
-		{"POST /channels/{channel}/pause", auth.Moderate, ofPath, s.switches.turns((*control.Controls).Pause), nil},
-		{"POST /channels/{channel}/resume", auth.Moderate, ofPath, s.switches.turns((*control.Controls).Resume), nil},
+		{"POST /channels/{channel}/pause", auth.Moderate, ofPath, s.switches.pause, nil},
+		{"POST /channels/{channel}/resume", auth.Moderate, ofPath, s.switches.resume, nil},
 		{"POST /channels/{channel}/raid", auth.Moderate, ofPath, s.switches.startRaid, nil},
-		{"DELETE /channels/{channel}/raid", auth.Moderate, ofPath, s.switches.turns((*control.Controls).EndRaid), nil},
+		{"DELETE /channels/{channel}/raid", auth.Moderate, ofPath, s.switches.endRaid, nil},
 		{"GET /channels/{channel}/settings", auth.View, ofPath, s.channels.handler(s.settings.getSettings), nil},
 		{"PUT /channels/{channel}/settings", auth.Moderate, ofPath, s.channels.handler(s.settings.putSettings), nil},
 		{"DELETE /channels/{channel}/settings", auth.Moderate, ofPath, s.channels.handler(s.settings.deleteSettings), nil},
@@ -147,9 +146,9 @@ func (s *Server) userRoutes() []route {
 		{"POST /channels/{channel}/users/{id}/pardon", auth.Help, ofPath, s.amendments.pardonUser, nil},
 		{"DELETE /channels/{channel}/users/{id}/pardon/{pardon}", auth.Help, ofPath, s.amendments.unpardonUser, nil},
 		{"POST /channels/{channel}/users/{id}/timeout", auth.Moderate, ofPath, s.amendments.timeOut, nil},
-		{"DELETE /channels/{channel}/users/{id}/timeout", auth.Moderate, ofPath, s.amendments.lifts((*control.Controls).LiftTimeout), nil},
+		{"DELETE /channels/{channel}/users/{id}/timeout", auth.Moderate, ofPath, s.amendments.endTimeout, nil},
 		{"POST /channels/{channel}/users/{id}/ban", auth.Moderate, ofPath, s.amendments.ban, nil},
-		{"DELETE /channels/{channel}/users/{id}/ban", auth.Moderate, ofPath, s.amendments.lifts((*control.Controls).LiftBan), nil},
+		{"DELETE /channels/{channel}/users/{id}/ban", auth.Moderate, ofPath, s.amendments.endBan, nil},
 		{"PUT /channels/{channel}/users/{id}/override", auth.Help, ofPath, s.amendments.putOverride, nil},
 		{"DELETE /channels/{channel}/users/{id}/override", auth.Help, ofPath, s.amendments.deleteOverride, nil},
 	}

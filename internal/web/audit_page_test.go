@@ -20,7 +20,7 @@ func auditTarget(user chatguard.User, author string) journal.Target {
 func TestAuditPage_Accessible(t *testing.T) {
 	d := dash(t)
 	for _, author := range hostileNames {
-		if _, err := d.control.Reset(t.Context(), auditTarget(gardenhour, author)); err != nil {
+		if _, err := d.control.Users.Reset(t.Context(), auditTarget(gardenhour, author)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -85,7 +85,7 @@ func TestPages_FitWindow(t *testing.T) {
 	w.wantFit(widths...)
 
 	d.say(spammer, 4)
-	if _, _, err := d.control.Grant(t.Context(), auditTarget(spammer, "berta"), "daily", 5); err != nil {
+	if _, _, err := d.control.Users.Grant(t.Context(), auditTarget(spammer, "berta"), "daily", 5); err != nil {
 		t.Fatal(err)
 	}
 	d.flush()

@@ -19,7 +19,7 @@ func TestDifferences_ToConfiguration(t *testing.T) {
 		t.Errorf("without changes: %s", got)
 	}
 	decode[policies.Revised](t, d.put(func(p *chatguard.Policy) { p.Limits[0].Burst, p.Limits[0].Refill = 5, time.Minute }))
-	if _, err := d.control.Pause(t.Context(), channelID, "berta"); err != nil {
+	if _, err := d.control.Switches.Pause(t.Context(), channelID, "berta"); err != nil {
 		// changes nothing in the stated policy
 		t.Fatal(err)
 	}

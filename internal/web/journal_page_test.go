@@ -110,7 +110,7 @@ func TestJournalPage_Accessible(t *testing.T) {
 		v := d.write(teahouse, fmt.Sprint("message ", i))
 		d.reportOutcome(v, result, "for a reason")
 		if i == 0 {
-			if _, _, err := d.control.Pardon(t.Context(), v.EntryID, "berta"); err != nil {
+			if _, _, err := d.control.Pardons.PardonEntry(t.Context(), v.EntryID, "berta"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -43,7 +43,7 @@ func TestLimitsPage_Narrow(t *testing.T) {
 		user := chatguard.User{ID: fmt.Sprint(60 + i), Login: login}
 		d.say(user, 4)
 		own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"daily": {Messages: 1200}}}
-		if _, err := d.control.SetOverride(t.Context(), journal.Target{ChannelID: channelID, UserID: user.ID, Author: "anna"}, nil, own); err != nil {
+		if _, err := d.control.Users.SetOverride(t.Context(), journal.Target{ChannelID: channelID, UserID: user.ID, Author: "anna"}, nil, own); err != nil {
 			t.Fatal(err)
 		}
 	}

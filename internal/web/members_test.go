@@ -118,13 +118,13 @@ func (d *dashboard) fillHidden() (entry chatguard.EntryID) {
 		entry = v.EntryID
 	}
 	hidden := journal.Target{ChannelID: hiddenID, UserID: hiddenUser.ID, Author: "token:hidden"}
-	if _, _, err := d.control.AddNote(d.Context(), hidden, "a hidden note"); err != nil {
+	if _, _, err := d.control.Notes.Add(d.Context(), hidden, "a hidden note"); err != nil {
 		d.Fatal(err)
 	}
-	if _, err := d.control.SetOverride(d.Context(), hidden, nil, chatguard.UserOverride{Timezone: "Asia/Tokyo"}); err != nil {
+	if _, err := d.control.Users.SetOverride(d.Context(), hidden, nil, chatguard.UserOverride{Timezone: "Asia/Tokyo"}); err != nil {
 		d.Fatal(err)
 	}
-	if _, err := d.control.Pause(d.Context(), hiddenID, "token:hidden"); err != nil {
+	if _, err := d.control.Switches.Pause(d.Context(), hiddenID, "token:hidden"); err != nil {
 		d.Fatal(err)
 	}
 	return entry
@@ -189,7 +189,7 @@ func TestMembers_Session(t *testing.T) {
 		t.Errorf("signed in as %+v", me)
 	}
 	decode[switchedTo](t, d.do("POST", channelPath+"/pause", nil, as))
-	if by := d.control.Switches(channelID).PausedBy; by != journal.TwitchAuthor+"clara" {
+	if by := d.control.Switches.Of(channelID).PausedBy; by != journal.TwitchAuthor+"clara" {
 		t.Errorf("paused by %s", by)
 	}
 	if a := d.do("DELETE", "/api/v1/session", nil, as); a.StatusCode != http.StatusNoContent || len(members.sessions) != 0 {

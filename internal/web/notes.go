@@ -48,7 +48,7 @@ func (h *amendments) addNote(w http.ResponseWriter, r *http.Request, who access.
 		return err
 	}
 	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (done changedNote, err error) {
-		done.Note, done.Saved, err = h.controls.AddNote(ctx, t, wanted.Text)
+		done.Note, done.Saved, err = h.controls.Notes.Add(ctx, t, wanted.Text)
 		return done, err
 	})
 }
@@ -60,7 +60,7 @@ func (h *amendments) deleteNote(w http.ResponseWriter, r *http.Request, who acce
 		return errControls(control.ErrNoNote)
 	}
 	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (done changedNote, err error) {
-		done.Note, done.Saved, err = h.controls.DeleteNote(ctx, t, id)
+		done.Note, done.Saved, err = h.controls.Notes.Delete(ctx, t, id)
 		return done, err
 	})
 }

@@ -65,7 +65,7 @@ func TestNowPage_Accessible(t *testing.T) {
 	accessible(360, "dark")
 	w.visit("#/now")
 
-	if _, err := d.control.Pause(t.Context(), channelID, "berta"); err != nil {
+	if _, err := d.control.Switches.Pause(t.Context(), channelID, "berta"); err != nil {
 		t.Fatal(err)
 	}
 	d.breakDatabase(time.Minute)

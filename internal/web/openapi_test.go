@@ -210,7 +210,7 @@ type validRequest struct {
 func (d *dashboard) validRequests(channel string) map[string]validRequest {
 	policy := d.guard.ChannelPolicy(channel)
 	policy.Limits[0].Burst = 9
-	settings, _ := d.control.Settings(channel)
+	settings, _ := d.control.Settings.Of(channel)
 	settings.Raid.Burst++
 	user := "/channels/" + channel + "/users/" + spammer.ID
 	whatever := setHeader("If-Match", "*")

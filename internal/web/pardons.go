@@ -104,7 +104,7 @@ type unpardoned struct {
 // pardonUser is POST /channels/{channel}/users/{id}/pardon.
 func (h *amendments) pardonUser(w http.ResponseWriter, r *http.Request, who access.Caller) error {
 	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (done pardonedUser, err error) {
-		if done.Pardon, done.Saved, err = h.controls.PardonUser(ctx, t); err != nil {
+		if done.Pardon, done.Saved, err = h.controls.Pardons.PardonUser(ctx, t); err != nil {
 			return done, err
 		}
 		done.Held, err = h.findHoldingLimit(ctx, t)
@@ -119,7 +119,7 @@ func (h *amendments) unpardonUser(w http.ResponseWriter, r *http.Request, who ac
 		return errControls(control.ErrNoUndo)
 	}
 	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (done unpardoned, err error) {
-		done.Undone, done.Saved, err = h.controls.Unpardon(ctx, t, id)
+		done.Undone, done.Saved, err = h.controls.Pardons.Undo(ctx, t, id)
 		return done, err
 	})
 }

@@ -32,7 +32,7 @@ func (d *dashboard) stateOfHidden(entry chatguard.EntryID) string {
 		}
 		fmt.Fprintf(&all, "%s: %s\n", path, a.body)
 	}
-	now := d.control.Switches(hiddenID)
+	now := d.control.Switches.Of(hiddenID)
 	fmt.Fprintf(&all, "%+v %+v", now.PausedBy, now.RaidUntil)
 	return all.String()
 }

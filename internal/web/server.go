@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/check"
@@ -129,8 +130,10 @@ func New(opts Options) (*Server, error) {
 		opts.TwitchSignIn = nil
 	}
 	s := &Server{opts: opts, Model: live.New(opts.Live), checker: check.New(opts.Check), reads: newLongReads()}
-	if controls := opts.Live.Controls; controls != nil {
-		controls.JoinRates(s.BusyChannels)
+	if s.opts.Live.Controls == nil {
+		s.opts.Live.Controls = &control.Controls{}
+	} else {
+		s.opts.Live.Controls.Raids.JoinRates(s.BusyChannels)
 	}
 	var err error
 	if s.access, err = access.New(opts.Access); err != nil {
@@ -157,12 +160,12 @@ func (s *Server) createResources() {
 	s.channels = channels{s.Model, s.checker}
 	s.states = states{s.Model, s.access}
 	s.overlays = overlays{s.channels}
-	s.switches = &switches{s.channels, controls}
-	s.settings = &settings{s.channels, controls}
+	s.switches = &switches{s.channels, controls.Switches, controls.Raids}
+	s.settings = &settings{s.channels, controls.Settings}
 	s.policies = &channelPolicies{s.channels, guard, o.Live.Policies, s.reads, o.ExportPolicy}
 	s.previews = &previews{guard, o.Live.Policies, o.Store, s.reads, newPreviewCache()}
 	s.labs = &labs{laboratory: newLaboratory(), recordings: storedRecordings{s.channels, o.Store, now}, reads: s.reads, isDashboard: true}
-	s.users = &users{s.channels, guard, controls, o.Store, s.reads, o.Check.Space, log}
+	s.users = &users{s.channels, guard, controls.Silences, o.Store, s.reads, o.Check.Space, log}
 	s.amendments = &amendments{s.users, controls}
 	s.archive = &archive{s.users, o.Store, s.reads, log}
 	s.logins, s.setups = &logins{o.Login}, &setups{guard, s.Model, o.Setup}

@@ -14,7 +14,7 @@ import (
 // settings answers requests about a channel's settings for raid mode, notices and moderators.
 type settings struct {
 	channels channels
-	controls *control.Controls // nil if there are none
+	of       *control.ChannelSettings // nil if there are none
 }
 
 // settingsShown is the answer with a channel's settings.
@@ -34,7 +34,7 @@ type settingsSaved struct {
 
 // getSettings is GET /channels/{channel}/settings.
 func (h *settings) getSettings(w http.ResponseWriter, _ *http.Request, _ access.Caller, channel string) error {
-	if h.controls == nil {
+	if h.of == nil {
 		return errNoSettings()
 	}
 	return problem.WriteJSON(w, h.show(w, channel))
@@ -42,7 +42,7 @@ func (h *settings) getSettings(w http.ResponseWriter, _ *http.Request, _ access.
 
 // show returns a channel's settings, and sends their tag.
 func (h *settings) show(w http.ResponseWriter, channel string) settingsShown {
-	now, isChanged := h.controls.Settings(channel)
+	now, isChanged := h.of.Of(channel)
 	w.Header().Set("ETag", policies.Tag(now))
 	return settingsShown{now, !isChanged}
 }
@@ -74,10 +74,10 @@ func (h *settings) deleteSettings(w http.ResponseWriter, r *http.Request, who ac
 }
 
 func (h *settings) change(w http.ResponseWriter, r *http.Request, who access.Caller, channel string, wanted *control.Settings) error {
-	if h.controls == nil {
+	if h.of == nil {
 		return errNoSettings()
 	}
-	saved, err := h.controls.SetSettings(r.Context(), control.SettingsRequest{
+	saved, err := h.of.Set(r.Context(), control.SettingsRequest{
 		ChannelID: channel, Author: who.Author(), Match: parseTags(r.Header.Get("If-Match")), Wanted: wanted,
 		Allow: func(from, to control.Settings) error { return mayChange(who, from, to) },
 	})

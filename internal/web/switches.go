@@ -21,23 +21,38 @@ type switchedTo struct {
 // switches answers requests that pause channels or start raid mode.
 type switches struct {
 	channels channels
-	controls *control.Controls // nil if there are none
+	of       *control.ChannelSwitches // nil if there are none
+	raids    *control.Raids
 }
 
-// turns answers requests that change a switch: POST /channels/{channel}/pause and /resume, DELETE
-// /channels/{channel}/raid.
-func (h *switches) turns(turn func(of *control.Controls, ctx context.Context, channelID, author string) (saved bool, err error)) access.Handler {
-	return func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-		channel, err := h.switchedChannel(r)
-		if err != nil {
-			return err
-		}
-		saved, err := turn(h.controls, r.Context(), channel, who.Author())
-		if err != nil {
-			return errControls(err)
-		}
-		return problem.WriteJSON(w, switchedTo{Saved: saved})
+// pause is POST /channels/{channel}/pause.
+func (h *switches) pause(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	return h.turn(w, r, who, h.of.Pause)
+}
+
+// resume is POST /channels/{channel}/resume.
+func (h *switches) resume(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	return h.turn(w, r, who, h.of.Resume)
+}
+
+// endRaid is DELETE /channels/{channel}/raid.
+func (h *switches) endRaid(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	return h.turn(w, r, who, h.raids.End)
+}
+
+// turn answers a request that turns a switch.
+func (h *switches) turn(
+	w http.ResponseWriter, r *http.Request, who access.Caller, turn func(ctx context.Context, channelID, author string) (saved bool, err error),
+) error {
+	channel, err := h.switchedChannel(r)
+	if err != nil {
+		return err
 	}
+	saved, err := turn(r.Context(), channel, who.Author())
+	if err != nil {
+		return errControls(err)
+	}
+	return problem.WriteJSON(w, switchedTo{Saved: saved})
 }
 
 // startRaid is POST /channels/{channel}/raid. The optional body gives a duration: {"for": "10m"}.
@@ -50,7 +65,7 @@ func (h *switches) startRaid(w http.ResponseWriter, r *http.Request, who access.
 	if err != nil {
 		return err
 	}
-	until, saved, err := h.controls.StartRaid(r.Context(), channel, who.Author(), length)
+	until, saved, err := h.raids.Start(r.Context(), channel, who.Author(), length)
 	if err != nil {
 		return errControls(err)
 	}
@@ -79,9 +94,9 @@ func lengthAsked(w http.ResponseWriter, r *http.Request) (time.Duration, error) 
 	return length, nil
 }
 
-// switchedChannel is like channels.of, but returns a problem if there are no Controls.
+// switchedChannel is like channels.of, but returns a problem if there are no switches.
 func (h *switches) switchedChannel(r *http.Request) (string, error) {
-	if h.controls == nil {
+	if h.of == nil {
 		return "", problem.New(http.StatusNotImplemented, "Pause and raid mode are unavailable: this chatguard moderates no chat.")
 	}
 	return h.channels.pathID(r)

@@ -146,7 +146,7 @@ func TestSwitches_Feed(t *testing.T) {
 	if fr := l.next(live.SnapshotFrame); fr.Policy.InForce != chatguard.Enforce || !fr.Status.Switches {
 		t.Errorf("snapshot %+v", fr.Policy)
 	}
-	if _, err := d.control.Pause(t.Context(), channelID, "berta"); err != nil {
+	if _, err := d.control.Switches.Pause(t.Context(), channelID, "berta"); err != nil {
 		// for example from the chat
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func (h *amendments) timeOut(w http.ResponseWriter, r *http.Request, who access.
 		return problem.New(http.StatusUnprocessableEntity, "\"length\" must be from \"1s\" to \"14d\", such as \"10m\" or \"1h30m\", not %s.", problem.Quote(wanted.Length))
 	}
 	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
-		done, err := h.controls.TimeOut(ctx, t, length, wanted.Reason, wanted.Replace)
+		done, err := h.controls.Silences.TimeOut(ctx, t, length, wanted.Reason, wanted.Replace)
 		return actedOn(done, "timeout"), err
 	})
 }
@@ -68,17 +68,26 @@ func (h *amendments) ban(w http.ResponseWriter, r *http.Request, who access.Call
 		}
 	}
 	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
-		done, err := h.controls.Ban(ctx, t, wanted.Reason)
+		done, err := h.controls.Silences.Ban(ctx, t, wanted.Reason)
 		return actedOn(done, "ban"), err
 	})
 }
 
-// lifts answers requests that end a timeout or ban: DELETE …/timeout and DELETE …/ban.
-func (h *amendments) lifts(lift func(of *control.Controls, ctx context.Context, t journal.Target) (control.Acted, error)) access.Handler {
-	return func(w http.ResponseWriter, r *http.Request, who access.Caller) error {
-		return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
-			done, err := lift(h.controls, ctx, t)
-			return actedOn(done, ""), err
-		})
-	}
+// endTimeout is DELETE …/timeout.
+func (h *amendments) endTimeout(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	return h.lift(w, r, who, h.controls.Silences.LiftTimeout)
+}
+
+// endBan is DELETE …/ban.
+func (h *amendments) endBan(w http.ResponseWriter, r *http.Request, who access.Caller) error {
+	return h.lift(w, r, who, h.controls.Silences.LiftBan)
+}
+
+func (h *amendments) lift(
+	w http.ResponseWriter, r *http.Request, who access.Caller, lift func(context.Context, journal.Target) (control.Acted, error),
+) error {
+	return amendAs(h, w, r, who, func(ctx context.Context, t journal.Target) (acted, error) {
+		done, err := lift(ctx, t)
+		return actedOn(done, ""), err
+	})
 }

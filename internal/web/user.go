@@ -102,10 +102,10 @@ func (h *users) addRecords(ctx context.Context, c *card) error {
 // addSilence adds the user's timeout or ban. If a person has lifted the Guard's timeout, the card
 // doesn't show it.
 func (h *users) addSilence(ctx context.Context, c *card) {
-	if h.controls == nil {
+	if h.silences == nil {
 		return
 	}
-	silence, liftedAt := h.controls.Silence(ctx, journal.Target{ChannelID: c.Channel, UserID: c.UserID})
+	silence, liftedAt := h.silences.Of(ctx, journal.Target{ChannelID: c.Channel, UserID: c.UserID})
 	c.Silenced = silence
 	if !liftedAt.IsZero() && (len(c.Entries) == 0 || c.Entries[0].At.Before(liftedAt)) {
 		c.SilentUntil = time.Time{}

@@ -37,7 +37,7 @@ type foundUser struct {
 type users struct {
 	channels channels
 	guard    *chatguard.Guard
-	controls *control.Controls // nil if there are none
+	silences *control.Silences // nil if there are none
 	store    Records
 	reads    *longReads
 	space    string // see Options.CheckSpace

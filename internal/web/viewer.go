@@ -31,7 +31,7 @@ type viewers struct {
 	channels  *viewerChannels
 	records   *viewerRecords
 	guard     *chatguard.Guard
-	controls  *control.Controls // nil if there are none
+	silences  *control.Silences // nil if there are none
 }
 
 // newViewers returns viewers, or nil if there is no page for them.
@@ -49,8 +49,8 @@ func newViewers(s *Server) (*viewers, error) {
 	}, &chatguard.Options{Now: o.Live.Guard.Now})
 	return &viewers{
 		site: o.Access.Site, sessions: access.NewViewerSessions(o.Access.Site, o.Live.Guard.Now), addresses: addresses, each: each,
-		channels: newViewerChannels(s.Model, o.Check.Space, o.Live.Guard.Now), records: newViewerRecords(o.Store, o.Live.Controls, o.Live.Guard.Now, o.Live.Log),
-		guard: o.Live.Guard, controls: o.Live.Controls,
+		channels: newViewerChannels(s.Model, o.Check.Space, o.Live.Guard.Now), records: newViewerRecords(o.Store, o.Live.Controls.Silences, o.Live.Guard.Now, o.Live.Log),
+		guard: o.Live.Guard, silences: o.Live.Controls.Silences,
 	}, err
 }
 

@@ -37,7 +37,7 @@ type viewerKey struct{ channel, user string }
 // is safe for concurrent use.
 type viewerRecords struct {
 	store    Records
-	controls *control.Controls // nil if there are none
+	silences *control.Silences // nil if there are none
 	now      func() time.Time
 	log      *slog.Logger
 	reading  chan struct{} // has a value for each read in progress
@@ -47,9 +47,9 @@ type viewerRecords struct {
 	failing bool // the last read has failed
 }
 
-func newViewerRecords(store Records, controls *control.Controls, now func() time.Time, log *slog.Logger) *viewerRecords {
+func newViewerRecords(store Records, silences *control.Silences, now func() time.Time, log *slog.Logger) *viewerRecords {
 	return &viewerRecords{
-		store: store, controls: controls, now: now, log: log, reading: make(chan struct{}, viewerReads),
+		store: store, silences: silences, now: now, log: log, reading: make(chan struct{}, viewerReads),
 		known: recent.Map[viewerKey, viewerRecord]{Size: viewerRecordsKept, Span: viewerRecordAge},
 	}
 }
@@ -103,9 +103,9 @@ func (s *viewerRecords) load(ctx context.Context, key viewerKey) (r viewerRecord
 	if key.user == key.channel {                                      // on Twitch, a channel has the ID of its broadcaster
 		r.roles |= chatguard.RolesOf(chatguard.Broadcaster)
 	}
-	if err == nil && s.controls != nil {
+	if err == nil && s.silences != nil {
 		var liftedAt time.Time
-		r.silence, liftedAt = s.controls.Silence(ctx, journal.Target{ChannelID: key.channel, UserID: key.user})
+		r.silence, liftedAt = s.silences.Of(ctx, journal.Target{ChannelID: key.channel, UserID: key.user})
 		r.lifted = !liftedAt.IsZero()
 	}
 	return r, err

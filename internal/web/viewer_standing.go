@@ -141,8 +141,8 @@ func (s *viewerStanding) addSilence(banned bool, until time.Time) {
 // reports it, as it was recorded before the start, or as chatguard gave it.
 func (h *viewers) silence(channelID, userID string, record viewerRecord, e chatguard.Explanation, now time.Time) (banned bool, until time.Time) {
 	var known *journal.Silence
-	if h.controls != nil {
-		if s, ok := h.controls.KnownSilence(channelID, userID); ok {
+	if h.silences != nil {
+		if s, ok := h.silences.Known(channelID, userID); ok {
 			known = &s
 		}
 	}

@@ -35,10 +35,10 @@ func (s sources) Channels() []Channel {
 	for i := range list {
 		list[i].Timezone = s.opts.Guard.InForce(list[i].ID).Timezone
 		if s.opts.Controls != nil {
-			on := s.opts.Controls.Switches(list[i].ID)
+			on := s.opts.Controls.Switches.Of(list[i].ID)
 			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil
-			list[i].Acts = s.opts.Controls.CanAct(list[i].ID)
-			settings, _ := s.opts.Controls.Settings(list[i].ID)
+			list[i].Acts = s.opts.Controls.Silences.CanAct(list[i].ID)
+			settings, _ := s.opts.Controls.Settings.Of(list[i].ID)
 			list[i].RaidLasts, list[i].RaidStartRate = settings.Raid.Lasts, settings.Raid.StartRate
 		}
 	}
@@ -72,7 +72,7 @@ func (s sources) isSilenced(channel, user string, now time.Time) bool {
 	if s.opts.Controls == nil {
 		return false
 	}
-	silence, ok := s.opts.Controls.KnownSilence(channel, user)
+	silence, ok := s.opts.Controls.Silences.Known(channel, user)
 	return ok && silence.IsInForce(now)
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
-// SetMode sets a channel's policy to observe or enforce.
-func (c *Controls) SetMode(ctx context.Context, channelID, author string, mode chatguard.Mode) (saved bool, err error) {
+// setMode sets a channel's policy to observe or enforce.
+func (c *Commands) setMode(ctx context.Context, channelID, author string, mode chatguard.Mode) (saved bool, err error) {
 	return c.revise(ctx, channelID, author, func(p chatguard.Policy) (chatguard.Policy, error) {
 		p.Mode = mode
 		return p, nil
@@ -21,19 +21,19 @@ func (c *Controls) SetMode(ctx context.Context, channelID, author string, mode c
 }
 
 // revise replaces a channel's policy by the result of edit on the current one.
-func (c *Controls) revise(
+func (c *Commands) revise(
 	ctx context.Context, channelID, author string, edit func(chatguard.Policy) (chatguard.Policy, error),
 ) (saved bool, err error) {
-	done, err := c.options.Policies.Revise(ctx, policies.Request{ChannelID: channelID, Author: author}, edit)
+	done, err := c.policies.Revise(ctx, policies.Request{ChannelID: channelID, Author: author}, edit)
 	if errors.As(err, new(*policies.Error)) {
-		c.log.Warn("a policy change was refused", "channel", channelID, "author", author, "error", err)
+		c.records.log.Warn("a policy change was refused", "channel", channelID, "author", author, "error", err)
 	}
 	return done.Saved, err
 }
 
-// SetLimit changes one number of a limit. An empty key means its capacity: burst, messages or
+// setLimit changes one number of a limit. An empty key means its capacity: burst, messages or
 // queue.
-func (c *Controls) SetLimit(ctx context.Context, channelID, author, limit, key, value string) (saved bool, err error) {
+func (c *Commands) setLimit(ctx context.Context, channelID, author, limit, key, value string) (saved bool, err error) {
 	return c.revise(ctx, channelID, author, func(p chatguard.Policy) (chatguard.Policy, error) {
 		names := make([]string, len(p.Limits))
 		for i := range p.Limits {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -13,16 +14,19 @@ import (
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
-// amended announces that a user's state has changed, and records it in the audit.
-func (c *Controls) amended(ctx context.Context, t journal.Target, action journal.AuditAction, detail any) (saved bool, err error) {
-	c.options.Policies.Followers.Notify(func(f policies.Follower) { f.Amended(t.ChannelID, t.UserID) })
-	return c.record(ctx, journal.Audit{Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: detail})
+// Users changes single users' state in the Guard. It is safe for concurrent use.
+type Users struct {
+	guard   *chatguard.Guard
+	records *records
+	given   *given // pardons
+
+	overriding sync.Mutex // held while a user's override is changed and stored
 }
 
 // Grant gives a user n extra messages in a limit and returns when they expire. An empty limit means
 // the first daily limit. If there is none, it means the first limit that is not shared by everyone.
-func (c *Controls) Grant(ctx context.Context, t journal.Target, limit string, n int) (until time.Time, saved bool, err error) {
-	l, err := toGrant(c.guard.InForce(t.ChannelID).Limits, limit)
+func (u *Users) Grant(ctx context.Context, t journal.Target, limit string, n int) (until time.Time, saved bool, err error) {
+	l, err := toGrant(u.guard.InForce(t.ChannelID).Limits, limit)
 	if err != nil {
 		return until, false, err
 	}
@@ -30,16 +34,16 @@ func (c *Controls) Grant(ctx context.Context, t journal.Target, limit string, n 
 	if l.Per == chatguard.PerUserEverywhere {
 		key = chatguard.Key{UserID: t.UserID, Per: l.Per}
 	}
-	if until, err = c.guard.At(c.now()).Grant(key, l.Name, n); err != nil {
+	if until, err = u.guard.At(u.records.now()).Grant(key, l.Name, n); err != nil {
 		return until, false, err
 	}
-	saved, err = c.amended(ctx, t, journal.UserGranted, map[string]any{"limit": l.Name, "messages": n, "until": until.UTC()})
+	saved, err = u.records.amended(ctx, t, journal.UserGranted, map[string]any{"limit": l.Name, "messages": n, "until": until.UTC()})
 	return until, saved, err
 }
 
 // GrantsEverywhere reports whether a Grant in this limit counts in all channels.
-func (c *Controls) GrantsEverywhere(channelID, limit string) bool {
-	l, err := toGrant(c.guard.InForce(channelID).Limits, limit)
+func (u *Users) GrantsEverywhere(channelID, limit string) bool {
+	l, err := toGrant(u.guard.InForce(channelID).Limits, limit)
 	return err == nil && l.Per.AllChannels()
 }
 
@@ -62,12 +66,12 @@ func toGrant(limits []chatguard.Limit, name string) (chatguard.Limit, error) {
 }
 
 // Reset returns a user to the state of a user never seen in the channel.
-func (c *Controls) Reset(ctx context.Context, t journal.Target) (saved bool, err error) {
-	if err := c.guard.At(c.now()).Reset(t.Key()); err != nil {
+func (u *Users) Reset(ctx context.Context, t journal.Target) (saved bool, err error) {
+	if err := u.guard.At(u.records.now()).Reset(t.Key()); err != nil {
 		return false, err
 	}
-	c.pardons.forget(t) // undoing it would restore what was reset
-	return c.amended(ctx, t, journal.UserReset, nil)
+	u.given.forget(t) // undoing it would restore what was reset
+	return u.records.amended(ctx, t, journal.UserReset, nil)
 }
 
 // Overridden is the result of a change of a user's override.
@@ -82,15 +86,15 @@ const mostExempt = 365 * 24 * time.Hour
 // Exempt lets a user write without limits for the given length; 0 means permanently. It keeps the
 // rest of the user's override, and it keeps an existing exemption that lasts longer. It returns an
 // error if the override forbids an exemption, or ErrExemption. match is as in SetOverride.
-func (c *Controls) Exempt(ctx context.Context, t journal.Target, match []string, length time.Duration) (Overridden, error) {
+func (u *Users) Exempt(ctx context.Context, t journal.Target, match []string, length time.Duration) (Overridden, error) {
 	if length < 0 || length > mostExempt {
 		return Overridden{}, ErrExemption
 	}
-	return c.override(ctx, t, match, journal.UserExempted, func(own chatguard.UserOverride) (chatguard.UserOverride, any, error) {
+	return u.override(ctx, t, match, journal.UserExempted, func(own chatguard.UserOverride) (chatguard.UserOverride, any, error) {
 		var until time.Time
 		var detail any // none if the exemption is permanent
 		if length > 0 {
-			until = c.now().Add(length)
+			until = u.records.now().Add(length)
 			detail = map[string]any{"until": until.UTC()}
 		}
 		switch {
@@ -107,8 +111,8 @@ func (c *Controls) Exempt(ctx context.Context, t journal.Target, match []string,
 // SetOverride replaces a user's override: their numbers, time zone or exemption. The zero override
 // removes it. If the new override equals the present one, nothing changes. match has the tags of
 // overrides that may be replaced; nil means any. For another override, the error is ErrStale.
-func (c *Controls) SetOverride(ctx context.Context, t journal.Target, match []string, own chatguard.UserOverride) (Overridden, error) {
-	return c.override(ctx, t, match, journal.UserOverridden, func(before chatguard.UserOverride) (chatguard.UserOverride, any, error) {
+func (u *Users) SetOverride(ctx context.Context, t journal.Target, match []string, own chatguard.UserOverride) (Overridden, error) {
+	return u.override(ctx, t, match, journal.UserOverridden, func(before chatguard.UserOverride) (chatguard.UserOverride, any, error) {
 		return own, map[string]chatguard.UserOverride{"from": before, "to": own}, nil
 	})
 }
@@ -116,8 +120,8 @@ func (c *Controls) SetOverride(ctx context.Context, t journal.Target, match []st
 // SetExemption is SetOverride for a person who may exempt users, and end exemptions, but may not
 // change their numbers or time zone, or make limits apply to an exempt role. For such a change, the
 // error is ErrMoreThanExemption.
-func (c *Controls) SetExemption(ctx context.Context, t journal.Target, match []string, own chatguard.UserOverride) (Overridden, error) {
-	return c.override(ctx, t, match, journal.UserOverridden, func(before chatguard.UserOverride) (chatguard.UserOverride, any, error) {
+func (u *Users) SetExemption(ctx context.Context, t journal.Target, match []string, own chatguard.UserOverride) (Overridden, error) {
+	return u.override(ctx, t, match, journal.UserOverridden, func(before chatguard.UserOverride) (chatguard.UserOverride, any, error) {
 		allowed := before
 		allowed.Exempt, allowed.ExemptUntil = own.Exempt, own.ExemptUntil
 		if !sameOverride(allowed, own) || own.Exempt == chatguard.NeverExempt && before.Exempt != chatguard.NeverExempt {
@@ -129,13 +133,13 @@ func (c *Controls) SetExemption(ctx context.Context, t journal.Target, match []s
 
 // override replaces a user's override by the result of edit on the present one, and records the
 // action with edit's detail.
-func (c *Controls) override(
+func (u *Users) override(
 	ctx context.Context, t journal.Target, match []string, action journal.AuditAction,
 	edit func(chatguard.UserOverride) (own chatguard.UserOverride, detail any, err error),
 ) (done Overridden, err error) {
-	c.overriding.Lock()
-	defer c.overriding.Unlock()
-	if done.Former, err = c.guard.UserOverride(t.Key()); err != nil {
+	u.overriding.Lock()
+	defer u.overriding.Unlock()
+	if done.Former, err = u.guard.UserOverride(t.Key()); err != nil {
 		return done, err
 	}
 	if match != nil && !slices.Contains(match, policies.Tag(done.Former)) {
@@ -146,16 +150,16 @@ func (c *Controls) override(
 		return done, err
 	}
 	if sameOverride(done.Former, own) {
-		done.Now, done.Saved = done.Former, c.commit(ctx) // an earlier change may still be pending
+		done.Now, done.Saved = done.Former, u.records.commit(ctx) // an earlier change may still be pending
 		return done, nil
 	}
-	if err := c.guard.At(c.now()).SetUserOverride(t.Key(), own); err != nil {
+	if err := u.guard.At(u.records.now()).SetUserOverride(t.Key(), own); err != nil {
 		return done, err
 	}
-	if done.Now, err = c.guard.UserOverride(t.Key()); err != nil {
+	if done.Now, err = u.guard.UserOverride(t.Key()); err != nil {
 		return done, err
 	}
-	done.Saved, err = c.amended(ctx, t, action, detail)
+	done.Saved, err = u.records.amended(ctx, t, action, detail)
 	return done, err
 }
 

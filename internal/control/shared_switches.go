@@ -17,27 +17,27 @@ type sharedSwitches struct {
 }
 
 // applyShared puts in force the switches that another node has shared.
-func (c *Controls) applyShared(ctx context.Context, channelID string, data []byte) error {
+func (c *ChannelSwitches) applyShared(ctx context.Context, channelID string, data []byte) error {
 	var shared sharedSwitches
 	if err := json.Unmarshal(data, &shared); err != nil {
 		return fmt.Errorf("the switches that another node has shared for channel %q can't be read: %w", channelID, err)
 	}
-	before := c.Switches(channelID)
-	if err := c.turn(channelID, func(s *Switches) { s.adopt(shared, c.now(), c.steady()) }); err != nil {
+	before := c.Of(channelID)
+	if err := c.turn(channelID, func(s *Switches) { s.adopt(shared, c.records.now(), c.steady()) }); err != nil {
 		return err
 	}
-	if before != c.Switches(channelID) {
+	if before != c.Of(channelID) {
 		c.tell(channelID, "another node")
 		if err := c.store(ctx, channelID); err != nil {
-			c.trouble(err) // a restart asks the other nodes again
+			c.records.trouble(err) // a restart asks the other nodes again
 		}
 	}
 	return nil
 }
 
 // toShare returns the switches in force here, if any is on or the document is lost.
-func (c *Controls) toShare(channelID string, isLost bool) (shared any, ok bool) {
-	s := c.Switches(channelID)
+func (c *ChannelSwitches) toShare(channelID string, isLost bool) (shared any, ok bool) {
+	s := c.Of(channelID)
 	return s.shared(), isLost || s.PausedBy != "" || !s.RaidUntil.IsZero()
 }
 
@@ -59,11 +59,11 @@ func (s *Switches) adopt(shared sharedSwitches, now, steady time.Time) {
 const shareTries = 5
 
 // turnShared changes a channel's switches on all nodes.
-func (c *Controls) turnShared(ctx context.Context, channelID string, change func(*Switches)) error {
+func (c *ChannelSwitches) turnShared(ctx context.Context, channelID string, change func(*Switches)) error {
 	for range shareTries {
 		revision, err := c.shared.Follow(ctx, c.documents, channelID)
 		if err == nil {
-			after := c.Switches(channelID)
+			after := c.Of(channelID)
 			change(&after)
 			err = c.shared.Set(ctx, c.documents, channelID, after.shared(), revision)
 		}

@@ -1,0 +1,80 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
+)
+
+// Store stores the changes. Its methods return saved = false if the database fails; the change is
+// then pending.
+type Store interface {
+	Record(ctx context.Context, a journal.Audit) (saved bool, err error)
+	SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error)
+	// AddNote numbers a note and keeps it. DeleteNote deletes a note and returns it; ok is false if
+	// there is none. Both are stored with the next change.
+	AddNote(n journal.Note) (journal.Note, error)
+	DeleteNote(channelID, userID string, id int64) (n journal.Note, ok bool, err error)
+	// Commit returns once all earlier changes are stored, including those of the Guard.
+	Commit(ctx context.Context) (saved bool)
+	// Entry returns a journal entry by its ID.
+	Entry(ctx context.Context, id chatguard.EntryID) (journal.Entry, bool, error)
+	// Entries returns the matching journal entries, newest first, including pending ones.
+	Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error)
+	// Audits returns the matching changes, newest first.
+	Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error)
+}
+
+// records passes changes on, once they are in force: to the followers and to the Store.
+type records struct {
+	store     Store
+	followers *policies.Followers
+	now       func() time.Time
+	log       *slog.Logger
+}
+
+// add adds a change to the audit.
+func (r *records) add(ctx context.Context, a journal.Audit) (saved bool, err error) {
+	ctx, cancel := policies.UntilKept(ctx)
+	defer cancel()
+	a.At = r.now().UTC()
+	r.followers.Made(a)
+	saved, err = r.store.Record(ctx, a)
+	if err != nil {
+		return saved, doneError{"it is not recorded in the audit", r.trouble(err)}
+	}
+	return saved, nil
+}
+
+// amended announces that a user's state has changed, and adds the change to the audit.
+func (r *records) amended(ctx context.Context, t journal.Target, action journal.AuditAction, detail any) (saved bool, err error) {
+	r.followers.Notify(func(f policies.Follower) { f.Amended(t.ChannelID, t.UserID) })
+	return r.add(ctx, journal.Audit{Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: detail})
+}
+
+// commit returns once all earlier changes are stored.
+func (r *records) commit(ctx context.Context) (saved bool) {
+	ctx, cancel := policies.UntilKept(ctx)
+	defer cancel()
+	return r.store.Commit(ctx)
+}
+
+// trouble logs an error of the Store and returns the error to show to people.
+func (r *records) trouble(err error) error {
+	r.log.Error("the store failed", "error", err)
+	return ErrStore
+}
+
+// doneError is an error that occurred after a change was made.
+type doneError struct {
+	lack  string
+	cause error
+}
+
+func (e doneError) Error() string { return fmt.Sprintf("done, but %s: %v", e.lack, e.cause) }
+func (e doneError) Unwrap() error { return e.cause }
