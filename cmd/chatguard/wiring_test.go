@@ -20,8 +20,8 @@ import (
 	"github.com/chatguard/chatguard/internal/chat/faketwitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/twitchtest"
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/policies"
 )
 
 // runApp runs an app until stop is called. stop waits until everything is written.

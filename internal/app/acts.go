@@ -4,19 +4,28 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/helix"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// acts returns the timeouts and bans that people can give on Twitch. Rooms of other chats have
+// acts are what people do to users on Twitch: timeouts, bans, and lifting these.
+type acts struct {
+	twitch    *twitchbot.Connection
+	directory *directory
+	log       *slog.Logger
+}
+
+// given returns the timeouts and bans that people can give on Twitch. Rooms of other chats have
 // none.
-func (a *App) acts() control.Acts {
-	if !a.Twitch.Acts() {
+func (a *acts) given() control.Acts {
+	if !a.twitch.Acts() {
 		return control.Acts{}
 	}
 	return control.Acts{
@@ -24,23 +33,23 @@ func (a *App) acts() control.Acts {
 			_, isRoom := roomName(channelID)
 			return !isRoom
 		},
-		Silence: a.Twitch.Silence,
+		Silence: a.twitch.Silence,
 		TimeOut: func(ctx context.Context, t journal.Target, length time.Duration, reason string) error {
-			return a.explainRefusal(t.ChannelID, a.Twitch.TimeOut(ctx, t, length, reason))
+			return a.explainRefusal(t.ChannelID, a.twitch.TimeOut(ctx, t, length, reason))
 		},
 		Ban: func(ctx context.Context, t journal.Target, reason string) error {
-			return a.explainRefusal(t.ChannelID, a.Twitch.Ban(ctx, t, reason))
+			return a.explainRefusal(t.ChannelID, a.twitch.Ban(ctx, t, reason))
 		},
 		Lift: func(ctx context.Context, t journal.Target) error {
-			return a.explainRefusal(t.ChannelID, a.Twitch.Unban(ctx, t))
+			return a.explainRefusal(t.ChannelID, a.twitch.Unban(ctx, t))
 		},
 	}
 }
 
-// liftPenalty returns the function that lifts what chatguard gave, or nil if chatguard only reads.
+// lift returns the function that lifts what chatguard gave, or nil if chatguard only reads.
 // Rooms of other chats have nothing to lift.
-func (a *App) liftPenalty() func(ctx context.Context, channelID, userID string) error {
-	lift := a.Twitch.Lift()
+func (a *acts) lift() func(ctx context.Context, channelID, userID string) error {
+	lift := a.twitch.Lift()
 	if lift == nil {
 		return nil
 	}
@@ -57,7 +66,7 @@ func (a *App) liftPenalty() func(ctx context.Context, channelID, userID string) 
 }
 
 // explainRefusal converts an error of Twitch to an error for the moderator who wants to act.
-func (a *App) explainRefusal(channelID string, err error) error {
+func (a *acts) explainRefusal(channelID string, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -68,11 +77,11 @@ func (a *App) explainRefusal(channelID string, err error) error {
 	case errors.Is(err, helix.ErrProtected):
 		return errors.New("Twitch lets nobody time out or ban moderators and the broadcaster")
 	case errors.Is(err, twitch.ErrNotModerator):
-		return errors.New("the bot isn't a moderator here: " + a.Twitch.ModCommand(a.directory.name(channelID)))
+		return errors.New("the bot isn't a moderator here: " + a.twitch.ModCommand(a.directory.name(channelID)))
 	case errors.Is(err, twitch.ErrScope):
 		return errors.New("the bot's token may not time out or ban: run `chatguard login` again")
 	case errors.Is(err, twitch.ErrToken):
-		return errors.New(cmp.Or(a.Twitch.Tokens().Status().Detail, "the bot has no token: run `chatguard login`"))
+		return errors.New(cmp.Or(a.twitch.Tokens().Status().Detail, "the bot has no token: run `chatguard login`"))
 	}
 	a.log.Warn("a moderator's timeout, ban or unban failed", "channel", channelID, "error", err)
 	if errors.Is(err, chat.ErrUnanswered) {

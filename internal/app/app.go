@@ -24,7 +24,6 @@ import (
 	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
-	"github.com/chatguard/chatguard/internal/web/twitchsignin"
 	"github.com/chatguard/chatguard/internal/webhook"
 )
 
@@ -49,11 +48,8 @@ type App struct {
 	interruptedBans []journal.Entry
 
 	login *botLogin // nil without an account on Twitch
-	// signIns is nil if nobody can sign in with Twitch. closePeople closes its connections to
-	// Twitch.
-	signIns     *twitchsignin.SignIns
-	owners      *owners // nil if nobody can sign in with Twitch
-	closePeople func()
+	// signIns is nil if nobody can sign in with Twitch.
+	signIns *signIns
 
 	pages     Pages
 	began     time.Time
@@ -128,7 +124,7 @@ func (a *App) listen(context.Context) (err error) {
 	if a.certificate = access.CertificateOf(a.listener); a.certificate != nil {
 		a.metrics.NewGauge("chatguard_tls_expiry_timestamp_seconds", func() float64 { return float64(a.certificate.Expires().Unix()) })
 	}
-	a.warn(a.Config)
+	warn(a.Config, a.log)
 	return nil
 }
 
@@ -166,7 +162,7 @@ func (a *App) Run(ctx context.Context) error {
 		serving.Go(func() error { return a.login.run(ctx) })
 	}
 	serving.Go(func() error { a.endIfLost(ctx, end); return nil })
-	serving.Go(func() error { return a.runSignIns(ctx) })
+	serving.Go(func() error { return a.signIns.run(ctx) })
 	serving.Go(func() error { return a.Web.Run(ctx, listener) })
 	serving.Go(func() error { return a.Webhooks.Run(ctx) })
 	serving.Go(func() error { return a.reporter.run(ctx) })

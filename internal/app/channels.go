@@ -4,6 +4,10 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
+	"github.com/chatguard/chatguard/internal/config"
 )
 
 // lookUpTime is how long the start waits for the IDs of channels from Twitch.
@@ -11,66 +15,84 @@ const lookUpTime = 10 * time.Second
 
 // enter records a channel's ID. If the ID is new and the channel has its own policy, enter applies
 // that policy.
-func (a *App) enter(login, id string) {
-	a.Host.Policies.Shared.Serve(id)
-	if _, own := a.directory.config().OwnPolicy(login, id); a.directory.learn(login, id) && own {
-		a.enterOwn(login, id)
+func (d *directory) enter(login, id string) {
+	d.host.Policies.Shared.Serve(id)
+	if _, own := d.config().OwnPolicy(login, id); d.learn(login, id) && own {
+		d.enterOwn(login, id)
 	}
 }
 
 // enterOwn applies a channel's own policy.
-func (a *App) enterOwn(login, id string) {
-	if err := a.Host.Policies.Enter(id); err != nil {
-		a.log.Error("a channel's own policy can't be applied", "channel", id, "login", login, "error", err)
+func (d *directory) enterOwn(login, id string) {
+	if err := d.host.Policies.Enter(id); err != nil {
+		d.log.Error("a channel's own policy can't be applied", "channel", id, "login", login, "error", err)
 	}
 }
 
 // lookUpChannels looks up the IDs of channels with their own policy, so that the policy is in force
 // before usage is restored. Otherwise limits that only such a policy has would start at zero. The
 // IDs come from Twitch, or from the database if it has seen the channels before.
-func (a *App) lookUpChannels(ctx context.Context) error {
-	stored, err := a.Host.Store.Channels(ctx)
+func (d *directory) lookUpChannels(ctx context.Context, t *twitchbot.Connection) error {
+	stored, err := d.host.Store.Channels(ctx)
 	if err != nil {
 		return err
 	}
 	known := map[string]bool{}
 	for id, login := range stored {
 		known[login] = true
-		a.directory.add(login, id)
-		a.Host.Policies.Shared.Serve(id)
+		d.add(login, id)
+		d.host.Policies.Shared.Serve(id)
 	}
-	for _, room := range a.directory.config().Check.Channels {
-		a.Host.Policies.Shared.Serve(RoomID(room))
+	for _, room := range d.config().Check.Channels {
+		d.host.Policies.Shared.Serve(RoomID(room))
 	}
 	var own []string
-	for _, login := range a.directory.config().Twitch.Channels {
-		if _, ok := a.directory.config().OwnPolicy(login); ok {
+	for _, login := range d.config().Twitch.Channels {
+		if _, ok := d.config().OwnPolicy(login); ok {
 			own = append(own, login)
 		}
 	}
 	ctx, stop := context.WithTimeout(ctx, lookUpTime)
 	defer stop()
-	found, err := a.Twitch.LookUp(ctx, own)
+	found, err := t.LookUp(ctx, own)
 	for _, account := range found {
-		if !a.directory.accepts(account.Login, account.ID) {
+		if !d.accepts(account.Login, account.ID) {
 			continue
 		}
 		known[account.Login] = true
-		a.directory.learn(account.Login, account.ID)
+		d.learn(account.Login, account.ID)
 	}
 	if unknown := slices.DeleteFunc(own, func(login string) bool { return known[login] }); len(unknown) > 0 {
-		a.log.Warn("the IDs of channels with their own tables aren't known yet: the tables apply once Twitch sends the IDs, and limits that only they have start again",
+		d.log.Warn("the IDs of channels with their own tables aren't known yet: the tables apply once Twitch sends the IDs, and limits that only they have start again",
 			"channels", unknown, "error", err)
 	}
 	return nil
 }
 
 // enterRoom applies a room's own policy when a server first asks about it.
-func (a *App) enterRoom(id string) {
-	a.directory.noteAsked(id)
-	a.Host.Policies.Shared.Serve(id)
-	if a.directory.learnRoom(*a.directory.config(), id) {
+func (d *directory) enterRoom(id string) {
+	d.noteAsked(id)
+	d.host.Policies.Shared.Serve(id)
+	if d.learnRoom(*d.config(), id) {
 		name, _ := roomName(id)
-		a.enterOwn(name, id)
+		d.enterOwn(name, id)
+	}
+}
+
+// rename gives channels that have another name on Twitch that name, if a configuration has it
+// instead of the former one. The returned function undoes that.
+func (d *directory) rename(channels []twitch.Channel, c config.Config) (undo func()) {
+	former := map[string]string{} // by ID
+	for _, channel := range channels {
+		id := d.id(channel.Login)
+		if id != "" && slices.Contains(c.Twitch.Channels, channel.Now) && !slices.Contains(c.Twitch.Channels, channel.Login) {
+			former[id] = channel.Login
+			d.learn(channel.Now, id)
+		}
+	}
+	return func() {
+		for id, login := range former {
+			d.learn(login, id)
+		}
 	}
 }

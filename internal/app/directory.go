@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -9,14 +10,16 @@ import (
 	"sync/atomic"
 
 	"github.com/chatguard/chatguard/internal/config"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/host"
 )
 
 // directory maps between the names of channels, which the configuration contains, and their IDs,
-// which messages contain. It is safe for concurrent use. Create one with newDirectory.
+// which messages contain. It applies a channel's own policy once its ID is known. It is safe for
+// concurrent use. Create one with newDirectory.
 type directory struct {
 	loaded atomic.Pointer[config.Config] // the last loaded configuration
-	store  *persist.Store
+	host   *host.Host
+	log    *slog.Logger
 
 	mu   sync.Mutex
 	byID map[string]string // names of channels
@@ -25,8 +28,8 @@ type directory struct {
 	asked []string
 }
 
-func newDirectory(c config.Config, store *persist.Store) *directory {
-	d := &directory{store: store, byID: map[string]string{}}
+func newDirectory(c config.Config, h *host.Host, log *slog.Logger) *directory {
+	d := &directory{host: h, log: log, byID: map[string]string{}}
 	d.loaded.Store(&c)
 	return d
 }
@@ -91,7 +94,7 @@ func (d *directory) learn(login, id string) bool {
 	if !d.add(login, id) {
 		return false
 	}
-	d.store.NoteChannel(id, login)
+	d.host.Store.NoteChannel(id, login)
 	return true
 }
 

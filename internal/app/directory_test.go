@@ -10,7 +10,7 @@ import (
 // and that a room of the same name stays.
 func TestDirectory_AnotherAccount(t *testing.T) {
 	for range 20 { // the order of maps is random
-		d := newDirectory(config.Default(), nil)
+		d := newDirectory(config.Default(), nil, nil)
 		d.add("gardenhour", "1")
 		d.add("gardenhour", RoomID("gardenhour"))
 		if d.accepts("gardenhour", "2") || !d.accepts("gardenhour", "1") || !d.accepts("teatime", "2") {

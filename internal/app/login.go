@@ -5,12 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/token"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/host"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/web"
@@ -19,8 +24,15 @@ import (
 // botLogin logs the bot's account in by device code, for the dashboard. The running bot uses the
 // new token at once. It is safe for concurrent use.
 type botLogin struct {
-	app     *App
-	tokens  *token.Store
+	bot     *twitchbot.Connection
+	tokens  *token.Store // of bot
+	path    string       // of the configuration; empty if there is none
+	host    *host.Host
+	guard   *chatguard.Guard
+	names   *directory
+	pages   Pages
+	since   time.Time // the start of chatguard
+	log     *slog.Logger
 	running sync.WaitGroup // logins in progress
 
 	mu sync.Mutex
@@ -43,7 +55,10 @@ func newBotLogin(a *App) *botLogin {
 	if a.Twitch.Tokens() == nil {
 		return nil
 	}
-	return &botLogin{app: a, tokens: a.Twitch.Tokens(), latest: web.Login{State: web.LoginNone}}
+	return &botLogin{
+		bot: a.Twitch, tokens: a.Twitch.Tokens(), path: a.Config.Path, host: a.Host, guard: a.Guard, names: a.directory, pages: a.pages, since: a.began, log: a.log,
+		latest: web.Login{State: web.LoginNone},
+	}
 }
 
 // run waits until the context ends, then ends a login in progress.
@@ -102,7 +117,7 @@ func (l *botLogin) leave(a *attempt, ended web.Login) {
 
 // begin gets a code from Twitch.
 func (l *botLogin) begin(ctx context.Context, a *attempt, clientID string) (web.Login, error) {
-	configured := l.app.directory.config().Twitch.ClientID
+	configured := l.names.config().Twitch.ClientID
 	a.device = &token.DeviceLogin{AuthURL: l.tokens.AuthURL, ClientID: cmp.Or(clientID, configured), HTTP: l.tokens.HTTP, Clock: l.tokens.Clock}
 	if err := config.CheckClientID(a.device.ClientID); err != nil {
 		return web.Login{}, &web.LoginError{Text: "Enter the client ID of your Twitch application. It consists of letters and digits only, usually 30.", ClientID: true}
@@ -137,17 +152,16 @@ func beginError(err error) error {
 // keepClientID writes the client ID to the configuration. If that isn't possible, it returns a note
 // for people.
 func (l *botLogin) keepClientID(id string) (note string) {
-	path := l.app.Config.Path
-	if path == "" {
+	if l.path == "" {
 		return ""
 	}
-	if err := SaveClientID(path, id); err != nil {
-		l.app.log.Warn("the client ID can't be written to the configuration", "file", path, "error", err)
+	if err := SaveClientID(l.path, id); err != nil {
+		l.log.Warn("the client ID can't be written to the configuration", "file", l.path, "error", err)
 		return fmt.Sprintf("The configuration can't be changed from here: write client_id = %q into the table [twitch].", id)
 	}
-	changed := *l.app.directory.config()
+	changed := *l.names.config()
 	changed.Twitch.ClientID = id
-	l.app.directory.loaded.Store(&changed)
+	l.names.loaded.Store(&changed)
 	l.tokens.UseClientID(id)
 	return ""
 }
@@ -170,7 +184,7 @@ func (l *botLogin) finish(ctx context.Context, a *attempt) {
 	}
 	if err != nil {
 		ended = web.Login{State: web.LoginFailed, Problem: endError(err)}
-		l.app.log.Warn("a login from the dashboard has failed", "author", a.author, "error", err)
+		l.log.Warn("a login from the dashboard has failed", "author", a.author, "error", err)
 	} else {
 		l.record(ctx, a.author, ended.Account)
 	}
@@ -203,12 +217,12 @@ func missingScopes(transport string, granted []string) string {
 
 // record adds the login to the audit of each channel.
 func (l *botLogin) record(ctx context.Context, author, account string) {
-	for _, id := range l.app.directory.ids() {
-		_, err := l.app.Host.Store.Record(ctx, journal.Audit{
-			At: l.app.Guard.Now().UTC(), Author: author, Action: journal.BotConnected, ChannelID: id, Detail: map[string]string{"account": account},
+	for _, id := range l.names.ids() {
+		_, err := l.host.Store.Record(ctx, journal.Audit{
+			At: l.guard.Now().UTC(), Author: author, Action: journal.BotConnected, ChannelID: id, Detail: map[string]string{"account": account},
 		})
 		if err != nil {
-			l.app.log.Error("a login can't be recorded in the audit", "channel", id, "error", err)
+			l.log.Error("a login can't be recorded in the audit", "channel", id, "error", err)
 		}
 	}
 }
@@ -218,8 +232,8 @@ func (l *botLogin) Login() web.Login {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	shown := l.latest
-	shown.NeedsClientID = l.app.directory.config().Twitch.ClientID == ""
-	shown.Console = l.app.pages.Console
+	shown.NeedsClientID = l.names.config().Twitch.ClientID == ""
+	shown.Console = l.pages.Console
 	return shown
 }
 

@@ -40,7 +40,7 @@ func (a *App) openHost(ctx context.Context) (err error) {
 	case err != nil:
 		return addDatabaseFix(err)
 	}
-	a.directory = newDirectory(a.Config, a.Host.Store)
+	a.directory = newDirectory(a.Config, a.Host, a.log)
 	return nil
 }
 
@@ -68,7 +68,7 @@ func (a *App) openGuard(context.Context) (err error) {
 	a.node.Join(a.Guard)
 	settings := host.SettingsOf(a.Config)
 	err = a.Host.Join(a.Guard, host.Options{
-		Base: configured{a.Config, a.directory}, Acceptable: a.acceptable, Fix: a.discardHint, Settings: &settings, Acts: true,
+		Base: configured{a.Config, a.directory}, Acceptable: a.acceptable, Fix: a.directory.discardHint, Settings: &settings, Acts: true,
 		Documents: a.node.Documents(), StateElsewhere: a.node.KeepsState(),
 	})
 	if err != nil {
@@ -79,10 +79,16 @@ func (a *App) openGuard(context.Context) (err error) {
 		chatTime.SetBack = a.Guard.Rewind
 		a.Twitch = twitchbot.New(twitchbot.Options{
 			Config: a.Config.Twitch, Tokens: twitchbot.TokensOf(a.Config, a.log), Log: a.log, ChatTime: chatTime, Dial: a.dial,
-			Entered: a.enter, IDOf: a.directory.id, Accepts: a.directory.accepts, Hold: a.Host.Controls.Switches.Hold, NoteStream: a.noteStream, StaffChanged: a.noteStaff,
+			Entered: a.directory.enter, IDOf: a.directory.id, Accepts: a.directory.accepts, Hold: a.Host.Controls.Switches.Hold, NoteStream: a.noteStream,
+			StaffChanged: func(channelID, userID string) { a.signIns.noteStaff(channelID, userID) },
 		})
 	}
 	return nil
+}
+
+// acceptable refuses a policy that the configuration at the start rules out in a channel.
+func (a *App) acceptable(id string, p chatguard.Policy) error {
+	return acceptable(a.Config, a.directory.login(id), id, p)
 }
 
 // maxStreams is the maximum number of recorded streams that are read at the start.
@@ -99,7 +105,7 @@ func (a *App) restore(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := a.lookUpChannels(ctx); err != nil {
+	if err := a.directory.lookUpChannels(ctx, a.Twitch); err != nil {
 		return addDatabaseFix(err)
 	}
 	streams, err := a.Host.Store.Streams(ctx, "", maxStreams)
@@ -157,7 +163,8 @@ func (a *App) openBot(context.Context) error {
 		}
 	}
 	a.Bot = chat.New(options)
-	a.Host.Controls.Join(control.Chat{User: a.user, Lift: a.liftPenalty(), Forgive: a.Bot.Forgive, Acts: a.acts()})
+	users, acts := &users{a.Host.Store, a.Twitch, a.log}, &acts{a.Twitch, a.directory, a.log}
+	a.Host.Controls.Join(control.Chat{User: users.find, Lift: acts.lift(), Forgive: a.Bot.Forgive, Acts: acts.given()})
 	return nil
 }
 
@@ -170,8 +177,10 @@ func (a *App) notices(channelID string) chat.Notices {
 // openWeb creates the dashboard and shows in it the users who are still held back.
 func (a *App) openWeb(ctx context.Context) (err error) {
 	store := a.Host.Store
-	a.registerBot()
 	shown := a.status()
+	if len(a.Config.Twitch.Channels) > 0 {
+		shown.register(a.metrics)
+	}
 	options := web.Options{
 		Live: live.Options{
 			Guard: a.Guard, Policies: a.Host.Policies, Controls: a.Host.Controls, Records: store,
@@ -181,15 +190,15 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 		Access: access.Options{
 			Site: a.site, Sessions: store.Tokens, WrongCode: persist.ErrCode, NodesShare: a.node.State().NodesShare(), Now: a.Guard.Now, Log: a.log,
 		},
-		Check: check.Options{Guard: a.Guard, Space: RoomSpace, Listed: a.directory.isListed, Entered: a.enterRoom, Report: a.Host.Report},
+		Check: check.Options{Guard: a.Guard, Space: RoomSpace, Listed: a.directory.isListed, Entered: a.directory.enterRoom, Report: a.Host.Report},
 		Store: store, Grants: store.Tokens, Record: store.Record,
 		Nodes: a.node.Nodes, Leads: a.node.Leads, ExportPolicy: config.WritePolicy, Webhooks: a.Webhooks,
 	}
 	if a.login = newBotLogin(a); a.login != nil {
-		options.Login, options.Setup = a.login, a.setup
+		options.Login, options.Setup = a.login, a.login.setup
 	}
 	if a.signIns != nil {
-		options.Access.Members, options.TwitchSignIn, options.ViewerPage = a.signIns, a.signIns, a.Config.Web.ViewerPage
+		options.Access.Members, options.TwitchSignIn, options.ViewerPage = a.signIns.SignIns, a.signIns.SignIns, a.Config.Web.ViewerPage
 	}
 	a.Web, err = web.New(options)
 	if err != nil {

@@ -68,14 +68,9 @@ func (c configured) Channels() []string {
 	return append(ids, c.directory.ids()...)
 }
 
-// acceptable refuses a policy that can't be shared over the Cluster, and a policy of a Twitch
-// channel that requires something this bot can't do.
-func (a *App) acceptable(id string, p chatguard.Policy) error {
-	return acceptable(a.Config, a.directory.login(id), id, p)
-}
-
-// acceptable is App.acceptable for a channel with the given login. Rooms and unknown channels may
-// require anything of the server that asks.
+// acceptable refuses a policy that can't be shared over the Cluster, and a policy of a Twitch channel
+// that requires something this bot can't do. Rooms, and channels whose login is unknown, may require
+// anything of the server that asks.
 func acceptable(c config.Config, login, id string, p chatguard.Policy) error {
 	if problem := node.Unplaceable(c, p); problem != "" {
 		return errors.New(problem)
@@ -90,14 +85,14 @@ func acceptable(c config.Config, login, id string, p chatguard.Policy) error {
 }
 
 // discardHint says how to discard a channel's live changes.
-func (a *App) discardHint(id string) string {
-	return "run `chatguard policy discard " + a.directory.name(id) + "`"
+func (d *directory) discardHint(id string) string {
+	return "run `chatguard policy discard " + d.name(id) + "`"
 }
 
 // liveChanges returns a line for each key of a channel's policy that was changed live.
-func (a *App) liveChanges() (lines []string) {
-	for _, live := range a.Host.Policies.LiveChanges() {
-		name := a.directory.name(live.ChannelID)
+func (d *directory) liveChanges() (lines []string) {
+	for _, live := range d.host.Policies.LiveChanges() {
+		name := d.name(live.ChannelID)
 		if live.Problem != nil {
 			lines = append(lines, fmt.Sprintf("#%s: %s", name, unusableRevision(live, name)))
 		}

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"os"
 	"runtime/metrics"
-	"slices"
 	"time"
 
-	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/web/live"
@@ -34,7 +32,7 @@ func (a *App) processStatus() request.Status {
 		MemoryBytes:   residentMemory(),
 		MemoryLimit:   int64(MemoryOf(a.Config)),
 
-		Channels: a.channelModes(), Connections: []request.Connection{}, TokenState: "unneeded",
+		Channels: a.status().modes(a.Web.Channels()), Connections: []request.Connection{}, TokenState: "unneeded",
 
 		ThrottledUsers: shown.ThrottledUsers, MessagesPerSecond: shown.MessagesPerSecond, MessagesLastMinute: shown.MessagesLastMinute,
 
@@ -52,35 +50,6 @@ func (a *App) processStatus() request.Status {
 	return request.Status{State: request.State(ready), Problems: append([]string{}, problems...), Figures: &f}
 }
 
-// channelModes returns the served channels with the mode of the policy in force. For a channel of
-// Twitch whose ID isn't known yet, that is the configured policy.
-func (a *App) channelModes() []request.Channel {
-	list := []request.Channel{}
-	joined := map[string]bool{}
-	for _, c := range a.Twitch.Status().Channels {
-		joined[c.Login] = c.Joined
-	}
-	add := func(id, login string, mode chatguard.Mode) {
-		_, isRoom := roomName(id)
-		list = append(list, request.Channel{ID: id, Login: login, Mode: mode.String(), Read: isRoom || joined[login]})
-	}
-	for _, c := range a.Web.Channels() {
-		add(c.ID, c.Login, a.Guard.Mode(c.ID))
-	}
-	cfg := a.directory.config()
-	for _, login := range cfg.Twitch.Channels {
-		if slices.ContainsFunc(list, func(c request.Channel) bool { return c.Login == login }) {
-			continue
-		}
-		policy, ok := cfg.OwnPolicy(login)
-		if !ok {
-			policy = cfg.Policy
-		}
-		add("", login, policy.Mode)
-	}
-	return list
-}
-
 // residentMemory returns the resident memory in bytes. If the system doesn't tell, it returns what
 // the Go runtime has mapped and not given back.
 func residentMemory() int64 {
@@ -94,3 +63,12 @@ func residentMemory() int64 {
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
+
+// status returns the App's status. The App has a Bot.
+func (a *App) status() *status {
+	return &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot, a.node.Standby, a.certificate}
+}
+
+// StatusLine returns the state of all parts in one line for the person who runs chatguard, such as
+// "enforcing in 2 channels" or "observing in 1 channel; Token missing; #gardenhour not read".
+func (a *App) StatusLine() string { return a.status().line() }

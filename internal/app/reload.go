@@ -25,12 +25,12 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 	if err := node.CheckPlacement(cfg); err != nil {
 		return nil, err
 	}
-	a.warn(cfg)
+	warn(cfg, a.log)
 	for _, id := range a.Web.Asked() {
 		a.directory.learnRoom(cfg, id)
 	}
 	before, policies := a.directory.config(), a.reporter.policies()
-	forgetNames := a.adoptNames(cfg)
+	forgetNames := a.directory.rename(a.Twitch.Status().Channels, cfg)
 	err := a.Host.Policies.Reload(configured{cfg, a.directory}, func() error {
 		a.directory.loaded.Store(&cfg) // before Twitch returns the IDs of new channels
 		err := a.Twitch.SetChannels(cfg.Twitch.Channels)
@@ -47,8 +47,8 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 		return nil, err
 	}
 	a.Webhooks.SetConfigured(hooksOf(cfg))
-	if a.owners != nil {
-		a.owners.forget()
+	if a.signIns != nil {
+		a.signIns.owners.forget()
 	}
 	if a.level != nil {
 		a.level.Set(cfg.Log.LevelValue())
@@ -58,25 +58,7 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 	if len(restart) > 0 {
 		a.log.Warn("changed in the configuration, and needs a restart", "keys", strings.Join(restart, ", "))
 	}
-	return reloadReport(cfg.Path, config.Differences(*before, cfg), restart, a.liveChanges()), nil
-}
-
-// adoptNames gives channels that have another name on Twitch that name, if a configuration has it
-// instead of the former one. The returned function undoes that.
-func (a *App) adoptNames(c config.Config) (undo func()) {
-	former := map[string]string{} // by ID
-	for _, channel := range a.Twitch.Status().Channels {
-		id := a.directory.id(channel.Login)
-		if id != "" && slices.Contains(c.Twitch.Channels, channel.Now) && !slices.Contains(c.Twitch.Channels, channel.Login) {
-			former[id] = channel.Login
-			a.directory.learn(channel.Now, id)
-		}
-	}
-	return func() {
-		for id, login := range former {
-			a.directory.learn(login, id)
-		}
-	}
+	return reloadReport(cfg.Path, config.Differences(*before, cfg), restart, a.directory.liveChanges()), nil
 }
 
 // reloadReport returns lines that say what a reload did. changed are the keys that the reload

@@ -29,24 +29,24 @@ func (p Pages) chatPage(login string) string { return p.Chat + url.PathEscape(lo
 
 // setup returns what a channel's bot has and lacks. Twitch is asked again about a missing moderator
 // status while somebody watches.
-func (a *App) setup(channelID string) (s web.BotSetup, ok bool) {
-	channel := a.directory.login(channelID)
-	cfg := a.directory.config()
+func (l *botLogin) setup(channelID string) (s web.BotSetup, ok bool) {
+	channel := l.names.login(channelID)
+	cfg := l.names.config()
 	if channelID == "" && len(cfg.Twitch.Channels) > 0 {
 		channel = cfg.Twitch.Channels[0]
 	}
 	if !slices.Contains(cfg.Twitch.Channels, channel) {
 		return s, false
 	}
-	status := a.Twitch.Tokens().Status()
+	status := l.tokens.Status()
 	s = web.BotSetup{
 		Token: tokenStates[status.State], Account: status.Identity.Login, Moderator: web.ModeratorUnknown,
-		ChatPage: a.pages.chatPage(channel), Since: a.began.UTC(),
+		ChatPage: l.pages.chatPage(channel), Since: l.since.UTC(),
 	}
 	if s.Token != live.Missing {
 		s.Problem = status.Detail
 	}
-	if known, moderates := a.Twitch.Standing(channelID); moderates {
+	if known, moderates := l.bot.Standing(channelID); moderates {
 		s.Moderator = web.ModeratorYes
 	} else if known {
 		s.Moderator = web.ModeratorNo
@@ -55,7 +55,7 @@ func (a *App) setup(channelID string) (s web.BotSetup, ok bool) {
 		s.Command = "/mod " + s.Account
 	}
 	if s.Moderator != web.ModeratorYes && status.State == token.Good {
-		a.Twitch.Recheck()
+		l.bot.Recheck()
 	}
 	return s, true
 }

@@ -26,11 +26,6 @@ type status struct {
 	certificate *access.KeyPair // nil without TLS
 }
 
-// status returns the App's status. The App has a Bot.
-func (a *App) status() *status {
-	return &status{a.directory, a.Host, a.Guard, a.Twitch, a.Bot, a.node.Standby, a.certificate}
-}
-
 // channels returns the channels whose IDs are known. These are Twitch's channels, the rooms that
 // the configuration names, and other rooms that servers have asked about since the start.
 func (s *status) channels() []live.Channel {

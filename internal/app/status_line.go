@@ -8,12 +8,11 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// StatusLine returns the state of all parts in one line for the person who runs chatguard, such as
+// line returns the state of all parts in one line for the person who runs chatguard, such as
 // "enforcing in 2 channels" or "observing in 1 channel; Token missing; #gardenhour not read".
-func (a *App) StatusLine() string {
-	s := a.status()
+func (s *status) line() string {
 	in, joining, unread := map[chatguard.Mode]int{}, 0, map[string]bool{}
-	for _, c := range a.Twitch.Status().Channels {
+	for _, c := range s.twitch.Status().Channels {
 		unread[c.Login] = c.RoomID == ""
 		if c.RoomID == "" && !c.ShutOut {
 			joining++
@@ -21,7 +20,7 @@ func (a *App) StatusLine() string {
 	}
 	for _, c := range s.channels() {
 		if _, isRoom := roomName(c.ID); isRoom || !unread[c.Login] {
-			in[a.Guard.Mode(c.ID)]++
+			in[s.guard.Mode(c.ID)]++
 		}
 	}
 	var does []string

@@ -2,21 +2,31 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/chat/twitch"
+	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/control"
+	"github.com/chatguard/chatguard/internal/persist"
 )
 
-// user returns the ID and the login of the user with a name. A name that can be a login is one.
+// users finds users by name.
+type users struct {
+	store  *persist.Store
+	twitch *twitchbot.Connection
+	log    *slog.Logger
+}
+
+// find returns the ID and the login of the user with a name. A name that can be a login is one.
 // Any other name is a display name, which only users who have written before have: Twitch finds
 // nobody by it.
-func (a *App) user(ctx context.Context, channelID, name string) (id, login string, err error) {
+func (u *users) find(ctx context.Context, channelID, name string) (id, login string, err error) {
 	if login = strings.ToLower(name); twitch.IsLogin(login) {
-		id, err = a.userByLogin(ctx, channelID, login)
+		id, err = u.byLogin(ctx, channelID, login)
 		return id, login, err
 	}
-	switch named, err := a.Host.Store.UsersNamed(ctx, channelID, name); {
+	switch named, err := u.store.UsersNamed(ctx, channelID, name); {
 	case err != nil:
 		return "", "", err
 	case len(named) == 0:
@@ -28,16 +38,16 @@ func (a *App) user(ctx context.Context, channelID, name string) (id, login strin
 	}
 }
 
-// userByLogin looks among users who have written before, then asks Twitch.
-func (a *App) userByLogin(ctx context.Context, channelID, login string) (string, error) {
-	id, ok, err := a.Host.Store.UserByLogin(ctx, channelID, login)
+// byLogin looks among users who have written before, then asks Twitch.
+func (u *users) byLogin(ctx context.Context, channelID, login string) (string, error) {
+	id, ok, err := u.store.UserByLogin(ctx, channelID, login)
 	if ok {
 		return id, nil
 	}
 	if err != nil {
-		a.log.Warn("a user can't be looked up in the database", "login", login, "error", err)
+		u.log.Warn("a user can't be looked up in the database", "login", login, "error", err)
 	}
-	accounts, err := a.Twitch.LookUp(ctx, []string{login})
+	accounts, err := u.twitch.LookUp(ctx, []string{login})
 	switch {
 	case err != nil:
 		return "", err

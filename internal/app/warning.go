@@ -1,6 +1,7 @@
 package app
 
 import (
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -10,22 +11,22 @@ import (
 )
 
 // warn logs settings that don't have the effect they seem to have.
-func (a *App) warn(c config.Config) {
-	a.warnUnlisted(c)
+func warn(c config.Config, log *slog.Logger) {
+	warnUnlisted(c, log)
 	if UntrustedProxy(c.Web) {
-		a.log.Warn(UntrustedProxyProblem, "file", c.Path, "fix", UntrustedProxyFix)
+		log.Warn(UntrustedProxyProblem, "file", c.Path, "fix", UntrustedProxyFix)
 	}
 	if in := SignInObstacle(c); in != nil {
-		a.log.Warn("web.twitch_sign_in is set, but nobody can sign in with Twitch: "+in.Problem, "file", c.Path, "fix", in.Fix)
+		log.Warn("web.twitch_sign_in is set, but nobody can sign in with Twitch: "+in.Problem, "file", c.Path, "fix", in.Fix)
 	}
 	if len(c.Web.Owners) > 0 && !c.Web.TwitchSignIn {
-		a.log.Warn("web.owners has no effect: nobody can sign in with Twitch", "file", c.Path, "fix", "set web.twitch_sign_in to true")
+		log.Warn("web.owners has no effect: nobody can sign in with Twitch", "file", c.Path, "fix", "set web.twitch_sign_in to true")
 	}
 	if in := ViewerObstacle(c); in != nil {
-		a.log.Warn("web.viewer_page is set, but no viewer can sign in with Twitch: "+in.Problem, "file", c.Path, "fix", in.Fix)
+		log.Warn("web.viewer_page is set, but no viewer can sign in with Twitch: "+in.Problem, "file", c.Path, "fix", in.Fix)
 	}
 	if Enforces(c) && !HasToken(c) {
-		a.log.Warn(noTokenYet, "file", c.Path)
+		log.Warn(noTokenYet, "file", c.Path)
 	}
 }
 
@@ -59,10 +60,10 @@ func UntrustedProxy(w config.Web) bool {
 }
 
 // warnUnlisted logs a warning for each channel table whose channel is not moderated.
-func (a *App) warnUnlisted(c config.Config) {
+func warnUnlisted(c config.Config, log *slog.Logger) {
 	_, strangers := Unlisted(c)
 	for _, name := range strangers {
-		a.log.Warn("a table for a channel that isn't in twitch.channels: it has no effect unless a server asks about it", "table", "[channel."+name+"]",
+		log.Warn("a table for a channel that isn't in twitch.channels: it has no effect unless a server asks about it", "table", "[channel."+name+"]",
 			"file", c.Path)
 	}
 }
