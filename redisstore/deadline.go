@@ -31,8 +31,8 @@ func timedOut(ctx context.Context) *noAnswer {
 	return nil
 }
 
-// withWait returns the cause of a call that has failed, or how long it has waited for nothing if its
-// cause is only that ctx has ended.
+// withWait returns the cause of a call that has failed, or how long it has waited if its cause is
+// only that ctx has ended.
 func withWait(ctx context.Context, cause error) error {
 	if late := timedOut(ctx); late != nil && (cause == nil || cause == context.DeadlineExceeded || cause == errNotSent) {
 		return late

@@ -22,8 +22,7 @@ type registry struct {
 	leases  *leases
 	number  *number
 
-	namesake atomic.Bool // another live node has the same name
-
+	namesake  atomic.Bool      // another live node has the same name
 	namesakes map[string]int64 // when instances with this node's name were first seen; only for Run
 
 	refusing atomic.Pointer[string] // why the server refuses to list this node; nil if it doesn't

@@ -66,7 +66,7 @@ func printNodes(out io.Writer, nodes []redisstore.Node) error {
 		f := n.Figures
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s ± %s\t%d\t%d\t%d\t%d\n", hostile.Printable(n.Name), hostile.Printable(n.Address), hostile.Printable(n.Version),
 			hostile.Printable(n.Mode), hostile.Printable(n.Policy), moment(n.Started), n.Offset.Round(time.Microsecond), n.Error.Round(time.Microsecond),
-			f[node.FigureMessages], f[node.FigureFromMemory], f[node.FigureApart], f[node.FigureOwed])
+			f[node.FigureMessages], f[node.FigureFromMemory], f[node.FigureOffline], f[node.FigurePending])
 	}
 	return table.Flush()
 }

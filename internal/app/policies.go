@@ -68,9 +68,9 @@ func (c configured) Channels() []string {
 	return append(ids, c.directory.ids()...)
 }
 
-// acceptable refuses a policy that can't be shared over the Cluster, and a policy of a Twitch channel
-// that requires something this bot can't do. Rooms, and channels whose login is unknown, may require
-// anything of the server that asks.
+// acceptable refuses a policy that can't be shared over the Cluster, and a policy of a Twitch
+// channel that requires something this bot can't do. Rooms, and channels whose login is unknown,
+// may require anything of the server that asks.
 func acceptable(c config.Config, login, id string, p chatguard.Policy) error {
 	if problem := node.Unplaceable(c, p); problem != "" {
 		return errors.New(problem)

@@ -15,8 +15,8 @@ import (
 const (
 	FigureMessages   = "messages_per_second"
 	FigureFromMemory = "from_memory"
-	FigureApart      = "apart"
-	FigureOwed       = "owed"
+	FigureOffline    = "apart"
+	FigurePending    = "owed"
 )
 
 // describe completes what other nodes see of this one. It is called each second.
@@ -30,7 +30,7 @@ func (n *Node) describe(described *redisstore.Node, now time.Time) {
 	n.figures.overshoot(now, sharing)
 	described.Figures = map[string]int64{
 		FigureMessages:   n.figures.perSecond(now),
-		FigureFromMemory: sharing.FromMemory, FigureApart: sharing.Offline + sharing.Unreadable, FigureOwed: int64(sharing.Pending),
+		FigureFromMemory: sharing.FromMemory, FigureOffline: sharing.Offline + sharing.Unreadable, FigurePending: int64(sharing.Pending),
 	}
 }
 

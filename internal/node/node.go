@@ -173,7 +173,7 @@ func (n *Node) Nodes(ctx context.Context) (list web.Nodes, err error) {
 		list.Nodes = append(list.Nodes, web.Node{
 			Name: other.Name, Version: other.Version, Address: other.Address, Mode: live.ShareMode(other.Mode), Started: other.Started, Self: other.Self,
 			OffsetMS: web.Milliseconds(other.Offset), ErrorMS: web.Milliseconds(other.Error), MessagesPerSecond: float64(other.Figures[FigureMessages]),
-			FromMemory: other.Figures[FigureFromMemory], Apart: other.Figures[FigureApart], Owed: int(other.Figures[FigureOwed]),
+			FromMemory: other.Figures[FigureFromMemory], Apart: other.Figures[FigureOffline], Owed: int(other.Figures[FigurePending]),
 		})
 	}
 	return list, err
