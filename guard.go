@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/limits"
 	"github.com/chatguard/chatguard/internal/sharing"
 	"github.com/chatguard/chatguard/shared"
@@ -92,9 +93,9 @@ func New(policy Policy, opts *Options) (*Guard, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	own := newClock()
-	g := &Guard{now: own.now, channels: channels{maxMemory: DefaultMemory, budget: limits.NewBudget(0), dropped: new(limits.Dropped)}}
-	own.jumpedBack = g.Rewind
+	own := clock.NewSmooth()
+	g := &Guard{now: own.Now, channels: channels{maxMemory: DefaultMemory, budget: limits.NewBudget(0), dropped: new(limits.Dropped)}}
+	own.JumpedBack = g.Rewind
 	if opts != nil {
 		g.AddObserver(opts.Observer)
 		if opts.Now != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chatguard/chatguard/internal/clock"
 )
 
 var monday = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
@@ -347,4 +349,37 @@ func observingPolicy() Policy {
 		{Action: Timeout, Duration: 30 * time.Second}, {Action: Timeout, Duration: 10 * time.Minute},
 	}
 	return p
+}
+
+// A user who stays within the limit is never throttled, whatever the wall clock does. A user who
+// exceeds the limit is throttled.
+func TestGuard_CalmUserUnderClockSteps(t *testing.T) {
+	for _, step := range []time.Duration{20 * time.Second, 50 * time.Second, 61 * time.Second, 2 * time.Hour, 48 * time.Hour} {
+		for _, step := range []time.Duration{step, -step} {
+			var elapsed, ahead time.Duration
+			c := clock.SmoothOf(monday, func() (wall, since time.Duration) { return elapsed + ahead, elapsed })
+			g := newEnforcingGuard(t, nil, &Options{Now: c.Now})
+			c.JumpedBack = g.Rewind // as New does for its own clock
+			throttled := map[string]int{}
+			for i := range 240 { // half seconds; the clock steps twice
+				elapsed, ahead = time.Duration(i)*time.Second/2, 0
+				if i >= 60 && i < 140 {
+					ahead = step
+				}
+				for user, every := range map[string]int{"calm": 10, "brisk": 9, "spammer": 1} {
+					if i%every != 0 {
+						continue
+					}
+					v, err := g.Check(t.Context(), Message{ChannelID: "room", User: User{ID: user}})
+					must(t, err)
+					if !v.Allowed {
+						throttled[user]++
+					}
+				}
+			}
+			if throttled["calm"]+throttled["brisk"] > 0 || throttled["spammer"] < 100 {
+				t.Errorf("step %v: throttled %v", step, throttled)
+			}
+		}
+	}
 }

@@ -1,5 +1,6 @@
-// Package clock has clocks that ignore steps of the wall clock: one for waiting and budgets, and
-// one for a chat that stamps its messages. It knows nothing about messages.
+// Package clock has clocks that don't follow steps of the wall clock: one for waiting and budgets,
+// one for a chat that stamps its messages, and one that follows the steps slowly. It knows nothing
+// about messages.
 package clock
 
 import "time"

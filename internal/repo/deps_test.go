@@ -38,7 +38,7 @@ func imports(t *testing.T) (own map[string][]string, foreign map[string]bool) {
 // nobody needs is an error too.
 func TestArrows(t *testing.T) {
 	may := map[string][]string{
-		module:                            {"internal/limits", "internal/sharing", "shared"},
+		module:                            {"internal/clock", "internal/limits", "internal/sharing", "shared"},
 		"shared":                          {},
 		"httpguard":                       {"root"},
 		"checkclient":                     {"root"},
@@ -126,7 +126,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "shared", "internal/limits", "internal/sharing", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog"} {
+	for _, name := range []string{module, "httpguard", "checkclient", "chatguardtest", "shared", "internal/clock", "internal/limits", "internal/sharing", "internal/atomicfile", "internal/auth", "internal/histogram", "internal/hostile", "internal/recent", "internal/journal", "internal/lab", "internal/simulate", "internal/chat", "internal/watchdog"} {
 		if foreign[name] {
 			t.Errorf("%s must only import the standard library", name)
 		}

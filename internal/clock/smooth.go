@@ -1,4 +1,4 @@
-package chatguard
+package clock
 
 import (
 	"sync/atomic"
@@ -7,31 +7,31 @@ import (
 
 // The parameters by which a clock follows the wall clock.
 const (
-	// clockSlew limits the correction: the clock runs at most one part in clockSlew, which is 5 %,
+	// slew limits the correction: the clock runs at most one part in slew, which is 5 %,
 	// faster or slower.
-	clockSlew      = 20
-	clockJump      = time.Minute      // larger differences are applied at once
-	clockTolerance = time.Millisecond // smaller differences are ignored
-	// clockCheck is how often the clock reads the wall clock. Reading one clock takes half the time
+	slew      = 20
+	jump      = time.Minute      // larger differences are applied at once
+	tolerance = time.Millisecond // smaller differences are ignored
+	// checkEvery is how often the clock reads the wall clock. Reading one clock takes half the time
 	// of reading two.
-	clockCheck = 10 * time.Millisecond
+	checkEvery = 10 * time.Millisecond
 )
 
-// clock follows the wall clock but smooths out its steps. It starts at the wall clock's time and
+// Smooth follows the wall clock but smooths out its steps. It starts at the wall clock's time and
 // advances with the monotonic clock. If the wall clock then differs, the clock moves slowly towards
 // it. So if the wall clock is set back by some seconds, messages sent one after another never look
-// simultaneous. Create one with newClock. It is safe for concurrent use, and reading it takes no
+// simultaneous. Create one with NewSmooth. It is safe for concurrent use, and reading it takes no
 // lock.
-type clock struct {
+type Smooth struct {
 	// read returns the time since the start, by the wall clock and by the monotonic clock.
 	read    func() (wall, elapsed time.Duration)
 	elapsed func() time.Duration // the second result of read
 	start   int64                // in nanoseconds since the Unix epoch
 	drawn   atomic.Pointer[drawing]
 	checked atomic.Int64 // when the wall clock was last read, in nanoseconds since the start
-	// jumpedBack is called after a jump back, in the goroutine whose reading detects the jump. It
-	// may be nil.
-	jumpedBack func(to time.Time)
+	// JumpedBack is called after a jump back, in the goroutine whose reading detects the jump. It
+	// may be nil. It must be set before the first reading.
+	JumpedBack func(to time.Time)
 }
 
 // drawing describes how a clock's offset from the monotonic clock changes. The offset is from at
@@ -41,11 +41,11 @@ type drawing struct {
 	since    time.Duration // elapsed since the clock's start
 }
 
-// newClock returns a clock that reads this machine's clocks.
-func newClock() *clock {
+// NewSmooth returns a clock that reads this machine's clocks.
+func NewSmooth() *Smooth {
 	start := time.Now()
 	wall := start.UnixNano()
-	c := startClock(start, func() (time.Duration, time.Duration) {
+	c := SmoothOf(start, func() (time.Duration, time.Duration) {
 		now := time.Now()
 		return time.Duration(now.UnixNano() - wall), now.Sub(start)
 	})
@@ -53,8 +53,10 @@ func newClock() *clock {
 	return c
 }
 
-func startClock(start time.Time, read func() (wall, elapsed time.Duration)) *clock {
-	c := &clock{read: read, start: start.UnixNano()}
+// SmoothOf returns a clock that starts at the given time and reads other clocks than this
+// machine's. read returns the time since the start, by the wall clock and by the monotonic clock.
+func SmoothOf(start time.Time, read func() (wall, elapsed time.Duration)) *Smooth {
+	c := &Smooth{read: read, start: start.UnixNano()}
 	c.elapsed = func() time.Duration {
 		_, elapsed := read()
 		return elapsed
@@ -63,35 +65,35 @@ func startClock(start time.Time, read func() (wall, elapsed time.Duration)) *clo
 	return c
 }
 
-// now returns the time.
-func (c *clock) now() time.Time {
+// Now returns the time.
+func (c *Smooth) Now() time.Time {
 	elapsed := c.elapsed()
-	if checked := c.checked.Load(); elapsed-time.Duration(checked) >= clockCheck && c.checked.CompareAndSwap(checked, int64(elapsed)) {
+	if checked := c.checked.Load(); elapsed-time.Duration(checked) >= checkEvery && c.checked.CompareAndSwap(checked, int64(elapsed)) {
 		elapsed = c.follow()
 	}
 	return c.at(elapsed + c.drawn.Load().offset(elapsed))
 }
 
 // at returns the time at which the clock shows that much more than at its start.
-func (c *clock) at(since time.Duration) time.Time { return time.Unix(0, c.start+int64(since)) }
+func (c *Smooth) at(since time.Duration) time.Time { return time.Unix(0, c.start+int64(since)) }
 
 // follow compares the clock with the wall clock, and begins to correct it if they differ. It
 // returns how much time has elapsed since the start.
-func (c *clock) follow() (elapsed time.Duration) {
+func (c *Smooth) follow() (elapsed time.Duration) {
 	wall, elapsed := c.read()
 	d := c.drawn.Load()
 	ahead := wall - elapsed // wall clock's lead over the monotonic clock
-	if (ahead - d.to).Abs() <= clockTolerance {
+	if (ahead - d.to).Abs() <= tolerance {
 		return elapsed
 	}
 	next := &drawing{from: d.offset(elapsed), to: ahead, since: elapsed}
-	jump := next.to - next.from
-	if jump.Abs() > clockJump {
+	step := next.to - next.from
+	if step.Abs() > jump {
 		next.from = next.to
 	}
 	first := c.drawn.CompareAndSwap(d, next) // if false, another goroutine has corrected it
-	if first && jump < -clockJump && c.jumpedBack != nil {
-		c.jumpedBack(c.at(elapsed + next.to))
+	if first && step < -jump && c.JumpedBack != nil {
+		c.JumpedBack(c.at(elapsed + next.to))
 	}
 	return elapsed
 }
@@ -102,6 +104,6 @@ func (d *drawing) offset(elapsed time.Duration) time.Duration {
 	if d.from == d.to {
 		return d.to
 	}
-	most := max(0, elapsed-d.since) / clockSlew
+	most := max(0, elapsed-d.since) / slew
 	return d.from + max(-most, min(most, d.to-d.from))
 }
