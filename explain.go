@@ -1,9 +1,6 @@
 package chatguard
 
 import (
-	"iter"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -172,165 +169,50 @@ func statusOf(l limits.Level) LimitStatus {
 	return s
 }
 
-// Quota is a limit with the numbers that apply to one user.
-type Quota struct {
-	Limit    string        // the limit's name
-	Messages int           // how many messages of cost 1 the whole quota allows
-	Window   time.Duration // in which the whole quota is restored
-	// Step is the time to restore one message of a bucket. It is 0 for windows and logs.
-	Step time.Duration
+// Picture is a limit's state in the terms of its algorithm, for a drawing of it. Fields that the
+// algorithm doesn't have are zero. Fractions are rounded; decisions never use them.
+type Picture struct {
+	// Tokens are those of a TokenBucket, or of a Cascade's first bucket. They are less than 0 after
+	// its capacity was lowered. ExtraTokens are those of a Cascade's second bucket.
+	Tokens, ExtraTokens float64
 
-	// gradual means that messages are restored one by one, and that the verdict doesn't say when
-	// the next one is restored.
-	gradual bool
+	// Waiting is how many messages a LeakyBucket holds. Leaves is when the next of them leaves; it is
+	// zero if none waits. The others follow, one per Every.
+	Waiting int
+	Leaves  time.Time
+
+	// From and Until are the start and the end of a window. They are zero if no window is open.
+	From, Until time.Time
+	Count       int // of that window
+
+	// A SlidingWindow's From and Until are those of the current slice. Count is the count of all
+	// slices but the oldest, Previous that of the oldest one. Weight is the part of the oldest slice
+	// which still counts, from 0 to 1. Estimate is Previous × Weight + Count. Slices are the counts
+	// from the current slice to the oldest; nil if the limit's Slices are 0 or 1.
+	Previous         int
+	Weight, Estimate float64
+	Slices           []int
+
+	Times  int       // messages that count in a SlidingLog
+	Oldest time.Time // the first of them; zero if there is none
 }
 
-// Quotas are the quotas of one user, in the policy's order. The zero value holds none. Quotas never
-// change, and are safe for concurrent use.
-type Quotas struct {
-	list     []Quota
-	policy   string // see String
-	tightest string // the verdict's tightest limit
-}
-
-// Quotas returns the quotas that apply now to the author of the message that v is about, with the
-// numbers for the author's roles and the author's own numbers. It omits limits that only observe in
-// an enforcing policy. The result is empty if the author is exempt, or if there are no limits.
-func (g *Guard) Quotas(v Verdict) Quotas {
-	if v.Tightest == "" {
-		return Quotas{}
+func pictureOf(p limits.Picture) Picture {
+	picture := Picture{
+		Tokens: p.Tokens, ExtraTokens: p.ExtraTokens, Waiting: int(p.Waiting), Count: int(p.Count),
+		Previous: int(p.Previous), Weight: p.Weight, Estimate: p.Estimate, Times: int(p.Times),
 	}
-	quotas := g.quotas(&v)
-	quotas.tightest = v.Tightest
-	return quotas
-}
-
-// All returns the quotas in the policy's order.
-func (q Quotas) All() iter.Seq[Quota] { return slices.Values(q.list) }
-
-// Tightest returns the quota of the limit that the verdict's Tightest names. ok is false if that
-// limit only observes, if it no longer exists, or if there are no quotas.
-func (q Quotas) Tightest() (tightest Quota, ok bool) {
-	for _, each := range q.list {
-		if each.Limit == q.tightest {
-			return each, true
-		}
+	for _, count := range p.Slices {
+		picture.Slices = append(picture.Slices, int(count))
 	}
-	return Quota{}, false
-}
-
-// String returns the value of the header RateLimit-Policy: each limit with its quota (q) and its
-// window in seconds (w), as in `"burst";q=3;w=12, "daily";q=300;w=86400`. It is empty if there are
-// no quotas.
-func (q Quotas) String() string { return q.policy }
-
-// MoreAfter returns the maximum time from v until more messages remain of the quota; v must be a
-// verdict whose Tightest limit has this quota. ok is false if that time isn't known, as for a
-// bucket while the user has grants.
-func (q Quota) MoreAfter(v Verdict) (wait time.Duration, ok bool) {
-	whole := max(0, v.ResetAt.Sub(v.At))
-	switch {
-	case v.RetryAfter > 0:
-		return v.RetryAfter, true
-	case q.gradual:
-		return 0, false
-	case q.Step == 0:
-		return whole, true
+	if p.Until > 0 {
+		picture.From, picture.Until = limits.TimeOf(p.From).UTC(), limits.TimeOf(p.Until).UTC()
 	}
-	return max(0, whole-time.Duration(max(0, q.Messages-v.Remaining-1))*q.Step), true
-}
-
-// newQuotas returns the quotas of a user with the given roles and own numbers.
-func newQuotas(p *Policy, roles Roles, own numbers) Quotas {
-	q := Quotas{list: make([]Quota, 0, len(p.Limits))}
-	var b []byte
-	for _, l := range p.Limits {
-		if p.Mode == Enforce && l.Mode == Observe {
-			continue
-		}
-		if n, ok := own[l.Per][l.Name]; ok {
-			l = l.withOverride(overrideFrom(n))
-		} else {
-			l = l.withRoles(roles)
-		}
-		each := l.quota()
-		if q.list = append(q.list, each); len(b) > 0 {
-			b = append(b, ", "...)
-		}
-		b = strconv.AppendQuote(b, each.Limit) // letters, digits, - and _ only
-		b = strconv.AppendInt(append(b, ";q="...), int64(each.Messages), 10)
-		b = strconv.AppendInt(append(b, ";w="...), roundUp(each.Window, time.Second), 10)
+	if p.Times > 0 {
+		picture.Oldest = limits.TimeOf(p.Oldest).UTC()
 	}
-	q.policy = string(b)
-	return q
-}
-
-// quota returns the quota of a user with the limit's numbers.
-func (l Limit) quota() Quota {
-	q := Quota{Limit: l.Name, Messages: l.Messages, Window: l.Every}
-	switch l.Algorithm {
-	case TokenBucket:
-		q.Messages, q.Step = l.Burst, l.Refill
-	case Cascade:
-		q.Messages, q.gradual = l.Burst+l.ExtraBurst, true
-		q.Window = max(l.Refill*time.Duration(l.Burst), l.ExtraRefill*time.Duration(l.ExtraBurst))
-	case LeakyBucket:
-		q.Messages, q.Step = l.Queue+1, l.Every
-	case DailyWindow:
-		q.Window = day
-	case SlidingWindow, SlidingLog:
-		q.gradual = true
+	if p.Waiting > 0 {
+		picture.Leaves = limits.TimeOf(p.Leaves).UTC()
 	}
-	if q.Step != 0 {
-		q.Window = q.Step * time.Duration(q.Messages)
-	}
-	return q
-}
-
-// quotas returns the quotas of the verdict's user.
-func (g *Guard) quotas(v *Verdict) Quotas {
-	policy := g.channels.base.Load()
-	var own numbers
-	var table *limits.Table
-	if c := g.channels.find(v.ChannelID); c != nil {
-		policy, table = c.policy.Load(), c.table
-	}
-	if g.channels.exact {
-		at := v.At.UnixNano()
-		own[limits.PerUser] = g.rows().KnownOverride(sharing.Key{ChannelID: v.ChannelID, UserID: v.UserID}, at).Numbers
-		own[limits.PerUserEverywhere] = g.rows().KnownOverride(sharing.Key{UserID: v.UserID}, at).Numbers
-	} else {
-		own[limits.PerUser], own[limits.PerUserEverywhere] = numbersOf(table, v.UserID, v.At), numbersOf(g.channels.everywhere.Load(), v.UserID, v.At)
-	}
-	if own[limits.PerUser] != nil || own[limits.PerUserEverywhere] != nil {
-		for scope, set := range policy.sets {
-			if set != nil {
-				own[scope] = set.Fitting(own[scope])
-			}
-		}
-		return newQuotas(&policy.policy, v.roles, own)
-	}
-	return policy.quotasOf(v.roles)
-}
-
-// numbers holds a user's own numbers, by the scope and the name of the limit.
-type numbers [limits.Scopes]map[string]limits.Numbers
-
-// numbersOf returns a user's own numbers in a table, or nil if there are none.
-func numbersOf(table *limits.Table, userID string, at time.Time) map[string]limits.Numbers {
-	if table == nil || !table.HasOwn() {
-		return nil
-	}
-	return table.OwnOf(userID, at.UnixNano()).Numbers
-}
-
-// quotasOf returns the quotas of users with those roles and without their own numbers.
-func (c *compiled) quotasOf(roles Roles) Quotas {
-	roles &= allRoles
-	if known, ok := c.quotas.Load(roles); ok {
-		return *known.(*Quotas)
-	}
-	q := newQuotas(&c.policy, roles, numbers{})
-	c.quotas.Store(roles, &q)
-	return q
+	return picture
 }

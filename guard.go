@@ -1,9 +1,9 @@
 package chatguard
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -12,19 +12,6 @@ import (
 	"github.com/chatguard/chatguard/internal/sharing"
 	"github.com/chatguard/chatguard/shared"
 )
-
-// Errors for a message that can't be judged, because the caller has made a mistake. Such a message
-// isn't counted.
-var (
-	ErrNoChannel = errors.New("chatguard: the channel ID is empty")
-	ErrNoUser    = errors.New("chatguard: the user ID is empty")
-	ErrLongID    = errors.New("chatguard: a channel or user ID is longer than 256 bytes")
-	ErrCost      = errors.New("chatguard: the cost is negative")
-	ErrTime      = errors.New("chatguard: the time is before 1970 or after February 2116")
-)
-
-// maxID is the maximum length in bytes of a user or channel ID. Longer IDs could fill the memory.
-const maxID = 256
 
 // Options are a Guard's optional settings in addition to its policy. A nil *Options is the same as
 // the zero value.
@@ -69,6 +56,9 @@ type Options struct {
 	// have been silent longest. 0 means that only MaxMemory applies.
 	MaxTotalMemory int64
 }
+
+// DefaultMemory is the limit that applies if Options.MaxMemory is 0: 512 MiB.
+const DefaultMemory = 512 << 20
 
 // Guard judges messages. It is safe for concurrent use. Create one with New.
 type Guard struct {
@@ -133,90 +123,6 @@ func (o *Options) check() error {
 	return nil
 }
 
-// Check judges one message and spends its cost if it is allowed. The error says why the message
-// can't be judged: ErrNoChannel, ErrNoUser, ErrLongID, ErrCost or ErrTime. Check doesn't wait for
-// the context, because a decision only accesses memory. With Options.Shared it may wait for the
-// store, for up to 1.25 times Shared.Timeout. If the context ends first, Check decides without the
-// store, or returns the context's error. In the latter case the message is spent if it is allowed.
-// A Check that asks the store for waiting messages, too, returns when the store has answered.
-func (g *Guard) Check(ctx context.Context, m Message) (v Verdict, err error) {
-	_, err = g.check(ctx, &m, &v, whole)
-	return v, err
-}
-
-// CheckUpTo is like Check, but it can allow a part of the message's cost. It spends as much of the
-// cost as all limits allow, and returns that number. If the number is 0, the message is throttled
-// like a message of cost 1. If the policy observes, or the author is exempt, CheckUpTo returns the
-// whole cost. It returns the same errors as Check.
-func (g *Guard) CheckUpTo(ctx context.Context, m Message) (taken int, v Verdict, err error) {
-	spent, err := g.check(ctx, &m, &v, upTo)
-	return int(spent), v, err
-}
-
-// checkMode says how check judges a message.
-type checkMode uint8
-
-const (
-	whole   checkMode = iota // allow the whole cost or nothing
-	upTo                     // allow as much of the cost as possible
-	waiting                  // like whole, but a throttled message leaves no trace
-)
-
-// check judges a message and returns how much of its cost may be sent. v must be the zero Verdict.
-func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMode) (taken int64, err error) {
-	c := g.channels.find(m.ChannelID)
-	var clock sharing.Reading
-	at := m.SentAt
-	if g.channels.exact {
-		clock = g.rows().Read()
-	} else if at.IsZero() {
-		clock.Now = g.now()
-	}
-	if at.IsZero() {
-		at = clock.Now
-	}
-	if c == nil {
-		if c = g.channels.get(m.ChannelID, at); c == nil {
-			return 0, checkID(m.ChannelID, ErrNoChannel)
-		}
-	}
-	var q limits.Request
-	q.UpTo, q.Try = mode == upTo, mode == waiting
-	if err := m.fillRequest(&q, at, c.policy.Load().exempt); err != nil {
-		return 0, err
-	}
-	if q.Latest = g.present.OnTime(q.At); q.Latest == 0 {
-		q.Latest = g.present.Note(q.At, m.User.ID, m.SentAt.IsZero())
-	}
-	v.fillCommon(m, at, g.isDegraded())
-	if g.channels.exact {
-		if taken, err = v.judgeShared(ctx, g.rows(), clock, c, &q); err != nil {
-			*v = Verdict{}
-			return 0, err
-		}
-	} else if q.Exempt && !c.table.HasOwn() {
-		v.Exempt, taken = true, q.Cost
-	} else {
-		var d limits.Decision
-		if !g.channels.judge(c, m.User.ID, &q, &d) {
-			*v = Verdict{}
-			return g.check(ctx, m, v, mode) // the channel was removed in the meantime
-		}
-		v.decide(&d, q.At)
-		if taken = d.Taken; d.Exempt || v.policy(&d).Mode == Observe {
-			taken = q.Cost
-		}
-	}
-	if q.Try && !v.Allowed {
-		return 0, nil
-	}
-	if v.throttled() {
-		v.EntryID, _ = g.entries.next(1, g.rows(), clock.Now)
-	}
-	g.observers.notify(m, v)
-	return taken, nil
-}
-
 // isDegraded reports whether a verdict is Degraded that doesn't wait for the shared store.
 func (g *Guard) isDegraded() bool { return g.degraded.Load() || g.unexchanged.Load() }
 
@@ -250,39 +156,95 @@ func (g *Guard) ChannelPolicy(channelID string) Policy {
 	return g.Policy()
 }
 
-func checkID(id string, missing error) error {
-	switch {
-	case id == "":
-		return missing
-	case len(id) > maxID:
-		return ErrLongID
+// observer is one observer of a Guard. Its address tells it from others with the same function.
+type observer struct{ observe func(Message, Verdict) }
+
+// observers are those of a Guard. The list is replaced, never modified; nil if there are none.
+type observers struct{ list atomic.Pointer[[]*observer] }
+
+// AddObserver adds an observer, which is called with every verdict from now on, after the existing
+// observers. The requirements of Options.Observer apply. Calling remove removes the observer. A
+// decision made at the same time in another goroutine may still notify it. AddObserver ignores nil.
+func (g *Guard) AddObserver(observe func(Message, Verdict)) (remove func()) {
+	if observe == nil {
+		return func() {}
 	}
-	return nil
+	added := &observer{observe}
+	g.observers.change(func(all []*observer) []*observer { return append(all, added) })
+	return func() {
+		g.observers.change(func(all []*observer) []*observer {
+			return slices.DeleteFunc(all, func(o *observer) bool { return o == added })
+		})
+	}
 }
 
-// nanoseconds converts a time to the unit used in decisions.
-func nanoseconds(t time.Time) (int64, error) {
-	if s := t.Unix(); s < 0 || s >= limits.MaxTime/int64(time.Second) {
-		return 0, ErrTime
-	}
-	return t.UnixNano(), nil
-}
-
-// CheckAll judges messages in order and writes the verdict on messages[i] to verdicts[i]. It reads
-// the clock at most once. A message that can't be judged gets the zero Verdict, and the returned
-// error joins all such errors. It panics if verdicts is shorter than messages. Consecutive messages
-// of one channel cost much less than separate calls of Check. With Options.Shared, some of them are
-// decided in one round trip; see Check about the context.
-func (g *Guard) CheckAll(ctx context.Context, messages []Message, verdicts []Verdict) error {
-	if len(verdicts) < len(messages) {
-		panic("chatguard: CheckAll with fewer verdicts than messages")
-	}
-	b := batch{guard: g, ctx: ctx}
-	for i := range messages {
-		if err := b.add(&messages[i], &verdicts[i]); err != nil {
-			b.errs = append(b.errs, fmt.Errorf("message %d: %w", i, err))
+// change replaces the observers. how gets a copy of the list.
+func (o *observers) change(how func([]*observer) []*observer) {
+	for {
+		before := o.list.Load()
+		var all []*observer
+		if before != nil {
+			all = slices.Clone(*before)
+		}
+		after := &all
+		if all = how(all); len(all) == 0 {
+			after = nil
+		}
+		if o.list.CompareAndSwap(before, after) {
+			return
 		}
 	}
-	b.judge()
-	return errors.Join(b.errs...)
+}
+
+// notify calls the observers, if there are any.
+func (o *observers) notify(m *Message, v *Verdict) {
+	list := o.list.Load()
+	if list == nil {
+		return
+	}
+	told := *m
+	told.SentAt = v.At
+	for _, each := range *list {
+		each.observe(told, *v)
+	}
+}
+
+// entryIDs numbers the throttled messages of a Guard. The number changes with each of them. The
+// padding puts it on another cache line, so decisions that only read the fields beside it don't
+// wait for these writes.
+type entryIDs struct {
+	_    [cacheLine]byte
+	last atomic.Int64
+	_    [cacheLine]byte
+}
+
+// cacheLine is the maximum number of bytes that processors transfer between caches at a time.
+const cacheLine = 128
+
+// next returns the first of n new entry IDs, and the difference between each and the next. rows are
+// those that the Guard shares, or nil. If now is zero, next reads their clock when it needs to.
+func (e *entryIDs) next(n int, rows *sharing.Rows, now time.Time) (first, step EntryID) {
+	switch {
+	case n == 0:
+		return 0, 0
+	case rows != nil:
+		if now.IsZero() {
+			now = rows.Now()
+		}
+		return e.nextShared(n, rows, now), sharing.Nodes
+	}
+	return EntryID(e.last.Add(int64(n)) - int64(n) + 1), 1
+}
+
+// nextShared returns the first of n new entry IDs of a Guard that shares rows: a quarter of a
+// millisecond, and the number of the Guard, so that the IDs of different Guards differ. The IDs fit
+// 53 bits, which is what JSON numbers can have.
+func (e *entryIDs) nextShared(n int, rows *sharing.Rows, now time.Time) EntryID {
+	for {
+		last := e.last.Load()
+		first := max(last/sharing.Nodes+1, now.UnixMilli()*4)
+		if e.last.CompareAndSwap(last, (first+int64(n)-1)*sharing.Nodes) {
+			return EntryID(first*sharing.Nodes + rows.Number(now))
+		}
+	}
 }

@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
@@ -37,6 +40,66 @@ const (
 	// pays the whole cost. This is the marker of RFC 4115, colour-blind.
 	Cascade Algorithm = "cascade"
 )
+
+// AlgorithmInfo describes an algorithm and its parameters, for programs that let people edit
+// limits.
+type AlgorithmInfo struct {
+	Name       Algorithm   `json:"name"`
+	Parameters []Parameter `json:"parameters"`
+	// StateBytes is how much memory the state of one user takes in one limit, without what a row
+	// of several limits shares. If PerMessage is set, it takes 8 bytes more for each message that
+	// the limit allows. A SlidingWindow with Slices takes 4 bytes more for each slice after the
+	// first, in steps of 8.
+	StateBytes int  `json:"state_bytes"`
+	PerMessage bool `json:"per_message,omitempty"`
+}
+
+// Parameter is a parameter of an algorithm: a key of a [Limit] in JSON and TOML.
+type Parameter struct {
+	Name string        `json:"name"`
+	Kind ParameterKind `json:"kind"`
+	// Least and Most are the bounds, both inclusive; of a duration in nanoseconds. Other
+	// combinations of values may still be refused, see [Policy.Validate]. They are 0 if the kind
+	// is ZoneParameter or ClockParameter.
+	Least int64 `json:"least"`
+	Most  int64 `json:"most"`
+	// Suggested is a value to begin with, in the unit of the bounds. A limit without the parameter
+	// has this value only if it equals Least.
+	Suggested int64 `json:"suggested"`
+	// Overridable says that a role or a user may have another value; see [Override].
+	Overridable bool `json:"overridable"`
+}
+
+// ParameterKind says what the values of a parameter are.
+type ParameterKind string
+
+// The kinds of parameters.
+const (
+	CountParameter    ParameterKind = "count"    // a number of messages
+	DurationParameter ParameterKind = "duration" // a duration
+	ZoneParameter     ParameterKind = "zone"     // the IANA name of a time zone; may be empty
+	ClockParameter    ParameterKind = "clock"    // a local time "HH:MM"; may be empty
+)
+
+var parameterKinds = [...]ParameterKind{limits.Count: CountParameter, limits.Length: DurationParameter, limits.Zone: ZoneParameter, limits.Clock: ClockParameter}
+
+// Algorithms returns all algorithms, in the order in which they are shown.
+func Algorithms() []AlgorithmInfo {
+	var list []AlgorithmInfo
+	for _, a := range limits.Algorithms() {
+		info := AlgorithmInfo{Name: Algorithm(a.Name), Parameters: []Parameter{}, StateBytes: 8 * a.Words, PerMessage: a.PerMessage}
+		for _, p := range a.Parameters {
+			if p.Kind == limits.Length {
+				p.Least = max(p.Least, int64(leastPeriod))
+			}
+			info.Parameters = append(info.Parameters, Parameter{
+				Name: p.Name, Kind: parameterKinds[p.Kind], Least: p.Least, Most: p.Most, Suggested: p.Suggested, Overridable: p.Overridable,
+			})
+		}
+		list = append(list, info)
+	}
+	return list
+}
 
 // Limit is one named rule with one algorithm. Each algorithm reads its own parameters and rejects
 // the others.
@@ -264,4 +327,52 @@ func strictJSON(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	return dec.Decode(into)
+}
+
+const day = 24 * time.Hour
+
+// ParseDuration parses a duration as time.ParseDuration does, and also accepts whole days: "4s",
+// "30m", "14d". A day always has 24 hours.
+func ParseDuration(text string) (time.Duration, error) {
+	days, ok := strings.CutSuffix(text, "d")
+	if !ok {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.ParseUint(days, 10, 63)
+	switch {
+	case err != nil:
+		return 0, err
+	case n > uint64(math.MaxInt64/day):
+		return 0, strconv.ErrRange
+	}
+	return time.Duration(n) * day, nil
+}
+
+// FormatDuration formats a duration in short form, which ParseDuration reads: "30m" rather than
+// "30m0s".
+func FormatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
+// FormatWait formats a duration for people, rounded up so that nobody retries too early: "4 s", "12
+// min", "3 h 12 min", "5 days". A negative duration is "0 s".
+func FormatWait(d time.Duration) string {
+	seconds := roundUp(d, time.Second)
+	minutes := (seconds + 59) / 60
+	switch {
+	case seconds < 120:
+		return fmt.Sprintf("%d s", max(0, seconds))
+	case minutes < 120:
+		return fmt.Sprintf("%d min", minutes)
+	case minutes < 48*60:
+		return fmt.Sprintf("%d h %d min", minutes/60, minutes%60)
+	}
+	return fmt.Sprintf("%d days", (minutes+24*60-1)/(24*60))
 }

@@ -1,12 +1,28 @@
 package chatguard
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
+	"math/bits"
+	"strings"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/limits"
 )
+
+// Errors for a message that can't be judged, because the caller has made a mistake. Such a message
+// isn't counted.
+var (
+	ErrNoChannel = errors.New("chatguard: the channel ID is empty")
+	ErrNoUser    = errors.New("chatguard: the user ID is empty")
+	ErrLongID    = errors.New("chatguard: a channel or user ID is longer than 256 bytes")
+	ErrCost      = errors.New("chatguard: the cost is negative")
+	ErrTime      = errors.New("chatguard: the time is before 1970 or after February 2116")
+)
+
+// maxID is the maximum length in bytes of a user or channel ID. Longer IDs could fill the memory.
+const maxID = 256
 
 // Message is one chat message. The Guard uses its author, channel, kind, time and cost.
 //
@@ -90,4 +106,105 @@ func (u User) LogValue() slog.Value {
 		attrs = append(attrs, slog.String("roles", u.Roles.String()))
 	}
 	return slog.GroupValue(attrs...)
+}
+
+// MessageKind is a kind of message for which its author paid, or which the chat itself announces. A
+// message may be of several kinds, combined with "|". The zero value is an ordinary message.
+type MessageKind uint16
+
+// The kinds of messages.
+const (
+	Bits        MessageKind = 1 << iota // cheers with Bits
+	PowerUp                             // has an effect or a gigantified emote, for Bits
+	HypeChat                            // pinned for money
+	Reward                              // redeems a reward of the channel
+	Highlighted                         // highlighted for channel points
+	Resub                               // shares that the author's subscription goes on
+	WatchStreak                         // shares how many streams in a row the author has watched
+)
+
+var messageKindNames = [...]string{"bits", "power_up", "hype_chat", "reward", "highlighted", "resub", "watch_streak"}
+
+// ordinary is the name of the zero value.
+const ordinary = "ordinary"
+
+// String returns the names of the kinds as used in configuration and JSON, as in "bits,
+// highlighted". It is "ordinary" for the zero value.
+func (k MessageKind) String() string {
+	var names []string
+	for i, name := range messageKindNames {
+		if k&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ordinary
+	}
+	return strings.Join(names, ", ")
+}
+
+// MarshalText writes what String returns.
+func (k MessageKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (k *MessageKind) UnmarshalText(text []byte) error {
+	var kinds MessageKind
+	if string(text) != ordinary {
+		for name := range strings.SplitSeq(string(text), ",") {
+			place, err := parseName[uint8](messageKindNames[:], "kind of message", []byte(strings.TrimSpace(name)))
+			if err != nil {
+				return err
+			}
+			kinds |= 1 << place
+		}
+	}
+	*k = kinds
+	return nil
+}
+
+// exemptions are the roles and the kinds of messages that a policy exempts.
+type exemptions struct {
+	roles Roles
+	kinds MessageKind
+}
+
+// newExemptions returns the exemptions of a policy. The error names the key of the mistake.
+func newExemptions(p *Policy) (e exemptions, err error) {
+	for _, r := range p.Exempt {
+		if _, err := r.MarshalText(); err != nil {
+			return e, fmt.Errorf("exempt: %w", err)
+		}
+		if e.roles&RolesOf(r) != 0 {
+			return e, fmt.Errorf("exempt: %s is listed twice", r)
+		}
+		e.roles |= RolesOf(r)
+	}
+	for _, k := range p.ExemptMessages {
+		if bits.OnesCount16(uint16(k)) != 1 || k >= 1<<len(messageKindNames) {
+			return e, fmt.Errorf("exempt_messages: %q (%d) is not a single kind of message", k, uint16(k))
+		}
+		if e.kinds&k != 0 {
+			return e, fmt.Errorf("exempt_messages: %s is listed twice", k)
+		}
+		e.kinds |= k
+	}
+	return e, nil
+}
+
+func checkID(id string, missing error) error {
+	switch {
+	case id == "":
+		return missing
+	case len(id) > maxID:
+		return ErrLongID
+	}
+	return nil
+}
+
+// nanoseconds converts a time to the unit used in decisions.
+func nanoseconds(t time.Time) (int64, error) {
+	if s := t.Unix(); s < 0 || s >= limits.MaxTime/int64(time.Second) {
+		return 0, ErrTime
+	}
+	return t.UnixNano(), nil
 }

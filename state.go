@@ -185,3 +185,29 @@ func (s State) SetDegraded(degraded bool) {
 		s.guard.degraded.Store(degraded)
 	}
 }
+
+// Memory contains the number of users that a Guard remembers, and the number of users that it has
+// removed since it was created.
+type Memory struct {
+	// Users adds up the users in each channel. If there are PerUserEverywhere limits, it also adds
+	// the users that these limits count.
+	Users     int
+	Bytes     int64 // approximately how much memory they take; see Options.MaxTotalMemory
+	Forgotten int64 // users removed because their allowance was fully restored
+	Evicted   int64 // users removed because no memory was left; see Options.MaxMemory
+	// Held is how many of the Evicted users were throttled, had strikes or grants, or had a change
+	// of their day's time zone or reset time in progress.
+	Held int64
+}
+
+// Memory returns how many users are remembered and how many were removed.
+func (g *Guard) Memory() (m Memory) {
+	if everywhere := g.channels.everywhere.Load(); everywhere != nil {
+		m.Users = everywhere.Users()
+	}
+	g.channels.forEach(func(c *channel) { m.Users += c.table.Users() })
+	m.Bytes = g.channels.budget.Used()
+	dropped := g.channels.dropped
+	m.Forgotten, m.Evicted, m.Held = dropped.Fresh.Load(), dropped.Evicted.Load(), dropped.Held.Load()
+	return m
+}
