@@ -119,7 +119,7 @@ test-flaky: build/testrun
 # part of `make test`, with fewer users and intervals, and without nodes whose own clocks are wrong.
 # It takes about six minutes.
 test-shared:
-	go test -count=1 -v -run '^Test(Shar(ed|ing)|Synchronised|Scaling|Seed|Guard_PolicyHash|Sweep_Shared|Exchange_Shared|Wait_Shared)' .
+	go test -count=1 -v -run '^Test(Guard_PolicyHash|Sweep_Shared)' .
 	go test -count=1 -v ./internal/sharing
 	go test -count=1 -v ./redisstore -users 200000
 	go test -count=1 -v -run '^Test(Row|EmptyRow|ReadRow|DescribeRow|Writes|Spend|TakeUnsent|Import)' ./internal/limits

@@ -1,11 +1,14 @@
 package chatguard_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -142,4 +145,156 @@ func newGuardOf(policy chatguard.Policy) *chatguard.Guard {
 		log.Fatal(err)
 	}
 	return guard
+}
+
+// memoryStore is a store of one's own. A real one would be a table with the primary key
+// (channel_id, user_id, limit).
+type memoryStore struct {
+	rows  map[[3]string][]byte
+	entry chatguard.EntryID // of the last throttled message
+	full  bool
+}
+
+// save writes what has changed. A server calls it once per second, and once at the end.
+func (s *memoryStore) save(guard *chatguard.Guard) {
+	state := guard.State()
+	batch := state.Dirty()
+	state.SetDegraded(s.full)
+	if s.full {
+		batch.Release() // the next batch has these rows again
+		return
+	}
+	rows := slices.AppendSeq(make([]chatguard.StateRow, 0, batch.Len()), batch.Rows()) // for one transaction
+	for _, row := range rows {
+		s.rows[[3]string{row.ChannelID, row.UserID, row.Limit}] = row.Data
+	}
+	batch.Confirm()
+}
+
+// sorted returns the rows in the order in which Restore needs them.
+func (s *memoryStore) sorted() (rows []chatguard.StateRow) {
+	for key, data := range s.rows {
+		rows = append(rows, chatguard.StateRow{ChannelID: key[0], UserID: key[1], Limit: key[2], Data: data})
+	}
+	slices.SortFunc(rows, func(a, b chatguard.StateRow) int {
+		return cmp.Or(cmp.Compare(a.ChannelID, b.ChannelID), cmp.Compare(a.UserID, b.UserID), cmp.Compare(a.Limit, b.Limit))
+	})
+	return rows
+}
+
+// restore gives a new Guard what was saved. A server calls it before the first message.
+func (s *memoryStore) restore(guard *chatguard.Guard) error {
+	state := guard.State()
+	state.RestoreEntryID(s.entry)
+	for _, row := range s.sorted() {
+		if err := state.Restore(row, guard.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep deletes rows that have no effect any more. A server calls it now and then.
+func (s *memoryStore) sweep(guard *chatguard.Guard, at time.Time) error {
+	for _, row := range s.sorted() {
+		forgotten, err := guard.State().Forgotten(row, at)
+		if err != nil {
+			return err
+		}
+		if forgotten {
+			delete(s.rows, [3]string{row.ChannelID, row.UserID, row.Limit})
+		}
+	}
+	return nil
+}
+
+func ExampleState() {
+	store := memoryStore{rows: map[[3]string][]byte{}}
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
+	burst := chatguard.TokenBucketLimit("burst", 2, 4*time.Second)
+	for range 2 { // the server runs twice
+		guard := newGuard(burst)
+		if err := store.restore(guard); err != nil {
+			log.Fatal(err)
+		}
+		for range 2 {
+			verdict, err := guard.Check(context.Background(), message)
+			if err != nil {
+				log.Fatal(err)
+			}
+			store.entry = max(store.entry, verdict.EntryID)
+			fmt.Println(verdict)
+		}
+		store.save(guard)
+	}
+
+	guard := newGuard(burst)
+	store.full = true
+	store.save(guard)
+	verdict, err := guard.Check(context.Background(), message)
+	fmt.Println("degraded:", verdict.Degraded, err)
+
+	store.full = false
+	guard.State().DirtyAll() // the database was lost: the next batch has everything
+	store.save(guard)
+	rows := len(store.rows)
+	err = store.sweep(guard, noon.Add(time.Hour))
+	fmt.Println(rows > 0, err)
+	// Output:
+	// allowed, 1 left of burst
+	// allowed, 0 left of burst
+	// throttled by burst, retry after 4s
+	// throttled by burst, retry after 4s
+	// degraded: true <nil>
+	// true <nil>
+}
+
+// figures counts verdicts for a metrics system. Observers run in the goroutine that judges, so they
+// only count.
+type figures struct{ allowed, throttled, observed, exempt, degraded, mirrored atomic.Int64 }
+
+func (f *figures) observe(m chatguard.Message, v chatguard.Verdict) {
+	switch {
+	case v.Exempt:
+		f.exempt.Add(1)
+	case v.Observed:
+		f.observed.Add(1)
+	case v.Throttled():
+		f.throttled.Add(1)
+	default:
+		f.allowed.Add(1)
+	}
+	if v.Degraded {
+		f.degraded.Add(1) // the store is failing
+	}
+	if m.Mirrored() {
+		f.mirrored.Add(1) // written in m.SourceChannelID
+	}
+}
+
+func ExampleGuard_AddObserver() {
+	var all, lobby figures
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), &chatguard.Options{Observer: all.observe})
+	if err != nil {
+		log.Fatal(err)
+	}
+	remove := guard.AddObserver(func(m chatguard.Message, v chatguard.Verdict) {
+		if m.ChannelID == "lobby" {
+			lobby.observe(m, v)
+		}
+	})
+	for i, channel := range []string{"arena", "lobby", "lobby", "lobby", "lobby", "lobby"} {
+		if i == 5 {
+			remove()
+		}
+		message := chatguard.Message{ChannelID: channel, SourceChannelID: "arena", User: chatguard.User{ID: "anna"}, SentAt: noon}
+		if _, err := guard.Check(context.Background(), message); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println("all:", all.allowed.Load(), "allowed,", all.throttled.Load(), "throttled,", all.mirrored.Load(), "mirrored")
+	fmt.Println("lobby:", lobby.allowed.Load(), "allowed,", lobby.throttled.Load(), "throttled")
+	// Output:
+	// all: 4 allowed, 2 throttled, 5 mirrored
+	// lobby: 3 allowed, 1 throttled
 }

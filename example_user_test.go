@@ -2,9 +2,12 @@ package chatguard_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
+	"os"
 	"slices"
 	"time"
 
@@ -162,4 +165,206 @@ func ExampleMessageKind() {
 	// bits, highlighted: allowed, exempt, <nil>
 	// ordinary: allowed, 0 left of burst, <nil>
 	// watch_streak: throttled by burst, retry after 1m0s, <nil>
+}
+
+// A moderator asks why somebody is throttled.
+func ExampleGuard_Explain() {
+	guard := newGuardOf(chatguard.DefaultPolicy())
+	anna := chatguard.Key{ChannelID: "lobby", UserID: "anna"}
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna", Roles: chatguard.RolesOf(chatguard.Subscriber)}}
+	if _, err := guard.Grant(anna, "daily", 20); err != nil {
+		log.Fatal(err)
+	}
+	for range 4 {
+		if _, err := guard.Check(context.Background(), message); err != nil {
+			log.Fatal(err)
+		}
+	}
+	why, err := guard.Explain(message)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(why.Verdict)
+	for _, l := range why.Limits {
+		fmt.Printf("%s (%s, per %s): %d of %d used, %d granted, %d remain\n", l.Name, l.Algorithm, l.Per, l.Used, l.Capacity, l.Granted, l.Remaining)
+		fmt.Printf("\tthe next one in %s, all in %s; numbers of %s\n", l.NextAt.Sub(noon), l.ResetAt.Sub(noon), source(l))
+	}
+	fmt.Printf("strikes: %d, all lapse in %s; the next one is rung %d: %s\n", why.Strikes, why.LapseAt.Sub(noon), why.Rung, why.Next)
+	fmt.Println("in a timeout:", !why.SilentUntil.IsZero(), "exempt:", why.Override.Exempt)
+	// Output:
+	// throttled by burst, retry after 4s
+	// burst (token-bucket, per user): 3 of 3 used, 0 granted, 0 remain
+	// 	the next one in 4s, all in 12s; numbers of everyone
+	// daily (daily-window, per user): 3 of 300 used, 20 granted, 317 remain
+	// 	the next one in 0s, all in 12h0m0s; numbers of everyone
+	// strikes: 1, all lapse in 30m0s; the next one is rung 0: drop
+	// in a timeout: false exempt: by-role
+}
+
+// source says whose numbers a limit has for a user.
+func source(l chatguard.LimitStatus) string {
+	switch {
+	case l.Own:
+		return "their own"
+	case l.Observes:
+		return "nobody: it only reports"
+	}
+	return l.Role.String()
+}
+
+// A client that shows what is left needs the numbers for this user.
+func ExampleGuard_Quotas() {
+	burst := chatguard.TokenBucketLimit("burst", 3, 4*time.Second)
+	burst.Roles = map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {Burst: 5}}
+	guard := newGuard(burst)
+	author := chatguard.User{ID: "anna", Roles: chatguard.RolesOf(chatguard.Subscriber)}
+	verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "lobby", User: author})
+	if err != nil {
+		log.Fatal(err)
+	}
+	quotas := guard.Quotas(verdict)
+	for quota := range quotas.All() {
+		fmt.Printf("%s: %d messages in %s, one every %s\n", quota.Limit, quota.Messages, quota.Window, quota.Step)
+	}
+	tightest, _ := quotas.Tightest() // of the limit verdict.Tightest
+	more, _ := tightest.MoreAfter(verdict)
+	fmt.Println(verdict.Remaining, "left, and more in", more)
+	fmt.Println("RateLimit-Policy:", quotas)
+	// Output:
+	// burst: 5 messages in 20s, one every 4s
+	// 4 left, and more in 4s
+	// RateLimit-Policy: "burst";q=5;w=20
+}
+
+// A verdict travels as JSON, to a client that shows a countdown or to another server.
+func ExampleVerdict() {
+	guard := newGuard(chatguard.TokenBucketLimit("burst", 1, 4*time.Second))
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
+	var verdict chatguard.Verdict
+	for range 2 {
+		var err error
+		if verdict, err = guard.Check(context.Background(), message); err != nil {
+			log.Fatal(err)
+		}
+	}
+	verdict.EntryID = 0 // it depends on the time of the start
+	text := verdict.AppendJSON(nil)
+	fmt.Println(string(text))
+
+	var received chatguard.Verdict
+	if err := json.Unmarshal(text, &received); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(received)
+	fmt.Println("again at", received.MaySpeakAt().UTC().Format(time.TimeOnly), "all back at", received.ResetAt.Format(time.TimeOnly))
+	// Output:
+	// {"at":"2026-01-05T12:00:00Z","channel":"lobby","user_id":"anna","allowed":false,"limit":"burst","remaining":0,"retry_after_ms":4000,"delay_ms":0,"reset_at":"2026-01-05T12:00:04Z","never":false,"observed":false,"penalty":"drop","strikes":1,"new_strike":true,"series":1}
+	// throttled by burst, retry after 4s
+	// again at 12:00:04 all back at 12:00:04
+}
+
+// A log line of a verdict has what matters.
+func ExampleVerdict_LogValue() {
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	guard := newGuard(chatguard.TokenBucketLimit("uploads", 4, time.Second))
+	upload := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "48215771", Login: "anna"}, Cost: 3}
+	for range 2 {
+		verdict, err := guard.Check(context.Background(), upload)
+		if err != nil {
+			log.Fatal(err)
+		}
+		logger.Info("upload", "user", upload.User, "verdict", verdict)
+	}
+	// Output:
+	// level=INFO msg=upload user.id=48215771 user.login=anna verdict.channel=lobby verdict.user=48215771 verdict.allowed=true
+	// level=INFO msg=upload user.id=48215771 user.login=anna verdict.channel=lobby verdict.user=48215771 verdict.allowed=false verdict.limit=uploads verdict.retry_after=2s verdict.penalty=drop
+}
+
+// Yesterday's messages are judged again, with the changes that moderators made then.
+func ExampleGuard_At() {
+	guard, err := chatguard.New(chatguard.DefaultPolicy(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
+	for i, change := range changesOfYesterday(message.Key()) {
+		message.SentAt = noon.Add(time.Duration(i) * time.Second)
+		verdict, err := guard.Check(context.Background(), message)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := change(guard.At(message.SentAt), verdict); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(verdict)
+	}
+	// Output:
+	// allowed, 2 left of burst
+	// throttled by burst, retry after 59s
+	// throttled by burst, retry after 58s
+	// throttled by burst, retry after 57s
+	// allowed, 0 left of burst
+	// allowed, 0 left of burst
+	// allowed, 0 left of burst
+	// allowed, 1 left of burst
+	// allowed, 0 left of burst
+}
+
+// changesOfYesterday returns what the moderators did, one change per message.
+func changesOfYesterday(anna chatguard.Key) []func(chatguard.GuardAt, chatguard.Verdict) error {
+	stricter := chatguard.Policy{Limits: []chatguard.Limit{chatguard.TokenBucketLimit("burst", 1, time.Minute)}}
+	return []func(chatguard.GuardAt, chatguard.Verdict) error{
+		func(then chatguard.GuardAt, _ chatguard.Verdict) error { return then.SetPolicy(stricter) },
+		func(then chatguard.GuardAt, v chatguard.Verdict) error { _, err := then.Pardon(v); return err },
+		func(then chatguard.GuardAt, v chatguard.Verdict) error {
+			pardoned, err := then.PardonAll([]chatguard.Verdict{v})
+			if err != nil {
+				return err
+			}
+			return then.Unpardon(pardoned)
+		},
+		func(then chatguard.GuardAt, _ chatguard.Verdict) error { return then.Reset(anna) },
+		func(then chatguard.GuardAt, v chatguard.Verdict) error { return then.Refund(v) },
+		func(then chatguard.GuardAt, _ chatguard.Verdict) error {
+			_, err := then.Grant(anna, "burst", 1)
+			return err
+		},
+		func(then chatguard.GuardAt, _ chatguard.Verdict) error {
+			own := map[string]chatguard.Override{"burst": {Burst: 3}}
+			return then.SetUserOverride(anna, chatguard.UserOverride{Limits: own})
+		},
+		func(then chatguard.GuardAt, _ chatguard.Verdict) error {
+			return then.SetChannelPolicy("lobby", stricter)
+		},
+		func(then chatguard.GuardAt, _ chatguard.Verdict) error { return then.SetOverlay("lobby", nil) },
+	}
+}
+
+// A program with a clock of its own tells the Guard that the clock was set back.
+func ExampleGuard_Rewind() {
+	now := noon
+	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{
+		chatguard.TokenBucketLimit("burst", 1, 4*time.Second),
+	}}, &chatguard.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		log.Fatal(err)
+	}
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
+	for range 2 {
+		verdict, err := guard.Check(context.Background(), message)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(guard.Now().Format(time.TimeOnly), verdict)
+		now = now.Add(-time.Hour)
+		guard.Rewind(now)
+	}
+	// Output:
+	// 12:00:00 allowed, 0 left of burst
+	// 11:00:00 throttled by burst, retry after 4s
 }

@@ -1,4 +1,4 @@
-package chatguard_test
+package sharing_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// fakeServer is a Shared store in memory, with faults. Each node connects by its own fakeShared.
+// fakeServer is a Store in memory, with faults. Each node connects by its own fakeShared.
 type fakeServer struct {
 	mu     sync.Mutex
 	rows   map[[2]string][]byte

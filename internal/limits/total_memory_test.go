@@ -1,15 +1,17 @@
 //go:build !race
 
-package chatguard
+package limits_test
 
 import (
 	"fmt"
 	"strconv"
 	"testing"
+
+	"github.com/chatguard/chatguard"
 )
 
 // fillRoom makes that many users spend something in a room.
-func fillRoom(t *testing.T, g *Guard, room string, users int, at float64) {
+func fillRoom(t *testing.T, g *chatguard.Guard, room string, users int, at float64) {
 	t.Helper()
 	for i := range users {
 		sendAs(t, g, room, strconv.Itoa(1_000_000+i), at)
@@ -19,7 +21,7 @@ func fillRoom(t *testing.T, g *Guard, room string, users int, at float64) {
 // All rooms together stay below a maximum, and the room with most users gives them up.
 func TestMaxTotalMemory(t *testing.T) {
 	const most = 1 << 20 // about 13,000 users
-	g := newEnforcingGuard(t, nil, &Options{MaxTotalMemory: most})
+	g := newEnforcingGuard(t, nil, &chatguard.Options{MaxTotalMemory: most})
 	for i := range 3 { // a throttled user
 		sendAs(t, g, "small", "7", float64(i)/10)
 	}
@@ -49,13 +51,13 @@ func TestMaxTotalMemory(t *testing.T) {
 // Wider rows evict users at once, in other rooms, too.
 func TestMaxTotalMemory_WiderRows(t *testing.T) {
 	const most = 1 << 20
-	g := newEnforcingGuard(t, nil, &Options{MaxTotalMemory: most})
+	g := newEnforcingGuard(t, nil, &chatguard.Options{MaxTotalMemory: most})
 	for room := range 10 {
 		fillRoom(t, g, strconv.Itoa(room), 1200, 1)
 	}
 	before := g.Memory()
 	p := g.Policy()
-	p.Limits = append(p.Limits, Limit{Name: "log", Algorithm: SlidingLog, Messages: 50, Every: 60e9})
+	p.Limits = append(p.Limits, chatguard.Limit{Name: "log", Algorithm: chatguard.SlidingLog, Messages: 50, Every: 60e9})
 	if err := g.SetPolicy(p); err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +68,9 @@ func TestMaxTotalMemory_WiderRows(t *testing.T) {
 
 // What a channel's users have used together isn't evicted, however little memory there is.
 func TestMaxTotalMemory_SharedLimit(t *testing.T) {
-	g := newEnforcingGuard(t, func(p *Policy) {
-		p.Limits = []Limit{{Name: "total", Algorithm: FixedWindow, Messages: 5, Every: 60e9, Per: PerChannel}, TokenBucketLimit("burst", 3, 4e9)}
-	}, &Options{MaxTotalMemory: 1})
+	g := newEnforcingGuard(t, func(p *chatguard.Policy) {
+		p.Limits = []chatguard.Limit{{Name: "total", Algorithm: chatguard.FixedWindow, Messages: 5, Every: 60e9, Per: chatguard.PerChannel}, chatguard.TokenBucketLimit("burst", 3, 4e9)}
+	}, &chatguard.Options{MaxTotalMemory: 1})
 	allowed := 0
 	for i := range 100 {
 		if sendAs(t, g, "room", strconv.Itoa(i), 1).Allowed {

@@ -1,4 +1,4 @@
-package chatguard_test
+package sharing_test
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 //go:build !race
 
-package chatguard_test
+package sharing_test
 
 import (
 	"fmt"

@@ -1,0 +1,322 @@
+package chatguard_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"sync"
+	"time"
+
+	"github.com/chatguard/chatguard"
+)
+
+// A program makes the fields of a form from the engine's own table, so it needs none of its own.
+func ExampleAlgorithms() {
+	for _, algorithm := range chatguard.Algorithms() {
+		if algorithm.Name != chatguard.TokenBucket && !algorithm.PerMessage {
+			continue // this program offers only these
+		}
+		fmt.Printf("%s, %d bytes of state\n", algorithm.Name, algorithm.StateBytes)
+		for _, p := range algorithm.Parameters {
+			fmt.Println("\t" + describe(p))
+		}
+	}
+	// Output:
+	// token-bucket, 8 bytes of state
+	// 	burst: 1 to 2147483647, 3 for example
+	// 	refill: 1µs or more, 4s for example
+	// 	reserve: 0 to 2147483646, 0 for example, the same for all
+	// sliding-log, 8 bytes of state
+	// 	messages: 1 to 1024, 10 for example
+	// 	every: 1µs or more, 30s for example, the same for all
+	// 	reserve: 0 to 1023, 0 for example, the same for all
+}
+
+// describe writes a parameter in words.
+func describe(p chatguard.Parameter) (text string) {
+	switch p.Kind {
+	case chatguard.CountParameter:
+		text = fmt.Sprintf("%s: %d to %d, %d for example", p.Name, p.Least, p.Most, p.Suggested)
+	case chatguard.DurationParameter:
+		text = fmt.Sprintf("%s: %s or more, %s for example", p.Name, time.Duration(p.Least), time.Duration(p.Suggested))
+	case chatguard.ZoneParameter:
+		text = p.Name + ": a time zone"
+	case chatguard.ClockParameter:
+		text = p.Name + ": a time of day"
+	}
+	if !p.Overridable {
+		text += ", the same for all"
+	}
+	return text
+}
+
+// A page draws each limit as what it is.
+func ExamplePicture() {
+	sliced := chatguard.SlidingWindowLimit("sliced", 15, time.Minute)
+	sliced.Slices = 6 // of 10 s
+	policy := chatguard.Policy{Limits: []chatguard.Limit{
+		chatguard.TokenBucketLimit("bucket", 16, 10*time.Second),
+		chatguard.LeakyBucketLimit("queue", 10*time.Second, 15),
+		chatguard.UserWindowLimit("window", 15, time.Minute),
+		chatguard.SlidingWindowLimit("sliding", 15, time.Minute),
+		sliced,
+		chatguard.SlidingLogLimit("log", 15, time.Minute),
+	}}
+	guard := newGuardOf(policy)
+	send := func(at time.Duration) chatguard.Message {
+		return chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, SentAt: noon.Add(at)}
+	}
+	for at := range 11 {
+		if _, err := guard.Check(context.Background(), send(time.Duration(at)*time.Second)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	why, err := guard.Explain(send(65 * time.Second))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, l := range why.Limits {
+		fmt.Println(draw(l))
+	}
+	// Output:
+	// 11.5 tokens
+	// 4 wait, the next leaves at 1m10s
+	// no window is open
+	// 11 × 0.92 + 0 = 10.1
+	// 10 × 0.50 + 1 = 6.0, of the slices [0 0 0 0 0 1 10]
+	// 5 messages, the first of 6s
+}
+
+// draw writes what a picture shows.
+func draw(l chatguard.LimitStatus) string {
+	p := l.Picture
+	switch {
+	case l.Algorithm == chatguard.TokenBucket:
+		return fmt.Sprintf("%.1f tokens", p.Tokens)
+	case l.Algorithm == chatguard.LeakyBucket:
+		return fmt.Sprintf("%d wait, the next leaves at %s", p.Waiting, p.Leaves.Sub(noon))
+	case l.Algorithm == chatguard.SlidingWindow && p.Slices != nil:
+		return fmt.Sprintf("%d × %.2f + %d = %.1f, of the slices %v", p.Previous, p.Weight, p.Count, p.Estimate, p.Slices)
+	case l.Algorithm == chatguard.SlidingWindow:
+		return fmt.Sprintf("%d × %.2f + %d = %.1f", p.Previous, p.Weight, p.Count, p.Estimate)
+	case l.Algorithm == chatguard.SlidingLog:
+		return fmt.Sprintf("%d messages, the first of %s", p.Times, p.Oldest.Sub(noon))
+	case p.Until.IsZero():
+		return "no window is open"
+	}
+	return fmt.Sprintf("%d messages from %s to %s", p.Count, p.From, p.Until)
+}
+
+// newEnforcingGuard returns a Guard that enforces one limit in real time.
+func newEnforcingGuard(limit chatguard.Limit) *chatguard.Guard {
+	guard, err := chatguard.New(chatguard.Policy{Limits: []chatguard.Limit{limit}}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return guard
+}
+
+func ExampleGuard_Wrap() {
+	guard := newGuard(chatguard.TokenBucketLimit("burst", 2, 4*time.Second))
+	var say chatguard.MessageHandler = func(_ context.Context, m chatguard.Message) error {
+		if m.Text == "" {
+			return fmt.Errorf("nothing to say: %w", chatguard.ErrUndelivered) // costs nothing
+		}
+		fmt.Println(m.User.ID+":", m.Text)
+		return nil
+	}
+	say = guard.Wrap(say)
+	for _, text := range []string{"hello", "", "is anybody here?", "HELLO"} {
+		err := say(context.Background(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, Text: text})
+		var throttled *chatguard.ThrottledError
+		if errors.As(err, &throttled) {
+			fmt.Println("to anna: slow down;", throttled.Verdict.Limit, "in", throttled.Verdict.RetryAfterSeconds(), "s")
+		} else if err != nil {
+			fmt.Println("to anna:", err)
+		}
+	}
+	// Output:
+	// anna: hello
+	// to anna: nothing to say: chatguard: the message was not delivered
+	// anna: is anybody here?
+	// to anna: slow down; burst in 4 s
+}
+
+// A bot paces its own messages to a platform that allows 2 at once and then one per 20 ms.
+func ExampleGuard_Wait() {
+	guard := newEnforcingGuard(chatguard.TokenBucketLimit("platform", 2, 20*time.Millisecond))
+	own := chatguard.Message{ChannelID: "platform", User: chatguard.User{ID: "bot"}}
+	for i := range 4 {
+		if _, err := guard.Wait(context.Background(), own); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("send", i)
+	}
+
+	// Wait doesn't wait for what can't happen before the deadline.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := guard.SetPolicy(chatguard.Policy{Limits: []chatguard.Limit{chatguard.UserWindowLimit("monthly", 1, 720*time.Hour)}}); err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		_, err := guard.Wait(ctx, own)
+		fmt.Println(err == nil, errors.Is(err, context.DeadlineExceeded))
+	}
+	// Output:
+	// send 0
+	// send 1
+	// send 2
+	// send 3
+	// true false
+	// false true
+}
+
+// An order counts only if the payment succeeds.
+func ExampleGuard_Reserve() {
+	guard := newGuard(chatguard.FixedWindowLimit("orders", 1, time.Hour))
+	order := chatguard.Message{ChannelID: "shop", User: chatguard.User{ID: "anna"}}
+	for _, paid := range []bool{false, true, true} {
+		reservation, err := guard.Reserve(context.Background(), order)
+		switch {
+		case err != nil:
+			log.Fatal(err)
+		case !reservation.Verdict.Allowed:
+			fmt.Println(reservation.Verdict)
+		case paid:
+			fmt.Println("ordered")
+		default:
+			fmt.Println("not paid:", reservation.Cancel())
+		}
+	}
+	// Output:
+	// not paid: <nil>
+	// ordered
+	// throttled by orders, retry after 1h0m0s
+}
+
+// A message was allowed, but its delivery failed: its author gets the place back.
+func ExampleGuard_Refund() {
+	guard := newGuard(chatguard.LeakyBucketLimit("pace", 20*time.Millisecond, 1))
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}}
+	gone, hangUp := context.WithCancel(context.Background())
+	hangUp()
+	for range 3 {
+		verdict, err := guard.Check(gone, message)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := verdict.Hold(gone); err != nil { // waits for verdict.Delay
+			fmt.Println("not delivered:", err, guard.Refund(verdict))
+			continue
+		}
+		fmt.Println("delivered")
+	}
+	// Output:
+	// delivered
+	// not delivered: context canceled <nil>
+	// not delivered: context canceled <nil>
+}
+
+// The server keeps reading a connection while the connection's messages wait for their turn.
+func ExampleHoldQueue() {
+	guard := newEnforcingGuard(chatguard.LeakyBucketLimit("pace", 20*time.Millisecond, 2))
+	ctx, hangUp := context.WithCancel(context.Background()) // in a server: Session.Context
+	queue := chatguard.NewHoldQueue(guard, 8)
+	var running sync.WaitGroup
+	running.Go(func() { queue.Run(ctx) })
+
+	var delivered sync.WaitGroup
+	sentAt := time.Now()
+	for i := range 4 {
+		verdict, err := guard.Check(ctx, chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}, SentAt: sentAt})
+		if err != nil {
+			log.Fatal(err)
+		}
+		delivered.Add(1)
+		deliver := func() {
+			fmt.Printf("message %d, held for %s\n", i, verdict.Delay)
+			delivered.Done()
+		}
+		if !verdict.Allowed || !queue.Add(verdict, deliver) {
+			delivered.Done() // the message is dropped
+		}
+	}
+	delivered.Wait()
+	hangUp()
+	running.Wait()
+	// Output:
+	// message 0, held for 0s
+	// message 1, held for 20ms
+	// message 2, held for 40ms
+}
+
+// A user who writes more than usual isn't silenced at once: the next messages are of low priority.
+// They are folded, and in a busy room they are the first to be throttled.
+func ExampleCascadeLimit() {
+	room := chatguard.TokenBucketLimit("room", 6, time.Second)
+	room.Per, room.Reserve = chatguard.PerChannel, 2
+	guard := newGuardOf(chatguard.Policy{Limits: []chatguard.Limit{
+		chatguard.CascadeLimit("burst", 3, 4*time.Second, 2, 20*time.Second), room,
+	}})
+	for range 5 {
+		verdict, err := guard.Check(context.Background(), chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna"}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch {
+		case !verdict.Allowed:
+			fmt.Println("throttled by", verdict.Limit)
+		case verdict.Priority == chatguard.Low:
+			fmt.Println("shown folded")
+		default:
+			fmt.Println("shown")
+		}
+	}
+	limit := guard.Policy().Limits[0]
+	fmt.Println(limit.Algorithm == chatguard.Cascade, chatguard.Normal, chatguard.Low)
+	// Output:
+	// shown
+	// shown
+	// shown
+	// shown folded
+	// throttled by room
+	// true normal low
+}
+
+// A subscriber gets more of the second bucket, and a page shows what is left of both.
+func ExampleOverride_cascade() {
+	limit := chatguard.Limit{
+		Name: "burst", Algorithm: chatguard.Cascade,
+		Burst: 1, Refill: 4 * time.Second, ExtraBurst: 1, ExtraRefill: 20 * time.Second,
+		Roles: map[chatguard.Role]chatguard.Override{chatguard.Subscriber: {ExtraBurst: 3, ExtraRefill: 10 * time.Second}},
+	}
+	guard := newGuardOf(chatguard.Policy{Limits: []chatguard.Limit{limit}})
+	message := chatguard.Message{ChannelID: "lobby", User: chatguard.User{ID: "anna", Roles: chatguard.RolesOf(chatguard.Subscriber)}}
+	for range 2 {
+		if _, err := guard.Check(context.Background(), message); err != nil {
+			log.Fatal(err)
+		}
+	}
+	explanation, err := guard.Explain(message)
+	if err != nil {
+		log.Fatal(err)
+	}
+	picture := explanation.Limits[0].Picture
+	fmt.Println(picture.Tokens, picture.ExtraTokens, explanation.Verdict.Priority)
+	// Output: 0 2 low
+}
+
+// Priorities have the same names in logs and in JSON.
+func ExamplePriority() {
+	var priority chatguard.Priority
+	fmt.Println(priority == chatguard.Normal)
+	if err := priority.UnmarshalText([]byte("low")); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(priority)
+	// Output:
+	// true
+	// low
+}
