@@ -141,29 +141,30 @@ func (g *Guard) UserOverride(k Key) (UserOverride, error) {
 // what the Guard knows.
 func (g *Guard) UserOverrides(channelID string) iter.Seq2[string, UserOverride] {
 	if c := g.channels.find(channelID); c != nil {
-		return g.overridesIn(channelID, c.table)
+		return g.channels.overrides(channelID, c.table, g.now)
 	}
-	return g.overridesIn(channelID, nil)
+	return g.channels.overrides(channelID, nil, g.now)
 }
 
 // UserOverridesEverywhere returns the IDs and overrides of the users that have an override for the
 // PerUserEverywhere limits, in no particular order. With Options.Shared, it asks the store as
 // UserOverrides does.
 func (g *Guard) UserOverridesEverywhere() iter.Seq2[string, UserOverride] {
-	return g.overridesIn("", g.channels.everywhere.Load())
+	return g.channels.overrides("", g.channels.everywhere.Load(), g.now)
 }
 
-// overridesIn returns the overrides in a table, if there is one.
-func (g *Guard) overridesIn(channelID string, table *limits.Table) iter.Seq2[string, UserOverride] {
+// overrides returns the overrides of a channel's users, or of users in all channels if the ID is
+// empty, at the time of the clock. table is nil if there is none.
+func (cs *channels) overrides(channelID string, table *limits.Table, clock func() time.Time) iter.Seq2[string, UserOverride] {
 	return func(yield func(string, UserOverride) bool) {
-		now, err := nanoseconds(g.now())
+		now, err := nanoseconds(clock())
 		if err != nil {
 			return
 		}
 		var owns map[string]limits.Own
 		switch {
-		case g.rows() != nil:
-			owns = g.rows().Overrides(channelID, now)
+		case cs.rows != nil:
+			owns = cs.rows.Overrides(channelID, now)
 		case table != nil:
 			owns = table.Owns(now)
 		}

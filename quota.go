@@ -38,7 +38,7 @@ func (g *Guard) Quotas(v Verdict) Quotas {
 	if v.Tightest == "" {
 		return Quotas{}
 	}
-	quotas := g.quotas(&v)
+	quotas := g.channels.quotas(&v)
 	quotas.tightest = v.Tightest
 	return quotas
 }
@@ -126,19 +126,19 @@ func (l Limit) quota() Quota {
 }
 
 // quotas returns the quotas of the verdict's user.
-func (g *Guard) quotas(v *Verdict) Quotas {
-	policy := g.channels.base.Load()
+func (cs *channels) quotas(v *Verdict) Quotas {
+	policy := cs.base.Load()
 	var own numbers
 	var table *limits.Table
-	if c := g.channels.find(v.ChannelID); c != nil {
+	if c := cs.find(v.ChannelID); c != nil {
 		policy, table = c.policy.Load(), c.table
 	}
-	if g.channels.exact {
+	if cs.exact {
 		at := v.At.UnixNano()
-		own[limits.PerUser] = g.rows().KnownOverride(sharing.Key{ChannelID: v.ChannelID, UserID: v.UserID}, at).Numbers
-		own[limits.PerUserEverywhere] = g.rows().KnownOverride(sharing.Key{UserID: v.UserID}, at).Numbers
+		own[limits.PerUser] = cs.rows.KnownOverride(sharing.Key{ChannelID: v.ChannelID, UserID: v.UserID}, at).Numbers
+		own[limits.PerUserEverywhere] = cs.rows.KnownOverride(sharing.Key{UserID: v.UserID}, at).Numbers
 	} else {
-		own[limits.PerUser], own[limits.PerUserEverywhere] = numbersOf(table, v.UserID, v.At), numbersOf(g.channels.everywhere.Load(), v.UserID, v.At)
+		own[limits.PerUser], own[limits.PerUserEverywhere] = numbersOf(table, v.UserID, v.At), numbersOf(cs.everywhere.Load(), v.UserID, v.At)
 	}
 	if own[limits.PerUser] != nil || own[limits.PerUserEverywhere] != nil {
 		for scope, set := range policy.sets {
