@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Row is a user's state apart from any Table, in a form that several nodes share. It is immutable.
+// Row is a user's state outside any Table, in a form that several nodes share. It is immutable.
 // A nil *Row stands for a user without a row.
 type Row struct {
 	set      *Set     // the one it was read with, or one with more room for its logs
@@ -21,7 +21,7 @@ type Row struct {
 	data     []byte
 }
 
-// foreignUsage is usage of a limit that the set doesn't have. Another node's set may have it.
+// foreignUsage is usage of a limit that this node's set doesn't have, but another node's may have.
 type foreignUsage struct {
 	data  []byte
 	until int64 // when it expires
