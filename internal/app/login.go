@@ -219,7 +219,7 @@ func missingScopes(transport string, granted []string) string {
 func (l *botLogin) record(ctx context.Context, author, account string) {
 	for _, id := range l.names.ids() {
 		_, err := l.host.Store.Record(ctx, journal.Audit{
-			At: l.guard.Now().UTC(), Author: author, Action: journal.BotConnected, ChannelID: id, Detail: map[string]string{"account": account},
+			At: l.guard.Now().UTC(), Author: author, Action: journal.BotConnected, ChannelID: id, Detail: journal.LoginDetail{Account: account},
 		})
 		if err != nil {
 			l.log.Error("a login can't be recorded in the audit", "channel", id, "error", err)

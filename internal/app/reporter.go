@@ -94,21 +94,18 @@ func (r *reporter) noteChange(a journal.Audit) {
 	case journal.RaidSwitched:
 		r.noteRaid(a)
 	case journal.PolicyChanged, journal.PolicyDiscarded:
-		if done, ok := a.Detail.(policies.Revised); ok && len(done.Difference) > 0 {
-			r.reportLimits(a.ChannelID, done.Policy.Mode, done.Difference, webhook.LimitsChange{Revision: done.Number, By: a.Author})
+		if done, _ := journal.DetailOf[journal.PolicyDetail](a); len(done.Difference) > 0 {
+			r.reportLimits(a.ChannelID, done.Mode, done.Difference, webhook.LimitsChange{Revision: done.Revision, By: a.Author})
 		}
 	case journal.UserBanned:
-		detail, _ := a.Detail.(map[string]any)
-		reason, _ := detail["reason"].(string)
-		r.noteBan(ban{at: a.At, channelID: a.ChannelID, userID: a.UserID, by: a.Author, reason: reason})
+		detail, _ := journal.DetailOf[journal.BanDetail](a)
+		r.noteBan(ban{at: a.At, channelID: a.ChannelID, userID: a.UserID, by: a.Author, reason: detail.Reason})
 	}
 }
 
 // noteRaid reports that raid mode has begun or ended. Each node ends it by its own clock.
 func (r *reporter) noteRaid(a journal.Audit) {
-	detail, _ := a.Detail.(map[string]any)
-	until, on := detail["until"].(time.Time)
-	rate, _ := detail["messages_per_second"].(float64)
+	raid, on := journal.DetailOf[journal.RaidDetail](a)
 	r.mu.Lock()
 	reported := r.raids[a.ChannelID]
 	isOurs := a.Author != journal.ProgramAuthor || r.acts(a.ChannelID, on || reported)
@@ -119,7 +116,7 @@ func (r *reporter) noteRaid(a journal.Audit) {
 	}
 	r.mu.Unlock()
 	if isOurs {
-		r.send(a.ChannelID, webhook.Event{Kind: webhook.Raid, At: a.At, Raid: &webhook.RaidChange{On: on, Until: until, By: a.Author, Rate: rate}})
+		r.send(a.ChannelID, webhook.Event{Kind: webhook.Raid, At: a.At, Raid: &webhook.RaidChange{On: on, Until: raid.Until, By: a.Author, Rate: raid.MessagesPerSecond}})
 	}
 }
 

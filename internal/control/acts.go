@@ -107,8 +107,8 @@ func (c *Silences) TimeOut(ctx context.Context, t journal.Target, length time.Du
 		return done, err
 	}
 	done.Silence = &journal.Silence{Until: c.records.now().Add(length).UTC(), By: t.Author}
-	detail := map[string]any{"length": length.String(), "until": done.Silence.Until}
-	done.Saved, err = c.record(ctx, t, journal.UserTimedOut, detail, reason, done.Former)
+	detail := journal.TimeoutDetail{Length: length.String(), Until: done.Silence.Until, Reason: reason, Former: done.Former}
+	done.Saved, err = c.records.amended(ctx, t, journal.UserTimedOut, detail)
 	return done, err
 }
 
@@ -131,7 +131,7 @@ func (c *Silences) Ban(ctx context.Context, t journal.Target, reason string) (do
 	case err != nil:
 		return Acted{}, err
 	}
-	done.Saved, err = c.record(ctx, t, journal.UserBanned, map[string]any{}, reason, done.Former)
+	done.Saved, err = c.records.amended(ctx, t, journal.UserBanned, journal.BanDetail{Reason: reason, Former: done.Former})
 	return done, err
 }
 
@@ -166,7 +166,7 @@ func (c *Silences) lift(ctx context.Context, t journal.Target, ban bool, advice 
 		done.Saved = c.records.commit(ctx)
 		return done, nil
 	}
-	done.Saved, err = c.record(ctx, t, journal.UserLifted, map[string]any{"banned": ban}, "", done.Former)
+	done.Saved, err = c.records.amended(ctx, t, journal.UserLifted, journal.LiftDetail{Banned: ban, Former: done.Former})
 	return done, err
 }
 
@@ -181,15 +181,4 @@ func (c *Silences) beforeAct(ctx context.Context, t journal.Target, reason strin
 	}
 	s, _ := c.Of(ctx, t)
 	return s, nil
-}
-
-// record records an act. former is what it replaced or lifted, nil if that isn't known.
-func (c *Silences) record(ctx context.Context, t journal.Target, action journal.AuditAction, detail map[string]any, reason string, former *journal.Silence) (saved bool, err error) {
-	if reason != "" {
-		detail["reason"] = reason
-	}
-	if former != nil {
-		detail["former"] = *former
-	}
-	return c.records.amended(ctx, t, action, detail)
 }

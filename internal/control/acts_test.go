@@ -86,7 +86,7 @@ func TestActs_CarriedOutOnce(t *testing.T) {
 			if s := done.Silence; err != nil || !done.Saved || s == nil || time.Until(s.Until) != 90*time.Second || s.By != "berta" || done.Former != nil {
 				t.Errorf("%s: timed out: %+v, %v", name, done, err)
 			}
-			if detail := d.store.detail.(map[string]any); detail["length"] != "1m30s" || detail["reason"] != "spam" {
+			if detail := d.store.detail.(journal.TimeoutDetail); detail.Length != "1m30s" || detail.Reason != "spam" {
 				t.Errorf("%s: %v", name, detail)
 			}
 			done, err = d.Silences.Ban(d.Context(), anna, "")

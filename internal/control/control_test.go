@@ -24,7 +24,7 @@ import (
 // memory is a Store in memory that can be made to fail.
 type memory struct {
 	audits   []string
-	detail   any               // of the last record
+	detail   journal.Detail    // of the last record
 	settings map[string]string // by channel and name
 	entries  map[chatguard.EntryID]journal.Entry
 	last     chatguard.EntryID
@@ -133,7 +133,7 @@ func (m *memory) Revisions(context.Context, string, int, int) ([]journal.Revisio
 
 func (m *memory) CurrentRevisions(context.Context) ([]journal.Revision, error) { return nil, m.err }
 
-// Audits filters by channel, user and action. A detail is in JSON form, as from a database.
+// Audits filters by channel, user and action. Details are as from a database.
 func (m *memory) Audits(_ context.Context, wanted journal.AuditFilter) (audits []journal.Audit, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -145,10 +145,7 @@ func (m *memory) Audits(_ context.Context, wanted journal.AuditFilter) (audits [
 		if err != nil {
 			return nil, err
 		}
-		a.Detail = nil
-		if err := json.Unmarshal(data, &a.Detail); err != nil {
-			return nil, err
-		}
+		a.Detail = journal.StoredDetail(data)
 		audits = append(audits, a)
 	}
 	return audits, m.err

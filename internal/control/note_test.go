@@ -29,8 +29,8 @@ func TestNote(t *testing.T) {
 			t.Errorf("a second time: %v", err)
 		}
 		d.wantAudits("1 note id of anna by berta", "1 delete_note id of anna by carol")
-		if detail := fmt.Sprint(d.store.detail); !strings.Contains(detail, "by:berta") {
-			t.Errorf("the audit says %s", detail)
+		if detail := d.store.detail.(journal.NoteDetail); detail.By != "berta" {
+			t.Errorf("the audit says %+v", detail)
 		}
 	})
 }

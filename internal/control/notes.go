@@ -45,7 +45,7 @@ func (n *Notes) Delete(ctx context.Context, t journal.Target, id int64) (note jo
 // record adds a change of a note to the audit, without the text: nobody can delete it there.
 func (n *Notes) record(ctx context.Context, t journal.Target, action journal.AuditAction, note journal.Note) (saved bool, err error) {
 	return n.records.add(ctx, journal.Audit{
-		Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: map[string]any{"note": note.ID, "by": note.Author},
+		Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: journal.NoteDetail{Note: note.ID, By: note.Author},
 	})
 }
 

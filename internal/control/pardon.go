@@ -66,15 +66,10 @@ func (p *Pardons) PardonUser(ctx context.Context, t journal.Target) (done journa
 		// an earlier call made the pardon, maybe not stored yet
 		return done, p.records.commit(ctx), nil
 	}
-	saved, err = p.records.amended(ctx, t, journal.UserPardoned, pardonDetail(done))
+	saved, err = p.records.amended(ctx, t, journal.UserPardoned, journal.PardonDetail{
+		Pardon: done.ID, First: done.First, Last: done.Last, Messages: done.Messages, Strikes: done.Strikes, Silence: done.Silence, Dropped: done.Dropped,
+	})
 	return done, saved, err
-}
-
-// pardonDetail returns the audit's detail of a pardon.
-func pardonDetail(p journal.Pardon) map[string]any {
-	return map[string]any{
-		"pardon": p.ID, "first": p.First, "last": p.Last, "messages": p.Messages, "strikes": p.Strikes, "silence": p.Silence, "dropped": p.Dropped,
-	}
 }
 
 // run returns the entries of the user's last run, newest first. hasOlder reports whether the run
@@ -212,8 +207,8 @@ func (p *Pardons) Undo(ctx context.Context, t journal.Target, id int64) (undone 
 	if again {
 		return undone, p.records.commit(ctx), nil
 	}
-	saved, err = p.records.amended(ctx, t, journal.UserUnpardoned, map[string]any{
-		"pardon": done.ID, "first": done.First, "last": done.Last, "messages": done.Messages, "strikes": done.Strikes,
+	saved, err = p.records.amended(ctx, t, journal.UserUnpardoned, journal.UnpardonDetail{
+		Pardon: done.ID, First: done.First, Last: done.Last, Messages: done.Messages, Strikes: done.Strikes,
 	})
 	return undone, saved, err
 }
@@ -238,7 +233,7 @@ func (p *Pardons) PardonEntry(ctx context.Context, id chatguard.EntryID, author 
 	if done.Again {
 		saved = p.records.commit(ctx) // an earlier call made the pardon, maybe not stored yet
 	} else {
-		saved, err = p.records.amended(ctx, t, journal.UserPardoned, map[string]any{"entry": e.ID, "pardon": done.ID})
+		saved, err = p.records.amended(ctx, t, journal.UserPardoned, journal.EntryPardonDetail{Entry: e.ID, Pardon: done.ID})
 	}
 	if done.Silence == journal.SilenceKept {
 		return done, saved, errors.Join(fmt.Errorf("the strike was removed, but %w: %s", ErrSilenced, done.Kept), err)

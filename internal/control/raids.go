@@ -57,14 +57,14 @@ func (r *Raids) Start(ctx context.Context, channelID, author string, length time
 	if length < time.Second || length > mostRaid {
 		return until, false, fmt.Errorf("raid mode lasts from 1 s to 24 h, not %s", chatguard.FormatDuration(length))
 	}
-	return r.start(ctx, channelID, author, length, map[string]any{})
+	return r.start(ctx, channelID, author, length, journal.RaidDetail{})
 }
 
-// start starts raid mode. detail is the detail of the audit, without the end.
-func (r *Raids) start(ctx context.Context, channelID, author string, length time.Duration, detail map[string]any) (until time.Time, saved bool, err error) {
+// start starts raid mode. detail is without the end.
+func (r *Raids) start(ctx context.Context, channelID, author string, length time.Duration, detail journal.RaidDetail) (until time.Time, saved bool, err error) {
 	until = r.records.now().Add(length).UTC().Truncate(time.Second)
 	ends := r.switches.steady().Add(length)
-	detail["until"] = until
+	detail.Until = until
 	a := journal.Audit{Author: author, Action: journal.RaidSwitched, ChannelID: channelID, Detail: detail}
 	saved, err = r.switches.turnAndKeep(ctx, a, func(s *Switches) { s.RaidUntil, s.raidEnds = until, ends })
 	return until, saved, err
@@ -110,7 +110,7 @@ func (r *Raids) endDue(ctx context.Context) {
 func (r *Raids) startDue(ctx context.Context) {
 	for channelID, perSecond := range r.busy() {
 		settings, _ := r.overlays.settingsOf(channelID)
-		detail := map[string]any{"messages_per_second": math.Round(perSecond)}
+		detail := journal.RaidDetail{MessagesPerSecond: math.Round(perSecond)}
 		if _, _, err := r.start(ctx, channelID, journal.ProgramAuthor, settings.Raid.lasts(), detail); err != nil {
 			r.records.log.Error("raid mode should have started by itself", "channel", channelID, "error", err)
 		}

@@ -52,7 +52,7 @@ func (r *records) add(ctx context.Context, a journal.Audit) (saved bool, err err
 }
 
 // amended announces that a user's state has changed, and adds the change to the audit.
-func (r *records) amended(ctx context.Context, t journal.Target, action journal.AuditAction, detail any) (saved bool, err error) {
+func (r *records) amended(ctx context.Context, t journal.Target, action journal.AuditAction, detail journal.Detail) (saved bool, err error) {
 	r.followers.Notify(func(f policies.Follower) { f.Amended(t.ChannelID, t.UserID) })
 	return r.add(ctx, journal.Audit{Author: t.Author, Action: action, ChannelID: t.ChannelID, UserID: t.UserID, Detail: detail})
 }

@@ -116,7 +116,7 @@ func (c *ChannelSettings) Set(ctx context.Context, r SettingsRequest) (saved boo
 	}
 	now, _ := c.Of(channelID)
 	return c.records.add(ctx, journal.Audit{
-		Author: r.Author, Action: journal.SettingsChanged, ChannelID: channelID, Detail: map[string]Settings{"from": former, "to": now},
+		Author: r.Author, Action: journal.SettingsChanged, ChannelID: channelID, Detail: journal.Replaced[Settings]{From: former, To: now},
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 )
 
@@ -67,7 +68,7 @@ func TestSettings_ChangedAndBack(t *testing.T) {
 		if got, isChanged := d.Settings.Of(channel); got != base || isChanged || d.store.setting(channel+" "+settingsSetting) != "" {
 			t.Errorf("back to %+v, changed %v, stored %q", got, isChanged, d.store.setting(channel+" "+settingsSetting))
 		}
-		if detail := d.store.detail.(map[string]Settings); d.lastAudit() != "1 settings  by anna" || detail["from"] != quick || detail["to"] != base {
+		if detail := d.store.detail.(journal.Replaced[Settings]); d.lastAudit() != "1 settings  by anna" || detail.From != quick || detail.To != base {
 			t.Errorf("noted %q, %+v", d.lastAudit(), detail)
 		}
 	})
@@ -157,7 +158,7 @@ func TestRaid_StartsByItself(t *testing.T) {
 		isOn("below the rate", false)
 		perSecond.Store(20.4)
 		isOn("at the rate", true)
-		if detail := d.store.detail.(map[string]any); d.lastAudit() != "1 raid  by chatguard" || detail["messages_per_second"] != 20.0 {
+		if detail := d.store.detail.(journal.RaidDetail); d.lastAudit() != "1 raid  by chatguard" || detail.MessagesPerSecond != 20 {
 			t.Errorf("noted %q, %+v", d.lastAudit(), detail)
 		}
 		if !d.Switches.Of("quiet").RaidUntil.IsZero() || !d.Switches.Of("").RaidUntil.IsZero() {

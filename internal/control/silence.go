@@ -69,12 +69,11 @@ func (c *Silences) lastAct(ctx context.Context, t journal.Target) (last journal.
 	return last, endedAt, err
 }
 
-// silenceOf returns the timeout or ban that a person gave. The detail is in JSON form.
+// silenceOf returns the timeout or ban that a person gave.
 func silenceOf(a journal.Audit) journal.Silence {
 	s := journal.Silence{Banned: a.Action == journal.UserBanned, By: a.Author}
-	if detail, ok := a.Detail.(map[string]any); ok && !s.Banned {
-		text, _ := detail["until"].(string)
-		s.Until, _ = time.Parse(time.RFC3339, text) // an unreadable end counts as over
+	if detail, ok := journal.DetailOf[journal.TimeoutDetail](a); ok && !s.Banned {
+		s.Until = detail.Until // an unreadable end counts as over
 	}
 	return s
 }

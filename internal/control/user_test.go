@@ -140,8 +140,8 @@ func overriding(burst int) func(*harness) (bool, error) {
 // In the audit a permanent exemption has no end.
 func TestExempt_PermanentHasNoEnd(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
-		for length, want := range map[time.Duration]any{
-			time.Hour: map[string]any{"until": time.Now().Add(time.Hour).UTC()},
+		for length, want := range map[time.Duration]journal.Detail{
+			time.Hour: journal.ExemptDetail{Until: time.Now().Add(time.Hour).UTC()},
 			0:         nil,
 		} {
 			must(t, errorOf(d.Users.SetOverride(d.Context(), anna, nil, chatguard.UserOverride{})))

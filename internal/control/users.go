@@ -37,7 +37,7 @@ func (u *Users) Grant(ctx context.Context, t journal.Target, limit string, n int
 	if until, err = u.guard.At(u.records.now()).Grant(key, l.Name, n); err != nil {
 		return until, false, err
 	}
-	saved, err = u.records.amended(ctx, t, journal.UserGranted, map[string]any{"limit": l.Name, "messages": n, "until": until.UTC()})
+	saved, err = u.records.amended(ctx, t, journal.UserGranted, journal.GrantDetail{Limit: l.Name, Messages: n, Until: until.UTC()})
 	return until, saved, err
 }
 
@@ -90,12 +90,12 @@ func (u *Users) Exempt(ctx context.Context, t journal.Target, match []string, le
 	if length < 0 || length > mostExempt {
 		return Overridden{}, ErrExemption
 	}
-	return u.override(ctx, t, match, journal.UserExempted, func(own chatguard.UserOverride) (chatguard.UserOverride, any, error) {
+	return u.override(ctx, t, match, journal.UserExempted, func(own chatguard.UserOverride) (chatguard.UserOverride, journal.Detail, error) {
 		var until time.Time
-		var detail any // none if the exemption is permanent
+		var detail journal.Detail // none if the exemption is permanent
 		if length > 0 {
 			until = u.records.now().Add(length)
-			detail = map[string]any{"until": until.UTC()}
+			detail = journal.ExemptDetail{Until: until.UTC()}
 		}
 		switch {
 		case own.Exempt == chatguard.NeverExempt:
@@ -112,8 +112,8 @@ func (u *Users) Exempt(ctx context.Context, t journal.Target, match []string, le
 // removes it. If the new override equals the present one, nothing changes. match has the tags of
 // overrides that may be replaced; nil means any. For another override, the error is ErrStale.
 func (u *Users) SetOverride(ctx context.Context, t journal.Target, match []string, own chatguard.UserOverride) (Overridden, error) {
-	return u.override(ctx, t, match, journal.UserOverridden, func(before chatguard.UserOverride) (chatguard.UserOverride, any, error) {
-		return own, map[string]chatguard.UserOverride{"from": before, "to": own}, nil
+	return u.override(ctx, t, match, journal.UserOverridden, func(before chatguard.UserOverride) (chatguard.UserOverride, journal.Detail, error) {
+		return own, journal.Replaced[chatguard.UserOverride]{From: before, To: own}, nil
 	})
 }
 
@@ -121,13 +121,13 @@ func (u *Users) SetOverride(ctx context.Context, t journal.Target, match []strin
 // change their numbers or time zone, or make limits apply to an exempt role. For such a change, the
 // error is ErrMoreThanExemption.
 func (u *Users) SetExemption(ctx context.Context, t journal.Target, match []string, own chatguard.UserOverride) (Overridden, error) {
-	return u.override(ctx, t, match, journal.UserOverridden, func(before chatguard.UserOverride) (chatguard.UserOverride, any, error) {
+	return u.override(ctx, t, match, journal.UserOverridden, func(before chatguard.UserOverride) (chatguard.UserOverride, journal.Detail, error) {
 		allowed := before
 		allowed.Exempt, allowed.ExemptUntil = own.Exempt, own.ExemptUntil
 		if !sameOverride(allowed, own) || own.Exempt == chatguard.NeverExempt && before.Exempt != chatguard.NeverExempt {
 			return before, nil, ErrMoreThanExemption
 		}
-		return own, map[string]chatguard.UserOverride{"from": before, "to": own}, nil
+		return own, journal.Replaced[chatguard.UserOverride]{From: before, To: own}, nil
 	})
 }
 
@@ -135,7 +135,7 @@ func (u *Users) SetExemption(ctx context.Context, t journal.Target, match []stri
 // action with edit's detail.
 func (u *Users) override(
 	ctx context.Context, t journal.Target, match []string, action journal.AuditAction,
-	edit func(chatguard.UserOverride) (own chatguard.UserOverride, detail any, err error),
+	edit func(chatguard.UserOverride) (own chatguard.UserOverride, detail journal.Detail, err error),
 ) (done Overridden, err error) {
 	u.overriding.Lock()
 	defer u.overriding.Unlock()

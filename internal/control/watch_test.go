@@ -16,8 +16,8 @@ type made struct{ got []string }
 
 func (m *made) watch(a journal.Audit) {
 	text := fmt.Sprintf("%s by %s", a.Action, a.Author)
-	if done, ok := a.Detail.(policies.Revised); ok {
-		text += fmt.Sprintf(", revision %d with %d changes", done.Number, len(done.Difference))
+	if done, ok := journal.DetailOf[journal.PolicyDetail](a); ok {
+		text += fmt.Sprintf(", revision %d with %d changes", done.Revision, len(done.Difference))
 	}
 	m.got = append(m.got, text)
 }

@@ -13,8 +13,8 @@ type Audit struct {
 	Action    AuditAction `json:"action"`
 	ChannelID string      `json:"channel"` // empty if the change is about the whole installation
 	UserID    string      `json:"user_id"` // empty if the change is about no single user
-	// Detail has the action's arguments, in JSON form. It is nil if there are none.
-	Detail any `json:"detail"`
+	// Detail has the action's arguments. It is nil if there are none.
+	Detail Detail `json:"detail"`
 }
 
 // TwitchAuthor is the prefix of authors from Twitch: they wrote a command in its chat or signed in

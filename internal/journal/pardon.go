@@ -1,8 +1,6 @@
 package journal
 
 import (
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/chatguard/chatguard"
@@ -81,20 +79,14 @@ func HeldUntil(at, maySpeakAt time.Time) time.Time {
 
 // PardonedEntries returns the first and last entry that a change in the audit pardoned, or whose
 // pardon it undid. The pardon covers all entries of the change's user and channel between them. ok
-// is false for other changes. The detail must be in JSON form, with numbers as json.Number.
+// is false for other changes.
 func PardonedEntries(a Audit) (first, last chatguard.EntryID, ok bool) {
 	if a.Action != UserPardoned && a.Action != UserUnpardoned {
 		return 0, 0, false
 	}
-	detail, _ := a.Detail.(map[string]any)
-	number := func(name string) chatguard.EntryID {
-		n, err := strconv.ParseInt(fmt.Sprint(detail[name]), 10, 64)
-		ok = ok || err == nil
-		return chatguard.EntryID(n)
+	if one, ok := DetailOf[EntryPardonDetail](a); ok && one.Entry != 0 {
+		return one.Entry, one.Entry, true
 	}
-	if first, last = number("first"), number("last"); !ok {
-		first = number("entry")
-		last = first
-	}
-	return first, last, ok
+	run, ok := DetailOf[UnpardonDetail](a) // which has a run's first and last entry as a PardonDetail has
+	return run.First, run.Last, ok && run.Last != 0
 }

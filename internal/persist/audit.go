@@ -85,14 +85,10 @@ func (s *Store) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journ
 	return audits, err
 }
 
-// read returns the Audit with its detail decoded from JSON; numbers stay exact.
+// read returns the Audit with its detail.
 func (r *auditRow) read() journal.Audit {
 	a := r.Audit
-	decoder := json.NewDecoder(strings.NewReader(r.detail))
-	decoder.UseNumber()
-	if err := decoder.Decode(&a.Detail); err != nil {
-		a.Detail = r.detail // not JSON: somebody edited the file by hand
-	}
+	a.Detail = journal.StoredDetail(r.detail)
 	return a
 }
 

@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,8 +16,8 @@ func TestAudits(t *testing.T) {
 	t.Parallel()
 	s, g := openWithGuard(t, nil)
 	var all []journal.Audit
-	record := func(author string, action journal.AuditAction, channelID, userID string, detail any) {
-		a := journal.Audit{At: start, Author: author, Action: action, ChannelID: channelID, UserID: userID, Detail: detail}
+	record := func(author string, action journal.AuditAction, channelID, userID, detail string) {
+		a := journal.Audit{At: start, Author: author, Action: action, ChannelID: channelID, UserID: userID, Detail: journal.StoredDetail(detail)}
 		must(t, s.changes.addAudit(a))
 		a.ID = int64(len(all) + 1)
 		all = append(all, a)
@@ -53,12 +52,12 @@ func TestAudits(t *testing.T) {
 		}
 	}
 	s.observeMessage("1", "8", "anna_eight", start, 0)
-	record("anna", journal.UserGranted, "1", "7", map[string]any{"messages": json.Number("9007199254740993")})
-	record("berta", journal.ChannelPaused, "2", "", nil)
+	record("anna", journal.UserGranted, "1", "7", `{"messages":9007199254740993}`)
+	record("berta", journal.ChannelPaused, "2", "", "null")
 	s.mustFlush(t, g)
-	record("anna", journal.UserGranted, "1", "8", "text")
-	record("anna", journal.RaidSwitched, "1", "", nil)
-	record("berta", journal.UserReset, "2", "7", nil)
+	record("anna", journal.UserGranted, "1", "8", `"text"`)
+	record("anna", journal.RaidSwitched, "1", "", "null")
+	record("berta", journal.UserReset, "2", "7", "null")
 	check("while some wait")
 	waiting := s.changes.peek()
 	tx, err := s.db.Writer.BeginTx(ctx, nil)
@@ -74,18 +73,18 @@ func TestAudits(t *testing.T) {
 func TestAudits_PardonsByEntry(t *testing.T) {
 	t.Parallel()
 	s, g := openWithGuard(t, nil)
-	add := func(action journal.AuditAction, user string, detail any) {
-		must(t, s.changes.addAudit(journal.Audit{At: start, Author: "anna", Action: action, ChannelID: "1", UserID: user, Detail: detail}))
+	add := func(action journal.AuditAction, user, detail string) {
+		must(t, s.changes.addAudit(journal.Audit{At: start, Author: "anna", Action: action, ChannelID: "1", UserID: user, Detail: journal.StoredDetail(detail)}))
 	}
 	for range 2 { // stored and pending
-		add(journal.UserGranted, "7", map[string]any{"entry": 11})
-		add(journal.UserPardoned, "7", map[string]any{"entry": 11})
-		add(journal.UserPardoned, "7", map[string]any{"entry": 12})
-		add(journal.UserPardoned, "8", map[string]any{"first": 1, "last": 99})
-		add(journal.UserPardoned, "7", map[string]any{"first": 13, "last": 15})
-		add(journal.UserUnpardoned, "7", map[string]any{"first": 13, "last": 15})
-		add(journal.UserPardoned, "7", map[string]any{"first": 16, "last": 17})
-		add(journal.UserPardoned, "7", "somebody has edited this")
+		add(journal.UserGranted, "7", `{"entry":11}`)
+		add(journal.UserPardoned, "7", `{"entry":11}`)
+		add(journal.UserPardoned, "7", `{"entry":12}`)
+		add(journal.UserPardoned, "8", `{"first":1,"last":99}`)
+		add(journal.UserPardoned, "7", `{"first":13,"last":15}`)
+		add(journal.UserUnpardoned, "7", `{"first":13,"last":15}`)
+		add(journal.UserPardoned, "7", `{"first":16,"last":17}`)
+		add(journal.UserPardoned, "7", `"somebody has edited this"`)
 		if s.count(t, "SELECT count(*) FROM audit") == 0 {
 			s.mustFlush(t, g)
 		}

@@ -50,7 +50,7 @@ func (c *changeQueue) addRevision(r revisionRow, a journal.Audit) (journal.Revis
 		return r.Revision, ErrTooMany
 	}
 	r.Number = c.lastRevision[r.ChannelID] + 1
-	a.Detail = map[string]int{"revision": r.Number}
+	a.Detail = journal.PolicyDetail{Revision: r.Number}
 	if err := c.addAuditLocked(a); err != nil {
 		return r.Revision, err
 	}

@@ -129,7 +129,7 @@ func TestChanges_PendingWhileFailing(t *testing.T) {
 				wantSaved(t, false)(saved, err)
 				want = append([]journal.Revision{r}, want...)
 			}
-			wantSaved(t, false)(s.Record(ctx, journal.Audit{At: start, Author: "Grace", Action: journal.UserGranted, ChannelID: "c9", UserID: "7", Detail: 5}))
+			wantSaved(t, false)(s.Record(ctx, journal.Audit{At: start, Author: "Grace", Action: journal.UserGranted, ChannelID: "c9", UserID: "7", Detail: journal.StoredDetail("5")}))
 			s.NoteChannel("c9", "gardenhour")
 			s.runTurn(ctx, g)
 			if failure.problem != damaged { // a damaged database can't be read

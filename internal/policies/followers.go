@@ -39,8 +39,8 @@ func (f *Followers) Follow(one Follower) {
 
 // Watch adds a func that is called for each change that people make on this node, and for each that
 // chatguard makes here by itself, once it is in force. A Follower is also notified of changes on
-// other nodes. The argument is the change's record in the audit, without its ID. The Detail of a
-// changed policy is a Revised. The func must not block or change anything itself.
+// other nodes. The argument is the change's record in the audit, without its ID. The func must not
+// block or change anything itself.
 func (f *Followers) Watch(watch func(journal.Audit)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -273,7 +273,10 @@ func (p *Policies) change(
 	}
 	p.Followers.Notify(func(f Follower) { f.Revised(revision) })
 	done = Revised{revision, Diff(before, policy), saved, Tag(policy)}
-	made := journal.Audit{At: revision.At, Author: r.Author, Action: journal.PolicyChanged, ChannelID: r.ChannelID, Detail: done}
+	made := journal.Audit{
+		At: revision.At, Author: r.Author, Action: journal.PolicyChanged, ChannelID: r.ChannelID,
+		Detail: journal.PolicyDetail{Revision: revision.Number, Mode: policy.Mode, Difference: done.Difference},
+	}
 	if discards {
 		made.Action = journal.PolicyDiscarded
 	}

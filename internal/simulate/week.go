@@ -3,7 +3,6 @@ package simulate
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -41,10 +40,8 @@ type Point struct {
 // AddGrants adds the grants for one limit.
 func (k *History) AddGrants(audits []journal.Audit, limit string) {
 	for _, a := range audits {
-		detail, _ := a.Detail.(map[string]any)
-		number, _ := detail["messages"].(json.Number)
-		if n, err := number.Int64(); err == nil && n > 0 && detail["limit"] == limit {
-			k.Changes = append(k.Changes, Change{a.At, int(n)})
+		if d, ok := journal.DetailOf[journal.GrantDetail](a); ok && d.Messages > 0 && d.Limit == limit {
+			k.Changes = append(k.Changes, Change{a.At, d.Messages})
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // wantAudits requests changes and fails the test unless it gets exactly those wanted.
 func (d *dashboard) wantAudits(query string, more bool, want ...string) {
 	d.Helper()
-	got := decode[auditPage](d, d.do("GET", "/api/v1/audit?"+query, nil, asOwner))
+	got := decode[auditAnswer](d, d.do("GET", "/api/v1/audit?"+query, nil, asOwner))
 	var said []string
 	for _, a := range got.Changes {
 		said = append(said, fmt.Sprintf("%d %s %s", a.ID, a.Action, a.UserID))
@@ -62,7 +62,7 @@ func TestAudit_NamesUser(t *testing.T) {
 	decode[amended](t, d.do("POST", channelPath+"/users/90/exempt", nil, asOwner))
 	decode[switchedTo](t, d.do("POST", channelPath+"/pause", nil, asOwner))
 	var logins []string
-	for _, c := range decode[auditPage](t, d.do("GET", "/api/v1/audit", nil, asOwner)).Changes {
+	for _, c := range decode[auditAnswer](t, d.do("GET", "/api/v1/audit", nil, asOwner)).Changes {
 		logins = append(logins, c.Login)
 	}
 	if !slices.Equal(logins, []string{"", "", "berta"}) {

@@ -63,7 +63,7 @@ func TestCheck_FindsUsersByPlainID(t *testing.T) {
 		if len(page.Entries) != 1 || page.Entries[0].UserID != "check:41" {
 			t.Errorf("%q has the entries %+v", text, page.Entries)
 		}
-		changes := decode[auditPage](t, d.do("GET", "/api/v1/audit?channel=check:lobby&user="+text, nil, asOwner))
+		changes := decode[auditAnswer](t, d.do("GET", "/api/v1/audit?channel=check:lobby&user="+text, nil, asOwner))
 		if len(changes.Changes) != 1 || changes.Changes[0].UserID != "check:41" {
 			t.Errorf("%q has the changes %+v", text, changes.Changes)
 		}

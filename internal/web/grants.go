@@ -118,10 +118,10 @@ func (h *grants) postToken(w http.ResponseWriter, r *http.Request, who access.Ca
 	if err != nil {
 		return problem.New(http.StatusServiceUnavailable, "No token can be made now: the database is failing.").Because(err)
 	}
-	made, detail := madeToken{Token: token}, map[string]any{"name": wanted.Name, "role": wanted.Role}
+	made, detail := madeToken{Token: token}, journal.TokenDetail{Name: wanted.Name, Role: string(wanted.Role)}
 	if ttl > 0 {
 		made.Expires = h.now().Add(ttl)
-		detail["expires"] = made.Expires
+		detail.Expires = made.Expires
 	}
 	h.audit(r.Context(), who, journal.TokenMade, detail)
 	return problem.WriteJSON(w, made)
@@ -151,7 +151,7 @@ func (h *grants) postLink(w http.ResponseWriter, r *http.Request, who access.Cal
 	if err != nil {
 		return problem.New(http.StatusServiceUnavailable, "No link can be made now: the database is failing.").Because(err)
 	}
-	h.audit(r.Context(), who, journal.LinkMade, map[string]any{"name": wanted.Name, "role": wanted.Role})
+	h.audit(r.Context(), who, journal.LinkMade, journal.TokenDetail{Name: wanted.Name, Role: string(wanted.Role)})
 	return problem.WriteJSON(w, madeLink{h.access.Link(r, code)})
 }
 
@@ -227,7 +227,7 @@ func (h *grants) deleteToken(w http.ResponseWriter, r *http.Request, who access.
 	case ended == auth.Revoked{}:
 		return problem.New(http.StatusNotFound, "%s has no token, no link and no session.", problem.Quote(name))
 	}
-	h.audit(r.Context(), who, journal.TokenEnded, map[string]any{"name": name, "tokens": ended.Tokens, "links": ended.Links, "sessions": ended.Sessions})
+	h.audit(r.Context(), who, journal.TokenEnded, journal.RevokedDetail{Name: name, Tokens: ended.Tokens, Links: ended.Links, Sessions: ended.Sessions})
 	return problem.WriteJSON(w, ended)
 }
 
@@ -262,7 +262,7 @@ func (h *grants) end(
 	case !ok:
 		return problem.New(http.StatusNotFound, "This has already ended. Load the list again.")
 	}
-	h.audit(r.Context(), who, action, map[string]any{"name": whose.Name, "from": whose.From, "role": whose.Access})
+	h.audit(r.Context(), who, action, journal.SignInDetail{Name: whose.Name, From: string(whose.From), Role: string(whose.Access)})
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -272,7 +272,7 @@ func errUnended(cause error) error {
 }
 
 // audit records a change of the whole installation.
-func (h *grants) audit(ctx context.Context, who access.Caller, action journal.AuditAction, detail map[string]any) {
+func (h *grants) audit(ctx context.Context, who access.Caller, action journal.AuditAction, detail journal.Detail) {
 	if h.record == nil {
 		return
 	}

@@ -47,7 +47,7 @@ func TestNotes(t *testing.T) {
 	path := notes + "/" + strconv.FormatInt(added.Note.ID, 10)
 	decode[changedNote](t, d.do("DELETE", path, nil, asOwner))
 	d.wantProblem("deleted before", "DELETE", path, nil, owned, 404, "there is no such note")
-	page := decode[auditPage](t, d.do("GET", "/api/v1/audit?channel="+channelID+"&name="+url.QueryEscape("長"), nil, asOwner))
+	page := decode[auditAnswer](t, d.do("GET", "/api/v1/audit?channel="+channelID+"&name="+url.QueryEscape("長"), nil, asOwner))
 	if len(page.Changes) != 2 || page.Changes[0].Action != journal.NoteDeleted || page.Changes[1].Action != journal.UserNoted || page.Changes[0].DisplayName != "長い" {
 		t.Errorf("%+v", page.Changes)
 	}

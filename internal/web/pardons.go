@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -53,14 +52,13 @@ func addPardons(ctx context.Context, store Records, entries []journal.Entry) ([]
 // pardonsInForce returns those pardons in changes that have not been undone. changes must be sorted
 // newest first.
 func pardonsInForce(changes []journal.Audit) (inForce []journal.Audit) {
-	undone := map[string]bool{} // by ID
+	undone := map[int64]bool{} // by ID
 	for _, a := range changes {
-		detail, _ := a.Detail.(map[string]any)
-		id, isRun := detail["pardon"]
+		detail, _ := journal.DetailOf[journal.EntryPardonDetail](a) // a run's detail has the ID, too
 		switch {
 		case a.Action == journal.UserUnpardoned:
-			undone[fmt.Sprint(id)] = true
-		case !isRun || !undone[fmt.Sprint(id)]:
+			undone[detail.Pardon] = true
+		case detail.Pardon == 0 || !undone[detail.Pardon]:
 			inForce = append(inForce, a)
 		}
 	}

@@ -70,7 +70,7 @@ func TestPardonUser(t *testing.T) {
 		t.Errorf("the card: %+v", c)
 	}
 	d.wantPardoned("pardoned", 4)
-	page := decode[auditPage](t, d.do("GET", "/api/v1/audit?channel="+channelID, nil, asOwner))
+	page := decode[auditAnswer](t, d.do("GET", "/api/v1/audit?channel="+channelID, nil, asOwner))
 	if m := page.Changes[0].Message; m == nil || m.Entry != done.Last || m.Text == "" {
 		t.Errorf("the audit: %+v", page.Changes[0])
 	}

@@ -174,7 +174,7 @@ func TestScope_Installation(t *testing.T) {
 		if c.changes < 0 {
 			continue
 		}
-		if page := decode[auditPage](t, d.do("GET", "/api/v1/audit?channel="+channelID, nil, as)); len(page.Changes) != c.changes {
+		if page := decode[auditAnswer](t, d.do("GET", "/api/v1/audit?channel="+channelID, nil, as)); len(page.Changes) != c.changes {
 			t.Errorf("%v: shown are the changes %+v, want %d", c.rights, page.Changes, c.changes)
 		}
 	}

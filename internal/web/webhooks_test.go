@@ -109,7 +109,7 @@ func TestWebhooks_AddChangeDelete(t *testing.T) {
 		t.Errorf("%s", a.body)
 	}
 	all := d.do("GET", "/api/v1/audit?action=webhook", nil, asOwner)
-	if n := len(decode[auditPage](t, all).Changes); n != 3 || strings.Contains(string(all.body), "secret-part") || strings.Contains(string(all.body), "whsec") {
+	if n := len(decode[auditAnswer](t, all).Changes); n != 3 || strings.Contains(string(all.body), "secret-part") || strings.Contains(string(all.body), "whsec") {
 		t.Errorf("%d changes: %s", n, all.body)
 	}
 }
@@ -171,7 +171,7 @@ func TestWebhooks_TestAndDeadLetters(t *testing.T) {
 	for r.requests.Load() < 4 {
 		time.Sleep(time.Millisecond) // the queue's goroutine sends it
 	}
-	for _, action := range decode[auditPage](t, d.do("GET", "/api/v1/audit", nil, asOwner)).Changes {
+	for _, action := range decode[auditAnswer](t, d.do("GET", "/api/v1/audit", nil, asOwner)).Changes {
 		if action.Action != journal.WebhookChanged {
 			t.Errorf("%+v", action)
 		}

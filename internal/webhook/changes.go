@@ -144,9 +144,9 @@ func (s *Sender) change(ctx context.Context, h Hook, w Wanted, author, did strin
 	}
 	done.Hook = s.put(h).status()
 	s.mu.Unlock()
-	detail := map[string]any{"name": h.Name, "did": did, "host": h.Address.Host(), "format": h.Format, "events": h.Events}
-	if done.Secret != "" && did != "added" {
-		detail["new_secret"] = true
+	detail := journal.WebhookDetail{Name: h.Name, Did: did, Host: h.Address.Host(), Format: string(h.Format), NewSecret: done.Secret != "" && did != "added"}
+	for _, kind := range h.Events {
+		detail.Events = append(detail.Events, string(kind))
 	}
 	done.Saved, err = s.record(ctx, author, detail)
 	return done, err
@@ -168,7 +168,7 @@ func (s *Sender) Remove(ctx context.Context, id, author string) (saved bool, err
 	delete(s.hooks, id)
 	s.opts.Store.DeleteWebhook(id)
 	s.mu.Unlock()
-	return s.record(ctx, author, map[string]any{"name": q.Name, "did": "deleted", "deliveries": lost})
+	return s.record(ctx, author, journal.WebhookDetail{Name: q.Name, Did: "deleted", Deliveries: &lost})
 }
 
 // own returns a hook that people may change. The caller holds mu.
@@ -189,7 +189,7 @@ func (s *Sender) find(id string) (*queue, error) {
 }
 
 // record adds a change to the audit log.
-func (s *Sender) record(ctx context.Context, author string, detail map[string]any) (saved bool, err error) {
+func (s *Sender) record(ctx context.Context, author string, detail journal.WebhookDetail) (saved bool, err error) {
 	return s.opts.Store.Record(ctx, journal.Audit{At: s.opts.Now().UTC(), Author: author, Action: journal.WebhookChanged, Detail: detail})
 }
 
@@ -234,6 +234,6 @@ func (s *Sender) Test(ctx context.Context, id, author string) (done Tested, err 
 		TookMS: s.opts.Steady().Sub(began).Milliseconds(), Hook: q.status(),
 	}
 	s.mu.Unlock()
-	_, err = s.record(context.WithoutCancel(ctx), author, map[string]any{"name": h.Name, "did": "tested", "delivered": done.Delivered})
+	_, err = s.record(context.WithoutCancel(ctx), author, journal.WebhookDetail{Name: h.Name, Did: "tested", Delivered: &done.Delivered})
 	return done, err
 }

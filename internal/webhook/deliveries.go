@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/hostile"
+	"github.com/chatguard/chatguard/internal/journal"
 )
 
 // Delivery is an event for a hook as people see it.
@@ -73,7 +74,7 @@ func (s *Sender) Resend(ctx context.Context, id string, number int64, author str
 	s.opts.Store.DeleteWebhookDelivery(old.ID)
 	s.enqueue(q, old.event, old.Event) // a new number keeps the order after a restart
 	s.mu.Unlock()
-	return s.record(ctx, author, map[string]any{"name": q.Name, "did": "sent again", "event": old.event.Kind})
+	return s.record(ctx, author, journal.WebhookDetail{Name: q.Name, Did: "sent again", Event: string(old.event.Kind)})
 }
 
 // Discard removes a dead letter.
@@ -88,7 +89,7 @@ func (s *Sender) Discard(ctx context.Context, id string, number int64, author st
 	q.dead = slices.Delete(q.dead, i, i+1)
 	s.opts.Store.DeleteWebhookDelivery(old.ID)
 	s.mu.Unlock()
-	return s.record(ctx, author, map[string]any{"name": q.Name, "did": "discarded", "event": old.event.Kind})
+	return s.record(ctx, author, journal.WebhookDetail{Name: q.Name, Did: "discarded", Event: string(old.event.Kind)})
 }
 
 // findDead returns a dead letter's queue and its place there. The caller holds mu.
