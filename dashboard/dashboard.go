@@ -34,6 +34,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/host"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/signin"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/check"
@@ -138,7 +139,7 @@ func (d *Dashboard) open(guard *chatguard.Guard, public *url.URL) error {
 			PublicURL: public, Mounted: true, Metrics: set, Log: d.options.Logger,
 		},
 		Access: access.Options{
-			Site: access.Site{PublicURL: public}, Authorize: d.holder, Sessions: d.host.Store.Tokens, WrongCode: persist.ErrCode, Now: guard.Now, Log: d.options.Logger,
+			Site: access.Site{PublicURL: public}, Authorize: d.holder, Sessions: d.host.Store.Tokens, WrongCode: signin.ErrCode, Now: guard.Now, Log: d.options.Logger,
 		},
 		Check: check.Options{Guard: guard},
 		Store: d.host.Store, ExportPolicy: config.WritePolicy,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/app"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/signin"
 )
 
 // printLink makes a sign-in link and prints it.
@@ -19,7 +19,7 @@ func printLink(ctx context.Context, a *app.App, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "Dashboard: %s\n(the link works once, within %.0f minutes)\n", link, persist.SignInTime.Minutes())
+	_, err = fmt.Fprintf(out, "Dashboard: %s\n(the link works once, within %.0f minutes)\n", link, signin.SignInTime.Minutes())
 	return err
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/signin"
 	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -60,7 +61,7 @@ func (s *setup) run(ctx context.Context) (*app.App, error) {
 	}
 	defer store.Close()
 	first, err := web.NewFirstRun(web.FirstRunOptions{
-		Site: site, Sessions: store.Tokens, WrongCode: persist.ErrCode, Create: s.create, Console: s.pages.Real().Console, Log: s.log,
+		Site: site, Sessions: store.Tokens, WrongCode: signin.ErrCode, Create: s.create, Console: s.pages.Real().Console, Log: s.log,
 	})
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func (s *setup) announce(link string) error {
 		what = "Set chatguard up in your browser. If it hasn't opened, go to"
 	}
 	_, err := fmt.Fprintf(s.out, "%s\n\n    %s\n\n(the link works once, within %.0f minutes; `chatguard init` asks here instead; Ctrl-C ends this)\n",
-		what, link, persist.SignInTime.Minutes())
+		what, link, signin.SignInTime.Minutes())
 	return err
 }
 

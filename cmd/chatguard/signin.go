@@ -12,6 +12,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/signin"
 )
 
 func newSigninCommand() *cobra.Command {
@@ -29,7 +30,7 @@ The history of changes shows the name. "chatguard token revoke" with that name s
 			if err := auth.CheckName(name); err != nil {
 				return usageError{fmt.Errorf("--name: %w", err)}
 			}
-			return withTokens(cmd, path, func(tokens *persist.Tokens, cfg config.Config) error {
+			return withTokens(cmd, path, func(tokens *signin.Tokens, cfg config.Config) error {
 				who := auth.Identity{Name: name, Access: as.Access}
 				code, err := tokens.NewSignInCode(cmd.Context(), who, 0)
 				if err != nil {
@@ -48,7 +49,7 @@ The history of changes shows the name. "chatguard token revoke" with that name s
 
 // noteOtherRoles prints on standard error the other roles with which the same name can sign in. The
 // history identifies people only by name.
-func noteOtherRoles(cmd *cobra.Command, tokens *persist.Tokens, who auth.Identity) error {
+func noteOtherRoles(cmd *cobra.Command, tokens *signin.Tokens, who auth.Identity) error {
 	list, err := tokens.Holders(cmd.Context())
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func noteOtherRoles(cmd *cobra.Command, tokens *persist.Tokens, who auth.Identit
 
 // withTokens calls do with the tokens in the database of the configuration at path. It works while
 // chatguard runs.
-func withTokens(cmd *cobra.Command, path string, do func(tokens *persist.Tokens, cfg config.Config) error) error {
+func withTokens(cmd *cobra.Command, path string, do func(tokens *signin.Tokens, cfg config.Config) error) error {
 	cfg, err := loadConfig(path)
 	if err != nil {
 		return err

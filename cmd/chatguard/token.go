@@ -15,7 +15,7 @@ import (
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/config"
 	"github.com/chatguard/chatguard/internal/hostile"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/signin"
 )
 
 func newTokenCommand() *cobra.Command {
@@ -62,7 +62,7 @@ The history of changes shows the name. A name has one token at a time; "owner" h
 			if who.Access == "" {
 				return usageError{errors.New("chatguard token make needs --role, one of " + as.names())}
 			}
-			return withTokens(cmd, path, func(tokens *persist.Tokens, cfg config.Config) error {
+			return withTokens(cmd, path, func(tokens *signin.Tokens, cfg config.Config) error {
 				token, err := tokens.NewToken(cmd.Context(), who, time.Duration(expires))
 				if err != nil {
 					return err
@@ -102,13 +102,13 @@ func newTokenListCommand() *cobra.Command {
 expires, how many browsers are signed in, and how many sign-in links nobody has used yet; never the token.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withTokens(cmd, path, func(tokens *persist.Tokens, _ config.Config) error {
+			return withTokens(cmd, path, func(tokens *signin.Tokens, _ config.Config) error {
 				list, err := tokens.Holders(cmd.Context())
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"holders": append([]persist.Holder{}, list...)})
+					return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"holders": append([]signin.Holder{}, list...)})
 				}
 				return printHolders(cmd.OutOrStdout(), list)
 			})
@@ -119,7 +119,7 @@ expires, how many browsers are signed in, and how many sign-in links nobody has 
 	return cmd
 }
 
-func printHolders(out io.Writer, list []persist.Holder) error {
+func printHolders(out io.Writer, list []signin.Holder) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(out, "No tokens, and nobody is signed in. `chatguard token make` makes one.")
 		return err
@@ -151,7 +151,7 @@ dashboards. If chatguard is running, this takes effect within 5 s. A name withou
 
 		ValidArgsFunction: completeOne(completeNames(&path, tokenNames)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withTokens(cmd, path, func(tokens *persist.Tokens, _ config.Config) error {
+			return withTokens(cmd, path, func(tokens *signin.Tokens, _ config.Config) error {
 				known, err := tokens.Names(cmd.Context())
 				if err != nil {
 					return err

@@ -16,6 +16,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/node"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/signin"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/request"
@@ -188,7 +189,7 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 			PublicURL: a.site.PublicURL, Metrics: a.metrics, Log: a.log,
 		},
 		Access: access.Options{
-			Site: a.site, Sessions: store.Tokens, WrongCode: persist.ErrCode, NodesShare: a.node.State().NodesShare(), Now: a.Guard.Now, Log: a.log,
+			Site: a.site, Sessions: store.Tokens, WrongCode: signin.ErrCode, NodesShare: a.node.State().NodesShare(), Now: a.Guard.Now, Log: a.log,
 		},
 		Check: check.Options{Guard: a.Guard, Space: RoomSpace, Listed: a.directory.isListed, Entered: a.directory.enterRoom, Report: a.Host.Report},
 		Store: store, Grants: store.Tokens, Record: store.Record,

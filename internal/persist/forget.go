@@ -27,22 +27,22 @@ type Traces struct {
 // with this login, in any case. With an @ before it, it is always a login. It works whether or not
 // a process owns the database.
 func FindTraces(ctx context.Context, path, user string) (found []Traces, err error) {
-	tokens, err := OpenTokens(ctx, path, nil)
+	db, err := Schema.OpenBeside(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, tokens.Close()) }()
+	defer func() { err = errors.Join(err, db.Close()) }()
 	login, isLogin := strings.CutPrefix(user, "@")
 	if !isLogin {
-		traces, err := findTraces(ctx, tokens.db, user)
+		traces, err := findTraces(ctx, db, user)
 		if err != nil || len(traces.Rows) > 0 {
 			return []Traces{traces}, err
 		}
 	}
-	ids, err := columnOf(ctx, tokens.db, `SELECT user_id FROM person WHERE login = ?1 COLLATE NOCASE
+	ids, err := columnOf(ctx, db, `SELECT user_id FROM person WHERE login = ?1 COLLATE NOCASE
 		UNION SELECT user_id FROM journal WHERE login = ?1 COLLATE NOCASE UNION SELECT user_id FROM timeline WHERE login = ?1 COLLATE NOCASE`, login)
 	for _, id := range ids {
-		traces, err := findTraces(ctx, tokens.db, id)
+		traces, err := findTraces(ctx, db, id)
 		if err != nil {
 			return nil, err
 		}

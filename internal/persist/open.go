@@ -7,6 +7,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"github.com/chatguard/chatguard/internal/persist/signin"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
@@ -65,17 +66,17 @@ func OpenMemory(ctx context.Context, opts *Options) (*Store, error) {
 
 // OpenTokens opens the sign-in part of an existing database, whether or not another process owns
 // it.
-func OpenTokens(ctx context.Context, path string, opts *Options) (*Tokens, error) {
+func OpenTokens(ctx context.Context, path string, opts *Options) (*signin.Tokens, error) {
 	db, err := Schema.OpenBeside(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return newTokens(db, opts.withDefaults().Now), nil
+	return signin.New(db, opts.withDefaults().Now), nil
 }
 
 // newStore returns a Store on a database with the current schema.
 func newStore(ctx context.Context, db *sqlite.DB, opts Options) (*Store, error) {
-	s := &Store{Tokens: newTokens(db, opts.Now), db: db, opts: opts, commits: newCommits(), lastLook: lastLook, isLost: make(chan struct{})}
+	s := &Store{Tokens: signin.New(db, opts.Now), db: db, opts: opts, commits: newCommits(), lastLook: lastLook, isLost: make(chan struct{})}
 	now := opts.Now()
 	s.queue.limit, s.queue.wake = opts.QueueSize, s.commits.wake
 	// Start at another number than earlier processes did, so that messages of the same time have
@@ -90,7 +91,7 @@ func newStore(ctx context.Context, db *sqlite.DB, opts Options) (*Store, error) 
 	if err := s.notes.load(ctx, db); err != nil {
 		return nil, err
 	}
-	s.Tokens.preload(ctx)
+	s.Tokens.Preload(ctx)
 	s.register(opts.Metrics)
 	return s, nil
 }

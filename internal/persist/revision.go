@@ -213,15 +213,15 @@ func unreadable(r journal.Revision, why error) journal.Revision {
 // ReadPolicies returns the results of CurrentRevisions and Channels for the database at path. It
 // works whether or not a process owns the database. The error names the file and the fix.
 func ReadPolicies(ctx context.Context, path string) (current []journal.Revision, logins map[string]string, err error) {
-	tokens, err := OpenTokens(ctx, path, nil)
+	db, err := Schema.OpenBeside(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	beside := &Store{Tokens: tokens, db: tokens.db}
+	beside := &Store{db: db}
 	if current, err = beside.CurrentRevisions(ctx); err == nil {
 		logins, err = beside.Channels(ctx)
 	}
-	return current, logins, errors.Join(err, tokens.Close())
+	return current, logins, errors.Join(err, db.Close())
 }
 
 // DiscardPolicy returns a channel to the configuration's policy as DiscardRevisions does, in the

@@ -18,6 +18,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/signin"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/watchdog"
 )
@@ -60,7 +61,7 @@ func (o *Options) withDefaults() Options {
 //
 // The order of calls is Open, Restore, Run, Close.
 type Store struct {
-	Tokens *Tokens // sign-ins: tokens, codes and sessions
+	Tokens *signin.Tokens // sign-ins: tokens, codes and sessions
 
 	db       *sqlite.DB
 	opts     Options

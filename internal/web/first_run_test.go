@@ -13,6 +13,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/signin"
 	"github.com/chatguard/chatguard/internal/web/access"
 )
 
@@ -20,7 +21,7 @@ import (
 type firstRun struct {
 	*testing.T
 	*FirstRun
-	tokens  *persist.Tokens
+	tokens  *signin.Tokens
 	answers []Answers // received by create
 	err     error     // returned by create
 	session *http.Cookie
@@ -35,7 +36,7 @@ func newFirstRun(t *testing.T) *firstRun {
 	t.Cleanup(func() { store.Close() })
 	f := &firstRun{T: t, tokens: store.Tokens}
 	f.FirstRun, err = NewFirstRun(FirstRunOptions{
-		Site: access.Site{Listen: "127.0.0.1:8080"}, Sessions: store.Tokens, WrongCode: persist.ErrCode, Console: "https://example.org/console", Log: quiet,
+		Site: access.Site{Listen: "127.0.0.1:8080"}, Sessions: store.Tokens, WrongCode: signin.ErrCode, Console: "https://example.org/console", Log: quiet,
 		Create: func(_ context.Context, a Answers) (string, error) {
 			f.answers = append(f.answers, a)
 			return "next-code", f.err

@@ -22,6 +22,7 @@ import (
 	"github.com/chatguard/chatguard/internal/control"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/signin"
 	"github.com/chatguard/chatguard/internal/policies"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/web/check"
@@ -156,7 +157,7 @@ func (d *dashboard) begin() {
 		},
 		Access: access.Options{
 			Site:     access.Site{Listen: "127.0.0.1:0", Token: token},
-			Sessions: d.store, WrongCode: persist.ErrCode, Now: d.now, Log: quiet,
+			Sessions: d.store, WrongCode: signin.ErrCode, Now: d.now, Log: quiet,
 		},
 		Check: check.Options{Guard: d.guard},
 		Store: d.store, Grants: d.store, Record: d.store.Record,

@@ -20,7 +20,7 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/browsertest"
-	"github.com/chatguard/chatguard/internal/persist"
+	"github.com/chatguard/chatguard/internal/persist/signin"
 )
 
 // overlaidNames are display names of several scripts, and some that are meant to do harm.
@@ -229,7 +229,7 @@ func TestOverlayCard(t *testing.T) {
 	address := browsertest.Eval[string](w.Window, `document.querySelector(".overlay-card .new-secret code").innerText`)
 	w.Must(chromedp.Navigate(address))
 	w.See(`document.querySelector(".overlay-page .overlay-names")?.innerText === "Spammer"`)
-	if list, err := d.store.Tokens.Holders(t.Context()); err != nil || !slices.ContainsFunc(list, func(h persist.Holder) bool { return h.Name == "overlay-somechannel" && h.Access == auth.Overlay }) {
+	if list, err := d.store.Tokens.Holders(t.Context()); err != nil || !slices.ContainsFunc(list, func(h signin.Holder) bool { return h.Name == "overlay-somechannel" && h.Access == auth.Overlay }) {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

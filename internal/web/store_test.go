@@ -11,13 +11,14 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/persist"
 	"github.com/chatguard/chatguard/internal/persist/persisttest"
+	"github.com/chatguard/chatguard/internal/persist/signin"
 )
 
 // testStore is a persist.Store on the test's own file. It can be made to fail, and records what it
 // is given.
 type testStore struct {
 	*persist.Store
-	*persist.Tokens
+	*signin.Tokens
 	close func() // writes everything and closes it
 
 	mu sync.Mutex

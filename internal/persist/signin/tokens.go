@@ -1,4 +1,6 @@
-package persist
+// Package signin keeps who has access to the dashboard: named tokens, sign-in codes and sessions. It
+// knows no engine of databases, and nothing of the web.
+package signin
 
 import (
 	"context"
@@ -7,8 +9,18 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
+
+// database is what Tokens need of an engine. Errors name the problem and the fix.
+type database interface {
+	// Query runs a statement and calls the function each for every row. each scans the row.
+	Query(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) error
+	// LookUp is like Query, but never waits for it.
+	LookUp(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) error
+	// Write runs change in a transaction. It returns an error of change unchanged.
+	Write(ctx context.Context, change func(*sql.Tx) error) error
+	Close() error
+}
 
 // Tokens manages the named tokens, the sign-in codes and the sessions in a database. It is safe for
 // concurrent use, in several processes at once.
@@ -16,22 +28,23 @@ import (
 // Each token, code and session has at least 128 random bits. The database contains only its
 // SHA-256, which is used to look it up.
 type Tokens struct {
-	db    *sqlite.DB
+	db    database
 	now   func() time.Time
-	cache *tokenCache
+	cache *cache
 }
 
 type tokenHash [sha256.Size]byte
 
 func hashToken(token string) tokenHash { return sha256.Sum256([]byte(token)) }
 
-func newTokens(db *sqlite.DB, now func() time.Time) *Tokens {
-	return &Tokens{db: db, now: now, cache: newTokenCache()}
+// New returns the Tokens in a database.
+func New(db database, now func() time.Time) *Tokens {
+	return &Tokens{db: db, now: now, cache: newCache()}
 }
 
-// preload reads all tokens, so that they are known if the database fails before the first look-up.
+// Preload reads all tokens, so that they are known if the database fails before the first look-up.
 // It ignores an error of the database, because the first look-up tries again.
-func (t *Tokens) preload(ctx context.Context) {
+func (t *Tokens) Preload(ctx context.Context) {
 	now, ended := t.now(), t.cache.ended.Load()
 	if rows, err := t.validRows(ctx); err == nil {
 		t.cache.add(rows, now, ended)

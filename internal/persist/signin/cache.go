@@ -1,4 +1,4 @@
-package persist
+package signin
 
 import (
 	"context"
@@ -19,10 +19,10 @@ const (
 	maxKnown = 10_000
 )
 
-// tokenCache knows the rows that were found in the database, so that few requests read it, and so
+// cache knows the rows that were found in the database, so that few requests read it, and so
 // that nobody is signed out while it can't be read. It is safe for concurrent use. Finding a row
 // takes no lock.
-type tokenCache struct {
+type cache struct {
 	known  atomic.Pointer[map[tokenHash]*knownToken] // never changes; never nil
 	failed atomic.Pointer[failedLookUp]              // the last one; nil if there was none
 
@@ -43,15 +43,15 @@ type failedLookUp struct {
 	at  time.Time
 }
 
-func newTokenCache() *tokenCache {
-	c := &tokenCache{}
+func newCache() *cache {
+	c := &cache{}
 	c.known.Store(&map[tokenHash]*knownToken{})
 	return c
 }
 
 // row returns the row with a hash, or nil if there is none. It calls read, which reads the row from
 // the database, if the row is not known or too old. If that fails, a known row remains valid.
-func (c *tokenCache) row(ctx context.Context, hash tokenHash, now time.Time, read func() (*tokenRow, error)) (*tokenRow, error) {
+func (c *cache) row(ctx context.Context, hash tokenHash, now time.Time, read func() (*tokenRow, error)) (*tokenRow, error) {
 	known := (*c.known.Load())[hash]
 	if known != nil {
 		switch age := now.Sub(time.Unix(0, known.at.Load())); {
@@ -81,7 +81,7 @@ func (c *tokenCache) row(ctx context.Context, hash tokenHash, now time.Time, rea
 }
 
 // lookUp calls read, unless that has failed just now.
-func (c *tokenCache) lookUp(ctx context.Context, now time.Time, read func() (*tokenRow, error)) (*tokenRow, error) {
+func (c *cache) lookUp(ctx context.Context, now time.Time, read func() (*tokenRow, error)) (*tokenRow, error) {
 	if last := c.failed.Load(); last != nil && now.Sub(last.at).Abs() < tokenCheck {
 		return nil, last.err
 	}
@@ -94,7 +94,7 @@ func (c *tokenCache) lookUp(ctx context.Context, now time.Time, read func() (*to
 
 // add adds rows that were found or stored at a time, unless any were removed since ended
 // was read: these may be among them.
-func (c *tokenCache) add(rows map[tokenHash]*tokenRow, now time.Time, ended uint64) {
+func (c *cache) add(rows map[tokenHash]*tokenRow, now time.Time, ended uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended.Load() != ended {
@@ -113,7 +113,7 @@ func (c *tokenCache) add(rows map[tokenHash]*tokenRow, now time.Time, ended uint
 }
 
 // remove removes the rows for which isOver returns true.
-func (c *tokenCache) remove(isOver func(tokenHash, *tokenRow) bool) {
+func (c *cache) remove(isOver func(tokenHash, *tokenRow) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended.Add(1)

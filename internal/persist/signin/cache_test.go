@@ -1,4 +1,4 @@
-package persist
+package signin
 
 import (
 	"context"
@@ -10,11 +10,10 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // keepBusy takes every reading connection until the test ends, as long queries do.
-func keepBusy(t *testing.T, s *Store) {
+func keepBusy(t *testing.T, s *store) {
 	t.Helper()
 	for range s.db.Reader.Stats().MaxOpenConnections {
 		conn, err := s.db.Reader.Conn(ctx)
@@ -33,7 +32,7 @@ func withTestTimeout(t *testing.T) context.Context {
 
 func openSecond(t *testing.T, path string, now func() time.Time) *Tokens {
 	t.Helper()
-	beside, err := OpenTokens(ctx, path, &Options{Now: now})
+	beside, err := openBeside(path, now)
 	must(t, err)
 	t.Cleanup(func() { must(t, beside.Close()) })
 	return beside
@@ -90,7 +89,7 @@ func TestTokens_BusyDatabaseRefusesRevoked(t *testing.T) {
 
 // A stuck look-up gives no access to a revoked user. Callers that wait for it give up, and get no
 // database error.
-func TestTokenCache_StuckRead(t *testing.T) {
+func TestCache_StuckRead(t *testing.T) {
 	t.Parallel()
 	now := start
 	s := open(t, newDatabase(t), &Options{Now: func() time.Time { return now }})
@@ -111,9 +110,9 @@ func TestTokenCache_StuckRead(t *testing.T) {
 }
 
 // Only so many rows are known. Those that nobody uses any more are forgotten.
-func TestTokenCache_IsBounded(t *testing.T) {
+func TestCache_IsBounded(t *testing.T) {
 	t.Parallel()
-	c := newTokenCache()
+	c := newCache()
 	rows := map[tokenHash]*tokenRow{}
 	for i := range maxKnown {
 		rows[hashToken(fmt.Sprint(i))] = &tokenRow{}
@@ -129,18 +128,18 @@ func TestTokenCache_IsBounded(t *testing.T) {
 }
 
 // Users known before a failure stay signed in; others are unknown.
-func TestTokenCache_FailureSignsNobodyOut(t *testing.T) {
+func TestCache_FailureSignsNobodyOut(t *testing.T) {
 	t.Parallel()
 	now := start
 	s := open(t, newDatabase(t), &Options{Now: func() time.Time { return now }})
 	known := mustNewToken(t, s.Tokens, anna, 0)
 	wantToken(t, s.Tokens, known, anna)
 	s.exec(t, "INSERT INTO setting (channel_id, name, value) VALUES ('', 'x', '')") // so that it has to be read again
-	repair := failures["damaged page"].harm(t, s)
+	repair := damage(t, s)
 	for range 3 {
 		now = now.Add(24 * time.Hour)
 		wantToken(t, s.Tokens, known, anna)
-		if _, ok, err := s.Tokens.Token(ctx, "unknown"); ok || sqlite.Problem(err) != damaged {
+		if _, ok, err := s.Tokens.Token(ctx, "unknown"); ok || !isFileError(err) {
 			t.Errorf("one that wasn't known: %v, %v", ok, err)
 		}
 		failed := s.Tokens.cache.failed.Load()
