@@ -69,7 +69,7 @@ func logIn(cmd *cobra.Command, cfg config.Config) error {
 // beginLogin gets a code from Twitch. If there is no client ID, it first asks the person for one,
 // and stores it in the configuration once Twitch has accepted it.
 func beginLogin(cmd *cobra.Command, cfg *config.Config) (*token.DeviceLogin, token.DeviceCode, error) {
-	device := &token.DeviceLogin{AuthURL: cfg.Twitch.AuthURL, ClientID: cfg.Twitch.ClientID}
+	device := &token.DeviceLogin{Application: token.Application{AuthURL: cfg.Twitch.AuthURL, ClientID: cfg.Twitch.ClientID}}
 	if device.ClientID != "" {
 		code, err := device.Begin(cmd.Context())
 		return device, code, err

@@ -11,7 +11,7 @@ import (
 func (a *App) Address() string { return a.site.Address(a.address) }
 
 // SignInLink returns a link that signs the owner in to the dashboard. It works once, within
-// persist.SignInTime.
+// signin.SignInTime.
 func (a *App) SignInLink(ctx context.Context) (string, error) {
 	code, err := a.SignInCode(ctx)
 	if err != nil {

@@ -34,7 +34,7 @@ func (s *simulation) logInAs(account string) {
 	s.Helper()
 	client := &http.Client{Transport: &http.Transport{DialContext: s.server.Dial}}
 	defer client.CloseIdleConnections()
-	d := &token.DeviceLogin{AuthURL: s.server.AuthURL(), ClientID: s.server.ClientID(), HTTP: client}
+	d := &token.DeviceLogin{Application: token.Application{AuthURL: s.server.AuthURL(), ClientID: s.server.ClientID(), HTTP: client}}
 	code, err := d.Begin(s.Context())
 	must(s, err)
 	s.server.ApproveAs(code.UserCode, account)

@@ -118,7 +118,7 @@ func (l *botLogin) leave(a *attempt, ended web.Login) {
 // begin gets a code from Twitch.
 func (l *botLogin) begin(ctx context.Context, a *attempt, clientID string) (web.Login, error) {
 	configured := l.names.config().Twitch.ClientID
-	a.device = &token.DeviceLogin{AuthURL: l.tokens.AuthURL, ClientID: cmp.Or(clientID, configured), HTTP: l.tokens.HTTP, Clock: l.tokens.Clock}
+	a.device = &token.DeviceLogin{Application: token.Application{AuthURL: l.tokens.AuthURL, ClientID: cmp.Or(clientID, configured), HTTP: l.tokens.HTTP, Clock: l.tokens.Clock}}
 	if err := config.CheckClientID(a.device.ClientID); err != nil {
 		return web.Login{}, &web.LoginError{Text: "Enter the client ID of your Twitch application. It consists of letters and digits only, usually 30.", ClientID: true}
 	}

@@ -152,7 +152,7 @@ func (st *eventStage) restartRenewable() *atomic.Pointer[string] {
 // logIn logs an account in and returns its new token.
 func (st *eventStage) logIn(as string) *string {
 	st.t.Helper()
-	d := &token.DeviceLogin{AuthURL: st.AuthURL(), ClientID: st.ClientID(), HTTP: st.events.HTTP}
+	d := &token.DeviceLogin{Application: token.Application{AuthURL: st.AuthURL(), ClientID: st.ClientID(), HTTP: st.events.HTTP}}
 	code, err := d.Begin(st.t.Context())
 	must(st.t, err)
 	st.ApproveAs(code.UserCode, as)

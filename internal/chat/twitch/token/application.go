@@ -137,7 +137,7 @@ func (a *Application) checkNonce(r api.Request, answer api.Answer, nonce string)
 
 // Device returns a login by device code for these scopes.
 func (a *Application) Device(scopes []string) *DeviceLogin {
-	return &DeviceLogin{AuthURL: a.AuthURL, ClientID: a.ClientID, Scopes: scopes, HTTP: a.HTTP, Clock: a.Clock}
+	return &DeviceLogin{Application: *a, Scopes: scopes}
 }
 
 // Validate returns the owner of a pair's access token. It doesn't retry. The error is ErrToken if

@@ -12,7 +12,6 @@ import (
 
 	"github.com/chatguard/chatguard/internal/chat/twitch"
 	"github.com/chatguard/chatguard/internal/chat/twitch/api"
-	"github.com/chatguard/chatguard/internal/clock"
 	"github.com/chatguard/chatguard/internal/hostile"
 )
 
@@ -31,14 +30,11 @@ var (
 // DeviceLogin obtains a pair of tokens for the account that somebody signs in to with a browser, on
 // any device. Set its fields, then call Begin and Wait.
 type DeviceLogin struct {
-	AuthURL  string // of the identity server; empty means Twitch's
-	ClientID string // of the application; required
+	// Application needs no Secret. If its HTTP is nil, the login uses a separate client with timeouts
+	// that follows no redirects.
+	Application
 	// Scopes are what the account grants. Nil means everything that the bot may need.
 	Scopes []string
-	// HTTP is the client to use. Nil means a separate client with timeouts that follows no
-	// redirects.
-	HTTP  *http.Client
-	Clock clock.Clock // the wall clock, unless a test replaces it
 }
 
 // DeviceCode is a login in progress.
@@ -163,7 +159,7 @@ func (d *DeviceLogin) scopes() string {
 }
 
 func (d *DeviceLogin) server() authServer {
-	s := authServer{url: d.AuthURL, client: d.HTTP, now: d.Clock.Now}
+	s := d.Application.server()
 	if s.client == nil {
 		s.client = api.NewClient()
 	}

@@ -22,7 +22,7 @@ func deviceLogin(t *testing.T, meanwhile func(srv *faketwitch.Server, poll int))
 	t.Helper()
 	sleeps := twitchtest.NewSleeps()
 	srv := twitchtest.StartWith(t, faketwitch.Options{Now: sleeps.Now})
-	d := &DeviceLogin{AuthURL: srv.AuthURL(), ClientID: srv.ClientID(), Clock: clock.Clock{NowFunc: sleeps.Now}}
+	d := &DeviceLogin{Application: Application{AuthURL: srv.AuthURL(), ClientID: srv.ClientID(), Clock: clock.Clock{NowFunc: sleeps.Now}}}
 	d.Clock.SleepFunc = func(ctx context.Context, length time.Duration) error {
 		if meanwhile != nil {
 			meanwhile(srv, len(sleeps.All()))
@@ -129,7 +129,7 @@ func TestDeviceLogin_BoundsAnswer(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
 	defer srv.Close()
 	sleeps := twitchtest.NewSleeps()
-	d := &DeviceLogin{AuthURL: srv.URL, ClientID: "id", Clock: clock.Clock{NowFunc: sleeps.Now}}
+	d := &DeviceLogin{Application: Application{AuthURL: srv.URL, ClientID: "id", Clock: clock.Clock{NowFunc: sleeps.Now}}}
 	for name, c := range map[string]struct {
 		answer   string
 		life     time.Duration

@@ -21,7 +21,7 @@ import (
 // login simulates a successful login by another process.
 func (k *tokenKeeper) login(as string) {
 	k.t.Helper()
-	d := &DeviceLogin{AuthURL: k.srv.AuthURL(), ClientID: k.srv.ClientID(), Clock: clock.Clock{NowFunc: k.clock.Now, SleepFunc: k.clock.Sleep}}
+	d := &DeviceLogin{Application: Application{AuthURL: k.srv.AuthURL(), ClientID: k.srv.ClientID(), Clock: clock.Clock{NowFunc: k.clock.Now, SleepFunc: k.clock.Sleep}}}
 	code, err := d.Begin(k.t.Context())
 	must(k.t, err)
 	k.srv.ApproveAs(code.UserCode, as)
@@ -200,7 +200,7 @@ func TestTokens_StaySecret(t *testing.T) {
 		fmt.Fprintf(&log, "%v %+v\n", k.current().record, k.current().record.Pair)
 		slog.New(slog.NewJSONHandler(&log, nil)).Info("pair", "pair", k.current().record.Pair)
 		k.Close()
-		d := &DeviceLogin{AuthURL: echo.URL, ClientID: "id", Clock: clock.Clock{SleepFunc: sleeps.Sleep}}
+		d := &DeviceLogin{Application: Application{AuthURL: echo.URL, ClientID: "id", Clock: clock.Clock{SleepFunc: sleeps.Sleep}}}
 		_, _, err = d.poll(t.Context(), d.server(), DeviceCode{code: "hunter2device"})
 		fmt.Fprintln(&log, err)
 	}
