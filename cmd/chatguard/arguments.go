@@ -47,6 +47,16 @@ func oneArgument(word, what string) cobra.PositionalArgs {
 	})
 }
 
+// optional allows no argument, or else what args allows.
+func optional(args cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		if len(given) == 0 {
+			return nil
+		}
+		return args(cmd, given)
+	}
+}
+
 // oneUser requires one argument that isn't empty.
 func oneUser(cmd *cobra.Command, args []string) error {
 	if err := oneArgument("USER", "a USER")(cmd, args); err != nil {

@@ -41,12 +41,7 @@ func policyCommand(cmd *cobra.Command, run func(*cobra.Command, config.Config, c
 	var path string
 	cmd.Use += " [CHANNEL]"
 	cmd.Long += "\n\nCHANNEL is a login or an ID. It can be omitted if there is only one channel."
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		return oneArgument("CHANNEL", "a CHANNEL")(cmd, args)
-	}
+	cmd.Args = optional(oneArgument("CHANNEL", "a CHANNEL"))
 	cmd.ValidArgsFunction = completeOne(completeNames(&path, knownChannels))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		cfg, err := loadConfig(path)

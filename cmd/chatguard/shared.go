@@ -126,7 +126,7 @@ The IDs of a server's rooms and users begin with "check:".`,
 		Example: `  chatguard shared export 12345
   chatguard shared export check:anna
   chatguard shared export > rows.jsonl`,
-		Args: maybeUser,
+		Args: optional(oneUser),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			user := ""
 			if len(args) > 0 {
@@ -143,14 +143,6 @@ The IDs of a server's rooms and users begin with "check:".`,
 	}
 	addConfigFlag(cmd, &path)
 	return cmd
-}
-
-// maybeUser allows one argument that isn't empty.
-func maybeUser(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return oneUser(cmd, args)
 }
 
 // noRows returns the error for a user who has no rows, with a hint if the ID is a server's.

@@ -84,7 +84,8 @@ func watch(ctx context.Context, cfg config.Config, out io.Writer) error {
 	return err
 }
 
-// formatObservation formats a line for out about a user who would have been throttled.
+// formatObservation returns a line, with colors if out has them, about a user who would have been
+// throttled.
 func formatObservation(out io.Writer, m chatguard.Message, v chatguard.Verdict) string {
 	wait := "could never send this message"
 	if !v.Never {

@@ -5,10 +5,12 @@ import (
 	"strings"
 )
 
+// showApplication shows the page on which people register an application.
 func (s *Server) showApplication(w http.ResponseWriter, _ *http.Request) {
 	showPage(w, pageContent{Title: "Your application is registered", Says: []string{"Its client ID is:"}, Code: s.opts.ClientID})
 }
 
+// showActivate asks whether the person authorizes a login by device code.
 func (s *Server) showActivate(w http.ResponseWriter, r *http.Request) {
 	showPage(w, pageContent{
 		Title: "Authorize chatguard?", Says: []string{"It shows this code:"}, Code: r.URL.Query().Get("device-code"),
@@ -32,6 +34,7 @@ func (s *Server) activate(w http.ResponseWriter, r *http.Request) {
 	showPage(w, pageContent{Title: "Done", Says: []string{says}})
 }
 
+// showChat shows the page on which people write in a channel as its owner.
 func (s *Server) showChat(w http.ResponseWriter, r *http.Request) { s.showChatAfter(w, r, "") }
 
 // showChatAfter shows the chat's page with a note about what was written last.
