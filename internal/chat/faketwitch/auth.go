@@ -91,17 +91,11 @@ func (s *identityServer) takeFault() (Fault, bool) {
 
 // FailNextAuth makes the identity server answer its next requests with these faults, one each.
 func (s *identityServer) FailNextAuth(list ...Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.next = append(s.next, list...)
+	s.locked(func() { s.next = append(s.next, list...) })
 }
 
 // FailAuth makes the identity server answer every request with this fault. Nil ends the fault.
-func (s *identityServer) FailAuth(fault *Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failing = fault
-}
+func (s *identityServer) FailAuth(fault *Fault) { s.locked(func() { s.failing = fault }) }
 
 // validateToken returns the owner of a token.
 func (s *identityServer) validateToken(c authCall) reply {

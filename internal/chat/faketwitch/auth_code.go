@@ -26,9 +26,7 @@ type authorization struct {
 
 // RegisterRedirect registers an address to which people may be sent back after an authorization.
 func (s *identityServer) RegisterRedirect(address string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.redirects[address] = true
+	s.locked(func() { s.redirects[address] = true })
 }
 
 // checkAuthorize returns why a request for an authorization shows an error page instead of a

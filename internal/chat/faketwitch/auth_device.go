@@ -103,18 +103,12 @@ func (s *identityServer) decide(userCode string, decision func(*device)) bool {
 // SetDeviceTimes changes the lifetime and the polling interval of device codes issued from now on.
 // Clients receive both in seconds.
 func (s *identityServer) SetDeviceTimes(life, interval time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.life, s.interval = life, interval
+	s.locked(func() { s.life, s.interval = life, interval })
 }
 
 // CallPendingInvalid makes the identity server answer that a device code is invalid while nobody
 // has approved it. Twitch has been seen to do so.
-func (s *identityServer) CallPendingInvalid(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.vague = on
-}
+func (s *identityServer) CallPendingInvalid(on bool) { s.locked(func() { s.vague = on }) }
 
 // WaitLogin waits for a pending login by device code and returns its code, or the context's error.
 func (s *identityServer) WaitLogin(ctx context.Context) (userCode string, err error) {

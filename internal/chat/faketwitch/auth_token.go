@@ -122,18 +122,10 @@ func (s *identityServer) Tokens(login string) int {
 func (s *identityServer) RefreshToken() string { return firstRefreshToken }
 
 // Refreshes returns how many times a refresh token was exchanged for a new pair.
-func (s *identityServer) Refreshes() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.refreshed
-}
+func (s *identityServer) Refreshes() int { return read(s.state, &s.refreshed) }
 
 // ExpireTokens expires all access tokens. Their refresh tokens stay valid.
-func (s *identityServer) ExpireTokens() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.access)
-}
+func (s *identityServer) ExpireTokens() { s.locked(func() { clear(s.access) }) }
 
 // seconds returns a duration in whole seconds, rounded up, as Twitch does.
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

@@ -194,11 +194,7 @@ func (s *eventSub) EventSubSockets() int {
 }
 
 // EventSubConnections returns how many EventSub sockets were opened since the start.
-func (s *eventSub) EventSubConnections() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.opened
-}
+func (s *eventSub) EventSubConnections() int { return read(s.state, &s.opened) }
 
 // EventSubCloses returns the codes with which the server closed EventSub sockets, oldest first.
 func (s *eventSub) EventSubCloses() []int {

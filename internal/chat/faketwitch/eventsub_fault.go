@@ -22,18 +22,10 @@ func (f *eventFaults) takeStalledWelcome() bool {
 }
 
 // StallEventSub stops or resumes everything that EventSub sends: events and keepalives.
-func (s *eventSub) StallEventSub(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.stalled = on
-}
+func (s *eventSub) StallEventSub(on bool) { s.locked(func() { s.faults.stalled = on }) }
 
 // StallWelcomes makes the server send no welcome to the next n EventSub sockets.
-func (s *eventSub) StallWelcomes(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.stalledWelcomes = n
-}
+func (s *eventSub) StallWelcomes(n int) { s.locked(func() { s.faults.stalledWelcomes = n }) }
 
 // ReconnectEventSub asks the EventSub clients to move to another address, as Twitch does before it
 // removes a server. Clients with a pending request aren't asked again. A client's events go to its
@@ -66,11 +58,7 @@ func (s *eventSub) SpoilReconnects() {
 }
 
 // DropEventSub cuts all EventSub connections.
-func (s *eventSub) DropEventSub() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cut()
-}
+func (s *eventSub) DropEventSub() { s.locked(s.cut) }
 
 func (s *eventSub) cut() {
 	for socket := range s.sockets {

@@ -9,9 +9,7 @@ type helixFaults struct {
 
 // FailNext makes Helix answer its next requests with these faults, one each.
 func (s *helixServer) FailNext(list ...Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.next = append(s.faults.next, list...)
+	s.locked(func() { s.faults.next = append(s.faults.next, list...) })
 }
 
 // SetHelixFaults makes Helix answer a request with the fault that decide returns, if any. A nil

@@ -9,25 +9,13 @@ type chatFaults struct {
 }
 
 // RefuseLogins makes every login to the chat fail, if on is true.
-func (s *chatServer) RefuseLogins(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.refuseLogins = on
-}
+func (s *chatServer) RefuseLogins(on bool) { s.locked(func() { s.faults.refuseLogins = on }) }
 
 // StallLogins makes the server send no welcome to the next n clients that log in to the chat.
-func (s *chatServer) StallLogins(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.stalledLogins = n
-}
+func (s *chatServer) StallLogins(n int) { s.locked(func() { s.faults.stalledLogins = n }) }
 
 // HangUp closes the next n connections to the chat as soon as they are accepted.
-func (s *chatServer) HangUp(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.hangUps = n
-}
+func (s *chatServer) HangUp(n int) { s.locked(func() { s.faults.hangUps = n }) }
 
 // Disconnect closes all connections to the chat.
 func (s *chatServer) Disconnect() {
@@ -51,11 +39,7 @@ func (f *chatFaults) takeHangUp() bool {
 
 // CloseAfter closes every chat connection made from now on after n lines from the server. 0 removes
 // the limit.
-func (s *chatServer) CloseAfter(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.closeAfter = n
-}
+func (s *chatServer) CloseAfter(n int) { s.locked(func() { s.faults.closeAfter = n }) }
 
 // Stall makes the current chat connections silent permanently: they stay open, but nothing is
 // written or answered.

@@ -22,19 +22,11 @@ type joinLimits struct {
 }
 
 // IgnoreJoins makes the server ignore the next n JOINs.
-func (s *chatServer) IgnoreJoins(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.joining.ignored = n
-}
+func (s *chatServer) IgnoreJoins(n int) { s.locked(func() { s.joining.ignored = n }) }
 
 // LimitChannels limits an account to 100 channels in which it isn't a moderator, or removes the
 // limit. The limit applies from the start.
-func (s *chatServer) LimitChannels(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.joining.unlimited = !on
-}
+func (s *chatServer) LimitChannels(on bool) { s.locked(func() { s.joining.unlimited = !on }) }
 
 // mayJoin reports whether the client may join a channel, and counts the request.
 func (c *client) mayJoin(ch *channel) bool {

@@ -111,8 +111,4 @@ func (s *state) Message(id string) (Message, bool) {
 }
 
 // Said returns how many messages were said or rendered since the start.
-func (s *state) Said() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.chat.said
-}
+func (s *state) Said() int { return read(s, &s.chat.said) }

@@ -108,11 +108,7 @@ func (s *state) Requests() []Request {
 func (s *state) Deletes() []Deletion { return copyList(s, &s.asked.deletions) }
 
 // Deleted returns how many messages were removed individually since the start.
-func (s *state) Deleted() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.asked.deleted
-}
+func (s *state) Deleted() int { return read(s, &s.asked.deleted) }
 
 // Clears returns the IDs of the channels whose whole chat was cleared by a delete without a message
 // ID.
@@ -131,11 +127,7 @@ func (s *state) Lifts() []Sanction { return copyList(s, &s.asked.lifts) }
 func (s *state) Received() []Received { return copyList(s, &s.asked.lines) }
 
 // Connections returns how many chat connections were accepted since the start.
-func (s *state) Connections() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.asked.connections
-}
+func (s *state) Connections() int { return read(s, &s.asked.connections) }
 
 // SlowModes returns the changes of slow mode through Helix.
 func (s *state) SlowModes() []SlowMode { return copyList(s, &s.asked.slowModes) }

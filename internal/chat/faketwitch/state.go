@@ -32,6 +32,20 @@ func (s *state) notifyChanged() {
 	s.changed = make(chan struct{})
 }
 
+// locked calls do while mu is held.
+func (s *state) locked(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do()
+}
+
+// read returns a value that mu guards.
+func read[T any](s *state, value *T) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return *value
+}
+
 // waitUntil waits until met returns true. met is called while mu is held, and again after each
 // change. If ctx ends first, waitUntil returns the context's error.
 func (s *state) waitUntil(ctx context.Context, met func() bool) error {
