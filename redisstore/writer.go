@@ -1,0 +1,202 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/chatguard/chatguard/shared"
+)
+
+// writer makes changes at the server.
+type writer struct {
+	server   *server
+	replicas replicas
+	refusing atomic.Pointer[string] // why the server has refused the last change; nil if it hasn't
+	foreign  atomic.Int64           // when a key had another type than a row last; 0 if never
+	repeated atomic.Int64           // swaps that were sent again
+}
+
+// apply makes the changes, and returns how long it took, in nanoseconds. All attempts have the time
+// that ctx leaves.
+func (w *writer) apply(ctx context.Context, changes []*change) (took int64) {
+	began := w.server.since()
+	pending := changes
+	for attempt := 0; ; attempt++ {
+		if attempt > 0 {
+			w.repeated.Add(int64(len(pending)))
+		}
+		answered, ended := w.attempt(ctx, pending), w.server.since()
+		if answered {
+			w.server.conns.doubtful.Store(false)
+			w.server.breaker.succeed(ended)
+		}
+		pending = unfinished(pending)
+		if len(pending) == 0 {
+			return ended - began
+		}
+		if !pause(ctx, attempt) {
+			break
+		}
+	}
+	w.server.failed(ctx, began, withWait(ctx, pending[0].cause))
+	for _, c := range pending {
+		c.err = w.server.unknown(ctx, c.cause)
+	}
+	return w.server.since() - began
+}
+
+// unfinished returns the changes without an outcome.
+func unfinished(changes []*change) []*change {
+	var rest []*change
+	for _, c := range changes {
+		if !c.done && c.err == nil && c.now == nil {
+			rest = append(rest, c)
+		}
+	}
+	return rest
+}
+
+// attempt sends all changes in one flush, and notes the outcome of each that has one. It reports
+// whether the server answered.
+func (w *writer) attempt(ctx context.Context, pending []*change) (answered bool) {
+	b, ok := w.server.builder()
+	if !ok {
+		for _, c := range pending {
+			c.cause = errNotSent
+		}
+		return false
+	}
+	native := w.server.known.Load() != nil && w.server.known.Load().ifEqual
+	commands, room := pending[0].command[:0], pending[0].result[:0]
+	waits := pending[0].swap && w.replicas.wait()
+	if len(pending) > 1 || waits {
+		commands = make([]rueidis.Completed, 0, len(pending)+1)
+	}
+	for _, c := range pending {
+		commands = append(commands, c.build(b, native))
+	}
+	if waits {
+		end, _ := ctx.Deadline() // replicas that don't confirm must leave time for the reply
+		commands = append(commands, b.Wait().Numreplicas(int64(w.server.options.Replicas)).Timeout(max(1, time.Until(end).Milliseconds()/2)).Build())
+	}
+	results, err := w.server.send(ctx, room, commands...)
+	if err != nil {
+		for _, c := range pending {
+			c.unanswered(ctx, err)
+			c.sent = c.sent || !errors.Is(err, errNotSent)
+		}
+		return false
+	}
+	for i, c := range pending {
+		answered = w.read(ctx, c, results[i], native) || answered
+	}
+	if waits {
+		confirmed, _ := results[len(pending)].AsInt64() // 0 if there is no answer
+		w.replicas.note(confirmed)
+	}
+	return answered
+}
+
+// read notes the outcome of a change, if the result has one, and reports whether it does.
+func (w *writer) read(ctx context.Context, c *change, result rueidis.RedisResult, native bool) bool {
+	err := result.Error()
+	if err != nil && !rueidis.IsRedisNil(err) {
+		return w.readError(ctx, c, err, native)
+	}
+	if c.comparesOnly() || native && c.usesSet() {
+		now, err := result.ToString()
+		if err != nil && !rueidis.IsRedisNil(err) {
+			c.err = w.refuse(err)
+			return true
+		}
+		if c.done = now == c.was[0]; !c.done {
+			c.conflict([]string{now})
+		}
+		w.accepted(c)
+		return true
+	}
+	if c.done = err != nil; c.done { // nil
+		w.accepted(c)
+		return true
+	}
+	now, err := result.AsStrSlice()
+	if err != nil || len(now) != len(c.keys) {
+		c.err = w.refuse(errors.New("the server's reply has another form than the script's"))
+		return true
+	}
+	c.conflict(now)
+	return true
+}
+
+// readError notes a result that is an error. It reports whether the change has an outcome now.
+func (w *writer) readError(ctx context.Context, c *change, err error, native bool) bool {
+	var notMade *dialError
+	code := replyCode(err)
+	switch {
+	case code == "NOSCRIPT":
+		c.eval, c.cause = true, err
+		return false
+	case native && code == "ERR" && c.usesSet() && !c.comparesOnly(): // a failover to an older server
+		old := *w.server.known.Load()
+		old.ifEqual = false
+		w.server.known.Store(&old)
+		c.cause = err
+		return false
+	case again(err):
+		c.unanswered(ctx, err)
+		c.sent = c.sent || code == "" && !errors.As(err, &notMade)
+		return false
+	}
+	c.err = w.refuse(err)
+	return true
+}
+
+// refuse is refused for a change. Health has the problem until the server makes a change.
+func (w *writer) refuse(err error) error {
+	problem, _ := w.server.explain.problem(err)
+	w.refusing.Store(&problem)
+	if replyCode(err) == "WRONGTYPE" {
+		w.foreign.Store(w.server.since())
+	}
+	return errors.New("redisstore: " + problem)
+}
+
+// accepted notes that the server makes changes, if it has made this one. A change that only
+// compares doesn't count, because a server whose memory is full makes it, too.
+func (w *writer) accepted(c *change) {
+	if c.done && w.refusing.Load() != nil && !slices.Equal(c.was, c.is) {
+		w.refusing.Store(nil)
+	}
+}
+
+// compareAndSet replaces the value of one key that expires after the given time; 0 is never. If
+// somebody else has changed it, it returns what is stored.
+func (w *writer) compareAndSet(ctx context.Context, key, was, is string, expires time.Duration) (stored string, done bool, err error) {
+	if err := w.server.ready(); err != nil {
+		return "", false, err
+	}
+	ctx, cancel := withTimeout(ctx, w.server.options.Timeout)
+	defer cancel()
+	c := &change{keys: []string{key}, was: []string{was}, is: []string{is}, until: []string{""}}
+	if expires > 0 {
+		now, _ := w.server.clock.now()
+		c.until[0] = strconv.FormatInt(now.Add(expires).UnixMilli(), 10)
+	}
+	w.apply(ctx, []*change{c})
+	switch {
+	case c.now != nil && c.unknown():
+		return c.now[0], false, fmt.Errorf("redisstore: %s: %s: %w", w.server.where, key, shared.ErrUnconfirmed)
+	case c.now != nil:
+		return c.now[0], false, nil
+	case c.unknown():
+		return is, false, fmt.Errorf("redisstore: %s: %w (%s)", key, shared.ErrUnconfirmed, withoutPrefix(c.err))
+	}
+	return is, c.done, c.err
+}
