@@ -109,7 +109,7 @@ recipes: build/testrun
 # two busy loops, and prints how often each package failed. It ends after TIME at the latest.
 N := 20
 TIME := 90m
-TIMING := ./checkclient ./cmd/chatguard ./dashboard ./internal/app ./internal/chat/... ./internal/control ./internal/restore ./internal/systemd ./internal/web/... ./internal/webhook ./redisstore .
+TIMING := ./checkclient ./cmd/chatguard ./dashboard ./internal/app ./internal/chat/... ./internal/control ./internal/restore ./internal/sharing ./internal/systemd ./internal/web/... ./internal/webhook ./redisstore .
 
 test-flaky: build/testrun
 	$(TESTRUN) -rates $(N) -within $(TIME) -- $(TIMING)

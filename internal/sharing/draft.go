@@ -7,7 +7,7 @@ import (
 
 // rowDraft is a row that a batch works on.
 type rowDraft struct {
-	ref    ref
+	ref    rowRef
 	known  *knownRow
 	pinned bool // known is kept in memory for the batch alone
 

@@ -28,7 +28,7 @@ func (s *Rows) EditUser(c *Channel, userID string, edit func([]*limits.Draft) er
 }
 
 // edit changes rows in one swap.
-func (s *Rows) edit(edit func([]*limits.Draft) error, refs ...ref) error {
+func (s *Rows) edit(edit func([]*limits.Draft) error, refs ...rowRef) error {
 	r := newEdit(edit, refs...)
 	r.notify = true
 	if err := s.decide(context.Background(), r); err != nil {
@@ -95,7 +95,7 @@ func (s *Rows) Overrides(channelID string, at int64) map[string]limits.Own {
 }
 
 // readOverride returns a request that reads the override in a row.
-func readOverride(ref ref, at int64, own *limits.Own) *request {
+func readOverride(ref rowRef, at int64, own *limits.Own) *request {
 	r := newEdit(func(drafts []*limits.Draft) error {
 		*own = drafts[0].OwnAt(at)
 		return nil

@@ -80,7 +80,7 @@ func (s *Rows) repeatRefusal(clock Reading, key Key, set *limits.Set, q *limits.
 }
 
 // judgeFromMemory judges a message by the known rows, and reports whether the decision is certain.
-func (s *Rows) judgeFromMemory(clock Reading, refs []ref, q *limits.Request, d *limits.Decision) bool {
+func (s *Rows) judgeFromMemory(clock Reading, refs []rowRef, q *limits.Request, d *limits.Decision) bool {
 	if clock.Skew >= time.Second {
 		return false
 	}
@@ -111,7 +111,7 @@ func (s *Rows) judgeFromMemory(clock Reading, refs []ref, q *limits.Request, d *
 }
 
 // rememberRefusal remembers a refusal by a row, unless the row has changed since.
-func (rows *knownRows) rememberRefusal(ref ref, row *limits.Row, q *limits.Request, d *limits.Decision, until int64) {
+func (rows *knownRows) rememberRefusal(ref rowRef, row *limits.Row, q *limits.Request, d *limits.Decision, until int64) {
 	t := rows.stripe(ref.key)
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -26,12 +26,12 @@ func changeScope(current *atomic.Pointer[scope], set *limits.Set, at int64) {
 }
 
 // ref returns the row of a key with these limits.
-func (s *scope) ref(key, flight Key) ref {
-	return ref{key: key, flight: flight, set: s.set, since: s.since}
+func (s *scope) ref(key, flight Key) rowRef {
+	return rowRef{key: key, flight: flight, set: s.set, since: s.since}
 }
 
-// ref is a row that a message uses, with the limits that apply to it.
-type ref struct {
+// rowRef is a row that a message uses, with the limits that apply to it.
+type rowRef struct {
 	key    Key
 	flight Key // see scopes.flight
 	set    *limits.Set
@@ -116,7 +116,7 @@ func (s *scopes) onlyScope(c *Channel) *scope {
 // refs appends the rows that a message uses: the user's row in the channel, the user's row of
 // PerUserEverywhere limits, the channel's row, and the row of PerEverywhere limits, as far as there
 // are such limits. order has the places of the limits in all channels.
-func (s *scopes) refs(refs []ref, c *Channel, userID string, order map[string]int) []ref {
+func (s *scopes) refs(refs []rowRef, c *Channel, userID string, order map[string]int) []rowRef {
 	own := Key{c.id, userID}
 	flight := s.flight(c, own)
 	refs = append(refs, c.users.Load().ref(own, flight))
@@ -137,7 +137,7 @@ func (s *scopes) refs(refs []ref, c *Channel, userID string, order map[string]in
 }
 
 // ref returns the row of a key. It returns false if there are no such limits any more.
-func (s *Rows) ref(key Key) (ref, bool) {
+func (s *Rows) ref(key Key) (rowRef, bool) {
 	var c *Channel
 	scope := s.scopes.everywhere.Load()
 	switch {
@@ -145,14 +145,14 @@ func (s *Rows) ref(key Key) (ref, bool) {
 		scope = s.scopes.overall.Load()
 	case key.ChannelID != "":
 		if c = s.tables.Shared(key.ChannelID, s.Now()); c == nil { // not a valid ID
-			return ref{}, false
+			return rowRef{}, false
 		}
 		if scope = c.users.Load(); key.UserID == "" {
 			scope = c.common.Load()
 		}
 	}
 	if scope == nil {
-		return ref{}, false
+		return rowRef{}, false
 	}
 	return scope.ref(key, s.scopes.flight(c, key)), true
 }

@@ -16,7 +16,7 @@ import (
 type request struct {
 	// refs are the user's row in the channel, and the other rows that the request needs. They have
 	// the same flight.
-	refs   []ref
+	refs   []rowRef
 	flight *knownRow // stands for the flight
 	made   int64     // the shared time when it was made; 0 if that isn't known
 	since  time.Time // when it began to wait for its flight; zero if it leads from the beginning
@@ -42,7 +42,7 @@ type request struct {
 	signal chan bool
 
 	lead batch // the batch that the request leads
-	room [limits.Scopes]ref
+	room [limits.Scopes]rowRef
 }
 
 // freeRequests are those for messages. Most messages need no other memory.
@@ -62,12 +62,12 @@ func (req *request) free() {
 }
 
 // newEdit returns a request for a change of rows.
-func newEdit(edit func(drafts []*limits.Draft) error, refs ...ref) *request {
+func newEdit(edit func(drafts []*limits.Draft) error, refs ...rowRef) *request {
 	return &request{refs: refs, edit: edit}
 }
 
 // newReconcile returns an edit that changes nothing, for a row in which something is pending.
-func newReconcile(ref ref) *request {
+func newReconcile(ref rowRef) *request {
 	req := freeRequests.Get().(*request)
 	req.single, req.edit, req.refs = true, noChange, append(req.room[:0], ref)
 	return req
