@@ -22,6 +22,7 @@ import (
 	"github.com/chatguard/chatguard/internal/host"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/node"
+	"github.com/chatguard/chatguard/internal/reports"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
 	"github.com/chatguard/chatguard/internal/webhook"
@@ -43,7 +44,7 @@ type App struct {
 	node    *node.Node // among those that share limits
 	version string
 
-	reporter *reporter
+	reporter *reports.Reporter
 	// interruptedBans are the bans that were pending when the last process ended.
 	interruptedBans []journal.Entry
 
@@ -165,13 +166,13 @@ func (a *App) Run(ctx context.Context) error {
 	serving.Go(func() error { return a.signIns.run(ctx) })
 	serving.Go(func() error { return a.Web.Run(ctx, listener) })
 	serving.Go(func() error { return a.Webhooks.Run(ctx) })
-	serving.Go(func() error { return a.reporter.run(ctx) })
+	serving.Go(func() error { return a.reporter.Run(ctx) })
 	serving.Go(func() error { return a.answerQuestions(ctx) })
 	if a.started != nil {
 		a.started()
 	}
 	err := serving.Wait()
-	a.reporter.reportBans(writing) // the next process sends them
+	a.reporter.ReportBans(writing) // the next process sends them
 	if a.Twitch.Tokens() != nil {
 		a.Twitch.LogTotals()
 	}

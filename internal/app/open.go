@@ -19,6 +19,7 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/signin"
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/reports"
 	"github.com/chatguard/chatguard/internal/request"
 	"github.com/chatguard/chatguard/internal/web"
 	"github.com/chatguard/chatguard/internal/web/access"
@@ -125,7 +126,7 @@ func (a *App) restore(ctx context.Context) error {
 	var values []any
 	if stats.Interrupted > 0 {
 		values = append(values, "interrupted_penalties", stats.Interrupted)
-		pending := journal.EntryFilter{Action: chatguard.Ban.String(), Result: journal.Pending, N: mostBans}
+		pending := journal.EntryFilter{Action: chatguard.Ban.String(), Result: journal.Pending, N: reports.MaxBans}
 		if a.interruptedBans, err = a.Host.Store.Entries(ctx, pending); err != nil {
 			return addDatabaseFix(err)
 		}

@@ -29,7 +29,7 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 	for _, id := range a.Web.Asked() {
 		a.directory.learnRoom(cfg, id)
 	}
-	before, policies := a.directory.config(), a.reporter.policies()
+	before, policies := a.directory.config(), a.reporter.Policies()
 	forgetNames := a.directory.rename(a.Twitch.Status().Channels, cfg)
 	err := a.Host.Policies.Reload(configured{cfg, a.directory}, func() error {
 		a.directory.loaded.Store(&cfg) // before Twitch returns the IDs of new channels
@@ -53,7 +53,7 @@ func (a *App) Reload(cfg config.Config) ([]string, error) {
 	if a.level != nil {
 		a.level.Set(cfg.Log.LevelValue())
 	}
-	a.reporter.reportReload(policies)
+	a.reporter.ReportReload(policies)
 	a.log.Info("loaded the configuration", "file", cfg.Path, "channels", slices.Concat(cfg.Twitch.Channels, cfg.Check.Channels))
 	if len(restart) > 0 {
 		a.log.Warn("changed in the configuration, and needs a restart", "keys", strings.Join(restart, ", "))

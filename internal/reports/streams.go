@@ -1,17 +1,14 @@
-package app
+package reports
 
 import (
 	"context"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/chat/twitchbot"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/webhook"
 )
 
 const (
-	// streamOver is how long a stream must have ended, so that it can't go on.
-	streamOver = twitchbot.StreamGap + 2*twitchbot.AskEvery
 	// streamNews is how long after its end a stream is still reported, after a restart for example.
 	streamNews = 12 * time.Hour
 	// reportedStream is the setting of a channel with the start of the last stream whose end was
@@ -21,19 +18,13 @@ const (
 	summaryTime = time.Minute
 )
 
-// noteStream records the state of a stream.
-func (a *App) noteStream(s journal.Stream) {
-	a.Host.Store.NoteStream(s)
-	a.reporter.noteStream(s)
-}
-
-// restoreStreams notes the last streams of before the start, newest first, unless their ends were
+// RestoreStreams notes the last streams of before the start, newest first, unless their ends were
 // reported.
-func (r *reporter) restoreStreams(recorded []journal.Stream, settings map[string]map[string]string) {
+func (r *Reporter) RestoreStreams(recorded []journal.Stream, settings map[string]map[string]string) {
 	seen := map[string]bool{}
 	for _, s := range recorded {
 		if !seen[s.ChannelID] && settings[s.ChannelID][reportedStream] != streamMark(s) {
-			r.noteStream(s)
+			r.NoteStream(s)
 		}
 		seen[s.ChannelID] = true
 	}
@@ -41,17 +32,17 @@ func (r *reporter) restoreStreams(recorded []journal.Stream, settings map[string
 
 func streamMark(s journal.Stream) string { return s.Start.UTC().Format(time.RFC3339) }
 
-// noteStream notes the last stream of a channel.
-func (r *reporter) noteStream(s journal.Stream) {
+// NoteStream notes the last stream of a channel.
+func (r *Reporter) NoteStream(s journal.Stream) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.streams[s.ChannelID] = s
 }
 
 // reportStreams reports the streams that have ended.
-func (r *reporter) reportStreams(ctx context.Context, now time.Time) {
+func (r *Reporter) reportStreams(ctx context.Context, now time.Time) {
 	for _, s := range r.ended(now) {
-		if !r.app.Webhooks.Wants(webhook.Summary) || now.Sub(s.Seen) > streamNews {
+		if !r.options.Webhooks.Wants(webhook.Summary) || now.Sub(s.Seen) > streamNews {
 			r.forget(s)
 			continue
 		}
@@ -60,20 +51,20 @@ func (r *reporter) reportStreams(ctx context.Context, now time.Time) {
 		}
 		r.forget(s)
 		storing, cancel := context.WithTimeout(ctx, summaryTime)
-		_, err := r.app.Host.Store.SaveSetting(storing, s.ChannelID, reportedStream, streamMark(s))
+		_, err := r.options.Store.SaveSetting(storing, s.ChannelID, reportedStream, streamMark(s))
 		cancel()
 		if err != nil {
-			r.app.log.Warn("after a restart, webhooks may be told again that a stream has ended", "channel", s.ChannelID, "error", err)
+			r.options.Log.Warn("after a restart, webhooks may be told again that a stream has ended", "channel", s.ChannelID, "error", err)
 		}
 	}
 }
 
 // ended returns the streams that have ended and aren't reported yet.
-func (r *reporter) ended(now time.Time) (list []journal.Stream) {
+func (r *Reporter) ended(now time.Time) (list []journal.Stream) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.streams {
-		if s.Ended && now.Sub(s.Seen) > streamOver {
+		if s.Ended && now.Sub(s.Seen) > r.options.StreamOver {
 			list = append(list, s)
 		}
 	}
@@ -81,7 +72,7 @@ func (r *reporter) ended(now time.Time) (list []journal.Stream) {
 }
 
 // forget removes a stream, unless a newer one has begun.
-func (r *reporter) forget(s journal.Stream) {
+func (r *Reporter) forget(s journal.Stream) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.streams[s.ChannelID].Start.Equal(s.Start) {
@@ -90,12 +81,12 @@ func (r *reporter) forget(s journal.Stream) {
 }
 
 // reportStream reports the end of a stream. It returns false if the records can't be read now.
-func (r *reporter) reportStream(ctx context.Context, s journal.Stream) bool {
+func (r *Reporter) reportStream(ctx context.Context, s journal.Stream) bool {
 	ctx, cancel := context.WithTimeout(ctx, summaryTime)
 	defer cancel()
-	sum, err := r.app.Web.StreamSummary(ctx, s)
+	sum, err := r.options.Summary(ctx, s)
 	if err != nil {
-		r.app.log.Warn("a stream that has ended can't be summed up for webhooks now", "channel", s.ChannelID, "error", err)
+		r.options.Log.Warn("a stream that has ended can't be summed up for webhooks now", "channel", s.ChannelID, "error", err)
 		return false
 	}
 	r.send(s.ChannelID, webhook.Event{Kind: webhook.Summary, Summary: &sum})

@@ -1,8 +1,14 @@
-package app
+// Package reports tells webhooks what happens: what people change, whom the chat bans, what fails,
+// and which streams end.
+//
+// The package does not know the chat, the dashboard or the store. It reaches them only through its
+// Options.
+package reports
 
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -21,12 +27,45 @@ const (
 	streamsEvery = 30 * time.Second // at streams that have ended
 )
 
-// reporter tells webhooks what happens. Of several nodes in a channel, one reports each event: a
+// Options configure a Reporter. Fields without a default are required.
+type Options struct {
+	Webhooks *webhook.Sender
+	Guard    *chatguard.Guard
+	Store    Store
+
+	// Node returns this node's name. It is empty if there are no others.
+	Node func() string
+	// Leads reports whether this node acts in a channel. known is false if nobody knows which node
+	// acts there. Nil means that no other node acts anywhere.
+	Leads func(channelID string) (leads, known bool)
+
+	// Name returns a channel's login, or a room's name.
+	Name func(channelID string) string
+	// Channels returns the IDs of the channels whose limits another configuration may change.
+	Channels func() []string
+	// Troubles returns what fails now.
+	Troubles func() []Trouble
+	// Summary sums up a stream that has ended.
+	Summary func(context.Context, journal.Stream) (webhook.StreamSummary, error)
+	// StreamOver is how long a stream must have ended, so that it can't go on.
+	StreamOver time.Duration
+
+	Log *slog.Logger
+}
+
+// Store names who was banned, and remembers which streams were reported.
+type Store interface {
+	Entry(ctx context.Context, id chatguard.EntryID) (journal.Entry, bool, error)
+	Person(ctx context.Context, channelID, userID string) (journal.Person, bool, error)
+	SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error)
+}
+
+// Reporter tells webhooks what happens. Of several nodes in a channel, one reports each event: a
 // change by a person is reported by the node on which it was made, and what happens by itself by
-// the node that acts in the channel. Each node reports its own failures. A reporter is safe for
-// concurrent use.
-type reporter struct {
-	app *App
+// the node that acts in the channel. Each node reports its own failures. A Reporter is safe for
+// concurrent use. Create one with New.
+type Reporter struct {
+	options Options
 
 	mu   sync.Mutex
 	bans []ban
@@ -35,18 +74,16 @@ type reporter struct {
 	// streams has the last stream of each channel whose end may have to be reported.
 	streams map[string]journal.Stream
 
-	failures failures // used only by run
+	failures failures // used only by Run
 }
 
-// newReporter returns a reporter that notices changes from now on.
-func newReporter(a *App) *reporter {
-	r := &reporter{app: a, raids: map[string]bool{}, streams: map[string]journal.Stream{}}
-	a.Host.Policies.Followers.Watch(r.noteChange)
-	return r
+// New returns a Reporter. It reports a change once it is told of it with NoteChange.
+func New(o Options) *Reporter {
+	return &Reporter{options: o, raids: map[string]bool{}, streams: map[string]journal.Stream{}}
 }
 
-// run reports what happens until ctx ends.
-func (r *reporter) run(ctx context.Context) error {
+// Run reports what happens until ctx ends. Call ReportBans when nothing is judged any more.
+func (r *Reporter) Run(ctx context.Context) error {
 	failing, banning, ending := time.NewTicker(reportEvery), time.NewTicker(bansEvery), time.NewTicker(streamsEvery)
 	defer failing.Stop()
 	defer banning.Stop()
@@ -56,7 +93,7 @@ func (r *reporter) run(ctx context.Context) error {
 		case now := <-failing.C:
 			r.reportFailures(now)
 		case <-banning.C:
-			r.reportBans(ctx)
+			r.ReportBans(ctx)
 		case now := <-ending.C:
 			r.reportStreams(ctx, now)
 		case <-ctx.Done():
@@ -66,28 +103,28 @@ func (r *reporter) run(ctx context.Context) error {
 }
 
 // send sends an event. An empty channel means that the event belongs to none.
-func (r *reporter) send(channelID string, e webhook.Event) {
+func (r *Reporter) send(channelID string, e webhook.Event) {
 	if channelID != "" {
-		e.Channel = &webhook.Channel{ID: channelID, Login: r.app.directory.name(channelID)}
+		e.Channel = &webhook.Channel{ID: channelID, Login: r.options.Name(channelID)}
 	}
-	e.Node = r.app.node.Name()
-	r.app.Webhooks.Send(e)
+	e.Node = r.options.Node()
+	r.options.Webhooks.Send(e)
 }
 
 // acts reports whether this node reports what happens in a channel by itself. otherwise is the
 // result if nobody knows which node acts there.
-func (r *reporter) acts(channelID string, otherwise bool) bool {
-	if r.app.node.Standby == nil {
+func (r *Reporter) acts(channelID string, otherwise bool) bool {
+	if r.options.Leads == nil {
 		return true
 	}
-	if leads, known := r.app.node.Leads(channelID); known {
+	if leads, known := r.options.Leads(channelID); known {
 		return leads
 	}
 	return otherwise
 }
 
-// noteChange reports a change that was made on this node.
-func (r *reporter) noteChange(a journal.Audit) {
+// NoteChange reports a change that was made on this node.
+func (r *Reporter) NoteChange(a journal.Audit) {
 	switch a.Action {
 	case journal.ChannelPaused, journal.ChannelResumed:
 		r.send(a.ChannelID, webhook.Event{Kind: webhook.Pause, At: a.At, Pause: &webhook.PauseChange{Paused: a.Action == journal.ChannelPaused, By: a.Author}})
@@ -104,7 +141,7 @@ func (r *reporter) noteChange(a journal.Audit) {
 }
 
 // noteRaid reports that raid mode has begun or ended. Each node ends it by its own clock.
-func (r *reporter) noteRaid(a journal.Audit) {
+func (r *Reporter) noteRaid(a journal.Audit) {
 	raid, on := journal.DetailOf[journal.RaidDetail](a)
 	r.mu.Lock()
 	reported := r.raids[a.ChannelID]
@@ -122,7 +159,7 @@ func (r *reporter) noteRaid(a journal.Audit) {
 
 // reportLimits reports that the limits of a channel have changed. An empty channel means all
 // channels.
-func (r *reporter) reportLimits(channelID string, mode chatguard.Mode, differences []journal.Change, change webhook.LimitsChange) {
+func (r *Reporter) reportLimits(channelID string, mode chatguard.Mode, differences []journal.Change, change webhook.LimitsChange) {
 	listed := differences[:min(len(differences), webhook.MaxChanges)]
 	change.Mode, change.More, change.Changes = mode.String(), len(differences)-len(listed), []webhook.ChangedKey{}
 	for _, c := range listed {
@@ -135,20 +172,20 @@ func (r *reporter) reportLimits(channelID string, mode chatguard.Mode, differenc
 // a reload.
 const mostReloaded = 50
 
-// policies returns the policies in force: that of all channels under "", and those of single
+// Policies returns the policies in force: that of all channels under "", and those of single
 // channels by their IDs.
-func (r *reporter) policies() map[string]chatguard.Policy {
-	all := map[string]chatguard.Policy{"": r.app.Guard.Policy()}
-	for _, id := range slices.Concat(r.app.directory.ids(), listedRooms(*r.app.directory.config())) {
-		all[id] = r.app.Guard.ChannelPolicy(id)
+func (r *Reporter) Policies() map[string]chatguard.Policy {
+	all := map[string]chatguard.Policy{"": r.options.Guard.Policy()}
+	for _, id := range r.options.Channels() {
+		all[id] = r.options.Guard.ChannelPolicy(id)
 	}
 	return all
 }
 
-// reportReload reports which policies another configuration has changed. before are the policies
+// ReportReload reports which policies another configuration has changed. before are the policies
 // that were in force.
-func (r *reporter) reportReload(before map[string]chatguard.Policy) {
-	after, reported := r.policies(), 0
+func (r *Reporter) ReportReload(before map[string]chatguard.Policy) {
+	after, reported := r.Policies(), 0
 	everywhere := policies.Diff(before[""], after[""])
 	if len(everywhere) > 0 {
 		r.reportLimits("", after[""].Mode, everywhere, webhook.LimitsChange{})

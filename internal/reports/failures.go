@@ -1,10 +1,8 @@
-package app
+package reports
 
 import (
-	"cmp"
 	"time"
 
-	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/webhook"
 )
 
@@ -32,19 +30,19 @@ type failure struct {
 	currentFrom time.Time // since when it fails without a break
 }
 
-// trouble is something that fails now.
-type trouble struct{ name, state, detail string }
+// Trouble is something that fails now.
+type Trouble struct{ Name, State, Detail string }
 
 // step takes what fails now, and returns what to report.
-func (f *failures) step(now time.Time, current []trouble) (changes []webhook.FailureChange) {
+func (f *failures) step(now time.Time, current []Trouble) (changes []webhook.FailureChange) {
 	if f.byName == nil {
 		f.byName = map[string]*failure{}
 	}
 	failing := map[string]bool{}
 	for _, t := range current {
-		failing[t.name] = true
-		if report := f.of(t.name).fail(now, t); report {
-			changes = append(changes, f.byName[t.name].FailureChange)
+		failing[t.Name] = true
+		if report := f.of(t.Name).fail(now, t); report {
+			changes = append(changes, f.byName[t.Name].FailureChange)
 		}
 	}
 	for name, known := range f.byName {
@@ -69,11 +67,11 @@ func (f *failures) of(name string) *failure {
 }
 
 // fail notes that it fails, and reports whether to say so.
-func (f *failure) fail(now time.Time, t trouble) bool {
+func (f *failure) fail(now time.Time, t Trouble) bool {
 	if !f.isFailing {
 		f.isFailing, f.currentFrom = true, now
 	}
-	f.Name, f.State, f.Detail, f.Over, f.Until = t.name, t.state, t.detail, false, time.Time{}
+	f.Name, f.State, f.Detail, f.Over, f.Until = t.Name, t.State, t.Detail, false, time.Time{}
 	if f.isReported || now.Sub(f.currentFrom) < failsFor || !f.reportedAt.IsZero() && now.Sub(f.reportedAt) < failureGap {
 		return false
 	}
@@ -94,30 +92,9 @@ func (f *failure) work(now time.Time) bool {
 }
 
 // reportFailures reports what has failed long enough, and what works again.
-func (r *reporter) reportFailures(now time.Time) {
-	for _, change := range r.failures.step(now, r.troubles()) {
+func (r *Reporter) reportFailures(now time.Time) {
+	for _, change := range r.failures.step(now, r.options.Troubles()) {
 		change.Since, change.Until = change.Since.UTC(), change.Until.UTC()
 		r.send("", webhook.Event{Kind: webhook.Failure, At: now, Failure: &change})
 	}
-}
-
-// troubles returns what fails now.
-func (r *reporter) troubles() (list []trouble) {
-	web := r.app.Web
-	for _, c := range web.Connections() {
-		if c.State.IsTrouble() || c.State.IsDegraded() {
-			list = append(list, trouble{c.Name, string(c.State), c.Detail})
-		}
-	}
-	if db := web.Database(); db.State == journal.DatabaseFailing {
-		list = append(list, trouble{"database", string(db.State), db.Detail})
-	}
-	if shared := web.Shared(); shared.IsAway() || shared.IsRefusing() {
-		state := "away"
-		if shared.IsRefusing() {
-			state = "refuses changes"
-		}
-		list = append(list, trouble{"shared store", state, cmp.Or(shared.Problem, "this node decides by itself")})
-	}
-	return list
 }

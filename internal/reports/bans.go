@@ -1,4 +1,4 @@
-package app
+package reports
 
 import (
 	"cmp"
@@ -20,42 +20,42 @@ type ban struct {
 	unknown           bool // whether it was carried out
 }
 
-// mostBans is the maximum number of bans that wait to be reported. Twitch accepts far fewer in the
+// MaxBans is the maximum number of bans that wait to be reported. Twitch accepts far fewer in the
 // time between two reports.
-const mostBans = 5000
+const MaxBans = 5000
 
 // noteBan keeps a ban for the next report.
-func (r *reporter) noteBan(b ban) {
-	if !r.app.Webhooks.Wants(webhook.Ban) {
+func (r *Reporter) noteBan(b ban) {
+	if !r.options.Webhooks.Wants(webhook.Ban) {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.bans) < mostBans {
+	if len(r.bans) < MaxBans {
 		r.bans = append(r.bans, b)
 	}
 }
 
-// report passes on what was done about a throttled message.
-func (a *App) report(o journal.Outcome) {
-	a.Host.Report(o)
+// NoteOutcome keeps the ban of a throttled message's author for the next report, if that is what was
+// done about the message.
+func (r *Reporter) NoteOutcome(o journal.Outcome) {
 	if o.Action == chatguard.Ban && (o.Result == journal.Done || o.Result == journal.Unknown) {
-		a.reporter.noteBan(ban{at: o.At, entry: o.Entry, unknown: o.Result == journal.Unknown})
+		r.noteBan(ban{at: o.At, entry: o.Entry, unknown: o.Result == journal.Unknown})
 	}
 }
 
-// noteInterrupted keeps bans that were pending when the last process ended. From now on, they are
+// NoteInterrupted keeps bans that were pending when the last process ended. From now on, they are
 // unknown, so the next process doesn't report them again.
-func (r *reporter) noteInterrupted(pending []journal.Entry) {
+func (r *Reporter) NoteInterrupted(pending []journal.Entry) {
 	for i := range pending {
 		r.noteBan(ban{at: pending[i].At, entry: pending[i].ID, unknown: true})
 	}
 }
 
-// reportBans reports the bans since the last call, in the order of their times, in one event for
+// ReportBans reports the bans since the last call, in the order of their times, in one event for
 // each channel, or in several if they are many. Requests to Twitch run side by side, so bans of the
 // same moment come in any order: their messages decide.
-func (r *reporter) reportBans(ctx context.Context) {
+func (r *Reporter) ReportBans(ctx context.Context) {
 	r.mu.Lock()
 	bans := r.bans
 	r.bans = nil
@@ -94,19 +94,19 @@ func addBan(list []webhook.BannedUser, user webhook.BannedUser) []webhook.Banned
 }
 
 // describeBan looks up who was banned. If the database can't be read, names are missing.
-func (r *reporter) describeBan(ctx context.Context, b ban) (channelID string, user webhook.BannedUser) {
-	store := r.app.Host.Store
+func (r *Reporter) describeBan(ctx context.Context, b ban) (channelID string, user webhook.BannedUser) {
+	store := r.options.Store
 	if b.entry != 0 {
 		e, _, err := store.Entry(ctx, b.entry)
 		if err != nil {
-			r.app.log.Warn("a webhook isn't told whom chatguard has banned, because the journal can't be read", "entry", b.entry, "error", err)
+			r.options.Log.Warn("a webhook isn't told whom chatguard has banned, because the journal can't be read", "entry", b.entry, "error", err)
 		}
 		return e.ChannelID, webhook.BannedUser{UserID: e.UserID, Login: e.Login, DisplayName: e.DisplayName, At: b.at.UTC(), Limit: e.Limit, Unknown: b.unknown}
 	}
 	user = webhook.BannedUser{UserID: b.userID, At: b.at.UTC(), By: b.by, Reason: b.reason}
 	person, _, err := store.Person(ctx, b.channelID, b.userID)
 	if err != nil {
-		r.app.log.Warn("a webhook isn't told the name of a banned user, because the database can't be read", "user", b.userID, "error", err)
+		r.options.Log.Warn("a webhook isn't told the name of a banned user, because the database can't be read", "user", b.userID, "error", err)
 	}
 	user.Login, user.DisplayName = person.Login, person.DisplayName
 	return b.channelID, user

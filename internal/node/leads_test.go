@@ -1,0 +1,58 @@
+package node
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/internal/chat"
+)
+
+// lease is a lease of a channel that the test holds or not.
+type lease struct{ held bool }
+
+func (l lease) Leading() (fence int64, until time.Time, ok bool) {
+	return 1, time.Now().Add(time.Minute), l.held
+}
+func (l lease) Leader() string           { return "some node" }
+func (l lease) SetJudgedUntil(time.Time) {}
+func (l lease) JudgedUntil() time.Time   { return time.Time{} }
+func (l lease) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+// oneMessageEach is a chat with a message in each of some channels.
+type oneMessageEach []string
+
+func (c oneMessageEach) Run(_ context.Context, sink chat.Sink) error {
+	for _, id := range c {
+		sink.Messages(time.Time{}, []chatguard.Message{{ID: "m", ChannelID: id, User: chatguard.User{ID: "1"}, SentAt: time.Now()}})
+	}
+	return nil
+}
+
+// nobody is a bot that does nothing.
+type nobody struct{}
+
+func (nobody) Messages(time.Time, []chatguard.Message) {}
+func (nobody) Removed(chat.Removal)                    {}
+
+// A node knows who acts in a channel once it has seen a message there.
+func TestLeads(t *testing.T) {
+	n := &Node{}
+	if leads, known := n.Leads("1"); leads || known {
+		t.Error("a node alone has somebody who leads")
+	}
+	n.Standby = chat.NewStandby(func(channelID string) chat.Lease { return lease{channelID == "mine"} }, nil)
+	defer n.Standby.Close()
+	if err := n.Standby.Source(oneMessageEach{"mine", "theirs"}).Run(t.Context(), nobody{}); err != nil {
+		t.Fatal(err)
+	}
+	for channelID, want := range map[string][2]bool{"mine": {true, true}, "theirs": {false, true}, "unknown": {false, false}} {
+		if leads, known := n.Leads(channelID); leads != want[0] || known != want[1] {
+			t.Errorf("%s: %v, %v; want %v", channelID, leads, known, want)
+		}
+	}
+}
