@@ -109,7 +109,7 @@ recipes: build/testrun
 # two busy loops, and prints how often each package failed. It ends after TIME at the latest.
 N := 20
 TIME := 90m
-TIMING := ./checkclient ./cmd/chatguard ./dashboard ./internal/app ./internal/chat/... ./internal/control ./internal/restore ./internal/sharing ./internal/systemd ./internal/web/... ./internal/webhook ./redisstore .
+TIMING := ./checkclient ./cmd/chatguard ./dashboard ./internal/app ./internal/chat/... ./internal/control ./internal/policies ./internal/restore ./internal/sharing ./internal/systemd ./internal/web/... ./internal/webhook ./redisstore .
 
 test-flaky: build/testrun
 	$(TESTRUN) -rates $(N) -within $(TIME) -- $(TIMING)
@@ -123,7 +123,7 @@ test-shared:
 	go test -count=1 -v ./internal/sharing
 	go test -count=1 -v ./redisstore -users 200000
 	go test -count=1 -v -run '^Test(Row|EmptyRow|ReadRow|DescribeRow|Writes|Spend|TakeUnsent|Import)' ./internal/limits
-	go test -count=1 -v -run '^Test(Shared|Standby|Nodes_|Command_SharedStoreAway|Bot_ChannelsAtOnce|Metrics_Leader)' ./internal/control ./internal/chat ./internal/web ./dashboard
+	go test -count=1 -v -run '^Test(Shared|Standby|Nodes_|Command_SharedStoreAway|Bot_ChannelsAtOnce|Metrics_Leader)' ./internal/control ./internal/policies ./internal/chat ./internal/web ./dashboard
 	go test -count=1 -v -run '^Test(Shared|Part|Parse_SharedPassword)' ./internal/config ./internal/app
 	go test -count=1 -v -tags browser -run '^TestNodesPage' ./internal/web
 	go test -count=1 -v -tags clocksteps -run '^TestShared' ./cmd/chatguard -whole

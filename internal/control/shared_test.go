@@ -117,7 +117,7 @@ func (d *harness) wantPaused(channelID, by string) {
 	}
 }
 
-func TestPause_SharedStoreAway(t *testing.T) {
+func TestShared_StoreAway(t *testing.T) {
 	all, nodes := newSharedNodes(t, 1)
 	a := nodes[0]
 	all.err = errAway
