@@ -36,7 +36,7 @@ type ChannelSwitches struct {
 	overlays  *overlays
 	records   *records
 	shared    *policies.Shared
-	documents *policies.Kind
+	documents *policies.DocumentKind
 	// steady is the clock for the end of raid mode. It ignores steps of the wall clock.
 	steady  func() time.Time
 	storing chan struct{} // holds a value while switches are stored
@@ -44,7 +44,7 @@ type ChannelSwitches struct {
 
 func newSwitches(over *overlays, records *records, shared *policies.Shared) *ChannelSwitches {
 	c := &ChannelSwitches{overlays: over, records: records, shared: shared, steady: clock.Monotonic(), storing: make(chan struct{}, 1)}
-	c.documents = shared.Add(&policies.Kind{Prefix: "switches/", Apply: c.applyShared, Current: c.toShare})
+	c.documents = shared.Add(&policies.DocumentKind{Prefix: "switches/", Apply: c.applyShared, Current: c.toShare})
 	return c
 }
 

@@ -28,9 +28,9 @@ type Documents interface {
 	Changes() <-chan string
 }
 
-// Kind is a kind of document, of which each channel may have one. A document's name is the Prefix
+// DocumentKind is a kind of document, of which each channel may have one. A document's name is the Prefix
 // with the channel's ID.
-type Kind struct {
+type DocumentKind struct {
 	Prefix string
 	// Apply puts a document in force that another node has changed.
 	Apply func(ctx context.Context, channelID string, data []byte) error
@@ -47,7 +47,7 @@ type Shared struct {
 	store    Documents // nil if there are no other nodes
 	channels func() []string
 	log      *slog.Logger
-	kinds    []*Kind
+	kinds    []*DocumentKind
 
 	mu        sync.Mutex
 	revisions map[string]int64 // of the documents that are in force here, by name
@@ -64,7 +64,7 @@ func newShared(store Documents, channels func() []string, log *slog.Logger) *Sha
 func (s *Shared) IsAlone() bool { return s.store == nil }
 
 // Add adds a kind of document. Call it before Run.
-func (s *Shared) Add(k *Kind) *Kind {
+func (s *Shared) Add(k *DocumentKind) *DocumentKind {
 	s.kinds = append(s.kinds, k)
 	return k
 }
@@ -100,7 +100,7 @@ func (s *Shared) known(name string) (revision int64, ok bool) {
 
 // Follow puts a channel's document in force, if it was changed elsewhere. It returns the document's
 // revision. If there is none, it shares what is in force here.
-func (s *Shared) Follow(ctx context.Context, k *Kind, channelID string) (revision int64, err error) {
+func (s *Shared) Follow(ctx context.Context, k *DocumentKind, channelID string) (revision int64, err error) {
 	if s.IsAlone() {
 		return 0, nil
 	}
@@ -125,7 +125,7 @@ func (s *Shared) Follow(ctx context.Context, k *Kind, channelID string) (revisio
 }
 
 // share shares what is in force here, and returns the document's revision.
-func (s *Shared) share(ctx context.Context, k *Kind, channelID string, isLost bool) (revision int64, err error) {
+func (s *Shared) share(ctx context.Context, k *DocumentKind, channelID string, isLost bool) (revision int64, err error) {
 	value, ok := k.Current(channelID, isLost)
 	if !ok {
 		return 0, nil
@@ -140,7 +140,7 @@ func (s *Shared) share(ctx context.Context, k *Kind, channelID string, isLost bo
 
 // Set shares a value that comes into force here, if the document still has the given revision. If
 // it has another one, the error is ErrStale.
-func (s *Shared) Set(ctx context.Context, k *Kind, channelID string, value any, revision int64) error {
+func (s *Shared) Set(ctx context.Context, k *DocumentKind, channelID string, value any, revision int64) error {
 	if s.IsAlone() {
 		return nil
 	}
@@ -240,7 +240,7 @@ func (s *Shared) followDocument(ctx context.Context, name string) {
 	}
 }
 
-func (s *Shared) followHolding(ctx context.Context, k *Kind, channelID string) error {
+func (s *Shared) followHolding(ctx context.Context, k *DocumentKind, channelID string) error {
 	if k.Changing != nil {
 		k.Changing.Lock()
 		defer k.Changing.Unlock()
