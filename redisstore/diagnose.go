@@ -47,32 +47,24 @@ type Finding struct {
 // Diagnose checks the server and the connection, for an operator. It takes about as long as 150
 // round trips, and uses keys of its own. If the server can't be reached, the list is short.
 func (s *Store) Diagnose(ctx context.Context) []Finding {
-	d := diagnosis{server: s.server, writer: s.writer, registry: s.registry}
-	d.run(ctx)
-	return d.findings
+	d := diagnosis{s.server, s.writer, s.registry}
+	findings := []Finding{d.findReachable(ctx)}
+	if findings[0].Level == Problem {
+		return findings
+	}
+	findings = append(findings, d.findEncryption(), d.findVersion(), d.findRights(ctx))
+	findings = append(findings, d.findServerSettings(ctx)...)
+	findings = append(findings, d.findReplicas(ctx)...)
+	findings = append(findings, d.findLatency(ctx), d.findClock())
+	return append(findings, d.findNodes(ctx)...)
 }
 
-// diagnosis is one run of Diagnose.
+// diagnosis makes the findings of Diagnose.
 type diagnosis struct {
 	server   *server
 	writer   *writer
 	registry *registry
-	findings []Finding
 }
-
-func (d *diagnosis) run(ctx context.Context) {
-	d.add(d.findReachable(ctx))
-	if d.findings[0].Level == Problem {
-		return
-	}
-	d.add(d.findEncryption(), d.findVersion(), d.findRights(ctx))
-	d.add(d.findServerSettings(ctx)...)
-	d.add(d.findReplicas(ctx)...)
-	d.add(d.findLatency(ctx), d.findClock())
-	d.add(d.findNodes(ctx)...)
-}
-
-func (d *diagnosis) add(found ...Finding) { d.findings = append(d.findings, found...) }
 
 func (d *diagnosis) findReachable(ctx context.Context) Finding {
 	ctx, cancel := withTimeout(ctx, d.server.options.connectTimeout())
