@@ -41,8 +41,7 @@ type Options struct {
 	// ShareMode says how Shared is used. The zero value is ShareExact.
 	ShareMode ShareMode
 	// SharedRows is the maximum number of rows of Shared that the Guard remembers, at about 600
-	// bytes each, and also of rows that owe something while the store is away. 0 means
-	// DefaultSharedRows.
+	// bytes each, and also of pending rows while the store is away. 0 means DefaultSharedRows.
 	SharedRows int
 
 	// MaxMemory is approximately the maximum number of bytes for the users of one channel. All

@@ -37,7 +37,7 @@ func showNodes(url string, serve func(http.Handler)) error {
 	var guard *chatguard.Guard
 	describe := func(n *redisstore.Node) { // called by store.Run, so that other nodes see what this one has done
 		did := guard.Sharing()
-		n.Figures = map[string]int64{"from_memory": did.FromMemory, "apart": did.Offline, "owed": int64(did.Pending)}
+		n.Figures = map[string]int64{"from_memory": did.FromMemory, "offline": did.Offline, "pending": int64(did.Pending)}
 	}
 	// If Redis doesn't answer, the node starts without it.
 	store, err := redisstore.Open(ctx, url, &redisstore.Options{Node: "chat-1", Describe: describe, Logger: logger})
@@ -79,7 +79,7 @@ func sharedBy(store *redisstore.Store) *dashboard.Shared {
 					Name: n.Name, Version: n.Version, Address: n.Address, Mode: chatguard.ShareExact, Started: n.Started, Self: n.Self,
 					Offset: n.Offset, Error: n.Error,
 					MessagesPerSecond: float64(n.Figures["messages_per_second"]), // if the server counts them
-					FromMemory:        n.Figures["from_memory"], Offline: n.Figures["apart"], Pending: int(n.Figures["owed"]),
+					FromMemory:        n.Figures["from_memory"], Offline: n.Figures["offline"], Pending: int(n.Figures["pending"]),
 				})
 			}
 			return list, err
