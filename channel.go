@@ -11,8 +11,7 @@ import (
 )
 
 // channels holds the known channels, with their policies and the tables of their users, and what
-// counts in all of them. The channels are in a hash table with open addressing. Finding one takes
-// no lock.
+// counts in all of them.
 type channels struct {
 	base atomic.Pointer[compiled] // policy of channels without their own
 	// everywhere is the table of the PerUserEverywhere limits. It is nil if there are none.
@@ -20,7 +19,7 @@ type channels struct {
 	// overall is the table of the PerEverywhere limits, which has one row. It is nil if there are
 	// none.
 	overall atomic.Pointer[limits.Table]
-	table   atomic.Pointer[channelTable] // nil means none
+	known   channelMap
 
 	maxMemory int64           // of each table
 	budget    *limits.Budget  // of all tables
@@ -30,11 +29,17 @@ type channels struct {
 
 	changing sync.Mutex // held while a policy changes
 	adding   sync.Mutex // held while channels are added or removed
-	count    int
-	used     int   // slots in use, plus those of removed channels
-	hand     int   // slot that sweep looks at next
-	swept    int64 // time of the last sweep
+	hand     int        // slot that sweep looks at next
+	swept    int64      // time of the last sweep
 	removed  removed
+}
+
+// channelMap is a hash table of channels, with open addressing. Finding a channel takes no lock;
+// whoever adds or removes one holds channels.adding. The zero value is empty.
+type channelMap struct {
+	table atomic.Pointer[channelTable] // nil means none
+	count int
+	used  int // slots in use, plus those of removed channels
 }
 
 // channelTable has a power of two of slots, at least half of them nil. A slot is filled once. A
@@ -49,8 +54,8 @@ var (
 )
 
 // find returns a known channel, or nil.
-func (cs *channels) find(id string) *channel {
-	if t := cs.table.Load(); t != nil {
+func (m *channelMap) find(id string) *channel {
+	if t := m.table.Load(); t != nil {
 		found, _ := t.find(id)
 		return found
 	}
@@ -70,51 +75,51 @@ func (t channelTable) find(id string) (found *channel, slot int) {
 // get returns a channel. If the channel is new, get creates it with the policy of all channels, as
 // of the given time. It returns nil if the ID is not valid.
 func (cs *channels) get(id string, at time.Time) *channel {
-	if found := cs.find(id); found != nil || checkID(id, ErrNoChannel) != nil {
+	if found := cs.known.find(id); found != nil || checkID(id, ErrNoChannel) != nil {
 		return found
 	}
 	cs.adding.Lock()
 	defer cs.adding.Unlock()
-	if found := cs.find(id); found != nil {
+	if found := cs.known.find(id); found != nil {
 		return found
 	}
 	cs.sweep(sweptSlots, at)
 	added := cs.new(id, cs.base.Load())
-	cs.add(added)
+	cs.known.add(added)
 	return added
 }
 
-// add adds a channel. The caller holds adding.
-func (cs *channels) add(added *channel) {
-	t := cs.table.Load()
-	if t == nil || 2*(cs.used+1) > len(*t) {
-		t = cs.layOut()
+// add adds a channel.
+func (m *channelMap) add(added *channel) {
+	t := m.table.Load()
+	if t == nil || 2*(m.used+1) > len(*t) {
+		t = m.layOut()
 	}
 	_, slot := t.find(added.id)
 	(*t)[slot].Store(added)
-	cs.count++
-	cs.used++
-	cs.table.Store(t)
+	m.count++
+	m.used++
+	m.table.Store(t)
 }
 
 // layOut returns a table with the known channels and room for as many others.
-func (cs *channels) layOut() *channelTable {
+func (m *channelMap) layOut() *channelTable {
 	n := leastChannelSlots
-	for n < 4*cs.count {
+	for n < 4*m.count {
 		n *= 2
 	}
 	t := make(channelTable, n)
-	cs.forEach(func(known *channel) {
+	m.forEach(func(known *channel) {
 		_, slot := t.find(known.id)
 		t[slot].Store(known)
 	})
-	cs.used = cs.count
+	m.used = m.count
 	return &t
 }
 
 // forEach calls do with every channel.
-func (cs *channels) forEach(do func(*channel)) {
-	t := cs.table.Load()
+func (m *channelMap) forEach(do func(*channel)) {
+	t := m.table.Load()
 	if t == nil {
 		return
 	}
@@ -133,7 +138,7 @@ func (cs *channels) EachTable(do func(channelID string, table *limits.Table)) {
 	if overall := cs.overall.Load(); overall != nil {
 		do("", overall)
 	}
-	cs.forEach(func(c *channel) {
+	cs.known.forEach(func(c *channel) {
 		do(c.id, c.table)
 		if common := c.common.Load(); common != nil {
 			do(c.id, common)
@@ -205,7 +210,7 @@ func (cs *channels) findTable(channelID, userID string) (*limits.Table, *limits.
 	if channelID == "" {
 		return cs.tableOfAll(userID), nil
 	}
-	if c := cs.find(channelID); c != nil {
+	if c := cs.known.find(channelID); c != nil {
 		return c.tableOf(userID), nil
 	}
 	if userID == "" {

@@ -41,7 +41,7 @@ const (
 
 // check judges a message and returns how much of its cost may be sent. v must be the zero Verdict.
 func (g *Guard) check(ctx context.Context, m *Message, v *Verdict, mode checkMode) (taken int64, err error) {
-	c := g.channels.find(m.ChannelID)
+	c := g.channels.known.find(m.ChannelID)
 	var clock sharing.Reading
 	at := m.SentAt
 	if g.channels.exact {

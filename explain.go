@@ -117,7 +117,7 @@ func (g *Guard) inquire(m *Message) (i inquiry, err error) {
 	if i.at = m.SentAt; i.at.IsZero() {
 		i.at = g.now()
 	}
-	if i.channel = g.channels.find(m.ChannelID); i.channel == nil {
+	if i.channel = g.channels.known.find(m.ChannelID); i.channel == nil {
 		i.channel = g.channels.new(m.ChannelID, g.channels.base.Load())
 	}
 	i.policy, i.degraded = i.channel.policy.Load(), g.isDegraded()
@@ -151,7 +151,7 @@ func (g *Guard) IsExempt(m Message) bool {
 	var own limits.Own
 	if g.channels.exact {
 		own = g.rows().KnownOverride(sharing.Key{ChannelID: m.ChannelID, UserID: m.User.ID}, q.At)
-	} else if c := g.channels.find(m.ChannelID); c != nil && c.table.HasOwn() {
+	} else if c := g.channels.known.find(m.ChannelID); c != nil && c.table.HasOwn() {
 		own = c.table.OwnOf(m.User.ID, q.At)
 	}
 	return own.IsExempt(q.Exempt, q.At)

@@ -39,7 +39,7 @@ func (cs *channels) forget(id string) {
 	defer cs.changing.Unlock()
 	cs.adding.Lock()
 	defer cs.adding.Unlock()
-	if t := cs.table.Load(); t != nil {
+	if t := cs.known.table.Load(); t != nil {
 		if c, slot := t.find(id); c != nil {
 			cs.remove(*t, slot, false)
 		}
@@ -62,7 +62,7 @@ func (cs *channels) remove(t channelTable, slot int, onlyEmpty bool) {
 	if cs.rows != nil {
 		cs.rows.Forget(known.id, unsent)
 	}
-	cs.count--
+	cs.known.count--
 	cs.removed.set(known.id, !known.own)
 }
 
@@ -87,7 +87,7 @@ const (
 // sweep looks at the channels in the next slots, and removes those that are idle at that time,
 // which comes from a message. The caller holds adding.
 func (cs *channels) sweep(slots int, at time.Time) {
-	t := cs.table.Load()
+	t := cs.known.table.Load()
 	now, err := nanoseconds(at)
 	if t == nil || err != nil || !cs.changing.TryLock() {
 		return
@@ -127,7 +127,7 @@ func (cs *channels) sweepAfter(last int64, now time.Time) {
 	}
 	cs.adding.Lock()
 	defer cs.adding.Unlock()
-	if t := cs.table.Load(); t != nil {
+	if t := cs.known.table.Load(); t != nil {
 		at := limits.TimeOf(last)
 		if now.Before(at) {
 			at = now

@@ -58,7 +58,7 @@ func TestForgetChannel(t *testing.T) {
 	for _, row := range rows {
 		must(t, g.State().Restore(row, monday))
 	}
-	if n := g.channels.count; n != 2 {
+	if n := g.channels.known.count; n != 2 {
 		t.Errorf("%d channels", n)
 	}
 }
@@ -91,11 +91,11 @@ func TestIdleChannels_Go(t *testing.T) {
 			}
 			at = at.Add(time.Hour)
 			live(2 * rooms)
-			if n, m := g.channels.count, g.Memory(); n > 5*rooms/2 || m.Forgotten < rooms*users || m.Evicted != 0 {
+			if n, m := g.channels.known.count, g.Memory(); n > 5*rooms/2 || m.Forgotten < rooms*users || m.Evicted != 0 {
 				t.Errorf("%d channels are left, %+v", n, m)
 			}
 			for i := range rooms {
-				if g.channels.find(strconv.Itoa(i)) != nil {
+				if g.channels.known.find(strconv.Itoa(i)) != nil {
 					t.Fatalf("room %d is there", i)
 				}
 			}
@@ -124,7 +124,7 @@ func TestIdleChannels_Kept(t *testing.T) {
 		confirmDirty(g)
 	}
 	for _, room := range []string{"own policy", "overlay", "override", "grant", "crowd"} {
-		if g.channels.find(room) == nil {
+		if g.channels.known.find(room) == nil {
 			t.Errorf("the room with %q has gone", room)
 		}
 	}
@@ -300,18 +300,18 @@ func TestChannels_MatchMap(t *testing.T) {
 		case known[id] == nil:
 			known[id] = g.channels.get(id, time.Time{})
 		}
-		if found := g.channels.find(id); found != known[id] {
+		if found := g.channels.known.find(id); found != known[id] {
 			t.Fatalf("step %d: channel %s is %v, want %v", i, id, found, known[id])
 		}
 	}
 	count := 0
-	g.channels.forEach(func(c *channel) {
+	g.channels.known.forEach(func(c *channel) {
 		if count++; known[c.id] != c {
 			t.Errorf("channel %s is there", c.id)
 		}
 	})
-	if count != len(known) || count != g.channels.count || len(*g.channels.table.Load()) > 1024 {
-		t.Errorf("%d channels, counted as %d, want %d, in %d slots", count, g.channels.count, len(known), len(*g.channels.table.Load()))
+	if count != len(known) || count != g.channels.known.count || len(*g.channels.known.table.Load()) > 1024 {
+		t.Errorf("%d channels, counted as %d, want %d, in %d slots", count, g.channels.known.count, len(known), len(*g.channels.known.table.Load()))
 	}
 }
 
@@ -325,7 +325,7 @@ func TestSweep_SharedChannelsStayWhileInUse(t *testing.T) {
 	for round := range 3 {
 		for i := range rooms {
 			mustCheck(t, g, Message{ChannelID: strconv.Itoa(i), User: User{ID: "7"}})
-			c := g.channels.find(strconv.Itoa(i))
+			c := g.channels.known.find(strconv.Itoa(i))
 			if round == 0 {
 				first[i] = c
 			} else if c != first[i] {
@@ -340,7 +340,7 @@ func TestSweep_SharedChannelsStayWhileInUse(t *testing.T) {
 		now = now.Add(time.Second)
 	}
 	for i := range rooms {
-		if g.channels.find(strconv.Itoa(i)) != nil {
+		if g.channels.known.find(strconv.Itoa(i)) != nil {
 			t.Fatalf("room %d is still in memory an hour later", i)
 		}
 	}

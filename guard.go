@@ -149,7 +149,7 @@ func (g *Guard) Policy() Policy { return g.channels.base.Load().policy.Clone() }
 // ChannelPolicy returns the policy of a channel, without an overlay. It is Policy if the channel
 // has none of its own.
 func (g *Guard) ChannelPolicy(channelID string) Policy {
-	if c := g.channels.find(channelID); c != nil {
+	if c := g.channels.known.find(channelID); c != nil {
 		return c.stated.Load().policy.Clone()
 	}
 	return g.Policy()

@@ -140,7 +140,7 @@ func (g *Guard) UserOverride(k Key) (UserOverride, error) {
 // an unknown channel. With Options.Shared, it asks the store, and while that is away it returns
 // what the Guard knows.
 func (g *Guard) UserOverrides(channelID string) iter.Seq2[string, UserOverride] {
-	if c := g.channels.find(channelID); c != nil {
+	if c := g.channels.known.find(channelID); c != nil {
 		return g.channels.overrides(channelID, c.table, g.now)
 	}
 	return g.channels.overrides(channelID, nil, g.now)

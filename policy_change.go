@@ -86,7 +86,7 @@ func (g *Guard) ValidateChannelPolicy(channelID string, policy Policy) error {
 	if err != nil {
 		return err
 	}
-	if c := g.channels.find(channelID); c != nil {
+	if c := g.channels.known.find(channelID); c != nil {
 		_, err = c.applyOverlay(next)
 	}
 	return err
@@ -117,7 +117,7 @@ func (cs *channels) setBase(base *compiled, at int64) error {
 	cs.adding.Lock()
 	cs.base.Store(base)
 	cs.adding.Unlock()
-	cs.forEach(func(c *channel) {
+	cs.known.forEach(func(c *channel) {
 		changed, ok := next[c]
 		if !ok {
 			changed = change{base, base}
@@ -132,7 +132,7 @@ func (cs *channels) setBase(base *compiled, at int64) error {
 func (cs *channels) rebase(base *compiled) (map[*channel]change, error) {
 	next := map[*channel]change{}
 	var failed error
-	cs.forEach(func(c *channel) {
+	cs.known.forEach(func(c *channel) {
 		if !c.own && c.overlay == nil {
 			return
 		}
@@ -247,7 +247,7 @@ func (g *Guard) Mode(channelID string) Mode { return g.channels.inForce(channelI
 
 // inForce returns the policy by which the messages of a channel are judged.
 func (cs *channels) inForce(channelID string) *compiled {
-	if c := cs.find(channelID); c != nil {
+	if c := cs.known.find(channelID); c != nil {
 		return c.policy.Load()
 	}
 	return cs.base.Load()

@@ -130,7 +130,7 @@ func (cs *channels) quotas(v *Verdict) Quotas {
 	policy := cs.base.Load()
 	var own numbers
 	var table *limits.Table
-	if c := cs.find(v.ChannelID); c != nil {
+	if c := cs.known.find(v.ChannelID); c != nil {
 		policy, table = c.policy.Load(), c.table
 	}
 	if cs.exact {

@@ -205,7 +205,7 @@ func (g *Guard) Memory() (m Memory) {
 	if everywhere := g.channels.everywhere.Load(); everywhere != nil {
 		m.Users = everywhere.Users()
 	}
-	g.channels.forEach(func(c *channel) { m.Users += c.table.Users() })
+	g.channels.known.forEach(func(c *channel) { m.Users += c.table.Users() })
 	m.Bytes = g.channels.budget.Used()
 	dropped := g.channels.dropped
 	m.Forgotten, m.Evicted, m.Held = dropped.Fresh.Load(), dropped.Evicted.Load(), dropped.Held.Load()

@@ -39,7 +39,7 @@ func TestForgotten_Rows(t *testing.T) {
 				}
 			}
 		}
-		if name == "one that has seen nobody" && asked.channels.find("1") != nil {
+		if name == "one that has seen nobody" && asked.channels.known.find("1") != nil {
 			t.Error("to ask makes a channel")
 		}
 	}
