@@ -40,8 +40,9 @@ func (r *auditRow) values(args []any) []any {
 	return append(args, r.ID, r.At.UnixNano(), r.Author, string(r.Action), r.ChannelID, r.UserID, r.detail)
 }
 
-func writeAudits(ctx context.Context, tx *sql.Tx, rows []auditRow) error {
-	return auditInsertion.Write(ctx, tx, len(rows), func(args []any, i int) []any { return rows[i].values(args) })
+func writeAudits(ctx context.Context, tx *sql.Tx, rows map[int64]*auditRow) error {
+	list := sortedAudits(rows)
+	return auditInsertion.Write(ctx, tx, len(list), func(args []any, i int) []any { return list[i].values(args) })
 }
 
 // Record adds a person's change to the audit log. It returns once the record is stored, together
@@ -49,25 +50,25 @@ func writeAudits(ctx context.Context, tx *sql.Tx, rows []auditRow) error {
 // and then answers the request. The store assigns the ID. saved is false if the database is failing
 // or the context ends first; the record is then pending. An error means that the record isn't kept;
 // it may be ErrTooMany.
-func (s *Store) Record(ctx context.Context, a journal.Audit) (saved bool, err error) {
-	if err := s.changes.addAudit(a); err != nil {
+func (s *changes) Record(ctx context.Context, a journal.Audit) (saved bool, err error) {
+	if err := s.addAudit(a); err != nil {
 		return false, fmt.Errorf("audit: %w", err)
 	}
 	return s.Commit(ctx), nil
 }
 
 // Audits returns the matching changes, newest first, including pending ones.
-func (s *Store) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error) {
+func (s *changes) Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error) {
 	about, err := s.matchingUsers(ctx, wanted.ChannelID, wanted.User)
 	if err != nil {
 		return nil, err
 	}
 	f := newAuditFilter(wanted, about)
 	// Read pending audits first, so that none is missed if it is stored in between.
-	waiting := s.changes.peek().audits
+	waiting := sortedAudits(s.audits.peek())
 	audits := []journal.Audit{}
 	for _, row := range slices.Backward(waiting) {
-		if f.matches(&row) && len(audits) < wanted.N {
+		if f.matches(row) && len(audits) < wanted.N {
 			audits = append(audits, row.read())
 		}
 	}
@@ -94,11 +95,11 @@ func (r *auditRow) read() journal.Audit {
 
 // matchingUsers returns the IDs of the users that text may mean: text itself as an ID, and the ID
 // of the user who last spoke in the channel under that login, because the audits are from then.
-func (s *Store) matchingUsers(ctx context.Context, channelID, text string) ([]string, error) {
+func (s *changes) matchingUsers(ctx context.Context, channelID, text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
-	id, ok, err := s.lastUserAs(ctx, channelID, strings.ToLower(text))
+	id, ok, err := s.people.lastUserAs(ctx, channelID, strings.ToLower(text))
 	if !ok {
 		return []string{text}, err
 	}

@@ -59,13 +59,13 @@ func TestAudits(t *testing.T) {
 	record("anna", journal.RaidSwitched, "1", "", "null")
 	record("berta", journal.UserReset, "2", "7", "null")
 	check("while some wait")
-	waiting := s.changes.peek()
+	_, waiting := s.changes.parts()
 	tx, err := s.db.Writer.BeginTx(ctx, nil)
 	must(t, err)
-	must(t, writeChanges(ctx, tx, waiting))
+	must(t, waiting.write(ctx, tx))
 	must(t, tx.Commit())
 	check("stored, and not told yet")
-	s.changes.removeStored(waiting)
+	waiting.done(ctx, true)
 	check("stored")
 }
 

@@ -7,14 +7,22 @@ import (
 	"slices"
 )
 
+// channels are the logins of channels.
+type channels struct {
+	db      database
+	pending pending[string, string] // logins by ID
+}
+
 // NoteChannel records a channel's login, so that the next start knows which channel has that name.
 // It never blocks.
-func (s *Store) NoteChannel(id, login string) { s.changes.addChannel(id, login) }
+func (c *channels) NoteChannel(id, login string) {
+	_ = c.pending.put(id, &login) // there is no limit
+}
 
 // Channels returns the recorded logins of channels, by ID.
-func (s *Store) Channels(ctx context.Context) (map[string]string, error) {
+func (c *channels) Channels(ctx context.Context) (map[string]string, error) {
 	logins := map[string]string{}
-	err := s.db.Query(ctx, func(rows *sql.Rows) error {
+	err := c.db.Query(ctx, func(rows *sql.Rows) error {
 		var id, login string
 		err := rows.Scan(&id, &login)
 		logins[id] = login
@@ -25,12 +33,12 @@ func (s *Store) Channels(ctx context.Context) (map[string]string, error) {
 
 // writeChannels stores logins by ID. Only one channel has a login at a time, so an earlier owner
 // loses it.
-func writeChannels(ctx context.Context, tx *sql.Tx, logins map[string]string) error {
+func writeChannels(ctx context.Context, tx *sql.Tx, logins map[string]*string) error {
 	for _, id := range slices.Sorted(maps.Keys(logins)) {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM channel WHERE login = ?", logins[id]); err != nil {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM channel WHERE login = ?", *logins[id]); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO channel (id, login) VALUES (?, ?) ON CONFLICT DO UPDATE SET login = excluded.login", id, logins[id])
+		_, err := tx.ExecContext(ctx, "INSERT INTO channel (id, login) VALUES (?, ?) ON CONFLICT DO UPDATE SET login = excluded.login", id, *logins[id])
 		if err != nil {
 			return err
 		}

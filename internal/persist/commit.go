@@ -8,13 +8,18 @@ import (
 // commits holds callers that wait until their changes are stored. It is safe for concurrent use.
 type commits struct {
 	wake chan struct{} // holds a value if a flush is wanted
+	// saves reports whether the next flush is likely to save anything. A database in memory saves
+	// nothing, and if writing is known to fail, a caller shouldn't wait; Run keeps retrying.
+	saves func() bool
 
 	mu      sync.Mutex
 	waiting []chan error
 	over    bool // no more flushes will come, unless Run is called again
 }
 
-func newCommits() *commits { return &commits{wake: make(chan struct{}, 1)} }
+func newCommits(saves func() bool) *commits {
+	return &commits{wake: make(chan struct{}, 1), saves: saves}
+}
 
 // add returns a channel that receives the result of the next flush to begin. If Run has ended, the
 // channel is already closed.
@@ -69,13 +74,11 @@ func (c *commits) end() {
 // Commit returns once all earlier changes are stored, whether made in the Guard or by the store's
 // methods. saved is false if the database is in memory or failing, the context ends first, or Run
 // has ended. The changes are then still pending.
-func (s *Store) Commit(ctx context.Context) (saved bool) {
-	if s.db.InMemory() || s.health.isFailing() {
-		// A database in memory saves nothing. If writing is known to fail, the caller shouldn't
-		// wait; Run keeps retrying.
+func (c *commits) Commit(ctx context.Context) (saved bool) {
+	if !c.saves() {
 		return false
 	}
-	told := s.commits.add()
+	told := c.add()
 	select {
 	case err, flushed := <-told:
 		return flushed && err == nil

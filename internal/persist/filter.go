@@ -9,7 +9,6 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // conditions are the conditions of a query, joined by AND.
@@ -58,7 +57,7 @@ func (f *filter[T]) matches(r *T) bool {
 
 // Entries returns the matching entries, newest first. Pending entries and pending outcomes are
 // included.
-func (s *Store) Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error) {
+func (s *journalTable) Entries(ctx context.Context, wanted journal.EntryFilter) ([]journal.Entry, error) {
 	// Read pending records first, so that none is missed if it is stored in between.
 	f := newEntryFilter(wanted)
 	entries, queued, last := s.queue.entries(f.matches)
@@ -82,7 +81,7 @@ func (s *Store) Entries(ctx context.Context, wanted journal.EntryFilter) ([]jour
 
 // reportedEntries returns the matching stored entries whose last outcomes are not stored yet.
 func reportedEntries(
-	ctx context.Context, db *sqlite.DB, wanted func(*journal.Entry) bool, last map[chatguard.EntryID]journal.Outcome,
+	ctx context.Context, db database, wanted func(*journal.Entry) bool, last map[chatguard.EntryID]journal.Outcome,
 ) (entries []journal.Entry, err error) {
 	if len(last) == 0 {
 		return nil, nil

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -153,75 +154,47 @@ func (s *Store) flush(ctx context.Context, guard *chatguard.Guard) (written int,
 	if err := s.inDatabase(func() error { return s.recoverFile(ctx, guard) }); err != nil {
 		return 0, err
 	}
-	// Take people's changes first, then the state that depends on them.
-	p := pending{changes: s.changes.peek(), notes: s.notes.peek(), webhooks: s.webhooks.peek(), records: s.queue.take(), interrupted: s.interrupted}
-	batch := guard.State().Dirty()
-	p.state = slices.AppendSeq(make([]chatguard.StateRow, 0, batch.Len()), batch.Rows())
-	if err := s.inDatabase(func() error { return s.write(ctx, &p) }); err != nil {
-		batch.Release()
-		s.queue.putBack(p.records)
+	parts := s.collect(guard)
+	err = s.inDatabase(func() error { return s.write(ctx, parts) })
+	for i := len(parts) - 1; i >= 0; i-- {
+		parts[i].done(ctx, err == nil)
+	}
+	if err != nil {
 		s.db.NoteFailure(err)
 		return 0, err
 	}
-	batch.Confirm()
-	s.queue.confirm()
-	s.changes.removeStored(p.changes)
-	s.notes.removeStored(p.notes)
-	s.webhooks.removeStored(p.webhooks)
-	s.interrupted = 0
-	s.finishForgetting(ctx, p.changes.forgettings)
-	return p.len(), nil
+	for _, p := range parts {
+		written += p.rows
+	}
+	return written, nil
 }
 
-// pending is everything that a flush writes.
-type pending struct {
-	state       []chatguard.StateRow
-	records     records
-	changes     waiting
-	notes       []noteRow
-	webhooks    webhookRows
-	interrupted chatguard.EntryID
-}
-
-func (p *pending) len() int {
-	return len(p.state) + p.records.len() + len(p.changes.revisions) + len(p.changes.audits)
-}
-
-func (p *pending) isEmpty() bool {
-	return p.len() == 0 && p.changes.isEmpty() && len(p.notes) == 0 && p.webhooks.isEmpty() && p.interrupted == 0
-}
-
-// write writes everything in p. It opens no transaction if there is nothing to write.
-func (s *Store) write(ctx context.Context, p *pending) error {
-	if p.isEmpty() {
+// write writes all parts. It opens no transaction if there is nothing to write.
+func (s *Store) write(ctx context.Context, parts []part) error {
+	if !slices.ContainsFunc(parts, func(p part) bool { return p.rows > 0 }) {
 		return nil
 	}
 	began := time.Now()
-	err := s.db.Write(ctx, func(tx *sql.Tx) error {
-		if err := writeState(ctx, tx, p.state); err != nil {
-			return err
-		}
-		if err := writeRecords(ctx, tx, p.records); err != nil {
-			return err
-		}
-		if err := writeChanges(ctx, tx, p.changes); err != nil {
-			return err
-		}
-		if err := writeNotes(ctx, tx, p.notes); err != nil {
-			return err
-		}
-		if err := writeWebhooks(ctx, tx, p.webhooks); err != nil {
-			return err
-		}
-		if err := writeInterrupted(ctx, tx, p.interrupted, s.opts.Now()); err != nil {
-			return err
-		}
-		return writeForgettings(ctx, tx, p.changes.forgettings) // last, so that nothing comes after
-	})
-	if err != nil {
+	if err := s.db.Write(ctx, func(tx *sql.Tx) error { return writeParts(ctx, tx, parts) }); err != nil {
 		return err
 	}
-	s.figures.recordFlush(p, time.Since(began))
+	s.figures.recordFlush(parts, time.Since(began))
 	s.health.recordWrite(s.opts.Now())
 	return nil
+}
+
+// recordTurn records whether a turn succeeded. It logs a change of the state.
+func (s *Store) recordTurn(err error) {
+	isWritten := err == nil || errors.As(err, new(sqlite.TwoNamesError))
+	if !isWritten {
+		s.figures.errors.Inc()
+	}
+	switch changed := s.health.setState(err, s.opts.Now()); {
+	case changed && err != nil && isWritten:
+		s.opts.Logger.Error("database is written, but can't be opened again", slog.String("problem", err.Error()))
+	case changed && err != nil:
+		s.opts.Logger.Error("database can't be written; chat continues in memory", slog.String("problem", err.Error()), slog.Any("cause", errors.Unwrap(err)))
+	case changed:
+		s.opts.Logger.Info("database is written again")
+	}
 }

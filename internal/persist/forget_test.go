@@ -52,8 +52,8 @@ func TestForget_Whole(t *testing.T) {
 				t.Errorf("of the other user: %+v, %v", other, err)
 			}
 			if name == "running" {
-				if notes := s.Notes("c1", "forgotten-one"); len(notes) > 0 || s.notes.all != 1 || s.notes.channels["c1"] != 1 {
-					t.Errorf("in memory: %+v, counted %d", notes, s.notes.all)
+				if notes := s.Notes("c1", "forgotten-one"); len(notes) > 0 || s.notebook.all != 1 || s.notebook.channels["c1"] != 1 {
+					t.Errorf("in memory: %+v, counted %d", notes, s.notebook.all)
 				}
 				if s.db.IsTouched() {
 					t.Error("the own write counts as another program's")

@@ -1,8 +1,6 @@
 package persist
 
 import (
-	"errors"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -34,29 +32,6 @@ type Health struct {
 	// Dropped is how many records of timeline and journal were lost since Open because too many
 	// were pending.
 	Dropped Dropped
-}
-
-// Health returns the current state of the store. It never waits for the disk.
-func (s *Store) Health() Health {
-	h := s.health.read(s.opts.Now())
-	h.Waiting, h.Dropped = s.queue.state()
-	return h
-}
-
-// recordTurn records whether a turn succeeded. It logs a change of the state.
-func (s *Store) recordTurn(err error) {
-	isWritten := err == nil || errors.As(err, new(sqlite.TwoNamesError))
-	if !isWritten {
-		s.figures.errors.Inc()
-	}
-	switch changed := s.health.setState(err, s.opts.Now()); {
-	case changed && err != nil && isWritten:
-		s.opts.Logger.Error("database is written, but can't be opened again", slog.String("problem", err.Error()))
-	case changed && err != nil:
-		s.opts.Logger.Error("database can't be written; chat continues in memory", slog.String("problem", err.Error()), slog.Any("cause", errors.Unwrap(err)))
-	case changed:
-		s.opts.Logger.Info("database is written again")
-	}
 }
 
 // healthRecord is the part of Health that flushes update. It is safe for concurrent use after

@@ -9,9 +9,14 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/hostile"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
+
+// journalTable is the journal of throttled messages.
+type journalTable struct {
+	db    database
+	queue *queue
+}
 
 // entryColumns are the columns of an entry in the order of entryValues and scanEntry.
 const entryColumns = `id, at, channel_id, user_id, login, display_name, message_id, text, limit_name, may_speak_at, reset_at, strikes, penalty,
@@ -33,11 +38,8 @@ func entryValues(args []any, e *journal.Entry) []any {
 		e.Outcome.At.UnixNano(), e.Outcome.Action.String(), string(e.Outcome.Result), e.Outcome.Reason)
 }
 
-// writeRecords stores the contents of the queue.
-func writeRecords(ctx context.Context, tx *sql.Tx, r records) error {
-	if err := writeTimeline(ctx, tx, r.timeline); err != nil {
-		return err
-	}
+// writeEntries stores entries and outcomes.
+func writeEntries(ctx context.Context, tx *sql.Tx, r *records) error {
 	err := entryInsertion.Write(ctx, tx, len(r.entries), func(args []any, i int) []any { return entryValues(args, r.entries[i]) })
 	if err != nil || len(r.outcomes) == 0 {
 		return err
@@ -67,29 +69,22 @@ func writeInterrupted(ctx context.Context, tx *sql.Tx, last chatguard.EntryID, a
 	return err
 }
 
-// restoreJournal reads the last journal ID and the number of interrupted entries.
-func restoreJournal(ctx context.Context, db *sqlite.DB) (stats RestoreStats, err error) {
-	err = db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(&stats.LastEntry, &stats.Interrupted) },
-		"SELECT coalesce(max(id), 0), (SELECT count(*) FROM journal WHERE outcome_result = 'pending') FROM journal")
-	return stats, err
-}
-
 // Throttled returns the newest n entries of users who have to wait beyond the time at, or forever.
 // For each user of each channel it returns only the newest such entry. The newest entries come
 // first.
-func (s *Store) Throttled(ctx context.Context, at time.Time, n int) ([]journal.Entry, error) {
+func (s *journalTable) Throttled(ctx context.Context, at time.Time, n int) ([]journal.Entry, error) {
 	return queryEntries(ctx, s.db, `SELECT `+entryColumns+` FROM journal WHERE id IN (
 			SELECT max(id) FROM journal WHERE may_speak_at > ? OR may_speak_at IS NULL
 			GROUP BY +channel_id, +user_id) -- the plus keeps SQLite from walking the whole journal by channel
 		ORDER BY id DESC LIMIT ?`, at.UnixNano(), n)
 }
 
-func queryEntries(ctx context.Context, db *sqlite.DB, query string, args ...any) ([]journal.Entry, error) {
+func queryEntries(ctx context.Context, db database, query string, args ...any) ([]journal.Entry, error) {
 	entries := []journal.Entry{}
 	err := db.Query(ctx, func(rows *sql.Rows) error {
 		e, err := scanEntry(rows)
 		if err != nil {
-			return fmt.Errorf("database %s: journal entry %d can't be read (%w): restore a backup, or delete that row", db.Path, e.ID, err)
+			return fmt.Errorf("%s: journal entry %d can't be read (%w): restore a backup, or delete that row", db, e.ID, err)
 		}
 		entries = append(entries, e)
 		return nil
@@ -111,7 +106,7 @@ func scanEntry(rows *sql.Rows) (e journal.Entry, err error) {
 
 // Entry returns a journal entry with its last outcome, including pending changes. ok is false if
 // there is no entry with that ID.
-func (s *Store) Entry(ctx context.Context, id chatguard.EntryID) (e journal.Entry, ok bool, err error) {
+func (s *journalTable) Entry(ctx context.Context, id chatguard.EntryID) (e journal.Entry, ok bool, err error) {
 	if e, ok = s.queue.entry(func(e *journal.Entry) bool { return e.ID == id }); ok {
 		return e, true, nil
 	}

@@ -83,9 +83,9 @@ func TestWrite_LogTruncatedBeforeCommit(t *testing.T) {
 			s.runTurn(ctx, g)
 		}
 		s.changes.addAudit(journal.Audit{At: start, Author: "Ada", Action: "grant", ChannelID: "c1"})
-		p := pending{changes: s.changes.peek()}
+		_, audits := s.changes.parts()
 		err := s.db.Write(ctx, func(tx *sql.Tx) error {
-			if err := writeChanges(ctx, tx, p.changes); err != nil {
+			if err := audits.write(ctx, tx); err != nil {
 				return err
 			}
 			return os.Truncate(path+"-wal", size)

@@ -39,12 +39,12 @@ func (s *Store) register(set *metrics.Set) {
 }
 
 // recordFlush counts the rows that a flush wrote, and its duration.
-func (f *figures) recordFlush(p *pending, took time.Duration) {
-	f.state.Add(len(p.state))
-	f.journal.Add(len(p.records.entries) + len(p.records.outcomes))
-	f.timeline.Add(len(p.records.timeline))
-	f.revisions.Add(len(p.changes.revisions))
-	f.audits.Add(len(p.changes.audits))
+func (f *figures) recordFlush(parts []part, took time.Duration) {
+	for _, p := range parts {
+		if p.counter != nil {
+			p.counter.Add(p.rows)
+		}
+	}
 	f.flushes.Inc()
 	f.seconds.Add(took.Seconds())
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -19,7 +18,7 @@ import (
 // time and before another. It includes pending records and omits minutes without messages. The
 // first minute is complete, even if since is within it. If each returns an error, or the context
 // ends, Minutes stops and returns that error.
-func (s *Store) Minutes(ctx context.Context, since, until time.Time, each func(journal.Minute) error) error {
+func (s *timelineTable) Minutes(ctx context.Context, since, until time.Time, each func(journal.Minute) error) error {
 	c := minuteCount{db: s.db, since: since.Truncate(time.Minute), until: until, minutes: map[minuteKey]*journal.Minute{}}
 	// Read pending messages first, so that none is missed if it is stored in between.
 	spoken := s.queue.matchingMessages(func(m *timelineRow) bool { return c.includes(m.At) })
@@ -53,7 +52,7 @@ func (k minuteKey) compare(other minuteKey) int {
 
 // minuteCount counts messages and entries by minute.
 type minuteCount struct {
-	db           *sqlite.DB
+	db           database
 	since, until time.Time
 	minutes      map[minuteKey]*journal.Minute
 }

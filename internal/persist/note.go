@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -22,13 +20,8 @@ type notebook struct {
 	channels map[string]int               // number of notes by channel
 	all      int                          // number of notes
 	last     int64                        // highest ID
-	pending  map[int64]noteRow            // changes that aren't in the database yet, by ID
-}
 
-// noteRow is a note that was added or deleted.
-type noteRow struct {
-	journal.Note
-	isDeleted bool
+	pending pending[int64, journal.Note] // by ID
 }
 
 const noteColumns = "id, at, channel_id, user_id, author, text"
@@ -36,8 +29,8 @@ const noteColumns = "id, at, channel_id, user_id, author, text"
 var noteInsertion = statement.Insertion{Into: "note (" + noteColumns + ")", Columns: 6, Conflict: "DO NOTHING"}
 
 // load reads the newest notes from the database, as many as there may be.
-func (b *notebook) load(ctx context.Context, db *sqlite.DB) error {
-	b.users, b.channels, b.pending = map[personKey][]journal.Note{}, map[string]int{}, map[int64]noteRow{}
+func (b *notebook) load(ctx context.Context, db database) error {
+	b.users, b.channels, b.pending.limit = map[personKey][]journal.Note{}, map[string]int{}, maxChanges
 	return db.Query(ctx, func(rows *sql.Rows) error {
 		var n journal.Note
 		err := rows.Scan(&n.ID, statement.Time(&n.At), &n.ChannelID, &n.UserID, &n.Author, &n.Text)
@@ -56,8 +49,7 @@ func (b *notebook) put(n journal.Note) {
 
 // AddNote numbers a note and keeps it. The note is stored with the next flush; see Commit. An error
 // means that there are too many notes.
-func (s *Store) AddNote(n journal.Note) (journal.Note, error) {
-	b := &s.notes
+func (b *notebook) AddNote(n journal.Note) (journal.Note, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -67,19 +59,18 @@ func (s *Store) AddNote(n journal.Note) (journal.Note, error) {
 		return n, fmt.Errorf("a channel has at most %d notes: delete some first", journal.MaxChannelNotes)
 	case b.all >= journal.MaxAllNotes:
 		return n, fmt.Errorf("all channels have at most %d notes together: delete some first", journal.MaxAllNotes)
-	case len(b.pending) >= maxChanges:
-		return n, ErrTooMany
 	}
 	n.ID, n.At = b.last+1, n.At.UTC()
+	if err := b.pending.put(n.ID, &n); err != nil {
+		return n, err
+	}
 	b.put(n)
-	b.pending[n.ID] = noteRow{Note: n}
 	return n, nil
 }
 
 // DeleteNote deletes a note on a user and returns it. The change is stored with the next flush; see
 // Commit. ok is false if there is no such note. An error means that too many changes are pending.
-func (s *Store) DeleteNote(channelID, userID string, id int64) (n journal.Note, ok bool, err error) {
-	b := &s.notes
+func (b *notebook) DeleteNote(channelID, userID string, id int64) (n journal.Note, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := personKey{channelID, userID}
@@ -87,8 +78,8 @@ func (s *Store) DeleteNote(channelID, userID string, id int64) (n journal.Note, 
 	if i < 0 {
 		return n, false, nil
 	}
-	if len(b.pending) >= maxChanges {
-		return n, false, ErrTooMany
+	if err := b.pending.put(id, nil); err != nil {
+		return n, false, err
 	}
 	n = b.users[key][i]
 	if b.users[key] = slices.Delete(b.users[key], i, i+1); len(b.users[key]) == 0 {
@@ -96,13 +87,11 @@ func (s *Store) DeleteNote(channelID, userID string, id int64) (n journal.Note, 
 	}
 	b.channels[channelID]--
 	b.all--
-	b.pending[id] = noteRow{n, true}
 	return n, true, nil
 }
 
 // Notes returns the notes on a user of a channel, newest first.
-func (s *Store) Notes(channelID, userID string) []journal.Note {
-	b := &s.notes
+func (b *notebook) Notes(channelID, userID string) []journal.Note {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	notes := slices.Clone(b.users[personKey{channelID, userID}])
@@ -111,8 +100,7 @@ func (s *Store) Notes(channelID, userID string) []journal.Note {
 }
 
 // NotedUsers returns the users of a channel who have notes, with the number of their notes.
-func (s *Store) NotedUsers(channelID string) map[string]int {
-	b := &s.notes
+func (b *notebook) NotedUsers(channelID string) map[string]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	noted := map[string]int{}
@@ -124,70 +112,28 @@ func (s *Store) NotedUsers(channelID string) map[string]int {
 	return noted
 }
 
-// FindNoted is like FindPeople, but finds only users who have notes.
-func (s *Store) FindNoted(ctx context.Context, channelID, text string, n int) ([]journal.Person, error) {
-	var ids []string
-	for id := range s.NotedUsers(channelID) {
-		ids = append(ids, id)
-	}
-	people, err := s.People(ctx, channelID, ids)
-	if err != nil {
-		return nil, err
-	}
-	wanted := searchFor(text)
-	found := []journal.Person{}
-	for _, id := range ids {
-		p, ok := people[id]
-		if !ok {
-			p.UserID = id
-		}
-		if wanted.quality(p) != unlike {
-			found = append(found, p)
-		}
-	}
-	wanted.sort(found)
-	return found[:min(n, len(found))], nil
-}
-
-// peek returns the pending changes, ordered by ID. They stay pending.
-func (b *notebook) peek() []noteRow {
+// forget deletes all notes on a user, also pending ones.
+func (b *notebook) forget(userID string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	rows := make([]noteRow, 0, len(b.pending))
-	for _, row := range b.pending {
-		rows = append(rows, row)
-	}
-	slices.SortFunc(rows, func(a, b noteRow) int { return cmp.Compare(a.ID, b.ID) })
-	return rows
-}
-
-// removeStored removes the changes that peek returned, because they are stored now, except those
-// that were followed by another change of the same note.
-func (b *notebook) removeStored(rows []noteRow) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, row := range rows {
-		if b.pending[row.ID].isDeleted == row.isDeleted {
-			delete(b.pending, row.ID)
+	for key, notes := range b.users {
+		if key.userID == userID {
+			b.channels[key.channelID] -= len(notes)
+			b.all -= len(notes)
+			delete(b.users, key)
 		}
 	}
+	b.pending.drop(func(n *journal.Note) bool { return n.UserID == userID })
 }
 
-func writeNotes(ctx context.Context, tx *sql.Tx, rows []noteRow) error {
-	var added []noteRow
-	var deleted []int64
-	for _, row := range rows {
-		if row.isDeleted {
-			deleted = append(deleted, row.ID)
-		} else {
-			added = append(added, row)
-		}
-	}
+func writeNotes(ctx context.Context, tx *sql.Tx, rows map[int64]*journal.Note) error {
+	added, deleted := splitDeleted(rows)
 	if _, err := tx.ExecContext(ctx, "DELETE FROM note WHERE id IN (SELECT value FROM json_each(?))", jsonOf(deleted)); err != nil {
 		return err
 	}
+	slices.Sort(added)
 	return noteInsertion.Write(ctx, tx, len(added), func(args []any, i int) []any {
-		n := &added[i]
+		n := rows[added[i]]
 		return append(args, n.ID, n.At.UnixNano(), n.ChannelID, n.UserID, n.Author, strings.ToValidUTF8(n.Text, "\uFFFD"))
 	})
 }

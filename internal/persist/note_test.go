@@ -32,15 +32,15 @@ func TestNotes(t *testing.T) {
 	second := s.mustNote(t, "1", "7", "second")
 	wantNotes(t, s, "pending", second, first)
 	s.mustFlush(t, g)
-	if n := len(s.notes.peek()); n != 0 {
+	if n := len(s.notebook.pending.peek()); n != 0 {
 		t.Errorf("%d pending after the flush", n)
 	}
 	third := s.mustNote(t, "1", "7", "third")
-	written := s.notes.peek() // a flush that takes long
+	written := s.notebook.pending.peek() // a flush that takes long
 	if deleted, ok, err := s.DeleteNote("1", "7", third.ID); err != nil || !ok || deleted != third {
 		t.Errorf("%+v, %v, %v", deleted, ok, err)
 	}
-	s.notes.removeStored(written)
+	s.notebook.pending.stored(written)
 	_, _, err := s.DeleteNote("1", "7", first.ID)
 	must(t, err)
 	for _, id := range []int64{first.ID, third.ID, other.ID, 99} {
@@ -70,11 +70,11 @@ func TestNotes_Bounded(t *testing.T) {
 	_, err := s.AddNote(journal.Note{ChannelID: "1", UserID: "7"})
 	wantError(t, err, "20 notes", "delete one")
 	s.mustNote(t, "1", "8", "of another user")
-	s.notes.channels["1"] = journal.MaxChannelNotes
+	s.notebook.channels["1"] = journal.MaxChannelNotes
 	_, err = s.AddNote(journal.Note{ChannelID: "1", UserID: "9"})
 	wantError(t, err, "channel", "10000 notes")
 	s.mustNote(t, "2", "9", "in another channel")
-	s.notes.all = journal.MaxAllNotes
+	s.notebook.all = journal.MaxAllNotes
 	_, err = s.AddNote(journal.Note{ChannelID: "2", UserID: "9"})
 	wantError(t, err, "all channels", "100000 notes")
 }

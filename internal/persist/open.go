@@ -76,19 +76,32 @@ func OpenTokens(ctx context.Context, path string, opts *Options) (*signin.Tokens
 
 // newStore returns a Store on a database with the current schema.
 func newStore(ctx context.Context, db *sqlite.DB, opts Options) (*Store, error) {
-	s := &Store{Tokens: signin.New(db, opts.Now), db: db, opts: opts, commits: newCommits(), lastLook: lastLook, isLost: make(chan struct{})}
+	s := &Store{Tokens: signin.New(db, opts.Now), db: db, opts: opts, lastLook: lastLook, isLost: make(chan struct{})}
+	s.commits = newCommits(func() bool { return !db.InMemory() && !s.health.isFailing() })
+	s.journalTable = &journalTable{db, &s.queue}
+	s.timelineTable = &timelineTable{db, &s.queue}
+	s.notebook = &notebook{}
+	s.people = &people{db, &s.queue, s.notebook}
+	s.changes = &changes{commits: s.commits, db: db, people: s.people, now: opts.Now}
+	s.channels = &channels{db: db}
+	s.settings = &settings{commits: s.commits, db: db, pending: pending[settingKey, string]{limit: maxChanges}}
+	s.streams = &streams{db: db}
+	s.webhooks = &webhooks{db: db}
+	s.forgettings = &forgettings{commits: s.commits, db: db, notes: s.notebook, compact: func(ctx context.Context) error {
+		return s.inDatabase(func() error { return db.Compact(ctx) })
+	}}
 	now := opts.Now()
 	s.queue.limit, s.queue.wake = opts.QueueSize, s.commits.wake
 	// Start at another number than earlier processes did, so that messages of the same time have
 	// different numbers.
 	s.queue.number = now.Unix()
-	s.sweeper = &sweeper{db: db, opts: &s.opts, wanted: s.commits.wake}
+	s.sweeper = &sweeper{db: db, inMemory: db.InMemory(), opts: &s.opts, wanted: s.commits.wake}
 	s.health.start(now)
 	s.flushing.Name = "preparing a flush"
-	if err := s.changes.load(ctx, db); err != nil {
+	if err := s.changes.load(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.notes.load(ctx, db); err != nil {
+	if err := s.notebook.load(ctx, db); err != nil {
 		return nil, err
 	}
 	s.Tokens.Preload(ctx)

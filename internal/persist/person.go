@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -33,7 +32,7 @@ func personOf(m *timelineRow) journal.Person {
 
 // Person returns a user of a channel as last seen, including pending messages. ok is false if the
 // user was never seen.
-func (s *Store) Person(ctx context.Context, channelID, userID string) (p journal.Person, ok bool, err error) {
+func (s *people) Person(ctx context.Context, channelID, userID string) (p journal.Person, ok bool, err error) {
 	people, err := s.findPeople(ctx, channelID, func(id string) bool { return id == userID }, "user_id = ?2", userID)
 	p, ok = people[userID]
 	return p, ok, err
@@ -41,7 +40,7 @@ func (s *Store) Person(ctx context.Context, channelID, userID string) (p journal
 
 // People returns users of a channel as last seen, by ID, including pending messages. It leaves out
 // users who were never seen.
-func (s *Store) People(ctx context.Context, channelID string, userIDs []string) (map[string]journal.Person, error) {
+func (s *people) People(ctx context.Context, channelID string, userIDs []string) (map[string]journal.Person, error) {
 	wanted := map[string]bool{}
 	for _, id := range userIDs {
 		wanted[id] = true
@@ -54,7 +53,7 @@ const anyOf = "user_id IN (SELECT value FROM json_each(?2))"
 
 // findPeople returns the people with wanted IDs. condition, with its argument ?2, is the same
 // selection in SQL, for stored people.
-func (s *Store) findPeople(
+func (s *people) findPeople(
 	ctx context.Context, channelID string, wanted func(userID string) bool, condition string, arg any,
 ) (map[string]journal.Person, error) {
 	people, err := s.recentPeople(ctx, channelID, func(m *timelineRow) bool { return wanted(m.UserID) }, " AND "+condition, arg)
@@ -71,13 +70,13 @@ func (s *Store) findPeople(
 }
 
 // rolledUpPeople returns users as they appear in rolled-up messages.
-func rolledUpPeople(ctx context.Context, db *sqlite.DB, channelID, condition string, arg any) ([]journal.Person, error) {
+func rolledUpPeople(ctx context.Context, db database, channelID, condition string, arg any) ([]journal.Person, error) {
 	return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person WHERE channel_id = ?1 AND "+condition, channelID, arg)
 }
 
 // recentPeople returns, by ID, the users of a channel whose last messages aren't rolled up. It
 // selects pending messages by wanted and stored ones by condition.
-func (s *Store) recentPeople(
+func (s *people) recentPeople(
 	ctx context.Context, channelID string, wanted func(*timelineRow) bool, condition string, args ...any,
 ) (map[string]journal.Person, error) {
 	// Read pending messages first, so that none is missed if it is stored in between.
@@ -101,7 +100,7 @@ func (s *Store) recentPeople(
 
 // correctLate replaces each person in recent who has a newer message among the rolled-up ones. This
 // happens if the messages that aren't rolled up yet arrived late.
-func correctLate(ctx context.Context, db *sqlite.DB, channelID string, recent map[string]journal.Person) error {
+func correctLate(ctx context.Context, db database, channelID string, recent map[string]journal.Person) error {
 	upTo := int64(math.MinInt64)
 	err := db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(&upTo) }, "SELECT at FROM rolled_up WHERE channel_id = ?", channelID)
 	if err != nil {
@@ -126,7 +125,7 @@ func correctLate(ctx context.Context, db *sqlite.DB, channelID string, recent ma
 }
 
 // queryPeople returns the result of a query for shownPerson.
-func queryPeople(ctx context.Context, db *sqlite.DB, query string, args ...any) (people []journal.Person, err error) {
+func queryPeople(ctx context.Context, db database, query string, args ...any) (people []journal.Person, err error) {
 	err = db.Query(ctx, func(rows *sql.Rows) error {
 		var p journal.Person
 		err := rows.Scan(&p.UserID, &p.Login, &p.DisplayName, &p.Roles, statement.Time(&p.LastSeen))

@@ -9,12 +9,8 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
-const (
-	// Quarter is the period for which a user's usage is summed.
-	Quarter = 15 * time.Minute
-	// maxCost is the maximum cost of a message in a sum, so that no sum overflows.
-	maxCost = 1<<31 - 1
-)
+// Quarter is the period for which a user's usage is summed.
+const Quarter = 15 * time.Minute
 
 const quarterColumns = "channel_id, user_id, at, spent"
 
@@ -27,7 +23,7 @@ func quarterOf(at time.Time) int64 { return at.Truncate(Quarter).UnixNano() }
 // the quarter that contains since. Without a user ID it returns the usage of everyone together, and
 // without a channel ID the usage in all channels. It omits quarters without usage, and includes
 // pending messages.
-func (s *Store) QuarterHours(ctx context.Context, channelID, userID string, since time.Time) (quarters []journal.QuarterHour, err error) {
+func (s *timelineTable) QuarterHours(ctx context.Context, channelID, userID string, since time.Time) (quarters []journal.QuarterHour, err error) {
 	waiting := s.queue.matchingMessages(func(m *timelineRow) bool {
 		return (userID == "" || m.UserID == userID) && (channelID == "" || m.ChannelID == channelID)
 	})
@@ -42,7 +38,7 @@ func (s *Store) QuarterHours(ctx context.Context, channelID, userID string, sinc
 	return quarters, err
 }
 
-// quarterHours returns the statement of Store.QuarterHours for channel ?1 and user ?2. An empty ID
+// quarterHours returns the statement of QuarterHours for channel ?1 and user ?2. An empty ID
 // selects all of them.
 func quarterHours(channelID, userID string) string {
 	channels, ofChannel, ofUser := timelineChannels, "", ""

@@ -2,7 +2,6 @@ package persist
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 
 	"github.com/chatguard/chatguard"
@@ -92,18 +91,6 @@ func (q *queue) matchingMessages(wanted func(m *timelineRow) bool) (found []time
 		return false
 	})
 	return found
-}
-
-// jsonOf encodes a list of numbers or texts, so that a statement can take many of them at once.
-func jsonOf[T any](list []T) string {
-	if list == nil {
-		return "[]" // not null, which SQLite reads as one NULL
-	}
-	data, err := json.Marshal(list)
-	if err != nil {
-		panic(err) // such lists are always valid JSON
-	}
-	return string(data)
 }
 
 // userByLogin returns the ID of the last user to speak under that login.

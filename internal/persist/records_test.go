@@ -211,20 +211,16 @@ func (r *recordsRun) flush() {
 // flushUnconfirmed stores pending records like a flush that hasn't reported its success yet, or
 // reports a failure.
 func (r *recordsRun) flushUnconfirmed() {
-	taken := r.store.queue.take()
+	timeline, entries := r.store.queue.parts()
 	if rapid.Bool().Draw(r.T, "before it is stored") {
 		r.check()
 	}
-	err := r.store.db.Write(ctx, func(tx *sql.Tx) error { return writeRecords(ctx, tx, taken) })
+	err := r.store.db.Write(ctx, func(tx *sql.Tx) error { return writeParts(ctx, tx, []part{entries, timeline}) })
 	if err != nil {
 		r.Fatal(err)
 	}
 	r.check()
-	if rapid.Bool().Draw(r.T, "says that it failed") {
-		r.store.queue.putBack(taken)
-	} else {
-		r.store.queue.confirm()
-	}
+	entries.done(ctx, !rapid.Bool().Draw(r.T, "says that it failed"))
 }
 
 // advance advances the clock, and rolls up the timeline.
@@ -430,11 +426,9 @@ func TestEntries_OutdatedInDatabase(t *testing.T) {
 	s.Observe(m, chatguard.Verdict{
 		At: start, ChannelID: "a", UserID: "1", EntryID: 1, Limit: "burst", Penalty: chatguard.Penalty{Action: chatguard.Delete},
 	})
-	taken := s.queue.take()
-	if err := s.db.Write(ctx, func(tx *sql.Tx) error { return writeRecords(ctx, tx, taken) }); err != nil {
-		t.Fatal(err)
-	}
-	s.queue.putBack(taken)
+	_, entries := s.queue.parts()
+	must(t, s.db.Write(ctx, func(tx *sql.Tx) error { return entries.write(ctx, tx) }))
+	entries.done(ctx, false)
 	s.Report(journal.Outcome{Entry: 1, At: start, Action: chatguard.Timeout, Result: journal.Skipped})
 	s.queue.take()
 	for action, want := range map[string]int{"delete": 0, "timeout": 1} {

@@ -131,10 +131,10 @@ func TestWrite_LogDeletedBeforeCommit(t *testing.T) {
 	g := guardOf(t, s, policy())
 	s.runTurn(ctx, g)
 	s.changes.addAudit(journal.Audit{At: start, Author: "Ada", Action: "grant", ChannelID: "c1"})
-	p := pending{changes: s.changes.peek()}
+	_, audits := s.changes.parts()
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		must(t, deletions["log"](path))
-		return writeChanges(ctx, tx, p.changes)
+		return audits.write(ctx, tx)
 	})
 	wantError(t, err, path, logGone)
 	s.runTurn(ctx, g)

@@ -4,9 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"time"
-
-	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 const (
@@ -17,26 +14,7 @@ const (
 	// auditTime is how long the audit log is kept. Revisions are kept that long after they were
 	// last in force.
 	auditTime = 365 * 24 * time.Hour
-
-	// sweepStep is the maximum number of records of each kind that one transaction deletes, so that
-	// no caller waits long for it.
-	sweepStep = 1000
-	// sweepSteps is the number of these transactions in one turn after which a due flush comes
-	// first.
-	sweepSteps = 20
-	// sweepInterval is the pause after a step that deleted fewer than sweepStep records.
-	sweepInterval = time.Minute
 )
-
-// sweeper rolls up the timeline and deletes expired records. Only Run uses it.
-type sweeper struct {
-	db     *sqlite.DB
-	opts   *Options
-	wanted <-chan struct{} // holds a value if a flush is wanted
-
-	at   time.Time // when to check for expired records again
-	idle idleWalk
-}
 
 // retired is a statement that deletes up to ?2 records of a kind that are older than ?1.
 type retired struct {
@@ -71,34 +49,6 @@ var retirement = []retired{
 		JOIN (SELECT channel_id AS id, max(number) AS kept FROM revision WHERE at < ?1 GROUP BY channel_id) ON channel_id = id AND number < kept LIMIT ?2)`},
 }
 
-// sweep rolls up the timeline and deletes expired records after a flush. written is the number of
-// rows that the flush wrote. sweep takes one step of each kind, and more steps after a large flush,
-// so that it deletes faster than records arrive. It stops early if a caller waits for a flush.
-// After sweepSteps steps, it also stops if the next flush is due.
-func (s *sweeper) sweep(ctx context.Context, guard *chatguard.Guard, written int) error {
-	due, now := time.Now().Add(s.opts.FlushInterval), s.opts.Now()
-	for done := 0; done <= 2*written/sweepStep && len(s.wanted) == 0 && (done < sweepSteps || time.Now().Before(due)); done++ {
-		if err := s.sweepIdle(ctx, guard); err != nil {
-			return err
-		}
-		if now.Before(s.at) {
-			continue
-		}
-		behind, err := s.rollUp(ctx, guard.Now())
-		if err != nil {
-			return err
-		}
-		more, err := s.retire(ctx, guard.Now(), done == 0)
-		if err != nil {
-			return err
-		}
-		if !more && !behind {
-			s.at = now.Add(sweepInterval)
-		}
-	}
-	return nil
-}
-
 // retire takes a step of each kind, and reports whether there may be more to delete.
 func (s *sweeper) retire(ctx context.Context, now time.Time, first bool) (more bool, err error) {
 	err = s.db.Write(ctx, func(tx *sql.Tx) error {
@@ -123,4 +73,37 @@ func (s *sweeper) retire(ctx context.Context, now time.Time, first bool) (more b
 		return nil
 	})
 	return more, err
+}
+
+// limitMemory deletes the oldest timeline and journal records if a database in memory is too large.
+// It deletes the oldest sixteenth of the time that they cover, and repeats this until the database
+// is small enough. Messages that it deletes before they are rolled up are never rolled up.
+func (s *sweeper) limitMemory(ctx context.Context) error {
+	for s.inMemory {
+		used, oldest, err := s.memoryUse(ctx)
+		if err != nil || used <= s.opts.MaxMemory || !oldest.Valid {
+			return err
+		}
+		until := oldest.Int64 + max(1, (s.opts.Now().UnixNano()-oldest.Int64)/16)
+		err = s.db.Write(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, "DELETE FROM journal WHERE at < ?1; "+timelineChannels+`
+				DELETE FROM timeline WHERE (channel_id, at, number) IN (
+					SELECT channel_id, at, number FROM channels CROSS JOIN timeline WHERE channel_id = id AND at < ?1)`, until)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// memoryUse returns how many bytes the database takes, and the time of the oldest record of
+// timeline and journal. oldest is NULL if there is no record.
+func (s *sweeper) memoryUse(ctx context.Context) (used int64, oldest sql.NullInt64, err error) {
+	err = s.db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(&used, &oldest) }, timelineChannels+`
+		SELECT (page_count - freelist_count) * page_size, (SELECT min(at) FROM (SELECT min(at) AS at FROM journal
+			UNION ALL SELECT (SELECT min(at) FROM timeline WHERE channel_id = id) FROM channels))
+		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`)
+	return used, oldest, err
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -26,6 +25,16 @@ type revisionRow struct {
 	journal.Revision
 	policy  sql.NullString // NULL: returned to the configuration
 	changes string
+}
+
+// revisionKey identifies a revision.
+type revisionKey struct {
+	channelID string
+	number    int
+}
+
+func (k revisionKey) compare(other revisionKey) int {
+	return cmp.Or(strings.Compare(k.channelID, other.channelID), cmp.Compare(k.number, other.number))
 }
 
 // newRevisionRow returns the row of a change, or of a return to the configuration.
@@ -45,30 +54,30 @@ func (r *revisionRow) values(args []any) []any {
 // SaveRevision numbers a policy change, adds it to the audit log, and returns once both are stored.
 // saved is false if the database is failing or the context ends first; both are then pending. An
 // error means that neither is kept; it may be ErrTooMany.
-func (s *Store) SaveRevision(ctx context.Context, r journal.Revision) (numbered journal.Revision, saved bool, err error) {
-	numbered, err = s.addRevision(r, journal.PolicyChanged)
+func (s *changes) SaveRevision(ctx context.Context, r journal.Revision) (numbered journal.Revision, saved bool, err error) {
+	numbered, err = s.change(r, journal.PolicyChanged)
 	return numbered, err == nil && s.Commit(ctx), err
 }
 
 // DiscardRevisions returns a channel to the configuration's policy. It stores this as a separate
 // revision without Policy and Changes, so that the history stays complete and the numbers continue.
 // Its results are those of SaveRevision.
-func (s *Store) DiscardRevisions(ctx context.Context, channelID, author string) (numbered journal.Revision, saved bool, err error) {
+func (s *changes) DiscardRevisions(ctx context.Context, channelID, author string) (numbered journal.Revision, saved bool, err error) {
 	numbered, err = s.addDiscard(channelID, author)
 	return numbered, err == nil && s.Commit(ctx), err
 }
 
 // addDiscard adds a revision to the pending changes. The revision returns a channel to the
 // configuration's policy.
-func (s *Store) addDiscard(channelID, author string) (journal.Revision, error) {
-	r := journal.Revision{ChannelID: channelID, Author: author, At: s.opts.Now().UTC()}
-	return s.addRevision(r, journal.PolicyDiscarded)
+func (s *changes) addDiscard(channelID, author string) (journal.Revision, error) {
+	r := journal.Revision{ChannelID: channelID, Author: author, At: s.now().UTC()}
+	return s.change(r, journal.PolicyDiscarded)
 }
 
-func (s *Store) addRevision(r journal.Revision, action journal.AuditAction) (journal.Revision, error) {
+func (s *changes) change(r journal.Revision, action journal.AuditAction) (journal.Revision, error) {
 	row, err := newRevisionRow(r, action == journal.PolicyDiscarded)
 	if err == nil {
-		r, err = s.changes.addRevision(row, journal.Audit{At: r.At, Author: r.Author, Action: action, ChannelID: r.ChannelID})
+		r, err = s.addRevision(row, journal.Audit{At: r.At, Author: r.Author, Action: action, ChannelID: r.ChannelID})
 	}
 	if err != nil {
 		return r, fmt.Errorf("revision of channel %s: %w", r.ChannelID, err)
@@ -80,12 +89,12 @@ func (s *Store) addRevision(r journal.Revision, action journal.AuditAction) (jou
 // including pending ones; 0 means the newest. more reports whether there are older ones. It returns
 // fewer than n, but at least two, if they are long. A revision without Policy and Changes returned
 // the channel to the configuration.
-func (s *Store) Revisions(ctx context.Context, channelID string, before, n int) (revisions []journal.Revision, more bool, err error) {
+func (s *changes) Revisions(ctx context.Context, channelID string, before, n int) (revisions []journal.Revision, more bool, err error) {
 	if before == 0 {
 		before = math.MaxInt
 	}
 	// Read pending revisions first, so that none is missed if it is stored in between.
-	waiting := s.changes.peek().revisions
+	waiting := sortedRevisions(s.revisions.peek())
 	page := revisionPage{limit: n + 1}
 	for _, r := range slices.Backward(waiting) {
 		if r.ChannelID == channelID && r.Number < before {
@@ -133,7 +142,7 @@ func (p *revisionPage) add(r journal.Revision, bytes int) bool {
 // CurrentRevisions returns the revisions to put in force at the start: the last revision of each
 // channel, unless it returned the channel to the configuration. It also returns revisions whose
 // contents can't be read, with Unreadable set. If all together are too long, those are the oldest.
-func (s *Store) CurrentRevisions(ctx context.Context) ([]journal.Revision, error) {
+func (s *changes) CurrentRevisions(ctx context.Context) ([]journal.Revision, error) {
 	revisions, total := []journal.Revision{}, 0
 	err := scanRevisions(ctx, s.db, func(r journal.Revision, bytes int) bool {
 		if total += bytes; total > maxCurrentJSON && r.Unreadable == nil {
@@ -148,7 +157,7 @@ func (s *Store) CurrentRevisions(ctx context.Context) ([]journal.Revision, error
 }
 
 // lastRevisions returns the number of each channel's last revision.
-func lastRevisions(ctx context.Context, db *sqlite.DB) (last map[string]int, err error) {
+func lastRevisions(ctx context.Context, db database) (last map[string]int, err error) {
 	last = map[string]int{}
 	err = db.Query(ctx, func(rows *sql.Rows) error {
 		var id string
@@ -160,13 +169,14 @@ func lastRevisions(ctx context.Context, db *sqlite.DB) (last map[string]int, err
 	return last, err
 }
 
-func writeRevisions(ctx context.Context, tx *sql.Tx, rows []revisionRow) error {
-	return revisionInsertion.Write(ctx, tx, len(rows), func(args []any, i int) []any { return rows[i].values(args) })
+func writeRevisions(ctx context.Context, tx *sql.Tx, rows map[revisionKey]*revisionRow) error {
+	list := sortedRevisions(rows)
+	return revisionInsertion.Write(ctx, tx, len(list), func(args []any, i int) []any { return list[i].values(args) })
 }
 
 // scanRevisions calls each for every selected revision, with the length of its JSON, until it
 // returns false.
-func scanRevisions(ctx context.Context, db *sqlite.DB, each func(r journal.Revision, bytes int) bool, selection string, args ...any) error {
+func scanRevisions(ctx context.Context, db database, each func(r journal.Revision, bytes int) bool, selection string, args ...any) error {
 	// Contents that are too long don't leave SQLite.
 	query := fmt.Sprintf(`SELECT channel_id, number, author, at, bytes, iif(bytes <= %d, policy, policy IS NOT NULL), iif(bytes <= %[1]d, changes, '')
 		FROM (SELECT *, ifnull(octet_length(policy), 0) + octet_length(changes) AS bytes FROM revision) `, maxRevisionJSON) + selection
@@ -208,32 +218,4 @@ func scanRevision(rows *sql.Rows) (r journal.Revision, bytes int, err error) {
 func unreadable(r journal.Revision, why error) journal.Revision {
 	r.Policy, r.Changes, r.Unreadable = chatguard.Policy{}, nil, why
 	return r
-}
-
-// ReadPolicies returns the results of CurrentRevisions and Channels for the database at path. It
-// works whether or not a process owns the database. The error names the file and the fix.
-func ReadPolicies(ctx context.Context, path string) (current []journal.Revision, logins map[string]string, err error) {
-	db, err := Schema.OpenBeside(ctx, path)
-	if err != nil {
-		return nil, nil, err
-	}
-	beside := &Store{db: db}
-	if current, err = beside.CurrentRevisions(ctx); err == nil {
-		logins, err = beside.Channels(ctx)
-	}
-	return current, logins, errors.Join(err, db.Close())
-}
-
-// DiscardPolicy returns a channel to the configuration's policy as DiscardRevisions does, in the
-// database at path. No process may own the database.
-func DiscardPolicy(ctx context.Context, path, channelID, author string, opts *Options) (numbered journal.Revision, err error) {
-	s, err := Open(ctx, path, opts)
-	if err != nil {
-		return numbered, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if numbered, err = s.addDiscard(channelID, author); err != nil {
-		return numbered, err
-	}
-	return numbered, s.db.Write(ctx, func(tx *sql.Tx) error { return writeChanges(ctx, tx, s.changes.peek()) })
 }

@@ -113,7 +113,8 @@ func TestChanges_PendingWhileFailing(t *testing.T) {
 			s := open(t, path, nil)
 			g := guardOf(t, s, policy())
 			for _, name := range []string{"raid", "slow"} {
-				must(t, s.changes.addSetting(settingKey{"c9", name}, "old"))
+				_, err := s.SaveSetting(endedContext, "c9", name, "old")
+				must(t, err)
 			}
 			s.runTurn(ctx, g)
 			repair := failure.harm(t, s)

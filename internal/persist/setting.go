@@ -5,12 +5,18 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
 // settingKey identifies a setting of a channel.
 type settingKey struct{ channelID, name string }
+
+// settings are small values of channels.
+type settings struct {
+	*commits
+	db      database
+	pending pending[settingKey, string]
+}
 
 const settingColumns = "channel_id, name, value"
 
@@ -20,8 +26,12 @@ var settingInsertion = statement.Insertion{Into: "setting (" + settingColumns + 
 // stored; an empty value removes the setting. saved is false if the database is failing or the
 // context ends first; the value is then pending. Of several pending values of a setting, only the
 // last one is kept. An error means that the value isn't kept; it may be ErrTooMany.
-func (s *Store) SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error) {
-	if err := s.changes.addSetting(settingKey{channelID, name}, value); err != nil {
+func (s *settings) SaveSetting(ctx context.Context, channelID, name, value string) (saved bool, err error) {
+	row := &value
+	if value == "" {
+		row = nil
+	}
+	if err := s.pending.put(settingKey{channelID, name}, row); err != nil {
 		return false, fmt.Errorf("setting %q of channel %s: %w", name, channelID, err)
 	}
 	return s.Commit(ctx), nil
@@ -29,58 +39,49 @@ func (s *Store) SaveSetting(ctx context.Context, channelID, name, value string) 
 
 // Settings returns the settings of all channels, by the channel's ID and the setting's name,
 // including pending ones.
-func (s *Store) Settings(ctx context.Context) (map[string]map[string]string, error) {
+func (s *settings) Settings(ctx context.Context) (map[string]map[string]string, error) {
 	// Read pending settings first, so that none is missed if it is stored in between.
-	waiting := s.changes.peek().settings
-	settings, err := querySettings(ctx, s.db)
+	waiting := s.pending.peek()
+	found := map[string]map[string]string{}
+	err := s.db.Query(ctx, func(rows *sql.Rows) error {
+		var key settingKey
+		var value string
+		err := rows.Scan(&key.channelID, &key.name, &value)
+		putSetting(found, key, &value)
+		return err
+	}, "SELECT "+settingColumns+" FROM setting")
 	if err != nil {
 		return nil, err
 	}
 	for key, value := range waiting {
-		putSetting(settings, key, value)
+		putSetting(found, key, value)
 	}
-	return settings, nil
-}
-
-func querySettings(ctx context.Context, db *sqlite.DB) (map[string]map[string]string, error) {
-	settings := map[string]map[string]string{}
-	err := db.Query(ctx, func(rows *sql.Rows) error {
-		var key settingKey
-		var value string
-		err := rows.Scan(&key.channelID, &key.name, &value)
-		putSetting(settings, key, value)
-		return err
-	}, "SELECT "+settingColumns+" FROM setting")
-	return settings, err
+	return found, nil
 }
 
 // putSetting sets or removes a value; a channel without settings has no map.
-func putSetting(settings map[string]map[string]string, key settingKey, value string) {
+func putSetting(settings map[string]map[string]string, key settingKey, value *string) {
 	of := settings[key.channelID]
 	switch {
-	case value == "":
+	case value == nil || *value == "":
 		if delete(of, key.name); len(of) == 0 {
 			delete(settings, key.channelID)
 		}
 	case of == nil:
-		settings[key.channelID] = map[string]string{key.name: value}
+		settings[key.channelID] = map[string]string{key.name: *value}
 	default:
-		of[key.name] = value
+		of[key.name] = *value
 	}
 }
 
-func writeSettings(ctx context.Context, tx *sql.Tx, settings map[settingKey]string) error {
-	var kept []settingKey
-	for key, value := range settings {
-		if value != "" {
-			kept = append(kept, key)
-			continue
-		}
+func writeSettings(ctx context.Context, tx *sql.Tx, rows map[settingKey]*string) error {
+	kept, removed := splitDeleted(rows)
+	for _, key := range removed {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM setting WHERE channel_id = ? AND name = ?", key.channelID, key.name); err != nil {
 			return err
 		}
 	}
 	return settingInsertion.Write(ctx, tx, len(kept), func(args []any, i int) []any {
-		return append(args, kept[i].channelID, kept[i].name, settings[kept[i]])
+		return append(args, kept[i].channelID, kept[i].name, *rows[kept[i]])
 	})
 }

@@ -35,7 +35,7 @@ func TestSettings_RoundTrip(t *testing.T) {
 	} {
 		wantSaved(t, true)(s.SaveSetting(ctx, step.channelID, step.name, step.value))
 		wantSettings(t, s, step.want)
-		if waiting := s.changes.peek(); !waiting.isEmpty() {
+		if waiting := s.settings.pending.peek(); len(waiting) > 0 {
 			t.Errorf("what is stored still waits: %+v", waiting)
 		}
 	}
@@ -77,17 +77,17 @@ func TestSettings_LastValue(t *testing.T) {
 		}
 		defer s.Close()
 		want := map[string]map[string]string{}
-		var writing *waiting
+		var writing *part
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			switch rapid.IntRange(0, 4).Draw(rt, "what happens") {
 			case 0: // begin a flush, or continue the current one
 				if writing == nil {
-					w := s.changes.peek()
-					writing = &w
-				} else if err := s.db.Write(ctx, func(tx *sql.Tx) error { return writeChanges(ctx, tx, *writing) }); err != nil {
+					p := s.settings.pending.part(writeSettings)
+					writing = &p
+				} else if err := s.db.Write(ctx, func(tx *sql.Tx) error { return writing.write(ctx, tx) }); err != nil {
 					rt.Fatal(err)
 				} else {
-					s.changes.removeStored(*writing)
+					writing.done(ctx, true)
 					writing = nil
 				}
 			case 1: // it fails
@@ -95,10 +95,10 @@ func TestSettings_LastValue(t *testing.T) {
 			default:
 				key := settingKey{rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "channel"), rapid.SampledFrom([]string{"paused", "slow"}).Draw(rt, "name")}
 				value := rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "value")
-				if err := s.changes.addSetting(key, value); err != nil {
+				if _, err := s.SaveSetting(endedContext, key.channelID, key.name, value); err != nil {
 					rt.Fatal(err)
 				}
-				putSetting(want, key, value)
+				putSetting(want, key, &value)
 			}
 			if got, err := s.Settings(ctx); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 				rt.Fatalf("%v, %v, want %v", got, err, want)

@@ -5,92 +5,19 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
-
-// RestoreStats is the result of Restore.
-type RestoreStats struct {
-	Rows int // rows of state restored
-	// Unreadable is how many rows couldn't be read. Such a row stays in the database until its
-	// user's state is written again.
-	Unreadable int
-	// Interrupted is how many journal entries the last process had not acted on when it ended.
-	Interrupted int
-	LastEntry   chatguard.EntryID // last journal entry; 0 if there is none
-}
-
-// Restore loads the state that still counts into the Guard, and makes the Guard's entry IDs
-// continue after the journal's. Call it before the first message. Call it after each channel's
-// policy is in force, because it skips rows of limits that a policy doesn't have. It counts and
-// logs rows that can't be read. After an error the Guard has only part of the state. Run then
-// refuses to write, so that the partial state never replaces the stored state.
-//
-// With a nil Guard, Restore loads no state. Run can then have any Guard whose state isn't restored.
-//
-// Journal entries that are still pending get the result Unknown, because nothing will act on them
-// any more, and an action may have been carried out.
-func (s *Store) Restore(ctx context.Context, guard *chatguard.Guard) (RestoreStats, error) {
-	stats, err := restoreJournal(ctx, s.db)
-	if err == nil && guard != nil {
-		err = s.restoreState(ctx, guard, &stats)
-	}
-	if err != nil {
-		return stats, err
-	}
-	if guard != nil {
-		guard.State().RestoreEntryID(stats.LastEntry)
-	}
-	s.restored.Store(true)
-	if stats.Interrupted > 0 {
-		s.interrupted = stats.LastEntry // Run writes their outcomes
-	}
-	return stats, nil
-}
-
-// restoreState reads rows and restores them in the Guard concurrently, because both take about the
-// same time.
-func (s *Store) restoreState(ctx context.Context, guard *chatguard.Guard, stats *RestoreStats) error {
-	batches := make(chan []chatguard.StateRow, 4)
-	reading, ctx := errgroup.WithContext(ctx)
-	reading.Go(func() error {
-		defer close(batches)
-		return readState(ctx, s.db, batches)
-	})
-	now := guard.Now()
-	var firstUnreadable error
-	for rows := range batches {
-		for _, row := range rows {
-			if err := guard.State().Restore(row, now); err != nil {
-				if stats.Unreadable == 0 {
-					firstUnreadable = fmt.Errorf("channel %s, user %s, limit %q: %w", row.ChannelID, row.UserID, row.Limit, err)
-				}
-				stats.Unreadable++
-				continue
-			}
-			stats.Rows++
-		}
-	}
-	if stats.Unreadable > 0 {
-		s.opts.Logger.Warn("some state can't be read and starts fresh", slog.Int("rows", stats.Unreadable), slog.Any("first", firstUnreadable))
-	}
-	return reading.Wait()
-}
 
 // batchOfRows is the number of rows that readState sends at a time.
 const batchOfRows = 1000
 
 // readState sends all rows in table order.
-func readState(ctx context.Context, db *sqlite.DB, batches chan<- []chatguard.StateRow) error {
+func readState(ctx context.Context, db database, batches chan<- []chatguard.StateRow) error {
 	batch := make([]chatguard.StateRow, 0, batchOfRows)
 	err := db.Query(ctx, func(rows *sql.Rows) error {
 		row, err := scanState(rows)
@@ -120,6 +47,23 @@ var stateInsertion = statement.Insertion{
 	Into:     "state (" + stateColumns + ")",
 	Columns:  4,
 	Conflict: "DO UPDATE SET data = excluded.data",
+}
+
+// statePart takes the changed state of a Guard as a part of a flush.
+func statePart(guard *chatguard.Guard) part {
+	batch := guard.State().Dirty()
+	rows := slices.AppendSeq(make([]chatguard.StateRow, 0, batch.Len()), batch.Rows())
+	return part{
+		rows:  len(rows),
+		write: func(ctx context.Context, tx *sql.Tx) error { return writeState(ctx, tx, rows) },
+		done: func(_ context.Context, isStored bool) {
+			if isStored {
+				batch.Confirm()
+			} else {
+				batch.Release()
+			}
+		},
+	}
 }
 
 // writeState stores the rows in table order, so that SQLite visits each page once, in order.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 const (
@@ -51,7 +50,7 @@ func (s *sweeper) sweepIdle(ctx context.Context, guard *chatguard.Guard) error {
 }
 
 // stateAfter returns up to most rows that follow the row after in table order.
-func stateAfter(ctx context.Context, db *sqlite.DB, after chatguard.StateRow, most int) (found []chatguard.StateRow, err error) {
+func stateAfter(ctx context.Context, db database, after chatguard.StateRow, most int) (found []chatguard.StateRow, err error) {
 	err = db.Query(ctx, func(rows *sql.Rows) error {
 		row, err := scanState(rows)
 		found = append(found, row)
@@ -61,7 +60,7 @@ func stateAfter(ctx context.Context, db *sqlite.DB, after chatguard.StateRow, mo
 	return found, err
 }
 
-func deleteState(ctx context.Context, db *sqlite.DB, rows []chatguard.StateRow) error {
+func deleteState(ctx context.Context, db database, rows []chatguard.StateRow) error {
 	if len(rows) == 0 {
 		return nil
 	}

@@ -9,12 +9,11 @@
 package persist
 
 import (
-	"cmp"
+	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"time"
-
-	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
@@ -23,53 +22,28 @@ import (
 	"github.com/chatguard/chatguard/internal/watchdog"
 )
 
-// Options are the optional settings of a Store. A nil *Options is the same as the zero value.
-type Options struct {
-	Logger *slog.Logger // nil means slog.Default()
-	// FlushInterval is the time from the start of one flush to the start of the next. 0 means 1 s.
-	FlushInterval time.Duration
-	Retention     time.Duration // lifetime of journal entries; 0: 30 days
-	// QueueSize is the maximum number of pending records of timeline and journal; beyond it,
-	// records are dropped. 0 means 100,000.
-	QueueSize int
-	// MaxMemory is the maximum number of bytes of a database in memory; beyond it, the oldest
-	// records of timeline and journal are deleted. 0 means 256 MiB.
-	MaxMemory int64
-	Now       func() time.Time // nil means time.Now
-	Metrics   *metrics.Set     // gets the store's metrics; nil means none
-}
-
-// withDefaults returns a copy with defaults in place of zero fields.
-func (o *Options) withDefaults() Options {
-	var full Options
-	if o != nil {
-		full = *o
-	}
-	full.Logger = cmp.Or(full.Logger, slog.Default())
-	full.FlushInterval = cmp.Or(full.FlushInterval, time.Second)
-	full.Retention = cmp.Or(full.Retention, 30*24*time.Hour)
-	full.QueueSize = cmp.Or(full.QueueSize, 100_000)
-	full.MaxMemory = cmp.Or(full.MaxMemory, 256<<20)
-	if full.Now == nil {
-		full.Now = time.Now
-	}
-	full.Metrics = cmp.Or(full.Metrics, metrics.NewSet())
-	return full
-}
-
 // Store is a database and its only owner. It is safe for concurrent use. Get one from Open.
 //
 // The order of calls is Open, Restore, Run, Close.
 type Store struct {
 	Tokens *signin.Tokens // sign-ins: tokens, codes and sessions
 
+	// The resources. Their exported methods are the Store's, too.
+	*journalTable
+	*timelineTable
+	*people
+	*notebook
+	*changes
+	*channels
+	*settings
+	*streams
+	*webhooks
+	*forgettings
+	*commits
+
 	db       *sqlite.DB
 	opts     Options
 	queue    queue
-	changes  changeQueue
-	notes    notebook
-	webhooks webhookQueue
-	commits  *commits
 	health   healthRecord
 	flushing watchdog.Work
 	figures  figures
@@ -115,3 +89,30 @@ func (s *Store) Observe(m chatguard.Message, v chatguard.Verdict) { s.queue.obse
 // of the same entry replaces an earlier one. Like Observe, it never blocks and never accesses the
 // disk.
 func (s *Store) Report(o journal.Outcome) { s.queue.report(o) }
+
+// Health returns the current state of the store. It never waits for the disk.
+func (s *Store) Health() Health {
+	h := s.health.read(s.opts.Now())
+	h.Waiting, h.Dropped = s.queue.state()
+	return h
+}
+
+// recoverFile repairs the database's files if somebody has touched them. Only Run calls it.
+func (s *Store) recoverFile(ctx context.Context, guard *chatguard.Guard) error {
+	found, err := s.db.Recover(ctx)
+	if found.Repaired != "" {
+		s.figures.errors.Inc()
+		s.opts.Logger.Error(found.Repaired, slog.String("database", s.db.Path))
+	}
+	if errors.As(err, new(*sqlite.OwnedError)) {
+		s.lost = err
+	}
+	if found.IsOther {
+		guard.State().DirtyAll()
+	}
+	return err
+}
+
+// lastLook is for how long a database is checked before a clean end. A large one is checked only in
+// part.
+const lastLook = 2 * time.Second

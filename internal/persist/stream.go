@@ -26,18 +26,23 @@ func (k streamKey) compare(other streamKey) int {
 	return cmp.Or(strings.Compare(k.channelID, other.channelID), cmp.Compare(k.start, other.start))
 }
 
+// streams are the streams of channels.
+type streams struct {
+	db      database
+	pending pending[streamKey, journal.Stream]
+}
+
 // NoteStream records a stream, or the present state of a recorded one. It never blocks.
-func (s *Store) NoteStream(stream journal.Stream) { s.changes.addStream(stream) }
+func (s *streams) NoteStream(stream journal.Stream) {
+	_ = s.pending.put(keyOfStream(stream), &stream) // there is no limit
+}
 
 // Streams returns up to n streams of a channel, including pending ones, newest first. An empty
 // channel means all channels.
-func (s *Store) Streams(ctx context.Context, channelID string, n int) ([]journal.Stream, error) {
+func (s *streams) Streams(ctx context.Context, channelID string, n int) ([]journal.Stream, error) {
 	// Read pending streams first, so that none is missed if it is stored in between.
-	known := s.changes.peek().streams
-	if known == nil {
-		known = map[streamKey]journal.Stream{}
-	}
-	maps.DeleteFunc(known, func(k streamKey, _ journal.Stream) bool { return channelID != "" && k.channelID != channelID })
+	known := s.pending.peek()
+	maps.DeleteFunc(known, func(k streamKey, _ *journal.Stream) bool { return channelID != "" && k.channelID != channelID })
 	condition := "?1 = ''" // all channels: the table is small
 	if channelID != "" {
 		condition = "channel_id = ?1"
@@ -45,13 +50,14 @@ func (s *Store) Streams(ctx context.Context, channelID string, n int) ([]journal
 	err := s.db.Query(ctx, func(rows *sql.Rows) error {
 		var stored journal.Stream
 		err := rows.Scan(&stored.ChannelID, statement.Time(&stored.Start), statement.Time(&stored.Seen), &stored.Ended)
-		if key := keyOfStream(stored); known[key].ChannelID == "" {
-			known[key] = stored
+		if key := keyOfStream(stored); known[key] == nil {
+			known[key] = &stored
 		}
 		return err
 	}, "SELECT "+streamColumns+" FROM stream WHERE "+condition+" ORDER BY start DESC LIMIT ?2", channelID, n+len(known))
-	streams := slices.SortedFunc(maps.Values(known), func(a, b journal.Stream) int { return keyOfStream(b).compareStart(keyOfStream(a)) })
-	return streams[:min(n, len(streams))], err
+	list := present(known)
+	slices.SortFunc(list, func(a, b journal.Stream) int { return keyOfStream(b).compareStart(keyOfStream(a)) })
+	return list[:min(n, len(list))], err
 }
 
 func keyOfStream(s journal.Stream) streamKey { return streamKey{s.ChannelID, s.Start.UnixNano()} }
@@ -62,7 +68,7 @@ func (k streamKey) compareStart(other streamKey) int {
 }
 
 // writeStreams stores the streams in table order.
-func writeStreams(ctx context.Context, tx *sql.Tx, streams map[streamKey]journal.Stream) error {
+func writeStreams(ctx context.Context, tx *sql.Tx, streams map[streamKey]*journal.Stream) error {
 	keys := slices.SortedFunc(maps.Keys(streams), streamKey.compare)
 	return streamInsertion.Write(ctx, tx, len(keys), func(args []any, i int) []any {
 		s := streams[keys[i]]

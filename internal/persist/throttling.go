@@ -12,12 +12,11 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // Throttling sums up the throttled messages of a channel from one time until another, with up to n
 // users in Top. It includes pending entries and pending outcomes.
-func (s *Store) Throttling(ctx context.Context, channelID string, from, until time.Time, n int) (journal.Throttling, error) {
+func (s *journalTable) Throttling(ctx context.Context, channelID string, from, until time.Time, n int) (journal.Throttling, error) {
 	within := func(e *journal.Entry) bool {
 		return e.ChannelID == channelID && !e.At.Before(from) && e.At.Before(until)
 	}
@@ -55,7 +54,7 @@ func (c throttlingCount) user(id string) *journal.UserThrottling {
 }
 
 // addStored adds the stored entries except those with the given IDs.
-func (c throttlingCount) addStored(ctx context.Context, db *sqlite.DB, channelID string, from, until time.Time, except []chatguard.EntryID) error {
+func (c throttlingCount) addStored(ctx context.Context, db database, channelID string, from, until time.Time, except []chatguard.EntryID) error {
 	condition := ""
 	if len(except) > 0 {
 		condition = " AND id NOT IN (SELECT value FROM json_each(?4))"
@@ -102,7 +101,7 @@ func (c throttlingCount) sum(n int) (t journal.Throttling) {
 }
 
 // addNames adds the users' names as in their newest entries.
-func (s *Store) addNames(ctx context.Context, channelID string, users []journal.UserThrottling) error {
+func (s *journalTable) addNames(ctx context.Context, channelID string, users []journal.UserThrottling) error {
 	for i := range users {
 		u := &users[i]
 		e, pending := s.queue.entry(func(e *journal.Entry) bool { return e.UserID == u.UserID && e.ChannelID == channelID })

@@ -1,29 +1,12 @@
 package persist
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 
-	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
-
-// timelineRow is one message of the timeline. Its number distinguishes messages of the same time.
-type timelineRow struct {
-	journal.TimelineMessage
-	number  int64
-	unspent int // unspent part of the cost
-	// displayName is empty if it equals the login.
-	displayName string
-	low         bool // it passed at low priority
-}
-
-// spentCost returns the spent part of the cost, up to maxCost.
-func (r *timelineRow) spentCost() int64 { return int64(min(r.Cost, maxCost) - min(r.unspent, maxCost)) }
 
 const timelineColumns = "channel_id, at, number, user_id, login, roles, cost, unspent, display_name, low, kind"
 
@@ -35,18 +18,6 @@ var timelineInsertion = statement.Insertion{
 
 func (r *timelineRow) values(args []any) []any {
 	return append(args, r.ChannelID, r.At.UnixNano(), r.number, r.UserID, r.Login, int64(r.Roles), r.Cost, r.unspent, r.displayName, r.low, int64(r.MessageKind))
-}
-
-// compareTo compares the row's position within its channel with the position of another row.
-func (r *timelineRow) compareTo(at, number int64) int {
-	return cmp.Or(cmp.Compare(r.At.UnixNano(), at), cmp.Compare(r.number, number))
-}
-
-// sortTimeline sorts rows in table order.
-func sortTimeline(rows []timelineRow) {
-	slices.SortFunc(rows, func(a, b timelineRow) int {
-		return cmp.Or(strings.Compare(a.ChannelID, b.ChannelID), a.At.Compare(b.At), cmp.Compare(a.number, b.number))
-	})
 }
 
 // writeTimeline stores sorted rows. It rolls up late rows at once, because newer messages of the
@@ -119,7 +90,7 @@ func writeLate(ctx context.Context, tx *sql.Tx, rows []timelineRow) error {
 }
 
 // queryTimeline returns the result of a query for timelineColumns.
-func queryTimeline(ctx context.Context, db *sqlite.DB, query string, args ...any) (list []timelineRow, err error) {
+func queryTimeline(ctx context.Context, db database, query string, args ...any) (list []timelineRow, err error) {
 	err = db.Query(ctx, func(rows *sql.Rows) error {
 		var r timelineRow
 		err := rows.Scan(&r.ChannelID, statement.Time(&r.At), &r.number, &r.UserID, &r.Login, &r.Roles, &r.Cost, &r.unspent, &r.displayName, &r.low, &r.MessageKind)

@@ -10,9 +10,14 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
-	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
+
+// timelineTable is the timeline of messages, and what is kept of them for longer.
+type timelineTable struct {
+	db    database
+	queue *queue
+}
 
 // timelineBatch is the maximum number of timeline messages in a batch.
 const timelineBatch = 5000
@@ -21,7 +26,7 @@ const timelineBatch = 5000
 // times. It includes pending messages. The function visit must not keep its argument. If it returns
 // an error, or the context ends, Timeline stops and returns that error. Timeline reads the next
 // messages while visit runs.
-func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time, visit func([]journal.TimelineMessage) error) error {
+func (s *timelineTable) Timeline(ctx context.Context, channelID string, since time.Time, visit func([]journal.TimelineMessage) error) error {
 	// Read pending messages first, so that none is missed if it is stored in between.
 	waiting := s.queue.matchingMessages(func(m *timelineRow) bool { return m.ChannelID == channelID && !m.At.Before(since) })
 	sortTimeline(waiting)
@@ -41,7 +46,7 @@ func (s *Store) Timeline(ctx context.Context, channelID string, since time.Time,
 
 // readTimeline adds the stored messages to feed, and the pending messages at their positions in the
 // order. It omits pending messages that are stored by now.
-func readTimeline(db *sqlite.DB, channelID string, since time.Time, waiting []timelineRow, feed *timelineFeed) error {
+func readTimeline(db database, channelID string, since time.Time, waiting []timelineRow, feed *timelineFeed) error {
 	const query = `SELECT at, number, user_id, login, roles, cost, kind FROM timeline WHERE channel_id = ? AND at >= ? ORDER BY at, number`
 	err := db.EachRow(feed.ctx, 7, query, []any{channelID, since.UnixNano()}, func(row []driver.Value) error {
 		at, number := row[0].(int64), row[1].(int64)

@@ -37,7 +37,7 @@ func TestWebhooks(t *testing.T) {
 	s.PutWebhookDelivery(dead)
 	wantWebhooks(t, s, "pending", []journal.Webhook{own, configured}, []journal.WebhookDelivery{waits, dead})
 	s.mustFlush(t, g)
-	if !s.webhooks.peek().isEmpty() {
+	if len(s.webhooks.hooks.peek())+len(s.webhooks.deliveries.peek()) > 0 {
 		t.Error("pending after the flush")
 	}
 
@@ -45,12 +45,13 @@ func TestWebhooks(t *testing.T) {
 	own.State = `{"off":"gone"}`
 	s.PutWebhook(own)
 	s.PutWebhookDelivery(waits)
-	written := s.webhooks.peek() // a flush that takes long
+	hooks, deliveries := s.webhooks.hooks.peek(), s.webhooks.deliveries.peek() // a flush that takes long
 	s.DeleteWebhookDelivery(dead.ID)
 	s.DeleteWebhook(configured.ID)
 	waits.Tries = 2
 	s.PutWebhookDelivery(waits)
-	s.webhooks.removeStored(written)
+	s.webhooks.hooks.stored(hooks)
+	s.webhooks.deliveries.stored(deliveries)
 	s.PutWebhook(own)
 	wantWebhooks(t, s, "changed", []journal.Webhook{own}, []journal.WebhookDelivery{waits})
 	s.mustFlush(t, g)

@@ -236,6 +236,9 @@ func eachRowOf(
 	}
 }
 
+// String names the database for people.
+func (db *DB) String() string { return "database " + db.Path }
+
 // InMemory reports whether the database is in memory.
 func (db *DB) InMemory() bool { return db.place == nil }
 
