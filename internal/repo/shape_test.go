@@ -64,14 +64,12 @@ const (
 var manyMethods = map[string]string{
 	"github.com/chatguard/chatguard.Guard": "to be split",
 	"internal/limits.Table":                "to be split",
-	"internal/persist.Store":               "to be split",
 }
 
 // largeCycles has the packages of which more than maxCycle files may need each other, with the
 // reason.
 var largeCycles = map[string]string{
-	"internal/limits":  "to be split",
-	"internal/persist": "to be split",
+	"internal/limits": "to be split",
 }
 
 // TestShape_Figures prints the shape of the 20 largest packages, and the size of the whole.
