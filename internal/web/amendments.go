@@ -185,7 +185,7 @@ func errShared(err error) error {
 	return nil
 }
 
-// errControls converts an error of control.Controls to the answer.
+// errControls converts an error of package control to the answer.
 func errControls(err error) error {
 	if shared := errShared(err); shared != nil {
 		return shared

@@ -49,7 +49,7 @@ type Options struct {
 	Store  Records // the recorded history
 	Grants Grants  // the tokens and links of Access.Sessions; nil means that they can't be managed here
 
-	// Record adds a change to the audit, as control.Controls does. Nil means no audit of changes that
+	// Record adds a change to the audit, as package control does. Nil means no audit of changes that
 	// are about the whole installation.
 	Record func(context.Context, journal.Audit) (saved bool, err error)
 
