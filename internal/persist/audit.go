@@ -10,6 +10,7 @@ import (
 
 	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -20,7 +21,7 @@ const auditColumns = "id, at, author, action, channel_id, user_id, detail"
 const maxAuditDetail = 64 << 10
 
 // shownAudit are the auditColumns without a detail that is too long.
-var shownAudit = fmt.Sprintf("id, at, author, action, channel_id, user_id, iif(octet_length(detail) <= %d, detail, '{}')", maxAuditDetail)
+var shownAudit = fmt.Sprintf("id, at, author, action, channel_id, user_id, CASE WHEN octet_length(detail) <= %d THEN detail ELSE '{}' END", maxAuditDetail)
 
 var auditInsertion = statement.Insertion{Into: "audit (" + auditColumns + ")", Columns: 7, Conflict: "DO NOTHING"}
 
@@ -117,14 +118,14 @@ func newAuditFilter(wanted journal.AuditFilter, users []string) (f filter[auditR
 	f.requireEqual("user_id", wanted.UserID, func(a *auditRow) string { return a.UserID })
 	if wanted.Author != "" {
 		authors := append(auth.AuthorsNamed(wanted.Author), wanted.Author)
-		f.require(func(a *auditRow) bool { return slices.Contains(authors, a.Author) }, "author IN (SELECT value FROM json_each(?))", jsonOf(authors))
+		f.require(func(a *auditRow) bool { return slices.Contains(authors, a.Author) }, "author IN "+sqlite.List("?"), jsonOf(authors))
 	}
 	f.requireEqual("action", string(wanted.Action), func(a *auditRow) string { return string(a.Action) })
 	if len(users) > 0 {
-		f.require(func(a *auditRow) bool { return slices.Contains(users, a.UserID) }, "user_id IN (SELECT value FROM json_each(?))", jsonOf(users))
+		f.require(func(a *auditRow) bool { return slices.Contains(users, a.UserID) }, "user_id IN "+sqlite.List("?"), jsonOf(users))
 	}
 	if wanted.UserIDs != nil {
-		f.require(func(a *auditRow) bool { return slices.Contains(wanted.UserIDs, a.UserID) }, "user_id IN (SELECT value FROM json_each(?))", jsonOf(wanted.UserIDs))
+		f.require(func(a *auditRow) bool { return slices.Contains(wanted.UserIDs, a.UserID) }, "user_id IN "+sqlite.List("?"), jsonOf(wanted.UserIDs))
 	}
 	if len(wanted.Pardoned) > 0 {
 		pardoned := jsonOf(wanted.Pardoned)

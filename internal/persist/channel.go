@@ -38,7 +38,7 @@ func writeChannels(ctx context.Context, tx *sql.Tx, logins map[string]*string) e
 		if _, err := tx.ExecContext(ctx, "DELETE FROM channel WHERE login = ?", *logins[id]); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO channel (id, login) VALUES (?, ?) ON CONFLICT DO UPDATE SET login = excluded.login", id, *logins[id])
+		_, err := tx.ExecContext(ctx, "INSERT INTO channel (id, login) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET login = excluded.login", id, *logins[id])
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // database is what the resources need of an engine. Errors name the problem and the fix.
@@ -20,6 +22,15 @@ type database interface {
 	// String names the database for people, as in "database chatguard.db".
 	fmt.Stringer
 }
+
+// Tables with the index that a query must use: the engine would choose another one.
+var (
+	journalByUser       = "journal" + sqlite.IndexedBy("journal_user")
+	journalByTime       = "journal" + sqlite.IndexedBy("journal_at")
+	journalByThrottling = "journal" + sqlite.IndexedBy("journal_throttling")
+	personByName        = "person" + sqlite.IndexedBy("person_name")
+	personByLastSeen    = "person" + sqlite.IndexedBy("person_last_seen")
+)
 
 // jsonOf encodes a list of numbers or texts, so that a statement can take many of them at once.
 func jsonOf[T any](list []T) string {

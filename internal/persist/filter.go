@@ -9,6 +9,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // conditions are the conditions of a query, joined by AND.
@@ -65,7 +66,7 @@ func (s *journalTable) Entries(ctx context.Context, wanted journal.EntryFilter) 
 	for _, id := range queued {
 		delete(last, id)
 	}
-	f.add("id NOT IN (SELECT value FROM json_each(?))", jsonOf(known))
+	f.add("id NOT IN "+sqlite.List("?"), jsonOf(known))
 	stored, err := queryEntries(ctx, s.db, "SELECT "+entryColumns+" FROM journal"+f.whereClause()+" ORDER BY id DESC LIMIT ?", append(f.args, wanted.N)...)
 	if err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func reportedEntries(
 	if len(last) == 0 {
 		return nil, nil
 	}
-	stored, err := queryEntries(ctx, db, "SELECT "+entryColumns+" FROM journal WHERE id IN (SELECT value FROM json_each(?))", jsonOf(slices.Collect(maps.Keys(last))))
+	stored, err := queryEntries(ctx, db, "SELECT "+entryColumns+" FROM journal WHERE id IN "+sqlite.List("?"), jsonOf(slices.Collect(maps.Keys(last))))
 	for _, e := range stored {
 		e.Outcome = last[e.ID]
 		if wanted(&e) {
@@ -108,7 +109,7 @@ func newEntryFilter(wanted journal.EntryFilter) (f filter[journal.Entry]) {
 	}
 	addUser(&f, wanted)
 	if wanted.IDs != nil {
-		f.require(func(e *journal.Entry) bool { return slices.Contains(wanted.IDs, e.ID) }, "id IN (SELECT value FROM json_each(?))", jsonOf(wanted.IDs))
+		f.require(func(e *journal.Entry) bool { return slices.Contains(wanted.IDs, e.ID) }, "id IN "+sqlite.List("?"), jsonOf(wanted.IDs))
 	}
 	if from := wanted.From; !from.IsZero() {
 		f.require(func(e *journal.Entry) bool { return !e.At.Before(from) }, "at >= ?", from.UnixNano())
@@ -129,22 +130,22 @@ func addUser(f *filter[journal.Entry], wanted journal.EntryFilter) {
 	isUser := func(e *journal.Entry) bool { return e.UserID == user || e.Login == login }
 	switch {
 	case id != "" && channel != "":
-		f.require(isID, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)", channel, id)
+		f.require(isID, "id IN (SELECT id FROM "+journalByUser+" WHERE channel_id = ? AND user_id = ?)", channel, id)
 	case id != "":
-		f.require(isID, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ?)", id)
+		f.require(isID, "id IN (SELECT id FROM "+journalByUser+" WHERE user_id = ?)", id)
 	}
 	if ids := wanted.UserIDs; ids != nil {
 		f.require(func(e *journal.Entry) bool { return slices.Contains(ids, e.UserID) },
-			"id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id IN (SELECT value FROM json_each(?)))", channel, jsonOf(ids))
+			"id IN (SELECT id FROM "+journalByUser+" WHERE channel_id = ? AND user_id IN "+sqlite.List("?")+")", channel, jsonOf(ids))
 	}
 	inChannel := func(e *journal.Entry) bool { return e.ChannelID == channel }
 	switch {
 	case user != "" && channel != "":
 		f.require(func(e *journal.Entry) bool { return inChannel(e) && isUser(e) },
-			`id IN (SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?
-				UNION SELECT id FROM journal INDEXED BY journal_user WHERE channel_id = ? AND login = ?)`, channel, user, channel, login)
+			`id IN (SELECT id FROM `+journalByUser+` WHERE channel_id = ? AND user_id = ?
+				UNION SELECT id FROM `+journalByUser+` WHERE channel_id = ? AND login = ?)`, channel, user, channel, login)
 	case user != "":
-		f.require(isUser, "id IN (SELECT id FROM journal INDEXED BY journal_user WHERE user_id = ? OR login = ?)", user, login)
+		f.require(isUser, "id IN (SELECT id FROM "+journalByUser+" WHERE user_id = ? OR login = ?)", user, login)
 	case channel != "":
 		f.require(inChannel, "channel_id = ?", channel)
 	}

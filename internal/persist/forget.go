@@ -35,7 +35,7 @@ type forgettings struct {
 func (f *forgettings) UserChannels(ctx context.Context, userID string) ([]string, error) {
 	var parts []string
 	for _, table := range userTables {
-		parts = append(parts, "SELECT channel_id FROM "+table+" WHERE user_id = ?1")
+		parts = append(parts, "SELECT channel_id FROM "+table+" WHERE user_id = $1")
 	}
 	return columnOf(ctx, f.db, strings.Join(parts, " UNION "), userID)
 }

@@ -27,7 +27,7 @@ const entryColumns = `id, at, channel_id, user_id, login, display_name, message_
 var entryInsertion = statement.Insertion{
 	Into:    "journal (" + entryColumns + ")",
 	Columns: 23,
-	Conflict: `DO UPDATE SET outcome_at = excluded.outcome_at, outcome_action = excluded.outcome_action,
+	Conflict: `(id) DO UPDATE SET outcome_at = excluded.outcome_at, outcome_action = excluded.outcome_action,
 		outcome_result = excluded.outcome_result, outcome_reason = excluded.outcome_reason`,
 }
 

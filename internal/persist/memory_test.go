@@ -190,7 +190,7 @@ func TestMemory_DropsOldest(t *testing.T) {
 			s.Observe(m, v)
 		}
 		s.runTurn(ctx, g)
-		if used, _, err := s.sweeper.memoryUse(ctx); err != nil || used > 2<<20 {
+		if used, err := s.db.Used(ctx); err != nil || used > 2<<20 {
 			t.Fatalf("after %d messages it takes %d bytes, %v", id, used, err)
 		}
 	}

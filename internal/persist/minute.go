@@ -11,6 +11,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -103,9 +104,9 @@ func (c *minuteCount) addChannel(ctx context.Context, channelID, waiting string)
 		m.Messages, m.Low = m.Messages+messages, m.Low+low
 		return err
 	}, `SELECT minute, sum(messages), sum(low) FROM (
-			SELECT at - at % ?3 AS minute, count(*) AS messages, sum(low) AS low FROM timeline WHERE channel_id = ?1 AND at >= ?2 AND at < ?5 GROUP BY minute
-			UNION ALL SELECT value ->> 0, 1, value ->> 4 FROM json_each(?4)
-				WHERE NOT EXISTS (SELECT 1 FROM timeline WHERE channel_id = ?1 AND at = value ->> 1 AND number = value ->> 2))
+			SELECT at - at % $3 AS minute, count(*) AS messages, sum(low) AS low FROM timeline WHERE channel_id = $1 AND at >= $2 AND at < $5 GROUP BY minute
+			UNION ALL SELECT value ->> 0, 1, value ->> 4 FROM json_each($4)
+				WHERE NOT EXISTS (SELECT 1 FROM timeline WHERE channel_id = $1 AND at = value ->> 1 AND number = value ->> 2))
 		GROUP BY minute`, channelID, c.since.UnixNano(), int64(time.Minute), waiting, c.until.UnixNano())
 }
 
@@ -128,6 +129,6 @@ func (c *minuteCount) addThrottled(ctx context.Context, waiting []journal.Entry)
 		m := c.minute(channelID, at)
 		m.Throttled, m.Observed = m.Throttled+throttled, m.Observed+observed
 		return err
-	}, `SELECT channel_id, at - at % ?2 AS minute, count(*), sum(outcome_result = 'observed') FROM journal INDEXED BY journal_at
-		WHERE at >= ?1 AND at < ?4 AND id NOT IN (SELECT value FROM json_each(?3)) GROUP BY +channel_id, minute`, c.since.UnixNano(), int64(time.Minute), jsonOf(ids), c.until.UnixNano())
+	}, `SELECT channel_id, at - at % $2 AS minute, count(*), count(CASE WHEN outcome_result = 'observed' THEN 1 END) FROM `+journalByTime+`
+		WHERE at >= $1 AND at < $4 AND id NOT IN `+sqlite.List("$3")+` GROUP BY +channel_id, minute`, c.since.UnixNano(), int64(time.Minute), jsonOf(ids), c.until.UnixNano())
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
-const (
+var (
 	// NamesFromJournal is the statement that gives people without a display name the name in their
-	// last journal entry, if the login is still the same. Migration 7 has the same statement.
-	NamesFromJournal = `UPDATE person SET display_name = ifnull((
-		SELECT iif(display_name = person.login, '', display_name) FROM journal WHERE login = person.login AND id = (
-			SELECT max(id) FROM journal INDEXED BY journal_user WHERE channel_id = person.channel_id AND user_id = person.user_id)), '')`
+	// last journal entry, if the login is still the same. Migration 7 does the same.
+	NamesFromJournal = `UPDATE person SET display_name = coalesce((
+		SELECT CASE WHEN display_name = person.login THEN '' ELSE display_name END FROM journal WHERE login = person.login AND id = (
+			SELECT max(id) FROM ` + journalByUser + ` WHERE channel_id = person.channel_id AND user_id = person.user_id)), '')`
 	// NameKeys is the statement that makes people searchable by their names, after rows without
 	// name_key were added.
 	NameKeys = "UPDATE person SET name_key = chatguard_name_key(login, display_name)"

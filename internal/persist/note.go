@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -128,7 +129,7 @@ func (b *notebook) forget(userID string) {
 
 func writeNotes(ctx context.Context, tx *sql.Tx, rows map[int64]*journal.Note) error {
 	added, deleted := splitDeleted(rows)
-	if _, err := tx.ExecContext(ctx, "DELETE FROM note WHERE id IN (SELECT value FROM json_each(?))", jsonOf(deleted)); err != nil {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM note WHERE id IN "+sqlite.List("?"), jsonOf(deleted)); err != nil {
 		return err
 	}
 	slices.Sort(added)

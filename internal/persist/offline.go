@@ -37,8 +37,8 @@ func FindTraces(ctx context.Context, path, user string) (found []Traces, err err
 			return []Traces{traces}, err
 		}
 	}
-	ids, err := columnOf(ctx, db, `SELECT user_id FROM person WHERE login = ?1 COLLATE NOCASE
-		UNION SELECT user_id FROM journal WHERE login = ?1 COLLATE NOCASE UNION SELECT user_id FROM timeline WHERE login = ?1 COLLATE NOCASE`, login)
+	ids, err := columnOf(ctx, db, `SELECT user_id FROM person WHERE login = $1 COLLATE NOCASE
+		UNION SELECT user_id FROM journal WHERE login = $1 COLLATE NOCASE UNION SELECT user_id FROM timeline WHERE login = $1 COLLATE NOCASE`, login)
 	for _, id := range ids {
 		traces, err := findTraces(ctx, db, id)
 		if err != nil {
@@ -64,14 +64,14 @@ func findTraces(ctx context.Context, db database, userID string) (t Traces, err 
 			return t, err
 		}
 	}
-	t.Logins, err = columnOf(ctx, db, `SELECT login FROM (SELECT login FROM person WHERE user_id = ?1 UNION SELECT login FROM journal WHERE user_id = ?1
-		UNION SELECT login FROM timeline WHERE user_id = ?1) WHERE login <> '' ORDER BY 1`, userID)
+	t.Logins, err = columnOf(ctx, db, `SELECT login FROM (SELECT login FROM person WHERE user_id = $1 UNION SELECT login FROM journal WHERE user_id = $1
+		UNION SELECT login FROM timeline WHERE user_id = $1) WHERE login <> '' ORDER BY 1`, userID)
 	if err != nil {
 		return t, err
 	}
 	return t, db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(statement.Time(&t.LastSeen)) },
-		`SELECT max(at) FROM (SELECT max(last_seen) AS at FROM person WHERE user_id = ?1
-			UNION ALL SELECT max(at) FROM journal WHERE user_id = ?1 UNION ALL SELECT max(at) FROM timeline WHERE user_id = ?1)`, userID)
+		`SELECT max(at) FROM (SELECT max(last_seen) AS at FROM person WHERE user_id = $1
+			UNION ALL SELECT max(at) FROM journal WHERE user_id = $1 UNION ALL SELECT max(at) FROM timeline WHERE user_id = $1)`, userID)
 }
 
 // ForgetUser does what Forget does in the database at path. No process may own the database.

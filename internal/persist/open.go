@@ -95,7 +95,10 @@ func newStore(ctx context.Context, db *sqlite.DB, opts Options) (*Store, error) 
 	// Start at another number than earlier processes did, so that messages of the same time have
 	// different numbers.
 	s.queue.number = now.Unix()
-	s.sweeper = &sweeper{db: db, inMemory: db.InMemory(), opts: &s.opts, wanted: s.commits.wake}
+	s.sweeper = &sweeper{db: db, opts: &s.opts, wanted: s.commits.wake}
+	if db.InMemory() {
+		s.sweeper.used = db.Used
+	}
 	s.health.start(now)
 	s.flushing.Name = "preparing a flush"
 	if err := s.changes.load(ctx); err != nil {

@@ -105,13 +105,13 @@ func (s *people) newestLogin(ctx context.Context, channelID, userID string) (log
 	}
 	if !ok {
 		err = s.db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(&here.Login, statement.Time(&here.LastSeen)) }, `SELECT login, at FROM journal
-			WHERE id = (SELECT max(id) FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)`, channelID, userID)
+			WHERE id = (SELECT max(id) FROM `+journalByUser+` WHERE channel_id = ? AND user_id = ?)`, channelID, userID)
 		if err != nil {
 			return "", err
 		}
 	}
 	elsewhere, err := queryPeople(ctx, s.db, `SELECT user_id, person.login, display_name, roles, last_seen
-		FROM channel CROSS JOIN person ON channel_id = channel.id AND user_id = ?1 ORDER BY last_seen DESC LIMIT 1`, userID)
+		FROM channel CROSS JOIN person ON channel_id = channel.id AND user_id = $1 ORDER BY last_seen DESC LIMIT 1`, userID)
 	if len(elsewhere) > 0 && elsewhere[0].LastSeen.After(here.LastSeen) {
 		return elsewhere[0].Login, err
 	}
@@ -129,11 +129,11 @@ func (s *people) lastUserAs(ctx context.Context, channelID, login string) (userI
 		ok = true
 		return rows.Scan(&userID)
 	}, `SELECT user_id FROM (
-			SELECT user_id, at FROM `+notRolledUp+` AND login = ?2
+			SELECT user_id, at FROM `+notRolledUp+` AND login = $2
 			UNION ALL
-			SELECT user_id, last_seen FROM person WHERE channel_id = ?1 AND login = ?2 COLLATE NOCASE AND login = ?2
+			SELECT user_id, last_seen FROM person WHERE channel_id = $1 AND login = $2 COLLATE NOCASE AND login = $2
 			UNION ALL
-			SELECT user_id, at FROM journal WHERE id = (SELECT max(id) FROM journal INDEXED BY journal_user WHERE channel_id = ?1 AND login = ?2))
+			SELECT user_id, at FROM journal WHERE id = (SELECT max(id) FROM `+journalByUser+` WHERE channel_id = $1 AND login = $2))
 		ORDER BY at DESC LIMIT 1`, channelID, login)
 	return userID, ok && err == nil, err
 }
@@ -149,8 +149,8 @@ func (s *people) UsersNamed(ctx context.Context, channelID, displayName string) 
 	if err != nil {
 		return nil, err
 	}
-	stored, err := queryPeople(ctx, s.db, "SELECT "+shownPerson+` FROM person INDEXED BY person_name
-		WHERE channel_id = ?1 AND name_key <> '' AND name_key >= ?2 AND name_key < ?2 || char(11) LIMIT ?3`, channelID, key, mostNamesakes)
+	stored, err := queryPeople(ctx, s.db, "SELECT "+shownPerson+` FROM `+personByName+`
+		WHERE channel_id = $1 AND name_key <> '' AND name_key >= $2 AND name_key < $2 || char(11) LIMIT $3`, channelID, key, mostNamesakes)
 	for _, p := range stored {
 		if _, ok := known[p.UserID]; !ok {
 			known[p.UserID] = p

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -17,8 +18,8 @@ const shownPerson = "user_id, login, display_name, roles, last_seen"
 var personInsertion = statement.Insertion{
 	Into:    "person (" + personColumns + ")",
 	Columns: 7,
-	Conflict: `DO UPDATE SET login = excluded.login, display_name = excluded.display_name, name_key = excluded.name_key, roles = excluded.roles, last_seen = excluded.last_seen
-		WHERE excluded.last_seen >= last_seen`, // a message may arrive late
+	Conflict: `(channel_id, user_id) DO UPDATE SET login = excluded.login, display_name = excluded.display_name, name_key = excluded.name_key, roles = excluded.roles, last_seen = excluded.last_seen
+		WHERE excluded.last_seen >= person.last_seen`, // a message may arrive late
 }
 
 func personValues(args []any, channelID string, p journal.Person) []any {
@@ -33,7 +34,7 @@ func personOf(m *timelineRow) journal.Person {
 // Person returns a user of a channel as last seen, including pending messages. ok is false if the
 // user was never seen.
 func (s *people) Person(ctx context.Context, channelID, userID string) (p journal.Person, ok bool, err error) {
-	people, err := s.findPeople(ctx, channelID, func(id string) bool { return id == userID }, "user_id = ?2", userID)
+	people, err := s.findPeople(ctx, channelID, func(id string) bool { return id == userID }, "user_id = $2", userID)
 	p, ok = people[userID]
 	return p, ok, err
 }
@@ -49,9 +50,9 @@ func (s *people) People(ctx context.Context, channelID string, userIDs []string)
 }
 
 // anyOf is the condition that a user is in a list.
-const anyOf = "user_id IN (SELECT value FROM json_each(?2))"
+var anyOf = "user_id IN " + sqlite.List("$2")
 
-// findPeople returns the people with wanted IDs. condition, with its argument ?2, is the same
+// findPeople returns the people with wanted IDs. condition, with its argument $2, is the same
 // selection in SQL, for stored people.
 func (s *people) findPeople(
 	ctx context.Context, channelID string, wanted func(userID string) bool, condition string, arg any,
@@ -71,7 +72,7 @@ func (s *people) findPeople(
 
 // rolledUpPeople returns users as they appear in rolled-up messages.
 func rolledUpPeople(ctx context.Context, db database, channelID, condition string, arg any) ([]journal.Person, error) {
-	return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person WHERE channel_id = ?1 AND "+condition, channelID, arg)
+	return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person WHERE channel_id = $1 AND "+condition, channelID, arg)
 }
 
 // recentPeople returns, by ID, the users of a channel whose last messages aren't rolled up. It

@@ -14,7 +14,7 @@ const Quarter = 15 * time.Minute
 
 const quarterColumns = "channel_id, user_id, at, spent"
 
-var quarterInsertion = statement.Insertion{Into: "quarter_hour (" + quarterColumns + ")", Columns: 4, Conflict: "DO UPDATE SET spent = spent + excluded.spent"}
+var quarterInsertion = statement.Insertion{Into: "quarter_hour (" + quarterColumns + ")", Columns: 4, Conflict: "(channel_id, user_id, at) DO UPDATE SET spent = quarter_hour.spent + excluded.spent"}
 
 // quarterOf returns the start of the quarter of an hour that contains a time.
 func quarterOf(at time.Time) int64 { return at.Truncate(Quarter).UnixNano() }
@@ -38,24 +38,24 @@ func (s *timelineTable) QuarterHours(ctx context.Context, channelID, userID stri
 	return quarters, err
 }
 
-// quarterHours returns the statement of QuarterHours for channel ?1 and user ?2. An empty ID
+// quarterHours returns the statement of QuarterHours for channel $1 and user $2. An empty ID
 // selects all of them.
 func quarterHours(channelID, userID string) string {
 	channels, ofChannel, ofUser := timelineChannels, "", ""
 	if channelID != "" {
-		channels, ofChannel = "WITH channels (id) AS (VALUES (?1))", " AND channel_id = ?1"
+		channels, ofChannel = "WITH channels (id) AS (VALUES ($1))", " AND channel_id = $1"
 	}
 	if userID != "" {
-		ofUser = " AND user_id = ?2"
+		ofUser = " AND user_id = $2"
 	}
 	// The plus sign avoids the index of times, which would look up almost every row of the table.
 	return channels + `
 		SELECT quarter, sum(spent) FROM (
 			SELECT at AS quarter, spent FROM quarter_hour WHERE true` + ofChannel + ofUser + `
-			UNION ALL SELECT timeline.at - timeline.at % ?4, min(cost, ?5) - min(unspent, ?5) FROM ` + channelsNotRolledUp + ofUser + `
-			UNION ALL SELECT value ->> 0, value ->> 3 FROM json_each(?6) WHERE NOT EXISTS (
+			UNION ALL SELECT timeline.at - timeline.at % $4, CASE WHEN cost < $5 THEN cost ELSE $5 END - CASE WHEN unspent < $5 THEN unspent ELSE $5 END FROM ` + channelsNotRolledUp + ofUser + `
+			UNION ALL SELECT value ->> 0, value ->> 3 FROM json_each($6) WHERE NOT EXISTS (
 				SELECT 1 FROM channels CROSS JOIN timeline WHERE channel_id = id AND at = value ->> 1 AND number = value ->> 2))
-		WHERE +quarter >= ?3 GROUP BY quarter HAVING sum(spent) > 0 ORDER BY quarter`
+		WHERE +quarter >= $3 GROUP BY quarter HAVING sum(spent) > 0 ORDER BY quarter`
 }
 
 // placesOf returns a JSON list. For each message it has the start of the span that contains the

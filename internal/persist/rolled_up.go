@@ -9,9 +9,9 @@ import (
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
-// notRolledUp selects the messages of channel ?1 that are not rolled up.
-const notRolledUp = `timeline WHERE channel_id = ?1 AND (at, number) > (
-	ifnull((SELECT at FROM rolled_up WHERE channel_id = ?1), -9223372036854775808), ifnull((SELECT number FROM rolled_up WHERE channel_id = ?1), 0))`
+// notRolledUp selects the messages of channel $1 that are not rolled up.
+const notRolledUp = `timeline WHERE channel_id = $1 AND (at, number) > (
+	coalesce((SELECT at FROM rolled_up WHERE channel_id = $1), -9223372036854775808), coalesce((SELECT number FROM rolled_up WHERE channel_id = $1), 0))`
 
 // timelineChannels defines a table, channels, with the IDs of the timeline's channels and a NULL
 // row. It doesn't read every message.
@@ -22,14 +22,14 @@ const timelineChannels = `WITH RECURSIVE channels (id) AS (
 // channelsNotRolledUp selects the messages of the table channels that are not rolled up.
 const channelsNotRolledUp = `channels LEFT JOIN rolled_up ON rolled_up.channel_id = id CROSS JOIN timeline
 	WHERE timeline.channel_id = id
-		AND (timeline.at, timeline.number) > (ifnull(rolled_up.at, -9223372036854775808), ifnull(rolled_up.number, 0))`
+		AND (timeline.at, timeline.number) > (coalesce(rolled_up.at, -9223372036854775808), coalesce(rolled_up.number, 0))`
 
 const rolledUpColumns = "channel_id, at, number"
 
 var rolledUpInsertion = statement.Insertion{
 	Into:     "rolled_up (" + rolledUpColumns + ")",
 	Columns:  3,
-	Conflict: "DO UPDATE SET at = excluded.at, number = excluded.number",
+	Conflict: "(channel_id) DO UPDATE SET at = excluded.at, number = excluded.number",
 }
 
 // countRolledUp returns how many of the rows are at or before the position up to which their

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // search is a text for which people are searched, and its folded form.
@@ -23,7 +24,7 @@ const (
 	unlike
 )
 
-// match is a condition in SQL for the text ?2 and its folded form ?3. An empty index stands for the
+// match is a condition in SQL for the text $2 and its folded form $3. An empty index stands for the
 // table itself.
 type match struct{ index, condition string }
 
@@ -34,14 +35,14 @@ func (s search) matches() [][]match {
 		return [][]match{{{"", "TRUE"}}}
 	}
 	const login, name = "person_login", "person_name"
-	matches := [][]match{isID: {{"", "user_id = ?2"}}, begins: {}, contains: {}}
+	matches := [][]match{isID: {{"", "user_id = $2"}}, begins: {}, contains: {}}
 	if isASCII(s.text) {
-		matches[begins] = append(matches[begins], match{login, "login >= ?2 COLLATE NOCASE AND login < (?2 || char(0x10FFFF)) COLLATE NOCASE"})
-		matches[contains] = append(matches[contains], match{login, "instr(lower(login), lower(?2)) > 0"})
+		matches[begins] = append(matches[begins], match{login, "login >= $2 COLLATE NOCASE AND login < ($2 || char(0x10FFFF)) COLLATE NOCASE"})
+		matches[contains] = append(matches[contains], match{login, "instr(lower(login), lower($2)) > 0"})
 	}
 	if s.key != "" {
-		matches[begins] = append(matches[begins], match{name, "name_key <> '' AND name_key >= ?3 AND name_key < ?3 || char(0x10FFFF)"})
-		matches[contains] = append(matches[contains], match{name, "name_key <> '' AND instr(name_key, ?3) > 0"})
+		matches[begins] = append(matches[begins], match{name, "name_key <> '' AND name_key >= $3 AND name_key < $3 || char(0x10FFFF)"})
+		matches[contains] = append(matches[contains], match{name, "name_key <> '' AND instr(name_key, $3) > 0"})
 	}
 	return matches
 }
@@ -53,16 +54,16 @@ const fewMatches = 5000
 // match's index finds them. If many match, it is faster to test the users in the order in which
 // they spoke last.
 func matchingPeople(ctx context.Context, db database, channelID string, wanted search, m match, n int) ([]journal.Person, error) {
-	const byTime = " ORDER BY last_seen DESC LIMIT ?4"
+	const byTime = " ORDER BY last_seen DESC LIMIT $4"
 	if m.index == "" {
-		return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person WHERE channel_id = ?1 AND "+m.condition+byTime, channelID, wanted.text, wanted.key, n)
+		return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person WHERE channel_id = $1 AND "+m.condition+byTime, channelID, wanted.text, wanted.key, n)
 	}
 	ids, err := matchingIDs(ctx, db, channelID, wanted, m)
 	if err != nil {
 		return nil, err
 	}
 	if len(ids) > fewMatches {
-		return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person INDEXED BY person_last_seen WHERE channel_id = ?1 AND "+m.condition+byTime,
+		return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM "+personByLastSeen+" WHERE channel_id = $1 AND "+m.condition+byTime,
 			channelID, wanted.text, wanted.key, n)
 	}
 	people, err := rolledUpPeople(ctx, db, channelID, anyOf, jsonOf(ids))
@@ -77,7 +78,7 @@ func matchingIDs(ctx context.Context, db database, channelID string, wanted sear
 		err := rows.Scan(&id)
 		ids = append(ids, id)
 		return err
-	}, "SELECT user_id FROM person INDEXED BY "+m.index+" WHERE channel_id = ?1 AND "+m.condition+" LIMIT ?4", channelID, wanted.text, wanted.key, fewMatches+1)
+	}, "SELECT user_id FROM person"+sqlite.IndexedBy(m.index)+" WHERE channel_id = $1 AND "+m.condition+" LIMIT $4", channelID, wanted.text, wanted.key, fewMatches+1)
 	return ids, err
 }
 

@@ -20,7 +20,7 @@ type settings struct {
 
 const settingColumns = "channel_id, name, value"
 
-var settingInsertion = statement.Insertion{Into: "setting (" + settingColumns + ")", Columns: 3, Conflict: "DO UPDATE SET value = excluded.value"}
+var settingInsertion = statement.Insertion{Into: "setting (" + settingColumns + ")", Columns: 3, Conflict: "(channel_id, name) DO UPDATE SET value = excluded.value"}
 
 // SaveSetting keeps a small value for a channel across restarts, and returns once the value is
 // stored; an empty value removes the setting. saved is false if the database is failing or the

@@ -46,7 +46,7 @@ func scanState(rows *sql.Rows) (row chatguard.StateRow, err error) {
 var stateInsertion = statement.Insertion{
 	Into:     "state (" + stateColumns + ")",
 	Columns:  4,
-	Conflict: "DO UPDATE SET data = excluded.data",
+	Conflict: "(channel_id, user_id, limit_name) DO UPDATE SET data = excluded.data",
 }
 
 // statePart takes the changed state of a Guard as a part of a flush.

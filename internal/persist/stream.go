@@ -14,7 +14,7 @@ import (
 
 const streamColumns = "channel_id, start, seen, ended"
 
-var streamInsertion = statement.Insertion{Into: "stream (" + streamColumns + ")", Columns: 4, Conflict: "DO UPDATE SET seen = excluded.seen, ended = excluded.ended"}
+var streamInsertion = statement.Insertion{Into: "stream (" + streamColumns + ")", Columns: 4, Conflict: "(channel_id, start) DO UPDATE SET seen = excluded.seen, ended = excluded.ended"}
 
 // streamKey identifies a stream. start is in nanoseconds.
 type streamKey struct {
@@ -43,9 +43,9 @@ func (s *streams) Streams(ctx context.Context, channelID string, n int) ([]journ
 	// Read pending streams first, so that none is missed if it is stored in between.
 	known := s.pending.peek()
 	maps.DeleteFunc(known, func(k streamKey, _ *journal.Stream) bool { return channelID != "" && k.channelID != channelID })
-	condition := "?1 = ''" // all channels: the table is small
+	condition := "$1 = ''" // all channels: the table is small
 	if channelID != "" {
-		condition = "channel_id = ?1"
+		condition = "channel_id = $1"
 	}
 	err := s.db.Query(ctx, func(rows *sql.Rows) error {
 		var stored journal.Stream
@@ -54,7 +54,7 @@ func (s *streams) Streams(ctx context.Context, channelID string, n int) ([]journ
 			known[key] = &stored
 		}
 		return err
-	}, "SELECT "+streamColumns+" FROM stream WHERE "+condition+" ORDER BY start DESC LIMIT ?2", channelID, n+len(known))
+	}, "SELECT "+streamColumns+" FROM stream WHERE "+condition+" ORDER BY start DESC LIMIT $2", channelID, n+len(known))
 	list := present(known)
 	slices.SortFunc(list, func(a, b journal.Stream) int { return keyOfStream(b).compareStart(keyOfStream(a)) })
 	return list[:min(n, len(list))], err

@@ -28,10 +28,10 @@ const (
 
 // sweeper rolls up the timeline and deletes expired records. Only Run uses it.
 type sweeper struct {
-	db       database
-	inMemory bool
-	opts     *Options
-	wanted   <-chan struct{} // holds a value if a flush is wanted
+	db     database
+	used   func(context.Context) (bytes int64, err error) // size of a database in memory; nil for others
+	opts   *Options
+	wanted <-chan struct{} // holds a value if a flush is wanted
 
 	at   time.Time // when to check for expired records again
 	idle idleWalk
@@ -70,8 +70,8 @@ func (s *sweeper) sweep(ctx context.Context, guard *chatguard.Guard, written int
 func (s *sweeper) rollUp(ctx context.Context, now time.Time) (more bool, err error) {
 	rows, err := queryTimeline(ctx, s.db, timelineChannels+`
 		SELECT timeline.channel_id, timeline.at, timeline.number, user_id, login, roles, cost, unspent, display_name, low, kind
-		FROM `+channelsNotRolledUp+` AND timeline.at < ?1
-		LIMIT ?2`, now.Add(-rollAge).UnixNano(), rollStep)
+		FROM `+channelsNotRolledUp+` AND timeline.at < $1
+		LIMIT $2`, now.Add(-rollAge).UnixNano(), rollStep)
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}

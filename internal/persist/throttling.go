@@ -12,6 +12,7 @@ import (
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 )
 
 // Throttling sums up the throttled messages of a channel from one time until another, with up to n
@@ -57,7 +58,7 @@ func (c throttlingCount) user(id string) *journal.UserThrottling {
 func (c throttlingCount) addStored(ctx context.Context, db database, channelID string, from, until time.Time, except []chatguard.EntryID) error {
 	condition := ""
 	if len(except) > 0 {
-		condition = " AND id NOT IN (SELECT value FROM json_each(?4))"
+		condition = " AND id NOT IN " + sqlite.List("$4")
 	}
 	args := []any{channelID, from.UnixNano(), until.UnixNano()}
 	if len(except) > 0 {
@@ -72,9 +73,9 @@ func (c throttlingCount) addStored(ctx context.Context, db database, channelID s
 
 // throttlingRows selects the user of each entry, and the index of its outcome in
 // throttlingOutcomes.
-const throttlingRows = `SELECT user_id, CASE WHEN outcome_result = 'observed' THEN 1 WHEN outcome_result <> 'done' THEN 0
+var throttlingRows = `SELECT user_id, CASE WHEN outcome_result = 'observed' THEN 1 WHEN outcome_result <> 'done' THEN 0
 		WHEN outcome_action = 'timeout' THEN 2 WHEN outcome_action = 'ban' THEN 3 ELSE 0 END
-	FROM journal INDEXED BY journal_throttling WHERE channel_id = ?1 AND at >= ?2 AND at < ?3`
+	FROM ` + journalByThrottling + ` WHERE channel_id = $1 AND at >= $2 AND at < $3`
 
 var throttlingOutcomes = [...]journal.Outcome{
 	{Result: journal.Done},
@@ -111,7 +112,7 @@ func (s *journalTable) addNames(ctx context.Context, channelID string, users []j
 		}
 		err := s.db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(&u.Login, &u.DisplayName) },
 			`SELECT login, display_name FROM journal WHERE id = (
-				SELECT max(id) FROM journal INDEXED BY journal_user WHERE channel_id = ? AND user_id = ?)`, channelID, u.UserID)
+				SELECT max(id) FROM `+journalByUser+` WHERE channel_id = ? AND user_id = ?)`, channelID, u.UserID)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/chatguard/chatguard/internal/journal"
+	"github.com/chatguard/chatguard/internal/persist/sqlite"
 	"github.com/chatguard/chatguard/internal/persist/statement"
 )
 
@@ -24,10 +25,10 @@ const (
 )
 
 var (
-	webhookInsertion  = statement.Insertion{Into: "webhook (" + webhookColumns + ")", Columns: 3, Conflict: "DO UPDATE SET settings = excluded.settings, state = excluded.state"}
+	webhookInsertion  = statement.Insertion{Into: "webhook (" + webhookColumns + ")", Columns: 3, Conflict: "(id) DO UPDATE SET settings = excluded.settings, state = excluded.state"}
 	deliveryInsertion = statement.Insertion{
 		Into: "webhook_delivery (" + deliveryColumns + ")", Columns: 8,
-		Conflict: "DO UPDATE SET tries = excluded.tries, next_at = excluded.next_at, dead_at = excluded.dead_at, reason = excluded.reason",
+		Conflict: "(id) DO UPDATE SET tries = excluded.tries, next_at = excluded.next_at, dead_at = excluded.dead_at, reason = excluded.reason",
 	}
 )
 
@@ -75,7 +76,7 @@ func (w *webhooks) Webhooks(ctx context.Context) ([]journal.Webhook, []journal.W
 
 func writeWebhooks(ctx context.Context, tx *sql.Tx, rows map[string]*journal.Webhook) error {
 	hooks, gone := splitDeleted(rows)
-	if _, err := tx.ExecContext(ctx, "DELETE FROM webhook WHERE id IN (SELECT value FROM json_each(?))", jsonOf(gone)); err != nil {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM webhook WHERE id IN "+sqlite.List("?"), jsonOf(gone)); err != nil {
 		return err
 	}
 	return webhookInsertion.Write(ctx, tx, len(hooks), func(args []any, i int) []any {
@@ -86,7 +87,7 @@ func writeWebhooks(ctx context.Context, tx *sql.Tx, rows map[string]*journal.Web
 
 func writeDeliveries(ctx context.Context, tx *sql.Tx, rows map[int64]*journal.WebhookDelivery) error {
 	deliveries, gone := splitDeleted(rows)
-	if _, err := tx.ExecContext(ctx, "DELETE FROM webhook_delivery WHERE id IN (SELECT value FROM json_each(?))", jsonOf(gone)); err != nil {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM webhook_delivery WHERE id IN "+sqlite.List("?"), jsonOf(gone)); err != nil {
 		return err
 	}
 	slices.Sort(deliveries)

@@ -80,8 +80,8 @@ func insertToken(ctx context.Context, tx *sql.Tx, hash tokenHash, row *tokenRow)
 	if err != nil || row.kind != sessionKind {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE kind = ?1 AND name = ?2 AND hash <> ?3 AND hash NOT IN (
-		SELECT hash FROM token WHERE kind = ?1 AND name = ?2 AND hash <> ?3 ORDER BY made_at DESC LIMIT ?4)`,
+	_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE kind = $1 AND name = $2 AND hash <> $3 AND hash NOT IN (
+		SELECT hash FROM token WHERE kind = $1 AND name = $2 AND hash <> $3 ORDER BY made_at DESC LIMIT $4)`,
 		sessionKind, row.holder.Name, hash[:], sessionsKept-1)
 	return err
 }

@@ -94,8 +94,9 @@ func (t *Tokens) Holders(ctx context.Context) (list []Holder, err error) {
 		}
 		list = append(list, e)
 		return err
-	}, `SELECT name, access, origin, max(iif(kind = ?1, made_at, NULL)), max(iif(kind = ?1, expires_at, NULL)), sum(kind = ?2), sum(kind = ?3)
-		FROM token WHERE kind IN (?1, ?2, ?3) AND expires_at > ?4 GROUP BY name, access, origin ORDER BY name, access, origin`,
+	}, `SELECT name, access, origin, max(CASE WHEN kind = $1 THEN made_at END), max(CASE WHEN kind = $1 THEN expires_at END),
+			count(CASE WHEN kind = $2 THEN 1 END), count(CASE WHEN kind = $3 THEN 1 END)
+		FROM token WHERE kind IN ($1, $2, $3) AND expires_at > $4 GROUP BY name, access, origin ORDER BY name, access, origin`,
 		tokenKind, sessionKind, codeKind, t.now().UnixNano())
 	return list, err
 }

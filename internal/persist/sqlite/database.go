@@ -242,6 +242,13 @@ func (db *DB) String() string { return "database " + db.Path }
 // InMemory reports whether the database is in memory.
 func (db *DB) InMemory() bool { return db.place == nil }
 
+// Used returns how many bytes the contents of the database take.
+func (db *DB) Used(ctx context.Context) (bytes int64, err error) {
+	err = db.Query(ctx, func(rows *sql.Rows) error { return rows.Scan(&bytes) },
+		"SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size")
+	return bytes, err
+}
+
 // Size returns the number of bytes that the database has on disk, including its log. It is 0 for a
 // database in memory.
 func (db *DB) Size() (bytes int64) {

@@ -15,7 +15,7 @@ const RowsPerStatement = 500
 type Insertion struct {
 	Into     string // table (columns)
 	Columns  int
-	Conflict string // what to do if the key exists
+	Conflict string // what to do if the key exists: "DO NOTHING", or "(key) DO UPDATE SET …"
 }
 
 func (in *Insertion) Statement(rows int) string {
