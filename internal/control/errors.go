@@ -11,8 +11,8 @@ var (
 	ErrNamesakes = errors.New("several users seen here have this display name")
 )
 
-// Errors of all changes, for errors.Is, in addition to policies.ErrStale. Any other error describes what is
-// wrong with the request.
+// Errors of changes, for errors.Is, in addition to policies.ErrStale. Any other error describes
+// what is wrong with the request.
 var (
 	ErrNoEntry   = errors.New("there is nothing to pardon")
 	ErrNoNote    = errors.New("there is no such note")

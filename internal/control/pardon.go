@@ -213,8 +213,9 @@ func (p *Pardons) Undo(ctx context.Context, t journal.Target, id int64) (undone 
 	return undone, saved, err
 }
 
-// PardonEntry forgives a single throttled message. It lifts the penalty, or drops it if it is pending.
-// It refunds the cost and takes back the strike. A second call has no effect. Undo undoes it.
+// PardonEntry forgives a single throttled message. It lifts the penalty, or drops it if it is
+// pending. It refunds the cost and takes back the strike. A second call has no effect. Undo undoes
+// it.
 func (p *Pardons) PardonEntry(ctx context.Context, id chatguard.EntryID, author string) (done journal.Pardon, saved bool, err error) {
 	e, ok, err := p.records.store.Entry(ctx, id)
 	switch {

@@ -28,8 +28,8 @@ type Documents interface {
 	Changes() <-chan string
 }
 
-// DocumentKind is a kind of document, of which each channel may have one. A document's name is the Prefix
-// with the channel's ID.
+// DocumentKind is a kind of document, of which each channel may have one. A document's name is the
+// Prefix with the channel's ID.
 type DocumentKind struct {
 	Prefix string
 	// Apply puts a document in force that another node has changed.

@@ -36,8 +36,8 @@ func (r *Reporter) noteBan(b ban) {
 	}
 }
 
-// NoteOutcome keeps the ban of a throttled message's author for the next report, if that is what was
-// done about the message.
+// NoteOutcome keeps the ban of a throttled message's author for the next report, if that is what
+// was done about the message.
 func (r *Reporter) NoteOutcome(o journal.Outcome) {
 	if o.Action == chatguard.Ban && (o.Result == journal.Done || o.Result == journal.Unknown) {
 		r.noteBan(ban{at: o.At, entry: o.Entry, unknown: o.Result == journal.Unknown})

@@ -49,8 +49,8 @@ type Options struct {
 	Store  Records // the recorded history
 	Grants Grants  // the tokens and links of Access.Sessions; nil means that they can't be managed here
 
-	// Record adds a change to the audit, as package control does. Nil means no audit of changes that
-	// are about the whole installation.
+	// Record adds a change to the audit, as package control does. Nil means no audit of changes
+	// that are about the whole installation.
 	Record func(context.Context, journal.Audit) (saved bool, err error)
 
 	// TwitchSignIn lets people sign in with their Twitch accounts; they are Access.Members. Nil means
