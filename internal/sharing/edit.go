@@ -29,19 +29,19 @@ func (s *Rows) EditUser(c *Channel, userID string, edit func([]*limits.Draft) er
 
 // edit changes rows in one swap.
 func (s *Rows) edit(edit func([]*limits.Draft) error, refs ...rowRef) error {
-	r := newEdit(edit, refs...)
-	r.notify = true
+	r := &request{refs: refs, edit: edit, notify: true}
 	if err := s.decide(context.Background(), r); err != nil {
 		return err
 	}
 	return r.err
 }
 
-// Explain explains a message of a user in a channel, which it doesn't spend. offline reports
-// whether the store hasn't answered.
+// Explain explains a message of a user in a channel, and spends nothing. offline reports whether
+// the store hasn't answered.
 func (s *Rows) Explain(c *Channel, userID string, order map[string]int, q *limits.Request) (d limits.Decision, levels []limits.Level, standing limits.Standing, offline bool) {
 	refs := s.scopes.refs(nil, c, userID, order)
-	r := newEdit(func(drafts []*limits.Draft) error {
+	r := &request{refs: refs, readOnly: true}
+	r.edit = func(drafts []*limits.Draft) error {
 		copies := make([]*limits.Draft, len(drafts))
 		orders := make([]map[string]int, len(drafts))
 		for i, draft := range drafts {
@@ -49,8 +49,7 @@ func (s *Rows) Explain(c *Channel, userID string, order map[string]int, q *limit
 		}
 		d, levels, standing = limits.ExplainDrafts(copies, orders, q)
 		return nil
-	}, refs...)
-	r.readOnly = true
+	}
 	// The context never ends, and reading has no error.
 	_ = s.decide(context.Background(), r)
 	return d, levels, standing, r.offline
@@ -96,12 +95,11 @@ func (s *Rows) Overrides(channelID string, at int64) map[string]limits.Own {
 
 // readOverride returns a request that reads the override in a row.
 func readOverride(ref rowRef, at int64, own *limits.Own) *request {
-	r := newEdit(func(drafts []*limits.Draft) error {
+	edit := func(drafts []*limits.Draft) error {
 		*own = drafts[0].OwnAt(at)
 		return nil
-	}, ref)
-	r.readOnly, r.single = true, true
-	return r
+	}
+	return &request{refs: []rowRef{ref}, edit: edit, readOnly: true, single: true}
 }
 
 // overrides returns the overrides in a channel as far as they are known without the store.

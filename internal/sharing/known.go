@@ -151,10 +151,7 @@ func (k *knownRow) withdraw(stamp limits.Stamp) (included int) {
 // message counts twice.
 func included(tries []try, writes limits.Writes) int {
 	for _, t := range slices.Backward(tries) {
-		switch yes, known := writes.Include(t.stamp); {
-		case yes:
-			return t.included
-		case !known:
+		if yes, known := writes.Include(t.stamp); yes || !known {
 			return t.included
 		}
 	}

@@ -29,7 +29,8 @@ type request struct {
 	// with the rows as they are by then.
 	edit     func(drafts []*limits.Draft) error
 	readOnly bool // edit changes nothing, and can do without the store
-	// single means that the request has one row, which is decided apart from others of its flight.
+	// single means that the request has one row, which is decided separately from others of its
+	// flight.
 	single bool
 	// notify means that the other Guards must be notified of the change.
 	notify bool
@@ -38,7 +39,7 @@ type request struct {
 	abandoned bool  // its context has ended, and somebody else is deciding it
 	err       error // of an edit
 	// signal receives true if the request must lead its flight, and false once it is decided. Only
-	// an request that waits has one.
+	// a request that waits has one.
 	signal chan bool
 
 	lead batch // the batch that the request leads
@@ -59,11 +60,6 @@ func newRequest(q *limits.Request, clock Reading) *request {
 func (req *request) free() {
 	*req = request{}
 	freeRequests.Put(req)
-}
-
-// newEdit returns a request for a change of rows.
-func newEdit(edit func(drafts []*limits.Draft) error, refs ...rowRef) *request {
-	return &request{refs: refs, edit: edit}
 }
 
 // newReconcile returns an edit that changes nothing, for a row in which something is pending.
