@@ -13,14 +13,13 @@ import (
 )
 
 var (
-	must         = persisttest.Must
-	wantError    = persisttest.WantError
-	databasePath = persisttest.DatabasePath
-	snapshot     = persisttest.Snapshot
-	overwrite    = persisttest.Overwrite
-	at           = persisttest.At
-	start        = persisttest.Start
-	ctx          = context.Background()
+	must      = persisttest.Must
+	wantError = persisttest.WantError
+	snapshot  = persisttest.Snapshot
+	overwrite = persisttest.Overwrite
+	at        = persisttest.At
+	start     = persisttest.Start
+	ctx       = context.Background()
 )
 
 // endedContext is a context that has ended.

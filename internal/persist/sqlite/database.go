@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// database is one SQLite file: one connection that writes, and a few that read without ever
+// DB is one SQLite file: one connection that writes, and a few that read without ever
 // blocking it.
 type DB struct {
 	Path   string // as shown to people
@@ -125,13 +125,13 @@ func dataSource(path, mode string, pragmas []string) string {
 	return (&url.URL{Scheme: "file", Path: location, RawQuery: settings.Encode()}).String()
 }
 
-// query runs a statement and calls the function each for every row. each scans the row.
+// Query runs a statement and calls the function each for every row. each scans the row.
 func (db *DB) Query(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) error {
 	rows, err := db.statements.query(ctx, db.Reader, statement, args)
 	return Explain(db.Path, scanRows(rows, err, each))
 }
 
-// lookUp is like query, but never waits for it, and waits less for other programs.
+// LookUp is like Query, but never waits for it, and waits less for other programs.
 func (db *DB) LookUp(ctx context.Context, each func(*sql.Rows) error, statement string, args ...any) error {
 	rows, err := db.lookUpStatements.query(ctx, db.LookUps, statement, args)
 	err = scanRows(rows, err, each)
@@ -197,8 +197,8 @@ func closeIdleOf(pool *sql.DB) {
 	pool.SetMaxIdleConns(idleConnections)
 }
 
-// eachRow calls do with each row of a query that returns the given number of columns. do must not
-// keep the row. Integers are int64 and texts are string, as declared by the table. eachRow bypasses
+// EachRow calls do with each row of a query that returns the given number of columns. do must not
+// keep the row. Integers are int64 and texts are string, as declared by the table. EachRow bypasses
 // the conversions of database/sql, which would double the time per row. It stops at do's first
 // error and returns that error.
 func (db *DB) EachRow(ctx context.Context, columns int, query string, args []any, do func(row []driver.Value) error) (err error) {
@@ -263,7 +263,7 @@ func (db *DB) Size() (bytes int64) {
 	return bytes
 }
 
-// close closes the database and releases its ownership.
+// Close closes the database and releases its ownership.
 func (db *DB) Close() error {
 	// Close the writer last, as closeIdle does.
 	err := Explain(db.Path, errors.Join(db.LookUps.Close(), db.Reader.Close(), db.Writer.Close()))

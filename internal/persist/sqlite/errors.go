@@ -12,7 +12,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// databaseError is an error of the database, worded for the person who has to fix it.
+// Error is an error of the database, worded for the person who has to fix it.
 type Error struct {
 	path    string
 	problem string // what is wrong, a colon, and the fix
@@ -112,7 +112,7 @@ func IsTemporary(err error) bool {
 	return errors.As(err, &failed) && (failed.problem == lockedByOther || failed.problem == logGone)
 }
 
-// problemIn returns the text of an error without the file's name, or "".
+// Problem returns the text of an error without the file's name, or "".
 func Problem(err error) string {
 	if err == nil {
 		return ""

@@ -59,7 +59,7 @@ func checkRescued(path string) error {
 	return fmt.Errorf("database %[1]s doesn't exist, but %[1]s%[2]s has all of it: move that file into its place, or delete it to start with an empty one", path, rescuedSuffix)
 }
 
-// twoNamesError is the error for a file with several hard links. SQLite's log and our lock belong
+// TwoNamesError is the error for a file with several hard links. SQLite's log and our lock belong
 // to a name, so two processes could each have their own.
 type TwoNamesError string // the path
 

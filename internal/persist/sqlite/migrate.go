@@ -69,7 +69,7 @@ func (s Schema) migrate(ctx context.Context, db *DB, version int) error {
 	return nil
 }
 
-// copyPath returns the path of the copy that a migration keeps: chatguard.db.v1 for version 1.
+// CopyPath returns the path of the copy that a migration keeps: chatguard.db.v1 for version 1.
 func CopyPath(path string, version int) string { return fmt.Sprintf("%s.v%d", path, version) }
 
 // keepCopy copies the database in its present state to a file beside it.

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// write runs change in its own transaction. Database errors name the file, the problem and the fix;
+// Write runs change in its own transaction. Database errors name the file, the problem and the fix;
 // an error of change is returned unchanged.
 func (db *DB) Write(ctx context.Context, change func(*sql.Tx) error) error {
 	return db.explainWrite(db.transact(ctx, change))
