@@ -235,7 +235,7 @@ type channel struct {
 	overlay func(Policy) Policy
 }
 
-// newChannel returns a channel without users. It is not known to the Guard yet.
+// new returns a channel without users. It is not known yet.
 func (cs *channels) new(id string, policy *compiled) *channel {
 	c := &channel{id: id, table: cs.newTable(policy.sets[limits.PerUser], cs.maxMemory)}
 	if set := policy.sets[limits.PerChannel]; set != nil {

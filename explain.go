@@ -51,7 +51,7 @@ type LimitStatus struct {
 // and adds no journal entry. It returns the same errors as Check. With Options.Shared it reads the
 // rows in the store; while that is away, the verdict is Degraded.
 func (g *Guard) Explain(m Message) (e Explanation, err error) {
-	i, err := g.inquire(&m)
+	run, err := g.dryRun(&m)
 	if err != nil {
 		return e, err
 	}
@@ -60,13 +60,13 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 	var standing limits.Standing
 	if g.channels.exact {
 		var offline bool
-		d, levels, standing, offline = g.rows().Explain(i.channel.shared, m.User.ID, i.policy.places, &i.request)
-		i.degraded = i.degraded || offline
+		d, levels, standing, offline = g.rows().Explain(run.channel.shared, m.User.ID, run.policy.places, &run.request)
+		run.degraded = run.degraded || offline
 	} else {
 		var room otherPlaces
-		d, levels, standing = i.channel.table.Explain(m.User.ID, &i.request, g.channels.places(i.channel, m.User.ID, &room)...)
+		d, levels, standing = run.channel.table.Explain(m.User.ID, &run.request, g.channels.places(run.channel, m.User.ID, &room)...)
 	}
-	e.Verdict = i.verdict(&m, &d)
+	e.Verdict = run.verdict(&m, &d)
 	e.Limits = make([]LimitStatus, 0, len(levels)) // an empty list in JSON, never null
 	for _, l := range levels {
 		e.Limits = append(e.Limits, statusOf(l))
@@ -79,7 +79,7 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 		e.SilentUntil = limits.TimeOf(standing.SilentUntil).UTC()
 	}
 	e.Next = Penalty{Action: Drop}
-	if ladder := i.policy.policy.Penalties.Ladder; len(ladder) > 0 {
+	if ladder := run.policy.policy.Penalties.Ladder; len(ladder) > 0 {
 		e.Rung = min(e.Strikes, len(ladder)-1)
 		e.Next = ladder[e.Rung]
 	}
@@ -90,21 +90,21 @@ func (g *Guard) Explain(m Message) (e Explanation, err error) {
 // no strike, notifies no observer and adds no journal entry. It uses Options.Shared as Explain
 // does.
 func (g *Guard) Peek(m Message) (v Verdict, err error) {
-	if g.channels.exact { // reading the store takes longer than explaining
+	if g.channels.exact { // beside a round trip, an explanation costs little
 		e, err := g.Explain(m)
 		return e.Verdict, err
 	}
-	i, err := g.inquire(&m)
+	run, err := g.dryRun(&m)
 	if err != nil {
 		return v, err
 	}
 	var room otherPlaces
-	d := i.channel.table.Peek(m.User.ID, &i.request, g.channels.places(i.channel, m.User.ID, &room)...)
-	return i.verdict(&m, &d), nil
+	d := run.channel.table.Peek(m.User.ID, &run.request, g.channels.places(run.channel, m.User.ID, &room)...)
+	return run.verdict(&m, &d), nil
 }
 
-// inquiry is a message that is judged without an effect.
-type inquiry struct {
+// dryRun is a message to judge without an effect.
+type dryRun struct {
 	at       time.Time
 	channel  *channel
 	policy   *compiled
@@ -112,26 +112,26 @@ type inquiry struct {
 	degraded bool
 }
 
-// inquire returns an inquiry about a message. It returns an error if the message can't be judged.
-func (g *Guard) inquire(m *Message) (i inquiry, err error) {
-	if i.at = m.SentAt; i.at.IsZero() {
-		i.at = g.now()
+// dryRun returns a dry run of a message. It returns an error if the message can't be judged.
+func (g *Guard) dryRun(m *Message) (run dryRun, err error) {
+	if run.at = m.SentAt; run.at.IsZero() {
+		run.at = g.now()
 	}
-	if i.channel = g.channels.known.find(m.ChannelID); i.channel == nil {
-		i.channel = g.channels.new(m.ChannelID, g.channels.base.Load())
+	if run.channel = g.channels.known.find(m.ChannelID); run.channel == nil {
+		run.channel = g.channels.new(m.ChannelID, g.channels.base.Load())
 	}
-	i.policy, i.degraded = i.channel.policy.Load(), g.isDegraded()
-	if err := m.fillRequest(&i.request, i.at, i.policy.exempt); err != nil {
-		return i, err
+	run.policy, run.degraded = run.channel.policy.Load(), g.isDegraded()
+	if err := m.fillRequest(&run.request, run.at, run.policy.exempt); err != nil {
+		return run, err
 	}
-	i.request.Latest = g.present.Peek(i.request.At, m.User.ID, m.SentAt.IsZero())
-	return i, nil
+	run.request.Latest = g.present.Peek(run.request.At, m.User.ID, m.SentAt.IsZero())
+	return run, nil
 }
 
 // verdict returns the verdict with a decision.
-func (i *inquiry) verdict(m *Message, d *limits.Decision) (v Verdict) {
-	v.fillCommon(m, i.at, i.degraded)
-	v.decide(d, i.request.At)
+func (run *dryRun) verdict(m *Message, d *limits.Decision) (v Verdict) {
+	v.fillCommon(m, run.at, run.degraded)
+	v.decide(d, run.request.At)
 	return v
 }
 

@@ -30,25 +30,20 @@ import (
 // its users are fully restored. It looks at a few channels whenever it sees a new one, and whenever
 // a store takes changes.
 func (g *Guard) ForgetChannel(channelID string) {
-	g.channels.forget(channelID)
-}
-
-// forget is Guard.ForgetChannel.
-func (cs *channels) forget(id string) {
+	cs := &g.channels
 	cs.changing.Lock()
 	defer cs.changing.Unlock()
 	cs.adding.Lock()
 	defer cs.adding.Unlock()
 	if t := cs.known.table.Load(); t != nil {
-		if c, slot := t.find(id); c != nil {
+		if c, slot := t.find(channelID); c != nil {
 			cs.remove(*t, slot, false)
 		}
 	}
 }
 
 // remove removes the channel of a slot, or if onlyEmpty is true, only a channel without users. The
-// caller holds adding. What its users have spent since the last Exchange is still
-// exchanged.
+// caller holds adding. What its users have spent since the last Exchange is still exchanged.
 func (cs *channels) remove(t channelTable, slot int, onlyEmpty bool) {
 	known := t[slot].Load()
 	// From here on, a message waits for adding. So there is no second channel with this ID before

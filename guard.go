@@ -32,8 +32,9 @@ type Options struct {
 	// by what it knows, and verdicts are Degraded. What it allows is written when the store is
 	// back.
 	//
-	// Reset, Grant and other changes of users also wait for the store. They return ErrAway if it
-	// doesn't answer, ErrUnconfirmed if only its reply is lost, and otherwise its reason to refuse.
+	// Reset, Grant and other changes of users also wait for the store. They return shared.ErrAway
+	// if it doesn't answer, shared.ErrUnconfirmed if only its reply is lost, and otherwise its
+	// reason to refuse.
 	//
 	// Now must be nil: the Guard's clock is that of Shared. With ShareExact, a store for State has
 	// no usage to keep; with ShareSynchronised it keeps a copy.

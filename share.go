@@ -51,16 +51,16 @@ func (g *Guard) Sharing() shared.Counts {
 }
 
 // Invalidate makes a Guard with Options.Shared ask the store before the next decision on a row,
-// because of a swap with Notify elsewhere. The IDs are those of the shared.Row. A Shared store
-// calls it.
+// because of a swap with Notify elsewhere. The IDs are those of the shared.Row. A shared.Store calls
+// it.
 func (g *Guard) Invalidate(channelID, userID string) {
 	if rows := g.rows(); rows != nil {
 		rows.Invalidate(sharing.Key{ChannelID: channelID, UserID: userID})
 	}
 }
 
-// InvalidateAll is Invalidate for all rows. A Shared store calls it when it may have missed calls
-// of Invalidate.
+// InvalidateAll is Invalidate for all rows. A shared.Store calls it when it may have missed calls of
+// Invalidate.
 func (g *Guard) InvalidateAll() {
 	if rows := g.rows(); rows != nil {
 		rows.InvalidateAll()
@@ -68,7 +68,7 @@ func (g *Guard) InvalidateAll() {
 }
 
 // Heal makes the next Exchange of a Guard with Options.Shared write the rows again that the store
-// has lost and the Guard remembers. A Shared store calls it when it may have lost some.
+// has lost and the Guard remembers. A shared.Store calls it when it may have lost some.
 func (g *Guard) Heal() {
 	if rows := g.rows(); rows != nil {
 		rows.Heal()
@@ -77,7 +77,7 @@ func (g *Guard) Heal() {
 
 // Exchange writes what was allowed without the store, and reads what other Guards have allowed.
 // With ShareExact that is what was allowed while the store was away. It returns the first error. A
-// Shared store calls it regularly. If several goroutines call it at the same time, they share the
+// shared.Store calls it regularly. If several goroutines call it at the same time, they share the
 // work.
 func (g *Guard) Exchange(ctx context.Context) error {
 	rows := g.rows()
