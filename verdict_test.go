@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -337,6 +339,38 @@ func TestExplain_RoleAndMode(t *testing.T) {
 	must(t, err)
 	if burst, daily := e.Limits[0], e.Limits[1]; burst.Role != VIP || burst.Observes || daily.Role != Everyone || !daily.Observes {
 		t.Errorf("%+v", e.Limits)
+	}
+}
+
+// TestPeek_AgreesWithCheck checks that Peek and Explain return the verdict that Check returns then,
+// with limits of all scopes, roles, overrides and messages that are late.
+func TestPeek_AgreesWithCheck(t *testing.T) {
+	g := newEnforcingGuard(t, func(p *Policy) {
+		p.Limits = append(p.Limits, perChannelLimit(30), everywhereLimit(60), overallLimit(210))
+		p.Limits[0].Reserve, p.Limits[1].Messages, p.Limits[2].Refill = 1, 60, 30*time.Second
+		p.ExemptMessages = []MessageKind{Bits}
+		p.Penalties.Ladder = []Penalty{{Action: Delete}, {Action: Timeout, UntilRefill: true}, {Action: Timeout, Duration: time.Minute}}
+	}, nil)
+	must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "0"}, UserOverride{Exempt: NeverExempt, ExemptUntil: monday.Add(time.Hour)}))
+	must(t, g.At(monday).SetUserOverride(Key{ChannelID: "1", UserID: "1"}, UserOverride{Limits: map[string]Override{"burst": {Burst: 5}}}))
+	random, seconds, outcomes := rand.New(rand.NewPCG(1, 2)), 0.0, map[Verdict]bool{}
+	for i := range 3000 {
+		seconds += random.ExpFloat64() * 5
+		m := messageFrom(strconv.Itoa(random.IntN(5)), seconds-float64(random.IntN(3)), Role(random.IntN(int(Moderator)+1)))
+		m.ChannelID, m.Kind, m.Cost = strconv.Itoa(random.IntN(3)), MessageKind(random.IntN(8)/7)*Bits, random.IntN(4)
+		explained, err := g.Explain(m)
+		must(t, err)
+		peeked, err := g.Peek(m)
+		must(t, err)
+		v := mustCheck(t, g, m)
+		outcomes[Verdict{Allowed: v.Allowed, Limit: v.Limit, Exempt: v.Exempt}] = true
+		v.EntryID = 0
+		if peeked != v || explained.Verdict != v {
+			t.Fatalf("message %d: peeked %+v, explained %+v, then came %+v", i, peeked, explained.Verdict, v)
+		}
+	}
+	if len(outcomes) != 7 { // allowed, exempt, and throttled by each limit
+		t.Errorf("outcomes %v", outcomes)
 	}
 }
 
