@@ -91,6 +91,19 @@ func TestRegistry_FindNamesake(t *testing.T) {
 	}
 }
 
+// TestReplicas_NextRun checks that what an earlier Run has found doesn't count: swaps wait for the
+// replicas until they have been missing for three heartbeats.
+func TestReplicas_NextRun(t *testing.T) {
+	t.Parallel()
+	_, s := startStore(t, Options{Replicas: 1})
+	s.writer.replicas.misses = lastingMisses - 1
+	run(t, s, &fakeGuard{})
+	eventually(t, "the first heartbeat is over", func() bool { return s.Health().Nodes == 1 })
+	if !s.writer.replicas.awaited() {
+		t.Error("swaps don't wait for replicas after the first heartbeat")
+	}
+}
+
 // TestReplicas_Missing checks that a node without enough replicas says so, is listed, and that
 // swaps then don't wait for replicas.
 func TestReplicas_Missing(t *testing.T) {
@@ -109,12 +122,12 @@ func TestReplicas_Missing(t *testing.T) {
 		_, numbered := s.Number()
 		return h.Nodes == 1 && numbered && h.Problem == want && strings.Contains(log.String(), want)
 	})
-	eventually(t, "swaps don't wait for replicas", func() bool { return !s.writer.replicas.wait() })
+	eventually(t, "swaps don't wait for replicas", func() bool { return !s.writer.replicas.awaited() })
 	if text := log.String(); strings.Contains(text, "can't be listed") || strings.Contains(text, "no answer") {
 		t.Error(text)
 	}
 	startRedis(t, "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1 "+fmt.Sprint(r.Port))
-	eventually(t, "the replica confirms", func() bool { return s.Health().Problem == "" && s.writer.replicas.wait() })
+	eventually(t, "the replica confirms", func() bool { return s.Health().Problem == "" && s.writer.replicas.awaited() })
 	check(t, s, one("a", "", "1"), true)
 	wantFinding(t, s, "replicas", OK, "")
 }

@@ -40,10 +40,10 @@ func (r *replicas) note(confirmed int64) {
 	}
 }
 
-// wait reports whether swaps wait for the replicas. A server without enough of them
-// makes each swap wait until the time is over, often longer, because it checks its timers every
-// 100 ms. So while they are missing for long, only the heartbeat waits.
-func (r *replicas) wait() bool {
+// awaited reports whether swaps wait for the replicas. A server without enough of them makes each
+// swap wait until the time is over, often longer, because it checks its timers every 100 ms. So
+// while they are missing for long, only the heartbeat waits.
+func (r *replicas) awaited() bool {
 	known := r.few.Load()
 	return r.server.options.Replicas > 0 && (known == nil || !known.lasting)
 }

@@ -50,6 +50,7 @@ func (s *Store) Run(ctx context.Context, guard Guard) error {
 func (s *Store) register(ctx context.Context, guard Guard) {
 	var last string
 	logged := map[string]int64{}
+	s.writer.replicas.misses = 0
 	for ctx.Err() == nil {
 		if s.server.breaker.away.Load() == nil {
 			s.writer.replicas.check(ctx)
