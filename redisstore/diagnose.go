@@ -100,7 +100,7 @@ func (d *diagnosis) findEncryption() Finding {
 	f := Finding{Name: "encryption", Text: "the connection is encrypted"}
 	if d.server.options.TLS != nil {
 		if d.server.options.TLS.InsecureSkipVerify {
-			return Finding{Warning, f.Name, "the server's certificate isn't checked", "remove TLS.InsecureSkipVerify, and set " + d.server.options.nameOf("TLS.RootCAs")}
+			return Finding{Warning, f.Name, "the server's certificate isn't checked", "remove " + d.server.options.nameOf("TLS") + ".InsecureSkipVerify, and set " + d.server.options.nameOf("TLS.RootCAs")}
 		}
 		return f
 	}

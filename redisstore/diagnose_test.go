@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -102,6 +103,26 @@ func TestDiagnose_Server(t *testing.T) {
 }
 
 // TestDiagnose_Rights checks that missing rights are named, and INFO isn't necessary.
+func TestDiagnose_Encryption(t *testing.T) {
+	for _, test := range []struct {
+		opts      Options
+		host      string
+		level     Level
+		text, fix string
+	}{
+		{Options{TLS: &tls.Config{}}, "192.0.2.1:1", OK, "is encrypted", ""},
+		{Options{TLS: &tls.Config{InsecureSkipVerify: true}}, "192.0.2.1:1", Warning, "isn't checked", "remove Options.TLS.InsecureSkipVerify, and set Options.TLS.RootCAs"},
+		{Options{}, "192.0.2.1:1", Warning, "the connection to 192.0.2.1:1 isn't encrypted", "write rediss:// and enable TLS at the server"},
+		{Options{}, "127.0.0.1:1", OK, "on this machine", ""},
+	} {
+		d := &diagnosis{server: &server{options: test.opts, address: address{hosts: []string{test.host}}}}
+		f := d.findEncryption()
+		if checkFinding(t, f, test.level, test.text); f.Fix != test.fix {
+			t.Errorf("the fix is %q, want %q", f.Fix, test.fix)
+		}
+	}
+}
+
 func TestDiagnose_Rights(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)

@@ -2,7 +2,10 @@ package node
 
 import (
 	"log/slog"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +26,8 @@ func TestOptions_Passwords(t *testing.T) {
 	}
 }
 
-// TestOptions_Names checks that each option of the store that the configuration sets has a
-// name for an operator, and so has each Placement.
+// TestOptions_Names checks that an operator has a name for each option of the store that the
+// configuration sets, for each Placement, and for whatever else the store's texts name.
 func TestOptions_Names(t *testing.T) {
 	for field := range reflect.TypeFor[redisstore.Options]().Fields() {
 		switch field.Name {
@@ -48,9 +51,15 @@ func TestOptions_Names(t *testing.T) {
 			t.Errorf("%s, want %s", text, want)
 		}
 	}
-	for _, name := range []string{"TLS.RootCAs", "TLS.Certificates", "PlacementFor"} {
-		if optionName(name) == "" {
-			t.Errorf("%s has no name", name)
+	files, err := filepath.Glob("../../redisstore/*.go")
+	must(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		for _, called := range regexp.MustCompile(`ameOf\("([^"]+)"\)`).FindAllStringSubmatch(string(text), -1) {
+			if optionName(called[1]) == "" {
+				t.Errorf("%s: %s has no name", file, called[1])
+			}
 		}
 	}
 }
