@@ -109,7 +109,7 @@ func TestRun_LockedDatabase(t *testing.T) {
 }
 
 // TestRun_StartsWithLockedDatabase checks that chatguard can start while the database is locked. It
-// moderates with the stored data and lets its owner sign in.
+// moderates with the stored data, and knows who is signed in. A code to sign in works afterwards.
 func TestRun_StartsWithLockedDatabase(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for SQLite's time-outs")
@@ -118,16 +118,19 @@ func TestRun_StartsWithLockedDatabase(t *testing.T) {
 	s := newScene(t, threeMessages)
 	s.start()
 	s.exhaustLimit("anna")
+	cookie := s.signIn(s.newCode())
 	s.stop()
 
-	_, code, _ := strings.Cut(strings.TrimSpace(s.run("signin")), "#signin=")
+	code := s.newCode()
 	release := s.lock()
 	s.start()
 	s.sayExcess("anna")
 	s.sayAllowed("berta")
-	cookie := s.signIn(fmt.Sprintf(`{"code":%q}`, code))
 	if name := s.signedInName(cookie); name != auth.OwnerName {
-		t.Errorf("the link signs in as %q", name)
+		t.Errorf("with a locked database the session is %q's", name)
+	}
+	if answer, text := s.askToSignIn(code); answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, "the database is failing") {
+		t.Errorf("signing in with a locked database: %s %s", answer.Status, text)
 	}
 	s.waitForReadyz(http.StatusServiceUnavailable)
 	s.checkNotReady(lockedReason)
@@ -139,6 +142,7 @@ func TestRun_StartsWithLockedDatabase(t *testing.T) {
 
 	release()
 	s.waitForReadyz(http.StatusOK)
+	cookie = s.signIn(code)
 	waittest.Until(t, func() bool { return s.databaseStatus().Queued == 0 })
 	s.stop()
 	s.start()
@@ -153,14 +157,25 @@ func TestRun_StartsWithLockedDatabase(t *testing.T) {
 	}
 }
 
+// newCode returns the body of a request that signs in with a new code.
+func (s *scene) newCode() string {
+	s.Helper()
+	_, code, _ := strings.Cut(strings.TrimSpace(s.run("signin")), "#signin=")
+	return fmt.Sprintf(`{"code":%q}`, code)
+}
+
 // signIn signs in with a code or a token, and returns the session's cookie.
 func (s *scene) signIn(secret string) (session string) {
 	s.Helper()
-	answer, text := s.ask("POST", "api/v1/session", secret, "Content-Type: application/json", "Authorization: ")
+	answer, text := s.askToSignIn(secret)
 	if answer.StatusCode != http.StatusOK || len(answer.Cookies()) != 1 {
 		s.Fatalf("signing in: %s %s", answer.Status, text)
 	}
 	return answer.Cookies()[0].Value
+}
+
+func (s *scene) askToSignIn(secret string) (*http.Response, string) {
+	return s.ask("POST", "api/v1/session", secret, "Content-Type: application/json", "Authorization: ")
 }
 
 // signedInName returns the name that the bot shows for a session's cookie.
