@@ -89,17 +89,29 @@ func (c chatguard) command(args ...string) *exec.Cmd {
 	return command
 }
 
-// programs lists the examples.
-var programs = [][]string{{"python3", "check.py"}, {"node", "check.mjs"}, {"sh", "check.sh"}}
+// programs lists the examples: what runs each, its file, and how it sets its time limit of 2 s.
+var programs = [][]string{{"python3", "check.py", "timeout=2"}, {"node", "check.mjs", "timeout(2000"}, {"sh", "check.sh", "--max-time 2"}}
 
 // greetings returns input lines.
 func greetings(n int) string { return strings.Repeat("hello \"everyone\"\n", n) }
 
-// ask runs one example with some input.
+// ask runs one example with some input. It gives it a hundred times its time limit, because the
+// machine may be busy.
 func ask(t *testing.T, program []string, url, token, user, input string) (out, complaint string) {
 	t.Helper()
+	code, err := os.ReadFile(filepath.Join("check", program[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Count(code, []byte(program[2])) != 1 {
+		t.Fatalf("%s doesn't set its time limit by %q", program[1], program[2])
+	}
 	asking := exec.Command(program[0], program[1], "lobby", user)
-	asking.Dir, asking.Stdin = "check", strings.NewReader(input)
+	asking.Dir, asking.Stdin = t.TempDir(), strings.NewReader(input)
+	code = bytes.Replace(code, []byte(program[2]), []byte(program[2]+"00"), 1)
+	if err := os.WriteFile(filepath.Join(asking.Dir, program[1]), code, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	asking.Env = append(os.Environ(), "CHATGUARD_URL="+url, "CHATGUARD_TOKEN="+token, "PYTHONIOENCODING=utf-8")
 	var told bytes.Buffer
 	asking.Stderr = &told
