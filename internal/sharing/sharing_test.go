@@ -2,6 +2,7 @@ package sharing_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -154,5 +155,28 @@ func TestShared_SetPolicy(t *testing.T) {
 	}
 	if v := check(t, b, "7"); v.Allowed || v.RetryAfter != 8*time.Second {
 		t.Errorf("after the refill was doubled: %+v", v)
+	}
+}
+
+// Of two limits that wait as long, the first of the channel's policy is named, whichever call asks.
+func TestShared_PolicyOrder(t *testing.T) {
+	policy := chatguard.Policy{Limits: []chatguard.Limit{
+		{Name: "own", Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour},
+		{Name: "everywhere", Per: chatguard.PerUserEverywhere, Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Hour},
+	}}
+	_, guard := newFakeServer().connect(policy, sharedNoon)
+	slices.Reverse(policy.Limits)
+	must(t, guard.SetChannelPolicy("2", policy))
+	for channel, first := range map[string]string{"1": "own", "2": "everywhere"} {
+		m := chatguard.Message{ChannelID: channel, User: chatguard.User{ID: "of " + channel}}
+		verdicts := make([]chatguard.Verdict, 2)
+		must(t, guard.CheckAll(t.Context(), []chatguard.Message{m, m}, verdicts))
+		v, err := guard.Check(t.Context(), m)
+		must(t, err)
+		e, err := guard.Explain(m)
+		must(t, err)
+		if got := []string{verdicts[1].Limit, v.Limit, e.Verdict.Limit, e.Limits[0].Name}; slices.ContainsFunc(got, func(name string) bool { return name != first }) {
+			t.Errorf("channel %s: %q are named, want %s", channel, got, first)
+		}
 	}
 }
