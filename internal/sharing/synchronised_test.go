@@ -315,6 +315,24 @@ func TestSynchronised_SpentDuringASwap(t *testing.T) {
 	}
 }
 
+// A refund, a pardon and a reset count what the store hasn't seen yet.
+func TestSynchronised_ChangesBeforeExchange(t *testing.T) {
+	_, _, guards, _ := synchronised(t, 1, sharedPolicy(), sharedNoon)
+	g := guards[0]
+	send(t, g, 3)
+	must(t, g.Reset(chatguard.Key{ChannelID: "c", UserID: "7"}))
+	if got := send(t, g, 2); got != 2 {
+		t.Errorf("%d of two messages are allowed after a reset", got)
+	}
+	must(t, g.Refund(check(t, g, "7")))
+	if got := send(t, g, 2); got != 1 {
+		t.Errorf("%d of two messages are allowed after a refund, want one", got)
+	}
+	if done, err := g.Pardon(check(t, g, "7")); err != nil || !done {
+		t.Errorf("a pardon of the last message: %t, %v", done, err)
+	}
+}
+
 // A notice during a conflict makes the next exchange read the row again.
 func TestSynchronised_NoticeDuringAConflict(t *testing.T) {
 	_, nodes, guards, exchange := synchronised(t, 2, enforcedDefault(), sharedNoon)
