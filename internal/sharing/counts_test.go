@@ -24,12 +24,12 @@ func TestSharing_ReasonsOnce(t *testing.T) {
 	server.rows[[2]string{"c", "7"}] = []byte("not a row")
 	checkAll()
 	if s := guard.Sharing(); s.Unreadable != 5 || s.Offline != 0 {
-		t.Errorf("%d decisions because of an unreadable row and %d apart, want 5 and 0", s.Unreadable, s.Offline)
+		t.Errorf("%d decisions because of an unreadable row and %d offline, want 5 and 0", s.Unreadable, s.Offline)
 	}
 	node.setAway(true)
 	checkAll()
 	if s := guard.Sharing(); s.Unreadable != 5 || s.Offline != 5 {
-		t.Errorf("%d decisions because of an unreadable row and %d apart, want 5 and 5", s.Unreadable, s.Offline)
+		t.Errorf("%d decisions because of an unreadable row and %d offline, want 5 and 5", s.Unreadable, s.Offline)
 	}
 }
 

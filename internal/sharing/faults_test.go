@@ -35,7 +35,7 @@ func contextsEndTogether(t *testing.T, outcome error) {
 	node, guard := server.connect(dayOnly(), time.Now)
 	node.before = func(context.Context) error { time.Sleep(50 * time.Millisecond); return outcome }
 	var mu sync.Mutex
-	allowed, apart := map[string]int{}, 0
+	allowed, offline := map[string]int{}, 0
 	var wg sync.WaitGroup
 	for i := range 4000 {
 		wg.Go(func() {
@@ -49,7 +49,7 @@ func contextsEndTogether(t *testing.T, outcome error) {
 			mu.Lock()
 			defer mu.Unlock()
 			if v.Degraded {
-				apart++
+				offline++
 			}
 			if v.Allowed {
 				allowed[m.User.ID]++
@@ -57,7 +57,7 @@ func contextsEndTogether(t *testing.T, outcome error) {
 		})
 	}
 	wg.Wait()
-	if apart == 0 {
+	if offline == 0 {
 		t.Error("no message was decided without the store")
 	}
 	for user, n := range allowed {
@@ -136,7 +136,7 @@ func TestShared_OwingRowsAreBounded(t *testing.T) {
 	checkEach(t, guard, users)
 	got := guard.Sharing()
 	if got.Rows > most || got.Pending != got.Rows || got.Lost != int64(users-got.Rows) {
-		t.Errorf("%+v, want at most %d rows, all of which owe, and the others counted as lost", got, most)
+		t.Errorf("%+v, want at most %d rows, all pending, and the others counted as lost", got, most)
 	}
 	node.setAway(false)
 	if err := guard.Exchange(t.Context()); err != nil || len(server.rows) != got.Pending {
@@ -170,7 +170,7 @@ func TestShared_EditWithUnknownOutcome(t *testing.T) {
 			t.Errorf("with %d writes by other nodes: %v, want ErrUnconfirmed", others, err)
 		}
 		if got := guard.Sharing(); got.Pending != 0 {
-			t.Errorf("with %d writes by other nodes: %+v, want nothing owed", others, got)
+			t.Errorf("with %d writes by other nodes: %+v, want nothing pending", others, got)
 		}
 		if v := check(t, guard, "7"); v.Degraded || v.Remaining != 300+5-others-2 {
 			t.Errorf("with %d writes by other nodes: %+v", others, v)

@@ -11,7 +11,7 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// While the store is away, a Guard decides by what it knows. What it allows is owed, and written
+// While the store is away, a Guard decides by what it knows. What it allows is pending, and written
 // when the store is back.
 func TestShared_AwayThenPaidBack(t *testing.T) {
 	server := newFakeServer()
@@ -36,14 +36,14 @@ func TestShared_AwayThenPaidBack(t *testing.T) {
 		t.Errorf("Reset while the store is away: %v, want ErrAway", err)
 	}
 	if got := a.Sharing(); got.Pending != 1 || got.Offline != 5 {
-		t.Errorf("while the store is away: %+v, want one row that owes, and 5 decisions apart", got)
+		t.Errorf("while the store is away: %+v, want one pending row, and 5 decisions offline", got)
 	}
 	nodeA.setAway(false)
 	nodeB.setAway(false)
 	for _, g := range []*chatguard.Guard{a, b} {
 		must(t, g.Exchange(t.Context()))
 		if got := g.Sharing(); got.Pending != 0 {
-			t.Errorf("after the exchange: %+v, want nothing owed", got)
+			t.Errorf("after the exchange: %+v, want nothing pending", got)
 		}
 	}
 	// Six messages were allowed: a message passes when four of them are paid back, after 4 × 4 s.

@@ -44,7 +44,7 @@ func TestShared_NoticeOfNoRow(t *testing.T) {
 			t.Error(err)
 		}
 		if got := guard.Sharing(); got.Pending != 0 {
-			t.Errorf("mode %d: %+v, want nothing owed", mode, got)
+			t.Errorf("mode %d: %+v, want nothing pending", mode, got)
 		}
 	}
 }

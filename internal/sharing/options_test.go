@@ -24,13 +24,13 @@ func TestShared_OptionsContradict(t *testing.T) {
 	}
 }
 
-// Rows that the next exchange only looks at owe nothing.
+// Nothing is pending in rows that the next exchange only reads.
 func TestSharing_OwedAfterHeal(t *testing.T) {
 	_, guard := newFakeServer().connect(enforcedDefault(), sharedNoon)
 	checkEach(t, guard, 10)
 	guard.Heal()
 	if s := guard.Sharing(); s.Pending != 0 || s.Rows != 10 {
-		t.Errorf("%+v, want 10 rows that owe nothing", s)
+		t.Errorf("%+v, want 10 rows with nothing pending", s)
 	}
 	if err := guard.Exchange(t.Context()); err != nil {
 		t.Error(err)

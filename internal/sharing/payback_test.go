@@ -41,7 +41,7 @@ func TestShared_PaybackIsNoticed(t *testing.T) {
 	}
 }
 
-// A node that writes lost rows again keeps what it owes.
+// A node that writes lost rows again keeps what is pending.
 func TestShared_HealKeepsDebts(t *testing.T) {
 	server := newFakeServer()
 	node := &fakeShared{server: server, clock: sharedNoon, timeout: time.Minute}
@@ -53,7 +53,7 @@ func TestShared_HealKeepsDebts(t *testing.T) {
 	}
 	guard.Heal()
 	if s := guard.Sharing(); s.Lost != 0 || s.Pending != 40 {
-		t.Errorf("%+v, want 40 rows that owe something", s)
+		t.Errorf("%+v, want 40 pending rows", s)
 	}
 	node.setAway(false)
 	if err := guard.Exchange(t.Context()); err != nil || guard.Sharing().Pending != 0 || len(server.rows) != 2040 {
@@ -152,7 +152,7 @@ func TestShared_RefundOwed(t *testing.T) {
 	}
 }
 
-// A node that learns of a change, and then can't ask the store, goes on with what it knew.
+// A node that is notified of a change while the store is away goes on with what it knew.
 func TestShared_NoticeThenAway(t *testing.T) {
 	server := newFakeServer()
 	_, a := server.connect(dayOnly(), sharedNoon)

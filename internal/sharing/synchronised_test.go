@@ -130,7 +130,7 @@ func TestSynchronised_LaterNode(t *testing.T) {
 	}
 }
 
-// While the store is away, everything is owed, and a lost reply isn't counted twice.
+// While the store is away, everything is pending, and a lost reply isn't counted twice.
 func TestSynchronised_LostReply(t *testing.T) {
 	policy := enforcedDefault()
 	policy.Limits = policy.Limits[1:]
