@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"sync"
 	"testing"
@@ -162,5 +163,25 @@ func TestShared_IsExempt(t *testing.T) {
 	}
 	if server.swaps != before {
 		t.Errorf("%d calls of the store, want none", server.swaps-before)
+	}
+}
+
+// TestShared_KnownOverrides checks what is asked about overrides without a call of the store, or
+// while it is away: what the Guard knows.
+func TestShared_KnownOverrides(t *testing.T) {
+	server := newFakeServer()
+	node, guard := server.connect(sharedPolicy(), sharedNoon)
+	own := chatguard.UserOverride{Limits: map[string]chatguard.Override{"everywhere": {Messages: 5}}}
+	must(t, guard.SetUserOverride(chatguard.Key{UserID: "7", Per: chatguard.PerUserEverywhere}, own))
+	v := check(t, guard, "7")
+	before := server.swaps
+	for quota := range guard.Quotas(v).All() {
+		if quota.Limit == "everywhere" && quota.Messages != 5 {
+			t.Errorf("%+v, want the user's own 5 messages", quota)
+		}
+	}
+	node.setAway(true)
+	if got := maps.Collect(guard.UserOverridesEverywhere()); len(got) != 1 || !reflect.DeepEqual(got["7"], own) || server.swaps != before {
+		t.Errorf("while the store is away: %+v, want that of user 7; %d calls", got, server.swaps-before)
 	}
 }

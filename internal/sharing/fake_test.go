@@ -82,7 +82,20 @@ func (n *fakeShared) setAway(away bool) {
 	n.away = away
 }
 
+// awayError returns the error of a call while the server is away, or nil.
+func (n *fakeShared) awayError() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.away {
+		return fmt.Errorf("%w (test)", shared.ErrAway)
+	}
+	return nil
+}
+
 func (n *fakeShared) Overrides(_ context.Context, channelID string) ([]string, error) {
+	if err := n.awayError(); err != nil {
+		return nil, err
+	}
 	n.server.mu.Lock()
 	defer n.server.mu.Unlock()
 	return slices.Collect(maps.Keys(n.server.own[channelID])), nil
@@ -94,13 +107,8 @@ var errReplyLost = errors.New("the reply was lost")
 var errOvertaken = errors.New("the reply was lost, and the row has changed")
 
 func (n *fakeShared) Swap(ctx context.Context, swaps []*shared.Swap) {
-	n.mu.Lock()
-	away := n.away
-	n.mu.Unlock()
-	var err error
-	if away {
-		err = fmt.Errorf("%w (test)", shared.ErrAway)
-	} else if n.before != nil {
+	err := n.awayError()
+	if err == nil && n.before != nil {
 		err = n.before(ctx)
 	}
 	for _, s := range swaps {

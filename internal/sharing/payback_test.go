@@ -152,7 +152,7 @@ func TestShared_RefundOwed(t *testing.T) {
 	}
 }
 
-// A node that is notified of a change while the store is away goes on with what it knew.
+// A node that is notified of a change just before the store goes away goes on with what it knew.
 func TestShared_NoticeThenAway(t *testing.T) {
 	server := newFakeServer()
 	_, a := server.connect(dayOnly(), sharedNoon)

@@ -2,6 +2,7 @@ package sharing_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chatguard/chatguard"
+	"github.com/chatguard/chatguard/shared"
 )
 
 // synchronised returns Guards that share a server with ShareSynchronised, and exchanges with all.
@@ -330,6 +332,30 @@ func TestSynchronised_ChangesBeforeExchange(t *testing.T) {
 	}
 	if done, err := g.Pardon(check(t, g, "7")); err != nil || !done {
 		t.Errorf("a pardon of the last message: %t, %v", done, err)
+	}
+}
+
+// Verdicts are degraded from an exchange that finds the store away, even if nothing is pending, to
+// one that succeeds. Another error doesn't tell.
+func TestSynchronised_Degraded(t *testing.T) {
+	_, nodes, guards, exchange := synchronised(t, 1, enforcedDefault(), sharedNoon)
+	node, g := nodes[0], guards[0]
+	moderator := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "1", Roles: chatguard.RolesOf(chatguard.Moderator)}}
+	if v, err := g.Check(t.Context(), moderator); err != nil || v.Degraded {
+		t.Errorf("before an exchange: %+v, %v", v, err)
+	}
+	node.setAway(true)
+	if err := g.Exchange(t.Context()); !errors.Is(err, shared.ErrAway) || !check(t, g, "7").Degraded {
+		t.Errorf("the store is away: %v, and verdicts aren't degraded", err)
+	}
+	node.setAway(false)
+	node.before = func(context.Context) error { return errors.New("refused") }
+	if err := g.Exchange(t.Context()); err == nil || !check(t, g, "7").Degraded {
+		t.Errorf("the store refuses: %v, and verdicts aren't degraded any more", err)
+	}
+	node.before = nil
+	if exchange(); check(t, g, "7").Degraded {
+		t.Error("verdicts are degraded after an exchange")
 	}
 }
 
