@@ -20,7 +20,7 @@ type failures struct {
 	byName map[string]*failure
 }
 
-// failure is what is known of something that fails, or did so lately.
+// failure is what is known of something that fails, or did so recently.
 type failure struct {
 	webhook.FailureChange
 	isFailing   bool

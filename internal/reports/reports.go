@@ -1,8 +1,8 @@
 // Package reports tells webhooks what happens: what people change, whom the chat bans, what fails,
 // and which streams end.
 //
-// The package does not know the chat, the dashboard or the store. It reaches them only through its
-// Options.
+// The package must not know the chat, the dashboard or the database. It reaches them through its
+// Options only.
 package reports
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/chatguard/chatguard/internal/webhook"
 )
 
-// The times at which a reporter looks.
+// The times between two reports by Run.
 const (
-	reportEvery  = time.Second      // at failures
-	bansEvery    = 5 * time.Second  // at bans, so that those of a flood are one event
-	streamsEvery = 30 * time.Second // at streams that have ended
+	failuresEvery = time.Second
+	bansEvery     = 5 * time.Second // so that the bans of a flood are one event
+	streamsEvery  = 30 * time.Second
 )
 
 // Options configure a Reporter. Fields without a default are required.
@@ -35,8 +35,8 @@ type Options struct {
 
 	// Node returns this node's name. It is empty if there are no others.
 	Node func() string
-	// Leads reports whether this node acts in a channel. known is false if nobody knows which node
-	// acts there. Nil means that no other node acts anywhere.
+	// Leads reports whether this node acts in a channel. known is false if it isn't known which node
+	// acts there. Nil means that only this node acts.
 	Leads func(channelID string) (leads, known bool)
 
 	// Name returns a channel's login, or a room's name.
@@ -77,14 +77,14 @@ type Reporter struct {
 	failures failures // used only by Run
 }
 
-// New returns a Reporter. It reports a change once it is told of it with NoteChange.
+// New returns a Reporter. Pass each change to NoteChange, and call Run.
 func New(o Options) *Reporter {
 	return &Reporter{options: o, raids: map[string]bool{}, streams: map[string]journal.Stream{}}
 }
 
-// Run reports what happens until ctx ends. Call ReportBans when nothing is judged any more.
+// Run reports what happens until ctx ends. Then call ReportBans once the last message is judged.
 func (r *Reporter) Run(ctx context.Context) error {
-	failing, banning, ending := time.NewTicker(reportEvery), time.NewTicker(bansEvery), time.NewTicker(streamsEvery)
+	failing, banning, ending := time.NewTicker(failuresEvery), time.NewTicker(bansEvery), time.NewTicker(streamsEvery)
 	defer failing.Stop()
 	defer banning.Stop()
 	defer ending.Stop()
