@@ -28,9 +28,7 @@ func (s *Store) readDocument(ctx context.Context, name string) (string, error) {
 	if err := s.server.ready(); err != nil {
 		return "", err
 	}
-	ctx, cancel := withTimeout(ctx, s.server.options.listTimeout())
-	defer cancel()
-	texts, err := s.server.readAll(ctx, []string{name}, s.server.keys.policy)
+	texts, err := s.server.readList(ctx, []string{name}, s.server.keys.policy)
 	if err != nil {
 		return "", err
 	}
@@ -91,9 +89,7 @@ func (s *Store) Revisions(ctx context.Context, names []string) (map[string]int64
 	if err := s.server.ready(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := withTimeout(ctx, s.server.options.listTimeout())
-	defer cancel()
-	texts, err := s.server.readAll(ctx, names, s.server.keys.policy)
+	texts, err := s.server.readList(ctx, names, s.server.keys.policy)
 	if err != nil {
 		return nil, err
 	}

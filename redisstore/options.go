@@ -59,9 +59,9 @@ type Options struct {
 	// 0 means 500 ms.
 	Interval time.Duration
 	// NameOf returns what the people who run the program call an option, such as "Timeout" or
-	// "TLS.RootCAs", or a Placement, such as "PlaceByUser". For "PlacementFor" it returns how to find
-	// the right Placement. Errors, logs, Health.Problem and Findings then name what to change in
-	// these words. Nil means the names of this package.
+	// "TLS.RootCAs", or a Placement, such as "PlaceByUser". For "PlacementFor" it returns how to
+	// find the right Placement. Errors, logs, Health.Problem and Findings then name what to change
+	// in these words. Nil means the names of this package.
 	NameOf func(name string) string
 	// Logger receives outages and their end. Nil means slog.Default().
 	Logger *slog.Logger

@@ -53,6 +53,13 @@ func (s *server) readAll(ctx context.Context, names []string, key func(string) s
 	return values, nil
 }
 
+// readList is readAll within the time that reading a list may take.
+func (s *server) readList(ctx context.Context, names []string, key func(string) string) ([]string, error) {
+	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
+	defer cancel()
+	return s.readAll(ctx, names, key)
+}
+
 // readOne returns the value of a key, or "".
 func (s *server) readOne(ctx context.Context, name string, key func(string) string) (string, error) {
 	ctx, cancel := withTimeout(ctx, s.options.Timeout)
@@ -80,13 +87,7 @@ func (s *server) scan(ctx context.Context, node rueidis.Client, cursor uint64) (
 	return entry, s.unknown(ctx, err)
 }
 
-func (s *server) readRows(ctx context.Context, keys []string) ([]string, error) {
-	ctx, cancel := withTimeout(ctx, s.options.listTimeout())
-	defer cancel()
-	return s.readAll(ctx, keys, func(key string) string { return key })
-}
-
-// timeLeft returns how long the server keeps a row. It is negative for a row that doesn't expire.
+// timeLeft returns how long the server keeps a key. It is negative for a key that doesn't expire.
 func (s *server) timeLeft(ctx context.Context, key string) (time.Duration, error) {
 	ctx, cancel := withTimeout(ctx, s.options.Timeout)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 const (
 	// confirmWithin is how long replicas have to confirm a heartbeat.
 	confirmWithin = 100 * time.Millisecond
-	// lastingMisses is how many heartbeats in a row too few replicas confirm before swaps don't wait
-	// for them any more.
+	// lastingMisses is how many heartbeats in a row too few replicas confirm before swaps no longer
+	// wait for them.
 	lastingMisses = 3
 )
 

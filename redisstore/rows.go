@@ -51,7 +51,7 @@ func (s *Store) scanNode(ctx context.Context, node rueidis.Client, userID string
 				rows, keys = append(rows, row), append(keys, key)
 			}
 		}
-		values, err := s.server.readRows(ctx, keys)
+		values, err := s.server.readList(ctx, keys, func(key string) string { return key })
 		if err != nil {
 			yield(shared.Row{}, err)
 			return false

@@ -1,6 +1,6 @@
 // Package node makes this process one of several nodes that share limits: it opens the shared store
 // of the configuration, connects the Guard with the other nodes, and says what they do. A process
-// without a shared store is a Node that is alone.
+// without a shared store is a Node that is alone. The package must not know the database or Twitch.
 package node
 
 import (
@@ -32,7 +32,6 @@ type Node struct {
 	Standby *chat.Standby
 
 	config  config.Config
-	version string
 	address string
 	log     *slog.Logger
 	store   *redisstore.Store // nil if this node is alone
@@ -54,7 +53,7 @@ type Options struct {
 // Open opens the shared store, if the configuration has one. A store that can't be reached is no
 // error.
 func Open(ctx context.Context, o Options) (*Node, error) {
-	n := &Node{config: o.Config, version: o.Version, address: o.Address, log: o.Log}
+	n := &Node{config: o.Config, address: o.Address, log: o.Log}
 	if !o.Config.Shared.HasStore() {
 		return n, nil
 	}
@@ -63,7 +62,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	var err error
 	n.store, err = OpenStore(ctx, o.Config, o.Log, func(opts *redisstore.Options) {
-		opts.Version = n.version
+		opts.Version = o.Version
 		opts.Describe = func(described *redisstore.Node) { n.describe(described, time.Now()) }
 	})
 	if err != nil {

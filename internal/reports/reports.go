@@ -35,8 +35,8 @@ type Options struct {
 
 	// Node returns this node's name. It is empty if there are no others.
 	Node func() string
-	// Leads reports whether this node acts in a channel. known is false if it isn't known which node
-	// acts there. Nil means that only this node acts.
+	// Leads reports whether this node acts in a channel. known is false if it isn't known which
+	// node acts there. Nil means that only this node acts.
 	Leads func(channelID string) (leads, known bool)
 
 	// Name returns a channel's login, or a room's name.

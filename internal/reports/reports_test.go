@@ -141,8 +141,8 @@ func TestRaid_Nodes(t *testing.T) {
 	}
 }
 
-// TestStream_Once checks that the end of a stream is reported once: by the node that leads, after it
-// could be summed up, not after a restart, and not if that is old news.
+// TestStream_Once checks that the end of a stream is reported once: by the node that leads, as soon
+// as it can be summed up, not again after a restart, and not if it is old news.
 func TestStream_Once(t *testing.T) {
 	ended := time.Date(2026, 3, 14, 20, 0, 0, 0, time.UTC)
 	stream := journal.Stream{ChannelID: "1", Start: ended.Add(-time.Hour), Seen: ended, Ended: true}
