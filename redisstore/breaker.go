@@ -57,7 +57,7 @@ func (b *breaker) fail(began, now int64) bool {
 	return first != 0 && now-first >= b.limit
 }
 
-// goAway closes the connections, so that nothing waits for them any more. Only the first of several
+// goAway closes the connections, so that nothing waits for them any longer. Only the first of several
 // callers does it.
 func (s *server) goAway(cause error) {
 	if s.breaker.away.Load() != nil {

@@ -37,7 +37,6 @@ func (s *server) connect(ctx context.Context) error {
 			return err
 		}
 		s.client.Store(&client)
-		s.explain.pastSentinels.Store(true)
 	}
 	ctx, cancel := withTimeout(ctx, s.options.connectTimeout())
 	defer cancel()

@@ -57,7 +57,7 @@ func (t *leases) reserve(beyond bool) bool {
 	return true
 }
 
-// free counts a lease that this node doesn't have any more.
+// free counts a lease that this node no longer has.
 func (t *leases) free() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/waittest"
@@ -231,6 +232,32 @@ func TestClose(t *testing.T) {
 	if h := s.Health(); h.Up || h.Problem == "" {
 		t.Errorf("%+v", h)
 	}
+}
+
+// TestClose_Waits checks that Close waits for the goroutines of the Store, and that none begins
+// afterwards.
+func TestClose_Waits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := newStore("redis://127.0.0.1:1", nil)
+		must(t, err)
+		release, closed := make(chan struct{}), make(chan struct{})
+		s.server.spawn(func() { <-release })
+		go func() {
+			defer close(closed)
+			s.Close()
+		}()
+		synctest.Wait()
+		select {
+		case <-closed:
+			t.Error("Close has returned before a goroutine has ended")
+		default:
+		}
+		close(release)
+		<-closed
+		if s.server.spawn(func() {}) {
+			t.Error("a goroutine begins after Close")
+		}
+	})
 }
 
 func TestParseURL(t *testing.T) {

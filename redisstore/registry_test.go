@@ -154,6 +154,18 @@ func TestRegistry_Restart(t *testing.T) {
 	after("the new data's server has a run ID", false)
 }
 
+// TestRegistry_Subscribe checks that a node subscribes again if another server may have the epoch:
+// the connection for notices and the clock may go to the former one.
+func TestRegistry_Subscribe(t *testing.T) {
+	t.Parallel()
+	_, s := startStore(t, Options{})
+	guard := &fakeGuard{}
+	run(t, s, guard)
+	eventually(t, "the node subscribes", func() bool { return guard.count(allRows) == 1 && s.Health().Nodes == 1 })
+	s.server.compared.Store(&serverInfo{epoch: "another"})
+	eventually(t, "the node subscribes again", func() bool { return guard.count(allRows) == 3 })
+}
+
 // TestRegistry_RestartLateInfo checks that a node checks for a restart again, over the same
 // connection, if INFO wasn't answered.
 func TestRegistry_RestartLateInfo(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 )
 
 // Rows returns all rows of the namespace, in no particular order, or those of one user if userID
-// isn't empty. Row.Now has the bytes. Rows that are written meanwhile may be missing, and the
-// empty rows that Delete leaves are. Rows visits all keys of the server, also those of other
+// isn't empty. Row.Now has the bytes. Rows that are written at the same time may be missing, and
+// the empty rows that Delete leaves are. Rows visits all keys of the server, also those of other
 // programs, without delaying others for long. It needs the right to SCAN. It ends after the first
 // error.
 func (s *Store) Rows(ctx context.Context, userID string) iter.Seq2[shared.Row, error] {

@@ -13,7 +13,7 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// rowMargin is how long a row stays after it has no effect any more. It absorbs differences between
+// rowMargin is how long a row stays after its effect has ended. It absorbs differences between
 // clocks, and late messages.
 const rowMargin = time.Minute
 

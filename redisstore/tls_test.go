@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"io"
 	"math/big"
 	"net"
 	"os"
@@ -76,6 +77,14 @@ func TestOpen_TLS(t *testing.T) {
 	run(t, s, &fakeGuard{})
 	eventually(t, "the node is listed", func() bool { return s.Health().Nodes == 1 })
 	checkFinding(t, (&diagnosis{server: s.server}).findEncryption(), OK, "is encrypted")
+	// A connection that breaks may be the server's wish for a certificate, but not once it was used.
+	for _, used := range []bool{false, true} {
+		e := &explainer{options: &Options{TLS: &tls.Config{}}, address: &address{}}
+		e.examined.Store(used && s.server.explain.examined.Load())
+		if problem, _ := e.problem(io.EOF); strings.Contains(problem, "does it ask for a certificate?") == used {
+			t.Errorf("used %v: %s", used, problem)
+		}
+	}
 	for name, test := range map[string]struct {
 		config *tls.Config
 		want   string

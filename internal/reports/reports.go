@@ -112,7 +112,7 @@ func (r *Reporter) send(channelID string, e webhook.Event) {
 }
 
 // acts reports whether this node reports what happens in a channel by itself. otherwise is the
-// result if nobody knows which node acts there.
+// result if it is not known which node acts there.
 func (r *Reporter) acts(channelID string, otherwise bool) bool {
 	if r.options.Leads == nil {
 		return true
