@@ -29,8 +29,8 @@ reaches the store, also if no chatguard runs there. A node that has crashed disa
 
 policy is a hash of the policy of channels without their own: nodes that differ in it allow different messages. clock is how
 much the store's clock is ahead of the node's, and the maximum error of that. messages are per second.
-memory is how many messages the node has decided without the store because the answer was certain; apart, because the
-store didn't answer. owed is how many users' rows the node still has to write.
+memory is how many messages the node has decided without the store because the answer was certain; offline, because the
+store didn't answer. pending is how many users' rows the node still has to write. With --json, these two are apart and owed.
 
 If nodes have different policies or modes, or the same name, a line says so; with --json on standard error.`,
 		Example: `  chatguard nodes
@@ -61,7 +61,7 @@ func printNodes(out io.Writer, nodes []redisstore.Node) error {
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "name\taddress\tversion\tmode\tpolicy\tsince\tclock\tmessages\tmemory\tapart\towed")
+	fmt.Fprintln(table, "name\taddress\tversion\tmode\tpolicy\tsince\tclock\tmessages\tmemory\toffline\tpending")
 	for _, n := range nodes {
 		f := n.Figures
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s ± %s\t%d\t%d\t%d\t%d\n", hostile.Printable(n.Name), hostile.Printable(n.Address), hostile.Printable(n.Version),

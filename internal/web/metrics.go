@@ -77,7 +77,7 @@ var families = map[string]family{
 	"chatguard_shared_healed_rows_total":          {"counter", "Rows that the shared store had lost, and got back."},
 	"chatguard_shared_overdrawn_messages_total":   {"counter", "Messages that exceeded a limit because nodes had not compared yet."},
 	"chatguard_shared_exchanged_rows_total":       {"counter", "Rows that exchanges have compared with the shared store."},
-	"chatguard_shared_lost_rows_total":            {"counter", "Rows whose debt was dropped, because too many rows owed something."},
+	"chatguard_shared_lost_rows_total":            {"counter", "Rows whose pending messages were dropped, because too many rows had some."},
 	"chatguard_shared_owed_rows":                  {"gauge", "Rows that still have to be written to the shared store."},
 	"chatguard_shared_leader":                     {"gauge", "Whether this node acts in the channel: 1, or 0 if another one does."},
 	"chatguard_shared_rows":                       {"gauge", "Rows of the shared store in memory."},

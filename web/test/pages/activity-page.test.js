@@ -131,11 +131,11 @@ test("nodes: a card of those that share limits", async () => {
   send({ type: "status", status: { ...usualAnswer("frame").status, shared: { mode: "exact", up: true } } });
   await click('#states a[href*="nodes=1"]');
   await see(() => all(".nodes .line").length === 3 && document.activeElement.id === "nodes");
-  assert.equal(text(".nodes p"), "3 nodes share one allowance over redis 7.0.15. A round trip takes 0.42 ms; their clocks are at most 5 ms apart.");
+  assert.equal(text(".nodes p"), "3 nodes share one allowance over redis 7.0.15. A round trip takes 0.42 ms; their clocks differ by at most 5 ms.");
   assert.deepEqual(texts(".nodes .line"), [
-    "chat-1 this node 10.0.0.1:8080version 0.1.0up since 11:50clock 1.5 ms ahead ± 0.3 ms12.4/s messages98,765 from memory17 without store2 rows owed",
-    "chat-2version –up since –clock 0.1 ms behind ± 0.3 ms0.0/s messages0 from memory0 without store0 rows owed",
-    "chat-3 synchronisedversion –up since –clock 1 min 31 s behind ± 0.3 ms0.0/s messages0 from memory0 without store0 rows owed",
+    "chat-1 this node 10.0.0.1:8080version 0.1.0up since 11:50clock 1.5 ms ahead ± 0.3 ms12.4/s messages98,765 from memory17 without store2 rows pending",
+    "chat-2version –up since –clock 0.1 ms behind ± 0.3 ms0.0/s messages0 from memory0 without store0 rows pending",
+    "chat-3 synchronisedversion –up since –clock 1 min 31 s behind ± 0.3 ms0.0/s messages0 from memory0 without store0 rows pending",
   ]);
   assert.equal(texts(".nodes p").at(-1), "This node has made 123,456 swaps since its start. Another node was first 2,100 times. 3 rows came back after the store had lost them. "
     + "1 message was decided without the store, because a row can’t be read. Of the messages that this node allowed in the last hour, 1.4 % exceeded a limit.");

@@ -83,7 +83,7 @@ function about({ mode, up, server, round_trip_ms: trip = 0, skew_ms: skew = 0, n
   const n = nodes.length, time = milliseconds(trip);
   if (n === 0) return sentences(t("now.nodes-none"), t("now.round-trip", { time }));
   if (n === 1) return sentences(server ? t("now.nodes-one-over", { server }) : t("now.nodes-one"), t("now.round-trip", { time }));
-  return sentences(sharing(mode, n, server), t("now.round-trip-clocks", { time, apart: milliseconds(skew) }));
+  return sentences(sharing(mode, n, server), t("now.round-trip-clocks", { time, difference: milliseconds(skew) }));
 }
 
 /** @param {Api.getNodes["mode"]} mode @param {number} n @param {string} [server] */
@@ -94,7 +94,7 @@ function sharing(mode, n, server) {
 
 const columns = table({
   node: "now.node", version: "now.node-version", since: "now.node-since", clock: "now.node-clock", messages: "now.node-messages", memory: "now.node-memory",
-  apart: "now.node-apart", owed: "now.node-owed",
+  offline: "now.node-offline", pending: "now.node-pending",
 });
 
 /** @param {{node: Node, mode: Api.getNodes["mode"]}} props */
@@ -110,7 +110,7 @@ function Row({ node, mode }) {
       <span role="cell" class="number">${annotated("unit", "now.node-has-messages", { rate: t("now.per-second", { rate: tenths.format(rate) }) })}</span>
       <span role="cell" class="number">${annotated("unit", "now.node-from-memory", { n: memory })}</span>
       <span role="cell" class="number">${annotated("unit", "now.node-without-store", { n: apart })}</span>
-      <span role="cell" class="number">${annotated("unit", "now.node-owes", { rows: t("now.rows", { n: owed }) })}</span>
+      <span role="cell" class="number">${annotated("unit", "now.node-has-pending", { rows: t("now.rows", { n: owed }) })}</span>
     </div>
   `;
 }
