@@ -32,7 +32,7 @@ func newComparedUser(l chatguard.Limit) *comparedUser {
 // counts are the counts right after a message.
 type counts struct {
 	exact         int64
-	whole, oldest int64 // of all slices but the oldest, and of the oldest
+	whole, oldest int64 // of the slices without the oldest, and of the oldest alone
 	left          int64 // nanoseconds until the current slice ends
 }
 

@@ -95,7 +95,8 @@ func (r *Rule) setWindow(state []uint64, start, count int64) {
 // countIn returns the count in the word of a window.
 func countIn(word uint64) int64 { return int64(word &^ overdrawnFlag) }
 
-// carried returns how much of an overdrawn window counts in the window that starts that much later.
+// carried returns how much of an overdrawn window still counts in the window that starts later
+// nanoseconds after it.
 func (r *Rule) carried(state []uint64, later int64) int64 {
 	count := countIn(state[1])
 	windows := later / r.interval
@@ -105,8 +106,8 @@ func (r *Rule) carried(state []uint64, later int64) int64 {
 	return max(0, count-windows*r.capacity)
 }
 
-// windowsAfter returns the start of the first window, after the one with that start, by which the
-// allowances of all windows since add up to count.
+// windowsAfter returns the start of the first window by which the allowances of all windows since
+// start add up to count.
 func (r *Rule) windowsAfter(start, count int64) int64 {
 	length, _ := scale((count-1)/r.capacity+1, r.interval, 1)
 	return min(start+length, MaxTime-1)

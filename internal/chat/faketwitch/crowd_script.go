@@ -12,7 +12,7 @@ import (
 type cast struct {
 	rate              float64
 	spammers, raiders int
-	raidAt, raidEvery time.Duration // a negative raidAt means no raids, a raidEvery of 0 about a minute
+	raidAt, raidEvery time.Duration // no raids if raidAt is negative; about every minute if raidEvery is 0
 	surges            bool
 }
 
