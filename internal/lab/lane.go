@@ -59,7 +59,7 @@ func nameOf(limits []chatguard.Limit) string {
 	return strings.Join(texts, " + ")
 }
 
-// checkMemory returns an error if that many users don't fit the memory of a lane.
+// checkMemory returns an error if the memory of a lane is too small for the users.
 func (l *lane) checkMemory(users int) error {
 	bytes, err := l.policy.MemoryBytes(users)
 	if err == nil && bytes > maxMemory {

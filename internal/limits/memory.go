@@ -15,17 +15,16 @@ const spareRows = 2
 // to its user's row. Up to a fifth of them is unused.
 func nameBytes(length int) int64 { return int64(nameSize(length)) * 5 / 4 }
 
-// shardsFor returns approximately how many shards a table of that many users has.
+// shardsFor returns approximately how many shards a table with these users has.
 func shardsFor(users int64) int64 { return min(shardCount, 1+users/crowd) }
 
-// UsersIn returns approximately how many users with numeric IDs fit into a table of that many
-// bytes.
+// UsersIn returns approximately how many users with numeric IDs fit into a table of memory bytes.
 func (s *Set) UsersIn(memory int64) int64 {
 	users := memory / userBytes(s.width)
 	return max(1, users-spareRows*shardsFor(users))
 }
 
-// Bytes returns the maximum number of bytes for the rows of that many users.
+// Bytes returns the maximum number of bytes for the rows of users.
 func (s *Set) Bytes(users int) int64 {
 	full := users * 10 / fullTenths
 	shards := int(min(shardCount, 1+2*users/crowd))
@@ -33,7 +32,7 @@ func (s *Set) Bytes(users int) int64 {
 	return int64(slots) * int64(s.width) * 8
 }
 
-// hasRoom reports whether that many users, with rows of width words, fit the table's memory.
+// hasRoom reports whether users with rows of width words fit the table's memory.
 func (t *Table) hasRoom(users int64, width int) bool {
 	return t.bytesFor(users, width) <= t.memory
 }

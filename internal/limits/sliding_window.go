@@ -189,7 +189,7 @@ func (r *Rule) setCurrent(state []uint64, start, count int64) {
 	}
 }
 
-// countWhole returns the sum of the counts that count whole when that many slices have passed.
+// countWhole returns the sum of the counts that count whole after passed slices.
 func (r *Rule) countWhole(state []uint64, passed int) (sum int64) {
 	for i := r.slices - 1 - passed; i >= 0; i-- {
 		sum += countOf(state, i)
@@ -197,7 +197,7 @@ func (r *Rule) countWhole(state []uint64, passed int) (sum int64) {
 	return sum
 }
 
-// oldest returns the count of the slice of which only a part counts when that many have passed.
+// oldest returns the count of the slice of which only a part counts after passed slices.
 func (r *Rule) oldest(state []uint64, passed int) int64 { return countOf(state, r.slices-passed) }
 
 // slidingUsage returns the usage at a time, rounded up. start and passed are what sliceAt returns.
