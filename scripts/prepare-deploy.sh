@@ -4,14 +4,15 @@
 # permission to do so, it says what is missing and fails.
 set -eu
 
-# Each line is a program and the packages that provide it.
+# Each line is a program and the packages that provide it. docker-compose imports distutils, which
+# Python 3.12 (Ubuntu 24.04) has no more, and setuptools has.
 missing=""
 while read -r program packages; do
 	command -v "$program" >/dev/null 2>&1 || missing="$missing $packages"
 done <<'LIST'
 podman podman crun netavark aardvark-dns
 buildah buildah
-docker-compose docker-compose
+docker-compose docker-compose python3-setuptools
 wine wine wine64
 x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64
 promtool prometheus
