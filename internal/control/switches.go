@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/clock"
@@ -44,7 +45,7 @@ type ChannelSwitches struct {
 
 func newSwitches(over *overlays, records *records, shared *policies.Shared) *ChannelSwitches {
 	c := &ChannelSwitches{overlays: over, records: records, shared: shared, steady: clock.Monotonic(), storing: make(chan struct{}, 1)}
-	c.documents = shared.Add(&policies.DocumentKind{Prefix: "switches/", Apply: c.applyShared, Current: c.toShare})
+	c.documents = shared.Add(&policies.DocumentKind{Prefix: "switches/", Apply: c.applyShared, Current: c.toShare, Changing: &sync.Mutex{}})
 	return c
 }
 

@@ -37,7 +37,7 @@ type DocumentKind struct {
 	// Current returns what is in force here; ok is false if no other node has to know it. isLost
 	// means that the other nodes knew it, but the document is gone.
 	Current func(channelID string, isLost bool) (value any, ok bool)
-	// Changing is held while a document is applied that another node has changed; nil means none.
+	// Changing is held while a document is applied that another node has changed.
 	Changing sync.Locker
 }
 
@@ -60,8 +60,8 @@ func newShared(store Documents, channels func() []string, log *slog.Logger) *Sha
 	return &Shared{store: store, channels: channels, log: log, revisions: map[string]int64{}, served: map[string]bool{}}
 }
 
-// IsAlone reports whether there are no other nodes.
-func (s *Shared) IsAlone() bool { return s.store == nil }
+// isAlone reports whether there are no other nodes.
+func (s *Shared) isAlone() bool { return s.store == nil }
 
 // Add adds a kind of document. Call it before Run.
 func (s *Shared) Add(k *DocumentKind) *DocumentKind {
@@ -101,7 +101,7 @@ func (s *Shared) known(name string) (revision int64, ok bool) {
 // Follow puts a channel's document in force, if it was changed elsewhere. It returns the document's
 // revision. If there is none, it shares what is in force here.
 func (s *Shared) Follow(ctx context.Context, k *DocumentKind, channelID string) (revision int64, err error) {
-	if s.IsAlone() {
+	if s.isAlone() {
 		return 0, nil
 	}
 	name := k.Prefix + channelID
@@ -141,7 +141,7 @@ func (s *Shared) share(ctx context.Context, k *DocumentKind, channelID string, i
 // Set shares a value that comes into force here, if the document still has the given revision. If
 // it has another one, the error is ErrStale.
 func (s *Shared) Set(ctx context.Context, k *DocumentKind, channelID string, value any, revision int64) error {
-	if s.IsAlone() {
+	if s.isAlone() {
 		return nil
 	}
 	data, err := json.Marshal(value)
@@ -170,7 +170,7 @@ func NotShared(err error) error {
 
 // Run puts in force what people change on other nodes, until ctx ends.
 func (s *Shared) Run(ctx context.Context) {
-	if s.IsAlone() {
+	if s.isAlone() {
 		return
 	}
 	tick := time.NewTicker(time.Second)
@@ -234,17 +234,11 @@ func (s *Shared) followDocument(ctx context.Context, name string) {
 		if !ok {
 			continue
 		}
-		if err := s.followHolding(ctx, k, id); err != nil && ctx.Err() == nil {
+		k.Changing.Lock()
+		_, err := s.Follow(ctx, k, id)
+		k.Changing.Unlock()
+		if err != nil && ctx.Err() == nil {
 			s.log.Error("a change on another node can't be applied", "document", name, "error", err)
 		}
 	}
-}
-
-func (s *Shared) followHolding(ctx context.Context, k *DocumentKind, channelID string) error {
-	if k.Changing != nil {
-		k.Changing.Lock()
-		defer k.Changing.Unlock()
-	}
-	_, err := s.Follow(ctx, k, channelID)
-	return err
 }

@@ -11,17 +11,14 @@ import (
 // errNoOrder is the error for an order that isn't a list of names.
 var errNoOrder = errors.New("the order of the limits is not a list of names")
 
-// names returns the names of limits.
-func names(limits []chatguard.Limit) (list []string) {
-	for _, l := range limits {
-		list = append(list, l.Name)
-	}
-	return list
-}
-
 // ownNames returns the names of the limits that a channel can change, in order. The others keep
 // their places.
-func ownNames(p chatguard.Policy) []string { return names(channelsOwn(p).Limits) }
+func ownNames(p chatguard.Policy) (names []string) {
+	for _, l := range channelsOwn(p).Limits {
+		names = append(names, l.Name)
+	}
+	return names
+}
 
 // orderDiff returns the change of the order, if there is one. The other changes alone remove limits
 // and append new ones by name. Only another order than the resulting one is a change of its own.

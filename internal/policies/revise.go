@@ -134,7 +134,7 @@ func (p *Policies) keep(ctx context.Context, wanted journal.Revision, policy cha
 		kept, saved, err = p.options.Store.SaveRevision(ctx, wanted)
 	}
 	switch {
-	case err != nil && p.Shared.IsAlone():
+	case err != nil && p.Shared.isAlone():
 		p.options.Log.Error("the store failed", "error", err)
 		return kept, false, ErrNotKept
 	case err != nil:
