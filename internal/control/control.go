@@ -29,8 +29,7 @@ type Options struct {
 	// Acceptable returns an error for settings that can't work; it names the key. Nil accepts all.
 	Acceptable func(Settings) error
 
-	Now func() time.Time // nil means the Guard's clock
-	Log *slog.Logger     // nil logs nothing
+	Log *slog.Logger // nil logs nothing
 }
 
 // Chat is the chat in which Controls act. The zero value is no chat.
@@ -67,14 +66,11 @@ type Controls struct {
 
 // New returns Controls with all switches off. They act in no chat until Join.
 func New(o Options) *Controls {
-	if o.Now == nil {
-		o.Now = o.Guard.Now
-	}
 	if o.Acceptable == nil {
 		o.Acceptable = func(Settings) error { return nil }
 	}
-	records := &records{o.Store, o.Policies.Followers, o.Now, cmp.Or(o.Log, slog.New(slog.DiscardHandler))}
-	over := &overlays{guard: o.Guard, now: o.Now, switches: map[string]Switches{}, base: o.Settings, settings: map[string]Settings{}}
+	records := &records{o.Store, o.Policies.Followers, o.Guard.Now, cmp.Or(o.Log, slog.New(slog.DiscardHandler))}
+	over := &overlays{guard: o.Guard, now: o.Guard.Now, switches: map[string]Switches{}, base: o.Settings, settings: map[string]Settings{}}
 	given := &given{}
 	c := &Controls{
 		Switches: newSwitches(over, records, o.Policies.Shared),

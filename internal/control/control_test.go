@@ -158,7 +158,6 @@ type harness struct {
 	guard    *chatguard.Guard
 	policies *policies.Policies
 	store    *memory
-	now      func() time.Time
 	docs     *nodeDocuments // nil if there are no other nodes
 	follower *follower
 	log      bytes.Buffer
@@ -181,7 +180,6 @@ func newHarness(t *testing.T, raid Raid) *harness {
 	if d.guard, err = chatguard.New(policy, nil); err != nil {
 		t.Fatal(err)
 	}
-	d.now = d.guard.Now
 	d.start(raid)
 	return d
 }
@@ -196,7 +194,7 @@ func (d *harness) start(raid Raid) {
 	d.policies.Followers.Follow(d.follower)
 	d.log.Reset()
 	d.Controls = New(Options{
-		Guard: d.guard, Policies: d.policies, Store: d.store, Settings: Settings{Raid: raid}, Now: func() time.Time { return d.now() }, Log: slog.New(slog.NewTextHandler(&d.log, nil)),
+		Guard: d.guard, Policies: d.policies, Store: d.store, Settings: Settings{Raid: raid}, Log: slog.New(slog.NewTextHandler(&d.log, nil)),
 	})
 	d.Join(Chat{
 		User: func(_ context.Context, _, name string) (string, string, error) {
@@ -425,7 +423,8 @@ func TestExempt_ShortensNothing(t *testing.T) {
 func TestRaid_EndsDespiteClockSteps(t *testing.T) {
 	inBubble(t, Raid{}, func(d *harness) {
 		step := time.Duration(0)
-		d.now = func() time.Time { return time.Now().Add(step) }
+		now := func() time.Time { return time.Now().Add(step) }
+		d.Switches.records.now, d.Switches.overlays.now = now, now
 		_, _, err := d.Raids.Start(d.Context(), channel, "berta", 10*time.Minute)
 		must(t, err)
 		for _, step = range []time.Duration{2 * time.Hour, -2 * time.Hour, 48 * time.Hour, -61 * time.Second} {
