@@ -21,7 +21,7 @@ type Acts struct {
 	// Serves reports whether people can act in a channel. Nil means nowhere. The other funcs are
 	// only called for channels that are served.
 	Serves func(channelID string) bool
-	// Of returns a user's timeout or ban as the chat knows it; ok is false if it knows of
+	// Silence returns a user's timeout or ban as the chat knows it; ok is false if it knows of
 	// none.
 	Silence func(channelID, userID string) (s journal.Silence, ok bool)
 	// TimeOut times a user out. It replaces another timeout. It returns ErrBanned if the user is
@@ -52,7 +52,7 @@ type SilencedError struct {
 func (e SilencedError) Error() string { return e.text }
 
 // Silences are users' timeouts and bans: those that people give and lift, and those that chatguard
-// gives. It is safe for concurrent use.
+// gives. They are safe for concurrent use.
 type Silences struct {
 	records *records
 	acts    Acts // the Chat's

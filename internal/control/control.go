@@ -71,16 +71,16 @@ func New(o Options) *Controls {
 	}
 	records := &records{o.Store, o.Policies.Followers, o.Guard.Now, cmp.Or(o.Log, slog.New(slog.DiscardHandler))}
 	over := &overlays{guard: o.Guard, now: o.Guard.Now, switches: map[string]Switches{}, base: o.Settings, settings: map[string]Settings{}}
-	given := &given{}
+	last := &lastPardons{}
 	c := &Controls{
 		Switches: newSwitches(over, records, o.Policies.Shared),
 		Settings: &ChannelSettings{overlays: over, records: records, acceptable: o.Acceptable},
-		Users:    &Users{guard: o.Guard, records: records, given: given},
+		Users:    &Users{guard: o.Guard, records: records, pardons: last},
 		Notes:    &Notes{records},
 		Silences: &Silences{records: records},
 	}
 	c.Raids = &Raids{overlays: over, records: records, switches: c.Switches, calmEnds: map[string]time.Time{}}
-	c.Pardons = &Pardons{guard: o.Guard, records: records, silences: c.Silences, given: given}
+	c.Pardons = &Pardons{guard: o.Guard, records: records, silences: c.Silences, last: last}
 	c.Commands = &Commands{
 		guard: o.Guard, policies: o.Policies, records: records,
 		switches: c.Switches, raids: c.Raids, settings: c.Settings, users: c.Users, pardons: c.Pardons,

@@ -11,7 +11,7 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// Notes are the moderators' notes on users. It is safe for concurrent use.
+// Notes are the moderators' notes on users. They are safe for concurrent use.
 type Notes struct {
 	records *records
 }

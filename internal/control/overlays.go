@@ -45,7 +45,7 @@ func (o *overlays) turn(channelID string, change func(*Switches)) (changed bool,
 	if change(&after); after == before {
 		return false, nil
 	}
-	if err := o.lay(channelID, after); err != nil {
+	if err := o.apply(channelID, after); err != nil {
 		return false, err
 	}
 	o.switches[channelID] = after
@@ -84,7 +84,7 @@ func (o *overlays) configure(s Settings) error {
 		if _, isChanged := o.settings[channelID]; isChanged {
 			continue
 		}
-		if err := o.lay(channelID, on); err != nil {
+		if err := o.apply(channelID, on); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (o *overlays) set(channelID string, wanted *Settings) error {
 	} else {
 		delete(o.settings, channelID)
 	}
-	err := o.lay(channelID, o.switches[channelID])
+	err := o.apply(channelID, o.switches[channelID])
 	if err == nil {
 		return nil
 	}
@@ -121,8 +121,8 @@ func (o *overlays) anyStartRate() bool {
 	return hasRate(o.base) || slices.ContainsFunc(slices.Collect(maps.Values(o.settings)), hasRate)
 }
 
-// lay puts a channel's switches in force with its settings. The caller holds mu.
-func (o *overlays) lay(channelID string, s Switches) error {
+// apply puts a channel's switches in force with its settings. The caller holds mu.
+func (o *overlays) apply(channelID string, s Switches) error {
 	settings, _ := o.current(channelID)
 	return o.guard.At(o.now()).SetOverlay(channelID, overlay(s, settings.Raid))
 }

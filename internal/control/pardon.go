@@ -24,12 +24,12 @@ const (
 	maxPardons = 1000
 )
 
-// Pardons forgives throttled messages. It is safe for concurrent use.
+// Pardons forgive throttled messages. They are safe for concurrent use.
 type Pardons struct {
 	guard    *chatguard.Guard
 	records  *records
 	silences *Silences
-	given    *given
+	last     *lastPardons
 
 	// Both are the Chat's.
 	lift    func(ctx context.Context, channelID, userID string) error
@@ -58,7 +58,7 @@ func (p *Pardons) PardonUser(ctx context.Context, t journal.Target) (done journa
 	dropped := 0
 	done.Silence, done.Kept, dropped = p.endPenalties(ctx, t, run)
 	done.Dropped += dropped
-	p.given.settle(t, done)
+	p.last.complete(t, done)
 	if done.StrikesLeft, err = p.strikes(t); err != nil {
 		return done, false, err
 	}
@@ -129,7 +129,7 @@ func (p *Pardons) pardonRun(t journal.Target, run []journal.Entry) (done journal
 			deleted++
 		}
 	}
-	return p.given.give(t, p.records.now(), func(now time.Time) (journal.Pardon, chatguard.Pardoned, error) {
+	return p.last.give(t, p.records.now(), func(now time.Time) (journal.Pardon, chatguard.Pardoned, error) {
 		taken, err := p.guard.At(now).PardonAll(verdicts)
 		return journal.Pardon{
 			By: t.Author, At: now.UTC(), First: oldest.ID, Last: newest.ID, Since: oldest.At,
@@ -194,7 +194,7 @@ func (p *Pardons) strikes(t journal.Target) (int, error) {
 // has changed since. The strikes and the refunded cost count again. Penalties that were lifted or
 // dropped are not given again. A second call has no effect.
 func (p *Pardons) Undo(ctx context.Context, t journal.Target, id int64) (undone journal.Undone, saved bool, err error) {
-	done, again, err := p.given.undo(t, id, p.records.now(), func(taken chatguard.Pardoned) error {
+	done, again, err := p.last.undo(t, id, p.records.now(), func(taken chatguard.Pardoned) error {
 		return p.guard.At(p.records.now()).Unpardon(taken)
 	})
 	if err != nil {
@@ -230,7 +230,7 @@ func (p *Pardons) PardonEntry(ctx context.Context, id chatguard.EntryID, author 
 		return done, false, err
 	}
 	done.Silence, done.Kept, done.Dropped = p.endPenalties(ctx, t, run)
-	p.given.settle(t, done)
+	p.last.complete(t, done)
 	if done.Again {
 		saved = p.records.commit(ctx) // an earlier call made the pardon, maybe not stored yet
 	} else {

@@ -320,7 +320,7 @@ func TestUnpardon_Refused(t *testing.T) {
 
 // The number of remembered pardons has a maximum.
 func TestPardons_Bounded(t *testing.T) {
-	var p given
+	var p lastPardons
 	now := time.Now()
 	give := func(user string, at time.Time) {
 		_, err := p.give(journal.Target{UserID: user}, at, func(time.Time) (journal.Pardon, chatguard.Pardoned, error) {

@@ -23,7 +23,7 @@ func (c *ChannelSwitches) applyShared(ctx context.Context, channelID string, dat
 		return fmt.Errorf("the switches that another node has shared for channel %q can't be read: %w", channelID, err)
 	}
 	before := c.Of(channelID)
-	if err := c.turn(channelID, func(s *Switches) { s.adopt(shared, c.records.now(), c.steady()) }); err != nil {
+	if err := c.turn(channelID, func(s *Switches) { s.set(shared, c.records.now(), c.steady()) }); err != nil {
 		return err
 	}
 	if before != c.Of(channelID) {
@@ -43,8 +43,8 @@ func (c *ChannelSwitches) toShare(channelID string, isLost bool) (shared any, ok
 
 func (s Switches) shared() sharedSwitches { return sharedSwitches{s.PausedBy, s.RaidUntil} }
 
-// adopt takes over shared switches.
-func (s *Switches) adopt(shared sharedSwitches, now, steady time.Time) {
+// set turns the switches as another node has shared them.
+func (s *Switches) set(shared sharedSwitches, now, steady time.Time) {
 	s.PausedBy = shared.PausedBy
 	left := shared.RaidUntil.Sub(now)
 	switch {

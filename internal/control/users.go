@@ -18,7 +18,7 @@ import (
 type Users struct {
 	guard   *chatguard.Guard
 	records *records
-	given   *given // pardons
+	pardons *lastPardons
 
 	overriding sync.Mutex // held while a user's override is changed and stored
 }
@@ -70,7 +70,7 @@ func (u *Users) Reset(ctx context.Context, t journal.Target) (saved bool, err er
 	if err := u.guard.At(u.records.now()).Reset(t.Key()); err != nil {
 		return false, err
 	}
-	u.given.forget(t) // undoing it would restore what was reset
+	u.pardons.forget(t) // undoing it would restore what was reset
 	return u.records.amended(ctx, t, journal.UserReset, nil)
 }
 

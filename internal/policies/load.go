@@ -13,7 +13,7 @@ import (
 
 // Restore puts in force the base's policies for single channels. It adds the changes that people
 // made before the start. It leaves out a revision that can't be used and logs it. The error is the
-// Store's, or a Error about the base. Call Restore once, before Revise.
+// Store's, or an Error about the base. Call Restore once, before Revise.
 func (p *Policies) Restore(ctx context.Context) error {
 	current, err := p.options.Store.CurrentRevisions(ctx)
 	if err != nil {

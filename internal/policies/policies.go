@@ -1,6 +1,6 @@
 // Package policies has the policies that are in force in channels: those of a configuration or of
 // the program, and the changes to them that people make while chat runs. It shares these changes
-// with other nodes, and notifies whoever shows them.
+// with other nodes, and notifies followers of them.
 //
 // The package does not know the chat, the dashboard or the store. It reaches them only through the
 // small interfaces below.
@@ -150,16 +150,16 @@ func (p *Policies) Run(ctx context.Context, database func() journal.Database) {
 	for {
 		select {
 		case <-tick.C:
-			p.settle(database)
+			p.notifySaved(database)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-func (p *Policies) settle(database func() journal.Database) {
+func (p *Policies) notifySaved(database func() journal.Database) {
 	now := p.options.Now() // before the database is asked for its progress
-	for _, channel := range p.unsaved.settle(database(), now) {
+	for _, channel := range p.unsaved.take(database(), now) {
 		p.Followers.Notify(func(f Follower) { f.Saved(channel) })
 	}
 }

@@ -374,7 +374,7 @@ func TestReload_UnsavedChangesStay(t *testing.T) {
 	must(t, o.Reload(&file{all: bursting(4)}, func() error { return nil }))
 	o.wantBurst(5)
 	for range 2 {
-		o.settle(func() journal.Database { return journal.Database{State: journal.DatabaseOK} })
+		o.notifySaved(func() journal.Database { return journal.Database{State: journal.DatabaseOK} })
 	}
 	o.wantTold("revised 1 1 by berta", "reloaded", "saved 1")
 	if !o.IsSaved(channel) {

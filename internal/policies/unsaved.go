@@ -54,8 +54,8 @@ func (u *unsaved) hasRevision(channel string, number int) bool {
 	return ok && number >= first
 }
 
-// settle removes and returns the channels whose policy has been saved since.
-func (u *unsaved) settle(d journal.Database, now time.Time) []string {
+// take removes and returns the channels whose policy has been saved since.
+func (u *unsaved) take(d journal.Database, now time.Time) []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var saved []string

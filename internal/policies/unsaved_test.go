@@ -25,7 +25,7 @@ func TestWhatIsSavedByNow(t *testing.T) {
 	for _, test := range tests {
 		var u unsaved
 		u.note(channel, 1, false, noon)
-		if saved := u.settle(test.database, noon.Add(age)); len(saved) > 0 != test.saved || u.has(channel) == test.saved {
+		if saved := u.take(test.database, noon.Add(age)); len(saved) > 0 != test.saved || u.has(channel) == test.saved {
 			t.Errorf("%s: %q are saved", test.name, saved)
 		}
 	}

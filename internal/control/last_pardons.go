@@ -9,9 +9,9 @@ import (
 	"github.com/chatguard/chatguard/internal/journal"
 )
 
-// given holds the last pardons that can be undone, one per user. They do not survive a restart.
+// lastPardons holds the last pardons that can be undone, one per user. They do not survive a restart.
 // The zero value is empty. It is safe for concurrent use.
-type given struct {
+type lastPardons struct {
 	mu     sync.Mutex
 	of     map[userKey]*pardon
 	lastID int64
@@ -29,7 +29,7 @@ type pardon struct {
 
 // give runs forgive and remembers the pardon if it changed anything. Otherwise it returns the
 // earlier pardon of the same messages, if that is still remembered.
-func (p *given) give(
+func (p *lastPardons) give(
 	t journal.Target, now time.Time, forgive func(now time.Time) (journal.Pardon, chatguard.Pardoned, error),
 ) (journal.Pardon, error) {
 	p.mu.Lock()
@@ -53,7 +53,7 @@ func (p *given) give(
 }
 
 // makeRoom removes expired pardons, and others if there are too many.
-func (p *given) makeRoom(now time.Time) {
+func (p *lastPardons) makeRoom(now time.Time) {
 	if p.of == nil {
 		p.of = map[userKey]*pardon{}
 	}
@@ -66,8 +66,8 @@ func (p *given) makeRoom(now time.Time) {
 	}
 }
 
-// settle stores the completed result of a pardon.
-func (p *given) settle(t journal.Target, done journal.Pardon) {
+// complete stores the completed result of a pardon.
+func (p *lastPardons) complete(t journal.Target, done journal.Pardon) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if one := p.of[keyOf(t)]; one != nil && one.done.ID == done.ID {
@@ -77,7 +77,7 @@ func (p *given) settle(t journal.Target, done journal.Pardon) {
 }
 
 // undo undoes the pardon with the given ID. again is true if it was already undone.
-func (p *given) undo(t journal.Target, id int64, now time.Time, take func(chatguard.Pardoned) error) (done journal.Pardon, again bool, err error) {
+func (p *lastPardons) undo(t journal.Target, id int64, now time.Time, take func(chatguard.Pardoned) error) (done journal.Pardon, again bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one := p.of[keyOf(t)]
@@ -95,7 +95,7 @@ func (p *given) undo(t journal.Target, id int64, now time.Time, take func(chatgu
 }
 
 // forget drops a user's pardon, so that it can't be undone.
-func (p *given) forget(t journal.Target) {
+func (p *lastPardons) forget(t journal.Target) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.of, keyOf(t))
