@@ -241,3 +241,32 @@ func TestShared_StoreLosesDocuments(t *testing.T) {
 	b.Shared.followDocument(t.Context(), "policy/"+channel)
 	b.wantBurst(5)
 }
+
+// A discard that the database doesn't keep is one all the same: the channel has the program's
+// policy, and no change by people.
+func TestShared_DiscardWhileDatabaseFails(t *testing.T) {
+	all, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	for _, n := range nodes {
+		n.start(givenByProgram, func(o *Options) { o.Documents = n.docs })
+		n.store.err = nil
+	}
+	a.mustRevise(5)
+	b.Shared.followDocument(t.Context(), "policy/"+channel)
+	a.store.err, b.store.err = errors.New("disk full"), errors.New("disk full")
+	must(t, errorOf(a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"})))
+	b.Shared.followDocument(t.Context(), "policy/"+channel)
+	for name, n := range map[string]sharedNode{"here": a, "there": b} {
+		n.wantBurst(3)
+		if list := n.LiveChanges(); len(list) != 0 {
+			t.Errorf("%s: live changes %+v", name, list)
+		}
+		must(t, n.guard.SetPolicy(bursting(9)))
+		if got := n.Base(channel).Limits[0].Burst; got != 3 {
+			t.Errorf("%s: the program's policy has a burst of %d", name, got)
+		}
+	}
+	if !strings.Contains(string(all.data["policy/"+channel]), `"changes":null`) {
+		t.Errorf("shared %s", all.data["policy/"+channel])
+	}
+}
