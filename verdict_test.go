@@ -374,9 +374,13 @@ func TestPeek_AgreesWithCheck(t *testing.T) {
 	}
 }
 
-// TestIsExempt checks that IsExempt agrees with Peek, for roles, kinds of messages and overrides.
+// TestIsExempt checks that IsExempt agrees with Peek, for roles, kinds of messages, overrides and a
+// channel's own policy.
 func TestIsExempt(t *testing.T) {
 	g := newEnforcingGuard(t, func(p *Policy) { p.ExemptMessages = []MessageKind{Bits} }, nil)
+	own := g.Policy()
+	own.Exempt, own.ExemptMessages = []Role{VIP}, []MessageKind{Reward}
+	must(t, g.At(monday).SetChannelPolicy("2", own))
 	for user, o := range map[string]UserOverride{
 		"always":  {Exempt: AlwaysExempt},
 		"never":   {Exempt: NeverExempt},
@@ -387,7 +391,7 @@ func TestIsExempt(t *testing.T) {
 	}
 	exempt := 0
 	for _, user := range []string{"none", "always", "never", "numbers", "ended"} {
-		for _, channel := range []string{"1", "2"} {
+		for _, channel := range []string{"1", "2", "3"} {
 			for _, roles := range []Roles{0, RolesOf(Moderator)} {
 				for _, kind := range []MessageKind{0, Bits, Reward} {
 					for seconds := range 2 {
@@ -405,7 +409,7 @@ func TestIsExempt(t *testing.T) {
 			}
 		}
 	}
-	if exempt != 70 || g.Memory().Users != 4 || g.IsExempt(Message{ChannelID: "1", User: User{Roles: RolesOf(Moderator)}}) {
+	if exempt != 90 || g.Memory().Users != 4 || g.IsExempt(Message{ChannelID: "1", User: User{Roles: RolesOf(Moderator)}}) {
 		t.Errorf("%d are exempt, %d users are remembered", exempt, g.Memory().Users)
 	}
 }

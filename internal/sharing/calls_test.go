@@ -185,3 +185,21 @@ func TestShared_KnownOverrides(t *testing.T) {
 		t.Errorf("while the store is away: %+v, want that of user 7; %d calls", got, server.swaps-before)
 	}
 }
+
+// While the store is away, each call says that its verdict is degraded.
+func TestShared_DegradedWhileAway(t *testing.T) {
+	node, guard := newFakeServer().connect(enforcedDefault(), sharedNoon)
+	m := chatguard.Message{ChannelID: "c", User: chatguard.User{ID: "7"}}
+	for _, away := range []bool{false, true, false} {
+		node.setAway(away)
+		all := make([]chatguard.Verdict, 2)
+		must(t, guard.CheckAll(t.Context(), []chatguard.Message{m, m}, all))
+		peeked, err := guard.Peek(m)
+		must(t, err)
+		for call, v := range map[string]chatguard.Verdict{"CheckAll": all[1], "Peek": peeked, "Check": check(t, guard, "8")} {
+			if v.Degraded != away {
+				t.Errorf("away %t: %s returns %+v, degraded %t", away, call, v, v.Degraded)
+			}
+		}
+	}
+}
