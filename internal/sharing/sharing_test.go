@@ -180,3 +180,24 @@ func TestShared_PolicyOrder(t *testing.T) {
 		}
 	}
 }
+
+// A new policy of a channel, or of all channels, is in force at once, and keeps what was spent.
+func TestShared_PolicyChange(t *testing.T) {
+	_, guard := newFakeServer().connect(enforcedDefault(), sharedNoon)
+	send(t, guard, 3)
+	larger := enforcedDefault()
+	larger.Limits[0].Burst = 5
+	must(t, guard.SetChannelPolicy("c", larger))
+	if got := send(t, guard, 4); got != 2 {
+		t.Errorf("%d messages are allowed by a burst of 5 after 3, want 2", got)
+	}
+	everywhere := enforcedDefault()
+	everywhere.Limits = append(everywhere.Limits, chatguard.Limit{Name: "everywhere", Per: chatguard.PerUserEverywhere, Algorithm: chatguard.UserWindow, Messages: 1, Every: time.Minute})
+	must(t, guard.SetPolicy(everywhere))
+	if first, second := check(t, guard, "8"), check(t, guard, "8"); !first.Allowed || second.Limit != "everywhere" {
+		t.Errorf("with a limit in all channels: %v, then %v", first, second)
+	}
+	if v := check(t, guard, "7"); v.Limit != "burst" {
+		t.Errorf("%v, want the burst that was used up before", v)
+	}
+}
