@@ -15,8 +15,6 @@ import (
 	"github.com/chatguard/chatguard/internal/web/live"
 )
 
-var must = twitchtest.Must
-
 // TestHelixState checks that Helix isn't reported as ok before its first answer, and that a problem
 // is reported until Helix answers again.
 func TestHelixState(t *testing.T) {

@@ -2,11 +2,14 @@ package node
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
+	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/redisstore"
 )
 
 // lease is a lease of a channel that the test holds or not.
@@ -53,6 +56,32 @@ func TestLeads(t *testing.T) {
 	for channelID, want := range map[string][2]bool{"mine": {true, true}, "theirs": {false, true}, "unknown": {false, false}} {
 		if leads, known := n.Leads(channelID); leads != want[0] || known != want[1] {
 			t.Errorf("%s: %v, %v; want %v", channelID, leads, known, want)
+		}
+	}
+}
+
+// TestSeeds checks that a Node that only copies a database's state into the store reads that state
+// from the database, in any mode, and doesn't share people's changes.
+func TestSeeds(t *testing.T) {
+	store, err := redisstore.Open(t.Context(), "redis://127.0.0.1:1", &redisstore.Options{Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	defer store.Close()
+	for mode, shares := range shareModes {
+		for _, seeds := range []bool{false, true} {
+			n := &Node{store: store, seeds: seeds}
+			n.config.Shared.Mode = mode
+			o := &chatguard.Options{Now: time.Now}
+			n.Share(o)
+			want := shares
+			if seeds {
+				want = chatguard.ShareExact
+			}
+			if o.Shared != store || o.ShareMode != want || o.Now != nil {
+				t.Errorf("%s, seeds %v: %+v", mode, seeds, o)
+			}
+			if documents, keeps := n.Documents() != nil, n.KeepsState(); documents == seeds || keeps != (mode == config.ShareExact && !seeds) {
+				t.Errorf("%s, seeds %v: documents %v, keeps the state %v", mode, seeds, documents, keeps)
+			}
 		}
 	}
 }
