@@ -187,10 +187,10 @@ func (a *App) openWeb(ctx context.Context) (err error) {
 		Live: live.Options{
 			Guard: a.Guard, Policies: a.Host.Policies, Controls: a.Host.Controls, Records: store,
 			Channels: shown.channels, Connections: shown.connections, Database: a.Host.Database, Shared: a.node.State,
-			PublicURL: a.site.PublicURL, Metrics: a.metrics, Log: a.log,
+			Metrics: a.metrics, Log: a.log,
 		},
 		Access: access.Options{
-			Site: a.site, Sessions: store.Tokens, WrongCode: signin.ErrCode, NodesShare: a.node.State().NodesShare(), Now: a.Guard.Now, Log: a.log,
+			Site: a.site, Sessions: store.Tokens, WrongCode: signin.ErrCode, Now: a.Guard.Now, Log: a.log,
 		},
 		Check: check.Options{Guard: a.Guard, Space: RoomSpace, Listed: a.directory.isListed, Entered: a.directory.enterRoom, Report: a.Host.Report},
 		Store: store, Grants: store.Tokens, Record: store.Record,

@@ -255,7 +255,7 @@ func TestAccess_StoreInTrouble(t *testing.T) {
 // several nodes share limits.
 func TestToken_OfAnotherNode(t *testing.T) {
 	for _, mode := range live.ShareModes {
-		d := dash(t, func(o *Options) { o.Access.NodesShare = live.Shared{Mode: mode, Up: true}.NodesShare() })
+		d := dash(t, func(o *Options) { o.Live.Shared = func() live.Shared { return live.Shared{Mode: mode, Up: true} } })
 		a := d.do("GET", "/api/v1/throttled", nil, setBearer("of-another-node"))
 		says := strings.Contains(string(a.body), "A token works on the node that made it.")
 		if a.StatusCode != http.StatusUnauthorized || says != (mode != live.ShareOff) {

@@ -165,7 +165,7 @@ func (d *dashboard) begin() {
 	for _, f := range d.adjust {
 		f(&opts)
 	}
-	opts.Live.Records, opts.Live.PublicURL, opts.Live.Mounted = opts.Store, opts.Access.Site.PublicURL, opts.Access.Authorize != nil
+	opts.Live.Records = opts.Store
 	d.start(opts)
 	d.server.Preload(waiting)
 	settling, cancel := context.WithCancel(ctx)

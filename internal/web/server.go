@@ -38,11 +38,11 @@ type Options struct {
 	// Live is what is shown now. The observer of its Guard must be Server.Observe, and the caller
 	// must make its Policies notify the Server of changes. The Server adds its own metrics to those
 	// of Live, and GET /metrics shows them all. They belong to one Server only. The Server uses the
-	// Guard's clock, and logs where Live does.
+	// Guard's clock, and logs where Live does. It sets Live.PublicURL and Live.Mounted as Access says.
 	Live live.Options
 	// Access is how the dashboard is reached, and who has access. With Authorize, the dashboard is
 	// part of another site: there are no sessions and tokens, and any host name of the site is
-	// accepted.
+	// accepted. The Server sets Access.NodesShare as Live says.
 	Access access.Options
 	Check  check.Options // how servers of other chats have messages judged
 
@@ -129,14 +129,16 @@ func New(opts Options) (*Server, error) {
 	if opts.Access.Authorize != nil {
 		opts.TwitchSignIn = nil
 	}
+	opts.Live.PublicURL, opts.Live.Mounted = opts.Access.Site.PublicURL, opts.Access.Authorize != nil
 	s := &Server{opts: opts, Model: live.New(opts.Live), checker: check.New(opts.Check), reads: newLongReads()}
+	s.opts.Access.NodesShare = s.Shared().NodesShare()
 	if s.opts.Live.Controls == nil {
 		s.opts.Live.Controls = &control.Controls{}
 	} else {
 		s.opts.Live.Controls.Raids.JoinRates(s.BusyChannels)
 	}
 	var err error
-	if s.access, err = access.New(opts.Access); err != nil {
+	if s.access, err = access.New(s.opts.Access); err != nil {
 		return nil, err
 	}
 	if s.viewers, err = newViewers(s); err != nil {

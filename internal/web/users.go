@@ -40,7 +40,7 @@ type users struct {
 	silences *control.Silences // nil if there are none
 	store    Records
 	reads    *longReads
-	space    string // see Options.CheckSpace
+	space    string // see check.Options.Space
 	log      *slog.Logger
 }
 

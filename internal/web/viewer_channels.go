@@ -19,7 +19,7 @@ const viewerChannelsAge = time.Second
 // because their users have no accounts on Twitch. It is safe for concurrent use.
 type viewerChannels struct {
 	model *live.Model
-	space string // see Options.CheckSpace
+	space string // see check.Options.Space
 	now   func() time.Time
 	last  atomic.Pointer[channelList]
 }
