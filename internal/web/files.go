@@ -54,12 +54,15 @@ var kinds = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
+// serverFiles are embedded files that only the server reads.
+var serverFiles = []string{openAPIFile, "chat.json", "document.json", "server.json"}
+
 // newFiles returns the embedded files.
 var newFiles = sync.OnceValues(func() (files, error) {
 	all := files{}
 	err := fs.WalkDir(static.Files, ".", func(name string, entry fs.DirEntry, err error) error {
 		kind, served := kinds[path.Ext(name)]
-		if err != nil || entry.IsDir() || !served || name == openAPIFile {
+		if err != nil || entry.IsDir() || !served || slices.Contains(serverFiles, path.Base(name)) {
 			return err
 		}
 		all[name] = file{kind: kind, content: sync.OnceValue(func() fileContent { return newContent(read(name)) })}

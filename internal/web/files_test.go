@@ -16,15 +16,26 @@ import (
 
 func TestFiles_Revalidated(t *testing.T) {
 	d := dash(t)
-	for _, encoding := range []string{"identity", "gzip"} {
-		first := d.do("GET", "/", nil, setHeader("Accept-Encoding", encoding))
-		tag := first.Header.Get("ETag")
-		if first.StatusCode != http.StatusOK || tag == "" || first.Header.Get("Cache-Control") != "no-cache" {
-			t.Errorf("%s: %s, ETag %s, Cache-Control %s", encoding, first.Status, tag, first.Header.Get("Cache-Control"))
+	for path, kind := range map[string]string{"/": "text/html; charset=utf-8", "/text/en/now.json": "application/json"} {
+		for _, encoding := range []string{"identity", "gzip"} {
+			first := d.do("GET", path, nil, setHeader("Accept-Encoding", encoding))
+			header, tag := first.Header, first.Header.Get("ETag")
+			if first.StatusCode != http.StatusOK || tag == "" || header.Get("Cache-Control") != "no-cache" || header.Get("Content-Type") != kind {
+				t.Errorf("%s, %s: %s, %v", path, encoding, first.Status, header)
+			}
+			again := d.do("GET", path, nil, setHeader("Accept-Encoding", encoding), setHeader("If-None-Match", tag))
+			if again.StatusCode != http.StatusNotModified {
+				t.Errorf("%s, %s: again: %s", path, encoding, again.Status)
+			}
 		}
-		again := d.do("GET", "/", nil, setHeader("Accept-Encoding", encoding), setHeader("If-None-Match", tag))
-		if again.StatusCode != http.StatusNotModified {
-			t.Errorf("%s: again: %s", encoding, again.Status)
+	}
+}
+
+func TestFiles_NotServed(t *testing.T) {
+	d := dash(t)
+	for _, path := range []string{"/openapi.json", "/text/en/chat.json", "/text/en/document.json", "/text/de/server.json", "/text/fr/now.json", "/vendor/LICENSE-htm", "/static.go"} {
+		if a := d.do("GET", path, nil); a.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s", path, a.Status)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -92,6 +93,31 @@ func TestFirstRun_Created(t *testing.T) {
 	for _, method := range []string{"GET", "PUT"} {
 		if w := f.send(method, "/api/v1/configuration", goodAnswers); w.Code != http.StatusServiceUnavailable || len(f.answers) != 1 {
 			t.Errorf("afterwards, %s: %d %s", method, w.Code, w.Body)
+		}
+	}
+}
+
+func TestFirstRun_Ends(t *testing.T) {
+	for name, end := range map[string]func(f *firstRun, stop context.CancelFunc){
+		"created": func(f *firstRun, _ context.CancelFunc) { f.send("PUT", "/api/v1/configuration", goodAnswers) },
+		"stopped": func(_ *firstRun, stop context.CancelFunc) { stop() },
+	} {
+		f := newFirstRun(t)
+		f.signIn(auth.Own)
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		ended := make(chan error, 1)
+		go func() { ended <- f.FirstRun.Run(ctx, listener) }()
+		end(f, stop)
+		if err := <-ended; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("%s: the listener is open: %v", name, err)
 		}
 	}
 }
