@@ -15,8 +15,8 @@ const (
 )
 
 // RunEdge returns the most messages of cost 1 that a limit lets one user send in any half-open
-// stretch of a length. A message that waits in a queue counts when it leaves. The error is an *Error,
-// or that of ctx.
+// stretch of a given length. A message that waits in a queue counts when it leaves. The error is an
+// *Error, or that of ctx.
 func RunEdge(ctx context.Context, span time.Duration, limit chatguard.Limit) (int64, error) {
 	l, err := alone(1, limit)
 	if err != nil {

@@ -32,7 +32,7 @@ type Pushed struct {
 	PerSecond []int `json:"per_second"` // from the start
 	PerTenth  []int `json:"per_tenth"`  // per tenth of a second
 	LastAt    int64 `json:"last_at_ns"` // when the last message left, counted from the start
-	// The most in any half-open stretch of a length.
+	// The most in any half-open stretch of a given length.
 	MostInASecond      int `json:"most_in_a_second"`
 	MostInATenth       int `json:"most_in_a_tenth"`
 	MostInAMillisecond int `json:"most_in_a_millisecond"`

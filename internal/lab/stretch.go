@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// mostIn returns the most times in any half-open stretch of a length. The times must be sorted.
+// mostIn returns the most times in any half-open stretch of a given length. The times must be
+// sorted.
 func mostIn(times []int64, length time.Duration) int {
 	most, first := 0, 0
 	for i, at := range times {

@@ -1,6 +1,6 @@
 // Package restore puts a backup in the place of an installation: a database, or an archive of
 // database, login and configuration. All of it is restored or nothing, even if the process is
-// killed. What was there before is kept beside it.
+// killed. What was there before is kept beside it. It doesn't know what is in a database.
 //
 // Run first writes all new files beside their targets, and checks them. Then it writes a marker
 // beside the database, and moves the files into their places. If a process finds the marker of one

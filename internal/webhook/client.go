@@ -80,7 +80,7 @@ type outcome struct {
 	excerpt string // beginning of the answer
 }
 
-// since returns the outcome of a request to the hook then, as it counts for the hook now. If the
+// since returns what the outcome of a request to the former hook means for the present one. If the
 // address has changed, another try may succeed, whatever the former address has answered.
 func (o outcome) since(then, now Hook) outcome {
 	if o.fate != delivered && then.Address != now.Address {
