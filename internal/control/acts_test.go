@@ -93,9 +93,15 @@ func TestActs_CarriedOutOnce(t *testing.T) {
 			if s := done.Silence; err != nil || s == nil || !s.Banned || done.Already || done.Former == nil || done.Former.Banned {
 				t.Errorf("%s: banned: %+v, %v", name, done, err)
 			}
+			if detail := d.store.detail.(journal.BanDetail); detail.Former != done.Former {
+				t.Errorf("%s: recorded %+v, want the timeout", name, detail)
+			}
 			done, err = d.Silences.LiftBan(d.Context(), anna)
 			if err != nil || done.Silence != nil || done.Former == nil || done.Former.By != "berta" {
 				t.Errorf("%s: lifted: %+v, %v", name, done, err)
+			}
+			if detail := d.store.detail.(journal.LiftDetail); !detail.Banned || detail.Former != done.Former {
+				t.Errorf("%s: recorded %+v, want the ban", name, detail)
 			}
 			d.wantGiven(f, []string{`id of anna timed out for 1m30s: "spam"`, `id of anna banned: ""`, "id of anna lifted"},
 				[]string{"1 timeout id of anna by berta", "1 ban id of anna by berta", "1 lift id of anna by berta"})
@@ -150,7 +156,7 @@ func TestTimeOut_NeverSilentlyShorter(t *testing.T) {
 			if c.refusal != "" && (!errors.As(err, new(SilencedError)) || err.Error() != c.refusal) || c.refusal == "" && err != nil {
 				t.Errorf("%+v, %s: %v", c.known, c.length, err)
 			}
-			if done, err := d.Silences.TimeOut(d.Context(), anna, c.length, "", true); err != nil || done.Silence == nil {
+			if done, err := d.Silences.TimeOut(d.Context(), anna, c.length, "", true); err != nil || done.Silence == nil || d.store.detail.(journal.TimeoutDetail).Former != done.Former {
 				t.Errorf("confirmed: %+v, %v", done, err)
 			}
 		}

@@ -193,6 +193,10 @@ func TestShared_Switches(t *testing.T) {
 		must(t, errorOf(a.Switches.Pause(t.Context(), channel, "berta")))
 		b.docs.changes <- "switches/" + channel
 		b.want("the other node is paused", func() bool { return b.Switches.Of(channel).PausedBy == "berta" })
+		b.wantTold("changed 1")
+		if got := b.store.setting(channel + " " + pauseSetting); got != "berta" {
+			t.Errorf("the other node has stored %q", got)
+		}
 		until, _, err := b.Raids.Start(t.Context(), channel, "carl", time.Hour)
 		must(t, err)
 		if _, err := a.Switches.Resume(t.Context(), channel, "berta"); err != nil { // it learns of the raid first
@@ -226,4 +230,11 @@ func TestShared_StoreLosesDocuments(t *testing.T) {
 	must(t, a.follow())
 	must(t, b.follow())
 	b.wantPaused(channel, "berta")
+	must(t, errorOf(a.Switches.Resume(t.Context(), channel, "berta")))
+	clear(all.data)
+	clear(all.revisions)
+	must(t, a.follow()) // also shares that all switches are off
+	if got := string(all.data["switches/"+channel]); got != "{}" {
+		t.Errorf("shared %q", got)
+	}
 }

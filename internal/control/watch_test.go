@@ -17,7 +17,7 @@ type made struct{ got []string }
 func (m *made) watch(a journal.Audit) {
 	text := fmt.Sprintf("%s by %s", a.Action, a.Author)
 	if done, ok := journal.DetailOf[journal.PolicyDetail](a); ok {
-		text += fmt.Sprintf(", revision %d with %d changes", done.Revision, len(done.Difference))
+		text += fmt.Sprintf(", revision %d with %d changes to %s", done.Revision, len(done.Difference), done.Mode)
 	}
 	m.got = append(m.got, text)
 }
@@ -40,6 +40,7 @@ func TestWatch(t *testing.T) {
 		must(t, err)
 		time.Sleep(2 * time.Second)
 		d.Raids.endDue(d.Context())
-		m.want(t, "pause by twitch:berta", "policy by anna, revision 1 with 1 changes", "discard by anna, revision 2 with 1 changes", "raid by anna", "raid by chatguard")
+		m.want(t, "pause by twitch:berta", "policy by anna, revision 1 with 1 changes to observe",
+			"discard by anna, revision 2 with 1 changes to enforce", "raid by anna", "raid by chatguard")
 	})
 }

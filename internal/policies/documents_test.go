@@ -119,6 +119,10 @@ func TestShared_PolicyReachesOtherNodes(t *testing.T) {
 		if list := b.LiveChanges(); len(list) != 1 || list[0].Author != "berta" {
 			t.Errorf("live changes on the other node: %+v", list)
 		}
+		b.wantTold("revised 1 1 by berta")
+		if known, _ := b.Shared.known("policy/" + channel); known != 1 {
+			t.Errorf("the other node knows revision %d, and would read it each second", known)
+		}
 		b.start(func(o *Options) { o.Documents = nil })
 		b.wantBurst(5) // it starts without the other nodes, too
 		must(t, errorOf(a.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"})))

@@ -534,3 +534,17 @@ func TestBase_GivenByTheProgram(t *testing.T) {
 	must(t, errorOf(o.Discard(t.Context(), Request{ChannelID: channel})))
 	o.wantBurst(6)
 }
+
+// TestDiscard_Mode checks that watchers learn the mode of the configuration, which is in force.
+func TestDiscard_Mode(t *testing.T) {
+	o := newOffice(t)
+	o.file.all.Mode = chatguard.Observe
+	o.start()
+	must(t, errorOf(o.Revise(t.Context(), Request{ChannelID: channel, Author: "berta"}, edited(func(p *chatguard.Policy) { p.Mode = chatguard.Enforce }))))
+	var modes []chatguard.Mode
+	o.Followers.Watch(func(a journal.Audit) { modes = append(modes, a.Detail.(journal.PolicyDetail).Mode) })
+	must(t, errorOf(o.Discard(t.Context(), Request{ChannelID: channel, Author: "berta"})))
+	if !slices.Equal(modes, []chatguard.Mode{chatguard.Observe}) {
+		t.Errorf("told %v, want observe", modes)
+	}
+}
