@@ -183,6 +183,22 @@ func TestShared_LaterNode(t *testing.T) {
 	})
 }
 
+// Changes of different switches on two nodes at the same time are both made.
+func TestShared_SwitchesConflict(t *testing.T) {
+	all, nodes := newSharedNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	all.before = func() { must(t, errorOf(b.Switches.Pause(t.Context(), channel, "carl"))) }
+	_, _, err := a.Raids.Start(t.Context(), channel, "berta", time.Hour)
+	must(t, err)
+	must(t, b.follow())
+	for _, n := range nodes {
+		n.wantPaused(channel, "carl")
+		if n.Switches.Of(channel).RaidUntil.IsZero() {
+			t.Error("raid mode is off")
+		}
+	}
+}
+
 func TestShared_Switches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, nodes := newSharedNodes(t, 2)

@@ -171,6 +171,10 @@ func TestShared_StoreAway(t *testing.T) {
 	if _, err := a.office.revise(5); !errors.Is(err, shared.ErrAway) || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("a change while the store is away: %v", err)
 	}
+	all.err = shared.ErrUnconfirmed
+	if _, err := a.office.revise(5); !errors.Is(err, shared.ErrUnconfirmed) || strings.Contains(err.Error(), "nothing was changed") {
+		t.Errorf("a change whose reply was lost: %v", err)
+	}
 	a.wantBurst(3)
 	if len(a.office.store.stored) != 0 {
 		t.Error("the revision is stored")
