@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chatguard/chatguard/internal/auth"
 	"github.com/chatguard/chatguard/internal/journal"
 	"github.com/chatguard/chatguard/internal/policies"
 )
@@ -99,6 +100,12 @@ func TestSettings_SurviveRestart(t *testing.T) {
 			if got, _ := d.Settings.Of(channel); got != want {
 				t.Errorf("%s: %+v", value, got)
 			}
+		}
+		d.kept = map[string]map[string]string{channel: {settingsSetting: string(stored)}} // by an earlier version, without moderators
+		d.start(Raid{})
+		must(t, d.Settings.SetBase(Settings{Moderators: auth.Help}))
+		if got := d.Settings.ModeratorRole(channel); got != auth.Help {
+			t.Errorf("moderators have %q, want the configuration's role", got)
 		}
 	})
 }

@@ -58,6 +58,7 @@ func TestOverlay_LiesOverARevisedPolicy(t *testing.T) {
 	if stated, inForce := d.guard.ChannelPolicy(channel), d.guard.InForce(channel); stated.Mode != chatguard.Enforce || inForce.Mode != chatguard.Observe || inForce.Limits[0].Burst != 5 {
 		t.Errorf("stated %+v, in force %+v", stated, inForce)
 	}
+	must(t, d.Switches.Hold(channel, "")) // changes nothing
 	d.wantTold("changed 1", "revised 1 1 by berta")
 	if saved, err := d.Commands.setMode(context.Background(), channel, "anna", chatguard.Observe); !saved || err != nil {
 		t.Errorf("saved %v, %v", saved, err)
