@@ -15,6 +15,9 @@ const (
 	// looks it up, and the others use what is known. So a token or session that another process has
 	// ended is rejected within tokenWait plus the time that the database takes to answer.
 	tokenWait = 3 * time.Second
+	// maxLookUps is the maximum number of look-ups at a time. Further ones wait, and end with the same
+	// error if one before them fails.
+	maxLookUps = 4
 	// maxKnown is the number of known rows from which those that nobody uses are forgotten.
 	maxKnown = 10_000
 )
@@ -25,6 +28,7 @@ const (
 type cache struct {
 	known  atomic.Pointer[map[tokenHash]*knownToken] // never changes; never nil
 	failed atomic.Pointer[failedLookUp]              // the last one; nil if there was none
+	slots  chan struct{}                             // holds a value for each look-up that runs
 
 	mu    sync.Mutex    // held while known is replaced
 	ended atomic.Uint64 // how often rows were removed
@@ -44,7 +48,7 @@ type failedLookUp struct {
 }
 
 func newCache() *cache {
-	c := &cache{}
+	c := &cache{slots: make(chan struct{}, maxLookUps)}
 	c.known.Store(&map[tokenHash]*knownToken{})
 	return c
 }
@@ -82,6 +86,12 @@ func (c *cache) row(ctx context.Context, hash tokenHash, now time.Time, read fun
 
 // lookUp calls read, unless that has failed just now.
 func (c *cache) lookUp(ctx context.Context, now time.Time, read func() (*tokenRow, error)) (*tokenRow, error) {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	if last := c.failed.Load(); last != nil && now.Sub(last.at).Abs() < tokenCheck {
 		return nil, last.err
 	}

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/chatguard/chatguard/internal/auth"
@@ -152,6 +155,41 @@ func TestCache_FailureSignsNobodyOut(t *testing.T) {
 	now = now.Add(time.Second)
 	wantNoToken(t, s.Tokens, "unknown")
 	wantToken(t, s.Tokens, known, anna)
+}
+
+// While the database doesn't answer, strangers don't keep a known user waiting: all look-ups end with
+// the first one that fails.
+func TestCache_FailureEndsAll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, failure := newCache(), errors.New("locked")
+		c.add(map[tokenHash]*tokenRow{hashToken("known"): {kind: tokenKind}}, time.Now().Add(-time.Hour), 0)
+		began, reads := time.Now(), atomic.Int64{}
+		look := func(token string) (*tokenRow, error) {
+			return c.row(ctx, hashToken(token), began, func() (*tokenRow, error) {
+				reads.Add(1)
+				<-time.After(time.Second / 2)
+				return nil, failure
+			})
+		}
+		var asking sync.WaitGroup
+		for i := range 100 {
+			asking.Go(func() {
+				if _, err := look(fmt.Sprint(i)); !errors.Is(err, failure) {
+					t.Error(err)
+				}
+			})
+		}
+		asking.Go(func() {
+			if row, err := look("known"); row == nil || err != nil {
+				t.Errorf("the known user: %v, %v", row, err)
+			}
+		})
+		asking.Wait()
+		if took := time.Since(began); took != time.Second/2 || reads.Load() != maxLookUps {
+			t.Errorf("%d reads in %v", reads.Load(), took)
+		}
+	})
 }
 
 // The newest sessions of a name are kept; other names' sessions don't matter.
