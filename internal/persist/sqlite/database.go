@@ -109,6 +109,7 @@ func openMemory() (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, writer.Close(), reader.Close())
 	}
+	limitReaders(lookUps)
 	return &DB{Path: "in memory", Writer: writer, Reader: reader, LookUps: lookUps}, nil
 }
 
