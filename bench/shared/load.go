@@ -83,8 +83,8 @@ func (l load) verify(r *result, took time.Duration, copies int) error {
 	switch {
 	case r.Asked == 0:
 		return fmt.Errorf("all of %d checks have failed: %s", r.Failed, r.Problem)
-	case r.Apart > 0:
-		return fmt.Errorf("%d messages were decided without the server", r.Apart)
+	case r.Offline > 0:
+		return fmt.Errorf("%d messages were decided without the server", r.Offline)
 	case l.Rules != chat && r.Refused > 0:
 		return fmt.Errorf("%d messages were refused, and all must be allowed", r.Refused)
 	case l.Rules != chat:

@@ -102,7 +102,7 @@ func TestVerify(t *testing.T) {
 		{few, time.Second, users(2, false), false},
 		{few, time.Second, users(2, true), true},
 		{few, time.Second, result{Failed: 9}, true},
-		{few, time.Second, result{Asked: 9, Apart: 1}, true},
+		{few, time.Second, result{Asked: 9, Offline: 1}, true},
 		{many, time.Second, result{Asked: 9}, false},
 		{many, time.Second, result{Asked: 9, Refused: 1}, true},
 	} {

@@ -34,14 +34,14 @@ type job struct {
 	Profile         string // file for a processor profile; may be empty
 }
 
-// result is what a node, or all nodes together, have done. Refused, Apart and Counts include what
+// result is what a node, or all nodes together, have done. Refused, Offline and Counts include what
 // was done before the measurement.
 type result struct {
 	Asked, Allowed, Failed int64
 	Refused                int64
 	Wall, Processor        time.Duration
 	Mallocs                uint64
-	RoundTrips, Apart      int64
+	RoundTrips, Offline    int64
 	Problem                string // the first error
 	// Counts has a varint for each user: twice the number of allowed messages, plus one if a
 	// message was refused. It is nil if the numbers don't matter.
@@ -203,7 +203,7 @@ func (n *node) snapshot(r *result) error {
 	r.Wall, r.Processor, r.Mallocs = time.Duration(time.Now().UnixNano()), report.ProcessorTime(), memory.Mallocs
 	if g, ok := n.limiter.(*guard); ok {
 		s := g.Sharing()
-		r.RoundTrips, r.Apart = s.Swaps+s.Conflicts, s.Offline
+		r.RoundTrips, r.Offline = s.Swaps+s.Conflicts, s.Offline
 	}
 	if s, ok := n.limiter.(*served); ok {
 		used, err := s.processorTime()
@@ -226,7 +226,7 @@ func (n *node) between(a, b *result) *result {
 	r := &result{
 		Asked: b.Asked - a.Asked, Allowed: b.Allowed - a.Allowed, Failed: b.Failed - a.Failed,
 		Wall: b.Wall - a.Wall, Processor: b.Processor - a.Processor, Mallocs: b.Mallocs - a.Mallocs,
-		RoundTrips: b.RoundTrips - a.RoundTrips, Apart: b.Apart,
+		RoundTrips: b.RoundTrips - a.RoundTrips, Offline: b.Offline,
 	}
 	for i := range n.workers {
 		r.Refused += n.workers[i].asked.Load() - n.workers[i].allowed.Load()
@@ -254,7 +254,7 @@ func (r *result) add(other *result) error {
 	r.Processor += other.Processor
 	r.Mallocs += other.Mallocs
 	r.RoundTrips += other.RoundTrips
-	r.Apart += other.Apart
+	r.Offline += other.Offline
 	if r.Problem == "" {
 		r.Problem = other.Problem
 	}

@@ -38,7 +38,7 @@ type figures struct {
 	Bytes      float64 `json:"bytes_per_user,omitempty"`
 	Allowed    float64 `json:"allowed"`          // part of the messages
 	Failed     float64 `json:"failed,omitempty"` // checks with an error, per check without one
-	Apart      int64   `json:"apart,omitempty"`
+	Offline    int64   `json:"offline,omitempty"`
 	Wrong      string  `json:"wrong,omitempty"` // why the run doesn't count
 }
 
@@ -157,7 +157,7 @@ func figuresOf(all *result, server time.Duration) *figures {
 	n := float64(all.Asked)
 	return &figures{
 		Rate: n / all.Wall.Seconds(), Node: float64(all.Processor.Nanoseconds()) / n / 1000, Server: float64(server.Nanoseconds()) / n / 1000,
-		Mallocs: float64(all.Mallocs) / n, RoundTrips: float64(all.RoundTrips) / n, Allowed: float64(all.Allowed) / n, Failed: float64(all.Failed) / n, Apart: all.Apart,
+		Mallocs: float64(all.Mallocs) / n, RoundTrips: float64(all.RoundTrips) / n, Allowed: float64(all.Allowed) / n, Failed: float64(all.Failed) / n, Offline: all.Offline,
 	}
 }
 

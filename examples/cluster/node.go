@@ -141,7 +141,7 @@ type figures struct {
 	FromMemory int64  `json:"from_memory"`
 	Swaps      int64  `json:"swaps"`
 	Conflicts  int64  `json:"conflicts"`
-	Apart      int64  `json:"apart"`
+	Offline    int64  `json:"offline"`
 	Overdrawn  int64  `json:"overdrawn"`
 	Problem    string `json:"problem,omitempty"` // of the node's connection to Redis
 }
@@ -151,7 +151,7 @@ func (n *node) figures() figures {
 	f := figures{
 		Name: n.name, Address: n.address, Up: true, Allowed: n.allowed.Load(), Throttled: n.throttled.Load(),
 		FromMemory: sharing.FromMemory, Swaps: sharing.Swaps, Conflicts: sharing.Conflicts,
-		Apart: sharing.Offline, Overdrawn: sharing.Overdrawn,
+		Offline: sharing.Offline, Overdrawn: sharing.Overdrawn,
 	}
 	if n.store != nil {
 		f.Problem = n.store.Health().Problem

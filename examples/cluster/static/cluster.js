@@ -18,7 +18,7 @@ const rows = [
   ["conflicts", "Conflicts"],
   ["from_memory", "Decided from memory"],
   ["overdrawn", "Overdrawn, paid back"],
-  ["apart", "Without Redis"],
+  ["offline", "Without Redis"],
 ];
 
 let user;
