@@ -60,6 +60,32 @@ func TestReload_AllOrNothing(t *testing.T) {
 	}
 }
 
+// TestReload_RenamedChannel checks that a channel keeps its former name if a configuration with its
+// new one can't be loaded.
+func TestReload_RenamedChannel(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSimulation(t, withWebhook(oneMessageConfig(config.TransportIRC)), faketwitch.Options{Channels: []string{"gardenhour"}})
+		s.start()
+		s.provokeDelete()
+		s.server.Rename("gardenhour", "nightgarden")
+		s.server.Disconnect()
+		s.advance(20 * time.Minute)
+		if channels := s.bot.Twitch.Status().Channels; len(channels) != 1 || channels[0].Now != "nightgarden" {
+			t.Fatalf("the new name isn't known: %+v", channels)
+		}
+		next := s.config
+		next.Twitch.Channels, next.Policy.Limits = []string{"nightgarden"}, []chatguard.Limit{{Name: "one"}}
+		if _, err := s.bot.Reload(next); err == nil {
+			t.Error("a limit without numbers is accepted")
+		}
+		s.wantEvents()
+		_, err := s.bot.Host.Controls.Switches.Pause(t.Context(), s.server.UserID("nightgarden"), "berta")
+		must(t, err)
+		s.wantEvents("pause: #gardenhour: Paused.")
+	})
+}
+
 // TestReload_Settings checks that raid mode and notices change without a restart.
 func TestReload_Settings(t *testing.T) {
 	t.Parallel()
