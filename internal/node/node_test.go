@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"github.com/chatguard/chatguard"
 	"github.com/chatguard/chatguard/internal/chat"
 	"github.com/chatguard/chatguard/internal/config"
+	"github.com/chatguard/chatguard/internal/policies"
+	"github.com/chatguard/chatguard/internal/redistest"
 	"github.com/chatguard/chatguard/redisstore"
 )
 
@@ -83,5 +86,19 @@ func TestSeeds(t *testing.T) {
 				t.Errorf("%s, seeds %v: documents %v, keeps the state %v", mode, seeds, documents, keeps)
 			}
 		}
+	}
+}
+
+// TestDocuments_Stale checks that a change based on a document that another node has replaced is
+// refused as package policies expects.
+func TestDocuments_Stale(t *testing.T) {
+	t.Parallel()
+	store, err := redisstore.Open(t.Context(), redistest.Start(t).URL(), &redisstore.Options{Timeout: 5 * time.Second, Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	defer store.Close()
+	shared := (&Node{store: store}).Documents()
+	must(t, shared.SetDocument(t.Context(), "lobby", []byte("{}"), 0))
+	if err := shared.SetDocument(t.Context(), "lobby", []byte("{}"), 0); !errors.Is(err, policies.ErrStale) {
+		t.Errorf("%v, want %v", err, policies.ErrStale)
 	}
 }
