@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 )
@@ -63,8 +64,12 @@ func TestSnapshots_Shared(t *testing.T) {
 		{"1", s.forget, 4},
 	} {
 		step.before()
-		if s.of(t, step.channel); made != step.want {
+		got := s.of(t, step.channel)
+		if made != step.want {
 			t.Errorf("step %d: %d are made, want %d", i, made, step.want)
+		}
+		if !strings.Contains(string(got.data), `"feed":"`+f.name(step.channel)+`"`) { // so that its reader can resume
+			t.Errorf("step %d: the snapshot doesn't name its feed: %s", i, got.data)
 		}
 	}
 }
