@@ -39,7 +39,7 @@ type grantWanted struct {
 // amendments answers requests that change single users.
 type amendments struct {
 	users    *users
-	controls *control.Controls // without types if there are none
+	controls *control.Controls // never nil; its fields are nil if there are no Controls
 }
 
 // grant is POST /channels/{channel}/users/{id}/grant. A grant in a limit across all channels needs

@@ -44,10 +44,9 @@ type FirstRun struct {
 	opts    FirstRunOptions
 	handler http.Handler
 
-	creating sync.Mutex // held while the configuration is created
-	// exists is done once the configuration exists.
-	exists  context.Context
-	created context.CancelFunc // ends the context exists
+	creating sync.Mutex         // held while the configuration is created
+	exists   context.Context    // ends once the configuration exists
+	created  context.CancelFunc // ends exists
 }
 
 // NewFirstRun returns a FirstRun that doesn't listen yet.
