@@ -40,8 +40,7 @@ type Options struct {
 	// Documents shares changes with other nodes. Nil means that there are none.
 	Documents Documents
 
-	Now func() time.Time // nil means the Guard's clock
-	Log *slog.Logger     // nil logs nothing
+	Log *slog.Logger // nil logs nothing
 }
 
 // Base provides the policies of a configuration.
@@ -86,6 +85,7 @@ type Policies struct {
 
 	options   Options
 	origin    string // the base's name for logs
+	now       func() time.Time
 	pace      pace
 	unsaved   unsaved
 	documents *DocumentKind
@@ -104,13 +104,10 @@ type Policies struct {
 
 // New returns Policies. They don't change the Guard until Restore.
 func New(o Options) *Policies {
-	if o.Now == nil {
-		o.Now = o.Guard.Now
-	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	p := &Policies{
 		Followers: &Followers{}, options: o, origin: "configuration", base: o.Base, program: programPolicies{guard: o.Guard},
-		live: map[string]LiveChange{}, pace: newPace(o.Now),
+		live: map[string]LiveChange{}, now: o.Guard.Now, pace: newPace(o.Guard.Now),
 	}
 	if o.Base == nil {
 		p.origin = "program"
@@ -158,7 +155,7 @@ func (p *Policies) Run(ctx context.Context, database func() journal.Database) {
 }
 
 func (p *Policies) notifySaved(database func() journal.Database) {
-	now := p.options.Now() // before the database is asked for its progress
+	now := p.now() // before the database is asked for its progress
 	for _, channel := range p.unsaved.take(database(), now) {
 		p.Followers.Notify(func(f Follower) { f.Saved(channel) })
 	}

@@ -363,9 +363,8 @@ func TestReload_NobodyElseChangesPolicies(t *testing.T) {
 // TestReload_UnsavedChangesStay checks that a reload during database trouble keeps unsaved changes.
 func TestReload_UnsavedChangesStay(t *testing.T) {
 	now := time.Now()
-	o := newOffice(t, func(o *Options) {
-		o.Now = func() time.Time { now = now.Add(time.Second); return now }
-	})
+	o := newOffice(t)
+	o.now = func() time.Time { now = now.Add(time.Second); return now }
 	o.store.unsaved = true
 	if done := o.mustRevise(5); done.Saved || o.IsSaved(channel) {
 		t.Errorf("saved: %+v", done)

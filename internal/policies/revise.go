@@ -118,7 +118,7 @@ func (p *Policies) change(
 // revision returns the revision of a request, without a number. A revision that discards people's
 // changes has no Changes.
 func (p *Policies) revision(r Request, discards bool, policy chatguard.Policy) journal.Revision {
-	revision := journal.Revision{ChannelID: r.ChannelID, Author: r.Author, At: p.options.Now().UTC(), Policy: policy}
+	revision := journal.Revision{ChannelID: r.ChannelID, Author: r.Author, At: p.now().UTC(), Policy: policy}
 	if !discards {
 		revision.Changes = Diff(p.Base(r.ChannelID), policy)
 	}
@@ -160,7 +160,7 @@ func (p *Policies) Validate(channelID string, policy chatguard.Policy) error {
 func (p *Policies) putInForce(r journal.Revision, policy chatguard.Policy, saved bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.options.Now()
+	now := p.now()
 	p.unsaved.note(r.ChannelID, r.Number, saved, now)
 	switch {
 	case p.base != nil:

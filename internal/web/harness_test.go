@@ -135,7 +135,7 @@ func (d *dashboard) begin() {
 		d.Fatal(err)
 	}
 	ctx := context.Background()
-	policies := policies.New(policies.Options{Guard: d.guard, Store: d.store, Base: guardConfig{d.guard}, Now: d.now})
+	policies := policies.New(policies.Options{Guard: d.guard, Store: d.store, Base: guardConfig{d.guard}})
 	err = policies.Restore(ctx)
 	kept, settingsErr := d.store.Settings(ctx)
 	waiting, journalErr := d.store.Throttled(ctx, d.now().Add(-live.Recent), live.MaxRows)

@@ -33,7 +33,7 @@ func newModel(t testing.TB) *Model {
 		t.Fatal(err)
 	}
 	return New(Options{
-		Guard: guard, Policies: policies.New(policies.Options{Guard: guard, Now: guard.Now}),
+		Guard: guard, Policies: policies.New(policies.Options{Guard: guard}),
 		Channels: func() []Channel { return []Channel{{ID: channelID, Login: "somechannel"}} },
 		Metrics:  metrics.NewSet(), Log: slog.New(slog.DiscardHandler),
 	})
