@@ -42,6 +42,24 @@ func TestSignOut_OwnerWithoutStore(t *testing.T) {
 	d.wantStatus("/api/v1/session", 204, "DELETE", "/api/v1/session", nil, addCookie(c))
 }
 
+// If the session can't be ended, at least the browser loses its cookie, and the answer says what
+// remains.
+func TestSignOut_WhileFailing(t *testing.T) {
+	d := dash(t)
+	c := d.signIn(map[string]string{"code": "good-code"})
+	d.store.changes.set(errors.New("locked"))
+	a := d.do("DELETE", "/api/v1/session", nil, addCookie(c))
+	if a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "Only this browser is signed out") {
+		t.Errorf("%s %s", a.Status, string(a.body))
+	}
+	if gone := a.Cookies(); len(gone) != 1 || gone[0].Name != c.Name || gone[0].Value != "" || gone[0].MaxAge >= 0 {
+		t.Errorf("the cookie stays: %v", gone)
+	}
+	d.store.changes.set(nil)
+	d.wantStatus("once that is fixed", http.StatusNoContent, "DELETE", "/api/v1/session", nil, addCookie(c))
+	d.wantStatus("then", http.StatusUnauthorized, "GET", "/api/v1/session", nil, addCookie(c))
+}
+
 // Only the host itself can set a cookie with that prefix, so no other host's cookie counts.
 func TestCookie_HostPrefix(t *testing.T) {
 	d := dash(t, func(o *Options) { o.Access.Site.PublicURL = parseURL("https://chat.example.org/") })

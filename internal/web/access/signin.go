@@ -42,15 +42,16 @@ func errNoSessions() error {
 	return problem.New(http.StatusNotFound, "There are no sessions here. Sign in and out on the surrounding site.").ForMounted()
 }
 
-// SignOut is DELETE /session.
+// SignOut is DELETE /session. The browser loses its cookie, even if the session can't be ended.
 func (a *Authenticator) SignOut(w http.ResponseWriter, r *http.Request, who Caller) error {
 	if a.opts.Authorize != nil {
 		return errNoSessions()
 	}
-	if err := a.end(r.Context(), who); err != nil {
-		return problem.New(http.StatusServiceUnavailable, "Signing out isn't possible now: the database is failing.").Because(err)
-	}
 	http.SetCookie(w, a.cookie(r, "", -1))
+	if err := a.end(r.Context(), who); err != nil {
+		return problem.New(http.StatusServiceUnavailable,
+			"Only this browser is signed out: the database is failing, so the session stays valid for up to 30 days. Once that is fixed, an owner can end it on the Admin page.").Because(err)
+	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

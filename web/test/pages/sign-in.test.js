@@ -39,6 +39,15 @@ test("sign-in: after signing out", async () => {
   await see(() => document.activeElement.id === "token" && document.title === "Sign in · chatguard" && !find(".banner"));
 });
 
+test("sign-in: after signing out of this browser only", async () => {
+  answer("DELETE /session", refuse(503, "Only this browser is signed out."));
+  await open();
+  await click(".account");
+  answer("GET /session", refuse(401, "Sign in first."));
+  await click("#sign-out");
+  await see(() => state.session === "out" && text(".banner") === "Only this browser is signed out.");
+});
+
 test("sign-in: with Twitch, whose answer ends it", async () => {
   answer("GET /session", { ...usualAnswer("GET /session"), from: "twitch" });
   answer("GET /sign-in", { twitch: "code", address: "signin/twitch" });

@@ -29,7 +29,19 @@ export async function signOut() {
     await request("DELETE", "/session");
     signedOut("");
   } catch (problem) {
-    if (!ifSignedOut(problem)) update((s) => (s.problem = sentences(t("widgets.still-in"), problem.message)));
+    if (ifSignedOut(problem)) return;
+    if (await isOut()) signedOut(problem.message); // chatguard has deleted the cookie, if nothing else
+    else update((s) => (s.problem = sentences(t("widgets.still-in"), problem.message)));
+  }
+}
+
+// isOut reports whether chatguard says that this browser isn't signed in.
+async function isOut() {
+  try {
+    await request("GET", "/session");
+    return false;
+  } catch (problem) {
+    return problem.status === 401;
   }
 }
 
