@@ -192,6 +192,79 @@ func TestCache_FailureEndsAll(t *testing.T) {
 	})
 }
 
+// found is what a look-up in these tests finds.
+var found = &tokenRow{kind: tokenKind}
+
+// finds returns a look-up with that result.
+func finds(row *tokenRow, err error) func() (*tokenRow, error) {
+	return func() (*tokenRow, error) { return row, err }
+}
+
+// A row that ends while it is looked up isn't known afterwards.
+func TestCache_EndsDuringLookUp(t *testing.T) {
+	t.Parallel()
+	c, hash := newCache(), hashToken("x")
+	_, err := c.row(ctx, hash, start, func() (*tokenRow, error) {
+		c.remove(func(h tokenHash, _ *tokenRow) bool { return h == hash })
+		return found, nil
+	})
+	must(t, err)
+	if row, err := c.row(ctx, hash, start, finds(nil, nil)); row != nil || err != nil {
+		t.Errorf("afterwards: %v, %v", row, err)
+	}
+}
+
+// A row that another process has ended doesn't come back while the database fails.
+func TestCache_EndedElsewhere(t *testing.T) {
+	t.Parallel()
+	c, hash := newCache(), hashToken("x")
+	c.add(map[tokenHash]*tokenRow{hash: found}, start, 0)
+	for i, read := range []func() (*tokenRow, error){finds(nil, nil), finds(nil, errors.New("failing"))} {
+		if row, _ := c.row(ctx, hash, start.Add(time.Minute), read); row != nil {
+			t.Errorf("look-up %d: still valid", i)
+		}
+	}
+}
+
+// A known row is looked up again if the clock has gone back.
+func TestCache_ClockGoesBack(t *testing.T) {
+	t.Parallel()
+	c, hash := newCache(), hashToken("x")
+	c.add(map[tokenHash]*tokenRow{hash: found}, start, 0)
+	if row, err := c.row(ctx, hash, start.Add(-time.Hour), finds(nil, nil)); row != nil || err != nil {
+		t.Errorf("%v, %v", row, err)
+	}
+}
+
+// A request that ends during its look-up is no failure of the database.
+func TestCache_CancelledLookUp(t *testing.T) {
+	t.Parallel()
+	c, hash := newCache(), hashToken("x")
+	gone, leave := context.WithCancel(ctx)
+	_, err := c.row(gone, hash, start, func() (*tokenRow, error) { leave(); return nil, gone.Err() })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the request: %v", err)
+	}
+	if row, err := c.row(ctx, hash, start, finds(found, nil)); row != found || err != nil {
+		t.Errorf("the next one: %v, %v", row, err)
+	}
+}
+
+// After a start, everyone is known before the first look-up.
+func TestPreload_BeforeFailure(t *testing.T) {
+	t.Parallel()
+	path := newDatabase(t)
+	before := open(t, path, nil)
+	token := mustNewToken(t, before.Tokens, anna, 0)
+	session := mustBeginSession(t, before.Tokens, token, anna)
+	must(t, before.Close())
+	s := open(t, path, nil)
+	s.Tokens.Preload(ctx)
+	must(t, s.db.LookUps.Close())
+	wantToken(t, s.Tokens, token, anna)
+	wantSession(t, s.Tokens, session, "anna")
+}
+
 // The newest sessions of a name are kept; other names' sessions don't matter.
 func TestSessions_NewestKept(t *testing.T) {
 	t.Parallel()
