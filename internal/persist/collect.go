@@ -12,8 +12,8 @@ import (
 func (s *Store) collect(guard *chatguard.Guard) (parts []part) {
 	f := &s.figures
 	parts = append(parts, s.forgettings.part(), s.interruptedPart())
-	// Take people's changes first, then the state that depends on them. Take deliveries before their
-	// webhooks, so that none is stored without its webhook.
+	// Take people's changes first, then the state that depends on them. Take deliveries before
+	// their webhooks, so that none is stored without its webhook.
 	revisions, audits := s.changes.parts()
 	parts = append(parts, revisions.countedBy(f.revisions), audits.countedBy(f.audits),
 		s.channels.pending.part(writeChannels), s.settings.pending.part(writeSettings), s.streams.pending.part(writeStreams),

@@ -178,7 +178,7 @@ func writeRevisions(ctx context.Context, tx *sql.Tx, rows map[revisionKey]*revis
 // returns false.
 func scanRevisions(ctx context.Context, db database, each func(r journal.Revision, bytes int) bool, selection string, args ...any) error {
 	// Contents that are too long don't leave SQLite.
-	query := fmt.Sprintf(`SELECT channel_id, number, author, at, bytes, 
+	query := fmt.Sprintf(`SELECT channel_id, number, author, at, bytes,
 		CASE WHEN bytes <= %d THEN policy WHEN policy IS NOT NULL THEN '' END, CASE WHEN bytes <= %[1]d THEN changes ELSE '' END
 		FROM (SELECT *, coalesce(octet_length(policy), 0) + octet_length(changes) AS bytes FROM revision) `, maxRevisionJSON) + selection
 	err := db.Query(ctx, func(rows *sql.Rows) error {

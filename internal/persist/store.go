@@ -13,12 +13,12 @@
 //   - these three methods with database/sql's rows and transactions, LookUp for package signin, and
 //     errors that name the problem and the fix;
 //   - migrations of its own, which make the same tables;
-//   - for Run: Recover before each flush and IsTouched between two, CheckAtEnd, Rescue, Compact after
-//     users were deleted, and which errors are temporary;
+//   - for Run: Recover before each flush and IsTouched between two, CheckAtEnd, Rescue, Compact
+//     after users were deleted, and which errors are temporary;
 //   - List and IndexedBy; "?" as a placeholder besides "$1";
-//   - what few statements take only from SQLite: json_each with ->> for pending messages and pardons,
-//     COLLATE NOCASE, instr and char in the search for people, and the plus before a column that
-//     keeps a query off an index.
+//   - what few statements take only from SQLite: json_each with ->> for pending messages and
+//     pardons, COLLATE NOCASE, instr and char in the search for people, and the plus before a
+//     column that keeps a query off an index.
 package persist
 
 import (

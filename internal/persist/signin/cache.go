@@ -11,12 +11,13 @@ import (
 const (
 	// tokenCheck is the time for which a row that was found is valid without another look-up.
 	tokenCheck = time.Second
-	// tokenWait is the age of a row from which everyone waits for a look-up. Before that, one caller
-	// looks it up, and the others use what is known. So a token or session that another process has
-	// ended is rejected within tokenWait plus the time that the database takes to answer.
+	// tokenWait is the age of a row from which everyone waits for a look-up. Before that, one
+	// caller looks it up, and the others use what is known. So a token or session that another
+	// process has ended is rejected within tokenWait plus the time that the database takes to
+	// answer.
 	tokenWait = 3 * time.Second
-	// maxLookUps is the maximum number of look-ups at a time. Further ones wait, and end with the same
-	// error if one before them fails.
+	// maxLookUps is the maximum number of look-ups at a time. Further ones wait, and end with the
+	// same error if one before them fails.
 	maxLookUps = 4
 	// maxKnown is the number of known rows from which those that nobody uses are forgotten.
 	maxKnown = 10_000

@@ -157,8 +157,8 @@ func TestCache_FailureSignsNobodyOut(t *testing.T) {
 	wantToken(t, s.Tokens, known, anna)
 }
 
-// While the database doesn't answer, strangers don't keep a known user waiting: all look-ups end with
-// the first one that fails.
+// While the database doesn't answer, strangers don't keep a known user waiting: all look-ups end
+// with the first one that fails.
 func TestCache_FailureEndsAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

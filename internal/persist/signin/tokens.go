@@ -1,5 +1,5 @@
-// Package signin keeps who has access to the dashboard: named tokens, sign-in codes and sessions. It
-// knows no engine of databases, and nothing of the web.
+// Package signin keeps who has access to the dashboard: named tokens, sign-in codes and sessions.
+// It knows no engine of databases, and nothing of the web.
 package signin
 
 import (

@@ -1,6 +1,6 @@
 // Package sqlite keeps a database in one SQLite file: it opens, locks, migrates, checks, copies and
-// repairs the file, and runs statements. Its errors name the file, the problem and the fix. It knows
-// no table: a [Schema] says which migrations make the tables.
+// repairs the file, and runs statements. Its errors name the file, the problem and the fix. It
+// knows no table: a [Schema] says which migrations make the tables.
 package sqlite
 
 import (
@@ -25,9 +25,9 @@ type DB struct {
 	Path   string // as shown to people
 	Writer *sql.DB
 	Reader *sql.DB
-	// lookUps is a separate reader for tokens and sessions, so that long reads don't delay them.
+	// LookUps is a separate reader for tokens and sessions, so that long reads don't delay them.
 	LookUps *sql.DB
-	// statements are those that query has run, and lookUpStatements those of lookUp.
+	// statements are those that Query has run, and lookUpStatements those of LookUp.
 	statements, lookUpStatements statements
 
 	place *location  // nil in memory
@@ -47,7 +47,7 @@ var writerPragmas = []string{
 	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(ON)", "foreign_keys(ON)", "cache_size(-1024)", fmt.Sprintf("journal_size_limit(%d)", maxLog),
 }
 
-// lookUpPragmas are those of lookUps. Their timeout is short, so that requests don't wait long.
+// lookUpPragmas are those of LookUps. Their timeout is short, so that requests don't wait long.
 var lookUpPragmas = []string{"busy_timeout(500)", "query_only(ON)", "cache_size(-64)"}
 
 var readerPragmas = []string{"busy_timeout(5000)", "query_only(ON)", "cache_size(-256)"}

@@ -142,8 +142,8 @@ func checkEnd(ctx context.Context, reader *sql.DB, path string) error {
 	return nil
 }
 
-// checkColumns returns an error if the database lacks a table or a column of its version, or has one
-// that a later migration would create. Tables and columns of others don't matter.
+// checkColumns returns an error if the database lacks a table or a column of its version, or has
+// one that a later migration would create. Tables and columns of others don't matter.
 func (s Schema) checkColumns(ctx context.Context, reader *sql.DB, path string, version int) error {
 	found, err := columnsIn(ctx, reader)
 	if err != nil {

@@ -80,8 +80,8 @@ func (s Schema) OpenMemory(ctx context.Context) (*DB, error) {
 	return db, nil
 }
 
-// OpenBeside opens an existing database of the schema's last version, whether or not another process
-// owns it.
+// OpenBeside opens an existing database of the schema's last version, whether or not another
+// process owns it.
 func (s Schema) OpenBeside(ctx context.Context, path string) (*DB, error) {
 	path, err := readablePath(ctx, path)
 	if err != nil {

@@ -159,8 +159,8 @@ func (db *DB) checkWhole(ctx context.Context) error {
 	return nil
 }
 
-// CheckAtEnd checks the pages of a database to which everything is written. It ends without an error
-// when the time is over.
+// CheckAtEnd checks the pages of a database to which everything is written. It ends without an
+// error when the time is over.
 func (db *DB) CheckAtEnd(ctx context.Context, limit time.Duration) error {
 	if db.lock == nil {
 		return nil
@@ -175,10 +175,11 @@ func (db *DB) CheckAtEnd(ctx context.Context, limit time.Duration) error {
 	return err
 }
 
-// Rescue saves a database whose file isn't in its place but is still open in the writing connection.
-// flush must write what isn't written yet. Then Rescue writes everything into another file, which
-// the error names. It also empties the log at the database's path; otherwise SQLite would apply that
-// log to the next file at this path. misplaced is the error if that isn't possible.
+// Rescue saves a database whose file isn't in its place but is still open in the writing
+// connection. flush must write what isn't written yet. Then Rescue writes everything into another
+// file, which the error names. It also empties the log at the database's path; otherwise SQLite
+// would apply that log to the next file at this path. misplaced is the error if that isn't
+// possible.
 func (db *DB) Rescue(ctx context.Context, misplaced error, flush func() error) error {
 	if db.Writer.Stats().OpenConnections == 0 {
 		return misplaced // another connection would open another file

@@ -31,8 +31,8 @@ func (s *statements) query(ctx context.Context, pool *sql.DB, text string, args 
 	return statement.QueryContext(ctx, args...)
 }
 
-// prepare returns the kept statement with a text, and prepares it if needed. It returns nil if there
-// is no room.
+// prepare returns the kept statement with a text, and prepares it if needed. It returns nil if
+// there is no room.
 func (s *statements) prepare(ctx context.Context, pool *sql.DB, text string) (*sql.Stmt, error) {
 	if kept, hasRoom := s.find(text); kept != nil || !hasRoom {
 		return kept, nil

@@ -1,5 +1,5 @@
-// Package statement has the parts of SQL statements that every engine takes: inserting many rows, and
-// the columns for times and texts. It knows no table.
+// Package statement has the parts of SQL statements that every engine takes: inserting many rows,
+// and the columns for times and texts. It knows no table.
 package statement
 
 import (
@@ -18,6 +18,7 @@ type Insertion struct {
 	Conflict string // what to do if the key exists: "DO NOTHING", or "(key) DO UPDATE SET …"
 }
 
+// Statement returns the INSERT of that many rows.
 func (in *Insertion) Statement(rows int) string {
 	row := "(?" + strings.Repeat(",?", in.Columns-1) + ")"
 	return "INSERT INTO " + in.Into + " VALUES " + row + strings.Repeat(","+row, rows-1) + " ON CONFLICT " + in.Conflict
