@@ -203,3 +203,20 @@ func TestChannels_LastLogin(t *testing.T) {
 		}
 	}
 }
+
+// A revision isn't kept without its audit, and its number is free again.
+func TestSaveRevision_WithoutAudit(t *testing.T) {
+	t.Parallel()
+	s := open(t, newDatabase(t), nil)
+	for range maxChanges {
+		must(t, s.addAudit(journal.Audit{At: start, Action: journal.PolicyChanged}))
+	}
+	for range 2 {
+		if _, _, err := s.SaveRevision(ctx, journal.Revision{ChannelID: "7", At: start}); !errors.Is(err, ErrTooMany) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if rows, last := s.revisions.peek(), s.lastRevision["7"]; len(rows) != 0 || last != 0 {
+		t.Errorf("pending are %d revisions, the last is %d", len(rows), last)
+	}
+}
