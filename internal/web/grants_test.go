@@ -3,7 +3,6 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -21,17 +20,6 @@ import (
 func (d *dashboard) listGrants() shownGrants {
 	d.Helper()
 	return decode[shownGrants](d, d.do("GET", "/api/v1/access", nil, asOwner))
-}
-
-// auditAnswer is an auditPage as a caller reads it.
-type auditAnswer struct {
-	Changes []auditAnswered `json:"changes"`
-	More    bool            `json:"more"`
-}
-
-type auditAnswered struct {
-	shownAudit
-	Detail json.RawMessage `json:"detail"`
 }
 
 // newestAudit returns the newest change.

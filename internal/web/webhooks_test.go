@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -178,4 +179,15 @@ func TestWebhooks_TestAndDeadLetters(t *testing.T) {
 	}
 	number = d.bury(r, "config:file")
 	d.wantStatus(fmt.Sprintf("%s/deliveries/%d", path, number), http.StatusOK, "DELETE", fmt.Sprintf("%s/deliveries/%d", path, number), nil, asOwner)
+}
+
+// auditAnswer is an auditPage as a caller reads it.
+type auditAnswer struct {
+	Changes []auditAnswered `json:"changes"`
+	More    bool            `json:"more"`
+}
+
+type auditAnswered struct {
+	shownAudit
+	Detail json.RawMessage `json:"detail"`
 }
