@@ -73,11 +73,11 @@ func ExampleGuard_SetOverlay() {
 		}
 		fmt.Println(len(guard.InForce("lobby").Limits), "in force,", len(guard.ChannelPolicy("lobby").Limits), "stated")
 	}
-	fmt.Println(guard.Mode("lobby"))
+	fmt.Println(guard.Mode("lobby"), "in", guard.Timezone("lobby"))
 	// Output:
 	// 3 in force, 2 stated
 	// 2 in force, 2 stated
-	// enforce
+	// enforce in UTC
 }
 
 // One limit of each algorithm, and three of the scopes.

@@ -245,6 +245,12 @@ func (g *Guard) InForce(channelID string) Policy {
 // InForce(channelID).Mode, without a copy of the policy.
 func (g *Guard) Mode(channelID string) Mode { return g.channels.inForce(channelID).policy.Mode }
 
+// Timezone returns the name of the time zone of the policy by which the Guard judges a channel's
+// messages; empty means UTC. It is InForce(channelID).Timezone, without a copy of the policy.
+func (g *Guard) Timezone(channelID string) string {
+	return g.channels.inForce(channelID).policy.Timezone
+}
+
 // inForce returns the policy by which the messages of a channel are judged.
 func (cs *channels) inForce(channelID string) *compiled {
 	if c := cs.known.find(channelID); c != nil {

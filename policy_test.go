@@ -168,8 +168,8 @@ func TestOverlay(t *testing.T) {
 	if guard.ChannelPolicy("1").Mode != Enforce || guard.InForce("1").Mode != Observe || guard.InForce("2").Mode != Enforce {
 		t.Error("the overlay shows in Policy, or not in InForce, or elsewhere")
 	}
-	if guard.Mode("1") != Observe || guard.Mode("2") != Enforce {
-		t.Error("Mode is not that of InForce")
+	if guard.Mode("1") != Observe || guard.Mode("2") != Enforce || guard.Timezone("1") != guard.InForce("1").Timezone || guard.Timezone("1") == "" {
+		t.Error("Mode or Timezone is not that of InForce")
 	}
 	// Neither the channel's policy nor the one for all channels ends the pause.
 	policy.Limits[0].Burst++

@@ -33,7 +33,7 @@ func (s sources) Database() journal.Database {
 func (s sources) Channels() []Channel {
 	list := append([]Channel{}, s.opts.Channels()...) // an empty list in JSON, never null
 	for i := range list {
-		list[i].Timezone = s.opts.Guard.InForce(list[i].ID).Timezone
+		list[i].Timezone = s.opts.Guard.Timezone(list[i].ID)
 		if s.opts.Controls != nil {
 			on := s.opts.Controls.Switches.Of(list[i].ID)
 			list[i].PausedBy, list[i].RaidUntil = on.PausedBy, on.RaidUntil
