@@ -423,17 +423,6 @@ func decode[T any](t testing.TB, a answer) T {
 	return value
 }
 
-// auditAnswer is an auditPage as a caller reads it.
-type auditAnswer struct {
-	Changes []auditAnswered `json:"changes"`
-	More    bool            `json:"more"`
-}
-
-type auditAnswered struct {
-	shownAudit
-	Detail json.RawMessage `json:"detail"`
-}
-
 // throttledUsers returns the users who are throttled now.
 func (d *dashboard) throttledUsers() []live.Throttled {
 	d.Helper()
