@@ -35,7 +35,7 @@ type channels struct {
 }
 
 // channelMap is a hash table of channels, with open addressing. Finding a channel takes no lock;
-// whoever adds or removes one holds channels.adding. The zero value is empty.
+// channels.adding is held while a channel is added or removed. The zero value is empty.
 type channelMap struct {
 	table atomic.Pointer[channelTable] // nil means none
 	count int
@@ -285,7 +285,7 @@ func (cs *channels) change(c *channel, next change, changes *limits.Changes) {
 	c.policy.Store(next.inForce)
 }
 
-// changeOverall puts the limits in force that count in all channels.
+// changeOverall puts in force the limits that count in all channels.
 func (cs *channels) changeOverall(base *compiled, changes *limits.Changes) {
 	cs.changeTable(&cs.everywhere, base.sets[limits.PerUserEverywhere], cs.maxMemory, changes)
 	cs.changeTable(&cs.overall, base.sets[limits.PerEverywhere], oneRow, changes)

@@ -15,7 +15,8 @@ import (
 // the context, because a decision only accesses memory. With Options.Shared it may wait for the
 // store, for up to 1.25 times Shared.Timeout. If the context ends first, Check decides without the
 // store, or returns the context's error. In the latter case the message is spent if it is allowed.
-// A Check that asks the store for waiting messages, too, returns when the store has answered.
+// A Check that also asks the store on behalf of waiting messages returns when the store has
+// answered.
 func (g *Guard) Check(ctx context.Context, m Message) (v Verdict, err error) {
 	_, err = g.check(ctx, &m, &v, whole)
 	return v, err

@@ -73,7 +73,7 @@ const (
 	// sweptSlots is how many slots are looked at when a channel is added. At least an eighth of the
 	// slots hold a channel, so idle channels go faster than others come.
 	sweptSlots = 16
-	// sweptPart is the part of the slots that is looked at when a store takes changes.
+	// sweptPart means that one slot in 64 is looked at when a store takes changes.
 	sweptPart = 64
 	// idleAfter is how long a channel stays whose users' rows are in a shared store.
 	idleAfter = 10 * time.Minute

@@ -46,10 +46,11 @@ type Options struct {
 	SharedRows int
 
 	// MaxMemory is approximately the maximum number of bytes for the users of one channel. All
-	// limits with scope PerUserEverywhere together may use the same amount again. When the memory
-	// is used up, new users replace the users who have been silent longest. Long before that, the
-	// Guard removes users whose allowances are fully restored. Policy.Capacity returns how many
-	// users fit. 0 means DefaultMemory. However small MaxMemory is, one user is remembered.
+	// limits with scope PerUserEverywhere together may use the same amount in addition. When the
+	// memory is used up, new users replace the users who have been silent longest. Long before
+	// that, the Guard removes users whose allowances are fully restored. Policy.Capacity returns
+	// how many users fit. 0 means DefaultMemory. However small MaxMemory is, one user is
+	// remembered.
 	MaxMemory int64
 	// MaxTotalMemory is approximately the maximum number of bytes for the users of all channels.
 	// When it is used up, new users replace users of the channel that takes most: some of those who
@@ -132,9 +133,9 @@ func (g *Guard) Now() time.Time { return g.now() }
 
 // Rewind tells the Guard that its clock was set back and now shows the time to. Usage that was
 // spent later than to counts as spent at to. If Options.Now is nil, the Guard calls Rewind itself.
-// A program that sets Options.Now must call Rewind when that clock goes back. So must a program
-// that stamps messages itself. Otherwise, if a user's last message is now in the future, the user's
-// next messages count as late for up to a minute. They all count at the time of that last message.
+// A program that sets Options.Now, or that stamps messages itself, must call Rewind when its clock
+// goes back. Otherwise, if a user's last message is now in the future, the user's next messages
+// count as late for up to a minute. They all count at the time of that last message.
 func (g *Guard) Rewind(to time.Time) {
 	at, err := nanoseconds(to)
 	if err != nil {

@@ -35,9 +35,10 @@ const (
 	SlidingWindow Algorithm = "sliding-window"
 	// SlidingLog allows Messages in the last period of Every, exactly.
 	SlidingLog Algorithm = "sliding-log"
-	// Cascade has two token buckets. A message that the first one, of Burst and Refill, can't pay is
-	// paid by the second one, of ExtraBurst and ExtraRefill, and is of [Low] priority. One bucket
-	// pays the whole cost. This is the marker of RFC 4115, colour-blind.
+	// Cascade has two token buckets. The first one has Burst and Refill, the second one has
+	// ExtraBurst and ExtraRefill. A message that the first one can't pay is paid by the second one,
+	// and has [Low] priority. One bucket pays the whole cost. This is the marker of RFC 4115,
+	// colour-blind.
 	Cascade Algorithm = "cascade"
 )
 
@@ -139,9 +140,9 @@ type Limit struct {
 	ResetAt string `json:"reset_at,omitempty" toml:"reset_at"`
 
 	// Reserve is how much of the limit is kept for messages of normal priority: a message of [Low]
-	// priority needs so much more room than its cost, and spends its cost. It is less than the limit
-	// allows at once, for every role. Without a Cascade among the limits it has no effect, and a
-	// Cascade has none.
+	// priority needs so much more room than its cost, and spends its cost. It is less than the
+	// limit allows at once, for every role. It has no effect unless another limit is a Cascade. A
+	// Cascade has no Reserve.
 	Reserve int `json:"reserve,omitempty" toml:"reserve"`
 
 	// CountThrottled makes this limit count throttled messages too, whichever limit throttles them.

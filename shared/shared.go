@@ -13,8 +13,8 @@ import (
 // ErrAway means that the store doesn't answer. Nothing was changed.
 var ErrAway = errors.New("the shared store doesn't answer: try again when it is back")
 
-// ErrUnconfirmed means that the store's reply to a change was lost: it may have been made. Whoever
-// repeats a grant without looking may grant twice.
+// ErrUnconfirmed means that the store's reply to a change was lost: it may have been made. A caller
+// that repeats a grant without looking may grant twice.
 var ErrUnconfirmed = errors.New("the shared store's reply was lost: the change may have been made, so look before you repeat it")
 
 // Store keeps rows that several Guards share, for example in Valkey or Redis. Package redisstore
@@ -49,8 +49,9 @@ type Store interface {
 // they were, and otherwise none.
 type Swap struct {
 	Rows []Row // one or more
-	// Notify means that the rows were changed by hand, or pay what was allowed without the store.
-	// If Done, the store must call Guard.Invalidate for each row on all other nodes.
+	// Notify means that the rows were changed by hand, or pay for messages that were allowed
+	// without the store. If Done, the store must call Guard.Invalidate for each row on all other
+	// nodes.
 	Notify bool
 
 	// Done reports whether the rows were as expected, and are replaced. If Done is false and Err is
