@@ -7,7 +7,8 @@ import (
 )
 
 // change is an atomic change of some keys: all get their new values if all have the expected ones.
-// It serves the rows of a Guard, and the Store's own records. An empty value is no key.
+// It serves the rows of a Guard, and the Store's own records. An empty value means that the key
+// doesn't exist.
 type change struct {
 	keys    []string
 	was, is []string

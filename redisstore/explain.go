@@ -29,8 +29,8 @@ type explainer struct {
 	options *Options
 	address *address
 	where   string // the hosts, for people
-	// pastSentinels is set when the client connects to another host than those of the URL: with
-	// Sentinels, these have answered then.
+	// pastSentinels is set when the client connects to another host than those of the URL. If these
+	// are Sentinels, they have answered.
 	pastSentinels atomic.Bool
 	examined      atomic.Bool // the server could be used once
 }

@@ -14,7 +14,7 @@ type leaseTimes struct {
 	held    time.Duration // how long the leader acts after a renewal began
 	renew   time.Duration // between two renewals
 	poll    time.Duration // how often the others read the lease, and between attempts to renew
-	yield   time.Duration // how long a node that has its part leaves a free lease to others
+	yield   time.Duration // how long a node with its share of leases leaves a free one to others
 	meet    time.Duration // until a new node and the others know of each other
 }
 

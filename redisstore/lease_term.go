@@ -112,8 +112,8 @@ func (l *Leadership) renew(ctx context.Context, began time.Time) error {
 	return nil
 }
 
-// judgedWithin returns how far this node may have judged a duration from now, in Unix milliseconds,
-// or 0 if it has noted nothing.
+// judgedWithin returns until when this node may have judged messages after the duration d, in Unix
+// milliseconds, or 0 if it has noted nothing.
 func (l *Leadership) judgedWithin(d time.Duration) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -147,7 +147,7 @@ func (n *notices) subscribe(ctx context.Context, guard Guard) error {
 	if err := d.Do(opening, d.B().Subscribe().Channel(n.server.keys.changes()).Build()).Error(); err != nil {
 		return err
 	}
-	n.invalidateAll(guard) // what changed before wasn't noticed
+	n.invalidateAll(guard) // changes before the subscription weren't noticed
 	if err := d.measure(opening); err != nil {
 		return err
 	}

@@ -50,8 +50,8 @@ type Options struct {
 	// second, and it must not block.
 	Describe func(*Node)
 
-	// Timeout is how long a call waits for the server, including all repetitions. Without any
-	// answer for twice as long, the store is away: calls then fail at once, until the server
+	// Timeout is how long a call waits for the server, including all repetitions. If nothing is
+	// answered for twice as long, the store is away: calls then fail at once, until the server
 	// answers again. Making a connection may take as long, but at least 1 s. It is from 1 ms to
 	// 10 s. 0 means 100 ms.
 	Timeout time.Duration

@@ -11,7 +11,8 @@ import (
 // scanCount is about how many keys the server visits for one reply.
 const scanCount = 1000
 
-// readAll returns the values of many keys, in the order of the names. A missing one is empty.
+// readAll returns the values of many keys, in the order of the names. The value of a missing key is
+// empty.
 func (s *server) readAll(ctx context.Context, names []string, key func(string) string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil

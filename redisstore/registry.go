@@ -32,7 +32,7 @@ type registry struct {
 }
 
 // maxDisagreed is how often in succession another node may have another policy. Nodes that change
-// their policy at the same moment aren't listed with it at the same moment.
+// their policy at the same moment update the list at different moments.
 const maxDisagreed = 3
 
 // list returns the nodes whose Run is running, in the order of their names.

@@ -14,8 +14,8 @@ import (
 )
 
 // Rows returns all rows of the namespace, in no particular order, or those of one user if userID
-// isn't empty. Row.Now has the bytes. Rows that are written at the same time may be missing, and
-// the empty rows that Delete leaves are. Rows visits all keys of the server, also those of other
+// isn't empty. Row.Now has the bytes. Rows may omit rows that are written at the same time, and
+// omits the empty rows that Delete leaves. Rows visits all keys of the server, also those of other
 // programs, without delaying others for long. It needs the right to SCAN. It ends after the first
 // error.
 func (s *Store) Rows(ctx context.Context, userID string) iter.Seq2[shared.Row, error] {
@@ -112,7 +112,7 @@ func (s *Store) empty(ctx context.Context, row shared.Row) error {
 }
 
 // setEmpty sets what replaces a row, and until when: as long as any node may remember the row. If
-// the row can't be read, that is no row.
+// the row can't be read, no row replaces it.
 func (s *Store) setEmpty(ctx context.Context, row *shared.Row) error {
 	key, _ := s.server.keys.row(row)
 	left, err := s.server.timeLeft(ctx, key)

@@ -6,9 +6,9 @@ import (
 )
 
 // swapScript replaces all rows if all are as expected. For each key there are three arguments: the
-// row before, the row after, and when it expires in Unix milliseconds. An empty row is none, and an
-// empty time is never. It returns nil if it is done, and otherwise the rows that are stored. A row
-// that is equal before and after is only compared.
+// row before, the row after, and when it expires in Unix milliseconds. An empty row means no row,
+// and an empty time means never. It returns nil if it is done, and otherwise the rows that are
+// stored. A row that is equal before and after is only compared.
 //
 // It doesn't use TIME, which some hosted servers refuse in scripts.
 const swapScript = `for i = 1, #KEYS do

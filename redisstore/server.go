@@ -37,7 +37,7 @@ type server struct {
 	breaker  breaker
 	calls    chan struct{} // has an element for each call being sent
 	known    atomic.Pointer[serverInfo]
-	compared atomic.Pointer[serverInfo] // what restarted has compared last; before, the first server
+	compared atomic.Pointer[serverInfo] // last, by restarted; at first, the first server
 	clock    clock
 	explain  explainer
 	evicting atomic.Pointer[string] // that the server evicts rows; nil if it doesn't
@@ -45,7 +45,7 @@ type server struct {
 
 	background context.Context // ends with close
 	end        context.CancelFunc
-	mu         sync.Mutex // of closed and the start of goroutines
+	mu         sync.Mutex // guards closed and the start of goroutines
 	closed     bool
 	goroutines sync.WaitGroup
 }

@@ -143,7 +143,7 @@ func redactedHosts(rest string) string {
 		end = len(rest)
 	}
 	authority, more := rest[:end], rest[end:]
-	if strings.Contains(more, "@") { // the password may begin before
+	if strings.Contains(more, "@") { // the password may begin in authority
 		return "…"
 	}
 	at := strings.LastIndexByte(authority, '@')

@@ -19,7 +19,7 @@ type writer struct {
 	server   *server
 	replicas replicas
 	refusing atomic.Pointer[string] // why the server has refused the last change; nil if it hasn't
-	foreign  atomic.Int64           // when a key had another type than a row last; 0 if never
+	foreign  atomic.Int64           // when a key last had another type than a row; 0 if never
 	repeated atomic.Int64           // swaps that were sent again
 }
 
@@ -158,7 +158,8 @@ func (w *writer) readError(ctx context.Context, c *change, err error, native boo
 	return true
 }
 
-// refuse is refused for a change. Health has the problem until the server makes a change.
+// refuse returns the error of a change that the server refuses. Health has the problem until the
+// server makes a change.
 func (w *writer) refuse(err error) error {
 	problem, _ := w.server.explain.problem(err)
 	w.refusing.Store(&problem)
