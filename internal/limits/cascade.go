@@ -57,7 +57,7 @@ var cascade = algorithm{
 	},
 
 	// The buckets pay one after another what they hold, because n may be the cost of many messages.
-	// The first owes what exceeds both.
+	// What exceeds both is the debt of the first.
 	overdraw: func(r *Rule, state []uint64, at, n int64) {
 		for i := range r.buckets {
 			b := &r.buckets[i]
@@ -146,8 +146,8 @@ func (r *Rule) addBucket(capacity, interval int64) {
 // first returns the bucket of normal priority. r must be a cascade.
 func (r *Rule) first() *Rule { return &r.buckets[0] }
 
-// levelOfCascade adds up the tokens of both buckets. What a bucket owes beyond its capacity doesn't
-// lessen what the other one has.
+// levelOfCascade adds up the tokens of both buckets. A bucket's debt beyond its capacity doesn't
+// reduce the tokens of the other one.
 func levelOfCascade(r *Rule, state []uint64, at int64) level {
 	sum := level{resetAt: at}
 	for i := range r.buckets {

@@ -127,7 +127,7 @@ func conversionOf(old, set *Set, words []int, at int64) conversion {
 	return c
 }
 
-// newUserRow returns the row of a user who was never seen under the old set. The row isn't empty
+// newUserRow returns the row of a user who hadn't been seen before the change. The row isn't empty
 // while a day that began under the old set continues. Otherwise users whose rows were dropped would
 // have an advantage.
 func (c conversion) newUserRow() []uint64 {

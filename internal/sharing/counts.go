@@ -8,7 +8,7 @@ import (
 	"github.com/chatguard/chatguard/shared"
 )
 
-// Counts returns the counters. Lost lacks what the tables have lost.
+// Counts returns the counters. Lost doesn't include the rows that the tables have lost.
 func (s *Rows) Counts() shared.Counts {
 	c := shared.Counts{
 		Swaps: s.counters.swaps.Load(), Conflicts: s.counters.conflicts.Load(), FromMemory: s.counters.fromMemory.Load(), Offline: s.counters.offline.Load(),
@@ -28,7 +28,7 @@ func (s *Rows) Counts() shared.Counts {
 	return c
 }
 
-// counters are what Counts returns besides what is known.
+// counters are the counts that Counts can't take from the known rows.
 type counters struct {
 	swaps, conflicts, fromMemory, offline, unreadable, healed, overdrawn, exchanged atomic.Int64
 	problem                                                                         atomic.Pointer[rowProblem]

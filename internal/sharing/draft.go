@@ -30,7 +30,8 @@ type rowDraft struct {
 }
 
 // lock makes b the only batch that works on the row with the store. It returns false if another
-// one does. That happens only while limits of other scopes come or go, when flights change.
+// batch works on the row. That happens only while limits of other scopes are added or removed,
+// because flights change then.
 func (r *rowDraft) lock(b *batch) bool {
 	k := r.known
 	k.stripe.mu.Lock()
@@ -113,9 +114,9 @@ func (r *rowDraft) unstage(happened bool) {
 	}
 }
 
-// notifies reports whether other nodes must be notified of the row. It may change although it
-// refuses messages, because it pays what was allowed without the store. Other nodes rely on such a
-// row not to change.
+// notifies reports whether other nodes must be notified of the row. Other nodes rely on a row that
+// refuses messages not to change. It does change if it must pay for messages that were allowed
+// without the store.
 func (r *rowDraft) notifies(s *Rows) bool {
 	return r.over > 0 || s.exact && r.next != nil && (r.pending > 0 || r.offline != nil)
 }

@@ -41,7 +41,7 @@ func (s *Rows) listOverrides(ctx context.Context) (err error) {
 	return err
 }
 
-// Forget notes that a channel was removed, whose tables have this unsent. It is still exchanged.
+// Forget notes that a channel was removed. What its tables have unsent is still exchanged.
 func (s *Rows) Forget(channelID string, unsent []limits.Unsent) {
 	for _, u := range unsent {
 		s.addUnsent(Key{channelID, u.User}, u)

@@ -68,7 +68,7 @@ const maxTries = 32
 // certain is how long a row is certain at most. A notice about a change by hand may be lost.
 const certain = 10 * time.Second
 
-// repeat fills in the decision on a request, if it certainly is the refusal.
+// repeat fills in the decision on a request, if the refusal certainly holds for it.
 func (r *refusal) repeat(set *limits.Set, q *limits.Request, skew int64, d *limits.Decision) bool {
 	if r == nil || r.set != set || r.roles != q.Roles || r.exempt != q.Exempt || q.Cost != 1 || q.UpTo || q.Try || q.At < r.from || q.At+skew > r.to {
 		return false
@@ -117,8 +117,9 @@ func (k *knownRow) merge() {
 	}
 }
 
-// addTry notes a swap of the first so many pending messages, which may have happened. If there are
-// too many tries, it forgets the first, as if that has happened. So no message counts twice.
+// addTry notes a swap that may have happened; it included the first pending messages, as many as
+// included says. If there are too many tries, addTry forgets the first, as if that swap had
+// happened. So no message counts twice.
 func (k *knownRow) addTry(stamp limits.Stamp, included int) {
 	k.tries = append(slices.Clone(k.tries), try{stamp, included})
 	if len(k.tries) <= maxTries {

@@ -51,8 +51,8 @@ func (b *batch) finish(s *Rows, now int64) (decided bool) {
 	return true
 }
 
-// splitOff decides the messages that use a row, which can't be read, without the store. It returns
-// false and does nothing if all of them use it.
+// splitOff decides without the store the messages that use a row that can't be read. If all
+// messages of the batch use it, splitOff returns false and does nothing.
 func (b *batch) splitOff(s *Rows, row int) bool {
 	var using, others []*request
 	for _, req := range b.requests {
@@ -106,8 +106,8 @@ func unconfirmed(cause error) error {
 
 var errOvertaken = errors.New("other nodes have changed the row since")
 
-// fail decides the batch without the store. The error says why, and unknown that the swap may have
-// happened.
+// fail decides the batch without the store. The error says why; unknown means that the swap may
+// have happened.
 func (b *batch) fail(s *Rows, err error, unknown bool, now int64) {
 	s.deciding.Lock()
 	defer s.deciding.Unlock()

@@ -85,7 +85,7 @@ type numbered struct {
 	number int64
 }
 
-// Nodes is how many numbers of nodes there are.
+// Nodes is the number of possible node numbers.
 const Nodes = 1 << 8
 
 // Number returns the number of this node, which is below Nodes and may be a second old. Without one

@@ -35,7 +35,7 @@ type stripe struct {
 	index       int // in knownRows.stripes
 	mu          sync.Mutex
 	rows        map[Key]*knownRow
-	most        int  // in pending, and in the other rings together
+	most        int  // maximum number of rows in pending, and in recent and due together
 	recent      ring // rows that aren't in use, without anything pending
 	due         ring // the same, but the next Exchange reads them
 	pending     ring // rows that aren't in use, with something pending
