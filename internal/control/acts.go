@@ -74,7 +74,7 @@ func (c *Silences) silenced(s journal.Silence, advice string) error {
 type Acted struct {
 	Silence *journal.Silence // the user's present timeout or ban; nil if there is none
 	Former  *journal.Silence // the timeout or ban before; nil if none was known
-	Already bool             // nothing has changed, because it was so before
+	Already bool             // the user was in this state before, so nothing has changed
 	Saved   bool             // false: done, but not written yet
 }
 

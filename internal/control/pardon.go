@@ -259,8 +259,8 @@ func (p *Pardons) maySilence(e journal.Entry) bool {
 	return false
 }
 
-// longestTimeout returns how long a timeout for a message may last. If it may be one for several
-// messages, it may be longer than the one that was due.
+// longestTimeout returns how long a timeout for a message may last. A timeout for several messages
+// may be longer than the one that was due for this message.
 func (p *Pardons) longestTimeout(e journal.Entry) time.Duration {
 	longest := e.Penalty.Duration
 	if o := e.Outcome; o.Result == journal.Done && o.Reason == "" {

@@ -30,7 +30,7 @@ type Store interface {
 	Audits(ctx context.Context, wanted journal.AuditFilter) ([]journal.Audit, error)
 }
 
-// records passes changes on, once they are in force: to the followers and to the Store.
+// records passes changes to the followers and to the Store, once they are in force.
 type records struct {
 	store     Store
 	followers *policies.Followers

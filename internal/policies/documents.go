@@ -73,8 +73,8 @@ func (s *Shared) Add(k *DocumentKind) *DocumentKind {
 const mostServed = 1000
 
 // Serve notes that this node judges messages in a channel, so that Run looks at what people have
-// changed in it on other nodes. It remembers 1,000 channels. In more, only later changes come into
-// force here.
+// changed in it on other nodes. It remembers 1,000 channels. In any further channel, only later
+// changes come into force here.
 func (s *Shared) Serve(channelID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,7 +21,8 @@ func ownNames(p chatguard.Policy) (names []string) {
 }
 
 // orderDiff returns the change of the order, if there is one. The other changes alone remove limits
-// and append new ones by name. Only another order than the resulting one is a change of its own.
+// and append new ones by name. The order is a change of its own only if it differs from the result
+// of these.
 func orderDiff(from, to []string) []journal.Change {
 	kept := slices.DeleteFunc(slices.Clone(from), func(name string) bool { return !slices.Contains(to, name) })
 	added := slices.DeleteFunc(slices.Clone(to), func(name string) bool { return slices.Contains(from, name) })
@@ -51,8 +52,8 @@ func namesIn(value any) (list []string, ok bool) {
 	return list, ok
 }
 
-// inOrder returns the names with those that wanted contains in its order. All others keep their
-// places.
+// inOrder returns the names. Those that wanted contains are in the order of wanted, and all others
+// keep their places.
 func inOrder(names, wanted []string) []string {
 	left := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return !slices.Contains(names, name) })
 	ordered := slices.Clone(names)

@@ -125,8 +125,8 @@ func (p *Policies) revision(r Request, discards bool, policy chatguard.Policy) j
 	return revision
 }
 
-// keep stores a revision and puts its policy in force. If the Store fails, it doesn't, unless other
-// nodes have the policy already.
+// keep stores a revision and puts its policy in force. If the Store fails, keep returns ErrNotKept,
+// unless other nodes already have the policy.
 func (p *Policies) keep(ctx context.Context, wanted journal.Revision, policy chatguard.Policy) (kept journal.Revision, saved bool, err error) {
 	if isDiscarded(wanted) {
 		kept, saved, err = p.options.Store.DiscardRevisions(ctx, wanted.ChannelID, wanted.Author)
