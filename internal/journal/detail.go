@@ -149,7 +149,7 @@ type TokenDetail struct {
 	Role    string    `json:"role"`
 }
 
-// RevokedDetail is the detail of TokenEnded: the numbers of what was ended.
+// RevokedDetail is the detail of TokenEnded: how many links, sessions and tokens were ended.
 type RevokedDetail struct {
 	Links    int64  `json:"links"`
 	Name     string `json:"name"`

@@ -95,7 +95,8 @@ func (r *auditRow) read() journal.Audit {
 }
 
 // matchingUsers returns the IDs of the users that text may mean: text itself as an ID, and the ID
-// of the user who last spoke in the channel under that login, because the audits are from then.
+// of the user who last spoke in the channel under that login. That user may have another login now,
+// but had this one at the time of the audits.
 func (s *changes) matchingUsers(ctx context.Context, channelID, text string) ([]string, error) {
 	if text == "" {
 		return nil, nil

@@ -42,7 +42,7 @@ func (q *queue) parts() (timeline, journal part) {
 	timeline = part{
 		rows:  len(r.timeline),
 		write: func(ctx context.Context, tx *sql.Tx) error { return writeTimeline(ctx, tx, r.timeline) },
-		done:  func(context.Context, bool) {}, // that of the journal does it
+		done:  func(context.Context, bool) {}, // the journal's done handles both
 	}
 	journal = part{
 		rows:  len(r.entries) + len(r.outcomes),

@@ -75,8 +75,8 @@ func rolledUpPeople(ctx context.Context, db database, channelID, condition strin
 	return queryPeople(ctx, db, "SELECT "+shownPerson+" FROM person WHERE channel_id = $1 AND "+condition, channelID, arg)
 }
 
-// recentPeople returns, by ID, the users of a channel whose last messages aren't rolled up. It
-// selects pending messages by wanted and stored ones by condition.
+// recentPeople returns, by ID, the users of a channel whose last messages aren't rolled up. wanted
+// selects the pending messages, and condition selects the stored ones in SQL.
 func (s *people) recentPeople(
 	ctx context.Context, channelID string, wanted func(*timelineRow) bool, condition string, args ...any,
 ) (map[string]journal.Person, error) {

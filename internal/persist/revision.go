@@ -141,7 +141,8 @@ func (p *revisionPage) add(r journal.Revision, bytes int) bool {
 
 // CurrentRevisions returns the revisions to put in force at the start: the last revision of each
 // channel, unless it returned the channel to the configuration. It also returns revisions whose
-// contents can't be read, with Unreadable set. If all together are too long, those are the oldest.
+// contents can't be read, with Unreadable set. If all revisions together are too long, the oldest
+// have Unreadable set, too.
 func (s *changes) CurrentRevisions(ctx context.Context) ([]journal.Revision, error) {
 	revisions, total := []journal.Revision{}, 0
 	err := scanRevisions(ctx, s.db, func(r journal.Revision, bytes int) bool {

@@ -25,7 +25,7 @@ const (
 	parts
 )
 
-// keptSuffix is the suffix of what was there before.
+// keptSuffix is appended to the names of the files that a restore replaces.
 const keptSuffix = ".before-restore"
 
 // move moves new files into their places.

@@ -19,7 +19,7 @@ const (
 	// maxLookUps is the maximum number of look-ups at a time. Further ones wait, and end with the
 	// same error if one before them fails.
 	maxLookUps = 4
-	// maxKnown is the number of known rows from which those that nobody uses are forgotten.
+	// maxKnown is a number of known rows. If there are as many, unused rows are forgotten.
 	maxKnown = 10_000
 )
 

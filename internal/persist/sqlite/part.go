@@ -15,15 +15,15 @@ import (
 // suffix, because a new draft removes an existing file of the same name.
 const PartSuffix = ".chatguard-part"
 
-// copySuffixes match what follows the database's name in the names of the copies that the process
-// that owns the database makes beside it: before a migration and an import, and of a rescue.
+// copySuffixes match the suffixes of the copies that the owner of the database makes beside it:
+// before a migration, before an import, and in a rescue.
 const copySuffixes = `\.v[0-9]+|\.before-import(\.[0-9]+)?|\.rescued`
 
-// ownersPart matches the same for unfinished files: of these copies, and of a restore (database and
-// login).
+// ownersPart matches the suffixes of unfinished files: of these copies, and of a restore (database
+// and login).
 var ownersPart = regexp.MustCompile(`^(\.token|` + copySuffixes + `)?` + regexp.QuoteMeta(PartSuffix) + `(-journal)?$`)
 
-// keptCopy matches the same for copies of former contents. A restore also keeps the log of a
+// keptCopy matches the suffixes of copies of former contents. A restore also keeps the log of a
 // damaged database.
 var keptCopy = regexp.MustCompile(`^(` + copySuffixes + `|\.before-restore(\.[0-9]+)?(-wal|-journal)?)$`)
 
